@@ -1,0 +1,85 @@
+# warpcheck_kernels(target FILES a.cu ... [OPTIONS -fmad=false ...] [RUNTIME library]):
+# a library of kernels under test, each compiled twice from the same text.
+#
+#   as shipped     nvcc's ordinary host object; the PTX is in its fatbinary.
+#   unoptimised    the text of `nvcc -ptx -G`, embedded beside it and handed, in a static
+#                  constructor, to
+#                    extern "C" void warpcheck_register_unoptimized(const char* text, size_t bytes)
+#                  which the runtime library defines.  Kernels have the same mangled names in both.
+#
+# OPTIONS reach both builds; an option that changes floating-point contraction in one of them only
+# would make the builds disagree.  RUNTIME is the library that answers the CUDA runtime calls of
+# the host code (default warpcheck_cudart); the real runtime is never linked.
+#
+# `target` is an interface over the static library `target`_archive that keeps every object of it,
+# so registrations in static constructors survive, however far away the executable is.
+#
+# Limits of nvcc that shape this file:
+#   - CMake 3.25.1 drops CMAKE_CUDA_STANDARD 20 for nvcc 13, so -std=c++20 is passed by hand.
+#   - nvcc writes absolute paths into `.file` and has no prefix map for device code.  They are made
+#     relative to the repository in the embedded text; in the fatbinary they stay, so whoever hashes
+#     or prints PTX must leave the prefix out.
+include_guard(GLOBAL)
+
+# Also for executables that only link kernels: CMake would add the real runtime to them.
+set(CMAKE_CUDA_RUNTIME_LIBRARY None)
+
+# One nvcc option a line; shared by both builds.  NDEBUG would silence device assertions.
+set(WARPCHECK_NVCC_OPTIONS
+  -std=c++20 -UNDEBUG
+  --Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Wshadow,-Werror)
+
+function(warpcheck_kernels target)
+  cmake_parse_arguments(arg "" "RUNTIME" "FILES;OPTIONS" ${ARGN})
+  if(NOT arg_FILES OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "warpcheck_kernels(${target} FILES a.cu ... [OPTIONS ...] [RUNTIME ...])")
+  endif()
+  if(NOT arg_RUNTIME)
+    set(arg_RUNTIME warpcheck_cudart)
+  endif()
+
+  set(archive ${target}_archive)
+  add_library(${archive} STATIC ${arg_FILES})
+  set_target_properties(${archive} PROPERTIES
+    CUDA_ARCHITECTURES 75-virtual
+    CUDA_RUNTIME_LIBRARY None
+    CUDA_SEPARABLE_COMPILATION OFF
+    POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${archive} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_include_directories(${archive} SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
+  target_compile_options(${archive} PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:${WARPCHECK_NVCC_OPTIONS};-lineinfo;${arg_OPTIONS}>)
+  foreach(file ${arg_FILES})
+    warpcheck_embed_unoptimized(${archive} ${file} "${arg_OPTIONS}")
+  endforeach()
+
+  add_library(${target} INTERFACE)
+  target_link_libraries(${target} INTERFACE
+    $<LINK_LIBRARY:WHOLE_ARCHIVE,${archive}> ${arg_RUNTIME})
+endfunction()
+
+# Adds to `target` an object that carries, and registers, the unoptimised PTX of `file`.
+function(warpcheck_embed_unoptimized target file options)
+  cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE
+    OUTPUT_VARIABLE source)
+  cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
+  set(ptx ${PROJECT_BINARY_DIR}/unoptimized/${target}/${name}.ptx)
+  cmake_path(GET ptx PARENT_PATH directory)
+  file(MAKE_DIRECTORY ${directory})
+
+  add_custom_command(
+    OUTPUT ${ptx}
+    COMMAND ${CMAKE_CUDA_COMPILER} -ptx -G -arch=compute_75 ${WARPCHECK_NVCC_OPTIONS} ${options}
+      -I${PROJECT_SOURCE_DIR} -MD -MF ${ptx}.d -MT ${ptx} -o ${ptx} ${source}
+    COMMAND sed -i "/^[[:space:]]*\\.file/s|\"${PROJECT_SOURCE_DIR}/|\"|" ${ptx}
+    DEPENDS ${source}
+    DEPFILE ${ptx}.d
+    COMMENT "Unoptimised PTX of ${name}"
+    VERBATIM)
+
+  set(WARPCHECK_PTX ${ptx})
+  set(WARPCHECK_SOURCE ${name})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/embed_unoptimized.cpp.in ${ptx}.cpp @ONLY)
+  target_sources(${target} PRIVATE ${ptx}.cpp)
+  set_source_files_properties(${ptx}.cpp PROPERTIES OBJECT_DEPENDS ${ptx})
+endfunction()

@@ -1,0 +1,23 @@
+# Language standards, warnings and build types for every target of the project.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+option(WARPCHECK_WERROR "Treat warnings as errors" ON)
+
+add_library(warpcheck_options INTERFACE)
+target_include_directories(warpcheck_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(warpcheck_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+    -ffp-contract=off $<$<BOOL:${WARPCHECK_WERROR}>:-Werror>>)
+
+# warpcheck_test(NAME SOURCES... LINK libraries...): a GoogleTest executable, discovered by ctest.
+function(warpcheck_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE warpcheck_options ${arg_LINK} GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE WARPCHECK_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 600)
+endfunction()

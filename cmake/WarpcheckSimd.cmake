@@ -1,0 +1,21 @@
+# warpcheck_simd_sources(target FILES...): compiles each file once per instruction set.
+#
+# The copies live in different namespaces (WARPCHECK_SIMD: baseline, avx2, avx512) and are chosen
+# at run time, so what is shipped runs on any x86-64.  A file compiled this way must not define or
+# instantiate inline functions of other headers that could be emitted out of line: the linker
+# would keep one copy for all.
+set(WARPCHECK_SIMD_LEVELS baseline avx2 avx512)
+set(WARPCHECK_SIMD_FLAGS_baseline -march=x86-64)
+set(WARPCHECK_SIMD_FLAGS_avx2 -march=x86-64-v3)
+set(WARPCHECK_SIMD_FLAGS_avx512 -march=x86-64-v4 -mprefer-vector-width=512)
+
+function(warpcheck_simd_sources target)
+  foreach(level ${WARPCHECK_SIMD_LEVELS})
+    add_library(${target}_${level} OBJECT ${ARGN})
+    target_link_libraries(${target}_${level} PRIVATE warpcheck_options)
+    target_compile_options(${target}_${level} PRIVATE
+      ${WARPCHECK_SIMD_FLAGS_${level}} -O3 -fno-math-errno -fno-trapping-math)
+    target_compile_definitions(${target}_${level} PRIVATE WARPCHECK_SIMD=${level})
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_${level}>)
+  endforeach()
+endfunction()

@@ -1,0 +1,46 @@
+#include "harness/expectations.hpp"
+
+#include <utility>
+
+namespace warpcheck {
+namespace {
+
+// Failures of the body that runs on this thread.
+std::vector<std::string>*& current_failures() {
+  thread_local std::vector<std::string>* failures = nullptr;
+  return failures;
+}
+
+bool capture_own(const std::function<void()>& body, std::vector<std::string>& failures) {
+  struct Restore {
+    std::vector<std::string>* outer;
+    ~Restore() { current_failures() = outer; }
+  };
+  const std::size_t before = failures.size();
+  const Restore restore{std::exchange(current_failures(), &failures)};
+  body();
+  return failures.size() == before;
+}
+
+ExpectationCapture& installed() {
+  static ExpectationCapture capture = capture_own;
+  return capture;
+}
+
+}  // namespace
+
+void set_expectation_capture(ExpectationCapture capture) { installed() = std::move(capture); }
+const ExpectationCapture& expectation_capture() { return installed(); }
+
+#if defined(WARPCHECK_NO_GTEST)
+FailedExpectation::FailedExpectation(const char* file, int line, std::string text)
+    : text_(std::string(file) + ":" + std::to_string(line) + ": " + std::move(text)) {}
+
+FailedExpectation::~FailedExpectation() {
+  const std::string streamed = streamed_.str();
+  if (!streamed.empty()) text_ += "\n" + streamed;
+  if (auto* failures = current_failures()) failures->push_back(std::move(text_));
+}
+#endif
+
+}  // namespace warpcheck

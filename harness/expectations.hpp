@@ -1,0 +1,84 @@
+// EXPECT_* and ASSERT_* for the bodies of properties.
+//
+// They are GoogleTest's wherever that is installed.  A build without it (fuzzing services bring
+// their own C++ library) defines WARPCHECK_NO_GTEST and gets the few that are defined here.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace warpcheck {
+
+// Runs a body and appends "file:line: message" for each expectation that failed in it; returns
+// whether none did.  Exceptions pass through.
+using ExpectationCapture =
+    std::function<bool(const std::function<void()>& body, std::vector<std::string>& failures)>;
+
+// Who captures in this program; the default sees the expectations of this header only.
+// gtest_adaptor.hpp's run_capturing sees GoogleTest's.
+void set_expectation_capture(ExpectationCapture capture);
+const ExpectationCapture& expectation_capture();
+
+}  // namespace warpcheck
+
+#if !defined(WARPCHECK_NO_GTEST)
+#include <gtest/gtest.h>
+#else
+#include <sstream>
+
+namespace warpcheck {
+
+// A failed expectation; records itself, with what was streamed into it, when it goes.
+class FailedExpectation {
+ public:
+  FailedExpectation(const char* file, int line, std::string text);
+  ~FailedExpectation();
+  FailedExpectation(const FailedExpectation&) = delete;
+  FailedExpectation& operator=(const FailedExpectation&) = delete;
+  template <class T>
+  FailedExpectation& operator<<(const T& value) {
+    streamed_ << value;
+    return *this;
+  }
+  // Lets ASSERT_* return from the body it stands in.
+  struct Return {
+    void operator=(const FailedExpectation&) const {}
+  };
+
+ private:
+  std::string text_;
+  std::ostringstream streamed_;
+};
+
+}  // namespace warpcheck
+
+#define WARPCHECK_EXPECT(condition, text)                  \
+  if (condition) [[likely]]                                \
+    static_cast<void>(0);                                  \
+  else                                                     \
+    ::warpcheck::FailedExpectation(__FILE__, __LINE__, text)
+#define WARPCHECK_ASSERT(condition, text)                  \
+  if (condition) [[likely]]                                \
+    static_cast<void>(0);                                  \
+  else                                                     \
+    return ::warpcheck::FailedExpectation::Return() =      \
+        ::warpcheck::FailedExpectation(__FILE__, __LINE__, text)
+
+#define EXPECT_TRUE(a) WARPCHECK_EXPECT((a), #a " is false")
+#define EXPECT_FALSE(a) WARPCHECK_EXPECT(!(a), #a " is true")
+#define EXPECT_EQ(a, b) WARPCHECK_EXPECT((a) == (b), #a " == " #b " does not hold")
+#define EXPECT_NE(a, b) WARPCHECK_EXPECT((a) != (b), #a " != " #b " does not hold")
+#define EXPECT_LT(a, b) WARPCHECK_EXPECT((a) < (b), #a " < " #b " does not hold")
+#define EXPECT_LE(a, b) WARPCHECK_EXPECT((a) <= (b), #a " <= " #b " does not hold")
+#define EXPECT_GT(a, b) WARPCHECK_EXPECT((a) > (b), #a " > " #b " does not hold")
+#define EXPECT_GE(a, b) WARPCHECK_EXPECT((a) >= (b), #a " >= " #b " does not hold")
+#define ASSERT_TRUE(a) WARPCHECK_ASSERT((a), #a " is false")
+#define ASSERT_FALSE(a) WARPCHECK_ASSERT(!(a), #a " is true")
+#define ASSERT_EQ(a, b) WARPCHECK_ASSERT((a) == (b), #a " == " #b " does not hold")
+#define ASSERT_NE(a, b) WARPCHECK_ASSERT((a) != (b), #a " != " #b " does not hold")
+#define ASSERT_LT(a, b) WARPCHECK_ASSERT((a) < (b), #a " < " #b " does not hold")
+#define ASSERT_LE(a, b) WARPCHECK_ASSERT((a) <= (b), #a " <= " #b " does not hold")
+#define ASSERT_GT(a, b) WARPCHECK_ASSERT((a) > (b), #a " > " #b " does not hold")
+#define ASSERT_GE(a, b) WARPCHECK_ASSERT((a) >= (b), #a " >= " #b " does not hold")
+#endif

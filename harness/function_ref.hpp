@@ -1,0 +1,36 @@
+// A reference to a callable: two words, no allocation, valid while the callable lives.
+//
+// Shrinking hands candidates to a visitor through many layers; std::function would copy the
+// visitor at each of them.
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace warpcheck {
+
+template <class Signature>
+class FunctionRef;
+
+template <class Result, class... Args>
+class FunctionRef<Result(Args...)> {
+ public:
+  template <class Callable>
+    requires(!std::is_same_v<std::remove_cvref_t<Callable>, FunctionRef> &&
+             std::is_invocable_r_v<Result, Callable&, Args...>)
+  FunctionRef(Callable&& callable)  // NOLINT(google-explicit-constructor): a view, like string_view
+      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(callable)))),
+        call_([](void* object, Args... args) -> Result {
+          auto& target = *static_cast<std::remove_reference_t<Callable>*>(object);
+          return target(std::forward<Args>(args)...);
+        }) {}
+
+  Result operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
+
+ private:
+  void* object_;
+  Result (*call_)(void*, Args...);
+};
+
+}  // namespace warpcheck

@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "harness/generators.hpp"
+
+namespace warpcheck {
+
+namespace {
+
+constexpr std::int64_t kWarp = 32;
+
+bool is_prime(std::int64_t n) {
+  if (n < 2 || (n % 2 == 0 && n > 2)) return false;
+  for (std::int64_t factor = 3; factor * factor <= n; factor += 2) {
+    if (n % factor == 0) return false;
+  }
+  return true;
+}
+
+bool is_power_of_two(std::int64_t n) {
+  return n > 0 && std::has_single_bit(static_cast<std::uint64_t>(n));
+}
+
+bool is_near_power_of_two(std::int64_t n) {
+  return n > 2 && (is_power_of_two(n - 1) || is_power_of_two(n + 1));
+}
+
+// One below, on, or one above a multiple of `period`.
+bool is_edge(std::int64_t n, std::int64_t period) {
+  return n >= period - 1 && (n + 1) % period <= 2;
+}
+
+// A choice of sizes within [min, max].
+class Sizes {
+ public:
+  Sizes(std::int64_t min, std::int64_t max, std::int64_t block)
+      : min_(min), max_(max), block_(block) {}
+
+  std::int64_t sample(Draw& draw) const {
+    const std::int64_t n = lean(draw);
+    return n >= min_ && n <= max_ ? n : draw.between(min_, max_);
+  }
+
+ private:
+  std::int64_t lean(Draw& draw) const {
+    switch (draw.below(12)) {
+      case 0:
+        return draw.between(min_, std::min(min_ + 16, max_));
+      case 1:
+        return draw.between(0, 1);
+      case 2:
+      case 3:
+        return near_multiple(draw, kWarp);
+      case 4:
+      case 5:
+        return near_power_of_two(draw);
+      case 6:
+        return prime(draw);
+      case 7:
+        return near_multiple(draw, block_ > 0 ? block_ : kWarp);
+      case 8:
+        return max_ - draw.between(0, 1);
+      case 9:
+        return draw.between(min_, max_);
+      default:
+        return of_any_magnitude(draw);
+    }
+  }
+
+  // Half of the time beside one of the first two multiples.
+  std::int64_t near_multiple(Draw& draw, std::int64_t period) const {
+    const std::int64_t first = std::max<std::int64_t>(1, min_ / period);
+    const std::int64_t last = std::max(first, (max_ + 1) / period);
+    const std::int64_t near = std::min(first + 1, last);
+    const std::int64_t multiple = draw.between(first, draw.below(2) == 0 ? near : last);
+    return multiple * period + draw.between(-1, 1);
+  }
+
+  std::int64_t near_power_of_two(Draw& draw) const {
+    const int first = std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(min_, 1))) - 1;
+    const int last = std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(max_, 1)));
+    return (std::int64_t{1} << draw.between(first, last)) + draw.between(-1, 1);
+  }
+
+  std::int64_t prime(Draw& draw) const {
+    std::int64_t n = of_any_magnitude(draw);
+    while (n > min_ && !is_prime(n)) --n;
+    return n;
+  }
+
+  std::int64_t of_any_magnitude(Draw& draw) const {
+    const auto width = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(max_ - min_)));
+    const std::int64_t span = (std::int64_t{1} << draw.below(width + 1)) - 1;
+    return draw.between(min_, std::min(min_ + span, max_));
+  }
+
+  std::int64_t min_, max_, block_;
+};
+
+// How far sizes grow at a Draw's size: the logarithm of the range grows with it.
+std::int64_t max_at(int size, std::int64_t min, std::int64_t max) {
+  const auto range = static_cast<std::uint64_t>(max - min);
+  const int bits = (std::bit_width(range) * std::clamp(size, 0, kSizeMax) + kSizeMax - 1) / kSizeMax;
+  return min + static_cast<std::int64_t>(std::min(range, (std::uint64_t{1} << bits) - 1));
+}
+
+template <class T>
+std::vector<ValueClass<T>> size_classes(std::int64_t min, std::int64_t max, std::int64_t block) {
+  std::vector<ValueClass<T>> classes;
+  const auto add = [&](std::string name, std::int64_t first, std::int64_t step, auto contains) {
+    // A class is admitted if one of `step` numbers from the first possible one on belongs to it.
+    const std::int64_t begin = std::max(first, min);
+    for (std::int64_t n = begin; n <= max && n < begin + step; ++n) {
+      if (!contains(n)) continue;
+      classes.push_back({std::move(name), [contains](const T& value) {
+                           return contains(static_cast<std::int64_t>(value));
+                         }});
+      return;
+    }
+  };
+  const auto next_power = static_cast<std::int64_t>(
+      std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(min - 1, 1))));
+  add("zero", 0, 1, [](std::int64_t n) { return n == 0; });
+  add("one", 1, 1, [](std::int64_t n) { return n == 1; });
+  add("odd", 0, 2, [](std::int64_t n) { return n % 2 == 1; });
+  add("prime", 2, 320, is_prime);  // the gaps between primes of 31 bits are below 320
+  add("power of two", std::max(next_power, min), 1 + next_power, is_power_of_two);
+  add("power of two +-1", next_power - 1, 3 + next_power, is_near_power_of_two);
+  add("warp edge", kWarp - 1, kWarp, [](std::int64_t n) { return is_edge(n, kWarp); });
+  add("multiple of 32", kWarp, kWarp, [](std::int64_t n) { return n > 0 && n % kWarp == 0; });
+  add("not a multiple of 32", 1, 2, [](std::int64_t n) { return n % kWarp != 0; });
+  if (block > 0) {
+    add("block edge", block - 1, block, [block](std::int64_t n) { return is_edge(n, block); });
+  }
+  add("largest", max, 1, [max](std::int64_t n) { return n == max; });
+  return classes;
+}
+
+}  // namespace
+
+Gen<int> sizes(SizeOptions options) {
+  const auto [min, max, block] = options;
+  if (min < 0 || min > max) throw std::invalid_argument("sizes: expected 0 <= min <= max");
+  const Gen<int> gen = [=](Draw& draw) {
+    const std::int64_t limit = max_at(draw.size(), min, max);
+    return static_cast<int>(Sizes(min, limit, block).sample(draw));
+  };
+  return gen.within([=](const int& n) { return min <= n && n <= max; })
+      .with_classes(size_classes<int>(min, max, block));
+}
+
+Gen<std::uint32_t> blocks(std::uint32_t max) {
+  if (max == 0) throw std::invalid_argument("blocks: expected a block of at least one thread");
+  const Gen<std::uint32_t> gen = [=](Draw& draw) {
+    return static_cast<std::uint32_t>(Sizes(1, max, 0).sample(draw));
+  };
+  return gen.within([=](const std::uint32_t& threads) { return threads > 0 && threads <= max; })
+      .with_classes(size_classes<std::uint32_t>(1, max, 0));
+}
+
+}  // namespace warpcheck

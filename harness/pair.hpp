@@ -1,0 +1,191 @@
+// KERNEL_PAIR and PROPERTY: a kernel, its sequential reference, its inputs, its claims.
+//
+//   struct ReverseInput { std::vector<int> values; LaunchConfig launch; };
+//   FIELDS(ReverseInput, values, launch);
+//
+//   KERNEL_PAIR(reverse, ReverseInput, std::vector<int>) = {
+//     .family = "examples", .origin = "ours", .expects = {},
+//     .domain    = [](const ReverseInput& in) { return covers(in.launch, in.values.size()); },
+//     .arbitrary = [](Draw& draw) { ... return ReverseInput{...}; },
+//     .kernel    = [](Device& device, const ReverseInput& in) { ... return out.download(); },
+//     .reference = [](const ReverseInput& in) { ... },
+//     .agreement = exactly(),
+//   };
+//
+//   PROPERTY(reverse, twice_yields_the_original)(ReverseInput in) {
+//     const ReverseInput again{run(in), in.launch};
+//     EXPECT_EQ(run(again), in.values);
+//   }
+//
+// Every pair is checked, without a further word, for: agreement with its reference; no findings;
+// the same answer under every schedule (unless its agreement is order-sensitive).
+//
+// Use both macros at namespace scope, outside unnamed namespaces: names are unique in a program.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/agreement.hpp"
+#include "harness/any_pair.hpp"
+#include "harness/device.hpp"
+#include "harness/draw.hpp"
+#include "harness/expectations.hpp"
+#include "harness/fields.hpp"
+#include "harness/input_summary.hpp"
+#include "harness/launch_config.hpp"
+#include "harness/registry.hpp"
+#include "harness/shrinks.hpp"
+
+namespace warpcheck {
+
+template <class InputType, class OutputType>
+struct Pair {
+  using Input = InputType;
+  using Output = OutputType;
+
+  std::string family = {};                // the kernel family it is listed under
+  std::string origin = {};                // whose code or algorithm it is
+  std::vector<std::string> expects = {};  // finding kinds of a specimen; empty: must be clean
+  // Holds for every input, drawn or shrunk or read from a file; not given: always.
+  std::function<bool(const Input&)> domain = {};
+  std::function<Input(Draw&)> arbitrary = {};
+  std::function<Output(Device&, const Input&)> kernel = {};
+  std::function<Output(const Input&)> reference = {};
+  Agreement<Input, Output> agreement = exactly();
+  // How many elements an input has, where that is not the elements of all its vectors.
+  std::function<std::uint64_t(const Input&)> size = {};
+};
+
+namespace detail {
+
+template <class Input, class Output>
+class TypedPair final : public AnyPair {
+ public:
+  // `pair` may be still to be constructed: it is looked at only after main() has begun.
+  TypedPair(std::string name, const Pair<Input, Output>* pair)
+      : AnyPair(std::move(name)), pair_(pair) {}
+
+  [[nodiscard]] std::string_view family() const override { return pair_->family; }
+  [[nodiscard]] std::string_view origin() const override { return pair_->origin; }
+  [[nodiscard]] const std::vector<std::string>& declared_expectations() const override {
+    return pair_->expects;
+  }
+  [[nodiscard]] AnyInput draw(Draw& draw) const override {
+    return std::make_shared<const Input>(pair_->arbitrary(draw));
+  }
+  [[nodiscard]] bool in_domain(const AnyInput& input) const override {
+    return !pair_->domain || pair_->domain(typed(input));
+  }
+  [[nodiscard]] bool identical(const AnyInput& a, const AnyInput& b) const override {
+    return warpcheck::identical(typed(a), typed(b));
+  }
+  [[nodiscard]] InputSize size_of(const AnyInput& input) const override {
+    InputSize size;
+    measure(typed(input), size);
+    if (pair_->size) size.elements = pair_->size(typed(input));
+    return size;
+  }
+  [[nodiscard]] Json to_json(const AnyInput& input) const override {
+    return warpcheck::to_json(typed(input));
+  }
+  [[nodiscard]] AnyInput from_json(const Json& json) const override {
+    return std::make_shared<const Input>(warpcheck::from_json<Input>(json));
+  }
+  [[nodiscard]] std::string summary(const AnyInput& input) const override {
+    return input_summary(warpcheck::to_json(typed(input)));
+  }
+  std::optional<std::size_t> for_each_shrink_from(
+      std::size_t first, const AnyInput& input, FunctionRef<bool(AnyInput)> accept) const override {
+    return warpcheck::for_each_shrink_from<Input>(first, typed(input), [&](Input&& candidate) {
+      if (pair_->domain && !pair_->domain(candidate)) return false;
+      return accept(std::make_shared<const Input>(std::move(candidate)));
+    });
+  }
+  [[nodiscard]] AnyOutput run_kernel(const AnyInput& input) const override {
+    Device device;
+    return std::make_shared<const Output>(pair_->kernel(device, typed(input)));
+  }
+  [[nodiscard]] AnyOutput run_reference(const AnyInput& input) const override {
+    return std::make_shared<const Output>(pair_->reference(typed(input)));
+  }
+  [[nodiscard]] std::optional<std::string> difference(const AnyInput& input, const AnyOutput& out,
+                                                      const AnyOutput& reference) const override {
+    return pair_->agreement.difference(typed(input), typed_output(out), typed_output(reference));
+  }
+  [[nodiscard]] bool wants_schedule_comparison() const override {
+    return !pair_->agreement.exact && !pair_->agreement.order_sensitive;
+  }
+  [[nodiscard]] std::optional<std::string> schedule_difference(
+      const AnyOutput& out, const AnyOutput& other) const override {
+    return detail::first_difference(typed_output(out), typed_output(other),
+                                    "under the default schedule");
+  }
+
+ private:
+  static const Input& typed(const AnyInput& input) {
+    return *static_cast<const Input*>(input.get());
+  }
+  static const Output& typed_output(const AnyOutput& output) {
+    return *static_cast<const Output*>(output.get());
+  }
+
+  const Pair<Input, Output>* pair_;
+};
+
+template <class Input, class Output>
+struct PairRegistration {
+  PairRegistration(std::string name, const Pair<Input, Output>* pair) {
+    Registry::global().add(std::make_unique<TypedPair<Input, Output>>(std::move(name), pair));
+  }
+};
+
+// What a property's body can call.
+template <class PairType, const PairType* pair>
+class PropertyBody {
+ public:
+  using Input = typename PairType::Input;
+  using Output = typename PairType::Output;
+
+ protected:
+  // Launches the pair's kernel, in the trial that the property runs in.
+  [[nodiscard]] static Output run(const Input& in) {
+    Device device;
+    return pair->kernel(device, in);
+  }
+};
+
+template <class Body, class Input>
+struct PropertyRegistration {
+  PropertyRegistration(std::string pair, std::string property) {
+    Registry::global().add_property(
+        std::move(pair), {.name = std::move(property), .body = [](const AnyInput& input) {
+                            Body{}.body(*static_cast<const Input*>(input.get()));
+                          }});
+  }
+};
+
+}  // namespace detail
+}  // namespace warpcheck
+
+#define KERNEL_PAIR(name, ...)                                                               \
+  extern const ::warpcheck::Pair<__VA_ARGS__> warpcheck_pair_##name;                         \
+  static const ::warpcheck::detail::PairRegistration<__VA_ARGS__> warpcheck_registers_##name{ \
+      #name, &warpcheck_pair_##name};                                                        \
+  const ::warpcheck::Pair<__VA_ARGS__> warpcheck_pair_##name
+
+#define PROPERTY(pair, name)                                                                 \
+  struct warpcheck_property_##pair##_##name                                                  \
+      : ::warpcheck::detail::PropertyBody<std::remove_cv_t<decltype(warpcheck_pair_##pair)>, \
+                                          &warpcheck_pair_##pair> {                          \
+    void body(Input in);                                                                     \
+  };                                                                                         \
+  static const ::warpcheck::detail::PropertyRegistration<                                    \
+      warpcheck_property_##pair##_##name, warpcheck_property_##pair##_##name::Input>         \
+      warpcheck_registers_##pair##_##name{#pair, #name};                                     \
+  void warpcheck_property_##pair##_##name::body

@@ -1,0 +1,200 @@
+// Shrinking a struct with FIELDS: several fields together, then one field at a time.
+//
+// A kernel's domain couples its fields: the launch must cover the values, the block must equal
+// their number, two vectors must be equally long.  No single field can then shrink alone.  So a
+// struct's *extents* are shrunk as such: an extent is a number that fields share, as the length
+// of vectors or as the value of integers.  When an extent goes from n to m,
+//   - vectors of n elements drop the same positions,
+//   - integers equal to n become m,
+//   - vectors of n * k elements, k another integer field, keep their first m * k (a matrix loses
+//     rows or columns), and
+//   - launches follow where an extent of theirs is recognisably a function of n (follow()); a
+//     candidate in which they stay as they are comes second.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "harness/fields.hpp"
+#include "harness/launch_config.hpp"
+#include "harness/shrink_traits.hpp"
+
+namespace warpcheck {
+
+namespace shrink_detail {
+
+template <class T>
+inline constexpr bool is_vector = false;
+template <class T>
+inline constexpr bool is_vector<std::vector<T>> = true;
+
+template <class T>
+concept ExtentInteger = std::integral<T> && !std::same_as<T, bool>;
+
+enum class Launches { follow, stay };
+
+// Extents that are the length of a vector, and integers above 0 that are no such length.
+struct Extents {
+  std::vector<std::size_t> lengths;
+  std::vector<std::uint64_t> integers;
+};
+
+inline void add_once(auto& extents, auto extent) {
+  if (std::find(extents.begin(), extents.end(), extent) == extents.end()) {
+    extents.push_back(extent);
+  }
+}
+
+template <Reflected T>
+Extents extents_of(const T& value) {
+  Extents extents;
+  for_each_field(value, [&]<class Member>(const char*, const Member& member) {
+    if constexpr (is_vector<Member>) {
+      if (!member.empty()) add_once(extents.lengths, member.size());
+    }
+  });
+  for_each_field(value, [&]<class Member>(const char*, const Member& member) {
+    if constexpr (ExtentInteger<Member>) {
+      if (member <= 0) return;
+      const auto extent = static_cast<std::uint64_t>(member);
+      const auto& lengths = extents.lengths;
+      if (std::find(lengths.begin(), lengths.end(), extent) == lengths.end()) {
+        add_once(extents.integers, extent);
+      }
+    }
+  });
+  return extents;
+}
+
+// Whether `length` is `extent` times another integer field of the struct.
+template <Reflected T>
+bool is_multiple_by_field(const T& value, std::uint64_t length, std::uint64_t extent) {
+  bool found = false;
+  for_each_field(value, [&]<class Member>(const char*, const Member& member) {
+    if constexpr (ExtentInteger<Member>) {
+      if (member <= 0 || length % extent != 0) return;
+      found = found || length / extent == static_cast<std::uint64_t>(member);
+    }
+  });
+  return found;
+}
+
+// Integers and launches of `changed` go along with an extent's step.
+template <Reflected T>
+void follow_extent(T& changed, std::uint64_t from, std::uint64_t to, Launches launches) {
+  for_each_field(changed, [&]<class Member>(const char*, Member& member) {
+    if constexpr (ExtentInteger<Member>) {
+      if (member > 0 && static_cast<std::uint64_t>(member) == from) {
+        member = static_cast<Member>(to);
+      }
+    } else if constexpr (std::same_as<Member, LaunchConfig>) {
+      if (launches == Launches::follow) member = follow(member, from, to);
+    }
+  });
+}
+
+template <Reflected T>
+T drop_positions(const T& value, std::size_t length, Chunk chunk, Launches launches) {
+  T changed = value;
+  for_each_field(changed, [&]<class Member>(const char*, Member& member) {
+    if constexpr (is_vector<Member>) {
+      if (member.size() == length) member = without(member, chunk);
+    }
+  });
+  follow_extent(changed, length, length - chunk.length(), launches);
+  return changed;
+}
+
+template <Reflected T>
+T lower_integer(const T& value, std::uint64_t from, std::uint64_t to, Launches launches) {
+  T changed = value;
+  for_each_field(changed, [&]<class Member>(const char*, Member& member) {
+    if constexpr (is_vector<Member>) {
+      if (is_multiple_by_field(value, member.size(), from)) {
+        member.resize(member.size() / from * to);
+      }
+    }
+  });
+  follow_extent(changed, from, to, launches);
+  return changed;
+}
+
+// Whether a launch of `value` changes when the extent steps; else both ways are one candidate.
+template <Reflected T>
+bool launches_follow(const T& value, std::uint64_t from, std::uint64_t to) {
+  bool follows = false;
+  for_each_field(value, [&]<class Member>(const char*, const Member& member) {
+    if constexpr (std::same_as<Member, LaunchConfig>) {
+      follows = follows || follow(member, from, to) != member;
+    }
+  });
+  return follows;
+}
+
+}  // namespace shrink_detail
+
+template <Reflected T>
+struct ShrinkTraits<T> {
+  static bool sizes(const T& value, Take<T> take) {
+    return extents(value, take) || each_field<true>(value, take);
+  }
+  static bool values(const T& value, Take<T> take) { return each_field<false>(value, take); }
+
+ private:
+  static bool extents(const T& value, Take<T> take) {
+    using namespace shrink_detail;  // NOLINT(google-build-using-namespace)
+    const Extents extents = extents_of(value);
+    for (const std::size_t length : extents.lengths) {
+      const auto offer = [&](Chunk chunk) {
+        const std::size_t rest = length - chunk.length();
+        return (launches_follow(value, length, rest) &&
+                take([&] { return drop_positions(value, length, chunk, Launches::follow); })) ||
+               take([&] { return drop_positions(value, length, chunk, Launches::stay); });
+      };
+      if (for_each_chunk(length, offer)) return true;
+    }
+    for (const std::uint64_t extent : extents.integers) {
+      const auto offer = [&](Candidate<std::uint64_t> make) {
+        const std::uint64_t to = make();
+        return (launches_follow(value, extent, to) &&
+                take([&] { return lower_integer(value, extent, to, Launches::follow); })) ||
+               take([&] { return lower_integer(value, extent, to, Launches::stay); });
+      };
+      if (shrink_values<std::uint64_t>(extent, offer)) return true;
+    }
+    return false;
+  }
+
+  template <bool of_sizes>
+  static bool each_field(const T& value, Take<T> take) {
+    bool taken = false;
+    std::apply(
+        [&](auto... field) {
+          ((taken = taken || one_field<of_sizes>(value, field.member, take)), ...);
+        },
+        fields_of<T>());
+    return taken;
+  }
+
+  template <bool of_sizes, class Member>
+  static bool one_field(const T& value, Member T::*member, Take<T> take) {
+    const auto take_member = [&](Candidate<Member> make) {
+      return take([&] {
+        T copy = value;
+        copy.*member = make();
+        return copy;
+      });
+    };
+    if constexpr (of_sizes) {
+      return shrink_sizes<Member>(value.*member, take_member);
+    } else {
+      return shrink_values<Member>(value.*member, take_member);
+    }
+  }
+};
+
+}  // namespace warpcheck

@@ -1,0 +1,50 @@
+// Case -> run_trial -> Verdict.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "harness/case.hpp"
+#include "harness/engine.hpp"
+#include "harness/verdict.hpp"
+
+namespace warpcheck {
+
+// Runs trials on one engine.  Remembers the last input's reference, and its output under the
+// default schedule, so that the many schedules tried on one input pay for them once.
+class TrialRunner {
+ public:
+  explicit TrialRunner(Engine& engine = virtual_gpu()) : engine_(engine) {}
+
+  // The findings of the trial, and of the harness: `mismatch` (a wrong output, a failed property,
+  // or no output because a CUDA call failed) and `schedule-dependent`.
+  Verdict run(const Case& a_case);
+  // The same under `strategy`, whatever the case says.
+  Verdict run(const Case& a_case, vgpu::Strategy& strategy);
+
+  [[nodiscard]] std::uint64_t trials() const { return trials_; }
+
+ private:
+  struct Attempt {
+    TrialResult result;
+    AnyOutput output;                    // null: a property, or the kernel gave none
+    std::optional<std::string> failure;  // why a property failed, or why there is no output
+  };
+
+  Attempt attempt(const Case& a_case, vgpu::Strategy& strategy);
+  void judge_output(const Case& a_case, const Attempt& attempt, Verdict& verdict);
+  const AnyOutput& reference_of(const Case& a_case);
+  const AnyOutput& default_output_of(const Case& a_case);
+
+  Engine& engine_;
+  std::uint64_t trials_ = 0;
+
+  // Of the last input.
+  const AnyPair* pair_ = nullptr;
+  AnyInput input_;
+  Settings settings_;
+  AnyOutput reference_;
+  AnyOutput default_output_;
+};
+
+}  // namespace warpcheck

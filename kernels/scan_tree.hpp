@@ -1,0 +1,8 @@
+// Inclusive scan by one block of any size, one element a thread, by a tree in place.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+// out[i] = in[0] + ... + in[i] for i < n <= block.x; in and out may be the same array.
+cudaError_t scan_tree(const int* in, int* out, int n, dim3 block);
+cudaError_t scan_tree(const float* in, float* out, int n, dim3 block);

@@ -1,0 +1,39 @@
+#include "vgpu/check/bounds.hpp"
+
+#include <fmt/format.h>
+
+#include "vgpu/check/fault.hpp"
+
+namespace warpcheck::vgpu {
+
+void BoundsChecker::on_fault(const Fault& fault) {
+  switch (fault.kind) {
+    case Fault::Kind::out_of_bounds:
+      report_fault(reporter_, fault, FindingKind::out_of_bounds, "(1) is outside every allocation");
+      break;
+    case Fault::Kind::misaligned:
+      report_fault(reporter_, fault, FindingKind::misaligned_access,
+                   fmt::format("the address of (1) is not a multiple of {}", fault.bytes));
+      break;
+    case Fault::Kind::read_only:
+      report_fault(reporter_, fault, FindingKind::out_of_bounds, "(1) writes read-only memory");
+      break;
+    case Fault::Kind::use_after_free:
+      break;  // lifetime
+  }
+}
+
+Finding host_copy_out_of_bounds(std::string_view call, bool write, std::uint64_t address,
+                                std::uint64_t bytes, const Allocation* nearest) {
+  Finding finding;
+  finding.kind = FindingKind::out_of_bounds;
+  finding.space = "global";
+  finding.object = describe_place(nearest, address, bytes);
+  AccessSide side;
+  side.role = write ? "host write" : "host copy";
+  finding.accesses = {side};
+  finding.message = fmt::format("{} of {} bytes is not inside one allocation", call, bytes);
+  return finding;
+}
+
+}  // namespace warpcheck::vgpu

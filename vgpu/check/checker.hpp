@@ -1,0 +1,20 @@
+// A checker: an observer that turns events into findings.
+#pragma once
+
+#include "vgpu/check/reporter.hpp"
+#include "vgpu/machine/access.hpp"
+#include "vgpu/schedule/schedule.hpp"
+
+namespace warpcheck::vgpu {
+
+class Checker : public Observer {
+ public:
+  explicit Checker(Reporter& reporter) : reporter_(reporter) {}
+  // Starts a new trial: nothing that was seen before counts.
+  virtual void reset(WarpModel /*model*/) {}
+
+ protected:
+  Reporter& reporter_;
+};
+
+}  // namespace warpcheck::vgpu

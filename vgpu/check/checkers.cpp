@@ -1,0 +1,82 @@
+#include "vgpu/check/checkers.hpp"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "vgpu/check/barrier.hpp"
+#include "vgpu/check/bounds.hpp"
+#include "vgpu/check/checker.hpp"
+#include "vgpu/check/deadlock.hpp"
+#include "vgpu/check/init.hpp"
+#include "vgpu/check/lifetime.hpp"
+#include "vgpu/check/race.hpp"
+#include "vgpu/check/reporter.hpp"
+#include "vgpu/check/trap.hpp"
+#include "vgpu/machine/machine.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+template <typename T>
+std::unique_ptr<Checker> make(Reporter& reporter) {
+  return std::make_unique<T>(reporter);
+}
+
+std::unique_ptr<Checker> make_race(Reporter& reporter) {
+  return std::make_unique<RaceChecker>(reporter, row_functions(simd_level()));
+}
+
+struct Row {
+  bool CheckerSet::*enabled;  // null: always on
+  std::unique_ptr<Checker> (*make)(Reporter&);
+};
+
+// In the order in which they are asked about an event.
+constexpr std::array kRegistry{
+    Row{&CheckerSet::bounds, make<BoundsChecker>},
+    Row{&CheckerSet::lifetime, make<LifetimeChecker>},
+    Row{&CheckerSet::race, make_race},
+    Row{&CheckerSet::init, make<InitChecker>},
+    Row{&CheckerSet::barrier, make<BarrierChecker>},
+    Row{nullptr, make<DeadlockChecker>},
+    Row{nullptr, make<TrapChecker>},
+};
+
+}  // namespace
+
+class Checkers::Impl {
+ public:
+  Reporter reporter;
+  std::array<std::unique_ptr<Checker>, kRegistry.size()> checkers;  // made when first enabled
+  std::uint32_t host_findings = 0;
+};
+
+Checkers::Checkers(const CheckerSet& set, WarpModel model) : impl_(std::make_unique<Impl>()) {
+  reset(set, model);
+}
+
+Checkers::~Checkers() = default;
+
+void Checkers::reset(const CheckerSet& set, WarpModel model) {
+  impl_->reporter.reset();
+  impl_->host_findings = 0;
+  observers_.assign(1, &impl_->reporter);
+  for (std::size_t i = 0; i < kRegistry.size(); ++i) {
+    const Row& row = kRegistry[i];
+    if (row.enabled != nullptr && !(set.*row.enabled)) continue;
+    std::unique_ptr<Checker>& checker = impl_->checkers[i];
+    if (checker == nullptr) checker = row.make(impl_->reporter);
+    checker->reset(model);
+    observers_.push_back(checker.get());
+  }
+}
+
+const std::vector<Finding>& Checkers::findings() const { return impl_->reporter.findings(); }
+
+void Checkers::add(Finding finding) {
+  const Reporter::Key unique{impl_.get(), impl_->host_findings++, ptx::kNone, 0};
+  impl_->reporter.report(unique, [&] { return std::move(finding); });
+}
+
+}  // namespace warpcheck::vgpu

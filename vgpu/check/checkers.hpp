@@ -1,0 +1,48 @@
+// The checkers of a trial, as the observers that a machine wants.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "vgpu/check/finding.hpp"
+#include "vgpu/machine/access.hpp"
+#include "vgpu/schedule/schedule.hpp"
+
+namespace warpcheck::vgpu {
+
+// Which checkers are on.  Deadlocks and traps end a launch, so they are always reported.
+struct CheckerSet {
+  bool race = true;
+  bool bounds = true;    // and alignment
+  bool init = true;
+  bool barrier = true;
+  bool lifetime = true;
+};
+
+class Checkers {
+ public:
+  Checkers(const CheckerSet& set, WarpModel model);
+  ~Checkers();
+  Checkers(const Checkers&) = delete;
+  Checkers& operator=(const Checkers&) = delete;
+
+  // Starts a new trial.  Host memory is kept for reuse.
+  void reset(const CheckerSet& set, WarpModel model);
+
+  // Valid until the next reset().
+  [[nodiscard]] std::span<Observer* const> observers() const { return observers_; }
+
+  // In order of first occurrence.
+  [[nodiscard]] const std::vector<Finding>& findings() const;
+
+  // Adds a finding that no device event shows: misuse of the host API.
+  void add(Finding finding);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+  std::vector<Observer*> observers_;
+};
+
+}  // namespace warpcheck::vgpu

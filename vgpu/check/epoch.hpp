@@ -1,0 +1,58 @@
+// Thread epochs: who accessed a cell, and when, in 64 bits.
+//
+//   [ launch:12 ][ block:22 ][ phase:20 ][ thread:10 ]
+//
+// phase counts the whole-block barriers that the block has completed.  Kernel order and those
+// barriers are all the synchronisation there is here, so two epochs tell whether their accesses
+// are related in causality order (PTX ISA 8.9.5): the earlier one comes first when it belongs to
+// an earlier launch, or to the same block and an earlier phase, or to the same thread.
+#pragma once
+
+#include <cstdint>
+
+namespace warpcheck::vgpu {
+
+using Epoch = std::uint64_t;
+
+inline constexpr unsigned kThreadBits = 10, kPhaseBits = 20, kBlockBits = 22, kLaunchBits = 12;
+
+inline constexpr Epoch kPhaseUnit = Epoch{1} << kThreadBits;
+inline constexpr Epoch kBlockUnit = kPhaseUnit << kPhaseBits;
+inline constexpr Epoch kLaunchUnit = kBlockUnit << kBlockBits;
+
+inline constexpr std::uint64_t kThreadsMax = kPhaseUnit;
+inline constexpr std::uint64_t kPhasesMax = std::uint64_t{1} << kPhaseBits;
+inline constexpr std::uint64_t kBlocksMax = std::uint64_t{1} << kBlockBits;
+inline constexpr std::uint64_t kLaunchesMax = std::uint64_t{1} << kLaunchBits;
+
+// How many consecutive threads of a block are ordered among themselves.
+inline constexpr std::uint64_t kKinThread = 1;           // program order only
+inline constexpr std::uint64_t kKinWarp = 32;            // lockstep warps
+inline constexpr std::uint64_t kKinBlock = kThreadsMax;  // only other blocks count
+
+constexpr std::uint32_t block_of(Epoch epoch) {
+  return static_cast<std::uint32_t>(epoch / kBlockUnit % kBlocksMax);
+}
+constexpr std::uint32_t thread_of(Epoch epoch) {
+  return static_cast<std::uint32_t>(epoch % kPhaseUnit);
+}
+
+// Whether no causality order relates an access at `earlier` to one at `later`, made after it.
+// Works on one epoch or on a vector of them (the result is then a mask).  With x the differing
+// bits, unsigned wrap-around makes each line one interval:
+//   same launch, block and phase, but other kin:   kin        <= x < kPhaseUnit
+//   same launch, other block:                      kBlockUnit <= x < kLaunchUnit
+template <typename T>
+[[gnu::always_inline]] constexpr auto unordered(const T& earlier, const T& later,
+                                                std::uint64_t kin) {
+  const T x = earlier ^ later;
+  return (x - kin < kPhaseUnit - kin) | (x - kBlockUnit < kLaunchUnit - kBlockUnit);
+}
+
+// Whether they belong to different blocks of one launch.
+template <typename T>
+[[gnu::always_inline]] constexpr auto across_blocks(const T& earlier, const T& later) {
+  return (earlier ^ later) - kBlockUnit < kLaunchUnit - kBlockUnit;
+}
+
+}  // namespace warpcheck::vgpu

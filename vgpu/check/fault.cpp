@@ -1,0 +1,65 @@
+#include "vgpu/check/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Local memory is interleaved: an allocation holds that of a whole warp, an address is one lane's.
+std::uint64_t bytes_of(const Allocation& allocation) {
+  return allocation.space == ptx::Space::local ? allocation.bytes / kWarpLanes : allocation.bytes;
+}
+
+std::string name_with_size(const Allocation& allocation) {
+  const std::uint64_t bytes = bytes_of(allocation);
+  if (!allocation.name.empty()) return fmt::format("{} ({} bytes)", allocation.name, bytes);
+  switch (allocation.space) {
+    case ptx::Space::shared: return fmt::format("shared memory ({} bytes)", bytes);
+    case ptx::Space::local: return fmt::format("local memory ({} bytes a thread)", bytes);
+    default: return fmt::format("an allocation of {} bytes", bytes);
+  }
+}
+
+// How far `address` lies before `begin`; 0: it does not.  Where addresses begin at 0 (shared and
+// local memory), one before the beginning has wrapped around, in 32 or in 64 bits.
+std::uint64_t distance_before(std::uint64_t address, std::uint64_t begin) {
+  constexpr std::uint64_t kWrapped32 = 0x8000'0000, kEnd32 = 0x1'0000'0000;
+  if (begin != 0) return address < begin ? begin - address : 0;
+  if (address >= kWrapped32 && address < kEnd32) return kEnd32 - address;
+  return address >> 63 != 0 ? 0 - address : 0;
+}
+
+}  // namespace
+
+std::string describe_place(const Allocation* nearest, std::uint64_t address, std::uint64_t bytes) {
+  if (nearest == nullptr) return fmt::format("{} bytes at address {:#x}", bytes, address);
+  const std::string name = name_with_size(*nearest);
+  const std::uint64_t end = nearest->address + bytes_of(*nearest);
+  if (const std::uint64_t before = distance_before(address, nearest->address); before != 0) {
+    return fmt::format("{} bytes, {} bytes before {}", bytes, before, name);
+  }
+  if (address >= end) {
+    return fmt::format("{} bytes, {} bytes past the end of {}", bytes, address - end, name);
+  }
+  return fmt::format("{} bytes at byte {} of {}", bytes, address - nearest->address, name);
+}
+
+void report_fault(Reporter& reporter, const Fault& fault, FindingKind kind, std::string message) {
+  const auto tag = static_cast<std::uint32_t>(fault.kind) << 8 |
+                   static_cast<std::uint32_t>(fault.access);
+  reporter.report({fault.program, fault.pc, ptx::kNone, tag}, [&] {
+    Finding finding;
+    finding.kind = kind;
+    finding.space = space_name(fault.space);
+    finding.kernel = kernel_name(fault.program->kernel);
+    finding.object = describe_place(fault.nearest, fault.address, fault.bytes);
+    finding.accesses = {reporter.side(role_name(fault.access), *fault.program, fault.pc,
+                                      thread_of(fault.place, fault.lane))};
+    finding.message = std::move(message);
+    return finding;
+  });
+}
+
+}  // namespace warpcheck::vgpu

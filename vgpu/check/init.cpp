@@ -1,0 +1,299 @@
+#include "vgpu/check/init.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Calls visit with a value of the unsigned type that is as wide as one lane's access.
+template <typename Visit>
+void with_word(unsigned bytes, Visit visit) {
+  switch (bytes) {
+    case 1: return visit(std::uint8_t{});
+    case 2: return visit(std::uint16_t{});
+    case 4: return visit(std::uint32_t{});
+    case 8: return visit(std::uint64_t{});
+    default: return visit(static_cast<unsigned __int128>(0));
+  }
+}
+
+template <typename Word>
+Word load(const std::uint8_t* from) {
+  Word word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+}
+
+// Where lane 0 of a strided row begins; may lie before the allocation.
+std::int64_t row_begin(const Access& access) {
+  const unsigned first = access.first_lane();
+  return std::int64_t{access.offset[first]} - std::int64_t{first} * access.bytes;
+}
+
+// The lanes that read at least one byte that is not defined.
+template <typename Word>
+std::uint32_t undefined_lanes(const Access& access, const std::uint8_t* states) {
+  constexpr Word kAllDefined = static_cast<Word>(~Word{0});
+  if (access.pattern == Pattern::uniform) {
+    return load<Word>(states + access.offset[access.first_lane()]) == kAllDefined ? 0 : access.mask;
+  }
+  if (access.pattern == Pattern::strided) {
+    const std::uint8_t* const row = states + row_begin(access);
+    std::uint64_t all = ~std::uint64_t{0};
+    for (unsigned i = 0; i < kWarpLanes * sizeof(Word); i += sizeof all) {
+      all &= load<std::uint64_t>(row + i);
+    }
+    if (all == ~std::uint64_t{0}) return 0;
+  }
+  std::uint32_t lanes = 0;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    if ((access.mask >> lane & 1) == 0) continue;
+    const bool undefined = load<Word>(states + access.offset[lane]) != kAllDefined;
+    lanes |= std::uint32_t{undefined} << lane;
+  }
+  return lanes;
+}
+
+// Marks what the lanes of access.mask write as defined.
+template <typename Word>
+void define_lanes(const Access& access, std::uint8_t* states) {
+  if (access.pattern == Pattern::uniform) {
+    std::memset(states + access.offset[access.first_lane()], InitShadow::kDefined, sizeof(Word));
+    return;
+  }
+  if (access.pattern == Pattern::strided && access.mask == ~0u) {
+    std::memset(states + access.offset[0], InitShadow::kDefined, kWarpLanes * sizeof(Word));
+    return;
+  }
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    if ((access.mask >> lane & 1) == 0) continue;
+    std::memset(states + access.offset[lane], InitShadow::kDefined, sizeof(Word));
+  }
+}
+
+std::string range_of(const HostAccess& access, std::uint32_t offset) {
+  return fmt::format("{}, first of a copy of {} bytes", describe(*access.allocation, offset, 1),
+                     access.bytes);
+}
+
+AccessSide host_copy() {
+  AccessSide side;
+  side.role = "host copy";
+  return side;
+}
+
+}  // namespace
+
+void InitChecker::reset(WarpModel /*model*/) {
+  for (InitShadow& shadow : shadows_) shadow.begin(0);
+  origins_.clear();
+}
+
+InitShadow& InitChecker::shadow_of(const Allocation& allocation) {
+  if (allocation.id >= shadows_.size()) shadows_.resize(allocation.id + 1);
+  InitShadow& shadow = shadows_[allocation.id];
+  if (shadow.bytes() != allocation.bytes) shadow.begin(allocation.bytes);
+  return shadow;
+}
+
+void InitChecker::on_allocate(const Allocation& allocation) {
+  shadow_of(allocation).begin(allocation.bytes);
+}
+
+void InitChecker::on_sync(const Sync& sync) {
+  if (sync.kind == Sync::Kind::block_start && sync.shared != nullptr) {
+    shadow_of(*sync.shared).begin(sync.shared->bytes);
+  }
+}
+
+void InitChecker::on_access(Access& access) {
+  if (access.space == ptx::Space::param) return;  // always defined
+  InitShadow& shadow = shadow_of(*access.allocation);
+  switch (access.kind) {
+    case AccessKind::read:
+      on_read(access, shadow);
+      break;
+    case AccessKind::write:
+      record_write(access, {access.undefined, access.origin}, shadow);
+      break;
+    case AccessKind::atomic:
+      on_update(access, shadow);
+      break;
+  }
+}
+
+void InitChecker::on_read(Access& access, InitShadow& shadow) {
+  if (shadow.extent() == InitShadow::Extent::all) return;
+  std::uint32_t lanes = access.mask;
+  if (shadow.extent() == InitShadow::Extent::some) {
+    with_word(access.bytes, [&](auto word) {
+      lanes = undefined_lanes<decltype(word)>(access, shadow.states());
+    });
+    if (lanes == 0) return;
+  }
+  access.undefined |= lanes;
+
+  // The value came through memory: its origin is the load that made it, not this one.
+  const std::uint32_t begin = access.offset[static_cast<unsigned>(__builtin_ctz(lanes))];
+  const std::uint32_t at = shadow.find_undefined(begin, begin + access.bytes);
+  if (shadow.state_at(at) == InitShadow::kUndefined) {
+    const Origin& origin = origins_[shadow.origin_at(at)];
+    if (origin.program == access.program) {
+      access.origin = origin.pc;
+      return;
+    }
+  }
+  origin_of_load(access, lanes);
+  access.origin = access.pc;
+}
+
+void InitChecker::record_write(const Access& access, const Written& written, InitShadow& shadow) {
+  const std::uint32_t undefined = written.undefined & access.mask;
+  if (undefined == 0 && shadow.extent() == InitShadow::Extent::all) return;
+  std::uint8_t* const states = shadow.writable_states();
+  with_word(access.bytes, [&](auto word) { define_lanes<decltype(word)>(access, states); });
+  if (undefined == 0) return;
+
+  const std::uint32_t origin = find_origin(access.program, written.origin);
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    if ((undefined >> lane & 1) == 0) continue;
+    if (origin == ptx::kNone) {
+      shadow.fill(access.offset[lane], access.bytes, InitShadow::kNeverWritten);
+    } else {
+      shadow.taint(access.offset[lane], access.bytes, origin);
+    }
+  }
+}
+
+// What is left in memory depends on the operands and on what was there; an exchange leaves its
+// operand alone.
+void InitChecker::on_update(Access& access, InitShadow& shadow) {
+  const std::uint32_t operand_lanes = std::exchange(access.undefined, 0);
+  const std::uint32_t operand_origin = std::exchange(access.origin, ptx::kNone);
+  on_read(access, shadow);
+  Written written{operand_lanes, operand_origin};
+  if (access.program->code[access.pc].modifiers.atom_op != ptx::AtomOp::exch) {
+    written.undefined |= access.undefined;
+    if (access.undefined != 0) written.origin = access.origin;
+  }
+  record_write(access, written, shadow);
+}
+
+std::uint32_t InitChecker::origin_of_load(const Access& access, std::uint32_t lanes) {
+  std::uint32_t index = find_origin(access.program, access.pc);
+  if (index == ptx::kNone) {
+    const auto first = static_cast<unsigned>(__builtin_ctz(lanes));
+    index = static_cast<std::uint32_t>(origins_.size());
+    Origin& origin = origins_.emplace_back();
+    origin.program = access.program;
+    origin.pc = access.pc;
+    origin.space = access.space;
+    origin.object =
+        fmt::format("{}, {} bytes",
+                    describe(*access.allocation, access.offset[first], access.bytes), access.bytes);
+    origin.first = thread_of(access.place, first);
+  }
+  origins_[index].place = access.place;
+  origins_[index].lanes = lanes;
+  return index;
+}
+
+std::uint32_t InitChecker::find_origin(const Program* program, std::uint32_t pc) const {
+  const auto found = std::ranges::find_if(origins_, [&](const Origin& origin) {
+    return origin.program == program && origin.pc == pc;
+  });
+  return found == origins_.end() ? ptx::kNone
+                                 : static_cast<std::uint32_t>(found - origins_.begin());
+}
+
+AccessSide InitChecker::side_of(const Origin& origin, ThreadId who) const {
+  return reporter_.side("read", *origin.program, origin.pc, who);
+}
+
+// The lanes that use the value after executing the load themselves; none if it came another way.
+std::uint32_t InitChecker::lanes_that_read(const Origin& origin, const UndefinedUse& use) {
+  const bool same_warp =
+      origin.place.block == use.place.block && origin.place.warp == use.place.warp;
+  return same_warp ? origin.lanes & use.lanes : 0;
+}
+
+void InitChecker::on_undefined_use(const UndefinedUse& use) {
+  const bool is_branch = use.kind == UndefinedUse::Kind::branch;
+  reporter_.report({use.program, use.origin, use.pc, is_branch ? 1u : 0u}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::uninitialized_read;
+    finding.kernel = kernel_name(use.program->kernel);
+    ThreadId user = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(use.lanes)));
+    const std::uint32_t index = find_origin(use.program, use.origin);
+    if (index != ptx::kNone) {
+      const Origin& origin = origins_[index];
+      ThreadId reader = origin.first;
+      if (const std::uint32_t both = lanes_that_read(origin, use); both != 0) {
+        user = reader = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(both)));
+      }
+      finding.space = space_name(origin.space);
+      finding.object = origin.object;
+      finding.accesses.push_back(side_of(origin, reader));
+    }
+    finding.accesses.push_back(
+        reporter_.side(is_branch ? "branch" : "address", *use.program, use.pc, user));
+    finding.message =
+        is_branch ? "(2) branches on a value made from bytes that nothing has written"
+                  : "(2) uses an address made from bytes that nothing has written";
+    return finding;
+  });
+}
+
+void InitChecker::on_host_access(const HostAccess& access) {
+  InitShadow& shadow = shadow_of(*access.allocation);
+  if (access.write) {
+    shadow.fill(access.offset, access.bytes,
+                access.undefined ? InitShadow::kNeverWritten : InitShadow::kDefined);
+    return;
+  }
+  const std::uint32_t end = access.offset + access.bytes;
+  std::uint32_t at = shadow.find_undefined(access.offset, end);
+  if (at == end) return;
+  const std::uint32_t first_undefined = at;
+  while (at < end && shadow.state_at(at) != InitShadow::kUndefined) {
+    at = shadow.extent() == InitShadow::Extent::none ? end : shadow.find_undefined(at + 1, end);
+  }
+  if (at == end) {
+    report_copied_bytes(access, first_undefined);
+  } else {
+    report_copied_value(access, at, origins_[shadow.origin_at(at)]);
+  }
+}
+
+void InitChecker::report_copied_value(const HostAccess& access, std::uint32_t offset,
+                                      const Origin& origin) {
+  reporter_.report({origin.program, origin.pc, ptx::kNone, 2}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::uninitialized_read;
+    finding.space = space_name(origin.space);
+    finding.kernel = kernel_name(origin.program->kernel);
+    finding.object = range_of(access, offset);
+    finding.accesses = {side_of(origin, origin.first), host_copy()};
+    finding.message = "(2) takes a value made from bytes that nothing had written";
+    return finding;
+  });
+}
+
+void InitChecker::report_copied_bytes(const HostAccess& access, std::uint32_t offset) {
+  reporter_.report({access.allocation, ptx::kNone, ptx::kNone, 3}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::uninitialized_read;
+    finding.severity = Severity::note;
+    finding.space = space_name(access.allocation->space);
+    finding.object = range_of(access, offset);
+    finding.accesses = {host_copy()};
+    finding.message = "(1) takes bytes that nothing has written";
+    return finding;
+  });
+}
+
+}  // namespace warpcheck::vgpu

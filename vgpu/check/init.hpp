@@ -1,0 +1,63 @@
+// Uninitialised reads, per byte of global, shared and local memory.
+//
+// Reading bytes that nothing has written makes an undefined value; moving it about is no error
+// (structs have padding, tails of buffers are copied).  It is reported where it can matter: in an
+// address, in a branch, or when the host copies it out.  Cf. Stepanov and Serebryany,
+// MemorySanitizer, CGO 2015.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "vgpu/check/checker.hpp"
+#include "vgpu/check/init_shadow.hpp"
+
+namespace warpcheck::vgpu {
+
+class InitChecker final : public Checker {
+ public:
+  using Checker::Checker;
+  void reset(WarpModel model) override;
+  void on_allocate(const Allocation& allocation) override;
+  void on_sync(const Sync& sync) override;
+  void on_access(Access& access) override;
+  void on_undefined_use(const UndefinedUse& use) override;
+  void on_host_access(const HostAccess& access) override;
+
+ private:
+  // A load that read bytes that nothing had written.
+  struct Origin {
+    const Program* program = nullptr;
+    std::uint32_t pc = 0;
+    ptx::Space space = ptx::Space::generic;
+    std::string object;   // of its first time
+    ThreadId first;       // of its first time
+    WarpPlace place;      // of its most recent time
+    std::uint32_t lanes = 0;
+  };
+
+  // The lanes that leave an undefined value in memory, and the pc of the load it comes from.
+  struct Written {
+    std::uint32_t undefined = 0;
+    std::uint32_t origin = ptx::kNone;
+  };
+
+  InitShadow& shadow_of(const Allocation& allocation);
+  void on_read(Access& access, InitShadow& shadow);
+  void on_update(Access& access, InitShadow& shadow);
+  void record_write(const Access& access, const Written& written, InitShadow& shadow);
+
+  std::uint32_t origin_of_load(const Access& access, std::uint32_t lanes);
+  // The index of the origin at `pc`; kNone: no load of this trial.
+  [[nodiscard]] std::uint32_t find_origin(const Program* program, std::uint32_t pc) const;
+  [[nodiscard]] AccessSide side_of(const Origin& origin, ThreadId who) const;
+  static std::uint32_t lanes_that_read(const Origin& origin, const UndefinedUse& use);
+  void report_copied_value(const HostAccess& access, std::uint32_t offset, const Origin& origin);
+  void report_copied_bytes(const HostAccess& access, std::uint32_t offset);
+
+  std::vector<InitShadow> shadows_;  // by Allocation::id
+  std::vector<Origin> origins_;
+};
+
+}  // namespace warpcheck::vgpu

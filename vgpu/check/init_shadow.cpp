@@ -1,0 +1,93 @@
+#include "vgpu/check/init_shadow.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "vgpu/machine/memory.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+// From this size on, new zero pages are cheaper than clearing old ones.
+constexpr std::uint32_t kClearedBytesMax = 1u << 20;
+
+void* zeroed(std::size_t bytes) {
+  void* const memory = std::calloc(bytes, 1);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void InitShadow::begin(std::uint32_t bytes) {
+  bytes_ = bytes;
+  extent_ = Extent::none;
+}
+
+void InitShadow::materialise() {
+  const bool fresh_pages = bytes_ > kClearedBytesMax && extent_ == Extent::none;
+  if (bytes_ > capacity_ || states_ == nullptr || fresh_pages) {
+    memory_.reset(static_cast<std::uint8_t*>(zeroed(std::size_t{bytes_} + 2 * kRowSlack)));
+    states_ = memory_.get() + kRowSlack;
+    capacity_ = bytes_;
+    origins_memory_.reset();
+    origins_ = nullptr;
+    if (extent_ == Extent::all) std::memset(states_, kDefined, bytes_);
+  } else {
+    std::memset(states_, extent_ == Extent::all ? kDefined : kNeverWritten, bytes_);
+  }
+  // So that a row with inactive lanes beyond the ends can be all defined.
+  std::memset(states_ - kRowSlack, kDefined, kRowSlack);
+  std::memset(states_ + bytes_, kDefined, kRowSlack);
+  extent_ = Extent::some;
+}
+
+std::uint8_t* InitShadow::writable_states() {
+  if (extent_ != Extent::some) materialise();
+  return states_;
+}
+
+void InitShadow::fill(std::uint32_t offset, std::uint32_t bytes, State state) {
+  const Extent whole = state == kDefined ? Extent::all : Extent::none;
+  if (extent_ == whole || bytes == 0) return;
+  if (bytes == bytes_) {
+    extent_ = whole;
+  } else {
+    std::memset(writable_states() + offset, state, bytes);
+  }
+}
+
+void InitShadow::taint(std::uint32_t offset, std::uint32_t bytes, std::uint32_t origin) {
+  std::memset(writable_states() + offset, kUndefined, bytes);
+  if (origins_ == nullptr) {
+    origins_memory_.reset(
+        static_cast<std::uint32_t*>(zeroed(std::size_t{capacity_} * sizeof(std::uint32_t))));
+    origins_ = origins_memory_.get();
+  }
+  std::fill_n(origins_ + offset, bytes, origin);
+}
+
+InitShadow::State InitShadow::state_at(std::uint32_t offset) const {
+  switch (extent_) {
+    case Extent::none: return kNeverWritten;
+    case Extent::all: return kDefined;
+    case Extent::some: break;
+  }
+  return static_cast<State>(states_[offset]);
+}
+
+std::uint32_t InitShadow::find_undefined(std::uint32_t begin, std::uint32_t end) const {
+  if (extent_ == Extent::all) return end;
+  if (extent_ == Extent::none) return begin;
+  while (end - begin >= sizeof(std::uint64_t)) {
+    std::uint64_t word;
+    std::memcpy(&word, states_ + begin, sizeof word);
+    if (word != ~std::uint64_t{0}) break;
+    begin += sizeof word;
+  }
+  while (begin < end && states_[begin] == kDefined) ++begin;
+  return begin;
+}
+
+}  // namespace warpcheck::vgpu

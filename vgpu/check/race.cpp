@@ -1,0 +1,284 @@
+#include "vgpu/check/race.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "vgpu/check/race_class.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Shadows are kept between trials up to this much host memory.
+constexpr std::size_t kKeptBytesMax = std::size_t{1} << 30;
+
+template <typename Visit>
+void for_each_bit(std::uint32_t bits, Visit visit) {
+  for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(__builtin_ctz(bits)));
+}
+
+void add_checks(std::uint32_t classes, std::uint64_t kin, Shadow& shadow, RowAccess& row) {
+  for_each_bit(classes & shadow.used, [&](unsigned other_class) {
+    const bool pair = (shadow.displaced >> other_class & 1) != 0;
+    const History& history = shadow.history(other_class, pair);
+    row.check[row.checks++] = {history.last.epoch, kin};
+    if (pair) row.check[row.checks++] = {history.other.epoch, kin};
+  });
+}
+
+// The value that `lane` of a write stores at byte `index` of its access.
+std::byte stored_byte(const Access& access, unsigned lane, std::uint32_t index) {
+  const std::byte* const row = access.values[index / access.element_bytes];
+  return row[lane * access.value_bytes + index % access.element_bytes];
+}
+
+// Whether `lane` is about to store the bytes that are there already.
+//   last: the last weak writes of the cells; some may be by earlier lanes of this very row, the
+//   bytes of which have not moved yet.
+bool stores_same_bytes(const Access& access, const RowAccess& row, unsigned lane,
+                       const CellEpochs& last) {
+  if (access.values[0] == nullptr) return false;
+  const std::uint32_t begin = access.offset[lane];
+  for (std::uint32_t at = begin; at < begin + access.bytes; ++at) {
+    std::byte held = access.allocation->data[at];
+    const Epoch writer = last.epoch[at >> row.offset_shift] - row.epoch;
+    if (writer < lane && (access.mask >> writer & 1) != 0 &&
+        at - access.offset[writer] < access.bytes) {
+      held = stored_byte(access, static_cast<unsigned>(writer), at - access.offset[writer]);
+    }
+    if (stored_byte(access, lane, at - begin) != held) return false;
+  }
+  return true;
+}
+
+std::string message_of(const AccessClass& earlier, const AccessClass& later, bool one_block,
+                       bool one_warp) {
+  if (earlier.strong && later.strong) {
+    return earlier.size_log2 != later.size_log2
+               ? "(1) and (2) are of different sizes, so they are not atomic to each other"
+               : "the scope of (1) or (2) does not include the other's block";
+  }
+  if (!one_block) return "nothing orders blocks of one kernel launch";
+  if (one_warp) return "lanes of one warp are not ordered without __syncwarp()";
+  return "no barrier orders (1) and (2)";
+}
+
+}  // namespace
+
+RaceChecker::RaceChecker(Reporter& reporter, const RowFunctions& functions)
+    : Checker(reporter), functions_(&functions) {}
+
+void RaceChecker::reset(WarpModel model) {
+  kin_ = model == WarpModel::lockstep ? kKinWarp : kKinThread;
+  std::size_t kept = 0;
+  for (const Shadow& shadow : shadows_) kept += shadow.host_bytes();
+  if (kept > kKeptBytesMax) shadows_.clear();
+}
+
+void RaceChecker::on_sync(const Sync& sync) {
+  switch (sync.kind) {
+    case Sync::Kind::kernel_start:
+      begin_launch(sync);
+      break;
+    case Sync::Kind::block_start: {
+      if (sync.place.slot >= slots_.size()) slots_.resize(sync.place.slot + 1);
+      Slot& slot = slots_[sync.place.slot];
+      slot.shared = sync.shared == nullptr ? ptx::kNone : sync.shared->id;
+      begin_phase(sync, slot.last + 1);
+      break;
+    }
+    case Sync::Kind::barrier_complete:
+      begin_phase(sync, slots_[sync.place.slot].base + sync.place.phase);
+      break;
+    case Sync::Kind::block_end:
+    case Sync::Kind::kernel_end:
+      break;
+  }
+}
+
+void RaceChecker::begin_launch(const Sync& sync) {
+  if (sync.grid.count() > kBlocksMax || sync.block.count() > kThreadsMax) {
+    throw Refusal(fmt::format(
+        "{}: the race checker tells apart up to {} blocks of {} threads, found {} of {}; make the "
+        "grid smaller or turn the race checker off",
+        kernel_name(sync.program->kernel), kBlocksMax, kThreadsMax, sync.grid.count(),
+        sync.block.count()));
+  }
+  if (++launch_ == kLaunchesMax) {
+    for (Shadow& shadow : shadows_) shadow.clear();
+    launch_ = 1;
+  }
+  slots_.clear();
+}
+
+// The block of a slot begins a phase.
+//   in_slot: the phase counted from the slot's beginning; may be past the end of its bits.
+void RaceChecker::begin_phase(const Sync& sync, std::uint32_t in_slot) {
+  if (sync.place.phase >= kPhasesMax) {
+    throw Refusal(fmt::format(
+        "{}: the race checker counts up to {} barriers a block, and block {} completed more; turn "
+        "the race checker off",
+        kernel_name(sync.program->kernel), kPhasesMax - 1, sync.place.block));
+  }
+  Slot& slot = slots_[sync.place.slot];
+  if (in_slot >= kPhasesMax) {
+    // All that was seen in the slot's shared memory is ordered before what comes.
+    if (slot.shared < shadows_.size()) shadows_[slot.shared].clear();
+    in_slot = sync.place.phase;
+  }
+  slot.base = in_slot - sync.place.phase;
+  slot.last = in_slot;
+}
+
+Shadow& RaceChecker::shadow_of(const Allocation& allocation) {
+  if (allocation.id >= shadows_.size()) shadows_.resize(allocation.id + 1);
+  Shadow& shadow = shadows_[allocation.id];
+  if (shadow.launch() != launch_) shadow.begin(launch_, allocation.bytes);
+  return shadow;
+}
+
+Epoch RaceChecker::epoch_of(const Access& access) const {
+  const WarpPlace& place = access.place;
+  const bool shared = access.space == ptx::Space::shared;
+  const std::uint32_t block = shared ? 0 : place.block;
+  const std::uint32_t phase = (shared ? slots_[place.slot].base : 0) + place.phase;
+  return launch_ * kLaunchUnit + block * kBlockUnit + phase * kPhaseUnit +
+         std::uint64_t{place.warp} * kWarpLanes;
+}
+
+void RaceChecker::on_access(Access& access) {
+  // Nothing else can be shared between threads and written.
+  if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
+
+  Shadow& shadow = shadow_of(*access.allocation);
+  if (access.bytes < 4 && !shadow.is_bytes()) shadow.split_to_bytes();
+  const unsigned access_class = class_of(access).index();
+
+  RowAccess row;
+  row.epoch = epoch_of(access);
+  row.kin = kin_;
+  row.offset = access.offset.data();
+  row.pc = access.pc;
+  row.mask = access.mask;
+  row.offset_shift = static_cast<std::uint8_t>(shadow.offset_shift());
+  row.cells_log2 =
+      static_cast<std::uint8_t>(__builtin_ctz(access.bytes) - static_cast<int>(row.offset_shift));
+  row.exclusive = access_class == kWeakWrite;
+  row.history = shadow.history(access_class, !row.exclusive);
+  row.checks = 0;
+  add_checks(kClassRelations.race[access_class], kin_, shadow, row);
+  add_checks(kClassRelations.race_across[access_class], kKinBlock, shadow, row);
+
+  RowResult result = RowResult::conflict;
+  const unsigned first = access.first_lane();
+  const std::int64_t offset = access.offset[first];
+  switch (access.pattern) {
+    case Pattern::strided:
+      row.cell = (offset - std::int64_t{first} * access.bytes) >> row.offset_shift;
+      result = functions_->strided(row);
+      break;
+    case Pattern::uniform:
+      row.cell = offset >> row.offset_shift;
+      result = functions_->uniform(row);
+      break;
+    case Pattern::scattered:
+      result = functions_->scattered(row);
+      break;
+  }
+  if (result == RowResult::conflict) check_lane_by_lane(access, access_class, row, shadow);
+  shadow.used |= 1u << access_class;
+  if (result == RowResult::displaced) shadow.displaced |= 1u << access_class;
+}
+
+void RaceChecker::check_lane_by_lane(const Access& access, unsigned access_class, RowAccess& row,
+                                     Shadow& shadow) {
+  row.history = shadow.history(access_class, true);
+  const std::int64_t cells = std::int64_t{1} << row.cells_log2;
+  for_each_bit(access.mask, [&](unsigned lane) {
+    report_lane(access, access_class, row, shadow, lane);
+    const std::int64_t begin = access.offset[lane] >> row.offset_shift;
+    bool displaced = false;
+    for (std::int64_t cell = begin; cell < begin + cells; ++cell) {
+      displaced |= record(row.history, cell, row.epoch + lane, row.pc, row.kin);
+    }
+    shadow.used |= 1u << access_class;
+    shadow.displaced |= std::uint32_t{displaced} << access_class;
+  });
+}
+
+// Reports every earlier access in this lane's cells that races with it.
+void RaceChecker::report_lane(const Access& access, unsigned access_class, const RowAccess& row,
+                              Shadow& shadow, unsigned lane) {
+  const Epoch me = row.epoch + lane;
+  const std::int64_t begin = access.offset[lane] >> row.offset_shift;
+  const std::int64_t end = begin + (std::int64_t{1} << row.cells_log2);
+
+  const auto look_in = [&](const CellEpochs& cells, unsigned earlier_class, std::uint64_t kin) {
+    Earlier found{earlier_class, 0, ptx::kNone};
+    for (std::int64_t cell = begin; cell < end; ++cell) {
+      const Earlier earlier{earlier_class, cells.epoch[cell], cells.pc[cell]};
+      if (earlier == found || !unordered(earlier.epoch, me, kin)) continue;
+      found = earlier;
+      const bool same_bytes = access_class == kWeakWrite && earlier_class == kWeakWrite &&
+                              stores_same_bytes(access, row, lane, row.history.last);
+      report(access, access_class, lane, same_bytes, earlier);
+    }
+  };
+  const auto look_for = [&](std::uint32_t classes, std::uint64_t kin) {
+    for_each_bit(classes & shadow.used, [&](unsigned earlier_class) {
+      const bool pair = (shadow.displaced >> earlier_class & 1) != 0;
+      const History& history = shadow.history(earlier_class, pair);
+      look_in(history.last, earlier_class, kin);
+      if (pair) look_in(history.other, earlier_class, kin);
+    });
+  };
+  look_for(kClassRelations.race[access_class], kin_);
+  look_for(kClassRelations.race_across[access_class], kKinBlock);
+}
+
+void RaceChecker::report(const Access& access, unsigned access_class, unsigned lane,
+                         bool same_bytes, const Earlier& earlier) {
+  const Program& program = *access.program;
+  const ThreadId later_thread = thread_of(access.place, lane);
+  const ThreadId earlier_thread{
+      access.space == ptx::Space::shared ? access.place.block : block_of(earlier.epoch),
+      thread_of(earlier.epoch)};
+  AccessKind earlier_kind = AccessKind::read;
+  if (AccessClass::of_index(earlier.access_class).write) {
+    earlier_kind = program.code[earlier.pc].kind == InstrKind::atomic ? AccessKind::atomic
+                                                                      : AccessKind::write;
+  }
+
+  // The same race is found in either order of the two.
+  std::array<std::pair<std::uint32_t, AccessKind>, 2> pair{
+      {{earlier.pc, earlier_kind}, {access.pc, access.kind}}};
+  std::ranges::sort(pair);
+  const auto tag = static_cast<std::uint32_t>(pair[0].second) << 8 |
+                   static_cast<std::uint32_t>(pair[1].second) << 4 | std::uint32_t{same_bytes};
+
+  reporter_.report({&program, pair[0].first, pair[1].first, tag}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::data_race;
+    finding.space = space_name(access.space);
+    finding.severity = same_bytes ? Severity::note : Severity::error;
+    finding.kernel = kernel_name(program.kernel);
+    finding.object =
+        fmt::format("{}, {} bytes",
+                    describe(*access.allocation, access.offset[lane], access.bytes), access.bytes);
+    finding.accesses = {
+        reporter_.side(role_name(earlier_kind), program, earlier.pc, earlier_thread),
+        reporter_.side(role_name(access.kind), program, access.pc, later_thread)};
+    const bool one_block = earlier_thread.block == later_thread.block;
+    finding.message = message_of(
+        AccessClass::of_index(earlier.access_class), AccessClass::of_index(access_class), one_block,
+        one_block && earlier_thread.thread / kWarpLanes == later_thread.thread / kWarpLanes);
+    if (same_bytes) finding.message += "; both store the same bytes";
+    return finding;
+  });
+}
+
+}  // namespace warpcheck::vgpu

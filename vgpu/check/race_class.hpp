@@ -1,0 +1,82 @@
+// Which accesses may race, whatever their order: the part of PTX ISA 8.7 that the instructions
+// alone decide.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "vgpu/check/race_rows.hpp"
+#include "vgpu/machine/access.hpp"
+
+namespace warpcheck::vgpu {
+
+// Weak reads, weak writes, and strong reads and writes of 1 to 16 bytes, either with a scope that
+// covers one block only (narrow: cta; a cluster is one block here) or with one that covers the
+// grid.  An atomic is a strong write.
+struct AccessClass {
+  bool write = false;
+  bool strong = false;
+  unsigned size_log2 = 0;  // strong: of one scalar
+  bool narrow = false;     // strong
+
+  [[nodiscard]] constexpr unsigned index() const {
+    if (!strong) return write ? 1 : 0;
+    return 2 + (write ? 10 : 0) + 2 * size_log2 + (narrow ? 1 : 0);
+  }
+  static constexpr AccessClass of_index(unsigned index) {
+    if (index < 2) return {.write = index == 1};
+    const unsigned rest = index - 2;
+    return {.write = rest >= 10,
+            .strong = true,
+            .size_log2 = rest % 10 / 2,
+            .narrow = rest % 2 == 1};
+  }
+};
+
+inline constexpr unsigned kWeakWrite = AccessClass{.write = true}.index();
+
+constexpr bool conflict(const AccessClass& a, const AccessClass& b) { return a.write || b.write; }
+
+// Aligned scalars that overlap do so completely when their sizes are equal.
+constexpr bool morally_strong(const AccessClass& a, const AccessClass& b, bool one_block) {
+  return a.strong && b.strong && a.size_log2 == b.size_log2 &&
+         (one_block || (!a.narrow && !b.narrow));
+}
+
+// Bit b of race[a]: accesses of classes a and b race when unordered; of race_across[a]: only if
+// they are of different blocks.
+struct ClassRelations {
+  std::array<std::uint32_t, kAccessClasses> race{};
+  std::array<std::uint32_t, kAccessClasses> race_across{};
+};
+
+constexpr ClassRelations relate_classes() {
+  ClassRelations relations;
+  for (unsigned i = 0; i < kAccessClasses; ++i) {
+    for (unsigned j = 0; j < kAccessClasses; ++j) {
+      const AccessClass a = AccessClass::of_index(i), b = AccessClass::of_index(j);
+      if (!conflict(a, b)) continue;
+      if (!morally_strong(a, b, true)) {
+        relations.race[i] |= 1u << j;
+      } else if (!morally_strong(a, b, false)) {
+        relations.race_across[i] |= 1u << j;
+      }
+    }
+  }
+  return relations;
+}
+
+inline constexpr ClassRelations kClassRelations = relate_classes();
+
+inline AccessClass class_of(const Access& access) {
+  AccessClass result{.write = access.kind != AccessKind::read};
+  result.strong = access.kind == AccessKind::atomic || access.order != ptx::Order::weak;
+  if (result.strong) {
+    const unsigned scalar = access.bytes / access.program->code[access.pc].modifiers.vector;
+    result.size_log2 = static_cast<unsigned>(__builtin_ctz(scalar));
+    result.narrow = access.scope == ptx::Scope::cta || access.scope == ptx::Scope::cluster;
+  }
+  return result;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,235 @@
+// See race_rows.hpp.  Compiled once per instruction set, so everything here is local to the
+// file or always inlined.
+#include <cstdint>
+#include <cstring>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include "vgpu/check/race_rows.hpp"
+
+namespace warpcheck::vgpu::WARPCHECK_SIMD {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr unsigned kWidth = 8;
+#elif defined(__AVX2__)
+constexpr unsigned kWidth = 4;
+#else
+constexpr unsigned kWidth = 2;
+#endif
+constexpr unsigned kLanes = 32;
+
+typedef std::uint64_t Epochs __attribute__((vector_size(8 * kWidth)));
+typedef std::int64_t Mask __attribute__((vector_size(8 * kWidth)));
+typedef std::uint32_t Pcs __attribute__((vector_size(4 * kWidth)));
+
+template <typename V, typename T>
+[[gnu::always_inline]] inline V load(const T* from) {
+  V value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <typename V, typename T>
+[[gnu::always_inline]] inline void store(T* to, const V& value) {
+  std::memcpy(to, &value, sizeof value);
+}
+
+[[gnu::always_inline]] inline bool any(const Mask& mask) {
+#if defined(__AVX512F__)
+  return _mm512_test_epi64_mask((__m512i)mask, (__m512i)mask) != 0;
+#elif defined(__AVX2__)
+  return _mm256_testz_si256((__m256i)mask, (__m256i)mask) == 0;
+#else
+  return (mask[0] | mask[1]) != 0;
+#endif
+}
+
+// {0, 0, .., 1, 1, ..}: the lanes of kWidth cells from cell 0, 2^log2 cells a lane.
+template <unsigned kCellsLog2>
+[[gnu::always_inline]] inline Epochs lanes_of_first_cells() {
+  Epochs lanes;
+  for (unsigned i = 0; i < kWidth; ++i) lanes[i] = i >> kCellsLog2;
+  return lanes;
+}
+
+[[gnu::always_inline]] inline Pcs narrow(const Mask& mask) {
+  return __builtin_convertvector(mask, Pcs);
+}
+
+// The epochs of the lanes that own the kWidth cells from `cell` of the row.
+template <unsigned kCellsLog2>
+[[gnu::always_inline]] inline Epochs epochs_at(Epoch epoch, unsigned cell) {
+  return lanes_of_first_cells<kCellsLog2>() + (epoch + (cell >> kCellsLog2));
+}
+
+// All ones for the cells whose lane is active.
+template <unsigned kCellsLog2>
+[[gnu::always_inline]] inline Mask active_at(std::uint32_t mask, unsigned cell) {
+  const Epochs lanes = lanes_of_first_cells<kCellsLog2>() + std::uint64_t{cell >> kCellsLog2};
+  const Epochs bits = Epochs{} + std::uint64_t{mask};
+  return (bits >> lanes & 1) != 0;
+}
+
+template <unsigned kCellsLog2, bool kPartial, bool kExclusive>
+RowResult strided_row(const RowAccess& row) {
+  constexpr unsigned kCells = kLanes << kCellsLog2;
+  Mask conflict{};
+  for (unsigned i = 0; i < row.checks; ++i) {
+    const CellCheck& check = row.check[i];
+    for (unsigned cell = 0; cell < kCells; cell += kWidth) {
+      const Epochs me = epochs_at<kCellsLog2>(row.epoch, cell);
+      const Epochs earlier = load<Epochs>(check.epoch + row.cell + cell);
+      Mask found = unordered(earlier, me, check.kin);
+      if constexpr (kPartial) found &= active_at<kCellsLog2>(row.mask, cell);
+      conflict |= found;
+    }
+  }
+  if (any(conflict)) return RowResult::conflict;
+
+  Epoch* const last = row.history.last.epoch + row.cell;
+  std::uint32_t* const last_pc = row.history.last.pc + row.cell;
+  const Pcs pc = Pcs{} + row.pc;
+  Mask displaced{};
+  for (unsigned cell = 0; cell < kCells; cell += kWidth) {
+    Epochs me = epochs_at<kCellsLog2>(row.epoch, cell);
+    Pcs my_pc = pc;
+    if constexpr (kPartial || !kExclusive) {
+      const Epochs before = load<Epochs>(last + cell);
+      const Pcs before_pc = load<Pcs>(last_pc + cell);
+      Mask active = Mask{} - 1;
+      if constexpr (kPartial) active = active_at<kCellsLog2>(row.mask, cell);
+      if constexpr (!kExclusive) {
+        Mask moves = unordered(before, me, row.kin) & active;
+        if (any(moves)) {
+          Epoch* const other = row.history.other.epoch + row.cell + cell;
+          std::uint32_t* const other_pc = row.history.other.pc + row.cell + cell;
+          const Epochs kept = load<Epochs>(other);
+          moves &= ~across_blocks(kept, me);
+          store(other, moves ? before : kept);
+          store(other_pc, narrow(moves) ? before_pc : load<Pcs>(other_pc));
+          displaced |= moves;
+        }
+      }
+      if constexpr (kPartial) {
+        me = active ? me : before;
+        my_pc = narrow(active) ? my_pc : before_pc;
+      }
+    }
+    store(last + cell, me);
+    store(last_pc + cell, my_pc);
+  }
+  return any(displaced) ? RowResult::displaced : RowResult::recorded;
+}
+
+template <unsigned kCellsLog2>
+RowResult strided_row(const RowAccess& row) {
+  if (row.mask == ~0u) {
+    return row.exclusive ? strided_row<kCellsLog2, false, true>(row)
+                         : strided_row<kCellsLog2, false, false>(row);
+  }
+  return row.exclusive ? strided_row<kCellsLog2, true, true>(row)
+                       : strided_row<kCellsLog2, true, false>(row);
+}
+
+RowResult strided(const RowAccess& row) {
+  switch (row.cells_log2) {
+    case 0: return strided_row<0>(row);
+    case 1: return strided_row<1>(row);
+    case 2: return strided_row<2>(row);
+    case 3: return strided_row<3>(row);
+    default: return strided_row<4>(row);
+  }
+}
+
+// Records a weak write that is ordered after the cell's last one.
+[[gnu::always_inline]] inline void overwrite(const RowAccess& row, std::int64_t cell, Epoch me) {
+  row.history.last.epoch[cell] = me;
+  row.history.last.pc[cell] = row.pc;
+}
+
+// An earlier epoch is unordered with some lane exactly when it is with the first or the last one,
+// and those two stand for the row afterwards.
+RowResult uniform(const RowAccess& row) {
+  const Epoch first = row.epoch + static_cast<unsigned>(__builtin_ctz(row.mask));
+  const Epoch last = row.epoch + (kLanes - 1 - static_cast<unsigned>(__builtin_clz(row.mask)));
+  if (row.exclusive && unordered(first, last, row.kin)) return RowResult::conflict;
+
+  const std::int64_t end = row.cell + (std::int64_t{1} << row.cells_log2);
+  bool conflict = false;
+  for (unsigned i = 0; i < row.checks; ++i) {
+    const CellCheck& check = row.check[i];
+    for (std::int64_t cell = row.cell; cell < end; ++cell) {
+      const Epoch earlier = check.epoch[cell];
+      conflict |= unordered(earlier, first, check.kin) | unordered(earlier, last, check.kin);
+    }
+  }
+  if (conflict) return RowResult::conflict;
+
+  bool displaced = false;
+  for (std::int64_t cell = row.cell; cell < end; ++cell) {
+    if (row.exclusive) {
+      overwrite(row, cell, last);
+    } else {
+      displaced |= record(row.history, cell, first, row.pc, row.kin);
+      if (first != last) displaced |= record(row.history, cell, last, row.pc, row.kin);
+    }
+  }
+  return displaced ? RowResult::displaced : RowResult::recorded;
+}
+
+// Calls visit(cell, epoch) for every cell of every active lane, lanes ascending.
+template <bool kPartial, typename Visit>
+[[gnu::always_inline]] inline void for_each_cell(const RowAccess& row, Visit visit) {
+  const std::int64_t cells = std::int64_t{1} << row.cells_log2;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    if (kPartial && (row.mask >> lane & 1) == 0) continue;
+    const std::int64_t begin = row.offset[lane] >> row.offset_shift;
+    for (std::int64_t i = 0; i < cells; ++i) visit(begin + i, row.epoch + lane);
+  }
+}
+
+template <bool kPartial>
+RowResult scattered_row(const RowAccess& row) {
+  bool conflict = false;
+  for (unsigned i = 0; i < row.checks; ++i) {
+    const CellCheck& check = row.check[i];
+    for_each_cell<kPartial>(row, [&](std::int64_t cell, Epoch me) {
+      conflict |= unordered(check.epoch[cell], me, check.kin);
+    });
+  }
+  if (conflict) return RowResult::conflict;
+
+  if (!row.exclusive) {
+    bool displaced = false;
+    for_each_cell<kPartial>(row, [&](std::int64_t cell, Epoch me) {
+      displaced |= record(row.history, cell, me, row.pc, row.kin);
+    });
+    return displaced ? RowResult::displaced : RowResult::recorded;
+  }
+
+  for_each_cell<kPartial>(row, [&](std::int64_t cell, Epoch me) { overwrite(row, cell, me); });
+  // Where two lanes met, the later one has overwritten the earlier one's epoch.
+  for_each_cell<kPartial>(row, [&](std::int64_t cell, Epoch me) {
+    conflict |= unordered(row.history.last.epoch[cell], me, row.kin);
+  });
+  if (!conflict) return RowResult::recorded;
+  // Nothing is lost by clearing: what was there before is ordered before all these lanes.
+  for_each_cell<kPartial>(row, [&](std::int64_t cell, Epoch) {
+    row.history.last.epoch[cell] = 0;
+  });
+  return RowResult::conflict;
+}
+
+RowResult scattered(const RowAccess& row) {
+  return row.mask == ~0u ? scattered_row<false>(row) : scattered_row<true>(row);
+}
+
+}  // namespace
+
+extern const RowFunctions kRowFunctions;
+const RowFunctions kRowFunctions{strided, uniform, scattered};
+
+}  // namespace warpcheck::vgpu::WARPCHECK_SIMD

@@ -1,0 +1,71 @@
+// Shadow memory of the race checker: what each cell of one allocation has seen in this launch.
+//
+// A cell is 4 bytes wide until something narrower is accessed; then, for the rest of the launch,
+// cells are bytes.  Nothing is ever cleared between launches or trials: epochs of earlier launches
+// are ordered before everything, so an old cell reads as an empty one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+#include "vgpu/check/race_rows.hpp"
+
+namespace warpcheck::vgpu {
+
+class Shadow {
+ public:
+  // Begins to record a launch: nothing was accessed in it yet.
+  //   bytes: of the allocation.
+  void begin(std::uint32_t launch, std::uint32_t bytes);
+  [[nodiscard]] std::uint32_t launch() const { return launch_; }
+
+  // From now on in this launch, cells are bytes.
+  void split_to_bytes();
+  [[nodiscard]] bool is_bytes() const { return granularity_ == kByte; }
+  // Byte offset >> this: cell.
+  [[nodiscard]] unsigned offset_shift() const { return is_bytes() ? 0 : 2; }
+
+  // The cells of one access class, allocated when first asked for.
+  //   pair: whether `other` is needed too.
+  const History& history(unsigned access_class, bool pair);
+
+  // Bit c: accesses of class c have been recorded in this launch; in history(c).other, too.
+  std::uint32_t used = 0;
+  std::uint32_t displaced = 0;
+
+  // Empties every cell.
+  void clear();
+  // Gives the host memory back.
+  void release();
+  [[nodiscard]] std::size_t host_bytes() const { return host_bytes_; }
+
+ private:
+  enum Granularity : std::uint8_t { kWord, kByte };
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  struct Cells {
+    std::unique_ptr<std::byte, Free> memory;
+    CellEpochs at;
+  };
+  struct Pair {
+    Cells last, other;
+    History history;
+  };
+  using Classes = std::array<Pair, kAccessClasses>;
+
+  void allocate(Cells& cells, Granularity granularity);
+  [[nodiscard]] std::size_t cells_of(Granularity granularity) const;
+  const History& history_at(Granularity granularity, unsigned access_class, bool pair);
+
+  std::array<std::unique_ptr<Classes>, 2> classes_;  // by granularity
+  Granularity granularity_ = kWord;
+  std::uint32_t launch_ = 0;
+  std::uint32_t capacity_ = 0;  // bytes of an allocation
+  std::size_t host_bytes_ = 0;
+};
+
+}  // namespace warpcheck::vgpu

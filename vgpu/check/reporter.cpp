@@ -1,0 +1,117 @@
+#include "vgpu/check/reporter.hpp"
+
+#include <utility>
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr std::size_t kInitialEntries = 64;
+
+Dim3 position_in(const Dim3& extent, std::uint32_t linear) {
+  return {linear % extent.x, linear / extent.x % extent.y, linear / extent.x / extent.y};
+}
+
+std::size_t hash_of(const Reporter::Key& key) {
+  auto mix = reinterpret_cast<std::uintptr_t>(key.subject) * 0x9e3779b97f4a7c15u;
+  mix = (mix ^ (std::uint64_t{key.pc1} << 32 | key.pc2)) * 0xff51afd7ed558ccdu;
+  mix = (mix ^ mix >> 29 ^ key.tag) * 0xc4ceb9fe1a85ec53u;
+  return mix ^ mix >> 32;
+}
+
+// Headers of the CUDA toolkit or the system: not the user's code.
+bool is_library_header(std::string_view file) {
+  return file.find("-linux/include/") != std::string_view::npos ||
+         file.starts_with("/usr/include/");
+}
+
+// The innermost location in the user's own code: atomicAdd() is inlined from a header of the
+// toolkit, but it is the line that calls it which explains anything.
+const ptx::SourceLocation& user_location(const Program& program, std::uint32_t pc) {
+  const ptx::SourceLocation& innermost = program.source_of(pc).location;
+  const ptx::SourceLocation* location = &innermost;
+  while (location->file < program.files.size() &&
+         is_library_header(program.files[location->file])) {
+    if (location->inlined_at >= program.locations.size()) return innermost;
+    location = &program.locations[location->inlined_at];
+  }
+  return *location;
+}
+
+}  // namespace
+
+std::string_view space_name(ptx::Space space) {
+  switch (space) {
+    case ptx::Space::global: return "global";
+    case ptx::Space::shared: return "shared";
+    case ptx::Space::local: return "local";
+    case ptx::Space::constant: return "constant";
+    case ptx::Space::param: return "param";
+    case ptx::Space::generic: break;
+  }
+  return "";
+}
+
+std::string_view role_name(AccessKind kind) {
+  switch (kind) {
+    case AccessKind::read: return "read";
+    case AccessKind::write: return "write";
+    case AccessKind::atomic: break;
+  }
+  return "atomic";
+}
+
+void Reporter::reset() {
+  if (findings_.empty()) return;
+  findings_.clear();
+  for (Entry& entry : table_) entry.finding = ptx::kNone;
+}
+
+void Reporter::on_sync(const Sync& sync) {
+  if (sync.kind != Sync::Kind::kernel_start) return;
+  grid_ = sync.grid;
+  block_ = sync.block;
+}
+
+AccessSide Reporter::side(std::string_view role, const Program& program, std::uint32_t pc,
+                          ThreadId who) const {
+  AccessSide side;
+  side.role = role;
+  side.block = position_in(grid_, who.block);
+  side.thread = position_in(block_, who.thread);
+  if (pc < program.code.size()) {
+    const ptx::SourceLocation& location = user_location(program, pc);
+    if (location.file < program.files.size()) {
+      side.file = program.files[location.file];
+      side.line = location.line;
+    }
+    side.ptx = program.source_of(pc).text;
+  }
+  return side;
+}
+
+Reporter::Found Reporter::index_of(const Key& key) {
+  if (2 * (findings_.size() + 1) > table_.size()) grow();
+  const std::size_t wrap = table_.size() - 1;
+  for (std::size_t at = hash_of(key) & wrap;; at = (at + 1) & wrap) {
+    Entry& entry = table_[at];
+    if (entry.finding == ptx::kNone) {
+      entry = {key, static_cast<std::uint32_t>(findings_.size())};
+      return {entry.finding, true};
+    }
+    if (entry.key == key) return {entry.finding, false};
+  }
+}
+
+void Reporter::grow() {
+  const std::vector<Entry> old = std::exchange(
+      table_, std::vector<Entry>(table_.empty() ? kInitialEntries : 2 * table_.size()));
+  const std::size_t wrap = table_.size() - 1;
+  for (const Entry& entry : old) {
+    if (entry.finding == ptx::kNone) continue;
+    std::size_t at = hash_of(entry.key) & wrap;
+    while (table_[at].finding != ptx::kNone) at = (at + 1) & wrap;
+    table_[at] = entry;
+  }
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,82 @@
+// The findings of one trial, in order of first occurrence.
+//
+// Checkers share one Reporter.  It knows the running kernel's grid, so that linear numbers become
+// (x, y, z), and folds repetitions: a racy line executed a thousand times is one finding with a
+// count of a thousand.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vgpu/check/finding.hpp"
+#include "vgpu/machine/access.hpp"
+
+namespace warpcheck::vgpu {
+
+// A thread of the running launch, by linear numbers.
+struct ThreadId {
+  std::uint32_t block = 0;   // in the grid
+  std::uint32_t thread = 0;  // in the block
+  friend bool operator==(const ThreadId&, const ThreadId&) = default;
+};
+
+inline ThreadId thread_of(const WarpPlace& place, unsigned lane) {
+  return {place.block, place.warp * kWarpLanes + lane};
+}
+
+// "shared"; "" for generic.
+std::string_view space_name(ptx::Space space);
+// "read", "write", "atomic"
+std::string_view role_name(AccessKind kind);
+
+class Reporter final : public Observer {
+ public:
+  // What makes two findings the same: the code that took part, and `tag` (the checker's choice).
+  struct Key {
+    const void* subject = nullptr;  // the Program, or an Allocation
+    std::uint32_t pc1 = ptx::kNone, pc2 = ptx::kNone;
+    std::uint32_t tag = 0;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+
+  void reset();
+  void on_sync(const Sync& sync) override;
+
+  // Counts `times` more of `key`; the first time, make() gives the finding.
+  template <typename Make>
+  void report(const Key& key, Make&& make, std::uint64_t times = 1) {
+    const auto [index, first] = index_of(key);
+    if (first) {
+      findings_.push_back(make());
+      findings_.back().count = times;
+    } else {
+      findings_[index].count += times;
+    }
+  }
+
+  [[nodiscard]] AccessSide side(std::string_view role, const Program& program, std::uint32_t pc,
+                                ThreadId who) const;
+
+  [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
+
+ private:
+  struct Entry {
+    Key key;
+    std::uint32_t finding = ptx::kNone;  // kNone: free
+  };
+  struct Found {
+    std::uint32_t index;
+    bool first;
+  };
+  Found index_of(const Key& key);
+  void grow();
+
+  Dim3 grid_, block_;
+  std::vector<Finding> findings_;
+  std::vector<Entry> table_;  // open addressing; a power of two, at most half full
+};
+
+}  // namespace warpcheck::vgpu

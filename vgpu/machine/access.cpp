@@ -1,0 +1,329 @@
+// Loads and stores: address spaces, allocations, faults, events.
+#include <bit>
+#include <cstring>
+
+#include "vgpu/machine/core.hpp"
+
+namespace warpcheck::vgpu {
+
+using ptx::Space;
+
+namespace {
+
+std::byte* row_of(const LaneBanks& banks, const Ref& ref) {
+  return banks.base[static_cast<std::size_t>(ref.bank)] + ref.offset;
+}
+
+std::uint64_t address_of(const AddressRow& row, unsigned lane) {
+  std::uint64_t address = 0;
+  const std::size_t width = row.wide ? 8 : 4;
+  std::memcpy(&address, row.row + lane * width, width);
+  return address + row.displacement;
+}
+
+bool in_window(std::uint64_t address, std::uint64_t window) {
+  return address - window < kWindowBytes;
+}
+
+AccessKind kind_of(const Instr& instr) {
+  switch (instr.kind) {
+    case InstrKind::load: return AccessKind::read;
+    case InstrKind::store: return AccessKind::write;
+    default: return AccessKind::atomic;
+  }
+}
+
+}  // namespace
+
+// Executes a load, store or atomic of the lanes of `active`, one group of lanes at a time: those
+// whose bytes lie in the same allocation.  Lanes that no allocation answers fault and are dropped.
+void Core::access(Running& run, const Instr& instr, std::uint32_t active) {
+  const Ref& address = instr.refs[0];
+  if (run.warp.undefined.any()) [[unlikely]] {
+    use_of_undefined(run, UndefinedUse::Kind::address, address, active);
+  }
+  AddressRow row{row_of(run.banks, address),
+                 address.bank == Bank::wide || (address.bank == Bank::constant),
+                 static_cast<std::uint64_t>(instr.offset), 0};
+  const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type) * instr.modifiers.vector;
+  std::uint32_t faulted = 0;
+  while (active != 0) {
+    const auto lead = static_cast<unsigned>(std::countr_zero(active));
+    const std::uint64_t lead_address = address_of(row, lead);
+    const Target target = target_of(run, instr, lead_address);
+    row.base = target.base;
+    std::uint32_t group = active;
+    RowScan scan;
+    if (target.allocation != nullptr) {
+      scan = rows_.scan(row, target.limit, bytes, active, access_.offset.data());
+      if (!scan.inside) [[unlikely]] {
+        group = lanes_inside(row, target, bytes, active);
+        if (group != 0) scan = rows_.scan(row, target.limit, bytes, group, access_.offset.data());
+      }
+    }
+    const bool forbidden = target.allocation != nullptr && target.allocation->read_only &&
+                           instr.kind != InstrKind::load;
+    if (target.allocation == nullptr || ((group >> lead) & 1) == 0 || forbidden) {
+      fault(run, instr, target, lead_address, lead, bytes);
+      faulted |= 1u << lead;
+      active &= ~(1u << lead);
+      continue;
+    }
+    if (target.space == Space::local) {
+      perform_local(run, instr, target, group);
+    } else {
+      perform(run, instr, target, scan, group);
+    }
+    active &= ~group;
+  }
+  if (faulted != 0 && instr.kind != InstrKind::store) zero_destinations(run, instr, faulted);
+}
+
+Core::Target Core::target_of(const Running& run, const Instr& instr, std::uint64_t address) {
+  Target target;
+  target.space = instr.modifiers.space;
+  if (target.space == Space::generic) {
+    target.space = Space::global;
+    if (in_window(address, kSharedWindow)) {
+      target.space = Space::shared;
+      target.base = kSharedWindow;
+    } else if (in_window(address, kLocalWindow)) {
+      target.space = Space::local;
+      target.base = kLocalWindow;
+    }
+  }
+  switch (target.space) {
+    case Space::shared: target.allocation = run.slot.shared; break;
+    case Space::param: target.allocation = parameters_; break;
+    case Space::local:
+      target.allocation = run.warp.local;
+      if (target.allocation != nullptr) target.limit = target.allocation->bytes / kWarpLanes;
+      return target;
+    default: {
+      Allocation*& last = last_target_[run.pc];
+      if (last == nullptr || !last->contains(address, 1)) {
+        Allocation* found = memory_.find(address);
+        if (found == nullptr) return target;
+        last = found;
+      }
+      target.allocation = last;
+      target.base = last->address;
+      target.space = last->space;
+      break;
+    }
+  }
+  if (target.allocation != nullptr) target.limit = target.allocation->bytes;
+  return target;
+}
+
+std::uint32_t Core::lanes_inside(const AddressRow& row, const Target& target, std::uint32_t bytes,
+                                 std::uint32_t mask) const {
+  std::uint32_t inside = 0;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint64_t offset = address_of(row, lane) - target.base;
+    const bool fits = bytes <= target.limit && offset <= target.limit - bytes;
+    if (fits && offset % bytes == 0) inside |= 1u << lane;
+  }
+  return inside;
+}
+
+void Core::fault(const Running& run, const Instr& instr, const Target& target,
+                 std::uint64_t address, unsigned lane, std::uint32_t bytes) {
+  Fault fault;
+  fault.program = program_;
+  fault.place = place_of(run.slot, run.warp);
+  fault.pc = run.pc;
+  fault.lane = lane;
+  fault.space = target.space;
+  fault.access = kind_of(instr);
+  fault.bytes = bytes;
+  fault.address = address;
+  fault.nearest = target.allocation;
+  const bool is_arena = target.space == Space::global || target.space == Space::constant;
+  if (!is_arena) fault.address -= target.base;
+  if (target.allocation == nullptr && is_arena) fault.nearest = memory_.nearest(address);
+  const std::uint64_t base = is_arena && fault.nearest != nullptr ? fault.nearest->address : 0;
+  const std::uint64_t offset = fault.address - base;
+  const std::uint64_t limit = target.allocation != nullptr ? target.limit : 0;
+  if (target.allocation == nullptr && fault.nearest != nullptr && !fault.nearest->live &&
+      offset < fault.nearest->bytes) {
+    fault.kind = Fault::Kind::use_after_free;
+  } else if (target.allocation != nullptr && offset % bytes != 0 && offset < limit) {
+    fault.kind = Fault::Kind::misaligned;
+  } else if (target.allocation != nullptr && bytes <= limit && offset <= limit - bytes) {
+    fault.kind = Fault::Kind::read_only;
+  } else {
+    fault.kind = Fault::Kind::out_of_bounds;
+  }
+  notify([&](Observer& observer) { observer.on_fault(fault); });
+}
+
+// Tells the observers about the access in access_.offset, before the bytes move.
+void Core::announce(Running& run, const Instr& instr, const Target& target, Pattern pattern,
+                    std::uint32_t bytes, std::uint32_t mask) {
+  access_.allocation = target.allocation;
+  access_.program = program_;
+  access_.place = place_of(run.slot, run.warp);
+  access_.pc = run.pc;
+  access_.mask = mask;
+  access_.space = target.space;
+  access_.kind = kind_of(instr);
+  access_.pattern = pattern;
+  access_.bytes = static_cast<std::uint8_t>(bytes);
+  access_.order = instr.modifiers.order;
+  access_.scope = instr.modifiers.scope;
+  access_.values = {};
+  access_.value_bytes = 0;
+  access_.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(instr.modifiers.type));
+  access_.undefined = 0;
+  access_.origin = ptx::kNone;
+  if (instr.kind == InstrKind::store) {
+    access_.value_bytes = instr.refs[1].bank == Bank::wide || access_.element_bytes == 8 ? 8 : 4;
+    for (std::size_t i = 0; i < instr.modifiers.vector; ++i) {
+      access_.values[i] = row_of(run.banks, instr.refs[1 + i]);
+    }
+  }
+  if (instr.kind != InstrKind::load && run.warp.undefined.any()) {
+    const std::size_t first = instr.kind == InstrKind::store ? 1 : 2;
+    const std::size_t count = instr.kind == InstrKind::store ? instr.modifiers.vector : 2;
+    for (std::size_t i = first; i < first + count; ++i) {
+      const UndefinedLanes value = run.warp.undefined.get(run.frame, instr.refs[i]);
+      if ((value.mask & mask) == 0) continue;
+      access_.undefined |= value.mask & mask;
+      access_.origin = value.origin;
+    }
+  }
+  notify([&](Observer& observer) { observer.on_access(access_); });
+}
+
+void Core::perform(Running& run, const Instr& instr, const Target& target, const RowScan& scan,
+                   std::uint32_t mask) {
+  const std::uint32_t width = ptx::bytes_of(instr.modifiers.type);
+  const std::uint32_t count = instr.modifiers.vector;
+  const Pattern pattern = scan.uniform   ? Pattern::uniform
+                          : scan.strided ? Pattern::strided
+                                         : Pattern::scattered;
+  if (!observers_.empty()) announce(run, instr, target, pattern, width * count, mask);
+  if (instr.kind == InstrKind::atomic) {
+    perform_atomic(run, instr, mask);
+    return;
+  }
+  RowMove move;
+  move.data = target.allocation->data;
+  move.offsets = access_.offset.data();
+  move.mask = mask;
+  move.uniform = scan.uniform;
+  move.strided = scan.strided && count == 1;
+  move.width = static_cast<std::uint8_t>(width);
+  move.is_signed = ptx::is_signed(instr.modifiers.type);
+  if (scan.strided && count != 1 && mask != 0xffffffffu) {
+    // Elements move lane by lane: inactive lanes need an offset that exists.
+    const std::uint32_t safe = access_.offset[access_.first_lane()];
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      if (((mask >> lane) & 1) == 0) access_.offset[lane] = safe;
+    }
+  }
+  for (std::uint32_t element = 0; element < count; ++element) {
+    const Ref& ref = instr.refs[1 + element];
+    if (ref.bank == Bank::none) continue;
+    move.displacement = element * width;
+    move.row = row_of(run.banks, ref);
+    move.wide_row = ref.bank == Bank::wide || (ref.bank == Bank::constant && width == 8);
+    if (instr.kind == InstrKind::load) {
+      rows_.load(move);
+      if (access_.undefined != 0 || run.warp.undefined.any()) {
+        run.warp.undefined.set(run.frame, ref, {access_.undefined, access_.origin}, mask,
+                               *program_);
+      }
+    } else {
+      rows_.store(move);
+    }
+  }
+}
+
+// Local memory is interleaved: the 4-byte words of the lanes lie side by side, so that lanes at
+// the same offset touch one row.  Wider accesses are announced and moved a word at a time.
+void Core::perform_local(Running& run, const Instr& instr, const Target& target,
+                         std::uint32_t mask) {
+  const std::uint32_t width = ptx::bytes_of(instr.modifiers.type);
+  const std::array<std::uint32_t, kWarpLanes> lane_offset = access_.offset;
+  std::array<std::uint32_t, kWarpLanes> at{};
+  for (std::uint32_t element = 0; element < instr.modifiers.vector; ++element) {
+    for (std::uint32_t half = 0; half * 4 < width; ++half) {
+      const std::uint32_t piece = std::min(width, 4u);
+      bool uniform = true;
+      const std::uint32_t lead = lane_offset[static_cast<unsigned>(std::countr_zero(mask))];
+      for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+        const bool active = ((mask >> lane) & 1) != 0;
+        const std::uint32_t offset = (active ? lane_offset[lane] : lead) + element * width + half * 4;
+        uniform &= !active || lane_offset[lane] == lead;
+        at[lane] = offset / 4 * (4 * kWarpLanes) + lane * 4 + offset % 4;
+      }
+      access_.offset = at;
+      if (!observers_.empty()) {
+        announce(run, instr, target,
+                 uniform && piece == 4 ? Pattern::strided : Pattern::scattered, piece, mask);
+      }
+      if (instr.kind == InstrKind::atomic) {
+        if (width == 8) {   // its words are not side by side; every lane has its own anyway
+          fault(run, instr, target, target.base + lead, static_cast<unsigned>(std::countr_zero(mask)),
+                width);
+          return;
+        }
+        perform_atomic(run, instr, mask);
+        return;
+      }
+      move_local_word(run, instr, at, instr.refs[1 + element], half, mask);
+    }
+  }
+  access_.offset = lane_offset;
+}
+
+void Core::move_local_word(Running& run, const Instr& instr,
+                           const std::array<std::uint32_t, kWarpLanes>& at, const Ref& ref,
+                           std::uint32_t half, std::uint32_t mask) {
+  if (ref.bank == Bank::none) return;
+  const std::uint32_t width = ptx::bytes_of(instr.modifiers.type);
+  const std::uint32_t piece = std::min(width, 4u);
+  const bool wide = ref.bank == Bank::wide || (ref.bank == Bank::constant && width == 8);
+  const std::uint32_t row_width = wide ? 8 : 4;
+  std::byte* row = row_of(run.banks, ref);
+  std::byte* data = run.warp.local->data;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    std::byte* lane_row = row + lane * row_width;
+    if (instr.kind == InstrKind::store) {
+      std::memcpy(data + at[lane], lane_row + half * 4, piece);
+      continue;
+    }
+    if (width == 8) {
+      std::memcpy(lane_row + half * 4, data + at[lane], 4);
+      continue;
+    }
+    std::uint64_t value = 0;
+    std::memcpy(&value, data + at[lane], piece);
+    if (ptx::is_signed(instr.modifiers.type)) {
+      const unsigned unused = 64 - 8 * piece;
+      value = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
+    }
+    std::memcpy(lane_row, &value, row_width);
+  }
+  if (instr.kind == InstrKind::load && (access_.undefined != 0 || run.warp.undefined.any())) {
+    UndefinedLanes undefined{access_.undefined, access_.origin};
+    if (half == 1) undefined.mask |= run.warp.undefined.get(run.frame, ref).mask;
+    run.warp.undefined.set(run.frame, ref, undefined, mask, *program_);
+  }
+}
+
+void Core::zero_destinations(Running& run, const Instr& instr, std::uint32_t mask) {
+  const std::size_t count = instr.kind == InstrKind::load ? instr.modifiers.vector : 1;
+  for (std::size_t i = 1; i <= count; ++i) {
+    const Ref& ref = instr.refs[i];
+    if (ref.bank == Bank::none) continue;
+    rows_.broadcast(row_of(run.banks, ref), ref.bank == Bank::wide, 0, mask);
+    if (run.warp.undefined.any()) run.warp.undefined.set(run.frame, ref, {}, mask, *program_);
+  }
+}
+
+}  // namespace warpcheck::vgpu

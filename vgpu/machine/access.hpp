@@ -1,0 +1,155 @@
+// What the machine tells the world: accesses, synchronisation, faults.
+//
+// The machine does not know that it is watched.  It reports one Access per warp instruction and
+// allocation (rows that touch several allocations are split), before the bytes move.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "vgpu/machine/memory.hpp"
+#include "vgpu/program/program.hpp"
+
+namespace warpcheck::vgpu {
+
+enum class AccessKind : std::uint8_t { read, write, atomic };
+
+// How the offsets of the active lanes lie.  strided: offset[l] == offset[0] + l * bytes for every
+// active lane (offset[0] is then nominal, and wraps below 0 when lane 0 is inactive);
+// uniform: all the same.
+enum class Pattern : std::uint8_t { scattered, strided, uniform };
+
+// Who: enough to name every lane's thread.
+struct WarpPlace {
+  std::uint32_t block = 0;         // linear index in the grid
+  std::uint32_t warp = 0;          // in the block; lane l is thread warp * 32 + l, linear
+  std::uint32_t slot = 0;          // resident-block slot, dense and small
+  std::uint32_t phase = 0;         // whole-block barriers completed by this block
+};
+
+struct Access {
+  alignas(64) std::array<std::uint32_t, kWarpLanes> offset{};  // bytes from the allocation's start
+  const Allocation* allocation = nullptr;
+  const Program* program = nullptr;
+  WarpPlace place;
+  std::uint32_t pc = 0;
+  std::uint32_t mask = 0;          // active lanes, all inside the allocation and aligned
+  ptx::Space space = ptx::Space::generic;   // of the allocation, never generic
+  AccessKind kind = AccessKind::read;
+  Pattern pattern = Pattern::scattered;
+  std::uint8_t bytes = 0;          // a lane: 1 2 4 8 16 (vector accesses are one access)
+  ptx::Order order = ptx::Order::weak;
+  ptx::Scope scope = ptx::Scope::none;
+  // Values to be stored: rows of lanes, `value_bytes` (4 or 8) a lane in the row and
+  // `element_bytes` of them stored, one row per vector element.  Null for reads and atomics.
+  std::array<const std::byte*, 4> values{};
+  std::uint8_t value_bytes = 0;
+  std::uint8_t element_bytes = 0;
+  // Initialisation: for a write, the lanes whose value is undefined; for a read or atomic, set by
+  // an observer to the lanes whose loaded value is undefined.  `origin` is the pc of the load
+  // that first read undefined bytes (kNone: none).
+  std::uint32_t undefined = 0;
+  std::uint32_t origin = ptx::kNone;
+
+  [[nodiscard]] unsigned first_lane() const {
+    return static_cast<unsigned>(__builtin_ctz(mask));
+  }
+};
+
+// A lane's address that no memory answers, before the lane is dropped from its access (a bad
+// load gives 0, a bad store or atomic does nothing).
+struct Fault {
+  enum class Kind : std::uint8_t { out_of_bounds, misaligned, use_after_free, read_only };
+  Kind kind = Kind::out_of_bounds;
+  const Program* program = nullptr;
+  WarpPlace place;
+  std::uint32_t pc = 0;
+  unsigned lane = 0;
+  ptx::Space space = ptx::Space::generic;  // the space that was meant
+  AccessKind access = AccessKind::read;
+  std::uint32_t bytes = 0;
+  std::uint64_t address = 0;             // global: device address; shared, local: offset
+  const Allocation* nearest = nullptr;   // below or at the address; for shared: the block's
+};
+
+// A use of an undefined value that can matter.
+struct UndefinedUse {
+  enum class Kind : std::uint8_t { address, branch };
+  Kind kind = Kind::branch;
+  const Program* program = nullptr;
+  WarpPlace place;
+  std::uint32_t pc = 0;
+  std::uint32_t lanes = 0;
+  std::uint32_t origin = ptx::kNone;     // pc of the load
+};
+
+struct Sync {
+  enum class Kind : std::uint8_t {
+    kernel_start, kernel_end,
+    block_start, block_end,     // block_start: the slot's shared memory is undefined again
+    barrier_complete,           // place.phase is the phase that begins
+  };
+  Kind kind = Kind::kernel_start;
+  const Program* program = nullptr;
+  WarpPlace place;              // warp unused
+  const Allocation* shared = nullptr;  // block_start: the slot's shared memory, or null
+  Dim3 grid, block;             // kernel_start
+};
+
+// Threads of one block that cannot have meant the same barrier.
+struct BarrierDivergence {
+  const Program* program = nullptr;
+  WarpPlace place;              // of the first waiting thread's warp
+  std::uint32_t pc = 0;         // where `lane` waits
+  unsigned lane = 0;
+  bool other_exited = false;    // the other thread has exited; else it waits at other_pc
+  std::uint32_t other_pc = ptx::kNone;
+  std::uint32_t other_warp = 0;
+  unsigned other_lane = 0;
+};
+
+// The step limit was passed.
+struct StepLimit {
+  const Program* program = nullptr;
+  WarpPlace place;              // of a warp that was running
+  std::uint32_t pc = 0;
+  unsigned lane = 0;
+  std::uint64_t steps = 0;
+};
+
+struct Trap {
+  const Program* program = nullptr;
+  WarpPlace place;
+  std::uint32_t pc = 0;
+  std::uint32_t lanes = 0;
+};
+
+// Host copies and fills (cudaMemcpy, cudaMemset): an access by the host, always ordered after all
+// earlier kernels of its stream.
+struct HostAccess {
+  const Allocation* allocation = nullptr;
+  std::uint32_t offset = 0, bytes = 0;
+  bool write = false;           // false: device to host
+  bool undefined = false;       // write: a copy of undefined device bytes (device to device)
+};
+
+// Receives what a launch does.  Every function has an empty default, so an observer names just
+// what it looks at; on_access may set Access::undefined and Access::origin of reads.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void on_access(Access&) {}
+  virtual void on_sync(const Sync&) {}
+  virtual void on_fault(const Fault&) {}
+  virtual void on_undefined_use(const UndefinedUse&) {}
+  virtual void on_barrier_divergence(const BarrierDivergence&) {}
+  virtual void on_step_limit(const StepLimit&) {}
+  virtual void on_trap(const Trap&) {}
+  virtual void on_allocate(const Allocation&) {}   // undefined bytes
+  virtual void on_free(const Allocation&) {}
+  virtual void on_host_access(const HostAccess&) {}
+  virtual void on_edge(std::uint32_t /*from*/, std::uint32_t /*to*/, const Program&) {}
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,47 @@
+// Chooses the function that executes a compute instruction.
+//
+// A compute instruction takes rows to rows: it has no memory, no other lanes, no control flow.
+// There is one function for each form (opcode, modifiers, types), and a copy of it for each
+// instruction set of the host; all copies give the same bits.
+// Source: PTX ISA 9.0, 9.7.1 - 9.7.9.
+//
+// Operands beyond the conventions at struct Instr:
+//   - Rows may hold anything above the width of their register's type; every function cuts its
+//     sources to the instruction's types.  `cvt` to a signed narrow type extends to the whole row.
+//   - A fourth source is refs[5]: bfi (d of `f, a, b, c, d`), mov.b64 of four parts.
+//   - lop3: the table is Instr::offset; with a BoolOp, refs[4] is p and refs[5] is q.
+//   - setp: [0] p, [4] q, [3] c.  Either destination may be absent (the sink).
+//   - selp, slct: [3] c.   lop3, unpacking mov: destinations may be absent.
+//   - mov of vectors (modifiers.vector is 2 or 4, modifiers.type is the type of the whole):
+//       pack   `mov.b64 d, {x, y, z, w}`: [0] d; [1] [2] [3] [5] the parts, lowest first
+//       unpack `mov.b64 {x, y, z, w}, a`: [1] a; [0] [4] [3] [5] the parts, lowest first
+//     It packs if refs[2] is present.
+//   - Negated predicate sources do not exist: the decoder inserts a `not`.
+//   - Carries (add.cc, addc, sub.cc, subc, mad.cc, madc): [4] carry-out, [5] carry-in; for
+//     subtraction they are borrows.  Either may be absent.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "vgpu/program/program.hpp"
+
+namespace warpcheck::vgpu {
+
+// Instruction sets that the compute functions are compiled for, in rising order.
+enum class SimdLevel : std::uint8_t { baseline, avx2, avx512 };
+
+// The best level that this processor has, or a lower one that the environment variable
+// WARPCHECK_SIMD names.  Decided at the first call.
+SimdLevel chosen_simd_level();
+// The best level that this processor has.
+SimdLevel host_simd_level();
+std::string_view name_of(SimdLevel level);
+
+// The function that executes `instr` on this host, or nullptr when the machine cannot execute
+// that form.  Looks at opcode and modifiers, and at which operands are present.
+ComputeFn find_compute(const Instr& instr);
+// The same for a level, which must not be above host_simd_level() if the function is to be called.
+ComputeFn find_compute(const Instr& instr, SimdLevel level);
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,225 @@
+// cvt between integers and f32, f64: PTX ISA 9.0, 9.7.9.21.
+//
+// The forms that compilers make all the time; every other rounding, saturation and type goes to
+// compute_exact.cpp.  Rules: integers wrap, floats to integers clamp and NaN gives 0; a signed
+// result narrower than its register is sign-extended to the register.
+#include "vgpu/machine/compute_families.hpp"
+#include "vgpu/machine/lane_float.hpp"
+#include "vgpu/machine/lanes.hpp"
+
+namespace warpcheck::vgpu::WARPCHECK_SIMD {
+namespace {
+
+using ptx::Opcode;
+using ptx::Rounding;
+using ptx::Type;
+
+// Stores signed results extended to the cell.
+template <class T>
+Bits<T> extended(T value) {
+  if constexpr (std::is_signed_v<T>) {
+    return static_cast<Bits<T>>(static_cast<std::make_signed_t<Bits<T>>>(value));
+  } else {
+    return value;
+  }
+}
+
+template <class D>
+struct Wrap {
+  template <class S>
+  Bits<D> operator()(S value) const {
+    return extended(static_cast<D>(value));
+  }
+};
+
+template <class F>
+struct ToFloat {
+  template <class S>
+  F operator()(S value) const {
+    return static_cast<F>(value);
+  }
+};
+
+// The nearest integral value in the direction of the mode.  The sum with 2^23 (2^52 for double)
+// drops the fraction, to nearest even; what is left is a step of one.
+template <Rounding kMode, class F>
+F integral(F x) {
+  constexpr F kNoFraction = sizeof(F) == 4 ? F{0x1p23} : F{0x1p52};
+  const F magnitude = absolute(x);
+  F rounded = (magnitude + kNoFraction) - kNoFraction;
+  if constexpr (kMode == Rounding::rzi) {
+    rounded = rounded > magnitude ? rounded - F{1} : rounded;
+  } else if constexpr (kMode != Rounding::rni) {
+    // Toward the sign of x is away from zero.
+    const bool away = (kMode == Rounding::rpi) == (x > F{0});
+    const F outward = rounded < magnitude ? rounded + F{1} : rounded;
+    const F inward = rounded > magnitude ? rounded - F{1} : rounded;
+    rounded = away ? outward : inward;
+  }
+  return magnitude < kNoFraction ? with_sign(rounded, x) : x;
+}
+
+// Integral floats to integers of 32 or 64 bits, clamped.
+template <class D, class F>
+D clamped(F x) {
+  using S = std::make_signed_t<D>;
+  constexpr F kHalf = sizeof(D) == 4 ? F{0x1p31} : F{0x1p63};
+  constexpr D kMax = std::is_signed_v<D> ? static_cast<D>(~Bits<D>{0} >> 1) : static_cast<D>(-1);
+  constexpr D kMin = std::is_signed_v<D> ? static_cast<D>(kMax + Bits<D>{1}) : D{0};
+  constexpr F kFirstBelow = std::is_signed_v<D> ? -kHalf : F{0};
+  constexpr F kFirstAbove = std::is_signed_v<D> ? kHalf : 2 * kHalf;
+  const bool high_half = !std::is_signed_v<D> && x >= kHalf;
+  const F shifted = high_half ? x - kHalf : x;
+  const bool in_range = shifted >= kFirstBelow && shifted < kHalf;
+  const auto low = static_cast<Bits<D>>(static_cast<S>(in_range ? shifted : F{0}));
+  const auto value = static_cast<D>(high_half ? low + (Bits<D>{1} << (8 * sizeof(D) - 1)) : low);
+  if (is_nan(x)) return 0;
+  if (x < kFirstBelow) return kMin;
+  return x >= kFirstAbove ? kMax : value;
+}
+
+// Types narrower than 32 bits are clamped as s32 to their own bounds.
+template <class D, Rounding kMode, bool kFlush>
+struct ToInteger {
+  explicit ToInteger(const Instr& instr) {
+    const unsigned bits = 8 * ptx::bytes_of(instr.modifiers.type);
+    if (bits >= 32) return;
+    const bool is_signed = ptx::is_signed(instr.modifiers.type);
+    lowest = is_signed ? -(std::int32_t{1} << (bits - 1)) : 0;
+    highest = (std::int32_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+  }
+  template <class F>
+  D operator()(F x) const {
+    const D value = clamped<D>(integral<kMode>(flush<kFlush>(x)));
+    if constexpr (!std::is_same_v<D, std::int32_t>) return value;
+    const D not_high = value > highest ? static_cast<D>(highest) : value;
+    return not_high < lowest ? static_cast<D>(lowest) : not_high;
+  }
+  std::int32_t lowest = INT32_MIN;
+  std::int32_t highest = INT32_MAX;
+};
+
+template <Rounding kMode, bool kFlush, bool kSaturate>
+struct ToIntegral {
+  template <class F>
+  F operator()(F x) const {
+    const F flushed = flush<kFlush>(x);
+    if constexpr (kMode == Rounding::none) return canonical(saturate<kSaturate>(flushed));
+    return canonical(saturate<kSaturate>(integral<kMode>(flushed)));
+  }
+};
+
+// f32 -> f64 is exact, f64 -> f32 rounds to nearest.
+template <class D, bool kFlush, bool kSaturate>
+struct Resize {
+  template <class S>
+  D operator()(S x) const {
+    D result;
+    if constexpr (sizeof(S) == 4) {
+      result = static_cast<D>(flush<kFlush>(x));
+    } else {
+      result = flush<kFlush>(static_cast<D>(x));
+    }
+    return canonical(saturate<kSaturate>(result));
+  }
+};
+
+template <class S>
+struct FromInteger {
+  template <class D>
+  struct Wrapped {
+    static constexpr ComputeFn fn = lanewise<Wrap<D>, Bits<D>, S>;
+  };
+};
+
+template <class S>
+ComputeFn from_integer(const ptx::Modifiers& m) {
+  using F = FromInteger<S>;
+  if (m.sat || m.ftz) return nullptr;
+  if (m.rounding == Rounding::none || m.rounding == Rounding::rn) {
+    if (m.type == Type::f32) return lanewise<ToFloat<float>, float, S>;
+    if (m.type == Type::f64) return lanewise<ToFloat<double>, double, S>;
+  }
+  if (m.rounding != Rounding::none) return nullptr;
+  return for_type<F::template Wrapped, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t,
+                  std::int8_t, std::int16_t, std::int32_t, std::int64_t>(m.type);
+}
+
+template <class F, Rounding kMode, bool kFlush>
+ComputeFn to_integer(Type type) {
+  using ptx::bytes_of;
+  if (type == Type::u32) return lanewise<ToInteger<std::uint32_t, kMode, kFlush>, std::uint32_t, F>;
+  if (type == Type::u64) return lanewise<ToInteger<std::uint64_t, kMode, kFlush>, std::uint64_t, F>;
+  if (type == Type::s64) return lanewise<ToInteger<std::int64_t, kMode, kFlush>, std::int64_t, F>;
+  return lanewise<ToInteger<std::int32_t, kMode, kFlush>, std::int32_t, F>;
+}
+
+template <class F, bool kFlush>
+ComputeFn to_integer(const ptx::Modifiers& m) {
+  switch (m.rounding) {
+    case Rounding::rni: return to_integer<F, Rounding::rni, kFlush>(m.type);
+    case Rounding::none:
+    case Rounding::rzi: return to_integer<F, Rounding::rzi, kFlush>(m.type);
+    case Rounding::rmi: return to_integer<F, Rounding::rmi, kFlush>(m.type);
+    case Rounding::rpi: return to_integer<F, Rounding::rpi, kFlush>(m.type);
+    default: return nullptr;
+  }
+}
+
+template <class F, bool kFlush, bool kSaturate>
+ComputeFn to_integral(Rounding rounding) {
+  switch (rounding) {
+    case Rounding::none: return lanewise<ToIntegral<Rounding::none, kFlush, kSaturate>, F, F>;
+    case Rounding::rni: return lanewise<ToIntegral<Rounding::rni, kFlush, kSaturate>, F, F>;
+    case Rounding::rzi: return lanewise<ToIntegral<Rounding::rzi, kFlush, kSaturate>, F, F>;
+    case Rounding::rmi: return lanewise<ToIntegral<Rounding::rmi, kFlush, kSaturate>, F, F>;
+    case Rounding::rpi: return lanewise<ToIntegral<Rounding::rpi, kFlush, kSaturate>, F, F>;
+    default: return nullptr;
+  }
+}
+
+template <bool kFlush, bool kSaturate>
+ComputeFn float_to_float(const ptx::Modifiers& m) {
+  const bool nearest = m.rounding == Rounding::rn || m.rounding == Rounding::none;
+  if (m.type == Type::f32 && m.source_type == Type::f64) {
+    return nearest ? lanewise<Resize<float, kFlush, kSaturate>, float, double> : nullptr;
+  }
+  if (m.type == Type::f64 && m.source_type == Type::f32) {
+    return nearest ? lanewise<Resize<double, kFlush, kSaturate>, double, float> : nullptr;
+  }
+  if (m.type == Type::f32) return to_integral<float, kFlush, kSaturate>(m.rounding);
+  return kFlush ? nullptr : to_integral<double, false, kSaturate>(m.rounding);
+}
+
+ComputeFn from_float(const ptx::Modifiers& m) {
+  if (m.relu) return nullptr;
+  if (m.type == Type::f32 || m.type == Type::f64) {
+    if (m.sat) return m.ftz ? float_to_float<true, true>(m) : float_to_float<false, true>(m);
+    return m.ftz ? float_to_float<true, false>(m) : float_to_float<false, false>(m);
+  }
+  if (ptx::is_float(m.type) || ptx::bytes_of(m.type) == 0) return nullptr;
+  if (m.source_type == Type::f64) return m.ftz ? nullptr : to_integer<double, false>(m);
+  return m.ftz ? to_integer<float, true>(m) : to_integer<float, false>(m);
+}
+
+}  // namespace
+
+ComputeFn find_convert(const Instr& instr) {
+  const ptx::Modifiers& m = instr.modifiers;
+  if (instr.opcode != Opcode::cvt_ || present(instr.refs[2])) return nullptr;
+  switch (m.source_type) {
+    case Type::u8: return from_integer<std::uint8_t>(m);
+    case Type::u16: return from_integer<std::uint16_t>(m);
+    case Type::u32: return from_integer<std::uint32_t>(m);
+    case Type::u64: return from_integer<std::uint64_t>(m);
+    case Type::s8: return from_integer<std::int8_t>(m);
+    case Type::s16: return from_integer<std::int16_t>(m);
+    case Type::s32: return from_integer<std::int32_t>(m);
+    case Type::s64: return from_integer<std::int64_t>(m);
+    case Type::f32:
+    case Type::f64: return from_float(m);
+    default: return nullptr;
+  }
+}
+
+}  // namespace warpcheck::vgpu::WARPCHECK_SIMD

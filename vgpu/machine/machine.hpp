@@ -1,0 +1,65 @@
+// Runs a kernel on the virtual GPU: Program -> Access and Sync events.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/memory.hpp"
+#include "vgpu/program/program.hpp"
+#include "vgpu/schedule/schedule.hpp"
+
+namespace warpcheck::vgpu {
+
+// Resolves every compute instruction to its function for this host's instruction set.
+// Throws Refusal for a form that the machine cannot execute, naming file, line and mnemonic.
+void link(Program& program);
+
+struct Limits {
+  std::uint64_t steps_max = 50'000'000;   // warp instructions of one launch
+  std::uint32_t quantum = 4'096;          // warp instructions before another warp gets its turn
+  std::uint32_t resident_blocks = 32;
+};
+
+struct Launch {
+  const Program* program = nullptr;       // linked, its address patches applied
+  std::uint32_t index = 0;                // of this launch in the trial
+  Dim3 grid, block;
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::span<const std::byte> parameters;  // parameter_bytes of them
+};
+
+struct Outcome {
+  enum class End : std::uint8_t { completed, step_limit, trap };
+  End end = End::completed;
+  std::uint64_t steps = 0;                // warp instructions
+  std::uint64_t lane_steps = 0;           // thread instructions: sum of active lanes
+  std::vector<Decision> decisions;        // where the strategy differed from the default
+};
+
+// The execution resources, kept and reused between launches.
+class Machine {
+ public:
+  explicit Machine(DeviceMemory& memory);
+  ~Machine();
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  // observers: called in the order given.  Want_edges: call on_edge at every control transfer.
+  Outcome run(const Launch& launch, WarpModel model, Strategy& strategy,
+              std::span<Observer* const> observers, const Limits& limits, bool want_edges = false);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// "avx512", "avx2" or "baseline": what this host runs.  WARPCHECK_SIMD in the environment may
+// lower it (used by tests, so that every level is tested on one machine).
+std::string_view simd_level();
+
+}  // namespace warpcheck::vgpu

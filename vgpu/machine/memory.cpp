@@ -1,0 +1,191 @@
+#include "vgpu/machine/memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr std::uint64_t kAlignment = 512;       // of cudaMalloc addresses on this device
+constexpr std::uint64_t kRedZone = 4096;        // bytes between allocations, answered by none
+constexpr std::byte kFreshByte{0xa5};           // what memory holds before anything is written
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+// Host bytes with slack at both ends, kept for reuse by size class.
+class HostPool {
+ public:
+  ~HostPool() {
+    for (auto& [size, blocks] : free_) {
+      for (std::byte* block : blocks) ::operator delete(block, std::align_val_t{64});
+    }
+  }
+  std::byte* take(std::uint32_t bytes) {
+    const std::size_t size = size_class(bytes);
+    std::vector<std::byte*>& blocks = free_[size];
+    std::byte* block = nullptr;
+    if (blocks.empty()) {
+      block = static_cast<std::byte*>(
+          ::operator new(size + 2 * kRowSlack, std::align_val_t{64}, std::nothrow));
+      if (block == nullptr) return nullptr;
+    } else {
+      block = blocks.back();
+      blocks.pop_back();
+    }
+    std::memset(block, static_cast<int>(kFreshByte), bytes + 2 * kRowSlack);
+    return block + kRowSlack;
+  }
+  void give(std::byte* data, std::uint32_t bytes) {
+    if (data != nullptr) free_[size_class(bytes)].push_back(data - kRowSlack);
+  }
+
+ private:
+  static std::size_t size_class(std::uint32_t bytes) {
+    std::size_t size = 1024;
+    while (size < bytes) size *= 2;
+    return size;
+  }
+  std::unordered_map<std::size_t, std::vector<std::byte*>> free_;
+};
+
+}  // namespace
+
+struct DeviceMemory::Arena {
+  // By ascending address within a space; global and constant grow from their own bases.
+  std::vector<std::unique_ptr<Allocation>> global, constant, private_ones;
+  std::vector<std::uint32_t> free_ids;   // ids given back, reused lowest first
+  std::uint32_t next_id = 0;
+  HostPool pool;
+
+  std::uint32_t take_id() {
+    if (free_ids.empty()) return next_id++;
+    std::pop_heap(free_ids.begin(), free_ids.end(), std::greater<>());
+    const std::uint32_t id = free_ids.back();
+    free_ids.pop_back();
+    return id;
+  }
+  void give_id(std::uint32_t id) {
+    free_ids.push_back(id);
+    std::push_heap(free_ids.begin(), free_ids.end(), std::greater<>());
+  }
+  void drop_all(std::vector<std::unique_ptr<Allocation>>& list) {
+    for (const auto& allocation : list) {
+      pool.give(allocation->data, allocation->bytes);
+      give_id(allocation->id);
+    }
+    list.clear();
+  }
+  const std::vector<std::unique_ptr<Allocation>>& list_at(std::uint64_t address) const {
+    return address >= kGlobalBase ? global : constant;
+  }
+};
+
+DeviceMemory::DeviceMemory() : arena_(std::make_unique<Arena>()) {}
+DeviceMemory::~DeviceMemory() {
+  arena_->drop_all(arena_->global);
+  arena_->drop_all(arena_->constant);
+  arena_->drop_all(arena_->private_ones);
+}
+
+Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::string_view name) {
+  if (bytes > kCapacityBytes || used_ + bytes > kCapacityBytes - kRedZone) return nullptr;
+  const bool is_constant = space == ptx::Space::constant;
+  auto& list = is_constant ? arena_->constant : arena_->global;
+  std::uint64_t address = is_constant ? kConstantBase : kGlobalBase;
+  if (!list.empty()) {
+    address = round_up(list.back()->address + list.back()->bytes + kRedZone, kAlignment);
+  }
+  auto allocation = std::make_unique<Allocation>();
+  allocation->data = arena_->pool.take(static_cast<std::uint32_t>(bytes));
+  if (allocation->data == nullptr) return nullptr;
+  allocation->id = arena_->take_id();
+  allocation->space = space;
+  allocation->address = address;
+  allocation->bytes = static_cast<std::uint32_t>(bytes);
+  allocation->read_only = is_constant;
+  allocation->name = name;
+  used_ += bytes;
+  list.push_back(std::move(allocation));
+  return list.back().get();
+}
+
+Allocation* DeviceMemory::allocate_private(std::uint32_t bytes, ptx::Space space) {
+  auto allocation = std::make_unique<Allocation>();
+  allocation->data = arena_->pool.take(bytes);
+  if (allocation->data == nullptr) throw std::bad_alloc();
+  allocation->id = arena_->take_id();
+  allocation->space = space;
+  allocation->bytes = bytes;
+  arena_->private_ones.push_back(std::move(allocation));
+  return arena_->private_ones.back().get();
+}
+
+void DeviceMemory::release_private(Allocation* allocation) {
+  auto& list = arena_->private_ones;
+  const auto found = std::find_if(list.begin(), list.end(),
+                                  [&](const auto& one) { return one.get() == allocation; });
+  if (found == list.end()) return;
+  arena_->pool.give(allocation->data, allocation->bytes);
+  arena_->give_id(allocation->id);
+  list.erase(found);
+}
+
+void DeviceMemory::free(Allocation* allocation) {
+  if (!allocation->live) return;
+  allocation->live = false;
+  used_ -= allocation->bytes;
+}
+
+const Allocation* DeviceMemory::nearest(std::uint64_t address) const {
+  const auto& list = arena_->list_at(address);
+  const auto after = std::upper_bound(
+      list.begin(), list.end(), address,
+      [](std::uint64_t at, const auto& allocation) { return at < allocation->address; });
+  return after == list.begin() ? nullptr : std::prev(after)->get();
+}
+
+Allocation* DeviceMemory::find(std::uint64_t address) {
+  auto* allocation = const_cast<Allocation*>(nearest(address));
+  if (allocation == nullptr || !allocation->live) return nullptr;
+  return address - allocation->address < allocation->bytes ? allocation : nullptr;
+}
+
+std::vector<const Allocation*> DeviceMemory::live() const {
+  std::vector<const Allocation*> result;
+  for (const auto& allocation : arena_->global) {
+    if (allocation->live) result.push_back(allocation.get());
+  }
+  return result;
+}
+
+void DeviceMemory::reset() {
+  arena_->drop_all(arena_->global);
+  arena_->drop_all(arena_->constant);
+  used_ = 0;
+}
+
+std::string describe(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes) {
+  const Symbol* symbol = nullptr;
+  for (const Symbol& candidate : allocation.symbols) {
+    const bool holds = offset >= candidate.offset &&
+                       (candidate.bytes == 0 || offset - candidate.offset < candidate.bytes);
+    if (holds) symbol = &candidate;
+  }
+  const std::uint32_t start = symbol != nullptr ? symbol->offset : 0;
+  const std::uint32_t width = std::max(bytes, 1u);
+  const std::string element = (offset - start) % width == 0
+                                  ? fmt::format("[{}]", (offset - start) / width)
+                                  : fmt::format(" at byte {}", offset - start);
+  if (symbol != nullptr) return symbol->name + element;
+  if (!allocation.name.empty()) return allocation.name + element;
+  return fmt::format("allocation of {} bytes{}{}", allocation.bytes,
+                     element.starts_with("[") ? " " : "", element);
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,87 @@
+// Device memory: a virtual arena of allocations.
+//
+// Device addresses are made here, from nothing but the order of the calls, so that the same case
+// sees the same addresses on every machine; they are never host pointers.  Allocations are
+// separated by a red zone, so a small overrun always misses every allocation.
+// Generic addresses (PTX ISA 5.1, 6.4.1): shared and local memory appear in windows of their own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vgpu/program/program.hpp"
+
+namespace warpcheck::vgpu {
+
+inline constexpr std::uint64_t kGlobalBase = 0x7f00'0000'0000;
+inline constexpr std::uint64_t kConstantBase = 0x7e00'0000'0000;
+inline constexpr std::uint64_t kSharedWindow = 0x7d00'0000'0000;  // + offset in the block's shared
+inline constexpr std::uint64_t kLocalWindow = 0x7c00'0000'0000;   // + offset in the lane's local
+inline constexpr std::uint64_t kWindowBytes = 1u << 24;
+
+// Host bytes beyond both ends of an allocation (and of every shadow of one), so that a whole row
+// of 32 lanes of up to 16 bytes can be read or written around any lane that is inside.
+inline constexpr std::size_t kRowSlack = kWarpLanes * 16;
+
+// One object in device memory: a cudaMalloc, a module variable, the shared memory of a resident
+// block, or the local memory of a resident warp.  `id` is dense and unique while it lives:
+// checkers index their shadows by it.
+struct Allocation {
+  std::uint32_t id = 0;
+  ptx::Space space = ptx::Space::global;
+  std::uint64_t address = 0;      // device address (global, constant); 0 for shared and local
+  std::uint32_t bytes = 0;
+  bool live = true;
+  bool read_only = false;
+  std::string name;               // variable name, or "" for an anonymous allocation
+  std::vector<Symbol> symbols;    // shared: what lies where
+  std::byte* data = nullptr;      // host bytes; kRowSlack readable and writable around it
+
+  [[nodiscard]] bool contains(std::uint64_t at, std::uint64_t size) const {
+    return at >= address && at - address <= bytes && size <= bytes - (at - address);
+  }
+};
+
+// "s[31]", "allocation of 128 bytes [12]": the element of `bytes` size at `offset`.
+std::string describe(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);
+
+class DeviceMemory {
+ public:
+  DeviceMemory();
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  // Returns nullptr when `bytes` is over what is left of capacity_bytes().
+  Allocation* allocate(std::uint64_t bytes, ptx::Space space = ptx::Space::global,
+                       std::string_view name = {});
+  // Storage outside the arena, for shared and local memory: no address, not found by find().
+  Allocation* allocate_private(std::uint32_t bytes, ptx::Space space);
+  void release_private(Allocation* allocation);
+  // Marks it freed; its address range is not given out again before reset().
+  void free(Allocation* allocation);
+  // The live allocation that holds `address`, or nullptr.
+  [[nodiscard]] Allocation* find(std::uint64_t address);
+  // The nearest allocation at or below, live or freed, for messages; may be nullptr.
+  [[nodiscard]] const Allocation* nearest(std::uint64_t address) const;
+  [[nodiscard]] std::vector<const Allocation*> live() const;
+
+  // Forgets every allocation and starts again at the same addresses.  Host memory is kept for
+  // reuse.
+  void reset();
+
+  [[nodiscard]] std::uint64_t capacity_bytes() const { return kCapacityBytes; }
+  [[nodiscard]] std::uint64_t used_bytes() const { return used_; }
+
+ private:
+  static constexpr std::uint64_t kCapacityBytes = std::uint64_t{4} << 30;
+  struct Arena;
+  std::unique_ptr<Arena> arena_;
+  std::uint64_t used_ = 0;
+};
+
+}  // namespace warpcheck::vgpu

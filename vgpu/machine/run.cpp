@@ -1,0 +1,334 @@
+// Blocks and warps: dispatch, what runs next, barriers.
+#include <algorithm>
+#include <bit>
+
+#include "vgpu/machine/core.hpp"
+
+namespace warpcheck::vgpu {
+
+class Machine::Impl : public Core {
+  using Core::Core;
+};
+
+Machine::Machine(DeviceMemory& memory) : impl_(std::make_unique<Impl>(memory)) {}
+Machine::~Machine() = default;
+
+Outcome Machine::run(const Launch& launch, WarpModel model, Strategy& strategy,
+                     std::span<Observer* const> observers, const Limits& limits,
+                     bool want_edges) {
+  return impl_->run(launch, model, strategy, observers, limits, want_edges);
+}
+
+Core::~Core() {
+  for (const auto& slot : slots_) {
+    if (slot->shared != nullptr) memory_.release_private(slot->shared);
+    for (const Warp& warp : slot->warps) {
+      if (warp.local != nullptr) memory_.release_private(warp.local);
+    }
+  }
+  if (parameters_ != nullptr) memory_.release_private(parameters_);
+}
+
+Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
+                  std::span<Observer* const> observers, const Limits& limits, bool want_edges) {
+  launch_ = &launch;
+  program_ = launch.program;
+  model_ = model;
+  strategy_ = &strategy;
+  observers_ = observers;
+  limits_ = limits;
+  want_edges_ = want_edges;
+  outcome_ = {};
+  begin_launch(launch);
+  strategy.begin(launch.index, block_count_, warps_per_block_);
+  Sync sync;
+  sync.kind = Sync::Kind::kernel_start;
+  sync.program = program_;
+  sync.grid = launch.grid;
+  sync.block = launch.block;
+  notify([&](Observer& observer) { observer.on_sync(sync); });
+
+  const Outcome::End end = loop();
+  if (outcome_.end == Outcome::End::completed) outcome_.end = end;
+  for (Slot* slot : std::vector<Slot*>(resident_)) end_block(*slot);
+
+  sync.kind = Sync::Kind::kernel_end;
+  notify([&](Observer& observer) { observer.on_sync(sync); });
+  return std::move(outcome_);
+}
+
+void Core::begin_launch(const Launch& launch) {
+  block_count_ = static_cast<std::uint32_t>(launch.grid.count());
+  threads_ = static_cast<std::uint32_t>(launch.block.count());
+  warps_per_block_ = (threads_ + kWarpLanes - 1) / kWarpLanes;
+  next_block_ = 0;
+  resident_.clear();
+  last_target_.assign(program_->code.size(), nullptr);
+  const auto bytes = static_cast<std::uint32_t>(launch.parameters.size());
+  if (parameters_ == nullptr || parameters_->bytes != bytes) {
+    if (parameters_ != nullptr) memory_.release_private(parameters_);
+    parameters_ = memory_.allocate_private(bytes, ptx::Space::param);
+    parameters_->read_only = true;
+    parameters_->name = "parameters";
+  }
+  std::copy(launch.parameters.begin(), launch.parameters.end(), parameters_->data);
+}
+
+// Makes a block resident in a free slot.
+void Core::dispatch(std::uint32_t block) {
+  auto free_slot = std::find_if(slots_.begin(), slots_.end(),
+                                [](const auto& slot) { return !slot->occupied; });
+  if (free_slot == slots_.end()) {
+    slots_.push_back(std::make_unique<Slot>());
+    slots_.back()->index = static_cast<std::uint32_t>(slots_.size() - 1);
+    free_slot = std::prev(slots_.end());
+  }
+  Slot& slot = **free_slot;
+  const Dim3& grid = launch_->grid;
+  slot.occupied = true;
+  slot.block = block;
+  slot.position = {block % grid.x, block / grid.x % grid.y, block / grid.x / grid.y};
+  slot.phase = 0;
+  slot.live_lanes = threads_;
+  slot.waiting_lanes = 0;
+  slot.exit_pc = ptx::kNone;
+  slot.ready_warps = warps_per_block_ == 32 ? ~0u : (1u << warps_per_block_) - 1;
+  const std::uint32_t shared_bytes =
+      launch_->dynamic_shared_bytes == 0
+          ? program_->static_shared_bytes
+          : program_->dynamic_shared_offset + launch_->dynamic_shared_bytes;
+  if (slot.shared == nullptr || slot.shared->bytes != shared_bytes) {
+    if (slot.shared != nullptr) memory_.release_private(slot.shared);
+    slot.shared = memory_.allocate_private(shared_bytes, ptx::Space::shared);
+  }
+  slot.shared->symbols = program_->shared_symbols;
+
+  Sync sync;
+  sync.kind = Sync::Kind::block_start;
+  sync.program = program_;
+  sync.place = {block, 0, slot.index, 0};
+  sync.shared = slot.shared;
+  notify([&](Observer& observer) { observer.on_sync(sync); });
+
+  slot.warps.resize(std::max<std::size_t>(slot.warps.size(), warps_per_block_));
+  const auto after = std::find_if(resident_.begin(), resident_.end(),
+                                  [&](const Slot* other) { return other->block > block; });
+  resident_.insert(after, &slot);
+  for (std::uint32_t index = 0; index < warps_per_block_; ++index) {
+    slot.warps[index].index = index;
+    start_warp(slot, slot.warps[index]);
+  }
+}
+
+void Core::start_warp(Slot& slot, Warp& warp) {
+  const std::uint32_t first = warp.index * kWarpLanes;
+  const std::uint32_t count = std::min(kWarpLanes, threads_ - first);
+  warp.lanes = count == kWarpLanes ? ~0u : (1u << count) - 1;
+  warp.live = warp.lanes;
+  warp.accesses = 0;
+  warp.stops = 0;
+  warp.fragments.resize(1);
+  Fragment& fragment = warp.fragments.front();
+  fragment = {};
+  fragment.pc = program_->functions.front().entry;
+  fragment.mask = warp.lanes;
+  warp.words.reset(program_->words_max * std::size_t{kWordRowBytes});
+  warp.wides.reset(program_->wides_max * std::size_t{kWideRowBytes});
+  warp.predicates.reset(program_->predicates_max * std::size_t{4});
+  warp.undefined.clear();
+  const std::uint32_t local_bytes = program_->local_bytes_max * kWarpLanes;
+  if (local_bytes != 0) {
+    if (warp.local == nullptr || warp.local->bytes != local_bytes) {
+      if (warp.local != nullptr) memory_.release_private(warp.local);
+      warp.local = memory_.allocate_private(local_bytes, ptx::Space::local);
+    }
+    notify([&](Observer& observer) { observer.on_allocate(*warp.local); });
+  }
+  warp.ask_at = strategy_->next_access(launch_->index, {slot.block, warp.index}, 0);
+}
+
+void Core::end_block(Slot& slot) {
+  Sync sync;
+  sync.kind = Sync::Kind::block_end;
+  sync.program = program_;
+  sync.place = {slot.block, 0, slot.index, slot.phase};
+  sync.shared = slot.shared;
+  notify([&](Observer& observer) { observer.on_sync(sync); });
+  slot.occupied = false;
+  slot.ready_warps = 0;
+  resident_.erase(std::find(resident_.begin(), resident_.end(), &slot));
+}
+
+Slot* Core::slot_of(std::uint32_t block) {
+  for (Slot* slot : resident_) {
+    if (slot->block == block) return slot;
+  }
+  return nullptr;
+}
+
+void Core::list_ready() {
+  ready_.clear();
+  for (const Slot* slot : resident_) {
+    for (std::uint32_t rest = slot->ready_warps; rest != 0; rest &= rest - 1) {
+      ready_.push_back({slot->block, static_cast<std::uint32_t>(std::countr_zero(rest))});
+    }
+  }
+  if (next_block_ < block_count_ && slot_is_free()) ready_.push_back({next_block_, 0});
+}
+
+bool Core::can_run(const WarpId& id) {
+  const Slot* slot = slot_of(id.block);
+  if (slot == nullptr) return id.block == next_block_ && next_block_ < block_count_ && slot_is_free();
+  return id.warp < 32 && ((slot->ready_warps >> id.warp) & 1) != 0;
+}
+
+// The default policy's choice: the lowest ready warp; a new block only when none is ready.
+// next: in, the warp that stopped; it is passed over if `after_current`, unless it is alone.
+bool Core::default_next(bool after_current, WarpId& next) {
+  const WarpId stopped = next;
+  bool found = false;
+  for (const Slot* slot : resident_) {
+    for (std::uint32_t rest = slot->ready_warps; rest != 0; rest &= rest - 1) {
+      const WarpId id{slot->block, static_cast<std::uint32_t>(std::countr_zero(rest))};
+      if (!found) next = id;
+      found = true;
+      if (!after_current) return true;
+      if (id > stopped) {
+        next = id;
+        return true;
+      }
+    }
+  }
+  // Nobody ready after the one whose quantum is over: a new block is next in turn.
+  if ((!found || after_current) && next_block_ < block_count_ && slot_is_free()) {
+    next = {next_block_, 0};
+    return true;
+  }
+  return found;
+}
+
+void Core::record(const SchedulePoint& point, const Choice& choice) {
+  outcome_.decisions.push_back(
+      {point.launch, point.at, point.point, point.index, choice.held, choice.next});
+}
+
+// What runs after a warp stopped by itself.  False: nothing can.
+bool Core::choose_after_stop(Stop stop, const WarpId& stopped, std::uint64_t stop_index,
+                             WarpId& next) {
+  next = stopped;
+  if (!default_next(stop == Stop::quantum, next)) return false;
+  if (!strategy_->decides_stops()) return true;
+  list_ready();
+  SchedulePoint point;
+  point.launch = launch_->index;
+  point.at = stopped;
+  point.point = Decision::Point::stop;
+  point.index = stop_index;
+  point.model = model_;
+  point.default_next = next;
+  point.ready = ready_;
+  const std::optional<Choice> choice = strategy_->decide(point);
+  if (choice && choice->next != next && can_run(choice->next)) {
+    record(point, {0, choice->next});
+    next = choice->next;
+  }
+  return true;
+}
+
+Outcome::End Core::loop() {
+  WarpId next;
+  if (!default_next(false, next)) return Outcome::End::completed;
+  while (true) {
+    Slot* slot = slot_of(next.block);
+    if (slot == nullptr) {
+      dispatch(next_block_++);
+      slot = slot_of(next.block);
+    }
+    Warp& warp = slot->warps[next.warp];
+    const Stop stop = run_warp(*slot, warp);
+    if (stop == Stop::halted) return Outcome::End::trap;
+    if (outcome_.steps >= limits_.steps_max) {
+      const Fragment* at = warp.fragments.empty() ? nullptr : &warp.fragments.front();
+      StepLimit limit{program_, place_of(*slot, warp), at != nullptr ? at->pc : 0,
+                      at != nullptr ? static_cast<unsigned>(std::countr_zero(at->mask)) : 0,
+                      outcome_.steps};
+      notify([&](Observer& observer) { observer.on_step_limit(limit); });
+      return Outcome::End::step_limit;
+    }
+    if (stop == Stop::preempted) {
+      next = preempted_to_;
+      continue;
+    }
+    const WarpId stopped = next;
+    const std::uint64_t stop_index = warp.stops++;
+    // A barrier that this warp completed has made itself ready again.
+    if (!warp.is_ready()) slot->ready_warps &= ~(1u << warp.index);
+    if (slot->live_lanes == 0) end_block(*slot);
+    if (!choose_after_stop(stop, stopped, stop_index, next)) return Outcome::End::completed;
+  }
+}
+
+void Core::arrive(Slot& slot, std::uint32_t lanes) {
+  slot.waiting_lanes += static_cast<std::uint32_t>(std::popcount(lanes));
+  complete_if_all_wait(slot);
+}
+
+// A whole-block barrier completes when every thread that has not exited waits.  Threads that
+// wait at different barriers, or for one that has exited, cannot have meant the same: that is
+// reported, and the barrier completes all the same, so that the trial goes on.
+void Core::complete_if_all_wait(Slot& slot) {
+  if (slot.live_lanes == 0 || slot.waiting_lanes != slot.live_lanes) return;
+  report_divergence(slot);
+  slot.waiting_lanes = 0;
+  ++slot.phase;
+  for (std::uint32_t index = 0; index < warps_per_block_; ++index) {
+    Warp& warp = slot.warps[index];
+    for (Fragment& fragment : warp.fragments) {
+      fragment.state = Fragment::State::ready;
+      ++fragment.pc;
+    }
+    if (!warp.fragments.empty()) slot.ready_warps |= 1u << index;
+  }
+  Sync sync;
+  sync.kind = Sync::Kind::barrier_complete;
+  sync.program = program_;
+  sync.place = {slot.block, 0, slot.index, slot.phase};
+  sync.shared = slot.shared;
+  notify([&](Observer& observer) { observer.on_sync(sync); });
+}
+
+void Core::report_divergence(Slot& slot) {
+  const Warp* first_warp = nullptr;
+  const Fragment* first = nullptr;
+  BarrierDivergence divergence;
+  bool found = false;
+  for (std::uint32_t index = 0; index < warps_per_block_ && !found; ++index) {
+    const Warp& warp = slot.warps[index];
+    for (const Fragment& fragment : warp.fragments) {
+      if (first == nullptr) {
+        first_warp = &warp;
+        first = &fragment;
+      } else if (fragment.pc != first->pc) {
+        divergence.other_pc = fragment.pc;
+        divergence.other_warp = index;
+        divergence.other_lane = static_cast<unsigned>(std::countr_zero(fragment.mask));
+        found = true;
+        break;
+      }
+    }
+  }
+  if (!found) {
+    if (slot.exit_pc == ptx::kNone) return;
+    divergence.other_exited = true;
+    divergence.other_pc = slot.exit_pc;
+    divergence.other_warp = slot.exit_warp;
+    divergence.other_lane = slot.exit_lane;
+  }
+  divergence.program = program_;
+  divergence.place = place_of(slot, *first_warp);
+  divergence.pc = first->pc;
+  divergence.lane = static_cast<unsigned>(std::countr_zero(first->mask));
+  notify([&](Observer& observer) { observer.on_barrier_divergence(divergence); });
+}
+
+}  // namespace warpcheck::vgpu

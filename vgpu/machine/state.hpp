@@ -1,0 +1,85 @@
+// The machine's state: resident blocks, their warps, and each warp's fragments.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "vgpu/machine/memory.hpp"
+#include "vgpu/machine/undefined.hpp"
+#include "vgpu/program/program.hpp"
+#include "vgpu/schedule/schedule.hpp"
+
+namespace warpcheck::vgpu {
+
+// A caller to return to.
+struct Return {
+  std::uint32_t pc = 0;
+  std::uint32_t function = 0;
+  friend bool operator==(const Return&, const Return&) = default;
+};
+
+// Lanes of one warp that are at the same place: same pc, same chain of callers.
+struct Fragment {
+  enum class State : std::uint8_t { ready, at_barrier };
+  std::uint32_t pc = 0;
+  std::uint32_t mask = 0;
+  State state = State::ready;
+  bool held = false;              // stays behind until the rest of its warp cannot go on
+  std::uint32_t barrier = 0;      // number of the barrier it waits at
+  std::uint32_t function = 0;     // index into Program::functions
+  std::uint32_t word_base = 0, wide_base = 0, predicate_base = 0;  // bytes into the banks
+  std::uint32_t local_base = 0;   // bytes into a lane's local memory
+  std::vector<Return> callers;
+};
+
+// The rows of one bank of a warp, aligned for whole-row vectors.
+class RowBank {
+ public:
+  void reset(std::size_t bytes) { lines_.assign((bytes + sizeof(Line) - 1) / sizeof(Line), {}); }
+  [[nodiscard]] std::byte* data() { return reinterpret_cast<std::byte*>(lines_.data()); }
+
+ private:
+  struct alignas(64) Line {
+    std::array<std::byte, 64> bytes;
+  };
+  std::vector<Line> lines_;
+};
+
+struct Warp {
+  std::uint32_t index = 0;        // in the block
+  std::uint32_t lanes = 0;        // that exist: the last warp of a block may be partial
+  std::uint32_t live = 0;         // that have not exited
+  std::uint64_t accesses = 0;     // memory instructions executed
+  std::uint64_t ask_at = 0;       // the access before which the strategy decides
+  std::uint64_t stops = 0;
+  std::vector<Fragment> fragments;
+  RowBank words, wides, predicates;
+  Allocation* local = nullptr;    // interleaved: 4-byte words of the lanes side by side
+  UndefinedRegisters undefined;
+
+  [[nodiscard]] bool is_ready() const {
+    for (const Fragment& fragment : fragments) {
+      if (fragment.state == Fragment::State::ready) return true;
+    }
+    return false;
+  }
+};
+
+// One of the places where a block can be resident.
+struct Slot {
+  bool occupied = false;
+  std::uint32_t index = 0;
+  std::uint32_t block = 0;        // linear index in the grid
+  Dim3 position;                  // of the block in the grid
+  std::uint32_t phase = 0;        // whole-block barriers completed
+  std::uint32_t live_lanes = 0;   // threads that have not exited
+  std::uint32_t waiting_lanes = 0;  // threads at any barrier
+  std::uint32_t ready_warps = 0;  // one bit each
+  std::vector<Warp> warps;        // kept between blocks
+  Allocation* shared = nullptr;
+  // The first thread that exited, for the report of a barrier that misses it.
+  std::uint32_t exit_pc = ptx::kNone, exit_warp = 0, exit_lane = 0;
+};
+
+}  // namespace warpcheck::vgpu

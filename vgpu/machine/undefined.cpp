@@ -1,0 +1,59 @@
+#include "vgpu/machine/undefined.hpp"
+
+namespace warpcheck::vgpu {
+
+void UndefinedRegisters::clear() {
+  any_ = false;
+  rows_.clear();
+}
+
+std::size_t UndefinedRegisters::index_of(const FrameRows& frame, const Ref& ref) const {
+  switch (ref.bank) {
+    case Bank::word: return frame.word + ref.offset / kWordRowBytes;
+    case Bank::wide: return wides_at_ + frame.wide + ref.offset / kWideRowBytes;
+    default: return predicates_at_ + frame.predicate + ref.offset / 4;
+  }
+}
+
+UndefinedLanes UndefinedRegisters::get(const FrameRows& frame, const Ref& ref) const {
+  if (!any_ || ref.bank == Bank::constant || ref.bank == Bank::none) return {};
+  return rows_[index_of(frame, ref)];
+}
+
+void UndefinedRegisters::set(const FrameRows& frame, const Ref& ref, UndefinedLanes value,
+                             std::uint32_t mask, const Program& program) {
+  if (ref.bank == Bank::constant || ref.bank == Bank::none) return;
+  if (!any_) {
+    if ((value.mask & mask) == 0) return;
+    any_ = true;
+    wides_at_ = program.words_max;
+    predicates_at_ = wides_at_ + program.wides_max;
+    rows_.assign(predicates_at_ + program.predicates_max, {});
+  }
+  UndefinedLanes& row = rows_[index_of(frame, ref)];
+  row.mask = (row.mask & ~mask) | (value.mask & mask);
+  if ((value.mask & mask) != 0) row.origin = value.origin;
+}
+
+void UndefinedRegisters::propagate(const FrameRows& frame, const Instr& instr, std::uint32_t mask,
+                                   const Program& program, std::uint32_t selector) {
+  UndefinedLanes result;
+  const auto join = [&](const UndefinedLanes& from, std::uint32_t lanes) {
+    if ((from.mask & lanes) == 0) return;
+    result.mask |= from.mask & lanes;
+    result.origin = from.origin;
+  };
+  if (instr.opcode == ptx::Opcode::selp_) {
+    join(get(frame, instr.refs[1]), selector);
+    join(get(frame, instr.refs[2]), ~selector);
+    join(get(frame, instr.refs[3]), mask);
+  } else {
+    for (const std::size_t source : {1, 2, 3, 5}) join(get(frame, instr.refs[source]), mask);
+  }
+  if (instr.kind == InstrKind::warp && (result.mask & mask) != 0) result.mask = mask;
+  join(get(frame, instr.guard), mask);
+  set(frame, instr.refs[0], result, mask, program);
+  set(frame, instr.refs[4], result, mask, program);
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,401 @@
+// One warp: its fragments and their control flow.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "vgpu/machine/core.hpp"
+
+namespace warpcheck::vgpu {
+
+using ptx::SpecialRegister;
+
+namespace {
+
+std::uint32_t read_predicate(const LaneBanks& banks, const Ref& ref) {
+  std::uint32_t value = 0;
+  std::memcpy(&value, banks.base[static_cast<std::size_t>(ref.bank)] + ref.offset, sizeof value);
+  return value;
+}
+
+}  // namespace
+
+// The fragment to run: deepest in calls, then lowest pc, so that diverged lanes meet again.
+// Fragments at the same place become one.  limit: the pc at which another one waits.
+std::size_t Core::pick(Warp& warp, std::uint32_t& limit) {
+  std::vector<Fragment>& fragments = warp.fragments;
+  constexpr std::size_t kNothing = SIZE_MAX;
+  std::size_t best = kNothing;
+  limit = ptx::kNone;
+  if (fragments.size() == 1) {   // nearly always
+    Fragment& only = fragments.front();
+    if (only.state != Fragment::State::ready) return kNothing;
+    only.held = false;
+    return 0;
+  }
+  bool any_held = false;
+  for (std::size_t i = 0; i < fragments.size(); ++i) {
+    Fragment& fragment = fragments[i];
+    if (fragment.state != Fragment::State::ready) continue;
+    any_held |= fragment.held;
+    if (fragment.held) continue;
+    for (std::size_t j = fragments.size() - 1; j > i; --j) {
+      const Fragment& other = fragments[j];
+      if (other.state == Fragment::State::ready && !other.held && other.pc == fragment.pc &&
+          other.callers == fragment.callers) {
+        fragment.mask |= other.mask;
+        fragments.erase(fragments.begin() + static_cast<std::ptrdiff_t>(j));
+      }
+    }
+    if (best == kNothing) {
+      best = i;
+      continue;
+    }
+    const Fragment& leader = fragments[best];
+    const bool deeper = fragment.callers.size() > leader.callers.size();
+    const bool level = fragment.callers.size() == leader.callers.size();
+    if (deeper || (level && fragment.pc < leader.pc)) best = i;
+  }
+  if (best == kNothing && any_held) {
+    for (Fragment& fragment : fragments) fragment.held = false;
+    return pick(warp, limit);
+  }
+  for (std::size_t i = 0; best != kNothing && i < fragments.size(); ++i) {
+    const Fragment& other = fragments[i];
+    if (i == best || other.held || other.state != Fragment::State::ready) continue;
+    if (other.callers.size() == fragments[best].callers.size()) {
+      limit = std::min(limit, other.pc);
+    }
+  }
+  return best;
+}
+
+Core::Stop Core::run_warp(Slot& slot, Warp& warp) {
+  launch_steps_left_ = limits_.quantum;
+  while (true) {
+    std::uint32_t limit = 0;
+    const std::size_t index = pick(warp, limit);
+    if (index == SIZE_MAX) return warp.live == 0 ? Stop::exited : Stop::blocked;
+    switch (run_fragment(slot, warp, index, limit)) {
+      case Step::again: break;
+      case Step::quantum: return Stop::quantum;
+      case Step::preempted: return Stop::preempted;
+      case Step::halted: return Stop::halted;
+    }
+  }
+}
+
+// Moves `lanes` of a fragment to a new one at the same place; returns the new one's index.
+std::size_t Core::split(Warp& warp, std::size_t index, std::uint32_t lanes) {
+  Fragment other = warp.fragments[index];
+  other.mask = lanes;
+  warp.fragments[index].mask &= ~lanes;
+  warp.fragments.push_back(std::move(other));
+  return warp.fragments.size() - 1;
+}
+
+void Core::bind(Running& run, const Fragment& fragment) {
+  run.pc = fragment.pc;
+  run.mask = fragment.mask;
+  run.local_base = fragment.local_base;
+  auto& base = run.banks.base;
+  base[static_cast<std::size_t>(Bank::word)] = run.warp.words.data() + fragment.word_base;
+  base[static_cast<std::size_t>(Bank::wide)] = run.warp.wides.data() + fragment.wide_base;
+  base[static_cast<std::size_t>(Bank::predicate)] =
+      run.warp.predicates.data() + fragment.predicate_base;
+  base[static_cast<std::size_t>(Bank::constant)] =
+      const_cast<std::byte*>(program_->constants.data());
+  run.frame = {fragment.word_base / kWordRowBytes, fragment.wide_base / kWideRowBytes,
+               fragment.predicate_base / 4};
+}
+
+void Core::use_of_undefined(const Running& run, UndefinedUse::Kind kind, const Ref& ref,
+                            std::uint32_t lanes) {
+  const UndefinedLanes undefined = run.warp.undefined.get(run.frame, ref);
+  if ((undefined.mask & lanes) == 0) return;
+  UndefinedUse use;
+  use.kind = kind;
+  use.program = program_;
+  use.place = place_of(run.slot, run.warp);
+  use.pc = run.pc;
+  use.lanes = undefined.mask & lanes;
+  use.origin = undefined.origin;
+  notify([&](Observer& observer) { observer.on_undefined_use(use); });
+}
+
+// Runs one fragment until it meets another, splits, waits, ends, or has used up the quantum.
+Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::uint32_t limit) {
+  Running run{slot, warp, {}, {}, 0, 0, 0};
+  bind(run, warp.fragments[index]);
+  const Instr* const code = program_->code.data();
+  std::uint64_t lane_steps = 0;
+  const std::uint32_t steps_before = launch_steps_left_;
+  const auto finish = [&](Step step) {
+    outcome_.lane_steps += lane_steps;
+    outcome_.steps += steps_before - launch_steps_left_;
+    return step;
+  };
+  const auto park = [&] { warp.fragments[index].pc = run.pc; };
+  while (run.pc < limit) {
+    if (launch_steps_left_ == 0) {
+      park();
+      // Lanes that spin must not starve the lanes of their own warp that they wait for.
+      warp.fragments[index].held = model_ == WarpModel::independent;
+      return finish(Step::quantum);
+    }
+    const Instr& instr = code[run.pc];
+    std::uint32_t active = run.mask;
+    if (instr.guard.bank != Bank::none) {
+      const std::uint32_t value = read_predicate(run.banks, instr.guard);
+      active &= instr.guard_negated ? ~value : value;
+      if (warp.undefined.any() && instr.kind != InstrKind::compute) [[unlikely]] {
+        use_of_undefined(run, UndefinedUse::Kind::branch, instr.guard, run.mask);
+      }
+    }
+    --launch_steps_left_;
+    lane_steps += static_cast<std::uint64_t>(std::popcount(active));
+    switch (instr.kind) {
+      case InstrKind::compute:
+      case InstrKind::warp:
+        if (active != 0) {
+          if (warp.undefined.any()) [[unlikely]] {
+            const bool selects = instr.opcode == ptx::Opcode::selp_;
+            warp.undefined.propagate(run.frame, instr, active, *program_,
+                                     selects ? read_predicate(run.banks, instr.refs[3]) : 0);
+          }
+          instr.compute(run.banks, instr, active);
+        }
+        ++run.pc;
+        break;
+      case InstrKind::special:
+        read_special(run, instr, active);
+        ++run.pc;
+        break;
+      case InstrKind::local_address:
+      case InstrKind::param: {
+        std::uint64_t value = run.local_base + static_cast<std::uint64_t>(instr.offset);
+        if (instr.kind == InstrKind::param) {
+          value = 0;
+          const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
+          std::memcpy(&value, launch_->parameters.data() + instr.offset, bytes);
+          if (ptx::is_signed(instr.modifiers.type) && bytes < 8) {
+            const unsigned unused = 64 - 8 * bytes;
+            value = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
+          }
+        }
+        const Ref& to = instr.refs[0];
+        rows_.broadcast(run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset,
+                        to.bank == Bank::wide, value, active);
+        if (warp.undefined.any()) warp.undefined.set(run.frame, to, {}, active, *program_);
+        ++run.pc;
+        break;
+      }
+      case InstrKind::load:
+      case InstrKind::store:
+      case InstrKind::atomic:
+        if (active != 0) {
+          if (warp.accesses == warp.ask_at) [[unlikely]] {
+            ++launch_steps_left_;   // the access has not happened yet
+            lane_steps -= static_cast<std::uint64_t>(std::popcount(active));
+            park();
+            return finish(ask(run, index, active));
+          }
+          ++warp.accesses;
+          access(run, instr, active);
+        }
+        ++run.pc;
+        break;
+      case InstrKind::fence:
+      case InstrKind::nop: ++run.pc; break;
+      case InstrKind::jump:
+        edge(run.pc, instr.target);
+        run.pc = instr.target;
+        break;
+      case InstrKind::branch:
+        if (active == 0) {
+          edge(run.pc, run.pc + 1);
+          ++run.pc;
+        } else if (active == run.mask) {
+          edge(run.pc, instr.target);
+          run.pc = instr.target;
+        } else {
+          return finish(branch(run, index, instr, active));
+        }
+        break;
+      default: {   // call, ret, exit, barrier, trap
+        park();
+        if (active == 0) {
+          ++run.pc;
+          break;
+        }
+        return finish(leave(run, index, instr, active));
+      }
+    }
+  }
+  park();
+  return finish(Step::again);
+}
+
+Core::Step Core::branch(Running& run, std::size_t index, const Instr& instr, std::uint32_t taken) {
+  edge(run.pc, instr.target);
+  edge(run.pc, run.pc + 1);
+  Fragment& stays = run.warp.fragments[index];
+  stays.pc = run.pc + 1;
+  const std::size_t other = split(run.warp, index, taken);
+  run.warp.fragments[other].pc = instr.target;
+  return Step::again;
+}
+
+// A call, return, exit, barrier or trap of `lanes` of the fragment, which has its pc stored.
+Core::Step Core::leave(Running& run, std::size_t index, const Instr& instr, std::uint32_t lanes) {
+  Slot& slot = run.slot;
+  Warp& warp = run.warp;
+  if (lanes != run.mask) {   // the others go on
+    const std::size_t other = split(warp, index, run.mask & ~lanes);
+    ++warp.fragments[other].pc;
+  }
+  Fragment& fragment = warp.fragments[index];
+  switch (instr.kind) {
+    case InstrKind::call: {
+      const FunctionCode& caller = program_->functions[fragment.function];
+      fragment.callers.push_back({run.pc + 1, fragment.function});
+      fragment.word_base += caller.words * kWordRowBytes;
+      fragment.wide_base += caller.wides * kWideRowBytes;
+      fragment.predicate_base += caller.predicates * 4;
+      fragment.local_base += caller.local_bytes;
+      fragment.function = instr.target;
+      fragment.pc = program_->functions[instr.target].entry;
+      edge(run.pc, fragment.pc);
+      return Step::again;
+    }
+    case InstrKind::ret: {
+      const Return back = fragment.callers.back();
+      const FunctionCode& caller = program_->functions[back.function];
+      fragment.callers.pop_back();
+      fragment.word_base -= caller.words * kWordRowBytes;
+      fragment.wide_base -= caller.wides * kWideRowBytes;
+      fragment.predicate_base -= caller.predicates * 4;
+      fragment.local_base -= caller.local_bytes;
+      fragment.function = back.function;
+      fragment.pc = back.pc;
+      return Step::again;
+    }
+    case InstrKind::exit:
+      warp.live &= ~lanes;
+      if (slot.exit_pc == ptx::kNone) {
+        slot.exit_pc = run.pc;
+        slot.exit_warp = warp.index;
+        slot.exit_lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
+      }
+      slot.live_lanes -= static_cast<std::uint32_t>(std::popcount(lanes));
+      warp.fragments.erase(warp.fragments.begin() + static_cast<std::ptrdiff_t>(index));
+      complete_if_all_wait(slot);
+      return Step::again;
+    case InstrKind::barrier: {
+      std::uint32_t number = 0;
+      const Ref& id = instr.refs[1];
+      std::memcpy(&number, run.banks.base[static_cast<std::size_t>(id.bank)] + id.offset +
+                               4 * static_cast<std::size_t>(std::countr_zero(lanes)),
+                  sizeof number);
+      fragment.state = Fragment::State::at_barrier;
+      fragment.barrier = number;
+      arrive(slot, lanes);
+      return Step::again;
+    }
+    default: {
+      Trap trap{program_, place_of(slot, warp), run.pc, lanes};
+      notify([&](Observer& observer) { observer.on_trap(trap); });
+      outcome_.end = Outcome::End::trap;
+      return Step::halted;
+    }
+  }
+}
+
+// The strategy may stop some lanes, or the whole warp, before their next access.
+Core::Step Core::ask(Running& run, std::size_t index, std::uint32_t active) {
+  Warp& warp = run.warp;
+  const WarpId self{run.slot.block, warp.index};
+  list_ready();
+  SchedulePoint point;
+  point.launch = launch_->index;
+  point.at = self;
+  point.point = Decision::Point::access;
+  point.index = warp.accesses;
+  point.active = active;
+  point.model = model_;
+  point.default_next = self;
+  point.ready = ready_;
+  const std::optional<Choice> choice = strategy_->decide(point);
+  warp.ask_at = strategy_->next_access(launch_->index, self, warp.accesses + 1);
+  if (!choice) return Step::again;
+  const bool whole = choice->held == active;
+  const bool fits = whole ? choice->next != self && can_run(choice->next)
+                          : choice->held != 0 && (choice->held & ~active) == 0 &&
+                                choice->next == self && model_ == WarpModel::independent;
+  if (!fits) return Step::again;
+  record(point, *choice);
+  if (whole) {
+    preempted_to_ = choice->next;
+    return Step::preempted;
+  }
+  warp.fragments[split(warp, index, choice->held)].held = true;
+  return Step::again;
+}
+
+void Core::read_special(Running& run, const Instr& instr, std::uint32_t mask) {
+  const Ref& to = instr.refs[0];
+  std::byte* row = run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset;
+  const bool wide = to.bank == Bank::wide;
+  if (run.warp.undefined.any()) run.warp.undefined.set(run.frame, to, {}, mask, *program_);
+  const Dim3& block = launch_->block;
+  const auto uniform = [&](std::uint64_t value) { rows_.broadcast(row, wide, value, mask); };
+  const auto each = [&](auto value_of_lane) {
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      const std::uint64_t value = value_of_lane(lane);
+      std::memcpy(row + lane * (wide ? 8u : 4u), &value, wide ? 8 : 4);
+    }
+  };
+  const std::uint32_t first = run.warp.index * kWarpLanes;
+  switch (instr.special) {
+    case SpecialRegister::tid_x: return each([&](unsigned l) { return (first + l) % block.x; });
+    case SpecialRegister::tid_y:
+      return each([&](unsigned l) { return (first + l) / block.x % block.y; });
+    case SpecialRegister::tid_z:
+      return each([&](unsigned l) { return (first + l) / block.x / block.y; });
+    case SpecialRegister::ntid_x: return uniform(block.x);
+    case SpecialRegister::ntid_y: return uniform(block.y);
+    case SpecialRegister::ntid_z: return uniform(block.z);
+    case SpecialRegister::ctaid_x: return uniform(run.slot.position.x);
+    case SpecialRegister::ctaid_y: return uniform(run.slot.position.y);
+    case SpecialRegister::ctaid_z: return uniform(run.slot.position.z);
+    case SpecialRegister::nctaid_x: return uniform(launch_->grid.x);
+    case SpecialRegister::nctaid_y: return uniform(launch_->grid.y);
+    case SpecialRegister::nctaid_z: return uniform(launch_->grid.z);
+    case SpecialRegister::laneid: return each([](unsigned l) { return l; });
+    case SpecialRegister::warpid: return uniform(run.warp.index);
+    case SpecialRegister::nwarpid: return uniform(32);
+    case SpecialRegister::smid: return uniform(run.slot.index);
+    case SpecialRegister::nsmid: return uniform(limits_.resident_blocks);
+    case SpecialRegister::gridid: return uniform(launch_->index);
+    case SpecialRegister::lanemask_eq: return each([](unsigned l) { return 1u << l; });
+    case SpecialRegister::lanemask_lt: return each([](unsigned l) { return (1u << l) - 1; });
+    case SpecialRegister::lanemask_le: return each([](unsigned l) { return (2u << l) - 1; });
+    case SpecialRegister::lanemask_gt: return each([](unsigned l) { return ~((2u << l) - 1); });
+    case SpecialRegister::lanemask_ge: return each([](unsigned l) { return ~((1u << l) - 1); });
+    // Time is counted in warp instructions of the launch.
+    case SpecialRegister::clock:
+    case SpecialRegister::clock64:
+    case SpecialRegister::globaltimer:
+    case SpecialRegister::globaltimer_lo:
+      return uniform(outcome_.steps + (limits_.quantum - launch_steps_left_));
+    case SpecialRegister::clock_hi:
+    case SpecialRegister::globaltimer_hi: return uniform(outcome_.steps >> 32);
+    case SpecialRegister::dynamic_smem_size: return uniform(launch_->dynamic_shared_bytes);
+    case SpecialRegister::total_smem_size:
+      return uniform(program_->dynamic_shared_offset + launch_->dynamic_shared_bytes);
+    case SpecialRegister::warp_size: return uniform(kWarpLanes);
+    case SpecialRegister::none: return;
+  }
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,269 @@
+// Moves, memory, atomics and compute instructions of one function; see emitter.hpp.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "vgpu/program/emitter.hpp"
+
+namespace warpcheck::vgpu {
+
+using ptx::Opcode;
+using ptx::Space;
+using ptx::Type;
+
+namespace {
+
+// The type of source operand `position` (0: a) of a compute or warp instruction.
+Type source_type(const ptx::Instruction& in, std::size_t position) {
+  const ptx::Modifiers& m = in.modifiers;
+  const auto wider = [](Type type) {
+    switch (type) {
+      case Type::u16: return Type::u32;
+      case Type::s16: return Type::s32;
+      case Type::u32: return Type::u64;
+      case Type::s32: return Type::s64;
+      default: return type;
+    }
+  };
+  switch (in.opcode) {
+    case Opcode::cvt_:
+    case Opcode::set_: return position == 2 ? Type::pred : m.source_type;
+    case Opcode::setp_: return position == 2 ? Type::pred : m.type;
+    case Opcode::selp_: return position == 2 ? Type::pred : m.type;
+    case Opcode::slct_: return position == 2 ? m.source_type : m.type;
+    case Opcode::shl_:
+    case Opcode::shr_: return position == 1 ? Type::u32 : m.type;
+    case Opcode::shf_: return position == 2 ? Type::u32 : m.type;
+    case Opcode::mad_: return position == 2 && m.part == ptx::MulPart::wide ? wider(m.type) : m.type;
+    case Opcode::bfe_: return position >= 1 ? Type::u32 : m.type;
+    case Opcode::bfi_: return position >= 2 ? Type::u32 : m.type;
+    case Opcode::lop3_: return position == 3 ? Type::u32 : m.type;
+    case Opcode::vote_: return position == 0 ? Type::pred : Type::b32;
+    case Opcode::shfl_:
+    case Opcode::prmt_:
+    case Opcode::elect_:
+    case Opcode::fns_: return Type::b32;
+    case Opcode::match_:
+    case Opcode::redux_: return position == 0 ? m.type : Type::b32;
+    default: return m.type;
+  }
+}
+
+}  // namespace
+
+void Emitter::emit_compute(const ptx::Instruction& in, Instr& out) {
+  if (in.operands.empty()) refuse(in, "no operands");
+  const ptx::Operand& first = in.operands[0];
+  if (first.kind == Kind::vector) {   // d|p, p|q
+    if (first.parts.size() != 2) refuse(in, "a vector destination");
+    out.refs[0] = destination(in, first.parts[0]);
+    out.refs[4] = destination(in, first.parts[1]);
+  } else {
+    out.refs[0] = destination(in, first);
+  }
+  constexpr std::size_t kSlot[] = {1, 2, 3, 5};
+  const std::size_t sources = in.operands.size() - 1;
+  if (sources > 4 && in.opcode != Opcode::lop3_) refuse(in, "more than four sources");
+  for (std::size_t i = 1; i <= std::min<std::size_t>(sources, 4); ++i) {
+    out.refs[kSlot[i - 1]] = source(in, in.operands[i], source_type(in, i - 1));
+  }
+  if (in.opcode == Opcode::lop3_ && in.operands.size() >= 5) {   // d, a, b, c, table[, q]
+    if (in.operands[4].kind != Kind::immediate) refuse(in, "a table that is no constant");
+    out.offset = static_cast<std::int64_t>(in.operands[4].bits);
+    out.refs[5] = in.operands.size() > 5 ? source(in, in.operands[5], Type::pred) : Ref{};
+  }
+  const bool membermask_is_second = in.opcode == Opcode::vote_ || in.opcode == Opcode::match_ ||
+                                    in.opcode == Opcode::redux_;
+  if (membermask_is_second) std::swap(out.refs[2], out.refs[5]);
+  const bool carries_in = in.opcode == Opcode::addc_ || in.opcode == Opcode::subc_ ||
+                          in.opcode == Opcode::madc_;
+  if (out.modifiers.carry_out || carries_in) {
+    if (carry_.bank == Bank::none) carry_ = temporary(Bank::predicate);
+    if (out.modifiers.carry_out) out.refs[4] = carry_;
+    if (carries_in) out.refs[5] = carry_;
+  }
+  push(out);
+}
+
+void Emitter::emit_mov(const ptx::Instruction& in, Instr& out) {
+  if (in.operands.size() != 2) refuse(in, "a move without two operands");
+  const ptx::Operand& to = in.operands[0];
+  const ptx::Operand& from = in.operands[1];
+  const bool unpack = to.kind == Kind::vector;
+  const bool pack = from.kind == Kind::vector;
+  if (from.kind == Kind::function || from.kind == Kind::name) {
+    refuse(in, fmt::format("the address of function '{}'", from.name));
+  }
+  out.kind = InstrKind::compute;
+  if (from.kind == Kind::special) {
+    out.kind = InstrKind::special;
+    out.special = from.special;
+    out.refs[0] = destination(in, to);
+    push(out);
+    return;
+  }
+  if (pack || unpack) {
+    const std::vector<ptx::Operand>& parts = pack ? from.parts : to.parts;
+    if (pack && unpack) refuse(in, "a move between vectors");
+    if (parts.size() != 2 && parts.size() != 4) refuse(in, "a vector of this length");
+    const std::uint32_t part_bytes =
+        ptx::bytes_of(in.modifiers.type) / static_cast<std::uint32_t>(parts.size());
+    const Type part = part_bytes == 4 ? Type::b32 : part_bytes == 2 ? Type::b16 : Type::b8;
+    out.modifiers.vector = static_cast<std::uint8_t>(parts.size());
+    constexpr std::size_t kPacked[] = {1, 2, 3, 5};
+    constexpr std::size_t kUnpacked[] = {0, 4, 3, 5};
+    out.refs[pack ? 0 : 1] =
+        pack ? destination(in, to) : source(in, from, in.modifiers.type);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      out.refs[pack ? kPacked[i] : kUnpacked[i]] =
+          pack ? source(in, parts[i], part) : destination(in, parts[i]);
+    }
+    push(out);
+    return;
+  }
+  out.refs[0] = destination(in, to);
+  out.refs[1] = source(in, from, in.modifiers.type);
+  push(out);
+}
+
+void Emitter::emit_memory(const ptx::Instruction& in, Instr& out) {
+  const bool is_load = in.opcode != Opcode::st_;
+  if (in.operands.size() != 2) refuse(in, "a memory access without two operands");
+  const ptx::Operand& place = in.operands[is_load ? 1 : 0];
+  const ptx::Operand& value = in.operands[is_load ? 0 : 1];
+  if (in.opcode == Opcode::ldu_) out.modifiers.space = Space::global;
+  if (in.modifiers.space == Space::param && place.kind == Kind::address &&
+      place.variable.scope != ptx::VariableRef::Scope::none) {
+    return emit_param_access(in, out);
+  }
+  if (ptx::bytes_of(in.modifiers.type) == 0 || ptx::bytes_of(in.modifiers.type) > 8) {
+    refuse(in, "an element of this size");
+  }
+  if (in.modifiers.vector > 4) refuse(in, "more than four elements");
+  out.kind = is_load ? InstrKind::load : InstrKind::store;
+  out.refs[0] = address(in, place, out);
+  const std::vector<ptx::Operand> single{value};
+  const std::vector<ptx::Operand>& parts = value.kind == Kind::vector ? value.parts : single;
+  if (parts.size() != in.modifiers.vector) refuse(in, "a vector of another length");
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (is_load) {
+      out.refs[1 + i] = destination(in, parts[i]);
+    } else if (parts[i].kind == Kind::reg && rows_.at(parts[i].index).bank != Bank::predicate) {
+      out.refs[1 + i] = rows_.at(parts[i].index);   // may be wider than what is stored
+    } else {
+      out.refs[1 + i] = source(in, parts[i], in.modifiers.type);
+    }
+  }
+  push(out);
+}
+
+void Emitter::emit_param_access(const ptx::Instruction& in, Instr& out) {
+  const bool is_load = in.opcode != Opcode::st_;
+  const ptx::Operand& place = in.operands[is_load ? 1 : 0];
+  const ptx::Operand& value = in.operands[is_load ? 0 : 1];
+  const std::vector<ptx::Operand> single{value};
+  const std::vector<ptx::Operand>& parts = value.kind == Kind::vector ? value.parts : single;
+  const std::uint32_t bytes = ptx::bytes_of(in.modifiers.type);
+  const std::uint64_t size = variable(place.variable).bytes;
+  if (bytes == 0 || bytes > 8 || place.offset < 0 ||
+      static_cast<std::uint64_t>(place.offset) + bytes * parts.size() > size) {
+    refuse(in, "an access beyond the parameter");
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto byte = static_cast<std::uint32_t>(place.offset) +
+                      static_cast<std::uint32_t>(i) * bytes;
+    if (function_.is_entry && place.variable.scope == ptx::VariableRef::Scope::parameter) {
+      if (!is_load) refuse(in, "a store to a kernel parameter");
+      Instr load = out;
+      load.kind = InstrKind::param;
+      load.refs[0] = destination(in, parts[i]);
+      load.offset = program_.parameters.at(place.variable.index).offset + byte;
+      push(load);
+      continue;
+    }
+    std::uint32_t row = 0;
+    if (!param_place(place, row)) refuse(in, "a .param variable that no call uses");
+    const Ref element =
+        is_load ? destination(in, parts[i])
+        : parts[i].kind == Kind::reg ? rows_.at(parts[i].index)
+                                     : source(in, parts[i], in.modifiers.type);
+    emit_param_element(in, out, element, row + byte / 4, byte % 4, is_load);
+  }
+}
+
+// One element of a device function's parameter: rows of words in a frame, so bit-field moves.
+void Emitter::emit_param_element(const ptx::Instruction& in, const Instr& base, Ref value,
+                                 std::uint32_t row, std::uint32_t byte, bool is_load) {
+  const std::uint32_t bytes = ptx::bytes_of(in.modifiers.type);
+  const auto row_at = [&](std::uint32_t i) {
+    const std::uint32_t mark = (row & kOutgoingRow) != 0 ? kOutgoing : 0;
+    return Ref{Bank::word, mark | (((row & ~kOutgoingRow) + i) * kWordRowBytes)};
+  };
+  const auto compute = [&](Opcode opcode, Type type, Type from, std::array<Ref, 6> refs,
+                           std::uint8_t vector = 1) {
+    Instr out = base;
+    out.kind = InstrKind::compute;
+    out.opcode = opcode;
+    out.modifiers = {};
+    out.modifiers.type = type;
+    out.modifiers.source_type = from;
+    out.modifiers.vector = vector;
+    out.refs = refs;
+    push(out);
+  };
+  const bool is_signed = ptx::is_signed(in.modifiers.type);
+  if (bytes == 8) {
+    if (is_load) return compute(Opcode::mov_, Type::b64, Type::none, {value, row_at(0), row_at(1)}, 2);
+    return compute(Opcode::mov_, Type::b64, Type::none, {row_at(0), value, {}, {}, row_at(1)}, 2);
+  }
+  if (is_load) {
+    const Ref word = value.bank == Bank::wide ? temporary(Bank::word) : value;
+    if (bytes == 4) {
+      compute(Opcode::mov_, Type::b32, Type::none, {word, row_at(0)});
+    } else {
+      compute(Opcode::bfe_, is_signed ? Type::s32 : Type::u32, Type::none,
+              {word, row_at(0), constants_.word(byte * 8), constants_.word(bytes * 8)});
+    }
+    if (value.bank == Bank::wide) {
+      compute(Opcode::cvt_, is_signed ? Type::s64 : Type::u64,
+              is_signed ? Type::s32 : Type::u32, {value, word});
+    }
+    return;
+  }
+  Ref word = value;
+  if (value.bank == Bank::wide) {
+    word = temporary(Bank::word);
+    compute(Opcode::cvt_, Type::u32, Type::u64, {word, value});
+  }
+  if (bytes == 4) return compute(Opcode::mov_, Type::b32, Type::none, {row_at(0), word});
+  compute(Opcode::bfi_, Type::b32, Type::none,
+          {row_at(0), word, row_at(0), constants_.word(byte * 8), {}, constants_.word(bytes * 8)});
+}
+
+void Emitter::emit_atomic(const ptx::Instruction& in, Instr& out) {
+  const bool returns = in.opcode == Opcode::atom_;
+  const std::size_t place = returns ? 1 : 0;
+  if (in.operands.size() < place + 2) refuse(in, "an atomic without operands");
+  out.kind = InstrKind::atomic;
+  if (in.modifiers.vector != 1) refuse(in, "a vector atomic");
+  if (out.modifiers.order == ptx::Order::weak) out.modifiers.order = ptx::Order::relaxed;
+  out.refs[0] = address(in, in.operands[place], out);
+  if (returns) out.refs[1] = destination(in, in.operands[0]);
+  out.refs[2] = source(in, in.operands[place + 1], in.modifiers.type);
+  if (in.operands.size() > place + 2) {
+    out.refs[3] = source(in, in.operands[place + 2], in.modifiers.type);
+  }
+  push(out);
+}
+
+void Emitter::emit_barrier(const ptx::Instruction& in, Instr& out) {
+  if (in.modifiers.arrive || in.modifiers.red) refuse(in, "bar.arrive and bar.red");
+  if (in.text.starts_with("bar.warp")) refuse(in, "warp barriers");
+  if (in.operands.empty()) refuse(in, "a barrier without a number");
+  if (in.operands.size() > 1) refuse(in, "a barrier for part of a block (a thread count)");
+  out.kind = InstrKind::barrier;
+  out.refs[1] = source(in, in.operands[0], Type::u32);
+  push(out);
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,100 @@
+// The state of emitting one function.  Internal to vgpu/program.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "vgpu/program/emit.hpp"
+
+namespace warpcheck::vgpu {
+
+// Until the frame's size is known, rows of words beyond it (outgoing `.param` variables) are marked:
+// kOutgoingRow in row numbers, kOutgoing in offsets.
+inline constexpr std::uint32_t kOutgoingRow = 0x4000'0000u;
+inline constexpr std::uint32_t kOutgoing = 0x8000'0000u;
+
+// Where `.param` variables of a function lie: rows of words from the start of its frame, results
+// first.  A caller writes them just beyond its own frame, where its callee's begins.
+struct ParamRows {
+  std::vector<std::uint32_t> result_row, parameter_row;
+  std::uint32_t rows = 0;
+};
+ParamRows lay_out_param_rows(const ptx::Function& function);
+
+class Emitter {
+ public:
+  Emitter(std::uint32_t instance, const Layout& layout, ConstantRows& constants, Program& program);
+  void run();
+
+ private:
+  using Kind = ptx::Operand::Kind;
+
+  // emit.cpp: structure
+  void find_blocks();
+  void place_outgoing();
+  void emit_block(std::uint32_t block, std::uint32_t next_block);
+  void finish(std::uint32_t first_pc);
+
+  // emit.cpp: one instruction
+  void emit(const ptx::Instruction& in);
+  void emit_control(const ptx::Instruction& in, Instr& out);
+  void emit_call(const ptx::Instruction& in, Instr& out);
+  void emit_branch(const ptx::Instruction& in, std::uint32_t next_block);
+
+  // emit_data.cpp
+  void emit_mov(const ptx::Instruction& in, Instr& out);
+  void emit_memory(const ptx::Instruction& in, Instr& out);
+  void emit_atomic(const ptx::Instruction& in, Instr& out);
+  void emit_param_access(const ptx::Instruction& in, Instr& out);
+  void emit_param_element(const ptx::Instruction& in, const Instr& base, Ref value,
+                          std::uint32_t row, std::uint32_t byte, bool is_load);
+  void emit_compute(const ptx::Instruction& in, Instr& out);
+  void emit_barrier(const ptx::Instruction& in, Instr& out);
+
+  // operands.cpp
+  Ref source(const ptx::Instruction& in, const ptx::Operand& operand, ptx::Type type);
+  Ref destination(const ptx::Instruction& in, const ptx::Operand& operand);
+  Ref immediate(const ptx::Operand& operand, ptx::Type type);
+  Ref variable_address(const ptx::Instruction& in, const ptx::Operand& operand, bool is_wide);
+  Ref address(const ptx::Instruction& in, const ptx::Operand& operand, Instr& out);
+  Ref temporary(Bank bank);
+  const ptx::Variable& variable(const ptx::VariableRef& ref) const;
+  // 0: the user's module; else the library of runtime functions.
+  [[nodiscard]] int index_of_home() const {
+    return instance_.home == layout_.instances.front().home ? 0 : 1;
+  }
+  bool param_place(const ptx::Operand& operand, std::uint32_t& row) const;
+
+  Instr begin(const ptx::Instruction& in);
+  void push(Instr instruction) { program_.code.push_back(instruction); }
+  [[noreturn]] void refuse(const ptx::Instruction& in, const std::string& why) const;
+
+  const Instance& instance_;
+  std::uint32_t index_;
+  const ptx::Function& function_;
+  const Layout& layout_;
+  ConstantRows& constants_;
+  Program& program_;
+
+  std::vector<Ref> rows_;                       // of function_.registers
+  std::uint32_t words_ = 0, wides_ = 0, predicates_ = 0, local_bytes_ = 0;
+  Ref carry_{};                                 // the condition code register CC.CF
+  ParamRows own_;
+  std::map<std::uint32_t, std::uint32_t> outgoing_row_;   // local index -> row in the callee
+  std::map<std::uint32_t, std::uint32_t> local_offset_;   // local index -> byte in local memory
+
+  std::vector<std::uint32_t> block_start_;      // first instruction of each block
+  std::vector<std::vector<std::uint32_t>> successors_;
+  std::vector<std::uint32_t> block_of_;         // of each body position
+  std::vector<std::uint32_t> block_pc_;
+  struct Fixup {
+    std::uint32_t pc, block;
+  };
+  std::vector<Fixup> fixups_;
+  std::uint32_t at_ = 0;                        // position in the body, for calls
+  std::uint32_t next_block_ = ptx::kNone;
+};
+
+}  // namespace warpcheck::vgpu

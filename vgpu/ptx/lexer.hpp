@@ -1,0 +1,86 @@
+// PTX text -> tokens (PTX ISA 9.0, 4.1 - 4.5).  Tokens are views into the text; nothing is copied.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "vgpu/ptx/module.hpp"
+
+namespace warpcheck::ptx {
+
+struct Token {
+  enum class Kind : std::uint8_t {
+    end,
+    identifier,  // foo, $L1, %r1, %tid.x, _
+    directive,   // .reg, .u32
+    integer,     // bits
+    real,        // bits: a float's (0f...) or a double's (0d..., 1.5)
+    string,      // "..." with its quotes
+    punctuation  // one character; `<<` and `>>` are two
+  };
+  Kind kind = Kind::end;
+  bool is_unsigned = false;  // integer with the suffix U, or too large for a signed one
+  bool is_double = false;    // real
+  std::uint32_t line = 1;
+  std::string_view text;
+  std::uint64_t bits = 0;
+
+  [[nodiscard]] bool is(char c) const {
+    return kind == Kind::punctuation && text.size() == 1 && text[0] == c;
+  }
+  [[nodiscard]] bool is_directive(std::string_view word) const {
+    return kind == Kind::directive && text == word;
+  }
+};
+
+// One token of look-ahead over the text, and the errors that name a place in it.
+class Lexer {
+ public:
+  // Both texts must outlive the lexer.
+  Lexer(std::string_view text, std::string_view name);
+
+  [[nodiscard]] const Token& peek() const { return token_; }
+  Token take();
+  bool accept(char punctuation);
+  bool accept_directive(std::string_view word);
+  void expect(char punctuation);
+  std::string_view expect_identifier(std::string_view what);
+
+  // The character right after the current token.
+  [[nodiscard]] char next_character() const { return cursor_ < end_ ? *cursor_ : '\0'; }
+  // Grows the current identifier by its `.suffix` parts, as instructions have them.
+  void extend_mnemonic();
+  // The current token is `{`: goes behind its `}` without looking at what is between.
+  void skip_braces();
+  // Goes on behind the next `;`.
+  void skip_statement();
+
+  // "FILE:LINE: expected WHAT, found 'TOKEN'"
+  [[noreturn]] void expected(std::string_view what) const;
+  // "FILE:LINE: MESSAGE"
+  [[noreturn]] void fail(std::uint32_t line, std::string_view message) const;
+  [[noreturn]] void fail(std::string_view message) const { fail(token_.line, message); }
+
+ private:
+  void advance();
+  void skip_blanks();
+  void skip_block_comment();
+  void read_identifier();
+  void read_number();
+  void read_string();
+  void read_float_bits(std::size_t digits);
+  void read_decimal_real(const char* start);
+  void read_integer(const char* start);
+
+  std::string_view name_;
+  const char* cursor_;
+  const char* end_;
+  std::uint32_t line_ = 1;
+  Token token_;
+};
+
+// A token as errors show it: without control characters, and not longer than a line can take.
+std::string printable(std::string_view text);
+
+}  // namespace warpcheck::ptx

@@ -1,0 +1,280 @@
+// Reads the words of opcodes.def: which suffixes and operands an instruction may have.
+#include "vgpu/ptx/mnemonic.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <stdexcept>
+
+#include "vgpu/ptx/suffixes.hpp"
+
+namespace warpcheck::ptx {
+namespace {
+
+// A row of opcodes.def, read.
+struct Row {
+  std::vector<Form> forms;
+  bool any_operands = false;
+  bool any_suffixes = false;
+  std::bitset<64> classes, required;
+  int types_min = 0, types_max = 0;
+};
+
+// The next word of a text whose words are separated by `separator`; shortens the text.
+std::string_view next_word(std::string_view& text, char separator) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  const std::size_t end = std::min(text.find(separator), text.size());
+  std::string_view word = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
+  return word;
+}
+
+constexpr std::array<std::string_view, 11> kWords = {
+    "dst", "vdst", "pdst", "src", "vsrc", "msrc", "asrc", "pred", "addr", "label", "name"};
+static_assert(kWords.size() == static_cast<std::size_t>(Form::Word::name) + 1);
+
+Form::Slot read_slot(std::string_view word) {
+  const bool optional = word.ends_with('?');
+  if (optional) word.remove_suffix(1);
+  const auto found = std::find(kWords.begin(), kWords.end(), word);
+  if (found == kWords.end()) throw std::logic_error(fmt::format("opcodes.def: word '{}'", word));
+  return {static_cast<Form::Word>(found - kWords.begin()), optional};
+}
+
+void read_operands(std::string_view text, Row& row) {
+  row.any_operands = text == "any";
+  if (row.any_operands) return;
+  do {
+    std::string_view rest = next_word(text, '|');
+    Form& form = row.forms.emplace_back();
+    if (rest.starts_with('.')) form.suffix = next_word(rest, ':').substr(1);
+    while (!rest.empty()) form.slots.push_back(read_slot(next_word(rest, ' ')));
+  } while (!text.empty());
+}
+
+void read_classes(std::string_view text, Row& row) {
+  while (!text.empty()) {
+    const std::string_view word = next_word(text, ' ');
+    std::string_view name = word;
+    if (word == "any") {
+      row.any_suffixes = true;
+      continue;
+    }
+    if (word.starts_with("type")) {
+      row.types_min = word == "type?" ? 0 : word == "type" ? 1 : 2;
+      row.types_max = word == "types3" ? 3 : word == "types" ? 2 : 1;
+      name = "type";
+    }
+    if (word.ends_with('!')) name.remove_suffix(1);
+    const int suffix_class = find_suffix_class(name);
+    if (suffix_class < 0) throw std::logic_error(fmt::format("opcodes.def: class '{}'", word));
+    row.classes.set(static_cast<std::size_t>(suffix_class));
+    if (word.ends_with('!')) row.required.set(static_cast<std::size_t>(suffix_class));
+  }
+}
+
+const Row& row_for(Opcode opcode) {
+  static const std::vector<Row> rows = [] {
+    std::vector<Row> all(static_cast<std::size_t>(Opcode::count));
+    all[0].any_operands = all[0].any_suffixes = true;
+    for (std::size_t at = 1; at < all.size(); ++at) {
+      const OpcodeRow& row = row_of(static_cast<Opcode>(at));
+      read_operands(row.operands, all[at]);
+      read_classes(row.modifiers, all[at]);
+    }
+    return all;
+  }();
+  return rows[static_cast<std::size_t>(opcode)];
+}
+
+bool has_suffix(std::string_view suffixes, std::string_view wanted) {
+  while (!suffixes.empty()) {
+    if (next_word(suffixes, '.') == wanted) return true;
+  }
+  return false;
+}
+
+// A third type (cvt.pack.sat.s8.s32.b32) says nothing new: it is always b32.
+bool is_third_type(const Suffix& suffix, const Row& row, const Modifiers& m) {
+  return suffix.suffix_class == SuffixClass::type && row.types_max == 3 && m.pack &&
+         m.source_type != Type::none && static_cast<Type>(suffix.value) == Type::b32;
+}
+
+// Sets what one suffix means; returns why it cannot.  `missing` loses the suffix's class.
+std::string read_suffix(std::string_view word, std::string_view text, const Row& row,
+                        Modifiers& modifiers, std::bitset<64>& missing) {
+  const std::span<const Suffix> meanings = find_suffixes(word);
+  if (meanings.empty()) return fmt::format("unknown modifier '.{}' in '{}'", word, text);
+  const auto allowed = std::ranges::find_if(meanings, [&](const Suffix& suffix) {
+    return row.classes.test(static_cast<std::size_t>(suffix.suffix_class));
+  });
+  if (allowed == meanings.end()) return fmt::format("misplaced modifier '.{}' in '{}'", word, text);
+  missing.reset(static_cast<std::size_t>(allowed->suffix_class));
+  const bool second_type = allowed->suffix_class == SuffixClass::type && row.types_max < 2 &&
+                           modifiers.type != Type::none;
+  if (is_third_type(*allowed, row, modifiers)) return {};
+  if (second_type || !apply(*allowed, modifiers)) {
+    return fmt::format("modifier '.{}' in '{}' comes after another of its kind", word, text);
+  }
+  return {};
+}
+
+// What the ISA says a missing modifier means (9.7.13.4 - 9.7.13.6).
+void fill_defaults(Opcode opcode, Modifiers& m) {
+  if (opcode == Opcode::atom_ || opcode == Opcode::red_) {
+    if (m.order == Order::weak) m.order = Order::relaxed;
+    if (m.scope == Scope::none) m.scope = Scope::gpu;
+  }
+  if (opcode == Opcode::fence_ && m.order == Order::weak) m.order = Order::acq_rel;
+  if (opcode == Opcode::membar_) m.order = Order::sc;
+}
+
+std::string read_suffixes(std::string_view suffixes, std::string_view text, const Row& row,
+                          Modifiers& modifiers) {
+  std::bitset<64> missing = row.required;
+  while (!suffixes.empty()) {
+    const std::string_view word = next_word(suffixes, '.');
+    std::string reason = read_suffix(word, text, row, modifiers, missing);
+    if (!reason.empty()) return reason;
+  }
+  const int types = (modifiers.type != Type::none) + (modifiers.source_type != Type::none);
+  if (types < row.types_min) return fmt::format("'{}' lacks a type", text);
+  if (row.classes.test(static_cast<std::size_t>(SuffixClass::part)) &&
+      modifiers.part == MulPart::none && !is_float(modifiers.type)) {
+    missing.set(static_cast<std::size_t>(SuffixClass::part));
+  }
+  for (std::size_t at = 0; at < missing.size(); ++at) {
+    if (!missing.test(at)) continue;
+    return fmt::format("'{}' lacks a modifier of the kind {}", text,
+                       name_of(static_cast<SuffixClass>(at)));
+  }
+  return {};
+}
+
+bool is_reg(const Operand& o) { return o.kind == Operand::Kind::reg && !o.negated; }
+
+bool is_dst(const Operand& o) { return is_reg(o) || o.kind == Operand::Kind::sink; }
+
+bool is_src(const Operand& o) {
+  return is_reg(o) || o.kind == Operand::Kind::immediate || o.kind == Operand::Kind::special;
+}
+
+bool is_symbol(const Operand& o) {
+  return o.kind == Operand::Kind::variable || o.kind == Operand::Kind::function;
+}
+
+bool is_vector(const Operand& o, bool pair, bool (*element)(const Operand&)) {
+  return o.kind == Operand::Kind::vector && o.pair == pair &&
+         std::ranges::all_of(o.parts, element);
+}
+
+bool fits(const Operand& o, Form::Word word) {
+  using Kind = Operand::Kind;
+  switch (word) {
+    case Form::Word::dst: return is_dst(o);
+    case Form::Word::vdst: return is_dst(o) || is_vector(o, false, is_dst);
+    case Form::Word::pdst: return is_dst(o) || is_vector(o, true, is_dst);
+    case Form::Word::src: return is_src(o);
+    case Form::Word::vsrc: return is_src(o) || is_vector(o, false, is_src);
+    case Form::Word::msrc: return is_src(o) || is_symbol(o) || is_vector(o, false, is_src);
+    case Form::Word::asrc: return is_src(o) || o.kind == Kind::variable;
+    case Form::Word::pred: return o.kind == Kind::reg || o.kind == Kind::immediate;
+    case Form::Word::addr: return o.kind == Kind::address && o.parts.empty();
+    case Form::Word::label: return o.kind == Kind::label;
+    case Form::Word::name: return o.kind == Kind::name;
+  }
+  return false;
+}
+
+std::string_view describe(Form::Word word) {
+  constexpr std::array<std::string_view, 11> kTexts = {"a register",
+                                                       "a register or a vector of them",
+                                                       "a register or a pair `d|p`",
+                                                       "a register or an immediate",
+                                                       "a register, an immediate or a vector",
+                                                       "a register, an immediate, a vector or "
+                                                       "a name",
+                                                       "a register, an immediate or a variable",
+                                                       "a predicate",
+                                                       "an address",
+                                                       "a label",
+                                                       "a name"};
+  return kTexts[static_cast<std::size_t>(word)];
+}
+
+struct Count {
+  std::size_t min, max;
+};
+
+Count count_of(const Form& form) {
+  const auto optional = std::ranges::count_if(form.slots, &Form::Slot::optional);
+  return {form.slots.size() - static_cast<std::size_t>(optional), form.slots.size()};
+}
+
+// The first operand that does not fit; operands.size() if all do.
+std::size_t first_misfit(const Form& form, std::span<const Operand> operands) {
+  for (std::size_t at = 0; at < operands.size(); ++at) {
+    if (!fits(operands[at], form.slots[at].word)) return at;
+  }
+  return operands.size();
+}
+
+}  // namespace
+
+Mnemonic read_mnemonic(std::string_view text) {
+  Mnemonic out;
+  std::string_view suffixes = text;
+  out.opcode = find_opcode(next_word(suffixes, '.'));
+  const Row& row = row_for(out.opcode);
+  out.unchecked = row.any_operands;
+  out.cache_policy = has_suffix(suffixes, "L2::cache_hint");
+  if (out.opcode == Opcode::invalid) {
+    out.unsupported = fmt::format("unknown instruction '{}'", text);
+    return out;
+  }
+  if (!row.any_suffixes) {
+    out.unsupported = read_suffixes(suffixes, text, row, out.modifiers);
+    fill_defaults(out.opcode, out.modifiers);
+  }
+  for (const bool conditional : {true, false}) {
+    if (!out.forms.empty()) break;
+    for (const Form& form : row.forms) {
+      const bool holds = conditional ? !form.suffix.empty() && has_suffix(suffixes, form.suffix)
+                                     : form.suffix.empty();
+      if (holds) out.forms.push_back(&form);
+    }
+  }
+  return out;
+}
+
+std::string find_misfit(const Mnemonic& mnemonic, std::span<const Operand> operands) {
+  if (mnemonic.unchecked) return {};
+  const std::size_t given = operands.size();
+  if (mnemonic.cache_policy && !operands.empty()) {
+    if (!is_src(operands.back())) return "the last operand must be a cache policy";
+    operands = operands.first(operands.size() - 1);
+  }
+  const Form* counted = nullptr;
+  Count count{SIZE_MAX, 0};
+  for (const Form* form : mnemonic.forms) {
+    const Count range = count_of(*form);
+    count = {std::min(count.min, range.min), std::max(count.max, range.max)};
+    if (operands.size() < range.min || operands.size() > range.max) continue;
+    if (first_misfit(*form, operands) == operands.size()) return {};
+    if (counted == nullptr) counted = form;
+  }
+  if (counted == nullptr) {
+    const std::size_t policy = mnemonic.cache_policy ? 1 : 0;
+    const std::string range = count.min == count.max
+                                  ? fmt::format("{}", count.min + policy)
+                                  : fmt::format("{} to {}", count.min + policy, count.max + policy);
+    return fmt::format("expected {} operands, found {}", range, given);
+  }
+  const std::size_t at = first_misfit(*counted, operands);
+  return fmt::format("operand {} must be {}", at + 1, describe(counted->slots[at].word));
+}
+
+}  // namespace warpcheck::ptx

@@ -1,0 +1,179 @@
+// A parsed PTX translation unit: what the text says, nothing decided yet.
+//
+// The parser resolves names to indices (registers, `.param` variables and labels are scoped, and
+// `{ ... }` scopes may redeclare a name, so names are not unique; indices are).  Everything that
+// needs a second look at the program (frame layout, reconvergence) belongs to vgpu/program.
+// Source: PTX ISA 9.0, chapters 4 (syntax), 5 (state spaces, types), 9 (instructions).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vgpu/ptx/opcode.hpp"
+
+namespace warpcheck::ptx {
+
+inline constexpr std::uint32_t kNone = 0xffffffffu;
+
+// Where an instruction comes from.  `file` indexes Module::files; line 0 means "unknown".
+// nvcc's inlined code has a chain: the innermost location, then where it was inlined.
+struct SourceLocation {
+  std::uint32_t file = kNone;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::uint32_t inlined_at = kNone;  // index into Module::locations, or kNone
+};
+
+struct Register {
+  std::string name;  // as written, e.g. "%rd4"
+  Type type = Type::none;
+};
+
+// A variable in a state space other than .reg: a global, a shared array, a local array, a
+// parameter of a function, or a `.param` variable of a call sequence.
+struct Variable {
+  std::string name;
+  Space space = Space::generic;
+  Type element = Type::b8;
+  std::uint32_t alignment = 1;     // bytes
+  std::uint64_t bytes = 0;         // 0 for an `.extern .shared` array without a size
+  bool external = false;
+  // An address stored in the initial bytes: the low `bytes` bytes of
+  // ((symbol + addend) & mask) >> (zero bits at the end of mask), little-endian.
+  struct Relocation {
+    std::uint64_t offset = 0;
+    std::string symbol;             // a variable or a function
+    std::int64_t addend = 0;
+    bool generic = false;           // generic(symbol): its generic address, else in its own space
+    std::uint32_t bytes = 8;
+    std::uint64_t mask = ~std::uint64_t{0};  // 0xFF00(symbol) stores one byte of the address
+  };
+  bool managed = false;            // .attribute(.managed)
+  // Initial bytes; may be shorter than `bytes`, the rest is zero.  Empty: zero-filled (global,
+  // const) or undefined (the other spaces).
+  std::vector<std::uint8_t> initial;
+  std::vector<Relocation> relocations;
+};
+
+struct Operand {
+  enum class Kind : std::uint8_t {
+    none,
+    reg,        // index: Function::registers
+    immediate,  // bits: integers sign-extended to 64; floats as their own bits, see is_float
+    special,    // special
+    variable,   // variable: the variable's address (mov) or name (call parameters)
+    address,    // [base + offset]: base is reg, variable, or nothing (absolute); texture
+                // coordinates, `[tex, {x, y}]`, stand in parts
+    label,      // index: Function::labels
+    function,   // name: the called or referenced function
+    vector,     // parts
+    sink,       // `_`
+    name,       // name: call prototype, branch-target list, special register without support
+  };
+  Kind kind = Kind::none;
+  bool negated = false;              // `!%p`
+  bool is_float = false;             // immediate written 0f.. or 0d.. or decimal float
+  bool float_is_double = false;      // 0d.. or decimal: bits are a double's, else a float's
+  bool pair = false;                 // vector written `%p|%q`
+  std::uint32_t index = kNone;       // see Kind; for address: the base register, or kNone
+  VariableRef variable{};            // for variable, and address with a variable base
+  SpecialRegister special = SpecialRegister::none;
+  std::uint64_t bits = 0;            // immediate
+  std::int64_t offset = 0;           // address, variable (`mov %rd, symbol+8`)
+  std::string name;                  // function, name
+  std::vector<Operand> parts;        // vector; `%p|%q` pairs also come as a vector of two
+};
+
+struct Instruction {
+  Opcode opcode = Opcode::invalid;   // invalid: not in the table; `text` names it
+  Modifiers modifiers;
+  std::vector<Operand> operands;     // destinations first, in the order of the text
+  std::uint32_t guard = kNone;       // predicate register of `@%p` / `@!%p`
+  bool guard_negated = false;
+  SourceLocation location;
+  std::uint32_t ptx_line = 0;
+  std::string text;                  // mnemonic with its suffixes: "ld.shared.u32"
+  std::string unsupported;           // not empty: why this instruction is refused at launch
+  // Unless `unsupported` is set, number and kinds of the operands are those of the opcode's row.
+  // call has three operands, or four:
+  //   [0] vector of the result variables (locals of Space::param) or registers; parts may be empty
+  //   [1] function, or reg for an indirect call
+  //   [2] vector of the arguments: variables, registers, immediates; parts may be empty
+  //   [3] name of the prototype or target list, if given (index: Function::prototypes for a
+  //       .callprototype, else kNone)
+  // brx.idx has two: [0] reg, [1] name (index: Function::branch_targets).
+};
+
+struct Label {
+  std::string name;
+  std::uint32_t position = kNone;    // index into Function::body; body.size() if nothing follows
+};
+
+// `name: .branchtargets A, B;`: the targets of brx.idx, as indices into Function::labels.
+struct BranchTargets {
+  std::string name;
+  std::vector<std::uint32_t> labels;
+};
+
+// `name: .callprototype (...) _ (...);`: the shape of an indirectly called function.
+struct Prototype {
+  std::string name;
+  std::vector<Variable> results;
+  std::vector<Variable> parameters;
+};
+
+struct Function {
+  std::string name;                  // mangled
+  bool is_entry = false;
+  bool has_body = false;
+  std::vector<Variable> results;     // .func only
+  std::vector<Variable> parameters;
+  std::vector<Variable> locals;      // .local and .shared inside the body, and call `.param`s
+  std::vector<Register> registers;
+  std::vector<Label> labels;
+  std::vector<BranchTargets> branch_targets;
+  std::vector<Prototype> prototypes;
+  std::vector<Instruction> body;
+  std::string unsupported;           // not empty: why the whole function is refused at launch
+  std::uint32_t max_threads = 0;     // .maxntid product, 0: not given
+  std::uint32_t required_threads[3] = {0, 0, 0};  // .reqntid
+  std::uint32_t ptx_line = 0;
+};
+
+struct Module {
+  std::string name;                  // file name or "embedded PTX", used in errors
+  std::uint32_t version_major = 0, version_minor = 0;
+  std::string target;                // "sm_75"
+  bool debug = false;                // .target ..., debug: made by nvcc -G
+  std::uint32_t address_bits = 64;
+  std::vector<std::string> files;    // indexed by the number of the `.file` directive
+  std::vector<SourceLocation> locations;  // chain targets of inlined_at
+  std::vector<Variable> variables;   // module scope: .global, .const, .shared
+  std::vector<Function> functions;   // one per name: a prototype and its later body are one
+  struct Alias {
+    std::string name, target;        // .alias name, target;
+  };
+  std::vector<Alias> aliases;
+
+  // By name, aliases resolved; nullptr if there is none.
+  [[nodiscard]] const Function* find_function(std::string_view function_name) const;
+};
+
+// A syntax error.  what() reads "FILE:LINE: expected X, found 'TOKEN'".
+class ParseError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Parses PTX text of one translation unit.
+//   text: the whole source, NUL bytes at the end are ignored.
+//   name: shown in errors.
+// Throws ParseError.  An unknown opcode or modifier is not an error here: the instruction carries
+// Opcode::invalid or a non-empty `unsupported`, and the kernel that holds it is refused at launch.
+Module parse(std::string_view text, std::string_view name);
+
+}  // namespace warpcheck::ptx

@@ -1,0 +1,79 @@
+// Names of the PTX vocabulary; opcodes.def is the source of the opcodes.
+#include "vgpu/ptx/opcode.hpp"
+
+#include <array>
+#include <cstddef>
+#include <unordered_map>
+#include <utility>
+
+namespace warpcheck::ptx {
+namespace {
+
+constexpr std::array kRows = {
+    OpcodeRow{},
+#define OPCODE(name, operands, modifiers) OpcodeRow{#name, operands, modifiers},
+#include "vgpu/ptx/opcodes.def"
+#undef OPCODE
+};
+static_assert(kRows.size() == static_cast<std::size_t>(Opcode::count));
+
+constexpr std::array<std::string_view, 21> kTypes = {
+    "none", "pred", "b8",  "b16", "b32", "b64", "b128",  "u8",   "u16",    "u32", "u64",
+    "s8",   "s16",  "s32", "s64", "f16", "f16x2", "bf16", "bf16x2", "f32", "f64"};
+static_assert(kTypes.size() == static_cast<std::size_t>(Type::f64) + 1);
+
+constexpr std::array<std::string_view, 6> kSpaces = {"generic", "global", "shared",
+                                                     "local",   "const",  "param"};
+static_assert(kSpaces.size() == static_cast<std::size_t>(Space::param) + 1);
+
+constexpr std::array<std::string_view, 34> kSpecialRegisters = {
+    "none",
+    "%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z",
+    "%ctaid.x", "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z",
+    "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid",
+    "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt",
+    "%clock", "%clock_hi", "%clock64",
+    "%globaltimer", "%globaltimer_lo", "%globaltimer_hi",
+    "%dynamic_smem_size", "%total_smem_size",
+    "WARP_SZ"};
+
+}  // namespace
+
+const OpcodeRow& row_of(Opcode opcode) {
+  const auto at = static_cast<std::size_t>(opcode);
+  return kRows[at < kRows.size() ? at : 0];
+}
+
+std::string_view name_of(Opcode opcode) {
+  const std::string_view name = row_of(opcode).name;
+  return name.empty() ? "invalid" : name;
+}
+
+std::string_view name_of(Type type) { return kTypes[static_cast<std::size_t>(type)]; }
+
+std::string_view name_of(Space space) { return kSpaces[static_cast<std::size_t>(space)]; }
+
+std::string_view name_of(SpecialRegister reg) {
+  return kSpecialRegisters[static_cast<std::size_t>(reg)];
+}
+
+Opcode find_opcode(std::string_view name) {
+  static const auto by_name = [] {
+    std::unordered_map<std::string_view, Opcode> map;
+    for (std::size_t at = 1; at < kRows.size(); ++at) {
+      map.emplace(kRows[at].name, static_cast<Opcode>(at));
+    }
+    return map;
+  }();
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? Opcode::invalid : found->second;
+}
+
+SpecialRegister find_special_register(std::string_view name) {
+  for (std::size_t at = 1; at < kSpecialRegisters.size(); ++at) {
+    if (kSpecialRegisters[at] == name) return static_cast<SpecialRegister>(at);
+  }
+  return SpecialRegister::none;
+}
+
+}  // namespace warpcheck::ptx

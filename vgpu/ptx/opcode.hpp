@@ -1,0 +1,137 @@
+// The vocabulary of PTX instructions: opcodes, types, state spaces and modifiers.
+//
+// opcodes.def is the one opcode table; everything that lists opcodes is generated from it.
+// Source: PTX ISA 9.0, chapter 9.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace warpcheck::ptx {
+
+enum class Type : std::uint8_t {
+  none, pred,
+  b8, b16, b32, b64, b128,
+  u8, u16, u32, u64,
+  s8, s16, s32, s64,
+  f16, f16x2, bf16, bf16x2, f32, f64,
+};
+
+enum class Space : std::uint8_t { generic, global, shared, local, constant, param };
+
+enum class Rounding : std::uint8_t { none, rn, rz, rm, rp, rna, rni, rzi, rmi, rpi };
+
+enum class Compare : std::uint8_t {
+  none, eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
+};
+
+enum class BoolOp : std::uint8_t { none, and_, or_, xor_ };
+
+enum class AtomOp : std::uint8_t {
+  none, add, min, max, and_, or_, xor_, exch, cas, inc, dec
+};
+
+// Memory order of ld, st, atom, red, fence (PTX ISA 8.4).  weak is the default of ld and st,
+// relaxed of atom and red.
+enum class Order : std::uint8_t { weak, relaxed, acquire, release, acq_rel, sc, volatile_, mmio };
+
+enum class Scope : std::uint8_t { none, cta, cluster, gpu, sys };
+
+enum class MulPart : std::uint8_t { none, lo, hi, wide };
+
+enum class ShuffleMode : std::uint8_t { none, up, down, bfly, idx };
+enum class VoteMode : std::uint8_t { none, all, any, uni, ballot };  // vote, match
+
+enum class PermuteMode : std::uint8_t { none, f4e, b4e, rc8, ecl, ecr, rc16 };  // prmt
+enum class TestProperty : std::uint8_t {  // testp
+  none, finite, infinite, number, notanumber, normal, subnormal
+};
+
+// Every suffix of a mnemonic, as fields.  Cache hints (.ca .cg .cs .lu .cv .wb .wt .nc, .L1::*,
+// .L2::*) and .noftz (the only form its instructions have) change nothing that can be observed here
+// and are dropped by the parser; every other suffix either sets a field or makes the instruction
+// `unsupported`.  Defaults that the ISA defines are filled in: atom and red without them get
+// .relaxed and .gpu, fence gets .acq_rel, membar (= fence.sc) gets .sc.
+struct Modifiers {
+  Type type = Type::none;         // the (first) type: of the destination for cvt, set, cvt.pack
+  Type source_type = Type::none;  // the second type where the mnemonic has two
+  Space space = Space::generic;
+  Rounding rounding = Rounding::none;
+  Compare compare = Compare::none;
+  BoolOp bool_op = BoolOp::none;
+  AtomOp atom_op = AtomOp::none;
+  Order order = Order::weak;
+  Scope scope = Scope::none;
+  MulPart part = MulPart::none;
+  ShuffleMode shuffle = ShuffleMode::none;
+  VoteMode vote = VoteMode::none;
+  PermuteMode permute = PermuteMode::none;
+  TestProperty test = TestProperty::none;
+  std::uint8_t vector = 1;        // .v2, .v4, .v8
+  bool ftz = false, sat = false, approx = false, full = false;
+  bool carry_out = false;         // .cc
+  bool uniform = false;           // .uni
+  bool aligned = false, sync = false, arrive = false, red = false;
+  bool to = false;                // cvta.to
+  bool wrap = false, clamp = false, left = false, right = false;  // shf, bmsk, szext
+  bool shift_amount = false;      // bfind.shiftamt
+  bool nan = false, absolute = false, xorsign = false, relu = false;  // min, max, redux, cvt
+};
+
+enum class SpecialRegister : std::uint8_t {
+  none,
+  tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z,
+  ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
+  laneid, warpid, nwarpid, smid, nsmid, gridid,
+  lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
+  clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi,
+  dynamic_smem_size, total_smem_size,
+  warp_size,  // not made by the parser: WARP_SZ comes as the immediate 32
+};
+
+// Which list a variable operand points into.
+struct VariableRef {
+  enum class Scope : std::uint8_t { none, module, result, parameter, local };
+  Scope scope = Scope::none;
+  std::uint32_t index = 0;
+};
+
+enum class Opcode : std::uint8_t {
+  invalid,
+#define OPCODE(name, ...) name##_,
+#include "vgpu/ptx/opcodes.def"
+#undef OPCODE
+  count,
+};
+
+// The opcode's row: see opcodes.def for the words of `operands` and `modifiers`.
+struct OpcodeRow {
+  std::string_view name, operands, modifiers;
+};
+const OpcodeRow& row_of(Opcode opcode);   // invalid and count: a row of empty texts
+
+std::string_view name_of(Opcode opcode);        // "invalid" if it is none
+std::string_view name_of(Type type);      // "u32"
+std::string_view name_of(Space space);    // "shared"; "generic"
+std::string_view name_of(SpecialRegister reg);  // "%tid.x"
+Opcode find_opcode(std::string_view name);      // invalid if the table has no such row
+SpecialRegister find_special_register(std::string_view name);  // none if there is no such one
+
+// Size of a value of this type in bytes; pred and none give 0.
+constexpr std::uint32_t bytes_of(Type type) {
+  switch (type) {
+    case Type::b8: case Type::u8: case Type::s8: return 1;
+    case Type::b16: case Type::u16: case Type::s16: case Type::f16: case Type::bf16: return 2;
+    case Type::b32: case Type::u32: case Type::s32: case Type::f32:
+    case Type::f16x2: case Type::bf16x2: return 4;
+    case Type::b64: case Type::u64: case Type::s64: case Type::f64: return 8;
+    case Type::b128: return 16;
+    default: return 0;
+  }
+}
+constexpr bool is_signed(Type type) {
+  return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64;
+}
+constexpr bool is_float(Type type) { return type >= Type::f16; }
+
+}  // namespace warpcheck::ptx

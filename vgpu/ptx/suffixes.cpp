@@ -1,0 +1,254 @@
+// Source: PTX ISA 9.0, chapter 9.
+#include "vgpu/ptx/suffixes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace warpcheck::ptx {
+namespace {
+
+template <class Enum>
+constexpr Suffix suffix(std::string_view word, SuffixClass suffix_class, Enum value) {
+  return {word, suffix_class, static_cast<std::uint8_t>(value)};
+}
+constexpr Suffix flag(std::string_view word, SuffixClass suffix_class) {
+  return {word, suffix_class, 1};
+}
+
+using C = SuffixClass;
+
+constexpr std::array kNames = {
+#define X(name) std::string_view(#name),
+    WARPCHECK_SUFFIX_CLASSES(X)
+#undef X
+};
+
+std::vector<Suffix> all_suffixes() {
+  std::vector<Suffix> all;
+  for (int at = static_cast<int>(Type::pred); at <= static_cast<int>(Type::f64); ++at) {
+    all.push_back(suffix(name_of(static_cast<Type>(at)), C::type, at));
+  }
+  const std::initializer_list<Suffix> others = {
+      suffix("global", C::space, Space::global),
+      suffix("shared", C::space, Space::shared),
+      suffix("shared::cta", C::space, Space::shared),
+      suffix("local", C::space, Space::local),
+      suffix("const", C::space, Space::constant),
+      suffix("param", C::space, Space::param),
+      suffix("param::entry", C::space, Space::param),
+      suffix("param::func", C::space, Space::param),
+
+      suffix("rn", C::rounding, Rounding::rn),
+      suffix("rz", C::rounding, Rounding::rz),
+      suffix("rm", C::rounding, Rounding::rm),
+      suffix("rp", C::rounding, Rounding::rp),
+      suffix("rna", C::rounding, Rounding::rna),
+      suffix("rni", C::rounding, Rounding::rni),
+      suffix("rzi", C::rounding, Rounding::rzi),
+      suffix("rmi", C::rounding, Rounding::rmi),
+      suffix("rpi", C::rounding, Rounding::rpi),
+
+      suffix("eq", C::compare, Compare::eq),
+      suffix("ne", C::compare, Compare::ne),
+      suffix("lt", C::compare, Compare::lt),
+      suffix("le", C::compare, Compare::le),
+      suffix("gt", C::compare, Compare::gt),
+      suffix("ge", C::compare, Compare::ge),
+      suffix("lo", C::compare, Compare::lo),
+      suffix("ls", C::compare, Compare::ls),
+      suffix("hi", C::compare, Compare::hi),
+      suffix("hs", C::compare, Compare::hs),
+      suffix("equ", C::compare, Compare::equ),
+      suffix("neu", C::compare, Compare::neu),
+      suffix("ltu", C::compare, Compare::ltu),
+      suffix("leu", C::compare, Compare::leu),
+      suffix("gtu", C::compare, Compare::gtu),
+      suffix("geu", C::compare, Compare::geu),
+      suffix("num", C::compare, Compare::num),
+      suffix("nan", C::compare, Compare::nan),
+
+      suffix("and", C::boolop, BoolOp::and_),
+      suffix("or", C::boolop, BoolOp::or_),
+      suffix("xor", C::boolop, BoolOp::xor_),
+
+      suffix("add", C::atomop, AtomOp::add),
+      suffix("min", C::atomop, AtomOp::min),
+      suffix("max", C::atomop, AtomOp::max),
+      suffix("and", C::atomop, AtomOp::and_),
+      suffix("or", C::atomop, AtomOp::or_),
+      suffix("xor", C::atomop, AtomOp::xor_),
+      suffix("exch", C::atomop, AtomOp::exch),
+      suffix("cas", C::atomop, AtomOp::cas),
+      suffix("inc", C::atomop, AtomOp::inc),
+      suffix("dec", C::atomop, AtomOp::dec),
+
+      suffix("weak", C::order, Order::weak),
+      suffix("relaxed", C::order, Order::relaxed),
+      suffix("acquire", C::order, Order::acquire),
+      suffix("release", C::order, Order::release),
+      suffix("acq_rel", C::order, Order::acq_rel),
+      suffix("sc", C::order, Order::sc),
+      suffix("volatile", C::order, Order::volatile_),
+      suffix("mmio", C::order, Order::mmio),
+
+      suffix("cta", C::scope, Scope::cta),
+      suffix("cluster", C::scope, Scope::cluster),
+      suffix("gpu", C::scope, Scope::gpu),
+      suffix("gl", C::scope, Scope::gpu),  // membar.gl
+      suffix("sys", C::scope, Scope::sys),
+
+      suffix("lo", C::part, MulPart::lo),
+      suffix("hi", C::part, MulPart::hi),
+      suffix("wide", C::part, MulPart::wide),
+
+      suffix("up", C::shuffle, ShuffleMode::up),
+      suffix("down", C::shuffle, ShuffleMode::down),
+      suffix("bfly", C::shuffle, ShuffleMode::bfly),
+      suffix("idx", C::shuffle, ShuffleMode::idx),
+
+      suffix("all", C::vote, VoteMode::all),
+      suffix("any", C::vote, VoteMode::any),
+      suffix("uni", C::vote, VoteMode::uni),
+      suffix("ballot", C::vote, VoteMode::ballot),
+
+      suffix("v2", C::vector, 2),
+      suffix("v4", C::vector, 4),
+      suffix("v8", C::vector, 8),
+
+      suffix("f4e", C::permute, PermuteMode::f4e),
+      suffix("b4e", C::permute, PermuteMode::b4e),
+      suffix("rc8", C::permute, PermuteMode::rc8),
+      suffix("ecl", C::permute, PermuteMode::ecl),
+      suffix("ecr", C::permute, PermuteMode::ecr),
+      suffix("rc16", C::permute, PermuteMode::rc16),
+
+      suffix("finite", C::test, TestOp::finite),
+      suffix("infinite", C::test, TestOp::infinite),
+      suffix("number", C::test, TestOp::number),
+      suffix("notanumber", C::test, TestOp::notanumber),
+      suffix("normal", C::test, TestOp::normal),
+      suffix("subnormal", C::test, TestOp::subnormal),
+
+      suffix("approx", C::approx, 0),
+      suffix("full", C::approx, 1),
+      suffix("wrap", C::clamp, 0),
+      suffix("clamp", C::clamp, 1),
+      suffix("r", C::leftright, 0),
+      suffix("l", C::leftright, 1),
+      suffix("abs", C::xorsign, 0),
+      suffix("xorsign", C::xorsign, 1),
+
+      flag("ftz", C::ftz),
+      flag("sat", C::sat),
+      flag("cc", C::carry),
+      flag("uni", C::uni),
+      flag("aligned", C::aligned),
+      flag("sync", C::sync),
+      flag("arrive", C::arrive),
+      flag("red", C::red),
+      flag("to", C::to),
+      flag("warp", C::warp),
+      flag("shiftamt", C::shiftamt),
+      flag("NaN", C::nan),
+      flag("abs", C::abs),
+      flag("relu", C::relu),
+      flag("pack", C::pack),
+      flag("noftz", C::noftz),
+      flag("popc", C::popc),
+      flag("idx", C::idx),
+  };
+  all.insert(all.end(), others);
+  for (const std::string_view hint :
+       {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L1", "L2", "L1::evict_normal",
+        "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate",
+        "L2::evict_normal", "L2::evict_first", "L2::evict_last", "L2::64B", "L2::128B", "L2::256B",
+        "L2::cache_hint"}) {
+    all.push_back(flag(hint, C::cache));
+  }
+  return all;
+}
+
+// Assigns a value where none was set yet.
+template <class Field>
+bool set_once(Field& field, Field unset, std::uint8_t value) {
+  if (field != unset) return false;
+  field = static_cast<Field>(value);
+  return true;
+}
+
+bool set_type(Modifiers& m, std::uint8_t value) {
+  Type& type = m.type == Type::none ? m.type : m.source_type;
+  return set_once(type, Type::none, value);
+}
+
+bool raise(bool& flag) {
+  const bool was_set = flag;
+  flag = true;
+  return !was_set;
+}
+
+}  // namespace
+
+std::string_view name_of(SuffixClass suffix_class) {
+  return kNames[static_cast<std::size_t>(suffix_class)];
+}
+
+int find_suffix_class(std::string_view name) {
+  const auto found = std::find(kNames.begin(), kNames.end(), name);
+  return found == kNames.end() ? -1 : static_cast<int>(found - kNames.begin());
+}
+
+std::span<const Suffix> find_suffixes(std::string_view word) {
+  static const std::vector<Suffix> sorted = [] {
+    std::vector<Suffix> all = all_suffixes();
+    std::ranges::stable_sort(all, {}, &Suffix::word);
+    return all;
+  }();
+  return std::ranges::equal_range(sorted, word, {}, &Suffix::word);
+}
+
+bool apply(const Suffix& s, Modifiers& m) {
+  switch (s.suffix_class) {
+    case C::type: return set_type(m, s.value);
+    case C::space: return set_once(m.space, Space::generic, s.value);
+    case C::rounding: return set_once(m.rounding, Rounding::none, s.value);
+    case C::compare: return set_once(m.compare, Compare::none, s.value);
+    case C::boolop: return set_once(m.bool_op, BoolOp::none, s.value);
+    case C::atomop: return set_once(m.atom_op, AtomOp::none, s.value);
+    case C::order: return set_once(m.order, Order::weak, s.value);
+    case C::scope: return set_once(m.scope, Scope::none, s.value);
+    case C::part: return set_once(m.part, MulPart::none, s.value);
+    case C::shuffle: return set_once(m.shuffle, ShuffleMode::none, s.value);
+    case C::vote: return set_once(m.vote, VoteMode::none, s.value);
+    case C::vector: return set_once<std::uint8_t>(m.vector, 1, s.value);
+    case C::permute: return set_once(m.permute, PermuteMode::none, s.value);
+    case C::test: return set_once(m.test, TestOp::none, s.value);
+    case C::approx: return raise(s.value == 0 ? m.approx : m.full);
+    case C::clamp: return raise(s.value == 0 ? m.wrap : m.clamp);
+    case C::leftright: return raise(s.value == 0 ? m.right : m.left);
+    case C::xorsign: return raise(s.value == 0 ? m.absolute : m.xorsign);
+    case C::ftz: return raise(m.ftz);
+    case C::sat: return raise(m.sat);
+    case C::carry: return raise(m.carry_out);
+    case C::uni: return raise(m.uniform);
+    case C::aligned: return raise(m.aligned);
+    case C::sync: return raise(m.sync);
+    case C::arrive: return raise(m.arrive);
+    case C::red: return raise(m.red);
+    case C::to: return raise(m.to);
+    case C::warp: return raise(m.warp);
+    case C::shiftamt: return raise(m.shift_amount);
+    case C::nan: return raise(m.nan);
+    case C::abs: return raise(m.absolute);
+    case C::relu: return raise(m.relu);
+    case C::pack: return raise(m.pack);
+    case C::popc: return raise(m.popc);
+    case C::cache:
+    case C::noftz:
+    case C::idx: return true;  // change nothing that can be observed, or have one form only
+  }
+  return false;
+}
+
+}  // namespace warpcheck::ptx

@@ -1,0 +1,43 @@
+// The suffixes of PTX mnemonics and what they set.  Source: PTX ISA 9.0, chapter 9.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "vgpu/ptx/opcode.hpp"
+
+namespace warpcheck::ptx {
+
+// The classes of suffixes, named as in the third column of opcodes.def.
+#define WARPCHECK_SUFFIX_CLASSES(X)                                                         \
+  X(type) X(space) X(rounding) X(compare) X(boolop) X(atomop) X(order) X(scope) X(part)     \
+  X(shuffle) X(vote) X(vector) X(ftz) X(sat) X(approx) X(carry) X(uni) X(aligned) X(sync)   \
+  X(arrive) X(red) X(to) X(clamp) X(leftright) X(cache) X(warp) X(shiftamt) X(nan) X(xorsign) \
+  X(abs) X(relu) X(pack) X(permute) X(test) X(noftz) X(popc) X(idx)
+
+enum class SuffixClass : std::uint8_t {
+#define X(name) name,
+  WARPCHECK_SUFFIX_CLASSES(X)
+#undef X
+};
+
+std::string_view name_of(SuffixClass suffix_class);
+
+// The class of that name, or -1.
+int find_suffix_class(std::string_view name);
+
+// A word may stand for several suffixes (`.add`, `.lo`, `.and`); the opcode's row decides.
+struct Suffix {
+  std::string_view word;  // without the dot
+  SuffixClass suffix_class;
+  std::uint8_t value;  // of the class's enumeration; 0 where there is none
+};
+
+// Every suffix with that word; empty if the word is unknown.
+std::span<const Suffix> find_suffixes(std::string_view word);
+
+// Sets what the suffix means.  False if its class is set already (a type: if both types are).
+bool apply(const Suffix& suffix, Modifiers& modifiers);
+
+}  // namespace warpcheck::ptx

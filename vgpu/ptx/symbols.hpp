@@ -1,0 +1,54 @@
+// The names that are visible at a place of the text: `{ ... }` scopes shadow what is outside.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "vgpu/ptx/opcode.hpp"
+
+namespace warpcheck::ptx {
+
+struct Symbol {
+  enum class Kind : std::uint8_t { reg, variable, function, label, branch_targets, prototype };
+  Kind kind = Kind::reg;
+  VariableRef::Scope variables = VariableRef::Scope::none;  // variable: the list
+  std::uint32_t index = 0;
+  std::uint32_t depth = 0;  // of the scope that declares it; the module is 0
+};
+
+class SymbolTable {
+ public:
+  void open_scope() { scopes_.push_back({undo_.size(), range_undo_.size()}); }
+  void close_scope();
+  [[nodiscard]] std::uint32_t depth() const { return static_cast<std::uint32_t>(scopes_.size()); }
+
+  // False if the scope has that name already.  The name must outlive the table.
+  bool declare(std::string_view name, Symbol symbol);
+  // `.reg .b32 %r<count>` declares %r0 ... %r(count - 1), with the indices from `first` on.
+  bool declare_registers(std::string_view prefix, std::uint32_t first, std::uint32_t count);
+  [[nodiscard]] std::optional<Symbol> find(std::string_view name) const;
+
+ private:
+  struct Range {
+    std::uint32_t first, count, depth;
+  };
+  struct Undo {
+    std::string_view name;
+    std::optional<Symbol> shadowed;
+  };
+  struct ScopeStart {
+    std::size_t undo, range_undo;
+  };
+  [[nodiscard]] std::optional<Symbol> find_in_ranges(std::string_view name) const;
+
+  std::unordered_map<std::string_view, Symbol> names_;
+  std::unordered_map<std::string_view, std::vector<Range>> ranges_;  // the innermost is the last
+  std::vector<std::string_view> range_undo_;                         // prefixes as declared
+  std::vector<Undo> undo_;
+  std::vector<ScopeStart> scopes_;
+};
+
+}  // namespace warpcheck::ptx

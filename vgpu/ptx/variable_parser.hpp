@@ -1,0 +1,20 @@
+// Declarations of variables: `.align 8 .b8 name[2][3] = {...}` (PTX ISA 9.0, 5.4).
+#pragma once
+
+#include "vgpu/ptx/context.hpp"
+
+namespace warpcheck::ptx {
+
+// The type that a directive such as `.u32` names; Type::none if it is not a type.
+Type find_type(std::string_view directive);
+
+// The space that a directive such as `.global` names; Space::generic if it is not one.
+Space find_space(std::string_view directive);
+
+// What follows the state space: alignment, type, name, dimensions and initialiser.
+Variable parse_variable(Context& context, Space space);
+
+// A power of two.
+std::uint32_t parse_alignment(Lexer& lexer);
+
+}  // namespace warpcheck::ptx

@@ -1,0 +1,16 @@
+// Which lanes of a warp to hold behind at an access.
+//
+// Most races need one lane, or one side of a boundary, to be late once.  So the shapes that isolate
+// a lane or cut the warp in two are as likely as an arbitrary subset.
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/schedule/prng.hpp"
+
+namespace warpcheck::vgpu {
+
+// A non-empty proper subset of `active`, or 0 when it has fewer than two lanes.
+std::uint32_t draw_held_lanes(Prng& prng, std::uint32_t active);
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,62 @@
+#include "vgpu/schedule/replay.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Where a decision is taken; at most one is taken there.
+struct Place {
+  std::uint32_t launch;
+  WarpId at;
+  Decision::Point point;
+  std::uint64_t index;
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+Place place_of(const Decision& decision) {
+  return {decision.launch, decision.at, decision.point, decision.index};
+}
+
+bool before(const Decision& decision, const Place& place) { return place_of(decision) < place; }
+
+bool fits(const Decision& decision, const SchedulePoint& point) {
+  if (!std::binary_search(point.ready.begin(), point.ready.end(), decision.next)) return false;
+  if (point.point == Decision::Point::stop) return true;
+  const std::uint32_t held = decision.held;
+  if (held == 0 || (held & ~point.active) != 0) return false;
+  if (held == point.active) return decision.next != point.at;
+  return point.model == WarpModel::independent;
+}
+
+}  // namespace
+
+Replay::Replay(const Schedule& schedule) : decisions_(schedule.decisions) {
+  std::stable_sort(decisions_.begin(), decisions_.end(),
+                   [](const Decision& a, const Decision& b) { return before(a, place_of(b)); });
+  has_stops_ = std::any_of(decisions_.begin(), decisions_.end(), [](const Decision& decision) {
+    return decision.point == Decision::Point::stop;
+  });
+}
+
+std::uint64_t Replay::next_access(std::uint32_t launch, WarpId warp, std::uint64_t from) {
+  const Place place{launch, warp, Decision::Point::access, from};
+  const auto found = std::lower_bound(decisions_.begin(), decisions_.end(), place, before);
+  if (found == decisions_.end() || found->launch != launch || found->at != warp ||
+      found->point != Decision::Point::access) {
+    return UINT64_MAX;
+  }
+  return found->index;
+}
+
+std::optional<Choice> Replay::decide(const SchedulePoint& point) {
+  const Place place{point.launch, point.at, point.point, point.index};
+  const auto found = std::lower_bound(decisions_.begin(), decisions_.end(), place, before);
+  if (found == decisions_.end() || place_of(*found) != place) return std::nullopt;
+  if (!fits(*found, point)) return std::nullopt;
+  ++followed_;
+  return Choice{found->held, found->next};
+}
+
+}  // namespace warpcheck::vgpu

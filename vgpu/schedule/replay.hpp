@@ -1,0 +1,31 @@
+// Follows a recorded schedule: at each recorded point exactly what was chosen there, elsewhere the
+// default policy.
+//
+// A decision that no longer fits what it meets (after an edit of the schedule, the input or the
+// kernel) is not followed: lanes to hold that are not active, a warp to run that is not ready.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "vgpu/schedule/schedule.hpp"
+
+namespace warpcheck::vgpu {
+
+class Replay final : public Strategy {
+ public:
+  explicit Replay(const Schedule& schedule);
+
+  std::uint64_t next_access(std::uint32_t launch, WarpId warp, std::uint64_t from) override;
+  [[nodiscard]] bool decides_stops() const override { return has_stops_; }
+  std::optional<Choice> decide(const SchedulePoint& point) override;
+  [[nodiscard]] std::uint64_t ignored() const override { return decisions_.size() - followed_; }
+
+ private:
+  std::vector<Decision> decisions_;  // by launch, warp, point, index
+  bool has_stops_ = false;
+  std::uint64_t followed_ = 0;
+};
+
+}  // namespace warpcheck::vgpu

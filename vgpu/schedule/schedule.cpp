@@ -1,0 +1,17 @@
+#include "vgpu/schedule/schedule.hpp"
+
+#include <fmt/format.h>
+
+namespace warpcheck::vgpu {
+
+std::string to_string(const Decision& decision) {
+  const bool access = decision.point == Decision::Point::access;
+  std::string line =
+      fmt::format("launch {}: block {} warp {} {} {}: ", decision.launch, decision.at.block,
+                  decision.at.warp, access ? "access" : "stop", decision.index);
+  if (access) line += fmt::format("hold lanes {:#x}, ", decision.held);
+  line += fmt::format("run block {} warp {}", decision.next.block, decision.next.warp);
+  return line;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,93 @@
+// Schedules: which warp runs, and which of its lanes, recorded as the decisions that differ from
+// one fixed default.
+//
+// Default policy: not preemptive; the lowest ready warp of the lowest resident block runs until
+// it blocks or exits or has run a quantum of steps; blocks are dispatched in order, a new one
+// only when no resident warp is ready.  Within a warp all lanes at the lowest pc run together.
+// Decisions are numbered per warp (by its accesses, or by its stops), so one decision does not
+// shift the others, and nothing depends on which checkers are on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace warpcheck::vgpu {
+
+struct WarpId {
+  std::uint32_t block = 0;  // linear index in the grid
+  std::uint32_t warp = 0;   // in the block
+  friend auto operator<=>(const WarpId&, const WarpId&) = default;
+};
+
+enum class WarpModel : std::uint8_t {
+  independent,  // lanes of a warp are ordered only by what the PTX memory model orders
+  lockstep,     // legacy: lanes of a warp run together; they do not race with each other
+};
+
+struct Decision {
+  enum class Point : std::uint8_t {
+    access,  // before the warp's `index`-th memory access (warp instructions, from 0)
+    stop,    // at the warp's `index`-th stop: it blocked, exited, or used up its quantum
+  };
+  std::uint32_t launch = 0;  // index of the launch in the trial, from 0
+  WarpId at;
+  Point point = Point::access;
+  std::uint64_t index = 0;
+  // access: lanes that stay behind until the rest of their warp cannot go on.  All active lanes:
+  // the whole warp is preempted, and `next` is another warp.
+  std::uint32_t held = 0;
+  WarpId next;  // what runs next; may be a block that is not resident yet
+  friend bool operator==(const Decision&, const Decision&) = default;
+};
+
+struct Schedule {
+  std::vector<Decision> decisions;
+  friend bool operator==(const Schedule&, const Schedule&) = default;
+};
+
+// What a strategy sees when it may decide.
+struct SchedulePoint {
+  std::uint32_t launch = 0;
+  WarpId at;
+  Decision::Point point = Decision::Point::access;
+  std::uint64_t index = 0;
+  std::uint32_t active = 0;  // access: the lanes about to access; stop: 0
+  WarpModel model = WarpModel::independent;
+  WarpId default_next;            // what the default policy would run
+  std::span<const WarpId> ready;  // every warp that could run next, ascending; includes `at`
+                                  // for an access; the first block not yet dispatched counts
+                                  // as ready by its warp 0 when a slot is free
+};
+
+struct Choice {
+  std::uint32_t held = 0;
+  WarpId next;
+};
+
+// Decides.  Strategies are deterministic functions of their construction and of what they were
+// asked, in order.
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+  // Called when a launch begins: its index, blocks in the grid, warps in a block.
+  virtual void begin(std::uint32_t /*launch*/, std::uint32_t /*blocks*/,
+                     std::uint32_t /*warps_per_block*/) {}
+  // The index of the next access of `warp` at which decide() wants to be asked, at least `from`;
+  // UINT64_MAX: never.  Asked when a warp starts and after every access decision of that warp.
+  virtual std::uint64_t next_access(std::uint32_t launch, WarpId warp, std::uint64_t from) = 0;
+  // Whether decide() wants to be asked at stops.
+  [[nodiscard]] virtual bool decides_stops() const { return false; }
+  // Nothing: follow the default policy.
+  virtual std::optional<Choice> decide(const SchedulePoint& point) = 0;
+  // Recorded decisions (of a replay) that were not followed so far: they did not fit what they
+  // met, or their point was not reached.
+  [[nodiscard]] virtual std::uint64_t ignored() const { return 0; }
+};
+
+// One line, e.g. "launch 0: block 0 warp 0 access 2: hold lanes 0x4, run block 0 warp 0".
+std::string to_string(const Decision& decision);
+
+}  // namespace warpcheck::vgpu

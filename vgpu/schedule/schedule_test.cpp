@@ -1,0 +1,89 @@
+#include "vgpu/schedule/schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "vgpu/schedule/replay.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using Point = Decision::Point;
+
+const std::vector<WarpId> kThreeWarps{{0, 0}, {0, 1}, {1, 0}};
+
+SchedulePoint access_at(WarpId at, std::uint64_t index, std::uint32_t active = 0xffffffffu) {
+  return {.at = at,
+          .point = Point::access,
+          .index = index,
+          .active = active,
+          .default_next = at,
+          .ready = kThreeWarps};
+}
+
+SchedulePoint stop_at(WarpId at, std::uint64_t index) {
+  return {
+      .at = at, .point = Point::stop, .index = index, .default_next = {0, 0}, .ready = kThreeWarps};
+}
+
+void expect_choice(std::optional<Choice> choice, std::uint32_t held, WarpId next) {
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->held, held);
+  EXPECT_EQ(choice->next, next);
+}
+
+TEST(Decision, ReadsAsOneLine) {
+  EXPECT_EQ(to_string(Decision{.at = {0, 0}, .index = 2, .held = 0x4, .next = {0, 0}}),
+            "launch 0: block 0 warp 0 access 2: hold lanes 0x4, run block 0 warp 0");
+  EXPECT_EQ(to_string(Decision{
+                .launch = 3, .at = {1, 2}, .point = Point::stop, .index = 7, .next = {4, 5}}),
+            "launch 3: block 1 warp 2 stop 7: run block 4 warp 5");
+}
+
+TEST(Replay, AsksAtItsOwnAccessesOnly) {
+  Replay replay({{{.at = {0, 1}, .index = 9, .held = 1, .next = {0, 1}},
+                  {.at = {0, 1}, .index = 4, .held = 1, .next = {0, 1}},
+                  {.launch = 1, .at = {0, 0}, .index = 5, .held = 1, .next = {0, 0}}}});
+  EXPECT_EQ(replay.next_access(0, {0, 1}, 0), 4u);
+  EXPECT_EQ(replay.next_access(0, {0, 1}, 4), 4u);
+  EXPECT_EQ(replay.next_access(0, {0, 1}, 5), 9u);
+  EXPECT_EQ(replay.next_access(0, {0, 1}, 10), UINT64_MAX);
+  EXPECT_EQ(replay.next_access(0, {0, 0}, 0), UINT64_MAX);
+  EXPECT_EQ(replay.next_access(1, {0, 0}, 0), 5u);
+  EXPECT_FALSE(replay.decides_stops());
+}
+
+TEST(Replay, FollowsWhatFits) {
+  Replay replay({{{.at = {0, 0}, .index = 2, .held = 0x4, .next = {0, 0}},
+                  {.at = {0, 0}, .index = 3, .held = 0xffffffff, .next = {1, 0}},
+                  {.at = {0, 1}, .point = Point::stop, .index = 2, .next = {1, 0}}}});
+  EXPECT_TRUE(replay.decides_stops());
+  EXPECT_EQ(replay.ignored(), 3u);
+  expect_choice(replay.decide(access_at({0, 0}, 2)), 0x4, {0, 0});
+  expect_choice(replay.decide(access_at({0, 0}, 3)), 0xffffffff, {1, 0});
+  expect_choice(replay.decide(stop_at({0, 1}, 2)), 0, {1, 0});
+  EXPECT_FALSE(replay.decide(stop_at({0, 1}, 3)));
+  EXPECT_EQ(replay.ignored(), 0u);
+}
+
+TEST(Replay, IgnoresWhatDoesNotFit) {
+  Replay replay({{{.at = {0, 0}, .index = 0, .held = 0x4, .next = {0, 0}},
+                  {.at = {0, 0}, .index = 1, .held = 0x1, .next = {7, 0}},
+                  {.at = {0, 0}, .index = 2, .held = 0x3, .next = {0, 0}},
+                  {.at = {0, 0}, .index = 3, .held = 0, .next = {0, 1}},
+                  {.at = {0, 0}, .index = 4, .held = 0x1, .next = {0, 0}},
+                  {.at = {0, 0}, .point = Point::stop, .index = 0, .next = {7, 0}}}});
+  EXPECT_FALSE(replay.decide(access_at({0, 0}, 0, 0x3)));  // lane 2 is not active
+  EXPECT_FALSE(replay.decide(access_at({0, 0}, 1, 0x3)));  // block 7 is not ready
+  EXPECT_FALSE(replay.decide(access_at({0, 0}, 2, 0x3)));  // nobody else would run
+  EXPECT_FALSE(replay.decide(access_at({0, 0}, 3, 0x3)));  // holds nobody
+  SchedulePoint lockstep = access_at({0, 0}, 4, 0x3);
+  lockstep.model = WarpModel::lockstep;
+  EXPECT_FALSE(replay.decide(lockstep));  // would split a warp
+  EXPECT_FALSE(replay.decide(stop_at({0, 0}, 0)));
+  EXPECT_EQ(replay.ignored(), 6u);
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu
