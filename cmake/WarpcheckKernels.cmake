@@ -15,7 +15,8 @@
 # so registrations in static constructors survive, however far away the executable is.
 #
 # Limits of nvcc that shape this file:
-#   - CMake 3.25.1 drops CMAKE_CUDA_STANDARD 20 for nvcc 13, so -std=c++20 is passed by hand.
+#   - CMake 3.25.1 does not know that nvcc 13 has C++20, and drops or refuses CUDA_STANDARD 20; it
+#     is told below.
 #   - nvcc writes absolute paths into `.file` and has no prefix map for device code.  They are made
 #     relative to the repository in the embedded text; in the fatbinary they stay, so whoever hashes
 #     or prints PTX must leave the prefix out.
@@ -24,10 +25,14 @@ include_guard(GLOBAL)
 # Also for executables that only link kernels: CMake would add the real runtime to them.
 set(CMAKE_CUDA_RUNTIME_LIBRARY None)
 
-# One nvcc option a line; shared by both builds.  NDEBUG would silence device assertions.
-set(WARPCHECK_NVCC_OPTIONS
-  -std=c++20 -UNDEBUG
-  --Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Wshadow,-Werror)
+set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+
+# Shared by both builds.  NDEBUG would silence device assertions.
+set(WARPCHECK_NVCC_OPTIONS -UNDEBUG -Xcompiler=-Wall,-Wextra,-Wshadow)
+if(WARPCHECK_WERROR)
+  list(APPEND WARPCHECK_NVCC_OPTIONS --Werror=all-warnings -Xcompiler=-Werror)
+endif()
 
 function(warpcheck_kernels target)
   cmake_parse_arguments(arg "" "RUNTIME" "FILES;OPTIONS" ${ARGN})
@@ -42,6 +47,7 @@ function(warpcheck_kernels target)
   add_library(${archive} STATIC ${arg_FILES})
   set_target_properties(${archive} PROPERTIES
     CUDA_ARCHITECTURES 75-virtual
+    CUDA_STANDARD 20
     CUDA_RUNTIME_LIBRARY None
     CUDA_SEPARABLE_COMPILATION OFF
     POSITION_INDEPENDENT_CODE ON)
@@ -69,7 +75,7 @@ function(warpcheck_embed_unoptimized target file options)
 
   add_custom_command(
     OUTPUT ${ptx}
-    COMMAND ${CMAKE_CUDA_COMPILER} -ptx -G -arch=compute_75 ${WARPCHECK_NVCC_OPTIONS} ${options}
+    COMMAND ${CMAKE_CUDA_COMPILER} -ptx -G -arch=compute_75 -std=c++20 ${WARPCHECK_NVCC_OPTIONS} ${options}
       -I${PROJECT_SOURCE_DIR} -MD -MF ${ptx}.d -MT ${ptx} -o ${ptx} ${source}
     COMMAND sed -i "/^[[:space:]]*\\.file/s|\"${PROJECT_SOURCE_DIR}/|\"|" ${ptx}
     DEPENDS ${source}

@@ -43,11 +43,11 @@ class Launches {
         return one_block_suffices ? n_ : options_.block_max;
       case 1:
         return one_block_suffices ? n_ + draw.below(options_.block_max - n_ + 1)
-                                  : options_.block_max - draw.below(2);
+                                  : std::max<std::uint64_t>(options_.block_max - 1, 1);
       case 2:
         return dividing(draw);
       case 3:
-        return std::max<std::uint64_t>(block_min_, 1);
+        return block_min_;
       case 4:
         return options_.block_max;
       case 5:  // whole warps, as most programs choose

@@ -108,35 +108,51 @@ std::int64_t max_at(int size, std::int64_t min, std::int64_t max) {
   return min + static_cast<std::int64_t>(std::min(range, (std::uint64_t{1} << bits) - 1));
 }
 
+// Whether one of `count` numbers of [min, max], from `first` on, belongs to a class.
+template <class Contains>
+bool admits(std::int64_t first, std::int64_t count, std::int64_t max, Contains contains) {
+  for (std::int64_t n = first; n <= max && n < first + count; ++n) {
+    if (contains(n)) return true;
+  }
+  return false;
+}
+
+// Whether 2^k + offset lies in [min, max] for some k; near powers of two start at 3.
+bool admits_power(std::int64_t min, std::int64_t max, std::int64_t offset) {
+  for (int k = offset == 0 ? 0 : 2; k < 31; ++k) {
+    const std::int64_t n = (std::int64_t{1} << k) + offset;
+    if (n >= min && n <= max) return true;
+  }
+  return false;
+}
+
 template <class T>
 std::vector<ValueClass<T>> size_classes(std::int64_t min, std::int64_t max, std::int64_t block) {
+  constexpr std::int64_t prime_gap_max = 320;  // above that of any two primes of 31 bits
   std::vector<ValueClass<T>> classes;
-  const auto add = [&](std::string name, std::int64_t first, std::int64_t step, auto contains) {
-    // A class is admitted if one of `step` numbers from the first possible one on belongs to it.
-    const std::int64_t begin = std::max(first, min);
-    for (std::int64_t n = begin; n <= max && n < begin + step; ++n) {
-      if (!contains(n)) continue;
-      classes.push_back({std::move(name), [contains](const T& value) {
-                           return contains(static_cast<std::int64_t>(value));
-                         }});
-      return;
-    }
+  const auto add = [&](bool admitted, std::string name, auto contains) {
+    if (!admitted) return;
+    classes.push_back({std::move(name), [contains](const T& value) {
+                         return contains(static_cast<std::int64_t>(value));
+                       }});
   };
-  const auto next_power = static_cast<std::int64_t>(
-      std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(min - 1, 1))));
-  add("zero", 0, 1, [](std::int64_t n) { return n == 0; });
-  add("one", 1, 1, [](std::int64_t n) { return n == 1; });
-  add("odd", 0, 2, [](std::int64_t n) { return n % 2 == 1; });
-  add("prime", 2, 320, is_prime);  // the gaps between primes of 31 bits are below 320
-  add("power of two", std::max(next_power, min), 1 + next_power, is_power_of_two);
-  add("power of two +-1", next_power - 1, 3 + next_power, is_near_power_of_two);
-  add("warp edge", kWarp - 1, kWarp, [](std::int64_t n) { return is_edge(n, kWarp); });
-  add("multiple of 32", kWarp, kWarp, [](std::int64_t n) { return n > 0 && n % kWarp == 0; });
-  add("not a multiple of 32", 1, 2, [](std::int64_t n) { return n % kWarp != 0; });
-  if (block > 0) {
-    add("block edge", block - 1, block, [block](std::int64_t n) { return is_edge(n, block); });
-  }
-  add("largest", max, 1, [max](std::int64_t n) { return n == max; });
+  const auto is_odd = [](std::int64_t n) { return n % 2 == 1; };
+  const auto is_whole_warps = [](std::int64_t n) { return n > 0 && n % kWarp == 0; };
+  const auto is_warp_edge = [](std::int64_t n) { return is_edge(n, kWarp); };
+  const auto is_block_edge = [block](std::int64_t n) { return is_edge(n, block); };
+  add(min == 0, "zero", [](std::int64_t n) { return n == 0; });
+  add(min <= 1 && max >= 1, "one", [](std::int64_t n) { return n == 1; });
+  add(admits(min, 2, max, is_odd), "odd", is_odd);
+  add(admits(min, prime_gap_max, max, is_prime), "prime", is_prime);
+  add(admits_power(min, max, 0), "power of two", is_power_of_two);
+  add(admits_power(min, max, -1) || admits_power(min, max, 1), "power of two +-1",
+      is_near_power_of_two);
+  add(admits(min, 2 * kWarp, max, is_warp_edge), "warp edge", is_warp_edge);
+  add(admits(min, 2 * kWarp, max, is_whole_warps), "multiple of 32", is_whole_warps);
+  add(max > min || max % kWarp != 0, "not a multiple of 32",
+      [](std::int64_t n) { return n % kWarp != 0; });
+  if (block > 0) add(admits(min, 2 * block, max, is_block_edge), "block edge", is_block_edge);
+  add(true, "largest", [max](std::int64_t n) { return n == max; });
   return classes;
 }
 

@@ -51,13 +51,14 @@ std::vector<T> few_distinct(Draw& draw, std::size_t n, const Gen<T>& element) {
   return values;
 }
 
-// Stretches of equal elements, each up to 64 long.
+// Stretches of equal elements, each from 2 to 64 long, and at least two of them.
 template <class T>
 std::vector<T> runs(Draw& draw, std::size_t n, const Gen<T>& element) {
   std::vector<T> values;
   values.reserve(n);
+  const std::size_t length_max = std::clamp<std::size_t>(n / 2, 2, 64);
   while (values.size() < n) {
-    const std::size_t length = 2 + draw.below(63);
+    const std::size_t length = 2 + draw.below(length_max - 1);
     values.insert(values.end(), std::min(length, n - values.size()), element.sample(draw));
   }
   return values;
@@ -177,7 +178,7 @@ std::vector<ValueClass<std::vector<T>>> classes() {
 }
 
 // Lengths from which on every class can be told from the others.
-inline constexpr int kLengthWithClasses = 3;
+inline constexpr int kLengthWithClasses = 4;
 
 template <class T>
 bool contains_all(const Gen<T>& element, const std::vector<T>& values) {
@@ -189,7 +190,7 @@ bool contains_all(const Gen<T>& element, const std::vector<T>& values) {
 
 // n elements: independent ones, all equal, few distinct, runs, all simplest but one, sorted,
 // reversed, and for floats pairs that cancel.
-// Classes, for numbers that are not all alike and n > 2: "constant", "few distinct", "runs",
+// Classes, for numbers that are not all alike and n > 3: "constant", "few distinct", "runs",
 // "single other", "sorted", "reversed".
 template <class T>
 Gen<std::vector<T>> vectors(std::integral auto n, Gen<T> element) {

@@ -6,7 +6,10 @@
 #pragma once
 
 #include <functional>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "harness/draw.hpp"
@@ -19,6 +22,9 @@ namespace warpcheck {
 // Exceptions pass through.  A skip (GTEST_SKIP) counts as a failure that says so: what a
 // property does not apply to belongs in its generator's domain.
 bool run_capturing(const std::function<void()>& body, std::vector<std::string>& failures);
+
+// Fails the current RapidCheck case with these messages.
+[[noreturn]] void fail_property(const std::vector<std::string>& failures);
 
 // Checks `body` for values of `generator` with RapidCheck, honouring RC_PARAMS; a failure is
 // shrunk, and reported to GoogleTest once.  Call inside a TEST:
@@ -36,8 +42,5 @@ void for_all(const Gen<T>& generator, std::type_identity_t<std::function<void(co
     if (!run_capturing([&] { body(value); }, failures)) fail_property(failures);
   });
 }
-
-// Fails the current RapidCheck case with these messages.
-[[noreturn]] void fail_property(const std::vector<std::string>& failures);
 
 }  // namespace warpcheck

@@ -11,7 +11,7 @@ namespace warpcheck {
 
 // A type of three extents that default to 1: ::dim3 is one, a vector such as ::uint3 is not.
 template <class T>
-concept Extents = requires(T extents) {
+concept CudaExtents = requires(T extents) {
   extents.x, extents.y, extents.z;
   T{1U, 1U, 1U};
   requires T{}.x == 1;
@@ -31,7 +31,7 @@ struct Dim3 {
 
   [[nodiscard]] constexpr std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 
-  template <Extents Other>
+  template <CudaExtents Other>
     requires(!std::same_as<Other, Dim3>)
   constexpr operator Other() const {  // NOLINT(google-explicit-constructor): launch as usual
     return Other{x, y, z};
@@ -41,8 +41,8 @@ struct Dim3 {
 };
 
 struct LaunchConfig {
-  Dim3 grid;                       // blocks
-  Dim3 block;                      // threads of a block
+  Dim3 grid{};                     // blocks
+  Dim3 block{};                    // threads of a block
   std::uint32_t shared_bytes = 0;  // dynamic shared memory of a block
 
   [[nodiscard]] constexpr std::uint64_t blocks() const { return grid.count(); }

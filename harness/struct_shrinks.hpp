@@ -38,7 +38,7 @@ concept ExtentInteger = std::integral<T> && !std::same_as<T, bool>;
 enum class Launches { follow, stay };
 
 // Extents that are the length of a vector, and integers above 0 that are no such length.
-struct Extents {
+struct SharedExtents {
   std::vector<std::size_t> lengths;
   std::vector<std::uint64_t> integers;
 };
@@ -50,8 +50,8 @@ inline void add_once(auto& extents, auto extent) {
 }
 
 template <Reflected T>
-Extents extents_of(const T& value) {
-  Extents extents;
+SharedExtents extents_of(const T& value) {
+  SharedExtents extents;
   for_each_field(value, [&]<class Member>(const char*, const Member& member) {
     if constexpr (is_vector<Member>) {
       if (!member.empty()) add_once(extents.lengths, member.size());
@@ -140,15 +140,15 @@ bool launches_follow(const T& value, std::uint64_t from, std::uint64_t to) {
 template <Reflected T>
 struct ShrinkTraits<T> {
   static bool sizes(const T& value, Take<T> take) {
-    return extents(value, take) || each_field<true>(value, take);
+    return shared_extents(value, take) || each_field<true>(value, take);
   }
   static bool values(const T& value, Take<T> take) { return each_field<false>(value, take); }
 
  private:
-  static bool extents(const T& value, Take<T> take) {
+  static bool shared_extents(const T& value, Take<T> take) {
     using namespace shrink_detail;  // NOLINT(google-build-using-namespace)
-    const Extents extents = extents_of(value);
-    for (const std::size_t length : extents.lengths) {
+    const SharedExtents shared = extents_of(value);
+    for (const std::size_t length : shared.lengths) {
       const auto offer = [&](Chunk chunk) {
         const std::size_t rest = length - chunk.length();
         return (launches_follow(value, length, rest) &&
@@ -157,7 +157,7 @@ struct ShrinkTraits<T> {
       };
       if (for_each_chunk(length, offer)) return true;
     }
-    for (const std::uint64_t extent : extents.integers) {
+    for (const std::uint64_t extent : shared.integers) {
       const auto offer = [&](Candidate<std::uint64_t> make) {
         const std::uint64_t to = make();
         return (launches_follow(value, extent, to) &&

@@ -21,15 +21,6 @@ void for_each_bit(std::uint32_t bits, Visit visit) {
   for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(__builtin_ctz(bits)));
 }
 
-void add_checks(std::uint32_t classes, std::uint64_t kin, Shadow& shadow, RowAccess& row) {
-  for_each_bit(classes & shadow.used, [&](unsigned other_class) {
-    const bool pair = (shadow.displaced >> other_class & 1) != 0;
-    const History& history = shadow.history(other_class, pair);
-    row.check[row.checks++] = {history.last.epoch, kin};
-    if (pair) row.check[row.checks++] = {history.other.epoch, kin};
-  });
-}
-
 // The value that `lane` of a write stores at byte `index` of its access.
 std::byte stored_byte(const Access& access, unsigned lane, std::uint32_t index) {
   const std::byte* const row = access.values[index / access.element_bytes];
@@ -168,10 +159,10 @@ void RaceChecker::on_access(Access& access) {
   row.cells_log2 =
       static_cast<std::uint8_t>(__builtin_ctz(access.bytes) - static_cast<int>(row.offset_shift));
   row.exclusive = access_class == kWeakWrite;
-  row.history = shadow.history(access_class, !row.exclusive);
-  row.checks = 0;
-  add_checks(kClassRelations.race[access_class], kin_, shadow, row);
-  add_checks(kClassRelations.race_across[access_class], kKinBlock, shadow, row);
+  const Shadow::Plan& plan = shadow.plan(access_class, kin_);
+  row.history = plan.history;
+  row.checks = static_cast<std::uint8_t>(plan.checks.size());
+  row.check = plan.checks.data();
 
   RowResult result = RowResult::conflict;
   const unsigned first = access.first_lane();
@@ -189,9 +180,12 @@ void RaceChecker::on_access(Access& access) {
       result = functions_->scattered(row);
       break;
   }
-  if (result == RowResult::conflict) check_lane_by_lane(access, access_class, row, shadow);
-  shadow.used |= 1u << access_class;
-  if (result == RowResult::displaced) shadow.displaced |= 1u << access_class;
+  if (result == RowResult::conflict) {
+    check_lane_by_lane(access, access_class, row, shadow);
+  } else {
+    shadow.mark(1u << access_class,
+                std::uint32_t{result == RowResult::displaced} << access_class);
+  }
 }
 
 void RaceChecker::check_lane_by_lane(const Access& access, unsigned access_class, RowAccess& row,
@@ -205,8 +199,7 @@ void RaceChecker::check_lane_by_lane(const Access& access, unsigned access_class
     for (std::int64_t cell = begin; cell < begin + cells; ++cell) {
       displaced |= record(row.history, cell, row.epoch + lane, row.pc, row.kin);
     }
-    shadow.used |= 1u << access_class;
-    shadow.displaced |= std::uint32_t{displaced} << access_class;
+    shadow.mark(1u << access_class, std::uint32_t{displaced} << access_class);
   });
 }
 
@@ -229,8 +222,8 @@ void RaceChecker::report_lane(const Access& access, unsigned access_class, const
     }
   };
   const auto look_for = [&](std::uint32_t classes, std::uint64_t kin) {
-    for_each_bit(classes & shadow.used, [&](unsigned earlier_class) {
-      const bool pair = (shadow.displaced >> earlier_class & 1) != 0;
+    for_each_bit(classes & shadow.used(), [&](unsigned earlier_class) {
+      const bool pair = (shadow.displaced() >> earlier_class & 1) != 0;
       const History& history = shadow.history(earlier_class, pair);
       look_in(history.last, earlier_class, kin);
       if (pair) look_in(history.other, earlier_class, kin);

@@ -10,9 +10,8 @@
 
 namespace warpcheck::vgpu {
 
-// Accesses of 22 classes may meet in a cell (race.cpp), each with two epochs.
+// How many kinds of accesses may meet in a cell (race_class.hpp).
 inline constexpr unsigned kAccessClasses = 22;
-inline constexpr unsigned kChecksMax = 2 * kAccessClasses;
 
 // One epoch a cell and the pc that left it.  Both point at cell 0 and reach a row's slack beyond
 // both ends.
@@ -66,7 +65,7 @@ struct RowAccess {
   bool exclusive;            // a weak write: lanes of one row must not meet in a cell either, and
                              // only history.last is kept
   std::uint8_t checks;
-  CellCheck check[kChecksMax];
+  const CellCheck* check;    // `checks` of them
 };
 
 enum class RowResult : std::uint8_t {

@@ -20,6 +20,7 @@ constexpr unsigned kWidth = 4;
 constexpr unsigned kWidth = 2;
 #endif
 constexpr unsigned kLanes = 32;
+constexpr unsigned kCellsMax = 16;  // of one lane
 
 typedef std::uint64_t Epochs __attribute__((vector_size(8 * kWidth)));
 typedef std::int64_t Mask __attribute__((vector_size(8 * kWidth)));
@@ -144,12 +145,6 @@ RowResult strided(const RowAccess& row) {
   }
 }
 
-// Records a weak write that is ordered after the cell's last one.
-[[gnu::always_inline]] inline void overwrite(const RowAccess& row, std::int64_t cell, Epoch me) {
-  row.history.last.epoch[cell] = me;
-  row.history.last.pc[cell] = row.pc;
-}
-
 // An earlier epoch is unordered with some lane exactly when it is with the first or the last one,
 // and those two stand for the row afterwards.
 RowResult uniform(const RowAccess& row) {
@@ -171,7 +166,8 @@ RowResult uniform(const RowAccess& row) {
   bool displaced = false;
   for (std::int64_t cell = row.cell; cell < end; ++cell) {
     if (row.exclusive) {
-      overwrite(row, cell, last);
+      row.history.last.epoch[cell] = last;
+      row.history.last.pc[cell] = row.pc;
     } else {
       displaced |= record(row.history, cell, first, row.pc, row.kin);
       if (first != last) displaced |= record(row.history, cell, last, row.pc, row.kin);
@@ -180,51 +176,100 @@ RowResult uniform(const RowAccess& row) {
   return displaced ? RowResult::displaced : RowResult::recorded;
 }
 
-// Calls visit(cell, epoch) for every cell of every active lane, lanes ascending.
-template <bool kPartial, typename Visit>
-[[gnu::always_inline]] inline void for_each_cell(const RowAccess& row, Visit visit) {
-  const std::int64_t cells = std::int64_t{1} << row.cells_log2;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    if (kPartial && (row.mask >> lane & 1) == 0) continue;
-    const std::int64_t begin = row.offset[lane] >> row.offset_shift;
-    for (std::int64_t i = 0; i < cells; ++i) visit(begin + i, row.epoch + lane);
+// The cells of scattered lanes.  Held by value: nothing that is stored in a cell can alias it.
+struct Lanes {
+  const std::uint32_t* offset;
+  Epoch epoch;
+  std::uint32_t mask;
+  unsigned offset_shift;
+  std::int64_t cells;
+
+  // Calls visit(cell, epoch) for every cell of every active lane, lanes ascending.
+  template <bool kFull, bool kSingle, typename Visit>
+  [[gnu::always_inline]] void for_each_cell(Visit visit) const {
+    const auto visit_lane = [&](unsigned lane) __attribute__((always_inline)) {
+      const std::int64_t begin = offset[lane] >> offset_shift;
+      visit(begin, epoch + lane);
+      if constexpr (!kSingle) {
+        for (std::int64_t i = 1; i < cells; ++i) visit(begin + i, epoch + lane);
+      }
+    };
+    if constexpr (kFull) {
+      for (unsigned lane = 0; lane < kLanes; ++lane) visit_lane(lane);
+    } else {
+      for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+        visit_lane(static_cast<unsigned>(__builtin_ctz(rest)));
+      }
+    }
   }
+};
+
+// Writes the epochs of exclusive lanes and compares what each one replaces, in one pass: where two
+// lanes meet, the later one replaces the earlier one's.  False: a conflict; nothing has changed.
+template <bool kFull, bool kSingle>
+bool replace_exclusively(const Lanes& lanes, const RowAccess& row) {
+  struct Replaced {
+    Epoch epoch[kLanes * kCellsMax];
+    std::uint32_t pc[kLanes * kCellsMax];
+  };
+  const CellEpochs last = row.history.last;
+  const std::uint64_t kin = row.kin;
+  const std::uint32_t pc = row.pc;
+  Replaced replaced;
+  unsigned count = 0;
+  bool conflict = false;
+  lanes.for_each_cell<kFull, kSingle>([&](std::int64_t cell, Epoch me) {
+    const Epoch before = last.epoch[cell];
+    conflict |= unordered(before, me, kin);
+    replaced.epoch[count] = before;
+    replaced.pc[count++] = last.pc[cell];
+    last.epoch[cell] = me;
+    last.pc[cell] = pc;
+  });
+  if (!conflict) return true;
+  // Only the first lane to meet a cell found what was there before the row.
+  std::int64_t cells[kLanes * kCellsMax];
+  unsigned at = 0;
+  lanes.for_each_cell<kFull, kSingle>([&](std::int64_t cell, Epoch) { cells[at++] = cell; });
+  while (count-- > 0) {
+    last.epoch[cells[count]] = replaced.epoch[count];
+    last.pc[cells[count]] = replaced.pc[count];
+  }
+  return false;
 }
 
-template <bool kPartial>
+template <bool kFull, bool kSingle>
 RowResult scattered_row(const RowAccess& row) {
+  const Lanes lanes{row.offset, row.epoch, row.mask, row.offset_shift,
+                    std::int64_t{1} << row.cells_log2};
   bool conflict = false;
   for (unsigned i = 0; i < row.checks; ++i) {
-    const CellCheck& check = row.check[i];
-    for_each_cell<kPartial>(row, [&](std::int64_t cell, Epoch me) {
+    const CellCheck check = row.check[i];
+    if (row.exclusive && check.epoch == row.history.last.epoch) continue;  // checked when replaced
+    lanes.for_each_cell<kFull, kSingle>([&](std::int64_t cell, Epoch me) {
       conflict |= unordered(check.epoch[cell], me, check.kin);
     });
   }
   if (conflict) return RowResult::conflict;
-
-  if (!row.exclusive) {
-    bool displaced = false;
-    for_each_cell<kPartial>(row, [&](std::int64_t cell, Epoch me) {
-      displaced |= record(row.history, cell, me, row.pc, row.kin);
-    });
-    return displaced ? RowResult::displaced : RowResult::recorded;
+  if (row.exclusive) {
+    return replace_exclusively<kFull, kSingle>(lanes, row) ? RowResult::recorded
+                                                           : RowResult::conflict;
   }
 
-  for_each_cell<kPartial>(row, [&](std::int64_t cell, Epoch me) { overwrite(row, cell, me); });
-  // Where two lanes met, the later one has overwritten the earlier one's epoch.
-  for_each_cell<kPartial>(row, [&](std::int64_t cell, Epoch me) {
-    conflict |= unordered(row.history.last.epoch[cell], me, row.kin);
+  const History history = row.history;
+  const std::uint64_t kin = row.kin;
+  const std::uint32_t pc = row.pc;
+  bool displaced = false;
+  lanes.for_each_cell<kFull, kSingle>([&](std::int64_t cell, Epoch me) {
+    displaced |= record(history, cell, me, pc, kin);
   });
-  if (!conflict) return RowResult::recorded;
-  // Nothing is lost by clearing: what was there before is ordered before all these lanes.
-  for_each_cell<kPartial>(row, [&](std::int64_t cell, Epoch) {
-    row.history.last.epoch[cell] = 0;
-  });
-  return RowResult::conflict;
+  return displaced ? RowResult::displaced : RowResult::recorded;
 }
 
 RowResult scattered(const RowAccess& row) {
-  return row.mask == ~0u ? scattered_row<false>(row) : scattered_row<true>(row);
+  const bool full = row.mask == ~0u, single = row.cells_log2 == 0;
+  if (single) return full ? scattered_row<true, true>(row) : scattered_row<false, true>(row);
+  return full ? scattered_row<true, false>(row) : scattered_row<false, false>(row);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <new>
 
+#include "vgpu/check/race_class.hpp"
 #include "vgpu/machine/memory.hpp"
 
 namespace warpcheck::vgpu {
@@ -25,7 +26,7 @@ std::size_t memory_bytes(std::size_t cells) { return cells * kBytesPerCell + 2 *
 
 void Shadow::begin(std::uint32_t launch, std::uint32_t bytes) {
   launch_ = launch;
-  used = displaced = 0;
+  used_ = displaced_ = planned_ = 0;
   granularity_ = kWord;
   if (bytes > capacity_) {
     release();
@@ -73,14 +74,34 @@ void Shadow::split_to_bytes() {
   };
   for (unsigned access_class = 0; access_class < kAccessClasses; ++access_class) {
     const std::uint32_t bit = 1u << access_class;
-    if ((used & bit) == 0) continue;
-    const bool pair = (displaced & bit) != 0;
+    if ((used_ & bit) == 0) continue;
+    const bool pair = (displaced_ & bit) != 0;
     const History words = history_at(kWord, access_class, pair);
     const History bytes = history_at(kByte, access_class, pair);
     copy(words.last, bytes.last);
     if (pair) copy(words.other, bytes.other);
   }
   granularity_ = kByte;
+  planned_ = 0;
+}
+
+void Shadow::make_plan(unsigned access_class, std::uint64_t kin) {
+  plans_.resize(kAccessClasses);
+  Plan& plan = plans_[access_class];
+  plan.history = history(access_class, access_class != kWeakWrite);
+  plan.checks.clear();
+  const auto add = [&](std::uint32_t classes, std::uint64_t class_kin) {
+    for (std::uint32_t rest = classes & used_; rest != 0; rest &= rest - 1) {
+      const auto earlier_class = static_cast<unsigned>(__builtin_ctz(rest));
+      const bool pair = (displaced_ >> earlier_class & 1) != 0;
+      const History& cells = history(earlier_class, pair);
+      plan.checks.push_back({cells.last.epoch, class_kin});
+      if (pair) plan.checks.push_back({cells.other.epoch, class_kin});
+    }
+  };
+  add(kClassRelations.race[access_class], kin);
+  add(kClassRelations.race_across[access_class], kKinBlock);
+  planned_ |= 1u << access_class;
 }
 
 void Shadow::clear() {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <vector>
 
 #include "vgpu/check/race_rows.hpp"
 
@@ -33,8 +34,25 @@ class Shadow {
   const History& history(unsigned access_class, bool pair);
 
   // Bit c: accesses of class c have been recorded in this launch; in history(c).other, too.
-  std::uint32_t used = 0;
-  std::uint32_t displaced = 0;
+  [[nodiscard]] std::uint32_t used() const { return used_; }
+  [[nodiscard]] std::uint32_t displaced() const { return displaced_; }
+  void mark(std::uint32_t used_classes, std::uint32_t displaced_classes) {
+    if ((used_classes & ~used_) == 0 && (displaced_classes & ~displaced_) == 0) return;
+    used_ |= used_classes;
+    displaced_ |= displaced_classes;
+    planned_ = 0;
+  }
+
+  // What an access of a class does here, as long as used() and displaced() stay as they are.
+  struct Plan {
+    History history;  // where to record it
+    std::vector<CellCheck> checks;
+  };
+  //   kin: of the warp model
+  const Plan& plan(unsigned access_class, std::uint64_t kin) {
+    if ((planned_ >> access_class & 1) == 0) make_plan(access_class, kin);
+    return plans_[access_class];
+  }
 
   // Empties every cell.
   void clear();
@@ -60,7 +78,11 @@ class Shadow {
   void allocate(Cells& cells, Granularity granularity);
   [[nodiscard]] std::size_t cells_of(Granularity granularity) const;
   const History& history_at(Granularity granularity, unsigned access_class, bool pair);
+  void make_plan(unsigned access_class, std::uint64_t kin);
 
+  std::uint32_t used_ = 0, displaced_ = 0;
+  std::uint32_t planned_ = 0;  // bit c: plans_[c] holds
+  std::vector<Plan> plans_;
   std::array<std::unique_ptr<Classes>, 2> classes_;  // by granularity
   Granularity granularity_ = kWord;
   std::uint32_t launch_ = 0;

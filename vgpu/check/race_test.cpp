@@ -187,6 +187,20 @@ TEST_F(RaceTest, LanesThatStoreToOnePlaceRace) {
   EXPECT_EQ(findings()[0].object, "s[3], 4 bytes");
 }
 
+TEST_F(RaceTest, ScatteredLanesThatMeetAreFoundWithTheirNeighboursUntouched) {
+  start(1, 64);
+  launch.one(kWrite, shared, 0, 7, 4, 100);
+  launch.barrier(0);
+  Access row = launch.access(kWrite, shared, 0, 0, 5);
+  row.mask = 0b1111;
+  row.offset = {400, 404, 400, 408};
+  launch.emit(row);
+  ASSERT_EQ(summary(), (Lines{"write 105 / write 105"}));
+  EXPECT_EQ(findings()[0].count, 1u);
+  EXPECT_EQ(findings()[0].accesses[0].thread, (Dim3{0, 0, 0}));
+  EXPECT_EQ(findings()[0].accesses[1].thread, (Dim3{2, 0, 0}));
+}
+
 TEST_F(RaceTest, EqualBytesAreANote) {
   start(1, 64);
   Access row = launch.access(kWrite, shared, 0, 0, 5);

@@ -18,7 +18,8 @@ std::uint64_t address_of(const AddressRow& row, unsigned lane) {
   std::uint64_t address = 0;
   const std::size_t width = row.wide ? 8 : 4;
   std::memcpy(&address, row.row + lane * width, width);
-  return address + row.displacement;
+  address += row.displacement;
+  return row.wide ? address : static_cast<std::uint32_t>(address);
 }
 
 bool in_window(std::uint64_t address, std::uint64_t window) {

@@ -115,8 +115,8 @@ struct Wave {
   float operator()(float x) const {
     const bool finite = absolute(x) < __builtin_inff();
     const double turns = static_cast<double>(finite ? x : 0.0f) * (0.5 / kPi);
-    // From 2^51 turns on nothing is left of the fraction.
-    const double small = absolute(turns) < 0x1p51 ? turns : 0.0;
+    // From about there on nothing is left of the fraction.
+    const double small = absolute(turns) < 0x1p48 ? turns : 0.0;
     const double quarters = nearest(4.0 * small);
     const double r = small - 0.25 * quarters;
     const double mod4 = quarters - 4.0 * nearest(0.25 * quarters);  // -2 .. 2

@@ -256,9 +256,9 @@ struct Permute {
 // lop3 with a BoolOp: also p = (d != 0) BoolOp q.
 void lop3_with_predicate(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   const Lop3 op(instr);
-  const WordCell* a = row<Word>(banks, instr.refs[1]);
-  const WordCell* b = row<Word>(banks, instr.refs[2]);
-  const WordCell* c = row<Word>(banks, instr.refs[3]);
+  const Word* a = row<Word>(banks, instr.refs[1]);
+  const Word* b = row<Word>(banks, instr.refs[2]);
+  const Word* c = row<Word>(banks, instr.refs[3]);
   alignas(64) Word values[kWarpLanes];
   alignas(64) Word flags[kWarpLanes];
   WARPCHECK_EACH_LANE(lane) {
@@ -268,7 +268,7 @@ void lop3_with_predicate(const LaneBanks& banks, const Instr& instr, std::uint32
   const Word q = predicate(banks, instr.refs[5]);
   const Word not_zero = mask_of(flags);
   const bool conjunction = instr.modifiers.bool_op == ptx::BoolOp::and_;
-  if (present(instr.refs[0])) blend<WordCell>(row<Word>(banks, instr.refs[0]), values, mask);
+  if (present(instr.refs[0])) blend<Word>(row<Word>(banks, instr.refs[0]), values, mask);
   write_predicate(banks, instr.refs[4], conjunction ? not_zero & q : not_zero | q, mask);
 }
 

@@ -22,7 +22,7 @@ struct AddStep {
   Sum<U> operator()(U a, U b, U carry_in) const {
     const U partial = a + b;
     const U total = partial + carry_in;
-    return {total, (partial < a) | (total < partial)};
+    return {total, partial < a || total < partial};
   }
 };
 
@@ -30,7 +30,7 @@ struct SubStep {
   template <class U>
   Sum<U> operator()(U a, U b, U borrow_in) const {
     const U partial = a - b;
-    return {partial - borrow_in, (a < b) | (partial < borrow_in)};
+    return {partial - borrow_in, a < b || partial < borrow_in};
   }
 };
 
@@ -71,9 +71,9 @@ template <class Combine, class Step, class U>
 void with_carry(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   constexpr bool kProduct = !std::is_same_v<Combine, First>;
   const U carry_in = present(instr.refs[5]) ? predicate(banks, instr.refs[5]) : 0;
-  const Cell<U>* a = row<U>(banks, instr.refs[1]);
-  const Cell<U>* b = row<U>(banks, instr.refs[2]);
-  const Cell<U>* last = row<U>(banks, instr.refs[kProduct ? 3 : 2]);
+  const Bits<U>* a = row<U>(banks, instr.refs[1]);
+  const Bits<U>* b = row<U>(banks, instr.refs[2]);
+  const Bits<U>* last = row<U>(banks, instr.refs[kProduct ? 3 : 2]);
   alignas(64) U values[kWarpLanes];
   alignas(64) std::uint32_t carries[kWarpLanes];
   WARPCHECK_EACH_LANE(lane) {
@@ -84,7 +84,7 @@ void with_carry(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) 
     values[lane] = sum.value;
     carries[lane] = sum.carry ? 0xffffffffu : 0;
   }
-  blend<Cell<U>>(row<U>(banks, instr.refs[0]), values, mask);
+  blend<Bits<U>>(row<U>(banks, instr.refs[0]), values, mask);
   write_predicate(banks, instr.refs[4], mask_of(carries), mask);
 }
 

@@ -66,8 +66,8 @@ struct LessOrGreater {
 // unordered comparisons of floats are made: ltu is the complement of ge.
 template <class Cmp, bool kNegated, bool kFlush, class T>
 WARPCHECK_INLINE Word compared(const LaneBanks& banks, const Instr& instr) {
-  const Cell<T>* a = row<T>(banks, instr.refs[1]);
-  const Cell<T>* b = row<T>(banks, instr.refs[2]);
+  const Bits<T>* a = row<T>(banks, instr.refs[1]);
+  const Bits<T>* b = row<T>(banks, instr.refs[2]);
   alignas(64) Word flags[kWarpLanes];
   WARPCHECK_EACH_LANE(lane) {
     T x = from_cell<T>(a[lane]);
@@ -94,7 +94,7 @@ Word combine(BoolOp op, Word compared_bits, Word c) {
 // setp p, a, b
 template <class Cmp, bool kNegated, bool kFlush, class T>
 void setp(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
-  WordCell* held = row<Word>(banks, instr.refs[0]);
+  Word* held = row<Word>(banks, instr.refs[0]);
   *held = (*held & ~mask) | (compared<Cmp, kNegated, kFlush, T>(banks, instr) & mask);
 }
 
@@ -118,7 +118,7 @@ void set(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   const Word yes = instr.modifiers.type == Type::f32 ? bits_of(1.0f) : 0xffffffffu;
   alignas(64) Word values[kWarpLanes];
   WARPCHECK_EACH_LANE(lane) { values[lane] = (bits & kLaneBit<Word>.bit[lane]) != 0 ? yes : 0; }
-  blend<WordCell>(row<Word>(banks, instr.refs[0]), values, mask);
+  blend<Word>(row<Word>(banks, instr.refs[0]), values, mask);
 }
 
 template <class Cmp, bool kNegated, bool kFlush, class T>
@@ -200,12 +200,12 @@ ComputeFn find_set(const Instr& instr) {
 template <class C>
 void selp(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   const C c = predicate(banks, instr.refs[3]);
-  const Cell<C>* a = row<C>(banks, instr.refs[1]);
-  const Cell<C>* b = row<C>(banks, instr.refs[2]);
-  Cell<C>* destination = row<C>(banks, instr.refs[0]);
-  alignas(64) Cell<C> values[kWarpLanes];
+  const Bits<C>* a = row<C>(banks, instr.refs[1]);
+  const Bits<C>* b = row<C>(banks, instr.refs[2]);
+  Bits<C>* destination = row<C>(banks, instr.refs[0]);
+  alignas(64) Bits<C> values[kWarpLanes];
   const bool whole = mask == kAllLanes;
-  Cell<C>* out = whole ? destination : values;
+  Bits<C>* out = whole ? destination : values;
   WARPCHECK_EACH_LANE(lane) {
     out[lane] = (c & kLaneBit<C>.bit[lane]) != 0 ? a[lane] : b[lane];
   }
@@ -235,7 +235,7 @@ template <class F>
 void testp(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   using Layout = FloatLayout<F>;
   using ptx::TestProperty;
-  const Cell<F>* a = row<F>(banks, instr.refs[1]);
+  const Bits<F>* a = row<F>(banks, instr.refs[1]);
   const TestProperty property = instr.modifiers.test;
   Word bits = 0;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {

@@ -91,9 +91,12 @@ struct ToInteger {
   template <class F>
   D operator()(F x) const {
     const D value = clamped<D>(integral<kMode>(flush<kFlush>(x)));
-    if constexpr (!std::is_same_v<D, std::int32_t>) return value;
-    const D not_high = value > highest ? static_cast<D>(highest) : value;
-    return not_high < lowest ? static_cast<D>(lowest) : not_high;
+    if constexpr (std::is_same_v<D, std::int32_t>) {
+      const D not_high = value > highest ? highest : value;
+      return not_high < lowest ? lowest : not_high;
+    } else {
+      return value;
+    }
   }
   std::int32_t lowest = INT32_MIN;
   std::int32_t highest = INT32_MAX;
@@ -147,7 +150,6 @@ ComputeFn from_integer(const ptx::Modifiers& m) {
 
 template <class F, Rounding kMode, bool kFlush>
 ComputeFn to_integer(Type type) {
-  using ptx::bytes_of;
   if (type == Type::u32) return lanewise<ToInteger<std::uint32_t, kMode, kFlush>, std::uint32_t, F>;
   if (type == Type::u64) return lanewise<ToInteger<std::uint64_t, kMode, kFlush>, std::uint64_t, F>;
   if (type == Type::s64) return lanewise<ToInteger<std::int64_t, kMode, kFlush>, std::int64_t, F>;

@@ -31,9 +31,9 @@ constexpr std::size_t kUnpackSlot[4] = {0, 4, 3, 5};
 template <class D, class Part, unsigned kParts>
 void pack(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   constexpr unsigned kBits = 8 * sizeof(D) / kParts;
-  alignas(64) Cell<D> values[kWarpLanes] = {};
+  alignas(64) Bits<D> values[kWarpLanes] = {};
   for (unsigned part = 0; part < kParts; ++part) {
-    const Cell<Part>* source = row<Part>(banks, instr.refs[kPackSlot[part]]);
+    const Bits<Part>* source = row<Part>(banks, instr.refs[kPackSlot[part]]);
     WARPCHECK_EACH_LANE(lane) {
       const D bits = source[lane] & ((D{1} << kBits) - 1);
       values[lane] |= bits << (kBits * part);
@@ -46,12 +46,12 @@ void pack(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
 template <class S, unsigned kParts>
 void unpack(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   constexpr unsigned kBits = 8 * sizeof(S) / kParts;
-  alignas(64) Cell<S> source[kWarpLanes];
+  alignas(64) Bits<S> source[kWarpLanes];
   __builtin_memcpy(source, row<S>(banks, instr.refs[1]), sizeof source);
   for (unsigned part = 0; part < kParts; ++part) {
     const Ref destination = instr.refs[kUnpackSlot[part]];
     if (!present(destination)) continue;
-    alignas(64) WordCell values[kWarpLanes];
+    alignas(64) Word values[kWarpLanes];
     WARPCHECK_EACH_LANE(lane) {
       values[lane] =
           static_cast<Word>((source[lane] >> (kBits * part)) & ((S{1} << kBits) - 1));
@@ -146,7 +146,7 @@ Range window_of(Space space) {
 }
 
 void isspacep(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
-  const WideCell* a = row<Wide>(banks, instr.refs[1]);
+  const Wide* a = row<Wide>(banks, instr.refs[1]);
   const Range window = window_of(instr.modifiers.space);
   Word bits = 0;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {

@@ -32,14 +32,8 @@
 
 namespace warpcheck::vgpu::WARPCHECK_SIMD {
 
-using WordCell [[gnu::may_alias]] = std::uint32_t;
-using WideCell [[gnu::may_alias]] = std::uint64_t;
-
-// What holds one lane of a value of type T in its row.
-template <class T>
-using Cell = std::conditional_t<sizeof(T) == 8, WideCell, WordCell>;
-
-// The plain unsigned integer of that size: arithmetic on it wraps without promotion to int.
+// The cell that holds one lane of a value of type T in its row.  Arithmetic on it wraps, without
+// promotion to int.
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
@@ -57,9 +51,9 @@ template <class Int>
 inline constexpr LaneBitTable<Int> kLaneBit{};
 
 template <class T>
-WARPCHECK_INLINE Cell<T>* row(const LaneBanks& banks, Ref ref) {
+WARPCHECK_INLINE Bits<T>* row(const LaneBanks& banks, Ref ref) {
   std::byte* base = banks.base[static_cast<std::size_t>(ref.bank)];
-  return reinterpret_cast<Cell<T>*>(base + ref.offset);
+  return reinterpret_cast<Bits<T>*>(base + ref.offset);
 }
 
 WARPCHECK_INLINE bool present(Ref ref) { return ref.bank != Bank::none; }
@@ -71,7 +65,7 @@ WARPCHECK_INLINE std::uint32_t predicate(const LaneBanks& banks, Ref ref) {
 WARPCHECK_INLINE void write_predicate(const LaneBanks& banks, Ref ref, std::uint32_t bits,
                                       std::uint32_t mask) {
   if (!present(ref)) return;
-  WordCell* held = row<std::uint32_t>(banks, ref);
+  std::uint32_t* held = row<std::uint32_t>(banks, ref);
   *held = (*held & ~mask) | (bits & mask);
 }
 
@@ -126,11 +120,11 @@ template <class Op, class D, class... S, std::size_t... I>
 WARPCHECK_INLINE void lanewise_over(const LaneBanks& banks, const Instr& instr,
                                     std::uint32_t mask, std::index_sequence<I...>) {
   const Op op = make_operation<Op>(instr);
-  Cell<D>* destination = row<D>(banks, instr.refs[0]);
-  alignas(64) Cell<D> values[kWarpLanes];
+  Bits<D>* destination = row<D>(banks, instr.refs[0]);
+  alignas(64) Bits<D> values[kWarpLanes];
   const bool whole = mask == kAllLanes;
-  Cell<D>* out = whole ? destination : values;
-  [&](const Cell<S>*... in) {
+  Bits<D>* out = whole ? destination : values;
+  [&](const Bits<S>*... in) {
     WARPCHECK_EACH_LANE(lane) { out[lane] = to_cell<D>(op(from_cell<S>(in[lane])...)); }
   }(row<S>(banks, instr.refs[kSourceSlot[I]])...);
   if (!whole) blend(destination, values, mask);

@@ -27,17 +27,18 @@ template <class Address>
 RowScan scan_row(const AddressRow& addresses, std::uint32_t limit, std::uint32_t bytes,
                  std::uint32_t mask, std::uint32_t* offsets) {
   const auto* row = reinterpret_cast<const Address*>(addresses.row);
-  const std::uint64_t shift = addresses.displacement - addresses.base;
+  const auto displacement = static_cast<Address>(addresses.displacement);   // wraps as addresses do
+  const std::uint64_t base = addresses.base;
   const std::uint64_t last = limit >= bytes ? limit - bytes : 0;
   const unsigned lead = static_cast<unsigned>(__builtin_ctz(mask));
-  const std::uint64_t lead_offset = std::uint64_t{row[lead]} + shift;
+  const std::uint64_t lead_offset = static_cast<Address>(row[lead] + displacement) - base;
   const auto first = static_cast<std::uint32_t>(lead_offset);
   const std::uint32_t origin = first - lead * bytes;
   std::uint64_t outside = 0;
   std::uint32_t unaligned = 0, unstrided = 0, different = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const std::uint32_t active = 0u - ((mask >> lane) & 1u);
-    const std::uint64_t offset = std::uint64_t{row[lane]} + shift;
+    const std::uint64_t offset = static_cast<Address>(row[lane] + displacement) - base;
     const auto low = static_cast<std::uint32_t>(offset);
     outside |= (offset > last ? 1u : 0u) & active;
     unaligned |= low & active;

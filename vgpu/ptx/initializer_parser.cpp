@@ -38,7 +38,8 @@ class InitializerParser {
   // level.  Values that stand without braces of their own fill the inner rows one after another.
   std::uint64_t parse_row(std::size_t level, std::uint64_t offset) {
     const std::uint64_t size = row_bytes(level);
-    const std::uint64_t limit = size == 0 && dimensions_[0] == 0 ? UINT64_MAX : offset + size;
+    const bool unsized = level == 0 && dimensions_[0] == 0;
+    const std::uint64_t limit = unsized ? UINT64_MAX : offset + size;
     lexer_.expect('{');
     std::uint64_t at = offset;
     while (!lexer_.peek().is('}')) {

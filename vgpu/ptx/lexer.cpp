@@ -90,6 +90,12 @@ void Lexer::fail(std::uint32_t line, std::string_view message) const {
   throw ParseError(fmt::format("{}:{}: {}", name_, line, message));
 }
 
+bool Lexer::at_label() const {
+  const char* at = cursor_;
+  while (at != end_ && (*at == ' ' || *at == '\t')) ++at;
+  return at != end_ && *at == ':' && (at + 1 == end_ || at[1] != ':');
+}
+
 void Lexer::extend_mnemonic() {
   while (cursor_ != end_ && (is_name(*cursor_) || *cursor_ == '.' || *cursor_ == ':')) {
     if (*cursor_ == ':') {

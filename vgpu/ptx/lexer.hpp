@@ -47,8 +47,8 @@ class Lexer {
   void expect(char punctuation);
   std::string_view expect_identifier(std::string_view what);
 
-  // The character right after the current token.
-  [[nodiscard]] char next_character() const { return cursor_ < end_ ? *cursor_ : '\0'; }
+  // True if a `:` follows the current token.
+  [[nodiscard]] bool at_label() const;
   // Grows the current identifier by its `.suffix` parts, as instructions have them.
   void extend_mnemonic();
   // The current token is `{`: goes behind its `}` without looking at what is between.

@@ -111,7 +111,9 @@ std::string read_suffix(std::string_view word, std::string_view text, const Row&
   const auto allowed = std::ranges::find_if(meanings, [&](const Suffix& suffix) {
     return row.classes.test(static_cast<std::size_t>(suffix.suffix_class));
   });
-  if (allowed == meanings.end()) return fmt::format("misplaced modifier '.{}' in '{}'", word, text);
+  if (allowed == meanings.end()) {
+    return fmt::format("modifier '.{}' of '{}' is not supported", word, text);
+  }
   missing.reset(static_cast<std::size_t>(allowed->suffix_class));
   const bool second_type = allowed->suffix_class == SuffixClass::type && row.types_max < 2 &&
                            modifiers.type != Type::none;
@@ -254,7 +256,9 @@ std::string find_misfit(const Mnemonic& mnemonic, std::span<const Operand> opera
   if (mnemonic.unchecked) return {};
   const std::size_t given = operands.size();
   if (mnemonic.cache_policy && !operands.empty()) {
-    if (!is_src(operands.back())) return "the last operand must be a cache policy";
+    if (!is_src(operands.back())) {
+      return fmt::format("operand {} must be a cache policy", given);
+    }
     operands = operands.first(operands.size() - 1);
   }
   const Form* counted = nullptr;

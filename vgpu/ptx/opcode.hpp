@@ -76,6 +76,9 @@ struct Modifiers {
   bool wrap = false, clamp = false, left = false, right = false;  // shf, bmsk, szext
   bool shift_amount = false;      // bfind.shiftamt
   bool nan = false, absolute = false, xorsign = false, relu = false;  // min, max, redux, cvt
+  bool warp = false;              // bar.warp.sync
+  bool popc = false;              // bar.red.popc
+  bool pack = false;              // cvt.pack
 };
 
 enum class SpecialRegister : std::uint8_t {

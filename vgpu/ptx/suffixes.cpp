@@ -123,12 +123,12 @@ std::vector<Suffix> all_suffixes() {
       suffix("ecr", C::permute, PermuteMode::ecr),
       suffix("rc16", C::permute, PermuteMode::rc16),
 
-      suffix("finite", C::test, TestOp::finite),
-      suffix("infinite", C::test, TestOp::infinite),
-      suffix("number", C::test, TestOp::number),
-      suffix("notanumber", C::test, TestOp::notanumber),
-      suffix("normal", C::test, TestOp::normal),
-      suffix("subnormal", C::test, TestOp::subnormal),
+      suffix("finite", C::test, TestProperty::finite),
+      suffix("infinite", C::test, TestProperty::infinite),
+      suffix("number", C::test, TestProperty::number),
+      suffix("notanumber", C::test, TestProperty::notanumber),
+      suffix("normal", C::test, TestProperty::normal),
+      suffix("subnormal", C::test, TestProperty::subnormal),
 
       suffix("approx", C::approx, 0),
       suffix("full", C::approx, 1),
@@ -157,6 +157,7 @@ std::vector<Suffix> all_suffixes() {
       flag("noftz", C::noftz),
       flag("popc", C::popc),
       flag("idx", C::idx),
+      flag("cta", C::cta),  // bar.cta, barrier.cta: the only barriers of those forms
   };
   all.insert(all.end(), others);
   for (const std::string_view hint :
@@ -223,7 +224,7 @@ bool apply(const Suffix& s, Modifiers& m) {
     case C::vote: return set_once(m.vote, VoteMode::none, s.value);
     case C::vector: return set_once<std::uint8_t>(m.vector, 1, s.value);
     case C::permute: return set_once(m.permute, PermuteMode::none, s.value);
-    case C::test: return set_once(m.test, TestOp::none, s.value);
+    case C::test: return set_once(m.test, TestProperty::none, s.value);
     case C::approx: return raise(s.value == 0 ? m.approx : m.full);
     case C::clamp: return raise(s.value == 0 ? m.wrap : m.clamp);
     case C::leftright: return raise(s.value == 0 ? m.right : m.left);
@@ -246,7 +247,8 @@ bool apply(const Suffix& s, Modifiers& m) {
     case C::popc: return raise(m.popc);
     case C::cache:
     case C::noftz:
-    case C::idx: return true;  // change nothing that can be observed, or have one form only
+    case C::idx:
+    case C::cta: return true;  // change nothing that can be observed, or have one form only
   }
   return false;
 }

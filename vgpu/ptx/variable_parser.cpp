@@ -5,6 +5,7 @@
 #include <bit>
 #include <optional>
 
+#include "vgpu/ptx/constant.hpp"
 #include "vgpu/ptx/initializer_parser.hpp"
 #include "vgpu/ptx/suffixes.hpp"
 
@@ -125,23 +126,26 @@ std::uint32_t parse_alignment(Lexer& lexer) {
   return static_cast<std::uint32_t>(alignment);
 }
 
-Variable parse_variable(Context& context, Space space) {
+Declaration parse_variable(Context& context, Space space) {
   Lexer& lexer = context.lexer;
   const Attributes attributes = parse_attributes(lexer);
-  Variable out;
+  Declaration declaration;
+  declaration.line = lexer.peek().line;
+  declaration.name = lexer.expect_identifier("a name");
+  Variable& out = declaration.variable;
   out.space = space;
   out.element = attributes.type;
   out.managed = attributes.managed;
-  out.name = lexer.expect_identifier("a name");
+  out.name = declaration.name;
   std::vector<std::uint64_t> dimensions = parse_dimensions(lexer);
   const std::uint64_t element_bytes = bytes_of(attributes.type) * attributes.vector;
   out.alignment = attributes.alignment != 0 ? attributes.alignment
                                             : static_cast<std::uint32_t>(element_bytes);
   out.bytes = size_of(lexer, dimensions, element_bytes);
-  if (!lexer.accept('=')) return out;
+  if (!lexer.accept('=')) return declaration;
   if (attributes.vector > 1) dimensions.push_back(attributes.vector);
   parse_initializer(context, dimensions, out);
-  return out;
+  return declaration;
 }
 
 }  // namespace warpcheck::ptx

@@ -11,8 +11,14 @@ Type find_type(std::string_view directive);
 // The space that a directive such as `.global` names; Space::generic if it is not one.
 Space find_space(std::string_view directive);
 
+struct Declaration {
+  Variable variable;
+  std::string_view name;  // in the text
+  std::uint32_t line;
+};
+
 // What follows the state space: alignment, type, name, dimensions and initialiser.
-Variable parse_variable(Context& context, Space space);
+Declaration parse_variable(Context& context, Space space);
 
 // A power of two.
 std::uint32_t parse_alignment(Lexer& lexer);

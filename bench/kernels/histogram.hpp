@@ -1,0 +1,14 @@
+// Measured kernel: 256-bin histogram, shared atomics within a block.  Twin of histogram.cl.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace bench {
+
+inline constexpr int kBins = 256;  // and threads of a block
+
+// Adds to counts[b] how many of in[0 .. n-1] have b as their low byte.  n is a multiple of kBins;
+// counts holds kBins elements, set by the caller.
+cudaError_t histogram(const int* in, int* counts, int n);
+
+}  // namespace bench

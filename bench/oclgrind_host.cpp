@@ -1,0 +1,133 @@
+// Runs one of the measured kernels' OpenCL twins once, to be timed under Oclgrind:
+//
+//   oclgrind --data-races oclgrind_host block_scan KERNEL_DIRECTORY [ELEMENTS]
+//
+// Prints "KERNEL ELEMENTS MILLISECONDS right", the time being that of the launch alone; exits 1
+// where the result is wrong, 2 on bad usage or an OpenCL error.
+#define CL_HPP_ENABLE_EXCEPTIONS
+#define CL_HPP_TARGET_OPENCL_VERSION 120
+#define CL_HPP_MINIMUM_OPENCL_VERSION 120
+#include <CL/opencl.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr std::size_t kGroup = 256;  // work-items of a group, and bins of the histogram
+
+using Ints = std::vector<int>;
+
+// What a kernel computes, and how many elements it writes.
+struct Twin {
+  std::string name;
+  std::size_t (*out_size)(std::size_t n);
+  Ints (*reference)(const Ints& in);
+};
+
+Ints scan_of_groups(const Ints& in) {
+  Ints out(in.size());
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    out[i] = in[i] + (i % kGroup == 0 ? 0 : out[i - 1]);
+  }
+  return out;
+}
+
+Ints histogram(const Ints& in) {
+  Ints counts(kGroup);
+  for (const int x : in) ++counts[static_cast<std::size_t>(x) % kGroup];
+  return counts;
+}
+
+Ints sums_of_groups(const Ints& in) {
+  Ints sums(in.size() / kGroup);
+  for (std::size_t i = 0; i < in.size(); ++i) sums[i / kGroup] += in[i];
+  return sums;
+}
+
+const Twin kTwins[] = {
+    {"block_scan", [](std::size_t n) { return n; }, scan_of_groups},
+    {"histogram", [](std::size_t) { return kGroup; }, histogram},
+    {"tree_reduction", [](std::size_t n) { return n / kGroup; }, sums_of_groups},
+};
+
+const Twin& find_twin(const std::string& name) {
+  for (const Twin& twin : kTwins) {
+    if (twin.name == name) return twin;
+  }
+  throw std::invalid_argument("no kernel \"" + name +
+                              "\": expected block_scan, histogram or tree_reduction");
+}
+
+std::string read_text(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error("cannot read " + path.string());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Small numbers without a pattern, the same every time (a linear congruential generator).
+Ints numbers(std::size_t n) {
+  Ints values(n);
+  unsigned state = 1;
+  for (int& value : values) {
+    state = state * 1'664'525U + 1'013'904'223U;
+    value = static_cast<int>(state >> 20U);
+  }
+  return values;
+}
+
+bool run(const Twin& twin, const std::filesystem::path& directory, std::size_t n) {
+  const Ints in = numbers(n);
+  Ints out(twin.out_size(n));
+
+  const cl::Context context(CL_DEVICE_TYPE_DEFAULT);
+  const cl::CommandQueue queue(context);
+  cl::Program program(context, read_text(directory / (twin.name + ".cl")), /*build=*/true);
+  cl::Kernel kernel(program, ("bench_" + twin.name).c_str());
+  const cl::Buffer device_in(context, CL_MEM_READ_ONLY, n * sizeof(int));
+  const cl::Buffer device_out(context, CL_MEM_READ_WRITE, out.size() * sizeof(int));
+  queue.enqueueWriteBuffer(device_in, CL_TRUE, 0, n * sizeof(int), in.data());
+  queue.enqueueWriteBuffer(device_out, CL_TRUE, 0, out.size() * sizeof(int), out.data());
+  kernel.setArg(0, device_in);
+  kernel.setArg(1, device_out);
+
+  const auto begin = std::chrono::steady_clock::now();
+  queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(n), cl::NDRange(kGroup));
+  queue.finish();
+  const std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - begin;
+
+  queue.enqueueReadBuffer(device_out, CL_TRUE, 0, out.size() * sizeof(int), out.data());
+  const bool right = out == twin.reference(in);
+  std::cout << twin.name << ' ' << n << ' ' << elapsed.count() << ' ' << (right ? "right" : "wrong")
+            << '\n';
+  return right;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc < 3 || argc > 4) {
+    throw std::invalid_argument("usage: oclgrind_host KERNEL KERNEL_DIRECTORY [ELEMENTS]");
+  }
+  const std::size_t n = argc == 4 ? std::stoul(argv[3]) : 262'144;
+  if (n == 0 || n % kGroup != 0) {
+    throw std::invalid_argument("ELEMENTS: expected a multiple of " + std::to_string(kGroup));
+  }
+  return run(find_twin(argv[1]), argv[2], n) ? EXIT_SUCCESS : EXIT_FAILURE;
+} catch (const cl::Error& error) {
+  std::cerr << "oclgrind_host: " << error.what() << " failed with OpenCL error " << error.err()
+            << '\n';
+  return 2;
+} catch (const std::exception& error) {
+  std::cerr << "oclgrind_host: " << error.what() << '\n';
+  return 2;
+}

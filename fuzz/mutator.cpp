@@ -1,0 +1,145 @@
+#include "fuzz/mutator.hpp"
+
+#include <algorithm>
+
+#include "fuzz/input_layout.hpp"
+#include "vgpu/schedule/prng.hpp"
+
+namespace warpcheck::fuzz {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+// An input whose parts can be edited.
+struct Parts {
+  Bytes data, decisions;
+  std::uint8_t tail = 0, mode = 0;
+
+  [[nodiscard]] std::size_t size() const {
+    return data.size() + decisions.size() + kTrailerBytes;
+  }
+  [[nodiscard]] InputLayout layout() const { return {data, decisions, tail, mode}; }
+};
+
+class Mutation {
+ public:
+  Mutation(Parts& parts, std::size_t size_max, std::uint64_t seed,
+           const ByteMutation& mutate_bytes)
+      : parts_(parts), size_max_(size_max), prng_(seed), mutate_bytes_(mutate_bytes) {}
+
+  void run() {
+    // The kinds of edits are about as likely as they are useful: what a kernel computes depends
+    // on its data first, and on where its lanes are parted next.
+    switch (prng_.below(16)) {
+      case 0:
+        parts_.mode = static_cast<std::uint8_t>(prng_.next());
+        return;
+      case 1:
+        parts_.tail = prng_.one_in(4) ? 0 : static_cast<std::uint8_t>(prng_.next());
+        return;
+      case 2:
+      case 3:
+      case 4:
+        return add_decision();
+      case 5:
+        return drop_decision();
+      case 6:
+      case 7:
+      case 8:
+        return edit_decision();
+      default:
+        return edit_data();
+    }
+  }
+
+ private:
+  [[nodiscard]] std::size_t decision_count() const {
+    return parts_.decisions.size() / kDecisionBytes;
+  }
+  [[nodiscard]] std::size_t room() const { return size_max_ - std::min(size_max_, parts_.size()); }
+
+  void edit_data() {
+    Bytes& data = parts_.data;
+    const std::size_t size = data.size();
+    data.resize(size + room());
+    if (data.empty()) return;
+    data.resize(mutate_bytes_(data, size));
+  }
+
+  void add_decision() {
+    if (room() < kDecisionBytes || decision_count() == kDecisionsMax) return edit_data();
+    Bytes decision(kDecisionBytes);
+    for (std::uint8_t& byte : decision) byte = static_cast<std::uint8_t>(prng_.next());
+    const std::size_t at = prng_.below(decision_count() + 1) * kDecisionBytes;
+    parts_.decisions.insert(parts_.decisions.begin() + static_cast<std::ptrdiff_t>(at),
+                            decision.begin(), decision.end());
+  }
+
+  void drop_decision() {
+    if (decision_count() == 0) return edit_data();
+    const auto at = parts_.decisions.begin() + static_cast<std::ptrdiff_t>(pick_decision());
+    parts_.decisions.erase(at, at + static_cast<std::ptrdiff_t>(kDecisionBytes));
+  }
+
+  // Changes where a decision is taken, or what it chooses.
+  void edit_decision() {
+    if (decision_count() == 0) return add_decision();
+    const std::span<std::uint8_t> decision =
+        std::span(parts_.decisions).subspan(pick_decision(), kDecisionBytes);
+    switch (prng_.below(4)) {
+      case 0:  // somewhere else in the grid
+        return randomize(decision.first(4));
+      case 1:  // another moment
+        return randomize(decision.subspan(4, 2));
+      case 2:  // a moment nearby
+        return step_index(decision.subspan(4, 2));
+      default:  // another choice
+        return randomize(decision.last(2));
+    }
+  }
+
+  void randomize(std::span<std::uint8_t> bytes) {
+    bytes[prng_.below(bytes.size())] = static_cast<std::uint8_t>(prng_.next());
+  }
+
+  void step_index(std::span<std::uint8_t> index) {
+    const auto step = static_cast<int>(1 + prng_.below(8));
+    const int value = index[0] | index[1] << 8;
+    const int stepped = (value & 0xf000) | ((value + (prng_.one_in(2) ? step : -step)) & 0xfff);
+    index[0] = static_cast<std::uint8_t>(stepped);
+    index[1] = static_cast<std::uint8_t>(stepped >> 8);
+  }
+
+  // Byte offset of one of the decisions.
+  std::size_t pick_decision() { return prng_.below(decision_count()) * kDecisionBytes; }
+
+  Parts& parts_;
+  std::size_t size_max_;
+  vgpu::Prng prng_;
+  const ByteMutation& mutate_bytes_;
+};
+
+// What does not fit leaves from the data's end first.
+void fit(Parts& parts, std::size_t size_max) {
+  const auto over = [&] { return parts.size() - std::min(parts.size(), size_max); };
+  parts.data.resize(parts.data.size() - std::min(over(), parts.data.size()));
+  const std::size_t spare = (over() + kDecisionBytes - 1) / kDecisionBytes * kDecisionBytes;
+  parts.decisions.erase(parts.decisions.begin(),
+                        parts.decisions.begin() + static_cast<std::ptrdiff_t>(spare));
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> mutate(std::span<const std::uint8_t> input, std::size_t size_max,
+                                 std::uint64_t seed, const ByteMutation& mutate_bytes) {
+  const InputLayout layout = split_input(input);
+  Parts parts{{layout.data.begin(), layout.data.end()},
+              {layout.decisions.begin(), layout.decisions.end()},
+              layout.tail,
+              layout.mode};
+  fit(parts, size_max);
+  Mutation(parts, size_max, seed, mutate_bytes).run();
+  return join_input(parts.layout());
+}
+
+}  // namespace warpcheck::fuzz

@@ -1,0 +1,21 @@
+// The custom mutator: edits the data or the schedule of an input, each as what it is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace warpcheck::fuzz {
+
+// Mutates the first `size` of the given bytes in place and returns the new size, at most
+// bytes.size(): libFuzzer's own mutations (LLVMFuzzerMutate), or a fake in a test.
+using ByteMutation = std::function<std::size_t(std::span<std::uint8_t> bytes, std::size_t size)>;
+
+// A mutant of `input` of at most size_max bytes; a function of its arguments.
+// size_max: at least kTrailerBytes.
+std::vector<std::uint8_t> mutate(std::span<const std::uint8_t> input, std::size_t size_max,
+                                 std::uint64_t seed, const ByteMutation& mutate_bytes);
+
+}  // namespace warpcheck::fuzz

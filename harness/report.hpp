@@ -1,0 +1,38 @@
+// What is reported of one failure: data; the printers (report_text, report_json) have no logic.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/case.hpp"
+#include "harness/json_values.hpp"
+#include "harness/verdict.hpp"
+
+namespace warpcheck {
+
+struct Report {
+  Case a_case;
+  Verdict verdict;
+  // How it was found; not given for a replay, whose report is the same however often it is run.
+  struct Search {
+    std::uint64_t trials = 0;
+    std::uint64_t shrinks = 0;
+    bool complete = true;  // false: the shrinker's budget was used up
+  };
+  std::optional<Search> search;
+  std::string replay_path;  // of the case file; empty: it was not written
+};
+
+// Same report, same bytes: no times, no addresses, no paths of this machine.
+std::string report_text(const Report& report);
+
+// One finding as text, indented by two.
+std::string finding_text(const vgpu::Finding& finding);
+
+// The document of `--json`: {"version": 1, "findings": [...], "failures": [...]}.
+Json report_json(const std::vector<Report>& reports);
+inline constexpr int kReportVersion = 1;
+
+}  // namespace warpcheck

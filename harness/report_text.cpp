@@ -1,0 +1,115 @@
+// A report as text.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "harness/input_summary.hpp"
+#include "harness/report.hpp"
+#include "vgpu/schedule/schedule.hpp"
+
+namespace warpcheck {
+namespace {
+
+constexpr std::size_t kFindingsShown = 12;
+constexpr std::size_t kDecisionsShown = 8;
+
+std::string show_place(const vgpu::Dim3& at) { return fmt::format("({},{},{})", at.x, at.y, at.z); }
+
+// The columns of one side: "write", "by block ... thread ...", "file:line", "st.shared.u32".
+std::array<std::string, 4> side_columns(const vgpu::AccessSide& side) {
+  const bool on_device = !side.ptx.empty();
+  return {side.role,
+          on_device ? fmt::format("by block {} thread {}", show_place(side.block),
+                                  show_place(side.thread))
+                    : "by the host",
+          side.file.empty() ? "" : fmt::format("{}:{}", side.file, side.line), side.ptx};
+}
+
+std::string sides_text(const std::vector<vgpu::AccessSide>& sides) {
+  std::array<std::size_t, 4> widths{};
+  std::vector<std::array<std::string, 4>> rows;
+  for (const vgpu::AccessSide& side : sides) {
+    rows.push_back(side_columns(side));
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      widths[i] = std::max(widths[i], rows.back()[i].size());
+    }
+  }
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& [role, who, where, ptx] = rows[i];
+    std::string line = fmt::format("    ({}) {:{}} {:{}}  {:{}}   {}", i + 1, role, widths[0], who,
+                                   widths[1], where, widths[2], ptx);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string schedule_text(const vgpu::Schedule& schedule) {
+  const auto& decisions = schedule.decisions;
+  if (decisions.empty()) return "schedule: default (0 decisions)\n";
+  if (decisions.size() == 1) {
+    return fmt::format("schedule: 1 decision, {}\n", vgpu::to_string(decisions.front()));
+  }
+  std::string text = fmt::format("schedule: {} decisions\n", decisions.size());
+  for (std::size_t i = 0; i < std::min(decisions.size(), kDecisionsShown); ++i) {
+    text += fmt::format("    {}\n", vgpu::to_string(decisions[i]));
+  }
+  if (decisions.size() > kDecisionsShown) {
+    text += fmt::format("    ... and {} more\n", decisions.size() - kDecisionsShown);
+  }
+  return text;
+}
+
+std::string headline(const Report& report) {
+  std::string text =
+      fmt::format("{} {}", report.verdict.failed() ? "FAIL" : "PASS", report.a_case.title());
+  if (!report.search) return text + "\n";
+  const auto& [trials, shrinks, complete] = *report.search;
+  text += fmt::format("   after {} trial{}, {} shrink{}", trials, trials == 1 ? "" : "s", shrinks,
+                      shrinks == 1 ? "" : "s");
+  if (!complete) text += " (not finished: the budget was used up)";
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string finding_text(const vgpu::Finding& finding) {
+  std::string text = finding.severity == vgpu::Severity::note ? "  note: " : "  ";
+  text += vgpu::name_of(finding.kind);
+  if (finding.accesses.empty() && finding.object.empty()) {
+    if (!finding.space.empty()) text += fmt::format(" on {} memory", finding.space);
+    return text + ": " + finding.message + "\n";
+  }
+  if (!finding.space.empty()) text += fmt::format(" on {} memory", finding.space);
+  if (!finding.object.empty()) text += " " + finding.object;
+  text += "\n" + sides_text(finding.accesses);
+  if (!finding.message.empty()) text += fmt::format("    {}\n", finding.message);
+  return text;
+}
+
+std::string report_text(const Report& report) {
+  std::string text = headline(report);
+  const auto& findings = report.verdict.findings;
+  for (std::size_t i = 0; i < std::min(findings.size(), kFindingsShown); ++i) {
+    text += finding_text(findings[i]);
+  }
+  if (findings.size() > kFindingsShown) {
+    text += fmt::format("  ... and {} more findings\n", findings.size() - kFindingsShown);
+  }
+  for (const std::string& refusal : report.verdict.refusals) {
+    text += fmt::format("  cannot run: {}\n", refusal);
+  }
+  const std::string settings = settings_summary(report.a_case.settings);
+  text += fmt::format("  input: {}; {}{}{}", report.a_case.pair->summary(report.a_case.input),
+                      settings, settings.empty() ? "" : "; ",
+                      schedule_text(report.verdict.schedule));
+  if (!report.replay_path.empty()) {
+    text += fmt::format("replay: warpcheck replay {}\n", report.replay_path);
+  }
+  return text;
+}
+
+}  // namespace warpcheck

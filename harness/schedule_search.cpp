@@ -1,0 +1,66 @@
+#include "harness/schedule_search.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace warpcheck {
+namespace {
+
+// Other warps to run at one point: the nearest few, as a grid may have thousands.
+constexpr std::size_t kOthersMax = 4;
+
+}  // namespace
+
+std::uint64_t ScheduleProbe::next_access(std::uint32_t, vgpu::WarpId, std::uint64_t from) {
+  return points_.size() < points_max_ ? from : UINT64_MAX;
+}
+
+std::optional<vgpu::Choice> ScheduleProbe::decide(const vgpu::SchedulePoint& point) {
+  if (points_.size() >= points_max_) return std::nullopt;
+  Point seen{.at = {.launch = point.launch,
+                    .at = point.at,
+                    .point = point.point,
+                    .index = point.index,
+                    .held = point.active,
+                    .next = point.default_next},
+             .others = {}};
+  for (const vgpu::WarpId& warp : point.ready) {
+    if (seen.others.size() == kOthersMax) break;
+    if (warp != point.default_next && warp != point.at) seen.others.push_back(warp);
+  }
+  points_.push_back(std::move(seen));
+  return std::nullopt;
+}
+
+std::vector<vgpu::Decision> single_decisions(const std::vector<ScheduleProbe::Point>& points,
+                                             vgpu::WarpModel model) {
+  std::vector<vgpu::Decision> decisions;
+  for (const ScheduleProbe::Point& point : points) {
+    vgpu::Decision decision = point.at;
+    for (const vgpu::WarpId& other : point.others) {
+      decision.next = other;
+      decisions.push_back(decision);
+    }
+    const std::uint32_t active = point.at.held;
+    if (model != vgpu::WarpModel::independent || std::popcount(active) < 2) continue;
+    decision.next = point.at.at;
+    for (std::uint32_t lanes = active; lanes != 0; lanes &= lanes - 1) {
+      const std::uint32_t lane = lanes & (~lanes + 1);
+      decision.held = lane;
+      decisions.push_back(decision);
+      if (std::popcount(active) == 2) continue;  // all but one is one
+      decision.held = active & ~lane;
+      decisions.push_back(decision);
+    }
+  }
+  std::ranges::stable_sort(decisions, {}, [](const vgpu::Decision& d) { return weight(d); });
+  return decisions;
+}
+
+StrategyChoice policy(std::uint64_t index) {
+  if (index == 0) return {.name = "default", .seed = 0};
+  if (index <= 2) return {.name = "round_robin", .seed = index - 1};
+  return {.name = index % 2 == 1 ? "random" : "pct", .seed = index};
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,44 @@
+// Schedules to try on one input: the policies, and every single decision.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "harness/case.hpp"
+#include "harness/function_ref.hpp"
+#include "vgpu/schedule/schedule.hpp"
+
+namespace warpcheck {
+
+// Sees every point at which a strategy may decide, and follows the default policy.
+class ScheduleProbe final : public vgpu::Strategy {
+ public:
+  struct Point {
+    vgpu::Decision at;                 // held: the active lanes; next: the default's choice
+    std::vector<vgpu::WarpId> others;  // ready warps that a decision could run instead
+  };
+
+  // Remembers the first `points_max` points.
+  explicit ScheduleProbe(std::size_t points_max) : points_max_(points_max) {}
+
+  std::uint64_t next_access(std::uint32_t, vgpu::WarpId, std::uint64_t from) override;
+  [[nodiscard]] bool decides_stops() const override { return true; }
+  std::optional<vgpu::Choice> decide(const vgpu::SchedulePoint& point) override;
+
+  [[nodiscard]] const std::vector<Point>& points() const { return points_; }
+
+ private:
+  std::size_t points_max_;
+  std::vector<Point> points_;
+};
+
+// Every single decision that could be taken at `points`, simplest first (case.hpp: weight()): one
+// lane held, all but one held, another warp run.
+std::vector<vgpu::Decision> single_decisions(const std::vector<ScheduleProbe::Point>& points,
+                                             vgpu::WarpModel model);
+
+// Policies in the order in which they are worth trying; `index` from 0, without end.
+StrategyChoice policy(std::uint64_t index);
+
+}  // namespace warpcheck

@@ -1,0 +1,271 @@
+#include "harness/shrink.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "harness/schedule_search.hpp"
+#include "harness/shrinks.hpp"
+
+namespace warpcheck {
+namespace {
+
+using Decisions = std::vector<vgpu::Decision>;
+
+class Shrinker {
+ public:
+  Shrinker(TrialRunner& runner, const ShrinkOptions& options)
+      : runner_(runner), options_(options) {}
+
+  ShrunkCase run(const Case& a_case) {
+    start(a_case);
+    if (!best_.kept) return std::move(best_);
+    // Until neither finds anything smaller.  The schedule first: it is cheaper with fewer
+    // decisions to replay.
+    bool smaller = true;
+    while (smaller && !exhausted()) {
+      smaller = shrink_schedule();
+      smaller = shrink_input() || smaller;
+    }
+    best_.complete = !exhausted();
+    best_.trials = trials_;
+    return std::move(best_);
+  }
+
+ private:
+  void start(const Case& a_case) {
+    best_.a_case = a_case;
+    best_.verdict = trial(a_case);
+    target_ = options_.target.value_or(failure_class(best_.verdict));
+    // What led here may be a policy; its decisions are the schedule from now on.
+    best_.a_case.schedule = best_.verdict.schedule;
+    if (std::holds_alternative<StrategyChoice>(a_case.schedule)) {
+      best_.verdict = trial(best_.a_case);
+      best_.a_case.schedule = best_.verdict.schedule;
+    }
+    best_.kept = !target_.empty() && wanted(best_.verdict);
+    if (!best_.kept && options_.target && best_.verdict.failed()) {
+      best_.kept = search_schedules(best_.a_case.input);
+    }
+    best_.trials = trials_;
+  }
+
+  // --- trials --------------------------------------------------------------------------------
+
+  [[nodiscard]] bool exhausted() const {
+    return trials_ >= options_.trials_max || steps_ >= options_.steps_max;
+  }
+
+  Verdict trial(const Case& a_case) {
+    Verdict verdict = runner_.run(a_case);
+    ++trials_;
+    steps_ += verdict.steps;
+    return verdict;
+  }
+
+  [[nodiscard]] bool wanted(const Verdict& verdict) const {
+    return verdict.refusals.empty() && keeps(target_, failure_class(verdict));
+  }
+
+  // Some of the failure, and nothing else: another schedule may show the rest.
+  [[nodiscard]] bool partly_wanted(const Verdict& verdict) const {
+    const FailureClass found = failure_class(verdict);
+    return !found.empty() && verdict.refusals.empty() &&
+           std::ranges::includes(target_.places, found.places);
+  }
+
+  void keep(AnyInput input, Verdict verdict) {
+    best_.a_case.input = std::move(input);
+    best_.a_case.schedule = verdict.schedule;
+    best_.verdict = std::move(verdict);
+    ++best_.shrinks;
+  }
+
+  [[nodiscard]] Case with(AnyInput input, vgpu::Schedule schedule) const {
+    Case candidate = best_.a_case;
+    candidate.input = std::move(input);
+    candidate.schedule = std::move(schedule);
+    return candidate;
+  }
+
+  // --- input and launch ----------------------------------------------------------------------
+
+  // After a success the search goes on with the candidates of the same rank, and only then over
+  // again: starting over at once would repeat every failed attempt at each step.
+  bool shrink_input() {
+    bool any = false, progress = false;
+    std::size_t first = 0;
+    while (true) {
+      const AnyInput input = best_.a_case.input;
+      const auto accepted =
+          best_.a_case.pair->for_each_shrink_from(first, input, [&](AnyInput candidate) {
+            return exhausted() || try_input(candidate);
+          });
+      if (exhausted()) return any;
+      if (accepted) {
+        any = progress = true;
+        first = *accepted;
+      } else if (progress) {
+        progress = false;
+        first = 0;
+      } else {
+        return any;
+      }
+    }
+  }
+
+  bool try_input(const AnyInput& input) {
+    const vgpu::Schedule& schedule = best_.verdict.schedule;
+    Verdict verdict = trial(with(input, schedule));
+    if (wanted(verdict)) {
+      keep(input, std::move(verdict));
+      return true;
+    }
+    if (!is_smaller(input)) return false;
+    bool part = partly_wanted(verdict);
+    if (!part && !schedule.decisions.empty()) {
+      // The decisions led elsewhere; the default schedule says whether anything is left.
+      verdict = trial(with(input, {}));
+      if (wanted(verdict)) {
+        keep(input, std::move(verdict));
+        return true;
+      }
+      part = partly_wanted(verdict);
+    }
+    return part && search_schedules(input);
+  }
+
+  // Fewer elements or threads: worth a search for another schedule.
+  [[nodiscard]] bool is_smaller(const AnyInput& input) const {
+    const InputSize now = best_.a_case.pair->size_of(best_.a_case.input);
+    const InputSize then = best_.a_case.pair->size_of(input);
+    return std::pair(then.elements, then.threads) < std::pair(now.elements, now.threads);
+  }
+
+  bool search_schedules(const AnyInput& input) {
+    for (std::uint64_t i = 0; i < options_.policies_max && !exhausted(); ++i) {
+      Case candidate = with(input, {});
+      candidate.schedule = policy(i);
+      Verdict verdict = trial(candidate);
+      if (!wanted(verdict)) continue;
+      // A recorded schedule has to show it too: it is what will be replayed.
+      verdict = trial(with(input, verdict.schedule));
+      if (!wanted(verdict)) continue;
+      keep(input, std::move(verdict));
+      return true;
+    }
+    return try_single_decisions(input, nullptr);
+  }
+
+  // --- schedule ------------------------------------------------------------------------------
+
+  [[nodiscard]] const Decisions& decisions() const { return best_.verdict.schedule.decisions; }
+
+  bool shrink_schedule() {
+    if (decisions().empty()) return false;
+    if (try_decisions({})) return true;
+    bool any = drop_decisions();
+    any = try_single_decisions(best_.a_case.input, &decisions()) || any;
+    return simplify_decisions() || any;
+  }
+
+  // Keeps the schedule when it shows the failure and is simpler.
+  bool try_decisions(const Decisions& candidate) {
+    if (exhausted()) return false;
+    Verdict verdict = trial(with(best_.a_case.input, {candidate}));
+    if (!wanted(verdict) || !simpler(verdict.schedule.decisions, decisions())) return false;
+    keep(best_.a_case.input, std::move(verdict));
+    return true;
+  }
+
+  static bool simpler(const Decisions& a, const Decisions& b) {
+    const auto rank = [](const Decisions& list) {
+      std::uint64_t sum = 0;
+      for (const vgpu::Decision& decision : list) sum += weight(decision);
+      return std::pair(list.size(), sum);
+    };
+    return rank(a) < rank(b);
+  }
+
+  bool drop_decisions() {
+    bool any = false;
+    const auto drop_one_chunk = [&] {
+      const Decisions all = decisions();
+      return for_each_chunk(all.size(), [&](Chunk chunk) {
+        return exhausted() || try_decisions(without(all, chunk));
+      });
+    };
+    while (!decisions().empty() && drop_one_chunk() && !exhausted()) any = true;
+    return any;
+  }
+
+  bool simplify_decisions() {
+    bool any = false;
+    for (std::size_t i = 0; i < decisions().size() && !exhausted();) {
+      if (simplify_decision(i)) any = true;
+      else ++i;
+    }
+    return any;
+  }
+
+  bool simplify_decision(std::size_t i) {
+    const Decisions all = decisions();
+    const auto attempt = [&](const vgpu::Decision& simple) {
+      if (weight(simple) >= weight(all[i])) return false;
+      Decisions candidate = all;
+      candidate[i] = simple;
+      return try_decisions(candidate);
+    };
+    vgpu::Decision simple = all[i];
+    for (std::uint32_t lanes = all[i].held; lanes != 0; lanes &= lanes - 1) {
+      simple.held = lanes & (~lanes + 1);
+      simple.next = simple.at;
+      if (attempt(simple)) return true;
+    }
+    simple = all[i];
+    for (std::uint64_t index = 0; index < all[i].index; index += 1 + (all[i].index - index) / 2) {
+      simple.index = index;
+      if (attempt(simple)) return true;
+    }
+    return false;
+  }
+
+  // Tries every single decision on `input`.  `bound`: only those simpler than this schedule, and
+  // as many as the limit allows; null: only where all can be tried, on a small case.
+  bool try_single_decisions(const AnyInput& input, const Decisions* bound) {
+    ScheduleProbe probe(options_.single_decisions_max);
+    if (exhausted()) return false;
+    ++trials_;
+    steps_ += runner_.run(with(input, {}), probe).steps;
+    const Decisions before = bound == nullptr ? Decisions{} : *bound;
+    const Decisions singles =
+        single_decisions(probe.points(), best_.a_case.settings.warp_model);
+    if (bound == nullptr && singles.size() > options_.single_decisions_max) return false;
+    std::uint64_t tried = 0;
+    for (const vgpu::Decision& decision : singles) {
+      if (tried++ == options_.single_decisions_max) return false;
+      if (exhausted()) return false;
+      if (bound != nullptr && !simpler({decision}, before)) return false;
+      Verdict verdict = trial(with(input, {{decision}}));
+      if (!wanted(verdict)) continue;
+      keep(input, std::move(verdict));
+      return true;
+    }
+    return false;
+  }
+
+  TrialRunner& runner_;
+  const ShrinkOptions& options_;
+  FailureClass target_;
+  ShrunkCase best_;
+  std::uint64_t trials_ = 0;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace
+
+ShrunkCase shrink(const Case& a_case, TrialRunner& runner, const ShrinkOptions& options) {
+  return Shrinker(runner, options).run(a_case);
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,44 @@
+// The one shrinker: from any failing case to the smallest that fails in the same way.
+//
+// Works on a case's typed input, launch and schedule, so it does not matter where the case came
+// from.  Budgeted in trials; keeps the class of the failure (verdict.hpp: keeps()); size first:
+// fewer elements, then fewer threads, then fewer and simpler decisions, then simpler values
+// (case.hpp: CaseSize).
+//
+// A smaller input often fails only under another schedule.  So where an input with fewer elements
+// or threads shows a part of the failure, schedules are searched anew: the policies first, then
+// every single decision, simplest first.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "harness/case.hpp"
+#include "harness/trial.hpp"
+#include "harness/verdict.hpp"
+
+namespace warpcheck {
+
+struct ShrinkOptions {
+  std::uint64_t trials_max = 30'000;
+  // Warp instructions of all trials together, so that large inputs do not take for ever.
+  std::uint64_t steps_max = 300'000'000;
+  // Schedules tried on one input before it is given up: policies, then single decisions.
+  std::uint64_t policies_max = 24;
+  std::uint64_t single_decisions_max = 1'000;
+  // The class to keep; not given: that of the case.
+  std::optional<FailureClass> target;
+};
+
+struct ShrunkCase {
+  Case a_case;  // its schedule is a recorded one
+  Verdict verdict;
+  std::uint64_t trials = 0;
+  std::uint64_t shrinks = 0;  // smaller cases that were kept
+  bool kept = false;          // false: the case does not fail with the class that is wanted
+  bool complete = false;      // no smaller candidate fails; else the budget was used up
+};
+
+ShrunkCase shrink(const Case& a_case, TrialRunner& runner, const ShrinkOptions& options = {});
+
+}  // namespace warpcheck

@@ -1,0 +1,386 @@
+#include "harness/shrinks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "harness/generators.hpp"
+#include "harness/tape.hpp"
+
+namespace sample {
+
+struct OneBlock {
+  std::vector<int> values;
+  warpcheck::LaunchConfig launch;
+};
+FIELDS(OneBlock, values, launch);
+
+struct Search {
+  std::vector<int> keys;
+  std::vector<float> weights;
+  int n = 0;
+  int target = 0;
+};
+FIELDS(Search, keys, weights, n, target);
+
+struct Matrix {
+  int rows = 0;
+  int columns = 0;
+  std::vector<int> elements;
+  warpcheck::LaunchConfig launch;
+};
+FIELDS(Matrix, rows, columns, elements, launch);
+
+struct Nested {
+  OneBlock inner;
+  std::vector<std::vector<int>> rows;
+};
+FIELDS(Nested, inner, rows);
+
+}  // namespace sample
+
+namespace warpcheck {
+namespace {
+
+using sample::OneBlock;
+
+template <class T>
+std::vector<T> all_shrinks(const T& value) {
+  std::vector<T> shrinks;
+  for_each_shrink<T>(value, [&](T&& candidate) {
+    shrinks.push_back(candidate);
+    return false;
+  });
+  return shrinks;
+}
+
+// The complete shrink of `value`, in fewer than tries_max tries.
+template <class T, class Fails>
+T shrunk(const T& value, Fails fails, std::size_t tries_max) {
+  EXPECT_TRUE(fails(value));
+  const Shrunk<T> result = shrink_value<T>(value, fails, tries_max);
+  EXPECT_TRUE(result.complete) << "in " << result.tries << " tries";
+  EXPECT_TRUE(fails(result.value));
+  return result.value;
+}
+
+TEST(IntegerShrinks, GoToZeroByEverSmallerSteps) {
+  EXPECT_EQ(all_shrinks(100), (std::vector<int>{0, 50, 75, 88, 94, 97, 99}));
+  EXPECT_EQ(all_shrinks(-3), (std::vector<int>{0, 3, -2}));
+  EXPECT_EQ(all_shrinks(1U), (std::vector<unsigned>{0}));
+  EXPECT_EQ(all_shrinks(0), std::vector<int>{});
+  EXPECT_EQ(all_shrinks(true), std::vector<bool>{false});
+  EXPECT_EQ(all_shrinks(INT8_MIN).size(), 8U);
+}
+
+TEST(IntegerShrinks, FindTheSmallestFailure) {
+  EXPECT_EQ(shrunk(1'000'000'000, [](int x) { return x > 100; }, 100), 101);
+  EXPECT_EQ(shrunk(INT32_MIN, [](int x) { return x < -100; }, 100), -101);
+  EXPECT_EQ(shrunk(INT32_MIN, [](int x) { return x < -100 || x > 70; }, 100), 71);
+  EXPECT_EQ(shrunk(UINT64_MAX, [](std::uint64_t x) { return x >= 33; }, 200), 33U);
+}
+
+TEST(FloatShrinks, PreferZeroThenIntegersThenFewDigits) {
+  using Limits = std::numeric_limits<float>;
+  const auto shrink = [](float x, auto fails) { return shrunk(x, fails, 300); };
+  EXPECT_EQ(shrink(123.456F, [](float) { return true; }), 0);
+  EXPECT_EQ(shrink(123.456F, [](float x) { return x > 100; }), 101);
+  EXPECT_EQ(shrink(-123.456F, [](float x) { return std::abs(x) > 100; }), 101);
+  EXPECT_EQ(shrink(0.123456F, [](float x) { return x > 0 && x < 1; }), 0.1F);
+  EXPECT_EQ(shrink(1.23456e30F, [](float x) { return x > 1e25F; }), 1e26F);
+  EXPECT_EQ(shrink(Limits::max(), [](float x) { return std::isinf(x * 2); }), 2e38F);
+  EXPECT_TRUE(identical(shrink(-0.0F, [](float x) { return std::signbit(x); }), -0.0F));
+  EXPECT_EQ(shrink(Limits::denorm_min(), [](float x) { return x > 0 && x < 1e-40F; }), 1e-41F);
+  EXPECT_EQ(shrink(-Limits::infinity(), [](float x) { return std::isinf(x); }),
+            Limits::infinity());
+  const float payload = std::bit_cast<float>(0xffc01234U);
+  EXPECT_TRUE(identical(shrink(payload, [](float x) { return std::isnan(x); }),
+                        Limits::quiet_NaN()));
+  EXPECT_EQ(shrink(payload, [](float x) { return !std::isfinite(x); }), Limits::infinity());
+}
+
+TEST(FloatShrinks, AreSimplerInAWellFoundedOrder) {
+  Tape tape = Tape::of_seed(4);
+  Draw draw(tape);
+  for (int i = 0; i < 2'000; ++i) {
+    const float value = draw(floats<float>());
+    EXPECT_FALSE(simpler(value, value));
+    for (const float candidate : all_shrinks(value)) {
+      EXPECT_TRUE(simpler(candidate, value)) << candidate << " of " << value;
+      EXPECT_FALSE(simpler(value, candidate));
+    }
+  }
+}
+
+TEST(VectorShrinks, DropAllThenHalvesThenSingleElements) {
+  const std::vector<std::vector<int>> expected{
+      {}, {1, 2}, {3, 4}, {1, 2, 3}, {2, 3, 4}, {1, 2, 4}, {1, 3, 4}};
+  auto shrinks = all_shrinks(std::vector<int>{1, 2, 3, 4});
+  shrinks.resize(expected.size());
+  EXPECT_EQ(shrinks, expected);
+}
+
+TEST(VectorShrinks, NeverRepeatTheVectorItself) {
+  Tape tape = Tape::of_seed(4);
+  Draw draw(tape);
+  for (int i = 0; i < 200; ++i) {
+    const auto values = draw(vectors(sizes({.max = 20}), integers<int>()));
+    for (const auto& candidate : all_shrinks(values)) EXPECT_NE(candidate, values);
+  }
+}
+
+// Pinned: three elements over 100, found in vectors of every shape.
+TEST(VectorShrinks, FindThreeElementsOver100) {
+  const auto fails = [](const std::vector<int>& values) {
+    return std::count_if(values.begin(), values.end(), [](int x) { return x > 100; }) >= 3;
+  };
+  Tape tape = Tape::of_seed(11);
+  Draw draw(tape);
+  int shrinks = 0;
+  while (shrinks < 200) {
+    const auto values = draw(vectors(sizes({.max = 100}), integers<int>()));
+    if (!fails(values)) continue;
+    ++shrinks;
+    EXPECT_EQ(shrunk(values, fails, 500), (std::vector<int>{101, 101, 101}));
+  }
+}
+
+TEST(VectorShrinks, FindTheSmallestLengthOfALongVector) {
+  const std::vector<int> values(10'000, 7);
+  const auto fails = [](const std::vector<int>& v) { return v.size() > 512; };
+  EXPECT_EQ(shrunk(values, fails, 2'500), std::vector<int>(513));
+}
+
+TEST(VectorShrinks, KeepEqualElementsEqual) {
+  const auto fails = [](const std::vector<int>& v) {
+    return v.size() >= 2 && std::adjacent_find(v.begin(), v.end()) != v.end() && v[0] > 5;
+  };
+  EXPECT_EQ(shrunk(std::vector<int>{9, 80, 80, 3}, fails, 200), (std::vector<int>{6, 6}));
+}
+
+TEST(VectorShrinks, MakeRuns) {
+  const auto fails = [](const std::vector<int>& v) {
+    return v.size() == 4 && std::all_of(v.begin(), v.end(), [](int x) { return x % 10 == 7; });
+  };
+  EXPECT_EQ(shrunk(std::vector<int>{107, 37, 997, 27}, fails, 200),
+            (std::vector<int>{27, 27, 27, 27}));
+}
+
+TEST(VectorShrinks, ReachIntoElements) {
+  using Rows = std::vector<std::vector<int>>;
+  const auto fails = [](const Rows& rows) {
+    return std::any_of(rows.begin(), rows.end(), [](const auto& row) {
+      return std::accumulate(row.begin(), row.end(), 0) >= 10;
+    });
+  };
+  EXPECT_EQ(shrunk(Rows{{1, 2}, {3, 4, 5}, {6}}, fails, 200), (Rows{{5, 5}}));
+}
+
+TEST(TextShrinks, DropAndSimplifyCharacters) {
+  const auto fails = [](const std::string& text) { return text.find('x') != std::string::npos; };
+  EXPECT_EQ(shrunk(std::string("some text"), fails, 100), "x");
+  EXPECT_EQ(shrunk(std::string("some text"),
+                   [](const std::string& text) { return text.size() >= 3; }, 100),
+            "aaa");
+}
+
+TEST(LaunchShrinks, PreferFewerBlocksThenFewerThreads) {
+  const auto shrink = [](const LaunchConfig& launch, auto fails) {
+    return shrunk(launch, fails, 300);
+  };
+  EXPECT_EQ(shrink({.grid = {4, 3, 2}, .block = {8, 8, 4}, .shared_bytes = 1000},
+                   [](const LaunchConfig&) { return true; }),
+            LaunchConfig{});
+  EXPECT_EQ(shrink({.grid = 11, .block = 3}, [](const LaunchConfig& l) { return covers(l, 33); }),
+            (LaunchConfig{.grid = 1, .block = 33}));
+  EXPECT_EQ(shrink({.grid = 40, .block = 96},
+                   [](const LaunchConfig& l) { return covers(l, 33) && l.blocks() > 1; }),
+            (LaunchConfig{.grid = 2, .block = 17}));
+  EXPECT_EQ(shrink({.grid = 4, .block = {16, 16, 2}},
+                   [](const LaunchConfig& l) { return l.block.count() > 40; }),
+            (LaunchConfig{.grid = 1, .block = 41}));
+  EXPECT_EQ(shrink({.grid = 4, .block = {16, 16, 2}},
+                   [](const LaunchConfig& l) { return l.block.y >= 5; }),
+            (LaunchConfig{.grid = 1, .block = {1, 5}}));
+}
+
+TEST(LaunchShrinks, KeepSharedMemoryInProportion) {
+  const auto fails = [](const LaunchConfig& l) {
+    return l.shared_bytes == 4 * l.block.x && l.block.x >= 6;
+  };
+  EXPECT_EQ(shrunk(LaunchConfig{.grid = 3, .block = 100, .shared_bytes = 400}, fails, 100),
+            (LaunchConfig{.grid = 1, .block = 6, .shared_bytes = 24}));
+}
+
+TEST(Follow, RecognisesHowALaunchWasMade) {
+  const auto follow_block = [](std::uint32_t block, std::uint64_t from, std::uint64_t to) {
+    return follow({.block = block}, from, to).block.x;
+  };
+  EXPECT_EQ(follow_block(33, 33, 10), 10U);
+  EXPECT_EQ(follow_block(17, 33, 11), 6U);    // (n + 1) / 2
+  EXPECT_EQ(follow_block(16, 33, 11), 5U);    // n / 2
+  EXPECT_EQ(follow_block(64, 33, 11), 16U);   // next power of two
+  EXPECT_EQ(follow_block(96, 70, 33), 64U);   // whole warps
+  EXPECT_EQ(follow_block(100, 33, 10), 100U);  // none of these
+  EXPECT_EQ(follow_block(1, 1, 0), 1U);
+  EXPECT_EQ(follow({.grid = 5, .block = 256}, 1200, 500), (LaunchConfig{.grid = 2, .block = 256}));
+  EXPECT_EQ(follow({.grid = 3, .block = 256}, 1200, 500), (LaunchConfig{.grid = 1, .block = 256}));
+  EXPECT_EQ(follow({.grid = 9, .block = 64}, 9, 4), (LaunchConfig{.grid = 4, .block = 64}));
+  EXPECT_EQ(follow({.block = 33, .shared_bytes = 132}, 33, 3),
+            (LaunchConfig{.block = 3, .shared_bytes = 12}));
+  EXPECT_EQ(follow({.block = 512, .shared_bytes = 132}, 33, 3),
+            (LaunchConfig{.block = 512, .shared_bytes = 12}));
+}
+
+// --- structs whose domain couples their fields --------------------------------------------------
+
+OneBlock one_block_of(int n, std::uint32_t block) {
+  OneBlock input{.values = std::vector<int>(static_cast<std::size_t>(n)),
+                 .launch = {.block = block}};
+  std::iota(input.values.begin(), input.values.end(), 1);
+  return input;
+}
+
+TEST(StructShrinks, KeepTheBlockEqualToTheNumberOfValues) {
+  const auto fails = [](const OneBlock& in) {
+    return in.launch.blocks() == 1 && in.launch.block.x == in.values.size() &&
+           in.values.size() >= 3;
+  };
+  EXPECT_EQ(shrunk(one_block_of(1000, 1000), fails, 300),
+            (OneBlock{.values = {0, 0, 0}, .launch = {.block = 3}}));
+}
+
+// The smallest failures of the published scans.
+TEST(StructShrinks, FindTheSmallestFailuresOfScans) {
+  const auto n33 = [](const OneBlock& in) {  // two warps, one element that is not 0
+    return in.launch.blocks() == 1 && covers(in.launch, in.values.size()) &&
+           in.launch.block.x <= 1024 && in.values.size() >= 33 && in.values[30] != 0;
+  };
+  OneBlock expected{.values = std::vector<int>(33), .launch = {.block = 33}};
+  expected.values[30] = 1;
+  EXPECT_EQ(shrunk(one_block_of(1000, 1024), n33, 800), expected);
+
+  const auto pairs = [](const OneBlock& in) {  // two elements a thread, n even
+    const std::size_t n = in.values.size();
+    return in.launch.blocks() == 1 && in.launch.block.x == (n + 1) / 2 && n % 2 == 0 &&
+           in.launch.block.x >= 3 && !std::has_single_bit(in.launch.block.x) && in.values[0] != 0;
+  };
+  EXPECT_EQ(shrunk(one_block_of(200, 100), pairs, 500),
+            (OneBlock{.values = {1, 0, 0, 0, 0, 0}, .launch = {.block = 3}}));
+
+  const auto odd = [](const OneBlock& in) {
+    return covers(in.launch, in.values.size()) && in.values.size() % 2 == 1;
+  };
+  EXPECT_EQ(shrunk(one_block_of(999, 1000), odd, 300),
+            (OneBlock{.values = {0}, .launch = {.block = 1}}));
+}
+
+TEST(StructShrinks, KeepTheGridCoveringTheValues) {
+  const auto fails = [](const OneBlock& in) {
+    const std::size_t n = in.values.size();
+    return in.launch.block.x == 64 && in.launch.grid.x == (n + 63) / 64 && n > 64;
+  };
+  OneBlock input = one_block_of(1000, 64);
+  input.launch.grid = 16;
+  EXPECT_EQ(shrunk(input, fails, 500),
+            (OneBlock{.values = std::vector<int>(65), .launch = {.grid = 2, .block = 64}}));
+}
+
+TEST(StructShrinks, DropTheSamePositionsOfVectorsOfOneLength) {
+  using sample::Search;
+  Search input{.keys = std::vector<int>(50), .weights = std::vector<float>(50), .n = 50,
+               .target = 37};
+  std::iota(input.keys.begin(), input.keys.end(), 0);
+  for (std::size_t i = 0; i < 50; ++i) input.weights[i] = static_cast<float>(i) / 2;
+  const auto fails = [](const Search& in) {
+    if (in.keys.size() != in.weights.size() || in.n != static_cast<int>(in.keys.size())) {
+      return false;
+    }
+    for (std::size_t i = 0; i < in.keys.size(); ++i) {
+      if (in.keys[i] == 37 && in.weights[i] == 18.5F && in.target == 37) return true;
+    }
+    return false;
+  };
+  EXPECT_EQ(shrunk(input, fails, 200),
+            (Search{.keys = {37}, .weights = {18.5F}, .n = 1, .target = 37}));
+}
+
+TEST(StructShrinks, TakeRowsAndColumnsFromMatrices) {
+  using sample::Matrix;
+  const Matrix input{.rows = 40,
+                     .columns = 30,
+                     .elements = std::vector<int>(1200, 5),
+                     .launch = {.grid = {2, 3}, .block = {16, 16}}};
+  const auto fails = [](const Matrix& in) {
+    return in.rows > 2 && in.columns > 3 &&
+           static_cast<std::size_t>(in.rows * in.columns) == in.elements.size() &&
+           in.launch.grid.x * in.launch.block.x >= static_cast<unsigned>(in.columns) &&
+           in.launch.grid.y * in.launch.block.y >= static_cast<unsigned>(in.rows);
+  };
+  EXPECT_EQ(shrunk(input, fails, 500),
+            (Matrix{.rows = 3,
+                    .columns = 4,
+                    .elements = std::vector<int>(12),
+                    .launch = {.grid = {1, 1}, .block = {4, 3}}}));
+}
+
+TEST(StructShrinks, ReachIntoNestedStructs) {
+  using sample::Nested;
+  const Nested input{.inner = one_block_of(20, 20), .rows = {{1, 2}, {3}}};
+  const auto fails = [](const Nested& in) {
+    return in.inner.values.size() == in.inner.launch.block.x && in.inner.values.size() > 1 &&
+           !in.rows.empty() && in.rows.back().size() == 1;
+  };
+  EXPECT_EQ(shrunk(input, fails, 200),
+            (Nested{.inner = {.values = {0, 0}, .launch = {.block = 2}}, .rows = {{0}}}));
+}
+
+// --- the loop -----------------------------------------------------------------------------------
+
+TEST(ShrinkValue, KeepsToItsBudget) {
+  std::size_t calls = 0;
+  const auto fails = [&](const std::vector<int>& v) {
+    ++calls;
+    return v.size() > 100;
+  };
+  const auto result = shrink_value<std::vector<int>>(std::vector<int>(10'000, 7), fails, 20);
+  EXPECT_EQ(calls, 20U);
+  EXPECT_EQ(result.tries, 20U);
+  EXPECT_FALSE(result.complete);
+  EXPECT_LT(result.value.size(), 400U);
+}
+
+TEST(ShrinkValue, EndsWithALocalMinimum) {
+  Tape tape = Tape::of_seed(21);
+  Draw draw(tape);
+  for (int i = 0; i < 50; ++i) {
+    const auto values = draw(vectors(sizes({.max = 30}), floats<float>()));
+    const auto fails = [](const std::vector<float>& v) {
+      return std::any_of(v.begin(), v.end(), [](float x) { return !(x * x < 1e6F); });
+    };
+    if (!fails(values)) continue;
+    const auto result = shrink_value<std::vector<float>>(values, fails, 10'000);
+    ASSERT_TRUE(result.complete);
+    EXPECT_FALSE(for_each_shrink<std::vector<float>>(
+        result.value, [&](std::vector<float>&& candidate) { return fails(candidate); }));
+  }
+}
+
+TEST(ForEachShrink, MakesOnlyCandidatesThatAreLookedAt) {
+  int seen = 0;
+  const auto number = for_each_shrink_from<int>(3, 100, [&](int&& candidate) {
+    ++seen;
+    return candidate == 94;
+  });
+  EXPECT_EQ(number, 4U);
+  EXPECT_EQ(seen, 2);
+}
+
+}  // namespace
+}  // namespace warpcheck

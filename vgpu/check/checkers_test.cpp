@@ -1,0 +1,227 @@
+// The registry, and the checkers that turn one event into one finding.
+#include "vgpu/check/checkers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "vgpu/check/bounds.hpp"
+#include "vgpu/check/fake_launch.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+class CheckersTest : public testing::Test {
+ protected:
+  template <typename Notify>
+  void notify(Notify&& notify_one) {
+    for (Observer* observer : checkers.observers()) notify_one(*observer);
+  }
+  void start() {
+    Sync sync;
+    sync.program = &program;
+    sync.grid = {4, 1, 1};
+    sync.block = {64, 1, 1};
+    notify([&](Observer& observer) { observer.on_sync(sync); });
+  }
+  Finding only() {
+    EXPECT_EQ(checkers.findings().size(), 1u);
+    return checkers.findings().empty() ? Finding{} : checkers.findings()[0];
+  }
+  Fault fault(Fault::Kind kind) {
+    Fault fault;
+    fault.kind = kind;
+    fault.program = &program;
+    fault.place = {2, 1, 0, 0};
+    fault.pc = 7;
+    fault.lane = 3;
+    fault.space = ptx::Space::global;
+    fault.access = AccessKind::write;
+    fault.bytes = 4;
+    fault.address = 0x1000 + 256;
+    fault.nearest = &memory.allocation();
+    return fault;
+  }
+  void emit(const Fault& event) {
+    notify([&](Observer& observer) { observer.on_fault(event); });
+  }
+
+  Program program = fake_program();
+  FakeMemory memory{0, ptx::Space::global, 256, "in"};
+  Checkers checkers{CheckerSet{}, WarpModel::independent};
+};
+
+TEST_F(CheckersTest, OutOfBounds) {
+  memory.allocation().address = 0x1000;
+  start();
+  emit(fault(Fault::Kind::out_of_bounds));
+  const Finding finding = only();
+  EXPECT_EQ(finding.kind, FindingKind::out_of_bounds);
+  EXPECT_EQ(finding.space, "global");
+  EXPECT_EQ(finding.object, "4 bytes, 0 bytes past the end of in (256 bytes)");
+  const AccessSide side{"write", {2, 0, 0}, {35, 0, 0}, "k.cu", 107, "op7"};
+  EXPECT_EQ(finding.accesses, std::vector{side});
+  EXPECT_EQ(finding.message, "(1) is outside every allocation");
+
+  emit(fault(Fault::Kind::out_of_bounds));
+  EXPECT_EQ(only().count, 2u);
+}
+
+TEST_F(CheckersTest, Places) {
+  memory.allocation().address = 0x1000;
+  const Allocation& in = memory.allocation();
+  EXPECT_EQ(host_copy_out_of_bounds("cudaMemcpy", false, 0x0ff0, 8, &in).object,
+            "8 bytes, 16 bytes before in (256 bytes)");
+  EXPECT_EQ(host_copy_out_of_bounds("cudaMemcpy", false, 0x10f0, 32, &in).object,
+            "32 bytes at byte 240 of in (256 bytes)");
+  EXPECT_EQ(host_copy_out_of_bounds("cudaMemset", true, 0x20, 8, nullptr).object,
+            "8 bytes at address 0x20");
+  EXPECT_EQ(host_copy_out_of_bounds("cudaMemset", true, 0x20, 8, nullptr).message,
+            "cudaMemset of 8 bytes is not inside one allocation");
+}
+
+TEST_F(CheckersTest, SharedAndLocalAddressesAreOffsets) {
+  start();
+  FakeMemory shared{1, ptx::Space::shared, 128};
+  Fault event = fault(Fault::Kind::out_of_bounds);
+  event.space = ptx::Space::shared;
+  event.nearest = &shared.allocation();
+  event.address = 0xfffffffc;
+  emit(event);
+  EXPECT_EQ(only().object, "4 bytes, 4 bytes before shared memory (128 bytes)");
+
+  FakeMemory local{2, ptx::Space::local, 64 * kWarpLanes};
+  event.pc = 8;
+  event.space = ptx::Space::local;
+  event.nearest = &local.allocation();
+  event.address = 72;
+  emit(event);
+  EXPECT_EQ(checkers.findings()[1].object,
+            "4 bytes, 8 bytes past the end of local memory (64 bytes a thread)");
+}
+
+TEST_F(CheckersTest, EveryFaultHasItsKind) {
+  start();
+  emit(fault(Fault::Kind::misaligned));
+  emit(fault(Fault::Kind::read_only));
+  emit(fault(Fault::Kind::use_after_free));
+  ASSERT_EQ(checkers.findings().size(), 3u);
+  EXPECT_EQ(checkers.findings()[0].kind, FindingKind::misaligned_access);
+  EXPECT_EQ(checkers.findings()[0].message, "the address of (1) is not a multiple of 4");
+  EXPECT_EQ(checkers.findings()[1].kind, FindingKind::out_of_bounds);
+  EXPECT_EQ(checkers.findings()[1].message, "(1) writes read-only memory");
+  EXPECT_EQ(checkers.findings()[2].kind, FindingKind::use_after_free);
+}
+
+TEST_F(CheckersTest, BarrierMissedByAThreadThatExited) {
+  start();
+  BarrierDivergence event;
+  event.program = &program;
+  event.place = {1, 1, 0, 0};
+  event.pc = 10;
+  event.lane = 2;
+  event.other_exited = true;
+  event.other_pc = 12;
+  event.other_warp = 0;
+  event.other_lane = 31;
+  notify([&](Observer& observer) { observer.on_barrier_divergence(event); });
+  const Finding finding = only();
+  EXPECT_EQ(finding.kind, FindingKind::barrier_divergence);
+  const AccessSide waiting{"wait", {1, 0, 0}, {34, 0, 0}, "k.cu", 110, "op10"};
+  const AccessSide exited{"exit", {1, 0, 0}, {31, 0, 0}, "k.cu", 112, "op12"};
+  EXPECT_EQ(finding.accesses, (std::vector{waiting, exited}));
+  EXPECT_EQ(finding.message, "(1) waits for all threads of its block, and (2) has exited");
+}
+
+TEST_F(CheckersTest, DifferentBarriers) {
+  start();
+  BarrierDivergence event;
+  event.program = &program;
+  event.pc = 10;
+  event.other_pc = 12;
+  notify([&](Observer& observer) { observer.on_barrier_divergence(event); });
+  EXPECT_EQ(only().accesses[1].role, "wait");
+  EXPECT_EQ(only().message, "(1) and (2) wait at different barriers");
+}
+
+TEST_F(CheckersTest, StepLimitIsADeadlock) {
+  start();
+  StepLimit event;
+  event.program = &program;
+  event.pc = 5;
+  event.steps = 1000;
+  notify([&](Observer& observer) { observer.on_step_limit(event); });
+  EXPECT_EQ(only().kind, FindingKind::deadlock);
+  EXPECT_EQ(only().accesses[0].line, 105u);
+  EXPECT_EQ(only().message, "no end after 1000 warp instructions; (1) is where a warp was last");
+}
+
+TEST_F(CheckersTest, Trap) {
+  start();
+  Trap event;
+  event.program = &program;
+  event.pc = 5;
+  event.lanes = 0b1000;
+  notify([&](Observer& observer) { observer.on_trap(event); });
+  EXPECT_EQ(only().kind, FindingKind::trap);
+  EXPECT_EQ(only().accesses[0].thread, (Dim3{3, 0, 0}));
+}
+
+TEST_F(CheckersTest, WhatIsOffIsSilent) {
+  checkers.reset({.race = false, .bounds = false, .init = false, .barrier = false,
+                  .lifetime = false},
+                 WarpModel::independent);
+  EXPECT_EQ(checkers.observers().size(), 3u);  // the reporter, deadlock, trap
+  start();
+  emit(fault(Fault::Kind::out_of_bounds));
+  emit(fault(Fault::Kind::use_after_free));
+  EXPECT_TRUE(checkers.findings().empty());
+
+  checkers.reset({}, WarpModel::independent);
+  EXPECT_EQ(checkers.observers().size(), 8u);
+  start();
+  emit(fault(Fault::Kind::out_of_bounds));
+  EXPECT_EQ(checkers.findings().size(), 1u);
+}
+
+TEST_F(CheckersTest, FindingsComeInOrderOfFirstOccurrence) {
+  start();
+  emit(fault(Fault::Kind::misaligned));
+  checkers.add(host_copy_out_of_bounds("cudaMemcpy", true, 0x20, 8, nullptr));
+  emit(fault(Fault::Kind::out_of_bounds));
+  emit(fault(Fault::Kind::misaligned));
+  checkers.add(host_copy_out_of_bounds("cudaMemcpy", true, 0x20, 8, nullptr));
+  ASSERT_EQ(checkers.findings().size(), 4u);
+  EXPECT_EQ(checkers.findings()[0].kind, FindingKind::misaligned_access);
+  EXPECT_EQ(checkers.findings()[0].count, 2u);
+  EXPECT_EQ(checkers.findings()[1].accesses[0].role, "host write");
+  EXPECT_EQ(checkers.findings()[2].accesses[0].role, "write");
+}
+
+TEST_F(CheckersTest, ManyDifferentFindingsAreKeptApart) {
+  start();
+  for (std::uint32_t pc = 0; pc < 60; ++pc) {
+    for (const auto kind : {Fault::Kind::misaligned, Fault::Kind::out_of_bounds}) {
+      Fault event = fault(kind);
+      event.pc = pc;
+      emit(event);
+      emit(event);
+    }
+  }
+  ASSERT_EQ(checkers.findings().size(), 120u);
+  for (const Finding& finding : checkers.findings()) EXPECT_EQ(finding.count, 2u);
+}
+
+TEST_F(CheckersTest, AToolkitHeaderIsNotTheUsersLine) {
+  program.files.push_back("/opt/cuda/targets/x86_64-linux/include/device_atomic_functions.hpp");
+  program.locations.push_back({.file = 1, .line = 42});
+  program.sources[7].location = {.file = 2, .line = 107, .column = 3, .inlined_at = 0};
+  start();
+  emit(fault(Fault::Kind::out_of_bounds));
+  EXPECT_EQ(only().accesses[0].file, "k.cu");
+  EXPECT_EQ(only().accesses[0].line, 42u);
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu

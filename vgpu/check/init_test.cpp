@@ -1,0 +1,254 @@
+#include "vgpu/check/init.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "vgpu/check/fake_launch.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr auto kRead = AccessKind::read;
+constexpr auto kWrite = AccessKind::write;
+constexpr auto kAtomic = AccessKind::atomic;
+
+class InitTest : public testing::Test {
+ protected:
+  InitTest() {
+    checker.reset(WarpModel::independent);
+    checker.on_allocate(global.allocation());
+    checker.on_allocate(local.allocation());
+    launch.start({2, 1, 1}, {64, 1, 1});
+    launch.start_block(0, 0, &shared);
+  }
+
+  void host(bool write, std::uint32_t offset, std::uint32_t bytes) {
+    checker.on_host_access({&global.allocation(), offset, bytes, write, false});
+  }
+  void branch(std::uint32_t pc, std::uint32_t lanes, std::uint32_t origin,
+              UndefinedUse::Kind kind = UndefinedUse::Kind::branch) {
+    checker.on_undefined_use({kind, &program, launch.place(0, 0), pc, lanes, origin});
+  }
+  // A store of values that are undefined in `lanes`.
+  void store_undefined(const FakeMemory& memory, std::uint32_t pc, std::uint32_t lanes,
+                       std::uint32_t origin) {
+    Access row = launch.access(kWrite, memory, 0, 0, pc);
+    row.mask = ~0u;
+    row.pattern = Pattern::strided;
+    for (unsigned lane = 0; lane < 32; ++lane) row.offset[lane] = 4 * lane;
+    row.undefined = lanes;
+    row.origin = origin;
+    launch.emit(row);
+  }
+  const std::vector<Finding>& findings() { return reporter.findings(); }
+
+  Program program = fake_program();
+  Reporter reporter;
+  InitChecker checker{reporter};
+  FakeLaunch launch{program, {&reporter, &checker}};
+  FakeMemory shared{0, ptx::Space::shared, 256, "s"};
+  FakeMemory global{1, ptx::Space::global, 1024, "g"};
+  FakeMemory local{2, ptx::Space::local, 4096};
+};
+
+TEST_F(InitTest, MemoryStartsUndefined) {
+  for (const FakeMemory* memory : {&shared, &global, &local}) {
+    const Access row = launch.strided(kRead, *memory, 0, 0, 3);
+    EXPECT_EQ(row.undefined, ~0u);
+    EXPECT_EQ(row.origin, 3u);
+  }
+  EXPECT_TRUE(findings().empty()) << "a read alone is no finding";
+}
+
+TEST_F(InitTest, AWriteDefinesItsBytes) {
+  launch.strided(kWrite, shared, 0, 0, 1);
+  EXPECT_EQ(launch.strided(kRead, shared, 0, 0, 2).undefined, 0u);
+  EXPECT_EQ(launch.strided(kRead, shared, 0, 0, 2).origin, ptx::kNone);
+  EXPECT_EQ(launch.strided(kRead, shared, 0, 0, 2, 1).undefined, 1u << 31);
+  EXPECT_EQ(launch.one(kRead, shared, 0, 0, 2, 31).undefined, 0u);
+  EXPECT_EQ(launch.one(kRead, shared, 0, 0, 2, 32).undefined, 1u);
+}
+
+TEST_F(InitTest, OnlyActiveLanesWriteAndRead) {
+  launch.strided(kWrite, shared, 0, 0, 1, 0, 0x0000ff00);
+  EXPECT_EQ(launch.strided(kRead, shared, 0, 0, 2).undefined, 0xffff00ff);
+  EXPECT_EQ(launch.strided(kRead, shared, 0, 0, 2, 0, 0x0000f000).undefined, 0u);
+  EXPECT_EQ(launch.strided(kRead, shared, 0, 0, 2, 0, 0x0001f000).undefined, 0x00010000u);
+}
+
+TEST_F(InitTest, EveryWidthAndPattern) {
+  for (const std::uint8_t bytes : {1, 2, 4, 8, 16}) {
+    launch.start_block(0, 0, &global);  // undefined again
+    launch.strided(kWrite, global, 0, 0, 1, 0, ~0u, bytes);
+    EXPECT_EQ(launch.strided(kRead, global, 0, 0, 2, 0, ~0u, bytes).undefined, 0u);
+    EXPECT_EQ(launch.uniform(kRead, global, 0, 0, 2, 31, 0xf0, bytes).undefined, 0u);
+    EXPECT_EQ(launch.uniform(kRead, global, 0, 0, 2, 32, 0xf0, bytes).undefined, 0xf0u);
+    launch.uniform(kWrite, global, 0, 0, 1, 40, 0xf0, bytes);
+    EXPECT_EQ(launch.one(kRead, global, 0, 0, 2, 40, bytes).undefined, 0u);
+    EXPECT_EQ(launch.one(kRead, global, 0, 0, 2, 41, bytes).undefined, 1u);
+    launch.one(kWrite, global, 0, 0, 1, 41, bytes);
+    EXPECT_EQ(launch.one(kRead, global, 0, 0, 2, 41, bytes).undefined, 0u);
+  }
+}
+
+TEST_F(InitTest, OneUndefinedByteMakesTheValueUndefined) {
+  launch.one(kWrite, shared, 0, 0, 1, 0, 1);
+  launch.one(kWrite, shared, 0, 0, 1, 1, 2);
+  EXPECT_EQ(launch.one(kRead, shared, 0, 0, 2, 0).undefined, 1u);
+  launch.one(kWrite, shared, 0, 0, 1, 1, 1);
+  EXPECT_EQ(launch.one(kRead, shared, 0, 0, 2, 0).undefined, 0u);
+}
+
+TEST_F(InitTest, SharedMemoryIsUndefinedInTheNextBlock) {
+  launch.strided(kWrite, shared, 0, 0, 1);
+  launch.start_block(1, 0, &shared);
+  EXPECT_EQ(launch.strided(kRead, shared, 1, 0, 2).undefined, ~0u);
+}
+
+TEST_F(InitTest, GlobalMemoryKeepsItsStateBetweenLaunches) {
+  launch.strided(kWrite, global, 0, 0, 1);
+  launch.start({1, 1, 1}, {32, 1, 1});
+  EXPECT_EQ(launch.strided(kRead, global, 0, 0, 2).undefined, 0u);
+  checker.on_allocate(global.allocation());
+  EXPECT_EQ(launch.strided(kRead, global, 0, 0, 2).undefined, ~0u);
+}
+
+TEST_F(InitTest, AHostWriteDefines) {
+  host(true, 0, 1024);
+  EXPECT_EQ(launch.strided(kRead, global, 0, 0, 2, 224).undefined, 0u);
+  checker.on_allocate(global.allocation());
+  host(true, 4, 8);
+  EXPECT_EQ(launch.strided(kRead, global, 0, 0, 2).undefined, ~0b110u);
+}
+
+TEST_F(InitTest, ABranchIsReportedWithTheLoad) {
+  launch.strided(kRead, shared, 0, 0, 3, 0, 0xf0);
+  branch(4, 0x60, 3);
+  ASSERT_EQ(findings().size(), 1u);
+  const Finding& finding = findings()[0];
+  EXPECT_EQ(finding.kind, FindingKind::uninitialized_read);
+  EXPECT_EQ(finding.severity, Severity::error);
+  EXPECT_EQ(finding.space, "shared");
+  EXPECT_EQ(finding.object, "s[4], 4 bytes");
+  const AccessSide load{"read", {0, 0, 0}, {5, 0, 0}, "k.cu", 103, "op3"};
+  const AccessSide use{"branch", {0, 0, 0}, {5, 0, 0}, "k.cu", 104, "op4"};
+  EXPECT_EQ(finding.accesses, (std::vector{load, use}));
+  EXPECT_EQ(finding.message, "(2) branches on a value made from bytes that nothing has written");
+
+  branch(4, 0x60, 3);
+  ASSERT_EQ(findings().size(), 1u);
+  EXPECT_EQ(findings()[0].count, 2u);
+}
+
+TEST_F(InitTest, AnAddressIsAnotherFinding) {
+  launch.strided(kRead, shared, 0, 0, 3);
+  branch(4, 1, 3, UndefinedUse::Kind::address);
+  ASSERT_EQ(findings().size(), 1u);
+  EXPECT_EQ(findings()[0].accesses[1].role, "address");
+}
+
+TEST_F(InitTest, TheOriginSurvivesMemory) {
+  launch.strided(kRead, shared, 0, 0, 3);          // origin
+  store_undefined(global, 4, 0x0000ffff, 3);       // copied: silent
+  const Access row = launch.strided(kRead, global, 0, 0, 5);
+  EXPECT_EQ(row.undefined, 0x0000ffffu);
+  EXPECT_EQ(row.origin, 3u);
+  EXPECT_TRUE(findings().empty());
+  launch.strided(kWrite, global, 0, 0, 6);         // defined at last
+  EXPECT_EQ(launch.strided(kRead, global, 0, 0, 5).undefined, 0u);
+}
+
+TEST_F(InitTest, TheOriginOfAnotherKernelIsThisLoad) {
+  launch.strided(kRead, shared, 0, 0, 3);
+  store_undefined(global, 4, ~0u, 3);
+  Program other = fake_program();
+  FakeLaunch second(other, {&reporter, &checker});
+  second.start({1, 1, 1}, {32, 1, 1});
+  EXPECT_EQ(second.strided(kRead, global, 0, 0, 7).origin, 7u);
+}
+
+TEST_F(InitTest, AHostCopyOfAnUndefinedValueIsAnError) {
+  host(true, 0, 1024);
+  launch.strided(kRead, shared, 0, 0, 3);
+  store_undefined(global, 4, 0x10, 3);
+  host(false, 0, 16);
+  EXPECT_TRUE(findings().empty());
+  host(false, 0, 1024);
+  ASSERT_EQ(findings().size(), 1u);
+  EXPECT_EQ(findings()[0].severity, Severity::error);
+  EXPECT_EQ(findings()[0].object, "g[16], first of a copy of 1024 bytes");
+  EXPECT_EQ(findings()[0].accesses[0].line, 103u);
+  EXPECT_EQ(findings()[0].accesses[1].role, "host copy");
+  EXPECT_EQ(findings()[0].kernel, "k");
+}
+
+TEST_F(InitTest, AHostCopyOfBytesNeverWrittenIsANote) {
+  host(false, 8, 4);
+  ASSERT_EQ(findings().size(), 1u);
+  EXPECT_EQ(findings()[0].severity, Severity::note);
+  EXPECT_EQ(findings()[0].object, "g[8], first of a copy of 4 bytes");
+
+  launch.strided(kWrite, global, 0, 0, 1);
+  host(false, 0, 128);
+  EXPECT_EQ(findings().size(), 1u);
+  EXPECT_EQ(findings()[0].count, 1u);
+  host(false, 0, 129);
+  EXPECT_EQ(findings()[0].count, 2u);
+}
+
+TEST_F(InitTest, AnUndefinedValueBehindBytesNeverWrittenIsTheError) {
+  launch.strided(kRead, shared, 0, 0, 3);
+  store_undefined(global, 4, ~0u, 3);
+  const HostAccess undo{&global.allocation(), 0, 4, true, true};
+  checker.on_host_access(undo);
+  host(false, 0, 128);
+  ASSERT_EQ(findings().size(), 1u);
+  EXPECT_EQ(findings()[0].severity, Severity::error);
+  EXPECT_EQ(findings()[0].object, "g[4], first of a copy of 128 bytes");
+}
+
+TEST_F(InitTest, AnAtomicOnUndefinedBytesLeavesThemUndefined) {
+  EXPECT_EQ(launch.uniform(kAtomic, shared, 0, 0, 3, 0, 0xf).undefined, 0xfu);
+  const Access row = launch.one(kRead, shared, 0, 0, 4, 0);
+  EXPECT_EQ(row.undefined, 1u);
+  EXPECT_EQ(row.origin, 3u);
+}
+
+TEST_F(InitTest, AnExchangeDefines) {
+  program.code[3].modifiers.atom_op = ptx::AtomOp::exch;
+  EXPECT_EQ(launch.one(kAtomic, shared, 0, 0, 3, 0).undefined, 1u);
+  EXPECT_EQ(launch.one(kRead, shared, 0, 0, 4, 0).undefined, 0u);
+}
+
+TEST_F(InitTest, AnAtomicWithAnUndefinedOperandReadsADefinedValue) {
+  launch.strided(kRead, global, 0, 0, 3);
+  launch.strided(kWrite, shared, 0, 0, 1);
+  Access row = launch.access(kAtomic, shared, 0, 0, 5);
+  row.mask = row.undefined = 1;
+  row.origin = 3;
+  launch.emit(row);
+  EXPECT_EQ(row.undefined, 0u);
+  EXPECT_EQ(row.origin, ptx::kNone);
+  EXPECT_EQ(launch.one(kRead, shared, 0, 0, 6, 0).origin, 3u);
+}
+
+TEST_F(InitTest, ParametersAreDefined) {
+  FakeMemory parameters{3, ptx::Space::param, 64};
+  EXPECT_EQ(launch.uniform(kRead, parameters, 0, 0, 1, 0).undefined, 0u);
+}
+
+TEST_F(InitTest, ANewTrialForgets) {
+  host(true, 0, 1024);
+  launch.strided(kRead, shared, 0, 0, 3);
+  store_undefined(global, 4, ~0u, 3);
+  reporter.reset();
+  checker.reset(WarpModel::independent);
+  checker.on_allocate(global.allocation());
+  EXPECT_EQ(launch.strided(kRead, global, 0, 0, 5).undefined, ~0u);
+  EXPECT_EQ(launch.strided(kRead, global, 0, 0, 5).origin, 5u);
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,56 @@
+// The frame of every runtime API function: lock, start the device, answer, remember the error.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <mutex>
+#include <new>
+#include <string_view>
+
+#include "vgpu/cudart/device.hpp"
+#include "vgpu/program/program.hpp"
+#include "vgpu/ptx/module.hpp"
+
+namespace warpcheck::cudart {
+
+// Runs `body(device)` and answers its error.  What the virtual device cannot do becomes
+// cudaErrorNotSupported (or cudaErrorInvalidPtx), and its reason a refusal.  Other exceptions are
+// defects of this library and pass through.
+template <typename Body>
+cudaError_t answer_even_after_a_fault(Body&& body) {
+  Device& device = Device::instance();
+  const std::lock_guard lock(device.mutex());
+  device.enter_call();
+  try {
+    return device.record(body(device));
+  } catch (const vgpu::Refusal& refusal) {
+    device.refuse(refusal.what());
+    return device.record(cudaErrorNotSupported);
+  } catch (const ptx::ParseError& error) {
+    device.refuse(error.what());
+    return device.record(cudaErrorInvalidPtx);
+  } catch (const std::bad_alloc&) {
+    return device.record(cudaErrorMemoryAllocation);
+  }
+}
+
+// The same for calls that need a working device: once a launch has died, they answer its error
+// until cudaDeviceReset or the next trial.
+template <typename Body>
+cudaError_t answer(Body&& body) {
+  return answer_even_after_a_fault([&](Device& device) {
+    return device.sticky_error() != cudaSuccess ? device.sticky_error() : body(device);
+  });
+}
+
+// For an API function that exists and is not implemented: a refusal by name.
+inline cudaError_t not_supported(std::string_view call, std::string_view why = {}) {
+  return answer_even_after_a_fault([&](Device&) -> cudaError_t {
+    std::string reason(call);
+    reason += " is not supported by the virtual device";
+    if (!why.empty()) reason.append(": ").append(why);
+    throw vgpu::Refusal(reason);
+  });
+}
+
+}  // namespace warpcheck::cudart

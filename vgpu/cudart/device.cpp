@@ -1,0 +1,218 @@
+#include "vgpu/cudart/device.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+
+#include "vgpu/check/bounds.hpp"
+#include "vgpu/cudart/device_code.hpp"
+#include "vgpu/cudart/exit_report.hpp"
+#include "vgpu/cudart/virtual_gpu.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+// A pointer this far past an allocation still counts as meant for the device.
+constexpr std::uint64_t kOverrunBytesMax = std::uint64_t{1} << 20;
+
+// Defaults of the hardware (cudaLimitStackSize ... cudaLimitPersistingL2CacheSize).
+constexpr std::array<std::size_t, Device::kLimits> kDefaultLimits{1024, 1 << 20, 8 << 20, 2, 2048,
+                                                                  64, 0};
+
+std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+
+}  // namespace
+
+Device& Device::instance() {
+  static auto* const device = new Device;
+  return *device;
+}
+
+Device::Device()
+    : machine_(memory_),
+      checkers_(vgpu::CheckerSet{}, vgpu::WarpModel::independent),
+      limits_(kDefaultLimits) {}
+
+void Device::begin_trial(const TrialSettings& settings) {
+  if (in_trial()) throw std::logic_error("begin_trial: a trial is already running");
+  if (phase_ == Phase::ambient) keep_for_exit_report(peek_result());
+  start(settings);
+  phase_ = Phase::trial;
+}
+
+TrialResult Device::end_trial() {
+  if (!in_trial()) throw std::logic_error("end_trial: no trial is running");
+  TrialResult result = peek_result();
+  result.decisions_ignored = settings_.strategy != nullptr ? settings_.strategy->ignored() : 0;
+  // Strategy and observer belong to the caller and may be gone from now on.
+  settings_.strategy = nullptr;
+  settings_.extra_observer = nullptr;
+  observers_.clear();
+  phase_ = Phase::ended;
+  return result;
+}
+
+TrialResult Device::peek_result() const {
+  TrialResult result = result_;
+  result.findings = checkers_.findings();
+  result.ptx_hash =
+      XXH3_64bits(launched_hashes_.data(), launched_hashes_.size() * sizeof(std::uint64_t));
+  return result;
+}
+
+void Device::enter_call() {
+  if (phase_ == Phase::trial || phase_ == Phase::ambient) return;
+  start({});
+  phase_ = Phase::ambient;
+  print_report_at_exit();
+}
+
+void Device::start(const TrialSettings& settings) {
+  settings_ = settings;
+  forget_everything();
+  last_error_ = cudaSuccess;
+  clock_ = 0;
+  result_ = {};
+  launched_hashes_.clear();
+  checkers_.reset(settings.checkers, settings.warp_model);
+  const auto observers = checkers_.observers();
+  observers_.assign(observers.begin(), observers.end());
+  if (settings.extra_observer != nullptr) observers_.push_back(settings.extra_observer);
+}
+
+void Device::reset() {
+  for (const vgpu::Allocation* allocation : memory_.live()) {
+    notify([&](vgpu::Observer& observer) { observer.on_free(*allocation); });
+  }
+  forget_everything();
+}
+
+void Device::forget_everything() {
+  ++generation_;
+  memory_.reset();
+  queues_.clear();
+  host_blocks_.clear();
+  sticky_error_ = cudaSuccess;
+  limits_ = kDefaultLimits;
+}
+
+cudaError_t Device::record(cudaError_t error) {
+  if (error != cudaSuccess && error != cudaErrorNotReady) last_error_ = error;
+  return error;
+}
+
+cudaError_t Device::take_last_error() { return std::exchange(last_error_, cudaSuccess); }
+
+void Device::refuse(std::string_view reason) {
+  std::vector<std::string>& known = result_.refusals;
+  if (std::find(known.begin(), known.end(), reason) != known.end()) return;
+  known.emplace_back(reason);
+  if (!in_trial()) fmt::print(stderr, "warpcheck: refused: {}\n", reason);
+}
+
+vgpu::Allocation* Device::allocate(std::uint64_t bytes, ptx::Space space, std::string_view name) {
+  vgpu::Allocation* const allocation = memory_.allocate(bytes, space, name);
+  if (allocation == nullptr) return nullptr;
+  notify([&](vgpu::Observer& observer) { observer.on_allocate(*allocation); });
+  return allocation;
+}
+
+void Device::free(vgpu::Allocation& allocation) {
+  notify([&](vgpu::Observer& observer) { observer.on_free(allocation); });
+  memory_.free(&allocation);
+}
+
+bool Device::owns(const void* pointer) const {
+  const vgpu::Allocation* const nearest = memory_.nearest(address_of(pointer));
+  return nearest != nullptr &&
+         address_of(pointer) - nearest->address <= nearest->bytes + kOverrunBytesMax;
+}
+
+std::optional<DeviceRange> Device::range_at(std::string_view call, const void* pointer,
+                                            std::uint64_t bytes, bool write) {
+  const std::uint64_t address = address_of(pointer);
+  vgpu::Allocation* const found = memory_.find(address);
+  if (found != nullptr && found->contains(address, bytes)) {
+    return DeviceRange{found, static_cast<std::uint32_t>(address - found->address)};
+  }
+  if (!owns(pointer)) return std::nullopt;
+  const vgpu::Allocation* const nearest = memory_.nearest(address);
+  const bool freed = !nearest->live && address - nearest->address < nearest->bytes;
+  if (freed ? settings_.checkers.lifetime : settings_.checkers.bounds) {
+    vgpu::Finding finding =
+        vgpu::host_copy_out_of_bounds(call, write, address, bytes, nearest);
+    if (freed) {
+      finding.kind = vgpu::FindingKind::use_after_free;
+      finding.message = fmt::format("{} of {} bytes uses memory that has been freed", call, bytes);
+    }
+    add_finding(std::move(finding));
+  }
+  return std::nullopt;
+}
+
+void Device::host_read(const vgpu::Allocation& allocation, std::uint32_t offset,
+                       std::uint32_t bytes) {
+  const vgpu::HostAccess access{&allocation, offset, bytes, false, false};
+  notify([&](vgpu::Observer& observer) { observer.on_host_access(access); });
+}
+
+void Device::host_write(const vgpu::Allocation& allocation, std::uint32_t offset,
+                        std::uint32_t bytes) {
+  const vgpu::HostAccess access{&allocation, offset, bytes, true, false};
+  notify([&](vgpu::Observer& observer) { observer.on_host_access(access); });
+}
+
+const Device::HostBlock* Device::find_host_block(const void* pointer,
+                                                 std::uintptr_t* start) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto after = host_blocks_.upper_bound(address);
+  if (after == host_blocks_.begin()) return nullptr;
+  const auto& [first, block] = *std::prev(after);
+  if (address - first >= block.bytes) return nullptr;
+  if (start != nullptr) *start = first;
+  return &block;
+}
+
+void Device::run(const LinkedKernel& kernel, vgpu::Dim3 grid, vgpu::Dim3 block,
+                 std::uint32_t dynamic_shared_bytes, std::span<const std::byte> parameters) {
+  const std::string& name = kernel.program.kernel;
+  if (std::find(result_.kernels.begin(), result_.kernels.end(), name) == result_.kernels.end()) {
+    result_.kernels.push_back(name);
+    launched_hashes_.push_back(kernel.ptx_hash);
+  }
+  vgpu::Launch launch;
+  launch.program = &kernel.program;
+  launch.index = static_cast<std::uint32_t>(result_.launches++);
+  launch.grid = grid;
+  launch.block = block;
+  launch.dynamic_shared_bytes = dynamic_shared_bytes;
+  launch.parameters = parameters;
+  vgpu::Strategy& strategy =
+      settings_.strategy != nullptr ? *settings_.strategy : default_policy_;
+  const vgpu::Outcome outcome = machine_.run(launch, settings_.warp_model, strategy, observers_,
+                                             settings_.limits, settings_.want_feedback);
+  result_.steps += outcome.steps;
+  result_.lane_steps += outcome.lane_steps;
+  std::vector<vgpu::Decision>& decisions = result_.schedule.decisions;
+  decisions.insert(decisions.end(), outcome.decisions.begin(), outcome.decisions.end());
+  spend_cycles(virtual_gpu::kLaunchCycles + outcome.steps);
+  if (outcome.end == vgpu::Outcome::End::trap) sticky_error_ = cudaErrorLaunchFailure;
+  if (outcome.end == vgpu::Outcome::End::step_limit) sticky_error_ = cudaErrorLaunchTimeout;
+}
+
+void begin_trial(const TrialSettings& settings) {
+  Device& device = Device::instance();
+  const std::lock_guard lock(device.mutex());
+  device.begin_trial(settings);
+}
+
+TrialResult end_trial() {
+  Device& device = Device::instance();
+  const std::lock_guard lock(device.mutex());
+  return device.end_trial();
+}
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,246 @@
+// The device itself: choice, attributes, limits, synchronisation, versions.
+#include <cuda_profiler_api.h>
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "vgpu/cudart/api.hpp"
+#include "vgpu/cudart/virtual_gpu.hpp"
+
+using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+struct Attribute {
+  cudaDeviceAttr id;
+  int value;
+};
+
+// What is not listed is a feature that the device lacks: 0.
+constexpr std::array kAttributes{
+    Attribute{cudaDevAttrMaxThreadsPerBlock, virtual_gpu::kBlockThreadsMax},
+    Attribute{cudaDevAttrMaxBlockDimX, virtual_gpu::kBlockDimMax[0]},
+    Attribute{cudaDevAttrMaxBlockDimY, virtual_gpu::kBlockDimMax[1]},
+    Attribute{cudaDevAttrMaxBlockDimZ, virtual_gpu::kBlockDimMax[2]},
+    Attribute{cudaDevAttrMaxGridDimX, virtual_gpu::kGridDimMax[0]},
+    Attribute{cudaDevAttrMaxGridDimY, virtual_gpu::kGridDimMax[1]},
+    Attribute{cudaDevAttrMaxGridDimZ, virtual_gpu::kGridDimMax[2]},
+    Attribute{cudaDevAttrMaxSharedMemoryPerBlock, virtual_gpu::kBlockSharedBytes},
+    Attribute{cudaDevAttrTotalConstantMemory, virtual_gpu::kConstantBytes},
+    Attribute{cudaDevAttrWarpSize, virtual_gpu::kWarpSize},
+    Attribute{cudaDevAttrMaxPitch, virtual_gpu::kPitchBytesMax},
+    Attribute{cudaDevAttrMaxRegistersPerBlock, virtual_gpu::kBlockRegisters},
+    Attribute{cudaDevAttrClockRate, virtual_gpu::kClockHz / 1000},
+    Attribute{cudaDevAttrTextureAlignment, 512},
+    Attribute{cudaDevAttrTexturePitchAlignment, 32},
+    Attribute{cudaDevAttrSurfaceAlignment, 512},
+    Attribute{cudaDevAttrMultiProcessorCount, virtual_gpu::kMultiprocessors},
+    Attribute{cudaDevAttrMemoryClockRate, virtual_gpu::kClockHz / 1000},
+    Attribute{cudaDevAttrGlobalMemoryBusWidth, virtual_gpu::kMemoryBusBits},
+    Attribute{cudaDevAttrL2CacheSize, virtual_gpu::kL2CacheBytes},
+    Attribute{cudaDevAttrMaxThreadsPerMultiProcessor, virtual_gpu::kMultiprocessorThreadsMax},
+    Attribute{cudaDevAttrUnifiedAddressing, 1},
+    Attribute{cudaDevAttrComputeCapabilityMajor, virtual_gpu::kMajor},
+    Attribute{cudaDevAttrComputeCapabilityMinor, virtual_gpu::kMinor},
+    Attribute{cudaDevAttrStreamPrioritiesSupported, 1},
+    Attribute{cudaDevAttrGlobalL1CacheSupported, 1},
+    Attribute{cudaDevAttrLocalL1CacheSupported, 1},
+    Attribute{cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+              virtual_gpu::kMultiprocessorSharedBytes},
+    Attribute{cudaDevAttrMaxRegistersPerMultiprocessor, virtual_gpu::kBlockRegisters},
+    Attribute{cudaDevAttrSingleToDoublePrecisionPerfRatio, 32},
+    Attribute{cudaDevAttrMaxSharedMemoryPerBlockOptin, virtual_gpu::kBlockSharedBytesOptIn},
+    Attribute{cudaDevAttrHostRegisterSupported, 1},
+    Attribute{cudaDevAttrMaxBlocksPerMultiprocessor, virtual_gpu::kMultiprocessorBlocksMax},
+    Attribute{cudaDevAttrNumaId, -1},
+    Attribute{cudaDevAttrHostNumaId, -1},
+};
+
+constexpr int kFirstAttribute = cudaDevAttrMaxThreadsPerBlock;
+
+int value_of(cudaDeviceAttr id) {
+  for (const Attribute& attribute : kAttributes) {
+    if (attribute.id == id) return attribute.value;
+  }
+  return 0;
+}
+
+void describe(cudaDeviceProp& properties) {
+  properties = {};
+  std::strncpy(properties.name, virtual_gpu::kName, sizeof properties.name - 1);
+  properties.sharedMemPerBlock = virtual_gpu::kBlockSharedBytes;
+  properties.regsPerBlock = virtual_gpu::kBlockRegisters;
+  properties.warpSize = virtual_gpu::kWarpSize;
+  properties.memPitch = virtual_gpu::kPitchBytesMax;
+  properties.maxThreadsPerBlock = virtual_gpu::kBlockThreadsMax;
+  std::copy_n(virtual_gpu::kBlockDimMax, 3, properties.maxThreadsDim);
+  std::copy_n(virtual_gpu::kGridDimMax, 3, properties.maxGridSize);
+  properties.totalConstMem = virtual_gpu::kConstantBytes;
+  properties.major = virtual_gpu::kMajor;
+  properties.minor = virtual_gpu::kMinor;
+  properties.textureAlignment = 512;
+  properties.texturePitchAlignment = 32;
+  properties.surfaceAlignment = 512;
+  properties.multiProcessorCount = virtual_gpu::kMultiprocessors;
+  properties.unifiedAddressing = 1;
+  properties.memoryBusWidth = virtual_gpu::kMemoryBusBits;
+  properties.l2CacheSize = virtual_gpu::kL2CacheBytes;
+  properties.maxThreadsPerMultiProcessor = virtual_gpu::kMultiprocessorThreadsMax;
+  properties.streamPrioritiesSupported = 1;
+  properties.globalL1CacheSupported = 1;
+  properties.localL1CacheSupported = 1;
+  properties.sharedMemPerMultiprocessor = virtual_gpu::kMultiprocessorSharedBytes;
+  properties.regsPerMultiprocessor = virtual_gpu::kBlockRegisters;
+  properties.sharedMemPerBlockOptin = virtual_gpu::kBlockSharedBytesOptIn;
+  properties.maxBlocksPerMultiProcessor = virtual_gpu::kMultiprocessorBlocksMax;
+  properties.hostRegisterSupported = 1;
+  properties.deviceNumaId = -1;
+  properties.hostNumaId = -1;
+}
+
+// cudaDeviceSetLimit of the device runtime's sync depth is gone since CUDA 12.
+bool is_supported(cudaLimit limit) { return limit != cudaLimitDevRuntimeSyncDepth; }
+
+bool exists(cudaLimit limit) { return static_cast<unsigned>(limit) < Device::kLimits; }
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (count == nullptr) return cudaErrorInvalidValue;
+    *count = 1;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDevice(int* number) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (number == nullptr) return cudaErrorInvalidValue;
+    *number = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaSetDevice(int number) {
+  return answer_even_after_a_fault(
+      [&](Device&) { return number == 0 ? cudaSuccess : cudaErrorInvalidDevice; });
+}
+
+cudaError_t cudaInitDevice(int number, unsigned, unsigned) { return cudaSetDevice(number); }
+
+// How the host waits: nothing is ever waited for.
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+  return answer_even_after_a_fault([&](Device&) {
+    return (flags & ~unsigned{cudaDeviceMask}) == 0 ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int number) {
+  return answer_even_after_a_fault([&](Device& device) {
+    if (properties == nullptr) return cudaErrorInvalidValue;
+    if (number != 0) return cudaErrorInvalidDevice;
+    describe(*properties);
+    properties->totalGlobalMem = device.memory().capacity_bytes();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int number) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    if (number != 0) return cudaErrorInvalidDevice;
+    if (attribute < kFirstAttribute || attribute >= cudaDevAttrMax) return cudaErrorInvalidValue;
+    *value = value_of(attribute);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaChooseDevice(int* number, const cudaDeviceProp* properties) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (number == nullptr || properties == nullptr) return cudaErrorInvalidValue;
+    *number = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* can_access, int number, int peer) {
+  return answer([&](Device&) {
+    if (can_access == nullptr) return cudaErrorInvalidValue;
+    if (number != 0 || peer != 0) return cudaErrorInvalidDevice;
+    *can_access = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  return answer([](Device&) { return cudaSuccess; });
+}
+
+cudaError_t cudaDeviceReset() {
+  return answer_even_after_a_fault([](Device& device) {
+    device.reset();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+  return answer([&](Device& device) {
+    if (!exists(limit)) return cudaErrorInvalidValue;
+    if (!is_supported(limit)) return cudaErrorUnsupportedLimit;
+    device.limits()[limit] = value;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+  return answer([&](Device& device) {
+    if (value == nullptr || !exists(limit)) return cudaErrorInvalidValue;
+    if (!is_supported(limit)) return cudaErrorUnsupportedLimit;
+    *value = device.limits()[limit];
+    return cudaSuccess;
+  });
+}
+
+// A preference; the virtual device has no cache to share.
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
+  return answer([](Device&) { return cudaSuccess; });
+}
+
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+  return answer([&](Device&) {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    *config = cudaFuncCachePreferNone;
+    return cudaSuccess;
+  });
+}
+
+// There is no profiler to start or stop.
+cudaError_t cudaProfilerStart() {
+  return answer_even_after_a_fault([](Device&) { return cudaSuccess; });
+}
+
+cudaError_t cudaProfilerStop() {
+  return answer_even_after_a_fault([](Device&) { return cudaSuccess; });
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (version == nullptr) return cudaErrorInvalidValue;
+    *version = virtual_gpu::kRuntimeVersion;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+
+// A pure function of its arguments.
+cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                            cudaChannelFormatKind kind) {
+  return {x, y, z, w, kind};
+}
+
+}  // extern "C"

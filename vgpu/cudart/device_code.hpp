@@ -1,0 +1,71 @@
+// The PTX of one translation unit in one build: parsed at first use, each kernel decoded and
+// linked at its first launch, variables placed in device memory once a generation (a trial).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "vgpu/machine/memory.hpp"
+#include "vgpu/program/program.hpp"
+#include "vgpu/ptx/module.hpp"
+
+namespace warpcheck::cudart {
+
+class Device;
+
+// A kernel ready to launch.
+struct LinkedKernel {
+  vgpu::Program program;
+  std::uint64_t ptx_hash = 0;
+  std::uint64_t patched_in = 0;  // generation in which variable addresses were written to it
+};
+
+class DeviceCode {
+ public:
+  // name: for messages.
+  DeviceCode(std::string text, std::string name)
+      : storage_(std::move(text)), text_(storage_), name_(std::move(name)) {}
+  DeviceCode(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {}
+
+  // Whether the text has `identifier` as a whole word; does not parse.
+  [[nodiscard]] bool mentions(std::string_view identifier) const;
+  [[nodiscard]] bool has_kernel(std::string_view kernel);
+
+  // Throws vgpu::Refusal (every time) for a kernel that cannot run, ptx::ParseError for a text
+  // that is not PTX.
+  LinkedKernel& link(std::string_view kernel);
+  // The same, with the addresses of this generation's variables in it.
+  LinkedKernel& load(std::string_view kernel, Device& device);
+
+  // A module variable, placed in this generation; nullptr if there is no such variable.
+  vgpu::Allocation* variable(std::string_view name, Device& device);
+
+  const ptx::Module& module();
+  // Bytes of all constant variables.
+  std::size_t constant_bytes();
+
+ private:
+  void place_variables(Device& device);
+  [[nodiscard]] std::uint32_t index_of(std::string_view name) const;  // kNone: no such variable
+  void patch(LinkedKernel& kernel);
+
+  struct Cached {
+    std::unique_ptr<LinkedKernel> kernel;
+    std::string refusal;  // not empty: why there is no kernel
+  };
+
+  std::string storage_;
+  std::string_view text_;
+  std::string name_;
+  std::unique_ptr<ptx::Module> module_;
+  std::unordered_map<std::string, Cached> kernels_;
+  std::vector<vgpu::Allocation*> places_;     // of module_->variables; null: not in memory
+  std::vector<std::string> unplaced_reason_;  // beside places_: why a variable must not be used
+  std::uint64_t placed_in_ = 0;               // generation
+};
+
+}  // namespace warpcheck::cudart

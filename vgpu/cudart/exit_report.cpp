@@ -1,0 +1,74 @@
+#include "vgpu/cudart/exit_report.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "vgpu/cudart/device.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+std::vector<vgpu::Finding>& kept_findings() {
+  static auto* const findings = new std::vector<vgpu::Finding>;  // lives until exit has reported
+  return *findings;
+}
+
+void print_report() {
+  Device& device = Device::instance();
+  const std::lock_guard lock(device.mutex());
+  std::vector<vgpu::Finding> findings = std::move(kept_findings());
+  if (device.in_ambient()) {
+    const TrialResult result = device.peek_result();
+    findings.insert(findings.end(), result.findings.begin(), result.findings.end());
+  }
+  if (findings.empty()) return;
+  for (const vgpu::Finding& finding : findings) {
+    fmt::print(stderr, "warpcheck: {}", compact_text(finding));
+  }
+  fmt::print(stderr, "warpcheck: {} finding{}\n", findings.size(),
+             findings.size() == 1 ? "" : "s");
+}
+
+std::string triple(const vgpu::Dim3& dim) {
+  return fmt::format("({},{},{})", dim.x, dim.y, dim.z);
+}
+
+}  // namespace
+
+void print_report_at_exit() {
+  static const int registered = std::atexit(print_report);
+  static_cast<void>(registered);
+}
+
+void keep_for_exit_report(const TrialResult& result) {
+  std::vector<vgpu::Finding>& kept = kept_findings();
+  kept.insert(kept.end(), result.findings.begin(), result.findings.end());
+}
+
+std::string compact_text(const vgpu::Finding& finding) {
+  std::string text;
+  if (finding.severity == vgpu::Severity::note) text += "note: ";
+  text += name_of(finding.kind);
+  if (!finding.space.empty()) text += fmt::format(" on {} memory", finding.space);
+  if (!finding.object.empty()) text += fmt::format(": {}", finding.object);
+  if (!finding.kernel.empty()) text += fmt::format(", in {}", finding.kernel);
+  if (finding.count > 1) text += fmt::format(", {} times", finding.count);
+  text += '\n';
+  for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
+    const vgpu::AccessSide& side = finding.accesses[i];
+    text += fmt::format("  ({}) {}", i + 1, side.role);
+    if (!side.ptx.empty()) {
+      text += fmt::format(" by block {} thread {}  {}:{}   {}", triple(side.block),
+                          triple(side.thread), side.file.empty() ? "?" : side.file, side.line,
+                          side.ptx);
+    }
+    text += '\n';
+  }
+  if (!finding.message.empty()) text += fmt::format("  {}\n", finding.message);
+  return text;
+}
+
+}  // namespace warpcheck::cudart

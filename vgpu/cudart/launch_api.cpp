@@ -1,0 +1,176 @@
+// Kernel launches: <<<>>> (crt/host_runtime.h), cudaLaunchKernel and its relatives.
+//
+// Bad launches answer what CUDA 13.0 answers with driver 580, found by trying: cudaErrorInvalidValue
+// for every bad grid, block or amount of shared memory (older runtimes say
+// cudaErrorInvalidConfiguration for some), cudaErrorInvalidResourceHandle for a function or a stream
+// that is none.
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "vgpu/cudart/api.hpp"
+#include "vgpu/cudart/device_code.hpp"
+#include "vgpu/cudart/kernel_limits.hpp"
+#include "vgpu/cudart/registry.hpp"
+#include "vgpu/cudart/virtual_gpu.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+struct LaunchShape {
+  dim3 grid, block;
+  std::size_t dynamic_shared_bytes = 0;
+  cudaStream_t stream = nullptr;
+};
+
+// Between the `<<<>>>` of an expression and the stub that it calls.
+std::vector<LaunchShape>& pending_shapes() {
+  thread_local std::vector<LaunchShape> shapes;
+  return shapes;
+}
+
+bool fits(const dim3& dim, const int (&max)[3]) {
+  const auto within = [](unsigned value, int limit) {
+    return value >= 1 && value <= static_cast<unsigned>(limit);
+  };
+  return within(dim.x, max[0]) && within(dim.y, max[1]) && within(dim.z, max[2]);
+}
+
+vgpu::Dim3 to_dim3(const dim3& dim) { return {dim.x, dim.y, dim.z}; }
+
+// The parameter block of a kernel from the addresses of its arguments.
+std::vector<std::byte> gather(const vgpu::Program& program, void** arguments) {
+  std::vector<std::byte> block(program.parameter_bytes);
+  for (std::size_t i = 0; i < program.parameters.size(); ++i) {
+    const vgpu::Parameter& parameter = program.parameters[i];
+    std::memcpy(block.data() + parameter.offset, arguments[i], parameter.bytes);
+  }
+  return block;
+}
+
+cudaError_t launch(Device& device, const void* function, const LaunchShape& shape,
+                   void** arguments) {
+  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  Kernel* const kernel = Registry::instance().find_kernel(function);
+  if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
+  if (device.queues().find(shape.stream) == nullptr) return cudaErrorInvalidResourceHandle;
+  const vgpu::Dim3 grid = to_dim3(shape.grid), block = to_dim3(shape.block);
+  if (!fits(shape.grid, virtual_gpu::kGridDimMax) ||
+      !fits(shape.block, virtual_gpu::kBlockDimMax) ||
+      block.count() > static_cast<std::uint64_t>(virtual_gpu::kBlockThreadsMax)) {
+    return cudaErrorInvalidValue;
+  }
+  DeviceCode& code = kernel->unit->code(device.settings().build, kernel->name);
+  LinkedKernel& linked = code.load(kernel->name, device);
+  const vgpu::Program& program = linked.program;
+  if (block.count() > program.max_threads) return cudaErrorInvalidValue;
+  if (shape.dynamic_shared_bytes > dynamic_shared_bytes_max(*kernel, program, device)) {
+    return cudaErrorInvalidValue;
+  }
+  if (!program.parameters.empty() && arguments == nullptr) return cudaErrorInvalidValue;
+  if (grid.count() > UINT32_MAX) {
+    throw vgpu::Refusal(fmt::format("{}: a grid of {} blocks; the virtual device runs at most {}",
+                                    kernel->name, grid.count(), UINT32_MAX));
+  }
+  device.run(linked, grid, block, static_cast<std::uint32_t>(shape.dynamic_shared_bytes),
+             gather(program, arguments));
+  return cudaSuccess;
+}
+
+// The attributes of a launch that change nothing when everything runs in order, and refusals.
+void check_attributes(const cudaLaunchConfig_t& config) {
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = config.attrs[i];
+    switch (attribute.id) {
+      case cudaLaunchAttributeIgnore:
+      case cudaLaunchAttributePriority:
+      case cudaLaunchAttributeProgrammaticStreamSerialization:
+      case cudaLaunchAttributePreferredSharedMemoryCarveout:
+        continue;
+      case cudaLaunchAttributeCooperative:
+        if (attribute.val.cooperative == 0) continue;
+        throw vgpu::Refusal("cudaLaunchKernelExC: cooperative launches are not supported");
+      case cudaLaunchAttributeClusterDimension: {
+        const auto& cluster = attribute.val.clusterDim;
+        if (cluster.x == 1 && cluster.y == 1 && cluster.z == 1) continue;
+        throw vgpu::Refusal("cudaLaunchKernelExC: clusters are not supported");
+      }
+      default:
+        throw vgpu::Refusal(fmt::format("cudaLaunchKernelExC: launch attribute {} is not supported",
+                                        static_cast<int>(attribute.id)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpcheck::cudart
+
+using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
+
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are part of the ABI.
+extern "C" {
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_shared_bytes,
+                                     struct CUstream_st* stream) {
+  pending_shapes().push_back({grid, block, dynamic_shared_bytes, stream});
+  return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* dynamic_shared_bytes,
+                                       void* stream) {
+  std::vector<LaunchShape>& shapes = pending_shapes();
+  if (shapes.empty()) return cudaErrorMissingConfiguration;
+  const LaunchShape shape = shapes.back();
+  shapes.pop_back();
+  *grid = shape.grid;
+  *block = shape.block;
+  *dynamic_shared_bytes = shape.dynamic_shared_bytes;
+  *static_cast<cudaStream_t*>(stream) = shape.stream;
+  return cudaSuccess;
+}
+
+cudaError_t __cudaGetKernel(cudaKernel_t* handle, const void* host_function) {
+  return cudaGetKernel(handle, host_function);
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                               size_t dynamic_shared_bytes, cudaStream_t stream) {
+  return answer([&](Device& device) {
+    return launch(device, kernel, {grid, block, dynamic_shared_bytes, stream}, arguments);
+  });
+}
+
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                             size_t dynamic_shared_bytes, cudaStream_t stream) {
+  return answer([&](Device& device) {
+    return launch(device, function, {grid, block, dynamic_shared_bytes, stream}, arguments);
+  });
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
+                                void** arguments) {
+  return answer([&](Device& device) {
+    if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) {
+      return cudaErrorInvalidValue;
+    }
+    check_attributes(*config);
+    const LaunchShape shape{config->gridDim, config->blockDim, config->dynamicSmemBytes,
+                            config->stream};
+    return launch(device, function, shape, arguments);
+  });
+}
+
+cudaError_t cudaGetKernel(cudaKernel_t* handle, const void* host_function) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (handle == nullptr) return cudaErrorInvalidValue;
+    Kernel* const kernel = Registry::instance().find_kernel(host_function);
+    *handle = reinterpret_cast<cudaKernel_t>(kernel);
+    return kernel != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+  });
+}
+
+}  // extern "C"
+// NOLINTEND(bugprone-reserved-identifier)

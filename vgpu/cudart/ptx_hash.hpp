@@ -1,0 +1,14 @@
+// A hash of a kernel's PTX that stays the same until its code changes.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace warpcheck::cudart {
+
+// Over the text of `kernel` (its .entry) in the translation unit `ptx`, and of every .func.  What
+// changes without the code is left out: source lines (.loc, .file), comments, debug sections and
+// labels, and the number of the function in its block labels.
+std::uint64_t hash_of_kernel(std::string_view ptx, std::string_view kernel);
+
+}  // namespace warpcheck::cudart

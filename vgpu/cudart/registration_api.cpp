@@ -1,0 +1,75 @@
+// The registration functions that nvcc's host objects call from static constructors
+// (crt/host_runtime.h), and the one of the generated objects with unoptimised PTX.
+#include <cuda_runtime_api.h>
+
+#include <mutex>
+
+#include "vgpu/cudart/device.hpp"
+#include "vgpu/cudart/registry.hpp"
+
+using warpcheck::cudart::Device;
+using warpcheck::cudart::Registry;
+using warpcheck::cudart::Unit;
+
+namespace {
+
+// Registration may come from a library opened while kernels run.
+template <typename Body>
+auto with_registry(Body&& body) {
+  const std::lock_guard lock(Device::instance().mutex());
+  return body(Registry::instance());
+}
+
+Unit& unit_of(void** handle) { return *reinterpret_cast<Unit*>(handle); }
+
+}  // namespace
+
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are part of the ABI.
+extern "C" {
+
+void** __cudaRegisterFatBinary(void* fatbinary_wrapper) {
+  return with_registry([&](Registry& registry) {
+    return reinterpret_cast<void**>(&registry.add_unit(fatbinary_wrapper));
+  });
+}
+
+void __cudaRegisterFatBinaryEnd(void**) {}
+
+void __cudaUnregisterFatBinary(void** handle) {
+  if (handle == nullptr) return;
+  with_registry([&](Registry& registry) { registry.remove_unit(unit_of(handle)); });
+}
+
+void __cudaRegisterFunction(void** handle, const char* host_function, char*,
+                            const char* device_name, int, uint3*, uint3*, dim3*, dim3*, int*) {
+  with_registry([&](Registry& registry) {
+    registry.add_kernel(unit_of(handle), host_function, device_name);
+  });
+}
+
+void __cudaRegisterVar(void** handle, char* host_variable, char*, const char* device_name, int,
+                       size_t bytes, int, int) {
+  with_registry([&](Registry& registry) {
+    registry.add_symbol(unit_of(handle), host_variable, device_name, bytes);
+  });
+}
+
+void __cudaRegisterManagedVar(void** handle, void**, char*, const char* device_name, int, size_t,
+                              int, int) {
+  with_registry([&](Registry&) { unit_of(handle).managed = device_name; });
+}
+
+// Called before host code touches a __managed__ variable; what it would touch does not exist.
+char __cudaInitModule(void** handle) {
+  const std::lock_guard lock(Device::instance().mutex());
+  static_cast<void>(
+      unit_of(handle).code(warpcheck::cudart::Build::optimized, "host access to a variable"));
+  return 0;
+}
+
+void warpcheck_register_unoptimized(const char* text, std::size_t bytes) {
+  with_registry([&](Registry& registry) { registry.add_unoptimized({text, bytes}); });
+}
+
+}  // extern "C"
+// NOLINTEND(bugprone-reserved-identifier)

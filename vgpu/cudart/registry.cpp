@@ -1,0 +1,101 @@
+#include "vgpu/cudart/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "vgpu/cudart/fatbinary_image.hpp"
+
+namespace warpcheck::cudart {
+
+DeviceCode& Unit::code(Build build, std::string_view user) {
+  if (!managed.empty()) {
+    throw vgpu::Refusal(fmt::format(
+        "{}: its translation unit has a __managed__ variable, '{}', which the virtual device "
+        "does not support; use __device__ and cudaMemcpyFromSymbol",
+        user, managed));
+  }
+  if (build == Build::optimized) {
+    if (optimized_ == nullptr) {
+      optimized_ = std::make_unique<DeviceCode>(ptx_in_fatbinary(wrapper_, user), "embedded PTX");
+    }
+    return *optimized_;
+  }
+  if (unoptimized_ == nullptr) unoptimized_ = Registry::instance().claim_unoptimized(names);
+  if (unoptimized_ == nullptr) {
+    throw vgpu::Refusal(fmt::format(
+        "{}: no unoptimised build of its translation unit is linked in; compile the file with "
+        "warpcheck_kernels(), or embed the output of `nvcc -ptx -G` and hand it to "
+        "warpcheck_register_unoptimized()",
+        user));
+  }
+  return *unoptimized_;
+}
+
+Registry& Registry::instance() {
+  static auto* const registry = new Registry;
+  return *registry;
+}
+
+Unit& Registry::add_unit(const void* fatbinary_wrapper) {
+  units_.push_back(std::make_unique<Unit>(fatbinary_wrapper));
+  return *units_.back();
+}
+
+// The unit itself stays: a kernel of it may be under way in another thread, and programs keep
+// cudaKernel_t in static variables.
+void Registry::remove_unit(const Unit& unit) {
+  std::erase_if(kernel_of_, [&](const auto& entry) { return entry.second->unit == &unit; });
+  std::erase_if(symbol_of_, [&](const auto& entry) { return entry.second.unit == &unit; });
+}
+
+void Registry::add_kernel(Unit& unit, const void* host_function, std::string_view name) {
+  unit.names.emplace_back(name);
+  if (kernel_of_.contains(host_function)) return;
+  auto kernel = std::make_unique<Kernel>();
+  kernel->unit = &unit;
+  kernel->host_function = host_function;
+  kernel->name = name;
+  kernel_of_[host_function] = kernel.get();
+  kernel_of_[kernel.get()] = kernel.get();  // as a handle
+  kernels_.push_back(std::move(kernel));
+}
+
+void Registry::add_symbol(Unit& unit, const void* host_variable, std::string_view name,
+                          std::size_t bytes) {
+  unit.names.emplace_back(name);
+  symbol_of_.try_emplace(host_variable, Symbol{&unit, std::string(name), bytes});
+}
+
+void Registry::add_unoptimized(std::string_view text) {
+  const std::string name = fmt::format("unoptimised PTX {}", unoptimized_.size());
+  unoptimized_.push_back({std::make_unique<DeviceCode>(text, name), false});
+}
+
+Kernel* Registry::find_kernel(const void* function) const {
+  const auto found = kernel_of_.find(function);
+  return found == kernel_of_.end() ? nullptr : found->second;
+}
+
+const Symbol* Registry::find_symbol(const void* host_variable) const {
+  const auto found = symbol_of_.find(host_variable);
+  return found == symbol_of_.end() ? nullptr : &found->second;
+}
+
+DeviceCode* Registry::claim_unoptimized(const std::vector<std::string>& names) {
+  if (names.empty()) return nullptr;
+  const auto mentions_all = [&](const Unoptimized& text) {
+    return std::all_of(names.begin(), names.end(),
+                       [&](const std::string& name) { return text.code->mentions(name); });
+  };
+  for (const bool taken : {false, true}) {
+    for (Unoptimized& text : unoptimized_) {
+      if (text.taken != taken || !mentions_all(text)) continue;
+      text.taken = true;
+      return text.code.get();
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace warpcheck::cudart

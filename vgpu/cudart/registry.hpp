@@ -1,0 +1,95 @@
+// What static constructors told us before main: translation units, their kernels and variables,
+// and the texts of unoptimised builds.  Nothing is parsed here.
+//
+// nvcc's host objects call __cudaRegisterFatBinary once a translation unit and then name its
+// kernels and variables, each by a host address (the stub function, the shadow variable) and a
+// mangled device name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "vgpu/cudart/device_code.hpp"
+#include "vgpu/cudart/virtual_device.hpp"
+
+namespace warpcheck::cudart {
+
+class Unit;
+
+// What a host function pointer, or a cudaKernel_t, stands for.
+struct Kernel {
+  Unit* unit = nullptr;
+  const void* host_function = nullptr;
+  std::string name;  // mangled
+  // cudaFuncSetAttribute; they hold for one generation of the device.
+  std::uint64_t generation = 0;
+  int dynamic_shared_bytes_max = -1;  // -1: not set
+  int carveout = -1;
+};
+
+// A __device__ or __constant__ variable as the host sees it.
+struct Symbol {
+  Unit* unit = nullptr;
+  std::string name;  // in the PTX
+  std::size_t bytes = 0;
+};
+
+// One translation unit.
+class Unit {
+ public:
+  explicit Unit(const void* fatbinary_wrapper) : wrapper_(fatbinary_wrapper) {}
+
+  // The unit's code in a build, found at first use: in the fatbinary, or among the registered
+  // texts.  user: the kernel or variable that is wanted, for messages.  Throws vgpu::Refusal.
+  DeviceCode& code(Build build, std::string_view user);
+
+  std::vector<std::string> names;  // of its kernels and variables
+  std::string managed;             // the name of a __managed__ variable, if it has one
+
+ private:
+  const void* wrapper_;
+  std::unique_ptr<DeviceCode> optimized_;
+  DeviceCode* unoptimized_ = nullptr;
+};
+
+class Registry {
+ public:
+  // Made at first use, which may be before main, and never destroyed.
+  static Registry& instance();
+
+  Unit& add_unit(const void* fatbinary_wrapper);
+  void remove_unit(const Unit& unit);
+  // The first registration of a host address counts: a template that is instantiated in several
+  // units has one host function and equal device functions.
+  void add_kernel(Unit& unit, const void* host_function, std::string_view name);
+  void add_symbol(Unit& unit, const void* host_variable, std::string_view name,
+                  std::size_t bytes);
+  void add_unoptimized(std::string_view text);
+
+  // By host function or by handle; nullptr if there is none.
+  [[nodiscard]] Kernel* find_kernel(const void* function) const;
+  [[nodiscard]] const Symbol* find_symbol(const void* host_variable) const;
+
+ private:
+  friend class Unit;
+  struct Unoptimized {
+    std::unique_ptr<DeviceCode> code;
+    bool taken = false;  // belongs to a unit
+  };
+
+  // The unit's own text: the first not taken that names everything the unit does.
+  DeviceCode* claim_unoptimized(const std::vector<std::string>& names);
+
+  std::vector<std::unique_ptr<Unit>> units_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;
+  std::unordered_map<const void*, Kernel*> kernel_of_;
+  std::unordered_map<const void*, Symbol> symbol_of_;
+  std::vector<Unoptimized> unoptimized_;
+};
+
+}  // namespace warpcheck::cudart

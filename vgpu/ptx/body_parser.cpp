@@ -1,0 +1,261 @@
+#include "vgpu/ptx/body_parser.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <optional>
+
+#include "vgpu/ptx/constant.hpp"
+#include "vgpu/ptx/function_parser.hpp"
+#include "vgpu/ptx/instruction_parser.hpp"
+#include "vgpu/ptx/locations.hpp"
+#include "vgpu/ptx/variable_parser.hpp"
+
+namespace warpcheck::ptx {
+namespace {
+
+constexpr std::uint32_t kScopeDepthMax = 256;
+
+class BodyParser {
+ public:
+  BodyParser(Context& context, Function& function)
+      : context_(context), lexer_(context.lexer), function_(function), locations_(context) {}
+
+  void parse() {
+    open_scope();
+    declare_header();
+    lexer_.expect('{');
+    // The body's own scope, in which `.reg` may not repeat a parameter's name, is the header's.
+    const std::uint32_t outermost = context_.symbols.depth();
+    while (context_.symbols.depth() >= outermost) parse_statement();
+    if (unresolved_.empty()) return;
+    const LabelUse& use = unresolved_.front().use;
+    lexer_.fail(use.line, fmt::format("undeclared label '{}'", printable(use.name)));
+  }
+
+ private:
+  // A use of a label that no scope so far defines; indices say where the label's index belongs.
+  struct Unresolved {
+    LabelUse use;
+    std::uint32_t depth;  // of the scope that it looks in next
+    std::uint32_t owner;  // instruction, or branch target list
+    std::uint32_t position;
+    bool in_list;
+  };
+
+  void open_scope() {
+    if (context_.symbols.depth() == kScopeDepthMax) lexer_.fail("scopes are nested too deeply");
+    context_.symbols.open_scope();
+  }
+
+  // A label of this scope resolves the uses in it; the others look in the scope outside.
+  void close_scope() {
+    const std::uint32_t depth = context_.symbols.depth();
+    std::size_t first = unresolved_.size();
+    while (first > 0 && unresolved_[first - 1].depth == depth) --first;
+    std::size_t kept = first;
+    for (std::size_t at = first; at < unresolved_.size(); ++at) {
+      Unresolved use = unresolved_[at];
+      const std::optional<Symbol> symbol = context_.symbols.find(use.use.name);
+      if (symbol && symbol->kind == Symbol::Kind::label && symbol->depth == depth) {
+        set_label(use, symbol->index);
+        continue;
+      }
+      --use.depth;
+      unresolved_[kept++] = use;
+    }
+    unresolved_.resize(kept);
+    context_.symbols.close_scope();
+  }
+
+  void set_label(const Unresolved& use, std::uint32_t label) {
+    if (use.in_list) {
+      function_.branch_targets[use.owner].labels[use.position] = label;
+    } else {
+      function_.body[use.owner].operands[use.position].index = label;
+    }
+  }
+
+  void declare(std::string_view name, const Symbol& symbol, std::uint32_t line) {
+    if (context_.symbols.declare(name, symbol)) return;
+    lexer_.fail(line, fmt::format("'{}' is declared twice", printable(name)));
+  }
+
+  // Results, parameters, and parameters in registers.  Their names live in the function.
+  void declare_header() {
+    const auto declare_all = [&](std::vector<Variable>& variables, VariableRef::Scope scope) {
+      for (std::uint32_t at = 0; at < variables.size(); ++at) {
+        if (variables[at].name == "_") continue;
+        declare(variables[at].name, {Symbol::Kind::variable, scope, at}, function_.ptx_line);
+      }
+    };
+    declare_all(function_.results, VariableRef::Scope::result);
+    declare_all(function_.parameters, VariableRef::Scope::parameter);
+    header_names_.reserve(function_.registers.size());
+    for (std::uint32_t at = 0; at < function_.registers.size(); ++at) {
+      header_names_.push_back(function_.registers[at].name);
+      declare(header_names_.back(), {Symbol::Kind::reg, {}, at}, function_.ptx_line);
+    }
+  }
+
+  void parse_statement() {
+    const Token& token = lexer_.peek();
+    if (token.kind == Token::Kind::directive) return parse_directive();
+    if (token.kind == Token::Kind::identifier && lexer_.at_label()) return parse_label();
+    if (lexer_.accept('{')) return open_scope();
+    if (lexer_.accept('}')) return close_scope();
+    if (lexer_.accept(';')) return;
+    if (token.kind != Token::Kind::identifier && !token.is('@')) {
+      lexer_.expected("an instruction or '}'");
+    }
+    std::optional<LabelUse> label;
+    Instruction instruction = parse_instruction(context_, function_, label);
+    instruction.location = location_;
+    if (label) use_label(*label, static_cast<std::uint32_t>(function_.body.size()), 0, false);
+    function_.body.push_back(std::move(instruction));
+  }
+
+  void use_label(const LabelUse& use, std::uint32_t owner, std::uint32_t position, bool in_list) {
+    unresolved_.push_back({use, context_.symbols.depth(), owner, position, in_list});
+  }
+
+  void parse_label() {
+    const Token name = lexer_.take();
+    lexer_.expect(':');
+    const std::string_view directive = lexer_.peek().text;
+    if (directive == ".branchtargets") return parse_branch_targets(name);
+    if (directive == ".callprototype") return parse_prototype(name);
+    if (directive == ".calltargets") return parse_call_targets(name);
+    const auto index = static_cast<std::uint32_t>(function_.labels.size());
+    declare(name.text, {Symbol::Kind::label, {}, index}, name.line);
+    function_.labels.push_back(
+        {std::string(name.text), static_cast<std::uint32_t>(function_.body.size())});
+  }
+
+  void parse_branch_targets(const Token& name) {
+    lexer_.take();
+    const auto index = static_cast<std::uint32_t>(function_.branch_targets.size());
+    declare(name.text, {Symbol::Kind::branch_targets, {}, index}, name.line);
+    BranchTargets& targets = function_.branch_targets.emplace_back();
+    targets.name = name.text;
+    do {
+      const std::uint32_t line = lexer_.peek().line;
+      const std::string_view label = lexer_.expect_identifier("a label");
+      use_label({label, line}, index, static_cast<std::uint32_t>(targets.labels.size()), true);
+      targets.labels.push_back(kNone);
+    } while (lexer_.accept(','));
+    lexer_.expect(';');
+  }
+
+  // name: .callprototype [(results)] _ [(parameters)] [.noreturn ...];
+  void parse_prototype(const Token& name) {
+    lexer_.take();
+    const auto index = static_cast<std::uint32_t>(function_.prototypes.size());
+    declare(name.text, {Symbol::Kind::prototype, {}, index}, name.line);
+    Prototype prototype;
+    prototype.name = name.text;
+    if (lexer_.peek().is('(')) prototype.results = parse_parameters(context_).variables;
+    lexer_.expect_identifier("'_'");
+    if (lexer_.peek().is('(')) prototype.parameters = parse_parameters(context_).variables;
+    lexer_.skip_statement();
+    function_.prototypes.push_back(std::move(prototype));
+  }
+
+  // name: .calltargets f, g;  A promise about an indirect call; nothing here needs it.
+  void parse_call_targets(const Token& name) {
+    declare(name.text, {Symbol::Kind::prototype, {}, kNone}, name.line);
+    lexer_.skip_statement();
+  }
+
+  void parse_directive() {
+    const Token word = lexer_.take();
+    const bool external = word.text == ".extern";
+    const Token space_word = external ? lexer_.take() : word;
+    if (word.text == ".loc") {
+      location_ = locations_.read();
+    } else if (word.text == ".pragma") {
+      lexer_.skip_statement();
+    } else if (word.text == ".reg") {
+      parse_registers();
+    } else {
+      const Space space = space_word.kind == Token::Kind::directive ? find_space(space_word.text)
+                                                                    : Space::generic;
+      if (space != Space::local && space != Space::shared && space != Space::param) {
+        lexer_.fail(word.line, fmt::format("expected an instruction or a declaration, found '{}'",
+                                           printable(space_word.text)));
+      }
+      parse_locals(space, external);
+    }
+  }
+
+  void parse_locals(Space space, bool external) {
+    do {
+      Declaration local = parse_variable(context_, space);
+      local.variable.external = external;
+      const auto index = static_cast<std::uint32_t>(function_.locals.size());
+      declare(local.name, {Symbol::Kind::variable, VariableRef::Scope::local, index}, local.line);
+      function_.locals.push_back(std::move(local.variable));
+    } while (lexer_.accept(','));
+    lexer_.expect(';');
+  }
+
+  // .reg .b32 %r<10>, a, b;
+  void parse_registers() {
+    if (lexer_.peek().kind != Token::Kind::directive) lexer_.expected("a type");
+    const Token type_token = lexer_.take();
+    const Type type = find_type(type_token.text);
+    if (type == Type::none) {
+      lexer_.fail(type_token.line,
+                  fmt::format("expected the type of a register, found '{}'",
+                              printable(type_token.text)));
+    }
+    do {
+      const Token name = lexer_.peek();
+      lexer_.expect_identifier("the name of a register");
+      parse_register(name, type);
+    } while (lexer_.accept(','));
+    lexer_.expect(';');
+  }
+
+  void parse_register(const Token& name, Type type) {
+    const auto first = static_cast<std::uint32_t>(function_.registers.size());
+    if (!lexer_.accept('<')) {
+      spend_registers(1, name.line);
+      declare(name.text, {Symbol::Kind::reg, {}, first}, name.line);
+      function_.registers.push_back({std::string(name.text), type});
+      return;
+    }
+    const std::uint64_t count = parse_count(lexer_, "a number of registers",
+                                            std::numeric_limits<std::uint32_t>::max());
+    lexer_.expect('>');
+    spend_registers(count, name.line);
+    if (!context_.symbols.declare_registers(name.text, first, static_cast<std::uint32_t>(count))) {
+      lexer_.fail(name.line, fmt::format("'{}' is declared twice", printable(name.text)));
+    }
+    function_.registers.reserve(first + count);
+    for (std::uint64_t at = 0; at < count; ++at) {
+      function_.registers.push_back({fmt::format("{}{}", name.text, at), type});
+    }
+  }
+
+  void spend_registers(std::uint64_t count, std::uint32_t line) {
+    if (count > context_.budget.registers) {
+      lexer_.fail(line, fmt::format("{} registers are more than this text can use", count));
+    }
+    context_.budget.registers -= count;
+  }
+
+  Context& context_;
+  Lexer& lexer_;
+  Function& function_;
+  LocationReader locations_;
+  SourceLocation location_;
+  std::vector<Unresolved> unresolved_;
+  std::vector<std::string> header_names_;
+};
+
+}  // namespace
+
+void parse_body(Context& context, Function& function) { BodyParser(context, function).parse(); }
+
+}  // namespace warpcheck::ptx

@@ -1,0 +1,11 @@
+// The body of a function: declarations, scopes, labels, locations, instructions (PTX ISA 9.0, 4.3).
+#pragma once
+
+#include "vgpu/ptx/context.hpp"
+
+namespace warpcheck::ptx {
+
+// Reads `{ ... }` into the function, whose parameters and registers of the header are known.
+void parse_body(Context& context, Function& function);
+
+}  // namespace warpcheck::ptx

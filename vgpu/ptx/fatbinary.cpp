@@ -1,0 +1,175 @@
+#include "vgpu/ptx/fatbinary.hpp"
+
+#include <fmt/format.h>
+#include <lz4.h>
+#include <zstd.h>
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+
+namespace warpcheck::ptx {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+constexpr std::uint32_t kMagic = 0xBA55ED50;
+constexpr std::uint16_t kVersion = 1;
+constexpr std::size_t kEntryHeaderBytesMin = 64;
+constexpr std::uint64_t kTextBytesMax = std::uint64_t{1} << 28;
+
+enum Kind : std::uint16_t { kPtx = 1, kMachineCode = 2 };
+enum Flags : std::uint64_t { kLz4 = 0x2000, kZstd = 0x8000 };
+
+template <std::unsigned_integral T>
+T load(std::span<const std::byte> bytes, std::size_t offset) {
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+struct Entry {
+  std::size_t offset = 0;  // in the fatbinary, for errors
+  std::uint16_t kind = 0;
+  std::uint32_t sm = 0;
+  std::uint64_t flags = 0;
+  std::uint64_t raw_bytes = 0;
+  std::span<const std::byte> payload;  // as stored
+};
+
+template <class... Args>
+[[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) {
+  throw FatbinaryError("fatbinary: " + fmt::format(format, std::forward<Args>(args)...));
+}
+
+// Reads the entry at an offset and moves the offset behind it.
+Entry read_entry(std::span<const std::byte> bytes, std::size_t& offset) {
+  const std::span<const std::byte> rest = bytes.subspan(offset);
+  if (rest.size() < kEntryHeaderBytesMin) {
+    fail("truncated entry at offset {}: {} bytes are left, its header needs {}", offset,
+         rest.size(), kEntryHeaderBytesMin);
+  }
+  Entry entry;
+  entry.offset = offset;
+  entry.kind = load<std::uint16_t>(rest, 0);
+  const auto header_bytes = load<std::uint32_t>(rest, 4);
+  const auto stored_bytes = load<std::uint64_t>(rest, 8);
+  const auto compressed_bytes = load<std::uint32_t>(rest, 16);
+  entry.sm = load<std::uint32_t>(rest, 28);
+  entry.flags = load<std::uint64_t>(rest, 40);
+  entry.raw_bytes = load<std::uint64_t>(rest, 56);
+  if (header_bytes < kEntryHeaderBytesMin || header_bytes > rest.size()) {
+    fail("entry at offset {} has a header of {} bytes, expected {} to {}", offset, header_bytes,
+         kEntryHeaderBytesMin, rest.size());
+  }
+  if (stored_bytes > rest.size() - header_bytes) {
+    fail("truncated entry at offset {}: {} bytes stored, {} are left", offset, stored_bytes,
+         rest.size() - header_bytes);
+  }
+  entry.payload = rest.subspan(header_bytes, stored_bytes);
+  if ((entry.flags & (kLz4 | kZstd)) != 0) {
+    if (compressed_bytes > stored_bytes) {
+      fail("entry at offset {} has {} compressed bytes, but {} stored", offset, compressed_bytes,
+           stored_bytes);
+    }
+    entry.payload = entry.payload.first(compressed_bytes);
+  }
+  offset += header_bytes + stored_bytes;
+  return entry;
+}
+
+const char* chars(std::span<const std::byte> bytes) {
+  return reinterpret_cast<const char*>(bytes.data());
+}
+
+// Allocates only what the compressed bytes can fill: LZ4 grows a byte to 255 at most.
+std::string decompress_lz4(const Entry& entry) {
+  if (entry.raw_bytes / 255 > entry.payload.size() + 64) {
+    fail("entry at offset {}: {} compressed bytes cannot hold {}", entry.offset,
+         entry.payload.size(), entry.raw_bytes);
+  }
+  std::string text(entry.raw_bytes, '\0');
+  const int written =
+      LZ4_decompress_safe(chars(entry.payload), text.data(), static_cast<int>(entry.payload.size()),
+                          static_cast<int>(text.size()));
+  if (written < 0) fail("entry at offset {}: damaged LZ4 block", entry.offset);
+  if (static_cast<std::size_t>(written) != text.size()) {
+    fail("entry at offset {}: {} bytes decompressed, expected {}", entry.offset, written,
+         text.size());
+  }
+  return text;
+}
+
+std::string decompress_zstd(const Entry& entry) {
+  const unsigned long long size =
+      ZSTD_getFrameContentSize(entry.payload.data(), entry.payload.size());
+  if (size != ZSTD_CONTENTSIZE_UNKNOWN && size != entry.raw_bytes) {
+    fail("entry at offset {}: damaged Zstandard frame", entry.offset);
+  }
+  std::string text(entry.raw_bytes, '\0');
+  const std::size_t written =
+      ZSTD_decompress(text.data(), text.size(), entry.payload.data(), entry.payload.size());
+  if (ZSTD_isError(written)) {
+    fail("entry at offset {}: damaged Zstandard frame: {}", entry.offset,
+         ZSTD_getErrorName(written));
+  }
+  if (written != text.size()) {
+    fail("entry at offset {}: {} bytes decompressed, expected {}", entry.offset, written,
+         text.size());
+  }
+  return text;
+}
+
+std::string read_text(const Entry& entry) {
+  if (entry.raw_bytes > kTextBytesMax) {
+    fail("entry at offset {} claims {} bytes, more than {}", entry.offset, entry.raw_bytes,
+         kTextBytesMax);
+  }
+  std::string text = (entry.flags & kZstd) != 0  ? decompress_zstd(entry)
+                     : (entry.flags & kLz4) != 0 ? decompress_lz4(entry)
+                                                 : std::string(chars(entry.payload),
+                                                               entry.payload.size());
+  text.resize(text.find_last_not_of('\0') + 1);
+  return text;
+}
+
+}  // namespace
+
+std::size_t fatbinary_bytes(std::span<const std::byte, kFatbinaryHeaderBytes> header) {
+  const auto magic = load<std::uint32_t>(header, 0);
+  if (magic != kMagic) fail("magic is {:#010x}, expected {:#010x}", magic, kMagic);
+  const auto version = load<std::uint16_t>(header, 4);
+  if (version != kVersion) fail("version is {}, expected {}", version, kVersion);
+  const auto header_bytes = load<std::uint16_t>(header, 6);
+  if (header_bytes < kFatbinaryHeaderBytes) {
+    fail("header has {} bytes, expected {}", header_bytes, kFatbinaryHeaderBytes);
+  }
+  const auto length = load<std::uint64_t>(header, 8);
+  if (length > SIZE_MAX - header_bytes) fail("{} bytes of entries are too many", length);
+  return header_bytes + length;
+}
+
+std::vector<PtxImage> read_fatbinary(std::span<const std::byte> bytes) {
+  if (bytes.size() < kFatbinaryHeaderBytes) {
+    fail("truncated header: {} bytes, expected {}", bytes.size(), kFatbinaryHeaderBytes);
+  }
+  const std::size_t size = fatbinary_bytes(bytes.first<kFatbinaryHeaderBytes>());
+  if (size > bytes.size()) fail("truncated: {} bytes, its header says {}", bytes.size(), size);
+  std::vector<PtxImage> images;
+  std::string machine_code;
+  for (std::size_t offset = load<std::uint16_t>(bytes, 6); offset < size;) {
+    const Entry entry = read_entry(bytes.first(size), offset);
+    if (entry.kind == kPtx) {
+      images.push_back({read_text(entry), entry.sm});
+    } else if (entry.kind == kMachineCode) {
+      machine_code += fmt::format("{}sm_{}", machine_code.empty() ? "" : ", ", entry.sm);
+    }
+  }
+  if (!images.empty()) return images;
+  if (machine_code.empty()) fail("no PTX in it");
+  fail("machine code only ({}), no PTX: compile with -gencode arch=compute_NN,code=compute_NN",
+       machine_code);
+}
+
+}  // namespace warpcheck::ptx

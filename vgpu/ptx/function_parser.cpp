@@ -1,0 +1,159 @@
+#include "vgpu/ptx/function_parser.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "vgpu/ptx/body_parser.hpp"
+#include "vgpu/ptx/constant.hpp"
+#include "vgpu/ptx/variable_parser.hpp"
+
+namespace warpcheck::ptx {
+namespace {
+
+struct Header {
+  Function function;
+  std::string_view name;
+  std::uint32_t line = 0;
+  std::vector<Register> registers;  // parameters in registers
+};
+
+// `256`, `16, 16`, `8, 8, 4`; missing extents are 1.
+void parse_extents(Lexer& lexer, std::uint32_t (&out)[3]) {
+  out[0] = out[1] = out[2] = 1;
+  for (std::uint32_t& extent : out) {
+    extent = static_cast<std::uint32_t>(
+        parse_count(lexer, "a block size", std::numeric_limits<std::uint32_t>::max()));
+    if (!lexer.accept(',')) return;
+  }
+  lexer.expected("';' or '{'");
+}
+
+std::uint32_t volume(const Lexer& lexer, const std::uint32_t (&extents)[3]) {
+  std::uint64_t product = 1;
+  for (const std::uint32_t extent : extents) {
+    product *= extent;
+    if (product > std::numeric_limits<std::uint32_t>::max()) lexer.fail("block size is too large");
+  }
+  return static_cast<std::uint32_t>(product);
+}
+
+// Directives that promise or ask for something that changes no result: their numbers are skipped.
+bool is_hint(std::string_view word) {
+  return word == ".maxnreg" || word == ".minnctapersm" || word == ".maxnctapersm" ||
+         word == ".noreturn" || word == ".abi_preserve" || word == ".abi_preserve_control";
+}
+
+void parse_directives(Lexer& lexer, Function& function) {
+  while (lexer.peek().kind == Token::Kind::directive) {
+    const std::string_view word = lexer.take().text;
+    if (word == ".maxntid") {
+      std::uint32_t extents[3];
+      parse_extents(lexer, extents);
+      function.max_threads = volume(lexer, extents);
+    } else if (word == ".reqntid") {
+      parse_extents(lexer, function.required_threads);
+      volume(lexer, function.required_threads);
+    } else if (word == ".pragma") {
+      do {
+        if (lexer.peek().kind != Token::Kind::string) lexer.expected("a string");
+        lexer.take();
+      } while (lexer.accept(','));
+      lexer.expect(';');
+    } else {
+      if (!is_hint(word)) function.unsupported = fmt::format("directive '{}'", printable(word));
+      while (starts_constant(lexer)) {
+        parse_constant(lexer);
+        if (!lexer.accept(',')) break;
+      }
+    }
+  }
+}
+
+void skip_attribute(Lexer& lexer) {
+  lexer.expect('(');
+  for (int depth = 1; depth > 0;) {
+    if (lexer.peek().kind == Token::Kind::end) lexer.expected("')'");
+    const Token token = lexer.take();
+    depth += token.is('(') - token.is(')');
+  }
+}
+
+Header parse_header(Context& context, bool is_entry) {
+  Lexer& lexer = context.lexer;
+  Header out;
+  if (lexer.accept_directive(".attribute")) skip_attribute(lexer);
+  if (lexer.peek().is('(')) {
+    if (is_entry) lexer.expected("the name of a kernel");
+    ParameterList results = parse_parameters(context);
+    out.function.results = std::move(results.variables);
+    out.registers = std::move(results.registers);
+  }
+  out.line = lexer.peek().line;
+  out.name = lexer.expect_identifier(is_entry ? "the name of a kernel" : "the name of a function");
+  if (lexer.peek().is('(')) {
+    ParameterList parameters = parse_parameters(context);
+    out.function.parameters = std::move(parameters.variables);
+    for (Register& reg : parameters.registers) out.registers.push_back(std::move(reg));
+  }
+  out.function.name = out.name;
+  out.function.is_entry = is_entry;
+  out.function.ptx_line = out.line;
+  if (!out.registers.empty()) out.function.unsupported = "parameters in registers";
+  parse_directives(lexer, out.function);
+  return out;
+}
+
+// The function of that name, made if it is new.
+Function& declare_function(Context& context, const Header& header) {
+  std::vector<Function>& functions = context.module.functions;
+  const auto index = static_cast<std::uint32_t>(functions.size());
+  if (context.symbols.declare(header.name, {Symbol::Kind::function, {}, index})) {
+    return functions.emplace_back();
+  }
+  const Symbol known = *context.symbols.find(header.name);
+  if (known.kind != Symbol::Kind::function) {
+    context.lexer.fail(header.line, fmt::format("'{}' is declared twice", printable(header.name)));
+  }
+  return functions[known.index];
+}
+
+}  // namespace
+
+ParameterList parse_parameters(Context& context) {
+  Lexer& lexer = context.lexer;
+  ParameterList out;
+  lexer.expect('(');
+  if (lexer.accept(')')) return out;
+  do {
+    if (lexer.accept_directive(".reg")) {
+      const Variable reg = parse_variable(context, Space::param).variable;
+      out.registers.push_back({reg.name, reg.element});
+      continue;
+    }
+    if (!lexer.accept_directive(".param")) lexer.expected("'.param'");
+    out.variables.push_back(parse_variable(context, Space::param).variable);
+  } while (lexer.accept(','));
+  lexer.expect(')');
+  return out;
+}
+
+void parse_function(Context& context, bool is_entry) {
+  Lexer& lexer = context.lexer;
+  Header header = parse_header(context, is_entry);
+  Function& known = declare_function(context, header);
+  if (lexer.accept(';')) {
+    if (!known.has_body) known = std::move(header.function);
+    return;
+  }
+  if (known.has_body) {
+    lexer.fail(header.line, fmt::format("'{}' has two bodies", printable(header.name)));
+  }
+  if (!lexer.peek().is('{')) lexer.expected("';' or '{'");
+  known = std::move(header.function);
+  known.has_body = true;
+  known.registers = std::move(header.registers);
+  parse_body(context, known);
+}
+
+}  // namespace warpcheck::ptx

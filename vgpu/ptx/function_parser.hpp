@@ -1,0 +1,19 @@
+// .func and .entry: parameters, performance directives, body (PTX ISA 9.0, 5.4, 7, 11.2 - 11.4).
+#pragma once
+
+#include "vgpu/ptx/context.hpp"
+
+namespace warpcheck::ptx {
+
+// Reads what follows `.func` or `.entry` into the module.  A prototype and its later body are one
+// function.
+void parse_function(Context& context, bool is_entry);
+
+// `(.param .b32 a, .param .b64 b)`: the parameters, which registers may stand for in old PTX.
+struct ParameterList {
+  std::vector<Variable> variables;
+  std::vector<Register> registers;
+};
+ParameterList parse_parameters(Context& context);
+
+}  // namespace warpcheck::ptx

@@ -1,0 +1,281 @@
+#include "vgpu/ptx/instruction_parser.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+
+#include "vgpu/ptx/constant.hpp"
+
+namespace warpcheck::ptx {
+namespace {
+
+// Special registers (10) that have no SpecialRegister: an instruction that reads one is refused.
+bool is_other_special_register(std::string_view name) {
+  constexpr std::array kNames = {
+      "%tid", "%ntid", "%ctaid", "%nctaid", "%tid.w", "%ntid.w", "%ctaid.w", "%nctaid.w",
+      "%is_explicit_cluster", "%cluster_ctarank", "%cluster_nctarank", "%aggr_smem_size",
+      "%current_graph_exec", "%reserved_smem_offset_begin", "%reserved_smem_offset_end",
+      "%reserved_smem_offset_cap", "%reserved_smem_offset_0", "%reserved_smem_offset_1"};
+  for (const std::string_view known : kNames) {
+    if (known == name) return true;
+  }
+  for (const std::string_view family :
+       {"%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid", "%envreg", "%pm"}) {
+    if (!name.starts_with(family)) continue;
+    const char next = name.size() > family.size() ? name[family.size()] : '.';
+    if (next == '.' || (next >= '0' && next <= '9')) return true;
+  }
+  return false;
+}
+
+class InstructionParser {
+ public:
+  InstructionParser(Context& context, const Function& function, std::optional<LabelUse>& label)
+      : context_(context), lexer_(context.lexer), function_(function), label_(label) {}
+
+  Instruction parse() {
+    parse_guard();
+    const Mnemonic& mnemonic = parse_mnemonic();
+    if (mnemonic.opcode == Opcode::invalid) {
+      lexer_.skip_statement();
+      return std::move(out_);
+    }
+    switch (mnemonic.opcode) {
+      case Opcode::bra_: parse_branch(); break;
+      case Opcode::call_: parse_call(); break;
+      default: parse_operands(); break;
+    }
+    lexer_.expect(';');
+    if (out_.unsupported.empty()) {
+      if (const std::string misfit = find_misfit(mnemonic, out_.operands); !misfit.empty()) {
+        out_.unsupported = fmt::format("'{}': {}", out_.text, misfit);
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void parse_guard() {
+    if (!lexer_.accept('@')) return;
+    out_.guard_negated = lexer_.accept('!');
+    const Token token = lexer_.peek();
+    const Operand guard = find_name(lexer_.expect_identifier("a predicate register"), token.line);
+    if (guard.kind != Operand::Kind::reg ||
+        function_.registers[guard.index].type != Type::pred) {
+      lexer_.fail(token.line, fmt::format("expected a predicate register, found '{}'",
+                                          printable(token.text)));
+    }
+    out_.guard = guard.index;
+  }
+
+  const Mnemonic& parse_mnemonic() {
+    if (lexer_.peek().kind != Token::Kind::identifier) lexer_.expected("an instruction");
+    lexer_.extend_mnemonic();
+    const Token token = lexer_.take();
+    const auto [at, is_new] = context_.mnemonics.try_emplace(token.text);
+    if (is_new) at->second = read_mnemonic(token.text);
+    const Mnemonic& mnemonic = at->second;
+    out_.text = token.text;
+    out_.ptx_line = token.line;
+    out_.opcode = mnemonic.opcode;
+    out_.modifiers = mnemonic.modifiers;
+    out_.unsupported = mnemonic.unsupported;
+    return mnemonic;
+  }
+
+  void parse_operands() {
+    if (lexer_.peek().is(';')) return;
+    do {
+      out_.operands.push_back(parse_operand());
+    } while (lexer_.accept(','));
+  }
+
+  void parse_branch() {
+    const std::uint32_t line = lexer_.peek().line;
+    label_ = LabelUse{lexer_.expect_identifier("a label"), line};
+    Operand& target = out_.operands.emplace_back();
+    target.kind = Operand::Kind::label;
+  }
+
+  // call [(results),] callee [, (arguments)] [, prototype]
+  void parse_call() {
+    out_.operands.resize(3);
+    out_.operands[0].kind = out_.operands[2].kind = Operand::Kind::vector;
+    if (lexer_.peek().is('(')) {
+      parse_list(out_.operands[0], '(', ')');
+      lexer_.expect(',');
+    }
+    const Token callee = lexer_.peek();
+    out_.operands[1] = find_name(lexer_.expect_identifier("a function"), callee.line);
+    const Operand::Kind kind = out_.operands[1].kind;
+    if (kind != Operand::Kind::function && kind != Operand::Kind::reg) {
+      lexer_.fail(callee.line,
+                  fmt::format("expected a function, found '{}'", printable(callee.text)));
+    }
+    if (!lexer_.accept(',')) return;
+    if (lexer_.peek().is('(')) {
+      parse_list(out_.operands[2], '(', ')');
+      if (!lexer_.accept(',')) return;
+    }
+    const Token list = lexer_.peek();
+    out_.operands.push_back(find_name(lexer_.expect_identifier("a prototype"), list.line));
+    if (out_.operands[3].kind != Operand::Kind::name) {
+      lexer_.fail(list.line, fmt::format("expected a prototype, found '{}'", printable(list.text)));
+    }
+  }
+
+  // Simple operands between brackets.
+  void parse_list(Operand& out, char open, char close) {
+    lexer_.expect(open);
+    out.kind = Operand::Kind::vector;
+    if (lexer_.accept(close)) return;
+    do {
+      out.parts.push_back(parse_simple());
+    } while (lexer_.accept(','));
+    lexer_.expect(close);
+  }
+
+  Operand parse_operand() {
+    Operand out;
+    if (lexer_.peek().is('{')) {
+      parse_list(out, '{', '}');
+      return out;
+    }
+    if (lexer_.peek().is('[')) return parse_address();
+    const bool negated = lexer_.accept('!');
+    out = parse_simple();
+    out.negated = negated;
+    if (!lexer_.accept('|')) return out;
+    Operand pair;
+    pair.kind = Operand::Kind::vector;
+    pair.pair = true;
+    pair.parts.push_back(std::move(out));
+    pair.parts.push_back(parse_simple());
+    return pair;
+  }
+
+  // A register, a constant, `_`, or a name with an offset.
+  Operand parse_simple() {
+    if (starts_constant(lexer_)) return parse_immediate();
+    const std::uint32_t line = lexer_.peek().line;
+    Operand out = find_name(lexer_.expect_identifier("an operand"), line);
+    if (out.kind == Operand::Kind::variable) out.offset = parse_offset();
+    return out;
+  }
+
+  Operand parse_immediate() {
+    const Constant constant = parse_constant(lexer_);
+    Operand out;
+    out.kind = Operand::Kind::immediate;
+    out.bits = constant.bits;
+    out.is_float = constant.is_real;
+    out.float_is_double = constant.is_double;
+    return out;
+  }
+
+  // `+8`, `-8`, `+-8`, or nothing.
+  std::int64_t parse_offset() {
+    if (!lexer_.peek().is('+') && !lexer_.peek().is('-')) return 0;
+    const std::uint32_t line = lexer_.peek().line;
+    const Constant offset = parse_constant(lexer_);
+    if (offset.is_real) lexer_.fail(line, "expected an integer as the offset of an address");
+    return static_cast<std::int64_t>(offset.bits);
+  }
+
+  // `[base+offset]`, `[number]`, and `[texture, {x, y}]` of the instructions that are refused.
+  Operand parse_address() {
+    lexer_.expect('[');
+    Operand out;
+    if (starts_constant(lexer_)) {
+      out.offset = static_cast<std::int64_t>(parse_immediate().bits);
+    } else {
+      const Token token = lexer_.peek();
+      out = find_name(lexer_.expect_identifier("an address"), token.line);
+      if (out.kind != Operand::Kind::reg && out.kind != Operand::Kind::variable) {
+        lexer_.fail(token.line, fmt::format("expected a register or a variable, found '{}'",
+                                            printable(token.text)));
+      }
+      out.offset = parse_offset();
+    }
+    out.kind = Operand::Kind::address;
+    while (lexer_.accept(',')) {
+      Operand coordinates;
+      if (lexer_.peek().is('{')) {
+        parse_list(coordinates, '{', '}');
+      } else {
+        coordinates = parse_simple();
+      }
+      out.parts.push_back(std::move(coordinates));
+    }
+    lexer_.expect(']');
+    return out;
+  }
+
+  Operand find_name(std::string_view name, std::uint32_t line) {
+    Operand out;
+    if (name == "_") {
+      out.kind = Operand::Kind::sink;
+      return out;
+    }
+    if (const std::optional<Symbol> symbol = context_.symbols.find(name)) {
+      return operand_of(*symbol, name, line);
+    }
+    out.special = find_special_register(name);
+    if (out.special != SpecialRegister::none) {
+      out.kind = Operand::Kind::special;
+      return out;
+    }
+    if (!is_other_special_register(name)) {
+      lexer_.fail(line, fmt::format("undeclared name '{}'", printable(name)));
+    }
+    out.kind = Operand::Kind::name;
+    out.name = name;
+    if (out_.unsupported.empty()) {
+      out_.unsupported = fmt::format("special register '{}'", printable(name));
+    }
+    return out;
+  }
+
+  Operand operand_of(const Symbol& symbol, std::string_view name, std::uint32_t line) const {
+    Operand out;
+    out.index = symbol.index;
+    switch (symbol.kind) {
+      case Symbol::Kind::reg: out.kind = Operand::Kind::reg; break;
+      case Symbol::Kind::variable:
+        out.kind = Operand::Kind::variable;
+        out.index = kNone;
+        out.variable = {symbol.variables, symbol.index};
+        break;
+      case Symbol::Kind::function:
+        out.kind = Operand::Kind::function;
+        out.index = kNone;
+        out.name = name;
+        break;
+      case Symbol::Kind::branch_targets:
+      case Symbol::Kind::prototype:
+        out.kind = Operand::Kind::name;
+        out.name = name;
+        break;
+      case Symbol::Kind::label:
+        lexer_.fail(line, fmt::format("expected an operand, found the label '{}'",
+                                      printable(name)));
+    }
+    return out;
+  }
+
+  Context& context_;
+  Lexer& lexer_;
+  const Function& function_;
+  std::optional<LabelUse>& label_;
+  Instruction out_;
+};
+
+}  // namespace
+
+Instruction parse_instruction(Context& context, const Function& function,
+                              std::optional<LabelUse>& label) {
+  return InstructionParser(context, function, label).parse();
+}
+
+}  // namespace warpcheck::ptx

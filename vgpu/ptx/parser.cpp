@@ -1,0 +1,181 @@
+// The module: its directives, variables and functions (PTX ISA 9.0, 4.3.1, 11.1, 11.5, 11.6).
+//
+//   parse(text): Lexer -> parse_module -> parse_variable, parse_function -> parse_body
+//                -> parse_instruction -> Module
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "vgpu/ptx/constant.hpp"
+#include "vgpu/ptx/context.hpp"
+#include "vgpu/ptx/function_parser.hpp"
+#include "vgpu/ptx/variable_parser.hpp"
+
+namespace warpcheck::ptx {
+namespace {
+
+constexpr std::uint64_t kFilesMax = 1 << 16;
+
+// .version 9.0
+void parse_version(Context& context) {
+  Lexer& lexer = context.lexer;
+  if (!lexer.accept_directive(".version")) lexer.expected("'.version'");
+  const std::string_view text = lexer.peek().text;
+  const char* const end = text.data() + text.size();
+  const auto major = std::from_chars(text.data(), end, context.module.version_major);
+  if (major.ec != std::errc{} || major.ptr == end || *major.ptr != '.') {
+    lexer.expected("a version");
+  }
+  const auto minor = std::from_chars(major.ptr + 1, end, context.module.version_minor);
+  if (minor.ec != std::errc{} || minor.ptr != end) lexer.expected("a version");
+  lexer.take();
+}
+
+// .target sm_75, debug
+void parse_target(Context& context) {
+  Lexer& lexer = context.lexer;
+  if (!lexer.accept_directive(".target")) lexer.expected("'.target'");
+  context.module.target = lexer.expect_identifier("a target");
+  while (lexer.accept(',')) {
+    if (lexer.expect_identifier("a target option") == "debug") context.module.debug = true;
+  }
+}
+
+void parse_address_size(Context& context) {
+  const std::uint32_t line = context.lexer.peek().line;
+  const std::uint64_t bits = parse_count(context.lexer, "an address size", 64);
+  if (bits != 32 && bits != 64) context.lexer.fail(line, "expected an address size of 32 or 64");
+  context.module.address_bits = static_cast<std::uint32_t>(bits);
+}
+
+// .file 1 "name" [, timestamp, size]
+void parse_file(Context& context) {
+  Lexer& lexer = context.lexer;
+  const std::uint64_t number = parse_count(lexer, "a file number", kFilesMax);
+  if (lexer.peek().kind != Token::Kind::string) lexer.expected("a file name");
+  const std::string_view name = lexer.take().text;
+  while (lexer.accept(',')) parse_constant(lexer);
+  std::vector<std::string>& files = context.module.files;
+  if (files.size() <= number) files.resize(number + 1);
+  files[number] = name.substr(1, name.size() - 2);
+}
+
+// .section .debug_info { ... }: DWARF, which nothing here reads.
+void skip_section(Lexer& lexer) {
+  const Token name = lexer.take();
+  if (name.kind != Token::Kind::directive && name.kind != Token::Kind::identifier) {
+    lexer.fail(name.line, fmt::format("expected the name of a section, found '{}'",
+                                      printable(name.text)));
+  }
+  if (!lexer.peek().is('{')) lexer.expected("'{'");
+  lexer.skip_braces();
+}
+
+// .alias name, target;
+void parse_alias(Context& context) {
+  Lexer& lexer = context.lexer;
+  Module::Alias alias;
+  const std::uint32_t line = lexer.peek().line;
+  alias.name = lexer.expect_identifier("a function");
+  lexer.expect(',');
+  alias.target = lexer.expect_identifier("a function");
+  lexer.expect(';');
+  for (const std::string& name : {alias.name, alias.target}) {
+    if (context.module.find_function(name) != nullptr) continue;
+    lexer.fail(line, fmt::format("undeclared function '{}'", printable(name)));
+  }
+  context.module.aliases.push_back(std::move(alias));
+}
+
+// A declaration that has only `.extern` so far takes the definition's place in the list.
+void declare_variable(Context& context, Declaration declaration) {
+  std::vector<Variable>& variables = context.module.variables;
+  const auto index = static_cast<std::uint32_t>(variables.size());
+  const Symbol symbol{Symbol::Kind::variable, VariableRef::Scope::module, index};
+  if (context.symbols.declare(declaration.name, symbol)) {
+    variables.push_back(std::move(declaration.variable));
+    return;
+  }
+  const Symbol known = *context.symbols.find(declaration.name);
+  const bool both_defined = known.kind == Symbol::Kind::variable &&
+                            !variables[known.index].external && !declaration.variable.external;
+  if (known.kind != Symbol::Kind::variable || both_defined) {
+    context.lexer.fail(declaration.line,
+                       fmt::format("'{}' is declared twice", printable(declaration.name)));
+  }
+  if (variables[known.index].external) variables[known.index] = std::move(declaration.variable);
+}
+
+void parse_variables(Context& context, Space space, bool external) {
+  do {
+    Declaration declaration = parse_variable(context, space);
+    declaration.variable.external = external;
+    declare_variable(context, std::move(declaration));
+  } while (context.lexer.accept(','));
+  context.lexer.expect(';');
+}
+
+// [.extern | .visible | .weak | .common] function or variable
+void parse_entity(Context& context) {
+  Lexer& lexer = context.lexer;
+  bool external = false;
+  for (;;) {
+    if (lexer.peek().is_directive(".extern")) external = true;
+    const bool linkage = lexer.accept_directive(".extern") || lexer.accept_directive(".visible") ||
+                         lexer.accept_directive(".weak") || lexer.accept_directive(".common");
+    if (!linkage) break;
+  }
+  if (lexer.accept_directive(".entry")) return parse_function(context, true);
+  if (lexer.accept_directive(".func")) return parse_function(context, false);
+  const Token& token = lexer.peek();
+  const Space space =
+      token.kind == Token::Kind::directive ? find_space(token.text) : Space::generic;
+  if (space != Space::global && space != Space::constant && space != Space::shared) {
+    lexer.expected("a declaration of a function or variable");
+  }
+  lexer.take();
+  parse_variables(context, space, external);
+}
+
+void parse_module(Context& context) {
+  Lexer& lexer = context.lexer;
+  parse_version(context);
+  parse_target(context);
+  while (lexer.peek().kind != Token::Kind::end) {
+    if (lexer.accept_directive(".address_size")) {
+      parse_address_size(context);
+    } else if (lexer.accept_directive(".file")) {
+      parse_file(context);
+    } else if (lexer.accept_directive(".section")) {
+      skip_section(lexer);
+    } else if (lexer.accept_directive(".alias")) {
+      parse_alias(context);
+    } else if (lexer.accept_directive(".pragma")) {
+      lexer.skip_statement();
+    } else {
+      parse_entity(context);
+    }
+  }
+}
+
+}  // namespace
+
+const Function* Module::find_function(std::string_view function_name) const {
+  for (const Function& function : functions) {
+    if (function.name == function_name) return &function;
+  }
+  return nullptr;
+}
+
+Module parse(std::string_view text, std::string_view name) {
+  constexpr std::uint64_t kFreeRegisters = 1 << 20;
+  constexpr std::uint64_t kFreePadding = 1 << 26;
+  Module module;
+  module.name = name;
+  Context context{Lexer(text, name), module,
+                  Budget{kFreeRegisters + text.size(), kFreePadding}, {}, {}};
+  parse_module(context);
+  return module;
+}
+
+}  // namespace warpcheck::ptx
