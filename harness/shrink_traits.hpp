@@ -51,9 +51,16 @@ struct Chunk {
   [[nodiscard]] std::size_t length() const { return end - begin; }
 };
 
-// Offers the chunks of [0, length): all of it, then halves, quarters ... single positions; of
-// each length the last chunk first, so that what stays keeps its position.
+// Small numbers are tried one by one before larger steps: the smallest failure is often among
+// them, and often not reached by halving (a kernel wrong for blocks of 3, 6, 7 and 12 to 15).
+inline constexpr std::uint64_t kSmallMax = 8;
+
+// Offers chunks of [0, length): all but the first 0, 1 ... 8 positions, then the last and the
+// first half, quarter ... single position, then all other chunks of those sizes.
 bool for_each_chunk(std::size_t length, FunctionRef<bool(Chunk)> visit);
+
+// Offers numbers below `value` as an extent: 0 to 8, then value/2, 3 value/4 ... value - 1.
+bool for_each_smaller_extent(std::uint64_t value, FunctionRef<bool(std::uint64_t)> visit);
 
 template <class T>
 std::vector<T> without(const std::vector<T>& values, Chunk chunk) {

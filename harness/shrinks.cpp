@@ -14,16 +14,28 @@
 namespace warpcheck {
 
 bool for_each_chunk(std::size_t length, FunctionRef<bool(Chunk)> visit) {
-  if (length == 0) return false;
-  if (visit({0, length})) return true;
-  // Both ends first, at every size: where only the length matters, this alone settles it.
+  for (std::size_t kept = 0; kept <= kSmallMax && kept < length; ++kept) {
+    if (visit({kept, length})) return true;
+  }
+  // Both ends at every size: where only the length matters, this settles it.
   for (std::size_t size = length / 2; size > 0; size /= 2) {
-    if (visit({length - size, length}) || visit({0, size})) return true;
+    if (length - size > kSmallMax && visit({length - size, length})) return true;
+    if (visit({0, size})) return true;
   }
   for (std::size_t size = length / 2; size > 0; size /= 2) {
     for (std::size_t end = length - size; end > size; end -= size) {
       if (visit({end - size, end})) return true;
     }
+  }
+  return false;
+}
+
+bool for_each_smaller_extent(std::uint64_t value, FunctionRef<bool(std::uint64_t)> visit) {
+  for (std::uint64_t small = 0; small <= kSmallMax && small < value; ++small) {
+    if (visit(small)) return true;
+  }
+  for (std::uint64_t step = value / 2; step > 0; step /= 2) {
+    if (value - step > kSmallMax && visit(value - step)) return true;
   }
   return false;
 }
@@ -53,7 +65,7 @@ bool ShrinkTraits<std::string>::values(const std::string& text, Take<std::string
 
 namespace {
 
-// value = (-1)^negative * 0.d1d2d3... * 10^exponent, with the fewest digits that read back.
+// value = (-1)^negative * d1.d2d3... * 10^exponent, with the fewest digits that read back.
 struct Decimal {
   bool negative = false;
   std::string digits;
@@ -133,7 +145,9 @@ void add_finite_candidates(Float value, std::vector<Float>& candidates) {
   for (const int nearer : {exponent / 2, exponent - (exponent > 0) + (exponent < 0)}) {
     candidates.push_back(value_of<Float>({decimal.negative, decimal.digits, nearer}));
   }
-  candidates.push_back(value_of<Float>({decimal.negative, "1", exponent}));
+  for (char digit = '1'; digit < decimal.digits.front(); ++digit) {
+    candidates.push_back(value_of<Float>({decimal.negative, std::string(1, digit), exponent}));
+  }
 }
 
 template <class Float>
@@ -215,18 +229,16 @@ class LaunchCandidates {
   std::vector<LaunchConfig> found_;
 };
 
-// The same extents with one of them lower: 1, then by ever smaller steps.
+// The same extents with one of them lower.
 std::vector<Dim3> lower_extents(const Dim3& extents) {
   std::vector<Dim3> lower;
   for (const auto extent : {&Dim3::z, &Dim3::y, &Dim3::x}) {
-    const std::uint32_t value = extents.*extent;
-    Dim3 candidate = extents;
-    candidate.*extent = 1;
-    lower.push_back(candidate);
-    for (std::uint32_t step = value / 2; step > 0; step /= 2) {
-      candidate.*extent = value - step;
-      lower.push_back(candidate);
-    }
+    for_each_smaller_extent(extents.*extent, [&](std::uint64_t smaller) {
+      Dim3 candidate = extents;
+      candidate.*extent = static_cast<std::uint32_t>(smaller);
+      if (smaller > 0) lower.push_back(candidate);
+      return false;
+    });
   }
   return lower;
 }

@@ -4,8 +4,7 @@
 //   shrink_value(value, fails, tries)   walks to a local minimum: no single candidate fails
 //
 // Values shrink by ShrinkTraits (shrink_traits.hpp), structs with FIELDS one field at a time and
-// several together (struct_shrinks.hpp).  A case's domain is for `accept` or `fails` to check:
-// a candidate outside it is refused.
+// several together (struct_shrinks.hpp).
 #pragma once
 
 #include <cstddef>
@@ -48,12 +47,16 @@ struct Shrunk {
   bool complete = false;    // no candidate of `value` fails; else the budget was used up
 };
 
-// Replaces `value` by a simpler one that still `fails` until there is none, or tries_max calls
-// were made.  After a success the search goes on with the candidates of the same rank, and only
+// The domain of values that have none.
+inline constexpr auto kAnything = [](const auto&) { return true; };
+
+// Replaces `value` by a simpler one of the domain that still `fails` until there is none, or
+// tries_max calls were made.  After a success the search goes on with the candidates of the same rank, and only
 // then over again: starting over at once would repeat every failed attempt at each step.
 template <class T>
 Shrunk<T> shrink_value(T value, FunctionRef<bool(const std::type_identity_t<T>&)> fails,
-                       std::size_t tries_max) {
+                       std::size_t tries_max,
+                       FunctionRef<bool(const std::type_identity_t<T>&)> in_domain = kAnything) {
   Shrunk<T> shrunk{.value = std::move(value)};
   bool exhausted = false;
   std::size_t first = 0;
@@ -61,6 +64,7 @@ Shrunk<T> shrink_value(T value, FunctionRef<bool(const std::type_identity_t<T>&)
   while (true) {
     std::optional<T> next;
     const auto accept = [&](T&& candidate) {
+      if (!in_domain(candidate)) return false;
       if (shrunk.tries == tries_max) return exhausted = true;
       ++shrunk.tries;
       if (!fails(candidate)) return false;

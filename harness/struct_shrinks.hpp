@@ -148,6 +148,14 @@ struct ShrinkTraits<T> {
   static bool shared_extents(const T& value, Take<T> take) {
     using namespace shrink_detail;  // NOLINT(google-build-using-namespace)
     const SharedExtents shared = extents_of(value);
+    for (const std::uint64_t extent : shared.integers) {
+      const auto offer = [&](std::uint64_t to) {
+        return (launches_follow(value, extent, to) &&
+                take([&] { return lower_integer(value, extent, to, Launches::follow); })) ||
+               take([&] { return lower_integer(value, extent, to, Launches::stay); });
+      };
+      if (for_each_smaller_extent(extent, offer)) return true;
+    }
     for (const std::size_t length : shared.lengths) {
       const auto offer = [&](Chunk chunk) {
         const std::size_t rest = length - chunk.length();
@@ -156,15 +164,6 @@ struct ShrinkTraits<T> {
                take([&] { return drop_positions(value, length, chunk, Launches::stay); });
       };
       if (for_each_chunk(length, offer)) return true;
-    }
-    for (const std::uint64_t extent : shared.integers) {
-      const auto offer = [&](Candidate<std::uint64_t> make) {
-        const std::uint64_t to = make();
-        return (launches_follow(value, extent, to) &&
-                take([&] { return lower_integer(value, extent, to, Launches::follow); })) ||
-               take([&] { return lower_integer(value, extent, to, Launches::stay); });
-      };
-      if (shrink_values<std::uint64_t>(extent, offer)) return true;
     }
     return false;
   }

@@ -11,10 +11,10 @@ void BarrierChecker::on_barrier_divergence(const BarrierDivergence& divergence) 
     Finding finding;
     finding.kind = FindingKind::barrier_divergence;
     finding.kernel = kernel_name(program.kernel);
-    finding.accesses = {
-        reporter_.side("wait", program, divergence.pc, thread_of(divergence.place, divergence.lane)),
-        reporter_.side(divergence.other_exited ? "exit" : "wait", program, divergence.other_pc,
-                       other)};
+    finding.accesses = {reporter_.side("wait", program, divergence.pc,
+                                       thread_of(divergence.place, divergence.lane)),
+                        reporter_.side(divergence.other_exited ? "exit" : "wait", program,
+                                       divergence.other_pc, other)};
     finding.message = divergence.other_exited
                           ? "(1) waits for all threads of its block, and (2) has exited"
                           : "(1) and (2) wait at different barriers";

@@ -24,7 +24,7 @@ std::unique_ptr<Checker> make(Reporter& reporter) {
 }
 
 std::unique_ptr<Checker> make_race(Reporter& reporter) {
-  return std::make_unique<RaceChecker>(reporter, row_functions(simd_level()));
+  return std::make_unique<RaceChecker>(reporter, race_row_functions(simd_level()));
 }
 
 struct Row {

@@ -14,7 +14,7 @@ namespace warpcheck::vgpu {
 // Which checkers are on.  Deadlocks and traps end a launch, so they are always reported.
 struct CheckerSet {
   bool race = true;
-  bool bounds = true;    // and alignment
+  bool bounds = true;  // and alignment
   bool init = true;
   bool barrier = true;
   bool lifetime = true;

@@ -169,9 +169,9 @@ TEST_F(CheckersTest, Trap) {
 }
 
 TEST_F(CheckersTest, WhatIsOffIsSilent) {
-  checkers.reset({.race = false, .bounds = false, .init = false, .barrier = false,
-                  .lifetime = false},
-                 WarpModel::independent);
+  checkers.reset(
+      {.race = false, .bounds = false, .init = false, .barrier = false, .lifetime = false},
+      WarpModel::independent);
   EXPECT_EQ(checkers.observers().size(), 3u);  // the reporter, deadlock, trap
   start();
   emit(fault(Fault::Kind::out_of_bounds));

@@ -91,8 +91,8 @@ class FakeLaunch {
   }
 
   // Everything but the lanes.
-  Access access(AccessKind kind, const FakeMemory& memory, std::uint32_t block,
-                std::uint32_t warp, std::uint32_t pc, std::uint8_t bytes = 4) {
+  Access access(AccessKind kind, const FakeMemory& memory, std::uint32_t block, std::uint32_t warp,
+                std::uint32_t pc, std::uint8_t bytes = 4) {
     Access access;
     access.allocation = &memory.allocation();
     access.program = &program_;
@@ -113,9 +113,9 @@ class FakeLaunch {
   }
 
   // Lane l of `mask` accesses element l + first.
-  Access strided(AccessKind kind, const FakeMemory& memory, std::uint32_t block,
-                 std::uint32_t warp, std::uint32_t pc, std::int64_t first = 0,
-                 std::uint32_t mask = ~0u, std::uint8_t bytes = 4) {
+  Access strided(AccessKind kind, const FakeMemory& memory, std::uint32_t block, std::uint32_t warp,
+                 std::uint32_t pc, std::int64_t first = 0, std::uint32_t mask = ~0u,
+                 std::uint8_t bytes = 4) {
     Access row = access(kind, memory, block, warp, pc, bytes);
     row.mask = mask;
     row.pattern = Pattern::strided;
@@ -125,9 +125,9 @@ class FakeLaunch {
     return emit(row);
   }
   // All lanes of `mask` access one element.
-  Access uniform(AccessKind kind, const FakeMemory& memory, std::uint32_t block,
-                 std::uint32_t warp, std::uint32_t pc, std::uint32_t element,
-                 std::uint32_t mask = ~0u, std::uint8_t bytes = 4) {
+  Access uniform(AccessKind kind, const FakeMemory& memory, std::uint32_t block, std::uint32_t warp,
+                 std::uint32_t pc, std::uint32_t element, std::uint32_t mask = ~0u,
+                 std::uint8_t bytes = 4) {
     Access row = access(kind, memory, block, warp, pc, bytes);
     row.mask = mask;
     row.pattern = Pattern::uniform;

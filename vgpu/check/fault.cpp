@@ -16,9 +16,12 @@ std::string name_with_size(const Allocation& allocation) {
   const std::uint64_t bytes = bytes_of(allocation);
   if (!allocation.name.empty()) return fmt::format("{} ({} bytes)", allocation.name, bytes);
   switch (allocation.space) {
-    case ptx::Space::shared: return fmt::format("shared memory ({} bytes)", bytes);
-    case ptx::Space::local: return fmt::format("local memory ({} bytes a thread)", bytes);
-    default: return fmt::format("an allocation of {} bytes", bytes);
+    case ptx::Space::shared:
+      return fmt::format("shared memory ({} bytes)", bytes);
+    case ptx::Space::local:
+      return fmt::format("local memory ({} bytes a thread)", bytes);
+    default:
+      return fmt::format("an allocation of {} bytes", bytes);
   }
 }
 
@@ -47,8 +50,8 @@ std::string describe_place(const Allocation* nearest, std::uint64_t address, std
 }
 
 void report_fault(Reporter& reporter, const Fault& fault, FindingKind kind, std::string message) {
-  const auto tag = static_cast<std::uint32_t>(fault.kind) << 8 |
-                   static_cast<std::uint32_t>(fault.access);
+  const auto tag =
+      static_cast<std::uint32_t>(fault.kind) << 8 | static_cast<std::uint32_t>(fault.access);
   reporter.report({fault.program, fault.pc, ptx::kNone, tag}, [&] {
     Finding finding;
     finding.kind = kind;

@@ -81,8 +81,7 @@ std::string class_of(const Finding& finding) {
     if (!side.file.empty()) lines.emplace_back(side.file, side.line);
   }
   std::ranges::sort(lines);
-  std::string text =
-      fmt::format("{}|{}|{}", name_of(finding.kind), finding.space, finding.kernel);
+  std::string text = fmt::format("{}|{}|{}", name_of(finding.kind), finding.space, finding.kernel);
   for (const auto& [file, line] : lines) text += fmt::format("|{}:{}", file, line);
   return text;
 }

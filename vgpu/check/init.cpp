@@ -13,11 +13,16 @@ namespace {
 template <typename Visit>
 void with_word(unsigned bytes, Visit visit) {
   switch (bytes) {
-    case 1: return visit(std::uint8_t{});
-    case 2: return visit(std::uint16_t{});
-    case 4: return visit(std::uint32_t{});
-    case 8: return visit(std::uint64_t{});
-    default: return visit(static_cast<unsigned __int128>(0));
+    case 1:
+      return visit(std::uint8_t{});
+    case 2:
+      return visit(std::uint16_t{});
+    case 4:
+      return visit(std::uint32_t{});
+    case 8:
+      return visit(std::uint64_t{});
+    default:
+      return visit(static_cast<unsigned __int128>(0));
   }
 }
 
@@ -130,9 +135,8 @@ void InitChecker::on_read(Access& access, InitShadow& shadow) {
   if (shadow.extent() == InitShadow::Extent::all) return;
   std::uint32_t lanes = access.mask;
   if (shadow.extent() == InitShadow::Extent::some) {
-    with_word(access.bytes, [&](auto word) {
-      lanes = undefined_lanes<decltype(word)>(access, shadow.states());
-    });
+    with_word(access.bytes,
+              [&](auto word) { lanes = undefined_lanes<decltype(word)>(access, shadow.states()); });
     if (lanes == 0) return;
   }
   access.undefined |= lanes;
@@ -203,9 +207,8 @@ std::uint32_t InitChecker::origin_of_load(const Access& access, std::uint32_t la
 }
 
 std::uint32_t InitChecker::find_origin(const Program* program, std::uint32_t pc) const {
-  const auto found = std::ranges::find_if(origins_, [&](const Origin& origin) {
-    return origin.program == program && origin.pc == pc;
-  });
+  const auto found = std::ranges::find_if(
+      origins_, [&](const Origin& origin) { return origin.program == program && origin.pc == pc; });
   return found == origins_.end() ? ptx::kNone
                                  : static_cast<std::uint32_t>(found - origins_.begin());
 }
@@ -241,9 +244,8 @@ void InitChecker::on_undefined_use(const UndefinedUse& use) {
     }
     finding.accesses.push_back(
         reporter_.side(is_branch ? "branch" : "address", *use.program, use.pc, user));
-    finding.message =
-        is_branch ? "(2) branches on a value made from bytes that nothing has written"
-                  : "(2) uses an address made from bytes that nothing has written";
+    finding.message = is_branch ? "(2) branches on a value made from bytes that nothing has written"
+                                : "(2) uses an address made from bytes that nothing has written";
     return finding;
   });
 }

@@ -31,9 +31,9 @@ class InitChecker final : public Checker {
     const Program* program = nullptr;
     std::uint32_t pc = 0;
     ptx::Space space = ptx::Space::generic;
-    std::string object;   // of its first time
-    ThreadId first;       // of its first time
-    WarpPlace place;      // of its most recent time
+    std::string object;  // of its first time
+    ThreadId first;      // of its first time
+    WarpPlace place;     // of its most recent time
     std::uint32_t lanes = 0;
   };
 

@@ -70,9 +70,12 @@ void InitShadow::taint(std::uint32_t offset, std::uint32_t bytes, std::uint32_t 
 
 InitShadow::State InitShadow::state_at(std::uint32_t offset) const {
   switch (extent_) {
-    case Extent::none: return kNeverWritten;
-    case Extent::all: return kDefined;
-    case Extent::some: break;
+    case Extent::none:
+      return kNeverWritten;
+    case Extent::all:
+      return kDefined;
+    case Extent::some:
+      break;
   }
   return static_cast<State>(states_[offset]);
 }

@@ -150,13 +150,13 @@ TEST_F(InitTest, AnAddressIsAnotherFinding) {
 }
 
 TEST_F(InitTest, TheOriginSurvivesMemory) {
-  launch.strided(kRead, shared, 0, 0, 3);          // origin
-  store_undefined(global, 4, 0x0000ffff, 3);       // copied: silent
+  launch.strided(kRead, shared, 0, 0, 3);     // origin
+  store_undefined(global, 4, 0x0000ffff, 3);  // copied: silent
   const Access row = launch.strided(kRead, global, 0, 0, 5);
   EXPECT_EQ(row.undefined, 0x0000ffffu);
   EXPECT_EQ(row.origin, 3u);
   EXPECT_TRUE(findings().empty());
-  launch.strided(kWrite, global, 0, 0, 6);         // defined at last
+  launch.strided(kWrite, global, 0, 0, 6);  // defined at last
   EXPECT_EQ(launch.strided(kRead, global, 0, 0, 5).undefined, 0u);
 }
 

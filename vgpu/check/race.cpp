@@ -30,7 +30,7 @@ std::byte stored_byte(const Access& access, unsigned lane, std::uint32_t index) 
 // Whether `lane` is about to store the bytes that are there already.
 //   last: the last weak writes of the cells; some may be by earlier lanes of this very row, the
 //   bytes of which have not moved yet.
-bool stores_same_bytes(const Access& access, const RowAccess& row, unsigned lane,
+bool stores_same_bytes(const Access& access, const RaceRow& row, unsigned lane,
                        const CellEpochs& last) {
   if (access.values[0] == nullptr) return false;
   const std::uint32_t begin = access.offset[lane];
@@ -60,7 +60,7 @@ std::string message_of(const AccessClass& earlier, const AccessClass& later, boo
 
 }  // namespace
 
-RaceChecker::RaceChecker(Reporter& reporter, const RowFunctions& functions)
+RaceChecker::RaceChecker(Reporter& reporter, const RaceRowFunctions& functions)
     : Checker(reporter), functions_(&functions) {}
 
 void RaceChecker::reset(WarpModel model) {
@@ -149,7 +149,7 @@ void RaceChecker::on_access(Access& access) {
   if (access.bytes < 4 && !shadow.is_bytes()) shadow.split_to_bytes();
   const unsigned access_class = class_of(access).index();
 
-  RowAccess row;
+  RaceRow row;
   row.epoch = epoch_of(access);
   row.kin = kin_;
   row.offset = access.offset.data();
@@ -164,7 +164,7 @@ void RaceChecker::on_access(Access& access) {
   row.checks = static_cast<std::uint8_t>(plan.checks.size());
   row.check = plan.checks.data();
 
-  RowResult result = RowResult::conflict;
+  RaceRowResult result = RaceRowResult::conflict;
   const unsigned first = access.first_lane();
   const std::int64_t offset = access.offset[first];
   switch (access.pattern) {
@@ -180,15 +180,15 @@ void RaceChecker::on_access(Access& access) {
       result = functions_->scattered(row);
       break;
   }
-  if (result == RowResult::conflict) {
+  if (result == RaceRowResult::conflict) {
     check_lane_by_lane(access, access_class, row, shadow);
   } else {
     shadow.mark(1u << access_class,
-                std::uint32_t{result == RowResult::displaced} << access_class);
+                std::uint32_t{result == RaceRowResult::displaced} << access_class);
   }
 }
 
-void RaceChecker::check_lane_by_lane(const Access& access, unsigned access_class, RowAccess& row,
+void RaceChecker::check_lane_by_lane(const Access& access, unsigned access_class, RaceRow& row,
                                      Shadow& shadow) {
   row.history = shadow.history(access_class, true);
   const std::int64_t cells = std::int64_t{1} << row.cells_log2;
@@ -204,7 +204,7 @@ void RaceChecker::check_lane_by_lane(const Access& access, unsigned access_class
 }
 
 // Reports every earlier access in this lane's cells that races with it.
-void RaceChecker::report_lane(const Access& access, unsigned access_class, const RowAccess& row,
+void RaceChecker::report_lane(const Access& access, unsigned access_class, const RaceRow& row,
                               Shadow& shadow, unsigned lane) {
   const Epoch me = row.epoch + lane;
   const std::int64_t begin = access.offset[lane] >> row.offset_shift;
@@ -242,8 +242,8 @@ void RaceChecker::report(const Access& access, unsigned access_class, unsigned l
       thread_of(earlier.epoch)};
   AccessKind earlier_kind = AccessKind::read;
   if (AccessClass::of_index(earlier.access_class).write) {
-    earlier_kind = program.code[earlier.pc].kind == InstrKind::atomic ? AccessKind::atomic
-                                                                      : AccessKind::write;
+    earlier_kind =
+        program.code[earlier.pc].kind == InstrKind::atomic ? AccessKind::atomic : AccessKind::write;
   }
 
   // The same race is found in either order of the two.
@@ -260,8 +260,8 @@ void RaceChecker::report(const Access& access, unsigned access_class, unsigned l
     finding.severity = same_bytes ? Severity::note : Severity::error;
     finding.kernel = kernel_name(program.kernel);
     finding.object =
-        fmt::format("{}, {} bytes",
-                    describe(*access.allocation, access.offset[lane], access.bytes), access.bytes);
+        fmt::format("{}, {} bytes", describe(*access.allocation, access.offset[lane], access.bytes),
+                    access.bytes);
     finding.accesses = {
         reporter_.side(role_name(earlier_kind), program, earlier.pc, earlier_thread),
         reporter_.side(role_name(access.kind), program, access.pc, later_thread)};

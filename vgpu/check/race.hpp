@@ -24,7 +24,7 @@ namespace warpcheck::vgpu {
 class RaceChecker final : public Checker {
  public:
   // Throughout the trial, the loops are those of `functions`.
-  RaceChecker(Reporter& reporter, const RowFunctions& functions);
+  RaceChecker(Reporter& reporter, const RaceRowFunctions& functions);
 
   void reset(WarpModel model) override;
   // Throws Refusal where a launch is too large for an epoch.
@@ -36,8 +36,8 @@ class RaceChecker final : public Checker {
   // The phases of the blocks that follow each other in one slot are numbered on, so that the
   // slot's shared memory, which knows no other block, needs no clearing between them.
   struct Slot {
-    std::uint32_t base = 0;  // phase 0 of the present block
-    std::uint32_t last = 0;  // the present phase, counted from the slot's beginning
+    std::uint32_t base = 0;             // phase 0 of the present block
+    std::uint32_t last = 0;             // the present phase, counted from the slot's beginning
     std::uint32_t shared = ptx::kNone;  // id of its shared memory
   };
   // One earlier access that races with a lane's.
@@ -52,14 +52,14 @@ class RaceChecker final : public Checker {
   [[nodiscard]] Epoch epoch_of(const Access& access) const;
   void begin_launch(const Sync& sync);
   void begin_phase(const Sync& sync, std::uint32_t in_slot);
-  void check_lane_by_lane(const Access& access, unsigned access_class, RowAccess& row,
+  void check_lane_by_lane(const Access& access, unsigned access_class, RaceRow& row,
                           Shadow& shadow);
-  void report_lane(const Access& access, unsigned access_class, const RowAccess& row,
-                   Shadow& shadow, unsigned lane);
+  void report_lane(const Access& access, unsigned access_class, const RaceRow& row, Shadow& shadow,
+                   unsigned lane);
   void report(const Access& access, unsigned access_class, unsigned lane, bool same_bytes,
               const Earlier& earlier);
 
-  const RowFunctions* functions_;
+  const RaceRowFunctions* functions_;
   std::uint64_t kin_ = kKinThread;
   std::uint32_t launch_ = 0;
   std::vector<Slot> slots_;

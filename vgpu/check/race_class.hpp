@@ -26,10 +26,8 @@ struct AccessClass {
   static constexpr AccessClass of_index(unsigned index) {
     if (index < 2) return {.write = index == 1};
     const unsigned rest = index - 2;
-    return {.write = rest >= 10,
-            .strong = true,
-            .size_log2 = rest % 10 / 2,
-            .narrow = rest % 2 == 1};
+    return {
+        .write = rest >= 10, .strong = true, .size_log2 = rest % 10 / 2, .narrow = rest % 2 == 1};
   }
 };
 

@@ -63,7 +63,7 @@ class RandomTrace {
  public:
   static constexpr std::uint32_t kBlocks = 4, kWarps = 3, kSlots = 2, kBytes = 1024;
 
-  RandomTrace(std::uint64_t seed, WarpModel model, const RowFunctions& functions)
+  RandomTrace(std::uint64_t seed, WarpModel model, const RaceRowFunctions& functions)
       : random_(seed), model_(model), checker_(reporter_, functions) {
     checker_.reset(model);
     for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
@@ -84,9 +84,7 @@ class RandomTrace {
   [[nodiscard]] const std::vector<Finding>& findings() const { return reporter_.findings(); }
 
  private:
-  std::uint32_t below(std::uint32_t bound) {
-    return static_cast<std::uint32_t>(random_() % bound);
-  }
+  std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(random_() % bound); }
   bool chance(std::uint32_t percent) { return below(100) < percent; }
 
   void run_launch() {
@@ -115,11 +113,12 @@ class RandomTrace {
 
   // Fills the lanes of `row`.
   void choose_lanes(Access& row) {
-    row.mask = chance(40) ? ~0u : chance(50) ? 1u << below(32) : static_cast<std::uint32_t>(random_());
+    row.mask = chance(40)   ? ~0u
+               : chance(50) ? 1u << below(32)
+                            : static_cast<std::uint32_t>(random_());
     if (row.mask == 0) row.mask = 1;
     const std::uint32_t last_element = kBytes / row.bytes - 32;
-    const std::uint32_t first =
-        std::min(below(first_offset_max_ / row.bytes + 1), last_element);
+    const std::uint32_t first = std::min(below(first_offset_max_ / row.bytes + 1), last_element);
     switch (below(3)) {
       case 0:
         row.pattern = Pattern::strided;
@@ -149,8 +148,8 @@ class RandomTrace {
     constexpr std::array<std::uint8_t, 8> kSizes{4, 4, 4, 8, 16, 1, 2, 4};
     const std::uint8_t bytes = kSizes[below(narrow_allowed_ ? 8 : 5)];
 
-    Access row = launch_.access(kind, memory, resident_[slot], below(kWarps), below(8) * 3 +
-                                static_cast<std::uint32_t>(kind), bytes);
+    Access row = launch_.access(kind, memory, resident_[slot], below(kWarps),
+                                below(8) * 3 + static_cast<std::uint32_t>(kind), bytes);
     choose_lanes(row);
     if (strong && kind != AccessKind::atomic) row.order = ptx::Order::volatile_;
     if (strong && chance(20)) row.scope = ptx::Scope::cta;
@@ -216,7 +215,8 @@ class RandomTrace {
 };
 
 bool host_has(std::string_view level) {
-  if (level == "avx512") return __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  if (level == "avx512")
+    return __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   if (level == "avx2") return __builtin_cpu_supports("avx2");
   return true;
 }
@@ -229,12 +229,12 @@ TEST_P(RaceOracleTest, ReportsExactlyWhatTheDefinitionCallsARace) {
   std::size_t racy = 0;
   constexpr std::uint64_t kTraces = 2'000;
   for (std::uint64_t seed = 0; seed < kTraces; ++seed) {
-    RandomTrace trace(seed, model, row_functions(level));
+    RandomTrace trace(seed, model, race_row_functions(level));
     trace.run();
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
     racy += trace.findings().empty() ? 0 : 1;
 
-    RandomTrace portable(seed, model, row_functions("baseline"));
+    RandomTrace portable(seed, model, race_row_functions("baseline"));
     portable.run();
     ASSERT_EQ(trace.findings(), portable.findings()) << "seed " << seed;
   }
@@ -243,18 +243,18 @@ TEST_P(RaceOracleTest, ReportsExactlyWhatTheDefinitionCallsARace) {
   EXPECT_LT(racy, kTraces * 99 / 100);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Levels, RaceOracleTest,
-    testing::Values(std::pair{WarpModel::independent, "baseline"},
-                    std::pair{WarpModel::independent, "avx2"},
-                    std::pair{WarpModel::independent, "avx512"},
-                    std::pair{WarpModel::lockstep, "baseline"},
-                    std::pair{WarpModel::lockstep, "avx2"},
-                    std::pair{WarpModel::lockstep, "avx512"}),
-    [](const auto& test) {
-      const bool lockstep = test.param.first == WarpModel::lockstep;
-      return std::string(lockstep ? "lockstep_" : "independent_") + test.param.second;
-    });
+INSTANTIATE_TEST_SUITE_P(Levels, RaceOracleTest,
+                         testing::Values(std::pair{WarpModel::independent, "baseline"},
+                                         std::pair{WarpModel::independent, "avx2"},
+                                         std::pair{WarpModel::independent, "avx512"},
+                                         std::pair{WarpModel::lockstep, "baseline"},
+                                         std::pair{WarpModel::lockstep, "avx2"},
+                                         std::pair{WarpModel::lockstep, "avx512"}),
+                         [](const auto& test) {
+                           const bool lockstep = test.param.first == WarpModel::lockstep;
+                           return std::string(lockstep ? "lockstep_" : "independent_") +
+                                  test.param.second;
+                         });
 
 }  // namespace
 }  // namespace warpcheck::vgpu

@@ -2,10 +2,10 @@
 
 namespace warpcheck::vgpu {
 
-const RowFunctions& row_functions(std::string_view level) {
-  if (level == "avx512") return avx512::kRowFunctions;
-  if (level == "avx2") return avx2::kRowFunctions;
-  return baseline::kRowFunctions;
+const RaceRowFunctions& race_row_functions(std::string_view level) {
+  if (level == "avx512") return avx512::kRaceRowFunctions;
+  if (level == "avx2") return avx2::kRaceRowFunctions;
+  return baseline::kRaceRowFunctions;
 }
 
 }  // namespace warpcheck::vgpu

@@ -1,6 +1,6 @@
 // The hot loops of the race checker: one warp instruction's cells against their history.
 //
-// Compiled once per instruction set (race_rows_simd.cpp); row_functions() chooses.
+// Compiled once per instruction set (race_rows_simd.cpp); race_row_functions() chooses.
 #pragma once
 
 #include <cstdint>
@@ -51,46 +51,46 @@ struct CellCheck {
 };
 
 // An access of one warp instruction, in cells.
-struct RowAccess {
-  Epoch epoch;               // of the thread in lane 0; lane l's is epoch + l
-  std::uint64_t kin;         // of the warp model: kKinThread or kKinWarp
-  History history;           // where to record it
+struct RaceRow {
+  Epoch epoch;                  // of the thread in lane 0; lane l's is epoch + l
+  std::uint64_t kin;            // of the warp model: kKinThread or kKinWarp
+  History history;              // where to record it
   const std::uint32_t* offset;  // scattered: 32 byte offsets
-  std::int64_t cell;         // strided: lane 0's first cell (may lie before the allocation);
-                             // uniform: every lane's first cell
+  std::int64_t cell;            // strided: lane 0's first cell (may lie before the allocation);
+                                // uniform: every lane's first cell
   std::uint32_t pc;
-  std::uint32_t mask;        // not empty
+  std::uint32_t mask;         // not empty
   std::uint8_t offset_shift;  // byte offset >> this: cell
   std::uint8_t cells_log2;    // cells of one lane
-  bool exclusive;            // a weak write: lanes of one row must not meet in a cell either, and
-                             // only history.last is kept
+  bool exclusive;             // a weak write: lanes of one row must not meet in a cell either, and
+                              // only history.last is kept
   std::uint8_t checks;
-  const CellCheck* check;    // `checks` of them
+  const CellCheck* check;  // `checks` of them
 };
 
-enum class RowResult : std::uint8_t {
+enum class RaceRowResult : std::uint8_t {
   recorded,
   displaced,  // recorded, and history.other was written
   conflict,   // at least one lane's access is unordered with an earlier one; nothing recorded
 };
 
-struct RowFunctions {
-  RowResult (*strided)(const RowAccess&);
-  RowResult (*uniform)(const RowAccess&);
-  RowResult (*scattered)(const RowAccess&);
+struct RaceRowFunctions {
+  RaceRowResult (*strided)(const RaceRow&);
+  RaceRowResult (*uniform)(const RaceRow&);
+  RaceRowResult (*scattered)(const RaceRow&);
 };
 
 // level: "baseline", "avx2" or "avx512"; the caller knows that this host has it.
-const RowFunctions& row_functions(std::string_view level);
+const RaceRowFunctions& race_row_functions(std::string_view level);
 
 namespace baseline {
-extern const RowFunctions kRowFunctions;
+extern const RaceRowFunctions kRaceRowFunctions;
 }
 namespace avx2 {
-extern const RowFunctions kRowFunctions;
+extern const RaceRowFunctions kRaceRowFunctions;
 }
 namespace avx512 {
-extern const RowFunctions kRowFunctions;
+extern const RaceRowFunctions kRaceRowFunctions;
 }
 
 }  // namespace warpcheck::vgpu

@@ -75,7 +75,7 @@ template <unsigned kCellsLog2>
 }
 
 template <unsigned kCellsLog2, bool kPartial, bool kExclusive>
-RowResult strided_row(const RowAccess& row) {
+RaceRowResult strided_row(const RaceRow& row) {
   constexpr unsigned kCells = kLanes << kCellsLog2;
   Mask conflict{};
   for (unsigned i = 0; i < row.checks; ++i) {
@@ -88,7 +88,7 @@ RowResult strided_row(const RowAccess& row) {
       conflict |= found;
     }
   }
-  if (any(conflict)) return RowResult::conflict;
+  if (any(conflict)) return RaceRowResult::conflict;
 
   Epoch* const last = row.history.last.epoch + row.cell;
   std::uint32_t* const last_pc = row.history.last.pc + row.cell;
@@ -122,11 +122,11 @@ RowResult strided_row(const RowAccess& row) {
     store(last + cell, me);
     store(last_pc + cell, my_pc);
   }
-  return any(displaced) ? RowResult::displaced : RowResult::recorded;
+  return any(displaced) ? RaceRowResult::displaced : RaceRowResult::recorded;
 }
 
 template <unsigned kCellsLog2>
-RowResult strided_row(const RowAccess& row) {
+RaceRowResult strided_row(const RaceRow& row) {
   if (row.mask == ~0u) {
     return row.exclusive ? strided_row<kCellsLog2, false, true>(row)
                          : strided_row<kCellsLog2, false, false>(row);
@@ -135,22 +135,27 @@ RowResult strided_row(const RowAccess& row) {
                        : strided_row<kCellsLog2, true, false>(row);
 }
 
-RowResult strided(const RowAccess& row) {
+RaceRowResult strided(const RaceRow& row) {
   switch (row.cells_log2) {
-    case 0: return strided_row<0>(row);
-    case 1: return strided_row<1>(row);
-    case 2: return strided_row<2>(row);
-    case 3: return strided_row<3>(row);
-    default: return strided_row<4>(row);
+    case 0:
+      return strided_row<0>(row);
+    case 1:
+      return strided_row<1>(row);
+    case 2:
+      return strided_row<2>(row);
+    case 3:
+      return strided_row<3>(row);
+    default:
+      return strided_row<4>(row);
   }
 }
 
 // An earlier epoch is unordered with some lane exactly when it is with the first or the last one,
 // and those two stand for the row afterwards.
-RowResult uniform(const RowAccess& row) {
+RaceRowResult uniform(const RaceRow& row) {
   const Epoch first = row.epoch + static_cast<unsigned>(__builtin_ctz(row.mask));
   const Epoch last = row.epoch + (kLanes - 1 - static_cast<unsigned>(__builtin_clz(row.mask)));
-  if (row.exclusive && unordered(first, last, row.kin)) return RowResult::conflict;
+  if (row.exclusive && unordered(first, last, row.kin)) return RaceRowResult::conflict;
 
   const std::int64_t end = row.cell + (std::int64_t{1} << row.cells_log2);
   bool conflict = false;
@@ -161,7 +166,7 @@ RowResult uniform(const RowAccess& row) {
       conflict |= unordered(earlier, first, check.kin) | unordered(earlier, last, check.kin);
     }
   }
-  if (conflict) return RowResult::conflict;
+  if (conflict) return RaceRowResult::conflict;
 
   bool displaced = false;
   for (std::int64_t cell = row.cell; cell < end; ++cell) {
@@ -173,7 +178,7 @@ RowResult uniform(const RowAccess& row) {
       if (first != last) displaced |= record(row.history, cell, last, row.pc, row.kin);
     }
   }
-  return displaced ? RowResult::displaced : RowResult::recorded;
+  return displaced ? RaceRowResult::displaced : RaceRowResult::recorded;
 }
 
 // The cells of scattered lanes.  Held by value: nothing that is stored in a cell can alias it.
@@ -207,7 +212,7 @@ struct Lanes {
 // Writes the epochs of exclusive lanes and compares what each one replaces, in one pass: where two
 // lanes meet, the later one replaces the earlier one's.  False: a conflict; nothing has changed.
 template <bool kFull, bool kSingle>
-bool replace_exclusively(const Lanes& lanes, const RowAccess& row) {
+bool replace_exclusively(const Lanes& lanes, const RaceRow& row) {
   struct Replaced {
     Epoch epoch[kLanes * kCellsMax];
     std::uint32_t pc[kLanes * kCellsMax];
@@ -239,7 +244,7 @@ bool replace_exclusively(const Lanes& lanes, const RowAccess& row) {
 }
 
 template <bool kFull, bool kSingle>
-RowResult scattered_row(const RowAccess& row) {
+RaceRowResult scattered_row(const RaceRow& row) {
   const Lanes lanes{row.offset, row.epoch, row.mask, row.offset_shift,
                     std::int64_t{1} << row.cells_log2};
   bool conflict = false;
@@ -250,23 +255,22 @@ RowResult scattered_row(const RowAccess& row) {
       conflict |= unordered(check.epoch[cell], me, check.kin);
     });
   }
-  if (conflict) return RowResult::conflict;
+  if (conflict) return RaceRowResult::conflict;
   if (row.exclusive) {
-    return replace_exclusively<kFull, kSingle>(lanes, row) ? RowResult::recorded
-                                                           : RowResult::conflict;
+    return replace_exclusively<kFull, kSingle>(lanes, row) ? RaceRowResult::recorded
+                                                           : RaceRowResult::conflict;
   }
 
   const History history = row.history;
   const std::uint64_t kin = row.kin;
   const std::uint32_t pc = row.pc;
   bool displaced = false;
-  lanes.for_each_cell<kFull, kSingle>([&](std::int64_t cell, Epoch me) {
-    displaced |= record(history, cell, me, pc, kin);
-  });
-  return displaced ? RowResult::displaced : RowResult::recorded;
+  lanes.for_each_cell<kFull, kSingle>(
+      [&](std::int64_t cell, Epoch me) { displaced |= record(history, cell, me, pc, kin); });
+  return displaced ? RaceRowResult::displaced : RaceRowResult::recorded;
 }
 
-RowResult scattered(const RowAccess& row) {
+RaceRowResult scattered(const RaceRow& row) {
   const bool full = row.mask == ~0u, single = row.cells_log2 == 0;
   if (single) return full ? scattered_row<true, true>(row) : scattered_row<false, true>(row);
   return full ? scattered_row<true, false>(row) : scattered_row<false, false>(row);
@@ -274,7 +278,7 @@ RowResult scattered(const RowAccess& row) {
 
 }  // namespace
 
-extern const RowFunctions kRowFunctions;
-const RowFunctions kRowFunctions{strided, uniform, scattered};
+extern const RaceRowFunctions kRaceRowFunctions;
+const RaceRowFunctions kRaceRowFunctions{strided, uniform, scattered};
 
 }  // namespace warpcheck::vgpu::WARPCHECK_SIMD

@@ -41,7 +41,7 @@ class RaceTest : public testing::Test {
 
   Program program = fake_program();
   Reporter reporter;
-  RaceChecker checker{reporter, row_functions("baseline")};
+  RaceChecker checker{reporter, race_row_functions("baseline")};
   FakeLaunch launch{program, {&reporter, &checker}};
   FakeMemory shared{0, ptx::Space::shared, 4096, "s"};
   FakeMemory global{1, ptx::Space::global, 4096, "g"};

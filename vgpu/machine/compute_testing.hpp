@@ -27,7 +27,7 @@ using Reference = std::function<void(Lane&)>;
 struct Form {
   std::string name;
   ptx::Opcode opcode = ptx::Opcode::invalid;
-  ptx::Modifiers modifiers;
+  ptx::Modifiers modifiers{};
   Operands operands{};
   std::vector<unsigned> destinations{0};
   std::int64_t offset = 0;

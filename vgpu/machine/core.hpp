@@ -20,7 +20,7 @@ namespace warpcheck::vgpu {
 
 class Core {
  public:
-  explicit Core(DeviceMemory& memory) : memory_(memory), rows_(row_functions()) {}
+  explicit Core(DeviceMemory& memory) : memory_(memory), rows_(memory_row_functions()) {}
   ~Core();
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
@@ -108,7 +108,7 @@ class Core {
   void perform_atomic(Running& run, const Instr& instr, std::uint32_t mask);
 
   DeviceMemory& memory_;
-  const RowFunctions& rows_;
+  const MemoryRowFunctions& rows_;
 
   const Launch* launch_ = nullptr;
   const Program* program_ = nullptr;
@@ -119,6 +119,7 @@ class Core {
   bool want_edges_ = false;
   Outcome outcome_;
   std::uint32_t block_count_ = 0, warps_per_block_ = 0, threads_ = 0;
+  std::uint64_t run_ = 0;                 // launches so far
   std::uint32_t next_block_ = 0;          // the first not yet dispatched
   std::uint32_t launch_steps_left_ = 0;   // of the running warp's quantum
 

@@ -10,20 +10,20 @@
 namespace warpcheck::vgpu {
 
 namespace baseline {
-extern const RowFunctions kRowFunctions;
+extern const MemoryRowFunctions kMemoryRowFunctions;
 }
 namespace avx2 {
-extern const RowFunctions kRowFunctions;
+extern const MemoryRowFunctions kMemoryRowFunctions;
 }
 namespace avx512 {
-extern const RowFunctions kRowFunctions;
+extern const MemoryRowFunctions kMemoryRowFunctions;
 }
 
-const RowFunctions& row_functions() {
+const MemoryRowFunctions& memory_row_functions() {
   switch (chosen_simd_level()) {
-    case SimdLevel::avx512: return avx512::kRowFunctions;
-    case SimdLevel::avx2: return avx2::kRowFunctions;
-    default: return baseline::kRowFunctions;
+    case SimdLevel::avx512: return avx512::kMemoryRowFunctions;
+    case SimdLevel::avx2: return avx2::kMemoryRowFunctions;
+    default: return baseline::kMemoryRowFunctions;
   }
 }
 

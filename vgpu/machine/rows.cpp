@@ -23,44 +23,58 @@ T read(const std::byte* from) {
   return value;
 }
 
+// The bytes [offset, offset + bytes) lie in [0, limit) and are naturally aligned.
+bool fits(std::uint64_t offset, std::uint32_t bytes, std::uint32_t limit) {
+  return limit >= bytes && offset <= limit - bytes && (offset & (bytes - 1)) == 0;
+}
+
+// Consecutive or equal addresses are nearly all there are: two passes find them, and then two
+// lanes stand for all.
 template <class Address>
 RowScan scan_row(const AddressRow& addresses, std::uint32_t limit, std::uint32_t bytes,
                  std::uint32_t mask, std::uint32_t* offsets) {
   const auto* row = reinterpret_cast<const Address*>(addresses.row);
   const auto displacement = static_cast<Address>(addresses.displacement);   // wraps as addresses do
-  const std::uint64_t base = addresses.base;
-  const std::uint64_t last = limit >= bytes ? limit - bytes : 0;
   const unsigned lead = static_cast<unsigned>(__builtin_ctz(mask));
-  const std::uint64_t lead_offset = static_cast<Address>(row[lead] + displacement) - base;
-  const auto first = static_cast<std::uint32_t>(lead_offset);
-  const std::uint32_t origin = first - lead * bytes;
-  std::uint64_t outside = 0;
-  std::uint32_t unaligned = 0, unstrided = 0, different = 0;
+  const unsigned last = 31u - static_cast<unsigned>(__builtin_clz(mask));
+  const auto offset_of = [&](unsigned lane) {
+    return std::uint64_t{static_cast<Address>(row[lane] + displacement)} - addresses.base;
+  };
+  const std::uint64_t first = offset_of(lead);
+  const auto low = static_cast<std::uint32_t>(first);
+
+  const auto nominal = static_cast<Address>(row[lead] - lead * bytes);
+  Address unstrided = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const auto active = static_cast<Address>(Address{0} - ((mask >> lane) & 1u));
+    unstrided |= (row[lane] - (nominal + static_cast<Address>(lane) * bytes)) & active;
+  }
+  if (unstrided == 0) {
+    const std::uint32_t origin = low - lead * bytes;
+    for (unsigned lane = 0; lane < kLanes; ++lane) offsets[lane] = origin + lane * bytes;
+    return {fits(first, bytes, limit) && fits(offset_of(last), bytes, limit), true, lead == last};
+  }
+  Address different = 0;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    const auto active = static_cast<Address>(Address{0} - ((mask >> lane) & 1u));
+    different |= (row[lane] - row[lead]) & active;
+  }
+  if (different == 0) {
+    for (unsigned lane = 0; lane < kLanes; ++lane) offsets[lane] = low;
+    return {fits(first, bytes, limit), false, true};
+  }
+  const std::uint64_t highest = limit >= bytes ? limit - bytes : 0;
+  std::uint32_t outside = 0, unaligned = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const std::uint32_t active = 0u - ((mask >> lane) & 1u);
-    const std::uint64_t offset = static_cast<Address>(row[lane] + displacement) - base;
-    const auto low = static_cast<std::uint32_t>(offset);
-    outside |= (offset > last ? 1u : 0u) & active;
-    unaligned |= low & active;
-    unstrided |= (low - lane * bytes - origin) & active;
-    different |= (low - first) & active;
-    offsets[lane] = low;
+    const std::uint64_t offset =
+        std::uint64_t{static_cast<Address>(row[lane] + displacement)} - addresses.base;
+    const auto part = static_cast<std::uint32_t>(offset);
+    outside |= (offset > highest ? 1u : 0u) & active;
+    unaligned |= part & active;
+    offsets[lane] = (part & active) | (low & ~active);
   }
-  RowScan scan;
-  scan.inside = outside == 0 && limit >= bytes && (unaligned & (bytes - 1)) == 0;
-  scan.strided = unstrided == 0;
-  scan.uniform = different == 0;
-  if (mask != kFull) {
-    if (scan.strided) {
-      for (unsigned lane = 0; lane < kLanes; ++lane) offsets[lane] = origin + lane * bytes;
-    } else {
-      for (unsigned lane = 0; lane < kLanes; ++lane) {
-        const std::uint32_t active = 0u - ((mask >> lane) & 1u);
-        offsets[lane] = (offsets[lane] & active) | (first & ~active);
-      }
-    }
-  }
-  return scan;
+  return {outside == 0 && limit >= bytes && (unaligned & (bytes - 1)) == 0, false, false};
 }
 
 RowScan scan(const AddressRow& addresses, std::uint32_t limit, std::uint32_t bytes,
@@ -181,8 +195,8 @@ void broadcast(std::byte* row, bool wide, std::uint64_t value, std::uint32_t mas
 
 }  // namespace
 
-extern const RowFunctions kRowFunctions;
-const RowFunctions kRowFunctions{scan, load, store, broadcast};
+extern const MemoryRowFunctions kMemoryRowFunctions;
+const MemoryRowFunctions kMemoryRowFunctions{scan, load, store, broadcast};
 
 }  // namespace WARPCHECK_SIMD
 }  // namespace warpcheck::vgpu

@@ -33,7 +33,7 @@ struct RowMove {
   bool is_signed = false;                  // loads: how to extend
 };
 
-struct RowFunctions {
+struct MemoryRowFunctions {
   // Writes offsets[32]; inactive lanes get the offset of the first active one unless strided.
   // limit: bytes of the allocation; bytes: of one lane's access, a power of two.
   RowScan (*scan)(const AddressRow& addresses, std::uint32_t limit, std::uint32_t bytes,
@@ -45,6 +45,6 @@ struct RowFunctions {
 };
 
 // For this host's instruction set (simd_level()).
-const RowFunctions& row_functions();
+const MemoryRowFunctions& memory_row_functions();
 
 }  // namespace warpcheck::vgpu

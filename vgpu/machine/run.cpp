@@ -62,6 +62,7 @@ void Core::begin_launch(const Launch& launch) {
   threads_ = static_cast<std::uint32_t>(launch.block.count());
   warps_per_block_ = (threads_ + kWarpLanes - 1) / kWarpLanes;
   next_block_ = 0;
+  ++run_;
   resident_.clear();
   last_target_.assign(program_->code.size(), nullptr);
   const auto bytes = static_cast<std::uint32_t>(launch.parameters.size());
@@ -132,9 +133,12 @@ void Core::start_warp(Slot& slot, Warp& warp) {
   fragment = {};
   fragment.pc = program_->functions.front().entry;
   fragment.mask = warp.lanes;
-  warp.words.reset(program_->words_max * std::size_t{kWordRowBytes});
-  warp.wides.reset(program_->wides_max * std::size_t{kWideRowBytes});
-  warp.predicates.reset(program_->predicates_max * std::size_t{4});
+  if (warp.run != run_) {   // registers start as zeros once a launch; no program may rely on more
+    warp.run = run_;
+    warp.words.reset(program_->words_max * std::size_t{kWordRowBytes});
+    warp.wides.reset(program_->wides_max * std::size_t{kWideRowBytes});
+    warp.predicates.reset(program_->predicates_max * std::size_t{4});
+  }
   warp.undefined.clear();
   const std::uint32_t local_bytes = program_->local_bytes_max * kWarpLanes;
   if (local_bytes != 0) {

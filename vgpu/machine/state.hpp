@@ -54,6 +54,7 @@ struct Warp {
   std::uint64_t ask_at = 0;       // the access before which the strategy decides
   std::uint64_t stops = 0;
   std::vector<Fragment> fragments;
+  std::uint64_t run = 0;          // the launch that its registers were last cleared for
   RowBank words, wides, predicates;
   Allocation* local = nullptr;    // interleaved: 4-byte words of the lanes side by side
   UndefinedRegisters undefined;

@@ -127,6 +127,7 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
   Running run{slot, warp, {}, {}, 0, 0, 0};
   bind(run, warp.fragments[index]);
   const Instr* const code = program_->code.data();
+  const auto lanes = static_cast<std::uint64_t>(std::popcount(run.mask));
   std::uint64_t lane_steps = 0;
   const std::uint32_t steps_before = launch_steps_left_;
   const auto finish = [&](Step step) {
@@ -152,7 +153,8 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
       }
     }
     --launch_steps_left_;
-    lane_steps += static_cast<std::uint64_t>(std::popcount(active));
+    lane_steps +=
+        active == run.mask ? lanes : static_cast<std::uint64_t>(std::popcount(active));
     switch (instr.kind) {
       case InstrKind::compute:
       case InstrKind::warp:

@@ -189,14 +189,12 @@ class BodyParser {
   }
 
   void parse_locals(Space space, bool external) {
-    do {
-      Declaration local = parse_variable(context_, space);
+    for (Declaration& local : parse_variables(context_, space)) {
       local.variable.external = external;
       const auto index = static_cast<std::uint32_t>(function_.locals.size());
       declare(local.name, {Symbol::Kind::variable, VariableRef::Scope::local, index}, local.line);
       function_.locals.push_back(std::move(local.variable));
-    } while (lexer_.accept(','));
-    lexer_.expect(';');
+    }
   }
 
   // .reg .b32 %r<10>, a, b;

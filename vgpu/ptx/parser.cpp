@@ -106,15 +106,6 @@ void declare_variable(Context& context, Declaration declaration) {
   if (variables[known.index].external) variables[known.index] = std::move(declaration.variable);
 }
 
-void parse_variables(Context& context, Space space, bool external) {
-  do {
-    Declaration declaration = parse_variable(context, space);
-    declaration.variable.external = external;
-    declare_variable(context, std::move(declaration));
-  } while (context.lexer.accept(','));
-  context.lexer.expect(';');
-}
-
 // [.extern | .visible | .weak | .common] function or variable
 void parse_entity(Context& context) {
   Lexer& lexer = context.lexer;
@@ -134,7 +125,10 @@ void parse_entity(Context& context) {
     lexer.expected("a declaration of a function or variable");
   }
   lexer.take();
-  parse_variables(context, space, external);
+  for (Declaration& declaration : parse_variables(context, space)) {
+    declaration.variable.external = external;
+    declare_variable(context, std::move(declaration));
+  }
 }
 
 void parse_module(Context& context) {
@@ -161,6 +155,9 @@ void parse_module(Context& context) {
 }  // namespace
 
 const Function* Module::find_function(std::string_view function_name) const {
+  for (const Alias& alias : aliases) {
+    if (alias.name == function_name) function_name = alias.target;
+  }
   for (const Function& function : functions) {
     if (function.name == function_name) return &function;
   }

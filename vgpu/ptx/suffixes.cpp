@@ -206,7 +206,9 @@ std::span<const Suffix> find_suffixes(std::string_view word) {
     std::ranges::stable_sort(all, {}, &Suffix::word);
     return all;
   }();
-  return std::ranges::equal_range(sorted, word, {}, &Suffix::word);
+  const auto first = std::ranges::lower_bound(sorted, word, {}, &Suffix::word);
+  const auto last = std::ranges::upper_bound(sorted, word, {}, &Suffix::word);
+  return {first, last};
 }
 
 bool apply(const Suffix& s, Modifiers& m) {

@@ -100,6 +100,28 @@ std::uint64_t size_of(const Lexer& lexer, const std::vector<std::uint64_t>& dime
   return bytes;
 }
 
+// Name, dimensions and initialiser.
+Declaration parse_declarator(Context& context, Space space, const Attributes& attributes) {
+  Lexer& lexer = context.lexer;
+  Declaration declaration;
+  declaration.line = lexer.peek().line;
+  declaration.name = lexer.expect_identifier("a name");
+  Variable& out = declaration.variable;
+  out.space = space;
+  out.element = attributes.type;
+  out.managed = attributes.managed;
+  out.name = declaration.name;
+  std::vector<std::uint64_t> dimensions = parse_dimensions(lexer);
+  const std::uint64_t element_bytes = bytes_of(attributes.type) * attributes.vector;
+  out.alignment = attributes.alignment != 0 ? attributes.alignment
+                                            : static_cast<std::uint32_t>(element_bytes);
+  out.bytes = size_of(lexer, dimensions, element_bytes);
+  if (!lexer.accept('=')) return declaration;
+  if (attributes.vector > 1) dimensions.push_back(attributes.vector);
+  parse_initializer(context, dimensions, out);
+  return declaration;
+}
+
 }  // namespace
 
 Type find_type(std::string_view directive) {
@@ -127,25 +149,18 @@ std::uint32_t parse_alignment(Lexer& lexer) {
 }
 
 Declaration parse_variable(Context& context, Space space) {
-  Lexer& lexer = context.lexer;
-  const Attributes attributes = parse_attributes(lexer);
-  Declaration declaration;
-  declaration.line = lexer.peek().line;
-  declaration.name = lexer.expect_identifier("a name");
-  Variable& out = declaration.variable;
-  out.space = space;
-  out.element = attributes.type;
-  out.managed = attributes.managed;
-  out.name = declaration.name;
-  std::vector<std::uint64_t> dimensions = parse_dimensions(lexer);
-  const std::uint64_t element_bytes = bytes_of(attributes.type) * attributes.vector;
-  out.alignment = attributes.alignment != 0 ? attributes.alignment
-                                            : static_cast<std::uint32_t>(element_bytes);
-  out.bytes = size_of(lexer, dimensions, element_bytes);
-  if (!lexer.accept('=')) return declaration;
-  if (attributes.vector > 1) dimensions.push_back(attributes.vector);
-  parse_initializer(context, dimensions, out);
-  return declaration;
+  const Attributes attributes = parse_attributes(context.lexer);
+  return parse_declarator(context, space, attributes);
+}
+
+std::vector<Declaration> parse_variables(Context& context, Space space) {
+  const Attributes attributes = parse_attributes(context.lexer);
+  std::vector<Declaration> out;
+  do {
+    out.push_back(parse_declarator(context, space, attributes));
+  } while (context.lexer.accept(','));
+  context.lexer.expect(';');
+  return out;
 }
 
 }  // namespace warpcheck::ptx

@@ -19,6 +19,8 @@ struct Declaration {
 
 // What follows the state space: alignment, type, name, dimensions and initialiser.
 Declaration parse_variable(Context& context, Space space);
+// The same for a statement, which may name several variables: `.u32 a, b = 1;`
+std::vector<Declaration> parse_variables(Context& context, Space space);
 
 // A power of two.
 std::uint32_t parse_alignment(Lexer& lexer);

@@ -1,0 +1,101 @@
+#include "harness/check.hpp"
+
+#include <functional>
+
+#include "harness/rapidcheck_adaptor.hpp"
+
+namespace warpcheck {
+namespace {
+
+class NoListener final : public rc::detail::TestListener {
+ public:
+  void onTestCaseFinished(const rc::detail::CaseDescription&) override {}
+  void onShrinkTried(const rc::detail::CaseDescription&, bool) override {}
+  void onTestFinished(const rc::detail::TestMetadata&, const rc::detail::TestResult&) override {}
+};
+
+// Draws a case for each RapidCheck trial and hands it to `body`, which returns whether to go on.
+void for_each_trial(const AnyPair& pair, std::string_view property, const CheckOptions& options,
+                    const std::function<bool(const Case&)>& body) {
+  const rc::Gen<Case> cases = [&](const rc::Random& random, int size) {
+    Tape tape = tape_of(random);
+    const std::size_t which = tape.below(options.settings.size());
+    return rc::shrinkable::just(
+        draw_case(pair, property, options.settings[which], std::move(tape), size));
+  };
+  rc::detail::TestParams params;
+  params.seed = options.seed;
+  params.maxSuccess = options.trials;
+  params.maxSize = options.size_max;
+  params.disableShrinking = true;
+  // RapidCheck catches what its body throws; an exception of ours has to leave the whole search.
+  std::exception_ptr error;
+  NoListener listener;
+  const auto testable = [&] {
+    bool go_on = false;
+    try {
+      go_on = body(*cases);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    if (!go_on) throw rc::detail::CaseResult(rc::detail::CaseResult::Type::Failure, "failed");
+  };
+  rc::detail::checkTestable(testable, rc::detail::TestMetadata{}, params, listener);
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace
+
+CheckOptions options_of_rapidcheck() {
+  try {
+    const rc::detail::TestParams& params = rc::detail::configuration().testParams;
+    CheckOptions options;
+    options.seed = params.seed;
+    options.trials = params.maxSuccess;
+    options.size_max = params.maxSize;
+    return options;
+  } catch (const rc::detail::ConfigurationException& error) {
+    throw std::runtime_error(std::string("RC_PARAMS: ") + error.what());
+  }
+}
+
+CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
+                         const CheckOptions& options, TrialRunner& runner) {
+  CheckOutcome outcome;
+  std::optional<Failure> failure;
+  for_each_trial(pair, property, options, [&](const Case& a_case) {
+    ++outcome.trials;
+    Verdict verdict = runner.run(a_case);
+    if (!verdict.failed() && verdict.refusals.empty()) return true;
+    failure = Failure{a_case, std::move(verdict), outcome.trials};
+    return false;
+  });
+  if (!failure) return outcome;
+  Report& report = outcome.failure.emplace();
+  report.search = Report::Search{.trials = failure->trial, .shrinks = 0, .complete = true};
+  if (!failure->verdict.refusals.empty()) {
+    report.a_case = failure->a_case;
+    report.verdict = failure->verdict;
+    return outcome;
+  }
+  ShrunkCase shrunk = shrink(failure->a_case, runner, options.shrink);
+  report.a_case = std::move(shrunk.a_case);
+  report.verdict = std::move(shrunk.verdict);
+  report.search->shrinks = shrunk.shrinks;
+  report.search->complete = shrunk.complete;
+  return outcome;
+}
+
+FailureLog collect_failures(const AnyPair& pair, const CheckOptions& options,
+                            TrialRunner& runner) {
+  FailureLog log;
+  std::uint64_t trial = 0;
+  for_each_trial(pair, "", options, [&](const Case& a_case) {
+    const Verdict verdict = runner.run(a_case);
+    log.add(a_case, verdict, ++trial);
+    return true;
+  });
+  return log;
+}
+
+}  // namespace warpcheck

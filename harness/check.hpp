@@ -1,0 +1,43 @@
+// Property trials of one pair, driven by RapidCheck: it decides how many, of which sizes and from
+// which random numbers; shrinking is ours.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "harness/report.hpp"
+#include "harness/search.hpp"
+#include "harness/shrink.hpp"
+#include "harness/trial.hpp"
+
+namespace warpcheck {
+
+struct CheckOptions {
+  std::uint64_t seed = 1;
+  int trials = 100;
+  int size_max = kSizeMax;
+  // Each trial draws one of them.
+  std::vector<Settings> settings{Settings{}};
+  ShrinkOptions shrink;
+};
+
+// What RC_PARAMS in the environment asks for, in RapidCheck's syntax; defaults are RapidCheck's.
+// Throws std::runtime_error for a string that it cannot read.
+CheckOptions options_of_rapidcheck();
+
+struct CheckOutcome {
+  std::uint64_t trials = 0;
+  std::optional<Report> failure;  // shrunk
+};
+
+// Checks one claim: agrees with its reference (`property` empty), or a property.
+CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
+                         const CheckOptions& options, TrialRunner& runner);
+
+// Runs the trials and returns every failure that is worth reporting, not shrunk: a specimen shows
+// several.
+FailureLog collect_failures(const AnyPair& pair, const CheckOptions& options, TrialRunner& runner);
+
+}  // namespace warpcheck

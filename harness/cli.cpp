@@ -1,0 +1,149 @@
+#include "harness/cli.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <set>
+
+#include "harness/case_file.hpp"
+#include "harness/expectations.hpp"
+#include "harness/gtest_adaptor.hpp"
+#include "harness/registry.hpp"
+
+namespace warpcheck {
+namespace {
+
+constexpr std::string_view kBoth = "both";
+
+volatile std::sig_atomic_t interrupted = 0;
+
+void on_interrupt(int) {
+  interrupted = 1;
+  std::signal(SIGINT, SIG_DFL);
+}
+
+template <class Names>
+auto values_named(const Names& names, std::string_view wanted) {
+  std::vector<typename Names::value_type::first_type> values;
+  for (const auto& [value, name] : names) {
+    if (wanted == kBoth || wanted == name) values.push_back(value);
+  }
+  return values;
+}
+
+template <class Names>
+std::set<std::string> allowed(const Names& names) {
+  std::set<std::string> list{std::string(kBoth)};
+  for (const auto& [value, name] : names) list.emplace(name);
+  return list;
+}
+
+int run_guarded(const Run& run) {
+  try {
+    return run();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "warpcheck: {}\n", error.what());
+    return kCannot;
+  }
+}
+
+}  // namespace
+
+int run_cli(int argc, const char* const* argv) {
+  CLI::App app{"Finds bugs in CUDA kernels, on a virtual GPU.", "warpcheck"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::string("warpcheck ") + WARPCHECK_VERSION);
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return fmt::format("warpcheck: {} (try --help)\n", error.what());
+  });
+  set_expectation_capture(run_capturing);
+  Run run;
+  for (const auto add : {add_list_command, add_hunt_command, add_check_command,
+                         add_replay_command, add_shrink_command, add_fuzz_command}) {
+    add(app, run);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kNothingFound : kCannot;
+  }
+  return run_guarded(run);
+}
+
+std::vector<const AnyPair*> pairs_named(const std::vector<std::string>& names) {
+  Registry& registry = Registry::global();
+  if (names.empty()) return registry.pairs();
+  std::vector<const AnyPair*> pairs;
+  for (const std::string& name : names) {
+    const AnyPair* pair = registry.find(name);
+    if (pair == nullptr) {
+      const std::string nearest = registry.nearest_name(name);
+      throw UsageError(fmt::format("no pair '{}'{}; `warpcheck list` names them all", name,
+                                   nearest.empty() ? "" : fmt::format(" (is it '{}'?)", nearest)));
+    }
+    pairs.push_back(pair);
+  }
+  std::ranges::sort(pairs, {}, &AnyPair::name);
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  return pairs;
+}
+
+void ConfigurationOptions::add_to(CLI::App& command) {
+  command.add_option("--build", build, "Device code: as shipped, or nvcc -G")
+      ->check(CLI::IsMember(allowed(kBuildNames)))
+      ->capture_default_str();
+  command.add_option("--warp-model", warp_model, "What orders the lanes of a warp")
+      ->check(CLI::IsMember(allowed(kWarpModelNames)))
+      ->capture_default_str();
+}
+
+std::vector<Settings> ConfigurationOptions::settings() const {
+  std::vector<Settings> list;
+  for (const cudart::Build a_build : values_named(kBuildNames, build)) {
+    for (const vgpu::WarpModel model : values_named(kWarpModelNames, warp_model)) {
+      Settings settings;
+      settings.build = a_build;
+      settings.warp_model = model;
+      list.push_back(settings);
+    }
+  }
+  return list;
+}
+
+void write_json(const std::string& path, const std::vector<Report>& reports) {
+  if (!path.empty()) write_file_atomically(path, report_json(reports).dump(2) + "\n");
+}
+
+bool save_case(Report& report, const std::string& directory) {
+  const auto path = std::filesystem::path(directory) / report.a_case.pair->name() /
+                    case_file_name(report.a_case, report.verdict);
+  try {
+    write_case(path, record_of(report.a_case, report.verdict));
+    report.replay_path = path.generic_string();
+    return true;
+  } catch (const CaseFileError& error) {
+    fmt::print(stderr, "warpcheck: {}\n", error.what());
+    return false;
+  }
+}
+
+void print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+      std::fflush(stdout) != 0) {
+    throw UsageError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+  }
+}
+
+const volatile std::sig_atomic_t* watch_interrupts() {
+  std::signal(SIGINT, on_interrupt);
+  return &interrupted;
+}
+
+}  // namespace warpcheck

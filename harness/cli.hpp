@@ -1,0 +1,67 @@
+// The command line: one file for each command (command_*.cpp), and what they share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "harness/any_pair.hpp"
+#include "harness/report.hpp"
+#include "harness/settings.hpp"
+
+namespace warpcheck {
+
+inline constexpr int kNothingFound = 0;
+inline constexpr int kFindings = 1;
+inline constexpr int kCannot = 2;          // bad usage, bad file, unsupported feature
+inline constexpr int kInterrupted = 130;   // by Ctrl-C
+
+// A mistake of the caller.  what() is one line.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// A command adds itself to `app` and sets `run` when it was chosen; `run` returns the exit status.
+using Run = std::function<int()>;
+void add_list_command(CLI::App& app, Run& run);
+void add_hunt_command(CLI::App& app, Run& run);
+void add_check_command(CLI::App& app, Run& run);
+void add_replay_command(CLI::App& app, Run& run);
+void add_shrink_command(CLI::App& app, Run& run);
+void add_fuzz_command(CLI::App& app, Run& run);
+
+// Parses and runs; every error becomes one line on stderr and status 2.
+int run_cli(int argc, const char* const* argv);
+
+// --- what commands share ------------------------------------------------------------------------
+
+// The pairs of these names, in order of name; none given: all.  Throws UsageError.
+std::vector<const AnyPair*> pairs_named(const std::vector<std::string>& names);
+
+// --build and --warp-model, each with the extra value "both".
+struct ConfigurationOptions {
+  std::string build = "optimized";
+  std::string warp_model = "independent";
+
+  void add_to(CLI::App& command);
+  [[nodiscard]] std::vector<Settings> settings() const;
+};
+
+// Writes the reports to `path`, unless it is empty.  Throws CaseFileError.
+void write_json(const std::string& path, const std::vector<Report>& reports);
+
+// Writes a failure's case under `directory`/<pair>/ and notes it in the report.  Returns false,
+// with a line on stderr, when it could not be written: the report is still worth printing.
+bool save_case(Report& report, const std::string& directory);
+
+// A whole text to stdout.  Throws UsageError when it cannot be written (a full disk).
+void print(const std::string& text);
+
+// Non-zero once the user has pressed Ctrl-C; the second time ends the program.
+const volatile std::sig_atomic_t* watch_interrupts();
+
+}  // namespace warpcheck

@@ -1,0 +1,99 @@
+// warpcheck check: property trials of some pairs under one configuration or several.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+
+#include "harness/check.hpp"
+#include "harness/cli.hpp"
+
+namespace warpcheck {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Arguments {
+  std::vector<std::string> pairs;
+  int trials = 1'000;
+  double seconds = 0;
+  std::uint64_t seed = 1;
+  ConfigurationOptions configuration;
+  std::string cases = "fuzz/cases";
+  std::string json;
+};
+
+class Checker {
+ public:
+  explicit Checker(const Arguments& arguments) : arguments_(arguments) {
+    options_.seed = arguments.seed;
+    options_.trials = arguments.trials;
+    options_.settings = arguments.configuration.settings();
+  }
+
+  int run() {
+    const auto pairs = pairs_named(arguments_.pairs);
+    const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                             std::chrono::duration<double>(arguments_.seconds));
+    // With --seconds: round after round, each from another seed, until the time is over.
+    do {
+      for (const AnyPair* pair : pairs) {
+        if (*interrupted_ == 0) check_pair(*pair);
+      }
+      ++options_.seed;
+    } while (Clock::now() < deadline && *interrupted_ == 0 && reports_.empty());
+    write_json(arguments_.json, reports_);
+    if (*interrupted_ != 0) return kInterrupted;
+    if (cannot_) return kCannot;
+    return reports_.empty() ? kNothingFound : kFindings;
+  }
+
+ private:
+  void check_pair(const AnyPair& pair) {
+    check(pair, "");
+    for (const PropertyEntry& property : pair.properties()) check(pair, property.name);
+  }
+
+  void check(const AnyPair& pair, const std::string& property) {
+    CheckOutcome outcome = check_claim(pair, property, options_, runner_);
+    if (!outcome.failure) {
+      print(fmt::format("PASS {}{}{}   {} trials\n", pair.name(), property.empty() ? "" : ".",
+                        property, outcome.trials));
+      return;
+    }
+    Report& report = *outcome.failure;
+    if (!report.verdict.refusals.empty()) cannot_ = true;
+    else if (!save_case(report, arguments_.cases)) cannot_ = true;
+    print(report_text(report));
+    reports_.push_back(std::move(report));
+  }
+
+  const Arguments& arguments_;
+  const volatile std::sig_atomic_t* interrupted_ = watch_interrupts();
+  CheckOptions options_;
+  TrialRunner runner_;
+  std::vector<Report> reports_;
+  bool cannot_ = false;
+};
+
+}  // namespace
+
+void add_check_command(CLI::App& app, Run& run) {
+  CLI::App* command = app.add_subcommand("check", "Property trials of pairs (default: of all)");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("PAIR", arguments->pairs, "Which pairs");
+  command->add_option("--trials", arguments->trials, "Of each claim")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seconds", arguments->seconds, "Repeat with other seeds for so long")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", arguments->seed, "The same seed finds the same")
+      ->capture_default_str();
+  arguments->configuration.add_to(*command);
+  command->add_option("--cases", arguments->cases, "Directory for the cases of failures")
+      ->capture_default_str();
+  command->add_option("--json", arguments->json, "Write the findings to this file");
+  command->callback(
+      [&run, arguments] { run = [arguments] { return Checker(*arguments).run(); }; });
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,72 @@
+// warpcheck hunt: all pairs, every defect found, shrunk and explained.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "harness/cli.hpp"
+#include "harness/hunt.hpp"
+
+namespace warpcheck {
+namespace {
+
+struct Arguments {
+  HuntOptions hunt;
+  std::vector<std::string> pairs;
+  std::string cases = "fuzz/cases";
+  std::string json;
+};
+
+int run_hunt(const Arguments& arguments) {
+  const auto begin = std::chrono::steady_clock::now();
+  HuntOptions options = arguments.hunt;
+  options.pairs = pairs_named(arguments.pairs);
+  const volatile std::sig_atomic_t* interrupted = watch_interrupts();
+  std::vector<PairOutcome> outcomes = hunt(options, interrupted);
+  bool saved = true;
+  std::vector<Report> reports;
+  for (PairOutcome& outcome : outcomes) {
+    for (Report& report : outcome.reports) {
+      saved = save_case(report, arguments.cases) && saved;
+      print(report_text(report) + "\n");
+      reports.push_back(report);
+    }
+  }
+  print(hunt_table(outcomes));
+  write_json(arguments.json, reports);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  fmt::print(stderr, "{:.1f} s\n", took.count());
+  if (*interrupted != 0) return kInterrupted;
+  const bool errors =
+      std::ranges::any_of(outcomes, [](const PairOutcome& o) { return !o.errors.empty(); });
+  if (!saved || errors) return kCannot;
+  return std::ranges::all_of(outcomes, &PairOutcome::as_expected) ? kNothingFound : kFindings;
+}
+
+}  // namespace
+
+void add_hunt_command(CLI::App& app, Run& run) {
+  CLI::App* command = app.add_subcommand(
+      "hunt", "All pairs, in both builds and both warp models; exit 0 when all are as expected");
+  const auto arguments = std::make_shared<Arguments>();
+  HuntOptions& hunt = arguments->hunt;
+  hunt.jobs = std::max(1u, std::thread::hardware_concurrency());
+  command->add_option("--pairs", arguments->pairs, "Only these")->delimiter(',');
+  command->add_option("--seconds", hunt.seconds, "Give clean pairs more trials for so long")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", hunt.seed, "The same seed finds the same")->capture_default_str();
+  command->add_option("--trials", hunt.clean_trials, "Of a clean pair, build and warp model")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--jobs", hunt.jobs, "Processes")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--cases", arguments->cases, "Directory for the cases")
+      ->capture_default_str();
+  command->add_option("--json", arguments->json, "Write the findings to this file");
+  command->callback([&run, arguments] { run = [arguments] { return run_hunt(*arguments); }; });
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,61 @@
+// warpcheck replay: recorded cases, again.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "harness/case_file.hpp"
+#include "harness/cli.hpp"
+#include "harness/registry.hpp"
+#include "harness/replay.hpp"
+
+namespace warpcheck {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> cases;
+  std::string json;
+  bool expect_recorded = false;
+};
+
+int run_replay(const Arguments& arguments) {
+  TrialRunner runner;
+  std::vector<Report> reports;
+  int status = kNothingFound;
+  bool all_as_recorded = true;
+  for (const std::string& path : arguments.cases) {
+    try {
+      const CaseRecord record = read_case(path, Registry::global());
+      ReplayOutcome outcome = replay(record, runner);
+      outcome.report.replay_path = path;
+      print(report_text(outcome.report));
+      if (!outcome.remark.empty()) print(fmt::format("note: {}\n", outcome.remark));
+      if (!outcome.report.verdict.refusals.empty()) status = kCannot;
+      if (outcome.report.verdict.failed()) status = std::max(status, kFindings);
+      all_as_recorded = all_as_recorded && outcome.as_recorded;
+      reports.push_back(std::move(outcome.report));
+    } catch (const CaseFileError& error) {
+      // One bad file does not keep the others from being replayed.
+      fmt::print(stderr, "warpcheck: {}\n", error.what());
+      status = kCannot;
+    }
+  }
+  write_json(arguments.json, reports);
+  if (arguments.expect_recorded && status != kCannot) {
+    return all_as_recorded ? kNothingFound : kFindings;
+  }
+  return status;
+}
+
+}  // namespace
+
+void add_replay_command(CLI::App& app, Run& run) {
+  CLI::App* command = app.add_subcommand("replay", "Run recorded cases again");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("CASE", arguments->cases, "Case files")->required();
+  command->add_flag("--expect-recorded", arguments->expect_recorded,
+                    "Exit 0 when each shows exactly the kinds that it recorded, else 1");
+  command->add_option("--json", arguments->json, "Write the findings to this file");
+  command->callback([&run, arguments] { run = [arguments] { return run_replay(*arguments); }; });
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,85 @@
+// warpcheck shrink: the smallest case that fails as this one does.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "harness/case_file.hpp"
+#include "harness/cli.hpp"
+#include "harness/registry.hpp"
+#include "harness/shrink.hpp"
+
+namespace warpcheck {
+namespace {
+
+struct Arguments {
+  std::string input;
+  std::string output;
+  std::vector<std::string> kinds;
+  std::string json;
+  ShrinkOptions shrink;
+};
+
+// The part of a failure's class that is of these kinds.
+FailureClass part_of(const Verdict& verdict, const std::vector<std::string>& names) {
+  std::vector<vgpu::Finding> part;
+  for (const std::string& name : names) {
+    vgpu::FindingKind kind{};
+    if (!vgpu::find_kind(name, kind)) {
+      throw UsageError(fmt::format("'{}' is no finding kind", name));
+    }
+    for (const vgpu::Finding& finding : verdict.findings) {
+      if (finding.kind == kind) part.push_back(finding);
+    }
+  }
+  return failure_class(part);
+}
+
+int run_shrink(Arguments arguments) {
+  const CaseRecord record = read_case(arguments.input, Registry::global());
+  TrialRunner runner;
+  const Verdict verdict = runner.run(record.a_case);
+  if (!verdict.refusals.empty()) throw UsageError("cannot run: " + verdict.refusals.front());
+  if (!verdict.failed()) {
+    throw UsageError(fmt::format("{} does not fail: there is nothing to shrink", arguments.input));
+  }
+  if (!arguments.kinds.empty()) {
+    arguments.shrink.target = part_of(verdict, arguments.kinds);
+  }
+  const ShrunkCase shrunk = shrink(record.a_case, runner, arguments.shrink);
+  if (!shrunk.kept) {
+    throw UsageError(fmt::format("{}: no case with only these kinds was found", arguments.input));
+  }
+  Report report{.a_case = shrunk.a_case,
+                .verdict = shrunk.verdict,
+                .search = Report::Search{.trials = shrunk.trials,
+                                         .shrinks = shrunk.shrinks,
+                                         .complete = shrunk.complete},
+                .replay_path = arguments.output};
+  try {
+    write_case(arguments.output, record_of(shrunk.a_case, shrunk.verdict));
+  } catch (const CaseFileError& error) {
+    report.replay_path.clear();
+    print(report_text(report));
+    throw;
+  }
+  print(report_text(report));
+  write_json(arguments.json, {report});
+  return kFindings;
+}
+
+}  // namespace
+
+void add_shrink_command(CLI::App& app, Run& run) {
+  CLI::App* command = app.add_subcommand("shrink", "The smallest case that fails as this one does");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("CASE", arguments->input, "Case file")->required();
+  command->add_option("-o,--output", arguments->output, "Case file to write")->required();
+  command->add_option("--kinds", arguments->kinds,
+                      "Keep a failure of exactly these kinds (default: of all that it has)")
+      ->delimiter(',');
+  command->add_option("--trials", arguments->shrink.trials_max, "At most")->capture_default_str();
+  command->add_option("--json", arguments->json, "Write the findings to this file");
+  command->callback([&run, arguments] { run = [arguments] { return run_shrink(*arguments); }; });
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,247 @@
+#include "harness/hunt.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "harness/case_file.hpp"
+#include "harness/search.hpp"
+#include "harness/workers.hpp"
+
+namespace warpcheck {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The settings that every pair is run under, the most telling first.
+constexpr std::array<std::pair<cudart::Build, vgpu::WarpModel>, 4> kConfigurations{{
+    {cudart::Build::optimized, vgpu::WarpModel::independent},
+    {cudart::Build::optimized, vgpu::WarpModel::lockstep},
+    {cudart::Build::unoptimized, vgpu::WarpModel::independent},
+    {cudart::Build::unoptimized, vgpu::WarpModel::lockstep},
+}};
+
+// --- in a worker: one pair under one configuration ----------------------------------------------
+
+class Hunter {
+ public:
+  Hunter(const AnyPair& pair, const Settings& settings, const HuntOptions& options,
+         Clock::time_point deadline, const Emit& emit)
+      : pair_(pair), settings_(settings), options_(options), deadline_(deadline), emit_(emit) {}
+
+  void run() {
+    if (pair_.clean()) hunt_clean();
+    else hunt_specimen();
+    emit_(Json{{"trials", trials_}}.dump());
+  }
+
+ private:
+  void hunt_clean() {
+    std::uint64_t first = 0;
+    do {
+      search("", first, options_.clean_trials);
+      for (const PropertyEntry& property : pair_.properties()) {
+        search(property.name, first, options_.property_trials);
+      }
+      first += options_.clean_trials;
+    } while (!stopped_ && Clock::now() < deadline_);
+  }
+
+  // Trials of a claim that should hold; stops at the first failure.
+  void search(const std::string& property, std::uint64_t first, std::uint64_t count) {
+    FailureLog log;
+    for (std::uint64_t i = first; i < first + count && log.empty() && !stopped_; ++i) {
+      trial(property, i, log);
+    }
+    report(log);
+    stopped_ = stopped_ || !log.empty();
+  }
+
+  void hunt_specimen() {
+    FailureLog log;
+    for (std::uint64_t i = 0; i < options_.specimen_trials_max && !stopped_; ++i) {
+      if (i >= options_.specimen_trials &&
+          std::ranges::includes(log.kinds(), pair_.expects())) {
+        break;
+      }
+      trial("", i, log);
+    }
+    report(log);
+  }
+
+  void trial(const std::string& property, std::uint64_t number, FailureLog& log) {
+    const Case a_case = nth_case(pair_, property, settings_, options_.seed, number);
+    const Verdict verdict = runner_.run(a_case);
+    ++trials_;
+    for (const std::string& refusal : verdict.refusals) {
+      emit_(Json{{"refusal", refusal}}.dump());
+      stopped_ = true;
+    }
+    if (verdict.failed() && verdict.refusals.empty()) log.add(a_case, verdict, number + 1);
+  }
+
+  void report(const FailureLog& log) {
+    Json kinds = Json::array();
+    for (const vgpu::FindingKind kind : log.kinds()) kinds.push_back(vgpu::name_of(kind));
+    emit_(Json{{"kinds", kinds}}.dump());
+    for (const Failure* failure : log.worth_reporting()) {
+      const ShrunkCase shrunk = shrink(failure->a_case, runner_, options_.shrink);
+      emit_(Json{{"case", case_text(record_of(shrunk.a_case, shrunk.verdict))},
+                 {"trial", failure->trial},
+                 {"shrinks", shrunk.shrinks},
+                 {"complete", shrunk.complete}}
+                .dump());
+    }
+  }
+
+  const AnyPair& pair_;
+  const Settings& settings_;
+  const HuntOptions& options_;
+  Clock::time_point deadline_;
+  const Emit& emit_;
+  TrialRunner runner_;
+  std::uint64_t trials_ = 0;
+  bool stopped_ = false;
+};
+
+// --- in the parent: what the workers found -------------------------------------------------------
+
+// Merges the findings of one pair's configurations; a failure that an earlier configuration shows
+// just as well is not told twice.
+class Merge {
+ public:
+  explicit Merge(const AnyPair& pair) { outcome_.pair = &pair; }
+
+  void add(const TaskResult& result, const Settings& settings) {
+    for (const std::string& line : result.lines) add_line(Json::parse(line), settings);
+    if (!result.finished) {
+      outcome_.errors.push_back(result.failure.empty() ? "not run: interrupted" : result.failure);
+    }
+  }
+
+  PairOutcome finish() {
+    outcome_.found.assign(kinds_.begin(), kinds_.end());
+    outcome_.errors.erase(std::unique(outcome_.errors.begin(), outcome_.errors.end()),
+                          outcome_.errors.end());
+    return std::move(outcome_);
+  }
+
+ private:
+  void add_line(const Json& line, const Settings& settings) {
+    if (line.contains("trials")) outcome_.trials += line["trials"].get<std::uint64_t>();
+    if (line.contains("refusal")) {
+      outcome_.errors.push_back("cannot run: " + line["refusal"].get<std::string>());
+    }
+    if (line.contains("kinds")) {
+      for (const auto& name : line["kinds"]) {
+        vgpu::FindingKind kind{};
+        if (vgpu::find_kind(name.get_ref<const std::string&>(), kind)) kinds_.insert(kind);
+      }
+    }
+    if (line.contains("case")) add_failure(line, settings);
+  }
+
+  // The worker sends the case alone; running it again gives the verdict.
+  void add_failure(const Json& line, const Settings& settings) {
+    const CaseRecord record = parse_case(line["case"].get_ref<const std::string&>(),
+                                         outcome_.pair->name(), Registry::global());
+    Report report{.a_case = record.a_case,
+                  .verdict = runner_.run(record.a_case),
+                  .search = Report::Search{.trials = line["trial"].get<std::uint64_t>(),
+                                           .shrinks = line["shrinks"].get<std::uint64_t>(),
+                                           .complete = line["complete"].get<bool>()},
+                  .replay_path = {}};
+    const auto signatures = failure_class(report.verdict).signatures;
+    const std::string same_case =
+        fmt::format("{}|{}|{}|{}", report.a_case.property, fmt::join(signatures, ","),
+                    report.a_case.pair->to_json(report.a_case.input).dump(),
+                    to_json(report.verdict.schedule).dump());
+    const std::string same_class =
+        fmt::format("{}|{}|{}", report.a_case.property, name_of(settings.warp_model),
+                    fmt::join(signatures, ","));
+    const bool told = !told_.insert(same_case).second;
+    const bool told_of_class = !told_.insert(same_class).second;
+    if (!told && !told_of_class) outcome_.reports.push_back(std::move(report));
+  }
+
+  PairOutcome outcome_;
+  std::set<vgpu::FindingKind> kinds_;
+  std::set<std::string> told_;
+  TrialRunner runner_;
+};
+
+Settings settings_of(std::size_t configuration) {
+  Settings settings;
+  settings.build = kConfigurations[configuration].first;
+  settings.warp_model = kConfigurations[configuration].second;
+  return settings;
+}
+
+std::string verdict_text(const PairOutcome& outcome) {
+  if (outcome.as_expected()) return "ok";
+  if (!outcome.errors.empty()) return outcome.errors.front();
+  std::vector<vgpu::FindingKind> missing;
+  std::ranges::set_difference(outcome.pair->expects(), outcome.found,
+                              std::back_inserter(missing));
+  if (!missing.empty()) return "NOT FOUND: " + show_kinds(missing);
+  return "UNEXPECTED";
+}
+
+}  // namespace
+
+bool PairOutcome::as_expected() const { return errors.empty() && found == pair->expects(); }
+
+std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::sig_atomic_t* stop) {
+  constexpr std::size_t kPerPair = kConfigurations.size();
+  const std::size_t count = options.pairs.size() * kPerPair;
+  const auto clean = std::ranges::count_if(options.pairs, &AnyPair::clean);
+  const auto share = std::chrono::duration<double>(
+      clean == 0 ? 0 : options.seconds * options.jobs / static_cast<double>(clean * kPerPair));
+  const auto work = [&](std::size_t task, const Emit& emit) {
+    const Settings settings = settings_of(task % kPerPair);
+    const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(share);
+    Hunter(*options.pairs[task / kPerPair], settings, options, deadline, emit).run();
+  };
+  const std::vector<TaskResult> results = run_tasks(count, options.jobs, work, stop);
+  std::vector<PairOutcome> outcomes;
+  for (std::size_t i = 0; i < options.pairs.size(); ++i) {
+    Merge merge(*options.pairs[i]);
+    for (std::size_t j = 0; j < kPerPair; ++j) {
+      merge.add(results[i * kPerPair + j], settings_of(j));
+    }
+    outcomes.push_back(merge.finish());
+  }
+  return outcomes;
+}
+
+std::string hunt_table(const std::vector<PairOutcome>& outcomes) {
+  std::vector<std::array<std::string, 5>> rows{{"pair", "expects", "found", "trials", "verdict"}};
+  const auto kinds = [](const std::vector<vgpu::FindingKind>& list, std::string_view none) {
+    return list.empty() ? std::string(none) : show_kinds(list);
+  };
+  std::size_t as_expected = 0;
+  for (const PairOutcome& outcome : outcomes) {
+    rows.push_back({outcome.pair->name(), kinds(outcome.pair->expects(), "clean"),
+                    kinds(outcome.found, "-"), fmt::format("{}", outcome.trials),
+                    verdict_text(outcome)});
+    as_expected += outcome.as_expected() ? 1 : 0;
+  }
+  std::array<std::size_t, 5> widths{};
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const auto& [pair, expects, found, trials, verdict] : rows) {
+    text += fmt::format("{:{}}  {:{}}  {:{}}  {:>{}}  {}\n", pair, widths[0], expects, widths[1],
+                        found, widths[2], trials, widths[3], verdict);
+  }
+  return text + fmt::format("{} of {} pairs as expected\n", as_expected, outcomes.size());
+}
+
+}  // namespace warpcheck

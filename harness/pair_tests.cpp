@@ -1,0 +1,96 @@
+#include "harness/pair_tests.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "harness/case_file.hpp"
+#include "harness/check.hpp"
+#include "harness/gtest_adaptor.hpp"
+#include "harness/registry.hpp"
+
+namespace warpcheck {
+namespace {
+
+// A specimen shows its kinds early; RapidCheck's 100 trials are few for the rarest.
+constexpr int kSpecimenTrials = 400;
+
+CheckOptions all_configurations() {
+  CheckOptions options = options_of_rapidcheck();
+  options.settings.clear();
+  for (const auto& [build, build_name] : kBuildNames) {
+    for (const auto& [model, model_name] : kWarpModelNames) {
+      Settings settings;
+      settings.build = build;
+      settings.warp_model = model;
+      options.settings.push_back(settings);
+    }
+  }
+  return options;
+}
+
+class PairTest : public testing::Test {
+ public:
+  PairTest(const AnyPair& pair, std::string property, PairTestOptions options)
+      : pair_(pair), property_(std::move(property)), options_(std::move(options)) {}
+
+  void TestBody() override {
+    if (pair_.clean()) check_claim_holds();
+    else check_specimen();
+  }
+
+ private:
+  void check_claim_holds() {
+    TrialRunner runner;
+    CheckOutcome outcome = check_claim(pair_, property_, all_configurations(), runner);
+    if (!outcome.failure) return;
+    Report& report = *outcome.failure;
+    if (report.verdict.refusals.empty()) {
+      const auto path = std::filesystem::path(options_.cases_directory) / pair_.name() /
+                        case_file_name(report.a_case, report.verdict);
+      write_case(path, record_of(report.a_case, report.verdict));
+      report.replay_path = path.string();
+    }
+    ADD_FAILURE() << report_text(report);
+  }
+
+  void check_specimen() {
+    TrialRunner runner;
+    CheckOptions options = all_configurations();
+    options.trials = std::max(options.trials, kSpecimenTrials);
+    const FailureLog log = collect_failures(pair_, options, runner);
+    EXPECT_EQ(show_kinds(log.kinds()), show_kinds(pair_.expects()));
+  }
+
+  const AnyPair& pair_;
+  std::string property_;
+  PairTestOptions options_;
+};
+
+void register_one(const AnyPair& pair, const std::string& test, const std::string& property,
+                  const PairTestOptions& options) {
+  testing::RegisterTest(pair.name().c_str(), test.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                        [&pair, property, options]() -> PairTest* {
+                          return new PairTest(pair, property, options);
+                        });
+}
+
+}  // namespace
+
+void register_pair_tests(const PairTestOptions& options) {
+  set_expectation_capture(run_capturing);
+  for (const AnyPair* pair : Registry::global().pairs()) {
+    if (!pair->clean()) {
+      register_one(*pair, "shows_what_is_expected", "", options);
+      continue;
+    }
+    register_one(*pair, "agrees_with_its_reference", "", options);
+    for (const PropertyEntry& property : pair->properties()) {
+      register_one(*pair, property.name, property.name, options);
+    }
+  }
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,32 @@
+// Tasks in forked processes: the CUDA runtime's state is global, so trials cannot share a process
+// with others at the same time, and a kernel's host code that crashes takes only its task along.
+#pragma once
+
+#include <csignal>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpcheck {
+
+struct TaskResult {
+  std::vector<std::string> lines;  // what the task emitted, in order
+  bool finished = false;           // it returned
+  std::string failure;             // why not, when it was started: "killed by signal 11 (...)"
+};
+
+// Emits one line (without a line break) to the parent.
+using Emit = std::function<void(std::string_view)>;
+
+// Runs tasks 0 .. count-1, at most `jobs` at a time; results in order of task.  An exception that
+// leaves `work` ends its task with a failure that says what.  When *stop becomes non-zero, running
+// tasks are ended, no further one is started, and what was emitted so far is returned.
+// `on_finished(task)` is called in the parent as each ends.
+std::vector<TaskResult> run_tasks(std::size_t count, unsigned jobs,
+                                  const std::function<void(std::size_t, const Emit&)>& work,
+                                  const volatile std::sig_atomic_t* stop,
+                                  const std::function<void(std::size_t)>& on_finished = {});
+
+}  // namespace warpcheck

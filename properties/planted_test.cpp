@@ -1,0 +1,58 @@
+// The planted defects are there, and hidden.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "properties/run_case.hpp"
+
+namespace warpcheck {
+namespace {
+
+std::string kinds_for(const std::vector<int>& bytes, const Settings& settings) {
+  return kinds_of(run_case(case_of("planted_magic", {{"bytes", bytes}}, settings)));
+}
+
+TEST(PlantedMagic, NeedsAllFourBytes) {
+  const std::vector<int> magic{0xa7, 0x3c, 0x5e, 0x91};
+  for (const Settings& settings : kAllSettings) {
+    EXPECT_EQ(kinds_for(magic, settings), "out-of-bounds");
+    for (std::size_t i = 0; i < magic.size(); ++i) {
+      std::vector<int> near = magic;
+      near[i] ^= 1;
+      EXPECT_EQ(kinds_for(near, settings), "");
+    }
+  }
+}
+
+// Warp 0 of one block of 64 threads: one store for each word of the flags, then in each round 40
+// steps of work, the raising and the lowering of the flag.
+constexpr std::uint64_t kInitialStores = 4;
+constexpr std::uint64_t kRoundAccesses = 42;
+
+vgpu::Decision look_while_raised(std::uint64_t round) {
+  const std::uint64_t lowering = kInitialStores + round * kRoundAccesses + 41;
+  return {.at = {}, .index = lowering, .held = 1, .next = {0, 1}};
+}
+
+std::string kinds_under(const std::vector<vgpu::Decision>& decisions) {
+  Case a_case = case_of("planted_order", {{"value", 7}});
+  a_case.schedule = vgpu::Schedule{decisions};
+  const Verdict verdict = run_case(a_case);
+  EXPECT_EQ(verdict.decisions_ignored, 0U);
+  return kinds_of(verdict);
+}
+
+TEST(PlantedOrder, NeedsAllThreeDecisions) {
+  const vgpu::Decision first = look_while_raised(0);
+  const vgpu::Decision second = look_while_raised(1);
+  const vgpu::Decision third = look_while_raised(2);
+  EXPECT_EQ(kinds_under({}), "");
+  EXPECT_EQ(kinds_under({first, second}), "");
+  EXPECT_EQ(kinds_under({first, third}), "");
+  EXPECT_EQ(kinds_under({second, third}), "");
+  EXPECT_EQ(kinds_under({first, second, third}), "out-of-bounds");
+}
+
+}  // namespace
+}  // namespace warpcheck

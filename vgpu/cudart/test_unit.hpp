@@ -1,0 +1,62 @@
+// A translation unit for tests without nvcc: hand-written PTX in a fatbinary, registered as a host
+// object would register it.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are part of the ABI.
+extern "C" {
+void** __cudaRegisterFatBinary(void* wrapper);
+void __cudaRegisterFatBinaryEnd(void** handle);
+void __cudaUnregisterFatBinary(void** handle);
+void __cudaRegisterFunction(void** handle, const char* host, char* device, const char* name, int,
+                            uint3*, uint3*, dim3*, dim3*, int*);
+void __cudaRegisterVar(void** handle, char* host, char* device, const char* name, int ext,
+                       size_t size, int constant, int global);
+void __cudaRegisterManagedVar(void** handle, void** host, char* device, const char* name, int ext,
+                              size_t size, int constant, int global);
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream_st* stream);
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream);
+}
+// NOLINTEND(bugprone-reserved-identifier)
+
+namespace warpcheck::cudart {
+
+class TestUnit {
+ public:
+  // kind: 1 PTX, 2 machine code.
+  explicit TestUnit(std::string_view ptx, std::uint16_t kind = 1);
+  ~TestUnit() { __cudaUnregisterFatBinary(handle_); }
+  TestUnit(const TestUnit&) = delete;
+  TestUnit& operator=(const TestUnit&) = delete;
+
+  // The address of any object stands for the kernel or variable.
+  void kernel(const void* host, const char* name) {
+    __cudaRegisterFunction(handle_, static_cast<const char*>(host), nullptr, name, -1, nullptr,
+                           nullptr, nullptr, nullptr, nullptr);
+  }
+  void variable(void* host, const char* name, std::size_t bytes) {
+    __cudaRegisterVar(handle_, static_cast<char*>(host), nullptr, name, 0, bytes, 0, 0);
+  }
+  void managed(const char* name) {
+    __cudaRegisterManagedVar(handle_, nullptr, nullptr, name, 0, 4, 0, 0);
+  }
+
+ private:
+  struct Wrapper {
+    std::uint32_t magic = 0x466243b1, version = 1;
+    const void* data = nullptr;
+    const void* extra = nullptr;
+  };
+  std::vector<std::byte> image_;
+  Wrapper wrapper_;
+  void** handle_ = nullptr;
+};
+
+}  // namespace warpcheck::cudart
