@@ -243,6 +243,29 @@ std::vector<Dim3> lower_extents(const Dim3& extents) {
   return lower;
 }
 
+// Fewer blocks of more threads, with as many threads in all or a few more.
+std::vector<LaunchConfig> merged_blocks(const LaunchConfig& launch) {
+  std::vector<LaunchConfig> merged;
+  const auto add = [&](const Dim3& grid, const Dim3& block) {
+    if (block.count() <= kBlockThreadsMax) merged.push_back({grid, block, launch.shared_bytes});
+  };
+  const Dim3& grid = launch.grid;
+  const Dim3& block = launch.block;
+  if (launch.threads() > kBlockThreadsMax * launch.blocks()) return merged;
+  if (launch.threads() <= kBlockThreadsMax) {
+    add({}, Dim3(launch.threads()));
+    add({}, {grid.x * block.x, grid.y * block.y, grid.z * block.z});
+  }
+  for (const auto extent : {&Dim3::z, &Dim3::y, &Dim3::x}) {
+    Dim3 fewer = grid;
+    Dim3 larger = block;
+    fewer.*extent = grid.*extent / 2 + grid.*extent % 2;
+    larger.*extent = 2 * (block.*extent);
+    if (grid.*extent > 1) add(fewer, larger);
+  }
+  return merged;
+}
+
 }  // namespace
 
 std::vector<LaunchConfig> simpler_launches(const LaunchConfig& launch) {
@@ -251,11 +274,8 @@ std::vector<LaunchConfig> simpler_launches(const LaunchConfig& launch) {
   const std::uint64_t threads = launch.block.count();
   candidates.add({});
   candidates.add_grid({});
-  if (blocks > 1 && blocks * threads <= kBlockThreadsMax) {
-    candidates.add_block({}, Dim3(blocks * threads));
-  }
-  if (blocks > 1 && 2 * threads <= kBlockThreadsMax) {
-    candidates.add_block(Dim3((blocks + 1) / 2), Dim3(2 * threads));
+  for (const LaunchConfig& merged : merged_blocks(launch)) {
+    candidates.add_block(merged.grid, merged.block);
   }
   if (blocks <= std::numeric_limits<std::int32_t>::max()) candidates.add_grid(Dim3(blocks));
   for (const Dim3& grid : lower_extents(launch.grid)) candidates.add_grid(grid);

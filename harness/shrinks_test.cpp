@@ -273,7 +273,7 @@ TEST(StructShrinks, FindTwoWarps) {
   };
   OneBlock expected{.values = std::vector<int>(33), .launch = {.block = 33}};
   expected.values[30] = 1;
-  EXPECT_EQ(shrunk(one_block_of(1000, 1024), fails, 4000, is_one_block_covering), expected);
+  EXPECT_EQ(shrunk(one_block_of(1000, 1024), fails, 600, is_one_block_covering), expected);
 }
 
 TEST(StructShrinks, FindAnOddNumberOfValues) {

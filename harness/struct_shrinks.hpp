@@ -12,11 +12,13 @@
 //     candidate in which they stay as they are comes second.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "harness/fields.hpp"
@@ -81,6 +83,18 @@ bool is_multiple_by_field(const T& value, std::uint64_t length, std::uint64_t ex
     }
   });
   return found;
+}
+
+// Whether other fields share this vector's length; else dropping positions of the extent while
+// launches stay is all that shrinking the vector alone could do.
+template <Reflected T>
+bool shares_length(const T& value, std::size_t length) {
+  int fields = 0;
+  for_each_field(value, [&]<class Member>(const char*, const Member& member) {
+    if constexpr (is_vector<Member>) fields += member.size() == length ? 1 : 0;
+    if constexpr (ExtentInteger<Member>) fields += std::cmp_equal(member, length) ? 1 : 0;
+  });
+  return fields > 1;
 }
 
 // Integers and launches of `changed` go along with an extent's step.
@@ -188,6 +202,9 @@ struct ShrinkTraits<T> {
         return copy;
       });
     };
+    if constexpr (of_sizes && shrink_detail::is_vector<Member>) {
+      if (!shrink_detail::shares_length(value, (value.*member).size())) return false;
+    }
     if constexpr (of_sizes) {
       return shrink_sizes<Member>(value.*member, take_member);
     } else {

@@ -205,6 +205,8 @@ void Core::perform(Running& run, const Instr& instr, const Target& target, const
   const Pattern pattern = scan.uniform   ? Pattern::uniform
                           : scan.strided ? Pattern::strided
                                          : Pattern::scattered;
+  access_.allocation = target.allocation;
+  access_.undefined = 0;
   if (!observers_.empty()) announce(run, instr, target, pattern, width * count, mask);
   if (instr.kind == InstrKind::atomic) {
     perform_atomic(run, instr, mask);
@@ -262,6 +264,8 @@ void Core::perform_local(Running& run, const Instr& instr, const Target& target,
         at[lane] = offset / 4 * (4 * kWarpLanes) + lane * 4 + offset % 4;
       }
       access_.offset = at;
+      access_.allocation = target.allocation;
+      access_.undefined = 0;
       if (!observers_.empty()) {
         announce(run, instr, target,
                  uniform && piece == 4 ? Pattern::strided : Pattern::scattered, piece, mask);

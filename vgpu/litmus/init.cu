@@ -1,0 +1,147 @@
+// Uninitialised reads, where they matter and where they do not.
+#include "vgpu/litmus/litmus.hpp"
+
+using warpcheck::litmus::copy_out;
+using warpcheck::litmus::unwritten;
+using warpcheck::litmus::zeroed;
+
+// expect: uninitialized-read shared
+__global__ void branches_on_shared(int* out) {
+  __shared__ int s[64];
+  if (threadIdx.x != 5) s[threadIdx.x] = 1;
+  __syncthreads();
+  if (s[threadIdx.x ^ 1] == 0) {             //~ read //~ branch
+    for (int i = 0; i < 9; ++i) out[i * 64 + threadIdx.x] = i;
+  }
+}
+LITMUS(branches_on_shared) { branches_on_shared<<<1, 64>>>(zeroed<int>(640)); }
+
+// expect: clean
+__global__ void branches_on_written_shared(int* out) {
+  __shared__ int s[64];
+  s[threadIdx.x] = 1;
+  __syncthreads();
+  if (s[threadIdx.x ^ 1] == 0) {
+    for (int i = 0; i < 9; ++i) out[i * 64 + threadIdx.x] = i;
+  }
+}
+LITMUS(branches_on_written_shared) { branches_on_written_shared<<<1, 64>>>(zeroed<int>(640)); }
+
+// expect: uninitialized-read global
+__global__ void indexes_by_global(const int* index, int* out) {
+  const int i = index[threadIdx.x];          //~ read
+  out[i & 31] = 1;                           //~ address
+}
+LITMUS(indexes_by_global) { indexes_by_global<<<1, 1>>>(unwritten<int>(32), zeroed<int>(32)); }
+
+// expect: clean
+__global__ void indexes_by_written_global(const int* index, int* out) {
+  const int i = index[threadIdx.x];
+  out[i & 31] = 1;
+}
+LITMUS(indexes_by_written_global) {
+  indexes_by_written_global<<<1, 1>>>(zeroed<int>(32), zeroed<int>(32));
+}
+
+// expect: uninitialized-read local
+__global__ void outputs_local(int* out, int index) {
+  int values[8];
+  values[index & 1] = 1;
+  out[threadIdx.x] = values[index];          //~ read
+}
+LITMUS(outputs_local) {                      //~ host copy
+  int* const out = zeroed<int>(32);
+  outputs_local<<<1, 32>>>(out, 7);
+  copy_out(out, 32);
+}
+
+// expect: clean
+__global__ void outputs_written_local(int* out, int index) {
+  int values[8] = {};
+  values[index & 1] = 1;
+  out[threadIdx.x] = values[index];
+}
+LITMUS(outputs_written_local) {
+  int* const out = zeroed<int>(32);
+  outputs_written_local<<<1, 32>>>(out, 7);
+  copy_out(out, 32);
+}
+
+// expect: uninitialized-read global
+__global__ void outputs_global(const int* in, int* out) {
+  out[threadIdx.x] = in[threadIdx.x] * 3;    //~ read
+}
+LITMUS(outputs_global) {                     //~ host copy
+  int* const out = zeroed<int>(32);
+  outputs_global<<<1, 32>>>(unwritten<int>(32), out);
+  copy_out(out, 32);
+}
+
+// Moving undefined bytes about harms nobody while nobody looks.
+// expect: clean
+__global__ void copies_only(const int* in, int* out) { out[threadIdx.x] = in[threadIdx.x]; }
+LITMUS(copies_only) {
+  int* const in = unwritten<int>(32);
+  int* const out = unwritten<int>(32);
+  copies_only<<<1, 32>>>(in, out);
+  copies_only<<<1, 32>>>(out, in);
+}
+
+// expect: clean
+LITMUS(copied_and_overwritten) {
+  int* const out = unwritten<int>(32);
+  copies_only<<<1, 32>>>(unwritten<int>(32), out);
+  copies_only<<<1, 32>>>(zeroed<int>(32), out);
+  copy_out(out, 32);
+}
+
+// Padding is copied along with what stands beside it.
+struct Padded {
+  char small;
+  int large;
+};
+
+// expect: clean
+__global__ void copies_padding(Padded* data) {
+  data[threadIdx.x + 32] = data[threadIdx.x];
+  if (data[threadIdx.x + 32].large == 0) data[threadIdx.x].small = 1;
+}
+__global__ void fills_members(Padded* data) {
+  data[threadIdx.x].small = 0;
+  data[threadIdx.x].large = 0;
+}
+LITMUS(copies_padding) {
+  Padded* const data = unwritten<Padded>(64);
+  fills_members<<<1, 32>>>(data);
+  copies_padding<<<1, 32>>>(data);
+}
+
+// The host may want only part of what it copies.
+// expect: uninitialized-read global note
+__global__ void writes_half(int* out) { out[threadIdx.x] = 1; }
+LITMUS(host_copies_more_than_was_written) {  //~ host copy
+  int* const out = unwritten<int>(64);
+  writes_half<<<1, 32>>>(out);
+  copy_out(out, 64);
+}
+
+// expect: clean
+LITMUS(host_copies_what_was_written) {
+  int* const out = unwritten<int>(64);
+  writes_half<<<1, 32>>>(out);
+  copy_out(out, 32);
+}
+
+// Variables without an initialiser are zero.
+__device__ int counter;
+__constant__ int step;
+
+// expect: clean
+__global__ void reads_module_variables(int* out) {
+  if (counter == step) out[0] = 1;
+}
+LITMUS(reads_module_variables) {
+  int* const out = zeroed<int>(1);
+  reads_module_variables<<<1, 1>>>(out);
+  copy_out(out, 1);
+}

@@ -1,0 +1,58 @@
+// Atomics: not with each other, but with plain accesses.
+#include "vgpu/litmus/litmus.hpp"
+
+using warpcheck::litmus::zeroed;
+
+// expect: data-race shared
+__global__ void atomic_beside_plain_read(int* out) {
+  __shared__ int count;
+  if (threadIdx.x == 0) count = 0;
+  __syncthreads();
+  atomicAdd(&count, 1);                      //~ atomic
+  out[threadIdx.x] = count;                  //~ read
+}
+LITMUS(atomic_beside_plain_read) { atomic_beside_plain_read<<<1, 64>>>(zeroed<int>(64)); }
+
+// expect: clean
+__global__ void atomic_then_read(int* out) {
+  __shared__ int count;
+  if (threadIdx.x == 0) count = 0;
+  __syncthreads();
+  atomicAdd(&count, 1);
+  __syncthreads();
+  out[threadIdx.x] = count;
+}
+LITMUS(atomic_then_read) { atomic_then_read<<<1, 64>>>(zeroed<int>(64)); }
+
+// The reset of a counter beside its use.
+// expect: data-race shared
+__global__ void atomic_beside_plain_write(int* out) {
+  __shared__ int count;
+  if (threadIdx.x == 32) count = 0;          //~ write
+  out[threadIdx.x] = atomicAdd(&count, 1);   //~ atomic
+}
+LITMUS(atomic_beside_plain_write) { atomic_beside_plain_write<<<1, 64>>>(zeroed<int>(64)); }
+
+// A block-scoped atomic says nothing to other blocks.
+// expect: data-race global
+__global__ void scope_too_narrow(int* count) {
+  atomicAdd_block(count, 1);                 //~ atomic
+}
+LITMUS(scope_too_narrow) { scope_too_narrow<<<2, 32>>>(zeroed<int>(1)); }
+
+// expect: clean
+__global__ void scope_of_its_own_block(int* count) { atomicAdd_block(count + blockIdx.x, 1); }
+LITMUS(scope_of_its_own_block) { scope_of_its_own_block<<<2, 32>>>(zeroed<int>(2)); }
+
+// An atomic flag does not order the data behind it.
+// expect: data-race global
+__global__ void relaxed_flag(int* data, int* flag) {
+  if (blockIdx.x == 0) {
+    *data = 1;                               //~ write
+    atomicExch(flag, 1);
+  } else if (atomicAdd(flag, 0) == 1) {
+    *flag = *data;                           //~ read //~ write
+  }
+  atomicAdd(flag, 0);                        //~ atomic
+}
+LITMUS(relaxed_flag) { relaxed_flag<<<2, 1>>>(zeroed<int>(1), zeroed<int>(1)); }

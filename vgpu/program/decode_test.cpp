@@ -1,0 +1,108 @@
+#include "vgpu/program/program.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr const char* kHeader = ".version 8.0\n.target sm_75\n.address_size 64\n";
+
+Program program_of(const std::string& text) {
+  return decode(ptx::parse(kHeader + text, "test.ptx"), "k");
+}
+
+std::string refusal_of(const std::string& text) {
+  try {
+    program_of(text);
+  } catch (const Refusal& refusal) {
+    return refusal.what();
+  }
+  return "accepted";
+}
+
+TEST(Decode, EqualImmediatesShareARow) {
+  const Program program = program_of(
+      ".visible .entry k()\n{\n.reg .b32 %r<4>;\n.reg .b64 %rd<2>;\n"
+      "add.u32 %r1, %r2, 7;\nsub.u32 %r2, %r1, 7;\nadd.u64 %rd1, %rd1, 7;\nret;\n}\n");
+  EXPECT_EQ(program.code[0].refs[2], program.code[1].refs[2]);
+  EXPECT_EQ(program.code[0].refs[2].bank, Bank::constant);
+  EXPECT_NE(program.code[2].refs[2], program.code[0].refs[2]);
+  EXPECT_EQ(program.constants.size(), kWordRowBytes + kWideRowBytes);
+}
+
+TEST(Decode, LaysOutParametersByTheirAlignment) {
+  const Program program = program_of(
+      ".visible .entry k(.param .u32 a, .param .u64 b, .param .align 2 .b8 c[6], .param .u8 d)\n"
+      "{\nret;\n}\n");
+  ASSERT_EQ(program.parameters.size(), 4u);
+  EXPECT_EQ(program.parameters[1].offset, 8u);
+  EXPECT_EQ(program.parameters[2].offset, 16u);
+  EXPECT_EQ(program.parameters[3].offset, 22u);
+  EXPECT_EQ(program.parameter_bytes, 23u);
+}
+
+TEST(Decode, AllExternSharedArraysShareOneBase) {
+  const Program program = program_of(
+      ".extern .shared .align 16 .b8 a[];\n.extern .shared .align 16 .b8 b[];\n"
+      ".shared .align 4 .b8 fixed[20];\n.shared .align 4 .b8 unused[400];\n"
+      ".visible .entry k()\n{\n.reg .b32 %r<4>;\n"
+      "mov.u32 %r1, a;\nmov.u32 %r2, b;\nmov.u32 %r3, fixed;\nret;\n}\n");
+  EXPECT_EQ(program.static_shared_bytes, 20u);
+  EXPECT_EQ(program.dynamic_shared_offset, 32u);
+  EXPECT_EQ(program.code[0].refs[1], program.code[1].refs[1]);
+  EXPECT_NE(program.code[0].refs[1], program.code[2].refs[1]);
+}
+
+constexpr const char* kCalls =
+    ".func (.param .b32 r) f(.param .b32 x)\n{\n.reg .b32 %r<3>;\n.loc 1 5 1\n"
+    "ld.param.u32 %r1, [x];\nadd.u32 %r2, %r1, 1;\nst.param.b32 [r], %r2;\nret;\n}\n"
+    ".visible .entry k()\n{\n.reg .b32 %r<4>;\n"
+    ".loc 2 10 1\n{\n.param .b32 p;\n.param .b32 q;\nst.param.b32 [p], 1;\n"
+    "call.uni (q), f, (p);\nld.param.b32 %r1, [q];\n}\n"
+    ".loc 2 20 1\n{\n.param .b32 p;\n.param .b32 q;\nst.param.b32 [p], 2;\n"
+    "call.uni (q), f, (p);\nld.param.b32 %r2, [q];\n}\nret;\n}\n"
+    ".file 1 \"/opt/cuda-13/include/header.hpp\"\n.file 2 \"user.cu\"\n";
+
+TEST(Decode, EveryCallSiteHasItsOwnCopyWithItsOwnLine) {
+  const Program program = program_of(kCalls);
+  ASSERT_EQ(program.functions.size(), 3u);
+  const auto line_at = [&](std::uint32_t function) {
+    return program.report_location(program.functions[function].entry).line;
+  };
+  EXPECT_EQ(line_at(1), 10u);   // the toolkit's header is passed over
+  EXPECT_EQ(line_at(2), 20u);
+  EXPECT_EQ(program.source_of(program.functions[1].entry).location.line, 5u);
+  EXPECT_EQ(program.words_max, program.functions[0].words + program.functions[1].words);
+}
+
+TEST(Decode, RuntimeFunctionsOfUnoptimisedCodeAreKnown) {
+  const Program program = program_of(
+      ".func (.param .b32 r) __uAtomicAdd(.param .b64 a, .param .b32 b);\n"
+      ".visible .entry k()\n{\n.reg .b32 %r<4>;\n.reg .b64 %rd<2>;\n"
+      "{\n.param .b64 a;\n.param .b32 b;\n.param .b32 q;\nst.param.b64 [a], %rd1;\n"
+      "st.param.b32 [b], 1;\ncall.uni (q), __uAtomicAdd, (a, b);\nld.param.b32 %r1, [q];\n}\n"
+      "ret;\n}\n");
+  EXPECT_TRUE(std::ranges::any_of(program.code, [](const Instr& instr) {
+    return instr.kind == InstrKind::atomic && instr.modifiers.type == ptx::Type::u32;
+  }));
+}
+
+TEST(Decode, RefusesByName) {
+  EXPECT_EQ(refusal_of(".visible .entry other()\n{\nret;\n}\n"),
+            "test.ptx: no kernel named 'k' in this PTX");
+  EXPECT_EQ(refusal_of(".visible .entry k()\n{\n.reg .b32 %r<2>;\nfrob.b32 %r1, %r1;\nret;\n}\n"),
+            "test.ptx:7: 'frob.b32' in function 'k' is not supported: unknown instruction "
+            "'frob.b32'");
+  EXPECT_NE(refusal_of(".func g();\n.visible .entry k()\n{\ncall.uni g;\nret;\n}\n").find("'g' is called"),
+            std::string::npos);
+  EXPECT_NE(refusal_of(".func g()\n{\ncall.uni g;\nret;\n}\n"
+                       ".visible .entry k()\n{\ncall.uni g;\nret;\n}\n")
+                .find("function 'g' is recursive"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu
