@@ -45,6 +45,11 @@ class Draw {
   // True once in n; false is the simpler one.
   bool once_in(std::uint64_t n) { return below(n) == n - 1; }
 
+  // In [0, limit), as lean() chooses it by drawing from here; see Tape::leaning().
+  template <class Lean>
+  std::uint64_t leaning(std::uint64_t limit, Lean lean) {
+    return limit == 1 ? 0 : tape_->leaning(limit, lean);
+  }
   [[nodiscard]] int size() const { return size_; }
 
   // Notes that what is being drawn belongs to a class ("prime"), for statistics.
@@ -70,9 +75,9 @@ class Gen {
   using Value = T;
 
   template <class Sample>
-    requires(!std::is_same_v<std::remove_cvref_t<Sample>, Gen> &&
-             std::is_invocable_r_v<T, Sample&, Draw&>)
-  Gen(Sample sample) : sample_(std::move(sample)) {}  // NOLINT(google-explicit-constructor)
+  requires(!std::is_same_v<std::remove_cvref_t<Sample>, Gen> &&
+           std::is_invocable_r_v<T, Sample&, Draw&>) Gen(Sample sample)
+      : sample_(std::move(sample)) {}  // NOLINT(google-explicit-constructor)
 
   // One value, without noting its classes (for the parts of a larger value).
   [[nodiscard]] T sample(Draw& draw) const { return sample_(draw); }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -112,12 +113,54 @@ TEST(Draw, OfAnEmptyTapeIsTheSimplestValue) {
   EXPECT_EQ(draw(elements_of({7, 8, 9})), 7);
 }
 
-// A fuzzer that writes four literal bytes must be able to produce any one number.
-TEST(Draw, TakesAnIntegersBytesLiterally) {
-  Tape tape = Tape::of_bytes(Bytes{7, 0xef, 0xbe, 0xad, 0xde, 7, 0xef, 0xbe, 0xad, 0xde});
+// A fuzzer that writes a number's literal bytes must be able to produce it.
+TEST(Draw, TakesANumbersBytesLiterally) {
+  const Bytes word{0xef, 0xbe, 0xad, 0xde};
+  const auto drawn = [&](const auto& generator) {
+    Tape tape = Tape::of_bytes(word);
+    Draw draw(tape);
+    return draw(generator);
+  };
+  EXPECT_EQ(drawn(integers<std::uint32_t>()), 0xdeadbeefU);
+  EXPECT_EQ(drawn(integers<std::int32_t>()), static_cast<std::int32_t>(0xdeadbeefU));
+  EXPECT_TRUE(identical(drawn(floats<float>()), std::bit_cast<float>(0xdeadbeefU)));
+  EXPECT_EQ(drawn(sizes({.max = 0xffff})), 0xbeef);
+}
+
+TEST(Draw, RecordsOutcomesAndNotHowTheyCameAbout) {
+  Tape tape = Tape::of_seed(17);
   Draw draw(tape);
-  EXPECT_EQ(draw(integers<std::uint32_t>()), 0xdeadbeefU);
-  EXPECT_EQ(draw(integers<std::int32_t>()), static_cast<std::int32_t>(0xdeadbeefU));
+  std::vector<Choice> expected;
+  for (int i = 0; i < 100; ++i) {
+    const auto value = draw(integers<std::uint32_t>());
+    expected.push_back({value, std::uint64_t{1} << 32});
+    const int n = draw(sizes({.min = 3, .max = 1000}));
+    expected.push_back({static_cast<std::uint64_t>(n - 3), 998});
+  }
+  EXPECT_EQ(tape.choices(), expected);
+}
+
+TEST(Draw, ReadsAnyBytesAsValuesOfTheDomain) {
+  const auto check = [](const auto& generator) {
+    Tape random = Tape::of_seed(3);
+    for (int i = 0; i < 1000; ++i) {
+      Bytes bytes(8);
+      for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.below(256));
+      Tape tape = Tape::of_bytes(bytes);
+      Draw draw(tape);
+      ASSERT_TRUE(generator.contains(draw(generator)));
+    }
+  };
+  check(sizes({.min = 5, .max = 777}));
+  check(integers<int>(-7, 100));
+  check(integers<std::int64_t>(INT64_MIN, -5));
+  check(floats<float>({.nan = false, .infinities = false, .magnitude_max = 1000}));
+  check(floats<double>({.nan = false,
+                        .infinities = false,
+                        .subnormals = false,
+                        .negative_zero = false,
+                        .magnitude_max = 1e-300}));
+  check(launches_covering(1000, {.block_max = 96, .dims_max = 3}));
 }
 
 }  // namespace

@@ -15,7 +15,9 @@
 #include <array>
 #include <bit>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -30,16 +32,21 @@
 namespace warpcheck {
 
 template <class Struct, class Member>
+using MemberPointer = Member Struct::*;
+
+template <class Struct, class Member>
 struct Field {
   const char* name;
-  Member Struct::*member;
+  MemberPointer<Struct, Member> member;
 };
 template <class Struct, class Member>
 Field(const char*, Member Struct::*) -> Field<Struct, Member>;
 
 // A type with FIELDS; the function is found by argument-dependent lookup.
 template <class T>
-concept Reflected = requires(const T* type) { warpcheck_fields(type); };
+concept Reflected = requires(const T* type) {
+  warpcheck_fields(type);
+};
 
 template <Reflected T>
 constexpr auto fields_of() {
@@ -48,7 +55,7 @@ constexpr auto fields_of() {
 
 // Calls visitor(const char* name, member&) for each field, in order of declaration.
 template <class T, class Visitor>
-  requires Reflected<std::remove_const_t<T>>
+requires Reflected<std::remove_const_t<T>>
 constexpr void for_each_field(T& value, Visitor&& visitor) {
   std::apply([&](auto... field) { (visitor(field.name, value.*field.member), ...); },
              fields_of<std::remove_const_t<T>>());
@@ -90,8 +97,8 @@ template <std::signed_integral T>
 struct FieldTraits<T> {
   static Json to_json(T value) { return std::int64_t{value}; }
   static T from_json(const Json& json, const FieldPath& path) {
-    return static_cast<T>(signed_of_json(json, path, std::numeric_limits<T>::min(),
-                                         std::numeric_limits<T>::max()));
+    return static_cast<T>(
+        signed_of_json(json, path, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
   }
   static bool identical(T a, T b) { return a == b; }
 };
@@ -196,7 +203,9 @@ struct FieldTraits<Dim3> {
 
 // ENUM_NAMES(Order, Order::sorted, Order::reversed): written by name; the first is the simplest.
 template <class E>
-concept NamedEnum = std::is_enum_v<E> && requires(const E* type) { warpcheck_enum_names(type); };
+concept NamedEnum = std::is_enum_v<E> && requires(const E* type) {
+  warpcheck_enum_names(type);
+};
 
 template <NamedEnum E>
 struct FieldTraits<E> {
@@ -252,7 +261,8 @@ struct FieldTraits<T> {
 
  private:
   [[noreturn]] static void throw_unknown_field(const Json& json, const FieldPath& path) {
-    for (const auto& [key, unused] : json.items()) {
+    for (auto it = json.begin(); it != json.end(); ++it) {
+      const std::string& key = it.key();  // clang 14 captures no structured binding
       bool known = false;
       std::apply([&](auto... field) { ((known = known || key == field.name), ...); },
                  fields_of<T>());
@@ -279,7 +289,8 @@ std::ostream& print_fields(std::ostream& out, const T& value) {
 #define WARPCHECK_FOR_EACH(macro, Type, ...) \
   __VA_OPT__(WARPCHECK_EXPAND(WARPCHECK_STEP(macro, Type, __VA_ARGS__)))
 #define WARPCHECK_STEP(macro, Type, first, ...) \
-  macro(Type, first) __VA_OPT__(, WARPCHECK_STEP_AGAIN WARPCHECK_PARENTHESES(macro, Type, __VA_ARGS__))
+  macro(Type, first)                            \
+      __VA_OPT__(, WARPCHECK_STEP_AGAIN WARPCHECK_PARENTHESES(macro, Type, __VA_ARGS__))
 #define WARPCHECK_STEP_AGAIN() WARPCHECK_STEP
 
 #define WARPCHECK_FIELD(Type, field) \
@@ -287,28 +298,28 @@ std::ostream& print_fields(std::ostream& out, const T& value) {
 #define WARPCHECK_ENUM_NAME(Type, constant) \
   std::pair<Type, std::string_view> { constant, ::warpcheck::unqualified(#constant) }
 
-#define FIELDS(Type, ...)                                                                 \
-  WARPCHECK_REFLECT(Type, __VA_ARGS__);                                                   \
-  [[maybe_unused]] inline bool operator==(const Type& a, const Type& b) {                 \
-    return ::warpcheck::identical(a, b);                                                  \
-  }                                                                                       \
+#define FIELDS(Type, ...)                                                 \
+  WARPCHECK_REFLECT(Type, __VA_ARGS__);                                   \
+  [[maybe_unused]] inline bool operator==(const Type& a, const Type& b) { \
+    return ::warpcheck::identical(a, b);                                  \
+  }                                                                       \
   static_assert(true)
 
-#define WARPCHECK_REFLECT(Type, ...)                                                      \
-  [[maybe_unused]] constexpr auto warpcheck_fields(const Type*) {                         \
-    return std::make_tuple(WARPCHECK_FOR_EACH(WARPCHECK_FIELD, Type, __VA_ARGS__));       \
-  }                                                                                       \
-  [[maybe_unused]] inline std::ostream& operator<<(std::ostream& out, const Type& value) { \
-    return ::warpcheck::print_fields(out, value);                                         \
-  }                                                                                       \
-  static_assert(std::tuple_size_v<decltype(warpcheck_fields(                              \
-                    static_cast<const Type*>(nullptr)))> <= 16,                           \
-                "FIELDS takes up to 16 fields")
+#define WARPCHECK_REFLECT(Type, ...)                                                          \
+  [[maybe_unused]] constexpr auto warpcheck_fields(const Type*) {                             \
+    return std::make_tuple(WARPCHECK_FOR_EACH(WARPCHECK_FIELD, Type, __VA_ARGS__));           \
+  }                                                                                           \
+  [[maybe_unused]] inline std::ostream& operator<<(std::ostream& out, const Type& value) {    \
+    return ::warpcheck::print_fields(out, value);                                             \
+  }                                                                                           \
+  static_assert(                                                                              \
+      std::tuple_size_v<decltype(warpcheck_fields(static_cast<const Type*>(nullptr)))> <= 16, \
+      "FIELDS takes up to 16 fields")
 
-#define ENUM_NAMES(Type, ...)                                                        \
-  [[maybe_unused]] constexpr auto warpcheck_enum_names(const Type*) {                \
-    return std::array{WARPCHECK_FOR_EACH(WARPCHECK_ENUM_NAME, Type, __VA_ARGS__)};   \
-  }                                                                                  \
+#define ENUM_NAMES(Type, ...)                                                      \
+  [[maybe_unused]] constexpr auto warpcheck_enum_names(const Type*) {              \
+    return std::array{WARPCHECK_FOR_EACH(WARPCHECK_ENUM_NAME, Type, __VA_ARGS__)}; \
+  }                                                                                \
   static_assert(true)
 
 namespace warpcheck {

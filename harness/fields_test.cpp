@@ -92,11 +92,10 @@ TEST(Fields, PrintAsJson) {
                     .order = Order::reversed};
   std::ostringstream out;
   out << input;
-  EXPECT_EQ(out.str(),
-            R"({"values":[1.0,"-0",0.1],)"
-            R"("launch":{"grid":[2,1,1],"block":[33,2,1],"shared_bytes":64},)"
-            R"("part":{"low":-9223372036854775808,"high":18446744073709551615},)"
-            R"("flags":[true,false],"name":"n\"","order":"reversed"})");
+  EXPECT_EQ(out.str(), R"({"values":[1.0,"-0",0.1],)"
+                       R"("launch":{"grid":[2,1,1],"block":[33,2,1],"shared_bytes":64},)"
+                       R"("part":{"low":-9223372036854775808,"high":18446744073709551615},)"
+                       R"("flags":[true,false],"name":"n\"","order":"reversed"})");
   EXPECT_EQ(round_trip(input), input);
 }
 
@@ -112,17 +111,17 @@ TEST(Fields, CompareFloatsByTheirBits) {
 }
 
 TEST(Fields, LaunchesMayBeShortInAFileEditedByHand) {
-  const auto launch = from_json<LaunchConfig>(
-      Json::parse(R"({"grid": 3, "block": [33, 2], "shared_bytes": 0})"));
+  const auto launch =
+      from_json<LaunchConfig>(Json::parse(R"({"grid": 3, "block": [33, 2], "shared_bytes": 0})"));
   EXPECT_EQ(launch, (LaunchConfig{.grid = 3, .block = {33, 2}}));
 }
 
 TEST(Json, KeepsEveryFloatToTheBit) {
-  const std::uint32_t bits[] = {
-      0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff, 0x00800000, 0x00800001,
-      0x3f800000, 0x3f7fffff, 0x3f800001, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000,
-      0x7fc00000, 0xffc00000, 0x7f800001, 0xff800001, 0x7fc00001, 0x7fffffff, 0x4b800000,
-      0x4b800001, 0x3dcccccd, 0x5f000000, 0x6b8f29ad};
+  const std::uint32_t bits[] = {0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff,
+                                0x00800000, 0x00800001, 0x3f800000, 0x3f7fffff, 0x3f800001,
+                                0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000,
+                                0xffc00000, 0x7f800001, 0xff800001, 0x7fc00001, 0x7fffffff,
+                                0x4b800000, 0x4b800001, 0x3dcccccd, 0x5f000000, 0x6b8f29ad};
   for (const std::uint32_t pattern : bits) {
     const float value = float_of(pattern);
     EXPECT_TRUE(identical(round_trip(value), value)) << std::hex << pattern;
@@ -135,12 +134,12 @@ TEST(Json, KeepsEveryFloatToTheBit) {
 }
 
 TEST(Json, KeepsEveryDoubleToTheBit) {
-  const std::uint64_t bits[] = {
-      0x0000000000000000, 0x8000000000000000, 0x0000000000000001, 0x000fffffffffffff,
-      0x0010000000000000, 0x3ff0000000000000, 0x3fefffffffffffff, 0x7fefffffffffffff,
-      0xffefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000,
-      0xfff8000000000000, 0x7ff0000000000001, 0xffffffffffffffff, 0x4340000000000001,
-      0x3fb999999999999a};
+  const std::uint64_t bits[] = {0x0000000000000000, 0x8000000000000000, 0x0000000000000001,
+                                0x000fffffffffffff, 0x0010000000000000, 0x3ff0000000000000,
+                                0x3fefffffffffffff, 0x7fefffffffffffff, 0xffefffffffffffff,
+                                0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000,
+                                0xfff8000000000000, 0x7ff0000000000001, 0xffffffffffffffff,
+                                0x4340000000000001, 0x3fb999999999999a};
   for (const std::uint64_t pattern : bits) {
     const double value = double_of(pattern);
     EXPECT_TRUE(identical(round_trip(value), value)) << std::hex << pattern;
@@ -195,8 +194,7 @@ TEST(FieldError, NamesPlaceExpectationAndFinding) {
       {R"({"low": 9223372036854775808, "high": 0})",
        "input.low: expected an integer in [-2^63, 2^63), found 9223372036854775808"},
       {R"({"low": 0, "high": -1})", "input.high: expected an integer in [0, 2^64), found -1"},
-      {R"({"low": 0.5, "high": 0})",
-       "input.low: expected an integer in [-2^63, 2^63), found 0.5"}};
+      {R"({"low": 0.5, "high": 0})", "input.low: expected an integer in [-2^63, 2^63), found 0.5"}};
   for (const Row& row : rows) EXPECT_EQ(error_of<sample::Part>(row.text), row.error);
   EXPECT_EQ(error_of<std::vector<int>>(R"([1, 2, 3, "x"])"),
             R"(input[3]: expected an integer in [-2^31, 2^31), found "x")");
@@ -230,8 +228,9 @@ TEST(FieldError, NamesAPathThroughStructsAndLists) {
 
 TEST(FieldError, CutsLongFindings) {
   const std::string error = error_of<int>(to_json(std::vector<int>(1000)).dump());
-  EXPECT_EQ(error, "input: expected an integer in [-2^31, 2^31), found "
-                   "[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0...");
+  EXPECT_EQ(error,
+            "input: expected an integer in [-2^31, 2^31), found "
+            "[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0...");
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ template <class T>
 class Floats {
  public:
   using F = Format<T>;
+  using Bits = typename F::Bits;
 
   explicit Floats(const FloatOptions& options)
       : options_(options), largest_(at_most<T>(options.magnitude_max)) {}
@@ -69,12 +70,26 @@ class Floats {
     return std::abs(value) <= largest_;
   }
 
+  // Recorded as the value's own bits, for a fuzzer's compare hooks.
   [[nodiscard]] T sample(Draw& draw) const {
-    const T value = lean(draw);
-    return admits(value) ? value : normal(draw);
+    const std::uint64_t bits = draw.leaning(std::uint64_t{F::sign_bit} << 1, [&] {
+      const T value = lean(draw);
+      return std::bit_cast<Bits>(admits(value) ? value : normal(draw));
+    });
+    return admitted(static_cast<Bits>(bits));
   }
 
  private:
+  // The value of these bits; bits of what is excluded stand for something that is admitted.
+  T admitted(Bits bits) const {
+    const auto value = std::bit_cast<T>(bits);
+    if (admits(value)) return value;
+    const bool negative = (bits & F::sign_bit) != 0;
+    const Bits magnitudes = std::bit_cast<Bits>(largest_) + 1;  // finite ones, in order
+    const auto folded = F::make(negative, 0, (bits & ~F::sign_bit) % magnitudes);
+    return admits(folded) ? folded : T{0};
+  }
+
   static bool sign(Draw& draw) { return draw.below(2) == 1; }
 
   T lean(Draw& draw) const {
@@ -97,10 +112,6 @@ class Floats {
       case 8:
       case 9:  // few binary digits: sums of them are exact
         return (static_cast<T>(draw.below(2001)) - T{1000}) / T{8};
-      case 10:
-      case 11:  // the tape's bytes as they are, for a fuzzer's compare hooks
-        return std::bit_cast<T>(
-            static_cast<typename F::Bits>(draw.below(std::uint64_t{F::sign_bit} << 1)));
       default:
         return normal(draw);
     }
@@ -120,8 +131,8 @@ class Floats {
   T near_power_of_two(Draw& draw) const {
     const bool negative = sign(draw);
     const T power = F::make(negative, exponent(draw), 0);
-    const auto bits = std::bit_cast<typename F::Bits>(power);
-    return std::bit_cast<T>(static_cast<typename F::Bits>(bits + draw.below(3) - 1));
+    const auto bits = std::bit_cast<Bits>(power);
+    return std::bit_cast<T>(static_cast<Bits>(bits + draw.below(3) - 1));
   }
 
   T extreme(Draw& draw) const {
@@ -176,9 +187,8 @@ std::vector<ValueClass<T>> float_classes(const Floats<T>& floats) {
   add(T{1}, "integer", [=](T x) { return is_finite_nonzero(x) && std::trunc(x) == x; });
   add(T{0.5}, "fraction", [](T x) { return std::isfinite(x) && std::trunc(x) != x; });
   add(-Limits::min(), "negative", [](T x) { return x < 0; });
-  add(Limits::min(), "power of two", [](T x) {
-    return std::isnormal(x) && x > 0 && Format<T>::mantissa(x) == 0;
-  });
+  add(Limits::min(), "power of two",
+      [](T x) { return std::isnormal(x) && x > 0 && Format<T>::mantissa(x) == 0; });
   add(Limits::min(), "smallest normal", [](T x) { return std::abs(x) == Limits::min(); });
   add(Limits::denorm_min(), "subnormal", is_subnormal<T>);
   add(Limits::denorm_min(), "smallest subnormal",

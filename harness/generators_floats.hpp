@@ -9,7 +9,7 @@
 namespace warpcheck {
 
 struct FloatOptions {
-  bool nan = true;            // quiet and signalling, any payload, either sign
+  bool nan = true;  // quiet and signalling, any payload, either sign
   bool infinities = true;
   bool subnormals = true;
   bool negative_zero = true;

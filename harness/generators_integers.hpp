@@ -32,15 +32,38 @@ T simplest(T low, T high) {
   return low > 0 ? low : high < 0 ? high : T{0};
 }
 
-// Uniform; over a type's full range the tape's bytes are the value's own, so that a fuzzer's
-// compare hooks can write it.
+// Numbers of choices for [low, high]; 0 stands for 2^64.
+template <std::integral T>
+std::uint64_t count(T low, T high) {
+  return static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
+}
+
+// Choice 0 is `first`; it goes up from there to high, and from low on.  Over a type's full range
+// from 0 the choice is the value's own bits, so that a fuzzer's compare hooks can write it.
+template <std::integral T>
+T value_of(std::uint64_t choice, T low, T high, T first) {
+  const auto above = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(first);
+  if (choice <= above) return static_cast<T>(static_cast<std::uint64_t>(first) + choice);
+  return static_cast<T>(static_cast<std::uint64_t>(low) + (choice - above - 1));
+}
+
+template <std::integral T>
+std::uint64_t choice_of(T value, T low, T high, T first) {
+  if (value >= first) return static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(first);
+  const auto above = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(first);
+  return above + 1 + static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(low);
+}
+
+// As lean() draws it from [low, high]; recorded as the value.
+template <std::integral T, class Lean>
+T leaning(Draw& draw, T low, T high, T first, Lean lean) {
+  const auto choose = [&] { return choice_of<T>(lean(), low, high, first); };
+  return value_of(draw.leaning(count(low, high), choose), low, high, first);
+}
+
 template <std::integral T>
 T uniform(Draw& draw, T low, T high) {
-  const auto span = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
-  if (span == std::numeric_limits<Unsigned<T>>::max()) {
-    return static_cast<T>(draw.below(span + 1));
-  }
-  return static_cast<T>(static_cast<std::uint64_t>(low) + draw.below(span + 1));
+  return value_of(draw.below(count(low, high)), low, high, low);
 }
 
 // Up to 16 steps from the simplest value, on either side: 0, 1, -1, 2, -2 ...
@@ -60,7 +83,7 @@ template <std::integral T>
 T edge(Draw& draw, T low, T high) {
   const auto above_low = static_cast<T>(low == high ? low : low + 1);
   const auto below_high = static_cast<T>(low == high ? high : high - 1);
-  const std::array edges{low, high, above_low, below_high};
+  const std::array<T, 4> edges{low, high, above_low, below_high};
   return edges[draw.below(edges.size())];
 }
 
@@ -104,22 +127,23 @@ std::vector<ValueClass<T>> classes(T low, T high) {
 // Classes, as far as the range admits them: "lowest", "highest", "zero", "one", "minus one",
 // "negative", "power of two", "power of two +-1".  Throws std::invalid_argument if low > high.
 template <std::integral T>
-  requires(!std::same_as<T, bool>)
-Gen<T> integers(T low, T high) {
+requires(!std::same_as<T, bool>) Gen<T> integers(T low, T high) {
   using namespace integers_detail;  // NOLINT(google-build-using-namespace)
   if (low > high) throw std::invalid_argument("integers: expected low <= high");
   Gen<T> gen = [=](Draw& draw) -> T {
-    switch (draw.below(8)) {
-      case 0:
-      case 1:
-        return small(draw, low, high);
-      case 2:
-        return edge(draw, low, high);
-      case 3:
-        return near_power_of_two(draw, low, high);
-      default:
-        return uniform(draw, low, high);
-    }
+    return leaning(draw, low, high, simplest(low, high), [&]() -> T {
+      switch (draw.below(8)) {
+        case 0:
+        case 1:
+          return small(draw, low, high);
+        case 2:
+          return edge(draw, low, high);
+        case 3:
+          return near_power_of_two(draw, low, high);
+        default:
+          return uniform(draw, low, high);
+      }
+    });
   };
   return gen.within([=](const T& value) { return low <= value && value <= high; })
       .with_classes(classes(low, high));

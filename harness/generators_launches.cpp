@@ -22,11 +22,12 @@ class Launches {
   Launches(std::int64_t n, const LaunchOptions& options)
       : n_(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))),
         options_(options),
-        block_min_(std::clamp<std::uint64_t>(ceil_div(n_, options.blocks_max), 1,
-                                             options.block_max)) {}
+        block_min_(
+            std::clamp<std::uint64_t>(ceil_div(n_, options.blocks_max), 1, options.block_max)) {}
 
   LaunchConfig sample(Draw& draw) const {
-    const std::uint64_t block = threads(draw);
+    const std::uint64_t block = integers_detail::leaning<std::uint64_t>(
+        draw, block_min_, options_.block_max, simplest_block(), [&] { return threads(draw); });
     // Once in eight, blocks with nothing to do.
     const std::uint64_t idle_blocks = draw.once_in(8) ? 1 + draw.below(3) : 0;
     const auto dims = 1 + draw.below(static_cast<std::uint64_t>(options_.dims_max));
@@ -35,15 +36,16 @@ class Launches {
   }
 
  private:
-  // Threads of a block; simplest: as many as elements, if one block can hold them.
+  // As many threads as elements, if one block can hold them.
+  std::uint64_t simplest_block() const { return std::min<std::uint64_t>(n_, options_.block_max); }
+
+  // Threads of a block.
   std::uint64_t threads(Draw& draw) const {
-    const bool one_block_suffices = n_ <= options_.block_max;
     switch (draw.below(8)) {
       case 0:
-        return one_block_suffices ? n_ : options_.block_max;
+        return simplest_block();
       case 1:
-        return one_block_suffices ? n_ + draw.below(options_.block_max - n_ + 1)
-                                  : std::max<std::uint64_t>(options_.block_max - 1, 1);
+        return simplest_block() + draw.below(options_.block_max - simplest_block() + 1);
       case 2:
         return dividing(draw);
       case 3:
@@ -100,13 +102,11 @@ std::vector<ValueClass<LaunchConfig>> launch_classes(std::int64_t n, const Launc
       [=](const Launch& l) { return l.threads() >= elements + l.block.count(); });
   add(one_thread_suffices, "block of one thread",
       [](const Launch& l) { return l.block.count() == 1; });
-  add(true, "largest block",
-      [=](const Launch& l) { return l.block.count() == options.block_max; });
+  add(true, "largest block", [=](const Launch& l) { return l.block.count() == options.block_max; });
   add(options.block_max > 1, "block not a multiple of 32",
       [](const Launch& l) { return l.block.count() % 32 != 0; });
   add(options.dims_max > 1, "two dimensions", [](const Launch& l) { return dimensions(l) == 2; });
-  add(options.dims_max > 2, "three dimensions",
-      [](const Launch& l) { return dimensions(l) == 3; });
+  add(options.dims_max > 2, "three dimensions", [](const Launch& l) { return dimensions(l) == 3; });
   return classes;
 }
 

@@ -41,8 +41,10 @@ class Sizes {
       : min_(min), max_(max), block_(block) {}
 
   std::int64_t sample(Draw& draw) const {
-    const std::int64_t n = lean(draw);
-    return n >= min_ && n <= max_ ? n : draw.between(min_, max_);
+    return integers_detail::leaning(draw, min_, max_, min_, [&] {
+      const std::int64_t n = lean(draw);
+      return n >= min_ && n <= max_ ? n : draw.between(min_, max_);
+    });
   }
 
  private:
@@ -81,7 +83,8 @@ class Sizes {
   }
 
   std::int64_t near_power_of_two(Draw& draw) const {
-    const int first = std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(min_, 1))) - 1;
+    const int first =
+        std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(min_, 1))) - 1;
     const int last = std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(max_, 1)));
     return (std::int64_t{1} << draw.between(first, last)) + draw.between(-1, 1);
   }
@@ -93,7 +96,8 @@ class Sizes {
   }
 
   std::int64_t of_any_magnitude(Draw& draw) const {
-    const auto width = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(max_ - min_)));
+    const auto width =
+        static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(max_ - min_)));
     const std::int64_t span = (std::int64_t{1} << draw.below(width + 1)) - 1;
     return draw.between(min_, std::min(min_ + span, max_));
   }
@@ -104,7 +108,8 @@ class Sizes {
 // How far sizes grow at a Draw's size: the logarithm of the range grows with it.
 std::int64_t max_at(int size, std::int64_t min, std::int64_t max) {
   const auto range = static_cast<std::uint64_t>(max - min);
-  const int bits = (std::bit_width(range) * std::clamp(size, 0, kSizeMax) + kSizeMax - 1) / kSizeMax;
+  const int bits =
+      (std::bit_width(range) * std::clamp(size, 0, kSizeMax) + kSizeMax - 1) / kSizeMax;
   return min + static_cast<std::int64_t>(std::min(range, (std::uint64_t{1} << bits) - 1));
 }
 
@@ -159,7 +164,9 @@ std::vector<ValueClass<T>> size_classes(std::int64_t min, std::int64_t max, std:
 }  // namespace
 
 Gen<int> sizes(SizeOptions options) {
-  const auto [min, max, block] = options;
+  const std::int64_t min = options.min;
+  const std::int64_t max = options.max;
+  const std::int64_t block = options.block;
   if (min < 0 || min > max) throw std::invalid_argument("sizes: expected 0 <= min <= max");
   const Gen<int> gen = [=](Draw& draw) {
     const std::int64_t limit = max_at(draw.size(), min, max);

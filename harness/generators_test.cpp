@@ -43,10 +43,17 @@ void expect_all_classes(const Gen<T>& generator) {
 }
 
 TEST(Sizes, VisitAllTheirClasses) {
-  const std::set<std::string> all{"zero",           "one",          "odd",
-                                  "prime",          "power of two", "power of two +-1",
-                                  "warp edge",      "block edge",   "multiple of 32",
-                                  "not a multiple of 32", "largest"};
+  const std::set<std::string> all{"zero",
+                                  "one",
+                                  "odd",
+                                  "prime",
+                                  "power of two",
+                                  "power of two +-1",
+                                  "warp edge",
+                                  "block edge",
+                                  "multiple of 32",
+                                  "not a multiple of 32",
+                                  "largest"};
   EXPECT_EQ(declared_by(sizes({.max = 10'000, .block = 256})), all);
   for (const SizeOptions options :
        {SizeOptions{}, SizeOptions{.max = 10'000, .block = 256}, SizeOptions{.max = 1 << 20},
@@ -122,10 +129,10 @@ TEST(Floats, VisitAllTheirClasses) {
   expect_all_classes(floats<float>());
   expect_all_classes(floats<double>());
   EXPECT_EQ(declared_by(floats<float>()),
-            (std::set<std::string>{
-                "zero", "negative zero", "integer", "fraction", "negative", "power of two",
-                "smallest normal", "subnormal", "smallest subnormal", "largest", "infinity",
-                "negative infinity", "NaN", "NaN with payload"}));
+            (std::set<std::string>{"zero", "negative zero", "integer", "fraction", "negative",
+                                   "power of two", "smallest normal", "subnormal",
+                                   "smallest subnormal", "largest", "infinity", "negative infinity",
+                                   "NaN", "NaN with payload"}));
 }
 
 TEST(Floats, LeaveOutWhatIsExcluded) {
@@ -149,8 +156,15 @@ TEST(Floats, LeaveOutWhatIsExcluded) {
 
 TEST(Floats, OrderTotally) {
   using Limits = std::numeric_limits<float>;
-  const float ascending[] = {-Limits::quiet_NaN(), -Limits::infinity(), -1, -Limits::denorm_min(),
-                             -0.0F, 0, Limits::denorm_min(), 1, Limits::infinity(),
+  const float ascending[] = {-Limits::quiet_NaN(),
+                             -Limits::infinity(),
+                             -1,
+                             -Limits::denorm_min(),
+                             -0.0F,
+                             0,
+                             Limits::denorm_min(),
+                             1,
+                             Limits::infinity(),
                              Limits::quiet_NaN()};
   for (std::size_t i = 0; i < std::size(ascending); ++i) {
     for (std::size_t j = 0; j < std::size(ascending); ++j) {
@@ -210,19 +224,18 @@ TEST(Launches, VisitAllTheirClasses) {
     expect_all_classes(launches_covering(n, {.block_max = 256, .dims_max = 3}));
   }
   expect_all_classes(launches_covering(100, {.block_max = 1, .blocks_max = 1}));
-  EXPECT_EQ(declared_by(launches_covering(33, {.dims_max = 3})),
-            (std::set<std::string>{"one block", "several blocks", "as many threads as elements",
-                                   "idle threads", "idle blocks", "block of one thread",
-                                   "largest block", "block not a multiple of 32",
-                                   "two dimensions", "three dimensions"}));
+  EXPECT_EQ(
+      declared_by(launches_covering(33, {.dims_max = 3})),
+      (std::set<std::string>{"one block", "several blocks", "as many threads as elements",
+                             "idle threads", "idle blocks", "block of one thread", "largest block",
+                             "block not a multiple of 32", "two dimensions", "three dimensions"}));
 }
 
 TEST(Launches, StayWithinTheirLimits) {
   Tape tape = Tape::of_seed(9);
   Draw draw(tape);
   for (int i = 0; i < kDraws; ++i) {
-    const LaunchConfig launch =
-        draw(launches_covering(1000, {.block_max = 128, .blocks_max = 50}));
+    const LaunchConfig launch = draw(launches_covering(1000, {.block_max = 128, .blocks_max = 50}));
     ASSERT_TRUE(covers(launch, 1000));
     ASSERT_LE(launch.block.count(), 128U);
     ASSERT_LE(launch.blocks(), 50U + 3);  // up to three idle ones
@@ -236,10 +249,8 @@ TEST(Launches, StayWithinTheirLimits) {
 TEST(Combinators, ChooseAndMap) {
   Tape tape = Tape::of_seed(2);
   Draw draw(tape);
-  const Gen<int> choice =
-      one_of(integers<int>(0, 9), integers<int>(100, 109), map(integers<int>(0, 1), [](int x) {
-               return x - 1000;
-             }));
+  const Gen<int> choice = one_of(integers<int>(0, 9), integers<int>(100, 109),
+                                 map(integers<int>(0, 1), [](int x) { return x - 1000; }));
   std::set<int> seen;
   for (int i = 0; i < kDraws; ++i) seen.insert(draw(choice));
   EXPECT_EQ(seen.size(), 22U);

@@ -119,9 +119,8 @@ std::vector<T> sample(Draw& draw, std::size_t n, const Gen<T>& element) {
 
 template <class T>
 bool is_constant(const std::vector<T>& values) {
-  return std::adjacent_find(values.begin(), values.end(), [](T a, T b) {
-           return !element_equal(a, b);
-         }) == values.end();
+  return std::adjacent_find(values.begin(), values.end(),
+                            [](T a, T b) { return !element_equal(a, b); }) == values.end();
 }
 
 template <class T>
@@ -156,10 +155,9 @@ bool has_single_other(const std::vector<T>& values) {
 
 template <class T>
 bool is_sorted(const std::vector<T>& values, bool reversed) {
-  return !is_constant(values) &&
-         std::is_sorted(values.begin(), values.end(), [reversed](T a, T b) {
-           return reversed ? element_less(b, a) : element_less(a, b);
-         });
+  return !is_constant(values) && std::is_sorted(values.begin(), values.end(), [reversed](T a, T b) {
+    return reversed ? element_less(b, a) : element_less(a, b);
+  });
 }
 
 template <class T>

@@ -5,9 +5,9 @@
 // shrunk input may reach the test.  So each execution's failures are captured instead.
 #pragma once
 
-#include <functional>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include <functional>
 #include <string>
 #include <type_traits>
 #include <vector>

@@ -12,7 +12,12 @@ namespace {
 
 TEST(RunCapturing, PassesWhatPasses) {
   std::vector<std::string> failures;
-  EXPECT_TRUE(run_capturing([] { EXPECT_EQ(1, 1); SUCCEED(); }, failures));
+  EXPECT_TRUE(run_capturing(
+      [] {
+        EXPECT_EQ(1, 1);
+        SUCCEED();
+      },
+      failures));
   EXPECT_TRUE(failures.empty());
 }
 

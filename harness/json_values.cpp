@@ -58,10 +58,10 @@ Float from_text(const Json& json, const FieldPath& path) {
       return value;
     }
   }
-  throw_unexpected(path,
-                   fmt::format(R"(a number, "-0", "inf", "-inf" or "nan:0x" with {} digits)",
-                               kBitDigits<Float>),
-                   json);
+  throw_unexpected(
+      path,
+      fmt::format(R"(a number, "-0", "inf", "-inf" or "nan:0x" with {} digits)", kBitDigits<Float>),
+      json);
 }
 
 template <class Float>
@@ -86,11 +86,13 @@ std::string bound_text(std::uint64_t magnitude, bool negative) {
 }
 
 // The half-open range above max, which may be 2^64.
-std::string end_text(std::uint64_t max) { return max + 1 == 0 ? "2^64" : bound_text(max + 1, false); }
+std::string end_text(std::uint64_t max) {
+  return max + 1 == 0 ? "2^64" : bound_text(max + 1, false);
+}
 
 std::string range_text(std::int64_t min, std::uint64_t max) {
-  const auto magnitude = min < 0 ? 0 - static_cast<std::uint64_t>(min)
-                                 : static_cast<std::uint64_t>(min);
+  const auto magnitude =
+      min < 0 ? 0 - static_cast<std::uint64_t>(min) : static_cast<std::uint64_t>(min);
   return fmt::format("an integer in [{}, {})", bound_text(magnitude, min < 0), end_text(max));
 }
 

@@ -53,8 +53,8 @@ class FieldPath {
 [[nodiscard]] double double_of_json(const Json& json, const FieldPath& path);
 [[nodiscard]] std::string text_of_json(const Json& json, const FieldPath& path);
 [[nodiscard]] bool bool_of_json(const Json& json, const FieldPath& path);
-[[nodiscard]] std::int64_t signed_of_json(const Json& json, const FieldPath& path,
-                                          std::int64_t min, std::int64_t max);
+[[nodiscard]] std::int64_t signed_of_json(const Json& json, const FieldPath& path, std::int64_t min,
+                                          std::int64_t max);
 [[nodiscard]] std::uint64_t unsigned_of_json(const Json& json, const FieldPath& path,
                                              std::uint64_t max);
 

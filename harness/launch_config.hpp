@@ -14,7 +14,8 @@ template <class T>
 concept CudaExtents = requires(T extents) {
   extents.x, extents.y, extents.z;
   T{1U, 1U, 1U};
-  requires T{}.x == 1;
+  requires T {}
+  .x == 1;
 };
 
 // Extents in x, y and z, in blocks (of a grid) or threads (of a block).  Any integer type may
@@ -32,8 +33,8 @@ struct Dim3 {
   [[nodiscard]] constexpr std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 
   template <CudaExtents Other>
-    requires(!std::same_as<Other, Dim3>)
-  constexpr operator Other() const {  // NOLINT(google-explicit-constructor): launch as usual
+  requires(!std::same_as<Other, Dim3>) constexpr operator Other()
+      const {  // NOLINT(google-explicit-constructor): launch as usual
     return Other{x, y, z};
   }
 

@@ -8,6 +8,7 @@
 
 #include "harness/case_file.hpp"
 #include "harness/check.hpp"
+#include "harness/expectations.hpp"
 #include "harness/gtest_adaptor.hpp"
 #include "harness/registry.hpp"
 

@@ -15,8 +15,8 @@ bool simpler_tape(const std::vector<Choice>& a, const std::vector<Choice>& b) {
 
 bool for_each_smaller_tape(const std::vector<Choice>& choices,
                            FunctionRef<bool(std::vector<Choice>&&)> accept) {
-  const bool shorter = for_each_chunk(
-      choices.size(), [&](Chunk chunk) { return accept(without(choices, chunk)); });
+  const bool shorter =
+      for_each_chunk(choices.size(), [&](Chunk chunk) { return accept(without(choices, chunk)); });
   if (shorter) return true;
   for (std::size_t i = 0; i < choices.size(); ++i) {
     const auto take = [&](Candidate<std::uint64_t> make) {

@@ -4,18 +4,19 @@
 // services build with another C++ library, do without it.
 //
 //   RC_GTEST_PROP(Reverse, keeps_the_sum, ()) {
-//     const auto values = *vectors(sizes({.max = 100}), integers<int>());   // our Gen, RapidCheck's *
+//     const auto values = *vectors(sizes({.max = 100}), integers<int>());   // our Gen,
+//     RapidCheck's *
 //     ...
 //   }
 //   Gen<int> ours = [](Draw& draw) { return draw(rc::gen::inRange(0, 10)); };
 #pragma once
 
+#include <rapidcheck.h>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
-#include <rapidcheck.h>
 #include <utility>
 #include <vector>
 
@@ -82,8 +83,7 @@ std::optional<Drawn<T>> next_simpler(const Gen<T>& generator, const Drawn<T>& dr
   std::size_t number = 0;
   const bool found = for_each_smaller_tape(drawn.choices, [&](std::vector<Choice>&& choices) {
     if (number++ < first) return false;
-    Drawn<T> candidate =
-        drawn_from(generator, Tape::of_choices(std::move(choices)), drawn.size);
+    Drawn<T> candidate = drawn_from(generator, Tape::of_choices(std::move(choices)), drawn.size);
     if (!simpler_tape(candidate.choices, drawn.choices)) return false;
     next = std::move(candidate);
     return true;
@@ -115,9 +115,7 @@ rc::Shrinkable<T> shrinkable(const Gen<T>& generator, Drawn<T> drawn,
   auto shared = std::make_shared<const Drawn<T>>(std::move(drawn));
   return rc::shrinkable::lambda(
       [shared] { return shared->value; },
-      [=] {
-        return rc::Seq<rc::Shrinkable<T>>(SimplerValues<T>(generator, shared, budget));
-      });
+      [=] { return rc::Seq<rc::Shrinkable<T>>(SimplerValues<T>(generator, shared, budget)); });
 }
 
 template <class T>

@@ -19,8 +19,9 @@ struct ChildRun {
 
 // Runs one property of failing_properties.cpp in a process of its own.
 ChildRun run_child(const std::string& filter, const std::string& rc_params) {
-  const std::string command = "RC_PARAMS='" + rc_params + "' '" FAILING_PROPERTIES
-                              "' --gtest_color=no --gtest_filter=" + filter + " 2>&1";
+  const std::string command =
+      "RC_PARAMS='" + rc_params +
+      "' '" FAILING_PROPERTIES "' --gtest_color=no --gtest_filter=" + filter + " 2>&1";
   ChildRun run;
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return {-1, "popen failed"};
@@ -73,7 +74,7 @@ TEST(PlainProperty, DrawsRapidChecksGenerators) {
 TEST(PlainProperty, HonoursMaxSuccess) {
   const ChildRun run = run_child("Plain.Counts", "seed=1 max_success=37");
   EXPECT_EQ(run.status, 0);
-  EXPECT_EQ(count_of(run.output, "run "), 37U + count_of(run.output, "[ RUN"));
+  EXPECT_EQ(count_of(run.output, "run "), 37U);
 }
 
 TEST(PlainProperty, HonoursMaxSize) {
@@ -97,8 +98,8 @@ TEST(PlainProperty, HonoursSeed) {
 TEST(PlainProperty, HonoursNoShrink) {
   const ChildRun run = run_child("Plain.SizeBelow33", "seed=1 max_success=1000 noshrink=1");
   EXPECT_NE(run.status, 0);
-  EXPECT_NE(run.output.find("after"), std::string::npos);
-  EXPECT_EQ(run.output.find("shrink"), std::string::npos) << run.output;
+  EXPECT_NE(run.output.find("Falsifiable after"), std::string::npos) << run.output;
+  EXPECT_EQ(run.output.find(" shrink"), std::string::npos) << run.output;
 }
 
 TEST(ForAll, ReportsOnlyTheShrunkFailureOfAnExpectation) {
@@ -149,7 +150,7 @@ TEST(ToRapidCheck, ShrinksOnlyWithinTheDomain) {
 }
 
 TEST(ToRapidCheck, OffersNoMoreShrinksThanItsBudget) {
-  const Gen<std::vector<int>> generator = vectors(10'000, integers<int>(1, 9));
+  const Gen<std::vector<int>> generator = vectors(3'000, integers<int>(1, 9));
   auto shrinkable = to_rapidcheck(generator)(rc::Random(1), 100);
   auto shrinks = shrinkable.shrinks();
   std::size_t count = 0;

@@ -66,7 +66,8 @@ template <class T>
 std::vector<T> without(const std::vector<T>& values, Chunk chunk) {
   std::vector<T> rest;
   rest.reserve(values.size() - chunk.length());
-  rest.insert(rest.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(chunk.begin));
+  rest.insert(rest.end(), values.begin(),
+              values.begin() + static_cast<std::ptrdiff_t>(chunk.begin));
   rest.insert(rest.end(), values.begin() + static_cast<std::ptrdiff_t>(chunk.end), values.end());
   return rest;
 }
@@ -206,9 +207,8 @@ struct ShrinkTraits<std::vector<T>> {
   using Vector = std::vector<T>;
 
   static bool sizes(const Vector& vector, Take<Vector> take) {
-    return for_each_chunk(vector.size(), [&](Chunk chunk) {
-      return take([&] { return without(vector, chunk); });
-    });
+    return for_each_chunk(
+        vector.size(), [&](Chunk chunk) { return take([&] { return without(vector, chunk); }); });
   }
 
   static bool values(const Vector& vector, Take<Vector> take) {
@@ -256,7 +256,8 @@ struct ShrinkTraits<std::vector<T>> {
     Vector sorted = vector;
     std::sort(sorted.begin(), sorted.end(), [](T a, T b) { return simpler(a, b); });
     const auto same = [](T a, T b) { return identical<T>(a, b); };
-    for (auto it = sorted.begin(); (it = std::adjacent_find(it, sorted.end(), same)) != sorted.end();) {
+    for (auto it = sorted.begin();
+         (it = std::adjacent_find(it, sorted.end(), same)) != sorted.end();) {
       const T value = *it;
       const auto take_all = [&](Candidate<T> make) {
         return take([&] {

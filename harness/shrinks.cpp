@@ -294,11 +294,11 @@ namespace {
 using Relation = std::uint64_t (*)(std::uint64_t n);
 constexpr Relation kBlockRelations[] = {
     [](std::uint64_t n) { return n; },
-    [](std::uint64_t n) { return (n + 1) / 2; },             // two elements a thread
+    [](std::uint64_t n) { return (n + 1) / 2; },  // two elements a thread
     [](std::uint64_t n) { return n / 2; },
     [](std::uint64_t n) { return std::bit_ceil(n); },
     [](std::uint64_t n) { return std::bit_ceil(n) / 2; },
-    [](std::uint64_t n) { return (n + 31) / 32 * 32; },      // whole warps
+    [](std::uint64_t n) { return (n + 31) / 32 * 32; },  // whole warps
 };
 
 std::uint32_t at_least_one(std::uint64_t n) {

@@ -51,8 +51,9 @@ struct Shrunk {
 inline constexpr auto kAnything = [](const auto&) { return true; };
 
 // Replaces `value` by a simpler one of the domain that still `fails` until there is none, or
-// tries_max calls were made.  After a success the search goes on with the candidates of the same rank, and only
-// then over again: starting over at once would repeat every failed attempt at each step.
+// tries_max calls were made.  After a success the search goes on with the candidates of the same
+// rank, and only then over again: starting over at once would repeat every failed attempt at each
+// step.
 template <class T>
 Shrunk<T> shrink_value(T value, FunctionRef<bool(const std::type_identity_t<T>&)> fails,
                        std::size_t tries_max,

@@ -65,7 +65,6 @@ template <class T, class Fails, class Domain = decltype(kAnything)>
 T shrunk(const T& value, Fails fails, std::size_t tries_max, Domain in_domain = kAnything) {
   EXPECT_TRUE(fails(value) && in_domain(value));
   const Shrunk<T> result = shrink_value<T>(value, fails, tries_max, in_domain);
-  printf("TRIES %zu shrinks %zu\n", result.tries, result.shrinks);
   EXPECT_TRUE(result.complete) << "in " << result.tries << " tries";
   EXPECT_TRUE(fails(result.value));
   return result.value;
@@ -82,10 +81,18 @@ TEST(IntegerShrinks, GoToZeroByEverSmallerSteps) {
 }
 
 TEST(IntegerShrinks, FindTheSmallestFailure) {
-  EXPECT_EQ(shrunk(1'000'000'000, [](int x) { return x > 100; }, 100), 101);
-  EXPECT_EQ(shrunk(INT32_MIN, [](int x) { return x < -100; }, 100), -101);
-  EXPECT_EQ(shrunk(INT32_MIN, [](int x) { return x < -100 || x > 70; }, 100), 71);
-  EXPECT_EQ(shrunk(UINT64_MAX, [](std::uint64_t x) { return x >= 33; }, 200), 33U);
+  EXPECT_EQ(shrunk(
+                1'000'000'000, [](int x) { return x > 100; }, 100),
+            101);
+  EXPECT_EQ(shrunk(
+                INT32_MIN, [](int x) { return x < -100; }, 100),
+            -101);
+  EXPECT_EQ(shrunk(
+                INT32_MIN, [](int x) { return x < -100 || x > 70; }, 100),
+            71);
+  EXPECT_EQ(shrunk(
+                UINT64_MAX, [](std::uint64_t x) { return x >= 33; }, 200),
+            33U);
 }
 
 TEST(FloatShrinks, PreferZeroThenIntegersThenFewDigits) {
@@ -99,11 +106,10 @@ TEST(FloatShrinks, PreferZeroThenIntegersThenFewDigits) {
   EXPECT_EQ(shrink(Limits::max(), [](float x) { return std::isinf(x * 2); }), 2e38F);
   EXPECT_TRUE(identical(shrink(-0.0F, [](float x) { return std::signbit(x); }), -0.0F));
   EXPECT_EQ(shrink(Limits::denorm_min(), [](float x) { return x > 0 && x < 1e-40F; }), 1e-41F);
-  EXPECT_EQ(shrink(-Limits::infinity(), [](float x) { return std::isinf(x); }),
-            Limits::infinity());
+  EXPECT_EQ(shrink(-Limits::infinity(), [](float x) { return std::isinf(x); }), Limits::infinity());
   const float payload = std::bit_cast<float>(0xffc01234U);
-  EXPECT_TRUE(identical(shrink(payload, [](float x) { return std::isnan(x); }),
-                        Limits::quiet_NaN()));
+  EXPECT_TRUE(
+      identical(shrink(payload, [](float x) { return std::isnan(x); }), Limits::quiet_NaN()));
   EXPECT_EQ(shrink(payload, [](float x) { return !std::isfinite(x); }), Limits::infinity());
 }
 
@@ -121,8 +127,8 @@ TEST(FloatShrinks, AreSimplerInAWellFoundedOrder) {
 }
 
 TEST(VectorShrinks, DropAllThenHalvesThenSingleElements) {
-  const std::vector<std::vector<int>> expected{
-      {}, {1}, {1, 2}, {1, 2, 3}, {3, 4}, {2, 3, 4}, {1, 2, 4}, {1, 3, 4}};
+  const std::vector<std::vector<int>> expected{{},     {1},       {1, 2},    {1, 2, 3},
+                                               {3, 4}, {2, 3, 4}, {1, 2, 4}, {1, 3, 4}};
   auto shrinks = all_shrinks(std::vector<int>{1, 2, 3, 4});
   shrinks.resize(expected.size());
   EXPECT_EQ(shrinks, expected);
@@ -187,9 +193,10 @@ TEST(VectorShrinks, ReachIntoElements) {
 TEST(TextShrinks, DropAndSimplifyCharacters) {
   const auto fails = [](const std::string& text) { return text.find('x') != std::string::npos; };
   EXPECT_EQ(shrunk(std::string("some text"), fails, 100), "x");
-  EXPECT_EQ(shrunk(std::string("some text"),
-                   [](const std::string& text) { return text.size() >= 3; }, 100),
-            "aaa");
+  EXPECT_EQ(
+      shrunk(
+          std::string("some text"), [](const std::string& text) { return text.size() >= 3; }, 100),
+      "aaa");
 }
 
 TEST(LaunchShrinks, PreferFewerBlocksThenFewerThreads) {
@@ -225,10 +232,10 @@ TEST(Follow, RecognisesHowALaunchWasMade) {
     return follow({.block = block}, from, to).block.x;
   };
   EXPECT_EQ(follow_block(33, 33, 10), 10U);
-  EXPECT_EQ(follow_block(17, 33, 11), 6U);    // (n + 1) / 2
-  EXPECT_EQ(follow_block(16, 33, 11), 5U);    // n / 2
-  EXPECT_EQ(follow_block(64, 33, 11), 16U);   // next power of two
-  EXPECT_EQ(follow_block(96, 70, 33), 64U);   // whole warps
+  EXPECT_EQ(follow_block(17, 33, 11), 6U);     // (n + 1) / 2
+  EXPECT_EQ(follow_block(16, 33, 11), 5U);     // n / 2
+  EXPECT_EQ(follow_block(64, 33, 11), 16U);    // next power of two
+  EXPECT_EQ(follow_block(96, 70, 33), 64U);    // whole warps
   EXPECT_EQ(follow_block(100, 33, 10), 100U);  // none of these
   EXPECT_EQ(follow_block(1, 1, 0), 1U);
   EXPECT_EQ(follow({.grid = 5, .block = 256}, 1200, 500), (LaunchConfig{.grid = 2, .block = 256}));
@@ -321,8 +328,8 @@ TEST(StructShrinks, KeepTheGridCoveringTheValues) {
 
 TEST(StructShrinks, DropTheSamePositionsOfVectorsOfOneLength) {
   using sample::Search;
-  Search input{.keys = std::vector<int>(50), .weights = std::vector<float>(50), .n = 50,
-               .target = 37};
+  Search input{
+      .keys = std::vector<int>(50), .weights = std::vector<float>(50), .n = 50, .target = 37};
   std::iota(input.keys.begin(), input.keys.end(), 0);
   for (std::size_t i = 0; i < 50; ++i) input.weights[i] = static_cast<float>(i) / 2;
   const auto domain = [](const Search& in) {

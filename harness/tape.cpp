@@ -69,7 +69,7 @@ std::uint64_t Tape::below(std::uint64_t limit) {
   } else {
     value = next_from_bytes(limit);
   }
-  choices_.push_back({value, limit});
+  record({value, limit});
   return value;
 }
 

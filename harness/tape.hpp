@@ -8,6 +8,10 @@
 // It records every choice as it was given, so `Tape::of_bytes(tape.recorded())` gives the same
 // choices again whatever the first source was.
 //
+// A random choice may lean (towards edges, towards small numbers); what is recorded is its outcome
+// alone, so that bytes stand for values and not for the way in which they came about: a fuzzer
+// edits numbers, and shrinking a recorded choice shrinks a number.
+//
 // A choice among n takes the fewest whole bytes that hold n - 1, little endian; a choice among
 // 2^32 is therefore four literal bytes, which a fuzzer's compare hooks can write directly.
 #pragma once
@@ -16,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace warpcheck {
@@ -41,6 +46,18 @@ class Tape {
   // The next choice: uniform in [0, limit) from a random source; limit 0 stands for 2^64.
   std::uint64_t below(std::uint64_t limit);
 
+  // The next choice, in [0, limit), as lean() makes it from choices of its own if this tape is
+  // random; only its outcome is recorded.  A tape that replays just reads the outcome.
+  template <class Lean>
+  std::uint64_t leaning(std::uint64_t limit, Lean lean) {
+    if (!random_) return below(limit);
+    const bool outermost = std::exchange(recording_, false);
+    const std::uint64_t value = lean();
+    recording_ = outermost;
+    record({value, limit});
+    return value;
+  }
+
   [[nodiscard]] const std::vector<Choice>& choices() const { return choices_; }
   // The choices so far as bytes for of_bytes().
   [[nodiscard]] std::vector<std::uint8_t> recorded() const;
@@ -50,12 +67,16 @@ class Tape {
  private:
   Tape() = default;
   std::uint64_t next_from_bytes(std::uint64_t limit);
+  void record(Choice choice) {
+    if (recording_) choices_.push_back(choice);
+  }
 
-  RandomSource random_;                // empty: read from bytes_ or replay_
+  RandomSource random_;  // empty: read from bytes_ or replay_
   std::vector<std::uint8_t> bytes_;
   std::vector<Choice> replay_;
   bool replays_choices_ = false;
-  std::size_t position_ = 0;           // in bytes_ or replay_
+  bool recording_ = true;
+  std::size_t position_ = 0;  // in bytes_ or replay_
   std::vector<Choice> choices_;
 };
 

@@ -24,15 +24,48 @@ bool is_library_header(std::string_view file) {
          file.starts_with("/usr/include/");
 }
 
-// The innermost location in the user's own code: atomicAdd() is inlined from a header of the
-// toolkit, but it is the line that calls it which explains anything.
+// The function whose code holds `pc`; functions are laid out one after the other.
+std::uint32_t function_at(const Program& program, std::uint32_t pc) {
+  std::uint32_t holder = 0;
+  for (std::uint32_t i = 1; i < program.functions.size(); ++i) {
+    const FunctionCode& function = program.functions[i];
+    const bool closer = function.entry <= pc && function.entry > program.functions[holder].entry;
+    if (closer) holder = i;
+  }
+  return holder;
+}
+
+// The pc of the only call of the function that holds `pc`; kNone: there is none, or more than one.
+std::uint32_t only_call_of_function_at(const Program& program, std::uint32_t pc) {
+  const std::uint32_t function = function_at(program, pc);
+  std::uint32_t call = ptx::kNone;
+  for (std::uint32_t at = 0; at < program.code.size(); ++at) {
+    const Instr& instr = program.code[at];
+    if (instr.kind != InstrKind::call || instr.target != function) continue;
+    if (call != ptx::kNone) return ptx::kNone;
+    call = at;
+  }
+  return call;
+}
+
+// The innermost location in the user's own code: atomicAdd() is a function in a header of the
+// toolkit, but it is the line that calls it which explains anything.  Optimised code has it
+// inlined; in unoptimised code the line is known if there is but one call.
 const ptx::SourceLocation& user_location(const Program& program, std::uint32_t pc) {
   const ptx::SourceLocation& innermost = program.source_of(pc).location;
   const ptx::SourceLocation* location = &innermost;
-  while (location->file < program.files.size() &&
-         is_library_header(program.files[location->file])) {
-    if (location->inlined_at >= program.locations.size()) return innermost;
-    location = &program.locations[location->inlined_at];
+  const auto is_users = [&] {
+    return location->file < program.files.size() &&
+           !is_library_header(program.files[location->file]);
+  };
+  while (!is_users()) {
+    if (location->inlined_at < program.locations.size()) {
+      location = &program.locations[location->inlined_at];
+      continue;
+    }
+    pc = only_call_of_function_at(program, pc);
+    if (pc == ptx::kNone) return innermost;
+    location = &program.source_of(pc).location;
   }
   return *location;
 }

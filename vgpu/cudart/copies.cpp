@@ -15,7 +15,7 @@ enum class Where : std::uint8_t { host, device };
 struct Side {
   std::byte* data = nullptr;  // host bytes of the first row
   std::size_t pitch = 0;
-  DeviceRange range;          // of a device side
+  DeviceRange range;  // of a device side
   bool on_device = false;
 };
 
@@ -23,17 +23,21 @@ struct Direction {
   Where target, source;
 };
 
-std::optional<Direction> direction_of(const Device& device, const void* target,
-                                      const void* source, cudaMemcpyKind kind) {
+std::optional<Direction> direction_of(const Device& device, const void* target, const void* source,
+                                      cudaMemcpyKind kind) {
   const auto where = [&](const void* pointer) {
     return device.owns(pointer) ? Where::device : Where::host;
   };
   switch (kind) {
-    case cudaMemcpyHostToDevice: return Direction{Where::device, Where::host};
-    case cudaMemcpyDeviceToHost: return Direction{Where::host, Where::device};
-    case cudaMemcpyDeviceToDevice: return Direction{Where::device, Where::device};
+    case cudaMemcpyHostToDevice:
+      return Direction{Where::device, Where::host};
+    case cudaMemcpyDeviceToHost:
+      return Direction{Where::host, Where::device};
+    case cudaMemcpyDeviceToDevice:
+      return Direction{Where::device, Where::device};
     case cudaMemcpyHostToHost:
-    case cudaMemcpyDefault: return Direction{where(target), where(source)};
+    case cudaMemcpyDefault:
+      return Direction{where(target), where(source)};
   }
   return std::nullopt;
 }
@@ -80,8 +84,8 @@ void announce(Device& device, const Side& side, const Rectangle& rectangle, bool
 }
 
 void spend_copy(Device& device, const Rectangle& rectangle) {
-  device.spend_cycles(virtual_gpu::kCopyCycles + rectangle.width * rectangle.height /
-                                                     virtual_gpu::kCopyBytesPerCycle);
+  device.spend_cycles(virtual_gpu::kCopyCycles +
+                      rectangle.width * rectangle.height / virtual_gpu::kCopyBytesPerCycle);
 }
 
 }  // namespace
@@ -95,11 +99,11 @@ cudaError_t copy(Device& device, std::string_view call, void* target, const void
       (rectangle.target_pitch < rectangle.width || rectangle.source_pitch < rectangle.width)) {
     return cudaErrorInvalidPitchValue;
   }
-  const std::optional<Side> from = side_at(device, call, const_cast<void*>(source),
-                                           direction->source, rectangle, rectangle.source_pitch,
-                                           false);
-  const std::optional<Side> to = side_at(device, call, target, direction->target, rectangle,
-                                         rectangle.target_pitch, true);
+  const std::optional<Side> from =
+      side_at(device, call, const_cast<void*>(source), direction->source, rectangle,
+              rectangle.source_pitch, false);
+  const std::optional<Side> to =
+      side_at(device, call, target, direction->target, rectangle, rectangle.target_pitch, true);
   if (!from || !to) return cudaErrorInvalidValue;
   announce(device, *from, rectangle, false);
   announce(device, *to, rectangle, true);
@@ -116,8 +120,8 @@ cudaError_t fill(Device& device, std::string_view call, void* target, int value,
   if (rectangle.height > 1 && rectangle.target_pitch < rectangle.width) {
     return cudaErrorInvalidValue;
   }
-  const std::optional<Side> to = side_at(device, call, target, Where::device, rectangle,
-                                         rectangle.target_pitch, true);
+  const std::optional<Side> to =
+      side_at(device, call, target, Where::device, rectangle, rectangle.target_pitch, true);
   if (!to) return cudaErrorInvalidValue;
   announce(device, *to, rectangle, true);
   for (std::size_t row = 0; row < rectangle.height; ++row) {

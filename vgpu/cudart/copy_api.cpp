@@ -34,18 +34,18 @@ cudaError_t cudaMemcpyAsync(void* target, const void* source, size_t bytes, cuda
   });
 }
 
-cudaError_t cudaMemcpy2D(void* target, size_t target_pitch, const void* source,
-                         size_t source_pitch, size_t width, size_t height, cudaMemcpyKind kind) {
+cudaError_t cudaMemcpy2D(void* target, size_t target_pitch, const void* source, size_t source_pitch,
+                         size_t width, size_t height, cudaMemcpyKind kind) {
   return answer([&](Device& device) {
     if (width > target_pitch || width > source_pitch) return cudaErrorInvalidPitchValue;
-    return copy(device, "cudaMemcpy2D", target, source,
-                {width, height, target_pitch, source_pitch}, kind);
+    return copy(device, "cudaMemcpy2D", target, source, {width, height, target_pitch, source_pitch},
+                kind);
   });
 }
 
 cudaError_t cudaMemcpy2DAsync(void* target, size_t target_pitch, const void* source,
-                              size_t source_pitch, size_t width, size_t height,
-                              cudaMemcpyKind kind, cudaStream_t stream) {
+                              size_t source_pitch, size_t width, size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream) {
   return on_stream(stream, [&](Device& device) {
     if (width > target_pitch || width > source_pitch) return cudaErrorInvalidPitchValue;
     return copy(device, "cudaMemcpy2DAsync", target, source,
@@ -54,9 +54,8 @@ cudaError_t cudaMemcpy2DAsync(void* target, size_t target_pitch, const void* sou
 }
 
 cudaError_t cudaMemset(void* target, int value, size_t bytes) {
-  return answer([&](Device& device) {
-    return fill(device, "cudaMemset", target, value, {.width = bytes});
-  });
+  return answer(
+      [&](Device& device) { return fill(device, "cudaMemset", target, value, {.width = bytes}); });
 }
 
 cudaError_t cudaMemsetAsync(void* target, int value, size_t bytes, cudaStream_t stream) {

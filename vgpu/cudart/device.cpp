@@ -19,8 +19,8 @@ namespace {
 constexpr std::uint64_t kOverrunBytesMax = std::uint64_t{1} << 20;
 
 // Defaults of the hardware (cudaLimitStackSize ... cudaLimitPersistingL2CacheSize).
-constexpr std::array<std::size_t, Device::kLimits> kDefaultLimits{1024, 1 << 20, 8 << 20, 2, 2048,
-                                                                  64, 0};
+constexpr std::array<std::size_t, Device::kLimits> kDefaultLimits{1024, 1 << 20, 8 << 20, 2,
+                                                                  2048, 64,      0};
 
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
@@ -142,8 +142,7 @@ std::optional<DeviceRange> Device::range_at(std::string_view call, const void* p
   const vgpu::Allocation* const nearest = memory_.nearest(address);
   const bool freed = !nearest->live && address - nearest->address < nearest->bytes;
   if (freed ? settings_.checkers.lifetime : settings_.checkers.bounds) {
-    vgpu::Finding finding =
-        vgpu::host_copy_out_of_bounds(call, write, address, bytes, nearest);
+    vgpu::Finding finding = vgpu::host_copy_out_of_bounds(call, write, address, bytes, nearest);
     if (freed) {
       finding.kind = vgpu::FindingKind::use_after_free;
       finding.message = fmt::format("{} of {} bytes uses memory that has been freed", call, bytes);
@@ -165,8 +164,7 @@ void Device::host_write(const vgpu::Allocation& allocation, std::uint32_t offset
   notify([&](vgpu::Observer& observer) { observer.on_host_access(access); });
 }
 
-const Device::HostBlock* Device::find_host_block(const void* pointer,
-                                                 std::uintptr_t* start) const {
+const Device::HostBlock* Device::find_host_block(const void* pointer, std::uintptr_t* start) const {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const auto after = host_blocks_.upper_bound(address);
   if (after == host_blocks_.begin()) return nullptr;
@@ -190,8 +188,7 @@ void Device::run(const LinkedKernel& kernel, vgpu::Dim3 grid, vgpu::Dim3 block,
   launch.block = block;
   launch.dynamic_shared_bytes = dynamic_shared_bytes;
   launch.parameters = parameters;
-  vgpu::Strategy& strategy =
-      settings_.strategy != nullptr ? *settings_.strategy : default_policy_;
+  vgpu::Strategy& strategy = settings_.strategy != nullptr ? *settings_.strategy : default_policy_;
   const vgpu::Outcome outcome = machine_.run(launch, settings_.warp_model, strategy, observers_,
                                              settings_.limits, settings_.want_feedback);
   result_.steps += outcome.steps;

@@ -129,10 +129,10 @@ TEST(UnsupportedApi, AnswersByName) {
   cudaGraph_t graph = nullptr;
   EXPECT_EQ(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
   EXPECT_EQ(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
-  EXPECT_EQ(end_trial().refusals,
-            (std::vector<std::string>{
-                "cudaDeviceEnablePeerAccess is not supported by the virtual device",
-                "cudaGraphCreate is not supported by the virtual device"}));
+  EXPECT_EQ(
+      end_trial().refusals,
+      (std::vector<std::string>{"cudaDeviceEnablePeerAccess is not supported by the virtual device",
+                                "cudaGraphCreate is not supported by the virtual device"}));
 }
 
 std::string text_of(const std::string& path) {
@@ -159,9 +159,9 @@ TEST(UnsupportedApi, TogetherWithTheSupportedIsComplete) {
   ASSERT_GT(declared.size(), 250u);
   const std::string here = WARPCHECK_SOURCE_DIR "/vgpu/cudart/";
   std::set<std::string> known = matches(text_of(here + "unsupported.def"), "\\((cuda\\w+)\\)");
-  for (const char* file : {"copy_api.cpp", "device_api.cpp", "error_api.cpp", "function_api.cpp",
-                           "launch_api.cpp", "memory_api.cpp", "stream_api.cpp",
-                           "symbol_api.cpp"}) {
+  for (const char* file :
+       {"copy_api.cpp", "device_api.cpp", "error_api.cpp", "function_api.cpp", "launch_api.cpp",
+        "memory_api.cpp", "stream_api.cpp", "symbol_api.cpp"}) {
     known.merge(matches(text_of(here + file), "\n[\\w ]+\\*? (cuda\\w+)\\("));
   }
   for (const std::string& name : declared) EXPECT_TRUE(known.contains(name)) << name;

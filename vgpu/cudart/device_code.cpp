@@ -125,8 +125,8 @@ void DeviceCode::place_variables(Device& device) {
     for (const ptx::Variable::Relocation& relocation : variables[i].relocations) {
       const std::uint32_t target = index_of(relocation.symbol);
       if (target == ptx::kNone || places_[target] == nullptr) {
-        unplaced_reason_[i] = fmt::format("it holds the address of '{}', which is not a variable",
-                                          relocation.symbol);
+        unplaced_reason_[i] =
+            fmt::format("it holds the address of '{}', which is not a variable", relocation.symbol);
         continue;
       }
       const std::uint64_t address =

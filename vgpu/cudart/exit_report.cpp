@@ -28,13 +28,10 @@ void print_report() {
   for (const vgpu::Finding& finding : findings) {
     fmt::print(stderr, "warpcheck: {}", compact_text(finding));
   }
-  fmt::print(stderr, "warpcheck: {} finding{}\n", findings.size(),
-             findings.size() == 1 ? "" : "s");
+  fmt::print(stderr, "warpcheck: {} finding{}\n", findings.size(), findings.size() == 1 ? "" : "s");
 }
 
-std::string triple(const vgpu::Dim3& dim) {
-  return fmt::format("({},{},{})", dim.x, dim.y, dim.z);
-}
+std::string triple(const vgpu::Dim3& dim) { return fmt::format("({},{},{})", dim.x, dim.y, dim.z); }
 
 }  // namespace
 
@@ -61,9 +58,9 @@ std::string compact_text(const vgpu::Finding& finding) {
     const vgpu::AccessSide& side = finding.accesses[i];
     text += fmt::format("  ({}) {}", i + 1, side.role);
     if (!side.ptx.empty()) {
-      text += fmt::format(" by block {} thread {}  {}:{}   {}", triple(side.block),
-                          triple(side.thread), side.file.empty() ? "?" : side.file, side.line,
-                          side.ptx);
+      text +=
+          fmt::format(" by block {} thread {}  {}:{}   {}", triple(side.block), triple(side.thread),
+                      side.file.empty() ? "?" : side.file, side.line, side.ptx);
     }
     text += '\n';
   }

@@ -50,13 +50,13 @@ std::string ptx_in_fatbinary(const void* wrapper, std::string_view user) {
         "{}: relocatable device code (nvcc -rdc=true) is not supported; compile without it", user));
   }
   try {
-    const std::size_t bytes = ptx::fatbinary_bytes(
-        std::span<const std::byte, ptx::kFatbinaryHeaderBytes>(header.data,
-                                                               ptx::kFatbinaryHeaderBytes));
+    const std::size_t bytes =
+        ptx::fatbinary_bytes(std::span<const std::byte, ptx::kFatbinaryHeaderBytes>(
+            header.data, ptx::kFatbinaryHeaderBytes));
     return choose(ptx::read_fatbinary({header.data, bytes})).text;
   } catch (const ptx::FatbinaryError& error) {
-    throw vgpu::Refusal(fmt::format(
-        "{}: {}; compile with PTX, e.g. nvcc -arch=compute_75", user, error.what()));
+    throw vgpu::Refusal(
+        fmt::format("{}: {}; compile with PTX, e.g. nvcc -arch=compute_75", user, error.what()));
   }
 }
 

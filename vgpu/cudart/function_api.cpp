@@ -27,7 +27,8 @@ int resident_blocks(const vgpu::Program& program, int threads, std::size_t dynam
   const int rounded = (threads + kWarp - 1) / kWarp * kWarp;
   int blocks = std::min(virtual_gpu::kMultiprocessorBlocksMax,
                         virtual_gpu::kMultiprocessorThreadsMax / rounded);
-  blocks = std::min(blocks, virtual_gpu::kBlockRegisters / (rounded * virtual_gpu::kThreadRegisters));
+  blocks =
+      std::min(blocks, virtual_gpu::kBlockRegisters / (rounded * virtual_gpu::kThreadRegisters));
   const std::size_t shared = program.static_shared_bytes + dynamic_shared_bytes;
   if (shared != 0) {
     blocks = std::min(blocks, static_cast<int>(virtual_gpu::kMultiprocessorSharedBytes / shared));
@@ -116,11 +117,10 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
   return answer([&](Device& device) {
-    return with_kernel(
-        device, function,
-        [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
-          return set_attribute(device, kernel, program, attribute, value);
-        });
+    return with_kernel(device, function,
+                       [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
+                         return set_attribute(device, kernel, program, attribute, value);
+                       });
   });
 }
 
@@ -145,37 +145,33 @@ cudaError_t cudaFuncGetName(const char** name, const void* function) {
 cudaError_t cudaFuncGetParamInfo(const void* function, size_t index, size_t* offset,
                                  size_t* bytes) {
   return answer([&](Device& device) {
-    return with_kernel(
-        device, function,
-        [&](Kernel&, DeviceCode&, const warpcheck::vgpu::Program& program) {
-          if (index >= program.parameters.size() || offset == nullptr) {
-            return cudaErrorInvalidValue;
-          }
-          *offset = program.parameters[index].offset;
-          if (bytes != nullptr) *bytes = program.parameters[index].bytes;
-          return cudaSuccess;
-        });
+    return with_kernel(device, function,
+                       [&](Kernel&, DeviceCode&, const warpcheck::vgpu::Program& program) {
+                         if (index >= program.parameters.size() || offset == nullptr) {
+                           return cudaErrorInvalidValue;
+                         }
+                         *offset = program.parameters[index].offset;
+                         if (bytes != nullptr) *bytes = program.parameters[index].bytes;
+                         return cudaSuccess;
+                       });
   });
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
-                                                                   const void* function,
-                                                                   int threads,
-                                                                   size_t dynamic_shared_bytes,
-                                                                   unsigned flags) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int* blocks, const void* function, int threads, size_t dynamic_shared_bytes, unsigned flags) {
   return answer([&](Device& device) {
     if (blocks == nullptr || threads < 1) return cudaErrorInvalidValue;
     if (flags != cudaOccupancyDefault && flags != cudaOccupancyDisableCachingOverride) {
       return cudaErrorInvalidValue;
     }
-    return with_kernel(
-        device, function,
-        [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
-          const bool fits =
-              dynamic_shared_bytes <= dynamic_shared_bytes_max(kernel, program, device);
-          *blocks = fits ? resident_blocks(program, threads, dynamic_shared_bytes) : 0;
-          return cudaSuccess;
-        });
+    return with_kernel(device, function,
+                       [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
+                         const bool fits = dynamic_shared_bytes <=
+                                           dynamic_shared_bytes_max(kernel, program, device);
+                         *blocks =
+                             fits ? resident_blocks(program, threads, dynamic_shared_bytes) : 0;
+                         return cudaSuccess;
+                       });
   });
 }
 
@@ -193,16 +189,16 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamic_shared_byt
     if (dynamic_shared_bytes == nullptr || blocks < 1 || threads < 1) {
       return cudaErrorInvalidValue;
     }
-    return with_kernel(
-        device, function,
-        [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
-          const std::size_t share =
-              virtual_gpu::kMultiprocessorSharedBytes / static_cast<std::size_t>(blocks);
-          const std::size_t used = program.static_shared_bytes;
-          *dynamic_shared_bytes = std::min(share > used ? share - used : 0,
-                                           dynamic_shared_bytes_max(kernel, program, device));
-          return cudaSuccess;
-        });
+    return with_kernel(device, function,
+                       [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
+                         const std::size_t share = virtual_gpu::kMultiprocessorSharedBytes /
+                                                   static_cast<std::size_t>(blocks);
+                         const std::size_t used = program.static_shared_bytes;
+                         *dynamic_shared_bytes =
+                             std::min(share > used ? share - used : 0,
+                                      dynamic_shared_bytes_max(kernel, program, device));
+                         return cudaSuccess;
+                       });
   });
 }
 

@@ -1,9 +1,9 @@
 // Kernel launches: <<<>>> (crt/host_runtime.h), cudaLaunchKernel and its relatives.
 //
-// Bad launches answer what CUDA 13.0 answers with driver 580, found by trying: cudaErrorInvalidValue
-// for every bad grid, block or amount of shared memory (older runtimes say
-// cudaErrorInvalidConfiguration for some), cudaErrorInvalidResourceHandle for a function or a stream
-// that is none.
+// Bad launches answer what CUDA 13.0 answers with driver 580, found by trying:
+// cudaErrorInvalidValue for every bad grid, block or amount of shared memory (older runtimes say
+// cudaErrorInvalidConfiguration for some), cudaErrorInvalidResourceHandle for a function or a
+// stream that is none.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 

@@ -94,6 +94,7 @@ $L__BB3_1:
 
 // Host addresses that stand for kernels and variables.
 char reverse, scale, bounded, dies, spins, odd, factor, counter, scratch;
+char nobody;  // never registered
 
 class LaunchApi : public testing::Test {
  protected:
@@ -172,7 +173,7 @@ TEST_F(LaunchApi, RefusesBadShapesAsCudaDoes) {
   EXPECT_EQ(launch(&bounded, 1, 128), cudaSuccess);
   EXPECT_EQ(launch(&bounded, 1, 129), cudaErrorInvalidValue);
   EXPECT_EQ(launch(nullptr, 1, 1), cudaErrorInvalidDeviceFunction);
-  EXPECT_EQ(launch(&launch, 1, 1), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(launch(&nobody, 1, 1), cudaErrorInvalidResourceHandle);
   int nothing = 0;
   EXPECT_EQ(cudaLaunchKernel(&bounded, dim3(1), dim3(1), nullptr, 0,
                              reinterpret_cast<cudaStream_t>(&nothing)),
@@ -253,7 +254,7 @@ TEST_F(LaunchApi, DescribesItsKernels) {
   EXPECT_EQ(cudaFuncGetAttributes(&attributes, &bounded), cudaSuccess);
   EXPECT_EQ(attributes.maxThreadsPerBlock, 128);
   EXPECT_EQ(cudaFuncGetAttributes(nullptr, &bounded), cudaErrorInvalidValue);
-  EXPECT_EQ(cudaFuncGetAttributes(&attributes, &launch), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaFuncGetAttributes(&attributes, &nobody), cudaErrorInvalidResourceHandle);
   int blocks = -1;
   EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &dies, 1, 0), cudaSuccess);
   EXPECT_EQ(blocks, 16);
@@ -281,7 +282,7 @@ TEST_F(LaunchApi, CopiesSymbols) {
   EXPECT_EQ(value, 20);
   EXPECT_EQ(cudaMemcpyToSymbol(&factor, values, 8, 0, cudaMemcpyDeviceToHost),
             cudaErrorInvalidMemcpyDirection);
-  EXPECT_EQ(cudaMemcpyToSymbol(&launch, values, 8, 0, cudaMemcpyHostToDevice),
+  EXPECT_EQ(cudaMemcpyToSymbol(&nobody, values, 8, 0, cudaMemcpyHostToDevice),
             cudaErrorInvalidSymbol);
   EXPECT_EQ(cudaMemcpyToSymbol(&factor, nullptr, 8, 0, cudaMemcpyHostToDevice),
             cudaErrorInvalidValue);
@@ -293,7 +294,7 @@ TEST_F(LaunchApi, CopiesSymbols) {
   int zeros[4] = {1, 1, 1, 1};
   EXPECT_EQ(cudaMemcpy(zeros, address, 16, cudaMemcpyDeviceToHost), cudaSuccess);
   EXPECT_EQ(zeros[3], 0);
-  EXPECT_EQ(cudaGetSymbolAddress(&address, &launch), cudaErrorInvalidSymbol);
+  EXPECT_EQ(cudaGetSymbolAddress(&address, &nobody), cudaErrorInvalidSymbol);
   EXPECT_TRUE(finish().findings.empty());
 }
 
@@ -391,8 +392,7 @@ TEST(FatBinary, IsRefusedByNameWhenItHoldsNoPtx) {
   TestUnit managed(kPtx);
   managed.kernel(&other, "bounded");
   managed.managed("shared_state");
-  EXPECT_EQ(cudaLaunchKernel(&other, dim3(1), dim3(1), nullptr, 0, nullptr),
-            cudaErrorNotSupported);
+  EXPECT_EQ(cudaLaunchKernel(&other, dim3(1), dim3(1), nullptr, 0, nullptr), cudaErrorNotSupported);
   const TrialResult result = end_trial();
   ASSERT_EQ(result.refusals.size(), 2u);
   EXPECT_EQ(result.refusals[0].find("cubin_only: "), 0u) << result.refusals[0];
@@ -404,8 +404,7 @@ TEST(FatBinary, WithBrokenPtxIsInvalidPtx) {
   char kernel = 0;
   TestUnit broken(".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k( {");
   broken.kernel(&kernel, "k");
-  EXPECT_EQ(cudaLaunchKernel(&kernel, dim3(1), dim3(1), nullptr, 0, nullptr),
-            cudaErrorInvalidPtx);
+  EXPECT_EQ(cudaLaunchKernel(&kernel, dim3(1), dim3(1), nullptr, 0, nullptr), cudaErrorInvalidPtx);
   EXPECT_EQ(end_trial().refusals.size(), 1u);
 }
 

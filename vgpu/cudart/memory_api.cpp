@@ -40,8 +40,8 @@ void report_invalid_free(Device& device, std::string_view call, const void* poin
     finding.message = fmt::format("{} of a variable of the program", call);
   } else {
     finding.space = "global";
-    finding.object = fmt::format("byte {} of an allocation of {} bytes",
-                                 address - nearest->address, nearest->bytes);
+    finding.object = fmt::format("byte {} of an allocation of {} bytes", address - nearest->address,
+                                 nearest->bytes);
     finding.message = fmt::format("{} of a pointer that no allocation begins at", call);
   }
   device.add_finding(std::move(finding));
@@ -123,9 +123,8 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 }
 
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
-  return answer([&](Device& device) {
-    return allocate_host(device, pointer, bytes, cudaHostAllocDefault);
-  });
+  return answer(
+      [&](Device& device) { return allocate_host(device, pointer, bytes, cudaHostAllocDefault); });
 }
 
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {

@@ -34,8 +34,8 @@ bool names(std::string_view line, std::string_view name) {
 // Lines that do not change what the kernel does.
 bool is_noise(std::string_view line) {
   return line.empty() || line.starts_with("//") || line.starts_with(".loc") ||
-         line.starts_with(".file") || line.starts_with("$L__tmp") ||
-         line.starts_with("$L__func") || line.starts_with("$L__debug");
+         line.starts_with(".file") || line.starts_with("$L__tmp") || line.starts_with("$L__func") ||
+         line.starts_with("$L__debug");
 }
 
 // Appends `line` without the function's number in block labels: "$L__BB3_7" -> "$L__BB_7".

@@ -50,9 +50,9 @@ TEST(PtxHash, ChangesWithTheKernelsCodeOnly) {
                                   ".visible .entry second()\n{\n\ttrap;"),
                            "first"),
             hash);
-  EXPECT_NE(hash_of_kernel(edited("helper_param_0)\n{\n\tret;", "helper_param_0)\n{\n\ttrap;"),
-                           "first"),
-            hash);
+  EXPECT_NE(
+      hash_of_kernel(edited("helper_param_0)\n{\n\tret;", "helper_param_0)\n{\n\ttrap;"), "first"),
+      hash);
   EXPECT_NE(hash_of_kernel(kUnit, "second"), hash);
 }
 

@@ -19,9 +19,7 @@ struct Event {
   unsigned flags = 0;
   bool recorded = false;
   std::uint64_t cycles = 0;  // virtual time of the last record
-  [[nodiscard]] bool has_time() const {
-    return recorded && (flags & cudaEventDisableTiming) == 0;
-  }
+  [[nodiscard]] bool has_time() const { return recorded && (flags & cudaEventDisableTiming) == 0; }
 };
 
 // Handles are addresses of the objects; 0, cudaStreamLegacy and cudaStreamPerThread are streams

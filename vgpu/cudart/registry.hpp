@@ -67,8 +67,7 @@ class Registry {
   // The first registration of a host address counts: a template that is instantiated in several
   // units has one host function and equal device functions.
   void add_kernel(Unit& unit, const void* host_function, std::string_view name);
-  void add_symbol(Unit& unit, const void* host_variable, std::string_view name,
-                  std::size_t bytes);
+  void add_symbol(Unit& unit, const void* host_variable, std::string_view name, std::size_t bytes);
   void add_unoptimized(std::string_view text);
 
   // By host function or by handle; nullptr if there is none.

@@ -151,8 +151,9 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
       return cudaErrorInvalidValue;
     }
     if ((flags & cudaEventInterprocess) != 0) {
-      throw warpcheck::vgpu::Refusal("cudaEventCreateWithFlags: cudaEventInterprocess is not "
-                                     "supported");
+      throw warpcheck::vgpu::Refusal(
+          "cudaEventCreateWithFlags: cudaEventInterprocess is not "
+          "supported");
     }
     *event = device.queues().create_event(flags);
     return cudaSuccess;

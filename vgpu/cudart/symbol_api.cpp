@@ -23,8 +23,8 @@ PlacedSymbol find(Device& device, const void* shadow) {
   DeviceCode& code = symbol->unit->code(device.settings().build, symbol->name);
   vgpu::Allocation* const place = code.variable(symbol->name, device);
   if (place == nullptr) {
-    throw vgpu::Refusal(fmt::format("variable {} is not in the PTX of its translation unit",
-                                    symbol->name));
+    throw vgpu::Refusal(
+        fmt::format("variable {} is not in the PTX of its translation unit", symbol->name));
   }
   return {cudaSuccess, place};
 }
@@ -98,8 +98,8 @@ cudaError_t cudaMemcpyFromSymbol(void* target, const void* symbol, size_t bytes,
   });
 }
 
-cudaError_t cudaMemcpyFromSymbolAsync(void* target, const void* symbol, size_t bytes,
-                                      size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t cudaMemcpyFromSymbolAsync(void* target, const void* symbol, size_t bytes, size_t offset,
+                                      cudaMemcpyKind kind, cudaStream_t stream) {
   return answer([&](Device& device) {
     if (device.queues().find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
     return copy_from_symbol(device, "cudaMemcpyFromSymbolAsync", target, symbol, bytes, offset,

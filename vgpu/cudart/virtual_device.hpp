@@ -41,14 +41,14 @@ struct TrialSettings {
 
 struct TrialResult {
   std::vector<vgpu::Finding> findings;
-  vgpu::Schedule schedule;                   // the decisions that differed from the default
-  std::uint64_t launches = 0;                // kernels that ran
-  std::uint64_t steps = 0;                   // warp instructions
-  std::uint64_t lane_steps = 0;              // thread instructions
-  std::uint64_t decisions_ignored = 0;       // of a replay strategy: decisions that did not fit
-  std::uint64_t ptx_hash = 0;                // over the PTX texts of the kernels launched
-  std::vector<std::string> refusals;         // why a launch could not be run, each once
-  std::vector<std::string> kernels;          // mangled names launched, each once, in order
+  vgpu::Schedule schedule;              // the decisions that differed from the default
+  std::uint64_t launches = 0;           // kernels that ran
+  std::uint64_t steps = 0;              // warp instructions
+  std::uint64_t lane_steps = 0;         // thread instructions
+  std::uint64_t decisions_ignored = 0;  // of a replay strategy: decisions that did not fit
+  std::uint64_t ptx_hash = 0;           // over the PTX texts of the kernels launched
+  std::vector<std::string> refusals;    // why a launch could not be run, each once
+  std::vector<std::string> kernels;     // mangled names launched, each once, in order
 };
 
 // Starts a trial on a fresh device.  Throws std::logic_error when a trial is already running.

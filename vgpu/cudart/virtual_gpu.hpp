@@ -27,7 +27,7 @@ inline constexpr std::size_t kBlockSharedBytesOptIn = 64 * 1024;
 inline constexpr std::size_t kMultiprocessorSharedBytes = 64 * 1024;
 
 inline constexpr std::size_t kConstantBytes = 64 * 1024;
-inline constexpr std::size_t kPitchBytes = 512;          // cudaMallocPitch rounds up to it
+inline constexpr std::size_t kPitchBytes = 512;  // cudaMallocPitch rounds up to it
 inline constexpr std::size_t kPitchBytesMax = 2147483647;
 inline constexpr int kL2CacheBytes = 4 * 1024 * 1024;
 inline constexpr int kMemoryBusBits = 256;
@@ -39,10 +39,10 @@ inline constexpr int kBlockRegisters = 65536;
 // Virtual time, for events: a fixed function of the work done, so that it is the same on every
 // machine.  It says nothing about speed.
 inline constexpr std::uint64_t kClockHz = 1'000'000'000;
-inline constexpr std::uint64_t kLaunchCycles = 2'000;    // beside one cycle a warp instruction
+inline constexpr std::uint64_t kLaunchCycles = 2'000;  // beside one cycle a warp instruction
 inline constexpr std::uint64_t kCopyCycles = 1'000;
 inline constexpr std::uint64_t kCopyBytesPerCycle = 16;
 
-inline constexpr int kRuntimeVersion = 13000;            // CUDA 13.0
+inline constexpr int kRuntimeVersion = 13000;  // CUDA 13.0
 
 }  // namespace warpcheck::cudart::virtual_gpu

@@ -63,7 +63,7 @@ void copy_out(const T* device, std::size_t count) {
 
 }  // namespace warpcheck::litmus
 
-#define LITMUS(name)                                                                       \
-  static void run_##name();                                                                \
+#define LITMUS(name)                                                                           \
+  static void run_##name();                                                                    \
   static const warpcheck::litmus::Registration register_##name({#name, __FILE__, run_##name}); \
   static void run_##name()

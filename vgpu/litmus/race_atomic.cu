@@ -46,13 +46,27 @@ LITMUS(scope_of_its_own_block) { scope_of_its_own_block<<<2, 32>>>(zeroed<int>(2
 
 // An atomic flag does not order the data behind it.
 // expect: data-race global
-__global__ void relaxed_flag(int* data, int* flag) {
+__global__ void relaxed_flag(int* data, int* flag, int* out) {
   if (blockIdx.x == 0) {
     *data = 1;                               //~ write
     atomicExch(flag, 1);
   } else if (atomicAdd(flag, 0) == 1) {
-    *flag = *data;                           //~ read //~ write
+    *out = *data;                            //~ read
   }
-  atomicAdd(flag, 0);                        //~ atomic
 }
-LITMUS(relaxed_flag) { relaxed_flag<<<2, 1>>>(zeroed<int>(1), zeroed<int>(1)); }
+LITMUS(relaxed_flag) {
+  relaxed_flag<<<2, 1>>>(zeroed<int>(1), zeroed<int>(1), zeroed<int>(1));
+}
+
+// expect: clean
+__global__ void atomic_data(int* data, int* flag, int* out) {
+  if (blockIdx.x == 0) {
+    atomicExch(data, 1);
+    atomicExch(flag, 1);
+  } else if (atomicAdd(flag, 0) == 1) {
+    *out = atomicAdd(data, 0);
+  }
+}
+LITMUS(atomic_data) {
+  atomic_data<<<2, 1>>>(zeroed<int>(1), zeroed<int>(1), zeroed<int>(1));
+}

@@ -14,7 +14,7 @@ using ptx::Type;
 template <class U>
 struct Sum {
   U value;
-  bool carry;
+  U carry;  // 0 or 1
 };
 
 struct AddStep {
@@ -22,7 +22,7 @@ struct AddStep {
   Sum<U> operator()(U a, U b, U carry_in) const {
     const U partial = a + b;
     const U total = partial + carry_in;
-    return {total, partial < a || total < partial};
+    return {total, U{partial < a} | U{total < partial}};
   }
 };
 
@@ -30,7 +30,7 @@ struct SubStep {
   template <class U>
   Sum<U> operator()(U a, U b, U borrow_in) const {
     const U partial = a - b;
-    return {partial - borrow_in, a < b || partial < borrow_in};
+    return {partial - borrow_in, U{a < b} | U{partial < borrow_in}};
   }
 };
 
@@ -82,7 +82,7 @@ void with_carry(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) 
     if constexpr (kProduct) first = Combine{}(static_cast<U>(a[lane]), static_cast<U>(b[lane]));
     const Sum<U> sum = Step{}(first, static_cast<U>(last[lane]), one);
     values[lane] = sum.value;
-    carries[lane] = sum.carry ? 0xffffffffu : 0;
+    carries[lane] = 0 - static_cast<std::uint32_t>(sum.carry);
   }
   blend<Bits<U>>(row<U>(banks, instr.refs[0]), values, mask);
   write_predicate(banks, instr.refs[4], mask_of(carries), mask);

@@ -1,4 +1,4 @@
-// cvt between integers and f32, f64: PTX ISA 9.0, 9.7.9.21.
+// cvt between integers and f32, f64, and between f32 and f16: PTX ISA 9.0, 9.7.9.21.
 //
 // The forms that compilers make all the time; every other rounding, saturation and type goes to
 // compute_exact.cpp.  Rules: integers wrap, floats to integers clamp and NaN gives 0; a signed
@@ -127,6 +127,35 @@ struct Resize {
   }
 };
 
+// An f16 has the fraction of a float and an exponent less by 112; multiplying makes up for that, for
+// subnormals too.
+struct FromHalf {
+  float operator()(std::uint16_t half) const {
+    const std::uint32_t magnitude = half & 0x7fffu;
+    const float finite = float_of<float>(magnitude << 13) * 0x1p112f;
+    const float special = float_of<float>(magnitude > 0x7c00 ? FloatLayout<float>::kNan
+                                                             : FloatLayout<float>::kInfinity);
+    const float value = magnitude < 0x7c00 ? finite : special;
+    const std::uint32_t sign = (half & 0x8000u) << 16;
+    return magnitude > 0x7c00 ? value : float_of<float>(bits_of(value) | sign);
+  }
+};
+
+// To nearest even.  Adding 0.5 to what becomes a subnormal f16 (units of 2^-24) leaves its bits at
+// the end of the fraction; the others are rounded by adding just less than half of the last place.
+struct ToHalf {
+  std::uint16_t operator()(float x) const {
+    const std::uint32_t bits = bits_of(x) & 0x7fffffffu;
+    const std::uint32_t small = bits_of(float_of<float>(bits) + 0.5f) - bits_of(0.5f);
+    const std::uint32_t normal = (bits - (112u << 23) + 0xfff + (bits >> 13 & 1)) >> 13;
+    const std::uint32_t finite = bits < (113u << 23) ? small : normal;
+    const std::uint32_t clamped_high = bits >= bits_of(65520.0f) ? 0x7c00 : finite;
+    const std::uint32_t sign = bits_of(x) >> 16 & 0x8000u;
+    return static_cast<std::uint16_t>(bits > FloatLayout<float>::kInfinity ? 0x7fffu
+                                                                           : clamped_high | sign);
+  }
+};
+
 template <class S>
 struct FromInteger {
   template <class D>
@@ -195,6 +224,10 @@ ComputeFn float_to_float(const ptx::Modifiers& m) {
 
 ComputeFn from_float(const ptx::Modifiers& m) {
   if (m.relu) return nullptr;
+  const bool to_nearest = m.rounding == Rounding::rn && !m.ftz && !m.sat;
+  if (m.type == Type::f16 && m.source_type == Type::f32 && to_nearest) {
+    return lanewise<ToHalf, std::uint16_t, float>;
+  }
   if (m.type == Type::f32 || m.type == Type::f64) {
     if (m.sat) return m.ftz ? float_to_float<true, true>(m) : float_to_float<false, true>(m);
     return m.ftz ? float_to_float<true, false>(m) : float_to_float<false, false>(m);
@@ -220,6 +253,9 @@ ComputeFn find_convert(const Instr& instr) {
     case Type::s64: return from_integer<std::int64_t>(m);
     case Type::f32:
     case Type::f64: return from_float(m);
+    case Type::f16:
+      if (m.type != Type::f32 || m.rounding != Rounding::none || m.ftz || m.sat) return nullptr;
+      return lanewise<FromHalf, float, std::uint16_t>;
     default: return nullptr;
   }
 }

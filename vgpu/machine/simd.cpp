@@ -10,10 +10,6 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// An operand in a 64-bit register where the type of a cvt is narrower (PTX ISA 9.0, 9.4.1, relaxed
-// type checking): the row is narrowed before, or widened after, the function for its type.
-void cvt_in_wide_rows(const LaneBanks& banks, const Instr& instr, std::uint32_t mask);
-
 bool is_wide_cvt(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   if (instr.opcode != ptx::Opcode::cvt_) return false;
@@ -31,6 +27,8 @@ ComputeFn find_typed(const Instr& instr, SimdLevel level) {
   return nullptr;
 }
 
+// An operand in a 64-bit register where the type of a cvt is narrower (PTX ISA 9.0, 9.4.1, relaxed
+// type checking): the row is narrowed before, or widened after, the function for its type.
 void cvt_in_wide_rows(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   const ptx::Modifiers& m = instr.modifiers;
   std::uint32_t source[kWarpLanes];
@@ -49,8 +47,10 @@ void cvt_in_wide_rows(const LaneBanks& banks, const Instr& instr, std::uint32_t 
   }
   const bool wide_result = instr.refs[0].bank == Bank::wide && ptx::bytes_of(m.type) < 8;
   if (wide_result) {
-    narrow_banks.base[static_cast<std::size_t>(Bank::word)] = reinterpret_cast<std::byte*>(result);
-    narrow.refs[0] = {Bank::word, 0};
+    // A cvt has no predicates, so that bank is free to name the temporary row.
+    narrow_banks.base[static_cast<std::size_t>(Bank::predicate)] =
+        reinterpret_cast<std::byte*>(result);
+    narrow.refs[0] = {Bank::predicate, 0};
   }
   find_typed(narrow, chosen_simd_level())(narrow_banks, narrow, mask);
   if (!wide_result) return;

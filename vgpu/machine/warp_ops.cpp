@@ -16,6 +16,33 @@ using ptx::Type;
 using ptx::VoteMode;
 using Word = std::uint32_t;
 
+// values[l] = a[source[l]].
+WARPCHECK_INLINE void gather(const Word* a, const Word* source, Word* values) {
+#if defined(__AVX512F__)
+  const __m512i low = _mm512_loadu_si512(a);
+  const __m512i high = _mm512_loadu_si512(a + 16);
+  for (unsigned first = 0; first < kWarpLanes; first += 16) {
+    const __m512i from = _mm512_load_si512(source + first);
+    _mm512_store_si512(values + first, _mm512_permutex2var_epi32(low, from, high));
+  }
+#elif defined(__AVX2__)
+  for (unsigned first = 0; first < kWarpLanes; first += 8) {
+    const __m256i from = _mm256_load_si256(reinterpret_cast<const __m256i*>(source + first));
+    const __m256i block = _mm256_srli_epi32(from, 3);
+    __m256i result = _mm256_setzero_si256();
+    for (int part = 0; part < 4; ++part) {
+      const __m256i eight = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a) + part);
+      const __m256i chosen = _mm256_cmpeq_epi32(block, _mm256_set1_epi32(part));
+      result = _mm256_or_si256(
+          result, _mm256_and_si256(chosen, _mm256_permutevar8x32_epi32(eight, from)));
+    }
+    _mm256_store_si256(reinterpret_cast<__m256i*>(values + first), result);
+  }
+#else
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) values[lane] = a[source[lane]];
+#endif
+}
+
 template <ShuffleMode kMode>
 void shfl(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
   const Word* b = row<Word>(banks, instr.refs[2]);
@@ -34,13 +61,11 @@ void shfl(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
     if constexpr (kMode == ShuffleMode::down) from = self + offset;
     if constexpr (kMode == ShuffleMode::bfly) from = self ^ offset;
     const bool valid = kMode == ShuffleMode::up ? from >= limit : from <= limit;
-    source[lane] = static_cast<Word>(valid ? from : self);
+    source[lane] = static_cast<Word>(valid ? from : self) & 31;
     in_range[lane] = valid ? 0xffffffffu : 0;
   }
-  alignas(64) Word a[kWarpLanes];
-  __builtin_memcpy(a, row<Word>(banks, instr.refs[1]), sizeof a);
   alignas(64) Word values[kWarpLanes];
-  WARPCHECK_EACH_LANE(lane) { values[lane] = a[source[lane] & 31]; }
+  gather(row<Word>(banks, instr.refs[1]), source, values);
   const Word valid = mask_of(in_range);
   if (present(instr.refs[0])) blend<Word>(row<Word>(banks, instr.refs[0]), values, active);
   write_predicate(banks, instr.refs[4], valid, active);

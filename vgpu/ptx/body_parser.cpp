@@ -14,7 +14,7 @@
 namespace warpcheck::ptx {
 namespace {
 
-constexpr std::uint32_t kScopeDepthMax = 256;
+constexpr std::uint32_t kScopeDepthMax = 64;
 
 class BodyParser {
  public:
@@ -178,8 +178,8 @@ class BodyParser {
     } else if (word.text == ".reg") {
       parse_registers();
     } else {
-      const Space space = space_word.kind == Token::Kind::directive ? find_space(space_word.text)
-                                                                    : Space::generic;
+      const Space space =
+          space_word.kind == Token::Kind::directive ? find_space(space_word.text) : Space::generic;
       if (space != Space::local && space != Space::shared && space != Space::param) {
         lexer_.fail(word.line, fmt::format("expected an instruction or a declaration, found '{}'",
                                            printable(space_word.text)));
@@ -203,9 +203,8 @@ class BodyParser {
     const Token type_token = lexer_.take();
     const Type type = find_type(type_token.text);
     if (type == Type::none) {
-      lexer_.fail(type_token.line,
-                  fmt::format("expected the type of a register, found '{}'",
-                              printable(type_token.text)));
+      lexer_.fail(type_token.line, fmt::format("expected the type of a register, found '{}'",
+                                               printable(type_token.text)));
     }
     do {
       const Token name = lexer_.peek();
@@ -223,14 +222,13 @@ class BodyParser {
       function_.registers.push_back({std::string(name.text), type});
       return;
     }
-    const std::uint64_t count = parse_count(lexer_, "a number of registers",
-                                            std::numeric_limits<std::uint32_t>::max());
+    const std::uint64_t count =
+        parse_count(lexer_, "a number of registers", std::numeric_limits<std::uint32_t>::max());
     lexer_.expect('>');
     spend_registers(count, name.line);
     if (!context_.symbols.declare_registers(name.text, first, static_cast<std::uint32_t>(count))) {
       lexer_.fail(name.line, fmt::format("'{}' is declared twice", printable(name.text)));
     }
-    function_.registers.reserve(first + count);
     for (std::uint64_t at = 0; at < count; ++at) {
       function_.registers.push_back({fmt::format("{}{}", name.text, at), type});
     }

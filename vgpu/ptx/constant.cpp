@@ -16,15 +16,8 @@ struct BinaryOperator {
   int precedence;  // the higher, the tighter
 };
 // `|` is not among them: in an operand it separates the registers of a pair.
-constexpr std::array<BinaryOperator, 9> kBinaryOperators = {{{"*", 5},
-                                                             {"/", 5},
-                                                             {"%", 5},
-                                                             {"+", 4},
-                                                             {"-", 4},
-                                                             {"<<", 3},
-                                                             {">>", 3},
-                                                             {"&", 2},
-                                                             {"^", 1}}};
+constexpr std::array<BinaryOperator, 9> kBinaryOperators = {
+    {{"*", 5}, {"/", 5}, {"%", 5}, {"+", 4}, {"-", 4}, {"<<", 3}, {">>", 3}, {"&", 2}, {"^", 1}}};
 
 int precedence_of(const Token& token) {
   if (token.kind != Token::Kind::punctuation) return 0;
@@ -126,11 +119,14 @@ bool starts_constant(const Lexer& lexer) {
   const Token& token = lexer.peek();
   switch (token.kind) {
     case Token::Kind::integer:
-    case Token::Kind::real: return true;
-    case Token::Kind::identifier: return token.text == "WARP_SZ";
+    case Token::Kind::real:
+      return true;
+    case Token::Kind::identifier:
+      return token.text == "WARP_SZ";
     case Token::Kind::punctuation:
       return token.is('-') || token.is('+') || token.is('~') || token.is('(');
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -126,10 +126,10 @@ std::string read_text(const Entry& entry) {
     fail("entry at offset {} claims {} bytes, more than {}", entry.offset, entry.raw_bytes,
          kTextBytesMax);
   }
-  std::string text = (entry.flags & kZstd) != 0  ? decompress_zstd(entry)
-                     : (entry.flags & kLz4) != 0 ? decompress_lz4(entry)
-                                                 : std::string(chars(entry.payload),
-                                                               entry.payload.size());
+  std::string text = (entry.flags & kZstd) != 0 ? decompress_zstd(entry)
+                     : (entry.flags & kLz4) != 0
+                         ? decompress_lz4(entry)
+                         : std::string(chars(entry.payload), entry.payload.size());
   text.resize(text.find_last_not_of('\0') + 1);
   return text;
 }

@@ -135,14 +135,17 @@ TEST(Fatbinary, ErrorsSayWhatAndWhere) {
   EXPECT_EQ(error_of(bad), "fatbinary: truncated: 84 bytes, its header says 1016");
   bad = bytes;
   put(bad, 20, std::uint32_t{63});
-  EXPECT_EQ(error_of(bad), "fatbinary: entry at offset 16 has a header of 63 bytes, expected 64 to 68");
+  EXPECT_EQ(error_of(bad),
+            "fatbinary: entry at offset 16 has a header of 63 bytes, expected 64 to 68");
   bad = bytes;
   put(bad, 24, std::uint64_t{5});
   EXPECT_EQ(error_of(bad), "fatbinary: truncated entry at offset 16: 5 bytes stored, 4 are left");
 }
 
 TEST(Fatbinary, MachineCodeAloneIsRefusedByName) {
-  EXPECT_EQ(error_of(fatbinary_of({.kind = 2, .sm = 90}, "\x7f" "ELF")),
+  EXPECT_EQ(error_of(fatbinary_of({.kind = 2, .sm = 90},
+                                  "\x7f"
+                                  "ELF")),
             "fatbinary: machine code only (sm_90), no PTX: compile with "
             "-gencode arch=compute_NN,code=compute_NN");
   Bytes empty = fatbinary_of({}, "");
@@ -154,13 +157,13 @@ TEST(Fatbinary, MachineCodeAloneIsRefusedByName) {
 TEST(Fatbinary, SizesThatThePayloadCannotHoldAreRefused) {
   const std::string text(100'000, 'x');
   std::string packed(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(text.size()))), 0);
-  packed.resize(static_cast<std::size_t>(
-      LZ4_compress_default(text.data(), packed.data(), static_cast<int>(text.size()),
-                           static_cast<int>(packed.size()))));
+  packed.resize(static_cast<std::size_t>(LZ4_compress_default(
+      text.data(), packed.data(), static_cast<int>(text.size()), static_cast<int>(packed.size()))));
   const std::uint64_t lz4 = 0x2000;
   const std::uint64_t zstd = 0x8000;
-  EXPECT_EQ(read_fatbinary(fatbinary_of({.flags = lz4, .raw_bytes = text.size()}, packed)).at(0).text,
-            text);
+  EXPECT_EQ(
+      read_fatbinary(fatbinary_of({.flags = lz4, .raw_bytes = text.size()}, packed)).at(0).text,
+      text);
   EXPECT_EQ(error_of(fatbinary_of({.flags = lz4, .raw_bytes = text.size() + 1}, packed)),
             "fatbinary: entry at offset 16: 100000 bytes decompressed, expected 100001");
   EXPECT_EQ(error_of(fatbinary_of({.flags = lz4, .raw_bytes = text.size() - 1}, packed)),

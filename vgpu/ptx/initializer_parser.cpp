@@ -14,7 +14,10 @@ namespace {
 class InitializerParser {
  public:
   InitializerParser(Context& context, const std::vector<std::uint64_t>& dimensions, Variable& out)
-      : context_(context), lexer_(context.lexer), dimensions_(dimensions), out_(out),
+      : context_(context),
+        lexer_(context.lexer),
+        dimensions_(dimensions),
+        out_(out),
         element_bytes_(bytes_of(out.element)) {}
 
   void parse() {

@@ -12,11 +12,24 @@ namespace {
 
 // Special registers (10) that have no SpecialRegister: an instruction that reads one is refused.
 bool is_other_special_register(std::string_view name) {
-  constexpr std::array kNames = {
-      "%tid", "%ntid", "%ctaid", "%nctaid", "%tid.w", "%ntid.w", "%ctaid.w", "%nctaid.w",
-      "%is_explicit_cluster", "%cluster_ctarank", "%cluster_nctarank", "%aggr_smem_size",
-      "%current_graph_exec", "%reserved_smem_offset_begin", "%reserved_smem_offset_end",
-      "%reserved_smem_offset_cap", "%reserved_smem_offset_0", "%reserved_smem_offset_1"};
+  constexpr std::array kNames = {"%tid",
+                                 "%ntid",
+                                 "%ctaid",
+                                 "%nctaid",
+                                 "%tid.w",
+                                 "%ntid.w",
+                                 "%ctaid.w",
+                                 "%nctaid.w",
+                                 "%is_explicit_cluster",
+                                 "%cluster_ctarank",
+                                 "%cluster_nctarank",
+                                 "%aggr_smem_size",
+                                 "%current_graph_exec",
+                                 "%reserved_smem_offset_begin",
+                                 "%reserved_smem_offset_end",
+                                 "%reserved_smem_offset_cap",
+                                 "%reserved_smem_offset_0",
+                                 "%reserved_smem_offset_1"};
   for (const std::string_view known : kNames) {
     if (known == name) return true;
   }
@@ -42,9 +55,15 @@ class InstructionParser {
       return std::move(out_);
     }
     switch (mnemonic.opcode) {
-      case Opcode::bra_: parse_branch(); break;
-      case Opcode::call_: parse_call(); break;
-      default: parse_operands(); break;
+      case Opcode::bra_:
+        parse_branch();
+        break;
+      case Opcode::call_:
+        parse_call();
+        break;
+      default:
+        parse_operands();
+        break;
     }
     lexer_.expect(';');
     if (out_.unsupported.empty()) {
@@ -61,10 +80,9 @@ class InstructionParser {
     out_.guard_negated = lexer_.accept('!');
     const Token token = lexer_.peek();
     const Operand guard = find_name(lexer_.expect_identifier("a predicate register"), token.line);
-    if (guard.kind != Operand::Kind::reg ||
-        function_.registers[guard.index].type != Type::pred) {
-      lexer_.fail(token.line, fmt::format("expected a predicate register, found '{}'",
-                                          printable(token.text)));
+    if (guard.kind != Operand::Kind::reg || function_.registers[guard.index].type != Type::pred) {
+      lexer_.fail(token.line,
+                  fmt::format("expected a predicate register, found '{}'", printable(token.text)));
     }
     out_.guard = guard.index;
   }
@@ -241,7 +259,9 @@ class InstructionParser {
     Operand out;
     out.index = symbol.index;
     switch (symbol.kind) {
-      case Symbol::Kind::reg: out.kind = Operand::Kind::reg; break;
+      case Symbol::Kind::reg:
+        out.kind = Operand::Kind::reg;
+        break;
       case Symbol::Kind::variable:
         out.kind = Operand::Kind::variable;
         out.index = kNone;
@@ -258,8 +278,8 @@ class InstructionParser {
         out.name = name;
         break;
       case Symbol::Kind::label:
-        lexer_.fail(line, fmt::format("expected an operand, found the label '{}'",
-                                      printable(name)));
+        lexer_.fail(line,
+                    fmt::format("expected an operand, found the label '{}'", printable(name)));
     }
     return out;
   }

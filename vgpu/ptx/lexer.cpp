@@ -108,11 +108,15 @@ void Lexer::extend_mnemonic() {
 }
 
 void Lexer::skip_braces() {
-  const auto* close = static_cast<const char*>(
-      std::memchr(cursor_, '}', static_cast<std::size_t>(end_ - cursor_)));
-  if (close == nullptr) fail("expected '}', found the end of the text");
-  line_ += static_cast<std::uint32_t>(std::count(cursor_, close, '\n'));
-  cursor_ = close + 1;
+  const std::string_view rest = between(cursor_, end_);
+  std::size_t at = rest.find_first_of("}/");
+  while (at != rest.npos && rest[at] == '/') {
+    const bool comment = rest.substr(at, 2) == "//";
+    at = rest.find_first_of("}/", comment ? rest.find('\n', at) : at + 1);
+  }
+  if (at == rest.npos) fail("expected '}', found the end of the text");
+  line_ += static_cast<std::uint32_t>(std::count(cursor_, cursor_ + at, '\n'));
+  cursor_ += at + 1;
   advance();
 }
 

@@ -169,10 +169,10 @@ bool is_symbol(const Operand& o) {
 }
 
 bool is_vector(const Operand& o, bool pair, bool (*element)(const Operand&)) {
-  return o.kind == Operand::Kind::vector && o.pair == pair &&
-         std::ranges::all_of(o.parts, element);
+  return o.kind == Operand::Kind::vector && o.pair == pair && std::ranges::all_of(o.parts, element);
 }
 
+// clang-format off
 bool fits(const Operand& o, Form::Word word) {
   using Kind = Operand::Kind;
   switch (word) {
@@ -190,6 +190,7 @@ bool fits(const Operand& o, Form::Word word) {
   }
   return false;
 }
+// clang-format on
 
 std::string_view describe(Form::Word word) {
   constexpr std::array<std::string_view, 11> kTexts = {"a register",

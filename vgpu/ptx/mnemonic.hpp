@@ -15,7 +15,19 @@ namespace warpcheck::ptx {
 
 // One way to write an instruction's operands.
 struct Form {
-  enum class Word : std::uint8_t { dst, vdst, pdst, src, vsrc, msrc, asrc, pred, addr, label, name };
+  enum class Word : std::uint8_t {
+    dst,
+    vdst,
+    pdst,
+    src,
+    vsrc,
+    msrc,
+    asrc,
+    pred,
+    addr,
+    label,
+    name
+  };
   struct Slot {
     Word word;
     bool optional;

@@ -128,8 +128,7 @@ TEST(Mnemonic, WhatMustStandIsMissed) {
   EXPECT_EQ(refusal_of("mul.s32"), "'mul.s32' lacks a modifier of the kind part");
   EXPECT_EQ(refusal_of("mul.f32"), "");
   EXPECT_EQ(refusal_of("setp.u32"), "'setp.u32' lacks a modifier of the kind compare");
-  EXPECT_EQ(refusal_of("atom.global.u32"),
-            "'atom.global.u32' lacks a modifier of the kind atomop");
+  EXPECT_EQ(refusal_of("atom.global.u32"), "'atom.global.u32' lacks a modifier of the kind atomop");
   EXPECT_EQ(refusal_of("cvta.u64"), "'cvta.u64' lacks a modifier of the kind space");
 }
 

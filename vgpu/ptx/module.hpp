@@ -39,20 +39,20 @@ struct Variable {
   std::string name;
   Space space = Space::generic;
   Type element = Type::b8;
-  std::uint32_t alignment = 1;     // bytes
-  std::uint64_t bytes = 0;         // 0 for an `.extern .shared` array without a size
+  std::uint32_t alignment = 1;  // bytes
+  std::uint64_t bytes = 0;      // 0 for an `.extern .shared` array without a size
   bool external = false;
   // An address stored in the initial bytes: the low `bytes` bytes of
   // ((symbol + addend) & mask) >> (zero bits at the end of mask), little-endian.
   struct Relocation {
     std::uint64_t offset = 0;
-    std::string symbol;             // a variable or a function
+    std::string symbol;  // a variable or a function
     std::int64_t addend = 0;
-    bool generic = false;           // generic(symbol): its generic address, else in its own space
+    bool generic = false;  // generic(symbol): its generic address, else in its own space
     std::uint32_t bytes = 8;
     std::uint64_t mask = ~std::uint64_t{0};  // 0xFF00(symbol) stores one byte of the address
   };
-  bool managed = false;            // .attribute(.managed)
+  bool managed = false;  // .attribute(.managed)
   // Initial bytes; may be shorter than `bytes`, the rest is zero.  Empty: zero-filled (global,
   // const) or undefined (the other spaces).
   std::vector<std::uint8_t> initial;
@@ -75,29 +75,29 @@ struct Operand {
     name,       // name: call prototype, branch-target list, special register without support
   };
   Kind kind = Kind::none;
-  bool negated = false;              // `!%p`
-  bool is_float = false;             // immediate written 0f.. or 0d.. or decimal float
-  bool float_is_double = false;      // 0d.. or decimal: bits are a double's, else a float's
-  bool pair = false;                 // vector written `%p|%q`
-  std::uint32_t index = kNone;       // see Kind; for address: the base register, or kNone
-  VariableRef variable{};            // for variable, and address with a variable base
+  bool negated = false;          // `!%p`
+  bool is_float = false;         // immediate written 0f.. or 0d.. or decimal float
+  bool float_is_double = false;  // 0d.. or decimal: bits are a double's, else a float's
+  bool pair = false;             // vector written `%p|%q`
+  std::uint32_t index = kNone;   // see Kind; for address: the base register, or kNone
+  VariableRef variable{};        // for variable, and address with a variable base
   SpecialRegister special = SpecialRegister::none;
-  std::uint64_t bits = 0;            // immediate
-  std::int64_t offset = 0;           // address, variable (`mov %rd, symbol+8`)
-  std::string name;                  // function, name
-  std::vector<Operand> parts;        // vector; `%p|%q` pairs also come as a vector of two
+  std::uint64_t bits = 0;      // immediate
+  std::int64_t offset = 0;     // address, variable (`mov %rd, symbol+8`)
+  std::string name;            // function, name
+  std::vector<Operand> parts;  // vector; `%p|%q` pairs also come as a vector of two
 };
 
 struct Instruction {
-  Opcode opcode = Opcode::invalid;   // invalid: not in the table; `text` names it
+  Opcode opcode = Opcode::invalid;  // invalid: not in the table; `text` names it
   Modifiers modifiers;
-  std::vector<Operand> operands;     // destinations first, in the order of the text
-  std::uint32_t guard = kNone;       // predicate register of `@%p` / `@!%p`
+  std::vector<Operand> operands;  // destinations first, in the order of the text
+  std::uint32_t guard = kNone;    // predicate register of `@%p` / `@!%p`
   bool guard_negated = false;
   SourceLocation location;
   std::uint32_t ptx_line = 0;
-  std::string text;                  // mnemonic with its suffixes: "ld.shared.u32"
-  std::string unsupported;           // not empty: why this instruction is refused at launch
+  std::string text;         // mnemonic with its suffixes: "ld.shared.u32"
+  std::string unsupported;  // not empty: why this instruction is refused at launch
   // Unless `unsupported` is set, number and kinds of the operands are those of the opcode's row.
   // call has three operands, or four:
   //   [0] vector of the result variables (locals of Space::param) or registers; parts may be empty
@@ -110,7 +110,7 @@ struct Instruction {
 
 struct Label {
   std::string name;
-  std::uint32_t position = kNone;    // index into Function::body; body.size() if nothing follows
+  std::uint32_t position = kNone;  // index into Function::body; body.size() if nothing follows
 };
 
 // `name: .branchtargets A, B;`: the targets of brx.idx, as indices into Function::labels.
@@ -127,35 +127,35 @@ struct Prototype {
 };
 
 struct Function {
-  std::string name;                  // mangled
+  std::string name;  // mangled
   bool is_entry = false;
   bool has_body = false;
-  std::vector<Variable> results;     // .func only
+  std::vector<Variable> results;  // .func only
   std::vector<Variable> parameters;
-  std::vector<Variable> locals;      // .local and .shared inside the body, and call `.param`s
+  std::vector<Variable> locals;  // .local and .shared inside the body, and call `.param`s
   std::vector<Register> registers;
   std::vector<Label> labels;
   std::vector<BranchTargets> branch_targets;
   std::vector<Prototype> prototypes;
   std::vector<Instruction> body;
-  std::string unsupported;           // not empty: why the whole function is refused at launch
-  std::uint32_t max_threads = 0;     // .maxntid product, 0: not given
+  std::string unsupported;        // not empty: why the whole function is refused at launch
+  std::uint32_t max_threads = 0;  // .maxntid product, 0: not given
   std::uint32_t required_threads[3] = {0, 0, 0};  // .reqntid
   std::uint32_t ptx_line = 0;
 };
 
 struct Module {
-  std::string name;                  // file name or "embedded PTX", used in errors
+  std::string name;  // file name or "embedded PTX", used in errors
   std::uint32_t version_major = 0, version_minor = 0;
-  std::string target;                // "sm_75"
-  bool debug = false;                // .target ..., debug: made by nvcc -G
+  std::string target;  // "sm_75"
+  bool debug = false;  // .target ..., debug: made by nvcc -G
   std::uint32_t address_bits = 64;
-  std::vector<std::string> files;    // indexed by the number of the `.file` directive
+  std::vector<std::string> files;         // indexed by the number of the `.file` directive
   std::vector<SourceLocation> locations;  // chain targets of inlined_at
-  std::vector<Variable> variables;   // module scope: .global, .const, .shared
-  std::vector<Function> functions;   // one per name: a prototype and its later body are one
+  std::vector<Variable> variables;        // module scope: .global, .const, .shared
+  std::vector<Function> functions;        // one per name: a prototype and its later body are one
   struct Alias {
-    std::string name, target;        // .alias name, target;
+    std::string name, target;  // .alias name, target;
   };
   std::vector<Alias> aliases;
 

@@ -18,7 +18,7 @@ constexpr std::array kRows = {
 static_assert(kRows.size() == static_cast<std::size_t>(Opcode::count));
 
 constexpr std::array<std::string_view, 21> kTypes = {
-    "none", "pred", "b8",  "b16", "b32", "b64", "b128",  "u8",   "u16",    "u32", "u64",
+    "none", "pred", "b8",  "b16", "b32", "b64",   "b128", "u8",     "u16", "u32", "u64",
     "s8",   "s16",  "s32", "s64", "f16", "f16x2", "bf16", "bf16x2", "f32", "f64"};
 static_assert(kTypes.size() == static_cast<std::size_t>(Type::f64) + 1);
 
@@ -26,6 +26,7 @@ constexpr std::array<std::string_view, 6> kSpaces = {"generic", "global", "share
                                                      "local",   "const",  "param"};
 static_assert(kSpaces.size() == static_cast<std::size_t>(Space::param) + 1);
 
+// clang-format off
 constexpr std::array<std::string_view, 34> kSpecialRegisters = {
     "none",
     "%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z",
@@ -36,6 +37,7 @@ constexpr std::array<std::string_view, 34> kSpecialRegisters = {
     "%globaltimer", "%globaltimer_lo", "%globaltimer_hi",
     "%dynamic_smem_size", "%total_smem_size",
     "WARP_SZ"};
+// clang-format on
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 
 namespace warpcheck::ptx {
 
+// clang-format off
 enum class Type : std::uint8_t {
   none, pred,
   b8, b16, b32, b64, b128,
@@ -46,6 +47,7 @@ enum class PermuteMode : std::uint8_t { none, f4e, b4e, rc8, ecl, ecr, rc16 };  
 enum class TestProperty : std::uint8_t {  // testp
   none, finite, infinite, number, notanumber, normal, subnormal
 };
+// clang-format on
 
 // Every suffix of a mnemonic, as fields.  Cache hints (.ca .cg .cs .lu .cv .wb .wt .nc, .L1::*,
 // .L2::*) and .noftz (the only form its instructions have) change nothing that can be observed here
@@ -67,20 +69,21 @@ struct Modifiers {
   VoteMode vote = VoteMode::none;
   PermuteMode permute = PermuteMode::none;
   TestProperty test = TestProperty::none;
-  std::uint8_t vector = 1;        // .v2, .v4, .v8
+  std::uint8_t vector = 1;  // .v2, .v4, .v8
   bool ftz = false, sat = false, approx = false, full = false;
-  bool carry_out = false;         // .cc
-  bool uniform = false;           // .uni
+  bool carry_out = false;  // .cc
+  bool uniform = false;    // .uni
   bool aligned = false, sync = false, arrive = false, red = false;
-  bool to = false;                // cvta.to
-  bool wrap = false, clamp = false, left = false, right = false;  // shf, bmsk, szext
-  bool shift_amount = false;      // bfind.shiftamt
+  bool to = false;                                                    // cvta.to
+  bool wrap = false, clamp = false, left = false, right = false;      // shf, bmsk, szext
+  bool shift_amount = false;                                          // bfind.shiftamt
   bool nan = false, absolute = false, xorsign = false, relu = false;  // min, max, redux, cvt
-  bool warp = false;              // bar.warp.sync
-  bool popc = false;              // bar.red.popc
-  bool pack = false;              // cvt.pack
+  bool warp = false;                                                  // bar.warp.sync
+  bool popc = false;                                                  // bar.red.popc
+  bool pack = false;                                                  // cvt.pack
 };
 
+// clang-format off
 enum class SpecialRegister : std::uint8_t {
   none,
   tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z,
@@ -91,6 +94,7 @@ enum class SpecialRegister : std::uint8_t {
   dynamic_smem_size, total_smem_size,
   warp_size,  // not made by the parser: WARP_SZ comes as the immediate 32
 };
+// clang-format on
 
 // Which list a variable operand points into.
 struct VariableRef {
@@ -111,16 +115,17 @@ enum class Opcode : std::uint8_t {
 struct OpcodeRow {
   std::string_view name, operands, modifiers;
 };
-const OpcodeRow& row_of(Opcode opcode);   // invalid and count: a row of empty texts
+const OpcodeRow& row_of(Opcode opcode);  // invalid and count: a row of empty texts
 
 std::string_view name_of(Opcode opcode);        // "invalid" if it is none
-std::string_view name_of(Type type);      // "u32"
-std::string_view name_of(Space space);    // "shared"; "generic"
+std::string_view name_of(Type type);            // "u32"
+std::string_view name_of(Space space);          // "shared"; "generic"
 std::string_view name_of(SpecialRegister reg);  // "%tid.x"
 Opcode find_opcode(std::string_view name);      // invalid if the table has no such row
 SpecialRegister find_special_register(std::string_view name);  // none if there is no such one
 
 // Size of a value of this type in bytes; pred and none give 0.
+// clang-format off
 constexpr std::uint32_t bytes_of(Type type) {
   switch (type) {
     case Type::b8: case Type::u8: case Type::s8: return 1;
@@ -132,6 +137,7 @@ constexpr std::uint32_t bytes_of(Type type) {
     default: return 0;
   }
 }
+// clang-format on
 constexpr bool is_signed(Type type) {
   return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <optional>
 
 #include "vgpu/ptx/constant.hpp"
 #include "vgpu/ptx/context.hpp"
@@ -64,8 +65,8 @@ void parse_file(Context& context) {
 void skip_section(Lexer& lexer) {
   const Token name = lexer.take();
   if (name.kind != Token::Kind::directive && name.kind != Token::Kind::identifier) {
-    lexer.fail(name.line, fmt::format("expected the name of a section, found '{}'",
-                                      printable(name.text)));
+    lexer.fail(name.line,
+               fmt::format("expected the name of a section, found '{}'", printable(name.text)));
   }
   if (!lexer.peek().is('{')) lexer.expected("'{'");
   lexer.skip_braces();
@@ -74,17 +75,17 @@ void skip_section(Lexer& lexer) {
 // .alias name, target;
 void parse_alias(Context& context) {
   Lexer& lexer = context.lexer;
-  Module::Alias alias;
   const std::uint32_t line = lexer.peek().line;
-  alias.name = lexer.expect_identifier("a function");
+  const std::string_view name = lexer.expect_identifier("a function");
   lexer.expect(',');
-  alias.target = lexer.expect_identifier("a function");
+  const std::string_view target = lexer.expect_identifier("a function");
   lexer.expect(';');
-  for (const std::string& name : {alias.name, alias.target}) {
-    if (context.module.find_function(name) != nullptr) continue;
-    lexer.fail(line, fmt::format("undeclared function '{}'", printable(name)));
+  for (const std::string_view function : {name, target}) {
+    const std::optional<Symbol> symbol = context.symbols.find(function);
+    if (symbol && symbol->kind == Symbol::Kind::function) continue;
+    lexer.fail(line, fmt::format("undeclared function '{}'", printable(function)));
   }
-  context.module.aliases.push_back(std::move(alias));
+  context.module.aliases.push_back({std::string(name), std::string(target)});
 }
 
 // A declaration that has only `.extern` so far takes the definition's place in the list.
@@ -169,8 +170,8 @@ Module parse(std::string_view text, std::string_view name) {
   constexpr std::uint64_t kFreePadding = 1 << 26;
   Module module;
   module.name = name;
-  Context context{Lexer(text, name), module,
-                  Budget{kFreeRegisters + text.size(), kFreePadding}, {}, {}};
+  Context context{
+      Lexer(text, name), module, Budget{kFreeRegisters + text.size(), kFreePadding}, {}, {}};
   parse_module(context);
   return module;
 }

@@ -12,7 +12,9 @@ namespace {
 
 constexpr std::string_view kHead = ".version 8.0\n.target sm_75\n.address_size 64\n";
 
-Module parse_text(std::string_view rest) { return parse(std::string(kHead) + std::string(rest), "t"); }
+Module parse_text(std::string_view rest) {
+  return parse(std::string(kHead) + std::string(rest), "t");
+}
 
 // A kernel with that body, on one line behind the three of the head.
 Function parse_body_text(std::string_view body) {
@@ -29,7 +31,9 @@ std::string error_of(std::string_view text) {
   return "no error";
 }
 
-std::string error_in(std::string_view rest) { return error_of(std::string(kHead) + std::string(rest)); }
+std::string error_in(std::string_view rest) {
+  return error_of(std::string(kHead) + std::string(rest));
+}
 
 std::string error_in_body(std::string_view body) {
   return error_in(".entry k() { .reg .b32 %r<4>; .reg .pred %p; " + std::string(body) + "\n}");
@@ -61,7 +65,8 @@ TEST(ParseModule, FilesAndSections) {
   const Module module = parse_text(
       ".file 2 \"b.cu\"\n.file 1 \"a.cu\", 123, 456\n"
       ".section .debug_str {\n$L__info_string0:\n.b8 95,90,0\n}\n"
-      ".section .debug_info { .b32 .debug_abbrev\n.b64 $L__tmp1 }");
+      ".section .debug_info { .b32 .debug_abbrev // a } and more\n.b64 $L__tmp1 / 1 }\n"
+      ".section .debug_macinfo { }");
   EXPECT_EQ(module.files, (std::vector<std::string>{"", "a.cu", "b.cu"}));
 }
 
@@ -82,8 +87,7 @@ TEST(ParseVariable, Scalars) {
   EXPECT_EQ(module.variables[2].name, "b");
   EXPECT_EQ(module.variables[2].space, Space::constant);
   EXPECT_EQ(module.variables[2].initial, (std::vector<std::uint8_t>{8, 0}));
-  EXPECT_EQ(module.variables[3].initial,
-            (std::vector<std::uint8_t>{0, 0, 0, 0, 0, 0, 0xF8, 0x3F}));
+  EXPECT_EQ(module.variables[3].initial, (std::vector<std::uint8_t>{0, 0, 0, 0, 0, 0, 0xF8, 0x3F}));
   EXPECT_EQ(module.variables[4].initial, f.initial);
   EXPECT_TRUE(module.variables[5].managed);
   EXPECT_TRUE(module.variables[5].initial.empty());
@@ -101,7 +105,7 @@ TEST(ParseVariable, Arrays) {
   EXPECT_EQ(module.variables[1].bytes, 6u);
   EXPECT_EQ(module.variables[2].bytes, 24u);
   EXPECT_EQ(module.variables[2].initial,
-            (std::vector<std::uint8_t>{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  //
+            (std::vector<std::uint8_t>{1, 0, 0, 0, 0, 0, 0, 0, 0,    0,    0,    0,  //
                                        2, 0, 0, 0, 3, 0, 0, 0, 0xFC, 0xFF, 0xFF, 0xFF}));
   EXPECT_TRUE(module.variables[3].external);
   EXPECT_EQ(module.variables[3].bytes, 0u);
@@ -181,6 +185,7 @@ TEST(ParseFunction, KernelDirectives) {
 TEST(ParseFunction, AliasesAreFound) {
   const Module module = parse_text(".func f() { ret; }\n.func g();\n.alias g, f;");
   EXPECT_EQ(module.find_function("g"), &module.functions[0]);
+  EXPECT_EQ(error_in(".func f();\n.alias g, f;"), "t:5: undeclared function 'g'");
 }
 
 TEST(ParseBody, Operands) {
@@ -284,9 +289,11 @@ TEST(ParseBody, RegisterRangesNestAndOverlapByPrefix) {
 }
 
 TEST(ParseBody, LabelsAreScoped) {
-  const Function f = parse_body_text(
-      "bra L; { bra L; L: ret; bra M; } L: bra L; M: { { bra M; } } exit; end:");
-  const auto target = [&](std::size_t at) { return f.labels[f.body[at].operands[0].index].position; };
+  const Function f =
+      parse_body_text("bra L; { bra L; L: ret; bra M; } L: bra L; M: { { bra M; } } exit; end:");
+  const auto target = [&](std::size_t at) {
+    return f.labels[f.body[at].operands[0].index].position;
+  };
   EXPECT_EQ(target(0), 4u);
   EXPECT_EQ(target(1), 2u);
   EXPECT_EQ(target(3), 5u);
@@ -297,8 +304,8 @@ TEST(ParseBody, LabelsAreScoped) {
 }
 
 TEST(ParseBody, BranchTargets) {
-  const Function f = parse_body_text(
-      ".reg .b32 %r<2>; ts: .branchtargets A, B; brx.idx %r1, ts; A: ret; B: ret;");
+  const Function f =
+      parse_body_text(".reg .b32 %r<2>; ts: .branchtargets A, B; brx.idx %r1, ts; A: ret; B: ret;");
   ASSERT_EQ(f.branch_targets.size(), 1u);
   ASSERT_EQ(f.branch_targets[0].labels.size(), 2u);
   EXPECT_EQ(f.labels[f.branch_targets[0].labels[0]].name, "A");
@@ -447,11 +454,12 @@ TEST(ParseBounds, NestingIsBounded) {
             "t:4: constant expression is nested too deeply");
   EXPECT_EQ(error_in_body("mov.u32 %r1, " + std::string(100'000, '-')),
             "t:4: constant expression is nested too deeply");
-  EXPECT_EQ(error_in(".global .u8 x" + [] {
-              std::string text;
-              for (int at = 0; at < 1000; ++at) text += "[1]";
-              return text;
-            }()),
+  EXPECT_EQ(error_in(".global .u8 x" +
+                     [] {
+                       std::string text;
+                       for (int at = 0; at < 1000; ++at) text += "[1]";
+                       return text;
+                     }()),
             "t:4: an array has too many dimensions");
 }
 

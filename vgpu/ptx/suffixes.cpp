@@ -24,151 +24,160 @@ constexpr std::array kNames = {
 #undef X
 };
 
-std::vector<Suffix> all_suffixes() {
-  std::vector<Suffix> all;
-  for (int at = static_cast<int>(Type::pred); at <= static_cast<int>(Type::f64); ++at) {
-    all.push_back(suffix(name_of(static_cast<Type>(at)), C::type, at));
-  }
-  const std::initializer_list<Suffix> others = {
-      suffix("global", C::space, Space::global),
-      suffix("shared", C::space, Space::shared),
-      suffix("shared::cta", C::space, Space::shared),
-      suffix("local", C::space, Space::local),
-      suffix("const", C::space, Space::constant),
-      suffix("param", C::space, Space::param),
-      suffix("param::entry", C::space, Space::param),
-      suffix("param::func", C::space, Space::param),
+// All but the types, whose words are their names.
+constexpr std::array kSuffixes = {
+    suffix("global", C::space, Space::global),
+    suffix("shared", C::space, Space::shared),
+    suffix("shared::cta", C::space, Space::shared),
+    suffix("local", C::space, Space::local),
+    suffix("const", C::space, Space::constant),
+    suffix("param", C::space, Space::param),
+    suffix("param::entry", C::space, Space::param),
+    suffix("param::func", C::space, Space::param),
 
-      suffix("rn", C::rounding, Rounding::rn),
-      suffix("rz", C::rounding, Rounding::rz),
-      suffix("rm", C::rounding, Rounding::rm),
-      suffix("rp", C::rounding, Rounding::rp),
-      suffix("rna", C::rounding, Rounding::rna),
-      suffix("rni", C::rounding, Rounding::rni),
-      suffix("rzi", C::rounding, Rounding::rzi),
-      suffix("rmi", C::rounding, Rounding::rmi),
-      suffix("rpi", C::rounding, Rounding::rpi),
+    suffix("rn", C::rounding, Rounding::rn),
+    suffix("rz", C::rounding, Rounding::rz),
+    suffix("rm", C::rounding, Rounding::rm),
+    suffix("rp", C::rounding, Rounding::rp),
+    suffix("rna", C::rounding, Rounding::rna),
+    suffix("rni", C::rounding, Rounding::rni),
+    suffix("rzi", C::rounding, Rounding::rzi),
+    suffix("rmi", C::rounding, Rounding::rmi),
+    suffix("rpi", C::rounding, Rounding::rpi),
 
-      suffix("eq", C::compare, Compare::eq),
-      suffix("ne", C::compare, Compare::ne),
-      suffix("lt", C::compare, Compare::lt),
-      suffix("le", C::compare, Compare::le),
-      suffix("gt", C::compare, Compare::gt),
-      suffix("ge", C::compare, Compare::ge),
-      suffix("lo", C::compare, Compare::lo),
-      suffix("ls", C::compare, Compare::ls),
-      suffix("hi", C::compare, Compare::hi),
-      suffix("hs", C::compare, Compare::hs),
-      suffix("equ", C::compare, Compare::equ),
-      suffix("neu", C::compare, Compare::neu),
-      suffix("ltu", C::compare, Compare::ltu),
-      suffix("leu", C::compare, Compare::leu),
-      suffix("gtu", C::compare, Compare::gtu),
-      suffix("geu", C::compare, Compare::geu),
-      suffix("num", C::compare, Compare::num),
-      suffix("nan", C::compare, Compare::nan),
+    suffix("eq", C::compare, Compare::eq),
+    suffix("ne", C::compare, Compare::ne),
+    suffix("lt", C::compare, Compare::lt),
+    suffix("le", C::compare, Compare::le),
+    suffix("gt", C::compare, Compare::gt),
+    suffix("ge", C::compare, Compare::ge),
+    suffix("lo", C::compare, Compare::lo),
+    suffix("ls", C::compare, Compare::ls),
+    suffix("hi", C::compare, Compare::hi),
+    suffix("hs", C::compare, Compare::hs),
+    suffix("equ", C::compare, Compare::equ),
+    suffix("neu", C::compare, Compare::neu),
+    suffix("ltu", C::compare, Compare::ltu),
+    suffix("leu", C::compare, Compare::leu),
+    suffix("gtu", C::compare, Compare::gtu),
+    suffix("geu", C::compare, Compare::geu),
+    suffix("num", C::compare, Compare::num),
+    suffix("nan", C::compare, Compare::nan),
 
-      suffix("and", C::boolop, BoolOp::and_),
-      suffix("or", C::boolop, BoolOp::or_),
-      suffix("xor", C::boolop, BoolOp::xor_),
+    suffix("and", C::boolop, BoolOp::and_),
+    suffix("or", C::boolop, BoolOp::or_),
+    suffix("xor", C::boolop, BoolOp::xor_),
 
-      suffix("add", C::atomop, AtomOp::add),
-      suffix("min", C::atomop, AtomOp::min),
-      suffix("max", C::atomop, AtomOp::max),
-      suffix("and", C::atomop, AtomOp::and_),
-      suffix("or", C::atomop, AtomOp::or_),
-      suffix("xor", C::atomop, AtomOp::xor_),
-      suffix("exch", C::atomop, AtomOp::exch),
-      suffix("cas", C::atomop, AtomOp::cas),
-      suffix("inc", C::atomop, AtomOp::inc),
-      suffix("dec", C::atomop, AtomOp::dec),
+    suffix("add", C::atomop, AtomOp::add),
+    suffix("min", C::atomop, AtomOp::min),
+    suffix("max", C::atomop, AtomOp::max),
+    suffix("and", C::atomop, AtomOp::and_),
+    suffix("or", C::atomop, AtomOp::or_),
+    suffix("xor", C::atomop, AtomOp::xor_),
+    suffix("exch", C::atomop, AtomOp::exch),
+    suffix("cas", C::atomop, AtomOp::cas),
+    suffix("inc", C::atomop, AtomOp::inc),
+    suffix("dec", C::atomop, AtomOp::dec),
 
-      suffix("weak", C::order, Order::weak),
-      suffix("relaxed", C::order, Order::relaxed),
-      suffix("acquire", C::order, Order::acquire),
-      suffix("release", C::order, Order::release),
-      suffix("acq_rel", C::order, Order::acq_rel),
-      suffix("sc", C::order, Order::sc),
-      suffix("volatile", C::order, Order::volatile_),
-      suffix("mmio", C::order, Order::mmio),
+    suffix("weak", C::order, Order::weak),
+    suffix("relaxed", C::order, Order::relaxed),
+    suffix("acquire", C::order, Order::acquire),
+    suffix("release", C::order, Order::release),
+    suffix("acq_rel", C::order, Order::acq_rel),
+    suffix("sc", C::order, Order::sc),
+    suffix("volatile", C::order, Order::volatile_),
+    suffix("mmio", C::order, Order::mmio),
 
-      suffix("cta", C::scope, Scope::cta),
-      suffix("cluster", C::scope, Scope::cluster),
-      suffix("gpu", C::scope, Scope::gpu),
-      suffix("gl", C::scope, Scope::gpu),  // membar.gl
-      suffix("sys", C::scope, Scope::sys),
+    suffix("cta", C::scope, Scope::cta),
+    suffix("cluster", C::scope, Scope::cluster),
+    suffix("gpu", C::scope, Scope::gpu),
+    suffix("gl", C::scope, Scope::gpu),  // membar.gl
+    suffix("sys", C::scope, Scope::sys),
 
-      suffix("lo", C::part, MulPart::lo),
-      suffix("hi", C::part, MulPart::hi),
-      suffix("wide", C::part, MulPart::wide),
+    suffix("lo", C::part, MulPart::lo),
+    suffix("hi", C::part, MulPart::hi),
+    suffix("wide", C::part, MulPart::wide),
 
-      suffix("up", C::shuffle, ShuffleMode::up),
-      suffix("down", C::shuffle, ShuffleMode::down),
-      suffix("bfly", C::shuffle, ShuffleMode::bfly),
-      suffix("idx", C::shuffle, ShuffleMode::idx),
+    suffix("up", C::shuffle, ShuffleMode::up),
+    suffix("down", C::shuffle, ShuffleMode::down),
+    suffix("bfly", C::shuffle, ShuffleMode::bfly),
+    suffix("idx", C::shuffle, ShuffleMode::idx),
 
-      suffix("all", C::vote, VoteMode::all),
-      suffix("any", C::vote, VoteMode::any),
-      suffix("uni", C::vote, VoteMode::uni),
-      suffix("ballot", C::vote, VoteMode::ballot),
+    suffix("all", C::vote, VoteMode::all),
+    suffix("any", C::vote, VoteMode::any),
+    suffix("uni", C::vote, VoteMode::uni),
+    suffix("ballot", C::vote, VoteMode::ballot),
 
-      suffix("v2", C::vector, 2),
-      suffix("v4", C::vector, 4),
-      suffix("v8", C::vector, 8),
+    suffix("v2", C::vector, 2),
+    suffix("v4", C::vector, 4),
+    suffix("v8", C::vector, 8),
 
-      suffix("f4e", C::permute, PermuteMode::f4e),
-      suffix("b4e", C::permute, PermuteMode::b4e),
-      suffix("rc8", C::permute, PermuteMode::rc8),
-      suffix("ecl", C::permute, PermuteMode::ecl),
-      suffix("ecr", C::permute, PermuteMode::ecr),
-      suffix("rc16", C::permute, PermuteMode::rc16),
+    suffix("f4e", C::permute, PermuteMode::f4e),
+    suffix("b4e", C::permute, PermuteMode::b4e),
+    suffix("rc8", C::permute, PermuteMode::rc8),
+    suffix("ecl", C::permute, PermuteMode::ecl),
+    suffix("ecr", C::permute, PermuteMode::ecr),
+    suffix("rc16", C::permute, PermuteMode::rc16),
 
-      suffix("finite", C::test, TestProperty::finite),
-      suffix("infinite", C::test, TestProperty::infinite),
-      suffix("number", C::test, TestProperty::number),
-      suffix("notanumber", C::test, TestProperty::notanumber),
-      suffix("normal", C::test, TestProperty::normal),
-      suffix("subnormal", C::test, TestProperty::subnormal),
+    suffix("finite", C::test, TestProperty::finite),
+    suffix("infinite", C::test, TestProperty::infinite),
+    suffix("number", C::test, TestProperty::number),
+    suffix("notanumber", C::test, TestProperty::notanumber),
+    suffix("normal", C::test, TestProperty::normal),
+    suffix("subnormal", C::test, TestProperty::subnormal),
 
-      suffix("approx", C::approx, 0),
-      suffix("full", C::approx, 1),
-      suffix("wrap", C::clamp, 0),
-      suffix("clamp", C::clamp, 1),
-      suffix("r", C::leftright, 0),
-      suffix("l", C::leftright, 1),
-      suffix("abs", C::xorsign, 0),
-      suffix("xorsign", C::xorsign, 1),
+    suffix("approx", C::approx, 0),
+    suffix("full", C::approx, 1),
+    suffix("wrap", C::clamp, 0),
+    suffix("clamp", C::clamp, 1),
+    suffix("r", C::leftright, 0),
+    suffix("l", C::leftright, 1),
+    suffix("abs", C::xorsign, 0),
+    suffix("xorsign", C::xorsign, 1),
 
-      flag("ftz", C::ftz),
-      flag("sat", C::sat),
-      flag("cc", C::carry),
-      flag("uni", C::uni),
-      flag("aligned", C::aligned),
-      flag("sync", C::sync),
-      flag("arrive", C::arrive),
-      flag("red", C::red),
-      flag("to", C::to),
-      flag("warp", C::warp),
-      flag("shiftamt", C::shiftamt),
-      flag("NaN", C::nan),
-      flag("abs", C::abs),
-      flag("relu", C::relu),
-      flag("pack", C::pack),
-      flag("noftz", C::noftz),
-      flag("popc", C::popc),
-      flag("idx", C::idx),
-      flag("cta", C::cta),  // bar.cta, barrier.cta: the only barriers of those forms
-  };
-  all.insert(all.end(), others);
-  for (const std::string_view hint :
-       {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L1", "L2", "L1::evict_normal",
-        "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate",
-        "L2::evict_normal", "L2::evict_first", "L2::evict_last", "L2::64B", "L2::128B", "L2::256B",
-        "L2::cache_hint"}) {
-    all.push_back(flag(hint, C::cache));
-  }
-  return all;
-}
+    flag("ftz", C::ftz),
+    flag("sat", C::sat),
+    flag("cc", C::carry),
+    flag("uni", C::uni),
+    flag("aligned", C::aligned),
+    flag("sync", C::sync),
+    flag("arrive", C::arrive),
+    flag("red", C::red),
+    flag("to", C::to),
+    flag("warp", C::warp),
+    flag("shiftamt", C::shiftamt),
+    flag("NaN", C::nan),
+    flag("abs", C::abs),
+    flag("relu", C::relu),
+    flag("pack", C::pack),
+    flag("noftz", C::noftz),
+    flag("popc", C::popc),
+    flag("idx", C::idx),
+    flag("cta", C::cta),  // bar.cta, barrier.cta: the only barriers of those forms
+
+    flag("ca", C::cache),
+    flag("cg", C::cache),
+    flag("cs", C::cache),
+    flag("lu", C::cache),
+    flag("cv", C::cache),
+    flag("wb", C::cache),
+    flag("wt", C::cache),
+    flag("nc", C::cache),
+    flag("L1", C::cache),
+    flag("L2", C::cache),
+    flag("L1::evict_normal", C::cache),
+    flag("L1::evict_unchanged", C::cache),
+    flag("L1::evict_first", C::cache),
+    flag("L1::evict_last", C::cache),
+    flag("L1::no_allocate", C::cache),
+    flag("L2::evict_normal", C::cache),
+    flag("L2::evict_first", C::cache),
+    flag("L2::evict_last", C::cache),
+    flag("L2::64B", C::cache),
+    flag("L2::128B", C::cache),
+    flag("L2::256B", C::cache),
+    flag("L2::cache_hint", C::cache),
+};
 
 // Assigns a value where none was set yet.
 template <class Field>
@@ -202,7 +211,10 @@ int find_suffix_class(std::string_view name) {
 
 std::span<const Suffix> find_suffixes(std::string_view word) {
   static const std::vector<Suffix> sorted = [] {
-    std::vector<Suffix> all = all_suffixes();
+    std::vector<Suffix> all(kSuffixes.begin(), kSuffixes.end());
+    for (int at = static_cast<int>(Type::pred); at <= static_cast<int>(Type::f64); ++at) {
+      all.push_back(suffix(name_of(static_cast<Type>(at)), C::type, at));
+    }
     std::ranges::stable_sort(all, {}, &Suffix::word);
     return all;
   }();
@@ -211,6 +223,7 @@ std::span<const Suffix> find_suffixes(std::string_view word) {
   return {first, last};
 }
 
+// clang-format off
 bool apply(const Suffix& s, Modifiers& m) {
   switch (s.suffix_class) {
     case C::type: return set_type(m, s.value);
@@ -254,5 +267,6 @@ bool apply(const Suffix& s, Modifiers& m) {
   }
   return false;
 }
+// clang-format on
 
 }  // namespace warpcheck::ptx

@@ -10,11 +10,13 @@
 namespace warpcheck::ptx {
 
 // The classes of suffixes, named as in the third column of opcodes.def.
+// clang-format off
 #define WARPCHECK_SUFFIX_CLASSES(X)                                                         \
   X(type) X(space) X(rounding) X(compare) X(boolop) X(atomop) X(order) X(scope) X(part)     \
   X(shuffle) X(vote) X(vector) X(ftz) X(sat) X(approx) X(carry) X(uni) X(aligned) X(sync)   \
   X(arrive) X(red) X(to) X(clamp) X(leftright) X(cache) X(warp) X(shiftamt) X(nan) X(xorsign) \
   X(abs) X(relu) X(pack) X(permute) X(test) X(noftz) X(popc) X(idx) X(cta)
+// clang-format on
 
 enum class SuffixClass : std::uint8_t {
 #define X(name) name,

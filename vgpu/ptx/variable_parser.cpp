@@ -113,8 +113,8 @@ Declaration parse_declarator(Context& context, Space space, const Attributes& at
   out.name = declaration.name;
   std::vector<std::uint64_t> dimensions = parse_dimensions(lexer);
   const std::uint64_t element_bytes = bytes_of(attributes.type) * attributes.vector;
-  out.alignment = attributes.alignment != 0 ? attributes.alignment
-                                            : static_cast<std::uint32_t>(element_bytes);
+  out.alignment =
+      attributes.alignment != 0 ? attributes.alignment : static_cast<std::uint32_t>(element_bytes);
   out.bytes = size_of(lexer, dimensions, element_bytes);
   if (!lexer.accept('=')) return declaration;
   if (attributes.vector > 1) dimensions.push_back(attributes.vector);

@@ -1,0 +1,157 @@
+// How fast the virtual GPU runs, and how many checked cases a second the harness gets out of it.
+//
+//   engine/KERNEL/MODE     one launch over 262,144 elements, one core; the rate is in thread
+//                          instructions a second.  MODE: off (no checkers), race, all.
+//   cases/scan/N           whole trials of a clean pair, all checkers on: upload, launch, download,
+//                          reference, comparison; the rate is in cases a second.
+//
+// bench/run runs this, and Oclgrind beside it.
+#include <benchmark/benchmark.h>
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/kernels/block_scan.hpp"
+#include "bench/kernels/histogram.hpp"
+#include "bench/kernels/tree_reduction.hpp"
+#include "harness/device.hpp"
+#include "harness/registry.hpp"
+#include "harness/trial.hpp"
+#include "vgpu/cudart/virtual_device.hpp"
+
+namespace warpcheck {
+namespace {
+
+constexpr int kElements = 262'144;
+
+struct BenchKernel {
+  const char* name;
+  cudaError_t (*launch)(const int* in, int* out, int n);
+  std::size_t out_size;
+};
+
+constexpr std::array<BenchKernel, 3> kKernels{{
+    {"block_scan", bench::block_scan, kElements},
+    {"histogram", bench::histogram, bench::kBins},
+    {"tree_reduction", bench::tree_reduction, kElements / bench::kReductionGroup},
+}};
+
+struct Mode {
+  const char* name;
+  vgpu::CheckerSet checkers;
+};
+
+constexpr std::array<Mode, 3> kModes{{
+    {"off", {false, false, false, false, false}},
+    {"race", {true, false, false, false, false}},
+    {"all", {}},
+}};
+
+// Small numbers without a pattern, the same every time: those of oclgrind_host.cpp.
+std::vector<int> numbers(std::size_t n) {
+  std::vector<int> values(n);
+  unsigned state = 1;
+  for (int& value : values) {
+    state = state * 1'664'525U + 1'013'904'223U;
+    value = static_cast<int>(state >> 20U);
+  }
+  return values;
+}
+
+// A figure of a run that went wrong is no figure.
+void require(bool holds, const std::string& what) {
+  if (holds) return;
+  fmt::print(stderr, "warpcheck_bench: {}\n", what);
+  std::exit(1);
+}
+
+void run_engine(benchmark::State& state, const BenchKernel& kernel, const Mode& mode) {
+  const std::vector<int> in = numbers(kElements);
+  std::uint64_t lane_steps = 0;
+  for (auto _ : state) {
+    cudart::TrialSettings settings;
+    settings.checkers = mode.checkers;
+    cudart::begin_trial(settings);
+    {
+      Device device;
+      const DeviceArray<int> values = device.upload(in);
+      DeviceArray<int> out = device.array<int>(kernel.out_size);
+      out.fill_bytes(0);
+      const auto start = std::chrono::steady_clock::now();
+      check(kernel.launch(values.data(), out.data(), kElements));
+      check(cudaDeviceSynchronize());
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+      state.SetIterationTime(taken.count());
+    }
+    const cudart::TrialResult result = cudart::end_trial();
+    require(result.refusals.empty() && result.findings.empty() && result.launches == 1,
+            fmt::format("{} did not run cleanly", kernel.name));
+    lane_steps += result.lane_steps;
+  }
+  state.counters["thread_instructions"] =
+      benchmark::Counter(static_cast<double>(lane_steps), benchmark::Counter::kIsRate);
+}
+
+// Two inputs in turn, as the runner remembers the reference of the last one.
+std::array<Case, 2> scan_cases(int n) {
+  const AnyPair* pair = Registry::global().find("scan_hillis_steele");
+  require(pair != nullptr, "there is no pair scan_hillis_steele");
+  std::array<Case, 2> cases;
+  for (Case& a_case : cases) {
+    std::vector<int> values = numbers(static_cast<std::size_t>(n));
+    if (&a_case == &cases.back()) values.front() = 1;
+    Json input;
+    input["values"] = values;
+    input["launch"] = to_json(LaunchConfig{.grid = 1, .block = n});
+    a_case.pair = pair;
+    a_case.input = pair->from_json(input);
+  }
+  return cases;
+}
+
+void run_cases(benchmark::State& state) {
+  const std::array<Case, 2> cases = scan_cases(static_cast<int>(state.range(0)));
+  TrialRunner runner;
+  std::size_t next = 0;
+  for (auto _ : state) {
+    const Verdict verdict = runner.run(cases[next ^= 1]);
+    require(!verdict.failed() && verdict.refusals.empty(), "a scan did not run cleanly");
+  }
+  state.counters["cases"] = benchmark::Counter(static_cast<double>(state.iterations()),
+                                               benchmark::Counter::kIsRate);
+}
+
+void register_all() {
+  for (const BenchKernel& kernel : kKernels) {
+    for (const Mode& mode : kModes) {
+      benchmark::RegisterBenchmark(
+          fmt::format("engine/{}/{}", kernel.name, mode.name).c_str(),
+          [&kernel, &mode](benchmark::State& state) { run_engine(state, kernel, mode); })
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond);
+    }
+  }
+  benchmark::RegisterBenchmark("cases/scan", run_cases)
+      ->Arg(64)
+      ->Arg(256)
+      ->Arg(1024)
+      ->Unit(benchmark::kMicrosecond);
+}
+
+}  // namespace
+}  // namespace warpcheck
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  warpcheck::register_all();
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

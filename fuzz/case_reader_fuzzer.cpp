@@ -1,0 +1,55 @@
+// libFuzzer entry for the case reader: any bytes are either a case, or a CaseFileError.
+//
+// What was read is written and read again: the two texts are the same.  Anything else (a crash, a
+// hang, undefined behaviour, another exception, a text that changes) is a bug.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/case_file.hpp"
+#include "harness/pair.hpp"
+
+namespace warpcheck {
+
+// A field of every type that a case can hold.
+struct EveryField {
+  std::vector<int> ints;
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::vector<std::int64_t>> nested;
+  std::vector<float> floats;
+  std::array<double, 2> doubles{};
+  std::string text;
+  bool flag = false;
+  LaunchConfig launch;
+};
+FIELDS(EveryField, ints, bytes, nested, floats, doubles, text, flag, launch);
+
+// Read, never run.
+KERNEL_PAIR(every_field, EveryField, int) = {
+    .family = "fuzz",
+    .origin = "ours",
+    .domain = [](const EveryField& in) { return in.ints.size() < 1'000; },
+};
+PROPERTY(every_field, holds)(EveryField) {}
+
+}  // namespace warpcheck
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace warpcheck;
+  const auto parse = [](std::string_view text) {
+    return parse_case(text, "fuzz.case", Registry::global());
+  };
+  std::string text;
+  try {
+    text = case_text(parse({reinterpret_cast<const char*>(data), size}));
+  } catch (const CaseFileError&) {
+    return 0;
+  }
+  // What is written is always read.
+  if (case_text(parse(text)) != text) std::abort();
+  return 0;
+}

@@ -1,0 +1,105 @@
+#include "fuzz/entry.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "fuzz/byte_schedule.hpp"
+#include "fuzz/input_layout.hpp"
+#include "harness/case_file.hpp"
+
+namespace warpcheck::fuzz {
+namespace {
+
+// Stepped on every input, so that libFuzzer sees an instrumented program whatever the kernel does.
+constexpr std::size_t kAliveCounter = 0;
+
+}  // namespace
+
+TrialResult InputRunner::WatchedEngine::run(const TrialSettings& settings,
+                                            FunctionRef<void()> body) {
+  feedback_.reset();
+  TrialSettings watched = settings;
+  watched.want_feedback = true;
+  watched.extra_observer = &feedback_;
+  return virtual_gpu().run(watched, body);
+}
+
+InputRunner::InputRunner(const AnyPair& pair, std::span<std::uint8_t> counters,
+                         InputOptions options)
+    : pair_(pair), counters_(counters), options_(options), feedback_(counters) {}
+
+Case InputRunner::decode(std::span<const std::uint8_t> bytes) const {
+  const InputLayout layout = split_input(bytes);
+  Tape tape = Tape::of_bytes(tape_bytes(layout));
+  Draw draw(tape);
+  Case drawn;
+  drawn.pair = &pair_;
+  drawn.input = pair_.draw(draw);
+  drawn.tape = tape.recorded();
+  const auto build = layout.unoptimized() ? cudart::Build::unoptimized : cudart::Build::optimized;
+  const auto model =
+      layout.lockstep() ? vgpu::WarpModel::lockstep : vgpu::WarpModel::independent;
+  drawn.settings.build = options_.build.value_or(build);
+  drawn.settings.warp_model = options_.warp_model.value_or(model);
+  return drawn;
+}
+
+std::optional<FailedInput> InputRunner::run(std::span<const std::uint8_t> bytes) {
+  ++executions_;
+  counters_[kAliveCounter] = 1;
+  FailedInput failed{decode(bytes), {}};
+  if (!pair_.in_domain(failed.a_case.input)) return std::nullopt;
+  ByteSchedule schedule(split_input(bytes));
+  TrialRunner& runner = options_.feedback ? watched_runner_ : plain_runner_;
+  failed.verdict = runner.run(failed.a_case, schedule);
+  if (!failed.verdict.refusals.empty()) {
+    throw std::runtime_error(fmt::format("pair '{}' cannot be run: {}", pair_.name(),
+                                         fmt::join(failed.verdict.refusals, "; ")));
+  }
+  if (!failed.verdict.failed()) return std::nullopt;
+  failed.a_case.schedule = failed.verdict.schedule;
+  return failed;
+}
+
+bool KnownFailures::add(const Verdict& verdict) {
+  bool is_new = false;
+  for (const std::string& place : failure_class(verdict).places) {
+    is_new |= places_.insert(place).second;
+  }
+  return is_new;
+}
+
+std::filesystem::path case_directory(const std::filesystem::path& root, const AnyPair& pair) {
+  return root / pair.name();
+}
+
+Report shrink_and_save(const FailedInput& failed, const std::filesystem::path& directory,
+                       std::uint64_t executions, TrialRunner& runner,
+                       const ShrinkOptions& options) {
+  const auto save = [&](const Case& a_case, const Verdict& verdict) {
+    std::filesystem::path path = directory / case_file_name(a_case, verdict);
+    write_case(path, record_of(a_case, verdict));
+    return path;
+  };
+  const std::filesystem::path found = save(failed.a_case, failed.verdict);
+  ShrunkCase shrunk = shrink(failed.a_case, runner, options);
+  Report report{.a_case = failed.a_case,
+                .verdict = failed.verdict,
+                .search = Report::Search{.trials = executions, .shrinks = 0, .complete = false},
+                .replay_path = found.string()};
+  // A failure that its own recording does not show again stays as it was found.
+  if (!shrunk.kept) return report;
+  const std::filesystem::path smallest = save(shrunk.a_case, shrunk.verdict);
+  if (smallest != found) std::filesystem::remove(found);
+  report.a_case = std::move(shrunk.a_case);
+  report.verdict = std::move(shrunk.verdict);
+  report.search->shrinks = shrunk.shrinks;
+  report.search->complete = shrunk.complete;
+  report.replay_path = smallest.string();
+  return report;
+}
+
+}  // namespace warpcheck::fuzz

@@ -1,0 +1,98 @@
+// bytes -> the same pairs: what a fuzz target does with an input.
+//
+// The data is drawn from the front of the bytes, the schedule decoded from the back
+// (input_layout.hpp).  What fails becomes an ordinary case: its typed input and its recorded
+// schedule, so the one shrinker and the one replay serve it.
+//
+// Nothing here links RapidCheck or libFuzzer.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fuzz/feedback.hpp"
+#include "harness/report.hpp"
+#include "harness/shrink.hpp"
+#include "harness/trial.hpp"
+
+namespace warpcheck::fuzz {
+
+// What an input is taken to mean, beyond its bytes.
+struct InputOptions {
+  // Not given: the input's mode byte says.
+  std::optional<cudart::Build> build;
+  std::optional<vgpu::WarpModel> warp_model;
+  bool feedback = true;  // false: one counter steps on every input, as libFuzzer asks
+};
+
+// A failing case, its verdict; the schedule is the recorded one.
+struct FailedInput {
+  Case a_case;
+  Verdict verdict;
+};
+
+// Runs inputs as trials of one pair.  One at a time in a process.
+class InputRunner {
+ public:
+  // counters: kCounters of them, zeroed by their owner before each input.
+  InputRunner(const AnyPair& pair, std::span<std::uint8_t> counters, InputOptions options = {});
+
+  // The case that the bytes mean; its schedule is still to be decided by ByteSchedule.
+  [[nodiscard]] Case decode(std::span<const std::uint8_t> bytes) const;
+
+  // Runs one input.  Nothing: it did not fail, or it is outside the pair's domain.
+  // Throws std::runtime_error where a kernel cannot be run, with its name and the reason.
+  std::optional<FailedInput> run(std::span<const std::uint8_t> bytes);
+
+  [[nodiscard]] std::uint64_t executions() const { return executions_; }
+  // Runs trials without feedback: for the shrinker.
+  [[nodiscard]] TrialRunner& plain_runner() { return plain_runner_; }
+
+ private:
+  // The virtual GPU with the feedback as one more observer.
+  class WatchedEngine final : public Engine {
+   public:
+    explicit WatchedEngine(Feedback& feedback) : feedback_(feedback) {}
+    TrialResult run(const TrialSettings& settings, FunctionRef<void()> body) override;
+
+   private:
+    Feedback& feedback_;
+  };
+
+  const AnyPair& pair_;
+  std::span<std::uint8_t> counters_;
+  InputOptions options_;
+  Feedback feedback_;
+  WatchedEngine watched_{feedback_};
+  TrialRunner watched_runner_{watched_};
+  TrialRunner plain_runner_;
+  std::uint64_t executions_ = 0;
+};
+
+// Failures that were met before.  A failure is new when it shows a finding, at its place, that no
+// earlier one showed.
+class KnownFailures {
+ public:
+  // Returns whether it is new, and remembers it.
+  bool add(const Verdict& verdict);
+
+ private:
+  std::set<std::string> places_;
+};
+
+// Where the cases of a pair are saved.
+[[nodiscard]] std::filesystem::path case_directory(const std::filesystem::path& root,
+                                                   const AnyPair& pair);
+
+// Saves the failing case at once, so that nothing is lost on kill, then shrinks it and saves the
+// smallest in its place.  The report has the path.
+Report shrink_and_save(const FailedInput& failed, const std::filesystem::path& directory,
+                       std::uint64_t executions, TrialRunner& runner,
+                       const ShrinkOptions& options = {});
+
+}  // namespace warpcheck::fuzz

@@ -1,0 +1,184 @@
+#include "fuzz/fuzz.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <stdexcept>
+#include <string_view>
+
+#include "fuzz/entry.hpp"
+#include "fuzz/libfuzzer.hpp"
+#include "harness/case_file.hpp"
+#include "harness/workers.hpp"
+
+namespace warpcheck {
+namespace {
+
+using fuzz::InputRunner;
+using fuzz::KnownFailures;
+
+// Inputs are tapes: a few hundred bytes draw what finds a bug, and the tail stands for the rest.
+// The mutator grows them as it likes (len_control), as a longer one costs no more to run.
+constexpr std::size_t kInputBytesMax = 4096;
+// Trials are bounded in steps; so this is a bug of the harness, or a shrink of a large case.
+constexpr int kTimeoutSeconds = 600;
+
+// Tags of the lines that a job emits.
+constexpr char kCase = 'c';        // path of a case file, behind executions, shrinks, completeness
+constexpr char kExecutions = 'n';  // at the end: how many
+
+// One job: what the callback of libFuzzer works on.
+class Job {
+ public:
+  Job(const FuzzOptions& options, const Emit& emit)
+      : options_(options),
+        emit_(emit),
+        runner_(*options.pair, fuzz::libfuzzer_counters(),
+                {options.build, options.warp_model, options.feedback}) {}
+
+  void run_input(std::span<const std::uint8_t> bytes) {
+    const auto failed = runner_.run(bytes);
+    if (!failed || !known_.add(failed->verdict)) return;
+    const Report report =
+        fuzz::shrink_and_save(*failed, fuzz::case_directory(options_.cases, *options_.pair),
+                        runner_.executions(), runner_.plain_runner(), options_.shrink);
+    emit_(fmt::format("{}{} {} {:d} {}", kCase, report.search->trials, report.search->shrinks,
+                      report.search->complete, report.replay_path));
+    known_.add(report.verdict);
+    for (const vgpu::FindingKind kind : failure_kinds(failed->verdict)) kinds_.insert(kind);
+    if (options_.stop_when_found && std::ranges::includes(kinds_, options_.pair->expects())) {
+      end();
+    }
+  }
+
+  // Leaves the process; static objects belong to the parent.
+  [[noreturn]] void end() {
+    emit_(fmt::format("{}{}", kExecutions, runner_.executions()));
+    std::_Exit(0);
+  }
+
+ private:
+  const FuzzOptions& options_;
+  const Emit& emit_;
+  InputRunner runner_;
+  KnownFailures known_;
+  std::set<vgpu::FindingKind> kinds_;
+};
+
+// libFuzzer's callback and the end of the process know no context.
+Job* the_job = nullptr;
+
+// libFuzzer tells its progress on stderr; a job's errors come as exceptions and exit codes.
+void silence_stderr() {
+  const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (null < 0) return;
+  ::dup2(null, STDERR_FILENO);
+  ::close(null);
+}
+
+[[noreturn]] void run_job(const FuzzOptions& options, std::size_t number, const Emit& emit) {
+  Job job(options, emit);
+  the_job = &job;
+  std::atexit([] { the_job->end(); });
+  silence_stderr();
+  const std::uint64_t seed = (std::uint64_t{options.seed} * options.jobs + number) % 0x7fff'ffff;
+  std::vector<std::string> arguments{
+      "warpcheck",
+      fmt::format("-seed={}", seed + 1),  // 0 would be the clock
+      fmt::format("-max_len={}", kInputBytesMax),
+      "-len_control=0",
+      fmt::format("-timeout={}", kTimeoutSeconds),
+      "-rss_limit_mb=0",
+      "-detect_leaks=0",
+      fmt::format("-artifact_prefix={}/",
+                  fuzz::case_directory(options.cases, *options.pair).string())};
+  if (options.seconds != 0) {
+    arguments.push_back(fmt::format("-max_total_time={}", options.seconds));
+  }
+  if (options.executions != 0) arguments.push_back(fmt::format("-runs={}", options.executions));
+  if (!options.corpus.empty()) arguments.push_back(options.corpus.string());
+  fuzz::run_libfuzzer(arguments, [](std::span<const std::uint8_t> bytes) { the_job->run_input(bytes); });
+}
+
+Report report_of(const std::string& line, Registry& registry, TrialRunner& runner) {
+  unsigned long long trials = 0, shrinks = 0;
+  int complete = 0, length = 0;
+  if (std::sscanf(line.c_str(), "%llu %llu %d %n", &trials, &shrinks, &complete, &length) != 3) {
+    throw std::logic_error("fuzz: a job's line is not what a job writes: " + line);
+  }
+  Report report;
+  report.replay_path = line.substr(static_cast<std::size_t>(length));
+  report.a_case = read_case(report.replay_path, registry).a_case;
+  report.verdict = runner.run(report.a_case);
+  report.search = Report::Search{trials, shrinks, complete != 0};
+  return report;
+}
+
+// Case files are named by what they show, so jobs that found the same wrote the same file.
+void take_lines(const TaskResult& task, std::set<std::string>& cases, FuzzOutcome& outcome) {
+  bool ended = false;
+  for (const std::string& line : task.lines) {
+    if (line.front() == kCase) cases.insert(line.substr(1));
+    if (line.front() == kExecutions) {
+      ended = true;
+      outcome.executions += std::stoull(line.substr(1));
+    }
+  }
+  if (!ended) outcome.errors.push_back(task.failure);
+}
+
+}  // namespace
+
+std::vector<vgpu::FindingKind> FuzzOutcome::kinds() const {
+  std::set<vgpu::FindingKind> kinds;
+  for (const Report& report : reports) {
+    for (const vgpu::FindingKind kind : failure_kinds(report.verdict)) kinds.insert(kind);
+  }
+  return {kinds.begin(), kinds.end()};
+}
+
+FuzzOutcome run_fuzz(const FuzzOptions& options) {
+  if (options.pair == nullptr) throw std::invalid_argument("fuzz: no pair");
+  if (options.seconds == 0 && options.executions == 0 && !options.stop_when_found) {
+    throw std::invalid_argument("fuzz: neither seconds nor executions end the search");
+  }
+  std::filesystem::create_directories(fuzz::case_directory(options.cases, *options.pair));
+  if (!options.corpus.empty()) std::filesystem::create_directories(options.corpus);
+  const auto tasks = run_tasks(
+      options.jobs, options.jobs,
+      [&](std::size_t job, const Emit& emit) { run_job(options, job, emit); }, options.stop);
+  FuzzOutcome outcome;
+  std::set<std::string> cases;
+  for (const TaskResult& task : tasks) take_lines(task, cases, outcome);
+  TrialRunner runner;
+  std::set<std::string> seen;
+  for (const std::string& line : cases) {
+    Report report = report_of(line, Registry::global(), runner);
+    if (seen.insert(report.replay_path).second) outcome.reports.push_back(std::move(report));
+  }
+  std::ranges::sort(outcome.reports, {}, &Report::replay_path);
+  return outcome;
+}
+
+int fuzz_pair(const FuzzOptions& options) {
+  const FuzzOutcome outcome = run_fuzz(options);
+  for (const Report& report : outcome.reports) fmt::print("{}\n", report_text(report));
+  fmt::print("{}: {} executions, {} failures\n", options.pair->name(), outcome.executions,
+             outcome.reports.size());
+  for (const std::string& error : outcome.errors) {
+    fmt::print(stderr, "warpcheck: fuzz {}: {}\n", options.pair->name(), error);
+  }
+  if (!options.json.empty()) {
+    write_file_atomically(options.json, report_json(outcome.reports).dump(2) + "\n");
+  }
+  if (!outcome.errors.empty()) return 2;
+  return outcome.reports.empty() ? 0 : 1;
+}
+
+}  // namespace warpcheck

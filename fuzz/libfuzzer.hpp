@@ -1,0 +1,24 @@
+// libFuzzer as a library: its driver, the counters it reads, our mutator.
+//
+// Linked with libclang_rt.fuzzer_no_main (which brings the driver but no main), by any compiler:
+// nothing of the program is instrumented, all feedback comes through the counters.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace warpcheck::fuzz {
+
+// The extra counters: kCounters of them; libFuzzer zeroes them before each input.
+std::span<std::uint8_t> libfuzzer_counters();
+
+using InputCallback = void (*)(std::span<const std::uint8_t> bytes);
+
+// Runs libFuzzer with its command-line arguments (the first is the program's name) until they say
+// to stop; then leaves the process by exit(), as libFuzzer does.  An exception of the callback
+// ends the process too, after what() was written to stderr.
+[[noreturn]] void run_libfuzzer(std::vector<std::string> arguments, InputCallback callback);
+
+}  // namespace warpcheck::fuzz

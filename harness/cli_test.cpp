@@ -1,0 +1,146 @@
+// The command line as a user sees it: runs the built program.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int status = -1;
+  std::string out;  // stdout and stderr
+};
+
+class Cli : public testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = fs::temp_directory_path() / ("warpcheck_cli." + std::to_string(::getpid()));
+    fs::create_directories(directory_);
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  Outcome run(const std::string& arguments) const {
+    const std::string command =
+        "cd '" + directory_.string() + "' && " WARPCHECK_PROGRAM " " + arguments + " 2>&1";
+    Outcome outcome;
+    std::FILE* pipe = ::popen(command.c_str(), "r");
+    std::array<char, 4096> bytes{};
+    for (std::size_t count; (count = std::fread(bytes.data(), 1, bytes.size(), pipe)) > 0;) {
+      outcome.out.append(bytes.data(), count);
+    }
+    const int status = ::pclose(pipe);
+    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return outcome;
+  }
+
+  std::string read(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(directory_ / name).rdbuf();
+    return text.str();
+  }
+
+  // The only case under `cases`/<pair>/.
+  std::string case_of(const std::string& cases, const std::string& pair) const {
+    for (const auto& entry : fs::directory_iterator(directory_ / cases / pair)) {
+      return cases + "/" + pair + "/" + entry.path().filename().string();
+    }
+    return "";
+  }
+
+  fs::path directory_;
+};
+
+void expect_one_line_error(const Outcome& outcome, const std::string& part) {
+  EXPECT_EQ(outcome.status, 2) << outcome.out;
+  EXPECT_NE(outcome.out.find(part), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find('\n'), outcome.out.size() - 1) << outcome.out;
+}
+
+constexpr const char* kPair = "scan_hillis_steele_published";
+
+TEST_F(Cli, ListNamesEveryPair) {
+  const Outcome outcome = run("list");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.out.find(kPair), std::string::npos);
+  const auto json = nlohmann::json::parse(run("list --json").out);
+  EXPECT_EQ(json["version"], 1);
+  EXPECT_GT(json["pairs"].size(), 5u);
+}
+
+TEST_F(Cli, BadUsageIsOneLineAndStatus2) {
+  expect_one_line_error(run(""), "A subcommand is required");
+  expect_one_line_error(run("frobnicate"), "frobnicate");
+  expect_one_line_error(run("check --trials many"), "trials");
+  expect_one_line_error(run("check --build shipped"), "shipped");
+  expect_one_line_error(run("check no_such_pair"), "no pair 'no_such_pair'");
+  expect_one_line_error(run("check scan_tre"), "is it 'scan_tree'?");
+  expect_one_line_error(run("fuzz no_such_pair"), "no pair 'no_such_pair'");
+  expect_one_line_error(run("replay none.case"), "cannot read none.case: No such file");
+  expect_one_line_error(run("shrink none.case -o x.case"), "cannot read none.case: No such file");
+  EXPECT_EQ(run("--help").status, 0);
+}
+
+TEST_F(Cli, DamagedCasesAreOneLineAndStatus2) {
+  std::ofstream(directory_ / "bad.case") << "{\"warpcheck_case\": 1, \"pair\": \"x\"}";
+  expect_one_line_error(run("replay bad.case"), "bad.case: no pair 'x'");
+  std::ofstream(directory_ / "bad.case") << "nonsense";
+  expect_one_line_error(run("replay bad.case"), "bad.case: not valid JSON");
+  std::ofstream(directory_ / "bad.case") << "{\"warpcheck_case\": 99}";
+  expect_one_line_error(run("shrink bad.case -o x.case"), "case format version 99");
+}
+
+TEST_F(Cli, AFailureIsWrittenReplayedAndShrunkAgain) {
+  const std::string check = std::string("check ") + kPair + " --json found.json";
+  const Outcome found = run(check);
+  EXPECT_EQ(found.status, 1) << found.out;
+  const std::string path = case_of("fuzz/cases", kPair);
+  EXPECT_NE(found.out.find("replay: warpcheck replay " + path + "\n"), std::string::npos);
+  const auto json = nlohmann::json::parse(read("found.json"));
+  EXPECT_EQ(json["version"], 1);
+  EXPECT_EQ(json["findings"][0]["kind"], "data-race");
+
+  const Outcome replayed = run("replay " + path);
+  EXPECT_EQ(replayed.status, 1);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(run("replay " + path).out, replayed.out);
+  EXPECT_EQ(run("replay --expect-recorded " + path).status, 0);
+
+  const Outcome shrunk = run("shrink " + path + " -o again.case");
+  EXPECT_EQ(shrunk.status, 1) << shrunk.out;
+  EXPECT_EQ(read("again.case"), read(path));
+}
+
+TEST_F(Cli, TheSameSeedFindsTheSame) {
+  const std::string check = std::string("check ") + kPair + " --seed 5";
+  EXPECT_EQ(run(check).out, run(check).out);
+}
+
+TEST_F(Cli, WhatCannotBeWrittenIsSaidAndTheReportIsStillPrinted) {
+  std::ofstream(directory_ / "file") << "x";
+  const Outcome outcome = run(std::string("check ") + kPair + " --cases file/cases");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.out.find("warpcheck: cannot make the directory"), std::string::npos);
+  EXPECT_NE(outcome.out.find("FAIL scan_hillis_steele_published"), std::string::npos);
+  EXPECT_EQ(run("list > /dev/full").status, 2);
+}
+
+TEST_F(Cli, HuntIsTheSameWithOneProcessAndWithThree) {
+  const std::string hunt = std::string("hunt --pairs scan_hillis_steele,") + kPair +
+                           " --trials 20 --json hunt.json --jobs ";
+  const Outcome one = run(hunt + "1 2>/dev/null");
+  EXPECT_EQ(one.status, 0) << one.out;
+  EXPECT_NE(one.out.find("2 of 2 pairs as expected"), std::string::npos);
+  const std::string json = read("hunt.json");
+  EXPECT_EQ(run(hunt + "3 2>/dev/null").out, one.out);
+  EXPECT_EQ(read("hunt.json"), json);
+}
+
+}  // namespace
