@@ -59,6 +59,9 @@ function(warpcheck_kernels target)
     warpcheck_embed_unoptimized(${archive} ${file} "${arg_OPTIONS}")
   endforeach()
 
+  # So that the runtime follows the archive on every link line, whoever else names it.
+  target_link_libraries(${archive} INTERFACE $<LINK_ONLY:${arg_RUNTIME}>)
+
   add_library(${target} INTERFACE)
   target_link_libraries(${target} INTERFACE
     $<LINK_LIBRARY:WHOLE_ARCHIVE,${archive}> ${arg_RUNTIME})

@@ -102,7 +102,7 @@ void silence_stderr() {
     arguments.push_back(fmt::format("-max_total_time={}", options.seconds));
   }
   if (options.executions != 0) arguments.push_back(fmt::format("-runs={}", options.executions));
-  if (!options.corpus.empty()) arguments.push_back(options.corpus.string());
+  if (!options.corpus.empty()) arguments.push_back(options.corpus);
   fuzz::run_libfuzzer(arguments, [](std::span<const std::uint8_t> bytes) { the_job->run_input(bytes); });
 }
 

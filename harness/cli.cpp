@@ -20,8 +20,6 @@
 namespace warpcheck {
 namespace {
 
-constexpr std::string_view kBoth = "both";
-
 volatile std::sig_atomic_t interrupted = 0;
 
 void on_interrupt(int) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/any_pair.hpp"
@@ -43,6 +44,8 @@ int run_cli(int argc, const char* const* argv);
 std::vector<const AnyPair*> pairs_named(const std::vector<std::string>& names);
 
 // --build and --warp-model, each with the extra value "both".
+inline constexpr std::string_view kBoth = "both";
+
 struct ConfigurationOptions {
   std::string build = "optimized";
   std::string warp_model = "independent";

@@ -5,32 +5,58 @@
 #include "harness/cli.hpp"
 
 namespace warpcheck {
+namespace {
+
+struct Arguments {
+  FuzzOptions fuzz;
+  std::string pair;
+  bool no_feedback = false;
+  ConfigurationOptions configuration{.build = "both", .warp_model = "both"};
+};
+
+int run_fuzz_command(Arguments arguments) {
+  FuzzOptions& fuzz = arguments.fuzz;
+  fuzz.pair = pairs_named({arguments.pair}).front();
+  fuzz.feedback = !arguments.no_feedback;
+  fuzz.stop = watch_interrupts();
+  // One value given fixes it; "both" leaves the choice to the inputs.
+  const auto settings = arguments.configuration.settings();
+  if (arguments.configuration.build != kBoth) fuzz.build = settings.front().build;
+  if (arguments.configuration.warp_model != kBoth) fuzz.warp_model = settings.front().warp_model;
+  if (fuzz.seconds == 0 && fuzz.executions == 0) {
+    throw UsageError("fuzz needs an end: give --seconds or --runs");
+  }
+  const int status = fuzz_pair(fuzz);
+  return *fuzz.stop != 0 ? kInterrupted : status;
+}
+
+}  // namespace
 
 void add_fuzz_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("fuzz", "Coverage-guided search of one pair");
-  struct Arguments {
-    FuzzOptions fuzz;
-    std::string pair;
-  };
   const auto arguments = std::make_shared<Arguments>();
   FuzzOptions& fuzz = arguments->fuzz;
   command->add_option("PAIR", arguments->pair, "Which pair")->required();
-  command->add_option("--seconds", fuzz.seconds, "At most; 0: until it is interrupted")
+  command->add_option("--seconds", fuzz.seconds, "At most, of each job; 0: no limit")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--runs", fuzz.executions, "Executions of each job at most; 0: no limit")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--jobs", fuzz.jobs, "Processes")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  command->add_option("--seed", fuzz.seed, "Where the search begins")->capture_default_str();
   command->add_option("--corpus", fuzz.corpus, "Directory of saved inputs");
+  command->add_flag("--no-feedback", arguments->no_feedback, "Search blindly, to compare");
+  command->add_flag("--stop-when-found", fuzz.stop_when_found,
+                    "End at the first failure (of a specimen: when all its kinds were met)");
+  arguments->configuration.add_to(*command);
   command->add_option("--cases", fuzz.cases, "Directory for the cases of failures")
       ->capture_default_str();
   command->add_option("--json", fuzz.json, "Write the findings to this file");
-  command->callback([&run, arguments] {
-    run = [arguments] {
-      arguments->fuzz.pair = pairs_named({arguments->pair}).front();
-      return fuzz_pair(arguments->fuzz);
-    };
-  });
+  command->callback(
+      [&run, arguments] { run = [arguments] { return run_fuzz_command(*arguments); }; });
 }
 
 }  // namespace warpcheck

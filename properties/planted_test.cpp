@@ -25,14 +25,10 @@ TEST(PlantedMagic, NeedsAllFourBytes) {
   }
 }
 
-// Warp 0 of one block of 64 threads: one store for each word of the flags, then in each round 40
-// steps of work, the raising and the lowering of the flag.
-constexpr std::uint64_t kInitialStores = 4;
-constexpr std::uint64_t kRoundAccesses = 42;
-
+// Warp 1 in each round: 40 steps of work, the raising and the lowering of the flag.
 vgpu::Decision look_while_raised(std::uint64_t round) {
-  const std::uint64_t lowering = kInitialStores + round * kRoundAccesses + 41;
-  return {.at = {}, .index = lowering, .held = 1, .next = {0, 1}};
+  const std::uint64_t lowering = round * 42 + 41;
+  return {.at = {0, 1}, .index = lowering, .held = 1, .next = {0, 0}};
 }
 
 std::string kinds_under(const std::vector<vgpu::Decision>& decisions) {

@@ -77,6 +77,8 @@ TEST_F(CheckersTest, Places) {
             "32 bytes at byte 240 of in (256 bytes)");
   EXPECT_EQ(host_copy_out_of_bounds("cudaMemset", true, 0x20, 8, nullptr).object,
             "8 bytes at address 0x20");
+  EXPECT_EQ(host_copy_out_of_bounds("cudaMemset", true, 0x7f00'0000'0000, 8, &in).object,
+            "8 bytes at address 0x7f0000000000");
   EXPECT_EQ(host_copy_out_of_bounds("cudaMemset", true, 0x20, 8, nullptr).message,
             "cudaMemset of 8 bytes is not inside one allocation");
 }
@@ -214,13 +216,49 @@ TEST_F(CheckersTest, ManyDifferentFindingsAreKeptApart) {
 }
 
 TEST_F(CheckersTest, AToolkitHeaderIsNotTheUsersLine) {
-  program.files.push_back("/opt/cuda/targets/x86_64-linux/include/device_atomic_functions.hpp");
+  for (const char* const header :
+       {"/opt/cuda/targets/x86_64-linux/include/device_atomic_functions.hpp",
+        "/usr/local/cuda/include/device_atomic_functions.hpp",
+        "/usr/local/cuda-13.0/include/cccl/cub/block/block_scan.cuh", "/usr/include/crt/math.h"}) {
+    checkers.reset({}, WarpModel::independent);
+    program = fake_program();
+    program.files.push_back(header);
+    program.locations.push_back({.file = 1, .line = 42});
+    program.sources[7].location = {.file = 2, .line = 107, .column = 3, .inlined_at = 0};
+    start();
+    emit(fault(Fault::Kind::out_of_bounds));
+    EXPECT_EQ(only().accesses[0].file, "k.cu") << header;
+    EXPECT_EQ(only().accesses[0].line, 42u) << header;
+  }
+}
+
+TEST_F(CheckersTest, TheUsersOwnHeadersAreTheUsersLines) {
+  program.files.push_back("project/include/scan.cuh");
   program.locations.push_back({.file = 1, .line = 42});
-  program.sources[7].location = {.file = 2, .line = 107, .column = 3, .inlined_at = 0};
+  program.sources[7].location = {.file = 2, .line = 8, .column = 3, .inlined_at = 0};
+  start();
+  emit(fault(Fault::Kind::out_of_bounds));
+  EXPECT_EQ(only().accesses[0].file, "project/include/scan.cuh");
+}
+
+TEST_F(CheckersTest, ALibraryFunctionThatIsCalledOnceHasItsCallersLine) {
+  program.files.push_back("/usr/local/cuda/include/device_atomic_functions.hpp");
+  program.sources[7].location = {.file = 2, .line = 107};
+  program.functions = {{.name = "k", .entry = 0}, {.name = "atomicAdd", .entry = 6}};
+  program.code[3].kind = InstrKind::call;
+  program.code[3].target = 1;
   start();
   emit(fault(Fault::Kind::out_of_bounds));
   EXPECT_EQ(only().accesses[0].file, "k.cu");
-  EXPECT_EQ(only().accesses[0].line, 42u);
+  EXPECT_EQ(only().accesses[0].line, 103u);
+  EXPECT_EQ(only().accesses[0].ptx, "op7");
+
+  program.code[4] = program.code[3];  // a second call: which one is not known
+  program.code[4].source = 4;
+  checkers.reset({}, WarpModel::independent);
+  start();
+  emit(fault(Fault::Kind::out_of_bounds));
+  EXPECT_EQ(only().accesses[0].line, 107u);
 }
 
 }  // namespace

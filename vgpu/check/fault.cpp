@@ -34,10 +34,30 @@ std::uint64_t distance_before(std::uint64_t address, std::uint64_t begin) {
   return address >> 63 != 0 ? 0 - address : 0;
 }
 
+// Farther from an allocation than this, an address has nothing to do with it.
+constexpr std::uint64_t kNearBytes = 1u << 20;
+
+bool is_near(const Allocation& allocation, std::uint64_t address) {
+  if (distance_before(address, allocation.address) != 0) {
+    return distance_before(address, allocation.address) <= kNearBytes;
+  }
+  return address - allocation.address <= bytes_of(allocation) + kNearBytes;
+}
+
+// The space of a generic address is known only by what lies near it.
+ptx::Space space_of(const Fault& fault) {
+  const bool near_constant = fault.nearest != nullptr &&
+                             fault.nearest->space == ptx::Space::constant &&
+                             is_near(*fault.nearest, fault.address);
+  return near_constant ? ptx::Space::constant : fault.space;
+}
+
 }  // namespace
 
 std::string describe_place(const Allocation* nearest, std::uint64_t address, std::uint64_t bytes) {
-  if (nearest == nullptr) return fmt::format("{} bytes at address {:#x}", bytes, address);
+  if (nearest == nullptr || !is_near(*nearest, address)) {
+    return fmt::format("{} bytes at address {:#x}", bytes, address);
+  }
   const std::string name = name_with_size(*nearest);
   const std::uint64_t end = nearest->address + bytes_of(*nearest);
   if (const std::uint64_t before = distance_before(address, nearest->address); before != 0) {
@@ -55,7 +75,7 @@ void report_fault(Reporter& reporter, const Fault& fault, FindingKind kind, std:
   reporter.report({fault.program, fault.pc, ptx::kNone, tag}, [&] {
     Finding finding;
     finding.kind = kind;
-    finding.space = space_name(fault.space);
+    finding.space = space_name(space_of(fault));
     finding.kernel = kernel_name(fault.program->kernel);
     finding.object = describe_place(fault.nearest, fault.address, fault.bytes);
     finding.accesses = {reporter.side(role_name(fault.access), *fault.program, fault.pc,

@@ -9,7 +9,7 @@
 namespace warpcheck::vgpu {
 
 // "4 bytes, 12 bytes past the end of in (256 bytes)".
-//   nearest: null: nothing is near.
+//   nearest: null, or far away: the address alone is told.
 //   address: as in Fault
 std::string describe_place(const Allocation* nearest, std::uint64_t address, std::uint64_t bytes);
 

@@ -103,6 +103,9 @@ void RaceChecker::begin_launch(const Sync& sync) {
     for (Shadow& shadow : shadows_) shadow.clear();
     launch_ = 1;
   }
+  ++launches_;
+  single_block_ = sync.grid.count() == 1;
+  global_period_ = ++periods_;
   slots_.clear();
 }
 
@@ -123,12 +126,19 @@ void RaceChecker::begin_phase(const Sync& sync, std::uint32_t in_slot) {
   }
   slot.base = in_slot - sync.place.phase;
   slot.last = in_slot;
+  slot.period = ++periods_;
+  if (single_block_) global_period_ = slot.period;
 }
 
-Shadow& RaceChecker::shadow_of(const Allocation& allocation) {
-  if (allocation.id >= shadows_.size()) shadows_.resize(allocation.id + 1);
-  Shadow& shadow = shadows_[allocation.id];
-  if (shadow.launch() != launch_) shadow.begin(launch_, allocation.bytes);
+Shadow& RaceChecker::shadow_of(const Access& access) {
+  const std::uint32_t id = access.allocation->id;
+  if (id >= shadows_.size()) shadows_.resize(id + 1);
+  Shadow& shadow = shadows_[id];
+  const std::uint64_t period =
+      access.space == ptx::Space::shared ? slots_[access.place.slot].period : global_period_;
+  if (shadow.period().number != period) {
+    shadow.begin({period, launches_}, access.allocation->bytes);
+  }
   return shadow;
 }
 
@@ -145,7 +155,7 @@ void RaceChecker::on_access(Access& access) {
   // Nothing else can be shared between threads and written.
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
 
-  Shadow& shadow = shadow_of(*access.allocation);
+  Shadow& shadow = shadow_of(access);
   if (access.bytes < 4 && !shadow.is_bytes()) shadow.split_to_bytes();
   const unsigned access_class = class_of(access).index();
 

@@ -39,6 +39,7 @@ class RaceChecker final : public Checker {
     std::uint32_t base = 0;             // phase 0 of the present block
     std::uint32_t last = 0;             // the present phase, counted from the slot's beginning
     std::uint32_t shared = ptx::kNone;  // id of its shared memory
+    std::uint64_t period = 0;           // of that memory
   };
   // One earlier access that races with a lane's.
   struct Earlier {
@@ -48,7 +49,7 @@ class RaceChecker final : public Checker {
     friend bool operator==(const Earlier&, const Earlier&) = default;
   };
 
-  Shadow& shadow_of(const Allocation& allocation);
+  Shadow& shadow_of(const Access& access);
   [[nodiscard]] Epoch epoch_of(const Access& access) const;
   void begin_launch(const Sync& sync);
   void begin_phase(const Sync& sync, std::uint32_t in_slot);
@@ -61,7 +62,11 @@ class RaceChecker final : public Checker {
 
   const RaceRowFunctions* functions_;
   std::uint64_t kin_ = kKinThread;
-  std::uint32_t launch_ = 0;
+  std::uint32_t launch_ = 0;    // as in an epoch
+  std::uint64_t launches_ = 0;  // not wrapped around
+  bool single_block_ = false;   // the launch has one block
+  std::uint64_t periods_ = 0;   // begun so far
+  std::uint64_t global_period_ = 0;
   std::vector<Slot> slots_;
   std::vector<Shadow> shadows_;  // by Allocation::id
 };

@@ -89,13 +89,14 @@ class RandomTrace {
 
   void run_launch() {
     ++launch_index_;
-    launch_.start({kBlocks, 1, 1}, {kWarps * 32, 1, 1});
-    resident_ = {0, 1};
-    for (std::uint32_t slot = 0; slot < kSlots; ++slot) start_block(slot, slot);
-    std::uint32_t next_block = kSlots;
+    const std::uint32_t blocks = chance(25) ? 1 : kBlocks;
+    const std::uint32_t slots = std::min(blocks, kSlots);
+    launch_.start({blocks, 1, 1}, {kWarps * 32, 1, 1});
+    for (std::uint32_t slot = 0; slot < slots; ++slot) start_block(slot, slot);
+    std::uint32_t next_block = slots;
     for (std::uint32_t steps = 5 + below(60); steps > 0; --steps) {
-      const std::uint32_t slot = below(kSlots);
-      if (next_block < kBlocks && chance(3)) {
+      const std::uint32_t slot = below(slots);
+      if (next_block < blocks && chance(3)) {
         start_block(next_block++, slot);
       } else if (chance(barrier_percent_)) {
         launch_.barrier(resident_[slot]);

@@ -24,10 +24,10 @@ std::size_t memory_bytes(std::size_t cells) { return cells * kBytesPerCell + 2 *
 
 }  // namespace
 
-void Shadow::begin(std::uint32_t launch, std::uint32_t bytes) {
-  launch_ = launch;
+void Shadow::begin(const Period& period, std::uint32_t bytes) {
   used_ = displaced_ = planned_ = 0;
-  granularity_ = kWord;
+  if (period.launch != period_.launch) granularity_ = kWord;
+  period_ = period;
   if (bytes > capacity_) {
     release();
     capacity_ = bytes;

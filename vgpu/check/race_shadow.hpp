@@ -1,8 +1,12 @@
-// Shadow memory of the race checker: what each cell of one allocation has seen in this launch.
+// Shadow memory of the race checker: what each cell of one allocation has seen in this period.
+//
+// A period ends where everything so far is ordered before everything to come: with the launch,
+// and, for memory that a single block can reach, with each of its barriers.  Nothing is cleared
+// between periods or trials: the epoch of an earlier period is ordered before any later one, so
+// an old cell reads as an empty one.
 //
 // A cell is 4 bytes wide until something narrower is accessed; then, for the rest of the launch,
-// cells are bytes.  Nothing is ever cleared between launches or trials: epochs of earlier launches
-// are ordered before everything, so an old cell reads as an empty one.
+// cells are bytes.
 #pragma once
 
 #include <array>
@@ -18,10 +22,15 @@ namespace warpcheck::vgpu {
 
 class Shadow {
  public:
-  // Begins to record a launch: nothing was accessed in it yet.
+  // Numbers of a period and its launch, ascending; 0: none yet.
+  struct Period {
+    std::uint64_t number = 0;
+    std::uint64_t launch = 0;
+  };
+  // Begins a period: nothing was accessed in it yet.
   //   bytes: of the allocation.
-  void begin(std::uint32_t launch, std::uint32_t bytes);
-  [[nodiscard]] std::uint32_t launch() const { return launch_; }
+  void begin(const Period& period, std::uint32_t bytes);
+  [[nodiscard]] const Period& period() const { return period_; }
 
   // From now on in this launch, cells are bytes.
   void split_to_bytes();
@@ -33,7 +42,7 @@ class Shadow {
   //   pair: whether `other` is needed too.
   const History& history(unsigned access_class, bool pair);
 
-  // Bit c: accesses of class c have been recorded in this launch; in history(c).other, too.
+  // Bit c: accesses of class c have been recorded in this period; in history(c).other, too.
   [[nodiscard]] std::uint32_t used() const { return used_; }
   [[nodiscard]] std::uint32_t displaced() const { return displaced_; }
   void mark(std::uint32_t used_classes, std::uint32_t displaced_classes) {
@@ -85,7 +94,7 @@ class Shadow {
   std::vector<Plan> plans_;
   std::array<std::unique_ptr<Classes>, 2> classes_;  // by granularity
   Granularity granularity_ = kWord;
-  std::uint32_t launch_ = 0;
+  Period period_;
   std::uint32_t capacity_ = 0;  // bytes of an allocation
   std::size_t host_bytes_ = 0;
 };

@@ -18,10 +18,15 @@ std::size_t hash_of(const Reporter::Key& key) {
   return mix ^ mix >> 32;
 }
 
-// Headers of the CUDA toolkit or the system: not the user's code.
+// Headers of the CUDA toolkit or the system: not the user's code.  A toolkit keeps its headers in
+// .../cuda*/include or .../targets/*-linux/include.
 bool is_library_header(std::string_view file) {
-  return file.find("-linux/include/") != std::string_view::npos ||
-         file.starts_with("/usr/include/");
+  if (file.starts_with("/usr/include/")) return true;
+  const std::size_t end = file.find("/include/");
+  if (end == std::string_view::npos) return false;
+  std::string_view owner = file.substr(0, end);
+  owner.remove_prefix(owner.rfind('/') + 1);  // npos + 1: nothing
+  return owner.starts_with("cuda") || owner.ends_with("-linux");
 }
 
 // The function whose code holds `pc`; functions are laid out one after the other.

@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -118,6 +119,20 @@ TEST_P(Cuda, TheHashIsOfTheBuild) {
   begin_trial(other);
   cuda_test::count_threads(1);
   EXPECT_NE(end_trial().ptx_hash, hash);
+}
+
+TEST(CudaDeathTest, APlainProgramIsToldItsFindingsWhenItExits) {
+  const auto plain_program = [] {
+    cuda_test::racy_scan(first_numbers(33));
+    void* pointer = nullptr;
+    cudaMallocManaged(&pointer, 4, cudaMemAttachGlobal);
+    std::exit(3);
+  };
+  EXPECT_EXIT(plain_program(), testing::ExitedWithCode(3),
+              "warpcheck: refused: cudaMallocManaged is not supported by the virtual device\n"
+              "warpcheck: data-race on shared memory: share.*\n"
+              "  \\(1\\) .*cuda_test_kernels.cu:36 .*\n"
+              "(.*\n)*warpcheck: 1 finding\n");
 }
 
 }  // namespace

@@ -34,12 +34,6 @@ bool DeviceCode::mentions(std::string_view identifier) const {
   return false;
 }
 
-bool DeviceCode::has_kernel(std::string_view kernel) {
-  if (!mentions(kernel)) return false;
-  const ptx::Function* function = module().find_function(kernel);
-  return function != nullptr && function->is_entry && function->has_body;
-}
-
 const ptx::Module& DeviceCode::module() {
   if (module_ == nullptr) module_ = std::make_unique<ptx::Module>(ptx::parse(text_, name_));
   return *module_;

@@ -33,7 +33,6 @@ class DeviceCode {
 
   // Whether the text has `identifier` as a whole word; does not parse.
   [[nodiscard]] bool mentions(std::string_view identifier) const;
-  [[nodiscard]] bool has_kernel(std::string_view kernel);
 
   // Throws vgpu::Refusal (every time) for a kernel that cannot run, ptx::ParseError for a text
   // that is not PTX.

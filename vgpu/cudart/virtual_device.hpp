@@ -6,6 +6,10 @@
 // initial bytes at the same addresses every time), so the same calls give the same result bytes
 // on any machine.
 //
+// The device is described in virtual_gpu.hpp.  Two things differ from hardware: streams run
+// eagerly, in the order of the calls; and a launch goes on after a bad access (which is a finding),
+// so only a trap or the step limit kills it and makes later calls fail as CUDA's do.
+//
 // Outside a trial every call works too, with all checkers on and the default schedule; findings
 // are printed to stderr when the process exits.
 #pragma once

@@ -3,13 +3,14 @@
 
 using warpcheck::litmus::zeroed;
 
+// nvcc makes every return the one at the end.
 // expect: barrier-divergence
 __global__ void exits_before_the_barrier(int* out, int n) {
-  if (threadIdx.x >= n) return;              //~ exit
+  if (threadIdx.x >= n) return;
   out[threadIdx.x] = 1;
   __syncthreads();                           //~ wait
   out[threadIdx.x] += 1;
-}
+}                                            //~ exit
 LITMUS(exits_before_the_barrier) { exits_before_the_barrier<<<1, 64>>>(zeroed<int>(64), 40); }
 
 // expect: clean

@@ -53,15 +53,17 @@ __global__ void two_barriers_a_round(int* out) {
 }
 LITMUS(two_barriers_a_round) { two_barriers_a_round<<<1, 64>>>(zeroed<int>(64)); }
 
-// All threads store the same flag: a race by the letter, and no harm.
+// All threads that find something store the same flag: a race by the letter, and no harm.
 // expect: data-race shared note
-__global__ void all_store_the_same(int* out) {
+__global__ void all_store_the_same(const int* in, int* out) {
   __shared__ int found;
-  found = 1;                                 //~ write
+  if (threadIdx.x == 0) found = 0;
+  __syncthreads();
+  if (in[threadIdx.x] == 0) found = 1;       //~ write
   __syncthreads();
   out[threadIdx.x] = found;
 }
-LITMUS(all_store_the_same) { all_store_the_same<<<1, 64>>>(zeroed<int>(64)); }
+LITMUS(all_store_the_same) { all_store_the_same<<<1, 64>>>(zeroed<int>(64), zeroed<int>(64)); }
 
 // expect: data-race shared
 __global__ void all_store_their_own(int* out) {
@@ -83,14 +85,16 @@ LITMUS(one_stores) { one_stores<<<1, 64>>>(zeroed<int>(64)); }
 
 // A reader beside a writer is an error even though the value does not change.
 // expect: data-race shared
-__global__ void read_beside_equal_write(int* out) {
+__global__ void read_beside_equal_write(const int* in, int* out) {
   __shared__ int s;
-  if (threadIdx.x == 0) s = 7;
+  if (threadIdx.x == 0) s = in[0];
   __syncthreads();
-  if (threadIdx.x == 0) s = 7;               //~ write
+  if (threadIdx.x == 0) s = in[1];           //~ write
   if (threadIdx.x == 32) *out = s;           //~ read
 }
-LITMUS(read_beside_equal_write) { read_beside_equal_write<<<1, 64>>>(zeroed<int>(1)); }
+LITMUS(read_beside_equal_write) {
+  read_beside_equal_write<<<1, 64>>>(zeroed<int>(2), zeroed<int>(1));
+}
 
 // Bytes of one word belong to different threads.
 // expect: clean

@@ -183,14 +183,13 @@ struct Approximation {
   }
 };
 
-// rcp.approx.ftz.f64, rsqrt.approx.ftz.f64: the low 32 bits of argument and result are zero.
+// rcp.approx.ftz.f64, rsqrt.approx.ftz.f64: only the upper words of argument and result exist.
 template <class Op>
 struct UpperWord {
   static double upper(double x) { return float_of<double>(bits_of(x) & ~0xffffffffull); }
   double operator()(double x) const {
-    const double flushed = flush<true>(is_nan(x) ? x : upper(x));
-    const double value = flush<true>(Op{}(flushed));
-    return canonical(is_nan(value) ? value : upper(value));
+    const double value = flush<true>(Op{}(flush<true>(upper(x))));
+    return is_nan(value) ? float_of<double>(0x7fffffff00000000u) : upper(value);
   }
 };
 
@@ -199,7 +198,7 @@ struct RcpWide {
 };
 
 struct RsqrtWide {
-  double operator()(double a) const { return canonical(Rsqrt{}(a)); }
+  double operator()(double a) const { return settled(Rsqrt{}(a), a); }
 };
 
 template <class Op, class... S>
@@ -215,8 +214,7 @@ ComputeFn find_f64(const Instr& instr) {
     return ftz ? lanewise<UpperWord<RcpWide>, double, double> : nullptr;
   }
   if (instr.opcode != Opcode::rsqrt_) return nullptr;
-  return ftz ? lanewise<UpperWord<RsqrtWide>, double, double>
-             : lanewise<RsqrtWide, double, double>;
+  return ftz ? lanewise<UpperWord<RsqrtWide>, double, double> : lanewise<RsqrtWide, double, double>;
 }
 
 }  // namespace
@@ -228,15 +226,24 @@ ComputeFn find_approximate(const Instr& instr) {
   switch (instr.opcode) {
     case Opcode::div_:
       return m.full ? find_f32<DivFull, float, float>(m) : find_f32<DivApprox, float, float>(m);
-    case Opcode::rcp_: return find_f32<Rcp, float>(m);
-    case Opcode::sqrt_: return find_f32<Sqrt, float>(m);
-    case Opcode::rsqrt_: return find_f32<Rsqrt, float>(m);
-    case Opcode::ex2_: return find_f32<Ex2, float>(m);
-    case Opcode::lg2_: return find_f32<Lg2, float>(m);
-    case Opcode::sin_: return find_f32<Wave<false>, float>(m);
-    case Opcode::cos_: return find_f32<Wave<true>, float>(m);
-    case Opcode::tanh_: return find_f32<Tanh, float>(m);
-    default: return nullptr;
+    case Opcode::rcp_:
+      return find_f32<Rcp, float>(m);
+    case Opcode::sqrt_:
+      return find_f32<Sqrt, float>(m);
+    case Opcode::rsqrt_:
+      return find_f32<Rsqrt, float>(m);
+    case Opcode::ex2_:
+      return find_f32<Ex2, float>(m);
+    case Opcode::lg2_:
+      return find_f32<Lg2, float>(m);
+    case Opcode::sin_:
+      return find_f32<Wave<false>, float>(m);
+    case Opcode::cos_:
+      return find_f32<Wave<true>, float>(m);
+    case Opcode::tanh_:
+      return find_f32<Tanh, float>(m);
+    default:
+      return nullptr;
   }
 }
 

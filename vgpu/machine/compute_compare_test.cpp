@@ -43,35 +43,54 @@ int order(Type type, std::uint64_t a, std::uint64_t b, bool ftz) {
 bool compares(Compare compare, int order) {
   const bool nan = order == 2;
   switch (compare) {
-    case Compare::eq: return order == 0;
-    case Compare::ne: return !nan && order != 0;
+    case Compare::eq:
+      return order == 0;
+    case Compare::ne:
+      return !nan && order != 0;
     case Compare::lt:
-    case Compare::lo: return order == -1;
+    case Compare::lo:
+      return order == -1;
     case Compare::le:
-    case Compare::ls: return !nan && order <= 0;
+    case Compare::ls:
+      return !nan && order <= 0;
     case Compare::gt:
-    case Compare::hi: return order == 1;
+    case Compare::hi:
+      return order == 1;
     case Compare::ge:
-    case Compare::hs: return !nan && order >= 0;
-    case Compare::equ: return nan || order == 0;
-    case Compare::neu: return nan || order != 0;
-    case Compare::ltu: return nan || order == -1;
-    case Compare::leu: return nan || order <= 0;
-    case Compare::gtu: return nan || order == 1;
-    case Compare::geu: return nan || order >= 0;
-    case Compare::num: return !nan;
-    case Compare::nan: return nan;
-    case Compare::none: break;
+    case Compare::hs:
+      return !nan && order >= 0;
+    case Compare::equ:
+      return nan || order == 0;
+    case Compare::neu:
+      return nan || order != 0;
+    case Compare::ltu:
+      return nan || order == -1;
+    case Compare::leu:
+      return nan || order <= 0;
+    case Compare::gtu:
+      return nan || order == 1;
+    case Compare::geu:
+      return nan || order >= 0;
+    case Compare::num:
+      return !nan;
+    case Compare::nan:
+      return nan;
+    case Compare::none:
+      break;
   }
   return false;
 }
 
 bool combined(BoolOp op, bool t, bool c) {
   switch (op) {
-    case BoolOp::none: return t;
-    case BoolOp::and_: return t && c;
-    case BoolOp::or_: return t || c;
-    case BoolOp::xor_: return t != c;
+    case BoolOp::none:
+      return t;
+    case BoolOp::and_:
+      return t && c;
+    case BoolOp::or_:
+      return t || c;
+    case BoolOp::xor_:
+      return t != c;
   }
   return false;
 }
@@ -96,11 +115,14 @@ void check_compare(Compare compare, Type type, BoolOp op, bool both, bool ftz) {
   form.modifiers.compare = compare;
   form.modifiers.bool_op = op;
   form.modifiers.ftz = ftz;
-  expect_agrees(form, [&](Lane& lane) {
-    const bool t = compares(compare, order(type, lane[1], lane[2], ftz));
-    lane[0] = combined(op, t, lane[3] != 0);
-    lane[4] = combined(op, !t, lane[3] != 0);
-  }, 8);
+  expect_agrees(
+      form,
+      [&](Lane& lane) {
+        const bool t = compares(compare, order(type, lane[1], lane[2], ftz));
+        lane[0] = combined(op, t, lane[3] != 0);
+        lane[4] = combined(op, !t, lane[3] != 0);
+      },
+      8);
   if (op == BoolOp::xor_) return;
   for (const Type result : {Type::u32, Type::s32, Type::f32}) {
     form.name = "set." + form.name;
@@ -110,11 +132,14 @@ void check_compare(Compare compare, Type type, BoolOp op, bool both, bool ftz) {
     form.operands[0] = result;
     form.operands[4] = Type::none;
     form.destinations = {0};
-    expect_agrees(form, [&](Lane& lane) {
-      const bool t = compares(compare, order(type, lane[1], lane[2], ftz));
-      const std::uint64_t yes = result == Type::f32 ? bits_of(1.0f) : 0xffffffff;
-      lane[0] = combined(op, t, lane[3] != 0) ? yes : 0;
-    }, 4);
+    expect_agrees(
+        form,
+        [&](Lane& lane) {
+          const bool t = compares(compare, order(type, lane[1], lane[2], ftz));
+          const std::uint64_t yes = result == Type::f32 ? bits_of(1.0f) : 0xffffffff;
+          lane[0] = combined(op, t, lane[3] != 0) ? yes : 0;
+        },
+        4);
   }
 }
 
@@ -137,7 +162,8 @@ TEST(ComputeCompare, EveryComparisonOfEveryType) {
 }
 
 TEST(ComputeCompare, RefusesComparisonsThatDoNotExist) {
-  Form form{.name = "setp.lo.s32", .opcode = Opcode::setp_,
+  Form form{.name = "setp.lo.s32",
+            .opcode = Opcode::setp_,
             .operands = {Type::pred, Type::s32, Type::s32}};
   form.modifiers.type = Type::s32;
   form.modifiers.compare = Compare::lo;
@@ -152,8 +178,8 @@ TEST(ComputeCompare, Selection) {
     selp.modifiers.type = type;
     expect_agrees(selp, [](Lane& l) { l[0] = l[3] != 0 ? l[1] : l[2]; });
     for (const bool ftz : {false, true}) {
-      Form slct{.name = "slct.f32", .opcode = Opcode::slct_,
-                .operands = {type, type, type, Type::f32}};
+      Form slct{
+          .name = "slct.f32", .opcode = Opcode::slct_, .operands = {type, type, type, Type::f32}};
       slct.modifiers.type = type;
       slct.modifiers.source_type = Type::f32;
       slct.modifiers.ftz = ftz;
@@ -163,7 +189,8 @@ TEST(ComputeCompare, Selection) {
         l[0] = c >= 0 || zero ? l[1] : l[2];
       });
     }
-    Form slct{.name = "slct.s32", .opcode = Opcode::slct_, .operands = {type, type, type, Type::s32}};
+    Form slct{
+        .name = "slct.s32", .opcode = Opcode::slct_, .operands = {type, type, type, Type::s32}};
     slct.modifiers.type = type;
     slct.modifiers.source_type = Type::s32;
     expect_agrees(slct, [](Lane& l) { l[0] = (l[3] >> 31) == 0 ? l[1] : l[2]; });
@@ -173,13 +200,20 @@ TEST(ComputeCompare, Selection) {
 template <class F>
 bool has(TestProperty property, F x) {
   switch (property) {
-    case TestProperty::finite: return std::isfinite(x);
-    case TestProperty::infinite: return std::isinf(x);
-    case TestProperty::number: return !std::isnan(x);
-    case TestProperty::notanumber: return std::isnan(x);
-    case TestProperty::normal: return std::isnormal(x);
-    case TestProperty::subnormal: return std::fpclassify(x) == FP_SUBNORMAL;
-    case TestProperty::none: break;
+    case TestProperty::finite:
+      return std::isfinite(x);
+    case TestProperty::infinite:
+      return std::isinf(x);
+    case TestProperty::number:
+      return !std::isnan(x);
+    case TestProperty::notanumber:
+      return std::isnan(x);
+    case TestProperty::normal:
+      return std::isnormal(x) || x == 0;
+    case TestProperty::subnormal:
+      return std::fpclassify(x) == FP_SUBNORMAL;
+    case TestProperty::none:
+      break;
   }
   return false;
 }
@@ -199,8 +233,8 @@ TEST(ComputeCompare, Properties) {
 }
 
 TEST(ComputeMove, CopiesAndPredicates) {
-  for (const Type type : {Type::b32, Type::b64, Type::f32, Type::f64, Type::u32, Type::s64,
-                          Type::pred}) {
+  for (const Type type :
+       {Type::b32, Type::b64, Type::f32, Type::f64, Type::u32, Type::s64, Type::pred}) {
     Form form{.name = "mov", .opcode = Opcode::mov_, .operands = {type, type}};
     form.modifiers.type = type;
     expect_agrees(form, [](Lane& l) { l[0] = l[1]; });
@@ -212,7 +246,8 @@ TEST(ComputeMove, CopiesAndPredicates) {
   for (const Row& row : {Row{Opcode::and_, [](bool a, bool b) { return a && b; }},
                          Row{Opcode::or_, [](bool a, bool b) { return a || b; }},
                          Row{Opcode::xor_, [](bool a, bool b) { return a != b; }}}) {
-    Form form{.name = "logic.pred", .opcode = row.opcode,
+    Form form{.name = "logic.pred",
+              .opcode = row.opcode,
               .operands = {Type::pred, Type::pred, Type::pred}};
     form.modifiers.type = Type::pred;
     expect_agrees(form, [&](Lane& l) { l[0] = row.f(l[1] != 0, l[2] != 0); });
@@ -234,9 +269,8 @@ TEST(ComputeMove, PacksAndUnpacks) {
   };
   expect_agrees(form(b64, 2, {b64, b32, b32}), [](Lane& l) { l[0] = l[2] << 32 | l[1]; });
   expect_agrees(form(b32, 2, {b32, b16, b16}), [](Lane& l) { l[0] = l[2] << 16 | l[1]; });
-  expect_agrees(form(b64, 4, {b64, b16, b16, b16, Type::none, b16}), [](Lane& l) {
-    l[0] = l[5] << 48 | l[3] << 32 | l[2] << 16 | l[1];
-  });
+  expect_agrees(form(b64, 4, {b64, b16, b16, b16, Type::none, b16}),
+                [](Lane& l) { l[0] = l[5] << 48 | l[3] << 32 | l[2] << 16 | l[1]; });
   Form halves = form(b64, 2, {b32, b64, Type::none, Type::none, b32});
   halves.destinations = {0, 4};
   expect_agrees(halves, [](Lane& l) {
@@ -284,8 +318,10 @@ TEST(ComputeMove, SpaceOfAGenericAddress) {
   const struct {
     std::uint64_t address;
     Space space;
-  } rows[] = {{kSharedWindow, Space::shared}, {kSharedWindow + kWindowBytes - 1, Space::shared},
-              {kLocalWindow + 4, Space::local}, {kConstantBase + 8, Space::constant},
+  } rows[] = {{kSharedWindow, Space::shared},
+              {kSharedWindow + kWindowBytes - 1, Space::shared},
+              {kLocalWindow + 4, Space::local},
+              {kConstantBase + 8, Space::constant},
               {kGlobalBase, Space::global}};
   for (const Space space : {Space::shared, Space::local, Space::constant, Space::global}) {
     form.modifiers.space = space;

@@ -1,8 +1,11 @@
 // cvt between integers and f32, f64, and between f32 and f16: PTX ISA 9.0, 9.7.9.21.
 //
 // The forms that compilers make all the time; every other rounding, saturation and type goes to
-// compute_exact.cpp.  Rules: integers wrap, floats to integers clamp and NaN gives 0; a signed
-// result narrower than its register is sign-extended to the register.
+// compute_exact.cpp.  Rules: integers wrap, floats to integers clamp; a signed
+// result narrower than its register is sign-extended to the register.  NaN becomes the integer 0,
+// or, from f64 or to 64 bits, the one whose top bit alone is set.  Between f32 and f64 a NaN keeps
+// sign and payload, unless .ftz made it canonical; a plain move between equal types changes
+// nothing.
 #include "vgpu/machine/compute_families.hpp"
 #include "vgpu/machine/lane_float.hpp"
 #include "vgpu/machine/lanes.hpp"
@@ -59,7 +62,7 @@ F integral(F x) {
   return magnitude < kNoFraction ? with_sign(rounded, x) : x;
 }
 
-// Integral floats to integers of 32 or 64 bits, clamped.
+// Integral floats to integers of 32 or 64 bits, clamped; NaN is the caller's.
 template <class D, class F>
 D clamped(F x) {
   using S = std::make_signed_t<D>;
@@ -73,7 +76,6 @@ D clamped(F x) {
   const bool in_range = shifted >= kFirstBelow && shifted < kHalf;
   const auto low = static_cast<Bits<D>>(static_cast<S>(in_range ? shifted : F{0}));
   const auto value = static_cast<D>(high_half ? low + (Bits<D>{1} << (8 * sizeof(D) - 1)) : low);
-  if (is_nan(x)) return 0;
   if (x < kFirstBelow) return kMin;
   return x >= kFirstAbove ? kMax : value;
 }
@@ -83,14 +85,23 @@ template <class D, Rounding kMode, bool kFlush>
 struct ToInteger {
   explicit ToInteger(const Instr& instr) {
     const unsigned bits = 8 * ptx::bytes_of(instr.modifiers.type);
-    if (bits >= 32) return;
     const bool is_signed = ptx::is_signed(instr.modifiers.type);
+    if (bits == 64 || instr.modifiers.source_type == Type::f64) {
+      of_nan = static_cast<D>(Bits<D>{1} << (bits - 1));
+      if (is_signed && bits < 32) of_nan = static_cast<D>(0 - of_nan);
+    }
+    if (bits >= 32) return;
     lowest = is_signed ? -(std::int32_t{1} << (bits - 1)) : 0;
     highest = (std::int32_t{1} << (is_signed ? bits - 1 : bits)) - 1;
   }
   template <class F>
   D operator()(F x) const {
-    const D value = clamped<D>(integral<kMode>(flush<kFlush>(x)));
+    const D number = clamped<D>(integral<kMode>(flush<kFlush>(x)));
+    return is_nan(x) ? of_nan : bounded(number);
+  }
+
+ private:
+  [[nodiscard]] D bounded(D value) const {
     if constexpr (std::is_same_v<D, std::int32_t>) {
       const D not_high = value > highest ? highest : value;
       return not_high < lowest ? lowest : not_high;
@@ -100,6 +111,7 @@ struct ToInteger {
   }
   std::int32_t lowest = INT32_MIN;
   std::int32_t highest = INT32_MAX;
+  D of_nan = 0;
 };
 
 template <Rounding kMode, bool kFlush, bool kSaturate>
@@ -107,28 +119,33 @@ struct ToIntegral {
   template <class F>
   F operator()(F x) const {
     const F flushed = flush<kFlush>(x);
-    if constexpr (kMode == Rounding::none) return canonical(saturate<kSaturate>(flushed));
-    return canonical(saturate<kSaturate>(integral<kMode>(flushed)));
-  }
-};
-
-// f32 -> f64 is exact, f64 -> f32 rounds to nearest.
-template <class D, bool kFlush, bool kSaturate>
-struct Resize {
-  template <class S>
-  D operator()(S x) const {
-    D result;
-    if constexpr (sizeof(S) == 4) {
-      result = static_cast<D>(flush<kFlush>(x));
+    if constexpr (kMode == Rounding::none && !kFlush && !kSaturate) {
+      return x;
+    } else if constexpr (kMode == Rounding::none) {
+      return settled(saturate<kSaturate>(flushed), x);
     } else {
-      result = flush<kFlush>(static_cast<D>(x));
+      return settled(saturate<kSaturate>(integral<kMode>(flushed)), x);
     }
-    return canonical(saturate<kSaturate>(result));
   }
 };
 
-// An f16 has the fraction of a float and an exponent less by 112; multiplying makes up for that, for
-// subnormals too.
+// f32 -> f64 is exact, f64 -> f32 rounds to nearest.  The host's conversions, too, keep the payload
+// of a NaN.
+template <bool kFlush, bool kSaturate>
+struct Resize {
+  double operator()(float x) const {
+    const float operand = kFlush ? canonical(flush<kFlush>(x)) : x;
+    return saturate<kSaturate>(static_cast<double>(operand));
+  }
+  float operator()(double x) const {
+    const auto result = static_cast<float>(x);
+    const auto scaled = static_cast<float>(x * 0x1p32);
+    return saturate<kSaturate>(flush_result<kFlush>(result, scaled));
+  }
+};
+
+// An f16 has the fraction of a float and an exponent less by 112; multiplying makes up for that,
+// for subnormals too.
 struct FromHalf {
   float operator()(std::uint16_t half) const {
     const std::uint32_t magnitude = half & 0x7fffu;
@@ -188,24 +205,35 @@ ComputeFn to_integer(Type type) {
 template <class F, bool kFlush>
 ComputeFn to_integer(const ptx::Modifiers& m) {
   switch (m.rounding) {
-    case Rounding::rni: return to_integer<F, Rounding::rni, kFlush>(m.type);
+    case Rounding::rni:
+      return to_integer<F, Rounding::rni, kFlush>(m.type);
     case Rounding::none:
-    case Rounding::rzi: return to_integer<F, Rounding::rzi, kFlush>(m.type);
-    case Rounding::rmi: return to_integer<F, Rounding::rmi, kFlush>(m.type);
-    case Rounding::rpi: return to_integer<F, Rounding::rpi, kFlush>(m.type);
-    default: return nullptr;
+    case Rounding::rzi:
+      return to_integer<F, Rounding::rzi, kFlush>(m.type);
+    case Rounding::rmi:
+      return to_integer<F, Rounding::rmi, kFlush>(m.type);
+    case Rounding::rpi:
+      return to_integer<F, Rounding::rpi, kFlush>(m.type);
+    default:
+      return nullptr;
   }
 }
 
 template <class F, bool kFlush, bool kSaturate>
 ComputeFn to_integral(Rounding rounding) {
   switch (rounding) {
-    case Rounding::none: return lanewise<ToIntegral<Rounding::none, kFlush, kSaturate>, F, F>;
-    case Rounding::rni: return lanewise<ToIntegral<Rounding::rni, kFlush, kSaturate>, F, F>;
-    case Rounding::rzi: return lanewise<ToIntegral<Rounding::rzi, kFlush, kSaturate>, F, F>;
-    case Rounding::rmi: return lanewise<ToIntegral<Rounding::rmi, kFlush, kSaturate>, F, F>;
-    case Rounding::rpi: return lanewise<ToIntegral<Rounding::rpi, kFlush, kSaturate>, F, F>;
-    default: return nullptr;
+    case Rounding::none:
+      return lanewise<ToIntegral<Rounding::none, kFlush, kSaturate>, F, F>;
+    case Rounding::rni:
+      return lanewise<ToIntegral<Rounding::rni, kFlush, kSaturate>, F, F>;
+    case Rounding::rzi:
+      return lanewise<ToIntegral<Rounding::rzi, kFlush, kSaturate>, F, F>;
+    case Rounding::rmi:
+      return lanewise<ToIntegral<Rounding::rmi, kFlush, kSaturate>, F, F>;
+    case Rounding::rpi:
+      return lanewise<ToIntegral<Rounding::rpi, kFlush, kSaturate>, F, F>;
+    default:
+      return nullptr;
   }
 }
 
@@ -213,10 +241,10 @@ template <bool kFlush, bool kSaturate>
 ComputeFn float_to_float(const ptx::Modifiers& m) {
   const bool nearest = m.rounding == Rounding::rn || m.rounding == Rounding::none;
   if (m.type == Type::f32 && m.source_type == Type::f64) {
-    return nearest ? lanewise<Resize<float, kFlush, kSaturate>, float, double> : nullptr;
+    return nearest ? lanewise<Resize<kFlush, kSaturate>, float, double> : nullptr;
   }
   if (m.type == Type::f64 && m.source_type == Type::f32) {
-    return nearest ? lanewise<Resize<double, kFlush, kSaturate>, double, float> : nullptr;
+    return nearest ? lanewise<Resize<kFlush, kSaturate>, double, float> : nullptr;
   }
   if (m.type == Type::f32) return to_integral<float, kFlush, kSaturate>(m.rounding);
   return kFlush ? nullptr : to_integral<double, false, kSaturate>(m.rounding);
@@ -243,20 +271,30 @@ ComputeFn find_convert(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   if (instr.opcode != Opcode::cvt_ || present(instr.refs[2])) return nullptr;
   switch (m.source_type) {
-    case Type::u8: return from_integer<std::uint8_t>(m);
-    case Type::u16: return from_integer<std::uint16_t>(m);
-    case Type::u32: return from_integer<std::uint32_t>(m);
-    case Type::u64: return from_integer<std::uint64_t>(m);
-    case Type::s8: return from_integer<std::int8_t>(m);
-    case Type::s16: return from_integer<std::int16_t>(m);
-    case Type::s32: return from_integer<std::int32_t>(m);
-    case Type::s64: return from_integer<std::int64_t>(m);
+    case Type::u8:
+      return from_integer<std::uint8_t>(m);
+    case Type::u16:
+      return from_integer<std::uint16_t>(m);
+    case Type::u32:
+      return from_integer<std::uint32_t>(m);
+    case Type::u64:
+      return from_integer<std::uint64_t>(m);
+    case Type::s8:
+      return from_integer<std::int8_t>(m);
+    case Type::s16:
+      return from_integer<std::int16_t>(m);
+    case Type::s32:
+      return from_integer<std::int32_t>(m);
+    case Type::s64:
+      return from_integer<std::int64_t>(m);
     case Type::f32:
-    case Type::f64: return from_float(m);
+    case Type::f64:
+      return from_float(m);
     case Type::f16:
       if (m.type != Type::f32 || m.rounding != Rounding::none || m.ftz || m.sat) return nullptr;
       return lanewise<FromHalf, float, std::uint16_t>;
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

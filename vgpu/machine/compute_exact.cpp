@@ -42,9 +42,18 @@ struct Frame {
     return exact::unpack(format, flushed(bits & mask));
   }
 
+  // .ftz of a result looks at it rounded as if exponents had no end: `scaled` is far from theirs.
   [[nodiscard]] Wide write(const Number& x, Rounding rounding) const {
-    const Wide bits = flushed(exact::pack(format, x, rounding));
-    const bool is_nan = (bits & ~format.sign()) > format.infinity();
+    Wide bits = exact::pack(format, x, rounding);
+    if (flush && x.kind == Number::Kind::finite) {
+      const int scale = format.fraction_bits + 2;
+      Number scaled = x;
+      scaled.exponent += scale;
+      const Wide smallest = static_cast<Wide>(1 + scale) << format.fraction_bits;
+      const bool tiny = (exact::pack(format, scaled, rounding) & ~format.sign()) < smallest;
+      if (tiny) bits &= format.sign();
+    }
+    const bool is_nan = this->is_nan(bits);
     const bool negative = (bits & format.sign()) != 0;
     if (saturate) {
       const Wide one = static_cast<Wide>(format.bias()) << format.fraction_bits;
@@ -54,6 +63,10 @@ struct Frame {
     return relu && negative && !is_nan ? 0 : bits;
   }
 
+  [[nodiscard]] bool is_nan(Wide bits) const {
+    return (bits & (format.sign() - 1)) > format.infinity();
+  }
+
   const Format& format;
   bool flush, saturate, relu;
 };
@@ -61,13 +74,20 @@ struct Frame {
 Number calculate(Opcode opcode, Rounding rounding, const Number& a, const Number& b,
                  const Number& c) {
   switch (opcode) {
-    case Opcode::add_: return exact::add(a, b, rounding);
-    case Opcode::sub_: return exact::add(a, b.kind == Number::Kind::nan ? b : negated(b), rounding);
-    case Opcode::mul_: return exact::multiply(a, b);
-    case Opcode::div_: return exact::divide(a, b);
-    case Opcode::rcp_: return exact::divide(exact::from_integer(Wide{1}), a);
-    case Opcode::sqrt_: return exact::square_root(a);
-    default: return exact::multiply_add(a, b, c, rounding);
+    case Opcode::add_:
+      return exact::add(a, b, rounding);
+    case Opcode::sub_:
+      return exact::add(a, b.kind == Number::Kind::nan ? b : negated(b), rounding);
+    case Opcode::mul_:
+      return exact::multiply(a, b);
+    case Opcode::div_:
+      return exact::divide(a, b);
+    case Opcode::rcp_:
+      return exact::divide(exact::from_integer(Wide{1}), a);
+    case Opcode::sqrt_:
+      return exact::square_root(a);
+    default:
+      return exact::multiply_add(a, b, c, rounding);
   }
 }
 
@@ -87,10 +107,21 @@ struct Arithmetic {
   }
 
   [[nodiscard]] Wide one(Wide a, Wide b, Wide c) const {
-    const Number result =
-        calculate(opcode, rounding, frame.read(a), frame.read(b), frame.read(c));
-    return frame.write(result, rounding);
+    const Number result = calculate(opcode, rounding, frame.read(a), frame.read(b), frame.read(c));
+    const bool keeps_nan = &frame.format == &exact::kF64 && result.kind == Number::Kind::nan;
+    return keeps_nan ? nan_of(a, b, c) : frame.write(result, rounding);
   }
+
+  // The f64 operand that is preferred among the NaN ones, made quiet.
+  [[nodiscard]] Wide nan_of(Wide a, Wide b, Wide c) const {
+    if (opcode == Opcode::div_ && frame.is_nan(a)) return a | kQuiet;
+    for (const Wide operand : {b, c, a}) {
+      if (frame.is_nan(operand)) return operand | kQuiet;
+    }
+    return frame.format.nan;
+  }
+
+  static constexpr Wide kQuiet = exact::kF64.hidden() >> 1;
 
   Frame frame;
   Opcode opcode;
@@ -114,8 +145,9 @@ struct HalfSelect {
   [[nodiscard]] Word one(Word a_bits, Word b_bits) const {
     Word a = static_cast<Word>(frame.flushed(a_bits & 0xffff));
     Word b = static_cast<Word>(frame.flushed(b_bits & 0xffff));
-    if (opcode == Opcode::abs_) return a & 0x7fff;
-    if (opcode == Opcode::neg_) return a ^ 0x8000;
+    const auto nan = static_cast<Word>(frame.format.nan);
+    if (opcode == Opcode::abs_) return is_nan(a) ? nan : a & 0x7fff;
+    if (opcode == Opcode::neg_) return is_nan(a) ? nan : a ^ 0x8000;
     const Word sign = (a ^ b) & 0x8000;
     if (xorsign) {
       a &= 0x7fff;
@@ -123,7 +155,6 @@ struct HalfSelect {
     }
     const bool a_nan = is_nan(a);
     const bool b_nan = is_nan(b);
-    const auto nan = static_cast<Word>(frame.format.nan);
     if ((a_nan && b_nan) || (nan_wins && (a_nan || b_nan))) return nan;
     const bool first = (order(a) < order(b)) == (opcode == Opcode::min_);
     const Word chosen = a_nan ? b : b_nan || first ? a : b;
@@ -131,7 +162,7 @@ struct HalfSelect {
     return frame.relu && (chosen & 0x8000) != 0 ? 0 : chosen;
   }
 
-  [[nodiscard]] bool is_nan(Word bits) const { return (bits & 0x7fff) > frame.format.infinity(); }
+  [[nodiscard]] bool is_nan(Word bits) const { return frame.is_nan(bits); }
   // Rises with the value, -0 below +0.
   static int order(Word bits) {
     const int magnitude = static_cast<int>(bits & 0x7fff);
@@ -164,23 +195,43 @@ struct Convert {
   [[nodiscard]] Wide integer(const Number& x) const {
     const unsigned bits = 8 * ptx::bytes_of(type);
     const bool is_signed = ptx::is_signed(type);
+    if (x.kind == Number::Kind::nan) {
+      const Wide top = Wide{1} << (bits - 1);
+      if (bits != 64 && source_type != Type::f64) return 0;
+      return is_signed ? 0 - top : top;
+    }
     const __int128 span = __int128{1} << (is_signed ? bits - 1 : bits);
     const bool clamps = saturate || ptx::is_float(source_type);
     const __int128 all = __int128{1} << 100;
     const Rounding toward = rounding == Rounding::none ? Rounding::rzi : rounding;
-    const __int128 value = exact::to_integer(exact::to_integral(x, toward),
-                                             clamps ? (is_signed ? -span : 0) : -all,
-                                             clamps ? span - 1 : all);
+    const __int128 value =
+        exact::to_integer(exact::to_integral(x, toward), clamps ? (is_signed ? -span : 0) : -all,
+                          clamps ? span - 1 : all);
     const unsigned unused = 64 - bits;
     const Wide top = static_cast<Wide>(value) << unused;
-    return is_signed ? static_cast<Wide>(static_cast<std::int64_t>(top) >> unused)
-                     : top >> unused;
+    return is_signed ? static_cast<Wide>(static_cast<std::int64_t>(top) >> unused) : top >> unused;
+  }
+
+  // Between f64 and another type a NaN keeps its sign and the top of its payload.
+  [[nodiscard]] Wide nan_of(Wide bits) const {
+    if (saturate || frame.relu || (type != Type::f64 && source_type != Type::f64)) {
+      return frame.write({.kind = Number::Kind::nan}, Rounding::rn);
+    }
+    const Format& from = source_frame.format;
+    const Format& to = frame.format;
+    const Wide fraction = bits & (from.hidden() - 1);
+    const int up = to.fraction_bits - from.fraction_bits;
+    const Wide payload = up >= 0 ? fraction << up : fraction >> -up;
+    const Wide sign = (bits & from.sign()) != 0 ? to.sign() : 0;
+    return sign | to.infinity() | to.hidden() >> 1 | payload;
   }
 
   [[nodiscard]] Wide one(Wide bits) const {
     const Number x = read(bits);
     if (!ptx::is_float(type)) return integer(x);
-    if (rounding >= Rounding::rni) return frame.write(exact::to_integral(x, rounding), Rounding::rn);
+    if (x.kind == Number::Kind::nan) return nan_of(bits);
+    if (rounding >= Rounding::rni)
+      return frame.write(exact::to_integral(x, rounding), Rounding::rn);
     return frame.write(x, rounding == Rounding::none ? Rounding::rn : rounding);
   }
 
@@ -201,9 +252,13 @@ struct ConvertToWord : Convert {
   Word operator()(Wide a, Wide b) const { return static_cast<Word>(one(a) << 16 | one(b)); }
 };
 
+// A bf16 is the upper half of an f32, NaN too.
+struct WidenBfloat {
+  Word operator()(Word a) const { return a << 16; }
+};
+
 bool is_rounding_of_floats(Rounding rounding) {
-  return rounding == Rounding::none ||
-         (rounding >= Rounding::rn && rounding <= Rounding::rp);
+  return rounding == Rounding::none || (rounding >= Rounding::rn && rounding <= Rounding::rp);
 }
 
 bool is_rounding_to_integers(Rounding rounding) {
@@ -228,6 +283,9 @@ ComputeFn find_convert(const Instr& instr) {
                      : to_same_float ? m.rounding != Rounding::rna
                                      : is_rounding_of_floats(m.rounding);
   if (!legal || (m.relu && !is_half(m.type))) return nullptr;
+  if (m.type == Type::f32 && m.source_type == Type::bf16 && !m.sat) {
+    return lanewise<WidenBfloat, Word, Word>;
+  }
   const bool from_wide = ptx::bytes_of(m.source_type) == 8;
   if (ptx::bytes_of(m.type) == 8) {
     return from_wide ? lanewise<Convert, Wide, Wide> : lanewise<Convert, Wide, Word>;
@@ -259,18 +317,24 @@ ComputeFn find_exact(const Instr& instr) {
   switch (instr.opcode) {
     case Opcode::add_:
     case Opcode::sub_:
-    case Opcode::mul_: return m.relu ? nullptr : find_arithmetic<2>(m);
+    case Opcode::mul_:
+      return m.relu ? nullptr : find_arithmetic<2>(m);
     case Opcode::mad_:
-    case Opcode::fma_: return m.relu && !half ? nullptr : find_arithmetic<3>(m);
-    case Opcode::div_: return half ? nullptr : find_arithmetic<2>(m);
+    case Opcode::fma_:
+      return m.relu && !half ? nullptr : find_arithmetic<3>(m);
+    case Opcode::div_:
+      return half ? nullptr : find_arithmetic<2>(m);
     case Opcode::rcp_:
-    case Opcode::sqrt_: return half ? nullptr : find_arithmetic<1>(m);
+    case Opcode::sqrt_:
+      return half ? nullptr : find_arithmetic<1>(m);
     case Opcode::abs_:
-    case Opcode::neg_: return half ? lanewise<HalfSelect, Word, Word> : nullptr;
+    case Opcode::neg_:
+      return half ? lanewise<HalfSelect, Word, Word> : nullptr;
     case Opcode::min_:
     case Opcode::max_:
       return half && !present(instr.refs[3]) ? lanewise<HalfSelect, Word, Word, Word> : nullptr;
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

@@ -4,18 +4,18 @@
 #include "vgpu/machine/warp_ops.hpp"
 #include "vgpu/program/program.hpp"
 
-#define WARPCHECK_FAMILIES(level)                                                           \
-  namespace warpcheck::vgpu::level {                                                        \
-  ComputeFn find_compute(const Instr& instr);     /* any family */                          \
-  ComputeFn find_integer(const Instr& instr);     /* add sub mul mad div min ... */         \
-  ComputeFn find_carry(const Instr& instr);       /* .cc, addc, subc, madc */               \
-  ComputeFn find_bits(const Instr& instr);        /* logic, shifts, fields, counts */       \
-  ComputeFn find_compare(const Instr& instr);     /* setp set testp selp slct */            \
-  ComputeFn find_move(const Instr& instr);        /* mov cvta isspacep, predicate logic */  \
-  ComputeFn find_float(const Instr& instr);       /* arithmetic, rounded to nearest */      \
-  ComputeFn find_approximate(const Instr& instr); /* .approx and .full */                   \
-  ComputeFn find_convert(const Instr& instr);     /* cvt */                                 \
-  WarpFn find_warp_op(const Instr& instr);                                                  \
+#define WARPCHECK_FAMILIES(level)                                                          \
+  namespace warpcheck::vgpu::level {                                                       \
+  ComputeFn find_compute(const Instr& instr);     /* any family */                         \
+  ComputeFn find_integer(const Instr& instr);     /* add sub mul mad div min ... */        \
+  ComputeFn find_carry(const Instr& instr);       /* .cc, addc, subc, madc */              \
+  ComputeFn find_bits(const Instr& instr);        /* logic, shifts, fields, counts */      \
+  ComputeFn find_compare(const Instr& instr);     /* setp set testp selp slct */           \
+  ComputeFn find_move(const Instr& instr);        /* mov cvta isspacep, predicate logic */ \
+  ComputeFn find_float(const Instr& instr);       /* arithmetic, rounded to nearest */     \
+  ComputeFn find_approximate(const Instr& instr); /* .approx and .full */                  \
+  ComputeFn find_convert(const Instr& instr);     /* cvt */                                \
+  WarpFn find_warp_op(const Instr& instr);                                                 \
   }
 
 WARPCHECK_FAMILIES(baseline)

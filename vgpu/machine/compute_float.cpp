@@ -14,7 +14,10 @@ using ptx::Opcode;
 using ptx::Rounding;
 using ptx::Type;
 
+// Operations give the rounded result.  scaled() gives 2^32 times as much, for .ftz: see
+// flush_result(); sums and roots need none, since a subnormal one is exact, or does not exist.
 struct Add {
+  static constexpr bool kPrefersFirst = false;
   template <class F>
   F operator()(F a, F b) const {
     return a + b;
@@ -22,6 +25,7 @@ struct Add {
 };
 
 struct Sub {
+  static constexpr bool kPrefersFirst = false;
   template <class F>
   F operator()(F a, F b) const {
     return a - b;
@@ -29,17 +33,21 @@ struct Sub {
 };
 
 struct Mul {
+  static constexpr bool kPrefersFirst = false;
   template <class F>
   F operator()(F a, F b) const {
     return a * b;
   }
+  static float scaled(float a, float b) { return a * 0x1p32f * b; }
 };
 
 struct Div {
+  static constexpr bool kPrefersFirst = true;
   template <class F>
   F operator()(F a, F b) const {
     return a / b;
   }
+  static float scaled(float a, float b) { return a * 0x1p32f / b; }
 };
 
 struct Fma {
@@ -47,6 +55,7 @@ struct Fma {
   F operator()(F a, F b, F c) const {
     return fused(a, b, c);
   }
+  static float scaled(float a, float b, float c) { return fused(a * 0x1p32f, b, c * 0x1p32f); }
 };
 
 struct Rcp {
@@ -54,6 +63,7 @@ struct Rcp {
   F operator()(F a) const {
     return F{1} / a;
   }
+  static float scaled(float a) { return 0x1p32f / a; }
 };
 
 struct Sqrt {
@@ -61,13 +71,32 @@ struct Sqrt {
   double operator()(double a) const { return __builtin_sqrt(a); }
 };
 
-// The frame of every arithmetic instruction: flush, calculate, saturate, flush, canonical NaN.
+// The frame of every arithmetic instruction: flush, calculate, flush, saturate, settle NaN.
 template <class Op, bool kFlush, bool kSaturate>
 struct Arithmetic {
-  template <class F, class... Fs>
-  F operator()(F a, Fs... more) const {
-    const F exact = flush<kFlush>(Op{}(flush<kFlush>(a), flush<kFlush>(more)...));
-    return canonical(saturate<kSaturate>(exact));
+  template <class F>
+  F operator()(F a) const {
+    return settled(calculated(flush<kFlush>(a)), a);
+  }
+  template <class F>
+  F operator()(F a, F b) const {
+    const F result = calculated(flush<kFlush>(a), flush<kFlush>(b));
+    return Op::kPrefersFirst ? settled(result, a, b) : settled(result, b, a);
+  }
+  template <class F>
+  F operator()(F a, F b, F c) const {
+    return settled(calculated(flush<kFlush>(a), flush<kFlush>(b), flush<kFlush>(c)), b, c, a);
+  }
+
+ private:
+  template <class... Fs>
+  static auto calculated(Fs... x) {
+    const auto result = Op{}(x...);
+    if constexpr (kFlush && requires { Op::scaled(x...); }) {
+      return saturate<kSaturate>(flush_result<true>(result, Op::scaled(x...)));
+    } else {
+      return saturate<kSaturate>(flush<kFlush>(result));
+    }
   }
 };
 
@@ -89,24 +118,24 @@ struct Extreme {
     F chosen = kMaximum ? (a > b ? a : b) : (a < b ? a : b);
     chosen = a == b ? (kMaximum ? greater_zero : lesser_zero) : chosen;
     if constexpr (kNanWins) {
-      const bool any = is_nan(a) | is_nan(b);
+      const bool any = is_nan(a) || is_nan(b);
       chosen = any ? float_of<F>(FloatLayout<F>::kNan) : chosen;
     } else {
       chosen = is_nan(a) ? b : chosen;
       chosen = is_nan(b) ? a : chosen;
     }
-    const bool none = is_nan(chosen);
+    const F nan = settled(chosen, second, first);
     if constexpr (kXorSign) chosen = with_sign(chosen, sign);
-    return none ? float_of<F>(FloatLayout<F>::kNan) : chosen;
+    return is_nan(nan) ? nan : chosen;
   }
 };
 
-// abs and neg change the sign bit alone, of NaN too.
+// abs and neg settle NaN as arithmetic does, and so do not change the sign of an f64 NaN.
 template <bool kFlush>
 struct Abs {
   template <class F>
   F operator()(F a) const {
-    return absolute(flush<kFlush>(a));
+    return is_nan(a) ? settled(a, a) : absolute(flush<kFlush>(a));
   }
 };
 
@@ -114,7 +143,8 @@ template <bool kFlush>
 struct Neg {
   template <class F>
   F operator()(F a) const {
-    return float_of<F>(bits_of(flush<kFlush>(a)) ^ FloatLayout<F>::kSign);
+    const F negated = float_of<F>(bits_of(flush<kFlush>(a)) ^ FloatLayout<F>::kSign);
+    return is_nan(a) ? settled(a, a) : negated;
   }
 };
 
@@ -189,20 +219,33 @@ ComputeFn find_float(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   if (m.approx || m.full) return nullptr;
   switch (instr.opcode) {
-    case Opcode::add_: return find_arithmetic<Add, 2, true>(m);
-    case Opcode::sub_: return find_arithmetic<Sub, 2, true>(m);
-    case Opcode::mul_: return find_arithmetic<Mul, 2, true>(m);
+    case Opcode::add_:
+      return find_arithmetic<Add, 2, true>(m);
+    case Opcode::sub_:
+      return find_arithmetic<Sub, 2, true>(m);
+    case Opcode::mul_:
+      return find_arithmetic<Mul, 2, true>(m);
     case Opcode::mad_:
-    case Opcode::fma_: return m.relu ? nullptr : find_arithmetic<Fma, 3, true>(m);
-    case Opcode::div_: return find_arithmetic<Div, 2, false>(m);
-    case Opcode::rcp_: return find_arithmetic<Rcp, 1, false>(m);
-    case Opcode::sqrt_: return find_arithmetic<Sqrt, 1, false>(m);
-    case Opcode::min_: return find_extreme<false>(instr);
-    case Opcode::max_: return find_extreme<true>(instr);
-    case Opcode::abs_: return find_sign<Abs>(m);
-    case Opcode::neg_: return find_sign<Neg>(m);
-    case Opcode::copysign_: return for_type<Of<CopySign>::Binary, float, double>(m.type);
-    default: return nullptr;
+    case Opcode::fma_:
+      return m.relu ? nullptr : find_arithmetic<Fma, 3, true>(m);
+    case Opcode::div_:
+      return find_arithmetic<Div, 2, false>(m);
+    case Opcode::rcp_:
+      return find_arithmetic<Rcp, 1, false>(m);
+    case Opcode::sqrt_:
+      return find_arithmetic<Sqrt, 1, false>(m);
+    case Opcode::min_:
+      return find_extreme<false>(instr);
+    case Opcode::max_:
+      return find_extreme<true>(instr);
+    case Opcode::abs_:
+      return find_sign<Abs>(m);
+    case Opcode::neg_:
+      return find_sign<Neg>(m);
+    case Opcode::copysign_:
+      return for_type<Of<CopySign>::Binary, float, double>(m.type);
+    default:
+      return nullptr;
   }
 }
 

@@ -20,7 +20,6 @@ using Unsigned = unsigned __int128;
 
 constexpr std::initializer_list<Type> kIntegers = {Type::u16, Type::u32, Type::u64,
                                                    Type::s16, Type::s32, Type::s64};
-constexpr std::initializer_list<Type> kBits = {Type::b16, Type::b32, Type::b64};
 
 unsigned width(Type type) { return 8 * ptx::bytes_of(type); }
 
@@ -53,7 +52,8 @@ using Function = std::function<Exact(Exact a, Exact b, Exact c)>;
 void check(Opcode opcode, Type type, int sources, const Function& f, Modifiers m = {}) {
   m.type = type;
   Form form{.name = named(opcode, m), .opcode = opcode, .modifiers = m};
-  for (int place = 0; place <= sources; ++place) form.operands[static_cast<std::size_t>(place)] = type;
+  for (int place = 0; place <= sources; ++place)
+    form.operands[static_cast<std::size_t>(place)] = type;
   expect_agrees(form, [&](Lane& lane) {
     lane[0] = cell(type, f(number(type, lane[1]), number(type, lane[2]), number(type, lane[3])));
   });
@@ -71,12 +71,15 @@ TEST(ComputeInteger, Sums) {
   Modifiers sat;
   sat.sat = true;
   const Type s32 = Type::s32;
-  check(Opcode::add_, s32, 2, [&](Exact a, Exact b, Exact) { return clamp(s32, a + b); }, sat);
-  check(Opcode::sub_, s32, 2, [&](Exact a, Exact b, Exact) { return clamp(s32, a - b); }, sat);
+  check(
+      Opcode::add_, s32, 2, [&](Exact a, Exact b, Exact) { return clamp(s32, a + b); }, sat);
+  check(
+      Opcode::sub_, s32, 2, [&](Exact a, Exact b, Exact) { return clamp(s32, a - b); }, sat);
   Modifiers relu;
   relu.relu = true;
-  check(Opcode::min_, s32, 2,
-        [](Exact a, Exact b, Exact) { return std::max(std::min(a, b), Exact{0}); }, relu);
+  check(
+      Opcode::min_, s32, 2,
+      [](Exact a, Exact b, Exact) { return std::max(std::min(a, b), Exact{0}); }, relu);
 }
 
 TEST(ComputeInteger, SignOnly) {
@@ -104,33 +107,42 @@ TEST(ComputeInteger, Products) {
   lo.part = MulPart::lo;
   hi.part = MulPart::hi;
   for (const Type type : kIntegers) {
-    check(Opcode::mul_, type, 2, [](Exact a, Exact b, Exact) { return product(a, b); }, lo);
-    check(Opcode::mul_, type, 2, [&](Exact a, Exact b, Exact) { return high(type, a, b); }, hi);
-    check(Opcode::mad_, type, 3,
-          [](Exact a, Exact b, Exact c) { return Exact(Unsigned(product(a, b)) + Unsigned(c)); },
-          lo);
-    check(Opcode::mad_, type, 3, [&](Exact a, Exact b, Exact c) { return high(type, a, b) + c; },
-          hi);
+    check(
+        Opcode::mul_, type, 2, [](Exact a, Exact b, Exact) { return product(a, b); }, lo);
+    check(
+        Opcode::mul_, type, 2, [&](Exact a, Exact b, Exact) { return high(type, a, b); }, hi);
+    check(
+        Opcode::mad_, type, 3,
+        [](Exact a, Exact b, Exact c) { return Exact(Unsigned(product(a, b)) + Unsigned(c)); }, lo);
+    check(
+        Opcode::mad_, type, 3, [&](Exact a, Exact b, Exact c) { return high(type, a, b) + c; }, hi);
   }
   hi.sat = true;
   const Type s32 = Type::s32;
-  check(Opcode::mad_, s32, 3,
-        [&](Exact a, Exact b, Exact c) { return clamp(s32, high(s32, a, b) + c); }, hi);
+  check(
+      Opcode::mad_, s32, 3,
+      [&](Exact a, Exact b, Exact c) { return clamp(s32, high(s32, a, b) + c); }, hi);
 }
 
 TEST(ComputeInteger, WideProducts) {
-  const std::pair<Type, Type> pairs[] = {{Type::u16, Type::u32}, {Type::s16, Type::s32},
-                                         {Type::u32, Type::u64}, {Type::s32, Type::s64}};
+  const std::pair<Type, Type> pairs[] = {{Type::u16, Type::u32},
+                                         {Type::s16, Type::s32},
+                                         {Type::u32, Type::u64},
+                                         {Type::s32, Type::s64}};
   for (const auto& [type, wide] : pairs) {
     Modifiers m;
     m.type = type;
     m.part = MulPart::wide;
-    const Form mul{.name = named(Opcode::mul_, m, ".wide"), .opcode = Opcode::mul_, .modifiers = m,
+    const Form mul{.name = named(Opcode::mul_, m, ".wide"),
+                   .opcode = Opcode::mul_,
+                   .modifiers = m,
                    .operands = {wide, type, type}};
     expect_agrees(mul, [type = type, wide = wide](Lane& lane) {
       lane[0] = cell(wide, number(type, lane[1]) * number(type, lane[2]));
     });
-    const Form mad{.name = named(Opcode::mad_, m, ".wide"), .opcode = Opcode::mad_, .modifiers = m,
+    const Form mad{.name = named(Opcode::mad_, m, ".wide"),
+                   .opcode = Opcode::mad_,
+                   .modifiers = m,
                    .operands = {wide, type, type, wide}};
     expect_agrees(mad, [type = type, wide = wide](Lane& lane) {
       lane[0] = cell(wide, number(type, lane[1]) * number(type, lane[2]) + number(wide, lane[3]));
@@ -150,18 +162,23 @@ TEST(ComputeInteger, Products24) {
     Modifiers lo, hi;
     lo.part = MulPart::lo;
     hi.part = MulPart::hi;
-    check(Opcode::mul24_, type, 2, [&](Exact a, Exact b, Exact) { return times(a, b); }, lo);
-    check(Opcode::mul24_, type, 2, [&](Exact a, Exact b, Exact) { return times(a, b) >> 16; }, hi);
-    check(Opcode::mad24_, type, 3, [&](Exact a, Exact b, Exact c) { return times(a, b) + c; }, lo);
-    check(Opcode::mad24_, type, 3,
-          [&](Exact a, Exact b, Exact c) { return (times(a, b) >> 16) + c; }, hi);
+    check(
+        Opcode::mul24_, type, 2, [&](Exact a, Exact b, Exact) { return times(a, b); }, lo);
+    check(
+        Opcode::mul24_, type, 2, [&](Exact a, Exact b, Exact) { return times(a, b) >> 16; }, hi);
+    check(
+        Opcode::mad24_, type, 3, [&](Exact a, Exact b, Exact c) { return times(a, b) + c; }, lo);
+    check(
+        Opcode::mad24_, type, 3, [&](Exact a, Exact b, Exact c) { return (times(a, b) >> 16) + c; },
+        hi);
     if (type != Type::s32) continue;
     hi.sat = true;
-    check(Opcode::mad24_, type, 3,
-          [&](Exact a, Exact b, Exact c) {
-            return clamp(type, number(type, cell(type, times(a, b) >> 16)) + c);
-          },
-          hi);
+    check(
+        Opcode::mad24_, type, 3,
+        [&](Exact a, Exact b, Exact c) {
+          return clamp(type, number(type, cell(type, times(a, b) >> 16)) + c);
+        },
+        hi);
   }
 }
 
@@ -176,11 +193,14 @@ TEST(ComputeInteger, DotProducts) {
       Modifiers m;
       m.type = a_type;
       m.source_type = b_type;
-      Form form{.name = named(Opcode::dp4a_, m), .opcode = Opcode::dp4a_, .modifiers = m,
+      Form form{.name = named(Opcode::dp4a_, m),
+                .opcode = Opcode::dp4a_,
+                .modifiers = m,
                 .operands = {Type::u32, Type::u32, Type::u32, Type::u32}};
       expect_agrees(form, [&](Lane& lane) {
         Exact sum = static_cast<Exact>(lane[3]);
-        for (unsigned i = 0; i < 4; ++i) sum += part(a_type, lane[1], 8, i) * part(b_type, lane[2], 8, i);
+        for (unsigned i = 0; i < 4; ++i)
+          sum += part(a_type, lane[1], 8, i) * part(b_type, lane[2], 8, i);
         lane[0] = cell(Type::u32, sum);
       });
       for (const MulPart half : {MulPart::lo, MulPart::hi}) {
@@ -208,8 +228,12 @@ void check_carry(Opcode opcode, Type type, MulPart part, bool carries_in, bool c
   form.modifiers.type = type;
   form.modifiers.part = part;
   form.modifiers.carry_out = carries_out;
-  form.operands = {type, type, type, product_form ? type : Type::none,
-                   carries_out ? Type::pred : Type::none, carries_in ? Type::pred : Type::none};
+  form.operands = {type,
+                   type,
+                   type,
+                   product_form ? type : Type::none,
+                   carries_out ? Type::pred : Type::none,
+                   carries_in ? Type::pred : Type::none};
   form.destinations = {0, 4};
   expect_agrees(form, [&](Lane& lane) {
     const unsigned bits = width(type);
@@ -217,8 +241,9 @@ void check_carry(Opcode opcode, Type type, MulPart part, bool carries_in, bool c
     Exact a = static_cast<Exact>(lane[1]);
     Exact b = static_cast<Exact>(lane[2]);
     if (product_form) {
-      const Exact whole = part == MulPart::hi ? high(type, number(type, lane[1]), number(type, lane[2]))
-                                              : product(a, b);
+      const Exact whole = part == MulPart::hi
+                              ? high(type, number(type, lane[1]), number(type, lane[2]))
+                              : product(a, b);
       a = static_cast<Exact>(cell(type, whole));
       b = static_cast<Exact>(lane[3]);
     }

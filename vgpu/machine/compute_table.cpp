@@ -7,9 +7,9 @@ namespace warpcheck::vgpu::WARPCHECK_SIMD {
 ComputeFn find_compute(const Instr& instr) {
   // A later family may offer what an earlier one would take without its modifiers.
   using Find = ComputeFn (*)(const Instr&);
-  static constexpr Find kFamilies[] = {find_carry,   find_integer, find_bits,    find_compare,
-                                       find_move,    find_float,   find_approximate,
-                                       find_convert, portable::find_exact};
+  static constexpr Find kFamilies[] = {find_carry,       find_integer, find_bits,
+                                       find_compare,     find_move,    find_float,
+                                       find_approximate, find_convert, portable::find_exact};
   for (const Find find : kFamilies) {
     if (const ComputeFn found = find(instr); found != nullptr) return found;
   }

@@ -32,8 +32,7 @@ Number normalized(Number x, int position) {
 Number lowered(Number x, int count) {
   if (count <= 0) return x;
   const bool all = count > 127;
-  const Significand rest =
-      all ? x.significand : x.significand & ((Significand{1} << count) - 1);
+  const Significand rest = all ? x.significand : x.significand & ((Significand{1} << count) - 1);
   x.sticky = x.sticky || rest != 0;
   x.significand = all ? 0 : x.significand >> count;
   x.exponent += count;
@@ -45,13 +44,18 @@ Number lowered(Number x, int count) {
 bool rounds_away(Rounding rounding, bool negative, bool odd, int below) {
   switch (rounding) {
     case Rounding::rm:
-    case Rounding::rmi: return negative && below >= 0;
+    case Rounding::rmi:
+      return negative && below >= 0;
     case Rounding::rp:
-    case Rounding::rpi: return !negative && below >= 0;
+    case Rounding::rpi:
+      return !negative && below >= 0;
     case Rounding::rz:
-    case Rounding::rzi: return false;
-    case Rounding::rna: return below >= 1;
-    default: return below == 2 || (below == 1 && odd);
+    case Rounding::rzi:
+      return false;
+    case Rounding::rna:
+      return below >= 1;
+    default:
+      return below == 2 || (below == 1 && odd);
   }
 }
 
@@ -75,11 +79,15 @@ Rounded round_off(const Number& x, int count, Rounding rounding) {
 const Format& format_of(ptx::Type type) {
   switch (type) {
     case ptx::Type::f16:
-    case ptx::Type::f16x2: return kF16;
+    case ptx::Type::f16x2:
+      return kF16;
     case ptx::Type::bf16:
-    case ptx::Type::bf16x2: return kBf16;
-    case ptx::Type::f64: return kF64;
-    default: return kF32;
+    case ptx::Type::bf16x2:
+      return kBf16;
+    case ptx::Type::f64:
+      return kF64;
+    default:
+      return kF32;
   }
 }
 
@@ -120,13 +128,13 @@ std::uint64_t pack(const Format& format, const Number& x, Rounding rounding) {
   const auto significand = static_cast<std::uint64_t>(rounded.kept) + (rounded.away ? 1 : 0);
   const auto field = static_cast<std::uint64_t>(place - format.exponent_min());
   if (field >= (format.infinity() >> format.fraction_bits)) {
-    return sign | (rounds_away(rounding, x.negative, true, 2) ? format.infinity()
-                                                              : format.infinity() - 1);
+    return sign |
+           (rounds_away(rounding, x.negative, true, 2) ? format.infinity() : format.infinity() - 1);
   }
   const std::uint64_t magnitude = (field << format.fraction_bits) + significand;
   if (magnitude < format.infinity()) return sign | magnitude;
-  return sign | (rounds_away(rounding, x.negative, true, 2) ? format.infinity()
-                                                            : format.infinity() - 1);
+  return sign |
+         (rounds_away(rounding, x.negative, true, 2) ? format.infinity() : format.infinity() - 1);
 }
 
 Number to_integral(const Number& x, Rounding rounding) {
@@ -137,13 +145,13 @@ Number to_integral(const Number& x, Rounding rounding) {
 
 __int128 to_integer(const Number& x, __int128 lowest, __int128 highest) {
   if (x.kind == Kind::nan) return 0;
-  const bool huge = x.kind == Kind::infinite ||
-                    (x.significand != 0 && top_bit(x.significand) + x.exponent > 100);
+  const bool huge =
+      x.kind == Kind::infinite || (x.significand != 0 && top_bit(x.significand) + x.exponent > 100);
   if (huge) return x.negative ? lowest : highest;
   const Significand magnitude =
       x.exponent >= 0 ? x.significand << x.exponent : lowered(x, -x.exponent).significand;
-  const auto value = x.negative ? -static_cast<__int128>(magnitude)
-                                : static_cast<__int128>(magnitude);
+  const auto value =
+      x.negative ? -static_cast<__int128>(magnitude) : static_cast<__int128>(magnitude);
   if (value < lowest) return lowest;
   return value > highest ? highest : value;
 }

@@ -27,9 +27,7 @@ struct Format {
   [[nodiscard]] constexpr std::uint64_t infinity() const {
     return ((std::uint64_t{1} << exponent_bits()) - 1) << fraction_bits;
   }
-  [[nodiscard]] constexpr std::uint64_t hidden() const {
-    return std::uint64_t{1} << fraction_bits;
-  }
+  [[nodiscard]] constexpr std::uint64_t hidden() const { return std::uint64_t{1} << fraction_bits; }
   // The exponent of the last place of subnormal and of the smallest normal numbers.
   [[nodiscard]] constexpr int exponent_min() const { return 1 - bias() - fraction_bits; }
 };
@@ -46,13 +44,11 @@ struct Number {
   enum class Kind : std::uint8_t { finite, infinite, nan };
   Kind kind = Kind::finite;
   bool negative = false;
-  bool sticky = false;          // the value is a little further from zero than it says
+  bool sticky = false;  // the value is a little further from zero than it says
   int exponent = 0;
   Significand significand = 0;  // 0 and not sticky: zero
 
-  [[nodiscard]] bool is_zero() const {
-    return kind == Kind::finite && significand == 0 && !sticky;
-  }
+  [[nodiscard]] bool is_zero() const { return kind == Kind::finite && significand == 0 && !sticky; }
 };
 
 Number unpack(const Format& format, std::uint64_t bits);

@@ -1,7 +1,11 @@
 // Floats in lanes: bits, NaN, flushing and saturation as PTX defines them.
 //
-// PTX ISA 9.0, 9.7.3: with .ftz subnormal inputs and results become zeros of the same sign; a NaN
-// that an instruction makes is canonical, so the host's rules for payloads never show.
+// PTX ISA 9.0, 9.7.3 - 9.7.5.  Where the ISA leaves bits open they are those of NVIDIA hardware
+// (seen on sm_90), so the host's rules never show:
+//   - f32: every NaN result is 0x7fffffff.  f64: the NaN operand, made quiet; of several the one
+//     that the operation prefers; 0xfff8000000000000 if no operand is NaN.
+//   - .ftz makes zeros of subnormal operands, and of results that are below the normal range when
+//     rounded as if there were no end to it.
 // Included only by files compiled once for every instruction set: see lanes.hpp.
 #pragma once
 
@@ -16,7 +20,6 @@ template <>
 struct FloatLayout<float> {
   static constexpr std::uint32_t kSign = 0x80000000u;
   static constexpr std::uint32_t kInfinity = 0x7f800000u;
-  static constexpr std::uint32_t kFraction = 0x007fffffu;
   static constexpr std::uint32_t kNan = 0x7fffffffu;
 };
 
@@ -24,7 +27,7 @@ template <>
 struct FloatLayout<double> {
   static constexpr std::uint64_t kSign = 0x8000000000000000u;
   static constexpr std::uint64_t kInfinity = 0x7ff0000000000000u;
-  static constexpr std::uint64_t kFraction = 0x000fffffffffffffu;
+  static constexpr std::uint64_t kQuiet = 0x0008000000000000u;
   static constexpr std::uint64_t kNan = 0xfff8000000000000u;
 };
 
@@ -53,6 +56,19 @@ WARPCHECK_INLINE F canonical(F x) {
   return is_nan(x) ? float_of<F>(FloatLayout<F>::kNan) : x;
 }
 
+// The result of an operation on these operands, of which the first is preferred if it is NaN.
+template <class... Fs>
+WARPCHECK_INLINE float settled(float result, Fs...) {
+  return canonical(result);
+}
+WARPCHECK_INLINE double settled(double result) { return canonical(result); }
+template <class... Fs>
+WARPCHECK_INLINE double settled(double result, double preferred, Fs... others) {
+  const double quiet = float_of<double>(bits_of(preferred) | FloatLayout<double>::kQuiet);
+  const double other = settled(result, others...);
+  return is_nan(result) && is_nan(preferred) ? quiet : other;
+}
+
 template <class F>
 WARPCHECK_INLINE F absolute(F x) {
   return float_of<F>(bits_of(x) & ~FloatLayout<F>::kSign);
@@ -65,12 +81,20 @@ WARPCHECK_INLINE F with_sign(F magnitude, F sign) {
   return float_of<F>((bits_of(magnitude) & ~Layout::kSign) | (bits_of(sign) & Layout::kSign));
 }
 
-// .ftz
+// .ftz, of an operand
 template <bool kFlush, class F>
 WARPCHECK_INLINE F flush(F x) {
   if constexpr (!kFlush) return x;
   const F zero = float_of<F>(bits_of(x) & FloatLayout<F>::kSign);
   return is_subnormal_or_zero(x) ? zero : x;
+}
+
+// .ftz, of a result.  `scaled` is the same result from operands 2^32 times as large, so it is
+// normal where the result is about to leave the normal range.
+template <bool kFlush>
+WARPCHECK_INLINE float flush_result(float result, float scaled) {
+  if constexpr (!kFlush) return result;
+  return absolute(scaled) < 0x1p-94f ? with_sign(0.0f, result) : result;
 }
 
 // .sat: clamped to [0, 1]; NaN gives +0.

@@ -21,7 +21,7 @@
 
 // A loop over the lanes whose iterations are independent although rows may be the same row.
 #if defined(__clang__)
-#define WARPCHECK_EACH_LANE(lane)                                     \
+#define WARPCHECK_EACH_LANE(lane) \
   _Pragma("clang loop vectorize(assume_safety)") for (unsigned lane = 0; lane < kWarpLanes; ++lane)
 #else
 #define WARPCHECK_EACH_LANE(lane) \
@@ -117,8 +117,8 @@ WARPCHECK_INLINE Op make_operation(const Instr& instr) {
 inline constexpr std::size_t kSourceSlot[4] = {1, 2, 3, 5};
 
 template <class Op, class D, class... S, std::size_t... I>
-WARPCHECK_INLINE void lanewise_over(const LaneBanks& banks, const Instr& instr,
-                                    std::uint32_t mask, std::index_sequence<I...>) {
+WARPCHECK_INLINE void lanewise_over(const LaneBanks& banks, const Instr& instr, std::uint32_t mask,
+                                    std::index_sequence<I...>) {
   const Op op = make_operation<Op>(instr);
   Bits<D>* destination = row<D>(banks, instr.refs[0]);
   alignas(64) Bits<D> values[kWarpLanes];

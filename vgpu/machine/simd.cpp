@@ -1,4 +1,6 @@
 // Which instruction set of the host is used, decided once.
+#include <cpuid.h>
+
 #include <cstdlib>
 #include <string_view>
 
@@ -18,11 +20,24 @@ bool is_wide_cvt(const Instr& instr) {
   return wide_source || wide_result;
 }
 
+// What x86-64-v3 has that not every compiler's __builtin_cpu_supports knows: MOVBE, F16C, LZCNT.
+bool has_rest_of_v3() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) return false;
+  const bool has_movbe = (ecx & bit_MOVBE) != 0;
+  const bool has_f16c = (ecx & bit_F16C) != 0;
+  if (__get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) == 0) return false;
+  return has_movbe && has_f16c && (ecx & bit_LZCNT) != 0;
+}
+
 ComputeFn find_typed(const Instr& instr, SimdLevel level) {
   switch (level) {
-    case SimdLevel::baseline: return baseline::find_compute(instr);
-    case SimdLevel::avx2: return avx2::find_compute(instr);
-    case SimdLevel::avx512: return avx512::find_compute(instr);
+    case SimdLevel::baseline:
+      return baseline::find_compute(instr);
+    case SimdLevel::avx2:
+      return avx2::find_compute(instr);
+    case SimdLevel::avx512:
+      return avx512::find_compute(instr);
   }
   return nullptr;
 }
@@ -54,8 +69,8 @@ void cvt_in_wide_rows(const LaneBanks& banks, const Instr& instr, std::uint32_t 
   }
   find_typed(narrow, chosen_simd_level())(narrow_banks, narrow, mask);
   if (!wide_result) return;
-  auto* wide = reinterpret_cast<std::uint64_t*>(
-      banks.base[static_cast<std::size_t>(Bank::wide)] + instr.refs[0].offset);
+  auto* wide = reinterpret_cast<std::uint64_t*>(banks.base[static_cast<std::size_t>(Bank::wide)] +
+                                                instr.refs[0].offset);
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     if ((mask >> lane & 1) == 0) continue;
     const auto extended = static_cast<std::int64_t>(static_cast<std::int32_t>(result[lane]));
@@ -67,9 +82,12 @@ void cvt_in_wide_rows(const LaneBanks& banks, const Instr& instr, std::uint32_t 
 
 std::string_view name_of(SimdLevel level) {
   switch (level) {
-    case SimdLevel::baseline: return "baseline";
-    case SimdLevel::avx2: return "avx2";
-    case SimdLevel::avx512: return "avx512";
+    case SimdLevel::baseline:
+      return "baseline";
+    case SimdLevel::avx2:
+      return "avx2";
+    case SimdLevel::avx512:
+      return "avx512";
   }
   return "";
 }
@@ -78,8 +96,7 @@ SimdLevel host_simd_level() {
   __builtin_cpu_init();
   const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-                        __builtin_cpu_supports("f16c") && __builtin_cpu_supports("lzcnt") &&
-                        __builtin_cpu_supports("movbe");
+                        has_rest_of_v3();
   const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                           __builtin_cpu_supports("avx512dq") &&
                           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
@@ -111,9 +128,12 @@ ComputeFn find_compute(const Instr& instr) { return find_compute(instr, chosen_s
 
 WarpFn find_warp_op(const Instr& instr, SimdLevel level) {
   switch (level) {
-    case SimdLevel::baseline: return baseline::find_warp_op(instr);
-    case SimdLevel::avx2: return avx2::find_warp_op(instr);
-    case SimdLevel::avx512: return avx512::find_warp_op(instr);
+    case SimdLevel::baseline:
+      return baseline::find_warp_op(instr);
+    case SimdLevel::avx2:
+      return avx2::find_warp_op(instr);
+    case SimdLevel::avx512:
+      return avx512::find_warp_op(instr);
   }
   return nullptr;
 }

@@ -69,8 +69,9 @@ Instr warp_instr(Opcode opcode, Type type) {
 std::uint32_t word(std::mt19937& random) { return static_cast<std::uint32_t>(random()); }
 
 std::vector<std::uint32_t> masks(std::mt19937& random) {
-  return {0xffffffffu, 1u, 0x80000000u, 0x0000ffffu, word(random) | 1u,
-          (word(random) & word(random)) | 2u};
+  return {0xffffffffu,       1u,
+          0x80000000u,       0x0000ffffu,
+          word(random) | 1u, (word(random) & word(random)) | 2u};
 }
 
 Warp random_warp(std::mt19937& random) {
@@ -93,10 +94,22 @@ std::pair<int, bool> shuffle_source(ShuffleMode mode, int lane, std::uint32_t b,
   int j = 0;
   bool valid = false;
   switch (mode) {
-    case ShuffleMode::up: j = lane - bval; valid = j >= max_lane; break;
-    case ShuffleMode::down: j = lane + bval; valid = j <= max_lane; break;
-    case ShuffleMode::bfly: j = lane ^ bval; valid = j <= max_lane; break;
-    default: j = min_lane | (bval & ~mask); valid = j <= max_lane; break;
+    case ShuffleMode::up:
+      j = lane - bval;
+      valid = j >= max_lane;
+      break;
+    case ShuffleMode::down:
+      j = lane + bval;
+      valid = j <= max_lane;
+      break;
+    case ShuffleMode::bfly:
+      j = lane ^ bval;
+      valid = j <= max_lane;
+      break;
+    default:
+      j = min_lane | (bval & ~mask);
+      valid = j <= max_lane;
+      break;
   }
   return {valid ? j : lane, valid};
 }
@@ -191,8 +204,8 @@ TEST(WarpOps, Match) {
 TEST(WarpOps, Reduce) {
   std::mt19937 random(4);
   const std::pair<AtomOp, Type> rows[] = {
-      {AtomOp::add, Type::u32}, {AtomOp::add, Type::s32}, {AtomOp::min, Type::u32},
-      {AtomOp::min, Type::s32}, {AtomOp::max, Type::u32}, {AtomOp::max, Type::s32},
+      {AtomOp::add, Type::u32},  {AtomOp::add, Type::s32}, {AtomOp::min, Type::u32},
+      {AtomOp::min, Type::s32},  {AtomOp::max, Type::u32}, {AtomOp::max, Type::s32},
       {AtomOp::and_, Type::b32}, {AtomOp::or_, Type::b32}, {AtomOp::xor_, Type::b32}};
   for (const auto& [op, type] : rows) {
     Instr instr = warp_instr(Opcode::redux_, type);
@@ -209,12 +222,24 @@ TEST(WarpOps, Reduce) {
         const auto as_signed = [](std::uint32_t v) { return static_cast<std::int32_t>(v); };
         const bool less = type == Type::s32 ? as_signed(x) < as_signed(want) : x < want;
         switch (op) {
-          case AtomOp::add: want += x; break;
-          case AtomOp::min: want = less ? x : want; break;
-          case AtomOp::max: want = less ? want : x; break;
-          case AtomOp::and_: want &= x; break;
-          case AtomOp::or_: want |= x; break;
-          default: want ^= x; break;
+          case AtomOp::add:
+            want += x;
+            break;
+          case AtomOp::min:
+            want = less ? x : want;
+            break;
+          case AtomOp::max:
+            want = less ? want : x;
+            break;
+          case AtomOp::and_:
+            want &= x;
+            break;
+          case AtomOp::or_:
+            want |= x;
+            break;
+          default:
+            want ^= x;
+            break;
         }
       }
       at_all_levels(instr, warp, active, [&](const Warp& after, unsigned lane) {
@@ -228,10 +253,9 @@ TEST(WarpOps, ActiveMaskAndElection) {
   std::mt19937 random(5);
   for (const std::uint32_t active : masks(random)) {
     const Warp warp = random_warp(random);
-    at_all_levels(warp_instr(Opcode::activemask_, Type::b32), warp, active,
-                  [&](const Warp& after, unsigned lane) {
-                    EXPECT_EQ(after.words[0][lane], active);
-                  });
+    at_all_levels(
+        warp_instr(Opcode::activemask_, Type::b32), warp, active,
+        [&](const Warp& after, unsigned lane) { EXPECT_EQ(after.words[0][lane], active); });
     at_all_levels(warp_instr(Opcode::elect_, Type::none), warp, active,
                   [&](const Warp& after, unsigned lane) {
                     const auto leader = static_cast<std::uint32_t>(__builtin_ctz(active));

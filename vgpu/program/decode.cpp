@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "vgpu/program/builtins.hpp"
 #include "vgpu/program/emit.hpp"
 #include "vgpu/program/program.hpp"
 
@@ -22,62 +21,64 @@ std::uint32_t round_up(std::uint32_t value, std::uint32_t alignment) {
 class Reach {
  public:
   Reach(const ptx::Module& module, std::string_view kernel, Program& program, Layout& layout)
-      : program_(program), layout_(layout) {
+      : module_(module), program_(program), layout_(layout) {
     const ptx::Function* entry = module.find_function(kernel);
     if (entry == nullptr || !entry->is_entry || !entry->has_body) {
       throw Refusal(fmt::format("{}: no kernel named '{}' in this PTX", module.name, kernel));
     }
-    add(*entry, module, ptx::kNone);
+    add(*entry, ptx::kNone);
   }
 
  private:
   static constexpr std::size_t kInstancesMax = 10'000;
 
-  std::uint32_t add(const ptx::Function& function, const ptx::Module& home,
-                    std::uint32_t called_from) {
+  std::uint32_t add(const ptx::Function& function, std::uint32_t called_from) {
+    if (!function.unsupported.empty()) {
+      throw Refusal(fmt::format("{}:{}: function '{}' is not supported: {}", module_.name,
+                                function.ptx_line, function.name, function.unsupported));
+    }
     if (std::find(path_.begin(), path_.end(), &function) != path_.end()) {
       throw Refusal(fmt::format("{}: function '{}' is recursive, which is not supported",
-                                home.name, function.name));
+                                module_.name, function.name));
     }
     if (layout_.instances.size() == kInstancesMax) {
-      throw Refusal(fmt::format("{}: kernel '{}' makes more than {} nested calls", home.name,
+      throw Refusal(fmt::format("{}: kernel '{}' makes more than {} nested calls", module_.name,
                                 layout_.instances.front().function->name, kInstancesMax));
     }
     const auto index = static_cast<std::uint32_t>(layout_.instances.size());
-    layout_.instances.push_back({&function, &home, called_from, {}});
+    layout_.instances.push_back({&function, called_from, {}});
     path_.push_back(&function);
     for (std::uint32_t at = 0; at < function.body.size(); ++at) {
       if (function.body[at].opcode != ptx::Opcode::call_) continue;
       if (!function.body[at].unsupported.empty()) continue;  // emit_function() refuses it
-      const std::uint32_t callee = add_callee(function.body[at], home, called_from);
+      const std::uint32_t callee = add_callee(function.body[at], called_from);
       layout_.instances[index].callees[at] = callee;
     }
     path_.pop_back();
     return index;
   }
 
-  std::uint32_t add_callee(const ptx::Instruction& call, const ptx::Module& home,
-                           std::uint32_t called_from) {
+  std::uint32_t add_callee(const ptx::Instruction& call, std::uint32_t called_from) {
     const auto callee = std::find_if(call.operands.begin(), call.operands.end(), [](const auto& o) {
       return o.kind == ptx::Operand::Kind::function;
     });
     if (callee == call.operands.end()) {
-      throw Refusal(fmt::format("{}:{}: a call through a register is not supported", home.name,
-                                call.ptx_line));
+      throw Refusal(fmt::format("{}:{}: a call through a register is not supported",
+                                module_.name, call.ptx_line));
     }
     ptx::SourceLocation site = call.location;
     if (site.inlined_at == ptx::kNone) site.inlined_at = called_from;
     const auto location = static_cast<std::uint32_t>(program_.locations.size());
     program_.locations.push_back(site);
-    const ptx::Function* target = home.find_function(callee->name);
-    if (target != nullptr && target->has_body) return add(*target, home, location);
-    const ptx::Module& library = builtin_library();
-    target = library.find_function(callee->name);
-    if (target != nullptr && target->has_body) return add(*target, library, location);
-    throw Refusal(fmt::format("{}:{}: '{}' is called, which has no body and is not a known runtime "
-                              "function", home.name, call.ptx_line, callee->name));
+    const ptx::Function* target = module_.find_function(callee->name);
+    if (target == nullptr || !target->has_body) {
+      throw Refusal(fmt::format("{}:{}: the called function '{}' has no body and is not supported",
+                                module_.name, call.ptx_line, callee->name));
+    }
+    return add(*target, location);
   }
 
+  const ptx::Module& module_;
   Program& program_;
   Layout& layout_;
   std::vector<const ptx::Function*> path_;
@@ -106,7 +107,7 @@ void lay_out_shared(const ptx::Module& module, Program& program, Layout& layout)
     for (const ptx::Variable& variable : reached.function->locals) place(variable);
     for (const ptx::Instruction& instruction : reached.function->body) {
       for (const ptx::Operand& operand : instruction.operands) {
-        if (operand.variable.scope == ptx::VariableRef::Scope::module && reached.home == &module) {
+        if (operand.variable.scope == ptx::VariableRef::Scope::module) {
           place(module.variables[operand.variable.index]);
         }
       }
@@ -179,6 +180,7 @@ Program decode(const ptx::Module& module, std::string_view kernel) {
   program.files = module.files;
   program.locations = module.locations;
   Layout layout;
+  layout.module = &module;
   Reach(module, kernel, program, layout);
 
   const ptx::Function& entry = *layout.instances.front().function;

@@ -196,7 +196,7 @@ Instr Emitter::begin(const ptx::Instruction& in) {
 }
 
 void Emitter::refuse(const ptx::Instruction& in, const std::string& why) const {
-  std::string place = fmt::format("{}:{}", instance_.home->name, in.ptx_line);
+  std::string place = fmt::format("{}:{}", layout_.module->name, in.ptx_line);
   if (in.location.file < program_.files.size() && in.location.line != 0) {
     place += fmt::format(" (from {}:{})", program_.files[in.location.file], in.location.line);
   }

@@ -258,7 +258,7 @@ void Emitter::emit_atomic(const ptx::Instruction& in, Instr& out) {
 
 void Emitter::emit_barrier(const ptx::Instruction& in, Instr& out) {
   if (in.modifiers.arrive || in.modifiers.red) refuse(in, "bar.arrive and bar.red");
-  if (in.text.starts_with("bar.warp")) refuse(in, "warp barriers");
+  if (in.modifiers.warp) refuse(in, "a warp barrier");
   if (in.operands.empty()) refuse(in, "a barrier without a number");
   if (in.operands.size() > 1) refuse(in, "a barrier for part of a block (a thread count)");
   out.kind = InstrKind::barrier;

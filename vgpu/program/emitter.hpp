@@ -61,10 +61,6 @@ class Emitter {
   Ref address(const ptx::Instruction& in, const ptx::Operand& operand, Instr& out);
   Ref temporary(Bank bank);
   const ptx::Variable& variable(const ptx::VariableRef& ref) const;
-  // 0: the user's module; else the library of runtime functions.
-  [[nodiscard]] int index_of_home() const {
-    return instance_.home == layout_.instances.front().home ? 0 : 1;
-  }
   bool param_place(const ptx::Operand& operand, std::uint32_t& row) const;
 
   Instr begin(const ptx::Instruction& in);

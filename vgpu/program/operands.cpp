@@ -22,7 +22,7 @@ Ref Emitter::temporary(Bank bank) {
 
 const ptx::Variable& Emitter::variable(const ptx::VariableRef& ref) const {
   switch (ref.scope) {
-    case ptx::VariableRef::Scope::module: return instance_.home->variables.at(ref.index);
+    case ptx::VariableRef::Scope::module: return layout_.module->variables.at(ref.index);
     case ptx::VariableRef::Scope::result: return function_.results.at(ref.index);
     case ptx::VariableRef::Scope::parameter: return function_.parameters.at(ref.index);
     default: return function_.locals.at(ref.index);
@@ -53,7 +53,7 @@ Ref Emitter::variable_address(const ptx::Instruction& in, const ptx::Operand& op
     case Space::shared: return constant(layout_.shared_offset.at(&target) + operand.offset);
     case Space::global:
     case Space::constant:
-      if (operand.variable.scope != ptx::VariableRef::Scope::module || index_of_home() != 0) {
+      if (operand.variable.scope != ptx::VariableRef::Scope::module) {
         refuse(in, fmt::format("variable '{}' outside module scope", target.name));
       }
       return constants_.address(operand.variable.index, operand.offset, is_wide);

@@ -166,7 +166,7 @@ const Function* Module::find_function(std::string_view function_name) const {
 }
 
 Module parse(std::string_view text, std::string_view name) {
-  constexpr std::uint64_t kFreeRegisters = 1 << 20;
+  constexpr std::uint64_t kFreeRegisters = 1 << 18;
   constexpr std::uint64_t kFreePadding = 1 << 26;
   Module module;
   module.name = name;
