@@ -157,14 +157,16 @@ class Merge {
                                            .shrinks = line["shrinks"].get<std::uint64_t>(),
                                            .complete = line["complete"].get<bool>()},
                   .replay_path = {}};
-    const auto signatures = failure_class(report.verdict).signatures;
+    // Another configuration is worth telling of when it shows another class, or a case that is
+    // not as small: both say something about the configuration.
+    const CaseSize size = size_of(report.a_case, report.verdict.schedule);
+    const std::string of_class =
+        fmt::format("{}|{}", report.a_case.property,
+                    fmt::join(failure_class(report.verdict).signatures, ","));
     const std::string same_case =
-        fmt::format("{}|{}|{}|{}", report.a_case.property, fmt::join(signatures, ","),
-                    report.a_case.pair->to_json(report.a_case.input).dump(),
-                    to_json(report.verdict.schedule).dump());
+        fmt::format("{}|{} {} {}", of_class, size.elements, size.threads, size.decisions);
     const std::string same_class =
-        fmt::format("{}|{}|{}", report.a_case.property, name_of(settings.warp_model),
-                    fmt::join(signatures, ","));
+        fmt::format("{}|{}", of_class, name_of(settings.warp_model));
     const bool told = !told_.insert(same_case).second;
     const bool told_of_class = !told_.insert(same_class).second;
     if (!told && !told_of_class) outcome_.reports.push_back(std::move(report));

@@ -5,7 +5,7 @@
 namespace warpcheck::vgpu::WARPCHECK_SIMD {
 
 ComputeFn find_compute(const Instr& instr) {
-  // A later family may offer what an earlier one would take without its modifiers.
+  // find_carry goes first: find_integer does not look at .cc.  find_exact goes last: it is slow.
   using Find = ComputeFn (*)(const Instr&);
   static constexpr Find kFamilies[] = {find_carry,       find_integer, find_bits,
                                        find_compare,     find_move,    find_float,

@@ -56,17 +56,24 @@ WARPCHECK_INLINE F canonical(F x) {
   return is_nan(x) ? float_of<F>(FloatLayout<F>::kNan) : x;
 }
 
+// The first NaN operand, made quiet.
+WARPCHECK_INLINE double nan_among() { return float_of<double>(FloatLayout<double>::kNan); }
+template <class... Fs>
+WARPCHECK_INLINE double nan_among(double preferred, Fs... others) {
+  const double quiet = float_of<double>(bits_of(preferred) | FloatLayout<double>::kQuiet);
+  const double other = nan_among(others...);
+  return is_nan(preferred) ? quiet : other;
+}
+
 // The result of an operation on these operands, of which the first is preferred if it is NaN.
 template <class... Fs>
 WARPCHECK_INLINE float settled(float result, Fs...) {
   return canonical(result);
 }
-WARPCHECK_INLINE double settled(double result) { return canonical(result); }
 template <class... Fs>
-WARPCHECK_INLINE double settled(double result, double preferred, Fs... others) {
-  const double quiet = float_of<double>(bits_of(preferred) | FloatLayout<double>::kQuiet);
-  const double other = settled(result, others...);
-  return is_nan(result) && is_nan(preferred) ? quiet : other;
+WARPCHECK_INLINE double settled(double result, Fs... operands) {
+  const double nan = nan_among(operands...);
+  return is_nan(result) ? nan : result;
 }
 
 template <class F>
