@@ -108,7 +108,7 @@ std::array<Case, 2> scan_cases(int n) {
     std::vector<int> values = numbers(static_cast<std::size_t>(n));
     if (&a_case == &cases.back()) values.front() = 1;
     Json input;
-    input["values"] = values;
+    input["in"] = values;
     input["launch"] = to_json(LaunchConfig{.grid = 1, .block = n});
     a_case.pair = pair;
     a_case.input = pair->from_json(input);

@@ -61,18 +61,36 @@ class Mutation {
   void edit_data() {
     Bytes& data = parts_.data;
     const std::size_t size = data.size();
+    if (prng_.one_in(2)) return set_byte();
     data.resize(size + room());
     if (data.empty()) return;
     data.resize(mutate_bytes_(data, size));
+  }
+
+  // One choice of the tape, or a new one at its end: the smallest step, and the one that climbs
+  // from compare to compare.
+  void set_byte() {
+    Bytes& data = parts_.data;
+    const std::size_t at = prng_.below(data.size() + (room() > 0 ? 1 : 0));
+    if (at == data.size() && room() > 0) data.push_back(0);
+    if (at < data.size()) data[at] = static_cast<std::uint8_t>(prng_.next());
   }
 
   void add_decision() {
     if (room() < kDecisionBytes || decision_count() == kDecisionsMax) return edit_data();
     Bytes decision(kDecisionBytes);
     for (std::uint8_t& byte : decision) byte = static_cast<std::uint8_t>(prng_.next());
+    decision.front() = point_and_launch();
     const std::size_t at = prng_.below(decision_count() + 1) * kDecisionBytes;
     parts_.decisions.insert(parts_.decisions.begin() + static_cast<std::ptrdiff_t>(at),
                             decision.begin(), decision.end());
+  }
+
+  // Most programs launch once, and most bugs need no stop to be decided.
+  std::uint8_t point_and_launch() {
+    const std::uint64_t launch = prng_.one_in(4) ? prng_.below(7) : 0;
+    const unsigned stop = prng_.one_in(8) ? 0b1100'0000 : 0;
+    return static_cast<std::uint8_t>(stop | ((1u << launch) - 1));
   }
 
   void drop_decision() {

@@ -241,8 +241,6 @@ TEST(Replay, SearchesSchedulesWhenTheDeviceCodeHasChanged) {
   EXPECT_EQ(replay(record, runner).remark,
             "the device code is not that of the record; the recorded schedule shows the same "
             "kinds");
-  record.a_case.input = std::make_shared<const FakeInput>(
-      FakeInput{.values = {1, 0, 0, 0, 0, 0}, .launch = {.grid = 1, .block = 6}});
   std::get<vgpu::Schedule>(record.a_case.schedule).decisions.front().index = 77;
   const ReplayOutcome outcome = replay(record, runner);
   EXPECT_TRUE(outcome.as_recorded);

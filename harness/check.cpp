@@ -1,6 +1,8 @@
 #include "harness/check.hpp"
 
 #include <functional>
+#include <string>
+#include <unordered_map>
 
 #include "harness/rapidcheck_adaptor.hpp"
 
@@ -40,7 +42,8 @@ void for_each_trial(const AnyPair& pair, std::string_view property, const CheckO
     }
     if (!go_on) throw rc::detail::CaseResult(rc::detail::CaseResult::Type::Failure, "failed");
   };
-  rc::detail::checkTestable(testable, rc::detail::TestMetadata{}, params, listener);
+  rc::detail::checkTestable(testable, rc::detail::TestMetadata{}, params, listener,
+                            std::unordered_map<std::string, rc::detail::Reproduce>{});
   if (error) std::rethrow_exception(error);
 }
 

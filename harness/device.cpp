@@ -6,14 +6,14 @@
 
 namespace warpcheck {
 
-CudaError::CudaError(cudaError_t code, const std::source_location& where)
+CudaError::CudaError(cudaError_t code, const char* file, unsigned line)
     : std::runtime_error(fmt::format("{} ({}) at {}:{}", cudaGetErrorName(code),
-                                     cudaGetErrorString(code), repository_path(where.file_name()),
-                                     where.line())),
+                                     cudaGetErrorString(code), repository_path(file),
+                                     line)),
       code_(code) {}
 
-void check(cudaError_t code, std::source_location where) {
-  if (code != cudaSuccess) throw CudaError(code, where);
+void check(cudaError_t code, const char* file, unsigned line) {
+  if (code != cudaSuccess) throw CudaError(code, file, line);
 }
 
 }  // namespace warpcheck

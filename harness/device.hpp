@@ -8,7 +8,6 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
-#include <source_location>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -21,7 +20,7 @@ namespace warpcheck {
 // A CUDA call that failed.  what() names the error, its text and the calling line.
 class CudaError : public std::runtime_error {
  public:
-  CudaError(cudaError_t code, const std::source_location& where);
+  CudaError(cudaError_t code, const char* file, unsigned line);
   [[nodiscard]] cudaError_t code() const { return code_; }
 
  private:
@@ -29,7 +28,9 @@ class CudaError : public std::runtime_error {
 };
 
 // Throws CudaError unless `code` is cudaSuccess.
-void check(cudaError_t code, std::source_location where = std::source_location::current());
+// The place of the call by built-ins: Clang 14 has no std::source_location.
+void check(cudaError_t code, const char* file = __builtin_FILE(),
+           unsigned line = __builtin_LINE());
 
 // `size` elements of device memory, freed with the object.
 template <class T>
@@ -90,8 +91,9 @@ class Device {
     return DeviceArray<T>(size);
   }
   // For a call's own result, or after a launch: device.check(cudaGetLastError()).
-  void check(cudaError_t code, std::source_location where = std::source_location::current()) {
-    warpcheck::check(code, where);
+  void check(cudaError_t code, const char* file = __builtin_FILE(),
+             unsigned line = __builtin_LINE()) {
+    warpcheck::check(code, file, line);
   }
 };
 

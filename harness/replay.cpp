@@ -11,18 +11,14 @@ namespace {
 
 constexpr std::uint64_t kPoliciesMax = 200;
 
-// The recorded verdict of the first policy under which the input shows these kinds.
-std::optional<Verdict> search_schedules(const CaseRecord& record, TrialRunner& runner) {
-  Case candidate = record.a_case;
-  for (std::uint64_t i = 0; i < kPoliciesMax; ++i) {
-    candidate.schedule = policy(i);
-    const Verdict found = runner.run(candidate);
-    if (failure_kinds(found) != record.kinds) continue;
-    candidate.schedule = found.schedule;
-    Verdict again = runner.run(candidate);
-    if (failure_kinds(again) == record.kinds) return again;
-  }
-  return std::nullopt;
+std::optional<Verdict> search_anew(const CaseRecord& record, TrialRunner& runner) {
+  const auto run = [&](const Case& a_case, vgpu::Strategy* strategy) -> std::optional<Verdict> {
+    return strategy == nullptr ? runner.run(a_case) : runner.run(a_case, *strategy);
+  };
+  const auto as_recorded = [&](const Verdict& verdict) {
+    return failure_kinds(verdict) == record.kinds;
+  };
+  return search_schedules(record.a_case, {.policies_max = kPoliciesMax}, run, as_recorded);
 }
 
 std::string describe(const std::vector<vgpu::FindingKind>& kinds) {
@@ -44,12 +40,12 @@ ReplayOutcome replay(const CaseRecord& record, TrialRunner& runner) {
     outcome.remark = "the device code is not that of the record";
     if (failure_kinds(verdict) == record.kinds) {
       outcome.remark += "; the recorded schedule shows the same kinds";
-    } else if (std::optional<Verdict> found = search_schedules(record, runner)) {
+    } else if (std::optional<Verdict> found = search_anew(record, runner)) {
       verdict = std::move(*found);
       outcome.report.a_case.schedule = verdict.schedule;
       outcome.remark += "; another schedule, searched for anew, shows the same kinds";
     } else {
-      outcome.remark += fmt::format("; {} other schedules were searched", kPoliciesMax);
+      outcome.remark += "; other schedules were searched";
     }
   } else if (verdict.decisions_ignored != 0) {
     outcome.remark = fmt::format("{} decisions of the schedule did not fit and were not followed",

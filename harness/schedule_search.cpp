@@ -57,6 +57,47 @@ std::vector<vgpu::Decision> single_decisions(const std::vector<ScheduleProbe::Po
   return decisions;
 }
 
+namespace {
+
+std::optional<Verdict> try_policies(Case candidate, std::uint64_t count, ScheduleTrial trial,
+                                    FunctionRef<bool(const Verdict&)> wanted) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    candidate.schedule = policy(i);
+    std::optional<Verdict> verdict = trial(candidate, nullptr);
+    if (!verdict) return std::nullopt;
+    if (!wanted(*verdict)) continue;
+    // Its recorded decisions have to show it too: they are what will be replayed.
+    candidate.schedule = verdict->schedule;
+    verdict = trial(candidate, nullptr);
+    if (verdict && wanted(*verdict)) return verdict;
+  }
+  return std::nullopt;
+}
+
+std::optional<Verdict> try_single_decisions(Case candidate, std::uint64_t count,
+                                            ScheduleTrial trial,
+                                            FunctionRef<bool(const Verdict&)> wanted) {
+  ScheduleProbe probe(count);
+  if (!trial(candidate, &probe)) return std::nullopt;
+  const auto decisions = single_decisions(probe.points(), candidate.settings.warp_model);
+  if (decisions.size() > count) return std::nullopt;
+  for (const vgpu::Decision& decision : decisions) {
+    candidate.schedule = vgpu::Schedule{{decision}};
+    std::optional<Verdict> verdict = trial(candidate, nullptr);
+    if (!verdict || wanted(*verdict)) return verdict;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Verdict> search_schedules(const Case& a_case, const ScheduleLimits& limits,
+                                        ScheduleTrial trial,
+                                        FunctionRef<bool(const Verdict&)> wanted) {
+  if (auto verdict = try_policies(a_case, limits.policies_max, trial, wanted)) return verdict;
+  return try_single_decisions(a_case, limits.single_decisions_max, trial, wanted);
+}
+
 StrategyChoice policy(std::uint64_t index) {
   if (index == 0) return {.name = "default", .seed = 0};
   if (index <= 2) return {.name = "round_robin", .seed = index - 1};

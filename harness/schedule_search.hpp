@@ -7,6 +7,7 @@
 
 #include "harness/case.hpp"
 #include "harness/function_ref.hpp"
+#include "harness/trial.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck {
@@ -40,5 +41,22 @@ std::vector<vgpu::Decision> single_decisions(const std::vector<ScheduleProbe::Po
 
 // Policies in the order in which they are worth trying; `index` from 0, without end.
 StrategyChoice policy(std::uint64_t index);
+
+// How many schedules are tried on one input.
+struct ScheduleLimits {
+  std::uint64_t policies_max = 24;
+  // Of all single decisions; on an input that has more of them none is tried.
+  std::uint64_t single_decisions_max = 1'000;
+};
+
+// Runs a trial of the case, under `strategy` where that is not null; nothing when no further trial
+// is allowed.
+using ScheduleTrial = FunctionRef<std::optional<Verdict>(const Case&, vgpu::Strategy*)>;
+
+// The verdict of the first schedule under which the input of `a_case` gives what is `wanted`; it
+// is that of a replay of its recorded decisions.
+std::optional<Verdict> search_schedules(const Case& a_case, const ScheduleLimits& limits,
+                                        ScheduleTrial trial,
+                                        FunctionRef<bool(const Verdict&)> wanted);
 
 }  // namespace warpcheck

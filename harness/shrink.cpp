@@ -1,10 +1,12 @@
 #include "harness/shrink.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 
-#include "harness/schedule_search.hpp"
 #include "harness/shrinks.hpp"
 
 namespace warpcheck {
@@ -56,8 +58,11 @@ class Shrinker {
     return trials_ >= options_.trials_max || steps_ >= options_.steps_max;
   }
 
-  Verdict trial(const Case& a_case) {
-    Verdict verdict = runner_.run(a_case);
+  Verdict trial(const Case& a_case) { return counted(runner_.run(a_case)); }
+  Verdict trial(const Case& a_case, vgpu::Strategy& strategy) {
+    return counted(runner_.run(a_case, strategy));
+  }
+  Verdict counted(Verdict verdict) {
     ++trials_;
     steps_ += verdict.steps;
     return verdict;
@@ -75,6 +80,7 @@ class Shrinker {
   }
 
   void keep(AnyInput input, Verdict verdict) {
+    if (input != best_.a_case.input) visited_.insert(best_.a_case.pair->to_json(input).dump());
     best_.a_case.input = std::move(input);
     best_.a_case.schedule = verdict.schedule;
     best_.verdict = std::move(verdict);
@@ -117,7 +123,20 @@ class Shrinker {
     }
   }
 
+  // Never towards something larger, and never back to where it was: shrinking has to end.
+  [[nodiscard]] bool leads_down(const AnyInput& input) const {
+    const auto rank = [&](const AnyInput& of) {
+      const InputSize size = best_.a_case.pair->size_of(of);
+      return std::tuple(size.elements, size.threads, size.magnitude);
+    };
+    const auto now = rank(best_.a_case.input);
+    const auto then = rank(input);
+    if (then != now) return then < now;
+    return !visited_.contains(best_.a_case.pair->to_json(input).dump());
+  }
+
   bool try_input(const AnyInput& input) {
+    if (!leads_down(input)) return false;
     const vgpu::Schedule& schedule = best_.verdict.schedule;
     Verdict verdict = trial(with(input, schedule));
     if (wanted(verdict)) {
@@ -146,18 +165,17 @@ class Shrinker {
   }
 
   bool search_schedules(const AnyInput& input) {
-    for (std::uint64_t i = 0; i < options_.policies_max && !exhausted(); ++i) {
-      Case candidate = with(input, {});
-      candidate.schedule = policy(i);
-      Verdict verdict = trial(candidate);
-      if (!wanted(verdict)) continue;
-      // A recorded schedule has to show it too: it is what will be replayed.
-      verdict = trial(with(input, verdict.schedule));
-      if (!wanted(verdict)) continue;
-      keep(input, std::move(verdict));
-      return true;
-    }
-    return try_single_decisions(input, nullptr);
+    const auto run = [&](const Case& candidate,
+                         vgpu::Strategy* strategy) -> std::optional<Verdict> {
+      if (exhausted()) return std::nullopt;
+      return strategy == nullptr ? trial(candidate) : trial(candidate, *strategy);
+    };
+    std::optional<Verdict> verdict =
+        warpcheck::search_schedules(with(input, {}), options_.schedules, run,
+                                    [&](const Verdict& found) { return wanted(found); });
+    if (!verdict) return false;
+    keep(input, std::move(*verdict));
+    return true;
   }
 
   // --- schedule ------------------------------------------------------------------------------
@@ -168,7 +186,7 @@ class Shrinker {
     if (decisions().empty()) return false;
     if (try_decisions({})) return true;
     bool any = drop_decisions();
-    any = try_single_decisions(best_.a_case.input, &decisions()) || any;
+    any = try_single_decisions() || any;
     return simplify_decisions() || any;
   }
 
@@ -233,26 +251,16 @@ class Shrinker {
     return false;
   }
 
-  // Tries every single decision on `input`.  `bound`: only those simpler than this schedule, and
-  // as many as the limit allows; null: only where all can be tried, on a small case.
-  bool try_single_decisions(const AnyInput& input, const Decisions* bound) {
-    ScheduleProbe probe(options_.single_decisions_max);
+  // Any single decision that is simpler than the schedule, the simplest first.
+  bool try_single_decisions() {
     if (exhausted()) return false;
-    ++trials_;
-    steps_ += runner_.run(with(input, {}), probe).steps;
-    const Decisions before = bound == nullptr ? Decisions{} : *bound;
-    const Decisions singles =
-        single_decisions(probe.points(), best_.a_case.settings.warp_model);
-    if (bound == nullptr && singles.size() > options_.single_decisions_max) return false;
-    std::uint64_t tried = 0;
-    for (const vgpu::Decision& decision : singles) {
-      if (tried++ == options_.single_decisions_max) return false;
-      if (exhausted()) return false;
-      if (bound != nullptr && !simpler({decision}, before)) return false;
-      Verdict verdict = trial(with(input, {{decision}}));
-      if (!wanted(verdict)) continue;
-      keep(input, std::move(verdict));
-      return true;
+    ScheduleProbe probe(options_.schedules.single_decisions_max);
+    trial(with(best_.a_case.input, {}), probe);
+    std::uint64_t left = options_.schedules.single_decisions_max;
+    for (const vgpu::Decision& decision :
+         single_decisions(probe.points(), best_.a_case.settings.warp_model)) {
+      if (left-- == 0 || !simpler({decision}, decisions())) return false;
+      if (try_decisions({decision})) return true;
     }
     return false;
   }
@@ -261,6 +269,7 @@ class Shrinker {
   const ShrinkOptions& options_;
   FailureClass target_;
   ShrunkCase best_;
+  std::set<std::string> visited_;   // inputs kept so far, as JSON
   std::uint64_t trials_ = 0;
   std::uint64_t steps_ = 0;
 };

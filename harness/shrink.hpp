@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "harness/case.hpp"
+#include "harness/schedule_search.hpp"
 #include "harness/trial.hpp"
 #include "harness/verdict.hpp"
 
@@ -23,9 +24,7 @@ struct ShrinkOptions {
   std::uint64_t trials_max = 30'000;
   // Warp instructions of all trials together, so that large inputs do not take for ever.
   std::uint64_t steps_max = 300'000'000;
-  // Schedules tried on one input before it is given up: policies, then single decisions.
-  std::uint64_t policies_max = 24;
-  std::uint64_t single_decisions_max = 1'000;
+  ScheduleLimits schedules;  // tried on one input before it is given up
   // The class to keep; not given: that of the case.
   std::optional<FailureClass> target;
 };

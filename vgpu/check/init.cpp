@@ -196,9 +196,7 @@ std::uint32_t InitChecker::origin_of_load(const Access& access, std::uint32_t la
     origin.program = access.program;
     origin.pc = access.pc;
     origin.space = access.space;
-    origin.object =
-        fmt::format("{}, {} bytes",
-                    describe(*access.allocation, access.offset[first], access.bytes), access.bytes);
+    origin.object = describe_element(access, first);
     origin.first = thread_of(access.place, first);
   }
   origins_[index].place = access.place;
@@ -269,6 +267,12 @@ void InitChecker::on_host_access(const HostAccess& access) {
   } else {
     report_copied_value(access, at, origins_[shadow.origin_at(at)]);
   }
+}
+
+void InitChecker::on_device_copy(const DeviceCopy& copy) {
+  shadow_of(*copy.target);  // makes room first: the references must stay valid
+  const InitShadow& source = shadow_of(*copy.source);
+  shadow_of(*copy.target).copy(copy.target_offset, source, copy.source_offset, copy.bytes);
 }
 
 void InitChecker::report_copied_value(const HostAccess& access, std::uint32_t offset,

@@ -24,6 +24,7 @@ class InitChecker final : public Checker {
   void on_access(Access& access) override;
   void on_undefined_use(const UndefinedUse& use) override;
   void on_host_access(const HostAccess& access) override;
+  void on_device_copy(const DeviceCopy& copy) override;
 
  private:
   // A load that read bytes that nothing had written.

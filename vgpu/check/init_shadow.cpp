@@ -58,14 +58,29 @@ void InitShadow::fill(std::uint32_t offset, std::uint32_t bytes, State state) {
   }
 }
 
+void InitShadow::make_origins() {
+  if (origins_ != nullptr) return;
+  origins_memory_.reset(
+      static_cast<std::uint32_t*>(zeroed(std::size_t{capacity_} * sizeof(std::uint32_t))));
+  origins_ = origins_memory_.get();
+}
+
 void InitShadow::taint(std::uint32_t offset, std::uint32_t bytes, std::uint32_t origin) {
   std::memset(writable_states() + offset, kUndefined, bytes);
-  if (origins_ == nullptr) {
-    origins_memory_.reset(
-        static_cast<std::uint32_t*>(zeroed(std::size_t{capacity_} * sizeof(std::uint32_t))));
-    origins_ = origins_memory_.get();
-  }
+  make_origins();
   std::fill_n(origins_ + offset, bytes, origin);
+}
+
+void InitShadow::copy(std::uint32_t offset, const InitShadow& source, std::uint32_t source_offset,
+                      std::uint32_t bytes) {
+  if (source.extent_ != Extent::some) {
+    fill(offset, bytes, source.extent_ == Extent::all ? kDefined : kNeverWritten);
+    return;
+  }
+  std::memmove(writable_states() + offset, source.states_ + source_offset, bytes);
+  if (source.origins_ == nullptr) return;
+  make_origins();
+  std::memmove(origins_ + offset, source.origins_ + source_offset, bytes * sizeof *origins_);
 }
 
 InitShadow::State InitShadow::state_at(std::uint32_t offset) const {

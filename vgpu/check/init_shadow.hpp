@@ -36,6 +36,10 @@ class InitShadow {
   // A range written with an undefined value that comes from `origin` (an index of the checker's).
   void taint(std::uint32_t offset, std::uint32_t bytes, std::uint32_t origin);
 
+  // Takes over what is known of a range of `source`, which may be this shadow.
+  void copy(std::uint32_t offset, const InitShadow& source, std::uint32_t source_offset,
+            std::uint32_t bytes);
+
   [[nodiscard]] State state_at(std::uint32_t offset) const;
   // Only where state_at(offset) is kUndefined.
   [[nodiscard]] std::uint32_t origin_at(std::uint32_t offset) const { return origins_[offset]; }
@@ -47,6 +51,7 @@ class InitShadow {
     void operator()(void* memory) const { std::free(memory); }
   };
   void materialise();
+  void make_origins();
 
   std::unique_ptr<std::uint8_t, Free> memory_;
   std::uint8_t* states_ = nullptr;

@@ -198,6 +198,25 @@ TEST_F(InitTest, AHostCopyOfBytesNeverWrittenIsANote) {
   EXPECT_EQ(findings()[0].count, 2u);
 }
 
+TEST_F(InitTest, ADeviceCopyMovesDefinedness) {
+  launch.strided(kWrite, global, 0, 0, 1);  // bytes 0 .. 127 defined
+  FakeMemory target{4, ptx::Space::global, 512};
+  checker.on_allocate(target.allocation());
+  const auto copy = [&](std::uint32_t to, std::uint32_t from, std::uint32_t bytes) {
+    checker.on_device_copy({&target.allocation(), &global.allocation(), to, from, bytes});
+  };
+  copy(64, 64, 128);
+  EXPECT_EQ(launch.strided(kRead, target, 0, 0, 2, 16).undefined, 0xffff0000u);
+  launch.strided(kRead, shared, 0, 0, 3);
+  store_undefined(global, 4, ~0u, 3);
+  copy(0, 0, 128);
+  EXPECT_EQ(launch.one(kRead, target, 0, 0, 5, 0).origin, 3u);
+  host(true, 0, 1024);
+  copy(0, 0, 512);
+  EXPECT_EQ(launch.strided(kRead, target, 0, 0, 2).undefined, 0u);
+  EXPECT_TRUE(findings().empty());
+}
+
 TEST_F(InitTest, AnUndefinedValueBehindBytesNeverWrittenIsTheError) {
   launch.strided(kRead, shared, 0, 0, 3);
   store_undefined(global, 4, ~0u, 3);

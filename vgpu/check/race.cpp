@@ -269,9 +269,7 @@ void RaceChecker::report(const Access& access, unsigned access_class, unsigned l
     finding.space = space_name(access.space);
     finding.severity = same_bytes ? Severity::note : Severity::error;
     finding.kernel = kernel_name(program.kernel);
-    finding.object =
-        fmt::format("{}, {} bytes", describe(*access.allocation, access.offset[lane], access.bytes),
-                    access.bytes);
+    finding.object = describe_element(access, lane);
     finding.accesses = {
         reporter_.side(role_name(earlier_kind), program, earlier.pc, earlier_thread),
         reporter_.side(role_name(access.kind), program, access.pc, later_thread)};

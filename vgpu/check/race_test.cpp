@@ -357,7 +357,7 @@ TEST_F(RaceTest, NeighbouringBytesDoNotRace) {
   EXPECT_EQ(summary(), Lines{});
   launch.one(kRead, shared, 0, 0, 3, 33, 1);
   EXPECT_EQ(summary(), (Lines{"write 102 / read 103"}));
-  EXPECT_EQ(findings()[0].object, "s[33], 1 bytes");
+  EXPECT_EQ(findings()[0].object, "s[33], 1 byte");
 }
 
 TEST_F(RaceTest, WordsSeenBeforeTheSplitToBytesAreRemembered) {

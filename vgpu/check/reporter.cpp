@@ -1,5 +1,7 @@
 #include "vgpu/check/reporter.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace warpcheck::vgpu {
@@ -105,6 +107,12 @@ std::string_view role_name(AccessKind kind) {
       break;
   }
   return "atomic";
+}
+
+std::string describe_element(const Access& access, unsigned lane) {
+  return fmt::format("{}, {} byte{}",
+                     describe(*access.allocation, access.offset[lane], access.bytes), access.bytes,
+                     access.bytes == 1 ? "" : "s");
 }
 
 void Reporter::reset() {

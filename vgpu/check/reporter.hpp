@@ -32,6 +32,9 @@ std::string_view space_name(ptx::Space space);
 // "read", "write", "atomic"
 std::string_view role_name(AccessKind kind);
 
+// "s[31], 4 bytes": what a lane accesses.
+std::string describe_element(const Access& access, unsigned lane);
+
 class Reporter final : public Observer {
  public:
   // What makes two findings the same: the code that took part, and `tag` (the checker's choice).

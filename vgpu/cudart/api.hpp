@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <string_view>
@@ -12,6 +13,16 @@
 #include "vgpu/ptx/module.hpp"
 
 namespace warpcheck::cudart {
+
+// The number that a caller passed as an enumeration of the API; it may be none of its values, and
+// then even reading it as one is undefined.
+template <typename Enum>
+int number_of(const Enum& value) {
+  static_assert(sizeof(Enum) == sizeof(int));
+  int number = 0;
+  std::memcpy(&number, &value, sizeof number);
+  return number;
+}
 
 // Runs `body(device)` and answers its error.  What the virtual device cannot do becomes
 // cudaErrorNotSupported (or cudaErrorInvalidPtx), and its reason a refusal.  Other exceptions are

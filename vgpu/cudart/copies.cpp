@@ -24,7 +24,7 @@ struct Direction {
 };
 
 std::optional<Direction> direction_of(const Device& device, const void* target, const void* source,
-                                      cudaMemcpyKind kind) {
+                                      int kind) {
   const auto where = [&](const void* pointer) {
     return device.owns(pointer) ? Where::device : Where::host;
   };
@@ -91,7 +91,7 @@ void spend_copy(Device& device, const Rectangle& rectangle) {
 }  // namespace
 
 cudaError_t copy(Device& device, std::string_view call, void* target, const void* source,
-                 const Rectangle& rectangle, cudaMemcpyKind kind) {
+                 const Rectangle& rectangle, int kind) {
   const std::optional<Direction> direction = direction_of(device, target, source, kind);
   if (!direction) return cudaErrorInvalidMemcpyDirection;
   if (rectangle.width == 0 || rectangle.height == 0) return cudaSuccess;

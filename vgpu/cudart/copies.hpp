@@ -16,12 +16,13 @@ struct Rectangle {
   std::size_t target_pitch = 0, source_pitch = 0;  // bytes between rows; unused for one row
 };
 
-// Copies for the API function `call`.  Errors as measured on CUDA 13.0: cudaErrorInvalidValue for
-// a side that is not what `kind` says, a null pointer, or a range outside one allocation (the last
-// is a finding too); cudaErrorInvalidMemcpyDirection for a kind that is none;
-// cudaErrorInvalidPitchValue for a pitch below the width.
+// Copies for the API function `call`; kind: the number of a cudaMemcpyKind, or of none.  Errors as
+// measured on CUDA 13.0: cudaErrorInvalidValue for a side that is not what `kind` says, a null
+// pointer, or a range outside one allocation (the last is a finding too);
+// cudaErrorInvalidMemcpyDirection for a kind that is none; cudaErrorInvalidPitchValue for a pitch
+// below the width.
 cudaError_t copy(Device& device, std::string_view call, void* target, const void* source,
-                 const Rectangle& rectangle, cudaMemcpyKind kind);
+                 const Rectangle& rectangle, int kind);
 
 cudaError_t fill(Device& device, std::string_view call, void* target, int value,
                  const Rectangle& rectangle);

@@ -23,14 +23,14 @@ extern "C" {
 
 cudaError_t cudaMemcpy(void* target, const void* source, size_t bytes, cudaMemcpyKind kind) {
   return answer([&](Device& device) {
-    return copy(device, "cudaMemcpy", target, source, {.width = bytes}, kind);
+    return copy(device, "cudaMemcpy", target, source, {.width = bytes}, number_of(kind));
   });
 }
 
 cudaError_t cudaMemcpyAsync(void* target, const void* source, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   return on_stream(stream, [&](Device& device) {
-    return copy(device, "cudaMemcpyAsync", target, source, {.width = bytes}, kind);
+    return copy(device, "cudaMemcpyAsync", target, source, {.width = bytes}, number_of(kind));
   });
 }
 
@@ -39,7 +39,7 @@ cudaError_t cudaMemcpy2D(void* target, size_t target_pitch, const void* source, 
   return answer([&](Device& device) {
     if (width > target_pitch || width > source_pitch) return cudaErrorInvalidPitchValue;
     return copy(device, "cudaMemcpy2D", target, source, {width, height, target_pitch, source_pitch},
-                kind);
+                number_of(kind));
   });
 }
 
@@ -49,7 +49,7 @@ cudaError_t cudaMemcpy2DAsync(void* target, size_t target_pitch, const void* sou
   return on_stream(stream, [&](Device& device) {
     if (width > target_pitch || width > source_pitch) return cudaErrorInvalidPitchValue;
     return copy(device, "cudaMemcpy2DAsync", target, source,
-                {width, height, target_pitch, source_pitch}, kind);
+                {width, height, target_pitch, source_pitch}, number_of(kind));
   });
 }
 

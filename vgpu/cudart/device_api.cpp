@@ -59,7 +59,7 @@ constexpr std::array kAttributes{
 
 constexpr int kFirstAttribute = cudaDevAttrMaxThreadsPerBlock;
 
-int value_of(cudaDeviceAttr id) {
+int value_of(int id) {
   for (const Attribute& attribute : kAttributes) {
     if (attribute.id == id) return attribute.value;
   }
@@ -100,9 +100,9 @@ void describe(cudaDeviceProp& properties) {
 }
 
 // cudaDeviceSetLimit of the device runtime's sync depth is gone since CUDA 12.
-bool is_supported(cudaLimit limit) { return limit != cudaLimitDevRuntimeSyncDepth; }
+bool is_supported(int limit) { return limit != cudaLimitDevRuntimeSyncDepth; }
 
-bool exists(cudaLimit limit) { return static_cast<unsigned>(limit) < Device::kLimits; }
+bool exists(int limit) { return static_cast<unsigned>(limit) < Device::kLimits; }
 
 }  // namespace
 
@@ -152,8 +152,9 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int num
   return answer_even_after_a_fault([&](Device&) {
     if (value == nullptr) return cudaErrorInvalidValue;
     if (number != 0) return cudaErrorInvalidDevice;
-    if (attribute < kFirstAttribute || attribute >= cudaDevAttrMax) return cudaErrorInvalidValue;
-    *value = value_of(attribute);
+    const int id = number_of(attribute);
+    if (id < kFirstAttribute || id >= cudaDevAttrMax) return cudaErrorInvalidValue;
+    *value = value_of(id);
     return cudaSuccess;
   });
 }
@@ -188,18 +189,20 @@ cudaError_t cudaDeviceReset() {
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   return answer([&](Device& device) {
-    if (!exists(limit)) return cudaErrorInvalidValue;
-    if (!is_supported(limit)) return cudaErrorUnsupportedLimit;
-    device.limits()[limit] = value;
+    const int index = number_of(limit);
+    if (!exists(index)) return cudaErrorInvalidValue;
+    if (!is_supported(index)) return cudaErrorUnsupportedLimit;
+    device.limits()[static_cast<std::size_t>(index)] = value;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   return answer([&](Device& device) {
-    if (value == nullptr || !exists(limit)) return cudaErrorInvalidValue;
-    if (!is_supported(limit)) return cudaErrorUnsupportedLimit;
-    *value = device.limits()[limit];
+    const int index = number_of(limit);
+    if (value == nullptr || !exists(index)) return cudaErrorInvalidValue;
+    if (!is_supported(index)) return cudaErrorUnsupportedLimit;
+    *value = device.limits()[static_cast<std::size_t>(index)];
     return cudaSuccess;
   });
 }

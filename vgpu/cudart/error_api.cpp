@@ -12,8 +12,8 @@ struct ErrorText {
   const char* text;
 };
 
-ErrorText text_of(cudaError_t error) {
-  switch (static_cast<int>(error)) {
+ErrorText text_of(const cudaError_t& error) {
+  switch (number_of(error)) {
 #define ERROR(name, text) \
   case name:              \
     return {#name, text};

@@ -55,7 +55,7 @@ int target_version(const std::string& target) {
 }
 
 cudaError_t set_attribute(Device& device, Kernel& kernel, const vgpu::Program& program,
-                          cudaFuncAttribute attribute, int value) {
+                          int attribute, int value) {
   if (kernel.generation != device.generation()) {
     kernel.generation = device.generation();
     kernel.dynamic_shared_bytes_max = -1;
@@ -119,7 +119,7 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
   return answer([&](Device& device) {
     return with_kernel(device, function,
                        [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
-                         return set_attribute(device, kernel, program, attribute, value);
+                         return set_attribute(device, kernel, program, number_of(attribute), value);
                        });
   });
 }

@@ -84,7 +84,7 @@ cudaError_t launch(Device& device, const void* function, const LaunchShape& shap
 void check_attributes(const cudaLaunchConfig_t& config) {
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = config.attrs[i];
-    switch (attribute.id) {
+    switch (number_of(attribute.id)) {
       case cudaLaunchAttributeIgnore:
       case cudaLaunchAttributePriority:
       case cudaLaunchAttributeProgrammaticStreamSerialization:
@@ -100,7 +100,7 @@ void check_attributes(const cudaLaunchConfig_t& config) {
       }
       default:
         throw vgpu::Refusal(fmt::format("cudaLaunchKernelExC: launch attribute {} is not supported",
-                                        static_cast<int>(attribute.id)));
+                                        number_of(attribute.id)));
     }
   }
 }

@@ -29,7 +29,7 @@ PlacedSymbol find(Device& device, const void* shadow) {
   return {cudaSuccess, place};
 }
 
-bool is_one_of(cudaMemcpyKind kind, cudaMemcpyKind wanted) {
+bool is_one_of(int kind, int wanted) {
   return kind == wanted || kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
 }
 
@@ -50,8 +50,7 @@ cudaError_t locate(Device& device, std::string_view call, const void* shadow, st
 }
 
 cudaError_t copy_to_symbol(Device& device, std::string_view call, const void* shadow,
-                           const void* source, std::size_t bytes, std::size_t offset,
-                           cudaMemcpyKind kind) {
+                           const void* source, std::size_t bytes, std::size_t offset, int kind) {
   if (!is_one_of(kind, cudaMemcpyHostToDevice)) return cudaErrorInvalidMemcpyDirection;
   void* target = nullptr;
   const cudaError_t error = locate(device, call, shadow, bytes, offset, true, &target);
@@ -60,8 +59,7 @@ cudaError_t copy_to_symbol(Device& device, std::string_view call, const void* sh
 }
 
 cudaError_t copy_from_symbol(Device& device, std::string_view call, void* target,
-                             const void* shadow, std::size_t bytes, std::size_t offset,
-                             cudaMemcpyKind kind) {
+                             const void* shadow, std::size_t bytes, std::size_t offset, int kind) {
   if (!is_one_of(kind, cudaMemcpyDeviceToHost)) return cudaErrorInvalidMemcpyDirection;
   void* source = nullptr;
   const cudaError_t error = locate(device, call, shadow, bytes, offset, false, &source);
@@ -79,7 +77,8 @@ extern "C" {
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* source, size_t bytes, size_t offset,
                                cudaMemcpyKind kind) {
   return answer([&](Device& device) {
-    return copy_to_symbol(device, "cudaMemcpyToSymbol", symbol, source, bytes, offset, kind);
+    return copy_to_symbol(device, "cudaMemcpyToSymbol", symbol, source, bytes, offset,
+                          number_of(kind));
   });
 }
 
@@ -87,14 +86,16 @@ cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* source, size
                                     size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
   return answer([&](Device& device) {
     if (device.queues().find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
-    return copy_to_symbol(device, "cudaMemcpyToSymbolAsync", symbol, source, bytes, offset, kind);
+    return copy_to_symbol(device, "cudaMemcpyToSymbolAsync", symbol, source, bytes, offset,
+                          number_of(kind));
   });
 }
 
 cudaError_t cudaMemcpyFromSymbol(void* target, const void* symbol, size_t bytes, size_t offset,
                                  cudaMemcpyKind kind) {
   return answer([&](Device& device) {
-    return copy_from_symbol(device, "cudaMemcpyFromSymbol", target, symbol, bytes, offset, kind);
+    return copy_from_symbol(device, "cudaMemcpyFromSymbol", target, symbol, bytes, offset,
+                            number_of(kind));
   });
 }
 
@@ -103,7 +104,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* target, const void* symbol, size_t b
   return answer([&](Device& device) {
     if (device.queues().find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
     return copy_from_symbol(device, "cudaMemcpyFromSymbolAsync", target, symbol, bytes, offset,
-                            kind);
+                            number_of(kind));
   });
 }
 

@@ -134,6 +134,14 @@ struct HostAccess {
   bool undefined = false;       // write: a copy of undefined device bytes (device to device)
 };
 
+// A copy within device memory (cudaMemcpyDeviceToDevice), before the bytes move: it is no use of
+// them, so undefined ones stay what they are.  The ranges may overlap.
+struct DeviceCopy {
+  const Allocation* target = nullptr;
+  const Allocation* source = nullptr;
+  std::uint32_t target_offset = 0, source_offset = 0, bytes = 0;
+};
+
 // Receives what a launch does.  Every function has an empty default, so an observer names just
 // what it looks at; on_access may set Access::undefined and Access::origin of reads.
 class Observer {
@@ -149,6 +157,7 @@ class Observer {
   virtual void on_allocate(const Allocation&) {}   // undefined bytes
   virtual void on_free(const Allocation&) {}
   virtual void on_host_access(const HostAccess&) {}
+  virtual void on_device_copy(const DeviceCopy&) {}
   virtual void on_edge(std::uint32_t /*from*/, std::uint32_t /*to*/, const Program&) {}
 };
 
