@@ -25,7 +25,8 @@ fi
 count_instructions() {
   local counted=4096
   oclgrind --num-threads 1 --inst-counts "$host" "$1" "$here/kernels" $counted |
-    tr -d , | awk -v scale=$((elements / counted)) '$2 == "-" { sum += $1 } END { print sum * scale }'
+    tr -d , |
+    awk -v scale=$((elements / counted)) '$2 == "-" { sum += $1 } END { print sum * scale }'
 }
 
 measure() {

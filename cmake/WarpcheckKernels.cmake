@@ -78,8 +78,8 @@ function(warpcheck_embed_unoptimized target file options)
 
   add_custom_command(
     OUTPUT ${ptx}
-    COMMAND ${CMAKE_CUDA_COMPILER} -ptx -G -arch=compute_75 -std=c++20 ${WARPCHECK_NVCC_OPTIONS} ${options}
-      -I${PROJECT_SOURCE_DIR} -MD -MF ${ptx}.d -MT ${ptx} -o ${ptx} ${source}
+    COMMAND ${CMAKE_CUDA_COMPILER} -ptx -G -arch=compute_75 -std=c++20
+      ${WARPCHECK_NVCC_OPTIONS} ${options} -I${PROJECT_SOURCE_DIR} -MD -MF ${ptx}.d -MT ${ptx} -o ${ptx} ${source}
     COMMAND sed -i "/^[[:space:]]*\\.file/s|\"${PROJECT_SOURCE_DIR}/|\"|" ${ptx}
     DEPENDS ${source}
     DEPFILE ${ptx}.d

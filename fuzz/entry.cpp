@@ -29,7 +29,11 @@ TrialResult InputRunner::WatchedEngine::run(const TrialSettings& settings,
 
 InputRunner::InputRunner(const AnyPair& pair, std::span<std::uint8_t> counters,
                          InputOptions options)
-    : pair_(pair), counters_(counters), options_(options), feedback_(counters) {}
+    : pair_(pair),
+      counters_(counters),
+      options_(options),
+      unseen_(options.feedback ? 0 : kCounters),
+      feedback_(options.feedback ? counters : std::span(unseen_)) {}
 
 Case InputRunner::decode(std::span<const std::uint8_t> bytes) const {
   const InputLayout layout = split_input(bytes);
@@ -53,8 +57,7 @@ std::optional<FailedInput> InputRunner::run(std::span<const std::uint8_t> bytes)
   FailedInput failed{decode(bytes), {}};
   if (!pair_.in_domain(failed.a_case.input)) return std::nullopt;
   ByteSchedule schedule(split_input(bytes));
-  TrialRunner& runner = options_.feedback ? watched_runner_ : plain_runner_;
-  failed.verdict = runner.run(failed.a_case, schedule);
+  failed.verdict = watched_runner_.run(failed.a_case, schedule);
   if (!failed.verdict.refusals.empty()) {
     throw std::runtime_error(fmt::format("pair '{}' cannot be run: {}", pair_.name(),
                                          fmt::join(failed.verdict.refusals, "; ")));

@@ -50,6 +50,8 @@ class InputRunner {
   std::optional<FailedInput> run(std::span<const std::uint8_t> bytes);
 
   [[nodiscard]] std::uint64_t executions() const { return executions_; }
+  // Of the last trial; lives as long as this.
+  [[nodiscard]] const TrialShape& shape() const { return feedback_.shape(); }
   // Runs trials without feedback: for the shrinker.
   [[nodiscard]] TrialRunner& plain_runner() { return plain_runner_; }
 
@@ -67,6 +69,7 @@ class InputRunner {
   const AnyPair& pair_;
   std::span<std::uint8_t> counters_;
   InputOptions options_;
+  std::vector<std::uint8_t> unseen_;  // what a blind search does not see
   Feedback feedback_;
   WatchedEngine watched_{feedback_};
   TrialRunner watched_runner_{watched_};

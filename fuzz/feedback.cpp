@@ -11,6 +11,7 @@ using vgpu::AccessKind;
 using vgpu::kWarpLanes;
 
 constexpr std::uint32_t kThreadsMax = 1024;  // of a block
+constexpr std::size_t kWarpsCounted = 4096;  // of a launch; more of them share counts
 
 // Finalizer of MurmurHash3: every bit of `x` reaches every bit of the result.
 std::uint32_t mix(std::uint64_t x) {
@@ -45,6 +46,7 @@ Feedback::Feedback(std::span<std::uint8_t> counters) {
 
 void Feedback::reset() {
   ++trial_;
+  shape_.launches.clear();
   hashed_program_ = nullptr;
 }
 
@@ -77,7 +79,20 @@ void Feedback::on_allocate(const vgpu::Allocation& allocation) { forget(allocati
 
 void Feedback::on_sync(const vgpu::Sync& sync) {
   if (sync.kind == vgpu::Sync::Kind::block_start && sync.shared != nullptr) forget(*sync.shared);
-  if (sync.kind == vgpu::Sync::Kind::kernel_start) hashed_program_ = nullptr;
+  if (sync.kind != vgpu::Sync::Kind::kernel_start) return;
+  hashed_program_ = nullptr;
+  const auto blocks = static_cast<std::uint32_t>(sync.grid.count());
+  const auto warps = static_cast<std::uint32_t>((sync.block.count() + kWarpLanes - 1) / kWarpLanes);
+  shape_.launches.push_back({blocks, warps, 0});
+  accesses_.assign(std::min(std::size_t{blocks} * warps, kWarpsCounted), 0);
+}
+
+void Feedback::count_access(const vgpu::WarpPlace& place) {
+  if (accesses_.empty()) return;
+  TrialShape::Launch& launch = shape_.launches.back();
+  const std::size_t warp = std::size_t{place.block} * launch.warps_per_block + place.warp;
+  const std::uint64_t count = ++accesses_[warp % accesses_.size()];
+  launch.accesses_max = std::max(launch.accesses_max, count);
 }
 
 void Feedback::on_edge(std::uint32_t from, std::uint32_t to, const vgpu::Program& program) {
@@ -102,6 +117,7 @@ void Feedback::count_read(std::uint32_t site, std::uint32_t reader, const Writer
 }
 
 void Feedback::on_access(vgpu::Access& access) {
+  count_access(access.place);
   if (!is_watched(access.space)) return;
   Shadow& shadow = shadow_of(*access.allocation);
   const std::uint32_t site = combine(kernel_hash(*access.program), access.pc) | 1;

@@ -22,6 +22,7 @@
 #include <span>
 #include <vector>
 
+#include "fuzz/trial_shape.hpp"
 #include "vgpu/machine/access.hpp"
 
 namespace warpcheck::fuzz {
@@ -38,6 +39,9 @@ class Feedback final : public vgpu::Observer {
 
   // Starts a new trial: no write has been seen.  Counters stay.
   void reset();
+
+  // Of the trial so far.
+  [[nodiscard]] const TrialShape& shape() const { return shape_; }
 
   void on_sync(const vgpu::Sync& sync) override;
   void on_access(vgpu::Access& access) override;
@@ -57,12 +61,15 @@ class Feedback final : public vgpu::Observer {
   // Reader and writer of a pair.
   enum class Relation : std::uint8_t { none, lane, warp, block, grid };
 
+  void count_access(const vgpu::WarpPlace& place);
   Shadow& shadow_of(const vgpu::Allocation& allocation);
   void forget(const vgpu::Allocation& allocation);
   void count_read(std::uint32_t site, std::uint32_t reader, const Writer& writer);
   [[nodiscard]] std::uint32_t kernel_hash(const vgpu::Program& program);
 
   std::span<std::uint8_t> edges_, reads_from_;
+  TrialShape shape_;
+  std::vector<std::uint64_t> accesses_;  // of each warp of the running launch
   std::vector<Shadow> shadows_;  // by allocation id
   std::uint64_t trial_ = 1;
   const vgpu::Program* hashed_program_ = nullptr;  // within a launch

@@ -46,6 +46,8 @@ class FeedbackTest : public testing::Test {
     sync.kind = kind;
     sync.program = &program_;
     sync.shared = &shared_;
+    sync.grid = {3, 1, 1};
+    sync.block = {33, 1, 1};
     feedback_.on_sync(sync);
   }
 
@@ -196,6 +198,23 @@ TEST_F(FeedbackTest, KernelsDoNotShareSites) {
   program_.kernel = "other";
   sync(vgpu::Sync::Kind::kernel_start);
   EXPECT_NE(read_by(0, 0, 0), here);
+}
+
+TEST_F(FeedbackTest, KnowsTheShapeOfTheTrial) {
+  EXPECT_TRUE(feedback_.shape().launches.empty());
+  sync(vgpu::Sync::Kind::kernel_start);
+  access(AccessKind::read, 1, 0, 0, {{0, 0}, {1, 0}});
+  access(AccessKind::write, 2, 0, 0, {{0, 0}});
+  access(AccessKind::read, 1, 2, 1, {{0, 0}});
+  sync(vgpu::Sync::Kind::kernel_start);
+  ASSERT_EQ(feedback_.shape().launches.size(), 2u);
+  const TrialShape::Launch& first = feedback_.shape().launches.front();
+  EXPECT_EQ(first.blocks, 3u);
+  EXPECT_EQ(first.warps_per_block, 2u);
+  EXPECT_EQ(first.accesses_max, 2u);
+  EXPECT_EQ(feedback_.shape().launches.back().accesses_max, 0u);
+  feedback_.reset();
+  EXPECT_TRUE(feedback_.shape().launches.empty());
 }
 
 TEST_F(FeedbackTest, LocalMemoryIsNotWatched) {

@@ -40,7 +40,9 @@ class Job {
       : options_(options),
         emit_(emit),
         runner_(*options.pair, fuzz::libfuzzer_counters(),
-                {options.build, options.warp_model, options.feedback}) {}
+                {options.build, options.warp_model, options.feedback}) {
+    fuzz::set_mutation_shape(runner_.shape());
+  }
 
   void run_input(std::span<const std::uint8_t> bytes) {
     const auto failed = runner_.run(bytes);

@@ -9,10 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "fuzz/trial_shape.hpp"
+
 namespace warpcheck::fuzz {
 
 // The extra counters: kCounters of them; libFuzzer zeroes them before each input.
 std::span<std::uint8_t> libfuzzer_counters();
+
+// Where the mutator finds the shape of the last trial; must live as long as libFuzzer runs.
+void set_mutation_shape(const TrialShape& shape);
 
 using InputCallback = void (*)(std::span<const std::uint8_t> bytes);
 

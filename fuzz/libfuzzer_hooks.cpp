@@ -6,9 +6,9 @@
 #include <span>
 
 #include "fuzz/feedback.hpp"
+#include "fuzz/input_layout.hpp"
 #include "fuzz/libfuzzer.hpp"
 #include "fuzz/mutator.hpp"
-#include "fuzz/input_layout.hpp"
 
 // LLVM 14, compiler-rt/include/fuzzer/FuzzerInterface.h.
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size,
@@ -21,20 +21,28 @@ namespace {
 [[gnu::section("__libfuzzer_extra_counters"), gnu::used]] alignas(64)
     std::uint8_t counters[kCounters];
 
+const TrialShape no_shape;
+const TrialShape* last_shape = &no_shape;
+
 }  // namespace
 
 std::span<std::uint8_t> libfuzzer_counters() { return counters; }
+void set_mutation_shape(const TrialShape& shape) { last_shape = &shape; }
+
+static std::size_t mutate_in_place(std::span<std::uint8_t> bytes, std::size_t size,
+                                   std::uint64_t seed) {
+  if (bytes.size() < kTrailerBytes) return LLVMFuzzerMutate(bytes.data(), size, bytes.size());
+  const auto mutant = mutate(bytes.first(size), bytes.size(), seed, *last_shape,
+                             [](std::span<std::uint8_t> part, std::size_t used) {
+                               return LLVMFuzzerMutate(part.data(), used, part.size());
+                             });
+  std::ranges::copy(mutant, bytes.begin());
+  return mutant.size();
+}
 
 }  // namespace warpcheck::fuzz
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t size_max, unsigned seed) {
-  using namespace warpcheck::fuzz;
-  if (size_max < kTrailerBytes) return LLVMFuzzerMutate(data, size, size_max);
-  const auto mutant =
-      mutate({data, size}, size_max, seed, [](std::span<std::uint8_t> bytes, std::size_t used) {
-        return LLVMFuzzerMutate(bytes.data(), used, bytes.size());
-      });
-  std::ranges::copy(mutant, data);
-  return mutant.size();
+  return warpcheck::fuzz::mutate_in_place({data, size_max}, size, seed);
 }

@@ -10,6 +10,11 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
+// Of an encoded decision: byte_schedule.hpp.
+constexpr unsigned kStop = 0b1100'0000;
+constexpr std::uint64_t kIndexMax = 0xfff;
+constexpr std::size_t kLaunchesMax = 7;
+
 // An input whose parts can be edited.
 struct Parts {
   Bytes data, decisions;
@@ -23,9 +28,13 @@ struct Parts {
 
 class Mutation {
  public:
-  Mutation(Parts& parts, std::size_t size_max, std::uint64_t seed,
+  Mutation(Parts& parts, std::size_t size_max, std::uint64_t seed, const TrialShape& shape,
            const ByteMutation& mutate_bytes)
-      : parts_(parts), size_max_(size_max), prng_(seed), mutate_bytes_(mutate_bytes) {}
+      : parts_(parts),
+        size_max_(size_max),
+        prng_(seed),
+        shape_(shape),
+        mutate_bytes_(mutate_bytes) {}
 
   void run() {
     // The kinds of edits are about as likely as they are useful: what a kernel computes depends
@@ -80,17 +89,26 @@ class Mutation {
     if (room() < kDecisionBytes || decision_count() == kDecisionsMax) return edit_data();
     Bytes decision(kDecisionBytes);
     for (std::uint8_t& byte : decision) byte = static_cast<std::uint8_t>(prng_.next());
-    decision.front() = point_and_launch();
+    place(decision);
     const std::size_t at = prng_.below(decision_count() + 1) * kDecisionBytes;
     parts_.decisions.insert(parts_.decisions.begin() + static_cast<std::ptrdiff_t>(at),
                             decision.begin(), decision.end());
   }
 
-  // Most programs launch once, and most bugs need no stop to be decided.
-  std::uint8_t point_and_launch() {
-    const std::uint64_t launch = prng_.one_in(4) ? prng_.below(7) : 0;
-    const unsigned stop = prng_.one_in(8) ? 0b1100'0000 : 0;
-    return static_cast<std::uint8_t>(stop | ((1u << launch) - 1));
+  // Half of the moments are some of the last trial; the others are of any magnitude.
+  void place(std::span<std::uint8_t> decision) {
+    if (shape_.launches.empty()) return;
+    const std::uint64_t launch = prng_.below(std::min(shape_.launches.size(), kLaunchesMax));
+    const unsigned point = prng_.one_in(8) ? kStop : 0;  // most bugs need no stop to be decided
+    decision[0] = static_cast<std::uint8_t>(point | ((1u << launch) - 1));
+    const std::uint64_t accesses = shape_.launches[launch].accesses_max;
+    if (point == kStop || accesses >= kIndexMax || prng_.one_in(2)) return;
+    set_index(decision, prng_.below(accesses + 1));
+  }
+
+  static void set_index(std::span<std::uint8_t> decision, std::uint64_t index) {
+    decision[4] = static_cast<std::uint8_t>(index);
+    decision[5] = static_cast<std::uint8_t>(index >> 8);
   }
 
   void drop_decision() {
@@ -108,9 +126,10 @@ class Mutation {
       case 0:  // somewhere else in the grid
         return randomize(decision.first(4));
       case 1:  // another moment
-        return randomize(decision.subspan(4, 2));
+        randomize(decision.subspan(4, 2));
+        return place(decision);
       case 2:  // a moment nearby
-        return step_index(decision.subspan(4, 2));
+        return step_index(decision);
       default:  // another choice
         return randomize(decision.last(2));
     }
@@ -120,12 +139,11 @@ class Mutation {
     bytes[prng_.below(bytes.size())] = static_cast<std::uint8_t>(prng_.next());
   }
 
-  void step_index(std::span<std::uint8_t> index) {
-    const auto step = static_cast<int>(1 + prng_.below(8));
-    const int value = index[0] | index[1] << 8;
-    const int stepped = (value & 0xf000) | ((value + (prng_.one_in(2) ? step : -step)) & 0xfff);
-    index[0] = static_cast<std::uint8_t>(stepped);
-    index[1] = static_cast<std::uint8_t>(stepped >> 8);
+  void step_index(std::span<std::uint8_t> decision) {
+    const std::uint64_t step = 1 + prng_.below(8);
+    const std::uint64_t value = decision[4] | decision[5] << 8;
+    const std::uint64_t scale = value & ~kIndexMax;
+    set_index(decision, scale | ((prng_.one_in(2) ? value + step : value - step) & kIndexMax));
   }
 
   // Byte offset of one of the decisions.
@@ -134,6 +152,7 @@ class Mutation {
   Parts& parts_;
   std::size_t size_max_;
   vgpu::Prng prng_;
+  const TrialShape& shape_;
   const ByteMutation& mutate_bytes_;
 };
 
@@ -149,14 +168,15 @@ void fit(Parts& parts, std::size_t size_max) {
 }  // namespace
 
 std::vector<std::uint8_t> mutate(std::span<const std::uint8_t> input, std::size_t size_max,
-                                 std::uint64_t seed, const ByteMutation& mutate_bytes) {
+                                 std::uint64_t seed, const TrialShape& shape,
+                                 const ByteMutation& mutate_bytes) {
   const InputLayout layout = split_input(input);
   Parts parts{{layout.data.begin(), layout.data.end()},
               {layout.decisions.begin(), layout.decisions.end()},
               layout.tail,
               layout.mode};
   fit(parts, size_max);
-  Mutation(parts, size_max, seed, mutate_bytes).run();
+  Mutation(parts, size_max, seed, shape, mutate_bytes).run();
   return join_input(parts.layout());
 }
 

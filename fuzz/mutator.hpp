@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "fuzz/trial_shape.hpp"
+
 namespace warpcheck::fuzz {
 
 // Mutates the first `size` of the given bytes in place and returns the new size, at most
@@ -14,8 +16,10 @@ namespace warpcheck::fuzz {
 using ByteMutation = std::function<std::size_t(std::span<std::uint8_t> bytes, std::size_t size)>;
 
 // A mutant of `input` of at most size_max bytes; a function of its arguments.
-// size_max: at least kTrailerBytes.
+// size_max: at least kTrailerBytes.  shape: of a recent trial; new decisions are placed where one
+// like it could meet them.
 std::vector<std::uint8_t> mutate(std::span<const std::uint8_t> input, std::size_t size_max,
-                                 std::uint64_t seed, const ByteMutation& mutate_bytes);
+                                 std::uint64_t seed, const TrialShape& shape,
+                                 const ByteMutation& mutate_bytes);
 
 }  // namespace warpcheck::fuzz

@@ -22,7 +22,9 @@ const AnyPair& pair_named(std::string_view name) {
 }  // namespace
 
 StandaloneTarget::StandaloneTarget(std::string_view pair)
-    : runner_(pair_named(pair), libfuzzer_counters()) {}
+    : runner_(pair_named(pair), libfuzzer_counters()) {
+  set_mutation_shape(runner_.shape());
+}
 
 void StandaloneTarget::run(std::span<const std::uint8_t> bytes) {
   const auto failed = runner_.run(bytes);

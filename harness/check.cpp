@@ -1,5 +1,6 @@
 #include "harness/check.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <unordered_map>
@@ -65,40 +66,33 @@ CheckOptions options_of_rapidcheck() {
 CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
                          const CheckOptions& options, TrialRunner& runner) {
   CheckOutcome outcome;
-  std::optional<Failure> failure;
-  for_each_trial(pair, property, options, [&](const Case& a_case) {
-    ++outcome.trials;
-    Verdict verdict = runner.run(a_case);
-    if (!verdict.failed() && verdict.refusals.empty()) return true;
-    failure = Failure{a_case, std::move(verdict), outcome.trials};
-    return false;
-  });
-  if (!failure) return outcome;
-  Report& report = outcome.failure.emplace();
-  report.search = Report::Search{.trials = failure->trial, .shrinks = 0, .complete = true};
-  if (!failure->verdict.refusals.empty()) {
-    report.a_case = failure->a_case;
-    report.verdict = failure->verdict;
-    return outcome;
-  }
-  ShrunkCase shrunk = shrink(failure->a_case, runner, options.shrink);
-  report.a_case = std::move(shrunk.a_case);
-  report.verdict = std::move(shrunk.verdict);
-  report.search->shrinks = shrunk.shrinks;
-  report.search->complete = shrunk.complete;
-  return outcome;
-}
-
-FailureLog collect_failures(const AnyPair& pair, const CheckOptions& options,
-                            TrialRunner& runner) {
   FailureLog log;
-  std::uint64_t trial = 0;
-  for_each_trial(pair, "", options, [&](const Case& a_case) {
-    const Verdict verdict = runner.run(a_case);
-    log.add(a_case, verdict, ++trial);
-    return true;
+  for_each_trial(pair, property, options, [&](const Case& a_case) {
+    Verdict verdict = runner.run(a_case);
+    ++outcome.trials;
+    if (!verdict.refusals.empty()) {
+      outcome.failures.push_back({.a_case = a_case,
+                                  .verdict = std::move(verdict),
+                                  .search = std::nullopt,
+                                  .replay_path = {}});
+      return false;
+    }
+    if (verdict.failed()) log.add(a_case, verdict, outcome.trials);
+    if (options.stop != nullptr && *options.stop != 0) return false;
+    return log.empty() || !std::ranges::includes(log.kinds(), pair.expects());
   });
-  return log;
+  outcome.kinds = log.kinds();
+  if (!options.shrink_failures) return outcome;
+  for (const Failure* failure : log.worth_reporting()) {
+    ShrunkCase shrunk = shrink(failure->a_case, runner, options.shrink);
+    outcome.failures.push_back({.a_case = std::move(shrunk.a_case),
+                                .verdict = std::move(shrunk.verdict),
+                                .search = Report::Search{.trials = failure->trial,
+                                                         .shrinks = shrunk.shrinks,
+                                                         .complete = shrunk.complete},
+                                .replay_path = {}});
+  }
+  return outcome;
 }
 
 }  // namespace warpcheck

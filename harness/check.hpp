@@ -2,8 +2,8 @@
 // which random numbers; shrinking is ours.
 #pragma once
 
+#include <csignal>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +21,9 @@ struct CheckOptions {
   // Each trial draws one of them.
   std::vector<Settings> settings{Settings{}};
   ShrinkOptions shrink;
+  bool shrink_failures = true;  // false: only the kinds are wanted
+  // Becomes non-zero: no further trial.
+  const volatile std::sig_atomic_t* stop = nullptr;
 };
 
 // What RC_PARAMS in the environment asks for, in RapidCheck's syntax; defaults are RapidCheck's.
@@ -29,15 +32,13 @@ CheckOptions options_of_rapidcheck();
 
 struct CheckOutcome {
   std::uint64_t trials = 0;
-  std::optional<Report> failure;  // shrunk
+  std::vector<vgpu::FindingKind> kinds;  // of everything that failed
+  std::vector<Report> failures;          // shrunk
 };
 
-// Checks one claim: agrees with its reference (`property` empty), or a property.
+// Checks one claim: agrees with its reference (`property` empty), or a property.  Ends at the
+// first failure; of a specimen, when every kind that it expects was found.
 CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
                          const CheckOptions& options, TrialRunner& runner);
-
-// Runs the trials and returns every failure that is worth reporting, not shrunk: a specimen shows
-// several.
-FailureLog collect_failures(const AnyPair& pair, const CheckOptions& options, TrialRunner& runner);
 
 }  // namespace warpcheck

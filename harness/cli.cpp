@@ -43,11 +43,18 @@ std::set<std::string> allowed(const Names& names) {
   return list;
 }
 
+// "list, hunt, ... (try --help)"
+std::string commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return fmt::format("{} (try --help)", fmt::join(names, ", "));
+}
+
 int run_guarded(const Run& run) {
   try {
     return run();
   } catch (const std::exception& error) {
-    fmt::print(stderr, "warpcheck: {}\n", error.what());
+    complain(error.what());
     return kCannot;
   }
 }
@@ -56,7 +63,7 @@ int run_guarded(const Run& run) {
 
 int run_cli(int argc, const char* const* argv) {
   CLI::App app{"Finds bugs in CUDA kernels, on a virtual GPU.", "warpcheck"};
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
   app.set_version_flag("--version", std::string("warpcheck ") + WARPCHECK_VERSION);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return fmt::format("warpcheck: {} (try --help)\n", error.what());
@@ -72,6 +79,7 @@ int run_cli(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kNothingFound : kCannot;
   }
+  if (!run) run = [&app]() -> int { throw UsageError("no command given: " + commands(app)); };
   return run_guarded(run);
 }
 
@@ -127,9 +135,14 @@ bool save_case(Report& report, const std::string& directory) {
     report.replay_path = path.generic_string();
     return true;
   } catch (const CaseFileError& error) {
-    fmt::print(stderr, "warpcheck: {}\n", error.what());
+    complain(error.what());
     return false;
   }
+}
+
+void complain(std::string_view message) {
+  // Not fmt::print: it throws where standard error is full or closed.
+  std::fputs(fmt::format("warpcheck: {}\n", message).c_str(), stderr);
 }
 
 void print(const std::string& text) {

@@ -61,6 +61,9 @@ void write_json(const std::string& path, const std::vector<Report>& reports);
 // with a line on stderr, when it could not be written: the report is still worth printing.
 bool save_case(Report& report, const std::string& directory);
 
+// One line to stderr, after the program's name.
+void complain(std::string_view message);
+
 // A whole text to stdout.  Throws UsageError when it cannot be written (a full disk).
 void print(const std::string& text);
 

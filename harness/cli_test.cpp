@@ -77,7 +77,7 @@ TEST_F(Cli, ListNamesEveryPair) {
 }
 
 TEST_F(Cli, BadUsageIsOneLineAndStatus2) {
-  expect_one_line_error(run(""), "A subcommand is required");
+  expect_one_line_error(run(""), "no command given: list, hunt, check");
   expect_one_line_error(run("frobnicate"), "frobnicate");
   expect_one_line_error(run("check --trials many"), "trials");
   expect_one_line_error(run("check --build shipped"), "shipped");

@@ -28,6 +28,7 @@ class Checker {
     options_.seed = arguments.seed;
     options_.trials = arguments.trials;
     options_.settings = arguments.configuration.settings();
+    options_.stop = watch_interrupts();
   }
 
   int run() {
@@ -37,17 +38,19 @@ class Checker {
     // With --seconds: round after round, each from another seed, until the time is over.
     do {
       for (const AnyPair* pair : pairs) {
-        if (*interrupted_ == 0) check_pair(*pair);
+        if (!interrupted()) check_pair(*pair);
       }
       ++options_.seed;
-    } while (Clock::now() < deadline && *interrupted_ == 0 && reports_.empty());
+    } while (Clock::now() < deadline && !interrupted() && reports_.empty());
     write_json(arguments_.json, reports_);
-    if (*interrupted_ != 0) return kInterrupted;
+    if (interrupted()) return kInterrupted;
     if (cannot_) return kCannot;
     return reports_.empty() ? kNothingFound : kFindings;
   }
 
  private:
+  [[nodiscard]] bool interrupted() const { return *options_.stop != 0; }
+
   void check_pair(const AnyPair& pair) {
     check(pair, "");
     for (const PropertyEntry& property : pair.properties()) check(pair, property.name);
@@ -55,20 +58,19 @@ class Checker {
 
   void check(const AnyPair& pair, const std::string& property) {
     CheckOutcome outcome = check_claim(pair, property, options_, runner_);
-    if (!outcome.failure) {
+    if (outcome.failures.empty()) {
       print(fmt::format("PASS {}{}{}   {} trials\n", pair.name(), property.empty() ? "" : ".",
                         property, outcome.trials));
-      return;
     }
-    Report& report = *outcome.failure;
-    if (!report.verdict.refusals.empty()) cannot_ = true;
-    else if (!save_case(report, arguments_.cases)) cannot_ = true;
-    print(report_text(report));
-    reports_.push_back(std::move(report));
+    for (Report& report : outcome.failures) {
+      const bool can_run = report.verdict.refusals.empty();
+      if (!can_run || !save_case(report, arguments_.cases)) cannot_ = true;
+      print(report_text(report));
+      reports_.push_back(std::move(report));
+    }
   }
 
   const Arguments& arguments_;
-  const volatile std::sig_atomic_t* interrupted_ = watch_interrupts();
   CheckOptions options_;
   TrialRunner runner_;
   std::vector<Report> reports_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <memory>
 #include <thread>
 
@@ -37,7 +38,7 @@ int run_hunt(const Arguments& arguments) {
   print(hunt_table(outcomes));
   write_json(arguments.json, reports);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  fmt::print(stderr, "{:.1f} s\n", took.count());
+  std::fputs(fmt::format("{:.1f} s\n", took.count()).c_str(), stderr);
   if (*interrupted != 0) return kInterrupted;
   const bool errors =
       std::ranges::any_of(outcomes, [](const PairOutcome& o) { return !o.errors.empty(); });

@@ -35,7 +35,7 @@ int run_replay(const Arguments& arguments) {
       reports.push_back(std::move(outcome.report));
     } catch (const CaseFileError& error) {
       // One bad file does not keep the others from being replayed.
-      fmt::print(stderr, "warpcheck: {}\n", error.what());
+      complain(error.what());
       status = kCannot;
     }
   }

@@ -97,6 +97,12 @@ void FakeEngine::report(vgpu::FindingKind kind, std::string kernel, std::uint32_
   result_.findings.push_back(std::move(finding));
 }
 
+void FakeEngine::spin(std::uint64_t steps) {
+  const std::uint64_t allowed = settings_->limits.steps_max;
+  result_.steps += std::min(steps, allowed);
+  if (steps > allowed) report(vgpu::FindingKind::deadlock, "spin", 3);
+}
+
 void FakeEngine::racy_scan(std::vector<int>& data) {
   ++result_.launches;
   const bool independent = settings_->warp_model == vgpu::WarpModel::independent;
@@ -182,6 +188,22 @@ KERNEL_PAIR(fake_two_decisions, FakeInput, std::vector<int>) = {
           return sums;
         },
     .reference = inclusive_sums,
+};
+
+// Hangs from 7 elements on; slow, but no more than that, from 3 on.
+KERNEL_PAIR(fake_hang, FakeInput, int) = {
+    .family = "fake",
+    .origin = "ours",
+    .expects = {"deadlock"},
+    .domain = one_thread_each,
+    .arbitrary = draw_one_thread_each,
+    .kernel =
+        [](Device&, const FakeInput& in) {
+          const std::size_t n = in.values.size();
+          FakeEngine::current().spin(n >= 7 ? UINT64_MAX : n >= 3 ? 1'000'000 : 10);
+          return 0;
+        },
+    .reference = [](const FakeInput&) { return 0; },
 };
 
 KERNEL_PAIR(fake_clean, FakeInput, std::vector<int>) = {

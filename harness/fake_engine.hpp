@@ -28,6 +28,8 @@ class FakeEngine final : public Engine {
   // Asks the strategy at one access of one warp, and records its decision.
   std::uint32_t held_lanes(vgpu::WarpId warp, std::uint64_t index, std::uint32_t active);
   void report(vgpu::FindingKind kind, std::string kernel, std::uint32_t line);
+  // Takes `steps`, or as many as the trial allows, and then it hangs.
+  void spin(std::uint64_t steps);
   void refuse(std::string reason) { result_.refusals.push_back(std::move(reason)); }
 
   // What is wrong with the fake device code; a test may change it to stand for an edit.

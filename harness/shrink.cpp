@@ -22,6 +22,13 @@ class Shrinker {
   ShrunkCase run(const Case& a_case) {
     start(a_case);
     if (!best_.kept) return std::move(best_);
+    if (!hangs() || !shrink_hang()) shrink_to_the_end();
+    best_.trials = trials_;
+    return std::move(best_);
+  }
+
+ private:
+  void shrink_to_the_end() {
     // Until neither finds anything smaller.  The schedule first: it is cheaper with fewer
     // decisions to replay.
     bool smaller = true;
@@ -30,11 +37,42 @@ class Shrinker {
       smaller = shrink_input() || smaller;
     }
     best_.complete = !exhausted();
-    best_.trials = trials_;
-    return std::move(best_);
   }
 
- private:
+  // A trial that hangs takes as many steps as it is allowed, so the whole budget would be gone
+  // after a few.  A hang stays one when it is cut short, but what was only slow may look like it:
+  // the result has to hang under the case's own limit too.
+  bool shrink_hang() {
+    for (const std::uint64_t steps_max : {100'000u, 1'000'000u, 10'000'000u}) {
+      if (steps_max < best_.a_case.settings.limits.steps_max && shrink_cut_short(steps_max)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool shrink_cut_short(std::uint64_t steps_max) {
+    const vgpu::Limits limits = best_.a_case.settings.limits;
+    const ShrunkCase before = best_;
+    best_.a_case.settings.limits.steps_max = steps_max;
+    best_.verdict = trial(best_.a_case);
+    if (wanted(best_.verdict)) {
+      shrink_to_the_end();
+      best_.a_case.settings.limits = limits;
+      best_.verdict = trial(best_.a_case);
+      if (wanted(best_.verdict)) return true;
+    }
+    best_ = before;
+    visited_.clear();
+    return false;
+  }
+
+  [[nodiscard]] bool hangs() const {
+    return std::ranges::any_of(best_.verdict.findings, [](const vgpu::Finding& finding) {
+      return finding.kind == vgpu::FindingKind::deadlock;
+    });
+  }
+
   void start(const Case& a_case) {
     best_.a_case = a_case;
     best_.verdict = trial(a_case);

@@ -132,6 +132,15 @@ TEST_F(ShrinkTest, SchedulesLoseWhatTheyDoNotNeed) {
   EXPECT_EQ(input_of(shrunk).values, (std::vector<int>{0}));
 }
 
+TEST_F(ShrinkTest, AHangIsCutShortButNeverMistakenForSlowness) {
+  Case a_case = case_of("fake_hang", iota_input(90, 90), vgpu::WarpModel::independent);
+  const ShrunkCase shrunk = shrink(a_case, runner_);
+  EXPECT_EQ(show_kinds(failure_kinds(shrunk.verdict)), "deadlock");
+  EXPECT_EQ(shrunk.verdict.steps, Settings{}.limits.steps_max);
+  EXPECT_EQ(shrunk.a_case.settings.limits.steps_max, Settings{}.limits.steps_max);
+  EXPECT_EQ(input_of(shrunk).values, std::vector<int>(7, 0));
+}
+
 TEST_F(ShrinkTest, StopsAtItsBudgetWithAFailingCase) {
   const Case a_case =
       case_of("fake_scan_published", iota_input(200, 256), vgpu::WarpModel::lockstep);

@@ -13,11 +13,15 @@ __global__ void scan_pairs_kernel(const T* in, T* out, int n) {
   }
 }
 
+namespace {
+
 template <class T>
 cudaError_t launch(const T* in, T* out, int n, dim3 block) {
   scan_pairs_kernel<<<1, block, 2 * block.x * sizeof(T)>>>(in, out, n);
   return cudaGetLastError();
 }
+
+}  // namespace
 
 cudaError_t scan_pairs(const int* in, int* out, int n, dim3 block) {
   return launch(in, out, n, block);

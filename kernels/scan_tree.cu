@@ -11,11 +11,15 @@ __global__ void scan_tree_kernel(const T* in, T* out, int n) {
   if (i < n) out[i] = sums[i];
 }
 
+namespace {
+
 template <class T>
 cudaError_t launch(const T* in, T* out, int n, dim3 block) {
   scan_tree_kernel<<<1, block, block.x * sizeof(T)>>>(in, out, n);
   return cudaGetLastError();
 }
+
+}  // namespace
 
 cudaError_t scan_tree(const int* in, int* out, int n, dim3 block) {
   return launch(in, out, n, block);

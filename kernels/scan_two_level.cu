@@ -3,6 +3,8 @@
 #include "kernels/scan_blocks.cuh"
 #include "kernels/scan_pairs.hpp"
 
+namespace {
+
 template <class T>
 cudaError_t launch(const T* in, T* out, T* sums, int n, dim3 grid, dim3 block) {
   if (n == 0) return cudaSuccess;
@@ -13,6 +15,8 @@ cudaError_t launch(const T* in, T* out, T* sums, int n, dim3 grid, dim3 block) {
   add_block_sums_kernel<<<grid, block>>>(out, sums, n);
   return cudaGetLastError();
 }
+
+}  // namespace
 
 cudaError_t scan_two_level(const int* in, int* out, int* sums, int n, dim3 grid, dim3 block) {
   return launch(in, out, sums, n, grid, block);

@@ -83,6 +83,17 @@ void announce(Device& device, const Side& side, const Rectangle& rectangle, bool
   }
 }
 
+// Bytes that move within the device are copied, not used: what is undefined stays undefined.
+void announce_device_copy(Device& device, const Side& from, const Side& to,
+                          const Rectangle& rectangle) {
+  for (std::size_t row = 0; row < rectangle.height; ++row) {
+    device.device_copy({to.range.allocation, from.range.allocation,
+                        static_cast<std::uint32_t>(to.range.offset + row * to.pitch),
+                        static_cast<std::uint32_t>(from.range.offset + row * from.pitch),
+                        static_cast<std::uint32_t>(rectangle.width)});
+  }
+}
+
 void spend_copy(Device& device, const Rectangle& rectangle) {
   device.spend_cycles(virtual_gpu::kCopyCycles +
                       rectangle.width * rectangle.height / virtual_gpu::kCopyBytesPerCycle);
@@ -105,8 +116,12 @@ cudaError_t copy(Device& device, std::string_view call, void* target, const void
   const std::optional<Side> to =
       side_at(device, call, target, direction->target, rectangle, rectangle.target_pitch, true);
   if (!from || !to) return cudaErrorInvalidValue;
-  announce(device, *from, rectangle, false);
-  announce(device, *to, rectangle, true);
+  if (from->on_device && to->on_device) {
+    announce_device_copy(device, *from, *to, rectangle);
+  } else {
+    announce(device, *from, rectangle, false);
+    announce(device, *to, rectangle, true);
+  }
   for (std::size_t row = 0; row < rectangle.height; ++row) {
     std::memmove(to->data + row * to->pitch, from->data + row * from->pitch, rectangle.width);
   }

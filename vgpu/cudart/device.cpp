@@ -154,14 +154,18 @@ std::optional<DeviceRange> Device::range_at(std::string_view call, const void* p
 
 void Device::host_read(const vgpu::Allocation& allocation, std::uint32_t offset,
                        std::uint32_t bytes) {
-  const vgpu::HostAccess access{&allocation, offset, bytes, false, false};
+  const vgpu::HostAccess access{&allocation, offset, bytes, false};
   notify([&](vgpu::Observer& observer) { observer.on_host_access(access); });
 }
 
 void Device::host_write(const vgpu::Allocation& allocation, std::uint32_t offset,
                         std::uint32_t bytes) {
-  const vgpu::HostAccess access{&allocation, offset, bytes, true, false};
+  const vgpu::HostAccess access{&allocation, offset, bytes, true};
   notify([&](vgpu::Observer& observer) { observer.on_host_access(access); });
+}
+
+void Device::device_copy(const vgpu::DeviceCopy& copy) {
+  notify([&](vgpu::Observer& observer) { observer.on_device_copy(copy); });
 }
 
 const Device::HostBlock* Device::find_host_block(const void* pointer, std::uintptr_t* start) const {

@@ -91,6 +91,7 @@ class Device {
   // Tell the observers that the host reads or writes these bytes.
   void host_read(const vgpu::Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);
   void host_write(const vgpu::Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);
+  void device_copy(const vgpu::DeviceCopy& copy);
 
   // ---- page-locked host memory, by address ----
   struct HostBlock {

@@ -366,16 +366,25 @@ TEST_F(LaunchApi, RefusesAKernelByName) {
   EXPECT_EQ(result.kernels, std::vector<std::string>{"bounded"});
 }
 
-TEST_F(LaunchApi, NeedsTheUnoptimisedBuildOnlyWhenAsked) {
+TEST_F(LaunchApi, RefusesAMissingUnoptimisedBuildByName) {
+  char lonely = 0;
+  TestUnit unit(
+      ".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry lonely()\n{\nret;\n}\n");
+  unit.kernel(&lonely, "lonely");
+  EXPECT_EQ(launch(&lonely, 1, 1), cudaSuccess);
   TrialSettings settings;
   settings.build = Build::unoptimized;
   restart(settings);
-  EXPECT_EQ(launch(&bounded, 1, 1), cudaErrorNotSupported);
-  const TrialResult missing = finish();
-  ASSERT_EQ(missing.refusals.size(), 1u);
-  EXPECT_NE(missing.refusals[0].find("bounded: no unoptimised build"), std::string::npos);
+  EXPECT_EQ(launch(&lonely, 1, 1), cudaErrorNotSupported);
+  const TrialResult result = finish();
+  ASSERT_EQ(result.refusals.size(), 1u);
+  EXPECT_EQ(result.refusals[0].find("lonely: no unoptimised build"), 0u) << result.refusals[0];
+}
 
+TEST_F(LaunchApi, RunsTheUnoptimisedBuild) {
   warpcheck_register_unoptimized(kPtx, std::char_traits<char>::length(kPtx));
+  TrialSettings settings;
+  settings.build = Build::unoptimized;
   restart(settings);
   EXPECT_EQ(reversed(3), (std::vector{3, 2, 1}));
   EXPECT_TRUE(finish().findings.empty());

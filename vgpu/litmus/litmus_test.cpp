@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <ostream>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -17,6 +18,10 @@
 #include "vgpu/litmus/litmus.hpp"
 
 namespace warpcheck::litmus {
+
+// How GoogleTest shows a program.
+void PrintTo(const Program& program, std::ostream* out) { *out << program.name; }
+
 namespace {
 
 constexpr std::uint64_t kStepsMax = 100'000;

@@ -3,6 +3,7 @@
 // Device addresses are made here, from nothing but the order of the calls, so that the same case
 // sees the same addresses on every machine; they are never host pointers.  Allocations are
 // separated by a red zone, so a small overrun always misses every allocation.
+// They lie below anything that the host maps, so no host pointer is taken for one.
 // Generic addresses (PTX ISA 5.1, 6.4.1): shared and local memory appear in windows of their own.
 #pragma once
 
@@ -17,10 +18,10 @@
 
 namespace warpcheck::vgpu {
 
-inline constexpr std::uint64_t kGlobalBase = 0x7f00'0000'0000;
-inline constexpr std::uint64_t kConstantBase = 0x7e00'0000'0000;
-inline constexpr std::uint64_t kSharedWindow = 0x7d00'0000'0000;  // + offset in the block's shared
-inline constexpr std::uint64_t kLocalWindow = 0x7c00'0000'0000;   // + offset in the lane's local
+inline constexpr std::uint64_t kGlobalBase = 0x0f00'0000'0000;
+inline constexpr std::uint64_t kConstantBase = 0x0e00'0000'0000;
+inline constexpr std::uint64_t kSharedWindow = 0x0d00'0000'0000;  // + offset in the block's shared
+inline constexpr std::uint64_t kLocalWindow = 0x0c00'0000'0000;   // + offset in the lane's local
 inline constexpr std::uint64_t kWindowBytes = 1u << 24;
 
 // Host bytes beyond both ends of an allocation (and of every shadow of one), so that a whole row

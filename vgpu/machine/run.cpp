@@ -64,6 +64,7 @@ void Core::begin_launch(const Launch& launch) {
   next_block_ = 0;
   ++run_;
   resident_.clear();
+  for (const auto& slot : slots_) slot->occupied = false;   // an observer may have thrown
   last_target_.assign(program_->code.size(), nullptr);
   const auto bytes = static_cast<std::uint32_t>(launch.parameters.size());
   if (parameters_ == nullptr || parameters_->bytes != bytes) {
