@@ -68,7 +68,7 @@ int compare(std::uint32_t seeds, std::uint64_t executions) {
 int main(int argc, char** argv) {
   CLI::App app("Planted defects, with feedback and without");
   std::uint32_t seeds = 10;
-  std::uint64_t executions = 20'000;
+  std::uint64_t executions = 300'000;
   app.add_option("--seeds", seeds)->capture_default_str();
   app.add_option("--executions", executions)->capture_default_str();
   CLI11_PARSE(app, argc, argv);

@@ -32,16 +32,17 @@ std::vector<std::uint8_t> join_input(const InputLayout& input) {
   return bytes;
 }
 
+std::uint8_t tail_byte(std::uint8_t tail, std::size_t place) {
+  if (tail == 0) return 0;
+  vgpu::Prng prng((std::uint64_t{tail} << 32) | place / 8);
+  return static_cast<std::uint8_t>(prng.next() >> (place % 8 * 8));
+}
+
 std::vector<std::uint8_t> tape_bytes(const InputLayout& input) {
   std::vector<std::uint8_t> bytes(input.data.begin(), input.data.end());
   if (input.tail == 0) return bytes;
-  vgpu::Prng prng(input.tail);
-  bytes.reserve(bytes.size() + kTailBytes);
-  for (std::size_t i = 0; i < kTailBytes; i += 8) {
-    for (std::uint64_t word = prng.next(), left = 8; left > 0; --left, word >>= 8) {
-      bytes.push_back(static_cast<std::uint8_t>(word));
-    }
-  }
+  bytes.reserve(std::max(bytes.size(), kTailBytes));
+  while (bytes.size() < kTailBytes) bytes.push_back(tail_byte(input.tail, bytes.size()));
   return bytes;
 }
 

@@ -7,8 +7,9 @@
 //   decision  kDecisionBytes each: see byte_schedule.hpp
 //   n         how many decisions (as many of them as there are bytes for)
 //   tail      0: past the end of the data every choice is 0, the simplest.  Else the data goes on
-//             with pseudo-random bytes of this seed, so that a short input can draw a long vector
-//             whose elements differ.
+//             with pseudo-random bytes, so that a short input can draw a long vector whose
+//             elements differ.  Each depends on this seed and its own place in the tape alone, so
+//             that data can be added in front of the tail without changing the rest of it.
 //   mode      build and warp model: two bits each; all ones choose the unoptimised build, and
 //             lockstep
 //
@@ -26,7 +27,7 @@ namespace warpcheck::fuzz {
 inline constexpr std::size_t kDecisionBytes = 8;
 inline constexpr std::size_t kDecisionsMax = 64;
 inline constexpr std::size_t kTrailerBytes = 3;
-// How far the data goes on when `tail` is not 0.
+// How long the tape is when `tail` is not 0.
 inline constexpr std::size_t kTailBytes = 8 * 1024;
 
 struct InputLayout {
@@ -47,7 +48,11 @@ struct InputLayout {
 InputLayout split_input(std::span<const std::uint8_t> bytes);
 std::vector<std::uint8_t> join_input(const InputLayout& input);
 
-// The bytes of the tape: the data, and its tail if it has one.
+// What follows the data at `place` of the tape.
+std::uint8_t tail_byte(std::uint8_t tail, std::size_t place);
+
+// The bytes of the tape: the data, and its tail if it has one, kTailBytes in all or as many as
+// there are data.
 std::vector<std::uint8_t> tape_bytes(const InputLayout& input);
 
 }  // namespace warpcheck::fuzz

@@ -15,6 +15,9 @@ constexpr unsigned kStop = 0b1100'0000;
 constexpr std::uint64_t kIndexMax = 0xfff;
 constexpr std::size_t kLaunchesMax = 7;
 
+// How far behind the data a byte is changed.
+constexpr std::uint64_t kBytesAhead = 16;
+
 // An input whose parts can be edited.
 struct Parts {
   Bytes data, decisions;
@@ -76,13 +79,17 @@ class Mutation {
     data.resize(mutate_bytes_(data, size));
   }
 
-  // One choice of the tape, or a new one at its end: the smallest step, and the one that climbs
-  // from compare to compare.
+  // One byte of the tape, and no other: the smallest step, and the one that climbs from compare to
+  // compare.  Bytes between the data and it become data as they were.
   void set_byte() {
     Bytes& data = parts_.data;
-    const std::size_t at = prng_.below(data.size() + (room() > 0 ? 1 : 0));
-    if (at == data.size() && room() > 0) data.push_back(0);
-    if (at < data.size()) data[at] = static_cast<std::uint8_t>(prng_.next());
+    if (data.empty() || (room() > 0 && prng_.one_in(2))) {
+      std::size_t ahead = std::min<std::size_t>(prng_.magnitude(kBytesAhead), room());
+      for (; ahead > 0; --ahead) data.push_back(tail_byte(parts_.tail, data.size()));
+      if (!data.empty()) data.back() = static_cast<std::uint8_t>(prng_.next());
+    } else {
+      data[prng_.below(data.size())] = static_cast<std::uint8_t>(prng_.next());
+    }
   }
 
   void add_decision() {

@@ -64,8 +64,10 @@ std::string show_element(const T& value) {
 // agree.
 template <class T>
 bool equal_values(const T& a, const T& b) {
-  if constexpr (std::floating_point<T>) return a == b || (a != a && b != b);
-  else return a == b;
+  if constexpr (std::floating_point<T>)
+    return a == b || (a != a && b != b);
+  else
+    return a == b;
 }
 
 template <class Output>

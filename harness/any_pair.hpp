@@ -58,10 +58,12 @@ class AnyPair {
   [[nodiscard]] virtual AnyOutput run_kernel(const AnyInput& input) const = 0;
   [[nodiscard]] virtual AnyOutput run_reference(const AnyInput& input) const = 0;
   // "out[32] = 2, reference 1"; nothing when they agree.
-  [[nodiscard]] virtual std::optional<std::string> difference(
-      const AnyInput& input, const AnyOutput& out, const AnyOutput& reference) const = 0;
-  // How the output differs from that under the default schedule: "out[3] = 1.5, under the default schedule 1.25".
-  // Nothing when they are the same, or when the agreement is exact or order-sensitive.
+  [[nodiscard]] virtual std::optional<std::string> difference(const AnyInput& input,
+                                                              const AnyOutput& out,
+                                                              const AnyOutput& reference) const = 0;
+  // How the output differs from that under the default schedule: "out[3] = 1.5, under the default
+  // schedule 1.25". Nothing when they are the same, or when the agreement is exact or
+  // order-sensitive.
   [[nodiscard]] virtual bool wants_schedule_comparison() const = 0;
   [[nodiscard]] virtual std::optional<std::string> schedule_difference(
       const AnyOutput& out, const AnyOutput& other) const = 0;

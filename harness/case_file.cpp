@@ -76,8 +76,8 @@ class ObjectReader {
   }
   template <class T>
   T number(std::string_view name) {
-    return static_cast<T>(unsigned_of_json(required(name), FieldPath(path_, name),
-                                           std::numeric_limits<T>::max()));
+    return static_cast<T>(
+        unsigned_of_json(required(name), FieldPath(path_, name), std::numeric_limits<T>::max()));
   }
   std::string text(std::string_view name) {
     return text_of_json(required(name), FieldPath(path_, name));
@@ -130,8 +130,7 @@ vgpu::Decision decision_from(const Json& json, const FieldPath& path) {
   decision.launch = fields.number<std::uint32_t>("launch");
   decision.at = {fields.number<std::uint32_t>("block"), fields.number<std::uint32_t>("warp")};
   decision.point = json.contains("stop") ? Point::stop : Point::access;
-  decision.index =
-      fields.number<std::uint64_t>(decision.point == Point::stop ? "stop" : "access");
+  decision.index = fields.number<std::uint64_t>(decision.point == Point::stop ? "stop" : "access");
   if (decision.point == Point::access) {
     decision.held = static_cast<std::uint32_t>(hex_number(
         fields.required("held"), FieldPath(path, "held"), 8, "a lane mask such as \"0x00000002\""));
@@ -200,16 +199,15 @@ void read_expected(const Json& json, const FieldPath& path, CaseRecord& record) 
   }
   const FieldPath classes_path(path, "classes");
   for (std::size_t i = 0; i < classes.size(); ++i) {
-    record.classes.push_back(hex64(hex_number(classes[i], FieldPath(classes_path, i), 16,
-                                              "16 hex digits")));
+    record.classes.push_back(
+        hex64(hex_number(classes[i], FieldPath(classes_path, i), 16, "16 hex digits")));
   }
   fields.finish({"kinds", "classes"});
 }
 
 std::vector<std::uint8_t> bytes_from(const Json& json, const FieldPath& path) {
   const std::string text = text_of_json(json, path);
-  if (text.size() % 2 != 0 ||
-      text.find_first_not_of("0123456789abcdef") != std::string::npos) {
+  if (text.size() % 2 != 0 || text.find_first_not_of("0123456789abcdef") != std::string::npos) {
     throw_unexpected(path, "bytes as hex digits", json);
   }
   std::vector<std::uint8_t> bytes;
@@ -262,8 +260,8 @@ CaseRecord record_from(const Json& json, Registry& registry) {
   }
   a_case.input = a_case.pair->from_json(fields.required("input"));
   if (!a_case.pair->in_domain(a_case.input)) {
-    throw FieldError(fmt::format("the input is outside the domain of pair '{}'",
-                                 a_case.pair->name()));
+    throw FieldError(
+        fmt::format("the input is outside the domain of pair '{}'", a_case.pair->name()));
   }
   a_case.schedule = schedule_from(fields.required("schedule"), FieldPath(root, "schedule"));
   a_case.settings = settings_from(fields.required("settings"), FieldPath(root, "settings"));
@@ -372,8 +370,8 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
   std::error_code error;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
   if (error) {
-    throw CaseFileError(fmt::format("cannot make the directory {}: {}",
-                                    path.parent_path().string(), error.message()));
+    throw CaseFileError(fmt::format("cannot make the directory {}: {}", path.parent_path().string(),
+                                    error.message()));
   }
   std::filesystem::path temporary = path;
   temporary += fmt::format(".{}.tmp", ::getpid());

@@ -77,9 +77,7 @@ constexpr const char* kText = R"({
 }
 )";
 
-CaseRecord parse(const std::string& text) {
-  return parse_case(text, "x.case", Registry::global());
-}
+CaseRecord parse(const std::string& text) { return parse_case(text, "x.case", Registry::global()); }
 
 // The message for kText with one part of it replaced.
 std::string error_of(const std::string& from, const std::string& to) {
@@ -160,8 +158,9 @@ TEST(CaseFile, EveryKindOfDamageIsOneClearLine) {
             std::string::npos);
   EXPECT_NE(error_of("\"data-race\"", "\"date-race\"").find("expected a finding kind"),
             std::string::npos);
-  EXPECT_NE(error_of("   1,\n   0,", "   \"x\",\n   0,").find("input.values[0]: expected an integer"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of("   1,\n   0,", "   \"x\",\n   0,").find("input.values[0]: expected an integer"),
+      std::string::npos);
   EXPECT_NE(error_of("\"quantum\": 4096", "\"quantum\": 0").find("must be at least 1"),
             std::string::npos);
   EXPECT_NE(error_of("{", "").find("x.case: not valid JSON"), std::string::npos);

@@ -70,8 +70,8 @@ int run_cli(int argc, const char* const* argv) {
   });
   set_expectation_capture(run_capturing);
   Run run;
-  for (const auto add : {add_list_command, add_hunt_command, add_check_command,
-                         add_replay_command, add_shrink_command, add_fuzz_command}) {
+  for (const auto add : {add_list_command, add_hunt_command, add_check_command, add_replay_command,
+                         add_shrink_command, add_fuzz_command}) {
     add(app, run);
   }
   try {
@@ -146,8 +146,7 @@ void complain(std::string_view message) {
 }
 
 void print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
-      std::fflush(stdout) != 0) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     throw UsageError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
   }
 }

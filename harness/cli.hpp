@@ -17,8 +17,8 @@ namespace warpcheck {
 
 inline constexpr int kNothingFound = 0;
 inline constexpr int kFindings = 1;
-inline constexpr int kCannot = 2;          // bad usage, bad file, unsupported feature
-inline constexpr int kInterrupted = 130;   // by Ctrl-C
+inline constexpr int kCannot = 2;         // bad usage, bad file, unsupported feature
+inline constexpr int kInterrupted = 130;  // by Ctrl-C
 
 // A mistake of the caller.  what() is one line.
 class UsageError : public std::runtime_error {

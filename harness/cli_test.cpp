@@ -135,11 +135,11 @@ TEST_F(Cli, WhatCannotBeWrittenIsSaidAndTheReportIsStillPrinted) {
 TEST_F(Cli, HuntIsTheSameWithOneProcessAndWithThree) {
   const std::string hunt = std::string("hunt --pairs scan_hillis_steele,") + kPair +
                            " --trials 20 --json hunt.json --jobs ";
-  const Outcome one = run(hunt + "1 2>/dev/null");
+  const Outcome one = run(hunt + "1 2>/dev/null; exit $?");
   EXPECT_EQ(one.status, 0) << one.out;
   EXPECT_NE(one.out.find("2 of 2 pairs as expected"), std::string::npos);
   const std::string json = read("hunt.json");
-  EXPECT_EQ(run(hunt + "3 2>/dev/null").out, one.out);
+  EXPECT_EQ(run(hunt + "3 2>/dev/null; exit $?").out, one.out);
   EXPECT_EQ(read("hunt.json"), json);
 }
 

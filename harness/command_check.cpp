@@ -94,8 +94,7 @@ void add_check_command(CLI::App& app, Run& run) {
   command->add_option("--cases", arguments->cases, "Directory for the cases of failures")
       ->capture_default_str();
   command->add_option("--json", arguments->json, "Write the findings to this file");
-  command->callback(
-      [&run, arguments] { run = [arguments] { return Checker(*arguments).run(); }; });
+  command->callback([&run, arguments] { run = [arguments] { return Checker(*arguments).run(); }; });
 }
 
 }  // namespace warpcheck

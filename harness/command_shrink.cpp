@@ -74,8 +74,9 @@ void add_shrink_command(CLI::App& app, Run& run) {
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("CASE", arguments->input, "Case file")->required();
   command->add_option("-o,--output", arguments->output, "Case file to write")->required();
-  command->add_option("--kinds", arguments->kinds,
-                      "Keep a failure of exactly these kinds (default: of all that it has)")
+  command
+      ->add_option("--kinds", arguments->kinds,
+                   "Keep a failure of exactly these kinds (default: of all that it has)")
       ->delimiter(',');
   command->add_option("--trials", arguments->shrink.trials_max, "At most")->capture_default_str();
   command->add_option("--json", arguments->json, "Write the findings to this file");

@@ -8,8 +8,7 @@ namespace warpcheck {
 
 CudaError::CudaError(cudaError_t code, const char* file, unsigned line)
     : std::runtime_error(fmt::format("{} ({}) at {}:{}", cudaGetErrorName(code),
-                                     cudaGetErrorString(code), repository_path(file),
-                                     line)),
+                                     cudaGetErrorString(code), repository_path(file), line)),
       code_(code) {}
 
 void check(cudaError_t code, const char* file, unsigned line) {

@@ -29,8 +29,7 @@ class CudaError : public std::runtime_error {
 
 // Throws CudaError unless `code` is cudaSuccess.
 // The place of the call by built-ins: Clang 14 has no std::source_location.
-void check(cudaError_t code, const char* file = __builtin_FILE(),
-           unsigned line = __builtin_LINE());
+void check(cudaError_t code, const char* file = __builtin_FILE(), unsigned line = __builtin_LINE());
 
 // `size` elements of device memory, freed with the object.
 template <class T>

@@ -11,7 +11,17 @@ std::vector<std::string>*& current_failures() {
   return failures;
 }
 
-bool capture_own(const std::function<void()>& body, std::vector<std::string>& failures) {
+ExpectationCapture& installed() {
+  static ExpectationCapture capture = capture_expectations;
+  return capture;
+}
+
+}  // namespace
+
+void set_expectation_capture(ExpectationCapture capture) { installed() = std::move(capture); }
+const ExpectationCapture& expectation_capture() { return installed(); }
+
+bool capture_expectations(const std::function<void()>& body, std::vector<std::string>& failures) {
   struct Restore {
     std::vector<std::string>* outer;
     ~Restore() { current_failures() = outer; }
@@ -22,25 +32,13 @@ bool capture_own(const std::function<void()>& body, std::vector<std::string>& fa
   return failures.size() == before;
 }
 
-ExpectationCapture& installed() {
-  static ExpectationCapture capture = capture_own;
-  return capture;
-}
-
-}  // namespace
-
-void set_expectation_capture(ExpectationCapture capture) { installed() = std::move(capture); }
-const ExpectationCapture& expectation_capture() { return installed(); }
-
-#if defined(WARPCHECK_NO_GTEST)
-FailedExpectation::FailedExpectation(const char* file, int line, std::string text)
-    : text_(std::string(file) + ":" + std::to_string(line) + ": " + std::move(text)) {}
+FailedExpectation::FailedExpectation(const char* file, int line, const char* text)
+    : text_(std::string(file) + ":" + std::to_string(line) + ": " + text) {}
 
 FailedExpectation::~FailedExpectation() {
   const std::string streamed = streamed_.str();
   if (!streamed.empty()) text_ += "\n" + streamed;
   if (auto* failures = current_failures()) failures->push_back(std::move(text_));
 }
-#endif
 
 }  // namespace warpcheck

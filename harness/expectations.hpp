@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -15,24 +16,18 @@ namespace warpcheck {
 using ExpectationCapture =
     std::function<bool(const std::function<void()>& body, std::vector<std::string>& failures)>;
 
-// Who captures in this program; the default sees the expectations of this header only.
-// gtest_adaptor.hpp's run_capturing sees GoogleTest's.
+// Who captures in this program; the default is capture_expectations().  gtest_adaptor.hpp's
+// run_capturing sees GoogleTest's.
 void set_expectation_capture(ExpectationCapture capture);
 const ExpectationCapture& expectation_capture();
 
-}  // namespace warpcheck
-
-#if !defined(WARPCHECK_NO_GTEST)
-#include <gtest/gtest.h>
-#else
-#include <sstream>
-
-namespace warpcheck {
+// Sees the expectations of this header only.
+bool capture_expectations(const std::function<void()>& body, std::vector<std::string>& failures);
 
 // A failed expectation; records itself, with what was streamed into it, when it goes.
 class FailedExpectation {
  public:
-  FailedExpectation(const char* file, int line, std::string text);
+  FailedExpectation(const char* file, int line, const char* text);
   ~FailedExpectation();
   FailedExpectation(const FailedExpectation&) = delete;
   FailedExpectation& operator=(const FailedExpectation&) = delete;
@@ -53,19 +48,26 @@ class FailedExpectation {
 
 }  // namespace warpcheck
 
-#define WARPCHECK_EXPECT(condition, text)                  \
-  if (condition) [[likely]]                                \
-    static_cast<void>(0);                                  \
-  else                                                     \
-    ::warpcheck::FailedExpectation(__FILE__, __LINE__, text)
-#define WARPCHECK_ASSERT(condition, text)                  \
-  if (condition) [[likely]]                                \
-    static_cast<void>(0);                                  \
-  else                                                     \
-    return ::warpcheck::FailedExpectation::Return() =      \
-        ::warpcheck::FailedExpectation(__FILE__, __LINE__, text)
+#if !defined(WARPCHECK_NO_GTEST)
+#include <gtest/gtest.h>
+#else
 
-#define EXPECT_TRUE(a) WARPCHECK_EXPECT((a), #a " is false")
+// The switch keeps a following else from becoming the macro's.
+#define WARPCHECK_EXPECT_OR(condition) \
+  switch (0)                           \
+  case 0:                              \
+  default:                             \
+    if (condition)                     \
+      static_cast<void>(0);            \
+    else
+#define WARPCHECK_EXPECT(condition, text) \
+  WARPCHECK_EXPECT_OR(condition)::warpcheck::FailedExpectation(__FILE__, __LINE__, text)
+#define WARPCHECK_ASSERT(condition, text)           \
+  WARPCHECK_EXPECT_OR(condition)                    \
+  return ::warpcheck::FailedExpectation::Return() = \
+             ::warpcheck::FailedExpectation(__FILE__, __LINE__, text)
+
+#define EXPECT_TRUE(a) WARPCHECK_EXPECT(a, #a " is false")
 #define EXPECT_FALSE(a) WARPCHECK_EXPECT(!(a), #a " is true")
 #define EXPECT_EQ(a, b) WARPCHECK_EXPECT((a) == (b), #a " == " #b " does not hold")
 #define EXPECT_NE(a, b) WARPCHECK_EXPECT((a) != (b), #a " != " #b " does not hold")
@@ -73,7 +75,7 @@ class FailedExpectation {
 #define EXPECT_LE(a, b) WARPCHECK_EXPECT((a) <= (b), #a " <= " #b " does not hold")
 #define EXPECT_GT(a, b) WARPCHECK_EXPECT((a) > (b), #a " > " #b " does not hold")
 #define EXPECT_GE(a, b) WARPCHECK_EXPECT((a) >= (b), #a " >= " #b " does not hold")
-#define ASSERT_TRUE(a) WARPCHECK_ASSERT((a), #a " is false")
+#define ASSERT_TRUE(a) WARPCHECK_ASSERT(a, #a " is false")
 #define ASSERT_FALSE(a) WARPCHECK_ASSERT(!(a), #a " is true")
 #define ASSERT_EQ(a, b) WARPCHECK_ASSERT((a) == (b), #a " == " #b " does not hold")
 #define ASSERT_NE(a, b) WARPCHECK_ASSERT((a) != (b), #a " != " #b " does not hold")

@@ -55,8 +55,7 @@ FakeEngine& FakeEngine::current() {
   return *running;
 }
 
-std::uint32_t FakeEngine::held_lanes(vgpu::WarpId warp, std::uint64_t index,
-                                     std::uint32_t active) {
+std::uint32_t FakeEngine::held_lanes(vgpu::WarpId warp, std::uint64_t index, std::uint32_t active) {
   vgpu::Strategy& strategy = *settings_->strategy;
   if (strategy.next_access(0, warp, index) != index) return 0;
   const std::vector<vgpu::WarpId> ready{warp};
@@ -85,13 +84,13 @@ void FakeEngine::report(vgpu::FindingKind kind, std::string kernel, std::uint32_
   finding.kernel = std::move(kernel);
   finding.object = "share[1], 4 bytes";
   for (const char* role : {"write", "read"}) {
-    finding.accesses.push_back({.role = role,
-                                .block = {0, 0, 0},
-                                .thread = {line, 0, 0},
-                                .file = WARPCHECK_SOURCE_DIR "/kernels/fake.cu",
-                                .line = line,
-                                .ptx = role == std::string("read") ? "ld.shared.u32"
-                                                                   : "st.shared.u32"});
+    finding.accesses.push_back(
+        {.role = role,
+         .block = {0, 0, 0},
+         .thread = {line, 0, 0},
+         .file = WARPCHECK_SOURCE_DIR "/kernels/fake.cu",
+         .line = line,
+         .ptx = role == std::string("read") ? "ld.shared.u32" : "st.shared.u32"});
   }
   finding.message = "no barrier orders (1) and (2)";
   result_.findings.push_back(std::move(finding));

@@ -36,8 +36,10 @@ class Hunter {
       : pair_(pair), settings_(settings), options_(options), deadline_(deadline), emit_(emit) {}
 
   void run() {
-    if (pair_.clean()) hunt_clean();
-    else hunt_specimen();
+    if (pair_.clean())
+      hunt_clean();
+    else
+      hunt_specimen();
     emit_(Json{{"trials", trials_}}.dump());
   }
 
@@ -66,8 +68,7 @@ class Hunter {
   void hunt_specimen() {
     FailureLog log;
     for (std::uint64_t i = 0; i < options_.specimen_trials_max && !stopped_; ++i) {
-      if (i >= options_.specimen_trials &&
-          std::ranges::includes(log.kinds(), pair_.expects())) {
+      if (i >= options_.specimen_trials && std::ranges::includes(log.kinds(), pair_.expects())) {
         break;
       }
       trial("", i, log);
@@ -160,13 +161,11 @@ class Merge {
     // Another configuration is worth telling of when it shows another class, or a case that is
     // not as small: both say something about the configuration.
     const CaseSize size = size_of(report.a_case, report.verdict.schedule);
-    const std::string of_class =
-        fmt::format("{}|{}", report.a_case.property,
-                    fmt::join(failure_class(report.verdict).signatures, ","));
+    const std::string of_class = fmt::format(
+        "{}|{}", report.a_case.property, fmt::join(failure_class(report.verdict).signatures, ","));
     const std::string same_case =
         fmt::format("{}|{} {} {}", of_class, size.elements, size.threads, size.decisions);
-    const std::string same_class =
-        fmt::format("{}|{}", of_class, name_of(settings.warp_model));
+    const std::string same_class = fmt::format("{}|{}", of_class, name_of(settings.warp_model));
     const bool told = !told_.insert(same_case).second;
     const bool told_of_class = !told_.insert(same_class).second;
     if (!told && !told_of_class) outcome_.reports.push_back(std::move(report));
@@ -188,11 +187,14 @@ Settings settings_of(std::size_t configuration) {
 std::string verdict_text(const PairOutcome& outcome) {
   if (outcome.as_expected()) return "ok";
   if (!outcome.errors.empty()) return outcome.errors.front();
-  std::vector<vgpu::FindingKind> missing;
-  std::ranges::set_difference(outcome.pair->expects(), outcome.found,
-                              std::back_inserter(missing));
+  const auto without = [](const auto& kinds, const auto& others) {
+    std::vector<vgpu::FindingKind> rest;
+    std::ranges::set_difference(kinds, others, std::back_inserter(rest));
+    return rest;
+  };
+  const auto missing = without(outcome.pair->expects(), outcome.found);
   if (!missing.empty()) return "NOT FOUND: " + show_kinds(missing);
-  return "UNEXPECTED";
+  return "UNEXPECTED: " + show_kinds(without(outcome.found, outcome.pair->expects()));
 }
 
 }  // namespace
@@ -201,24 +203,28 @@ bool PairOutcome::as_expected() const { return errors.empty() && found == pair->
 
 std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::sig_atomic_t* stop) {
   constexpr std::size_t kPerPair = kConfigurations.size();
-  const std::size_t count = options.pairs.size() * kPerPair;
-  const auto clean = std::ranges::count_if(options.pairs, &AnyPair::clean);
+  // Specimens first: who interrupts a hunt has most of what there is to find.
+  std::vector<const AnyPair*> order = options.pairs;
+  std::ranges::stable_partition(order, [](const AnyPair* pair) { return !pair->clean(); });
+  const auto clean = std::ranges::count_if(order, &AnyPair::clean);
   const auto share = std::chrono::duration<double>(
       clean == 0 ? 0 : options.seconds * options.jobs / static_cast<double>(clean * kPerPair));
   const auto work = [&](std::size_t task, const Emit& emit) {
     const Settings settings = settings_of(task % kPerPair);
     const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(share);
-    Hunter(*options.pairs[task / kPerPair], settings, options, deadline, emit).run();
+    Hunter(*order[task / kPerPair], settings, options, deadline, emit).run();
   };
-  const std::vector<TaskResult> results = run_tasks(count, options.jobs, work, stop);
+  const std::vector<TaskResult> results =
+      run_tasks(order.size() * kPerPair, options.jobs, work, stop);
   std::vector<PairOutcome> outcomes;
-  for (std::size_t i = 0; i < options.pairs.size(); ++i) {
-    Merge merge(*options.pairs[i]);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    Merge merge(*order[i]);
     for (std::size_t j = 0; j < kPerPair; ++j) {
       merge.add(results[i * kPerPair + j], settings_of(j));
     }
     outcomes.push_back(merge.finish());
   }
+  std::ranges::sort(outcomes, {}, [](const PairOutcome& outcome) { return outcome.pair->name(); });
   return outcomes;
 }
 

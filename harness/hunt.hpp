@@ -27,8 +27,8 @@ struct HuntOptions {
   std::uint64_t property_trials = 100;  // of each of its properties
   std::uint64_t specimen_trials = 150;  // at least, once everything was found
   std::uint64_t specimen_trials_max = 3'000;
-  double seconds = 0;                   // clean pairs get more trials until then; 0: no more
-  unsigned jobs = 2;                    // processes
+  double seconds = 0;  // clean pairs get more trials until then; 0: no more
+  unsigned jobs = 2;   // processes
   ShrinkOptions shrink;
 };
 
@@ -42,7 +42,7 @@ struct PairOutcome {
   [[nodiscard]] bool as_expected() const;
 };
 
-// In order of `options.pairs`.  When *stop becomes non-zero: what was found until then.
+// In order of name.  When *stop becomes non-zero: what was found until then.
 std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::sig_atomic_t* stop);
 
 // The table that ends a hunt.

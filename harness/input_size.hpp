@@ -16,9 +16,9 @@
 namespace warpcheck {
 
 struct InputSize {
-  std::uint64_t elements = 0;   // of all vectors and strings
-  std::uint64_t threads = 0;    // of all launches
-  double magnitude = 0;         // sum of |x| over all numbers; a NaN or infinity counts as 2^1023
+  std::uint64_t elements = 0;  // of all vectors and strings
+  std::uint64_t threads = 0;   // of all launches
+  double magnitude = 0;        // sum of |x| over all numbers; a NaN or infinity counts as 2^1023
 };
 
 template <class T>
@@ -31,7 +31,7 @@ void measure(const T& value, InputSize& size) {
 }
 
 template <class T>
-  requires std::is_arithmetic_v<T>
+requires std::is_arithmetic_v<T>
 struct SizeTraits<T> {
   static void measure(T value, InputSize& size) {
     const auto wide = static_cast<double>(value);

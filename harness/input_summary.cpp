@@ -75,8 +75,8 @@ std::string show_elements(const std::string& name, const Json& list) {
 }
 
 std::string show_list(const std::string& name, const Json& list, bool only_list) {
-  const std::string count = only_list ? fmt::format("n={}", list.size())
-                                      : fmt::format("{}: n={}", name, list.size());
+  const std::string count =
+      only_list ? fmt::format("n={}", list.size()) : fmt::format("{}: n={}", name, list.size());
   return list.empty() ? count : count + ", " + show_elements(name, list);
 }
 

@@ -173,10 +173,10 @@ struct PropertyRegistration {
 }  // namespace detail
 }  // namespace warpcheck
 
-#define KERNEL_PAIR(name, ...)                                                               \
-  extern const ::warpcheck::Pair<__VA_ARGS__> warpcheck_pair_##name;                         \
+#define KERNEL_PAIR(name, ...)                                                                \
+  extern const ::warpcheck::Pair<__VA_ARGS__> warpcheck_pair_##name;                          \
   static const ::warpcheck::detail::PairRegistration<__VA_ARGS__> warpcheck_registers_##name{ \
-      #name, &warpcheck_pair_##name};                                                        \
+      #name, &warpcheck_pair_##name};                                                         \
   const ::warpcheck::Pair<__VA_ARGS__> warpcheck_pair_##name
 
 #define PROPERTY(pair, name)                                                                 \

@@ -38,8 +38,10 @@ class PairTest : public testing::Test {
       : pair_(pair), property_(std::move(property)), options_(std::move(options)) {}
 
   void TestBody() override {
-    if (pair_.clean()) check_claim_holds();
-    else check_specimen();
+    if (pair_.clean())
+      check_claim_holds();
+    else
+      check_specimen();
   }
 
  private:
@@ -73,10 +75,9 @@ class PairTest : public testing::Test {
 
 void register_one(const AnyPair& pair, const std::string& test, const std::string& property,
                   const PairTestOptions& options) {
-  testing::RegisterTest(pair.name().c_str(), test.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                        [&pair, property, options]() -> PairTest* {
-                          return new PairTest(pair, property, options);
-                        });
+  testing::RegisterTest(
+      pair.name().c_str(), test.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+      [&pair, property, options]() -> PairTest* { return new PairTest(pair, property, options); });
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ void Registry::add_property(std::string pair, PropertyEntry property) {
 }
 
 void Registry::resolve() {
-  std::ranges::sort(owned_, {}, [](const auto& pair) -> const std::string& { return pair->name(); });
+  std::ranges::sort(owned_, {},
+                    [](const auto& pair) -> const std::string& { return pair->name(); });
   for (std::size_t i = 0; i < owned_.size(); ++i) {
     AnyPair& pair = *owned_[i];
     if (i > 0 && owned_[i - 1]->name() == pair.name()) {
@@ -64,8 +65,8 @@ void Registry::resolve() {
     std::ranges::sort(pair.expects_);
   }
   for (PendingProperty& pending : pending_) {
-    const auto found = std::ranges::find(owned_, pending.pair,
-                                         [](const auto& pair) { return pair->name(); });
+    const auto found =
+        std::ranges::find(owned_, pending.pair, [](const auto& pair) { return pair->name(); });
     if (found == owned_.end()) {
       throw RegistryError(fmt::format("property '{}' is of pair '{}', which is not there",
                                       pending.property.name, pending.pair));
@@ -88,9 +89,8 @@ const std::vector<const AnyPair*>& Registry::pairs() {
 
 const AnyPair* Registry::find(std::string_view name) {
   const auto& all = pairs();
-  const auto found = std::ranges::find(all, name, [](const AnyPair* pair) -> std::string_view {
-    return pair->name();
-  });
+  const auto found = std::ranges::find(
+      all, name, [](const AnyPair* pair) -> std::string_view { return pair->name(); });
   return found == all.end() ? nullptr : *found;
 }
 

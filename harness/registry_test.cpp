@@ -50,10 +50,9 @@ TEST(Registry, WrongDeclarationsAreNamed) {
             "two pairs are named 'a'");
   EXPECT_EQ(error_of([](Registry& registry) { registry.add(entry("a", odd)); }),
             "pair 'a' expects 'date-race', which is no finding kind");
-  EXPECT_EQ(error_of([](Registry& registry) {
-              registry.add_property("x", {.name = "p", .body = {}});
-            }),
-            "property 'p' is of pair 'x', which is not there");
+  EXPECT_EQ(
+      error_of([](Registry& registry) { registry.add_property("x", {.name = "p", .body = {}}); }),
+      "property 'p' is of pair 'x', which is not there");
 }
 
 TEST(Registry, KnowsWhatANameWasMeantToBe) {

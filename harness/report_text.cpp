@@ -103,9 +103,9 @@ std::string report_text(const Report& report) {
     text += fmt::format("  cannot run: {}\n", refusal);
   }
   const std::string settings = settings_summary(report.a_case.settings);
-  text += fmt::format("  input: {}; {}{}{}", report.a_case.pair->summary(report.a_case.input),
-                      settings, settings.empty() ? "" : "; ",
-                      schedule_text(report.verdict.schedule));
+  text +=
+      fmt::format("  input: {}; {}{}{}", report.a_case.pair->summary(report.a_case.input), settings,
+                  settings.empty() ? "" : "; ", schedule_text(report.verdict.schedule));
   if (!report.replay_path.empty()) {
     text += fmt::format("replay: warpcheck replay {}\n", report.replay_path);
   }

@@ -39,8 +39,8 @@ Case draw_case(const AnyPair& pair, std::string_view property, const Settings& s
     drawn.tape = tape.recorded();
     return drawn;
   }
-  throw DomainError(fmt::format(
-      "pair '{}': .arbitrary drew {} inputs and none was in .domain", pair.name(), kDrawsMax));
+  throw DomainError(fmt::format("pair '{}': .arbitrary drew {} inputs and none was in .domain",
+                                pair.name(), kDrawsMax));
 }
 
 Case nth_case(const AnyPair& pair, std::string_view property, const Settings& settings,

@@ -19,10 +19,9 @@ std::string_view name_of(vgpu::WarpModel model) {
 
 bool same_settings(const Settings& a, const Settings& b) {
   return a.build == b.build && a.warp_model == b.warp_model &&
-         std::ranges::all_of(kCheckerNames,
-                             [&](const auto& row) {
-                               return a.checkers.*row.first == b.checkers.*row.first;
-                             }) &&
+         std::ranges::all_of(
+             kCheckerNames,
+             [&](const auto& row) { return a.checkers.*row.first == b.checkers.*row.first; }) &&
          a.limits.steps_max == b.limits.steps_max && a.limits.quantum == b.limits.quantum &&
          a.limits.resident_blocks == b.limits.resident_blocks;
 }
@@ -33,7 +32,8 @@ std::string settings_summary(const Settings& settings) {
   if (settings.warp_model != normal.warp_model) {
     parts.push_back(fmt::format("warp model {}", name_of(settings.warp_model)));
   }
-  if (settings.build != normal.build) parts.push_back(fmt::format("build {}", name_of(settings.build)));
+  if (settings.build != normal.build)
+    parts.push_back(fmt::format("build {}", name_of(settings.build)));
   for (const auto& [checker, name] : kCheckerNames) {
     if (!(settings.checkers.*checker)) parts.push_back(fmt::format("checker {} off", name));
   }

@@ -29,8 +29,8 @@ inline constexpr std::array<std::pair<vgpu::WarpModel, std::string_view>, 2> kWa
     {vgpu::WarpModel::independent, "independent"},
     {vgpu::WarpModel::lockstep, "lockstep"},
 }};
-inline constexpr std::array<std::pair<bool vgpu::CheckerSet::*, std::string_view>, 5>
-    kCheckerNames{{
+inline constexpr std::array<std::pair<bool vgpu::CheckerSet::*, std::string_view>, 5> kCheckerNames{
+    {
         {&vgpu::CheckerSet::race, "race"},
         {&vgpu::CheckerSet::bounds, "bounds"},
         {&vgpu::CheckerSet::init, "init"},

@@ -144,10 +144,8 @@ class Shrinker {
     int strides = 0;
     while (true) {
       const AnyInput input = best_.a_case.input;
-      const auto accepted =
-          best_.a_case.pair->for_each_shrink_from(first, input, [&](AnyInput candidate) {
-            return exhausted() || try_input(candidate);
-          });
+      const auto accepted = best_.a_case.pair->for_each_shrink_from(
+          first, input, [&](AnyInput candidate) { return exhausted() || try_input(candidate); });
       if (exhausted()) return any;
       if (accepted) {
         any = progress = true;
@@ -261,8 +259,10 @@ class Shrinker {
   bool simplify_decisions() {
     bool any = false;
     for (std::size_t i = 0; i < decisions().size() && !exhausted();) {
-      if (simplify_decision(i)) any = true;
-      else ++i;
+      if (simplify_decision(i))
+        any = true;
+      else
+        ++i;
     }
     return any;
   }
@@ -307,7 +307,7 @@ class Shrinker {
   const ShrinkOptions& options_;
   FailureClass target_;
   ShrunkCase best_;
-  std::set<std::string> visited_;   // inputs kept so far, as JSON
+  std::set<std::string> visited_;  // inputs kept so far, as JSON
   std::uint64_t trials_ = 0;
   std::uint64_t steps_ = 0;
 };

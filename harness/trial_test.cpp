@@ -32,14 +32,13 @@ KERNEL_PAIR(fake_order_sensitive, FakeInput, std::vector<float>) = {
 KERNEL_PAIR(fake_misbehaving, FakeInput, int) = {
     .family = "fake",
     .arbitrary = [](Draw&) { return FakeInput{}; },
-    .kernel =
-        [](Device&, const FakeInput&) -> int {
-          FakeEngine& engine = FakeEngine::current();
-          if (behaviour >= 2) engine.report(vgpu::FindingKind::trap, "k", 3);
-          if (behaviour == 3) engine.refuse("an instruction");
-          check(cudaErrorInvalidValue);
-          return 0;
-        },
+    .kernel = [](Device&, const FakeInput&) -> int {
+      FakeEngine& engine = FakeEngine::current();
+      if (behaviour >= 2) engine.report(vgpu::FindingKind::trap, "k", 3);
+      if (behaviour == 3) engine.refuse("an instruction");
+      check(cudaErrorInvalidValue);
+      return 0;
+    },
     .reference = [](const FakeInput&) { return 0; },
 };
 

@@ -30,16 +30,16 @@ struct FailureClass {
 struct Verdict {
   // Source files are relative to the repository.
   std::vector<vgpu::Finding> findings;
-  vgpu::Schedule schedule;              // the decisions that were taken
+  vgpu::Schedule schedule;  // the decisions that were taken
   std::uint64_t launches = 0;
   std::uint64_t steps = 0;              // warp instructions
   std::uint64_t lane_steps = 0;         // thread instructions
   std::uint64_t decisions_ignored = 0;  // of a recorded schedule: those that did not fit
   std::uint64_t ptx_hash = 0;
-  std::vector<std::string> kernels;     // mangled names
-  std::vector<std::string> refusals;    // what could not be run, and why
+  std::vector<std::string> kernels;   // mangled names
+  std::vector<std::string> refusals;  // what could not be run, and why
 
-  [[nodiscard]] bool failed() const;    // a finding of severity error
+  [[nodiscard]] bool failed() const;  // a finding of severity error
 };
 
 [[nodiscard]] FailureClass failure_class(const Verdict& verdict);

@@ -139,10 +139,9 @@ class Pool {
     }
     TaskResult& result = results_[worker.task];
     if (result.finished || !result.failure.empty()) return;
-    result.failure = WIFSIGNALED(status)
-                         ? fmt::format("killed by signal {} ({})", WTERMSIG(status),
-                                       ::strsignal(WTERMSIG(status)))
-                         : fmt::format("ended with status {}", WEXITSTATUS(status));
+    result.failure = WIFSIGNALED(status) ? fmt::format("killed by signal {} ({})", WTERMSIG(status),
+                                                       ::strsignal(WTERMSIG(status)))
+                                         : fmt::format("ended with status {}", WEXITSTATUS(status));
   }
 
   std::vector<TaskResult> results_;
