@@ -2,6 +2,8 @@
 // it, by the same engine in the same number of executions, for every seed.
 //
 // Prints a table; the exit code is 0 when that holds.
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -47,7 +49,8 @@ Count count_found(const AnyPair& pair, bool feedback, std::uint32_t seeds,
 
 int compare(std::uint32_t seeds, std::uint64_t executions) {
   const std::filesystem::path directory =
-      std::filesystem::temp_directory_path() / "warpcheck_feedback_matters";
+      std::filesystem::temp_directory_path() /
+      ("warpcheck_feedback_matters." + std::to_string(::getpid()));
   bool holds = true;
   fmt::print("Found, of {} seeds, within {} executions each\n\n", seeds, executions);
   fmt::print("| pair | with feedback | at most after | without |\n|---|---|---|---|\n");

@@ -1,5 +1,6 @@
 // Every published defect is found from an empty corpus, by a number of executions, not by time.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -24,7 +25,8 @@ INSTANTIATE_TEST_SUITE_P(Fuzzing, EverySpecimen, testing::ValuesIn(specimens()),
 
 TEST_P(EverySpecimen, IsFoundFromAnEmptyCorpus) {
   const std::filesystem::path cases =
-      std::filesystem::path(testing::TempDir()) / "fuzz_specimens_test";
+      std::filesystem::path(testing::TempDir()) /   // tests run side by side: a place for each
+      ("fuzz_specimens_test_" + GetParam()->name() + "_" + std::to_string(getpid()));
   FuzzOptions options;
   options.pair = GetParam();
   options.seconds = 0;
