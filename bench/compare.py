@@ -4,31 +4,35 @@
   compare.py WARPCHECK_JSON OCLGRIND_TEXT
 
 The first is the output of warpcheck_bench with --benchmark_format=json, of which the best
-repetition counts; the second that of oclgrind.sh.
+repetition counts; the second that of oclgrind.sh.  An instruction is one of PTX for us and one of
+LLVM's for Oclgrind, so the times of the whole launch are given too.
 """
-import collections
 import json
 import sys
 
+KERNELS = ["block_scan", "histogram", "tree_reduction"]
 # Our checkers beside the nearest that Oclgrind has.
 PEER_MODES = {"off": "plain", "race": "data-races", "all": "data-races+uninitialized"}
 
 
 def read_ours(path):
-    best = collections.defaultdict(float)
+    """(rate, milliseconds) of the best repetition, by name without the suffix for manual time."""
+    best = {}
     with open(path) as file:
         for run in json.load(file)["benchmarks"]:
-            if run["run_type"] == "iteration":
-                rate = run.get("thread_instructions", run.get("cases"))
-                best[run["run_name"].split("/manual_time")[0]] = max(
-                    best[run["run_name"].split("/manual_time")[0]], rate)
+            if run["run_type"] != "iteration":
+                continue
+            rate = run.get("thread_instructions", run.get("cases"))
+            name = run["run_name"].removesuffix("/manual_time")
+            best[name] = max(best.get(name, (0, 0)), (rate, run["real_time"]))
     return best
 
 
 def read_peer(path):
+    """(rate in millions, milliseconds) by kernel and mode."""
     with open(path) as file:
         lines = [line.split() for line in file]
-    return {(kernel, mode): float(rate) for kernel, mode, rate in lines}
+    return {(kernel, mode): (float(rate), float(time)) for kernel, mode, rate, time in lines}
 
 
 def print_table(header, rows):
@@ -42,17 +46,17 @@ def print_table(header, rows):
 def main():
     ours, peer = read_ours(sys.argv[1]), read_peer(sys.argv[2])
     rows = []
-    for name, rate in ours.items():
-        kind, kernel, mode = name.split("/")
-        if kind == "engine":
-            millions, peer_rate = rate / 1e6, peer[kernel, PEER_MODES[mode]]
-            rows.append([kernel, mode, f"{millions:.0f}", f"{peer_rate:.1f}",
-                         f"{millions / peer_rate:.0f}"])
-    print_table(["kernel", "checkers", "warpcheck, M thread-instructions/s",
-                 "Oclgrind, M work-item instructions/s", "ratio"], rows)
+    for kernel in KERNELS:
+        for mode, peer_mode in PEER_MODES.items():
+            rate, time = ours[f"engine/{kernel}/{mode}"]
+            peer_rate, peer_time = peer[kernel, peer_mode]
+            rows.append([kernel, mode, f"{rate / 1e6:.0f}", f"{peer_rate:.1f}",
+                         f"{rate / 1e6 / peer_rate:.0f}", f"{time:.1f}", f"{peer_time:.0f}",
+                         f"{peer_time / time:.0f}"])
+    print_table(["kernel", "checkers", "warpcheck, M instr/s", "Oclgrind, M instr/s", "ratio",
+                 "warpcheck, ms", "Oclgrind, ms", "ratio"], rows)
     print_table(["scan, n", "checked cases/s"],
-                [[name.split("/")[2], f"{rate:.0f}"]
-                 for name, rate in ours.items() if name.startswith("cases/")])
+                [[str(n), f"{ours[f'cases/scan/{n}'][0]:.0f}"] for n in (64, 256, 1024)])
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@
 #
 #   bench/oclgrind.sh [HOST [ELEMENTS]]     HOST: build/bench/oclgrind_host
 #
-# One line a kernel and mode: "KERNEL MODE MILLIONS_PER_SECOND"; the modes are plain, data-races
-# and data-races+uninitialized.
+# One line a kernel and mode: "KERNEL MODE MILLIONS_PER_SECOND MILLISECONDS"; the modes are plain,
+# data-races and data-races+uninitialized.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -34,7 +34,7 @@ measure() {
   shift 3
   oclgrind --num-threads 1 "$@" "$host" "$kernel" "$here/kernels" "$elements" |
     awk -v count="$instructions" -v mode="$mode" \
-      '{ printf "%s %s %.1f\n", $1, mode, count / $3 / 1000 }'
+      '{ printf "%s %s %.1f %s\n", $1, mode, count / $3 / 1000, $3 }'
 }
 
 for kernel in block_scan histogram tree_reduction; do

@@ -124,8 +124,8 @@ void run_cases(benchmark::State& state) {
     const Verdict verdict = runner.run(cases[next ^= 1]);
     require(!verdict.failed() && verdict.refusals.empty(), "a scan did not run cleanly");
   }
-  state.counters["cases"] = benchmark::Counter(static_cast<double>(state.iterations()),
-                                               benchmark::Counter::kIsRate);
+  state.counters["cases"] =
+      benchmark::Counter(static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }
 
 void register_all() {

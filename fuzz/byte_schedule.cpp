@@ -45,10 +45,10 @@ void ByteSchedule::begin(std::uint32_t launch, std::uint32_t blocks,
 }
 
 std::uint64_t ByteSchedule::next_access(std::uint32_t, WarpId warp, std::uint64_t from) {
-  const auto found = std::ranges::lower_bound(planned_, Place{warp, Point::access, from}, {},
-                                              &Planned::place);
-  const bool is_access = found != planned_.end() && found->place.at == warp &&
-                         found->place.point == Point::access;
+  const auto found =
+      std::ranges::lower_bound(planned_, Place{warp, Point::access, from}, {}, &Planned::place);
+  const bool is_access =
+      found != planned_.end() && found->place.at == warp && found->place.point == Point::access;
   return is_access ? found->place.index : UINT64_MAX;
 }
 

@@ -44,8 +44,7 @@ Case InputRunner::decode(std::span<const std::uint8_t> bytes) const {
   drawn.input = pair_.draw(draw);
   drawn.tape = tape.recorded();
   const auto build = layout.unoptimized() ? cudart::Build::unoptimized : cudart::Build::optimized;
-  const auto model =
-      layout.lockstep() ? vgpu::WarpModel::lockstep : vgpu::WarpModel::independent;
+  const auto model = layout.lockstep() ? vgpu::WarpModel::lockstep : vgpu::WarpModel::independent;
   drawn.settings.build = options_.build.value_or(build);
   drawn.settings.warp_model = options_.warp_model.value_or(model);
   return drawn;

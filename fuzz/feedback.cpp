@@ -103,10 +103,10 @@ void Feedback::count_read(std::uint32_t site, std::uint32_t reader, const Writer
   Relation relation = Relation::none;
   if (writer.site != 0) {
     const std::uint32_t apart = reader ^ writer.thread;
-    relation = apart == 0             ? Relation::lane
-               : apart < kWarpLanes   ? Relation::warp
-               : apart < kThreadsMax  ? Relation::block
-                                      : Relation::grid;
+    relation = apart == 0            ? Relation::lane
+               : apart < kWarpLanes  ? Relation::warp
+               : apart < kThreadsMax ? Relation::block
+                                     : Relation::grid;
   }
   const bool repeats = writer.site == last_writer_site_ && relation == last_relation_;
   if (repeats && !row_begins_) return;

@@ -56,7 +56,7 @@ class Feedback final : public vgpu::Observer {
   };
   struct Shadow {
     std::vector<Writer> words;
-    std::uint64_t trial = 0;   // in which `words` is valid; else it reads as unwritten
+    std::uint64_t trial = 0;  // in which `words` is valid; else it reads as unwritten
   };
   // Reader and writer of a pair.
   enum class Relation : std::uint8_t { none, lane, warp, block, grid };
@@ -70,7 +70,7 @@ class Feedback final : public vgpu::Observer {
   std::span<std::uint8_t> edges_, reads_from_;
   TrialShape shape_;
   std::vector<std::uint64_t> accesses_;  // of each warp of the running launch
-  std::vector<Shadow> shadows_;  // by allocation id
+  std::vector<Shadow> shadows_;          // by allocation id
   std::uint64_t trial_ = 1;
   const vgpu::Program* hashed_program_ = nullptr;  // within a launch
   std::uint32_t hashed_ = 0;

@@ -25,8 +25,8 @@ struct Count {
   std::uint64_t executions_most = 0;  // of a seed that found it
 };
 
-Count count_found(const AnyPair& pair, bool feedback, std::uint32_t seeds,
-                  std::uint64_t executions, const std::filesystem::path& directory) {
+Count count_found(const AnyPair& pair, bool feedback, std::uint32_t seeds, std::uint64_t executions,
+                  const std::filesystem::path& directory) {
   Count count;
   for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
     FuzzOptions options;

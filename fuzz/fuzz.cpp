@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 namespace warpcheck {
 namespace {
 
+using fuzz::case_directory;
 using fuzz::InputRunner;
 using fuzz::KnownFailures;
 
@@ -32,6 +34,7 @@ constexpr int kTimeoutSeconds = 600;
 // Tags of the lines that a job emits.
 constexpr char kCase = 'c';        // path of a case file, behind executions, shrinks, completeness
 constexpr char kExecutions = 'n';  // at the end: how many
+constexpr char kError = 'e';       // why the job cannot go on
 
 // One job: what the callback of libFuzzer works on.
 class Job {
@@ -44,17 +47,12 @@ class Job {
     fuzz::set_mutation_shape(runner_.shape());
   }
 
+  // An error (a kernel that cannot be run, a case that cannot be written) ends the job.
   void run_input(std::span<const std::uint8_t> bytes) {
-    const auto failed = runner_.run(bytes);
-    if (!failed || !known_.add(failed->verdict)) return;
-    const Report report =
-        fuzz::shrink_and_save(*failed, fuzz::case_directory(options_.cases, *options_.pair),
-                        runner_.executions(), runner_.plain_runner(), options_.shrink);
-    emit_(fmt::format("{}{} {} {:d} {}", kCase, report.search->trials, report.search->shrinks,
-                      report.search->complete, report.replay_path));
-    known_.add(report.verdict);
-    for (const vgpu::FindingKind kind : failure_kinds(failed->verdict)) kinds_.insert(kind);
-    if (options_.stop_when_found && std::ranges::includes(kinds_, options_.pair->expects())) {
+    try {
+      run_trial(bytes);
+    } catch (const std::exception& error) {
+      emit_(fmt::format("{}{}", kError, error.what()));
       end();
     }
   }
@@ -66,6 +64,21 @@ class Job {
   }
 
  private:
+  void run_trial(std::span<const std::uint8_t> bytes) {
+    const auto failed = runner_.run(bytes);
+    if (!failed || !known_.add(failed->verdict)) return;
+    const Report report =
+        fuzz::shrink_and_save(*failed, case_directory(options_.cases, *options_.pair),
+                              runner_.executions(), runner_.plain_runner(), options_.shrink);
+    emit_(fmt::format("{}{} {} {:d} {}", kCase, report.search->trials, report.search->shrinks,
+                      report.search->complete, report.replay_path));
+    known_.add(report.verdict);
+    for (const vgpu::FindingKind kind : failure_kinds(failed->verdict)) kinds_.insert(kind);
+    if (options_.stop_when_found && std::ranges::includes(kinds_, options_.pair->expects())) {
+      end();
+    }
+  }
+
   const FuzzOptions& options_;
   const Emit& emit_;
   InputRunner runner_;
@@ -85,6 +98,7 @@ void silence_stderr() {
 }
 
 [[noreturn]] void run_job(const FuzzOptions& options, std::size_t number, const Emit& emit) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   Job job(options, emit);
   the_job = &job;
   std::atexit([] { the_job->end(); });
@@ -99,14 +113,14 @@ void silence_stderr() {
       fmt::format("-timeout={}", kTimeoutSeconds),
       "-rss_limit_mb=0",
       "-detect_leaks=0",
-      fmt::format("-artifact_prefix={}/",
-                  fuzz::case_directory(options.cases, *options.pair).string())};
+      fmt::format("-artifact_prefix={}/", case_directory(options.cases, *options.pair).string())};
   if (options.seconds != 0) {
     arguments.push_back(fmt::format("-max_total_time={}", options.seconds));
   }
   if (options.executions != 0) arguments.push_back(fmt::format("-runs={}", options.executions));
   if (!options.corpus.empty()) arguments.push_back(options.corpus);
-  fuzz::run_libfuzzer(arguments, [](std::span<const std::uint8_t> bytes) { the_job->run_input(bytes); });
+  fuzz::run_libfuzzer(arguments,
+                      [](std::span<const std::uint8_t> bytes) { the_job->run_input(bytes); });
 }
 
 Report report_of(const std::string& line, Registry& registry, TrialRunner& runner) {
@@ -124,16 +138,24 @@ Report report_of(const std::string& line, Registry& registry, TrialRunner& runne
 }
 
 // Case files are named by what they show, so jobs that found the same wrote the same file.
-void take_lines(const TaskResult& task, std::set<std::string>& cases, FuzzOutcome& outcome) {
+void take_lines(const TaskResult& task, const FuzzOptions& options, std::set<std::string>& cases,
+                FuzzOutcome& outcome) {
   bool ended = false;
   for (const std::string& line : task.lines) {
-    if (line.front() == kCase) cases.insert(line.substr(1));
+    const std::string text = line.substr(1);
+    if (line.front() == kCase) cases.insert(text);
+    if (line.front() == kError) outcome.errors.push_back(text);
     if (line.front() == kExecutions) {
       ended = true;
-      outcome.executions += std::stoull(line.substr(1));
+      outcome.executions += std::stoull(text);
     }
   }
-  if (!ended) outcome.errors.push_back(task.failure);
+  if (ended) return;
+  const bool interrupted = options.stop != nullptr && *options.stop != 0;
+  outcome.errors.push_back(
+      interrupted ? task.failure
+                  : fmt::format("a job {}; libFuzzer saved the input in {}", task.failure,
+                                case_directory(options.cases, *options.pair).string()));
 }
 
 }  // namespace
@@ -151,14 +173,14 @@ FuzzOutcome run_fuzz(const FuzzOptions& options) {
   if (options.seconds == 0 && options.executions == 0 && !options.stop_when_found) {
     throw std::invalid_argument("fuzz: neither seconds nor executions end the search");
   }
-  std::filesystem::create_directories(fuzz::case_directory(options.cases, *options.pair));
+  std::filesystem::create_directories(case_directory(options.cases, *options.pair));
   if (!options.corpus.empty()) std::filesystem::create_directories(options.corpus);
   const auto tasks = run_tasks(
       options.jobs, options.jobs,
       [&](std::size_t job, const Emit& emit) { run_job(options, job, emit); }, options.stop);
   FuzzOutcome outcome;
   std::set<std::string> cases;
-  for (const TaskResult& task : tasks) take_lines(task, cases, outcome);
+  for (const TaskResult& task : tasks) take_lines(task, options, cases, outcome);
   TrialRunner runner;
   std::set<std::string> seen;
   for (const std::string& line : cases) {

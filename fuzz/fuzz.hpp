@@ -25,19 +25,19 @@ namespace warpcheck {
 
 struct FuzzOptions {
   const AnyPair* pair = nullptr;
-  std::uint64_t seconds = 60;     // of each job; 0: no limit
-  std::uint64_t executions = 0;   // of each job (--runs); 0: no limit
-  unsigned jobs = 1;              // processes
+  std::uint64_t seconds = 60;    // of each job; 0: no limit
+  std::uint64_t executions = 0;  // of each job (--runs); 0: no limit
+  unsigned jobs = 1;             // processes
   std::uint32_t seed = 1;
   // Read at the start and added to; empty: starts from nothing, keeps nothing.
   std::string corpus;
   // Cases go to a directory of the pair's name in it.
   std::string cases = "fuzz/cases";
-  std::string json;               // file for the findings of fuzz_pair(); empty: none
-  bool feedback = true;           // false (--no-feedback): the same engine, blind
-  bool stop_when_found = false;   // ends a job at its first failure; of a specimen, when it has
-                                  // met every kind that is expected
-  std::optional<cudart::Build> build;           // not given: inputs choose
+  std::string json;              // file for the findings of fuzz_pair(); empty: none
+  bool feedback = true;          // false (--no-feedback): the same engine, blind
+  bool stop_when_found = false;  // ends a job at its first failure; of a specimen, when it has
+                                 // met every kind that is expected
+  std::optional<cudart::Build> build;  // not given: inputs choose
   std::optional<vgpu::WarpModel> warp_model;
   ShrinkOptions shrink;
   // Becomes non-zero: the jobs are ended, and what was found until then is returned.

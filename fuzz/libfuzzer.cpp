@@ -23,11 +23,11 @@ void run_libfuzzer(std::vector<std::string> arguments, InputCallback callback) {
   pointers.push_back(nullptr);
   int count = static_cast<int>(arguments.size());
   char** values = pointers.data();
-  const int code = LLVMFuzzerRunDriver(&count, &values, [](const std::uint8_t* data,
-                                                           std::size_t size) {
-    the_callback({data, size});
-    return 0;
-  });
+  const int code =
+      LLVMFuzzerRunDriver(&count, &values, [](const std::uint8_t* data, std::size_t size) {
+        the_callback({data, size});
+        return 0;
+      });
   std::exit(code);
 }
 

@@ -11,15 +11,14 @@
 #include "fuzz/mutator.hpp"
 
 // LLVM 14, compiler-rt/include/fuzzer/FuzzerInterface.h.
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size,
-                                        std::size_t size_max);
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t size_max);
 
 namespace warpcheck::fuzz {
 namespace {
 
 // All bytes of this section are libFuzzer's extra counters.
-[[gnu::section("__libfuzzer_extra_counters"), gnu::used]] alignas(64)
-    std::uint8_t counters[kCounters];
+[[gnu::section("__libfuzzer_extra_counters"),
+  gnu::used]] alignas(64) std::uint8_t counters[kCounters];
 
 const TrialShape no_shape;
 const TrialShape* last_shape = &no_shape;

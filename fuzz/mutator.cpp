@@ -23,9 +23,7 @@ struct Parts {
   Bytes data, decisions;
   std::uint8_t tail = 0, mode = 0;
 
-  [[nodiscard]] std::size_t size() const {
-    return data.size() + decisions.size() + kTrailerBytes;
-  }
+  [[nodiscard]] std::size_t size() const { return data.size() + decisions.size() + kTrailerBytes; }
   [[nodiscard]] InputLayout layout() const { return {data, decisions, tail, mode}; }
 };
 
@@ -42,25 +40,15 @@ class Mutation {
   void run() {
     // The kinds of edits are about as likely as they are useful: what a kernel computes depends
     // on its data first, and on where its lanes are parted next.
-    switch (prng_.below(16)) {
-      case 0:
-        parts_.mode = static_cast<std::uint8_t>(prng_.next());
-        return;
-      case 1:
-        parts_.tail = prng_.one_in(4) ? 0 : static_cast<std::uint8_t>(prng_.next());
-        return;
-      case 2:
-      case 3:
-      case 4:
-        return add_decision();
-      case 5:
-        return drop_decision();
-      case 6:
-      case 7:
-      case 8:
-        return edit_decision();
-      default:
-        return edit_data();
+    const std::uint64_t kind = prng_.below(32);
+    if (kind < 17) return edit_data();
+    if (kind < 23) return add_decision();
+    if (kind < 28) return edit_decision();
+    if (kind < 30) return drop_decision();
+    if (kind < 31) {
+      parts_.tail = prng_.one_in(4) ? 0 : static_cast<std::uint8_t>(prng_.next());
+    } else {
+      parts_.mode = static_cast<std::uint8_t>(prng_.next());
     }
   }
 
@@ -73,7 +61,7 @@ class Mutation {
   void edit_data() {
     Bytes& data = parts_.data;
     const std::size_t size = data.size();
-    if (prng_.one_in(2)) return set_byte();
+    if (!prng_.one_in(4)) return set_byte();
     data.resize(size + room());
     if (data.empty()) return;
     data.resize(mutate_bytes_(data, size));
@@ -84,7 +72,8 @@ class Mutation {
   void set_byte() {
     Bytes& data = parts_.data;
     if (data.empty() || (room() > 0 && prng_.one_in(2))) {
-      std::size_t ahead = std::min<std::size_t>(prng_.magnitude(kBytesAhead), room());
+      const std::uint64_t distance = prng_.one_in(2) ? 1 : prng_.magnitude(kBytesAhead);
+      std::size_t ahead = std::min<std::size_t>(distance, room());
       for (; ahead > 0; --ahead) data.push_back(tail_byte(parts_.tail, data.size()));
       if (!data.empty()) data.back() = static_cast<std::uint8_t>(prng_.next());
     } else {

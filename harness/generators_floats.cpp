@@ -95,25 +95,17 @@ class Floats {
   T lean(Draw& draw) const {
     switch (draw.below(16)) {
       case 0:
-      case 1:
-        return small_integer(draw);
-      case 2:
-        return F::make(sign(draw), 0, 0);
-      case 3:
-        return near_power_of_two(draw);
-      case 4:
-        return extreme(draw);
-      case 5:
-        return F::make(sign(draw), 0, draw.below(4) == 0 ? 1 : mantissa(draw));
-      case 6:
-        return F::make(sign(draw), F::exponent_max, 0);
-      case 7:
-        return not_a_number(draw);
+      case 1: return small_integer(draw);
+      case 2: return F::make(sign(draw), 0, 0);
+      case 3: return near_power_of_two(draw);
+      case 4: return extreme(draw);
+      case 5: return F::make(sign(draw), 0, draw.below(4) == 0 ? 1 : mantissa(draw));
+      case 6: return F::make(sign(draw), F::exponent_max, 0);
+      case 7: return not_a_number(draw);
       case 8:
       case 9:  // few binary digits: sums of them are exact
         return (static_cast<T>(draw.below(2001)) - T{1000}) / T{8};
-      default:
-        return normal(draw);
+      default: return normal(draw);
     }
   }
 

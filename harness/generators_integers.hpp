@@ -134,14 +134,10 @@ requires(!std::same_as<T, bool>) Gen<T> integers(T low, T high) {
     return leaning(draw, low, high, simplest(low, high), [&]() -> T {
       switch (draw.below(8)) {
         case 0:
-        case 1:
-          return small(draw, low, high);
-        case 2:
-          return edge(draw, low, high);
-        case 3:
-          return near_power_of_two(draw, low, high);
-        default:
-          return uniform(draw, low, high);
+        case 1: return small(draw, low, high);
+        case 2: return edge(draw, low, high);
+        case 3: return near_power_of_two(draw, low, high);
+        default: return uniform(draw, low, high);
       }
     });
   };

@@ -42,20 +42,14 @@ class Launches {
   // Threads of a block.
   std::uint64_t threads(Draw& draw) const {
     switch (draw.below(8)) {
-      case 0:
-        return simplest_block();
-      case 1:
-        return simplest_block() + draw.below(options_.block_max - simplest_block() + 1);
-      case 2:
-        return dividing(draw);
-      case 3:
-        return block_min_;
-      case 4:
-        return options_.block_max;
+      case 0: return simplest_block();
+      case 1: return simplest_block() + draw.below(options_.block_max - simplest_block() + 1);
+      case 2: return dividing(draw);
+      case 3: return block_min_;
+      case 4: return options_.block_max;
       case 5:  // whole warps, as most programs choose
         return std::clamp<std::uint64_t>(32 << draw.below(6), block_min_, options_.block_max);
-      default:
-        return std::max<std::uint64_t>(blocks(options_.block_max).sample(draw), block_min_);
+      default: return std::max<std::uint64_t>(blocks(options_.block_max).sample(draw), block_min_);
     }
   }
 

@@ -50,26 +50,17 @@ class Sizes {
  private:
   std::int64_t lean(Draw& draw) const {
     switch (draw.below(12)) {
-      case 0:
-        return draw.between(min_, std::min(min_ + 16, max_));
-      case 1:
-        return draw.between(0, 1);
+      case 0: return draw.between(min_, std::min(min_ + 16, max_));
+      case 1: return draw.between(0, 1);
       case 2:
-      case 3:
-        return near_multiple(draw, kWarp);
+      case 3: return near_multiple(draw, kWarp);
       case 4:
-      case 5:
-        return near_power_of_two(draw);
-      case 6:
-        return prime(draw);
-      case 7:
-        return near_multiple(draw, block_ > 0 ? block_ : kWarp);
-      case 8:
-        return max_ - draw.between(0, 1);
-      case 9:
-        return draw.between(min_, max_);
-      default:
-        return of_any_magnitude(draw);
+      case 5: return near_power_of_two(draw);
+      case 6: return prime(draw);
+      case 7: return near_multiple(draw, block_ > 0 ? block_ : kWarp);
+      case 8: return max_ - draw.between(0, 1);
+      case 9: return draw.between(min_, max_);
+      default: return of_any_magnitude(draw);
     }
   }
 

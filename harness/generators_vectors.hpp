@@ -89,14 +89,10 @@ std::vector<T> cancelling(Draw& draw, std::size_t n, const Gen<T>& element) {
 template <class T>
 std::vector<T> sample(Draw& draw, std::size_t n, const Gen<T>& element) {
   switch (draw.below(std::floating_point<T> ? 12 : 11)) {
-    case 5:
-      return std::vector<T>(n, element.sample(draw));
-    case 6:
-      return few_distinct(draw, n, element);
-    case 7:
-      return runs(draw, n, element);
-    case 8:
-      return single_other(draw, n, element);
+    case 5: return std::vector<T>(n, element.sample(draw));
+    case 6: return few_distinct(draw, n, element);
+    case 7: return runs(draw, n, element);
+    case 8: return single_other(draw, n, element);
     case 9:
     case 10: {
       if constexpr (Ordered<T>) {
@@ -112,8 +108,7 @@ std::vector<T> sample(Draw& draw, std::size_t n, const Gen<T>& element) {
     case 11:
       if constexpr (std::floating_point<T>) return cancelling(draw, n, element);
       [[fallthrough]];
-    default:
-      return independent(draw, n, element);
+    default: return independent(draw, n, element);
   }
 }
 

@@ -16,12 +16,9 @@ std::string name_with_size(const Allocation& allocation) {
   const std::uint64_t bytes = bytes_of(allocation);
   if (!allocation.name.empty()) return fmt::format("{} ({} bytes)", allocation.name, bytes);
   switch (allocation.space) {
-    case ptx::Space::shared:
-      return fmt::format("shared memory ({} bytes)", bytes);
-    case ptx::Space::local:
-      return fmt::format("local memory ({} bytes a thread)", bytes);
-    default:
-      return fmt::format("an allocation of {} bytes", bytes);
+    case ptx::Space::shared: return fmt::format("shared memory ({} bytes)", bytes);
+    case ptx::Space::local: return fmt::format("local memory ({} bytes a thread)", bytes);
+    default: return fmt::format("an allocation of {} bytes", bytes);
   }
 }
 

@@ -63,7 +63,7 @@ std::string_view name_of(Severity severity) {
 }
 
 std::string kernel_name(std::string_view mangled) {
-  if (!mangled.starts_with("_Z")) return std::string(mangled);   // extern "C"; `f` reads as float
+  if (!mangled.starts_with("_Z")) return std::string(mangled);  // extern "C"; `f` reads as float
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text{
       abi::__cxa_demangle(std::string(mangled).c_str(), nullptr, nullptr, &status), &std::free};

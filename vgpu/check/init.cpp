@@ -13,16 +13,11 @@ namespace {
 template <typename Visit>
 void with_word(unsigned bytes, Visit visit) {
   switch (bytes) {
-    case 1:
-      return visit(std::uint8_t{});
-    case 2:
-      return visit(std::uint16_t{});
-    case 4:
-      return visit(std::uint32_t{});
-    case 8:
-      return visit(std::uint64_t{});
-    default:
-      return visit(static_cast<unsigned __int128>(0));
+    case 1: return visit(std::uint8_t{});
+    case 2: return visit(std::uint16_t{});
+    case 4: return visit(std::uint32_t{});
+    case 8: return visit(std::uint64_t{});
+    default: return visit(static_cast<unsigned __int128>(0));
   }
 }
 
@@ -119,15 +114,9 @@ void InitChecker::on_access(Access& access) {
   if (access.space == ptx::Space::param) return;  // always defined
   InitShadow& shadow = shadow_of(*access.allocation);
   switch (access.kind) {
-    case AccessKind::read:
-      on_read(access, shadow);
-      break;
-    case AccessKind::write:
-      record_write(access, {access.undefined, access.origin}, shadow);
-      break;
-    case AccessKind::atomic:
-      on_update(access, shadow);
-      break;
+    case AccessKind::read: on_read(access, shadow); break;
+    case AccessKind::write: record_write(access, {access.undefined, access.origin}, shadow); break;
+    case AccessKind::atomic: on_update(access, shadow); break;
   }
 }
 

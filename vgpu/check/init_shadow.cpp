@@ -85,12 +85,9 @@ void InitShadow::copy(std::uint32_t offset, const InitShadow& source, std::uint3
 
 InitShadow::State InitShadow::state_at(std::uint32_t offset) const {
   switch (extent_) {
-    case Extent::none:
-      return kNeverWritten;
-    case Extent::all:
-      return kDefined;
-    case Extent::some:
-      break;
+    case Extent::none: return kNeverWritten;
+    case Extent::all: return kDefined;
+    case Extent::some: break;
   }
   return static_cast<State>(states_[offset]);
 }

@@ -72,9 +72,7 @@ void RaceChecker::reset(WarpModel model) {
 
 void RaceChecker::on_sync(const Sync& sync) {
   switch (sync.kind) {
-    case Sync::Kind::kernel_start:
-      begin_launch(sync);
-      break;
+    case Sync::Kind::kernel_start: begin_launch(sync); break;
     case Sync::Kind::block_start: {
       if (sync.place.slot >= slots_.size()) slots_.resize(sync.place.slot + 1);
       Slot& slot = slots_[sync.place.slot];
@@ -86,8 +84,7 @@ void RaceChecker::on_sync(const Sync& sync) {
       begin_phase(sync, slots_[sync.place.slot].base + sync.place.phase);
       break;
     case Sync::Kind::block_end:
-    case Sync::Kind::kernel_end:
-      break;
+    case Sync::Kind::kernel_end: break;
   }
 }
 
@@ -186,9 +183,7 @@ void RaceChecker::on_access(Access& access) {
       row.cell = offset >> row.offset_shift;
       result = functions_->uniform(row);
       break;
-    case Pattern::scattered:
-      result = functions_->scattered(row);
-      break;
+    case Pattern::scattered: result = functions_->scattered(row); break;
   }
   if (result == RaceRowResult::conflict) {
     check_lane_by_lane(access, access_class, row, shadow);

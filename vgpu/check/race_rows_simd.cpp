@@ -137,16 +137,11 @@ RaceRowResult strided_row(const RaceRow& row) {
 
 RaceRowResult strided(const RaceRow& row) {
   switch (row.cells_log2) {
-    case 0:
-      return strided_row<0>(row);
-    case 1:
-      return strided_row<1>(row);
-    case 2:
-      return strided_row<2>(row);
-    case 3:
-      return strided_row<3>(row);
-    default:
-      return strided_row<4>(row);
+    case 0: return strided_row<0>(row);
+    case 1: return strided_row<1>(row);
+    case 2: return strided_row<2>(row);
+    case 3: return strided_row<3>(row);
+    default: return strided_row<4>(row);
   }
 }
 

@@ -81,30 +81,21 @@ const ptx::SourceLocation& user_location(const Program& program, std::uint32_t p
 
 std::string_view space_name(ptx::Space space) {
   switch (space) {
-    case ptx::Space::global:
-      return "global";
-    case ptx::Space::shared:
-      return "shared";
-    case ptx::Space::local:
-      return "local";
-    case ptx::Space::constant:
-      return "constant";
-    case ptx::Space::param:
-      return "param";
-    case ptx::Space::generic:
-      break;
+    case ptx::Space::global: return "global";
+    case ptx::Space::shared: return "shared";
+    case ptx::Space::local: return "local";
+    case ptx::Space::constant: return "constant";
+    case ptx::Space::param: return "param";
+    case ptx::Space::generic: break;
   }
   return "";
 }
 
 std::string_view role_name(AccessKind kind) {
   switch (kind) {
-    case AccessKind::read:
-      return "read";
-    case AccessKind::write:
-      return "write";
-    case AccessKind::atomic:
-      break;
+    case AccessKind::read: return "read";
+    case AccessKind::write: return "write";
+    case AccessKind::atomic: break;
   }
   return "atomic";
 }

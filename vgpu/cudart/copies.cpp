@@ -29,15 +29,11 @@ std::optional<Direction> direction_of(const Device& device, const void* target, 
     return device.owns(pointer) ? Where::device : Where::host;
   };
   switch (kind) {
-    case cudaMemcpyHostToDevice:
-      return Direction{Where::device, Where::host};
-    case cudaMemcpyDeviceToHost:
-      return Direction{Where::host, Where::device};
-    case cudaMemcpyDeviceToDevice:
-      return Direction{Where::device, Where::device};
+    case cudaMemcpyHostToDevice: return Direction{Where::device, Where::host};
+    case cudaMemcpyDeviceToHost: return Direction{Where::host, Where::device};
+    case cudaMemcpyDeviceToDevice: return Direction{Where::device, Where::device};
     case cudaMemcpyHostToHost:
-    case cudaMemcpyDefault:
-      return Direction{where(target), where(source)};
+    case cudaMemcpyDefault: return Direction{where(target), where(source)};
   }
   return std::nullopt;
 }

@@ -19,8 +19,7 @@ ErrorText text_of(const cudaError_t& error) {
     return {#name, text};
 #include "vgpu/cudart/errors.def"
 #undef ERROR
-    default:
-      return {"unrecognized error code", "unrecognized error code"};
+    default: return {"unrecognized error code", "unrecognized error code"};
   }
 }
 

@@ -80,8 +80,7 @@ cudaError_t set_attribute(Device& device, Kernel& kernel, const vgpu::Program& p
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
     case cudaFuncAttributeClusterSchedulingPolicyPreference:
       throw vgpu::Refusal("cudaFuncSetAttribute: clusters are not supported");
-    default:
-      return cudaErrorInvalidValue;
+    default: return cudaErrorInvalidValue;
   }
 }
 

@@ -88,8 +88,7 @@ void check_attributes(const cudaLaunchConfig_t& config) {
       case cudaLaunchAttributeIgnore:
       case cudaLaunchAttributePriority:
       case cudaLaunchAttributeProgrammaticStreamSerialization:
-      case cudaLaunchAttributePreferredSharedMemoryCarveout:
-        continue;
+      case cudaLaunchAttributePreferredSharedMemoryCarveout: continue;
       case cudaLaunchAttributeCooperative:
         if (attribute.val.cooperative == 0) continue;
         throw vgpu::Refusal("cudaLaunchKernelExC: cooperative launches are not supported");

@@ -259,7 +259,8 @@ void Core::perform_local(Running& run, const Instr& instr, const Target& target,
       const std::uint32_t lead = lane_offset[static_cast<unsigned>(std::countr_zero(mask))];
       for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
         const bool active = ((mask >> lane) & 1) != 0;
-        const std::uint32_t offset = (active ? lane_offset[lane] : lead) + element * width + half * 4;
+        const std::uint32_t offset =
+            (active ? lane_offset[lane] : lead) + element * width + half * 4;
         uniform &= !active || lane_offset[lane] == lead;
         at[lane] = offset / 4 * (4 * kWarpLanes) + lane * 4 + offset % 4;
       }
@@ -267,13 +268,13 @@ void Core::perform_local(Running& run, const Instr& instr, const Target& target,
       access_.allocation = target.allocation;
       access_.undefined = 0;
       if (!observers_.empty()) {
-        announce(run, instr, target,
-                 uniform && piece == 4 ? Pattern::strided : Pattern::scattered, piece, mask);
+        announce(run, instr, target, uniform && piece == 4 ? Pattern::strided : Pattern::scattered,
+                 piece, mask);
       }
       if (instr.kind == InstrKind::atomic) {
-        if (width == 8) {   // its words are not side by side; every lane has its own anyway
-          fault(run, instr, target, target.base + lead, static_cast<unsigned>(std::countr_zero(mask)),
-                width);
+        if (width == 8) {  // its words are not side by side; every lane has its own anyway
+          fault(run, instr, target, target.base + lead,
+                static_cast<unsigned>(std::countr_zero(mask)), width);
           return;
         }
         perform_atomic(run, instr, mask);

@@ -22,10 +22,10 @@ enum class Pattern : std::uint8_t { scattered, strided, uniform };
 
 // Who: enough to name every lane's thread.
 struct WarpPlace {
-  std::uint32_t block = 0;         // linear index in the grid
-  std::uint32_t warp = 0;          // in the block; lane l is thread warp * 32 + l, linear
-  std::uint32_t slot = 0;          // resident-block slot, dense and small
-  std::uint32_t phase = 0;         // whole-block barriers completed by this block
+  std::uint32_t block = 0;  // linear index in the grid
+  std::uint32_t warp = 0;   // in the block; lane l is thread warp * 32 + l, linear
+  std::uint32_t slot = 0;   // resident-block slot, dense and small
+  std::uint32_t phase = 0;  // whole-block barriers completed by this block
 };
 
 struct Access {
@@ -34,11 +34,11 @@ struct Access {
   const Program* program = nullptr;
   WarpPlace place;
   std::uint32_t pc = 0;
-  std::uint32_t mask = 0;          // active lanes, all inside the allocation and aligned
-  ptx::Space space = ptx::Space::generic;   // of the allocation, never generic
+  std::uint32_t mask = 0;                  // active lanes, all inside the allocation and aligned
+  ptx::Space space = ptx::Space::generic;  // of the allocation, never generic
   AccessKind kind = AccessKind::read;
   Pattern pattern = Pattern::scattered;
-  std::uint8_t bytes = 0;          // a lane: 1 2 4 8 16 (vector accesses are one access)
+  std::uint8_t bytes = 0;  // a lane: 1 2 4 8 16 (vector accesses are one access)
   ptx::Order order = ptx::Order::weak;
   ptx::Scope scope = ptx::Scope::none;
   // Values to be stored: rows of lanes, `value_bytes` (4 or 8) a lane in the row and
@@ -52,9 +52,7 @@ struct Access {
   std::uint32_t undefined = 0;
   std::uint32_t origin = ptx::kNone;
 
-  [[nodiscard]] unsigned first_lane() const {
-    return static_cast<unsigned>(__builtin_ctz(mask));
-  }
+  [[nodiscard]] unsigned first_lane() const { return static_cast<unsigned>(__builtin_ctz(mask)); }
 };
 
 // A lane's address that no memory answers, before the lane is dropped from its access (a bad
@@ -69,8 +67,8 @@ struct Fault {
   ptx::Space space = ptx::Space::generic;  // the space that was meant
   AccessKind access = AccessKind::read;
   std::uint32_t bytes = 0;
-  std::uint64_t address = 0;             // global: device address; shared, local: offset
-  const Allocation* nearest = nullptr;   // below or at the address; for shared: the block's
+  std::uint64_t address = 0;            // global: device address; shared, local: offset
+  const Allocation* nearest = nullptr;  // below or at the address; for shared: the block's
 };
 
 // A use of an undefined value that can matter.
@@ -81,29 +79,31 @@ struct UndefinedUse {
   WarpPlace place;
   std::uint32_t pc = 0;
   std::uint32_t lanes = 0;
-  std::uint32_t origin = ptx::kNone;     // pc of the load
+  std::uint32_t origin = ptx::kNone;  // pc of the load
 };
 
 struct Sync {
   enum class Kind : std::uint8_t {
-    kernel_start, kernel_end,
-    block_start, block_end,     // block_start: the slot's shared memory is undefined again
-    barrier_complete,           // place.phase is the phase that begins
+    kernel_start,
+    kernel_end,
+    block_start,
+    block_end,         // block_start: the slot's shared memory is undefined again
+    barrier_complete,  // place.phase is the phase that begins
   };
   Kind kind = Kind::kernel_start;
   const Program* program = nullptr;
-  WarpPlace place;              // warp unused
+  WarpPlace place;                     // warp unused
   const Allocation* shared = nullptr;  // block_start: the slot's shared memory, or null
-  Dim3 grid, block;             // kernel_start
+  Dim3 grid, block;                    // kernel_start
 };
 
 // Threads of one block that cannot have meant the same barrier.
 struct BarrierDivergence {
   const Program* program = nullptr;
-  WarpPlace place;              // of the first waiting thread's warp
-  std::uint32_t pc = 0;         // where `lane` waits
+  WarpPlace place;       // of the first waiting thread's warp
+  std::uint32_t pc = 0;  // where `lane` waits
   unsigned lane = 0;
-  bool other_exited = false;    // the other thread has exited; else it waits at other_pc
+  bool other_exited = false;  // the other thread has exited; else it waits at other_pc
   std::uint32_t other_pc = ptx::kNone;
   std::uint32_t other_warp = 0;
   unsigned other_lane = 0;
@@ -112,7 +112,7 @@ struct BarrierDivergence {
 // The step limit was passed.
 struct StepLimit {
   const Program* program = nullptr;
-  WarpPlace place;              // of a warp that was running
+  WarpPlace place;  // of a warp that was running
   std::uint32_t pc = 0;
   unsigned lane = 0;
   std::uint64_t steps = 0;
@@ -130,8 +130,8 @@ struct Trap {
 struct HostAccess {
   const Allocation* allocation = nullptr;
   std::uint32_t offset = 0, bytes = 0;
-  bool write = false;           // false: device to host
-  bool undefined = false;       // write: a copy of undefined device bytes (device to device)
+  bool write = false;      // false: device to host
+  bool undefined = false;  // write: a copy of undefined device bytes (device to device)
 };
 
 // A copy within device memory (cudaMemcpyDeviceToDevice), before the bytes move: it is no use of
@@ -154,7 +154,7 @@ class Observer {
   virtual void on_barrier_divergence(const BarrierDivergence&) {}
   virtual void on_step_limit(const StepLimit&) {}
   virtual void on_trap(const Trap&) {}
-  virtual void on_allocate(const Allocation&) {}   // undefined bytes
+  virtual void on_allocate(const Allocation&) {}  // undefined bytes
   virtual void on_free(const Allocation&) {}
   virtual void on_host_access(const HostAccess&) {}
   virtual void on_device_copy(const DeviceCopy&) {}

@@ -16,7 +16,7 @@ struct AtomicRows {
   std::byte* data;
   const std::uint32_t* offsets;
   std::uint32_t mask;
-  std::byte* old_values;       // may be null
+  std::byte* old_values;  // may be null
   bool old_wide;
   const std::byte* b;
   const std::byte* c;
@@ -122,13 +122,14 @@ bool atomic_is_supported(const ptx::Modifiers& modifiers) {
 
 void Core::perform_atomic(Running& run, const Instr& instr, std::uint32_t mask) {
   const auto row = [&](const Ref& ref) {
-    return ref.bank == Bank::none
-               ? nullptr
-               : run.banks.base[static_cast<std::size_t>(ref.bank)] + ref.offset;
+    return ref.bank == Bank::none ? nullptr
+                                  : run.banks.base[static_cast<std::size_t>(ref.bank)] + ref.offset;
   };
   const Ref& destination = instr.refs[1];
-  const AtomicRows rows{access_.allocation->data, access_.offset.data(), mask, row(destination),
-                        destination.bank == Bank::wide, row(instr.refs[2]), row(instr.refs[3])};
+  const AtomicRows rows{
+      access_.allocation->data, access_.offset.data(),          mask,
+      row(destination),         destination.bank == Bank::wide, row(instr.refs[2]),
+      row(instr.refs[3])};
   find_function(instr.modifiers)(rows);
   if (access_.undefined != 0 || run.warp.undefined.any()) {
     run.warp.undefined.set(run.frame, destination, {access_.undefined, access_.origin}, mask,

@@ -226,24 +226,15 @@ ComputeFn find_approximate(const Instr& instr) {
   switch (instr.opcode) {
     case Opcode::div_:
       return m.full ? find_f32<DivFull, float, float>(m) : find_f32<DivApprox, float, float>(m);
-    case Opcode::rcp_:
-      return find_f32<Rcp, float>(m);
-    case Opcode::sqrt_:
-      return find_f32<Sqrt, float>(m);
-    case Opcode::rsqrt_:
-      return find_f32<Rsqrt, float>(m);
-    case Opcode::ex2_:
-      return find_f32<Ex2, float>(m);
-    case Opcode::lg2_:
-      return find_f32<Lg2, float>(m);
-    case Opcode::sin_:
-      return find_f32<Wave<false>, float>(m);
-    case Opcode::cos_:
-      return find_f32<Wave<true>, float>(m);
-    case Opcode::tanh_:
-      return find_f32<Tanh, float>(m);
-    default:
-      return nullptr;
+    case Opcode::rcp_: return find_f32<Rcp, float>(m);
+    case Opcode::sqrt_: return find_f32<Sqrt, float>(m);
+    case Opcode::rsqrt_: return find_f32<Rsqrt, float>(m);
+    case Opcode::ex2_: return find_f32<Ex2, float>(m);
+    case Opcode::lg2_: return find_f32<Lg2, float>(m);
+    case Opcode::sin_: return find_f32<Wave<false>, float>(m);
+    case Opcode::cos_: return find_f32<Wave<true>, float>(m);
+    case Opcode::tanh_: return find_f32<Tanh, float>(m);
+    default: return nullptr;
   }
 }
 

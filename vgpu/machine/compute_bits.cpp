@@ -275,13 +275,10 @@ void lop3_with_predicate(const LaneBanks& banks, const Instr& instr, std::uint32
 ComputeFn find_lop3(const Instr& instr) {
   using ptx::BoolOp;
   switch (instr.modifiers.bool_op) {
-    case BoolOp::none:
-      return lanewise<Lop3, Word, Word, Word, Word>;
+    case BoolOp::none: return lanewise<Lop3, Word, Word, Word, Word>;
     case BoolOp::and_:
-    case BoolOp::or_:
-      return present(instr.refs[5]) ? lop3_with_predicate : nullptr;
-    case BoolOp::xor_:
-      return nullptr;
+    case BoolOp::or_: return present(instr.refs[5]) ? lop3_with_predicate : nullptr;
+    case BoolOp::xor_: return nullptr;
   }
   return nullptr;
 }
@@ -345,10 +342,8 @@ ComputeFn find_funnel(const ptx::Modifiers& m) {
 ComputeFn find_field(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   switch (instr.opcode) {
-    case Opcode::bfe_:
-      return for_signed_or_not<BfeShape>(m.type);
-    case Opcode::bfi_:
-      return for_word_or_wide<BfiShape>(m.type);
+    case Opcode::bfe_: return for_signed_or_not<BfeShape>(m.type);
+    case Opcode::bfi_: return for_word_or_wide<BfiShape>(m.type);
     case Opcode::bmsk_:
       if (m.wrap == m.clamp || m.type != Type::b32) return nullptr;
       return m.clamp ? lanewise<Bmsk<true>, Word, Word, Word>
@@ -357,8 +352,7 @@ ComputeFn find_field(const Instr& instr) {
       if (m.wrap == m.clamp) return nullptr;
       return m.clamp ? for_type<Extend<Szext<true>>::Shape, Word, std::int32_t>(m.type)
                      : for_type<Extend<Szext<false>>::Shape, Word, std::int32_t>(m.type);
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 
@@ -367,40 +361,28 @@ ComputeFn find_field(const Instr& instr) {
 ComputeFn find_bits(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   switch (instr.opcode) {
-    case Opcode::and_:
-      return for_width<Of<And>::Binary>(m.type);
-    case Opcode::or_:
-      return for_width<Of<Or>::Binary>(m.type);
-    case Opcode::xor_:
-      return for_width<Of<Xor>::Binary>(m.type);
-    case Opcode::not_:
-      return for_width<Of<Not>::Unary>(m.type);
-    case Opcode::cnot_:
-      return for_width<Of<Cnot>::Unary>(m.type);
-    case Opcode::lop3_:
-      return m.type == Type::b32 ? find_lop3(instr) : nullptr;
-    case Opcode::shl_:
-      return for_width<ShlShape>(m.type);
+    case Opcode::and_: return for_width<Of<And>::Binary>(m.type);
+    case Opcode::or_: return for_width<Of<Or>::Binary>(m.type);
+    case Opcode::xor_: return for_width<Of<Xor>::Binary>(m.type);
+    case Opcode::not_: return for_width<Of<Not>::Unary>(m.type);
+    case Opcode::cnot_: return for_width<Of<Cnot>::Unary>(m.type);
+    case Opcode::lop3_: return m.type == Type::b32 ? find_lop3(instr) : nullptr;
+    case Opcode::shl_: return for_width<ShlShape>(m.type);
     case Opcode::shr_:
       return for_type<ShrShape, std::uint16_t, std::uint32_t, std::uint64_t, std::int16_t,
                       std::int32_t, std::int64_t>(m.type);
-    case Opcode::shf_:
-      return m.type == Type::b32 ? find_funnel(m) : nullptr;
-    case Opcode::popc_:
-      return for_word_or_wide<Count<Popc>::Shape>(m.type);
-    case Opcode::clz_:
-      return for_word_or_wide<Count<Clz>::Shape>(m.type);
+    case Opcode::shf_: return m.type == Type::b32 ? find_funnel(m) : nullptr;
+    case Opcode::popc_: return for_word_or_wide<Count<Popc>::Shape>(m.type);
+    case Opcode::clz_: return for_word_or_wide<Count<Clz>::Shape>(m.type);
     case Opcode::bfind_:
       return m.shift_amount ? for_signed_or_not<Count<Bfind<true>>::Shape>(m.type)
                             : for_signed_or_not<Count<Bfind<false>>::Shape>(m.type);
-    case Opcode::brev_:
-      return for_word_or_wide<Of<Brev>::Unary>(m.type);
+    case Opcode::brev_: return for_word_or_wide<Of<Brev>::Unary>(m.type);
     case Opcode::fns_:
       return m.type == Type::b32 ? lanewise<Fns, Word, Word, Word, std::int32_t> : nullptr;
     case Opcode::prmt_:
       return m.type == Type::b32 ? lanewise<Permute, Word, Word, Word, Word> : nullptr;
-    default:
-      return find_field(instr);
+    default: return find_field(instr);
   }
 }
 

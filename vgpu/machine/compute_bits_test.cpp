@@ -293,20 +293,13 @@ TEST(ComputeBits, FindNthSet) {
 // The byte of {b, a} that each mode takes to each place, by the two low bits of c (PTX ISA, prmt).
 unsigned source_byte(PermuteMode mode, unsigned place, unsigned c) {
   switch (mode) {
-    case PermuteMode::f4e:
-      return c + place;
-    case PermuteMode::b4e:
-      return (8 + c - place) % 8;
-    case PermuteMode::rc8:
-      return c;
-    case PermuteMode::ecl:
-      return std::max(c, place);
-    case PermuteMode::ecr:
-      return std::min(c, place);
-    case PermuteMode::rc16:
-      return (c & 1) * 2 + place % 2;
-    case PermuteMode::none:
-      break;
+    case PermuteMode::f4e: return c + place;
+    case PermuteMode::b4e: return (8 + c - place) % 8;
+    case PermuteMode::rc8: return c;
+    case PermuteMode::ecl: return std::max(c, place);
+    case PermuteMode::ecr: return std::min(c, place);
+    case PermuteMode::rc16: return (c & 1) * 2 + place % 2;
+    case PermuteMode::none: break;
   }
   return 0;
 }

@@ -93,14 +93,11 @@ ComputeFn for_width(Type type) {
   switch (type) {
     case Type::u32:
     case Type::s32:
-    case Type::b32:
-      return with_carry<Combine, Step, std::uint32_t>;
+    case Type::b32: return with_carry<Combine, Step, std::uint32_t>;
     case Type::u64:
     case Type::s64:
-    case Type::b64:
-      return with_carry<Combine, Step, std::uint64_t>;
-    default:
-      return nullptr;
+    case Type::b64: return with_carry<Combine, Step, std::uint64_t>;
+    default: return nullptr;
   }
 }
 
@@ -121,21 +118,16 @@ ComputeFn find_carry(const Instr& instr) {
     case Opcode::mad_:
       if (!m.carry_out) return nullptr;
       break;
-    default:
-      break;
+    default: break;
   }
   switch (instr.opcode) {
     case Opcode::add_:
-    case Opcode::addc_:
-      return for_width<First, AddStep>(m.type);
+    case Opcode::addc_: return for_width<First, AddStep>(m.type);
     case Opcode::sub_:
-    case Opcode::subc_:
-      return for_width<First, SubStep>(m.type);
+    case Opcode::subc_: return for_width<First, SubStep>(m.type);
     case Opcode::mad_:
-    case Opcode::madc_:
-      return find_product(m);
-    default:
-      return nullptr;
+    case Opcode::madc_: return find_product(m);
+    default: return nullptr;
   }
 }
 

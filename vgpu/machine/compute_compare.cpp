@@ -83,14 +83,10 @@ WARPCHECK_INLINE Word compared(const LaneBanks& banks, const Instr& instr) {
 
 Word combine(BoolOp op, Word compared_bits, Word c) {
   switch (op) {
-    case BoolOp::none:
-      return compared_bits;
-    case BoolOp::and_:
-      return compared_bits & c;
-    case BoolOp::or_:
-      return compared_bits | c;
-    case BoolOp::xor_:
-      return compared_bits ^ c;
+    case BoolOp::none: return compared_bits;
+    case BoolOp::and_: return compared_bits & c;
+    case BoolOp::or_: return compared_bits | c;
+    case BoolOp::xor_: return compared_bits ^ c;
   }
   return compared_bits;
 }
@@ -140,36 +136,21 @@ ComputeFn find_compared(const Instr& instr) {
 template <bool kFlush, class F>
 ComputeFn find_float_compare(const Instr& instr) {
   switch (instr.modifiers.compare) {
-    case Compare::eq:
-      return find_compared<Equal, false, kFlush, F>(instr);
-    case Compare::ne:
-      return find_compared<LessOrGreater, false, kFlush, F>(instr);
-    case Compare::lt:
-      return find_compared<Less, false, kFlush, F>(instr);
-    case Compare::le:
-      return find_compared<LessOrEqual, false, kFlush, F>(instr);
-    case Compare::gt:
-      return find_compared<Greater, false, kFlush, F>(instr);
-    case Compare::ge:
-      return find_compared<GreaterOrEqual, false, kFlush, F>(instr);
-    case Compare::equ:
-      return find_compared<LessOrGreater, true, kFlush, F>(instr);
-    case Compare::neu:
-      return find_compared<Equal, true, kFlush, F>(instr);
-    case Compare::ltu:
-      return find_compared<GreaterOrEqual, true, kFlush, F>(instr);
-    case Compare::leu:
-      return find_compared<Greater, true, kFlush, F>(instr);
-    case Compare::gtu:
-      return find_compared<LessOrEqual, true, kFlush, F>(instr);
-    case Compare::geu:
-      return find_compared<Less, true, kFlush, F>(instr);
-    case Compare::num:
-      return find_compared<Ordered, false, kFlush, F>(instr);
-    case Compare::nan:
-      return find_compared<Ordered, true, kFlush, F>(instr);
-    default:
-      return nullptr;
+    case Compare::eq: return find_compared<Equal, false, kFlush, F>(instr);
+    case Compare::ne: return find_compared<LessOrGreater, false, kFlush, F>(instr);
+    case Compare::lt: return find_compared<Less, false, kFlush, F>(instr);
+    case Compare::le: return find_compared<LessOrEqual, false, kFlush, F>(instr);
+    case Compare::gt: return find_compared<Greater, false, kFlush, F>(instr);
+    case Compare::ge: return find_compared<GreaterOrEqual, false, kFlush, F>(instr);
+    case Compare::equ: return find_compared<LessOrGreater, true, kFlush, F>(instr);
+    case Compare::neu: return find_compared<Equal, true, kFlush, F>(instr);
+    case Compare::ltu: return find_compared<GreaterOrEqual, true, kFlush, F>(instr);
+    case Compare::leu: return find_compared<Greater, true, kFlush, F>(instr);
+    case Compare::gtu: return find_compared<LessOrEqual, true, kFlush, F>(instr);
+    case Compare::geu: return find_compared<Less, true, kFlush, F>(instr);
+    case Compare::num: return find_compared<Ordered, false, kFlush, F>(instr);
+    case Compare::nan: return find_compared<Ordered, true, kFlush, F>(instr);
+    default: return nullptr;
   }
 }
 
@@ -177,19 +158,14 @@ template <class T>
 ComputeFn find_order_compare(const Instr& instr) {
   switch (instr.modifiers.compare) {
     case Compare::lt:
-    case Compare::lo:
-      return find_compared<Less, false, false, T>(instr);
+    case Compare::lo: return find_compared<Less, false, false, T>(instr);
     case Compare::ge:
-    case Compare::hs:
-      return find_compared<Less, true, false, T>(instr);
+    case Compare::hs: return find_compared<Less, true, false, T>(instr);
     case Compare::gt:
-    case Compare::hi:
-      return find_compared<Greater, false, false, T>(instr);
+    case Compare::hi: return find_compared<Greater, false, false, T>(instr);
     case Compare::le:
-    case Compare::ls:
-      return find_compared<Greater, true, false, T>(instr);
-    default:
-      return nullptr;
+    case Compare::ls: return find_compared<Greater, true, false, T>(instr);
+    default: return nullptr;
   }
 }
 
@@ -210,14 +186,10 @@ ComputeFn find_set(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const Type type = instr.opcode == Opcode::set_ ? m.source_type : m.type;
   switch (ptx::is_float(type) ? 0 : ptx::bytes_of(type)) {
-    case 2:
-      return find_integer_compare<std::uint16_t, std::int16_t>(instr, type);
-    case 4:
-      return find_integer_compare<std::uint32_t, std::int32_t>(instr, type);
-    case 8:
-      return find_integer_compare<std::uint64_t, std::int64_t>(instr, type);
-    default:
-      break;
+    case 2: return find_integer_compare<std::uint16_t, std::int16_t>(instr, type);
+    case 4: return find_integer_compare<std::uint32_t, std::int32_t>(instr, type);
+    case 8: return find_integer_compare<std::uint64_t, std::int64_t>(instr, type);
+    default: break;
   }
   if (type == Type::f64) return find_float_compare<false, double>(instr);
   if (type != Type::f32) return nullptr;
@@ -270,26 +242,15 @@ void testp(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
     const bool exponent_zero = (magnitude & Layout::kInfinity) == 0;
     bool holds_here = false;
     switch (property) {
-      case TestProperty::finite:
-        holds_here = magnitude < Layout::kInfinity;
-        break;
-      case TestProperty::infinite:
-        holds_here = magnitude == Layout::kInfinity;
-        break;
-      case TestProperty::number:
-        holds_here = magnitude <= Layout::kInfinity;
-        break;
-      case TestProperty::notanumber:
-        holds_here = magnitude > Layout::kInfinity;
-        break;
+      case TestProperty::finite: holds_here = magnitude < Layout::kInfinity; break;
+      case TestProperty::infinite: holds_here = magnitude == Layout::kInfinity; break;
+      case TestProperty::number: holds_here = magnitude <= Layout::kInfinity; break;
+      case TestProperty::notanumber: holds_here = magnitude > Layout::kInfinity; break;
       case TestProperty::normal:
         holds_here = (!exponent_zero || magnitude == 0) && magnitude < Layout::kInfinity;
         break;
-      case TestProperty::subnormal:
-        holds_here = exponent_zero && magnitude != 0;
-        break;
-      case TestProperty::none:
-        break;
+      case TestProperty::subnormal: holds_here = exponent_zero && magnitude != 0; break;
+      case TestProperty::none: break;
     }
     bits |= Word{holds_here} << lane;
   }
@@ -302,34 +263,26 @@ ComputeFn find_compare(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   switch (instr.opcode) {
     case Opcode::set_:
-    case Opcode::setp_:
-      return find_set(instr);
+    case Opcode::setp_: return find_set(instr);
     case Opcode::selp_:
       switch (ptx::bytes_of(m.type)) {
         case 2:
-        case 4:
-          return selp<std::uint32_t>;
-        case 8:
-          return selp<std::uint64_t>;
-        default:
-          return nullptr;
+        case 4: return selp<std::uint32_t>;
+        case 8: return selp<std::uint64_t>;
+        default: return nullptr;
       }
     case Opcode::slct_:
       switch (ptx::bytes_of(m.type)) {
         case 2:
-        case 4:
-          return find_slct<std::uint32_t>(m);
-        case 8:
-          return find_slct<std::uint64_t>(m);
-        default:
-          return nullptr;
+        case 4: return find_slct<std::uint32_t>(m);
+        case 8: return find_slct<std::uint64_t>(m);
+        default: return nullptr;
       }
     case Opcode::testp_:
       if (m.test == ptx::TestProperty::none) return nullptr;
       if (m.type == Type::f32) return testp<float>;
       return m.type == Type::f64 ? testp<double> : nullptr;
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 

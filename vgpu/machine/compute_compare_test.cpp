@@ -43,54 +43,35 @@ int order(Type type, std::uint64_t a, std::uint64_t b, bool ftz) {
 bool compares(Compare compare, int order) {
   const bool nan = order == 2;
   switch (compare) {
-    case Compare::eq:
-      return order == 0;
-    case Compare::ne:
-      return !nan && order != 0;
+    case Compare::eq: return order == 0;
+    case Compare::ne: return !nan && order != 0;
     case Compare::lt:
-    case Compare::lo:
-      return order == -1;
+    case Compare::lo: return order == -1;
     case Compare::le:
-    case Compare::ls:
-      return !nan && order <= 0;
+    case Compare::ls: return !nan && order <= 0;
     case Compare::gt:
-    case Compare::hi:
-      return order == 1;
+    case Compare::hi: return order == 1;
     case Compare::ge:
-    case Compare::hs:
-      return !nan && order >= 0;
-    case Compare::equ:
-      return nan || order == 0;
-    case Compare::neu:
-      return nan || order != 0;
-    case Compare::ltu:
-      return nan || order == -1;
-    case Compare::leu:
-      return nan || order <= 0;
-    case Compare::gtu:
-      return nan || order == 1;
-    case Compare::geu:
-      return nan || order >= 0;
-    case Compare::num:
-      return !nan;
-    case Compare::nan:
-      return nan;
-    case Compare::none:
-      break;
+    case Compare::hs: return !nan && order >= 0;
+    case Compare::equ: return nan || order == 0;
+    case Compare::neu: return nan || order != 0;
+    case Compare::ltu: return nan || order == -1;
+    case Compare::leu: return nan || order <= 0;
+    case Compare::gtu: return nan || order == 1;
+    case Compare::geu: return nan || order >= 0;
+    case Compare::num: return !nan;
+    case Compare::nan: return nan;
+    case Compare::none: break;
   }
   return false;
 }
 
 bool combined(BoolOp op, bool t, bool c) {
   switch (op) {
-    case BoolOp::none:
-      return t;
-    case BoolOp::and_:
-      return t && c;
-    case BoolOp::or_:
-      return t || c;
-    case BoolOp::xor_:
-      return t != c;
+    case BoolOp::none: return t;
+    case BoolOp::and_: return t && c;
+    case BoolOp::or_: return t || c;
+    case BoolOp::xor_: return t != c;
   }
   return false;
 }
@@ -200,20 +181,13 @@ TEST(ComputeCompare, Selection) {
 template <class F>
 bool has(TestProperty property, F x) {
   switch (property) {
-    case TestProperty::finite:
-      return std::isfinite(x);
-    case TestProperty::infinite:
-      return std::isinf(x);
-    case TestProperty::number:
-      return !std::isnan(x);
-    case TestProperty::notanumber:
-      return std::isnan(x);
-    case TestProperty::normal:
-      return std::isnormal(x) || x == 0;
-    case TestProperty::subnormal:
-      return std::fpclassify(x) == FP_SUBNORMAL;
-    case TestProperty::none:
-      break;
+    case TestProperty::finite: return std::isfinite(x);
+    case TestProperty::infinite: return std::isinf(x);
+    case TestProperty::number: return !std::isnan(x);
+    case TestProperty::notanumber: return std::isnan(x);
+    case TestProperty::normal: return std::isnormal(x) || x == 0;
+    case TestProperty::subnormal: return std::fpclassify(x) == FP_SUBNORMAL;
+    case TestProperty::none: break;
   }
   return false;
 }

@@ -205,35 +205,24 @@ ComputeFn to_integer(Type type) {
 template <class F, bool kFlush>
 ComputeFn to_integer(const ptx::Modifiers& m) {
   switch (m.rounding) {
-    case Rounding::rni:
-      return to_integer<F, Rounding::rni, kFlush>(m.type);
+    case Rounding::rni: return to_integer<F, Rounding::rni, kFlush>(m.type);
     case Rounding::none:
-    case Rounding::rzi:
-      return to_integer<F, Rounding::rzi, kFlush>(m.type);
-    case Rounding::rmi:
-      return to_integer<F, Rounding::rmi, kFlush>(m.type);
-    case Rounding::rpi:
-      return to_integer<F, Rounding::rpi, kFlush>(m.type);
-    default:
-      return nullptr;
+    case Rounding::rzi: return to_integer<F, Rounding::rzi, kFlush>(m.type);
+    case Rounding::rmi: return to_integer<F, Rounding::rmi, kFlush>(m.type);
+    case Rounding::rpi: return to_integer<F, Rounding::rpi, kFlush>(m.type);
+    default: return nullptr;
   }
 }
 
 template <class F, bool kFlush, bool kSaturate>
 ComputeFn to_integral(Rounding rounding) {
   switch (rounding) {
-    case Rounding::none:
-      return lanewise<ToIntegral<Rounding::none, kFlush, kSaturate>, F, F>;
-    case Rounding::rni:
-      return lanewise<ToIntegral<Rounding::rni, kFlush, kSaturate>, F, F>;
-    case Rounding::rzi:
-      return lanewise<ToIntegral<Rounding::rzi, kFlush, kSaturate>, F, F>;
-    case Rounding::rmi:
-      return lanewise<ToIntegral<Rounding::rmi, kFlush, kSaturate>, F, F>;
-    case Rounding::rpi:
-      return lanewise<ToIntegral<Rounding::rpi, kFlush, kSaturate>, F, F>;
-    default:
-      return nullptr;
+    case Rounding::none: return lanewise<ToIntegral<Rounding::none, kFlush, kSaturate>, F, F>;
+    case Rounding::rni: return lanewise<ToIntegral<Rounding::rni, kFlush, kSaturate>, F, F>;
+    case Rounding::rzi: return lanewise<ToIntegral<Rounding::rzi, kFlush, kSaturate>, F, F>;
+    case Rounding::rmi: return lanewise<ToIntegral<Rounding::rmi, kFlush, kSaturate>, F, F>;
+    case Rounding::rpi: return lanewise<ToIntegral<Rounding::rpi, kFlush, kSaturate>, F, F>;
+    default: return nullptr;
   }
 }
 
@@ -271,30 +260,20 @@ ComputeFn find_convert(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   if (instr.opcode != Opcode::cvt_ || present(instr.refs[2])) return nullptr;
   switch (m.source_type) {
-    case Type::u8:
-      return from_integer<std::uint8_t>(m);
-    case Type::u16:
-      return from_integer<std::uint16_t>(m);
-    case Type::u32:
-      return from_integer<std::uint32_t>(m);
-    case Type::u64:
-      return from_integer<std::uint64_t>(m);
-    case Type::s8:
-      return from_integer<std::int8_t>(m);
-    case Type::s16:
-      return from_integer<std::int16_t>(m);
-    case Type::s32:
-      return from_integer<std::int32_t>(m);
-    case Type::s64:
-      return from_integer<std::int64_t>(m);
+    case Type::u8: return from_integer<std::uint8_t>(m);
+    case Type::u16: return from_integer<std::uint16_t>(m);
+    case Type::u32: return from_integer<std::uint32_t>(m);
+    case Type::u64: return from_integer<std::uint64_t>(m);
+    case Type::s8: return from_integer<std::int8_t>(m);
+    case Type::s16: return from_integer<std::int16_t>(m);
+    case Type::s32: return from_integer<std::int32_t>(m);
+    case Type::s64: return from_integer<std::int64_t>(m);
     case Type::f32:
-    case Type::f64:
-      return from_float(m);
+    case Type::f64: return from_float(m);
     case Type::f16:
       if (m.type != Type::f32 || m.rounding != Rounding::none || m.ftz || m.sat) return nullptr;
       return lanewise<FromHalf, float, std::uint16_t>;
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 

@@ -55,14 +55,10 @@ Form cvt(Type type, Type source, const Modifiers& modifiers) {
 
 int host_mode(Rounding rounding) {
   switch (rounding) {
-    case Rounding::rz:
-      return FE_TOWARDZERO;
-    case Rounding::rm:
-      return FE_DOWNWARD;
-    case Rounding::rp:
-      return FE_UPWARD;
-    default:
-      return FE_TONEAREST;
+    case Rounding::rz: return FE_TOWARDZERO;
+    case Rounding::rm: return FE_DOWNWARD;
+    case Rounding::rp: return FE_UPWARD;
+    default: return FE_TONEAREST;
   }
 }
 
@@ -78,14 +74,10 @@ F rounded(long double x, Rounding rounding) {
 
 long double integral(long double x, Rounding rounding) {
   switch (rounding) {
-    case Rounding::rmi:
-      return std::floor(x);
-    case Rounding::rpi:
-      return std::ceil(x);
-    case Rounding::rzi:
-      return std::trunc(x);
-    default:
-      return std::nearbyint(x);
+    case Rounding::rmi: return std::floor(x);
+    case Rounding::rpi: return std::ceil(x);
+    case Rounding::rzi: return std::trunc(x);
+    default: return std::nearbyint(x);
   }
 }
 

@@ -74,20 +74,13 @@ struct Frame {
 Number calculate(Opcode opcode, Rounding rounding, const Number& a, const Number& b,
                  const Number& c) {
   switch (opcode) {
-    case Opcode::add_:
-      return exact::add(a, b, rounding);
-    case Opcode::sub_:
-      return exact::add(a, b.kind == Number::Kind::nan ? b : negated(b), rounding);
-    case Opcode::mul_:
-      return exact::multiply(a, b);
-    case Opcode::div_:
-      return exact::divide(a, b);
-    case Opcode::rcp_:
-      return exact::divide(exact::from_integer(Wide{1}), a);
-    case Opcode::sqrt_:
-      return exact::square_root(a);
-    default:
-      return exact::multiply_add(a, b, c, rounding);
+    case Opcode::add_: return exact::add(a, b, rounding);
+    case Opcode::sub_: return exact::add(a, b.kind == Number::Kind::nan ? b : negated(b), rounding);
+    case Opcode::mul_: return exact::multiply(a, b);
+    case Opcode::div_: return exact::divide(a, b);
+    case Opcode::rcp_: return exact::divide(exact::from_integer(Wide{1}), a);
+    case Opcode::sqrt_: return exact::square_root(a);
+    default: return exact::multiply_add(a, b, c, rounding);
   }
 }
 
@@ -317,24 +310,18 @@ ComputeFn find_exact(const Instr& instr) {
   switch (instr.opcode) {
     case Opcode::add_:
     case Opcode::sub_:
-    case Opcode::mul_:
-      return m.relu ? nullptr : find_arithmetic<2>(m);
+    case Opcode::mul_: return m.relu ? nullptr : find_arithmetic<2>(m);
     case Opcode::mad_:
-    case Opcode::fma_:
-      return m.relu && !half ? nullptr : find_arithmetic<3>(m);
-    case Opcode::div_:
-      return half ? nullptr : find_arithmetic<2>(m);
+    case Opcode::fma_: return m.relu && !half ? nullptr : find_arithmetic<3>(m);
+    case Opcode::div_: return half ? nullptr : find_arithmetic<2>(m);
     case Opcode::rcp_:
-    case Opcode::sqrt_:
-      return half ? nullptr : find_arithmetic<1>(m);
+    case Opcode::sqrt_: return half ? nullptr : find_arithmetic<1>(m);
     case Opcode::abs_:
-    case Opcode::neg_:
-      return half ? lanewise<HalfSelect, Word, Word> : nullptr;
+    case Opcode::neg_: return half ? lanewise<HalfSelect, Word, Word> : nullptr;
     case Opcode::min_:
     case Opcode::max_:
       return half && !present(instr.refs[3]) ? lanewise<HalfSelect, Word, Word, Word> : nullptr;
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 

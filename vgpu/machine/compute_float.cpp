@@ -219,33 +219,20 @@ ComputeFn find_float(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   if (m.approx || m.full) return nullptr;
   switch (instr.opcode) {
-    case Opcode::add_:
-      return find_arithmetic<Add, 2, true>(m);
-    case Opcode::sub_:
-      return find_arithmetic<Sub, 2, true>(m);
-    case Opcode::mul_:
-      return find_arithmetic<Mul, 2, true>(m);
+    case Opcode::add_: return find_arithmetic<Add, 2, true>(m);
+    case Opcode::sub_: return find_arithmetic<Sub, 2, true>(m);
+    case Opcode::mul_: return find_arithmetic<Mul, 2, true>(m);
     case Opcode::mad_:
-    case Opcode::fma_:
-      return m.relu ? nullptr : find_arithmetic<Fma, 3, true>(m);
-    case Opcode::div_:
-      return find_arithmetic<Div, 2, false>(m);
-    case Opcode::rcp_:
-      return find_arithmetic<Rcp, 1, false>(m);
-    case Opcode::sqrt_:
-      return find_arithmetic<Sqrt, 1, false>(m);
-    case Opcode::min_:
-      return find_extreme<false>(instr);
-    case Opcode::max_:
-      return find_extreme<true>(instr);
-    case Opcode::abs_:
-      return find_sign<Abs>(m);
-    case Opcode::neg_:
-      return find_sign<Neg>(m);
-    case Opcode::copysign_:
-      return for_type<Of<CopySign>::Binary, float, double>(m.type);
-    default:
-      return nullptr;
+    case Opcode::fma_: return m.relu ? nullptr : find_arithmetic<Fma, 3, true>(m);
+    case Opcode::div_: return find_arithmetic<Div, 2, false>(m);
+    case Opcode::rcp_: return find_arithmetic<Rcp, 1, false>(m);
+    case Opcode::sqrt_: return find_arithmetic<Sqrt, 1, false>(m);
+    case Opcode::min_: return find_extreme<false>(instr);
+    case Opcode::max_: return find_extreme<true>(instr);
+    case Opcode::abs_: return find_sign<Abs>(m);
+    case Opcode::neg_: return find_sign<Neg>(m);
+    case Opcode::copysign_: return for_type<Of<CopySign>::Binary, float, double>(m.type);
+    default: return nullptr;
   }
 }
 

@@ -23,14 +23,10 @@ constexpr std::uint64_t kNanF32 = 0x7fffffff;
 
 int host_mode(Rounding rounding) {
   switch (rounding) {
-    case Rounding::rz:
-      return FE_TOWARDZERO;
-    case Rounding::rm:
-      return FE_DOWNWARD;
-    case Rounding::rp:
-      return FE_UPWARD;
-    default:
-      return FE_TONEAREST;
+    case Rounding::rz: return FE_TOWARDZERO;
+    case Rounding::rm: return FE_DOWNWARD;
+    case Rounding::rp: return FE_UPWARD;
+    default: return FE_TONEAREST;
   }
 }
 
@@ -43,27 +39,15 @@ F by_host(Opcode opcode, Rounding rounding, F a, F b, F c) {
   volatile F result = 0;
   std::fesetround(host_mode(rounding));
   switch (opcode) {
-    case Opcode::add_:
-      result = x + y;
-      break;
-    case Opcode::sub_:
-      result = x - y;
-      break;
-    case Opcode::mul_:
-      result = x * y;
-      break;
-    case Opcode::div_:
-      result = x / y;
-      break;
+    case Opcode::add_: result = x + y; break;
+    case Opcode::sub_: result = x - y; break;
+    case Opcode::mul_: result = x * y; break;
+    case Opcode::div_: result = x / y; break;
     case Opcode::fma_:
       result = std::fma(static_cast<F>(x), static_cast<F>(y), static_cast<F>(z));
       break;
-    case Opcode::rcp_:
-      result = F{1} / x;
-      break;
-    default:
-      result = std::sqrt(static_cast<F>(x));
-      break;
+    case Opcode::rcp_: result = F{1} / x; break;
+    default: result = std::sqrt(static_cast<F>(x)); break;
   }
   std::fesetround(FE_TONEAREST);
   return result;
@@ -84,12 +68,9 @@ std::uint64_t nan_of(std::initializer_list<std::uint64_t> operands) {
 
 std::uint64_t nan_of(Opcode opcode, const Lane& lane) {
   switch (sources_of(opcode)) {
-    case 1:
-      return nan_of({lane[1]});
-    case 2:
-      return opcode == Opcode::div_ ? nan_of({lane[1], lane[2]}) : nan_of({lane[2], lane[1]});
-    default:
-      return nan_of({lane[2], lane[3], lane[1]});
+    case 1: return nan_of({lane[1]});
+    case 2: return opcode == Opcode::div_ ? nan_of({lane[1], lane[2]}) : nan_of({lane[2], lane[1]});
+    default: return nan_of({lane[2], lane[3], lane[1]});
   }
 }
 

@@ -238,14 +238,10 @@ ComputeFn for_any_width(Type type) {
   const ComputeFn found = for_type<Shape, std::uint16_t, std::uint32_t, std::uint64_t>(type);
   if (found != nullptr) return found;
   switch (type) {
-    case Type::s16:
-      return Shape<std::uint16_t>::fn;
-    case Type::s32:
-      return Shape<std::uint32_t>::fn;
-    case Type::s64:
-      return Shape<std::uint64_t>::fn;
-    default:
-      return nullptr;
+    case Type::s16: return Shape<std::uint16_t>::fn;
+    case Type::s32: return Shape<std::uint32_t>::fn;
+    case Type::s64: return Shape<std::uint64_t>::fn;
+    default: return nullptr;
   }
 }
 
@@ -266,14 +262,11 @@ struct MadWideShape {
 ComputeFn find_mul(const ptx::Modifiers& m) {
   using U16 = std::uint16_t;
   switch (m.part) {
-    case MulPart::lo:
-      return for_any_width<Of<MulLo>::Binary>(m.type);
-    case MulPart::hi:
-      return for_any_integer<Of<MulHi>::Binary>(m.type);
+    case MulPart::lo: return for_any_width<Of<MulLo>::Binary>(m.type);
+    case MulPart::hi: return for_any_integer<Of<MulHi>::Binary>(m.type);
     case MulPart::wide:
       return for_type<MulWideShape, U16, std::uint32_t, std::int16_t, std::int32_t>(m.type);
-    case MulPart::none:
-      return nullptr;
+    case MulPart::none: return nullptr;
   }
   return nullptr;
 }
@@ -281,15 +274,13 @@ ComputeFn find_mul(const ptx::Modifiers& m) {
 ComputeFn find_mad(const ptx::Modifiers& m) {
   using S32 = std::int32_t;
   switch (m.part) {
-    case MulPart::lo:
-      return for_any_width<Of<MadOf<MulLo>>::Ternary>(m.type);
+    case MulPart::lo: return for_any_width<Of<MadOf<MulLo>>::Ternary>(m.type);
     case MulPart::hi:
       if (m.sat) return m.type == Type::s32 ? lanewise<MadHiSat, S32, S32, S32, S32> : nullptr;
       return for_any_integer<Of<MadOf<MulHi>>::Ternary>(m.type);
     case MulPart::wide:
       return for_type<MadWideShape, std::uint16_t, std::uint32_t, std::int16_t, S32>(m.type);
-    case MulPart::none:
-      return nullptr;
+    case MulPart::none: return nullptr;
   }
   return nullptr;
 }
@@ -332,38 +323,26 @@ ComputeFn find_integer(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   if (ptx::is_float(m.type)) return nullptr;
   switch (instr.opcode) {
-    case Opcode::add_:
-      return find_sum<Add, AddSat>(m);
-    case Opcode::sub_:
-      return find_sum<Sub, SubSat>(m);
-    case Opcode::mul_:
-      return find_mul(m);
-    case Opcode::mad_:
-      return find_mad(m);
+    case Opcode::add_: return find_sum<Add, AddSat>(m);
+    case Opcode::sub_: return find_sum<Sub, SubSat>(m);
+    case Opcode::mul_: return find_mul(m);
+    case Opcode::mad_: return find_mad(m);
     case Opcode::mul24_:
-    case Opcode::mad24_:
-      return find_24(instr);
-    case Opcode::sad_:
-      return for_any_integer<Of<Sad>::Ternary>(m.type);
-    case Opcode::div_:
-      return for_any_integer<Of<Divide<false>>::Binary>(m.type);
-    case Opcode::rem_:
-      return for_any_integer<Of<Divide<true>>::Binary>(m.type);
+    case Opcode::mad24_: return find_24(instr);
+    case Opcode::sad_: return for_any_integer<Of<Sad>::Ternary>(m.type);
+    case Opcode::div_: return for_any_integer<Of<Divide<false>>::Binary>(m.type);
+    case Opcode::rem_: return for_any_integer<Of<Divide<true>>::Binary>(m.type);
     case Opcode::abs_:
       return for_type<Of<Abs>::Unary, std::int16_t, std::int32_t, std::int64_t>(m.type);
     case Opcode::neg_:
       return for_type<Of<Neg>::Unary, std::int16_t, std::int32_t, std::int64_t>(m.type);
-    case Opcode::min_:
-      return find_choice<Min>(instr);
-    case Opcode::max_:
-      return find_choice<Max>(instr);
-    case Opcode::dp4a_:
-      return find_dot_product<4, 0>(m);
+    case Opcode::min_: return find_choice<Min>(instr);
+    case Opcode::max_: return find_choice<Max>(instr);
+    case Opcode::dp4a_: return find_dot_product<4, 0>(m);
     case Opcode::dp2a_:
       if (m.part == MulPart::lo) return find_dot_product<2, 0>(m);
       return m.part == MulPart::hi ? find_dot_product<2, 2>(m) : nullptr;
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 

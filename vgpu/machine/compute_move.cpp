@@ -63,16 +63,11 @@ ComputeFn find_vector_mov(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool packs = present(instr.refs[2]);
   switch (ptx::bytes_of(m.type) * 10 + m.vector) {
-    case 42:
-      return packs ? pack<Word, Word, 2> : unpack<Word, 2>;
-    case 44:
-      return packs ? pack<Word, Word, 4> : unpack<Word, 4>;
-    case 82:
-      return packs ? pack<Wide, Word, 2> : unpack<Wide, 2>;
-    case 84:
-      return packs ? pack<Wide, Word, 4> : unpack<Wide, 4>;
-    default:
-      return nullptr;
+    case 42: return packs ? pack<Word, Word, 2> : unpack<Word, 2>;
+    case 44: return packs ? pack<Word, Word, 4> : unpack<Word, 4>;
+    case 82: return packs ? pack<Wide, Word, 2> : unpack<Wide, 2>;
+    case 84: return packs ? pack<Wide, Word, 4> : unpack<Wide, 4>;
+    default: return nullptr;
   }
 }
 
@@ -94,18 +89,12 @@ void logic_predicate(const LaneBanks& banks, const Instr& instr, std::uint32_t m
 
 ComputeFn find_predicate_logic(Opcode opcode) {
   switch (opcode) {
-    case Opcode::mov_:
-      return mov_predicate;
-    case Opcode::not_:
-      return not_predicate;
-    case Opcode::and_:
-      return logic_predicate<Opcode::and_>;
-    case Opcode::or_:
-      return logic_predicate<Opcode::or_>;
-    case Opcode::xor_:
-      return logic_predicate<Opcode::xor_>;
-    default:
-      return nullptr;
+    case Opcode::mov_: return mov_predicate;
+    case Opcode::not_: return not_predicate;
+    case Opcode::and_: return logic_predicate<Opcode::and_>;
+    case Opcode::or_: return logic_predicate<Opcode::or_>;
+    case Opcode::xor_: return logic_predicate<Opcode::xor_>;
+    default: return nullptr;
   }
 }
 
@@ -114,12 +103,9 @@ ComputeFn find_mov(const Instr& instr) {
   switch (ptx::bytes_of(instr.modifiers.type)) {
     case 1:
     case 2:
-    case 4:
-      return lanewise<Copy, Word, Word>;
-    case 8:
-      return lanewise<Copy, Wide, Wide>;
-    default:
-      return nullptr;
+    case 4: return lanewise<Copy, Word, Word>;
+    case 8: return lanewise<Copy, Wide, Wide>;
+    default: return nullptr;
   }
 }
 
@@ -138,13 +124,10 @@ ComputeFn find_cvta(const ptx::Modifiers& m) {
   if (m.type != Type::u64) return nullptr;
   switch (m.space) {
     case Space::global:
-    case Space::constant:
-      return lanewise<Copy, Wide, Wide>;
+    case Space::constant: return lanewise<Copy, Wide, Wide>;
     case Space::shared:
-    case Space::local:
-      return lanewise<AddWindow, Wide, Wide>;
-    default:
-      return nullptr;
+    case Space::local: return lanewise<AddWindow, Wide, Wide>;
+    default: return nullptr;
   }
 }
 
@@ -154,14 +137,10 @@ struct Range {
 
 Range window_of(Space space) {
   switch (space) {
-    case Space::shared:
-      return {kSharedWindow, kSharedWindow + kWindowBytes};
-    case Space::local:
-      return {kLocalWindow, kLocalWindow + kWindowBytes};
-    case Space::constant:
-      return {kConstantBase, kGlobalBase};
-    default:
-      return {kGlobalBase, ~Wide{0}};
+    case Space::shared: return {kSharedWindow, kSharedWindow + kWindowBytes};
+    case Space::local: return {kLocalWindow, kLocalWindow + kWindowBytes};
+    case Space::constant: return {kConstantBase, kGlobalBase};
+    default: return {kGlobalBase, ~Wide{0}};
   }
 }
 
@@ -180,10 +159,8 @@ ComputeFn find_isspacep(const Instr& instr) {
     case Space::global:
     case Space::constant:
     case Space::shared:
-    case Space::local:
-      return instr.refs[1].bank == Bank::word ? nullptr : isspacep;
-    default:
-      return nullptr;
+    case Space::local: return instr.refs[1].bank == Bank::word ? nullptr : isspacep;
+    default: return nullptr;
   }
 }
 
@@ -192,14 +169,10 @@ ComputeFn find_isspacep(const Instr& instr) {
 ComputeFn find_move(const Instr& instr) {
   if (instr.modifiers.type == Type::pred) return find_predicate_logic(instr.opcode);
   switch (instr.opcode) {
-    case Opcode::mov_:
-      return find_mov(instr);
-    case Opcode::cvta_:
-      return find_cvta(instr.modifiers);
-    case Opcode::isspacep_:
-      return find_isspacep(instr);
-    default:
-      return nullptr;
+    case Opcode::mov_: return find_mov(instr);
+    case Opcode::cvta_: return find_cvta(instr.modifiers);
+    case Opcode::isspacep_: return find_isspacep(instr);
+    default: return nullptr;
   }
 }
 

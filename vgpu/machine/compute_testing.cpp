@@ -53,12 +53,9 @@ std::uint64_t draw(Type type, std::mt19937_64& random) {
   const std::vector<std::uint64_t> special = extremes(type);
   const std::uint64_t any = random();
   switch (random() % 4) {
-    case 0:
-      return any;
-    case 1:
-      return any >> (random() % 64);  // small ones, of every length
-    default:
-      return special[any % special.size()];
+    case 0: return any;
+    case 1: return any >> (random() % 64);  // small ones, of every length
+    default: return special[any % special.size()];
   }
 }
 
@@ -218,8 +215,7 @@ std::vector<std::uint64_t> extremes(Type type) {
       return {0x0000, 0x8000, 0x0001, 0x8001, 0x03ff,     0x0400,     0x3bff,     0x3c00,    0xbc00,
               0x3c01, 0x7bff, 0xfbff, 0x7c00, 0xfc00,     0x7c01,     0x7e00,     0x7fff,    0xffff,
               0x3f80, 0x7f80, 0xff80, 0x7f7f, 0x3c003c00, 0x7fff8000, 0xfc007bff, 0x80010001};
-    default:
-      break;
+    default: break;
   }
   const unsigned bits = bits_in(type);
   const std::uint64_t top = std::uint64_t{1} << (bits - 1);

@@ -83,11 +83,11 @@ class Core {
   }
 
   // access.cpp
-  struct Target {   // what the lanes of one access group touch
+  struct Target {  // what the lanes of one access group touch
     Allocation* allocation = nullptr;
     ptx::Space space = ptx::Space::generic;
-    std::uint64_t base = 0;       // subtracted from the addresses
-    std::uint32_t limit = 0;      // bytes that may be touched
+    std::uint64_t base = 0;   // subtracted from the addresses
+    std::uint32_t limit = 0;  // bytes that may be touched
   };
   void access(Running& run, const Instr& instr, std::uint32_t active);
   [[nodiscard]] Target target_of(const Running& run, const Instr& instr, std::uint64_t address);
@@ -119,14 +119,14 @@ class Core {
   bool want_edges_ = false;
   Outcome outcome_;
   std::uint32_t block_count_ = 0, warps_per_block_ = 0, threads_ = 0;
-  std::uint64_t run_ = 0;                 // launches so far
-  std::uint32_t next_block_ = 0;          // the first not yet dispatched
-  std::uint32_t launch_steps_left_ = 0;   // of the running warp's quantum
+  std::uint64_t run_ = 0;                // launches so far
+  std::uint32_t next_block_ = 0;         // the first not yet dispatched
+  std::uint32_t launch_steps_left_ = 0;  // of the running warp's quantum
 
   std::vector<std::unique_ptr<Slot>> slots_;
-  std::vector<Slot*> resident_;           // by ascending block
-  std::vector<WarpId> ready_;             // scratch of list_ready()
-  WarpId preempted_to_;                   // after Stop::preempted
+  std::vector<Slot*> resident_;  // by ascending block
+  std::vector<WarpId> ready_;    // scratch of list_ready()
+  WarpId preempted_to_;          // after Stop::preempted
   Allocation* parameters_ = nullptr;
   std::vector<Allocation*> last_target_;  // by pc: where its last access went
   Access access_;                         // scratch: too large to build anew each time

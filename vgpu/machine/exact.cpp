@@ -44,18 +44,13 @@ Number lowered(Number x, int count) {
 bool rounds_away(Rounding rounding, bool negative, bool odd, int below) {
   switch (rounding) {
     case Rounding::rm:
-    case Rounding::rmi:
-      return negative && below >= 0;
+    case Rounding::rmi: return negative && below >= 0;
     case Rounding::rp:
-    case Rounding::rpi:
-      return !negative && below >= 0;
+    case Rounding::rpi: return !negative && below >= 0;
     case Rounding::rz:
-    case Rounding::rzi:
-      return false;
-    case Rounding::rna:
-      return below >= 1;
-    default:
-      return below == 2 || (below == 1 && odd);
+    case Rounding::rzi: return false;
+    case Rounding::rna: return below >= 1;
+    default: return below == 2 || (below == 1 && odd);
   }
 }
 
@@ -79,15 +74,11 @@ Rounded round_off(const Number& x, int count, Rounding rounding) {
 const Format& format_of(ptx::Type type) {
   switch (type) {
     case ptx::Type::f16:
-    case ptx::Type::f16x2:
-      return kF16;
+    case ptx::Type::f16x2: return kF16;
     case ptx::Type::bf16:
-    case ptx::Type::bf16x2:
-      return kBf16;
-    case ptx::Type::f64:
-      return kF64;
-    default:
-      return kF32;
+    case ptx::Type::bf16x2: return kBf16;
+    case ptx::Type::f64: return kF64;
+    default: return kF32;
   }
 }
 

@@ -20,14 +20,14 @@ namespace warpcheck::vgpu {
 void link(Program& program);
 
 struct Limits {
-  std::uint64_t steps_max = 50'000'000;   // warp instructions of one launch
-  std::uint32_t quantum = 4'096;          // warp instructions before another warp gets its turn
+  std::uint64_t steps_max = 50'000'000;  // warp instructions of one launch
+  std::uint32_t quantum = 4'096;         // warp instructions before another warp gets its turn
   std::uint32_t resident_blocks = 32;
 };
 
 struct Launch {
-  const Program* program = nullptr;       // linked, its address patches applied
-  std::uint32_t index = 0;                // of this launch in the trial
+  const Program* program = nullptr;  // linked, its address patches applied
+  std::uint32_t index = 0;           // of this launch in the trial
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
   std::span<const std::byte> parameters;  // parameter_bytes of them
@@ -36,9 +36,9 @@ struct Launch {
 struct Outcome {
   enum class End : std::uint8_t { completed, step_limit, trap };
   End end = End::completed;
-  std::uint64_t steps = 0;                // warp instructions
-  std::uint64_t lane_steps = 0;           // thread instructions: sum of active lanes
-  std::vector<Decision> decisions;        // where the strategy differed from the default
+  std::uint64_t steps = 0;          // warp instructions
+  std::uint64_t lane_steps = 0;     // thread instructions: sum of active lanes
+  std::vector<Decision> decisions;  // where the strategy differed from the default
 };
 
 // The execution resources, kept and reused between launches.

@@ -175,7 +175,7 @@ TEST_F(MachineTest, DynamicSharedMemoryByGenericAddress) {
       "mov.u32 %r2, dynamic; cvt.u64.u32 %rd4, %r2; cvta.shared.u64 %rd5, %rd4;\n"
       "add.s64 %rd6, %rd5, %rd3; st.u32 [%rd6], %r1; ld.u32 %r3, [%rd6]; st.u32 [%rd2], %r3;",
       ".extern .shared .align 16 .b8 dynamic[];\n");
-  run({1, 1, 1}, {5, 1, 1});   // one thread more than there is room for
+  run({1, 1, 1}, {5, 1, 1});  // one thread more than there is room for
   EXPECT_EQ(ints(5), (std::vector<std::uint32_t>{0, 1, 2, 3, 0}));
   ASSERT_EQ(seen_.faults.size(), 2u);
   EXPECT_EQ(seen_.faults[0].kind, Fault::Kind::out_of_bounds);
@@ -194,7 +194,7 @@ TEST_F(MachineTest, LocalMemoryIsPrivate) {
   run({1, 1, 1}, {33, 1, 1});
   const std::vector<std::uint32_t> out = ints(33);
   for (std::uint32_t i = 0; i < 33; ++i) EXPECT_EQ(out[i], 2 * i);
-  ASSERT_EQ(seen_.faults.size(), 33u);   // [stack + 16] is beyond the frame
+  ASSERT_EQ(seen_.faults.size(), 33u);  // [stack + 16] is beyond the frame
   EXPECT_EQ(seen_.faults[0].space, ptx::Space::local);
   EXPECT_EQ(seen_.faults[0].address, 16u);
 }
@@ -218,8 +218,9 @@ TEST_F(MachineTest, CallsPassParametersAndResults) {
 }
 
 TEST_F(MachineTest, AtomicsTakeLanesInOrder) {
-  compile("atom.global.add.u32 %r2, [%rd1], 2; red.global.max.s32 [%rd1+4], %r1;\n"
-          "st.global.u32 [%rd2+16], %r2;");
+  compile(
+      "atom.global.add.u32 %r2, [%rd1], 2; red.global.max.s32 [%rd1+4], %r1;\n"
+      "st.global.u32 [%rd2+16], %r2;");
   run({1, 1, 1}, {4, 1, 1});
   EXPECT_EQ(ints(8), (std::vector<std::uint32_t>{8, 3, 0, 0, 0, 2, 4, 6}));
   EXPECT_EQ(seen_.accesses[0].kind, AccessKind::atomic);
@@ -243,8 +244,9 @@ TEST_F(MachineTest, NarrowAndVectorAccesses) {
 }
 
 TEST_F(MachineTest, FaultsAreReportedAndDropped) {
-  compile("ld.global.u32 %r2, [%rd2]; add.u32 %r2, %r2, 5; st.global.u32 [%rd2+1], %r2;\n"
-          "st.global.u32 [%rd2+4], %r2;");
+  compile(
+      "ld.global.u32 %r2, [%rd2]; add.u32 %r2, %r2, 5; st.global.u32 [%rd2+1], %r2;\n"
+      "st.global.u32 [%rd2+4], %r2;");
   run({1, 1, 1}, {4, 1, 1}, 4);
   EXPECT_EQ(ints(4), (std::vector<std::uint32_t>{0, 5, 5, 5}));
   ASSERT_EQ(seen_.faults.size(), 5u);
@@ -258,8 +260,9 @@ TEST_F(MachineTest, UndefinedValuesAreFollowedToTheirUse) {
   seen_.answer = [](Access& access) {
     if (access.kind == AccessKind::read) access.undefined = 2, access.origin = access.pc;
   };
-  compile("ld.global.u32 %r2, [%rd2]; add.u32 %r3, %r2, 1; st.global.u32 [%rd2], %r3;\n"
-          "setp.eq.u32 %p1, %r3, 0; @%p1 bra L; mov.u32 %r4, 1;\nL: st.global.u32 [%rd2], %r1;");
+  compile(
+      "ld.global.u32 %r2, [%rd2]; add.u32 %r3, %r2, 1; st.global.u32 [%rd2], %r3;\n"
+      "setp.eq.u32 %p1, %r3, 0; @%p1 bra L; mov.u32 %r4, 1;\nL: st.global.u32 [%rd2], %r1;");
   run({1, 1, 1}, {4, 1, 1});
   ASSERT_EQ(seen_.accesses.size(), 3u);
   EXPECT_EQ(seen_.accesses[1].undefined, 2u);
@@ -284,7 +287,7 @@ TEST_F(MachineTest, ADecisionHoldsLanesBack) {
   const Outcome outcome = run({1, 1, 1}, {3, 1, 1});
   EXPECT_EQ(ints(3)[2], 9u);
   EXPECT_EQ(outcome.decisions, std::vector{decision});
-  model_ = WarpModel::lockstep;   // which knows no such split
+  model_ = WarpModel::lockstep;  // which knows no such split
   EXPECT_TRUE(run({1, 1, 1}, {3, 1, 1}).decisions.empty());
   EXPECT_EQ(ints(3)[2], 0u);
 }
@@ -311,8 +314,9 @@ TEST_F(MachineTest, ADecisionAtAStopChoosesTheNextWarp) {
 }
 
 TEST_F(MachineTest, BarrierDivergenceIsReportedAndTheTrialGoesOn) {
-  compile("setp.lt.u32 %p1, %r1, 2; @%p1 bra A; bar.sync 0; bra B;\nA: bar.sync 0;\n"
-          "B: st.global.u32 [%rd2], 1;");
+  compile(
+      "setp.lt.u32 %p1, %r1, 2; @%p1 bra A; bar.sync 0; bra B;\nA: bar.sync 0;\n"
+      "B: st.global.u32 [%rd2], 1;");
   EXPECT_EQ(run({1, 1, 1}, {4, 1, 1}).end, Outcome::End::completed);
   EXPECT_EQ(ints(4), (std::vector<std::uint32_t>{1, 1, 1, 1}));
   ASSERT_EQ(seen_.divergences.size(), 1u);
@@ -339,16 +343,18 @@ TEST_F(MachineTest, EndlessLoopsEndAtTheStepLimit) {
 
 TEST_F(MachineTest, SpinningLanesDoNotStarveTheirOwnWarp) {
   // Lane 0 waits for what lane 1 writes.
-  compile("setp.eq.u32 %p1, %r1, 0; @!%p1 bra W;\nS: ld.volatile.global.u32 %r2, [%rd1];\n"
-          "setp.eq.u32 %p2, %r2, 0; @%p2 bra S; bra E;\nW: st.volatile.global.u32 [%rd1], 1;\nE:");
+  compile(
+      "setp.eq.u32 %p1, %r1, 0; @!%p1 bra W;\nS: ld.volatile.global.u32 %r2, [%rd1];\n"
+      "setp.eq.u32 %p2, %r2, 0; @%p2 bra S; bra E;\nW: st.volatile.global.u32 [%rd1], 1;\nE:");
   EXPECT_EQ(run({1, 1, 1}, {2, 1, 1}).end, Outcome::End::completed);
   EXPECT_EQ(ints(1)[0], 1u);
 }
 
 TEST_F(MachineTest, SpinningBlocksDoNotStarveOthers) {
-  compile("mov.u32 %r3, %ctaid.x; setp.ne.u32 %p1, %r3, 0; @%p1 bra W;\n"
-          "S: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra S; bra E;\n"
-          "W: st.volatile.global.u32 [%rd1], 1;\nE:");
+  compile(
+      "mov.u32 %r3, %ctaid.x; setp.ne.u32 %p1, %r3, 0; @%p1 bra W;\n"
+      "S: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra S; bra E;\n"
+      "W: st.volatile.global.u32 [%rd1], 1;\nE:");
   EXPECT_EQ(run({2, 1, 1}, {1, 1, 1}).end, Outcome::End::completed);
 }
 
@@ -359,7 +365,7 @@ TEST_F(MachineTest, TrapEndsTheLaunch) {
 }
 
 TEST_F(MachineTest, CountsThreadInstructions) {
-  compile("st.global.u32 [%rd2], %r1;");   // 6 instructions with ret
+  compile("st.global.u32 [%rd2], %r1;");  // 6 instructions with ret
   const Outcome outcome = run({1, 1, 1}, {40, 1, 1});
   EXPECT_EQ(outcome.steps, 12u);
   EXPECT_EQ(outcome.lane_steps, 240u);

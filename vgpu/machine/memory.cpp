@@ -10,9 +10,9 @@
 namespace warpcheck::vgpu {
 namespace {
 
-constexpr std::uint64_t kAlignment = 512;       // of cudaMalloc addresses on this device
-constexpr std::uint64_t kRedZone = 4096;        // bytes between allocations, answered by none
-constexpr std::byte kFreshByte{0xa5};           // what memory holds before anything is written
+constexpr std::uint64_t kAlignment = 512;  // of cudaMalloc addresses on this device
+constexpr std::uint64_t kRedZone = 4096;   // bytes between allocations, answered by none
+constexpr std::byte kFreshByte{0xa5};      // what memory holds before anything is written
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
@@ -23,7 +23,7 @@ class HostPool {
  public:
   ~HostPool() {
     for (auto& [size, blocks] : free_) {
-      for (std::byte* block : blocks) ::operator delete(block, std::align_val_t{64});
+      for (std::byte* block : blocks) ::operator delete (block, std::align_val_t{64});
     }
   }
   std::byte* take(std::uint32_t bytes) {
@@ -32,7 +32,7 @@ class HostPool {
     std::byte* block = nullptr;
     if (blocks.empty()) {
       block = static_cast<std::byte*>(
-          ::operator new(size + 2 * kRowSlack, std::align_val_t{64}, std::nothrow));
+          ::operator new (size + 2 * kRowSlack, std::align_val_t{64}, std::nothrow));
       if (block == nullptr) return nullptr;
     } else {
       block = blocks.back();
@@ -59,7 +59,7 @@ class HostPool {
 struct DeviceMemory::Arena {
   // By ascending address within a space; global and constant grow from their own bases.
   std::vector<std::unique_ptr<Allocation>> global, constant, private_ones;
-  std::vector<std::uint32_t> free_ids;   // ids given back, reused lowest first
+  std::vector<std::uint32_t> free_ids;  // ids given back, reused lowest first
   std::uint32_t next_id = 0;
   HostPool pool;
 

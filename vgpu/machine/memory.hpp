@@ -34,13 +34,13 @@ inline constexpr std::size_t kRowSlack = kWarpLanes * 16;
 struct Allocation {
   std::uint32_t id = 0;
   ptx::Space space = ptx::Space::global;
-  std::uint64_t address = 0;      // device address (global, constant); 0 for shared and local
+  std::uint64_t address = 0;  // device address (global, constant); 0 for shared and local
   std::uint32_t bytes = 0;
   bool live = true;
   bool read_only = false;
-  std::string name;               // variable name, or "" for an anonymous allocation
-  std::vector<Symbol> symbols;    // shared: what lies where
-  std::byte* data = nullptr;      // host bytes; kRowSlack readable and writable around it
+  std::string name;             // variable name, or "" for an anonymous allocation
+  std::vector<Symbol> symbols;  // shared: what lies where
+  std::byte* data = nullptr;    // host bytes; kRowSlack readable and writable around it
 
   [[nodiscard]] bool contains(std::uint64_t at, std::uint64_t size) const {
     return at >= address && at - address <= bytes && size <= bytes - (at - address);

@@ -34,7 +34,7 @@ template <class Address>
 RowScan scan_row(const AddressRow& addresses, std::uint32_t limit, std::uint32_t bytes,
                  std::uint32_t mask, std::uint32_t* offsets) {
   const auto* row = reinterpret_cast<const Address*>(addresses.row);
-  const auto displacement = static_cast<Address>(addresses.displacement);   // wraps as addresses do
+  const auto displacement = static_cast<Address>(addresses.displacement);  // wraps as addresses do
   const unsigned lead = static_cast<unsigned>(__builtin_ctz(mask));
   const unsigned last = 31u - static_cast<unsigned>(__builtin_clz(mask));
   const auto offset_of = [&](unsigned lane) {
@@ -119,9 +119,12 @@ void load_as(const RowMove& move) {
 template <class Row>
 void load_row(const RowMove& move) {
   switch (move.width) {
-    case 1: return move.is_signed ? load_as<std::int8_t, Row>(move) : load_as<std::uint8_t, Row>(move);
-    case 2: return move.is_signed ? load_as<std::int16_t, Row>(move) : load_as<std::uint16_t, Row>(move);
-    case 4: return move.is_signed ? load_as<std::int32_t, Row>(move) : load_as<std::uint32_t, Row>(move);
+    case 1:
+      return move.is_signed ? load_as<std::int8_t, Row>(move) : load_as<std::uint8_t, Row>(move);
+    case 2:
+      return move.is_signed ? load_as<std::int16_t, Row>(move) : load_as<std::uint16_t, Row>(move);
+    case 4:
+      return move.is_signed ? load_as<std::int32_t, Row>(move) : load_as<std::uint32_t, Row>(move);
     default: return load_as<std::uint64_t, Row>(move);
   }
 }
@@ -141,7 +144,7 @@ void store_as(const RowMove& move) {
   if (move.strided) {
     std::byte* start = data + start_of(move.offsets[0]);
     Element values[kLanes];
-    if (move.mask != kFull) {   // the slack around every allocation makes the whole row readable
+    if (move.mask != kFull) {  // the slack around every allocation makes the whole row readable
       __builtin_memcpy(values, start, sizeof values);
       for (unsigned lane = 0; lane < kLanes; ++lane) {
         values[lane] =

@@ -8,16 +8,16 @@ namespace warpcheck::vgpu {
 
 // What scan_addresses() found out about the active lanes.
 struct RowScan {
-  bool inside = false;    // every active lane's bytes lie in [0, limit), naturally aligned
-  bool strided = false;   // offset[l] == offset[0] + l * bytes
-  bool uniform = false;   // all the same
+  bool inside = false;   // every active lane's bytes lie in [0, limit), naturally aligned
+  bool strided = false;  // offset[l] == offset[0] + l * bytes
+  bool uniform = false;  // all the same
 };
 
 struct AddressRow {
-  const std::byte* row = nullptr;   // 32 x 8 bytes if wide, else 32 x 4 bytes
+  const std::byte* row = nullptr;  // 32 x 8 bytes if wide, else 32 x 4 bytes
   bool wide = true;
-  std::uint64_t displacement = 0;   // added to each address
-  std::uint64_t base = 0;           // subtracted: the allocation's address
+  std::uint64_t displacement = 0;  // added to each address
+  std::uint64_t base = 0;          // subtracted: the allocation's address
 };
 
 // One element of each lane, from or to `data + offsets[l] + element * width`.
@@ -25,12 +25,12 @@ struct RowMove {
   std::byte* data = nullptr;
   const std::uint32_t* offsets = nullptr;  // of all lanes; inactive ones hold a valid offset
   std::uint32_t mask = 0;
-  std::uint32_t displacement = 0;          // bytes: which element of a vector access
-  bool strided = false, uniform = false;   // strided: of single elements only
-  std::byte* row = nullptr;                // the register
+  std::uint32_t displacement = 0;         // bytes: which element of a vector access
+  bool strided = false, uniform = false;  // strided: of single elements only
+  std::byte* row = nullptr;               // the register
   bool wide_row = false;
-  std::uint8_t width = 4;                  // bytes of an element in memory: 1 2 4 8
-  bool is_signed = false;                  // loads: how to extend
+  std::uint8_t width = 4;  // bytes of an element in memory: 1 2 4 8
+  bool is_signed = false;  // loads: how to extend
 };
 
 struct MemoryRowFunctions {

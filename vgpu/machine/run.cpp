@@ -14,8 +14,7 @@ Machine::Machine(DeviceMemory& memory) : impl_(std::make_unique<Impl>(memory)) {
 Machine::~Machine() = default;
 
 Outcome Machine::run(const Launch& launch, WarpModel model, Strategy& strategy,
-                     std::span<Observer* const> observers, const Limits& limits,
-                     bool want_edges) {
+                     std::span<Observer* const> observers, const Limits& limits, bool want_edges) {
   return impl_->run(launch, model, strategy, observers, limits, want_edges);
 }
 
@@ -64,7 +63,7 @@ void Core::begin_launch(const Launch& launch) {
   next_block_ = 0;
   ++run_;
   resident_.clear();
-  for (const auto& slot : slots_) slot->occupied = false;   // an observer may have thrown
+  for (const auto& slot : slots_) slot->occupied = false;  // an observer may have thrown
   last_target_.assign(program_->code.size(), nullptr);
   const auto bytes = static_cast<std::uint32_t>(launch.parameters.size());
   if (parameters_ == nullptr || parameters_->bytes != bytes) {
@@ -78,8 +77,8 @@ void Core::begin_launch(const Launch& launch) {
 
 // Makes a block resident in a free slot.
 void Core::dispatch(std::uint32_t block) {
-  auto free_slot = std::find_if(slots_.begin(), slots_.end(),
-                                [](const auto& slot) { return !slot->occupied; });
+  auto free_slot =
+      std::find_if(slots_.begin(), slots_.end(), [](const auto& slot) { return !slot->occupied; });
   if (free_slot == slots_.end()) {
     slots_.push_back(std::make_unique<Slot>());
     slots_.back()->index = static_cast<std::uint32_t>(slots_.size() - 1);
@@ -134,7 +133,7 @@ void Core::start_warp(Slot& slot, Warp& warp) {
   fragment = {};
   fragment.pc = program_->functions.front().entry;
   fragment.mask = warp.lanes;
-  if (warp.run != run_) {   // registers start as zeros once a launch; no program may rely on more
+  if (warp.run != run_) {  // registers start as zeros once a launch; no program may rely on more
     warp.run = run_;
     warp.words.reset(program_->words_max * std::size_t{kWordRowBytes});
     warp.wides.reset(program_->wides_max * std::size_t{kWideRowBytes});
@@ -183,7 +182,8 @@ void Core::list_ready() {
 
 bool Core::can_run(const WarpId& id) {
   const Slot* slot = slot_of(id.block);
-  if (slot == nullptr) return id.block == next_block_ && next_block_ < block_count_ && slot_is_free();
+  if (slot == nullptr)
+    return id.block == next_block_ && next_block_ < block_count_ && slot_is_free();
   return id.warp < 32 && ((slot->ready_warps >> id.warp) & 1) != 0;
 }
 

@@ -32,12 +32,9 @@ bool has_rest_of_v3() {
 
 ComputeFn find_typed(const Instr& instr, SimdLevel level) {
   switch (level) {
-    case SimdLevel::baseline:
-      return baseline::find_compute(instr);
-    case SimdLevel::avx2:
-      return avx2::find_compute(instr);
-    case SimdLevel::avx512:
-      return avx512::find_compute(instr);
+    case SimdLevel::baseline: return baseline::find_compute(instr);
+    case SimdLevel::avx2: return avx2::find_compute(instr);
+    case SimdLevel::avx512: return avx512::find_compute(instr);
   }
   return nullptr;
 }
@@ -82,12 +79,9 @@ void cvt_in_wide_rows(const LaneBanks& banks, const Instr& instr, std::uint32_t 
 
 std::string_view name_of(SimdLevel level) {
   switch (level) {
-    case SimdLevel::baseline:
-      return "baseline";
-    case SimdLevel::avx2:
-      return "avx2";
-    case SimdLevel::avx512:
-      return "avx512";
+    case SimdLevel::baseline: return "baseline";
+    case SimdLevel::avx2: return "avx2";
+    case SimdLevel::avx512: return "avx512";
   }
   return "";
 }
@@ -128,12 +122,9 @@ ComputeFn find_compute(const Instr& instr) { return find_compute(instr, chosen_s
 
 WarpFn find_warp_op(const Instr& instr, SimdLevel level) {
   switch (level) {
-    case SimdLevel::baseline:
-      return baseline::find_warp_op(instr);
-    case SimdLevel::avx2:
-      return avx2::find_warp_op(instr);
-    case SimdLevel::avx512:
-      return avx512::find_warp_op(instr);
+    case SimdLevel::baseline: return baseline::find_warp_op(instr);
+    case SimdLevel::avx2: return avx2::find_warp_op(instr);
+    case SimdLevel::avx512: return avx512::find_warp_op(instr);
   }
   return nullptr;
 }

@@ -25,11 +25,11 @@ struct Fragment {
   std::uint32_t pc = 0;
   std::uint32_t mask = 0;
   State state = State::ready;
-  bool held = false;              // stays behind until the rest of its warp cannot go on
-  std::uint32_t barrier = 0;      // number of the barrier it waits at
-  std::uint32_t function = 0;     // index into Program::functions
+  bool held = false;           // stays behind until the rest of its warp cannot go on
+  std::uint32_t barrier = 0;   // number of the barrier it waits at
+  std::uint32_t function = 0;  // index into Program::functions
   std::uint32_t word_base = 0, wide_base = 0, predicate_base = 0;  // bytes into the banks
-  std::uint32_t local_base = 0;   // bytes into a lane's local memory
+  std::uint32_t local_base = 0;  // bytes into a lane's local memory
   std::vector<Return> callers;
 };
 
@@ -47,16 +47,16 @@ class RowBank {
 };
 
 struct Warp {
-  std::uint32_t index = 0;        // in the block
-  std::uint32_t lanes = 0;        // that exist: the last warp of a block may be partial
-  std::uint32_t live = 0;         // that have not exited
-  std::uint64_t accesses = 0;     // memory instructions executed
-  std::uint64_t ask_at = 0;       // the access before which the strategy decides
+  std::uint32_t index = 0;     // in the block
+  std::uint32_t lanes = 0;     // that exist: the last warp of a block may be partial
+  std::uint32_t live = 0;      // that have not exited
+  std::uint64_t accesses = 0;  // memory instructions executed
+  std::uint64_t ask_at = 0;    // the access before which the strategy decides
   std::uint64_t stops = 0;
   std::vector<Fragment> fragments;
-  std::uint64_t run = 0;          // the launch that its registers were last cleared for
+  std::uint64_t run = 0;  // the launch that its registers were last cleared for
   RowBank words, wides, predicates;
-  Allocation* local = nullptr;    // interleaved: 4-byte words of the lanes side by side
+  Allocation* local = nullptr;  // interleaved: 4-byte words of the lanes side by side
   UndefinedRegisters undefined;
 
   [[nodiscard]] bool is_ready() const {
@@ -71,13 +71,13 @@ struct Warp {
 struct Slot {
   bool occupied = false;
   std::uint32_t index = 0;
-  std::uint32_t block = 0;        // linear index in the grid
-  Dim3 position;                  // of the block in the grid
-  std::uint32_t phase = 0;        // whole-block barriers completed
-  std::uint32_t live_lanes = 0;   // threads that have not exited
+  std::uint32_t block = 0;          // linear index in the grid
+  Dim3 position;                    // of the block in the grid
+  std::uint32_t phase = 0;          // whole-block barriers completed
+  std::uint32_t live_lanes = 0;     // threads that have not exited
   std::uint32_t waiting_lanes = 0;  // threads at any barrier
-  std::uint32_t ready_warps = 0;  // one bit each
-  std::vector<Warp> warps;        // kept between blocks
+  std::uint32_t ready_warps = 0;    // one bit each
+  std::vector<Warp> warps;          // kept between blocks
   Allocation* shared = nullptr;
   // The first thread that exited, for the report of a barrier that misses it.
   std::uint32_t exit_pc = ptx::kNone, exit_warp = 0, exit_lane = 0;

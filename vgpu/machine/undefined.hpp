@@ -44,7 +44,7 @@ class UndefinedRegisters {
 
   bool any_ = false;
   std::uint32_t wides_at_ = 0, predicates_at_ = 0;
-  std::vector<UndefinedLanes> rows_;   // words, then wides, then predicates
+  std::vector<UndefinedLanes> rows_;  // words, then wides, then predicates
 };
 
 }  // namespace warpcheck::vgpu

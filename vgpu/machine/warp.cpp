@@ -26,7 +26,7 @@ std::size_t Core::pick(Warp& warp, std::uint32_t& limit) {
   constexpr std::size_t kNothing = SIZE_MAX;
   std::size_t best = kNothing;
   limit = ptx::kNone;
-  if (fragments.size() == 1) {   // nearly always
+  if (fragments.size() == 1) {  // nearly always
     Fragment& only = fragments.front();
     if (only.state != Fragment::State::ready) return kNothing;
     only.held = false;
@@ -153,8 +153,7 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
       }
     }
     --launch_steps_left_;
-    lane_steps +=
-        active == run.mask ? lanes : static_cast<std::uint64_t>(std::popcount(active));
+    lane_steps += active == run.mask ? lanes : static_cast<std::uint64_t>(std::popcount(active));
     switch (instr.kind) {
       case InstrKind::compute:
       case InstrKind::warp:
@@ -181,7 +180,8 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
           std::memcpy(&value, launch_->parameters.data() + instr.offset, bytes);
           if (ptx::is_signed(instr.modifiers.type) && bytes < 8) {
             const unsigned unused = 64 - 8 * bytes;
-            value = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
+            value =
+                static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
           }
         }
         const Ref& to = instr.refs[0];
@@ -196,7 +196,7 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
       case InstrKind::atomic:
         if (active != 0) {
           if (warp.accesses == warp.ask_at) [[unlikely]] {
-            ++launch_steps_left_;   // the access has not happened yet
+            ++launch_steps_left_;  // the access has not happened yet
             lane_steps -= static_cast<std::uint64_t>(std::popcount(active));
             park();
             return finish(ask(run, index, active));
@@ -223,7 +223,7 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
           return finish(branch(run, index, instr, active));
         }
         break;
-      default: {   // call, ret, exit, barrier, trap
+      default: {  // call, ret, exit, barrier, trap
         park();
         if (active == 0) {
           ++run.pc;
@@ -251,7 +251,7 @@ Core::Step Core::branch(Running& run, std::size_t index, const Instr& instr, std
 Core::Step Core::leave(Running& run, std::size_t index, const Instr& instr, std::uint32_t lanes) {
   Slot& slot = run.slot;
   Warp& warp = run.warp;
-  if (lanes != run.mask) {   // the others go on
+  if (lanes != run.mask) {  // the others go on
     const std::size_t other = split(warp, index, run.mask & ~lanes);
     ++warp.fragments[other].pc;
   }
@@ -295,8 +295,9 @@ Core::Step Core::leave(Running& run, std::size_t index, const Instr& instr, std:
     case InstrKind::barrier: {
       std::uint32_t number = 0;
       const Ref& id = instr.refs[1];
-      std::memcpy(&number, run.banks.base[static_cast<std::size_t>(id.bank)] + id.offset +
-                               4 * static_cast<std::size_t>(std::countr_zero(lanes)),
+      std::memcpy(&number,
+                  run.banks.base[static_cast<std::size_t>(id.bank)] + id.offset +
+                      4 * static_cast<std::size_t>(std::countr_zero(lanes)),
                   sizeof number);
       fragment.state = Fragment::State::at_barrier;
       fragment.barrier = number;

@@ -148,32 +148,22 @@ void redux(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
 WarpFn find_shfl(const ptx::Modifiers& m) {
   if (m.type != Type::b32) return nullptr;
   switch (m.shuffle) {
-    case ShuffleMode::up:
-      return shfl<ShuffleMode::up>;
-    case ShuffleMode::down:
-      return shfl<ShuffleMode::down>;
-    case ShuffleMode::bfly:
-      return shfl<ShuffleMode::bfly>;
-    case ShuffleMode::idx:
-      return shfl<ShuffleMode::idx>;
-    case ShuffleMode::none:
-      return nullptr;
+    case ShuffleMode::up: return shfl<ShuffleMode::up>;
+    case ShuffleMode::down: return shfl<ShuffleMode::down>;
+    case ShuffleMode::bfly: return shfl<ShuffleMode::bfly>;
+    case ShuffleMode::idx: return shfl<ShuffleMode::idx>;
+    case ShuffleMode::none: return nullptr;
   }
   return nullptr;
 }
 
 WarpFn find_vote(VoteMode mode) {
   switch (mode) {
-    case VoteMode::all:
-      return vote<VoteMode::all>;
-    case VoteMode::any:
-      return vote<VoteMode::any>;
-    case VoteMode::uni:
-      return vote<VoteMode::uni>;
-    case VoteMode::ballot:
-      return vote<VoteMode::ballot>;
-    case VoteMode::none:
-      return nullptr;
+    case VoteMode::all: return vote<VoteMode::all>;
+    case VoteMode::any: return vote<VoteMode::any>;
+    case VoteMode::uni: return vote<VoteMode::uni>;
+    case VoteMode::ballot: return vote<VoteMode::ballot>;
+    case VoteMode::none: return nullptr;
   }
   return nullptr;
 }
@@ -182,12 +172,9 @@ WarpFn find_match(const ptx::Modifiers& m) {
   const bool wide = m.type == Type::b64;
   if (!wide && m.type != Type::b32) return nullptr;
   switch (m.vote) {
-    case VoteMode::all:
-      return wide ? match_all<std::uint64_t> : match_all<Word>;
-    case VoteMode::any:
-      return wide ? match_any<std::uint64_t> : match_any<Word>;
-    default:
-      return nullptr;
+    case VoteMode::all: return wide ? match_all<std::uint64_t> : match_all<Word>;
+    case VoteMode::any: return wide ? match_any<std::uint64_t> : match_any<Word>;
+    default: return nullptr;
   }
 }
 
@@ -195,26 +182,20 @@ WarpFn find_redux(const ptx::Modifiers& m) {
   const bool is_signed = m.type == Type::s32;
   if (m.type == Type::b32) {
     switch (m.atom_op) {
-      case AtomOp::and_:
-        return redux<AtomOp::and_, Word>;
-      case AtomOp::or_:
-        return redux<AtomOp::or_, Word>;
-      case AtomOp::xor_:
-        return redux<AtomOp::xor_, Word>;
-      default:
-        return nullptr;
+      case AtomOp::and_: return redux<AtomOp::and_, Word>;
+      case AtomOp::or_: return redux<AtomOp::or_, Word>;
+      case AtomOp::xor_: return redux<AtomOp::xor_, Word>;
+      default: return nullptr;
     }
   }
   if (!is_signed && m.type != Type::u32) return nullptr;
   switch (m.atom_op) {
-    case AtomOp::add:
-      return redux<AtomOp::add, Word>;
+    case AtomOp::add: return redux<AtomOp::add, Word>;
     case AtomOp::min:
       return is_signed ? redux<AtomOp::min, std::int32_t> : redux<AtomOp::min, Word>;
     case AtomOp::max:
       return is_signed ? redux<AtomOp::max, std::int32_t> : redux<AtomOp::max, Word>;
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 
@@ -222,20 +203,13 @@ WarpFn find_redux(const ptx::Modifiers& m) {
 
 WarpFn find_warp_op(const Instr& instr) {
   switch (instr.opcode) {
-    case Opcode::shfl_:
-      return find_shfl(instr.modifiers);
-    case Opcode::vote_:
-      return find_vote(instr.modifiers.vote);
-    case Opcode::match_:
-      return find_match(instr.modifiers);
-    case Opcode::redux_:
-      return find_redux(instr.modifiers);
-    case Opcode::activemask_:
-      return activemask;
-    case Opcode::elect_:
-      return elect;
-    default:
-      return nullptr;
+    case Opcode::shfl_: return find_shfl(instr.modifiers);
+    case Opcode::vote_: return find_vote(instr.modifiers.vote);
+    case Opcode::match_: return find_match(instr.modifiers);
+    case Opcode::redux_: return find_redux(instr.modifiers);
+    case Opcode::activemask_: return activemask;
+    case Opcode::elect_: return elect;
+    default: return nullptr;
   }
 }
 

@@ -222,24 +222,12 @@ TEST(WarpOps, Reduce) {
         const auto as_signed = [](std::uint32_t v) { return static_cast<std::int32_t>(v); };
         const bool less = type == Type::s32 ? as_signed(x) < as_signed(want) : x < want;
         switch (op) {
-          case AtomOp::add:
-            want += x;
-            break;
-          case AtomOp::min:
-            want = less ? x : want;
-            break;
-          case AtomOp::max:
-            want = less ? want : x;
-            break;
-          case AtomOp::and_:
-            want &= x;
-            break;
-          case AtomOp::or_:
-            want |= x;
-            break;
-          default:
-            want ^= x;
-            break;
+          case AtomOp::add: want += x; break;
+          case AtomOp::min: want = less ? x : want; break;
+          case AtomOp::max: want = less ? want : x; break;
+          case AtomOp::and_: want &= x; break;
+          case AtomOp::or_: want |= x; break;
+          default: want ^= x; break;
         }
       }
       at_all_levels(instr, warp, active, [&](const Warp& after, unsigned lane) {

@@ -56,7 +56,7 @@ ptx::SourceLocation Program::report_location(std::uint32_t pc) const {
 }
 
 std::string demangled_variable(const std::string& name) {
-  if (!name.starts_with("_Z")) return name;   // `s` alone would read as the type short
+  if (!name.starts_with("_Z")) return name;  // `s` alone would read as the type short
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> demangled(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);

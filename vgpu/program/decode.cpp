@@ -63,8 +63,8 @@ class Reach {
       return o.kind == ptx::Operand::Kind::function;
     });
     if (callee == call.operands.end()) {
-      throw Refusal(fmt::format("{}:{}: a call through a register is not supported",
-                                module_.name, call.ptx_line));
+      throw Refusal(fmt::format("{}:{}: a call through a register is not supported", module_.name,
+                                call.ptx_line));
     }
     ptx::SourceLocation site = call.location;
     if (site.inlined_at == ptx::kNone) site.inlined_at = called_from;
@@ -99,8 +99,8 @@ void lay_out_shared(const ptx::Module& module, Program& program, Layout& layout)
     }
     bytes = round_up(bytes, std::max(variable.alignment, 1u));
     layout.shared_offset[&variable] = bytes;
-    program.shared_symbols.push_back({demangled_variable(variable.name), bytes,
-                                      static_cast<std::uint32_t>(variable.bytes)});
+    program.shared_symbols.push_back(
+        {demangled_variable(variable.name), bytes, static_cast<std::uint32_t>(variable.bytes)});
     bytes += static_cast<std::uint32_t>(variable.bytes);
   };
   for (const Instance& reached : layout.instances) {
@@ -161,7 +161,8 @@ void measure_stacks(Program& program) {
                                   ? program.functions[index + 1].entry
                                   : static_cast<std::uint32_t>(program.code.size());
     for (std::uint32_t pc = program.functions[index].entry; pc < end; ++pc) {
-      if (program.code[pc].kind == InstrKind::call) callees[index].push_back(program.code[pc].target);
+      if (program.code[pc].kind == InstrKind::call)
+        callees[index].push_back(program.code[pc].target);
     }
   }
   std::map<std::uint32_t, Depth> known;

@@ -71,7 +71,7 @@ TEST(Decode, EveryCallSiteHasItsOwnCopyWithItsOwnLine) {
   const auto line_at = [&](std::uint32_t function) {
     return program.report_location(program.functions[function].entry).line;
   };
-  EXPECT_EQ(line_at(1), 10u);   // the toolkit's header is passed over
+  EXPECT_EQ(line_at(1), 10u);  // the toolkit's header is passed over
   EXPECT_EQ(line_at(2), 20u);
   EXPECT_EQ(program.source_of(program.functions[1].entry).location.line, 5u);
   EXPECT_EQ(program.words_max, program.functions[0].words + program.functions[1].words);

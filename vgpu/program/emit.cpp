@@ -60,7 +60,7 @@ void Emitter::run() {
     } else if (ptx::bytes_of(reg.type) == 8) {
       rows_.push_back({Bank::wide, wides_++ * kWideRowBytes});
     } else {
-      rows_.push_back({});   // .b128: refused where it is used
+      rows_.push_back({});  // .b128: refused where it is used
     }
   }
   for (std::uint32_t i = 0; i < function_.locals.size(); ++i) {
@@ -120,7 +120,7 @@ void Emitter::find_blocks() {
   }
   block_of_.assign(size + 1, 0);
   for (std::uint32_t at = 0; at <= size; ++at) {
-    if (starts[at]) block_start_.push_back(at);   // the last may be empty: the end of the text
+    if (starts[at]) block_start_.push_back(at);  // the last may be empty: the end of the text
     block_of_[at] = static_cast<std::uint32_t>(block_start_.size() - 1);
   }
   if (block_start_.back() != size) block_start_.push_back(size), block_of_[size]++;
@@ -131,8 +131,7 @@ void Emitter::find_blocks() {
       if (last.operands.empty() || last.operands[0].kind != Kind::label) {
         refuse(last, "a branch without a label");
       }
-      successors_[block].push_back(
-          block_of_[function_.labels[last.operands[0].index].position]);
+      successors_[block].push_back(block_of_[function_.labels[last.operands[0].index].position]);
     }
     if (!never_falls_through(last)) successors_[block].push_back(block + 1);
   }
@@ -141,7 +140,7 @@ void Emitter::find_blocks() {
 void Emitter::emit_block(std::uint32_t block, std::uint32_t next_block) {
   block_pc_[block] = static_cast<std::uint32_t>(program_.code.size());
   const bool is_end = block + 1 == block_start_.size();
-  if (is_end) {   // running off the end of the text returns
+  if (is_end) {  // running off the end of the text returns
     Instr out;
     out.kind = function_.is_entry ? InstrKind::exit : InstrKind::ret;
     out.opcode = Opcode::ret_;
@@ -221,9 +220,7 @@ void Emitter::emit(const ptx::Instruction& in) {
     case Opcode::match_:
     case Opcode::redux_:
     case Opcode::activemask_:
-    case Opcode::elect_:
-      out.kind = InstrKind::warp;
-      return emit_compute(in, out);
+    case Opcode::elect_: out.kind = InstrKind::warp; return emit_compute(in, out);
     case Opcode::bra_:
     case Opcode::brx_:
     case Opcode::call_:
@@ -235,9 +232,7 @@ void Emitter::emit(const ptx::Instruction& in) {
     case Opcode::nop_:
     case Opcode::prefetch_:
     case Opcode::nanosleep_: return emit_control(in, out);
-    default:
-      out.kind = InstrKind::compute;
-      return emit_compute(in, out);
+    default: out.kind = InstrKind::compute; return emit_compute(in, out);
   }
 }
 

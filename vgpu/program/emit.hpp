@@ -16,14 +16,14 @@ namespace warpcheck::vgpu {
 // finding inside names the user's line, as for code that nvcc inlined.
 struct Instance {
   const ptx::Function* function = nullptr;
-  std::uint32_t called_from = ptx::kNone;   // index into Program::locations
+  std::uint32_t called_from = ptx::kNone;          // index into Program::locations
   std::map<std::uint32_t, std::uint32_t> callees;  // position of a call in the body -> instance
 };
 
 // What is decided for the whole kernel before any code is emitted.
 struct Layout {
   const ptx::Module* module = nullptr;
-  std::vector<Instance> instances;          // the kernel first
+  std::vector<Instance> instances;  // the kernel first
   std::map<const ptx::Variable*, std::uint32_t> shared_offset;
 };
 

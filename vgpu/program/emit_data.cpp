@@ -34,7 +34,8 @@ Type source_type(const ptx::Instruction& in, std::size_t position) {
     case Opcode::shl_:
     case Opcode::shr_: return position == 1 ? Type::u32 : m.type;
     case Opcode::shf_: return position == 2 ? Type::u32 : m.type;
-    case Opcode::mad_: return position == 2 && m.part == ptx::MulPart::wide ? wider(m.type) : m.type;
+    case Opcode::mad_:
+      return position == 2 && m.part == ptx::MulPart::wide ? wider(m.type) : m.type;
     case Opcode::bfe_: return position >= 1 ? Type::u32 : m.type;
     case Opcode::bfi_: return position >= 2 ? Type::u32 : m.type;
     case Opcode::lop3_: return position == 3 ? Type::u32 : m.type;
@@ -54,7 +55,7 @@ Type source_type(const ptx::Instruction& in, std::size_t position) {
 void Emitter::emit_compute(const ptx::Instruction& in, Instr& out) {
   if (in.operands.empty()) refuse(in, "no operands");
   const ptx::Operand& first = in.operands[0];
-  if (first.kind == Kind::vector) {   // d|p, p|q
+  if (first.kind == Kind::vector) {  // d|p, p|q
     if (first.parts.size() != 2) refuse(in, "a vector destination");
     out.refs[0] = destination(in, first.parts[0]);
     out.refs[4] = destination(in, first.parts[1]);
@@ -67,16 +68,16 @@ void Emitter::emit_compute(const ptx::Instruction& in, Instr& out) {
   for (std::size_t i = 1; i <= std::min<std::size_t>(sources, 4); ++i) {
     out.refs[kSlot[i - 1]] = source(in, in.operands[i], source_type(in, i - 1));
   }
-  if (in.opcode == Opcode::lop3_ && in.operands.size() >= 5) {   // d, a, b, c, table[, q]
+  if (in.opcode == Opcode::lop3_ && in.operands.size() >= 5) {  // d, a, b, c, table[, q]
     if (in.operands[4].kind != Kind::immediate) refuse(in, "a table that is no constant");
     out.offset = static_cast<std::int64_t>(in.operands[4].bits);
     out.refs[5] = in.operands.size() > 5 ? source(in, in.operands[5], Type::pred) : Ref{};
   }
-  const bool membermask_is_second = in.opcode == Opcode::vote_ || in.opcode == Opcode::match_ ||
-                                    in.opcode == Opcode::redux_;
+  const bool membermask_is_second =
+      in.opcode == Opcode::vote_ || in.opcode == Opcode::match_ || in.opcode == Opcode::redux_;
   if (membermask_is_second) std::swap(out.refs[2], out.refs[5]);
-  const bool carries_in = in.opcode == Opcode::addc_ || in.opcode == Opcode::subc_ ||
-                          in.opcode == Opcode::madc_;
+  const bool carries_in =
+      in.opcode == Opcode::addc_ || in.opcode == Opcode::subc_ || in.opcode == Opcode::madc_;
   if (out.modifiers.carry_out || carries_in) {
     if (carry_.bank == Bank::none) carry_ = temporary(Bank::predicate);
     if (out.modifiers.carry_out) out.refs[4] = carry_;
@@ -112,8 +113,7 @@ void Emitter::emit_mov(const ptx::Instruction& in, Instr& out) {
     out.modifiers.vector = static_cast<std::uint8_t>(parts.size());
     constexpr std::size_t kPacked[] = {1, 2, 3, 5};
     constexpr std::size_t kUnpacked[] = {0, 4, 3, 5};
-    out.refs[pack ? 0 : 1] =
-        pack ? destination(in, to) : source(in, from, in.modifiers.type);
+    out.refs[pack ? 0 : 1] = pack ? destination(in, to) : source(in, from, in.modifiers.type);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       out.refs[pack ? kPacked[i] : kUnpacked[i]] =
           pack ? source(in, parts[i], part) : destination(in, parts[i]);
@@ -149,7 +149,7 @@ void Emitter::emit_memory(const ptx::Instruction& in, Instr& out) {
     if (is_load) {
       out.refs[1 + i] = destination(in, parts[i]);
     } else if (parts[i].kind == Kind::reg && rows_.at(parts[i].index).bank != Bank::predicate) {
-      out.refs[1 + i] = rows_.at(parts[i].index);   // may be wider than what is stored
+      out.refs[1 + i] = rows_.at(parts[i].index);  // may be wider than what is stored
     } else {
       out.refs[1 + i] = source(in, parts[i], in.modifiers.type);
     }
@@ -170,8 +170,8 @@ void Emitter::emit_param_access(const ptx::Instruction& in, Instr& out) {
     refuse(in, "an access beyond the parameter");
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto byte = static_cast<std::uint32_t>(place.offset) +
-                      static_cast<std::uint32_t>(i) * bytes;
+    const auto byte =
+        static_cast<std::uint32_t>(place.offset) + static_cast<std::uint32_t>(i) * bytes;
     if (function_.is_entry && place.variable.scope == ptx::VariableRef::Scope::parameter) {
       if (!is_load) refuse(in, "a store to a kernel parameter");
       Instr load = out;
@@ -183,10 +183,9 @@ void Emitter::emit_param_access(const ptx::Instruction& in, Instr& out) {
     }
     std::uint32_t row = 0;
     if (!param_place(place, row)) refuse(in, "a .param variable that no call uses");
-    const Ref element =
-        is_load ? destination(in, parts[i])
-        : parts[i].kind == Kind::reg ? rows_.at(parts[i].index)
-                                     : source(in, parts[i], in.modifiers.type);
+    const Ref element = is_load                      ? destination(in, parts[i])
+                        : parts[i].kind == Kind::reg ? rows_.at(parts[i].index)
+                                                     : source(in, parts[i], in.modifiers.type);
     emit_param_element(in, out, element, row + byte / 4, byte % 4, is_load);
   }
 }
@@ -213,7 +212,8 @@ void Emitter::emit_param_element(const ptx::Instruction& in, const Instr& base, 
   };
   const bool is_signed = ptx::is_signed(in.modifiers.type);
   if (bytes == 8) {
-    if (is_load) return compute(Opcode::mov_, Type::b64, Type::none, {value, row_at(0), row_at(1)}, 2);
+    if (is_load)
+      return compute(Opcode::mov_, Type::b64, Type::none, {value, row_at(0), row_at(1)}, 2);
     return compute(Opcode::mov_, Type::b64, Type::none, {row_at(0), value, {}, {}, row_at(1)}, 2);
   }
   if (is_load) {
@@ -225,8 +225,8 @@ void Emitter::emit_param_element(const ptx::Instruction& in, const Instr& base, 
               {word, row_at(0), constants_.word(byte * 8), constants_.word(bytes * 8)});
     }
     if (value.bank == Bank::wide) {
-      compute(Opcode::cvt_, is_signed ? Type::s64 : Type::u64,
-              is_signed ? Type::s32 : Type::u32, {value, word});
+      compute(Opcode::cvt_, is_signed ? Type::s64 : Type::u64, is_signed ? Type::s32 : Type::u32,
+              {value, word});
     }
     return;
   }

@@ -10,8 +10,8 @@
 
 namespace warpcheck::vgpu {
 
-// Until the frame's size is known, rows of words beyond it (outgoing `.param` variables) are marked:
-// kOutgoingRow in row numbers, kOutgoing in offsets.
+// Until the frame's size is known, rows of words beyond it (outgoing `.param` variables) are
+// marked: kOutgoingRow in row numbers, kOutgoing in offsets.
 inline constexpr std::uint32_t kOutgoingRow = 0x4000'0000u;
 inline constexpr std::uint32_t kOutgoing = 0x8000'0000u;
 
@@ -74,22 +74,22 @@ class Emitter {
   ConstantRows& constants_;
   Program& program_;
 
-  std::vector<Ref> rows_;                       // of function_.registers
+  std::vector<Ref> rows_;  // of function_.registers
   std::uint32_t words_ = 0, wides_ = 0, predicates_ = 0, local_bytes_ = 0;
-  Ref carry_{};                                 // the condition code register CC.CF
+  Ref carry_{};  // the condition code register CC.CF
   ParamRows own_;
-  std::map<std::uint32_t, std::uint32_t> outgoing_row_;   // local index -> row in the callee
-  std::map<std::uint32_t, std::uint32_t> local_offset_;   // local index -> byte in local memory
+  std::map<std::uint32_t, std::uint32_t> outgoing_row_;  // local index -> row in the callee
+  std::map<std::uint32_t, std::uint32_t> local_offset_;  // local index -> byte in local memory
 
-  std::vector<std::uint32_t> block_start_;      // first instruction of each block
+  std::vector<std::uint32_t> block_start_;  // first instruction of each block
   std::vector<std::vector<std::uint32_t>> successors_;
-  std::vector<std::uint32_t> block_of_;         // of each body position
+  std::vector<std::uint32_t> block_of_;  // of each body position
   std::vector<std::uint32_t> block_pc_;
   struct Fixup {
     std::uint32_t pc, block;
   };
   std::vector<Fixup> fixups_;
-  std::uint32_t at_ = 0;                        // position in the body, for calls
+  std::uint32_t at_ = 0;  // position in the body, for calls
   std::uint32_t next_block_ = ptx::kNone;
 };
 

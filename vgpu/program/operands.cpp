@@ -113,10 +113,10 @@ Ref Emitter::source(const ptx::Instruction& in, const ptx::Operand& operand, Typ
     default: refuse(in, "an operand of this kind");
   }
   const Ref row = rows_.at(operand.index);
-  const Bank expected = type == Type::pred             ? Bank::predicate
-                        : ptx::bytes_of(type) == 8     ? Bank::wide
-                                                       : Bank::word;
-  if (row.bank == Bank::wide && expected == Bank::word) {   // only the low bits are meant
+  const Bank expected = type == Type::pred         ? Bank::predicate
+                        : ptx::bytes_of(type) == 8 ? Bank::wide
+                                                   : Bank::word;
+  if (row.bank == Bank::wide && expected == Bank::word) {  // only the low bits are meant
     Instr narrow = begin(in);
     narrow.kind = InstrKind::compute;
     narrow.opcode = Opcode::cvt_;

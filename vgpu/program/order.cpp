@@ -78,8 +78,8 @@ class Components {
 };
 
 // Appends the blocks of one region, entered at `entry`, to `order`.
-void order_region(const Graph& graph, const std::vector<std::uint32_t>& region,
-                  std::uint32_t entry, std::vector<std::uint32_t>& order) {
+void order_region(const Graph& graph, const std::vector<std::uint32_t>& region, std::uint32_t entry,
+                  std::vector<std::uint32_t>& order) {
   std::vector<bool> inside(graph.size(), false);
   for (const std::uint32_t block : region) inside[block] = true;
   Components components(graph, inside);
@@ -97,8 +97,8 @@ void order_region(const Graph& graph, const std::vector<std::uint32_t>& region,
       for (const std::uint32_t from : order) {
         if (!placed[from]) continue;
         const auto& next = graph[from];
-        const auto into = std::find_if(next.begin(), next.end(),
-                                       [&](std::uint32_t to) { return member[to]; });
+        const auto into =
+            std::find_if(next.begin(), next.end(), [&](std::uint32_t to) { return member[to]; });
         if (into != next.end()) {
           header = *into;
           break;

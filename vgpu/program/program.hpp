@@ -29,9 +29,7 @@ inline constexpr std::uint32_t kWideRowBytes = kWarpLanes * 8;
 struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
   friend bool operator==(const Dim3&, const Dim3&) = default;
-  [[nodiscard]] constexpr std::uint64_t count() const {
-    return std::uint64_t{x} * y * z;
-  }
+  [[nodiscard]] constexpr std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
 
 enum class Bank : std::uint8_t {
@@ -60,14 +58,23 @@ using ComputeFn = void (*)(const LaneBanks&, const Instr&, std::uint32_t mask);
 
 // How the warp loop treats an instruction.
 enum class InstrKind : std::uint8_t {
-  compute,   // rows in, rows out: `compute`
-  warp,      // reads other lanes or the warp's mask: shfl, vote, activemask, match ...
-  special,   // mov from a special register
-  param,     // ld.param of the kernel's parameters
+  compute,        // rows in, rows out: `compute`
+  warp,           // reads other lanes or the warp's mask: shfl, vote, activemask, match ...
+  special,        // mov from a special register
+  param,          // ld.param of the kernel's parameters
   local_address,  // mov of a local variable's address
-  load, store, atomic,
-  branch, jump, call, ret, exit,
-  barrier, fence, trap, nop,
+  load,
+  store,
+  atomic,
+  branch,
+  jump,
+  call,
+  ret,
+  exit,
+  barrier,
+  fence,
+  trap,
+  nop,
 };
 
 // One decoded instruction.  Operand conventions (refs):
@@ -79,23 +86,23 @@ enum class InstrKind : std::uint8_t {
 //   special, param, local_address: [0] destination
 //   shfl: [0] d, [4] p, [1] a, [2] b, [3] c, [5] membermask; vote/match: [0] d, [1] a, [5] mask
 struct Instr {
-  ComputeFn compute = nullptr;          // set by link(); compute only
+  ComputeFn compute = nullptr;  // set by link(); compute only
   std::array<Ref, 6> refs{};
-  Ref guard{};                          // predicate; none: unguarded
+  Ref guard{};  // predicate; none: unguarded
   bool guard_negated = false;
   InstrKind kind = InstrKind::nop;
   ptx::Opcode opcode = ptx::Opcode::invalid;
   ptx::SpecialRegister special = ptx::SpecialRegister::none;
   ptx::Modifiers modifiers;
-  std::int64_t offset = 0;              // added to the address; param: byte offset
-  std::uint32_t target = 0;             // branch, jump: pc; call: index into functions
-  std::uint32_t source = 0;             // index into Program::sources
+  std::int64_t offset = 0;   // added to the address; param: byte offset
+  std::uint32_t target = 0;  // branch, jump: pc; call: index into functions
+  std::uint32_t source = 0;  // index into Program::sources
 };
 
 struct Source {
   ptx::SourceLocation location;
   std::uint32_t ptx_line = 0;
-  std::string text;                     // mnemonic: "st.shared.u32"
+  std::string text;  // mnemonic: "st.shared.u32"
 };
 
 struct Parameter {
@@ -106,45 +113,43 @@ struct Parameter {
 struct Symbol {
   std::string name;
   std::uint32_t offset = 0;
-  std::uint32_t bytes = 0;              // 0: up to the end (extern __shared__)
+  std::uint32_t bytes = 0;  // 0: up to the end (extern __shared__)
 };
 
 struct FunctionCode {
   std::string name;
-  std::uint32_t entry = 0;              // pc of its first instruction
+  std::uint32_t entry = 0;                             // pc of its first instruction
   std::uint32_t words = 0, wides = 0, predicates = 0;  // rows of its frame
-  std::uint32_t local_bytes = 0;        // a lane, rounded up to 16
+  std::uint32_t local_bytes = 0;                       // a lane, rounded up to 16
 };
 
 // A constant-bank row whose value is an address that is known only when the module is loaded.
 struct AddressPatch {
-  std::uint32_t constant_offset = 0;    // of a wide or word row
-  std::uint32_t variable = 0;           // index into Module::variables
+  std::uint32_t constant_offset = 0;  // of a wide or word row
+  std::uint32_t variable = 0;         // index into Module::variables
   std::int64_t addend = 0;
   bool wide = true;
 };
 
 struct Program {
-  std::string kernel;                   // mangled name
-  std::vector<Instr> code;              // functions[0] is the kernel
+  std::string kernel;       // mangled name
+  std::vector<Instr> code;  // functions[0] is the kernel
   std::vector<FunctionCode> functions;
   std::vector<Source> sources;
   std::vector<std::string> files;
   std::vector<ptx::SourceLocation> locations;  // inlined_at chains
-  std::vector<std::byte> constants;     // rows, 64-byte aligned offsets
+  std::vector<std::byte> constants;            // rows, 64-byte aligned offsets
   std::vector<AddressPatch> patches;
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t dynamic_shared_offset = 0;  // where every extern __shared__ array begins
   std::vector<Symbol> shared_symbols;
-  std::uint32_t max_threads = 1024;     // a block: .maxntid, or the device's limit
-  std::uint32_t local_bytes_max = 0;    // deepest sum of frames a lane (no recursion)
+  std::uint32_t max_threads = 1024;   // a block: .maxntid, or the device's limit
+  std::uint32_t local_bytes_max = 0;  // deepest sum of frames a lane (no recursion)
   std::uint32_t words_max = 0, wides_max = 0, predicates_max = 0;  // deepest sums, rows
 
-  [[nodiscard]] const Source& source_of(std::uint32_t pc) const {
-    return sources[code[pc].source];
-  }
+  [[nodiscard]] const Source& source_of(std::uint32_t pc) const { return sources[code[pc].source]; }
   // The line to report for an instruction: the innermost location of its inlining and call chain
   // that is not in a header of the CUDA toolkit (atomicAdd() is one); the innermost if all are.
   [[nodiscard]] ptx::SourceLocation report_location(std::uint32_t pc) const;

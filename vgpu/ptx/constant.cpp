@@ -119,14 +119,11 @@ bool starts_constant(const Lexer& lexer) {
   const Token& token = lexer.peek();
   switch (token.kind) {
     case Token::Kind::integer:
-    case Token::Kind::real:
-      return true;
-    case Token::Kind::identifier:
-      return token.text == "WARP_SZ";
+    case Token::Kind::real: return true;
+    case Token::Kind::identifier: return token.text == "WARP_SZ";
     case Token::Kind::punctuation:
       return token.is('-') || token.is('+') || token.is('~') || token.is('(');
-    default:
-      return false;
+    default: return false;
   }
 }
 

@@ -55,15 +55,9 @@ class InstructionParser {
       return std::move(out_);
     }
     switch (mnemonic.opcode) {
-      case Opcode::bra_:
-        parse_branch();
-        break;
-      case Opcode::call_:
-        parse_call();
-        break;
-      default:
-        parse_operands();
-        break;
+      case Opcode::bra_: parse_branch(); break;
+      case Opcode::call_: parse_call(); break;
+      default: parse_operands(); break;
     }
     lexer_.expect(';');
     if (out_.unsupported.empty()) {
@@ -259,9 +253,7 @@ class InstructionParser {
     Operand out;
     out.index = symbol.index;
     switch (symbol.kind) {
-      case Symbol::Kind::reg:
-        out.kind = Operand::Kind::reg;
-        break;
+      case Symbol::Kind::reg: out.kind = Operand::Kind::reg; break;
       case Symbol::Kind::variable:
         out.kind = Operand::Kind::variable;
         out.index = kNone;

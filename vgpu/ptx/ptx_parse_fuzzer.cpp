@@ -21,16 +21,11 @@ void require(bool holds) {
 
 bool is_variable(const Module& module, const Function& function, const VariableRef& ref) {
   switch (ref.scope) {
-    case VariableRef::Scope::none:
-      return true;
-    case VariableRef::Scope::module:
-      return ref.index < module.variables.size();
-    case VariableRef::Scope::result:
-      return ref.index < function.results.size();
-    case VariableRef::Scope::parameter:
-      return ref.index < function.parameters.size();
-    case VariableRef::Scope::local:
-      return ref.index < function.locals.size();
+    case VariableRef::Scope::none: return true;
+    case VariableRef::Scope::module: return ref.index < module.variables.size();
+    case VariableRef::Scope::result: return ref.index < function.results.size();
+    case VariableRef::Scope::parameter: return ref.index < function.parameters.size();
+    case VariableRef::Scope::local: return ref.index < function.locals.size();
   }
   return false;
 }

@@ -30,10 +30,8 @@ std::uint32_t draw_held_lanes(Prng& prng, std::uint32_t active) {
   if (lanes < 2) return 0;
   switch (prng.below(7)) {
     case 0:
-    case 1:
-      return one_lane(prng, active, lanes);
-    case 2:
-      return active & ~one_lane(prng, active, lanes);
+    case 1: return one_lane(prng, active, lanes);
+    case 2: return active & ~one_lane(prng, active, lanes);
     case 3:
     case 4: {
       const std::uint32_t part = active & kLaneBit[prng.below(kLaneBit.size())];

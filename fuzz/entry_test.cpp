@@ -1,0 +1,149 @@
+#include "fuzz/entry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/case_file.hpp"
+#include "harness/registry.hpp"
+#include "vgpu/schedule/prng.hpp"
+
+namespace warpcheck::fuzz {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+const AnyPair& pair(const char* name) { return *Registry::global().find(name); }
+
+Bytes random_bytes(std::uint64_t seed) {
+  vgpu::Prng prng(seed);
+  Bytes bytes(prng.below(100));
+  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(prng.next());
+  return bytes;
+}
+
+class EntryTest : public testing::Test {
+ protected:
+  std::vector<std::uint8_t> counters_ = std::vector<std::uint8_t>(kCounters);
+
+  [[nodiscard]] std::size_t counters_hit() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(counters_, [](std::uint8_t counter) { return counter != 0; }));
+  }
+};
+
+TEST_F(EntryTest, BytesAlwaysMeanTheSame) {
+  const InputRunner runner(pair("scan_two_level"), counters_);
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const Case a = runner.decode(random_bytes(seed)), b = runner.decode(random_bytes(seed));
+    EXPECT_TRUE(a.pair->identical(a.input, b.input));
+    EXPECT_TRUE(same_settings(a.settings, b.settings));
+    EXPECT_EQ(a.tape, b.tape);
+  }
+}
+
+TEST_F(EntryTest, BytesReachEverySettingUnlessOneIsGiven) {
+  const auto settings_of = [&](const InputOptions& options) {
+    const InputRunner runner(pair("scan_tree"), counters_, options);
+    std::set<std::string> seen;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+      seen.insert(settings_summary(runner.decode(random_bytes(seed)).settings));
+    }
+    return seen.size();
+  };
+  EXPECT_EQ(settings_of({}), 4u);
+  EXPECT_EQ(settings_of({.build = cudart::Build::optimized, .warp_model = {}}), 2u);
+  EXPECT_EQ(
+      settings_of({.build = cudart::Build::unoptimized, .warp_model = vgpu::WarpModel::lockstep}),
+      1u);
+}
+
+TEST_F(EntryTest, ACleanPairNeverFails) {
+  InputRunner runner(pair("scan_hillis_steele"), counters_);
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    EXPECT_FALSE(runner.run(random_bytes(seed))) << seed;
+  }
+  EXPECT_EQ(runner.executions(), 300u);
+}
+
+TEST_F(EntryTest, FeedbackCountsWhatATrialDid) {
+  InputRunner runner(pair("scan_hillis_steele"), counters_);
+  runner.run({});
+  const std::size_t nothing = counters_hit();
+  EXPECT_GE(nothing, 1u);
+  std::ranges::fill(counters_, std::uint8_t{0});
+  runner.run(random_bytes(3));
+  EXPECT_GT(counters_hit(), 5u);
+  EXPECT_EQ(runner.shape().launches.size(), 1u);
+}
+
+TEST_F(EntryTest, WithoutFeedbackOneCounterSteps) {
+  InputRunner runner(pair("scan_hillis_steele"), counters_,
+                     {.build = {}, .warp_model = {}, .feedback = false});
+  for (std::uint64_t seed = 0; seed < 10; ++seed) runner.run(random_bytes(seed));
+  EXPECT_EQ(counters_hit(), 1u);
+}
+
+TEST_F(EntryTest, AFailureIsACaseThatReplays) {
+  InputRunner runner(pair("scan_hillis_steele_published"), counters_);
+  TrialRunner replayer;
+  int failures = 0, with_decisions = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const auto failed = runner.run(random_bytes(seed));
+    if (!failed) continue;
+    ++failures;
+    with_decisions += !std::get<vgpu::Schedule>(failed->a_case.schedule).decisions.empty();
+    const Verdict again = replayer.run(failed->a_case);
+    EXPECT_EQ(again.findings, failed->verdict.findings);
+    EXPECT_EQ(again.schedule, failed->verdict.schedule);
+    EXPECT_EQ(again.decisions_ignored, 0u);
+  }
+  EXPECT_GT(failures, 10);
+  EXPECT_GT(with_decisions, 0);
+}
+
+TEST_F(EntryTest, AFailureIsSavedSmallAndSavedOnce) {
+  const auto directory = std::filesystem::path(testing::TempDir()) / "fuzz_entry_test";
+  std::filesystem::remove_all(directory);
+  InputRunner runner(pair("scan_hillis_steele_published"), counters_,
+                     {.build = {}, .warp_model = vgpu::WarpModel::independent});
+  std::optional<FailedInput> failed;
+  for (std::uint64_t seed = 0; !failed; ++seed) failed = runner.run(random_bytes(seed));
+  const Report report = shrink_and_save(*failed, directory, 7, runner.plain_runner());
+  EXPECT_EQ(report.search->trials, 7u);
+  EXPECT_EQ(report.a_case.pair->size_of(report.a_case.input).elements, 3u);
+  ASSERT_TRUE(std::filesystem::exists(report.replay_path));
+  const auto files = std::filesystem::directory_iterator(directory);
+  EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+  const CaseRecord record = read_case(report.replay_path, Registry::global());
+  EXPECT_EQ(record.kinds, failure_kinds(report.verdict));
+  std::filesystem::remove_all(directory);
+}
+
+TEST(KnownFailures, AFailureIsNewWhenItShowsANewPlace) {
+  const auto verdict_at = [](std::initializer_list<std::uint32_t> lines) {
+    Verdict verdict;
+    for (const std::uint32_t line : lines) {
+      vgpu::Finding finding;
+      finding.kernel = "k";
+      finding.accesses = {{.role = "read", .file = "k.cu", .line = line, .ptx = ""}};
+      verdict.findings.push_back(finding);
+    }
+    return verdict;
+  };
+  KnownFailures known;
+  EXPECT_TRUE(known.add(verdict_at({1, 2})));
+  EXPECT_FALSE(known.add(verdict_at({2})));
+  EXPECT_FALSE(known.add(verdict_at({1, 2})));
+  EXPECT_TRUE(known.add(verdict_at({2, 3})));
+  EXPECT_FALSE(known.add(verdict_at({})));
+}
+
+}  // namespace
+}  // namespace warpcheck::fuzz

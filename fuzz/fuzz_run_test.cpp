@@ -1,0 +1,137 @@
+// run_fuzz(): what the jobs of a search leave behind.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include "fuzz/fuzz.hpp"
+#include "harness/pair.hpp"
+
+namespace warpcheck {
+
+struct Number {
+  int value = 0;
+};
+FIELDS(Number, value);
+
+// Host code that crashes for one number in 256.
+KERNEL_PAIR(host_crash, Number, int) = {
+    .family = "test",
+    .origin = "ours",
+    .arbitrary = [](Draw& draw) { return Number{static_cast<int>(draw.below(256))}; },
+    .kernel =
+        [](Device&, const Number& in) {
+          if (in.value == 77) std::abort();
+          return 0;
+        },
+    .reference = [](const Number&) { return 0; },
+};
+
+// Wrong for one number in 2.
+KERNEL_PAIR(wrong_number, Number, int) = {
+    .family = "test",
+    .origin = "ours",
+    .arbitrary = [](Draw& draw) { return Number{static_cast<int>(draw.below(256))}; },
+    .kernel = [](Device&, const Number& in) { return in.value / 2 * 2; },
+    .reference = [](const Number& in) { return in.value; },
+};
+
+namespace {
+
+class FuzzTest : public testing::Test {
+ protected:
+  FuzzTest() { std::filesystem::remove_all(directory_); }
+  ~FuzzTest() override { std::filesystem::remove_all(directory_); }
+
+  FuzzOptions options(const char* pair, std::uint64_t executions) {
+    FuzzOptions made;
+    made.pair = Registry::global().find(pair);
+    made.seconds = 0;
+    made.executions = executions;
+    made.cases = (directory_ / "cases").string();
+    return made;
+  }
+
+  // Tests run in processes of their own at the same time.
+  std::filesystem::path directory_ =
+      std::filesystem::path(testing::TempDir()) /
+      (std::string("fuzz_run_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+TEST_F(FuzzTest, RunsAsOftenAsItIsTold) {
+  FuzzOptions two_jobs = options("host_crash", 20);
+  two_jobs.jobs = 2;
+  EXPECT_EQ(run_fuzz(two_jobs).executions, 40u);
+}
+
+TEST_F(FuzzTest, ReportsAFailureOnceAndShrunk) {
+  FuzzOptions two_jobs = options("wrong_number", 500);
+  two_jobs.jobs = 2;
+  const FuzzOutcome outcome = run_fuzz(two_jobs);
+  EXPECT_TRUE(outcome.errors.empty());
+  ASSERT_EQ(outcome.reports.size(), 1u);
+  const Report& report = outcome.reports.front();
+  EXPECT_EQ(report.verdict.findings.front().kind, vgpu::FindingKind::mismatch);
+  EXPECT_EQ(report.a_case.pair->to_json(report.a_case.input).dump(), R"({"value":1})");
+  EXPECT_TRUE(std::filesystem::exists(report.replay_path));
+}
+
+TEST_F(FuzzTest, StopsWhenFoundIfTold) {
+  FuzzOptions stopping = options("wrong_number", 1'000'000'000);
+  stopping.stop_when_found = true;
+  const FuzzOutcome outcome = run_fuzz(stopping);
+  EXPECT_EQ(outcome.reports.size(), 1u);
+  EXPECT_LT(outcome.executions, 1'000u);
+}
+
+TEST_F(FuzzTest, SameSeedSameSearch) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 2; ++i) {
+    const FuzzOutcome outcome = run_fuzz(options("wrong_number", 300));
+    ASSERT_EQ(outcome.reports.size(), 1u);
+    texts.push_back(report_text(outcome.reports.front()));
+  }
+  EXPECT_EQ(texts[0], texts[1]);
+}
+
+TEST_F(FuzzTest, AddsToItsCorpus) {
+  FuzzOptions saving = options("scan_tree", 300);
+  saving.corpus = (directory_ / "corpus").string();
+  run_fuzz(saving);
+  EXPECT_FALSE(std::filesystem::is_empty(saving.corpus));
+}
+
+TEST_F(FuzzTest, ACrashOfHostCodeIsAnError) {
+  const FuzzOutcome outcome = run_fuzz(options("host_crash", 100'000));
+  ASSERT_EQ(outcome.errors.size(), 1u);
+  EXPECT_NE(outcome.errors.front().find("libFuzzer saved the input in"), std::string::npos);
+  const auto saved = std::filesystem::directory_iterator(directory_ / "cases" / "host_crash");
+  EXPECT_TRUE(std::any_of(begin(saved), end(saved), [](const auto& entry) {
+    return entry.path().filename().string().starts_with("crash-");
+  }));
+}
+
+TEST_F(FuzzTest, ACaseThatCannotBeSavedIsAnError) {
+  const FuzzOptions blocked = options("wrong_number", 1'000);
+  // A directory of the name that the case file wants.
+  FuzzOptions probe = blocked;
+  const std::string path = run_fuzz(probe).reports.at(0).replay_path;
+  std::filesystem::remove(path);
+  std::filesystem::create_directories(std::filesystem::path(path) / "in the way");
+  const FuzzOutcome outcome = run_fuzz(blocked);
+  ASSERT_EQ(outcome.errors.size(), 1u);
+  EXPECT_NE(outcome.errors.front().find(path), std::string::npos) << outcome.errors.front();
+}
+
+TEST_F(FuzzTest, RefusesASearchWithoutAnEnd) {
+  EXPECT_THROW(run_fuzz(options("wrong_number", 0)), std::invalid_argument);
+  FuzzOptions no_pair = options("wrong_number", 1);
+  no_pair.pair = nullptr;
+  EXPECT_THROW(run_fuzz(no_pair), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace warpcheck
