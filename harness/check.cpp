@@ -34,11 +34,12 @@ void for_each_trial(const AnyPair& pair, std::string_view property, const CheckO
   // RapidCheck catches what its body throws; an exception of ours has to leave the whole search.
   std::exception_ptr error;
   NoListener listener;
+  bool go_on = true;
   const auto testable = [&] {
-    bool go_on = false;
     try {
-      go_on = body(*cases);
+      go_on = go_on && body(*cases);  // RapidCheck runs a failed trial once more
     } catch (...) {
+      go_on = false;
       error = std::current_exception();
     }
     if (!go_on) throw rc::detail::CaseResult(rc::detail::CaseResult::Type::Failure, "failed");

@@ -51,23 +51,33 @@ class Checker {
  private:
   [[nodiscard]] bool interrupted() const { return *options_.stop != 0; }
 
+  // Stops at what cannot be run: the claims of a pair launch the same kernels.
   void check_pair(const AnyPair& pair) {
-    check(pair, "");
-    for (const PropertyEntry& property : pair.properties()) check(pair, property.name);
+    bool runs = check(pair, "");
+    for (const PropertyEntry& property : pair.properties()) {
+      runs = runs && check(pair, property.name);
+    }
   }
 
-  void check(const AnyPair& pair, const std::string& property) {
+  // Returns whether the pair could be run.
+  bool check(const AnyPair& pair, const std::string& property) {
     CheckOutcome outcome = check_claim(pair, property, options_, runner_);
     if (outcome.failures.empty()) {
       print(fmt::format("PASS {}{}{}   {} trials\n", pair.name(), property.empty() ? "" : ".",
                         property, outcome.trials));
     }
     for (Report& report : outcome.failures) {
-      const bool can_run = report.verdict.refusals.empty();
-      if (!can_run || !save_case(report, arguments_.cases)) cannot_ = true;
-      print(report_text(report));
+      const std::vector<std::string>& refusals = report.verdict.refusals;
+      if (refusals.empty()) {
+        if (!save_case(report, arguments_.cases)) cannot_ = true;
+        print(report_text(report));
+      } else {
+        complain(fmt::format("pair '{}' cannot be run: {}", pair.name(), refusals.front()));
+        cannot_ = true;
+      }
       reports_.push_back(std::move(report));
     }
+    return reports_.empty() || reports_.back().verdict.refusals.empty();
   }
 
   const Arguments& arguments_;

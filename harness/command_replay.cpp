@@ -27,9 +27,14 @@ int run_replay(const Arguments& arguments) {
       const CaseRecord record = read_case(path, Registry::global());
       ReplayOutcome outcome = replay(record, runner);
       outcome.report.replay_path = path;
-      print(report_text(outcome.report));
+      const Verdict& verdict = outcome.report.verdict;
+      if (verdict.refusals.empty()) {
+        print(report_text(outcome.report));
+      } else {
+        complain(fmt::format("{} cannot be run: {}", path, verdict.refusals.front()));
+        status = kCannot;
+      }
       if (!outcome.remark.empty()) print(fmt::format("note: {}\n", outcome.remark));
-      if (!outcome.report.verdict.refusals.empty()) status = kCannot;
       if (outcome.report.verdict.failed()) status = std::max(status, kFindings);
       all_as_recorded = all_as_recorded && outcome.as_recorded;
       reports.push_back(std::move(outcome.report));

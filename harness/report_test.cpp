@@ -92,8 +92,8 @@ TEST(ReportText, SaysWhatCannotRun) {
   report.verdict.refusals = {"kernel k: a.cu:3: wmma.load is not supported"};
   report.replay_path.clear();
   EXPECT_EQ(report_text(report),
-            "PASS fake_scan_published\n"
-            "  cannot run: kernel k: a.cu:3: wmma.load is not supported\n"
+            "CANNOT RUN fake_scan_published\n"
+            "  kernel k: a.cu:3: wmma.load is not supported\n"
             "  input: n=33, values[30]=1, rest 0; launch {grid 1, block 33}; schedule: default (0 "
             "decisions)\n");
 }

@@ -64,8 +64,10 @@ std::string schedule_text(const vgpu::Schedule& schedule) {
 }
 
 std::string headline(const Report& report) {
-  std::string text =
-      fmt::format("{} {}", report.verdict.failed() ? "FAIL" : "PASS", report.a_case.title());
+  const char* verdict = !report.verdict.refusals.empty() ? "CANNOT RUN"
+                        : report.verdict.failed()        ? "FAIL"
+                                                         : "PASS";
+  std::string text = fmt::format("{} {}", verdict, report.a_case.title());
   if (!report.search) return text + "\n";
   const auto& [trials, shrinks, complete] = *report.search;
   text += fmt::format("   after {} trial{}, {} shrink{}", trials, trials == 1 ? "" : "s", shrinks,
@@ -100,7 +102,7 @@ std::string report_text(const Report& report) {
     text += fmt::format("  ... and {} more findings\n", findings.size() - kFindingsShown);
   }
   for (const std::string& refusal : report.verdict.refusals) {
-    text += fmt::format("  cannot run: {}\n", refusal);
+    text += fmt::format("  {}\n", refusal);
   }
   const std::string settings = settings_summary(report.a_case.settings);
   text +=

@@ -55,8 +55,7 @@ std::string ptx_in_fatbinary(const void* wrapper, std::string_view user) {
             header.data, ptx::kFatbinaryHeaderBytes));
     return choose(ptx::read_fatbinary({header.data, bytes})).text;
   } catch (const ptx::FatbinaryError& error) {
-    throw vgpu::Refusal(
-        fmt::format("{}: {}; compile with PTX, e.g. nvcc -arch=compute_75", user, error.what()));
+    throw vgpu::Refusal(fmt::format("{}: {}", user, error.what()));
   }
 }
 

@@ -68,8 +68,7 @@ void Registry::add_symbol(Unit& unit, const void* host_variable, std::string_vie
 }
 
 void Registry::add_unoptimized(std::string_view text) {
-  const std::string name = fmt::format("unoptimised PTX {}", unoptimized_.size());
-  unoptimized_.push_back({std::make_unique<DeviceCode>(text, name), false});
+  unoptimized_.push_back({std::make_unique<DeviceCode>(text, "unoptimised PTX"), false});
 }
 
 Kernel* Registry::find_kernel(const void* function) const {

@@ -167,7 +167,7 @@ std::vector<PtxImage> read_fatbinary(std::span<const std::byte> bytes) {
     }
   }
   if (!images.empty()) return images;
-  if (machine_code.empty()) fail("no PTX in it");
+  if (machine_code.empty()) fail("no PTX in it: compile with PTX, e.g. nvcc -arch=compute_75");
   fail("machine code only ({}), no PTX: compile with -gencode arch=compute_NN,code=compute_NN",
        machine_code);
 }

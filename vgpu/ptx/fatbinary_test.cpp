@@ -151,7 +151,8 @@ TEST(Fatbinary, MachineCodeAloneIsRefusedByName) {
   Bytes empty = fatbinary_of({}, "");
   empty.resize(16);
   put(empty, 8, std::uint64_t{0});
-  EXPECT_EQ(error_of(empty), "fatbinary: no PTX in it");
+  EXPECT_EQ(error_of(empty),
+            "fatbinary: no PTX in it: compile with PTX, e.g. nvcc -arch=compute_75");
 }
 
 TEST(Fatbinary, SizesThatThePayloadCannotHoldAreRefused) {
