@@ -178,6 +178,8 @@ FuzzOutcome run_fuzz(const FuzzOptions& options) {
   const auto tasks = run_tasks(
       options.jobs, options.jobs,
       [&](std::size_t job, const Emit& emit) { run_job(options, job, emit); }, options.stop);
+  std::error_code not_empty;
+  std::filesystem::remove(case_directory(options.cases, *options.pair), not_empty);
   FuzzOutcome outcome;
   std::set<std::string> cases;
   for (const TaskResult& task : tasks) take_lines(task, options, cases, outcome);

@@ -67,6 +67,11 @@ TEST_F(FuzzTest, RunsAsOftenAsItIsTold) {
   EXPECT_EQ(run_fuzz(two_jobs).executions, 40u);
 }
 
+TEST_F(FuzzTest, LeavesNothingWhereNothingWasFound) {
+  run_fuzz(options("scan_tree", 20));
+  EXPECT_TRUE(std::filesystem::is_empty(directory_ / "cases"));
+}
+
 TEST_F(FuzzTest, ReportsAFailureOnceAndShrunk) {
   FuzzOptions two_jobs = options("wrong_number", 500);
   two_jobs.jobs = 2;
