@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <utility>
 
 namespace warpcheck {
 namespace detail {
@@ -48,78 +49,59 @@ std::int64_t rank(double value) {
   return bits < 0 ? INT64_MIN - bits : bits;
 }
 
-template <class T>
-std::string show_bounded(std::size_t index, const BoundedElement& element) {
-  const T out = static_cast<T>(element.out), reference = static_cast<T>(element.reference);
-  std::string text = fmt::format("out[{}] = {}, reference {}", index, out, reference);
-  if (!std::isfinite(out) || !std::isfinite(reference)) return text;
-  const std::int64_t a = rank(out), b = rank(reference);
-  const auto ulps = a > b ? static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b)
-                          : static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a);
-  text += fmt::format(" ({} ULPs apart; the error bound is {:.3g})", ulps, element.bound);
-  return text;
+// A double that holds a float is shown as that float.
+std::string show_in(double value, Precision precision) {
+  const auto single = static_cast<float>(value);
+  if (precision == Precision::single && static_cast<double>(single) == value) {
+    return fmt::format("{}", single);
+  }
+  return fmt::format("{}", value);
+}
+
+std::string share_of_bound(const BoundedElement& element) {
+  if (element.bound == 0) return "where none is allowed";
+  const std::string share = fmt::format("{:.2g}", excess(element));
+  return share == "1" ? "just over the bound" : share + " times the bound";
 }
 
 }  // namespace
 
-std::string bound_difference(std::size_t index, const BoundedElement& element, bool single) {
-  return single ? show_bounded<float>(index, element) : show_bounded<double>(index, element);
+std::uint64_t ulps_apart(double a, double b, Precision precision) {
+  const auto between = [](std::int64_t low, std::int64_t high) {
+    if (low > high) std::swap(low, high);
+    return static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
+  };
+  if (precision == Precision::double_) return between(rank(a), rank(b));
+  return between(rank(static_cast<float>(a)), rank(static_cast<float>(b)));
+}
+
+std::string show_ulps(std::uint64_t ulps) {
+  return ulps == 1 ? "1 ulp" : fmt::format("{} ulps", fmt::group_digits(ulps));
+}
+
+std::string show_bits(float value) {
+  return fmt::format("{} (0x{:08x})", value, std::bit_cast<std::uint32_t>(value));
+}
+std::string show_bits(double value) {
+  return fmt::format("{} (0x{:016x})", value, std::bit_cast<std::uint64_t>(value));
+}
+
+std::string show_count(std::size_t count) {
+  if (count == 0) return "never";
+  if (count == 1) return "once";
+  if (count == 2) return "twice";
+  return fmt::format("{} times", count);
+}
+
+std::string bound_difference(std::size_t index, const BoundedElement& element,
+                             Precision precision) {
+  const auto [out, reference, bound] = element;
+  std::string text = fmt::format("out[{}] = {}, reference {}", index, show_in(out, precision),
+                                 show_in(reference, precision));
+  if (!std::isfinite(out) || !std::isfinite(reference)) return text;
+  return text + fmt::format(" ({}, {})", show_ulps(ulps_apart(out, reference, precision)),
+                            share_of_bound(element));
 }
 
 }  // namespace detail
-
-namespace {
-
-// Sums |x_i| upwards: rounding errors of the double sum must not make the bound too small.
-class MagnitudeSum {
- public:
-  void add(double value) {
-    if (std::isfinite(value)) sum_ = std::nextafter(sum_ + std::fabs(value), kInfinity);
-  }
-  template <class T>
-  [[nodiscard]] double bound(std::size_t count) const {
-    if (sum_ == 0) return 0;
-    const double relative = gamma<T>(count == 0 ? 0 : count - 1);
-    // Beyond the largest number an order of summing may overflow where another does not.
-    if (sum_ * (1 + relative) > static_cast<double>(std::numeric_limits<T>::max())) {
-      return kInfinity;
-    }
-    return 2 * relative * sum_;
-  }
-
- private:
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  double sum_ = 0;
-};
-
-template <class T>
-double sum_bound(std::span<const T> values) {
-  MagnitudeSum sum;
-  for (const T value : values) sum.add(value);
-  return sum.bound<T>(values.size());
-}
-
-template <class T>
-std::vector<double> prefix_bounds(std::span<const T> values) {
-  std::vector<double> bounds;
-  bounds.reserve(values.size());
-  MagnitudeSum sum;
-  for (const T value : values) {
-    sum.add(value);
-    bounds.push_back(sum.bound<T>(bounds.size() + 1));
-  }
-  return bounds;
-}
-
-}  // namespace
-
-double sum_error_bound(std::span<const float> values) { return sum_bound(values); }
-double sum_error_bound(std::span<const double> values) { return sum_bound(values); }
-std::vector<double> prefix_sum_error_bounds(std::span<const float> values) {
-  return prefix_bounds(values);
-}
-std::vector<double> prefix_sum_error_bounds(std::span<const double> values) {
-  return prefix_bounds(values);
-}
-
 }  // namespace warpcheck

@@ -1,12 +1,22 @@
 // When a kernel's output agrees with its reference.
 //
-// exactly() is for integers and for everything whose order of operations is fixed.  Float sums
-// whose order differs get a bound derived from the input, never a guessed tolerance: for any two
-// orders of summing x_1..x_n, each is within gamma_(n-1) * sum|x_i| of the exact sum, where
-// gamma_k = k*u / (1 - k*u) and u is the unit roundoff (Higham, Accuracy and Stability of
-// Numerical Algorithms, 2nd ed., 4.2).
+//   exactly()             the same values: for integers, and where the order of operations is fixed
+//   bitwise()             the same bits: NaN payloads and the signs of zeros and NaNs count too
+//   ulps(k)               up to k representable numbers apart: for single operations
+//   within_error_bound(b) within a bound derived from the input (error_bounds.hpp): for sums, never
+//                         a guessed tolerance
+//   as_multiset()         the same elements, each as often, in any order
+//   stable_order()        key-value pairs in the reference's order, where pairs of equal keys keep
+//                         the order of the input
+//   order_sensitive(a)    agrees as `a` says, and may differ from schedule to schedule as long as
+//                         it does (atomics on floats)
+//
+// Under the first two, and stable_order(), all schedules that agree give the same output; under
+// the others the harness compares the outputs of schedules too, unless told of order_sensitive().
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -14,12 +24,14 @@
 #include <limits>
 #include <optional>
 #include <ranges>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
+
+#include "harness/error_bounds.hpp"
 
 namespace warpcheck {
 
@@ -90,14 +102,76 @@ std::optional<std::string> first_difference(const Output& out, const Output& oth
   }
 }
 
-// How far apart two floats may be, and where they are most outside.
+// In which type's units of the last place an error is told.
+enum class Precision { single, double_ };
+
+template <std::floating_point T>
+inline constexpr Precision precision_of =
+    std::same_as<T, float> ? Precision::single : Precision::double_;
+
+// How many representable numbers of that precision apart, both rounded to it; neither is NaN.
+std::uint64_t ulps_apart(double a, double b, Precision precision);
+// "1 ulp", "2,097,152 ulps"
+std::string show_ulps(std::uint64_t ulps);
+// "nan (0x7fc00001)"
+std::string show_bits(float value);
+std::string show_bits(double value);
+// "never", "once", "twice", "3 times"
+std::string show_count(std::size_t count);
+
+// An output, its reference, and how far apart they may be.
 struct BoundedElement {
   double out = 0, reference = 0, bound = 0;
 };
 // Over 1: `out` is outside its bound, and by how much.  An infinite bound accepts everything; a
 // reference that is not finite wants the same.
 double excess(const BoundedElement& element);
-std::string bound_difference(std::size_t index, const BoundedElement& element, bool single);
+// "out[17] = 1.5, reference 1.25 (2,097,152 ulps, 3.1 times the bound)"
+std::string bound_difference(std::size_t index, const BoundedElement& element, Precision precision);
+
+template <class T>
+std::string show_exact_bits(const T& value) {
+  if constexpr (std::floating_point<T>)
+    return show_bits(value);
+  else
+    return show_element(value);
+}
+
+template <class T>
+bool same_bits(const T& a, const T& b) {
+  static_assert(std::is_arithmetic_v<T>, "bitwise() compares numbers");
+  if constexpr (std::same_as<T, float>)
+    return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+  else if constexpr (std::same_as<T, double>)
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+  else
+    return a == b;
+}
+
+// A total order that tells every two values apart which equal_values() does.
+template <class T>
+bool value_less(const T& a, const T& b) {
+  if constexpr (std::floating_point<T>)
+    return a < b || (a == a && b != b);  // NaNs, all alike, come last
+  else
+    return a < b;
+}
+
+// The key and the value of an element that has members of those names, or is a std::pair.
+template <class Element>
+const auto& key_of(const Element& element) {
+  if constexpr (requires { element.key; })
+    return element.key;
+  else
+    return element.first;
+}
+template <class Element>
+const auto& value_of(const Element& element) {
+  if constexpr (requires { element.value; })
+    return element.value;
+  else
+    return element.second;
+}
 
 }  // namespace detail
 
@@ -112,8 +186,29 @@ struct Exactly {
 };
 inline Exactly exactly() { return {}; }
 
-// Element i may be `bounds(input)[i]` away from the reference; reports the worst.
-template <class Bounds>
+// Element for element the same bits.  What exactly() takes for equal and this does not: NaNs of
+// different payload or sign, and +0 beside -0.
+struct Bitwise {
+  template <class Input, class Output>
+  operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
+    return {.difference = [](const Input&, const Output& out,
+                             const Output& reference) -> std::optional<std::string> {
+      if (out.size() != reference.size()) {
+        return detail::size_difference(out.size(), reference.size(), "reference");
+      }
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        if (detail::same_bits(out[i], reference[i])) continue;
+        return detail::element_difference(i, detail::show_exact_bits(out[i]),
+                                          detail::show_exact_bits(reference[i]), "reference");
+      }
+      return std::nullopt;
+    }};
+  }
+};
+inline Bitwise bitwise() { return {}; }
+
+// Element i may be `bounds(input)[i]` away from the reference; reports the worst, in ulps of Unit.
+template <class Bounds, class Unit>
 struct WithinErrorBound {
   Bounds bounds;
 
@@ -140,32 +235,158 @@ struct WithinErrorBound {
         }
       }
       if (worst == out.size()) return std::nullopt;
+      constexpr detail::Precision kPrecision =
+          detail::precision_of<std::conditional_t<std::is_void_v<Unit>, Element, Unit>>;
       return detail::bound_difference(worst, {out[worst], reference[worst], bound[worst]},
-                                      std::same_as<Element, float>);
+                                      kPrecision);
     };
     return {.difference = std::move(difference), .exact = false};
   }
 };
-// `bounds`: const Input& -> std::vector<double>, one bound an element.
-template <class Bounds>
-WithinErrorBound<Bounds> within_error_bound(Bounds bounds) {
+// `bounds`: const Input& -> std::vector<double>, one bound an element.  Unit: the type that the
+// kernel computed in, where its output was widened to meet a reference of higher precision.
+template <class Unit = void, class Bounds>
+WithinErrorBound<Bounds, Unit> within_error_bound(Bounds bounds) {
   return {std::move(bounds)};
 }
 
-// gamma_k for k roundings in T: k*u / (1 - k*u); infinity when k*u >= 1.
-template <std::floating_point T>
-double gamma(std::size_t roundings) {
-  const double ku = static_cast<double>(roundings) * (std::numeric_limits<T>::epsilon() / 2);
-  return ku < 1 ? ku / (1 - ku) : std::numeric_limits<double>::infinity();
+// Up to `allowed` representable numbers apart; both zeros are one, and what is not finite must be
+// the same.  Reports the worst.
+struct Ulps {
+  std::uint64_t allowed;
+
+  template <class Input, class Output>
+  operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
+    using Element = std::ranges::range_value_t<Output>;
+    static_assert(std::floating_point<Element>, "ulps() is for floating-point arrays");
+    auto difference = [k = allowed](const Input&, const Output& out,
+                                    const Output& reference) -> std::optional<std::string> {
+      if (out.size() != reference.size()) {
+        return detail::size_difference(out.size(), reference.size(), "reference");
+      }
+      std::size_t worst = out.size();
+      std::uint64_t worst_ulps = k;
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        const std::uint64_t at_i = distance(out[i], reference[i]);
+        if (at_i > worst_ulps) {
+          worst_ulps = at_i;
+          worst = i;
+        }
+      }
+      if (worst == out.size()) return std::nullopt;
+      std::string text =
+          detail::element_difference(worst, detail::show_element(out[worst]),
+                                     detail::show_element(reference[worst]), "reference");
+      if (worst_ulps == kNever) return text;
+      return text + " (" + detail::show_ulps(worst_ulps) + ", at most " + std::to_string(k) +
+             " allowed)";
+    };
+    return {.difference = std::move(difference), .exact = allowed == 0};
+  }
+
+ private:
+  static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+
+  template <class T>
+  static std::uint64_t distance(T a, T b) {
+    if (detail::equal_values(a, b)) return 0;
+    constexpr T kLargest = std::numeric_limits<T>::max();
+    const auto is_finite = [](T x) { return -kLargest <= x && x <= kLargest; };
+    if (!is_finite(a) || !is_finite(b)) return kNever;
+    return detail::ulps_apart(a, b, detail::precision_of<T>);
+  }
+};
+inline Ulps ulps(std::uint64_t allowed) { return {allowed}; }
+
+// The same elements, each as often; reports the smallest that is not.
+struct AsMultiset {
+  template <class Input, class Output>
+  operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
+    auto difference = [](const Input&, Output out, Output reference) -> std::optional<std::string> {
+      if (out.size() != reference.size()) {
+        return detail::size_difference(out.size(), reference.size(), "reference");
+      }
+      using Element = std::ranges::range_value_t<Output>;
+      std::sort(out.begin(), out.end(), detail::value_less<Element>);
+      std::sort(reference.begin(), reference.end(), detail::value_less<Element>);
+      const auto [mine, theirs] =
+          std::mismatch(out.begin(), out.end(), reference.begin(), detail::equal_values<Element>);
+      if (mine == out.end()) return std::nullopt;
+      const Element first = detail::value_less<Element>(*mine, *theirs) ? *mine : *theirs;
+      const auto count = [&](const Output& all) {
+        return detail::show_count(
+            static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](const Element& x) {
+              return detail::equal_values(x, first);
+            })));
+      };
+      return detail::show_element(first) + " is in out " + count(out) + ", in the reference " +
+             count(reference);
+    };
+    return {.difference = std::move(difference), .exact = false};
+  }
+};
+inline AsMultiset as_multiset() { return {}; }
+
+// Pairs as the reference has them; says of a wrong one whether its key is wrong, its value is, or
+// only the order among equal keys.  Elements have members key and value, or are std::pair.
+struct StableOrder {
+  template <class Input, class Output>
+  operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
+    return {.difference = [](const Input&, const Output& out,
+                             const Output& reference) -> std::optional<std::string> {
+      if (out.size() != reference.size()) {
+        return detail::size_difference(out.size(), reference.size(), "reference");
+      }
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        if (!same_pair(out[i], reference[i])) return explain(out, reference, i);
+      }
+      return std::nullopt;
+    }};
+  }
+
+ private:
+  template <class Element>
+  static bool same_pair(const Element& a, const Element& b) {
+    return detail::equal_values(detail::key_of(a), detail::key_of(b)) &&
+           detail::equal_values(detail::value_of(a), detail::value_of(b));
+  }
+
+  template <class Element>
+  static std::string show(const Element& element) {
+    return "(" + detail::show_element(detail::key_of(element)) + ", " +
+           detail::show_element(detail::value_of(element)) + ")";
+  }
+
+  template <class Output>
+  static std::string explain(const Output& out, const Output& reference, std::size_t index) {
+    const auto& wrong = out[index];
+    std::string text =
+        detail::element_difference(index, show(wrong), show(reference[index]), "reference");
+    const bool key_agrees =
+        detail::equal_values(detail::key_of(wrong), detail::key_of(reference[index]));
+    const bool is_elsewhere = std::any_of(reference.begin(), reference.end(),
+                                          [&](const auto& x) { return same_pair(x, wrong); });
+    if (key_agrees && is_elsewhere) text += ": equal keys are not in the order of the input";
+    return text;
+  }
+};
+inline StableOrder stable_order() { return {}; }
+
+// Agrees as `wrapped` says, and need not be the same under every schedule.
+template <class Wrapped>
+struct OrderSensitive {
+  Wrapped wrapped;
+
+  template <class Input, class Output>
+  operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
+    Agreement<Input, Output> agreement = wrapped;
+    agreement.order_sensitive = true;
+    return agreement;
+  }
+};
+template <class Wrapped>
+OrderSensitive<Wrapped> order_sensitive(Wrapped wrapped) {
+  return {std::move(wrapped)};
 }
-
-// How far two summations of `values`, in any two orders and each in T, may be apart:
-// 2 * gamma_(n-1) * sum|x_i|.  Infinite where an intermediate sum might overflow.
-double sum_error_bound(std::span<const float> values);
-double sum_error_bound(std::span<const double> values);
-
-// The same for every prefix: element i bounds the sum of values[0..i] (an inclusive scan).
-std::vector<double> prefix_sum_error_bounds(std::span<const float> values);
-std::vector<double> prefix_sum_error_bounds(std::span<const double> values);
 
 }  // namespace warpcheck

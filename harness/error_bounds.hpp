@@ -1,0 +1,71 @@
+// How far a floating-point result may be from the exact one, derived from the input and from how
+// many operations rounded it.
+//
+// u is the unit roundoff, half of T's epsilon.  Each bound is rounded upwards and is infinite
+// where an intermediate result might overflow.  Values that are not finite are left out: what they
+// lead to is not a matter of rounding.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace warpcheck {
+
+// gamma_k for k roundings in T: k*u / (1 - k*u); infinity when k*u >= 1.  Higham, Accuracy and
+// Stability of Numerical Algorithms, 2nd ed., 3.1.
+template <std::floating_point T>
+double gamma(std::size_t roundings) {
+  const double ku = static_cast<double>(roundings) * (std::numeric_limits<T>::epsilon() / 2);
+  return ku < 1 ? ku / (1 - ku) : std::numeric_limits<double>::infinity();
+}
+
+// How far two summations of `values`, in any two orders and each in T, may be apart:
+// 2 * gamma_(n-1) * sum|x_i|, since each is within half of that of the exact sum (Higham 4.2).
+double sum_error_bound(std::span<const float> values);
+double sum_error_bound(std::span<const double> values);
+
+// The same for every prefix: element i bounds the sum of values[0..i] (an inclusive scan).
+std::vector<double> prefix_sum_error_bounds(std::span<const float> values);
+std::vector<double> prefix_sum_error_bounds(std::span<const double> values);
+
+// What arithmetic does with numbers below the smallest normal one.
+enum class Subnormals { kept, flushed };
+
+// Compensated summation (Kahan 1965) of `terms` terms in sequence: what the error is at most, as a
+// share of sum|x_i|.  Nothing for one term and u for two; from three on
+//
+//   3u + 8*terms*u^2.
+//
+// The textbooks' first-order term is 2u (Goldberg 1991, theorem 8; Higham 4.3).  It is too small:
+// error_bounds_test.cpp has 13 floats whose compensated sum is off by 2.23u.  The proof of 3u:
+//   y_k = fl(x_k - c_(k-1))                    = x_k - c_(k-1) + h_k
+//   s_k = fl(s_(k-1) + y_k)                    = s_(k-1) + y_k + e_k
+//   c_k = fl(fl(s_k - s_(k-1)) - y_k)          = e_k + f_k
+// Then s_k - c_k = s_(k-1) - c_(k-1) + x_k + h_k - f_k, which telescopes:
+//   s_n - sum x_k = sum_(k<=n) h_k - sum_(k<n) f_k + e_n.
+// |h_k| <= u|x_k - c_(k-1)| and |e_n| <= u|s_n|.  Where |s_(k-1)| >= |y_k|, c_k is exact (Dekker
+// 1971) and f_k = 0; elsewhere only the inner subtraction rounds, so |f_k| <= u|y_k + e_k|.  Each
+// of the three sums is thus at most u * sum|x_k|, but for terms in u^2: |c_k| <= u(|s_k| + 2|y_k|)
+// and there are n of them, each once in h and once in f.
+// Precondition: terms * u <= 1/64; throws std::invalid_argument otherwise.
+double kahan_error_share(std::size_t terms);
+
+// The bound for the compensated sum of `values` in float.  Flushed: every operation may lose up to
+// 2^-126 more, and four of them a term and one at the end matter; the bound grows by
+// 6 * terms * 2^-126.  The values themselves are taken as they are: flush them before.
+double kahan_sum_error_bound(std::span<const float> values, Subnormals = Subnormals::kept);
+
+// The bound for the compensated sum of the products a[i] * b[i] in float, whether a compiler fuses
+// a product with the subtraction that follows it (exact), or rounds it first.  The rounding of
+// every product, also below the normal range, is known exactly, and added.
+double kahan_dot_error_bound(std::span<const float> a, std::span<const float> b,
+                             Subnormals = Subnormals::kept);
+
+// `threads` sums, of every threads-th value each, and the sum of those sums, all compensated.
+double kahan_strided_sum_error_bound(std::span<const float> values, std::size_t threads,
+                                     Subnormals = Subnormals::kept);
+
+}  // namespace warpcheck
