@@ -90,8 +90,8 @@ double kahan_error_share(std::size_t terms) {
         fmt::format("kahan_error_share: expected at most 2^18 terms, found {}", terms));
   }
   if (terms <= 1) return 0;
-  if (terms == 2) return kUnitRoundoff;
-  return 3 * kUnitRoundoff + 8 * count * kUnitRoundoff * kUnitRoundoff;
+  const double roundings = terms == 2 ? 1 : 3;
+  return roundings * kUnitRoundoff + 8 * count * kUnitRoundoff * kUnitRoundoff;
 }
 
 double kahan_sum_error_bound(std::span<const float> values, Subnormals subnormals) {

@@ -35,9 +35,11 @@ std::vector<double> prefix_sum_error_bounds(std::span<const double> values);
 enum class Subnormals { kept, flushed };
 
 // Compensated summation (Kahan 1965) of `terms` terms in sequence: what the error is at most, as a
-// share of sum|x_i|.  Nothing for one term and u for two; from three on
+// share of sum|x_i|.  Nothing for one term, u + 16u^2 for two, and from three on
 //
 //   3u + 8*terms*u^2.
+//
+// The terms in u^2 leave room for an exact sum that was rounded to double.
 //
 // The textbooks' first-order term is 2u (Goldberg 1991, theorem 8; Higham 4.3).  It is too small:
 // error_bounds_test.cpp has 13 floats whose compensated sum is off by 2.23u.  The proof of 3u:

@@ -7,7 +7,9 @@
 //   - vectors of n elements drop the same positions,
 //   - integers equal to n become m,
 //   - vectors of n * k elements, k another integer field, keep their first m * k (a matrix loses
-//     rows or columns), and
+//     rows or columns),
+//   - vectors of n * n elements, n such an integer, are square matrices: they drop the same rows
+//     and columns, and
 //   - launches follow where an extent of theirs is recognisably a function of n (follow()); a
 //     candidate in which they stay as they are comes second.
 #pragma once
@@ -137,6 +139,36 @@ T lower_integer(const T& value, std::uint64_t from, std::uint64_t to, Launches l
   return changed;
 }
 
+// Whether a vector is a matrix of `extent` rows and columns.
+template <Reflected T>
+bool has_square(const T& value, std::uint64_t extent) {
+  bool found = false;
+  for_each_field(value, [&]<class Member>(const char*, const Member& member) {
+    if constexpr (is_vector<Member>) {
+      found = found || (extent > 1 && member.size() == extent * extent);
+    }
+  });
+  return found;
+}
+
+template <Reflected T>
+T drop_rows_and_columns(const T& value, std::size_t extent, Chunk chunk, Launches launches) {
+  const auto is_kept = [&](std::size_t i) { return i < chunk.begin || i >= chunk.end; };
+  T changed = value;
+  for_each_field(changed, [&]<class Member>(const char*, Member& member) {
+    if constexpr (is_vector<Member>) {
+      if (member.size() != extent * extent) return;
+      std::size_t kept = 0;
+      for (std::size_t i = 0; i < extent * extent; ++i) {
+        if (is_kept(i / extent) && is_kept(i % extent)) member[kept++] = member[i];
+      }
+      member.resize(kept);
+    }
+  });
+  follow_extent(changed, extent, extent - chunk.length(), launches);
+  return changed;
+}
+
 // Whether a launch of `value` changes when the extent steps; else both ways are one candidate.
 template <Reflected T>
 bool launches_follow(const T& value, std::uint64_t from, std::uint64_t to) {
@@ -163,6 +195,16 @@ struct ShrinkTraits<T> {
     using namespace shrink_detail;  // NOLINT(google-build-using-namespace)
     const SharedExtents shared = extents_of(value);
     for (const std::uint64_t extent : shared.integers) {
+      if (has_square(value, extent)) {
+        const auto offer_square = [&](Chunk chunk) {
+          return (launches_follow(value, extent, extent - chunk.length()) && take([&] {
+                    return drop_rows_and_columns(value, extent, chunk, Launches::follow);
+                  })) ||
+                 take([&] { return drop_rows_and_columns(value, extent, chunk, Launches::stay); });
+        };
+        if (for_each_chunk(extent, offer_square)) return true;
+        continue;
+      }
       const auto offer = [&](std::uint64_t to) {
         return (launches_follow(value, extent, to) &&
                 take([&] { return lower_integer(value, extent, to, Launches::follow); })) ||

@@ -73,6 +73,10 @@ class Core {
   std::size_t split(Warp& warp, std::size_t index, std::uint32_t lanes);
   void bind(Running& run, const Fragment& fragment);
   void read_special(Running& run, const Instr& instr, std::uint32_t mask);
+  // Warp instructions of the launch, the running one included.
+  [[nodiscard]] std::uint64_t steps_so_far() const {
+    return outcome_.steps + (fragment_steps_left_ - launch_steps_left_);
+  }
   void edge(std::uint32_t from, std::uint32_t to) {
     if (want_edges_) notify([&](Observer& o) { o.on_edge(from, to, *program_); });
   }
@@ -122,6 +126,7 @@ class Core {
   std::uint64_t run_ = 0;                // launches so far
   std::uint32_t next_block_ = 0;         // the first not yet dispatched
   std::uint32_t launch_steps_left_ = 0;  // of the running warp's quantum
+  std::uint32_t fragment_steps_left_ = 0;  // the same, when the running fragment began
 
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> resident_;  // by ascending block

@@ -153,6 +153,27 @@ TEST_F(MachineTest, DivergedLanesMeetAgain) {
   EXPECT_EQ(seen_.accesses[0].mask, 0xffu);
 }
 
+TEST_F(MachineTest, TheClockCountsTheWarpInstructionsOfTheLaunch) {
+  // Lane 1 goes around a loop once more than lane 0: two fragments, which meet again.
+  compile(
+      "mov.u32 %r2, %clock; mov.u32 %r3, 0;\n"
+      "LOOP: add.u32 %r3, %r3, 1; setp.le.u32 %p1, %r3, %r1; @%p1 bra LOOP;\n"
+      "mov.u64 %rd4, %clock64; mov.u32 %r4, %clock_hi; cvt.u32.u64 %r5, %rd4;\n"
+      "sub.u32 %r6, %r5, %r2; st.global.v2.u32 [%rd2], {%r6, %r4};");
+  const Outcome outcome = run({1, 1, 1}, {1, 1, 1});
+  // The step after the first reading, the loop of three, the second reading.
+  EXPECT_EQ(ints(2), (std::vector<std::uint32_t>{5, 0}));
+  EXPECT_EQ(outcome.steps, 15u);
+  compile(
+      "mov.u32 %r2, %clock; mov.u32 %r3, 0;\n"
+      "LOOP: add.u32 %r3, %r3, 1; setp.le.u32 %p1, %r3, %r1; @%p1 bra LOOP;\n"
+      "mov.u32 %r5, %clock; sub.u32 %r6, %r5, %r2; st.global.u32 [%rd2], %r6;");
+  run({1, 1, 1}, {2, 1, 1});
+  EXPECT_EQ(ints(2), (std::vector<std::uint32_t>{8, 8}));
+  run({1, 1, 1}, {33, 1, 1});  // the second warp waits for its turn before its first reading
+  EXPECT_EQ(ints(1), (std::vector<std::uint32_t>{98}));
+}
+
 TEST_F(MachineTest, BarriersOrderWarps) {
   // share[t] = t; barrier; out[t] = share[63 - t]
   compile(

@@ -129,10 +129,10 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
   const Instr* const code = program_->code.data();
   const auto lanes = static_cast<std::uint64_t>(std::popcount(run.mask));
   std::uint64_t lane_steps = 0;
-  const std::uint32_t steps_before = launch_steps_left_;
+  fragment_steps_left_ = launch_steps_left_;
   const auto finish = [&](Step step) {
     outcome_.lane_steps += lane_steps;
-    outcome_.steps += steps_before - launch_steps_left_;
+    outcome_.steps += fragment_steps_left_ - launch_steps_left_;
     return step;
   };
   const auto park = [&] { warp.fragments[index].pc = run.pc; };
@@ -385,14 +385,14 @@ void Core::read_special(Running& run, const Instr& instr, std::uint32_t mask) {
     case SpecialRegister::lanemask_le: return each([](unsigned l) { return (2u << l) - 1; });
     case SpecialRegister::lanemask_gt: return each([](unsigned l) { return ~((2u << l) - 1); });
     case SpecialRegister::lanemask_ge: return each([](unsigned l) { return ~((1u << l) - 1); });
-    // Time is counted in warp instructions of the launch.
+    // Time is counted in warp instructions of the launch, this one included: it depends on nothing
+    // but the case, every reading is later than those before it, and all warps read one clock.
     case SpecialRegister::clock:
     case SpecialRegister::clock64:
     case SpecialRegister::globaltimer:
-    case SpecialRegister::globaltimer_lo:
-      return uniform(outcome_.steps + (limits_.quantum - launch_steps_left_));
+    case SpecialRegister::globaltimer_lo: return uniform(steps_so_far());
     case SpecialRegister::clock_hi:
-    case SpecialRegister::globaltimer_hi: return uniform(outcome_.steps >> 32);
+    case SpecialRegister::globaltimer_hi: return uniform(steps_so_far() >> 32);
     case SpecialRegister::dynamic_smem_size: return uniform(launch_->dynamic_shared_bytes);
     case SpecialRegister::total_smem_size:
       return uniform(program_->dynamic_shared_offset + launch_->dynamic_shared_bytes);

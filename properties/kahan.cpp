@@ -1,0 +1,345 @@
+// Compensated sums and matrix products: bit for bit as the sequential reference without
+// contraction, within the derived bound of the exact result in other builds; and their naive
+// twins, which are not.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <span>
+#include <vector>
+
+#include "harness/generators.hpp"
+#include "harness/generators_matrices.hpp"
+#include "harness/pair.hpp"
+#include "kernels/kahan_matmul.hpp"
+#include "kernels/kahan_matmul_tiled.hpp"
+#include "kernels/kahan_sum.hpp"
+#include "kernels/specimens/kahan_naive.hpp"
+#include "reference/exact_sum.hpp"
+#include "reference/kahan.hpp"
+
+namespace warpcheck {
+
+using Floats = std::vector<float>;
+using Doubles = std::vector<double>;
+
+// One block sums `in`.
+struct KahanSumInput {
+  Floats in;
+  LaunchConfig launch;
+};
+FIELDS(KahanSumInput, in, launch);
+
+// Two n x n matrices, by rows.
+struct KahanMatmulInput {
+  int n = 0;
+  Floats a;
+  Floats b;
+};
+FIELDS(KahanMatmulInput, n, a, b);
+
+namespace {
+
+constexpr int kElementsMax = 2'000;
+constexpr int kRowsMax = 64;
+
+bool all_finite(const Floats& values) {
+  return std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); });
+}
+
+// --- inputs -----------------------------------------------------------------------------------
+
+bool is_one_block(const KahanSumInput& input) {
+  const auto is_row = [](const Dim3& extents) { return extents.y == 1 && extents.z == 1; };
+  const LaunchConfig& launch = input.launch;
+  return is_row(launch.grid) && is_row(launch.block) && launch.grid.x == 1 && launch.block.x >= 1 &&
+         launch.block.x <= 1024 && launch.shared_bytes == 0 && input.in.size() <= kElementsMax;
+}
+
+// Half of them made so that what is lost matters, half of all that floats can be.
+KahanSumInput draw_sum(Draw& draw) {
+  const auto n = static_cast<std::size_t>(draw(sizes({.max = kElementsMax})));
+  const std::uint32_t block = draw.once_in(3) ? 1 : draw(blocks(256));
+  Floats in = draw.once_in(4) ? draw(swamped_matrices<float>(n == 0 ? 0 : 1, n))
+                              : draw(vectors(n, floats<float>()));
+  return {std::move(in), {.grid = 1, .block = block}};
+}
+
+bool is_square(const KahanMatmulInput& input) {
+  if (input.n < 0 || input.n > kRowsMax) return false;
+  const auto elements = static_cast<std::size_t>(input.n) * static_cast<std::size_t>(input.n);
+  return input.a.size() == elements && input.b.size() == elements;
+}
+
+KahanMatmulInput draw_matmul(Draw& draw, const Gen<float>& element) {
+  const int n = draw(matrix_sizes({.max = 40, .tile = kKahanTile}));
+  const auto rows = static_cast<std::size_t>(n);
+  if (draw.once_in(4))
+    return {n, draw(swamped_matrices<float>(rows, rows)), Floats(rows * rows, 1)};
+  return {n, draw(matrices(rows, rows, element)), draw(matrices(rows, rows, element))};
+}
+KahanMatmulInput draw_any_matmul(Draw& draw) { return draw_matmul(draw, floats<float>()); }
+
+// Specimens are to show rounding, and nothing else.
+KahanSumInput draw_finite_sum(Draw& draw) {
+  KahanSumInput input = draw_sum(draw);
+  std::replace_if(
+      input.in.begin(), input.in.end(), [](float x) { return !std::isfinite(x); }, 0.0F);
+  return input;
+}
+KahanMatmulInput draw_finite_matmul(Draw& draw) {
+  return draw_matmul(draw, floats<float>({.nan = false, .infinities = false}));
+}
+
+// --- kernels ----------------------------------------------------------------------------------
+
+using SumKernel = cudaError_t (*)(const float*, float*, int, dim3);
+using MatmulKernel = cudaError_t (*)(const float*, const float*, float*, int);
+using TimedMatmulKernel = cudaError_t (*)(const float*, const float*, float*, int, clock_t*);
+
+template <SumKernel sum>
+Floats run_sum(Device& device, const KahanSumInput& input) {
+  const auto in = device.upload(input.in);
+  auto out = device.array<float>(1);
+  device.check(sum(in.data(), out.data(), static_cast<int>(input.in.size()), input.launch.block));
+  return out.download();
+}
+
+template <MatmulKernel matmul>
+Floats run_matmul(Device& device, const KahanMatmulInput& input) {
+  const auto a = device.upload(input.a);
+  const auto b = device.upload(input.b);
+  auto c = device.array<float>(input.a.size());
+  device.check(matmul(a.data(), b.data(), c.data(), input.n));
+  return c.download();
+}
+
+struct TimedProduct {
+  Floats values;
+  std::vector<clock_t> cycles;  // of each block
+};
+
+template <TimedMatmulKernel matmul>
+TimedProduct run_timed(Device& device, const KahanMatmulInput& input) {
+  const auto a = device.upload(input.a);
+  const auto b = device.upload(input.b);
+  auto c = device.array<float>(input.a.size());
+  auto cycles = device.array<clock_t>(static_cast<std::size_t>(kahan_matmul_blocks(input.n)));
+  device.check(matmul(a.data(), b.data(), c.data(), input.n, cycles.data()));
+  return {c.download(), cycles.download()};
+}
+
+template <TimedMatmulKernel matmul>
+Floats run_timed_matmul(Device& device, const KahanMatmulInput& input) {
+  return run_timed<matmul>(device, input).values;
+}
+
+// For pairs whose reference has more digits than the kernel.
+template <auto run, class Input>
+Doubles widened(Device& device, const Input& input) {
+  const Floats values = run(device, input);
+  return {values.begin(), values.end()};
+}
+
+// --- references -------------------------------------------------------------------------------
+
+// The GPU has one NaN for all results (PTX ISA, "Floating Point Instructions").
+Floats with_the_gpus_nan(Floats values) {
+  for (float& value : values) {
+    if (std::isnan(value)) value = std::bit_cast<float>(0x7fffffffU);
+  }
+  return values;
+}
+
+Floats sequential_sum(const KahanSumInput& input) {
+  return with_the_gpus_nan(
+      {reference::kahan_sum(input.in, static_cast<int>(input.launch.block.x))});
+}
+
+Floats sequential_matmul(const KahanMatmulInput& input) {
+  return with_the_gpus_nan(reference::kahan_matmul(input.a, input.b, input.n));
+}
+
+// Exact where that is a number; else what a compensated sum makes of infinities and NaNs, which
+// does not depend on rounding.
+Doubles exact_sum(const KahanSumInput& input) {
+  if (all_finite(input.in)) return {reference::exact_sum(input.in)};
+  return {static_cast<double>(sequential_sum(input)[0])};
+}
+
+Doubles exact_matmul(const KahanMatmulInput& input) {
+  Doubles products = reference::exact_matmul(input.a, input.b, input.n);
+  if (all_finite(input.a) && all_finite(input.b)) return products;
+  const Floats sequential = sequential_matmul(input);
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    if (!std::isfinite(products[i])) products[i] = static_cast<double>(sequential[i]);
+  }
+  return products;
+}
+
+// -use_fast_math reads subnormals as zeros.
+KahanSumInput flushed(KahanSumInput input) {
+  input.in = reference::flushed(std::move(input.in));
+  return input;
+}
+KahanMatmulInput flushed(KahanMatmulInput input) {
+  input.a = reference::flushed(std::move(input.a));
+  input.b = reference::flushed(std::move(input.b));
+  return input;
+}
+
+// --- agreement --------------------------------------------------------------------------------
+
+Doubles sum_bound(const KahanSumInput& input, Subnormals subnormals) {
+  return {kahan_strided_sum_error_bound(input.in, input.launch.block.x, subnormals)};
+}
+
+Doubles matmul_bounds(const KahanMatmulInput& input, Subnormals subnormals) {
+  const auto n = static_cast<std::size_t>(input.n);
+  Doubles bounds;
+  Floats column(n);
+  bounds.resize(n * n);
+  for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t k = 0; k < n; ++k) column[k] = input.b[k * n + j];
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto row = std::span(input.a).subspan(i * n, n);
+      bounds[i * n + j] = kahan_dot_error_bound(row, column, subnormals);
+    }
+  }
+  return bounds;
+}
+
+auto within_compensated_sum_bound() {
+  return within_error_bound<float>(
+      [](const KahanSumInput& input) { return sum_bound(input, Subnormals::kept); });
+}
+auto within_compensated_dot_bound() {
+  return within_error_bound<float>(
+      [](const KahanMatmulInput& input) { return matmul_bounds(input, Subnormals::kept); });
+}
+auto within_flushed_sum_bound() {
+  return within_error_bound<float>(
+      [](const KahanSumInput& input) { return sum_bound(flushed(input), Subnormals::flushed); });
+}
+auto within_flushed_dot_bound() {
+  return within_error_bound<float>([](const KahanMatmulInput& input) {
+    return matmul_bounds(flushed(input), Subnormals::flushed);
+  });
+}
+
+}  // namespace
+
+// --- clean pairs, without contraction ---------------------------------------------------------
+
+KERNEL_PAIR(kahan_sum, KahanSumInput, Floats) = {
+    .family = "kahan",
+    .origin = "ours, after Kahan 1965; -fmad=false",
+    .domain = is_one_block,
+    .arbitrary = draw_sum,
+    .kernel = run_sum<::kahan_sum>,
+    .reference = sequential_sum,
+    .agreement = bitwise(),
+};
+
+KERNEL_PAIR(kahan_matmul, KahanMatmulInput, Floats) = {
+    .family = "kahan",
+    .origin = "published: one thread an element, timed by clock(); -fmad=false",
+    .domain = is_square,
+    .arbitrary = draw_any_matmul,
+    .kernel = run_timed_matmul<::kahan_matmul>,
+    .reference = sequential_matmul,
+    .agreement = bitwise(),
+};
+
+KERNEL_PAIR(kahan_matmul_tiled, KahanMatmulInput, Floats) = {
+    .family = "kahan",
+    .origin = "ours: the same through tiles in shared memory; -fmad=false",
+    .domain = is_square,
+    .arbitrary = draw_any_matmul,
+    .kernel = run_matmul<kahan_matmul_tiled>,
+    .reference = sequential_matmul,
+    .agreement = bitwise(),
+};
+
+// --- clean pairs, other builds ----------------------------------------------------------------
+
+KERNEL_PAIR(kahan_sum_contracted, KahanSumInput, Doubles) = {
+    .family = "kahan",
+    .origin = "ours, after Kahan 1965; default build",
+    .domain = is_one_block,
+    .arbitrary = draw_sum,
+    .kernel = widened<run_sum<kahan_sum_contracted>, KahanSumInput>,
+    .reference = exact_sum,
+    .agreement = within_compensated_sum_bound(),
+};
+
+KERNEL_PAIR(kahan_sum_fast_math, KahanSumInput, Doubles) = {
+    .family = "kahan",
+    .origin = "ours, after Kahan 1965; -use_fast_math",
+    .domain = is_one_block,
+    .arbitrary = draw_sum,
+    .kernel = widened<run_sum<kahan_sum_fast_math>, KahanSumInput>,
+    .reference = [](const KahanSumInput& input) { return exact_sum(flushed(input)); },
+    .agreement = within_flushed_sum_bound(),
+};
+
+KERNEL_PAIR(kahan_matmul_contracted, KahanMatmulInput, Doubles) = {
+    .family = "kahan",
+    .origin = "published: one thread an element, timed by clock(); default build",
+    .domain = is_square,
+    .arbitrary = draw_any_matmul,
+    .kernel = widened<run_timed_matmul<kahan_matmul_contracted>, KahanMatmulInput>,
+    .reference = exact_matmul,
+    .agreement = within_compensated_dot_bound(),
+};
+
+KERNEL_PAIR(kahan_matmul_tiled_contracted, KahanMatmulInput, Doubles) = {
+    .family = "kahan",
+    .origin = "ours: the same through tiles in shared memory; default build",
+    .domain = is_square,
+    .arbitrary = draw_any_matmul,
+    .kernel = widened<run_matmul<kahan_matmul_tiled_contracted>, KahanMatmulInput>,
+    .reference = exact_matmul,
+    .agreement = within_compensated_dot_bound(),
+};
+
+KERNEL_PAIR(kahan_matmul_fast_math, KahanMatmulInput, Doubles) = {
+    .family = "kahan",
+    .origin = "published: one thread an element, timed by clock(); -use_fast_math",
+    .domain = is_square,
+    .arbitrary = draw_any_matmul,
+    .kernel = widened<run_timed_matmul<kahan_matmul_fast_math>, KahanMatmulInput>,
+    .reference = [](const KahanMatmulInput& input) { return exact_matmul(flushed(input)); },
+    .agreement = within_flushed_dot_bound(),
+};
+
+// --- specimens --------------------------------------------------------------------------------
+
+KERNEL_PAIR(naive_sum, KahanSumInput, Doubles) = {
+    .family = "kahan",
+    .origin = "ours: kahan_sum without its compensation, held to its bound",
+    .expects = {"mismatch"},
+    .domain = [](const KahanSumInput& in) { return is_one_block(in) && all_finite(in.in); },
+    .arbitrary = draw_finite_sum,
+    .kernel = widened<run_sum<naive_sum>, KahanSumInput>,
+    .reference = exact_sum,
+    .agreement = within_compensated_sum_bound(),
+};
+
+KERNEL_PAIR(naive_matmul, KahanMatmulInput, Doubles) = {
+    .family = "kahan",
+    .origin = "published beside the compensated one: plain sums, held to its bound",
+    .expects = {"mismatch"},
+    .domain =
+        [](const KahanMatmulInput& in) {
+          return is_square(in) && all_finite(in.a) && all_finite(in.b);
+        },
+    .arbitrary = draw_finite_matmul,
+    .kernel = widened<run_matmul<naive_matmul>, KahanMatmulInput>,
+    .reference = exact_matmul,
+    .agreement = within_compensated_dot_bound(),
+};
+
+}  // namespace warpcheck
