@@ -59,14 +59,16 @@ Values<T> equal_rows(Draw& draw, std::size_t rows, std::size_t columns, const Ge
   return values;
 }
 
-// Each row begins with a power of two and goes on with halves of its unit in the last place, or
-// small multiples of that: one by one they vanish beside it, together they do not.
+// Each row begins with a power of two, mostly that from which on T has no odd numbers, and goes on
+// with halves of its unit in the last place, or small multiples of that: one by one they vanish
+// beside it, together they do not.
 template <std::floating_point T>
 Values<T> swamped(Draw& draw, std::size_t rows, std::size_t columns) {
   Values<T> values;
   values.reserve(rows * columns);
   for (std::size_t i = 0; i < rows; ++i) {
-    const T first = std::ldexp(T{1}, static_cast<int>(draw.below(64)));
+    const int more = draw.once_in(3) ? static_cast<int>(draw.below(32)) : 0;
+    const T first = std::ldexp(T{1}, std::numeric_limits<T>::digits + more);
     const T half_ulp = first * std::numeric_limits<T>::epsilon() / 2;
     for (std::size_t j = 0; j < columns; ++j) {
       const auto times = static_cast<T>(j > 1 && draw.once_in(4) ? draw.below(4) : 1);

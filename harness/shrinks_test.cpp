@@ -37,6 +37,14 @@ struct Matrix {
 };
 FIELDS(Matrix, rows, columns, elements, launch);
 
+// Square: both of n x n.
+struct Squares {
+  int n = 0;
+  std::vector<int> a;
+  std::vector<float> b;
+};
+FIELDS(Squares, n, a, b);
+
 struct Nested {
   OneBlock inner;
   std::vector<std::vector<int>> rows;
@@ -364,6 +372,28 @@ TEST(StructShrinks, TakeRowsAndColumnsFromMatrices) {
                     .columns = 4,
                     .elements = std::vector<int>(12),
                     .launch = {.grid = {1, 1}, .block = {4, 3}}}));
+}
+
+TEST(StructShrinks, TakeTheSameRowsAndColumnsFromSquareMatrices) {
+  using sample::Squares;
+  Squares input{.n = 33, .a = std::vector<int>(33 * 33, 5), .b = std::vector<float>(33 * 33, 5)};
+  input.a[7 * 33 + 21] = 8;
+  const auto domain = [](const Squares& in) {
+    const auto elements = static_cast<std::size_t>(in.n) * static_cast<std::size_t>(in.n);
+    return in.n >= 0 && in.a.size() == elements && in.b.size() == elements;
+  };
+  // An element off the diagonal: its row and its column must stay.
+  const auto fails = [](const Squares& in) {
+    for (int i = 0; i < in.n * in.n; ++i) {
+      if (i / in.n != i % in.n && in.a[static_cast<std::size_t>(i)] == 8) return true;
+    }
+    return false;
+  };
+  EXPECT_EQ(shrunk(input, fails, 400, domain),
+            (Squares{.n = 2, .a = {0, 8, 0, 0}, .b = {0, 0, 0, 0}}));
+  EXPECT_EQ(shrunk(
+                input, [](const Squares&) { return true; }, 100, domain),
+            Squares{});
 }
 
 TEST(StructShrinks, ReachIntoNestedStructs) {

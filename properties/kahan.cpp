@@ -342,4 +342,152 @@ KERNEL_PAIR(naive_matmul, KahanMatmulInput, Doubles) = {
     .agreement = within_compensated_dot_bound(),
 };
 
+// --- claims -----------------------------------------------------------------------------------
+
+namespace {
+
+// Numbers far from overflow and underflow, even after scaling: between 2^-50 and 2^50, or zero.
+float moderate(float value) {
+  if (!std::isfinite(value)) return 1;
+  if (value == 0 || (std::fabs(value) >= 0x1p-50F && std::fabs(value) <= 0x1p50F)) return value;
+  int exponent = 0;
+  return std::ldexp(std::frexp(value, &exponent), exponent % 50);
+}
+
+Floats moderate(Floats values) {
+  for (float& value : values) value = moderate(value);
+  return values;
+}
+
+KahanSumInput moderate(KahanSumInput input) {
+  input.in = moderate(std::move(input.in));
+  return input;
+}
+
+KahanMatmulInput moderate(KahanMatmulInput input) {
+  input.a = moderate(std::move(input.a));
+  input.b = moderate(std::move(input.b));
+  return input;
+}
+
+Floats scaled(Floats values, int exponent) {
+  for (float& value : values) value = std::ldexp(value, exponent);
+  return values;
+}
+
+std::vector<std::uint32_t> bits_of(const Floats& values) {
+  std::vector<std::uint32_t> bits;
+  for (const float value : values) bits.push_back(std::bit_cast<std::uint32_t>(value));
+  return bits;
+}
+
+double bound_of(const KahanSumInput& input) { return sum_bound(input, Subnormals::kept)[0]; }
+
+Floats transposed(const Floats& matrix, int n) {
+  const auto rows = static_cast<std::size_t>(n);
+  Floats result(matrix.size());
+  for (std::size_t i = 0; i < matrix.size(); ++i) result[i % rows * rows + i / rows] = matrix[i];
+  return result;
+}
+
+Floats identity(int n) {
+  const auto rows = static_cast<std::size_t>(n);
+  Floats result(rows * rows, 0);
+  for (std::size_t i = 0; i < rows; ++i) result[i * rows + i] = 1;
+  return result;
+}
+
+// The matrix with zeros in the columns from `begin` to `end`.
+Floats without_columns(Floats matrix, int n, int begin, int end) {
+  for (std::size_t i = 0; i < matrix.size(); ++i) {
+    const int column = static_cast<int>(i) % n;
+    if (begin <= column && column < end) matrix[i] = 0;
+  }
+  return matrix;
+}
+
+}  // namespace
+
+PROPERTY(kahan_sum, scaling_by_a_power_of_two_is_exact)(KahanSumInput in) {
+  const KahanSumInput ordinary = moderate(std::move(in));
+  for (const int exponent : {-40, -1, 1, 40}) {
+    const KahanSumInput larger{scaled(ordinary.in, exponent), ordinary.launch};
+    EXPECT_EQ(bits_of(run(larger)), bits_of(scaled(run(ordinary), exponent)));
+  }
+}
+
+PROPERTY(kahan_sum, negation_negates_the_sum)(KahanSumInput in) {
+  const KahanSumInput ordinary = moderate(std::move(in));
+  KahanSumInput negated = ordinary;
+  for (float& value : negated.in) value = -value;
+  EXPECT_EQ(run(negated)[0], -run(ordinary)[0]);
+}
+
+// Both orders are within the bound of the one exact sum.
+PROPERTY(kahan_sum, order_matters_by_two_bounds_at_most)(KahanSumInput in) {
+  const KahanSumInput forwards = moderate(std::move(in));
+  KahanSumInput backwards = forwards;
+  std::reverse(backwards.in.begin(), backwards.in.end());
+  const double distance = static_cast<double>(run(forwards)[0]) - run(backwards)[0];
+  EXPECT_LE(std::fabs(distance), 2 * bound_of(forwards));
+}
+
+PROPERTY(kahan_sum, parts_add_up_to_the_whole)(KahanSumInput in) {
+  const KahanSumInput whole = moderate(std::move(in));
+  const auto middle = whole.in.begin() + static_cast<std::ptrdiff_t>(whole.in.size() / 2);
+  const KahanSumInput left{Floats(whole.in.begin(), middle), whole.launch};
+  const KahanSumInput right{Floats(middle, whole.in.end()), whole.launch};
+  const double of_parts = static_cast<double>(run(left)[0]) + run(right)[0];
+  EXPECT_LE(std::fabs(of_parts - run(whole)[0]),
+            bound_of(whole) + bound_of(left) + bound_of(right));
+}
+
+// What every matrix product must satisfy, bit for bit.
+#define KAHAN_MATMUL_CLAIMS(pair)                                                                  \
+  PROPERTY(pair, scaling_by_a_power_of_two_is_exact)(KahanMatmulInput in) {                        \
+    const KahanMatmulInput ordinary = moderate(std::move(in));                                     \
+    for (const int exponent : {-5, 5}) {                                                           \
+      const KahanMatmulInput larger{ordinary.n, scaled(ordinary.a, exponent), ordinary.b};         \
+      EXPECT_EQ(run(larger), scaled(run(ordinary), exponent));                                     \
+    }                                                                                              \
+  }                                                                                                \
+  PROPERTY(pair, the_identity_changes_nothing)(KahanMatmulInput in) {                              \
+    const KahanMatmulInput ordinary = moderate(std::move(in));                                     \
+    EXPECT_EQ(run({ordinary.n, ordinary.a, identity(ordinary.n)}), ordinary.a);                    \
+    EXPECT_EQ(run({ordinary.n, identity(ordinary.n), ordinary.b}), ordinary.b);                    \
+  }                                                                                                \
+  /* Products commute, and their order stays: the same bits, NaNs and infinities too. */           \
+  PROPERTY(pair, transposed_factors_give_the_transpose)(KahanMatmulInput in) {                     \
+    const KahanMatmulInput other{in.n, transposed(in.b, in.n), transposed(in.a, in.n)};            \
+    EXPECT_EQ(bits_of(run(other)), bits_of(transposed(run(in), in.n)));                            \
+  }                                                                                                \
+  PROPERTY(pair, parts_add_up_to_the_whole)(KahanMatmulInput in) {                                 \
+    const KahanMatmulInput whole = moderate(std::move(in));                                        \
+    const int half = whole.n / 2;                                                                  \
+    const Floats left = run({whole.n, without_columns(whole.a, whole.n, half, whole.n), whole.b}); \
+    const Floats right = run({whole.n, without_columns(whole.a, whole.n, 0, half), whole.b});      \
+    const Doubles bounds = matmul_bounds(whole, Subnormals::kept);                                 \
+    const Floats product = run(whole);                                                             \
+    for (std::size_t i = 0; i < product.size(); ++i) {                                             \
+      const double of_parts = static_cast<double>(left[i]) + right[i];                             \
+      EXPECT_LE(std::fabs(of_parts - product[i]), 3 * bounds[i]);                                  \
+    }                                                                                              \
+  }
+
+KAHAN_MATMUL_CLAIMS(kahan_matmul)
+KAHAN_MATMUL_CLAIMS(kahan_matmul_tiled)
+
+PROPERTY(kahan_matmul, every_block_measures_its_time)(KahanMatmulInput in) {
+  Device device;
+  for (const clock_t cycles : run_timed<::kahan_matmul>(device, in).cycles) {
+    EXPECT_GT(cycles, in.n);
+  }
+}
+
+// Tiles change where the factors are read from, and nothing else.
+PROPERTY(kahan_matmul_tiled, has_the_bits_of_the_untiled_product)(KahanMatmulInput in) {
+  Device device;
+  EXPECT_EQ(bits_of(run(in)), bits_of(run_timed_matmul<::kahan_matmul>(device, in)));
+}
+
 }  // namespace warpcheck
