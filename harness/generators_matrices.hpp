@@ -67,7 +67,7 @@ Values<T> swamped(Draw& draw, std::size_t rows, std::size_t columns) {
   Values<T> values;
   values.reserve(rows * columns);
   for (std::size_t i = 0; i < rows; ++i) {
-    const int more = draw.once_in(3) ? static_cast<int>(draw.below(32)) : 0;
+    const int more = draw.once_in(8) ? static_cast<int>(draw.below(32)) : 0;
     const T first = std::ldexp(T{1}, std::numeric_limits<T>::digits + more);
     const T half_ulp = first * std::numeric_limits<T>::epsilon() / 2;
     for (std::size_t j = 0; j < columns; ++j) {
