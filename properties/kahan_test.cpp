@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "harness/device.hpp"
+#include "harness/engine.hpp"
 #include "kernels/kahan_matmul.hpp"
 #include "properties/run_case.hpp"
 #include "reference/exact_sum.hpp"
 #include "reference/kahan.hpp"
-#include "vgpu/cudart/virtual_device.hpp"
 
 namespace warpcheck {
 namespace {
@@ -40,12 +40,11 @@ Json product_of(int n, const Floats& a, const Floats& b) {
 
 // What the pair's kernel puts out, in a trial of its own.
 template <class Number>
-std::vector<Number> output_of(std::string_view pair, const Json& input,
-                              const Settings& settings = {}) {
+std::vector<Number> output_of(std::string_view pair, const Json& input) {
   const Case a_case = case_of(pair, input);
-  cudart::begin_trial({.build = settings.build, .warp_model = settings.warp_model});
-  const AnyOutput output = a_case.pair->run_kernel(a_case.input);
-  const cudart::TrialResult result = cudart::end_trial();
+  AnyOutput output;
+  const TrialResult result =
+      virtual_gpu().run({}, [&] { output = a_case.pair->run_kernel(a_case.input); });
   EXPECT_EQ(result.refusals, std::vector<std::string>{});
   return *static_cast<const std::vector<Number>*>(output.get());
 }
@@ -101,9 +100,8 @@ TEST(KahanMatmul, FastMathReadsSubnormalsAsZeros) {
 
 TEST(KahanMatmul, MeasuresItselfByTheVirtualClock) {
   const auto cycles_of = [](int n) {
-    cudart::begin_trial({});
     std::vector<clock_t> cycles;
-    {
+    const TrialResult result = virtual_gpu().run({}, [&] {
       Device device;
       const Floats ones(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), 1);
       const auto factor = device.upload(ones);
@@ -111,8 +109,8 @@ TEST(KahanMatmul, MeasuresItselfByTheVirtualClock) {
       auto times = device.array<clock_t>(static_cast<std::size_t>(kahan_matmul_blocks(n)));
       device.check(kahan_matmul(factor.data(), factor.data(), product.data(), n, times.data()));
       cycles = times.download();
-    }
-    EXPECT_TRUE(cudart::end_trial().findings.empty());
+    });
+    EXPECT_TRUE(result.findings.empty());
     return cycles;
   };
   EXPECT_EQ(cycles_of(0), std::vector<clock_t>{});

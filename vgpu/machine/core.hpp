@@ -123,9 +123,9 @@ class Core {
   bool want_edges_ = false;
   Outcome outcome_;
   std::uint32_t block_count_ = 0, warps_per_block_ = 0, threads_ = 0;
-  std::uint64_t run_ = 0;                // launches so far
-  std::uint32_t next_block_ = 0;         // the first not yet dispatched
-  std::uint32_t launch_steps_left_ = 0;  // of the running warp's quantum
+  std::uint64_t run_ = 0;                  // launches so far
+  std::uint32_t next_block_ = 0;           // the first not yet dispatched
+  std::uint32_t launch_steps_left_ = 0;    // of the running warp's quantum
   std::uint32_t fragment_steps_left_ = 0;  // the same, when the running fragment began
 
   std::vector<std::unique_ptr<Slot>> slots_;
