@@ -477,6 +477,22 @@ PROPERTY(kahan_sum, parts_add_up_to_the_whole)(KahanSumInput in) {
 KAHAN_MATMUL_CLAIMS(kahan_matmul)
 KAHAN_MATMUL_CLAIMS(kahan_matmul_tiled)
 
+// Both matrices reversed as a whole: the product is, too, and its terms are in reverse order.
+PROPERTY(kahan_matmul, order_matters_by_two_bounds_at_most)(KahanMatmulInput in) {
+  const KahanMatmulInput forwards = moderate(std::move(in));
+  KahanMatmulInput backwards = forwards;
+  for (Floats* const matrix : {&backwards.a, &backwards.b}) {
+    std::reverse(matrix->begin(), matrix->end());
+  }
+  Floats product = run(backwards);
+  std::reverse(product.begin(), product.end());
+  const Floats expected = run(forwards);
+  const Doubles bounds = matmul_bounds(forwards, Subnormals::kept);
+  for (std::size_t i = 0; i < product.size(); ++i) {
+    EXPECT_LE(std::fabs(static_cast<double>(product[i]) - expected[i]), 2 * bounds[i]);
+  }
+}
+
 PROPERTY(kahan_matmul, every_block_measures_its_time)(KahanMatmulInput in) {
   Device device;
   for (const clock_t cycles : run_timed<::kahan_matmul>(device, in).cycles) {
