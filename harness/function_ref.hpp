@@ -16,11 +16,11 @@ class FunctionRef;
 template <class Result, class... Args>
 class FunctionRef<Result(Args...)> {
  public:
+  // A view, like string_view, so it converts implicitly.
   template <class Callable>
   requires(!std::is_same_v<std::remove_cvref_t<Callable>, FunctionRef> &&
            std::is_invocable_r_v<Result, Callable&, Args...>)
-      FunctionRef(
-          Callable&& callable)  // NOLINT(google-explicit-constructor): a view, like string_view
+      FunctionRef(Callable&& callable)  // NOLINT(bugprone-forwarding-reference-overload)
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(callable)))),
         call_([](void* object, Args... args) -> Result {
           auto& target = *static_cast<std::remove_reference_t<Callable>*>(object);

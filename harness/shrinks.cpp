@@ -135,6 +135,9 @@ auto simplicity(Float value) {
 
 template <class Float>
 void add_finite_candidates(Float value, std::vector<Float>& candidates) {
+  constexpr auto max = static_cast<Float>(std::uint64_t{1} << std::numeric_limits<Float>::digits);
+  // Where 1 is half a unit in the last place: what sums lose, they lose from there on.
+  if (std::abs(value) > max) candidates.push_back(std::copysign(max, value));
   candidates.push_back(std::trunc(value));
   const Decimal decimal = decimal_of(value);
   const int exponent = decimal.exponent;
