@@ -66,10 +66,12 @@ std::string describe_place(const Allocation* nearest, std::uint64_t address, std
   return fmt::format("{} bytes at byte {} of {}", bytes, address - nearest->address, name);
 }
 
-void report_fault(Reporter& reporter, const Fault& fault, FindingKind kind, std::string message) {
+void report_fault(Reporter& reporter, const Fault& fault, FindingKind kind, std::string message,
+                  const FaultCause* cause) {
   const auto tag =
       static_cast<std::uint32_t>(fault.kind) << 8 | static_cast<std::uint32_t>(fault.access);
-  reporter.report({fault.program, fault.pc, ptx::kNone, tag}, [&] {
+  const std::uint32_t cause_pc = cause == nullptr ? ptx::kNone : cause->place.pc;
+  reporter.report({fault.program, fault.pc, cause_pc, tag}, [&] {
     Finding finding;
     finding.kind = kind;
     finding.space = space_name(space_of(fault));
@@ -77,6 +79,7 @@ void report_fault(Reporter& reporter, const Fault& fault, FindingKind kind, std:
     finding.object = describe_place(fault.nearest, fault.address, fault.bytes);
     finding.accesses = {reporter.side(role_name(fault.access), *fault.program, fault.pc,
                                       thread_of(fault.place, fault.lane))};
+    if (cause != nullptr) finding.accesses.push_back(side_at(cause->role, cause->place));
     finding.message = std::move(message);
     return finding;
   });

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "vgpu/check/reporter.hpp"
 
@@ -13,7 +14,13 @@ namespace warpcheck::vgpu {
 //   address: as in Fault
 std::string describe_place(const Allocation* nearest, std::uint64_t address, std::uint64_t bytes);
 
-// Reports `fault` as `kind`, once for each place in the code and each side of the allocation.
-void report_fault(Reporter& reporter, const Fault& fault, FindingKind kind, std::string message);
+// Reports `fault` as `kind`, once for each place in the code and each kind of access.
+//   cause: role and place of the second side, which tells findings apart, too; null: there is none
+struct FaultCause {
+  std::string_view role;
+  CodePlace place;
+};
+void report_fault(Reporter& reporter, const Fault& fault, FindingKind kind, std::string message,
+                  const FaultCause* cause = nullptr);
 
 }  // namespace warpcheck::vgpu

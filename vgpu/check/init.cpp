@@ -115,7 +115,7 @@ void InitChecker::on_access(Access& access) {
   InitShadow& shadow = shadow_of(*access.allocation);
   switch (access.kind) {
     case AccessKind::read: on_read(access, shadow); break;
-    case AccessKind::write: record_write(access, {access.undefined, access.origin}, shadow); break;
+    case AccessKind::write: on_write(access, shadow); break;
     case AccessKind::atomic: on_update(access, shadow); break;
   }
 }
@@ -128,36 +128,74 @@ void InitChecker::on_read(Access& access, InitShadow& shadow) {
               [&](auto word) { lanes = undefined_lanes<decltype(word)>(access, shadow.states()); });
     if (lanes == 0) return;
   }
-  access.undefined |= lanes;
-
-  // The value came through memory: its origin is the load that made it, not this one.
-  const std::uint32_t begin = access.offset[static_cast<unsigned>(__builtin_ctz(lanes))];
-  const std::uint32_t at = shadow.find_undefined(begin, begin + access.bytes);
-  if (shadow.state_at(at) == InitShadow::kUndefined) {
-    const Origin& origin = origins_[shadow.origin_at(at)];
-    if (origin.program == access.program) {
-      access.origin = origin.pc;
-      return;
+  const std::uint32_t elements = access.elements();
+  if (elements == 1) {
+    access.origin = origin_of_value(access, lanes, shadow, 0, access.bytes);
+  } else {
+    for (std::uint32_t element = 0; element < elements; ++element) {
+      const std::uint32_t at = element * access.element_bytes;
+      const std::uint32_t of_element = lanes_with_undefined(access, lanes, shadow, at);
+      access.of_element[element] = {of_element, ptx::kNone};
+      if (of_element == 0) continue;
+      access.of_element[element].origin =
+          origin_of_value(access, of_element, shadow, at, access.element_bytes);
+      access.origin = access.of_element[element].origin;
     }
   }
-  origin_of_load(access, lanes);
-  access.origin = access.pc;
+  access.undefined |= lanes;
 }
 
-void InitChecker::record_write(const Access& access, const Written& written, InitShadow& shadow) {
-  const std::uint32_t undefined = written.undefined & access.mask;
-  if (undefined == 0 && shadow.extent() == InitShadow::Extent::all) return;
+// Those of `lanes` whose element at byte `at` of its access is not all defined.
+std::uint32_t InitChecker::lanes_with_undefined(const Access& access, std::uint32_t lanes,
+                                                const InitShadow& shadow, std::uint32_t at) {
+  std::uint32_t found = 0;
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    const std::uint32_t begin = access.offset[lane] + at;
+    const std::uint32_t end = begin + access.element_bytes;
+    found |= std::uint32_t{shadow.find_undefined(begin, end) != end} << lane;
+  }
+  return found;
+}
+
+// The pc of the load that made the value that the first of `lanes` reads at byte `at` of its
+// access: this one, unless the value came through memory.
+std::uint32_t InitChecker::origin_of_value(const Access& access, std::uint32_t lanes,
+                                           const InitShadow& shadow, std::uint32_t at,
+                                           std::uint32_t bytes) {
+  const std::uint32_t begin = access.offset[static_cast<unsigned>(__builtin_ctz(lanes))] + at;
+  const std::uint32_t undefined = shadow.find_undefined(begin, begin + bytes);
+  if (shadow.state_at(undefined) == InitShadow::kUndefined) {
+    const Origin& origin = origins_[shadow.origin_at(undefined)];
+    if (origin.program == access.program) return origin.pc;
+  }
+  origin_of_load(access, lanes);
+  return access.pc;
+}
+
+void InitChecker::on_write(const Access& access, InitShadow& shadow) {
+  if (access.undefined == 0 && shadow.extent() == InitShadow::Extent::all) return;
   std::uint8_t* const states = shadow.writable_states();
   with_word(access.bytes, [&](auto word) { define_lanes<decltype(word)>(access, states); });
-  if (undefined == 0) return;
+  if (access.undefined == 0) return;
+  const std::uint32_t elements = access.elements();
+  for (std::uint32_t element = 0; element < elements; ++element) {
+    const std::uint32_t bytes = elements == 1 ? access.bytes : access.element_bytes;
+    leave_undefined(access, access.undefined_in(element), shadow, element * bytes, bytes);
+  }
+}
 
-  const std::uint32_t origin = find_origin(access.program, written.origin);
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    if ((undefined >> lane & 1) == 0) continue;
+// The lanes leave an undefined value in the `bytes` bytes at byte `at` of their access.
+void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& value,
+                                  InitShadow& shadow, std::uint32_t at, std::uint32_t bytes) {
+  if ((value.mask & access.mask) == 0) return;
+  const std::uint32_t origin = find_origin(access.program, value.origin);
+  for (std::uint32_t rest = value.mask & access.mask; rest != 0; rest &= rest - 1) {
+    const std::uint32_t begin = access.offset[static_cast<unsigned>(__builtin_ctz(rest))] + at;
     if (origin == ptx::kNone) {
-      shadow.fill(access.offset[lane], access.bytes, InitShadow::kNeverWritten);
+      shadow.fill(begin, bytes, InitShadow::kNeverWritten);
     } else {
-      shadow.taint(access.offset[lane], access.bytes, origin);
+      shadow.taint(begin, bytes, origin);
     }
   }
 }
@@ -165,15 +203,18 @@ void InitChecker::record_write(const Access& access, const Written& written, Ini
 // What is left in memory depends on the operands and on what was there; an exchange leaves its
 // operand alone.
 void InitChecker::on_update(Access& access, InitShadow& shadow) {
-  const std::uint32_t operand_lanes = std::exchange(access.undefined, 0);
-  const std::uint32_t operand_origin = std::exchange(access.origin, ptx::kNone);
+  UndefinedLanes written{std::exchange(access.undefined, 0),
+                         std::exchange(access.origin, ptx::kNone)};
   on_read(access, shadow);
-  Written written{operand_lanes, operand_origin};
   if (access.program->code[access.pc].modifiers.atom_op != ptx::AtomOp::exch) {
-    written.undefined |= access.undefined;
+    written.mask |= access.undefined;
     if (access.undefined != 0) written.origin = access.origin;
   }
-  record_write(access, written, shadow);
+  const UndefinedLanes read{std::exchange(access.undefined, written.mask),
+                            std::exchange(access.origin, written.origin)};
+  on_write(access, shadow);
+  access.undefined = read.mask;
+  access.origin = read.origin;
 }
 
 std::uint32_t InitChecker::origin_of_load(const Access& access, std::uint32_t lanes) {

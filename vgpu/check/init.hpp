@@ -38,16 +38,16 @@ class InitChecker final : public Checker {
     std::uint32_t lanes = 0;
   };
 
-  // The lanes that leave an undefined value in memory, and the pc of the load it comes from.
-  struct Written {
-    std::uint32_t undefined = 0;
-    std::uint32_t origin = ptx::kNone;
-  };
-
   InitShadow& shadow_of(const Allocation& allocation);
   void on_read(Access& access, InitShadow& shadow);
   void on_update(Access& access, InitShadow& shadow);
-  void record_write(const Access& access, const Written& written, InitShadow& shadow);
+  void on_write(const Access& access, InitShadow& shadow);
+  void leave_undefined(const Access& access, const UndefinedLanes& value, InitShadow& shadow,
+                       std::uint32_t at, std::uint32_t bytes);
+  static std::uint32_t lanes_with_undefined(const Access& access, std::uint32_t lanes,
+                                            const InitShadow& shadow, std::uint32_t at);
+  std::uint32_t origin_of_value(const Access& access, std::uint32_t lanes, const InitShadow& shadow,
+                                std::uint32_t at, std::uint32_t bytes);
 
   std::uint32_t origin_of_load(const Access& access, std::uint32_t lanes);
   // The index of the origin at `pc`; kNone: no load of this trial.

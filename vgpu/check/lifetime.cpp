@@ -1,13 +1,168 @@
 #include "vgpu/check/lifetime.hpp"
 
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
 #include "vgpu/check/fault.hpp"
 
 namespace warpcheck::vgpu {
+namespace {
+
+AccessSide host_side(std::string_view role) {
+  AccessSide side;
+  side.role = role;
+  return side;
+}
+
+std::string name_of_block(const Allocation& allocation) {
+  return fmt::format("allocation of {} bytes", allocation.bytes);
+}
+
+// Why a pointer must not be freed, by what lies there.
+struct Objection {
+  std::string object;                // "byte 4 of an allocation of 16 bytes"
+  std::string message;               // begins with what frees: "(1)" or a call
+  std::string_view role;             // of the other side
+  const CodePlace* other = nullptr;  // null: the host, or nobody
+};
+
+// by_device: free() of device code, else a call of the host.
+Objection object_to_free(std::string_view what, bool by_device, std::uint64_t address,
+                         const Allocation* nearest) {
+  Objection objection;
+  const bool is_near = nearest != nullptr && address - nearest->address <= nearest->bytes;
+  if (!is_near) {
+    objection.message = by_device
+                            ? fmt::format("{} frees a pointer that malloc() never gave", what)
+                            : fmt::format("{} of a pointer that is not to device memory", what);
+    return objection;
+  }
+  const char* const frees = by_device ? "frees" : "of";
+  if (!nearest->name.empty()) {
+    objection.object = nearest->name;
+    objection.message = fmt::format("{} {} a variable of the program", what, frees);
+    return objection;
+  }
+  objection.object = name_of_block(*nearest);
+  if (nearest->address != address) {
+    objection.object =
+        fmt::format("byte {} of an {}", address - nearest->address, name_of_block(*nearest));
+    objection.message = fmt::format("{} {} a pointer that no allocation begins at", what, frees);
+  } else if (!nearest->live) {
+    objection.message = fmt::format("{} {} memory that has been freed", what, frees);
+    if (nearest->freed_at.program != nullptr) {
+      objection.role = "free";
+      objection.other = &nearest->freed_at;
+      return objection;
+    }
+  } else {
+    objection.message = by_device ? fmt::format("{} frees memory that the host allocated", what)
+                                  : fmt::format("{} of memory that device code allocated", what);
+  }
+  if (nearest->allocated_at.program != nullptr) {
+    objection.role = "allocate";
+    objection.other = &nearest->allocated_at;
+  }
+  return objection;
+}
+
+Finding finding_of(Objection objection, AccessSide freeing) {
+  Finding finding;
+  finding.kind = FindingKind::invalid_free;
+  finding.object = std::move(objection.object);
+  finding.message = std::move(objection.message);
+  finding.accesses.push_back(std::move(freeing));
+  if (objection.other != nullptr) {
+    finding.accesses.push_back(side_at(objection.role, *objection.other));
+  }
+  return finding;
+}
+
+Finding host_copy_finding(FindingKind kind, bool write, std::uint64_t address, std::uint64_t bytes,
+                          const Allocation& allocation) {
+  Finding finding;
+  finding.kind = kind;
+  finding.space = "global";
+  finding.object = describe_place(&allocation, address, bytes);
+  finding.accesses.push_back(host_side(write ? "host write" : "host copy"));
+  return finding;
+}
+
+}  // namespace
 
 void LifetimeChecker::on_fault(const Fault& fault) {
   if (fault.kind != Fault::Kind::use_after_free) return;
-  report_fault(reporter_, fault, FindingKind::use_after_free,
-               "(1) uses memory that has been freed");
+  const CodePlace& freed_at = fault.nearest->freed_at;
+  if (freed_at.program == nullptr) {
+    report_fault(reporter_, fault, FindingKind::use_after_free,
+                 "(1) uses memory that has been freed");
+    return;
+  }
+  const FaultCause cause{"free", freed_at};
+  report_fault(reporter_, fault, FindingKind::use_after_free, "(1) uses memory that (2) has freed",
+               &cause);
+}
+
+void LifetimeChecker::on_invalid_free(const InvalidFree& invalid) {
+  const Program& program = *invalid.at.program;
+  Objection objection = object_to_free("(1)", true, invalid.address, invalid.nearest);
+  const std::uint32_t other_pc = objection.other == nullptr ? ptx::kNone : objection.other->pc;
+  reporter_.report({&program, invalid.at.pc, other_pc, 0}, [&] {
+    Finding finding = finding_of(std::move(objection), side_at("free", invalid.at));
+    finding.space = space_name(invalid.space);
+    finding.kernel = kernel_name(program.kernel);
+    return finding;
+  });
+}
+
+// What one line leaves behind is one finding; so is all that the host does.
+void LifetimeChecker::on_trial_end(std::span<const Allocation* const> left) {
+  for (const Allocation* allocation : left) {
+    const CodePlace& at = allocation->allocated_at;
+    reporter_.report({at.program, at.program == nullptr ? ptx::kNone : at.pc, ptx::kNone, 1}, [&] {
+      Finding finding;
+      finding.kind = FindingKind::leak;
+      finding.space = "global";
+      finding.object = name_of_block(*allocation);
+      if (at.program == nullptr) {
+        finding.accesses = {host_side("host allocate")};
+      } else {
+        finding.kernel = kernel_name(at.program->kernel);
+        finding.accesses = {side_at("allocate", at)};
+      }
+      finding.message = "nothing has freed what (1) allocated when the trial ended";
+      return finding;
+    });
+  }
+}
+
+Finding invalid_host_free(std::string_view call, std::uint64_t address, const Allocation* nearest) {
+  Finding finding =
+      finding_of(object_to_free(call, false, address, nearest), host_side("host free"));
+  if (!finding.object.empty()) finding.space = "global";
+  return finding;
+}
+
+Finding host_copy_of_freed(std::string_view call, bool write, std::uint64_t address,
+                           std::uint64_t bytes, const Allocation& freed) {
+  Finding finding = host_copy_finding(FindingKind::use_after_free, write, address, bytes, freed);
+  finding.message = fmt::format("{} of {} bytes uses memory that has been freed", call, bytes);
+  if (freed.freed_at.program != nullptr) {
+    finding.accesses.push_back(side_at("free", freed.freed_at));
+  }
+  return finding;
+}
+
+Finding host_copy_of_heap(std::string_view call, bool write, std::uint64_t address,
+                          std::uint64_t bytes, const Allocation& allocation) {
+  Finding finding =
+      host_copy_finding(FindingKind::out_of_bounds, write, address, bytes, allocation);
+  finding.message =
+      fmt::format("{} of {} bytes is on the device heap, where no host call reaches", call, bytes);
+  finding.accesses.push_back(side_at("allocate", allocation.allocated_at));
+  return finding;
 }
 
 }  // namespace warpcheck::vgpu

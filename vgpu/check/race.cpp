@@ -46,6 +46,10 @@ bool stores_same_bytes(const Access& access, const RaceRow& row, unsigned lane,
   return true;
 }
 
+std::string_view role_at(const Program& program, std::uint32_t pc, AccessKind kind) {
+  return program.code[pc].kind == InstrKind::heap_free ? "free" : role_name(kind);
+}
+
 std::string message_of(const AccessClass& earlier, const AccessClass& later, bool one_block,
                        bool one_warp) {
   if (earlier.strong && later.strong) {
@@ -193,6 +197,34 @@ void RaceChecker::on_access(Access& access) {
   }
 }
 
+void RaceChecker::on_heap_free(const HeapFree& event) {
+  Access access;
+  access.allocation = event.allocation;
+  access.program = event.program;
+  access.place = event.place;
+  access.pc = event.pc;
+  access.mask = 1u << event.lane;
+  access.space = ptx::Space::global;
+  access.kind = AccessKind::write;
+  const std::uint32_t end = event.allocation->bytes;
+  for (std::uint32_t at = 0; at < end; at += access.bytes) {
+    access.bytes = 16;
+    while (access.bytes > end - at) access.bytes /= 2;
+    access.element_bytes = access.bytes;
+    access.offset.fill(at);
+    on_access(access);
+  }
+}
+
+// The id of heap memory may be given to other memory within the launch.
+void RaceChecker::on_free(const Allocation& allocation) {
+  if (!allocation.on_heap() || allocation.id >= shadows_.size()) return;
+  Shadow& shadow = shadows_[allocation.id];
+  if (shadow.period().launch != launches_) return;
+  shadow.clear();
+  shadow.begin({0, launches_}, 0);
+}
+
 void RaceChecker::check_lane_by_lane(const Access& access, unsigned access_class, RaceRow& row,
                                      Shadow& shadow) {
   row.history = shadow.history(access_class, true);
@@ -266,8 +298,9 @@ void RaceChecker::report(const Access& access, unsigned access_class, unsigned l
     finding.kernel = kernel_name(program.kernel);
     finding.object = describe_element(access, lane);
     finding.accesses = {
-        reporter_.side(role_name(earlier_kind), program, earlier.pc, earlier_thread),
-        reporter_.side(role_name(access.kind), program, access.pc, later_thread)};
+        reporter_.side(role_at(program, earlier.pc, earlier_kind), program, earlier.pc,
+                       earlier_thread),
+        reporter_.side(role_at(program, access.pc, access.kind), program, access.pc, later_thread)};
     const bool one_block = earlier_thread.block == later_thread.block;
     finding.message = message_of(
         AccessClass::of_index(earlier.access_class), AccessClass::of_index(access_class), one_block,

@@ -31,6 +31,9 @@ class RaceChecker final : public Checker {
   void on_sync(const Sync& sync) override;
   // Host accesses need no check: the host waits for every kernel before it touches memory.
   void on_access(Access& access) override;
+  // Freeing conflicts with every access, as a write of all the bytes would.
+  void on_heap_free(const HeapFree& event) override;
+  void on_free(const Allocation& allocation) override;
 
  private:
   // The phases of the blocks that follow each other in one slot are numbered on, so that the

@@ -12,9 +12,6 @@ namespace {
 constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kBytesPerCell = sizeof(Epoch) + sizeof(std::uint32_t);
 
-// Cells beyond both ends, at either granularity.
-constexpr std::size_t kSlackCells = kRowSlack;
-
 std::byte* align_up(std::byte* at) {
   const auto address = reinterpret_cast<std::uintptr_t>(at);
   return at + (kLineBytes - address % kLineBytes) % kLineBytes;
@@ -34,10 +31,15 @@ void Shadow::begin(const Period& period, std::uint32_t bytes) {
   }
 }
 
+// Cells beyond both ends.
+std::size_t Shadow::slack_cells(Granularity granularity) {
+  return granularity == kByte ? kRowSlack : kRowSlack / 4;
+}
+
 std::size_t Shadow::cells_of(Granularity granularity) const {
   const std::size_t inside =
       granularity == kByte ? std::size_t{capacity_} : (std::size_t{capacity_} + 3) / 4;
-  return inside + 2 * kSlackCells;
+  return inside + 2 * slack_cells(granularity);
 }
 
 void Shadow::allocate(Cells& cells, Granularity granularity) {
@@ -48,8 +50,8 @@ void Shadow::allocate(Cells& cells, Granularity granularity) {
   host_bytes_ += memory_bytes(count);
   std::byte* const epochs = align_up(cells.memory.get());
   std::byte* const pcs = align_up(epochs + count * sizeof(Epoch));
-  cells.at = {reinterpret_cast<Epoch*>(epochs) + kSlackCells,
-              reinterpret_cast<std::uint32_t*>(pcs) + kSlackCells};
+  cells.at = {reinterpret_cast<Epoch*>(epochs) + slack_cells(granularity),
+              reinterpret_cast<std::uint32_t*>(pcs) + slack_cells(granularity)};
 }
 
 const History& Shadow::history_at(Granularity granularity, unsigned access_class, bool pair) {

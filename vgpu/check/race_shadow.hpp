@@ -85,6 +85,7 @@ class Shadow {
   using Classes = std::array<Pair, kAccessClasses>;
 
   void allocate(Cells& cells, Granularity granularity);
+  static std::size_t slack_cells(Granularity granularity);
   [[nodiscard]] std::size_t cells_of(Granularity granularity) const;
   const History& history_at(Granularity granularity, unsigned access_class, bool pair);
   void make_plan(unsigned access_class, std::uint64_t kin);

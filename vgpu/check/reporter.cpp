@@ -100,6 +100,23 @@ std::string_view role_name(AccessKind kind) {
   return "atomic";
 }
 
+AccessSide side_at(std::string_view role, const CodePlace& place) {
+  AccessSide side;
+  side.role = role;
+  side.block = place.block;
+  side.thread = place.thread;
+  const Program& program = *place.program;
+  if (place.pc < program.code.size()) {
+    const ptx::SourceLocation& location = user_location(program, place.pc);
+    if (location.file < program.files.size()) {
+      side.file = program.files[location.file];
+      side.line = location.line;
+    }
+    side.ptx = program.source_of(place.pc).text;
+  }
+  return side;
+}
+
 std::string describe_element(const Access& access, unsigned lane) {
   return fmt::format("{}, {} byte{}",
                      describe(*access.allocation, access.offset[lane], access.bytes), access.bytes,
@@ -120,19 +137,8 @@ void Reporter::on_sync(const Sync& sync) {
 
 AccessSide Reporter::side(std::string_view role, const Program& program, std::uint32_t pc,
                           ThreadId who) const {
-  AccessSide side;
-  side.role = role;
-  side.block = position_in(grid_, who.block);
-  side.thread = position_in(block_, who.thread);
-  if (pc < program.code.size()) {
-    const ptx::SourceLocation& location = user_location(program, pc);
-    if (location.file < program.files.size()) {
-      side.file = program.files[location.file];
-      side.line = location.line;
-    }
-    side.ptx = program.source_of(pc).text;
-  }
-  return side;
+  return side_at(role,
+                 {&program, pc, position_in(grid_, who.block), position_in(block_, who.thread)});
 }
 
 Reporter::Found Reporter::index_of(const Key& key) {

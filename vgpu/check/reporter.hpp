@@ -32,6 +32,9 @@ std::string_view space_name(ptx::Space space);
 // "read", "write", "atomic"
 std::string_view role_name(AccessKind kind);
 
+// One side of a finding: what a thread did there.
+AccessSide side_at(std::string_view role, const CodePlace& place);
+
 // "s[31], 4 bytes": what a lane accesses.
 std::string describe_element(const Access& access, unsigned lane);
 

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "vgpu/check/bounds.hpp"
+#include "vgpu/check/lifetime.hpp"
 #include "vgpu/cudart/device_code.hpp"
 #include "vgpu/cudart/exit_report.hpp"
 #include "vgpu/cudart/virtual_gpu.hpp"
@@ -19,8 +20,8 @@ namespace {
 constexpr std::uint64_t kOverrunBytesMax = std::uint64_t{1} << 20;
 
 // Defaults of the hardware (cudaLimitStackSize ... cudaLimitPersistingL2CacheSize).
-constexpr std::array<std::size_t, Device::kLimits> kDefaultLimits{1024, 1 << 20, 8 << 20, 2,
-                                                                  2048, 64,      0};
+constexpr std::array<std::size_t, Device::kLimits> kDefaultLimits{
+    1024, 1 << 20, vgpu::kHeapBytes, 2, 2048, 64, 0};
 
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
@@ -45,6 +46,7 @@ void Device::begin_trial(const TrialSettings& settings) {
 
 TrialResult Device::end_trial() {
   if (!in_trial()) throw std::logic_error("end_trial: no trial is running");
+  tell_what_is_left();
   TrialResult result = peek_result();
   result.decisions_ignored = settings_.strategy != nullptr ? settings_.strategy->ignored() : 0;
   // Strategy and observer belong to the caller and may be gone from now on.
@@ -53,6 +55,14 @@ TrialResult Device::end_trial() {
   observers_.clear();
   phase_ = Phase::ended;
   return result;
+}
+
+// Once a launch has died, no call frees anything any more: what is left says nothing.
+void Device::tell_what_is_left() {
+  if (sticky_error_ != cudaSuccess) return;
+  std::vector<const vgpu::Allocation*> left = memory_.live();
+  std::erase_if(left, [](const vgpu::Allocation* one) { return !one->name.empty(); });
+  notify([&](vgpu::Observer& observer) { observer.on_trial_end(left); });
 }
 
 TrialResult Device::peek_result() const {
@@ -97,6 +107,17 @@ void Device::forget_everything() {
   host_blocks_.clear();
   sticky_error_ = cudaSuccess;
   limits_ = kDefaultLimits;
+  heap_in_use_ = false;
+}
+
+cudaError_t Device::set_limit(std::size_t limit, std::size_t value) {
+  if (limit == cudaLimitMallocHeapSize) {
+    if (heap_in_use_) return cudaErrorInvalidValue;
+    value = std::min<std::size_t>(value, memory_.capacity_bytes());
+    memory_.set_heap_capacity(value);
+  }
+  limits_[limit] = value;
+  return cudaSuccess;
 }
 
 cudaError_t Device::record(cudaError_t error) {
@@ -135,20 +156,17 @@ std::optional<DeviceRange> Device::range_at(std::string_view call, const void* p
                                             std::uint64_t bytes, bool write) {
   const std::uint64_t address = address_of(pointer);
   vgpu::Allocation* const found = memory_.find(address);
-  if (found != nullptr && found->contains(address, bytes)) {
+  const bool on_heap = found != nullptr && found->on_heap();
+  if (found != nullptr && !on_heap && found->contains(address, bytes)) {
     return DeviceRange{found, static_cast<std::uint32_t>(address - found->address)};
   }
   if (!owns(pointer)) return std::nullopt;
   const vgpu::Allocation* const nearest = memory_.nearest(address);
   const bool freed = !nearest->live && address - nearest->address < nearest->bytes;
-  if (freed ? settings_.checkers.lifetime : settings_.checkers.bounds) {
-    vgpu::Finding finding = vgpu::host_copy_out_of_bounds(call, write, address, bytes, nearest);
-    if (freed) {
-      finding.kind = vgpu::FindingKind::use_after_free;
-      finding.message = fmt::format("{} of {} bytes uses memory that has been freed", call, bytes);
-    }
-    add_finding(std::move(finding));
-  }
+  if (!(freed ? settings_.checkers.lifetime : settings_.checkers.bounds)) return std::nullopt;
+  add_finding(freed     ? vgpu::host_copy_of_freed(call, write, address, bytes, *nearest)
+              : on_heap ? vgpu::host_copy_of_heap(call, write, address, bytes, *found)
+                        : vgpu::host_copy_out_of_bounds(call, write, address, bytes, nearest));
   return std::nullopt;
 }
 
@@ -192,6 +210,7 @@ void Device::run(const LinkedKernel& kernel, vgpu::Dim3 grid, vgpu::Dim3 block,
   launch.block = block;
   launch.dynamic_shared_bytes = dynamic_shared_bytes;
   launch.parameters = parameters;
+  heap_in_use_ |= kernel.program.uses_heap;
   vgpu::Strategy& strategy = settings_.strategy != nullptr ? *settings_.strategy : default_policy_;
   const vgpu::Outcome outcome = machine_.run(launch, settings_.warp_model, strategy, observers_,
                                              settings_.limits, settings_.want_feedback);

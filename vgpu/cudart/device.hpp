@@ -112,7 +112,9 @@ class Device {
 
   // cudaDeviceSetLimit, by cudaLimit.
   static constexpr std::size_t kLimits = 7;
-  std::array<std::size_t, kLimits>& limits() { return limits_; }
+  [[nodiscard]] const std::array<std::size_t, kLimits>& limits() const { return limits_; }
+  // The size of the heap can be set until a kernel runs that uses it; at most capacity_bytes().
+  cudaError_t set_limit(std::size_t limit, std::size_t value);
 
  private:
   enum class Phase : std::uint8_t { fresh, ambient, trial, ended };
@@ -120,6 +122,7 @@ class Device {
   Device();
   void start(const TrialSettings& settings);
   void forget_everything();
+  void tell_what_is_left();
 
   template <typename Call>
   void notify(Call&& call) {
@@ -143,6 +146,7 @@ class Device {
   Queues queues_;
   std::uint64_t clock_ = 0;  // virtual cycles
   std::array<std::size_t, kLimits> limits_{};
+  bool heap_in_use_ = false;  // a kernel that can call malloc() or free() has run
 };
 
 }  // namespace warpcheck::cudart

@@ -192,8 +192,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     const int index = number_of(limit);
     if (!exists(index)) return cudaErrorInvalidValue;
     if (!is_supported(index)) return cudaErrorUnsupportedLimit;
-    device.limits()[static_cast<std::size_t>(index)] = value;
-    return cudaSuccess;
+    return device.set_limit(static_cast<std::size_t>(index), value);
   });
 }
 

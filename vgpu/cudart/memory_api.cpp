@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "vgpu/check/lifetime.hpp"
 #include "vgpu/cudart/api.hpp"
 #include "vgpu/cudart/virtual_gpu.hpp"
 
@@ -23,35 +24,18 @@ cudaError_t allocate(Device& device, void** pointer, std::size_t bytes) {
 
 void report_invalid_free(Device& device, std::string_view call, const void* pointer) {
   if (!device.settings().checkers.lifetime) return;
-  vgpu::Finding finding;
-  finding.kind = vgpu::FindingKind::invalid_free;
-  finding.accesses.emplace_back().role = "host free";
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
-  const vgpu::Allocation* const nearest = device.memory().nearest(address);
-  if (!device.owns(pointer)) {
-    finding.message = fmt::format("{} of a pointer that is not to device memory", call);
-  } else if (nearest->address == address && !nearest->live) {
-    finding.space = "global";
-    finding.object = fmt::format("allocation of {} bytes", nearest->bytes);
-    finding.message = fmt::format("{} of memory that has been freed", call);
-  } else if (nearest->address == address) {
-    finding.space = "global";
-    finding.object = nearest->name;
-    finding.message = fmt::format("{} of a variable of the program", call);
-  } else {
-    finding.space = "global";
-    finding.object = fmt::format("byte {} of an allocation of {} bytes", address - nearest->address,
-                                 nearest->bytes);
-    finding.message = fmt::format("{} of a pointer that no allocation begins at", call);
-  }
-  device.add_finding(std::move(finding));
+  const vgpu::Allocation* const nearest =
+      device.owns(pointer) ? device.memory().nearest(address) : nullptr;
+  device.add_finding(vgpu::invalid_host_free(call, address, nearest));
 }
 
 cudaError_t free_memory(Device& device, std::string_view call, void* pointer) {
   if (pointer == nullptr) return cudaSuccess;
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   vgpu::Allocation* const allocation = device.memory().find(address);
-  if (allocation == nullptr || allocation->address != address || !allocation->name.empty()) {
+  if (allocation == nullptr || allocation->address != address || allocation->on_heap() ||
+      !allocation->name.empty()) {
     report_invalid_free(device, call, pointer);
     return cudaErrorInvalidValue;
   }

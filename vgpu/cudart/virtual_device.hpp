@@ -10,8 +10,10 @@
 // eagerly, in the order of the calls; and a launch goes on after a bad access (which is a finding),
 // so only a trap or the step limit kills it and makes later calls fail as CUDA's do.
 //
+// Memory that is still allocated when a trial ends is a finding, unless a launch has died in it.
+//
 // Outside a trial every call works too, with all checkers on and the default schedule; findings
-// are printed to stderr when the process exits.
+// are printed to stderr when the process exits.  What is left then is the operating system's.
 #pragma once
 
 #include <cstddef>

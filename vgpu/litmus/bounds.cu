@@ -95,24 +95,6 @@ __global__ void word_address(const char* in, int* out) {
 }
 LITMUS(word_address) { word_address<<<1, 1>>>(zeroed<char>(64), zeroed<int>(1)); }
 
-// expect: use-after-free global
-__global__ void reads_freed_memory(const int* in, int* out) {
-  *out = *in;                                //~ read
-}
-LITMUS(reads_freed_memory) {
-  int* const in = zeroed<int>(1);
-  cudaFree(in);
-  reads_freed_memory<<<1, 1>>>(in, zeroed<int>(1));
-}
-
-// expect: clean
-__global__ void reads_live_memory(const int* in, int* out) { *out = *in; }
-LITMUS(reads_live_memory) {
-  int* const in = zeroed<int>(1);
-  reads_live_memory<<<1, 1>>>(in, zeroed<int>(1));
-  cudaFree(in);
-}
-
 // expect: out-of-bounds global
 LITMUS(host_copies_past_the_end) {           //~ host copy
   copy_out(zeroed<int>(32), 33);

@@ -145,3 +145,57 @@ LITMUS(reads_module_variables) {
   reads_module_variables<<<1, 1>>>(out);
   copy_out(out, 1);
 }
+
+// A vector is as many values: one undefined element does not make its neighbour undefined.
+// expect: uninitialized-read global
+__global__ void branches_on_the_unwritten_half(const int2* pairs, int* out) {
+  const int2 pair = pairs[threadIdx.x];      //~ read
+  if (pair.y == 0) out[threadIdx.x] = pair.x;  //~ branch
+}
+__global__ void writes_first_halves(int2* pairs) { pairs[threadIdx.x].x = 0; }
+LITMUS(branches_on_the_unwritten_half) {
+  int2* const pairs = unwritten<int2>(32);
+  writes_first_halves<<<1, 32>>>(pairs);
+  branches_on_the_unwritten_half<<<1, 32>>>(pairs, zeroed<int>(32));
+}
+
+// expect: clean
+__global__ void branches_on_the_written_half(const int2* pairs, int* out) {
+  const int2 pair = pairs[threadIdx.x];
+  if (pair.x == 0) out[threadIdx.x] = pair.y;
+}
+LITMUS(branches_on_the_written_half) {
+  int2* const pairs = unwritten<int2>(32);
+  writes_first_halves<<<1, 32>>>(pairs);
+  branches_on_the_written_half<<<1, 32>>>(pairs, zeroed<int>(32));
+}
+
+__global__ void writes_all_but_z(float4* quads) {
+  quads[threadIdx.x].x = quads[threadIdx.x].y = quads[threadIdx.x].w = 1;
+}
+__global__ void copies_quads(const float4* in, float4* out) { out[threadIdx.x] = in[threadIdx.x]; }
+
+// Copied as a vector, every element stays what it is.
+// expect: uninitialized-read global
+__global__ void branches_on_z(const float4* quads, int* out) {
+  if (quads[threadIdx.x].z == 1) out[threadIdx.x] = 1;  //~ branch
+}
+LITMUS(branches_on_a_copied_undefined_element) {
+  float4* const from = unwritten<float4>(32);
+  float4* const to = unwritten<float4>(32);
+  writes_all_but_z<<<1, 32>>>(from);
+  copies_quads<<<1, 32>>>(from, to);
+  branches_on_z<<<1, 32>>>(to, zeroed<int>(32));
+}
+
+// expect: clean
+__global__ void branches_on_w(const float4* quads, int* out) {
+  if (quads[threadIdx.x].w == 1) out[threadIdx.x] = 1;
+}
+LITMUS(branches_on_a_copied_defined_element) {
+  float4* const from = unwritten<float4>(32);
+  float4* const to = unwritten<float4>(32);
+  writes_all_but_z<<<1, 32>>>(from);
+  copies_quads<<<1, 32>>>(from, to);
+  branches_on_w<<<1, 32>>>(to, zeroed<int>(32));
+}

@@ -40,12 +40,28 @@ struct Registration {
   explicit Registration(const Program& program) { programs().push_back(program); }
 };
 
-// Device memory; the trial's end frees it.
+// What the functions below have allocated.
+inline std::vector<void*>& owned_memory() {
+  static std::vector<void*> owned;
+  return owned;
+}
+
+// Device memory, freed by release() or after the program.
 template <typename T>
 T* unwritten(std::size_t count) {
   void* memory = nullptr;
   cudaMalloc(&memory, count * sizeof(T));
+  owned_memory().push_back(memory);
   return static_cast<T*>(memory);
+}
+
+inline void release(void* memory) {
+  std::erase(owned_memory(), memory);
+  cudaFree(memory);
+}
+
+inline void release_all() {
+  while (!owned_memory().empty()) release(owned_memory().back());
 }
 
 template <typename T>

@@ -64,6 +64,7 @@ TEST_P(LitmusTest, FindsWhatItsTextExpects) {
   settings.limits.steps_max = kStepsMax;
   cudart::begin_trial(settings);
   program.run();
+  release_all();
   const cudart::TrialResult result = cudart::end_trial();
 
   EXPECT_EQ(result.refusals, std::vector<std::string>{});

@@ -70,3 +70,27 @@ __global__ void atomic_data(int* data, int* flag, int* out) {
 LITMUS(atomic_data) {
   atomic_data<<<2, 1>>>(zeroed<int>(1), zeroed<int>(1), zeroed<int>(1));
 }
+
+// Sums of floats: the order of the additions is open, but none is lost.
+// expect: clean
+__global__ void sums_floats(float* total) {
+  __shared__ float sum;
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  atomicAdd(&sum, 0.5f);
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(total, sum);
+}
+LITMUS(sums_floats) { sums_floats<<<2, 64>>>(zeroed<float>(1)); }
+
+// expect: data-race shared
+__global__ void float_atomic_beside_plain_read(float* total) {
+  __shared__ float sum;
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  atomicAdd(&sum, 0.5f);                     //~ atomic
+  if (threadIdx.x == 0) atomicAdd(total, sum);  //~ read
+}
+LITMUS(float_atomic_beside_plain_read) {
+  float_atomic_beside_plain_read<<<2, 64>>>(zeroed<float>(1));
+}

@@ -160,9 +160,25 @@ void Core::fault(const Running& run, const Instr& instr, const Target& target,
   notify([&](Observer& observer) { observer.on_fault(fault); });
 }
 
+// What is undefined of the operands that go to memory: the values of a store, b and c of an atomic.
+void Core::take_undefined(const Running& run, const Instr& instr, const Elements& elements,
+                          std::uint32_t mask) {
+  const bool is_store = instr.kind == InstrKind::store;
+  const std::size_t first = is_store ? 1 + elements.first : 2;
+  const std::size_t count = is_store ? elements.count : 2;
+  for (std::size_t i = 0; i < count; ++i) {
+    UndefinedLanes value = run.warp.undefined.get(run.frame, instr.refs[first + i]);
+    value.mask &= mask;
+    access_.of_element[i] = value;
+    if (value.mask == 0) continue;
+    access_.undefined |= value.mask;
+    access_.origin = value.origin;
+  }
+}
+
 // Tells the observers about the access in access_.offset, before the bytes move.
 void Core::announce(Running& run, const Instr& instr, const Target& target, Pattern pattern,
-                    std::uint32_t bytes, std::uint32_t mask) {
+                    std::uint32_t bytes, std::uint32_t mask, const Elements& elements) {
   access_.allocation = target.allocation;
   access_.program = program_;
   access_.place = place_of(run.slot, run.warp);
@@ -186,14 +202,7 @@ void Core::announce(Running& run, const Instr& instr, const Target& target, Patt
     }
   }
   if (instr.kind != InstrKind::load && run.warp.undefined.any()) {
-    const std::size_t first = instr.kind == InstrKind::store ? 1 : 2;
-    const std::size_t count = instr.kind == InstrKind::store ? instr.modifiers.vector : 2;
-    for (std::size_t i = first; i < first + count; ++i) {
-      const UndefinedLanes value = run.warp.undefined.get(run.frame, instr.refs[i]);
-      if ((value.mask & mask) == 0) continue;
-      access_.undefined |= value.mask & mask;
-      access_.origin = value.origin;
-    }
+    take_undefined(run, instr, elements, mask);
   }
   notify([&](Observer& observer) { observer.on_access(access_); });
 }
@@ -207,7 +216,7 @@ void Core::perform(Running& run, const Instr& instr, const Target& target, const
                                          : Pattern::scattered;
   access_.allocation = target.allocation;
   access_.undefined = 0;
-  if (!observers_.empty()) announce(run, instr, target, pattern, width * count, mask);
+  if (!observers_.empty()) announce(run, instr, target, pattern, width * count, mask, {0, count});
   if (instr.kind == InstrKind::atomic) {
     perform_atomic(run, instr, mask);
     return;
@@ -236,8 +245,7 @@ void Core::perform(Running& run, const Instr& instr, const Target& target, const
     if (instr.kind == InstrKind::load) {
       rows_.load(move);
       if (access_.undefined != 0 || run.warp.undefined.any()) {
-        run.warp.undefined.set(run.frame, ref, {access_.undefined, access_.origin}, mask,
-                               *program_);
+        run.warp.undefined.set(run.frame, ref, access_.undefined_in(element), mask, *program_);
       }
     } else {
       rows_.store(move);
@@ -269,7 +277,7 @@ void Core::perform_local(Running& run, const Instr& instr, const Target& target,
       access_.undefined = 0;
       if (!observers_.empty()) {
         announce(run, instr, target, uniform && piece == 4 ? Pattern::strided : Pattern::scattered,
-                 piece, mask);
+                 piece, mask, {element, 1});
       }
       if (instr.kind == InstrKind::atomic) {
         if (width == 8) {  // its words are not side by side; every lane has its own anyway
@@ -317,7 +325,11 @@ void Core::move_local_word(Running& run, const Instr& instr,
   }
   if (instr.kind == InstrKind::load && (access_.undefined != 0 || run.warp.undefined.any())) {
     UndefinedLanes undefined{access_.undefined, access_.origin};
-    if (half == 1) undefined.mask |= run.warp.undefined.get(run.frame, ref).mask;
+    if (half == 1) {
+      const UndefinedLanes low = run.warp.undefined.get(run.frame, ref);
+      if (undefined.mask == 0) undefined.origin = low.origin;
+      undefined.mask |= low.mask;
+    }
     run.warp.undefined.set(run.frame, ref, undefined, mask, *program_);
   }
 }

@@ -7,8 +7,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "vgpu/machine/memory.hpp"
+#include "vgpu/machine/undefined.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
@@ -51,8 +53,18 @@ struct Access {
   // that first read undefined bytes (kNone: none).
   std::uint32_t undefined = 0;
   std::uint32_t origin = ptx::kNone;
+  // The same by element of a vector access; holds only where `undefined`, the union, is not 0.
+  std::array<UndefinedLanes, 4> of_element{};
 
   [[nodiscard]] unsigned first_lane() const { return static_cast<unsigned>(__builtin_ctz(mask)); }
+  // Elements of a vector; 1 for a part of an element (local memory).
+  [[nodiscard]] std::uint32_t elements() const {
+    return bytes <= element_bytes ? 1 : bytes / std::uint32_t{element_bytes};
+  }
+  [[nodiscard]] UndefinedLanes undefined_in(std::uint32_t element) const {
+    return undefined == 0 || elements() == 1 ? UndefinedLanes{undefined, origin}
+                                             : of_element[element];
+  }
 };
 
 // A lane's address that no memory answers, before the lane is dropped from its access (a bad
@@ -69,6 +81,23 @@ struct Fault {
   std::uint32_t bytes = 0;
   std::uint64_t address = 0;            // global: device address; shared, local: offset
   const Allocation* nearest = nullptr;  // below or at the address; for shared: the block's
+};
+
+// free() of device code, before the memory goes.
+struct HeapFree {
+  const Program* program = nullptr;
+  WarpPlace place;
+  std::uint32_t pc = 0;
+  unsigned lane = 0;
+  const Allocation* allocation = nullptr;
+};
+
+// free() of a pointer that no live allocation of the device heap begins at.
+struct InvalidFree {
+  CodePlace at;
+  std::uint64_t address = 0;
+  ptx::Space space = ptx::Space::global;  // that the address lies in
+  const Allocation* nearest = nullptr;    // global: at or below the address; may be freed or null
 };
 
 // A use of an undefined value that can matter.
@@ -156,6 +185,10 @@ class Observer {
   virtual void on_trap(const Trap&) {}
   virtual void on_allocate(const Allocation&) {}  // undefined bytes
   virtual void on_free(const Allocation&) {}
+  virtual void on_heap_free(const HeapFree&) {}  // on_free() follows
+  virtual void on_invalid_free(const InvalidFree&) {}
+  // left: what is live and is no variable of the program, as DeviceMemory::live() orders it.
+  virtual void on_trial_end(std::span<const Allocation* const> /*left*/) {}
   virtual void on_host_access(const HostAccess&) {}
   virtual void on_device_copy(const DeviceCopy&) {}
   virtual void on_edge(std::uint32_t /*from*/, std::uint32_t /*to*/, const Program&) {}

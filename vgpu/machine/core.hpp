@@ -4,6 +4,7 @@
 //   warp.cpp     one warp: fragments, control flow
 //   access.cpp   loads and stores: spaces, allocations, faults, events
 //   atomics.cpp  read-modify-write
+//   heap.cpp     malloc() and free()
 #pragma once
 
 #include <array>
@@ -72,6 +73,10 @@ class Core {
   Step ask(Running& run, std::size_t index, std::uint32_t active);
   std::size_t split(Warp& warp, std::size_t index, std::uint32_t lanes);
   void bind(Running& run, const Fragment& fragment);
+  std::uint32_t guarded_lanes(const Running& run, const Instr& instr);
+  void compute(Running& run, const Instr& instr, std::uint32_t active);
+  void move_scalar(Running& run, const Instr& instr, std::uint32_t active);
+  bool jump(Running& run, const Instr& instr, std::uint32_t taken);
   void read_special(Running& run, const Instr& instr, std::uint32_t mask);
   // Warp instructions of the launch, the running one included.
   [[nodiscard]] std::uint64_t steps_so_far() const {
@@ -104,12 +109,23 @@ class Core {
   void perform_local(Running& run, const Instr& instr, const Target& target, std::uint32_t mask);
   void move_local_word(Running& run, const Instr& instr, const std::array<std::uint32_t, 32>& at,
                        const Ref& ref, std::uint32_t half, std::uint32_t mask);
+  struct Elements {  // of a vector access, that one Access is about
+    std::uint32_t first = 0, count = 1;
+  };
   void announce(Running& run, const Instr& instr, const Target& target, Pattern pattern,
-                std::uint32_t bytes, std::uint32_t mask);
+                std::uint32_t bytes, std::uint32_t mask, const Elements& elements);
+  void take_undefined(const Running& run, const Instr& instr, const Elements& elements,
+                      std::uint32_t mask);
   void zero_destinations(Running& run, const Instr& instr, std::uint32_t mask);
 
   // atomics.cpp
   void perform_atomic(Running& run, const Instr& instr, std::uint32_t mask);
+
+  // heap.cpp
+  void call_heap(Running& run, const Instr& instr, std::uint32_t active);
+  std::uint64_t allocate_on_heap(const Running& run, unsigned lane, std::uint64_t bytes);
+  void free_on_heap(const Running& run, unsigned lane, std::uint64_t address);
+  [[nodiscard]] CodePlace code_place(const Running& run, unsigned lane) const;
 
   DeviceMemory& memory_;
   const MemoryRowFunctions& rows_;

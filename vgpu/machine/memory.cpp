@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
 #include <new>
 #include <unordered_map>
 
@@ -47,7 +50,7 @@ class HostPool {
 
  private:
   static std::size_t size_class(std::uint32_t bytes) {
-    std::size_t size = 1024;
+    std::size_t size = 64;
     while (size < bytes) size *= 2;
     return size;
   }
@@ -59,7 +62,9 @@ class HostPool {
 struct DeviceMemory::Arena {
   // By ascending address within a space; global and constant grow from their own bases.
   std::vector<std::unique_ptr<Allocation>> global, constant, private_ones;
-  std::vector<std::uint32_t> free_ids;  // ids given back, reused lowest first
+  std::map<std::uint64_t, std::unique_ptr<Allocation>> heap;  // by address
+  std::deque<std::uint64_t> freed;                            // of the heap, oldest first
+  std::vector<std::uint32_t> free_ids;                        // ids given back, reused lowest first
   std::uint32_t next_id = 0;
   HostPool pool;
 
@@ -81,6 +86,15 @@ struct DeviceMemory::Arena {
     }
     list.clear();
   }
+  void drop_heap() {
+    for (const auto& [address, allocation] : heap) {
+      if (!allocation->live) continue;  // given back already
+      pool.give(allocation->data, allocation->bytes);
+      give_id(allocation->id);
+    }
+    heap.clear();
+    freed.clear();
+  }
   const std::vector<std::unique_ptr<Allocation>>& list_at(std::uint64_t address) const {
     return address >= kGlobalBase ? global : constant;
   }
@@ -91,6 +105,7 @@ DeviceMemory::~DeviceMemory() {
   arena_->drop_all(arena_->global);
   arena_->drop_all(arena_->constant);
   arena_->drop_all(arena_->private_ones);
+  arena_->drop_heap();
 }
 
 Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::string_view name) {
@@ -113,6 +128,34 @@ Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::s
   used_ += bytes;
   list.push_back(std::move(allocation));
   return list.back().get();
+}
+
+Allocation* DeviceMemory::allocate_on_heap(std::uint64_t bytes) {
+  const std::uint64_t left = heap_capacity_ - std::min(heap_used_, heap_capacity_);
+  if (bytes > left || bytes > UINT32_MAX) return nullptr;
+  const std::uint64_t taken = round_up(std::max(bytes, kHeapAlignment), kHeapAlignment);
+  if (taken > left || heap_next_ + taken + kRedZone > kHeapEnd) return nullptr;
+  auto allocation = std::make_unique<Allocation>();
+  allocation->data = arena_->pool.take(static_cast<std::uint32_t>(bytes));
+  if (allocation->data == nullptr) return nullptr;
+  allocation->id = arena_->take_id();
+  allocation->address = heap_next_;
+  allocation->bytes = static_cast<std::uint32_t>(bytes);
+  heap_used_ += taken;
+  heap_next_ += taken + kRedZone;
+  return arena_->heap.emplace_hint(arena_->heap.end(), allocation->address, std::move(allocation))
+      ->second.get();
+}
+
+void DeviceMemory::free_on_heap(Allocation& allocation) {
+  heap_used_ -= round_up(std::max<std::uint64_t>(allocation.bytes, kHeapAlignment), kHeapAlignment);
+  arena_->pool.give(allocation.data, allocation.bytes);
+  arena_->give_id(allocation.id);
+  allocation.data = nullptr;
+  arena_->freed.push_back(allocation.address);
+  if (arena_->freed.size() <= kFreedMax) return;
+  arena_->heap.erase(arena_->freed.front());
+  arena_->freed.pop_front();
 }
 
 Allocation* DeviceMemory::allocate_private(std::uint32_t bytes, ptx::Space space) {
@@ -139,10 +182,18 @@ void DeviceMemory::release_private(Allocation* allocation) {
 void DeviceMemory::free(Allocation* allocation) {
   if (!allocation->live) return;
   allocation->live = false;
-  used_ -= allocation->bytes;
+  if (allocation->on_heap()) {
+    free_on_heap(*allocation);
+  } else {
+    used_ -= allocation->bytes;
+  }
 }
 
 const Allocation* DeviceMemory::nearest(std::uint64_t address) const {
+  if (address >= kHeapBase && address < kHeapEnd) {
+    const auto above = arena_->heap.upper_bound(address);
+    return above == arena_->heap.begin() ? nullptr : std::prev(above)->second.get();
+  }
   const auto& list = arena_->list_at(address);
   const auto after = std::upper_bound(
       list.begin(), list.end(), address,
@@ -161,13 +212,19 @@ std::vector<const Allocation*> DeviceMemory::live() const {
   for (const auto& allocation : arena_->global) {
     if (allocation->live) result.push_back(allocation.get());
   }
+  for (const auto& [address, allocation] : arena_->heap) {
+    if (allocation->live) result.push_back(allocation.get());
+  }
   return result;
 }
 
 void DeviceMemory::reset() {
   arena_->drop_all(arena_->global);
   arena_->drop_all(arena_->constant);
-  used_ = 0;
+  arena_->drop_heap();
+  used_ = heap_used_ = 0;
+  heap_next_ = kHeapBase;
+  heap_capacity_ = kHeapBytes;
 }
 
 std::string describe(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes) {

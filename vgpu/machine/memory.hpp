@@ -4,6 +4,7 @@
 // sees the same addresses on every machine; they are never host pointers.  Allocations are
 // separated by a red zone, so a small overrun always misses every allocation.
 // They lie below anything that the host maps, so no host pointer is taken for one.
+// No address is given out twice before reset(), so a use of freed memory is always seen as one.
 // Generic addresses (PTX ISA 5.1, 6.4.1): shared and local memory appear in windows of their own.
 #pragma once
 
@@ -22,15 +23,27 @@ inline constexpr std::uint64_t kGlobalBase = 0x0f00'0000'0000;
 inline constexpr std::uint64_t kConstantBase = 0x0e00'0000'0000;
 inline constexpr std::uint64_t kSharedWindow = 0x0d00'0000'0000;  // + offset in the block's shared
 inline constexpr std::uint64_t kLocalWindow = 0x0c00'0000'0000;   // + offset in the lane's local
+inline constexpr std::uint64_t kHeapBase = 0x0b00'0000'0000;      // of malloc() in device code
+inline constexpr std::uint64_t kHeapEnd = kLocalWindow;
 inline constexpr std::uint64_t kWindowBytes = 1u << 24;
+
+inline constexpr std::uint64_t kHeapAlignment = 16;
+inline constexpr std::uint64_t kHeapBytes = 8u << 20;  // the device heap, unless the host asks
 
 // Host bytes beyond both ends of an allocation (and of every shadow of one), so that a whole row
 // of 32 lanes of up to 16 bytes can be read or written around any lane that is inside.
 inline constexpr std::size_t kRowSlack = kWarpLanes * 16;
 
-// One object in device memory: a cudaMalloc, a module variable, the shared memory of a resident
-// block, or the local memory of a resident warp.  `id` is dense and unique while it lives:
-// checkers index their shadows by it.
+// One thread's execution of an instruction, told so that it outlives its launch.
+struct CodePlace {
+  const Program* program = nullptr;  // null: none (what the host did)
+  std::uint32_t pc = 0;
+  Dim3 block{0, 0, 0}, thread{0, 0, 0};
+};
+
+// One object in device memory: a cudaMalloc, a module variable, a malloc() of device code, the
+// shared memory of a resident block, or the local memory of a resident warp.  `id` is dense and
+// unique while it lives: checkers index their shadows by it.
 struct Allocation {
   std::uint32_t id = 0;
   ptx::Space space = ptx::Space::global;
@@ -38,10 +51,12 @@ struct Allocation {
   std::uint32_t bytes = 0;
   bool live = true;
   bool read_only = false;
-  std::string name;             // variable name, or "" for an anonymous allocation
-  std::vector<Symbol> symbols;  // shared: what lies where
-  std::byte* data = nullptr;    // host bytes; kRowSlack readable and writable around it
+  std::string name;                  // variable name, or "" for an anonymous allocation
+  std::vector<Symbol> symbols;       // shared: what lies where
+  std::byte* data = nullptr;         // host bytes; kRowSlack readable and writable around it
+  CodePlace allocated_at, freed_at;  // by device code
 
+  [[nodiscard]] bool on_heap() const { return address >= kHeapBase && address < kHeapEnd; }
   [[nodiscard]] bool contains(std::uint64_t at, std::uint64_t size) const {
     return at >= address && at - address <= bytes && size <= bytes - (at - address);
   }
@@ -63,12 +78,21 @@ class DeviceMemory {
   // Storage outside the arena, for shared and local memory: no address, not found by find().
   Allocation* allocate_private(std::uint32_t bytes, ptx::Space space);
   void release_private(Allocation* allocation);
-  // Marks it freed; its address range is not given out again before reset().
+  // Marks it freed; its address range is not given out again before reset().  Of heap memory,
+  // bytes and id may be reused from now on, and only the most recent kFreedMax are remembered.
   void free(Allocation* allocation);
+
+  // The device heap (CUDA Programming Guide, "Dynamic Global Memory Allocation and Operations"):
+  // aligned to kHeapAlignment, undefined bytes; nullptr when the live ones would take more than
+  // heap_capacity, each rounded up to the alignment and no less than that.
+  Allocation* allocate_on_heap(std::uint64_t bytes);
+  void set_heap_capacity(std::uint64_t bytes) { heap_capacity_ = bytes; }
+
   // The live allocation that holds `address`, or nullptr.
   [[nodiscard]] Allocation* find(std::uint64_t address);
   // The nearest allocation at or below, live or freed, for messages; may be nullptr.
   [[nodiscard]] const Allocation* nearest(std::uint64_t address) const;
+  // All that is live: global memory, then the heap; each by ascending address.
   [[nodiscard]] std::vector<const Allocation*> live() const;
 
   // Forgets every allocation and starts again at the same addresses.  Host memory is kept for
@@ -80,9 +104,13 @@ class DeviceMemory {
 
  private:
   static constexpr std::uint64_t kCapacityBytes = std::uint64_t{4} << 30;
+  static constexpr std::size_t kFreedMax = 1 << 16;
   struct Arena;
+  void free_on_heap(Allocation& allocation);
+
   std::unique_ptr<Arena> arena_;
   std::uint64_t used_ = 0;
+  std::uint64_t heap_capacity_ = kHeapBytes, heap_used_ = 0, heap_next_ = kHeapBase;
 };
 
 }  // namespace warpcheck::vgpu

@@ -122,6 +122,51 @@ void Core::use_of_undefined(const Running& run, UndefinedUse::Kind kind, const R
   notify([&](Observer& observer) { observer.on_undefined_use(use); });
 }
 
+// The lanes for which the guard of `instr` holds.
+inline std::uint32_t Core::guarded_lanes(const Running& run, const Instr& instr) {
+  const std::uint32_t value = read_predicate(run.banks, instr.guard);
+  if (run.warp.undefined.any() && instr.kind != InstrKind::compute) [[unlikely]] {
+    use_of_undefined(run, UndefinedUse::Kind::branch, instr.guard, run.mask);
+  }
+  return run.mask & (instr.guard_negated ? ~value : value);
+}
+
+inline void Core::compute(Running& run, const Instr& instr, std::uint32_t active) {
+  if (run.warp.undefined.any()) [[unlikely]] {
+    const bool selects = instr.opcode == ptx::Opcode::selp_;
+    run.warp.undefined.propagate(run.frame, instr, active, *program_,
+                                 selects ? read_predicate(run.banks, instr.refs[3]) : 0);
+  }
+  instr.compute(run.banks, instr, active);
+}
+
+// A parameter of the kernel, or the address of a local variable: the same for all lanes.
+void Core::move_scalar(Running& run, const Instr& instr, std::uint32_t active) {
+  std::uint64_t value = run.local_base + static_cast<std::uint64_t>(instr.offset);
+  if (instr.kind == InstrKind::param) {
+    value = 0;
+    const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
+    std::memcpy(&value, launch_->parameters.data() + instr.offset, bytes);
+    if (ptx::is_signed(instr.modifiers.type) && bytes < 8) {
+      const unsigned unused = 64 - 8 * bytes;
+      value = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
+    }
+  }
+  const Ref& to = instr.refs[0];
+  rows_.broadcast(run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset,
+                  to.bank == Bank::wide, value, active);
+  if (run.warp.undefined.any()) run.warp.undefined.set(run.frame, to, {}, active, *program_);
+}
+
+// A branch that all lanes of the fragment take, or none.  False, and nothing done: they diverge.
+inline bool Core::jump(Running& run, const Instr& instr, std::uint32_t taken) {
+  if (taken != 0 && taken != run.mask) return false;
+  const std::uint32_t to = taken != 0 ? instr.target : run.pc + 1;
+  edge(run.pc, to);
+  run.pc = to;
+  return true;
+}
+
 // Runs one fragment until it meets another, splits, waits, ends, or has used up the quantum.
 Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::uint32_t limit) {
   Running run{slot, warp, {}, {}, 0, 0, 0};
@@ -144,94 +189,46 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
       return finish(Step::quantum);
     }
     const Instr& instr = code[run.pc];
-    std::uint32_t active = run.mask;
-    if (instr.guard.bank != Bank::none) {
-      const std::uint32_t value = read_predicate(run.banks, instr.guard);
-      active &= instr.guard_negated ? ~value : value;
-      if (warp.undefined.any() && instr.kind != InstrKind::compute) [[unlikely]] {
-        use_of_undefined(run, UndefinedUse::Kind::branch, instr.guard, run.mask);
-      }
-    }
+    const std::uint32_t active =
+        instr.guard.bank == Bank::none ? run.mask : guarded_lanes(run, instr);
     --launch_steps_left_;
     lane_steps += active == run.mask ? lanes : static_cast<std::uint64_t>(std::popcount(active));
     switch (instr.kind) {
       case InstrKind::compute:
       case InstrKind::warp:
-        if (active != 0) {
-          if (warp.undefined.any()) [[unlikely]] {
-            const bool selects = instr.opcode == ptx::Opcode::selp_;
-            warp.undefined.propagate(run.frame, instr, active, *program_,
-                                     selects ? read_predicate(run.banks, instr.refs[3]) : 0);
-          }
-          instr.compute(run.banks, instr, active);
-        }
-        ++run.pc;
+        if (active != 0) compute(run, instr, active);
         break;
-      case InstrKind::special:
-        read_special(run, instr, active);
-        ++run.pc;
-        break;
+      case InstrKind::special: read_special(run, instr, active); break;
       case InstrKind::local_address:
-      case InstrKind::param: {
-        std::uint64_t value = run.local_base + static_cast<std::uint64_t>(instr.offset);
-        if (instr.kind == InstrKind::param) {
-          value = 0;
-          const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
-          std::memcpy(&value, launch_->parameters.data() + instr.offset, bytes);
-          if (ptx::is_signed(instr.modifiers.type) && bytes < 8) {
-            const unsigned unused = 64 - 8 * bytes;
-            value =
-                static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
-          }
-        }
-        const Ref& to = instr.refs[0];
-        rows_.broadcast(run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset,
-                        to.bank == Bank::wide, value, active);
-        if (warp.undefined.any()) warp.undefined.set(run.frame, to, {}, active, *program_);
-        ++run.pc;
-        break;
-      }
+      case InstrKind::param: move_scalar(run, instr, active); break;
       case InstrKind::load:
       case InstrKind::store:
       case InstrKind::atomic:
-        if (active != 0) {
-          if (warp.accesses == warp.ask_at) [[unlikely]] {
-            ++launch_steps_left_;  // the access has not happened yet
-            lane_steps -= static_cast<std::uint64_t>(std::popcount(active));
-            park();
-            return finish(ask(run, index, active));
-          }
-          ++warp.accesses;
-          access(run, instr, active);
+        if (active == 0) break;
+        if (warp.accesses == warp.ask_at) [[unlikely]] {
+          ++launch_steps_left_;  // the access has not happened yet
+          lane_steps -= static_cast<std::uint64_t>(std::popcount(active));
+          park();
+          return finish(ask(run, index, active));
         }
-        ++run.pc;
+        ++warp.accesses;
+        access(run, instr, active);
+        break;
+      case InstrKind::heap_allocate:
+      case InstrKind::heap_free:
+        if (active != 0) call_heap(run, instr, active);
         break;
       case InstrKind::fence:
-      case InstrKind::nop: ++run.pc; break;
+      case InstrKind::nop: break;
       case InstrKind::jump:
-        edge(run.pc, instr.target);
-        run.pc = instr.target;
-        break;
       case InstrKind::branch:
-        if (active == 0) {
-          edge(run.pc, run.pc + 1);
-          ++run.pc;
-        } else if (active == run.mask) {
-          edge(run.pc, instr.target);
-          run.pc = instr.target;
-        } else {
-          return finish(branch(run, index, instr, active));
-        }
-        break;
-      default: {  // call, ret, exit, barrier, trap
+        if (!jump(run, instr, active)) return finish(branch(run, index, instr, active));
+        continue;
+      default:  // call, ret, exit, barrier, trap
         park();
-        if (active == 0) {
-          ++run.pc;
-          break;
-        }
-        return finish(leave(run, index, instr, active));
-      }
+        if (active != 0) return finish(leave(run, index, instr, active));
     }
+    ++run.pc;
   }
   park();
   return finish(Step::again);

@@ -1,6 +1,7 @@
 // decode(): the pipeline from a parsed module to an executable kernel.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -46,11 +47,15 @@ class Reach {
                                 layout_.instances.front().function->name, kInstancesMax));
     }
     const auto index = static_cast<std::uint32_t>(layout_.instances.size());
-    layout_.instances.push_back({&function, called_from, {}});
+    layout_.instances.push_back({&function, called_from, {}, {}});
     path_.push_back(&function);
     for (std::uint32_t at = 0; at < function.body.size(); ++at) {
       if (function.body[at].opcode != ptx::Opcode::call_) continue;
       if (!function.body[at].unsupported.empty()) continue;  // emit_function() refuses it
+      if (const std::optional<Builtin> builtin = find_builtin(function.body[at])) {
+        layout_.instances[index].builtins[at] = *builtin;
+        continue;
+      }
       const std::uint32_t callee = add_callee(function.body[at], called_from);
       layout_.instances[index].callees[at] = callee;
     }
@@ -58,11 +63,26 @@ class Reach {
     return index;
   }
 
-  std::uint32_t add_callee(const ptx::Instruction& call, std::uint32_t called_from) {
+  // The called function by name; null: a call through a register.
+  static const std::string* name_of_callee(const ptx::Instruction& call) {
     const auto callee = std::find_if(call.operands.begin(), call.operands.end(), [](const auto& o) {
       return o.kind == ptx::Operand::Kind::function;
     });
-    if (callee == call.operands.end()) {
+    return callee == call.operands.end() ? nullptr : &callee->name;
+  }
+
+  // A program's own function of that name is no builtin.
+  std::optional<Builtin> find_builtin(const ptx::Instruction& call) const {
+    const std::string* const name = name_of_callee(call);
+    if (name == nullptr || (*name != "malloc" && *name != "free")) return std::nullopt;
+    const ptx::Function* target = module_.find_function(*name);
+    if (target != nullptr && target->has_body) return std::nullopt;
+    return *name == "malloc" ? Builtin::malloc_ : Builtin::free_;
+  }
+
+  std::uint32_t add_callee(const ptx::Instruction& call, std::uint32_t called_from) {
+    const std::string* const callee = name_of_callee(call);
+    if (callee == nullptr) {
       throw Refusal(fmt::format("{}:{}: a call through a register is not supported", module_.name,
                                 call.ptx_line));
     }
@@ -70,10 +90,10 @@ class Reach {
     if (site.inlined_at == ptx::kNone) site.inlined_at = called_from;
     const auto location = static_cast<std::uint32_t>(program_.locations.size());
     program_.locations.push_back(site);
-    const ptx::Function* target = module_.find_function(callee->name);
+    const ptx::Function* target = module_.find_function(*callee);
     if (target == nullptr || !target->has_body) {
       throw Refusal(fmt::format("{}:{}: the called function '{}' has no body and is not supported",
-                                module_.name, call.ptx_line, callee->name));
+                                module_.name, call.ptx_line, *callee));
     }
     return add(*target, location);
   }

@@ -2,6 +2,7 @@
 #include "vgpu/program/emit.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -96,16 +97,36 @@ void Emitter::place_outgoing() {
                                  places.size()));
       }
       for (std::size_t i = 0; i < list.parts.size(); ++i) {
-        if (list.parts[i].kind != Kind::variable ||
-            list.parts[i].variable.scope != ptx::VariableRef::Scope::local) {
-          refuse(call, "a call argument that is not a .param variable");
-        }
-        outgoing_row_[list.parts[i].variable.index] = places[i];
+        outgoing_row_[param_local(call, list.parts[i])] = places[i] | kOutgoingRow;
       }
     };
     bind(call.operands.at(0), rows.result_row);
     bind(call.operands.at(2), rows.parameter_row);
   }
+  for (const auto& [at, builtin] : instance_.builtins) place_builtin(function_.body[at], builtin);
+}
+
+std::uint32_t Emitter::param_local(const ptx::Instruction& call, const ptx::Operand& part) const {
+  if (part.kind != Kind::variable || part.variable.scope != ptx::VariableRef::Scope::local) {
+    refuse(call, "a call argument that is not a .param variable");
+  }
+  return part.variable.index;
+}
+
+// A builtin is no function with a frame: its one result and one parameter, of 8 bytes each, lie in
+// the frame of its caller.
+void Emitter::place_builtin(const ptx::Instruction& call, Builtin builtin) {
+  const auto place = [&](const ptx::Operand& list, std::size_t count) {
+    if (list.parts.size() != count) refuse(call, "another number of results or arguments");
+    for (const ptx::Operand& part : list.parts) {
+      const std::uint32_t local = param_local(call, part);
+      if (function_.locals[local].bytes != 8) refuse(call, "a result or argument of another size");
+      outgoing_row_[local] = words_;
+      words_ += 2;
+    }
+  };
+  place(call.operands.at(0), builtin == Builtin::malloc_ ? 1 : 0);
+  place(call.operands.at(2), 1);
 }
 
 void Emitter::find_blocks() {
@@ -266,7 +287,42 @@ void Emitter::emit_branch(const ptx::Instruction& in, std::uint32_t next_block) 
   push(out);
 }
 
+void Emitter::emit_builtin(const ptx::Instruction& in, Builtin builtin) {
+  const auto words_of = [&](std::size_t list) {
+    const ptx::Operand& variable = in.operands.at(list).parts.front();
+    return outgoing_row_.at(variable.variable.index) * kWordRowBytes;
+  };
+  const auto move = [&](const std::array<Ref, 6>& refs) {
+    Instr out = begin(in);
+    out.kind = InstrKind::compute;
+    out.opcode = Opcode::mov_;
+    out.modifiers = {};
+    out.modifiers.type = ptx::Type::b64;
+    out.modifiers.vector = 2;
+    out.refs = refs;
+    push(out);
+  };
+  const auto low_word = [](std::uint32_t at) { return Ref{Bank::word, at}; };
+  const auto high_word = [](std::uint32_t at) { return Ref{Bank::word, at + kWordRowBytes}; };
+
+  const Ref argument = temporary(Bank::wide);
+  move({argument, low_word(words_of(2)), high_word(words_of(2))});
+  Instr call = begin(in);
+  program_.sources.back().text += builtin == Builtin::malloc_ ? " malloc" : " free";
+  call.kind = builtin == Builtin::malloc_ ? InstrKind::heap_allocate : InstrKind::heap_free;
+  call.refs[1] = argument;
+  if (builtin == Builtin::malloc_) call.refs[0] = temporary(Bank::wide);
+  push(call);
+  if (builtin == Builtin::malloc_) {
+    move({low_word(words_of(0)), call.refs[0], {}, {}, high_word(words_of(0))});
+  }
+  program_.uses_heap = true;
+}
+
 void Emitter::emit_call(const ptx::Instruction& in, Instr& out) {
+  if (const auto builtin = instance_.builtins.find(at_); builtin != instance_.builtins.end()) {
+    return emit_builtin(in, builtin->second);
+  }
   const auto callee = instance_.callees.find(at_);
   if (callee == instance_.callees.end()) refuse(in, "a call of nothing known");
   out.kind = InstrKind::call;

@@ -12,12 +12,16 @@
 
 namespace warpcheck::vgpu {
 
+// Functions that the device provides: their calls become instructions.
+enum class Builtin : std::uint8_t { malloc_, free_ };
+
 // One function for one chain of call sites: every call site has a copy of its callee, so that a
 // finding inside names the user's line, as for code that nvcc inlined.
 struct Instance {
   const ptx::Function* function = nullptr;
   std::uint32_t called_from = ptx::kNone;          // index into Program::locations
   std::map<std::uint32_t, std::uint32_t> callees;  // position of a call in the body -> instance
+  std::map<std::uint32_t, Builtin> builtins;       // position of a call in the body
 };
 
 // What is decided for the whole kernel before any code is emitted.

@@ -34,6 +34,9 @@ class Emitter {
   // emit.cpp: structure
   void find_blocks();
   void place_outgoing();
+  void place_builtin(const ptx::Instruction& call, Builtin builtin);
+  // The local `.param` variable that stands in a call's list of results or arguments.
+  std::uint32_t param_local(const ptx::Instruction& call, const ptx::Operand& part) const;
   void emit_block(std::uint32_t block, std::uint32_t next_block);
   void finish(std::uint32_t first_pc);
 
@@ -41,6 +44,7 @@ class Emitter {
   void emit(const ptx::Instruction& in);
   void emit_control(const ptx::Instruction& in, Instr& out);
   void emit_call(const ptx::Instruction& in, Instr& out);
+  void emit_builtin(const ptx::Instruction& in, Builtin builtin);
   void emit_branch(const ptx::Instruction& in, std::uint32_t next_block);
 
   // emit_data.cpp
@@ -78,7 +82,9 @@ class Emitter {
   std::uint32_t words_ = 0, wides_ = 0, predicates_ = 0, local_bytes_ = 0;
   Ref carry_{};  // the condition code register CC.CF
   ParamRows own_;
-  std::map<std::uint32_t, std::uint32_t> outgoing_row_;  // local index -> row in the callee
+  // Local index -> row of a call's `.param` variable: in the callee (marked), or, of a builtin,
+  // in this frame.
+  std::map<std::uint32_t, std::uint32_t> outgoing_row_;
   std::map<std::uint32_t, std::uint32_t> local_offset_;  // local index -> byte in local memory
 
   std::vector<std::uint32_t> block_start_;  // first instruction of each block

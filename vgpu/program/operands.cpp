@@ -165,7 +165,7 @@ bool Emitter::param_place(const ptx::Operand& operand, std::uint32_t& row) const
     row = own_.result_row.at(ref.index);
   } else if (const auto found = outgoing_row_.find(ref.index);
              ref.scope == Scope::local && found != outgoing_row_.end()) {
-    row = found->second | kOutgoingRow;
+    row = found->second;
   } else {
     return false;
   }

@@ -66,6 +66,8 @@ enum class InstrKind : std::uint8_t {
   load,
   store,
   atomic,
+  heap_allocate,  // malloc() of device code
+  heap_free,
   branch,
   jump,
   call,
@@ -82,6 +84,7 @@ enum class InstrKind : std::uint8_t {
 //             [5] carry-in or a fourth source (predicate)
 //   load:     [0] address row, [1..4] destinations        store: [0] address, [1..4] values
 //   atomic:   [0] address, [1] destination (none for red), [2] b, [3] c
+//   heap_allocate: [0] destination, [1] bytes; heap_free: [1] address; both wide
 //   barrier:  [1] barrier id row, [2] thread count row (none: whole block)
 //   special, param, local_address: [0] destination
 //   shfl: [0] d, [4] p, [1] a, [2] b, [3] c, [5] membermask; vote/match: [0] d, [1] a, [5] mask
@@ -145,6 +148,7 @@ struct Program {
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t dynamic_shared_offset = 0;  // where every extern __shared__ array begins
   std::vector<Symbol> shared_symbols;
+  bool uses_heap = false;             // malloc() or free() in device code
   std::uint32_t max_threads = 1024;   // a block: .maxntid, or the device's limit
   std::uint32_t local_bytes_max = 0;  // deepest sum of frames a lane (no recursion)
   std::uint32_t words_max = 0, wides_max = 0, predicates_max = 0;  // deepest sums, rows
