@@ -95,7 +95,7 @@ __global__ void allocates_by_turns(int* out, int rounds) {
   for (int i = 1; i <= rounds; ++i) {
     int* const own = new int[i];
     for (int k = 0; k < i; ++k) own[k] = k;
-    out[threadIdx.x] += own[i - 1];
+    out[blockIdx.x * blockDim.x + threadIdx.x] += own[i - 1];
     delete[] own;
   }
 }
@@ -106,13 +106,13 @@ LITMUS(allocates_by_turns) {
 }
 
 // No call of the host reaches the heap.
+// expect: out-of-bounds global
 __global__ void gives_heap_memory(int** slot) {
   *slot = static_cast<int*>(malloc(16));     //~ allocate
   **slot = 1;
 }
 __global__ void takes_heap_memory(int** slot) { free(*slot); }
 
-// expect: out-of-bounds global
 LITMUS(host_copies_the_heap) {               //~ host copy
   int** const slot = zeroed<int*>(1);
   gives_heap_memory<<<1, 1>>>(slot);

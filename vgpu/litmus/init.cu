@@ -178,7 +178,7 @@ __global__ void copies_quads(const float4* in, float4* out) { out[threadIdx.x] =
 // Copied as a vector, every element stays what it is.
 // expect: uninitialized-read global
 __global__ void branches_on_z(const float4* quads, int* out) {
-  if (quads[threadIdx.x].z == 1) out[threadIdx.x] = 1;  //~ branch
+  if (quads[threadIdx.x].z == 1) out[threadIdx.x] = 1;  //~ read //~ branch
 }
 LITMUS(branches_on_a_copied_undefined_element) {
   float4* const from = unwritten<float4>(32);

@@ -12,7 +12,7 @@ __global__ void never_deletes(int* out) {
   own[threadIdx.x & 3] = 1;
   out[threadIdx.x] = own[threadIdx.x & 3];
 }
-LITMUS(never_deletes) { never_deletes<<<2, 64>>>(zeroed<int>(64)); }
+LITMUS(never_deletes) { never_deletes<<<1, 64>>>(zeroed<int>(64)); }
 
 // expect: clean
 __global__ void deletes(int* out) {
@@ -135,7 +135,7 @@ __global__ void frees_without_a_barrier(int* out) {
   }
   __syncthreads();
   out[threadIdx.x] = *all;                   //~ read
-  if (threadIdx.x == 63) delete[] all;       //~ free
+  if (threadIdx.x == 0) delete[] all;        //~ free
 }
 LITMUS(frees_without_a_barrier) { frees_without_a_barrier<<<1, 64>>>(zeroed<int>(64)); }
 
@@ -149,7 +149,7 @@ __global__ void frees_after_a_barrier(int* out) {
   __syncthreads();
   out[threadIdx.x] = *all;
   __syncthreads();
-  if (threadIdx.x == 63) delete[] all;
+  if (threadIdx.x == 0) delete[] all;
 }
 LITMUS(frees_after_a_barrier) { frees_after_a_barrier<<<1, 64>>>(zeroed<int>(64)); }
 
@@ -198,6 +198,9 @@ __global__ void frees_shared_memory(int* out) {
 }
 LITMUS(frees_shared_memory) { frees_shared_memory<<<1, 1>>>(zeroed<int>(4)); }
 
+// The host frees memory of the device heap.
+// expect: invalid-free global
+// expect: leak global
 __global__ void gives(int** slot) {
   *slot = static_cast<int*>(malloc(16));     //~ allocate
   **slot = 1;
@@ -211,9 +214,6 @@ int* given() {
   return memory;
 }
 
-// The host frees memory of the device heap.
-// expect: invalid-free global
-// expect: leak global
 LITMUS(host_frees_the_heap) { cudaFree(given()); }  //~ host free
 
 // expect: clean
