@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kListsMax = 1024;
 // What one thread compares on its own.
-constexpr int kComparisonsMax = 16'384;
+constexpr int kComparisonsMax = 4'096;
 
 bool has_lists(const HeadsToMerge& input) { return input.lists >= 1 && input.lists <= kListsMax; }
 

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <functional>
-#include <map>
 #include <new>
 #include <unordered_map>
 
@@ -61,10 +59,10 @@ class HostPool {
 
 struct DeviceMemory::Arena {
   // By ascending address within a space; global and constant grow from their own bases.
-  std::vector<std::unique_ptr<Allocation>> global, constant, private_ones;
-  std::map<std::uint64_t, std::unique_ptr<Allocation>> heap;  // by address
-  std::deque<std::uint64_t> freed;                            // of the heap, oldest first
-  std::vector<std::uint32_t> free_ids;                        // ids given back, reused lowest first
+  std::vector<std::unique_ptr<Allocation>> global, constant, heap, private_ones;
+  std::vector<Allocation*> freed;                     // of the heap, oldest first
+  std::vector<std::unique_ptr<Allocation>> recycled;  // of the heap, for reuse
+  std::vector<std::uint32_t> free_ids;                // ids given back, reused lowest first
   std::uint32_t next_id = 0;
   HostPool pool;
 
@@ -86,16 +84,31 @@ struct DeviceMemory::Arena {
     }
     list.clear();
   }
+  std::unique_ptr<Allocation> make() {
+    if (recycled.empty()) return std::make_unique<Allocation>();
+    std::unique_ptr<Allocation> allocation = std::move(recycled.back());
+    recycled.pop_back();
+    *allocation = {};
+    return allocation;
+  }
   void drop_heap() {
-    for (const auto& [address, allocation] : heap) {
-      if (!allocation->live) continue;  // given back already
-      pool.give(allocation->data, allocation->bytes);
-      give_id(allocation->id);
+    for (auto& allocation : heap) {
+      if (allocation->live) {
+        pool.give(allocation->data, allocation->bytes);
+        give_id(allocation->id);
+      }
+      recycled.push_back(std::move(allocation));
     }
     heap.clear();
     freed.clear();
   }
+  void forget_freed(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) freed[i]->space = ptx::Space::generic;  // a mark
+    std::erase_if(heap, [](const auto& one) { return one->space == ptx::Space::generic; });
+    freed.erase(freed.begin(), freed.begin() + static_cast<std::ptrdiff_t>(count));
+  }
   const std::vector<std::unique_ptr<Allocation>>& list_at(std::uint64_t address) const {
+    if (address >= kHeapBase && address < kHeapEnd) return heap;
     return address >= kGlobalBase ? global : constant;
   }
 };
@@ -135,7 +148,7 @@ Allocation* DeviceMemory::allocate_on_heap(std::uint64_t bytes) {
   if (bytes > left || bytes > UINT32_MAX) return nullptr;
   const std::uint64_t taken = round_up(std::max(bytes, kHeapAlignment), kHeapAlignment);
   if (taken > left || heap_next_ + taken + kRedZone > kHeapEnd) return nullptr;
-  auto allocation = std::make_unique<Allocation>();
+  auto allocation = arena_->make();
   allocation->data = arena_->pool.take(static_cast<std::uint32_t>(bytes));
   if (allocation->data == nullptr) return nullptr;
   allocation->id = arena_->take_id();
@@ -143,8 +156,8 @@ Allocation* DeviceMemory::allocate_on_heap(std::uint64_t bytes) {
   allocation->bytes = static_cast<std::uint32_t>(bytes);
   heap_used_ += taken;
   heap_next_ += taken + kRedZone;
-  return arena_->heap.emplace_hint(arena_->heap.end(), allocation->address, std::move(allocation))
-      ->second.get();
+  arena_->heap.push_back(std::move(allocation));
+  return arena_->heap.back().get();
 }
 
 void DeviceMemory::free_on_heap(Allocation& allocation) {
@@ -152,10 +165,8 @@ void DeviceMemory::free_on_heap(Allocation& allocation) {
   arena_->pool.give(allocation.data, allocation.bytes);
   arena_->give_id(allocation.id);
   allocation.data = nullptr;
-  arena_->freed.push_back(allocation.address);
-  if (arena_->freed.size() <= kFreedMax) return;
-  arena_->heap.erase(arena_->freed.front());
-  arena_->freed.pop_front();
+  arena_->freed.push_back(&allocation);
+  if (arena_->freed.size() == 2 * kFreedMin) arena_->forget_freed(kFreedMin);
 }
 
 Allocation* DeviceMemory::allocate_private(std::uint32_t bytes, ptx::Space space) {
@@ -190,10 +201,6 @@ void DeviceMemory::free(Allocation* allocation) {
 }
 
 const Allocation* DeviceMemory::nearest(std::uint64_t address) const {
-  if (address >= kHeapBase && address < kHeapEnd) {
-    const auto above = arena_->heap.upper_bound(address);
-    return above == arena_->heap.begin() ? nullptr : std::prev(above)->second.get();
-  }
   const auto& list = arena_->list_at(address);
   const auto after = std::upper_bound(
       list.begin(), list.end(), address,
@@ -212,7 +219,7 @@ std::vector<const Allocation*> DeviceMemory::live() const {
   for (const auto& allocation : arena_->global) {
     if (allocation->live) result.push_back(allocation.get());
   }
-  for (const auto& [address, allocation] : arena_->heap) {
+  for (const auto& allocation : arena_->heap) {
     if (allocation->live) result.push_back(allocation.get());
   }
   return result;

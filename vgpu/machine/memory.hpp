@@ -79,7 +79,8 @@ class DeviceMemory {
   Allocation* allocate_private(std::uint32_t bytes, ptx::Space space);
   void release_private(Allocation* allocation);
   // Marks it freed; its address range is not given out again before reset().  Of heap memory,
-  // bytes and id may be reused from now on, and only the most recent kFreedMax are remembered.
+  // bytes and id may be reused from now on, and only the most recent ones are remembered, at
+  // least kFreedMin of them: older ones are outside every allocation.
   void free(Allocation* allocation);
 
   // The device heap (CUDA Programming Guide, "Dynamic Global Memory Allocation and Operations"):
@@ -104,7 +105,7 @@ class DeviceMemory {
 
  private:
   static constexpr std::uint64_t kCapacityBytes = std::uint64_t{4} << 30;
-  static constexpr std::size_t kFreedMax = 1 << 16;
+  static constexpr std::size_t kFreedMin = 1 << 15;
   struct Arena;
   void free_on_heap(Allocation& allocation);
 
