@@ -269,5 +269,37 @@ TEST_F(InitTest, ANewTrialForgets) {
   EXPECT_EQ(launch.strided(kRead, global, 0, 0, 5).origin, 5u);
 }
 
+TEST_F(InitTest, ElementsOfAVectorAreUndefinedOneByOne) {
+  const auto vectors = [&](AccessKind kind, std::uint32_t pc) {
+    Access row = launch.access(kind, shared, 0, 0, pc, 16);
+    row.element_bytes = 4;
+    row.mask = 0xff;
+    row.pattern = Pattern::strided;
+    for (unsigned lane = 0; lane < 32; ++lane) row.offset[lane] = 16 * lane;
+    return row;
+  };
+  for (const std::uint32_t element : {0, 1, 3}) launch.one(kWrite, shared, 0, 0, 1, element);
+  for (const std::uint32_t element : {8, 9, 10, 11}) launch.one(kWrite, shared, 0, 0, 1, element);
+  Access read = vectors(kRead, 2);
+  launch.emit(read);
+  EXPECT_EQ(read.undefined, 0xfbu);
+  EXPECT_EQ(read.undefined_in(0).mask, 0xfau);
+  EXPECT_EQ(read.undefined_in(2).mask, 0xfbu);
+  EXPECT_EQ(read.undefined_in(2).origin, 2u);
+
+  Access write = vectors(kWrite, 3);
+  write.undefined = 0x7;
+  write.of_element = {{{0x1, 2}, {0x2, 2}, {0x4, 2}, {0, ptx::kNone}}};
+  launch.emit(write);
+  Access back = vectors(kRead, 4);
+  launch.emit(back);
+  EXPECT_EQ(back.undefined, 0x7u);
+  EXPECT_EQ(back.undefined_in(0).mask, 0x1u);
+  EXPECT_EQ(back.undefined_in(1).mask, 0x2u);
+  EXPECT_EQ(back.undefined_in(2).mask, 0x4u);
+  EXPECT_EQ(back.undefined_in(2).origin, 2u) << "where the value was made";
+  EXPECT_EQ(back.undefined_in(3).mask, 0u);
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu

@@ -19,7 +19,16 @@ class MemoryApi : public testing::Test {
   ~MemoryApi() override {
     if (running_) end_trial();
   }
+  // Of the trial, after what allocate_ints() gave and nobody freed was freed.
   std::vector<vgpu::Finding> findings() {
+    for (int* pointer : owned_) {
+      cudaPointerAttributes attributes{};
+      cudaPointerGetAttributes(&attributes, pointer);
+      if (attributes.type == cudaMemoryTypeDevice) cudaFree(pointer);
+    }
+    return findings_with_leaks();
+  }
+  std::vector<vgpu::Finding> findings_with_leaks() {
     running_ = false;
     return end_trial().findings;
   }
@@ -30,9 +39,10 @@ class MemoryApi : public testing::Test {
     EXPECT_EQ(found[0].object, object);
     EXPECT_EQ(found[0].message, message);
   }
-  static int* allocate_ints(std::size_t count) {
+  int* allocate_ints(std::size_t count) {
     int* pointer = nullptr;
     EXPECT_EQ(cudaMalloc(reinterpret_cast<void**>(&pointer), count * sizeof(int)), cudaSuccess);
+    owned_.push_back(pointer);
     return pointer;
   }
 
@@ -43,6 +53,7 @@ class MemoryApi : public testing::Test {
   }();
 
  private:
+  std::vector<int*> owned_;
   bool running_ = true;
 };
 
@@ -85,6 +96,7 @@ TEST_F(MemoryApi, CopiesRectangles) {
             cudaErrorInvalidPitchValue);
   EXPECT_EQ(cudaMemset2D(device, 8, 0, 9, 2), cudaErrorInvalidValue);
   EXPECT_EQ(cudaMemcpy2D(device, 8, host_.data(), 8, 8, 0, cudaMemcpyHostToDevice), cudaSuccess);
+  EXPECT_EQ(cudaFree(device), cudaSuccess);
   EXPECT_TRUE(findings().empty());
 }
 
@@ -160,6 +172,37 @@ TEST_F(MemoryApi, ReportsAFreeOfHostMemory) {
   EXPECT_EQ(cudaFree(nullptr), cudaSuccess);
   EXPECT_EQ(cudaFree(host_.data()), cudaErrorInvalidValue);
   expect_one(FindingKind::invalid_free, "", "cudaFree of a pointer that is not to device memory");
+}
+
+TEST_F(MemoryApi, ReportsWhatIsLeftInTheEnd) {
+  allocate_ints(16);
+  EXPECT_EQ(cudaFree(allocate_ints(4)), cudaSuccess);
+  allocate_ints(8);
+  const std::vector<vgpu::Finding> found = findings_with_leaks();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, FindingKind::leak);
+  EXPECT_EQ(found[0].severity, vgpu::Severity::error);
+  EXPECT_EQ(found[0].space, "global");
+  EXPECT_EQ(found[0].object, "allocation of 64 bytes");
+  EXPECT_EQ(found[0].count, 2u);
+  ASSERT_EQ(found[0].accesses.size(), 1u);
+  EXPECT_EQ(found[0].accesses[0].role, "host allocate");
+  EXPECT_EQ(found[0].message, "nothing has freed what (1) allocated when the trial ended");
+}
+
+TEST_F(MemoryApi, ADeviceThatIsResetLeavesNothing) {
+  allocate_ints(16);
+  EXPECT_EQ(cudaDeviceReset(), cudaSuccess);
+  EXPECT_TRUE(findings_with_leaks().empty());
+}
+
+TEST_F(MemoryApi, LeaksAreNotReportedWithoutTheirChecker) {
+  findings();
+  TrialSettings settings;
+  settings.checkers.lifetime = false;
+  begin_trial(settings);
+  allocate_ints(1);
+  EXPECT_TRUE(end_trial().findings.empty());
 }
 
 TEST_F(MemoryApi, GivesPageLockedHostMemory) {

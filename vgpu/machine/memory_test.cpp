@@ -61,5 +61,40 @@ TEST(Describe, NamesTheElement) {
   EXPECT_EQ(describe(allocation, 20, 4), "s[1]");
 }
 
+TEST(DeviceHeap, KeepsItsAllocationsApart) {
+  DeviceMemory memory;
+  Allocation* const first = memory.allocate_on_heap(20);
+  Allocation* const second = memory.allocate_on_heap(20);
+  EXPECT_TRUE(first->on_heap());
+  EXPECT_EQ(first->address % kHeapAlignment, 0u);
+  EXPECT_EQ(memory.find(first->address + 19), first);
+  EXPECT_EQ(memory.find(first->address + 20), nullptr);
+  EXPECT_EQ(memory.find(second->address), second);
+  EXPECT_EQ(memory.nearest(second->address - 1), first);
+  EXPECT_EQ(memory.nearest(kHeapBase - 1), nullptr);
+  EXPECT_EQ(memory.live().size(), 2u);
+  EXPECT_EQ(memory.used_bytes(), 0u) << "the heap is not what cudaMalloc has";
+}
+
+TEST(DeviceHeap, RemembersWhatWasFreedLast) {
+  DeviceMemory memory;
+  const std::uint64_t oldest = memory.allocate_on_heap(16)->address;
+  std::uint64_t newest = oldest;
+  memory.free(memory.find(oldest));
+  EXPECT_EQ(memory.nearest(oldest)->live, false);
+  for (int i = 1; i < 1 << 16; ++i) {
+    Allocation* const next = memory.allocate_on_heap(16);
+    EXPECT_GT(next->address, newest);
+    EXPECT_EQ(next->id, 0u) << "ids are given out again";
+    newest = next->address;
+    memory.free(next);
+  }
+  EXPECT_EQ(memory.nearest(oldest), nullptr) << "forgotten";
+  EXPECT_EQ(memory.nearest(newest)->address, newest);
+  EXPECT_EQ(memory.find(newest), nullptr);
+  memory.reset();
+  EXPECT_EQ(memory.allocate_on_heap(16)->address, oldest);
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu

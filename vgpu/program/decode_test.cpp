@@ -1,6 +1,7 @@
 #include "vgpu/program/program.hpp"
 
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -88,6 +89,46 @@ TEST(Decode, RefusesByName) {
   EXPECT_NE(refusal_of(".func g()\n{\ncall.uni g;\nret;\n}\n"
                        ".visible .entry k()\n{\ncall.uni g;\nret;\n}\n")
                 .find("function 'g' is recursive"),
+            std::string::npos);
+}
+
+constexpr const char* kHeapCalls =
+    ".extern .func (.param .b64 r) malloc(.param .b64 a)\n;\n"
+    ".extern .func free(.param .b64 a)\n;\n.visible .entry k()\n{\n.reg .b64 %rd<3>;\n"
+    ".loc 1 7 1\n{\n.param .b64 p;\nst.param.b64 [p+0], 24;\n.param .b64 q;\n"
+    "call.uni (q), malloc, (p);\nld.param.b64 %rd1, [q+0];\n}\n"
+    "{\n.param .b64 p;\nst.param.b64 [p+0], %rd1;\ncall.uni free, (p);\n}\nret;\n}\n";
+
+TEST(Decode, CallsOfTheDeviceHeapBecomeInstructions) {
+  const Program program = program_of(kHeapCalls);
+  ASSERT_EQ(program.functions.size(), 1u);
+  EXPECT_TRUE(program.uses_heap);
+  std::vector<std::string> calls;
+  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+    const InstrKind kind = program.code[pc].kind;
+    EXPECT_NE(kind, InstrKind::call);
+    if (kind != InstrKind::heap_allocate && kind != InstrKind::heap_free) continue;
+    calls.push_back(program.source_of(pc).text);
+    EXPECT_EQ(program.source_of(pc).location.line, 7u);
+  }
+  EXPECT_EQ(calls, (std::vector<std::string>{"call.uni malloc", "call.uni free"}));
+}
+
+TEST(Decode, AProgramsOwnMallocIsCalled) {
+  const Program program = program_of(
+      ".func (.param .b64 r) malloc(.param .b64 a)\n{\nst.param.b64 [r], 16;\nret;\n}\n"
+      ".visible .entry k()\n{\n.reg .b64 %rd<3>;\n{\n.param .b64 p;\n"
+      "st.param.b64 [p+0], 24;\n.param .b64 q;\ncall.uni (q), malloc, (p);\n"
+      "ld.param.b64 %rd1, [q+0];\n}\nret;\n}\n");
+  EXPECT_EQ(program.functions.size(), 2u);
+  EXPECT_FALSE(program.uses_heap);
+}
+
+TEST(Decode, OtherFunctionsWithoutABodyAreRefusedByName) {
+  EXPECT_NE(refusal_of(".extern .func vanish(.param .b64 a)\n;\n.visible .entry k()\n{\n{\n"
+                       ".param .b64 p;\nst.param.b64 [p+0], 24;\ncall.uni vanish, (p);\n}\n"
+                       "ret;\n}\n")
+                .find("the called function 'vanish' has no body"),
             std::string::npos);
 }
 
