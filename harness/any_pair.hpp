@@ -54,6 +54,15 @@ class AnyPair {
   virtual std::optional<std::size_t> for_each_shrink_from(
       std::size_t first, const AnyInput& input, FunctionRef<bool(AnyInput)> accept) const = 0;
 
+  // Every class that an input may belong to, and whether this one does (input_classes.hpp), the
+  // pair's own classes last.
+  using ClassVisitor = FunctionRef<void(const std::string& name, bool holds)>;
+  virtual void for_each_class(const AnyInput& input, ClassVisitor visitor) const = 0;
+  // The names of all of them.
+  [[nodiscard]] virtual std::vector<std::string> class_names() const = 0;
+  // Those that a search has to meet, or it has not looked where this pair is likely to break.
+  [[nodiscard]] virtual const std::vector<std::string>& required_classes() const = 0;
+
   // Runs the kernel within a trial.  Throws CudaError.
   [[nodiscard]] virtual AnyOutput run_kernel(const AnyInput& input) const = 0;
   [[nodiscard]] virtual AnyOutput run_reference(const AnyInput& input) const = 0;
@@ -61,10 +70,12 @@ class AnyPair {
   [[nodiscard]] virtual std::optional<std::string> difference(const AnyInput& input,
                                                               const AnyOutput& out,
                                                               const AnyOutput& reference) const = 0;
-  // How the output differs from that under the default schedule: "out[3] = 1.5, under the default
-  // schedule 1.25". Nothing when they are the same, or when the agreement is exact or
-  // order-sensitive.
-  [[nodiscard]] virtual bool wants_schedule_comparison() const = 0;
+  // Whether an output that agrees with the reference, or does not, may still depend on the schedule
+  // and must not: not where the agreement is order-sensitive, nor where being equal to the same
+  // reference, or unequal to it, says all.
+  [[nodiscard]] virtual bool wants_schedule_comparison(bool agrees) const = 0;
+  // How the output differs, byte for byte, from that under the default schedule: "out[3] = 1.5,
+  // under the default schedule 1.25".  Nothing when they are the same.
   [[nodiscard]] virtual std::optional<std::string> schedule_difference(
       const AnyOutput& out, const AnyOutput& other) const = 0;
 

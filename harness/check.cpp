@@ -96,4 +96,11 @@ CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
   return outcome;
 }
 
+void add_drawn_cases(CaseStatistics& statistics, const CheckOptions& options) {
+  for_each_trial(statistics.pair(), "", options, [&](const Case& a_case) {
+    statistics.add(a_case);
+    return options.stop == nullptr || *options.stop == 0;
+  });
+}
+
 }  // namespace warpcheck

@@ -10,6 +10,7 @@
 #include "harness/report.hpp"
 #include "harness/search.hpp"
 #include "harness/shrink.hpp"
+#include "harness/statistics.hpp"
 #include "harness/trial.hpp"
 
 namespace warpcheck {
@@ -40,5 +41,9 @@ struct CheckOutcome {
 // first failure; of a specimen, when every kind that it expects was found.
 CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
                          const CheckOptions& options, TrialRunner& runner);
+
+// Adds the cases that a check of one claim of the statistics' pair draws, without running any:
+// all of them, also those behind the failure that would end the check.
+void add_drawn_cases(CaseStatistics& statistics, const CheckOptions& options);
 
 }  // namespace warpcheck

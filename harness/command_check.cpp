@@ -1,11 +1,15 @@
 // warpcheck check: property trials of some pairs under one configuration or several.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
+#include <vector>
 
+#include "harness/case_file.hpp"
 #include "harness/check.hpp"
 #include "harness/cli.hpp"
+#include "harness/statistics.hpp"
 
 namespace warpcheck {
 namespace {
@@ -20,6 +24,7 @@ struct Arguments {
   ConfigurationOptions configuration;
   std::string cases = "fuzz/cases";
   std::string json;
+  bool statistics = false;
 };
 
 class Checker {
@@ -33,6 +38,9 @@ class Checker {
 
   int run() {
     const auto pairs = pairs_named(arguments_.pairs);
+    if (arguments_.statistics) {
+      for (const AnyPair* pair : pairs) statistics_.emplace_back(*pair);
+    }
     const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                              std::chrono::duration<double>(arguments_.seconds));
     // With --seconds: round after round, each from another seed, until the time is over.
@@ -40,16 +48,35 @@ class Checker {
       for (const AnyPair* pair : pairs) {
         if (!interrupted()) check_pair(*pair);
       }
+      for (CaseStatistics& statistics : statistics_) add_drawn_cases(statistics, options_);
       ++options_.seed;
     } while (Clock::now() < deadline && !interrupted() && reports_.empty());
-    write_json(arguments_.json, reports_);
+    for (const CaseStatistics& statistics : statistics_) print(statistics_text(statistics));
+    write_findings();
     if (interrupted()) return kInterrupted;
     if (cannot_) return kCannot;
-    return reports_.empty() ? kNothingFound : kFindings;
+    return reports_.empty() && met_what_is_required() ? kNothingFound : kFindings;
   }
 
  private:
   [[nodiscard]] bool interrupted() const { return *options_.stop != 0; }
+
+  [[nodiscard]] bool met_what_is_required() const {
+    return std::ranges::all_of(
+        statistics_, [](const CaseStatistics& statistics) { return statistics.missing().empty(); });
+  }
+
+  void write_findings() const {
+    if (arguments_.json.empty()) return;
+    Json document = report_json(reports_);
+    if (arguments_.statistics) {
+      document["statistics"] = Json::array();
+      for (const CaseStatistics& statistics : statistics_) {
+        document["statistics"].push_back(statistics_json(statistics));
+      }
+    }
+    write_file_atomically(arguments_.json, document.dump(2) + "\n");
+  }
 
   // Stops at what cannot be run: the claims of a pair launch the same kernels.
   void check_pair(const AnyPair& pair) {
@@ -84,6 +111,7 @@ class Checker {
   CheckOptions options_;
   TrialRunner runner_;
   std::vector<Report> reports_;
+  std::vector<CaseStatistics> statistics_;  // of each pair, where they are wanted
   bool cannot_ = false;
 };
 
@@ -104,6 +132,9 @@ void add_check_command(CLI::App& app, Run& run) {
   command->add_option("--cases", arguments->cases, "Directory for the cases of failures")
       ->capture_default_str();
   command->add_option("--json", arguments->json, "Write the findings to this file");
+  command->add_flag("--statistics", arguments->statistics,
+                    "Print the share of drawn cases in each class; status 1 also when a class that "
+                    "a pair requires was never drawn");
   command->callback([&run, arguments] { run = [arguments] { return Checker(*arguments).run(); }; });
 }
 

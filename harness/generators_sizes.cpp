@@ -6,33 +6,11 @@
 #include <utility>
 
 #include "harness/generators.hpp"
+#include "harness/size_classes.hpp"
 
 namespace warpcheck {
 
 namespace {
-
-constexpr std::int64_t kWarp = 32;
-
-bool is_prime(std::int64_t n) {
-  if (n < 2 || (n % 2 == 0 && n > 2)) return false;
-  for (std::int64_t factor = 3; factor * factor <= n; factor += 2) {
-    if (n % factor == 0) return false;
-  }
-  return true;
-}
-
-bool is_power_of_two(std::int64_t n) {
-  return n > 0 && std::has_single_bit(static_cast<std::uint64_t>(n));
-}
-
-bool is_near_power_of_two(std::int64_t n) {
-  return n > 2 && (is_power_of_two(n - 1) || is_power_of_two(n + 1));
-}
-
-// One below, on, or one above a multiple of `period`.
-bool is_edge(std::int64_t n, std::int64_t period) {
-  return n >= period - 1 && (n + 1) % period <= 2;
-}
 
 // A choice of sizes within [min, max].
 class Sizes {
@@ -53,11 +31,11 @@ class Sizes {
       case 0: return draw.between(min_, std::min(min_ + 16, max_));
       case 1: return draw.between(0, 1);
       case 2:
-      case 3: return near_multiple(draw, kWarp);
+      case 3: return near_multiple(draw, kWarpSize);
       case 4:
       case 5: return near_power_of_two(draw);
       case 6: return prime(draw);
-      case 7: return near_multiple(draw, block_ > 0 ? block_ : kWarp);
+      case 7: return near_multiple(draw, block_ > 0 ? block_ : kWarpSize);
       case 8: return max_ - draw.between(0, 1);
       case 9: return draw.between(min_, max_);
       default: return of_any_magnitude(draw);
@@ -133,8 +111,8 @@ std::vector<ValueClass<T>> size_classes(std::int64_t min, std::int64_t max, std:
                        }});
   };
   const auto is_odd = [](std::int64_t n) { return n % 2 == 1; };
-  const auto is_whole_warps = [](std::int64_t n) { return n > 0 && n % kWarp == 0; };
-  const auto is_warp_edge = [](std::int64_t n) { return is_edge(n, kWarp); };
+  const auto is_whole_warps = [](std::int64_t n) { return n > 0 && n % kWarpSize == 0; };
+  const auto is_warp_edge = [](std::int64_t n) { return is_edge(n, kWarpSize); };
   const auto is_block_edge = [block](std::int64_t n) { return is_edge(n, block); };
   add(min == 0, "zero", [](std::int64_t n) { return n == 0; });
   add(min <= 1 && max >= 1, "one", [](std::int64_t n) { return n == 1; });
@@ -143,10 +121,10 @@ std::vector<ValueClass<T>> size_classes(std::int64_t min, std::int64_t max, std:
   add(admits_power(min, max, 0), "power of two", is_power_of_two);
   add(admits_power(min, max, -1) || admits_power(min, max, 1), "power of two +-1",
       is_near_power_of_two);
-  add(admits(min, 2 * kWarp, max, is_warp_edge), "warp edge", is_warp_edge);
-  add(admits(min, 2 * kWarp, max, is_whole_warps), "multiple of 32", is_whole_warps);
-  add(max > min || max % kWarp != 0, "not a multiple of 32",
-      [](std::int64_t n) { return n % kWarp != 0; });
+  add(admits(min, 2 * kWarpSize, max, is_warp_edge), "warp edge", is_warp_edge);
+  add(admits(min, 2 * kWarpSize, max, is_whole_warps), "multiple of 32", is_whole_warps);
+  add(max > min || max % kWarpSize != 0, "not a multiple of 32",
+      [](std::int64_t n) { return n % kWarpSize != 0; });
   if (block > 0) add(admits(min, 2 * block, max, is_block_edge), "block edge", is_block_edge);
   add(true, "largest", [max](std::int64_t n) { return n == max; });
   return classes;

@@ -10,28 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "harness/data_classes.hpp"
 #include "harness/draw.hpp"
-#include "harness/generators_floats.hpp"
 
 namespace warpcheck {
 
 namespace vectors_detail {
-
-template <class T>
-bool element_less(const T& a, const T& b) {
-  if constexpr (std::floating_point<T>) {
-    return total_less(a, b);
-  } else {
-    return a < b;
-  }
-}
-template <class T>
-bool element_equal(const T& a, const T& b) {
-  return !element_less(a, b) && !element_less(b, a);
-}
-
-template <class T>
-concept Ordered = std::is_arithmetic_v<T>;
 
 template <class T>
 std::vector<T> independent(Draw& draw, std::size_t n, const Gen<T>& element) {
@@ -87,91 +71,61 @@ std::vector<T> cancelling(Draw& draw, std::size_t n, const Gen<T>& element) {
 }
 
 template <class T>
+std::vector<T> ordered(Draw& draw, std::size_t n, const Gen<T>& element, bool reversed) {
+  auto values = independent(draw, n, element);
+  std::sort(values.begin(), values.end(), [reversed](const T& a, const T& b) {
+    return reversed ? element_less(b, a) : element_less(a, b);
+  });
+  return values;
+}
+
+// Up to the greatest and down again: what makes a pivot in the middle the worst one.
+template <class T>
+std::vector<T> organ_pipe(Draw& draw, std::size_t n, const Gen<T>& element) {
+  const std::vector<T> sorted = ordered(draw, n, element, false);
+  std::vector<T> values(sorted);
+  for (std::size_t i = 0; i < n; ++i) values[i % 2 == 0 ? i / 2 : n - 1 - i / 2] = sorted[i];
+  return values;
+}
+
+// Sorted but for a few neighbours that have changed places.
+template <class T>
+std::vector<T> nearly_sorted(Draw& draw, std::size_t n, const Gen<T>& element) {
+  auto values = ordered(draw, n, element, false);
+  if (n < 2) return values;
+  for (std::uint64_t swaps = 1 + draw.below(std::max<std::size_t>(1, n / 32)); swaps > 0; --swaps) {
+    const std::size_t i = draw.below(n - 1);
+    std::swap(values[i], values[i + 1]);
+  }
+  return values;
+}
+
+// Five times in 13 independent elements, else one of the shapes that T has.
+template <class T>
 std::vector<T> sample(Draw& draw, std::size_t n, const Gen<T>& element) {
-  switch (draw.below(std::floating_point<T> ? 12 : 11)) {
+  constexpr std::uint64_t shapes = std::floating_point<T> ? 14 : Ordered<T> ? 13 : 9;
+  const std::uint64_t shape = draw.below(shapes);
+  switch (shape) {
     case 5: return std::vector<T>(n, element.sample(draw));
     case 6: return few_distinct(draw, n, element);
     case 7: return runs(draw, n, element);
     case 8: return single_other(draw, n, element);
-    case 9:
-    case 10: {
-      if constexpr (Ordered<T>) {
-        const bool reversed = draw.below(2) == 1;
-        auto values = independent(draw, n, element);
-        std::sort(values.begin(), values.end(), [reversed](const T& a, const T& b) {
-          return reversed ? element_less(b, a) : element_less(a, b);
-        });
-        return values;
-      }
-      return independent(draw, n, element);
-    }
-    case 11:
-      if constexpr (std::floating_point<T>) return cancelling(draw, n, element);
-      [[fallthrough]];
-    default: return independent(draw, n, element);
+    default: break;
   }
-}
-
-template <class T>
-bool is_constant(const std::vector<T>& values) {
-  return std::adjacent_find(values.begin(), values.end(),
-                            [](T a, T b) { return !element_equal(a, b); }) == values.end();
-}
-
-template <class T>
-bool has_few_distinct(const std::vector<T>& values) {
-  std::vector<T> seen;
-  for (const T value : values) {
-    const auto same = [&](T other) { return element_equal(value, other); };
-    if (std::any_of(seen.begin(), seen.end(), same)) continue;
-    if (seen.size() == 4) return false;
-    seen.push_back(value);
-  }
-  return seen.size() > 1;
-}
-
-// At least half of the elements continue a run.
-template <class T>
-bool is_runs(const std::vector<T>& values) {
-  std::size_t continued = 0;
-  for (std::size_t i = 1; i < values.size(); ++i) {
-    if (element_equal<T>(values[i - 1], values[i])) ++continued;
-  }
-  return 2 * continued >= values.size() && continued + 1 < values.size();
-}
-
-template <class T>
-bool has_single_other(const std::vector<T>& values) {
-  if (values.size() < 3) return false;
-  const T usual = element_equal<T>(values[0], values[1]) ? values[0] : values[2];
-  return std::count_if(values.begin(), values.end(),
-                       [&](T value) { return !element_equal(value, usual); }) == 1;
-}
-
-template <class T>
-bool is_sorted(const std::vector<T>& values, bool reversed) {
-  return !is_constant(values) && std::is_sorted(values.begin(), values.end(), [reversed](T a, T b) {
-    return reversed ? element_less(b, a) : element_less(a, b);
-  });
-}
-
-template <class T>
-std::vector<ValueClass<std::vector<T>>> classes() {
   if constexpr (Ordered<T>) {
-    using Values = std::vector<T>;
-    return {{"constant", is_constant<T>},
-            {"few distinct", has_few_distinct<T>},
-            {"runs", is_runs<T>},
-            {"single other", has_single_other<T>},
-            {"sorted", [](const Values& values) { return is_sorted(values, false); }},
-            {"reversed", [](const Values& values) { return is_sorted(values, true); }}};
-  } else {
-    return {};
+    switch (shape) {
+      case 9: return ordered(draw, n, element, false);
+      case 10: return ordered(draw, n, element, true);
+      case 11: return organ_pipe(draw, n, element);
+      case 12: return nearly_sorted(draw, n, element);
+      default: break;
+    }
   }
+  if constexpr (std::floating_point<T>) {
+    if (shape == 13) return cancelling(draw, n, element);
+  }
+  return independent(draw, n, element);
 }
-
-// Lengths from which on every class can be told from the others.
-inline constexpr int kLengthWithClasses = 4;
 
 template <class T>
 bool contains_all(const Gen<T>& element, const std::vector<T>& values) {
@@ -182,9 +136,10 @@ bool contains_all(const Gen<T>& element, const std::vector<T>& values) {
 }  // namespace vectors_detail
 
 // n elements: independent ones, all equal, few distinct, runs, all simplest but one, sorted,
-// reversed, and for floats pairs that cancel.
+// reversed, organ pipes (up and down again), sorted but for a few neighbours, and for floats pairs
+// that cancel.
 // Classes, for numbers that are not all alike and n > 3: "constant", "few distinct", "runs",
-// "single other", "sorted", "reversed".
+// "single other", "sorted", "reversed", "organ pipe", "nearly sorted".
 template <class T>
 Gen<std::vector<T>> vectors(std::integral auto n, Gen<T> element) {
   if (n < 0) throw std::invalid_argument("vectors: expected a length of at least 0");

@@ -37,9 +37,11 @@
 #include "harness/draw.hpp"
 #include "harness/expectations.hpp"
 #include "harness/fields.hpp"
+#include "harness/input_classes.hpp"
 #include "harness/input_summary.hpp"
 #include "harness/launch_config.hpp"
 #include "harness/registry.hpp"
+#include "harness/schedule_difference.hpp"
 #include "harness/shrinks.hpp"
 
 namespace warpcheck {
@@ -60,6 +62,11 @@ struct Pair {
   Agreement<Input, Output> agreement = exactly();
   // How many elements an input has, where that is not the elements of all its vectors.
   std::function<std::uint64_t(const Input&)> size = {};
+  // Classes of inputs that only this pair knows of, for statistics.
+  std::vector<ValueClass<Input>> classes = {};
+  // Names of classes, its own or those of input_classes.hpp, that a search has to meet
+  // (`check --statistics`): "in.size: zero", "in: contains NaN", "launch: several blocks".
+  std::vector<std::string> required_classes = {};
 };
 
 namespace detail {
@@ -107,6 +114,20 @@ class TypedPair final : public AnyPair {
       return accept(std::make_shared<const Input>(std::move(candidate)));
     });
   }
+  void for_each_class(const AnyInput& input, ClassVisitor visitor) const override {
+    for_each_input_class(typed(input), visitor);
+    for (const ValueClass<Input>& own : pair_->classes) {
+      visitor(own.name, own.contains(typed(input)));
+    }
+  }
+  [[nodiscard]] std::vector<std::string> class_names() const override {
+    std::vector<std::string> names = input_class_names<Input>();
+    for (const ValueClass<Input>& own : pair_->classes) names.push_back(own.name);
+    return names;
+  }
+  [[nodiscard]] const std::vector<std::string>& required_classes() const override {
+    return pair_->required_classes;
+  }
   [[nodiscard]] AnyOutput run_kernel(const AnyInput& input) const override {
     Device device;
     return std::make_shared<const Output>(pair_->kernel(device, typed(input)));
@@ -118,13 +139,13 @@ class TypedPair final : public AnyPair {
                                                       const AnyOutput& reference) const override {
     return pair_->agreement.difference(typed(input), typed_output(out), typed_output(reference));
   }
-  [[nodiscard]] bool wants_schedule_comparison() const override {
-    return !pair_->agreement.exact && !pair_->agreement.order_sensitive;
+  [[nodiscard]] bool wants_schedule_comparison(bool agrees) const override {
+    if (pair_->agreement.order_sensitive) return false;
+    return !pair_->agreement.exact || (agrees && has_equal_values_of_other_bytes<Output>());
   }
   [[nodiscard]] std::optional<std::string> schedule_difference(
       const AnyOutput& out, const AnyOutput& other) const override {
-    return detail::first_difference(typed_output(out), typed_output(other),
-                                    "under the default schedule");
+    return warpcheck::schedule_difference(typed_output(out), typed_output(other));
   }
 
  private:

@@ -23,6 +23,16 @@ std::size_t edits_between(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+void check_required_classes(const AnyPair& pair) {
+  if (pair.required_classes().empty()) return;
+  const std::vector<std::string> known = pair.class_names();
+  for (const std::string& name : pair.required_classes()) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    throw RegistryError(fmt::format(
+        "pair '{}' requires the class '{}', which its inputs do not have", pair.name(), name));
+  }
+}
+
 }  // namespace
 
 const PropertyEntry* AnyPair::find_property(std::string_view name) const {
@@ -63,6 +73,7 @@ void Registry::resolve() {
       pair.expects_.push_back(kind);
     }
     std::ranges::sort(pair.expects_);
+    check_required_classes(pair);
   }
   for (PendingProperty& pending : pending_) {
     const auto found =

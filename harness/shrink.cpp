@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -110,11 +111,19 @@ class Shrinker {
     return verdict.refusals.empty() && keeps(target_, failure_class(verdict));
   }
 
-  // Some of the failure, and nothing else: another schedule may show the rest.
+  // Some of the failure, and nothing else: another schedule may show the rest.  Of a result that
+  // depends on the schedule, the default schedule shows nothing.
   [[nodiscard]] bool partly_wanted(const Verdict& verdict) const {
     const FailureClass found = failure_class(verdict);
-    return !found.empty() && verdict.refusals.empty() &&
+    return (!found.empty() || depends_on_the_schedule_alone()) && verdict.refusals.empty() &&
            std::ranges::includes(target_.places, found.places);
+  }
+
+  [[nodiscard]] bool depends_on_the_schedule_alone() const {
+    const std::string_view kind = vgpu::name_of(vgpu::FindingKind::schedule_dependent);
+    return std::ranges::all_of(target_.signatures, [kind](const std::string& signature) {
+      return signature.starts_with(kind);
+    });
   }
 
   void keep(AnyInput input, Verdict verdict) {

@@ -124,10 +124,11 @@ void TrialRunner::judge_output(const Case& a_case, const Attempt& made, Verdict&
     add(vgpu::FindingKind::mismatch, *made.failure);
   }
   if (made.output == nullptr) return;
-  if (auto difference = a_case.pair->difference(a_case.input, made.output, reference_of(a_case))) {
-    add(vgpu::FindingKind::mismatch, std::move(*difference));
-  }
-  if (!a_case.pair->wants_schedule_comparison() || verdict.schedule.decisions.empty()) return;
+  auto wrong = a_case.pair->difference(a_case.input, made.output, reference_of(a_case));
+  const bool agrees = !wrong;
+  if (wrong) add(vgpu::FindingKind::mismatch, std::move(*wrong));
+  if (verdict.schedule.decisions.empty()) return;
+  if (!a_case.pair->wants_schedule_comparison(agrees)) return;
   const AnyOutput& other = default_output_of(a_case);
   if (other == nullptr) return;
   if (auto difference = a_case.pair->schedule_difference(made.output, other)) {
