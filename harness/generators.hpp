@@ -21,8 +21,11 @@
 #include <vector>
 
 #include "harness/draw.hpp"
+#include "harness/generators_bytes.hpp"
 #include "harness/generators_floats.hpp"
+#include "harness/generators_halves.hpp"
 #include "harness/generators_integers.hpp"
+#include "harness/generators_sums.hpp"
 #include "harness/generators_vectors.hpp"
 #include "harness/launch_config.hpp"
 
@@ -40,6 +43,14 @@ struct SizeOptions {
 // beside a multiple of 32, or on it), "multiple of 32", "not a multiple of 32", "block edge",
 // "largest".  Throws std::invalid_argument unless 0 <= min <= max.
 Gen<int> sizes(SizeOptions options = {});
+
+// Nothing but edges: one below, on and one above every power of two and every multiple of the
+// block (of 32, where no block is given) within [min, max], each as likely.  They do not grow with
+// Draw::size(): an edge that is never reached is never tested.
+// Classes: "around 1", "around 2", "around 4" ... for each power of two; "around 1 block",
+// "around 2 blocks" ... for each multiple of a given block, as long as there are at most 32.
+// Throws std::invalid_argument unless 0 <= min <= max and an edge is within.
+Gen<int> edge_sizes(SizeOptions options = {});
 
 // Threads of a block, 1 to max: sizes that lean on the same edges.  Independent of Draw::size().
 Gen<std::uint32_t> blocks(std::uint32_t max = 1024);

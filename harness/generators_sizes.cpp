@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "harness/generators.hpp"
 #include "harness/size_classes.hpp"
@@ -130,6 +131,47 @@ std::vector<ValueClass<T>> size_classes(std::int64_t min, std::int64_t max, std:
   return classes;
 }
 
+// The powers of two and the multiples of `period` whose neighbourhood reaches into [min, max].
+struct Edges {
+  std::vector<std::int64_t> powers;
+  std::int64_t period, first, last;  // multiples, counted in periods; none where first > last
+
+  Edges(std::int64_t min, std::int64_t max, std::int64_t a_period)
+      : period(a_period),
+        first(std::max<std::int64_t>(1, (min - 1 + period - 1) / period)),
+        last((max + 1) / period) {
+    for (std::int64_t power = 1; power <= max + 1; power *= 2) {
+      if (power + 1 >= min) powers.push_back(power);
+    }
+  }
+
+  [[nodiscard]] bool has_multiples() const { return first <= last; }
+  [[nodiscard]] bool contain(std::int64_t n) const {
+    const bool near_multiple = has_multiples() && is_edge(n, period);
+    return near_multiple || std::ranges::any_of(powers, [n](std::int64_t power) {
+             return n >= power - 1 && n <= power + 1;
+           });
+  }
+};
+
+constexpr std::int64_t kBlockClassesMax = 32;
+
+std::vector<ValueClass<int>> edge_classes(const Edges& edges, int block) {
+  std::vector<ValueClass<int>> classes;
+  const auto around = [](std::int64_t edge) {
+    return [edge](const int& n) { return n >= edge - 1 && n <= edge + 1; };
+  };
+  for (const std::int64_t power : edges.powers) {
+    classes.push_back({"around " + std::to_string(power), around(power)});
+  }
+  if (block == 0 || edges.last - edges.first >= kBlockClassesMax) return classes;
+  for (std::int64_t count = edges.first; count <= edges.last; ++count) {
+    classes.push_back({"around " + std::to_string(count) + (count == 1 ? " block" : " blocks"),
+                       around(count * block)});
+  }
+  return classes;
+}
+
 }  // namespace
 
 Gen<int> sizes(SizeOptions options) {
@@ -143,6 +185,27 @@ Gen<int> sizes(SizeOptions options) {
   };
   return gen.within([=](const int& n) { return min <= n && n <= max; })
       .with_classes(size_classes<int>(min, max, block));
+}
+
+Gen<int> edge_sizes(SizeOptions options) {
+  const std::int64_t min = options.min;
+  const std::int64_t max = options.max;
+  if (min < 0 || min > max || options.block < 0) {
+    throw std::invalid_argument("edge_sizes: expected 0 <= min <= max and a block of at least 0");
+  }
+  const Edges edges(min, max, options.block > 0 ? options.block : kWarpSize);
+  if (edges.powers.empty() && !edges.has_multiples()) {
+    throw std::invalid_argument("edge_sizes: expected an edge within [min, max]");
+  }
+  const Gen<int> gen = [=](Draw& draw) {
+    // Half of the time a power of two: there are few of them among many multiples.
+    const bool power = !edges.has_multiples() || (!edges.powers.empty() && !draw.once_in(2));
+    const std::int64_t edge = power ? edges.powers[draw.below(edges.powers.size())]
+                                    : edges.period * draw.between(edges.first, edges.last);
+    return static_cast<int>(std::clamp(edge + draw.between(-1, 1), min, max));
+  };
+  return gen.within([=](const int& n) { return min <= n && n <= max && edges.contain(n); })
+      .with_classes(edge_classes(edges, options.block));
 }
 
 Gen<std::uint32_t> blocks(std::uint32_t max) {
