@@ -123,6 +123,26 @@ TEST_F(Cli, TheSameSeedFindsTheSame) {
   EXPECT_EQ(run(check).out, run(check).out);
 }
 
+TEST_F(Cli, StatisticsSayWhatWasDrawnAndWhatWasNot) {
+  const Outcome enough = run("check histogram_shared --trials 1000 --statistics --json found.json");
+  EXPECT_EQ(enough.status, 0) << enough.out;
+  EXPECT_NE(enough.out.find("STATISTICS histogram_shared   1000 cases\n"), std::string::npos);
+  EXPECT_EQ(enough.out.find("REQUIRED"), std::string::npos) << enough.out;
+  const auto json = nlohmann::json::parse(read("found.json"));
+  EXPECT_EQ(json["statistics"][0]["pair"], "histogram_shared");
+  EXPECT_EQ(json["statistics"][0]["cases"], 1000);
+  EXPECT_GT(json["statistics"][0]["classes"]["in.size: zero"], 10);
+  EXPECT_EQ(json["statistics"][0]["required_never_drawn"].size(), 0U);
+
+  const Outcome few = run("check histogram_shared --trials 1 --statistics --json found.json");
+  EXPECT_EQ(few.status, 1) << few.out;
+  EXPECT_NE(few.out.find("  REQUIRED AND NEVER DRAWN:  "), std::string::npos) << few.out;
+  EXPECT_GT(
+      nlohmann::json::parse(read("found.json"))["statistics"][0]["required_never_drawn"].size(),
+      0U);
+  EXPECT_EQ(run("check histogram_shared --trials 1").status, 0);
+}
+
 TEST_F(Cli, WhatCannotBeWrittenIsSaidAndTheReportIsStillPrinted) {
   std::ofstream(directory_ / "file") << "x";
   const Outcome outcome = run(std::string("check ") + kPair + " --cases file/cases");

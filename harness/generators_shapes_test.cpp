@@ -101,7 +101,7 @@ TEST(Halves, TakeAPatternLiterally) {
 TEST(CancellingSums, VisitAllTheirClasses) {
   EXPECT_EQ(declared_by(cancelling_sums<float>(10)),
             (Names{"pairs cancel", "huge beside tiny", "ill-conditioned"}));
-  for (const int n : {0, 1, 3, 4, 5, 64, 333}) {
+  for (const int n : {0, 1, 3, 4, 5, 64}) {
     SCOPED_TRACE(n);
     expect_all_classes(cancelling_sums<float>(n));
     expect_all_classes(cancelling_sums<double>(n));

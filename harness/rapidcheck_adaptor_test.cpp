@@ -139,14 +139,29 @@ TEST(ToRapidCheck, DrawsWhatOurTapeOfTheSameRandomDraws) {
   }
 }
 
-TEST(ToRapidCheck, ShrinksOnlyWithinTheDomain) {
-  const Gen<std::vector<int>> generator = vectors(sizes({.min = 2, .max = 9}), integers<int>(5, 9));
+// All candidates of 20 values.
+template <class T>
+void expect_shrinks_within_the_domain(const Gen<T>& generator) {
+  std::size_t candidates = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     auto shrinks = to_rapidcheck(generator)(rc::Random(seed), 100).shrinks();
     while (auto candidate = shrinks.next()) {
       EXPECT_TRUE(generator.contains(candidate->value()));
+      ++candidates;
     }
   }
+  EXPECT_GT(candidates, 0U);
+}
+
+TEST(ToRapidCheck, ShrinksOnlyWithinTheDomain) {
+  expect_shrinks_within_the_domain(vectors(sizes({.min = 2, .max = 9}), integers<int>(5, 9)));
+  expect_shrinks_within_the_domain(edge_sizes({.min = 20, .max = 900, .block = 96}));
+  expect_shrinks_within_the_domain(halves({.nan = false, .subnormals = false}));
+  expect_shrinks_within_the_domain(bfloats());
+  expect_shrinks_within_the_domain(cancelling_sums<float>(6));
+  expect_shrinks_within_the_domain(cancelling_sums<double>(5));
+  expect_shrinks_within_the_domain(byte_streams(9));
+  expect_shrinks_within_the_domain(vectors(9, floats<double>()));
 }
 
 TEST(ToRapidCheck, OffersNoMoreShrinksThanItsBudget) {

@@ -43,6 +43,7 @@ std::string error_of(Declare declare) {
 
 TEST(Registry, WrongDeclarationsAreNamed) {
   static const FakePair plain{}, odd{.expects = {"date-race"}};
+  static const FakePair picky{.required_classes = {"values: sorted", "launch: one blok"}};
   EXPECT_EQ(error_of([](Registry& registry) {
               registry.add(entry("a", plain));
               registry.add(entry("a", plain));
@@ -50,6 +51,8 @@ TEST(Registry, WrongDeclarationsAreNamed) {
             "two pairs are named 'a'");
   EXPECT_EQ(error_of([](Registry& registry) { registry.add(entry("a", odd)); }),
             "pair 'a' expects 'date-race', which is no finding kind");
+  EXPECT_EQ(error_of([](Registry& registry) { registry.add(entry("a", picky)); }),
+            "pair 'a' requires the class 'launch: one blok', which its inputs do not have");
   EXPECT_EQ(
       error_of([](Registry& registry) { registry.add_property("x", {.name = "p", .body = {}}); }),
       "property 'p' is of pair 'x', which is not there");

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <limits>
+#include <optional>
+#include <vector>
+
 #include "harness/fake_engine.hpp"
 #include "harness/gtest_adaptor.hpp"
 #include "harness/pair.hpp"
@@ -27,6 +32,35 @@ KERNEL_PAIR(fake_order_sensitive, FakeInput, std::vector<float>) = {
         },
     .reference = [](const FakeInput&) { return ++references_run, std::vector<float>{1.0F}; },
     .agreement = within_error_bound([](const FakeInput&) { return std::vector<double>{0.5}; }),
+};
+
+// The same, and says that it may.
+KERNEL_PAIR(fake_order_declared, FakeInput, std::vector<float>) = {
+    .family = "fake",
+    .arbitrary = [](Draw&) { return FakeInput{}; },
+    .kernel = warpcheck_pair_fake_order_sensitive.kernel,
+    .reference = [](const FakeInput&) { return std::vector<float>{1.0F}; },
+    .agreement = {.difference = [](const FakeInput&, const std::vector<float>&,
+                                   const std::vector<float>&) { return std::nullopt; },
+                  .exact = false,
+                  .order_sensitive = true},
+};
+
+// A zero, or a NaN, whose bits follow the schedule; equal to the reference either way.
+KERNEL_PAIR(fake_other_bits, FakeInput, std::vector<float>) = {
+    .family = "fake",
+    .arbitrary = [](Draw&) { return FakeInput{}; },
+    .kernel =
+        [](Device&, const FakeInput& in) {
+          const bool other = FakeEngine::current().held_lanes({0, 0}, 0, 3) != 0;
+          if (in.values[0] == 0) return std::vector<float>{other ? -0.0F : 0.0F};
+          return std::vector<float>{std::bit_cast<float>(other ? 0x7fc00001U : 0x7fc00000U)};
+        },
+    .reference =
+        [](const FakeInput& in) {
+          return std::vector<float>{in.values[0] == 0 ? 0
+                                                      : std::numeric_limits<float>::quiet_NaN()};
+        },
 };
 
 KERNEL_PAIR(fake_misbehaving, FakeInput, int) = {
@@ -103,6 +137,28 @@ TEST(Trial, AnInexactAnswerMayNotDependOnTheSchedule) {
   EXPECT_EQ(verdict.findings[0].kind, vgpu::FindingKind::schedule_dependent);
   EXPECT_EQ(verdict.findings[0].message, "out[0] = 1, under the default schedule 1.25");
   EXPECT_EQ(references_run, 1);  // remembered for the input
+}
+
+TEST(Trial, WhatAnAgreementDeclaresToFollowTheScheduleMay) {
+  FakeEngine engine;
+  Case a_case = case_of("fake_order_declared");
+  a_case.schedule = hold_lane_1();
+  EXPECT_FALSE(TrialRunner(engine).run(a_case).failed());
+}
+
+TEST(Trial, BytesMayNotDependOnTheScheduleEvenWhereTheyAreEqualValues) {
+  FakeEngine engine;
+  const auto message = [&](int value) {
+    Case a_case = case_of("fake_other_bits");
+    a_case.input = std::make_shared<const FakeInput>(FakeInput{.values = {value}, .launch = {}});
+    EXPECT_FALSE(TrialRunner(engine).run(a_case).failed());
+    a_case.schedule = hold_lane_1();
+    const Verdict verdict = TrialRunner(engine).run(a_case);
+    EXPECT_EQ(show_kinds(failure_kinds(verdict)), "schedule-dependent");
+    return verdict.findings.empty() ? "" : verdict.findings[0].message;
+  };
+  EXPECT_EQ(message(0), "out[0] = -0.0, under the default schedule 0.0");
+  EXPECT_EQ(message(1), "out[0] = nan (0x7fc00001), under the default schedule nan (0x7fc00000)");
 }
 
 TEST(Trial, ACallThatFailsIsAMismatchUnlessAFindingExplainsIt) {

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/generators.hpp"
@@ -49,7 +51,7 @@ LaunchConfig draw_launch(Draw& draw, int n) {
 HistogramInput draw_histogram(Draw& draw) {
   const int n = draw(sizes({.max = 2'000, .block = kHistogramBins}));
   HistogramInput input;
-  input.in = draw(vectors(n, integers<std::uint8_t>()));
+  input.in = draw(byte_streams(n));
   // Counters at their end wrap around with a few bytes.
   if (draw.once_in(3)) input.start = static_cast<std::uint32_t>(0 - draw.between(0, 8));
   input.launch = draw_launch(draw, n);
@@ -69,6 +71,34 @@ Counts run_histogram(Device& device, const HistogramInput& input) {
 
 Counts counted(const HistogramInput& input) { return reference::histogram(input.in, input.start); }
 
+// What a search of a histogram must not leave out.
+const std::vector<ValueClass<HistogramInput>> kClasses{
+    {"a counter wraps around",
+     [](const HistogramInput& input) {
+       const Counts counts = counted(input);
+       return std::ranges::any_of(counts, [&](std::uint32_t count) { return count < input.start; });
+     }},
+    {"a thread for each bin",
+     [](const HistogramInput& input) { return input.launch.block.x == kHistogramBins; }},
+    {"more threads than bins",
+     [](const HistogramInput& input) { return input.launch.block.x > kHistogramBins; }},
+    {"fewer threads than bins",
+     [](const HistogramInput& input) { return input.launch.block.x < kHistogramBins; }},
+};
+const std::vector<std::string> kRequired{"in.size: zero",
+                                         "in.size: one",
+                                         "in: constant",
+                                         "in: few distinct",
+                                         "in: sorted",
+                                         "in: contains highest",
+                                         "launch: several blocks",
+                                         "launch: fewer threads than elements",
+                                         "launch: block not a multiple of 32",
+                                         "a counter wraps around",
+                                         "a thread for each bin",
+                                         "more threads than bins",
+                                         "fewer threads than bins"};
+
 }  // namespace
 
 // --- clean pairs ------------------------------------------------------------------------------
@@ -80,6 +110,8 @@ KERNEL_PAIR(histogram_global, HistogramInput, Counts) = {
     .arbitrary = draw_histogram,
     .kernel = run_histogram<histogram_global>,
     .reference = counted,
+    .classes = kClasses,
+    .required_classes = kRequired,
 };
 
 KERNEL_PAIR(histogram_shared, HistogramInput, Counts) = {
@@ -89,6 +121,8 @@ KERNEL_PAIR(histogram_shared, HistogramInput, Counts) = {
     .arbitrary = draw_histogram,
     .kernel = run_histogram<histogram_shared>,
     .reference = counted,
+    .classes = kClasses,
+    .required_classes = kRequired,
 };
 
 // --- published defects ------------------------------------------------------------------------
@@ -101,6 +135,8 @@ KERNEL_PAIR(histogram_shared_published, HistogramInput, Counts) = {
     .arbitrary = draw_histogram,
     .kernel = run_histogram<histogram_shared_published>,
     .reference = counted,
+    .classes = kClasses,
+    .required_classes = kRequired,
 };
 
 // --- claims -----------------------------------------------------------------------------------

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "harness/generators.hpp"
@@ -199,6 +201,21 @@ auto within_rounding() {
       [](const auto& input) { return std::vector<double>{sum_error_bound(input.in)}; });
 }
 
+// What a search of a reduction must not leave out.
+template <class T>
+std::vector<std::string> required() {
+  std::vector<std::string> names{
+      "in.size: zero", "in.size: one", "in.size: power of two", "in.size: power of two +-1",
+      "in: constant",  "in: sorted",   "in: reversed",          "in: all negative"};
+  if constexpr (std::is_same_v<T, float>) {
+    names.insert(names.end(), {"in: contains NaN", "in: contains infinity",
+                               "in: contains negative zero", "in: contains subnormal"});
+  } else {
+    names.insert(names.end(), {"in: contains lowest", "in: contains highest"});
+  }
+  return names;
+}
+
 }  // namespace
 
 // --- clean pairs ------------------------------------------------------------------------------
@@ -212,6 +229,7 @@ auto within_rounding() {
       .kernel = run_passes<T, operation>,                       \
       .reference = of_reference<ReducePasses<T>>,               \
       .agreement = __VA_ARGS__,                                 \
+      .required_classes = required<T>(),                        \
   }
 #define REDUCE_ON_HOST(name, T, operation, of_reference, ...)           \
   KERNEL_PAIR(name, ReduceLaunch<T>, std::vector<T>) = {                \
@@ -222,6 +240,7 @@ auto within_rounding() {
       .kernel = run_host_finish<T, operation>,                          \
       .reference = of_reference<ReduceLaunch<T>>,                       \
       .agreement = __VA_ARGS__,                                         \
+      .required_classes = required<T>(),                                \
   }
 
 REDUCE_ON_DEVICE(reduce_sum, int, reduce_sum, summed, exactly());
