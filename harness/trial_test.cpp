@@ -157,7 +157,7 @@ TEST(Trial, BytesMayNotDependOnTheScheduleEvenWhereTheyAreEqualValues) {
     EXPECT_EQ(show_kinds(failure_kinds(verdict)), "schedule-dependent");
     return verdict.findings.empty() ? "" : verdict.findings[0].message;
   };
-  EXPECT_EQ(message(0), "out[0] = -0.0, under the default schedule 0.0");
+  EXPECT_EQ(message(0), "out[0] = -0, under the default schedule 0");
   EXPECT_EQ(message(1), "out[0] = nan (0x7fc00001), under the default schedule nan (0x7fc00000)");
 }
 

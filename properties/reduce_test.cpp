@@ -128,8 +128,8 @@ TEST(SumByAtomicsPlanted, NeedsThreeElements) {
 }
 
 TEST(SumByAtomicsPlanted, IsShrunkToThreeElementsAndOneDecision) {
-  std::vector<float> values(40, 0.25F);
-  values[7] = 1e20F;
+  std::vector<float> values(40, 1);
+  values[7] = 0x1p24F;  // takes in the ones that come before it, and loses those after it
   for (const Settings& settings : kAllSettings) {
     Case a_case = atomic_sum(values, 3, 16, settings);
     TrialRunner runner;
@@ -140,7 +140,7 @@ TEST(SumByAtomicsPlanted, IsShrunkToThreeElementsAndOneDecision) {
     EXPECT_TRUE(shrunk.kept && shrunk.complete);
     EXPECT_EQ(kinds_of(shrunk.verdict), "schedule-dependent");
     const CaseSize size = size_of(shrunk.a_case, shrunk.verdict.schedule);
-    EXPECT_EQ(size.elements, 3U);
+    EXPECT_EQ(size.elements, 3U) << shrunk.a_case.pair->summary(shrunk.a_case.input) << vgpu::to_string(shrunk.verdict.schedule.decisions[0]);
     EXPECT_EQ(size.threads, 3U);
     EXPECT_EQ(size.decisions, 1U);
     EXPECT_EQ(kinds_of(run_case(shrunk.a_case)), "schedule-dependent");  // again
