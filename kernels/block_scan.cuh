@@ -1,13 +1,7 @@
 // Inclusive scans by one block over shared memory, for any number of threads.
 #pragma once
 
-// The block's dynamic shared memory as an array of T.  (A template cannot declare
-// `extern __shared__ T name[]` itself: its instances would give one name several types.)
-template <class T>
-__device__ T* dynamic_shared() {
-  extern __shared__ __align__(16) unsigned char dynamic_shared_bytes[];
-  return reinterpret_cast<T*>(dynamic_shared_bytes);
-}
+#include "kernels/dynamic_shared.cuh"
 
 // Scan of one value a thread, after Hillis and Steele, "Data Parallel Algorithms", CACM 29(12),
 // 1986: log2(threads) rounds, in each of which a thread adds what stands 1, 2, 4, ... places
