@@ -17,6 +17,7 @@ class ScheduleProbe final : public vgpu::Strategy {
  public:
   struct Point {
     vgpu::Decision at;                 // held: the active lanes; next: the default's choice
+    std::uint32_t beside = 0;          // lanes of the same warp that could go on instead
     std::vector<vgpu::WarpId> others;  // ready warps that a decision could run instead
   };
 
@@ -35,7 +36,8 @@ class ScheduleProbe final : public vgpu::Strategy {
 };
 
 // Every single decision that could be taken at `points`, simplest first (case.hpp: weight()): one
-// lane held, all but one held, another warp run.
+// lane held, all but one held, all held while lanes of their warp that are elsewhere go on, another
+// warp run.
 std::vector<vgpu::Decision> single_decisions(const std::vector<ScheduleProbe::Point>& points,
                                              vgpu::WarpModel model);
 

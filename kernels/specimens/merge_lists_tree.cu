@@ -24,7 +24,8 @@ __global__ void merge_lists_tree_published_kernel(const std::uint32_t* in, std::
   int* const next = winner + lists;
   next[list] = list;
   for (int i = 0; i < n; ++i) {
-    smallest[list] = next[list] < n ? in[next[list]] : 0xffffffff;
+    const int at = next[list];
+    smallest[list] = at < n ? in[at] : 0xffffffff;
     winner[list] = list;
     __syncthreads();
     for (int width = lists; width > 1;) {

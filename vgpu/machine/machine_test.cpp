@@ -313,6 +313,25 @@ TEST_F(MachineTest, ADecisionHoldsLanesBack) {
   EXPECT_EQ(ints(3)[2], 0u);
 }
 
+TEST_F(MachineTest, ADecisionHoldsDivergedLanesBack) {
+  // Lane 0 alone writes what lane 1 reads next, with nothing in between that would order them.
+  compile(
+      "setp.ne.u32 %p1, %r1, 0; @%p1 bra NEXT;\n"
+      "st.global.u32 [%rd1+4], 9;\n"
+      "NEXT: ld.global.u32 %r5, [%rd2]; st.global.u32 [%rd2+8], %r5;");
+  run({1, 1, 1}, {2, 1, 1});
+  EXPECT_EQ(ints(4), (std::vector<std::uint32_t>{0, 9, 0, 9}));
+  const Decision decision{0, {0, 0}, Decision::Point::access, 0, 1, {0, 0}};
+  strategy_ = OneDecision(decision);
+  EXPECT_EQ(run({1, 1, 1}, {2, 1, 1}).decisions, std::vector{decision});
+  EXPECT_EQ(ints(4), (std::vector<std::uint32_t>{0, 9, 0, 0}));
+  // Nobody is elsewhere: there is nobody to run instead.
+  EXPECT_TRUE(run({1, 1, 1}, {1, 1, 1}).decisions.empty());
+  model_ = WarpModel::lockstep;  // which knows no such order
+  EXPECT_TRUE(run({1, 1, 1}, {2, 1, 1}).decisions.empty());
+  EXPECT_EQ(ints(4), (std::vector<std::uint32_t>{0, 9, 0, 9}));
+}
+
 TEST_F(MachineTest, ADecisionPreemptsAWarp) {
   compile("st.global.u32 [%rd1], %r1; ld.global.u32 %r2, [%rd1]; st.global.u32 [%rd2+4], %r2;");
   run({1, 1, 1}, {64, 1, 1}, 80);

@@ -321,23 +321,32 @@ Core::Step Core::ask(Running& run, std::size_t index, std::uint32_t active) {
   point.point = Decision::Point::access;
   point.index = warp.accesses;
   point.active = active;
+  for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
+    const Fragment& other = warp.fragments[i];
+    const bool could_go_on = other.state == Fragment::State::ready && !other.held;
+    if (i != index && could_go_on) point.beside |= other.mask;
+  }
   point.model = model_;
   point.default_next = self;
   point.ready = ready_;
   const std::optional<Choice> choice = strategy_->decide(point);
   warp.ask_at = strategy_->next_access(launch_->index, self, warp.accesses + 1);
   if (!choice) return Step::again;
-  const bool whole = choice->held == active;
-  const bool fits = whole ? choice->next != self && can_run(choice->next)
-                          : choice->held != 0 && (choice->held & ~active) == 0 &&
-                                choice->next == self && model_ == WarpModel::independent;
+  const bool all = choice->held == active;
+  const bool preempts = all && choice->next != self;
+  const bool fits = preempts ? can_run(choice->next)
+                             : choice->held != 0 && (choice->held & ~active) == 0 &&
+                                   (!all || point.beside != 0) && choice->next == self &&
+                                   model_ == WarpModel::independent;
   if (!fits) return Step::again;
   record(point, *choice);
-  if (whole) {
+  if (preempts) {
     preempted_to_ = choice->next;
     return Step::preempted;
   }
-  warp.fragments[split(warp, index, choice->held)].held = true;
+  // Lanes of the fragment that are inactive by a guard alone stay behind with the others.
+  const std::size_t held = all ? index : split(warp, index, choice->held);
+  warp.fragments[held].held = true;
   return Step::again;
 }
 

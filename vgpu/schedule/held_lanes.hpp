@@ -10,7 +10,8 @@
 
 namespace warpcheck::vgpu {
 
-// A non-empty proper subset of `active`, or 0 when it has fewer than two lanes.
-std::uint32_t draw_held_lanes(Prng& prng, std::uint32_t active);
+// A non-empty subset of `active`: a proper one, or, where lanes `beside` them could go on instead,
+// sometimes all.  0 when there is none.
+std::uint32_t draw_held_lanes(Prng& prng, std::uint32_t active, std::uint32_t beside);
 
 }  // namespace warpcheck::vgpu

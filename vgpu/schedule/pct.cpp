@@ -34,7 +34,7 @@ std::optional<Choice> Pct::decide(const SchedulePoint& point) {
     return Choice{0, next};
   }
   if (point.model == WarpModel::independent && !prng_.one_in(4)) {
-    const std::uint32_t held = draw_held_lanes(prng_, point.active);
+    const std::uint32_t held = draw_held_lanes(prng_, point.active, point.beside);
     if (held != 0) return Choice{held, point.at};
   }
   demotions_.push_back({point.at, demotions_.size()});

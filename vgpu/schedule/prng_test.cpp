@@ -57,14 +57,27 @@ TEST(Lanes, AreANonEmptyProperSubset) {
   Prng prng(4);
   for (const std::uint32_t active : {0x3u, 0x7u, 0x80000001u, 0xffffffffu, 0x00f0f000u}) {
     for (int i = 0; i < 1000; ++i) {
-      const std::uint32_t held = draw_held_lanes(prng, active);
+      const std::uint32_t held = draw_held_lanes(prng, active, 0);
       ASSERT_NE(held, 0u);
       ASSERT_EQ(held & ~active, 0u);
       ASSERT_NE(held, active);
     }
   }
-  EXPECT_EQ(draw_held_lanes(prng, 0x10), 0u);
-  EXPECT_EQ(draw_held_lanes(prng, 0), 0u);
+  EXPECT_EQ(draw_held_lanes(prng, 0x10, 0), 0u);
+  EXPECT_EQ(draw_held_lanes(prng, 0, 0), 0u);
+}
+
+TEST(Lanes, AreSometimesAllWhereOthersCouldGoOn) {
+  Prng prng(6);
+  int all = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const std::uint32_t held = draw_held_lanes(prng, 0x7, 0x8);
+    ASSERT_NE(held, 0u);
+    ASSERT_EQ(held & ~0x7u, 0u);
+    all += held == 0x7u ? 1 : 0;
+  }
+  EXPECT_NEAR(all, 1000, 100);
+  EXPECT_EQ(draw_held_lanes(prng, 0x10, 0x1), 0x10u);
 }
 
 TEST(Lanes, IsolateEveryLaneBothWays) {
@@ -72,7 +85,7 @@ TEST(Lanes, IsolateEveryLaneBothWays) {
   std::uint32_t alone = 0, left_alone = 0;
   bool lower_half = false, upper_half = false;
   for (int i = 0; i < 5000; ++i) {
-    const std::uint32_t held = draw_held_lanes(prng, 0xffffffffu);
+    const std::uint32_t held = draw_held_lanes(prng, 0xffffffffu, 0);
     if (std::has_single_bit(held)) alone |= held;
     if (std::has_single_bit(~held)) left_alone |= ~held;
     lower_half |= held == 0x0000ffffu;

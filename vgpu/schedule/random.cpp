@@ -30,7 +30,7 @@ std::optional<Choice> Random::decide_access(const SchedulePoint& point) {
   const WarpId other =
       point.ready.empty() ? point.at : point.ready[prng_.below(point.ready.size())];
   if (point.model == WarpModel::independent && !prng_.one_in(4)) {
-    const std::uint32_t held = draw_held_lanes(prng_, point.active);
+    const std::uint32_t held = draw_held_lanes(prng_, point.active, point.beside);
     if (held != 0) return Choice{held, prng_.one_in(8) ? other : point.at};
   }
   if (other == point.at) return std::nullopt;

@@ -26,7 +26,8 @@ bool fits(const Decision& decision, const SchedulePoint& point) {
   if (point.point == Decision::Point::stop) return true;
   const std::uint32_t held = decision.held;
   if (held == 0 || (held & ~point.active) != 0) return false;
-  if (held == point.active) return decision.next != point.at;
+  if (held == point.active && decision.next != point.at) return true;
+  if (held == point.active && point.beside == 0) return false;
   return point.model == WarpModel::independent;
 }
 

@@ -37,7 +37,8 @@ struct Decision {
   Point point = Point::access;
   std::uint64_t index = 0;
   // access: lanes that stay behind until the rest of their warp cannot go on.  All active lanes:
-  // the whole warp is preempted, and `next` is another warp.
+  // either the whole warp is preempted, and `next` is another warp; or `next` is the same, and the
+  // lanes stay behind those of their warp that are elsewhere, where the warp has diverged.
   std::uint32_t held = 0;
   WarpId next;  // what runs next; may be a block that is not resident yet
   friend bool operator==(const Decision&, const Decision&) = default;
@@ -55,6 +56,7 @@ struct SchedulePoint {
   Decision::Point point = Decision::Point::access;
   std::uint64_t index = 0;
   std::uint32_t active = 0;  // access: the lanes about to access; stop: 0
+  std::uint32_t beside = 0;  // access: lanes of the warp that are elsewhere and could go on instead
   WarpModel model = WarpModel::independent;
   WarpId default_next;            // what the default policy would run
   std::span<const WarpId> ready;  // every warp that could run next, ascending; includes `at`

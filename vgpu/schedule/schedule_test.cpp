@@ -67,6 +67,15 @@ TEST(Replay, FollowsWhatFits) {
   EXPECT_EQ(replay.ignored(), 0u);
 }
 
+TEST(Replay, HoldsAllActiveLanesWhereOthersCouldGoOn) {
+  Replay replay({{{.at = {0, 0}, .index = 2, .held = 0x3, .next = {0, 0}}}});
+  SchedulePoint diverged = access_at({0, 0}, 2, 0x3);
+  diverged.beside = 0x4;
+  expect_choice(replay.decide(diverged), 0x3, {0, 0});
+  diverged.model = WarpModel::lockstep;
+  EXPECT_FALSE(replay.decide(diverged));
+}
+
 TEST(Replay, IgnoresWhatDoesNotFit) {
   Replay replay({{{.at = {0, 0}, .index = 0, .held = 0x4, .next = {0, 0}},
                   {.at = {0, 0}, .index = 1, .held = 0x1, .next = {7, 0}},
