@@ -37,7 +37,7 @@ class Shrinker {
       smaller = shrink_schedule();
       smaller = shrink_input() || smaller;
     }
-    best_.complete = !exhausted();
+    best_.complete = !exhausted() && fruitless_trials_ < options_.fruitless_trials_max;
   }
 
   // A trial that hangs takes as many steps as it is allowed, so the whole budget would be gone
@@ -215,9 +215,12 @@ class Shrinker {
       if (exhausted()) return std::nullopt;
       return strategy == nullptr ? trial(candidate) : trial(candidate, *strategy);
     };
+    if (fruitless_trials_ >= options_.fruitless_trials_max) return false;
+    const std::uint64_t trials_before = trials_;
     std::optional<Verdict> verdict =
         warpcheck::search_schedules(with(input, {}), options_.schedules, run,
                                     [&](const Verdict& found) { return wanted(found); });
+    fruitless_trials_ = verdict ? 0 : fruitless_trials_ + trials_ - trials_before;
     if (!verdict) return false;
     keep(input, std::move(*verdict));
     return true;
@@ -319,6 +322,7 @@ class Shrinker {
   std::set<std::string> visited_;  // inputs kept so far, as JSON
   std::uint64_t trials_ = 0;
   std::uint64_t steps_ = 0;
+  std::uint64_t fruitless_trials_ = 0;
 };
 
 }  // namespace

@@ -25,6 +25,9 @@ struct ShrinkOptions {
   // Warp instructions of all trials together, so that large inputs do not take for ever.
   std::uint64_t steps_max = 300'000'000;
   ScheduleLimits schedules;  // tried on one input before it is given up
+  // Trials of searches for a schedule that found none, one after the other, after which inputs are
+  // tried under the schedule at hand alone: what is left of the budget simplifies values.
+  std::uint64_t fruitless_trials_max = 5'000;
   // The class to keep; not given: that of the case.
   std::optional<FailureClass> target;
 };

@@ -323,6 +323,18 @@ TEST(StructShrinks, FindABlockOf3) {
   }
 }
 
+// Nothing can be dropped from the five, and the four are none of their parts.
+TEST(StructShrinks, MakeShortVectorsAnew) {
+  const auto fails = [](const OneBlock& in) {
+    return in.launch.block.x == 4 &&
+           (in.values == std::vector{0, 0, 0, 0, 1} || in.values == std::vector{0, 0, 1, 0});
+  };
+  const OneBlock start{{0, 0, 0, 0, 1}, {.block = 4}};
+  const auto result = shrink_value<OneBlock>(start, fails, 1'000);
+  EXPECT_EQ(result.value.values, (std::vector{0, 0, 1, 0}));
+  EXPECT_TRUE(result.complete);
+}
+
 TEST(StructShrinks, KeepTheGridCoveringTheValues) {
   const auto domain = [](const OneBlock& in) {
     return in.launch.block.x == 64 && in.launch.grid.x == (in.values.size() + 63) / 64;

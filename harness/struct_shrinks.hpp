@@ -12,6 +12,8 @@
 //     and columns, and
 //   - launches follow where an extent of theirs is recognisably a function of n (follow()); a
 //     candidate in which they stay as they are comes second.
+// Where all of that has found nothing and a vector is short, shorter ones are made anew of zeros
+// and ones: [0,0,0,1] may fail with none of what can be dropped from it, and [1,0,0] all the same.
 #pragma once
 
 #include <algorithm>
@@ -169,6 +171,31 @@ T drop_rows_and_columns(const T& value, std::size_t extent, Chunk chunk, Launche
   return changed;
 }
 
+// Vectors up to this length are tried anew as zeros and ones: 2 + 4 + ... + 32 candidates at most.
+inline constexpr std::size_t kPatternLengthMax = 6;
+
+// The first vector of numbers that has `length` elements gets `to` of them, the bits of `pattern`;
+// all else changes as when the last positions are dropped.
+template <Reflected T>
+T with_pattern(const T& value, std::size_t length, std::size_t to, unsigned pattern,
+               Launches launches) {
+  T changed = drop_positions(value, length, Chunk{to, length}, launches);
+  bool done = false;
+  const auto set = [&]<class Member>(const Member& before, Member& after) {
+    if constexpr (is_vector<Member>) {
+      using Element = typename Member::value_type;
+      if constexpr (std::is_arithmetic_v<Element>) {
+        if (done || before.size() != length) return;
+        for (std::size_t i = 0; i < to; ++i) after[i] = static_cast<Element>(pattern >> i & 1);
+        done = true;
+      }
+    }
+  };
+  std::apply([&](auto... field) { (set(value.*field.member, changed.*field.member), ...); },
+             fields_of<T>());
+  return changed;
+}
+
 // Whether a launch of `value` changes when the extent steps; else both ways are one candidate.
 template <Reflected T>
 bool launches_follow(const T& value, std::uint64_t from, std::uint64_t to) {
@@ -186,7 +213,7 @@ bool launches_follow(const T& value, std::uint64_t from, std::uint64_t to) {
 template <Reflected T>
 struct ShrinkTraits<T> {
   static bool sizes(const T& value, Take<T> take) {
-    return shared_extents(value, take) || each_field<true>(value, take);
+    return shared_extents(value, take) || each_field<true>(value, take) || patterns(value, take);
   }
   static bool values(const T& value, Take<T> take) { return each_field<false>(value, take); }
 
@@ -220,6 +247,23 @@ struct ShrinkTraits<T> {
                take([&] { return drop_positions(value, length, chunk, Launches::stay); });
       };
       if (for_each_chunk(length, offer)) return true;
+    }
+    return false;
+  }
+
+  static bool patterns(const T& value, Take<T> take) {
+    using namespace shrink_detail;  // NOLINT(google-build-using-namespace)
+    for (const std::size_t length : extents_of(value).lengths) {
+      if (length > kPatternLengthMax) continue;
+      for (std::size_t to = 1; to < length; ++to) {
+        for (unsigned pattern = 0; pattern < 1U << to; ++pattern) {
+          const auto offer = [&](Launches launches) {
+            return take([&] { return with_pattern(value, length, to, pattern, launches); });
+          };
+          if (launches_follow(value, length, to) && offer(Launches::follow)) return true;
+          if (offer(Launches::stay)) return true;
+        }
+      }
     }
     return false;
   }
