@@ -194,14 +194,6 @@ std::vector<ValueClass<T>> float_classes(const Floats<T>& floats) {
   return classes;
 }
 
-// Bits in an order that follows the numbers': negative ones reversed.
-template <class T>
-auto ordered_bits(T value) {
-  using F = Format<T>;
-  const auto bits = std::bit_cast<typename F::Bits>(value);
-  return static_cast<typename F::Bits>((bits & F::sign_bit) != 0 ? ~bits : bits | F::sign_bit);
-}
-
 }  // namespace
 
 template <std::floating_point T>
@@ -217,8 +209,5 @@ Gen<T> floats(FloatOptions options) {
 
 template Gen<float> floats<float>(FloatOptions);
 template Gen<double> floats<double>(FloatOptions);
-
-bool total_less(float a, float b) { return ordered_bits(a) < ordered_bits(b); }
-bool total_less(double a, double b) { return ordered_bits(a) < ordered_bits(b); }
 
 }  // namespace warpcheck

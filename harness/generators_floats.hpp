@@ -1,6 +1,7 @@
 // Floating-point numbers, with all that IEEE 754 has and arbitrary generators leave out.
 #pragma once
 
+#include <compare>
 #include <concepts>
 #include <limits>
 
@@ -29,7 +30,9 @@ extern template Gen<float> floats<float>(FloatOptions);
 extern template Gen<double> floats<double>(FloatOptions);
 
 // The order of a T's values with NaNs and both zeros in their place (IEEE 754 totalOrder).
-bool total_less(float a, float b);
-bool total_less(double a, double b);
+template <std::floating_point T>
+bool total_less(T a, T b) {
+  return std::strong_order(a, b) < 0;
+}
 
 }  // namespace warpcheck

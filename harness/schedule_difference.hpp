@@ -4,9 +4,7 @@
 // schedule gets none.  A result whose bits depend on it is one that no run need give again.
 #pragma once
 
-#include <array>
 #include <bit>
-#include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -37,20 +35,11 @@ bool same_bytes(const T& a, const T& b) {
     return a == b;
 }
 
-inline std::string show_bits(std::uint64_t bits) {
-  std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), bits, 16).ptr;
-  return "0x" + std::string(digits.data(), end);
-}
-
 // As show_element(), and where that hides the difference the bits: "nan (0x7fc00001)".
 template <class T>
 std::string show_apart(const T& value, const T& other) {
   std::string text = show_element(value);
-  if constexpr (std::floating_point<T>) {
-    if (text == show_element(other)) text += " (" + show_bits(bits_of(value)) + ")";
-  }
-  return text;
+  return text == show_element(other) ? show_exact_bits(value) : text;
 }
 
 template <class T>

@@ -103,11 +103,15 @@ Float value_of(const Decimal& decimal) {
   return value;
 }
 
+// Up to here every integer is a Float, and from here on adding 1 is lost.
+template <class Float>
+constexpr auto kOddIntegersEnd =
+    static_cast<Float>(std::uint64_t{1} << std::numeric_limits<Float>::digits);
+
 // Whether value is an integer that a walk by steps of integers can bring down.
 template <class Float>
 bool is_walkable_integer(Float value) {
-  constexpr auto max = static_cast<Float>(std::uint64_t{1} << std::numeric_limits<Float>::digits);
-  return std::abs(value) <= max && std::trunc(value) == value;
+  return std::abs(value) <= kOddIntegersEnd<Float> && std::trunc(value) == value;
 }
 
 template <class Float>
@@ -135,9 +139,9 @@ auto simplicity(Float value) {
 
 template <class Float>
 void add_finite_candidates(Float value, std::vector<Float>& candidates) {
-  constexpr auto max = static_cast<Float>(std::uint64_t{1} << std::numeric_limits<Float>::digits);
-  // Where 1 is half a unit in the last place: what sums lose, they lose from there on.
-  if (std::abs(value) > max) candidates.push_back(std::copysign(max, value));
+  if (std::abs(value) > kOddIntegersEnd<Float>) {
+    candidates.push_back(std::copysign(kOddIntegersEnd<Float>, value));
+  }
   candidates.push_back(std::trunc(value));
   const Decimal decimal = decimal_of(value);
   const int exponent = decimal.exponent;

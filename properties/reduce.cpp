@@ -220,18 +220,18 @@ std::vector<std::string> required() {
 
 // --- clean pairs ------------------------------------------------------------------------------
 
-#define REDUCE_ON_DEVICE(name, T, operation, of_reference, ...) \
-  KERNEL_PAIR(name, ReducePasses<T>, std::vector<T>) = {        \
-      .family = "reduce",                                       \
-      .origin = "ours: as many passes as the length needs",     \
-      .domain = has_block<T>,                                   \
-      .arbitrary = draw_passes<T>,                              \
-      .kernel = run_passes<T, operation>,                       \
-      .reference = of_reference<ReducePasses<T>>,               \
-      .agreement = __VA_ARGS__,                                 \
-      .required_classes = required<T>(),                        \
+#define DEVICE_KERNEL_PAIR(name, T, operation, of_reference, ...) \
+  KERNEL_PAIR(name, ReducePasses<T>, std::vector<T>) = {          \
+      .family = "reduce",                                         \
+      .origin = "ours: as many passes as the length needs",       \
+      .domain = has_block<T>,                                     \
+      .arbitrary = draw_passes<T>,                                \
+      .kernel = run_passes<T, operation>,                         \
+      .reference = of_reference<ReducePasses<T>>,                 \
+      .agreement = __VA_ARGS__,                                   \
+      .required_classes = required<T>(),                          \
   }
-#define REDUCE_ON_HOST(name, T, operation, of_reference, ...)           \
+#define HOST_KERNEL_PAIR(name, T, operation, of_reference, ...)         \
   KERNEL_PAIR(name, ReduceLaunch<T>, std::vector<T>) = {                \
       .family = "reduce",                                               \
       .origin = "ours: one value for each block, finished by the host", \
@@ -243,20 +243,20 @@ std::vector<std::string> required() {
       .required_classes = required<T>(),                                \
   }
 
-REDUCE_ON_DEVICE(reduce_sum, int, reduce_sum, summed, exactly());
-REDUCE_ON_DEVICE(reduce_max, int, reduce_max, greatest, exactly());
-REDUCE_ON_DEVICE(reduce_min, int, reduce_min, least, exactly());
-REDUCE_ON_DEVICE(reduce_sum_float, float, reduce_sum, summed, within_rounding());
-REDUCE_ON_DEVICE(reduce_max_float, float, reduce_max, greatest, exactly());
-REDUCE_ON_DEVICE(reduce_min_float, float, reduce_min, least, exactly());
+DEVICE_KERNEL_PAIR(reduce_sum, int, reduce_sum, summed, exactly());
+DEVICE_KERNEL_PAIR(reduce_max, int, reduce_max, greatest, exactly());
+DEVICE_KERNEL_PAIR(reduce_min, int, reduce_min, least, exactly());
+DEVICE_KERNEL_PAIR(reduce_sum_float, float, reduce_sum, summed, within_rounding());
+DEVICE_KERNEL_PAIR(reduce_max_float, float, reduce_max, greatest, exactly());
+DEVICE_KERNEL_PAIR(reduce_min_float, float, reduce_min, least, exactly());
 
-REDUCE_ON_HOST(reduce_sum_host_finish, int, reduce_sum_host_finish, summed, exactly());
-REDUCE_ON_HOST(reduce_max_host_finish, int, reduce_max_host_finish, greatest, exactly());
-REDUCE_ON_HOST(reduce_min_host_finish, int, reduce_min_host_finish, least, exactly());
-REDUCE_ON_HOST(reduce_sum_float_host_finish, float, reduce_sum_host_finish, summed,
-               within_rounding());
-REDUCE_ON_HOST(reduce_max_float_host_finish, float, reduce_max_host_finish, greatest, exactly());
-REDUCE_ON_HOST(reduce_min_float_host_finish, float, reduce_min_host_finish, least, exactly());
+HOST_KERNEL_PAIR(reduce_sum_host_finish, int, reduce_sum_host_finish, summed, exactly());
+HOST_KERNEL_PAIR(reduce_max_host_finish, int, reduce_max_host_finish, greatest, exactly());
+HOST_KERNEL_PAIR(reduce_min_host_finish, int, reduce_min_host_finish, least, exactly());
+HOST_KERNEL_PAIR(reduce_sum_float_host_finish, float, reduce_sum_host_finish, summed,
+                 within_rounding());
+HOST_KERNEL_PAIR(reduce_max_float_host_finish, float, reduce_max_host_finish, greatest, exactly());
+HOST_KERNEL_PAIR(reduce_min_float_host_finish, float, reduce_min_host_finish, least, exactly());
 
 // --- published defects, and a planted one -----------------------------------------------------
 
