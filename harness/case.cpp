@@ -16,6 +16,7 @@ CaseSize size_of(const Case& a_case, const vgpu::Schedule& schedule) {
   const InputSize input = a_case.pair->size_of(a_case.input);
   CaseSize size{.elements = input.elements,
                 .threads = input.threads,
+                .blocks = input.blocks,
                 .decisions = schedule.decisions.size(),
                 .magnitude = input.magnitude};
   for (const vgpu::Decision& decision : schedule.decisions) {

@@ -40,6 +40,7 @@ struct Case {
 struct CaseSize {
   std::uint64_t elements = 0;
   std::uint64_t threads = 0;
+  std::uint64_t blocks = 0;
   std::uint64_t decisions = 0;
   std::uint64_t decision_weight = 0;
   double magnitude = 0;

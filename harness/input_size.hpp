@@ -18,6 +18,7 @@ namespace warpcheck {
 struct InputSize {
   std::uint64_t elements = 0;  // of all vectors and strings
   std::uint64_t threads = 0;   // of all launches
+  std::uint64_t blocks = 0;    // they are in
   double magnitude = 0;        // sum of |x| over all numbers; a NaN or infinity counts as 2^1023
 };
 
@@ -53,6 +54,7 @@ template <>
 struct SizeTraits<LaunchConfig> {
   static void measure(const LaunchConfig& launch, InputSize& size) {
     size.threads += launch.threads();
+    size.blocks += launch.blocks();
     size.magnitude += launch.shared_bytes;
   }
 };

@@ -172,7 +172,7 @@ class Shrinker {
   [[nodiscard]] bool leads_down(const AnyInput& input) const {
     const auto rank = [&](const AnyInput& of) {
       const InputSize size = best_.a_case.pair->size_of(of);
-      return std::tuple(size.elements, size.threads, size.magnitude);
+      return std::tuple(size.elements, size.threads, size.blocks, size.magnitude);
     };
     const auto now = rank(best_.a_case.input);
     const auto then = rank(input);
@@ -188,7 +188,6 @@ class Shrinker {
       keep(input, std::move(verdict));
       return true;
     }
-    if (!is_smaller(input)) return false;
     bool part = partly_wanted(verdict);
     if (!part && !schedule.decisions.empty()) {
       // The decisions led elsewhere; the default schedule says whether anything is left.
@@ -199,14 +198,15 @@ class Shrinker {
       }
       part = partly_wanted(verdict);
     }
-    return part && search_schedules(input);
+    return part && is_smaller(input) && search_schedules(input);
   }
 
-  // Fewer elements or threads: worth a search for another schedule.
+  // Fewer elements, threads or blocks: worth a search for another schedule.
   [[nodiscard]] bool is_smaller(const AnyInput& input) const {
     const InputSize now = best_.a_case.pair->size_of(best_.a_case.input);
     const InputSize then = best_.a_case.pair->size_of(input);
-    return std::pair(then.elements, then.threads) < std::pair(now.elements, now.threads);
+    return std::tuple(then.elements, then.threads, then.blocks) <
+           std::tuple(now.elements, now.threads, now.blocks);
   }
 
   bool search_schedules(const AnyInput& input) {
@@ -216,12 +216,17 @@ class Shrinker {
       return strategy == nullptr ? trial(candidate) : trial(candidate, *strategy);
     };
     if (fruitless_trials_ >= options_.fruitless_trials_max) return false;
+    std::string text = best_.a_case.pair->to_json(input).dump();
+    if (fruitless_inputs_.contains(text)) return false;
     const std::uint64_t trials_before = trials_;
     std::optional<Verdict> verdict =
         warpcheck::search_schedules(with(input, {}), options_.schedules, run,
                                     [&](const Verdict& found) { return wanted(found); });
     fruitless_trials_ = verdict ? 0 : fruitless_trials_ + trials_ - trials_before;
-    if (!verdict) return false;
+    if (!verdict) {
+      fruitless_inputs_.insert(std::move(text));
+      return false;
+    }
     keep(input, std::move(*verdict));
     return true;
   }
@@ -322,7 +327,8 @@ class Shrinker {
   std::set<std::string> visited_;  // inputs kept so far, as JSON
   std::uint64_t trials_ = 0;
   std::uint64_t steps_ = 0;
-  std::uint64_t fruitless_trials_ = 0;
+  std::uint64_t fruitless_trials_ = 0;      // since a search for a schedule last found one
+  std::set<std::string> fruitless_inputs_;  // whose schedules have been searched, as JSON
 };
 
 }  // namespace

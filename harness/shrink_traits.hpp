@@ -89,6 +89,11 @@ bool simpler(double a, double b);
 // Simpler numbers, most aggressive first.
 std::vector<float> simpler_floats(float value);
 std::vector<double> simpler_floats(double value);
+// Numbers far below the largest become 1, the others the first number to which adding 1 changes
+// nothing (2^24 for floats), all with their signs: the simplest array of two magnitudes, where sums
+// lose the small ones.  The same array if that is not simpler.
+std::vector<float> of_two_magnitudes(std::vector<float> values);
+std::vector<double> of_two_magnitudes(std::vector<double> values);
 // Fewer blocks, fewer threads, fewer dimensions, less dynamic shared memory; when the block
 // shrinks, shared memory that was a multiple of its threads is also offered in proportion.
 std::vector<LaunchConfig> simpler_launches(const LaunchConfig& launch);
@@ -213,8 +218,9 @@ struct ShrinkTraits<std::vector<T>> {
 
   static bool values(const Vector& vector, Take<Vector> take) {
     if constexpr (std::is_arithmetic_v<T>) {
-      return zero_chunks(vector, take) || equal_neighbours(vector, take) ||
-             equal_elements(vector, take) || single_elements(vector, take);
+      return zero_chunks(vector, take) || two_magnitudes(vector, take) ||
+             equal_neighbours(vector, take) || equal_elements(vector, take) ||
+             single_elements(vector, take);
     } else {
       return single_elements(vector, take);
     }
@@ -233,6 +239,14 @@ struct ShrinkTraits<std::vector<T>> {
         return copy;
       });
     });
+  }
+
+  static bool two_magnitudes(const Vector& vector, Take<Vector> take) {
+    if constexpr (std::floating_point<T>) {
+      const Vector simple = of_two_magnitudes(vector);
+      return !identical(simple, vector) && take([&] { return simple; });
+    }
+    return false;
   }
 
   // Runs: an element becomes equal to a simpler neighbour.

@@ -105,8 +105,8 @@ Float value_of(const Decimal& decimal) {
 
 // Up to here every integer is a Float, and from here on adding 1 is lost.
 template <class Float>
-constexpr auto kOddIntegersEnd =
-    static_cast<Float>(std::uint64_t{1} << std::numeric_limits<Float>::digits);
+constexpr auto kOddIntegersEnd = static_cast<Float>(std::uint64_t{1}
+                                                    << std::numeric_limits<Float>::digits);
 
 // Whether value is an integer that a walk by steps of integers can bring down.
 template <class Float>
@@ -181,12 +181,35 @@ std::vector<Float> simpler_floats_of(Float value) {
   return candidates;
 }
 
+template <class Float>
+std::vector<Float> two_magnitudes_of(std::vector<Float> values) {
+  Float largest = 0;
+  for (const Float value : values) {
+    if (!std::isfinite(value)) return values;
+    largest = std::max(largest, std::abs(value));
+  }
+  if (largest <= kOddIntegersEnd<Float>) return values;
+  constexpr Float kFarBelow = Float{1} / 4096;
+  for (Float& value : values) {
+    if (value == 0) continue;
+    const bool is_small = std::abs(value) < largest * kFarBelow;
+    value = std::copysign(is_small ? Float{1} : kOddIntegersEnd<Float>, value);
+  }
+  return values;
+}
+
 }  // namespace
 
 bool simpler(float a, float b) { return simplicity(a) < simplicity(b); }
 bool simpler(double a, double b) { return simplicity(a) < simplicity(b); }
 std::vector<float> simpler_floats(float value) { return simpler_floats_of(value); }
 std::vector<double> simpler_floats(double value) { return simpler_floats_of(value); }
+std::vector<float> of_two_magnitudes(std::vector<float> values) {
+  return two_magnitudes_of(std::move(values));
+}
+std::vector<double> of_two_magnitudes(std::vector<double> values) {
+  return two_magnitudes_of(std::move(values));
+}
 
 // --- launches -----------------------------------------------------------------------------------
 

@@ -134,6 +134,18 @@ TEST(FloatShrinks, AreSimplerInAWellFoundedOrder) {
   }
 }
 
+TEST(VectorShrinks, OfFloatsReachTwoMagnitudesTogether) {
+  using Floats = std::vector<float>;
+  EXPECT_EQ(of_two_magnitudes(Floats{3e14F, -1e7F, 0, 3e7F, -2e14F}),
+            (Floats{0x1p24F, -1, 0, 1, -0x1p24F}));
+  EXPECT_EQ(of_two_magnitudes(Floats{0x1p24F, 3}), (Floats{0x1p24F, 3}));  // no simpler
+  EXPECT_EQ(of_two_magnitudes(std::vector<double>{1e40, 1}), (std::vector<double>{0x1p53, 1}));
+  const auto loses = [](const Floats& x) {
+    return x.size() == 2 && x[1] != 0 && x[0] + x[1] == x[0];
+  };
+  EXPECT_EQ(shrunk(Floats{3.3e12F, 1234.5F}, loses, 1'000), (Floats{0x1p24F, 1}));
+}
+
 TEST(VectorShrinks, DropAllThenHalvesThenSingleElements) {
   const std::vector<std::vector<int>> expected{{},     {1},       {1, 2},    {1, 2, 3},
                                                {3, 4}, {2, 3, 4}, {1, 2, 4}, {1, 3, 4}};
@@ -277,7 +289,7 @@ bool is_two_elements_a_thread(const OneBlock& in) {
 
 TEST(StructShrinks, KeepTheBlockEqualToTheNumberOfValues) {
   const auto fails = [](const OneBlock& in) { return in.values.size() >= 3; };
-  EXPECT_EQ(shrunk(one_block_of(1000, 1000), fails, 20, is_one_thread_each),
+  EXPECT_EQ(shrunk(one_block_of(1000, 1000), fails, 30, is_one_thread_each),
             (OneBlock{.values = {0, 0, 0}, .launch = {.block = 3}}));
 }
 
@@ -304,7 +316,7 @@ TEST(StructShrinks, FindABlockOf3AndTwiceAsManyValues) {
     return in.values.size() % 2 == 0 && !std::has_single_bit(in.launch.block.x) &&
            in.values[0] != 0;
   };
-  EXPECT_EQ(shrunk(one_block_of(200, 100), fails, 50, is_two_elements_a_thread),
+  EXPECT_EQ(shrunk(one_block_of(200, 100), fails, 200, is_two_elements_a_thread),
             (OneBlock{.values = {1, 0, 0, 0, 0, 0}, .launch = {.block = 3}}));
 }
 

@@ -41,7 +41,10 @@ inline constexpr bool is_vector<std::vector<T>> = true;
 template <class T>
 concept ExtentInteger = std::integral<T> && !std::same_as<T, bool>;
 
-enum class Launches { follow, stay };
+// As an extent goes down, launches become what they would have been for the lower one, or stay as
+// they are, or have the few elements that are left in a block each: what order they come in is then
+// the schedule's alone.
+enum class Launches { follow, stay, apart };
 
 // Extents that are the length of a vector, and integers above 0 that are no such length.
 struct SharedExtents {
@@ -111,6 +114,7 @@ void follow_extent(T& changed, std::uint64_t from, std::uint64_t to, Launches la
       }
     } else if constexpr (std::same_as<Member, LaunchConfig>) {
       if (launches == Launches::follow) member = follow(member, from, to);
+      if (launches == Launches::apart) member = {Dim3(to), Dim3(1), member.shared_bytes};
     }
   });
 }
@@ -208,6 +212,27 @@ bool launches_follow(const T& value, std::uint64_t from, std::uint64_t to) {
   return follows;
 }
 
+template <Reflected T>
+bool launches_part(const T& value, std::uint64_t to) {
+  if (to == 0 || to > kSmallMax) return false;
+  bool part = false;
+  for_each_field(value, [&]<class Member>(const char*, const Member& member) {
+    if constexpr (std::same_as<Member, LaunchConfig>) {
+      part = part || (member.blocks() > 1 && member.block.count() > 1);
+    }
+  });
+  return part;
+}
+
+// make(launches) in every way that makes a difference, most likely first.
+template <Reflected T>
+bool offer_launches(const T& value, std::uint64_t from, std::uint64_t to, Take<T> take,
+                    FunctionRef<T(Launches)> make) {
+  const auto offer = [&](Launches launches) { return take([&] { return make(launches); }); };
+  return (launches_follow(value, from, to) && offer(Launches::follow)) || offer(Launches::stay) ||
+         (launches_part(value, to) && offer(Launches::apart));
+}
+
 }  // namespace shrink_detail
 
 template <Reflected T>
@@ -224,27 +249,26 @@ struct ShrinkTraits<T> {
     for (const std::uint64_t extent : shared.integers) {
       if (has_square(value, extent)) {
         const auto offer_square = [&](Chunk chunk) {
-          return (launches_follow(value, extent, extent - chunk.length()) && take([&] {
-                    return drop_rows_and_columns(value, extent, chunk, Launches::follow);
-                  })) ||
-                 take([&] { return drop_rows_and_columns(value, extent, chunk, Launches::stay); });
+          return offer_launches<T>(value, extent, extent - chunk.length(), take,
+                                   [&](Launches launches) {
+                                     return drop_rows_and_columns(value, extent, chunk, launches);
+                                   });
         };
         if (for_each_chunk(extent, offer_square)) return true;
         continue;
       }
       const auto offer = [&](std::uint64_t to) {
-        return (launches_follow(value, extent, to) &&
-                take([&] { return lower_integer(value, extent, to, Launches::follow); })) ||
-               take([&] { return lower_integer(value, extent, to, Launches::stay); });
+        return offer_launches<T>(value, extent, to, take, [&](Launches launches) {
+          return lower_integer(value, extent, to, launches);
+        });
       };
       if (for_each_smaller_extent(extent, offer)) return true;
     }
     for (const std::size_t length : shared.lengths) {
       const auto offer = [&](Chunk chunk) {
-        const std::size_t rest = length - chunk.length();
-        return (launches_follow(value, length, rest) &&
-                take([&] { return drop_positions(value, length, chunk, Launches::follow); })) ||
-               take([&] { return drop_positions(value, length, chunk, Launches::stay); });
+        return offer_launches<T>(
+            value, length, length - chunk.length(), take,
+            [&](Launches launches) { return drop_positions(value, length, chunk, launches); });
       };
       if (for_each_chunk(length, offer)) return true;
     }

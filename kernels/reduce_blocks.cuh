@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/block_scan.cuh"  // dynamic_shared
+#include "kernels/dynamic_shared.cuh"
 
 struct Sum {
   __host__ __device__ static int identity(int) { return 0; }

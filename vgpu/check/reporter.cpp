@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace warpcheck::vgpu {
@@ -77,6 +79,27 @@ const ptx::SourceLocation& user_location(const Program& program, std::uint32_t p
   return *location;
 }
 
+// Whether the source line of every side that is code is known.
+bool has_lines(const Finding& finding) {
+  return std::ranges::all_of(finding.accesses, [](const AccessSide& side) {
+    return side.ptx.empty() || !side.file.empty();
+  });
+}
+
+// Of the same lines, in the same roles; elements, threads and instructions may be others.
+bool say_the_same(const Finding& a, const Finding& b) {
+  const auto roles = [](const Finding& finding) {
+    std::vector<std::tuple<std::string_view, std::string_view, std::uint32_t>> all;
+    for (const AccessSide& side : finding.accesses) {
+      all.emplace_back(side.role, side.file, side.line);
+    }
+    std::ranges::sort(all);
+    return all;
+  };
+  return a.kind == b.kind && a.severity == b.severity && a.space == b.space &&
+         a.kernel == b.kernel && roles(a) == roles(b);
+}
+
 }  // namespace
 
 std::string_view space_name(ptx::Space space) {
@@ -126,6 +149,7 @@ std::string describe_element(const Access& access, unsigned lane) {
 void Reporter::reset() {
   if (findings_.empty()) return;
   findings_.clear();
+  entries_ = 0;
   for (Entry& entry : table_) entry.finding = ptx::kNone;
 }
 
@@ -141,17 +165,30 @@ AccessSide Reporter::side(std::string_view role, const Program& program, std::ui
                  {&program, pc, position_in(grid_, who.block), position_in(block_, who.thread)});
 }
 
-Reporter::Found Reporter::index_of(const Key& key) {
-  if (2 * (findings_.size() + 1) > table_.size()) grow();
+std::uint32_t& Reporter::finding_of(const Key& key) {
+  if (2 * (entries_ + 1) > table_.size()) grow();
   const std::size_t wrap = table_.size() - 1;
   for (std::size_t at = hash_of(key) & wrap;; at = (at + 1) & wrap) {
     Entry& entry = table_[at];
     if (entry.finding == ptx::kNone) {
-      entry = {key, static_cast<std::uint32_t>(findings_.size())};
-      return {entry.finding, true};
+      entry.key = key;
+      ++entries_;
+      return entry.finding;
     }
-    if (entry.key == key) return {entry.finding, false};
+    if (entry.key == key) return entry.finding;
   }
+}
+
+std::uint32_t Reporter::add(Finding&& finding) {
+  finding.count = 0;
+  const auto index =
+      has_lines(finding)
+          ? std::ranges::find_if(
+                findings_, [&](const Finding& other) { return say_the_same(finding, other); }) -
+                findings_.begin()
+          : std::ssize(findings_);
+  if (index == std::ssize(findings_)) findings_.push_back(std::move(finding));
+  return static_cast<std::uint32_t>(index);
 }
 
 void Reporter::grow() {

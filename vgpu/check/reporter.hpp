@@ -2,7 +2,7 @@
 //
 // Checkers share one Reporter.  It knows the running kernel's grid, so that linear numbers become
 // (x, y, z), and folds repetitions: a racy line executed a thousand times is one finding with a
-// count of a thousand.
+// count of a thousand, and so is one whose loop the compiler has unrolled.
 #pragma once
 
 #include <cstddef>
@@ -54,13 +54,9 @@ class Reporter final : public Observer {
   // Counts `times` more of `key`; the first time, make() gives the finding.
   template <typename Make>
   void report(const Key& key, Make&& make, std::uint64_t times = 1) {
-    const auto [index, first] = index_of(key);
-    if (first) {
-      findings_.push_back(make());
-      findings_.back().count = times;
-    } else {
-      findings_[index].count += times;
-    }
+    std::uint32_t& index = finding_of(key);
+    if (index == ptx::kNone) index = add(make());
+    findings_[index].count += times;
   }
 
   [[nodiscard]] AccessSide side(std::string_view role, const Program& program, std::uint32_t pc,
@@ -73,16 +69,16 @@ class Reporter final : public Observer {
     Key key;
     std::uint32_t finding = ptx::kNone;  // kNone: free
   };
-  struct Found {
-    std::uint32_t index;
-    bool first;
-  };
-  Found index_of(const Key& key);
+  // kNone: there is none yet, and the caller says which it is.
+  std::uint32_t& finding_of(const Key& key);
+  // The finding's index, or that of one which says the same about the same source lines.
+  std::uint32_t add(Finding&& finding);
   void grow();
 
   Dim3 grid_, block_;
   std::vector<Finding> findings_;
   std::vector<Entry> table_;  // open addressing; a power of two, at most half full
+  std::size_t entries_ = 0;
 };
 
 }  // namespace warpcheck::vgpu
