@@ -13,7 +13,6 @@
 #include "harness/shrink.hpp"
 #include "kernels/reduce.hpp"
 #include "properties/run_case.hpp"
-#include "vgpu/schedule/default_policy.hpp"
 
 namespace warpcheck {
 namespace {
@@ -157,9 +156,8 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 template <auto on_device, auto on_host>
 float reduced(const Floats& in, const Settings& settings) {
   float finished_on_host = 0, finished_on_device = 0;
-  vgpu::DefaultPolicy policy;
-  const TrialResult result = virtual_gpu().run(
-      {.build = settings.build, .warp_model = settings.warp_model, .strategy = &policy}, [&] {
+  const TrialResult result =
+      virtual_gpu().run({.build = settings.build, .warp_model = settings.warp_model}, [&] {
         Device device;
         const int n = static_cast<int>(in.size());
         const auto values = device.upload(in);

@@ -79,11 +79,13 @@ const ptx::SourceLocation& user_location(const Program& program, std::uint32_t p
   return *location;
 }
 
-// Whether the source line of every side that is code is known.
+// Whether code took part, and the source line of all of it is known.
 bool has_lines(const Finding& finding) {
-  return std::ranges::all_of(finding.accesses, [](const AccessSide& side) {
-    return side.ptx.empty() || !side.file.empty();
-  });
+  const auto is_code = [](const AccessSide& side) { return !side.ptx.empty(); };
+  return std::ranges::any_of(finding.accesses, is_code) &&
+         std::ranges::all_of(finding.accesses, [&](const AccessSide& side) {
+           return !is_code(side) || !side.file.empty();
+         });
 }
 
 // Of the same lines, in the same roles; elements, threads and instructions may be others.
