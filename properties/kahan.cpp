@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <ctime>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "harness/generators.hpp"
 #include "harness/generators_matrices.hpp"
 #include "harness/pair.hpp"
+#include "harness/required_classes.hpp"
 #include "kernels/kahan_matmul.hpp"
 #include "kernels/kahan_matmul_tiled.hpp"
 #include "kernels/kahan_sum.hpp"
@@ -229,6 +231,18 @@ auto within_flushed_dot_bound() {
   });
 }
 
+const std::vector<std::string> kOfMatrices{"n: zero",
+                                           "n: one",
+                                           "n: odd",
+                                           "n: prime",
+                                           "a: contains NaN",
+                                           "b: contains NaN",
+                                           "a: contains infinity",
+                                           "b: contains infinity",
+                                           "a: contains subnormal",
+                                           "b: contains subnormal",
+                                           "a: contains negative zero"};
+
 }  // namespace
 
 // --- clean pairs, without contraction ---------------------------------------------------------
@@ -241,6 +255,8 @@ KERNEL_PAIR(kahan_sum, KahanSumInput, Floats) = {
     .kernel = run_sum<::kahan_sum>,
     .reference = sequential_sum,
     .agreement = bitwise(),
+    .required_classes = of_array<float>("in", {"launch: block not a multiple of 32",
+                                               "launch: idle threads"}),
 };
 
 KERNEL_PAIR(kahan_matmul, KahanMatmulInput, Floats) = {
@@ -251,6 +267,7 @@ KERNEL_PAIR(kahan_matmul, KahanMatmulInput, Floats) = {
     .kernel = run_timed_matmul<::kahan_matmul>,
     .reference = sequential_matmul,
     .agreement = bitwise(),
+    .required_classes = kOfMatrices,
 };
 
 KERNEL_PAIR(kahan_matmul_tiled, KahanMatmulInput, Floats) = {
@@ -261,6 +278,7 @@ KERNEL_PAIR(kahan_matmul_tiled, KahanMatmulInput, Floats) = {
     .kernel = run_matmul<kahan_matmul_tiled>,
     .reference = sequential_matmul,
     .agreement = bitwise(),
+    .required_classes = kOfMatrices,
 };
 
 // --- clean pairs, other builds ----------------------------------------------------------------
@@ -273,6 +291,8 @@ KERNEL_PAIR(kahan_sum_contracted, KahanSumInput, Doubles) = {
     .kernel = widened<run_sum<kahan_sum_contracted>, KahanSumInput>,
     .reference = exact_sum,
     .agreement = within_compensated_sum_bound(),
+    .required_classes = of_array<float>("in", {"launch: block not a multiple of 32",
+                                               "launch: idle threads"}),
 };
 
 KERNEL_PAIR(kahan_sum_fast_math, KahanSumInput, Doubles) = {
@@ -283,6 +303,8 @@ KERNEL_PAIR(kahan_sum_fast_math, KahanSumInput, Doubles) = {
     .kernel = widened<run_sum<kahan_sum_fast_math>, KahanSumInput>,
     .reference = [](const KahanSumInput& input) { return exact_sum(flushed(input)); },
     .agreement = within_flushed_sum_bound(),
+    .required_classes = of_array<float>("in", {"launch: block not a multiple of 32",
+                                               "launch: idle threads"}),
 };
 
 KERNEL_PAIR(kahan_matmul_contracted, KahanMatmulInput, Doubles) = {
@@ -293,6 +315,7 @@ KERNEL_PAIR(kahan_matmul_contracted, KahanMatmulInput, Doubles) = {
     .kernel = widened<run_timed_matmul<kahan_matmul_contracted>, KahanMatmulInput>,
     .reference = exact_matmul,
     .agreement = within_compensated_dot_bound(),
+    .required_classes = kOfMatrices,
 };
 
 KERNEL_PAIR(kahan_matmul_tiled_contracted, KahanMatmulInput, Doubles) = {
@@ -303,6 +326,7 @@ KERNEL_PAIR(kahan_matmul_tiled_contracted, KahanMatmulInput, Doubles) = {
     .kernel = widened<run_matmul<kahan_matmul_tiled_contracted>, KahanMatmulInput>,
     .reference = exact_matmul,
     .agreement = within_compensated_dot_bound(),
+    .required_classes = kOfMatrices,
 };
 
 KERNEL_PAIR(kahan_matmul_fast_math, KahanMatmulInput, Doubles) = {
@@ -313,6 +337,7 @@ KERNEL_PAIR(kahan_matmul_fast_math, KahanMatmulInput, Doubles) = {
     .kernel = widened<run_timed_matmul<kahan_matmul_fast_math>, KahanMatmulInput>,
     .reference = [](const KahanMatmulInput& input) { return exact_matmul(flushed(input)); },
     .agreement = within_flushed_dot_bound(),
+    .required_classes = kOfMatrices,
 };
 
 // --- specimens --------------------------------------------------------------------------------

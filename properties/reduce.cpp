@@ -12,6 +12,7 @@
 
 #include "harness/generators.hpp"
 #include "harness/pair.hpp"
+#include "harness/required_classes.hpp"
 #include "kernels/reduce.hpp"
 #include "kernels/specimens/planted_atomic_sum.hpp"
 #include "kernels/specimens/reduce_max.hpp"
@@ -201,21 +202,6 @@ auto within_rounding() {
       [](const auto& input) { return std::vector<double>{sum_error_bound(input.in)}; });
 }
 
-// What a search of a reduction must not leave out.
-template <class T>
-std::vector<std::string> required() {
-  std::vector<std::string> names{
-      "in.size: zero", "in.size: one", "in.size: power of two", "in.size: power of two +-1",
-      "in: constant",  "in: sorted",   "in: reversed",          "in: all negative"};
-  if constexpr (std::is_same_v<T, float>) {
-    names.insert(names.end(), {"in: contains NaN", "in: contains infinity",
-                               "in: contains negative zero", "in: contains subnormal"});
-  } else {
-    names.insert(names.end(), {"in: contains lowest", "in: contains highest"});
-  }
-  return names;
-}
-
 }  // namespace
 
 // --- clean pairs ------------------------------------------------------------------------------
@@ -229,7 +215,7 @@ std::vector<std::string> required() {
       .kernel = run_passes<T, operation>,                         \
       .reference = of_reference<ReducePasses<T>>,                 \
       .agreement = __VA_ARGS__,                                   \
-      .required_classes = required<T>(),                          \
+      .required_classes = of_array<T>("in"),                      \
   }
 #define HOST_KERNEL_PAIR(name, T, operation, of_reference, ...)         \
   KERNEL_PAIR(name, ReduceLaunch<T>, std::vector<T>) = {                \
@@ -240,7 +226,7 @@ std::vector<std::string> required() {
       .kernel = run_host_finish<T, operation>,                          \
       .reference = of_reference<ReduceLaunch<T>>,                       \
       .agreement = __VA_ARGS__,                                         \
-      .required_classes = required<T>(),                                \
+      .required_classes = of_array<T>("in"),                            \
   }
 
 DEVICE_KERNEL_PAIR(reduce_sum, int, reduce_sum, summed, exactly());

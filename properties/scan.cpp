@@ -8,6 +8,7 @@
 
 #include "harness/generators.hpp"
 #include "harness/pair.hpp"
+#include "harness/required_classes.hpp"
 #include "kernels/scan_hillis_steele.hpp"
 #include "kernels/scan_multi_level.hpp"
 #include "kernels/scan_pairs.hpp"
@@ -179,6 +180,8 @@ KERNEL_PAIR(scan_hillis_steele, IntScan, Ints) = {
     .arbitrary = draw_one_block<IntScan>,
     .kernel = run_one_block<IntScan, scan_hillis_steele>,
     .reference = scanned<IntScan>,
+    .required_classes = of_array<int>("in", {"launch: block not a multiple of 32",
+                                             "launch: idle threads"}),
 };
 
 KERNEL_PAIR(scan_tree, IntScan, Ints) = {
@@ -188,6 +191,8 @@ KERNEL_PAIR(scan_tree, IntScan, Ints) = {
     .arbitrary = draw_one_block<IntScan>,
     .kernel = run_one_block<IntScan, scan_tree>,
     .reference = scanned<IntScan>,
+    .required_classes = of_array<int>("in", {"launch: block not a multiple of 32",
+                                             "launch: idle threads"}),
 };
 
 KERNEL_PAIR(scan_pairs, IntScan, Ints) = {
@@ -197,6 +202,8 @@ KERNEL_PAIR(scan_pairs, IntScan, Ints) = {
     .arbitrary = draw_one_block<IntScan, 2>,
     .kernel = run_one_block<IntScan, scan_pairs>,
     .reference = scanned<IntScan>,
+    .required_classes = of_array<int>("in", {"launch: block not a multiple of 32",
+                                             "launch: idle threads"}),
 };
 
 KERNEL_PAIR(scan_two_level, IntScan, Ints) = {
@@ -206,6 +213,9 @@ KERNEL_PAIR(scan_two_level, IntScan, Ints) = {
     .arbitrary = draw_two_levels<IntScan>,
     .kernel = run_two_levels<IntScan, scan_two_level>,
     .reference = scanned<IntScan>,
+    .required_classes = of_array<int>("in", {"launch: several blocks",
+                                             "launch: block not a multiple of 32",
+                                             "launch: idle threads"}),
 };
 
 KERNEL_PAIR(scan_multi_level, IntLevels, Ints) = {
@@ -215,6 +225,7 @@ KERNEL_PAIR(scan_multi_level, IntLevels, Ints) = {
     .arbitrary = draw_levels<IntLevels>,
     .kernel = run_levels<IntLevels>,
     .reference = scanned<IntLevels>,
+    .required_classes = of_array<int>("in", {"block: odd"}),
 };
 
 // --- clean pairs, float -----------------------------------------------------------------------
@@ -227,6 +238,8 @@ KERNEL_PAIR(scan_hillis_steele_float, FloatScan, Floats) = {
     .kernel = run_one_block<FloatScan, scan_hillis_steele>,
     .reference = scanned<FloatScan>,
     .agreement = within_rounding(),
+    .required_classes = of_array<float>("in", {"launch: block not a multiple of 32",
+                                               "launch: idle threads"}),
 };
 
 KERNEL_PAIR(scan_tree_float, FloatScan, Floats) = {
@@ -237,6 +250,8 @@ KERNEL_PAIR(scan_tree_float, FloatScan, Floats) = {
     .kernel = run_one_block<FloatScan, scan_tree>,
     .reference = scanned<FloatScan>,
     .agreement = within_rounding(),
+    .required_classes = of_array<float>("in", {"launch: block not a multiple of 32",
+                                               "launch: idle threads"}),
 };
 
 KERNEL_PAIR(scan_pairs_float, FloatScan, Floats) = {
@@ -247,6 +262,8 @@ KERNEL_PAIR(scan_pairs_float, FloatScan, Floats) = {
     .kernel = run_one_block<FloatScan, scan_pairs>,
     .reference = scanned<FloatScan>,
     .agreement = within_rounding(),
+    .required_classes = of_array<float>("in", {"launch: block not a multiple of 32",
+                                               "launch: idle threads"}),
 };
 
 KERNEL_PAIR(scan_two_level_float, FloatScan, Floats) = {
@@ -257,6 +274,9 @@ KERNEL_PAIR(scan_two_level_float, FloatScan, Floats) = {
     .kernel = run_two_levels<FloatScan, scan_two_level>,
     .reference = scanned<FloatScan>,
     .agreement = within_rounding(),
+    .required_classes = of_array<float>("in", {"launch: several blocks",
+                                               "launch: block not a multiple of 32",
+                                               "launch: idle threads"}),
 };
 
 KERNEL_PAIR(scan_multi_level_float, FloatLevels, Floats) = {
@@ -267,6 +287,7 @@ KERNEL_PAIR(scan_multi_level_float, FloatLevels, Floats) = {
     .kernel = run_levels<FloatLevels>,
     .reference = scanned<FloatLevels>,
     .agreement = within_rounding(),
+    .required_classes = of_array<float>("in", {"block: odd"}),
 };
 
 // --- published defects ------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 
 #include "harness/generators.hpp"
 #include "harness/pair.hpp"
+#include "harness/required_classes.hpp"
 #include "kernels/merge_lists.hpp"
 #include "kernels/radix_sort.hpp"
 #include "kernels/radix_sort_lists.hpp"
@@ -226,6 +227,8 @@ KERNEL_PAIR(radix_sort_lists, WordSort, Words) = {
     .arbitrary = draw_sort<WordSort>,
     .kernel = run_sort_lists,
     .reference = sorted_lists,
+    .required_classes = of_array<std::uint32_t>("in", {"launch: idle threads",
+                                                       "launch: fewer threads than elements"}),
 };
 
 KERNEL_PAIR(merge_lists_atomic, WordSort, Words) = {
@@ -235,6 +238,8 @@ KERNEL_PAIR(merge_lists_atomic, WordSort, Words) = {
     .arbitrary = draw_sort<WordSort>,
     .kernel = run_merge<merge_lists_atomic>,
     .reference = sorted<WordSort>,
+    .required_classes = of_array<std::uint32_t>("in", {"launch: idle threads",
+                                                       "launch: fewer threads than elements"}),
 };
 
 KERNEL_PAIR(merge_lists_tree, WordSort, Words) = {
@@ -244,6 +249,8 @@ KERNEL_PAIR(merge_lists_tree, WordSort, Words) = {
     .arbitrary = draw_sort<WordSort>,
     .kernel = run_merge<merge_lists_tree>,
     .reference = sorted<WordSort>,
+    .required_classes = of_array<std::uint32_t>("in", {"launch: idle threads",
+                                                       "launch: fewer threads than elements"}),
 };
 
 KERNEL_PAIR(radix_sort, WordSort, Words) = {
@@ -253,6 +260,8 @@ KERNEL_PAIR(radix_sort, WordSort, Words) = {
     .arbitrary = draw_sort<WordSort>,
     .kernel = run_sort<WordSort>,
     .reference = sorted<WordSort>,
+    .required_classes = of_array<std::uint32_t>("in", {"launch: idle threads",
+                                                       "launch: fewer threads than elements"}),
 };
 
 KERNEL_PAIR(radix_sort_signed, IntSort, std::vector<int>) = {
@@ -262,6 +271,8 @@ KERNEL_PAIR(radix_sort_signed, IntSort, std::vector<int>) = {
     .arbitrary = draw_sort<IntSort>,
     .kernel = run_sort<IntSort>,
     .reference = sorted<IntSort>,
+    .required_classes = of_array<int>("in", {"launch: idle threads",
+                                             "launch: fewer threads than elements"}),
 };
 
 // The output is the floats' bits.
@@ -272,6 +283,8 @@ KERNEL_PAIR(radix_sort_float, FloatSort, Words) = {
     .arbitrary = draw_sort<FloatSort>,
     .kernel = run_sort_floats,
     .reference = sorted_floats,
+    .required_classes = of_array<float>("in", {"launch: idle threads",
+                                               "launch: fewer threads than elements"}),
 };
 
 // The output is the sorted keys, then their values.
@@ -283,6 +296,7 @@ KERNEL_PAIR(radix_sort_key_value, KeyValueSort, Words) = {
     .kernel = run_sort_by_key,
     .reference = sorted_by_key,
     .size = [](const KeyValueSort& input) { return input.keys.size(); },
+    .required_classes = of_array<std::uint32_t>("keys", {"keys: few distinct"}),
 };
 
 // --- published defects ------------------------------------------------------------------------

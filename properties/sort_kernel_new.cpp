@@ -6,6 +6,7 @@
 
 #include "harness/generators.hpp"
 #include "harness/pair.hpp"
+#include "harness/required_classes.hpp"
 #include "kernels/merge_heads.hpp"
 #include "kernels/specimens/kernel_new.hpp"
 
@@ -73,6 +74,7 @@ KERNEL_PAIR(merge_heads_shared, HeadsToMerge, Keys) = {
     .arbitrary = draw_lists,
     .kernel = run_merge<merge_heads_shared>,
     .reference = merged,
+    .required_classes = of_array<unsigned>("in", {"lists: one", "lists: odd"}),
 };
 
 KERNEL_PAIR(merge_heads_new, HeadsToMerge, Keys) = {
@@ -82,6 +84,7 @@ KERNEL_PAIR(merge_heads_new, HeadsToMerge, Keys) = {
     .arbitrary = draw_lists,
     .kernel = run_merge<merge_heads_new>,
     .reference = merged,
+    .required_classes = of_array<unsigned>("in", {"lists: one", "lists: odd"}),
 };
 
 KERNEL_PAIR(kernel_new_published, HeadsToMerge, Keys) = {
