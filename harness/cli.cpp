@@ -15,6 +15,7 @@
 #include "harness/case_file.hpp"
 #include "harness/expectations.hpp"
 #include "harness/gtest_adaptor.hpp"
+#include "harness/project.hpp"
 #include "harness/registry.hpp"
 
 namespace warpcheck {
@@ -62,16 +63,16 @@ int run_guarded(const Run& run) {
 }  // namespace
 
 int run_cli(int argc, const char* const* argv) {
-  CLI::App app{"Finds bugs in CUDA kernels, on a virtual GPU.", "warpcheck"};
+  CLI::App app{"Finds bugs in CUDA kernels, on a virtual GPU.", project().program};
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", std::string("warpcheck ") + WARPCHECK_VERSION);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return fmt::format("warpcheck: {} (try --help)\n", error.what());
+    return fmt::format("{}: {} (try --help)\n", project().program, error.what());
   });
   set_expectation_capture(run_capturing);
   Run run;
   for (const auto add : {add_list_command, add_hunt_command, add_check_command, add_replay_command,
-                         add_shrink_command, add_fuzz_command}) {
+                         add_shrink_command, add_fuzz_command, add_new_command}) {
     add(app, run);
   }
   try {
@@ -91,8 +92,9 @@ std::vector<const AnyPair*> pairs_named(const std::vector<std::string>& names) {
     const AnyPair* pair = registry.find(name);
     if (pair == nullptr) {
       const std::string nearest = registry.nearest_name(name);
-      throw UsageError(fmt::format("no pair '{}'{}; `warpcheck list` names them all", name,
-                                   nearest.empty() ? "" : fmt::format(" (is it '{}'?)", nearest)));
+      throw UsageError(fmt::format("no pair '{}'{}; `{} list` names them all", name,
+                                   nearest.empty() ? "" : fmt::format(" (is it '{}'?)", nearest),
+                                   project().program));
     }
     pairs.push_back(pair);
   }
@@ -142,7 +144,7 @@ bool save_case(Report& report, const std::string& directory) {
 
 void complain(std::string_view message) {
   // Not fmt::print: it throws where standard error is full or closed.
-  std::fputs(fmt::format("warpcheck: {}\n", message).c_str(), stderr);
+  std::fputs(fmt::format("{}: {}\n", project().program, message).c_str(), stderr);
 }
 
 void print(const std::string& text) {
