@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,8 +14,10 @@
 #include <set>
 
 #include "harness/case_file.hpp"
+#include "harness/completion.hpp"
 #include "harness/expectations.hpp"
 #include "harness/gtest_adaptor.hpp"
+#include "harness/progress.hpp"
 #include "harness/project.hpp"
 #include "harness/registry.hpp"
 
@@ -66,14 +69,24 @@ int run_cli(int argc, const char* const* argv) {
   CLI::App app{"Finds bugs in CUDA kernels, on a virtual GPU.", project().program};
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", std::string("warpcheck ") + WARPCHECK_VERSION);
+  app.footer(
+      "`COMMAND --help` says the rest, with examples.\n"
+      "\n"
+      "Exit status: 0 nothing found, 1 findings, 2 bad usage, a bad file or something "
+      "unsupported,\n"
+      "130 interrupted.  NO_COLOR=1 keeps terminals without colour.");
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return fmt::format("{}: {} (try --help)\n", project().program, error.what());
   });
   set_expectation_capture(run_capturing);
   Run run;
-  for (const auto add : {add_list_command, add_hunt_command, add_check_command, add_replay_command,
-                         add_shrink_command, add_fuzz_command, add_new_command}) {
+  for (const auto add :
+       {add_list_command, add_hunt_command, add_check_command, add_replay_command,
+        add_shrink_command, add_fuzz_command, add_new_command, add_completion_command}) {
     add(app, run);
+  }
+  if (argc > 1 && argv[1] == kCompleteCommand) {
+    return run_guarded([&] { return complete(app, {argv + 2, argv + argc}); });
   }
   try {
     app.parse(argc, argv);
@@ -147,7 +160,8 @@ void complain(std::string_view message) {
   std::fputs(fmt::format("{}: {}\n", project().program, message).c_str(), stderr);
 }
 
-void print(const std::string& text) {
+void print(const std::string& plain) {
+  const std::string text = wants_color(STDOUT_FILENO) ? colored_verdicts(plain) : plain;
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     throw UsageError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
   }
