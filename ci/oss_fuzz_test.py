@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """ci/oss-fuzz/build.sh, run outside Docker, makes what a fuzzing service can use.
 
-  oss_fuzz_test.py REPOSITORY WORK_DIRECTORY WARPCHECK CLANG CLANGXX NVCC
+  oss_fuzz_test.py REPOSITORY BUILD_DIRECTORY WARPCHECK CLANG CLANGXX NVCC
 
-Builds one target with the contract's variables and looks at the result as the service's own check does
+Builds one target, around the virtual GPU that BUILD_DIRECTORY has already, with the contract's variables and looks at the result as the service's own check does
 (bad_build_check in the base-runner image of OSS-Fuzz): names and sidecars, instrumentation, AddressSanitizer
 and no other, a start from another directory without arguments, the seed corpus; then at what it cannot
 check: nothing is shared but the C library, and the planted defect is found and told in the words that
-crashes are grouped by.  The work directory stays, so that the next run builds only what has changed.
+crashes are grouped by.  What was built stays in BUILD_DIRECTORY/oss-fuzz, so that the next run builds only what has changed.
 """
 import json
 import os
@@ -20,7 +20,7 @@ import tempfile
 import zipfile
 
 TARGET = "fuzz_planted_service"
-FLAGS = "-O1 -fno-omit-frame-pointer -gline-tables-only -fsanitize=address " \
+FLAGS = "-O0 -fno-omit-frame-pointer -gline-tables-only -fsanitize=address " \
         "-fsanitize-address-use-after-scope -fsanitize=fuzzer-no-link"
 MAY_BE_SHARED = {"linux-vdso.so.1", "libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1",
                  "libresolv.so.2", "ld-linux-x86-64.so.2"}
@@ -48,7 +48,8 @@ def check_names(repository, warpcheck):
         check(left_out == bool(pair["expects"]), f"'{pair['name']}' is left out: {left_out}")
 
 
-def build(repository, work, clang, clangxx, nvcc):
+def build(repository, prebuilt, clang, clangxx, nvcc):
+    work = prebuilt / "oss-fuzz"
     source, out = work / "src", work / "out"
     shutil.rmtree(out, ignore_errors=True)
     for directory in (source, out, work / "work"):
@@ -59,7 +60,7 @@ def build(repository, work, clang, clangxx, nvcc):
         **os.environ, "CC": clang, "CXX": clangxx, "CFLAGS": FLAGS, "CXXFLAGS": FLAGS, "CUDACXX": nvcc,
         "LIB_FUZZING_ENGINE": "-fsanitize=fuzzer", "FUZZING_ENGINE": "libfuzzer", "SANITIZER": "address",
         "ARCHITECTURE": "x86_64", "SRC": str(source), "OUT": str(out), "WORK": str(work / "work"),
-        "WARPCHECK_TARGETS": TARGET})
+        "WARPCHECK_TARGETS": TARGET, "WARPCHECK_PREBUILT": str(prebuilt)})
     check(built.returncode == 0, "build.sh failed", built.stdout)
     return out
 
@@ -122,9 +123,9 @@ def check_runs(out, elsewhere):
 
 
 def main():
-    repository, work, warpcheck = (pathlib.Path(path).resolve() for path in sys.argv[1:4])
+    repository, prebuilt, warpcheck = (pathlib.Path(path).resolve() for path in sys.argv[1:4])
     check_names(repository, warpcheck)
-    out = build(repository, work, *sys.argv[4:7])
+    out = build(repository, prebuilt, *sys.argv[4:7])
     check_files(out)
     with tempfile.TemporaryDirectory() as elsewhere:
         check_runs(out, pathlib.Path(elsewhere))

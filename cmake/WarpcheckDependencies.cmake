@@ -1,4 +1,5 @@
 # Other projects' libraries.  ci/setup installs them.
+set(WARPCHECK_PREBUILT "" CACHE PATH "Where WARPCHECK_SERVICE takes the virtual GPU from")
 option(WARPCHECK_SERVICE "Build fuzz targets for a fuzzing service: static, without GoogleTest" OFF)
 
 find_package(CUDAToolkit 13 REQUIRED)
@@ -12,14 +13,14 @@ find_package(Threads REQUIRED)
 
 if(WARPCHECK_SERVICE)
   # Targets run where nothing of the build is left, with the service's C++ library: what is linked is
-  # C and static, and what is C++ is headers.
+  # static, and C or compiled here.
   set(WARPCHECK_NO_GTEST ON CACHE BOOL "" FORCE)
   set(WARPCHECK_FUZZERS OFF CACHE BOOL "" FORCE)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
   find_path(FMT_INCLUDE_DIRECTORY fmt/format.h REQUIRED)
-  add_library(fmt::fmt INTERFACE IMPORTED)
-  target_include_directories(fmt::fmt INTERFACE ${FMT_INCLUDE_DIRECTORY})
-  target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY=1)
+  add_library(warpcheck_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt_library.cpp)
+  target_include_directories(warpcheck_fmt PUBLIC ${FMT_INCLUDE_DIRECTORY})
+  add_library(fmt::fmt ALIAS warpcheck_fmt)
   set(gmp gmp)  # which a shared mpfr would bring along
 else()
   find_package(fmt REQUIRED)

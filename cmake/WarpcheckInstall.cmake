@@ -6,13 +6,8 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(libraries
-  options ptx program machine schedule check cudart
-  draw harness rapidcheck pair_tests cli
-  fuzz_entry fuzz_hooks fuzz fuzz_standalone)
 set(targets)
-foreach(name ${libraries})
-  add_library(warpcheck::${name} ALIAS warpcheck_${name})
+foreach(name ${warpcheck_libraries})
   set_target_properties(warpcheck_${name} PROPERTIES EXPORT_NAME ${name})
   list(APPEND targets warpcheck_${name})
 endforeach()

@@ -210,7 +210,8 @@ TEST(UnhealthyProgram, CheckFails) {
                {"  no-comparison: ", "status 1\n"});
   expect_parts(output_of(program + " check unhealthy_slow_reference --trials 1"),
                {": note: pair 'unhealthy_slow_reference': its reference took 1."});
-  expect_parts(output_of(program + " check unhealthy_class --json /dev/stdout"),
+  const std::string file = testing::TempDir() + "health.json";
+  expect_parts(output_of(program + " check unhealthy_class --json " + file + "; cat " + file),
                {R"("check": "required-class")", R"("health": [)"});
 }
 

@@ -4,7 +4,8 @@
 # X_seed_corpus.zip, X.dict and X.options.  docs/fuzzing-services.md says how to use it.
 #
 # WARPCHECK_TARGETS: names of targets, to build only these.  Else every pair that has to be clean, the
-# PTX parser and the reader of case files.
+# PTX parser and the reader of case files.  WARPCHECK_PREBUILT: a build directory to take the virtual
+# GPU from, for a test that cannot wait.
 repository=$SRC/warpcheck
 build=$WORK/warpcheck
 here=$repository/ci/oss-fuzz
@@ -18,7 +19,8 @@ linker_flags=
 cmake -S "$repository" -B "$build" -G Ninja \
   -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_CXX_FLAGS="$CXXFLAGS" \
   -DCMAKE_EXE_LINKER_FLAGS="$linker_flags" -DCMAKE_BUILD_TYPE= \
-  -DWARPCHECK_FUZZING_ENGINE="$LIB_FUZZING_ENGINE" -DWARPCHECK_SERVICE=ON -DWARPCHECK_WERROR=OFF
+  -DWARPCHECK_FUZZING_ENGINE="$LIB_FUZZING_ENGINE" -DWARPCHECK_SERVICE=ON -DWARPCHECK_WERROR=OFF \
+  -DWARPCHECK_PREBUILT="${WARPCHECK_PREBUILT:-}"
 
 targets=${WARPCHECK_TARGETS:-$(grep -Ev "$specimens" "$build/fuzz_targets.txt")}
 # shellcheck disable=SC2086  # a list
