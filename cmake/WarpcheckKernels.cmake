@@ -1,4 +1,5 @@
-# warpcheck_kernels(target FILES a.cu ... [OPTIONS -fmad=false ...] [RUNTIME library]):
+# warpcheck_kernels(target FILES a.cu ... [OPTIONS -fmad=false ...] [INCLUDES directory ...]
+#                   [RUNTIME library]):
 # a library of kernels under test, each compiled twice from the same text.
 #
 #   as shipped     nvcc's ordinary host object; the PTX is in its fatbinary.
@@ -7,9 +8,9 @@
 #                    extern "C" void warpcheck_register_unoptimized(const char* text, size_t bytes)
 #                  which the runtime library defines.  Kernels have the same mangled names in both.
 #
-# OPTIONS reach both builds; an option that changes floating-point contraction in one of them only
+# OPTIONS and INCLUDES reach both builds; an option that changes floating-point contraction in one of them only
 # would make the builds disagree.  RUNTIME is the library that answers the CUDA runtime calls of
-# the host code (default warpcheck_cudart); the real runtime is never linked.
+# the host code (default warpcheck::cudart); the real runtime is never linked.
 #
 # `target` is an interface over the static library `target`_archive that keeps every object of it,
 # so registrations in static constructors survive, however far away the executable is.
@@ -22,9 +23,6 @@
 #     or prints PTX must leave the prefix out.
 include_guard(GLOBAL)
 
-# Also for executables that only link kernels: CMake would add the real runtime to them.
-set(CMAKE_CUDA_RUNTIME_LIBRARY None)
-
 set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
 set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
 
@@ -35,12 +33,13 @@ if(WARPCHECK_WERROR)
 endif()
 
 function(warpcheck_kernels target)
-  cmake_parse_arguments(arg "" "RUNTIME" "FILES;OPTIONS" ${ARGN})
+  cmake_parse_arguments(arg "" "RUNTIME" "FILES;OPTIONS;INCLUDES" ${ARGN})
   if(NOT arg_FILES OR arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "warpcheck_kernels(${target} FILES a.cu ... [OPTIONS ...] [RUNTIME ...])")
+    message(FATAL_ERROR "warpcheck_kernels(${target} FILES a.cu ... [OPTIONS ...] [INCLUDES ...] "
+      "[RUNTIME ...])")
   endif()
   if(NOT arg_RUNTIME)
-    set(arg_RUNTIME warpcheck_cudart)
+    set(arg_RUNTIME warpcheck::cudart)
   endif()
 
   set(archive ${target}_archive)
@@ -51,12 +50,12 @@ function(warpcheck_kernels target)
     CUDA_RUNTIME_LIBRARY None
     CUDA_SEPARABLE_COMPILATION OFF
     POSITION_INDEPENDENT_CODE ON)
-  target_include_directories(${archive} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_include_directories(${archive} PUBLIC ${PROJECT_SOURCE_DIR} ${arg_INCLUDES})
   target_include_directories(${archive} SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
   target_compile_options(${archive} PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:${WARPCHECK_NVCC_OPTIONS};-lineinfo;${arg_OPTIONS}>)
   foreach(file ${arg_FILES})
-    warpcheck_embed_unoptimized(${archive} ${file} "${arg_OPTIONS}")
+    warpcheck_embed_unoptimized(${archive} ${file} "${arg_OPTIONS}" "${arg_INCLUDES}")
   endforeach()
 
   # So that the runtime follows the archive on every link line, whoever else names it.
@@ -68,18 +67,20 @@ function(warpcheck_kernels target)
 endfunction()
 
 # Adds to `target` an object that carries, and registers, the unoptimised PTX of `file`.
-function(warpcheck_embed_unoptimized target file options)
+function(warpcheck_embed_unoptimized target file options includes)
   cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE
     OUTPUT_VARIABLE source)
   cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
   set(ptx ${PROJECT_BINARY_DIR}/unoptimized/${target}/${name}.ptx)
   cmake_path(GET ptx PARENT_PATH directory)
   file(MAKE_DIRECTORY ${directory})
+  list(TRANSFORM includes PREPEND -I)
 
   add_custom_command(
     OUTPUT ${ptx}
     COMMAND ${CMAKE_CUDA_COMPILER} -ptx -G -arch=compute_75 -std=c++20
-      ${WARPCHECK_NVCC_OPTIONS} ${options} -I${PROJECT_SOURCE_DIR} -MD -MF ${ptx}.d -MT ${ptx} -o ${ptx} ${source}
+      ${WARPCHECK_NVCC_OPTIONS} ${options} -I${PROJECT_SOURCE_DIR} ${includes}
+      -MD -MF ${ptx}.d -MT ${ptx} -o ${ptx} ${source}
     COMMAND sed -i "/^[[:space:]]*\\.file/s|\"${PROJECT_SOURCE_DIR}/|\"|" ${ptx}
     DEPENDS ${source}
     DEPFILE ${ptx}.d
@@ -88,7 +89,7 @@ function(warpcheck_embed_unoptimized target file options)
 
   set(WARPCHECK_PTX ${ptx})
   set(WARPCHECK_SOURCE ${name})
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/embed_unoptimized.cpp.in ${ptx}.cpp @ONLY)
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/embed_unoptimized.cpp.in ${ptx}.cpp @ONLY)
   target_sources(${target} PRIVATE ${ptx}.cpp)
   set_source_files_properties(${ptx}.cpp PROPERTIES OBJECT_DEPENDS ${ptx})
 endfunction()

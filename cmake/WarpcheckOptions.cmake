@@ -8,10 +8,16 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 option(WARPCHECK_WERROR "Treat warnings as errors" ON)
 
 add_library(warpcheck_options INTERFACE)
-target_include_directories(warpcheck_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_include_directories(warpcheck_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+set(warpcheck_warnings -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  -ffp-contract=off $<$<BOOL:${WARPCHECK_WERROR}>:-Werror>)
 target_compile_options(warpcheck_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
-    -ffp-contract=off $<$<BOOL:${WARPCHECK_WERROR}>:-Werror>>)
+  "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:${warpcheck_warnings}>>")
+# Of those who link an installed copy; this project sets CMAKE_CXX_STANDARD above.
+target_compile_features(warpcheck_options INTERFACE $<INSTALL_INTERFACE:cxx_std_20>)
+
+# Also for executables that only link kernels: CMake would add the real CUDA runtime to them.
+set(CMAKE_CUDA_RUNTIME_LIBRARY None)
 
 # warpcheck_test(NAME SOURCES... LINK libraries...): a GoogleTest executable, discovered by ctest.
 function(warpcheck_test name)

@@ -177,7 +177,9 @@ FuzzOutcome run_fuzz(const FuzzOptions& options) {
   if (!options.corpus.empty()) std::filesystem::create_directories(options.corpus);
   const auto tasks = run_tasks(
       options.jobs, options.jobs,
-      [&](std::size_t job, const Emit& emit) { run_job(options, job, emit); }, options.stop);
+      [&](std::size_t job, const Emit& emit) { run_job(options, job, emit); }, options.stop, {},
+      options.on_wait);
+  if (options.on_done) options.on_done();
   std::error_code not_empty;
   std::filesystem::remove(case_directory(options.cases, *options.pair), not_empty);
   FuzzOutcome outcome;

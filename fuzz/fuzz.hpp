@@ -12,6 +12,7 @@
 
 #include <csignal>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,9 @@ struct FuzzOptions {
   std::optional<cudart::Build> build;  // not given: inputs choose
   std::optional<vgpu::WarpModel> warp_model;
   ShrinkOptions shrink;
+  // For progress: called a few times a second, and when no job is left.
+  std::function<void()> on_wait = {};
+  std::function<void()> on_done = {};
   // Becomes non-zero: the jobs are ended, and what was found until then is returned.
   const volatile std::sig_atomic_t* stop = nullptr;
 };

@@ -6,9 +6,18 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "fuzz/crash_text.hpp"
+#include "fuzz/engine_coverage.hpp"
 #include "fuzz/libfuzzer.hpp"
 #include "harness/registry.hpp"
 #include "harness/report.hpp"
+
+// How the runtimes of the sanitizers end a process after a report, where one is linked in
+// (compiler-rt, sanitizer_common/sanitizer_common.h): the engine saves the input, and no stack of
+// ours is printed behind the device's.
+namespace __sanitizer {
+[[gnu::weak]] void Die();
+}
 
 namespace warpcheck::fuzz {
 namespace {
@@ -27,14 +36,17 @@ StandaloneTarget::StandaloneTarget(std::string_view pair)
 }
 
 void StandaloneTarget::run(std::span<const std::uint8_t> bytes) {
+  begin_input();
   const auto failed = runner_.run(bytes);
+  end_input();
   if (!failed) return;
   const Report report{.a_case = failed->a_case,
                       .verdict = failed->verdict,
                       .search = Report::Search{.trials = runner_.executions(), .shrinks = 0},
                       .replay_path = ""};
-  fmt::print(stderr, "{}\n", report_text(report));
+  fmt::print(stderr, "{}\n{}\n", crash_text(failed->verdict), report_text(report));
   std::fflush(stderr);
+  if (__sanitizer::Die != nullptr) __sanitizer::Die();
   std::abort();
 }
 

@@ -1,7 +1,8 @@
 // A fuzz target of one pair, for any engine that calls LLVMFuzzerTestOneInput: libFuzzer's own
 // main, or a fuzzing service's.
 //
-// A failure is printed as every failure is, and ends the process, which is how such engines learn
+// A failure is printed in the words that services group crashes by (crash_text.hpp), then as every
+// failure is, and ends the process, which is how such engines learn
 // of it.  The input they save becomes a shrunk case by `warpcheck fuzz PAIR --corpus DIRECTORY`.
 #pragma once
 

@@ -70,6 +70,9 @@ class AnyPair {
   [[nodiscard]] virtual std::optional<std::string> difference(const AnyInput& input,
                                                               const AnyOutput& out,
                                                               const AnyOutput& reference) const = 0;
+  // Whether neither has an element, so that they agree whatever the kernel does.
+  [[nodiscard]] virtual bool compares_nothing(const AnyOutput& out,
+                                              const AnyOutput& reference) const = 0;
   // Whether an output that agrees with the reference, or does not, may still depend on the schedule
   // and must not: not where the agreement is order-sensitive, nor where being equal to the same
   // reference, or unequal to it, says all.

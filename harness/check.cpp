@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <unordered_map>
 
@@ -19,12 +20,12 @@ class NoListener final : public rc::detail::TestListener {
 
 // Draws a case for each RapidCheck trial and hands it to `body`, which returns whether to go on.
 void for_each_trial(const AnyPair& pair, std::string_view property, const CheckOptions& options,
-                    const std::function<bool(const Case&)>& body) {
+                    const std::function<bool(const Case&)>& body, DrawCount* count = nullptr) {
   const rc::Gen<Case> cases = [&](const rc::Random& random, int size) {
     Tape tape = tape_of(random);
     const std::size_t which = tape.below(options.settings.size());
     return rc::shrinkable::just(
-        draw_case(pair, property, options.settings[which], std::move(tape), size));
+        draw_case(pair, property, options.settings[which], std::move(tape), size, count));
   };
   rc::detail::TestParams params;
   params.seed = options.seed;
@@ -49,6 +50,50 @@ void for_each_trial(const AnyPair& pair, std::string_view property, const CheckO
   if (error) std::rethrow_exception(error);
 }
 
+// Draws until every class that the pair requires was met, or that is enough.
+std::vector<HealthProblem> problems_of_classes(const AnyPair& pair, CheckOptions options) {
+  if (pair.required_classes().empty()) return {};
+  CaseStatistics statistics(pair);
+  options.trials = std::max(options.trials, kDrawsForClasses);
+  try {
+    for_each_trial(pair, "", options, [&](const Case& a_case) {
+      statistics.add(a_case);
+      return !statistics.missing().empty();
+    });
+  } catch (const DomainError& error) {
+    return {{"discards", error.what()}};
+  }
+  return health_problems(statistics);
+}
+
+bool stopped(const CheckOptions& options) { return options.stop != nullptr && *options.stop != 0; }
+
+// Runs trials until one fails; of a specimen, until every kind that it expects was found.
+void run_trials(const AnyPair& pair, std::string_view property, const CheckOptions& options,
+                TrialRunner& runner, TrialsSeen& seen, FailureLog& log, CheckOutcome& outcome) {
+  const auto run = [&](const Case& a_case) {
+    Verdict verdict = runner.run(a_case);
+    ++outcome.trials;
+    if (options.on_trial) options.on_trial(outcome.trials);
+    if (!verdict.refusals.empty()) {
+      outcome.failures.push_back({.a_case = a_case,
+                                  .verdict = std::move(verdict),
+                                  .search = std::nullopt,
+                                  .replay_path = {}});
+      return false;
+    }
+    seen.add(verdict);
+    if (verdict.failed()) log.add(a_case, verdict, outcome.trials);
+    if (stopped(options)) return false;
+    return log.empty() || !std::ranges::includes(log.kinds(), pair.expects());
+  };
+  try {
+    for_each_trial(pair, property, options, run, &seen.draws);
+  } catch (const DomainError& error) {
+    outcome.problems.push_back({"discards", error.what()});
+  }
+}
+
 }  // namespace
 
 CheckOptions options_of_rapidcheck() {
@@ -64,24 +109,21 @@ CheckOptions options_of_rapidcheck() {
   }
 }
 
+std::string claim_title(const AnyPair& pair, std::string_view property) {
+  return property.empty() ? pair.name() : pair.name() + "." + std::string(property);
+}
+
 CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
                          const CheckOptions& options, TrialRunner& runner) {
   CheckOutcome outcome;
   FailureLog log;
-  for_each_trial(pair, property, options, [&](const Case& a_case) {
-    Verdict verdict = runner.run(a_case);
-    ++outcome.trials;
-    if (!verdict.refusals.empty()) {
-      outcome.failures.push_back({.a_case = a_case,
-                                  .verdict = std::move(verdict),
-                                  .search = std::nullopt,
-                                  .replay_path = {}});
-      return false;
-    }
-    if (verdict.failed()) log.add(a_case, verdict, outcome.trials);
-    if (options.stop != nullptr && *options.stop != 0) return false;
-    return log.empty() || !std::ranges::includes(log.kinds(), pair.expects());
-  });
+  TrialsSeen seen;
+  run_trials(pair, property, options, runner, seen, log, outcome);
+  if (log.empty() && outcome.failures.empty() && outcome.problems.empty() && !stopped(options)) {
+    outcome.problems = health_problems(property, seen);
+    if (property.empty())
+      std::ranges::move(problems_of_classes(pair, options), std::back_inserter(outcome.problems));
+  }
   outcome.kinds = log.kinds();
   if (!options.shrink_failures) return outcome;
   for (const Failure* failure : log.worth_reporting()) {
@@ -99,7 +141,7 @@ CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
 void add_drawn_cases(CaseStatistics& statistics, const CheckOptions& options) {
   for_each_trial(statistics.pair(), "", options, [&](const Case& a_case) {
     statistics.add(a_case);
-    return options.stop == nullptr || *options.stop == 0;
+    return !stopped(options);
   });
 }
 

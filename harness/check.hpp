@@ -4,9 +4,12 @@
 
 #include <csignal>
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/health.hpp"
 #include "harness/report.hpp"
 #include "harness/search.hpp"
 #include "harness/shrink.hpp"
@@ -25,16 +28,25 @@ struct CheckOptions {
   bool shrink_failures = true;  // false: only the kinds are wanted
   // Becomes non-zero: no further trial.
   const volatile std::sig_atomic_t* stop = nullptr;
+  // Called after each trial with how many there were: for progress.
+  std::function<void(std::uint64_t trials)> on_trial = {};
 };
 
 // What RC_PARAMS in the environment asks for, in RapidCheck's syntax; defaults are RapidCheck's.
 // Throws std::runtime_error for a string that it cannot read.
 CheckOptions options_of_rapidcheck();
 
+// "pair", or "pair.property"
+std::string claim_title(const AnyPair& pair, std::string_view property);
+
 struct CheckOutcome {
   std::uint64_t trials = 0;
   std::vector<vgpu::FindingKind> kinds;  // of everything that failed
   std::vector<Report> failures;          // shrunk
+  // Why finding nothing means nothing (health.hpp); none where something failed.
+  std::vector<HealthProblem> problems;
+
+  [[nodiscard]] bool passed() const { return failures.empty() && problems.empty(); }
 };
 
 // Checks one claim: agrees with its reference (`property` empty), or a property.  Ends at the
@@ -42,8 +54,8 @@ struct CheckOutcome {
 CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
                          const CheckOptions& options, TrialRunner& runner);
 
-// Adds the cases that a check of one claim of the statistics' pair draws, without running any:
-// all of them, also those behind the failure that would end the check.
+// Adds the cases that a check of the statistics' pair draws, without running any: all of them, also
+// those behind the failure that would end the check.  Throws DomainError.
 void add_drawn_cases(CaseStatistics& statistics, const CheckOptions& options);
 
 }  // namespace warpcheck

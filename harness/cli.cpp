@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,8 +14,11 @@
 #include <set>
 
 #include "harness/case_file.hpp"
+#include "harness/completion.hpp"
 #include "harness/expectations.hpp"
 #include "harness/gtest_adaptor.hpp"
+#include "harness/progress.hpp"
+#include "harness/project.hpp"
 #include "harness/registry.hpp"
 
 namespace warpcheck {
@@ -62,17 +66,27 @@ int run_guarded(const Run& run) {
 }  // namespace
 
 int run_cli(int argc, const char* const* argv) {
-  CLI::App app{"Finds bugs in CUDA kernels, on a virtual GPU.", "warpcheck"};
+  CLI::App app{"Finds bugs in CUDA kernels, on a virtual GPU.", project().program};
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", std::string("warpcheck ") + WARPCHECK_VERSION);
+  app.footer(
+      "`COMMAND --help` says the rest, with examples.\n"
+      "\n"
+      "Exit status: 0 nothing found, 1 findings, 2 bad usage, a bad file or something "
+      "unsupported,\n"
+      "130 interrupted.  NO_COLOR=1 keeps terminals without colour.");
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return fmt::format("warpcheck: {} (try --help)\n", error.what());
+    return fmt::format("{}: {} (try --help)\n", project().program, error.what());
   });
   set_expectation_capture(run_capturing);
   Run run;
-  for (const auto add : {add_list_command, add_hunt_command, add_check_command, add_replay_command,
-                         add_shrink_command, add_fuzz_command}) {
+  for (const auto add :
+       {add_list_command, add_hunt_command, add_check_command, add_replay_command,
+        add_shrink_command, add_fuzz_command, add_new_command, add_completion_command}) {
     add(app, run);
+  }
+  if (argc > 1 && argv[1] == kCompleteCommand) {
+    return run_guarded([&] { return complete(app, {argv + 2, argv + argc}); });
   }
   try {
     app.parse(argc, argv);
@@ -91,8 +105,9 @@ std::vector<const AnyPair*> pairs_named(const std::vector<std::string>& names) {
     const AnyPair* pair = registry.find(name);
     if (pair == nullptr) {
       const std::string nearest = registry.nearest_name(name);
-      throw UsageError(fmt::format("no pair '{}'{}; `warpcheck list` names them all", name,
-                                   nearest.empty() ? "" : fmt::format(" (is it '{}'?)", nearest)));
+      throw UsageError(fmt::format("no pair '{}'{}; `{} list` names them all", name,
+                                   nearest.empty() ? "" : fmt::format(" (is it '{}'?)", nearest),
+                                   project().program));
     }
     pairs.push_back(pair);
   }
@@ -142,10 +157,11 @@ bool save_case(Report& report, const std::string& directory) {
 
 void complain(std::string_view message) {
   // Not fmt::print: it throws where standard error is full or closed.
-  std::fputs(fmt::format("warpcheck: {}\n", message).c_str(), stderr);
+  std::fputs(fmt::format("{}: {}\n", project().program, message).c_str(), stderr);
 }
 
-void print(const std::string& text) {
+void print(const std::string& plain) {
+  const std::string text = wants_color(STDOUT_FILENO) ? colored_verdicts(plain) : plain;
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     throw UsageError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
   }

@@ -34,6 +34,8 @@ void add_check_command(CLI::App& app, Run& run);
 void add_replay_command(CLI::App& app, Run& run);
 void add_shrink_command(CLI::App& app, Run& run);
 void add_fuzz_command(CLI::App& app, Run& run);
+void add_new_command(CLI::App& app, Run& run);
+void add_completion_command(CLI::App& app, Run& run);
 
 // Parses and runs; every error becomes one line on stderr and status 2.
 int run_cli(int argc, const char* const* argv);
@@ -64,7 +66,8 @@ bool save_case(Report& report, const std::string& directory);
 // One line to stderr, after the program's name.
 void complain(std::string_view message);
 
-// A whole text to stdout.  Throws UsageError when it cannot be written (a full disk).
+// A whole text to stdout; on a terminal the verdicts in colour.  Throws UsageError when it cannot
+// be written (a full disk).
 void print(const std::string& text);
 
 // Non-zero once the user has pressed Ctrl-C; the second time ends the program.

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -150,6 +152,87 @@ TEST_F(Cli, WhatCannotBeWrittenIsSaidAndTheReportIsStillPrinted) {
   EXPECT_NE(outcome.out.find("warpcheck: cannot make the directory"), std::string::npos);
   EXPECT_NE(outcome.out.find("FAIL scan_hillis_steele_published"), std::string::npos);
   EXPECT_EQ(run("list > /dev/full").status, 2);
+}
+
+// The words of a text that look like options.
+std::set<std::string> options_in(const std::string& text) {
+  std::set<std::string> options;
+  const std::regex option("--[a-z][a-z-]*");
+  for (std::sregex_iterator at(text.begin(), text.end(), option), end; at != end; ++at) {
+    options.insert(at->str());
+  }
+  return options;
+}
+
+// The row of a command in the first table of docs/command-line.md.
+std::string documented(const std::string& command) {
+  std::ifstream page(WARPCHECK_SOURCE_DIR "/docs/command-line.md");
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("| `" + command)) return line;
+  }
+  return "";
+}
+
+TEST_F(Cli, EveryCommandTeachesAndIsDocumented) {
+  for (const char* command :
+       {"list", "hunt", "check", "replay", "shrink", "fuzz", "new", "completion"}) {
+    const Outcome help = run(std::string(command) + " --help");
+    EXPECT_EQ(help.status, 0);
+    EXPECT_NE(help.out.find("Examples:\n  "), std::string::npos) << help.out;
+    EXPECT_NE(help.out.find("Exit status: "), std::string::npos) << help.out;
+    const std::set<std::string> in_page = options_in(documented(command));
+    std::set<std::string> in_help = options_in(help.out.substr(0, help.out.find("Examples:")));
+    in_help.erase("--help");
+    EXPECT_EQ(in_help, in_page) << command;
+  }
+  EXPECT_NE(run("--help").out.find("NO_COLOR"), std::string::npos);
+}
+
+TEST_F(Cli, NewWritesAPairAndNeverOverTheOldOne) {
+  const Outcome made = run("new row_sum");
+  EXPECT_EQ(made.status, 0) << made.out;
+  EXPECT_NE(made.out.find("wrote row_sum.cu\n"), std::string::npos) << made.out;
+  EXPECT_TRUE(fs::exists(directory_ / "CMakeLists.txt"));
+  expect_one_line_error(run("new row_sum"), "row_sum.cu is there already");
+  expect_one_line_error(run("new row-sum"), "'row-sum' cannot name a pair");
+}
+
+TEST_F(Cli, CompletesCommandsOptionsValuesAndPairs) {
+  EXPECT_EQ(run("__complete re").out, "replay\n");
+  EXPECT_EQ(run("__complete check --wa").out, "--warp-model\n");
+  EXPECT_EQ(run("__complete check --build o").out, "optimized\n");
+  EXPECT_EQ(run("__complete check scan_hillis_steele_p").out, std::string(kPair) + "\n");
+  EXPECT_EQ(run("__complete hunt --pairs scan_tree,scan_hillis_steele_p").out,
+            std::string("scan_tree,") + kPair + "\n");
+  EXPECT_EQ(run("__complete completion ''").out, "bash\nfish\nzsh\n");
+  // Files are the shell's.
+  EXPECT_EQ(run("__complete replay ''").out, "");
+  EXPECT_EQ(run("__complete check --json ''").out, "");
+  EXPECT_EQ(run("__complete no_such_command ''").out, "");
+  EXPECT_EQ(run("__complete").out, run("__complete ''").out);
+}
+
+TEST_F(Cli, BashCompletes) {
+  std::ofstream(directory_ / "try.bash") << "source <(" WARPCHECK_PROGRAM
+                                            " completion bash)\n"
+                                            "COMP_WORDS=(" WARPCHECK_PROGRAM
+                                            " fuzz --co)\n"
+                                            "COMP_CWORD=2\n_warpcheck\necho \"${COMPREPLY[*]}\"\n"
+                                            "complete -p warpcheck\n";
+  const Outcome outcome = run("list > /dev/null; bash try.bash");
+  EXPECT_EQ(outcome.out, "--corpus\ncomplete -o bashdefault -o default -F _warpcheck warpcheck\n");
+}
+
+TEST_F(Cli, ColourIsForTerminalsWithoutNoColor) {
+  const std::string check = WARPCHECK_PROGRAM " check scan_tree --trials 1";
+  // script(1) gives the command a terminal.
+  const std::string in_terminal =
+      "list > /dev/null; TERM=xterm script -qec '" + check + "' /dev/null";
+  EXPECT_NE(run(in_terminal).out.find("\x1b[32mPASS\x1b[0m scan_tree"), std::string::npos);
+  const Outcome plain =
+      run("list > /dev/null; NO_COLOR=1 TERM=xterm script -qec '" + check + "' /dev/null");
+  EXPECT_EQ(plain.out.find('\x1b'), std::string::npos) << plain.out;
+  EXPECT_EQ(run("check scan_tree --trials 1").out.find('\x1b'), std::string::npos);
 }
 
 TEST_F(Cli, HuntIsTheSameWithOneProcessAndWithThree) {

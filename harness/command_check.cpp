@@ -9,6 +9,7 @@
 #include "harness/case_file.hpp"
 #include "harness/check.hpp"
 #include "harness/cli.hpp"
+#include "harness/progress.hpp"
 #include "harness/statistics.hpp"
 
 namespace warpcheck {
@@ -34,6 +35,16 @@ class Checker {
     options_.trials = arguments.trials;
     options_.settings = arguments.configuration.settings();
     options_.stop = watch_interrupts();
+    options_.on_trial = [this](std::uint64_t trials) {
+      progress_.show([&] {
+        return fmt::format("checking {}: {} of {} trials", claim_, trials, options_.trials);
+      });
+    };
+    options_.shrink.on_trial = [this](std::uint64_t trials, std::uint64_t shrinks) {
+      progress_.show([&] {
+        return fmt::format("shrinking {}: {} trials, {} shrinks", claim_, trials, shrinks);
+      });
+    };
   }
 
   int run() {
@@ -50,12 +61,14 @@ class Checker {
       }
       for (CaseStatistics& statistics : statistics_) add_drawn_cases(statistics, options_);
       ++options_.seed;
-    } while (Clock::now() < deadline && !interrupted() && reports_.empty());
+    } while (Clock::now() < deadline && !interrupted() && reports_.empty() && health_.empty());
+    progress_.clear();
     for (const CaseStatistics& statistics : statistics_) print(statistics_text(statistics));
     write_findings();
     if (interrupted()) return kInterrupted;
     if (cannot_) return kCannot;
-    return reports_.empty() && met_what_is_required() ? kNothingFound : kFindings;
+    return reports_.empty() && health_.empty() && met_what_is_required() ? kNothingFound
+                                                                         : kFindings;
   }
 
  private:
@@ -69,6 +82,7 @@ class Checker {
   void write_findings() const {
     if (arguments_.json.empty()) return;
     Json document = report_json(reports_);
+    document["health"] = health_;
     if (arguments_.statistics) {
       document["statistics"] = Json::array();
       for (const CaseStatistics& statistics : statistics_) {
@@ -80,18 +94,32 @@ class Checker {
 
   // Stops at what cannot be run: the claims of a pair launch the same kernels.
   void check_pair(const AnyPair& pair) {
-    bool runs = check(pair, "");
+    TrialRunner runner;
+    bool runs = check(pair, "", runner);
     for (const PropertyEntry& property : pair.properties()) {
-      runs = runs && check(pair, property.name);
+      runs = runs && check(pair, property.name, runner);
+    }
+    if (const auto note = slow_reference(runner.spent())) {
+      complain(fmt::format("note: pair '{}': {}", pair.name(), *note));
     }
   }
 
   // Returns whether the pair could be run.
-  bool check(const AnyPair& pair, const std::string& property) {
-    CheckOutcome outcome = check_claim(pair, property, options_, runner_);
-    if (outcome.failures.empty()) {
-      print(fmt::format("PASS {}{}{}   {} trials\n", pair.name(), property.empty() ? "" : ".",
-                        property, outcome.trials));
+  bool check(const AnyPair& pair, const std::string& property, TrialRunner& runner) {
+    claim_ = claim_title(pair, property);
+    CheckOutcome outcome = check_claim(pair, property, options_, runner);
+    progress_.clear();
+    if (outcome.passed()) {
+      print(fmt::format("PASS {}   {} trials\n", claim_, outcome.trials));
+    }
+    if (!outcome.problems.empty()) {
+      print(health_text(claim_, outcome.trials, outcome.problems));
+    }
+    for (const HealthProblem& problem : outcome.problems) {
+      health_.push_back({{"pair", pair.name()},
+                         {"property", property},
+                         {"check", problem.check},
+                         {"message", problem.message}});
     }
     for (Report& report : outcome.failures) {
       const std::vector<std::string>& refusals = report.verdict.refusals;
@@ -109,10 +137,12 @@ class Checker {
 
   const Arguments& arguments_;
   CheckOptions options_;
-  TrialRunner runner_;
   std::vector<Report> reports_;
   std::vector<CaseStatistics> statistics_;  // of each pair, where they are wanted
+  Json health_ = Json::array();             // of each problem
   bool cannot_ = false;
+  std::string claim_;  // that is being checked
+  Progress progress_;
 };
 
 }  // namespace
@@ -135,6 +165,22 @@ void add_check_command(CLI::App& app, Run& run) {
   command->add_flag("--statistics", arguments->statistics,
                     "Print the share of drawn cases in each class; status 1 also when a class that "
                     "a pair requires was never drawn");
+  command->footer(
+      "Each claim of a pair is tried with inputs and schedules of its own: that the kernel agrees\n"
+      "with its reference and shows no finding, and each PROPERTY.  A failure is shrunk, "
+      "explained\n"
+      "and kept as a case.  A claim that could not have failed is UNHEALTHY, which is a failure "
+      "too:\n"
+      "see docs/command-line.md.\n"
+      "\n"
+      "Examples:\n"
+      "  warpcheck check                          every pair\n"
+      "  warpcheck check scan_tree --seconds 60   one pair, seed after seed for a minute\n"
+      "  warpcheck check --build both --warp-model both --statistics\n"
+      "\n"
+      "Exit status: 0 every claim held, 1 a claim failed or is unhealthy, 2 bad usage, a file "
+      "that\n"
+      "cannot be written, or a kernel that cannot be run, 130 interrupted.");
   command->callback([&run, arguments] { run = [arguments] { return Checker(*arguments).run(); }; });
 }
 

@@ -1,8 +1,11 @@
 // warpcheck fuzz: coverage-guided search of one pair (fuzz/).
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "fuzz/fuzz.hpp"
 #include "harness/cli.hpp"
+#include "harness/progress.hpp"
 
 namespace warpcheck {
 namespace {
@@ -26,6 +29,15 @@ int run_fuzz_command(Arguments arguments) {
   if (fuzz.seconds == 0 && fuzz.executions == 0) {
     throw UsageError("fuzz needs an end: give --seconds or --runs");
   }
+  Progress progress;
+  fuzz.on_wait = [&] {
+    progress.show([&] {
+      const std::string limit = fuzz.seconds == 0 ? "" : fmt::format(", for {} s", fuzz.seconds);
+      return fmt::format("fuzzing {} in {} job{}{}", fuzz.pair->name(), fuzz.jobs,
+                         fuzz.jobs == 1 ? "" : "s", limit);
+    });
+  };
+  fuzz.on_done = [&] { progress.clear(); };
   const int status = fuzz_pair(fuzz);
   return *fuzz.stop != 0 ? kInterrupted : status;
 }
@@ -55,6 +67,20 @@ void add_fuzz_command(CLI::App& app, Run& run) {
   command->add_option("--cases", fuzz.cases, "Directory for the cases of failures")
       ->capture_default_str();
   command->add_option("--json", fuzz.json, "Write the findings to this file");
+  command->footer(
+      "libFuzzer looks for inputs and schedules that do what none did before.  A failure becomes "
+      "a\n"
+      "case, shrunk, and the search goes on.  For other engines and machines: "
+      "docs/fuzzing-services.md.\n"
+      "\n"
+      "Examples:\n"
+      "  warpcheck fuzz scan_tree                                     for a minute\n"
+      "  warpcheck fuzz scan_tree --seconds 3600 --jobs 4 --corpus corpus/scan_tree\n"
+      "  warpcheck fuzz scan_tree --runs 20000 --seed 3               the same on every machine\n"
+      "\n"
+      "Exit status: 0 nothing found, 1 findings, 2 bad usage, a file that cannot be written, or "
+      "host\n"
+      "code that crashed, 130 interrupted.");
   command->callback(
       [&run, arguments] { run = [arguments] { return run_fuzz_command(*arguments); }; });
 }

@@ -9,6 +9,7 @@
 
 #include "harness/cli.hpp"
 #include "harness/hunt.hpp"
+#include "harness/progress.hpp"
 
 namespace warpcheck {
 namespace {
@@ -25,7 +26,12 @@ int run_hunt(const Arguments& arguments) {
   HuntOptions options = arguments.hunt;
   options.pairs = pairs_named(arguments.pairs);
   const volatile std::sig_atomic_t* interrupted = watch_interrupts();
+  Progress progress;
+  options.on_wait = [&](std::size_t done, std::size_t all) {
+    progress.show([&] { return fmt::format("hunting: {} of {} searches done", done, all); });
+  };
   std::vector<PairOutcome> outcomes = hunt(options, interrupted);
+  progress.clear();
   bool saved = true;
   std::vector<Report> reports;
   for (PairOutcome& outcome : outcomes) {
@@ -67,6 +73,17 @@ void add_hunt_command(CLI::App& app, Run& run) {
   command->add_option("--cases", arguments->cases, "Directory for the cases")
       ->capture_default_str();
   command->add_option("--json", arguments->json, "Write the findings to this file");
+  command->footer(
+      "A pair is as expected when every kind of finding that it declares was found, and no other;\n"
+      "a pair that declares none has to stay clean.\n"
+      "\n"
+      "Examples:\n"
+      "  warpcheck hunt                                   all pairs\n"
+      "  warpcheck hunt --pairs scan_tree,scan_pairs --seed 7\n"
+      "  warpcheck hunt --seconds 600                     ten minutes more for clean pairs\n"
+      "\n"
+      "Exit status: 0 every pair as expected, 1 some are not, 2 bad usage, a file that cannot be\n"
+      "written, or a pair that cannot be run, 130 interrupted.");
   command->callback([&run, arguments] { run = [arguments] { return run_hunt(*arguments); }; });
 }
 

@@ -54,6 +54,12 @@ void add_list_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("list", "Every pair and what is expected of it");
   const auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "As JSON");
+  command->footer(
+      "Examples:\n"
+      "  warpcheck list\n"
+      "  warpcheck list --json | jq -r '.pairs[] | select(.expects == []) | .name'\n"
+      "\n"
+      "Exit status: 0 listed, 2 bad usage.");
   command->callback([&run, json] {
     run = [json] {
       print(*json ? pairs_json() : pairs_text());

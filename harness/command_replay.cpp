@@ -60,6 +60,16 @@ void add_replay_command(CLI::App& app, Run& run) {
   command->add_flag("--expect-recorded", arguments->expect_recorded,
                     "Exit 0 when each shows exactly the kinds that it recorded, else 1");
   command->add_option("--json", arguments->json, "Write the findings to this file");
+  command->footer(
+      "The same case gives the same report, to the byte.  Where the device code has changed, the\n"
+      "recorded input is run under other schedules too, and a note says so.\n"
+      "\n"
+      "Examples:\n"
+      "  warpcheck replay fuzz/cases/scan_hillis_steele_published/*.case\n"
+      "  warpcheck replay --expect-recorded fuzz/cases/*/*.case   # a regression test\n"
+      "\n"
+      "Exit status: 0 no case failed, 1 one did, 2 bad usage, a file that is damaged, or a kernel\n"
+      "that cannot be run.  With --expect-recorded: 0 all show what they recorded, 1 not all.");
   command->callback([&run, arguments] { run = [arguments] { return run_replay(*arguments); }; });
 }
 

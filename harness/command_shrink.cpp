@@ -5,6 +5,7 @@
 
 #include "harness/case_file.hpp"
 #include "harness/cli.hpp"
+#include "harness/progress.hpp"
 #include "harness/registry.hpp"
 #include "harness/shrink.hpp"
 
@@ -45,7 +46,12 @@ int run_shrink(Arguments arguments) {
   if (!arguments.kinds.empty()) {
     arguments.shrink.target = part_of(verdict, arguments.kinds);
   }
+  Progress progress;
+  arguments.shrink.on_trial = [&](std::uint64_t trials, std::uint64_t shrinks) {
+    progress.show([&] { return fmt::format("shrinking: {} trials, {} shrinks", trials, shrinks); });
+  };
   const ShrunkCase shrunk = shrink(record.a_case, runner, arguments.shrink);
+  progress.clear();
   if (!shrunk.kept) {
     throw UsageError(fmt::format("{}: no case with only these kinds was found", arguments.input));
   }
@@ -80,6 +86,16 @@ void add_shrink_command(CLI::App& app, Run& run) {
       ->delimiter(',');
   command->add_option("--trials", arguments->shrink.trials_max, "At most")->capture_default_str();
   command->add_option("--json", arguments->json, "Write the findings to this file");
+  command->footer(
+      "The case may come from anywhere, a text editor included.\n"
+      "\n"
+      "Examples:\n"
+      "  warpcheck shrink large.case -o small.case\n"
+      "  warpcheck shrink both.case --kinds mismatch -o mismatch.case\n"
+      "\n"
+      "Exit status: 1 shrunk (the case fails, so there is a finding), 2 bad usage, a bad file, or "
+      "a\n"
+      "case that does not fail.");
   command->callback([&run, arguments] { run = [arguments] { return run_shrink(*arguments); }; });
 }
 

@@ -1,5 +1,6 @@
 #include "harness/expectations.hpp"
 
+#include <atomic>
 #include <utility>
 
 namespace warpcheck {
@@ -16,7 +17,15 @@ ExpectationCapture& installed() {
   return capture;
 }
 
+std::atomic<std::uint64_t> evaluated = 0;  // a body may use threads
+
 }  // namespace
+
+std::uint64_t expectations_evaluated() { return evaluated; }
+int count_expectation() noexcept {
+  evaluated.fetch_add(1, std::memory_order_relaxed);
+  return 0;
+}
 
 void set_expectation_capture(ExpectationCapture capture) { installed() = std::move(capture); }
 const ExpectationCapture& expectation_capture() { return installed(); }

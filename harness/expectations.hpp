@@ -4,6 +4,7 @@
 // their own C++ library) defines WARPCHECK_NO_GTEST and gets the few that are defined here.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <sstream>
 #include <string>
@@ -23,6 +24,10 @@ const ExpectationCapture& expectation_capture();
 
 // Sees the expectations of this header only.
 bool capture_expectations(const std::function<void()>& body, std::vector<std::string>& failures);
+
+// Counts every expectation that is evaluated, failed or not, in this process.
+std::uint64_t expectations_evaluated();
+int count_expectation() noexcept;  // returns 0
 
 // A failed expectation; records itself, with what was streamed into it, when it goes.
 class FailedExpectation {
@@ -50,15 +55,22 @@ class FailedExpectation {
 
 #if !defined(WARPCHECK_NO_GTEST)
 #include <gtest/gtest.h>
+// GoogleTest tells nobody of an expectation that held, but each of its macros begins with this one:
+// `switch (0) case 0: default:`.
+#undef GTEST_AMBIGUOUS_ELSE_BLOCKER_
+#define GTEST_AMBIGUOUS_ELSE_BLOCKER_       \
+  switch (::warpcheck::count_expectation()) \
+  case 0:                                   \
+  default:
 #else
 
 // The switch keeps a following else from becoming the macro's.
-#define WARPCHECK_EXPECT_OR(condition) \
-  switch (0)                           \
-  case 0:                              \
-  default:                             \
-    if (condition)                     \
-      static_cast<void>(0);            \
+#define WARPCHECK_EXPECT_OR(condition)      \
+  switch (::warpcheck::count_expectation()) \
+  case 0:                                   \
+  default:                                  \
+    if (condition)                          \
+      static_cast<void>(0);                 \
     else
 #define WARPCHECK_EXPECT(condition, text) \
   WARPCHECK_EXPECT_OR(condition)::warpcheck::FailedExpectation(__FILE__, __LINE__, text)

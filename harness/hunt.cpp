@@ -214,8 +214,12 @@ std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::si
     const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(share);
     Hunter(*order[task / kPerPair], settings, options, deadline, emit).run();
   };
-  const std::vector<TaskResult> results =
-      run_tasks(order.size() * kPerPair, options.jobs, work, stop);
+  std::size_t done = 0;
+  const auto on_wait = [&] {
+    if (options.on_wait) options.on_wait(done, order.size() * kPerPair);
+  };
+  const std::vector<TaskResult> results = run_tasks(
+      order.size() * kPerPair, options.jobs, work, stop, [&](std::size_t) { ++done; }, on_wait);
   std::vector<PairOutcome> outcomes;
   for (std::size_t i = 0; i < order.size(); ++i) {
     Merge merge(*order[i]);

@@ -10,7 +10,9 @@
 #pragma once
 
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,8 @@ struct HuntOptions {
   double seconds = 0;  // clean pairs get more trials until then; 0: no more
   unsigned jobs = 2;   // processes
   ShrinkOptions shrink;
+  // Called a few times a second: how many searches (a pair in one configuration) are done.
+  std::function<void(std::size_t done, std::size_t all)> on_wait = {};
 };
 
 struct PairOutcome {

@@ -139,6 +139,14 @@ class TypedPair final : public AnyPair {
                                                       const AnyOutput& reference) const override {
     return pair_->agreement.difference(typed(input), typed_output(out), typed_output(reference));
   }
+  [[nodiscard]] bool compares_nothing(const AnyOutput& out,
+                                      const AnyOutput& reference) const override {
+    if constexpr (requires { typed_output(out).empty(); }) {
+      return typed_output(out).empty() && typed_output(reference).empty();
+    } else {
+      return false;
+    }
+  }
   [[nodiscard]] bool wants_schedule_comparison(bool agrees) const override {
     if (pair_->agreement.order_sensitive) return false;
     return !pair_->agreement.exact || (agrees && has_equal_values_of_other_bytes<Output>());

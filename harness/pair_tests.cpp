@@ -57,6 +57,7 @@ class PairTest : public testing::Test {
       }
       ADD_FAILURE() << report_text(report);
     }
+    expect_healthy(outcome);
   }
 
   void check_specimen() {
@@ -66,6 +67,12 @@ class PairTest : public testing::Test {
     options.shrink_failures = false;
     const CheckOutcome outcome = check_claim(pair_, "", options, runner);
     EXPECT_EQ(show_kinds(outcome.kinds), show_kinds(pair_.expects()));
+    expect_healthy(outcome);
+  }
+
+  void expect_healthy(const CheckOutcome& outcome) const {
+    if (outcome.problems.empty()) return;
+    ADD_FAILURE() << health_text(claim_title(pair_, property_), outcome.trials, outcome.problems);
   }
 
   const AnyPair& pair_;

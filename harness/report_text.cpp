@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "harness/input_summary.hpp"
+#include "harness/project.hpp"
 #include "harness/report.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
@@ -109,7 +110,7 @@ std::string report_text(const Report& report) {
       fmt::format("  input: {}; {}{}{}", report.a_case.pair->summary(report.a_case.input), settings,
                   settings.empty() ? "" : "; ", schedule_text(report.verdict.schedule));
   if (!report.replay_path.empty()) {
-    text += fmt::format("replay: warpcheck replay {}\n", report.replay_path);
+    text += fmt::format("replay: {} replay {}\n", project().program, report.replay_path);
   }
   return text;
 }

@@ -22,7 +22,7 @@ std::uint64_t mix(std::span<const std::uint64_t> numbers) {
 std::uint64_t hash_of_text(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
 Case draw_case(const AnyPair& pair, std::string_view property, const Settings& settings, Tape tape,
-               int size) {
+               int size, DrawCount* count) {
   Draw draw(tape, size);
   Case drawn{.pair = &pair,
              .property = std::string(property),
@@ -32,7 +32,12 @@ Case draw_case(const AnyPair& pair, std::string_view property, const Settings& s
              .tape = {}};
   for (int i = 0; i < kDrawsMax; ++i) {
     drawn.input = pair.draw(draw);
-    if (!pair.in_domain(drawn.input)) continue;
+    const bool discarded = !pair.in_domain(drawn.input);
+    if (count != nullptr) {
+      ++count->drawn;
+      count->discarded += discarded ? 1 : 0;
+    }
+    if (discarded) continue;
     const std::string_view name = kPolicies[draw.below(kPolicies.size())];
     // Few seeds do for a policy; a full 64 bits would cost a tape eight bytes.
     drawn.schedule = StrategyChoice{.name = std::string(name), .seed = draw.below(1u << 24)};

@@ -22,10 +22,16 @@ class DomainError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// How many inputs were drawn, and how many of those the domain did not have.
+struct DrawCount {
+  std::uint64_t drawn = 0;
+  std::uint64_t discarded = 0;
+};
+
 // An input of the pair's domain, and the policy to run it under: each of the four as likely as
-// the others.  `size` in [0, 100].  Throws DomainError.
+// the others.  `size` in [0, 100].  Adds to `count` where there is one.  Throws DomainError.
 Case draw_case(const AnyPair& pair, std::string_view property, const Settings& settings, Tape tape,
-               int size);
+               int size, DrawCount* count = nullptr);
 
 // The case of trial number `trial` of a search; sizes rise from 0 to 100 and start again.
 Case nth_case(const AnyPair& pair, std::string_view property, const Settings& settings,

@@ -103,6 +103,7 @@ class Shrinker {
   }
   Verdict counted(Verdict verdict) {
     ++trials_;
+    if (options_.on_trial) options_.on_trial(trials_, best_.shrinks);
     steps_ += verdict.steps;
     return verdict;
   }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "harness/case.hpp"
@@ -30,6 +31,8 @@ struct ShrinkOptions {
   std::uint64_t fruitless_trials_max = 5'000;
   // The class to keep; not given: that of the case.
   std::optional<FailureClass> target;
+  // Called after each trial: for progress.
+  std::function<void(std::uint64_t trials, std::uint64_t shrinks)> on_trial = {};
 };
 
 struct ShrunkCase {

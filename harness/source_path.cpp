@@ -2,12 +2,14 @@
 
 #include <filesystem>
 
+#include "harness/project.hpp"
+
 namespace warpcheck {
 
 std::string repository_path(std::string_view path) {
   const std::string normal = std::filesystem::path(path).lexically_normal().string();
-  constexpr std::string_view kRoot = WARPCHECK_SOURCE_DIR "/";
-  if (normal.starts_with(kRoot)) return normal.substr(kRoot.size());
+  const std::string root = project().source_root + "/";
+  if (normal.starts_with(root)) return normal.substr(root.size());
   return normal;
 }
 

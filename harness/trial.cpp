@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -51,6 +52,22 @@ std::optional<std::string> run_property(const Case& a_case) {
   return failures.empty() ? "the property failed" : relative_failure(failures.front());
 }
 
+// Adds the time that it exists to `seconds`.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
+  ~Stopwatch() {
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
+    seconds_ += taken.count();
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& seconds_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 Verdict verdict_of(TrialResult result) {
   Verdict verdict{.findings = std::move(result.findings),
                   .schedule = std::move(result.schedule),
@@ -97,6 +114,8 @@ TrialRunner::Attempt TrialRunner::attempt(const Case& a_case, vgpu::Strategy& st
                                .limits = a_case.settings.limits,
                                .strategy = &strategy};
   Attempt made;
+  const std::uint64_t evaluated_before = expectations_evaluated();
+  const Stopwatch stopwatch(spent_.kernel);
   made.result = engine_.run(settings, [&] {
     try {
       if (a_case.property.empty()) {
@@ -110,6 +129,7 @@ TrialRunner::Attempt TrialRunner::attempt(const Case& a_case, vgpu::Strategy& st
       made.failure = fmt::format("threw: {}", error.what());
     }
   });
+  made.expectations = expectations_evaluated() - evaluated_before;
   return made;
 }
 
@@ -119,12 +139,15 @@ void TrialRunner::judge_output(const Case& a_case, const Attempt& made, Verdict&
   const auto add = [&](vgpu::FindingKind kind, std::string message) {
     verdict.findings.push_back(harness_finding(kind, a_case, std::move(message)));
   };
+  verdict.claims = made.expectations;
   // A call that failed because of a finding (a trap, a deadlock) says nothing new.
   if (made.failure && !(verdict.failed() && a_case.property.empty())) {
     add(vgpu::FindingKind::mismatch, *made.failure);
   }
   if (made.output == nullptr) return;
-  auto wrong = a_case.pair->difference(a_case.input, made.output, reference_of(a_case));
+  const AnyOutput& reference = reference_of(a_case);
+  if (!a_case.pair->compares_nothing(made.output, reference)) verdict.claims = 1;
+  auto wrong = a_case.pair->difference(a_case.input, made.output, reference);
   const bool agrees = !wrong;
   if (wrong) add(vgpu::FindingKind::mismatch, std::move(*wrong));
   if (verdict.schedule.decisions.empty()) return;
@@ -137,7 +160,10 @@ void TrialRunner::judge_output(const Case& a_case, const Attempt& made, Verdict&
 }
 
 const AnyOutput& TrialRunner::reference_of(const Case& a_case) {
-  if (reference_ == nullptr) reference_ = a_case.pair->run_reference(a_case.input);
+  if (reference_ == nullptr) {
+    const Stopwatch stopwatch(spent_.reference);
+    reference_ = a_case.pair->run_reference(a_case.input);
+  }
   return reference_;
 }
 

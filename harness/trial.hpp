@@ -10,6 +10,12 @@
 
 namespace warpcheck {
 
+// Seconds of the host's clock: for notes to a person, never for results.
+struct TimeSpent {
+  double kernel = 0;  // on the engine, host code included
+  double reference = 0;
+};
+
 // Runs trials on one engine.  Remembers the last input's reference, and its output under the
 // default schedule, so that the many schedules tried on one input pay for them once.
 class TrialRunner {
@@ -23,10 +29,12 @@ class TrialRunner {
   Verdict run(const Case& a_case, vgpu::Strategy& strategy);
 
   [[nodiscard]] std::uint64_t trials() const { return trials_; }
+  [[nodiscard]] const TimeSpent& spent() const { return spent_; }
 
  private:
   struct Attempt {
     TrialResult result;
+    std::uint64_t expectations = 0;
     AnyOutput output;                    // null: a property, or the kernel gave none
     std::optional<std::string> failure;  // why a property failed, or why there is no output
   };
@@ -38,6 +46,7 @@ class TrialRunner {
 
   Engine& engine_;
   std::uint64_t trials_ = 0;
+  TimeSpent spent_;
 
   // Of the last input.
   const AnyPair* pair_ = nullptr;

@@ -32,6 +32,9 @@ struct Verdict {
   std::vector<vgpu::Finding> findings;
   vgpu::Schedule schedule;  // the decisions that were taken
   std::uint64_t launches = 0;
+  // What the trial said anything about: 1 for an output that was compared and has an element, or
+  // the expectations that a property evaluated.
+  std::uint64_t claims = 0;
   std::uint64_t steps = 0;              // warp instructions
   std::uint64_t lane_steps = 0;         // thread instructions
   std::uint64_t decisions_ignored = 0;  // of a recorded schedule: those that did not fit

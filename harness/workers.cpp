@@ -154,7 +154,8 @@ class Pool {
 std::vector<TaskResult> run_tasks(std::size_t count, unsigned jobs,
                                   const std::function<void(std::size_t, const Emit&)>& work,
                                   const volatile std::sig_atomic_t* stop,
-                                  const std::function<void(std::size_t)>& on_finished) {
+                                  const std::function<void(std::size_t)>& on_finished,
+                                  const std::function<void()>& on_wait) {
   Pool pool(count, work);
   std::size_t next = 0;
   while (next < count || pool.running() > 0) {
@@ -166,6 +167,7 @@ std::vector<TaskResult> run_tasks(std::size_t count, unsigned jobs,
     for (const std::size_t task : pool.wait()) {
       if (on_finished) on_finished(task);
     }
+    if (on_wait) on_wait();
   }
   return std::move(pool.results());
 }

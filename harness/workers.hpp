@@ -23,10 +23,11 @@ using Emit = std::function<void(std::string_view)>;
 // Runs tasks 0 .. count-1, at most `jobs` at a time; results in order of task.  An exception that
 // leaves `work` ends its task with a failure that says what.  When *stop becomes non-zero, running
 // tasks are ended, no further one is started, and what was emitted so far is returned.
-// `on_finished(task)` is called in the parent as each ends.
+// In the parent, `on_finished(task)` is called as each ends, and `on_wait()` every 200 ms at least.
 std::vector<TaskResult> run_tasks(std::size_t count, unsigned jobs,
                                   const std::function<void(std::size_t, const Emit&)>& work,
                                   const volatile std::sig_atomic_t* stop,
-                                  const std::function<void(std::size_t)>& on_finished = {});
+                                  const std::function<void(std::size_t)>& on_finished = {},
+                                  const std::function<void()>& on_wait = {});
 
 }  // namespace warpcheck

@@ -1,0 +1,2 @@
+#!/bin/bash -eu
+exec "$SRC/warpcheck/ci/oss-fuzz/build.sh"

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Another project uses an installed copy, as its users would.
+
+  library_test.py CMAKE BUILD_DIRECTORY REPOSITORY
+
+Installs into a fresh prefix.  There, examples/saxpy lists, checks and tests its pair, and has a fuzz
+target; a second pair in it, from `warpcheck new`, builds and passes as it is; and the five commands of
+README.md, run literally, find, shrink and replay a planted bug.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+LINES_MAX = 40  # of kernel, reference and pair; blank ones not counted
+COMMANDS = 5
+
+
+def run(directory, command, status=0):
+    ran = subprocess.run(command, cwd=directory, text=True, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, shell=isinstance(command, str), check=False)
+    if ran.returncode != status:
+        sys.exit(f"{command} ended with {ran.returncode}, {status} expected:\n{ran.stdout}")
+    return ran.stdout
+
+
+def expect(text, *parts):
+    for part in parts:
+        if part not in text:
+            sys.exit(f"expected {part!r} in\n{text}")
+
+
+def check_example(repository, directory):
+    example = repository / "examples" / "saxpy"
+    code = [line for path in example.glob("saxpy*") for line in path.read_text().splitlines()]
+    lines = sum(1 for line in code if line.strip())
+    if not 0 < lines < LINES_MAX:
+        sys.exit(f"examples/saxpy has {lines} lines, under {LINES_MAX} expected")
+
+    shutil.copytree(example, directory)
+    expect(run(directory, "warpcheck new row_sum"), "wrote row_sum.cu", "warpcheck_add_pairs(row_sum")
+    with open(directory / "CMakeLists.txt", "a") as project:
+        project.write("warpcheck_add_pairs(row_sum FILES row_sum.cu row_sum_pair.cpp "
+                      "OPTIONS -fmad=false)\n")
+    run(directory, "cmake -B build -G Ninja")
+    run(directory, "cmake --build build --parallel 2 --target all saxpy_fuzz_targets")
+    expect(run(directory, "build/saxpy list"), "\nsaxpy ")
+    expect(run(directory, "build/saxpy check"), "PASS saxpy   1000 trials")
+    expect(run(directory, "build/row_sum check"), "PASS row_sum   1000 trials")
+    expect(run(directory, "build/saxpy hunt --trials 50"), "1 of 1 pairs as expected")
+    expect(run(directory, "build/saxpy fuzz saxpy --runs 200"), "saxpy: 200 executions, 0 failures")
+    expect(run(directory, "build/fuzz_saxpy -runs=200 -seed=1"), "Done 200 runs")
+    expect(run(directory, "ctest --test-dir build"), "saxpy.agrees_with_its_reference",
+           "row_sum.agrees_with_its_reference", "100% tests passed")
+
+
+def check_readme(repository, directory):
+    block = re.search(r"<!-- five commands -->\n```\n(.*?)```", (repository / "README.md").read_text(),
+                      re.DOTALL)
+    # What follows a # is for the reader.
+    commands = [line.split("#")[0].strip() for line in block.group(1).splitlines()]
+    if len(commands) != COMMANDS:
+        sys.exit(f"{COMMANDS} commands expected in README.md, found {commands}")
+    directory.mkdir()
+    *before, check, replay = commands
+    for command in before:
+        run(directory, command)
+    found = run(directory, check, status=1)
+    expect(found, "FAIL saxpy   after ", "out-of-bounds on global memory", "saxpy.cu:4",
+           "input: a=0.0; x: n=0; y: n=0; schedule: default (0 decisions)",
+           "replay: saxpy replay fuzz/cases/saxpy/")
+    replayed = run(directory, replay, status=1)
+    if found.splitlines()[1:] != replayed.splitlines()[1:]:
+        sys.exit(f"found\n{found}but replayed\n{replayed}")
+
+
+def main():
+    cmake, build, repository = sys.argv[1], *map(os.path.abspath, sys.argv[2:4])
+    repository = pathlib.Path(repository)
+    with tempfile.TemporaryDirectory() as temporary:
+        root = pathlib.Path(temporary).resolve()
+        run(root, [cmake, "--install", build, "--prefix", str(root / "prefix")])
+        os.environ["PATH"] = f"{root}/prefix/bin:{pathlib.Path(cmake).parent}:{os.environ['PATH']}"
+        check_example(repository, root / "example")
+        check_readme(repository, root / "newcomer")
+    print("an installed copy serves another project")
+
+
+main()

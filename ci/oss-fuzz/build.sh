@@ -1,0 +1,45 @@
+#!/bin/bash -eu
+# Builds the fuzz targets by the contract of OSS-Fuzz and ClusterFuzzLite: with $CC, $CXX, $CXXFLAGS and
+# $LIB_FUZZING_ENGINE, from $SRC/warpcheck, in $WORK, into $OUT; beside each target X go
+# X_seed_corpus.zip, X.dict and X.options.  docs/fuzzing-services.md says how to use it.
+#
+# WARPCHECK_TARGETS: names of targets, to build only these.  Else every pair that has to be clean, the
+# PTX parser and the reader of case files.  WARPCHECK_PREBUILT: a build directory to take the virtual
+# GPU from, for a test that cannot wait.
+repository=$SRC/warpcheck
+build=$WORK/warpcheck
+here=$repository/ci/oss-fuzz
+
+# Known to fail, so a service would report them for ever.
+specimens='^fuzz_(.*_published|naive_.*|.*planted.*)$'
+
+# Targets run in another image: nothing but the C library may be shared.
+linker_flags=
+[[ $CXXFLAGS == *-stdlib=libc++* ]] || linker_flags='-static-libstdc++ -static-libgcc'
+cmake -S "$repository" -B "$build" -G Ninja \
+  -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_CXX_FLAGS="$CXXFLAGS" \
+  -DCMAKE_EXE_LINKER_FLAGS="$linker_flags" -DCMAKE_BUILD_TYPE= \
+  -DWARPCHECK_FUZZING_ENGINE="$LIB_FUZZING_ENGINE" -DWARPCHECK_SERVICE=ON -DWARPCHECK_WERROR=OFF \
+  -DWARPCHECK_PREBUILT="${WARPCHECK_PREBUILT:-}"
+
+targets=${WARPCHECK_TARGETS:-$(grep -Ev "$specimens" "$build/fuzz_targets.txt")}
+# shellcheck disable=SC2086  # a list
+ninja -C "$build" $targets
+
+for target in $targets; do
+  case $target in
+    ptx_parse_fuzzer)
+      program=$build/fuzz/targets/$target seeds=$repository/fuzz/ptx_parse_corpus
+      dictionary=$here/ptx_parse_fuzzer.dict ;;
+    case_reader_fuzzer)
+      program=$build/fuzz/targets/$target seeds=$repository/fuzz/case_reader_corpus
+      dictionary=$repository/fuzz/case_reader.dict ;;
+    *)
+      program=$build/fuzz/targets/$target seeds=$here/pair_seeds dictionary=$here/pairs.dict ;;
+  esac
+  cp "$program" "$OUT/$target"
+  cp "$dictionary" "$OUT/$target.dict"
+  cp "$here/targets.options" "$OUT/$target.options"
+  rm -f "$OUT/${target}_seed_corpus.zip"
+  (cd "$seeds" && zip -q -X "$OUT/${target}_seed_corpus.zip" -- *)
+done

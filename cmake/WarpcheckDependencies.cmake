@@ -1,0 +1,31 @@
+# Other projects' libraries.  ci/setup installs them.
+set(WARPCHECK_PREBUILT "" CACHE PATH "Where WARPCHECK_SERVICE takes the virtual GPU from")
+option(WARPCHECK_SERVICE "Build fuzz targets for a fuzzing service: static, without GoogleTest" OFF)
+
+find_package(CUDAToolkit 13 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(GTest REQUIRED)
+find_package(rapidcheck REQUIRED)
+find_package(benchmark REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+
+if(WARPCHECK_SERVICE)
+  # Targets run where nothing of the build is left, with the service's C++ library: what is linked is
+  # static, and C or compiled here.
+  set(WARPCHECK_NO_GTEST ON CACHE BOOL "" FORCE)
+  set(WARPCHECK_FUZZERS OFF CACHE BOOL "" FORCE)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+  find_path(FMT_INCLUDE_DIRECTORY fmt/format.h REQUIRED)
+  add_library(warpcheck_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt_library.cpp)
+  target_include_directories(warpcheck_fmt PUBLIC ${FMT_INCLUDE_DIRECTORY})
+  add_library(fmt::fmt ALIAS warpcheck_fmt)
+  set(gmp gmp)  # which a shared mpfr would bring along
+else()
+  find_package(fmt REQUIRED)
+endif()
+pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(mpfr REQUIRED IMPORTED_TARGET mpfr ${gmp})

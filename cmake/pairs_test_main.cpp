@@ -1,0 +1,10 @@
+// Every pair that was linked in, as GoogleTest tests.
+#include <gtest/gtest.h>
+
+#include "harness/pair_tests.hpp"
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  warpcheck::register_pair_tests();
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,27 @@
+// What a shell offers when its user presses Tab.
+//
+// The scripts that `warpcheck completion SHELL` prints only ask the program itself, so that they
+// know the pairs of the day: `warpcheck __complete WORD...` prints a candidate for the last word on
+// each line, and nothing where the shell should offer files.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpcheck {
+
+inline constexpr std::string_view kCompleteCommand = "__complete";
+
+// Candidates for the last of `words`, which follow the program's name; the last may be empty.
+std::vector<std::string> completions(const CLI::App& app, const std::vector<std::string>& words,
+                                     const std::vector<std::string>& pairs);
+
+// Prints them, with the pairs of this program.  Returns the exit status.
+int complete(const CLI::App& app, const std::vector<std::string>& words);
+
+// The script for "bash", "zsh" or "fish".  Throws UsageError for another shell.
+std::string completion_script(std::string_view shell, const std::string& program);
+
+}  // namespace warpcheck
