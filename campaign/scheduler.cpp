@@ -37,7 +37,9 @@ std::optional<std::size_t> choose_arm(std::span<const Arm> arms, std::int64_t sl
   for (const std::size_t i : open) {
     if (arms[i].progress->slots == 0) return i;
   }
-  if (slots % kFloorEvery == 0) return *std::ranges::min_element(open, {}, seconds);
+  const auto executions = [&](std::size_t i) { return arms[i].progress->executions; };
+  if (slots % (2 * kFloorEvery) == 0) return *std::ranges::min_element(open, {}, seconds);
+  if (slots % kFloorEvery == 0) return *std::ranges::min_element(open, {}, executions);
   return draw_by_rate(arms, open, prng);
 }
 

@@ -8,7 +8,8 @@
 // problems", ALT 2011): of what a pair paid, half is forgotten with every minute of its own time.
 //
 //   1. a pair that was never searched, in order of name;
-//   2. every fourth time, the pair that was searched for the shortest time: the floor;
+//   2. every fourth time the floor: by turns the pair that was searched for the shortest time, and
+//      the one that was run the fewest times, as a slow pair has seen less for its time;
 //   3. else a pair drawn with probability in proportion to its rate.
 //
 // Pairs that fewer workers are on come before others.
