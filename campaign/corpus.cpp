@@ -95,8 +95,11 @@ Corpus read_corpus(const Directory& directory, std::string_view pair) {
     return std::pair(entry.bytes.size(), entry.path.filename().string());
   };
   std::ranges::sort(corpus.entries, {}, rank);
-  const auto doubles = std::ranges::unique(corpus.entries, {}, &CorpusEntry::path);
-  corpus.entries.erase(doubles.begin(), doubles.end());
+  const auto same_file = [](const CorpusEntry& a, const CorpusEntry& b) {
+    return a.path == b.path;
+  };
+  corpus.entries.erase(std::unique(corpus.entries.begin(), corpus.entries.end(), same_file),
+                       corpus.entries.end());
   return corpus;
 }
 
