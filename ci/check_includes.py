@@ -20,9 +20,10 @@ MAY_INCLUDE = {
     "vgpu/litmus": ENGINE,
     "kernels": [],
     "reference": [],
-    "harness": ENGINE + ["fuzz"],
+    "harness": ENGINE + ["fuzz", "campaign"],
     "properties": ["harness", "kernels", "reference"],
     "fuzz": ENGINE + ["harness", "properties"],
+    "campaign": ENGINE + ["harness", "fuzz", "properties"],
     "bench": ENGINE + ["harness", "kernels", "properties"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

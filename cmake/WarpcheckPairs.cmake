@@ -43,7 +43,7 @@ function(warpcheck_add_pairs target)
     INTERFACE $<LINK_LIBRARY:WHOLE_ARCHIVE,${target}_pairs_archive>)
 
   add_executable(${target} ${here}/pairs_main.cpp)
-  target_link_libraries(${target} PRIVATE warpcheck::cli ${target}_pairs warpcheck::fuzz)
+  target_link_libraries(${target} PRIVATE warpcheck::cli ${target}_pairs warpcheck::campaign warpcheck::fuzz)
   add_executable(${target}_test ${here}/pairs_test_main.cpp)
   target_link_libraries(${target}_test PRIVATE warpcheck::pair_tests ${target}_pairs)
   set_target_properties(${target} ${target}_test PROPERTIES CUDA_RUNTIME_LIBRARY None)

@@ -1,9 +1,7 @@
 #include "fuzz/fuzz.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -24,12 +22,6 @@ namespace {
 using fuzz::case_directory;
 using fuzz::InputRunner;
 using fuzz::KnownFailures;
-
-// Inputs are tapes: a few hundred bytes draw what finds a bug, and the tail stands for the rest.
-// The mutator grows them as it likes (len_control), as a longer one costs no more to run.
-constexpr std::size_t kInputBytesMax = 4096;
-// Trials are bounded in steps; so this is a bug of the harness, or a shrink of a large case.
-constexpr int kTimeoutSeconds = 600;
 
 // Tags of the lines that a job emits.
 constexpr char kCase = 'c';        // path of a case file, behind executions, shrinks, completeness
@@ -89,31 +81,16 @@ class Job {
 // libFuzzer's callback and the end of the process know no context.
 Job* the_job = nullptr;
 
-// libFuzzer tells its progress on stderr; a job's errors come as exceptions and exit codes.
-void silence_stderr() {
-  const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-  if (null < 0) return;
-  ::dup2(null, STDERR_FILENO);
-  ::close(null);
-}
-
 [[noreturn]] void run_job(const FuzzOptions& options, std::size_t number, const Emit& emit) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   Job job(options, emit);
   the_job = &job;
   std::atexit([] { the_job->end(); });
-  silence_stderr();
-  const std::uint64_t seed = (std::uint64_t{options.seed} * options.jobs + number) % 0x7fff'ffff;
-  std::vector<std::string> arguments{
-      "warpcheck",
-      fmt::format("-seed={}", seed + 1),  // 0 would be the clock
-      fmt::format("-max_len={}", kInputBytesMax),
-      "-len_control=0",
-      "-entropic=0",  // newest first climbs faster: our corpora are small
-      fmt::format("-timeout={}", kTimeoutSeconds),
-      "-rss_limit_mb=0",
-      "-detect_leaks=0",
-      fmt::format("-artifact_prefix={}/", case_directory(options.cases, *options.pair).string())};
+  fuzz::silence_libfuzzer();
+  std::vector<std::string> arguments =
+      fuzz::search_arguments(std::uint64_t{options.seed} * options.jobs + number);
+  arguments.push_back(
+      fmt::format("-artifact_prefix={}/", case_directory(options.cases, *options.pair).string()));
   if (options.seconds != 0) {
     arguments.push_back(fmt::format("-max_total_time={}", options.seconds));
   }

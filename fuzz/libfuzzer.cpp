@@ -1,5 +1,9 @@
 #include "fuzz/libfuzzer.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdlib>
 
@@ -12,9 +16,33 @@ extern "C" int LLVMFuzzerRunDriver(int* argc, char*** argv,
 namespace warpcheck::fuzz {
 namespace {
 
+// Inputs are tapes: a few hundred bytes draw what finds a bug, and the tail stands for the rest.
+// The mutator grows them as it likes (len_control), as a longer one costs no more to run.
+constexpr std::size_t kInputBytesMax = 4096;
+// Trials are bounded in steps; so this is a bug of the harness, or a shrink of a large case.
+constexpr int kTimeoutSeconds = 600;
+
 InputCallback the_callback = nullptr;
 
 }  // namespace
+
+std::vector<std::string> search_arguments(std::uint64_t seed) {
+  return {"warpcheck",
+          fmt::format("-seed={}", seed % 0x7fff'ffff + 1),  // 0 would be the clock
+          fmt::format("-max_len={}", kInputBytesMax),
+          "-len_control=0",
+          "-entropic=0",  // newest first climbs faster: our corpora are small
+          fmt::format("-timeout={}", kTimeoutSeconds),
+          "-rss_limit_mb=0",
+          "-detect_leaks=0"};
+}
+
+void silence_libfuzzer() {
+  const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (null < 0) return;
+  ::dup2(null, STDERR_FILENO);
+  ::close(null);
+}
 
 void run_libfuzzer(std::vector<std::string> arguments, InputCallback callback) {
   the_callback = callback;

@@ -19,6 +19,13 @@ std::span<std::uint8_t> libfuzzer_counters();
 // Where the mutator finds the shape of the last trial; must live as long as libFuzzer runs.
 void set_mutation_shape(const TrialShape& shape);
 
+// The arguments of every search of ours, the program's name first; `seed` is any number.
+std::vector<std::string> search_arguments(std::uint64_t seed);
+
+// libFuzzer tells its progress on stderr, where our users look for errors: from now on nothing is
+// written there by this process.
+void silence_libfuzzer();
+
 using InputCallback = void (*)(std::span<const std::uint8_t> bytes);
 
 // Runs libFuzzer with its command-line arguments (the first is the program's name) until they say

@@ -34,6 +34,8 @@ void add_check_command(CLI::App& app, Run& run);
 void add_replay_command(CLI::App& app, Run& run);
 void add_shrink_command(CLI::App& app, Run& run);
 void add_fuzz_command(CLI::App& app, Run& run);
+void add_campaign_command(CLI::App& app, Run& run);
+void add_failures_command(CLI::App& app, Run& run);
 void add_new_command(CLI::App& app, Run& run);
 void add_completion_command(CLI::App& app, Run& run);
 

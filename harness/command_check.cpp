@@ -3,9 +3,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
+#include "campaign/failures.hpp"
 #include "harness/case_file.hpp"
 #include "harness/check.hpp"
 #include "harness/cli.hpp"
@@ -25,7 +30,16 @@ struct Arguments {
   ConfigurationOptions configuration;
   std::string cases = "fuzz/cases";
   std::string json;
+  std::string failures;
+  bool no_failures = false;
   bool statistics = false;
+
+  // The failure database: the one that is named, or the default one where there is one.
+  [[nodiscard]] std::string database() const {
+    if (no_failures || !failures.empty()) return no_failures ? "" : failures;
+    const std::string usual(campaign::kDefaultDatabase);
+    return std::filesystem::is_directory(usual) ? usual : "";
+  }
 };
 
 class Checker {
@@ -45,6 +59,8 @@ class Checker {
         return fmt::format("shrinking {}: {} trials, {} shrinks", claim_, trials, shrinks);
       });
     };
+    const std::string database = arguments.database();
+    if (!database.empty()) database_.emplace(database);
   }
 
   int run() {
@@ -52,6 +68,7 @@ class Checker {
     if (arguments_.statistics) {
       for (const AnyPair* pair : pairs) statistics_.emplace_back(*pair);
     }
+    replay_failures(pairs);
     const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                              std::chrono::duration<double>(arguments_.seconds));
     // With --seconds: round after round, each from another seed, until the time is over.
@@ -92,6 +109,25 @@ class Checker {
     write_file_atomically(arguments_.json, document.dump(2) + "\n");
   }
 
+  // What failed once comes before anything new.
+  void replay_failures(const std::vector<const AnyPair*>& pairs) {
+    if (!database_) return;
+    for (const std::string& message : database_->messages()) complain(message);
+    TrialRunner runner;
+    auto replayed = database_->replay(pairs, arguments_.cases, runner, options_.stop);
+    for (Report& report : replayed.failures) {
+      print(report_text(report));
+      reports_.push_back(std::move(report));
+    }
+    for (const std::string& note : replayed.notes) print(fmt::format("note: {}\n", note));
+    for (const std::string& problem : replayed.problems) complain(problem);
+    cannot_ = cannot_ || !database_->messages().empty() || !replayed.problems.empty();
+    failed_claims_ = std::move(replayed.failed_claims);
+    if (replayed.replayed == 0) return;
+    print(fmt::format("{} stored cases and inputs replayed, {} of them fail\n", replayed.replayed,
+                      replayed.failures.size()));
+  }
+
   // Stops at what cannot be run: the claims of a pair launch the same kernels.
   void check_pair(const AnyPair& pair) {
     TrialRunner runner;
@@ -107,6 +143,8 @@ class Checker {
   // Returns whether the pair could be run.
   bool check(const AnyPair& pair, const std::string& property, TrialRunner& runner) {
     claim_ = claim_title(pair, property);
+    // A stored failure stands until it is mended.
+    if (failed_claims_.contains(claim_)) return true;
     CheckOutcome outcome = check_claim(pair, property, options_, runner);
     progress_.clear();
     if (outcome.passed()) {
@@ -126,6 +164,7 @@ class Checker {
       if (refusals.empty()) {
         if (!save_case(report, arguments_.cases)) cannot_ = true;
         print(report_text(report));
+        if (database_) database_->add(report);
       } else {
         complain(fmt::format("pair '{}' cannot be run: {}", pair.name(), refusals.front()));
         cannot_ = true;
@@ -137,6 +176,8 @@ class Checker {
 
   const Arguments& arguments_;
   CheckOptions options_;
+  std::optional<campaign::FailureDatabase> database_;
+  std::set<std::string> failed_claims_;  // by what is stored
   std::vector<Report> reports_;
   std::vector<CaseStatistics> statistics_;  // of each pair, where they are wanted
   Json health_ = Json::array();             // of each problem
@@ -161,6 +202,9 @@ void add_check_command(CLI::App& app, Run& run) {
   arguments->configuration.add_to(*command);
   command->add_option("--cases", arguments->cases, "Directory for the cases of failures")
       ->capture_default_str();
+  command->add_option("--failures", arguments->failures,
+                      "Failure database: replayed first, added to (default: .warpcheck, if there)");
+  command->add_flag("--no-failures", arguments->no_failures, "Use no failure database");
   command->add_option("--json", arguments->json, "Write the findings to this file");
   command->add_flag("--statistics", arguments->statistics,
                     "Print the share of drawn cases in each class; status 1 also when a class that "

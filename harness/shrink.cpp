@@ -109,7 +109,9 @@ class Shrinker {
   }
 
   [[nodiscard]] bool wanted(const Verdict& verdict) const {
-    return verdict.refusals.empty() && keeps(target_, failure_class(verdict));
+    const FailureClass found = failure_class(verdict);
+    return verdict.refusals.empty() && keeps(target_, found) &&
+           std::ranges::includes(found.places, options_.places);
   }
 
   // Some of the failure, and nothing else: another schedule may show the rest.  Of a result that

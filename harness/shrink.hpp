@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "harness/case.hpp"
 #include "harness/schedule_search.hpp"
@@ -31,6 +33,9 @@ struct ShrinkOptions {
   std::uint64_t fruitless_trials_max = 5'000;
   // The class to keep; not given: that of the case.
   std::optional<FailureClass> target;
+  // Places of that class (verdict.hpp), ascending, that every kept case has to show: where one of
+  // several findings is to be explained.
+  std::vector<std::string> places = {};
   // Called after each trial: for progress.
   std::function<void(std::uint64_t trials, std::uint64_t shrinks)> on_trial = {};
 };

@@ -1,13 +1,13 @@
-// Tasks in forked processes: the CUDA runtime's state is global, so trials cannot share a process
-// with others at the same time, and a kernel's host code that crashes takes only its task along.
+// A number of tasks in forked processes (worker_pool.hpp), and what each said.
 #pragma once
 
 #include <csignal>
 #include <cstddef>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "harness/worker_pool.hpp"
 
 namespace warpcheck {
 
@@ -16,9 +16,6 @@ struct TaskResult {
   bool finished = false;           // it returned
   std::string failure;             // why not, when it was started: "killed by signal 11 (...)"
 };
-
-// Emits one line (without a line break) to the parent.
-using Emit = std::function<void(std::string_view)>;
 
 // Runs tasks 0 .. count-1, at most `jobs` at a time; results in order of task.  An exception that
 // leaves `work` ends its task with a failure that says what.  When *stop becomes non-zero, running

@@ -1,0 +1,439 @@
+#include "campaign/campaign.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "campaign/failures.hpp"
+#include "campaign/ledger.hpp"
+#include "campaign/scheduler.hpp"
+#include "campaign/view.hpp"
+#include "campaign/worker.hpp"
+#include "harness/case_file.hpp"
+#include "harness/search.hpp"
+#include "harness/worker_pool.hpp"
+
+namespace warpcheck::campaign {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_between(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+std::vector<std::string> names_of(const std::vector<const AnyPair*>& pairs) {
+  std::vector<std::string> names;
+  for (const AnyPair* pair : pairs) names.push_back(pair->name());
+  return names;
+}
+
+// One worker at work.
+struct Task {
+  const AnyPair* pair = nullptr;      // of a search
+  std::optional<FindingKey> finding;  // of the others
+  std::string text;                   // "search scan_tree"
+  std::shared_ptr<SharedSlate> slate = std::make_shared<SharedSlate>();
+  Clock::time_point begin = Clock::now();
+  Clock::time_point alive = begin;  // when it last gave a sign of life
+  Clock::time_point accounted = begin;
+  std::uint64_t executions = 0, features = 0, entries = 0;  // accounted for
+  std::uint64_t beats = 0;
+  bool answered = false;  // it said how it ended
+  bool hung = false;
+};
+
+class Campaign final : public WorkerListener {
+ public:
+  explicit Campaign(const CampaignOptions& options)
+      : options_(options),
+        directory_(options.directory),
+        lock_(directory_),
+        store_(open()),
+        ledger_(directory_, *store_, names_of(options.pairs)),
+        earlier_seconds_(store_->seconds()),
+        prng_(options.seed) {
+    for (const std::string& message : opening_) view_.say(message);
+  }
+
+  CampaignOutcome run() {
+    while (!is_over()) {
+      start_tasks();
+      pool_.wait(200, *this);
+      look_after_workers();
+      flush();
+      view_.show(snapshot());
+    }
+    stopping_ = true;
+    look_after_workers();
+    pool_.stop_all(*this);
+    paused_until_ = {};
+    flush();
+    view_.show(snapshot());
+    return outcome();
+  }
+
+  void on_line(std::size_t worker, std::string line) override;
+  void on_end(std::size_t worker, const WorkerEnd& end) override;
+
+ private:
+  // The store, with the cases in it that it does not know: it was made anew, or they were put
+  // there.
+  std::unique_ptr<Store> open() {
+    std::unique_ptr<Store> store = open_store(directory_, opening_);
+    const ImportOutcome restored =
+        import_case_files(directory_, *store, options_.jobs, options_.stop);
+    opening_.insert(opening_.end(), restored.messages.begin(), restored.messages.end());
+    if (restored.added != 0) {
+      opening_.push_back(
+          fmt::format("{} findings taken from {}", restored.added, directory_.cases().string()));
+    }
+    remove_unfinished(directory_);
+    return store;
+  }
+
+  [[nodiscard]] double seconds() const { return seconds_between(begin_, Clock::now()); }
+  [[nodiscard]] double total_seconds() const { return earlier_seconds_ + seconds(); }
+  [[nodiscard]] bool is_over();
+  [[nodiscard]] bool all_expected_are_confirmed() const;
+
+  void start_tasks();
+  bool start_finding_task();
+  bool start_search();
+  void launch(Task task, const std::function<void(const Emit&)>& work);
+  void look_after_workers();
+  void account_for(Task& task, Clock::time_point now);
+  void search_died(const Task& task, const std::string& reason);
+  void flush();
+  [[nodiscard]] Snapshot snapshot();
+  [[nodiscard]] CampaignOutcome outcome() const;
+
+  const CampaignOptions& options_;
+  std::vector<std::string> opening_;  // what there is to say about the directory
+  Directory directory_;
+  DirectoryLock lock_;
+  std::unique_ptr<Store> store_;
+  Ledger ledger_;
+  View view_;
+  WorkerPool pool_;
+  std::map<std::size_t, Task> tasks_;
+  std::size_t tasks_started_ = 0;
+  bool last_was_search_ = false;
+  bool stopping_ = false;
+
+  Clock::time_point begin_ = Clock::now();
+  double earlier_seconds_ = 0;
+  double last_finding_ = -1, last_feature_ = -1;
+  vgpu::Prng prng_;
+  std::string paused_;  // why; empty: it is not
+  Clock::time_point paused_until_{};
+  double rate_ = 0;
+  std::int64_t rate_trials_ = 0;
+  double rate_seconds_ = 0;
+  std::int64_t trials_ = 0;  // of this start
+};
+
+// --- when to end --------------------------------------------------------------------------------
+
+bool Campaign::is_over() {
+  if (options_.stop != nullptr && *options_.stop != 0) return true;
+  if (options_.seconds > 0 && seconds() >= options_.seconds) return true;
+  if (options_.stop_when_found && all_expected_are_confirmed()) return true;
+  if (options_.executions == 0 || !tasks_.empty() || !paused_.empty()) return false;
+  if (ledger_.next_to_do({}) != nullptr) return false;
+  return std::ranges::all_of(options_.pairs, [&](const AnyPair* pair) {
+    const PairProgress& progress = ledger_.progress().at(pair->name());
+    return !progress.refusal.empty() ||
+           progress.executions >= static_cast<std::int64_t>(options_.executions);
+  });
+}
+
+bool Campaign::all_expected_are_confirmed() const {
+  std::set<std::pair<std::string, std::string>> confirmed;
+  for (const auto& [key, finding] : ledger_.findings()) {
+    if (finding.stage == Stage::confirmed) confirmed.emplace(key.pair, finding.kind);
+  }
+  return std::ranges::all_of(options_.pairs, [&](const AnyPair* pair) {
+    return std::ranges::all_of(pair->expects(), [&](vgpu::FindingKind kind) {
+      return confirmed.contains({pair->name(), std::string(vgpu::name_of(kind))});
+    });
+  });
+}
+
+// --- what workers are given ---------------------------------------------------------------------
+
+void Campaign::start_tasks() {
+  if (Clock::now() < paused_until_) return;
+  while (pool_.running() < options_.jobs) {
+    // Shrinking gets at most half of the workers, and searching the rest; of one worker, turns.
+    const auto at_findings = static_cast<std::size_t>(std::ranges::count_if(
+        tasks_, [](const auto& task) { return task.second.finding.has_value(); }));
+    const bool turn = options_.jobs == 1 ? last_was_search_ : at_findings < options_.jobs / 2;
+    if (turn && start_finding_task()) continue;
+    if (start_search()) continue;
+    if (!start_finding_task()) return;
+  }
+}
+
+bool Campaign::start_finding_task() {
+  std::set<FindingKey> busy;
+  for (const auto& [number, task] : tasks_) {
+    if (task.finding) busy.insert(*task.finding);
+  }
+  const StoredFinding* finding = ledger_.next_to_do(busy);
+  if (finding == nullptr) return false;
+  const bool shrinks = finding->stage == Stage::found;
+  Task task;
+  task.finding = finding->key;
+  task.text =
+      fmt::format("{} {} of {}", shrinks ? "shrink" : "confirm", finding->kind, finding->key.pair);
+  launch(task, [this, shrinks, slate = task.slate, copy = *finding](const Emit& emit) {
+    if (shrinks) {
+      shrink_finding(copy, options_.shrink, **slate, emit);
+    } else {
+      confirm_finding(copy, **slate, emit);
+    }
+  });
+  last_was_search_ = false;
+  return true;
+}
+
+bool Campaign::start_search() {
+  std::vector<Arm> arms;
+  std::int64_t slots = 0;
+  for (const AnyPair* pair : options_.pairs) {
+    const PairProgress& progress = ledger_.progress().at(pair->name());
+    slots += progress.slots;
+    const bool finished = !progress.refusal.empty() ||
+                          (options_.executions != 0 &&
+                           progress.executions >= static_cast<std::int64_t>(options_.executions));
+    arms.push_back({&progress,
+                    static_cast<unsigned>(std::ranges::count_if(
+                        tasks_, [&](const auto& task) { return task.second.pair == pair; })),
+                    finished});
+  }
+  const std::optional<std::size_t> chosen = choose_arm(arms, slots, prng_);
+  if (!chosen) return false;
+  const AnyPair& pair = *options_.pairs[*chosen];
+  PairProgress& progress = ledger_.progress_of(pair.name());
+  const std::array<std::uint64_t, 3> numbers{options_.seed, hash_of_text(pair.name()),
+                                             static_cast<std::uint64_t>(progress.slots)};
+  ++progress.slots;
+  SearchTask search_task{.pair = &pair,
+                         .directory = &directory_,
+                         .seconds = slot_seconds(progress),
+                         .seed = static_cast<std::uint32_t>(mix(numbers)),
+                         .known = ledger_.known_places(pair.name())};
+  if (options_.executions != 0) {
+    search_task.executions = options_.executions - static_cast<std::uint64_t>(progress.executions);
+  }
+  Task task;
+  task.pair = &pair;
+  task.text = "search " + pair.name();
+  launch(task, [search_task, slate = task.slate](const Emit& emit) {
+    search(search_task, **slate, emit);
+  });
+  last_was_search_ = true;
+  return true;
+}
+
+void Campaign::launch(Task task, const std::function<void(const Emit&)>& work) {
+  pool_.start(tasks_started_, work);
+  tasks_.emplace(tasks_started_++, std::move(task));
+}
+
+// --- what workers do ----------------------------------------------------------------------------
+
+void Campaign::account_for(Task& task, Clock::time_point now) {
+  const Slate& slate = **task.slate;
+  const std::uint64_t executions = slate.executions.load() - task.executions;
+  const std::uint64_t features = slate.features.load() - task.features;
+  const std::uint64_t entries = slate.entries.load() - task.entries;
+  task.executions += executions;
+  task.features += features;
+  task.entries += entries;
+  trials_ += static_cast<std::int64_t>(executions);
+  if (features != 0) last_feature_ = seconds();
+  if (task.pair == nullptr) return;
+  PairProgress& progress = ledger_.progress_of(task.pair->name());
+  progress.executions += static_cast<std::int64_t>(executions);
+  progress.features += static_cast<std::int64_t>(features);
+  progress.entries += static_cast<std::int64_t>(entries);
+  account(progress, seconds_between(task.accounted, now), static_cast<double>(features));
+  task.accounted = now;
+}
+
+void Campaign::look_after_workers() {
+  const Clock::time_point now = Clock::now();
+  for (auto& [number, task] : tasks_) {
+    const std::uint64_t beats = (*task.slate)->executions.load();
+    if (beats != task.beats) {
+      task.beats = beats;
+      task.alive = now;
+    }
+    if (!task.hung && seconds_between(task.alive, now) > options_.hang_seconds) {
+      task.hung = true;
+      pool_.kill(number);
+    }
+    if (stopping_ || seconds_between(task.accounted, now) >= 1) account_for(task, now);
+  }
+}
+
+void Campaign::on_line(std::size_t worker, std::string line) {
+  Task& task = tasks_.at(worker);
+  const Message message = message_of(line);
+  if (message.found) {
+    const auto news = ledger_.found(*message.found, total_seconds());
+    for (const FindingKey& key : news) {
+      const StoredFinding& finding = ledger_.findings().at(key);
+      view_.say(fmt::format("{}  found      {} {}  {}", clock_text(seconds()), key.hash, key.pair,
+                            finding.place));
+      last_finding_ = seconds();
+    }
+    account(ledger_.progress_of(task.pair->name()), 0,
+            kFindingGain * static_cast<double>(news.size()));
+  }
+  if (message.shrunk) {
+    task.answered = true;
+    ledger_.shrunk(*task.finding, *message.shrunk);
+  }
+  if (message.confirmed) {
+    task.answered = true;
+    ledger_.confirmed(*task.finding, *message.confirmed);
+    const StoredFinding& finding = ledger_.findings().at(*task.finding);
+    view_.say(fmt::format("{}  {:11}{} {}  {}", clock_text(seconds()), name_of(finding.stage),
+                          finding.key.hash, finding.key.pair,
+                          directory_.case_path(finding.key).string()));
+  }
+  if (message.searched) {
+    task.answered = true;
+    account_for(task, Clock::now());
+    PairProgress& progress = ledger_.progress_of(task.pair->name());
+    progress.features = message.searched->features;
+    progress.entries = message.searched->entries;
+  }
+  if (!message.remark.empty()) view_.say(message.remark);
+  if (!message.refusal.empty()) {
+    ledger_.progress_of(task.pair->name()).refusal = message.refusal;
+    view_.say(fmt::format("{} cannot be run: {}", task.pair->name(), message.refusal));
+  }
+  if (!message.error.empty()) {
+    view_.say(message.error);
+    paused_ = message.error;
+    paused_until_ = Clock::now() + std::chrono::seconds(5);
+  }
+}
+
+void Campaign::on_end(std::size_t worker, const WorkerEnd& end) {
+  const auto at = tasks_.find(worker);
+  Task task = std::move(at->second);
+  account_for(task, Clock::now());
+  tasks_.erase(at);
+  // An interrupt reaches workers too, before they have learnt to leave it to us.
+  const bool interrupted = options_.stop != nullptr && *options_.stop != 0;
+  if (task.answered || stopping_ || interrupted) return;
+  const std::string reason =
+      task.hung ? fmt::format("no sign of life for {} s", options_.hang_seconds) : end.failure;
+  if (task.pair != nullptr) return search_died(task, reason);
+  ledger_.failed(*task.finding, reason);
+  ledger_.add_incident({task.finding->pair, task.text + ": " + reason, {}});
+  view_.say(fmt::format("{}: {}", task.text, reason));
+}
+
+void Campaign::search_died(const Task& task, const std::string& reason) {
+  const std::string input = task.slate->input();
+  ledger_.add_incident({task.pair->name(), reason, input});
+  view_.say(fmt::format("{}: {}; the input is kept", task.text, reason));
+  // In a corpus it would end every further search.
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(input.data());
+  const auto entry = directory_.corpus(task.pair->name()) / corpus_name({bytes, input.size()});
+  if (std::filesystem::exists(entry)) directory_.set_aside(entry);
+}
+
+// --- what is kept -------------------------------------------------------------------------------
+
+void Campaign::flush() {
+  if (Clock::now() < paused_until_) return;
+  paused_.clear();
+  try {
+    ledger_.flush(total_seconds());
+    return;
+  } catch (const StoreFull& error) {
+    paused_ = error.what();
+  } catch (const CaseFileError& error) {
+    paused_ = error.what();
+  }
+  view_.say("cannot write: " + paused_);
+  paused_until_ = Clock::now() + std::chrono::seconds(5);
+}
+
+Snapshot Campaign::snapshot() {
+  Snapshot snapshot{.directory = directory_.root().string(),
+                    .seconds = seconds(),
+                    .total_seconds = total_seconds(),
+                    .pairs = options_.pairs.size(),
+                    .incidents = ledger_.incidents().size(),
+                    .paused = paused_,
+                    .workers = {}};
+  for (const AnyPair* pair : options_.pairs) {
+    const PairProgress& progress = ledger_.progress().at(pair->name());
+    snapshot.trials += progress.executions;
+    snapshot.features += progress.features;
+    snapshot.entries += progress.entries;
+  }
+  for (const auto& [key, finding] : ledger_.findings()) {
+    ++snapshot.findings;
+    snapshot.confirmed += finding.stage == Stage::confirmed ? 1 : 0;
+    snapshot.unconfirmed += finding.stage == Stage::unconfirmed ? 1 : 0;
+    snapshot.schedule_dependent +=
+        finding.stage == Stage::confirmed && !finding.reproducible() ? 1 : 0;
+  }
+  if (snapshot.seconds - rate_seconds_ >= 2) {
+    rate_ = static_cast<double>(trials_ - rate_trials_) / (snapshot.seconds - rate_seconds_);
+    rate_trials_ = trials_;
+    rate_seconds_ = snapshot.seconds;
+  }
+  snapshot.trials_per_second = rate_;
+  const auto since = [&](double then) { return then < 0 ? -1 : snapshot.seconds - then; };
+  snapshot.seconds_since_finding = since(last_finding_);
+  snapshot.seconds_since_feature = since(last_feature_);
+  for (const auto& [number, task] : tasks_) {
+    snapshot.workers.push_back(
+        fmt::format("{}, {:.0f} s", task.text, seconds_between(task.begin, Clock::now())));
+  }
+  return snapshot;
+}
+
+CampaignOutcome Campaign::outcome() const {
+  CampaignOutcome outcome;
+  outcome.seconds = total_seconds();
+  outcome.incidents = ledger_.incidents();
+  for (const AnyPair* pair : options_.pairs) {
+    outcome.progress.push_back(ledger_.progress().at(pair->name()));
+    for (const auto& [key, finding] : ledger_.findings()) {
+      if (key.pair == pair->name()) outcome.findings.push_back(finding);
+    }
+  }
+  for (const StoredFinding* finding : ledger_.not_stored()) {
+    outcome.not_stored.push_back(finding->case_text);
+  }
+  return outcome;
+}
+
+}  // namespace
+
+bool CampaignOutcome::refused() const {
+  return std::ranges::any_of(progress,
+                             [](const PairProgress& pair) { return !pair.refusal.empty(); });
+}
+
+CampaignOutcome run_campaign(const CampaignOptions& options) { return Campaign(options).run(); }
+
+}  // namespace warpcheck::campaign

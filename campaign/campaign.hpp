@@ -1,0 +1,57 @@
+// A campaign: many pairs searched by worker processes for hours, and what they find shrunk,
+// confirmed and stored.
+//
+// One process decides and writes (this), the others work (worker.hpp): so a worker that dies takes
+// nothing along, and the store has one writer.  Whatever a worker finds is stored before anything
+// is done about it.  All state is in the directory; to go on, a campaign is started there again.
+#pragma once
+
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "campaign/store.hpp"
+#include "harness/any_pair.hpp"
+#include "harness/report.hpp"
+#include "harness/shrink.hpp"
+
+namespace warpcheck::campaign {
+
+struct CampaignOptions {
+  std::filesystem::path directory;
+  std::vector<const AnyPair*> pairs;
+  unsigned jobs = 2;
+  double seconds = 0;            // of this start; 0: until it is stopped
+  std::uint64_t executions = 0;  // of each pair, over all starts; 0: no limit
+  bool stop_when_found = false;  // end when every kind that specimens expect is confirmed
+  std::uint64_t seed = 1;
+  double hang_seconds = 60;  // a worker without a sign of life for so long is killed
+  ShrinkOptions shrink;
+  const volatile std::sig_atomic_t* stop = nullptr;
+};
+
+struct CampaignOutcome {
+  std::vector<StoredFinding> findings;  // of the pairs of this campaign, in order of key
+  std::vector<PairProgress> progress;   // of these pairs
+  std::vector<Incident> incidents;
+  double seconds = 0;                   // over all starts
+  std::vector<std::string> not_stored;  // texts of cases that the disk had no room for
+
+  // Pairs that could not be run.
+  [[nodiscard]] bool refused() const;
+};
+
+// Throws StoreError when the directory cannot be used.
+CampaignOutcome run_campaign(const CampaignOptions& options);
+
+// The table that ends a campaign: a line for each finding, then the pairs that met their
+// expectation, and what is left to do.
+std::string outcome_text(const CampaignOutcome& outcome, const CampaignOptions& options);
+
+// Each case of the outcome once, run again for its verdict, in processes of their own.  A case that
+// cannot be run is left out.
+std::vector<Report> reports_of(const CampaignOutcome& outcome, const CampaignOptions& options);
+
+}  // namespace warpcheck::campaign

@@ -1,0 +1,29 @@
+// What inputs of a pair have covered: the features that libFuzzer makes of the counters
+// (fuzz/feedback.hpp), kept by ourselves, because libFuzzer tells nobody.
+//
+// A feature is a counter and the order of magnitude that it reached: 1, 2, 3, 4-7, 8-15, 16-31,
+// 32-127, 128 and more.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "fuzz/feedback.hpp"
+
+namespace warpcheck::campaign {
+
+class Coverage {
+ public:
+  // The counters of one execution: fuzz::kCounters of them.  Returns how many features are new.
+  std::size_t add(std::span<const std::uint8_t> counters);
+
+  [[nodiscard]] std::size_t features() const { return features_; }
+
+ private:
+  std::array<std::uint8_t, fuzz::kCounters> reached_{};  // a bit for each magnitude
+  std::size_t features_ = 0;
+};
+
+}  // namespace warpcheck::campaign

@@ -1,0 +1,266 @@
+#include "campaign/failures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "campaign/corpus.hpp"
+#include "fuzz/entry.hpp"
+#include "harness/case_file.hpp"
+#include "harness/registry.hpp"
+#include "harness/replay.hpp"
+#include "harness/workers.hpp"
+
+namespace warpcheck::campaign {
+namespace fs = std::filesystem;
+namespace {
+
+FoundMessage found_in(const Report& report) {
+  return {.pair = report.a_case.pair->name(),
+          .case_text = case_text(record_of(report.a_case, report.verdict)),
+          .executions = report.search ? static_cast<std::int64_t>(report.search->trials) : 0,
+          .findings = shown_findings(report.verdict)};
+}
+
+// --- import -------------------------------------------------------------------------------------
+
+// In a worker: what the case shows now; of one that passes, what it recorded.
+Message try_case(const NamedBytes& entry) {
+  Message message;
+  try {
+    const CaseRecord record = parse_case(entry.bytes, entry.name, Registry::global());
+    TrialRunner runner;
+    const ReplayOutcome outcome = replay(record, runner);
+    const Verdict& verdict = outcome.report.verdict;
+    if (!verdict.refusals.empty()) {
+      message.refusal = fmt::format("{}: cannot be run: {}", entry.name, verdict.refusals.front());
+      return message;
+    }
+    if (verdict.failed()) {
+      message.found = found_in(outcome.report);
+      return message;
+    }
+    message.found =
+        FoundMessage{.pair = record.a_case.pair->name(), .case_text = entry.bytes, .fails = false};
+    for (const std::string& hash : record.classes) {
+      message.found->findings.push_back({hash, show_kinds(record.kinds), ""});
+    }
+    if (record.classes.empty()) {
+      message.error = fmt::format("{}: passes, and does not say what it once showed", entry.name);
+    }
+  } catch (const CaseFileError& error) {
+    message.error = error.what();
+  }
+  return message;
+}
+
+class Import {
+ public:
+  Import(const Directory& directory, Store& store)
+      : directory_(directory), store_(store), ledger_(directory, store, {}) {}
+
+  ImportOutcome run(const std::vector<NamedBytes>& entries, unsigned jobs,
+                    const volatile std::sig_atomic_t* stop) {
+    std::vector<const NamedBytes*> cases;
+    for (const NamedBytes& entry : entries) {
+      if (entry.name.ends_with(".case")) {
+        cases.push_back(&entry);
+      } else if (!import_corpus_entry(entry)) {
+        outcome_.messages.push_back(
+            fmt::format("left out: {}: neither a case nor a corpus entry", entry.name));
+      }
+    }
+    const auto results = run_tasks(
+        cases.size(), jobs,
+        [&](std::size_t i, const Emit& emit) { emit(text_of(try_case(*cases[i]))); }, stop);
+    for (std::size_t i = 0; i < cases.size(); ++i) take(*cases[i], results[i]);
+    ledger_.flush(store_.seconds());
+    return std::move(outcome_);
+  }
+
+ private:
+  void take(const NamedBytes& entry, const TaskResult& result) {
+    if (!result.finished) {
+      return set_aside(entry, fmt::format("{}: {}", entry.name, result.failure));
+    }
+    const Message message = message_of(result.lines.at(0));
+    if (!message.refusal.empty()) return set_aside(entry, message.refusal);
+    if (!message.error.empty()) return set_aside(entry, message.error);
+    const std::size_t added = ledger_.found(*message.found, store_.seconds()).size();
+    outcome_.added += added;
+    outcome_.known += added == 0 ? 1 : 0;
+  }
+
+  void set_aside(const NamedBytes& entry, const std::string& reason) {
+    const fs::path place = directory_.set_text_aside("import/" + entry.name, entry.bytes);
+    outcome_.messages.push_back(
+        fmt::format("damaged: {}; set aside as {}", reason, place.string()));
+  }
+
+  // coverage/PAIR/NAME, below whatever folder an archive has.  False: it is none.
+  bool import_corpus_entry(const NamedBytes& entry) {
+    const fs::path path = entry.name;
+    const std::string tier = path.parent_path().parent_path().filename().string();
+    const std::string pair = path.parent_path().filename().string();
+    if (tier != "coverage" && tier != "corpus") return false;
+    if (Registry::global().find(pair) == nullptr) return false;
+    const std::vector<std::uint8_t> bytes(entry.bytes.begin(), entry.bytes.end());
+    if (bytes.size() > kCorpusBytesMax) return false;
+    if (is_damaged_entry(path.filename().string(), bytes)) {
+      set_aside(entry, entry.name + ": its bytes are not those of its name");
+      return true;
+    }
+    fs::create_directories(directory_.corpus(pair));
+    save_corpus_entry(directory_.corpus(pair), bytes);
+    ++outcome_.coverage;
+    return true;
+  }
+
+  const Directory& directory_;
+  Store& store_;
+  Ledger ledger_;
+  ImportOutcome outcome_;
+};
+
+}  // namespace
+
+ImportOutcome import_case_files(const Directory& directory, Store& store, unsigned jobs,
+                                const volatile std::sig_atomic_t* stop) {
+  if (!fs::exists(directory.cases())) return {};
+  ArchiveContents contents = read_archive(directory.cases());
+  std::erase_if(contents.entries, [&](const NamedBytes& entry) {
+    const fs::path path = entry.name;
+    return path.extension() != ".case" ||
+           store.find({path.parent_path().filename().string(), path.stem().string()}).has_value();
+  });
+  if (contents.entries.empty()) return {};
+  return Import(directory, store).run(contents.entries, jobs, stop);
+}
+
+FailureDatabase::FailureDatabase(const fs::path& path)
+    : directory_(path), store_(open_store(directory_, messages_)) {}
+
+ImportOutcome FailureDatabase::import(const ArchiveContents& contents, unsigned jobs,
+                                      const volatile std::sig_atomic_t* stop) {
+  ImportOutcome outcome = Import(directory_, *store_).run(contents.entries, jobs, stop);
+  outcome.messages.insert(outcome.messages.begin(), contents.errors.begin(), contents.errors.end());
+  return outcome;
+}
+
+std::vector<NamedBytes> FailureDatabase::contents(const std::set<std::string>& tiers,
+                                                  const std::vector<const AnyPair*>& pairs) {
+  std::vector<NamedBytes> entries;
+  for (const StoredFinding& finding : store_->findings()) {
+    const bool wanted = std::ranges::count(pairs, finding.key.pair, &AnyPair::name) != 0;
+    const std::string tier(name_of(finding.tier));
+    if (!wanted || !tiers.contains(tier)) continue;
+    entries.push_back({fmt::format("{}/{}/{}.case", tier, finding.key.pair, finding.key.hash),
+                       finding.case_text});
+  }
+  if (!tiers.contains("coverage")) return entries;
+  for (const AnyPair* pair : pairs) {
+    for (const CorpusEntry& entry : read_corpus(directory_, pair->name()).entries) {
+      entries.push_back(
+          {fmt::format("coverage/{}/{}", pair->name(), entry.path.filename().string()),
+           {entry.bytes.begin(), entry.bytes.end()}});
+    }
+  }
+  return entries;
+}
+
+void FailureDatabase::add(const Report& report) {
+  Ledger ledger(directory_, *store_, {});
+  ledger.found(found_in(report), store_->seconds());
+  ledger.flush(store_->seconds());
+}
+
+// --- replay -------------------------------------------------------------------------------------
+
+ReplayedFailures FailureDatabase::replay(const std::vector<const AnyPair*>& pairs,
+                                         const std::string& cases, TrialRunner& runner,
+                                         const volatile std::sig_atomic_t* stop) {
+  ReplayedFailures outcome;
+  Ledger ledger(directory_, *store_, {});
+  const auto stopped = [stop] { return stop != nullptr && *stop != 0; };
+  for (const Tier tier : {Tier::crashing, Tier::regression}) {
+    for (const AnyPair* pair : pairs) {
+      if (!stopped()) replay_tier(tier, *pair, runner, ledger, outcome);
+    }
+  }
+  for (const AnyPair* pair : pairs) {
+    if (!stopped()) replay_coverage(*pair, cases, ledger, outcome);
+  }
+  ledger.flush(store_->seconds());
+  return outcome;
+}
+
+void FailureDatabase::replay_tier(Tier tier, const AnyPair& pair, TrialRunner& runner,
+                                  Ledger& ledger, ReplayedFailures& outcome) {
+  std::set<std::string> replayed;  // several findings may have one case
+  // As they are stored: what this replay moves to another tier is not replayed in that again.
+  for (const StoredFinding& finding : store_->findings()) {
+    if (finding.tier != tier || finding.key.pair != pair.name()) continue;
+    if (!replayed.insert(finding.case_text).second) continue;
+    const std::string path = directory_.case_path(finding.key).string();
+    try {
+      const CaseRecord record = parse_case(finding.case_text, path, Registry::global());
+      ReplayOutcome again = warpcheck::replay(record, runner);
+      ++outcome.replayed;
+      const Verdict& verdict = again.report.verdict;
+      if (!verdict.refusals.empty()) {
+        outcome.problems.push_back(
+            fmt::format("{} cannot be run: {}", path, verdict.refusals.front()));
+      } else if (verdict.failed()) {
+        again.report.replay_path = path;
+        outcome.failed_claims.insert(record.a_case.title());
+        ledger.found(found_in(again.report), store_->seconds());
+        outcome.failures.push_back(std::move(again.report));
+      } else if (tier == Tier::crashing) {
+        outcome.notes.push_back(
+            fmt::format("{} no longer fails: it is a regression test now", path));
+        for (const StoredFinding& same : store_->findings()) {
+          if (same.key.pair == pair.name() && same.case_text == finding.case_text) {
+            ledger.passes(same.key);
+          }
+        }
+      }
+    } catch (const CaseFileError& error) {
+      outcome.problems.push_back(error.what());
+    }
+  }
+}
+
+void FailureDatabase::replay_coverage(const AnyPair& pair, const std::string& cases, Ledger& ledger,
+                                      ReplayedFailures& outcome) {
+  Corpus corpus = read_corpus(directory_, pair.name());
+  outcome.problems.insert(outcome.problems.end(), corpus.messages.begin(), corpus.messages.end());
+  if (corpus.entries.empty()) return;
+  std::vector<std::uint8_t> counters(fuzz::kCounters);
+  fuzz::InputRunner inputs(pair, counters, {.build = {}, .warp_model = {}, .feedback = false});
+  std::set<std::string> known = ledger.known_places(pair.name());
+  for (const CorpusEntry& entry : corpus.entries) {
+    try {
+      const auto failed = inputs.run(entry.bytes);
+      ++outcome.replayed;
+      if (!failed) continue;
+      bool is_new = false;
+      for (const std::string& place : failure_class(failed->verdict).places) {
+        is_new |= known.insert(place).second;
+      }
+      if (!is_new) continue;
+      Report report = fuzz::shrink_and_save(*failed, fuzz::case_directory(cases, pair),
+                                            inputs.executions(), inputs.plain_runner());
+      outcome.failed_claims.insert(report.a_case.title());
+      ledger.found(found_in(report), store_->seconds());
+      outcome.failures.push_back(std::move(report));
+    } catch (const std::runtime_error& error) {
+      outcome.problems.push_back(fmt::format("{}: {}", entry.path.string(), error.what()));
+      return;
+    }
+  }
+}
+
+}  // namespace warpcheck::campaign

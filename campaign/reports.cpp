@@ -1,0 +1,45 @@
+// A campaign's findings as reports, for the printers that every command shares.
+#include <set>
+
+#include "campaign/campaign.hpp"
+#include "campaign/directory.hpp"
+#include "harness/case_file.hpp"
+#include "harness/registry.hpp"
+#include "harness/trial.hpp"
+#include "harness/workers.hpp"
+
+namespace warpcheck::campaign {
+
+std::vector<Report> reports_of(const CampaignOutcome& outcome, const CampaignOptions& options) {
+  const Directory directory(options.directory);
+  std::vector<const StoredFinding*> findings;
+  std::set<std::string> texts;
+  for (const StoredFinding& finding : outcome.findings) {
+    if (texts.insert(finding.case_text).second) findings.push_back(&finding);
+  }
+  const auto record = [&](std::size_t i) {
+    const StoredFinding& finding = *findings[i];
+    return parse_case(finding.case_text, directory.case_path(finding.key).string(),
+                      Registry::global());
+  };
+  // A case that takes its process along must not take this one.
+  const auto tried = run_tasks(
+      findings.size(), options.jobs,
+      [&](std::size_t i, const Emit&) { TrialRunner().run(record(i).a_case); }, nullptr);
+  std::vector<Report> reports;
+  TrialRunner runner;
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (!tried[i].finished) continue;
+    Report report;
+    report.a_case = record(i).a_case;
+    report.verdict = runner.run(report.a_case);
+    report.search = Report::Search{.trials = static_cast<std::uint64_t>(findings[i]->executions),
+                                   .shrinks = static_cast<std::uint64_t>(findings[i]->shrinks),
+                                   .complete = findings[i]->complete};
+    report.replay_path = directory.case_path(findings[i]->key).string();
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+}  // namespace warpcheck::campaign

@@ -1,0 +1,57 @@
+#include "campaign/scheduler.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace warpcheck::campaign {
+namespace {
+
+// A pair of which nothing is known yet is worth a try.
+double rate(const PairProgress& progress) { return (progress.gain + 1) / (progress.span + 1); }
+
+std::size_t draw_by_rate(std::span<const Arm> arms, const std::vector<std::size_t>& open,
+                         vgpu::Prng& prng) {
+  double total = 0;
+  for (const std::size_t i : open) total += rate(*arms[i].progress);
+  double drawn = total * static_cast<double>(prng.next() >> 11) * 0x1p-53;
+  for (const std::size_t i : open) {
+    drawn -= rate(*arms[i].progress);
+    if (drawn < 0) return i;
+  }
+  return open.back();
+}
+
+}  // namespace
+
+std::optional<std::size_t> choose_arm(std::span<const Arm> arms, std::int64_t slots,
+                                      vgpu::Prng& prng) {
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < arms.size(); ++i) {
+    if (arms[i].finished) continue;
+    if (!open.empty() && arms[i].workers < arms[open.front()].workers) open.clear();
+    if (open.empty() || arms[i].workers == arms[open.front()].workers) open.push_back(i);
+  }
+  if (open.empty()) return std::nullopt;
+  const auto seconds = [&](std::size_t i) { return arms[i].progress->seconds; };
+  for (const std::size_t i : open) {
+    if (arms[i].progress->slots == 0) return i;
+  }
+  const auto executions = [&](std::size_t i) { return arms[i].progress->executions; };
+  if (slots % (2 * kFloorEvery) == 0) return *std::ranges::min_element(open, {}, seconds);
+  if (slots % kFloorEvery == 0) return *std::ranges::min_element(open, {}, executions);
+  return draw_by_rate(arms, open, prng);
+}
+
+void account(PairProgress& progress, double seconds, double gain) {
+  const double kept = std::exp2(-seconds / kHalfLifeSeconds);
+  progress.seconds += seconds;
+  progress.gain = progress.gain * kept + gain;
+  progress.span = progress.span * kept + seconds;
+}
+
+std::uint64_t slot_seconds(const PairProgress& progress) {
+  return static_cast<std::uint64_t>(std::clamp(progress.seconds / 4, 1.0, 20.0));
+}
+
+}  // namespace warpcheck::campaign

@@ -1,0 +1,51 @@
+// Which pair is searched next: a bandit over new features per second, with a floor for every pair.
+//
+// To search many programs for a fixed time is the problem of Woo, Cha, Gottlieb and Brumley,
+// "Scheduling black-box mutational fuzzing", CCS 2013: time is dealt in epochs, and an epoch goes
+// to a program with a probability that grows with the rate at which it has paid.  What pays here
+// is new coverage, and findings.  As the rate of a pair falls while it is searched, old payments
+// are discounted (Garivier, Moulines, "On upper-confidence bound policies for switching bandit
+// problems", ALT 2011): of what a pair paid, half is forgotten with every minute of its own time.
+//
+//   1. a pair that was never searched, in order of name;
+//   2. every fourth time the floor: by turns the pair that was searched for the shortest time, and
+//      the one that was run the fewest times, as a slow pair has seen less for its time;
+//   3. else a pair drawn with probability in proportion to its rate.
+//
+// Pairs that fewer workers are on come before others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "campaign/store.hpp"
+#include "vgpu/schedule/prng.hpp"
+
+namespace warpcheck::campaign {
+
+inline constexpr std::int64_t kFloorEvery = 4;
+inline constexpr double kHalfLifeSeconds = 60;
+// What a finding is worth, in features.
+inline constexpr double kFindingGain = 100;
+
+struct Arm {
+  const PairProgress* progress = nullptr;
+  unsigned workers = 0;   // that search it now
+  bool finished = false;  // nothing is left to do for it
+};
+
+// Index of the arm to search next; `slots`: how many were dealt so far.  Nothing when all are
+// finished.
+std::optional<std::size_t> choose_arm(std::span<const Arm> arms, std::int64_t slots,
+                                      vgpu::Prng& prng);
+
+// Accounts for `seconds` of search that paid `gain`.
+void account(PairProgress& progress, double seconds, double gain);
+
+// How long the next slot of a pair should be: a quarter of its time so far, so that the corpus is
+// read seldom, within [1, 20].
+std::uint64_t slot_seconds(const PairProgress& progress);
+
+}  // namespace warpcheck::campaign

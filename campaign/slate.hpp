@@ -1,0 +1,47 @@
+// Memory that a worker shares with its parent: a sign of life, and the input it has in hand, which
+// is what is left of a worker that was killed.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "campaign/corpus.hpp"
+
+namespace warpcheck::campaign {
+
+struct Slate {
+  std::atomic<std::uint64_t> executions;  // trials, of whatever kind
+  std::atomic<std::uint64_t> features;    // new ones
+  std::atomic<std::uint64_t> entries;     // added to the corpus
+  std::atomic<std::uint32_t> input_bytes;
+  std::array<std::uint8_t, kCorpusBytesMax> input;
+
+  void begin_input(std::span<const std::uint8_t> bytes) {
+    const std::size_t size = std::min(bytes.size(), input.size());
+    std::copy_n(bytes.begin(), size, input.begin());
+    input_bytes.store(static_cast<std::uint32_t>(size));
+  }
+};
+
+// A slate in memory of its own, made before the worker is forked.
+class SharedSlate {
+ public:
+  SharedSlate();  // throws StoreError where there is no memory
+  ~SharedSlate();
+  SharedSlate(const SharedSlate&) = delete;
+  SharedSlate& operator=(const SharedSlate&) = delete;
+
+  Slate& operator*() const { return *slate_; }
+  Slate* operator->() const { return slate_; }
+  [[nodiscard]] std::string input() const;
+
+ private:
+  Slate* slate_;
+};
+
+}  // namespace warpcheck::campaign

@@ -1,0 +1,122 @@
+// What a campaign knows, on disk: its findings, and where its time went.
+//
+// One SQLite file.  Every change is one transaction in a write-ahead log that is synced before the
+// call returns, so a kill at any moment leaves the state of before or after it.  A full disk is an
+// error that can be tried again (sqlite.hpp: StoreFull).
+//
+//   finding   (pair, hash): hash_of() a finding is over its kind, space, kernel and source lines,
+//             so whatever shows the same defect of a pair is one row.  It has the case that showed
+//             it first, and the smallest one known.
+//   stage     found -> shrunk -> confirmed, or unconfirmed: its own case does not show it again
+//   tier      crashing: its case fails; regression: it did once
+//   progress  of a pair: trials, time, coverage, what the scheduler has learnt
+//   incident  a worker that crashed or hung, by pair and reason, with the input it had
+//
+// Texts of cases are stored beside their digest: a row that was damaged is known by it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "campaign/sqlite.hpp"
+
+namespace warpcheck::campaign {
+
+enum class Stage : std::uint8_t { found, shrunk, confirmed, unconfirmed };
+enum class Tier : std::uint8_t { crashing, regression };
+
+std::string_view name_of(Stage stage);
+std::string_view name_of(Tier tier);
+
+struct FindingKey {
+  std::string pair{};
+  std::string hash{};
+  friend auto operator<=>(const FindingKey&, const FindingKey&) = default;
+};
+
+struct StoredFinding {
+  FindingKey key{};
+  std::string kind{};   // "data-race"
+  std::string place{};  // vgpu::class_of(): what the hash is of; empty: not known
+  Tier tier = Tier::crashing;
+  Stage stage = Stage::found;
+  std::string case_text{};    // the smallest known
+  std::string found_text{};   // the first
+  double found_seconds = 0;   // of the campaign's time
+  std::int64_t found_at = 0;  // seconds since 1970
+  std::int64_t executions = 0;
+  std::int64_t shrinks = 0;
+  bool complete = false;       // nothing smaller fails; else shrinking used up its budget
+  std::int64_t shown = 0;      // by so many ...
+  std::int64_t schedules = 0;  // ... of so many schedules; 0: not classified yet
+  std::int64_t attempts = 0;   // workers that died of this stage
+  std::string remark{};        // why it is not shrunk, or not confirmed
+
+  // The case fails whatever the schedule, else only under some.
+  [[nodiscard]] bool reproducible() const { return schedules > 0 && shown == schedules; }
+};
+
+struct PairProgress {
+  std::string pair{};
+  std::int64_t slots = 0;
+  std::int64_t executions = 0;
+  double seconds = 0;
+  std::int64_t features = 0;  // of its corpus
+  std::int64_t entries = 0;   // in its corpus
+  double gain = 0, span = 0;  // discounted new features, and the seconds they took
+  std::string refusal{};      // why it cannot be run; empty: it can
+};
+
+struct Incident {
+  std::string pair{};
+  std::string what{};   // "killed by signal 11 (Segmentation fault)", "hung for 60 s"
+  std::string input{};  // bytes; empty: not known
+  std::int64_t count = 1;
+};
+
+class Store {
+ public:
+  // Opens or creates `path` and checks it whole.  Throws StoreDamaged when it is not, StoreError
+  // when it is another program's, or of a newer warpcheck.
+  explicit Store(const std::filesystem::path& path);
+
+  // Changes of one transaction.
+  class Change {
+   public:
+    explicit Change(Store& store) : database_(store.database_), transaction_(store.database_) {}
+    void commit() { transaction_.commit(); }
+
+    // Returns whether it is new; a known one stays as it is.
+    bool add(const StoredFinding& finding);
+    // All columns but the key and those of its discovery.
+    void update(const StoredFinding& finding);
+    void remove(const FindingKey& key);
+    void save(const PairProgress& progress);
+    void add(const Incident& incident);  // counts, where it is known
+    void set_seconds(double seconds);    // of the campaign, over all its starts
+
+   private:
+    Database& database_;
+    Transaction transaction_;
+  };
+
+  // In order of pair and discovery.  Rows whose texts do not match their digests are not among
+  // them: damaged().
+  [[nodiscard]] std::vector<StoredFinding> findings();
+  [[nodiscard]] std::vector<StoredFinding> damaged();
+  [[nodiscard]] std::optional<StoredFinding> find(const FindingKey& key);
+  [[nodiscard]] std::vector<PairProgress> progress();
+  [[nodiscard]] std::vector<Incident> incidents();
+  [[nodiscard]] double seconds();
+
+ private:
+  friend class Change;
+  std::vector<StoredFinding> read_findings(bool damaged);
+
+  Database database_;
+};
+
+}  // namespace warpcheck::campaign

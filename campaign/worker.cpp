@@ -1,0 +1,237 @@
+#include "campaign/worker.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <utility>
+
+#include "campaign/coverage.hpp"
+#include "fuzz/entry.hpp"
+#include "fuzz/libfuzzer.hpp"
+#include "harness/case_file.hpp"
+#include "harness/trial.hpp"
+#include "vgpu/schedule/strategies.hpp"
+
+namespace warpcheck::campaign {
+namespace {
+
+// Ctrl-C reaches the whole process group; the parent is the one who ends workers, and they end
+// with it.
+void become_worker() {
+  std::signal(SIGINT, SIG_IGN);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() == 1) std::_Exit(1);  // it was faster
+}
+
+// --- search -------------------------------------------------------------------------------------
+
+class Search {
+ public:
+  Search(const SearchTask& task, Slate& slate, const Emit& emit)
+      : task_(task),
+        slate_(slate),
+        emit_(emit),
+        corpus_(std::filesystem::absolute(task.directory->corpus(task.pair->name()))),
+        known_(task.known),
+        runner_(*task.pair, fuzz::libfuzzer_counters()) {
+    fuzz::set_mutation_shape(runner_.shape());
+  }
+
+  // Runs the corpus, shortest entries first, and drops those that cover nothing new: greedy set
+  // cover by size.  What one is dropped for is always shorter, so workers that do this at the same
+  // time do not drop each other's reasons.
+  std::vector<std::string> merge_corpus() {
+    Corpus corpus = read_corpus(*task_.directory, task_.pair->name());
+    for (std::string& remark : corpus.messages) emit_(text_of({.remark = std::move(remark)}));
+    std::vector<std::string> names;
+    for (const CorpusEntry& entry : corpus.entries) {
+      std::ranges::fill(fuzz::libfuzzer_counters(), std::uint8_t{0});
+      if (run_trial(entry.bytes) != 0) {
+        names.push_back(entry.path.filename().string());
+      } else {
+        std::error_code gone;
+        std::filesystem::remove(entry.path, gone);
+      }
+    }
+    entries_ = names.size();
+    return names;
+  }
+
+  // An error (a kernel that cannot be run, a full disk) ends the search.
+  void run_input(std::span<const std::uint8_t> bytes) {
+    try {
+      const std::size_t features = run_trial(bytes);
+      if (features == 0) return;
+      save_corpus_entry(corpus_, bytes);
+      ++entries_;
+      slate_.features += features;
+      ++slate_.entries;
+    } catch (const CaseFileError& error) {
+      end({.error = error.what()});
+    } catch (const std::runtime_error& error) {
+      end({.refusal = error.what()});
+    }
+  }
+
+  [[noreturn]] void end(Message message) {
+    message.searched = SearchedMessage{static_cast<std::int64_t>(coverage_.features()),
+                                       static_cast<std::int64_t>(entries_)};
+    emit_(text_of(message));
+    std::_Exit(0);  // static objects belong to the parent
+  }
+
+ private:
+  // Returns how many features are new.
+  std::size_t run_trial(std::span<const std::uint8_t> bytes) {
+    slate_.begin_input(bytes);
+    const auto failed = runner_.run(bytes);
+    ++slate_.executions;
+    if (failed) tell(*failed);
+    return coverage_.add(fuzz::libfuzzer_counters());
+  }
+
+  void tell(const fuzz::FailedInput& failed) {
+    bool is_new = false;
+    for (const std::string& place : failure_class(failed.verdict).places) {
+      is_new |= known_.insert(place).second;
+    }
+    if (!is_new) return;
+    emit_(text_of(
+        {.found = FoundMessage{.pair = task_.pair->name(),
+                               .case_text = case_text(record_of(failed.a_case, failed.verdict)),
+                               .executions = static_cast<std::int64_t>(runner_.executions()),
+                               .findings = shown_findings(failed.verdict)}}));
+  }
+
+  const SearchTask& task_;
+  Slate& slate_;
+  const Emit& emit_;
+  std::filesystem::path corpus_;
+  std::set<std::string> known_;
+  fuzz::InputRunner runner_;
+  Coverage coverage_;
+  std::size_t entries_ = 0;
+};
+
+// libFuzzer's callback and the end of the process know no context.
+Search* the_search = nullptr;
+
+// --- shrink and confirm -------------------------------------------------------------------------
+
+// The virtual GPU, with a sign of life for each trial.
+class BeatingEngine final : public Engine {
+ public:
+  explicit BeatingEngine(Slate& slate) : slate_(slate) {}
+  TrialResult run(const TrialSettings& settings, FunctionRef<void()> body) override {
+    ++slate_.executions;
+    return virtual_gpu().run(settings, body);
+  }
+
+ private:
+  Slate& slate_;
+};
+
+Case case_of(const StoredFinding& finding) {
+  return parse_case(finding.case_text, finding.key.hash + ".case", Registry::global()).a_case;
+}
+
+bool shows(const Verdict& verdict, const std::string& hash) {
+  return std::ranges::any_of(verdict.findings, [&](const vgpu::Finding& finding) {
+    return finding.severity == vgpu::Severity::error && vgpu::hash_of(finding) == hash;
+  });
+}
+
+}  // namespace
+
+std::vector<ShownFinding> shown_findings(const Verdict& verdict) {
+  std::vector<ShownFinding> shown;
+  for (const vgpu::Finding& finding : verdict.findings) {
+    if (finding.severity != vgpu::Severity::error) continue;
+    ShownFinding one{vgpu::hash_of(finding), std::string(vgpu::name_of(finding.kind)),
+                     vgpu::class_of(finding)};
+    if (std::ranges::find(shown, one.hash, &ShownFinding::hash) == shown.end()) {
+      shown.push_back(std::move(one));
+    }
+  }
+  return shown;
+}
+
+void search(const SearchTask& task, Slate& slate, const Emit& emit) {
+  become_worker();
+  Search search(task, slate, emit);
+  the_search = &search;
+  std::atexit([] { the_search->end({}); });
+  std::vector<std::string> arguments = fuzz::search_arguments(task.seed);
+  arguments.push_back(fmt::format("-max_total_time={}", task.seconds));
+  // A crash ends the process as the signal that it is; the parent has the input from the slate.
+  for (const char* signal : {"segv", "bus", "abrt", "ill", "fpe"}) {
+    arguments.push_back(fmt::format("-handle_{}=0", signal));
+  }
+  try {
+    const std::filesystem::path corpus = task.directory->corpus(task.pair->name());
+    std::filesystem::create_directories(corpus);
+    const std::vector<std::string> seeds = search.merge_corpus();
+    if (task.executions != 0) {
+      arguments.push_back(fmt::format("-runs={}", task.executions + seeds.size()));
+    }
+    if (!seeds.empty()) arguments.push_back(fmt::format("-seed_inputs={}", fmt::join(seeds, ",")));
+    // Names of entries have no comma; the path to them may.
+    std::filesystem::current_path(corpus);
+  } catch (const std::filesystem::filesystem_error& error) {
+    search.end({.error = error.what()});
+  } catch (const std::runtime_error& error) {
+    search.end({.refusal = error.what()});
+  }
+  fuzz::silence_libfuzzer();
+  fuzz::run_libfuzzer(arguments,
+                      [](std::span<const std::uint8_t> bytes) { the_search->run_input(bytes); });
+}
+
+void shrink_finding(const StoredFinding& finding, const ShrinkOptions& options, Slate& slate,
+                    const Emit& emit) {
+  become_worker();
+  BeatingEngine engine(slate);
+  TrialRunner runner(engine);
+  ShrinkOptions all = options;
+  all.places = {finding.place};
+  const ShrunkCase shrunk = shrink(case_of(finding), runner, all);
+  ShrunkMessage message{.kept = shrunk.kept,
+                        .case_text = {},
+                        .shrinks = static_cast<std::int64_t>(shrunk.shrinks),
+                        .complete = shrunk.complete,
+                        .findings = shown_findings(shrunk.verdict)};
+  if (shrunk.kept) message.case_text = case_text(record_of(shrunk.a_case, shrunk.verdict));
+  emit(text_of({.shrunk = std::move(message)}));
+}
+
+void confirm_finding(const StoredFinding& finding, Slate& slate, const Emit& emit) {
+  constexpr std::int64_t kSchedules = 20;
+  constexpr std::uint64_t kStepsMax = 100'000'000;  // a hang takes as many as it may
+  become_worker();
+  BeatingEngine engine(slate);
+  TrialRunner runner(engine);
+  Case a_case = case_of(finding);
+  ConfirmedMessage message;
+  message.confirmed = shows(runner.run(a_case), finding.key.hash);
+  std::uint64_t steps = 0;
+  for (std::int64_t i = 0; i < kSchedules && steps < kStepsMax; ++i) {
+    // The default schedule, then two kinds of random ones by turns.
+    a_case.schedule = vgpu::Schedule{};
+    if (i > 0) {
+      a_case.schedule =
+          StrategyChoice{i % 2 == 0 ? "random" : "pct", static_cast<std::uint64_t>(i)};
+    }
+    const Verdict verdict = runner.run(a_case);
+    steps += verdict.steps;
+    ++message.schedules;
+    message.shown += shows(verdict, finding.key.hash) ? 1 : 0;
+  }
+  emit(text_of({.confirmed = message}));
+}
+
+}  // namespace warpcheck::campaign

@@ -1,0 +1,79 @@
+// warpcheck campaign: many pairs searched for hours (campaign/).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <thread>
+
+#include "campaign/campaign.hpp"
+#include "harness/cli.hpp"
+
+namespace warpcheck {
+namespace {
+
+struct Arguments {
+  campaign::CampaignOptions campaign;
+  std::string directory;
+  std::vector<std::string> pairs;
+  std::string json;
+};
+
+int run_campaign_command(const Arguments& arguments) {
+  campaign::CampaignOptions options = arguments.campaign;
+  options.directory = arguments.directory;
+  options.pairs = pairs_named(arguments.pairs);
+  if (options.stop_when_found && std::ranges::all_of(options.pairs, &AnyPair::clean)) {
+    throw UsageError("--stop-when-found: none of these pairs is known to have a defect");
+  }
+  options.stop = watch_interrupts();
+  // A limit on file sizes is a full disk, and not the end.
+  std::signal(SIGXFSZ, SIG_IGN);
+  const campaign::CampaignOutcome outcome = campaign::run_campaign(options);
+  for (const std::string& text : outcome.not_stored) {
+    complain("this case could not be stored:\n" + text);
+  }
+  print(campaign::outcome_text(outcome, options));
+  if (!arguments.json.empty()) write_json(arguments.json, campaign::reports_of(outcome, options));
+  if (!outcome.not_stored.empty() || outcome.refused()) return kCannot;
+  if (*options.stop != 0) return kInterrupted;
+  return outcome.findings.empty() && outcome.incidents.empty() ? kNothingFound : kFindings;
+}
+
+}  // namespace
+
+void add_campaign_command(CLI::App& app, Run& run) {
+  CLI::App* command = app.add_subcommand(
+      "campaign", "Search many pairs for hours; goes on where it was stopped or killed");
+  const auto arguments = std::make_shared<Arguments>();
+  campaign::CampaignOptions& campaign = arguments->campaign;
+  campaign.jobs = std::max(1u, std::thread::hardware_concurrency());
+  command->add_option("DIR", arguments->directory, "Where it keeps everything")->required();
+  command->add_option("--pairs", arguments->pairs, "Only these")->delimiter(',');
+  command->add_option("--jobs", campaign.jobs, "Worker processes")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seconds", campaign.seconds, "End after so long; 0: until Ctrl-C")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--runs", campaign.executions,
+                   "End when each pair was run so often, in all, and what was found is shrunk")
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("--stop-when-found", campaign.stop_when_found,
+                    "End when every kind that is expected of these pairs is confirmed");
+  command->add_option("--seed", campaign.seed, "Where the search begins")->capture_default_str();
+  command->add_option("--shrink-trials", campaign.shrink.trials_max, "Of each finding at most")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--hang-seconds", campaign.hang_seconds,
+                   "Kill a worker that completes no trial for so long")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--json", arguments->json, "Write the findings to this file");
+  command->callback(
+      [&run, arguments] { run = [arguments] { return run_campaign_command(*arguments); }; });
+}
+
+}  // namespace warpcheck
