@@ -283,6 +283,27 @@ CaseRecord record_from(const Json& json, Registry& registry) {
   throw CaseFileError(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(errno)));
 }
 
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+// A device or a pipe takes the bytes; renaming a file over it would replace it.
+void write_in_place(const std::filesystem::path& path, std::string_view text) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) throw_system_error("write", path);
+  const bool written = write_all(file, text);
+  const int reason = errno;
+  if (::close(file) == 0 && written) return;
+  errno = reason;
+  throw_system_error("write", path);
+}
+
 // Bytes that are not UTF-8 or control characters must not reach a one-line message.
 std::string one_line(std::string text) {
   for (char& c : text) {
@@ -368,6 +389,9 @@ void write_case(const std::filesystem::path& path, const CaseRecord& record) {
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
   std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (exists(status) && !is_regular_file(status)) return write_in_place(path, text);
+  error.clear();
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
   if (error) {
     throw CaseFileError(fmt::format("cannot make the directory {}: {}", path.parent_path().string(),
@@ -384,12 +408,7 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
     errno = reason;
     throw_system_error("write", path);
   };
-  while (!text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail();
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (!write_all(file, text)) fail();
   if (::fsync(file) != 0 && errno != EINVAL) fail();
   if (::close(file) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0) {
     const int reason = errno;
