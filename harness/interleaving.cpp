@@ -68,6 +68,10 @@ std::string show_lanes(std::uint32_t lanes) {
   return text;
 }
 
+std::string show(const vgpu::WarpId& warp) {
+  return fmt::format("block {} warp {}", warp.block, warp.warp);
+}
+
 // One picture: of the steps of a log that its rows take part in.
 class Drawing {
  public:
@@ -168,16 +172,15 @@ class Drawing {
     }
     const vgpu::AccessSide at = vgpu::side_at("", {.program = step.program, .pc = step.pc});
     return {.label = at.line == 0 ? "?" : fmt::format("{}", at.line),
-            .text = fmt::format("{}:{}  {}  block {} warp {} lanes {}", repository_path(at.file),
-                                at.line, at.ptx, step.warp.block, step.warp.warp,
-                                show_lanes(step.lanes)),
+            .text = fmt::format("{}:{}  {}  {} lanes {}", repository_path(at.file), at.line, at.ptx,
+                                show(step.warp), show_lanes(step.lanes)),
             .marks = {}};
   }
 
   Interleaving with_warp_rows() {
     Interleaving picture;
     for (const vgpu::WarpId& warp : warps_) {
-      picture.rows.push_back(fmt::format("block {} warp {}", warp.block, warp.warp));
+      picture.rows.push_back(show(warp));
     }
     for (const std::size_t number : columns_) {
       Interleaving::Step column = describe(number);
@@ -223,6 +226,7 @@ class Drawing {
 
   Interleaving with_lane_rows() {
     Interleaving picture;
+    picture.of = show(*warps_.begin());
     lane_sets_ = lane_sets();
     for (const std::uint32_t lanes : lane_sets_) {
       picture.rows.push_back(

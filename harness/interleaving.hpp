@@ -43,6 +43,7 @@ struct Interleaving {
     friend bool operator==(const Point&, const Point&) = default;
   };
 
+  std::string of;                 // what rows of lanes are of: "block 1 warp 0"
   std::vector<std::string> rows;  // "lane 2", "lanes 3-31", "block 1 warp 0"
   std::vector<Step> steps;
   // Of the finding's device sides, in their order.  A side that the steps do not show is missing.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <pugixml.hpp>
+#include <set>
 #include <sstream>
 
 #include "harness/finding_help.hpp"
@@ -111,7 +112,13 @@ class Page {
       add(head, "th", name);
     }
     pugi::xml_node rows = add(table, "tbody");
-    for (const Claim& claim : run_.claims) {
+    // What did not pass comes first.
+    std::vector<const Claim*> claims;
+    for (const Claim& claim : run_.claims) claims.push_back(&claim);
+    std::ranges::stable_sort(
+        claims, {}, [](const Claim* claim) { return claim->status == Claim::Status::passed; });
+    for (const Claim* each : claims) {
+      const Claim& claim = *each;
       pugi::xml_node row = add(rows, "tr", {}, name_of(claim.status));
       add(row, "td", claim.case_file.empty() ? claim.title() : claim.case_file);
       add(row, "td", claim.expects.empty() ? "clean" : show_kinds(claim.expects));
@@ -170,12 +177,16 @@ class Page {
     write_others(fold, one);
   }
 
+  // "kernels/scan.cu:14, 22"
   static std::string places_of(const vgpu::Finding& finding) {
     std::string text;
+    std::set<std::pair<std::string, std::uint32_t>> told;
+    std::string file;
     for (const vgpu::AccessSide& side : finding.accesses) {
-      if (side.line == 0) continue;
-      const std::string place = fmt::format("{}:{}", side.file, side.line);
-      if (text.find(place) == std::string::npos) text += (text.empty() ? "" : ", ") + place;
+      if (side.line == 0 || !told.insert({side.file, side.line}).second) continue;
+      const std::string place = side.file == file ? "" : side.file + ":";
+      text += fmt::format("{}{}{}", text.empty() ? "" : ", ", place, side.line);
+      file = side.file;
     }
     return text;
   }

@@ -80,8 +80,18 @@ Json fallback_location(const vgpu::Finding& finding, const Report& report) {
           {"message", text_json("the case that shows it")}};
 }
 
+// The first sentence is all that a viewer may show.
 std::string message_of(const vgpu::Finding& finding, const Report& report) {
-  std::string text = finding_text(finding);
+  std::string text{vgpu::name_of(finding.kind)};
+  if (!finding.space.empty()) text += fmt::format(" on {} memory", finding.space);
+  if (!finding.object.empty()) text += " " + finding.object;
+  if (!finding.message.empty()) text += ": " + finding.message;
+  text += ".\n";
+  for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
+    const vgpu::AccessSide& side = finding.accesses[i];
+    const std::string place = has_place(side) ? fmt::format(", {}:{}", side.file, side.line) : "";
+    text += sentence_of(side, i + 1) + place + "\n";
+  }
   if (!report.replay_path.empty()) text += "replay: warpcheck replay " + report.replay_path + "\n";
   return text;
 }

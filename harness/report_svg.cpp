@@ -43,12 +43,15 @@ const char* letter_of(Mark mark) {
 
 class Picture {
  public:
-  Picture(pugi::xml_node parent, const Interleaving& data) : data_(data) {
-    std::size_t letters = 0;
+  Picture(pugi::xml_node parent, const Interleaving& data, const std::string& missing_order)
+      : data_(data), missing_order_(missing_order) {
+    std::size_t letters = data.of.size();
     for (const std::string& row : data.rows) letters = std::max(letters, row.size());
     left_ = 12 + kLetterWidth * static_cast<int>(letters);
-    const int width = left_ + kCellWidth * static_cast<int>(data.steps.size()) + 12;
-    const int height = bottom() + kFooter;
+    const int grid = kCellWidth * static_cast<int>(data.steps.size());
+    const int sentence = kLetterWidth * static_cast<int>(missing_order.size());
+    const int width = left_ + std::max(grid, sentence) + 12;
+    const int height = bottom() + (shown_sides().size() == 2 ? kFooter : 8);
     svg_ = parent.append_child("svg");
     set(svg_, "class", "interleaving");
     set(svg_, "width", width);
@@ -58,10 +61,10 @@ class Picture {
     set(svg_, "aria-label", "interleaving: rows are threads, columns are steps");
   }
 
-  void draw(const std::string& missing_order) {
+  void draw() {
     draw_rows();
     for (std::size_t step = 0; step < data_.steps.size(); ++step) draw_step(step);
-    draw_missing_order(missing_order);
+    draw_missing_order();
     for (std::size_t side = 0; side < data_.sides.size(); ++side) draw_side(side);
   }
 
@@ -98,7 +101,16 @@ class Picture {
   }
   [[nodiscard]] int bottom() const { return y_of(data_.rows.size()); }
 
+  [[nodiscard]] std::vector<Interleaving::Point> shown_sides() const {
+    std::vector<Interleaving::Point> points;
+    for (const auto& side : data_.sides) {
+      if (side) points.push_back(*side);
+    }
+    return points;
+  }
+
   void draw_rows() {
+    text(6, kCaptionHeight - 8, "caption", data_.of);
     for (std::size_t row = 0; row < data_.rows.size(); ++row) {
       const int middle = y_of(row) + kCellHeight / 2;
       text(6, middle + 4, "row", data_.rows[row]);
@@ -139,11 +151,8 @@ class Picture {
 
   // A broken line between the two sides, past the lower edge of the grid: what should have been an
   // arrow.
-  void draw_missing_order(const std::string& missing_order) {
-    std::vector<Interleaving::Point> points;
-    for (const auto& side : data_.sides) {
-      if (side) points.push_back(*side);
-    }
+  void draw_missing_order() {
+    const std::vector<Interleaving::Point> points = shown_sides();
     if (points.size() != 2) return;
     const int y = bottom() + 14;
     const int x1 = x_of(points[0].step) + kCellWidth / 2;
@@ -155,7 +164,7 @@ class Picture {
     line(x1, y_of(points[0].row) + kCellHeight, x1, y, "missing");
     line(x1, y, x2, y, "missing");
     line(x2, y, x2, y_of(points[1].row) + kCellHeight, "missing");
-    text(left_, y + 20, "why", missing_order);
+    text(left_, y + 20, "why", missing_order_);
   }
 
   void draw_side(std::size_t side) {
@@ -178,6 +187,7 @@ class Picture {
   }
 
   const Interleaving& data_;
+  const std::string& missing_order_;
   pugi::xml_node svg_;
   int left_ = 0;
 };
@@ -186,7 +196,7 @@ class Picture {
 
 void append_svg(pugi::xml_node parent, const Interleaving& picture,
                 const std::string& missing_order) {
-  Picture(parent, picture).draw(missing_order);
+  Picture(parent, picture, missing_order).draw();
 }
 
 }  // namespace warpcheck

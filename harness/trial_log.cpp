@@ -170,6 +170,8 @@ void TrialLog::add_decision(const vgpu::Decision& decision) {
 
 void TrialLog::on_sync(const vgpu::Sync& sync) {
   if (sync.kind == vgpu::Sync::Kind::kernel_start) {
+    grid_ = sync.grid;
+    block_ = sync.block;
     threads_of_launch_.push_back(static_cast<std::uint32_t>(sync.block.count()));
     for (Target& target : targets_) target.begin_launch(sync);
   } else if (sync.kind == vgpu::Sync::Kind::barrier_complete) {
@@ -227,6 +229,16 @@ void TrialLog::on_trap(const vgpu::Trap& trap) {
 
 void TrialLog::on_heap_free(const vgpu::HeapFree& free) {
   add_event(*free.program, free.place, free.pc, 1u << free.lane);
+}
+
+void TrialLog::on_allocate(const vgpu::Allocation& allocation) {
+  const vgpu::CodePlace& at = allocation.allocated_at;
+  if (at.program == nullptr) return;
+  const std::uint32_t thread = linear(at.thread, block_);
+  vgpu::WarpPlace place;
+  place.block = linear(at.block, grid_);
+  place.warp = thread / kWarpLanes;
+  add_event(*at.program, place, at.pc, 1u << thread % kWarpLanes);
 }
 
 std::optional<vgpu::Choice> LoggedStrategy::decide(const vgpu::SchedulePoint& point) {

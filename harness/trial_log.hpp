@@ -58,6 +58,7 @@ class TrialLog final : public vgpu::Observer {
   void on_step_limit(const vgpu::StepLimit& limit) override;
   void on_trap(const vgpu::Trap& trap) override;
   void on_heap_free(const vgpu::HeapFree& free) override;
+  void on_allocate(const vgpu::Allocation& allocation) override;
 
  private:
   struct Target;  // a finding that is looked for
@@ -71,6 +72,7 @@ class TrialLog final : public vgpu::Observer {
   std::vector<LogStep> steps_;
   std::vector<vgpu::Decision> decisions_;
   std::vector<std::uint32_t> threads_of_launch_;  // of a block
+  vgpu::Dim3 grid_, block_;                       // of the running launch
   std::vector<Target> targets_;
 };
 
