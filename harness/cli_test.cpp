@@ -152,6 +152,36 @@ TEST_F(Cli, WhatCannotBeWrittenIsSaidAndTheReportIsStillPrinted) {
   EXPECT_EQ(run("list > /dev/full").status, 2);
 }
 
+TEST_F(Cli, AReportThatCannotBeWrittenDoesNotKeepTheOthers) {
+  const std::string check = std::string("check ") + kPair + " --trials 20";
+  const Outcome full = run(check + " --html /dev/full --json found.json --junit found.xml");
+  EXPECT_EQ(full.status, 2) << full.out;
+  EXPECT_NE(full.out.find("warpcheck: cannot write /dev/full: No space left"), std::string::npos);
+  EXPECT_NE(full.out.find("FAIL scan_hillis_steele_published"), std::string::npos);
+  EXPECT_TRUE(fs::is_character_file("/dev/full")) << "a device is not replaced by a file";
+  EXPECT_EQ(nlohmann::json::parse(read("found.json"))["schema"], "warpcheck-report/1");
+  EXPECT_NE(read("found.xml").find("</testsuites>"), std::string::npos);
+
+  std::ofstream(directory_ / "file") << "x";
+  EXPECT_EQ(run(check + " --sarif file/found.sarif").status, 2);
+  EXPECT_EQ(read("file"), "x");
+}
+
+TEST_F(Cli, AReportThatNamesNoFileOfItsOwnIsRefusedBeforeAnythingRuns) {
+  fs::create_directory(directory_ / "reports");
+  for (const std::string command : {"check", "hunt", "replay x.case", "shrink x.case -o y.case"}) {
+    expect_one_line_error(run(command + " --html reports"), "--html reports: a directory");
+    expect_one_line_error(run(command + " --json a --lcov ./a"),
+                          "--lcov ./a: another format goes to this file");
+  }
+}
+
+TEST_F(Cli, ReportsGoToAPipe) {
+  const Outcome outcome = run(std::string(
+      "check scan_hillis_steele --trials 5 --junit /dev/stdout | grep -c '</testsuites>'"));
+  EXPECT_EQ(outcome.out, "1\n");
+}
+
 TEST_F(Cli, HuntIsTheSameWithOneProcessAndWithThree) {
   const std::string hunt = std::string("hunt --pairs scan_hillis_steele,") + kPair +
                            " --trials 20 --json hunt.json --jobs ";

@@ -27,6 +27,11 @@ bool is_largest_float(double magnitude) {
   return magnitude < 2 * double{FLT_MAX} && static_cast<float>(magnitude) == FLT_MAX;
 }
 
+template <class T, class... Bounds>
+bool is_one_of(T value, Bounds... bounds) {
+  return ((value == static_cast<T>(bounds)) || ...);
+}
+
 // What is special about a value by itself, whatever stands beside it.
 std::string extreme_of(const Json& value) {
   if (value.is_string()) {
@@ -43,17 +48,18 @@ std::string extreme_of(const Json& value) {
     return "";
   }
   if (value.is_number_integer()) {
-    const auto is = [&](auto bound) { return value == Json(bound); };
-    if (is(std::numeric_limits<std::int32_t>::min()) ||
-        is(std::numeric_limits<std::int64_t>::min())) {
-      return "smallest of its type";
+    if (value.get<std::int64_t>() < 0 && !value.is_number_unsigned()) {
+      return is_one_of(value.get<std::int64_t>(), std::numeric_limits<std::int32_t>::min(),
+                       std::numeric_limits<std::int64_t>::min())
+                 ? "smallest of its type"
+                 : "";
     }
-    if (is(std::numeric_limits<std::int32_t>::max()) ||
-        is(std::numeric_limits<std::uint32_t>::max()) ||
-        is(std::numeric_limits<std::int64_t>::max()) ||
-        is(std::numeric_limits<std::uint64_t>::max())) {
-      return "largest of its type";
-    }
+    return is_one_of(value.get<std::uint64_t>(), std::numeric_limits<std::int32_t>::max(),
+                     std::numeric_limits<std::uint32_t>::max(),
+                     std::numeric_limits<std::int64_t>::max(),
+                     std::numeric_limits<std::uint64_t>::max())
+               ? "largest of its type"
+               : "";
   }
   return "";
 }
