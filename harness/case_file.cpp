@@ -293,9 +293,36 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
-// A device or a pipe takes the bytes; renaming a file over it would replace it.
+// Whether the bytes are for whoever has the file open: a device, a pipe, or one of the links that
+// the system keeps in their place (/dev/stdout, /proc/self/fd/1).  Renaming a file over these
+// would replace them for every program.
+bool stands_for_open_file(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (exists(status) && !is_regular_file(status)) return true;
+  if (!is_symlink(std::filesystem::symlink_status(path, error))) return false;
+  const std::string place = std::filesystem::absolute(path, error).lexically_normal().string();
+  return place.starts_with("/dev/") || place.starts_with("/proc/");
+}
+
+// The file that a link leads to, or the path itself.
+std::filesystem::path followed(std::filesystem::path path) {
+  constexpr int kLinksMax = 40;  // as Linux has it
+  std::error_code error;
+  for (int links = 0; !stands_for_open_file(path); ++links) {
+    if (!is_symlink(std::filesystem::symlink_status(path, error))) break;
+    if (links == kLinksMax) {
+      errno = ELOOP;
+      throw_system_error("write", path);
+    }
+    path = path.parent_path() / std::filesystem::read_symlink(path, error);
+  }
+  return path;
+}
+
+// What the file holds already stays: it may be our own standard output.
 void write_in_place(const std::filesystem::path& path, std::string_view text) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (file < 0) throw_system_error("write", path);
   const bool written = write_all(file, text);
   const int reason = errno;
@@ -387,11 +414,10 @@ void write_case(const std::filesystem::path& path, const CaseRecord& record) {
   write_file_atomically(path, case_text(record));
 }
 
-void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
+void write_file_atomically(const std::filesystem::path& given, std::string_view text) {
+  const std::filesystem::path path = followed(given);
+  if (stands_for_open_file(path)) return write_in_place(path, text);
   std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (exists(status) && !is_regular_file(status)) return write_in_place(path, text);
-  error.clear();
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
   if (error) {
     throw CaseFileError(fmt::format("cannot make the directory {}: {}", path.parent_path().string(),

@@ -29,8 +29,12 @@ class Cli : public testing::Test {
   void TearDown() override { fs::remove_all(directory_); }
 
   Outcome run(const std::string& arguments) const {
-    const std::string command =
-        "cd '" + directory_.string() + "' && " WARPCHECK_PROGRAM " " + arguments + " 2>&1";
+    return shell(WARPCHECK_PROGRAM " " + arguments);
+  }
+
+  // In the test's directory.
+  Outcome shell(const std::string& line) const {
+    const std::string command = "cd '" + directory_.string() + "' && " + line + " 2>&1";
     Outcome outcome;
     std::FILE* pipe = ::popen(command.c_str(), "r");
     std::array<char, 4096> bytes{};
@@ -154,11 +158,12 @@ TEST_F(Cli, WhatCannotBeWrittenIsSaidAndTheReportIsStillPrinted) {
 
 TEST_F(Cli, AReportThatCannotBeWrittenDoesNotKeepTheOthers) {
   const std::string check = std::string("check ") + kPair + " --trials 20";
-  const Outcome full = run(check + " --html /dev/full --json found.json --junit found.xml");
+  const Outcome full =
+      run(check + " --html /proc/self/fd/9 --json found.json --junit found.xml 9>/dev/full");
   EXPECT_EQ(full.status, 2) << full.out;
-  EXPECT_NE(full.out.find("warpcheck: cannot write /dev/full: No space left"), std::string::npos);
+  EXPECT_NE(full.out.find("warpcheck: cannot write /proc/self/fd/9: No space left"),
+            std::string::npos);
   EXPECT_NE(full.out.find("FAIL scan_hillis_steele_published"), std::string::npos);
-  EXPECT_TRUE(fs::is_character_file("/dev/full")) << "a device is not replaced by a file";
   EXPECT_EQ(nlohmann::json::parse(read("found.json"))["schema"], "warpcheck-report/1");
   EXPECT_NE(read("found.xml").find("</testsuites>"), std::string::npos);
 
@@ -176,9 +181,22 @@ TEST_F(Cli, AReportThatNamesNoFileOfItsOwnIsRefusedBeforeAnythingRuns) {
   }
 }
 
+TEST_F(Cli, CtrlCKeepsWhatWasFoundAndIsStatus130) {
+  // Interrupted long before its end, and long after it began.
+  const Outcome outcome =
+      shell(std::string("timeout --foreground --preserve-status -s INT -k 60 4 " WARPCHECK_PROGRAM
+                        " hunt --pairs ") +
+            kPair + ",scan_hillis_steele --seconds 600 --jobs 2 --json found.json");
+  EXPECT_EQ(outcome.status, 130) << outcome.out;
+  const auto json = nlohmann::json::parse(read("found.json"));
+  ASSERT_EQ(json["claims"].size(), 2U);
+  EXPECT_EQ(json["claims"][0]["pair"], "scan_hillis_steele");
+  EXPECT_EQ(json["claims"][0]["status"], "cannot-run") << "its time was not over";
+}
+
 TEST_F(Cli, ReportsGoToAPipe) {
   const Outcome outcome = run(std::string(
-      "check scan_hillis_steele --trials 5 --junit /dev/stdout | grep -c '</testsuites>'"));
+      "check scan_hillis_steele --trials 5 --junit /proc/self/fd/1 | grep -c '</testsuites>'"));
   EXPECT_EQ(outcome.out, "1\n");
 }
 

@@ -39,9 +39,9 @@ struct PairOutcome {
   const AnyPair* pair = nullptr;
   std::uint64_t trials = 0;
   std::vector<vgpu::FindingKind> found;
-  std::vector<Report> reports;           // without a replay_path: no case is written yet
-  std::vector<std::string> errors;       // refusals, crashes, interruption
-  std::optional<LineCoverage> coverage;  // where it was wanted
+  std::vector<Report> reports;             // without a replay_path: no case is written yet
+  std::vector<std::string> errors;         // refusals, crashes, interruption
+  std::optional<LineCoverage> coverage{};  // where it was wanted
 
   [[nodiscard]] bool as_expected() const;
 };

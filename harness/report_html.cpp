@@ -24,6 +24,9 @@ constexpr std::string_view kHead =
     ;
 constexpr std::string_view kFoot = "</html>\n";
 
+// Longer tables and groups begin folded.
+constexpr std::size_t kRowsOpen = 80, kClassesOpen = 40;
+
 // Findings of one class that a run shows.
 struct FindingClass {
   struct Member {
@@ -86,12 +89,10 @@ class Page {
 
   void write_summary() {
     add(body_, "h1", "warpcheck " + run_.command);
-    const auto passed = std::ranges::count(run_.claims, Claim::Status::passed, &Claim::status);
     std::size_t findings = 0;
     for (const FindingClass& one : classes_) findings += one.members.size();
-    std::string text =
-        fmt::format("{} of {} passed; {} in {}", passed, plural(run_.claims.size(), "claim"),
-                    plural(findings, "finding"), plural(classes_.size(), "class"));
+    std::string text = fmt::format("{}; {} in {}", count_of_statuses(), plural(findings, "finding"),
+                                   plural(classes_.size(), "class"));
     if (run_.coverage) {
       std::uint64_t lines = 0, hit = 0;
       for (const auto& [file, of_file] : run_.coverage->files) {
@@ -103,10 +104,27 @@ class Page {
     add(body_, "p", text, "summary");
   }
 
+  // "58 claims: 57 passed, 1 failed"
+  [[nodiscard]] std::string count_of_statuses() const {
+    std::string text = plural(run_.claims.size(), "claim");
+    const char* separator = ": ";
+    for (const auto status :
+         {Claim::Status::passed, Claim::Status::failed, Claim::Status::cannot_run}) {
+      const auto count = std::ranges::count(run_.claims, status, &Claim::status);
+      if (count == 0) continue;
+      text += fmt::format("{}{} {}", separator, count, name_of(status));
+      separator = ", ";
+    }
+    return text;
+  }
+
   void write_verdicts() {
     if (run_.claims.empty()) return;
     add(body_, "h2", "Verdicts");
-    pugi::xml_node table = add(add(body_, "div", {}, "wide"), "table", {}, "verdicts");
+    pugi::xml_node fold = add(body_, "details", {}, "group");
+    if (run_.claims.size() <= kRowsOpen) fold.append_attribute("open") = "";
+    add(fold, "summary", count_of_statuses());
+    pugi::xml_node table = add(add(fold, "div", {}, "wide"), "table", {}, "verdicts");
     pugi::xml_node head = add(add(table, "thead"), "tr");
     for (const char* name : {"claim", "expects", "found", "trials", "verdict"}) {
       add(head, "th", name);
@@ -148,8 +166,9 @@ class Page {
     const auto of_kind = std::ranges::count_if(classes_, [&](const FindingClass& one) {
       return finding_of(one.members.front()).kind == kind;
     });
-    pugi::xml_node section = add(body_, "section");
-    add(section, "h3",
+    pugi::xml_node section = add(body_, "details", {}, "group");
+    if (classes_.size() <= kClassesOpen) section.append_attribute("open") = "";
+    add(section, "summary",
         fmt::format("{} ({})", help.title, plural(static_cast<std::size_t>(of_kind), "class")));
     pugi::xml_node about = add(section, "p", help.meaning, "about");
     add_text(about, " ");
@@ -165,9 +184,12 @@ class Page {
     pugi::xml_node fold = add(parent, "details");
     if (classes_.size() == 1) fold.append_attribute("open") = "";
     pugi::xml_node summary = add(fold, "summary");
-    add(summary, "span", vgpu::name_of(finding.kind),
-        finding.severity == vgpu::Severity::note ? "kind note" : "kind");
-    add_text(summary, fmt::format(" {}", finding.kernel));
+    const bool note = finding.severity == vgpu::Severity::note;
+    add(summary, "span", fmt::format("{}{}", note ? "note: " : "", vgpu::name_of(finding.kind)),
+        note ? "kind note" : "kind");
+    // What the host did is of no kernel.
+    const std::string title = run_.reports[first.report].a_case.title();
+    add_text(summary, fmt::format(" {}", finding.kernel.empty() ? title : finding.kernel));
     if (!finding.object.empty()) add_text(summary, fmt::format("  {}", finding.object));
     add(summary, "span", places_of(finding), "places");
     if (one.members.size() > 1) {
