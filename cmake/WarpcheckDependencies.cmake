@@ -8,6 +8,7 @@ find_package(CLI11 REQUIRED)
 find_package(GTest REQUIRED)
 find_package(rapidcheck REQUIRED)
 find_package(benchmark REQUIRED)
+find_package(pugixml REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 

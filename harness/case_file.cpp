@@ -283,6 +283,54 @@ CaseRecord record_from(const Json& json, Registry& registry) {
   throw CaseFileError(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(errno)));
 }
 
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+// Whether the bytes are for whoever has the file open: a device, a pipe, or one of the links that
+// the system keeps in their place (/dev/stdout, /proc/self/fd/1).  Renaming a file over these
+// would replace them for every program.
+bool stands_for_open_file(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (exists(status) && !is_regular_file(status)) return true;
+  if (!is_symlink(std::filesystem::symlink_status(path, error))) return false;
+  const std::string place = std::filesystem::absolute(path, error).lexically_normal().string();
+  return place.starts_with("/dev/") || place.starts_with("/proc/");
+}
+
+// The file that a link leads to, or the path itself.
+std::filesystem::path followed(std::filesystem::path path) {
+  constexpr int kLinksMax = 40;  // as Linux has it
+  std::error_code error;
+  for (int links = 0; !stands_for_open_file(path); ++links) {
+    if (!is_symlink(std::filesystem::symlink_status(path, error))) break;
+    if (links == kLinksMax) {
+      errno = ELOOP;
+      throw_system_error("write", path);
+    }
+    path = path.parent_path() / std::filesystem::read_symlink(path, error);
+  }
+  return path;
+}
+
+// What the file holds already stays: it may be our own standard output.
+void write_in_place(const std::filesystem::path& path, std::string_view text) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (file < 0) throw_system_error("write", path);
+  const bool written = write_all(file, text);
+  const int reason = errno;
+  if (::close(file) == 0 && written) return;
+  errno = reason;
+  throw_system_error("write", path);
+}
+
 // Bytes that are not UTF-8 or control characters must not reach a one-line message.
 std::string one_line(std::string text) {
   for (char& c : text) {
@@ -366,7 +414,9 @@ void write_case(const std::filesystem::path& path, const CaseRecord& record) {
   write_file_atomically(path, case_text(record));
 }
 
-void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
+void write_file_atomically(const std::filesystem::path& given, std::string_view text) {
+  const std::filesystem::path path = followed(given);
+  if (stands_for_open_file(path)) return write_in_place(path, text);
   std::error_code error;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
   if (error) {
@@ -384,12 +434,7 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
     errno = reason;
     throw_system_error("write", path);
   };
-  while (!text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail();
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (!write_all(file, text)) fail();
   if (::fsync(file) != 0 && errno != EINVAL) fail();
   if (::close(file) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0) {
     const int reason = errno;

@@ -55,7 +55,8 @@ struct CaseRecord {
 // Throws CaseFileError.
 [[nodiscard]] CaseRecord read_case(const std::filesystem::path& path, Registry& registry);
 // Writes a new file and renames it into place, so that no reader and no crash sees half of one.
-// Makes the directory.  Throws CaseFileError.
+// Makes the directory.  Where the path is a link, its target is written; what is no file of its own
+// (a device, a pipe, /dev/stdout) is written to as it is.  Throws CaseFileError.
 void write_case(const std::filesystem::path& path, const CaseRecord& record);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 

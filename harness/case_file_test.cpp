@@ -1,10 +1,13 @@
 #include "harness/case_file.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
+#include <sstream>
 
 #include "harness/fake_engine.hpp"
 #include "harness/replay.hpp"
@@ -190,12 +193,40 @@ class CaseDirectory : public testing::Test {
   fs::path directory_;
 };
 
+std::string text_of(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
 TEST_F(CaseDirectory, WritesAtomicallyAndReadsBack) {
   const fs::path path = directory_ / "deep" / "er" / "x.case";
   write_case(path, parse(kText));
   write_case(path, parse(kText));
   EXPECT_EQ(case_text(read_case(path, Registry::global())), kText);
   EXPECT_EQ(std::distance(fs::directory_iterator(path.parent_path()), {}), 1);
+}
+
+TEST_F(CaseDirectory, AppendsToWhatIsOpenAlready) {
+  // As /dev/stdout is; nothing can be renamed over what is in /proc.
+  const fs::path path = directory_ / "out.txt";
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT, 0666);
+  ASSERT_EQ(::write(file, "before ", 7), 7);
+  write_file_atomically(fmt::format("/proc/self/fd/{}", file), "after");
+  ::close(file);
+  EXPECT_EQ(text_of(path), "before after");
+}
+
+TEST_F(CaseDirectory, FollowsLinks) {
+  const fs::path target = directory_ / "target", link = directory_ / "link";
+  fs::create_symlink("target", link);
+  write_file_atomically(link, "new");
+  write_file_atomically(link, "newer");
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(text_of(target), "newer");
+
+  fs::create_symlink("round", directory_ / "round");
+  EXPECT_THROW(write_file_atomically(directory_ / "round", "text"), CaseFileError);
 }
 
 TEST_F(CaseDirectory, NamesTheFileThatCannotBeReadOrWritten) {

@@ -139,10 +139,6 @@ std::vector<Settings> ConfigurationOptions::settings() const {
   return list;
 }
 
-void write_json(const std::string& path, const std::vector<Report>& reports) {
-  if (!path.empty()) write_file_atomically(path, report_json(reports).dump(2) + "\n");
-}
-
 bool save_case(Report& report, const std::string& directory) {
   const auto path = std::filesystem::path(directory) / report.a_case.pair->name() /
                     case_file_name(report.a_case, report.verdict);

@@ -58,9 +58,6 @@ struct ConfigurationOptions {
   [[nodiscard]] std::vector<Settings> settings() const;
 };
 
-// Writes the reports to `path`, unless it is empty.  Throws CaseFileError.
-void write_json(const std::string& path, const std::vector<Report>& reports);
-
 // Writes a failure's case under `directory`/<pair>/ and notes it in the report.  Returns false,
 // with a line on stderr, when it could not be written: the report is still worth printing.
 bool save_case(Report& report, const std::string& directory);

@@ -31,8 +31,12 @@ class Cli : public testing::Test {
   void TearDown() override { fs::remove_all(directory_); }
 
   Outcome run(const std::string& arguments) const {
-    const std::string command =
-        "cd '" + directory_.string() + "' && " WARPCHECK_PROGRAM " " + arguments + " 2>&1";
+    return shell(WARPCHECK_PROGRAM " " + arguments);
+  }
+
+  // In the test's directory.
+  Outcome shell(const std::string& line) const {
+    const std::string command = "cd '" + directory_.string() + "' && " + line + " 2>&1";
     Outcome outcome;
     std::FILE* pipe = ::popen(command.c_str(), "r");
     std::array<char, 4096> bytes{};
@@ -175,12 +179,15 @@ std::string documented(const std::string& command) {
 
 TEST_F(Cli, EveryCommandTeachesAndIsDocumented) {
   for (const char* command :
-       {"list", "hunt", "check", "replay", "shrink", "fuzz", "new", "completion"}) {
+       {"list", "hunt", "check", "replay", "shrink", "fuzz", "campaign", "new", "completion"}) {
     const Outcome help = run(std::string(command) + " --help");
     EXPECT_EQ(help.status, 0);
     EXPECT_NE(help.out.find("Examples:\n  "), std::string::npos) << help.out;
     EXPECT_NE(help.out.find("Exit status: "), std::string::npos) << help.out;
-    const std::set<std::string> in_page = options_in(documented(command));
+    std::set<std::string> in_page = options_in(documented(command));
+    if (documented(command).find(", reports |") != std::string::npos) {
+      in_page.insert({"--json", "--html", "--junit", "--sarif", "--lcov"});
+    }
     std::set<std::string> in_help = options_in(help.out.substr(0, help.out.find("Examples:")));
     in_help.erase("--help");
     EXPECT_EQ(in_help, in_page) << command;
@@ -233,6 +240,50 @@ TEST_F(Cli, ColourIsForTerminalsWithoutNoColor) {
       run("list > /dev/null; NO_COLOR=1 TERM=xterm script -qec '" + check + "' /dev/null");
   EXPECT_EQ(plain.out.find('\x1b'), std::string::npos) << plain.out;
   EXPECT_EQ(run("check scan_tree --trials 1").out.find('\x1b'), std::string::npos);
+}
+
+TEST_F(Cli, AReportThatCannotBeWrittenDoesNotKeepTheOthers) {
+  const std::string check = std::string("check ") + kPair + " --trials 20";
+  const Outcome full =
+      run(check + " --html /proc/self/fd/9 --json found.json --junit found.xml 9>/dev/full");
+  EXPECT_EQ(full.status, 2) << full.out;
+  EXPECT_NE(full.out.find("warpcheck: cannot write /proc/self/fd/9: No space left"),
+            std::string::npos);
+  EXPECT_NE(full.out.find("FAIL scan_hillis_steele_published"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(read("found.json"))["schema"], "warpcheck-report/1");
+  EXPECT_NE(read("found.xml").find("</testsuites>"), std::string::npos);
+
+  std::ofstream(directory_ / "file") << "x";
+  EXPECT_EQ(run(check + " --sarif file/found.sarif").status, 2);
+  EXPECT_EQ(read("file"), "x");
+}
+
+TEST_F(Cli, AReportThatNamesNoFileOfItsOwnIsRefusedBeforeAnythingRuns) {
+  fs::create_directory(directory_ / "reports");
+  for (const std::string command : {"check", "hunt", "replay x.case", "shrink x.case -o y.case"}) {
+    expect_one_line_error(run(command + " --html reports"), "--html reports: a directory");
+    expect_one_line_error(run(command + " --json a --lcov ./a"),
+                          "--lcov ./a: another format goes to this file");
+  }
+}
+
+TEST_F(Cli, CtrlCKeepsWhatWasFoundAndIsStatus130) {
+  // Interrupted long before its end, and long after it began.
+  const Outcome outcome =
+      shell(std::string("timeout --foreground --preserve-status -s INT -k 60 4 " WARPCHECK_PROGRAM
+                        " hunt --pairs ") +
+            kPair + ",scan_hillis_steele --seconds 600 --jobs 2 --json found.json");
+  EXPECT_EQ(outcome.status, 130) << outcome.out;
+  const auto json = nlohmann::json::parse(read("found.json"));
+  ASSERT_EQ(json["claims"].size(), 2U);
+  EXPECT_EQ(json["claims"][0]["pair"], "scan_hillis_steele");
+  EXPECT_EQ(json["claims"][0]["status"], "cannot-run") << "its time was not over";
+}
+
+TEST_F(Cli, ReportsGoToAPipe) {
+  const Outcome outcome = run(std::string(
+      "check scan_hillis_steele --trials 5 --junit /proc/self/fd/1 | grep -c '</testsuites>'"));
+  EXPECT_EQ(outcome.out, "1\n");
 }
 
 TEST_F(Cli, HuntIsTheSameWithOneProcessAndWithThree) {

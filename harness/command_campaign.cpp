@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <memory>
 #include <thread>
 
 #include "campaign/campaign.hpp"
 #include "harness/cli.hpp"
+#include "harness/report_options.hpp"
 
 namespace warpcheck {
 namespace {
@@ -16,10 +18,34 @@ struct Arguments {
   campaign::CampaignOptions campaign;
   std::string directory;
   std::vector<std::string> pairs;
-  std::string json;
+  ReportOptions reports;
 };
 
+// A row for each pair, with all that is stored of it.
+RunReport report_of(const campaign::CampaignOutcome& outcome,
+                    const campaign::CampaignOptions& options) {
+  const std::vector<Report> reports = campaign::reports_of(outcome, options);
+  RunReport run;
+  run.command = "campaign";
+  for (const AnyPair* pair : options.pairs) {
+    run.claims.push_back({.pair = pair->name(), .expects = pair->expects(), .verdict = "ok"});
+    for (const Report& report : reports) {
+      if (report.a_case.pair != pair) continue;
+      Claim& claim = run.claims.back();
+      claim.status = Claim::Status::failed;
+      std::ranges::copy(failure_kinds(report.verdict), std::back_inserter(claim.found));
+      run.add(report);
+    }
+    Claim& claim = run.claims.back();
+    std::ranges::sort(claim.found);
+    claim.found.erase(std::unique(claim.found.begin(), claim.found.end()), claim.found.end());
+    if (claim.status == Claim::Status::failed) claim.verdict = "FAIL: " + show_kinds(claim.found);
+  }
+  return run;
+}
+
 int run_campaign_command(const Arguments& arguments) {
+  arguments.reports.check();
   campaign::CampaignOptions options = arguments.campaign;
   options.directory = arguments.directory;
   options.pairs = pairs_named(arguments.pairs);
@@ -34,7 +60,8 @@ int run_campaign_command(const Arguments& arguments) {
     complain("this case could not be stored:\n" + text);
   }
   print(campaign::outcome_text(outcome, options));
-  if (!arguments.json.empty()) write_json(arguments.json, campaign::reports_of(outcome, options));
+  RunReport run = report_of(outcome, options);
+  arguments.reports.write(run);
   if (!outcome.not_stored.empty() || outcome.refused()) return kCannot;
   if (*options.stop != 0) return kInterrupted;
   return outcome.findings.empty() && outcome.incidents.empty() ? kNothingFound : kFindings;
@@ -71,7 +98,19 @@ void add_campaign_command(CLI::App& app, Run& run) {
                    "Kill a worker that completes no trial for so long")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--json", arguments->json, "Write the findings to this file");
+  arguments->reports.add_to(*command);
+  command->footer(
+      "Everything is kept in DIR: started again there, a campaign goes on.  Each finding is "
+      "stored\n"
+      "at once, then shrunk and confirmed in the background.  See docs/campaigns.md.\n"
+      "\n"
+      "Examples:\n"
+      "  warpcheck campaign night                   all pairs, until Ctrl-C\n"
+      "  warpcheck campaign night --seconds 28800   for eight hours\n"
+      "\n"
+      "Exit status: 0 nothing found, 1 findings are stored, 2 bad usage, a pair that cannot be "
+      "run,\n"
+      "or findings that could not be stored, 130 interrupted.");
   command->callback(
       [&run, arguments] { run = [arguments] { return run_campaign_command(*arguments); }; });
 }

@@ -1,5 +1,6 @@
 // warpcheck check: property trials of some pairs under one configuration or several.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +16,7 @@
 #include "harness/check.hpp"
 #include "harness/cli.hpp"
 #include "harness/progress.hpp"
+#include "harness/report_options.hpp"
 #include "harness/statistics.hpp"
 
 namespace warpcheck {
@@ -29,9 +31,9 @@ struct Arguments {
   std::uint64_t seed = 1;
   ConfigurationOptions configuration;
   std::string cases = "fuzz/cases";
-  std::string json;
   std::string failures;
   bool no_failures = false;
+  ReportOptions reports;
   bool statistics = false;
 
   // The failure database: the one that is named, or the default one where there is one.
@@ -44,7 +46,10 @@ struct Arguments {
 
 class Checker {
  public:
-  explicit Checker(const Arguments& arguments) : arguments_(arguments) {
+  explicit Checker(const Arguments& arguments)
+      : arguments_(arguments), engine_(arguments.reports.wants_coverage()) {
+    run_.command = "check";
+    run_.health = Json::array();
     options_.seed = arguments.seed;
     options_.trials = arguments.trials;
     options_.settings = arguments.configuration.settings();
@@ -64,6 +69,7 @@ class Checker {
   }
 
   int run() {
+    arguments_.reports.check();
     const auto pairs = pairs_named(arguments_.pairs);
     if (arguments_.statistics) {
       for (const AnyPair* pair : pairs) statistics_.emplace_back(*pair);
@@ -78,46 +84,57 @@ class Checker {
       }
       for (CaseStatistics& statistics : statistics_) add_drawn_cases(statistics, options_);
       ++options_.seed;
-    } while (Clock::now() < deadline && !interrupted() && reports_.empty() && health_.empty());
+    } while (Clock::now() < deadline && !interrupted() && passed());
     progress_.clear();
     for (const CaseStatistics& statistics : statistics_) print(statistics_text(statistics));
-    write_findings();
+    write_reports();
     if (interrupted()) return kInterrupted;
     if (cannot_) return kCannot;
-    return reports_.empty() && health_.empty() && met_what_is_required() ? kNothingFound
-                                                                         : kFindings;
+    return passed() && met_what_is_required() ? kNothingFound : kFindings;
   }
 
  private:
   [[nodiscard]] bool interrupted() const { return *options_.stop != 0; }
+
+  [[nodiscard]] bool passed() const { return run_.reports.empty() && run_.health.empty(); }
 
   [[nodiscard]] bool met_what_is_required() const {
     return std::ranges::all_of(
         statistics_, [](const CaseStatistics& statistics) { return statistics.missing().empty(); });
   }
 
-  void write_findings() const {
-    if (arguments_.json.empty()) return;
-    Json document = report_json(reports_);
-    document["health"] = health_;
-    if (arguments_.statistics) {
-      document["statistics"] = Json::array();
-      for (const CaseStatistics& statistics : statistics_) {
-        document["statistics"].push_back(statistics_json(statistics));
-      }
+  void write_reports() {
+    run_.coverage = engine_.coverage();
+    if (arguments_.statistics) run_.statistics = Json::array();
+    for (const CaseStatistics& statistics : statistics_) {
+      run_.statistics.push_back(statistics_json(statistics));
+      add_statistics(statistics);
     }
-    write_file_atomically(arguments_.json, document.dump(2) + "\n");
+    arguments_.reports.write(run_);
+  }
+
+  // What a pair requires and its inputs never were is a claim that failed.
+  void add_statistics(const CaseStatistics& statistics) {
+    const std::vector<std::string> missing = statistics.missing();
+    Claim claim{.pair = statistics.pair().name(), .property = "required_classes_are_drawn"};
+    claim.trials = statistics.cases();
+    claim.verdict = "ok";
+    if (!missing.empty()) {
+      claim.status = Claim::Status::failed;
+      claim.verdict = fmt::format("NEVER DRAWN: {}", fmt::join(missing, ", "));
+    }
+    run_.claims.push_back(std::move(claim));
   }
 
   // What failed once comes before anything new.
   void replay_failures(const std::vector<const AnyPair*>& pairs) {
     if (!database_) return;
     for (const std::string& message : database_->messages()) complain(message);
-    TrialRunner runner;
+    TrialRunner runner(engine_.engine());
     auto replayed = database_->replay(pairs, arguments_.cases, runner, options_.stop);
     for (Report& report : replayed.failures) {
       print(report_text(report));
-      reports_.push_back(std::move(report));
+      add_failure(claim_of(*report.a_case.pair, report.a_case.property), std::move(report));
     }
     for (const std::string& note : replayed.notes) print(fmt::format("note: {}\n", note));
     for (const std::string& problem : replayed.problems) complain(problem);
@@ -130,7 +147,7 @@ class Checker {
 
   // Stops at what cannot be run: the claims of a pair launch the same kernels.
   void check_pair(const AnyPair& pair) {
-    TrialRunner runner;
+    TrialRunner runner(engine_.engine());
     bool runs = check(pair, "", runner);
     for (const PropertyEntry& property : pair.properties()) {
       runs = runs && check(pair, property.name, runner);
@@ -150,15 +167,11 @@ class Checker {
     if (outcome.passed()) {
       print(fmt::format("PASS {}   {} trials\n", claim_, outcome.trials));
     }
-    if (!outcome.problems.empty()) {
-      print(health_text(claim_, outcome.trials, outcome.problems));
-    }
-    for (const HealthProblem& problem : outcome.problems) {
-      health_.push_back({{"pair", pair.name()},
-                         {"property", property},
-                         {"check", problem.check},
-                         {"message", problem.message}});
-    }
+    Claim& claim = claim_of(pair, property);
+    claim.trials += outcome.trials;
+    claim.found = outcome.kinds;
+    add_health(claim, outcome);
+    bool runs = true;
     for (Report& report : outcome.failures) {
       const std::vector<std::string>& refusals = report.verdict.refusals;
       if (refusals.empty()) {
@@ -167,20 +180,60 @@ class Checker {
         if (database_) database_->add(report);
       } else {
         complain(fmt::format("pair '{}' cannot be run: {}", pair.name(), refusals.front()));
+        runs = false;
         cannot_ = true;
       }
-      reports_.push_back(std::move(report));
+      add_failure(claim, std::move(report));
     }
-    return reports_.empty() || reports_.back().verdict.refusals.empty();
+    return runs;
+  }
+
+  // A claim that could not have failed.
+  void add_health(Claim& claim, const CheckOutcome& outcome) {
+    if (outcome.problems.empty()) return;
+    print(health_text(claim_, outcome.trials, outcome.problems));
+    claim.status = Claim::Status::failed;
+    claim.verdict = "UNHEALTHY: " + outcome.problems.front().message;
+    for (const HealthProblem& problem : outcome.problems) {
+      run_.health.push_back({{"pair", claim.pair},
+                             {"property", claim.property},
+                             {"check", problem.check},
+                             {"message", problem.message}});
+    }
+  }
+
+  void add_failure(Claim& claim, Report report) {
+    const std::vector<std::string>& refusals = report.verdict.refusals;
+    const std::vector<vgpu::FindingKind> kinds = failure_kinds(report.verdict);
+    claim.found.insert(claim.found.end(), kinds.begin(), kinds.end());
+    std::ranges::sort(claim.found);
+    claim.found.erase(std::unique(claim.found.begin(), claim.found.end()), claim.found.end());
+    claim.status = refusals.empty() ? Claim::Status::failed : Claim::Status::cannot_run;
+    claim.verdict =
+        refusals.empty() ? "FAIL: " + show_kinds(claim.found) : "cannot run: " + refusals.front();
+    claim.reports.push_back(run_.reports.size());
+    run_.reports.push_back(std::move(report));
+  }
+
+  // With --seconds a claim is checked in several rounds; it has one row.
+  Claim& claim_of(const AnyPair& pair, const std::string& property) {
+    const auto found = std::ranges::find_if(run_.claims, [&](const Claim& claim) {
+      return claim.pair == pair.name() && claim.property == property;
+    });
+    if (found != run_.claims.end()) return *found;
+    Claim claim{.pair = pair.name(), .property = property};
+    claim.expects = pair.expects();
+    claim.verdict = "ok";
+    return run_.claims.emplace_back(std::move(claim));
   }
 
   const Arguments& arguments_;
   CheckOptions options_;
   std::optional<campaign::FailureDatabase> database_;
   std::set<std::string> failed_claims_;  // by what is stored
-  std::vector<Report> reports_;
+  CoveredEngine engine_;
+  RunReport run_;
   std::vector<CaseStatistics> statistics_;  // of each pair, where they are wanted
-  Json health_ = Json::array();             // of each problem
   bool cannot_ = false;
   std::string claim_;  // that is being checked
   Progress progress_;
@@ -205,10 +258,10 @@ void add_check_command(CLI::App& app, Run& run) {
   command->add_option("--failures", arguments->failures,
                       "Failure database: replayed first, added to (default: .warpcheck, if there)");
   command->add_flag("--no-failures", arguments->no_failures, "Use no failure database");
-  command->add_option("--json", arguments->json, "Write the findings to this file");
   command->add_flag("--statistics", arguments->statistics,
                     "Print the share of drawn cases in each class; status 1 also when a class that "
                     "a pair requires was never drawn");
+  arguments->reports.add_to(*command);
   command->footer(
       "Each claim of a pair is tried with inputs and schedules of its own: that the kernel agrees\n"
       "with its reference and shows no finding, and each PROPERTY.  A failure is shrunk, "

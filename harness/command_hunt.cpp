@@ -10,6 +10,7 @@
 #include "harness/cli.hpp"
 #include "harness/hunt.hpp"
 #include "harness/progress.hpp"
+#include "harness/report_options.hpp"
 
 namespace warpcheck {
 namespace {
@@ -18,13 +19,41 @@ struct Arguments {
   HuntOptions hunt;
   std::vector<std::string> pairs;
   std::string cases = "fuzz/cases";
-  std::string json;
+  ReportOptions reports;
 };
 
+// Saves the cases of what was found and prints it; `saved` becomes false where one was not saved.
+RunReport report_of(std::vector<PairOutcome>& outcomes, const std::string& cases, bool& saved) {
+  RunReport run;
+  run.command = "hunt";
+  for (PairOutcome& outcome : outcomes) {
+    Claim claim{.pair = outcome.pair->name()};
+    claim.expects = outcome.pair->expects();
+    claim.found = outcome.found;
+    claim.trials = outcome.trials;
+    claim.verdict = verdict_text(outcome);
+    if (!outcome.as_expected()) {
+      claim.status = outcome.errors.empty() ? Claim::Status::failed : Claim::Status::cannot_run;
+    }
+    run.claims.push_back(std::move(claim));
+    for (Report& report : outcome.reports) {
+      saved = save_case(report, cases) && saved;
+      print(report_text(report) + "\n");
+      run.add(report);
+    }
+    if (!outcome.coverage) continue;
+    if (!run.coverage) run.coverage.emplace();
+    run.coverage->add(*outcome.coverage);
+  }
+  return run;
+}
+
 int run_hunt(const Arguments& arguments) {
+  arguments.reports.check();
   const auto begin = std::chrono::steady_clock::now();
   HuntOptions options = arguments.hunt;
   options.pairs = pairs_named(arguments.pairs);
+  options.coverage = arguments.reports.wants_coverage();
   const volatile std::sig_atomic_t* interrupted = watch_interrupts();
   Progress progress;
   options.on_wait = [&](std::size_t done, std::size_t all) {
@@ -33,16 +62,9 @@ int run_hunt(const Arguments& arguments) {
   std::vector<PairOutcome> outcomes = hunt(options, interrupted);
   progress.clear();
   bool saved = true;
-  std::vector<Report> reports;
-  for (PairOutcome& outcome : outcomes) {
-    for (Report& report : outcome.reports) {
-      saved = save_case(report, arguments.cases) && saved;
-      print(report_text(report) + "\n");
-      reports.push_back(report);
-    }
-  }
+  RunReport report = report_of(outcomes, arguments.cases, saved);
   print(hunt_table(outcomes));
-  write_json(arguments.json, reports);
+  arguments.reports.write(report);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::fputs(fmt::format("{:.1f} s\n", took.count()).c_str(), stderr);
   if (*interrupted != 0) return kInterrupted;
@@ -72,7 +94,7 @@ void add_hunt_command(CLI::App& app, Run& run) {
       ->capture_default_str();
   command->add_option("--cases", arguments->cases, "Directory for the cases")
       ->capture_default_str();
-  command->add_option("--json", arguments->json, "Write the findings to this file");
+  arguments->reports.add_to(*command);
   command->footer(
       "A pair is as expected when every kind of finding that it declares was found, and no other;\n"
       "a pair that declares none has to stay clean.\n"

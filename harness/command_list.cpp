@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "harness/cli.hpp"
+#include "harness/run_report.hpp"
 #include "harness/verdict.hpp"
 
 namespace warpcheck {
@@ -27,7 +28,7 @@ std::string pairs_json() {
                     {"expects", expects},
                     {"properties", properties}});
   }
-  return Json{{"version", kReportVersion}, {"pairs", list}}.dump(2) + "\n";
+  return Json{{"schema", kListSchema}, {"version", kReportVersion}, {"pairs", list}}.dump(2) + "\n";
 }
 
 std::string pairs_text() {

@@ -7,19 +7,41 @@
 #include "harness/cli.hpp"
 #include "harness/registry.hpp"
 #include "harness/replay.hpp"
+#include "harness/report_options.hpp"
 
 namespace warpcheck {
 namespace {
 
 struct Arguments {
   std::vector<std::string> cases;
-  std::string json;
+  ReportOptions reports;
   bool expect_recorded = false;
 };
 
+Claim claim_of(const CaseRecord& record, const ReplayOutcome& outcome, bool expect_recorded) {
+  const Verdict& verdict = outcome.report.verdict;
+  Claim claim{.pair = record.a_case.pair->name(), .property = record.a_case.property};
+  claim.expects = record.kinds;
+  claim.found = failure_kinds(verdict);
+  claim.trials = 1;
+  const bool as_wanted = expect_recorded ? outcome.as_recorded : !verdict.failed();
+  claim.verdict = !outcome.remark.empty() ? outcome.remark
+                  : as_wanted             ? "ok"
+                                          : "FAIL: " + show_kinds(claim.found);
+  if (!as_wanted) claim.status = Claim::Status::failed;
+  if (!verdict.refusals.empty()) {
+    claim.status = Claim::Status::cannot_run;
+    claim.verdict = "cannot run: " + verdict.refusals.front();
+  }
+  return claim;
+}
+
 int run_replay(const Arguments& arguments) {
-  TrialRunner runner;
-  std::vector<Report> reports;
+  arguments.reports.check();
+  CoveredEngine engine(arguments.reports.wants_coverage());
+  TrialRunner runner(engine.engine());
+  RunReport run;
+  run.command = "replay";
   int status = kNothingFound;
   bool all_as_recorded = true;
   for (const std::string& path : arguments.cases) {
@@ -35,16 +57,24 @@ int run_replay(const Arguments& arguments) {
         status = kCannot;
       }
       if (!outcome.remark.empty()) print(fmt::format("note: {}\n", outcome.remark));
-      if (outcome.report.verdict.failed()) status = std::max(status, kFindings);
+      if (verdict.failed()) status = std::max(status, kFindings);
       all_as_recorded = all_as_recorded && outcome.as_recorded;
-      reports.push_back(std::move(outcome.report));
+      run.claims.push_back(claim_of(record, outcome, arguments.expect_recorded));
+      run.claims.back().case_file = path;
+      run.add(std::move(outcome.report));
     } catch (const CaseFileError& error) {
       // One bad file does not keep the others from being replayed.
       complain(error.what());
       status = kCannot;
+      Claim claim;
+      claim.case_file = path;
+      claim.status = Claim::Status::cannot_run;
+      claim.verdict = error.what();
+      run.claims.push_back(std::move(claim));
     }
   }
-  write_json(arguments.json, reports);
+  run.coverage = engine.coverage();
+  arguments.reports.write(run);
   if (arguments.expect_recorded && status != kCannot) {
     return all_as_recorded ? kNothingFound : kFindings;
   }
@@ -59,7 +89,7 @@ void add_replay_command(CLI::App& app, Run& run) {
   command->add_option("CASE", arguments->cases, "Case files")->required();
   command->add_flag("--expect-recorded", arguments->expect_recorded,
                     "Exit 0 when each shows exactly the kinds that it recorded, else 1");
-  command->add_option("--json", arguments->json, "Write the findings to this file");
+  arguments->reports.add_to(*command);
   command->footer(
       "The same case gives the same report, to the byte.  Where the device code has changed, the\n"
       "recorded input is run under other schedules too, and a note says so.\n"

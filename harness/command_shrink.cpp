@@ -7,6 +7,7 @@
 #include "harness/cli.hpp"
 #include "harness/progress.hpp"
 #include "harness/registry.hpp"
+#include "harness/report_options.hpp"
 #include "harness/shrink.hpp"
 
 namespace warpcheck {
@@ -16,7 +17,7 @@ struct Arguments {
   std::string input;
   std::string output;
   std::vector<std::string> kinds;
-  std::string json;
+  ReportOptions reports;
   ShrinkOptions shrink;
 };
 
@@ -35,9 +36,27 @@ FailureClass part_of(const Verdict& verdict, const std::vector<std::string>& nam
   return failure_class(part);
 }
 
+void write_reports(const ReportOptions& options, Report report,
+                   std::optional<LineCoverage> coverage) {
+  RunReport run;
+  run.command = "shrink";
+  Claim claim{.pair = report.a_case.pair->name(), .property = report.a_case.property};
+  claim.expects = report.a_case.pair->expects();
+  claim.found = failure_kinds(report.verdict);
+  claim.trials = report.search->trials;
+  claim.status = Claim::Status::failed;
+  claim.verdict = "FAIL: " + show_kinds(claim.found);
+  run.claims.push_back(std::move(claim));
+  run.add(std::move(report));
+  run.coverage = std::move(coverage);
+  options.write(run);
+}
+
 int run_shrink(Arguments arguments) {
+  arguments.reports.check();
   const CaseRecord record = read_case(arguments.input, Registry::global());
-  TrialRunner runner;
+  CoveredEngine engine(arguments.reports.wants_coverage());
+  TrialRunner runner(engine.engine());
   const Verdict verdict = runner.run(record.a_case);
   if (!verdict.refusals.empty()) throw UsageError("cannot run: " + verdict.refusals.front());
   if (!verdict.failed()) {
@@ -69,7 +88,7 @@ int run_shrink(Arguments arguments) {
     throw;
   }
   print(report_text(report));
-  write_json(arguments.json, {report});
+  write_reports(arguments.reports, std::move(report), engine.coverage());
   return kFindings;
 }
 
@@ -85,7 +104,7 @@ void add_shrink_command(CLI::App& app, Run& run) {
                    "Keep a failure of exactly these kinds (default: of all that it has)")
       ->delimiter(',');
   command->add_option("--trials", arguments->shrink.trials_max, "At most")->capture_default_str();
-  command->add_option("--json", arguments->json, "Write the findings to this file");
+  arguments->reports.add_to(*command);
   command->footer(
       "The case may come from anywhere, a text editor included.\n"
       "\n"

@@ -33,7 +33,13 @@ class Hunter {
  public:
   Hunter(const AnyPair& pair, const Settings& settings, const HuntOptions& options,
          Clock::time_point deadline, const Emit& emit)
-      : pair_(pair), settings_(settings), options_(options), deadline_(deadline), emit_(emit) {}
+      : pair_(pair),
+        settings_(settings),
+        options_(options),
+        deadline_(deadline),
+        emit_(emit),
+        engine_(options.coverage),
+        runner_(engine_.engine()) {}
 
   void run() {
     if (pair_.clean())
@@ -41,6 +47,9 @@ class Hunter {
     else
       hunt_specimen();
     emit_(Json{{"trials", trials_}}.dump());
+    if (const auto coverage = engine_.coverage()) {
+      emit_(Json{{"coverage", to_json(*coverage)}}.dump());
+    }
   }
 
  private:
@@ -106,6 +115,7 @@ class Hunter {
   const HuntOptions& options_;
   Clock::time_point deadline_;
   const Emit& emit_;
+  CoveredEngine engine_;
   TrialRunner runner_;
   std::uint64_t trials_ = 0;
   bool stopped_ = false;
@@ -144,6 +154,10 @@ class Merge {
         vgpu::FindingKind kind{};
         if (vgpu::find_kind(name.get_ref<const std::string&>(), kind)) kinds_.insert(kind);
       }
+    }
+    if (line.contains("coverage")) {
+      if (!outcome_.coverage) outcome_.coverage.emplace();
+      outcome_.coverage->add(line_coverage_from(line["coverage"]));
     }
     if (line.contains("case")) add_failure(line, settings);
   }
@@ -184,6 +198,10 @@ Settings settings_of(std::size_t configuration) {
   return settings;
 }
 
+}  // namespace
+
+bool PairOutcome::as_expected() const { return errors.empty() && found == pair->expects(); }
+
 std::string verdict_text(const PairOutcome& outcome) {
   if (outcome.as_expected()) return "ok";
   if (!outcome.errors.empty()) return outcome.errors.front();
@@ -196,10 +214,6 @@ std::string verdict_text(const PairOutcome& outcome) {
   if (!missing.empty()) return "NOT FOUND: " + show_kinds(missing);
   return "UNEXPECTED: " + show_kinds(without(outcome.found, outcome.pair->expects()));
 }
-
-}  // namespace
-
-bool PairOutcome::as_expected() const { return errors.empty() && found == pair->expects(); }
 
 std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::sig_atomic_t* stop) {
   constexpr std::size_t kPerPair = kConfigurations.size();

@@ -13,10 +13,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/any_pair.hpp"
+#include "harness/line_coverage.hpp"
 #include "harness/report.hpp"
 #include "harness/shrink.hpp"
 
@@ -29,8 +31,9 @@ struct HuntOptions {
   std::uint64_t property_trials = 100;  // of each of its properties
   std::uint64_t specimen_trials = 150;  // at least, once everything was found
   std::uint64_t specimen_trials_max = 3'000;
-  double seconds = 0;  // clean pairs get more trials until then; 0: no more
-  unsigned jobs = 2;   // processes
+  double seconds = 0;     // clean pairs get more trials until then; 0: no more
+  unsigned jobs = 2;      // processes
+  bool coverage = false;  // whether to count source lines
   ShrinkOptions shrink;
   // Called a few times a second: how many searches (a pair in one configuration) are done.
   std::function<void(std::size_t done, std::size_t all)> on_wait = {};
@@ -40,14 +43,18 @@ struct PairOutcome {
   const AnyPair* pair = nullptr;
   std::uint64_t trials = 0;
   std::vector<vgpu::FindingKind> found;
-  std::vector<Report> reports;      // without a replay_path: no case is written yet
-  std::vector<std::string> errors;  // refusals, crashes, interruption
+  std::vector<Report> reports;             // without a replay_path: no case is written yet
+  std::vector<std::string> errors;         // refusals, crashes, interruption
+  std::optional<LineCoverage> coverage{};  // where it was wanted
 
   [[nodiscard]] bool as_expected() const;
 };
 
 // In order of name.  When *stop becomes non-zero: what was found until then.
 std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::sig_atomic_t* stop);
+
+// "ok", "NOT FOUND: data-race", an error
+std::string verdict_text(const PairOutcome& outcome);
 
 // The table that ends a hunt.
 std::string hunt_table(const std::vector<PairOutcome>& outcomes);

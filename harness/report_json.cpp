@@ -1,11 +1,19 @@
 // Reports as JSON, for programs.
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "harness/case_file.hpp"
-#include "harness/report.hpp"
+#include "harness/run_report.hpp"
 
 namespace warpcheck {
 namespace {
+
+Json kinds_json(const std::vector<vgpu::FindingKind>& kinds) {
+  Json json = Json::array();
+  for (const vgpu::FindingKind kind : kinds) json.push_back(vgpu::name_of(kind));
+  return json;
+}
 
 Json extents_json(const vgpu::Dim3& at) { return Json::array({at.x, at.y, at.z}); }
 
@@ -36,13 +44,9 @@ Json finding_json(const vgpu::Finding& finding, const Report& report) {
 
 Json failure_json(const Report& report) {
   const Case& a_case = report.a_case;
-  Json kinds = Json::array();
-  for (const vgpu::FindingKind kind : failure_kinds(report.verdict)) {
-    kinds.push_back(vgpu::name_of(kind));
-  }
   Json json = {{"pair", a_case.pair->name()},
                {"property", a_case.property},
-               {"kinds", kinds},
+               {"kinds", kinds_json(failure_kinds(report.verdict))},
                {"input", a_case.pair->to_json(a_case.input)},
                {"schedule", to_json(report.verdict.schedule)},
                {"build", name_of(a_case.settings.build)},
@@ -56,23 +60,55 @@ Json failure_json(const Report& report) {
   return json;
 }
 
+// index_of: of each report in "failures"; nothing where it is none.
+Json claim_json(const Claim& claim, const std::vector<std::optional<std::size_t>>& index_of) {
+  Json failures = Json::array();
+  for (const std::size_t report : claim.reports) {
+    if (index_of[report]) failures.push_back(*index_of[report]);
+  }
+  Json json = {{"pair", claim.pair},
+               {"property", claim.property},
+               {"status", name_of(claim.status)},
+               {"verdict", claim.verdict},
+               {"expects", kinds_json(claim.expects)},
+               {"found", kinds_json(claim.found)},
+               {"trials", claim.trials},
+               {"failures", failures}};
+  if (!claim.case_file.empty()) json["case"] = claim.case_file;
+  return json;
+}
+
 }  // namespace
 
-Json report_json(const std::vector<Report>& reports) {
-  Json findings = Json::array(), failures = Json::array();
-  for (const Report& report : reports) {
-    for (const vgpu::Finding& finding : report.verdict.findings) {
+Json report_json(const RunReport& run) {
+  Json findings = Json::array(), failures = Json::array(), claims = Json::array();
+  std::vector<std::optional<std::size_t>> index_of;
+  for (const Report& report : run.reports) {
+    const Verdict& verdict = report.verdict;
+    for (const vgpu::Finding& finding : verdict.findings) {
       findings.push_back(finding_json(finding, report));
     }
-    if (!report.verdict.findings.empty() || !report.verdict.refusals.empty()) {
-      failures.push_back(failure_json(report));
-    }
+    const bool failed = !verdict.findings.empty() || !verdict.refusals.empty();
+    index_of.push_back(failed ? std::optional(failures.size()) : std::nullopt);
+    if (failed) failures.push_back(failure_json(report));
   }
-  Json document = Json::object();
-  document["version"] = kReportVersion;
+  for (const Claim& claim : run.claims) claims.push_back(claim_json(claim, index_of));
+  Json document = {{"schema", kReportSchema}, {"version", kReportVersion}};
+  document["command"] = run.command;
   document["findings"] = std::move(findings);
   document["failures"] = std::move(failures);
+  document["claims"] = std::move(claims);
+  if (run.coverage) document["coverage"] = to_json(*run.coverage);
+  if (!run.statistics.is_null()) document["statistics"] = run.statistics;
+  if (!run.health.is_null()) document["health"] = run.health;
   return document;
+}
+
+Json report_json(const std::vector<Report>& reports) {
+  RunReport run;
+  run.command = "fuzz";
+  run.reports = reports;
+  return report_json(run);
 }
 
 }  // namespace warpcheck

@@ -99,7 +99,7 @@ TEST(ReportText, SaysWhatCannotRun) {
 }
 
 TEST(ReportJson, HasTheContractsFields) {
-  const Json json = report_json({published_report()});
+  const Json json = report_json(std::vector{published_report()});
   EXPECT_EQ(json["version"], 1);
   ASSERT_EQ(json["findings"].size(), 2u);
   const Json& race = json["findings"][0];
@@ -118,7 +118,9 @@ TEST(ReportJson, HasTheContractsFields) {
 }
 
 TEST(ReportJson, OfNothingIsEmptyLists) {
-  EXPECT_EQ(report_json({}).dump(), R"({"version":1,"findings":[],"failures":[]})");
+  EXPECT_EQ(report_json(std::vector<Report>{}).dump(),
+            R"({"schema":"warpcheck-report/1","version":1,"command":"fuzz","findings":[],)"
+            R"("failures":[],"claims":[]})");
 }
 
 std::string summary(const std::string& json) { return input_summary(Json::parse(json)); }

@@ -13,4 +13,8 @@ std::string repository_path(std::string_view path) {
   return normal;
 }
 
+std::string built_path(std::string_view path) {
+  return (std::filesystem::path(WARPCHECK_SOURCE_DIR) / path).string();
+}
+
 }  // namespace warpcheck

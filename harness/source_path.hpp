@@ -11,4 +11,7 @@ namespace warpcheck {
 // returned as it is.
 std::string repository_path(std::string_view path);
 
+// The other way: where a path of a report was when the project was built.
+std::string built_path(std::string_view path);
+
 }  // namespace warpcheck

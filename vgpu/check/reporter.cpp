@@ -22,17 +22,6 @@ std::size_t hash_of(const Reporter::Key& key) {
   return mix ^ mix >> 32;
 }
 
-// Headers of the CUDA toolkit or the system: not the user's code.  A toolkit keeps its headers in
-// .../cuda*/include or .../targets/*-linux/include.
-bool is_library_header(std::string_view file) {
-  if (file.starts_with("/usr/include/")) return true;
-  const std::size_t end = file.find("/include/");
-  if (end == std::string_view::npos) return false;
-  std::string_view owner = file.substr(0, end);
-  owner.remove_prefix(owner.rfind('/') + 1);  // npos + 1: nothing
-  return owner.starts_with("cuda") || owner.ends_with("-linux");
-}
-
 // The function whose code holds `pc`; functions are laid out one after the other.
 std::uint32_t function_at(const Program& program, std::uint32_t pc) {
   std::uint32_t holder = 0;
@@ -103,6 +92,16 @@ bool say_the_same(const Finding& a, const Finding& b) {
 }
 
 }  // namespace
+
+// A toolkit keeps its headers in .../cuda*/include or .../targets/*-linux/include.
+bool is_library_header(std::string_view file) {
+  if (file.starts_with("/usr/include/")) return true;
+  const std::size_t end = file.find("/include/");
+  if (end == std::string_view::npos) return false;
+  std::string_view owner = file.substr(0, end);
+  owner.remove_prefix(owner.rfind('/') + 1);  // npos + 1: nothing
+  return owner.starts_with("cuda") || owner.ends_with("-linux");
+}
 
 std::string_view space_name(ptx::Space space) {
   switch (space) {

@@ -32,6 +32,9 @@ std::string_view space_name(ptx::Space space);
 // "read", "write", "atomic"
 std::string_view role_name(AccessKind kind);
 
+// Whether a file is a header of the CUDA toolkit or the system: not the user's code.
+bool is_library_header(std::string_view file);
+
 // One side of a finding: what a thread did there.
 AccessSide side_at(std::string_view role, const CodePlace& place);
 

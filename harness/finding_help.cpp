@@ -1,0 +1,68 @@
+#include "harness/finding_help.hpp"
+
+#include <array>
+
+namespace warpcheck {
+namespace {
+
+using vgpu::FindingKind;
+
+constexpr std::array<FindingHelp, kFindingKinds> kHelp{{
+    {FindingKind::data_race, "Data race",
+     "Two threads access the same bytes, at least one of them writes, not both are atomic, and "
+     "nothing orders the two accesses.",
+     "Put a barrier between the two accesses: __syncthreads() between warps of a block, "
+     "__syncwarp() between lanes of a warp; between blocks, use two launches or atomics. A loop "
+     "often needs a barrier both after its reads and after its writes."},
+    {FindingKind::out_of_bounds, "Access out of bounds",
+     "A thread or a host copy accesses memory outside the allocation that it means.",
+     "Compare the index with the size before the access; check the launch shapes that do not "
+     "divide the size, and sizes 0 and 1."},
+    {FindingKind::misaligned_access, "Misaligned access",
+     "An address is not a multiple of the size of the access.",
+     "Vector types need addresses that are multiples of their size: check pointer offsets and "
+     "casts to wider types."},
+    {FindingKind::uninitialized_read, "Use of memory that was never written",
+     "A value that nothing has written decides a branch or an address, or is copied to the host.",
+     "Initialise the memory: cudaMalloc and __shared__ arrays begin undefined. Check that every "
+     "element that is read was written on every path."},
+    {FindingKind::use_after_free, "Use after free",
+     "A thread or a host copy accesses memory that has been freed.",
+     "Free memory only when every kernel that uses it has ended, and keep no pointer to it."},
+    {FindingKind::invalid_free, "Invalid free",
+     "A pointer is freed that is not the beginning of a live allocation.",
+     "Free each pointer that an allocation returned once, with the function that belongs to it."},
+    {FindingKind::leak, "Leaked memory", "Memory is still allocated when the trial ends.",
+     "Free it on every path, also where an error ends the work early."},
+    {FindingKind::barrier_divergence, "Divergent barrier",
+     "Threads of one block wait at different barriers, or for a thread that has exited.",
+     "Every thread of the block must come to the same __syncthreads(): take it out of branches and "
+     "loops that threads leave at different times, and return only behind it."},
+    {FindingKind::deadlock, "Kernel does not end", "The launch passed the limit of steps.",
+     "Look for a loop whose end depends on another thread that is not guaranteed to run, and for "
+     "loops that do not end for sizes 0 and 1."},
+    {FindingKind::trap, "Trap", "The kernel stopped itself: a failed assert() or __trap().",
+     "The assertion names what the kernel expected."},
+    {FindingKind::mismatch, "Wrong result",
+     "The result is not the reference's, or a claimed property does not hold.",
+     "Where a race or a bad access is reported beside it, that is the likely cause; else compare "
+     "kernel and reference on the input shown, which is as small as could be found."},
+    {FindingKind::schedule_dependent, "Result depends on the schedule",
+     "The same input gives different results under different interleavings.",
+     "Look for atomics whose returned order matters and for sums of floating-point numbers in the "
+     "order of arrival; where any order is right, say so in the pair's agreement."},
+}};
+
+consteval bool in_order() {
+  for (std::size_t i = 0; i < kHelp.size(); ++i) {
+    if (static_cast<std::size_t>(kHelp[i].kind) != i) return false;
+  }
+  return true;
+}
+static_assert(in_order());
+
+}  // namespace
+
+const FindingHelp& help_for(FindingKind kind) { return kHelp.at(static_cast<std::size_t>(kind)); }
+
+}  // namespace warpcheck

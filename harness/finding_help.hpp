@@ -1,0 +1,22 @@
+// What each finding kind means and what to do about it: for readers of a report who have never
+// heard of warpcheck.
+#pragma once
+
+#include <string_view>
+
+#include "vgpu/check/finding.hpp"
+
+namespace warpcheck {
+
+struct FindingHelp {
+  vgpu::FindingKind kind;
+  std::string_view title;    // a few words
+  std::string_view meaning;  // one sentence: what was seen
+  std::string_view advice;   // what usually repairs it
+};
+
+inline constexpr std::size_t kFindingKinds = 12;
+// In the order of the enumeration.
+[[nodiscard]] const FindingHelp& help_for(vgpu::FindingKind kind);
+
+}  // namespace warpcheck

@@ -1,0 +1,49 @@
+// Source files as reports show them: found by the path that a finding recorded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace warpcheck {
+
+class SourceFiles {
+ public:
+  // The lines of a file, without their ends; null when it is not there.  A relative path is looked
+  // for in the current directory, then in the repository that was built.  Each file is read once;
+  // one of more than `kBytesMax` counts as not there.
+  const std::vector<std::string>* find(const std::string& path);
+
+  static constexpr std::size_t kBytesMax = 4 << 20;
+
+ private:
+  std::map<std::string, std::optional<std::vector<std::string>>> files_;
+};
+
+// Some lines around those that matter.
+struct Excerpt {
+  struct Line {
+    std::uint32_t number = 0;  // 0: lines are left out here
+    std::string text;
+    std::vector<std::size_t> sides;  // of the finding, from 1, that are here
+    friend bool operator==(const Line&, const Line&) = default;
+  };
+  std::string file;
+  bool found = true;  // false: the file is not there, and `lines` has only numbers
+  std::vector<Line> lines;
+};
+
+// Where a side is; line 0 or no file: nowhere.
+struct ExcerptPlace {
+  std::string file;
+  std::uint32_t line = 0;
+};
+
+// One excerpt for each file that a place names, in order of first mention.
+[[nodiscard]] std::vector<Excerpt> excerpts(const std::vector<ExcerptPlace>& places,
+                                            SourceFiles& files, std::uint32_t lines_around = 3);
+
+}  // namespace warpcheck

@@ -1,0 +1,99 @@
+// What a trial did, step by step, and at which steps the sides of its findings are.
+//
+// TrialLog watches a trial that is run again to explain its findings (interleaving.hpp); a search
+// never pays for it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vgpu/check/finding.hpp"
+#include "vgpu/machine/access.hpp"
+#include "vgpu/schedule/schedule.hpp"
+
+namespace warpcheck {
+
+struct LogStep {
+  enum class Kind : std::uint8_t { access, fault, event, barrier, decision };
+  Kind kind = Kind::access;
+  vgpu::AccessKind access = vgpu::AccessKind::read;  // access, fault
+  std::uint32_t launch = 0;
+  vgpu::WarpId warp;                       // barrier: of the block alone
+  std::uint32_t lanes = 0;                 // that take part; decision: that are held back
+  const vgpu::Program* program = nullptr;  // null: barrier, decision
+  std::uint32_t pc = 0;
+  std::uint32_t decision = 0;  // index into TrialLog::decisions()
+};
+
+// Where a side of a finding is in the log.
+struct LogPoint {
+  std::size_t step = 0;
+  unsigned lane = 0;
+  friend bool operator==(const LogPoint&, const LogPoint&) = default;
+};
+
+class TrialLog final : public vgpu::Observer {
+ public:
+  // findings: those whose sides are looked for; they must outlive the log.
+  TrialLog(const std::vector<vgpu::Finding>& findings, std::size_t steps_max);
+  ~TrialLog() override;
+
+  [[nodiscard]] const std::vector<LogStep>& steps() const { return steps_; }
+  [[nodiscard]] const std::vector<vgpu::Decision>& decisions() const { return decisions_; }
+  // Lanes of a block's last warp may be fewer than 32.
+  [[nodiscard]] std::uint32_t lanes_of(std::uint32_t launch, std::uint32_t warp) const;
+  // Of each side of finding number `finding`; nothing for the host's, or where none was met.
+  [[nodiscard]] std::vector<std::optional<LogPoint>> sides_of(std::size_t finding) const;
+
+  void add_decision(const vgpu::Decision& decision);
+
+  void on_sync(const vgpu::Sync& sync) override;
+  void on_access(vgpu::Access& access) override;
+  void on_fault(const vgpu::Fault& fault) override;
+  void on_undefined_use(const vgpu::UndefinedUse& use) override;
+  void on_barrier_divergence(const vgpu::BarrierDivergence& divergence) override;
+  void on_step_limit(const vgpu::StepLimit& limit) override;
+  void on_trap(const vgpu::Trap& trap) override;
+  void on_heap_free(const vgpu::HeapFree& free) override;
+  void on_allocate(const vgpu::Allocation& allocation) override;
+
+ private:
+  struct Target;  // a finding that is looked for
+
+  // Adds a step (or the lane of a fault to the same instruction's) unless the log is full.
+  std::optional<std::size_t> add(LogStep step);
+  void add_event(const vgpu::Program& program, const vgpu::WarpPlace& place, std::uint32_t pc,
+                 std::uint32_t lanes);
+
+  std::size_t steps_max_;
+  std::vector<LogStep> steps_;
+  std::vector<vgpu::Decision> decisions_;
+  std::vector<std::uint32_t> threads_of_launch_;  // of a block
+  vgpu::Dim3 grid_, block_;                       // of the running launch
+  std::vector<Target> targets_;
+};
+
+// Follows `inner` and writes what it decides into the log.
+class LoggedStrategy final : public vgpu::Strategy {
+ public:
+  LoggedStrategy(vgpu::Strategy& inner, TrialLog& log) : inner_(inner), log_(log) {}
+
+  void begin(std::uint32_t launch, std::uint32_t blocks, std::uint32_t warps_per_block) override {
+    inner_.begin(launch, blocks, warps_per_block);
+  }
+  std::uint64_t next_access(std::uint32_t launch, vgpu::WarpId warp, std::uint64_t from) override {
+    return inner_.next_access(launch, warp, from);
+  }
+  [[nodiscard]] bool decides_stops() const override { return inner_.decides_stops(); }
+  std::optional<vgpu::Choice> decide(const vgpu::SchedulePoint& point) override;
+  [[nodiscard]] std::uint64_t ignored() const override { return inner_.ignored(); }
+
+ private:
+  vgpu::Strategy& inner_;
+  TrialLog& log_;
+};
+
+}  // namespace warpcheck
