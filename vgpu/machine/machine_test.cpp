@@ -332,6 +332,19 @@ TEST_F(MachineTest, ADecisionHoldsDivergedLanesBack) {
   EXPECT_EQ(ints(4), (std::vector<std::uint32_t>{0, 9, 0, 9}));
 }
 
+TEST_F(MachineTest, MemoryOfABlockDoesNotRememberTheOneBefore) {
+  compile(
+      ".shared .align 4 .b8 s[4]; .local .align 4 .b8 l[4];\n"
+      "mov.u32 %r9, %ctaid.x; mul.wide.u32 %rd9, %r9, 8; add.s64 %rd9, %rd9, %rd1;\n"
+      "ld.shared.u32 %r2, [s]; ld.local.u32 %r3, [l];\n"
+      "st.global.u32 [%rd9], %r2; st.global.u32 [%rd9+4], %r3;\n"
+      "mov.u32 %r4, 7; st.shared.u32 [s], %r4; st.local.u32 [l], %r4;");
+  for (int launch = 0; launch < 2; ++launch) {
+    run({2, 1, 1}, {1, 1, 1});
+    EXPECT_EQ(ints(4), std::vector<std::uint32_t>(4, 0xa5a5a5a5)) << launch;
+  }
+}
+
 TEST_F(MachineTest, ADecisionPreemptsAWarp) {
   compile("st.global.u32 [%rd1], %r1; ld.global.u32 %r2, [%rd1]; st.global.u32 [%rd2+4], %r2;");
   run({1, 1, 1}, {64, 1, 1}, 80);

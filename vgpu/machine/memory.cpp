@@ -190,6 +190,15 @@ void DeviceMemory::release_private(Allocation* allocation) {
   list.erase(found);
 }
 
+Allocation* DeviceMemory::renew_private(Allocation* old, std::uint32_t bytes, ptx::Space space) {
+  if (old != nullptr && old->bytes == bytes) {
+    std::memset(old->data, static_cast<int>(kFreshByte), bytes);
+    return old;
+  }
+  if (old != nullptr) release_private(old);
+  return allocate_private(bytes, space);
+}
+
 void DeviceMemory::free(Allocation* allocation) {
   if (!allocation->live) return;
   allocation->live = false;

@@ -78,6 +78,10 @@ class DeviceMemory {
   // Storage outside the arena, for shared and local memory: no address, not found by find().
   Allocation* allocate_private(std::uint32_t bytes, ptx::Space space);
   void release_private(Allocation* allocation);
+  // Storage as allocate_private() gives it, in the place of `old`, which may be null and is not to
+  // be used any more.  What was in it is gone: what a program finds in memory that it has not
+  // written must not depend on what ran before.
+  Allocation* renew_private(Allocation* old, std::uint32_t bytes, ptx::Space space);
   // Marks it freed; its address range is not given out again before reset().  Of heap memory,
   // bytes and id may be reused from now on, and only the most recent ones are remembered, at
   // least kFreedMin of them: older ones are outside every allocation.

@@ -98,10 +98,7 @@ void Core::dispatch(std::uint32_t block) {
       launch_->dynamic_shared_bytes == 0
           ? program_->static_shared_bytes
           : program_->dynamic_shared_offset + launch_->dynamic_shared_bytes;
-  if (slot.shared == nullptr || slot.shared->bytes != shared_bytes) {
-    if (slot.shared != nullptr) memory_.release_private(slot.shared);
-    slot.shared = memory_.allocate_private(shared_bytes, ptx::Space::shared);
-  }
+  slot.shared = memory_.renew_private(slot.shared, shared_bytes, ptx::Space::shared);
   slot.shared->symbols = program_->shared_symbols;
 
   Sync sync;
@@ -142,10 +139,7 @@ void Core::start_warp(Slot& slot, Warp& warp) {
   warp.undefined.clear();
   const std::uint32_t local_bytes = program_->local_bytes_max * kWarpLanes;
   if (local_bytes != 0) {
-    if (warp.local == nullptr || warp.local->bytes != local_bytes) {
-      if (warp.local != nullptr) memory_.release_private(warp.local);
-      warp.local = memory_.allocate_private(local_bytes, ptx::Space::local);
-    }
+    warp.local = memory_.renew_private(warp.local, local_bytes, ptx::Space::local);
     notify([&](Observer& observer) { observer.on_allocate(*warp.local); });
   }
   warp.ask_at = strategy_->next_access(launch_->index, {slot.block, warp.index}, 0);
