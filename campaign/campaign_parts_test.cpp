@@ -207,7 +207,7 @@ TEST_F(LedgerTest, WhatCannotBeShownAgainIsKeptAndSearchedForAgain) {
 
 TEST_F(LedgerTest, AFindingThatKillsItsWorkersIsLeftAsItIs) {
   ledger_.found(found("large", {"aa"}), 2);
-  for (int i = 0; i < Ledger::kAttemptsMax; ++i) {
+  for (int i = 0; i < Ledger::kAttemptsMax / Ledger::kAttemptsOfADeath; ++i) {
     EXPECT_NE(ledger_.next_to_do({}), nullptr);
     ledger_.failed({"scan", "aa"}, "killed by signal 9");
   }

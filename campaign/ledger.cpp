@@ -113,7 +113,7 @@ void Ledger::confirmed(const FindingKey& key, const ConfirmedMessage& message) {
 
 void Ledger::failed(const FindingKey& key, const std::string& reason) {
   StoredFinding& finding = change(key);
-  ++finding.attempts;
+  finding.attempts += kAttemptsOfADeath;
   finding.remark = reason;
   if (finding.attempts >= kAttemptsMax) finding.stage = Stage::unconfirmed;
 }

@@ -17,9 +17,10 @@ namespace warpcheck::campaign {
 
 class Ledger {
  public:
-  // After so many workers that died of it, or cases that did not show it again, a finding is left
-  // as it was found.
-  static constexpr std::int64_t kAttemptsMax = 3;
+  // After so many cases that did not show it again, a finding is left as it was found.  To see
+  // that costs a trial; a worker that dies of it may cost a minute, and counts for many.
+  static constexpr std::int64_t kAttemptsMax = 21;
+  static constexpr std::int64_t kAttemptsOfADeath = 7;
 
   // Reads the store.  `pairs`: those of the campaign; findings of others are kept as they are.
   Ledger(const Directory& directory, Store& store, const std::vector<std::string>& pairs);

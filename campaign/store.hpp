@@ -52,7 +52,7 @@ struct StoredFinding {
   bool complete = false;       // nothing smaller fails; else shrinking used up its budget
   std::int64_t shown = 0;      // by so many ...
   std::int64_t schedules = 0;  // ... of so many schedules; 0: not classified yet
-  std::int64_t attempts = 0;   // workers that died of this stage
+  std::int64_t attempts = 0;   // to shrink and confirm it that failed
   std::string remark{};        // why it is not shrunk, or not confirmed
 
   // The case fails whatever the schedule, else only under some.

@@ -286,6 +286,46 @@ TEST_F(Cli, ReportsGoToAPipe) {
   EXPECT_EQ(outcome.out, "1\n");
 }
 
+TEST_F(Cli, ACampaignGoesOnAndItsFailuresAreReplayedFirst) {
+  const std::string campaign =
+      "campaign night --pairs histogram_shared_published --jobs 2 --runs 2000";
+  const Outcome first = run(campaign);
+  EXPECT_EQ(first.status, 1) << first.out;
+  EXPECT_NE(first.out.find("reproducible\n"), std::string::npos) << first.out;
+  EXPECT_EQ(first.out.find("not found yet"), std::string::npos) << first.out;
+  const Outcome again = run(campaign + " --json night.json 2>/dev/null; exit $?");
+  EXPECT_EQ(again.status, 1);
+  EXPECT_TRUE(first.out.ends_with(again.out)) << again.out;
+  EXPECT_EQ(nlohmann::json::parse(read("night.json"))["failures"][0]["pair"],
+            "histogram_shared_published");
+
+  EXPECT_EQ(run("failures export night.zip --failures night").status, 0);
+  const std::string check = "check histogram_shared_published --trials 1 ";
+  EXPECT_EQ(run(check).out.find("stored cases"), std::string::npos);
+  EXPECT_EQ(run("failures import night.zip").status, 0);
+  const Outcome replayed = run(check);
+  EXPECT_EQ(replayed.status, 1);
+  EXPECT_NE(replayed.out.find("stored cases and inputs replayed"), std::string::npos);
+  EXPECT_NE(
+      replayed.out.find("replay: warpcheck replay .warpcheck/cases/histogram_shared_published/"),
+      std::string::npos);
+  EXPECT_EQ(run(check + "--no-failures").out.find("stored cases"), std::string::npos);
+  const auto listed = nlohmann::json::parse(run("failures list --json").out);
+  EXPECT_GE(listed["failures"].size(), 3u);
+}
+
+TEST_F(Cli, BadCampaignsAreOneLineAndStatus2) {
+  std::ofstream(directory_ / "file") << "x";
+  expect_one_line_error(run("campaign file"), "cannot make the directory file");
+  expect_one_line_error(run("campaign night --pairs scan_tre"), "is it 'scan_tree'?");
+  expect_one_line_error(run("campaign night --pairs scan_tree --stop-when-found"), "known to have");
+  expect_one_line_error(run("campaign night --jobs 0"), "--jobs");
+  expect_one_line_error(run("campaign"), "DIR is required");
+  expect_one_line_error(run("failures list"), "no failure database is there");
+  expect_one_line_error(run("failures export x.zip --failures none"), "no failure database");
+  expect_one_line_error(run("failures"), "subcommand");
+}
+
 TEST_F(Cli, HuntIsTheSameWithOneProcessAndWithThree) {
   const std::string hunt = std::string("hunt --pairs scan_hillis_steele,") + kPair +
                            " --trials 20 --json hunt.json --jobs ";

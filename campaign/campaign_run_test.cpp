@@ -1,0 +1,200 @@
+// run_campaign(): whole campaigns over small pairs.
+#include "campaign/campaign.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "campaign/corpus.hpp"
+#include "campaign/failures.hpp"
+#include "harness/pair.hpp"
+
+namespace warpcheck {
+
+struct Number {
+  int value = 0;
+};
+FIELDS(Number, value);
+
+// Host code that crashes for one number in 256.
+KERNEL_PAIR(host_crash, Number, int) = {
+    .family = "test",
+    .origin = "ours",
+    .arbitrary = [](Draw& draw) { return Number{static_cast<int>(draw.below(256))}; },
+    .kernel =
+        [](Device&, const Number& in) {
+          if (in.value == 77) std::abort();
+          return 0;
+        },
+    .reference = [](const Number&) { return 0; },
+};
+
+// Wrong for one number in 2.
+KERNEL_PAIR(wrong_number, Number, int) = {
+    .family = "test",
+    .origin = "ours",
+    .expects = {"mismatch"},
+    .arbitrary = [](Draw& draw) { return Number{static_cast<int>(draw.below(256))}; },
+    .kernel = [](Device&, const Number& in) { return in.value / 2 * 2; },
+    .reference = [](const Number& in) { return in.value; },
+};
+
+// Right in every second trial: what it shows cannot be shown again.
+KERNEL_PAIR(forgetful, Number, int) = {
+    .family = "test",
+    .origin = "ours",
+    .arbitrary = [](Draw& draw) { return Number{static_cast<int>(draw.below(256))}; },
+    .kernel =
+        [](Device&, const Number&) {
+          static int trials = 0;
+          return ++trials % 2 == 0 ? 1 : 0;
+        },
+    .reference = [](const Number&) { return 0; },
+};
+
+namespace campaign {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CampaignTest : public testing::Test {
+ protected:
+  CampaignTest() { fs::remove_all(root_); }
+  ~CampaignTest() override { fs::remove_all(root_); }
+
+  CampaignOptions options(const std::string& pair, std::uint64_t executions) {
+    CampaignOptions made;
+    made.directory = root_;
+    made.pairs = {Registry::global().find(pair)};
+    made.executions = executions;
+    return made;
+  }
+
+  fs::path root_ =
+      fs::path(testing::TempDir()) /
+      ("campaign_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+};
+
+TEST_F(CampaignTest, AFindingIsStoredOnceShrunkAndConfirmed) {
+  for (const unsigned jobs : {1u, 3u}) {
+    CampaignOptions asked = options("wrong_number", 2'000u * jobs);
+    asked.jobs = jobs;
+    const CampaignOutcome outcome = run_campaign(asked);
+    ASSERT_EQ(outcome.findings.size(), 1u);
+    const StoredFinding& finding = outcome.findings.front();
+    EXPECT_EQ(finding.place, "mismatch||wrong_number");
+    EXPECT_EQ(finding.stage, Stage::confirmed);
+    EXPECT_TRUE(finding.reproducible());
+    EXPECT_TRUE(outcome.incidents.empty());
+    EXPECT_GE(outcome.progress.at(0).executions, 2'000 * static_cast<int>(jobs));
+    const std::vector<Report> reports = reports_of(outcome, asked);
+    ASSERT_EQ(reports.size(), 1u);
+    EXPECT_EQ(reports[0].a_case.pair->to_json(reports[0].a_case.input).dump(), R"({"value":1})");
+    EXPECT_TRUE(fs::exists(reports[0].replay_path));
+  }
+}
+
+TEST_F(CampaignTest, ACrashOfHostCodeIsAnIncidentWithItsInput) {
+  const CampaignOutcome outcome = run_campaign(options("host_crash", 5'000));
+  EXPECT_TRUE(outcome.findings.empty());
+  ASSERT_EQ(outcome.incidents.size(), 1u);
+  const Incident& incident = outcome.incidents.front();
+  EXPECT_EQ(incident.what, "killed by signal 6 (Aborted)");
+  // In a corpus it would end every search; it is set aside.
+  const Directory directory(root_);
+  fs::create_directories(directory.corpus("host_crash"));
+  save_corpus_entry(
+      directory.corpus("host_crash"),
+      {reinterpret_cast<const std::uint8_t*>(incident.input.data()), incident.input.size()});
+  const CampaignOutcome again = run_campaign(options("host_crash", 20'000));
+  EXPECT_GT(again.incidents.at(0).count, incident.count);
+  EXPECT_TRUE(fs::exists(root_ / "damaged/corpus/host_crash"));
+}
+
+TEST_F(CampaignTest, WhatIsNotShownAgainIsKeptAsNotConfirmed) {
+  const CampaignOutcome outcome = run_campaign(options("forgetful", 2'000));
+  ASSERT_EQ(outcome.findings.size(), 1u);
+  EXPECT_EQ(outcome.findings[0].stage, Stage::unconfirmed);
+  EXPECT_FALSE(outcome.findings[0].case_text.empty());
+}
+
+TEST_F(CampaignTest, EndsWhenWhatIsExpectedIsConfirmed) {
+  CampaignOptions asked = options("wrong_number", 0);
+  asked.stop_when_found = true;
+  EXPECT_EQ(run_campaign(asked).findings.at(0).stage, Stage::confirmed);
+}
+
+TEST_F(CampaignTest, ADamagedStoreIsMadeAnewFromItsCases) {
+  run_campaign(options("wrong_number", 500));
+  std::fstream(root_ / "warpcheck.db", std::ios::in | std::ios::out) << "no database";
+  const CampaignOutcome outcome = run_campaign(options("wrong_number", 500));
+  ASSERT_EQ(outcome.findings.size(), 1u);
+  EXPECT_EQ(outcome.findings[0].stage, Stage::confirmed);
+  EXPECT_TRUE(fs::exists(root_ / "damaged/warpcheck.db"));
+}
+
+// --- the failure database -----------------------------------------------------------------------
+
+TEST_F(CampaignTest, FailuresTravelInAnArchiveAndAreReplayed) {
+  run_campaign(options("wrong_number", 500));
+  const std::vector<const AnyPair*> pairs{Registry::global().find("wrong_number")};
+  FailureDatabase there(root_);
+  std::vector<NamedBytes> entries = there.contents({"crashing", "regression", "coverage"}, pairs);
+  ASSERT_GE(entries.size(), 2u);
+  const std::string good = entries[0].bytes;
+  EXPECT_TRUE(entries[0].name.starts_with("crashing/wrong_number/"));
+  entries.push_back({"crashing/wrong_number/bad.case", good.substr(0, good.size() / 2)});
+  std::string passing = good;
+  passing.replace(passing.find("\"value\": 1"), 10, "\"value\": 2");
+  entries.push_back({"regression/wrong_number/passing.case", passing});
+  write_archive(root_ / "all.tar.gz", entries);
+
+  FailureDatabase here(root_ / "here");
+  const ImportOutcome imported = here.import(read_archive(root_ / "all.tar.gz"), 2, nullptr);
+  EXPECT_EQ(imported.added, 1u);
+  EXPECT_EQ(imported.known, 1u);
+  EXPECT_EQ(imported.coverage, entries.size() - 3);
+  ASSERT_EQ(imported.messages.size(), 1u);
+  EXPECT_TRUE(
+      imported.messages[0].starts_with("damaged: crashing/wrong_number/bad.case: not valid"));
+  EXPECT_TRUE(fs::exists(root_ / "here/damaged/import/crashing/wrong_number/bad.case"));
+
+  TrialRunner runner;
+  const ReplayedFailures replayed =
+      here.replay(pairs, (root_ / "cases_of_check").string(), runner, nullptr);
+  ASSERT_EQ(replayed.failures.size(), 1u);  // the corpus shows nothing else
+  EXPECT_EQ(replayed.failed_claims, std::set<std::string>{"wrong_number"});
+  EXPECT_EQ(replayed.replayed, 1u + imported.coverage);
+  EXPECT_TRUE(replayed.problems.empty());
+}
+
+TEST_F(CampaignTest, ACaseThatPassesBecomesARegression) {
+  run_campaign(options("wrong_number", 500));
+  {
+    Store store(root_ / "warpcheck.db");
+    StoredFinding finding = store.findings().at(0);
+    finding.case_text.replace(finding.case_text.find("\"value\": 1"), 10, "\"value\": 2");
+    Store::Change change(store);
+    change.update(finding);
+    change.commit();
+  }
+  fs::remove_all(root_ / "corpus");
+  const std::vector<const AnyPair*> pairs{Registry::global().find("wrong_number")};
+  TrialRunner runner;
+  FailureDatabase database(root_);
+  const ReplayedFailures first = database.replay(pairs, root_.string(), runner, nullptr);
+  EXPECT_TRUE(first.failures.empty());
+  EXPECT_EQ(first.notes.size(), 1u);
+  EXPECT_EQ(database.findings().at(0).tier, Tier::regression);
+  EXPECT_EQ(database.contents({"regression"}, pairs).size(), 1u);
+  EXPECT_TRUE(database.contents({"crashing"}, pairs).empty());
+  // It is fixed: the next replay has nothing to note.
+  EXPECT_TRUE(database.replay(pairs, root_.string(), runner, nullptr).notes.empty());
+}
+
+}  // namespace
+}  // namespace campaign
+}  // namespace warpcheck
