@@ -18,7 +18,7 @@ FIELDS(ServiceInput, bytes);
 // Bytes are drawn as they come, so that a fuzzer's byte is the kernel's.
 KERNEL_PAIR(planted_service, ServiceInput, std::vector<std::uint8_t>) = {
     .family = "planted",
-    .origin = "ours: writes past the end behind a 2-byte magic value",
+    .origin = "ours: writes past the end behind a magic byte",
     .expects = {"out-of-bounds"},
     .domain = [](const ServiceInput& in) { return in.bytes.size() <= 32; },
     .arbitrary =
