@@ -2,12 +2,12 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 namespace warpcheck::cudart {
 namespace {
-
-constexpr std::string_view kBlockLabel = "$L__BB";
 
 std::string_view trimmed(std::string_view line) {
   const std::size_t first = line.find_first_not_of(" \t\r");
@@ -38,12 +38,37 @@ bool is_noise(std::string_view line) {
          line.starts_with("$L__debug");
 }
 
-// Appends `line` without the function's number in block labels: "$L__BB3_7" -> "$L__BB_7".
+// What is followed by a number that says nothing of the code: the function's place in the file in
+// block labels, "$L__BB3_7"; a hash of the file's path in names of internal linkage,
+// "_ZN46_GLOBAL__N__b6cfd072_13_kernel_cu_01ef2957..." and "_INTERNAL_b6cfd072_...".
+struct Marker {
+  std::string_view text;
+  std::string_view digits;
+  std::size_t digits_max;
+};
+constexpr Marker kMarkers[] = {
+    {"$L__BB", "0123456789", std::string_view::npos},
+    {"_GLOBAL__N__", "0123456789abcdef", 8},
+    {"_INTERNAL_", "0123456789abcdef", 8},
+};
+
+// Appends `line` without those numbers.
 void append_line(std::string& text, std::string_view line) {
-  for (std::size_t at; (at = line.find(kBlockLabel)) != std::string_view::npos;) {
-    text += line.substr(0, at + kBlockLabel.size());
-    line.remove_prefix(at + kBlockLabel.size());
-    line.remove_prefix(std::min(line.find_first_not_of("0123456789"), line.size()));
+  while (true) {
+    const Marker* next = nullptr;
+    std::size_t at = std::string_view::npos;
+    for (const Marker& marker : kMarkers) {
+      const std::size_t found = line.find(marker.text);
+      if (found < at) {
+        next = &marker;
+        at = found;
+      }
+    }
+    if (next == nullptr) break;
+    text += line.substr(0, at + next->text.size());
+    line.remove_prefix(at + next->text.size());
+    const std::size_t digits = std::min(line.find_first_not_of(next->digits), line.size());
+    line.remove_prefix(std::min(digits, next->digits_max));
   }
   text += line;
   text += '\n';

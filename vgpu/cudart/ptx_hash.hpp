@@ -8,7 +8,8 @@ namespace warpcheck::cudart {
 
 // Over the text of `kernel` (its .entry) in the translation unit `ptx`, and of every .func.  What
 // changes without the code is left out: source lines (.loc, .file), comments, debug sections and
-// labels, and the number of the function in its block labels.
+// labels, the number of the function in its block labels, and the hash of the file's path in names
+// of internal linkage.
 std::uint64_t hash_of_kernel(std::string_view ptx, std::string_view kernel);
 
 }  // namespace warpcheck::cudart

@@ -66,5 +66,13 @@ TEST(PtxHash, DoesNotSeeLinesPathsCommentsOrNumbersOfFunctions) {
   EXPECT_NE(hash_of_kernel(edited("$L__BB0_1;", "$L__BB0_2;"), "first"), hash);
 }
 
+TEST(PtxHash, DoesNotSeeWhereTheFileOfAnInternalNameIs) {
+  const std::string one = "_ZN46_GLOBAL__N__b6cfd072_11_kernel_cu_01ef29575firstEv";
+  const std::string other = "_ZN46_GLOBAL__N__0123abcd_11_kernel_cu_01ef29575firstEv";
+  const std::uint64_t hash = hash_of_kernel(edited("first", one), one);
+  EXPECT_EQ(hash_of_kernel(edited("first", other), other), hash);
+  EXPECT_NE(hash_of_kernel(edited("first", one + "i"), one + "i"), hash);
+}
+
 }  // namespace
 }  // namespace warpcheck::cudart
