@@ -89,6 +89,8 @@ function(warpcheck_embed_unoptimized target file options includes)
 
   set(WARPCHECK_PTX ${ptx})
   set(WARPCHECK_SOURCE ${name})
+  set(WARPCHECK_SOURCE_PATH ${source})
+  list(JOIN options " " WARPCHECK_OPTIONS)
   configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/embed_unoptimized.cpp.in ${ptx}.cpp @ONLY)
   target_sources(${target} PRIVATE ${ptx}.cpp)
   set_source_files_properties(${ptx}.cpp PROPERTIES OBJECT_DEPENDS ${ptx})

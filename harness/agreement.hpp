@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "harness/error_bounds.hpp"
+#include "harness/plain_output.hpp"
 
 namespace warpcheck {
 
@@ -45,6 +46,11 @@ struct Agreement {
   bool exact = true;
   // The output may differ between schedules as long as each agrees (float atomics, for example).
   bool order_sensitive = false;
+
+  // The same rule as data, where `difference` is one of this file.
+  Comparison comparison = Comparison::custom;
+  std::function<std::vector<double>(const Input&)> bounds = {};  // of within_bounds
+  std::uint64_t ulps = 0;                                        // of within_ulps
 };
 
 namespace detail {
@@ -179,9 +185,11 @@ const auto& value_of(const Element& element) {
 struct Exactly {
   template <class Input, class Output>
   operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
-    return {.difference = [](const Input&, const Output& out, const Output& reference) {
-      return detail::first_difference(out, reference, "reference");
-    }};
+    return {.difference =
+                [](const Input&, const Output& out, const Output& reference) {
+                  return detail::first_difference(out, reference, "reference");
+                },
+            .comparison = Comparison::equal_values};
   }
 };
 inline Exactly exactly() { return {}; }
@@ -193,16 +201,18 @@ struct Bitwise {
   operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
     return {.difference = [](const Input&, const Output& out,
                              const Output& reference) -> std::optional<std::string> {
-      if (out.size() != reference.size()) {
-        return detail::size_difference(out.size(), reference.size(), "reference");
-      }
-      for (std::size_t i = 0; i < out.size(); ++i) {
-        if (detail::same_bits(out[i], reference[i])) continue;
-        return detail::element_difference(i, detail::show_exact_bits(out[i]),
-                                          detail::show_exact_bits(reference[i]), "reference");
-      }
-      return std::nullopt;
-    }};
+              if (out.size() != reference.size()) {
+                return detail::size_difference(out.size(), reference.size(), "reference");
+              }
+              for (std::size_t i = 0; i < out.size(); ++i) {
+                if (detail::same_bits(out[i], reference[i])) continue;
+                return detail::element_difference(i, detail::show_exact_bits(out[i]),
+                                                  detail::show_exact_bits(reference[i]),
+                                                  "reference");
+              }
+              return std::nullopt;
+            },
+            .comparison = Comparison::same_bits};
   }
 };
 inline Bitwise bitwise() { return {}; }
@@ -240,7 +250,10 @@ struct WithinErrorBound {
       return detail::bound_difference(worst, {out[worst], reference[worst], bound[worst]},
                                       kPrecision);
     };
-    return {.difference = std::move(difference), .exact = false};
+    return {.difference = std::move(difference),
+            .exact = false,
+            .comparison = Comparison::within_bounds,
+            .bounds = bounds};
   }
 };
 // `bounds`: const Input& -> std::vector<double>, one bound an element.  Unit: the type that the
@@ -281,7 +294,10 @@ struct Ulps {
       return text + " (" + detail::show_ulps(worst_ulps) + ", at most " + std::to_string(k) +
              " allowed)";
     };
-    return {.difference = std::move(difference), .exact = allowed == 0};
+    return {.difference = std::move(difference),
+            .exact = allowed == 0,
+            .comparison = Comparison::within_ulps,
+            .ulps = allowed};
   }
 
  private:
@@ -322,7 +338,9 @@ struct AsMultiset {
       return detail::show_element(first) + " is in out " + count(out) + ", in the reference " +
              count(reference);
     };
-    return {.difference = std::move(difference), .exact = false};
+    return {.difference = std::move(difference),
+            .exact = false,
+            .comparison = Comparison::same_elements};
   }
 };
 inline AsMultiset as_multiset() { return {}; }

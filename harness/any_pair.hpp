@@ -12,6 +12,7 @@
 #include "harness/function_ref.hpp"
 #include "harness/input_size.hpp"
 #include "harness/json_values.hpp"
+#include "harness/plain_output.hpp"
 #include "vgpu/check/finding.hpp"
 
 namespace warpcheck {
@@ -81,6 +82,10 @@ class AnyPair {
   // under the default schedule 1.25".  Nothing when they are the same.
   [[nodiscard]] virtual std::optional<std::string> schedule_difference(
       const AnyOutput& out, const AnyOutput& other) const = 0;
+
+  // The output as bytes, and the rule it is judged by, for programs without the harness.
+  [[nodiscard]] virtual std::optional<PlainOutput> plain_output(const AnyOutput& output) const = 0;
+  [[nodiscard]] virtual PlainRule plain_rule(const AnyInput& input) const = 0;
 
   // Finding kinds that trials must show; empty: the pair is clean.  Sorted.
   [[nodiscard]] const std::vector<vgpu::FindingKind>& expects() const { return expects_; }

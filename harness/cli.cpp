@@ -80,9 +80,10 @@ int run_cli(int argc, const char* const* argv) {
   });
   set_expectation_capture(run_capturing);
   Run run;
-  for (const auto add : {add_list_command, add_hunt_command, add_check_command, add_replay_command,
-                         add_shrink_command, add_fuzz_command, add_campaign_command,
-                         add_failures_command, add_new_command, add_completion_command}) {
+  for (const auto add :
+       {add_list_command, add_hunt_command, add_check_command, add_replay_command,
+        add_shrink_command, add_export_command, add_fuzz_command, add_campaign_command,
+        add_failures_command, add_new_command, add_completion_command}) {
     add(app, run);
   }
   if (argc > 1 && argv[1] == kCompleteCommand) {

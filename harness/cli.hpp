@@ -33,6 +33,7 @@ void add_hunt_command(CLI::App& app, Run& run);
 void add_check_command(CLI::App& app, Run& run);
 void add_replay_command(CLI::App& app, Run& run);
 void add_shrink_command(CLI::App& app, Run& run);
+void add_export_command(CLI::App& app, Run& run);
 void add_fuzz_command(CLI::App& app, Run& run);
 void add_campaign_command(CLI::App& app, Run& run);
 void add_failures_command(CLI::App& app, Run& run);

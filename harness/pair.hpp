@@ -156,6 +156,16 @@ class TypedPair final : public AnyPair {
     return warpcheck::schedule_difference(typed_output(out), typed_output(other));
   }
 
+  [[nodiscard]] std::optional<PlainOutput> plain_output(const AnyOutput& output) const override {
+    return warpcheck::plain_output(typed_output(output));
+  }
+  [[nodiscard]] PlainRule plain_rule(const AnyInput& input) const override {
+    const Agreement<Input, Output>& agreement = pair_->agreement;
+    return {agreement.comparison,
+            agreement.bounds ? agreement.bounds(typed(input)) : std::vector<double>{},
+            agreement.ulps, agreement.order_sensitive};
+  }
+
  private:
   static const Input& typed(const AnyInput& input) {
     return *static_cast<const Input*>(input.get());

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "vgpu/cudart/call_log.hpp"
 #include "vgpu/cudart/virtual_gpu.hpp"
 
 namespace warpcheck::cudart {
@@ -95,22 +96,30 @@ void spend_copy(Device& device, const Rectangle& rectangle) {
                       rectangle.width * rectangle.height / virtual_gpu::kCopyBytesPerCycle);
 }
 
-}  // namespace
-
-cudaError_t copy(Device& device, std::string_view call, void* target, const void* source,
-                 const Rectangle& rectangle, int kind) {
-  const std::optional<Direction> direction = direction_of(device, target, source, kind);
-  if (!direction) return cudaErrorInvalidMemcpyDirection;
-  if (rectangle.width == 0 || rectangle.height == 0) return cudaSuccess;
-  if (rectangle.height > 1 &&
-      (rectangle.target_pitch < rectangle.width || rectangle.source_pitch < rectangle.width)) {
-    return cudaErrorInvalidPitchValue;
+// Row by row; `arrived` tells whether the bytes of a download are there.
+void record_copy(CallLog& log, void* target, const void* source, const Rectangle& rectangle,
+                 Direction direction, bool arrived) {
+  for (std::size_t row = 0; row < rectangle.height; ++row) {
+    auto* const to = static_cast<std::byte*>(target) + row * rectangle.target_pitch;
+    const auto* const from = static_cast<const std::byte*>(source) + row * rectangle.source_pitch;
+    if (direction.source == Where::device && direction.target == Where::device) {
+      log.move(to, from, rectangle.width);
+    } else if (direction.target == Where::device) {
+      log.upload(to, {from, rectangle.width});
+    } else if (direction.source == Where::device) {
+      DownloadCall& call = log.download(from, rectangle.width);
+      if (arrived) call.bytes.assign(to, to + rectangle.width);
+    }
   }
+}
+
+cudaError_t copy_between(Device& device, std::string_view call, void* target, const void* source,
+                         const Rectangle& rectangle, const Direction& direction) {
   const std::optional<Side> from =
-      side_at(device, call, const_cast<void*>(source), direction->source, rectangle,
+      side_at(device, call, const_cast<void*>(source), direction.source, rectangle,
               rectangle.source_pitch, false);
   const std::optional<Side> to =
-      side_at(device, call, target, direction->target, rectangle, rectangle.target_pitch, true);
+      side_at(device, call, target, direction.target, rectangle, rectangle.target_pitch, true);
   if (!from || !to) return cudaErrorInvalidValue;
   if (from->on_device && to->on_device) {
     announce_device_copy(device, *from, *to, rectangle);
@@ -125,11 +134,35 @@ cudaError_t copy(Device& device, std::string_view call, void* target, const void
   return cudaSuccess;
 }
 
+}  // namespace
+
+cudaError_t copy(Device& device, std::string_view call, void* target, const void* source,
+                 const Rectangle& rectangle, int kind) {
+  const std::optional<Direction> direction = direction_of(device, target, source, kind);
+  if (!direction) return cudaErrorInvalidMemcpyDirection;
+  if (rectangle.width == 0 || rectangle.height == 0) return cudaSuccess;
+  if (rectangle.height > 1 &&
+      (rectangle.target_pitch < rectangle.width || rectangle.source_pitch < rectangle.width)) {
+    return cudaErrorInvalidPitchValue;
+  }
+  const cudaError_t error = copy_between(device, call, target, source, rectangle, *direction);
+  if (CallLog* const log = device.call_log(); log != nullptr && source != nullptr) {
+    record_copy(*log, target, source, rectangle, *direction, error == cudaSuccess);
+  }
+  return error;
+}
+
 cudaError_t fill(Device& device, std::string_view call, void* target, int value,
                  const Rectangle& rectangle) {
   if (rectangle.width == 0 || rectangle.height == 0) return cudaSuccess;
   if (rectangle.height > 1 && rectangle.target_pitch < rectangle.width) {
     return cudaErrorInvalidValue;
+  }
+  if (CallLog* const log = device.call_log()) {
+    for (std::size_t row = 0; row < rectangle.height; ++row) {
+      log->fill(static_cast<std::byte*>(target) + row * rectangle.target_pitch, value,
+                rectangle.width);
+    }
   }
   const std::optional<Side> to =
       side_at(device, call, target, Where::device, rectangle, rectangle.target_pitch, true);

@@ -9,6 +9,7 @@
 
 #include "vgpu/check/bounds.hpp"
 #include "vgpu/check/lifetime.hpp"
+#include "vgpu/cudart/call_log.hpp"
 #include "vgpu/cudart/device_code.hpp"
 #include "vgpu/cudart/exit_report.hpp"
 #include "vgpu/cudart/virtual_gpu.hpp"
@@ -137,6 +138,7 @@ void Device::refuse(std::string_view reason) {
 vgpu::Allocation* Device::allocate(std::uint64_t bytes, ptx::Space space, std::string_view name) {
   vgpu::Allocation* const allocation = memory_.allocate(bytes, space, name);
   if (allocation == nullptr) return nullptr;
+  if (call_log_ != nullptr) call_log_->allocate(allocation->address, bytes, name);
   notify([&](vgpu::Observer& observer) { observer.on_allocate(*allocation); });
   return allocation;
 }

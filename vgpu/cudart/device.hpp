@@ -32,6 +32,7 @@
 
 namespace warpcheck::cudart {
 
+class CallLog;
 struct LinkedKernel;
 
 // A range of device memory that lies inside one live allocation.
@@ -110,6 +111,10 @@ class Device {
   void spend_cycles(std::uint64_t cycles) { clock_ += cycles; }
   [[nodiscard]] std::uint64_t clock() const { return clock_; }
 
+  // Where calls are recorded (call_log.hpp); nullptr: nowhere.  Not owned.
+  [[nodiscard]] CallLog* call_log() const { return call_log_; }
+  void set_call_log(CallLog* log) { call_log_ = log; }
+
   // cudaDeviceSetLimit, by cudaLimit.
   static constexpr std::size_t kLimits = 7;
   [[nodiscard]] const std::array<std::size_t, kLimits>& limits() const { return limits_; }
@@ -146,6 +151,7 @@ class Device {
   Queues queues_;
   std::uint64_t clock_ = 0;  // virtual cycles
   std::array<std::size_t, kLimits> limits_{};
+  CallLog* call_log_ = nullptr;
   bool heap_in_use_ = false;  // a kernel that can call malloc() or free() has run
 };
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "vgpu/cudart/api.hpp"
+#include "vgpu/cudart/call_log.hpp"
 #include "vgpu/cudart/device_code.hpp"
 #include "vgpu/cudart/kernel_limits.hpp"
 #include "vgpu/cudart/registry.hpp"
@@ -51,12 +52,29 @@ std::vector<std::byte> gather(const vgpu::Program& program, void** arguments) {
   return block;
 }
 
+void record_launch(Device& device, Kernel& kernel, const LaunchShape& shape, void** arguments) {
+  const vgpu::Program& program =
+      kernel.unit->code(device.settings().build, kernel.name).load(kernel.name, device).program;
+  LaunchCall call{.kernel = kernel.name,
+                  .source = Registry::instance().source_of(*kernel.unit),
+                  .grid = to_dim3(shape.grid),
+                  .block = to_dim3(shape.block),
+                  .dynamic_shared_bytes = shape.dynamic_shared_bytes,
+                  .arguments = {}};
+  for (std::size_t i = 0; arguments != nullptr && i < program.parameters.size(); ++i) {
+    const auto* const bytes = static_cast<const std::byte*>(arguments[i]);
+    call.arguments.push_back(device.call_log()->host_bytes({bytes, program.parameters[i].bytes}));
+  }
+  device.call_log()->launch(std::move(call));
+}
+
 cudaError_t launch(Device& device, const void* function, const LaunchShape& shape,
                    void** arguments) {
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
   Kernel* const kernel = Registry::instance().find_kernel(function);
   if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
   if (device.queues().find(shape.stream) == nullptr) return cudaErrorInvalidResourceHandle;
+  if (device.call_log() != nullptr) record_launch(device, *kernel, shape, arguments);
   const vgpu::Dim3 grid = to_dim3(shape.grid), block = to_dim3(shape.block);
   if (!fits(shape.grid, virtual_gpu::kGridDimMax) ||
       !fits(shape.block, virtual_gpu::kBlockDimMax) ||

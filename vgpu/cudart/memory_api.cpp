@@ -7,6 +7,7 @@
 
 #include "vgpu/check/lifetime.hpp"
 #include "vgpu/cudart/api.hpp"
+#include "vgpu/cudart/call_log.hpp"
 #include "vgpu/cudart/virtual_gpu.hpp"
 
 namespace warpcheck::cudart {
@@ -32,6 +33,7 @@ void report_invalid_free(Device& device, std::string_view call, const void* poin
 
 cudaError_t free_memory(Device& device, std::string_view call, void* pointer) {
   if (pointer == nullptr) return cudaSuccess;
+  if (CallLog* const log = device.call_log()) log->free(pointer);
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   vgpu::Allocation* const allocation = device.memory().find(address);
   if (allocation == nullptr || allocation->address != address || allocation->on_heap() ||

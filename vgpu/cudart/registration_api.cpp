@@ -47,16 +47,20 @@ void __cudaRegisterFunction(void** handle, const char* host_function, char*,
   });
 }
 
-void __cudaRegisterVar(void** handle, char* host_variable, char*, const char* device_name, int,
-                       size_t bytes, int, int) {
+void __cudaRegisterVar(void** handle, char* host_variable, char*, const char* device_name,
+                       int external, size_t bytes, int constant, int global) {
   with_registry([&](Registry& registry) {
-    registry.add_symbol(unit_of(handle), host_variable, device_name, bytes);
+    registry.add_symbol(unit_of(handle),
+                        {host_variable, device_name, bytes, external, constant, global, false});
   });
 }
 
-void __cudaRegisterManagedVar(void** handle, void**, char*, const char* device_name, int, size_t,
-                              int, int) {
-  with_registry([&](Registry&) { unit_of(handle).managed = device_name; });
+void __cudaRegisterManagedVar(void** handle, void** host_pointer, char*, const char* device_name,
+                              int external, size_t bytes, int constant, int global) {
+  with_registry([&](Registry& registry) {
+    registry.add_symbol(unit_of(handle),
+                        {host_pointer, device_name, bytes, external, constant, global, true});
+  });
 }
 
 // Called before host code touches a __managed__ variable; what it would touch does not exist.
@@ -69,6 +73,13 @@ char __cudaInitModule(void** handle) {
 
 void warpcheck_register_unoptimized(const char* text, std::size_t bytes) {
   with_registry([&](Registry& registry) { registry.add_unoptimized({text, bytes}); });
+}
+
+void warpcheck_register_source(const char* unoptimized_text, const char* path, const char* root,
+                               const char* options) {
+  with_registry([&](Registry& registry) {
+    registry.add_source(unoptimized_text, {path, root, options});
+  });
 }
 
 }  // extern "C"

@@ -44,7 +44,8 @@ Unit& Registry::add_unit(const void* fatbinary_wrapper) {
 
 // The unit itself stays: a kernel of it may be under way in another thread, and programs keep
 // cudaKernel_t in static variables.
-void Registry::remove_unit(const Unit& unit) {
+void Registry::remove_unit(Unit& unit) {
+  unit.removed = true;
   std::erase_if(kernel_of_, [&](const auto& entry) { return entry.second->unit == &unit; });
   std::erase_if(symbol_of_, [&](const auto& entry) { return entry.second.unit == &unit; });
 }
@@ -61,14 +62,44 @@ void Registry::add_kernel(Unit& unit, const void* host_function, std::string_vie
   kernels_.push_back(std::move(kernel));
 }
 
-void Registry::add_symbol(Unit& unit, const void* host_variable, std::string_view name,
-                          std::size_t bytes) {
-  unit.names.emplace_back(name);
-  symbol_of_.try_emplace(host_variable, Symbol{&unit, std::string(name), bytes});
+void Registry::add_symbol(Unit& unit, const Unit::Variable& variable) {
+  unit.variables.push_back(variable);
+  if (variable.managed) {
+    unit.managed = variable.name;
+    return;
+  }
+  unit.names.push_back(variable.name);
+  symbol_of_.try_emplace(variable.host, Symbol{&unit, variable.name, variable.bytes});
+}
+
+std::vector<const Kernel*> Registry::kernels_of(const Unit& unit) const {
+  std::vector<const Kernel*> kernels;
+  for (const std::unique_ptr<Kernel>& kernel : kernels_) {
+    if (kernel->unit == &unit) kernels.push_back(kernel.get());
+  }
+  return kernels;
 }
 
 void Registry::add_unoptimized(std::string_view text) {
-  unoptimized_.push_back({std::make_unique<DeviceCode>(text, "unoptimised PTX"), false});
+  unoptimized_.push_back(
+      {.text = text.data(), .code = std::make_unique<DeviceCode>(text, "unoptimised PTX")});
+}
+
+void Registry::add_source(const char* text, KernelSource source) {
+  for (Unoptimized& known : unoptimized_) {
+    if (known.text == text) known.source = std::move(source);
+  }
+}
+
+KernelSource Registry::source_of(Unit& unit) {
+  try {
+    const DeviceCode& code = unit.code(Build::unoptimized, {});
+    for (const Unoptimized& known : unoptimized_) {
+      if (known.code.get() == &code) return known.source;
+    }
+  } catch (const vgpu::Refusal&) {  // there is no such text, and so nobody to tell
+  }
+  return {};
 }
 
 Kernel* Registry::find_kernel(const void* function) const {

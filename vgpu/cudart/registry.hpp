@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "vgpu/cudart/call_log.hpp"
 #include "vgpu/cudart/device_code.hpp"
 #include "vgpu/cudart/virtual_device.hpp"
 
@@ -48,8 +49,21 @@ class Unit {
   // texts.  user: the kernel or variable that is wanted, for messages.  Throws vgpu::Refusal.
   DeviceCode& code(Build build, std::string_view user);
 
+  [[nodiscard]] const void* wrapper() const { return wrapper_; }
+
+  // A variable as it was registered, for a real runtime to be told the same.
+  struct Variable {
+    void* host = nullptr;  // its shadow, or what points to it
+    std::string name;
+    std::size_t bytes = 0;
+    int external = 0, constant = 0, global = 0;
+    bool managed = false;
+  };
+  std::vector<Variable> variables;
+
   std::vector<std::string> names;  // of its kernels and variables
-  std::string managed;             // the name of a __managed__ variable, if it has one
+  bool removed = false;
+  std::string managed;  // the name of a __managed__ variable, if it has one
 
  private:
   const void* wrapper_;
@@ -63,21 +77,30 @@ class Registry {
   static Registry& instance();
 
   Unit& add_unit(const void* fatbinary_wrapper);
-  void remove_unit(const Unit& unit);
+  void remove_unit(Unit& unit);
   // The first registration of a host address counts: a template that is instantiated in several
   // units has one host function and equal device functions.
   void add_kernel(Unit& unit, const void* host_function, std::string_view name);
-  void add_symbol(Unit& unit, const void* host_variable, std::string_view name, std::size_t bytes);
+  void add_symbol(Unit& unit, const Unit::Variable& variable);
   void add_unoptimized(std::string_view text);
+  // Of the unoptimised text that begins at `text`.
+  void add_source(const char* text, KernelSource source);
+
+  [[nodiscard]] const std::vector<std::unique_ptr<Unit>>& units() const { return units_; }
+  [[nodiscard]] std::vector<const Kernel*> kernels_of(const Unit& unit) const;
 
   // By host function or by handle; nullptr if there is none.
   [[nodiscard]] Kernel* find_kernel(const void* function) const;
   [[nodiscard]] const Symbol* find_symbol(const void* host_variable) const;
+  // The file that a unit was compiled from; an empty path: nobody told us.
+  [[nodiscard]] KernelSource source_of(Unit& unit);
 
  private:
   friend class Unit;
   struct Unoptimized {
+    const char* text = nullptr;
     std::unique_ptr<DeviceCode> code;
+    KernelSource source{};
     bool taken = false;  // belongs to a unit
   };
 

@@ -1,0 +1,50 @@
+// warpcheck export: a case as a CUDA program of its own.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "harness/case_file.hpp"
+#include "harness/cli.hpp"
+#include "harness/export.hpp"
+#include "harness/registry.hpp"
+#include "harness/source_text.hpp"
+
+namespace warpcheck {
+namespace {
+
+struct Arguments {
+  std::string input;
+  std::string output;
+};
+
+int run_export(const Arguments& arguments) {
+  const CaseRecord record = read_case(arguments.input, Registry::global());
+  const std::string name = std::filesystem::path(arguments.output).filename().string();
+  if (name.find_first_of("\"\\\n") != std::string::npos) {
+    throw UsageError(fmt::format("{}: a file name without quotes and backslashes was expected",
+                                 arguments.output));
+  }
+  try {
+    const std::string text = program_text(record_for_export(record, arguments.input), name);
+    write_file_atomically(arguments.output, text);
+  } catch (const ExportError& error) {
+    throw UsageError(fmt::format("{} cannot be exported: {}", arguments.input, error.what()));
+  } catch (const SourceError& error) {
+    throw UsageError(fmt::format("{} cannot be exported: {}", arguments.input, error.what()));
+  }
+  return kNothingFound;
+}
+
+}  // namespace
+
+void add_export_command(CLI::App& app, Run& run) {
+  CLI::App* command = app.add_subcommand(
+      "export", "A case as a CUDA program of its own, for nvcc, a real GPU, compute-sanitizer");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("CASE", arguments->input, "Case file")->required();
+  command->add_option("-o,--output", arguments->output, "Program to write (.cu)")->required();
+  command->callback([&run, arguments] { run = [arguments] { return run_export(*arguments); }; });
+}
+
+}  // namespace warpcheck
