@@ -138,6 +138,11 @@ CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
   return outcome;
 }
 
+void for_each_case(const AnyPair& pair, std::string_view property, const CheckOptions& options,
+                   const std::function<bool(const Case&)>& body) {
+  for_each_trial(pair, property, options, body);
+}
+
 void add_drawn_cases(CaseStatistics& statistics, const CheckOptions& options) {
   for_each_trial(statistics.pair(), "", options, [&](const Case& a_case) {
     statistics.add(a_case);

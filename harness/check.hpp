@@ -54,6 +54,11 @@ struct CheckOutcome {
 CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
                          const CheckOptions& options, TrialRunner& runner);
 
+// Draws the cases that check_claim() draws, in order, and hands each to `body`, which returns
+// whether to go on.
+void for_each_case(const AnyPair& pair, std::string_view property, const CheckOptions& options,
+                   const std::function<bool(const Case&)>& body);
+
 // Adds the cases that a check of the statistics' pair draws, without running any: all of them, also
 // those behind the failure that would end the check.  Throws DomainError.
 void add_drawn_cases(CaseStatistics& statistics, const CheckOptions& options);

@@ -39,6 +39,7 @@ void add_campaign_command(CLI::App& app, Run& run);
 void add_failures_command(CLI::App& app, Run& run);
 void add_new_command(CLI::App& app, Run& run);
 void add_completion_command(CLI::App& app, Run& run);
+void add_gpu_worker_command(CLI::App& app, Run& run);  // internal, not in the help
 
 // Parses and runs; every error becomes one line on stderr and status 2.
 int run_cli(int argc, const char* const* argv);

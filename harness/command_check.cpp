@@ -15,6 +15,7 @@
 #include "harness/case_file.hpp"
 #include "harness/check.hpp"
 #include "harness/cli.hpp"
+#include "harness/gpu_command.hpp"
 #include "harness/progress.hpp"
 #include "harness/report_options.hpp"
 #include "harness/statistics.hpp"
@@ -35,6 +36,7 @@ struct Arguments {
   bool no_failures = false;
   ReportOptions reports;
   bool statistics = false;
+  EngineOptions engine;
 
   // The failure database: the one that is named, or the default one where there is one.
   [[nodiscard]] std::string database() const {
@@ -43,6 +45,24 @@ struct Arguments {
     return std::filesystem::is_directory(usual) ? usual : "";
   }
 };
+
+int check_on_gpu(const Arguments& arguments) {
+  if (arguments.seconds != 0 || arguments.statistics) {
+    throw UsageError("--engine gpu: --seconds and --statistics are of the virtual GPU");
+  }
+  if (arguments.configuration.build != "optimized" ||
+      arguments.configuration.warp_model != "independent") {
+    throw UsageError(
+        "--engine gpu runs device code as shipped, and warps are as they are: --build and "
+        "--warp-model are of the virtual GPU");
+  }
+  return check_on_gpu(GpuCheck{.pairs = pairs_named(arguments.pairs),
+                               .trials = arguments.trials,
+                               .seed = arguments.seed,
+                               .cases = arguments.cases,
+                               .json = arguments.json},
+                      arguments.engine);
+}
 
 class Checker {
  public:
@@ -278,7 +298,12 @@ void add_check_command(CLI::App& app, Run& run) {
       "Exit status: 0 every claim held, 1 a claim failed or is unhealthy, 2 bad usage, a file "
       "that\n"
       "cannot be written, or a kernel that cannot be run, 130 interrupted.");
-  command->callback([&run, arguments] { run = [arguments] { return Checker(*arguments).run(); }; });
+  arguments->engine.add_to(*command);
+  command->callback([&run, arguments] {
+    run = [arguments] {
+      return arguments->engine.gpu() ? check_on_gpu(*arguments) : Checker(*arguments).run();
+    };
+  });
 }
 
 }  // namespace warpcheck

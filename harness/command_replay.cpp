@@ -5,6 +5,7 @@
 
 #include "harness/case_file.hpp"
 #include "harness/cli.hpp"
+#include "harness/gpu_command.hpp"
 #include "harness/registry.hpp"
 #include "harness/replay.hpp"
 #include "harness/report_options.hpp"
@@ -16,6 +17,8 @@ struct Arguments {
   std::vector<std::string> cases;
   ReportOptions reports;
   bool expect_recorded = false;
+  EngineOptions engine;
+  int runs = 1'000;
 };
 
 Claim claim_of(const CaseRecord& record, const ReplayOutcome& outcome, bool expect_recorded) {
@@ -100,7 +103,22 @@ void add_replay_command(CLI::App& app, Run& run) {
       "\n"
       "Exit status: 0 no case failed, 1 one did, 2 bad usage, a file that is damaged, or a kernel\n"
       "that cannot be run.  With --expect-recorded: 0 all show what they recorded, 1 not all.");
-  command->callback([&run, arguments] { run = [arguments] { return run_replay(*arguments); }; });
+  arguments->engine.add_to(*command);
+  command
+      ->add_option("--runs", arguments->runs,
+                   "With --engine gpu: at most so many runs of each case (with --sanitizer: one)")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->callback([&run, arguments] {
+    run = [arguments] {
+      if (!arguments->engine.gpu()) return run_replay(*arguments);
+      if (arguments->expect_recorded) {
+        throw UsageError(
+            "--expect-recorded: a real GPU shows a failure or does not, as it happens");
+      }
+      return replay_on_gpu(arguments->cases, arguments->runs, arguments->json, arguments->engine);
+    };
+  });
 }
 
 }  // namespace warpcheck

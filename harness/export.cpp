@@ -172,9 +172,9 @@ ExportedCase record_for_export(const CaseRecord& record, std::string file) {
   exported.summary = a_case.pair->summary(a_case.input);
   for (const vgpu::FindingKind kind : record.kinds) exported.kinds.emplace_back(name_of(kind));
   exported.options = common_options(calls);
-  if (a_case.settings.build == Build::unoptimized) {
-    exported.options += exported.options.empty() ? "-G" : " -G";
-  }
+  // -G has line numbers of its own.
+  const char* const lines = a_case.settings.build == Build::unoptimized ? "-G" : "-lineinfo";
+  exported.options = exported.options.empty() ? lines : lines + (" " + exported.options);
   exported.sources = sources_of(calls);
   exported.calls = calls;
   expect_reference(a_case, recorded, exported);

@@ -19,6 +19,7 @@ std::string_view program_helpers() {
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <type_traits>
 
 namespace exported {
 
@@ -95,7 +96,7 @@ T from_bytes(std::initializer_list<unsigned char> bytes,
 [[maybe_unused]] static void print(float value) { std::printf("%.9g", value); }
 template <class Integer>
 void print(Integer value) {
-  if (value < 0) {
+  if constexpr (std::is_signed_v<Integer>) {
     std::printf("%lld", static_cast<long long>(value));
   } else {
     std::printf("%llu", static_cast<unsigned long long>(value));

@@ -408,9 +408,9 @@ std::string heading(const ExportedCase& exported, const std::string& name) {
                                          : fmt::format("{}", fmt::join(exported.kinds, ", ")));
   text += fmt::format("// Written by `warpcheck export {}`; needs only the CUDA Toolkit:\n//\n",
                       exported.file);
-  text += fmt::format("//   nvcc -std=c++20 -lineinfo{}{} -arch=native {} -o {}\n",
-                      exported.options.empty() ? "" : " ", exported.options, name, program);
-  text += fmt::format("//   ./{} [RUNS]                                 default: 1000\n", program);
+  text += fmt::format("//   nvcc -std=c++20 {} -arch=native {} -o {}\n", exported.options, name,
+                      program);
+  text += fmt::format("//   ./{} [RUNS]   (1000 if not given)\n", program);
   text += fmt::format("//   compute-sanitizer --tool {} ./{} 1\n//\n", tool_for(exported.kinds),
                       program);
   text +=

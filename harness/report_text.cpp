@@ -22,9 +22,10 @@ std::string show_place(const vgpu::Dim3& at) { return fmt::format("({},{},{})", 
 std::array<std::string, 4> side_columns(const vgpu::AccessSide& side) {
   const bool on_device = !side.ptx.empty();
   return {side.role,
-          on_device ? fmt::format("by block {} thread {}", show_place(side.block),
-                                  show_place(side.thread))
-                    : "by the host",
+          on_device           ? fmt::format("by block {} thread {}", show_place(side.block),
+                                            show_place(side.thread))
+          : side.file.empty() ? "by the host"
+                              : "",
           side.file.empty() ? "" : fmt::format("{}:{}", side.file, side.line), side.ptx};
 }
 

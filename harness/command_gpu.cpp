@@ -1,0 +1,171 @@
+// --engine gpu, and the hidden command `gpu-worker` that its processes run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "harness/case_file.hpp"
+#include "harness/cli.hpp"
+#include "harness/gpu_command.hpp"
+#include "harness/gpu_run.hpp"
+#include "harness/registry.hpp"
+#include "harness/sanitizer.hpp"
+
+namespace warpcheck {
+namespace {
+
+GpuOptions options_of(const EngineOptions& engine) {
+  GpuOptions options;
+  options.runtime = engine.runtime;
+  options.sanitizer = engine.sanitizer;
+  options.seconds_per_trial = engine.time_limit_seconds;
+  options.stop = watch_interrupts();
+  return options;
+}
+
+// Prints reports as they come, and knows the exit status.
+class GpuReporter {
+ public:
+  GpuReporter(std::vector<GpuJob> jobs, GpuOptions options, const EngineOptions& engine)
+      : jobs_(std::move(jobs)), options_(std::move(options)), engine_(engine) {}
+
+  // directory: for the cases of failures; empty: they come from files.
+  int run(const std::string& directory, const std::string& json) {
+    try {
+      run_on_gpu(
+          jobs_, options_, [&](const std::string& device) { print_engine(device); },
+          [&](std::size_t job, const GpuOutcome& outcome) {
+            tell(jobs_[job], outcome, directory);
+          });
+    } catch (const GpuError& error) {
+      complain(fmt::format("--engine gpu: {}", error.what()));
+      return engine_.require_gpu ? kFindings : kCannot;
+    }
+    if (!json.empty()) {
+      Json document = report_json(reports_);
+      document["engine"] = device_;
+      write_file_atomically(json, document.dump(2) + "\n");
+    }
+    if (*options_.stop != 0) return kInterrupted;
+    if (cannot_) return kCannot;
+    return reports_.empty() ? kNothingFound : kFindings;
+  }
+
+ private:
+  void print_engine(const std::string& device) {
+    device_ = device;
+    print(fmt::format("engine: {}{}{}\n", device, options_.sanitizer.empty() ? "" : ", under ",
+                      options_.sanitizer));
+  }
+
+  void tell(const GpuJob& job, const GpuOutcome& outcome, const std::string& directory) {
+    const bool is_case = !job.case_path.empty();
+    const std::string title =
+        job.property.empty() ? job.pair->name() : job.pair->name() + "." + job.property;
+    if (!outcome.refusal.empty()) {
+      complain(
+          fmt::format("{} cannot be run: {}", is_case ? job.case_path : title, outcome.refusal));
+      cannot_ = true;
+      return;
+    }
+    if (!outcome.failure) {
+      print(fmt::format("PASS {}   {} {}{}\n", title, outcome.trials, is_case ? "run" : "trial",
+                        outcome.trials == 1 ? "" : "s"));
+      return;
+    }
+    Report report{.a_case = outcome.failure->a_case,
+                  .verdict = outcome.failure->verdict,
+                  .search = std::nullopt,
+                  .replay_path = job.case_path};
+    if (is_case) {
+      print(fmt::format("in run {} of at most {}:\n", outcome.failure->trial, job.count));
+    } else {
+      report.search = Report::Search{.trials = outcome.failure->trial};
+      if (!save_case(report, directory)) cannot_ = true;
+    }
+    print(report_text(report));
+    if (!report.replay_path.empty()) {
+      print(fmt::format("        warpcheck replay --engine gpu {}\n", report.replay_path));
+    }
+    reports_.push_back(std::move(report));
+  }
+
+  std::vector<GpuJob> jobs_;
+  GpuOptions options_;
+  const EngineOptions& engine_;
+  std::string device_;
+  std::vector<Report> reports_;
+  bool cannot_ = false;
+};
+
+}  // namespace
+
+void EngineOptions::add_to(CLI::App& command) {
+  command.add_option("--engine", engine, "vgpu: the virtual GPU; gpu: a real one")
+      ->check(CLI::IsMember({"vgpu", "gpu"}))
+      ->capture_default_str();
+  command.add_flag("--require-gpu", require_gpu,
+                   "With --engine gpu: status 1, not 2, where there is no device");
+  command
+      .add_option("--sanitizer", sanitizer,
+                  "With --engine gpu: run under this tool of compute-sanitizer")
+      ->check(
+          CLI::IsMember(std::vector<std::string>(kSanitizerTools.begin(), kSanitizerTools.end())));
+  command.add_option("--runtime", runtime,
+                     "With --engine gpu: the CUDA runtime library (default: libcudart.so.13)");
+  command
+      .add_option("--time-limit", time_limit_seconds,
+                  "With --engine gpu: seconds after which a trial hangs")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+bool EngineOptions::gpu() const {
+  if (engine == "gpu") return true;
+  if (require_gpu || !sanitizer.empty() || !runtime.empty()) {
+    throw UsageError("--require-gpu, --sanitizer and --runtime need --engine gpu");
+  }
+  return false;
+}
+
+int check_on_gpu(const GpuCheck& check, const EngineOptions& engine) {
+  GpuOptions options = options_of(engine);
+  options.check.seed = check.seed;
+  options.check.trials = check.trials;
+  std::vector<GpuJob> jobs;
+  const auto add = [&](const AnyPair* pair, const std::string& property) {
+    jobs.push_back({.pair = pair,
+                    .property = property,
+                    .case_path = {},
+                    .first = 0,
+                    .count = static_cast<std::uint64_t>(check.trials)});
+  };
+  for (const AnyPair* pair : check.pairs) {
+    add(pair, "");
+    for (const PropertyEntry& property : pair->properties()) add(pair, property.name);
+  }
+  return GpuReporter(std::move(jobs), std::move(options), engine).run(check.cases, check.json);
+}
+
+int replay_on_gpu(const std::vector<std::string>& cases, int runs, const std::string& json,
+                  const EngineOptions& engine) {
+  std::vector<GpuJob> jobs;
+  for (const std::string& path : cases) {
+    const CaseRecord record = read_case(path, Registry::global());
+    jobs.push_back({.pair = record.a_case.pair,
+                    .property = record.a_case.property,
+                    .case_path = path,
+                    .first = 0,
+                    .count = engine.sanitizer.empty() ? static_cast<std::uint64_t>(runs) : 1});
+  }
+  return GpuReporter(std::move(jobs), options_of(engine), engine).run("", json);
+}
+
+void add_gpu_worker_command(CLI::App& app, Run& run) {
+  CLI::App* command = app.add_subcommand("gpu-worker", "Runs trials for --engine gpu")->group("");
+  const auto task = std::make_shared<std::string>();
+  command->add_option("TASK", *task, "File of the task")->required();
+  command->callback([&run, task] { run = [task] { return run_gpu_worker(*task); }; });
+}
+
+}  // namespace warpcheck
