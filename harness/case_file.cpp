@@ -423,22 +423,26 @@ void write_file_atomically(const std::filesystem::path& given, std::string_view 
     throw CaseFileError(fmt::format("cannot make the directory {}: {}", path.parent_path().string(),
                                     error.message()));
   }
+  // What is there and is no file, as /dev/stdout, is written to and not replaced.
+  std::error_code unknown;
+  const auto there = std::filesystem::status(path, unknown);
+  const bool in_place = std::filesystem::exists(there) && !std::filesystem::is_regular_file(there);
   std::filesystem::path temporary = path;
-  temporary += fmt::format(".{}.tmp", ::getpid());
+  if (!in_place) temporary += fmt::format(".{}.tmp", ::getpid());
   const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) throw_system_error("write", path);
   const auto fail = [&] {
     const int reason = errno;
     ::close(file);
-    ::unlink(temporary.c_str());
+    if (!in_place) ::unlink(temporary.c_str());
     errno = reason;
     throw_system_error("write", path);
   };
   if (!write_all(file, text)) fail();
   if (::fsync(file) != 0 && errno != EINVAL) fail();
-  if (::close(file) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0) {
+  if (::close(file) != 0 || (!in_place && ::rename(temporary.c_str(), path.c_str()) != 0)) {
     const int reason = errno;
-    ::unlink(temporary.c_str());
+    if (!in_place) ::unlink(temporary.c_str());
     errno = reason;
     throw_system_error("write", path);
   }
