@@ -24,7 +24,7 @@ MAY_INCLUDE = {
     "properties": ["harness", "kernels", "reference"],
     "fuzz": ENGINE + ["harness", "properties"],
     "campaign": ENGINE + ["harness", "fuzz", "properties"],
-    "bench": ENGINE + ["harness", "kernels", "properties"],
+    "bench": ENGINE + ["harness", "kernels", "properties", "reference"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

@@ -92,7 +92,23 @@ TEST_F(Cli, BadUsageIsOneLineAndStatus2) {
   expect_one_line_error(run("fuzz no_such_pair"), "no pair 'no_such_pair'");
   expect_one_line_error(run("replay none.case"), "cannot read none.case: No such file");
   expect_one_line_error(run("shrink none.case -o x.case"), "cannot read none.case: No such file");
+  expect_one_line_error(run("export none.case -o x.cu"), "cannot read none.case: No such file");
+  expect_one_line_error(run("export none.case"), "--output");
+  expect_one_line_error(run("check --engine cpu"), "cpu");
+  expect_one_line_error(run("check --sanitizer memcheck"), "need --engine gpu");
+  expect_one_line_error(run("check --engine gpu --sanitizer valgrind"), "valgrind");
+  expect_one_line_error(run("check histogram_shared --engine gpu --runtime /no/such.so"),
+                        "the CUDA runtime library cannot be opened: /no/such.so");
   EXPECT_EQ(run("--help").status, 0);
+}
+
+TEST_F(Cli, AProgramIsWrittenOrItIsSaidWhyNot) {
+  const std::string path = WARPCHECK_SOURCE_DIR "/fuzz/cases/naive_sum/c327.case";
+  const Outcome written = run("export " + path + " -o sum.cu");
+  EXPECT_EQ(written.status, 0);
+  EXPECT_EQ(written.out, "");
+  EXPECT_NE(read("sum.cu").find("int main("), std::string::npos);
+  expect_one_line_error(run("export " + path + " -o /dev/full"), "No space left on device");
 }
 
 TEST_F(Cli, DamagedCasesAreOneLineAndStatus2) {

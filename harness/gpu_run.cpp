@@ -52,9 +52,8 @@ std::string text_of(const fs::path& path) {
   return text.str();
 }
 
-// How a worker ended, and what it had said by then.
+// How a worker ended.
 struct WorkerEnd {
-  std::vector<Json> lines;
   GpuProgress progress;
   bool hung = false;
   bool stopped = false;
@@ -77,20 +76,43 @@ pid_t start(const std::vector<std::string>& command) {
   ::_exit(127);
 }
 
-GpuProgress read_progress(const fs::path& path) {
-  GpuProgress progress;
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream.read(reinterpret_cast<char*>(&progress), sizeof progress)) return {};
-  return progress;
-}
+// What a worker writes while it runs.
+class WorkerFiles {
+ public:
+  explicit WorkerFiles(const GpuTask& task) : task_(task) {}
 
-// Waits until the process ends, hangs, or is to be stopped.
-WorkerEnd watch(pid_t process, const GpuTask& task, const GpuOptions& options) {
+  [[nodiscard]] GpuProgress progress() const {
+    GpuProgress progress;
+    std::ifstream stream(task_.progress(), std::ios::binary);
+    if (!stream.read(reinterpret_cast<char*>(&progress), sizeof progress)) return {};
+    return progress;
+  }
+
+  // Each line once; not the beginning of one.
+  void for_each_new_line(const std::function<void(const Json&)>& take) {
+    std::ifstream stream(task_.results());
+    stream.seekg(read_);
+    for (std::string line; std::getline(stream, line) && !stream.eof();) {
+      read_ += static_cast<std::streamoff>(line.size() + 1);
+      if (const Json json = Json::parse(line, nullptr, false); !json.is_discarded()) take(json);
+    }
+  }
+
+ private:
+  const GpuTask& task_;
+  std::streamoff read_ = 0;
+};
+
+// Until the process ends, hangs, or is to be stopped.
+WorkerEnd watch(pid_t process, const GpuTask& task, const GpuOptions& options,
+                const std::function<void(const Json&)>& take_line) {
+  WorkerFiles files(task);
   WorkerEnd end;
   auto last_news = Clock::now();
   while (::waitpid(process, &end.status, WNOHANG) == 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    const GpuProgress now = read_progress(task.progress());
+    files.for_each_new_line(take_line);
+    const GpuProgress now = files.progress();
     if (now.begun != end.progress.begun) last_news = Clock::now();
     end.progress = now;
     const std::chrono::duration<double> silence = Clock::now() - last_news;
@@ -102,13 +124,8 @@ WorkerEnd watch(pid_t process, const GpuTask& task, const GpuOptions& options) {
     ::waitpid(process, &end.status, 0);
     break;
   }
-  end.progress = read_progress(task.progress());
-  std::istringstream results(text_of(task.results()));
-  for (std::string line; std::getline(results, line);) {
-    if (Json json = Json::parse(line, nullptr, false); !json.is_discarded()) {
-      end.lines.push_back(std::move(json));
-    }
-  }
+  end.progress = files.progress();
+  files.for_each_new_line(take_line);
   return end;
 }
 
@@ -150,13 +167,9 @@ class Runner {
     };
     while (run_.outcomes.size() < jobs_.size() && !stopped_) {
       const std::size_t next = run_.outcomes.size();
-      if (!sanitizer_.empty()) {
-        GpuOutcome outcome = under_sanitizer(jobs_[next]);
-        if (!stopped_) end(std::move(outcome));
-        continue;
-      }
-      for (GpuOutcome& outcome :
-           run_worker({jobs_.begin() + static_cast<std::ptrdiff_t>(next), jobs_.end()})) {
+      if (sanitizer_.empty()) {
+        run_worker({jobs_.begin() + static_cast<std::ptrdiff_t>(next), jobs_.end()}, {}, end);
+      } else if (GpuOutcome outcome = under_sanitizer(jobs_[next]); !stopped_) {
         end(std::move(outcome));
       }
     }
@@ -164,8 +177,12 @@ class Runner {
   }
 
  private:
-  // The jobs that one worker brought to an end, in order; at least the first, unless stopped.
-  std::vector<GpuOutcome> run_worker(const std::vector<GpuJob>& jobs, const fs::path& log = {}) {
+  using TakeOutcome = std::function<void(GpuOutcome)>;
+
+  // Hands over the jobs that one worker brings to an end, in order, as it does so; at least the
+  // first, unless stopped.
+  void run_worker(const std::vector<GpuJob>& jobs, const fs::path& log,
+                  const TakeOutcome& end_job) {
     const GpuTask task{scratch_.path() / fmt::format("task{}", ++tasks_)};
     write_task(task, jobs, options_);
     std::vector<std::string> command{fs::read_symlink("/proc/self/exe").string(), "gpu-worker",
@@ -174,44 +191,46 @@ class Runner {
       command.insert(command.begin(), {sanitizer_, "--tool", options_.sanitizer,
                                        "--target-processes", "all", "--log-file", log.string()});
     }
-    const WorkerEnd end = watch(start(command), task, options_);
-    std::vector<GpuOutcome> outcomes = outcomes_of(end, jobs);
-    if (end.stopped) stopped_ = true;
-    if (!end.stopped && outcomes.size() < jobs.size()) add_unfinished(end, jobs, outcomes);
-    return outcomes;
+    std::size_t ended = 0;
+    GpuOutcome current;
+    std::string error;
+    const WorkerEnd end = watch(start(command), task, options_, [&](const Json& line) {
+      if (line.contains("error")) error = line.at("error");
+      if (ended < jobs.size() && take_line(line, jobs[ended], current)) {
+        ++ended;
+        end_job(std::exchange(current, {}));
+      }
+    });
+    if (!error.empty()) throw GpuError(error);
+    stopped_ = end.stopped;
+    // Not in the middle of a job: it lost the device with the failure that it told.
+    if (stopped_ || ended == jobs.size() || end.progress.job < ended) return;
+    end_job(outcome_of_unfinished(end, jobs));
   }
 
-  std::vector<GpuOutcome> outcomes_of(const WorkerEnd& end, const std::vector<GpuJob>& jobs) {
-    std::vector<GpuOutcome> outcomes;
-    GpuOutcome current;
-    for (const Json& line : end.lines) {
-      if (line.contains("error")) throw GpuError(line.at("error").get<std::string>());
-      if (line.contains("device")) {
-        const bool first = run_.device.empty();
-        run_.device = line.at("device");
-        if (first && on_device_) on_device_(run_.device);
-      } else if (line.contains("refusal")) {
-        current.refusal = line.at("refusal");
-      } else if (line.contains("findings")) {
-        const std::uint64_t trial = line.at("trial");
-        Verdict verdict;
-        verdict.findings = findings_of(line.at("findings"));
-        verdict.launches = line.at("launches");
-        current.failure = Failure{case_of(jobs[outcomes.size()], trial, options_.check),
-                                  std::move(verdict), trial + 1};
-      } else if (line.contains("trials")) {
-        current.trials = line.at("trials");
-        outcomes.push_back(std::exchange(current, {}));
-      }
+  // Returns whether the line ends the job.
+  bool take_line(const Json& line, const GpuJob& job, GpuOutcome& current) {
+    if (line.contains("device")) {
+      const bool first = run_.device.empty();
+      run_.device = line.at("device");
+      if (first && on_device_) on_device_(run_.device);
+    } else if (line.contains("refusal")) {
+      current.refusal = line.at("refusal");
+    } else if (line.contains("findings")) {
+      const std::uint64_t trial = line.at("trial");
+      Verdict verdict;
+      verdict.findings = findings_of(line.at("findings"));
+      verdict.launches = line.at("launches");
+      current.failure = Failure{case_of(job, trial, options_.check), std::move(verdict), trial + 1};
+    } else if (line.contains("trials")) {
+      current.trials = line.at("trials");
+      return true;
     }
-    return outcomes;
+    return false;
   }
 
   // The worker ended in the middle of a job: that is a failure of the trial it was at.
-  void add_unfinished(const WorkerEnd& end, const std::vector<GpuJob>& jobs,
-                      std::vector<GpuOutcome>& outcomes) {
-    // Not in the middle: it lost the device with the failure that it told.  Another one goes on.
-    if (end.progress.job < outcomes.size()) return;
+  GpuOutcome outcome_of_unfinished(const WorkerEnd& end, const std::vector<GpuJob>& jobs) {
     if (end.progress.begun == 0) {
       throw GpuError(
           end.hung ? fmt::format("the GPU did not get ready within {} s", options_.seconds_to_start)
@@ -262,9 +281,9 @@ class Runner {
   // Looks for the trial that a log is about by halves.
   GpuOutcome first_failure(const GpuJob& job) {
     const fs::path log = scratch_.path() / fmt::format("log{}", ++logs_);
-    std::vector<GpuOutcome> outcomes = run_worker({job}, log);
-    if (outcomes.empty()) return {};  // stopped
-    GpuOutcome outcome = std::move(outcomes.front());
+    GpuOutcome outcome;
+    run_worker({job}, log, [&](GpuOutcome ended) { outcome = std::move(ended); });
+    if (stopped_) return {};
     std::vector<vgpu::Finding> findings = findings_in(log);
     if (findings.empty() || !outcome.refusal.empty()) return outcome;
     if (job.count == 1 || !job.case_path.empty()) {
