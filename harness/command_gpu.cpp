@@ -39,14 +39,16 @@ class GpuReporter {
           });
     } catch (const GpuError& error) {
       complain(fmt::format("--engine gpu: {}", error.what()));
-      return engine_.require_gpu ? kFindings : kCannot;
+      no_gpu_ = true;
     }
-    if (!json.empty()) {
+    // What was found before a device was lost for good is not lost with it.
+    if (!json.empty() && !device_.empty()) {
       Json document = report_json(reports_);
       document["engine"] = device_;
       write_file_atomically(json, document.dump(2) + "\n");
     }
     if (*options_.stop != 0) return kInterrupted;
+    if (no_gpu_) return engine_.require_gpu ? kFindings : kCannot;
     if (cannot_) return kCannot;
     return reports_.empty() ? kNothingFound : kFindings;
   }
@@ -95,7 +97,7 @@ class GpuReporter {
   const EngineOptions& engine_;
   std::string device_;
   std::vector<Report> reports_;
-  bool cannot_ = false;
+  bool cannot_ = false, no_gpu_ = false;
 };
 
 }  // namespace

@@ -244,10 +244,9 @@ class Runner {
                        vgpu::FindingKind::deadlock,
                        fmt::format("the trial did not end within {} s", options_.seconds_per_trial))
                  : finding_of(vgpu::FindingKind::trap, "the trial's process " + how(end)));
-    outcomes.push_back(
-        {.trials = trial - job.first + 1,
-         .failure = Failure{case_of(job, trial, options_.check), std::move(verdict), trial + 1},
-         .refusal = {}});
+    return {.trials = trial - job.first + 1,
+            .failure = Failure{case_of(job, trial, options_.check), std::move(verdict), trial + 1},
+            .refusal = {}};
   }
 
   static std::string how(const WorkerEnd& end) {
