@@ -47,8 +47,8 @@ struct Arguments {
 };
 
 int check_on_gpu(const Arguments& arguments) {
-  if (arguments.seconds != 0 || arguments.statistics) {
-    throw UsageError("--engine gpu: --seconds and --statistics are of the virtual GPU");
+  if (arguments.seconds != 0 || arguments.statistics || !arguments.reports.lcov.empty()) {
+    throw UsageError("--engine gpu: --seconds, --statistics and --lcov are of the virtual GPU");
   }
   if (arguments.configuration.build != "optimized" ||
       arguments.configuration.warp_model != "independent") {
@@ -60,7 +60,7 @@ int check_on_gpu(const Arguments& arguments) {
                                .trials = arguments.trials,
                                .seed = arguments.seed,
                                .cases = arguments.cases,
-                               .json = arguments.json},
+                               .reports = arguments.reports},
                       arguments.engine);
 }
 

@@ -44,6 +44,17 @@ void add_export_command(CLI::App& app, Run& run) {
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("CASE", arguments->input, "Case file")->required();
   command->add_option("-o,--output", arguments->output, "Program to write (.cu)")->required();
+  command->footer(
+      "The program has the kernels' sources, the input, the calls that the pair makes and the\n"
+      "reference's output in it, and needs nothing but the CUDA Toolkit; its first lines say how\n"
+      "it is built and run.\n"
+      "\n"
+      "Examples:\n"
+      "  warpcheck export fuzz/cases/naive_sum/c327.case -o sum.cu\n"
+      "  nvcc -std=c++20 -lineinfo -fmad=false -arch=native sum.cu -o sum && ./sum\n"
+      "\n"
+      "Exit status: 0 it is written, 2 bad usage, a file that is damaged, or a case that cannot\n"
+      "be exported.");
   command->callback([&run, arguments] { run = [arguments] { return run_export(*arguments); }; });
 }
 

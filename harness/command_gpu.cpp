@@ -30,7 +30,9 @@ class GpuReporter {
       : jobs_(std::move(jobs)), options_(std::move(options)), engine_(engine) {}
 
   // directory: for the cases of failures; empty: they come from files.
-  int run(const std::string& directory, const std::string& json) {
+  int run(std::string_view command, const std::string& directory, const ReportOptions& reports) {
+    reports.check();
+    run_.command = command;
     try {
       run_on_gpu(
           jobs_, options_, [&](const std::string& device) { print_engine(device); },
@@ -42,15 +44,11 @@ class GpuReporter {
       no_gpu_ = true;
     }
     // What was found before a device was lost for good is not lost with it.
-    if (!json.empty() && !device_.empty()) {
-      Json document = report_json(reports_);
-      document["engine"] = device_;
-      write_file_atomically(json, document.dump(2) + "\n");
-    }
+    if (!device_.empty()) reports.write(run_);
     if (*options_.stop != 0) return kInterrupted;
     if (no_gpu_) return engine_.require_gpu ? kFindings : kCannot;
     if (cannot_) return kCannot;
-    return reports_.empty() ? kNothingFound : kFindings;
+    return run_.reports.empty() ? kNothingFound : kFindings;
   }
 
  private:
@@ -64,12 +62,27 @@ class GpuReporter {
     const bool is_case = !job.case_path.empty();
     const std::string title =
         job.property.empty() ? job.pair->name() : job.pair->name() + "." + job.property;
+    Claim claim{.pair = job.pair->name(),
+                .property = job.property,
+                .case_file = job.case_path,
+                .expects = job.pair->expects(),
+                .trials = outcome.trials,
+                .verdict = "ok"};
     if (!outcome.refusal.empty()) {
+      claim.status = Claim::Status::cannot_run;
+      claim.verdict = outcome.refusal;
+      run_.claims.push_back(std::move(claim));
       complain(
           fmt::format("{} cannot be run: {}", is_case ? job.case_path : title, outcome.refusal));
       cannot_ = true;
       return;
     }
+    if (outcome.failure) {
+      claim.status = Claim::Status::failed;
+      claim.verdict = "FAIL";
+      claim.found = failure_kinds(outcome.failure->verdict);
+    }
+    run_.claims.push_back(std::move(claim));
     if (!outcome.failure) {
       print(fmt::format("PASS {}   {} {}{}\n", title, outcome.trials, is_case ? "run" : "trial",
                         outcome.trials == 1 ? "" : "s"));
@@ -89,14 +102,14 @@ class GpuReporter {
     if (!report.replay_path.empty()) {
       print(fmt::format("        warpcheck replay --engine gpu {}\n", report.replay_path));
     }
-    reports_.push_back(std::move(report));
+    run_.add(std::move(report));
   }
 
   std::vector<GpuJob> jobs_;
   GpuOptions options_;
   const EngineOptions& engine_;
   std::string device_;
-  std::vector<Report> reports_;
+  RunReport run_;
   bool cannot_ = false, no_gpu_ = false;
 };
 
@@ -146,10 +159,11 @@ int check_on_gpu(const GpuCheck& check, const EngineOptions& engine) {
     add(pair, "");
     for (const PropertyEntry& property : pair->properties()) add(pair, property.name);
   }
-  return GpuReporter(std::move(jobs), std::move(options), engine).run(check.cases, check.json);
+  return GpuReporter(std::move(jobs), std::move(options), engine)
+      .run("check", check.cases, check.reports);
 }
 
-int replay_on_gpu(const std::vector<std::string>& cases, int runs, const std::string& json,
+int replay_on_gpu(const std::vector<std::string>& cases, int runs, const ReportOptions& reports,
                   const EngineOptions& engine) {
   std::vector<GpuJob> jobs;
   for (const std::string& path : cases) {
@@ -160,7 +174,7 @@ int replay_on_gpu(const std::vector<std::string>& cases, int runs, const std::st
                     .first = 0,
                     .count = engine.sanitizer.empty() ? static_cast<std::uint64_t>(runs) : 1});
   }
-  return GpuReporter(std::move(jobs), options_of(engine), engine).run("", json);
+  return GpuReporter(std::move(jobs), options_of(engine), engine).run("replay", "", reports);
 }
 
 void add_gpu_worker_command(CLI::App& app, Run& run) {

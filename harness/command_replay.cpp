@@ -116,7 +116,11 @@ void add_replay_command(CLI::App& app, Run& run) {
         throw UsageError(
             "--expect-recorded: a real GPU shows a failure or does not, as it happens");
       }
-      return replay_on_gpu(arguments->cases, arguments->runs, arguments->json, arguments->engine);
+      if (!arguments->reports.lcov.empty()) {
+        throw UsageError("--engine gpu: --lcov is of the virtual GPU");
+      }
+      return replay_on_gpu(arguments->cases, arguments->runs, arguments->reports,
+                           arguments->engine);
     };
   });
 }

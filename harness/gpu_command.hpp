@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/any_pair.hpp"
+#include "harness/report_options.hpp"
 
 namespace warpcheck {
 
@@ -26,12 +27,13 @@ struct GpuCheck {
   std::vector<const AnyPair*> pairs;
   int trials = 0;
   std::uint64_t seed = 1;
-  std::string cases, json;
+  std::string cases;
+  const ReportOptions& reports;
 };
 
 // Exit status.  Without a device: one line that says so, and status 2, or 1 with --require-gpu.
 int check_on_gpu(const GpuCheck& check, const EngineOptions& engine);
-int replay_on_gpu(const std::vector<std::string>& cases, int runs, const std::string& json,
+int replay_on_gpu(const std::vector<std::string>& cases, int runs, const ReportOptions& reports,
                   const EngineOptions& engine);
 
 }  // namespace warpcheck
