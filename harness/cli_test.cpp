@@ -222,6 +222,7 @@ TEST_F(Cli, NewWritesAPairAndNeverOverTheOldOne) {
 
 TEST_F(Cli, CompletesCommandsOptionsValuesAndPairs) {
   EXPECT_EQ(run("__complete re").out, "replay\n");
+  EXPECT_EQ(run("__complete g").out, "");  // gpu-worker is nobody's to call
   EXPECT_EQ(run("__complete check --wa").out, "--warp-model\n");
   EXPECT_EQ(run("__complete check --build o").out, "optimized\n");
   EXPECT_EQ(run("__complete check scan_hillis_steele_p").out, std::string(kPair) + "\n");

@@ -44,7 +44,7 @@ class GpuReporter {
       no_gpu_ = true;
     }
     // What was found before a device was lost for good is not lost with it.
-    if (!device_.empty()) reports.write(run_);
+    if (!run_.engine.empty()) reports.write(run_);
     if (*options_.stop != 0) return kInterrupted;
     if (no_gpu_) return engine_.require_gpu ? kFindings : kCannot;
     if (cannot_) return kCannot;
@@ -53,7 +53,7 @@ class GpuReporter {
 
  private:
   void print_engine(const std::string& device) {
-    device_ = device;
+    run_.engine = device;
     print(fmt::format("engine: {}{}{}\n", device, options_.sanitizer.empty() ? "" : ", under ",
                       options_.sanitizer));
   }
@@ -108,7 +108,6 @@ class GpuReporter {
   std::vector<GpuJob> jobs_;
   GpuOptions options_;
   const EngineOptions& engine_;
-  std::string device_;
   RunReport run_;
   bool cannot_ = false, no_gpu_ = false;
 };

@@ -16,7 +16,10 @@ using Words = std::vector<std::string>;
 
 Words command_names(const CLI::App& app) {
   Words names{"--help", "--version"};
-  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  for (const CLI::App* command : app.get_subcommands({})) {
+    const bool hidden = command->get_group().empty();
+    if (!hidden) names.push_back(command->get_name());
+  }
   return names;
 }
 

@@ -71,6 +71,7 @@ TEST_F(Gpu, ACleanPairPassesAndTheEngineIsNamed) {
   EXPECT_TRUE(has(outcome.out, "PASS histogram_global   300 trials\n"));
   EXPECT_TRUE(has(outcome.out, "PASS histogram_global.order_does_not_matter   300 trials\n"));
   const auto json = nlohmann::json::parse(std::ifstream(directory_ / "found.json"));
+  EXPECT_TRUE(has(json["engine"], "Fake GPU"));
   EXPECT_EQ(json["findings"].size(), 0u);
 }
 

@@ -100,6 +100,7 @@ Json report_json(const RunReport& run) {
   document["claims"] = std::move(claims);
   if (run.coverage) document["coverage"] = to_json(*run.coverage);
   if (!run.statistics.is_null()) document["statistics"] = run.statistics;
+  if (!run.engine.empty()) document["engine"] = run.engine;
   if (!run.health.is_null()) document["health"] = run.health;
   return document;
 }

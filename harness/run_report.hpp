@@ -45,6 +45,7 @@ struct RunReport {
   std::vector<Report> reports;
   std::optional<LineCoverage> coverage;  // of the command's trials; not given: it was not counted
   Json statistics;                       // of drawn cases; null: they were not wanted
+  std::string engine;                    // the real GPU that it ran on; empty: the virtual one
   Json health;  // problems of claims that could not have failed (health.hpp); null: not looked for
   // For each report and finding its picture; empty: none were wanted.
   std::vector<std::vector<std::optional<Interleaving>>> pictures;
