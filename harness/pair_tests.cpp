@@ -16,7 +16,7 @@ namespace warpcheck {
 namespace {
 
 // A specimen shows its kinds early; RapidCheck's 100 trials are few for the rarest.
-constexpr int kSpecimenTrials = 400;
+constexpr int kSpecimenTrials = 20'000;
 
 CheckOptions all_configurations() {
   CheckOptions options = options_of_rapidcheck();
