@@ -1,10 +1,6 @@
 // The command line as a user sees it: runs the built program.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -13,39 +9,18 @@
 #include <sstream>
 #include <string>
 
+#include "harness/shell_test_fixture.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Outcome {
-  int status = -1;
-  std::string out;  // stdout and stderr
-};
-
-class Cli : public testing::Test {
+class Cli : public ShellTest {
  protected:
-  void SetUp() override {
-    directory_ = fs::temp_directory_path() / ("warpcheck_cli." + std::to_string(::getpid()));
-    fs::create_directories(directory_);
-  }
-  void TearDown() override { fs::remove_all(directory_); }
+  Cli() : ShellTest("cli") {}
 
   Outcome run(const std::string& arguments) const {
     return shell(WARPCHECK_PROGRAM " " + arguments);
-  }
-
-  // In the test's directory.
-  Outcome shell(const std::string& line) const {
-    const std::string command = "cd '" + directory_.string() + "' && " + line + " 2>&1";
-    Outcome outcome;
-    std::FILE* pipe = ::popen(command.c_str(), "r");
-    std::array<char, 4096> bytes{};
-    for (std::size_t count; (count = std::fread(bytes.data(), 1, bytes.size(), pipe)) > 0;) {
-      outcome.out.append(bytes.data(), count);
-    }
-    const int status = ::pclose(pipe);
-    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return outcome;
   }
 
   std::string read(const std::string& name) const {
@@ -61,8 +36,6 @@ class Cli : public testing::Test {
     }
     return "";
   }
-
-  fs::path directory_;
 };
 
 void expect_one_line_error(const Outcome& outcome, const std::string& part) {

@@ -1,46 +1,25 @@
 // --engine gpu as a user sees it, with a fake runtime library (vgpu/cudart/fake_runtime.cpp) and a
 // fake compute-sanitizer.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "harness/shell_test_fixture.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Outcome {
-  int status = -1;
-  std::string out;  // stdout and stderr
-};
-
-class Gpu : public testing::Test {
+class Gpu : public ShellTest {
  protected:
-  void SetUp() override {
-    directory_ = fs::temp_directory_path() / ("warpcheck_gpu." + std::to_string(::getpid()));
-    fs::create_directories(directory_);
-  }
-  void TearDown() override { fs::remove_all(directory_); }
+  Gpu() : ShellTest("gpu") {}
 
   Outcome run(const std::string& arguments, const std::string& environment = "") const {
-    const std::string command = "cd '" + directory_.string() + "' && env " + environment + " " +
-                                WARPCHECK_PROGRAM " " + arguments + " --engine gpu --runtime " +
-                                WARPCHECK_FAKE_RUNTIME + " 2>&1";
-    Outcome outcome;
-    std::FILE* pipe = ::popen(command.c_str(), "r");
-    std::array<char, 4096> bytes{};
-    for (std::size_t count; (count = std::fread(bytes.data(), 1, bytes.size(), pipe)) > 0;) {
-      outcome.out.append(bytes.data(), count);
-    }
-    const int status = ::pclose(pipe);
-    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return outcome;
+    return shell("env " + environment + " " + WARPCHECK_PROGRAM " " + arguments +
+                 " --engine gpu --runtime " + WARPCHECK_FAKE_RUNTIME);
   }
 
   // Takes the place of compute-sanitizer, runs the program and writes `log`.
@@ -54,8 +33,6 @@ class Gpu : public testing::Test {
     fs::permissions(directory_ / "compute-sanitizer", fs::perms::owner_all);
     return "PATH='" + directory_.string() + "':\"$PATH\"";
   }
-
-  fs::path directory_;
 };
 
 bool has(const std::string& text, const std::string& part) {
