@@ -43,6 +43,9 @@ struct Access {
   std::uint8_t bytes = 0;  // a lane: 1 2 4 8 16 (vector accesses are one access)
   ptx::Order order = ptx::Order::weak;
   ptx::Scope scope = ptx::Scope::none;
+  // A part of cp.async: made by nobody's thread, after what the issuing lane did before and, until
+  // the lane waits for it (CopyWait), before nothing that the lane does.
+  bool asynchronous = false;
   // Values to be stored: rows of lanes, `value_bytes` (4 or 8) a lane in the row and
   // `element_bytes` of them stored, one row per vector element.  Null for reads and atomics.
   std::array<const std::byte*, 4> values{};
@@ -124,6 +127,61 @@ struct Sync {
   WarpPlace place;                     // warp unused
   const Allocation* shared = nullptr;  // block_start: the slot's shared memory, or null
   Dim3 grid, block;                    // kernel_start
+  // kernel_start: earlier launches of the trial, by Launch::index, that nothing orders before
+  // this one (streams).  Usually none.
+  std::span<const std::uint32_t> unordered_launches;
+};
+
+// Lanes of one warp execute a fence: membar or fence (PTX ISA 9.7.13.4), before they go on.
+struct Fence {
+  const Program* program = nullptr;
+  WarpPlace place;
+  std::uint32_t pc = 0;
+  std::uint32_t mask = 0;
+  ptx::Order order = ptx::Order::weak;  // acq_rel, sc, acquire or release
+  ptx::Scope scope = ptx::Scope::none;
+};
+
+// Lanes of one warp.
+struct Party {
+  std::uint32_t warp = 0, lanes = 0;
+};
+
+// Threads of one block that synchronised, other than by a barrier of the whole block: what
+// `arrived` did before they arrived comes before what `released` do from now on.
+//   bar.warp.sync: both are the member mask, of one warp; barriers of a part of the block:
+//   `released` are those that waited (bar.arrive waits for nothing).
+struct Meeting {
+  const Program* program = nullptr;
+  WarpPlace place;  // warp unused
+  std::span<const Party> arrived, released;
+};
+
+// Lanes arrive at an mbarrier, or see that one of its phases is complete.  An arrival is a release
+// at `scope` into the phase that is current; a wait is an acquire of all that arrived in phases up
+// to `phase`.
+struct BarrierObject {
+  enum class Kind : std::uint8_t { init, arrive, wait, invalidate };
+  Kind kind = Kind::arrive;
+  const Program* program = nullptr;
+  WarpPlace place;
+  std::uint32_t pc = 0;
+  std::uint32_t mask = 0;
+  const Allocation* allocation = nullptr;  // holds the object
+  std::uint32_t offset = 0;                // of the object in it
+  std::uint64_t phase = 0;                 // counted from init
+  ptx::Scope scope = ptx::Scope::cta;
+  bool relaxed = false;  // orders nothing
+};
+
+// Lanes wait for asynchronous copies of their own: those of all groups but the latest
+// `groups_left` are complete and visible to these lanes.
+struct CopyWait {
+  const Program* program = nullptr;
+  WarpPlace place;
+  std::uint32_t pc = 0;
+  std::uint32_t mask = 0;
+  std::uint32_t groups_left = 0;
 };
 
 // Threads of one block that cannot have meant the same barrier.
@@ -154,13 +212,14 @@ struct Trap {
   std::uint32_t lanes = 0;
 };
 
-// Host copies and fills (cudaMemcpy, cudaMemset): an access by the host, always ordered after all
-// earlier kernels of its stream.
+// Host copies and fills (cudaMemcpy, cudaMemset): an access by the host, ordered after all earlier
+// launches but those in `unordered_launches`.
 struct HostAccess {
   const Allocation* allocation = nullptr;
   std::uint32_t offset = 0, bytes = 0;
   bool write = false;      // false: device to host
   bool undefined = false;  // write: a copy of undefined device bytes (device to device)
+  std::span<const std::uint32_t> unordered_launches;  // by Launch::index; usually none
 };
 
 // A copy within device memory (cudaMemcpyDeviceToDevice), before the bytes move: it is no use of
@@ -169,6 +228,7 @@ struct DeviceCopy {
   const Allocation* target = nullptr;
   const Allocation* source = nullptr;
   std::uint32_t target_offset = 0, source_offset = 0, bytes = 0;
+  std::span<const std::uint32_t> unordered_launches;  // by Launch::index; usually none
 };
 
 // Receives what a launch does.  Every function has an empty default, so an observer names just
@@ -178,6 +238,10 @@ class Observer {
   virtual ~Observer() = default;
   virtual void on_access(Access&) {}
   virtual void on_sync(const Sync&) {}
+  virtual void on_fence(const Fence&) {}
+  virtual void on_meeting(const Meeting&) {}
+  virtual void on_barrier_object(const BarrierObject&) {}
+  virtual void on_copy_wait(const CopyWait&) {}
   virtual void on_fault(const Fault&) {}
   virtual void on_undefined_use(const UndefinedUse&) {}
   virtual void on_barrier_divergence(const BarrierDivergence&) {}

@@ -31,6 +31,9 @@ struct Launch {
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
   std::span<const std::byte> parameters;  // parameter_bytes of them
+  bool cooperative = false;               // all blocks are resident at once
+  // Earlier launches of the trial that nothing orders before this one (streams).
+  std::span<const std::uint32_t> unordered_launches;
 };
 
 struct Outcome {

@@ -45,6 +45,7 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
   sync.program = program_;
   sync.grid = launch.grid;
   sync.block = launch.block;
+  sync.unordered_launches = launch.unordered_launches;
   notify([&](Observer& observer) { observer.on_sync(sync); });
 
   const Outcome::End end = loop();
