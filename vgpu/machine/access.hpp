@@ -129,7 +129,7 @@ struct Sync {
   Dim3 grid, block;                    // kernel_start
   // kernel_start: earlier launches of the trial, by Launch::index, that nothing orders before
   // this one (streams).  Usually none.
-  std::span<const std::uint32_t> unordered_launches;
+  std::span<const std::uint32_t> unordered_launches{};
 };
 
 // Lanes of one warp execute a fence: membar or fence (PTX ISA 9.7.13.4), before they go on.
@@ -219,7 +219,7 @@ struct HostAccess {
   std::uint32_t offset = 0, bytes = 0;
   bool write = false;      // false: device to host
   bool undefined = false;  // write: a copy of undefined device bytes (device to device)
-  std::span<const std::uint32_t> unordered_launches;  // by Launch::index; usually none
+  std::span<const std::uint32_t> unordered_launches{};  // by Launch::index; usually none
 };
 
 // A copy within device memory (cudaMemcpyDeviceToDevice), before the bytes move: it is no use of
@@ -228,7 +228,7 @@ struct DeviceCopy {
   const Allocation* target = nullptr;
   const Allocation* source = nullptr;
   std::uint32_t target_offset = 0, source_offset = 0, bytes = 0;
-  std::span<const std::uint32_t> unordered_launches;  // by Launch::index; usually none
+  std::span<const std::uint32_t> unordered_launches{};  // by Launch::index; usually none
 };
 
 // Receives what a launch does.  Every function has an empty default, so an observer names just

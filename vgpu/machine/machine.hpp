@@ -33,7 +33,7 @@ struct Launch {
   std::span<const std::byte> parameters;  // parameter_bytes of them
   bool cooperative = false;               // all blocks are resident at once
   // Earlier launches of the trial that nothing orders before this one (streams).
-  std::span<const std::uint32_t> unordered_launches;
+  std::span<const std::uint32_t> unordered_launches{};
 };
 
 struct Outcome {
