@@ -9,6 +9,7 @@ namespace warpcheck::vgpu {
 class BarrierChecker final : public Checker {
  public:
   using Checker::Checker;
+  [[nodiscard]] bool watches_accesses() const override { return false; }
   void on_barrier_divergence(const BarrierDivergence& divergence) override;
 };
 

@@ -12,6 +12,7 @@ namespace warpcheck::vgpu {
 class BoundsChecker final : public Checker {
  public:
   using Checker::Checker;
+  [[nodiscard]] bool watches_accesses() const override { return false; }
   void on_fault(const Fault& fault) override;
 };
 

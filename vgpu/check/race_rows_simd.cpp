@@ -74,21 +74,33 @@ template <unsigned kCellsLog2>
   return (bits >> lanes & 1) != 0;
 }
 
+[[gnu::always_inline]] inline Epochs smaller(const Epochs& a, const Epochs& b) {
+  return a < b ? a : b;
+}
+
+// Whether a cell of the row is unordered with its lane.  unordered() asks whether the differing
+// bits lie in one of two intervals; the smallest distances from their beginnings answer for all
+// cells.
+template <unsigned kCellsLog2, bool kPartial>
+[[gnu::always_inline]] inline bool any_unordered(const RaceRow& row, const CellCheck& check) {
+  constexpr unsigned kCells = kLanes << kCellsLog2;
+  Epochs past_kin = Epochs{} - 1, past_block = Epochs{} - 1;
+  for (unsigned cell = 0; cell < kCells; cell += kWidth) {
+    Epochs x = load<Epochs>(check.epoch + row.cell + cell) ^ epochs_at<kCellsLog2>(row.epoch, cell);
+    // No difference is the largest distance.
+    if constexpr (kPartial) x &= (Epochs)active_at<kCellsLog2>(row.mask, cell);
+    past_kin = smaller(past_kin, x - check.kin);
+    past_block = smaller(past_block, x - kBlockUnit);
+  }
+  return any((past_kin < kPhaseUnit - check.kin) | (past_block < kLaunchUnit - kBlockUnit));
+}
+
 template <unsigned kCellsLog2, bool kPartial, bool kExclusive>
 RaceRowResult strided_row(const RaceRow& row) {
   constexpr unsigned kCells = kLanes << kCellsLog2;
-  Mask conflict{};
   for (unsigned i = 0; i < row.checks; ++i) {
-    const CellCheck& check = row.check[i];
-    for (unsigned cell = 0; cell < kCells; cell += kWidth) {
-      const Epochs me = epochs_at<kCellsLog2>(row.epoch, cell);
-      const Epochs earlier = load<Epochs>(check.epoch + row.cell + cell);
-      Mask found = unordered(earlier, me, check.kin);
-      if constexpr (kPartial) found &= active_at<kCellsLog2>(row.mask, cell);
-      conflict |= found;
-    }
+    if (any_unordered<kCellsLog2, kPartial>(row, row.check[i])) return RaceRowResult::conflict;
   }
-  if (any(conflict)) return RaceRowResult::conflict;
 
   Epoch* const last = row.history.last.epoch + row.cell;
   std::uint32_t* const last_pc = row.history.last.pc + row.cell;

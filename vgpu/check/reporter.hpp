@@ -43,6 +43,7 @@ std::string describe_element(const Access& access, unsigned lane);
 
 class Reporter final : public Observer {
  public:
+  [[nodiscard]] bool watches_accesses() const override { return false; }
   // What makes two findings the same: the code that took part, and `tag` (the checker's choice).
   struct Key {
     const void* subject = nullptr;  // the Program, or an Allocation

@@ -8,6 +8,7 @@ namespace warpcheck::vgpu {
 class TrapChecker final : public Checker {
  public:
   using Checker::Checker;
+  [[nodiscard]] bool watches_accesses() const override { return false; }
   void on_trap(const Trap& trap) override;
 };
 

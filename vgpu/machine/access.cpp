@@ -204,7 +204,7 @@ void Core::announce(Running& run, const Instr& instr, const Target& target, Patt
   if (instr.kind != InstrKind::load && run.warp.undefined.any()) {
     take_undefined(run, instr, elements, mask);
   }
-  notify([&](Observer& observer) { observer.on_access(access_); });
+  for (Observer* observer : access_observers_) observer->on_access(access_);
 }
 
 void Core::perform(Running& run, const Instr& instr, const Target& target, const RowScan& scan,
@@ -216,7 +216,8 @@ void Core::perform(Running& run, const Instr& instr, const Target& target, const
                                          : Pattern::scattered;
   access_.allocation = target.allocation;
   access_.undefined = 0;
-  if (!observers_.empty()) announce(run, instr, target, pattern, width * count, mask, {0, count});
+  if (!access_observers_.empty())
+    announce(run, instr, target, pattern, width * count, mask, {0, count});
   if (instr.kind == InstrKind::atomic) {
     perform_atomic(run, instr, mask);
     return;
@@ -275,7 +276,7 @@ void Core::perform_local(Running& run, const Instr& instr, const Target& target,
       access_.offset = at;
       access_.allocation = target.allocation;
       access_.undefined = 0;
-      if (!observers_.empty()) {
+      if (!access_observers_.empty()) {
         announce(run, instr, target, uniform && piece == 4 ? Pattern::strided : Pattern::scattered,
                  piece, mask, {element, 1});
       }

@@ -236,6 +236,8 @@ struct DeviceCopy {
 class Observer {
  public:
   virtual ~Observer() = default;
+  // Asked once a launch.  Accesses are most of the events: who answers false is spared them.
+  [[nodiscard]] virtual bool watches_accesses() const { return true; }
   virtual void on_access(Access&) {}
   virtual void on_sync(const Sync&) {}
   virtual void on_fence(const Fence&) {}

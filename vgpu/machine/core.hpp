@@ -135,6 +135,7 @@ class Core {
   WarpModel model_ = WarpModel::independent;
   Strategy* strategy_ = nullptr;
   std::span<Observer* const> observers_;
+  std::vector<Observer*> access_observers_;  // those that watch accesses
   Limits limits_;
   bool want_edges_ = false;
   Outcome outcome_;

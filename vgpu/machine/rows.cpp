@@ -30,7 +30,7 @@ bool fits(std::uint64_t offset, std::uint32_t bytes, std::uint32_t limit) {
 
 // Consecutive or equal addresses are nearly all there are: two passes find them, and then two
 // lanes stand for all.
-template <class Address>
+template <class Address, bool kAll>
 RowScan scan_row(const AddressRow& addresses, std::uint32_t limit, std::uint32_t bytes,
                  std::uint32_t mask, std::uint32_t* offsets) {
   const auto* row = reinterpret_cast<const Address*>(addresses.row);
@@ -46,7 +46,7 @@ RowScan scan_row(const AddressRow& addresses, std::uint32_t limit, std::uint32_t
   const auto nominal = static_cast<Address>(row[lead] - lead * bytes);
   Address unstrided = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const auto active = static_cast<Address>(Address{0} - ((mask >> lane) & 1u));
+    const auto active = static_cast<Address>(Address{0} - (kAll ? 1u : (mask >> lane) & 1u));
     unstrided |= (row[lane] - (nominal + static_cast<Address>(lane) * bytes)) & active;
   }
   if (unstrided == 0) {
@@ -56,7 +56,7 @@ RowScan scan_row(const AddressRow& addresses, std::uint32_t limit, std::uint32_t
   }
   Address different = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const auto active = static_cast<Address>(Address{0} - ((mask >> lane) & 1u));
+    const auto active = static_cast<Address>(Address{0} - (kAll ? 1u : (mask >> lane) & 1u));
     different |= (row[lane] - row[lead]) & active;
   }
   if (different == 0) {
@@ -79,8 +79,12 @@ RowScan scan_row(const AddressRow& addresses, std::uint32_t limit, std::uint32_t
 
 RowScan scan(const AddressRow& addresses, std::uint32_t limit, std::uint32_t bytes,
              std::uint32_t mask, std::uint32_t* offsets) {
-  return addresses.wide ? scan_row<std::uint64_t>(addresses, limit, bytes, mask, offsets)
-                        : scan_row<std::uint32_t>(addresses, limit, bytes, mask, offsets);
+  if (mask == kFull) {
+    return addresses.wide ? scan_row<std::uint64_t, true>(addresses, limit, bytes, mask, offsets)
+                          : scan_row<std::uint32_t, true>(addresses, limit, bytes, mask, offsets);
+  }
+  return addresses.wide ? scan_row<std::uint64_t, false>(addresses, limit, bytes, mask, offsets)
+                        : scan_row<std::uint32_t, false>(addresses, limit, bytes, mask, offsets);
 }
 
 template <class Row>

@@ -1,6 +1,7 @@
 // Blocks and warps: dispatch, what runs next, barriers.
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 #include "vgpu/machine/core.hpp"
 
@@ -35,6 +36,9 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
   model_ = model;
   strategy_ = &strategy;
   observers_ = observers;
+  access_observers_.clear();
+  std::ranges::copy_if(observers, std::back_inserter(access_observers_),
+                       [](const Observer* observer) { return observer->watches_accesses(); });
   limits_ = limits;
   want_edges_ = want_edges;
   outcome_ = {};
@@ -269,7 +273,7 @@ Outcome::End Core::loop() {
 }
 
 void Core::arrive(Slot& slot, std::uint32_t lanes) {
-  slot.waiting_lanes += static_cast<std::uint32_t>(std::popcount(lanes));
+  slot.waiting_lanes += lane_count(lanes);
   complete_if_all_wait(slot);
 }
 

@@ -12,6 +12,14 @@
 
 namespace warpcheck::vgpu {
 
+// How many lanes a mask names.  Counted here, as the oldest x86-64 has no instruction for it and a
+// library call is dear.
+constexpr std::uint32_t lane_count(std::uint32_t mask) {
+  mask -= (mask >> 1) & 0x5555'5555u;
+  mask = (mask & 0x3333'3333u) + ((mask >> 2) & 0x3333'3333u);
+  return (((mask + (mask >> 4)) & 0x0f0f'0f0fu) * 0x0101'0101u) >> 24;
+}
+
 // A caller to return to.
 struct Return {
   std::uint32_t pc = 0;

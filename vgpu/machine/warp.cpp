@@ -172,7 +172,7 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
   Running run{slot, warp, {}, {}, 0, 0, 0};
   bind(run, warp.fragments[index]);
   const Instr* const code = program_->code.data();
-  const auto lanes = static_cast<std::uint64_t>(std::popcount(run.mask));
+  const std::uint64_t lanes = lane_count(run.mask);
   std::uint64_t lane_steps = 0;
   fragment_steps_left_ = launch_steps_left_;
   const auto finish = [&](Step step) {
@@ -192,7 +192,7 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
     const std::uint32_t active =
         instr.guard.bank == Bank::none ? run.mask : guarded_lanes(run, instr);
     --launch_steps_left_;
-    lane_steps += active == run.mask ? lanes : static_cast<std::uint64_t>(std::popcount(active));
+    lane_steps += active == run.mask ? lanes : lane_count(active);
     switch (instr.kind) {
       case InstrKind::compute:
       case InstrKind::warp:
@@ -207,7 +207,7 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
         if (active == 0) break;
         if (warp.accesses == warp.ask_at) [[unlikely]] {
           ++launch_steps_left_;  // the access has not happened yet
-          lane_steps -= static_cast<std::uint64_t>(std::popcount(active));
+          lane_steps -= lane_count(active);
           park();
           return finish(ask(run, index, active));
         }
@@ -285,7 +285,7 @@ Core::Step Core::leave(Running& run, std::size_t index, const Instr& instr, std:
         slot.exit_warp = warp.index;
         slot.exit_lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
       }
-      slot.live_lanes -= static_cast<std::uint32_t>(std::popcount(lanes));
+      slot.live_lanes -= lane_count(lanes);
       warp.fragments.erase(warp.fragments.begin() + static_cast<std::ptrdiff_t>(index));
       complete_if_all_wait(slot);
       return Step::again;
