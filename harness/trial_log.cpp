@@ -215,8 +215,16 @@ void TrialLog::on_barrier_divergence(const vgpu::BarrierDivergence& divergence) 
   const vgpu::Program& program = *divergence.program;
   vgpu::WarpPlace other = divergence.place;
   other.warp = divergence.other_warp;
-  add_event(program, other, divergence.other_pc, 1u << divergence.other_lane);
+  if (divergence.other_pc != vgpu::ptx::kNone) {
+    add_event(program, other, divergence.other_pc, 1u << divergence.other_lane);
+  }
   add_event(program, divergence.place, divergence.pc, 1u << divergence.lane);
+}
+
+void TrialLog::on_deadlock(const vgpu::Deadlock& deadlock) {
+  for (const vgpu::Waiting& waiting : deadlock.waiting) {
+    add_event(*deadlock.program, waiting.place, waiting.pc, waiting.lanes);
+  }
 }
 
 void TrialLog::on_step_limit(const vgpu::StepLimit& limit) {

@@ -55,6 +55,7 @@ class TrialLog final : public vgpu::Observer {
   void on_fault(const vgpu::Fault& fault) override;
   void on_undefined_use(const vgpu::UndefinedUse& use) override;
   void on_barrier_divergence(const vgpu::BarrierDivergence& divergence) override;
+  void on_deadlock(const vgpu::Deadlock& deadlock) override;
   void on_step_limit(const vgpu::StepLimit& limit) override;
   void on_trap(const vgpu::Trap& trap) override;
   void on_heap_free(const vgpu::HeapFree& free) override;

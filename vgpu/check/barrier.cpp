@@ -1,23 +1,57 @@
 #include "vgpu/check/barrier.hpp"
 
 namespace warpcheck::vgpu {
+namespace {
+
+using Reason = BarrierDivergence::Reason;
+
+// What the finding says, and what each side did; `other` is empty where there is one side only.
+struct Text {
+  std::string_view one, other, message;
+};
+
+Text text_of(Reason reason) {
+  switch (reason) {
+    case Reason::different_barriers:
+      return {"wait", "wait", "(1) and (2) wait at different barriers"};
+    case Reason::exited:
+      return {"wait", "exit", "(1) waits for all threads of its block, and (2) has exited"};
+    case Reason::different_counts:
+      return {"wait", "wait", "(1) and (2) arrive at one barrier for different numbers of threads"};
+    case Reason::different_uses:
+      return {"wait", "wait", "one of (1) and (2) reduces at the barrier at which the other waits"};
+    case Reason::bad_count:
+      return {"wait", "", "(1) names a number of threads that the barrier cannot be for"};
+    case Reason::bad_number: return {"wait", "", "(1) names a barrier that does not exist"};
+    case Reason::no_object: return {"wait", "", "(1) uses an mbarrier that is not initialised"};
+    case Reason::too_many_arrivals:
+      return {"wait", "", "(1) arrives more often than the phase of the mbarrier waits for"};
+    case Reason::not_a_member:
+      return {"wait", "", "(1) takes part in an operation of its warp whose mask does not name it"};
+    case Reason::elsewhere:
+      return {"wait", "wait", "(1) waits for a lane of its warp that waits elsewhere, (2)"};
+  }
+  return {};
+}
+
+}  // namespace
 
 void BarrierChecker::on_barrier_divergence(const BarrierDivergence& divergence) {
   const Program& program = *divergence.program;
-  const std::uint32_t exited = divergence.other_exited ? 1 : 0;
-  reporter_.report({&program, divergence.pc, divergence.other_pc, exited}, [&] {
-    const ThreadId other{divergence.place.block,
-                         divergence.other_warp * kWarpLanes + divergence.other_lane};
+  const auto reason = static_cast<std::uint32_t>(divergence.reason);
+  reporter_.report({&program, divergence.pc, divergence.other_pc, reason}, [&] {
+    const Text text = text_of(divergence.reason);
     Finding finding;
     finding.kind = FindingKind::barrier_divergence;
     finding.kernel = kernel_name(program.kernel);
-    finding.accesses = {reporter_.side("wait", program, divergence.pc,
-                                       thread_of(divergence.place, divergence.lane)),
-                        reporter_.side(divergence.other_exited ? "exit" : "wait", program,
-                                       divergence.other_pc, other)};
-    finding.message = divergence.other_exited
-                          ? "(1) waits for all threads of its block, and (2) has exited"
-                          : "(1) and (2) wait at different barriers";
+    finding.accesses = {reporter_.side(text.one, program, divergence.pc,
+                                       thread_of(divergence.place, divergence.lane))};
+    if (!text.other.empty()) {
+      const ThreadId other{divergence.place.block,
+                           divergence.other_warp * kWarpLanes + divergence.other_lane};
+      finding.accesses.push_back(reporter_.side(text.other, program, divergence.other_pc, other));
+    }
+    finding.message = text.message;
     return finding;
   });
 }

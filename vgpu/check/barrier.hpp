@@ -1,5 +1,6 @@
-// Barrier divergence: threads of one block that cannot have meant the same barrier
-// (PTX ISA 9.7.13.1: bar.sync without a thread count is for all threads of the block).
+// Barrier divergence: threads of one block that cannot have meant the same barrier, lanes of one
+// warp that cannot have meant the same operation, and barriers that are used as none can be
+// (PTX ISA 9.0, 9.7.9.6, 9.7.13.1, 9.7.13.15).
 #pragma once
 
 #include "vgpu/check/checker.hpp"

@@ -123,7 +123,7 @@ TEST_F(CheckersTest, BarrierMissedByAThreadThatExited) {
   event.place = {1, 1, 0, 0};
   event.pc = 10;
   event.lane = 2;
-  event.other_exited = true;
+  event.reason = BarrierDivergence::Reason::exited;
   event.other_pc = 12;
   event.other_warp = 0;
   event.other_lane = 31;
@@ -156,7 +156,7 @@ TEST_F(CheckersTest, StepLimitIsADeadlock) {
   notify([&](Observer& observer) { observer.on_step_limit(event); });
   EXPECT_EQ(only().kind, FindingKind::deadlock);
   EXPECT_EQ(only().accesses[0].line, 105u);
-  EXPECT_EQ(only().message, "no end after 1000 warp instructions; (1) is where a warp was last");
+  EXPECT_EQ(only().message, "no end after 1000 warp instructions: (1) is where a warp was last");
 }
 
 TEST_F(CheckersTest, Trap) {

@@ -222,7 +222,10 @@ void Device::run(const LinkedKernel& kernel, vgpu::Dim3 grid, vgpu::Dim3 block,
   decisions.insert(decisions.end(), outcome.decisions.begin(), outcome.decisions.end());
   spend_cycles(virtual_gpu::kLaunchCycles + outcome.steps);
   if (outcome.end == vgpu::Outcome::End::trap) sticky_error_ = cudaErrorLaunchFailure;
-  if (outcome.end == vgpu::Outcome::End::step_limit) sticky_error_ = cudaErrorLaunchTimeout;
+  if (outcome.end == vgpu::Outcome::End::step_limit ||
+      outcome.end == vgpu::Outcome::End::deadlock) {
+    sticky_error_ = cudaErrorLaunchTimeout;
+  }
 }
 
 void begin_trial(const TrialSettings& settings) {

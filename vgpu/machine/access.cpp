@@ -10,18 +10,6 @@ using ptx::Space;
 
 namespace {
 
-std::byte* row_of(const LaneBanks& banks, const Ref& ref) {
-  return banks.base[static_cast<std::size_t>(ref.bank)] + ref.offset;
-}
-
-std::uint64_t address_of(const AddressRow& row, unsigned lane) {
-  std::uint64_t address = 0;
-  const std::size_t width = row.wide ? 8 : 4;
-  std::memcpy(&address, row.row + lane * width, width);
-  address += row.displacement;
-  return row.wide ? address : static_cast<std::uint32_t>(address);
-}
-
 bool in_window(std::uint64_t address, std::uint64_t window) {
   return address - window < kWindowBytes;
 }
@@ -193,12 +181,13 @@ void Core::announce(Running& run, const Instr& instr, const Target& target, Patt
   access_.values = {};
   access_.value_bytes = 0;
   access_.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(instr.modifiers.type));
+  access_.asynchronous = asynchronous_;
   access_.undefined = 0;
   access_.origin = ptx::kNone;
   if (instr.kind == InstrKind::store) {
     access_.value_bytes = instr.refs[1].bank == Bank::wide || access_.element_bytes == 8 ? 8 : 4;
     for (std::size_t i = 0; i < instr.modifiers.vector; ++i) {
-      access_.values[i] = row_of(run.banks, instr.refs[1 + i]);
+      access_.values[i] = written_ != nullptr ? written_ : row_of(run.banks, instr.refs[1 + i]);
     }
   }
   if (instr.kind != InstrKind::load && run.warp.undefined.any()) {

@@ -172,10 +172,22 @@ struct BarrierObject {
   std::uint64_t phase = 0;                 // counted from init
   ptx::Scope scope = ptx::Scope::cta;
   bool relaxed = false;  // orders nothing
+  // arrive: for the asynchronous copies that the lanes have begun so far, and for nothing that they
+  // did themselves (cp.async.mbarrier.arrive).
+  bool for_copies = false;
+};
+
+// Lanes put their asynchronous copies since their last group into a new one.
+struct CopyCommit {
+  const Program* program = nullptr;
+  WarpPlace place;
+  std::uint32_t pc = 0;
+  std::uint32_t mask = 0;
 };
 
 // Lanes wait for asynchronous copies of their own: those of all groups but the latest
-// `groups_left` are complete and visible to these lanes.
+// `groups_left` are complete and visible to these lanes.  A wait for all copies is a CopyCommit and
+// a CopyWait for all groups.
 struct CopyWait {
   const Program* program = nullptr;
   WarpPlace place;
@@ -184,16 +196,57 @@ struct CopyWait {
   std::uint32_t groups_left = 0;
 };
 
-// Threads of one block that cannot have meant the same barrier.
+// Threads of one block that cannot have meant the same barrier, or lanes of one warp that cannot
+// have meant the same operation.
 struct BarrierDivergence {
+  enum class Reason : std::uint8_t {
+    different_barriers,  // each waits for the whole block, at another barrier
+    exited,              // the other was waited for and has exited
+    different_counts,    // one barrier, for another number of threads
+    different_uses,      // one barrier, by .red and by .sync or .arrive
+    bad_count,           // no multiple of the warp size; there is no other
+    bad_number,          // no barrier has this number; there is no other
+    no_object,           // no mbarrier was initialised there; there is no other
+    too_many_arrivals,   // more than the mbarrier's phase waits for; there is no other
+    not_a_member,        // a warp operation whose mask does not name the lane; there is no other
+    elsewhere,           // a lane of its mask waits elsewhere
+  };
+  Reason reason = Reason::different_barriers;
   const Program* program = nullptr;
   WarpPlace place;       // of the first waiting thread's warp
   std::uint32_t pc = 0;  // where `lane` waits
   unsigned lane = 0;
-  bool other_exited = false;  // the other thread has exited; else it waits at other_pc
   std::uint32_t other_pc = ptx::kNone;
   std::uint32_t other_warp = 0;
   unsigned other_lane = 0;
+};
+
+// Lanes of one warp that do not get on, and why.
+struct Waiting {
+  enum class Kind : std::uint8_t {
+    barrier,  // for threads to arrive at barrier `number`
+    members,  // for lanes of their warp to arrive at an operation
+    reads,    // nothing: they read one place again and again
+    rejoin,   // for lanes of their warp that are ahead of them in order (lockstep)
+  };
+  Kind kind = Kind::barrier;
+  WarpPlace place;
+  std::uint32_t pc = 0;
+  std::uint32_t lanes = 0;
+  std::uint32_t number = 0, arrived = 0, expected = 0;  // barrier: threads
+  std::uint32_t missing = 0;                            // members: lanes
+  // reads: where, and the first lane's last value.  Null: they read nothing.
+  const Allocation* allocation = nullptr;
+  std::uint32_t offset = 0, bytes = 0;
+  std::uint64_t value = 0;
+};
+
+// No thread of a block can go on, and none of another can help.
+struct Deadlock {
+  const Program* program = nullptr;
+  std::span<const Waiting> waiting;  // by warp; not empty
+  // A thread of the block that has exited; kNone: there is none.
+  std::uint32_t exit_pc = ptx::kNone, exit_warp = 0, exit_lane = 0;
 };
 
 // The step limit was passed.
@@ -203,6 +256,8 @@ struct StepLimit {
   std::uint32_t pc = 0;
   unsigned lane = 0;
   std::uint64_t steps = 0;
+  std::span<const Waiting> waiting{};  // by block and warp
+  std::uint32_t blocks_not_started = 0;
 };
 
 struct Trap {
@@ -243,10 +298,12 @@ class Observer {
   virtual void on_fence(const Fence&) {}
   virtual void on_meeting(const Meeting&) {}
   virtual void on_barrier_object(const BarrierObject&) {}
+  virtual void on_copy_commit(const CopyCommit&) {}
   virtual void on_copy_wait(const CopyWait&) {}
   virtual void on_fault(const Fault&) {}
   virtual void on_undefined_use(const UndefinedUse&) {}
   virtual void on_barrier_divergence(const BarrierDivergence&) {}
+  virtual void on_deadlock(const Deadlock&) {}
   virtual void on_step_limit(const StepLimit&) {}
   virtual void on_trap(const Trap&) {}
   virtual void on_allocate(const Allocation&) {}  // undefined bytes

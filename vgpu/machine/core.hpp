@@ -1,23 +1,54 @@
 // The machine's inside: one launch at a time.  Internal to vgpu/machine.
 //
-//   run.cpp      blocks and warps: dispatch, what runs next, barriers
-//   warp.cpp     one warp: fragments, control flow
-//   access.cpp   loads and stores: spaces, allocations, faults, events
-//   atomics.cpp  read-modify-write
-//   heap.cpp     malloc() and free()
+//   run.cpp              blocks and warps: dispatch, what runs next
+//   warp.cpp             one warp: fragments, control flow
+//   warp_meetings.cpp    operations for which lanes of a warp wait for each other
+//   barriers.cpp         barriers of a block
+//   progress.cpp         threads that do not get on
+//   access.cpp           loads and stores: spaces, allocations, faults, events
+//   atomics.cpp          read-modify-write
+//   barrier_objects.cpp  mbarriers
+//   copies.cpp           asynchronous copies
+//   heap.cpp             malloc() and free()
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/rows.hpp"
 #include "vgpu/machine/state.hpp"
+#include "vgpu/program/barrier_token.hpp"
 
 namespace warpcheck::vgpu {
+
+inline std::byte* row_of(const LaneBanks& banks, const Ref& ref) {
+  return banks.base[static_cast<std::size_t>(ref.bank)] + ref.offset;
+}
+
+// One lane's word of a row, of a register or of constants.
+inline std::uint32_t word_of(const LaneBanks& banks, const Ref& ref, unsigned lane) {
+  std::uint32_t value = 0;
+  std::memcpy(&value, row_of(banks, ref) + lane * sizeof value, sizeof value);
+  return value;
+}
+
+inline std::uint32_t read_predicate(const LaneBanks& banks, const Ref& ref) {
+  return word_of(banks, ref, 0);
+}
+
+inline std::uint64_t address_of(const AddressRow& row, unsigned lane) {
+  std::uint64_t address = 0;
+  const std::size_t width = row.wide ? 8 : 4;
+  std::memcpy(&address, row.row + lane * width, width);
+  address += row.displacement;
+  return row.wide ? address : static_cast<std::uint32_t>(address);
+}
 
 class Core {
  public:
@@ -49,20 +80,60 @@ class Core {
   void start_warp(Slot& slot, Warp& warp);
   Outcome::End loop();
   void end_block(Slot& slot);
-  [[nodiscard]] bool slot_is_free() const { return resident_.size() < limits_.resident_blocks; }
+  [[nodiscard]] bool slot_is_free() const {
+    return launch_->cooperative || resident_.size() < limits_.resident_blocks;
+  }
   [[nodiscard]] Slot* slot_of(std::uint32_t block);
   void list_ready();
   [[nodiscard]] bool default_next(bool after_current, WarpId& next);
   bool choose_after_stop(Stop stop, const WarpId& stopped, std::uint64_t stop_index, WarpId& next);
   [[nodiscard]] bool can_run(const WarpId& id);
   void record(const SchedulePoint& point, const Choice& choice);
-  void arrive(Slot& slot, std::uint32_t lanes);
-  void complete_if_all_wait(Slot& slot);
-  void report_divergence(Slot& slot);
   template <class Function>
   void notify(Function function) {
     for (Observer* observer : observers_) function(*observer);
   }
+
+  // barriers.cpp
+  using Waiter = std::pair<Warp*, Fragment*>;
+  void arrive(Running& run, std::size_t index, const Instr& instr, std::uint32_t lanes);
+  void recheck_barriers(Slot& slot);  // after an exit
+  void complete_if_all_wait(Slot& slot);
+  [[nodiscard]] std::vector<Waiter> waiters_of(Slot& slot, std::uint32_t number);
+  void release_block(Slot& slot);
+  bool report_divergence(const Slot& slot);
+  void reduce(const std::vector<Waiter>& waiters);
+
+  // named_barriers.cpp
+  void arrive_at_named(Running& run, std::size_t index, const Instr& instr, std::uint32_t lanes);
+  void check_use(Running& run, const Instr& instr, NamedBarrier& barrier, unsigned lane,
+                 std::uint32_t count);
+  void report_misuse(const Running& run, unsigned lane, BarrierDivergence::Reason reason);
+  void count_arrival(Slot& slot, Warp& warp, std::uint32_t number);
+  [[nodiscard]] bool is_complete(const Slot& slot, const NamedBarrier& barrier) const;
+  void complete_named(Slot& slot, std::uint32_t number);
+  void recount_named(Slot& slot);
+  bool release_stuck_barriers(Slot& slot);
+
+  // warp_meetings.cpp
+  [[nodiscard]] bool all_members_are(const Running& run, const Instr& instr,
+                                     std::uint32_t active) const;
+  void meet(Running& run, std::size_t index, const Instr& instr, std::uint32_t active);
+  bool meet_if_complete(Slot& slot, Warp& warp, std::size_t index);
+  void meet_now(Slot& slot, Warp& warp, const std::vector<std::size_t>& here);
+  void operate(Running& run, const Instr& instr, std::uint32_t lanes);
+  void operate_across(Warp& warp, const std::vector<std::size_t>& here);
+  void recheck_meetings(Slot& slot, Warp& warp);
+  bool release_stuck_meeting(Slot& slot);
+  [[nodiscard]] std::vector<std::size_t> fragments_beside(const Warp& warp,
+                                                          std::size_t index) const;
+  void undefined_across_lanes(Running& run, const Instr& instr, std::uint32_t active);
+
+  // progress.cpp
+  bool unblock(Slot& slot);
+  void list_waiting(const Slot& slot, std::vector<Waiting>& waiting) const;
+  void list_readers(Slot& slot, Warp& warp, std::vector<Waiting>& waiting);
+  void report_step_limit(const Slot& slot, const Warp& warp);
 
   // warp.cpp
   Stop run_warp(Slot& slot, Warp& warp);
@@ -70,9 +141,12 @@ class Core {
   Step run_fragment(Slot& slot, Warp& warp, std::size_t index, std::uint32_t limit);
   Step branch(Running& run, std::size_t index, const Instr& instr, std::uint32_t taken);
   Step leave(Running& run, std::size_t index, const Instr& instr, std::uint32_t lanes);
+  Step yield(Fragment& fragment);
   Step ask(Running& run, std::size_t index, std::uint32_t active);
-  std::size_t split(Warp& warp, std::size_t index, std::uint32_t lanes);
+  static std::size_t split(Warp& warp, std::size_t index, std::uint32_t lanes);
   void bind(Running& run, const Fragment& fragment);
+  [[nodiscard]] LaneBanks banks_of(Warp& warp, const Fragment& fragment) const;
+  [[nodiscard]] static FrameRows frame_of(const Fragment& fragment);
   std::uint32_t guarded_lanes(const Running& run, const Instr& instr);
   void compute(Running& run, const Instr& instr, std::uint32_t active);
   void move_scalar(Running& run, const Instr& instr, std::uint32_t active);
@@ -121,6 +195,24 @@ class Core {
   // atomics.cpp
   void perform_atomic(Running& run, const Instr& instr, std::uint32_t mask);
 
+  // barrier_objects.cpp
+  void access_objects(Running& run, const Instr& instr, std::uint32_t active);
+  void announce_object(Running& run, const Instr& instr, const Target& target, const RowScan& scan,
+                       std::uint32_t mask);
+  void perform_on_objects(Running& run, const Instr& instr, std::uint32_t mask);
+  void perform_on_object(Running& run, const Instr& instr, unsigned lane, BarrierObject& event);
+  void arrive_on_object(Running& run, const Instr& instr, unsigned lane, BarrierToken& token);
+  static std::uint64_t state_of(const Running& run, const Instr& instr, unsigned lane);
+  static void finish_object(const Running& run, const Instr& instr, unsigned lane,
+                            std::uint64_t state, bool is_done);
+
+  // copies.cpp
+  void copy(Running& run, const Instr& instr, std::uint32_t active);
+  void fetch(Running& run, const Instr& instr, std::uint32_t bytes, std::uint32_t lanes);
+  void put_byte(Running& run, const Ref& from, const Ref& to, std::uint32_t position,
+                std::uint32_t lanes);
+  void copy_group(const Running& run, const Instr& instr, std::uint32_t active);
+
   // heap.cpp
   void call_heap(Running& run, const Instr& instr, std::uint32_t active);
   std::uint64_t allocate_on_heap(const Running& run, unsigned lane, std::uint64_t bytes);
@@ -152,6 +244,10 @@ class Core {
   Allocation* parameters_ = nullptr;
   std::vector<Allocation*> last_target_;  // by pc: where its last access went
   Access access_;                         // scratch: too large to build anew each time
+  bool asynchronous_ = false;             // accesses are those of a copy
+  bool is_reported_ = false;              // the object's bytes are undefined
+  const std::byte* written_ = nullptr;    // the row that mbarrier.init or .inval writes
+  bool must_yield_ = false;               // the instruction waits for others, who must run
 };
 
 }  // namespace warpcheck::vgpu

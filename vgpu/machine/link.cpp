@@ -55,11 +55,12 @@ void link(Program& program) {
         instr.compute = find_compute(instr);
         if (instr.compute == nullptr) refuse(program, pc, "the machine has no such operation");
         break;
+      case InstrKind::warp_sync:
+        if (instr.modifiers.warp) break;  // bar.warp.sync calculates nothing
+        [[fallthrough]];
       case InstrKind::warp:
         instr.compute = find_warp_op(instr);
-        if (instr.compute == nullptr || instr.opcode != ptx::Opcode::activemask_) {
-          refuse(program, pc, "operations across the lanes of a warp");
-        }
+        if (instr.compute == nullptr) refuse(program, pc, "the machine has no such operation");
         break;
       case InstrKind::fence:
         refuse(program, pc, "memory fences: release and acquire patterns are not checked");

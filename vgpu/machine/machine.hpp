@@ -37,7 +37,7 @@ struct Launch {
 };
 
 struct Outcome {
-  enum class End : std::uint8_t { completed, step_limit, trap };
+  enum class End : std::uint8_t { completed, step_limit, deadlock, trap };
   End end = End::completed;
   std::uint64_t steps = 0;          // warp instructions
   std::uint64_t lane_steps = 0;     // thread instructions: sum of active lanes

@@ -373,7 +373,7 @@ TEST_F(MachineTest, BarrierDivergenceIsReportedAndTheTrialGoesOn) {
   EXPECT_EQ(run({1, 1, 1}, {4, 1, 1}).end, Outcome::End::completed);
   EXPECT_EQ(ints(4), (std::vector<std::uint32_t>{1, 1, 1, 1}));
   ASSERT_EQ(seen_.divergences.size(), 1u);
-  EXPECT_FALSE(seen_.divergences[0].other_exited);
+  EXPECT_EQ(seen_.divergences[0].reason, BarrierDivergence::Reason::different_barriers);
   EXPECT_NE(seen_.divergences[0].pc, seen_.divergences[0].other_pc);
 }
 
@@ -382,7 +382,7 @@ TEST_F(MachineTest, AThreadThatExitedDoesNotReachTheBarrier) {
   EXPECT_EQ(run({1, 1, 1}, {4, 1, 1}).end, Outcome::End::completed);
   EXPECT_EQ(ints(4), (std::vector<std::uint32_t>{1, 1, 1, 0}));
   ASSERT_EQ(seen_.divergences.size(), 1u);
-  EXPECT_TRUE(seen_.divergences[0].other_exited);
+  EXPECT_EQ(seen_.divergences[0].reason, BarrierDivergence::Reason::exited);
   EXPECT_EQ(seen_.divergences[0].other_lane, 3u);
 }
 
@@ -435,8 +435,7 @@ TEST_F(MachineTest, RefusesByName) {
   };
   EXPECT_NE(message("frobnicate.b32 %r1, %r1;").find("frobnicate.b32"), std::string::npos);
   EXPECT_NE(message("membar.gl;").find("'membar.gl' is not supported"), std::string::npos);
-  EXPECT_NE(message("bar.sync 1, 32;").find("'bar.sync' in function 'k' is not supported"),
-            std::string::npos);
+  EXPECT_NE(message("barrier.cluster.arrive;").find("'.cluster'"), std::string::npos);
 }
 
 }  // namespace

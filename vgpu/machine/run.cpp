@@ -1,4 +1,4 @@
-// Blocks and warps: dispatch, what runs next, barriers.
+// Blocks and warps: dispatch, what runs next.
 #include <algorithm>
 #include <bit>
 #include <iterator>
@@ -98,6 +98,10 @@ void Core::dispatch(std::uint32_t block) {
   slot.live_lanes = threads_;
   slot.waiting_lanes = 0;
   slot.exit_pc = ptx::kNone;
+  if (program_->has_named_barriers) {
+    for (NamedBarrier& barrier : slot.barriers) barrier.arrivals.clear();
+  }
+  slot.objects.clear();
   slot.ready_warps = warps_per_block_ == 32 ? ~0u : (1u << warps_per_block_) - 1;
   const std::uint32_t shared_bytes =
       launch_->dynamic_shared_bytes == 0
@@ -231,6 +235,7 @@ bool Core::choose_after_stop(Stop stop, const WarpId& stopped, std::uint64_t sto
   point.model = model_;
   point.default_next = next;
   point.ready = ready_;
+  point.spent = stop == Stop::quantum;
   const std::optional<Choice> choice = strategy_->decide(point);
   if (choice && choice->next != next && can_run(choice->next)) {
     record(point, {0, choice->next});
@@ -252,11 +257,7 @@ Outcome::End Core::loop() {
     const Stop stop = run_warp(*slot, warp);
     if (stop == Stop::halted) return Outcome::End::trap;
     if (outcome_.steps >= limits_.steps_max) {
-      const Fragment* at = warp.fragments.empty() ? nullptr : &warp.fragments.front();
-      StepLimit limit{program_, place_of(*slot, warp), at != nullptr ? at->pc : 0,
-                      at != nullptr ? static_cast<unsigned>(std::countr_zero(at->mask)) : 0,
-                      outcome_.steps};
-      notify([&](Observer& observer) { observer.on_step_limit(limit); });
+      report_step_limit(*slot, warp);
       return Outcome::End::step_limit;
     }
     if (stop == Stop::preempted) {
@@ -267,72 +268,13 @@ Outcome::End Core::loop() {
     const std::uint64_t stop_index = warp.stops++;
     // A barrier that this warp completed has made itself ready again.
     if (!warp.is_ready()) slot->ready_warps &= ~(1u << warp.index);
-    if (slot->live_lanes == 0) end_block(*slot);
+    if (slot->live_lanes == 0) {
+      end_block(*slot);
+    } else if (slot->ready_warps == 0 && !unblock(*slot)) {
+      return Outcome::End::deadlock;
+    }
     if (!choose_after_stop(stop, stopped, stop_index, next)) return Outcome::End::completed;
   }
-}
-
-void Core::arrive(Slot& slot, std::uint32_t lanes) {
-  slot.waiting_lanes += lane_count(lanes);
-  complete_if_all_wait(slot);
-}
-
-// A whole-block barrier completes when every thread that has not exited waits.  Threads that
-// wait at different barriers, or for one that has exited, cannot have meant the same: that is
-// reported, and the barrier completes all the same, so that the trial goes on.
-void Core::complete_if_all_wait(Slot& slot) {
-  if (slot.live_lanes == 0 || slot.waiting_lanes != slot.live_lanes) return;
-  report_divergence(slot);
-  slot.waiting_lanes = 0;
-  ++slot.phase;
-  for (std::uint32_t index = 0; index < warps_per_block_; ++index) {
-    Warp& warp = slot.warps[index];
-    for (Fragment& fragment : warp.fragments) {
-      fragment.state = Fragment::State::ready;
-      ++fragment.pc;
-    }
-    if (!warp.fragments.empty()) slot.ready_warps |= 1u << index;
-  }
-  Sync sync;
-  sync.kind = Sync::Kind::barrier_complete;
-  sync.program = program_;
-  sync.place = {slot.block, 0, slot.index, slot.phase};
-  sync.shared = slot.shared;
-  notify([&](Observer& observer) { observer.on_sync(sync); });
-}
-
-void Core::report_divergence(Slot& slot) {
-  const Warp* first_warp = nullptr;
-  const Fragment* first = nullptr;
-  BarrierDivergence divergence;
-  bool found = false;
-  for (std::uint32_t index = 0; index < warps_per_block_ && !found; ++index) {
-    const Warp& warp = slot.warps[index];
-    for (const Fragment& fragment : warp.fragments) {
-      if (first == nullptr) {
-        first_warp = &warp;
-        first = &fragment;
-      } else if (fragment.pc != first->pc) {
-        divergence.other_pc = fragment.pc;
-        divergence.other_warp = index;
-        divergence.other_lane = static_cast<unsigned>(std::countr_zero(fragment.mask));
-        found = true;
-        break;
-      }
-    }
-  }
-  if (!found) {
-    if (slot.exit_pc == ptx::kNone) return;
-    divergence.other_exited = true;
-    divergence.other_pc = slot.exit_pc;
-    divergence.other_warp = slot.exit_warp;
-    divergence.other_lane = slot.exit_lane;
-  }
-  divergence.program = program_;
-  divergence.place = place_of(slot, *first_warp);
-  divergence.pc = first->pc;
-  divergence.lane = static_cast<unsigned>(std::countr_zero(first->mask));
-  notify([&](Observer& observer) { observer.on_barrier_divergence(divergence); });
 }
 
 }  // namespace warpcheck::vgpu

@@ -29,12 +29,13 @@ struct Return {
 
 // Lanes of one warp that are at the same place: same pc, same chain of callers.
 struct Fragment {
-  enum class State : std::uint8_t { ready, at_barrier };
+  enum class State : std::uint8_t { ready, at_barrier, at_warp_operation };
   std::uint32_t pc = 0;
   std::uint32_t mask = 0;
   State state = State::ready;
   bool held = false;           // stays behind until the rest of its warp cannot go on
-  std::uint32_t barrier = 0;   // number of the barrier it waits at
+  std::uint32_t barrier = 0;   // at_barrier: its number
+  std::uint32_t members = 0;   // at_warp_operation: the mask that it names
   std::uint32_t function = 0;  // index into Program::functions
   std::uint32_t word_base = 0, wide_base = 0, predicate_base = 0;  // bytes into the banks
   std::uint32_t local_base = 0;  // bytes into a lane's local memory
@@ -75,6 +76,28 @@ struct Warp {
   }
 };
 
+// A barrier of a block, of a program that uses others than number 0 for all threads.
+struct NamedBarrier {
+  struct Arrival {  // of one warp
+    std::uint32_t warp = 0;
+    std::uint32_t lanes = 0;
+    std::uint32_t waiting = 0;  // of them: not by .arrive
+    bool complete = false;      // all lanes of the warp have arrived, and it counts
+  };
+  std::vector<Arrival> arrivals;  // empty: nobody is there
+  std::uint32_t count = 0;        // threads that it is for; 0: the whole block
+  bool reduces = false;
+  bool misused = false;                                        // and reported
+  std::uint32_t first_pc = 0, first_warp = 0, first_lane = 0;  // who came first
+};
+
+// An mbarrier that was initialised.
+struct BarrierObjectState {
+  const Allocation* allocation = nullptr;
+  std::uint32_t offset = 0;
+  std::uint64_t phase = 0;  // counted from init
+};
+
 // One of the places where a block can be resident.
 struct Slot {
   bool occupied = false;
@@ -89,6 +112,8 @@ struct Slot {
   Allocation* shared = nullptr;
   // The first thread that exited, for the report of a barrier that misses it.
   std::uint32_t exit_pc = ptx::kNone, exit_warp = 0, exit_lane = 0;
+  std::array<NamedBarrier, 16> barriers;
+  std::vector<BarrierObjectState> objects;
 };
 
 }  // namespace warpcheck::vgpu

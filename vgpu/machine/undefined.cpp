@@ -50,7 +50,8 @@ void UndefinedRegisters::propagate(const FrameRows& frame, const Instr& instr, s
   } else {
     for (const std::size_t source : {1, 2, 3, 5}) join(get(frame, instr.refs[source]), mask);
   }
-  if (instr.kind == InstrKind::warp && (result.mask & mask) != 0) result.mask = mask;
+  const bool crosses_lanes = instr.kind == InstrKind::warp || instr.kind == InstrKind::warp_sync;
+  if (crosses_lanes && (result.mask & mask) != 0) result.mask = mask;
   join(get(frame, instr.guard), mask);
   set(frame, instr.refs[0], result, mask, program);
   set(frame, instr.refs[4], result, mask, program);

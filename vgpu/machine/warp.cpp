@@ -9,16 +9,6 @@ namespace warpcheck::vgpu {
 
 using ptx::SpecialRegister;
 
-namespace {
-
-std::uint32_t read_predicate(const LaneBanks& banks, const Ref& ref) {
-  std::uint32_t value = 0;
-  std::memcpy(&value, banks.base[static_cast<std::size_t>(ref.bank)] + ref.offset, sizeof value);
-  return value;
-}
-
-}  // namespace
-
 // The fragment to run: deepest in calls, then lowest pc, so that diverged lanes meet again.
 // Fragments at the same place become one.  limit: the pc at which another one waits.
 std::size_t Core::pick(Warp& warp, std::uint32_t& limit) {
@@ -97,15 +87,24 @@ void Core::bind(Running& run, const Fragment& fragment) {
   run.pc = fragment.pc;
   run.mask = fragment.mask;
   run.local_base = fragment.local_base;
-  auto& base = run.banks.base;
-  base[static_cast<std::size_t>(Bank::word)] = run.warp.words.data() + fragment.word_base;
-  base[static_cast<std::size_t>(Bank::wide)] = run.warp.wides.data() + fragment.wide_base;
-  base[static_cast<std::size_t>(Bank::predicate)] =
-      run.warp.predicates.data() + fragment.predicate_base;
-  base[static_cast<std::size_t>(Bank::constant)] =
+  run.banks = banks_of(run.warp, fragment);
+  run.frame = frame_of(fragment);
+}
+
+LaneBanks Core::banks_of(Warp& warp, const Fragment& fragment) const {
+  LaneBanks banks;
+  banks.base[static_cast<std::size_t>(Bank::word)] = warp.words.data() + fragment.word_base;
+  banks.base[static_cast<std::size_t>(Bank::wide)] = warp.wides.data() + fragment.wide_base;
+  banks.base[static_cast<std::size_t>(Bank::predicate)] =
+      warp.predicates.data() + fragment.predicate_base;
+  banks.base[static_cast<std::size_t>(Bank::constant)] =
       const_cast<std::byte*>(program_->constants.data());
-  run.frame = {fragment.word_base / kWordRowBytes, fragment.wide_base / kWideRowBytes,
-               fragment.predicate_base / 4};
+  return banks;
+}
+
+FrameRows Core::frame_of(const Fragment& fragment) {
+  return {fragment.word_base / kWordRowBytes, fragment.wide_base / kWideRowBytes,
+          fragment.predicate_base / 4};
 }
 
 void Core::use_of_undefined(const Running& run, UndefinedUse::Kind kind, const Ref& ref,
@@ -181,12 +180,16 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
     return step;
   };
   const auto park = [&] { warp.fragments[index].pc = run.pc; };
+  const auto postpone = [&](std::uint32_t active) {
+    ++launch_steps_left_;  // the access has not happened yet
+    lane_steps -= static_cast<std::uint64_t>(std::popcount(active));
+    park();
+    return ask(run, index, active);
+  };
   while (run.pc < limit) {
     if (launch_steps_left_ == 0) {
       park();
-      // Lanes that spin must not starve the lanes of their own warp that they wait for.
-      warp.fragments[index].held = model_ == WarpModel::independent;
-      return finish(Step::quantum);
+      return finish(yield(warp.fragments[index]));
     }
     const Instr& instr = code[run.pc];
     const std::uint32_t active =
@@ -205,14 +208,37 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
       case InstrKind::store:
       case InstrKind::atomic:
         if (active == 0) break;
-        if (warp.accesses == warp.ask_at) [[unlikely]] {
-          ++launch_steps_left_;  // the access has not happened yet
-          lane_steps -= lane_count(active);
-          park();
-          return finish(ask(run, index, active));
-        }
+        if (warp.accesses == warp.ask_at) [[unlikely]]
+          return finish(postpone(active));
         ++warp.accesses;
         access(run, instr, active);
+        break;
+      case InstrKind::warp_sync:
+        if (active == 0) break;
+        if (all_members_are(run, instr, active)) [[likely]] {
+          operate(run, instr, active);
+          break;
+        }
+        park();
+        meet(run, index, instr, active);
+        return finish(Step::again);
+      case InstrKind::barrier_object:
+      case InstrKind::copy:
+        if (active == 0) break;
+        if (warp.accesses == warp.ask_at) return finish(postpone(active));
+        ++warp.accesses;
+        if (instr.kind == InstrKind::copy) {
+          copy(run, instr, active);
+          break;
+        }
+        access_objects(run, instr, active);
+        if (!must_yield_) break;
+        must_yield_ = false;
+        ++run.pc;
+        park();
+        return finish(yield(warp.fragments[index]));
+      case InstrKind::copy_group:
+        if (active != 0) copy_group(run, instr, active);
         break;
       case InstrKind::heap_allocate:
       case InstrKind::heap_free:
@@ -224,7 +250,7 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
       case InstrKind::branch:
         if (!jump(run, instr, active)) return finish(branch(run, index, instr, active));
         continue;
-      default:  // call, ret, exit, barrier, trap
+      default:  // call, ret, exit, barrier, sleep, trap
         park();
         if (active != 0) return finish(leave(run, index, instr, active));
     }
@@ -232,6 +258,13 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
   }
   park();
   return finish(Step::again);
+}
+
+// Lanes that spin must not starve those that they wait for: the others of their own warp go first,
+// then other warps.
+Core::Step Core::yield(Fragment& fragment) {
+  fragment.held = model_ == WarpModel::independent;
+  return Step::quantum;
 }
 
 Core::Step Core::branch(Running& run, std::size_t index, const Instr& instr, std::uint32_t taken) {
@@ -244,7 +277,7 @@ Core::Step Core::branch(Running& run, std::size_t index, const Instr& instr, std
   return Step::again;
 }
 
-// A call, return, exit, barrier or trap of `lanes` of the fragment, which has its pc stored.
+// A call, return, exit, barrier, sleep or trap of `lanes` of the fragment, which has its pc stored.
 Core::Step Core::leave(Running& run, std::size_t index, const Instr& instr, std::uint32_t lanes) {
   Slot& slot = run.slot;
   Warp& warp = run.warp;
@@ -287,20 +320,11 @@ Core::Step Core::leave(Running& run, std::size_t index, const Instr& instr, std:
       }
       slot.live_lanes -= lane_count(lanes);
       warp.fragments.erase(warp.fragments.begin() + static_cast<std::ptrdiff_t>(index));
-      complete_if_all_wait(slot);
+      recheck_meetings(slot, warp);
+      recheck_barriers(slot);
       return Step::again;
-    case InstrKind::barrier: {
-      std::uint32_t number = 0;
-      const Ref& id = instr.refs[1];
-      std::memcpy(&number,
-                  run.banks.base[static_cast<std::size_t>(id.bank)] + id.offset +
-                      4 * static_cast<std::size_t>(std::countr_zero(lanes)),
-                  sizeof number);
-      fragment.state = Fragment::State::at_barrier;
-      fragment.barrier = number;
-      arrive(slot, lanes);
-      return Step::again;
-    }
+    case InstrKind::barrier: arrive(run, index, instr, lanes); return Step::again;
+    case InstrKind::sleep: ++fragment.pc; return yield(fragment);
     default: {
       Trap trap{program_, place_of(slot, warp), run.pc, lanes};
       notify([&](Observer& observer) { observer.on_trap(trap); });

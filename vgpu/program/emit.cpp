@@ -241,7 +241,9 @@ void Emitter::emit(const ptx::Instruction& in) {
     case Opcode::match_:
     case Opcode::redux_:
     case Opcode::activemask_:
-    case Opcode::elect_: out.kind = InstrKind::warp; return emit_compute(in, out);
+    case Opcode::elect_: return emit_warp_operation(in, out);
+    case Opcode::mbarrier_: return emit_barrier_object(in, out);
+    case Opcode::cp_: return emit_copy(in, out);
     case Opcode::bra_:
     case Opcode::brx_:
     case Opcode::call_:
@@ -252,6 +254,9 @@ void Emitter::emit(const ptx::Instruction& in) {
     case Opcode::fence_:
     case Opcode::nop_:
     case Opcode::prefetch_:
+    case Opcode::pmevent_:
+    case Opcode::setmaxnreg_:
+    case Opcode::griddepcontrol_:
     case Opcode::nanosleep_: return emit_control(in, out);
     default: out.kind = InstrKind::compute; return emit_compute(in, out);
   }
@@ -268,7 +273,12 @@ void Emitter::emit_control(const ptx::Instruction& in, Instr& out) {
     case Opcode::fence_: out.kind = InstrKind::fence; break;
     case Opcode::nop_:
     case Opcode::prefetch_:
-    case Opcode::nanosleep_: out.kind = InstrKind::nop; break;
+    case Opcode::pmevent_:         // counts for a profiler
+    case Opcode::setmaxnreg_:      // a hint to the hardware: registers keep their values
+    case Opcode::griddepcontrol_:  // kernels of a stream follow each other anyway
+      out.kind = InstrKind::nop;
+      break;
+    case Opcode::nanosleep_: out.kind = InstrKind::sleep; break;
     default: refuse(in, "no such control flow here");
   }
   push(out);

@@ -76,6 +76,7 @@ void Emitter::emit_compute(const ptx::Instruction& in, Instr& out) {
   const bool membermask_is_second =
       in.opcode == Opcode::vote_ || in.opcode == Opcode::match_ || in.opcode == Opcode::redux_;
   if (membermask_is_second) std::swap(out.refs[2], out.refs[5]);
+  if (in.opcode == Opcode::elect_) std::swap(out.refs[1], out.refs[5]);
   const bool carries_in =
       in.opcode == Opcode::addc_ || in.opcode == Opcode::subc_ || in.opcode == Opcode::madc_;
   if (out.modifiers.carry_out || carries_in) {
@@ -253,16 +254,6 @@ void Emitter::emit_atomic(const ptx::Instruction& in, Instr& out) {
   if (in.operands.size() > place + 2) {
     out.refs[3] = source(in, in.operands[place + 2], in.modifiers.type);
   }
-  push(out);
-}
-
-void Emitter::emit_barrier(const ptx::Instruction& in, Instr& out) {
-  if (in.modifiers.arrive || in.modifiers.red) refuse(in, "bar.arrive and bar.red");
-  if (in.modifiers.warp) refuse(in, "a warp barrier");
-  if (in.operands.empty()) refuse(in, "a barrier without a number");
-  if (in.operands.size() > 1) refuse(in, "a barrier for part of a block (a thread count)");
-  out.kind = InstrKind::barrier;
-  out.refs[1] = source(in, in.operands[0], Type::u32);
   push(out);
 }
 

@@ -55,7 +55,13 @@ class Emitter {
   void emit_param_element(const ptx::Instruction& in, const Instr& base, Ref value,
                           std::uint32_t row, std::uint32_t byte, bool is_load);
   void emit_compute(const ptx::Instruction& in, Instr& out);
+
+  // emit_sync.cpp
+  void emit_warp_operation(const ptx::Instruction& in, Instr& out);
   void emit_barrier(const ptx::Instruction& in, Instr& out);
+  void emit_barrier_object(const ptx::Instruction& in, Instr& out);
+  void emit_pending_count(const ptx::Instruction& in, const Instr& base);
+  void emit_copy(const ptx::Instruction& in, Instr& out);
 
   // operands.cpp
   Ref source(const ptx::Instruction& in, const ptx::Operand& operand, ptx::Type type);

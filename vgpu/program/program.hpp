@@ -59,14 +59,18 @@ using ComputeFn = void (*)(const LaneBanks&, const Instr&, std::uint32_t mask);
 // How the warp loop treats an instruction.
 enum class InstrKind : std::uint8_t {
   compute,        // rows in, rows out: `compute`
-  warp,           // reads other lanes or the warp's mask: shfl, vote, activemask, match ...
+  warp,           // reads other lanes that happen to be active: activemask, vote without .sync
+  warp_sync,      // waits for the lanes of its member mask: shfl.sync ..., bar.warp.sync
   special,        // mov from a special register
   param,          // ld.param of the kernel's parameters
   local_address,  // mov of a local variable's address
   load,
   store,
   atomic,
-  heap_allocate,  // malloc() of device code
+  barrier_object,  // mbarrier
+  copy,            // cp.async
+  copy_group,      // cp.async.commit_group, wait_group, wait_all
+  heap_allocate,   // malloc() of device code
   heap_free,
   branch,
   jump,
@@ -76,6 +80,7 @@ enum class InstrKind : std::uint8_t {
   barrier,
   fence,
   trap,
+  sleep,  // nanosleep
   nop,
 };
 
@@ -85,8 +90,15 @@ enum class InstrKind : std::uint8_t {
 //   load:     [0] address row, [1..4] destinations        store: [0] address, [1..4] values
 //   atomic:   [0] address, [1] destination (none for red), [2] b, [3] c
 //   heap_allocate: [0] destination, [1] bytes; heap_free: [1] address; both wide
-//   barrier:  [1] barrier id row, [2] thread count row (none: whole block)
+//   barrier:  [0] destination of red, [1] barrier id row, [2] thread count row (none: whole block),
+//             [3] predicate of red
+//   barrier_object: [0] address, [1] destination, [2] count, bytes, state or parity
+//   copy:     [0] address of the target, [1] of the source, [2] bytes that it has (none: all),
+//             [3] first of five word rows for the bytes on their way, [5] ignore-src;
+//             modifiers: elements of .b32
+//   copy_group: [1] groups that may be left (wait_group)
 //   special, param, local_address: [0] destination
+//   bar.warp.sync: [5] membermask
 //   shfl: [0] d, [4] p, [1] a, [2] b, [3] c, [5] membermask; vote/match: [0] d, [1] a, [5] mask
 struct Instr {
   ComputeFn compute = nullptr;  // set by link(); compute only
@@ -148,7 +160,9 @@ struct Program {
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t dynamic_shared_offset = 0;  // where every extern __shared__ array begins
   std::vector<Symbol> shared_symbols;
-  bool uses_heap = false;             // malloc() or free() in device code
+  bool uses_heap = false;  // malloc() or free() in device code
+  // Any barrier other than one of the whole block with the number 0.
+  bool has_named_barriers = false;
   std::uint32_t max_threads = 1024;   // a block: .maxntid, or the device's limit
   std::uint32_t local_bytes_max = 0;  // deepest sum of frames a lane (no recursion)
   std::uint32_t words_max = 0, wides_max = 0, predicates_max = 0;  // deepest sums, rows

@@ -47,6 +47,12 @@ enum class PermuteMode : std::uint8_t { none, f4e, b4e, rc8, ecl, ecr, rc16 };  
 enum class TestProperty : std::uint8_t {  // testp
   none, finite, infinite, number, notanumber, normal, subnormal
 };
+enum class ObjectOp : std::uint8_t {  // mbarrier
+  none, init, inval, arrive, arrive_drop, expect_tx, complete_tx, test_wait, try_wait, pending_count
+};
+enum class CopyOp : std::uint8_t {  // cp.async; none: the copy itself
+  none, commit_group, wait_group, wait_all, arrive
+};
 // clang-format on
 
 // Every suffix of a mnemonic, as fields.  Cache hints (.ca .cg .cs .lu .cv .wb .wt .nc, .L1::*,
@@ -69,7 +75,10 @@ struct Modifiers {
   VoteMode vote = VoteMode::none;
   PermuteMode permute = PermuteMode::none;
   TestProperty test = TestProperty::none;
-  std::uint8_t vector = 1;  // .v2, .v4, .v8
+  ObjectOp object_op = ObjectOp::none;
+  CopyOp copy_op = CopyOp::none;
+  Space source_space = Space::generic;  // the second space of cp
+  std::uint8_t vector = 1;              // .v2, .v4, .v8
   bool ftz = false, sat = false, approx = false, full = false;
   bool carry_out = false;  // .cc
   bool uniform = false;    // .uni
@@ -81,6 +90,9 @@ struct Modifiers {
   bool warp = false;                                                  // bar.warp.sync
   bool popc = false;                                                  // bar.red.popc
   bool pack = false;                                                  // cvt.pack
+  bool expect_tx = false, no_complete = false;                        // mbarrier.arrive
+  bool parity = false;                                                // mbarrier.test_wait
+  bool no_increment = false;                                          // cp.async.mbarrier.arrive
 };
 
 // clang-format off

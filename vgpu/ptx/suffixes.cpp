@@ -126,6 +126,25 @@ constexpr std::array kSuffixes = {
     suffix("normal", C::test, TestProperty::normal),
     suffix("subnormal", C::test, TestProperty::subnormal),
 
+    suffix("global", C::spaces, Space::global),
+    suffix("shared", C::spaces, Space::shared),
+    suffix("shared::cta", C::spaces, Space::shared),
+
+    suffix("init", C::objectop, ObjectOp::init),
+    suffix("inval", C::objectop, ObjectOp::inval),
+    suffix("arrive", C::objectop, ObjectOp::arrive),
+    suffix("arrive_drop", C::objectop, ObjectOp::arrive_drop),
+    suffix("expect_tx", C::objectop, ObjectOp::expect_tx),
+    suffix("complete_tx", C::objectop, ObjectOp::complete_tx),
+    suffix("test_wait", C::objectop, ObjectOp::test_wait),
+    suffix("try_wait", C::objectop, ObjectOp::try_wait),
+    suffix("pending_count", C::objectop, ObjectOp::pending_count),
+
+    suffix("commit_group", C::copyop, CopyOp::commit_group),
+    suffix("wait_group", C::copyop, CopyOp::wait_group),
+    suffix("wait_all", C::copyop, CopyOp::wait_all),
+    suffix("mbarrier", C::copyop, CopyOp::arrive),
+
     suffix("approx", C::approx, 0),
     suffix("full", C::approx, 1),
     suffix("wrap", C::clamp, 0),
@@ -153,6 +172,10 @@ constexpr std::array kSuffixes = {
     flag("noftz", C::noftz),
     flag("popc", C::popc),
     flag("idx", C::idx),
+    flag("noComplete", C::nocomplete),
+    flag("parity", C::parity),
+    flag("noinc", C::noinc),
+    flag("async", C::async),
     flag("cta", C::cta),  // bar.cta, barrier.cta: the only barriers of those forms
 
     flag("ca", C::cache),
@@ -196,6 +219,18 @@ bool raise(bool& flag) {
   const bool was_set = flag;
   flag = true;
   return !was_set;
+}
+
+// Of the target, then of the source.
+bool set_spaces(Modifiers& m, std::uint8_t value) {
+  return set_once(m.space == Space::generic ? m.space : m.source_space, Space::generic, value);
+}
+
+// .arrive.expect_tx and .arrive_drop.expect_tx do both.
+bool set_object_op(Modifiers& m, std::uint8_t value) {
+  const bool arrives = m.object_op == ObjectOp::arrive || m.object_op == ObjectOp::arrive_drop;
+  if (arrives && static_cast<ObjectOp>(value) == ObjectOp::expect_tx) return raise(m.expect_tx);
+  return set_once(m.object_op, ObjectOp::none, value);
 }
 
 }  // namespace
@@ -260,6 +295,13 @@ bool apply(const Suffix& s, Modifiers& m) {
     case C::relu: return raise(m.relu);
     case C::pack: return raise(m.pack);
     case C::popc: return raise(m.popc);
+    case C::spaces: return set_spaces(m, s.value);
+    case C::objectop: return set_object_op(m, s.value);
+    case C::copyop: return set_once(m.copy_op, CopyOp::none, s.value);
+    case C::nocomplete: return raise(m.no_complete);
+    case C::parity: return raise(m.parity);
+    case C::noinc: return raise(m.no_increment);
+    case C::async:
     case C::cache:
     case C::noftz:
     case C::idx:

@@ -10,6 +10,7 @@ void Pct::begin(std::uint32_t, std::uint32_t blocks, std::uint32_t warps_per_blo
   salt_ = prng_.next();
   changes_.clear();
   demotions_.clear();
+  rank_ = 0;
   const std::uint64_t depth = depth_ != 0 ? depth_ : 2 + prng_.below(4);
   for (std::uint64_t i = 1; i < depth; ++i) {
     const WarpId warp{static_cast<std::uint32_t>(prng_.below(blocks)),
@@ -29,6 +30,7 @@ std::uint64_t Pct::next_access(std::uint32_t, WarpId warp, std::uint64_t from) {
 std::optional<Choice> Pct::decide(const SchedulePoint& point) {
   if (point.point == Decision::Point::stop) {
     if (point.ready.empty()) return std::nullopt;
+    if (point.spent) demote(point.at);
     const WarpId next = highest(point.ready);
     if (next == point.default_next) return std::nullopt;
     return Choice{0, next};
@@ -37,14 +39,20 @@ std::optional<Choice> Pct::decide(const SchedulePoint& point) {
     const std::uint32_t held = draw_held_lanes(prng_, point.active, point.beside);
     if (held != 0) return Choice{held, point.at};
   }
-  demotions_.push_back({point.at, demotions_.size()});
+  demote(point.at);
   const WarpId next = point.ready.empty() ? point.at : highest(point.ready);
   if (next == point.at) return std::nullopt;
   return Choice{point.active, next};
 }
 
+// Below all others.
+void Pct::demote(WarpId warp) {
+  std::erase_if(demotions_, [&](const Demotion& demotion) { return demotion.warp == warp; });
+  demotions_.push_back({warp, rank_++});
+}
+
 std::uint64_t Pct::priority(WarpId warp) const {
-  constexpr std::uint64_t kLowest = 1u << 16;  // below: demoted warps
+  constexpr std::uint64_t kLowest = std::uint64_t{1} << 48;  // below: demoted warps
   for (const Demotion& demotion : demotions_) {
     if (demotion.warp == warp) return kLowest - std::min(demotion.rank + 1, kLowest);
   }

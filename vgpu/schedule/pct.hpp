@@ -10,7 +10,8 @@
 // costs nothing elsewhere; k is guessed with every order of magnitude alike, as the length of the
 // run is not known.  Under `independent` lanes are the threads: three change points in four hold
 // back some lanes of the warp instead of demoting it.  A warp that a barrier has just released
-// takes over at the next stop or change point, not at once.
+// takes over at the next stop or change point, not at once.  A warp that has used up its quantum,
+// or sleeps or polls, is demoted, or it might wait for ever for one that never runs.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +44,7 @@ class Pct final : public Strategy {
     std::uint64_t rank = 0;  // later demotions are lower
   };
 
+  void demote(WarpId warp);
   [[nodiscard]] std::uint64_t priority(WarpId warp) const;
   [[nodiscard]] WarpId highest(std::span<const WarpId> ready) const;
 
@@ -52,6 +54,7 @@ class Pct final : public Strategy {
   std::uint64_t salt_ = 0;  // priorities of this launch are a hash of it and the warp
   std::vector<ChangePoint> changes_;
   std::vector<Demotion> demotions_;
+  std::uint64_t rank_ = 0;
 };
 
 }  // namespace warpcheck::vgpu

@@ -57,6 +57,7 @@ struct SchedulePoint {
   std::uint64_t index = 0;
   std::uint32_t active = 0;  // access: the lanes about to access; stop: 0
   std::uint32_t beside = 0;  // access: lanes of the warp that are elsewhere and could go on instead
+  bool spent = false;  // stop: `at` could go on, but has used up its quantum, or sleeps or polls
   WarpModel model = WarpModel::independent;
   WarpId default_next;            // what the default policy would run
   std::span<const WarpId> ready;  // every warp that could run next, ascending; includes `at`

@@ -1,0 +1,260 @@
+// mbarrier (PTX ISA 9.0, 9.7.13.15) and cp.async.mbarrier.arrive (9.7.9.25.3).
+//
+// An object lives in its 8 bytes of shared memory (barrier_token.hpp); beside it the machine counts
+// its phases.  To the memory model the bytes are accessed like an atomic variable, and init and
+// inval write them; what an operation orders is told by BarrierObject events.
+#include <algorithm>
+#include <bit>
+
+#include "vgpu/machine/core.hpp"
+
+namespace warpcheck::vgpu {
+
+using ptx::ObjectOp;
+using Reason = BarrierDivergence::Reason;
+
+namespace {
+
+constexpr std::uint32_t kObjectBytes = 8;
+
+// The operation; an arrival for copies is one, too.
+ObjectOp operation_of(const Instr& instr) {
+  return instr.opcode == ptx::Opcode::cp_ ? ObjectOp::arrive : instr.modifiers.object_op;
+}
+
+bool is_written_anew(const Instr& instr) {
+  const ObjectOp op = operation_of(instr);
+  return op == ObjectOp::init || op == ObjectOp::inval;
+}
+
+std::uint64_t bits_after(const Instr& instr, std::uint32_t count) {
+  BarrierToken token;
+  if (operation_of(instr) == ObjectOp::inval) return token.pack();
+  token.valid = true;
+  token.pending = token.expected = count & BarrierToken::kCountMax;
+  return token.pack();
+}
+
+BarrierObjectState* find_object(Slot& slot, const Allocation* allocation, std::uint32_t offset) {
+  const auto found = std::ranges::find_if(slot.objects, [&](const BarrierObjectState& object) {
+    return object.allocation == allocation && object.offset == offset;
+  });
+  return found == slot.objects.end() ? nullptr : &*found;
+}
+
+// A phase is complete when nothing is pending; the next one begins.
+void complete_if_done(BarrierToken& token, BarrierObjectState& object) {
+  if (token.pending != 0 || token.bytes != 0) return;
+  token.pending = token.expected;
+  token.parity = !token.parity;
+  ++object.phase;
+}
+
+}  // namespace
+
+// Like Core::access(), but only shared memory holds such objects.
+void Core::access_objects(Running& run, const Instr& instr, std::uint32_t active) {
+  const Ref& address = instr.refs[0];
+  if (run.warp.undefined.any()) {
+    use_of_undefined(run, UndefinedUse::Kind::address, address, active);
+  }
+  AddressRow row{row_of(run.banks, address),
+                 address.bank == Bank::wide || address.bank == Bank::constant,
+                 static_cast<std::uint64_t>(instr.offset), 0};
+  std::uint32_t faulted = 0;
+  while (active != 0) {
+    const auto lead = static_cast<unsigned>(std::countr_zero(active));
+    const std::uint64_t lead_address = address_of(row, lead);
+    Target target = target_of(run, instr, lead_address);
+    if (target.space != ptx::Space::shared) target = {nullptr, ptx::Space::shared, 0, 0};
+    row.base = target.base;
+    const std::uint32_t group =
+        target.allocation == nullptr ? 0 : lanes_inside(row, target, kObjectBytes, active);
+    if ((group >> lead & 1u) == 0) {
+      fault(run, instr, target, lead_address, lead, kObjectBytes);
+      faulted |= 1u << lead;
+      active &= ~(1u << lead);
+      continue;
+    }
+    const RowScan scan = rows_.scan(row, target.limit, kObjectBytes, group, access_.offset.data());
+    announce_object(run, instr, target, scan, group);
+    perform_on_objects(run, instr, group);
+    active &= ~group;
+  }
+  if (faulted != 0 && instr.refs[1].bank != Bank::none) zero_destinations(run, instr, faulted);
+}
+
+void Core::announce_object(Running& run, const Instr& instr, const Target& target,
+                           const RowScan& scan, std::uint32_t mask) {
+  access_.allocation = target.allocation;
+  access_.undefined = 0;
+  if (observers_.empty()) return;
+  const Pattern pattern = scan.uniform   ? Pattern::uniform
+                          : scan.strided ? Pattern::strided
+                                         : Pattern::scattered;
+  Instr access = instr;
+  access.modifiers.order = ptx::Order::relaxed;
+  alignas(64) std::array<std::uint64_t, kWarpLanes> values{};
+  if (is_written_anew(instr)) {
+    access.kind = InstrKind::store;
+    access.modifiers.order = ptx::Order::weak;
+    access.modifiers.scope = ptx::Scope::none;
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      const Ref& count = instr.refs[2];
+      values[lane] =
+          bits_after(instr, count.bank == Bank::none ? 0 : word_of(run.banks, count, lane));
+    }
+    written_ = reinterpret_cast<const std::byte*>(values.data());
+    access.refs[1] = {};
+  }
+  announce(run, access, target, pattern, kObjectBytes, mask, {0, 1});
+  written_ = nullptr;
+}
+
+// Lane after lane, each event for as many lanes as it is true of.
+void Core::perform_on_objects(Running& run, const Instr& instr, std::uint32_t mask) {
+  const std::uint32_t undefined = access_.undefined & mask;
+  const bool reads = !is_written_anew(instr);
+  if (undefined != 0 && reads) {
+    const UndefinedUse use{UndefinedUse::Kind::branch,
+                           program_,
+                           place_of(run.slot, run.warp),
+                           run.pc,
+                           undefined,
+                           access_.origin};
+    notify([&](Observer& observer) { observer.on_undefined_use(use); });
+  }
+  const auto flush = [&](const BarrierObject& event) {
+    if (event.mask != 0) notify([&](Observer& observer) { observer.on_barrier_object(event); });
+  };
+  BarrierObject pending;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    BarrierObject event;
+    event.program = program_;
+    event.place = place_of(run.slot, run.warp);
+    event.pc = run.pc;
+    event.allocation = access_.allocation;
+    event.offset = access_.offset[lane];
+    event.scope = instr.modifiers.scope;
+    event.relaxed = instr.modifiers.order == ptx::Order::relaxed;
+    event.for_copies = instr.opcode == ptx::Opcode::cp_;
+    is_reported_ = (undefined >> lane & 1u) != 0;
+    perform_on_object(run, instr, lane, event);
+    const bool joins = event.offset == pending.offset && event.phase == pending.phase &&
+                       event.kind == pending.kind;
+    if (event.mask != 0 && pending.mask != 0 && joins) {
+      pending.mask |= event.mask;
+      continue;
+    }
+    flush(pending);
+    pending = event;
+  }
+  flush(pending);
+  const Ref& to = instr.refs[1];
+  if (to.bank != Bank::none && run.warp.undefined.any()) {
+    run.warp.undefined.set(run.frame, to, {undefined, access_.origin}, mask, *program_);
+  }
+}
+
+// event.mask stays 0 if the operation orders nothing.
+void Core::perform_on_object(Running& run, const Instr& instr, unsigned lane,
+                             BarrierObject& event) {
+  std::byte* const place = access_.allocation->data + event.offset;
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, place, sizeof bits);
+  BarrierObjectState* object = find_object(run.slot, event.allocation, event.offset);
+  const std::uint32_t operand =
+      instr.refs[2].bank == Bank::none ? 1 : word_of(run.banks, instr.refs[2], lane);
+  const ObjectOp op = operation_of(instr);
+  const auto store = [&](std::uint64_t value) { std::memcpy(place, &value, sizeof value); };
+  if (op == ObjectOp::init) {
+    if (operand == 0 || operand > BarrierToken::kCountMax) {
+      report_misuse(run, lane, Reason::bad_count);
+    }
+    store(bits_after(instr, operand));
+    if (object == nullptr) object = &run.slot.objects.emplace_back();
+    *object = {event.allocation, event.offset, 0};
+    event.kind = BarrierObject::Kind::init;
+    event.mask = 1u << lane;
+    return;
+  }
+  if (object == nullptr) {
+    if (!is_reported_) report_misuse(run, lane, Reason::no_object);
+    return finish_object(run, instr, lane, bits, true);
+  }
+  BarrierToken token = BarrierToken::unpack(bits);
+  event.phase = object->phase;
+  event.mask = 1u << lane;
+  switch (op) {
+    case ObjectOp::inval:
+      store(bits_after(instr, 0));
+      *object = run.slot.objects.back();
+      run.slot.objects.pop_back();
+      event.kind = BarrierObject::Kind::invalidate;
+      return;
+    case ObjectOp::test_wait:
+    case ObjectOp::try_wait: {
+      bool parity = (operand & 1u) != 0;
+      if (!instr.modifiers.parity) parity = BarrierToken::unpack(state_of(run, instr, lane)).parity;
+      const bool is_done = token.parity != parity;
+      finish_object(run, instr, lane, 0, is_done);
+      must_yield_ |= op == ObjectOp::try_wait && !is_done;
+      event.kind = BarrierObject::Kind::wait;
+      // The phase before the first one is complete, and nobody arrived in it.
+      if (!is_done || event.phase == 0) event.mask = 0;
+      event.phase -= 1;
+      return;
+    }
+    case ObjectOp::expect_tx:
+      token.bytes += static_cast<std::int32_t>(operand);
+      event.mask = 0;
+      break;
+    case ObjectOp::complete_tx:
+      token.bytes -= static_cast<std::int32_t>(operand);
+      event.mask = 0;
+      break;
+    default: arrive_on_object(run, instr, lane, token); break;
+  }
+  complete_if_done(token, *object);
+  store(token.pack());
+  finish_object(run, instr, lane, bits, true);
+}
+
+void Core::arrive_on_object(Running& run, const Instr& instr, unsigned lane, BarrierToken& token) {
+  const ptx::Modifiers& m = instr.modifiers;
+  const std::uint32_t operand =
+      instr.refs[2].bank == Bank::none ? 1 : word_of(run.banks, instr.refs[2], lane);
+  if (m.expect_tx) token.bytes += static_cast<std::int32_t>(operand);
+  const std::uint32_t count = m.expect_tx ? 1 : operand;
+  // Copies are made when they are begun: they arrive at once, and what .noinc does not add to the
+  // arrivals that are waited for is taken off again.
+  if (instr.opcode == ptx::Opcode::cp_ && !m.no_increment) return;
+  if (count == 0 || count > token.pending) report_misuse(run, lane, Reason::too_many_arrivals);
+  token.pending -= std::min(count, token.pending);
+  if (m.object_op == ObjectOp::arrive_drop) token.expected -= std::min(count, token.expected);
+}
+
+std::uint64_t Core::state_of(const Running& run, const Instr& instr, unsigned lane) {
+  std::uint64_t state = 0;
+  std::memcpy(&state, row_of(run.banks, instr.refs[2]) + lane * sizeof state, sizeof state);
+  return state;
+}
+
+// The result: the state before an arrival, or whether a wait is over.
+void Core::finish_object(const Running& run, const Instr& instr, unsigned lane, std::uint64_t state,
+                         bool is_done) {
+  const Ref& to = instr.refs[1];
+  if (to.bank == Bank::none) return;
+  std::byte* const row = row_of(run.banks, to);
+  if (to.bank != Bank::predicate) {
+    std::memcpy(row + lane * sizeof state, &state, sizeof state);
+    return;
+  }
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, row, sizeof bits);
+  bits = (bits & ~(1u << lane)) | std::uint32_t{is_done} << lane;
+  std::memcpy(row, &bits, sizeof bits);
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,125 @@
+// cp.async (PTX ISA 9.0, 9.7.9.25.3): copies from global to shared memory that nobody waits for.
+//
+// A copy is made when it is begun, which is one of the times at which it may be made.  Its accesses
+// are marked as asynchronous: to the memory model they come after what the lane did before, and
+// before nothing until the lane waits for them.
+#include <algorithm>
+#include <bit>
+
+#include "vgpu/machine/core.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+// The load or store that a part of a copy is.
+Instr part_of(const Instr& copy, InstrKind kind, ptx::Space space) {
+  Instr part = copy;
+  part.kind = kind;
+  part.refs = {};
+  part.modifiers.space = space;
+  return part;
+}
+
+Ref row_after(const Ref& first, std::uint32_t rows) {
+  return {first.bank, first.offset + rows * kWordRowBytes};
+}
+
+}  // namespace
+
+// Lanes may have fewer bytes than they copy; the rest of their target is filled with zeros.
+void Core::copy(Running& run, const Instr& instr, std::uint32_t active) {
+  const std::uint32_t total = 4u * instr.modifiers.vector;
+  const auto source_bytes = [&](unsigned lane) {
+    const Ref& ignore = instr.refs[5];
+    const bool ignores =
+        ignore.bank != Bank::none && (read_predicate(run.banks, ignore) >> lane & 1u) != 0;
+    if (ignores) return 0u;
+    const Ref& bytes = instr.refs[2];
+    return bytes.bank == Bank::none ? total : std::min(total, word_of(run.banks, bytes, lane));
+  };
+  asynchronous_ = true;
+  for (std::uint32_t rest = active; rest != 0;) {
+    const std::uint32_t bytes = source_bytes(static_cast<unsigned>(std::countr_zero(rest)));
+    std::uint32_t group = 0;
+    for (std::uint32_t lanes = rest; lanes != 0; lanes &= lanes - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+      if (source_bytes(lane) == bytes) group |= 1u << lane;
+    }
+    fetch(run, instr, bytes, group);
+    rest &= ~group;
+  }
+  Instr store = part_of(instr, InstrKind::store, ptx::Space::shared);
+  store.refs[0] = instr.refs[0];
+  for (std::uint32_t i = 0; i < instr.modifiers.vector; ++i) {
+    store.refs[1 + i] = row_after(instr.refs[3], i);
+  }
+  access(run, store, active);
+  asynchronous_ = false;
+}
+
+// Brings the first `bytes` of each lane's source into the rows on the way, zeros after them.
+void Core::fetch(Running& run, const Instr& instr, std::uint32_t bytes, std::uint32_t lanes) {
+  const std::uint32_t words = instr.modifiers.vector;
+  const Ref& rows = instr.refs[3];
+  Instr load = part_of(instr, InstrKind::load, ptx::Space::global);
+  load.refs[0] = instr.refs[1];
+  load.offset = static_cast<std::int32_t>(instr.target);
+  if (bytes == 4 * words) {
+    for (std::uint32_t i = 0; i < words; ++i) load.refs[1 + i] = row_after(rows, i);
+    access(run, load, lanes);
+    return;
+  }
+  load.modifiers.vector = 1;
+  const std::int64_t start = load.offset;
+  for (std::uint32_t word = 0; word < words; ++word) {
+    const Ref to = row_after(rows, word);
+    rows_.broadcast(row_of(run.banks, to), false, 0, lanes);
+    run.warp.undefined.set(run.frame, to, {}, lanes, *program_);
+    if (bytes >= 4 * (word + 1)) {
+      load.modifiers.type = ptx::Type::b32;
+      load.offset = start + 4 * word;
+      load.refs[1] = to;
+      access(run, load, lanes);
+      continue;
+    }
+    for (std::uint32_t byte = 4 * word; byte < bytes; ++byte) {
+      load.modifiers.type = ptx::Type::u8;
+      load.offset = start + byte;
+      load.refs[1] = row_after(rows, 4);
+      access(run, load, lanes);
+      put_byte(run, load.refs[1], to, byte - 4 * word, lanes);
+    }
+  }
+}
+
+void Core::put_byte(Running& run, const Ref& from, const Ref& to, std::uint32_t position,
+                    std::uint32_t lanes) {
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    row_of(run.banks, to)[lane * 4 + position] = row_of(run.banks, from)[lane * 4];
+  }
+  UndefinedLanes value = run.warp.undefined.get(run.frame, from);
+  const UndefinedLanes old = run.warp.undefined.get(run.frame, to);
+  if (value.mask == 0) value.origin = old.origin;
+  value.mask |= old.mask;
+  run.warp.undefined.set(run.frame, to, value, lanes, *program_);
+}
+
+void Core::copy_group(const Running& run, const Instr& instr, std::uint32_t active) {
+  const bool waits = instr.modifiers.copy_op != ptx::CopyOp::commit_group;
+  const bool commits = instr.modifiers.copy_op != ptx::CopyOp::wait_group;
+  const WarpPlace place = place_of(run.slot, run.warp);
+  if (commits) {
+    const CopyCommit commit{program_, place, run.pc, active};
+    notify([&](Observer& observer) { observer.on_copy_commit(commit); });
+  }
+  if (!waits) return;
+  CopyWait wait{program_, place, run.pc, active, 0};
+  if (instr.modifiers.copy_op == ptx::CopyOp::wait_group) {
+    wait.groups_left =
+        word_of(run.banks, instr.refs[1], static_cast<unsigned>(std::countr_zero(active)));
+  }
+  notify([&](Observer& observer) { observer.on_copy_wait(wait); });
+}
+
+}  // namespace warpcheck::vgpu

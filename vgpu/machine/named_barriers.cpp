@@ -1,0 +1,195 @@
+// Barriers with numbers and thread counts, and arrivals that do not wait (PTX ISA 9.0, 9.7.13.1).
+//
+// A block has 16 barriers.  A warp arrives at one when all its threads that have not exited have
+// executed a barrier instruction for it, and counts as 32 threads.  A barrier without a count is
+// for all threads of the block.  It completes when as many threads as its count have arrived, and
+// can be used again at once.
+#include <algorithm>
+#include <bit>
+
+#include "vgpu/machine/core.hpp"
+
+namespace warpcheck::vgpu {
+
+using Reason = BarrierDivergence::Reason;
+
+// Lanes of a fragment, which has its pc stored, arrive.  Lanes that name another barrier or another
+// count stay behind and come here by themselves.
+void Core::arrive_at_named(Running& run, std::size_t index, const Instr& instr,
+                           std::uint32_t lanes) {
+  Warp& warp = run.warp;
+  const auto first = static_cast<unsigned>(std::countr_zero(lanes));
+  const auto operand = [&](std::size_t ref, unsigned lane) {
+    return instr.refs[ref].bank == Bank::none ? 0 : word_of(run.banks, instr.refs[ref], lane);
+  };
+  std::uint32_t number = operand(1, first);
+  std::uint32_t count = operand(2, first);
+  std::uint32_t same = 0;
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    if (operand(1, lane) == number && operand(2, lane) == count) same |= 1u << lane;
+  }
+  if (same != lanes) split(warp, index, lanes & ~same);
+  if (number >= run.slot.barriers.size()) {
+    report_misuse(run, first, Reason::bad_number);
+    number %= static_cast<std::uint32_t>(run.slot.barriers.size());
+  }
+  const bool is_counted = instr.refs[2].bank != Bank::none;
+  if (is_counted && (count == 0 || count % kWarpLanes != 0)) {
+    report_misuse(run, first, Reason::bad_count);
+    count = std::max(1u, (count + kWarpLanes - 1) / kWarpLanes) * kWarpLanes;
+  }
+  NamedBarrier& barrier = run.slot.barriers[number];
+  check_use(run, instr, barrier, first, count);
+  Fragment& fragment = warp.fragments[index];
+  fragment.state = Fragment::State::at_barrier;
+  fragment.barrier = number;
+  auto arrival = std::ranges::find_if(barrier.arrivals, [&](const NamedBarrier::Arrival& other) {
+    return other.warp == warp.index && !other.complete;
+  });
+  if (arrival == barrier.arrivals.end()) {
+    arrival = barrier.arrivals.insert(arrival, {.warp = warp.index});
+  }
+  arrival->lanes |= same;
+  if (!instr.modifiers.arrive) arrival->waiting |= same;
+  count_arrival(run.slot, warp, number);
+}
+
+// What a barrier is used for is decided by who comes first; others must mean the same.
+void Core::check_use(Running& run, const Instr& instr, NamedBarrier& barrier, unsigned lane,
+                     std::uint32_t count) {
+  if (barrier.arrivals.empty()) {
+    barrier.count = count;
+    barrier.reduces = instr.modifiers.red;
+    barrier.misused = false;
+    barrier.first_pc = run.pc;
+    barrier.first_warp = run.warp.index;
+    barrier.first_lane = lane;
+    return;
+  }
+  if (barrier.misused) return;
+  const bool other_use = barrier.reduces != instr.modifiers.red;
+  const auto threads = [&](std::uint32_t named) {
+    return named == 0 ? warps_per_block_ * kWarpLanes : named;
+  };
+  if (threads(barrier.count) == threads(count) && !other_use) return;
+  barrier.misused = true;
+  BarrierDivergence divergence;
+  divergence.reason = other_use ? Reason::different_uses : Reason::different_counts;
+  divergence.program = program_;
+  divergence.place = place_of(run.slot, run.slot.warps[barrier.first_warp]);
+  divergence.pc = barrier.first_pc;
+  divergence.lane = barrier.first_lane;
+  divergence.other_pc = run.pc;
+  divergence.other_warp = run.warp.index;
+  divergence.other_lane = lane;
+  notify([&](Observer& observer) { observer.on_barrier_divergence(divergence); });
+}
+
+// Of one thread alone: there is no other that it disagrees with.
+void Core::report_misuse(const Running& run, unsigned lane, Reason reason) {
+  BarrierDivergence divergence;
+  divergence.reason = reason;
+  divergence.program = program_;
+  divergence.place = place_of(run.slot, run.warp);
+  divergence.pc = run.pc;
+  divergence.lane = lane;
+  notify([&](Observer& observer) { observer.on_barrier_divergence(divergence); });
+}
+
+// A warp has arrived when all its threads have; then those go on that wait for no other warp.
+void Core::count_arrival(Slot& slot, Warp& warp, std::uint32_t number) {
+  NamedBarrier& barrier = slot.barriers[number];
+  const auto arrival =
+      std::ranges::find_if(barrier.arrivals, [&](const NamedBarrier::Arrival& other) {
+        return other.warp == warp.index && !other.complete;
+      });
+  if (arrival == barrier.arrivals.end() || (warp.live & ~arrival->lanes) != 0) return;
+  arrival->complete = true;
+  for (Fragment& fragment : warp.fragments) {
+    const bool is_here =
+        fragment.state == Fragment::State::at_barrier && fragment.barrier == number;
+    if (!is_here || !program_->code[fragment.pc].modifiers.arrive) continue;
+    fragment.state = Fragment::State::ready;
+    ++fragment.pc;
+  }
+  if (is_complete(slot, barrier)) complete_named(slot, number);
+}
+
+bool Core::is_complete(const Slot& slot, const NamedBarrier& barrier) const {
+  std::uint32_t arrived = 0, warps = 0;
+  for (const NamedBarrier::Arrival& arrival : barrier.arrivals) {
+    if (!arrival.complete) continue;
+    arrived += kWarpLanes;
+    warps |= 1u << arrival.warp;
+  }
+  if (barrier.count != 0) return arrived >= barrier.count;
+  for (std::uint32_t index = 0; index < warps_per_block_; ++index) {
+    if (slot.warps[index].live != 0 && (warps >> index & 1u) == 0) return false;
+  }
+  return warps != 0;
+}
+
+void Core::complete_named(Slot& slot, std::uint32_t number) {
+  NamedBarrier& barrier = slot.barriers[number];
+  const std::vector<NamedBarrier::Arrival> arrivals = std::move(barrier.arrivals);
+  barrier.arrivals.clear();
+  const std::vector<Waiter> waiters = waiters_of(slot, number);
+  std::uint32_t waiting = 0;
+  for (const auto& [warp, fragment] : waiters) {
+    waiting += static_cast<std::uint32_t>(std::popcount(fragment->mask));
+  }
+  // Threads that have exited took part in a barrier for all threads only.
+  if (waiting == slot.live_lanes && (barrier.count == 0 || waiting == threads_)) {
+    if (barrier.count == 0 && !barrier.misused) report_divergence(slot);
+    return release_block(slot);
+  }
+  std::vector<Party> arrived, released;
+  for (const NamedBarrier::Arrival& arrival : arrivals) {
+    arrived.push_back({arrival.warp, arrival.lanes});
+    if (arrival.waiting != 0) released.push_back({arrival.warp, arrival.waiting});
+  }
+  reduce(waiters);
+  for (const auto& [warp, fragment] : waiters) {
+    fragment->state = Fragment::State::ready;
+    ++fragment->pc;
+    slot.ready_warps |= 1u << warp->index;
+  }
+  const Meeting meeting{program_, {slot.block, 0, slot.index, slot.phase}, arrived, released};
+  notify([&](Observer& observer) { observer.on_meeting(meeting); });
+}
+
+// After an exit.
+void Core::recount_named(Slot& slot) {
+  if (slot.live_lanes == 0) return;
+  for (std::uint32_t number = 0; number < slot.barriers.size(); ++number) {
+    NamedBarrier& barrier = slot.barriers[number];
+    if (barrier.arrivals.empty()) continue;
+    for (std::uint32_t index = 0; index < warps_per_block_; ++index) {
+      if (slot.warps[index].live != 0) count_arrival(slot, slot.warps[index], number);
+    }
+    if (!barrier.arrivals.empty() && is_complete(slot, barrier)) complete_named(slot, number);
+  }
+}
+
+// No thread of the block can go on, and all wait at barriers.  Those that were misused complete as
+// they are; threads at different barriers for the whole block are reported and go on.  False: what
+// is left is a deadlock.
+bool Core::release_stuck_barriers(Slot& slot) {
+  bool all_whole = true;
+  for (std::uint32_t number = 0; number < slot.barriers.size(); ++number) {
+    const NamedBarrier& barrier = slot.barriers[number];
+    if (barrier.arrivals.empty()) continue;
+    if (barrier.misused) {
+      complete_named(slot, number);
+      if (slot.ready_warps != 0) return true;
+    }
+    all_whole &= barrier.count == 0;
+  }
+  if (!all_whole || !report_divergence(slot)) return false;
+  for (NamedBarrier& barrier : slot.barriers) barrier.arrivals.clear();
+  release_block(slot);
+  return true;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,299 @@
+// Operations for which lanes of a warp wait for each other: shfl.sync, vote.sync, match.sync,
+// redux.sync, elect.sync, bar.warp.sync.
+//
+// PTX ISA 9.0, 9.7.9.6 and 9.7.13: a lane waits until all lanes of its member mask that have not
+// exited have executed the operation with the same qualifiers and the same mask.  Nothing there
+// asks for the same instruction (only targets below sm_70 did), so lanes at different places of the
+// program meet when their operations are alike.  Of these operations bar.warp.sync alone orders
+// memory.
+#include <algorithm>
+#include <bit>
+
+#include "vgpu/machine/core.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+bool are_alike(const Instr& a, const Instr& b) {
+  const ptx::Modifiers& m = a.modifiers;
+  const ptx::Modifiers& n = b.modifiers;
+  return a.opcode == b.opcode && m.type == n.type && m.warp == n.warp && m.shuffle == n.shuffle &&
+         m.vote == n.vote && m.atom_op == n.atom_op && m.nan == n.nan && m.absolute == n.absolute;
+}
+
+// The lane that a lane of shfl reads (the bounds are those of warp_ops.cpp).
+unsigned shuffle_source(ptx::ShuffleMode mode, unsigned lane, std::uint32_t b, std::uint32_t c) {
+  const auto self = static_cast<int>(lane);
+  const auto offset = static_cast<int>(b & 31);
+  const auto segment = static_cast<int>(c >> 8 & 31);
+  const int lowest = self & segment;
+  const int limit = lowest | (static_cast<int>(c & 31) & ~segment);
+  int from = lowest | (offset & ~segment);
+  if (mode == ptx::ShuffleMode::up) from = self - offset;
+  if (mode == ptx::ShuffleMode::down) from = self + offset;
+  if (mode == ptx::ShuffleMode::bfly) from = self ^ offset;
+  const bool in_range = mode == ptx::ShuffleMode::up ? from >= limit : from <= limit;
+  return static_cast<unsigned>(in_range ? from : self) & 31u;
+}
+
+}  // namespace
+
+// Whether the lanes that execute `instr` now are those that all of them wait for.
+bool Core::all_members_are(const Running& run, const Instr& instr, std::uint32_t active) const {
+  const Ref& mask = instr.refs[5];
+  const auto first = static_cast<unsigned>(std::countr_zero(active));
+  const std::uint32_t members = word_of(run.banks, mask, first);
+  if ((members & run.warp.live) != active) return false;
+  if (mask.bank == Bank::constant) return true;
+  std::array<std::uint32_t, kWarpLanes> masks{};
+  std::memcpy(masks.data(), row_of(run.banks, mask), sizeof masks);
+  std::uint32_t differs = 0;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    differs |= (masks[lane] ^ members) & (0u - (active >> lane & 1u));
+  }
+  return differs == 0;
+}
+
+// Executes the operation for lanes that are at the same place.
+void Core::operate(Running& run, const Instr& instr, std::uint32_t lanes) {
+  if (instr.compute != nullptr) {
+    if (run.warp.undefined.any()) [[unlikely]]
+      undefined_across_lanes(run, instr, lanes);
+    instr.compute(run.banks, instr, lanes);
+    return;
+  }
+  const Party party{run.warp.index, lanes};
+  const Meeting meeting{program_, place_of(run.slot, run.warp), {&party, 1}, {&party, 1}};
+  notify([&](Observer& observer) { observer.on_meeting(meeting); });
+}
+
+// What a lane of shfl gets is as defined as what it reads; other operations look at all lanes.
+void Core::undefined_across_lanes(Running& run, const Instr& instr, std::uint32_t active) {
+  UndefinedRegisters& undefined = run.warp.undefined;
+  if (instr.opcode != ptx::Opcode::shfl_) {
+    undefined.propagate(run.frame, instr, active, *program_, 0);
+    return;
+  }
+  const UndefinedLanes value = undefined.get(run.frame, instr.refs[1]);
+  UndefinedLanes from;  // which lane to read is undefined
+  for (const std::size_t operand : {2, 3, 5}) {
+    const UndefinedLanes lanes = undefined.get(run.frame, instr.refs[operand]);
+    if ((lanes.mask & active) == 0) continue;
+    from.mask |= lanes.mask & active;
+    from.origin = lanes.origin;
+  }
+  UndefinedLanes result = from;
+  for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const unsigned source =
+        shuffle_source(instr.modifiers.shuffle, lane, word_of(run.banks, instr.refs[2], lane),
+                       word_of(run.banks, instr.refs[3], lane));
+    result.mask |= (value.mask >> source & 1u) << lane;
+  }
+  if (result.mask != from.mask) result.origin = value.origin;
+  undefined.set(run.frame, instr.refs[0], result, active, *program_);
+  undefined.set(run.frame, instr.refs[4], from, active, *program_);
+}
+
+// `active` lanes of a fragment, which has its pc stored, arrive at an operation whose members they
+// are not all, or not only.  Lanes with another mask stay behind and come here by themselves.
+void Core::meet(Running& run, std::size_t index, const Instr& instr, std::uint32_t active) {
+  Warp& warp = run.warp;
+  if (active != run.mask) {
+    const std::size_t others = split(warp, index, run.mask & ~active);
+    ++warp.fragments[others].pc;
+  }
+  const auto first = static_cast<unsigned>(std::countr_zero(active));
+  const std::uint32_t members = word_of(run.banks, instr.refs[5], first);
+  std::uint32_t same = 0;
+  for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    if (word_of(run.banks, instr.refs[5], lane) == members) same |= 1u << lane;
+  }
+  const std::uint32_t outsiders = same & ~members;
+  const std::uint32_t now = outsiders != 0 ? outsiders : same;
+  if (now != active) split(warp, index, active & ~now);
+  if (outsiders != 0) {
+    report_misuse(run, static_cast<unsigned>(std::countr_zero(outsiders)),
+                  BarrierDivergence::Reason::not_a_member);
+    meet_now(run.slot, warp, {index});
+    return;
+  }
+  Fragment& fragment = warp.fragments[index];
+  fragment.state = Fragment::State::at_warp_operation;
+  fragment.members = members;
+  meet_if_complete(run.slot, warp, index);
+}
+
+// Those that wait for the same as fragment `index`, which is one of them.
+std::vector<std::size_t> Core::fragments_beside(const Warp& warp, std::size_t index) const {
+  const Fragment& one = warp.fragments[index];
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
+    const Fragment& other = warp.fragments[i];
+    const bool waits =
+        other.state == Fragment::State::at_warp_operation && other.members == one.members;
+    if (waits && are_alike(program_->code[other.pc], program_->code[one.pc])) found.push_back(i);
+  }
+  return found;
+}
+
+bool Core::meet_if_complete(Slot& slot, Warp& warp, std::size_t index) {
+  const std::vector<std::size_t> here = fragments_beside(warp, index);
+  std::uint32_t present = 0;
+  for (const std::size_t i : here) present |= warp.fragments[i].mask;
+  if ((warp.fragments[index].members & warp.live & ~present) != 0) return false;
+  meet_now(slot, warp, here);
+  return true;
+}
+
+void Core::meet_now(Slot& slot, Warp& warp, const std::vector<std::size_t>& here) {
+  const Fragment& first = warp.fragments[here.front()];
+  std::uint32_t lanes = 0;
+  bool same_place = true;
+  for (const std::size_t i : here) {
+    lanes |= warp.fragments[i].mask;
+    same_place &= warp.fragments[i].pc == first.pc && warp.fragments[i].callers == first.callers;
+  }
+  const Instr& instr = program_->code[first.pc];
+  if (same_place || instr.compute == nullptr) {
+    Running run{slot, warp, {}, {}, 0, 0, 0};
+    bind(run, first);
+    operate(run, instr, lanes);
+  } else {
+    operate_across(warp, here);
+  }
+  for (const std::size_t i : here) {
+    Fragment& fragment = warp.fragments[i];
+    fragment.state = Fragment::State::ready;
+    fragment.held = false;
+    ++fragment.pc;
+  }
+}
+
+namespace {
+
+// Rows for the operands of an operation whose lanes have theirs in different registers.
+class OperandRows {
+ public:
+  Ref place(std::size_t operand, Bank bank) {
+    banks_.base[static_cast<std::size_t>(bank)] = rows_.front().bytes.data();
+    return {bank, static_cast<std::uint32_t>(operand * sizeof(Row))};
+  }
+  [[nodiscard]] const LaneBanks& banks() const { return banks_; }
+
+ private:
+  struct alignas(64) Row {
+    std::array<std::byte, kWideRowBytes> bytes;
+  };
+  std::array<Row, 6> rows_{};
+  LaneBanks banks_;
+};
+
+void copy_lanes(std::byte* to, const std::byte* from, Bank bank, std::uint32_t mask) {
+  if (bank == Bank::predicate) {
+    std::uint32_t old = 0, bits = 0;
+    std::memcpy(&old, to, sizeof old);
+    std::memcpy(&bits, from, sizeof bits);
+    old = (old & ~mask) | (bits & mask);
+    std::memcpy(to, &old, sizeof old);
+    return;
+  }
+  const std::size_t width = bank == Bank::wide ? 8 : 4;
+  for (; mask != 0; mask &= mask - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(mask));
+    std::memcpy(to + lane * width, from + lane * width, width);
+  }
+}
+
+Bank bank_of_operand(const Instr& instr, std::size_t operand) {
+  const bool is_vote = instr.opcode == ptx::Opcode::vote_;
+  const bool is_ballot = is_vote && instr.modifiers.vote == ptx::VoteMode::ballot;
+  if (operand == 4 || (operand == 0 && is_vote && !is_ballot)) return Bank::predicate;
+  if (operand == 1 && is_vote) return Bank::predicate;
+  return operand == 1 && instr.modifiers.type == ptx::Type::b64 ? Bank::wide : Bank::word;
+}
+
+}  // namespace
+
+// The operation of lanes at different places: their operands are brought together in rows of their
+// own, and the results go to where each wants them.
+void Core::operate_across(Warp& warp, const std::vector<std::size_t>& here) {
+  OperandRows rows;
+  Instr merged = program_->code[warp.fragments[here.front()].pc];
+  std::uint32_t lanes = 0;
+  UndefinedLanes undefined;
+  const auto each = [&](auto visit) {
+    for (const std::size_t i : here) {
+      const Fragment& fragment = warp.fragments[i];
+      LaneBanks banks = banks_of(warp, fragment);
+      visit(fragment, program_->code[fragment.pc], banks);
+    }
+  };
+  for (const std::size_t operand : {0, 1, 2, 3, 4, 5}) {
+    merged.refs[operand] = rows.place(operand, bank_of_operand(merged, operand));
+  }
+  each([&](const Fragment& fragment, const Instr& instr, const LaneBanks& banks) {
+    lanes |= fragment.mask;
+    for (const std::size_t operand : {1, 2, 3, 5}) {
+      const Ref& from = instr.refs[operand];
+      const Ref& to = merged.refs[operand];
+      if (from.bank == Bank::none) continue;
+      copy_lanes(row_of(rows.banks(), to), row_of(banks, from), to.bank, fragment.mask);
+      const UndefinedLanes value = warp.undefined.get(frame_of(fragment), from);
+      if ((value.mask & fragment.mask) != 0) undefined = {~0u, value.origin};
+    }
+  });
+  merged.compute(rows.banks(), merged, lanes);
+  each([&](const Fragment& fragment, const Instr& instr, const LaneBanks& banks) {
+    for (const std::size_t operand : {0, 4}) {
+      const Ref& from = merged.refs[operand];
+      const Ref& to = instr.refs[operand];
+      if (to.bank == Bank::none) continue;
+      copy_lanes(row_of(banks, to), row_of(rows.banks(), from), from.bank, fragment.mask);
+      warp.undefined.set(frame_of(fragment), to, undefined, fragment.mask, *program_);
+    }
+  });
+}
+
+// After an exit: nobody waits for lanes that have left.
+void Core::recheck_meetings(Slot& slot, Warp& warp) {
+  for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
+    if (warp.fragments[i].state == Fragment::State::at_warp_operation) {
+      meet_if_complete(slot, warp, i);
+    }
+  }
+}
+
+// Lanes that wait for lanes of their warp which wait elsewhere.  That is reported, and those that
+// are there go on without the others, so that the trial does.  False: there are none.
+bool Core::release_stuck_meeting(Slot& slot) {
+  for (std::uint32_t number = 0; number < warps_per_block_; ++number) {
+    Warp& warp = slot.warps[number];
+    for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
+      const Fragment& fragment = warp.fragments[i];
+      if (fragment.state != Fragment::State::at_warp_operation) continue;
+      const std::vector<std::size_t> here = fragments_beside(warp, i);
+      std::uint32_t missing = fragment.members & warp.live;
+      for (const std::size_t at : here) missing &= ~warp.fragments[at].mask;
+      const auto elsewhere = std::ranges::find_if(
+          warp.fragments, [&](const Fragment& other) { return (other.mask & missing) != 0; });
+      BarrierDivergence divergence;
+      divergence.reason = BarrierDivergence::Reason::elsewhere;
+      divergence.program = program_;
+      divergence.place = place_of(slot, warp);
+      divergence.pc = fragment.pc;
+      divergence.lane = static_cast<unsigned>(std::countr_zero(fragment.mask));
+      divergence.other_pc = elsewhere->pc;
+      divergence.other_warp = number;
+      divergence.other_lane = static_cast<unsigned>(std::countr_zero(elsewhere->mask & missing));
+      notify([&](Observer& observer) { observer.on_barrier_divergence(divergence); });
+      meet_now(slot, warp, here);
+      slot.ready_warps |= 1u << number;
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace warpcheck::vgpu

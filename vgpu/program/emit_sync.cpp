@@ -1,0 +1,146 @@
+// Instructions that bring threads together: operations of a warp, barriers, mbarriers, and
+// asynchronous copies; see emitter.hpp.  PTX ISA 9.0, 9.7.9.6, 9.7.9.25, 9.7.13.
+#include <array>
+
+#include "vgpu/program/barrier_token.hpp"
+#include "vgpu/program/emitter.hpp"
+
+namespace warpcheck::vgpu {
+
+using ptx::CopyOp;
+using ptx::ObjectOp;
+using ptx::Opcode;
+using ptx::Space;
+using ptx::Type;
+
+// shfl, vote, match, redux, elect, activemask.  Without .sync the lanes that are active take part.
+void Emitter::emit_warp_operation(const ptx::Instruction& in, Instr& out) {
+  const bool has_old_form = in.opcode == Opcode::shfl_ || in.opcode == Opcode::vote_;
+  const bool waits = in.modifiers.sync;
+  if (!waits && !has_old_form && in.opcode != Opcode::activemask_) refuse(in, "'.sync' is missing");
+  out.kind = waits ? InstrKind::warp_sync : InstrKind::warp;
+  emit_compute(in, out);
+}
+
+void Emitter::emit_barrier(const ptx::Instruction& in, Instr& out) {
+  if (in.operands.empty()) refuse(in, "a barrier without operands");
+  if (in.modifiers.warp) {
+    out.kind = InstrKind::warp_sync;
+    out.refs[5] = source(in, in.operands[0], Type::b32);
+    push(out);
+    return;
+  }
+  out.kind = InstrKind::barrier;
+  out.modifiers.aligned |= in.opcode == Opcode::bar_;  // bar is barrier.aligned
+  std::size_t sources = in.operands.size();
+  std::size_t first = 0;
+  if (in.modifiers.red) {
+    if (sources < 3) refuse(in, "a reduction without a predicate");
+    if (in.modifiers.bool_op == ptx::BoolOp::xor_) refuse(in, "a reduction by xor");
+    out.refs[0] = destination(in, in.operands[0]);
+    out.refs[3] = source(in, in.operands[--sources], Type::pred);
+    first = 1;
+  }
+  const ptx::Operand& number = in.operands[first];
+  out.refs[1] = source(in, number, Type::u32);
+  if (first + 1 < sources) out.refs[2] = source(in, in.operands[first + 1], Type::u32);
+  const bool whole_block_at_0 = number.kind == Kind::immediate && number.bits == 0 &&
+                                first + 1 == sources && !in.modifiers.arrive;
+  program_.has_named_barriers |= !whole_block_at_0;
+  push(out);
+}
+
+void Emitter::emit_barrier_object(const ptx::Instruction& in, Instr& out) {
+  const ptx::Modifiers& m = in.modifiers;
+  if (m.object_op == ObjectOp::pending_count) return emit_pending_count(in, out);
+  const bool returns = m.object_op == ObjectOp::arrive || m.object_op == ObjectOp::arrive_drop ||
+                       m.object_op == ObjectOp::test_wait || m.object_op == ObjectOp::try_wait;
+  if (m.scope == ptx::Scope::cluster) refuse(in, "thread block clusters");
+  out.kind = InstrKind::barrier_object;
+  const bool waits = m.object_op == ObjectOp::test_wait || m.object_op == ObjectOp::try_wait;
+  const bool takes_token = waits && !m.parity;
+  const std::size_t place = returns ? 1 : 0;
+  if (in.operands.size() <= place) refuse(in, "an operation without an address");
+  out.refs[0] = address(in, in.operands[place], out);
+  if (returns) out.refs[1] = destination(in, in.operands[0]);
+  if (in.operands.size() > place + 1) {
+    out.refs[2] = source(in, in.operands[place + 1], takes_token ? Type::b64 : Type::b32);
+  } else if (m.expect_tx) {
+    refuse(in, "no number of bytes");
+  }
+  out.modifiers.type = Type::b64;
+  if (m.scope == ptx::Scope::none) out.modifiers.scope = ptx::Scope::cta;
+  push(out);
+}
+
+// Looks at its operand alone.
+void Emitter::emit_pending_count(const ptx::Instruction& in, const Instr& base) {
+  const Ref state = source(in, in.operands[1], Type::b64);
+  const auto compute = [&](Opcode opcode, Type type, Type from, std::array<Ref, 6> refs) {
+    Instr out = base;
+    out.kind = InstrKind::compute;
+    out.opcode = opcode;
+    out.modifiers = {};
+    out.modifiers.type = type;
+    out.modifiers.source_type = from;
+    out.refs = refs;
+    push(out);
+  };
+  const Ref low = temporary(Bank::word);
+  compute(Opcode::cvt_, Type::u32, Type::u64, {low, state});
+  compute(Opcode::and_, Type::b32, Type::none,
+          {destination(in, in.operands[0]), low, constants_.word(BarrierToken::kCountMax)});
+}
+
+// cp.async: what is bulk, multicast or of a cluster has suffixes that the parser refuses.
+void Emitter::emit_copy(const ptx::Instruction& in, Instr& out) {
+  const ptx::Modifiers& m = in.modifiers;
+  switch (m.copy_op) {
+    case CopyOp::commit_group:
+    case CopyOp::wait_all:
+      out.kind = InstrKind::copy_group;
+      push(out);
+      return;
+    case CopyOp::wait_group:
+      out.kind = InstrKind::copy_group;
+      out.refs[1] = source(in, in.operands[0], Type::u32);
+      push(out);
+      return;
+    case CopyOp::arrive:
+      out.kind = InstrKind::barrier_object;
+      out.refs[0] = address(in, in.operands[0], out);
+      out.modifiers.type = Type::b64;
+      out.modifiers.scope = ptx::Scope::cta;
+      push(out);
+      return;
+    case CopyOp::none: break;
+  }
+  if (m.space != Space::shared || m.source_space != Space::global) {
+    refuse(in, "a copy other than from global to shared memory");
+  }
+  const ptx::Operand& size = in.operands[2];
+  const std::uint64_t bytes = size.kind == Kind::immediate ? size.bits : 0;
+  if (bytes != 4 && bytes != 8 && bytes != 16) refuse(in, "a copy of this size");
+  out.kind = InstrKind::copy;
+  out.modifiers.type = Type::b32;
+  out.modifiers.vector = static_cast<std::uint8_t>(bytes / 4);
+  Instr from = out;
+  out.refs[0] = address(in, in.operands[0], out);
+  out.refs[1] = address(in, in.operands[1], from);
+  out.target = static_cast<std::uint32_t>(from.offset);
+  if (in.operands.size() > 3) {
+    const ptx::Operand& last = in.operands[3];
+    const bool ignores = last.kind == Kind::reg && rows_.at(last.index).bank == Bank::predicate;
+    const bool all = last.kind == Kind::immediate && last.bits == bytes;
+    if (ignores) {
+      out.refs[5] = source(in, last, Type::pred);
+    } else if (!all) {
+      out.refs[2] = source(in, last, Type::u32);
+    }
+  }
+  out.refs[3] = temporary(Bank::word);
+  for (int more = 0; more < 4; ++more) temporary(Bank::word);
+  push(out);
+}
+
+}  // namespace warpcheck::vgpu
