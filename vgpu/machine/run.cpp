@@ -102,6 +102,7 @@ void Core::dispatch(std::uint32_t block) {
     for (NamedBarrier& barrier : slot.barriers) barrier.arrivals.clear();
   }
   slot.objects.clear();
+  slot.spent_warps = 0;
   slot.ready_warps = warps_per_block_ == 32 ? ~0u : (1u << warps_per_block_) - 1;
   const std::uint32_t shared_bytes =
       launch_->dynamic_shared_bytes == 0
@@ -190,29 +191,38 @@ bool Core::can_run(const WarpId& id) {
   return id.warp < 32 && ((slot->ready_warps >> id.warp) & 1) != 0;
 }
 
-// The default policy's choice: the lowest ready warp; a new block only when none is ready.
+// The default policy's choice: the lowest ready warp; a new block only when none is ready.  Warps
+// whose quantum is over go behind all others and behind new blocks, until all are in that state:
+// what they may be waiting for must get its turn.
 // next: in, the warp that stopped; it is passed over if `after_current`, unless it is alone.
 bool Core::default_next(bool after_current, WarpId& next) {
   const WarpId stopped = next;
   bool found = false;
-  for (const Slot* slot : resident_) {
-    for (std::uint32_t rest = slot->ready_warps; rest != 0; rest &= rest - 1) {
-      const WarpId id{slot->block, static_cast<std::uint32_t>(std::countr_zero(rest))};
-      if (!found) next = id;
-      found = true;
-      if (!after_current) return true;
-      if (id > stopped) {
-        next = id;
-        return true;
+  const auto search = [&](bool spent_too) {
+    for (const Slot* slot : resident_) {
+      const std::uint32_t ready = slot->ready_warps & ~(spent_too ? 0u : slot->spent_warps);
+      for (std::uint32_t rest = ready; rest != 0; rest &= rest - 1) {
+        const WarpId id{slot->block, static_cast<std::uint32_t>(std::countr_zero(rest))};
+        if (!found) next = id;
+        found = true;
+        if (!after_current) return true;
+        if (id > stopped) {
+          next = id;
+          return true;
+        }
       }
     }
-  }
+    return false;
+  };
+  if (search(false)) return true;
   // Nobody ready after the one whose quantum is over: a new block is next in turn.
   if ((!found || after_current) && next_block_ < block_count_ && slot_is_free()) {
     next = {next_block_, 0};
     return true;
   }
-  return found;
+  if (found) return true;
+  for (Slot* slot : resident_) slot->spent_warps = 0;
+  return search(true) || found;
 }
 
 void Core::record(const SchedulePoint& point, const Choice& choice) {
@@ -224,6 +234,7 @@ void Core::record(const SchedulePoint& point, const Choice& choice) {
 bool Core::choose_after_stop(Stop stop, const WarpId& stopped, std::uint64_t stop_index,
                              WarpId& next) {
   next = stopped;
+  if (stop == Stop::quantum) slot_of(stopped.block)->spent_warps |= 1u << stopped.warp;
   if (!default_next(stop == Stop::quantum, next)) return false;
   if (!strategy_->decides_stops()) return true;
   list_ready();

@@ -108,6 +108,7 @@ struct Slot {
   std::uint32_t live_lanes = 0;     // threads that have not exited
   std::uint32_t waiting_lanes = 0;  // threads at any barrier
   std::uint32_t ready_warps = 0;    // one bit each
+  std::uint32_t spent_warps = 0;    // those that wait for others to use up their quantum, too
   std::vector<Warp> warps;          // kept between blocks
   Allocation* shared = nullptr;
   // The first thread that exited, for the report of a barrier that misses it.
