@@ -199,7 +199,7 @@ void Core::perform_on_object(Running& run, const Instr& instr, unsigned lane,
       if (!instr.modifiers.parity) parity = BarrierToken::unpack(state_of(run, instr, lane)).parity;
       const bool is_done = token.parity != parity;
       finish_object(run, instr, lane, 0, is_done);
-      must_yield_ |= op == ObjectOp::try_wait && !is_done;
+      must_yield_ |= !is_done;  // test_wait may poll, too
       event.kind = BarrierObject::Kind::wait;
       // The phase before the first one is complete, and nobody arrived in it.
       if (!is_done || event.phase == 0) event.mask = 0;

@@ -76,6 +76,11 @@ class Core {
 
   // run.cpp
   void begin_launch(const Launch& launch);
+  void allocate_workspace();
+  void free_workspace();
+  [[nodiscard]] std::uint64_t workspace_address() const {
+    return workspace_ != nullptr ? workspace_->address : 0;
+  }
   void dispatch(std::uint32_t block);
   void start_warp(Slot& slot, Warp& warp);
   Outcome::End loop();
@@ -242,6 +247,7 @@ class Core {
   std::vector<WarpId> ready_;    // scratch of list_ready()
   WarpId preempted_to_;          // after Stop::preempted
   Allocation* parameters_ = nullptr;
+  Allocation* workspace_ = nullptr;       // of a cooperative launch
   std::vector<Allocation*> last_target_;  // by pc: where its last access went
   Access access_;                         // scratch: too large to build anew each time
   bool asynchronous_ = false;             // accesses are those of a copy

@@ -22,6 +22,22 @@ TEST_F(Progress, CooperativeLaunchesHaveAllTheirBlocksAtOnce) {
   EXPECT_EQ(ints(1)[0], 48u);
 }
 
+TEST_F(Progress, CooperativeLaunchesHaveAWorkspaceOfZeros) {
+  compile(
+      "mov.u32 %r2, %envreg2; cvt.u64.u32 %rd5, %r2; mov.u32 %r3, %envreg1;\n"
+      "cvt.u64.u32 %rd6, %r3; bfi.b64 %rd4, %rd6, %rd5, 32, 32; setp.eq.u64 %p1, %rd4, 0;\n"
+      "@%p1 bra E; atom.global.add.u32 %r4, [%rd4+4], 1; add.u32 %r4, %r4, 1;\n"
+      "st.global.u32 [%rd2], %r4;\nE:");
+  run(1);
+  EXPECT_EQ(ints(1)[0], 0u);
+  cooperative_ = true;
+  for (int launch = 0; launch < 2; ++launch) {
+    run(2);
+    EXPECT_EQ(ints(2), (std::vector<std::uint32_t>{1, 2}));
+  }
+  EXPECT_TRUE(seen_.faults.empty());
+}
+
 TEST_F(Progress, BlocksThatCannotStartAreNamed) {
   limits_.steps_max = 200'000;
   limits_.resident_blocks = 4;

@@ -43,6 +43,7 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
   want_edges_ = want_edges;
   outcome_ = {};
   begin_launch(launch);
+  if (launch.cooperative && program_->has_grid_workspace) allocate_workspace();
   strategy.begin(launch.index, block_count_, warps_per_block_);
   Sync sync;
   sync.kind = Sync::Kind::kernel_start;
@@ -58,7 +59,28 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
 
   sync.kind = Sync::Kind::kernel_end;
   notify([&](Observer& observer) { observer.on_sync(sync); });
+  if (workspace_ != nullptr) free_workspace();
   return std::move(outcome_);
+}
+
+// What cooperative groups expect of a cooperative launch: zeros in global memory, where the barrier
+// of the grid keeps its state.
+void Core::allocate_workspace() {
+  constexpr std::uint32_t kWorkspaceBytes = 64;
+  workspace_ = memory_.allocate(kWorkspaceBytes, ptx::Space::global, "grid workspace");
+  if (workspace_ == nullptr) return;  // then the program finds none, and traps
+  std::fill_n(workspace_->data, kWorkspaceBytes, std::byte{0});
+  notify([&](Observer& observer) { observer.on_allocate(*workspace_); });
+  HostAccess zeros;
+  zeros.allocation = workspace_;
+  zeros.bytes = kWorkspaceBytes;
+  zeros.write = true;
+  notify([&](Observer& observer) { observer.on_host_access(zeros); });
+}
+
+void Core::free_workspace() {
+  notify([&](Observer& observer) { observer.on_free(*workspace_); });
+  memory_.free(std::exchange(workspace_, nullptr));
 }
 
 void Core::begin_launch(const Launch& launch) {
@@ -66,6 +88,7 @@ void Core::begin_launch(const Launch& launch) {
   threads_ = static_cast<std::uint32_t>(launch.block.count());
   warps_per_block_ = (threads_ + kWarpLanes - 1) / kWarpLanes;
   next_block_ = 0;
+  workspace_ = nullptr;
   ++run_;
   resident_.clear();
   for (const auto& slot : slots_) slot->occupied = false;  // an observer may have thrown

@@ -426,6 +426,8 @@ void Core::read_special(Running& run, const Instr& instr, std::uint32_t mask) {
     case SpecialRegister::dynamic_smem_size: return uniform(launch_->dynamic_shared_bytes);
     case SpecialRegister::total_smem_size:
       return uniform(program_->dynamic_shared_offset + launch_->dynamic_shared_bytes);
+    case SpecialRegister::envreg1: return uniform(workspace_address() >> 32);
+    case SpecialRegister::envreg2: return uniform(workspace_address());
     case SpecialRegister::warp_size: return uniform(kWarpLanes);
     case SpecialRegister::none: return;
   }

@@ -74,7 +74,10 @@ class Emitter {
   bool param_place(const ptx::Operand& operand, std::uint32_t& row) const;
 
   Instr begin(const ptx::Instruction& in);
-  void push(Instr instruction) { program_.code.push_back(instruction); }
+  void push(const Instr& instruction) {
+    program_.has_grid_workspace |= instruction.special == ptx::SpecialRegister::envreg1;
+    program_.code.push_back(instruction);
+  }
   [[noreturn]] void refuse(const ptx::Instruction& in, const std::string& why) const;
 
   const Instance& instance_;

@@ -163,6 +163,7 @@ struct Program {
   bool uses_heap = false;  // malloc() or free() in device code
   // Any barrier other than one of the whole block with the number 0.
   bool has_named_barriers = false;
+  bool has_grid_workspace = false;  // %envreg1 and %envreg2: barriers of the grid
   std::uint32_t max_threads = 1024;   // a block: .maxntid, or the device's limit
   std::uint32_t local_bytes_max = 0;  // deepest sum of frames a lane (no recursion)
   std::uint32_t words_max = 0, wides_max = 0, predicates_max = 0;  // deepest sums, rows
