@@ -159,6 +159,89 @@ TEST_F(CheckersTest, StepLimitIsADeadlock) {
   EXPECT_EQ(only().message, "no end after 1000 warp instructions: (1) is where a warp was last");
 }
 
+TEST_F(CheckersTest, AMisusedWarpOperationHasOneSideOrTwo) {
+  start();
+  BarrierDivergence event;
+  event.program = &program;
+  event.place = {1, 1, 0, 0};
+  event.pc = 10;
+  event.lane = 2;
+  event.reason = BarrierDivergence::Reason::not_a_member;
+  notify([&](Observer& observer) { observer.on_barrier_divergence(event); });
+  event.reason = BarrierDivergence::Reason::elsewhere;
+  event.other_pc = 12;
+  event.other_warp = 1;
+  event.other_lane = 5;
+  notify([&](Observer& observer) { observer.on_barrier_divergence(event); });
+  ASSERT_EQ(checkers.findings().size(), 2u);
+  const AccessSide waiting{"wait", {1, 0, 0}, {34, 0, 0}, "k.cu", 110, "op10"};
+  const AccessSide elsewhere{"wait", {1, 0, 0}, {37, 0, 0}, "k.cu", 112, "op12"};
+  EXPECT_EQ(checkers.findings()[0].accesses, std::vector{waiting});
+  EXPECT_EQ(checkers.findings()[0].message,
+            "(1) takes part in an operation of its warp whose mask does not name it");
+  EXPECT_EQ(checkers.findings()[1].accesses, (std::vector{waiting, elsewhere}));
+  EXPECT_EQ(checkers.findings()[1].message,
+            "(1) waits for a lane of its warp that waits elsewhere, (2)");
+}
+
+TEST_F(CheckersTest, ADeadlockSaysWhoWaitsForWhat) {
+  start();
+  Waiting first;
+  first.place = {1, 0, 0, 0};
+  first.pc = 10;
+  first.lanes = 0xff;
+  first.number = 3;
+  first.arrived = 40;
+  first.expected = 96;
+  Waiting second = first;  // another warp at the same barrier
+  second.place.warp = 1;
+  second.lanes = ~0u;
+  const Waiting waiting[] = {first, second};
+  const Deadlock event{&program, waiting, 12, 0, 9};
+  notify([&](Observer& observer) { observer.on_deadlock(event); });
+  const Finding finding = only();
+  EXPECT_EQ(finding.kind, FindingKind::deadlock);
+  const AccessSide waits{"wait", {1, 0, 0}, {0, 0, 0}, "k.cu", 110, "op10"};
+  const AccessSide exited{"exit", {1, 0, 0}, {9, 0, 0}, "k.cu", 112, "op12"};
+  EXPECT_EQ(finding.accesses, (std::vector{waits, exited}));
+  EXPECT_EQ(finding.message,
+            "no thread of the block can go on: (1) 40 threads wait at barrier 3, at which 40 of 96 "
+            "threads have arrived; (2) has exited");
+}
+
+TEST_F(CheckersTest, PollingThreadsAreNamedBeforeThoseThatWaitForThem) {
+  start();
+  Waiting behind;
+  behind.kind = Waiting::Kind::members;
+  behind.pc = 9;
+  behind.lanes = 1;
+  behind.missing = 2;
+  Waiting polls;
+  polls.kind = Waiting::Kind::reads;
+  polls.pc = 5;
+  polls.lanes = 2;
+  polls.allocation = &memory.allocation();
+  polls.offset = 8;
+  polls.bytes = 4;
+  polls.value = 7;
+  const Waiting waiting[] = {behind, polls};
+  StepLimit event;
+  event.program = &program;
+  event.steps = 1000;
+  event.waiting = waiting;
+  event.blocks_not_started = 3;
+  notify([&](Observer& observer) { observer.on_step_limit(event); });
+  ASSERT_EQ(only().accesses.size(), 2u);
+  EXPECT_EQ(only().accesses[0].role, "spin");
+  EXPECT_EQ(only().accesses[0].line, 105u);
+  EXPECT_EQ(only().accesses[1].role, "wait");
+  EXPECT_EQ(only().message,
+            "no end after 1000 warp instructions: (1) 1 thread reads " +
+                describe(memory.allocation(), 8, 4) +
+                ", 4 bytes, again and again, which holds 0x7; (2) 1 thread waits for lanes "
+                "0x00000002 of the same warp; 3 blocks start only when others have ended");
+}
+
 TEST_F(CheckersTest, Trap) {
   start();
   Trap event;

@@ -52,6 +52,36 @@ TEST(Mnemonic, Fences) {
   EXPECT_EQ(modifiers_of("fence.sc.sys").order, Order::sc);
 }
 
+TEST(Mnemonic, BarrierObjects) {
+  const Modifiers plain = modifiers_of("mbarrier.arrive.shared.b64");
+  EXPECT_EQ(plain.object_op, ObjectOp::arrive);
+  EXPECT_EQ(plain.space, Space::shared);
+  EXPECT_FALSE(plain.expect_tx);
+  const Modifiers both = modifiers_of("mbarrier.arrive_drop.expect_tx.relaxed.cta.shared::cta.b64");
+  EXPECT_EQ(both.object_op, ObjectOp::arrive_drop);
+  EXPECT_TRUE(both.expect_tx);
+  EXPECT_EQ(both.order, Order::relaxed);
+  EXPECT_EQ(both.scope, Scope::cta);
+  EXPECT_EQ(modifiers_of("mbarrier.expect_tx.b64").object_op, ObjectOp::expect_tx);
+  EXPECT_TRUE(modifiers_of("mbarrier.try_wait.parity.acquire.cta.b64").parity);
+  EXPECT_TRUE(modifiers_of("mbarrier.arrive.noComplete.b64").no_complete);
+  EXPECT_NE(refusal_of("mbarrier.b64"), "");
+  EXPECT_NE(refusal_of("mbarrier.arrive.init.b64"), "");
+}
+
+TEST(Mnemonic, CopiesNameTheirTargetFirst) {
+  const Modifiers copy = modifiers_of("cp.async.cg.shared.global.L2::128B");
+  EXPECT_EQ(copy.space, Space::shared);
+  EXPECT_EQ(copy.source_space, Space::global);
+  EXPECT_EQ(copy.copy_op, CopyOp::none);
+  EXPECT_EQ(modifiers_of("cp.async.wait_group").copy_op, CopyOp::wait_group);
+  const Modifiers arrival = modifiers_of("cp.async.mbarrier.arrive.noinc.shared.b64");
+  EXPECT_EQ(arrival.copy_op, CopyOp::arrive);
+  EXPECT_TRUE(arrival.no_increment);
+  EXPECT_NE(refusal_of("cp.async.bulk.wait_group").find("'.bulk'"), std::string::npos);
+  EXPECT_NE(refusal_of("ld.shared.global.u32"), "");
+}
+
 TEST(Mnemonic, ConvertNamesTheDestinationFirst) {
   const Modifiers m = modifiers_of("cvt.rzi.ftz.sat.s32.f32");
   EXPECT_EQ(m.type, Type::s32);
