@@ -184,6 +184,10 @@ void Core::announce(Running& run, const Instr& instr, const Target& target, Patt
   access_.asynchronous = asynchronous_;
   access_.undefined = 0;
   access_.origin = ptx::kNone;
+  access_.unwritten = 0;
+  if (program_->synchronizes_threads && instr.modifiers.atom_op == ptx::AtomOp::cas) {
+    access_.unwritten = lanes_that_compare_unequal(run, instr, mask);
+  }
   if (instr.kind == InstrKind::store) {
     access_.value_bytes = instr.refs[1].bank == Bank::wide || access_.element_bytes == 8 ? 8 : 4;
     for (std::size_t i = 0; i < instr.modifiers.vector; ++i) {

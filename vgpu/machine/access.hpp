@@ -46,6 +46,9 @@ struct Access {
   // A part of cp.async: made by nobody's thread, after what the issuing lane did before and, until
   // the lane waits for it (CopyWait), before nothing that the lane does.
   bool asynchronous = false;
+  // Lanes of a compare-and-swap that will find another value: they read and do not write.  Told
+  // where Program::synchronizes_threads.
+  std::uint32_t unwritten = 0;
   // Values to be stored: rows of lanes, `value_bytes` (4 or 8) a lane in the row and
   // `element_bytes` of them stored, one row per vector element.  Null for reads and atomics.
   std::array<const std::byte*, 4> values{};
@@ -178,6 +181,14 @@ struct BarrierObject {
 };
 
 // Lanes put their asynchronous copies since their last group into a new one.
+struct CopyCommit {
+  const Program* program = nullptr;
+  WarpPlace place;
+  std::uint32_t pc = 0;
+  std::uint32_t mask = 0;
+};
+
+// Lanes close a group of asynchronous copies: all of their own that are in no group yet.
 struct CopyCommit {
   const Program* program = nullptr;
   WarpPlace place;

@@ -116,8 +116,30 @@ AtomicFn find_function(const ptx::Modifiers& modifiers) {
 }  // namespace
 
 bool atomic_is_supported(const ptx::Modifiers& modifiers) {
-  const bool relaxed = modifiers.order == ptx::Order::relaxed;
-  return relaxed && find_function(modifiers) != nullptr;
+  return find_function(modifiers) != nullptr;
+}
+
+// Lanes run one after the other: what an earlier one swapped in is what a later one finds.
+std::uint32_t Core::lanes_that_compare_unequal(const Running& run, const Instr& instr,
+                                               std::uint32_t mask) const {
+  const std::size_t bytes = ptx::bytes_of(instr.modifiers.type);
+  const auto value_of = [&](const Ref& ref, unsigned lane) {
+    return run.banks.base[static_cast<std::size_t>(ref.bank)] + ref.offset +
+           lane * (bytes == 8 ? 8u : 4u);
+  };
+  std::uint32_t unequal = 0;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint32_t offset = access_.offset[lane];
+    const std::byte* found = access_.allocation->data + offset;
+    const std::uint32_t swapped = mask & ~unequal & ((1u << lane) - 1);
+    for (std::uint32_t before = swapped; before != 0; before &= before - 1) {
+      const auto other = static_cast<unsigned>(std::countr_zero(before));
+      if (access_.offset[other] == offset) found = value_of(instr.refs[3], other);
+    }
+    if (std::memcmp(found, value_of(instr.refs[2], lane), bytes) != 0) unequal |= 1u << lane;
+  }
+  return unequal;
 }
 
 void Core::perform_atomic(Running& run, const Instr& instr, std::uint32_t mask) {

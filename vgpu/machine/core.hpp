@@ -157,6 +157,7 @@ class Core {
   void move_scalar(Running& run, const Instr& instr, std::uint32_t active);
   bool jump(Running& run, const Instr& instr, std::uint32_t taken);
   void read_special(Running& run, const Instr& instr, std::uint32_t mask);
+  void fence(const Running& run, const Instr& instr, std::uint32_t lanes);
   // Warp instructions of the launch, the running one included.
   [[nodiscard]] std::uint64_t steps_so_far() const {
     return outcome_.steps + (fragment_steps_left_ - launch_steps_left_);
@@ -199,6 +200,8 @@ class Core {
 
   // atomics.cpp
   void perform_atomic(Running& run, const Instr& instr, std::uint32_t mask);
+  [[nodiscard]] std::uint32_t lanes_that_compare_unequal(const Running& run, const Instr& instr,
+                                                         std::uint32_t mask) const;
 
   // barrier_objects.cpp
   void access_objects(Running& run, const Instr& instr, std::uint32_t active);

@@ -39,10 +39,25 @@ namespace {
                             source.ptx_line, from, source.text, why));
 }
 
-// Memory orders beyond relaxed would have to be known to the race checker to be right.
-bool order_is_supported(const ptx::Modifiers& modifiers) {
-  return modifiers.order == ptx::Order::weak || modifiers.order == ptx::Order::relaxed ||
-         modifiers.order == ptx::Order::volatile_;
+// Whether it can order threads other than by a barrier of their whole block.
+bool synchronizes_threads(const Instr& instr) {
+  switch (instr.opcode) {
+    case ptx::Opcode::membar_:
+    case ptx::Opcode::fence_:
+    case ptx::Opcode::mbarrier_: return true;
+    case ptx::Opcode::cp_: return true;
+    case ptx::Opcode::bar_:
+    case ptx::Opcode::barrier_:
+      return instr.modifiers.warp || instr.modifiers.arrive || instr.refs[2].bank != Bank::none;
+    default: break;
+  }
+  switch (instr.modifiers.order) {
+    case ptx::Order::acquire:
+    case ptx::Order::release:
+    case ptx::Order::acq_rel:
+    case ptx::Order::sc: return true;
+    default: return false;
+  }
 }
 
 }  // namespace
@@ -50,6 +65,7 @@ bool order_is_supported(const ptx::Modifiers& modifiers) {
 void link(Program& program) {
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     Instr& instr = program.code[pc];
+    program.synchronizes_threads |= synchronizes_threads(instr);
     switch (instr.kind) {
       case InstrKind::compute:
         instr.compute = find_compute(instr);
@@ -62,16 +78,10 @@ void link(Program& program) {
         instr.compute = find_warp_op(instr);
         if (instr.compute == nullptr) refuse(program, pc, "the machine has no such operation");
         break;
-      case InstrKind::fence:
-        refuse(program, pc, "memory fences: release and acquire patterns are not checked");
       case InstrKind::atomic:
         if (!atomic_is_supported(instr.modifiers)) {
-          refuse(program, pc, "the machine has no such atomic operation, type or order");
+          refuse(program, pc, "the machine has no such atomic operation or type");
         }
-        break;
-      case InstrKind::load:
-      case InstrKind::store:
-        if (!order_is_supported(instr.modifiers)) refuse(program, pc, "acquire and release order");
         break;
       default: break;
     }

@@ -245,6 +245,8 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
         if (active != 0) call_heap(run, instr, active);
         break;
       case InstrKind::fence:
+        if (active != 0) fence(run, instr, active);
+        break;
       case InstrKind::nop: break;
       case InstrKind::jump:
       case InstrKind::branch:
@@ -265,6 +267,13 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
 Core::Step Core::yield(Fragment& fragment) {
   fragment.held = model_ == WarpModel::independent;
   return Step::quantum;
+}
+
+// Memory is sequentially consistent here: a fence has nothing to do but to be told.
+void Core::fence(const Running& run, const Instr& instr, std::uint32_t lanes) {
+  const Fence event{program_, place_of(run.slot, run.warp), run.pc,
+                    lanes,    instr.modifiers.order,        instr.modifiers.scope};
+  notify([&](Observer& observer) { observer.on_fence(event); });
 }
 
 Core::Step Core::branch(Running& run, std::size_t index, const Instr& instr, std::uint32_t taken) {

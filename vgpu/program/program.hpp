@@ -164,6 +164,9 @@ struct Program {
   // Any barrier other than one of the whole block with the number 0.
   bool has_named_barriers = false;
   bool has_grid_workspace = false;  // %envreg1 and %envreg2: barriers of the grid
+  // Set by link(): threads can be ordered by more than barriers of whole blocks (fences, acquire
+  // and release, barriers of a part of a block or a warp, mbarriers, asynchronous copies).
+  bool synchronizes_threads = false;
   std::uint32_t max_threads = 1024;   // a block: .maxntid, or the device's limit
   std::uint32_t local_bytes_max = 0;  // deepest sum of frames a lane (no recursion)
   std::uint32_t words_max = 0, wides_max = 0, predicates_max = 0;  // deepest sums, rows
