@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "vgpu/check/race_class.hpp"
+#include "vgpu/check/race_general.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -65,9 +66,15 @@ std::string message_of(const AccessClass& earlier, const AccessClass& later, boo
 }  // namespace
 
 RaceChecker::RaceChecker(Reporter& reporter, const RaceRowFunctions& functions)
-    : Checker(reporter), functions_(&functions) {}
+    : Checker(reporter),
+      general_(std::make_unique<GeneralRaceChecker>(reporter)),
+      functions_(&functions) {}
+
+RaceChecker::~RaceChecker() = default;
 
 void RaceChecker::reset(WarpModel model) {
+  general_->reset(model);
+  is_general_ = has_streams_ = false;
   kin_ = model == WarpModel::lockstep ? kKinWarp : kKinThread;
   std::size_t kept = 0;
   for (const Shadow& shadow : shadows_) kept += shadow.host_bytes();
@@ -75,6 +82,14 @@ void RaceChecker::reset(WarpModel model) {
 }
 
 void RaceChecker::on_sync(const Sync& sync) {
+  if (sync.kind == Sync::Kind::kernel_start) {
+    has_streams_ |= !sync.unordered_launches.empty();
+    is_general_ = has_streams_ || sync.program->synchronizes_threads;
+    general_->on_sync(sync);  // counts every launch
+  } else if (is_general_) {
+    general_->on_sync(sync);
+  }
+  if (is_general_) return;
   switch (sync.kind) {
     case Sync::Kind::kernel_start: begin_launch(sync); break;
     case Sync::Kind::block_start: {
@@ -155,6 +170,7 @@ Epoch RaceChecker::epoch_of(const Access& access) const {
 void RaceChecker::on_access(Access& access) {
   // Nothing else can be shared between threads and written.
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
+  if (is_general_) return general_->on_access(access);
 
   Shadow& shadow = shadow_of(access);
   if (access.bytes < 4 && !shadow.is_bytes()) shadow.split_to_bytes();
@@ -197,6 +213,24 @@ void RaceChecker::on_access(Access& access) {
   }
 }
 
+void RaceChecker::on_fence(const Fence& fence) {
+  if (is_general_) general_->on_fence(fence);
+}
+void RaceChecker::on_meeting(const Meeting& meeting) {
+  if (is_general_) general_->on_meeting(meeting);
+}
+void RaceChecker::on_barrier_object(const BarrierObject& event) {
+  if (is_general_) general_->on_barrier_object(event);
+}
+void RaceChecker::on_copy_commit(const CopyCommit& commit) {
+  if (is_general_) general_->on_copy_commit(commit);
+}
+void RaceChecker::on_copy_wait(const CopyWait& wait) {
+  if (is_general_) general_->on_copy_wait(wait);
+}
+void RaceChecker::on_host_access(const HostAccess& access) { general_->on_host_access(access); }
+void RaceChecker::on_device_copy(const DeviceCopy& copy) { general_->on_device_copy(copy); }
+
 void RaceChecker::on_heap_free(const HeapFree& event) {
   Access access;
   access.allocation = event.allocation;
@@ -218,6 +252,7 @@ void RaceChecker::on_heap_free(const HeapFree& event) {
 
 // The id of heap memory may be given to other memory within the launch.
 void RaceChecker::on_free(const Allocation& allocation) {
+  general_->on_free(allocation);
   if (!allocation.on_heap() || allocation.id >= shadows_.size()) return;
   Shadow& shadow = shadows_[allocation.id];
   if (shadow.period().launch != launches_) return;

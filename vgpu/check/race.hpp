@@ -7,12 +7,15 @@
 // (8.4: relaxed at system scope), relaxed, acquire or release.  A vector access is as many scalar
 // ones (8.2.2).
 //
-// Causality order is what whole-block barriers and the order of kernels give (epoch.hpp); with
-// WarpModel::lockstep the lanes of a warp are ordered, too.  Strong operations order nothing
-// else: release and acquire patterns are not followed.
+// Most programs synchronise by barriers of whole blocks and by the order of kernels alone.  For
+// them, causality order is what two epochs say (epoch.hpp), 32 lanes at a time; with
+// WarpModel::lockstep the lanes of a warp are ordered, too.  Launches of programs that can order
+// threads by more (Program::synchronizes_threads), and launches that are not ordered among
+// themselves, are checked by GeneralRaceChecker.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "vgpu/check/checker.hpp"
@@ -21,16 +24,26 @@
 
 namespace warpcheck::vgpu {
 
+class GeneralRaceChecker;
+
 class RaceChecker final : public Checker {
  public:
   // Throughout the trial, the loops are those of `functions`.
   RaceChecker(Reporter& reporter, const RaceRowFunctions& functions);
+  ~RaceChecker() override;
 
   void reset(WarpModel model) override;
   // Throws Refusal where a launch is too large for an epoch.
   void on_sync(const Sync& sync) override;
-  // Host accesses need no check: the host waits for every kernel before it touches memory.
   void on_access(Access& access) override;
+  void on_fence(const Fence& fence) override;
+  void on_meeting(const Meeting& meeting) override;
+  void on_barrier_object(const BarrierObject& event) override;
+  void on_copy_commit(const CopyCommit& commit) override;
+  void on_copy_wait(const CopyWait& wait) override;
+  // Of interest only where the host did not wait for every kernel.
+  void on_host_access(const HostAccess& access) override;
+  void on_device_copy(const DeviceCopy& copy) override;
   // Freeing conflicts with every access, as a write of all the bytes would.
   void on_heap_free(const HeapFree& event) override;
   void on_free(const Allocation& allocation) override;
@@ -63,6 +76,9 @@ class RaceChecker final : public Checker {
   void report(const Access& access, unsigned access_class, unsigned lane, bool same_bytes,
               const Earlier& earlier);
 
+  std::unique_ptr<GeneralRaceChecker> general_;
+  bool is_general_ = false;   // the present launch is checked by general_
+  bool has_streams_ = false;  // launches of the trial are unordered
   const RaceRowFunctions* functions_;
   std::uint64_t kin_ = kKinThread;
   std::uint32_t launch_ = 0;    // as in an epoch

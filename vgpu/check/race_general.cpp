@@ -1,0 +1,336 @@
+#include "vgpu/check/race_general.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr std::size_t kMissesMax = 16;  // remembered of one block
+
+template <typename Visit>
+void for_each_bit(std::uint32_t bits, Visit visit) {
+  for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(std::countr_zero(bits)));
+}
+
+}  // namespace
+
+void GeneralRaceChecker::reset(WarpModel model) {
+  order_.reset(model);
+  variables_.reset();
+  lists_.clear();
+  memories_.clear();
+  launches_.clear();
+  misses_.clear();
+  barriers_.clear();
+}
+
+void GeneralRaceChecker::on_sync(const Sync& sync) {
+  switch (sync.kind) {
+    case Sync::Kind::kernel_start:
+      order_.begin_launch(sync);
+      launches_.push_back({sync.program, sync.grid, sync.block, order_.first_block_of_launch()});
+      if (sync.unordered_launches.empty()) variables_.forget_all();
+      barriers_.clear();
+      break;
+    case Sync::Kind::block_start:
+      order_.begin_block(sync.place);
+      misses_.resize(std::max<std::size_t>(misses_.size(), sync.place.slot + 1));
+      misses_[sync.place.slot].clear();
+      if (sync.shared != nullptr) {
+        variables_.forget(sync.shared->id);
+        std::erase_if(barriers_, [&](const auto& b) { return b.first.first == sync.shared->id; });
+      }
+      break;
+    case Sync::Kind::barrier_complete: order_.complete_barrier(sync.place); break;
+    case Sync::Kind::block_end:
+    case Sync::Kind::kernel_end: break;
+  }
+}
+
+CellMemory& GeneralRaceChecker::memory_of(const Allocation& allocation, std::uint32_t bytes) {
+  if (allocation.id >= memories_.size()) memories_.resize(allocation.id + 1);
+  CellMemory& memory = memories_[allocation.id];
+  memory.fit(allocation.bytes);
+  if (bytes < 4 && !memory.is_bytes()) memory.split_to_bytes(lists_);
+  return memory;
+}
+
+GeneralRaceChecker::Row GeneralRaceChecker::row_of(const Access& access) {
+  if (order_.segments() >= ThreadOrder::kSegmentsMax - 1) {
+    throw Refusal(fmt::format(
+        "{}: the race checker tells apart up to {} synchronisations of a trial, and this one has "
+        "more; turn the race checker off",
+        kernel_name(access.program->kernel), ThreadOrder::kSegmentsMax));
+  }
+  Row row;
+  row.access = &access;
+  row.memory = &memory_of(*access.allocation, access.bytes);
+  row.now = order_.segment_of(access.place, access.asynchronous);
+  if (access.space == ptx::Space::shared) row.first = order_.first_segment_of_slot(access.place);
+  return row;
+}
+
+void GeneralRaceChecker::on_access(Access& access) {
+  // Nothing else can be shared between threads and written.
+  if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
+  Row row = row_of(access);
+  if (class_of(access).strong) {
+    check_strong(row);
+  } else {
+    check_weak(row);
+  }
+}
+
+template <typename Visit>
+void GeneralRaceChecker::for_each_cell(const Row& row, const Part& part, Visit visit) {
+  const unsigned shift = row.memory->shift();
+  Cell* const cells = row.memory->cells();
+  const std::uint32_t begin = part.offset >> shift;
+  const std::uint32_t end = (part.offset + part.bytes - 1) >> shift;
+  for (std::uint32_t cell = begin; cell <= end; ++cell) visit(cells[cell]);
+}
+
+void GeneralRaceChecker::check_weak(Row& row) {
+  const Access& access = *row.access;
+  const bool write = access.kind == AccessKind::write;
+  for_each_bit(access.mask, [&](unsigned lane) {
+    const Part part{lane, access.offset[lane], access.bytes, class_of(access).index()};
+    for_each_cell(row, part, [&](Cell& cell) { check(row, part, cell); });
+    bool silences = false;
+    for_each_cell(row, part, [&](Cell& cell) {
+      if (!write) return record_weak_read(row, lane, cell);
+      silences |= cell.has_list();
+      record_weak_write(row, lane, cell);
+    });
+    if (silences) variables_.overwrite(access.allocation->id, part.offset, part.bytes);
+  });
+}
+
+// The lanes of one row never race with each other here: they overlap completely or not at all.
+// All are checked before the first one acquires anything.
+void GeneralRaceChecker::check_strong(Row& row) {
+  const Access& access = *row.access;
+  const std::uint32_t elements = access.program->code[access.pc].modifiers.vector;
+  const std::uint32_t bytes = access.bytes / elements;
+  AccessClass reads = class_of(access);
+  reads.write = false;
+  const auto for_each_part = [&](auto visit) {
+    for_each_bit(access.mask, [&](unsigned lane) {
+      const bool only_reads = (access.unwritten >> lane & 1) != 0;
+      const unsigned access_class = (only_reads ? reads : class_of(access)).index();
+      for (std::uint32_t i = 0; i < elements; ++i) {
+        visit(Part{lane, access.offset[lane] + i * bytes, bytes, access_class});
+      }
+    });
+  };
+  for_each_part([&](const Part& part) {
+    for_each_cell(row, part, [&](Cell& cell) { check(row, part, cell); });
+  });
+  for_each_part([&](const Part& part) { perform_strong(row, part); });
+}
+
+void GeneralRaceChecker::perform_strong(Row& row, const Part& part) {
+  const Access& access = *row.access;
+  StrongOperation operation;
+  operation.access = &access;
+  operation.lane = part.lane;
+  operation.offset = part.offset;
+  operation.bytes = static_cast<std::uint8_t>(part.bytes);
+  operation.reads = access.kind != AccessKind::write;
+  operation.writes = AccessClass::of_index(part.access_class).write;
+  operation.may_acquire = access.program->code[access.pc].opcode != ptx::Opcode::red_;
+  Miss miss;
+  const ChainPlace place = variables_.perform(operation, miss);
+  if (miss.missed != Missed::nothing) {
+    std::vector<Miss>& misses = misses_[access.place.slot];
+    if (misses.size() == kMissesMax) misses.erase(misses.begin());
+    misses.push_back(miss);
+  }
+  CellEntry entry;
+  entry.segment = row.now;
+  entry.lanes = 1u << part.lane;
+  entry.pc = access.pc;
+  entry.access_class = static_cast<std::uint8_t>(part.access_class);
+  entry.observes = operation.reads;
+  entry.place = place;
+  for_each_cell(row, part, [&](Cell& cell) { lists_.add(cell, entry, order_); });
+}
+
+bool GeneralRaceChecker::is_before(Row& row, ThreadOrder::SegmentId earlier, unsigned earlier_lane,
+                                   unsigned lane) {
+  if (earlier < row.first) return true;
+  const WarpPlace& place = row.access->place;
+  if (earlier == row.now && !row.access->asynchronous) {
+    return order_.actor_of(earlier_lane) == order_.actor_of(lane) ||
+           order_.before(earlier, earlier_lane, place, lane);
+  }
+  if (earlier != row.asked) {
+    row.asked = earlier;
+    row.answer = order_.before(earlier, row.now, place);
+  }
+  if (row.answer != ThreadOrder::Before::some_lanes) {
+    return row.answer == ThreadOrder::Before::all_lanes;
+  }
+  return order_.before(earlier, earlier_lane, place, lane);
+}
+
+// Whether the segment's lanes come before all lanes of the row; false: perhaps.
+bool GeneralRaceChecker::all_before(Row& row, ThreadOrder::SegmentId earlier) {
+  if (earlier < row.first) return true;
+  if (earlier == row.now && !row.access->asynchronous) return false;
+  if (earlier != row.asked) {
+    row.asked = earlier;
+    row.answer = order_.before(earlier, row.now, row.access->place);
+  }
+  return row.answer == ThreadOrder::Before::all_lanes;
+}
+
+// PTX ISA 8.9.5: a write also comes before what follows a read that observed it.  So whoever took
+// the last ticket may reset the counter.
+bool GeneralRaceChecker::is_observed(Row& row, const CellList& list, const CellEntry& write,
+                                     unsigned write_lane, unsigned lane) {
+  if (write.place.chain == 0) return false;
+  const std::uint32_t position = write.position_of(write_lane);
+  for (const CellEntry& reader : list.entries) {
+    if (!reader.observes || reader.place.chain != write.place.chain) continue;
+    const bool is_atomic = AccessClass::of_index(reader.access_class).write;
+    for (std::uint32_t rest = reader.lanes; rest != 0; rest &= rest - 1) {
+      const auto by = static_cast<unsigned>(std::countr_zero(rest));
+      const std::uint32_t seen = is_atomic ? reader.position_of(by) : reader.place.position + 1;
+      if (seen > position && is_before(row, reader.segment, by, lane)) return true;
+    }
+  }
+  return false;
+}
+
+void GeneralRaceChecker::check(Row& row, const Part& part, Cell& cell) {
+  if (cell.write.bits != 0 && !is_before(row, cell.write.segment(), cell.write.lane(), part.lane)) {
+    report(row, part, {cell.write.segment(), cell.write.lane(), cell.write.pc(), kWeakWrite});
+  }
+  if (cell.rest == 0) return;
+  if (cell.has_list()) return check_list(row, part, cell);
+  constexpr unsigned kWeakRead = AccessClass{}.index();
+  if ((kClassRelations.race[part.access_class] >> kWeakRead & 1) == 0) return;
+  const Record read{cell.rest};
+  if (!is_before(row, read.segment(), read.lane(), part.lane)) {
+    report(row, part, {read.segment(), read.lane(), read.pc(), kWeakRead});
+  }
+}
+
+void GeneralRaceChecker::check_list(Row& row, const Part& part, const Cell& cell) {
+  const CellList& list = lists_.at(cell);
+  const std::uint32_t anyhow = kClassRelations.race[part.access_class];
+  const std::uint32_t across = kClassRelations.race_across[part.access_class];
+  if (((anyhow | across) & list.classes) == 0) return;
+  const std::uint32_t block = order_.block_key(row.access->place);
+  for (const CellEntry& entry : list.entries) {
+    const bool one_block = order_.segment(entry.segment).block == block;
+    if (((one_block ? anyhow : anyhow | across) >> entry.access_class & 1) == 0) continue;
+    if (all_before(row, entry.segment)) continue;
+    for (std::uint32_t rest = entry.lanes; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      if (is_before(row, entry.segment, lane, part.lane) ||
+          is_observed(row, list, entry, lane, part.lane)) {
+        continue;
+      }
+      report(row, part, {entry.segment, lane, entry.pc, entry.access_class});
+      break;
+    }
+  }
+}
+
+// What comes before this write has nothing to say any more.
+void GeneralRaceChecker::record_weak_write(Row& row, unsigned lane, Cell& cell) {
+  const Record before = cell.write;
+  const bool raced = before.bits != 0 && !is_before(row, before.segment(), before.lane(), lane);
+  cell.write = Record::of(row.now, lane, row.access->pc);
+  if (cell.has_list()) {
+    constexpr std::uint32_t kWeakReads = 1u << AccessClass{}.index();
+    const bool has_chains = lists_.at(cell).classes != kWeakReads;
+    const CellList whole = has_chains ? lists_.at(cell) : CellList{};
+    lists_.filter(cell, [&](const CellEntry& entry) {
+      if (all_before(row, entry.segment)) return false;
+      bool keeps = false;
+      for_each_bit(entry.lanes, [&](unsigned by) {
+        keeps |=
+            !is_before(row, entry.segment, by, lane) && !is_observed(row, whole, entry, by, lane);
+      });
+      return keeps;
+    });
+  } else if (cell.rest != 0) {
+    const Record read{cell.rest};
+    if (is_before(row, read.segment(), read.lane(), lane)) cell.rest = 0;
+  }
+  if (raced) {
+    lists_.add(cell,
+               {.segment = before.segment(),
+                .lanes = 1u << before.lane(),
+                .pc = before.pc(),
+                .access_class = kWeakWrite},
+               order_);
+  }
+}
+
+void GeneralRaceChecker::record_weak_read(Row& row, unsigned lane, Cell& cell) {
+  const Record before{cell.rest};
+  if (cell.rest == 0 ||
+      (!cell.has_list() && is_before(row, before.segment(), before.lane(), lane))) {
+    cell.rest = Record::of(row.now, lane, row.access->pc).bits;
+    return;
+  }
+  lists_.add(cell, {.segment = row.now, .lanes = 1u << lane, .pc = row.access->pc}, order_);
+}
+
+void GeneralRaceChecker::on_heap_free(const HeapFree& event) {
+  Access access;
+  access.allocation = event.allocation;
+  access.program = event.program;
+  access.place = event.place;
+  access.pc = event.pc;
+  access.mask = 1u << event.lane;
+  access.space = ptx::Space::global;
+  access.kind = AccessKind::write;
+  const std::uint32_t end = event.allocation->bytes;
+  for (std::uint32_t at = 0; at < end; at += access.bytes) {
+    access.bytes = 16;
+    while (access.bytes > end - at) access.bytes /= 2;
+    access.element_bytes = access.bytes;
+    access.offset.fill(at);
+    on_access(access);
+  }
+}
+
+// The id may be given to other memory.
+void GeneralRaceChecker::on_free(const Allocation& allocation) {
+  if (allocation.id < memories_.size()) memories_[allocation.id] = {};
+  variables_.forget(allocation.id);
+}
+
+// PTX ISA 9.7.13.15.16: an arrival releases into the current phase; who sees a phase complete has
+// acquired all that arrived in it and before.
+void GeneralRaceChecker::on_barrier_object(const BarrierObject& event) {
+  BarrierState& state = barriers_[{event.allocation->id, event.offset}];
+  const bool ends =
+      event.kind == BarrierObject::Kind::init || event.kind == BarrierObject::Kind::invalidate;
+  if (ends) {
+    state = {};
+    return;
+  }
+  if (event.relaxed) return;
+  if (event.kind == BarrierObject::Kind::arrive && event.phase > state.phase) {
+    state.phase = event.phase;
+    state.before = state.current;
+  }
+  for_each_bit(event.mask, [&](unsigned lane) {
+    if (event.kind == BarrierObject::Kind::arrive) {
+      state.current.join(order_.clock_of(order_.release(event.place, lane), event.place, lane));
+    } else {
+      order_.learn(event.place, lane, event.phase < state.phase ? state.before : state.current);
+    }
+  });
+}
+
+}  // namespace warpcheck::vgpu

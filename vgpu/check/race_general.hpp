@@ -1,0 +1,114 @@
+// Data races in programs that synchronise by more than barriers of whole blocks.
+//
+// The definition is that of race.hpp (PTX ISA 8.7.1), and so are the classes of accesses; only the
+// order is another one: causality order as chapter 8.9 has it, with release and acquire patterns,
+// barriers of any threads, mbarriers, asynchronous copies and unordered launches
+// (thread_order.hpp, sync_variables.hpp, race_cells.hpp).
+//
+// A synchronisation orders what comes after the whole pattern: the operations of the pattern
+// itself are checked before it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "vgpu/check/checker.hpp"
+#include "vgpu/check/race_cells.hpp"
+#include "vgpu/check/race_class.hpp"
+#include "vgpu/check/sync_variables.hpp"
+#include "vgpu/check/thread_order.hpp"
+
+namespace warpcheck::vgpu {
+
+class GeneralRaceChecker final : public Checker {
+ public:
+  explicit GeneralRaceChecker(Reporter& reporter) : Checker(reporter) { reset({}); }
+
+  void reset(WarpModel model) override;
+  void on_sync(const Sync& sync) override;
+  void on_access(Access& access) override;
+  void on_fence(const Fence& fence) override { order_.fence(fence); }
+  void on_meeting(const Meeting& meeting) override { order_.meet(meeting); }
+  void on_barrier_object(const BarrierObject& event) override;
+  void on_copy_commit(const CopyCommit& commit) override { order_.commit_copies(commit); }
+  void on_copy_wait(const CopyWait& wait) override { order_.wait_for_copies(wait); }
+  void on_heap_free(const HeapFree& event) override;
+  void on_free(const Allocation& allocation) override;
+  void on_host_access(const HostAccess& access) override;
+  void on_device_copy(const DeviceCopy& copy) override;
+
+ private:
+  // The row that is checked.
+  struct Row {
+    const Access* access = nullptr;
+    CellMemory* memory = nullptr;
+    ThreadOrder::SegmentId now = 0;
+    ThreadOrder::SegmentId first = 0;  // what is older was another block's shared memory
+    ThreadOrder::SegmentId asked = 0;  // the segment that was asked about last
+    ThreadOrder::Before answer = ThreadOrder::Before::no_lane;
+  };
+  struct Launch {
+    const Program* program = nullptr;
+    Dim3 grid, block;
+    std::uint32_t first_block = 0;  // key
+  };
+  // An earlier access of one lane.
+  struct Earlier {
+    ThreadOrder::SegmentId segment = 0;
+    unsigned lane = 0;
+    std::uint32_t pc = 0;
+    unsigned access_class = 0;
+  };
+  // Some lane's part of an access: where, and as what.
+  struct Part {
+    unsigned lane = 0;
+    std::uint32_t offset = 0, bytes = 0;
+    unsigned access_class = 0;
+  };
+  // An mbarrier (PTX ISA 9.7.13.15): what its arrivals release, by the parity of their phases.
+  struct BarrierState {
+    std::uint64_t phase = 0;
+    Clock current, before;
+  };
+
+  Row row_of(const Access& access);
+  CellMemory& memory_of(const Allocation& allocation, std::uint32_t bytes);
+  void check_weak(Row& row);
+  void check_strong(Row& row);
+  void perform_strong(Row& row, const Part& part);
+  template <typename Visit>
+  void for_each_cell(const Row& row, const Part& part, Visit visit);
+
+  void check(Row& row, const Part& part, Cell& cell);
+  void check_list(Row& row, const Part& part, const Cell& cell);
+  bool is_before(Row& row, ThreadOrder::SegmentId earlier, unsigned earlier_lane, unsigned lane);
+  bool all_before(Row& row, ThreadOrder::SegmentId earlier);
+  bool is_observed(Row& row, const CellList& list, const CellEntry& write, unsigned write_lane,
+                   unsigned lane);
+  void record_weak_write(Row& row, unsigned lane, Cell& cell);
+  void record_weak_read(Row& row, unsigned lane, Cell& cell);
+
+  void report(const Row& row, const Part& part, const Earlier& earlier);
+  [[nodiscard]] bool stores_same_bytes(const Row& row, const Part& part) const;
+  [[nodiscard]] std::string message_of(const Row& row, const Part& part,
+                                       const Earlier& earlier) const;
+  [[nodiscard]] std::string what_was_missed(const Row& row, const Part& part,
+                                            const Earlier& earlier) const;
+  [[nodiscard]] AccessSide side_of(const Earlier& earlier) const;
+  void check_host(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes,
+                  bool write, std::span<const std::uint32_t> unordered);
+  void report_host(const Allocation& allocation, std::uint32_t offset, bool write,
+                   const Earlier& earlier);
+
+  ThreadOrder order_;
+  SyncVariables variables_{order_};
+  CellLists lists_;
+  std::vector<CellMemory> memories_;       // by Allocation::id
+  std::vector<Launch> launches_;           // of the trial
+  std::vector<std::vector<Miss>> misses_;  // by slot: the latest of its block, for messages
+  std::map<std::pair<std::uint32_t, std::uint32_t>, BarrierState> barriers_;  // id, offset
+};
+
+}  // namespace warpcheck::vgpu

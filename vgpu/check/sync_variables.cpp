@@ -1,0 +1,183 @@
+#include "vgpu/check/sync_variables.hpp"
+
+#include <algorithm>
+
+namespace warpcheck::vgpu {
+namespace {
+
+bool acquires(ptx::Order order) {
+  return order == ptx::Order::acquire || order == ptx::Order::acq_rel || order == ptx::Order::sc;
+}
+bool releases(ptx::Order order) {
+  return order == ptx::Order::release || order == ptx::Order::acq_rel || order == ptx::Order::sc;
+}
+
+constexpr std::array kReaches{Reach::block, Reach::grid};
+std::size_t index_of(Reach reach) { return static_cast<std::size_t>(reach); }
+
+}  // namespace
+
+SyncVariables& SyncVariables::operator=(SyncVariables&& other) noexcept {
+  allocations_ = std::move(other.allocations_);
+  chains_ = other.chains_;
+  return *this;
+}
+
+std::uint64_t SyncVariables::thread_of(const StrongOperation& operation) const {
+  const WarpPlace& place = operation.access->place;
+  return std::uint64_t{order_.block_key(place)} << 16 | order_.thread_at(place, operation.lane);
+}
+
+SyncVariables::Variable* SyncVariables::find(const StrongOperation& operation) {
+  const std::uint32_t id = operation.access->allocation->id;
+  if (id >= allocations_.size()) return nullptr;
+  const auto granule = allocations_[id].find(operation.offset / kGranuleBytes);
+  if (granule == allocations_[id].end()) return nullptr;
+  for (Variable& variable : granule->second) {
+    if (variable.offset == operation.offset && variable.bytes == operation.bytes) return &variable;
+  }
+  return nullptr;
+}
+
+SyncVariables::Variable& SyncVariables::find_or_make(const StrongOperation& operation) {
+  if (Variable* const found = find(operation)) return *found;
+  const std::uint32_t id = operation.access->allocation->id;
+  if (id >= allocations_.size()) allocations_.resize(id + 1);
+  std::vector<Variable>& granule = allocations_[id][operation.offset / kGranuleBytes];
+  granule.emplace_back();
+  granule.back().offset = operation.offset;
+  granule.back().bytes = operation.bytes;
+  return granule.back();
+}
+
+ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) {
+  if (!operation.writes && find(operation) == nullptr) return {};
+  Variable& variable = find_or_make(operation);
+  if (operation.writes) silence_others(variable, operation);
+  const WarpPlace& place = operation.access->place;
+  const Writer& last = variable.last;
+  const std::uint32_t block = order_.block_key(place);
+  const bool reaches =
+      last.reach == Reach::grid && reach_of(operation.access->scope) == Reach::grid;
+  const bool linked = last.is_set && (last.block == block || reaches);
+  if (operation.reads) {
+    if (last.is_set && !linked) {
+      miss = {Missed::scope, last.block, last.thread};
+    }
+    read(variable, operation, linked, miss);
+  }
+  const ChainPlace seen = operation.reads && linked ? variable.place : ChainPlace{};
+  if (!operation.writes) return seen;
+  write(variable, operation, operation.reads && linked);
+  return variable.place;
+}
+
+// Variables of another shape in these bytes have another value now.
+void SyncVariables::silence_others(const Variable& written, const StrongOperation& operation) {
+  auto& granule = allocations_[operation.access->allocation->id][operation.offset / kGranuleBytes];
+  for (Variable& other : granule) {
+    if (&other != &written && other.overlaps(written.offset, written.bytes)) other.silence();
+  }
+}
+
+void SyncVariables::read(Variable& variable, const StrongOperation& operation, bool linked,
+                         Miss& miss) {
+  if (!operation.may_acquire) return;
+  const Access& access = *operation.access;
+  const std::uint32_t block = order_.block_key(access.place);
+  Offer offer;
+  if (linked) {
+    const auto nearby = variable.released_in.find(block);
+    if (nearby != variable.released_in.end()) offer.block = nearby->second;
+    offer.grid = variable.released;
+    offer.grid.join(offer.block);
+    const std::uint32_t thread = order_.thread_at(access.place, operation.lane);
+    const bool own = variable.last.block == block && variable.last.thread == thread;
+    if (offer.is_empty() && !own) {
+      const bool released = !variable.released_in.empty();
+      miss = {released ? Missed::release_scope : Missed::release, variable.last.block,
+              variable.last.thread};
+    }
+  }
+  if (acquires(access.order)) {
+    const Reach reach = reach_of(access.scope);
+    if (const auto seen = variable.observed.find(thread_of(operation));
+        seen != variable.observed.end()) {
+      offer.join(seen->second);
+    }
+    order_.learn(access.place, operation.lane, offer.at(reach));
+  }
+  const bool acquired_all = acquires(access.order) && reach_of(access.scope) == Reach::grid;
+  if (offer.is_empty() || acquired_all) return;
+  // Later fences, and later acquires of this very variable, may complete the pattern.
+  ThreadOrder::Lane& self = order_.lane_at(access.place, operation.lane);
+  self.observed.join(offer);
+  variable.observed[thread_of(operation)].join(offer);
+}
+
+void SyncVariables::release(Variable& variable, Reach reach, const ThreadOrder::Moment& moment,
+                            const StrongOperation& operation) {
+  const WarpPlace& place = operation.access->place;
+  const Clock clock = order_.clock_of(moment, place, operation.lane);
+  variable.released_in[order_.block_key(place)].join(clock);
+  if (reach == Reach::grid) variable.released.join(clock);
+}
+
+void SyncVariables::write(Variable& variable, const StrongOperation& operation, bool linked) {
+  const Access& access = *operation.access;
+  if (linked) {
+    ++variable.place.position;
+  } else {
+    variable.silence();
+    variable.place = {++chains_, 0};
+  }
+  const std::uint64_t thread = thread_of(operation);
+  const ThreadOrder::Lane& self = order_.lane_at(access.place, operation.lane);
+  for (const Reach reach : kReaches) {
+    const ThreadOrder::Moment& fence = self.fence[index_of(reach)];
+    if (fence.is_set) release(variable, reach, fence, operation);
+  }
+  if (const auto own = variable.releases.find(thread); own != variable.releases.end()) {
+    for (const Reach reach : kReaches) {
+      const ThreadOrder::Moment& earlier = own->second[index_of(reach)];
+      if (earlier.is_set) release(variable, reach, earlier, operation);
+    }
+  }
+  if (releases(access.order)) {
+    const Reach reach = reach_of(access.scope);
+    const ThreadOrder::Moment moment = order_.release(access.place, operation.lane);
+    auto& own = variable.releases[thread];
+    own[index_of(Reach::block)] = moment;
+    if (reach == Reach::grid) own[index_of(Reach::grid)] = moment;
+    release(variable, reach, moment, operation);
+  }
+  variable.last = {order_.block_key(access.place), order_.thread_at(access.place, operation.lane),
+                   reach_of(access.scope), true};
+}
+
+void SyncVariables::overwrite(std::uint32_t allocation, std::uint32_t offset, std::uint32_t bytes) {
+  if (allocation >= allocations_.size() || allocations_[allocation].empty()) return;
+  const auto silence = [&](Variable& variable) {
+    if (variable.overlaps(offset, bytes)) variable.silence();
+  };
+  Variables& variables = allocations_[allocation];
+  const std::uint32_t first = offset / kGranuleBytes, last = (offset + bytes - 1) / kGranuleBytes;
+  if (last - first > variables.size()) {
+    for (auto& [granule, here] : variables) std::ranges::for_each(here, silence);
+    return;
+  }
+  for (std::uint32_t granule = first; granule <= last; ++granule) {
+    const auto here = variables.find(granule);
+    if (here != variables.end()) std::ranges::for_each(here->second, silence);
+  }
+}
+
+void SyncVariables::forget(std::uint32_t allocation) {
+  if (allocation < allocations_.size()) allocations_[allocation].clear();
+}
+
+void SyncVariables::forget_all() {
+  for (Variables& variables : allocations_) variables.clear();
+}
+
+}  // namespace warpcheck::vgpu

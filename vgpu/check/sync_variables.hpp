@@ -1,0 +1,116 @@
+// Memory locations through which threads synchronise: release and acquire patterns (PTX ISA 8.8),
+// observation order (8.9.2), and what follows from them (8.9.4).
+//
+// A release pattern on M is a release operation on M, such a one followed by a strong write on M,
+// or a fence followed by a strong write on M, all of one thread.  An acquire pattern is the
+// mirror image.  They synchronise when a read of the one observes a write of the other, and the
+// first operation of the release and the last one of the acquire are morally strong.  A write is
+// observed by who reads it, and through any number of atomic operations each of which read what
+// the one before wrote, all of them morally strong with their neighbours: a *chain*.
+//
+// fence.sc does here what fence.acq_rel does.  The ISA's Fence-SC order also synchronises, but it
+// is chosen at run time: that one fence ran before another in this execution says nothing about
+// the next, and to believe it would silence races that other executions have.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "vgpu/check/thread_order.hpp"
+
+namespace warpcheck::vgpu {
+
+// A strong operation of one lane on one scalar.
+struct StrongOperation {
+  const Access* access = nullptr;
+  unsigned lane = 0;
+  std::uint32_t offset = 0;
+  std::uint8_t bytes = 0;
+  bool reads = false, writes = false;  // both: an atomic
+  bool may_acquire = false;            // `red` reads for itself alone
+};
+
+// Where in which chain a strong operation stands: the write that it is, or the one that it read.
+struct ChainPlace {
+  std::uint32_t chain = 0;  // 0: none
+  std::uint32_t position = 0;
+};
+
+// Why a strong read did not synchronise with the write that it read.
+enum class Missed : std::uint8_t {
+  nothing,
+  scope,          // the accesses' own scopes do not include each other
+  release,        // the writer has released nothing
+  release_scope,  // it has, but not at a scope that includes the reader
+};
+struct Miss {
+  Missed missed = Missed::nothing;
+  std::uint32_t writer_block = 0, writer_thread = 0;  // key, thread
+};
+
+class SyncVariables {
+ public:
+  explicit SyncVariables(ThreadOrder& order) : order_(order) {}
+
+  void reset() { *this = SyncVariables(order_); }
+  SyncVariables& operator=(SyncVariables&& other) noexcept;
+  SyncVariables(SyncVariables&&) = default;
+
+  // Performs the operation: acquires, observes and releases what it does.  In order of execution.
+  //   miss: what kept a read from synchronising; untouched if nothing did
+  ChainPlace perform(const StrongOperation& operation, Miss& miss);
+  // Bytes are written by something that is no strong write, or of another size.
+  void overwrite(std::uint32_t allocation, std::uint32_t offset, std::uint32_t bytes);
+  // The allocation's memory is new.
+  void forget(std::uint32_t allocation);
+  // Every variable's memory is quiet: a launch begins that is ordered after all before it.
+  void forget_all();
+
+ private:
+  struct Writer {
+    std::uint32_t block = 0, thread = 0;  // key, thread
+    Reach reach = Reach::grid;
+    bool is_set = false;
+  };
+  struct Variable {
+    std::uint32_t offset = 0;
+    std::uint8_t bytes = 0;
+    Writer last;
+    ChainPlace place;
+    // What the chain's release patterns release: to everybody, and to who is in one block.
+    Clock released;
+    std::unordered_map<std::uint32_t, Clock> released_in;
+    // By thread of the trial: its release operations on this variable, by Reach; and what its
+    // strong reads of it observed.
+    std::unordered_map<std::uint64_t, std::array<ThreadOrder::Moment, 2>> releases;
+    std::unordered_map<std::uint64_t, Offer> observed;
+
+    [[nodiscard]] bool overlaps(std::uint32_t begin, std::uint32_t size) const {
+      return offset < begin + size && begin < offset + bytes;
+    }
+    // Who reads it from now on observes nothing.
+    void silence() {
+      last = {};
+      released = {};
+      released_in.clear();
+    }
+  };
+  using Variables = std::unordered_map<std::uint32_t, std::vector<Variable>>;  // by granule
+  static constexpr std::uint32_t kGranuleBytes = 16;
+
+  Variable* find(const StrongOperation& operation);
+  Variable& find_or_make(const StrongOperation& operation);
+  void silence_others(const Variable& written, const StrongOperation& operation);
+  void read(Variable& variable, const StrongOperation& operation, bool linked, Miss& miss);
+  void write(Variable& variable, const StrongOperation& operation, bool linked);
+  void release(Variable& variable, Reach reach, const ThreadOrder::Moment& moment,
+               const StrongOperation& operation);
+  [[nodiscard]] std::uint64_t thread_of(const StrongOperation& operation) const;
+
+  ThreadOrder& order_;
+  std::vector<Variables> allocations_;
+  std::uint32_t chains_ = 0;
+};
+
+}  // namespace warpcheck::vgpu

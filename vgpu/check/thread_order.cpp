@@ -1,0 +1,243 @@
+#include "vgpu/check/thread_order.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace warpcheck::vgpu {
+namespace {
+
+template <typename Visit>
+void for_each_bit(std::uint32_t bits, Visit visit) {
+  for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(std::countr_zero(bits)));
+}
+
+bool acquires(ptx::Order order) { return order != ptx::Order::release; }
+bool releases(ptx::Order order) { return order != ptx::Order::acquire; }
+
+}  // namespace
+
+void ThreadOrder::reset(WarpModel model) {
+  lockstep_ = model == WarpModel::lockstep;
+  launches_ = 0;
+  next_first_block_ = 0;
+  slots_.clear();
+  segments_.assign(1, {});
+  ticks_.assign(1, {});
+  answers_.assign(kAnswers, {});
+}
+
+void ThreadOrder::begin_launch(const Sync& sync) {
+  launch_ = launches_++;
+  first_block_ = next_first_block_;
+  next_first_block_ += static_cast<std::uint32_t>(sync.grid.count());
+  threads_ = static_cast<std::uint32_t>(sync.block.count());
+  warps_ = (threads_ + kWarpLanes - 1) / kWarpLanes;
+  unordered_launches_.assign(sync.unordered_launches.begin(), sync.unordered_launches.end());
+  slots_.clear();
+}
+
+bool ThreadOrder::is_ordered_launch(std::uint32_t launch) const {
+  return launch != launch_ &&
+         std::ranges::find(unordered_launches_, launch) == unordered_launches_.end();
+}
+
+void ThreadOrder::begin_block(const WarpPlace& place) {
+  if (place.slot >= slots_.size()) slots_.resize(place.slot + 1);
+  Slot& slot = slots_[place.slot];
+  slot.warps.assign(warps_, {});
+  slot.phase = place.phase;
+  slot.first_segment = segments();
+  slot.alike = true;
+  slot.common = {};
+}
+
+// All that anyone of the block knows, everyone does from now on.
+void ThreadOrder::complete_barrier(const WarpPlace& place) {
+  Slot& slot = slots_[place.slot];
+  slot.phase = place.phase;
+  if (!slot.alike) {
+    for (const Warp& warp : slot.warps) {
+      for (const Lane& lane : warp.lanes) slot.common.join(lane.knows);
+    }
+    // What was known of single threads of this block is less than what its phase says.
+    const std::uint32_t block = block_key(place);
+    if (!slot.common.of_block(block).threads.empty()) slot.common.learn(block, slot.phase, {});
+    slot.alike = true;
+    for (Warp& warp : slot.warps) {
+      for (Lane& lane : warp.lanes) lane.knows = slot.common;
+    }
+  }
+  for (Warp& warp : slot.warps) warp.segment = {};
+}
+
+void ThreadOrder::changed(const WarpPlace& place) {
+  slots_[place.slot].warps[place.warp].segment = {};
+}
+
+ThreadOrder::Moment ThreadOrder::release(const WarpPlace& place, unsigned lane) {
+  Lane& self = lane_at(place, lane);
+  changed(place);
+  ++self.tick;
+  return {self.knows, slots_[place.slot].phase, self.tick, true};
+}
+
+Clock ThreadOrder::clock_of(const Moment& moment, const WarpPlace& place, unsigned lane) const {
+  Clock clock = moment.knows;
+  const ThreadTime own{thread_at(place, lane), moment.ticks, moment.phase};
+  clock.learn(block_key(place), moment.phase, {&own, 1});
+  return clock;
+}
+
+void ThreadOrder::learn(const WarpPlace& place, unsigned lane, const Clock& clock) {
+  Clock& knows = lane_at(place, lane).knows;
+  Clock joined = knows;
+  joined.join(clock);
+  if (joined.is_same(knows)) return;
+  knows = std::move(joined);
+  slots_[place.slot].alike = false;
+  changed(place);
+}
+
+// PTX ISA 8.8: a fence ends the acquire patterns that the strong reads before it have begun, and
+// begins release patterns with the strong writes after it.
+void ThreadOrder::fence(const Fence& fence) {
+  const Reach reach = reach_of(fence.scope);
+  for_each_bit(lockstep_ ? 1u : fence.mask, [&](unsigned lane) {
+    Lane& self = lane_at(fence.place, lane);
+    if (acquires(fence.order) && !self.observed.is_empty()) {
+      learn(fence.place, lane, self.observed.at(reach));
+      if (reach == Reach::grid) self.observed = {};
+    }
+    if (!releases(fence.order)) return;
+    const Moment moment = release(fence.place, lane);
+    self.fence[static_cast<std::size_t>(Reach::block)] = moment;
+    if (reach == Reach::grid) self.fence[static_cast<std::size_t>(Reach::grid)] = moment;
+  });
+}
+
+void ThreadOrder::meet(const Meeting& meeting) {
+  WarpPlace place = meeting.place;
+  Clock common;
+  std::vector<ThreadTime> times;
+  for (const Party& party : meeting.arrived) {
+    place.warp = party.warp;
+    for_each_bit(lockstep_ ? 1u : party.lanes, [&](unsigned lane) {
+      common.join(lane_at(place, lane).knows);
+      const Moment moment = release(place, lane);
+      times.push_back({thread_at(place, lane), moment.ticks, moment.phase});
+    });
+  }
+  std::ranges::sort(times, {}, &ThreadTime::thread);
+  common.learn(block_key(place), slots_[place.slot].phase, times);
+  for (const Party& party : meeting.released) {
+    place.warp = party.warp;
+    for_each_bit(lockstep_ ? 1u : party.lanes, [&](unsigned lane) { learn(place, lane, common); });
+  }
+}
+
+void ThreadOrder::commit_copies(const CopyCommit& commit) {
+  for_each_bit(lockstep_ ? 1u : commit.mask,
+               [&](unsigned lane) { ++lane_at(commit.place, lane).groups; });
+  changed(commit.place);
+}
+
+void ThreadOrder::wait_for_copies(const CopyWait& wait) {
+  for_each_bit(lockstep_ ? 1u : wait.mask, [&](unsigned lane) {
+    const std::uint32_t groups = lane_at(wait.place, lane).groups;
+    if (groups <= wait.groups_left) return;
+    const ThreadTime copies{kCopier + thread_at(wait.place, lane), groups - wait.groups_left,
+                            kAnyPhase};
+    Clock clock;
+    clock.learn(block_key(wait.place), 0, {&copies, 1});
+    learn(wait.place, lane, clock);
+  });
+}
+
+ThreadOrder::SegmentId ThreadOrder::segment_of(const WarpPlace& place, bool asynchronous) {
+  Slot& slot = slots_[place.slot];
+  Warp& warp = slot.warps[place.warp];
+  SegmentId& id = warp.segment[asynchronous ? 1 : 0];
+  if (id != 0) return id;
+  Segment segment;
+  segment.block = block_key(place);
+  segment.phase = slot.phase;
+  segment.launch = launch_;
+  segment.warp = static_cast<std::uint16_t>(place.warp);
+  segment.asynchronous = asynchronous;
+  Ticks ticks;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    const Lane& self = warp.lanes[actor_of(lane)];
+    ticks[lane] = asynchronous ? self.groups : self.tick;
+  }
+  if (ticks != Ticks{}) {
+    segment.ticks = static_cast<std::uint32_t>(ticks_.size());
+    ticks_.push_back(ticks);
+  }
+  id = segments();
+  segments_.push_back(segment);
+  return id;
+}
+
+// The lanes of a segment whose part in it is known.
+std::uint32_t ThreadOrder::known_lanes(const Clock::Knowledge& known,
+                                       const Segment& segment) const {
+  if (!segment.asynchronous && segment.phase < known.phases) return ~0u;
+  if (known.threads.empty()) return 0;
+  const std::uint32_t first = segment.warp * kWarpLanes + (segment.asynchronous ? kCopier : 0);
+  const Ticks& ticks = ticks_[segment.ticks];
+  if (lockstep_) return known.ticks_of(first) > ticks[0] ? ~0u : 0;
+  std::uint32_t lanes = 0;
+  const auto begin = std::ranges::lower_bound(known.threads, first, {}, &ThreadTime::thread);
+  for (auto at = begin; at != known.threads.end() && at->thread < first + kWarpLanes; ++at) {
+    if (at->ticks > ticks[at->thread - first]) lanes |= 1u << (at->thread - first);
+  }
+  return lanes;
+}
+
+ThreadOrder::Before ThreadOrder::answer(SegmentId earlier, const WarpPlace& place) const {
+  const Segment& segment = segments_[earlier];
+  if (is_ordered_launch(segment.launch)) return Before::all_lanes;
+  const Slot& slot = slots_[place.slot];
+  const bool one_block = segment.block == block_key(place);
+  const bool one_warp = one_block && segment.warp == place.warp && !segment.asynchronous;
+  if (one_block && !segment.asynchronous && segment.phase < slot.phase) return Before::all_lanes;
+  if (one_warp && lockstep_) return Before::all_lanes;
+  std::uint32_t known_to_all = ~0u, known_to_some = one_warp ? ~0u : 0;
+  const Clock* last = nullptr;
+  for (const Lane& lane : slot.warps[place.warp].lanes) {
+    if (last != nullptr && last->is_same(lane.knows)) continue;
+    last = &lane.knows;
+    const std::uint32_t known = known_lanes(lane.knows.of_block(segment.block), segment);
+    known_to_all &= known;
+    known_to_some |= known;
+    if (lockstep_) break;
+  }
+  if (known_to_all == ~0u) return Before::all_lanes;
+  return known_to_some == 0 ? Before::no_lane : Before::some_lanes;
+}
+
+ThreadOrder::Before ThreadOrder::before(SegmentId earlier, SegmentId now, const WarpPlace& place) {
+  Answer& known = answers_[(earlier * 0x9e3779b1u + now) % kAnswers];
+  if (known.earlier != earlier || known.now != now) {
+    known = {earlier, now, answer(earlier, place)};
+  }
+  return known.before;
+}
+
+bool ThreadOrder::knows(const Clock& clock, SegmentId earlier, unsigned earlier_lane) const {
+  const Segment& segment = segments_[earlier];
+  return (known_lanes(clock.of_block(segment.block), segment) >> earlier_lane & 1) != 0;
+}
+
+bool ThreadOrder::before(SegmentId earlier, unsigned earlier_lane, const WarpPlace& place,
+                         unsigned lane) {
+  const Segment& segment = segments_[earlier];
+  if (is_ordered_launch(segment.launch)) return true;
+  if (segment.block == block_key(place) && !segment.asynchronous) {
+    if (segment.phase < slots_[place.slot].phase) return true;
+    if (segment.warp == place.warp && actor_of(earlier_lane) == actor_of(lane)) return true;
+  }
+  return knows(lane_at(place, lane).knows, earlier, earlier_lane);
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,172 @@
+// Causality order of the threads of a trial: who knows what of whom, and when (PTX ISA 8.9.5).
+//
+// The time of a thread has two hands: the phase of its block (whole-block barriers so far) and its
+// own tick, which advances whenever it releases something.  What a thread did is known to another
+// one when that has learned of a later phase of its block or of a later tick of the thread; within
+// a block, of earlier phases everybody knows all.  Threads learn by joining clocks: of those they
+// meet at a barrier, and of the releases that they acquire (sync_variables.hpp).
+//
+// Accesses are remembered by their *segment*: a stretch of one warp's execution in which none of
+// its lanes released or learned anything.  Whether one segment comes before another is then one
+// question for 32 lanes, and mostly answered by a small table of answers.
+//
+// Asynchronous copies belong to no thread's program order (PTX ISA 8.9.1.1).  Those of a thread
+// count as a thread of their own, its copier, whose ticks are the copy groups.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "vgpu/check/vector_clock.hpp"
+#include "vgpu/machine/access.hpp"
+#include "vgpu/schedule/schedule.hpp"
+
+namespace warpcheck::vgpu {
+
+// How far a strong operation reaches (PTX ISA 8.5): its block, or everybody.  A cluster is one
+// block here, and there is one device.
+enum class Reach : std::uint8_t { block, grid };
+
+constexpr Reach reach_of(ptx::Scope scope) {
+  return scope == ptx::Scope::cta || scope == ptx::Scope::cluster ? Reach::block : Reach::grid;
+}
+
+// What an acquire at either reach would learn.
+struct Offer {
+  Clock block, grid;  // grid knows all that block does
+  void join(const Offer& other) {
+    block.join(other.block);
+    grid.join(other.grid);
+  }
+  [[nodiscard]] const Clock& at(Reach reach) const { return reach == Reach::block ? block : grid; }
+  [[nodiscard]] bool is_empty() const { return grid.is_empty(); }
+};
+
+class ThreadOrder {
+ public:
+  using SegmentId = std::uint32_t;  // 0: none
+  static constexpr SegmentId kSegmentsMax = 1u << 27;
+
+  // All that a thread had done and known when it released.
+  struct Moment {
+    Clock knows;
+    std::uint32_t phase = 0, ticks = 0;
+    bool is_set = false;
+  };
+  struct Lane {
+    Clock knows;
+    std::uint32_t tick = 0;
+    std::uint32_t groups = 0;     // of asynchronous copies, closed
+    std::array<Moment, 2> fence;  // by Reach: the latest release fence that reaches so far
+    Offer observed;               // by strong reads, and not acquired yet
+  };
+  struct Segment {
+    std::uint32_t block = 0;  // key
+    std::uint32_t phase = 0;
+    std::uint32_t launch = 0;  // in the trial
+    std::uint32_t ticks = 0;   // index into the rows of ticks
+    std::uint16_t warp = 0;
+    bool asynchronous = false;
+  };
+  enum class Before : std::uint8_t { no_lane, some_lanes, all_lanes };
+
+  void reset(WarpModel model);
+  // Launches count from 0 in a trial.
+  void begin_launch(const Sync& sync);
+  void begin_block(const WarpPlace& place);
+  void complete_barrier(const WarpPlace& place);
+
+  void fence(const Fence& fence);
+  void meet(const Meeting& meeting);
+  void commit_copies(const CopyCommit& commit);
+  void wait_for_copies(const CopyWait& wait);
+
+  // The thread that counts for a lane: with lockstep warps, one for all.
+  [[nodiscard]] unsigned actor_of(unsigned lane) const { return lockstep_ ? 0 : lane; }
+  [[nodiscard]] Lane& lane_at(const WarpPlace& place, unsigned lane) {
+    return slots_[place.slot].warps[place.warp].lanes[actor_of(lane)];
+  }
+  [[nodiscard]] const Lane& lane_at(const WarpPlace& place, unsigned lane) const {
+    return slots_[place.slot].warps[place.warp].lanes[actor_of(lane)];
+  }
+  [[nodiscard]] std::uint32_t thread_at(const WarpPlace& place, unsigned lane) const {
+    return place.warp * kWarpLanes + actor_of(lane);
+  }
+  // Blocks have other keys in every launch.
+  [[nodiscard]] std::uint32_t block_key(const WarpPlace& place) const {
+    return first_block_ + place.block;
+  }
+  [[nodiscard]] std::uint32_t first_segment_of_slot(const WarpPlace& place) const {
+    return slots_[place.slot].first_segment;
+  }
+
+  // Everything that the lane did until now comes before what acquires the moment.
+  Moment release(const WarpPlace& place, unsigned lane);
+  [[nodiscard]] Clock clock_of(const Moment& moment, const WarpPlace& place, unsigned lane) const;
+  void learn(const WarpPlace& place, unsigned lane, const Clock& clock);
+
+  // The present segment of a warp, or of its lanes' copiers.
+  SegmentId segment_of(const WarpPlace& place, bool asynchronous);
+  [[nodiscard]] const Segment& segment(SegmentId id) const { return segments_[id]; }
+  // Whether what the lanes of `earlier` did comes before what the lanes of `place` do now.
+  //   now: their segment
+  Before before(SegmentId earlier, SegmentId now, const WarpPlace& place);
+  [[nodiscard]] bool before(SegmentId earlier, unsigned earlier_lane, const WarpPlace& place,
+                            unsigned lane);
+  // Whether `clock` knows what a lane did in a segment.
+  [[nodiscard]] bool knows(const Clock& clock, SegmentId earlier, unsigned earlier_lane) const;
+
+  [[nodiscard]] std::uint32_t launch() const { return launch_; }
+  [[nodiscard]] bool is_ordered_launch(std::uint32_t launch) const;
+  [[nodiscard]] std::uint32_t segments() const {
+    return static_cast<std::uint32_t>(segments_.size());
+  }
+  [[nodiscard]] std::uint32_t first_block_of_launch() const { return first_block_; }
+  // For reports: every lane of a block.
+  template <typename Visit>
+  void for_each_lane(const WarpPlace& place, Visit visit) const {
+    for (const Warp& warp : slots_[place.slot].warps) {
+      for (const Lane& lane : warp.lanes) visit(lane);
+    }
+  }
+
+ private:
+  using Ticks = std::array<std::uint32_t, kWarpLanes>;
+  struct Warp {
+    std::array<Lane, kWarpLanes> lanes;
+    std::array<SegmentId, 2> segment{};  // of the lanes, of their copiers; 0: a new one is due
+  };
+  struct Slot {
+    std::vector<Warp> warps;
+    std::uint32_t phase = 0;
+    SegmentId first_segment = 0;
+    bool alike = false;  // all lanes know `common`
+    Clock common;
+  };
+  struct Answer {
+    SegmentId earlier = 0, now = 0;
+    Before before = Before::no_lane;
+  };
+  static constexpr std::uint32_t kCopier = 1u << 16;  // + thread: its copier
+  static constexpr std::size_t kAnswers = 1u << 12;
+
+  [[nodiscard]] Before answer(SegmentId earlier, const WarpPlace& place) const;
+  [[nodiscard]] std::uint32_t known_lanes(const Clock::Knowledge& known,
+                                          const Segment& segment) const;
+  void changed(const WarpPlace& place);
+
+  bool lockstep_ = false;
+  std::uint32_t threads_ = 0, warps_ = 0;
+  std::uint32_t launch_ = 0, launches_ = 0;
+  std::uint32_t first_block_ = 0, next_first_block_ = 0;
+  std::vector<std::uint32_t> unordered_launches_;
+  std::vector<Slot> slots_;
+  std::vector<Segment> segments_;
+  std::vector<Ticks> ticks_;
+  std::vector<Answer> answers_;
+};
+
+}  // namespace warpcheck::vgpu
