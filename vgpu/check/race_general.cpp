@@ -192,7 +192,7 @@ bool GeneralRaceChecker::all_before(Row& row, ThreadOrder::SegmentId earlier) {
 // the last ticket may reset the counter.
 bool GeneralRaceChecker::is_observed(Row& row, const CellList& list, const CellEntry& write,
                                      unsigned write_lane, unsigned lane) {
-  if (write.place.chain == 0) return false;
+  if (write.place.chain == 0 || !AccessClass::of_index(write.access_class).write) return false;
   const std::uint32_t position = write.position_of(write_lane);
   for (const CellEntry& reader : list.entries) {
     if (!reader.observes || reader.place.chain != write.place.chain) continue;

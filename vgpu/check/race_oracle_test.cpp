@@ -87,7 +87,7 @@ class RandomTrace {
   void run() {
     // A trace has its own mixture, so that rare combinations meet.
     narrow_allowed_ = chance(30);
-    strong_percent_ = chance(50) ? 0 : below(60);
+    strong_percent_ = chance(50) || program_.synchronizes_threads ? 0 : below(60);
     write_percent_ = 5 + below(50);
     barrier_percent_ = below(20);
     first_offset_max_ = chance(50) ? 16 : 512;
@@ -259,7 +259,7 @@ TEST_P(RaceOracleTest, ReportsExactlyWhatTheDefinitionCallsARace) {
 }
 
 // Programs that can do more than wait at barriers are checked by other means, which must agree
-// where barriers are all there is.
+// where barriers are all there is.  (Strong accesses: race_general_oracle_test.cpp.)
 TEST(GeneralRaceOracleTest, TheGeneralCheckerReportsTheSame) {
   for (const WarpModel model : {WarpModel::independent, WarpModel::lockstep}) {
     Bench used("baseline");
