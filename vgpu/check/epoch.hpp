@@ -33,6 +33,9 @@ inline constexpr std::uint64_t kKinBlock = kThreadsMax;  // only other blocks co
 constexpr std::uint32_t block_of(Epoch epoch) {
   return static_cast<std::uint32_t>(epoch / kBlockUnit % kBlocksMax);
 }
+constexpr std::uint32_t launch_of(Epoch epoch) {
+  return static_cast<std::uint32_t>(epoch / kLaunchUnit);
+}
 constexpr std::uint32_t thread_of(Epoch epoch) {
   return static_cast<std::uint32_t>(epoch % kPhaseUnit);
 }

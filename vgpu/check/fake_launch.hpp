@@ -58,12 +58,14 @@ class FakeLaunch {
   FakeLaunch(Program& program, std::vector<Observer*> observers)
       : program_(program), observers_(std::move(observers)) {}
 
-  void start(Dim3 grid, Dim3 block) {
+  //   unordered: earlier launches that nothing orders before this one
+  void start(Dim3 grid, Dim3 block, std::span<const std::uint32_t> unordered = {}) {
     Sync sync;
     sync.kind = Sync::Kind::kernel_start;
     sync.program = &program_;
     sync.grid = grid;
     sync.block = block;
+    sync.unordered_launches = unordered;
     phases_.assign(grid.count(), 0);
     slots_.assign(grid.count(), 0);
     notify(sync);

@@ -75,6 +75,9 @@ RaceChecker::~RaceChecker() = default;
 void RaceChecker::reset(WarpModel model) {
   general_->reset(model);
   is_general_ = has_streams_ = false;
+  trial_launches_ = 0;
+  first_recorded_ = launch_ + 1;
+  recorded_.clear();
   kin_ = model == WarpModel::lockstep ? kKinWarp : kKinThread;
   std::size_t kept = 0;
   for (const Shadow& shadow : shadows_) kept += shadow.host_bytes();
@@ -83,9 +86,10 @@ void RaceChecker::reset(WarpModel model) {
 
 void RaceChecker::on_sync(const Sync& sync) {
   if (sync.kind == Sync::Kind::kernel_start) {
-    has_streams_ |= !sync.unordered_launches.empty();
+    if (!sync.unordered_launches.empty()) begin_streams();
     is_general_ = has_streams_ || sync.program->synchronizes_threads;
     general_->on_sync(sync);  // counts every launch
+    ++trial_launches_;
   } else if (is_general_) {
     general_->on_sync(sync);
   }
@@ -118,11 +122,38 @@ void RaceChecker::begin_launch(const Sync& sync) {
   if (++launch_ == kLaunchesMax) {
     for (Shadow& shadow : shadows_) shadow.clear();
     launch_ = 1;
+    first_recorded_ = 1;
+    recorded_.clear();
   }
+  recorded_.push_back(trial_launches_ - 1);
   ++launches_;
   single_block_ = sync.grid.count() == 1;
   global_period_ = ++periods_;
   slots_.clear();
+}
+
+// From now on, launches of the trial need not be ordered.  What the earlier ones have left in the
+// shadows is all of it that can matter: they were ordered, so each record stands for those that
+// it has displaced.
+void RaceChecker::begin_streams() {
+  if (has_streams_) return;
+  has_streams_ = true;
+  for (std::uint32_t id = 0; id < shadows_.size(); ++id) {
+    shadows_[id].for_each_record([&](unsigned access_class, std::uint32_t offset,
+                                     std::uint32_t bytes, Epoch epoch, std::uint32_t pc) {
+      const std::uint32_t launch = launch_of(epoch) - first_recorded_;
+      if (launch >= recorded_.size()) return;
+      general_->recall({.allocation = id,
+                        .allocation_bytes = shadows_[id].capacity(),
+                        .offset = offset,
+                        .bytes = bytes,
+                        .access_class = access_class,
+                        .launch = recorded_[launch],
+                        .block = block_of(epoch),
+                        .thread = thread_of(epoch),
+                        .pc = pc});
+    });
+  }
 }
 
 // The block of a slot begins a phase.
@@ -228,8 +259,15 @@ void RaceChecker::on_copy_commit(const CopyCommit& commit) {
 void RaceChecker::on_copy_wait(const CopyWait& wait) {
   if (is_general_) general_->on_copy_wait(wait);
 }
-void RaceChecker::on_host_access(const HostAccess& access) { general_->on_host_access(access); }
-void RaceChecker::on_device_copy(const DeviceCopy& copy) { general_->on_device_copy(copy); }
+void RaceChecker::on_host_access(const HostAccess& access) {
+  if (!access.unordered_launches.empty()) begin_streams();
+  general_->on_host_access(access);
+}
+void RaceChecker::on_device_copy(const DeviceCopy& copy) {
+  if (!copy.unordered_launches.empty()) begin_streams();
+  general_->on_device_copy(copy);
+}
+void RaceChecker::on_allocate(const Allocation& allocation) { general_->on_allocate(allocation); }
 
 void RaceChecker::on_heap_free(const HeapFree& event) {
   Access access;

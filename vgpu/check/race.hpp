@@ -44,6 +44,7 @@ class RaceChecker final : public Checker {
   // Of interest only where the host did not wait for every kernel.
   void on_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
+  void on_allocate(const Allocation& allocation) override;
   // Freeing conflicts with every access, as a write of all the bytes would.
   void on_heap_free(const HeapFree& event) override;
   void on_free(const Allocation& allocation) override;
@@ -68,6 +69,7 @@ class RaceChecker final : public Checker {
   Shadow& shadow_of(const Access& access);
   [[nodiscard]] Epoch epoch_of(const Access& access) const;
   void begin_launch(const Sync& sync);
+  void begin_streams();
   void begin_phase(const Sync& sync, std::uint32_t in_slot);
   void check_lane_by_lane(const Access& access, unsigned access_class, RaceRow& row,
                           Shadow& shadow);
@@ -79,6 +81,9 @@ class RaceChecker final : public Checker {
   std::unique_ptr<GeneralRaceChecker> general_;
   bool is_general_ = false;   // the present launch is checked by general_
   bool has_streams_ = false;  // launches of the trial are unordered
+  std::uint32_t trial_launches_ = 0;
+  std::uint32_t first_recorded_ = 1;     // launch, as in an epoch, of recorded_[0]
+  std::vector<std::uint32_t> recorded_;  // launches of the trial that the shadows have seen
   const RaceRowFunctions* functions_;
   std::uint64_t kin_ = kKinThread;
   std::uint32_t launch_ = 0;    // as in an epoch

@@ -284,6 +284,24 @@ void GeneralRaceChecker::record_weak_read(Row& row, unsigned lane, Cell& cell) {
   lists_.add(cell, {.segment = row.now, .lanes = 1u << lane, .pc = row.access->pc}, order_);
 }
 
+void GeneralRaceChecker::recall(const Recalled& recalled) {
+  if (recalled.allocation >= memories_.size()) memories_.resize(recalled.allocation + 1);
+  CellMemory& memory = memories_[recalled.allocation];
+  memory.fit(recalled.allocation_bytes);
+  if (recalled.bytes < 4 && !memory.is_bytes()) memory.split_to_bytes(lists_);
+  CellEntry entry;
+  entry.segment =
+      order_.past_segment(recalled.launch, launches_[recalled.launch].first_block + recalled.block,
+                          recalled.thread / kWarpLanes);
+  entry.lanes = 1u << recalled.thread % kWarpLanes;
+  entry.pc = recalled.pc;
+  entry.access_class = static_cast<std::uint8_t>(recalled.access_class);
+  const std::uint32_t end = (recalled.offset + recalled.bytes - 1) >> memory.shift();
+  for (std::uint32_t at = recalled.offset >> memory.shift(); at <= end; ++at) {
+    lists_.add(memory.cells()[at], entry, order_);
+  }
+}
+
 void GeneralRaceChecker::on_heap_free(const HeapFree& event) {
   Access access;
   access.allocation = event.allocation;

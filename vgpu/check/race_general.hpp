@@ -34,10 +34,20 @@ class GeneralRaceChecker final : public Checker {
   void on_barrier_object(const BarrierObject& event) override;
   void on_copy_commit(const CopyCommit& commit) override { order_.commit_copies(commit); }
   void on_copy_wait(const CopyWait& wait) override { order_.wait_for_copies(wait); }
+  void on_allocate(const Allocation& allocation) override { on_free(allocation); }
   void on_heap_free(const HeapFree& event) override;
   void on_free(const Allocation& allocation) override;
   void on_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
+
+  // An access that somebody else has recorded, of an earlier launch of the trial.
+  struct Recalled {
+    std::uint32_t allocation = 0, allocation_bytes = 0;
+    std::uint32_t offset = 0, bytes = 0;
+    unsigned access_class = 0;
+    std::uint32_t launch = 0, block = 0, thread = 0, pc = 0;
+  };
+  void recall(const Recalled& recalled);
 
  private:
   // The row that is checked.

@@ -63,8 +63,28 @@ class Shadow {
     return plans_[access_class];
   }
 
+  // Calls visit(class, first byte, bytes, epoch, pc) for what the cells still hold, of any period.
+  template <typename Visit>
+  void for_each_record(Visit visit) const {
+    for (const Granularity granularity : {kWord, kByte}) {
+      if (classes_[granularity] == nullptr) continue;
+      const std::uint32_t width = granularity == kByte ? 1 : 4;
+      for (unsigned access_class = 0; access_class < kAccessClasses; ++access_class) {
+        const Pair& pair = (*classes_[granularity])[access_class];
+        for (const Cells* cells : {&pair.last, &pair.other}) {
+          if (cells->memory == nullptr) continue;
+          for (std::uint32_t cell = 0; cell * width < capacity_; ++cell) {
+            const Epoch epoch = cells->at.epoch[cell];
+            if (epoch != 0) visit(access_class, cell * width, width, epoch, cells->at.pc[cell]);
+          }
+        }
+      }
+    }
+  }
   // Empties every cell.
   void clear();
+  // Bytes that there are cells for.
+  [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
   // Gives the host memory back.
   void release();
   [[nodiscard]] std::size_t host_bytes() const { return host_bytes_; }

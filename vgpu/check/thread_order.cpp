@@ -24,6 +24,7 @@ void ThreadOrder::reset(WarpModel model) {
   segments_.assign(1, {});
   ticks_.assign(1, {});
   answers_.assign(kAnswers, {});
+  past_.clear();
 }
 
 void ThreadOrder::begin_launch(const Sync& sync) {
@@ -173,6 +174,19 @@ ThreadOrder::SegmentId ThreadOrder::segment_of(const WarpPlace& place, bool asyn
     segment.ticks = static_cast<std::uint32_t>(ticks_.size());
     ticks_.push_back(ticks);
   }
+  id = segments();
+  segments_.push_back(segment);
+  return id;
+}
+
+ThreadOrder::SegmentId ThreadOrder::past_segment(std::uint32_t launch, std::uint32_t block,
+                                                 std::uint32_t warp) {
+  SegmentId& id = past_[{launch, block, warp}];
+  if (id != 0) return id;
+  Segment segment;
+  segment.block = block;
+  segment.launch = launch;
+  segment.warp = static_cast<std::uint16_t>(warp);
   id = segments();
   segments_.push_back(segment);
   return id;

@@ -16,8 +16,8 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "vgpu/check/vector_clock.hpp"
@@ -110,6 +110,8 @@ class ThreadOrder {
 
   // The present segment of a warp, or of its lanes' copiers.
   SegmentId segment_of(const WarpPlace& place, bool asynchronous);
+  // One for what a warp did in an earlier launch.
+  SegmentId past_segment(std::uint32_t launch, std::uint32_t block, std::uint32_t warp);
   [[nodiscard]] const Segment& segment(SegmentId id) const { return segments_[id]; }
   // Whether what the lanes of `earlier` did comes before what the lanes of `place` do now.
   //   now: their segment
@@ -167,6 +169,7 @@ class ThreadOrder {
   std::vector<Segment> segments_;
   std::vector<Ticks> ticks_;
   std::vector<Answer> answers_;
+  std::map<std::array<std::uint32_t, 3>, SegmentId> past_;  // by launch, block, warp
 };
 
 }  // namespace warpcheck::vgpu

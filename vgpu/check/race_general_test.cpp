@@ -1,0 +1,380 @@
+#include "vgpu/check/race_general.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "vgpu/check/fake_launch.hpp"
+#include "vgpu/check/race.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using ptx::Order;
+using ptx::Scope;
+
+constexpr auto kRead = AccessKind::read;
+constexpr auto kWrite = AccessKind::write;
+constexpr auto kAtomic = AccessKind::atomic;
+
+class GeneralRaceTest : public testing::Test {
+ protected:
+  explicit GeneralRaceTest(WarpModel model = WarpModel::independent) {
+    checker.reset(model);
+    program.synchronizes_threads = true;
+  }
+
+  void start(std::uint32_t blocks, std::uint32_t threads) {
+    launch.start({blocks, 1, 1}, {threads, 1, 1});
+    start_blocks(blocks);
+  }
+  void start_blocks(std::uint32_t blocks) {
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+      launch.start_block(block, block, block == 0 ? &shared : nullptr);
+    }
+  }
+  // Thread 0 of a block does something strong to a word of global memory.
+  void strong(AccessKind kind, std::uint32_t block, std::uint32_t pc, std::uint32_t element,
+              Order order = Order::relaxed, Scope scope = Scope::gpu) {
+    Access row = launch.access(kind, global, block, 0, pc);
+    row.mask = 1;
+    row.offset.fill(4 * element);
+    row.order = order;
+    row.scope = scope;
+    launch.emit(row);
+  }
+  void fence(std::uint32_t block, Scope scope = Scope::gpu, Order order = Order::sc) {
+    Fence event;
+    event.program = &program;
+    event.place = launch.place(block, 0);
+    event.mask = 1;
+    event.order = order;
+    event.scope = scope;
+    checker.on_fence(event);
+  }
+  // bar.warp.sync
+  void sync_warp(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) {
+    const std::array party{Party{warp, lanes}};
+    checker.on_meeting({&program, launch.place(block, 0), party, party});
+  }
+
+  // "write 105 / read 106: message"
+  std::vector<std::string> summary() {
+    std::vector<std::string> lines;
+    for (const Finding& f : reporter.findings()) {
+      lines.push_back(f.accesses[0].role + " " + std::to_string(f.accesses[0].line) + " / " +
+                      f.accesses[1].role + " " + std::to_string(f.accesses[1].line) +
+                      (f.severity == Severity::note ? " note" : "") + ": " + f.message);
+    }
+    return lines;
+  }
+  using Lines = std::vector<std::string>;
+
+  Program program = fake_program();
+  Reporter reporter;
+  RaceChecker checker{reporter, race_row_functions("baseline")};
+  FakeLaunch launch{program, {&reporter, &checker}};
+  FakeMemory shared{0, ptx::Space::shared, 4096, "s"};
+  FakeMemory global{1, ptx::Space::global, 4096, "g"};
+};
+
+class LockstepGeneralRaceTest : public GeneralRaceTest {
+ protected:
+  LockstepGeneralRaceTest() : GeneralRaceTest(WarpModel::lockstep) {}
+};
+
+// Block 0 writes g[0] and sets g[1]; block 1 sees g[1] and reads g[0].
+TEST_F(GeneralRaceTest, FencesOnBothSidesPassAMessage) {
+  start(2, 32);
+  launch.one(kWrite, global, 0, 0, 1, 0);
+  fence(0);
+  strong(kWrite, 0, 2, 1);
+  strong(kRead, 1, 3, 1);
+  fence(1);
+  launch.one(kRead, global, 1, 0, 4, 0);
+  EXPECT_EQ(summary(), Lines{});
+}
+
+TEST_F(GeneralRaceTest, WithoutAReleaseTheMessageIsNotPassed) {
+  start(2, 32);
+  launch.one(kWrite, global, 0, 0, 1, 0);
+  strong(kWrite, 0, 2, 1);
+  strong(kRead, 1, 3, 1);
+  fence(1);
+  launch.one(kRead, global, 1, 0, 4, 0);
+  EXPECT_EQ(summary(),
+            (Lines{"write 101 / read 104: (1)'s thread wrote a flag that was read before (2), but "
+                   "no release (a fence, or a release order) comes between (1) and that write"}));
+}
+
+TEST_F(GeneralRaceTest, WithoutAnAcquireTheMessageIsNotTaken) {
+  start(2, 32);
+  launch.one(kWrite, global, 0, 0, 1, 0);
+  fence(0);
+  strong(kWrite, 0, 2, 1);
+  strong(kRead, 1, 3, 1);
+  launch.one(kRead, global, 1, 0, 4, 0);
+  EXPECT_EQ(summary(), (Lines{"write 101 / read 104: (1) is released and the thread of (2) has "
+                              "read the flag, but no acquire that reaches (1)'s thread follows "
+                              "that read"}));
+}
+
+TEST_F(GeneralRaceTest, AReleaseOfBlockScopeDoesNotReachAnotherBlock) {
+  start(2, 32);
+  launch.one(kWrite, global, 0, 0, 1, 0);
+  fence(0, Scope::cta);
+  strong(kWrite, 0, 2, 1);
+  strong(kRead, 1, 3, 1);
+  fence(1);
+  launch.one(kRead, global, 1, 0, 4, 0);
+  EXPECT_EQ(summary(),
+            (Lines{"write 101 / read 104: (1)'s thread wrote a flag that was read before (2), but "
+                   "released it at block scope, which does not include (2)'s block"}));
+}
+
+TEST_F(GeneralRaceTest, AnAcquireOfBlockScopeDoesNotReachAnotherBlock) {
+  start(2, 32);
+  launch.one(kWrite, global, 0, 0, 1, 0);
+  strong(kWrite, 0, 2, 1, Order::release);
+  strong(kRead, 1, 3, 1);
+  fence(1, Scope::cta);
+  launch.one(kRead, global, 1, 0, 4, 0);
+  ASSERT_EQ(summary().size(), 1u);
+  EXPECT_EQ(reporter.findings()[0].message,
+            "(1) is released and the thread of (2) has read the flag, but no acquire that reaches "
+            "(1)'s thread follows that read");
+}
+
+TEST_F(GeneralRaceTest, OneFenceEndsManyReads) {
+  start(3, 32);
+  launch.one(kWrite, global, 0, 0, 1, 0);
+  strong(kWrite, 0, 2, 1, Order::release);
+  launch.one(kWrite, global, 1, 0, 3, 2);
+  strong(kWrite, 1, 4, 3, Order::release, Scope::sys);
+  strong(kRead, 2, 5, 1);
+  strong(kRead, 2, 6, 3);
+  fence(2, Scope::gpu, Order::acquire);
+  launch.one(kRead, global, 2, 0, 7, 0);
+  launch.one(kRead, global, 2, 0, 8, 2);
+  EXPECT_EQ(summary(), Lines{});
+}
+
+TEST_F(GeneralRaceTest, FencesAloneOrderNothing) {
+  start(2, 32);
+  launch.one(kWrite, global, 0, 0, 1, 0);
+  fence(0);
+  fence(1);
+  launch.one(kRead, global, 1, 0, 2, 0);
+  EXPECT_EQ(summary(), (Lines{"write 101 / read 102: nothing orders blocks of one kernel launch"}));
+}
+
+TEST_F(GeneralRaceTest, AFailedCompareAndSwapReleasesNothing) {
+  start(3, 32);
+  launch.one(kWrite, global, 0, 0, 1, 0);
+  Access row = launch.access(kAtomic, global, 0, 0, 2);
+  row.mask = row.unwritten = 1;
+  row.offset.fill(4);
+  row.order = Order::acq_rel;
+  row.scope = Scope::gpu;
+  launch.emit(row);
+  strong(kAtomic, 1, 3, 1, Order::acq_rel);
+  launch.one(kRead, global, 1, 0, 4, 0);
+  ASSERT_EQ(summary().size(), 1u);
+  EXPECT_EQ(reporter.findings()[0].accesses[0].line, 101u);
+  EXPECT_EQ(reporter.findings()[0].accesses[1].line, 104u);
+}
+
+TEST_F(GeneralRaceTest, AReductionAcquiresNothing) {
+  start(2, 32);
+  program.code[3].opcode = ptx::Opcode::red_;
+  launch.one(kWrite, global, 0, 0, 1, 0);
+  strong(kAtomic, 0, 2, 1, Order::release);
+  strong(kAtomic, 1, 3, 1);
+  fence(1);
+  launch.one(kRead, global, 1, 0, 4, 0);
+  EXPECT_EQ(summary().size(), 1u);
+}
+
+TEST_F(GeneralRaceTest, WhoSawEveryTicketMayResetTheCounter) {
+  start(3, 32);
+  for (std::uint32_t block = 0; block < 3; ++block) strong(kAtomic, block, 1, 0);
+  launch.one(kWrite, global, 2, 0, 2, 0);
+  EXPECT_EQ(summary(), Lines{});
+  launch.one(kWrite, global, 1, 0, 3, 0);  // saw two, and the reset is not ordered with it
+  EXPECT_EQ(summary(),
+            (Lines{"write 102 / write 103: nothing orders blocks of one kernel launch"}));
+}
+
+TEST_F(GeneralRaceTest, WhoMissedATicketMayNotResetTheCounter) {
+  start(3, 32);
+  for (std::uint32_t block = 0; block < 3; ++block) strong(kAtomic, block, 1 + block, 0);
+  launch.one(kWrite, global, 1, 0, 5, 0);
+  EXPECT_EQ(summary(),
+            (Lines{"atomic 103 / write 105: nothing orders blocks of one kernel launch"}));
+}
+
+TEST_F(GeneralRaceTest, AWarpBarrierOrdersItsMembers) {
+  start(1, 64);
+  launch.strided(kWrite, shared, 0, 0, 1);
+  sync_warp(0, 0, 0xffff);
+  launch.strided(kRead, shared, 0, 0, 2, 1, 0x7fff);
+  EXPECT_EQ(summary(), Lines{});
+  launch.strided(kRead, shared, 0, 0, 3, 1, 0x8000);
+  EXPECT_EQ(summary(), (Lines{"write 101 / read 103: lanes of one warp are not ordered without "
+                              "__syncwarp()"}));
+}
+
+TEST_F(LockstepGeneralRaceTest, LanesOfAWarpAreOrderedAndReleaseTogether) {
+  start(2, 32);
+  launch.strided(kWrite, global, 0, 0, 1, 8);
+  launch.strided(kRead, global, 0, 0, 2, 9, 0x7fffffff);
+  strong(kWrite, 0, 3, 1, Order::release);
+  strong(kRead, 1, 4, 1, Order::acquire);
+  launch.strided(kRead, global, 1, 0, 5, 8);
+  EXPECT_EQ(summary(), Lines{});
+}
+
+// bar.arrive by warp 0, bar.sync by warp 1: one way.
+TEST_F(GeneralRaceTest, WhoOnlyArrivesLearnsNothing) {
+  start(1, 64);
+  launch.strided(kWrite, shared, 0, 0, 1);
+  launch.strided(kWrite, shared, 0, 1, 2, 64);
+  const std::array arrived{Party{0, ~0u}, Party{1, ~0u}};
+  const std::array released{Party{1, ~0u}};
+  checker.on_meeting({&program, launch.place(0, 0), arrived, released});
+  launch.strided(kRead, shared, 0, 1, 3);
+  EXPECT_EQ(summary(), Lines{});
+  launch.strided(kRead, shared, 0, 0, 4, 64);
+  EXPECT_EQ(summary(), (Lines{"write 102 / read 104: no barrier orders (1) and (2)"}));
+}
+
+TEST_F(GeneralRaceTest, AnMbarrierOrdersArrivalsBeforeWaits) {
+  start(1, 64);
+  BarrierObject event;
+  event.program = &program;
+  event.allocation = &shared.allocation();
+  event.offset = 1024;
+  event.place = launch.place(0, 0);
+  event.mask = 1;
+  launch.one(kWrite, shared, 0, 0, 1, 0);
+  checker.on_barrier_object(event);
+  launch.one(kWrite, shared, 0, 0, 2, 1);
+  event.kind = BarrierObject::Kind::wait;
+  event.place = launch.place(0, 1);
+  checker.on_barrier_object(event);
+  launch.one(kRead, shared, 0, 32, 3, 0);
+  EXPECT_EQ(summary(), Lines{});
+  launch.one(kRead, shared, 0, 32, 4, 1);
+  EXPECT_EQ(summary(), (Lines{"write 102 / read 104: no barrier orders (1) and (2)"}));
+}
+
+TEST_F(GeneralRaceTest, AnAsynchronousCopyMustBeWaitedFor) {
+  start(1, 64);
+  const auto copy = [&](std::uint32_t pc, std::uint32_t element) {
+    Access row = launch.access(kWrite, shared, 0, 0, pc);
+    row.mask = 1;
+    row.offset.fill(4 * element);
+    row.asynchronous = true;
+    launch.emit(row);
+    checker.on_copy_commit({&program, launch.place(0, 0), pc, 1});
+  };
+  copy(1, 0);
+  copy(2, 1);
+  checker.on_copy_wait({&program, launch.place(0, 0), 3, 1, 1});  // all but the latest
+  launch.one(kRead, shared, 0, 0, 4, 0);
+  EXPECT_EQ(summary(), Lines{});
+  launch.one(kRead, shared, 0, 0, 5, 1);
+  EXPECT_EQ(summary(), (Lines{"write 102 / read 105: the asynchronous copy (1) has not been "
+                              "waited for before (2)"}));
+  launch.barrier(0);
+  launch.one(kRead, shared, 0, 40, 6, 0);  // waited for, and passed on by the barrier
+  EXPECT_EQ(summary().size(), 1u);
+  launch.one(kRead, shared, 0, 40, 7, 1);
+  ASSERT_EQ(summary().size(), 2u);
+  EXPECT_EQ(summary()[1],
+            "write 102 / read 107: the asynchronous copy (1) was not waited for and passed on by "
+            "its own thread before (2)");
+}
+
+TEST_F(GeneralRaceTest, AChainOfThousandsOfBlocksHandsItsKnowledgeOn) {
+  constexpr std::uint32_t kBlocks = 4096;
+  launch.start({kBlocks, 1, 1}, {32, 1, 1});
+  FakeMemory large{2, ptx::Space::global, kBlocks * 8, "l"};
+  for (std::uint32_t block = 0; block < kBlocks; ++block) {
+    launch.start_block(block, block % 32);
+    const auto flag = [&](AccessKind kind, std::uint32_t of, Order order) {
+      Access row = launch.access(kind, large, block, 0, kind == kRead ? 1 : 2);
+      row.mask = 1;
+      row.offset.fill(4 * of);
+      row.order = order;
+      row.scope = Scope::gpu;
+      launch.emit(row);
+    };
+    if (block > 0) flag(kRead, block - 1, Order::acquire);
+    launch.one(kWrite, large, block, 0, 3, kBlocks + block);
+    flag(kWrite, block, Order::release);
+  }
+  for (std::uint32_t block = 0; block < kBlocks; ++block) {
+    launch.one(kRead, large, kBlocks - 1, 0, 4, kBlocks + block);
+  }
+  EXPECT_EQ(summary(), Lines{});
+  launch.one(kRead, large, kBlocks - 2, 0, 5, 2 * kBlocks - 1);  // the one after it
+  EXPECT_EQ(summary(), (Lines{"write 103 / read 105: nothing orders blocks of one kernel launch"}));
+}
+
+// Whatever checked the earlier launches.
+TEST_F(GeneralRaceTest, UnorderedLaunchesRace) {
+  for (const bool general : {false, true}) {
+    checker.reset(WarpModel::independent);
+    reporter.reset();
+    program.synchronizes_threads = general;
+    start(2, 32);
+    launch.one(kWrite, global, 1, 7, 1, 0);
+    launch.one(kRead, global, 0, 3, 2, 1);
+    launch.one(kWrite, global, 1, 7, 8, 5);
+    start(2, 32);  // ordered after it
+    launch.one(kRead, global, 0, 0, 3, 0);
+    const std::array<std::uint32_t, 1> second{1};
+    launch.start({2, 1, 1}, {32, 1, 1}, second);
+    start_blocks(2);
+    launch.one(kRead, global, 0, 0, 4, 0);
+    launch.one(kWrite, global, 0, 0, 5, 1);
+    EXPECT_EQ(summary(), Lines{}) << general;
+    launch.one(kWrite, global, 0, 0, 6, 0);
+    ASSERT_EQ(summary(), (Lines{"read 103 / write 106: nothing orders these two kernel launches: "
+                                "their streams are not synchronised"}))
+        << general;
+    EXPECT_EQ(reporter.findings()[0].accesses[0].thread, (Dim3{0, 0, 0}));
+    const std::array<std::uint32_t, 3> all{0, 1, 2};
+    launch.start({2, 1, 1}, {32, 1, 1}, all);
+    start_blocks(2);
+    launch.one(kRead, global, 0, 0, 7, 5);
+    ASSERT_EQ(summary().size(), 2u) << general;
+    EXPECT_EQ(reporter.findings()[1].accesses[0].line, 108u);
+    EXPECT_EQ(reporter.findings()[1].accesses[0].block, (Dim3{1, 0, 0}));
+    EXPECT_EQ(reporter.findings()[1].accesses[0].thread, (Dim3{7, 0, 0}));
+  }
+}
+
+TEST_F(GeneralRaceTest, AHostThatDoesNotWaitRaces) {
+  start(1, 32);
+  launch.one(kRead, global, 0, 3, 1, 2);
+  const std::array<std::uint32_t, 1> first{0};
+  HostAccess access;
+  access.allocation = &global.allocation();
+  access.bytes = 16;
+  checker.on_host_access(access);
+  access.unordered_launches = first;
+  checker.on_host_access(access);  // reads
+  EXPECT_EQ(summary(), Lines{});
+  access.write = true;
+  checker.on_host_access(access);
+  EXPECT_EQ(summary(), (Lines{"read 101 / host write 0: the host does not wait for the kernel of "
+                              "(1): nothing orders their streams"}));
+  EXPECT_EQ(reporter.findings()[0].object, "g[8]");
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu
