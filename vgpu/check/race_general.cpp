@@ -343,7 +343,9 @@ void GeneralRaceChecker::on_barrier_object(const BarrierObject& event) {
     state.before = state.current;
   }
   for_each_bit(event.mask, [&](unsigned lane) {
-    if (event.kind == BarrierObject::Kind::arrive) {
+    if (event.for_copies) {
+      state.current.join(order_.release_copies(event.place, lane));
+    } else if (event.kind == BarrierObject::Kind::arrive) {
       state.current.join(order_.clock_of(order_.release(event.place, lane), event.place, lane));
     } else {
       order_.learn(event.place, lane, event.phase < state.phase ? state.before : state.current);

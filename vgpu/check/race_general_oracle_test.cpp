@@ -346,6 +346,7 @@ class RandomExecution {
       execution_.end(operation);
       if (row.asynchronous) {
         open_copies_[operation.actor].push_back(operation.node);
+        copies_[operation.actor].push_back(operation.node);
       }
     });
     for (const Operation& operation : operations) execution_.synchronise(operation);
@@ -447,12 +448,19 @@ class RandomExecution {
     }
     event.phase = phases.size() - 1;
     if (!arrives && phases.size() > 1 && chance(50)) --event.phase;
+    event.for_copies = arrives && chance(30);
     checker_.on_barrier_object(event);
     ++events_;
     if (event.relaxed) return;
     for_each_lane(event.mask, [&](unsigned lane) {
       std::uint32_t& last = execution_.last(actor(event.place.block, event.place.warp, lane));
       const std::uint32_t phase = phases[event.phase];
+      if (event.for_copies) {
+        for (const std::uint32_t copy : copies_[actor(event.place.block, event.place.warp, lane)]) {
+          execution_.order(copy, phase);
+        }
+        return;
+      }
       if (arrives) {
         execution_.order(last, phase);
         return;
@@ -502,8 +510,8 @@ class RandomExecution {
   FakeMemory global_{kBlocks, ptx::Space::global, kBytes};
   std::vector<std::unique_ptr<FakeMemory>> shared_;
   Execution execution_;
-  std::map<std::uint32_t, std::vector<std::uint32_t>> arrivals_;     // by block: phases
-  std::map<std::uint32_t, std::vector<std::uint32_t>> open_copies_;  // by actor
+  std::map<std::uint32_t, std::vector<std::uint32_t>> arrivals_;              // by block: phases
+  std::map<std::uint32_t, std::vector<std::uint32_t>> copies_, open_copies_;  // by actor
   std::map<std::uint32_t, std::vector<std::vector<std::uint32_t>>> groups_;
   std::uint32_t strong_percent_ = 0, order_percent_ = 0, narrow_percent_ = 0;
   std::uint32_t shared_percent_ = 0, sizes_ = 1, places_ = 1;

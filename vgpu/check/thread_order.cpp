@@ -137,17 +137,28 @@ void ThreadOrder::meet(const Meeting& meeting) {
 }
 
 void ThreadOrder::commit_copies(const CopyCommit& commit) {
-  for_each_bit(lockstep_ ? 1u : commit.mask,
-               [&](unsigned lane) { ++lane_at(commit.place, lane).groups; });
+  for_each_bit(lockstep_ ? 1u : commit.mask, [&](unsigned lane) {
+    Lane& self = lane_at(commit.place, lane);
+    self.groups.push_back(++self.copier_tick);
+  });
   changed(commit.place);
+}
+
+Clock ThreadOrder::release_copies(const WarpPlace& place, unsigned lane) {
+  changed(place);
+  const ThreadTime copies{kCopier + thread_at(place, lane), ++lane_at(place, lane).copier_tick,
+                          kAnyPhase};
+  Clock clock;
+  clock.learn(block_key(place), 0, {&copies, 1});
+  return clock;
 }
 
 void ThreadOrder::wait_for_copies(const CopyWait& wait) {
   for_each_bit(lockstep_ ? 1u : wait.mask, [&](unsigned lane) {
-    const std::uint32_t groups = lane_at(wait.place, lane).groups;
-    if (groups <= wait.groups_left) return;
-    const ThreadTime copies{kCopier + thread_at(wait.place, lane), groups - wait.groups_left,
-                            kAnyPhase};
+    const std::vector<std::uint32_t>& groups = lane_at(wait.place, lane).groups;
+    if (groups.size() <= wait.groups_left) return;
+    const ThreadTime copies{kCopier + thread_at(wait.place, lane),
+                            groups[groups.size() - wait.groups_left - 1], kAnyPhase};
     Clock clock;
     clock.learn(block_key(wait.place), 0, {&copies, 1});
     learn(wait.place, lane, clock);
@@ -168,7 +179,7 @@ ThreadOrder::SegmentId ThreadOrder::segment_of(const WarpPlace& place, bool asyn
   Ticks ticks;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     const Lane& self = warp.lanes[actor_of(lane)];
-    ticks[lane] = asynchronous ? self.groups : self.tick;
+    ticks[lane] = asynchronous ? self.copier_tick : self.tick;
   }
   if (ticks != Ticks{}) {
     segment.ticks = static_cast<std::uint32_t>(ticks_.size());

@@ -11,7 +11,7 @@
 // question for 32 lanes, and mostly answered by a small table of answers.
 //
 // Asynchronous copies belong to no thread's program order (PTX ISA 8.9.1.1).  Those of a thread
-// count as a thread of their own, its copier, whose ticks are the copy groups.
+// count as a thread of their own, its copier, which ticks when a group of copies is closed.
 #pragma once
 
 #include <array>
@@ -59,9 +59,10 @@ class ThreadOrder {
   struct Lane {
     Clock knows;
     std::uint32_t tick = 0;
-    std::uint32_t groups = 0;     // of asynchronous copies, closed
-    std::array<Moment, 2> fence;  // by Reach: the latest release fence that reaches so far
-    Offer observed;               // by strong reads, and not acquired yet
+    std::uint32_t copier_tick = 0;
+    std::vector<std::uint32_t> groups;  // of copies: the ticks of the copier that they end before
+    std::array<Moment, 2> fence;        // by Reach: the latest release fence that reaches so far
+    Offer observed;                     // by strong reads, and not acquired yet
   };
   struct Segment {
     std::uint32_t block = 0;  // key
@@ -107,6 +108,9 @@ class ThreadOrder {
   Moment release(const WarpPlace& place, unsigned lane);
   [[nodiscard]] Clock clock_of(const Moment& moment, const WarpPlace& place, unsigned lane) const;
   void learn(const WarpPlace& place, unsigned lane, const Clock& clock);
+
+  // The asynchronous copies that the lane has begun come before what acquires the clock.
+  Clock release_copies(const WarpPlace& place, unsigned lane);
 
   // The present segment of a warp, or of its lanes' copiers.
   SegmentId segment_of(const WarpPlace& place, bool asynchronous);

@@ -86,7 +86,7 @@ __global__ void message_within_a_block(int* out) {
   if (threadIdx.x == 0) flag = 0;
   __syncthreads();
   if (threadIdx.x == 0) {
-    data = 1;
+    data = blockDim.x;
     __threadfence_block();
     set(&flag, 1);
   } else if (threadIdx.x == 32) {
@@ -103,7 +103,7 @@ __global__ void message_within_a_block_without_fences(int* out) {
   if (threadIdx.x == 0) flag = 0;
   __syncthreads();
   if (threadIdx.x == 0) {
-    data = 1;                                //~ write
+    data = blockDim.x;                       //~ write
     __threadfence_block();
     set(&flag, 1);
   } else if (threadIdx.x == 32) {

@@ -188,14 +188,6 @@ struct CopyCommit {
   std::uint32_t mask = 0;
 };
 
-// Lanes close a group of asynchronous copies: all of their own that are in no group yet.
-struct CopyCommit {
-  const Program* program = nullptr;
-  WarpPlace place;
-  std::uint32_t pc = 0;
-  std::uint32_t mask = 0;
-};
-
 // Lanes wait for asynchronous copies of their own: those of all groups but the latest
 // `groups_left` are complete and visible to these lanes.  A wait for all copies is a CopyCommit and
 // a CopyWait for all groups.
