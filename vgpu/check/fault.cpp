@@ -52,6 +52,9 @@ ptx::Space space_of(const Fault& fault) {
 }  // namespace
 
 std::string describe_place(const Allocation* nearest, std::uint64_t address, std::uint64_t bytes) {
+  if (address >= kFunctionBase && address < kFunctionEnd) {
+    return fmt::format("{} bytes at the address of a function", bytes);
+  }
   if (nearest == nullptr || !is_near(*nearest, address)) {
     return fmt::format("{} bytes at address {:#x}", bytes, address);
   }

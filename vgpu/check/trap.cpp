@@ -1,16 +1,43 @@
 #include "vgpu/check/trap.hpp"
 
 namespace warpcheck::vgpu {
+namespace {
+
+std::string_view role_of(Trap::Cause cause) {
+  switch (cause) {
+    case Trap::Cause::trap:
+    case Trap::Cause::breakpoint: return "trap";
+    case Trap::Cause::assertion: return "assert";
+    case Trap::Cause::bad_index: return "branch";
+    case Trap::Cause::bad_call:
+    case Trap::Cause::stack_overflow: break;
+  }
+  return "call";
+}
+
+std::string message_of(const Trap& trap) {
+  if (!trap.detail.empty()) return std::string(trap.detail);
+  if (trap.cause == Trap::Cause::breakpoint) {
+    return "(1) is a breakpoint, which stops the kernel where there is no debugger";
+  }
+  return "(1) stops the kernel";
+}
+
+}  // namespace
 
 void TrapChecker::on_trap(const Trap& trap) {
   const Program& program = *trap.program;
   reporter_.report({&program, trap.pc, ptx::kNone, 0}, [&] {
     const auto lane = static_cast<unsigned>(__builtin_ctz(trap.lanes));
+    const bool overflow = trap.cause == Trap::Cause::stack_overflow;
     Finding finding;
-    finding.kind = FindingKind::trap;
+    finding.kind = overflow ? FindingKind::out_of_bounds : FindingKind::trap;
+    if (overflow) finding.space = space_name(ptx::Space::local);
+    if (overflow) finding.object = "the stack";
     finding.kernel = kernel_name(program.kernel);
-    finding.accesses = {reporter_.side("trap", program, trap.pc, thread_of(trap.place, lane))};
-    finding.message = "(1) stops the kernel";
+    finding.accesses = {
+        reporter_.side(role_of(trap.cause), program, trap.pc, thread_of(trap.place, lane))};
+    finding.message = message_of(trap);
     return finding;
   });
 }

@@ -50,7 +50,9 @@ cudaError_t answer_even_after_a_fault(Body&& body) {
 template <typename Body>
 cudaError_t answer(Body&& body) {
   return answer_even_after_a_fault([&](Device& device) {
-    return device.sticky_error() != cudaSuccess ? device.sticky_error() : body(device);
+    if (device.sticky_error() == cudaSuccess) return body(device);
+    device.flush_prints();  // what the launch wrote before it died
+    return device.sticky_error();
   });
 }
 

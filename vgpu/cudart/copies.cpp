@@ -140,6 +140,7 @@ cudaError_t copy(Device& device, std::string_view call, void* target, const void
                  const Rectangle& rectangle, int kind) {
   const std::optional<Direction> direction = direction_of(device, target, source, kind);
   if (!direction) return cudaErrorInvalidMemcpyDirection;
+  device.flush_prints();
   if (rectangle.width == 0 || rectangle.height == 0) return cudaSuccess;
   if (rectangle.height > 1 &&
       (rectangle.target_pitch < rectangle.width || rectangle.source_pitch < rectangle.width)) {

@@ -24,6 +24,19 @@ constexpr std::uint64_t kOverrunBytesMax = std::uint64_t{1} << 20;
 constexpr std::array<std::size_t, Device::kLimits> kDefaultLimits{
     1024, 1 << 20, vgpu::kHeapBytes, 2, 2048, 64, 0};
 
+// What CUDA answers once a launch has ended so.
+cudaError_t error_of(vgpu::Trap::Cause cause) {
+  switch (cause) {
+    case vgpu::Trap::Cause::assertion: return cudaErrorAssert;
+    case vgpu::Trap::Cause::bad_call: return cudaErrorInvalidPc;
+    case vgpu::Trap::Cause::stack_overflow: return cudaErrorHardwareStackError;
+    case vgpu::Trap::Cause::trap:
+    case vgpu::Trap::Cause::breakpoint:
+    case vgpu::Trap::Cause::bad_index: break;
+  }
+  return cudaErrorLaunchFailure;
+}
+
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
 }  // namespace
@@ -47,6 +60,7 @@ void Device::begin_trial(const TrialSettings& settings) {
 
 TrialResult Device::end_trial() {
   if (!in_trial()) throw std::logic_error("end_trial: no trial is running");
+  flush_prints();
   tell_what_is_left();
   TrialResult result = peek_result();
   result.decisions_ignored = settings_.strategy != nullptr ? settings_.strategy->ignored() : 0;
@@ -87,10 +101,12 @@ void Device::start(const TrialSettings& settings) {
   last_error_ = cudaSuccess;
   clock_ = 0;
   result_ = {};
+  prints_.clear();
   launched_hashes_.clear();
   checkers_.reset(settings.checkers, settings.warp_model);
   const auto observers = checkers_.observers();
   observers_.assign(observers.begin(), observers.end());
+  observers_.push_back(&prints_);
   if (settings.extra_observer != nullptr) observers_.push_back(settings.extra_observer);
 }
 
@@ -108,6 +124,7 @@ void Device::forget_everything() {
   host_blocks_.clear();
   sticky_error_ = cudaSuccess;
   limits_ = kDefaultLimits;
+  prints_.set_capacity(limits_[cudaLimitPrintfFifoSize]);
   heap_in_use_ = false;
 }
 
@@ -118,6 +135,7 @@ cudaError_t Device::set_limit(std::size_t limit, std::size_t value) {
     memory_.set_heap_capacity(value);
   }
   limits_[limit] = value;
+  prints_.set_capacity(limits_[cudaLimitPrintfFifoSize]);
   return cudaSuccess;
 }
 
@@ -212,6 +230,8 @@ void Device::run(const LinkedKernel& kernel, vgpu::Dim3 grid, vgpu::Dim3 block,
   launch.block = block;
   launch.dynamic_shared_bytes = dynamic_shared_bytes;
   launch.parameters = parameters;
+  launch.stack_bytes =
+      static_cast<std::uint32_t>(std::min<std::size_t>(limits_[cudaLimitStackSize], UINT32_MAX));
   heap_in_use_ |= kernel.program.uses_heap;
   vgpu::Strategy& strategy = settings_.strategy != nullptr ? *settings_.strategy : default_policy_;
   const vgpu::Outcome outcome = machine_.run(launch, settings_.warp_model, strategy, observers_,
@@ -221,11 +241,17 @@ void Device::run(const LinkedKernel& kernel, vgpu::Dim3 grid, vgpu::Dim3 block,
   std::vector<vgpu::Decision>& decisions = result_.schedule.decisions;
   decisions.insert(decisions.end(), outcome.decisions.begin(), outcome.decisions.end());
   spend_cycles(virtual_gpu::kLaunchCycles + outcome.steps);
-  if (outcome.end == vgpu::Outcome::End::trap) sticky_error_ = cudaErrorLaunchFailure;
+  if (outcome.end == vgpu::Outcome::End::refused) throw vgpu::Refusal(outcome.refusal);
+  if (outcome.end == vgpu::Outcome::End::trap) sticky_error_ = error_of(outcome.cause);
   if (outcome.end == vgpu::Outcome::End::step_limit ||
       outcome.end == vgpu::Outcome::End::deadlock) {
     sticky_error_ = cudaErrorLaunchTimeout;
   }
+}
+
+void Device::flush_prints() {
+  prints_.flush(in_trial() ? &result_.output : nullptr);
+  result_.prints_lost = prints_.lost();
 }
 
 void begin_trial(const TrialSettings& settings) {

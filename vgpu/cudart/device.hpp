@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "vgpu/check/checkers.hpp"
+#include "vgpu/cudart/print_buffer.hpp"
 #include "vgpu/cudart/queues.hpp"
 #include "vgpu/cudart/virtual_device.hpp"
 #include "vgpu/machine/machine.hpp"
@@ -108,6 +109,8 @@ class Device {
   Queues& queues() { return queues_; }
   void run(const LinkedKernel& kernel, vgpu::Dim3 grid, vgpu::Dim3 block,
            std::uint32_t dynamic_shared_bytes, std::span<const std::byte> parameters);
+  // Brings out what device code has printed: in a trial to its result, else to stdout and stderr.
+  void flush_prints();
   void spend_cycles(std::uint64_t cycles) { clock_ += cycles; }
   [[nodiscard]] std::uint64_t clock() const { return clock_; }
 
@@ -139,6 +142,7 @@ class Device {
   vgpu::Machine machine_;
   vgpu::DefaultPolicy default_policy_;
   vgpu::Checkers checkers_;
+  PrintBuffer prints_;
   std::vector<vgpu::Observer*> observers_;
   TrialSettings settings_;
   Phase phase_ = Phase::fresh;

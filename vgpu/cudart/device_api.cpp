@@ -177,11 +177,15 @@ cudaError_t cudaDeviceCanAccessPeer(int* can_access, int number, int peer) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  return answer([](Device&) { return cudaSuccess; });
+  return answer([](Device& device) {
+    device.flush_prints();
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaDeviceReset() {
   return answer_even_after_a_fault([](Device& device) {
+    device.flush_prints();
     device.reset();
     return cudaSuccess;
   });

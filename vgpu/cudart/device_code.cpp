@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <cstring>
 #include <new>
@@ -92,6 +93,16 @@ std::uint32_t DeviceCode::index_of(std::string_view name) const {
   return static_cast<std::uint32_t>(found - variables.begin());
 }
 
+std::optional<std::uint64_t> DeviceCode::address_of(std::string_view symbol) const {
+  if (const std::uint32_t index = index_of(symbol); index != ptx::kNone) {
+    if (places_[index] == nullptr) return std::nullopt;
+    return places_[index]->address;
+  }
+  const ptx::Function* const function = module_->find_function(symbol);
+  if (function == nullptr || function->is_entry) return std::nullopt;
+  return vgpu::function_address(symbol);
+}
+
 // Every generation places the variables afresh, in the order of the text, with their initial
 // bytes; so a trial that uses the same units in the same order sees the same addresses.
 void DeviceCode::place_variables(Device& device) {
@@ -117,16 +128,18 @@ void DeviceCode::place_variables(Device& device) {
   for (std::size_t i = 0; i < variables.size(); ++i) {
     if (places_[i] == nullptr) continue;
     for (const ptx::Variable::Relocation& relocation : variables[i].relocations) {
-      const std::uint32_t target = index_of(relocation.symbol);
-      if (target == ptx::kNone || places_[target] == nullptr) {
-        unplaced_reason_[i] =
-            fmt::format("it holds the address of '{}', which is not a variable", relocation.symbol);
+      const std::optional<std::uint64_t> symbol = address_of(relocation.symbol);
+      if (!symbol) {
+        unplaced_reason_[i] = fmt::format(
+            "it holds the address of '{}', which is neither a variable nor a device function",
+            relocation.symbol);
         continue;
       }
-      const std::uint64_t address =
-          places_[target]->address + static_cast<std::uint64_t>(relocation.addend);
-      if (relocation.offset + sizeof address <= places_[i]->bytes) {
-        std::memcpy(places_[i]->data + relocation.offset, &address, sizeof address);
+      const std::uint64_t address = *symbol + static_cast<std::uint64_t>(relocation.addend);
+      const std::uint64_t stored = (address & relocation.mask) >> std::countr_zero(relocation.mask);
+      if (relocation.offset + relocation.bytes <= places_[i]->bytes) {
+        std::memcpy(places_[i]->data + relocation.offset, &stored,
+                    std::min<std::size_t>(relocation.bytes, sizeof stored));
       }
     }
     device.host_write(*places_[i], 0, places_[i]->bytes);

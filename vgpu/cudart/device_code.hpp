@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -50,6 +51,8 @@ class DeviceCode {
  private:
   void place_variables(Device& device);
   [[nodiscard]] std::uint32_t index_of(std::string_view name) const;  // kNone: no such variable
+  // Of a variable that has been placed, or of a device function.
+  [[nodiscard]] std::optional<std::uint64_t> address_of(std::string_view symbol) const;
   void patch(LinkedKernel& kernel);
 
   struct Cached {

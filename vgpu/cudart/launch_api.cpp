@@ -74,6 +74,7 @@ cudaError_t launch(Device& device, const void* function, const LaunchShape& shap
   Kernel* const kernel = Registry::instance().find_kernel(function);
   if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
   if (device.queues().find(shape.stream) == nullptr) return cudaErrorInvalidResourceHandle;
+  device.flush_prints();
   if (device.call_log() != nullptr) record_launch(device, *kernel, shape, arguments);
   const vgpu::Dim3 grid = to_dim3(shape.grid), block = to_dim3(shape.block);
   if (!fits(shape.grid, virtual_gpu::kGridDimMax) ||

@@ -61,7 +61,10 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return with_stream(stream, [](Device&, const Stream&) { return cudaSuccess; });
+  return with_stream(stream, [](Device& device, const Stream&) {
+    device.flush_prints();
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
@@ -189,7 +192,10 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return with_event(event, [](Device&, Event&) { return cudaSuccess; });
+  return with_event(event, [](Device& device, Event&) {
+    device.flush_prints();
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {

@@ -55,6 +55,8 @@ struct TrialResult {
   std::uint64_t ptx_hash = 0;           // over the PTX texts of the kernels launched
   std::vector<std::string> refusals;    // why a launch could not be run, each once
   std::vector<std::string> kernels;     // mangled names launched, each once, in order
+  std::string output;                   // what printf() and assert() of device code wrote
+  std::uint64_t prints_lost = 0;        // printf() calls whose text the buffer could not hold
 };
 
 // Starts a trial on a fresh device.  Throws std::logic_error when a trial is already running.

@@ -87,6 +87,7 @@ Core::Target Core::target_of(const Running& run, const Instr& instr, std::uint64
     case Space::local:
       target.allocation = run.warp.local;
       if (target.allocation != nullptr) target.limit = target.allocation->bytes / kWarpLanes;
+      if (!run.warp.local_beyond.empty()) return local_target(run.warp, target.base, address);
       return target;
     default: {
       Allocation*& last = last_target_[run.pc];
@@ -297,7 +298,7 @@ void Core::move_local_word(Running& run, const Instr& instr,
   const bool wide = ref.bank == Bank::wide || (ref.bank == Bank::constant && width == 8);
   const std::uint32_t row_width = wide ? 8 : 4;
   std::byte* row = row_of(run.banks, ref);
-  std::byte* data = run.warp.local->data;
+  std::byte* data = access_.allocation->data;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     std::byte* lane_row = row + lane * row_width;

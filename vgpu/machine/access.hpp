@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "vgpu/machine/memory.hpp"
 #include "vgpu/machine/undefined.hpp"
@@ -263,11 +264,33 @@ struct StepLimit {
   std::uint32_t blocks_not_started = 0;
 };
 
+// Lanes end the launch.
 struct Trap {
+  enum class Cause : std::uint8_t {
+    trap,
+    breakpoint,      // and nobody there who debugs
+    assertion,       // detail: "assertion failed: n < 3"
+    bad_call,        // detail: what is wrong with the address
+    bad_index,       // of brx.idx; detail
+    stack_overflow,  // detail: how much was needed
+  };
   const Program* program = nullptr;
   WarpPlace place;
   std::uint32_t pc = 0;
   std::uint32_t lanes = 0;
+  Cause cause = Cause::trap;
+  std::string_view detail{};
+};
+
+// Text that a lane writes: printf(), or what a failed assertion says.
+struct Print {
+  const Program* program = nullptr;
+  WarpPlace place;
+  std::uint32_t pc = 0;
+  unsigned lane = 0;
+  bool error = false;              // an assertion's: to stderr
+  std::string_view text;           // formatted
+  std::uint32_t record_bytes = 0;  // what printf() took up of the buffer
 };
 
 // Host copies and fills (cudaMemcpy, cudaMemset): an access by the host, ordered after all earlier
@@ -309,6 +332,7 @@ class Observer {
   virtual void on_deadlock(const Deadlock&) {}
   virtual void on_step_limit(const StepLimit&) {}
   virtual void on_trap(const Trap&) {}
+  virtual void on_print(const Print&) {}
   virtual void on_allocate(const Allocation&) {}  // undefined bytes
   virtual void on_free(const Allocation&) {}
   virtual void on_heap_free(const HeapFree&) {}  // on_free() follows

@@ -10,6 +10,9 @@
 //   barrier_objects.cpp  mbarriers
 //   copies.cpp           asynchronous copies
 //   heap.cpp             malloc() and free()
+//   calls.cpp            calls, returns, jump tables
+//   stack.cpp            stacks that grow: recursion and alloca
+//   print.cpp            printf() and assert()
 #pragma once
 
 #include <array>
@@ -17,6 +20,8 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -197,6 +202,32 @@ class Core {
   void take_undefined(const Running& run, const Instr& instr, const Elements& elements,
                       std::uint32_t mask);
   void zero_destinations(Running& run, const Instr& instr, std::uint32_t mask);
+
+  // calls.cpp
+  [[nodiscard]] std::uint64_t lane_value(const Running& run, const Ref& ref, unsigned lane) const;
+  Step enter(Running& run, std::size_t index, std::uint32_t function);
+  Step enter_by_register(Running& run, std::size_t index, const Instr& instr);
+  Step return_to_caller(Running& run, std::size_t index);
+  Step jump_by_table(Running& run, std::size_t index, const Instr& instr);
+  Step halt(const Running& run, std::uint32_t lanes, Trap::Cause cause,
+            std::string_view detail = {});
+  Step refuse(const Running& run, std::string_view why);
+
+  // stack.cpp
+  void start_stack(Warp& warp);
+  bool grow_stack(Running& run, const Fragment& fragment, std::uint64_t local_top);
+  void drop_local_pieces(Warp& warp);
+  [[nodiscard]] std::uint32_t stack_limit() const;
+  Step move_stack(Running& run, std::size_t index, const Instr& instr);
+  [[nodiscard]] Target local_target(const Warp& warp, std::uint64_t base,
+                                    std::uint64_t address) const;
+
+  // print.cpp
+  Step print(Running& run, std::size_t index, const Instr& instr);
+  Step fail_assertion(Running& run, std::size_t index, const Instr& instr);
+  std::size_t read_bytes(const Running& run, unsigned lane, std::uint64_t address,
+                         std::span<std::byte> to);
+  std::string read_string(const Running& run, unsigned lane, std::uint64_t address);
 
   // atomics.cpp
   void perform_atomic(Running& run, const Instr& instr, std::uint32_t mask);

@@ -29,14 +29,19 @@ const MemoryRowFunctions& memory_row_functions() {
 
 namespace {
 
-[[noreturn]] void refuse(const Program& program, std::uint32_t pc, std::string_view why) {
+void refuse(Program& program, std::uint32_t pc, std::string_view why) {
   const Source& source = program.source_of(pc);
   const ptx::SourceLocation place = program.report_location(pc);
   const std::string from = place.file < program.files.size()
                                ? fmt::format(" (from {}:{})", program.files[place.file], place.line)
                                : std::string();
-  throw Refusal(fmt::format("kernel '{}': PTX line {}{}: '{}' is not supported: {}", program.kernel,
-                            source.ptx_line, from, source.text, why));
+  const std::string refusal = fmt::format("kernel '{}': PTX line {}{}: '{}' is not supported: {}",
+                                          program.kernel, source.ptx_line, from, source.text, why);
+  if (!program.functions[program.function_of(pc)].by_address) throw Refusal(refusal);
+  Instr& instr = program.code[pc];
+  instr.kind = InstrKind::refusal;
+  instr.target = static_cast<std::uint32_t>(program.refusals.size());
+  program.refusals.push_back(refusal);
 }
 
 // Whether it can order threads other than by a barrier of their whole block.

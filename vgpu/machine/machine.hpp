@@ -32,16 +32,19 @@ struct Launch {
   std::uint32_t dynamic_shared_bytes = 0;
   std::span<const std::byte> parameters;  // parameter_bytes of them
   bool cooperative = false;               // all blocks are resident at once
+  std::uint32_t stack_bytes = 1024;       // a lane, where the program's need is not known
   // Earlier launches of the trial that nothing orders before this one (streams).
   std::span<const std::uint32_t> unordered_launches{};
 };
 
 struct Outcome {
-  enum class End : std::uint8_t { completed, step_limit, deadlock, trap };
+  enum class End : std::uint8_t { completed, step_limit, deadlock, trap, refused };
   End end = End::completed;
-  std::uint64_t steps = 0;          // warp instructions
-  std::uint64_t lane_steps = 0;     // thread instructions: sum of active lanes
-  std::vector<Decision> decisions;  // where the strategy differed from the default
+  Trap::Cause cause = Trap::Cause::trap;  // of a trap
+  std::string refusal;                    // not empty: what was reached that cannot be run
+  std::uint64_t steps = 0;                // warp instructions
+  std::uint64_t lane_steps = 0;           // thread instructions: sum of active lanes
+  std::vector<Decision> decisions;        // where the strategy differed from the default
 };
 
 // The execution resources, kept and reused between launches.

@@ -24,6 +24,9 @@ Core::~Core() {
     if (slot->shared != nullptr) memory_.release_private(slot->shared);
     for (const Warp& warp : slot->warps) {
       if (warp.local != nullptr) memory_.release_private(warp.local);
+      for (const Warp::LocalPiece& piece : warp.local_beyond) {
+        memory_.release_private(piece.allocation);
+      }
     }
   }
   if (parameters_ != nullptr) memory_.release_private(parameters_);
@@ -170,11 +173,7 @@ void Core::start_warp(Slot& slot, Warp& warp) {
     warp.predicates.reset(program_->predicates_max * std::size_t{4});
   }
   warp.undefined.clear();
-  const std::uint32_t local_bytes = program_->local_bytes_max * kWarpLanes;
-  if (local_bytes != 0) {
-    warp.local = memory_.renew_private(warp.local, local_bytes, ptx::Space::local);
-    notify([&](Observer& observer) { observer.on_allocate(*warp.local); });
-  }
+  start_stack(warp);
   warp.ask_at = strategy_->next_access(launch_->index, {slot.block, warp.index}, 0);
 }
 

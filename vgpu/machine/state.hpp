@@ -24,6 +24,7 @@ constexpr std::uint32_t lane_count(std::uint32_t mask) {
 struct Return {
   std::uint32_t pc = 0;
   std::uint32_t function = 0;
+  std::uint32_t local_base = 0, local_top = 0;
   friend bool operator==(const Return&, const Return&) = default;
 };
 
@@ -38,7 +39,8 @@ struct Fragment {
   std::uint32_t members = 0;   // at_warp_operation: the mask that it names
   std::uint32_t function = 0;  // index into Program::functions
   std::uint32_t word_base = 0, wide_base = 0, predicate_base = 0;  // bytes into the banks
-  std::uint32_t local_base = 0;  // bytes into a lane's local memory
+  // The frame in a lane's local memory, bytes: its begin, and its end with what alloca has taken.
+  std::uint32_t local_base = 0, local_top = 0;
   std::vector<Return> callers;
 };
 
@@ -46,6 +48,8 @@ struct Fragment {
 class RowBank {
  public:
   void reset(std::size_t bytes) { lines_.assign((bytes + sizeof(Line) - 1) / sizeof(Line), {}); }
+  void grow(std::size_t bytes) { lines_.resize((bytes + sizeof(Line) - 1) / sizeof(Line)); }
+  [[nodiscard]] std::size_t bytes() const { return lines_.size() * sizeof(Line); }
   [[nodiscard]] std::byte* data() { return reinterpret_cast<std::byte*>(lines_.data()); }
 
  private:
@@ -66,6 +70,12 @@ struct Warp {
   std::uint64_t run = 0;  // the launch that its registers were last cleared for
   RowBank words, wides, predicates;
   Allocation* local = nullptr;  // interleaved: 4-byte words of the lanes side by side
+  struct LocalPiece {
+    Allocation* allocation = nullptr;
+    std::uint32_t begin = 0;  // bytes into a lane's local memory
+  };
+  std::vector<LocalPiece> local_beyond;  // what a dynamic stack has grown by
+  std::uint32_t local_bytes = 0;         // a lane, all pieces together
   UndefinedRegisters undefined;
 
   [[nodiscard]] bool is_ready() const {

@@ -1,10 +1,30 @@
 #include "vgpu/machine/undefined.hpp"
 
+#include <algorithm>
+
 namespace warpcheck::vgpu {
 
 void UndefinedRegisters::clear() {
   any_ = false;
+  reserved_ = {};
   rows_.clear();
+}
+
+void UndefinedRegisters::reserve(const FrameRows& rows) {
+  if (rows.word <= reserved_.word && rows.wide <= reserved_.wide &&
+      rows.predicate <= reserved_.predicate) {
+    return;
+  }
+  reserved_ = rows;
+  if (!any_) return;
+  std::vector<UndefinedLanes> larger(std::size_t{rows.word} + rows.wide + rows.predicate);
+  const auto words = rows_.begin(), wides = words + wides_at_, predicates = words + predicates_at_;
+  std::copy(words, wides, larger.begin());
+  std::copy(wides, predicates, larger.begin() + rows.word);
+  std::copy(predicates, rows_.end(), larger.begin() + rows.word + rows.wide);
+  wides_at_ = rows.word;
+  predicates_at_ = wides_at_ + rows.wide;
+  rows_ = std::move(larger);
 }
 
 std::size_t UndefinedRegisters::index_of(const FrameRows& frame, const Ref& ref) const {
@@ -26,9 +46,9 @@ void UndefinedRegisters::set(const FrameRows& frame, const Ref& ref, UndefinedLa
   if (!any_) {
     if ((value.mask & mask) == 0) return;
     any_ = true;
-    wides_at_ = program.words_max;
-    predicates_at_ = wides_at_ + program.wides_max;
-    rows_.assign(predicates_at_ + program.predicates_max, {});
+    wides_at_ = std::max(program.words_max, reserved_.word);
+    predicates_at_ = wides_at_ + std::max(program.wides_max, reserved_.wide);
+    rows_.assign(predicates_at_ + std::max(program.predicates_max, reserved_.predicate), {});
   }
   UndefinedLanes& row = rows_[index_of(frame, ref)];
   row.mask = (row.mask & ~mask) | (value.mask & mask);

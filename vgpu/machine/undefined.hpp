@@ -29,6 +29,8 @@ class UndefinedRegisters {
   // called.
   [[nodiscard]] bool any() const { return any_; }
   void clear();
+  // The stacks of rows have grown.
+  void reserve(const FrameRows& rows);
 
   [[nodiscard]] UndefinedLanes get(const FrameRows& frame, const Ref& ref) const;
   // The lanes of `mask` become `value`'s; others keep theirs.
@@ -43,6 +45,7 @@ class UndefinedRegisters {
   [[nodiscard]] std::size_t index_of(const FrameRows& frame, const Ref& ref) const;
 
   bool any_ = false;
+  FrameRows reserved_;  // 0: what the program needs
   std::uint32_t wides_at_ = 0, predicates_at_ = 0;
   std::vector<UndefinedLanes> rows_;  // words, then wides, then predicates
 };

@@ -33,6 +33,7 @@ std::size_t Core::pick(Warp& warp, std::uint32_t& limit) {
       if (other.state == Fragment::State::ready && !other.held && other.pc == fragment.pc &&
           other.callers == fragment.callers) {
         fragment.mask |= other.mask;
+        fragment.local_top = std::max(fragment.local_top, other.local_top);
         fragments.erase(fragments.begin() + static_cast<std::ptrdiff_t>(j));
       }
     }
@@ -252,7 +253,7 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
       case InstrKind::branch:
         if (!jump(run, instr, active)) return finish(branch(run, index, instr, active));
         continue;
-      default:  // call, ret, exit, barrier, sleep, trap
+      default:  // calls, returns, exits, barriers, traps: whatever ends a run of the fragment
         park();
         if (active != 0) return finish(leave(run, index, instr, active));
     }
@@ -286,7 +287,7 @@ Core::Step Core::branch(Running& run, std::size_t index, const Instr& instr, std
   return Step::again;
 }
 
-// A call, return, exit, barrier, sleep or trap of `lanes` of the fragment, which has its pc stored.
+// What ends a run of the fragment, for `lanes` of it; the fragment has its pc stored.
 Core::Step Core::leave(Running& run, std::size_t index, const Instr& instr, std::uint32_t lanes) {
   Slot& slot = run.slot;
   Warp& warp = run.warp;
@@ -296,30 +297,14 @@ Core::Step Core::leave(Running& run, std::size_t index, const Instr& instr, std:
   }
   Fragment& fragment = warp.fragments[index];
   switch (instr.kind) {
-    case InstrKind::call: {
-      const FunctionCode& caller = program_->functions[fragment.function];
-      fragment.callers.push_back({run.pc + 1, fragment.function});
-      fragment.word_base += caller.words * kWordRowBytes;
-      fragment.wide_base += caller.wides * kWideRowBytes;
-      fragment.predicate_base += caller.predicates * 4;
-      fragment.local_base += caller.local_bytes;
-      fragment.function = instr.target;
-      fragment.pc = program_->functions[instr.target].entry;
-      edge(run.pc, fragment.pc);
-      return Step::again;
-    }
-    case InstrKind::ret: {
-      const Return back = fragment.callers.back();
-      const FunctionCode& caller = program_->functions[back.function];
-      fragment.callers.pop_back();
-      fragment.word_base -= caller.words * kWordRowBytes;
-      fragment.wide_base -= caller.wides * kWideRowBytes;
-      fragment.predicate_base -= caller.predicates * 4;
-      fragment.local_base -= caller.local_bytes;
-      fragment.function = back.function;
-      fragment.pc = back.pc;
-      return Step::again;
-    }
+    case InstrKind::call: return enter(run, index, instr.target);
+    case InstrKind::call_register: return enter_by_register(run, index, instr);
+    case InstrKind::jump_table: return jump_by_table(run, index, instr);
+    case InstrKind::ret: return return_to_caller(run, index);
+    case InstrKind::stack: return move_stack(run, index, instr);
+    case InstrKind::print: return print(run, index, instr);
+    case InstrKind::assertion: return fail_assertion(run, index, instr);
+    case InstrKind::refusal: return refuse(run, program_->refusals[instr.target]);
     case InstrKind::exit:
       warp.live &= ~lanes;
       if (slot.exit_pc == ptx::kNone) {
@@ -334,12 +319,10 @@ Core::Step Core::leave(Running& run, std::size_t index, const Instr& instr, std:
       return Step::again;
     case InstrKind::barrier: arrive(run, index, instr, lanes); return Step::again;
     case InstrKind::sleep: ++fragment.pc; return yield(fragment);
-    default: {
-      Trap trap{program_, place_of(slot, warp), run.pc, lanes};
-      notify([&](Observer& observer) { observer.on_trap(trap); });
-      outcome_.end = Outcome::End::trap;
-      return Step::halted;
-    }
+    default:
+      return halt(
+          run, lanes,
+          instr.opcode == ptx::Opcode::brkpt_ ? Trap::Cause::breakpoint : Trap::Cause::trap);
   }
 }
 

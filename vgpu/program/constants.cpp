@@ -1,6 +1,7 @@
-#include <cstring>
-
 #include <cxxabi.h>
+
+#include <algorithm>
+#include <cstring>
 
 #include <cstdlib>
 #include <memory>
@@ -53,6 +54,11 @@ ptx::SourceLocation Program::report_location(std::uint32_t pc) const {
     place = locations[place.inlined_at];
   }
   return in_toolkit(place) ? innermost : place;
+}
+
+std::uint32_t Program::function_of(std::uint32_t pc) const {
+  const auto after = std::ranges::upper_bound(functions, pc, {}, &FunctionCode::entry);
+  return static_cast<std::uint32_t>(after - functions.begin()) - 1;
 }
 
 std::string demangled_variable(const std::string& name) {

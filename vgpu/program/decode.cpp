@@ -1,7 +1,6 @@
 // decode(): the pipeline from a parsed module to an executable kernel.
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,92 +16,6 @@ namespace {
 std::uint32_t round_up(std::uint32_t value, std::uint32_t alignment) {
   return alignment <= 1 ? value : (value + alignment - 1) / alignment * alignment;
 }
-
-// Finds every function that the kernel can reach, with a copy for each call site.
-class Reach {
- public:
-  Reach(const ptx::Module& module, std::string_view kernel, Program& program, Layout& layout)
-      : module_(module), program_(program), layout_(layout) {
-    const ptx::Function* entry = module.find_function(kernel);
-    if (entry == nullptr || !entry->is_entry || !entry->has_body) {
-      throw Refusal(fmt::format("{}: no kernel named '{}' in this PTX", module.name, kernel));
-    }
-    add(*entry, ptx::kNone);
-  }
-
- private:
-  static constexpr std::size_t kInstancesMax = 10'000;
-
-  std::uint32_t add(const ptx::Function& function, std::uint32_t called_from) {
-    if (!function.unsupported.empty()) {
-      throw Refusal(fmt::format("{}:{}: function '{}' is not supported: {}", module_.name,
-                                function.ptx_line, function.name, function.unsupported));
-    }
-    if (std::find(path_.begin(), path_.end(), &function) != path_.end()) {
-      throw Refusal(fmt::format("{}: function '{}' is recursive, which is not supported",
-                                module_.name, function.name));
-    }
-    if (layout_.instances.size() == kInstancesMax) {
-      throw Refusal(fmt::format("{}: kernel '{}' makes more than {} nested calls", module_.name,
-                                layout_.instances.front().function->name, kInstancesMax));
-    }
-    const auto index = static_cast<std::uint32_t>(layout_.instances.size());
-    layout_.instances.push_back({&function, called_from, {}, {}});
-    path_.push_back(&function);
-    for (std::uint32_t at = 0; at < function.body.size(); ++at) {
-      if (function.body[at].opcode != ptx::Opcode::call_) continue;
-      if (!function.body[at].unsupported.empty()) continue;  // emit_function() refuses it
-      if (const std::optional<Builtin> builtin = find_builtin(function.body[at])) {
-        layout_.instances[index].builtins[at] = *builtin;
-        continue;
-      }
-      const std::uint32_t callee = add_callee(function.body[at], called_from);
-      layout_.instances[index].callees[at] = callee;
-    }
-    path_.pop_back();
-    return index;
-  }
-
-  // The called function by name; null: a call through a register.
-  static const std::string* name_of_callee(const ptx::Instruction& call) {
-    const auto callee = std::find_if(call.operands.begin(), call.operands.end(), [](const auto& o) {
-      return o.kind == ptx::Operand::Kind::function;
-    });
-    return callee == call.operands.end() ? nullptr : &callee->name;
-  }
-
-  // A program's own function of that name is no builtin.
-  std::optional<Builtin> find_builtin(const ptx::Instruction& call) const {
-    const std::string* const name = name_of_callee(call);
-    if (name == nullptr || (*name != "malloc" && *name != "free")) return std::nullopt;
-    const ptx::Function* target = module_.find_function(*name);
-    if (target != nullptr && target->has_body) return std::nullopt;
-    return *name == "malloc" ? Builtin::malloc_ : Builtin::free_;
-  }
-
-  std::uint32_t add_callee(const ptx::Instruction& call, std::uint32_t called_from) {
-    const std::string* const callee = name_of_callee(call);
-    if (callee == nullptr) {
-      throw Refusal(fmt::format("{}:{}: a call through a register is not supported", module_.name,
-                                call.ptx_line));
-    }
-    ptx::SourceLocation site = call.location;
-    if (site.inlined_at == ptx::kNone) site.inlined_at = called_from;
-    const auto location = static_cast<std::uint32_t>(program_.locations.size());
-    program_.locations.push_back(site);
-    const ptx::Function* target = module_.find_function(*callee);
-    if (target == nullptr || !target->has_body) {
-      throw Refusal(fmt::format("{}:{}: the called function '{}' has no body and is not supported",
-                                module_.name, call.ptx_line, *callee));
-    }
-    return add(*target, location);
-  }
-
-  const ptx::Module& module_;
-  Program& program_;
-  Layout& layout_;
-  std::vector<const ptx::Function*> path_;
-};
 
 // Places every shared variable that the reached functions name; all extern ones share one base.
 void lay_out_shared(const ptx::Module& module, Program& program, Layout& layout) {
@@ -152,46 +65,77 @@ void lay_out_parameters(const ptx::Function& kernel, Program& program) {
   program.parameter_bytes = offset;
 }
 
-// The deepest stack of frames from function `index` down, in each bank.
+// The deepest stack of frames, in each bank.
 struct Depth {
   std::uint32_t words = 0, wides = 0, predicates = 0, local = 0;
+  void raise(const Depth& other) {
+    words = std::max(words, other.words);
+    wides = std::max(wides, other.wides);
+    predicates = std::max(predicates, other.predicates);
+    local = std::max(local, other.local);
+  }
 };
 
-Depth deepest(const Program& program, const std::vector<std::vector<std::uint32_t>>& callees,
-              std::uint32_t index, std::map<std::uint32_t, Depth>& known) {
-  if (const auto found = known.find(index); found != known.end()) return found->second;
-  Depth below;
-  for (const std::uint32_t callee : callees[index]) {
-    const Depth depth = deepest(program, callees, callee, known);
-    below.words = std::max(below.words, depth.words);
-    below.wides = std::max(below.wides, depth.wides);
-    below.predicates = std::max(below.predicates, depth.predicates);
-    below.local = std::max(below.local, depth.local);
+class StackMeasure {
+ public:
+  explicit StackMeasure(Program& program) : program_(program), callees_(program.functions.size()) {
+    for (std::uint32_t index = 0; index < program.functions.size(); ++index) list_callees(index);
+    states_.resize(program.functions.size());
   }
-  const FunctionCode& function = program.functions[index];
-  return known[index] = {below.words + function.words, below.wides + function.wides,
-                         below.predicates + function.predicates,
-                         below.local + function.local_bytes};
-}
 
-void measure_stacks(Program& program) {
-  std::vector<std::vector<std::uint32_t>> callees(program.functions.size());
-  for (std::uint32_t index = 0; index < program.functions.size(); ++index) {
-    const std::uint32_t end = index + 1 < program.functions.size()
-                                  ? program.functions[index + 1].entry
-                                  : static_cast<std::uint32_t>(program.code.size());
-    for (std::uint32_t pc = program.functions[index].entry; pc < end; ++pc) {
-      if (program.code[pc].kind == InstrKind::call)
-        callees[index].push_back(program.code[pc].target);
+  void measure() {
+    Depth depth = deepest(0);
+    if (program_.dynamic_stack) depth.local += kCallBytes * depth_max_;
+    program_.words_max = depth.words;
+    program_.wides_max = depth.wides;
+    program_.predicates_max = depth.predicates;
+    program_.local_bytes_max = depth.local;
+  }
+
+ private:
+  enum class State : std::uint8_t { unknown, open, known };
+
+  void list_callees(std::uint32_t index) {
+    const std::uint32_t end = index + 1 < program_.functions.size()
+                                  ? program_.functions[index + 1].entry
+                                  : static_cast<std::uint32_t>(program_.code.size());
+    for (std::uint32_t pc = program_.functions[index].entry; pc < end; ++pc) {
+      const Instr& instr = program_.code[pc];
+      if (instr.kind == InstrKind::call) callees_[index].insert(instr.target);
+      if (instr.kind == InstrKind::stack) program_.dynamic_stack = true;
+      if (instr.kind != InstrKind::call_register) continue;
+      for (const auto& [address, target] : program_.function_at) {
+        if (program_.functions[target].signature == instr.target) callees_[index].insert(target);
+      }
     }
   }
-  std::map<std::uint32_t, Depth> known;
-  const Depth depth = deepest(program, callees, 0, known);
-  program.words_max = depth.words;
-  program.wides_max = depth.wides;
-  program.predicates_max = depth.predicates;
-  program.local_bytes_max = depth.local;
-}
+
+  // From function `index` down.
+  Depth deepest(std::uint32_t index) {
+    if (states_[index] == State::known) return known_[index];
+    if (states_[index] == State::open) {
+      program_.dynamic_stack = true;
+      return {};
+    }
+    states_[index] = State::open;
+    depth_max_ = std::max(depth_max_, ++depth_);
+    Depth below;
+    for (const std::uint32_t callee : callees_[index]) below.raise(deepest(callee));
+    --depth_;
+    states_[index] = State::known;
+    const FunctionCode& function = program_.functions[index];
+    below.words = std::max(below.words, function.outgoing_words);
+    return known_[index] = {below.words + function.words, below.wides + function.wides,
+                            below.predicates + function.predicates,
+                            below.local + function.local_bytes};
+  }
+
+  Program& program_;
+  std::vector<std::set<std::uint32_t>> callees_;
+  std::vector<State> states_;
+  std::map<std::uint32_t, Depth> known_;
+  std::uint32_t depth_ = 0, depth_max_ = 0;
+};
 
 }  // namespace
 
@@ -202,12 +146,20 @@ Program decode(const ptx::Module& module, std::string_view kernel) {
   program.locations = module.locations;
   Layout layout;
   layout.module = &module;
-  Reach(module, kernel, program, layout);
+  find_reached(module, kernel, program, layout);
 
   const ptx::Function& entry = *layout.instances.front().function;
   if (entry.max_threads != 0) program.max_threads = std::min(1024u, entry.max_threads);
   for (const Instance& instance : layout.instances) {
-    program.functions.push_back({.name = instance.function->name});
+    FunctionCode function;
+    function.name = instance.function->name;
+    function.by_address = instance.by_address;
+    program.functions.push_back(std::move(function));
+  }
+  for (const auto& [address, index] : program.function_at) {
+    const ptx::Function& function = *layout.instances[index].function;
+    program.functions[index].signature =
+        layout.number_of(signature_of({function.results, function.parameters}));
   }
   lay_out_parameters(entry, program);
   lay_out_shared(module, program, layout);
@@ -216,7 +168,7 @@ Program decode(const ptx::Module& module, std::string_view kernel) {
   for (std::uint32_t index = 0; index < layout.instances.size(); ++index) {
     emit_function(index, layout, constants, program);
   }
-  measure_stacks(program);
+  StackMeasure(program).measure();
   return program;
 }
 

@@ -86,10 +86,62 @@ TEST(Decode, RefusesByName) {
             "'frob.b32'");
   EXPECT_EQ(refusal_of(".func g();\n.visible .entry k()\n{\ncall.uni g;\nret;\n}\n"),
             "test.ptx:7: the called function 'g' has no body and is not supported");
-  EXPECT_NE(refusal_of(".func g()\n{\ncall.uni g;\nret;\n}\n"
-                       ".visible .entry k()\n{\ncall.uni g;\nret;\n}\n")
-                .find("function 'g' is recursive"),
-            std::string::npos);
+}
+
+TEST(Decode, ARecursiveCallLeadsBackToItsCopy) {
+  const Program program = program_of(
+      ".func g();\n.func f()\n{\ncall.uni g;\nret;\n}\n.func g()\n{\ncall.uni f;\nret;\n}\n"
+      ".visible .entry k()\n{\ncall.uni f;\ncall.uni f;\nret;\n}\n");
+  ASSERT_EQ(program.functions.size(), 5u);  // k, and f and g for each of its calls
+  EXPECT_TRUE(program.dynamic_stack);
+  for (const std::uint32_t f : {1u, 2u}) {
+    const std::uint32_t g = program.code[program.functions[f].entry].target;
+    EXPECT_EQ(program.functions[g].name, "g");
+    EXPECT_EQ(program.code[program.functions[g].entry].target, f);
+  }
+}
+
+constexpr const char* kPointers =
+    ".func (.param .b32 r) f(.param .b32 x)\n{\nst.param.b32 [r], 1;\nret;\n}\n"
+    ".func (.param .b32 r) g(.param .b32 x)\n{\n.reg .b32 %r<2>;\nfrob.b32 %r1, %r1;\nret;\n}\n"
+    ".func h(.param .b64 x)\n{\nret;\n}\n"
+    ".global .u64 table[3] = {f, g, h};\n"
+    ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<3>;\nld.param.u64 %rd1, [p];\n"
+    "{\n.param .b32 a;\n.param .b32 q;\nst.param.b32 [a], 1;\n"
+    "shape: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+    "call (q), %rd1, (a), shape;\n}\nret;\n}\n";
+
+TEST(Decode, FunctionsOfTheShapeWhoseAddressIsTakenMayBeCalled) {
+  const Program program = program_of(kPointers);
+  ASSERT_EQ(program.function_at.size(), 2u);  // h has another shape
+  const FunctionCode& f = program.functions[program.function_at.at(function_address("f"))];
+  EXPECT_EQ(f.name, "f");
+  EXPECT_FALSE(program.dynamic_stack);
+  std::uint32_t calls = 0;
+  for (const Instr& instr : program.code) {
+    if (instr.kind != InstrKind::call_register) continue;
+    ++calls;
+    EXPECT_EQ(instr.target, f.signature);
+  }
+  EXPECT_EQ(calls, 1u);
+}
+
+TEST(Decode, WhatOnlyARegisterReachesIsRefusedWhenItIsReached) {
+  const Program program = program_of(kPointers);
+  const std::uint32_t g = program.function_at.at(function_address("g"));
+  const Instr& first = program.code[program.functions[g].entry];
+  ASSERT_EQ(first.kind, InstrKind::refusal);
+  EXPECT_EQ(program.refusals.at(first.target),
+            "test.ptx:12: 'frob.b32' in function 'g' is not supported: unknown instruction "
+            "'frob.b32'");
+}
+
+TEST(Decode, TheAddressOfAFunctionDependsOnItsNameAlone) {
+  EXPECT_EQ(function_address("_Z3addii"), function_address("_Z3addii"));
+  EXPECT_NE(function_address("_Z3addii"), function_address("_Z3adddd"));
+  EXPECT_EQ(function_address("_Z3addii") % 16, 0u);
+  EXPECT_GE(function_address("_Z3addii"), kFunctionBase);
+  EXPECT_LT(function_address("_Z3addii"), kFunctionEnd);
 }
 
 constexpr const char* kHeapCalls =

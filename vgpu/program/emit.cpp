@@ -2,7 +2,6 @@
 #include "vgpu/program/emit.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -25,22 +24,7 @@ bool never_falls_through(const ptx::Instruction& in) {
 
 }  // namespace
 
-ParamRows lay_out_param_rows(const ptx::Function& function) {
-  ParamRows layout;
-  const auto place = [&](const std::vector<ptx::Variable>& variables,
-                         std::vector<std::uint32_t>& rows) {
-    for (const ptx::Variable& variable : variables) {
-      rows.push_back(layout.rows);
-      layout.rows += static_cast<std::uint32_t>((variable.bytes + 3) / 4);
-    }
-  };
-  place(function.results, layout.result_row);
-  place(function.parameters, layout.parameter_row);
-  return layout;
-}
-
-Emitter::Emitter(std::uint32_t instance, const Layout& layout, ConstantRows& constants,
-                 Program& program)
+Emitter::Emitter(std::uint32_t instance, Layout& layout, ConstantRows& constants, Program& program)
     : instance_(layout.instances[instance]),
       index_(instance),
       function_(*layout.instances[instance].function),
@@ -50,7 +34,7 @@ Emitter::Emitter(std::uint32_t instance, const Layout& layout, ConstantRows& con
 
 void Emitter::run() {
   if (!function_.is_entry) {
-    own_ = lay_out_param_rows(function_);
+    own_ = lay_out_param_rows({function_.results, function_.parameters}, layout_.variadic_bytes);
     words_ = own_.rows;
   }
   for (const ptx::Register& reg : function_.registers) {
@@ -72,61 +56,19 @@ void Emitter::run() {
     local_offset_[i] = local_bytes_;
     local_bytes_ += static_cast<std::uint32_t>(local.bytes);
   }
+  place_parameters_with_address();
   place_outgoing();
   find_blocks();
 
   const auto first_pc = static_cast<std::uint32_t>(program_.code.size());
   program_.functions[index_].entry = first_pc;
+  store_parameters_with_address();
   const std::vector<std::uint32_t> order = reconvergence_order(successors_);
   block_pc_.assign(block_start_.size(), ptx::kNone);
   for (std::size_t i = 0; i < order.size(); ++i) {
     emit_block(order[i], i + 1 < order.size() ? order[i + 1] : ptx::kNone);
   }
   finish(first_pc);
-}
-
-// A `.param` variable of a call sequence lies where its callee will look for it.
-void Emitter::place_outgoing() {
-  for (const auto& [at, callee_index] : instance_.callees) {
-    const ptx::Instruction& call = function_.body[at];
-    const ptx::Function& callee = *layout_.instances[callee_index].function;
-    const ParamRows rows = lay_out_param_rows(callee);
-    const auto bind = [&](const ptx::Operand& list, const std::vector<std::uint32_t>& places) {
-      if (list.parts.size() != places.size()) {
-        refuse(call, fmt::format("{} of '{}' given, {} declared", list.parts.size(), callee.name,
-                                 places.size()));
-      }
-      for (std::size_t i = 0; i < list.parts.size(); ++i) {
-        outgoing_row_[param_local(call, list.parts[i])] = places[i] | kOutgoingRow;
-      }
-    };
-    bind(call.operands.at(0), rows.result_row);
-    bind(call.operands.at(2), rows.parameter_row);
-  }
-  for (const auto& [at, builtin] : instance_.builtins) place_builtin(function_.body[at], builtin);
-}
-
-std::uint32_t Emitter::param_local(const ptx::Instruction& call, const ptx::Operand& part) const {
-  if (part.kind != Kind::variable || part.variable.scope != ptx::VariableRef::Scope::local) {
-    refuse(call, "a call argument that is not a .param variable");
-  }
-  return part.variable.index;
-}
-
-// A builtin is no function with a frame: its one result and one parameter, of 8 bytes each, lie in
-// the frame of its caller.
-void Emitter::place_builtin(const ptx::Instruction& call, Builtin builtin) {
-  const auto place = [&](const ptx::Operand& list, std::size_t count) {
-    if (list.parts.size() != count) refuse(call, "another number of results or arguments");
-    for (const ptx::Operand& part : list.parts) {
-      const std::uint32_t local = param_local(call, part);
-      if (function_.locals[local].bytes != 8) refuse(call, "a result or argument of another size");
-      outgoing_row_[local] = words_;
-      words_ += 2;
-    }
-  };
-  place(call.operands.at(0), builtin == Builtin::malloc_ ? 1 : 0);
-  place(call.operands.at(2), 1);
 }
 
 void Emitter::find_blocks() {
@@ -154,6 +96,9 @@ void Emitter::find_blocks() {
       }
       successors_[block].push_back(block_of_[function_.labels[last.operands[0].index].position]);
     }
+    if (last.opcode == Opcode::brx_ && last.unsupported.empty()) {
+      for (const std::uint32_t target : targets_of(last)) successors_[block].push_back(target);
+    }
     if (!never_falls_through(last)) successors_[block].push_back(block + 1);
   }
 }
@@ -172,7 +117,7 @@ void Emitter::emit_block(std::uint32_t block, std::uint32_t next_block) {
   }
   const std::uint32_t end = block_start_[block + 1];
   next_block_ = next_block;
-  for (at_ = block_start_[block]; at_ < end; ++at_) emit(function_.body[at_]);
+  for (at_ = block_start_[block]; at_ < end; ++at_) emit_or_refuse(function_.body[at_]);
   const bool falls = end == block_start_[block] || !never_falls_through(function_.body[end - 1]);
   if (falls && next_block != block + 1) {
     Instr jump;
@@ -186,6 +131,9 @@ void Emitter::emit_block(std::uint32_t block, std::uint32_t next_block) {
 
 void Emitter::finish(std::uint32_t first_pc) {
   for (const Fixup& fixup : fixups_) program_.code[fixup.pc].target = block_pc_[fixup.block];
+  for (const std::uint32_t table : jump_tables_) {
+    for (std::uint32_t& target : program_.jump_tables[table]) target = block_pc_[target];
+  }
   for (std::uint32_t pc = first_pc; pc < program_.code.size(); ++pc) {
     for (Ref& ref : program_.code[pc].refs) {
       if (ref.bank == Bank::word && (ref.offset & kOutgoing) != 0) {
@@ -198,6 +146,7 @@ void Emitter::finish(std::uint32_t first_pc) {
   code.wides = wides_;
   code.predicates = predicates_;
   code.local_bytes = (local_bytes_ + 15) / 16 * 16;
+  code.outgoing_words = outgoing_words_;
 }
 
 Instr Emitter::begin(const ptx::Instruction& in) {
@@ -222,6 +171,28 @@ void Emitter::refuse(const ptx::Instruction& in, const std::string& why) const {
   }
   throw Refusal(fmt::format("{}: '{}' in function '{}' is not supported: {}", place, in.text,
                             function_.name, why));
+}
+
+// Where nobody knows whether the code is reached, it is refused when it is.
+void Emitter::emit_or_refuse(const ptx::Instruction& in) {
+  if (!instance_.by_address) return emit(in);
+  const std::size_t before = program_.code.size();
+  const std::size_t fixups = fixups_.size();
+  try {
+    emit(in);
+  } catch (const Refusal& refusal) {
+    program_.code.resize(before);
+    fixups_.resize(fixups);
+    Instr out = begin(in);
+    push_refusal(out, refusal.what());
+  }
+}
+
+void Emitter::push_refusal(Instr& out, const std::string& why) {
+  out.kind = InstrKind::refusal;
+  out.target = static_cast<std::uint32_t>(program_.refusals.size());
+  program_.refusals.push_back(why);
+  push(out);
 }
 
 void Emitter::emit(const ptx::Instruction& in) {
@@ -250,6 +221,10 @@ void Emitter::emit(const ptx::Instruction& in) {
     case Opcode::ret_:
     case Opcode::exit_:
     case Opcode::trap_:
+    case Opcode::brkpt_:
+    case Opcode::alloca_:
+    case Opcode::stacksave_:
+    case Opcode::stackrestore_:
     case Opcode::membar_:
     case Opcode::fence_:
     case Opcode::nop_:
@@ -265,10 +240,15 @@ void Emitter::emit(const ptx::Instruction& in) {
 void Emitter::emit_control(const ptx::Instruction& in, Instr& out) {
   switch (in.opcode) {
     case Opcode::bra_: return emit_branch(in, next_block_);
+    case Opcode::brx_: return emit_jump_table(in, out);
     case Opcode::call_: return emit_call(in, out);
+    case Opcode::alloca_:
+    case Opcode::stacksave_:
+    case Opcode::stackrestore_: return emit_stack(in, out);
     case Opcode::ret_: out.kind = function_.is_entry ? InstrKind::exit : InstrKind::ret; break;
     case Opcode::exit_: out.kind = InstrKind::exit; break;
-    case Opcode::trap_: out.kind = InstrKind::trap; break;
+    case Opcode::trap_:
+    case Opcode::brkpt_: out.kind = InstrKind::trap; break;
     case Opcode::membar_:
     case Opcode::fence_: out.kind = InstrKind::fence; break;
     case Opcode::nop_:
@@ -297,52 +277,15 @@ void Emitter::emit_branch(const ptx::Instruction& in, std::uint32_t next_block) 
   push(out);
 }
 
-void Emitter::emit_builtin(const ptx::Instruction& in, Builtin builtin) {
-  const auto words_of = [&](std::size_t list) {
-    const ptx::Operand& variable = in.operands.at(list).parts.front();
-    return outgoing_row_.at(variable.variable.index) * kWordRowBytes;
-  };
-  const auto move = [&](const std::array<Ref, 6>& refs) {
-    Instr out = begin(in);
-    out.kind = InstrKind::compute;
-    out.opcode = Opcode::mov_;
-    out.modifiers = {};
-    out.modifiers.type = ptx::Type::b64;
-    out.modifiers.vector = 2;
-    out.refs = refs;
-    push(out);
-  };
-  const auto low_word = [](std::uint32_t at) { return Ref{Bank::word, at}; };
-  const auto high_word = [](std::uint32_t at) { return Ref{Bank::word, at + kWordRowBytes}; };
-
-  const Ref argument = temporary(Bank::wide);
-  move({argument, low_word(words_of(2)), high_word(words_of(2))});
-  Instr call = begin(in);
-  program_.sources.back().text += builtin == Builtin::malloc_ ? " malloc" : " free";
-  call.kind = builtin == Builtin::malloc_ ? InstrKind::heap_allocate : InstrKind::heap_free;
-  call.refs[1] = argument;
-  if (builtin == Builtin::malloc_) call.refs[0] = temporary(Bank::wide);
-  push(call);
-  if (builtin == Builtin::malloc_) {
-    move({low_word(words_of(0)), call.refs[0], {}, {}, high_word(words_of(0))});
-  }
-  program_.uses_heap = true;
-}
-
-void Emitter::emit_call(const ptx::Instruction& in, Instr& out) {
-  if (const auto builtin = instance_.builtins.find(at_); builtin != instance_.builtins.end()) {
-    return emit_builtin(in, builtin->second);
-  }
-  const auto callee = instance_.callees.find(at_);
-  if (callee == instance_.callees.end()) refuse(in, "a call of nothing known");
-  out.kind = InstrKind::call;
-  out.target = callee->second;
-  push(out);
-}
-
-void emit_function(std::uint32_t instance, const Layout& layout, ConstantRows& constants,
+void emit_function(std::uint32_t instance, Layout& layout, ConstantRows& constants,
                    Program& program) {
-  Emitter(instance, layout, constants, program).run();
+  Emitter emitter(instance, layout, constants, program);
+  const ptx::Function& function = *layout.instances[instance].function;
+  if (function.has_body && function.unsupported.empty()) {
+    emitter.run();
+  } else {  // reached, if at all, through a register
+    emitter.run_refusal();
+  }
 }
 
 }  // namespace warpcheck::vgpu

@@ -12,24 +12,61 @@
 
 namespace warpcheck::vgpu {
 
-// Functions that the device provides: their calls become instructions.
-enum class Builtin : std::uint8_t { malloc_, free_ };
+// A function that the device provides: its calls become instructions.
+struct Builtin {
+  std::string_view name;
+  InstrKind kind;
+  std::uint32_t result_bytes;  // 0: none
+  std::vector<std::uint32_t> argument_bytes;
+};
+const Builtin* find_builtin(std::string_view name);  // nullptr: there is no such one
+
+// Sizes in bytes of what a function gives and takes: what a call through a register has to fit.
+struct Signature {
+  std::vector<std::uint64_t> results, parameters;
+  friend auto operator<=>(const Signature&, const Signature&) = default;
+};
 
 // One function for one chain of call sites: every call site has a copy of its callee, so that a
-// finding inside names the user's line, as for code that nvcc inlined.
+// finding inside names the user's line, as for code that nvcc inlined.  Recursive calls lead back
+// to the copy that they come from; functions that are called through registers, and those beyond
+// a number of copies, have one instance for all their callers.
 struct Instance {
   const ptx::Function* function = nullptr;
-  std::uint32_t called_from = ptx::kNone;          // index into Program::locations
-  std::map<std::uint32_t, std::uint32_t> callees;  // position of a call in the body -> instance
-  std::map<std::uint32_t, Builtin> builtins;       // position of a call in the body
+  std::uint32_t parent = ptx::kNone;       // the instance that calls it; kNone: many, or none
+  std::uint32_t called_from = ptx::kNone;  // index into Program::locations
+  // Called through registers, itself or its callers, so nobody knows whether it is called.
+  bool by_address = false;
+  std::map<std::uint32_t, std::uint32_t> callees;    // position of a call in the body -> instance
+  std::map<std::uint32_t, const Builtin*> builtins;  // position of a call in the body
 };
 
 // What is decided for the whole kernel before any code is emitted.
 struct Layout {
   const ptx::Module* module = nullptr;
   std::vector<Instance> instances;  // the kernel first
+  std::map<Signature, std::uint32_t> signatures;
   std::map<const ptx::Variable*, std::uint32_t> shared_offset;
+  std::uint64_t variadic_bytes = 0;  // of the largest list of further arguments
+
+  std::uint32_t number_of(const Signature& signature) {
+    return signatures.try_emplace(signature, signatures.size()).first->second;
+  }
 };
+
+// The shape of a call through a register: its prototype, or that of its first target.  Throws
+// Refusal if it has none.
+struct CallShape {
+  const std::vector<ptx::Variable>& results;
+  const std::vector<ptx::Variable>& parameters;
+};
+CallShape shape_of(const ptx::Module& module, const ptx::Function& caller,
+                   const ptx::Instruction& call);
+Signature signature_of(const CallShape& shape);
+
+// Finds every function that the kernel can reach.  Throws Refusal.
+void find_reached(const ptx::Module& module, std::string_view kernel, Program& program,
+                  Layout& layout);
 
 // The constant bank: one row for each different value and width.
 class ConstantRows {
@@ -52,7 +89,7 @@ class ConstantRows {
 // "s" of "_ZZ6kernelPiE1s": the source name of a variable.
 std::string demangled_variable(const std::string& name);
 
-void emit_function(std::uint32_t instance, const Layout& layout, ConstantRows& constants,
+void emit_function(std::uint32_t instance, Layout& layout, ConstantRows& constants,
                    Program& program);
 
 }  // namespace warpcheck::vgpu

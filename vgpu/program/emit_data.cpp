@@ -93,10 +93,18 @@ void Emitter::emit_mov(const ptx::Instruction& in, Instr& out) {
   const ptx::Operand& from = in.operands[1];
   const bool unpack = to.kind == Kind::vector;
   const bool pack = from.kind == Kind::vector;
-  if (from.kind == Kind::function || from.kind == Kind::name) {
-    refuse(in, fmt::format("the address of function '{}'", from.name));
-  }
   out.kind = InstrKind::compute;
+  if (from.kind == Kind::function) {
+    const ptx::Function* const function = layout_.module->find_function(from.name);
+    if (function == nullptr || function->is_entry) {
+      refuse(in, fmt::format("the address of kernel '{}'", from.name));
+    }
+    out.refs[0] = destination(in, to);
+    if (out.refs[0].bank != Bank::wide) refuse(in, "the address of a function in 32 bits");
+    out.refs[1] = constants_.wide(function_address(from.name));
+    push(out);
+    return;
+  }
   if (from.kind == Kind::special) {
     out.kind = InstrKind::special;
     out.special = from.special;
@@ -136,6 +144,10 @@ void Emitter::emit_memory(const ptx::Instruction& in, Instr& out) {
   if (in.modifiers.space == Space::param && place.kind == Kind::address &&
       place.variable.scope != ptx::VariableRef::Scope::none) {
     return emit_param_access(in, out);
+  }
+  // Parameters of device functions whose address is taken lie in local memory.
+  if (in.modifiers.space == Space::param && !function_.is_entry) {
+    out.modifiers.space = Space::local;
   }
   if (ptx::bytes_of(in.modifiers.type) == 0 || ptx::bytes_of(in.modifiers.type) > 8) {
     refuse(in, "an element of this size");
@@ -191,54 +203,105 @@ void Emitter::emit_param_access(const ptx::Instruction& in, Instr& out) {
   }
 }
 
+void Emitter::push_compute(const Instr& base, Opcode opcode, Type type, Type from,
+                           const std::array<Ref, 6>& refs, std::uint8_t vector) {
+  Instr out = base;
+  out.kind = InstrKind::compute;
+  out.opcode = opcode;
+  out.modifiers = {};
+  out.modifiers.type = type;
+  out.modifiers.source_type = from;
+  out.modifiers.vector = vector;
+  out.refs = refs;
+  push(out);
+}
+
+namespace {
+
+// Row `i` from `row` on, which may be marked as one of a callee.
+Ref word_row(std::uint32_t row, std::uint32_t i) {
+  const std::uint32_t mark = (row & kOutgoingRow) != 0 ? kOutgoing : 0;
+  return Ref{Bank::word, mark | (((row & ~kOutgoingRow) + i) * kWordRowBytes)};
+}
+
+}  // namespace
+
 // One element of a device function's parameter: rows of words in a frame, so bit-field moves.
+// Packed structures have elements that no word holds whole.
 void Emitter::emit_param_element(const ptx::Instruction& in, const Instr& base, Ref value,
                                  std::uint32_t row, std::uint32_t byte, bool is_load) {
-  const std::uint32_t bytes = ptx::bytes_of(in.modifiers.type);
-  const auto row_at = [&](std::uint32_t i) {
-    const std::uint32_t mark = (row & kOutgoingRow) != 0 ? kOutgoing : 0;
-    return Ref{Bank::word, mark | (((row & ~kOutgoingRow) + i) * kWordRowBytes)};
-  };
-  const auto compute = [&](Opcode opcode, Type type, Type from, std::array<Ref, 6> refs,
-                           std::uint8_t vector = 1) {
-    Instr out = base;
-    out.kind = InstrKind::compute;
-    out.opcode = opcode;
-    out.modifiers = {};
-    out.modifiers.type = type;
-    out.modifiers.source_type = from;
-    out.modifiers.vector = vector;
-    out.refs = refs;
-    push(out);
-  };
-  const bool is_signed = ptx::is_signed(in.modifiers.type);
+  const Type type = in.modifiers.type;
+  const std::uint32_t bytes = ptx::bytes_of(type);
   if (bytes == 8) {
-    if (is_load)
-      return compute(Opcode::mov_, Type::b64, Type::none, {value, row_at(0), row_at(1)}, 2);
-    return compute(Opcode::mov_, Type::b64, Type::none, {row_at(0), value, {}, {}, row_at(1)}, 2);
-  }
-  if (is_load) {
-    const Ref word = value.bank == Bank::wide ? temporary(Bank::word) : value;
-    if (bytes == 4) {
-      compute(Opcode::mov_, Type::b32, Type::none, {word, row_at(0)});
-    } else {
-      compute(Opcode::bfe_, is_signed ? Type::s32 : Type::u32, Type::none,
-              {word, row_at(0), constants_.word(byte * 8), constants_.word(bytes * 8)});
+    Ref low = word_row(row, 0), high = word_row(row, 1);
+    if (byte != 0) low = temporary(Bank::word), high = temporary(Bank::word);
+    if (is_load) {
+      if (byte != 0) load_param_word(base, low, row, byte, Type::b32);
+      if (byte != 0) load_param_word(base, high, row + 1, byte, Type::b32);
+      return push_compute(base, Opcode::mov_, Type::b64, Type::none, {value, low, high}, 2);
     }
-    if (value.bank == Bank::wide) {
-      compute(Opcode::cvt_, is_signed ? Type::s64 : Type::u64, is_signed ? Type::s32 : Type::u32,
-              {value, word});
+    push_compute(base, Opcode::mov_, Type::b64, Type::none, {low, value, {}, {}, high}, 2);
+    if (byte != 0) store_param_word(base, low, row, byte, 4);
+    if (byte != 0) store_param_word(base, high, row + 1, byte, 4);
+    return;
+  }
+  const bool is_wide = value.bank == Bank::wide;
+  const Ref word = is_wide ? temporary(Bank::word) : value;
+  if (is_load) {
+    load_param_word(base, word, row, byte, type);
+    if (is_wide) {
+      const bool is_signed = ptx::is_signed(type);
+      push_compute(base, Opcode::cvt_, is_signed ? Type::s64 : Type::u64,
+                   is_signed ? Type::s32 : Type::u32, {value, word});
     }
     return;
   }
-  Ref word = value;
-  if (value.bank == Bank::wide) {
-    word = temporary(Bank::word);
-    compute(Opcode::cvt_, Type::u32, Type::u64, {word, value});
+  if (is_wide) push_compute(base, Opcode::cvt_, Type::u32, Type::u64, {word, value});
+  store_param_word(base, word, row, byte, bytes);
+}
+
+void Emitter::load_param_word(const Instr& base, Ref word, std::uint32_t row, std::uint32_t byte,
+                              Type type) {
+  const std::uint32_t bits = ptx::bytes_of(type) * 8, begin = byte * 8;
+  const Type field = ptx::is_signed(type) ? Type::s32 : Type::u32;
+  const auto extract = [&](Type as, Ref to, Ref from, std::uint32_t at, std::uint32_t length) {
+    push_compute(base, Opcode::bfe_, as, Type::none,
+                 {to, from, constants_.word(at), constants_.word(length)});
+  };
+  if (bits == 32 && begin == 0) {
+    return push_compute(base, Opcode::mov_, Type::b32, Type::none, {word, word_row(row, 0)});
   }
-  if (bytes == 4) return compute(Opcode::mov_, Type::b32, Type::none, {row_at(0), word});
-  compute(Opcode::bfi_, Type::b32, Type::none,
-          {row_at(0), word, row_at(0), constants_.word(byte * 8), {}, constants_.word(bytes * 8)});
+  if (begin + bits <= 32) return extract(field, word, word_row(row, 0), begin, bits);
+  const std::uint32_t low_bits = 32 - begin;
+  const Ref joined = temporary(Bank::word);
+  extract(Type::u32, joined, word_row(row, 0), begin, low_bits);
+  push_compute(base, Opcode::bfi_, Type::b32, Type::none,
+               {joined,
+                word_row(row, 1),
+                joined,
+                constants_.word(low_bits),
+                {},
+                constants_.word(bits - low_bits)});
+  extract(field, word, joined, 0, bits);
+}
+
+void Emitter::store_param_word(const Instr& base, Ref word, std::uint32_t row, std::uint32_t byte,
+                               std::uint32_t bytes) {
+  const std::uint32_t bits = bytes * 8, begin = byte * 8;
+  const auto insert = [&](Ref to, Ref from, std::uint32_t at, std::uint32_t length) {
+    push_compute(base, Opcode::bfi_, Type::b32, Type::none,
+                 {to, from, to, constants_.word(at), {}, constants_.word(length)});
+  };
+  if (bits == 32 && begin == 0) {
+    return push_compute(base, Opcode::mov_, Type::b32, Type::none, {word_row(row, 0), word});
+  }
+  const std::uint32_t low_bits = std::min(bits, 32 - begin);
+  insert(word_row(row, 0), word, begin, low_bits);
+  if (low_bits == bits) return;
+  const Ref rest = temporary(Bank::word);
+  push_compute(base, Opcode::bfe_, Type::u32, Type::none,
+               {rest, word, constants_.word(low_bits), constants_.word(bits - low_bits)});
+  insert(word_row(row, 1), rest, 0, bits - low_bits);
 }
 
 void Emitter::emit_atomic(const ptx::Instruction& in, Instr& out) {

@@ -1,6 +1,7 @@
 // The state of emitting one function.  Internal to vgpu/program.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -21,30 +22,44 @@ struct ParamRows {
   std::vector<std::uint32_t> result_row, parameter_row;
   std::uint32_t rows = 0;
 };
-ParamRows lay_out_param_rows(const ptx::Function& function);
+// variadic_bytes: of a parameter of which the declaration does not say the size.
+ParamRows lay_out_param_rows(const CallShape& shape, std::uint64_t variadic_bytes);
 
 class Emitter {
  public:
-  Emitter(std::uint32_t instance, const Layout& layout, ConstantRows& constants, Program& program);
+  Emitter(std::uint32_t instance, Layout& layout, ConstantRows& constants, Program& program);
   void run();
+  // For a function without a body that can run: says so when it is called.
+  void run_refusal();
 
  private:
   using Kind = ptx::Operand::Kind;
 
-  // emit.cpp: structure
-  void find_blocks();
+  // emit_calls.cpp
   void place_outgoing();
-  void place_builtin(const ptx::Instruction& call, Builtin builtin);
+  void bind_outgoing(const ptx::Instruction& call, const CallShape& shape,
+                     const std::string& callee);
+  void place_builtin(const ptx::Instruction& call, const Builtin& builtin);
   // The local `.param` variable that stands in a call's list of results or arguments.
   std::uint32_t param_local(const ptx::Instruction& call, const ptx::Operand& part) const;
+  void place_parameters_with_address();
+  void store_parameters_with_address();
+  void emit_call(const ptx::Instruction& in, Instr& out);
+  void emit_builtin(const ptx::Instruction& in, const Builtin& builtin);
+  void emit_stack(const ptx::Instruction& in, Instr& out);
+  [[nodiscard]] std::vector<std::uint32_t> targets_of(const ptx::Instruction& in) const;  // blocks
+  void emit_jump_table(const ptx::Instruction& in, Instr& out);
+
+  // emit.cpp: structure
+  void find_blocks();
   void emit_block(std::uint32_t block, std::uint32_t next_block);
   void finish(std::uint32_t first_pc);
 
   // emit.cpp: one instruction
+  void emit_or_refuse(const ptx::Instruction& in);
+  void push_refusal(Instr& out, const std::string& why);
   void emit(const ptx::Instruction& in);
   void emit_control(const ptx::Instruction& in, Instr& out);
-  void emit_call(const ptx::Instruction& in, Instr& out);
-  void emit_builtin(const ptx::Instruction& in, Builtin builtin);
   void emit_branch(const ptx::Instruction& in, std::uint32_t next_block);
 
   // emit_data.cpp
@@ -54,6 +69,13 @@ class Emitter {
   void emit_param_access(const ptx::Instruction& in, Instr& out);
   void emit_param_element(const ptx::Instruction& in, const Instr& base, Ref value,
                           std::uint32_t row, std::uint32_t byte, bool is_load);
+  void load_param_word(const Instr& base, Ref word, std::uint32_t row, std::uint32_t byte,
+                       ptx::Type type);
+  void store_param_word(const Instr& base, Ref word, std::uint32_t row, std::uint32_t byte,
+                        std::uint32_t bytes);
+  // A compute instruction that stands for a part of `base`.
+  void push_compute(const Instr& base, ptx::Opcode opcode, ptx::Type type, ptx::Type from,
+                    const std::array<Ref, 6>& refs, std::uint8_t vector = 1);
   void emit_compute(const ptx::Instruction& in, Instr& out);
 
   // emit_sync.cpp
@@ -69,6 +91,8 @@ class Emitter {
   Ref immediate(const ptx::Operand& operand, ptx::Type type);
   Ref variable_address(const ptx::Instruction& in, const ptx::Operand& operand, bool is_wide);
   Ref address(const ptx::Instruction& in, const ptx::Operand& operand, Instr& out);
+  // Of the byte at `offset` of the frame's local memory.
+  Ref local_address(const ptx::Instruction& in, std::int64_t offset, bool is_wide);
   Ref temporary(Bank bank);
   const ptx::Variable& variable(const ptx::VariableRef& ref) const;
   bool param_place(const ptx::Operand& operand, std::uint32_t& row) const;
@@ -83,7 +107,7 @@ class Emitter {
   const Instance& instance_;
   std::uint32_t index_;
   const ptx::Function& function_;
-  const Layout& layout_;
+  Layout& layout_;
   ConstantRows& constants_;
   Program& program_;
 
@@ -95,6 +119,10 @@ class Emitter {
   // in this frame.
   std::map<std::uint32_t, std::uint32_t> outgoing_row_;
   std::map<std::uint32_t, std::uint32_t> local_offset_;  // local index -> byte in local memory
+  // Parameter index -> byte in local memory, of parameters whose address is taken.
+  std::map<std::uint32_t, std::uint32_t> parameter_offset_;
+  std::uint32_t outgoing_words_ = 0;        // rows
+  std::vector<std::uint32_t> jump_tables_;  // indices into Program::jump_tables
 
   std::vector<std::uint32_t> block_start_;  // first instruction of each block
   std::vector<std::vector<std::uint32_t>> successors_;

@@ -61,22 +61,31 @@ Ref Emitter::variable_address(const ptx::Instruction& in, const ptx::Operand& op
       if (operand.variable.scope != ptx::VariableRef::Scope::local) {
         refuse(in, fmt::format("local variable '{}' at module scope", target.name));
       }
-      Instr out = begin(in);
-      out.kind = InstrKind::local_address;
-      out.guard = {};
-      out.refs = {};
-      out.refs[0] = temporary(is_wide ? Bank::wide : Bank::word);
-      out.offset = local_offset_.at(operand.variable.index) + operand.offset;
-      push(out);
-      return out.refs[0];
+      return local_address(in, local_offset_.at(operand.variable.index) + operand.offset, is_wide);
     }
     case Space::param:
       if (function_.is_entry && operand.variable.scope == ptx::VariableRef::Scope::parameter) {
         return constant(program_.parameters[operand.variable.index].offset + operand.offset);
       }
+      if (const auto found = parameter_offset_.find(operand.variable.index);
+          operand.variable.scope == ptx::VariableRef::Scope::parameter &&
+          found != parameter_offset_.end()) {
+        return local_address(in, found->second + operand.offset, is_wide);
+      }
       refuse(in, fmt::format("the address of parameter '{}' of a device function", target.name));
     default: refuse(in, fmt::format("the address of variable '{}'", target.name));
   }
+}
+
+Ref Emitter::local_address(const ptx::Instruction& in, std::int64_t offset, bool is_wide) {
+  Instr out = begin(in);
+  out.kind = InstrKind::local_address;
+  out.guard = {};
+  out.refs = {};
+  out.refs[0] = temporary(is_wide ? Bank::wide : Bank::word);
+  out.offset = offset;
+  push(out);
+  return out.refs[0];
 }
 
 Ref Emitter::address(const ptx::Instruction& in, const ptx::Operand& operand, Instr& out) {

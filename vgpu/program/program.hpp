@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -74,13 +75,19 @@ enum class InstrKind : std::uint8_t {
   heap_free,
   branch,
   jump,
+  jump_table,  // brx.idx
   call,
+  call_register,  // to the function whose address a register holds
   ret,
   exit,
   barrier,
   fence,
-  trap,
-  sleep,  // nanosleep
+  sleep,      // nanosleep
+  trap,       // trap and brkpt
+  stack,      // alloca, stacksave, stackrestore
+  print,      // vprintf()
+  assertion,  // __assertfail()
+  refusal,    // what cannot be run, in a function of which nobody knows whether it is called
   nop,
 };
 
@@ -97,6 +104,11 @@ enum class InstrKind : std::uint8_t {
 //             [3] first of five word rows for the bytes on their way, [5] ignore-src;
 //             modifiers: elements of .b32
 //   copy_group: [1] groups that may be left (wait_group)
+//   jump_table: [1] index; call_register: [1] address
+//   stack: [0] destination, [1] bytes (alloca) or pointer (stackrestore); alloca: offset is the
+//     alignment
+//   print: [0] destination, [1] format, [2] arguments
+//   assertion: [1] condition, [2] file, [3] line, [4] function
 //   special, param, local_address: [0] destination
 //   bar.warp.sync: [5] membermask
 //   shfl: [0] d, [4] p, [1] a, [2] b, [3] c, [5] membermask; vote/match: [0] d, [1] a, [5] mask
@@ -109,8 +121,10 @@ struct Instr {
   ptx::Opcode opcode = ptx::Opcode::invalid;
   ptx::SpecialRegister special = ptx::SpecialRegister::none;
   ptx::Modifiers modifiers;
-  std::int64_t offset = 0;   // added to the address; param: byte offset
-  std::uint32_t target = 0;  // branch, jump: pc; call: index into functions
+  std::int64_t offset = 0;  // added to the address; param: byte offset
+  // branch, jump: pc; jump_table: index into Program::jump_tables; call: into functions;
+  // call_register: the signature; refusal: index into Program::refusals
+  std::uint32_t target = 0;
   std::uint32_t source = 0;  // index into Program::sources
 };
 
@@ -136,6 +150,9 @@ struct FunctionCode {
   std::uint32_t entry = 0;                             // pc of its first instruction
   std::uint32_t words = 0, wides = 0, predicates = 0;  // rows of its frame
   std::uint32_t local_bytes = 0;                       // a lane, rounded up to 16
+  std::uint32_t outgoing_words = 0;      // rows beyond its frame, for the parameters of its calls
+  std::uint32_t signature = ptx::kNone;  // of a function that may be called through a register
+  bool by_address = false;  // reached through registers alone: nobody knows whether it is called
 };
 
 // A constant-bank row whose value is an address that is known only when the module is loaded.
@@ -167,11 +184,20 @@ struct Program {
   // Set by link(): threads can be ordered by more than barriers of whole blocks (fences, acquire
   // and release, barriers of a part of a block or a warp, mbarriers, asynchronous copies).
   bool synchronizes_threads = false;
-  std::uint32_t max_threads = 1024;   // a block: .maxntid, or the device's limit
-  std::uint32_t local_bytes_max = 0;  // deepest sum of frames a lane (no recursion)
-  std::uint32_t words_max = 0, wides_max = 0, predicates_max = 0;  // deepest sums, rows
+  std::uint32_t max_threads = 1024;  // a block: .maxntid, or the device's limit
+  // Deepest sums of frames: bytes a lane, and rows.  With recursion, of the calls before any
+  // function is called again.
+  std::uint32_t local_bytes_max = 0;
+  std::uint32_t words_max = 0, wides_max = 0, predicates_max = 0;
+  // There is recursion, or alloca: the stack may grow beyond those.
+  bool dynamic_stack = false;
+  std::vector<std::vector<std::uint32_t>> jump_tables;  // pcs
+  std::map<std::uint64_t, std::uint32_t> function_at;   // by address: index into functions
+  std::vector<std::string> refusals;
 
   [[nodiscard]] const Source& source_of(std::uint32_t pc) const { return sources[code[pc].source]; }
+  // The function whose code holds `pc`: an index into functions.
+  [[nodiscard]] std::uint32_t function_of(std::uint32_t pc) const;
   // The line to report for an instruction: the innermost location of its inlining and call chain
   // that is not in a header of the CUDA toolkit (atomicAdd() is one); the innermost if all are.
   [[nodiscard]] ptx::SourceLocation report_location(std::uint32_t pc) const;
@@ -184,7 +210,19 @@ class Refusal : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Decodes one kernel and all it can reach.  Throws Refusal.
+// The address of a device function: made from its name alone, so that it is the same in every
+// build, and no memory answers to it.
+std::uint64_t function_address(std::string_view name);
+inline constexpr std::uint64_t kFunctionBase = 0x0a00'0000'0000;
+inline constexpr std::uint64_t kFunctionEnd = 0x0b00'0000'0000;
+
+// What a call takes up of a stack that grows, besides the local variables of its function: the
+// return address and saved registers.  No less in any recursive function of sm_90.
+inline constexpr std::uint32_t kCallBytes = 16;
+
+// Decodes one kernel and all it can reach.  Throws Refusal for what the kernel and the functions
+// that it calls by name cannot do; in functions that are called through registers alone, the
+// instruction becomes a `refusal`.
 Program decode(const ptx::Module& module, std::string_view kernel);
 
 }  // namespace warpcheck::vgpu

@@ -161,10 +161,17 @@ class BodyParser {
     function_.prototypes.push_back(std::move(prototype));
   }
 
-  // name: .calltargets f, g;  A promise about an indirect call; nothing here needs it.
+  // name: .calltargets f, g;
   void parse_call_targets(const Token& name) {
-    declare(name.text, {Symbol::Kind::prototype, {}, kNone}, name.line);
-    lexer_.skip_statement();
+    lexer_.take();
+    const auto index = static_cast<std::uint32_t>(function_.prototypes.size());
+    declare(name.text, {Symbol::Kind::prototype, {}, index}, name.line);
+    Prototype& prototype = function_.prototypes.emplace_back();
+    prototype.name = name.text;
+    do {
+      prototype.targets.emplace_back(lexer_.expect_identifier("a function"));
+    } while (lexer_.accept(','));
+    lexer_.expect(';');
   }
 
   void parse_directive() {

@@ -103,8 +103,7 @@ struct Instruction {
   //   [0] vector of the result variables (locals of Space::param) or registers; parts may be empty
   //   [1] function, or reg for an indirect call
   //   [2] vector of the arguments: variables, registers, immediates; parts may be empty
-  //   [3] name of the prototype or target list, if given (index: Function::prototypes for a
-  //       .callprototype, else kNone)
+  //   [3] name of the prototype or target list, if given (index: Function::prototypes)
   // brx.idx has two: [0] reg, [1] name (index: Function::branch_targets).
 };
 
@@ -119,11 +118,13 @@ struct BranchTargets {
   std::vector<std::uint32_t> labels;
 };
 
-// `name: .callprototype (...) _ (...);`: the shape of an indirectly called function.
+// `name: .callprototype (...) _ (...);`: the shape of an indirectly called function; or
+// `name: .calltargets f, g;`: functions of that shape, one of which is called.
 struct Prototype {
   std::string name;
   std::vector<Variable> results;
   std::vector<Variable> parameters;
+  std::vector<std::string> targets;  // not empty: of .calltargets
 };
 
 struct Function {

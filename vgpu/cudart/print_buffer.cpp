@@ -1,0 +1,44 @@
+#include "vgpu/cudart/print_buffer.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace warpcheck::cudart {
+
+void PrintBuffer::on_print(const vgpu::Print& print) {
+  records_.push_back({std::string(print.text), print.record_bytes, print.error});
+  used_ += print.record_bytes;
+  while (used_ > capacity_ && !records_.empty() && !records_.front().error) {
+    used_ -= records_.front().bytes;
+    records_.pop_front();
+    ++lost_;
+  }
+}
+
+void PrintBuffer::clear() {
+  records_.clear();
+  used_ = 0;
+  lost_ = told_ = 0;
+}
+
+void PrintBuffer::flush(std::string* output) {
+  for (const Record& record : records_) {
+    if (output != nullptr) {
+      *output += record.text;
+      continue;
+    }
+    std::fwrite(record.text.data(), 1, record.text.size(), record.error ? stderr : stdout);
+  }
+  records_.clear();
+  used_ = 0;
+  if (output == nullptr && lost_ != told_) {
+    fmt::print(stderr,
+               "warpcheck: the text of {} printf() calls was overwritten; the buffer has {} bytes "
+               "(cudaLimitPrintfFifoSize)\n",
+               lost_ - told_, capacity_);
+    told_ = lost_;
+  }
+}
+
+}  // namespace warpcheck::cudart

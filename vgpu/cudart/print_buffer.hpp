@@ -1,0 +1,41 @@
+// What printf() and assert() of device code have written, until a call of the host brings it out.
+//
+// As CUDA's (CUDA C++ Programming Guide, "Formatted Output"): a buffer of cudaLimitPrintfFifoSize
+// bytes, written out by launches and by calls that wait, where new text takes the place of the
+// oldest.  What a record takes up is not documented; here it is 8 bytes for the format and for each
+// argument, and the bytes of strings.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "vgpu/machine/access.hpp"
+
+namespace warpcheck::cudart {
+
+class PrintBuffer final : public vgpu::Observer {
+ public:
+  void on_print(const vgpu::Print& print) override;
+
+  void set_capacity(std::size_t bytes) { capacity_ = bytes; }
+  void clear();
+
+  // Empties the buffer, to `output`, or, where it is null, to stdout and stderr.
+  void flush(std::string* output);
+  // printf() calls whose text was overwritten.
+  [[nodiscard]] std::uint64_t lost() const { return lost_; }
+
+ private:
+  struct Record {
+    std::string text;
+    std::uint32_t bytes = 0;
+    bool error = false;
+  };
+  std::deque<Record> records_;
+  std::size_t capacity_ = 0, used_ = 0;
+  std::uint64_t lost_ = 0, told_ = 0;
+};
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,130 @@
+// printf() and assert() of device code: vprintf() and __assertfail() (CUDA C++ Programming Guide,
+// "Formatted Output", "Assertion").
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+
+#include "vgpu/machine/core.hpp"
+#include "vgpu/machine/printf_format.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr std::size_t kStringBytesMax = 1 << 20;
+
+}  // namespace
+
+// Copies bytes at a generic address, as far as there is memory; returns how many.
+std::size_t Core::read_bytes(const Running& run, unsigned lane, std::uint64_t address,
+                             std::span<std::byte> to) {
+  std::size_t done = 0;
+  while (done < to.size()) {
+    const std::uint64_t at = address + done;
+    if (at - kLocalWindow < kWindowBytes) {
+      const Target target = local_target(run.warp, kLocalWindow, at);
+      const std::uint64_t offset = at - target.base;
+      if (target.allocation == nullptr || offset >= target.limit) break;
+      to[done++] = target.allocation->data[offset / 4 * (4 * kWarpLanes) + lane * 4 + offset % 4];
+      continue;
+    }
+    const bool in_shared = at - kSharedWindow < kWindowBytes;
+    const Allocation* const memory = in_shared ? run.slot.shared : memory_.find(at);
+    const std::uint64_t offset =
+        at - (in_shared || memory == nullptr ? kSharedWindow : memory->address);
+    if (memory == nullptr || offset >= memory->bytes) break;
+    const std::size_t count = std::min<std::uint64_t>(to.size() - done, memory->bytes - offset);
+    std::memcpy(to.data() + done, memory->data + offset, count);
+    done += count;
+  }
+  if (done < to.size()) {
+    Fault fault;
+    fault.program = program_;
+    fault.place = place_of(run.slot, run.warp);
+    fault.pc = run.pc;
+    fault.lane = lane;
+    fault.space = ptx::Space::global;
+    fault.bytes = 1;
+    fault.address = address + done;
+    fault.nearest = memory_.nearest(fault.address);
+    const bool freed = fault.nearest != nullptr && !fault.nearest->live &&
+                       fault.address - fault.nearest->address < fault.nearest->bytes;
+    fault.kind = freed ? Fault::Kind::use_after_free : Fault::Kind::out_of_bounds;
+    notify([&](Observer& observer) { observer.on_fault(fault); });
+  }
+  return done;
+}
+
+std::string Core::read_string(const Running& run, unsigned lane, std::uint64_t address) {
+  std::string text;
+  while (text.size() < kStringBytesMax) {
+    std::byte next{};
+    if (read_bytes(run, lane, address + text.size(), {&next, 1}) == 0) break;
+    if (next == std::byte{0}) break;
+    text += static_cast<char>(next);
+  }
+  return text;
+}
+
+// Lane after lane, as their lines appear.
+Core::Step Core::print(Running& run, std::size_t index, const Instr& instr) {
+  Warp& warp = run.warp;
+  const std::uint32_t mask = warp.fragments[index].mask;
+  const Ref& to = instr.refs[0];
+  if (warp.undefined.any()) {
+    use_of_undefined(run, UndefinedUse::Kind::address, instr.refs[1], mask);
+    warp.undefined.set(run.frame, to, {}, mask, *program_);
+  }
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint64_t format = lane_value(run, instr.refs[1], lane);
+    const std::uint64_t buffer = lane_value(run, instr.refs[2], lane);
+    const PrintArguments arguments{
+        [&](std::uint32_t offset, std::uint32_t bytes) {
+          std::uint64_t value = 0;
+          read_bytes(run, lane, buffer + offset,
+                     std::as_writable_bytes(std::span(&value, 1)).first(bytes));
+          return value;
+        },
+        [&](std::uint64_t address) { return read_string(run, lane, address); }};
+    PrintedText printed;
+    printed.arguments = -1;  // of no format
+    if (format != 0) {
+      try {
+        printed = format_printf(read_string(run, lane, format), arguments);
+      } catch (const Refusal& refusal) {
+        return refuse(run, fmt::format("{}: {}", program_->kernel, refusal.what()));
+      }
+      const Print event{program_,     place_of(run.slot, warp), run.pc, lane, false,
+                        printed.text, printed.record_bytes};
+      notify([&](Observer& observer) { observer.on_print(event); });
+    }
+    std::memcpy(run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset + lane * 4,
+                &printed.arguments, 4);
+  }
+  warp.fragments[index].pc = run.pc + 1;
+  return Step::again;
+}
+
+Core::Step Core::fail_assertion(Running& run, std::size_t index, const Instr& instr) {
+  const std::uint32_t mask = run.warp.fragments[index].mask;
+  std::string condition;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const auto text = [&](std::size_t ref) {
+      return read_string(run, lane, lane_value(run, instr.refs[ref], lane));
+    };
+    const std::string failed = text(1);
+    if (condition.empty()) condition = failed;
+    const CodePlace place = code_place(run, lane);
+    const std::string line = fmt::format(
+        "{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n", text(2),
+        lane_value(run, instr.refs[3], lane), text(4), place.block.x, place.block.y, place.block.z,
+        place.thread.x, place.thread.y, place.thread.z, failed);
+    const Print event{program_, place_of(run.slot, run.warp), run.pc, lane, true, line, 0};
+    notify([&](Observer& observer) { observer.on_print(event); });
+  }
+  return halt(run, mask, Trap::Cause::assertion, "assertion failed: " + condition);
+}
+
+}  // namespace warpcheck::vgpu
