@@ -1,5 +1,5 @@
 # warpcheck_kernels(target FILES a.cu ... [OPTIONS -fmad=false ...] [INCLUDES directory ...]
-#                   [RUNTIME library]):
+#                   [RUNTIME library] [SEPARATE]):
 # a library of kernels under test, each compiled twice from the same text.
 #
 #   as shipped     nvcc's ordinary host object; the PTX is in its fatbinary.
@@ -11,6 +11,8 @@
 # OPTIONS and INCLUDES reach both builds; an option that changes floating-point contraction in one of them only
 # would make the builds disagree.  RUNTIME is the library that answers the CUDA runtime calls of
 # the host code (default warpcheck::cudart); the real runtime is never linked.
+#
+# SEPARATE compiles with -rdc=true: files may call each other's device functions.
 #
 # `target` is an interface over the static library `target`_archive that keeps every object of it,
 # so registrations in static constructors survive, however far away the executable is.
@@ -33,10 +35,10 @@ if(WARPCHECK_WERROR)
 endif()
 
 function(warpcheck_kernels target)
-  cmake_parse_arguments(arg "" "RUNTIME" "FILES;OPTIONS;INCLUDES" ${ARGN})
+  cmake_parse_arguments(arg "SEPARATE" "RUNTIME" "FILES;OPTIONS;INCLUDES" ${ARGN})
   if(NOT arg_FILES OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "warpcheck_kernels(${target} FILES a.cu ... [OPTIONS ...] [INCLUDES ...] "
-      "[RUNTIME ...])")
+      "[RUNTIME ...] [SEPARATE])")
   endif()
   if(NOT arg_RUNTIME)
     set(arg_RUNTIME warpcheck::cudart)
@@ -48,15 +50,26 @@ function(warpcheck_kernels target)
     CUDA_ARCHITECTURES 75-virtual
     CUDA_STANDARD 20
     CUDA_RUNTIME_LIBRARY None
-    CUDA_SEPARABLE_COMPILATION OFF
+    CUDA_SEPARABLE_COMPILATION ${arg_SEPARATE}
+    CUDA_RESOLVE_DEVICE_SYMBOLS ${arg_SEPARATE}
     POSITION_INDEPENDENT_CODE ON)
   target_include_directories(${archive} PUBLIC ${PROJECT_SOURCE_DIR} ${arg_INCLUDES})
   target_include_directories(${archive} SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
   target_compile_options(${archive} PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:${WARPCHECK_NVCC_OPTIONS};-lineinfo;${arg_OPTIONS}>)
+  set(unoptimized_options ${arg_OPTIONS})
+  if(arg_SEPARATE)
+    list(APPEND unoptimized_options -rdc=true)
+  endif()
   foreach(file ${arg_FILES})
-    warpcheck_embed_unoptimized(${archive} ${file} "${arg_OPTIONS}" "${arg_INCLUDES}")
+    warpcheck_embed_unoptimized(${archive} ${file} "${unoptimized_options}" "${arg_INCLUDES}")
   endforeach()
+
+  # The device linker names the toolkit's device runtime in every link.
+  if(arg_SEPARATE)
+    find_library(WARPCHECK_CUDADEVRT cudadevrt HINTS ${CUDAToolkit_LIBRARY_DIR} REQUIRED)
+    target_link_libraries(${archive} INTERFACE ${WARPCHECK_CUDADEVRT})
+  endif()
 
   # So that the runtime follows the archive on every link line, whoever else names it.
   target_link_libraries(${archive} INTERFACE $<LINK_ONLY:${arg_RUNTIME}>)

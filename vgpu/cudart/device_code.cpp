@@ -35,8 +35,33 @@ bool DeviceCode::mentions(std::string_view identifier) const {
   return false;
 }
 
+DeviceCode::DeviceCode(const std::vector<std::string>& texts, std::string name)
+    : name_(std::move(name)) {
+  for (const std::string& text : texts) {
+    storage_.append(text.c_str()) += '\n';
+    part_ends_.push_back(storage_.size());
+  }
+  text_ = storage_;
+}
+
 const ptx::Module& DeviceCode::module() {
-  if (module_ == nullptr) module_ = std::make_unique<ptx::Module>(ptx::parse(text_, name_));
+  if (module_ != nullptr) return *module_;
+  if (part_ends_.size() < 2) {
+    module_ = std::make_unique<ptx::Module>(ptx::parse(text_, name_));
+    return *module_;
+  }
+  std::vector<ptx::Module> parts;
+  std::size_t begin = 0;
+  for (const std::size_t end : part_ends_) {
+    parts.push_back(ptx::parse(text_.substr(begin, end - begin),
+                               fmt::format("{}, part {}", name_, parts.size() + 1)));
+    begin = end;
+  }
+  try {
+    module_ = std::make_unique<ptx::Module>(ptx::link_modules(std::move(parts), name_));
+  } catch (const ptx::LinkError& error) {
+    throw vgpu::Refusal(error.what());
+  }
   return *module_;
 }
 

@@ -28,9 +28,11 @@ struct LinkedKernel {
 class DeviceCode {
  public:
   // name: for messages.
-  DeviceCode(std::string text, std::string name)
-      : storage_(std::move(text)), text_(storage_), name_(std::move(name)) {}
   DeviceCode(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {}
+  // Several texts are the parts of relocatable device code, to be linked.
+  DeviceCode(const std::vector<std::string>& texts, std::string name);
+
+  [[nodiscard]] std::string_view text() const { return text_; }
 
   // Whether the text has `identifier` as a whole word; does not parse.
   [[nodiscard]] bool mentions(std::string_view identifier) const;
@@ -61,7 +63,8 @@ class DeviceCode {
   };
 
   std::string storage_;
-  std::string_view text_;
+  std::string_view text_;  // of all parts
+  std::vector<std::size_t> part_ends_;
   std::string name_;
   std::unique_ptr<ptx::Module> module_;
   std::unordered_map<std::string, Cached> kernels_;

@@ -39,24 +39,44 @@ const ptx::PtxImage& choose(const std::vector<ptx::PtxImage>& images) {
 
 }  // namespace
 
-std::string ptx_in_fatbinary(const void* wrapper, std::string_view user) {
+namespace {
+
+std::string ptx_at(const std::byte* data) {
+  const std::size_t bytes = ptx::fatbinary_bytes(
+      std::span<const std::byte, ptx::kFatbinaryHeaderBytes>(data, ptx::kFatbinaryHeaderBytes));
+  return choose(ptx::read_fatbinary({data, bytes})).text;
+}
+
+}  // namespace
+
+bool is_relocatable(const void* wrapper) {
+  const auto& header = *static_cast<const Wrapper*>(wrapper);
+  return header.magic == Wrapper::kMagic && header.version == Wrapper::kRelocatable;
+}
+
+std::vector<std::string> ptx_in_fatbinary(const void* wrapper, std::string_view user) {
   const auto& header = *static_cast<const Wrapper*>(wrapper);
   if (header.magic != Wrapper::kMagic) {
     throw vgpu::Refusal(fmt::format("{}: damaged fatbinary: expected magic {:#x}, found {:#x}",
                                     user, Wrapper::kMagic, header.magic));
   }
-  if (header.version == Wrapper::kRelocatable) {
-    throw vgpu::Refusal(fmt::format(
-        "{}: relocatable device code (nvcc -rdc=true) is not supported; compile without it", user));
+  std::vector<std::string> texts;
+  std::string why = "no part of the relocatable device code has PTX";
+  const auto add = [&](const std::byte* data) {
+    try {
+      texts.push_back(ptx_at(data));
+    } catch (const ptx::FatbinaryError& error) {
+      why = error.what();
+    }
+  };
+  if (is_relocatable(wrapper)) {
+    const auto* part = static_cast<const std::byte* const*>(header.extra);
+    for (; part != nullptr && *part != nullptr; ++part) add(*part);
+  } else {
+    add(header.data);
   }
-  try {
-    const std::size_t bytes =
-        ptx::fatbinary_bytes(std::span<const std::byte, ptx::kFatbinaryHeaderBytes>(
-            header.data, ptx::kFatbinaryHeaderBytes));
-    return choose(ptx::read_fatbinary({header.data, bytes})).text;
-  } catch (const ptx::FatbinaryError& error) {
-    throw vgpu::Refusal(fmt::format("{}: {}", user, error.what()));
-  }
+  if (texts.empty()) throw vgpu::Refusal(fmt::format("{}: {}", user, why));
+  return texts;
 }
 
 }  // namespace warpcheck::cudart

@@ -3,13 +3,18 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace warpcheck::cudart {
 
-// The newest PTX in the fatbinary behind `wrapper`, the argument of __cudaRegisterFatBinary.
+// Whether the code behind `wrapper` comes in parts that have yet to be linked (nvcc -rdc=true).
+bool is_relocatable(const void* wrapper);
+
+// The newest PTX in the fatbinary behind `wrapper`, the argument of __cudaRegisterFatBinary; of
+// relocatable code that of every part.  Parts of machine code only are left out: what they define
+// stays undefined.
 // user: the kernel or variable that is wanted, for messages.
-// Throws vgpu::Refusal when there is none: machine code only, a damaged image, or relocatable
-// device code that has yet to be linked.
-std::string ptx_in_fatbinary(const void* wrapper, std::string_view user);
+// Throws vgpu::Refusal when there is none: machine code only, or a damaged image.
+std::vector<std::string> ptx_in_fatbinary(const void* wrapper, std::string_view user);
 
 }  // namespace warpcheck::cudart

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "vgpu/cudart/fatbinary_image.hpp"
 
@@ -20,6 +21,10 @@ DeviceCode& Unit::code(Build build, std::string_view user) {
       optimized_ = std::make_unique<DeviceCode>(ptx_in_fatbinary(wrapper_, user), "embedded PTX");
     }
     return *optimized_;
+  }
+  if (unoptimized_ == nullptr && is_relocatable(wrapper_)) {
+    linked_unoptimized_ = Registry::instance().link_unoptimized(names);
+    unoptimized_ = linked_unoptimized_.get();
   }
   if (unoptimized_ == nullptr) unoptimized_ = Registry::instance().claim_unoptimized(names);
   if (unoptimized_ == nullptr) {
@@ -110,6 +115,39 @@ Kernel* Registry::find_kernel(const void* function) const {
 const Symbol* Registry::find_symbol(const void* host_variable) const {
   const auto found = symbol_of_.find(host_variable);
   return found == symbol_of_.end() ? nullptr : &found->second;
+}
+
+// The texts that name anything of the unit's, and those that define what these only declare.
+std::unique_ptr<DeviceCode> Registry::link_unoptimized(const std::vector<std::string>& names) {
+  std::vector<std::string> texts;
+  std::set<std::string> wanted(names.begin(), names.end());
+  std::set<const Unoptimized*> chosen;
+  for (bool found = true; found;) {
+    found = false;
+    for (Unoptimized& text : unoptimized_) {
+      if (chosen.contains(&text)) continue;
+      const ptx::Module& module = text.code->module();
+      const auto is_wanted = [&](const auto& symbol) { return wanted.contains(symbol.name); };
+      const bool defines =
+          std::ranges::any_of(module.functions,
+                              [&](const auto& f) { return f.has_body && is_wanted(f); }) ||
+          std::ranges::any_of(module.variables,
+                              [&](const auto& v) { return !v.external && is_wanted(v); });
+      if (!defines) continue;
+      found = true;
+      chosen.insert(&text);
+      text.taken = true;
+      texts.emplace_back(text.code->text());
+      for (const auto& function : module.functions) {
+        if (!function.has_body) wanted.insert(function.name);
+      }
+      for (const auto& variable : module.variables) {
+        if (variable.external) wanted.insert(variable.name);
+      }
+    }
+  }
+  if (texts.empty()) return nullptr;
+  return std::make_unique<DeviceCode>(texts, "unoptimised PTX");
 }
 
 DeviceCode* Registry::claim_unoptimized(const std::vector<std::string>& names) {

@@ -68,6 +68,7 @@ class Unit {
  private:
   const void* wrapper_;
   std::unique_ptr<DeviceCode> optimized_;
+  std::unique_ptr<DeviceCode> linked_unoptimized_;  // of relocatable device code
   DeviceCode* unoptimized_ = nullptr;
 };
 
@@ -105,6 +106,7 @@ class Registry {
   };
 
   // The unit's own text: the first not taken that names everything the unit does.
+  std::unique_ptr<DeviceCode> link_unoptimized(const std::vector<std::string>& names);
   DeviceCode* claim_unoptimized(const std::vector<std::string>& names);
 
   std::vector<std::unique_ptr<Unit>> units_;

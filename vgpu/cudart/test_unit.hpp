@@ -32,6 +32,8 @@ class TestUnit {
  public:
   // kind: 1 PTX, 2 machine code.
   explicit TestUnit(std::string_view ptx, std::uint16_t kind = 1);
+  // Relocatable device code: a text for each translation unit.
+  explicit TestUnit(const std::vector<std::string_view>& parts);
   ~TestUnit() { __cudaUnregisterFatBinary(handle_); }
   TestUnit(const TestUnit&) = delete;
   TestUnit& operator=(const TestUnit&) = delete;
@@ -54,7 +56,11 @@ class TestUnit {
     const void* data = nullptr;
     const void* extra = nullptr;
   };
+  void enroll();
+
   std::vector<std::byte> image_;
+  std::vector<std::vector<std::byte>> parts_;
+  std::vector<const std::byte*> list_;  // of the parts; a null pointer ends it
   Wrapper wrapper_;
   void** handle_ = nullptr;
 };

@@ -138,13 +138,15 @@ ParameterList parse_parameters(Context& context) {
   return out;
 }
 
-void parse_function(Context& context, bool is_entry) {
+Function& parse_function(Context& context, bool is_entry) {
   Lexer& lexer = context.lexer;
   Header header = parse_header(context, is_entry);
   Function& known = declare_function(context, header);
+  header.function.external = known.external;
+  header.function.linkage = known.linkage;
   if (lexer.accept(';')) {
     if (!known.has_body) known = std::move(header.function);
-    return;
+    return known;
   }
   if (known.has_body) {
     lexer.fail(header.line, fmt::format("'{}' has two bodies", printable(header.name)));
@@ -154,6 +156,7 @@ void parse_function(Context& context, bool is_entry) {
   known.has_body = true;
   known.registers = std::move(header.registers);
   parse_body(context, known);
+  return known;
 }
 
 }  // namespace warpcheck::ptx

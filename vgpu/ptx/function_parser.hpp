@@ -7,7 +7,7 @@ namespace warpcheck::ptx {
 
 // Reads what follows `.func` or `.entry` into the module.  A prototype and its later body are one
 // function.
-void parse_function(Context& context, bool is_entry);
+Function& parse_function(Context& context, bool is_entry);
 
 // `(.param .b32 a, .param .b64 b)`: the parameters, which registers may stand for in old PTX.
 struct ParameterList {

@@ -33,6 +33,9 @@ struct Register {
   Type type = Type::none;
 };
 
+// Who may refer to a name (PTX ISA 11.6).
+enum class Linkage : std::uint8_t { internal, visible, weak, common };
+
 // A variable in a state space other than .reg: a global, a shared array, a local array, a
 // parameter of a function, or a `.param` variable of a call sequence.
 struct Variable {
@@ -42,6 +45,7 @@ struct Variable {
   std::uint32_t alignment = 1;  // bytes
   std::uint64_t bytes = 0;      // 0 for an `.extern .shared` array without a size
   bool external = false;
+  Linkage linkage = Linkage::internal;  // at module scope
   // An address stored in the initial bytes: the low `bytes` bytes of
   // ((symbol + addend) & mask) >> (zero bits at the end of mask), little-endian.
   struct Relocation {
@@ -131,6 +135,8 @@ struct Function {
   std::string name;  // mangled
   bool is_entry = false;
   bool has_body = false;
+  bool external = false;
+  Linkage linkage = Linkage::internal;
   std::vector<Variable> results;  // .func only
   std::vector<Variable> parameters;
   std::vector<Variable> locals;  // .local and .shared inside the body, and call `.param`s
@@ -169,6 +175,19 @@ class ParseError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+// Modules that do not fit together.  what() names the symbol and both modules.
+class LinkError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Links the modules of a program that was compiled in parts (nvcc -rdc=true) to one: declarations
+// find their definitions; of weak definitions one stays; internal names that clash are changed.
+// What has no definition stays a declaration: only who needs it cannot run.
+//   name: of the whole.
+// Throws LinkError for a name that is defined twice, or as different things.
+Module link_modules(std::vector<Module> modules, std::string_view name);
 
 // Parses PTX text of one translation unit.
 //   text: the whole source, NUL bytes at the end are ignored.

@@ -111,14 +111,27 @@ void declare_variable(Context& context, Declaration declaration) {
 void parse_entity(Context& context) {
   Lexer& lexer = context.lexer;
   bool external = false;
+  Linkage linkage = Linkage::internal;
   for (;;) {
-    if (lexer.peek().is_directive(".extern")) external = true;
-    const bool linkage = lexer.accept_directive(".extern") || lexer.accept_directive(".visible") ||
-                         lexer.accept_directive(".weak") || lexer.accept_directive(".common");
-    if (!linkage) break;
+    if (lexer.accept_directive(".extern")) {
+      external = true;
+    } else if (lexer.accept_directive(".visible")) {
+      linkage = Linkage::visible;
+    } else if (lexer.accept_directive(".weak")) {
+      linkage = Linkage::weak;
+    } else if (lexer.accept_directive(".common")) {
+      linkage = Linkage::common;
+    } else {
+      break;
+    }
   }
-  if (lexer.accept_directive(".entry")) return parse_function(context, true);
-  if (lexer.accept_directive(".func")) return parse_function(context, false);
+  for (const bool is_entry : {true, false}) {
+    if (!lexer.accept_directive(is_entry ? ".entry" : ".func")) continue;
+    Function& function = parse_function(context, is_entry);
+    function.external |= external;
+    if (linkage != Linkage::internal) function.linkage = linkage;
+    return;
+  }
   const Token& token = lexer.peek();
   const Space space =
       token.kind == Token::Kind::directive ? find_space(token.text) : Space::generic;
@@ -128,6 +141,7 @@ void parse_entity(Context& context) {
   lexer.take();
   for (Declaration& declaration : parse_variables(context, space)) {
     declaration.variable.external = external;
+    declaration.variable.linkage = linkage;
     declare_variable(context, std::move(declaration));
   }
 }

@@ -1,0 +1,27 @@
+// Device code of two translation units, compiled with -rdc=true: what each takes of the other's.
+#pragma once
+
+namespace warpcheck::cudart::separate_test {
+
+#ifdef __CUDACC__
+struct Counter {
+  __device__ virtual int next(int x) const = 0;
+};
+// Of separate_test_functions.cu.
+extern __device__ int shared_total;
+extern __constant__ int factors[2];
+__device__ int weigh(int x);
+__device__ void count(int x);
+__device__ const Counter* counter();
+using Function = int (*)(int);
+extern __device__ Function chosen;
+// Of separate_test_kernels.cu.
+__device__ int own(int x);
+#endif
+
+// Of separate_test_kernels.cu: one value a thread of 32, by functions of both files.
+void run_kernels(int* results);
+// Of separate_test_functions.cu: the total that the kernel of the other file has counted.
+int total();
+
+}  // namespace warpcheck::cudart::separate_test
