@@ -1,0 +1,192 @@
+// Calls, jump tables and stacks of the machine, from PTX that nvcc would write only by chance.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "vgpu/machine/machine.hpp"
+#include "vgpu/ptx/module.hpp"
+#include "vgpu/schedule/default_policy.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+class Watcher final : public Observer {
+ public:
+  void on_trap(const Trap& trap) override {
+    traps.push_back(trap);
+    details.emplace_back(trap.detail);
+  }
+  void on_fault(const Fault& fault) override { faults.push_back(fault); }
+  void on_allocate(const Allocation& allocation) override {
+    if (allocation.space == ptx::Space::local) local_bytes += allocation.bytes / kWarpLanes;
+  }
+
+  std::vector<Trap> traps;
+  std::vector<std::string> details;
+  std::vector<Fault> faults;
+  std::uint64_t local_bytes = 0;
+};
+
+// A kernel `k` whose one parameter is a pointer; `body` has %tid.x in %r1 and %rd2 = the pointer
+// + 4 * thread.
+class MachineCalls : public testing::Test {
+ protected:
+  Outcome run(const std::string& functions, const std::string& body, std::uint32_t stack = 1024) {
+    program_ = decode(ptx::parse(".version 8.0\n.target sm_75\n.address_size 64\n" + functions +
+                                     ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<9>;\n"
+                                     ".reg .b32 %r<40>;\n.reg .b64 %rd<20>;\n"
+                                     "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n"
+                                     "mul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd2, %rd1, %rd3;\n" +
+                                     body + "\nret;\n}\n",
+                                 "test.ptx"),
+                      "k");
+    link(program_);
+    out_ = memory_.allocate(64 * 4);
+    std::memset(out_->data, 0, out_->bytes);
+    const std::uint64_t address = out_->address;
+    Launch launch;
+    launch.program = &program_;
+    launch.block = {64, 1, 1};
+    launch.stack_bytes = stack;
+    launch.parameters = std::as_bytes(std::span(&address, 1));
+    Observer* const observers[] = {&seen_};
+    return machine_.run(launch, WarpModel::independent, policy_, observers, {});
+  }
+  void expect(const std::function<std::uint32_t(std::uint32_t)>& value) {
+    std::vector<std::uint32_t> found(64), expected;
+    std::memcpy(found.data(), out_->data, 64 * 4);
+    for (std::uint32_t i = 0; i < 64; ++i) expected.push_back(value(i));
+    EXPECT_EQ(found, expected);
+  }
+
+  DeviceMemory memory_;
+  Machine machine_{memory_};
+  Program program_;
+  Allocation* out_ = nullptr;
+  DefaultPolicy policy_;
+  Watcher seen_;
+};
+
+constexpr const char* kJumpTable =
+    "and.b32 %r2, %r1, 3;\ntargets: .branchtargets A, B, C, A;\nbrx.idx %r2, targets;\n"
+    "A: mov.u32 %r3, 10;\nbra.uni END;\nB: add.u32 %r3, %r1, 100;\n"  // B runs into C
+    "C: add.u32 %r3, %r3, 1000;\nEND: activemask.b32 %r4;\npopc.b32 %r5, %r4;\n"
+    "mad.lo.u32 %r6, %r5, 10000, %r3;\nst.global.u32 [%rd2], %r6;\n";
+
+TEST_F(MachineCalls, LanesOfAJumpTableMeetAgain) {
+  EXPECT_EQ(run("", kJumpTable).end, Outcome::End::completed);
+  expect([](std::uint32_t i) {
+    const std::uint32_t values[] = {10, i + 1100, 1000, 10};
+    return 320000 + values[i % 4];
+  });
+}
+
+TEST_F(MachineCalls, AnIndexBeyondTheTableIsNamed) {
+  EXPECT_EQ(run("", "targets: .branchtargets A;\nbrx.idx %r1, targets;\nA: nop;\n").end,
+            Outcome::End::trap);
+  ASSERT_EQ(seen_.traps.size(), 1u);
+  EXPECT_EQ(seen_.traps[0].cause, Trap::Cause::bad_index);
+  EXPECT_EQ(seen_.traps[0].lanes, 2u);
+  EXPECT_EQ(seen_.details[0], "(1) jumps to label 1 of a list of 1");
+}
+
+constexpr const char* kTwo =
+    ".func (.param .b32 r) f(.param .b32 x)\n{\n.reg .b32 %r<3>;\nld.param.b32 %r1, [x];\n"
+    "add.u32 %r2, %r1, 1;\nst.param.b32 [r], %r2;\nret;\n}\n"
+    ".func (.param .b32 r) g(.param .b32 x)\n{\n.reg .b32 %r<3>;\nld.param.b32 %r1, [x];\n"
+    "frob.b32 %r1, %r1;\nmul.lo.u32 %r2, %r1, 3;\nst.param.b32 [r], %r2;\nret;\n}\n";
+constexpr const char* kCall =
+    "mov.u64 %rd4, f;\nmov.u64 %rd5, g;\n@%p1 mov.u64 %rd4, %rd5;\n"
+    "{\n.param .b32 a;\n.param .b32 q;\nst.param.b32 [a], %r1;\nlist: .calltargets f, g;\n"
+    "call (q), %rd4, (a), list;\nld.param.b32 %r2, [q];\n}\nst.global.u32 [%rd2], %r2;\n";
+
+TEST_F(MachineCalls, WhatCannotRunStopsOnlyTheLaunchThatReachesIt) {
+  EXPECT_EQ(run(kTwo, kCall).end, Outcome::End::completed);
+  expect([](std::uint32_t i) { return i + 1; });
+  const Outcome outcome = run(kTwo, std::string("setp.eq.u32 %p1, %r1, 40;\n") + kCall);
+  EXPECT_EQ(outcome.end, Outcome::End::refused);
+  EXPECT_EQ(outcome.refusal,
+            "test.ptx:16: 'frob.b32' in function 'g' is not supported: unknown instruction "
+            "'frob.b32'");
+}
+
+TEST_F(MachineCalls, AllocaGivesEachFrameItsOwnAndFreesItWhenItReturns) {
+  const Outcome outcome = run(
+      ".func (.param .b32 r) f(.param .b32 x)\n{\n.reg .b32 %r<9>;\n.reg .b64 %rd<4>;\n"
+      ".reg .pred %p<3>;\nld.param.b32 %r1, [x];\ncvt.u64.u32 %rd1, %r1;\nadd.u64 %rd1, %rd1, 4;\n"
+      "alloca.u64 %rd2, %rd1, 64;\nst.local.u32 [%rd2], %r1;\nmov.u32 %r3, 0;\n"
+      "setp.lt.u32 %p1, %r1, 2;\n@%p1 bra END;\nsub.u32 %r2, %r1, 2;\n"
+      "{\n.param .b32 a;\n.param .b32 q;\nst.param.b32 [a], %r2;\ncall (q), f, (a);\n"
+      "ld.param.b32 %r3, [q];\n}\n"
+      "END: ld.local.u32 %r4, [%rd2];\nadd.u32 %r5, %r3, %r4;\ncvt.u32.u64 %r6, %rd2;\n"
+      "and.b32 %r6, %r6, 63;\nadd.u32 %r5, %r5, %r6;\nst.param.b32 [r], %r5;\nret;\n}\n",
+      "and.b32 %r2, %r1, 15;\n{\n.param .b32 a;\n.param .b32 q;\nst.param.b32 [a], %r2;\n"
+      "call (q), f, (a);\ncall (q), f, (a);\nld.param.b32 %r2, [q];\n}\n"
+      "st.global.u32 [%rd2], %r2;\n",
+      2048);
+  EXPECT_EQ(outcome.end, Outcome::End::completed);
+  expect([](std::uint32_t i) {
+    std::uint32_t sum = 0;
+    for (std::uint32_t n = i % 16;; n -= 2) {
+      sum += n;
+      if (n < 2) return sum;
+    }
+  });
+}
+
+TEST_F(MachineCalls, StackrestoreGivesBackWhatAllocaTook) {
+  EXPECT_EQ(run("",
+                "mov.u32 %r2, 0;\nLOOP:\nstacksave.u64 %rd4;\nmov.u64 %rd5, 400;\n"
+                "alloca.u64 %rd6, %rd5;\nst.local.u32 [%rd6+396], %r2;\n"
+                "ld.local.u32 %r3, [%rd6+396];\nstackrestore.u64 %rd4;\nadd.u32 %r2, %r3, 1;\n"
+                "setp.lt.u32 %p1, %r2, 50;\n@%p1 bra LOOP;\nst.global.u32 [%rd2], %r2;\n")
+                .end,
+            Outcome::End::completed);
+  expect([](std::uint32_t) { return 50; });
+  EXPECT_TRUE(seen_.faults.empty());
+}
+
+TEST_F(MachineCalls, AllocaBeyondTheStackIsAnOverflow) {
+  EXPECT_EQ(run("", "mov.u64 %rd5, 2000;\nalloca.u64 %rd6, %rd5;\n").end, Outcome::End::trap);
+  ASSERT_EQ(seen_.traps.size(), 1u);
+  EXPECT_EQ(seen_.traps[0].cause, Trap::Cause::stack_overflow);
+  EXPECT_EQ(seen_.details[0],
+            "stack overflow: (1) needs 2000 bytes of a stack of 1024 (cudaLimitStackSize)");
+  EXPECT_EQ(run("", "mov.u64 %rd5, -1;\nalloca.u64 %rd6, %rd5;\n").cause,
+            Trap::Cause::stack_overflow);
+}
+
+// 20 registers and 32 bytes of local memory a call.
+constexpr const char* kDeep =
+    ".func (.param .b32 r) f(.param .b32 x)\n{\n.reg .b32 %r<20>;\n.reg .pred %p<2>;\n"
+    ".local .align 4 .b8 here[32];\nld.param.b32 %r1, [x];\nst.local.u32 [here+28], %r1;\n"
+    "mov.u32 %r3, 0;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra END;\nsub.u32 %r2, %r1, 1;\n"
+    "{\n.param .b32 a;\n.param .b32 q;\nst.param.b32 [a], %r2;\ncall (q), f, (a);\n"
+    "ld.param.b32 %r3, [q];\n}\nEND: ld.local.u32 %r4, [here+28];\nadd.u32 %r5, %r3, %r4;\n"
+    "st.param.b32 [r], %r5;\nret;\n}\n";
+constexpr const char* kCallDeep =
+    "add.u32 %r2, %r1, 900;\n{\n.param .b32 a;\n.param .b32 q;\nst.param.b32 [a], %r2;\n"
+    "call (q), f, (a);\nld.param.b32 %r2, [q];\n}\nst.global.u32 [%rd2], %r2;\n";
+
+TEST_F(MachineCalls, StacksGrowAsCallsNeedThem) {
+  EXPECT_EQ(run(kDeep, kCallDeep, 1 << 20).end, Outcome::End::completed);
+  expect([](std::uint32_t i) { return (i + 900) * (i + 901) / 2; });
+  EXPECT_GE(seen_.local_bytes, 2 * 964 * 48u);       // of two warps
+  EXPECT_LT(seen_.local_bytes, 2 * 2 * 1000 * 48u);  // not all that they might need
+  EXPECT_TRUE(seen_.faults.empty());
+}
+
+TEST_F(MachineCalls, AStackThatIsTooSmallOverflowsWhereItIsFull) {
+  EXPECT_EQ(run(kDeep, kCallDeep, 48 * 100).end, Outcome::End::trap);
+  ASSERT_EQ(seen_.traps.size(), 1u);
+  EXPECT_EQ(seen_.traps[0].cause, Trap::Cause::stack_overflow);
+  EXPECT_EQ(program_.source_of(seen_.traps[0].pc).text, "call");
+  EXPECT_EQ(seen_.details[0],
+            "stack overflow: (1) needs 4848 bytes of a stack of 4800 (cudaLimitStackSize)");
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu
