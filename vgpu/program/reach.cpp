@@ -83,11 +83,28 @@ class Reach {
         const std::uint32_t callee = callee_of(index, *target, call);
         layout_.instances[index].callees[at] = callee;
       } else if (!layout_.instances[index].by_address) {
-        throw Refusal(
-            fmt::format("{}:{}: the called function '{}' has no body and is not supported",
-                        module_.name, call.ptx_line, *name));
+        throw Refusal(fmt::format("{}: {}", place_of(index, call), why_not(*name)));
       }
     }
+  }
+
+  // "file.ptx:12 (from a.cu:7)": the call, or the innermost one of its callers that has a line.
+  [[nodiscard]] std::string place_of(std::uint32_t caller, const ptx::Instruction& call) const {
+    std::string place = fmt::format("{}:{}", module_.name, call.ptx_line);
+    ptx::SourceLocation from = call.location;
+    const std::uint32_t called_from = layout_.instances[caller].called_from;
+    if (from.line == 0 && called_from != ptx::kNone) from = program_.locations[called_from];
+    if (from.line == 0 || from.file >= program_.files.size()) return place;
+    return place + fmt::format(" (from {}:{})", program_.files[from.file], from.line);
+  }
+
+  static std::string why_not(std::string_view name) {
+    for (const std::string_view launch :
+         {"__cudaCDP2", "__cuda_syscall_cnp", "cudaLaunchDevice", "cudaGetParameterBuffer"}) {
+      if (!name.starts_with(launch)) continue;
+      return fmt::format("'{}' belongs to dynamic parallelism, which is not supported", name);
+    }
+    return fmt::format("the called function '{}' has no body and is not supported", name);
   }
 
   std::uint32_t callee_of(std::uint32_t caller, const ptx::Function& target,
