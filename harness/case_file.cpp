@@ -22,6 +22,12 @@ std::string hex64(std::uint64_t value) { return fmt::format("{:016x}", value); }
 
 Json decision_json(const vgpu::Decision& decision) {
   Json json = Json::object();
+  if (decision.point == vgpu::Decision::Point::operation) {
+    json["operation"] = decision.at.block;
+    json["passed_over"] = decision.index;
+    json["next_operation"] = decision.next.block;
+    return json;
+  }
   json["launch"] = decision.launch;
   json["block"] = decision.at.block;
   json["warp"] = decision.at.warp;
@@ -127,6 +133,14 @@ vgpu::Decision decision_from(const Json& json, const FieldPath& path) {
   using Point = vgpu::Decision::Point;
   ObjectReader fields(json, path);
   vgpu::Decision decision;
+  if (json.contains("operation")) {
+    decision.point = Point::operation;
+    decision.at.block = fields.number<std::uint32_t>("operation");
+    decision.index = fields.number<std::uint64_t>("passed_over");
+    decision.next.block = fields.number<std::uint32_t>("next_operation");
+    fields.finish({"operation", "passed_over", "next_operation"});
+    return decision;
+  }
   decision.launch = fields.number<std::uint32_t>("launch");
   decision.at = {fields.number<std::uint32_t>("block"), fields.number<std::uint32_t>("warp")};
   decision.point = json.contains("stop") ? Point::stop : Point::access;

@@ -131,6 +131,12 @@ TEST(CaseFile, KeepsSettingsPoliciesPropertiesAndStops) {
                              .index = 5,
                              .held = 0,
                              .next = {6, 7}});
+  stops.decisions.push_back({.launch = 0,
+                             .at = {4, 0},
+                             .point = vgpu::Decision::Point::operation,
+                             .index = 1,
+                             .held = 0,
+                             .next = {9, 0}});
   record.a_case.schedule = stops;
   EXPECT_EQ(std::get<vgpu::Schedule>(parse(case_text(record)).a_case.schedule), stops);
 }

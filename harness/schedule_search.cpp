@@ -33,6 +33,21 @@ std::optional<vgpu::Choice> ScheduleProbe::decide(const vgpu::SchedulePoint& poi
   return std::nullopt;
 }
 
+std::uint32_t ScheduleProbe::choose_operation(const vgpu::OperationPoint& point) {
+  const std::uint32_t first = point.ready.front();
+  if (points_.size() >= points_max_) return first;
+  Point seen;
+  seen.at.at = seen.at.next = {first, 0};
+  seen.at.point = vgpu::Decision::Point::operation;
+  seen.at.index = point.passed_over;
+  for (const std::uint32_t other : point.ready.subspan(1)) {
+    if (seen.others.size() == kOthersMax) break;
+    seen.others.push_back({other, 0});
+  }
+  points_.push_back(std::move(seen));
+  return first;
+}
+
 std::vector<vgpu::Decision> single_decisions(const std::vector<ScheduleProbe::Point>& points,
                                              vgpu::WarpModel model) {
   std::vector<vgpu::Decision> decisions;

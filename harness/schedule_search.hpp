@@ -27,6 +27,7 @@ class ScheduleProbe final : public vgpu::Strategy {
   std::uint64_t next_access(std::uint32_t, vgpu::WarpId, std::uint64_t from) override;
   [[nodiscard]] bool decides_stops() const override { return true; }
   std::optional<vgpu::Choice> decide(const vgpu::SchedulePoint& point) override;
+  std::uint32_t choose_operation(const vgpu::OperationPoint& point) override;
 
   [[nodiscard]] const std::vector<Point>& points() const { return points_; }
 

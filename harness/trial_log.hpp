@@ -90,6 +90,9 @@ class LoggedStrategy final : public vgpu::Strategy {
   }
   [[nodiscard]] bool decides_stops() const override { return inner_.decides_stops(); }
   std::optional<vgpu::Choice> decide(const vgpu::SchedulePoint& point) override;
+  std::uint32_t choose_operation(const vgpu::OperationPoint& point) override {
+    return inner_.choose_operation(point);
+  }
   [[nodiscard]] std::uint64_t ignored() const override { return inner_.ignored(); }
 
  private:

@@ -145,6 +145,16 @@ Finding invalid_host_free(std::string_view call, std::uint64_t address, const Al
   return finding;
 }
 
+Finding freed_twice(std::string_view call, const Allocation& allocation) {
+  Finding finding;
+  finding.kind = FindingKind::invalid_free;
+  finding.space = "global";
+  finding.object = name_of_block(allocation);
+  finding.accesses = {host_side("host free")};
+  finding.message = fmt::format("{} of memory that has been freed", call);
+  return finding;
+}
+
 Finding host_copy_of_freed(std::string_view call, bool write, std::uint64_t address,
                            std::uint64_t bytes, const Allocation& freed) {
   Finding finding = host_copy_finding(FindingKind::use_after_free, write, address, bytes, freed);

@@ -27,6 +27,9 @@ class LifetimeChecker final : public Checker {
 //   nearest: the device memory that the pointer was meant for, or null.
 Finding invalid_host_free(std::string_view call, std::uint64_t address, const Allocation* nearest);
 
+// A host call frees what an earlier one has asked to be freed in a stream.
+Finding freed_twice(std::string_view call, const Allocation& allocation);
+
 // A host copy or fill of memory that has been freed, or that is on the device heap, where no host
 // call may reach it.
 //   call, write: as of host_copy_out_of_bounds().

@@ -29,6 +29,7 @@ int number_of(const Enum& value) {
 // defects of this library and pass through.
 template <typename Body>
 cudaError_t answer_even_after_a_fault(Body&& body) {
+  if (Device::in_host_function()) return cudaErrorNotPermitted;
   Device& device = Device::instance();
   const std::lock_guard lock(device.mutex());
   device.enter_call();
@@ -53,6 +54,20 @@ cudaError_t answer(Body&& body) {
     if (device.sticky_error() == cudaSuccess) return body(device);
     device.flush_prints();  // what the launch wrote before it died
     return device.sticky_error();
+  });
+}
+
+// An error that needs no device to be found.
+inline cudaError_t fail(cudaError_t error) {
+  return answer([&](Device&) { return error; });
+}
+
+// Runs `body(device, stream)` if the stream exists.
+template <typename Body>
+cudaError_t on_stream(std::string_view call, cudaStream_t handle, Body&& body) {
+  return answer([&](Device& device) {
+    Stream* const stream = device.find_stream(call, handle);
+    return stream == nullptr ? cudaErrorInvalidResourceHandle : body(device, *stream);
   });
 }
 

@@ -53,13 +53,17 @@ Device::Device()
 
 void Device::begin_trial(const TrialSettings& settings) {
   if (in_trial()) throw std::logic_error("begin_trial: a trial is already running");
-  if (phase_ == Phase::ambient) keep_for_exit_report(peek_result());
+  if (phase_ == Phase::ambient) {
+    run_what_is_left();
+    keep_for_exit_report(peek_result());
+  }
   start(settings);
   phase_ = Phase::trial;
 }
 
 TrialResult Device::end_trial() {
   if (!in_trial()) throw std::logic_error("end_trial: no trial is running");
+  run_what_is_left();
   flush_prints();
   tell_what_is_left();
   TrialResult result = peek_result();
@@ -76,7 +80,8 @@ TrialResult Device::end_trial() {
 void Device::tell_what_is_left() {
   if (sticky_error_ != cudaSuccess) return;
   std::vector<const vgpu::Allocation*> left = memory_.live();
-  std::erase_if(left, [](const vgpu::Allocation* one) { return !one->name.empty(); });
+  std::erase_if(left,
+                [](const vgpu::Allocation* one) { return !one->name.empty() || one->page_locked; });
   notify([&](vgpu::Observer& observer) { observer.on_trial_end(left); });
 }
 
@@ -111,6 +116,7 @@ void Device::start(const TrialSettings& settings) {
 }
 
 void Device::reset() {
+  wait_for_all();
   for (const vgpu::Allocation* allocation : memory_.live()) {
     notify([&](vgpu::Observer& observer) { observer.on_free(*allocation); });
   }
@@ -121,6 +127,10 @@ void Device::forget_everything() {
   ++generation_;
   memory_.reset();
   queues_.clear();
+  operations_.clear();
+  to_be_freed_.clear();
+  ran_launches_.clear();
+  touched_.clear();
   host_blocks_.clear();
   sticky_error_ = cudaSuccess;
   limits_ = kDefaultLimits;
@@ -161,6 +171,14 @@ vgpu::Allocation* Device::allocate(std::uint64_t bytes, ptx::Space space, std::s
   return allocation;
 }
 
+vgpu::Allocation* Device::allocate_mapped(std::uint64_t bytes) {
+  vgpu::Allocation* const allocation = memory_.allocate_mapped(bytes);
+  if (allocation == nullptr) return nullptr;
+  notify([&](vgpu::Observer& observer) { observer.on_allocate(*allocation); });
+  host_write(*allocation, 0, allocation->bytes);
+  return allocation;
+}
+
 void Device::free(vgpu::Allocation& allocation) {
   notify([&](vgpu::Observer& observer) { observer.on_free(allocation); });
   memory_.free(&allocation);
@@ -190,20 +208,10 @@ std::optional<DeviceRange> Device::range_at(std::string_view call, const void* p
   return std::nullopt;
 }
 
-void Device::host_read(const vgpu::Allocation& allocation, std::uint32_t offset,
-                       std::uint32_t bytes) {
-  const vgpu::HostAccess access{&allocation, offset, bytes, false};
-  notify([&](vgpu::Observer& observer) { observer.on_host_access(access); });
-}
-
 void Device::host_write(const vgpu::Allocation& allocation, std::uint32_t offset,
                         std::uint32_t bytes) {
   const vgpu::HostAccess access{&allocation, offset, bytes, true};
   notify([&](vgpu::Observer& observer) { observer.on_host_access(access); });
-}
-
-void Device::device_copy(const vgpu::DeviceCopy& copy) {
-  notify([&](vgpu::Observer& observer) { observer.on_device_copy(copy); });
 }
 
 const Device::HostBlock* Device::find_host_block(const void* pointer, std::uintptr_t* start) const {
@@ -214,39 +222,6 @@ const Device::HostBlock* Device::find_host_block(const void* pointer, std::uintp
   if (address - first >= block.bytes) return nullptr;
   if (start != nullptr) *start = first;
   return &block;
-}
-
-void Device::run(const LinkedKernel& kernel, vgpu::Dim3 grid, vgpu::Dim3 block,
-                 std::uint32_t dynamic_shared_bytes, std::span<const std::byte> parameters) {
-  const std::string& name = kernel.program.kernel;
-  if (std::find(result_.kernels.begin(), result_.kernels.end(), name) == result_.kernels.end()) {
-    result_.kernels.push_back(name);
-    launched_hashes_.push_back(kernel.ptx_hash);
-  }
-  vgpu::Launch launch;
-  launch.program = &kernel.program;
-  launch.index = static_cast<std::uint32_t>(result_.launches++);
-  launch.grid = grid;
-  launch.block = block;
-  launch.dynamic_shared_bytes = dynamic_shared_bytes;
-  launch.parameters = parameters;
-  launch.stack_bytes =
-      static_cast<std::uint32_t>(std::min<std::size_t>(limits_[cudaLimitStackSize], UINT32_MAX));
-  heap_in_use_ |= kernel.program.uses_heap;
-  vgpu::Strategy& strategy = settings_.strategy != nullptr ? *settings_.strategy : default_policy_;
-  const vgpu::Outcome outcome = machine_.run(launch, settings_.warp_model, strategy, observers_,
-                                             settings_.limits, settings_.want_feedback);
-  result_.steps += outcome.steps;
-  result_.lane_steps += outcome.lane_steps;
-  std::vector<vgpu::Decision>& decisions = result_.schedule.decisions;
-  decisions.insert(decisions.end(), outcome.decisions.begin(), outcome.decisions.end());
-  spend_cycles(virtual_gpu::kLaunchCycles + outcome.steps);
-  if (outcome.end == vgpu::Outcome::End::refused) throw vgpu::Refusal(outcome.refusal);
-  if (outcome.end == vgpu::Outcome::End::trap) sticky_error_ = error_of(outcome.cause);
-  if (outcome.end == vgpu::Outcome::End::step_limit ||
-      outcome.end == vgpu::Outcome::End::deadlock) {
-    sticky_error_ = cudaErrorLaunchTimeout;
-  }
 }
 
 void Device::flush_prints() {

@@ -4,19 +4,22 @@
 // The CUDA runtime API is a set of free functions, so there is exactly one device; every API call
 // takes its mutex (see answer() in api.hpp).  Nothing here depends on host addresses or on time.
 //
-// Streams run eagerly: every call does its work before it returns, in the order of the calls, so
-// all streams are ordered with each other and every synchronisation has nothing to wait for.
+// Calls ask for operations of streams (operations.hpp); these run when the host waits for them,
+// when too many are waiting, or when the trial ends.  So the host is always as far ahead of the
+// device as its calls allow.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <array>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +27,7 @@
 #include <vector>
 
 #include "vgpu/check/checkers.hpp"
+#include "vgpu/cudart/operations.hpp"
 #include "vgpu/cudart/print_buffer.hpp"
 #include "vgpu/cudart/queues.hpp"
 #include "vgpu/cudart/virtual_device.hpp"
@@ -41,6 +45,14 @@ struct DeviceRange {
   vgpu::Allocation* allocation = nullptr;
   std::uint32_t offset = 0;
   [[nodiscard]] std::byte* data() const { return allocation->data + offset; }
+};
+
+// A box of bytes in device memory.
+struct Rows {
+  const vgpu::Allocation* allocation = nullptr;
+  std::uint32_t offset = 0;
+  std::size_t pitch = 0, slice = 0;
+  Box box;
 };
 
 class Device {
@@ -62,6 +74,8 @@ class Device {
   [[nodiscard]] const TrialSettings& settings() const { return settings_; }
   // Findings and refusals so far.
   [[nodiscard]] TrialResult peek_result() const;
+  // At the exit of the process.
+  void finish() { run_what_is_left(); }
   // Counts fresh starts of the device.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
   // cudaDeviceReset: everything allocated or created is gone; the trial goes on.
@@ -82,6 +96,9 @@ class Device {
   // nullptr: out of memory.
   vgpu::Allocation* allocate(std::uint64_t bytes, ptx::Space space = ptx::Space::global,
                              std::string_view name = {});
+  // At one address for host and device; its bytes count as written, as the host's writes are not
+  // seen.  nullptr: out of memory.
+  vgpu::Allocation* allocate_mapped(std::uint64_t bytes);
   void free(vgpu::Allocation& allocation);
   // Whether an address that a program passed is one of the device's (live, freed, or just past
   // an allocation) and not the host's.
@@ -91,15 +108,21 @@ class Device {
   std::optional<DeviceRange> range_at(std::string_view call, const void* pointer,
                                       std::uint64_t bytes, bool write);
   // Tell the observers that the host reads or writes these bytes.
-  void host_read(const vgpu::Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);
   void host_write(const vgpu::Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);
-  void device_copy(const vgpu::DeviceCopy& copy);
+  // The same of an operation of the API function `call`.
+  void host_read(std::string_view call, const Rows& rows, const Operation& operation);
+  void host_write(std::string_view call, const Rows& rows, const Operation& operation);
+  void device_copy(std::string_view call, const Rows& target, const Rows& source,
+                   const Operation& operation);
 
   // ---- page-locked host memory, by address ----
   struct HostBlock {
     std::size_t bytes = 0;
     unsigned flags = 0;
-    std::unique_ptr<std::byte[]> storage;  // null: registered, not ours
+    bool registered = false;  // the program's own memory
+    // What kernels use: the same bytes, or, of registered memory, a copy of them that is brought
+    // up to date around every kernel.  Null: no kernel can know it.
+    vgpu::Allocation* allocation = nullptr;
   };
   std::map<std::uintptr_t, HostBlock>& host_blocks() { return host_blocks_; }
   // The block that holds the address, or nullptr; its start in *start.
@@ -107,10 +130,27 @@ class Device {
 
   // ---- execution ----
   Queues& queues() { return queues_; }
-  void run(const LinkedKernel& kernel, vgpu::Dim3 grid, vgpu::Dim3 block,
-           std::uint32_t dynamic_shared_bytes, std::span<const std::byte> parameters);
   // Brings out what device code has printed: in a trial to its result, else to stdout and stderr.
   void flush_prints();
+  // nullptr, and a finding where it has been destroyed: no such stream.
+  Stream* find_stream(std::string_view call, cudaStream_t handle);
+  Event* find_event(std::string_view call, cudaEvent_t handle);
+  // Asks for an operation of a stream.  until_done: returns when it has run, with the error that
+  // the device is in.
+  cudaError_t submit(Stream& stream, Work work, bool until_done);
+  // The same without a stream, after what is given.
+  OperationPtr enqueue(Work work, const std::vector<OperationPtr>& after);
+  // Runs operations, in the strategy's order, until one has run; and the host knows of it.
+  void wait_for(const OperationPtr& operation);
+  void wait_for(const Stream& stream);
+  void wait_for_all();
+  // Runs one operation, if one is ready.
+  void make_progress();
+  // The host has seen that an operation is done.
+  void host_knows(const Operation& operation) { operations_.host_waited_for(operation); }
+  static bool in_host_function();
+  // Memory that a free which has not run yet will give back.
+  std::set<const vgpu::Allocation*>& to_be_freed() { return to_be_freed_; }
   void spend_cycles(std::uint64_t cycles) { clock_ += cycles; }
   [[nodiscard]] std::uint64_t clock() const { return clock_; }
 
@@ -131,6 +171,18 @@ class Device {
   void start(const TrialSettings& settings);
   void forget_everything();
   void tell_what_is_left();
+  // What is left when nobody will wait any more.  Host memory may be gone: it is not touched.
+  void run_what_is_left();
+  void run_next();
+  void run(Operation& operation);
+  void run_kernel(const KernelWork& work, const Operation& operation);
+  void run_on_host(const HostWork& work);
+  void run_free(const FreeWork& work, const Operation& operation);
+  void exchange_registered_memory(bool to_device);
+  [[nodiscard]] std::vector<std::uint32_t> unordered_launches(const Operation& operation) const;
+  void touch(std::string_view call, const Rows& rows, bool write, const Operation& operation);
+  void host_access(std::string_view call, const Rows& rows, bool write, const Operation& operation);
+  [[nodiscard]] vgpu::Strategy& strategy();
 
   template <typename Call>
   void notify(Call&& call) {
@@ -153,6 +205,19 @@ class Device {
   cudaError_t sticky_error_ = cudaSuccess;
   std::map<std::uintptr_t, HostBlock> host_blocks_;
   Queues queues_;
+  Operations operations_;
+  std::condition_variable_any operation_done_;
+  std::size_t running_ = 0;  // operations: host functions, which run without the mutex
+  bool host_is_gone_ = false;
+  std::set<const vgpu::Allocation*> to_be_freed_;
+  // What a copy or fill has done.
+  struct Touch {
+    std::string_view call;
+    Rows rows;
+    bool write = false;
+  };
+  RunLog<std::uint32_t> ran_launches_;  // by Launch::index
+  RunLog<Touch> touched_;
   std::uint64_t clock_ = 0;  // virtual cycles
   std::array<std::size_t, kLimits> limits_{};
   CallLog* call_log_ = nullptr;

@@ -178,8 +178,8 @@ cudaError_t cudaDeviceCanAccessPeer(int* can_access, int number, int peer) {
 
 cudaError_t cudaDeviceSynchronize() {
   return answer([](Device& device) {
-    device.flush_prints();
-    return cudaSuccess;
+    device.wait_for_all();
+    return device.sticky_error();
   });
 }
 

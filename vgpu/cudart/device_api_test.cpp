@@ -31,7 +31,7 @@ TEST_F(DeviceApi, HasStreams) {
   EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
   EXPECT_EQ(cudaStreamSynchronize(cudaStreamPerThread), cudaSuccess);
   EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
-  EXPECT_EQ(cudaStreamDestroy(stream), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaErrorInvalidResourceHandle);  // a finding, too
   EXPECT_EQ(cudaStreamDestroy(nullptr), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaStreamSynchronize(stream), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaMemsetAsync(nullptr, 0, 0, stream), cudaErrorInvalidResourceHandle);
@@ -48,6 +48,8 @@ TEST_F(DeviceApi, HasEvents) {
   float milliseconds = 0;
   EXPECT_EQ(cudaEventElapsedTime(&milliseconds, timed, untimed), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaEventElapsedTime(nullptr, timed, timed), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaEventElapsedTime(&milliseconds, timed, timed), cudaErrorNotReady);
+  EXPECT_EQ(cudaEventSynchronize(timed), cudaSuccess);
   EXPECT_EQ(cudaEventElapsedTime(&milliseconds, timed, timed), cudaSuccess);
   EXPECT_EQ(milliseconds, 0.0f);
   EXPECT_EQ(cudaStreamWaitEvent(nullptr, timed, 0), cudaSuccess);
@@ -57,10 +59,15 @@ TEST_F(DeviceApi, HasEvents) {
   EXPECT_EQ(cudaEventQuery(timed), cudaErrorInvalidResourceHandle);
 }
 
-TEST_F(DeviceApi, RunsHostFunctionsAtOnce) {
+TEST_F(DeviceApi, RunsHostFunctionsWhenTheyAreWaitedFor) {
   int calls = 0;
-  const auto count = [](void* argument) { ++*static_cast<int*>(argument); };
+  const auto count = [](void* argument) {
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorNotPermitted);
+    ++*static_cast<int*>(argument);
+  };
   EXPECT_EQ(cudaLaunchHostFunc(nullptr, count, &calls), cudaSuccess);
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(calls, 1);
 }
 

@@ -21,6 +21,7 @@ void print_report() {
   const std::lock_guard lock(device.mutex());
   std::vector<vgpu::Finding> findings = std::move(kept_findings());
   if (device.in_ambient()) {
+    device.finish();
     const TrialResult result = device.peek_result();
     findings.insert(findings.end(), result.findings.begin(), result.findings.end());
   }

@@ -15,21 +15,21 @@
 #include "vgpu/cudart/call_log.hpp"
 #include "vgpu/cudart/device_code.hpp"
 #include "vgpu/cudart/kernel_limits.hpp"
+#include "vgpu/cudart/launches.hpp"
 #include "vgpu/cudart/registry.hpp"
 #include "vgpu/cudart/virtual_gpu.hpp"
 
 namespace warpcheck::cudart {
 namespace {
 
-struct LaunchShape {
-  dim3 grid, block;
-  std::size_t dynamic_shared_bytes = 0;
+struct PendingLaunch {
+  LaunchShape shape;
   cudaStream_t stream = nullptr;
 };
 
 // Between the `<<<>>>` of an expression and the stub that it calls.
-std::vector<LaunchShape>& pending_shapes() {
-  thread_local std::vector<LaunchShape> shapes;
+std::vector<PendingLaunch>& pending_shapes() {
+  thread_local std::vector<PendingLaunch> shapes;
   return shapes;
 }
 
@@ -68,13 +68,21 @@ void record_launch(Device& device, Kernel& kernel, const LaunchShape& shape, voi
   device.call_log()->launch(std::move(call));
 }
 
-cudaError_t launch(Device& device, const void* function, const LaunchShape& shape,
-                   void** arguments) {
+// All blocks of a cooperative launch are resident at once, on the virtual device's multiprocessors.
+cudaError_t check_cooperative(const vgpu::Program& program, const LaunchShape& shape,
+                              std::uint64_t blocks, int threads) {
+  const int resident = resident_blocks(program, threads, shape.dynamic_shared_bytes);
+  const bool fits = blocks <= static_cast<std::uint64_t>(resident) * virtual_gpu::kMultiprocessors;
+  return fits ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
+}
+
+}  // namespace
+
+cudaError_t prepare(Device& device, const void* function, const LaunchShape& shape,
+                    void** arguments, KernelWork& work) {
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
   Kernel* const kernel = Registry::instance().find_kernel(function);
   if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
-  if (device.queues().find(shape.stream) == nullptr) return cudaErrorInvalidResourceHandle;
-  device.flush_prints();
   if (device.call_log() != nullptr) record_launch(device, *kernel, shape, arguments);
   const vgpu::Dim3 grid = to_dim3(shape.grid), block = to_dim3(shape.block);
   if (!fits(shape.grid, virtual_gpu::kGridDimMax) ||
@@ -94,23 +102,49 @@ cudaError_t launch(Device& device, const void* function, const LaunchShape& shap
     throw vgpu::Refusal(fmt::format("{}: a grid of {} blocks; the virtual device runs at most {}",
                                     kernel->name, grid.count(), UINT32_MAX));
   }
-  device.run(linked, grid, block, static_cast<std::uint32_t>(shape.dynamic_shared_bytes),
-             gather(program, arguments));
+  if (shape.cooperative) {
+    const cudaError_t error =
+        check_cooperative(program, shape, grid.count(), static_cast<int>(block.count()));
+    if (error != cudaSuccess) return error;
+  }
+  work.kernel = kernel;
+  work.linked = &linked;
+  work.grid = grid;
+  work.block = block;
+  work.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared_bytes);
+  work.cooperative = shape.cooperative;
+  work.parameters = gather(program, arguments);
   return cudaSuccess;
 }
 
-// The attributes of a launch that change nothing when everything runs in order, and refusals.
-void check_attributes(const cudaLaunchConfig_t& config) {
+namespace {
+
+cudaError_t launch(Device& device, std::string_view call, const void* function,
+                   const LaunchShape& shape, cudaStream_t handle, void** arguments) {
+  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  Stream* const stream = device.find_stream(call, handle);
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  KernelWork work;
+  const cudaError_t error = prepare(device, function, shape, arguments, work);
+  if (error != cudaSuccess) return error;
+  return device.submit(*stream, std::move(work), false);
+}
+
+// Whether the launch is cooperative.  Other attributes change nothing here, or are refused.
+bool is_cooperative(const cudaLaunchConfig_t& config) {
+  bool cooperative = false;
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = config.attrs[i];
     switch (number_of(attribute.id)) {
       case cudaLaunchAttributeIgnore:
       case cudaLaunchAttributePriority:
+      case cudaLaunchAttributeAccessPolicyWindow:
+      case cudaLaunchAttributeSynchronizationPolicy:
+      case cudaLaunchAttributeMemSyncDomainMap:
+      case cudaLaunchAttributeMemSyncDomain:
       case cudaLaunchAttributeProgrammaticStreamSerialization:
       case cudaLaunchAttributePreferredSharedMemoryCarveout: continue;
-      case cudaLaunchAttributeCooperative:
-        if (attribute.val.cooperative == 0) continue;
-        throw vgpu::Refusal("cudaLaunchKernelExC: cooperative launches are not supported");
+      case cudaLaunchAttributeCooperative: cooperative = attribute.val.cooperative != 0; continue;
       case cudaLaunchAttributeClusterDimension: {
         const auto& cluster = attribute.val.clusterDim;
         if (cluster.x == 1 && cluster.y == 1 && cluster.z == 1) continue;
@@ -121,6 +155,7 @@ void check_attributes(const cudaLaunchConfig_t& config) {
                                         number_of(attribute.id)));
     }
   }
+  return cooperative;
 }
 
 }  // namespace
@@ -133,20 +168,20 @@ extern "C" {
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_shared_bytes,
                                      struct CUstream_st* stream) {
-  pending_shapes().push_back({grid, block, dynamic_shared_bytes, stream});
+  pending_shapes().push_back({{grid, block, dynamic_shared_bytes}, stream});
   return 0;
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* dynamic_shared_bytes,
                                        void* stream) {
-  std::vector<LaunchShape>& shapes = pending_shapes();
+  std::vector<PendingLaunch>& shapes = pending_shapes();
   if (shapes.empty()) return cudaErrorMissingConfiguration;
-  const LaunchShape shape = shapes.back();
+  const auto [shape, handle] = shapes.back();
   shapes.pop_back();
   *grid = shape.grid;
   *block = shape.block;
   *dynamic_shared_bytes = shape.dynamic_shared_bytes;
-  *static_cast<cudaStream_t*>(stream) = shape.stream;
+  *static_cast<cudaStream_t*>(stream) = handle;
   return cudaSuccess;
 }
 
@@ -157,14 +192,25 @@ cudaError_t __cudaGetKernel(cudaKernel_t* handle, const void* host_function) {
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
                                size_t dynamic_shared_bytes, cudaStream_t stream) {
   return answer([&](Device& device) {
-    return launch(device, kernel, {grid, block, dynamic_shared_bytes, stream}, arguments);
+    return launch(device, "cudaLaunchKernel", kernel, {grid, block, dynamic_shared_bytes}, stream,
+                  arguments);
   });
 }
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                              size_t dynamic_shared_bytes, cudaStream_t stream) {
   return answer([&](Device& device) {
-    return launch(device, function, {grid, block, dynamic_shared_bytes, stream}, arguments);
+    return launch(device, "cudaLaunchKernel", function, {grid, block, dynamic_shared_bytes}, stream,
+                  arguments);
+  });
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
+                                        void** arguments, size_t dynamic_shared_bytes,
+                                        cudaStream_t stream) {
+  return answer([&](Device& device) {
+    return launch(device, "cudaLaunchCooperativeKernel", function,
+                  {grid, block, dynamic_shared_bytes, true}, stream, arguments);
   });
 }
 
@@ -174,10 +220,9 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
     if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) {
       return cudaErrorInvalidValue;
     }
-    check_attributes(*config);
     const LaunchShape shape{config->gridDim, config->blockDim, config->dynamicSmemBytes,
-                            config->stream};
-    return launch(device, function, shape, arguments);
+                            is_cooperative(*config)};
+    return launch(device, "cudaLaunchKernelExC", function, shape, config->stream, arguments);
   });
 }
 

@@ -233,14 +233,21 @@ TEST_F(LaunchApi, LaunchesByConfigurationAndByHandle) {
   attribute.val.cooperative = 1;
   config.attrs = &attribute;
   config.numAttrs = 1;
+  EXPECT_EQ(cudaLaunchKernelExC(&config, &bounded, nullptr), cudaSuccess);
+  config.gridDim = dim3(65);  // 16 blocks fit on each of 4 multiprocessors
+  EXPECT_EQ(cudaLaunchKernelExC(&config, &bounded, nullptr), cudaErrorCooperativeLaunchTooLarge);
+  EXPECT_EQ(cudaLaunchCooperativeKernel(&bounded, dim3(64), dim3(32), nullptr, 0, nullptr),
+            cudaSuccess);
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {2, 1, 1};
   EXPECT_EQ(cudaLaunchKernelExC(&config, &bounded, nullptr), cudaErrorNotSupported);
   cudaKernel_t handle = nullptr;
   EXPECT_EQ(cudaGetKernel(&handle, &bounded), cudaSuccess);
   EXPECT_EQ(launch(handle, 1, 1), cudaSuccess);
   const TrialResult result = finish();
-  EXPECT_EQ(result.launches, 2u);
-  EXPECT_EQ(result.refusals, std::vector<std::string>{
-                                 "cudaLaunchKernelExC: cooperative launches are not supported"});
+  EXPECT_EQ(result.launches, 4u);
+  EXPECT_EQ(result.refusals,
+            std::vector<std::string>{"cudaLaunchKernelExC: clusters are not supported"});
 }
 
 TEST_F(LaunchApi, DescribesItsKernels) {

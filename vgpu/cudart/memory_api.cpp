@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <memory>
 
 #include "vgpu/check/lifetime.hpp"
 #include "vgpu/cudart/api.hpp"
@@ -31,15 +30,31 @@ void report_invalid_free(Device& device, std::string_view call, const void* poin
   device.add_finding(vgpu::invalid_host_free(call, address, nearest));
 }
 
-cudaError_t free_memory(Device& device, std::string_view call, void* pointer) {
+// stream: where it is freed when its turn comes.  Null: at once, when the whole device is done, as
+// cudaFree waits for it.
+cudaError_t free_memory(Device& device, std::string_view call, void* pointer, Stream* stream) {
   if (pointer == nullptr) return cudaSuccess;
+  if (stream == nullptr) device.wait_for_all();
+  if (device.sticky_error() != cudaSuccess) return device.sticky_error();
   if (CallLog* const log = device.call_log()) log->free(pointer);
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   vgpu::Allocation* const allocation = device.memory().find(address);
   if (allocation == nullptr || allocation->address != address || allocation->on_heap() ||
-      !allocation->name.empty()) {
+      !allocation->name.empty() || allocation->page_locked) {
     report_invalid_free(device, call, pointer);
     return cudaErrorInvalidValue;
+  }
+  if (device.to_be_freed().contains(allocation)) {
+    if (device.settings().checkers.lifetime) {
+      device.add_finding(vgpu::freed_twice(call, *allocation));
+    }
+    return cudaErrorInvalidValue;
+  }
+  if (stream != nullptr) {
+    device.to_be_freed().insert(allocation);
+    FreeWork work;
+    work.allocation = allocation;
+    return device.submit(*stream, work, false);
   }
   device.free(*allocation);
   return cudaSuccess;
@@ -58,10 +73,11 @@ cudaError_t allocate_host(Device& device, void** pointer, std::size_t bytes, uns
   if (pointer == nullptr || (flags & ~kFlags) != 0) return cudaErrorInvalidValue;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
-  auto storage = std::make_unique<std::byte[]>(bytes);
-  *pointer = storage.get();
-  const auto address = reinterpret_cast<std::uintptr_t>(storage.get());
-  device.host_blocks()[address] = {bytes, flags, std::move(storage)};
+  vgpu::Allocation* const allocation = device.allocate_mapped(bytes);
+  if (allocation == nullptr) return cudaErrorMemoryAllocation;
+  allocation->page_locked = true;
+  *pointer = reinterpret_cast<void*>(allocation->address);
+  device.host_blocks()[allocation->address] = {bytes, flags, false, allocation};
   return cudaSuccess;
 }
 
@@ -69,6 +85,7 @@ cudaError_t allocate_host(Device& device, void** pointer, std::size_t bytes, uns
 }  // namespace warpcheck::cudart
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
+namespace vgpu = warpcheck::vgpu;
 
 extern "C" {
 
@@ -77,10 +94,8 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
 }
 
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-  return answer([&](Device& device) {
-    if (device.queues().find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
-    return allocate(device, pointer, bytes);
-  });
+  return on_stream("cudaMallocAsync", stream,
+                   [&](Device& device, Stream&) { return allocate(device, pointer, bytes); });
 }
 
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
@@ -97,14 +112,13 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
 
 cudaError_t cudaFree(void* pointer) {
   if (free_after_trial(pointer)) return cudaSuccess;
-  return answer([&](Device& device) { return free_memory(device, "cudaFree", pointer); });
+  return answer([&](Device& device) { return free_memory(device, "cudaFree", pointer, nullptr); });
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   if (free_after_trial(pointer)) return cudaSuccess;
-  return answer([&](Device& device) {
-    if (device.queues().find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
-    return free_memory(device, "cudaFreeAsync", pointer);
+  return on_stream("cudaFreeAsync", stream, [&](Device& device, Stream& found) {
+    return free_memory(device, "cudaFreeAsync", pointer, &found);
   });
 }
 
@@ -122,9 +136,14 @@ cudaError_t cudaFreeHost(void* pointer) {
     if (pointer == nullptr) return cudaSuccess;
     auto& blocks = device.host_blocks();
     const auto found = blocks.find(reinterpret_cast<std::uintptr_t>(pointer));
-    if (found == blocks.end() || found->second.storage == nullptr) return cudaErrorInvalidValue;
+    if (found == blocks.end() || found->second.registered) {
+      report_invalid_free(device, "cudaFreeHost", pointer);
+      return cudaErrorInvalidValue;
+    }
+    device.wait_for_all();
+    device.free(*found->second.allocation);
     blocks.erase(found);
-    return cudaSuccess;
+    return device.sticky_error();
   });
 }
 
@@ -132,7 +151,7 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
   return answer([&](Device& device) {
     if (pointer == nullptr || bytes == 0 || flags > 0xf) return cudaErrorInvalidValue;
     if (device.find_host_block(pointer) != nullptr) return cudaErrorHostMemoryAlreadyRegistered;
-    device.host_blocks()[reinterpret_cast<std::uintptr_t>(pointer)] = {bytes, flags, nullptr};
+    device.host_blocks()[reinterpret_cast<std::uintptr_t>(pointer)] = {bytes, flags, true, nullptr};
     return cudaSuccess;
   });
 }
@@ -141,10 +160,33 @@ cudaError_t cudaHostUnregister(void* pointer) {
   return answer([&](Device& device) {
     auto& blocks = device.host_blocks();
     const auto found = blocks.find(reinterpret_cast<std::uintptr_t>(pointer));
-    if (found == blocks.end() || found->second.storage != nullptr) {
+    if (found == blocks.end() || !found->second.registered) {
       return cudaErrorHostMemoryNotRegistered;
     }
+    device.wait_for_all();
+    if (found->second.allocation != nullptr) device.free(*found->second.allocation);
     blocks.erase(found);
+    return device.sticky_error();
+  });
+}
+
+// Of registered memory, kernels have an address of their own: the device has no
+// cudaDevAttrCanUseHostPointerForRegisteredMem.
+cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* pointer, unsigned flags) {
+  return answer([&](Device& device) {
+    if (device_pointer == nullptr || flags != 0) return cudaErrorInvalidValue;
+    std::uintptr_t start = 0;
+    const Device::HostBlock* const found = device.find_host_block(pointer, &start);
+    if (found == nullptr) return cudaErrorInvalidValue;
+    Device::HostBlock& block = device.host_blocks()[start];
+    if (block.allocation == nullptr) {
+      block.allocation = device.allocate(block.bytes);
+      if (block.allocation == nullptr) return cudaErrorMemoryAllocation;
+      block.allocation->page_locked = true;
+      device.host_write(*block.allocation, 0, block.allocation->bytes);
+    }
+    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(pointer) - start;
+    *device_pointer = reinterpret_cast<void*>(block.allocation->address + offset);
     return cudaSuccess;
   });
 }
@@ -172,12 +214,20 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     if (attributes == nullptr) return cudaErrorInvalidValue;
     *attributes = {};
     auto* const address = const_cast<void*>(pointer);
-    if (device.memory().find(reinterpret_cast<std::uint64_t>(pointer)) != nullptr) {
-      attributes->type = cudaMemoryTypeDevice;
-      attributes->devicePointer = address;
-    } else if (device.find_host_block(pointer) != nullptr) {
-      attributes->type = cudaMemoryTypeHost;  // no devicePointer: kernels cannot reach it
+    const vgpu::Allocation* const found =
+        device.memory().find(reinterpret_cast<std::uint64_t>(pointer));
+    std::uintptr_t start = 0;
+    if (const Device::HostBlock* const block = device.find_host_block(pointer, &start)) {
+      attributes->type = cudaMemoryTypeHost;
       attributes->hostPointer = address;
+      if (block->allocation != nullptr) {
+        const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(pointer) - start;
+        attributes->devicePointer = reinterpret_cast<void*>(block->allocation->address + offset);
+      }
+    } else if (found != nullptr) {
+      attributes->type = found->managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
+      attributes->devicePointer = address;
+      attributes->hostPointer = found->managed ? address : nullptr;
     } else {
       attributes->type = cudaMemoryTypeUnregistered;
       attributes->device = cudaInvalidDeviceId;

@@ -1,19 +1,38 @@
 #include "vgpu/cudart/queues.hpp"
 
+#include <utility>
+
 namespace warpcheck::cudart {
+namespace {
+
+thread_local bool default_is_per_thread = false;
+
+}  // namespace
+
+PerThreadDefaultStream::PerThreadDefaultStream()
+    : outer_(std::exchange(default_is_per_thread, true)) {}
+PerThreadDefaultStream::~PerThreadDefaultStream() { default_is_per_thread = outer_; }
 
 cudaStream_t Queues::create_stream(unsigned flags, int priority) {
-  auto stream = std::make_unique<Stream>(Stream{flags, priority, next_stream_id_++});
+  auto stream = std::make_unique<Stream>();
+  stream->flags = flags;
+  stream->priority = priority;
+  stream->id = next_stream_id_++;
   auto* const handle = reinterpret_cast<cudaStream_t>(stream.get());
   streams_.emplace(handle, std::move(stream));
   return handle;
 }
 
-bool Queues::destroy_stream(cudaStream_t handle) { return streams_.erase(handle) != 0; }
-
-const Stream* Queues::find(cudaStream_t handle) const {
-  if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread) {
-    return &default_stream_;
+Stream* Queues::find(cudaStream_t handle) {
+  if (handle == nullptr && default_is_per_thread) handle = cudaStreamPerThread;
+  if (handle == nullptr || handle == cudaStreamLegacy) return &legacy_;
+  if (handle == cudaStreamPerThread) {
+    std::unique_ptr<Stream>& own = per_thread_[std::this_thread::get_id()];
+    if (own == nullptr) {
+      own = std::make_unique<Stream>();
+      own->id = next_stream_id_++;
+    }
+    return own.get();
   }
   const auto found = streams_.find(handle);
   return found == streams_.end() ? nullptr : found->second.get();
@@ -27,16 +46,44 @@ cudaEvent_t Queues::create_event(unsigned flags) {
   return handle;
 }
 
-bool Queues::destroy_event(cudaEvent_t handle) { return events_.erase(handle) != 0; }
-
 Event* Queues::find(cudaEvent_t handle) const {
   const auto found = events_.find(handle);
   return found == events_.end() ? nullptr : found->second.get();
 }
 
+std::vector<OperationPtr> Queues::latest(const Stream& stream) {
+  std::vector<OperationPtr> list = stream.waits;
+  if (stream.last != nullptr) list.push_back(stream.last);
+  return list;
+}
+
+void Queues::add_blocking(std::vector<OperationPtr>& list) const {
+  const auto add = [&](const Stream& stream) {
+    if (!stream.is_blocking()) return;
+    for (OperationPtr& operation : latest(stream)) list.push_back(std::move(operation));
+  };
+  for (const auto& [handle, stream] : streams_) add(*stream);
+  for (const auto& [thread, stream] : per_thread_) add(*stream);
+}
+
+// Programming Guide, "Default Stream": the legacy stream waits for every blocking stream, and they
+// wait for it.
+std::vector<OperationPtr> Queues::before_next(Stream& stream) {
+  std::vector<OperationPtr> list = latest(stream);
+  stream.waits.clear();
+  if (stream.is_legacy) add_blocking(list);
+  if (stream.is_blocking()) {
+    for (OperationPtr& operation : latest(legacy_)) list.push_back(std::move(operation));
+  }
+  return list;
+}
+
 void Queues::clear() {
   streams_.clear();
+  per_thread_.clear();
   events_.clear();
+  legacy_ = {};
+  legacy_.is_legacy = true;
   next_stream_id_ = 1;
 }
 

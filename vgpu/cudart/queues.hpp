@@ -1,47 +1,90 @@
-// Streams and events: handles, their flags, and the virtual time of an event.
+// Streams and events: handles, their flags, and the operations they stand for.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 #include <memory>
+#include <thread>
 #include <unordered_map>
+#include <vector>
+
+#include "vgpu/cudart/operations.hpp"
 
 namespace warpcheck::cudart {
+
+struct Capture;
+struct Node;
 
 struct Stream {
   unsigned flags = 0;
   int priority = 0;
   std::uint64_t id = 0;
+  bool is_legacy = false;
+  bool destroyed = false;  // its handle is never given out again
+  OperationPtr last;
+  std::vector<OperationPtr> waits;      // of cudaStreamWaitEvent, for the next operation
+  std::shared_ptr<Capture> capture{};   // not null: calls make nodes of a graph
+  std::vector<Node*> captured_after{};  // what the next node comes after
+  std::uint32_t synchronization_policy = cudaSyncPolicyAuto;
+  [[nodiscard]] bool is_blocking() const {
+    return !is_legacy && (flags & cudaStreamNonBlocking) == 0;
+  }
 };
 
 struct Event {
   unsigned flags = 0;
-  bool recorded = false;
-  std::uint64_t cycles = 0;  // virtual time of the last record
-  [[nodiscard]] bool has_time() const { return recorded && (flags & cudaEventDisableTiming) == 0; }
+  bool destroyed = false;
+  OperationPtr record;                 // the latest; null: never recorded
+  std::shared_ptr<Capture> capture{};  // recorded while a stream was captured
+  std::vector<Node*> captured_after{};
+  [[nodiscard]] bool is_done() const { return record == nullptr || record->is_done(); }
+  [[nodiscard]] bool has_time() const {
+    return record != nullptr && (flags & cudaEventDisableTiming) == 0;
+  }
 };
 
 // Handles are addresses of the objects; 0, cudaStreamLegacy and cudaStreamPerThread are streams
 // that always exist.
 class Queues {
  public:
+  Queues() { clear(); }
+
   cudaStream_t create_stream(unsigned flags, int priority);
-  bool destroy_stream(cudaStream_t handle);
-  // nullptr: no such stream.
-  [[nodiscard]] const Stream* find(cudaStream_t handle) const;
+  // nullptr: no such stream.  May be one that has been destroyed.
+  [[nodiscard]] Stream* find(cudaStream_t handle);
 
   cudaEvent_t create_event(unsigned flags);
-  bool destroy_event(cudaEvent_t handle);
   [[nodiscard]] Event* find(cudaEvent_t handle) const;
+
+  // What an operation of the stream comes after.
+  [[nodiscard]] std::vector<OperationPtr> before_next(Stream& stream);
+  // The latest operations of the stream: what waits for it waits for them.
+  [[nodiscard]] static std::vector<OperationPtr> latest(const Stream& stream);
 
   void clear();
 
  private:
-  Stream default_stream_;
+  void add_blocking(std::vector<OperationPtr>& list) const;
+
+  Stream legacy_;
   std::uint64_t next_stream_id_ = 1;
   std::unordered_map<cudaStream_t, std::unique_ptr<Stream>> streams_;
+  std::unordered_map<std::thread::id, std::unique_ptr<Stream>> per_thread_;
   std::unordered_map<cudaEvent_t, std::unique_ptr<Event>> events_;
+};
+
+// While one lives, a null stream means the stream of the calling thread: programs compiled with
+// --default-stream per-thread call functions named ..._ptds and ..._ptsz.
+class PerThreadDefaultStream {
+ public:
+  PerThreadDefaultStream();
+  ~PerThreadDefaultStream();
+  PerThreadDefaultStream(const PerThreadDefaultStream&) = delete;
+  PerThreadDefaultStream& operator=(const PerThreadDefaultStream&) = delete;
+
+ private:
+  bool outer_;
 };
 
 }  // namespace warpcheck::cudart

@@ -1,10 +1,14 @@
 // Streams and events.
 //
-// Work is done when it is asked for, so a stream is always idle and a recorded event has always
-// happened.  The time between two events is virtual: cycles of work done, a fixed function of the
-// instructions and bytes, the same on every machine.
+// The time between two events is virtual: cycles of work done, a fixed function of the instructions
+// and bytes, the same on every machine.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "vgpu/check/streams.hpp"
 #include "vgpu/cudart/api.hpp"
 #include "vgpu/cudart/virtual_gpu.hpp"
 
@@ -14,21 +18,24 @@ namespace {
 
 constexpr int kLowestPriority = 0, kHighestPriority = -5;
 
-// Runs `body(device, stream)` if the stream exists.
 template <typename Body>
-cudaError_t with_stream(cudaStream_t handle, Body&& body) {
+cudaError_t with_event(std::string_view call, cudaEvent_t handle, Body&& body) {
   return answer([&](Device& device) {
-    const Stream* const stream = device.queues().find(handle);
-    return stream == nullptr ? cudaErrorInvalidResourceHandle : body(device, *stream);
+    Event* const event = device.find_event(call, handle);
+    return event == nullptr ? cudaErrorInvalidResourceHandle : body(device, *event);
   });
 }
 
-template <typename Body>
-cudaError_t with_event(cudaEvent_t handle, Body&& body) {
-  return answer([&](Device& device) {
-    Event* const event = device.queues().find(handle);
-    return event == nullptr ? cudaErrorInvalidResourceHandle : body(device, *event);
-  });
+// Polling must end: each query lets the device run one operation.
+cudaError_t query(Device& device, const std::vector<OperationPtr>& operations) {
+  const auto all_done = [&] {
+    return std::ranges::all_of(operations, [](const auto& one) { return one->is_done(); });
+  };
+  if (!all_done()) device.make_progress();
+  if (device.sticky_error() != cudaSuccess) return device.sticky_error();
+  if (!all_done()) return cudaErrorNotReady;
+  for (const OperationPtr& operation : operations) device.host_knows(*operation);
+  return cudaSuccess;
 }
 
 }  // namespace
@@ -54,35 +61,48 @@ cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
 }
 
-cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+// What was asked for in the stream still runs.
+cudaError_t cudaStreamDestroy(cudaStream_t handle) {
   return answer([&](Device& device) {
-    return device.queues().destroy_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
-  });
-}
-
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return with_stream(stream, [](Device& device, const Stream&) {
-    device.flush_prints();
+    Stream* const stream = device.queues().find(handle);
+    const bool is_made = handle != nullptr && handle != cudaStreamLegacy &&
+                         handle != cudaStreamPerThread && stream != nullptr;
+    if (is_made && stream->destroyed && device.settings().checkers.lifetime) {
+      device.add_finding(warpcheck::vgpu::destroyed_twice("cudaStreamDestroy", "stream"));
+    }
+    if (!is_made || stream->destroyed) return cudaErrorInvalidResourceHandle;
+    stream->destroyed = true;
     return cudaSuccess;
   });
 }
 
-cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return with_stream(stream, [](Device&, const Stream&) { return cudaSuccess; });
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return on_stream("cudaStreamSynchronize", stream, [](Device& device, Stream& found) {
+    device.wait_for(found);
+    return device.sticky_error();
+  });
 }
 
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
-  return with_stream(stream, [&](Device& device, const Stream&) {
-    if (device.queues().find(event) == nullptr) return cudaErrorInvalidResourceHandle;
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return on_stream("cudaStreamQuery", stream, [](Device& device, Stream& found) {
+    return query(device, Queues::latest(found));
+  });
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t handle, unsigned flags) {
+  return on_stream("cudaStreamWaitEvent", stream, [&](Device& device, Stream& found) {
+    const Event* const event = device.find_event("cudaStreamWaitEvent", handle);
+    if (event == nullptr) return cudaErrorInvalidResourceHandle;
     if (flags != cudaEventWaitDefault && flags != cudaEventWaitExternal) {
       return cudaErrorInvalidValue;
     }
+    if (event->record != nullptr) found.waits.push_back(event->record);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
-  return with_stream(stream, [&](Device&, const Stream& found) {
+  return on_stream("cudaStreamGetFlags", stream, [&](Device&, const Stream& found) {
     if (flags == nullptr) return cudaErrorInvalidValue;
     *flags = found.flags;
     return cudaSuccess;
@@ -90,7 +110,7 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
 }
 
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
-  return with_stream(stream, [&](Device&, const Stream& found) {
+  return on_stream("cudaStreamGetPriority", stream, [&](Device&, const Stream& found) {
     if (priority == nullptr) return cudaErrorInvalidValue;
     *priority = found.priority;
     return cudaSuccess;
@@ -98,7 +118,7 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
 }
 
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
-  return with_stream(stream, [&](Device&, const Stream& found) {
+  return on_stream("cudaStreamGetId", stream, [&](Device&, const Stream& found) {
     if (id == nullptr) return cudaErrorInvalidValue;
     *id = found.id;
     return cudaSuccess;
@@ -106,7 +126,7 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
 }
 
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device_number) {
-  return with_stream(stream, [&](Device&, const Stream&) {
+  return on_stream("cudaStreamGetDevice", stream, [&](Device&, const Stream&) {
     if (device_number == nullptr) return cudaErrorInvalidValue;
     *device_number = 0;
     return cudaSuccess;
@@ -115,7 +135,7 @@ cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device_number) {
 
 // Nothing is ever being captured: cudaStreamBeginCapture is not supported.
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return with_stream(stream, [&](Device&, const Stream&) {
+  return on_stream("cudaStreamIsCapturing", stream, [&](Device&, const Stream&) {
     if (status == nullptr) return cudaErrorInvalidValue;
     *status = cudaStreamCaptureStatusNone;
     return cudaSuccess;
@@ -131,20 +151,25 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* lowest, int* highest) {
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* argument) {
-  const cudaError_t error = with_stream(stream, [&](Device&, const Stream&) {
-    return function == nullptr ? cudaErrorInvalidValue : cudaSuccess;
+  return on_stream("cudaLaunchHostFunc", stream, [&](Device& device, Stream& found) {
+    if (function == nullptr) return cudaErrorInvalidValue;
+    HostWork work;
+    work.function = function;
+    work.argument = argument;
+    return device.submit(found, work, false);
   });
-  if (error == cudaSuccess) function(argument);  // not under the lock: it may call the API
-  return error;
 }
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
                                   void* argument, unsigned flags) {
-  const cudaError_t error = with_stream(stream, [&](Device&, const Stream&) {
-    return callback == nullptr || flags != 0 ? cudaErrorInvalidValue : cudaSuccess;
+  return on_stream("cudaStreamAddCallback", stream, [&](Device& device, Stream& found) {
+    if (callback == nullptr || flags != 0) return cudaErrorInvalidValue;
+    HostWork work;
+    work.callback = callback;
+    work.stream = stream;
+    work.argument = argument;
+    return device.submit(found, work, false);
   });
-  if (error == cudaSuccess) callback(stream, cudaSuccess, argument);
-  return error;
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
@@ -167,19 +192,32 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
   return cudaEventCreateWithFlags(event, cudaEventDefault);
 }
 
-cudaError_t cudaEventDestroy(cudaEvent_t event) {
+cudaError_t cudaEventDestroy(cudaEvent_t handle) {
   return answer([&](Device& device) {
-    return device.queues().destroy_event(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    Event* const event = device.queues().find(handle);
+    if (event == nullptr) return cudaErrorInvalidResourceHandle;
+    if (event->destroyed) {
+      if (device.settings().checkers.lifetime) {
+        device.add_finding(warpcheck::vgpu::destroyed_twice("cudaEventDestroy", "event"));
+      }
+      return cudaErrorInvalidResourceHandle;
+    }
+    *event = {};
+    event->destroyed = true;
+    return cudaSuccess;
   });
 }
 
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-  return with_event(event, [&](Device& device, Event& found) {
-    if (device.queues().find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
-    if (flags != cudaEventRecordDefault) return cudaErrorInvalidValue;
-    found.recorded = true;
-    found.cycles = device.clock();
-    return cudaSuccess;
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t handle, unsigned flags) {
+  return with_event("cudaEventRecord", event, [&](Device& device, Event& found) {
+    Stream* const stream = device.find_stream("cudaEventRecord", handle);
+    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (flags != cudaEventRecordDefault && flags != cudaEventRecordExternal) {
+      return cudaErrorInvalidValue;
+    }
+    const cudaError_t error = device.submit(*stream, EmptyWork{}, false);
+    if (error == cudaSuccess) found.record = stream->last;
+    return error;
   });
 }
 
@@ -188,25 +226,29 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return with_event(event, [](Device&, Event&) { return cudaSuccess; });
+  return with_event("cudaEventQuery", event, [](Device& device, Event& found) {
+    if (found.record == nullptr) return cudaSuccess;
+    return query(device, {found.record});
+  });
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return with_event(event, [](Device& device, Event&) {
-    device.flush_prints();
-    return cudaSuccess;
+  return with_event("cudaEventSynchronize", event, [](Device& device, Event& found) {
+    if (found.record != nullptr) device.wait_for(found.record);
+    return device.sticky_error();
   });
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   return answer([&](Device& device) {
     if (milliseconds == nullptr) return cudaErrorInvalidValue;
-    const Event* const first = device.queues().find(start);
-    const Event* const last = device.queues().find(end);
+    const Event* const first = device.find_event("cudaEventElapsedTime", start);
+    const Event* const last = device.find_event("cudaEventElapsedTime", end);
     if (first == nullptr || last == nullptr || !first->has_time() || !last->has_time()) {
       return cudaErrorInvalidResourceHandle;
     }
-    const auto cycles = static_cast<std::int64_t>(last->cycles - first->cycles);
+    if (!first->is_done() || !last->is_done()) return cudaErrorNotReady;
+    const auto cycles = static_cast<std::int64_t>(last->record->ended_at - first->record->ended_at);
     *milliseconds = static_cast<float>(static_cast<double>(cycles) * 1000.0 /
                                        static_cast<double>(virtual_gpu::kClockHz));
     return cudaSuccess;

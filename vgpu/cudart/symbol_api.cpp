@@ -50,21 +50,23 @@ cudaError_t locate(Device& device, std::string_view call, const void* shadow, st
 }
 
 cudaError_t copy_to_symbol(Device& device, std::string_view call, const void* shadow,
-                           const void* source, std::size_t bytes, std::size_t offset, int kind) {
+                           const void* source, std::size_t bytes, std::size_t offset, int kind,
+                           Stream& stream, Waiting waiting) {
   if (!is_one_of(kind, cudaMemcpyHostToDevice)) return cudaErrorInvalidMemcpyDirection;
   void* target = nullptr;
   const cudaError_t error = locate(device, call, shadow, bytes, offset, true, &target);
   if (error != cudaSuccess) return error;
-  return copy(device, call, target, source, {.width = bytes}, kind);
+  return copy(device, call, {target}, {const_cast<void*>(source)}, {bytes}, kind, stream, waiting);
 }
 
 cudaError_t copy_from_symbol(Device& device, std::string_view call, void* target,
-                             const void* shadow, std::size_t bytes, std::size_t offset, int kind) {
+                             const void* shadow, std::size_t bytes, std::size_t offset, int kind,
+                             Stream& stream, Waiting waiting) {
   if (!is_one_of(kind, cudaMemcpyDeviceToHost)) return cudaErrorInvalidMemcpyDirection;
   void* source = nullptr;
   const cudaError_t error = locate(device, call, shadow, bytes, offset, false, &source);
   if (error != cudaSuccess) return error;
-  return copy(device, call, target, source, {.width = bytes}, kind);
+  return copy(device, call, {target}, {source}, {bytes}, kind, stream, waiting);
 }
 
 }  // namespace
@@ -76,35 +78,33 @@ extern "C" {
 
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* source, size_t bytes, size_t offset,
                                cudaMemcpyKind kind) {
-  return answer([&](Device& device) {
+  return on_stream("cudaMemcpyToSymbol", nullptr, [&](Device& device, Stream& stream) {
     return copy_to_symbol(device, "cudaMemcpyToSymbol", symbol, source, bytes, offset,
-                          number_of(kind));
+                          number_of(kind), stream, Waiting::until_done);
   });
 }
 
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* source, size_t bytes,
                                     size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
-  return answer([&](Device& device) {
-    if (device.queues().find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
+  return on_stream("cudaMemcpyToSymbolAsync", stream, [&](Device& device, Stream& found) {
     return copy_to_symbol(device, "cudaMemcpyToSymbolAsync", symbol, source, bytes, offset,
-                          number_of(kind));
+                          number_of(kind), found, Waiting::asynchronous);
   });
 }
 
 cudaError_t cudaMemcpyFromSymbol(void* target, const void* symbol, size_t bytes, size_t offset,
                                  cudaMemcpyKind kind) {
-  return answer([&](Device& device) {
+  return on_stream("cudaMemcpyFromSymbol", nullptr, [&](Device& device, Stream& stream) {
     return copy_from_symbol(device, "cudaMemcpyFromSymbol", target, symbol, bytes, offset,
-                            number_of(kind));
+                            number_of(kind), stream, Waiting::until_done);
   });
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void* target, const void* symbol, size_t bytes, size_t offset,
                                       cudaMemcpyKind kind, cudaStream_t stream) {
-  return answer([&](Device& device) {
-    if (device.queues().find(stream) == nullptr) return cudaErrorInvalidResourceHandle;
+  return on_stream("cudaMemcpyFromSymbolAsync", stream, [&](Device& device, Stream& found) {
     return copy_from_symbol(device, "cudaMemcpyFromSymbolAsync", target, symbol, bytes, offset,
-                            number_of(kind));
+                            number_of(kind), found, Waiting::asynchronous);
   });
 }
 

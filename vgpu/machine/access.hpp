@@ -341,6 +341,9 @@ class Observer {
   virtual void on_trial_end(std::span<const Allocation* const> /*left*/) {}
   virtual void on_host_access(const HostAccess&) {}
   virtual void on_device_copy(const DeviceCopy&) {}
+  // An access that was told before: a launch that has run since, in unordered_launches, is not
+  // ordered with it either.  Nothing moves; only races are to be looked for.
+  virtual void on_late_host_access(const HostAccess&) {}
   virtual void on_edge(std::uint32_t /*from*/, std::uint32_t /*to*/, const Program&) {}
 };
 

@@ -1,5 +1,7 @@
 #include "vgpu/machine/memory.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -18,6 +20,9 @@ constexpr std::byte kFreshByte{0xa5};      // what memory holds before anything 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
+
+// Of whole pages, with a red zone before and behind.
+std::uint64_t mapped_bytes(std::uint64_t bytes) { return round_up(bytes, 4096) + 2 * kRedZone; }
 
 // Host bytes with slack at both ends, kept for reuse by size class.
 class HostPool {
@@ -59,7 +64,7 @@ class HostPool {
 
 struct DeviceMemory::Arena {
   // By ascending address within a space; global and constant grow from their own bases.
-  std::vector<std::unique_ptr<Allocation>> global, constant, heap, private_ones;
+  std::vector<std::unique_ptr<Allocation>> global, constant, heap, mapped, private_ones;
   std::vector<Allocation*> freed;                     // of the heap, oldest first
   std::vector<std::unique_ptr<Allocation>> recycled;  // of the heap, for reuse
   std::vector<std::uint32_t> free_ids;                // ids given back, reused lowest first
@@ -102,12 +107,20 @@ struct DeviceMemory::Arena {
     heap.clear();
     freed.clear();
   }
+  void drop_mapped() {
+    for (const auto& allocation : mapped) {
+      ::munmap(allocation->data - kRedZone, mapped_bytes(allocation->bytes));
+      give_id(allocation->id);
+    }
+    mapped.clear();
+  }
   void forget_freed(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) freed[i]->space = ptx::Space::generic;  // a mark
     std::erase_if(heap, [](const auto& one) { return one->space == ptx::Space::generic; });
     freed.erase(freed.begin(), freed.begin() + static_cast<std::ptrdiff_t>(count));
   }
   const std::vector<std::unique_ptr<Allocation>>& list_at(std::uint64_t address) const {
+    if (address >= kMappedBase) return mapped;
     if (address >= kHeapBase && address < kHeapEnd) return heap;
     return address >= kGlobalBase ? global : constant;
   }
@@ -119,6 +132,7 @@ DeviceMemory::~DeviceMemory() {
   arena_->drop_all(arena_->constant);
   arena_->drop_all(arena_->private_ones);
   arena_->drop_heap();
+  arena_->drop_mapped();
 }
 
 Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::string_view name) {
@@ -138,6 +152,30 @@ Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::s
   allocation->bytes = static_cast<std::uint32_t>(bytes);
   allocation->read_only = is_constant;
   allocation->name = name;
+  used_ += bytes;
+  list.push_back(std::move(allocation));
+  return list.back().get();
+}
+
+Allocation* DeviceMemory::allocate_mapped(std::uint64_t bytes) {
+  if (bytes > kCapacityBytes || used_ + bytes > kCapacityBytes - kRedZone) return nullptr;
+  auto& list = arena_->mapped;
+  std::uint64_t first = kMappedBase;
+  if (!list.empty()) first = list.back()->address - kRedZone + mapped_bytes(list.back()->bytes);
+  void* const wanted = reinterpret_cast<void*>(first);
+  void* const given = ::mmap(wanted, mapped_bytes(bytes), PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (given == MAP_FAILED) return nullptr;
+  if (given != wanted) {  // a kernel that does not know MAP_FIXED_NOREPLACE
+    ::munmap(given, mapped_bytes(bytes));
+    return nullptr;
+  }
+  std::memset(given, static_cast<int>(kFreshByte), mapped_bytes(bytes));
+  auto allocation = std::make_unique<Allocation>();
+  allocation->data = static_cast<std::byte*>(given) + kRedZone;
+  allocation->id = arena_->take_id();
+  allocation->address = first + kRedZone;
+  allocation->bytes = static_cast<std::uint32_t>(bytes);
   used_ += bytes;
   list.push_back(std::move(allocation));
   return list.back().get();
@@ -228,6 +266,9 @@ std::vector<const Allocation*> DeviceMemory::live() const {
   for (const auto& allocation : arena_->global) {
     if (allocation->live) result.push_back(allocation.get());
   }
+  for (const auto& allocation : arena_->mapped) {
+    if (allocation->live) result.push_back(allocation.get());
+  }
   for (const auto& allocation : arena_->heap) {
     if (allocation->live) result.push_back(allocation.get());
   }
@@ -238,6 +279,7 @@ void DeviceMemory::reset() {
   arena_->drop_all(arena_->global);
   arena_->drop_all(arena_->constant);
   arena_->drop_heap();
+  arena_->drop_mapped();
   used_ = heap_used_ = 0;
   heap_next_ = kHeapBase;
   heap_capacity_ = kHeapBytes;

@@ -27,6 +27,10 @@ inline constexpr std::uint64_t kHeapBase = 0x0b00'0000'0000;      // of malloc()
 inline constexpr std::uint64_t kHeapEnd = kLocalWindow;
 inline constexpr std::uint64_t kWindowBytes = 1u << 24;
 
+// Memory that host and device share, at one address for both: far from what the host maps for
+// itself, and in what AddressSanitizer leaves to programs.
+inline constexpr std::uint64_t kMappedBase = 0x2000'0000'0000;
+
 inline constexpr std::uint64_t kHeapAlignment = 16;
 inline constexpr std::uint64_t kHeapBytes = 8u << 20;  // the device heap, unless the host asks
 
@@ -51,6 +55,8 @@ struct Allocation {
   std::uint32_t bytes = 0;
   bool live = true;
   bool read_only = false;
+  bool managed = false;              // the host uses it, too, by the same address
+  bool page_locked = false;          // host memory that kernels may use; managed ones are not
   std::string name;                  // variable name, or "" for an anonymous allocation
   std::vector<Symbol> symbols;       // shared: what lies where
   std::byte* data = nullptr;         // host bytes; kRowSlack readable and writable around it
@@ -75,6 +81,9 @@ class DeviceMemory {
   // Returns nullptr when `bytes` is over what is left of capacity_bytes().
   Allocation* allocate(std::uint64_t bytes, ptx::Space space = ptx::Space::global,
                        std::string_view name = {});
+  // Memory whose bytes the host reads and writes at the address of the allocation (managed and
+  // page-locked memory).  nullptr: the host cannot map that address, or there is no memory left.
+  Allocation* allocate_mapped(std::uint64_t bytes);
   // Storage outside the arena, for shared and local memory: no address, not found by find().
   Allocation* allocate_private(std::uint32_t bytes, ptx::Space space);
   void release_private(Allocation* allocation);
@@ -97,7 +106,7 @@ class DeviceMemory {
   [[nodiscard]] Allocation* find(std::uint64_t address);
   // The nearest allocation at or below, live or freed, for messages; may be nullptr.
   [[nodiscard]] const Allocation* nearest(std::uint64_t address) const;
-  // All that is live: global memory, then the heap; each by ascending address.
+  // All that is live: global memory, what is mapped, then the heap; each by ascending address.
   [[nodiscard]] std::vector<const Allocation*> live() const;
 
   // Forgets every allocation and starts again at the same addresses.  Host memory is kept for

@@ -51,6 +51,11 @@ void Pct::demote(WarpId warp) {
   demotions_.push_back({warp, rank_++});
 }
 
+// Operations are few beside accesses: a random one each time meets every order of a few.
+std::uint32_t Pct::choose_operation(const OperationPoint& point) {
+  return point.ready[prng_.below(point.ready.size())];
+}
+
 std::uint64_t Pct::priority(WarpId warp) const {
   constexpr std::uint64_t kLowest = std::uint64_t{1} << 48;  // below: demoted warps
   for (const Demotion& demotion : demotions_) {

@@ -33,6 +33,7 @@ class Pct final : public Strategy {
   std::uint64_t next_access(std::uint32_t launch, WarpId warp, std::uint64_t from) override;
   [[nodiscard]] bool decides_stops() const override { return true; }
   std::optional<Choice> decide(const SchedulePoint& point) override;
+  std::uint32_t choose_operation(const OperationPoint& point) override;
 
  private:
   struct ChangePoint {

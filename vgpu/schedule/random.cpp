@@ -26,6 +26,10 @@ std::optional<Choice> Random::decide(const SchedulePoint& point) {
   return choice;
 }
 
+std::uint32_t Random::choose_operation(const OperationPoint& point) {
+  return point.ready[prng_.one_in(2) ? 0 : prng_.below(point.ready.size())];
+}
+
 std::optional<Choice> Random::decide_access(const SchedulePoint& point) {
   const WarpId other =
       point.ready.empty() ? point.at : point.ready[prng_.below(point.ready.size())];

@@ -26,6 +26,8 @@ class Random final : public Strategy {
   std::uint64_t next_access(std::uint32_t launch, WarpId warp, std::uint64_t from) override;
   [[nodiscard]] bool decides_stops() const override { return true; }
   std::optional<Choice> decide(const SchedulePoint& point) override;
+  // Half of the time another than the default's.
+  std::uint32_t choose_operation(const OperationPoint& point) override;
 
  private:
   std::optional<Choice> decide_access(const SchedulePoint& point);

@@ -60,4 +60,15 @@ std::optional<Choice> Replay::decide(const SchedulePoint& point) {
   return Choice{found->held, found->next};
 }
 
+std::uint32_t Replay::choose_operation(const OperationPoint& point) {
+  const std::uint32_t first = point.ready.front();
+  const Place place{0, {first, 0}, Decision::Point::operation, point.passed_over};
+  const auto found = std::lower_bound(decisions_.begin(), decisions_.end(), place, before);
+  if (found == decisions_.end() || place_of(*found) != place) return first;
+  const std::uint32_t next = found->next.block;
+  if (!std::ranges::binary_search(point.ready, next)) return first;
+  ++followed_;
+  return next;
+}
+
 }  // namespace warpcheck::vgpu

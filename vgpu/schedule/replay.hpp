@@ -20,6 +20,7 @@ class Replay final : public Strategy {
   std::uint64_t next_access(std::uint32_t launch, WarpId warp, std::uint64_t from) override;
   [[nodiscard]] bool decides_stops() const override { return has_stops_; }
   std::optional<Choice> decide(const SchedulePoint& point) override;
+  std::uint32_t choose_operation(const OperationPoint& point) override;
   [[nodiscard]] std::uint64_t ignored() const override { return decisions_.size() - followed_; }
 
  private:

@@ -16,6 +16,8 @@ class RoundRobin final : public Strategy {
   std::uint64_t next_access(std::uint32_t launch, WarpId warp, std::uint64_t from) override;
   [[nodiscard]] bool decides_stops() const override { return true; }
   std::optional<Choice> decide(const SchedulePoint& point) override;
+  // The second: streams take turns.
+  std::uint32_t choose_operation(const OperationPoint& point) override { return point.ready[1]; }
 
  private:
   std::uint64_t period_;

@@ -5,6 +5,10 @@
 namespace warpcheck::vgpu {
 
 std::string to_string(const Decision& decision) {
+  if (decision.point == Decision::Point::operation) {
+    return fmt::format("operation {}, passed over {} times: run operation {} first",
+                       decision.at.block, decision.index, decision.next.block);
+  }
   const bool access = decision.point == Decision::Point::access;
   std::string line =
       fmt::format("launch {}: block {} warp {} {} {}: ", decision.launch, decision.at.block,

@@ -31,6 +31,10 @@ struct Decision {
   enum class Point : std::uint8_t {
     access,  // before the warp's `index`-th memory access (warp instructions, from 0)
     stop,    // at the warp's `index`-th stop: it blocked, exited, or used up its quantum
+    // Of the streams: when the operation (a launch, a copy) of number at.block was the next in the
+    // order of the calls and had been passed over `index` times, the operation of number next.block
+    // ran instead.  Warps and the launch are 0.
+    operation,
   };
   std::uint32_t launch = 0;  // index of the launch in the trial, from 0
   WarpId at;
@@ -70,6 +74,13 @@ struct Choice {
   WarpId next;
 };
 
+// What a strategy sees when operations of several streams are ready: nothing orders them.
+struct OperationPoint {
+  std::span<const std::uint32_t> ready;  // numbers in the order of the calls, at least two; the
+                                         // default policy runs the first
+  std::uint64_t passed_over = 0;         // how often the first was
+};
+
 // Decides.  Strategies are deterministic functions of their construction and of what they were
 // asked, in order.
 class Strategy {
@@ -85,6 +96,10 @@ class Strategy {
   [[nodiscard]] virtual bool decides_stops() const { return false; }
   // Nothing: follow the default policy.
   virtual std::optional<Choice> decide(const SchedulePoint& point) = 0;
+  // One of point.ready.
+  virtual std::uint32_t choose_operation(const OperationPoint& point) {
+    return point.ready.front();
+  }
   // Recorded decisions (of a replay) that were not followed so far: they did not fit what they
   // met, or their point was not reached.
   [[nodiscard]] virtual std::uint64_t ignored() const { return 0; }

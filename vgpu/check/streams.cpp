@@ -1,0 +1,50 @@
+#include "vgpu/check/streams.hpp"
+
+#include <fmt/format.h>
+
+namespace warpcheck::vgpu {
+namespace {
+
+AccessSide host_side(std::string_view role) {
+  AccessSide side;
+  side.role = role;
+  return side;
+}
+
+AccessSide side_of(const HostOperation& operation) {
+  return host_side(operation.write ? "host write" : "host copy");
+}
+
+}  // namespace
+
+Finding race_of_operations(const HostOperation& earlier, const HostOperation& later,
+                           const Allocation& allocation, std::uint32_t offset) {
+  Finding finding;
+  finding.kind = FindingKind::data_race;
+  finding.space = "global";
+  finding.object = describe(allocation, offset, 1);
+  finding.accesses = {side_of(earlier), side_of(later)};
+  finding.message = fmt::format("nothing orders {} (1) and {} (2): they are in different streams",
+                                earlier.call, later.call);
+  return finding;
+}
+
+Finding use_of_destroyed(std::string_view call, std::string_view what) {
+  Finding finding;
+  finding.kind = FindingKind::use_after_free;
+  finding.object = what;
+  finding.accesses = {host_side("host call")};
+  finding.message = fmt::format("{} uses a {} that has been destroyed", call, what);
+  return finding;
+}
+
+Finding destroyed_twice(std::string_view call, std::string_view what) {
+  Finding finding;
+  finding.kind = FindingKind::invalid_free;
+  finding.object = what;
+  finding.accesses = {host_side("host free")};
+  finding.message = fmt::format("{} of a {} that has been destroyed", call, what);
+  return finding;
+}
+
+}  // namespace warpcheck::vgpu

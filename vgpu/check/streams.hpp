@@ -1,0 +1,26 @@
+// Misuse of streams that no event of the device shows.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "vgpu/check/finding.hpp"
+#include "vgpu/machine/memory.hpp"
+
+namespace warpcheck::vgpu {
+
+// A copy or fill of the host API.
+struct HostOperation {
+  std::string_view call;
+  bool write = false;
+};
+
+// Two operations of streams that nothing orders use a byte of one allocation.
+Finding race_of_operations(const HostOperation& earlier, const HostOperation& later,
+                           const Allocation& allocation, std::uint32_t offset);
+
+// what: "stream", "event".
+Finding use_of_destroyed(std::string_view call, std::string_view what);
+Finding destroyed_twice(std::string_view call, std::string_view what);
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,24 @@
+// What a launch asks for, checked.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "vgpu/cudart/device.hpp"
+#include "vgpu/cudart/work.hpp"
+
+namespace warpcheck::cudart {
+
+struct LaunchShape {
+  dim3 grid, block;
+  std::size_t dynamic_shared_bytes = 0;
+  bool cooperative = false;
+};
+
+// Makes the work of a launch, with the arguments as they are now.  Throws vgpu::Refusal for a
+// kernel that cannot be run.
+cudaError_t prepare(Device& device, const void* function, const LaunchShape& shape,
+                    void** arguments, KernelWork& work);
+
+}  // namespace warpcheck::cudart

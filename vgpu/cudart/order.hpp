@@ -1,0 +1,95 @@
+// Which operations of the streams come before which.
+//
+// Operations form a partial order: stream order, events, the legacy stream, and what the host
+// waited for before it made a call (CUDA Programming Guide, "Asynchronous Concurrent Execution").
+// Each operation extends a chain whose last member comes before it, so a vector clock with one
+// number a chain tells the whole order, however streams come and go (Agarwal, Garg, "Efficient
+// Dependency Tracking for Relevant Events in Concurrent Systems", PODC 2005).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace warpcheck::cudart {
+
+// The place of an operation.
+struct Stamp {
+  std::uint32_t chain = 0;
+  std::uint32_t position = 0;  // in its chain, from 1
+};
+
+// A set of operations that is closed downwards: whatever comes before a member is one.
+class Clock {
+ public:
+  // How many operations of a chain are in the set: its first ones.
+  [[nodiscard]] std::uint32_t count(std::size_t chain) const {
+    return chain < counts_.size() ? counts_[chain] : 0;
+  }
+  [[nodiscard]] bool covers(const Stamp& stamp) const {
+    return count(stamp.chain) >= stamp.position;
+  }
+  void join(const Clock& other) {
+    if (counts_.size() < other.counts_.size()) counts_.resize(other.counts_.size());
+    for (std::size_t i = 0; i < other.counts_.size(); ++i) {
+      counts_[i] = std::max(counts_[i], other.counts_[i]);
+    }
+  }
+  void add(const Stamp& stamp) {
+    if (counts_.size() <= stamp.chain) counts_.resize(stamp.chain + std::size_t{1});
+    counts_[stamp.chain] = std::max(counts_[stamp.chain], stamp.position);
+  }
+
+ private:
+  std::vector<std::uint32_t> counts_;
+};
+
+class Chains {
+ public:
+  // The place of a new operation, after those of `before`.
+  Stamp extend(const Clock& before) {
+    std::uint32_t chain = 0;
+    while (chain < lengths_.size() && before.count(chain) != lengths_[chain]) ++chain;
+    if (chain == lengths_.size()) lengths_.push_back(0);
+    return {chain, ++lengths_[chain]};
+  }
+  void clear() { lengths_.clear(); }
+
+ private:
+  std::vector<std::uint32_t> lengths_;
+};
+
+// Values of operations that have run, to be asked for those that nothing orders with another.
+template <typename T>
+class RunLog {
+ public:
+  // Operations of one chain are added in its order.
+  void add(const Stamp& stamp, T value) {
+    if (chains_.size() <= stamp.chain) chains_.resize(stamp.chain + std::size_t{1});
+    chains_[stamp.chain].emplace_back(stamp.position, std::move(value));
+  }
+  template <typename Visit>
+  void visit_unordered(const Clock& clock, Visit&& visit) const {
+    for (std::size_t chain = 0; chain < chains_.size(); ++chain) {
+      const std::uint32_t known = clock.count(chain);
+      const auto& entries = chains_[chain];
+      auto entry = std::partition_point(entries.begin(), entries.end(),
+                                        [&](const auto& one) { return one.first <= known; });
+      for (; entry != entries.end(); ++entry) visit(entry->second);
+    }
+  }
+  // Forgets the members of `known`, which must come before all that is asked from now on.
+  void forget(const Clock& known) {
+    for (std::size_t chain = 0; chain < chains_.size(); ++chain) {
+      std::erase_if(chains_[chain],
+                    [&](const auto& one) { return one.first <= known.count(chain); });
+    }
+  }
+  void clear() { chains_.clear(); }
+
+ private:
+  std::vector<std::vector<std::pair<std::uint32_t, T>>> chains_;
+};
+
+}  // namespace warpcheck::cudart

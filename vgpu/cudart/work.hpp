@@ -1,0 +1,80 @@
+// What the operations of streams and the nodes of graphs do.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "vgpu/program/program.hpp"
+
+namespace warpcheck::vgpu {
+struct Allocation;
+}
+
+namespace warpcheck::cudart {
+
+struct Kernel;
+struct LinkedKernel;
+
+// Rows of bytes: what a copy or a fill moves.
+struct Box {
+  std::size_t width = 0, height = 1, depth = 1;  // bytes, rows, slices
+  [[nodiscard]] std::size_t bytes() const { return width * height * depth; }
+};
+
+// Where a box lies in memory.
+struct Place {
+  void* pointer = nullptr;
+  std::size_t pitch = 0, slice = 0;  // bytes between rows, and between slices; unused for one
+};
+
+enum class Where : std::uint8_t { host, device };
+
+struct KernelWork {
+  Kernel* kernel = nullptr;
+  LinkedKernel* linked = nullptr;
+  vgpu::Dim3 grid, block;
+  std::uint32_t dynamic_shared_bytes = 0;
+  bool cooperative = false;
+  std::vector<std::byte> parameters;  // as they were at the call
+};
+
+struct CopyWork {
+  std::string_view call;
+  Place target, source;
+  Where target_in = Where::host, source_in = Where::host;
+  Box box;
+  int kind = cudaMemcpyDefault;    // as it was asked for
+  bool staged = false;             // the source has been taken at the call:
+  std::vector<std::byte> bytes{};  // rows without gaps
+};
+
+struct FillWork {
+  std::string_view call;
+  Place target;
+  Box box;
+  std::uint32_t value = 0;
+  unsigned element_bytes = 1;  // 1, 2 or 4
+};
+
+// cudaLaunchHostFunc, or cudaStreamAddCallback.
+struct HostWork {
+  cudaHostFn_t function = nullptr;
+  cudaStreamCallback_t callback = nullptr;
+  cudaStream_t stream = nullptr;
+  void* argument = nullptr;
+};
+
+struct FreeWork {
+  vgpu::Allocation* allocation = nullptr;
+};
+
+struct EmptyWork {};
+
+using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, FreeWork>;
+
+}  // namespace warpcheck::cudart
