@@ -32,6 +32,9 @@ cudaError_t copy(Device& device, std::string_view call, const Place& target, con
 cudaError_t prepare(Device& device, CopyWork& work);
 cudaError_t prepare(Device& device, FillWork& work);
 
+// The places and the box of a copy of three dimensions, in *work.
+cudaError_t describe_copy(Device& device, const cudaMemcpy3DParms* parameters, CopyWork& work);
+
 // Asks for a fill.  It never waits, unless the memory is the host's as well.
 cudaError_t fill(Device& device, std::string_view call, const Place& target, std::uint32_t value,
                  const Box& box, Stream& stream, Waiting waiting, unsigned element_bytes = 1);

@@ -87,4 +87,24 @@ cudaError_t cudaMemset2DAsync(void* target, size_t pitch, int value, size_t widt
   });
 }
 
+cudaError_t cudaMemset3D(cudaPitchedPtr target, int value, cudaExtent extent) {
+  return on_stream("cudaMemset3D", nullptr, [&](Device& device, Stream& stream) {
+    if (extent.width > target.pitch) return cudaErrorInvalidValue;
+    return fill(device, "cudaMemset3D", {target.ptr, target.pitch, target.pitch * target.ysize},
+                static_cast<unsigned>(value), {extent.width, extent.height, extent.depth}, stream,
+                Waiting::until_done);
+  });
+}
+
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr target, int value, cudaExtent extent,
+                              cudaStream_t stream) {
+  return on_stream("cudaMemset3DAsync", stream, [&](Device& device, Stream& found) {
+    if (extent.width > target.pitch) return cudaErrorInvalidValue;
+    return fill(device, "cudaMemset3DAsync",
+                {target.ptr, target.pitch, target.pitch * target.ysize},
+                static_cast<unsigned>(value), {extent.width, extent.height, extent.depth}, found,
+                Waiting::asynchronous);
+  });
+}
+
 }  // extern "C"

@@ -25,18 +25,6 @@ constexpr std::array<std::size_t, Device::kLimits> kDefaultLimits{
     1024, 1 << 20, vgpu::kHeapBytes, 2, 2048, 64, 0};
 
 // What CUDA answers once a launch has ended so.
-cudaError_t error_of(vgpu::Trap::Cause cause) {
-  switch (cause) {
-    case vgpu::Trap::Cause::assertion: return cudaErrorAssert;
-    case vgpu::Trap::Cause::bad_call: return cudaErrorInvalidPc;
-    case vgpu::Trap::Cause::stack_overflow: return cudaErrorHardwareStackError;
-    case vgpu::Trap::Cause::trap:
-    case vgpu::Trap::Cause::breakpoint:
-    case vgpu::Trap::Cause::bad_index: break;
-  }
-  return cudaErrorLaunchFailure;
-}
-
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
 }  // namespace
@@ -129,6 +117,9 @@ void Device::forget_everything() {
   queues_.clear();
   operations_.clear();
   to_be_freed_.clear();
+  arrays_ = {};
+  pools_.clear();
+  advice_.clear();
   ran_launches_.clear();
   touched_.clear();
   host_blocks_.clear();

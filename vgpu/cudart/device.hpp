@@ -27,7 +27,9 @@
 #include <vector>
 
 #include "vgpu/check/checkers.hpp"
+#include "vgpu/cudart/arrays.hpp"
 #include "vgpu/cudart/operations.hpp"
+#include "vgpu/cudart/pools.hpp"
 #include "vgpu/cudart/print_buffer.hpp"
 #include "vgpu/cudart/queues.hpp"
 #include "vgpu/cudart/virtual_device.hpp"
@@ -45,6 +47,13 @@ struct DeviceRange {
   vgpu::Allocation* allocation = nullptr;
   std::uint32_t offset = 0;
   [[nodiscard]] std::byte* data() const { return allocation->data + offset; }
+};
+
+// What a program has said about managed memory.
+struct ManagedAdvice {
+  bool read_mostly = false;
+  int preferred = cudaInvalidDeviceId, prefetched = cudaInvalidDeviceId;
+  std::set<int> accessed_by;
 };
 
 // A box of bytes in device memory.
@@ -128,6 +137,10 @@ class Device {
   // The block that holds the address, or nullptr; its start in *start.
   const HostBlock* find_host_block(const void* pointer, std::uintptr_t* start = nullptr) const;
 
+  Arrays& arrays() { return arrays_; }
+  MemoryPools& pools() { return pools_; }
+  std::map<const vgpu::Allocation*, ManagedAdvice>& advice() { return advice_; }
+
   // ---- execution ----
   Queues& queues() { return queues_; }
   // Brings out what device code has printed: in a trial to its result, else to stdout and stderr.
@@ -204,6 +217,9 @@ class Device {
   cudaError_t last_error_ = cudaSuccess;
   cudaError_t sticky_error_ = cudaSuccess;
   std::map<std::uintptr_t, HostBlock> host_blocks_;
+  Arrays arrays_;
+  MemoryPools pools_;
+  std::map<const vgpu::Allocation*, ManagedAdvice> advice_;
   Queues queues_;
   Operations operations_;
   std::condition_variable_any operation_done_;

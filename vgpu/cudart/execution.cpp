@@ -46,6 +46,18 @@ std::uint32_t common_byte(const Rows& a, const Rows& b) {
   return found;
 }
 
+cudaError_t error_of(vgpu::Trap::Cause cause) {
+  switch (cause) {
+    case vgpu::Trap::Cause::assertion: return cudaErrorAssert;
+    case vgpu::Trap::Cause::bad_call: return cudaErrorInvalidPc;
+    case vgpu::Trap::Cause::stack_overflow: return cudaErrorHardwareStackError;
+    case vgpu::Trap::Cause::trap:
+    case vgpu::Trap::Cause::breakpoint:
+    case vgpu::Trap::Cause::bad_index: break;
+  }
+  return cudaErrorLaunchFailure;
+}
+
 }  // namespace
 
 bool Device::in_host_function() { return host_function_runs; }

@@ -95,7 +95,9 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
 
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
   return on_stream("cudaMallocAsync", stream,
-                   [&](Device& device, Stream&) { return allocate(device, pointer, bytes); });
+                   [&](Device& device, Stream&) {
+                     return allocate_from(device, device.pools().current(), pointer, bytes);
+                   });
 }
 
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
@@ -108,6 +110,13 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
     if (__builtin_mul_overflow(*pitch, height, &bytes)) return cudaErrorMemoryAllocation;
     return allocate(device, pointer, bytes);
   });
+}
+
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
+  if (pitched == nullptr) return fail(cudaErrorInvalidValue);
+  *pitched = {nullptr, 0, extent.width, extent.height};
+  return cudaMallocPitch(&pitched->ptr, &pitched->pitch, extent.width,
+                         extent.height * extent.depth);
 }
 
 cudaError_t cudaFree(void* pointer) {

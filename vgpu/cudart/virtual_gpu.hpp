@@ -29,6 +29,7 @@ inline constexpr std::size_t kMultiprocessorSharedBytes = 64 * 1024;
 inline constexpr std::size_t kConstantBytes = 64 * 1024;
 inline constexpr std::size_t kPitchBytes = 512;  // cudaMallocPitch rounds up to it
 inline constexpr std::size_t kPitchBytesMax = 2147483647;
+inline constexpr std::size_t kTextureAlignment = 512, kTexturePitchAlignment = 32;
 inline constexpr int kL2CacheBytes = 4 * 1024 * 1024;
 inline constexpr int kMemoryBusBits = 256;
 
