@@ -82,9 +82,9 @@ std::optional<Place> place_of(Device& device, const ArrayOrPointer& side, const 
   }
   const Place& from = side.linear;
   if (from.pointer == nullptr) return std::nullopt;
-  return Place{static_cast<std::byte*>(from.pointer) + side.z * from.slice + side.y * from.pitch +
-                   side.x,
-               from.pitch, from.slice};
+  return Place{
+      static_cast<std::byte*>(from.pointer) + side.z * from.slice + side.y * from.pitch + side.x,
+      from.pitch, from.slice};
 }
 
 cudaError_t copy_boxes(std::string_view call, const ArrayOrPointer& target,

@@ -24,7 +24,6 @@ constexpr std::uint64_t kOverrunBytesMax = std::uint64_t{1} << 20;
 constexpr std::array<std::size_t, Device::kLimits> kDefaultLimits{
     1024, 1 << 20, vgpu::kHeapBytes, 2, 2048, 64, 0};
 
-// What CUDA answers once a launch has ended so.
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
 }  // namespace
@@ -119,6 +118,7 @@ void Device::forget_everything() {
   to_be_freed_.clear();
   arrays_ = {};
   pools_.clear();
+  graphs_ = {};
   advice_.clear();
   ran_launches_.clear();
   touched_.clear();

@@ -28,6 +28,7 @@
 
 #include "vgpu/check/checkers.hpp"
 #include "vgpu/cudart/arrays.hpp"
+#include "vgpu/cudart/graphs.hpp"
 #include "vgpu/cudart/operations.hpp"
 #include "vgpu/cudart/pools.hpp"
 #include "vgpu/cudart/print_buffer.hpp"
@@ -139,6 +140,7 @@ class Device {
 
   Arrays& arrays() { return arrays_; }
   MemoryPools& pools() { return pools_; }
+  Graphs& graphs() { return graphs_; }
   std::map<const vgpu::Allocation*, ManagedAdvice>& advice() { return advice_; }
 
   // ---- execution ----
@@ -219,6 +221,7 @@ class Device {
   std::map<std::uintptr_t, HostBlock> host_blocks_;
   Arrays arrays_;
   MemoryPools pools_;
+  Graphs graphs_;
   std::map<const vgpu::Allocation*, ManagedAdvice> advice_;
   Queues queues_;
   Operations operations_;

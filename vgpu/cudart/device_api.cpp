@@ -33,8 +33,27 @@ constexpr std::array kAttributes{
     Attribute{cudaDevAttrMaxPitch, virtual_gpu::kPitchBytesMax},
     Attribute{cudaDevAttrMaxRegistersPerBlock, virtual_gpu::kBlockRegisters},
     Attribute{cudaDevAttrClockRate, virtual_gpu::kClockHz / 1000},
-    Attribute{cudaDevAttrTextureAlignment, 512},
-    Attribute{cudaDevAttrTexturePitchAlignment, 32},
+    Attribute{cudaDevAttrTextureAlignment, virtual_gpu::kTextureAlignment},
+    Attribute{cudaDevAttrTexturePitchAlignment, virtual_gpu::kTexturePitchAlignment},
+    Attribute{cudaDevAttrGpuOverlap, 1},
+    Attribute{cudaDevAttrAsyncEngineCount, virtual_gpu::kCopyEngines},
+    Attribute{cudaDevAttrConcurrentKernels, 1},
+    Attribute{cudaDevAttrCanMapHostMemory, 1},
+    Attribute{cudaDevAttrManagedMemory, 1},
+    Attribute{cudaDevAttrConcurrentManagedAccess, 1},
+    Attribute{cudaDevAttrComputePreemptionSupported, 1},
+    Attribute{cudaDevAttrCooperativeLaunch, 1},
+    Attribute{cudaDevAttrMemoryPoolsSupported, 1},
+    Attribute{cudaDevAttrMaxTexture1DWidth, virtual_gpu::kTexture1DWidthMax},
+    Attribute{cudaDevAttrMaxTexture1DLinearWidth, virtual_gpu::kTexture1DLinearWidthMax},
+    Attribute{cudaDevAttrMaxTexture2DWidth, virtual_gpu::kTexture2DMax[0]},
+    Attribute{cudaDevAttrMaxTexture2DHeight, virtual_gpu::kTexture2DMax[1]},
+    Attribute{cudaDevAttrMaxTexture3DWidth, virtual_gpu::kTexture3DMax},
+    Attribute{cudaDevAttrMaxTexture3DHeight, virtual_gpu::kTexture3DMax},
+    Attribute{cudaDevAttrMaxTexture3DDepth, virtual_gpu::kTexture3DMax},
+    Attribute{cudaDevAttrMaxSurface2DWidth, virtual_gpu::kTexture2DMax[0]},
+    Attribute{cudaDevAttrMaxSurface2DHeight, virtual_gpu::kTexture2DMax[1]},
+    Attribute{cudaDevAttrMemSyncDomainCount, 1},
     Attribute{cudaDevAttrSurfaceAlignment, 512},
     Attribute{cudaDevAttrMultiProcessorCount, virtual_gpu::kMultiprocessors},
     Attribute{cudaDevAttrMemoryClockRate, virtual_gpu::kClockHz / 1000},
@@ -56,6 +75,8 @@ constexpr std::array kAttributes{
     Attribute{cudaDevAttrNumaId, -1},
     Attribute{cudaDevAttrHostNumaId, -1},
 };
+
+constexpr const char* kBusId = "0000:00:00.0";
 
 constexpr int kFirstAttribute = cudaDevAttrMaxThreadsPerBlock;
 
@@ -79,8 +100,19 @@ void describe(cudaDeviceProp& properties) {
   properties.totalConstMem = virtual_gpu::kConstantBytes;
   properties.major = virtual_gpu::kMajor;
   properties.minor = virtual_gpu::kMinor;
-  properties.textureAlignment = 512;
-  properties.texturePitchAlignment = 32;
+  properties.textureAlignment = virtual_gpu::kTextureAlignment;
+  properties.texturePitchAlignment = virtual_gpu::kTexturePitchAlignment;
+  properties.asyncEngineCount = virtual_gpu::kCopyEngines;
+  properties.concurrentKernels = 1;
+  properties.canMapHostMemory = 1;
+  properties.managedMemory = 1;
+  properties.concurrentManagedAccess = 1;
+  properties.computePreemptionSupported = 1;
+  properties.cooperativeLaunch = 1;
+  properties.memoryPoolsSupported = 1;
+  properties.maxTexture1D = virtual_gpu::kTexture1DWidthMax;
+  std::copy_n(virtual_gpu::kTexture2DMax, 2, properties.maxTexture2D);
+  std::fill_n(properties.maxTexture3D, 3, virtual_gpu::kTexture3DMax);
   properties.surfaceAlignment = 512;
   properties.multiProcessorCount = virtual_gpu::kMultiprocessors;
   properties.unifiedAddressing = 1;
@@ -103,6 +135,18 @@ void describe(cudaDeviceProp& properties) {
 bool is_supported(int limit) { return limit != cudaLimitDevRuntimeSyncDepth; }
 
 bool exists(int limit) { return static_cast<unsigned>(limit) < Device::kLimits; }
+
+// Functions of the driver are not here, whatever their name.
+cudaError_t find_driver_function(const char* symbol, void** function,
+                                 cudaDriverEntryPointQueryResult* status) {
+  return answer([&](Device&) {
+    if (symbol == nullptr || function == nullptr) return cudaErrorInvalidValue;
+    *function = nullptr;
+    if (status == nullptr) return cudaErrorSymbolNotFound;
+    *status = cudaDriverEntryPointSymbolNotFound;
+    return cudaSuccess;
+  });
+}
 
 }  // namespace
 
@@ -174,6 +218,85 @@ cudaError_t cudaDeviceCanAccessPeer(int* can_access, int number, int peer) {
     *can_access = 0;
     return cudaSuccess;
   });
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (flags == nullptr) return cudaErrorInvalidValue;
+    *flags = cudaDeviceScheduleAuto;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaSetValidDevices(int* numbers, int count) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (count < 0 || (count != 0 && numbers == nullptr)) return cudaErrorInvalidValue;
+    const bool all_exist = std::all_of(numbers, numbers + count, [](int one) { return one == 0; });
+    return all_exist ? cudaSuccess : cudaErrorInvalidDevice;
+  });
+}
+
+// The virtual device has no bus: domain, bus, device and function are 0.
+cudaError_t cudaDeviceGetPCIBusId(char* text, int size, int number) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (text == nullptr || size <= 0) return cudaErrorInvalidValue;
+    if (number != 0) return cudaErrorInvalidDevice;
+    std::strncpy(text, kBusId, static_cast<std::size_t>(size) - 1);
+    text[size - 1] = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int* number, const char* text) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (number == nullptr || text == nullptr) return cudaErrorInvalidValue;
+    if (std::strcmp(text, kBusId) != 0) return cudaErrorInvalidDevice;
+    *number = 0;
+    return cudaSuccess;
+  });
+}
+
+// There is no other device; a device is not its own peer.
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return fail(cudaErrorInvalidDevice); }
+
+cudaError_t cudaDeviceDisablePeerAccess(int) { return fail(cudaErrorInvalidDevice); }
+
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int, int) {
+  return fail(value == nullptr ? cudaErrorInvalidValue : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* elements,
+                                                 const cudaChannelFormatDesc* format, int number) {
+  return answer([&](Device&) {
+    if (elements == nullptr || format == nullptr) return cudaErrorInvalidValue;
+    if (number != 0) return cudaErrorInvalidDevice;
+    *elements = static_cast<std::size_t>(virtual_gpu::kTexture1DLinearWidthMax);
+    return cudaSuccess;
+  });
+}
+
+// Preferences; the virtual device has no banks and no cache.
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return fail(cudaSuccess); }
+
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  return answer([&](Device&) {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    *config = cudaSharedMemBankSizeFourByte;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaCtxResetPersistingL2Cache() { return fail(cudaSuccess); }
+
+cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long,
+                                    cudaDriverEntryPointQueryResult* status) {
+  return find_driver_function(symbol, function, status);
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
+                                             unsigned long long,
+                                             cudaDriverEntryPointQueryResult* status) {
+  return find_driver_function(symbol, function, status);
 }
 
 cudaError_t cudaDeviceSynchronize() {

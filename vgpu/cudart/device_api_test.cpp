@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <set>
@@ -90,6 +91,12 @@ TEST_F(DeviceApi, DescribesItself) {
   EXPECT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 0), cudaSuccess);
   EXPECT_EQ(value, 32);
   EXPECT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrCooperativeLaunch, 0), cudaSuccess);
+  EXPECT_EQ(value, 1);
+  EXPECT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrClusterLaunch, 0), cudaSuccess);
+  EXPECT_EQ(value, 0);
+  char bus[16] = {};
+  EXPECT_EQ(cudaDeviceGetPCIBusId(bus, sizeof bus, 0), cudaSuccess);
+  EXPECT_EQ(cudaDeviceGetByPCIBusId(&value, bus), cudaSuccess);
   EXPECT_EQ(value, 0);
   EXPECT_EQ(cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(0), 0),
             cudaErrorInvalidValue);
@@ -130,15 +137,14 @@ TEST_F(DeviceApi, RemembersTheLastError) {
 
 TEST(UnsupportedApi, AnswersByName) {
   begin_trial({});
-  EXPECT_EQ(cudaDeviceEnablePeerAccess(1, 0), cudaErrorNotSupported);
+  EXPECT_EQ(cudaIpcCloseMemHandle(nullptr), cudaErrorNotSupported);
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
-  cudaGraph_t graph = nullptr;
-  EXPECT_EQ(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
-  EXPECT_EQ(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
-  EXPECT_EQ(
-      end_trial().refusals,
-      (std::vector<std::string>{"cudaDeviceEnablePeerAccess is not supported by the virtual device",
-                                "cudaGraphCreate is not supported by the virtual device"}));
+  EXPECT_EQ(cudaGraphicsUnregisterResource(nullptr), cudaErrorNotSupported);
+  EXPECT_EQ(cudaGraphicsUnregisterResource(nullptr), cudaErrorNotSupported);
+  EXPECT_EQ(end_trial().refusals,
+            (std::vector<std::string>{
+                "cudaIpcCloseMemHandle is not supported by the virtual device",
+                "cudaGraphicsUnregisterResource is not supported by the virtual device"}));
 }
 
 std::string text_of(const std::string& path) {
@@ -149,33 +155,66 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-// The names "cuda..." that follow `prefix` and some spaces.
-std::set<std::string> names_after(const std::string& text, const std::string& prefix) {
+// What "WORD(name)" names, for every WORD( of a list of functions.
+std::set<std::string> names_in(const std::string& list) {
   std::set<std::string> names;
-  for (std::size_t at = text.find(prefix); at != std::string::npos;
-       at = text.find(prefix, at + 1)) {
-    const std::size_t start = text.find_first_not_of(' ', at + prefix.size());
-    if (start == std::string::npos || text.compare(start, 4, "cuda") != 0) continue;
-    names.insert(text.substr(start, text.find_first_of("( )", start) - start));
+  std::istringstream lines(text_of(WARPCHECK_SOURCE_DIR "/vgpu/cudart/" + list));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t open = line.find('('), end = line.find_first_of(",)");
+    if (line.starts_with("//") || open == std::string::npos) continue;
+    EXPECT_TRUE(names.insert(line.substr(open + 1, end - open - 1)).second) << line;
   }
   return names;
 }
 
-// Every function that the header declares is here: implemented, or refused by name.
-TEST(UnsupportedApi, TogetherWithTheSupportedIsComplete) {
-  const std::set<std::string> declared =
-      names_after(text_of(WARPCHECK_CUDA_INCLUDE "/cuda_runtime_api.h"), "CUDARTAPI");
-  ASSERT_GT(declared.size(), 250u);
-  const std::string here = WARPCHECK_SOURCE_DIR "/vgpu/cudart/";
-  std::set<std::string> known = names_after(text_of(here + "unsupported.def"), "UNSUPPORTED(");
-  for (const char* file :
-       {"copy_api.cpp", "device_api.cpp", "error_api.cpp", "function_api.cpp", "launch_api.cpp",
-        "memory_api.cpp", "stream_api.cpp", "symbol_api.cpp"}) {
-    for (const char* result : {"\ncudaError_t", "\nconst char*", "\ncudaChannelFormatDesc"}) {
-      known.merge(names_after(text_of(here + file), result));
-    }
+// Every function that programs can link: implemented, or refused by name.  The lists are what is
+// linked, so a name in them is there.
+std::set<std::string> known_names() {
+  std::set<std::string> known = names_in("entry_points.def");
+  const std::size_t implemented = known.size();
+  const std::set<std::string> refused = names_in("unsupported.def");
+  known.insert(refused.begin(), refused.end());
+  EXPECT_EQ(known.size(), implemented + refused.size());
+  for (const char* name :
+       {"__cudaPopCallConfiguration", "__cudaPushCallConfiguration", "__cudaRegisterFatBinary",
+        "__cudaRegisterFatBinaryEnd", "__cudaRegisterFunction", "__cudaRegisterManagedVar",
+        "__cudaRegisterVar", "__cudaUnregisterFatBinary"}) {
+    known.insert(name);
   }
-  for (const std::string& name : declared) EXPECT_TRUE(known.contains(name)) << name;
+  return known;
+}
+
+TEST(UnsupportedApi, TogetherWithTheSupportedHasWhatTheHeaderDeclares) {
+  const std::set<std::string> known = known_names();
+  const std::string header = text_of(WARPCHECK_CUDA_INCLUDE "/cuda_runtime_api.h");
+  std::size_t declared = 0;
+  for (std::size_t at = header.find("CUDARTAPI"); at != std::string::npos;
+       at = header.find("CUDARTAPI", at + 1)) {
+    const std::size_t start = header.find_first_not_of(' ', at + std::strlen("CUDARTAPI"));
+    if (header.compare(start, 4, "cuda") != 0) continue;
+    const std::string name = header.substr(start, header.find_first_of("( )", start) - start);
+    EXPECT_TRUE(known.contains(name)) << name;
+    ++declared;
+  }
+  EXPECT_GT(declared, 250u);
+}
+
+TEST(UnsupportedApi, TogetherWithTheSupportedHasWhatTheRealLibraryExports) {
+  const std::string library = WARPCHECK_CUDA_INCLUDE "/../lib64/libcudart.so.13";
+  if (!std::ifstream(library)) GTEST_SKIP() << "there is no " << library;
+  FILE* const list = ::popen(("nm -D --defined-only " + library).c_str(), "r");
+  ASSERT_NE(list, nullptr);
+  const std::set<std::string> known = known_names();
+  std::size_t exported = 0;
+  char line[512];
+  while (std::fgets(line, sizeof line, list) != nullptr) {
+    char type = 0, name[256] = {};
+    if (std::sscanf(line, "%*s %c %255[^@\n]", &type, name) != 2 || type != 'T') continue;
+    EXPECT_TRUE(known.contains(name)) << name;
+    ++exported;
+  }
+  EXPECT_EQ(::pclose(list), 0);
+  EXPECT_EQ(exported, 422u);
 }
 
 }  // namespace

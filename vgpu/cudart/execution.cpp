@@ -12,6 +12,7 @@
 #include "vgpu/cudart/copies.hpp"
 #include "vgpu/cudart/device.hpp"
 #include "vgpu/cudart/device_code.hpp"
+#include "vgpu/cudart/graphs.hpp"
 #include "vgpu/cudart/virtual_gpu.hpp"
 
 namespace warpcheck::cudart {
@@ -46,6 +47,7 @@ std::uint32_t common_byte(const Rows& a, const Rows& b) {
   return found;
 }
 
+// What CUDA answers once a launch has ended so.
 cudaError_t error_of(vgpu::Trap::Cause cause) {
   switch (cause) {
     case vgpu::Trap::Cause::assertion: return cudaErrorAssert;
@@ -83,6 +85,10 @@ Event* Device::find_event(std::string_view call, cudaEvent_t handle) {
 }
 
 cudaError_t Device::submit(Stream& stream, Work work, bool until_done) {
+  if (stream.capture != nullptr) return capture_work(stream, std::move(work), until_done);
+  if (stream.is_legacy && queues_.captures_blocking_stream()) {
+    return cudaErrorStreamCaptureImplicit;
+  }
   stream.last = enqueue(std::move(work), queues_.before_next(stream));
   // Calls are recorded in the order in which a program makes them.
   if (!until_done && call_log_ == nullptr) return cudaSuccess;

@@ -131,6 +131,16 @@ cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache) {
   });
 }
 
+cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig) {
+  return cudaFuncSetCacheConfig(function, cudaFuncCachePreferNone);
+}
+
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute,
+                                            int value, int number) {
+  if (number != 0) return fail(cudaErrorInvalidDevice);
+  return cudaFuncSetAttribute(kernel, attribute, value);
+}
+
 cudaError_t cudaFuncGetName(const char** name, const void* function) {
   return answer([&](Device&) {
     if (name == nullptr) return cudaErrorInvalidValue;

@@ -78,6 +78,8 @@ cudaError_t check_cooperative(const vgpu::Program& program, const LaunchShape& s
 
 }  // namespace
 
+const vgpu::Program& program_of(const KernelWork& work) { return work.linked->program; }
+
 cudaError_t prepare(Device& device, const void* function, const LaunchShape& shape,
                     void** arguments, KernelWork& work) {
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;

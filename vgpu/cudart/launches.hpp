@@ -21,4 +21,7 @@ struct LaunchShape {
 cudaError_t prepare(Device& device, const void* function, const LaunchShape& shape,
                     void** arguments, KernelWork& work);
 
+// What a launch runs.
+const vgpu::Program& program_of(const KernelWork& work);
+
 }  // namespace warpcheck::cudart

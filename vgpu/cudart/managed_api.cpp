@@ -24,8 +24,7 @@ const vgpu::Allocation* managed_at(Device& device, const void* pointer, std::siz
 // The number that the API uses for a place: the device's, or cudaCpuDeviceId.  Nothing: no place.
 std::optional<int> place_of(const cudaMemLocation& location) {
   switch (number_of(location.type)) {
-    case cudaMemLocationTypeDevice:
-      return location.id == 0 ? std::optional(0) : std::nullopt;
+    case cudaMemLocationTypeDevice: return location.id == 0 ? std::optional(0) : std::nullopt;
     case cudaMemLocationTypeHost:
     case cudaMemLocationTypeHostNuma:
     case cudaMemLocationTypeHostNumaCurrent: return cudaCpuDeviceId;

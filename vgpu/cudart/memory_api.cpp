@@ -94,10 +94,9 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
 }
 
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-  return on_stream("cudaMallocAsync", stream,
-                   [&](Device& device, Stream&) {
-                     return allocate_from(device, device.pools().current(), pointer, bytes);
-                   });
+  return on_stream("cudaMallocAsync", stream, [&](Device& device, Stream&) {
+    return allocate_from(device, device.pools().current(), pointer, bytes);
+  });
 }
 
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {

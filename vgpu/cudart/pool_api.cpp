@@ -21,8 +21,8 @@ std::uint64_t MemoryPool::used_bytes() const {
 }
 
 MemoryPool* MemoryPools::find(cudaMemPool_t handle) {
-  const auto found = std::ranges::find_if(
-      pools_, [&](const auto& pool) { return handle_of(*pool) == handle; });
+  const auto found =
+      std::ranges::find_if(pools_, [&](const auto& pool) { return handle_of(*pool) == handle; });
   return found == pools_.end() || (*found)->destroyed ? nullptr : found->get();
 }
 

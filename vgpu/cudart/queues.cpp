@@ -78,6 +78,13 @@ std::vector<OperationPtr> Queues::before_next(Stream& stream) {
   return list;
 }
 
+bool Queues::captures_blocking_stream() {
+  bool found = false;
+  for_each_stream(
+      [&](const Stream& stream) { found |= stream.is_blocking() && stream.capture != nullptr; });
+  return found;
+}
+
 void Queues::clear() {
   streams_.clear();
   per_thread_.clear();

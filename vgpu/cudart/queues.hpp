@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <thread>
 #include <unordered_map>
@@ -26,7 +27,7 @@ struct Stream {
   std::vector<OperationPtr> waits;      // of cudaStreamWaitEvent, for the next operation
   std::shared_ptr<Capture> capture{};   // not null: calls make nodes of a graph
   std::vector<Node*> captured_after{};  // what the next node comes after
-  std::uint32_t synchronization_policy = cudaSyncPolicyAuto;
+  std::map<int, cudaStreamAttrValue> attributes{};
   [[nodiscard]] bool is_blocking() const {
     return !is_legacy && (flags & cudaStreamNonBlocking) == 0;
   }
@@ -61,6 +62,14 @@ class Queues {
   [[nodiscard]] std::vector<OperationPtr> before_next(Stream& stream);
   // The latest operations of the stream: what waits for it waits for them.
   [[nodiscard]] static std::vector<OperationPtr> latest(const Stream& stream);
+
+  template <typename Visit>
+  void for_each_stream(Visit&& visit) {
+    for (const auto& [handle, stream] : streams_) visit(*stream);
+    for (const auto& [thread, stream] : per_thread_) visit(*stream);
+  }
+  // The legacy stream would make what is captured depend on it.
+  [[nodiscard]] bool captures_blocking_stream();
 
   void clear();
 

@@ -10,6 +10,7 @@
 
 #include "vgpu/check/streams.hpp"
 #include "vgpu/cudart/api.hpp"
+#include "vgpu/cudart/graphs.hpp"
 #include "vgpu/cudart/virtual_gpu.hpp"
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
@@ -24,6 +25,27 @@ cudaError_t with_event(std::string_view call, cudaEvent_t handle, Body&& body) {
     Event* const event = device.find_event(call, handle);
     return event == nullptr ? cudaErrorInvalidResourceHandle : body(device, *event);
   });
+}
+
+// A stream that waits for what another has captured is captured, too.
+cudaError_t join_capture(Stream& stream, const Event& event) {
+  if (stream.capture != nullptr && stream.capture != event.capture) {
+    return cudaErrorStreamCaptureMerge;
+  }
+  if (event.capture->origin->capture != event.capture) return cudaErrorStreamCaptureUnmatched;
+  stream.capture = event.capture;
+  for (Node* const node : event.captured_after) {
+    if (std::ranges::find(stream.captured_after, node) == stream.captured_after.end()) {
+      stream.captured_after.push_back(node);
+    }
+  }
+  return cudaSuccess;
+}
+
+void add_event_node(Stream& stream, cudaGraphNodeType type, cudaEvent_t event) {
+  Node& node = stream.capture->graph->add(type, stream.captured_after);
+  node.event = event;
+  stream.captured_after = {&node};
 }
 
 // Polling must end: each query lets the device run one operation.
@@ -78,6 +100,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return on_stream("cudaStreamSynchronize", stream, [](Device& device, Stream& found) {
+    if (found.capture != nullptr) return spoil_capture(found);
     device.wait_for(found);
     return device.sticky_error();
   });
@@ -85,6 +108,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return on_stream("cudaStreamQuery", stream, [](Device& device, Stream& found) {
+    if (found.capture != nullptr) return spoil_capture(found);
     return query(device, Queues::latest(found));
   });
 }
@@ -96,7 +120,13 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t handle, unsigne
     if (flags != cudaEventWaitDefault && flags != cudaEventWaitExternal) {
       return cudaErrorInvalidValue;
     }
-    if (event->record != nullptr) found.waits.push_back(event->record);
+    if (event->capture != nullptr) return join_capture(found, *event);
+    if (found.capture != nullptr) {
+      if (flags != cudaEventWaitExternal) return cudaErrorStreamCaptureIsolation;
+      add_event_node(found, cudaGraphNodeTypeWaitEvent, handle);
+    } else if (event->record != nullptr) {
+      found.waits.push_back(event->record);
+    }
     return cudaSuccess;
   });
 }
@@ -133,11 +163,46 @@ cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device_number) {
   });
 }
 
-// Nothing is ever being captured: cudaStreamBeginCapture is not supported.
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return on_stream("cudaStreamIsCapturing", stream, [&](Device&, const Stream&) {
-    if (status == nullptr) return cudaErrorInvalidValue;
-    *status = cudaStreamCaptureStatusNone;
+// Attributes are hints; only those that a program can read back are kept.
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                   const cudaStreamAttrValue* value) {
+  return on_stream("cudaStreamSetAttribute", stream, [&](Device&, Stream& found) {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    switch (number_of(attribute)) {
+      case cudaLaunchAttributeAccessPolicyWindow:
+      case cudaLaunchAttributeSynchronizationPolicy:
+      case cudaLaunchAttributePriority:
+      case cudaLaunchAttributeMemSyncDomainMap:
+      case cudaLaunchAttributeMemSyncDomain:
+        found.attributes[number_of(attribute)] = *value;
+        return cudaSuccess;
+      default: return cudaErrorInvalidValue;
+    }
+  });
+}
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                   cudaStreamAttrValue* value) {
+  return on_stream("cudaStreamGetAttribute", stream, [&](Device&, Stream& found) {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    const auto set = found.attributes.find(number_of(attribute));
+    *value = {};
+    if (set != found.attributes.end()) {
+      *value = set->second;
+    } else if (number_of(attribute) == cudaLaunchAttributePriority) {
+      value->priority = found.priority;
+    } else if (number_of(attribute) == cudaLaunchAttributeSynchronizationPolicy) {
+      value->syncPolicy = cudaSyncPolicyAuto;
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t target, cudaStream_t source) {
+  return on_stream("cudaStreamCopyAttributes", target, [&](Device& device, Stream& found) {
+    const Stream* const other = device.find_stream("cudaStreamCopyAttributes", source);
+    if (other == nullptr) return cudaErrorInvalidResourceHandle;
+    found.attributes = other->attributes;
     return cudaSuccess;
   });
 }
@@ -215,6 +280,17 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t handle, uns
     if (flags != cudaEventRecordDefault && flags != cudaEventRecordExternal) {
       return cudaErrorInvalidValue;
     }
+    if (stream->capture != nullptr) {
+      if (flags == cudaEventRecordExternal) {
+        add_event_node(*stream, cudaGraphNodeTypeEventRecord, event);
+        return cudaSuccess;
+      }
+      found.record = nullptr;
+      found.capture = stream->capture;
+      found.captured_after = stream->captured_after;
+      return cudaSuccess;
+    }
+    found.capture = nullptr;
     const cudaError_t error = device.submit(*stream, EmptyWork{}, false);
     if (error == cudaSuccess) found.record = stream->last;
     return error;
@@ -227,6 +303,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   return with_event("cudaEventQuery", event, [](Device& device, Event& found) {
+    if (found.capture != nullptr) return cudaErrorCapturedEvent;
     if (found.record == nullptr) return cudaSuccess;
     return query(device, {found.record});
   });
@@ -234,6 +311,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return with_event("cudaEventSynchronize", event, [](Device& device, Event& found) {
+    if (found.capture != nullptr) return cudaErrorCapturedEvent;
     if (found.record != nullptr) device.wait_for(found.record);
     return device.sticky_error();
   });

@@ -30,6 +30,10 @@ inline constexpr std::size_t kConstantBytes = 64 * 1024;
 inline constexpr std::size_t kPitchBytes = 512;  // cudaMallocPitch rounds up to it
 inline constexpr std::size_t kPitchBytesMax = 2147483647;
 inline constexpr std::size_t kTextureAlignment = 512, kTexturePitchAlignment = 32;
+inline constexpr int kTexture1DWidthMax = 131072, kTexture1DLinearWidthMax = 1 << 28;
+inline constexpr int kTexture2DMax[2] = {131072, 65536};
+inline constexpr int kTexture3DMax = 16384;
+inline constexpr int kCopyEngines = 2;
 inline constexpr int kL2CacheBytes = 4 * 1024 * 1024;
 inline constexpr int kMemoryBusBits = 256;
 
