@@ -142,8 +142,17 @@ void DeviceCode::place_variables(Device& device) {
       unplaced_reason_[i] = "it is defined in another translation unit";
       continue;
     }
-    vgpu::Allocation* place = device.allocate(variable.bytes, variable.space, variable.name);
+    vgpu::Allocation* place = variable.managed
+                                  ? device.allocate_mapped(variable.bytes)
+                                  : device.allocate(variable.bytes, variable.space, variable.name);
     if (place == nullptr) throw std::bad_alloc();
+    if (variable.managed) {
+      place->managed = true;
+      place->name = variable.name;
+      for (const auto& [name, host_pointer] : managed_) {
+        if (name == variable.name) *host_pointer = reinterpret_cast<void*>(place->address);
+      }
+    }
     std::memset(place->data, 0, place->bytes);
     std::copy(variable.initial.begin(), variable.initial.end(),
               reinterpret_cast<std::uint8_t*>(place->data));

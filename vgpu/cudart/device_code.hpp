@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "vgpu/machine/memory.hpp"
@@ -46,6 +47,11 @@ class DeviceCode {
   // A module variable, placed in this generation; nullptr if there is no such variable.
   vgpu::Allocation* variable(std::string_view name, Device& device);
 
+  // Where host code keeps the address of a __managed__ variable.
+  void add_managed(std::string name, void** host_pointer) {
+    managed_.emplace_back(std::move(name), host_pointer);
+  }
+
   const ptx::Module& module();
   // Bytes of all constant variables.
   std::size_t constant_bytes();
@@ -68,6 +74,7 @@ class DeviceCode {
   std::string name_;
   std::unique_ptr<ptx::Module> module_;
   std::unordered_map<std::string, Cached> kernels_;
+  std::vector<std::pair<std::string, void**>> managed_;
   std::vector<vgpu::Allocation*> places_;     // of module_->variables; null: not in memory
   std::vector<std::string> unplaced_reason_;  // beside places_: why a variable must not be used
   std::uint64_t placed_in_ = 0;               // generation

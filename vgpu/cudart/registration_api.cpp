@@ -4,6 +4,7 @@
 
 #include <mutex>
 
+#include "vgpu/cudart/api.hpp"
 #include "vgpu/cudart/device.hpp"
 #include "vgpu/cudart/registry.hpp"
 
@@ -63,11 +64,13 @@ void __cudaRegisterManagedVar(void** handle, void** host_pointer, char*, const c
   });
 }
 
-// Called before host code touches a __managed__ variable; what it would touch does not exist.
+// Called before host code touches a __managed__ variable; 0: call again before the next time, which
+// may be in another trial.
 char __cudaInitModule(void** handle) {
-  const std::lock_guard lock(Device::instance().mutex());
-  static_cast<void>(
-      unit_of(handle).code(warpcheck::cudart::Build::optimized, "host access to a variable"));
+  static_cast<void>(warpcheck::cudart::answer_even_after_a_fault([&](Device& device) {
+    unit_of(handle).place_managed(device);
+    return cudaSuccess;
+  }));
   return 0;
 }
 

@@ -5,20 +5,16 @@
 #include <algorithm>
 #include <set>
 
+#include "vgpu/cudart/device.hpp"
 #include "vgpu/cudart/fatbinary_image.hpp"
 
 namespace warpcheck::cudart {
 
 DeviceCode& Unit::code(Build build, std::string_view user) {
-  if (!managed.empty()) {
-    throw vgpu::Refusal(fmt::format(
-        "{}: its translation unit has a __managed__ variable, '{}', which the virtual device "
-        "does not support; use __device__ and cudaMemcpyFromSymbol",
-        user, managed));
-  }
   if (build == Build::optimized) {
     if (optimized_ == nullptr) {
       optimized_ = std::make_unique<DeviceCode>(ptx_in_fatbinary(wrapper_, user), "embedded PTX");
+      tell_managed(*optimized_);
     }
     return *optimized_;
   }
@@ -26,7 +22,10 @@ DeviceCode& Unit::code(Build build, std::string_view user) {
     linked_unoptimized_ = Registry::instance().link_unoptimized(names);
     unoptimized_ = linked_unoptimized_.get();
   }
-  if (unoptimized_ == nullptr) unoptimized_ = Registry::instance().claim_unoptimized(names);
+  if (unoptimized_ == nullptr) {
+    unoptimized_ = Registry::instance().claim_unoptimized(names);
+    if (unoptimized_ != nullptr) tell_managed(*unoptimized_);
+  }
   if (unoptimized_ == nullptr) {
     throw vgpu::Refusal(fmt::format(
         "{}: no unoptimised build of its translation unit is linked in; compile the file with "
@@ -35,6 +34,19 @@ DeviceCode& Unit::code(Build build, std::string_view user) {
         user));
   }
   return *unoptimized_;
+}
+
+void Unit::tell_managed(DeviceCode& code) const {
+  for (const Variable& variable : variables) {
+    if (variable.managed) code.add_managed(variable.name, static_cast<void**>(variable.host));
+  }
+}
+
+void Unit::place_managed(Device& device) {
+  for (const Variable& variable : variables) {
+    if (!variable.managed) continue;
+    code(device.settings().build, variable.name).variable(variable.name, device);
+  }
 }
 
 Registry& Registry::instance() {
@@ -69,10 +81,6 @@ void Registry::add_kernel(Unit& unit, const void* host_function, std::string_vie
 
 void Registry::add_symbol(Unit& unit, const Unit::Variable& variable) {
   unit.variables.push_back(variable);
-  if (variable.managed) {
-    unit.managed = variable.name;
-    return;
-  }
   unit.names.push_back(variable.name);
   symbol_of_.try_emplace(variable.host, Symbol{&unit, variable.name, variable.bytes});
 }

@@ -63,9 +63,12 @@ class Unit {
 
   std::vector<std::string> names;  // of its kernels and variables
   bool removed = false;
-  std::string managed;  // the name of a __managed__ variable, if it has one
+  // Gives the __managed__ variables their addresses, before host code uses them.
+  void place_managed(Device& device);
 
  private:
+  void tell_managed(DeviceCode& code) const;
+
   const void* wrapper_;
   std::unique_ptr<DeviceCode> optimized_;
   std::unique_ptr<DeviceCode> linked_unoptimized_;  // of relocatable device code

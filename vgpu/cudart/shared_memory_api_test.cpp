@@ -9,6 +9,8 @@
 #include "vgpu/cudart/test_unit.hpp"
 #include "vgpu/cudart/virtual_device.hpp"
 
+extern "C" char __cudaInitModule(void** handle);  // NOLINT(bugprone-reserved-identifier)
+
 namespace warpcheck::cudart {
 namespace {
 
@@ -102,6 +104,43 @@ TEST_F(SharedMemory, ManagedMemoryIsCheckedAsAnyOther) {
   EXPECT_EQ(found[0].object, "4 bytes, 0 bytes past the end of an allocation of 16 bytes");
   EXPECT_EQ(found[1].kind, vgpu::FindingKind::out_of_bounds);
   EXPECT_EQ(found[2].kind, vgpu::FindingKind::leak);
+}
+
+TEST(ManagedVariables, AreTheHostsAndTheKernels) {
+  constexpr const char* kManaged = R"(
+.version 9.0
+.target sm_75
+.address_size 64
+.global .attribute(.managed) .align 4 .u32 counter = 5;
+.visible .entry count()
+{
+	.reg .b32 %r<3>;
+	ld.global.u32 %r1, [counter];
+	add.u32 %r2, %r1, 1;
+	st.global.u32 [counter], %r2;
+	ret;
+}
+)";
+  TestUnit unit(kManaged);
+  char count = 0;
+  void* address = nullptr;
+  unit.kernel(&count, "count");
+  unit.managed(&address, "counter", 4);
+  for (int trial = 0; trial < 2; ++trial) {
+    begin_trial({});
+    address = nullptr;
+    EXPECT_EQ(__cudaInitModule(unit.handle()), 0);  // as host code does before it uses one
+    ASSERT_NE(address, nullptr);
+    auto* const value = static_cast<unsigned*>(address);
+    EXPECT_EQ(*value, 5u);
+    *value = 40;
+    EXPECT_EQ(cudaLaunchKernel(&count, dim3(1), dim3(1), nullptr, 0, nullptr), cudaSuccess);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_EQ(*value, 41u);
+    const TrialResult result = end_trial();
+    EXPECT_TRUE(result.findings.empty());
+    EXPECT_TRUE(result.refusals.empty());
+  }
 }
 
 TEST_F(SharedMemory, AdviceIsKept) {

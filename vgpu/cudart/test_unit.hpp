@@ -46,9 +46,11 @@ class TestUnit {
   void variable(void* host, const char* name, std::size_t bytes) {
     __cudaRegisterVar(handle_, static_cast<char*>(host), nullptr, name, 0, bytes, 0, 0);
   }
-  void managed(const char* name) {
-    __cudaRegisterManagedVar(handle_, nullptr, nullptr, name, 0, 4, 0, 0);
+  // host: where the host keeps its address.
+  void managed(void** host, const char* name, std::size_t bytes) {
+    __cudaRegisterManagedVar(handle_, host, nullptr, name, 0, bytes, 0, 0);
   }
+  [[nodiscard]] void** handle() const { return handle_; }
 
  private:
   struct Wrapper {

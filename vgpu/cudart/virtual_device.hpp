@@ -6,9 +6,11 @@
 // initial bytes at the same addresses every time), so the same calls give the same result bytes
 // on any machine.
 //
-// The device is described in virtual_gpu.hpp.  Two things differ from hardware: streams run
-// eagerly, in the order of the calls; and a launch goes on after a bad access (which is a finding),
-// so only a trap or the step limit kills it and makes later calls fail as CUDA's do.
+// The device is described in virtual_gpu.hpp.  Operations of streams run when the host waits for
+// them, in an order that CUDA allows; those that nobody waited for run when the trial ends, but for
+// what touches host memory.  One thing differs from hardware: a launch goes on after a bad access
+// (which is a finding), so only a trap or the step limit kills it and makes later calls fail as
+// CUDA's do.
 //
 // Memory that is still allocated when a trial ends is a finding, unless a launch has died in it.
 //
