@@ -184,6 +184,46 @@ cudaError_t launch_ex(const cudaLaunchConfig_t* config, const void* function, vo
                                        arguments);
 }
 
+// Of per-thread default streams, by the function for any stream.
+cudaStream_t per_thread(cudaStream_t stream) {
+  return stream == nullptr ? cudaStreamPerThread : stream;
+}
+
+cudaError_t launch_per_thread(const void* function, dim3 grid, dim3 block, void** arguments,
+                              std::size_t dynamic_shared_bytes, cudaStream_t stream) {
+  return launch(function, grid, block, arguments, dynamic_shared_bytes, per_thread(stream));
+}
+
+cudaError_t launch_ex_per_thread(const cudaLaunchConfig_t* config, const void* function,
+                                 void** arguments) {
+  if (config == nullptr) return launch_ex(config, function, arguments);
+  cudaLaunchConfig_t own = *config;
+  own.stream = per_thread(own.stream);
+  return launch_ex(&own, function, arguments);
+}
+
+cudaError_t launch_cooperative(const void* function, dim3 grid, dim3 block, void** arguments,
+                               std::size_t dynamic_shared_bytes, cudaStream_t stream) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeCooperative;
+  attribute.val.cooperative = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = dynamic_shared_bytes;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return launch_ex(&config, function, arguments);
+}
+
+cudaError_t launch_cooperative_per_thread(const void* function, dim3 grid, dim3 block,
+                                          void** arguments, std::size_t dynamic_shared_bytes,
+                                          cudaStream_t stream) {
+  return launch_cooperative(function, grid, block, arguments, dynamic_shared_bytes,
+                            per_thread(stream));
+}
+
 char init_module(void** handle) {
   const auto& handles = state().registered[state().library];
   const auto found = handles.find(reinterpret_cast<const Unit*>(handle));
@@ -197,6 +237,12 @@ void* forwarded(const EntryPoint& entry) {
   const auto pointer = [](auto* function) { return reinterpret_cast<void*>(function); };
   if (name == "cudaLaunchKernel" || name == "__cudaLaunchKernel") return pointer(&launch);
   if (name == "cudaLaunchKernelExC") return pointer(&launch_ex);
+  if (name == "cudaLaunchKernel_ptsz" || name == "__cudaLaunchKernel_ptsz") {
+    return pointer(&launch_per_thread);
+  }
+  if (name == "cudaLaunchKernelExC_ptsz") return pointer(&launch_ex_per_thread);
+  if (name == "cudaLaunchCooperativeKernel") return pointer(&launch_cooperative);
+  if (name == "cudaLaunchCooperativeKernel_ptsz") return pointer(&launch_cooperative_per_thread);
   if (name == "__cudaInitModule") return pointer(&init_module);
   if (name == "cudaGetKernel" || name == "__cudaGetKernel") return entry.virtual_function;
   void* const found = ::dlsym(state().library, entry.name);

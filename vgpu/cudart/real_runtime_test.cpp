@@ -92,6 +92,10 @@ TEST_F(RealRuntime, LaunchesByHostFunctionAndByConfiguration) {
   config.gridDim = config.blockDim = dim3(1);
   EXPECT_EQ(cudaLaunchKernelExC(&config, &host_function, arguments), cudaSuccess);
   EXPECT_EQ(out, 7);
+  out = 0;
+  EXPECT_EQ(cudaLaunchCooperativeKernel(&host_function, dim3(1), dim3(1), arguments, 0, nullptr),
+            cudaSuccess);
+  EXPECT_EQ(out, 7);
   int unknown = 0;
   EXPECT_EQ(cudaLaunchKernel(&unknown, dim3(1), dim3(1), arguments, 0, nullptr),
             cudaErrorInvalidDeviceFunction);
