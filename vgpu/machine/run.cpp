@@ -91,10 +91,13 @@ void Core::begin_launch(const Launch& launch) {
   threads_ = static_cast<std::uint32_t>(launch.block.count());
   warps_per_block_ = (threads_ + kWarpLanes - 1) / kWarpLanes;
   next_block_ = 0;
-  workspace_ = nullptr;
   ++run_;
   resident_.clear();
-  for (const auto& slot : slots_) slot->occupied = false;  // an observer may have thrown
+  // An observer may have thrown.
+  for (const auto& slot : slots_) slot->occupied = false;
+  workspace_ = nullptr;
+  asynchronous_ = must_yield_ = false;
+  written_ = nullptr;
   last_target_.assign(program_->code.size(), nullptr);
   const auto bytes = static_cast<std::uint32_t>(launch.parameters.size());
   if (parameters_ == nullptr || parameters_->bytes != bytes) {
