@@ -104,7 +104,7 @@ enum class SpecialRegister : std::uint8_t {
   lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
   clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi,
   dynamic_smem_size, total_smem_size,
-  envreg1, envreg2,  // high and low half of the address of the grid's workspace (cooperative groups)
+  envreg1, envreg2,  // high and low half of the address of the workspace of a grid
   warp_size,  // not made by the parser: WARP_SZ comes as the immediate 32
 };
 // clang-format on

@@ -1,9 +1,9 @@
 // Schedules: which warp runs, and which of its lanes, recorded as the decisions that differ from
 // one fixed default.
 //
-// Default policy: not preemptive; the lowest ready warp of the lowest resident block runs until
-// it blocks or exits or has run a quantum of steps, which puts it behind the others; blocks are
-// dispatched in order, a new one only when no resident warp is ready.  Within a warp all lanes at the lowest pc run together.
+// Default policy: not preemptive; the lowest ready warp of the lowest resident block runs until it
+// blocks, exits or has run a quantum of steps, and then comes after all others; blocks start in
+// order, when no resident warp is ready.  Within a warp all lanes at the lowest pc run together.
 // Decisions are numbered per warp (by its accesses, or by its stops), so one decision does not
 // shift the others, and nothing depends on which checkers are on.
 #pragma once
