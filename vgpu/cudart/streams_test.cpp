@@ -13,6 +13,13 @@
 #include "vgpu/schedule/replay.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
+// The header declares these under other names, if at all.
+extern "C" {
+cudaError_t cudaLaunchKernel_ptsz(const void* function, dim3 grid, dim3 block, void** arguments,
+                                  size_t dynamic_shared_bytes, cudaStream_t stream);
+cudaError_t cudaMemcpy_ptds(void* target, const void* source, size_t bytes, cudaMemcpyKind kind);
+}
+
 namespace warpcheck::cudart {
 namespace {
 
@@ -215,6 +222,22 @@ TEST_F(Streams, APerThreadStreamIsBlocking) {
               launch(nullptr, 3);
             }),
             (std::set{123, 213}));
+}
+
+TEST_F(Streams, NullMeansThePerThreadStreamToProgramsThatAreCompiledSo) {
+  const auto launch_per_thread = [&](unsigned digit) {
+    void* arguments[] = {&cell_, &digit};
+    EXPECT_EQ(cudaLaunchKernel_ptsz(&append, dim3(1), dim3(1), arguments, 0, nullptr), cudaSuccess);
+  };
+  EXPECT_EQ(outcomes([&] {
+              launch_per_thread(1);
+              launch(a_, 2);
+            }),
+            (std::set{12, 21}));
+  launch_per_thread(3);
+  int number = 0;
+  EXPECT_EQ(cudaMemcpy_ptds(&number, cell_, 4, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(number, 3);
 }
 
 TEST_F(Streams, TheHostOrdersWhatItHasWaitedFor) {

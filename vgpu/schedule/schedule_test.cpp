@@ -39,6 +39,21 @@ TEST(Decision, ReadsAsOneLine) {
   EXPECT_EQ(to_string(Decision{
                 .launch = 3, .at = {1, 2}, .point = Point::stop, .index = 7, .next = {4, 5}}),
             "launch 3: block 1 warp 2 stop 7: run block 4 warp 5");
+  EXPECT_EQ(to_string(Decision{
+                .at = {3, 0}, .point = Decision::Point::operation, .index = 1, .next = {5, 0}}),
+            "operation 3, passed over 1 times: run operation 5 first");
+}
+
+TEST(Replay, RunsTheOperationThatWasChosenWhereItIsReady) {
+  const std::vector<std::uint32_t> ready{3, 4, 5};
+  Replay replay({{{.at = {3, 0}, .point = Decision::Point::operation, .index = 1, .next = {5, 0}},
+                  {.at = {4, 0}, .point = Decision::Point::operation, .next = {9, 0}}}});
+  EXPECT_EQ(replay.choose_operation({ready, 0}), 3u);
+  EXPECT_EQ(replay.choose_operation({ready, 1}), 5u);
+  EXPECT_EQ(replay.ignored(), 1u);
+  const std::vector<std::uint32_t> others{4, 5};
+  EXPECT_EQ(replay.choose_operation({others, 0}), 4u);  // 9 is not ready
+  EXPECT_EQ(replay.ignored(), 1u);
 }
 
 TEST(Replay, AsksAtItsOwnAccessesOnly) {
