@@ -18,6 +18,7 @@ MAY_INCLUDE = {
     "vgpu/check": ENGINE[:4],
     "vgpu/cudart": ENGINE[:5],
     "vgpu/litmus": ENGINE,
+    "vgpu/conformance": ENGINE[:4],
     "kernels": [],
     "reference": [],
     "harness": ENGINE + ["fuzz", "campaign"],

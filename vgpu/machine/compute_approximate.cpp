@@ -5,6 +5,7 @@
 // same bits, far within the bound.  The ISA's special cases hold: see each function.
 #include "vgpu/machine/compute_families.hpp"
 #include "vgpu/machine/lane_float.hpp"
+#include "vgpu/machine/lane_math.hpp"
 #include "vgpu/machine/lanes.hpp"
 
 namespace warpcheck::vgpu::WARPCHECK_SIMD {
@@ -12,33 +13,6 @@ namespace {
 
 using ptx::Opcode;
 using ptx::Type;
-
-constexpr double kLog2E = 1.4426950408889634;
-constexpr double kLn2 = 0.6931471805599453;
-constexpr double kPi = 3.141592653589793;
-
-// The nearest integral value, for |x| < 2^51.
-double nearest(double x) { return (x + 0x1.8p52) - 0x1.8p52; }
-
-// 2^x, |x| < 1000: relative error below 2^-36.
-double exp2_of(double x) {
-  const double whole = nearest(x);
-  const double y = (x - whole) * kLn2;  // |y| <= 0.347
-  // The series of e^y up to y^10 / 10!.
-  double sum = 1.0 / 3628800;
-  sum = sum * y + 1.0 / 362880;
-  sum = sum * y + 1.0 / 40320;
-  sum = sum * y + 1.0 / 5040;
-  sum = sum * y + 1.0 / 720;
-  sum = sum * y + 1.0 / 120;
-  sum = sum * y + 1.0 / 24;
-  sum = sum * y + 1.0 / 6;
-  sum = sum * y + 0.5;
-  sum = sum * y + 1.0;
-  sum = sum * y + 1.0;
-  const auto exponent = static_cast<std::int64_t>(static_cast<std::int32_t>(whole)) + 1023;
-  return sum * float_of<double>(static_cast<std::uint64_t>(exponent) << 52);
-}
 
 struct Ex2 {
   float operator()(float x) const {
@@ -131,14 +105,7 @@ struct Wave {
 };
 
 struct Tanh {
-  float operator()(float x) const {
-    const double bounded = absolute(x) < 20.0f ? absolute(x) : 20.0f;
-    const double large = 1.0 - 2.0 / (exp2_of(2.0 * kLog2E * bounded) + 1.0);
-    const double cube = bounded * bounded * bounded;
-    const double small = bounded - cube / 3.0;
-    const auto magnitude = static_cast<float>(bounded < 0x1p-8 ? small : large);
-    return is_nan(x) ? x : with_sign(magnitude, x);
-  }
+  float operator()(float x) const { return static_cast<float>(tanh_of(static_cast<double>(x))); }
 };
 
 // div.approx: a * (1/b).  For |b| from 2^126 on the reciprocal is flushed: 0, or NaN for an

@@ -148,12 +148,20 @@ U low_bits(Word count) {
                              : static_cast<U>((U{1} << (count % kBitsOf<U>)) - 1);
 }
 
+// Positions and lengths of fields are taken modulo 256 in 32 bits; in 64 bits, where the ISA says
+// the same, hardware looks at all of their bits (seen on sm_90).
+template <class U>
+Word field_number(Word x) {
+  if constexpr (sizeof(U) == 4) return x & 0xff;
+  return x < 0xff ? x : 0xff;
+}
+
 struct Bfe {
   template <class T>
   T operator()(T a, Word b, Word c) const {
     using U = Bits<T>;
-    const Word position = b & 0xff;
-    const Word length = c & 0xff;
+    const Word position = field_number<U>(b);
+    const Word length = field_number<U>(c);
     const U field = Shr{}(static_cast<U>(a), position) & low_bits<U>(length);
     if constexpr (!std::is_signed_v<T>) {
       return field;
@@ -172,8 +180,8 @@ struct Bfe {
 struct Bfi {
   template <class U>
   U operator()(U a, U b, Word c, Word d) const {
-    const Word position = c & 0xff;
-    const U field = Shl{}(low_bits<U>(d & 0xff), position);
+    const Word position = field_number<U>(c);
+    const U field = Shl{}(low_bits<U>(field_number<U>(d)), position);
     return static_cast<U>((Shl{}(a, position) & field) | (b & ~field));
   }
 };
@@ -202,6 +210,7 @@ struct Szext {
 
 struct Fns {
   Word operator()(Word bits, Word base, std::int32_t offset) const {
+    if (offset == INT32_MIN) return 0;  // which has no magnitude (seen on sm_90)
     const std::int32_t step = offset < 0 ? -1 : 1;
     const Word wanted =
         offset < 0 ? Word{0} - static_cast<Word>(offset) : static_cast<Word>(offset);

@@ -180,14 +180,19 @@ TEST(ComputeBits, Counts) {
   }
 }
 
+// Of a position or a length the low byte counts, but in 64 bits all of it.
+unsigned field_number(Type type, std::uint64_t x) {
+  return static_cast<unsigned>(width(type) == 64 ? std::min<std::uint64_t>(x, 1000) : x & 0xff);
+}
+
 TEST(ComputeBits, Fields) {
   for (const Type type : {Type::u32, Type::u64, Type::s32, Type::s64}) {
     check(
         Opcode::bfe_, {type, type, Type::u32, Type::u32},
         [type](const Lane& l) {
           const unsigned msb = width(type) - 1;
-          const auto pos = static_cast<unsigned>(l[2] & 0xff);
-          const auto len = static_cast<unsigned>(l[3] & 0xff);
+          const unsigned pos = field_number(type, l[2]);
+          const unsigned len = field_number(type, l[3]);
           const bool sign =
               ptx::is_signed(type) && len != 0 && (l[1] >> std::min(pos + len - 1, msb) & 1) != 0;
           std::uint64_t d = 0;
@@ -204,8 +209,8 @@ TEST(ComputeBits, Fields) {
         Opcode::bfi_, {type, type, type, Type::u32, Type::none, Type::u32},
         [type](const Lane& l) {
           const unsigned msb = width(type) - 1;
-          const auto pos = static_cast<unsigned>(l[3] & 0xff);
-          const auto len = static_cast<unsigned>(l[5] & 0xff);
+          const unsigned pos = field_number(type, l[3]);
+          const unsigned len = field_number(type, l[5]);
           std::uint64_t f = l[2];
           for (unsigned i = 0; i < len && pos + i <= msb; ++i) {
             const std::uint64_t bit = std::uint64_t{1} << (pos + i);
@@ -271,8 +276,8 @@ TEST(ComputeBits, FindNthSet) {
       [](Lane& lane) {
         const auto offset = static_cast<std::int64_t>(static_cast<std::int32_t>(lane[3]));
         const auto set = [&](std::int64_t at) { return (lane[1] >> at & 1) != 0; };
-        lane[0] = 0xffffffff;
-        if (lane[2] > 31) return;
+        lane[0] = offset == INT32_MIN ? 0 : 0xffffffff;
+        if (lane[2] > 31 || offset == INT32_MIN) return;
         if (offset == 0) {
           if (set(static_cast<std::int64_t>(lane[2]))) lane[0] = lane[2];
           return;

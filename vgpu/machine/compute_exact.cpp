@@ -30,7 +30,8 @@ struct Frame {
       : format(exact::format_of(type)),
         flush(instr.modifiers.ftz),
         saturate(instr.modifiers.sat),
-        relu(instr.modifiers.relu) {}
+        relu(instr.modifiers.relu),
+        finite(instr.modifiers.satfinite) {}
 
   [[nodiscard]] Wide flushed(Wide bits) const {
     const bool subnormal = (bits & format.infinity()) == 0;
@@ -60,6 +61,7 @@ struct Frame {
       if (is_nan || negative) return 0;
       return bits > one ? one : bits;
     }
+    if (finite && (bits & ~format.sign()) == format.infinity()) --bits;
     return relu && negative && !is_nan ? 0 : bits;
   }
 
@@ -68,7 +70,7 @@ struct Frame {
   }
 
   const Format& format;
-  bool flush, saturate, relu;
+  bool flush, saturate, relu, finite;
 };
 
 Number calculate(Opcode opcode, Rounding rounding, const Number& a, const Number& b,
@@ -175,7 +177,12 @@ struct Convert {
         type(instr.modifiers.type),
         source_type(instr.modifiers.source_type),
         rounding(instr.modifiers.rounding),
-        saturate(instr.modifiers.sat) {}
+        saturate(instr.modifiers.sat) {
+    // .ftz is about f32, not about the 16-bit floats on the other side; towards f16 it does nothing
+    // (seen on sm_90).
+    source_frame.flush = source_frame.flush && source_type == Type::f32 && type != Type::f16;
+    frame.flush = frame.flush && type == Type::f32;
+  }
 
   [[nodiscard]] Number read(Wide bits) const {
     if (ptx::is_float(source_type)) return source_frame.read(bits);
@@ -260,8 +267,10 @@ bool is_rounding_to_integers(Rounding rounding) {
 
 ComputeFn find_convert(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
+  if (m.pack) return nullptr;
   const auto known = [](Type type) {
-    return type != Type::pred && type != Type::b128 && ptx::bytes_of(type) != 0;
+    return type != Type::pred && type != Type::b128 && !ptx::is_packed(type) &&
+           ptx::bytes_of(type) != 0;
   };
   if (!known(m.type) || !known(m.source_type)) return nullptr;
   if (is_half_pair(m.source_type)) return nullptr;
@@ -272,11 +281,12 @@ ComputeFn find_convert(const Instr& instr) {
   }
   const bool to_same_float = ptx::is_float(m.type) && m.type == m.source_type;
   const bool to_integer = ptx::is_float(m.source_type) && !ptx::is_float(m.type);
+  if (m.satfinite && !is_half(m.type)) return nullptr;
   const bool legal = to_integer      ? is_rounding_to_integers(m.rounding)
                      : to_same_float ? m.rounding != Rounding::rna
                                      : is_rounding_of_floats(m.rounding);
   if (!legal || (m.relu && !is_half(m.type))) return nullptr;
-  if (m.type == Type::f32 && m.source_type == Type::bf16 && !m.sat) {
+  if (m.type == Type::f32 && m.source_type == Type::bf16 && !m.sat && !m.ftz) {
     return lanewise<WidenBfloat, Word, Word>;
   }
   const bool from_wide = ptx::bytes_of(m.source_type) == 8;

@@ -7,6 +7,7 @@
 
 #include "vgpu/program/emitter.hpp"
 #include "vgpu/program/order.hpp"
+#include "vgpu/ptx/forms.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -195,11 +196,15 @@ void Emitter::push_refusal(Instr& out, const std::string& why) {
   push(out);
 }
 
+void Emitter::require_form(const ptx::Instruction& in) const {
+  if (!ptx::has_form(in.text)) refuse(in, "the list of supported PTX has no such form");
+}
+
 void Emitter::emit(const ptx::Instruction& in) {
   if (!in.unsupported.empty()) refuse(in, in.unsupported);
   Instr out = begin(in);
   switch (in.opcode) {
-    case Opcode::mov_: return emit_mov(in, out);
+    case Opcode::mov_: require_form(in); return emit_mov(in, out);
     case Opcode::ld_:
     case Opcode::ldu_:
     case Opcode::st_: return emit_memory(in, out);
@@ -233,8 +238,11 @@ void Emitter::emit(const ptx::Instruction& in) {
     case Opcode::setmaxnreg_:
     case Opcode::griddepcontrol_:
     case Opcode::nanosleep_: return emit_control(in, out);
-    default: out.kind = InstrKind::compute; return emit_compute(in, out);
+    default: break;
   }
+  out.kind = InstrKind::compute;
+  require_form(in);
+  emit_compute(in, out);
 }
 
 void Emitter::emit_control(const ptx::Instruction& in, Instr& out) {

@@ -26,7 +26,7 @@ Type source_type(const ptx::Instruction& in, std::size_t position) {
     }
   };
   switch (in.opcode) {
-    case Opcode::cvt_:
+    case Opcode::cvt_: return position == 2 ? Type::b32 : m.source_type;
     case Opcode::set_: return position == 2 ? Type::pred : m.source_type;
     case Opcode::setp_: return position == 2 ? Type::pred : m.type;
     case Opcode::selp_: return position == 2 ? Type::pred : m.type;

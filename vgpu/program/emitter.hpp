@@ -59,6 +59,8 @@ class Emitter {
   void emit_or_refuse(const ptx::Instruction& in);
   void push_refusal(Instr& out, const std::string& why);
   void emit(const ptx::Instruction& in);
+  // Refuses a compute instruction that forms.def does not list.
+  void require_form(const ptx::Instruction& in) const;
   void emit_control(const ptx::Instruction& in, Instr& out);
   void emit_branch(const ptx::Instruction& in, std::uint32_t next_block);
 

@@ -103,6 +103,10 @@ bool is_third_type(const Suffix& suffix, const Row& row, const Modifiers& m) {
          m.source_type != Type::none && static_cast<Type>(suffix.value) == Type::b32;
 }
 
+int count_types(const Modifiers& m) {
+  return (m.type != Type::none) + (m.source_type != Type::none) + (m.third_type != Type::none);
+}
+
 // Sets what one suffix means; returns why it cannot.  `missing` loses the suffix's class.
 std::string read_suffix(std::string_view word, std::string_view text, const Row& row,
                         Modifiers& modifiers, std::bitset<64>& missing) {
@@ -115,10 +119,12 @@ std::string read_suffix(std::string_view word, std::string_view text, const Row&
     return fmt::format("modifier '.{}' of '{}' is not supported", word, text);
   }
   missing.reset(static_cast<std::size_t>(allowed->suffix_class));
-  const bool second_type = allowed->suffix_class == SuffixClass::type && row.types_max < 2 &&
-                           modifiers.type != Type::none;
   if (is_third_type(*allowed, row, modifiers)) return {};
-  if (second_type || !apply(*allowed, modifiers)) {
+  const int types = count_types(modifiers);
+  const bool has_pack = row.classes.test(static_cast<std::size_t>(SuffixClass::pack));
+  const int types_max = has_pack ? 2 : row.types_max;
+  const bool type_too_many = allowed->suffix_class == SuffixClass::type && types >= types_max;
+  if (type_too_many || !apply(*allowed, modifiers)) {
     return fmt::format("modifier '.{}' in '{}' comes after another of its kind", word, text);
   }
   return {};
@@ -142,8 +148,7 @@ std::string read_suffixes(std::string_view suffixes, std::string_view text, cons
     std::string reason = read_suffix(word, text, row, modifiers, missing);
     if (!reason.empty()) return reason;
   }
-  const int types = (modifiers.type != Type::none) + (modifiers.source_type != Type::none);
-  if (types < row.types_min) return fmt::format("'{}' lacks a type", text);
+  if (count_types(modifiers) < row.types_min) return fmt::format("'{}' lacks a type", text);
   if (row.classes.test(static_cast<std::size_t>(SuffixClass::part)) &&
       modifiers.part == MulPart::none && !is_float(modifiers.type)) {
     missing.set(static_cast<std::size_t>(SuffixClass::part));

@@ -15,6 +15,9 @@ enum class Type : std::uint8_t {
   b8, b16, b32, b64, b128,
   u8, u16, u32, u64,
   s8, s16, s32, s64,
+  u16x2, s16x2,
+  b1, u2, s2, u4, s4,             // elements of matrices and of cvt.pack: no operand has them
+  e4m3x2, e5m2x2, tf32,           // in .b16 and .b32 registers
   f16, f16x2, bf16, bf16x2, f32, f64,
 };
 
@@ -93,6 +96,8 @@ struct Modifiers {
   bool expect_tx = false, no_complete = false;                        // mbarrier.arrive
   bool parity = false;                                                // mbarrier.test_wait
   bool no_increment = false;                                          // cp.async.mbarrier.arrive
+  bool satfinite = false;                                             // cvt
+  Type third_type = Type::none;                                       // of b: vadd, vadd4 ...
 };
 
 // clang-format off
@@ -142,9 +147,10 @@ SpecialRegister find_special_register(std::string_view name);  // none if there 
 constexpr std::uint32_t bytes_of(Type type) {
   switch (type) {
     case Type::b8: case Type::u8: case Type::s8: return 1;
-    case Type::b16: case Type::u16: case Type::s16: case Type::f16: case Type::bf16: return 2;
-    case Type::b32: case Type::u32: case Type::s32: case Type::f32:
-    case Type::f16x2: case Type::bf16x2: return 4;
+    case Type::b16: case Type::u16: case Type::s16: case Type::f16: case Type::bf16:
+    case Type::e4m3x2: case Type::e5m2x2: return 2;
+    case Type::b32: case Type::u32: case Type::s32: case Type::f32: case Type::tf32:
+    case Type::u16x2: case Type::s16x2: case Type::f16x2: case Type::bf16x2: return 4;
     case Type::b64: case Type::u64: case Type::s64: case Type::f64: return 8;
     case Type::b128: return 16;
     default: return 0;
@@ -154,6 +160,8 @@ constexpr std::uint32_t bytes_of(Type type) {
 constexpr bool is_signed(Type type) {
   return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64;
 }
+// Several values in a register, or one in a part of it.
+constexpr bool is_packed(Type type) { return type >= Type::u16x2 && type <= Type::tf32; }
 constexpr bool is_float(Type type) { return type >= Type::f16; }
 
 }  // namespace warpcheck::ptx

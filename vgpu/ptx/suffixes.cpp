@@ -169,6 +169,7 @@ constexpr std::array kSuffixes = {
     flag("abs", C::abs),
     flag("relu", C::relu),
     flag("pack", C::pack),
+    flag("satfinite", C::satfinite),
     flag("noftz", C::noftz),
     flag("popc", C::popc),
     flag("idx", C::idx),
@@ -211,7 +212,9 @@ bool set_once(Field& field, Field unset, std::uint8_t value) {
 }
 
 bool set_type(Modifiers& m, std::uint8_t value) {
-  Type& type = m.type == Type::none ? m.type : m.source_type;
+  Type& type = m.type == Type::none          ? m.type
+               : m.source_type == Type::none ? m.source_type
+                                             : m.third_type;
   return set_once(type, Type::none, value);
 }
 
@@ -293,6 +296,7 @@ bool apply(const Suffix& s, Modifiers& m) {
     case C::nan: return raise(m.nan);
     case C::abs: return raise(m.absolute);
     case C::relu: return raise(m.relu);
+    case C::satfinite: return raise(m.satfinite);
     case C::pack: return raise(m.pack);
     case C::popc: return raise(m.popc);
     case C::spaces: return set_spaces(m, s.value);

@@ -15,8 +15,8 @@ namespace warpcheck::ptx {
   X(type) X(space) X(rounding) X(compare) X(boolop) X(atomop) X(order) X(scope) X(part)     \
   X(shuffle) X(vote) X(vector) X(ftz) X(sat) X(approx) X(carry) X(uni) X(aligned) X(sync)   \
   X(arrive) X(red) X(to) X(clamp) X(leftright) X(cache) X(warp) X(shiftamt) X(nan) X(xorsign) \
-  X(abs) X(relu) X(pack) X(permute) X(test) X(noftz) X(popc) X(idx) X(cta) X(spaces)        \
-  X(objectop) X(copyop) X(nocomplete) X(parity) X(noinc) X(async)
+  X(abs) X(relu) X(satfinite) X(pack) X(permute) X(test) X(noftz) X(popc) X(idx) X(cta) \
+  X(spaces) X(objectop) X(copyop) X(nocomplete) X(parity) X(noinc) X(async)
 // clang-format on
 
 enum class SuffixClass : std::uint8_t {

@@ -1,0 +1,161 @@
+#include "vgpu/conformance/approximation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+namespace warpcheck::conformance {
+namespace {
+
+using Real = long double;
+
+constexpr Real kTwoPi = 6.283185307179586476925286766559L;
+
+// A float format, and its numbers as reals.
+struct Format {
+  int exponent_bits = 8;
+  int fraction_bits = 23;
+  [[nodiscard]] int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+  [[nodiscard]] Real smallest_normal() const { return std::ldexp(Real{1}, 1 - bias()); }
+  [[nodiscard]] Real largest() const {
+    return std::ldexp(Real{2}, bias()) * (1 - ulp_of_one() / 2);
+  }
+  [[nodiscard]] Real ulp_of_one() const { return std::ldexp(Real{1}, -fraction_bits); }
+
+  [[nodiscard]] Real value(std::uint64_t bits) const {
+    const std::uint64_t fraction = bits & ((std::uint64_t{1} << fraction_bits) - 1);
+    const auto biased = static_cast<int>(bits >> fraction_bits & ((1u << exponent_bits) - 1));
+    const bool negative = (bits >> (exponent_bits + fraction_bits) & 1) != 0;
+    Real x = 0;
+    if (biased == (1 << exponent_bits) - 1) {
+      x = fraction != 0 ? std::numeric_limits<Real>::quiet_NaN()
+                        : std::numeric_limits<Real>::infinity();
+    } else {
+      const Real digits =
+          static_cast<Real>(fraction) + (biased == 0 ? 0 : std::ldexp(1.0L, fraction_bits));
+      x = std::ldexp(digits, std::max(biased, 1) - bias() - fraction_bits);
+    }
+    return negative ? -x : x;
+  }
+  // The distance of neighbours at x, as if exponents had no end.
+  [[nodiscard]] Real ulp(Real x) const {
+    return std::ldexp(Real{1}, std::ilogb(x) - fraction_bits);
+  }
+};
+
+Format format_of(std::string_view type) {
+  if (type.starts_with("bf16")) return {8, 7};
+  if (type.starts_with("f16")) return {5, 10};
+  return type == "f64" ? Format{11, 52} : Format{};
+}
+
+// What is promised: of the error, in ulps or relative to the result, or absolute.
+struct Promise {
+  std::string_view mnemonic;  // how it begins
+  std::string_view type;
+  Real (*truth)(Real a, Real b);
+  Real ulps = 0, relative = 0, absolute = 0;
+  bool (*covers)(Real a, Real b) = nullptr;  // null: all arguments
+};
+
+bool within_two_pi(Real a, Real) { return std::fabs(a) <= kTwoPi; }
+bool is_ordinary_divisor(Real, Real b) {
+  return std::fabs(b) >= 0x1p-126L && std::fabs(b) <= 0x1p126L;
+}
+
+constexpr std::array kPromises = {
+    Promise{"div.approx", "f32", [](Real a, Real b) { return a / b; }, 2, 0, 0,
+            is_ordinary_divisor},
+    Promise{"div.full", "f32", [](Real a, Real b) { return a / b; }, 2},
+    Promise{"rcp.approx", "f32", [](Real a, Real) { return 1 / a; }, 1},
+    Promise{"sqrt.approx", "f32", [](Real a, Real) { return std::sqrt(a); }, 0, 0x1p-23L},
+    Promise{"rsqrt.approx", "f32", [](Real a, Real) { return 1 / std::sqrt(a); }, 0, 0x1.12p-23L},
+    Promise{"sin.approx", "f32", [](Real a, Real) { return std::sin(a); }, 0, 0, 0x1.6ap-21L,
+            within_two_pi},
+    Promise{"cos.approx", "f32", [](Real a, Real) { return std::cos(a); }, 0, 0, 0x1.6ap-21L,
+            within_two_pi},
+    Promise{"lg2.approx", "f32", [](Real a, Real) { return std::log2(a); }, 0, 0x1p-22L, 0x1p-22L},
+    Promise{"ex2.approx", "f32", [](Real a, Real) { return std::exp2(a); }, 2},
+    Promise{"tanh.approx", "f32", [](Real a, Real) { return std::tanh(a); }, 0, 0x1p-11L},
+    Promise{"rcp.approx", "f64", [](Real a, Real) { return 1 / a; }, 0, 0x1p-20L},
+    Promise{"rsqrt.approx.ftz", "f64", [](Real a, Real) { return 1 / std::sqrt(a); }, 0, 0x1p-20L},
+    Promise{"rsqrt.approx.f64", "f64", [](Real a, Real) { return 1 / std::sqrt(a); }, 2},
+    Promise{"ex2.approx", "f16", [](Real a, Real) { return std::exp2(a); }, 0, 0x1.12p-10L},
+    Promise{"tanh.approx", "f16", [](Real a, Real) { return std::tanh(a); }, 0, 0, 0x1.03p-11L},
+    Promise{"ex2.approx", "bf16", [](Real a, Real) { return std::exp2(a); }, 0, 0x1p-7L},
+    Promise{"tanh.approx", "bf16", [](Real a, Real) { return std::tanh(a); }, 0, 0, 0x1p-8L},
+};
+
+std::string_view element_of(std::string_view type) {
+  return type.ends_with("x2") ? type.substr(0, type.size() - 2) : type;
+}
+
+const Promise* find_promise(const ptx::InstructionForm& form) {
+  const std::string_view type = element_of(form.results[0]);
+  for (const Promise& promise : kPromises) {
+    if (form.mnemonic.starts_with(promise.mnemonic) && promise.type == type) return &promise;
+  }
+  return nullptr;
+}
+
+// An argument as the instruction sees it: .ftz makes zeros of subnormal ones, and of an f64 only
+// the upper half is looked at.
+std::uint64_t seen(const ptx::InstructionForm& form, const Format& format, std::uint64_t bits) {
+  if (form.mnemonic.find(".ftz") == std::string::npos) return bits;
+  if (format.fraction_bits == 52) bits &= ~std::uint64_t{0xffffffff};
+  const bool subnormal = std::fabs(format.value(bits)) < format.smallest_normal();
+  return subnormal ? bits & std::uint64_t{1} << (format.exponent_bits + format.fraction_bits)
+                   : bits;
+}
+
+std::optional<double> share_of_one(const Promise& promise, const Format& format, Real a, Real b,
+                                   Real result) {
+  if (promise.covers != nullptr && !promise.covers(a, b)) return std::nullopt;
+  const Real truth = promise.truth(a, b);
+  const auto wrong = [](bool is_wrong) {
+    return is_wrong ? std::optional(1e9) : std::optional(0.0);
+  };
+  if (std::isnan(truth)) return wrong(!std::isnan(result));
+  if (std::isinf(truth)) return wrong(result != truth);
+  if (std::isnan(result)) return wrong(true);
+  // What is beyond the format's ends: infinite or the largest; a subnormal or zero.
+  if (std::fabs(truth) > format.largest()) {
+    return wrong(std::fabs(result) < format.largest() * (1 - 4 * format.ulp_of_one()));
+  }
+  if (std::isinf(result))
+    return wrong(std::fabs(truth) < format.largest() * (1 - 4 * format.ulp_of_one()));
+  if (std::fabs(truth) < 2 * format.smallest_normal() &&
+      std::fabs(result) < 2 * format.smallest_normal()) {
+    return wrong(false);
+  }
+  const Real error = std::fabs(result - truth);
+  Real allowed = std::max(promise.absolute, promise.relative * std::fabs(truth));
+  if (promise.ulps != 0) allowed = promise.ulps * format.ulp(truth);
+  return static_cast<double>(error / allowed);
+}
+
+}  // namespace
+
+std::optional<double> error_share(const ptx::InstructionForm& form,
+                                  std::span<const std::uint64_t> operands, std::uint64_t result) {
+  const Promise* const promise = find_promise(form);
+  if (promise == nullptr) return std::nullopt;
+  const Format format = format_of(form.results[0]);
+  const bool pair = form.results[0].ends_with("x2");
+  std::optional<double> worst;
+  for (unsigned shift = 0; shift < (pair ? 32u : 16u); shift += 16) {
+    const auto part = [&](std::uint64_t bits) { return pair ? bits >> shift & 0xffff : bits; };
+    const auto argument = [&](std::size_t k) {
+      return k < operands.size() ? format.value(seen(form, format, part(operands[k]))) : Real{0};
+    };
+    const std::optional<double> share =
+        share_of_one(*promise, format, argument(0), argument(1), format.value(part(result)));
+    if (share && (!worst || *share > *worst)) worst = share;
+  }
+  return worst;
+}
+
+}  // namespace warpcheck::conformance

@@ -1,0 +1,78 @@
+#include "vgpu/conformance/kernel_text.hpp"
+
+#include <array>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "vgpu/conformance/operands.hpp"
+
+namespace warpcheck::conformance {
+namespace {
+
+constexpr std::array<std::string_view, 2> kResults = {"d", "e"};
+constexpr std::array<std::string_view, 4> kSources = {"a", "b", "c", "f"};
+
+// There are no 8-bit registers: an 8-bit operand stands in a wider one.
+unsigned register_bytes(std::string_view type) {
+  const auto bytes = static_cast<unsigned>(bytes_of(type));
+  return type != "pred" && bytes == 1 ? 4 : bytes;
+}
+
+std::string declaration(std::string_view type, std::string_view name) {
+  if (type == "pred") return fmt::format(".reg .pred {};\n", name);
+  return fmt::format(".reg .b{} {};\n", 8 * register_bytes(type), name);
+}
+
+std::string load(std::string_view type, std::string_view name) {
+  if (type == "pred") {
+    return fmt::format("ld.global.u32 t, [at];\nsetp.ne.u32 {}, t, 0;\n", name);
+  }
+  return fmt::format("ld.global.b{} {}, [at];\n", 8 * register_bytes(type), name);
+}
+
+std::string store(std::string_view type, std::string_view name) {
+  if (type == "pred") {
+    return fmt::format("selp.u32 t, 1, 0, {};\nst.global.u32 [at], t;\n", name);
+  }
+  return fmt::format("st.global.b{} [at], {};\n", 8 * register_bytes(type), name);
+}
+
+}  // namespace
+
+unsigned result_bytes(std::string_view type) { return register_bytes(type); }
+
+std::string module_head(int target) {
+  return fmt::format(".version 8.3\n.target sm_{}\n.address_size 64\n", target);
+}
+
+std::string kernel_text(const ptx::InstructionForm& form, std::string_view name) {
+  std::string text = fmt::format(
+      ".visible .entry {}(.param .u64 operands, .param .u64 results)\n{{\n"
+      ".reg .b32 t, block, threads, blocks;\n.reg .b64 at, step;\n",
+      name);
+  for (std::size_t r = 0; r < form.results.size(); ++r) {
+    text += declaration(form.results[r], kResults[r]);
+  }
+  for (std::size_t k = 0; k < form.sources.size(); ++k) {
+    text += declaration(form.sources[k], kSources[k]);
+  }
+  text +=
+      "mov.u32 block, %ctaid.x;\nmov.u32 threads, %ntid.x;\nmov.u32 blocks, %nctaid.x;\n"
+      "mov.u32 t, %tid.x;\nmad.lo.u32 t, block, threads, t;\nmul.lo.u32 blocks, blocks, threads;\n"
+      "mul.wide.u32 step, blocks, 8;\n"
+      "ld.param.u64 at, [operands];\nmad.wide.u32 at, t, 8, at;\n";
+  for (std::size_t k = 0; k < form.sources.size(); ++k) {
+    text += load(form.sources[k], kSources[k]) + "add.u64 at, at, step;\n";
+  }
+  text +=
+      "mov.u32 t, %tid.x;\nmad.lo.u32 t, block, threads, t;\n"
+      "ld.param.u64 at, [results];\nmad.wide.u32 at, t, 8, at;\n";
+  text += form.text + "\n";
+  for (std::size_t r = 0; r < form.results.size(); ++r) {
+    text += store(form.results[r], kResults[r]) + "add.u64 at, at, step;\n";
+  }
+  return text + "ret;\n}\n";
+}
+
+}  // namespace warpcheck::conformance

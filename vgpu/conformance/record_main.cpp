@@ -1,0 +1,193 @@
+// Runs every form of forms.def on a real GPU and writes what it computed.
+//
+//   conformance_record DIR     one file a family, DIR/FAMILY.vectors
+//   conformance_record --ptx   prints the PTX, for ptxas
+//
+// The driver is opened when the program runs, so that it can be built where there is none.  Forms
+// that are newer than the GPU are left out, and named.
+#include <cuda.h>
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "vgpu/conformance/kernel_text.hpp"
+#include "vgpu/conformance/operands.hpp"
+#include "vgpu/conformance/recording.hpp"
+
+namespace warpcheck::conformance {
+namespace {
+
+using ptx::InstructionForm;
+
+class Driver {
+ public:
+  Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW)) {
+    if (library_ == nullptr) throw std::runtime_error("there is no CUDA driver: libcuda.so.1");
+    call("cuInit", 0u);
+    call("cuDeviceGet", &device_, 0);
+    call("cuDevicePrimaryCtxRetain", &context_, device_);
+    call("cuCtxSetCurrent", context_);
+  }
+
+  template <class... Args>
+  void call(const char* name, Args... args) {
+    using Function = CUresult (*)(Args...);
+    void* const symbol = dlsym(library_, name);
+    if (symbol == nullptr) throw std::runtime_error(fmt::format("the driver lacks {}", name));
+    const CUresult result = reinterpret_cast<Function>(symbol)(args...);
+    if (result != CUDA_SUCCESS) {
+      throw std::runtime_error(fmt::format("{} failed with {}", name, static_cast<int>(result)));
+    }
+  }
+
+  int attribute(CUdevice_attribute which) {
+    int value = 0;
+    call("cuDeviceGetAttribute", &value, which, device_);
+    return value;
+  }
+
+  int target() {
+    return 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+           attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  }
+
+  std::string description() {
+    char name[100] = {};
+    int version = 0;
+    call("cuDeviceGetName", static_cast<char*>(name), static_cast<int>(sizeof name), device_);
+    call("cuDriverGetVersion", &version);
+    return fmt::format("{}, sm_{}, driver for CUDA {}.{}", name, target(), version / 1000,
+                       version % 1000 / 10);
+  }
+
+ private:
+  void* library_;
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+};
+
+class DeviceBuffer {
+ public:
+  DeviceBuffer(Driver& driver, std::size_t bytes) : driver_(driver) {
+    driver_.call("cuMemAlloc_v2", &address_, bytes);
+  }
+  ~DeviceBuffer() { driver_.call("cuMemFree_v2", address_); }
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+  [[nodiscard]] CUdeviceptr address() const { return address_; }
+
+ private:
+  Driver& driver_;
+  CUdeviceptr address_ = 0;
+};
+
+Recorded record(Driver& driver, CUmodule module, const std::string& name,
+                const InstructionForm& form) {
+  const OperandTable operands = make_operands(form.sources);
+  Recorded recorded{form.text, static_cast<std::uint32_t>(operands[0].size()), {}};
+  recorded.values.resize(form.results.size() * recorded.count);
+  std::vector<std::uint64_t> cells;
+  for (const auto& column : operands) cells.insert(cells.end(), column.begin(), column.end());
+  const std::size_t result_size = recorded.values.size() * 8;
+  DeviceBuffer in(driver, cells.size() * 8);
+  DeviceBuffer out(driver, result_size);
+  driver.call("cuMemcpyHtoD_v2", in.address(), static_cast<const void*>(cells.data()),
+              cells.size() * 8);
+  driver.call("cuMemsetD8_v2", out.address(), static_cast<unsigned char>(0), result_size);
+  CUfunction kernel = nullptr;
+  driver.call("cuModuleGetFunction", &kernel, module, name.c_str());
+  CUdeviceptr addresses[] = {in.address(), out.address()};
+  void* arguments[] = {&addresses[0], &addresses[1]};
+  driver.call("cuLaunchKernel", kernel, recorded.count / kThreadsPerBlock, 1u, 1u, kThreadsPerBlock,
+              1u, 1u, 0u, static_cast<CUstream>(nullptr), static_cast<void**>(arguments),
+              static_cast<void**>(nullptr));
+  driver.call("cuMemcpyDtoH_v2", static_cast<void*>(recorded.values.data()), out.address(),
+              result_size);
+  return recorded;
+}
+
+using Family = std::vector<const InstructionForm*>;
+
+std::map<std::string, Family> families(int target) {
+  std::map<std::string, Family> all;
+  for (const InstructionForm& form : ptx::instruction_forms()) {
+    if (form.family == "address") continue;
+    if (form.target <= target) {
+      all[form.family].push_back(&form);
+    } else {
+      std::fprintf(stderr, "needs sm_%d: %s\n", form.target, form.text.c_str());
+    }
+  }
+  return all;
+}
+
+// One module of all of a family's kernels would take the assembler long.
+constexpr std::size_t kKernelsPerModule = 64;
+
+Recording record_family(Driver& driver, const Family& family, int target) {
+  Recording recording{driver.description(), {}};
+  for (std::size_t first = 0; first < family.size(); first += kKernelsPerModule) {
+    const std::size_t end = std::min(first + kKernelsPerModule, family.size());
+    std::string text = module_head(target);
+    for (std::size_t at = first; at < end; ++at) {
+      text += kernel_text(*family[at], fmt::format("form{}", at));
+    }
+    CUmodule module = nullptr;
+    driver.call("cuModuleLoadData", &module, static_cast<const void*>(text.c_str()));
+    for (std::size_t at = first; at < end; ++at) {
+      recording.forms.push_back(record(driver, module, fmt::format("form{}", at), *family[at]));
+    }
+    driver.call("cuModuleUnload", module);
+  }
+  return recording;
+}
+
+int print_ptx(int target) {
+  std::string text = module_head(target);
+  const auto& forms = ptx::instruction_forms();
+  for (std::size_t at = 0; at < forms.size(); ++at) {
+    if (forms[at].target <= target) text += kernel_text(forms[at], fmt::format("form{}", at));
+  }
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+int record_all(const std::filesystem::path& directory) {
+  std::filesystem::create_directories(directory);
+  Driver driver;
+  const int target = driver.target();
+  std::size_t vectors = 0;
+  for (const auto& [name, family] : families(target)) {
+    const Recording recording = record_family(driver, family, target);
+    const std::string bytes = pack(recording, ptx::instruction_forms());
+    write_file(directory / (name + ".vectors"), bytes);
+    for (const Recorded& recorded : recording.forms) vectors += recorded.count;
+    std::printf("%-16s %5zu forms %8zu bytes\n", name.c_str(), family.size(), bytes.size());
+  }
+  std::printf("%zu vectors recorded on %s\n", vectors, driver.description().c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace warpcheck::conformance
+
+int main(int argc, char** argv) {
+  using namespace warpcheck::conformance;
+  const std::string_view argument = argc >= 2 ? argv[1] : "";
+  try {
+    if (argument == "--ptx") return print_ptx(argc > 2 ? std::atoi(argv[2]) : 90);
+    if (argc == 2 && !argument.starts_with("-")) return record_all(argv[1]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "conformance_record: %s\n", error.what());
+    return 1;
+  }
+  std::fputs("usage: conformance_record DIR | conformance_record --ptx [SM]\n", stderr);
+  return 2;
+}

@@ -1,0 +1,97 @@
+#include "vgpu/conformance/replay.hpp"
+
+#include <array>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "vgpu/conformance/kernel_text.hpp"
+#include "vgpu/conformance/operands.hpp"
+#include "vgpu/machine/machine.hpp"
+#include "vgpu/ptx/module.hpp"
+
+namespace warpcheck::conformance {
+namespace {
+
+class DefaultSchedule final : public vgpu::Strategy {
+ public:
+  std::uint64_t next_access(std::uint32_t, vgpu::WarpId, std::uint64_t) override {
+    return UINT64_MAX;
+  }
+  [[nodiscard]] bool decides_stops() const override { return false; }
+  std::optional<vgpu::Choice> decide(const vgpu::SchedulePoint&) override { return std::nullopt; }
+};
+
+std::string describe(const ptx::InstructionForm& form, const OperandTable& operands,
+                     const Recorded& recorded, const std::vector<std::uint64_t>& got,
+                     std::size_t at) {
+  constexpr std::array<char, 4> kNames = {'a', 'b', 'c', 'f'};
+  std::string text;
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    text += fmt::format("{}={:#x} ", kNames[k], operands[k][at]);
+  }
+  text += "->";
+  for (std::size_t r = 0; r < form.results.size(); ++r) {
+    const std::size_t place = r * recorded.count + at;
+    text += fmt::format(" {:#x} (recorded {:#x})", got[place], recorded.values[place]);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> execute(const ptx::InstructionForm& form) {
+  const std::string text = module_head(form.target) + kernel_text(form, "form");
+  vgpu::Program program = vgpu::decode(ptx::parse(text, form.text), "form");
+  vgpu::link(program);
+
+  const OperandTable operands = make_operands(form.sources);
+  const std::size_t count = operands[0].size();
+  vgpu::DeviceMemory memory;
+  vgpu::Allocation* const in = memory.allocate(operands.size() * count * 8);
+  vgpu::Allocation* const out = memory.allocate(form.results.size() * count * 8);
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    std::memcpy(in->data + k * count * 8, operands[k].data(), count * 8);
+  }
+  std::memset(out->data, 0, out->bytes);
+
+  const std::array<std::uint64_t, 2> parameters = {in->address, out->address};
+  vgpu::Launch launch;
+  launch.program = &program;
+  launch.grid = {static_cast<std::uint32_t>(count / kThreadsPerBlock), 1, 1};
+  launch.block = {kThreadsPerBlock, 1, 1};
+  launch.parameters = std::as_bytes(std::span(parameters));
+  DefaultSchedule schedule;
+  vgpu::Machine machine(memory);
+  machine.run(launch, vgpu::WarpModel::lockstep, schedule, {}, {});
+
+  std::vector<std::uint64_t> values(form.results.size() * count);
+  std::memcpy(values.data(), out->data, values.size() * 8);
+  return values;
+}
+
+Comparison compare(const ptx::InstructionForm& form, const Recorded& recorded) {
+  Comparison result{form.text, {}, recorded.count, 0, {}};
+  std::vector<std::uint64_t> got;
+  try {
+    got = execute(form);
+  } catch (const vgpu::Refusal& refusal) {
+    result.refusal = refusal.what();
+    return result;
+  }
+  for (std::size_t at = 0; at < recorded.count; ++at) {
+    bool same = true;
+    for (std::size_t r = 0; r < form.results.size(); ++r) {
+      same = same && got[r * recorded.count + at] == recorded.values[r * recorded.count + at];
+    }
+    if (same) continue;
+    if (result.differences++ == 0) {
+      result.first = describe(form, make_operands(form.sources), recorded, got, at);
+    }
+  }
+  return result;
+}
+
+}  // namespace warpcheck::conformance

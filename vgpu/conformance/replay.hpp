@@ -1,0 +1,29 @@
+// Runs the recorded forms on the virtual GPU and lists where it differs from the real one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "vgpu/conformance/recording.hpp"
+#include "vgpu/ptx/forms.hpp"
+
+namespace warpcheck::conformance {
+
+// The results of one form on the virtual GPU, in the order of Recorded::values.
+// Throws Refusal where the virtual GPU does not execute the form.
+std::vector<std::uint64_t> execute(const ptx::InstructionForm& form);
+
+// What became of one form.
+struct Comparison {
+  std::string text;     // of the form
+  std::string refusal;  // why the virtual GPU does not execute it; empty: it does
+  std::size_t vectors = 0;
+  std::size_t differences = 0;
+  std::string first;  // operands and both results of the first difference
+};
+
+Comparison compare(const ptx::InstructionForm& form, const Recorded& recorded);
+
+}  // namespace warpcheck::conformance

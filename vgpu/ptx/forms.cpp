@@ -1,0 +1,141 @@
+#include "vgpu/ptx/forms.hpp"
+
+#include <array>
+#include <cstddef>
+#include <unordered_set>
+
+namespace warpcheck::ptx {
+namespace {
+
+struct Row {
+  std::string_view family;
+  int target;
+  std::string_view mnemonic, operands, text;
+};
+
+constexpr std::array kRows = {
+#define FORM(family, target, mnemonic, operands, text) \
+  Row{#family, target, mnemonic, operands, text},
+#include "vgpu/ptx/forms.def"
+#undef FORM
+};
+
+// A text between braces, whose alternatives are separated by commas.
+struct Choice {
+  std::string_view before, alternatives, after;
+};
+
+bool find_choice(std::string_view text, Choice& choice) {
+  const std::size_t open = text.find('{');
+  if (open == std::string_view::npos) return false;
+  const std::size_t close = text.find('}', open);
+  choice = {text.substr(0, open), text.substr(open + 1, close - open - 1), text.substr(close + 1)};
+  return true;
+}
+
+template <class Visit>
+void for_each_word(std::string_view text, char separator, Visit visit) {
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, from), text.size());
+    visit(text.substr(from, end - from));
+    from = end + 1;
+  }
+}
+
+// Every way to choose, with what was chosen: `chosen` grows by one for each pair of braces.
+template <class Visit>
+void expand(const std::string& text, std::vector<std::string>& chosen, Visit visit) {
+  Choice choice;
+  if (!find_choice(text, choice)) return visit(text);
+  for_each_word(choice.alternatives, ',', [&](std::string_view alternative) {
+    std::string whole(choice.before);
+    whole.append(alternative).append(choice.after);
+    chosen.emplace_back(alternative);
+    expand(whole, chosen, visit);
+    chosen.pop_back();
+  });
+}
+
+// Puts in $1 ... $9, and $m; < and > become braces.
+std::string filled_in(std::string_view text, const std::vector<std::string>& chosen,
+                      std::string_view mnemonic) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '$') {
+      const char what = text[++at];
+      out += what == 'm' ? std::string(mnemonic) : chosen.at(static_cast<std::size_t>(what - '1'));
+    } else {
+      out += text[at] == '<' ? '{' : text[at] == '>' ? '}' : text[at];
+    }
+  }
+  return out;
+}
+
+// "f32" of "ftz.f32"
+std::string last_part(std::string_view word) {
+  const std::size_t dot = word.rfind('.');
+  return std::string(dot == std::string_view::npos ? word : word.substr(dot + 1));
+}
+
+void read_operands(std::string_view text, InstructionForm& form) {
+  std::vector<std::string>* list = &form.results;
+  for_each_word(text, ' ', [&](std::string_view word) {
+    if (word == "=") {
+      list = &form.sources;
+    } else {
+      list->push_back(last_part(word));
+    }
+  });
+}
+
+// `$m d, a, b;` for as many operands as there are.
+std::string default_text(const InstructionForm& form) {
+  constexpr std::array<std::string_view, 2> kResults = {"d", "e"};
+  constexpr std::array<std::string_view, 4> kSources = {"a", "b", "c", "f"};
+  std::string text = "$m";
+  for (std::size_t i = 0; i < form.results.size(); ++i) {
+    text.append(i == 0 ? " " : ", ").append(kResults[i]);
+  }
+  for (std::size_t i = 0; i < form.sources.size(); ++i) text.append(", ").append(kSources[i]);
+  return text + ";";
+}
+
+std::vector<InstructionForm> expand_rows() {
+  std::vector<InstructionForm> forms;
+  std::unordered_set<std::string> seen;
+  for (const Row& row : kRows) {
+    std::vector<std::string> chosen;
+    expand(std::string(row.mnemonic), chosen, [&](const std::string& mnemonic) {
+      InstructionForm form{std::string(row.family), row.target, mnemonic, {}, {}, {}};
+      read_operands(filled_in(row.operands, chosen, mnemonic), form);
+      const std::string text = row.text.empty() ? default_text(form) : std::string(row.text);
+      std::vector<std::string> more = chosen;
+      expand(text, more, [&](const std::string& one) {
+        form.text = filled_in(one, more, mnemonic);
+        if (seen.insert(form.text).second) forms.push_back(form);
+      });
+    });
+  }
+  return forms;
+}
+
+}  // namespace
+
+const std::vector<InstructionForm>& instruction_forms() {
+  static const std::vector<InstructionForm> forms = expand_rows();
+  return forms;
+}
+
+bool has_form(std::string_view mnemonic) {
+  static const std::unordered_set<std::string> known = [] {
+    std::unordered_set<std::string> all;
+    std::vector<std::string> chosen;
+    for (const Row& row : kRows) {
+      expand(std::string(row.mnemonic), chosen, [&](const std::string& one) { all.insert(one); });
+    }
+    return all;
+  }();
+  return known.contains(std::string(mnemonic));
+}
+
+}  // namespace warpcheck::ptx
