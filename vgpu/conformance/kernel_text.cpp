@@ -10,8 +10,10 @@
 namespace warpcheck::conformance {
 namespace {
 
-constexpr std::array<std::string_view, 2> kResults = {"d", "e"};
-constexpr std::array<std::string_view, 4> kSources = {"a", "b", "c", "f"};
+constexpr std::array<std::string_view, 8> kResults = {"d", "e", "r2", "r3", "r4", "r5", "r6", "r7"};
+constexpr std::array<std::string_view, 16> kSources = {"a",   "b",   "c",   "f",  "s4",  "s5",
+                                                       "s6",  "s7",  "s8",  "s9", "s10", "s11",
+                                                       "s12", "s13", "s14", "s15"};
 
 // There are no 8-bit registers: an 8-bit operand stands in a wider one.
 unsigned register_bytes(std::string_view type) {
@@ -39,6 +41,8 @@ std::string store(std::string_view type, std::string_view name) {
 }
 
 }  // namespace
+
+std::string_view source_name(std::size_t index) { return kSources.at(index); }
 
 unsigned result_bytes(std::string_view type) { return register_bytes(type); }
 

@@ -171,8 +171,35 @@ std::uint64_t draw_float(FloatShape shape, std::uint64_t previous, Random& rando
   }
 }
 
+// "f16x2" of "small_f16x2": numbers whose products can be added, and few others.
+std::string_view without_small(std::string_view type) {
+  return type.starts_with("small_") ? type.substr(6) : type;
+}
+
+std::uint64_t draw_small(std::string_view type, Random& random) {
+  if (const std::string_view half = half_of(type); !half.empty()) {
+    const std::uint64_t low = draw_small(half, random);
+    return draw_small(half, random) << 16 | low;
+  }
+  FloatShape shape{};
+  find_float(type, shape);
+  const auto bias = (std::uint64_t{1} << (shape.exponent_bits - 1)) - 1;
+  const std::uint64_t bits = random.next();
+  const std::uint64_t rare = random.below(200);
+  if (rare == 0) return cut(bits, 1 + shape.exponent_bits + shape.fraction_bits);
+  if (rare == 1) {
+    const std::vector<std::uint64_t> values = special_floats(shape);
+    return values[bits % values.size()];
+  }
+  const std::uint64_t exponent = bias - 6 + random.below(8);
+  const std::uint64_t fraction = cut(bits, shape.fraction_bits);
+  return (bits >> 63) << (shape.exponent_bits + shape.fraction_bits) |
+         exponent << shape.fraction_bits | fraction;
+}
+
 std::uint64_t draw(std::string_view type, std::uint64_t previous, Random& random) {
   FloatShape shape{};
+  if (type.starts_with("small_")) return draw_small(without_small(type), random);
   if (find_float(type, shape)) return draw_float(shape, previous, random);
   if (const std::string_view half = half_of(type); !half.empty()) {
     const std::uint64_t low = draw(half, previous & 0xffff, random);
@@ -197,6 +224,7 @@ std::uint64_t draw(std::string_view type, std::uint64_t previous, Random& random
 }  // namespace
 
 std::size_t bytes_of(std::string_view type) {
+  type = without_small(type);
   if (type == "pred") return 1;
   if (type == "position" || type == "offset" || type == "carry") return 4;
   if (type.ends_with("x2")) return 4;
@@ -211,6 +239,7 @@ std::size_t bytes_of(std::string_view type) {
 
 std::vector<std::uint64_t> special_values(std::string_view type) {
   FloatShape shape{};
+  if (type.starts_with("small_")) return {0};  // everything is drawn
   if (find_float(type, shape)) return special_floats(shape);
   if (type == "pred" || type == "carry") return {0, 1};
   if (type == "offset")
@@ -242,7 +271,7 @@ OperandTable make_operands(std::span<const std::string> types) {
     most = std::max(most, specials.back().size());
   }
   // With an odd number s of values, (i, j, i + j, i + 2j) mod s has every pair in every two of
-  // its places.
+  // its places; with a prime one, so have i + 3j, i + 4j ...
   most |= 1;
   const std::size_t pairs = types.size() == 1 ? most : most * most;
   const std::size_t wanted = std::max(kVectorsMin, pairs + kRandomMin);
@@ -252,10 +281,10 @@ OperandTable make_operands(std::span<const std::string> types) {
   for (std::size_t at = 0; at < count; ++at) {
     const std::size_t i = at % most;
     const std::size_t j = at / most;
-    const std::array<std::size_t, 4> place = {i, j, (i + j) % most, (i + 2 * j) % most};
     std::uint64_t previous = random.next();
     for (std::size_t k = 0; k < types.size(); ++k) {
-      table[k][at] = at < pairs ? specials[k][place[k] % specials[k].size()]
+      const std::size_t place = k == 0 ? i : k == 1 ? j : (i + (k - 1) * j) % most;
+      table[k][at] = at < pairs ? specials[k][place % specials[k].size()]
                                 : draw(types[k], cut(previous, bits_in(types[k])), random);
       previous = table[k][at];
     }

@@ -153,7 +153,8 @@ int print_ptx(int target) {
   std::string text = module_head(target);
   const auto& forms = ptx::instruction_forms();
   for (std::size_t at = 0; at < forms.size(); ++at) {
-    if (forms[at].target <= target) text += kernel_text(forms[at], fmt::format("form{}", at));
+    if (forms[at].family == "address" || forms[at].target > target) continue;
+    text += kernel_text(forms[at], fmt::format("form{}", at));
   }
   std::fputs(text.c_str(), stdout);
   return 0;

@@ -27,10 +27,9 @@ class DefaultSchedule final : public vgpu::Strategy {
 std::string describe(const ptx::InstructionForm& form, const OperandTable& operands,
                      const Recorded& recorded, const std::vector<std::uint64_t>& got,
                      std::size_t at) {
-  constexpr std::array<char, 4> kNames = {'a', 'b', 'c', 'f'};
   std::string text;
   for (std::size_t k = 0; k < operands.size(); ++k) {
-    text += fmt::format("{}={:#x} ", kNames[k], operands[k][at]);
+    text += fmt::format("{}={:#x} ", source_name(k), operands[k][at]);
   }
   text += "->";
   for (std::size_t r = 0; r < form.results.size(); ++r) {

@@ -7,6 +7,7 @@
 #include "vgpu/machine/compute.hpp"
 #include "vgpu/machine/compute_families.hpp"
 #include "vgpu/machine/machine.hpp"
+#include "vgpu/machine/warp_matrix.hpp"
 #include "vgpu/machine/warp_ops.hpp"
 
 namespace warpcheck::vgpu {
@@ -121,6 +122,7 @@ ComputeFn find_compute(const Instr& instr, SimdLevel level) {
 ComputeFn find_compute(const Instr& instr) { return find_compute(instr, chosen_simd_level()); }
 
 WarpFn find_warp_op(const Instr& instr, SimdLevel level) {
+  if (const WarpFn product = find_matrix_op(instr); product != nullptr) return product;
   switch (level) {
     case SimdLevel::baseline: return baseline::find_warp_op(instr);
     case SimdLevel::avx2: return avx2::find_warp_op(instr);

@@ -1,6 +1,9 @@
 #include "vgpu/machine/undefined.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "vgpu/program/matrix.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -67,6 +70,8 @@ void UndefinedRegisters::propagate(const FrameRows& frame, const Instr& instr, s
     join(get(frame, instr.refs[1]), selector);
     join(get(frame, instr.refs[2]), ~selector);
     join(get(frame, instr.refs[3]), mask);
+  } else if (is_matrix_product(instr)) {
+    return propagate_product(frame, instr, mask, program);
   } else {
     for (const std::size_t source : {1, 2, 3, 5}) join(get(frame, instr.refs[source]), mask);
   }
@@ -75,6 +80,28 @@ void UndefinedRegisters::propagate(const FrameRows& frame, const Instr& instr, s
   join(get(frame, instr.guard), mask);
   set(frame, instr.refs[0], result, mask, program);
   set(frame, instr.refs[4], result, mask, program);
+}
+
+// An undefined element makes all of the product undefined.
+void UndefinedRegisters::propagate_product(const FrameRows& frame, const Instr& instr,
+                                           std::uint32_t mask, const Program& program) {
+  const MatrixProduct product = product_of(instr);
+  const auto row = [&](std::size_t operand, std::uint32_t reg) {
+    Ref ref = instr.refs[operand];
+    ref.offset += reg * kWordRowBytes;
+    return ref;
+  };
+  UndefinedLanes result;
+  for (const auto& [at, which] :
+       {std::pair{1u, MatrixOperand::a}, {2u, MatrixOperand::b}, {3u, MatrixOperand::c}}) {
+    for (std::uint32_t reg = 0; reg < registers_of(product, which); ++reg) {
+      const UndefinedLanes from = get(frame, row(at, reg));
+      if ((from.mask & mask) != 0) result = {mask, from.origin};
+    }
+  }
+  for (std::uint32_t reg = 0; reg < registers_of(product, MatrixOperand::d); ++reg) {
+    set(frame, row(0, reg), result, mask, program);
+  }
 }
 
 }  // namespace warpcheck::vgpu

@@ -42,6 +42,8 @@ class UndefinedRegisters {
                  const Program& program, std::uint32_t selector);
 
  private:
+  void propagate_product(const FrameRows& frame, const Instr& instr, std::uint32_t mask,
+                         const Program& program);
   [[nodiscard]] std::size_t index_of(const FrameRows& frame, const Ref& ref) const;
 
   bool any_ = false;

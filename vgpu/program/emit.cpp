@@ -210,6 +210,11 @@ void Emitter::emit(const ptx::Instruction& in) {
     case Opcode::st_: return emit_memory(in, out);
     case Opcode::atom_:
     case Opcode::red_: return emit_atomic(in, out);
+    case Opcode::mma_:
+    case Opcode::wmma_:
+    case Opcode::ldmatrix_:
+    case Opcode::stmatrix_:
+    case Opcode::movmatrix_: return emit_matrix(in);
     case Opcode::bar_:
     case Opcode::barrier_: return emit_barrier(in, out);
     case Opcode::shfl_:

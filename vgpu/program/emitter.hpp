@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
@@ -86,6 +87,37 @@ class Emitter {
   void emit_barrier_object(const ptx::Instruction& in, Instr& out);
   void emit_pending_count(const ptx::Instruction& in, const Instr& base);
   void emit_copy(const ptx::Instruction& in, Instr& out);
+
+  // emit_matrix.cpp
+  // wmma.load, wmma.store: the lanes' shares of a matrix in memory.
+  struct Fragment {
+    ptx::Space space = ptx::Space::generic;
+    std::uint32_t bytes = 0;                    // of an element
+    std::uint32_t registers = 0, per_lane = 0;  // of a lane, and its elements
+    std::uint32_t lanes_per_line = 1;           // a line: a row, or a column of b
+    bool contiguous = true;                     // neighbours in a line are so in memory
+    bool is_load = true;
+    Ref stride;  // from line to line, or between neighbours, in elements
+  };
+  static constexpr InstrKind kMeetingKind = InstrKind::warp_sync;
+  void emit_matrix(const ptx::Instruction& in);
+  void emit_product(const ptx::Instruction& in);
+  void emit_fragment(const ptx::Instruction& in);
+  void access_fragment(const ptx::Instruction& in, const Fragment& fragment);
+  void emit_matrix_rows(const ptx::Instruction& in);
+  void emit_transposition(const ptx::Instruction& in);
+  Ref calculate(const ptx::Instruction& in, ptx::Opcode opcode, ptx::Modifiers modifiers,
+                std::initializer_list<Ref> sources, Bank bank);
+  Ref calculate(const ptx::Instruction& in, ptx::Opcode opcode, ptx::Type type,
+                std::initializer_list<Ref> sources);
+  void copy_row(const ptx::Instruction& in, Ref to, Ref from, bool guarded);
+  Ref lane_number(const ptx::Instruction& in);
+  Ref shuffled(const ptx::Instruction& in, Ref value, Ref lane);
+  Ref shuffled_address(const ptx::Instruction& in, Ref address, Ref lane);
+  void access_element(const ptx::Instruction& in, ptx::Space space, ptx::Type type, Ref address,
+                      std::int64_t offset, Ref value, bool is_load);
+  Ref joined(const ptx::Instruction& in, Ref whole, Ref element, std::uint32_t shift);
+  Ref shifted_down(const ptx::Instruction& in, Ref whole, std::uint32_t shift);
 
   // operands.cpp
   Ref source(const ptx::Instruction& in, const ptx::Operand& operand, ptx::Type type);

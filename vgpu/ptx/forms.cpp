@@ -80,6 +80,7 @@ std::string last_part(std::string_view word) {
 void read_operands(std::string_view text, InstructionForm& form) {
   std::vector<std::string>* list = &form.results;
   for_each_word(text, ' ', [&](std::string_view word) {
+    if (word.empty()) return;
     if (word == "=") {
       list = &form.sources;
     } else {
@@ -105,7 +106,8 @@ std::vector<InstructionForm> expand_rows() {
   std::unordered_set<std::string> seen;
   for (const Row& row : kRows) {
     std::vector<std::string> chosen;
-    expand(std::string(row.mnemonic), chosen, [&](const std::string& mnemonic) {
+    expand(std::string(row.mnemonic), chosen, [&](const std::string& pattern) {
+      const std::string mnemonic = filled_in(pattern, chosen, "");
       InstructionForm form{std::string(row.family), row.target, mnemonic, {}, {}, {}};
       read_operands(filled_in(row.operands, chosen, mnemonic), form);
       const std::string text = row.text.empty() ? default_text(form) : std::string(row.text);
@@ -131,7 +133,8 @@ bool has_form(std::string_view mnemonic) {
     std::unordered_set<std::string> all;
     std::vector<std::string> chosen;
     for (const Row& row : kRows) {
-      expand(std::string(row.mnemonic), chosen, [&](const std::string& one) { all.insert(one); });
+      expand(std::string(row.mnemonic), chosen,
+             [&](const std::string& one) { all.insert(filled_in(one, chosen, "")); });
     }
     return all;
   }();

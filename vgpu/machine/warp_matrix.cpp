@@ -1,0 +1,190 @@
+// PTX ISA 9.0, 9.7.14.
+//
+// Integers are exact, and wrap or saturate once, at the end.  Of floats the ISA promises no more
+// than about single precision; here they are added as an sm_90 does (seen there; the model is that
+// of Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ Computer
+// Science 7, 2021): products are exact; they and the addend are cut off, toward zero, 25 bits below
+// the greatest exponent among them, and added; the sum is cut off to an f32.
+#include "vgpu/machine/warp_matrix.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "vgpu/machine/exact.hpp"
+#include "vgpu/program/matrix.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using ptx::Type;
+using Operand = MatrixOperand;
+
+constexpr std::uint32_t kRowsMax = 32;     // of any operand; columns, too
+constexpr std::uint32_t kTf32Unused = 13;  // low bits that are not looked at
+
+template <class T>
+using Matrix = std::array<std::array<T, kRowsMax>, kRowsMax>;
+
+std::uint32_t read_word(const LaneBanks& banks, const Ref& first, std::uint32_t reg,
+                        std::uint32_t lane) {
+  std::uint32_t word = 0;
+  const std::byte* base = banks.base[static_cast<std::size_t>(first.bank)] + first.offset;
+  std::memcpy(&word, base + reg * kWordRowBytes + lane * sizeof word, sizeof word);
+  return word;
+}
+
+// A float and the exponent that it is aligned by: that of its field, even if it is subnormal.
+struct Element {
+  double value = 0;
+  int exponent = 0;
+};
+
+Element element_of(Type type, std::uint32_t bits) {
+  const bool is_single = type == Type::f32 || type == Type::tf32;
+  if (type == Type::tf32) bits = bits >> kTf32Unused << kTf32Unused;
+  const exact::Format& format = is_single ? exact::kF32 : exact::format_of(type);
+  const auto biased = static_cast<int>((bits & format.infinity()) >> format.fraction_bits);
+  const exact::Number x = exact::unpack(format, bits);
+  return {std::bit_cast<double>(exact::pack(exact::kF64, x, ptx::Rounding::rn)),
+          std::max(biased, 1) - format.bias()};
+}
+
+constexpr int kKeptBits = 25;         // below the greatest exponent
+constexpr int kNoExponent = -10'000;  // of zero
+
+double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
+// The sum of c and a[k] * b[k] for k in [first, end), as a double of at most 30 significant bits.
+double dot_product(const Element* a, const std::array<Element, kRowsMax>* b, std::uint32_t column,
+                   std::uint32_t first, std::uint32_t end, const Element& c) {
+  double plain = c.value;  // tells infinities and NaN
+  int greatest = c.value == 0 ? kNoExponent : c.exponent;
+  for (std::uint32_t k = first; k < end; ++k) {
+    const Element& y = b[k][column];
+    const double product = a[k].value * y.value;
+    plain += product;
+    if (product != 0) greatest = std::max(greatest, a[k].exponent + y.exponent);
+  }
+  if (!(std::abs(plain) <= std::numeric_limits<double>::max()) || greatest == kNoExponent) {
+    return plain;
+  }
+  const double scale = power_of_two(kKeptBits - greatest);
+  auto sum = static_cast<std::int64_t>(c.value * scale);
+  for (std::uint32_t k = first; k < end; ++k) {
+    sum += static_cast<std::int64_t>(a[k].value * b[k][column].value * scale);
+  }
+  return static_cast<double>(sum) * power_of_two(greatest - kKeptBits);
+}
+
+std::int64_t integer_of(Type type, std::uint32_t bits) {
+  if (type == Type::s8) return static_cast<std::int8_t>(bits);
+  return type == Type::u8 ? static_cast<std::int64_t>(bits & 0xff)
+                          : static_cast<std::int32_t>(bits);
+}
+
+// An f32 is cut off, but what is too large for it becomes infinite.
+std::uint32_t bits_of(const MatrixProduct& product, double x) {
+  exact::Number number = exact::unpack(exact::kF64, std::bit_cast<std::uint64_t>(x));
+  const bool is_single = product.d == Type::f32;
+  if (is_single && std::abs(x) >= 0x1p128) number.kind = exact::Number::Kind::infinite;
+  return static_cast<std::uint32_t>(exact::pack(exact::format_of(product.d), number,
+                                                is_single ? ptx::Rounding::rz : ptx::Rounding::rn));
+}
+
+std::uint32_t bits_of(const MatrixProduct& product, std::int64_t x) {
+  if (product.saturates) x = std::clamp<std::int64_t>(x, INT32_MIN, INT32_MAX);
+  return static_cast<std::uint32_t>(x);
+}
+
+// Calls visit(lane, register, shift, mask, place) for each element of an operand.
+template <class Visit>
+void for_each_element(const MatrixProduct& product, Operand operand, Visit visit) {
+  const std::uint32_t bits = 8 * element_bytes(product.type_of(operand));
+  const std::uint32_t mask = bits == 32 ? 0xffffffffu : (1u << bits) - 1;
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    for (std::uint32_t reg = 0; reg < registers_of(product, operand); ++reg) {
+      for (std::uint32_t part = 0; part < 32 / bits; ++part) {
+        visit(lane, reg, part * bits, mask, element_at(product, operand, lane, reg, part));
+      }
+    }
+  }
+}
+
+template <class T, class Convert>
+void gather(const LaneBanks& banks, const Ref& first, const MatrixProduct& product, Operand operand,
+            Matrix<T>& matrix, Convert convert) {
+  const Type type = product.type_of(operand);
+  for_each_element(product, operand,
+                   [&](std::uint32_t lane, std::uint32_t reg, std::uint32_t shift,
+                       std::uint32_t mask, MatrixPlace at) {
+                     const std::uint32_t word = read_word(banks, first, reg, lane);
+                     matrix[at.row][at.column] = convert(type, word >> shift & mask);
+                   });
+}
+
+// Reads the matrices, calculates each element of the result, and writes it in the active lanes.
+template <class T, class Read, class Calculate>
+void multiply(const LaneBanks& banks, const Instr& instr, std::uint32_t active, Read read,
+              Calculate calculate) {
+  const MatrixProduct product = product_of(instr);
+  Matrix<T> a, b, c;
+  gather(banks, instr.refs[1], product, Operand::a, a, read);
+  gather(banks, instr.refs[2], product, Operand::b, b, read);
+  gather(banks, instr.refs[3], product, Operand::c, c, read);
+  std::byte* base = banks.base[static_cast<std::size_t>(instr.refs[0].bank)] + instr.refs[0].offset;
+  for_each_element(
+      product, Operand::d,
+      [&](std::uint32_t lane, std::uint32_t reg, std::uint32_t shift, std::uint32_t mask,
+          MatrixPlace at) {
+        if ((active >> lane & 1) == 0) return;
+        const auto sum =
+            calculate(product, a[at.row].data(), b.data(), at.column, c[at.row][at.column]);
+        std::uint32_t word = read_word(banks, instr.refs[0], reg, lane);
+        word &= ~(mask << shift);
+        word |= (bits_of(product, sum) & mask) << shift;
+        std::memcpy(base + reg * kWordRowBytes + lane * sizeof word, &word, sizeof word);
+      });
+}
+
+using Elements = std::array<Element, kRowsMax>;
+
+double product_of_row(const MatrixProduct& product, const Element* a, const Elements* b,
+                      std::uint32_t column, const Element& c) {
+  const std::uint32_t end = product.shape.k;
+  const bool in_halves = product.in_order && product.a == Type::tf32;  // wmma of tf32
+  if (!in_halves) return dot_product(a, b, column, 0, end, c);
+  const double sum = dot_product(a, b, column, 0, end / 2, c);
+  const Element half = element_of(product.d, bits_of(product, sum));
+  return dot_product(a, b, column, end / 2, end, half);
+}
+
+void multiply_floats(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
+  multiply<Element>(banks, instr, active, element_of, product_of_row);
+}
+
+void multiply_integers(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
+  multiply<std::int64_t>(
+      banks, instr, active, integer_of,
+      [](const MatrixProduct& product, const std::int64_t* a,
+         const std::array<std::int64_t, kRowsMax>* b, std::uint32_t column, std::int64_t c) {
+        for (std::uint32_t k = 0; k < product.shape.k; ++k) {
+          c += a[k] * b[k][column];
+        }
+        return c;
+      });
+}
+
+}  // namespace
+
+WarpFn find_matrix_op(const Instr& instr) {
+  if (!is_matrix_product(instr)) return nullptr;
+  return product_of(instr).d == Type::s32 ? multiply_integers : multiply_floats;
+}
+
+}  // namespace warpcheck::vgpu

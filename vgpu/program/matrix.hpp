@@ -1,0 +1,60 @@
+// Matrix instructions: what the decoder tells the machine about a multiplication.
+//
+// mma.sync and wmma.mma multiply an m x k by a k x n matrix and add an m x n one, spread over the
+// registers of a warp.  Their many registers do not fit in an Instr: the decoder copies them to
+// rows side by side, so that Instr::refs name the first row of d [0], a [1], b [2] and c [3].
+// Which element lies where: mma as the ISA says; wmma, whose layout is nobody's business, in
+// order (see element_at()).
+// Source: PTX ISA 9.0, 9.7.14 (wmma, mma).
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/program/program.hpp"
+
+namespace warpcheck::vgpu {
+
+struct MatrixShape {
+  std::uint32_t m = 0, n = 0, k = 0;
+  friend bool operator==(const MatrixShape&, const MatrixShape&) = default;
+};
+
+enum class MatrixOperand : std::uint8_t { d, a, b, c };
+
+struct MatrixProduct {
+  MatrixShape shape;
+  ptx::Type d = ptx::Type::none, a = ptx::Type::none, b = ptx::Type::none, c = ptx::Type::none;
+  bool saturates = false;  // .satfinite of integers
+  bool in_order = false;   // wmma
+
+  [[nodiscard]] ptx::Type type_of(MatrixOperand operand) const {
+    switch (operand) {
+      case MatrixOperand::d: return d;
+      case MatrixOperand::a: return a;
+      case MatrixOperand::b: return b;
+      default: return c;
+    }
+  }
+};
+
+// Into Instr::modifiers and Instr::offset, and back.
+void describe_product(const MatrixProduct& product, Instr& instr);
+MatrixProduct product_of(const Instr& instr);
+inline bool is_matrix_product(const Instr& instr) {
+  return instr.opcode == ptx::Opcode::mma_ || instr.opcode == ptx::Opcode::wmma_;
+}
+
+// Bytes of an element in a matrix of that type.
+constexpr std::uint32_t element_bytes(ptx::Type type) { return ptx::bytes_of(type); }
+
+// Registers of a lane that differ.  wmma repeats those of f16 until there are eight.
+std::uint32_t registers_of(const MatrixProduct& product, MatrixOperand operand);
+
+struct MatrixPlace {
+  std::uint32_t row = 0, column = 0;
+};
+// Which element stands in part `part` (from the lowest) of a lane's register.
+MatrixPlace element_at(const MatrixProduct& product, MatrixOperand operand, std::uint32_t lane,
+                       std::uint32_t reg, std::uint32_t part);
+
+}  // namespace warpcheck::vgpu
