@@ -101,3 +101,34 @@ __global__ void lock_of_a_warp(int* lock, int* count) {
   atomicExch(lock, 0);
 }
 LITMUS(lock_of_a_warp) { lock_of_a_warp<<<1, 128>>>(zeroed<int>(1), zeroed<int>(1)); }
+
+// expect: clean
+__global__ void producers_arrive_and_consumers_wait(int* out) {
+  __shared__ int s[64];
+  if (threadIdx.x < 64) {
+    s[threadIdx.x] = threadIdx.x;
+    ARRIVE_AT(1, 128);
+  } else {
+    WAIT_AT(1, 128);
+    out[threadIdx.x] = s[127 - threadIdx.x];
+  }
+}
+LITMUS(producers_arrive_and_consumers_wait) {
+  producers_arrive_and_consumers_wait<<<1, 128>>>(zeroed<int>(128));
+}
+
+// The consumers meet among themselves only.
+// expect: data-race shared
+__global__ void consumers_wait_for_themselves(int* out, int threads) {
+  __shared__ int s[64];
+  if (threadIdx.x < 64) {
+    s[threadIdx.x] = threadIdx.x;             //~ write
+    WAIT_AT(1, threads);
+  } else {
+    WAIT_AT(2, threads);
+    out[threadIdx.x] = s[127 - threadIdx.x];  //~ read
+  }
+}
+LITMUS(consumers_wait_for_themselves) {
+  consumers_wait_for_themselves<<<1, 128>>>(zeroed<int>(128), 64);
+}

@@ -87,3 +87,26 @@ __global__ void writes_before_it_meets(volatile int* flag) {
   }
 }
 LITMUS(writes_before_it_meets) { writes_before_it_meets<<<1, 32>>>(zeroed<int>(1)); }
+
+// expect: clean
+__global__ void passes_values_on_behind_a_barrier(int* out) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  __syncwarp();
+  out[threadIdx.x] = s[threadIdx.x ^ 1];
+}
+LITMUS(passes_values_on_behind_a_barrier) {
+  passes_values_on_behind_a_barrier<<<1, 64>>>(zeroed<int>(64));
+}
+
+// A vote brings the lanes together, and orders nothing.
+// expect: data-race shared independent
+__global__ void passes_values_on_behind_a_vote(int* out) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;               //~ write
+  if (__any_sync(kAll, threadIdx.x >= 64)) out[0] = 1;
+  out[threadIdx.x] = s[threadIdx.x ^ 1];      //~ read
+}
+LITMUS(passes_values_on_behind_a_vote) {
+  passes_values_on_behind_a_vote<<<1, 64>>>(zeroed<int>(64));
+}

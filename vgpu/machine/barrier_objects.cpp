@@ -88,7 +88,7 @@ void Core::announce_object(Running& run, const Instr& instr, const Target& targe
                            const RowScan& scan, std::uint32_t mask) {
   access_.allocation = target.allocation;
   access_.undefined = 0;
-  if (observers_.empty()) return;
+  if (access_observers_.empty()) return;
   const Pattern pattern = scan.uniform   ? Pattern::uniform
                           : scan.strided ? Pattern::strided
                                          : Pattern::scattered;

@@ -99,9 +99,11 @@ void Core::list_readers(Slot& slot, Warp& warp, std::vector<Waiting>& waiting) {
   Observer* const watched[] = {&reads};
   const Outcome before = outcome_;
   const auto observers = std::exchange(observers_, std::span<Observer* const>(watched));
+  const auto access_observers = std::exchange(access_observers_, {&reads});
   const auto quantum = std::exchange(limits_.quantum, kStepsWatched);
   const bool want_edges = std::exchange(want_edges_, false);
   warp.ask_at = UINT64_MAX;
+  warp.quantum_left = 0;
   for (std::size_t round = warp.fragments.size() + 1; round > 0; --round) {
     if (run_warp(slot, warp) != Stop::quantum) break;
   }
@@ -127,6 +129,7 @@ void Core::list_readers(Slot& slot, Warp& warp, std::vector<Waiting>& waiting) {
     waiting.push_back(one);
   }
   observers_ = observers;
+  access_observers_ = access_observers;
   limits_.quantum = quantum;
   want_edges_ = want_edges;
   outcome_ = before;

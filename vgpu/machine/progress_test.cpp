@@ -76,6 +76,22 @@ TEST_F(Progress, EveryStrategyLetsPollingThreadsWaitForOthers) {
   }
 }
 
+TEST_F(Progress, EveryStrategyLetsLanesPollForOthersOfTheirWarp) {
+  limits_.steps_max = 1'000'000;
+  compile(
+      "and.b32 %r4, %r1, 31; setp.eq.u32 %p1, %r4, 0; @!%p1 bra W; xor.b32 %r5, %r1, 32;\n"
+      "S: ld.volatile.global.u32 %r2, [%rd2+4]; st.volatile.global.u32 [%rd2], %r2;\n"
+      "setp.eq.u32 %p2, %r2, 0; @%p2 bra S; bra E;\n"
+      "W: st.volatile.global.u32 [%rd2], 1;\nE:");
+  for (const char* name : {"default", "round_robin", "random", "pct"}) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      const std::unique_ptr<Strategy> strategy = make_strategy(name, seed);
+      EXPECT_EQ(run({2, 1, 1}, {64, 1, 1}, *strategy).end, Outcome::End::completed)
+          << name << " " << seed;
+    }
+  }
+}
+
 TEST_F(Progress, SleepingLanesLetTheOthersOfTheirWarpRun) {
   limits_.quantum = 1'000'000;
   limits_.steps_max = 10'000;

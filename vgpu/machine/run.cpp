@@ -164,6 +164,7 @@ void Core::start_warp(Slot& slot, Warp& warp) {
   warp.live = warp.lanes;
   warp.accesses = 0;
   warp.stops = 0;
+  warp.quantum_left = 0;
   warp.fragments.resize(1);
   Fragment& fragment = warp.fragments.front();
   fragment = {};

@@ -66,6 +66,7 @@ struct Warp {
   std::uint64_t accesses = 0;  // memory instructions executed
   std::uint64_t ask_at = 0;    // the access before which the strategy decides
   std::uint64_t stops = 0;
+  std::uint32_t quantum_left = 0;  // of a quantum that was interrupted; 0: a new one begins
   std::vector<Fragment> fragments;
   std::uint64_t run = 0;  // the launch that its registers were last cleared for
   RowBank words, wides, predicates;

@@ -61,7 +61,8 @@ std::size_t Core::pick(Warp& warp, std::uint32_t& limit) {
 }
 
 Core::Stop Core::run_warp(Slot& slot, Warp& warp) {
-  launch_steps_left_ = limits_.quantum;
+  const std::uint32_t left = std::exchange(warp.quantum_left, 0);
+  launch_steps_left_ = left != 0 ? left : limits_.quantum;
   while (true) {
     std::uint32_t limit = 0;
     const std::size_t index = pick(warp, limit);
@@ -69,7 +70,10 @@ Core::Stop Core::run_warp(Slot& slot, Warp& warp) {
     switch (run_fragment(slot, warp, index, limit)) {
       case Step::again: break;
       case Step::quantum: return Stop::quantum;
-      case Step::preempted: return Stop::preempted;
+      case Step::preempted:
+        // Or lanes that poll would never use up a quantum where each of their polls is interrupted.
+        warp.quantum_left = launch_steps_left_;
+        return Stop::preempted;
       case Step::halted: return Stop::halted;
     }
   }
