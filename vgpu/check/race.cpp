@@ -263,6 +263,10 @@ void RaceChecker::on_host_access(const HostAccess& access) {
   if (!access.unordered_launches.empty()) begin_streams();
   general_->on_host_access(access);
 }
+void RaceChecker::on_late_host_access(const HostAccess& access) {
+  if (!access.unordered_launches.empty()) begin_streams();
+  general_->on_late_host_access(access);
+}
 void RaceChecker::on_device_copy(const DeviceCopy& copy) {
   if (!copy.unordered_launches.empty()) begin_streams();
   general_->on_device_copy(copy);

@@ -159,6 +159,14 @@ void GeneralRaceChecker::perform_strong(Row& row, const Part& part) {
   for_each_cell(row, part, [&](Cell& cell) { lists_.add(cell, entry, order_); });
 }
 
+ThreadOrder::Before GeneralRaceChecker::ask(Row& row, ThreadOrder::SegmentId earlier) {
+  Row::Answer& answer = row.answers[earlier % row.answers.size()];
+  if (answer.earlier != earlier) {
+    answer = {earlier, order_.before(earlier, row.now, row.access->place)};
+  }
+  return answer.before;
+}
+
 bool GeneralRaceChecker::is_before(Row& row, ThreadOrder::SegmentId earlier, unsigned earlier_lane,
                                    unsigned lane) {
   if (earlier < row.first) return true;
@@ -167,13 +175,8 @@ bool GeneralRaceChecker::is_before(Row& row, ThreadOrder::SegmentId earlier, uns
     return order_.actor_of(earlier_lane) == order_.actor_of(lane) ||
            order_.before(earlier, earlier_lane, place, lane);
   }
-  if (earlier != row.asked) {
-    row.asked = earlier;
-    row.answer = order_.before(earlier, row.now, place);
-  }
-  if (row.answer != ThreadOrder::Before::some_lanes) {
-    return row.answer == ThreadOrder::Before::all_lanes;
-  }
+  const ThreadOrder::Before answer = ask(row, earlier);
+  if (answer != ThreadOrder::Before::some_lanes) return answer == ThreadOrder::Before::all_lanes;
   return order_.before(earlier, earlier_lane, place, lane);
 }
 
@@ -181,11 +184,7 @@ bool GeneralRaceChecker::is_before(Row& row, ThreadOrder::SegmentId earlier, uns
 bool GeneralRaceChecker::all_before(Row& row, ThreadOrder::SegmentId earlier) {
   if (earlier < row.first) return true;
   if (earlier == row.now && !row.access->asynchronous) return false;
-  if (earlier != row.asked) {
-    row.asked = earlier;
-    row.answer = order_.before(earlier, row.now, row.access->place);
-  }
-  return row.answer == ThreadOrder::Before::all_lanes;
+  return ask(row, earlier) == ThreadOrder::Before::all_lanes;
 }
 
 // PTX ISA 8.9.5: a write also comes before what follows a read that observed it.  So whoever took

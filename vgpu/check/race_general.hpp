@@ -9,6 +9,7 @@
 // itself are checked before it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -38,6 +39,7 @@ class GeneralRaceChecker final : public Checker {
   void on_heap_free(const HeapFree& event) override;
   void on_free(const Allocation& allocation) override;
   void on_host_access(const HostAccess& access) override;
+  void on_late_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
 
   // An access that somebody else has recorded, of an earlier launch of the trial.
@@ -56,8 +58,12 @@ class GeneralRaceChecker final : public Checker {
     CellMemory* memory = nullptr;
     ThreadOrder::SegmentId now = 0;
     ThreadOrder::SegmentId first = 0;  // what is older was another block's shared memory
-    ThreadOrder::SegmentId asked = 0;  // the segment that was asked about last
-    ThreadOrder::Before answer = ThreadOrder::Before::no_lane;
+    // The answers for segments that were asked about, each at its number modulo their number.
+    struct Answer {
+      ThreadOrder::SegmentId earlier = 0;
+      ThreadOrder::Before before = ThreadOrder::Before::no_lane;
+    };
+    std::array<Answer, 4> answers{};
   };
   struct Launch {
     const Program* program = nullptr;
@@ -94,6 +100,7 @@ class GeneralRaceChecker final : public Checker {
   void check(Row& row, const Part& part, Cell& cell);
   void check_list(Row& row, const Part& part, const Cell& cell);
   bool is_before(Row& row, ThreadOrder::SegmentId earlier, unsigned earlier_lane, unsigned lane);
+  ThreadOrder::Before ask(Row& row, ThreadOrder::SegmentId earlier);
   bool all_before(Row& row, ThreadOrder::SegmentId earlier);
   bool is_observed(Row& row, const CellList& list, const CellEntry& write, unsigned write_lane,
                    unsigned lane);

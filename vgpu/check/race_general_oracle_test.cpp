@@ -84,6 +84,10 @@ class Execution {
     return static_cast<std::uint32_t>(nodes_.size() - 1);
   }
   void order(std::uint32_t earlier, std::uint32_t later) { add(nodes_[later], earlier); }
+  // Nothing else that comes before `earlier` comes before `later` (8.9.1.1).
+  void order_alone(std::uint32_t earlier, std::uint32_t later) {
+    nodes_[later].before.set(earlier);
+  }
   [[nodiscard]] std::size_t nodes() const { return nodes_.size(); }
 
   // The last point of an actor's program order.
@@ -457,7 +461,7 @@ class RandomExecution {
       const std::uint32_t phase = phases[event.phase];
       if (event.for_copies) {
         for (const std::uint32_t copy : copies_[actor(event.place.block, event.place.warp, lane)]) {
-          execution_.order(copy, phase);
+          execution_.order_alone(copy, phase);
         }
         return;
       }

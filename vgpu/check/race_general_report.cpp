@@ -15,13 +15,18 @@ Dim3 position_in(const Dim3& extent, std::uint32_t linear) {
   return {linear % extent.x, linear / extent.x % extent.y, linear / extent.x / extent.y};
 }
 
-AccessKind kind_at(const Program& program, std::uint32_t pc) {
+// An atomic that has not written is one all the same; parts of a copy and uses of an mbarrier are
+// what they do.
+AccessKind kind_at(const Program& program, std::uint32_t pc, unsigned access_class) {
+  const AccessClass as = AccessClass::of_index(access_class);
   switch (program.code[pc].kind) {
-    case InstrKind::store:
-    case InstrKind::heap_free: return AccessKind::write;
     case InstrKind::atomic: return AccessKind::atomic;
-    default: return AccessKind::read;
+    case InstrKind::barrier_object:
+      if (as.write && as.strong) return AccessKind::atomic;
+      break;
+    default: break;
   }
+  return as.write ? AccessKind::write : AccessKind::read;
 }
 
 std::string_view role_at(const Program& program, std::uint32_t pc, AccessKind kind) {
@@ -33,9 +38,7 @@ std::string_view role_at(const Program& program, std::uint32_t pc, AccessKind ki
 AccessSide GeneralRaceChecker::side_of(const Earlier& earlier) const {
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
   const Launch& launch = launches_[segment.launch];
-  const bool writes = AccessClass::of_index(earlier.access_class).write;
-  AccessKind kind = kind_at(*launch.program, earlier.pc);
-  if (segment.asynchronous) kind = writes ? AccessKind::write : AccessKind::read;
+  const AccessKind kind = kind_at(*launch.program, earlier.pc, earlier.access_class);
   return side_at(
       role_at(*launch.program, earlier.pc, kind),
       {launch.program, earlier.pc, position_in(launch.grid, segment.block - launch.first_block),
@@ -70,7 +73,7 @@ void GeneralRaceChecker::report(const Row& row, const Part& part, const Earlier&
   const bool same_bytes = part.access_class == kWeakWrite && earlier.access_class == kWeakWrite &&
                           stores_same_bytes(row, part);
   // The same race is found in either order of the two.
-  const AccessKind earlier_kind = kind_at(earlier_program, earlier.pc);
+  const AccessKind earlier_kind = kind_at(earlier_program, earlier.pc, earlier.access_class);
   std::array<std::pair<std::uint32_t, AccessKind>, 2> pair{
       {{earlier.pc, earlier_kind}, {access.pc, access.kind}}};
   std::ranges::sort(pair);
@@ -177,6 +180,11 @@ std::string GeneralRaceChecker::what_was_missed(const Row& row, const Part& part
 // before the host's access race with it as with any other.
 void GeneralRaceChecker::on_host_access(const HostAccess& access) {
   if (access.write) variables_.overwrite(access.allocation->id, access.offset, access.bytes);
+  check_host(*access.allocation, access.offset, access.bytes, access.write,
+             access.unordered_launches);
+}
+
+void GeneralRaceChecker::on_late_host_access(const HostAccess& access) {
   check_host(*access.allocation, access.offset, access.bytes, access.write,
              access.unordered_launches);
 }

@@ -374,6 +374,8 @@ TEST_F(GeneralRaceTest, AHostThatDoesNotWaitRaces) {
   EXPECT_EQ(summary(), (Lines{"read 101 / host write 0: the host does not wait for the kernel of "
                               "(1): nothing orders their streams"}));
   EXPECT_EQ(reporter.findings()[0].object, "g[8]");
+  checker.on_late_host_access(access);
+  EXPECT_EQ(reporter.findings()[0].count, 2u);
 }
 
 }  // namespace

@@ -28,32 +28,43 @@ std::uint64_t SyncVariables::thread_of(const StrongOperation& operation) const {
   return std::uint64_t{order_.block_key(place)} << 16 | order_.thread_at(place, operation.lane);
 }
 
-SyncVariables::Variable* SyncVariables::find(const StrongOperation& operation) {
+// Null: nothing was written there, and nothing is.
+SyncVariables::Granule* SyncVariables::granule_of(const StrongOperation& operation) {
   const std::uint32_t id = operation.access->allocation->id;
-  if (id >= allocations_.size()) return nullptr;
-  const auto granule = allocations_[id].find(operation.offset / kGranuleBytes);
-  if (granule == allocations_[id].end()) return nullptr;
-  for (Variable& variable : granule->second) {
+  const std::uint32_t number = operation.offset / kGranuleBytes;
+  if (id >= allocations_.size()) {
+    if (!operation.writes) return nullptr;
+    allocations_.resize(id + 1);
+  }
+  if (operation.writes) return &allocations_[id][number];
+  const auto granule = allocations_[id].find(number);
+  return granule == allocations_[id].end() ? nullptr : &granule->second;
+}
+
+SyncVariables::Variable* SyncVariables::find(Granule& granule, const StrongOperation& operation) {
+  for (Variable& variable : granule) {
     if (variable.offset == operation.offset && variable.bytes == operation.bytes) return &variable;
   }
   return nullptr;
 }
 
-SyncVariables::Variable& SyncVariables::find_or_make(const StrongOperation& operation) {
-  if (Variable* const found = find(operation)) return *found;
-  const std::uint32_t id = operation.access->allocation->id;
-  if (id >= allocations_.size()) allocations_.resize(id + 1);
-  std::vector<Variable>& granule = allocations_[id][operation.offset / kGranuleBytes];
-  granule.emplace_back();
-  granule.back().offset = operation.offset;
-  granule.back().bytes = operation.bytes;
-  return granule.back();
-}
-
 ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) {
-  if (!operation.writes && find(operation) == nullptr) return {};
-  Variable& variable = find_or_make(operation);
-  if (operation.writes) silence_others(variable, operation);
+  Granule* const granule = granule_of(operation);
+  if (granule == nullptr) return {};
+  Variable* found = find(*granule, operation);
+  if (found == nullptr) {
+    if (!operation.writes) return {};
+    found = &granule->emplace_back();
+    found->offset = operation.offset;
+    found->bytes = operation.bytes;
+  }
+  Variable& variable = *found;
+  if (operation.writes) {
+    // Variables of another shape in these bytes have another value now.
+    for (Variable& other : *granule) {
+      if (&other != found && other.overlaps(found->offset, found->bytes)) other.silence();
+    }
+  }
   const WarpPlace& place = operation.access->place;
   const Writer& last = variable.last;
   const std::uint32_t block = order_.block_key(place);
@@ -72,14 +83,6 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
   return variable.place;
 }
 
-// Variables of another shape in these bytes have another value now.
-void SyncVariables::silence_others(const Variable& written, const StrongOperation& operation) {
-  auto& granule = allocations_[operation.access->allocation->id][operation.offset / kGranuleBytes];
-  for (Variable& other : granule) {
-    if (&other != &written && other.overlaps(written.offset, written.bytes)) other.silence();
-  }
-}
-
 void SyncVariables::read(Variable& variable, const StrongOperation& operation, bool linked,
                          Miss& miss) {
   if (!operation.may_acquire) return;
@@ -87,23 +90,27 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
   const std::uint32_t block = order_.block_key(access.place);
   Offer offer;
   if (linked) {
-    const auto nearby = variable.released_in.find(block);
-    if (nearby != variable.released_in.end()) offer.block = nearby->second;
+    bool has_released = false;
+    if (variable.patterns != nullptr) {
+      const auto& released_in = variable.patterns->released_in;
+      has_released = !released_in.empty();
+      const auto nearby = released_in.find(block);
+      if (nearby != released_in.end()) offer.block = nearby->second;
+    }
     offer.grid = variable.released;
     offer.grid.join(offer.block);
     const std::uint32_t thread = order_.thread_at(access.place, operation.lane);
     const bool own = variable.last.block == block && variable.last.thread == thread;
     if (offer.is_empty() && !own) {
-      const bool released = !variable.released_in.empty();
-      miss = {released ? Missed::release_scope : Missed::release, variable.last.block,
+      miss = {has_released ? Missed::release_scope : Missed::release, variable.last.block,
               variable.last.thread};
     }
   }
   if (acquires(access.order)) {
     const Reach reach = reach_of(access.scope);
-    if (const auto seen = variable.observed.find(thread_of(operation));
-        seen != variable.observed.end()) {
-      offer.join(seen->second);
+    if (variable.patterns != nullptr) {
+      const auto seen = variable.patterns->observed.find(thread_of(operation));
+      if (seen != variable.patterns->observed.end()) offer.join(seen->second);
     }
     order_.learn(access.place, operation.lane, offer.at(reach));
   }
@@ -112,14 +119,14 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
   // Later fences, and later acquires of this very variable, may complete the pattern.
   ThreadOrder::Lane& self = order_.lane_at(access.place, operation.lane);
   self.observed.join(offer);
-  variable.observed[thread_of(operation)].join(offer);
+  variable.made_patterns().observed[thread_of(operation)].join(offer);
 }
 
 void SyncVariables::release(Variable& variable, Reach reach, const ThreadOrder::Moment& moment,
                             const StrongOperation& operation) {
   const WarpPlace& place = operation.access->place;
   const Clock clock = order_.clock_of(moment, place, operation.lane);
-  variable.released_in[order_.block_key(place)].join(clock);
+  variable.made_patterns().released_in[order_.block_key(place)].join(clock);
   if (reach == Reach::grid) variable.released.join(clock);
 }
 
@@ -137,8 +144,10 @@ void SyncVariables::write(Variable& variable, const StrongOperation& operation, 
     const ThreadOrder::Moment& fence = self.fence[index_of(reach)];
     if (fence.is_set) release(variable, reach, fence, operation);
   }
-  if (const auto own = variable.releases.find(thread); own != variable.releases.end()) {
+  if (variable.patterns != nullptr) {
+    const auto own = variable.patterns->releases.find(thread);
     for (const Reach reach : kReaches) {
+      if (own == variable.patterns->releases.end()) break;
       const ThreadOrder::Moment& earlier = own->second[index_of(reach)];
       if (earlier.is_set) release(variable, reach, earlier, operation);
     }
@@ -146,7 +155,7 @@ void SyncVariables::write(Variable& variable, const StrongOperation& operation, 
   if (releases(access.order)) {
     const Reach reach = reach_of(access.scope);
     const ThreadOrder::Moment moment = order_.release(access.place, operation.lane);
-    auto& own = variable.releases[thread];
+    auto& own = variable.made_patterns().releases[thread];
     own[index_of(Reach::block)] = moment;
     if (reach == Reach::grid) own[index_of(Reach::grid)] = moment;
     release(variable, reach, moment, operation);

@@ -13,7 +13,9 @@
 // the next, and to believe it would silence races that other executions have.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -73,19 +75,28 @@ class SyncVariables {
     Reach reach = Reach::grid;
     bool is_set = false;
   };
-  struct Variable {
-    std::uint32_t offset = 0;
-    std::uint8_t bytes = 0;
-    Writer last;
-    ChainPlace place;
-    // What the chain's release patterns release: to everybody, and to who is in one block.
-    Clock released;
+  // Most strong operations have none.
+  struct Patterns {
+    // What the chain's release patterns release to who is in one block.
     std::unordered_map<std::uint32_t, Clock> released_in;
     // By thread of the trial: its release operations on this variable, by Reach; and what its
     // strong reads of it observed.
     std::unordered_map<std::uint64_t, std::array<ThreadOrder::Moment, 2>> releases;
     std::unordered_map<std::uint64_t, Offer> observed;
+  };
+  struct Variable {
+    std::uint32_t offset = 0;
+    std::uint8_t bytes = 0;
+    Writer last;
+    ChainPlace place;
+    // What the chain's release patterns release to everybody.
+    Clock released;
+    std::unique_ptr<Patterns> patterns;  // null: none yet
 
+    Patterns& made_patterns() {
+      if (patterns == nullptr) patterns = std::make_unique<Patterns>();
+      return *patterns;
+    }
     [[nodiscard]] bool overlaps(std::uint32_t begin, std::uint32_t size) const {
       return offset < begin + size && begin < offset + bytes;
     }
@@ -93,15 +104,15 @@ class SyncVariables {
     void silence() {
       last = {};
       released = {};
-      released_in.clear();
+      if (patterns != nullptr) patterns->released_in.clear();
     }
   };
-  using Variables = std::unordered_map<std::uint32_t, std::vector<Variable>>;  // by granule
+  using Granule = std::vector<Variable>;
+  using Variables = std::unordered_map<std::uint32_t, Granule>;  // by granule
   static constexpr std::uint32_t kGranuleBytes = 16;
 
-  Variable* find(const StrongOperation& operation);
-  Variable& find_or_make(const StrongOperation& operation);
-  void silence_others(const Variable& written, const StrongOperation& operation);
+  Granule* granule_of(const StrongOperation& operation);
+  static Variable* find(Granule& granule, const StrongOperation& operation);
   void read(Variable& variable, const StrongOperation& operation, bool linked, Miss& miss);
   void write(Variable& variable, const StrongOperation& operation, bool linked);
   void release(Variable& variable, Reach reach, const ThreadOrder::Moment& moment,

@@ -94,6 +94,8 @@ void Core::announce_object(Running& run, const Instr& instr, const Target& targe
                                          : Pattern::scattered;
   Instr access = instr;
   access.modifiers.order = ptx::Order::relaxed;
+  const ObjectOp op = operation_of(instr);
+  if (op == ObjectOp::test_wait || op == ObjectOp::try_wait) access.kind = InstrKind::load;
   alignas(64) std::array<std::uint64_t, kWarpLanes> values{};
   if (is_written_anew(instr)) {
     access.kind = InstrKind::store;

@@ -68,6 +68,7 @@ bool synchronizes_threads(const Instr& instr) {
 }  // namespace
 
 void link(Program& program) {
+  program.synchronizes_threads = program.has_named_barriers;
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     Instr& instr = program.code[pc];
     program.synchronizes_threads |= synchronizes_threads(instr);

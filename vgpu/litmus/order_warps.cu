@@ -1,0 +1,99 @@
+// Threads of one block that meet in parts: warps at __syncwarp(), producers and consumers at named
+// barriers.
+#include "vgpu/litmus/litmus.hpp"
+
+using warpcheck::litmus::zeroed;
+
+// expect: clean
+__global__ void warp_reduction(int* out) {
+  __shared__ int s[64];
+  const int t = threadIdx.x;
+  const int lane = t % 32;
+  s[t] = t;
+  __syncwarp();
+  for (int half = 16; half > 0; half /= 2) {
+    const int other = lane < half ? s[t + half] : 0;
+    __syncwarp();
+    s[t] += other;
+    __syncwarp();
+  }
+  if (lane == 0) out[t / 32] = s[t];
+}
+LITMUS(warp_reduction) { warp_reduction<<<1, 64>>>(zeroed<int>(2)); }
+
+// The warp-synchronous code of old.
+// expect: data-race shared independent
+__global__ void warp_reduction_without_syncwarp(int* out) {
+  __shared__ int s[64];
+  const int t = threadIdx.x;
+  const int lane = t % 32;
+  s[t] = t;                                     //~ write
+  __syncwarp();
+  for (int half = 16; half > 0; half /= 2) {
+    const int other = lane < half ? s[t + half] : 0;  //~ read
+    __syncwarp(lane < 16 ? 0xffff : 0xffff0000);
+    s[t] += other;                              //~ write //~ read
+  }
+  if (lane == 0) out[t / 32] = s[t];
+}
+LITMUS(warp_reduction_without_syncwarp) {
+  warp_reduction_without_syncwarp<<<1, 64>>>(zeroed<int>(2));
+}
+
+// A warp barrier is for its members.
+// expect: data-race shared independent
+__global__ void warp_barrier_of_half_a_warp(int* out) {
+  __shared__ int s[32];
+  const int t = threadIdx.x;
+  s[t] = t;                                     //~ write
+  __syncwarp(t < 16 ? 0xffff : 0xffff0000);
+  out[t] = s[t ^ 16];                           //~ read
+}
+LITMUS(warp_barrier_of_half_a_warp) { warp_barrier_of_half_a_warp<<<1, 32>>>(zeroed<int>(32)); }
+
+// expect: clean
+__global__ void warp_barrier_of_each_half(int* out) {
+  __shared__ int s[32];
+  const int t = threadIdx.x;
+  s[t] = t;
+  __syncwarp(t < 16 ? 0xffff : 0xffff0000);
+  out[t] = s[t ^ 8];
+}
+LITMUS(warp_barrier_of_each_half) { warp_barrier_of_each_half<<<1, 32>>>(zeroed<int>(32)); }
+
+// Warp 0 fills a buffer, warp 1 empties it, again and again: barrier 1 says that it is full,
+// barrier 2 that it is empty.
+// expect: clean
+__global__ void producer_and_consumer(int* out) {
+  __shared__ int buffer[32];
+  const int lane = threadIdx.x % 32;
+  for (int round = 0; round < 3; ++round) {
+    if (threadIdx.x < 32) {
+      if (round > 0) asm volatile("bar.sync 2, 64;" ::: "memory");
+      buffer[lane] = round;
+      asm volatile("bar.arrive 1, 64;" ::: "memory");
+    } else {
+      asm volatile("bar.sync 1, 64;" ::: "memory");
+      out[lane] += buffer[31 - lane];
+      if (round < 2) asm volatile("bar.arrive 2, 64;" ::: "memory");
+    }
+  }
+}
+LITMUS(producer_and_consumer) { producer_and_consumer<<<1, 64>>>(zeroed<int>(32)); }
+
+// Nobody tells the producer that the buffer is empty.
+// expect: data-race shared
+__global__ void producer_that_does_not_wait(int* out) {
+  __shared__ int buffer[32];
+  const int lane = threadIdx.x % 32;
+  for (int round = 0; round < 2; ++round) {
+    if (threadIdx.x < 32) {
+      buffer[lane] = round;                     //~ write
+      asm volatile("bar.arrive 1, 64;" ::: "memory");
+    } else {
+      asm volatile("bar.sync 1, 64;" ::: "memory");
+      out[lane] += buffer[31 - lane];           //~ read
+    }
+  }
+}
+LITMUS(producer_that_does_not_wait) { producer_that_does_not_wait<<<1, 64>>>(zeroed<int>(32)); }
