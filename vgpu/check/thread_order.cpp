@@ -48,6 +48,7 @@ void ThreadOrder::begin_block(const WarpPlace& place) {
   slot.warps.assign(warps_, {});
   slot.phase = place.phase;
   slot.first_segment = segments();
+  slot.arrivals.clear();
   slot.alike = true;
   slot.common = {};
 }
@@ -118,16 +119,32 @@ void ThreadOrder::fence(const Fence& fence) {
 
 void ThreadOrder::meet(const Meeting& meeting) {
   WarpPlace place = meeting.place;
+  const std::uint32_t number = place.warp;
+  auto& arrivals = slots_[place.slot].arrivals;
+  const auto waits = [&](std::uint32_t warp, unsigned lane) {
+    return std::ranges::any_of(meeting.released, [&](const Party& party) {
+      return party.warp == warp && (lockstep_ || (party.lanes >> lane & 1) != 0);
+    });
+  };
   Clock common;
   std::vector<ThreadTime> times;
   for (const Party& party : meeting.arrived) {
     place.warp = party.warp;
     for_each_bit(lockstep_ ? 1u : party.lanes, [&](unsigned lane) {
-      common.join(lane_at(place, lane).knows);
-      const Moment moment = release(place, lane);
+      const std::pair key{number, thread_at(place, lane)};
+      if (meeting.released.empty()) {
+        arrivals[key].push_back(release(place, lane));
+        return;
+      }
+      const auto early = waits(place.warp, lane) ? arrivals.end() : arrivals.find(key);
+      const bool is_early = early != arrivals.end() && !early->second.empty();
+      const Moment moment = is_early ? early->second.front() : release(place, lane);
+      if (is_early) early->second.erase(early->second.begin());
+      common.join(moment.knows);
       times.push_back({thread_at(place, lane), moment.ticks, moment.phase});
     });
   }
+  if (meeting.released.empty()) return;
   std::ranges::sort(times, {}, &ThreadTime::thread);
   common.learn(block_key(place), slots_[place.slot].phase, times);
   for (const Party& party : meeting.released) {

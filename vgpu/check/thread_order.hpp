@@ -149,6 +149,8 @@ class ThreadOrder {
     std::vector<Warp> warps;
     std::uint32_t phase = 0;
     SegmentId first_segment = 0;
+    // By barrier and thread: arrivals without waiting, oldest first, at barriers still to complete.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Moment>> arrivals;
     bool alike = false;  // all lanes know `common`
     Clock common;
   };

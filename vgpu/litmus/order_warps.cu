@@ -27,12 +27,12 @@ __global__ void warp_reduction_without_syncwarp(int* out) {
   __shared__ int s[64];
   const int t = threadIdx.x;
   const int lane = t % 32;
-  s[t] = t;                                     //~ write
+  s[t] = t;
   __syncwarp();
   for (int half = 16; half > 0; half /= 2) {
     const int other = lane < half ? s[t + half] : 0;  //~ read
     __syncwarp(lane < 16 ? 0xffff : 0xffff0000);
-    s[t] += other;                              //~ write //~ read
+    s[t] += other;                              //~ write
   }
   if (lane == 0) out[t / 32] = s[t];
 }
@@ -81,7 +81,7 @@ __global__ void producer_and_consumer(int* out) {
 }
 LITMUS(producer_and_consumer) { producer_and_consumer<<<1, 64>>>(zeroed<int>(32)); }
 
-// Nobody tells the producer that the buffer is empty.
+// A barrier for each round says that the buffer is full, and nothing that it is empty.
 // expect: data-race shared
 __global__ void producer_that_does_not_wait(int* out) {
   __shared__ int buffer[32];
@@ -89,9 +89,9 @@ __global__ void producer_that_does_not_wait(int* out) {
   for (int round = 0; round < 2; ++round) {
     if (threadIdx.x < 32) {
       buffer[lane] = round;                     //~ write
-      asm volatile("bar.arrive 1, 64;" ::: "memory");
+      asm volatile("bar.arrive %0, 64;" ::"r"(1 + round) : "memory");
     } else {
-      asm volatile("bar.sync 1, 64;" ::: "memory");
+      asm volatile("bar.sync %0, 64;" ::"r"(1 + round) : "memory");
       out[lane] += buffer[31 - lane];           //~ read
     }
   }

@@ -157,7 +157,9 @@ struct Party {
 //   `released` are those that waited (bar.arrive waits for nothing).
 struct Meeting {
   const Program* program = nullptr;
-  WarpPlace place;  // warp unused
+  WarpPlace place;  // warp: of bar.warp.sync; else the number of the barrier
+  // Nobody is released when threads arrive at a barrier that they do not wait for (bar.arrive);
+  // the meeting follows when it completes.
   std::span<const Party> arrived, released;
 };
 

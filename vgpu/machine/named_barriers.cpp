@@ -51,7 +51,14 @@ void Core::arrive_at_named(Running& run, std::size_t index, const Instr& instr,
     arrival = barrier.arrivals.insert(arrival, {.warp = warp.index});
   }
   arrival->lanes |= same;
-  if (!instr.modifiers.arrive) arrival->waiting |= same;
+  if (!instr.modifiers.arrive) {
+    arrival->waiting |= same;
+  } else {  // what they do from now on is not part of it
+    const Party party{warp.index, same};
+    const Meeting early{
+        program_, {run.slot.block, number, run.slot.index, run.slot.phase}, {&party, 1}, {}};
+    notify([&](Observer& observer) { observer.on_meeting(early); });
+  }
   count_arrival(run.slot, warp, number);
 }
 
@@ -155,7 +162,8 @@ void Core::complete_named(Slot& slot, std::uint32_t number) {
     ++fragment->pc;
     slot.ready_warps |= 1u << warp->index;
   }
-  const Meeting meeting{program_, {slot.block, 0, slot.index, slot.phase}, arrived, released};
+  if (released.empty()) return;
+  const Meeting meeting{program_, {slot.block, number, slot.index, slot.phase}, arrived, released};
   notify([&](Observer& observer) { observer.on_meeting(meeting); });
 }
 
