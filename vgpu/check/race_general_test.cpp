@@ -250,6 +250,23 @@ TEST_F(GeneralRaceTest, WhoOnlyArrivesLearnsNothing) {
   EXPECT_EQ(summary(), (Lines{"write 102 / read 104: no barrier orders (1) and (2)"}));
 }
 
+TEST_F(GeneralRaceTest, WhatFollowsAnArrivalIsNotPartOfTheMeeting) {
+  start(1, 64);
+  launch.strided(kWrite, shared, 0, 0, 1);
+  const std::array producer{Party{0, ~0u}};
+  WarpPlace barrier = launch.place(0, 0);
+  barrier.warp = 1;
+  checker.on_meeting({&program, barrier, producer, {}});
+  launch.strided(kWrite, shared, 0, 0, 2, 32);
+  const std::array arrived{Party{0, ~0u}, Party{1, ~0u}};
+  const std::array released{Party{1, ~0u}};
+  checker.on_meeting({&program, barrier, arrived, released});
+  launch.strided(kRead, shared, 0, 1, 3);
+  EXPECT_EQ(summary(), Lines{});
+  launch.strided(kRead, shared, 0, 1, 4, 32);
+  EXPECT_EQ(summary(), (Lines{"write 102 / read 104: no barrier orders (1) and (2)"}));
+}
+
 TEST_F(GeneralRaceTest, AnMbarrierOrdersArrivalsBeforeWaits) {
   start(1, 64);
   BarrierObject event;
