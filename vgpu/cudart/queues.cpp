@@ -51,6 +51,16 @@ Event* Queues::find(cudaEvent_t handle) const {
   return found == events_.end() ? nullptr : found->second.get();
 }
 
+void Queues::destroy(cudaEvent_t handle) {
+  constexpr std::size_t kRemembered = 4096;
+  *events_[handle] = {};
+  events_[handle]->destroyed = true;
+  destroyed_events_.push_back(handle);
+  if (destroyed_events_.size() <= kRemembered) return;
+  events_.erase(destroyed_events_.front());
+  destroyed_events_.pop_front();
+}
+
 std::vector<OperationPtr> Queues::latest(const Stream& stream) {
   std::vector<OperationPtr> list = stream.waits;
   if (stream.last != nullptr) list.push_back(stream.last);
@@ -89,6 +99,7 @@ void Queues::clear() {
   streams_.clear();
   per_thread_.clear();
   events_.clear();
+  destroyed_events_.clear();
   legacy_ = {};
   legacy_.is_legacy = true;
   next_stream_id_ = 1;

@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <thread>
@@ -57,6 +58,8 @@ class Queues {
 
   cudaEvent_t create_event(unsigned flags);
   [[nodiscard]] Event* find(cudaEvent_t handle) const;
+  // The handle is known as one that was destroyed, until many others were.
+  void destroy(cudaEvent_t handle);
 
   // What an operation of the stream comes after.
   [[nodiscard]] std::vector<OperationPtr> before_next(Stream& stream);
@@ -81,6 +84,7 @@ class Queues {
   std::unordered_map<cudaStream_t, std::unique_ptr<Stream>> streams_;
   std::unordered_map<std::thread::id, std::unique_ptr<Stream>> per_thread_;
   std::unordered_map<cudaEvent_t, std::unique_ptr<Event>> events_;
+  std::deque<cudaEvent_t> destroyed_events_;  // oldest first
 };
 
 // While one lives, a null stream means the stream of the calling thread: programs compiled with

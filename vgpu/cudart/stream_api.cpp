@@ -267,8 +267,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t handle) {
       }
       return cudaErrorInvalidResourceHandle;
     }
-    *event = {};
-    event->destroyed = true;
+    device.queues().destroy(handle);
     return cudaSuccess;
   });
 }
