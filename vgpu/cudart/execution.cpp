@@ -250,9 +250,11 @@ void Device::run_free(const FreeWork& work, const Operation& operation) {
   to_be_freed_.erase(work.allocation);
   if (!work.allocation->live) return;
   // Freeing conflicts with every access, as a write of all the bytes would.
-  if (!unordered_launches(operation).empty()) {
-    host_access("cudaFreeAsync", {work.allocation, 0, 0, 0, {work.allocation->bytes}}, true,
-                operation);
+  const Rows all{work.allocation, 0, 0, 0, {work.allocation->bytes}};
+  if (unordered_launches(operation).empty()) {
+    touch("cudaFreeAsync", all, true, operation);
+  } else {
+    host_access("cudaFreeAsync", all, true, operation);
   }
   free(*work.allocation);
 }
