@@ -16,6 +16,10 @@
 #include "vgpu/conformance/operands.hpp"
 #include "vgpu/conformance/recording.hpp"
 #include "vgpu/conformance/replay.hpp"
+#include "vgpu/conformance/supported_ptx.hpp"
+#include "vgpu/conformance/whole_kernels.hpp"
+#include "vgpu/program/program.hpp"
+#include "vgpu/ptx/opcode.hpp"
 
 namespace warpcheck::conformance {
 namespace {
@@ -118,6 +122,19 @@ TEST(Vectors, ShowOperandsAndBothResultsOfADifference) {
                         operands[1][100], recorded->values[100] ^ 1, recorded->values[100]));
 }
 
+TEST(WholeKernels, AgreeWithTheRecordedGpu) {
+  const std::string text = read_file(WARPCHECK_CONFORMANCE_KERNELS);
+  const Recording recording = unpack(read_file(kVectors / "kernels.vectors"), whole_kernels());
+  ASSERT_EQ(recording.forms.size(), whole_kernels().size());
+  for (std::size_t i = 0; i < recording.forms.size(); ++i) {
+    const InstructionForm& kernel = whole_kernels()[i];
+    ASSERT_EQ(recording.forms[i].text, kernel.text);
+    const Comparison comparison =
+        compare(kernel, recording.forms[i], execute_kernel(text, kernel, kernel.text));
+    EXPECT_EQ(comparison.differences, 0u) << kernel.text << ": " << comparison.first;
+  }
+}
+
 TEST(Approximations, KeepWhatTheIsaPromises) {
   for (const Recorded& recorded : recording_of("approximate").forms) {
     const InstructionForm& form = form_of(recorded.text);
@@ -137,6 +154,59 @@ TEST(Approximations, KeepWhatTheIsaPromises) {
     }
     EXPECT_GE(judged, recorded.count / 3) << form.text;
   }
+}
+
+// Every way to write the suffixes of a row of opcodes.def, as far as the row names them.
+std::vector<std::string> all_mnemonics(const ptx::OpcodeRow& row) {
+  std::vector<std::string> mnemonics = {std::string(row.name)};
+  const std::string classes = " " + std::string(row.modifiers) + " ";
+  const auto extend = [&](std::string_view name, const std::vector<std::string>& suffixes) {
+    if (classes.find(" " + std::string(name)) == std::string::npos) return;
+    const std::vector<std::string> before = mnemonics;
+    for (const std::string& suffix : suffixes) {
+      for (const std::string& mnemonic : before) mnemonics.push_back(mnemonic + suffix);
+    }
+  };
+  std::vector<std::string> types;
+  for (int at = static_cast<int>(ptx::Type::pred); at <= static_cast<int>(ptx::Type::f64); ++at) {
+    types.push_back("." + std::string(ptx::name_of(static_cast<ptx::Type>(at))));
+  }
+  extend("part", {".lo", ".hi", ".wide"});
+  extend("compare!", {".lt", ".equ", ".lo"});
+  extend("boolop", {".xor"});
+  extend("rounding", {".rn", ".rz", ".rna", ".rni", ".rpi"});
+  extend("approx", {".approx", ".full"});
+  extend("ftz", {".ftz"});
+  extend("sat ", {".sat"});
+  extend("type", types);
+  extend("types", types);
+  return mnemonics;
+}
+
+// What a row of opcodes.def allows and forms.def does not list is refused by its name.
+TEST(SupportedPtx, EverythingElseIsRefused) {
+  std::set<std::string_view> calculated;
+  for (const InstructionForm& form : ptx::instruction_forms()) {
+    calculated.insert(std::string_view(form.mnemonic).substr(0, form.mnemonic.find('.')));
+  }
+  std::size_t refused = 0;
+  for (std::size_t at = 1; at < static_cast<std::size_t>(ptx::Opcode::count); ++at) {
+    const ptx::OpcodeRow& row = ptx::row_of(static_cast<ptx::Opcode>(at));
+    if (!calculated.contains(row.name) || row.modifiers == "any") continue;
+    for (const std::string& mnemonic : all_mnemonics(row)) {
+      if (ptx::has_form(mnemonic)) continue;
+      const InstructionForm form{"", 90, mnemonic, {"b32"}, {"b32"}, mnemonic + " d, a;"};
+      EXPECT_THROW(execute(form), vgpu::Refusal) << mnemonic;
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 5000u);
+}
+
+TEST(SupportedPtx, HasItsPageInTheDocumentation) {
+  const std::filesystem::path page = kVectors / "../../../docs/supported-ptx.md";
+  EXPECT_EQ(read_file(page), supported_ptx())
+      << "conformance_record --supported > docs/supported-ptx.md";
 }
 
 TEST(Recordings, ComeBackFromTheirFiles) {

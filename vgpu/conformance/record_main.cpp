@@ -1,7 +1,8 @@
 // Runs every form of forms.def on a real GPU and writes what it computed.
 //
-//   conformance_record DIR     one file a family, DIR/FAMILY.vectors
-//   conformance_record --ptx   prints the PTX, for ptxas
+//   conformance_record DIR KERNELS   one file a family, DIR/FAMILY.vectors; KERNELS: kernels.ptx
+//   conformance_record --ptx [SM]    prints the PTX, for ptxas
+//   conformance_record --supported   prints docs/supported-ptx.md
 //
 // The driver is opened when the program runs, so that it can be built where there is none.  Forms
 // that are newer than the GPU are left out, and named.
@@ -20,6 +21,8 @@
 #include "vgpu/conformance/kernel_text.hpp"
 #include "vgpu/conformance/operands.hpp"
 #include "vgpu/conformance/recording.hpp"
+#include "vgpu/conformance/supported_ptx.hpp"
+#include "vgpu/conformance/whole_kernels.hpp"
 
 namespace warpcheck::conformance {
 namespace {
@@ -160,7 +163,18 @@ int print_ptx(int target) {
   return 0;
 }
 
-int record_all(const std::filesystem::path& directory) {
+Recording record_kernels(Driver& driver, const std::string& ptx_text) {
+  Recording recording{driver.description(), {}};
+  CUmodule module = nullptr;
+  driver.call("cuModuleLoadData", &module, static_cast<const void*>(ptx_text.c_str()));
+  for (const InstructionForm& kernel : whole_kernels()) {
+    recording.forms.push_back(record(driver, module, kernel.text, kernel));
+  }
+  driver.call("cuModuleUnload", module);
+  return recording;
+}
+
+int record_all(const std::filesystem::path& directory, const std::string& kernels) {
   std::filesystem::create_directories(directory);
   Driver driver;
   const int target = driver.target();
@@ -172,6 +186,8 @@ int record_all(const std::filesystem::path& directory) {
     for (const Recorded& recorded : recording.forms) vectors += recorded.count;
     std::printf("%-16s %5zu forms %8zu bytes\n", name.c_str(), family.size(), bytes.size());
   }
+  const Recording recording = record_kernels(driver, read_file(kernels));
+  write_file(directory / "kernels.vectors", pack(recording, whole_kernels()));
   std::printf("%zu vectors recorded on %s\n", vectors, driver.description().c_str());
   return 0;
 }
@@ -184,11 +200,12 @@ int main(int argc, char** argv) {
   const std::string_view argument = argc >= 2 ? argv[1] : "";
   try {
     if (argument == "--ptx") return print_ptx(argc > 2 ? std::atoi(argv[2]) : 90);
-    if (argc == 2 && !argument.starts_with("-")) return record_all(argv[1]);
+    if (argument == "--supported") return std::fputs(supported_ptx().c_str(), stdout) < 0;
+    if (argc == 3 && !argument.starts_with("-")) return record_all(argv[1], argv[2]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "conformance_record: %s\n", error.what());
     return 1;
   }
-  std::fputs("usage: conformance_record DIR | conformance_record --ptx [SM]\n", stderr);
+  std::fputs("usage: conformance_record DIR KERNELS.ptx | --ptx [SM] | --supported\n", stderr);
   return 2;
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <span>
 
@@ -39,16 +40,44 @@ std::string describe(const ptx::InstructionForm& form, const OperandTable& opera
   return text;
 }
 
+// Allocates the variables whose addresses the program has.
+void place_variables(const ptx::Module& module, vgpu::DeviceMemory& memory,
+                     vgpu::Program& program) {
+  std::map<std::uint32_t, std::uint64_t> address_of;
+  for (const vgpu::AddressPatch& patch : program.patches) {
+    const ptx::Variable& variable = module.variables[patch.variable];
+    const auto [place, is_new] = address_of.try_emplace(patch.variable);
+    if (is_new) {
+      vgpu::Allocation* const allocation = memory.allocate(variable.bytes, variable.space);
+      std::memset(allocation->data, 0, variable.bytes);
+      std::memcpy(allocation->data, variable.initial.data(), variable.initial.size());
+      place->second = allocation->address;
+    }
+    const std::uint64_t address = place->second + static_cast<std::uint64_t>(patch.addend);
+    const std::size_t width = patch.wide ? 8 : 4;
+    for (unsigned lane = 0; lane < vgpu::kWarpLanes; ++lane) {
+      std::memcpy(&program.constants[patch.constant_offset + lane * width], &address, width);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> execute(const ptx::InstructionForm& form) {
-  const std::string text = module_head(form.target) + kernel_text(form, "form");
-  vgpu::Program program = vgpu::decode(ptx::parse(text, form.text), "form");
+  return execute_kernel(module_head(form.target) + kernel_text(form, "form"), form, "form");
+}
+
+std::vector<std::uint64_t> execute_kernel(const std::string& module_text,
+                                          const ptx::InstructionForm& form,
+                                          const std::string& name) {
+  const ptx::Module module = ptx::parse(module_text, form.text);
+  vgpu::Program program = vgpu::decode(module, name);
   vgpu::link(program);
 
   const OperandTable operands = make_operands(form.sources);
   const std::size_t count = operands[0].size();
   vgpu::DeviceMemory memory;
+  place_variables(module, memory, program);
   vgpu::Allocation* const in = memory.allocate(operands.size() * count * 8);
   vgpu::Allocation* const out = memory.allocate(form.results.size() * count * 8);
   for (std::size_t k = 0; k < operands.size(); ++k) {
@@ -72,14 +101,16 @@ std::vector<std::uint64_t> execute(const ptx::InstructionForm& form) {
 }
 
 Comparison compare(const ptx::InstructionForm& form, const Recorded& recorded) {
-  Comparison result{form.text, {}, recorded.count, 0, {}};
-  std::vector<std::uint64_t> got;
   try {
-    got = execute(form);
+    return compare(form, recorded, execute(form));
   } catch (const vgpu::Refusal& refusal) {
-    result.refusal = refusal.what();
-    return result;
+    return {form.text, refusal.what(), recorded.count, 0, {}};
   }
+}
+
+Comparison compare(const ptx::InstructionForm& form, const Recorded& recorded,
+                   const std::vector<std::uint64_t>& got) {
+  Comparison result{form.text, {}, recorded.count, 0, {}};
   for (std::size_t at = 0; at < recorded.count; ++at) {
     bool same = true;
     for (std::size_t r = 0; r < form.results.size(); ++r) {

@@ -14,6 +14,10 @@ namespace warpcheck::conformance {
 // The results of one form on the virtual GPU, in the order of Recorded::values.
 // Throws Refusal where the virtual GPU does not execute the form.
 std::vector<std::uint64_t> execute(const ptx::InstructionForm& form);
+// The same for a kernel of a module's text; `form` says what it takes and gives.
+std::vector<std::uint64_t> execute_kernel(const std::string& module_text,
+                                          const ptx::InstructionForm& form,
+                                          const std::string& name);
 
 // What became of one form.
 struct Comparison {
@@ -25,5 +29,8 @@ struct Comparison {
 };
 
 Comparison compare(const ptx::InstructionForm& form, const Recorded& recorded);
+// Of results that were calculated already.
+Comparison compare(const ptx::InstructionForm& form, const Recorded& recorded,
+                   const std::vector<std::uint64_t>& got);
 
 }  // namespace warpcheck::conformance

@@ -7,15 +7,9 @@
 namespace warpcheck::ptx {
 namespace {
 
-struct Row {
-  std::string_view family;
-  int target;
-  std::string_view mnemonic, operands, text;
-};
-
 constexpr std::array kRows = {
 #define FORM(family, target, mnemonic, operands, text) \
-  Row{#family, target, mnemonic, operands, text},
+  FormRow{#family, target, mnemonic, operands, text},
 #include "vgpu/ptx/forms.def"
 #undef FORM
 };
@@ -104,7 +98,7 @@ std::string default_text(const InstructionForm& form) {
 std::vector<InstructionForm> expand_rows() {
   std::vector<InstructionForm> forms;
   std::unordered_set<std::string> seen;
-  for (const Row& row : kRows) {
+  for (const FormRow& row : kRows) {
     std::vector<std::string> chosen;
     expand(std::string(row.mnemonic), chosen, [&](const std::string& pattern) {
       const std::string mnemonic = filled_in(pattern, chosen, "");
@@ -123,6 +117,8 @@ std::vector<InstructionForm> expand_rows() {
 
 }  // namespace
 
+std::span<const FormRow> form_rows() { return kRows; }
+
 const std::vector<InstructionForm>& instruction_forms() {
   static const std::vector<InstructionForm> forms = expand_rows();
   return forms;
@@ -132,7 +128,7 @@ bool has_form(std::string_view mnemonic) {
   static const std::unordered_set<std::string> known = [] {
     std::unordered_set<std::string> all;
     std::vector<std::string> chosen;
-    for (const Row& row : kRows) {
+    for (const FormRow& row : kRows) {
       expand(std::string(row.mnemonic), chosen,
              [&](const std::string& one) { all.insert(filled_in(one, chosen, "")); });
     }

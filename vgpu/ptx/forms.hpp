@@ -1,6 +1,7 @@
 // The list of compute instructions that the virtual GPU executes: forms.def, expanded.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,14 @@ struct InstructionForm {
   std::vector<std::string> sources;  // types of a, b, c, f
   std::string text;                  // "add.rn.f32 d, a, b;"
 };
+
+// A row of forms.def as it is written, alternatives in braces.
+struct FormRow {
+  std::string_view family;
+  int target = 0;
+  std::string_view mnemonic, operands, text;
+};
+std::span<const FormRow> form_rows();
 
 // Every form, in the order of the table; no text occurs twice.
 const std::vector<InstructionForm>& instruction_forms();
