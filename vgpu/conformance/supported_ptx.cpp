@@ -18,18 +18,18 @@ constexpr std::string_view kHead =
 
 Written by `conformance_record --supported` from `vgpu/ptx/forms.def`; a test compares the two.
 
-The virtual GPU executes these compute instructions, and no others: any other form is refused when its kernel
-is launched, with its name, its PTX line and its source line. Alternatives stand in braces. Each form has vectors that
-were recorded on a real GPU and are replayed by the tests; see [conformance.md](conformance.md). `sm` is the lowest target
-that has the form.
+The virtual GPU executes these compute instructions, and no others: any other form is refused when
+its kernel is launched, with its name, its PTX line and its source line. Alternatives stand in
+braces. Each form has vectors that were recorded on a real GPU and are replayed by the tests; see
+[conformance.md](conformance.md). `sm` is the lowest target that has the form.
 )";
 
 constexpr std::string_view kTail =
     R"(
 ## Instructions that calculate nothing
 
-Memory, control flow and synchronisation have no forms here. They are executed, or refused by name, by the decoder
-(`vgpu/program`) and the machine (`vgpu/machine`):
+Memory, control flow and synchronisation have no forms here. They are executed, or refused by name,
+by the decoder (`vgpu/program`) and the machine (`vgpu/machine`):
 )";
 
 std::string heading(std::string_view family) {
