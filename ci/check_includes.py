@@ -15,6 +15,7 @@ MAY_INCLUDE = {
     # The schedule's vocabulary is below the machine, which asks a strategy what to run next.
     "vgpu/schedule": [],
     "vgpu/machine": ["vgpu/ptx", "vgpu/program", "vgpu/schedule"],
+    "vgpu/differential": ENGINE[:4],
     "vgpu/check": ENGINE[:4],
     "vgpu/cudart": ENGINE[:5],
     "vgpu/litmus": ENGINE,
