@@ -15,6 +15,9 @@ TEST(Differential, TheMachineAgreesWithTheReference) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) EXPECT_EQ(difference(seed), "");
 }
 
+// Lanes are at the same place of a function that they have entered from different ones.
+TEST(Differential, LanesThatCannotMeetDoNotWaitForEachOther) { EXPECT_EQ(difference(771), ""); }
+
 // Or the comparison would say little.
 TEST(Differential, ProgramsUseWhatTheyAreMadeFor) {
   std::set<InstrKind> kinds;

@@ -53,9 +53,8 @@ std::size_t Core::pick(Warp& warp, std::uint32_t& limit) {
   for (std::size_t i = 0; best != kNothing && i < fragments.size(); ++i) {
     const Fragment& other = fragments[i];
     if (i == best || other.held || other.state != Fragment::State::ready) continue;
-    if (other.callers.size() == fragments[best].callers.size()) {
-      limit = std::min(limit, other.pc);
-    }
+    // Only those that it could meet: a function may be entered from several places.
+    if (other.callers == fragments[best].callers) limit = std::min(limit, other.pc);
   }
   return best;
 }
