@@ -1,7 +1,7 @@
 // ptx_differential --program FILE: the one in that file.
 // ptx_differential --programs N --seed S [--write DIRECTORY]: random programs from seed S on, on
 // the machine and on the reference.  Exit 1: some differ.  --write: also each program as
-// DIRECTORY/SEED.ptx and what it should leave as DIRECTORY/SEED.expected, for run_ptx.cu on a real
+// DIRECTORY/SEED.ptx and what it should leave as DIRECTORY/SEED.expected, for a run on a real
 // GPU.
 #include <fmt/format.h>
 
