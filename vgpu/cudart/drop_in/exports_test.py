@@ -1,0 +1,44 @@
+"""What the drop-in libraries export: exports_test.py NM TOOLKIT_DIRECTORY DIRECTORY.
+
+Every name of the toolkit's library at the same version node, and not one more: what else is inside
+must not meet a program's own symbols.
+"""
+
+import pathlib
+import subprocess
+import sys
+import unittest
+
+NM, TOOLKIT, DIRECTORY = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+FUNCTIONS = pathlib.Path(__file__).parent
+
+
+def defined(library, *options):
+    out = subprocess.run([NM, "--defined-only", *options, str(library)], check=True,
+                         capture_output=True, text=True).stdout
+    return sorted(tuple(line.split()[1:]) for line in out.splitlines() if len(line.split()) == 3)
+
+
+def functions(release):
+    lines = (FUNCTIONS / f"functions_{release}.txt").read_text().splitlines()
+    return [line.split()[0] for line in lines]
+
+
+class Exports(unittest.TestCase):
+    def test_release_13_has_the_names_and_versions_of_the_toolkits_library(self):
+        toolkit = defined(TOOLKIT / "libcudart.so.13", "-D")
+        self.assertGreater(len(toolkit), 400)
+        self.assertEqual(defined(DIRECTORY / "libcudart.so.13", "-D"), toolkit)
+
+    def test_the_static_library_has_the_same_functions_and_nothing_else(self):
+        self.assertEqual(defined(DIRECTORY / "libcudart_static.a", "--extern-only"),
+                         sorted(("T", name) for name in functions(13)))
+
+    def test_release_12_has_its_names_at_its_version(self):
+        names = [("T", f"{name}@@libcudart.so.12") for name in functions(12)]
+        self.assertEqual(defined(DIRECTORY / "libcudart.so.12", "-D"),
+                         sorted([*names, ("A", "libcudart.so.12")]))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
