@@ -74,6 +74,10 @@ void Checkers::reset(const CheckerSet& set, WarpModel model) {
 
 const std::vector<Finding>& Checkers::findings() const { return impl_->reporter.findings(); }
 
+void Checkers::on_new_finding(std::function<void(std::size_t)> listener) {
+  impl_->reporter.set_listener(std::move(listener));
+}
+
 void Checkers::add(Finding finding) {
   const Reporter::Key unique{impl_.get(), impl_->host_findings++, ptx::kNone, 0};
   impl_->reporter.report(unique, [&] { return std::move(finding); });

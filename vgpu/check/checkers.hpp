@@ -1,6 +1,8 @@
 // The checkers of a trial, as the observers that a machine wants.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -35,6 +37,10 @@ class Checkers {
 
   // In order of first occurrence.
   [[nodiscard]] const std::vector<Finding>& findings() const;
+
+  // Called with the index of a finding when it is first seen, its count not yet known; kept by
+  // reset().
+  void on_new_finding(std::function<void(std::size_t)> listener);
 
   // Adds a finding that no device event shows: misuse of the host API.
   void add(Finding finding);

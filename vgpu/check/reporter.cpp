@@ -188,7 +188,10 @@ std::uint32_t Reporter::add(Finding&& finding) {
                 findings_, [&](const Finding& other) { return say_the_same(finding, other); }) -
                 findings_.begin()
           : std::ssize(findings_);
-  if (index == std::ssize(findings_)) findings_.push_back(std::move(finding));
+  if (index == std::ssize(findings_)) {
+    findings_.push_back(std::move(finding));
+    if (listener_) listener_(static_cast<std::size_t>(index));
+  }
   return static_cast<std::uint32_t>(index);
 }
 

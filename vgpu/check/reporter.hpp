@@ -7,8 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "vgpu/check/finding.hpp"
@@ -68,6 +70,10 @@ class Reporter final : public Observer {
 
   [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
 
+  // Called with a finding's index when it is first seen, its count not yet known.
+  using Listener = std::function<void(std::size_t)>;
+  void set_listener(Listener listener) { listener_ = std::move(listener); }
+
  private:
   struct Entry {
     Key key;
@@ -81,6 +87,7 @@ class Reporter final : public Observer {
 
   Dim3 grid_, block_;
   std::vector<Finding> findings_;
+  Listener listener_;
   std::vector<Entry> table_;  // open addressing; a power of two, at most half full
   std::size_t entries_ = 0;
 };

@@ -11,6 +11,7 @@
 #include "vgpu/check/lifetime.hpp"
 #include "vgpu/cudart/call_log.hpp"
 #include "vgpu/cudart/device_code.hpp"
+#include "vgpu/cudart/exec_session.hpp"
 #include "vgpu/cudart/exit_report.hpp"
 #include "vgpu/cudart/virtual_gpu.hpp"
 
@@ -82,9 +83,19 @@ TrialResult Device::peek_result() const {
 
 void Device::enter_call() {
   if (phase_ == Phase::trial || phase_ == Phase::ambient) return;
-  start({});
+  ExecSession* const session = ExecSession::instance();
+  start(session != nullptr ? session->trial_settings() : TrialSettings{});
   phase_ = Phase::ambient;
   print_report_at_exit();
+  if (session == nullptr) return;
+  checkers_.on_new_finding([this, session](std::size_t number) {
+    if (in_ambient()) session->found(number, checkers_.findings()[number]);
+  });
+}
+
+TrialResult Device::end_ambient(bool tell_leaks) {
+  if (tell_leaks) tell_what_is_left();
+  return peek_result();
 }
 
 void Device::start(const TrialSettings& settings) {
@@ -151,7 +162,12 @@ void Device::refuse(std::string_view reason) {
   std::vector<std::string>& known = result_.refusals;
   if (std::find(known.begin(), known.end(), reason) != known.end()) return;
   known.emplace_back(reason);
-  if (!in_trial()) fmt::print(stderr, "warpcheck: refused: {}\n", reason);
+  if (in_trial()) return;
+  if (ExecSession* const session = ExecSession::instance()) {
+    session->refused(reason);
+  } else {
+    fmt::print(stderr, "warpcheck: refused: {}\n", reason);
+  }
 }
 
 vgpu::Allocation* Device::allocate(std::uint64_t bytes, ptx::Space space, std::string_view name) {

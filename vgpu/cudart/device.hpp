@@ -82,6 +82,8 @@ class Device {
   // A trial has ended and nothing was called since: its memory is still there to be freed.
   [[nodiscard]] bool trial_just_ended() const { return phase_ == Phase::ended; }
   [[nodiscard]] const TrialSettings& settings() const { return settings_; }
+  // The process ends outside a trial: tells what is still allocated, if that is wanted.
+  TrialResult end_ambient(bool tell_leaks);
   // Findings and refusals so far.
   [[nodiscard]] TrialResult peek_result() const;
   // At the exit of the process.

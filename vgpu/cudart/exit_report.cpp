@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 #include "vgpu/cudart/device.hpp"
+#include "vgpu/cudart/exec_session.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -16,12 +16,20 @@ std::vector<vgpu::Finding>& kept_findings() {
   return *findings;
 }
 
-void print_report() {
+bool wanted_at_exit = false;
+
+// Behind the destructors of the program's static objects, which may still free memory.
+[[gnu::destructor]] void print_report() {
+  if (!wanted_at_exit) return;
   Device& device = Device::instance();
   const std::lock_guard lock(device.mutex());
+  if (device.in_ambient()) device.finish();
+  if (ExecSession* const session = ExecSession::instance()) {
+    if (device.in_ambient()) session->end(device.end_ambient(session->wants_leaks()));
+    return;
+  }
   std::vector<vgpu::Finding> findings = std::move(kept_findings());
   if (device.in_ambient()) {
-    device.finish();
     const TrialResult result = device.peek_result();
     findings.insert(findings.end(), result.findings.begin(), result.findings.end());
   }
@@ -36,10 +44,7 @@ std::string triple(const vgpu::Dim3& dim) { return fmt::format("({},{},{})", dim
 
 }  // namespace
 
-void print_report_at_exit() {
-  static const int registered = std::atexit(print_report);
-  static_cast<void>(registered);
-}
+void print_report_at_exit() { wanted_at_exit = true; }
 
 void keep_for_exit_report(const TrialResult& result) {
   std::vector<vgpu::Finding>& kept = kept_findings();

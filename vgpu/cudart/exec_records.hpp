@@ -1,0 +1,70 @@
+// What a plain program under `warpcheck exec` is told, and what it tells: settings in one
+// environment variable, findings in a file that it appends to as they happen.
+//
+// The file has one JSON object a line, each appended by one write, so that several processes share
+// it and a process that is killed has lost nothing that it found before.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "vgpu/check/checkers.hpp"
+#include "vgpu/check/finding.hpp"
+#include "vgpu/schedule/schedule.hpp"
+
+namespace warpcheck::cudart {
+
+// The environment variable; a JSON object with the members of ExecSettings.
+inline constexpr const char* kExecVariable = "WARPCHECK_EXEC";
+
+// Warp instructions of a launch that is not hung: far more than a case of a test has, because
+// nobody chose this program's sizes.
+inline constexpr std::uint64_t kExecSteps = 1'000'000'000;
+
+struct ExecSettings {
+  std::string records;  // the file to append to
+  vgpu::CheckerSet checkers{};
+  vgpu::WarpModel warp_model = vgpu::WarpModel::independent;
+  std::string strategy = "default";  // one of vgpu::strategy_names()
+  std::uint64_t seed = 0;
+  std::uint64_t steps_max = kExecSteps;
+  bool leaks = false;  // whether what is still allocated at exit is a finding
+};
+
+// The program loaded the runtime library, before main.
+struct StartRecord {
+  std::string program;  // its path
+};
+// A finding, or a known one again with a new count; later records of a number replace earlier ones.
+struct FindingRecord {
+  std::size_t number = 0;  // of its process
+  vgpu::Finding finding;
+};
+struct RefusalRecord {
+  std::string reason;
+};
+// The process ended by itself: returned from main, or called exit().
+struct EndRecord {
+  std::uint64_t launches = 0;
+  std::vector<std::string> kernels;  // mangled names, each once
+};
+
+struct ExecRecord {
+  int process = 0;
+  std::variant<StartRecord, FindingRecord, RefusalRecord, EndRecord> what;
+};
+
+std::string to_text(const ExecSettings& settings);
+// Nothing when the text is not what to_text() writes.
+std::optional<ExecSettings> parse_exec_settings(std::string_view text);
+
+// One line, with its end.
+std::string to_text(const ExecRecord& record);
+std::optional<ExecRecord> parse_exec_record(std::string_view line);
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,105 @@
+#include "vgpu/cudart/exec_session.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "vgpu/schedule/strategies.hpp"
+
+// By this note `warpcheck exec` knows a program that has this runtime library inside: name
+// "warpcheck", type 1, no description (ELF specification, "Note Section").  Stripping keeps it.
+asm(".pushsection .note.warpcheck, \"a\", @note\n"
+    ".balign 4\n"
+    ".long 10, 0, 1\n"
+    ".asciz \"warpcheck\"\n"
+    ".balign 4\n"
+    ".popsection\n");
+
+namespace warpcheck::cudart {
+namespace {
+
+std::string program_path() {
+  std::string path(4096, '\0');
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  path.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
+  return path;
+}
+
+[[noreturn]] void refuse_to_run(std::string_view why) {
+  std::fputs(fmt::format("warpcheck: {}: {}\n", kExecVariable, why).c_str(), stderr);
+  std::_Exit(2);
+}
+
+// Before main, so that also a program that never calls the runtime is known to have it.
+[[gnu::constructor]] void record_start() {
+  if (ExecSession* const session = ExecSession::instance()) session->start();
+}
+
+}  // namespace
+
+ExecSession* ExecSession::instance() {
+  static ExecSession* const session = []() -> ExecSession* {
+    const char* const text = std::getenv(kExecVariable);
+    if (text == nullptr) return nullptr;
+    std::optional<ExecSettings> settings = parse_exec_settings(text);
+    if (!settings) refuse_to_run("not the settings that `warpcheck exec` passes");
+    return new ExecSession(std::move(*settings));  // lives until the process has ended
+  }();
+  return session;
+}
+
+TrialSettings ExecSession::trial_settings() {
+  TrialSettings trial;
+  trial.checkers = settings_.checkers;
+  trial.warp_model = settings_.warp_model;
+  trial.limits.steps_max = settings_.steps_max;
+  try {
+    strategy_ = vgpu::make_strategy(settings_.strategy, settings_.seed);
+  } catch (const std::invalid_argument& error) {
+    refuse_to_run(error.what());
+  }
+  trial.strategy = strategy_.get();
+  return trial;
+}
+
+void ExecSession::start() { append({.process = ::getpid(), .what = StartRecord{program_path()}}); }
+
+void ExecSession::found(std::size_t number, const vgpu::Finding& finding) {
+  if (counts_.size() <= number) counts_.resize(number + 1);
+  counts_[number] = finding.count;
+  append({.process = ::getpid(), .what = FindingRecord{number, finding}});
+}
+
+void ExecSession::refused(std::string_view reason) {
+  append({.process = ::getpid(), .what = RefusalRecord{std::string(reason)}});
+}
+
+void ExecSession::end(const TrialResult& result) {
+  for (std::size_t i = 0; i < result.findings.size(); ++i) {
+    const bool is_known = i < counts_.size() && counts_[i] == result.findings[i].count;
+    if (!is_known) found(i, result.findings[i]);
+  }
+  append({.process = ::getpid(), .what = EndRecord{result.launches, result.kernels}});
+}
+
+// Opened anew each time: programs close file descriptors that they do not know.
+void ExecSession::append(const ExecRecord& record) const {
+  const std::string text = to_text(record);
+  const int file = ::open(settings_.records.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  const bool is_written =
+      file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const int error = errno;
+  if (file >= 0) ::close(file);
+  if (is_written) return;
+  refuse_to_run(fmt::format("cannot write to {}: {}", settings_.records, std::strerror(error)));
+}
+
+}  // namespace warpcheck::cudart
