@@ -83,7 +83,8 @@ int run_cli(int argc, const char* const* argv) {
   for (const auto add :
        {add_list_command, add_hunt_command, add_check_command, add_replay_command,
         add_shrink_command, add_export_command, add_fuzz_command, add_campaign_command,
-        add_failures_command, add_new_command, add_completion_command, add_gpu_worker_command}) {
+        add_failures_command, add_exec_command, add_libdir_command, add_new_command,
+        add_completion_command, add_gpu_worker_command}) {
     add(app, run);
   }
   if (argc > 1 && argv[1] == kCompleteCommand) {

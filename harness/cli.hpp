@@ -38,6 +38,8 @@ void add_fuzz_command(CLI::App& app, Run& run);
 void add_campaign_command(CLI::App& app, Run& run);
 void add_failures_command(CLI::App& app, Run& run);
 void add_new_command(CLI::App& app, Run& run);
+void add_exec_command(CLI::App& app, Run& run);
+void add_libdir_command(CLI::App& app, Run& run);
 void add_completion_command(CLI::App& app, Run& run);
 void add_gpu_worker_command(CLI::App& app, Run& run);  // internal, not in the help
 

@@ -67,7 +67,7 @@ void ReportOptions::check() const {
 }
 
 void ReportOptions::write(RunReport& run, Engine& engine) const {
-  if (wants_pictures()) {
+  if (wants_pictures() && run.pictures.empty()) {
     for (const Report& report : run.reports) run.pictures.push_back(interleavings(report, engine));
   }
   std::string errors;

@@ -40,7 +40,7 @@ struct Claim {
 std::string_view name_of(Claim::Status status);  // "passed", "failed", "cannot-run"
 
 struct RunReport {
-  std::string command;  // "hunt", "check", "replay", "shrink", "fuzz", "campaign"
+  std::string command;  // "hunt", "check", "replay", "shrink", "fuzz", "campaign", "exec"
   std::vector<Claim> claims;
   std::vector<Report> reports;
   std::optional<LineCoverage> coverage;  // of the command's trials; not given: it was not counted

@@ -1,0 +1,256 @@
+"""`warpcheck exec` as a user meets it: exec_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
+
+Programs are compiled by plain nvcc, with the shared runtime library and with our static one, and
+run as they are.
+"""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+WARPCHECK, NVCC, SOURCES = sys.argv[1:4]
+SOURCE = pathlib.Path(SOURCES, "ci", "exec_programs.cu")
+LIBRARIES = subprocess.run([WARPCHECK, "libdir"], check=True, capture_output=True,
+                           text=True).stdout.strip()
+DIRECTORY = tempfile.TemporaryDirectory()
+HERE = pathlib.Path(DIRECTORY.name)
+
+
+def build(source, name, *options):
+    subprocess.run([NVCC, "-arch=compute_75", "-lineinfo", *options, source, "-o", name], check=True,
+                   cwd=HERE)
+    return f"./{name}"
+
+
+def setUpModule():
+    (HERE / "programs.cu").write_text(SOURCE.read_text())
+    build("programs.cu", "shared", "-cudart", "shared")
+
+
+def run(*words, **more):
+    return subprocess.run([WARPCHECK, "exec", *words], cwd=HERE, capture_output=True, text=True,
+                          timeout=120, **more)
+
+
+def line_of(marker):
+    lines = SOURCE.read_text().splitlines()
+    return next(i for i, line in enumerate(lines, 1) if f"// {marker}" in line)
+
+
+RACE = f"""\
+========= warpcheck exec: ./shared
+========= data-race on shared memory copy[1], 4 bytes, in kernel shift
+=========   (1) write by block (0,0,0) thread (1,0,0)  programs.cu:{line_of("race: one side")}   st.shared.u32
+=========   (2) read  by block (0,0,0) thread (0,0,0)  programs.cu:{line_of("race: the other side")}   ld.shared.u32
+=========   lanes of one warp are not ordered without __syncwarp()
+=========   63 times
+=========   hint: Put a barrier between the two accesses: """
+
+
+class Findings(unittest.TestCase):
+    def assert_race(self, result, status=66):
+        self.assertIn("========= data-race on shared memory copy[", result.stderr)
+        self.assertIn(f" programs.cu:{line_of('race: one side')} ", result.stderr)
+        self.assertIn(f" programs.cu:{line_of('race: the other side')} ", result.stderr)
+        self.assertEqual(result.returncode, status)
+
+    def test_a_race_is_told_with_both_lines_behind_the_programs_output(self):
+        result = run("--", "./shared", "race")
+        self.assert_race(result)
+        self.assertEqual(result.stdout, "")
+        self.assertEqual(result.stderr[:len(RACE)], RACE)
+        hint, end = result.stderr[len(RACE):].splitlines()
+        self.assertTrue(hint.startswith("__syncthreads() between warps of a block"), hint)
+        self.assertEqual(end, "========= 1 error; 1 launch of 1 kernel")
+
+    def test_the_static_library_gives_the_same_report(self):
+        static = build("programs.cu", "static", "-L", LIBRARIES)
+        shared = run("--", "./shared", "race")
+        result = run("--", static, "race")
+        self.assert_race(result)
+        self.assertEqual(result.stderr.replace("./static", "./shared"), shared.stderr)
+
+    def test_findings_survive_every_way_to_end(self):
+        for mode in ("race-abort", "race-_exit", "race-exit"):
+            with self.subTest(mode):
+                self.assert_race(run("--", "./shared", mode))
+
+    def test_a_script_that_runs_a_program(self):
+        script = HERE / "script"
+        script.write_text("#!/bin/sh\n./shared race\nexit 0\n")
+        script.chmod(0o755)
+        self.assert_race(run("--", "./script"))
+
+    def test_the_error_exit_status_is_the_users_choice(self):
+        self.assert_race(run("--error-exitcode", "5", "--", "./shared", "race"), status=5)
+
+    def test_checks_that_are_off_find_nothing(self):
+        result = run("--check", "bounds,init", "--", "./shared", "race")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("========= no findings; 1 launch of 1 kernel", result.stderr)
+
+    def test_leaks_are_told_when_they_are_wanted(self):
+        self.assertEqual(run("--", "./shared", "leak").returncode, 0)
+        result = run("--leaks", "--", "./shared", "leak")
+        self.assertEqual(result.returncode, 66)
+        self.assertIn("========= leak", result.stderr)
+        self.assertEqual(run("--leaks", "--", "./shared", "clean", "0").returncode, 0)
+
+    def test_further_runs_have_further_schedules(self):
+        self.assertEqual(run("--", "./shared", "overtake").returncode, 0)
+        result = run("--runs", "10", "--", "./shared", "overtake")
+        self.assertEqual(result.returncode, 66, result.stderr)
+        self.assertIn(f" programs.cu:{line_of('only then')} ", result.stderr)
+        seen = re.search(r"first seen in run \d+: (--strategy random --seed \d+)\n", result.stderr)
+        again = run(*seen.group(1).split(), "--", "./shared", "overtake")
+        self.assertEqual(again.returncode, 66, again.stderr)
+
+    def test_a_report_has_the_same_bytes_each_time(self):
+        first, second = (run("--runs", "3", "--", "./shared", "race") for _ in range(2))
+        self.assertEqual(first.stderr, second.stderr)
+
+
+class Reports(unittest.TestCase):
+    def test_every_format(self):
+        files = {each: HERE / f"report.{each}" for each in ("json", "sarif", "junit", "html")}
+        options = [word for each, path in files.items() for word in (f"--{each}", str(path))]
+        self.assertEqual(run(*options, "--", "./shared", "race").returncode, 66)
+        lines = {line_of("race: one side"), line_of("race: the other side")}
+
+        report = json.loads(files["json"].read_text())
+        self.assertEqual(report["command"], "exec")
+        (finding,) = report["findings"]
+        self.assertEqual((finding["kind"], finding["kernel"]), ("data-race", "shift"))
+        self.assertEqual({side["file"] for side in finding["accesses"]}, {"programs.cu"})
+        self.assertEqual({side["line"] for side in finding["accesses"]}, lines)
+        self.assertEqual(report["failures"][0]["input"], {"command": ["./shared", "race"]})
+
+        (result,) = json.loads(files["sarif"].read_text())["runs"][0]["results"]
+        self.assertEqual(result["ruleId"], "data-race")
+        places = result["locations"] + result["relatedLocations"]
+        self.assertEqual({place["physicalLocation"]["region"]["startLine"] for place in places},
+                         lines)
+
+        suite = xml.etree.ElementTree.parse(files["junit"]).getroot()
+        self.assertEqual(len(suite.findall(".//testcase")), 1)
+        self.assertEqual(len(suite.findall(".//failure")), 1)
+        self.assertIn("programs.cu", files["html"].read_text())
+
+    def test_a_clean_program_has_a_report_without_findings(self):
+        path = HERE / "clean.json"
+        self.assertEqual(run("--json", str(path), "--", "./shared", "clean", "0").returncode, 0)
+        report = json.loads(path.read_text())
+        self.assertEqual(report["findings"], [])
+        self.assertEqual(report["claims"][0]["status"], "passed")
+
+
+class Programs(unittest.TestCase):
+    def test_its_own_exit_status(self):
+        for status in (0, 7):
+            result = run("--", "./shared", "clean", str(status))
+            self.assertEqual(result.returncode, status)
+            self.assertIn("========= no findings; 1 launch of 1 kernel", result.stderr)
+
+    def test_a_crash_is_128_and_the_signal(self):
+        result = run("--", "./shared", "crash")
+        self.assertEqual(result.returncode, 128 + signal.SIGSEGV)
+        self.assertIn(f"./shared was killed by signal {int(signal.SIGSEGV)}", result.stderr)
+
+    def test_several_threads(self):
+        result = run("--", "./shared", "threads")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("========= no findings; 4 launches of 1 kernel", result.stderr)
+
+    def test_its_streams_and_arguments_are_its_own(self):
+        result = run("--", "./shared", "echo", "-x", "--runs", "a b", input="one\ntwo\n")
+        self.assertEqual(result.stdout, "<one>\n<two>\n")
+        self.assertTrue(result.stderr.startswith("[-x]\n[--runs]\n[a b]\n"), result.stderr)
+
+    def test_signals_reach_it(self):
+        process = subprocess.Popen([WARPCHECK, "exec", "--", "./shared", "wait"], cwd=HERE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(process.stdout.readline(), "waiting\n")
+        process.send_signal(signal.SIGTERM)
+        out, report = process.communicate(timeout=60)
+        self.assertEqual(out, "terminated\n")
+        self.assertEqual(process.returncode, 9)
+        self.assertIn("========= no findings", report)
+
+    def test_a_program_without_cuda(self):
+        result = run("--", "true")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("========= the program never loaded the CUDA runtime library", result.stderr)
+
+
+class Refusals(unittest.TestCase):
+    def assert_refused(self, result, *texts):
+        self.assertEqual(result.returncode, 2, result.stderr)
+        for text in texts:
+            self.assertIn(text, result.stderr)
+
+    def test_the_toolkits_static_library(self):
+        program = build("programs.cu", "toolkit")
+        self.assert_refused(run("--", program, "clean", "0"), f"nvcc -L {LIBRARIES}",
+                            "nvcc -cudart shared")
+        subprocess.run(["strip", "toolkit"], check=True, cwd=HERE)
+        self.assert_refused(run("--", program, "clean", "0"), f"nvcc -L {LIBRARIES}")
+
+    def test_an_instruction_is_named_with_its_lines(self):
+        result = run("--", "./shared", "refused-kernel")
+        self.assert_refused(result, "========= refused: ", "pmevent",
+                            f"programs.cu:{line_of('refused')}")
+        self.assertRegex(result.stderr, r"(PTX:|PTX line )\d+")
+        self.assertEqual(result.stdout, "error: cudaErrorNotSupported\n")
+
+    def test_a_call_is_named(self):
+        result = run("--", "./shared", "refused-call")
+        self.assert_refused(result, "========= refused: cudaIpcGetMemHandle")
+        self.assertEqual(result.stdout, "cudaErrorNotSupported\n")
+
+    def test_what_is_no_program(self):
+        (HERE / "text").write_text("no program\n")
+        self.assert_refused(run("--", "./nothing"), "./nothing: No such file or directory")
+        self.assert_refused(run("--", "shared"), "no such program in $PATH; is it ./shared?")
+        self.assert_refused(run("--", "./text"), "cannot be executed (chmod +x ./text?)")
+        (HERE / "text").chmod(0o755)
+        self.assert_refused(run("--", "./text"), "neither an ELF program for x86-64 nor a script")
+        self.assert_refused(run("--", str(HERE)), "a directory, not a program")
+
+    def test_another_release_of_the_library(self):
+        library = HERE / "libcudart.so.11.0"
+        subprocess.run(["gcc", "-shared", "-x", "c", "/dev/null", "-o", library,
+                        "-Wl,-soname,libcudart.so.11.0"], check=True)
+        subprocess.run(["gcc", "-x", "c", "-", "-o", HERE / "old", "-Wl,--no-as-needed", "-x",
+                        "none", library], input="int main(void) { return 0; }", text=True,
+                       check=True)
+        self.assert_refused(run("--", "./old"), "it needs libcudart.so.11.0")
+
+
+class Manual(unittest.TestCase):
+    def test_the_example_in_the_manual_is_what_is_printed(self):
+        page = pathlib.Path(SOURCES, "docs", "exec.md").read_text()
+        source, session = re.search(r"```cuda\n(.*?)```.*?```\n(\$ .*?)```", page,
+                                    re.DOTALL).groups()
+        directory = HERE / "manual"
+        directory.mkdir()
+        (directory / "sums.cu").write_text(source)
+        shell = {**os.environ, "PATH": os.pathsep.join(
+            [str(pathlib.Path(WARPCHECK).parent), str(pathlib.Path(NVCC).parent),
+             os.environ["PATH"]])}
+        printed = ""
+        for line in (line for line in session.splitlines() if line.startswith("$ ")):
+            result = subprocess.run(line[2:], shell=True, cwd=directory, env=shell, text=True,
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            printed += f"{line}\n{result.stdout}"
+        self.assertEqual(printed, session)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])

@@ -1,0 +1,38 @@
+// The file of a program that `exec` shall run: found as a shell finds it, and looked into, because
+// a program that carries the toolkit's own runtime library would run past ours without a word.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace warpcheck {
+
+// A program that cannot be run, or not on the virtual GPU.  what() says why and what to do.
+class ProgramError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct ProgramFile {
+  enum class Runtime : std::uint8_t {
+    shared,   // needs libcudart.so
+    ours,     // has our static library inside
+    toolkit,  // has the toolkit's static library inside
+    unknown,  // none of these: a script, or a program that may load the library later
+  };
+  std::string path;
+  Runtime runtime = Runtime::unknown;
+  std::string needed_library;  // "libcudart.so.13", of Runtime::shared
+};
+
+// The file that `name` means: itself where it has a slash, else of $PATH.  Throws ProgramError when
+// there is none, it cannot be executed, or it is neither an x86-64 ELF file nor a script.
+[[nodiscard]] ProgramFile find_program(const std::string& name);
+
+// Where libcudart.so.13, libcudart.so.12 and libcudart_static.a are: lib/warpcheck beside this
+// program (a build directory) or beside the directory of it (an installed copy).  Throws
+// ProgramError when they are in neither.
+[[nodiscard]] std::string drop_in_directory();
+
+}  // namespace warpcheck

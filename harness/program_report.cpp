@@ -1,0 +1,229 @@
+#include "harness/program_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "harness/finding_help.hpp"
+#include "harness/report.hpp"
+
+namespace warpcheck {
+namespace {
+
+std::string plural(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// As a reader names the file: from where the command was given.
+std::string path_from_here(const std::string& path) {
+  std::error_code error;
+  const std::string here = std::filesystem::current_path(error).string() + "/";
+  const std::string normal = std::filesystem::path(path).lexically_normal().string();
+  return normal.starts_with(here) ? normal.substr(here.size()) : normal;
+}
+
+vgpu::Finding seen_from_here(vgpu::Finding finding) {
+  for (vgpu::AccessSide& side : finding.accesses) {
+    if (!side.file.empty()) side.file = path_from_here(side.file);
+  }
+  finding.count = std::max<std::uint64_t>(finding.count, 1);  // it was seen, and then all ended
+  return finding;
+}
+
+// A program in the place of a pair: reports name it, and nothing draws or runs it.
+class Program final : public AnyPair {
+ public:
+  Program(const std::string& name, std::vector<std::string> arguments)
+      : AnyPair(std::filesystem::path(name).filename().string()), command_(std::move(arguments)) {
+    command_.insert(command_.begin(), name);
+  }
+
+  [[nodiscard]] std::string_view family() const override { return "programs"; }
+  [[nodiscard]] std::string_view origin() const override { return {}; }
+  [[nodiscard]] const std::vector<std::string>& declared_expectations() const override {
+    return none_;
+  }
+  [[nodiscard]] AnyInput draw(Draw&) const override { return nullptr; }
+  [[nodiscard]] bool in_domain(const AnyInput&) const override { return false; }
+  [[nodiscard]] bool identical(const AnyInput&, const AnyInput&) const override { return true; }
+  [[nodiscard]] InputSize size_of(const AnyInput&) const override { return {}; }
+  [[nodiscard]] Json to_json(const AnyInput&) const override { return {{"command", command_}}; }
+  [[nodiscard]] AnyInput from_json(const Json&) const override { return nullptr; }
+  [[nodiscard]] std::string summary(const AnyInput&) const override {
+    return fmt::format("{}", fmt::join(command_, " "));
+  }
+  std::optional<std::size_t> for_each_shrink_from(std::size_t, const AnyInput&,
+                                                  FunctionRef<bool(AnyInput)>) const override {
+    return std::nullopt;
+  }
+  void for_each_class(const AnyInput&, ClassVisitor) const override {}
+  [[nodiscard]] std::vector<std::string> class_names() const override { return {}; }
+  [[nodiscard]] const std::vector<std::string>& required_classes() const override { return none_; }
+  [[nodiscard]] AnyOutput run_kernel(const AnyInput&) const override { return nullptr; }
+  [[nodiscard]] AnyOutput run_reference(const AnyInput&) const override { return nullptr; }
+  [[nodiscard]] std::optional<std::string> difference(const AnyInput&, const AnyOutput&,
+                                                      const AnyOutput&) const override {
+    return std::nullopt;
+  }
+  [[nodiscard]] bool compares_nothing(const AnyOutput&, const AnyOutput&) const override {
+    return true;
+  }
+  [[nodiscard]] bool wants_schedule_comparison(bool) const override { return false; }
+  [[nodiscard]] std::optional<std::string> schedule_difference(const AnyOutput&,
+                                                               const AnyOutput&) const override {
+    return std::nullopt;
+  }
+  [[nodiscard]] std::optional<PlainOutput> plain_output(const AnyOutput&) const override {
+    return std::nullopt;
+  }
+  [[nodiscard]] PlainRule plain_rule(const AnyInput&) const override { return {}; }
+
+ private:
+  std::vector<std::string> command_, none_;
+};
+
+// The finding's lines as reports have them, two columns further left, with the kernel's name.
+std::string found_text(const vgpu::Finding& finding) {
+  std::string text = finding_text(finding), moved;
+  if (!finding.kernel.empty()) {
+    text.insert(text.find('\n'), fmt::format(", in kernel {}", finding.kernel));
+  }
+  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+    end = text.find('\n', at);
+    moved += text.substr(at + 2, end + 1 - (at + 2));
+  }
+  if (finding.count > 1) moved += fmt::format("  {} times\n", finding.count);
+  return moved;
+}
+
+bool lacks_lines(const vgpu::Finding& finding) {
+  return std::ranges::any_of(finding.accesses, [](const vgpu::AccessSide& side) {
+    return !side.ptx.empty() && side.file.empty();
+  });
+}
+
+std::string summary_text(const ProgramReport& report) {
+  const std::uint64_t errors = report.errors(), notes = report.findings.size() - errors;
+  std::string text = report.findings.empty() ? "no findings" : plural(errors, "error");
+  if (notes != 0) text += ", " + plural(notes, "note");
+  if (!report.refusals.empty()) text += fmt::format(", {} refused", report.refusals.size());
+  text += fmt::format("; {} launch{} of {}", report.launches, report.launches == 1 ? "" : "es",
+                      plural(report.kernels.size(), "kernel"));
+  if (report.runs > 1)
+    text += fmt::format("; {}", plural(static_cast<unsigned>(report.runs), "run"));
+  return text + "\n";
+}
+
+}  // namespace
+
+void ProgramReport::add(const ProgramRun& run) {
+  ++runs;
+  // By process and number: the last record of a finding has its count.
+  std::map<std::pair<int, std::size_t>, vgpu::Finding> latest;
+  std::vector<std::pair<int, std::size_t>> order;
+  for (const cudart::ExecRecord& record : run.records) {
+    if (std::holds_alternative<cudart::StartRecord>(record.what)) runtime_loaded = true;
+    if (const auto* const refusal = std::get_if<cudart::RefusalRecord>(&record.what)) {
+      if (std::ranges::find(refusals, refusal->reason) == refusals.end()) {
+        refusals.push_back(refusal->reason);
+      }
+    }
+    if (const auto* const end = std::get_if<cudart::EndRecord>(&record.what)) {
+      launches += end->launches;
+      kernels.insert(end->kernels.begin(), end->kernels.end());
+    }
+    if (const auto* const found = std::get_if<cudart::FindingRecord>(&record.what)) {
+      const std::pair key{record.process, found->number};
+      if (latest.insert_or_assign(key, found->finding).second) order.push_back(key);
+    }
+  }
+  for (const auto& key : order) {
+    vgpu::Finding finding = seen_from_here(latest.at(key));
+    const auto known = std::ranges::find_if(findings, [&](const Found& other) {
+      return other.finding.severity == finding.severity &&
+             vgpu::class_of(other.finding) == vgpu::class_of(finding);
+    });
+    if (known == findings.end()) {
+      findings.push_back({std::move(finding), runs});
+    } else {
+      known->finding.count += finding.count;
+    }
+  }
+}
+
+std::uint64_t ProgramReport::errors() const {
+  return static_cast<std::uint64_t>(std::ranges::count_if(findings, [](const Found& found) {
+    return found.finding.severity == vgpu::Severity::error;
+  }));
+}
+
+std::string exec_text(const ProgramReport& report,
+                      const std::function<std::string(int)>& schedule_of) {
+  std::string text = fmt::format("warpcheck exec: {}\n", report.program);
+  std::set<vgpu::FindingKind> advised;
+  for (const ProgramReport::Found& found : report.findings) {
+    text += found_text(found.finding);
+    if (found.run > 1) {
+      text += fmt::format("  first seen in run {}: {}\n", found.run, schedule_of(found.run));
+    }
+    if (advised.insert(found.finding.kind).second) {
+      text += fmt::format("  hint: {}\n", help_for(found.finding.kind).advice);
+    }
+  }
+  if (std::ranges::any_of(report.findings, lacks_lines, &ProgramReport::Found::finding)) {
+    text += "source lines are not known: compile with nvcc -lineinfo\n";
+  }
+  for (const std::string& refusal : report.refusals) {
+    text += fmt::format("refused: {}\n", refusal);
+  }
+  text += report.runtime_loaded
+              ? summary_text(report)
+              : "the program never loaded the CUDA runtime library: nothing was checked\n";
+  std::string prefixed;
+  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+    end = text.find('\n', at);
+    prefixed += fmt::format("========= {}\n", text.substr(at, end - at));
+  }
+  return prefixed;
+}
+
+RunReport run_report(const ProgramReport& report, const Settings& settings) {
+  static std::vector<std::unique_ptr<Program>> programs;  // reports point to their pairs
+  programs.push_back(std::make_unique<Program>(report.program, report.arguments));
+  Report only;
+  only.a_case.pair = programs.back().get();
+  only.a_case.settings = settings;
+  for (const auto& found : report.findings) only.verdict.findings.push_back(found.finding);
+  only.verdict.launches = report.launches;
+  only.verdict.kernels = {report.kernels.begin(), report.kernels.end()};
+  only.verdict.refusals = report.refusals;
+
+  Claim claim{.pair = only.a_case.pair->name()};
+  claim.found = failure_kinds(only.verdict);
+  claim.trials = static_cast<std::uint64_t>(report.runs);
+  claim.verdict = "ok";
+  if (only.verdict.failed()) {
+    claim.status = Claim::Status::failed;
+    claim.verdict = "FAIL: " + show_kinds(claim.found);
+  }
+  if (!report.refusals.empty()) {
+    claim.status = Claim::Status::cannot_run;
+    claim.verdict = "cannot run: " + report.refusals.front();
+  }
+  RunReport run;
+  run.command = "exec";
+  run.claims.push_back(std::move(claim));
+  // A program runs once: there is no case to run again for a picture.
+  run.pictures.emplace_back(only.verdict.findings.size());
+  run.add(std::move(only));
+  return run;
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,44 @@
+// What the runs of one program under `exec` showed, as data, as text and as the report that all
+// formats are made of.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "harness/program_run.hpp"
+#include "harness/run_report.hpp"
+
+namespace warpcheck {
+
+struct ProgramReport {
+  struct Found {
+    vgpu::Finding finding;  // source files are relative to the current directory
+    int run = 1;            // the first that showed it
+  };
+  std::string program;                 // as it was named
+  std::vector<std::string> arguments;  // of the program
+  int runs = 0;
+  bool runtime_loaded = false;
+  std::vector<Found> findings;  // of each class one, of all runs
+  std::vector<std::string> refusals;
+  std::uint64_t launches = 0;
+  std::set<std::string> kernels;  // mangled names
+
+  // Adds a run: classes of findings that are known count on.
+  void add(const ProgramRun& run);
+
+  [[nodiscard]] std::uint64_t errors() const;  // findings of severity error
+};
+
+// The report, each line behind "========= ", so that it stands apart from the program's output.
+// schedule_of(run): how the schedule of that run is asked for, "--strategy random --seed 3".
+[[nodiscard]] std::string exec_text(const ProgramReport& report,
+                                    const std::function<std::string(int)>& schedule_of);
+
+// For the report files.  Valid while this process lives.
+[[nodiscard]] RunReport run_report(const ProgramReport& report, const Settings& settings);
+
+}  // namespace warpcheck
