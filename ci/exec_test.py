@@ -54,6 +54,25 @@ RACE = f"""\
 =========   hint: Put a barrier between the two accesses: """
 
 
+# Offsets as in cudaDeviceProp of release 12.
+PROPERTIES_12 = r"""
+#include <cstdio>
+#include <cstring>
+extern "C" int cudaGetDeviceProperties_v2(void* properties, int device);
+int main() {
+  char properties[1032];
+  if (cudaGetDeviceProperties_v2(properties, 0) != 0) return 1;
+  const auto at = [&](int offset) {
+    int value;
+    std::memcpy(&value, properties + offset, sizeof value);
+    return value;
+  };
+  std::printf("%s %d.%d, warps of %d, %d at %d MHz\\n", properties, at(360), at(364), at(308), at(388),
+              at(348) / 1000);
+}
+"""
+
+
 class Findings(unittest.TestCase):
     def assert_race(self, result, status=66):
         self.assertIn("========= data-race on shared memory copy[", result.stderr)
@@ -76,6 +95,21 @@ class Findings(unittest.TestCase):
         result = run("--", static, "race")
         self.assert_race(result)
         self.assertEqual(result.stderr.replace("./static", "./shared"), shared.stderr)
+
+    def test_a_program_that_needs_release_12(self):
+        build("programs.cu", "release_12", "-cudart", "none", "-Xlinker",
+              f"{LIBRARIES}/libcudart.so.12")
+        result = run("--", "./release_12", "race")
+        self.assert_race(result)
+        self.assertEqual(result.stderr.replace("./release_12", "./shared"),
+                         run("--", "./shared", "race").stderr)
+
+    def test_release_12_has_its_own_layout_of_the_devices_properties(self):
+        (HERE / "properties.cpp").write_text(PROPERTIES_12)
+        subprocess.run(["g++", "properties.cpp", f"{LIBRARIES}/libcudart.so.12", "-o",
+                        "properties"], check=True, cwd=HERE)
+        result = run("--", "./properties")
+        self.assertEqual(result.stdout, "warpcheck virtual GPU 7.5, warps of 32, 4 at 1000 MHz\n")
 
     def test_findings_survive_every_way_to_end(self):
         for mode in ("race-abort", "race-_exit", "race-exit"):
