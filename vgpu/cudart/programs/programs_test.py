@@ -1,0 +1,88 @@
+"""One program of this directory: programs_test.py NVCC WARPCHECK BUILD_DIRECTORY PROGRAM.cu
+
+It is built by plain nvcc, as it is and with -DMUTANT, and both are run under `warpcheck exec`: the
+program must compute what it should with no findings; the mutant must show the kinds that its header
+names (`// expect: KIND, ...`), and at least one finding of the first kind at lines marked `//~`.
+
+The first is linked with the shared runtime library, the mutant with the static one.
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+NVCC, WARPCHECK = sys.argv[1:3]
+BUILD, SOURCE = pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])
+TEXT = SOURCE.read_text()
+LIBRARIES = subprocess.run([WARPCHECK, "libdir"], check=True, capture_output=True,
+                           text=True).stdout.strip()
+FOUND = 66
+
+
+def fail(*words):
+    sys.exit(f"{SOURCE.name}: " + " ".join(str(word) for word in words))
+
+
+def build(name, compile_options, link_options):
+    """The program; compiled anew where its sources are newer, and always linked."""
+    compiled = BUILD / f"{name}.o"
+    newest = max(each.stat().st_mtime for each in (SOURCE, SOURCE.with_name("check.hpp")))
+    if not compiled.exists() or compiled.stat().st_mtime < newest:
+        subprocess.run([NVCC, "-arch=compute_75", "-std=c++17", "-lineinfo", *compile_options, "-c",
+                        SOURCE, "-o", compiled], check=True)
+    subprocess.run([NVCC, "-arch=compute_75", *link_options, compiled, "-o", BUILD / name],
+                   check=True)
+    return BUILD / name
+
+
+def run(program):
+    report = program.with_suffix(".json")
+    result = subprocess.run([WARPCHECK, "exec", "--leaks", "--json", report, "--", program],
+                            capture_output=True, text=True, cwd=SOURCE.parent, timeout=300)
+    return result, json.loads(report.read_text()) if report.exists() else {"findings": []}
+
+
+def errors(report):
+    return [found for found in report["findings"] if found["severity"] == "error"]
+
+
+def lines_of(finding):
+    """Of its sides in this file; empty where one is elsewhere."""
+    sides = [side for side in finding["accesses"] if side["ptx"]]
+    if any(side["file"] != SOURCE.name for side in sides):
+        return set()
+    return {side["line"] for side in sides}
+
+
+def test_the_program():
+    result, report = run(build(SOURCE.stem, [], ["-cudart", "shared"]))
+    printed = result.stdout.splitlines()
+    if result.returncode != 0 or printed[-1:] != ["right"] or report["findings"]:
+        fail("expected 'right' and no findings; status", result.returncode, "\n", result.stdout,
+             result.stderr)
+    # What a device prints is checked where a program says so.
+    for line in re.findall(r"^// prints: (.*)$", TEXT, re.MULTILINE):
+        if line not in printed:
+            fail(f"expected the line '{line}' in\n", result.stdout)
+
+
+def test_the_mutant():
+    result, report = run(build(f"{SOURCE.stem}_mutant", ["-DMUTANT"], ["-L", LIBRARIES]))
+    expected = re.search(r"^// expect: (.*)$", TEXT, re.MULTILINE).group(1).split(", ")
+    marked = {i for i, line in enumerate(TEXT.splitlines(), 1) if "//~" in line}
+    found = {finding["kind"] for finding in errors(report)}
+    if result.returncode != FOUND or found != set(expected):
+        fail("the mutant: expected", expected, "and status", FOUND, "; found", found, "and",
+             result.returncode, "\n", result.stdout, result.stderr)
+    places = [lines_of(each) for each in errors(report) if each["kind"] == expected[0]]
+    if marked and not any(place and place <= marked for place in places):
+        fail("the mutant: expected", expected[0], "at lines", marked, "; found", places, "\n",
+             result.stderr)
+
+
+os.makedirs(BUILD, exist_ok=True)
+test_the_program()
+test_the_mutant()
