@@ -1,6 +1,6 @@
 // Two steps of a stencil in one cooperative launch: all blocks wait for each other in between.
 // MUTANT: they do not wait.
-// expect: data-race
+// expect: data-race, uninitialized-read
 #include <cooperative_groups.h>
 #include <vector>
 

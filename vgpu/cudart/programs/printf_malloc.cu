@@ -1,7 +1,7 @@
 // Each thread builds a list on the device's heap, and one prints what it holds.
 // prints: thread 5: 60, a text,  7.50
 // MUTANT: the first node of a list is not told that it is the last.
-// expect: uninitialized-read, out-of-bounds
+// expect: uninitialized-read, out-of-bounds, invalid-free
 #include "check.hpp"
 
 struct Node {
