@@ -31,8 +31,10 @@ __global__ void overtake(int* counter, const int* data, int* sum) {
   }
 }
 
-// No instruction of the virtual GPU.
-__global__ void trigger_event() { asm volatile("pmevent 1;"); }  // refused
+// The virtual GPU has no performance monitors.
+__global__ void read_monitor(unsigned* value) {
+  asm volatile("mov.u32 %0, %%pm0;" : "=r"(*value));  // refused
+}
 
 template <typename... Arguments>
 void run(void (*kernel)(Arguments...), int blocks, int threads, Arguments... arguments) {
@@ -90,7 +92,7 @@ int main(int argc, char** argv) {
     std::printf("%s\n", cudaGetErrorName(cudaIpcGetMemHandle(&handle, data)));
     cudaFree(data);
   }
-  if (mode == "refused-kernel") run(trigger_event, 1, 1);
+  if (mode == "refused-kernel") run(read_monitor, 1, 1, static_cast<unsigned*>(nullptr));
   if (mode == "overtake") {
     int* const counter = device_array(1);
     int* const sum = device_array(1);

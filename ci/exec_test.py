@@ -67,7 +67,7 @@ int main() {
     std::memcpy(&value, properties + offset, sizeof value);
     return value;
   };
-  std::printf("%s %d.%d, warps of %d, %d at %d MHz\\n", properties, at(360), at(364), at(308), at(388),
+  std::printf("%s %d.%d, warps of %d, %d at %d MHz\n", properties, at(360), at(364), at(308), at(388),
               at(348) / 1000);
 }
 """
@@ -238,7 +238,7 @@ class Refusals(unittest.TestCase):
 
     def test_an_instruction_is_named_with_its_lines(self):
         result = run("--", "./shared", "refused-kernel")
-        self.assert_refused(result, "========= refused: ", "pmevent",
+        self.assert_refused(result, "========= refused: ", "special register '%pm0'",
                             f"programs.cu:{line_of('refused')}")
         self.assertRegex(result.stderr, r"(PTX:|PTX line )\d+")
         self.assertEqual(result.stdout, "error: cudaErrorNotSupported\n")
