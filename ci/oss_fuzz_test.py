@@ -48,6 +48,22 @@ def check_names(repository, warpcheck):
         check(left_out == bool(pair["expects"]), f"'{pair['name']}' is left out: {left_out}")
 
 
+def check_placeholders(repository):
+    """What is to be filled in is where docs/fuzzing-services.md says, and nowhere else."""
+    page = (repository / "docs" / "fuzzing-services.md").read_text()
+    documented = re.findall(r"^ *\| `(project\.yaml|Dockerfile)` \| (?:`(\w+)`|the address of the `(.*?)`)", page,
+                            re.MULTILINE)
+    documented = sorted((file, key or command) for file, key, command in documented)
+    marked = []
+    for path in sorted((repository / "ci" / "oss-fuzz").iterdir()):
+        for line in path.read_text().splitlines() if path.is_file() else ():
+            if "to-be-filled-in" in line:
+                marked.append((path.name, "git clone" if "git clone" in line else line.partition(":")[0]))
+    check(marked and sorted(marked) == documented, "what is to be filled in", f"{marked}\n{documented}")
+    for path in (repository / ".clusterfuzzlite").iterdir():
+        check("to-be-filled-in" not in path.read_text(), f"{path} has nothing to fill in")
+
+
 def build(repository, prebuilt, clang, clangxx, nvcc):
     work = prebuilt / "oss-fuzz"
     source, out = work / "src", work / "out"
@@ -125,6 +141,7 @@ def check_runs(out, elsewhere):
 def main():
     repository, prebuilt, warpcheck = (pathlib.Path(path).resolve() for path in sys.argv[1:4])
     check_names(repository, warpcheck)
+    check_placeholders(repository)
     out = build(repository, prebuilt, *sys.argv[4:7])
     check_files(out)
     with tempfile.TemporaryDirectory() as elsewhere:
