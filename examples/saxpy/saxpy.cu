@@ -1,4 +1,3 @@
-// y = a * x + y, an element for each thread.
 __global__ void saxpy_kernel(float a, const float* x, float* y, int n) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < n) y[i] = a * x[i] + y[i];

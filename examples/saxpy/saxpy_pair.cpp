@@ -1,7 +1,6 @@
 #include <warpcheck/warpcheck.hpp>
 #include "saxpy_reference.hpp"
 using namespace warpcheck;
-
 cudaError_t saxpy(float a, const float* x, float* y, int n);
 
 struct SaxpyInput {
@@ -9,7 +8,6 @@ struct SaxpyInput {
   std::vector<float> x{}, y{};
 };
 FIELDS(SaxpyInput, a, x, y);
-
 KERNEL_PAIR(saxpy, SaxpyInput, std::vector<float>) = {
     .domain = [](const SaxpyInput& in) { return in.x.size() == in.y.size(); },
     .arbitrary =
@@ -19,8 +17,7 @@ KERNEL_PAIR(saxpy, SaxpyInput, std::vector<float>) = {
         },
     .kernel =
         [](Device& device, const SaxpyInput& in) {
-          const auto x = device.upload(in.x);
-          auto y = device.upload(in.y);
+          auto x = device.upload(in.x), y = device.upload(in.y);
           device.check(saxpy(in.a, x.data(), y.data(), static_cast<int>(y.size())));
           return y.download();
         },
