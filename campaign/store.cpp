@@ -51,6 +51,12 @@ constexpr std::string_view kFindingColumns =
     "pair, hash, kind, place, tier, stage, case_text, case_digest, found_text, found_digest, "
     "found_seconds, found_at, executions, shrinks, complete, shown, schedules, attempts, remark";
 
+// Those that change after a finding was stored.
+constexpr std::string_view kChangingColumns =
+    "kind, place, tier, stage, case_text, case_digest, shrinks, complete, shown, schedules, "
+    "attempts, remark";
+constexpr std::string_view kChangingValues = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?";
+
 std::string digest(std::string_view text) { return fmt::format("{:016x}", hash_of_text(text)); }
 
 template <class Names>
@@ -86,6 +92,21 @@ StoredFinding finding_of(const Statement& row) {
           .schedules = row.integer(16),
           .attempts = row.integer(17),
           .remark = row.text(18)};
+}
+
+Statement& bind_what_changes(Statement& statement, const StoredFinding& finding) {
+  return statement.bind(finding.kind)
+      .bind(finding.place)
+      .bind(name_of(finding.tier))
+      .bind(name_of(finding.stage))
+      .bind(finding.case_text)
+      .bind(digest(finding.case_text))
+      .bind(finding.shrinks)
+      .bind(std::int64_t{finding.complete})
+      .bind(finding.shown)
+      .bind(finding.schedules)
+      .bind(finding.attempts)
+      .bind(finding.remark);
 }
 
 bool is_damaged(const Statement& row) {
@@ -141,53 +162,27 @@ Store::Store(const std::filesystem::path& path) : database_(path) {
 // --- changes ------------------------------------------------------------------------------------
 
 bool Store::Change::add(const StoredFinding& finding) {
-  Statement(database_,
-            fmt::format("INSERT OR IGNORE INTO findings({}) "
-                        "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                        kFindingColumns))
-      .bind(finding.key.pair)
-      .bind(finding.key.hash)
-      .bind(finding.kind)
-      .bind(finding.place)
-      .bind(name_of(finding.tier))
-      .bind(name_of(finding.stage))
-      .bind(finding.case_text)
-      .bind(digest(finding.case_text))
+  Statement insert(database_, fmt::format("INSERT OR IGNORE INTO findings({}, found_text, "
+                                          "found_digest, found_seconds, found_at, executions, "
+                                          "pair, hash) VALUES({}, ?, ?, ?, ?, ?, ?, ?)",
+                                          kChangingColumns, kChangingValues));
+  bind_what_changes(insert, finding)
       .bind(finding.found_text)
       .bind(digest(finding.found_text))
       .bind(finding.found_seconds)
       .bind(finding.found_at)
       .bind(finding.executions)
-      .bind(finding.shrinks)
-      .bind(std::int64_t{finding.complete})
-      .bind(finding.shown)
-      .bind(finding.schedules)
-      .bind(finding.attempts)
-      .bind(finding.remark)
+      .bind(finding.key.pair)
+      .bind(finding.key.hash)
       .run();
   return database_.changes() != 0;
 }
 
 void Store::Change::update(const StoredFinding& finding) {
-  Statement(database_,
-            "UPDATE findings SET kind = ?, place = ?, tier = ?, stage = ?, case_text = ?, "
-            "case_digest = ?, shrinks = ?, complete = ?, shown = ?, schedules = ?, attempts = ?, "
-            "remark = ? WHERE pair = ? AND hash = ?")
-      .bind(finding.kind)
-      .bind(finding.place)
-      .bind(name_of(finding.tier))
-      .bind(name_of(finding.stage))
-      .bind(finding.case_text)
-      .bind(digest(finding.case_text))
-      .bind(finding.shrinks)
-      .bind(std::int64_t{finding.complete})
-      .bind(finding.shown)
-      .bind(finding.schedules)
-      .bind(finding.attempts)
-      .bind(finding.remark)
-      .bind(finding.key.pair)
-      .bind(finding.key.hash)
-      .run();
+  Statement update(database_, fmt::format("UPDATE findings SET ({}) = ({}) "
+                                          "WHERE pair = ? AND hash = ?",
+                                          kChangingColumns, kChangingValues));
+  bind_what_changes(update, finding).bind(finding.key.pair).bind(finding.key.hash).run();
 }
 
 void Store::Change::remove(const FindingKey& key) {

@@ -91,17 +91,26 @@ bool equal_values(const T& a, const T& b) {
 template <class Output>
 concept Array = std::ranges::random_access_range<Output> && std::ranges::sized_range<Output>;
 
+// What `tell` says of the first index whose elements are not the `same`; of the sizes where they
+// differ; nothing where all are.
+template <Array Output, class Same, class Tell>
+std::optional<std::string> array_difference(const Output& out, const Output& other,
+                                            std::string_view other_name, Same same, Tell tell) {
+  if (out.size() != other.size()) return size_difference(out.size(), other.size(), other_name);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (!same(out[i], other[i])) return tell(i);
+  }
+  return std::nullopt;
+}
+
 template <class Output>
 std::optional<std::string> first_difference(const Output& out, const Output& other,
                                             std::string_view other_name) {
   if constexpr (Array<Output>) {
-    if (out.size() != other.size()) return size_difference(out.size(), other.size(), other_name);
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      if (!equal_values(out[i], other[i])) {
-        return element_difference(i, show_element(out[i]), show_element(other[i]), other_name);
-      }
-    }
-    return std::nullopt;
+    using Element = std::ranges::range_value_t<Output>;
+    return array_difference(out, other, other_name, equal_values<Element>, [&](std::size_t i) {
+      return element_difference(i, show_element(out[i]), show_element(other[i]), other_name);
+    });
   } else {
     if (equal_values(out, other)) return std::nullopt;
     return element_difference(std::nullopt, show_element(out), show_element(other), other_name);
@@ -201,16 +210,13 @@ struct Bitwise {
   operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
     return {.difference = [](const Input&, const Output& out,
                              const Output& reference) -> std::optional<std::string> {
-              if (out.size() != reference.size()) {
-                return detail::size_difference(out.size(), reference.size(), "reference");
-              }
-              for (std::size_t i = 0; i < out.size(); ++i) {
-                if (detail::same_bits(out[i], reference[i])) continue;
-                return detail::element_difference(i, detail::show_exact_bits(out[i]),
-                                                  detail::show_exact_bits(reference[i]),
-                                                  "reference");
-              }
-              return std::nullopt;
+              using Element = std::ranges::range_value_t<Output>;
+              return detail::array_difference(
+                  out, reference, "reference", detail::same_bits<Element>, [&](std::size_t i) {
+                    return detail::element_difference(i, detail::show_exact_bits(out[i]),
+                                                      detail::show_exact_bits(reference[i]),
+                                                      "reference");
+                  });
             },
             .comparison = Comparison::same_bits};
   }
@@ -352,13 +358,9 @@ struct StableOrder {
   operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
     return {.difference = [](const Input&, const Output& out,
                              const Output& reference) -> std::optional<std::string> {
-      if (out.size() != reference.size()) {
-        return detail::size_difference(out.size(), reference.size(), "reference");
-      }
-      for (std::size_t i = 0; i < out.size(); ++i) {
-        if (!same_pair(out[i], reference[i])) return explain(out, reference, i);
-      }
-      return std::nullopt;
+      using Element = std::ranges::range_value_t<Output>;
+      return detail::array_difference(out, reference, "reference", same_pair<Element>,
+                                      [&](std::size_t i) { return explain(out, reference, i); });
     }};
   }
 

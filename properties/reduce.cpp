@@ -17,6 +17,7 @@
 #include "kernels/specimens/planted_atomic_sum.hpp"
 #include "kernels/specimens/reduce_max.hpp"
 #include "kernels/specimens/reduce_max_host_finish.hpp"
+#include "properties/element_numbers.hpp"
 #include "reference/reduce.hpp"
 
 namespace warpcheck {
@@ -57,17 +58,6 @@ using Element = typename decltype(Input::in)::value_type;
 // One element: an array, so that a sum can be judged by its error bound.
 template <class Input>
 using Result = std::vector<Element<Input>>;
-
-template <class T>
-Gen<T> numbers();
-template <>
-Gen<int> numbers() {
-  return integers<int>();
-}
-template <>
-Gen<float> numbers() {
-  return floats<float>();
-}
 
 // --- domains and generators -------------------------------------------------------------------
 

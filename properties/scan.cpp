@@ -18,6 +18,7 @@
 #include "kernels/specimens/scan_pairs.hpp"
 #include "kernels/specimens/scan_tree.hpp"
 #include "kernels/specimens/scan_two_level.hpp"
+#include "properties/element_numbers.hpp"
 #include "reference/scan.hpp"
 
 namespace warpcheck {
@@ -54,17 +55,6 @@ FIELDS(FloatLevels, in, block);
 namespace {
 
 constexpr int kBlockMax = 1024;
-
-template <class T>
-Gen<T> numbers();
-template <>
-Gen<int> numbers() {
-  return integers<int>();
-}
-template <>
-Gen<float> numbers() {
-  return floats<float>();
-}
 
 template <class Input>
 using Element = typename decltype(Input::in)::value_type;

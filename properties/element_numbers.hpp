@@ -1,0 +1,20 @@
+// Numbers of whichever type a kernel is instantiated for.
+#pragma once
+
+#include <concepts>
+
+#include "harness/generators.hpp"
+#include "harness/generators_floats.hpp"
+#include "harness/generators_integers.hpp"
+
+namespace warpcheck {
+
+template <class T>
+Gen<T> numbers() {
+  if constexpr (std::floating_point<T>)
+    return floats<T>();
+  else
+    return integers<T>();
+}
+
+}  // namespace warpcheck
