@@ -61,6 +61,9 @@ class Campaign final : public WorkerListener {
         earlier_seconds_(store_->seconds()),
         prng_(options.seed) {
     for (const std::string& message : opening_) view_.say(message);
+    for (const AnyPair* pair : options.pairs) {
+      if (!ledger_.progress().at(pair->name()).refusal.empty()) to_try_again_.insert(pair);
+    }
   }
 
   CampaignOutcome run() {
@@ -102,6 +105,7 @@ class Campaign final : public WorkerListener {
   [[nodiscard]] double seconds() const { return seconds_between(begin_, Clock::now()); }
   [[nodiscard]] double total_seconds() const { return earlier_seconds_ + seconds(); }
   [[nodiscard]] bool is_over();
+  [[nodiscard]] bool is_finished(const AnyPair& pair) const;
   [[nodiscard]] bool all_expected_are_confirmed() const;
 
   void start_tasks();
@@ -125,6 +129,8 @@ class Campaign final : public WorkerListener {
   WorkerPool pool_;
   std::map<std::size_t, Task> tasks_;
   std::size_t tasks_started_ = 0;
+  // Pairs that an earlier start could not run: its kernels or this program may have changed.
+  std::set<const AnyPair*> to_try_again_;
   bool last_was_search_ = false;
   bool stopping_ = false;
 
@@ -148,11 +154,16 @@ bool Campaign::is_over() {
   if (options_.stop_when_found && all_expected_are_confirmed()) return true;
   if (options_.executions == 0 || !tasks_.empty() || !paused_.empty()) return false;
   if (ledger_.next_to_do({}) != nullptr) return false;
-  return std::ranges::all_of(options_.pairs, [&](const AnyPair* pair) {
-    const PairProgress& progress = ledger_.progress().at(pair->name());
-    return !progress.refusal.empty() ||
-           progress.executions >= static_cast<std::int64_t>(options_.executions);
-  });
+  return std::ranges::all_of(options_.pairs,
+                             [&](const AnyPair* pair) { return is_finished(*pair); });
+}
+
+// Needs no further search.
+bool Campaign::is_finished(const AnyPair& pair) const {
+  const PairProgress& progress = ledger_.progress().at(pair.name());
+  if (!progress.refusal.empty()) return !to_try_again_.contains(&pair);
+  return options_.executions != 0 &&
+         progress.executions >= static_cast<std::int64_t>(options_.executions);
 }
 
 bool Campaign::all_expected_are_confirmed() const {
@@ -211,17 +222,15 @@ bool Campaign::start_search() {
   for (const AnyPair* pair : options_.pairs) {
     const PairProgress& progress = ledger_.progress().at(pair->name());
     slots += progress.slots;
-    const bool finished = !progress.refusal.empty() ||
-                          (options_.executions != 0 &&
-                           progress.executions >= static_cast<std::int64_t>(options_.executions));
     arms.push_back({&progress,
                     static_cast<unsigned>(std::ranges::count_if(
                         tasks_, [&](const auto& task) { return task.second.pair == pair; })),
-                    finished});
+                    is_finished(*pair)});
   }
   const std::optional<std::size_t> chosen = choose_arm(arms, slots, prng_);
   if (!chosen) return false;
   const AnyPair& pair = *options_.pairs[*chosen];
+  to_try_again_.erase(&pair);
   PairProgress& progress = ledger_.progress_of(pair.name());
   const std::array<std::uint64_t, 3> numbers{options_.seed, hash_of_text(pair.name()),
                                              static_cast<std::uint64_t>(progress.slots)};
@@ -316,6 +325,7 @@ void Campaign::on_line(std::size_t worker, std::string line) {
     task.answered = true;
     account_for(task, Clock::now());
     PairProgress& progress = ledger_.progress_of(task.pair->name());
+    if (message.refusal.empty()) progress.refusal.clear();
     progress.features = message.searched->features;
     progress.entries = message.searched->entries;
   }

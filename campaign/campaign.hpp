@@ -14,6 +14,7 @@
 
 #include "campaign/store.hpp"
 #include "harness/any_pair.hpp"
+#include "harness/line_coverage.hpp"
 #include "harness/report.hpp"
 #include "harness/shrink.hpp"
 
@@ -53,5 +54,8 @@ std::string outcome_text(const CampaignOutcome& outcome, const CampaignOptions& 
 // Each case of the outcome once, run again for its verdict, in processes of their own.  A case that
 // cannot be run is left out.
 std::vector<Report> reports_of(const CampaignOutcome& outcome, const CampaignOptions& options);
+
+// The source lines that the corpora run: what the searches, of all starts, have come to.
+LineCoverage coverage_of_corpora(const CampaignOptions& options);
 
 }  // namespace warpcheck::campaign

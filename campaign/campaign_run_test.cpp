@@ -1,6 +1,7 @@
 // run_campaign(): whole campaigns over small pairs.
 #include "campaign/campaign.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,47 +11,32 @@
 
 #include "campaign/corpus.hpp"
 #include "campaign/failures.hpp"
-#include "harness/pair.hpp"
+#include "fuzz/small_pairs.hpp"
 
 namespace warpcheck {
-
-struct Number {
-  int value = 0;
-};
-FIELDS(Number, value);
-
-// Host code that crashes for one number in 256.
-KERNEL_PAIR(host_crash, Number, int) = {
-    .family = "test",
-    .origin = "ours",
-    .arbitrary = [](Draw& draw) { return Number{static_cast<int>(draw.below(256))}; },
-    .kernel =
-        [](Device&, const Number& in) {
-          if (in.value == 77) std::abort();
-          return 0;
-        },
-    .reference = [](const Number&) { return 0; },
-};
-
-// Wrong for one number in 2.
-KERNEL_PAIR(wrong_number, Number, int) = {
-    .family = "test",
-    .origin = "ours",
-    .expects = {"mismatch"},
-    .arbitrary = [](Draw& draw) { return Number{static_cast<int>(draw.below(256))}; },
-    .kernel = [](Device&, const Number& in) { return in.value / 2 * 2; },
-    .reference = [](const Number& in) { return in.value; },
-};
 
 // Right in every second trial: what it shows cannot be shown again.
 KERNEL_PAIR(forgetful, Number, int) = {
     .family = "test",
     .origin = "ours",
-    .arbitrary = [](Draw& draw) { return Number{static_cast<int>(draw.below(256))}; },
+    .arbitrary = draw_number,
     .kernel =
         [](Device&, const Number&) {
           static int trials = 0;
           return ++trials % 2 == 0 ? 1 : 0;
+        },
+    .reference = [](const Number&) { return 0; },
+};
+
+// Cannot be run.
+KERNEL_PAIR(refused, Number, int) = {
+    .family = "test",
+    .origin = "ours",
+    .arbitrary = draw_number,
+    .kernel =
+        [](Device&, const Number&) {
+          cudaIpcMemHandle_t handle;
+          return static_cast<int>(cudaIpcGetMemHandle(&handle, nullptr));
         },
     .reference = [](const Number&) { return 0; },
 };
@@ -134,6 +120,52 @@ TEST_F(CampaignTest, ADamagedStoreIsMadeAnewFromItsCases) {
   ASSERT_EQ(outcome.findings.size(), 1u);
   EXPECT_EQ(outcome.findings[0].stage, Stage::confirmed);
   EXPECT_TRUE(fs::exists(root_ / "damaged/warpcheck.db"));
+}
+
+TEST_F(CampaignTest, ACaseWhoseFindingHasAnotherNameNowIsImportedOnce) {
+  run_campaign(options("wrong_number", 500));
+  const Directory directory(root_);
+  const fs::path known = directory.case_path(Store(directory.store_path()).findings().at(0).key);
+  const fs::path renamed = known.parent_path() / "0123456789abcdef.case";
+  const fs::path damaged = known.parent_path() / "damaged.case";
+  fs::copy_file(known, renamed);
+  std::ofstream(damaged) << "{";
+  std::vector<std::string> messages;
+  Store store(directory.store_path());
+  const ImportOutcome first = import_case_files(directory, store, 1, nullptr);
+  EXPECT_EQ(first.known, 1u);
+  ASSERT_EQ(first.messages.size(), 2u);
+  EXPECT_TRUE(first.messages[0].starts_with("damaged: wrong_number/damaged.case: "))
+      << first.messages[0];
+  EXPECT_EQ(first.messages[1],
+            fmt::format("{}: shows what has another name now; set aside as {}", renamed.string(),
+                        (root_ / "damaged/cases/wrong_number/0123456789abcdef.case").string()));
+  EXPECT_TRUE(fs::exists(known));
+  EXPECT_FALSE(fs::exists(renamed));
+  EXPECT_FALSE(fs::exists(damaged));
+  EXPECT_TRUE(import_case_files(directory, store, 1, nullptr).messages.empty());
+}
+
+TEST_F(CampaignTest, APairThatCouldNotBeRunIsTriedAgain) {
+  const auto refuse = [&](const std::string& why) {
+    const Directory directory(root_);
+    Store store(directory.store_path());
+    Store::Change change(store);
+    change.save({.pair = "wrong_number", .executions = 10, .refusal = why});
+    change.commit();
+  };
+  refuse("kernel k: a.cu:3: wmma.load is not supported");
+  CampaignOptions asked = options("wrong_number", 500);
+  const CampaignOutcome outcome = run_campaign(asked);
+  EXPECT_FALSE(outcome.refused());
+  EXPECT_EQ(outcome.findings.size(), 1u);
+  // Where it still cannot be run, it is tried once, and that ends the campaign.
+  asked = options("refused", 500);
+  asked.jobs = 1;
+  EXPECT_TRUE(run_campaign(asked).refused());
+  const CampaignOutcome again = run_campaign(asked);
+  EXPECT_TRUE(again.refused());
+  EXPECT_EQ(again.progress.at(0).slots, 2);
 }
 
 // --- the failure database -----------------------------------------------------------------------

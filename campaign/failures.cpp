@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -59,8 +60,14 @@ Message try_case(const NamedBytes& entry) {
 
 class Import {
  public:
-  Import(const Directory& directory, Store& store)
-      : directory_(directory), store_(store), ledger_(directory, store, {}) {}
+  // Sets an entry aside, and returns where it is now.
+  using SetAside = std::function<fs::path(const NamedBytes& entry)>;
+
+  Import(const Directory& directory, Store& store, SetAside set_aside)
+      : directory_(directory),
+        store_(store),
+        put_away_(std::move(set_aside)),
+        ledger_(directory, store, {}) {}
 
   ImportOutcome run(const std::vector<NamedBytes>& entries, unsigned jobs,
                     const volatile std::sig_atomic_t* stop) {
@@ -76,7 +83,11 @@ class Import {
     const auto results = run_tasks(
         cases.size(), jobs,
         [&](std::size_t i, const Emit& emit) { emit(text_of(try_case(*cases[i]))); }, stop);
-    for (std::size_t i = 0; i < cases.size(); ++i) take(*cases[i], results[i]);
+    const bool interrupted = stop != nullptr && *stop != 0;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      if (interrupted && !results[i].finished) continue;
+      take(*cases[i], results[i]);
+    }
     ledger_.flush(store_.seconds());
     return std::move(outcome_);
   }
@@ -95,9 +106,8 @@ class Import {
   }
 
   void set_aside(const NamedBytes& entry, const std::string& reason) {
-    const fs::path place = directory_.set_text_aside("import/" + entry.name, entry.bytes);
     outcome_.messages.push_back(
-        fmt::format("damaged: {}; set aside as {}", reason, place.string()));
+        fmt::format("damaged: {}; set aside as {}", reason, put_away_(entry).string()));
   }
 
   // coverage/PAIR/NAME, below whatever folder an archive has.  False: it is none.
@@ -121,9 +131,23 @@ class Import {
 
   const Directory& directory_;
   Store& store_;
+  SetAside put_away_;
   Ledger ledger_;
   ImportOutcome outcome_;
 };
+
+// Files whose finding has another name now, for its source has changed, and which is stored under
+// that: to be imported once, and not at every start.
+void set_renamed_aside(const Directory& directory, Store& store,
+                       const std::vector<NamedBytes>& entries, ImportOutcome& outcome) {
+  for (const NamedBytes& entry : entries) {
+    const fs::path path = directory.cases() / entry.name;
+    const FindingKey named{path.parent_path().filename().string(), path.stem().string()};
+    if (store.find(named) || !fs::exists(path)) continue;
+    outcome.messages.push_back(fmt::format("{}: shows what has another name now; set aside as {}",
+                                           path.string(), directory.set_aside(path).string()));
+  }
+}
 
 }  // namespace
 
@@ -137,7 +161,13 @@ ImportOutcome import_case_files(const Directory& directory, Store& store, unsign
            store.find({path.parent_path().filename().string(), path.stem().string()}).has_value();
   });
   if (contents.entries.empty()) return {};
-  return Import(directory, store).run(contents.entries, jobs, stop);
+  ImportOutcome outcome = Import(directory, store, [&](const NamedBytes& entry) {
+                            return directory.set_aside(directory.cases() / entry.name);
+                          }).run(contents.entries, jobs, stop);
+  if (stop == nullptr || *stop == 0) {
+    set_renamed_aside(directory, store, contents.entries, outcome);
+  }
+  return outcome;
 }
 
 FailureDatabase::FailureDatabase(const fs::path& path)
@@ -145,7 +175,9 @@ FailureDatabase::FailureDatabase(const fs::path& path)
 
 ImportOutcome FailureDatabase::import(const ArchiveContents& contents, unsigned jobs,
                                       const volatile std::sig_atomic_t* stop) {
-  ImportOutcome outcome = Import(directory_, *store_).run(contents.entries, jobs, stop);
+  ImportOutcome outcome = Import(directory_, *store_, [&](const NamedBytes& entry) {
+                            return directory_.set_text_aside("import/" + entry.name, entry.bytes);
+                          }).run(contents.entries, jobs, stop);
   outcome.messages.insert(outcome.messages.begin(), contents.errors.begin(), contents.errors.end());
   return outcome;
 }

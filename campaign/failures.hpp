@@ -21,9 +21,6 @@
 
 namespace warpcheck::campaign {
 
-// What `check` and `failures` use when nothing else is said, and it is there.
-inline constexpr std::string_view kDefaultDatabase = ".warpcheck";
-
 struct ImportOutcome {
   std::size_t added = 0;              // findings that are new
   std::size_t known = 0;              // cases that show none that is

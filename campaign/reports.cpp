@@ -1,8 +1,10 @@
-// A campaign's findings as reports, for the printers that every command shares.
+// A campaign's findings and coverage as the printers want them that every command shares.
 #include <set>
 
 #include "campaign/campaign.hpp"
+#include "campaign/corpus.hpp"
 #include "campaign/directory.hpp"
+#include "fuzz/entry.hpp"
 #include "harness/case_file.hpp"
 #include "harness/registry.hpp"
 #include "harness/trial.hpp"
@@ -40,6 +42,26 @@ std::vector<Report> reports_of(const CampaignOutcome& outcome, const CampaignOpt
     reports.push_back(std::move(report));
   }
   return reports;
+}
+
+LineCoverage coverage_of_corpora(const CampaignOptions& options) {
+  const Directory directory(options.directory);
+  const auto run_corpus = [&](std::size_t i, const Emit& emit) {
+    const AnyPair& pair = *options.pairs[i];
+    std::vector<std::uint8_t> counters(fuzz::kCounters);
+    fuzz::InputRunner inputs(pair, counters,
+                             {.build = {}, .warp_model = {}, .feedback = false, .lines = true});
+    for (const CorpusEntry& entry : read_corpus(directory, pair.name()).entries) {
+      inputs.run(entry.bytes);
+    }
+    emit(to_json(*inputs.coverage()).dump());
+  };
+  LineCoverage coverage;
+  for (const TaskResult& task :
+       run_tasks(options.pairs.size(), options.jobs, run_corpus, nullptr)) {
+    for (const std::string& line : task.lines) coverage.add(line_coverage_from(Json::parse(line)));
+  }
+  return coverage;
 }
 
 }  // namespace warpcheck::campaign

@@ -3,7 +3,7 @@
 
   report_formats_test.py WARPCHECK ROOT
 
-Runs hunt, check, replay and shrink with every report, and list --json, and validates: JSON against
+Runs hunt, check, replay, shrink, fuzz and campaign with every report, and list --json, and validates: JSON against
 docs/report.schema.json, JUnit and SARIF against harness/report_schemas/, lcov and HTML by parsing
 them.  A schema must also refuse: each is shown a damaged copy of what it has just accepted.
 """
@@ -165,6 +165,15 @@ def main():
         check("<error " in damaged["junit"], "what cannot be read is an error", damaged["junit"])
         check('"executionSuccessful": false' in damaged["sarif"], "and the run was not successful")
         formats.run(1, "shrink", case, "-o", "small.case")
+
+        fuzzed = formats.run(1, "fuzz", SPECIMEN, "--runs", "2000", "--seconds", "0",
+                             "--stop-when-found")
+        check(LINE[0] in json.loads(fuzzed["json"])["coverage"], "lines of a search", fuzzed["lcov"])
+        searched = formats.run(1, "campaign", "night", "--pairs", SPECIMEN, "--jobs", "2",
+                               "--stop-when-found")
+        check(LINE[0] in json.loads(searched["json"])["coverage"], "lines of the corpus",
+              searched["lcov"])
+        formats.run(0, "fuzz", CLEAN, "--runs", "50", "--seconds", "0")
 
         listed = subprocess.run([program, "list", "--json"], capture_output=True, check=True)
         document = json.loads(listed.stdout)

@@ -1,6 +1,7 @@
 # What `cmake --install` copies, for find_package(warpcheck) in other projects:
 #
 #   bin/warpcheck                 the command line with this project's own pairs; `warpcheck new`
+#   share/man/man1/warpcheck.1    its manual page
 #   include/warpcheck/            headers; <warpcheck/warpcheck.hpp> has all that a pair needs
 #   lib/, lib/cmake/warpcheck/    libraries, and the functions that pairs and kernels are added with
 include(GNUInstallDirs)
@@ -14,6 +15,7 @@ endforeach()
 
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/warpcheck)
 install(TARGETS warpcheck RUNTIME)
+install(FILES ${PROJECT_BINARY_DIR}/warpcheck.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(TARGETS ${targets} EXPORT warpcheckTargets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/warpcheck)
 install(EXPORT warpcheckTargets NAMESPACE warpcheck:: DESTINATION ${package_directory})

@@ -87,7 +87,12 @@ function(warpcheck_embed_unoptimized target file options includes)
   set(ptx ${PROJECT_BINARY_DIR}/unoptimized/${target}/${name}.ptx)
   cmake_path(GET ptx PARENT_PATH directory)
   file(MAKE_DIRECTORY ${directory})
-  list(TRANSFORM includes PREPEND -I)
+  set(WARPCHECK_INCLUDES)
+  foreach(include ${includes})
+    cmake_path(ABSOLUTE_PATH include BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+    list(APPEND WARPCHECK_INCLUDES ${include})
+  endforeach()
+  list(TRANSFORM WARPCHECK_INCLUDES PREPEND -I OUTPUT_VARIABLE includes)
 
   add_custom_command(
     OUTPUT ${ptx}

@@ -33,7 +33,30 @@ InputRunner::InputRunner(const AnyPair& pair, std::span<std::uint8_t> counters,
       counters_(counters),
       options_(options),
       unseen_(options.feedback ? 0 : kCounters),
-      feedback_(options.feedback ? counters : std::span(unseen_)) {}
+      feedback_(make_feedback(options.feedback ? counters : std::span(unseen_))),
+      watched_(*feedback_) {}
+
+std::unique_ptr<Feedback> InputRunner::make_feedback(std::span<std::uint8_t> counters) {
+  if (!options_.lines) return std::make_unique<Feedback>(counters);
+  auto feedback = std::make_unique<LineFeedback>(counters);
+  lines_ = &feedback->lines;
+  return feedback;
+}
+
+void InputRunner::LineFeedback::on_sync(const vgpu::Sync& sync) {
+  Feedback::on_sync(sync);
+  lines.on_sync(sync);
+}
+
+void InputRunner::LineFeedback::on_edge(std::uint32_t from, std::uint32_t to,
+                                        const vgpu::Program& program) {
+  Feedback::on_edge(from, to, program);
+  lines.on_edge(from, to, program);
+}
+
+std::optional<LineCoverage> InputRunner::coverage() const {
+  return lines_ == nullptr ? std::nullopt : std::optional(lines_->coverage());
+}
 
 Case InputRunner::decode(std::span<const std::uint8_t> bytes) const {
   const InputLayout layout = split_input(bytes);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "fuzz/feedback.hpp"
+#include "harness/line_coverage.hpp"
 #include "harness/report.hpp"
 #include "harness/shrink.hpp"
 #include "harness/trial.hpp"
@@ -28,6 +30,7 @@ struct InputOptions {
   std::optional<cudart::Build> build;
   std::optional<vgpu::WarpModel> warp_model;
   bool feedback = true;  // false: one counter steps on every input, as libFuzzer asks
+  bool lines = false;    // whether to count source lines, for reports
 };
 
 // A failing case, its verdict; the schedule is the recorded one.
@@ -51,7 +54,9 @@ class InputRunner {
 
   [[nodiscard]] std::uint64_t executions() const { return executions_; }
   // Of the last trial; lives as long as this.
-  [[nodiscard]] const TrialShape& shape() const { return feedback_.shape(); }
+  [[nodiscard]] const TrialShape& shape() const { return feedback_->shape(); }
+  // Of the source lines that all inputs ran; nothing where they are not counted.
+  [[nodiscard]] std::optional<LineCoverage> coverage() const;
   // Runs trials without feedback: for the shrinker.
   [[nodiscard]] TrialRunner& plain_runner() { return plain_runner_; }
 
@@ -66,12 +71,24 @@ class InputRunner {
     Feedback& feedback_;
   };
 
+  // Feedback that counts source lines beside.
+  class LineFeedback final : public Feedback {
+   public:
+    using Feedback::Feedback;
+    void on_sync(const vgpu::Sync& sync) override;
+    void on_edge(std::uint32_t from, std::uint32_t to, const vgpu::Program& program) override;
+    CoverageObserver lines;
+  };
+
+  std::unique_ptr<Feedback> make_feedback(std::span<std::uint8_t> counters);
+
   const AnyPair& pair_;
   std::span<std::uint8_t> counters_;
   InputOptions options_;
-  std::vector<std::uint8_t> unseen_;  // what a blind search does not see
-  Feedback feedback_;
-  WatchedEngine watched_{feedback_};
+  std::vector<std::uint8_t> unseen_;         // what a blind search does not see
+  const CoverageObserver* lines_ = nullptr;  // of a LineFeedback
+  std::unique_ptr<Feedback> feedback_;
+  WatchedEngine watched_;
   TrialRunner watched_runner_{watched_};
   TrialRunner plain_runner_;
   std::uint64_t executions_ = 0;

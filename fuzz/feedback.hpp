@@ -31,7 +31,7 @@ inline constexpr std::size_t kEdgeCounters = 16 * 1024;
 inline constexpr std::size_t kReadsFromCounters = 48 * 1024;
 inline constexpr std::size_t kCounters = kEdgeCounters + kReadsFromCounters;
 
-class Feedback final : public vgpu::Observer {
+class Feedback : public vgpu::Observer {
  public:
   // counters: kCounters of them, zeroed by whoever owns them.
   // Throws std::invalid_argument when they are fewer or more.

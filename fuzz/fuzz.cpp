@@ -26,6 +26,7 @@ using fuzz::KnownFailures;
 // Tags of the lines that a job emits.
 constexpr char kCase = 'c';        // path of a case file, behind executions, shrinks, completeness
 constexpr char kExecutions = 'n';  // at the end: how many
+constexpr char kLines = 'l';       // at the end: coverage, where it is wanted
 constexpr char kError = 'e';       // why the job cannot go on
 
 // One job: what the callback of libFuzzer works on.
@@ -35,7 +36,7 @@ class Job {
       : options_(options),
         emit_(emit),
         runner_(*options.pair, fuzz::libfuzzer_counters(),
-                {options.build, options.warp_model, options.feedback}) {
+                {options.build, options.warp_model, options.feedback, options.coverage}) {
     fuzz::set_mutation_shape(runner_.shape());
   }
 
@@ -51,6 +52,7 @@ class Job {
 
   // Leaves the process; static objects belong to the parent.
   [[noreturn]] void end() {
+    if (const auto coverage = runner_.coverage()) emit_(kLines + to_json(*coverage).dump());
     emit_(fmt::format("{}{}", kExecutions, runner_.executions()));
     std::_Exit(0);
   }
@@ -122,6 +124,10 @@ void take_lines(const TaskResult& task, const FuzzOptions& options, std::set<std
     const std::string text = line.substr(1);
     if (line.front() == kCase) cases.insert(text);
     if (line.front() == kError) outcome.errors.push_back(text);
+    if (line.front() == kLines) {
+      if (!outcome.coverage) outcome.coverage.emplace();
+      outcome.coverage->add(line_coverage_from(Json::parse(text)));
+    }
     if (line.front() == kExecutions) {
       ended = true;
       outcome.executions += std::stoull(text);
@@ -170,21 +176,6 @@ FuzzOutcome run_fuzz(const FuzzOptions& options) {
   }
   std::ranges::sort(outcome.reports, {}, &Report::replay_path);
   return outcome;
-}
-
-int fuzz_pair(const FuzzOptions& options) {
-  const FuzzOutcome outcome = run_fuzz(options);
-  for (const Report& report : outcome.reports) fmt::print("{}\n", report_text(report));
-  fmt::print("{}: {} executions, {} failures\n", options.pair->name(), outcome.executions,
-             outcome.reports.size());
-  for (const std::string& error : outcome.errors) {
-    fmt::print(stderr, "warpcheck: fuzz {}: {}\n", options.pair->name(), error);
-  }
-  if (!options.json.empty()) {
-    write_file_atomically(options.json, report_json(outcome.reports).dump(2) + "\n");
-  }
-  if (!outcome.errors.empty()) return 2;
-  return outcome.reports.empty() ? 0 : 1;
 }
 
 }  // namespace warpcheck

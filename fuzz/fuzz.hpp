@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "harness/any_pair.hpp"
+#include "harness/line_coverage.hpp"
 #include "harness/report.hpp"
 #include "harness/settings.hpp"
 #include "harness/shrink.hpp"
@@ -34,10 +35,10 @@ struct FuzzOptions {
   std::string corpus;
   // Cases go to a directory of the pair's name in it.
   std::string cases = "fuzz/cases";
-  std::string json;              // file for the findings of fuzz_pair(); empty: none
   bool feedback = true;          // false (--no-feedback): the same engine, blind
   bool stop_when_found = false;  // ends a job at its first failure; of a specimen, when it has
                                  // met every kind that is expected
+  bool coverage = false;         // whether to count source lines
   std::optional<cudart::Build> build;  // not given: inputs choose
   std::optional<vgpu::WarpModel> warp_model;
   ShrinkOptions shrink;
@@ -52,6 +53,8 @@ struct FuzzOutcome {
   std::uint64_t executions = 0;     // of all jobs that came to an end
   std::vector<Report> reports;      // each failure once, in order of its case's path
   std::vector<std::string> errors;  // what ended a job before its time
+  // Of the jobs that came to an end, where it was wanted.
+  std::optional<LineCoverage> coverage;
 
   // Kinds of all reports, ascending, each once.
   [[nodiscard]] std::vector<vgpu::FindingKind> kinds() const;
@@ -59,9 +62,5 @@ struct FuzzOutcome {
 
 // Throws std::invalid_argument for options without a pair or without an end.
 FuzzOutcome run_fuzz(const FuzzOptions& options);
-
-// The same for the command line: prints the reports to stdout, what went wrong to stderr.
-// Returns the exit code: 0 nothing found, 1 findings, 2 a job failed.
-int fuzz_pair(const FuzzOptions& options);
 
 }  // namespace warpcheck

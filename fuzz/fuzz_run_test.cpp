@@ -8,36 +8,9 @@
 #include <string>
 
 #include "fuzz/fuzz.hpp"
-#include "harness/pair.hpp"
+#include "harness/registry.hpp"
 
 namespace warpcheck {
-
-struct Number {
-  int value = 0;
-};
-FIELDS(Number, value);
-
-// Host code that crashes for one number in 256.
-KERNEL_PAIR(host_crash, Number, int) = {
-    .family = "test",
-    .origin = "ours",
-    .arbitrary = [](Draw& draw) { return Number{static_cast<int>(draw.below(256))}; },
-    .kernel =
-        [](Device&, const Number& in) {
-          if (in.value == 77) std::abort();
-          return 0;
-        },
-    .reference = [](const Number&) { return 0; },
-};
-
-// Wrong for one number in 2.
-KERNEL_PAIR(wrong_number, Number, int) = {
-    .family = "test",
-    .origin = "ours",
-    .arbitrary = [](Draw& draw) { return Number{static_cast<int>(draw.below(256))}; },
-    .kernel = [](Device&, const Number& in) { return in.value / 2 * 2; },
-    .reference = [](const Number& in) { return in.value; },
-};
 
 namespace {
 

@@ -11,6 +11,9 @@
 namespace warpcheck {
 namespace {
 
+constexpr int kDrawsForTimes = 200;
+constexpr int kRunsForTimes = 5;
+
 class NoListener final : public rc::detail::TestListener {
  public:
   void onTestCaseFinished(const rc::detail::CaseDescription&) override {}
@@ -141,6 +144,29 @@ CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
 void for_each_case(const AnyPair& pair, std::string_view property, const CheckOptions& options,
                    const std::function<bool(const Case&)>& body) {
   for_each_trial(pair, property, options, body);
+}
+
+TimeSpent quickest_times(const AnyPair& pair, const CheckOptions& options, Engine& engine) {
+  CheckOptions few = options;
+  few.trials = std::min(options.trials, kDrawsForTimes);
+  std::optional<Case> largest;
+  for_each_case(pair, "", few, [&](const Case& drawn) {
+    const auto elements = [](const Case& a_case) { return size_of(a_case, {}).elements; };
+    if (!largest || elements(*largest) < elements(drawn)) largest = drawn;
+    return true;
+  });
+  TimeSpent quickest;
+  if (!largest) return quickest;
+  largest->schedule = vgpu::Schedule{};
+  for (int i = 0; i < kRunsForTimes && !stopped(options); ++i) {
+    TrialRunner runner(engine);  // one that has run the input would know its reference
+    runner.run(*largest);
+    const TimeSpent& spent = runner.spent();
+    quickest = i == 0 ? spent
+                      : TimeSpent{.kernel = std::min(quickest.kernel, spent.kernel),
+                                  .reference = std::min(quickest.reference, spent.reference)};
+  }
+  return quickest;
 }
 
 void add_drawn_cases(CaseStatistics& statistics, const CheckOptions& options) {

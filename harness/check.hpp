@@ -59,6 +59,10 @@ CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
 void for_each_case(const AnyPair& pair, std::string_view property, const CheckOptions& options,
                    const std::function<bool(const Case&)>& body);
 
+// The largest of the first inputs that check_claim() draws for the pair itself, run several times:
+// the shortest time of its kernel and of its reference.  Nothing where the domain has no input.
+TimeSpent quickest_times(const AnyPair& pair, const CheckOptions& options, Engine& engine);
+
 // Adds the cases that a check of the statistics' pair draws, without running any: all of them, also
 // those behind the failure that would end the check.  Throws DomainError.
 void add_drawn_cases(CaseStatistics& statistics, const CheckOptions& options);

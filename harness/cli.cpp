@@ -17,6 +17,7 @@
 #include "harness/completion.hpp"
 #include "harness/expectations.hpp"
 #include "harness/gtest_adaptor.hpp"
+#include "harness/manual.hpp"
 #include "harness/progress.hpp"
 #include "harness/project.hpp"
 #include "harness/registry.hpp"
@@ -74,7 +75,11 @@ int run_cli(int argc, const char* const* argv) {
       "\n"
       "Exit status: 0 nothing found, 1 findings, 2 bad usage, a bad file or something "
       "unsupported,\n"
-      "130 interrupted.  NO_COLOR=1 keeps terminals without colour.");
+      "130 interrupted.\n"
+      "\n"
+      "Environment: NO_COLOR=1 keeps terminals without colour; WARPCHECK_SIMD=baseline or avx2 "
+      "uses\n"
+      "no wider instructions than these.");
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return fmt::format("{}: {} (try --help)\n", project().program, error.what());
   });
@@ -89,6 +94,12 @@ int run_cli(int argc, const char* const* argv) {
   }
   if (argc > 1 && argv[1] == kCompleteCommand) {
     return run_guarded([&] { return complete(app, {argv + 2, argv + argc}); });
+  }
+  if (argc > 1 && argv[1] == kManualCommand) {
+    return run_guarded([&] {
+      print(manual_page(app, project().program, WARPCHECK_VERSION));
+      return kNothingFound;
+    });
   }
   try {
     app.parse(argc, argv);

@@ -168,7 +168,8 @@ std::string documented(const std::string& command) {
 
 TEST_F(Cli, EveryCommandTeachesAndIsDocumented) {
   for (const char* command : {"list", "hunt", "check", "replay", "shrink", "export", "fuzz",
-                              "campaign", "exec", "libdir", "new", "completion"}) {
+                              "campaign", "failures", "exec", "libdir", "new",
+                              "completion"}) {
     const Outcome help = run(std::string(command) + " --help");
     EXPECT_EQ(help.status, 0);
     EXPECT_NE(help.out.find("Examples:\n  "), std::string::npos) << help.out;
@@ -250,7 +251,8 @@ TEST_F(Cli, AReportThatCannotBeWrittenDoesNotKeepTheOthers) {
 
 TEST_F(Cli, AReportThatNamesNoFileOfItsOwnIsRefusedBeforeAnythingRuns) {
   fs::create_directory(directory_ / "reports");
-  for (const std::string command : {"check", "hunt", "replay x.case", "shrink x.case -o y.case"}) {
+  for (const std::string command : {"check", "hunt", "replay x.case", "shrink x.case -o y.case",
+                                    "fuzz scan_tree --runs 1", "campaign night"}) {
     expect_one_line_error(run(command + " --html reports"), "--html reports: a directory");
     expect_one_line_error(run(command + " --json a --lcov ./a"),
                           "--lcov ./a: another format goes to this file");

@@ -61,6 +61,7 @@ int run_campaign_command(const Arguments& arguments) {
   }
   print(campaign::outcome_text(outcome, options));
   RunReport run = report_of(outcome, options);
+  if (arguments.reports.wants_coverage()) run.coverage = campaign::coverage_of_corpora(options);
   arguments.reports.write(run);
   if (!outcome.not_stored.empty() || outcome.refused()) return kCannot;
   if (*options.stop != 0) return kInterrupted;

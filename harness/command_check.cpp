@@ -19,6 +19,7 @@
 #include "harness/progress.hpp"
 #include "harness/report_options.hpp"
 #include "harness/statistics.hpp"
+#include "harness/stored_cases.hpp"
 
 namespace warpcheck {
 namespace {
@@ -36,19 +37,22 @@ struct Arguments {
   bool no_failures = false;
   ReportOptions reports;
   bool statistics = false;
+  bool health = false;
   EngineOptions engine;
 
   // The failure database: the one that is named, or the default one where there is one.
   [[nodiscard]] std::string database() const {
     if (no_failures || !failures.empty()) return no_failures ? "" : failures;
-    const std::string usual(campaign::kDefaultDatabase);
+    const std::string usual(kDefaultDatabase);
     return std::filesystem::is_directory(usual) ? usual : "";
   }
 };
 
 int check_on_gpu(const Arguments& arguments) {
-  if (arguments.seconds != 0 || arguments.statistics || !arguments.reports.lcov.empty()) {
-    throw UsageError("--engine gpu: --seconds, --statistics and --lcov are of the virtual GPU");
+  if (arguments.seconds != 0 || arguments.statistics || arguments.health ||
+      !arguments.reports.lcov.empty()) {
+    throw UsageError(
+        "--engine gpu: --seconds, --statistics, --health and --lcov are of the virtual GPU");
   }
   if (arguments.configuration.build != "optimized" ||
       arguments.configuration.warp_model != "independent") {
@@ -60,6 +64,7 @@ int check_on_gpu(const Arguments& arguments) {
                                .trials = arguments.trials,
                                .seed = arguments.seed,
                                .cases = arguments.cases,
+                               .database = arguments.database(),
                                .reports = arguments.reports},
                       arguments.engine);
 }
@@ -172,9 +177,22 @@ class Checker {
     for (const PropertyEntry& property : pair.properties()) {
       runs = runs && check(pair, property.name, runner);
     }
-    if (const auto note = slow_reference(runner.spent())) {
+    if (arguments_.health) {
+      if (runs) check_reference(pair);
+    } else if (const auto note = slow_reference(runner.spent())) {
       complain(fmt::format("note: pair '{}': {}", pair.name(), *note));
     }
+  }
+
+  // The claim that the pair agrees with its reference, where it does.
+  void check_reference(const AnyPair& pair) {
+    Claim& claim = claim_of(pair, "");
+    if (!claim.reports.empty() || interrupted()) return;
+    claim_ = claim_title(pair, "");
+    CheckOutcome outcome;
+    outcome.trials = claim.trials;
+    outcome.problems = health_problems(quickest_times(pair, options_, virtual_gpu()));
+    add_health(claim, outcome);
   }
 
   // Returns whether the pair could be run.
@@ -214,12 +232,7 @@ class Checker {
     print(health_text(claim_, outcome.trials, outcome.problems));
     claim.status = Claim::Status::failed;
     claim.verdict = "UNHEALTHY: " + outcome.problems.front().message;
-    for (const HealthProblem& problem : outcome.problems) {
-      run_.health.push_back({{"pair", claim.pair},
-                             {"property", claim.property},
-                             {"check", problem.check},
-                             {"message", problem.message}});
-    }
+    run_.add_health(claim.pair, claim.property, outcome.problems);
   }
 
   void add_failure(Claim& claim, Report report) {
@@ -281,6 +294,9 @@ void add_check_command(CLI::App& app, Run& run) {
   command->add_flag("--statistics", arguments->statistics,
                     "Print the share of drawn cases in each class; status 1 also when a class that "
                     "a pair requires was never drawn");
+  command->add_flag("--health", arguments->health,
+                    "Also fail pairs whose reference is far slower than their kernel (by the "
+                    "clock: all else that makes a claim unhealthy is always looked for)");
   arguments->reports.add_to(*command);
   command->footer(
       "Each claim of a pair is tried with inputs and schedules of its own: that the kernel agrees\n"

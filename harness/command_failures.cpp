@@ -9,6 +9,8 @@
 #include "campaign/archive.hpp"
 #include "campaign/failures.hpp"
 #include "harness/cli.hpp"
+#include "harness/run_report.hpp"
+#include "harness/stored_cases.hpp"
 
 namespace warpcheck {
 namespace {
@@ -17,7 +19,7 @@ using campaign::FailureDatabase;
 using campaign::StoredFinding;
 
 struct Arguments {
-  std::string database{campaign::kDefaultDatabase};
+  std::string database{kDefaultDatabase};
   std::vector<std::string> pairs;
   std::vector<std::string> tiers;
   std::vector<std::string> sources;
@@ -122,6 +124,16 @@ void add_failures_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand(
       "failures", "The failure database, which `check` replays first: list, import, export");
   command->require_subcommand(1);
+  command->footer(
+      "What failed once is kept with its smallest case: see docs/campaigns.md.\n"
+      "\n"
+      "Examples:\n"
+      "  warpcheck failures list\n"
+      "  warpcheck failures import ci-artefact.tar.gz --failures night\n"
+      "  warpcheck failures export failures.zip --tiers crashing\n"
+      "\n"
+      "Exit status: 0 done, 2 bad usage, or entries that were damaged or cannot be run: they are\n"
+      "named and set aside, and the others are done.");
   const auto arguments = std::make_shared<Arguments>();
   const auto add = [&](const char* name, const char* help, int (*work)(const Arguments&)) {
     CLI::App* part = command->add_subcommand(name, help);

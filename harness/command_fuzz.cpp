@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
 
 #include "fuzz/fuzz.hpp"
 #include "harness/cli.hpp"
 #include "harness/progress.hpp"
+#include "harness/report_options.hpp"
 
 namespace warpcheck {
 namespace {
@@ -15,10 +17,32 @@ struct Arguments {
   std::string pair;
   bool no_feedback = false;
   ConfigurationOptions configuration{.build = "both", .warp_model = "both"};
+  ReportOptions reports;
 };
 
+RunReport report_of(const AnyPair& pair, FuzzOutcome outcome) {
+  RunReport run;
+  run.command = "fuzz";
+  run.coverage = std::move(outcome.coverage);
+  Claim claim{.pair = pair.name()};
+  claim.expects = pair.expects();
+  claim.found = outcome.kinds();
+  claim.trials = outcome.executions;
+  claim.verdict = claim.found.empty() ? "ok" : "FAIL: " + show_kinds(claim.found);
+  if (!claim.found.empty()) claim.status = Claim::Status::failed;
+  if (!outcome.errors.empty()) {
+    claim.status = Claim::Status::cannot_run;
+    claim.verdict = outcome.errors.front();
+  }
+  run.claims.push_back(std::move(claim));
+  for (Report& report : outcome.reports) run.add(std::move(report));
+  return run;
+}
+
 int run_fuzz_command(Arguments arguments) {
+  arguments.reports.check();
   FuzzOptions& fuzz = arguments.fuzz;
+  fuzz.coverage = arguments.reports.wants_coverage();
   fuzz.pair = pairs_named({arguments.pair}).front();
   fuzz.feedback = !arguments.no_feedback;
   fuzz.stop = watch_interrupts();
@@ -38,8 +62,19 @@ int run_fuzz_command(Arguments arguments) {
     });
   };
   fuzz.on_done = [&] { progress.clear(); };
-  const int status = fuzz_pair(fuzz);
-  return *fuzz.stop != 0 ? kInterrupted : status;
+  FuzzOutcome outcome = run_fuzz(fuzz);
+  const bool errors = !outcome.errors.empty();
+  for (const Report& report : outcome.reports) print(report_text(report) + "\n");
+  print(fmt::format("{}: {} executions, {} failures\n", fuzz.pair->name(), outcome.executions,
+                    outcome.reports.size()));
+  for (const std::string& error : outcome.errors) {
+    complain(fmt::format("fuzz {}: {}", fuzz.pair->name(), error));
+  }
+  RunReport run = report_of(*fuzz.pair, std::move(outcome));
+  arguments.reports.write(run);
+  if (*fuzz.stop != 0) return kInterrupted;
+  if (errors) return kCannot;
+  return run.reports.empty() ? kNothingFound : kFindings;
 }
 
 }  // namespace
@@ -66,7 +101,7 @@ void add_fuzz_command(CLI::App& app, Run& run) {
   arguments->configuration.add_to(*command);
   command->add_option("--cases", fuzz.cases, "Directory for the cases of failures")
       ->capture_default_str();
-  command->add_option("--json", fuzz.json, "Write the findings to this file");
+  arguments->reports.add_to(*command);
   command->footer(
       "libFuzzer looks for inputs and schedules that do what none did before.  A failure becomes "
       "a\n"

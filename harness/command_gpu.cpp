@@ -10,6 +10,7 @@
 #include "harness/gpu_run.hpp"
 #include "harness/registry.hpp"
 #include "harness/sanitizer.hpp"
+#include "harness/stored_cases.hpp"
 
 namespace warpcheck {
 namespace {
@@ -21,6 +22,18 @@ GpuOptions options_of(const EngineOptions& engine) {
   options.seconds_per_trial = engine.time_limit_seconds;
   options.stop = watch_interrupts();
   return options;
+}
+
+// Of each stored case.  A race shows now and then.
+constexpr std::uint64_t kRunsOfStored = 100;
+
+GpuJob job_of_case(const std::string& path, std::uint64_t runs) {
+  const CaseRecord record = read_case(path, Registry::global());
+  return {.pair = record.a_case.pair,
+          .property = record.a_case.property,
+          .case_path = path,
+          .first = 0,
+          .count = runs};
 }
 
 // Prints reports as they come, and knows the exit status.
@@ -154,6 +167,13 @@ int check_on_gpu(const GpuCheck& check, const EngineOptions& engine) {
                     .first = 0,
                     .count = static_cast<std::uint64_t>(check.trials)});
   };
+  // Stored failures before anything new.
+  for (const AnyPair* pair : check.pairs) {
+    if (check.database.empty()) break;
+    for (const std::string& path : stored_cases(check.database, pair->name())) {
+      jobs.push_back(job_of_case(path, engine.sanitizer.empty() ? kRunsOfStored : 1));
+    }
+  }
   for (const AnyPair* pair : check.pairs) {
     add(pair, "");
     for (const PropertyEntry& property : pair->properties()) add(pair, property.name);
@@ -166,12 +186,8 @@ int replay_on_gpu(const std::vector<std::string>& cases, int runs, const ReportO
                   const EngineOptions& engine) {
   std::vector<GpuJob> jobs;
   for (const std::string& path : cases) {
-    const CaseRecord record = read_case(path, Registry::global());
-    jobs.push_back({.pair = record.a_case.pair,
-                    .property = record.a_case.property,
-                    .case_path = path,
-                    .first = 0,
-                    .count = engine.sanitizer.empty() ? static_cast<std::uint64_t>(runs) : 1});
+    jobs.push_back(
+        job_of_case(path, engine.sanitizer.empty() ? static_cast<std::uint64_t>(runs) : 1));
   }
   return GpuReporter(std::move(jobs), options_of(engine), engine).run("replay", "", reports);
 }

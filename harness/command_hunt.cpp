@@ -7,6 +7,7 @@
 #include <memory>
 #include <thread>
 
+#include "harness/check.hpp"
 #include "harness/cli.hpp"
 #include "harness/hunt.hpp"
 #include "harness/progress.hpp"
@@ -26,6 +27,7 @@ struct Arguments {
 RunReport report_of(std::vector<PairOutcome>& outcomes, const std::string& cases, bool& saved) {
   RunReport run;
   run.command = "hunt";
+  run.health = Json::array();
   for (PairOutcome& outcome : outcomes) {
     Claim claim{.pair = outcome.pair->name()};
     claim.expects = outcome.pair->expects();
@@ -36,6 +38,12 @@ RunReport report_of(std::vector<PairOutcome>& outcomes, const std::string& cases
       claim.status = outcome.errors.empty() ? Claim::Status::failed : Claim::Status::cannot_run;
     }
     run.claims.push_back(std::move(claim));
+    for (const UnhealthyClaim& unhealthy : outcome.unhealthy) {
+      print(health_text(claim_title(*outcome.pair, unhealthy.property), unhealthy.trials,
+                        unhealthy.problems) +
+            "\n");
+      run.add_health(outcome.pair->name(), unhealthy.property, unhealthy.problems);
+    }
     for (Report& report : outcome.reports) {
       saved = save_case(report, cases) && saved;
       print(report_text(report) + "\n");
@@ -97,7 +105,8 @@ void add_hunt_command(CLI::App& app, Run& run) {
   arguments->reports.add_to(*command);
   command->footer(
       "A pair is as expected when every kind of finding that it declares was found, and no other;\n"
-      "a pair that declares none has to stay clean.\n"
+      "a pair that declares none has to stay clean, and none of its claims may be UNHEALTHY: one\n"
+      "that could not have failed (docs/command-line.md).\n"
       "\n"
       "Examples:\n"
       "  warpcheck hunt                                   all pairs\n"

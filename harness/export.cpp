@@ -155,6 +155,7 @@ std::string sources_of(const std::vector<Call>& calls) {
                       vgpu::kernel_name(launch->kernel)));
     }
     if (!text) text.emplace(source.root);
+    text->search_in(source.includes);
     text->add(source.path);
   }
   return text ? text->text() : "";

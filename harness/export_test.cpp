@@ -56,6 +56,7 @@ class Sources : public testing::Test {
   }
   void TearDown() override { fs::remove_all(root_); }
   void write(const std::string& name, const std::string& text) const {
+    fs::create_directories((root_ / name).parent_path());
     std::ofstream(root_ / name) << text;
   }
   fs::path root_;
@@ -74,6 +75,25 @@ TEST_F(Sources, OwnHeadersAreWrittenInOnceAndLinesStayAsTheyAre) {
             "#line 2 \"kernels/a.cu\"\n"
             "#line 3 \"kernels/a.cu\"\n"
             "#include <vector>\nint b;\n");
+}
+
+TEST_F(Sources, HeadersAreSearchedInFurtherDirectories) {
+  write("a.cu", "#include \"a.hpp\"\n#include <deep/b.hpp>\n#include <a.hpp>\n#include <vector>\n");
+  write("first/a.hpp", "int a;\n");
+  write("second/a.hpp", "int other;\n");
+  write("second/deep/b.hpp", "int b;\n");
+  SourceText text(root_);
+  text.search_in((root_ / "first").string() + ";" + (root_ / "second").string());
+  text.add(root_ / "a.cu");
+  EXPECT_EQ(text.text(),
+            "#line 1 \"a.cu\"\n"
+            "#line 1 \"first/a.hpp\"\nint a;\n"
+            "#line 2 \"a.cu\"\n"
+            "#line 1 \"second/deep/b.hpp\"\nint b;\n"
+            "#line 3 \"a.cu\"\n"
+            "#line 1 \"first/a.hpp\"\nint a;\n"
+            "#line 4 \"a.cu\"\n"
+            "#include <vector>\n");
 }
 
 TEST_F(Sources, WhatIsNotThereStaysAnInclude) {

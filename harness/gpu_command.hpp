@@ -28,6 +28,7 @@ struct GpuCheck {
   int trials = 0;
   std::uint64_t seed = 1;
   std::string cases;
+  std::string database;  // of failures, which are run first; empty: none
   const ReportOptions& reports;
 };
 

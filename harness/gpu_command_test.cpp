@@ -67,6 +67,19 @@ TEST_F(Gpu, AWrongResultIsACaseThatCanBeReplayed) {
   EXPECT_TRUE(has(again.out, "in run 1 of at most 1000:\nFAIL histogram_shared"));
 }
 
+TEST_F(Gpu, StoredFailuresAreRunFirst) {
+  const std::string stored = " .warpcheck/cases/histogram_shared_published";
+  const std::string cases = WARPCHECK_SOURCE_DIR "/fuzz/cases/histogram_shared_published/";
+  ASSERT_EQ(shell("mkdir -p" + stored + " && cp " + cases + "d31e.case" + stored).status, 0);
+  const std::string check = "check histogram_shared_published --trials 1 ";
+  const Outcome outcome = run(check);
+  EXPECT_EQ(outcome.status, 1) << outcome.out;
+  EXPECT_TRUE(has(outcome.out, "in run 1 of at most 100:\nFAIL histogram_shared_published\n"))
+      << outcome.out;
+  EXPECT_TRUE(has(outcome.out, "warpcheck replay --engine gpu" + stored + "/d31e.case\n"));
+  EXPECT_FALSE(has(run(check + "--no-failures").out, "in run "));
+}
+
 TEST_F(Gpu, WithoutADeviceNothingPasses) {
   const Outcome outcome = run(kClean, "FAKE_GPU=none");
   EXPECT_EQ(outcome.status, 2);

@@ -55,6 +55,17 @@ std::vector<HealthProblem> health_problems(const CaseStatistics& statistics) {
                        fmt::join(missing, "', '"))}};
 }
 
+std::vector<HealthProblem> health_problems(const TimeSpent& quickest) {
+  if (quickest.reference < kSlowSecondsMin || quickest.reference <= kSlowFactor * quickest.kernel) {
+    return {};
+  }
+  return {{"slow-reference",
+           fmt::format("the reference takes more than {} times as long as its kernel does on a "
+                       "virtual GPU, for one of the largest inputs drawn; make it faster, or the "
+                       "inputs smaller",
+                       kSlowFactor)}};
+}
+
 std::optional<std::string> slow_reference(const TimeSpent& spent) {
   if (spent.reference < kSecondsWorthAWord || spent.reference <= spent.kernel) return std::nullopt;
   return fmt::format(

@@ -11,8 +11,11 @@
 //   no-expectation  no trial of a property evaluated an EXPECT_* or ASSERT_*
 //
 // All of that is counted, never timed, so a seed that is healthy is healthy on every machine.  A
-// reference that takes longer than the kernel it is compared with can only be told by a clock; it
-// is a note (slow_reference), and no verdict depends on it.
+// reference that takes longer than the kernel it is compared with can only be told by a clock:
+//
+//   slow-reference  it takes ten times as long, in the quickest of several runs
+//
+// which is looked for on request alone (`check --health`); else it is a note.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +39,10 @@ inline constexpr std::uint64_t kDrawsToJudge = 100;
 // and half of a search's sizes are small.
 inline constexpr int kDrawsForClasses = 2'000;
 
+// A reference is slow that takes so many times as long as its kernel, and so many seconds at least.
+inline constexpr double kSlowFactor = 10;
+inline constexpr double kSlowSecondsMin = 0.01;
+
 struct HealthProblem {
   std::string check;    // "no-launch": one of those above
   std::string message;  // one sentence: what was seen, and what to do
@@ -56,6 +63,8 @@ struct TrialsSeen {
 std::vector<HealthProblem> health_problems(std::string_view property, const TrialsSeen& seen);
 // Of the required classes alone.
 std::vector<HealthProblem> health_problems(const CaseStatistics& statistics);
+// Of what one trial took; the message has no times in it.
+std::vector<HealthProblem> health_problems(const TimeSpent& quickest);
 
 // "its reference took 3.2 s, its kernel 0.4 s ...", where trials spend their time in the reference;
 // nothing when that is not worth a word.

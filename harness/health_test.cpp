@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -32,6 +34,9 @@ std::vector<int> launch_and_copy(Device&, const FakeInput& in) {
 
 std::vector<int> copy(const FakeInput& in) { return in.values; }
 
+// What the reference of health_timed was asked for.
+std::vector<std::size_t> timed_sizes;
+
 }  // namespace
 
 KERNEL_PAIR(health_good, FakeInput, std::vector<int>) = {
@@ -43,6 +48,16 @@ KERNEL_PAIR(health_good, FakeInput, std::vector<int>) = {
 PROPERTY(health_good, is_claimed)(FakeInput in) { EXPECT_EQ(run(in), in.values); }
 PROPERTY(health_good, claims_nothing)(FakeInput in) { static_cast<void>(run(in)); }
 PROPERTY(health_good, launches_nothing)(FakeInput in) { EXPECT_LT(in.values.size(), 8U); }
+
+KERNEL_PAIR(health_timed, FakeInput, std::vector<int>) = {
+    .arbitrary = draw_some,
+    .kernel = launch_and_copy,
+    .reference =
+        [](const FakeInput& in) {
+          timed_sizes.push_back(in.values.size());
+          return in.values;
+        },
+};
 
 KERNEL_PAIR(health_no_launch, FakeInput, std::vector<int>) = {
     .arbitrary = draw_some,
@@ -169,6 +184,31 @@ TEST(Health, ASlowReferenceIsANote) {
             "smaller inputs, would leave time for more trials");
 }
 
+TEST(Health, AReferenceTenTimesAsSlowAsItsKernelIsAProblem) {
+  const auto checks = [](double kernel, double reference) {
+    std::vector<std::string> names;
+    for (const HealthProblem& problem :
+         health_problems(TimeSpent{.kernel = kernel, .reference = reference})) {
+      names.push_back(problem.check);
+    }
+    return names;
+  };
+  EXPECT_EQ(checks(0.5, 4.9), Checks{});
+  EXPECT_EQ(checks(0.5, 5.1), Checks{"slow-reference"});
+  EXPECT_EQ(checks(0, 0.009), Checks{}) << "too short to measure";
+  EXPECT_EQ(checks(0, 0.011), Checks{"slow-reference"});
+}
+
+TEST(Health, TheLargestInputIsTimed) {
+  FakeEngine engine;
+  CheckOptions options;
+  options.trials = 50;
+  timed_sizes.clear();
+  static_cast<void>(quickest_times(*Registry::global().find("health_timed"), options, engine));
+  // Five runs of one input, each with its reference.
+  EXPECT_EQ(timed_sizes, std::vector<std::size_t>(5, 7));
+}
+
 TEST(Health, Text) {
   EXPECT_EQ(health_text("scan.claim", 100, {{"no-launch", "none; launch one"}}),
             "UNHEALTHY scan.claim   100 trials\n  no-launch: none; launch one\n");
@@ -208,11 +248,62 @@ TEST(UnhealthyProgram, CheckFails) {
                 "status 1\n"});
   expect_parts(output_of(program + " check unhealthy_no_comparison"),
                {"  no-comparison: ", "status 1\n"});
-  expect_parts(output_of(program + " check unhealthy_slow_reference --trials 1"),
-               {": note: pair 'unhealthy_slow_reference': its reference took 1."});
+  const std::string slow = program + " check unhealthy_slow_reference --trials 5";
+  expect_parts(output_of(slow), {": note: pair 'unhealthy_slow_reference': its reference took "});
+  expect_parts(output_of(slow + " --health"),
+               {"UNHEALTHY unhealthy_slow_reference   5 trials\n"
+                "  slow-reference: the reference takes more than 10 times as long as its kernel",
+                "status 1\n"});
   const std::string file = testing::TempDir() + "health.json";
   expect_parts(output_of(program + " check unhealthy_class --json " + file + "; cat " + file),
                {R"("check": "required-class")", R"("health": [)"});
+}
+
+TEST(UnhealthyProgram, HuntFails) {
+  const std::string hunt = std::string(UNHEALTHY_PROGRAM) + " hunt --trials 100 --cases " +
+                           testing::TempDir() + "health --pairs ";
+  const std::string file = testing::TempDir() + "health_of_hunt.json";
+  expect_parts(
+      output_of(hunt +
+                "unhealthy_no_launch,unhealthy_domain,unhealthy_discards,"
+                "unhealthy_class,unhealthy_no_comparison --json " +
+                file + "; cat " + file),
+      {"UNHEALTHY unhealthy_no_launch   100 trials\n  no-launch: ",
+       "UNHEALTHY unhealthy_no_launch.claims_nothing   100 trials\n  no-launch: ",
+       "  no-expectation: ", "  discards: pair 'unhealthy_domain': ", " outside .domain",
+       "  required-class: 2000 drawn inputs had none of the required classes 'value: "
+       "negative', 'values.size: one'; ",
+       "  UNHEALTHY: no-expectation, no-launch\n", "  UNHEALTHY: no-launch, required-class\n",
+       "  UNHEALTHY: no-comparison, no-launch\n", "\n0 of 5 pairs as expected\n",
+       R"("check": "required-class")"});
+  expect_parts(output_of(hunt + "unhealthy_no_launch"), {"status 1\n"});
+}
+
+TEST(UnhealthyProgram, ItsSuiteRunsStoredCasesFirst) {
+  const auto directory = std::filesystem::path(testing::TempDir()) / "stored_cases_of_a_suite";
+  const auto cases = directory / ".warpcheck" / "cases" / "unhealthy_number";
+  std::filesystem::create_directories(cases);
+  const std::string suite =
+      "cd " + directory.string() + " && " UNHEALTHY_SUITE " --gtest_filter=unhealthy_number.*";
+  const auto write = [&](int value) {
+    std::ofstream(cases / "a.case")
+        << R"({"warpcheck_case": 1, "pair": "unhealthy_number", "input": {"value": )" << value
+        << R"(, "values": []}, "schedule": [], "settings": {"build": "optimized", "warp_model": )"
+        << R"("independent", "checkers": [], "steps_max": 1000, "quantum": 4096, )"
+        << R"("resident_blocks": 32}, "ptx_hash": "0000000000000000", "expected": {"kinds": )"
+        << R"(["mismatch"], "classes": []}, "tape": ""})";
+  };
+  write(1000);
+  const std::string failed = output_of(suite);
+  expect_parts(failed, {"FAIL unhealthy_number\n  mismatch: out = 0, reference 1000\n",
+                        "replay .warpcheck/cases/unhealthy_number/a.case\n", "status 1\n"});
+  EXPECT_EQ(failed.find("UNHEALTHY"), std::string::npos) << "it gets no new trials\n" << failed;
+  write(1);
+  expect_parts(output_of(suite), {"UNHEALTHY unhealthy_number   100 trials", "status 1\n"});
+  std::ofstream(cases / "a.case") << "{";
+  expect_parts(output_of(suite),
+               {".warpcheck/cases/unhealthy_number/a.case: not valid JSON", "status 1\n"});
+  std::filesystem::remove_all(directory);
 }
 
 TEST(UnhealthyProgram, ItsSuiteFails) {

@@ -1,6 +1,7 @@
 #include "harness/hunt.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,7 @@
 
 #include "harness/case_file.hpp"
 #include "harness/search.hpp"
+#include "harness/statistics.hpp"
 #include "harness/workers.hpp"
 
 namespace warpcheck {
@@ -55,23 +57,53 @@ class Hunter {
  private:
   void hunt_clean() {
     std::uint64_t first = 0;
-    do {
-      search("", first, options_.clean_trials);
-      for (const PropertyEntry& property : pair_.properties()) {
-        search(property.name, first, options_.property_trials);
-      }
-      first += options_.clean_trials;
-    } while (!stopped_ && Clock::now() < deadline_);
+    try {
+      do {
+        search("", first, options_.clean_trials);
+        for (const PropertyEntry& property : pair_.properties()) {
+          search(property.name, first, options_.property_trials);
+        }
+        if (first == 0) look_for_classes();
+        first += options_.clean_trials;
+      } while (!stopped_ && Clock::now() < deadline_);
+    } catch (const DomainError& error) {
+      tell("", first, {{"discards", error.what()}});
+    }
   }
 
   // Trials of a claim that should hold; stops at the first failure.
   void search(const std::string& property, std::uint64_t first, std::uint64_t count) {
     FailureLog log;
+    TrialsSeen seen;
     for (std::uint64_t i = first; i < first + count && log.empty() && !stopped_; ++i) {
-      trial(property, i, log);
+      seen.add(trial(property, i, log, &seen.draws));
     }
     report(log);
     stopped_ = stopped_ || !log.empty();
+    if (!stopped_) tell(property, seen.trials, health_problems(property, seen));
+  }
+
+  // Draws until every class that the pair requires was met; it is the same under all settings.
+  void look_for_classes() {
+    const bool first_of_all = settings_.build == kConfigurations.front().first &&
+                              settings_.warp_model == kConfigurations.front().second;
+    if (!first_of_all || stopped_ || pair_.required_classes().empty()) return;
+    CaseStatistics statistics(pair_);
+    for (int i = 0; i < kDrawsForClasses && (i == 0 || !statistics.missing().empty()); ++i) {
+      statistics.add(nth_case(pair_, "", settings_, options_.seed, static_cast<std::uint64_t>(i)));
+    }
+    tell("", 0, health_problems(statistics));
+  }
+
+  void tell(const std::string& property, std::uint64_t trials,
+            const std::vector<HealthProblem>& problems) {
+    for (const HealthProblem& problem : problems) {
+      emit_(Json{{"unhealthy", problem.check},
+                 {"message", problem.message},
+                 {"property", property},
+                 {"of_trials", trials}}
+                .dump());
+    }
   }
 
   void hunt_specimen() {
@@ -85,15 +117,17 @@ class Hunter {
     report(log);
   }
 
-  void trial(const std::string& property, std::uint64_t number, FailureLog& log) {
-    const Case a_case = nth_case(pair_, property, settings_, options_.seed, number);
-    const Verdict verdict = runner_.run(a_case);
+  Verdict trial(const std::string& property, std::uint64_t number, FailureLog& log,
+                DrawCount* draws = nullptr) {
+    const Case a_case = nth_case(pair_, property, settings_, options_.seed, number, draws);
+    Verdict verdict = runner_.run(a_case);
     ++trials_;
     for (const std::string& refusal : verdict.refusals) {
       emit_(Json{{"refusal", refusal}}.dump());
       stopped_ = true;
     }
     if (verdict.failed() && verdict.refusals.empty()) log.add(a_case, verdict, number + 1);
+    return verdict;
   }
 
   void report(const FailureLog& log) {
@@ -159,7 +193,21 @@ class Merge {
       if (!outcome_.coverage) outcome_.coverage.emplace();
       outcome_.coverage->add(line_coverage_from(line["coverage"]));
     }
+    if (line.contains("unhealthy")) add_problem(line);
     if (line.contains("case")) add_failure(line, settings);
+  }
+
+  // Configurations say the same of a claim, in other numbers.
+  void add_problem(const Json& line) {
+    const std::string property = line["property"];
+    auto claim = std::ranges::find(outcome_.unhealthy, property, &UnhealthyClaim::property);
+    if (claim == outcome_.unhealthy.end()) {
+      claim = outcome_.unhealthy.insert(claim, {.property = property, .trials = 0, .problems = {}});
+    }
+    const std::string check = line["unhealthy"];
+    claim->trials = std::max(claim->trials, line["of_trials"].get<std::uint64_t>());
+    if (std::ranges::count(claim->problems, check, &HealthProblem::check) != 0) return;
+    claim->problems.push_back({check, line["message"]});
   }
 
   // The worker sends the case alone; running it again gives the verdict.
@@ -200,7 +248,9 @@ Settings settings_of(std::size_t configuration) {
 
 }  // namespace
 
-bool PairOutcome::as_expected() const { return errors.empty() && found == pair->expects(); }
+bool PairOutcome::as_expected() const {
+  return errors.empty() && unhealthy.empty() && found == pair->expects();
+}
 
 std::string verdict_text(const PairOutcome& outcome) {
   if (outcome.as_expected()) return "ok";
@@ -212,7 +262,13 @@ std::string verdict_text(const PairOutcome& outcome) {
   };
   const auto missing = without(outcome.pair->expects(), outcome.found);
   if (!missing.empty()) return "NOT FOUND: " + show_kinds(missing);
-  return "UNEXPECTED: " + show_kinds(without(outcome.found, outcome.pair->expects()));
+  const auto unexpected = without(outcome.found, outcome.pair->expects());
+  if (!unexpected.empty()) return "UNEXPECTED: " + show_kinds(unexpected);
+  std::set<std::string> checks;
+  for (const UnhealthyClaim& claim : outcome.unhealthy) {
+    for (const HealthProblem& problem : claim.problems) checks.insert(problem.check);
+  }
+  return fmt::format("UNHEALTHY: {}", fmt::join(checks, ", "));
 }
 
 std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::sig_atomic_t* stop) {

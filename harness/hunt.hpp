@@ -1,7 +1,8 @@
 // The main job: every pair, both builds, both warp models; every defect found, shrunk, explained.
 //
 // A pair meets its expectation when every kind that it expects was found, and no other error.
-// Clean pairs are given a number of trials under varied schedules before they are called clean;
+// Clean pairs are given a number of trials under varied schedules before they are called clean, and
+// not where these trials could not have found anything (health.hpp);
 // specimens are searched until every expected kind was found, and a little longer, so that each
 // kind is explained by a failure that shows nothing else where there is one.
 //
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "harness/any_pair.hpp"
+#include "harness/health.hpp"
 #include "harness/line_coverage.hpp"
 #include "harness/report.hpp"
 #include "harness/shrink.hpp"
@@ -39,6 +41,13 @@ struct HuntOptions {
   std::function<void(std::size_t done, std::size_t all)> on_wait = {};
 };
 
+// A claim of a clean pair that could not have failed (health.hpp).
+struct UnhealthyClaim {
+  std::string property;  // empty: that the pair agrees with its reference
+  std::uint64_t trials = 0;
+  std::vector<HealthProblem> problems;  // of each check the first
+};
+
 struct PairOutcome {
   const AnyPair* pair = nullptr;
   std::uint64_t trials = 0;
@@ -46,6 +55,7 @@ struct PairOutcome {
   std::vector<Report> reports;             // without a replay_path: no case is written yet
   std::vector<std::string> errors;         // refusals, crashes, interruption
   std::optional<LineCoverage> coverage{};  // where it was wanted
+  std::vector<UnhealthyClaim> unhealthy{};
 
   [[nodiscard]] bool as_expected() const;
 };
@@ -53,7 +63,7 @@ struct PairOutcome {
 // In order of name.  When *stop becomes non-zero: what was found until then.
 std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::sig_atomic_t* stop);
 
-// "ok", "NOT FOUND: data-race", an error
+// "ok", "NOT FOUND: data-race", "UNHEALTHY: no-launch", an error
 std::string verdict_text(const PairOutcome& outcome);
 
 // The table that ends a hunt.

@@ -41,5 +41,16 @@ TEST(HuntTable, SaysWhatIsMissingUnexpectedOrWrong) {
             "1 of 4 pairs as expected\n");
 }
 
+TEST(HuntTable, AnUnhealthyPairIsNotAsExpected) {
+  PairOutcome outcome = outcome_of("fake_clean", {});
+  outcome.unhealthy = {
+      {.property = "", .trials = 20, .problems = {{"no-launch", "none"}, {"discards", "most"}}},
+      {.property = "claims", .trials = 5, .problems = {{"no-launch", "none"}}}};
+  EXPECT_FALSE(outcome.as_expected());
+  EXPECT_EQ(verdict_text(outcome), "UNHEALTHY: discards, no-launch");
+  outcome.found = {Kind::mismatch};
+  EXPECT_EQ(verdict_text(outcome), "UNEXPECTED: mismatch");
+}
+
 }  // namespace
 }  // namespace warpcheck

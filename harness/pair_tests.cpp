@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "harness/case_file.hpp"
 #include "harness/check.hpp"
 #include "harness/expectations.hpp"
 #include "harness/gtest_adaptor.hpp"
+#include "harness/project.hpp"
 #include "harness/registry.hpp"
+#include "harness/replay.hpp"
+#include "harness/stored_cases.hpp"
 
 namespace warpcheck {
 namespace {
@@ -38,13 +42,31 @@ class PairTest : public testing::Test {
       : pair_(pair), property_(std::move(property)), options_(std::move(options)) {}
 
   void TestBody() override {
-    if (pair_.clean())
-      check_claim_holds();
-    else
+    if (!pair_.clean())
       check_specimen();
+    else if (stored_cases_pass())
+      check_claim_holds();
   }
 
  private:
+  bool stored_cases_pass() {
+    TrialRunner runner;
+    for (const std::string& path : stored_cases(options_.failures, pair_.name())) {
+      try {
+        const CaseRecord record = read_case(path, Registry::global());
+        if (record.a_case.property != property_) continue;
+        Report report = replay(record, runner).report;
+        report.replay_path = path;
+        if (report.verdict.failed() || !report.verdict.refusals.empty()) {
+          ADD_FAILURE() << report_text(report);
+        }
+      } catch (const CaseFileError& error) {
+        ADD_FAILURE() << error.what();
+      }
+    }
+    return !HasFailure();
+  }
+
   void check_claim_holds() {
     TrialRunner runner;
     CheckOutcome outcome = check_claim(pair_, property_, all_configurations(), runner);
@@ -80,6 +102,13 @@ class PairTest : public testing::Test {
   PairTestOptions options_;
 };
 
+std::string usual_database() {
+  const std::filesystem::path here(kDefaultDatabase);
+  std::error_code none;
+  const bool is_here = std::filesystem::is_directory(here, none);
+  return (is_here ? here : std::filesystem::path(project().source_root) / here).string();
+}
+
 void register_one(const AnyPair& pair, const std::string& test, const std::string& property,
                   const PairTestOptions& options) {
   testing::RegisterTest(
@@ -89,8 +118,10 @@ void register_one(const AnyPair& pair, const std::string& test, const std::strin
 
 }  // namespace
 
-void register_pair_tests(const PairTestOptions& options) {
+void register_pair_tests(const PairTestOptions& given) {
   set_expectation_capture(run_capturing);
+  PairTestOptions options = given;
+  if (options.failures.empty()) options.failures = usual_database();
   for (const AnyPair* pair : Registry::global().pairs()) {
     if (!pair->clean()) {
       register_one(*pair, "shows_what_is_expected", "", options);

@@ -1,4 +1,4 @@
-// What is reported of one failure: data; the printers (report_text, report_json) have no logic.
+// What is reported of one failure: data; its printers have no logic.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,5 @@ std::string report_text(const Report& report);
 
 // One finding as text, indented by two.
 std::string finding_text(const vgpu::Finding& finding);
-
-// The document of `--json`: {"version": 1, "findings": [...], "failures": [...]}.
-Json report_json(const std::vector<Report>& reports);
-inline constexpr int kReportVersion = 1;
 
 }  // namespace warpcheck

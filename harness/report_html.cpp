@@ -26,6 +26,8 @@ constexpr std::string_view kFoot = "</html>\n";
 
 // Longer tables and groups begin folded.
 constexpr std::size_t kRowsOpen = 80, kClassesOpen = 40;
+// Up to so many findings are shown whole: one case often shows a race and what comes of it.
+constexpr std::size_t kClassesShownWhole = 3;
 
 // Findings of one class that a run shows.
 struct FindingClass {
@@ -182,7 +184,7 @@ class Page {
     const FindingClass::Member& first = one.members.front();
     const vgpu::Finding& finding = finding_of(first);
     pugi::xml_node fold = add(parent, "details");
-    if (classes_.size() == 1) fold.append_attribute("open") = "";
+    if (classes_.size() <= kClassesShownWhole) fold.append_attribute("open") = "";
     pugi::xml_node summary = add(fold, "summary");
     const bool note = finding.severity == vgpu::Severity::note;
     add(summary, "span", fmt::format("{}{}", note ? "note: " : "", vgpu::name_of(finding.kind)),
@@ -191,8 +193,11 @@ class Page {
     const std::string title = run_.reports[first.report].a_case.title();
     add_text(summary, fmt::format(" {}", finding.kernel.empty() ? title : finding.kernel));
     if (!finding.object.empty()) add_text(summary, fmt::format("  {}", finding.object));
+    // Spaces are where a long line may be broken.
+    add_text(summary, " ");
     add(summary, "span", places_of(finding), "places");
     if (one.members.size() > 1) {
+      add_text(summary, " ");
       add(summary, "span", plural(one.members.size(), "time"), "count");
     }
     write_finding(fold, first);

@@ -105,11 +105,4 @@ Json report_json(const RunReport& run) {
   return document;
 }
 
-Json report_json(const std::vector<Report>& reports) {
-  RunReport run;
-  run.command = "fuzz";
-  run.reports = reports;
-  return report_json(run);
-}
-
 }  // namespace warpcheck

@@ -33,7 +33,19 @@ std::string uri_of(std::string_view path) {
   return uri;
 }
 
-Json text_json(std::string_view text) { return {{"text", printable(text)}}; }
+// The text of a message object.  Braces are doubled, for one alone is a placeholder's (3.11.5); and
+// "](" is taken apart, for it makes a link of what stands around it (3.11.6) and has no escape.
+std::string message_text(std::string_view text) {
+  std::string escaped;
+  for (const char c : printable(text)) {
+    if (c == '{' || c == '}') escaped += c;
+    if (c == '(' && escaped.ends_with(']')) escaped += ' ';
+    escaped += c;
+  }
+  return escaped;
+}
+
+Json text_json(std::string_view text) { return {{"text", message_text(text)}}; }
 
 Json physical_location(const std::string& file, std::uint32_t line) {
   Json artifact = {{"uri", uri_of(file)}};
@@ -139,16 +151,16 @@ Json rules_json() {
   for (std::size_t i = 0; i < kFindingKinds; ++i) {
     const FindingHelp& help = help_for(static_cast<vgpu::FindingKind>(i));
     const std::string_view id = vgpu::name_of(help.kind);
-    rules.push_back(
-        {{"id", id},
-         {"name", pascal_case(id)},
-         {"shortDescription", text_json(help.title)},
-         {"fullDescription", text_json(help.meaning)},
-         {"help",
-          {{"text", fmt::format("{}\n{}", help.meaning, help.advice)},
-           {"markdown", fmt::format("**{}.** {}\n\n{}", help.title, help.meaning, help.advice)}}},
-         {"defaultConfiguration", {{"level", "error"}}},
-         {"properties", {{"tags", Json::array({"cuda", "correctness"})}}}});
+    rules.push_back({{"id", id},
+                     {"name", pascal_case(id)},
+                     {"shortDescription", text_json(help.title)},
+                     {"fullDescription", text_json(help.meaning)},
+                     {"help",
+                      {{"text", message_text(fmt::format("{}\n{}", help.meaning, help.advice))},
+                       {"markdown", message_text(fmt::format("**{}.** {}\n\n{}", help.title,
+                                                             help.meaning, help.advice))}}},
+                     {"defaultConfiguration", {{"level", "error"}}},
+                     {"properties", {{"tags", Json::array({"cuda", "correctness"})}}}});
   }
   return rules;
 }

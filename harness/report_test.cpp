@@ -5,6 +5,7 @@
 #include "harness/fake_engine.hpp"
 #include "harness/input_summary.hpp"
 #include "harness/registry.hpp"
+#include "harness/run_report.hpp"
 
 namespace warpcheck {
 namespace {
@@ -99,7 +100,9 @@ TEST(ReportText, SaysWhatCannotRun) {
 }
 
 TEST(ReportJson, HasTheContractsFields) {
-  const Json json = report_json(std::vector{published_report()});
+  RunReport run;
+  run.reports = {published_report()};
+  const Json json = report_json(run);
   EXPECT_EQ(json["version"], 1);
   ASSERT_EQ(json["findings"].size(), 2u);
   const Json& race = json["findings"][0];
@@ -118,7 +121,9 @@ TEST(ReportJson, HasTheContractsFields) {
 }
 
 TEST(ReportJson, OfNothingIsEmptyLists) {
-  EXPECT_EQ(report_json(std::vector<Report>{}).dump(),
+  RunReport run;
+  run.command = "fuzz";
+  EXPECT_EQ(report_json(run).dump(),
             R"({"schema":"warpcheck-report/1","version":1,"command":"fuzz","findings":[],)"
             R"("failures":[],"claims":[]})");
 }

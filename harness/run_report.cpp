@@ -54,6 +54,16 @@ void RunReport::add(Report report) {
   reports.push_back(std::move(report));
 }
 
+void RunReport::add_health(const std::string& pair, const std::string& property,
+                           const std::vector<HealthProblem>& problems) {
+  for (const HealthProblem& problem : problems) {
+    health.push_back({{"pair", pair},
+                      {"property", property},
+                      {"check", problem.check},
+                      {"message", problem.message}});
+  }
+}
+
 std::string printable(std::string_view text) {
   std::string result;
   result.reserve(text.size());

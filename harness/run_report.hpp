@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/any_pair.hpp"
+#include "harness/health.hpp"
 #include "harness/interleaving.hpp"
 #include "harness/json_values.hpp"
 #include "harness/line_coverage.hpp"
@@ -52,10 +53,13 @@ struct RunReport {
 
   // Adds `report` to the claim that is last.
   void add(Report report);
+  void add_health(const std::string& pair, const std::string& property,
+                  const std::vector<HealthProblem>& problems);
 };
 
 // The document of `--json`, described by docs/report.schema.json.
 [[nodiscard]] Json report_json(const RunReport& run);
+inline constexpr int kReportVersion = 1;
 inline constexpr std::string_view kReportSchema = "warpcheck-report/1";
 inline constexpr std::string_view kListSchema = "warpcheck-list/1";
 

@@ -96,7 +96,7 @@ TEST(ReportJunit, HasASuiteForEachPairAndACaseForEachClaim) {
   run.claims.back().verdict = "cannot run: k.cu:3: wmma <not> \"supported\"";
   EXPECT_EQ(report_junit(run),
             R"(<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="warpcheck check" tests="3" failures="1" errors="1" skipped="0">
+<testsuites name="warpcheck check" tests="3" failures="1" errors="1">
  <testsuite name="fake_clean" tests="2" failures="0" errors="1" skipped="0">
   <testcase classname="warpcheck.fake_clean" name="keeps_its_length" />
   <testcase classname="warpcheck.fake_clean" name="agrees_with_its_reference">
@@ -144,6 +144,24 @@ TEST(ReportSarif, AMismatchStandsWhereItsReportHasALineElseInItsCase) {
   };
   EXPECT_EQ(place({race_at("scan", 14), mismatch()}, 1)["region"]["startLine"], 14);
   EXPECT_EQ(place({mismatch()}, 0)["artifactLocation"]["uri"], "cases/a.case");
+}
+
+// SARIF 2.1.0, 3.11.5 and 3.11.6: what a viewer would take for a placeholder or a link.
+TEST(ReportSarif, AMessageHoldsNoPlaceholderAndNoLink) {
+  vgpu::Finding finding = race_at("map<int[]>::operator[](int)", 14);
+  finding.message = "in[0](1) is {0}, {a";
+  const Json sarif =
+      Json::parse(report_sarif(run_of(report_of({finding}, "cases/{0}.case")), "1.2.3"));
+  const Json& result = sarif["runs"][0]["results"][0];
+  const std::string text = result["message"]["text"];
+  EXPECT_TRUE(
+      text.starts_with("data-race on shared memory share[1], 4 bytes: in[0] (1) is {{0}}, {{a.\n"))
+      << text;
+  EXPECT_TRUE(text.ends_with("replay: warpcheck replay cases/{{0}}.case\n")) << text;
+  // What is no message stays as it is.
+  EXPECT_EQ(result["properties"]["case"], "cases/{0}.case");
+  EXPECT_EQ(result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"],
+            "map<int[]>::operator[](int)");
 }
 
 TEST(ReportSarif, TellsAClassOnceAndCountsIt) {
@@ -202,6 +220,16 @@ TEST(ReportHtml, FoldsManyFindingsByClass) {
   for (std::uint32_t i = 1; i < 4 * kClasses; ++i) {
     EXPECT_NE(page.find(fmt::format("warpcheck replay cases/{}.case", i)), std::string::npos);
   }
+}
+
+TEST(ReportHtml, AFewClassesAreOpen) {
+  const auto open = [](std::uint32_t classes) {
+    RunReport run = run_of(report_of({race_at("scan", 0)}));
+    for (std::uint32_t i = 1; i < classes; ++i) run.add(report_of({race_at("scan", 10 * i)}));
+    return count_of(report_html(run), "open=\"\"");
+  };
+  EXPECT_EQ(open(3), 5U) << "and the verdicts, and the kind";
+  EXPECT_EQ(open(4), 2U);
 }
 
 TEST(ReportHtml, OneFindingIsOpen) {

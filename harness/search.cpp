@@ -49,13 +49,13 @@ Case draw_case(const AnyPair& pair, std::string_view property, const Settings& s
 }
 
 Case nth_case(const AnyPair& pair, std::string_view property, const Settings& settings,
-              std::uint64_t seed, std::uint64_t trial) {
+              std::uint64_t seed, std::uint64_t trial, DrawCount* count) {
   const std::array<std::uint64_t, 5> numbers{
       seed, hash_of_text(fmt::format("{}.{}", pair.name(), property)),
       static_cast<std::uint64_t>(settings.build), static_cast<std::uint64_t>(settings.warp_model),
       trial};
   const int size = static_cast<int>(trial % (kSizeMax + 1));
-  return draw_case(pair, property, settings, Tape::of_seed(mix(numbers)), size);
+  return draw_case(pair, property, settings, Tape::of_seed(mix(numbers)), size, count);
 }
 
 bool FailureLog::add(const Case& a_case, const Verdict& verdict, std::uint64_t trial) {

@@ -33,9 +33,10 @@ struct DrawCount {
 Case draw_case(const AnyPair& pair, std::string_view property, const Settings& settings, Tape tape,
                int size, DrawCount* count = nullptr);
 
-// The case of trial number `trial` of a search; sizes rise from 0 to 100 and start again.
+// The case of trial number `trial` of a search; sizes rise from 0 to 100 and start again.  Adds to
+// `count` where there is one.  Throws DomainError.
 Case nth_case(const AnyPair& pair, std::string_view property, const Settings& settings,
-              std::uint64_t seed, std::uint64_t trial);
+              std::uint64_t seed, std::uint64_t trial, DrawCount* count = nullptr);
 
 // One number out of several, each bit of which depends on all of them.
 std::uint64_t mix(std::span<const std::uint64_t> numbers);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <regex>
+#include <sstream>
 #include <system_error>
 
 namespace warpcheck {
@@ -19,9 +20,19 @@ void SourceText::add(const fs::path& file) {
   once_.insert(path);
 }
 
-// As a compiler looks: beside the file that includes it, then below the root.
-fs::path SourceText::find(const std::string& name, const fs::path& includer) const {
-  for (const fs::path& directory : {includer.parent_path(), root_}) {
+void SourceText::search_in(const std::string& directories) {
+  std::istringstream list(directories);
+  for (std::string directory; std::getline(list, directory, ';');) {
+    if (!directory.empty()) directories_.emplace_back(directory);
+  }
+}
+
+// As a compiler looks: beside the file that includes it, then below the root and further places.
+fs::path SourceText::find(const std::string& name, const std::optional<fs::path>& includer) const {
+  std::vector<fs::path> places{root_};
+  if (includer) places.insert(places.begin(), includer->parent_path());
+  places.insert(places.end(), directories_.begin(), directories_.end());
+  for (const fs::path& directory : places) {
     std::error_code error;
     const fs::path path = fs::weakly_canonical(directory / name, error);
     if (!error && fs::is_regular_file(path, error)) return path;
@@ -30,7 +41,7 @@ fs::path SourceText::find(const std::string& name, const fs::path& includer) con
 }
 
 void SourceText::include(const fs::path& file) {
-  static const std::regex kInclude(R"(^\s*#\s*include\s*\"([^\"]+)\".*)");
+  static const std::regex kInclude(R"(^\s*#\s*include\s*(<|\")([^\">]+)[\">].*)");
   static const std::regex kOnce(R"(^\s*#\s*pragma\s+once\b.*)");
   if (once_.contains(file) || std::ranges::count(open_, file) != 0) return;
   std::ifstream stream(file);
@@ -50,7 +61,7 @@ void SourceText::include(const fs::path& file) {
       once_.insert(file);
       text_ += "\n";
     } else if (std::regex_match(line, match, kInclude)) {
-      const fs::path header = find(match[1], file);
+      const fs::path header = find(match[2], match[1] == "<" ? std::nullopt : std::optional(file));
       if (header.empty()) {
         text_ += line + "\n";
       } else {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -17,10 +18,13 @@ class SourceError : public std::runtime_error {
 
 // Several files one after the other, each once, as is a header with `#pragma once`.  #line
 // directives keep the names (relative to `root`) and lines that compilers and sanitizers report.
-// `#include <...>` stays, as does `#include "..."` of a file that is in none of the places.
+// An #include of a file that is in none of the places stays.
 class SourceText {
  public:
   explicit SourceText(std::filesystem::path root) : root_(std::move(root)) {}
+
+  // Further places, after the root: ';' between them, as KernelSource has them.
+  void search_in(const std::string& directories);
 
   // Does nothing for a file that was added before.  Throws SourceError.
   void add(const std::filesystem::path& file);
@@ -29,10 +33,12 @@ class SourceText {
 
  private:
   void include(const std::filesystem::path& file);
-  [[nodiscard]] std::filesystem::path find(const std::string& name,
-                                           const std::filesystem::path& includer) const;
+  // includer: of `#include "..."`; that of `#include <...>` is not looked beside.
+  [[nodiscard]] std::filesystem::path find(
+      const std::string& name, const std::optional<std::filesystem::path>& includer) const;
 
   std::filesystem::path root_;
+  std::vector<std::filesystem::path> directories_;
   std::string text_;
   std::set<std::filesystem::path> once_;
   std::vector<std::filesystem::path> open_;  // outermost first

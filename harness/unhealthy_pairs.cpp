@@ -28,6 +28,12 @@ KERNEL_PAIR(unhealthy_no_launch, UnhealthyInput, int) = {
     .arbitrary = draw_any, .kernel = value_of, .reference = reference_of};
 PROPERTY(unhealthy_no_launch, claims_nothing)(UnhealthyInput in) { static_cast<void>(run(in)); }
 
+// Wrong for a number that is never drawn: only a stored case shows it.
+KERNEL_PAIR(unhealthy_number, UnhealthyInput, int) = {
+    .arbitrary = draw_any,
+    .kernel = [](Device&, const UnhealthyInput& in) { return in.value == 1000 ? 0 : in.value; },
+    .reference = reference_of};
+
 KERNEL_PAIR(unhealthy_discards, UnhealthyInput, int) = {
     .domain = [](const UnhealthyInput& in) { return in.value < 10; },
     .arbitrary = draw_any,
@@ -51,10 +57,10 @@ KERNEL_PAIR(unhealthy_no_comparison, UnhealthyInput, std::vector<int>) = {
     .kernel = [](Device&, const UnhealthyInput& in) { return in.values; },
     .reference = [](const UnhealthyInput& in) { return in.values; }};
 
-// One trial takes longer than a hundred kernels that do nothing.
+// One trial takes longer than a thousand kernels that do nothing.
 KERNEL_PAIR(unhealthy_slow_reference, UnhealthyInput, int) = {
     .arbitrary = draw_any, .kernel = value_of, .reference = [](const UnhealthyInput& in) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+      std::this_thread::sleep_for(std::chrono::milliseconds(250));
       return in.value;
     }};
 

@@ -38,9 +38,10 @@ struct HostBytes {
 
 // The file that a kernel is compiled from, as its build told us.
 struct KernelSource {
-  std::string path;     // absolute
-  std::string root;     // what `#include "..."` is searched in, beside the file's own directory
-  std::string options;  // of nvcc, beyond the usual ones: "-fmad=false"
+  std::string path;        // absolute
+  std::string root;        // what `#include "..."` is searched in, beside the file's own directory
+  std::string options;     // of nvcc, beyond the usual ones: "-fmad=false"
+  std::string includes{};  // further directories that headers are searched in, ';' between them
   friend bool operator==(const KernelSource&, const KernelSource&) = default;
 };
 
@@ -113,7 +114,9 @@ void record_calls(CallLog* log);
 
 }  // namespace warpcheck::cudart
 
-// Tells of which file, below which root and with which options of nvcc a text that was given to
-// warpcheck_register_unoptimized() was made.  All must live as long as the process.
+// Tells of which file, below which root, with which options of nvcc and with headers of which
+// further directories (KernelSource) a text that was given to warpcheck_register_unoptimized() was
+// made.  All must live as long as the process.
 extern "C" void warpcheck_register_source(const char* unoptimized_text, const char* path,
-                                          const char* root, const char* options);
+                                          const char* root, const char* options,
+                                          const char* includes);

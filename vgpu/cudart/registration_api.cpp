@@ -79,9 +79,9 @@ void warpcheck_register_unoptimized(const char* text, std::size_t bytes) {
 }
 
 void warpcheck_register_source(const char* unoptimized_text, const char* path, const char* root,
-                               const char* options) {
+                               const char* options, const char* includes) {
   with_registry([&](Registry& registry) {
-    registry.add_source(unoptimized_text, {path, root, options});
+    registry.add_source(unoptimized_text, {path, root, options, includes});
   });
 }
 

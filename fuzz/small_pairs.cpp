@@ -1,0 +1,30 @@
+#include "fuzz/small_pairs.hpp"
+
+#include <cstdlib>
+
+namespace warpcheck {
+
+// Host code that crashes for one number in 256.
+KERNEL_PAIR(host_crash, Number, int) = {
+    .family = "test",
+    .origin = "ours",
+    .arbitrary = draw_number,
+    .kernel =
+        [](Device&, const Number& in) {
+          if (in.value == 77) std::abort();
+          return 0;
+        },
+    .reference = [](const Number&) { return 0; },
+};
+
+// Wrong for one number in 2.
+KERNEL_PAIR(wrong_number, Number, int) = {
+    .family = "test",
+    .origin = "ours",
+    .expects = {"mismatch"},
+    .arbitrary = draw_number,
+    .kernel = [](Device&, const Number& in) { return in.value / 2 * 2; },
+    .reference = [](const Number& in) { return in.value; },
+};
+
+}  // namespace warpcheck

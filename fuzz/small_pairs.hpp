@@ -1,0 +1,16 @@
+// Pairs without a kernel, for tests of what searches: their input.
+#pragma once
+
+#include "harness/pair.hpp"
+
+namespace warpcheck {
+
+struct Number {
+  int value = 0;
+};
+FIELDS(Number, value);
+
+// 0 ... 255
+inline Number draw_number(Draw& draw) { return {static_cast<int>(draw.below(256))}; }
+
+}  // namespace warpcheck
