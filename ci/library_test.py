@@ -4,7 +4,8 @@
   library_test.py CMAKE BUILD_DIRECTORY REPOSITORY
 
 Installs into a fresh prefix.  There, examples/saxpy lists, checks and tests its pair, and has a fuzz
-target; a second pair in it, from `warpcheck new`, builds and passes as it is; and the five commands of
+target; a second pair in it, from `warpcheck new`, builds and passes as it is, and a third, which is planted, fails, is
+exported and replayed first by its suite; and the five commands of
 README.md, run literally, find, shrink and replay a planted bug.
 """
 import os
@@ -33,6 +34,29 @@ def expect(text, *parts):
             sys.exit(f"expected {part!r} in\n{text}")
 
 
+def add_planted(directory):
+    """A pair with a bug, whose kernel has a header in a directory of its own."""
+    run(directory, "warpcheck new broken --planted")
+    (directory / "headers").mkdir()
+    (directory / "headers" / "broken.cuh").write_text("#pragma once\n// The header.\n")
+    kernel = directory / "broken.cu"
+    kernel.write_text("#include <broken.cuh>\n" + kernel.read_text())
+    with open(directory / "CMakeLists.txt", "a") as project:
+        project.write("warpcheck_add_pairs(broken FILES broken.cu broken_pair.cpp "
+                      "OPTIONS -fmad=false INCLUDES headers)\n")
+
+
+def check_planted(directory):
+    """Its case can be exported, and what is stored comes first in its suite."""
+    found = run(directory, "build/broken check", status=1)
+    case = re.search(r"replay: broken replay (\S+)", found).group(1)
+    run(directory, f"build/broken export {case} -o exported.cu")
+    expect((directory / "exported.cu").read_text(), '#line 1 "headers/broken.cuh"\n\n// The header.\n')
+    run(directory, "build/broken failures import fuzz/cases")
+    expect(run(directory, "build/broken_test", status=1), "replay: broken replay .warpcheck/cases/broken/")
+    shutil.rmtree(directory / ".warpcheck")
+
+
 def check_example(repository, directory):
     example = repository / "examples" / "saxpy"
     code = [line for path in example.glob("saxpy*") for line in path.read_text().splitlines()]
@@ -44,16 +68,19 @@ def check_example(repository, directory):
     with open(directory / "CMakeLists.txt", "a") as project:
         project.write("warpcheck_add_pairs(row_sum FILES row_sum.cu row_sum_pair.cpp "
                       "OPTIONS -fmad=false)\n")
+    add_planted(directory)
     run(directory, "cmake -B build -G Ninja")
     run(directory, "cmake --build build --parallel 2 --target all saxpy_fuzz_targets")
+    check_planted(directory)
     expect(run(directory, "build/saxpy list"), "\nsaxpy ")
     expect(run(directory, "build/saxpy check"), "PASS saxpy   1000 trials")
     expect(run(directory, "build/row_sum check"), "PASS row_sum   1000 trials")
     expect(run(directory, "build/saxpy hunt --trials 50"), "1 of 1 pairs as expected")
     expect(run(directory, "build/saxpy fuzz saxpy --runs 200"), "saxpy: 200 executions, 0 failures")
     expect(run(directory, "build/fuzz_saxpy -runs=200 -seed=1"), "Done 200 runs")
-    expect(run(directory, "ctest --test-dir build"), "saxpy.agrees_with_its_reference",
-           "row_sum.agrees_with_its_reference", "100% tests passed")
+    expect(run(directory, "ctest --test-dir build", status=8), "saxpy.agrees_with_its_reference",
+           "row_sum.agrees_with_its_reference", "broken.agrees_with_its_reference",
+           "1 tests failed out of 3")
 
 
 def check_readme(repository, directory):
