@@ -41,7 +41,6 @@ class GeneralRaceChecker final : public Checker {
   void on_host_access(const HostAccess& access) override;
   void on_late_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
-  void on_late_host_access(const HostAccess& access) override;
 
   // An access that somebody else has recorded, of an earlier launch of the trial.
   struct Recalled {
