@@ -168,8 +168,7 @@ std::string documented(const std::string& command) {
 
 TEST_F(Cli, EveryCommandTeachesAndIsDocumented) {
   for (const char* command : {"list", "hunt", "check", "replay", "shrink", "export", "fuzz",
-                              "campaign", "failures", "exec", "libdir", "new",
-                              "completion"}) {
+                              "campaign", "failures", "exec", "libdir", "new", "completion"}) {
     const Outcome help = run(std::string(command) + " --help");
     EXPECT_EQ(help.status, 0);
     EXPECT_NE(help.out.find("Examples:\n  "), std::string::npos) << help.out;

@@ -25,24 +25,24 @@ __device__ void give(Cell* results, T value) {
 
 }  // namespace
 
-#define UNARY(name, type, expression)                                              \
-  extern "C" __global__ void name(const Cell* operands, Cell* results) {           \
-    const type x = operand<type>(operands, 0);                                     \
-    give(results, expression);                                                     \
+#define UNARY(name, type, expression)                                    \
+  extern "C" __global__ void name(const Cell* operands, Cell* results) { \
+    const type x = operand<type>(operands, 0);                           \
+    give(results, expression);                                           \
   }
-#define BINARY(name, type, expression)                                             \
-  extern "C" __global__ void name(const Cell* operands, Cell* results) {           \
-    const type x = operand<type>(operands, 0);                                     \
-    const type y = operand<type>(operands, 1);                                     \
-    give(results, expression);                                                     \
+#define BINARY(name, type, expression)                                   \
+  extern "C" __global__ void name(const Cell* operands, Cell* results) { \
+    const type x = operand<type>(operands, 0);                           \
+    const type y = operand<type>(operands, 1);                           \
+    give(results, expression);                                           \
   }
-#define HORIZONTAL(name, type, ...)                                                \
-  extern "C" __global__ void name(const Cell* operands, Cell* results) {           \
-    __shared__ type values[128];                                                   \
-    const unsigned lane = threadIdx.x;                                             \
-    values[lane] = operand<type>(operands, 0);                                     \
-    __syncthreads();                                                               \
-    __VA_ARGS__                                                                    \
+#define HORIZONTAL(name, type, ...)                                      \
+  extern "C" __global__ void name(const Cell* operands, Cell* results) { \
+    __shared__ type values[128];                                         \
+    const unsigned lane = threadIdx.x;                                   \
+    values[lane] = operand<type>(operands, 0);                           \
+    __syncthreads();                                                     \
+    __VA_ARGS__                                                          \
   }
 
 #include "vgpu/conformance/whole_kernels.def"

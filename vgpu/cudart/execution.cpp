@@ -195,6 +195,7 @@ void Device::run_on_host(const HostWork& work) {
 }
 
 void Device::run_kernel(const KernelWork& work, const Operation& operation) {
+  flush_prints();
   const vgpu::Program& program = work.linked->program;
   const std::string& name = program.kernel;
   if (std::find(result_.kernels.begin(), result_.kernels.end(), name) == result_.kernels.end()) {

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 #include <string>
 #include <vector>
@@ -262,15 +263,33 @@ TEST_F(Streams, TellWhichLaunchesNothingOrders) {
   EXPECT_EQ(log_.lines,
             (Lines{"kernel", "kernel 0", "write 1", "copy 0", "kernel 0", "late write 2"}));
   const TrialResult result = finish();
-  ASSERT_EQ(result.findings.size(), 2u);  // the copy reads and writes what the memset writes
-  EXPECT_EQ(result.findings[0].kind, vgpu::FindingKind::data_race);
-  EXPECT_EQ(result.findings[0].object, "allocation of 4 bytes [0]");
-  EXPECT_EQ(result.findings[0].message,
-            "nothing orders cudaMemsetAsync (1) and cudaMemcpyAsync (2): they are in different "
-            "streams");
-  EXPECT_EQ(result.findings[0].accesses[0].role, "host write");
-  EXPECT_EQ(result.findings[0].accesses[1].role, "host copy");
-  EXPECT_EQ(result.findings[1].accesses[1].role, "host write");
+  // Launches 0 and 1 race, the host's operations with them, and these with each other.
+  ASSERT_EQ(result.findings.size(), 7u);
+  for (const vgpu::Finding& finding : result.findings) {
+    EXPECT_EQ(finding.kind, vgpu::FindingKind::data_race);
+    ASSERT_EQ(finding.accesses.size(), 2u);
+  }
+  const auto roles = [&](std::size_t index) {
+    const vgpu::Finding& finding = result.findings[index];
+    return finding.accesses[0].role + ", " + finding.accesses[1].role;
+  };
+  const std::string launches =
+      "nothing orders these two kernel launches: their streams are not synchronised";
+  const std::string host =
+      "the host does not wait for the kernel of (1): nothing orders their streams";
+  const std::string operations =
+      "nothing orders cudaMemsetAsync (1) and cudaMemcpyAsync (2): they are in different streams";
+  const std::array messages{launches, launches, host, host, host, operations, operations};
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    EXPECT_EQ(result.findings[i].message, messages[i]);
+  }
+  EXPECT_EQ(roles(0), "write, read");
+  EXPECT_EQ(roles(1), "write, write");
+  EXPECT_EQ(roles(2), "write, host write");
+  EXPECT_EQ(roles(3), "write, host copy");
+  EXPECT_EQ(roles(4), "read, host write");
+  EXPECT_EQ(roles(5), "host write, host copy");
+  EXPECT_EQ(roles(6), "host write, host write");
 }
 
 TEST_F(Streams, CopiesOfDifferentBytesDoNotRace) {
@@ -336,10 +355,16 @@ TEST_F(Streams, AFreeInAnotherStreamRacesWithAKernel) {
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(log_.lines, (Lines{"write", "kernel", "write 0"}));
   const TrialResult result = finish();
-  ASSERT_EQ(result.findings.size(), 2u);
+  ASSERT_EQ(result.findings.size(), 4u);
   EXPECT_EQ(result.findings[0].kind, vgpu::FindingKind::invalid_free);
-  EXPECT_EQ(result.findings[1].kind, vgpu::FindingKind::data_race);
-  EXPECT_EQ(result.findings[1].message,
+  for (const std::size_t index : {1u, 2u, 3u}) {
+    EXPECT_EQ(result.findings[index].kind, vgpu::FindingKind::data_race);
+  }
+  EXPECT_EQ(result.findings[1].accesses[0].role, "read");
+  EXPECT_EQ(result.findings[2].accesses[0].role, "write");
+  EXPECT_EQ(result.findings[2].message,
+            "the host does not wait for the kernel of (1): nothing orders their streams");
+  EXPECT_EQ(result.findings[3].message,
             "nothing orders cudaMemsetAsync (1) and cudaFreeAsync (2): they are in different "
             "streams");
 }
