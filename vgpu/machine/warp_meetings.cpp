@@ -10,6 +10,7 @@
 #include <bit>
 
 #include "vgpu/machine/core.hpp"
+#include "vgpu/program/matrix.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -133,7 +134,10 @@ std::vector<std::size_t> Core::fragments_beside(const Warp& warp, std::size_t in
     const Fragment& other = warp.fragments[i];
     const bool waits =
         other.state == Fragment::State::at_warp_operation && other.members == one.members;
-    if (waits && are_alike(program_->code[other.pc], program_->code[one.pc])) found.push_back(i);
+    if (!waits || !are_alike(program_->code[other.pc], program_->code[one.pc])) continue;
+    // Products of matrices are .aligned: all lanes execute the same one (9.7.14).
+    const bool same_place = other.pc == one.pc && other.callers == one.callers;
+    if (same_place || !is_matrix_product(program_->code[one.pc])) found.push_back(i);
   }
   return found;
 }

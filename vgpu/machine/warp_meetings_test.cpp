@@ -167,5 +167,22 @@ TEST_F(WarpMeetings, AShuffledValueIsAsDefinedAsItsSource) {
   EXPECT_EQ(undefined.uses, std::vector<std::uint32_t>{0x7fff});
 }
 
+// Every lane of a product of matrices executes the same instruction (.aligned); at two places there
+// is no product to calculate.
+TEST_F(WarpMeetings, LanesAtDifferentProductsOfMatricesDoNotMeet) {
+  compile(
+      "mov.b32 %r2, 0; mov.b32 %r3, 0; mov.b32 %r4, 0; and.b32 %r5, %r1, 1;\n"
+      "setp.eq.u32 %p1, %r5, 0; @%p1 bra EVEN;\n"
+      "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r6, %r7}, {%r2}, {%r3}, {%r4, %r4};\n"
+      "bra DONE;\n"
+      "EVEN: mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r6, %r7}, {%r2}, {%r3}, {%r4, %r4};\n"
+      "DONE: st.global.u32 [%rd2], %r1;");
+  run(32);
+  ASSERT_EQ(seen_.divergences.size(), 1u);
+  EXPECT_EQ(seen_.divergences[0].reason, Reason::elsewhere);
+  EXPECT_EQ(seen_.divergences[0].lane, 1u);
+  EXPECT_EQ(seen_.divergences[0].other_lane, 0u);
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu
