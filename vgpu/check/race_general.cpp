@@ -301,25 +301,6 @@ void GeneralRaceChecker::recall(const Recalled& recalled) {
   }
 }
 
-void GeneralRaceChecker::on_heap_free(const HeapFree& event) {
-  Access access;
-  access.allocation = event.allocation;
-  access.program = event.program;
-  access.place = event.place;
-  access.pc = event.pc;
-  access.mask = 1u << event.lane;
-  access.space = ptx::Space::global;
-  access.kind = AccessKind::write;
-  const std::uint32_t end = event.allocation->bytes;
-  for (std::uint32_t at = 0; at < end; at += access.bytes) {
-    access.bytes = 16;
-    while (access.bytes > end - at) access.bytes /= 2;
-    access.element_bytes = access.bytes;
-    access.offset.fill(at);
-    on_access(access);
-  }
-}
-
 // The id may be given to other memory.
 void GeneralRaceChecker::on_free(const Allocation& allocation) {
   if (allocation.id < memories_.size()) memories_[allocation.id] = {};

@@ -36,7 +36,6 @@ class GeneralRaceChecker final : public Checker {
   void on_copy_commit(const CopyCommit& commit) override { order_.commit_copies(commit); }
   void on_copy_wait(const CopyWait& wait) override { order_.wait_for_copies(wait); }
   void on_allocate(const Allocation& allocation) override { on_free(allocation); }
-  void on_heap_free(const HeapFree& event) override;
   void on_free(const Allocation& allocation) override;
   void on_host_access(const HostAccess& access) override;
   void on_late_host_access(const HostAccess& access) override;
