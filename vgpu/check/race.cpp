@@ -97,9 +97,9 @@ void RaceChecker::on_sync(const Sync& sync) {
   switch (sync.kind) {
     case Sync::Kind::kernel_start: begin_launch(sync); break;
     case Sync::Kind::block_start: {
-      if (sync.place.slot >= slots_.size()) slots_.resize(sync.place.slot + 1);
-      Slot& slot = slots_[sync.place.slot];
+      Slot& slot = slot_at(sync.place.slot);
       slot.shared = sync.shared == nullptr ? ptx::kNone : sync.shared->id;
+      slot.shared_bytes = sync.shared == nullptr ? 0 : sync.shared->bytes;
       begin_phase(sync, slot.last + 1);
       break;
     }
@@ -129,7 +129,16 @@ void RaceChecker::begin_launch(const Sync& sync) {
   ++launches_;
   single_block_ = sync.grid.count() == 1;
   global_period_ = ++periods_;
-  slots_.clear();
+}
+
+RaceChecker::Slot& RaceChecker::slot_at(std::uint32_t slot) {
+  if (slot >= slots_.size()) slots_.resize(slot + 1);
+  Slot& result = slots_[slot];
+  if (result.launch != launches_) {
+    result.launch = launches_;
+    result.base = result.last = 0;
+  }
+  return result;
 }
 
 // From now on, launches of the trial need not be ordered.  What the earlier ones have left in the
@@ -174,6 +183,7 @@ void RaceChecker::begin_phase(const Sync& sync, std::uint32_t in_slot) {
   slot.base = in_slot - sync.place.phase;
   slot.last = in_slot;
   slot.period = ++periods_;
+  slot.log.begin(slot.shared_bytes);
   if (single_block_) global_period_ = slot.period;
 }
 
@@ -198,10 +208,61 @@ Epoch RaceChecker::epoch_of(const Access& access) const {
          std::uint64_t{place.warp} * kWarpLanes;
 }
 
+// False: the log has no place for such an access.
+bool RaceChecker::log_row(Slot& slot, const Access& access) {
+  if (access.kind == AccessKind::atomic || access.order != ptx::Order::weak || access.bytes < 4 ||
+      access.pattern == Pattern::scattered) {
+    return false;
+  }
+  const unsigned first = access.first_lane();
+  const bool uniform = access.pattern == Pattern::uniform;
+  const std::int64_t offset =
+      std::int64_t{access.offset[first]} - (uniform ? 0 : std::int64_t{first} * access.bytes);
+  return slot.log.take({.epoch = epoch_of(access),
+                        .cell = static_cast<std::int32_t>(offset >> 2),
+                        .pc = access.pc,
+                        .mask = access.mask,
+                        .cells_log2 = static_cast<std::uint8_t>(__builtin_ctz(access.bytes) - 2),
+                        .write = access.kind == AccessKind::write,
+                        .uniform = uniform},
+                       kin_);
+}
+
+// What `log` holds of the allocation that `access` is about to touch.
+void RaceChecker::move_to_shadow(RowLog& log, const Access& access) {
+  log.close();
+  if (log.rows().empty()) return;
+  Shadow& shadow = shadow_of(access);
+  const unsigned shift = 2 - shadow.offset_shift();
+  for (const RowLog::Row& from : log.rows()) {
+    const unsigned access_class = AccessClass{.write = from.write}.index();
+    RaceRow row;
+    row.epoch = from.epoch;
+    row.kin = kin_;
+    row.history = shadow.plan(access_class, kin_).history;
+    row.cell = std::int64_t{from.cell} << shift;
+    row.pc = from.pc;
+    row.mask = from.mask;
+    row.offset_shift = static_cast<std::uint8_t>(shadow.offset_shift());
+    row.cells_log2 = static_cast<std::uint8_t>(from.cells_log2 + shift);
+    row.exclusive = from.write;
+    const RaceRowResult result = from.uniform ? functions_->uniform(row) : functions_->strided(row);
+    shadow.mark(1u << access_class,
+                std::uint32_t{result == RaceRowResult::displaced} << access_class);
+  }
+}
+
 void RaceChecker::on_access(Access& access) {
   // Nothing else can be shared between threads and written.
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
   if (is_general_) return general_->on_access(access);
+  if (access.space == ptx::Space::shared) {
+    Slot& slot = slots_[access.place.slot];
+    if (slot.log.is_open()) {
+      if (log_row(slot, access)) return;
+      move_to_shadow(slot.log, access);
+    }
+  }
 
   Shadow& shadow = shadow_of(access);
   if (access.bytes < 4 && !shadow.is_bytes()) shadow.split_to_bytes();

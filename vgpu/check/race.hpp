@@ -21,6 +21,7 @@
 #include "vgpu/check/checker.hpp"
 #include "vgpu/check/race_rows.hpp"
 #include "vgpu/check/race_shadow.hpp"
+#include "vgpu/check/row_log.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -57,7 +58,10 @@ class RaceChecker final : public Checker {
     std::uint32_t base = 0;             // phase 0 of the present block
     std::uint32_t last = 0;             // the present phase, counted from the slot's beginning
     std::uint32_t shared = ptx::kNone;  // id of its shared memory
-    std::uint64_t period = 0;           // of that memory
+    std::uint32_t shared_bytes = 0;
+    std::uint64_t period = 0;  // of that memory
+    std::uint64_t launch = 0;  // that all this is of
+    RowLog log;                // of the present phase
   };
   // One earlier access that races with a lane's.
   struct Earlier {
@@ -67,6 +71,9 @@ class RaceChecker final : public Checker {
     friend bool operator==(const Earlier&, const Earlier&) = default;
   };
 
+  Slot& slot_at(std::uint32_t slot);
+  bool log_row(Slot& slot, const Access& access);
+  void move_to_shadow(RowLog& log, const Access& access);
   Shadow& shadow_of(const Access& access);
   [[nodiscard]] Epoch epoch_of(const Access& access) const;
   void begin_launch(const Sync& sync);

@@ -91,6 +91,8 @@ class RandomTrace {
     write_percent_ = 5 + below(50);
     barrier_percent_ = below(20);
     first_offset_max_ = chance(50) ? 16 : 512;
+    patterns_ = chance(50) ? 2 : 3;
+    is_long_ = chance(1);
     for (std::uint32_t launches = 1 + below(2); launches > 0; --launches) run_launch();
   }
 
@@ -107,7 +109,7 @@ class RandomTrace {
     launch_.start({blocks, 1, 1}, {kWarps * 32, 1, 1});
     for (std::uint32_t slot = 0; slot < slots; ++slot) start_block(slot, slot);
     std::uint32_t next_block = slots;
-    for (std::uint32_t steps = 5 + below(60); steps > 0; --steps) {
+    for (std::uint32_t steps = is_long_ ? 400 : 5 + below(60); steps > 0; --steps) {
       const std::uint32_t slot = below(slots);
       if (next_block < blocks && chance(3)) {
         start_block(next_block++, slot);
@@ -133,7 +135,7 @@ class RandomTrace {
     if (row.mask == 0) row.mask = 1;
     const std::uint32_t last_element = kBytes / row.bytes - 32;
     const std::uint32_t first = std::min(below(first_offset_max_ / row.bytes + 1), last_element);
-    switch (below(3)) {
+    switch (below(patterns_)) {
       case 0:
         row.pattern = Pattern::strided;
         for (unsigned lane = 0; lane < 32; ++lane) row.offset[lane] = (first + lane) * row.bytes;
@@ -223,6 +225,8 @@ class RandomTrace {
   bool narrow_allowed_ = false;
   std::uint32_t strong_percent_ = 0, write_percent_ = 0, barrier_percent_ = 0;
   std::uint32_t first_offset_max_ = 0;
+  std::uint32_t patterns_ = 3;  // 2: none is scattered
+  bool is_long_ = false;
   std::vector<Operation> operations_;
   std::set<PcPair> all_expected_;
 };

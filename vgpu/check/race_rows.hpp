@@ -64,8 +64,8 @@ struct RaceRow {
   std::uint8_t cells_log2;    // cells of one lane
   bool exclusive;             // a weak write: lanes of one row must not meet in a cell either, and
                               // only history.last is kept
-  std::uint8_t checks;
-  const CellCheck* check;  // `checks` of them
+  std::uint8_t checks = 0;
+  const CellCheck* check = nullptr;  // `checks` of them
 };
 
 enum class RaceRowResult : std::uint8_t {
