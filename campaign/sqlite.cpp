@@ -41,6 +41,18 @@ void Database::execute(const std::string& sql) {
   if (sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail();
 }
 
+void Database::execute_when_free(const std::string& sql) {
+  const auto is_busy = [&] {
+    const int code = sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+    if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY) fail();
+    return code != SQLITE_OK;
+  };
+  for (int waited = 0; is_busy(); ++waited) {
+    if (waited == kBusyMilliseconds) fail();
+    sqlite3_sleep(1);
+  }
+}
+
 std::int64_t Database::number(const std::string& sql) {
   Statement statement(*this, sql);
   return statement.step() ? statement.integer(0) : 0;

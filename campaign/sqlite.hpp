@@ -40,6 +40,9 @@ class Database {
   explicit Database(std::filesystem::path path);
 
   void execute(const std::string& sql);
+  // The same for what SQLite does not wait for by itself: a change of the journal mode, which fails
+  // at once while another process changes it, too.
+  void execute_when_free(const std::string& sql);
   [[nodiscard]] std::int64_t number(const std::string& sql);
   [[nodiscard]] std::int64_t changes() const;
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }

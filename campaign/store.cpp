@@ -120,7 +120,8 @@ void check_whole(Database& database) {
   }
 }
 
-// Whether the file has the schema; false: it is new.
+// Whether the file has the schema; false: it is new.  Called within a transaction, as the answer is
+// put together from several questions.
 bool has_schema(Database& database) {
   const std::int64_t application = database.number("PRAGMA application_id");
   const std::int64_t version = database.number("PRAGMA user_version");
@@ -137,8 +138,10 @@ bool has_schema(Database& database) {
 }
 
 void prepare(Database& database) {
+  database.execute("BEGIN");
   const bool is_new = !has_schema(database);
-  database.execute("PRAGMA journal_mode = WAL");
+  database.execute("COMMIT");
+  database.execute_when_free("PRAGMA journal_mode = WAL");
   database.execute("PRAGMA synchronous = FULL");
   if (!is_new) return;
   Transaction transaction(database);

@@ -1,13 +1,16 @@
 // The store by itself: what is committed survives a kill at any write, a full disk and damage.
 #include "campaign/store.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -135,6 +138,34 @@ TEST_F(StoreTest, TwoProcessesWriteOneStore) {
   ::waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(Store(path_).findings().size(), 2u * kEach);
+}
+
+TEST_F(StoreTest, ManyProcessesBeginOneStore) {
+  constexpr int kRounds = 20, kProcesses = 4;
+  for (int round = 0; round < kRounds; ++round) {
+    const fs::path path = root_ / fmt::format("{}.db", round);
+    std::array<int, 2> start{};
+    ASSERT_EQ(::pipe(start.data()), 0);
+    for (int i = 0; i < kProcesses; ++i) {
+      if (::fork() != 0) continue;
+      char byte = 0;
+      (void)!::read(start[0], &byte, 1);
+      try {
+        const Store store(path);
+        ::_exit(0);
+      } catch (const std::exception& error) {
+        fmt::print(stderr, "{}\n", error.what());
+        ::_exit(1);
+      }
+    }
+    (void)!::write(start[1], "1234", kProcesses);
+    for (int i = 0; i < kProcesses; ++i) {
+      int status = -1;
+      ::wait(&status);
+      EXPECT_EQ(status, 0) << "round " << round;
+    }
+    for (const int end : start) ::close(end);
+  }
 }
 
 // --- system calls of SQLite that fail or kill ---------------------------------------------------
