@@ -2,6 +2,8 @@
 //
 //   engine/KERNEL/MODE     one launch over 262,144 elements, one core; the rate is in thread
 //                          instructions a second.  MODE: off (no checkers), race, all.
+//                          KERNEL_fenced: the same kernel with a fence, so that its races are
+//                          checked by the memory model of PTX ISA chapter 8.
 //   cases/scan/N           whole trials of a clean pair, all checkers on: upload, launch, download,
 //                          reference, comparison; the rate is in cases a second.
 //
@@ -37,9 +39,11 @@ struct BenchKernel {
   std::size_t out_size;
 };
 
-constexpr std::array<BenchKernel, 3> kKernels{{
+constexpr std::array<BenchKernel, 5> kKernels{{
     {"block_scan", bench::block_scan, kElements},
+    {"block_scan_fenced", bench::block_scan_fenced, kElements},
     {"histogram", bench::histogram, bench::kBins},
+    {"histogram_fenced", bench::histogram_fenced, bench::kBins},
     {"tree_reduction", bench::tree_reduction, kElements / bench::kReductionGroup},
 }};
 

@@ -1,6 +1,8 @@
 #include "bench/kernels/block_scan.hpp"
 
-__global__ void bench_block_scan(const int* in, int* out) {
+namespace {
+
+__device__ void scan_block(const int* in, int* out) {
   __shared__ int buffers[2][bench::kGroup];
   const int t = static_cast<int>(threadIdx.x);
   const int i = static_cast<int>(blockIdx.x * blockDim.x) + t;
@@ -16,7 +18,22 @@ __global__ void bench_block_scan(const int* in, int* out) {
   out[i] = buffers[from][t];
 }
 
+}  // namespace
+
+__global__ void bench_block_scan(const int* in, int* out) { scan_block(in, out); }
+
+// The fence orders nothing that matters; that there is one decides how races are checked.
+__global__ void bench_block_scan_fenced(const int* in, int* out) {
+  scan_block(in, out);
+  __threadfence();
+}
+
 cudaError_t bench::block_scan(const int* in, int* out, int n) {
   bench_block_scan<<<n / kGroup, kGroup>>>(in, out);
+  return cudaGetLastError();
+}
+
+cudaError_t bench::block_scan_fenced(const int* in, int* out, int n) {
+  bench_block_scan_fenced<<<n / kGroup, kGroup>>>(in, out);
   return cudaGetLastError();
 }

@@ -10,4 +10,7 @@ inline constexpr int kGroup = 256;  // threads of a block, as in the OpenCL kern
 // out[i] = in[j] + ... + in[i], j the first element of i's block.  n is a multiple of kGroup.
 cudaError_t block_scan(const int* in, int* out, int n);
 
+// The same with a __threadfence() at the end.
+cudaError_t block_scan_fenced(const int* in, int* out, int n);
+
 }  // namespace bench

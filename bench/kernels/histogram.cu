@@ -1,6 +1,8 @@
 #include "bench/kernels/histogram.hpp"
 
-__global__ void bench_histogram(const int* in, int* counts) {
+namespace {
+
+__device__ void count_block(const int* in, int* counts) {
   __shared__ int bins[bench::kBins];
   const int t = static_cast<int>(threadIdx.x);
   const int i = static_cast<int>(blockIdx.x * blockDim.x) + t;
@@ -11,7 +13,22 @@ __global__ void bench_histogram(const int* in, int* counts) {
   atomicAdd(&counts[t], bins[t]);
 }
 
+}  // namespace
+
+__global__ void bench_histogram(const int* in, int* counts) { count_block(in, counts); }
+
+// See block_scan.cu.
+__global__ void bench_histogram_fenced(const int* in, int* counts) {
+  count_block(in, counts);
+  __threadfence();
+}
+
 cudaError_t bench::histogram(const int* in, int* counts, int n) {
   bench_histogram<<<n / kBins, kBins>>>(in, counts);
+  return cudaGetLastError();
+}
+
+cudaError_t bench::histogram_fenced(const int* in, int* counts, int n) {
+  bench_histogram_fenced<<<n / kBins, kBins>>>(in, counts);
   return cudaGetLastError();
 }

@@ -11,4 +11,7 @@ inline constexpr int kBins = 256;  // and threads of a block
 // counts holds kBins elements, set by the caller.
 cudaError_t histogram(const int* in, int* counts, int n);
 
+// The same with a __threadfence() at the end.
+cudaError_t histogram_fenced(const int* in, int* counts, int n);
+
 }  // namespace bench

@@ -208,36 +208,17 @@ Epoch RaceChecker::epoch_of(const Access& access) const {
          std::uint64_t{place.warp} * kWarpLanes;
 }
 
-// False: the log has no place for such an access.
-bool RaceChecker::log_row(Slot& slot, const Access& access) {
-  if (access.kind == AccessKind::atomic || access.order != ptx::Order::weak || access.bytes < 4 ||
-      access.pattern == Pattern::scattered) {
-    return false;
-  }
-  const unsigned first = access.first_lane();
-  const bool uniform = access.pattern == Pattern::uniform;
-  const std::int64_t offset =
-      std::int64_t{access.offset[first]} - (uniform ? 0 : std::int64_t{first} * access.bytes);
-  return slot.log.take({.epoch = epoch_of(access),
-                        .cell = static_cast<std::int32_t>(offset >> 2),
-                        .pc = access.pc,
-                        .mask = access.mask,
-                        .cells_log2 = static_cast<std::uint8_t>(__builtin_ctz(access.bytes) - 2),
-                        .write = access.kind == AccessKind::write,
-                        .uniform = uniform},
-                       kin_);
-}
-
 // What `log` holds of the allocation that `access` is about to touch.
 void RaceChecker::move_to_shadow(RowLog& log, const Access& access) {
   log.close();
   if (log.rows().empty()) return;
   Shadow& shadow = shadow_of(access);
+  const Epoch warp_0 = epoch_of(access) - std::uint64_t{access.place.warp} * kWarpLanes;
   const unsigned shift = 2 - shadow.offset_shift();
   for (const RowLog::Row& from : log.rows()) {
     const unsigned access_class = AccessClass{.write = from.write}.index();
     RaceRow row;
-    row.epoch = from.epoch;
+    row.epoch = warp_0 + std::uint64_t{from.warp} * kWarpLanes;
     row.kin = kin_;
     row.history = shadow.plan(access_class, kin_).history;
     row.cell = std::int64_t{from.cell} << shift;
@@ -257,10 +238,10 @@ void RaceChecker::on_access(Access& access) {
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
   if (is_general_) return general_->on_access(access);
   if (access.space == ptx::Space::shared) {
-    Slot& slot = slots_[access.place.slot];
-    if (slot.log.is_open()) {
-      if (log_row(slot, access)) return;
-      move_to_shadow(slot.log, access);
+    RowLog& log = slots_[access.place.slot].log;
+    if (log.is_open()) {
+      if (log.take(access, kin_)) return;
+      move_to_shadow(log, access);
     }
   }
 

@@ -72,7 +72,6 @@ class RaceChecker final : public Checker {
   };
 
   Slot& slot_at(std::uint32_t slot);
-  bool log_row(Slot& slot, const Access& access);
   void move_to_shadow(RowLog& log, const Access& access);
   Shadow& shadow_of(const Access& access);
   [[nodiscard]] Epoch epoch_of(const Access& access) const;

@@ -15,6 +15,13 @@ void for_each_bit(std::uint32_t bits, Visit visit) {
   for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(std::countr_zero(bits)));
 }
 
+// Whether all that a block does with its shared memory comes before what anyone does with it after
+// the block's next barrier.
+bool barriers_are_enough_in_shared_memory(const Program& program) {
+  return std::ranges::none_of(program.code,
+                              [](const Instr& in) { return in.kind == InstrKind::copy; });
+}
+
 }  // namespace
 
 void GeneralRaceChecker::reset(WarpModel model) {
@@ -34,6 +41,7 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
       launches_.push_back({sync.program, sync.grid, sync.block, order_.first_block_of_launch()});
       if (sync.unordered_launches.empty()) variables_.forget_all();
       barriers_.clear();
+      logs_ = barriers_are_enough_in_shared_memory(*sync.program);
       break;
     case Sync::Kind::block_start:
       order_.begin_block(sync.place);
@@ -43,8 +51,14 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
         variables_.forget(sync.shared->id);
         std::erase_if(barriers_, [&](const auto& b) { return b.first.first == sync.shared->id; });
       }
+      phases_.resize(std::max<std::size_t>(phases_.size(), sync.place.slot + 1));
+      phases_[sync.place.slot].shared_bytes = sync.shared == nullptr ? 0 : sync.shared->bytes;
+      begin_phase(sync.place);
       break;
-    case Sync::Kind::barrier_complete: order_.complete_barrier(sync.place); break;
+    case Sync::Kind::barrier_complete:
+      order_.complete_barrier(sync.place);
+      begin_phase(sync.place);
+      break;
     case Sync::Kind::block_end:
     case Sync::Kind::kernel_end: break;
   }
@@ -76,6 +90,7 @@ GeneralRaceChecker::Row GeneralRaceChecker::row_of(const Access& access) {
 void GeneralRaceChecker::on_access(Access& access) {
   // Nothing else can be shared between threads and written.
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
+  if (access.space == ptx::Space::shared && log(access)) return;
   Row row = row_of(access);
   if (class_of(access).strong) {
     check_strong(row);

@@ -18,6 +18,7 @@
 #include "vgpu/check/checker.hpp"
 #include "vgpu/check/race_cells.hpp"
 #include "vgpu/check/race_class.hpp"
+#include "vgpu/check/row_log.hpp"
 #include "vgpu/check/sync_variables.hpp"
 #include "vgpu/check/thread_order.hpp"
 
@@ -88,6 +89,16 @@ class GeneralRaceChecker final : public Checker {
     Clock current, before;
   };
 
+  // The present phase of a block's shared memory, as long as it needs no cells.
+  struct Phase {
+    RowLog log;
+    std::uint32_t shared_bytes = 0;
+    ThreadOrder::SegmentId first = 0;  // of the phase
+  };
+
+  void begin_phase(const WarpPlace& place);
+  bool log(const Access& access);
+  void move_to_cells(Phase& phase, const Access& access);
   Row row_of(const Access& access);
   CellMemory& memory_of(const Allocation& allocation, std::uint32_t bytes);
   void check_weak(Row& row);
@@ -122,6 +133,8 @@ class GeneralRaceChecker final : public Checker {
   SyncVariables variables_{order_};
   CellLists lists_;
   std::vector<CellMemory> memories_;       // by Allocation::id
+  std::vector<Phase> phases_;              // by slot
+  bool logs_ = false;                      // programs of the present launch
   std::vector<Launch> launches_;           // of the trial
   std::vector<std::vector<Miss>> misses_;  // by slot: the latest of its block, for messages
   std::map<std::pair<std::uint32_t, std::uint32_t>, BarrierState> barriers_;  // id, offset

@@ -58,7 +58,7 @@ bool may_meet(const RowLog::Row& a, const RowLog::Row& b) {
 
 // Whether program order, or that of a lockstep warp, relates them in every cell.
 bool same_threads(const RowLog::Row& a, const RowLog::Row& b, std::uint64_t kin) {
-  if (a.epoch != b.epoch) return false;  // other warps
+  if (a.warp != b.warp) return false;
   if (kin == kKinWarp) return true;
   return !a.uniform && !b.uniform && a.cell == b.cell && a.cells_log2 == b.cells_log2;
 }
@@ -87,6 +87,26 @@ bool RowLog::is_ordered(const Row& row, std::uint64_t kin) {
     return !(earlier.write || row.write) || same_threads(earlier, row, kin) ||
            !may_meet(earlier, row);
   });
+}
+
+bool RowLog::take(const Access& access, std::uint64_t kin, std::uint32_t segment) {
+  if (access.kind == AccessKind::atomic || access.order != ptx::Order::weak || access.bytes < 4 ||
+      access.pattern == Pattern::scattered || access.asynchronous) {
+    return false;
+  }
+  const unsigned first = access.first_lane();
+  const bool uniform = access.pattern == Pattern::uniform;
+  const std::int64_t offset =
+      std::int64_t{access.offset[first]} - (uniform ? 0 : std::int64_t{first} * access.bytes);
+  return take({.cell = static_cast<std::int32_t>(offset >> 2),
+               .pc = access.pc,
+               .mask = access.mask,
+               .warp = access.place.warp,
+               .segment = segment,
+               .cells_log2 = static_cast<std::uint8_t>(__builtin_ctz(access.bytes) - 2),
+               .write = access.kind == AccessKind::write,
+               .uniform = uniform},
+              kin);
 }
 
 bool RowLog::take(const Row& row, std::uint64_t kin) {

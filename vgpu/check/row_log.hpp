@@ -13,21 +13,21 @@
 #include <vector>
 
 #include "vgpu/check/race_rows.hpp"
+#include "vgpu/machine/access.hpp"
 
 namespace warpcheck::vgpu {
 
 class RowLog {
  public:
   struct Row {
-    Epoch epoch = 0;        // of the thread in lane 0
     std::int32_t cell = 0;  // as in RaceRow, in words
     std::uint32_t pc = 0;
-    std::uint32_t mask = 0;       // not empty
+    std::uint32_t mask = 0;  // not empty
+    std::uint32_t warp = 0;
+    std::uint32_t segment = 0;    // whatever whoever logs it wants to know of its time
     std::uint8_t cells_log2 = 0;  // words of one lane, 0 to 2
     bool write = false;
     bool uniform = false;
-
-    friend bool operator==(const Row&, const Row&) = default;
   };
 
   // Begins a phase: the log is empty and open.
@@ -37,8 +37,10 @@ class RowLog {
   void close() { open_ = false; }
   [[nodiscard]] bool is_open() const { return open_; }
 
-  // Adds a row, unless it might race with one that is in the log, or the log is full.
+  // Adds a row, unless it is none for the log, might race with one that is there, or the log is
+  // full.
   //   kin: of the warp model
+  bool take(const Access& access, std::uint64_t kin, std::uint32_t segment = 0);
   bool take(const Row& row, std::uint64_t kin);
   // In the order in which they were taken.
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }

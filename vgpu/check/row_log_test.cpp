@@ -9,8 +9,8 @@ constexpr std::uint32_t kBytes = 4096;
 constexpr bool kRead = false, kWrite = true;
 
 // All lanes of `warp`, one word a lane from `cell` on.
-RowLog::Row row_of(unsigned warp, std::int32_t cell, bool write, std::uint32_t mask = ~0u) {
-  return {.epoch = Epoch{warp} * 32, .cell = cell, .mask = mask, .write = write};
+RowLog::Row row_of(std::uint32_t warp, std::int32_t cell, bool write, std::uint32_t mask = ~0u) {
+  return {.cell = cell, .mask = mask, .warp = warp, .write = write};
 }
 
 class RowLogTest : public testing::Test {

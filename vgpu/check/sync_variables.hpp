@@ -64,6 +64,10 @@ class SyncVariables {
   ChainPlace perform(const StrongOperation& operation, Miss& miss);
   // Bytes are written by something that is no strong write, or of another size.
   void overwrite(std::uint32_t allocation, std::uint32_t offset, std::uint32_t bytes);
+  // Whether no strong operation was ever performed in it.
+  [[nodiscard]] bool is_empty(std::uint32_t allocation) const {
+    return allocation >= allocations_.size() || allocations_[allocation].empty();
+  }
   // The allocation's memory is new.
   void forget(std::uint32_t allocation);
   // Every variable's memory is quiet: a launch begins that is ordered after all before it.

@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "vgpu/check/epoch.hpp"
 #include "vgpu/check/vector_clock.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/schedule/schedule.hpp"
@@ -87,6 +88,8 @@ class ThreadOrder {
 
   // The thread that counts for a lane: with lockstep warps, one for all.
   [[nodiscard]] unsigned actor_of(unsigned lane) const { return lockstep_ ? 0 : lane; }
+  // How many threads that follow each other are ordered among themselves, as in epoch.hpp.
+  [[nodiscard]] std::uint64_t kin() const { return lockstep_ ? kKinWarp : kKinThread; }
   [[nodiscard]] Lane& lane_at(const WarpPlace& place, unsigned lane) {
     return slots_[place.slot].warps[place.warp].lanes[actor_of(lane)];
   }
