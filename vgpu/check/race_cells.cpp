@@ -1,8 +1,8 @@
 #include "vgpu/check/race_cells.hpp"
 
-#include <map>
+#include <algorithm>
+#include <compare>
 #include <new>
-#include <tuple>
 #include <utility>
 
 #include "vgpu/check/race_class.hpp"
@@ -73,21 +73,35 @@ void CellLists::add(Cell& cell, const CellEntry& entry, const ThreadOrder& order
 // Drops what later accesses of the same kind by the same threads stand for.  Observers of a chain
 // (PTX ISA 8.9.2) stand for each other only within the chain.
 void CellLists::prune(CellList& list, const ThreadOrder& order) {
-  std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint8_t, std::uint32_t>, std::uint32_t>
-      later;  // lanes
-  std::vector<CellEntry> kept;
-  for (auto entry = list.entries.rbegin(); entry != list.entries.rend(); ++entry) {
-    const ThreadOrder::Segment& segment = order.segment(entry->segment);
-    if (!segment.asynchronous) {
-      const std::uint32_t chain = entry->observes ? entry->place.chain : 0;
-      std::uint32_t& lanes = later[{segment.block, segment.warp, entry->access_class, chain}];
-      const bool is_known = (entry->lanes & ~lanes) == 0;
-      lanes |= entry->lanes;
-      if (is_known) continue;
-    }
-    kept.push_back(*entry);
+  // Entries of one kind by one warp next to each other, the latest first.
+  struct Key {
+    std::uint64_t warp_and_class;
+    std::uint32_t chain, entry;
+    auto operator<=>(const Key&) const = default;
+  };
+  std::vector<Key> keys;
+  keys.reserve(list.entries.size());
+  for (std::size_t i = 0; i < list.entries.size(); ++i) {
+    const CellEntry& entry = list.entries[i];
+    const ThreadOrder::Segment& segment = order.segment(entry.segment);
+    if (segment.asynchronous) continue;
+    keys.push_back(
+        {std::uint64_t{segment.block} << 32 | std::uint64_t{segment.warp} << 8 | entry.access_class,
+         entry.observes ? entry.place.chain : 0, static_cast<std::uint32_t>(i)});
   }
-  list.entries.assign(kept.rbegin(), kept.rend());
+  std::ranges::sort(keys);
+  std::uint32_t later = 0;  // lanes
+  for (std::size_t i = keys.size(); i-- > 0;) {
+    const Key& key = keys[i];
+    const bool first = i + 1 == keys.size() || keys[i + 1].warp_and_class != key.warp_and_class ||
+                       keys[i + 1].chain != key.chain;
+    if (first) later = 0;
+    std::uint32_t& lanes = list.entries[key.entry].lanes;
+    const std::uint32_t own = lanes;
+    if ((own & ~later) == 0) lanes = 0;
+    later |= own;
+  }
+  std::erase_if(list.entries, [](const CellEntry& entry) { return entry.lanes == 0; });
   list.prune_at = 16 + 2 * list.entries.size();
 }
 

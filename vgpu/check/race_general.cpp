@@ -110,9 +110,20 @@ void GeneralRaceChecker::for_each_cell(const Row& row, const Part& part, Visit v
 
 void GeneralRaceChecker::check_weak(Row& row) {
   const Access& access = *row.access;
+  const unsigned access_class = class_of(access).index();
   const bool write = access.kind == AccessKind::write;
   for_each_bit(access.mask, [&](unsigned lane) {
-    const Part part{lane, access.offset[lane], access.bytes, class_of(access).index()};
+    const Part part{lane, access.offset[lane], access.bytes, access_class};
+    bool quiet = true;
+    for_each_cell(row, part, [&](const Cell& cell) { quiet &= is_quiet(row, lane, cell); });
+    if (quiet) {
+      const std::uint64_t record = Record::of(row.now, lane, access.pc).bits;
+      for_each_cell(row, part, [&](Cell& cell) {
+        cell.rest = write ? 0 : record;
+        if (write) cell.write = {record};
+      });
+      return;
+    }
     for_each_cell(row, part, [&](Cell& cell) { check(row, part, cell); });
     bool silences = false;
     for_each_cell(row, part, [&](Cell& cell) {
@@ -122,6 +133,19 @@ void GeneralRaceChecker::check_weak(Row& row) {
     });
     if (silences) variables_.overwrite(access.allocation->id, part.offset, part.bytes);
   });
+}
+
+// Whether all that the cell has seen comes before what the lane does; false: perhaps.  What a row
+// meets is mostly of few segments.
+bool GeneralRaceChecker::is_quiet(Row& row, unsigned lane, const Cell& cell) {
+  const auto is_quiet = [&](Record record) {
+    if (record.bits == 0 || record.segment() == row.known_before) return true;
+    if (record.segment() == row.now) return record.lane() == lane && !row.access->asynchronous;
+    if (!all_before(row, record.segment())) return false;
+    row.known_before = record.segment();
+    return true;
+  };
+  return !cell.has_list() && is_quiet(cell.write) && is_quiet({cell.rest});
 }
 
 // The lanes of one row never race with each other here: they overlap completely or not at all.

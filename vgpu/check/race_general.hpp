@@ -57,7 +57,8 @@ class GeneralRaceChecker final : public Checker {
     const Access* access = nullptr;
     CellMemory* memory = nullptr;
     ThreadOrder::SegmentId now = 0;
-    ThreadOrder::SegmentId first = 0;  // what is older was another block's shared memory
+    ThreadOrder::SegmentId first = 0;         // what is older was another block's shared memory
+    ThreadOrder::SegmentId known_before = 0;  // comes before all lanes
     // The answers for segments that were asked about, each at its number modulo their number.
     struct Answer {
       ThreadOrder::SegmentId earlier = 0;
@@ -102,6 +103,7 @@ class GeneralRaceChecker final : public Checker {
   Row row_of(const Access& access);
   CellMemory& memory_of(const Allocation& allocation, std::uint32_t bytes);
   void check_weak(Row& row);
+  bool is_quiet(Row& row, unsigned lane, const Cell& cell);
   void check_strong(Row& row);
   void perform_strong(Row& row, const Part& part);
   template <typename Visit>

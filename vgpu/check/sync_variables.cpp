@@ -36,9 +36,14 @@ SyncVariables::Granule* SyncVariables::granule_of(const StrongOperation& operati
     if (!operation.writes) return nullptr;
     allocations_.resize(id + 1);
   }
-  if (operation.writes) return &allocations_[id][number];
-  const auto granule = allocations_[id].find(number);
-  return granule == allocations_[id].end() ? nullptr : &granule->second;
+  return operation.writes ? &allocations_[id].make(number) : allocations_[id].find(number);
+}
+
+SyncVariables::Granule& SyncVariables::Granules::make(std::uint32_t number) {
+  const std::uint32_t page = number / kPage;
+  if (page >= pages_.size()) pages_.resize(page + 1);
+  if (pages_[page] == nullptr) pages_[page] = std::make_unique<std::array<Granule, kPage>>();
+  return (*pages_[page])[number % kPage];
 }
 
 SyncVariables::Variable* SyncVariables::find(Granule& granule, const StrongOperation& operation) {
@@ -165,20 +170,13 @@ void SyncVariables::write(Variable& variable, const StrongOperation& operation, 
 }
 
 void SyncVariables::overwrite(std::uint32_t allocation, std::uint32_t offset, std::uint32_t bytes) {
-  if (allocation >= allocations_.size() || allocations_[allocation].empty()) return;
-  const auto silence = [&](Variable& variable) {
-    if (variable.overlaps(offset, bytes)) variable.silence();
-  };
-  Variables& variables = allocations_[allocation];
-  const std::uint32_t first = offset / kGranuleBytes, last = (offset + bytes - 1) / kGranuleBytes;
-  if (last - first > variables.size()) {
-    for (auto& [granule, here] : variables) std::ranges::for_each(here, silence);
-    return;
-  }
-  for (std::uint32_t granule = first; granule <= last; ++granule) {
-    const auto here = variables.find(granule);
-    if (here != variables.end()) std::ranges::for_each(here->second, silence);
-  }
+  if (is_empty(allocation)) return;
+  allocations_[allocation].for_each(offset / kGranuleBytes, (offset + bytes - 1) / kGranuleBytes,
+                                    [&](Granule& granule) {
+                                      for (Variable& variable : granule) {
+                                        if (variable.overlaps(offset, bytes)) variable.silence();
+                                      }
+                                    });
 }
 
 void SyncVariables::forget(std::uint32_t allocation) {
@@ -186,7 +184,7 @@ void SyncVariables::forget(std::uint32_t allocation) {
 }
 
 void SyncVariables::forget_all() {
-  for (Variables& variables : allocations_) variables.clear();
+  for (Granules& granules : allocations_) granules.clear();
 }
 
 }  // namespace warpcheck::vgpu

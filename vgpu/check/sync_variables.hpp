@@ -111,9 +111,38 @@ class SyncVariables {
       if (patterns != nullptr) patterns->released_in.clear();
     }
   };
+  // The variables that begin in some 16 bytes.
   using Granule = std::vector<Variable>;
-  using Variables = std::unordered_map<std::uint32_t, Granule>;  // by granule
   static constexpr std::uint32_t kGranuleBytes = 16;
+  // Those of one allocation, by number.
+  class Granules {
+   public:
+    [[nodiscard]] bool empty() const { return pages_.empty(); }
+    void clear() { pages_.clear(); }
+    // Null: nothing was ever made there.
+    [[nodiscard]] Granule* find(std::uint32_t number) {
+      const std::uint32_t page = number / kPage;
+      if (page >= pages_.size() || pages_[page] == nullptr) return nullptr;
+      return &(*pages_[page])[number % kPage];
+    }
+    Granule& make(std::uint32_t number);
+    // Calls visit(granule) for those from `first` to `last` that there are.
+    template <typename Visit>
+    void for_each(std::uint32_t first, std::uint32_t last, Visit visit) {
+      for (std::uint64_t at = first; at <= last && at / kPage < pages_.size();) {
+        if (Granule* granule = find(static_cast<std::uint32_t>(at))) {
+          visit(*granule);
+          ++at;
+        } else {
+          at = (at / kPage + 1) * kPage;
+        }
+      }
+    }
+
+   private:
+    static constexpr std::uint32_t kPage = 64;
+    std::vector<std::unique_ptr<std::array<Granule, kPage>>> pages_;
+  };
 
   Granule* granule_of(const StrongOperation& operation);
   static Variable* find(Granule& granule, const StrongOperation& operation);
@@ -124,7 +153,7 @@ class SyncVariables {
   [[nodiscard]] std::uint64_t thread_of(const StrongOperation& operation) const;
 
   ThreadOrder& order_;
-  std::vector<Variables> allocations_;
+  std::vector<Granules> allocations_;  // by Allocation::id
   std::uint32_t chains_ = 0;
 };
 
