@@ -19,10 +19,15 @@ target_compile_features(warpcheck_options INTERFACE $<INSTALL_INTERFACE:cxx_std_
 # Also for executables that only link kernels: CMake would add the real CUDA runtime to them.
 set(CMAKE_CUDA_RUNTIME_LIBRARY None)
 
-# warpcheck_test(NAME SOURCES... LINK libraries...): a GoogleTest executable, discovered by ctest.
+# warpcheck_test(NAME [JOINED] SOURCES... LINK libraries...): a GoogleTest executable, discovered by
+# ctest.
+# JOINED: its sources are compiled four at a time, as half of their time goes into common headers.
 function(warpcheck_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "JOINED" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
+  if(arg_JOINED)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
+  endif()
   target_link_libraries(${name} PRIVATE warpcheck_options ${arg_LINK} GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE WARPCHECK_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 600)

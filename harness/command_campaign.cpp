@@ -14,7 +14,7 @@
 namespace warpcheck {
 namespace {
 
-struct Arguments {
+struct CampaignArguments {
   campaign::CampaignOptions campaign;
   std::string directory;
   std::vector<std::string> pairs;
@@ -44,7 +44,7 @@ RunReport report_of(const campaign::CampaignOutcome& outcome,
   return run;
 }
 
-int run_campaign_command(const Arguments& arguments) {
+int run_campaign_command(const CampaignArguments& arguments) {
   arguments.reports.check();
   campaign::CampaignOptions options = arguments.campaign;
   options.directory = arguments.directory;
@@ -73,7 +73,7 @@ int run_campaign_command(const Arguments& arguments) {
 void add_campaign_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand(
       "campaign", "Search many pairs for hours; goes on where it was stopped or killed");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<CampaignArguments>();
   campaign::CampaignOptions& campaign = arguments->campaign;
   campaign.jobs = std::max(1u, std::thread::hardware_concurrency());
   command->add_option("DIR", arguments->directory, "Where it keeps everything")->required();

@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Arguments {
+struct CheckArguments {
   std::vector<std::string> pairs;
   int trials = 1'000;
   double seconds = 0;
@@ -48,7 +48,7 @@ struct Arguments {
   }
 };
 
-int check_on_gpu(const Arguments& arguments) {
+int check_on_gpu(const CheckArguments& arguments) {
   if (arguments.seconds != 0 || arguments.statistics || arguments.health ||
       !arguments.reports.lcov.empty()) {
     throw UsageError(
@@ -71,7 +71,7 @@ int check_on_gpu(const Arguments& arguments) {
 
 class Checker {
  public:
-  explicit Checker(const Arguments& arguments)
+  explicit Checker(const CheckArguments& arguments)
       : arguments_(arguments), engine_(arguments.reports.wants_coverage()) {
     run_.command = "check";
     run_.health = Json::array();
@@ -260,7 +260,7 @@ class Checker {
     return run_.claims.emplace_back(std::move(claim));
   }
 
-  const Arguments& arguments_;
+  const CheckArguments& arguments_;
   CheckOptions options_;
   std::optional<campaign::FailureDatabase> database_;
   std::set<std::string> failed_claims_;  // by what is stored
@@ -276,7 +276,7 @@ class Checker {
 
 void add_check_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("check", "Property trials of pairs (default: of all)");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<CheckArguments>();
   command->add_option("PAIR", arguments->pairs, "Which pairs");
   command->add_option("--trials", arguments->trials, "Of each claim")
       ->check(CLI::PositiveNumber)

@@ -16,7 +16,7 @@
 namespace warpcheck {
 namespace {
 
-struct Arguments {
+struct ExecArguments {
   std::vector<std::string> command;  // the program and its arguments
   std::vector<std::string> checks;   // empty: all
   std::string warp_model = "independent";
@@ -29,7 +29,7 @@ struct Arguments {
   ReportOptions reports;
 };
 
-Settings settings_of(const Arguments& arguments) {
+Settings settings_of(const ExecArguments& arguments) {
   Settings settings;
   if (arguments.warp_model == "lockstep") settings.warp_model = vgpu::WarpModel::lockstep;
   const auto& checks = arguments.checks;
@@ -47,7 +47,7 @@ struct RunSchedule {
   std::uint64_t seed = 0;
 };
 
-RunSchedule schedule_of(const Arguments& arguments, int run) {
+RunSchedule schedule_of(const ExecArguments& arguments, int run) {
   const bool is_named = arguments.strategy != "default";
   if (!is_named && run == 1) return {"default", 0};
   const auto further = static_cast<std::uint64_t>(is_named ? run - 1 : run - 2);
@@ -70,12 +70,12 @@ void require_our_runtime(const ProgramFile& program) {
   }
 }
 
-int exit_status(const Arguments& arguments, const ProgramReport& report, int own_status) {
+int exit_status(const ExecArguments& arguments, const ProgramReport& report, int own_status) {
   if (!report.refusals.empty()) return kCannot;
   return report.errors() != 0 ? arguments.error_exit_code : own_status;
 }
 
-int run_exec(const Arguments& arguments) {
+int run_exec(const ExecArguments& arguments) {
   arguments.reports.check();
   if (!arguments.reports.lcov.empty()) throw UsageError("exec: --lcov is of pairs");
   const ProgramFile program = find_program(arguments.command.front());
@@ -127,7 +127,7 @@ std::set<std::string> names_of(const Names& rows) {
   return names;
 }
 
-void add_options(CLI::App& command, Arguments& arguments) {
+void add_options(CLI::App& command, ExecArguments& arguments) {
   command.add_option("PROGRAM", arguments.command, "The program and its arguments, behind --")
       ->required()
       ->expected(1, -1)
@@ -165,7 +165,7 @@ void add_options(CLI::App& command, Arguments& arguments) {
 
 void add_exec_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("exec", "Run a CUDA program on the virtual GPU");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ExecArguments>();
   add_options(*command, *arguments);
   command->footer(
       "The program is one that nvcc built, with `-cudart shared`, or with `-L DIR` where\n"

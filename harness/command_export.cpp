@@ -13,12 +13,12 @@
 namespace warpcheck {
 namespace {
 
-struct Arguments {
+struct ExportArguments {
   std::string input;
   std::string output;
 };
 
-int run_export(const Arguments& arguments) {
+int run_export(const ExportArguments& arguments) {
   const CaseRecord record = read_case(arguments.input, Registry::global());
   const std::string name = std::filesystem::path(arguments.output).filename().string();
   if (name.find_first_of("\"\\\n") != std::string::npos) {
@@ -41,7 +41,7 @@ int run_export(const Arguments& arguments) {
 void add_export_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand(
       "export", "A case as a CUDA program of its own, for nvcc, a real GPU, compute-sanitizer");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ExportArguments>();
   command->add_option("CASE", arguments->input, "Case file")->required();
   command->add_option("-o,--output", arguments->output, "Program to write (.cu)")->required();
   command->footer(

@@ -18,7 +18,7 @@ namespace {
 using campaign::FailureDatabase;
 using campaign::StoredFinding;
 
-struct Arguments {
+struct FailuresArguments {
   std::string database{kDefaultDatabase};
   std::vector<std::string> pairs;
   std::vector<std::string> tiers;
@@ -65,7 +65,7 @@ Json finding_json(const FailureDatabase& database, const StoredFinding& finding)
           {"case", database.directory().case_path(finding.key).string()}};
 }
 
-int list_failures(const Arguments& arguments) {
+int list_failures(const FailuresArguments& arguments) {
   FailureDatabase database = existing(arguments.database);
   const int status = complain_of(database.messages());
   if (arguments.json) {
@@ -85,7 +85,7 @@ int list_failures(const Arguments& arguments) {
   return status;
 }
 
-int import_failures(const Arguments& arguments) {
+int import_failures(const FailuresArguments& arguments) {
   FailureDatabase database(arguments.database);
   int status = complain_of(database.messages());
   campaign::ImportOutcome sum;
@@ -107,7 +107,7 @@ int import_failures(const Arguments& arguments) {
   return *watch_interrupts() != 0 ? kInterrupted : status;
 }
 
-int export_failures(const Arguments& arguments) {
+int export_failures(const FailuresArguments& arguments) {
   FailureDatabase database = existing(arguments.database);
   const int status = complain_of(database.messages());
   const std::set<std::string> tiers(arguments.tiers.begin(), arguments.tiers.end());
@@ -134,8 +134,8 @@ void add_failures_command(CLI::App& app, Run& run) {
       "\n"
       "Exit status: 0 done, 2 bad usage, or entries that were damaged or cannot be run: they are\n"
       "named and set aside, and the others are done.");
-  const auto arguments = std::make_shared<Arguments>();
-  const auto add = [&](const char* name, const char* help, int (*work)(const Arguments&)) {
+  const auto arguments = std::make_shared<FailuresArguments>();
+  const auto add = [&](const char* name, const char* help, int (*work)(const FailuresArguments&)) {
     CLI::App* part = command->add_subcommand(name, help);
     part->add_option("--failures", arguments->database, "Its directory, or a campaign's")
         ->capture_default_str();

@@ -12,7 +12,7 @@
 namespace warpcheck {
 namespace {
 
-struct Arguments {
+struct FuzzArguments {
   FuzzOptions fuzz;
   std::string pair;
   bool no_feedback = false;
@@ -39,7 +39,7 @@ RunReport report_of(const AnyPair& pair, FuzzOutcome outcome) {
   return run;
 }
 
-int run_fuzz_command(Arguments arguments) {
+int run_fuzz_command(FuzzArguments arguments) {
   arguments.reports.check();
   FuzzOptions& fuzz = arguments.fuzz;
   fuzz.coverage = arguments.reports.wants_coverage();
@@ -81,7 +81,7 @@ int run_fuzz_command(Arguments arguments) {
 
 void add_fuzz_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("fuzz", "Coverage-guided search of one pair");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<FuzzArguments>();
   FuzzOptions& fuzz = arguments->fuzz;
   command->add_option("PAIR", arguments->pair, "Which pair")->required();
   command->add_option("--seconds", fuzz.seconds, "At most, of each job; 0: no limit")

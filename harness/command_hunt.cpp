@@ -16,7 +16,7 @@
 namespace warpcheck {
 namespace {
 
-struct Arguments {
+struct HuntArguments {
   HuntOptions hunt;
   std::vector<std::string> pairs;
   std::string cases = "fuzz/cases";
@@ -56,7 +56,7 @@ RunReport report_of(std::vector<PairOutcome>& outcomes, const std::string& cases
   return run;
 }
 
-int run_hunt(const Arguments& arguments) {
+int run_hunt(const HuntArguments& arguments) {
   arguments.reports.check();
   const auto begin = std::chrono::steady_clock::now();
   HuntOptions options = arguments.hunt;
@@ -87,7 +87,7 @@ int run_hunt(const Arguments& arguments) {
 void add_hunt_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand(
       "hunt", "All pairs, in both builds and both warp models; exit 0 when all are as expected");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<HuntArguments>();
   HuntOptions& hunt = arguments->hunt;
   hunt.jobs = std::max(1u, std::thread::hardware_concurrency());
   command->add_option("--pairs", arguments->pairs, "Only these")->delimiter(',');

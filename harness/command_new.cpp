@@ -9,12 +9,12 @@
 namespace warpcheck {
 namespace {
 
-struct Arguments {
+struct NewArguments {
   std::string name;
   bool planted = false;
 };
 
-int run_new(const Arguments& arguments) {
+int run_new(const NewArguments& arguments) {
   const std::string& name = arguments.name;
   const std::vector<NewFile> files = write_new_pair(".", name, arguments.planted);
   bool made_project = false;
@@ -40,7 +40,7 @@ int run_new(const Arguments& arguments) {
 
 void add_new_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("new", "Write the files of a new pair");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<NewArguments>();
   command->add_option("NAME", arguments->name, "Of the kernel and its pair")->required();
   command->add_flag("--planted", arguments->planted, "With a bug in the kernel, to see it found");
   command->footer(

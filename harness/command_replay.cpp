@@ -13,7 +13,7 @@
 namespace warpcheck {
 namespace {
 
-struct Arguments {
+struct ReplayArguments {
   std::vector<std::string> cases;
   ReportOptions reports;
   bool expect_recorded = false;
@@ -39,7 +39,7 @@ Claim claim_of(const CaseRecord& record, const ReplayOutcome& outcome, bool expe
   return claim;
 }
 
-int run_replay(const Arguments& arguments) {
+int run_replay(const ReplayArguments& arguments) {
   arguments.reports.check();
   CoveredEngine engine(arguments.reports.wants_coverage());
   TrialRunner runner(engine.engine());
@@ -88,7 +88,7 @@ int run_replay(const Arguments& arguments) {
 
 void add_replay_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("replay", "Run recorded cases again");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ReplayArguments>();
   command->add_option("CASE", arguments->cases, "Case files")->required();
   command->add_flag("--expect-recorded", arguments->expect_recorded,
                     "Exit 0 when each shows exactly the kinds that it recorded, else 1");

@@ -13,7 +13,7 @@
 namespace warpcheck {
 namespace {
 
-struct Arguments {
+struct ShrinkArguments {
   std::string input;
   std::string output;
   std::vector<std::string> kinds;
@@ -52,7 +52,7 @@ void write_reports(const ReportOptions& options, Report report,
   options.write(run);
 }
 
-int run_shrink(Arguments arguments) {
+int run_shrink(ShrinkArguments arguments) {
   arguments.reports.check();
   const CaseRecord record = read_case(arguments.input, Registry::global());
   CoveredEngine engine(arguments.reports.wants_coverage());
@@ -96,7 +96,7 @@ int run_shrink(Arguments arguments) {
 
 void add_shrink_command(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("shrink", "The smallest case that fails as this one does");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ShrinkArguments>();
   command->add_option("CASE", arguments->input, "Case file")->required();
   command->add_option("-o,--output", arguments->output, "Case file to write")->required();
   command

@@ -17,10 +17,6 @@ Json histogram_input(const std::vector<int>& bytes, int block, int grid = 1,
           {"launch", {{"grid", {grid, 1, 1}}, {"block", {block, 1, 1}}, {"shared_bytes", 0}}}};
 }
 
-std::string kinds_for(const std::string& pair, const Json& input, const Settings& settings = {}) {
-  return kinds_of(run_case(case_of(pair, input, settings)));
-}
-
 std::vector<int> every_byte() {
   std::vector<int> bytes(256);
   std::iota(bytes.begin(), bytes.end(), 0);

@@ -32,10 +32,6 @@ Json launch_input(const std::vector<T>& in, int grid, int block) {
   return {{"in", in}, {"launch", launch_of(grid, block)}};
 }
 
-std::string kinds_for(const std::string& pair, const Json& input, const Settings& settings = {}) {
-  return kinds_of(run_case(case_of(pair, input, settings)));
-}
-
 // --- reduce_max_published -----------------------------------------------------------------------
 
 TEST(ReduceMaxPublished, TakesTheZeroOfAnIdleThreadForTheLargest) {

@@ -42,5 +42,9 @@ inline Verdict run_case(const Case& a_case) {
 
 // "data-race, mismatch"; "" when it is clean.
 inline std::string kinds_of(const Verdict& verdict) { return show_kinds(failure_kinds(verdict)); }
+inline std::string kinds_for(std::string_view title, const Json& input,
+                             const Settings& settings = {}) {
+  return kinds_of(run_case(case_of(title, input, settings)));
+}
 
 }  // namespace warpcheck
