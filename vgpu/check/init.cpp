@@ -106,7 +106,10 @@ void InitChecker::on_allocate(const Allocation& allocation) {
 
 void InitChecker::on_sync(const Sync& sync) {
   if (sync.kind == Sync::Kind::block_start && sync.shared != nullptr) {
-    shadow_of(*sync.shared).begin(sync.shared->bytes);
+    InitShadow& shadow = shadow_of(*sync.shared);
+    shadow.begin(sync.shared->bytes);
+    const std::uint32_t reserved = sync.program->reserved_shared_bytes;
+    if (reserved != 0) shadow.fill(0, reserved, InitShadow::kDefined);
   }
 }
 

@@ -152,7 +152,7 @@ bool GeneralRaceChecker::is_quiet(Row& row, unsigned lane, const Cell& cell) {
 // All are checked before the first one acquires anything.
 void GeneralRaceChecker::check_strong(Row& row) {
   const Access& access = *row.access;
-  const std::uint32_t elements = access.program->code[access.pc].modifiers.vector;
+  const std::uint32_t elements = access.elements();
   const std::uint32_t bytes = access.bytes / elements;
   AccessClass reads = class_of(access);
   reads.write = false;

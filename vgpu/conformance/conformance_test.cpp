@@ -187,6 +187,7 @@ std::vector<std::string> all_mnemonics(const ptx::OpcodeRow& row) {
 TEST(SupportedPtx, EverythingElseIsRefused) {
   std::set<std::string_view> calculated;
   for (const InstructionForm& form : ptx::instruction_forms()) {
+    if (form.family == "atomic") continue;  // no compute instructions
     calculated.insert(std::string_view(form.mnemonic).substr(0, form.mnemonic.find('.')));
   }
   std::size_t refused = 0;

@@ -17,7 +17,7 @@ std::size_t dynamic_shared_bytes_max(const Kernel& kernel, const vgpu::Program& 
   if (kernel.generation == device.generation() && kernel.dynamic_shared_bytes_max >= 0) {
     return static_cast<std::size_t>(kernel.dynamic_shared_bytes_max);
   }
-  const std::size_t used = program.static_shared_bytes;
+  const std::size_t used = program.own_shared_bytes();
   return used < virtual_gpu::kBlockSharedBytes ? virtual_gpu::kBlockSharedBytes - used : 0;
 }
 
@@ -29,7 +29,7 @@ int resident_blocks(const vgpu::Program& program, int threads, std::size_t dynam
                         virtual_gpu::kMultiprocessorThreadsMax / rounded);
   blocks =
       std::min(blocks, virtual_gpu::kBlockRegisters / (rounded * virtual_gpu::kThreadRegisters));
-  const std::size_t shared = program.static_shared_bytes + dynamic_shared_bytes;
+  const std::size_t shared = program.own_shared_bytes() + dynamic_shared_bytes;
   if (shared != 0) {
     blocks = std::min(blocks, static_cast<int>(virtual_gpu::kMultiprocessorSharedBytes / shared));
   }
@@ -63,7 +63,7 @@ cudaError_t set_attribute(Device& device, Kernel& kernel, const vgpu::Program& p
   }
   switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
-      if (value < 0 || program.static_shared_bytes + static_cast<std::size_t>(value) >
+      if (value < 0 || program.own_shared_bytes() + static_cast<std::size_t>(value) >
                            virtual_gpu::kBlockSharedBytesOptIn) {
         return cudaErrorInvalidValue;
       }
@@ -98,7 +98,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
         device, function,
         [&](Kernel& kernel, DeviceCode& code, const warpcheck::vgpu::Program& program) {
           *attributes = {};
-          attributes->sharedSizeBytes = program.static_shared_bytes;
+          attributes->sharedSizeBytes = program.own_shared_bytes();
           attributes->constSizeBytes = code.constant_bytes();
           attributes->localSizeBytes = program.local_bytes_max;
           attributes->maxThreadsPerBlock = static_cast<int>(program.max_threads);
@@ -202,7 +202,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamic_shared_byt
                        [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
                          const std::size_t share = virtual_gpu::kMultiprocessorSharedBytes /
                                                    static_cast<std::size_t>(blocks);
-                         const std::size_t used = program.static_shared_bytes;
+                         const std::size_t used = program.own_shared_bytes();
                          *dynamic_shared_bytes =
                              std::min(share > used ? share - used : 0,
                                       dynamic_shared_bytes_max(kernel, program, device));

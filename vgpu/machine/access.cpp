@@ -1,7 +1,9 @@
 // Loads and stores: address spaces, allocations, faults, events.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
+#include "vgpu/machine/atomics.hpp"
 #include "vgpu/machine/core.hpp"
 
 namespace warpcheck::vgpu {
@@ -79,6 +81,9 @@ Core::Target Core::target_of(const Running& run, const Instr& instr, std::uint64
     } else if (in_window(address, kLocalWindow)) {
       target.space = Space::local;
       target.base = kLocalWindow;
+    } else if (in_window(address, kParamWindow)) {
+      target.space = Space::param;
+      target.base = kParamWindow;
     }
   }
   switch (target.space) {
@@ -152,16 +157,24 @@ void Core::fault(const Running& run, const Instr& instr, const Target& target,
 // What is undefined of the operands that go to memory: the values of a store, b and c of an atomic.
 void Core::take_undefined(const Running& run, const Instr& instr, const Elements& elements,
                           std::uint32_t mask) {
-  const bool is_store = instr.kind == InstrKind::store;
-  const std::size_t first = is_store ? 1 + elements.first : 2;
-  const std::size_t count = is_store ? elements.count : 2;
-  for (std::size_t i = 0; i < count; ++i) {
-    UndefinedLanes value = run.warp.undefined.get(run.frame, instr.refs[first + i]);
+  const auto take = [&](const Ref& ref) {
+    UndefinedLanes value = run.warp.undefined.get(run.frame, ref);
     value.mask &= mask;
-    access_.of_element[i] = value;
-    if (value.mask == 0) continue;
-    access_.undefined |= value.mask;
-    access_.origin = value.origin;
+    if (value.mask != 0) {
+      access_.undefined |= value.mask;
+      access_.origin = value.origin;
+    }
+    return value;
+  };
+  if (instr.kind == InstrKind::store) {
+    for (std::size_t i = 0; i < elements.count; ++i) {
+      access_.of_element[i] = take(instr.refs[1 + elements.first + i]);
+    }
+    return;
+  }
+  for (const Ref& ref : {instr.refs[2], instr.refs[3]}) {
+    take(ref);
+    if (instr.modifiers.type == ptx::Type::b128) take(upper_half(ref));
   }
 }
 
@@ -189,9 +202,21 @@ void Core::announce(Running& run, const Instr& instr, const Target& target, Patt
   if (program_->synchronizes_threads && instr.modifiers.atom_op == ptx::AtomOp::cas) {
     access_.unwritten = lanes_that_compare_unequal(run, instr, mask);
   }
+  std::size_t values = instr.modifiers.vector;
+  if (access_.element_bytes == 16) {
+    // To weak accesses it is a vector of two; values of strong ones matter to nobody.
+    const bool weak = access_.order == ptx::Order::weak;
+    if (weak) access_.element_bytes = 8;
+    values = weak ? 2 : 0;
+  }
+  if (instr.opcode == ptx::Opcode::discard_) {
+    access_.undefined = mask;
+    access_.of_element.fill({mask, ptx::kNone});
+    values = 0;
+  }
   if (instr.kind == InstrKind::store) {
     access_.value_bytes = instr.refs[1].bank == Bank::wide || access_.element_bytes == 8 ? 8 : 4;
-    for (std::size_t i = 0; i < instr.modifiers.vector; ++i) {
+    for (std::size_t i = 0; i < values; ++i) {
       access_.values[i] = written_ != nullptr ? written_ : row_of(run.banks, instr.refs[1 + i]);
     }
   }
@@ -203,13 +228,19 @@ void Core::announce(Running& run, const Instr& instr, const Target& target, Patt
 
 void Core::perform(Running& run, const Instr& instr, const Target& target, const RowScan& scan,
                    std::uint32_t mask) {
-  const std::uint32_t width = ptx::bytes_of(instr.modifiers.type);
-  const std::uint32_t count = instr.modifiers.vector;
+  // A .b128 moves as two halves.
+  const std::uint32_t whole = ptx::bytes_of(instr.modifiers.type);
+  const std::uint32_t width = std::min(whole, 8u);
+  const std::uint32_t count = whole > 8 ? 2 : instr.modifiers.vector;
   const Pattern pattern = scan.uniform   ? Pattern::uniform
                           : scan.strided ? Pattern::strided
                                          : Pattern::scattered;
   access_.allocation = target.allocation;
   access_.undefined = 0;
+  if (instr.kind == InstrKind::atomic && has_elements(instr.modifiers)) [[unlikely]] {
+    perform_elements(run, instr, target, mask);
+    return;
+  }
   if (!access_observers_.empty())
     announce(run, instr, target, pattern, width * count, mask, {0, count});
   if (instr.kind == InstrKind::atomic) {
@@ -252,10 +283,12 @@ void Core::perform(Running& run, const Instr& instr, const Target& target, const
 // the same offset touch one row.  Wider accesses are announced and moved a word at a time.
 void Core::perform_local(Running& run, const Instr& instr, const Target& target,
                          std::uint32_t mask) {
-  const std::uint32_t width = ptx::bytes_of(instr.modifiers.type);
+  const std::uint32_t whole = ptx::bytes_of(instr.modifiers.type);
+  const std::uint32_t width = std::min(whole, 8u);
+  const std::uint32_t count = whole > 8 ? 2 : instr.modifiers.vector;
   const std::array<std::uint32_t, kWarpLanes> lane_offset = access_.offset;
   std::array<std::uint32_t, kWarpLanes> at{};
-  for (std::uint32_t element = 0; element < instr.modifiers.vector; ++element) {
+  for (std::uint32_t element = 0; element < count; ++element) {
     for (std::uint32_t half = 0; half * 4 < width; ++half) {
       const std::uint32_t piece = std::min(width, 4u);
       bool uniform = true;
@@ -275,9 +308,10 @@ void Core::perform_local(Running& run, const Instr& instr, const Target& target,
                  piece, mask, {element, 1});
       }
       if (instr.kind == InstrKind::atomic) {
-        if (width == 8) {  // its words are not side by side; every lane has its own anyway
+        // Its words are not side by side; every lane has its own anyway.
+        if (width == 8 || has_elements(instr.modifiers)) {
           fault(run, instr, target, target.base + lead,
-                static_cast<unsigned>(std::countr_zero(mask)), width);
+                static_cast<unsigned>(std::countr_zero(mask)), whole * instr.modifiers.vector);
           return;
         }
         perform_atomic(run, instr, mask);
@@ -293,7 +327,7 @@ void Core::move_local_word(Running& run, const Instr& instr,
                            const std::array<std::uint32_t, kWarpLanes>& at, const Ref& ref,
                            std::uint32_t half, std::uint32_t mask) {
   if (ref.bank == Bank::none) return;
-  const std::uint32_t width = ptx::bytes_of(instr.modifiers.type);
+  const std::uint32_t width = std::min(ptx::bytes_of(instr.modifiers.type), 8u);
   const std::uint32_t piece = std::min(width, 4u);
   const bool wide = ref.bank == Bank::wide || (ref.bank == Bank::constant && width == 8);
   const std::uint32_t row_width = wide ? 8 : 4;
@@ -330,13 +364,19 @@ void Core::move_local_word(Running& run, const Instr& instr,
 }
 
 void Core::zero_destinations(Running& run, const Instr& instr, std::uint32_t mask) {
-  const std::size_t count = instr.kind == InstrKind::load ? instr.modifiers.vector : 1;
-  for (std::size_t i = 1; i <= count; ++i) {
-    const Ref& ref = instr.refs[i];
-    if (ref.bank == Bank::none) continue;
+  const auto zero = [&](const Ref& ref) {
+    if (ref.bank == Bank::none) return;
     rows_.broadcast(row_of(run.banks, ref), ref.bank == Bank::wide, 0, mask);
     if (run.warp.undefined.any()) run.warp.undefined.set(run.frame, ref, {}, mask, *program_);
+  };
+  const bool is_quad = instr.modifiers.type == ptx::Type::b128;
+  if (instr.kind == InstrKind::load) {
+    const std::size_t count = is_quad ? 2 : instr.modifiers.vector;
+    for (std::size_t i = 1; i <= count; ++i) zero(instr.refs[i]);
+    return;
   }
+  for (std::uint32_t i = 0; i < instr.modifiers.vector; ++i) zero(row_after(instr.refs[1], i));
+  if (is_quad) zero(upper_half(instr.refs[1]));
 }
 
 }  // namespace warpcheck::vgpu

@@ -35,7 +35,7 @@ void pack(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   for (unsigned part = 0; part < kParts; ++part) {
     const Bits<Part>* source = row<Part>(banks, instr.refs[kPackSlot[part]]);
     WARPCHECK_EACH_LANE(lane) {
-      const D bits = source[lane] & ((D{1} << kBits) - 1);
+      const Bits<D> bits = source[lane] & ((Bits<D>{1} << kBits) - 1);
       values[lane] |= bits << (kBits * part);
     }
   }
@@ -53,7 +53,8 @@ void unpack(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
     if (!present(destination)) continue;
     alignas(64) Word values[kWarpLanes];
     WARPCHECK_EACH_LANE(lane) {
-      values[lane] = static_cast<Word>((source[lane] >> (kBits * part)) & ((S{1} << kBits) - 1));
+      values[lane] =
+          static_cast<Word>((source[lane] >> (kBits * part)) & ((Bits<S>{1} << kBits) - 1));
     }
     blend(row<Word>(banks, destination), values, mask);
   }
@@ -63,6 +64,7 @@ ComputeFn find_vector_mov(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool packs = present(instr.refs[2]);
   switch (ptx::bytes_of(m.type) * 10 + m.vector) {
+    case 22: return packs ? pack<std::uint16_t, Word, 2> : unpack<std::uint16_t, 2>;
     case 42: return packs ? pack<Word, Word, 2> : unpack<Word, 2>;
     case 44: return packs ? pack<Word, Word, 4> : unpack<Word, 4>;
     case 82: return packs ? pack<Wide, Word, 2> : unpack<Wide, 2>;
@@ -109,10 +111,16 @@ ComputeFn find_mov(const Instr& instr) {
   }
 }
 
+constexpr Wide start_of_window(Space space) {
+  return space == Space::shared  ? kSharedWindow
+         : space == Space::local ? kLocalWindow
+                                 : kParamWindow;
+}
+
 // cvta: adds the start of the space's window, or takes it off again.
 struct AddWindow {
   explicit AddWindow(const Instr& instr) {
-    const Wide window = instr.modifiers.space == Space::shared ? kSharedWindow : kLocalWindow;
+    const Wide window = start_of_window(instr.modifiers.space);
     offset = instr.modifiers.to ? Wide{0} - window : window;
   }
   Wide operator()(Wide address) const { return address + offset; }
@@ -126,6 +134,7 @@ ComputeFn find_cvta(const ptx::Modifiers& m) {
     case Space::global:
     case Space::constant: return lanewise<Copy, Wide, Wide>;
     case Space::shared:
+    case Space::param:
     case Space::local: return lanewise<AddWindow, Wide, Wide>;
     default: return nullptr;
   }
@@ -137,8 +146,9 @@ struct Range {
 
 Range window_of(Space space) {
   switch (space) {
-    case Space::shared: return {kSharedWindow, kSharedWindow + kWindowBytes};
-    case Space::local: return {kLocalWindow, kLocalWindow + kWindowBytes};
+    case Space::shared:
+    case Space::param:
+    case Space::local: return {start_of_window(space), start_of_window(space) + kWindowBytes};
     case Space::constant: return {kConstantBase, kGlobalBase};
     default: return {kGlobalBase, ~Wide{0}};
   }
@@ -159,6 +169,7 @@ ComputeFn find_isspacep(const Instr& instr) {
     case Space::global:
     case Space::constant:
     case Space::shared:
+    case Space::param:
     case Space::local: return instr.refs[1].bank == Bank::word ? nullptr : isspacep;
     default: return nullptr;
   }

@@ -1,4 +1,5 @@
-// cp.async (PTX ISA 9.0, 9.7.9.25.3): copies from global to shared memory that nobody waits for.
+// cp.async (PTX ISA 9.0, 9.7.9.25.3): copies from global to shared memory that nobody waits for;
+// and discard (9.7.9.19), which leaves bytes undefined.
 //
 // A copy is made when it is begun, which is one of the times at which it may be made.  Its accesses
 // are marked as asynchronous: to the memory model they come after what the lane did before, and
@@ -6,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "vgpu/machine/atomics.hpp"
 #include "vgpu/machine/core.hpp"
 
 namespace warpcheck::vgpu {
@@ -20,14 +22,11 @@ Instr part_of(const Instr& copy, InstrKind kind, ptx::Space space) {
   return part;
 }
 
-Ref row_after(const Ref& first, std::uint32_t rows) {
-  return {first.bank, first.offset + rows * kWordRowBytes};
-}
-
 }  // namespace
 
 // Lanes may have fewer bytes than they copy; the rest of their target is filled with zeros.
 void Core::copy(Running& run, const Instr& instr, std::uint32_t active) {
+  if (instr.opcode == ptx::Opcode::discard_) return discard(run, instr, active);
   const std::uint32_t total = 4u * instr.modifiers.vector;
   const auto source_bytes = [&](unsigned lane) {
     const Ref& ignore = instr.refs[5];
@@ -103,6 +102,28 @@ void Core::put_byte(Running& run, const Ref& from, const Ref& to, std::uint32_t 
   if (value.mask == 0) value.origin = old.origin;
   value.mask |= old.mask;
   run.warp.undefined.set(run.frame, to, value, lanes, *program_);
+}
+
+// A weak write of values that nobody knows (PTX ISA 9.0, 9.7.9.19), of 128 bytes a lane.
+void Core::discard(Running& run, const Instr& instr, std::uint32_t active) {
+  constexpr std::uint32_t kBytes = 128, kPieceBytes = 16;
+  Instr piece = part_of(instr, InstrKind::store, instr.modifiers.space);
+  piece.refs[0] = instr.refs[0];
+  piece.modifiers.type = ptx::Type::b64;
+  piece.modifiers.vector = 2;
+  const AddressRow row{row_of(run.banks, instr.refs[0]), instr.refs[0].bank != Bank::word,
+                       static_cast<std::uint64_t>(instr.offset), 0};
+  for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint64_t address = address_of(row, lane);
+    if (address % kBytes == 0) continue;
+    fault(run, piece, target_of(run, piece, address), address, lane, kBytes);
+    active &= ~(1u << lane);
+  }
+  for (std::uint32_t at = 0; at < kBytes && active != 0; at += kPieceBytes) {
+    access(run, piece, active);
+    piece.offset += kPieceBytes;
+  }
 }
 
 void Core::copy_group(const Running& run, const Instr& instr, std::uint32_t active) {

@@ -231,6 +231,8 @@ class Core {
 
   // atomics.cpp
   void perform_atomic(Running& run, const Instr& instr, std::uint32_t mask);
+  void perform_elements(Running& run, const Instr& instr, const Target& target,
+                        std::uint32_t mask);
   [[nodiscard]] std::uint32_t lanes_that_compare_unequal(const Running& run, const Instr& instr,
                                                          std::uint32_t mask) const;
 
@@ -250,6 +252,7 @@ class Core {
   void fetch(Running& run, const Instr& instr, std::uint32_t bytes, std::uint32_t lanes);
   void put_byte(Running& run, const Ref& from, const Ref& to, std::uint32_t position,
                 std::uint32_t lanes);
+  void discard(Running& run, const Instr& instr, std::uint32_t active);
   void copy_group(const Running& run, const Instr& instr, std::uint32_t active);
 
   // heap.cpp

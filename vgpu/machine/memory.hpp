@@ -5,7 +5,8 @@
 // separated by a red zone, so a small overrun always misses every allocation.
 // They lie below anything that the host maps, so no host pointer is taken for one.
 // No address is given out twice before reset(), so a use of freed memory is always seen as one.
-// Generic addresses (PTX ISA 5.1, 6.4.1): shared and local memory appear in windows of their own.
+// Generic addresses (PTX ISA 5.1, 6.4.1): shared memory, local memory and the parameters of a kernel
+// appear in windows of their own.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +24,7 @@ inline constexpr std::uint64_t kGlobalBase = 0x0f00'0000'0000;
 inline constexpr std::uint64_t kConstantBase = 0x0e00'0000'0000;
 inline constexpr std::uint64_t kSharedWindow = 0x0d00'0000'0000;  // + offset in the block's shared
 inline constexpr std::uint64_t kLocalWindow = 0x0c00'0000'0000;   // + offset in the lane's local
+inline constexpr std::uint64_t kParamWindow = 0x0900'0000'0000;   // + offset in the parameters
 inline constexpr std::uint64_t kHeapBase = 0x0b00'0000'0000;      // of malloc() in device code
 inline constexpr std::uint64_t kHeapEnd = kLocalWindow;
 inline constexpr std::uint64_t kWindowBytes = 1u << 24;

@@ -139,6 +139,7 @@ void Core::dispatch(std::uint32_t block) {
           : program_->dynamic_shared_offset + launch_->dynamic_shared_bytes;
   slot.shared = memory_.renew_private(slot.shared, shared_bytes, ptx::Space::shared);
   slot.shared->symbols = program_->shared_symbols;
+  std::fill_n(slot.shared->data, program_->reserved_shared_bytes, std::byte{0});
 
   Sync sync;
   sync.kind = Sync::Kind::block_start;

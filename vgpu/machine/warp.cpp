@@ -420,7 +420,9 @@ void Core::read_special(Running& run, const Instr& instr, std::uint32_t mask) {
     case SpecialRegister::globaltimer_hi: return uniform(steps_so_far() >> 32);
     case SpecialRegister::dynamic_smem_size: return uniform(launch_->dynamic_shared_bytes);
     case SpecialRegister::total_smem_size:
-      return uniform(program_->dynamic_shared_offset + launch_->dynamic_shared_bytes);
+      return uniform(program_->dynamic_shared_offset + launch_->dynamic_shared_bytes -
+                     program_->reserved_shared_bytes);
+    case SpecialRegister::reserved_smem_offset_1: return uniform(0);
     case SpecialRegister::envreg1: return uniform(workspace_address() >> 32);
     case SpecialRegister::envreg2: return uniform(workspace_address());
     case SpecialRegister::warp_size: return uniform(kWarpLanes);

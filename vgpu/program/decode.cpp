@@ -17,6 +17,20 @@ std::uint32_t round_up(std::uint32_t value, std::uint32_t alignment) {
   return alignment <= 1 ? value : (value + alignment - 1) / alignment * alignment;
 }
 
+// Where cooperative groups keep what tiles of several warps share, as on hardware at the start of a
+// block's shared memory; it begins as zeros.  They count on so many bytes (details/memory.h).
+constexpr std::uint32_t kReservedSharedBytes = 288;
+
+bool names_reserved_shared(const Layout& layout) {
+  return std::ranges::any_of(layout.instances, [](const Instance& reached) {
+    return std::ranges::any_of(reached.function->body, [](const ptx::Instruction& instruction) {
+      return std::ranges::any_of(instruction.operands, [](const ptx::Operand& operand) {
+        return operand.special == ptx::SpecialRegister::reserved_smem_offset_1;
+      });
+    });
+  });
+}
+
 // Places every shared variable that the reached functions name; all extern ones share one base.
 void lay_out_shared(const ptx::Module& module, Program& program, Layout& layout) {
   std::uint32_t bytes = 0;
@@ -36,6 +50,10 @@ void lay_out_shared(const ptx::Module& module, Program& program, Layout& layout)
         {demangled_variable(variable.name), bytes, static_cast<std::uint32_t>(variable.bytes)});
     bytes += static_cast<std::uint32_t>(variable.bytes);
   };
+  if (names_reserved_shared(layout)) {
+    bytes = program.reserved_shared_bytes = kReservedSharedBytes;
+    program.shared_symbols.push_back({"cooperative groups", 0, bytes});
+  }
   for (const Instance& reached : layout.instances) {
     for (const ptx::Variable& variable : reached.function->locals) place(variable);
     for (const ptx::Instruction& instruction : reached.function->body) {

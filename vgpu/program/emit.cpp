@@ -46,7 +46,8 @@ void Emitter::run() {
     } else if (ptx::bytes_of(reg.type) == 8) {
       rows_.push_back({Bank::wide, wides_++ * kWideRowBytes});
     } else {
-      rows_.push_back({});  // .b128: refused where it is used
+      rows_.push_back({Bank::wide, wides_ * kWideRowBytes});
+      wides_ += 2;
     }
   }
   for (std::uint32_t i = 0; i < function_.locals.size(); ++i) {
@@ -223,6 +224,9 @@ void Emitter::emit(const ptx::Instruction& in) {
     case Opcode::redux_:
     case Opcode::activemask_:
     case Opcode::elect_: return emit_warp_operation(in, out);
+    case Opcode::createpolicy_:
+    case Opcode::applypriority_:
+    case Opcode::discard_: return emit_cache_control(in, out);
     case Opcode::mbarrier_: return emit_barrier_object(in, out);
     case Opcode::cp_: return emit_copy(in, out);
     case Opcode::bra_:
@@ -239,6 +243,7 @@ void Emitter::emit(const ptx::Instruction& in) {
     case Opcode::fence_:
     case Opcode::nop_:
     case Opcode::prefetch_:
+    case Opcode::prefetchu_:
     case Opcode::pmevent_:
     case Opcode::setmaxnreg_:
     case Opcode::griddepcontrol_:
@@ -266,6 +271,7 @@ void Emitter::emit_control(const ptx::Instruction& in, Instr& out) {
     case Opcode::fence_: out.kind = InstrKind::fence; break;
     case Opcode::nop_:
     case Opcode::prefetch_:
+    case Opcode::prefetchu_:
     case Opcode::pmevent_:         // counts for a profiler
     case Opcode::setmaxnreg_:      // a hint to the hardware: registers keep their values
     case Opcode::griddepcontrol_:  // kernels of a stream follow each other anyway

@@ -46,6 +46,7 @@ Type source_type(const ptx::Instruction& in, std::size_t position) {
     case Opcode::fns_: return Type::b32;
     case Opcode::match_:
     case Opcode::redux_: return position == 0 ? m.type : Type::b32;
+    case Opcode::isspacep_: return Type::b64;
     default: return m.type;
   }
 }
@@ -91,6 +92,7 @@ void Emitter::emit_mov(const ptx::Instruction& in, Instr& out) {
   if (in.operands.size() != 2) refuse(in, "a move without two operands");
   const ptx::Operand& to = in.operands[0];
   const ptx::Operand& from = in.operands[1];
+  if (in.modifiers.type == Type::b128) return emit_quad_mov(in);
   const bool unpack = to.kind == Kind::vector;
   const bool pack = from.kind == Kind::vector;
   out.kind = InstrKind::compute;
@@ -149,6 +151,7 @@ void Emitter::emit_memory(const ptx::Instruction& in, Instr& out) {
   if (in.modifiers.space == Space::param && !function_.is_entry) {
     out.modifiers.space = Space::local;
   }
+  if (in.modifiers.type == Type::b128) return emit_quad_memory(in, out);
   if (ptx::bytes_of(in.modifiers.type) == 0 || ptx::bytes_of(in.modifiers.type) > 8) {
     refuse(in, "an element of this size");
   }
@@ -302,22 +305,6 @@ void Emitter::store_param_word(const Instr& base, Ref word, std::uint32_t row, s
   push_compute(base, Opcode::bfe_, Type::u32, Type::none,
                {rest, word, constants_.word(low_bits), constants_.word(bits - low_bits)});
   insert(word_row(row, 1), rest, 0, bits - low_bits);
-}
-
-void Emitter::emit_atomic(const ptx::Instruction& in, Instr& out) {
-  const bool returns = in.opcode == Opcode::atom_;
-  const std::size_t place = returns ? 1 : 0;
-  if (in.operands.size() < place + 2) refuse(in, "an atomic without operands");
-  out.kind = InstrKind::atomic;
-  if (in.modifiers.vector != 1) refuse(in, "a vector atomic");
-  if (out.modifiers.order == ptx::Order::weak) out.modifiers.order = ptx::Order::relaxed;
-  out.refs[0] = address(in, in.operands[place], out);
-  if (returns) out.refs[1] = destination(in, in.operands[0]);
-  out.refs[2] = source(in, in.operands[place + 1], in.modifiers.type);
-  if (in.operands.size() > place + 2) {
-    out.refs[3] = source(in, in.operands[place + 2], in.modifiers.type);
-  }
-  push(out);
 }
 
 }  // namespace warpcheck::vgpu

