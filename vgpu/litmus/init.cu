@@ -199,3 +199,23 @@ LITMUS(branches_on_a_copied_defined_element) {
   copies_quads<<<1, 32>>>(from, to);
   branches_on_w<<<1, 32>>>(to, zeroed<int>(32));
 }
+
+// What was discarded is nobody's value any more.
+// expect: uninitialized-read global
+__global__ void discarded(int* data, int* out) {
+  asm volatile("discard.global.L2 [%0], 128;" ::"l"(data) : "memory");
+  if (data[threadIdx.x] == 0) {              //~ read  //~ branch
+    out[threadIdx.x] = 1;
+  }
+}
+LITMUS(discarded) { discarded<<<1, 1>>>(zeroed<int>(32), zeroed<int>(1)); }
+
+// expect: clean
+__global__ void discarded_and_written(int* data, int* out) {
+  asm volatile("discard.global.L2 [%0], 128;" ::"l"(data) : "memory");
+  data[threadIdx.x] = 3;
+  if (data[threadIdx.x] == 0) out[threadIdx.x] = 1;
+}
+LITMUS(discarded_and_written) {
+  discarded_and_written<<<1, 1>>>(zeroed<int>(32), zeroed<int>(1));
+}

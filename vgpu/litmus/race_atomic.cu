@@ -1,4 +1,6 @@
 // Atomics: not with each other, but with plain accesses.
+#include <cuda_fp16.h>
+
 #include "vgpu/litmus/litmus.hpp"
 
 using warpcheck::litmus::zeroed;
@@ -93,4 +95,46 @@ __global__ void float_atomic_beside_plain_read(float* total) {
 }
 LITMUS(float_atomic_beside_plain_read) {
   float_atomic_beside_plain_read<<<2, 64>>>(zeroed<float>(1));
+}
+
+// Both halves are added to, each by itself.
+// expect: data-race global
+__global__ void pair_of_halves_beside_a_store(__half2* sum) {
+  if (blockIdx.x == 0) {
+    atomicAdd(sum, __half2{1.0f, 2.0f});     //~ atomic
+  } else {
+    sum->y = __half{0.0f};                   //~ write
+  }
+}
+LITMUS(pair_of_halves_beside_a_store) {
+  pair_of_halves_beside_a_store<<<2, 1>>>(zeroed<__half2>(1));
+}
+
+// expect: clean
+__global__ void pair_of_halves(__half2* sum) { atomicAdd(sum, __half2{1.0f, 2.0f}); }
+LITMUS(pair_of_halves) { pair_of_halves<<<2, 64>>>(zeroed<__half2>(1)); }
+
+// Neighbours in one word do not meet.
+// expect: clean
+__global__ void sixteen_bits_beside_a_store(unsigned short* cells) {
+  if (blockIdx.x == 0) {
+    atomicCAS(cells, 0, 1);
+  } else {
+    cells[1] = 2;
+  }
+}
+LITMUS(sixteen_bits_beside_a_store) {
+  sixteen_bits_beside_a_store<<<2, 1>>>(zeroed<unsigned short>(2));
+}
+
+// expect: data-race global
+__global__ void sixteen_bits_beside_their_store(unsigned short* cells) {
+  if (blockIdx.x == 0) {
+    atomicCAS(cells, 0, 1);                  //~ atomic
+  } else {
+    cells[0] = 2;                            //~ write
+  }
+}
+LITMUS(sixteen_bits_beside_their_store) {
+  sixteen_bits_beside_their_store<<<2, 1>>>(zeroed<unsigned short>(2));
 }
