@@ -174,7 +174,7 @@ void Core::take_undefined(const Running& run, const Instr& instr, const Elements
   }
   for (const Ref& ref : {instr.refs[2], instr.refs[3]}) {
     take(ref);
-    if (instr.modifiers.type == ptx::Type::b128) take(upper_half(ref));
+    if (instr.modifiers.type == ptx::Type::b128) take(row_after(ref, 1));
   }
 }
 
@@ -376,7 +376,7 @@ void Core::zero_destinations(Running& run, const Instr& instr, std::uint32_t mas
     return;
   }
   for (std::uint32_t i = 0; i < instr.modifiers.vector; ++i) zero(row_after(instr.refs[1], i));
-  if (is_quad) zero(upper_half(instr.refs[1]));
+  if (is_quad) zero(row_after(instr.refs[1], 1));
 }
 
 }  // namespace warpcheck::vgpu

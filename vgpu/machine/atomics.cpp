@@ -269,7 +269,7 @@ void Core::perform_atomic(Running& run, const Instr& instr, std::uint32_t mask) 
     const UndefinedLanes value{access_.undefined, access_.origin};
     run.warp.undefined.set(run.frame, destination, value, mask, *program_);
     if (instr.modifiers.type == Type::b128) {
-      run.warp.undefined.set(run.frame, upper_half(destination), value, mask, *program_);
+      run.warp.undefined.set(run.frame, row_after(destination, 1), value, mask, *program_);
     }
   }
 }

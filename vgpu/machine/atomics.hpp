@@ -11,16 +11,4 @@ inline bool has_elements(const ptx::Modifiers& m) {
   return m.vector != 1 || m.type == ptx::Type::f16x2 || m.type == ptx::Type::bf16x2;
 }
 
-// Row number `rows` from `first` on, of words that lie side by side.
-inline Ref row_after(Ref first, std::uint32_t rows) {
-  if (first.bank != Bank::none) first.offset += rows * kWordRowBytes;
-  return first;
-}
-
-// The second row of a 128-bit value.
-inline Ref upper_half(Ref first) {
-  if (first.bank != Bank::none) first.offset += kWideRowBytes;
-  return first;
-}
-
 }  // namespace warpcheck::vgpu

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "vgpu/machine/atomics.hpp"
 #include "vgpu/machine/core.hpp"
 
 namespace warpcheck::vgpu {

@@ -87,9 +87,7 @@ void UndefinedRegisters::propagate_product(const FrameRows& frame, const Instr& 
                                            std::uint32_t mask, const Program& program) {
   const MatrixProduct product = product_of(instr);
   const auto row = [&](std::size_t operand, std::uint32_t reg) {
-    Ref ref = instr.refs[operand];
-    ref.offset += reg * kWordRowBytes;
-    return ref;
+    return row_after(instr.refs[operand], reg);
   };
   UndefinedLanes result;
   for (const auto& [at, which] :

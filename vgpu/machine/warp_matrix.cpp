@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "vgpu/machine/exact.hpp"
 #include "vgpu/program/matrix.hpp"
@@ -23,11 +24,20 @@ namespace {
 using ptx::Type;
 using Operand = MatrixOperand;
 
-constexpr std::uint32_t kRowsMax = 32;     // of any operand; columns, too
+constexpr std::uint32_t kSideMax = 32;     // m and n
+constexpr std::uint32_t kDepthMax = 64;    // k
 constexpr std::uint32_t kTf32Unused = 13;  // low bits that are not looked at
 
 template <class T>
-using Matrix = std::array<std::array<T, kRowsMax>, kRowsMax>;
+using Line = std::array<T, kSideMax>;
+
+// The operands of a product.  Of k by n they are taken as rows of b.
+template <class T>
+struct Matrices {
+  std::array<std::array<T, kDepthMax>, kSideMax> a;
+  std::array<Line<T>, kDepthMax> b;
+  std::array<Line<T>, kSideMax> c;
+};
 
 std::uint32_t read_word(const LaneBanks& banks, const Ref& first, std::uint32_t reg,
                         std::uint32_t lane) {
@@ -39,8 +49,8 @@ std::uint32_t read_word(const LaneBanks& banks, const Ref& first, std::uint32_t 
 
 // A float and the exponent that it is aligned by: that of its field, even if it is subnormal.
 struct Element {
-  double value = 0;
-  int exponent = 0;
+  double value;
+  int exponent;
 };
 
 Element element_of(Type type, std::uint32_t bits) {
@@ -61,7 +71,7 @@ double power_of_two(int exponent) {
 }
 
 // The sum of c and a[k] * b[k] for k in [first, end), as a double of at most 30 significant bits.
-double dot_product(const Element* a, const std::array<Element, kRowsMax>* b, std::uint32_t column,
+double dot_product(const Element* a, const Line<Element>* b, std::uint32_t column,
                    std::uint32_t first, std::uint32_t end, const Element& c) {
   double plain = c.value;  // tells infinities and NaN
   int greatest = c.value == 0 ? kNoExponent : c.exponent;
@@ -83,9 +93,12 @@ double dot_product(const Element* a, const std::array<Element, kRowsMax>* b, std
 }
 
 std::int64_t integer_of(Type type, std::uint32_t bits) {
-  if (type == Type::s8) return static_cast<std::int8_t>(bits);
-  return type == Type::u8 ? static_cast<std::int64_t>(bits & 0xff)
-                          : static_cast<std::int32_t>(bits);
+  switch (type) {
+    case Type::s8: return static_cast<std::int8_t>(bits);
+    case Type::s4: return static_cast<std::int64_t>(bits ^ 8) - 8;
+    case Type::s32: return static_cast<std::int32_t>(bits);
+    default: return bits;
+  }
 }
 
 // An f32 is cut off, but what is too large for it becomes infinite.
@@ -102,10 +115,11 @@ std::uint32_t bits_of(const MatrixProduct& product, std::int64_t x) {
   return static_cast<std::uint32_t>(x);
 }
 
-// Calls visit(lane, register, shift, mask, place) for each element of an operand.
+// Calls visit(lane, register, shift, mask, place) for each element of an operand in 32-bit
+// registers.
 template <class Visit>
 void for_each_element(const MatrixProduct& product, Operand operand, Visit visit) {
-  const std::uint32_t bits = 8 * element_bytes(product.type_of(operand));
+  const std::uint32_t bits = element_bits(product.type_of(operand));
   const std::uint32_t mask = bits == 32 ? 0xffffffffu : (1u << bits) - 1;
   for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
     for (std::uint32_t reg = 0; reg < registers_of(product, operand); ++reg) {
@@ -116,9 +130,9 @@ void for_each_element(const MatrixProduct& product, Operand operand, Visit visit
   }
 }
 
-template <class T, class Convert>
+template <class Rows, class Convert>
 void gather(const LaneBanks& banks, const Ref& first, const MatrixProduct& product, Operand operand,
-            Matrix<T>& matrix, Convert convert) {
+            Rows& matrix, Convert convert) {
   const Type type = product.type_of(operand);
   for_each_element(product, operand,
                    [&](std::uint32_t lane, std::uint32_t reg, std::uint32_t shift,
@@ -133,10 +147,11 @@ template <class T, class Read, class Calculate>
 void multiply(const LaneBanks& banks, const Instr& instr, std::uint32_t active, Read read,
               Calculate calculate) {
   const MatrixProduct product = product_of(instr);
-  Matrix<T> a, b, c;
-  gather(banks, instr.refs[1], product, Operand::a, a, read);
-  gather(banks, instr.refs[2], product, Operand::b, b, read);
-  gather(banks, instr.refs[3], product, Operand::c, c, read);
+  Matrices<T> matrices;
+  const auto& [a, b, c] = matrices;
+  gather(banks, instr.refs[1], product, Operand::a, matrices.a, read);
+  gather(banks, instr.refs[2], product, Operand::b, matrices.b, read);
+  gather(banks, instr.refs[3], product, Operand::c, matrices.c, read);
   std::byte* base = banks.base[static_cast<std::size_t>(instr.refs[0].bank)] + instr.refs[0].offset;
   for_each_element(
       product, Operand::d,
@@ -152,9 +167,7 @@ void multiply(const LaneBanks& banks, const Instr& instr, std::uint32_t active, 
       });
 }
 
-using Elements = std::array<Element, kRowsMax>;
-
-double product_of_row(const MatrixProduct& product, const Element* a, const Elements* b,
+double product_of_row(const MatrixProduct& product, const Element* a, const Line<Element>* b,
                       std::uint32_t column, const Element& c) {
   const std::uint32_t end = product.shape.k;
   const bool in_halves = product.in_order && product.a == Type::tf32;  // wmma of tf32
@@ -168,23 +181,83 @@ void multiply_floats(const LaneBanks& banks, const Instr& instr, std::uint32_t a
   multiply<Element>(banks, instr, active, element_of, product_of_row);
 }
 
+// Of single bits, words of 32 stand for the elements.
+std::int64_t product_of_elements(const MatrixProduct& product, std::int64_t x, std::int64_t y) {
+  if (product.a != Type::b1) return x * y;
+  const std::int64_t bits = product.bits == ptx::BoolOp::xor_ ? x ^ y : x & y;
+  return std::popcount(static_cast<std::uint32_t>(bits));
+}
+
 void multiply_integers(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
-  multiply<std::int64_t>(
-      banks, instr, active, integer_of,
-      [](const MatrixProduct& product, const std::int64_t* a,
-         const std::array<std::int64_t, kRowsMax>* b, std::uint32_t column, std::int64_t c) {
-        for (std::uint32_t k = 0; k < product.shape.k; ++k) {
-          c += a[k] * b[k][column];
-        }
-        return c;
-      });
+  multiply<std::int64_t>(banks, instr, active, integer_of,
+                         [](const MatrixProduct& product, const std::int64_t* a,
+                            const Line<std::int64_t>* b, std::uint32_t column, std::int64_t c) {
+                           for (std::uint32_t k = 0; k < product.shape.k; ++k) {
+                             c += product_of_elements(product, a[k], b[k][column]);
+                           }
+                           return c;
+                         });
+}
+
+// One lane's register of a matrix of doubles.
+std::byte* wide_cell(const LaneBanks& banks, const Ref& first, std::uint32_t reg,
+                     std::uint32_t lane) {
+  const Ref row = row_after(first, reg);
+  return banks.base[static_cast<std::size_t>(row.bank)] + row.offset + lane * sizeof(double);
+}
+
+// Row after row, of `columns` numbers each.
+std::vector<exact::Number> gather_doubles(const LaneBanks& banks, const Ref& first,
+                                          const MatrixProduct& product, Operand operand,
+                                          std::uint32_t columns) {
+  const std::uint32_t registers = registers_of(product, operand);
+  std::vector<exact::Number> matrix(std::size_t{registers} * kWarpLanes);
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    for (std::uint32_t reg = 0; reg < registers; ++reg) {
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, wide_cell(banks, first, reg, lane), sizeof bits);
+      const MatrixPlace at = element_at(product, operand, lane, reg, 0);
+      matrix[at.row * columns + at.column] = exact::unpack(exact::kF64, bits);
+    }
+  }
+  return matrix;
+}
+
+// Doubles are fused multiply-adds, one after the other, each rounded.
+void multiply_doubles(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
+  const MatrixProduct product = product_of(instr);
+  const auto [m, n, k] = product.shape;
+  const auto a = gather_doubles(banks, instr.refs[1], product, Operand::a, k);
+  const auto b = gather_doubles(banks, instr.refs[2], product, Operand::b, n);
+  const auto c = gather_doubles(banks, instr.refs[3], product, Operand::c, n);
+  const bool to_nearest = product.rounding == ptx::Rounding::none;
+  const ptx::Rounding rounding = to_nearest ? ptx::Rounding::rn : product.rounding;
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    for (std::uint32_t reg = 0; reg < registers_of(product, Operand::d); ++reg) {
+      if ((active >> lane & 1) == 0) continue;
+      const MatrixPlace at = element_at(product, Operand::d, lane, reg, 0);
+      exact::Number sum = c[at.row * n + at.column];
+      std::uint64_t bits = 0;
+      for (std::uint32_t step = 0; step < k; ++step) {
+        const exact::Number& x = a[at.row * k + step];
+        const exact::Number& y = b[step * n + at.column];
+        bits = exact::pack(exact::kF64, exact::multiply_add(x, y, sum, rounding), rounding);
+        sum = exact::unpack(exact::kF64, bits);
+      }
+      std::memcpy(wide_cell(banks, instr.refs[0], reg, lane), &bits, sizeof bits);
+    }
+  }
 }
 
 }  // namespace
 
 WarpFn find_matrix_op(const Instr& instr) {
   if (!is_matrix_product(instr)) return nullptr;
-  return product_of(instr).d == Type::s32 ? multiply_integers : multiply_floats;
+  switch (product_of(instr).d) {
+    case Type::s32: return multiply_integers;
+    case Type::f64: return multiply_doubles;
+    default: return multiply_floats;
+  }
 }
 
 }  // namespace warpcheck::vgpu

@@ -8,20 +8,6 @@ namespace warpcheck::vgpu {
 using ptx::Opcode;
 using ptx::Type;
 
-namespace {
-
-Ref upper_half(Ref quad) {
-  if (quad.bank != Bank::none) quad.offset += kWideRowBytes;
-  return quad;
-}
-
-Ref row_after(Ref first, std::uint32_t rows) {
-  first.offset += rows * kWordRowBytes;
-  return first;
-}
-
-}  // namespace
-
 void Emitter::emit_atomic(const ptx::Instruction& in, Instr& out) {
   const bool returns = in.opcode == Opcode::atom_;
   const std::size_t place = returns ? 1 : 0;
@@ -56,19 +42,14 @@ void Emitter::emit_vector_atomic(const ptx::Instruction& in, Instr& out) {
   }
   std::vector<Ref> sources;
   for (const ptx::Operand& part : values.parts) sources.push_back(source(in, part, m.type));
-  const auto rows = [&] {
-    const Ref first{Bank::word, words_ * kWordRowBytes};
-    words_ += m.vector;
-    return first;
-  };
-  out.refs[2] = rows();
+  out.refs[2] = rows(Bank::word, m.vector);
   for (std::uint32_t i = 0; i < m.vector; ++i) {
     copy_row(in, row_after(out.refs[2], i), sources[i], false);
   }
   if (!returns) return push(out);
   const std::vector<ptx::Operand>& results = in.operands[0].parts;
   if (results.size() != m.vector) refuse(in, "a vector of another length");
-  out.refs[1] = rows();
+  out.refs[1] = rows(Bank::word, m.vector);
   push(out);
   for (std::uint32_t i = 0; i < m.vector; ++i) {
     const Ref to = destination(in, results[i]);
@@ -89,7 +70,7 @@ void Emitter::emit_quad_mov(const ptx::Instruction& in) {
   const auto halves = [&](const ptx::Operand& operand, bool is_destination) {
     if (operand.kind != Kind::vector) {
       const Ref low = quad(in, operand);
-      return std::pair{low, upper_half(low)};
+      return std::pair{low, row_after(low, 1)};
     }
     if (operand.parts.size() != 2) refuse(in, "a vector of this length");
     const auto half = [&](const ptx::Operand& part) {
@@ -116,7 +97,7 @@ void Emitter::emit_quad_memory(const ptx::Instruction& in, Instr& out) {
   out.kind = is_load ? InstrKind::load : InstrKind::store;
   out.refs[0] = address(in, in.operands[is_load ? 1 : 0], out);
   out.refs[1] = quad(in, in.operands[is_load ? 0 : 1]);
-  out.refs[2] = upper_half(out.refs[1]);
+  out.refs[2] = row_after(out.refs[1], 1);
   push(out);
 }
 

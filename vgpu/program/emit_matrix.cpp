@@ -58,12 +58,16 @@ std::optional<MatrixShape> shape_of(std::string_view word) {
 std::vector<Type> types_of(const std::vector<std::string_view>& words) {
   std::vector<Type> types;
   for (const std::string_view word : words) {
-    for (const Type type :
-         {Type::f16, Type::bf16, Type::tf32, Type::f32, Type::s32, Type::s8, Type::u8}) {
+    for (const Type type : {Type::f16, Type::bf16, Type::tf32, Type::f32, Type::f64, Type::s32,
+                            Type::s8, Type::u8, Type::s4, Type::u4, Type::b1}) {
       if (ptx::name_of(type) == word) types.push_back(type);
     }
   }
   return types;
+}
+
+std::string_view name_of(ptx::Rounding rounding) {
+  return rounding == ptx::Rounding::rz ? "rz" : rounding == ptx::Rounding::rm ? "rm" : "rp";
 }
 
 MatrixProduct product_named(std::string_view mnemonic) {
@@ -79,6 +83,13 @@ MatrixProduct product_named(std::string_view mnemonic) {
   product.c = types.back();
   product.a = types.size() == 4 ? types[1] : Type::f16;  // wmma.mma of f16 names d and c alone
   product.b = types.size() == 4 ? types[2] : Type::f16;
+  if (product.a == Type::b1) {
+    product.shape.k /= element_bits(Type::b1);
+    product.bits = has(words, "xor") ? ptx::BoolOp::xor_ : ptx::BoolOp::and_;
+  }
+  for (const ptx::Rounding rounding : {ptx::Rounding::rz, ptx::Rounding::rm, ptx::Rounding::rp}) {
+    if (has(words, name_of(rounding))) product.rounding = rounding;
+  }
   return product;
 }
 
@@ -227,14 +238,14 @@ void Emitter::emit_product(const Instruction& in) {
     const std::uint32_t count = registers_of(product, kOperands[which]);
     const bool fits = parts.size() == count || (product.in_order && parts.size() % count == 0);
     if (!fits) refuse(in, fmt::format("expected {} registers of matrix {}", count, which + 1));
+    const bool is_wide = register_bits(product.type_of(kOperands[which])) == 64;
     std::vector<Ref> sources;
     for (std::uint32_t reg = 0; which != 0 && reg < count; ++reg) {
-      sources.push_back(source(in, parts[reg], Type::b32));
+      sources.push_back(source(in, parts[reg], is_wide ? Type::f64 : Type::b32));
     }
-    first[which] = {Bank::word, words_ * kWordRowBytes};
-    words_ += count;
+    first[which] = rows(is_wide ? Bank::wide : Bank::word, count);
     for (std::uint32_t reg = 0; reg < sources.size(); ++reg) {
-      copy_row(in, {Bank::word, first[which].offset + reg * kWordRowBytes}, sources[reg], false);
+      copy_row(in, row_after(first[which], reg), sources[reg], false);
     }
   }
   Instr out = begin(in);
@@ -246,8 +257,7 @@ void Emitter::emit_product(const Instruction& in) {
   const std::vector<ptx::Operand>& results = parts_of(in.operands[0], single);
   for (std::uint32_t reg = 0; reg < results.size(); ++reg) {
     const Ref to = destination(in, results[reg]);
-    const Ref from{Bank::word, first[0].offset + reg * kWordRowBytes};
-    if (to.bank != Bank::none) copy_row(in, to, from, true);
+    if (to.bank != Bank::none) copy_row(in, to, row_after(first[0], reg), true);
   }
 }
 
@@ -268,14 +278,16 @@ void Emitter::emit_fragment(const Instruction& in) {
   if (in.operands.size() < 2) refuse(in, "expected an address and a matrix");
   Fragment fragment;
   fragment.space = space_of(words);
-  fragment.bytes = element_bytes(product.a);
+  fragment.bits = product.a == Type::b1 ? 1 : element_bits(product.a);
+  fragment.is_wide = register_bits(product.a) == 64;
+  if (product.a == Type::b1) product.shape.k /= element_bits(Type::b1);
   fragment.registers = registers_of(product, which);
   fragment.is_load = is_load;
   const bool columns = which == MatrixOperand::b;
   const std::uint32_t lines = columns                     ? product.shape.n
                               : which == MatrixOperand::a ? product.shape.m
                                                           : product.shape.m;
-  const std::uint32_t per_lane = fragment.registers * 4 / fragment.bytes;
+  const std::uint32_t per_lane = fragment.registers * register_bits(product.a) / fragment.bits;
   fragment.lanes_per_line = kWarpLanes / lines;
   fragment.per_lane = per_lane;
   fragment.contiguous = columns == has(words, "col");
@@ -308,8 +320,9 @@ void Emitter::access_fragment(const Instruction& in, const Fragment& fragment) {
       in, Opcode::mad_, low,
       {fragment.contiguous ? line : within, fragment.stride, fragment.contiguous ? within : line},
       Bank::word);
-  const Ref bytes = constants_.word(fragment.bytes);
+  const Ref bytes = constants_.word(std::max(fragment.bits / 8, 1u));
   const auto moved = [&](Ref from, Ref elements) {
+    if (fragment.bits < 8) elements = shifted_down(in, elements, log2(8 / fragment.bits));
     if (from.bank == Bank::word) {
       return calculate(in, Opcode::mad_, low, {elements, bytes, from}, Bank::word);
     }
@@ -318,19 +331,22 @@ void Emitter::access_fragment(const Instruction& in, const Fragment& fragment) {
     return calculate(in, Opcode::mad_, wide, {elements, bytes, from}, Bank::wide);
   };
   Ref at = moved(base, index);
-  const std::uint32_t elements = 4 / fragment.bytes;  // in a register
-  const Type element = fragment.bytes == 4 ? Type::b32 : fragment.bytes == 2 ? Type::b16 : Type::b8;
+  const std::uint32_t register_bytes = fragment.is_wide ? 8 : 4;
+  const Type whole = fragment.is_wide ? Type::b64 : Type::b32;
+  const std::uint32_t elements = 8 * register_bytes / fragment.bits;  // in a register
+  const Type element = elements == 1 ? whole : fragment.bits == 16 ? Type::b16 : Type::b8;
   std::vector<Ref> registers;
   for (std::uint32_t reg = 0; reg < fragment.registers; ++reg) {
-    Ref value = fragment.is_load ? Ref{} : source(in, parts[reg], Type::b32);
+    Ref value = fragment.is_load ? Ref{} : source(in, parts[reg], whole);
     if (fragment.contiguous) {
-      if (fragment.is_load) value = temporary(Bank::word);
-      access_element(in, fragment.space, Type::b32, at, scratch.offset + 4 * reg, value,
+      if (fragment.is_load) value = temporary(fragment.is_wide ? Bank::wide : Bank::word);
+      access_element(in, fragment.space, whole, at, scratch.offset + register_bytes * reg, value,
                      fragment.is_load);
     } else {
       for (std::uint32_t part = 0; part < elements; ++part) {
-        const std::uint32_t shift = part * 8 * fragment.bytes;
-        const Ref one = fragment.is_load ? temporary(Bank::word) : shifted_down(in, value, shift);
+        const std::uint32_t shift = part * fragment.bits;
+        const Ref one = fragment.is_load ? temporary(fragment.is_wide ? Bank::wide : Bank::word)
+                                         : shifted_down(in, value, shift);
         access_element(in, fragment.space, element, at, scratch.offset, one, fragment.is_load);
         if (fragment.is_load) value = joined(in, value, one, shift);
         at = moved(at, fragment.stride);

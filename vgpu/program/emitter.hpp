@@ -100,7 +100,8 @@ class Emitter {
   // wmma.load, wmma.store: the lanes' shares of a matrix in memory.
   struct Fragment {
     ptx::Space space = ptx::Space::generic;
-    std::uint32_t bytes = 0;                    // of an element
+    std::uint32_t bits = 0;                     // of an element
+    bool is_wide = false;                       // registers of 64 bits
     std::uint32_t registers = 0, per_lane = 0;  // of a lane, and its elements
     std::uint32_t lanes_per_line = 1;           // a line: a row, or a column of b
     bool contiguous = true;                     // neighbours in a line are so in memory
@@ -136,6 +137,8 @@ class Emitter {
   // Of the byte at `offset` of the frame's local memory.
   Ref local_address(const ptx::Instruction& in, std::int64_t offset, bool is_wide);
   Ref temporary(Bank bank);
+  // The first of some rows that lie side by side.
+  Ref rows(Bank bank, std::uint32_t count);
   const ptx::Variable& variable(const ptx::VariableRef& ref) const;
   bool param_place(const ptx::Operand& operand, std::uint32_t& row) const;
 

@@ -3,8 +3,6 @@
 namespace warpcheck::vgpu {
 namespace {
 
-constexpr std::uint32_t kRegisterBytes = 4;
-
 // Fields of Instr::offset, lowest first.
 constexpr unsigned kFieldBits = 8;
 
@@ -23,6 +21,8 @@ void describe_product(const MatrixProduct& product, Instr& instr) {
   instr.modifiers.source_type = product.a;
   instr.modifiers.third_type = product.b;
   instr.modifiers.satfinite = product.saturates;
+  instr.modifiers.rounding = product.rounding;
+  instr.modifiers.bool_op = product.bits;
   instr.offset = 0;
   for (const std::uint32_t field :
        {std::uint32_t{product.in_order}, static_cast<std::uint32_t>(product.c), product.shape.k,
@@ -36,19 +36,27 @@ MatrixProduct product_of(const Instr& instr) {
     return static_cast<std::uint32_t>(instr.offset >> (kFieldBits * index) & 0xff);
   };
   const ptx::Modifiers& m = instr.modifiers;
-  return {{field(0), field(1), field(2)},   m.type,      m.source_type, m.third_type,
-          static_cast<ptx::Type>(field(3)), m.satfinite, field(4) != 0};
+  return {{field(0), field(1), field(2)},
+          m.type,
+          m.source_type,
+          m.third_type,
+          static_cast<ptx::Type>(field(3)),
+          m.satfinite,
+          field(4) != 0,
+          m.rounding,
+          m.bool_op};
 }
 
 std::uint32_t registers_of(const MatrixProduct& product, MatrixOperand operand) {
   const MatrixShape size = size_of(product, operand);
-  const std::uint32_t bytes = size.m * size.n * element_bytes(product.type_of(operand));
-  return bytes / (kRegisterBytes * kWarpLanes);
+  const ptx::Type type = product.type_of(operand);
+  return size.m * size.n * element_bits(type) / (register_bits(type) * kWarpLanes);
 }
 
 MatrixPlace element_at(const MatrixProduct& product, MatrixOperand operand, std::uint32_t lane,
                        std::uint32_t reg, std::uint32_t part) {
-  const std::uint32_t parts = kRegisterBytes / element_bytes(product.type_of(operand));
+  const ptx::Type type = product.type_of(operand);
+  const std::uint32_t parts = register_bits(type) / element_bits(type);
   if (product.in_order) {
     // Rows of a and c, columns of b, one after the other; each lane has as many elements.
     const MatrixShape size = size_of(product, operand);

@@ -24,8 +24,10 @@ enum class MatrixOperand : std::uint8_t { d, a, b, c };
 struct MatrixProduct {
   MatrixShape shape;
   ptx::Type d = ptx::Type::none, a = ptx::Type::none, b = ptx::Type::none, c = ptx::Type::none;
-  bool saturates = false;  // .satfinite of integers
-  bool in_order = false;   // wmma
+  bool saturates = false;                        // .satfinite of integers
+  bool in_order = false;                         // wmma
+  ptx::Rounding rounding = ptx::Rounding::none;  // of f64
+  ptx::BoolOp bits = ptx::BoolOp::none;          // of b1: what takes the place of multiplication
 
   [[nodiscard]] ptx::Type type_of(MatrixOperand operand) const {
     switch (operand) {
@@ -44,8 +46,13 @@ inline bool is_matrix_product(const Instr& instr) {
   return instr.opcode == ptx::Opcode::mma_ || instr.opcode == ptx::Opcode::wmma_;
 }
 
-// Bytes of an element in a matrix of that type.
-constexpr std::uint32_t element_bytes(ptx::Type type) { return ptx::bytes_of(type); }
+// Bits of an element in a matrix of that type.  Of single bits 32 that stand side by side count as
+// one element, in the shape as well.
+constexpr std::uint32_t element_bits(ptx::Type type) {
+  if (type == ptx::Type::b1) return 32;
+  return type == ptx::Type::u4 || type == ptx::Type::s4 ? 4 : 8 * ptx::bytes_of(type);
+}
+constexpr std::uint32_t register_bits(ptx::Type type) { return type == ptx::Type::f64 ? 64 : 32; }
 
 // Registers of a lane that differ.  wmma repeats those of f16 until there are eight.
 std::uint32_t registers_of(const MatrixProduct& product, MatrixOperand operand);

@@ -20,6 +20,12 @@ Ref Emitter::temporary(Bank bank) {
   }
 }
 
+Ref Emitter::rows(Bank bank, std::uint32_t count) {
+  const Ref first = temporary(bank);
+  for (std::uint32_t more = 1; more < count; ++more) temporary(bank);
+  return first;
+}
+
 const ptx::Variable& Emitter::variable(const ptx::VariableRef& ref) const {
   switch (ref.scope) {
     case ptx::VariableRef::Scope::module: return layout_.module->variables.at(ref.index);

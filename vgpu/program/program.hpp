@@ -54,6 +54,15 @@ struct LaneBanks {
 };
 
 struct Instr;
+
+// Row number `rows` from `first` on, where they lie side by side.
+constexpr Ref row_after(Ref first, std::uint32_t rows) {
+  if (first.bank != Bank::none) {
+    first.offset += rows * (first.bank == Bank::wide ? kWideRowBytes : kWordRowBytes);
+  }
+  return first;
+}
+
 // Executes one compute instruction for the lanes of `mask`; other lanes keep their values.
 using ComputeFn = void (*)(const LaneBanks&, const Instr&, std::uint32_t mask);
 

@@ -1,8 +1,11 @@
 #include "vgpu/ptx/forms.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <unordered_set>
+
+#include "vgpu/ptx/suffixes.hpp"
 
 namespace warpcheck::ptx {
 namespace {
@@ -115,6 +118,25 @@ std::vector<InstructionForm> expand_rows() {
   return forms;
 }
 
+// The suffixes in an order that does not depend on the text's: assemblers take them in any, and so
+// do programs (`lg2.approx.f32.ftz`).  Among each other, types and the layouts of matrices stay as
+// they stand.
+std::string in_order(std::string_view mnemonic) {
+  std::vector<std::string_view> words;
+  for_each_word(mnemonic, '.', [&](std::string_view word) { words.push_back(word); });
+  const auto is_positional = [](std::string_view word) {
+    if (word == "row" || word == "col") return true;
+    const std::span<const Suffix> meanings = find_suffixes(word);
+    return std::ranges::any_of(
+        meanings, [](const Suffix& suffix) { return suffix.suffix_class == SuffixClass::type; });
+  };
+  const auto others = std::stable_partition(words.begin() + 1, words.end(), is_positional);
+  std::sort(others, words.end());
+  std::string text;
+  for (const std::string_view word : words) text.append(word).append(".");
+  return text;
+}
+
 }  // namespace
 
 std::span<const FormRow> form_rows() { return kRows; }
@@ -129,12 +151,15 @@ bool has_form(std::string_view mnemonic) {
     std::unordered_set<std::string> all;
     std::vector<std::string> chosen;
     for (const FormRow& row : kRows) {
-      expand(std::string(row.mnemonic), chosen,
-             [&](const std::string& one) { all.insert(filled_in(one, chosen, "")); });
+      expand(std::string(row.mnemonic), chosen, [&](const std::string& one) {
+        const std::string form = filled_in(one, chosen, "");
+        all.insert(in_order(form));
+        all.insert(form);
+      });
     }
     return all;
   }();
-  return known.contains(std::string(mnemonic));
+  return known.contains(std::string(mnemonic)) || known.contains(in_order(mnemonic));
 }
 
 }  // namespace warpcheck::ptx
