@@ -1,6 +1,7 @@
 // Runs every form of forms.def on a real GPU and writes what it computed.
 //
-//   conformance_record DIR KERNELS   one file a family, DIR/FAMILY.vectors; KERNELS: kernels.ptx
+//   conformance_record DIR KERNELS [FAMILY...]   one file a family, DIR/FAMILY.vectors; KERNELS:
+//                                                kernels.ptx; without families all
 //   conformance_record --ptx [SM]    prints the PTX, for ptxas
 //   conformance_record --supported   prints docs/supported-ptx.md
 //
@@ -9,9 +10,11 @@
 #include <cuda.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -174,20 +177,27 @@ Recording record_kernels(Driver& driver, const std::string& ptx_text) {
   return recording;
 }
 
-int record_all(const std::filesystem::path& directory, const std::string& kernels) {
+int record_all(const std::filesystem::path& directory, const std::string& kernels,
+               std::span<const char* const> wanted) {
+  const auto is_wanted = [&](std::string_view name) {
+    return wanted.empty() || std::ranges::find(wanted, name) != wanted.end();
+  };
   std::filesystem::create_directories(directory);
   Driver driver;
   const int target = driver.target();
   std::size_t vectors = 0;
   for (const auto& [name, family] : families(target)) {
+    if (!is_wanted(name)) continue;
     const Recording recording = record_family(driver, family, target);
     const std::string bytes = pack(recording, ptx::instruction_forms());
     write_file(directory / (name + ".vectors"), bytes);
     for (const Recorded& recorded : recording.forms) vectors += recorded.count;
     std::printf("%-16s %5zu forms %8zu bytes\n", name.c_str(), family.size(), bytes.size());
   }
-  const Recording recording = record_kernels(driver, read_file(kernels));
-  write_file(directory / "kernels.vectors", pack(recording, whole_kernels()));
+  if (is_wanted("kernels")) {
+    const Recording recording = record_kernels(driver, read_file(kernels));
+    write_file(directory / "kernels.vectors", pack(recording, whole_kernels()));
+  }
   std::printf("%zu vectors recorded on %s\n", vectors, driver.description().c_str());
   return 0;
 }
@@ -201,11 +211,14 @@ int main(int argc, char** argv) {
   try {
     if (argument == "--ptx") return print_ptx(argc > 2 ? std::atoi(argv[2]) : 90);
     if (argument == "--supported") return std::fputs(supported_ptx().c_str(), stdout) < 0;
-    if (argc == 3 && !argument.starts_with("-")) return record_all(argv[1], argv[2]);
+    if (argc >= 3 && !argument.starts_with("-")) {
+      return record_all(argv[1], argv[2], std::span<const char* const>(argv, argc).subspan(3));
+    }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "conformance_record: %s\n", error.what());
     return 1;
   }
-  std::fputs("usage: conformance_record DIR KERNELS.ptx | --ptx [SM] | --supported\n", stderr);
+  std::fputs("usage: conformance_record DIR KERNELS.ptx [FAMILY...] | --ptx [SM] | --supported\n",
+             stderr);
   return 2;
 }

@@ -95,8 +95,11 @@ std::vector<std::uint64_t> execute_kernel(const std::string& module_text,
   vgpu::Machine machine(memory);
   machine.run(launch, vgpu::WarpModel::lockstep, schedule, {}, {});
 
+  // A cell is wider than most results, and may hold what an atomic was tried on.
   std::vector<std::uint64_t> values(form.results.size() * count);
-  std::memcpy(values.data(), out->data, values.size() * 8);
+  for (std::size_t at = 0; at < values.size(); ++at) {
+    std::memcpy(&values[at], out->data + at * 8, result_bytes(form.results[at / count]));
+  }
   return values;
 }
 

@@ -48,6 +48,26 @@ Flushed sum(Flushed a, Flushed b) {
   return {flush(canonical(flush(a.value) + flush(b.value)))};
 }
 
+// An f64.  In global memory the addend's NaN wins, and NaN stay as they are; elsewhere the one in
+// memory wins, made quiet (seen on sm_90).
+template <bool kGlobal>
+struct Double {
+  double value;
+
+  friend Double sum(Double old, Double b) {
+    const Double& preferred = kGlobal ? b : old;
+    const Double& other = kGlobal ? old : b;
+    if (preferred.value != preferred.value) return preferred.as_result();
+    if (other.value != other.value) return other.as_result();
+    const double result = old.value + b.value;
+    return {result != result ? std::bit_cast<double>(exact::kF64.nan) : result};
+  }
+  [[nodiscard]] Double as_result() const {
+    constexpr std::uint64_t kQuiet = kGlobal ? 0 : exact::kF64.hidden() >> 1;
+    return {std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | kQuiet)};
+  }
+};
+
 // A 16-bit float; subnormals are numbers like others.
 template <const exact::Format& kFormat>
 struct Half {
@@ -191,7 +211,7 @@ AtomicFn find_half(const ptx::Modifiers& m, bool in_vector) {
   }
 }
 
-AtomicFn find_function(const ptx::Modifiers& modifiers, bool flushes, bool in_vector) {
+AtomicFn find_function(const ptx::Modifiers& modifiers, bool in_global, bool in_vector) {
   const AtomOp op = modifiers.atom_op;
   switch (modifiers.type) {
     case Type::b32:
@@ -202,8 +222,11 @@ AtomicFn find_function(const ptx::Modifiers& modifiers, bool flushes, bool in_ve
     case Type::s64: return find_integer<std::int64_t>(op);
     case Type::f32:
       if (op != AtomOp::add) return nullptr;
-      return flushes ? run_atomic<AtomOp::add, Flushed> : run_atomic<AtomOp::add, float>;
-    case Type::f64: return op == AtomOp::add ? run_atomic<AtomOp::add, double> : nullptr;
+      return in_global ? run_atomic<AtomOp::add, Flushed> : run_atomic<AtomOp::add, float>;
+    case Type::f64:
+      if (op != AtomOp::add) return nullptr;
+      return in_global ? run_atomic<AtomOp::add, Double<true>>
+                       : run_atomic<AtomOp::add, Double<false>>;
     case Type::f16: return find_half<HalfFloat>(modifiers, in_vector);
     case Type::bf16: return find_half<BrainFloat>(modifiers, in_vector);
     case Type::b16: return op == AtomOp::cas ? run_atomic<AtomOp::cas, std::uint16_t> : nullptr;

@@ -207,20 +207,32 @@ std::byte* wide_cell(const LaneBanks& banks, const Ref& first, std::uint32_t reg
 }
 
 // Row after row, of `columns` numbers each.
-std::vector<exact::Number> gather_doubles(const LaneBanks& banks, const Ref& first,
+std::vector<std::uint64_t> gather_doubles(const LaneBanks& banks, const Ref& first,
                                           const MatrixProduct& product, Operand operand,
                                           std::uint32_t columns) {
   const std::uint32_t registers = registers_of(product, operand);
-  std::vector<exact::Number> matrix(std::size_t{registers} * kWarpLanes);
+  std::vector<std::uint64_t> matrix(std::size_t{registers} * kWarpLanes);
   for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
     for (std::uint32_t reg = 0; reg < registers; ++reg) {
-      std::uint64_t bits = 0;
-      std::memcpy(&bits, wide_cell(banks, first, reg, lane), sizeof bits);
       const MatrixPlace at = element_at(product, operand, lane, reg, 0);
-      matrix[at.row * columns + at.column] = exact::unpack(exact::kF64, bits);
+      std::memcpy(&matrix[at.row * columns + at.column], wide_cell(banks, first, reg, lane),
+                  sizeof(double));
     }
   }
   return matrix;
+}
+
+// a * b + c, rounded once.  Of operands that are NaN, b goes before c and a, as in fma.f64.
+std::uint64_t multiply_add(std::uint64_t a, std::uint64_t b, std::uint64_t c,
+                           ptx::Rounding rounding) {
+  constexpr std::uint64_t kQuiet = exact::kF64.hidden() >> 1;
+  for (const std::uint64_t operand : {b, c, a}) {
+    const bool is_nan = (operand & ~exact::kF64.sign()) > exact::kF64.infinity();
+    if (is_nan) return operand | kQuiet;
+  }
+  const auto number = [](std::uint64_t bits) { return exact::unpack(exact::kF64, bits); };
+  return exact::pack(exact::kF64, exact::multiply_add(number(a), number(b), number(c), rounding),
+                     rounding);
 }
 
 // Doubles are fused multiply-adds, one after the other, each rounded.
@@ -236,15 +248,11 @@ void multiply_doubles(const LaneBanks& banks, const Instr& instr, std::uint32_t 
     for (std::uint32_t reg = 0; reg < registers_of(product, Operand::d); ++reg) {
       if ((active >> lane & 1) == 0) continue;
       const MatrixPlace at = element_at(product, Operand::d, lane, reg, 0);
-      exact::Number sum = c[at.row * n + at.column];
-      std::uint64_t bits = 0;
+      std::uint64_t sum = c[at.row * n + at.column];
       for (std::uint32_t step = 0; step < k; ++step) {
-        const exact::Number& x = a[at.row * k + step];
-        const exact::Number& y = b[step * n + at.column];
-        bits = exact::pack(exact::kF64, exact::multiply_add(x, y, sum, rounding), rounding);
-        sum = exact::unpack(exact::kF64, bits);
+        sum = multiply_add(a[at.row * k + step], b[step * n + at.column], sum, rounding);
       }
-      std::memcpy(wide_cell(banks, instr.refs[0], reg, lane), &bits, sizeof bits);
+      std::memcpy(wide_cell(banks, instr.refs[0], reg, lane), &sum, sizeof sum);
     }
   }
 }

@@ -7,6 +7,7 @@
 
 #include "vgpu/program/emitter.hpp"
 #include "vgpu/program/order.hpp"
+#include "vgpu/program/video.hpp"
 #include "vgpu/ptx/forms.hpp"
 
 namespace warpcheck::vgpu {
@@ -250,6 +251,7 @@ void Emitter::emit(const ptx::Instruction& in) {
     case Opcode::nanosleep_: return emit_control(in, out);
     default: break;
   }
+  if (is_video(in.opcode)) return emit_video(in, out);
   out.kind = InstrKind::compute;
   require_form(in);
   emit_compute(in, out);

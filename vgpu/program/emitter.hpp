@@ -89,6 +89,9 @@ class Emitter {
   // The first of the two rows of a .b128 register; none for the sink.
   Ref quad(const ptx::Instruction& in, const ptx::Operand& operand) const;
 
+  // emit_video.cpp
+  void emit_video(const ptx::Instruction& in, Instr& out);
+
   // emit_sync.cpp
   void emit_warp_operation(const ptx::Instruction& in, Instr& out);
   void emit_barrier(const ptx::Instruction& in, Instr& out);

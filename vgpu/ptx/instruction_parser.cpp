@@ -156,7 +156,7 @@ class InstructionParser {
       return out;
     }
     if (lexer_.peek().is('[')) return parse_address();
-    const bool negated = lexer_.accept('!');
+    const bool negated = lexer_.accept(out_.opcode == Opcode::vmad_ ? '-' : '!');
     out = parse_simple();
     out.negated = negated;
     if (!lexer_.accept('|')) return out;
@@ -171,9 +171,25 @@ class InstructionParser {
   // A register, a constant, `_`, or a name with an offset.
   Operand parse_simple() {
     if (starts_constant(lexer_)) return parse_immediate();
+    if (out_.opcode >= Opcode::vadd_ && out_.opcode <= Opcode::vset4_) return parse_selected();
     const std::uint32_t line = lexer_.peek().line;
     Operand out = find_name(lexer_.expect_identifier("an operand"), line);
     if (out.kind == Operand::Kind::variable) out.offset = parse_offset();
+    return out;
+  }
+
+  // A register and what a video instruction selects of it: `%r1`, `%r1.b3`, `r.h10`.
+  Operand parse_selected() {
+    const std::uint32_t line = lexer_.peek().line;
+    const std::string_view text = lexer_.expect_identifier("an operand");
+    const std::size_t dot = context_.symbols.find(text) ? text.npos : text.find('.');
+    Operand out = find_name(text.substr(0, dot), line);
+    if (out.kind != Operand::Kind::reg) return out;
+    if (dot != text.npos) {
+      out.name = text.substr(dot + 1);
+    } else if (lexer_.peek().kind == Token::Kind::directive) {
+      out.name = lexer_.take().text.substr(1);
+    }
     return out;
   }
 

@@ -79,7 +79,7 @@ struct Operand {
     name,       // name: call prototype, branch-target list, special register without support
   };
   Kind kind = Kind::none;
-  bool negated = false;          // `!%p`
+  bool negated = false;          // `!%p`; vmad: `-%r1`
   bool is_float = false;         // immediate written 0f.. or 0d.. or decimal float
   bool float_is_double = false;  // 0d.. or decimal: bits are a double's, else a float's
   bool pair = false;             // vector written `%p|%q`
@@ -88,7 +88,7 @@ struct Operand {
   SpecialRegister special = SpecialRegister::none;
   std::uint64_t bits = 0;      // immediate
   std::int64_t offset = 0;     // address, variable (`mov %rd, symbol+8`)
-  std::string name;            // function, name
+  std::string name;            // function, name; reg: what a video instruction selects of it, "b3"
   std::vector<Operand> parts;  // vector; `%p|%q` pairs also come as a vector of two
 };
 

@@ -97,6 +97,7 @@ struct Modifiers {
   bool parity = false;                                                // mbarrier.test_wait
   bool no_increment = false;                                          // cp.async.mbarrier.arrive
   bool satfinite = false;                                             // cvt
+  bool out_of_bounds = false;                                         // fma.oob
   Type third_type = Type::none;                                       // of b: vadd, vadd4 ...
 };
 

@@ -176,8 +176,14 @@ constexpr std::array kSuffixes = {
     flag("noComplete", C::nocomplete),
     flag("parity", C::parity),
     flag("noinc", C::noinc),
+    flag("oob", C::oob),
     flag("async", C::async),
     flag("cta", C::cta),  // bar.cta, barrier.cta: the only barriers of those forms
+
+    // vmad; read by the decoder.
+    flag("po", C::scale),
+    flag("shr7", C::scale),
+    flag("shr15", C::scale),
 
     flag("ca", C::cache),
     flag("cg", C::cache),
@@ -305,10 +311,12 @@ bool apply(const Suffix& s, Modifiers& m) {
     case C::nocomplete: return raise(m.no_complete);
     case C::parity: return raise(m.parity);
     case C::noinc: return raise(m.no_increment);
+    case C::oob: return raise(m.out_of_bounds);
     case C::async:
     case C::cache:
     case C::noftz:
     case C::idx:
+    case C::scale:
     case C::cta: return true;  // change nothing that can be observed, or have one form only
   }
   return false;

@@ -1,0 +1,112 @@
+// Video instructions of one function: selectors, masks and signs of operands; see emitter.hpp.
+// PTX ISA 9.0, 9.7.18, 9.7.19.
+#include <optional>
+#include <string_view>
+
+#include "vgpu/program/emitter.hpp"
+#include "vgpu/program/video.hpp"
+
+namespace warpcheck::vgpu {
+
+using ptx::Opcode;
+using ptx::Type;
+
+namespace {
+
+using Part = VideoOperands::Part;
+
+// "b3", "h1", or nothing.
+std::optional<Part> part_named(std::string_view selector) {
+  if (selector.empty()) return Part{};
+  if (selector.size() != 2) return std::nullopt;
+  const unsigned index = static_cast<unsigned>(selector[1]) - '0';
+  if (selector[0] == 'b' && index < 4) return Part{static_cast<std::uint8_t>(8 * index), 8};
+  if (selector[0] == 'h' && index < 2) return Part{static_cast<std::uint8_t>(16 * index), 16};
+  return std::nullopt;
+}
+
+// "h21", "b7654", the highest element first; nothing: `elements` neighbours from `first` on.
+std::optional<std::array<std::uint8_t, 4>> elements_named(std::string_view selector,
+                                                          unsigned elements, unsigned first) {
+  std::array<std::uint8_t, 4> of{};
+  for (unsigned i = 0; i < elements; ++i) of[i] = static_cast<std::uint8_t>(first + i);
+  if (selector.empty()) return of;
+  if (selector.size() != elements + 1 || selector[0] != (elements == 2 ? 'h' : 'b')) {
+    return std::nullopt;
+  }
+  for (unsigned i = 0; i < elements; ++i) {
+    const unsigned index = static_cast<unsigned>(selector[elements - i]) - '0';
+    if (index >= 2 * elements) return std::nullopt;
+    of[i] = static_cast<std::uint8_t>(index);
+  }
+  return of;
+}
+
+// "h10", "b320": those that are written; nothing: all.
+std::optional<std::uint8_t> mask_named(std::string_view mask, unsigned elements) {
+  if (mask.empty()) return static_cast<std::uint8_t>((1u << elements) - 1);
+  if (mask.size() < 2 || mask[0] != (elements == 2 ? 'h' : 'b')) return std::nullopt;
+  std::uint8_t written = 0;
+  for (const char digit : mask.substr(1)) {
+    const unsigned index = static_cast<unsigned>(digit) - '0';
+    if (index >= elements) return std::nullopt;
+    written = static_cast<std::uint8_t>(written | 1u << index);
+  }
+  return written;
+}
+
+bool has_suffix(std::string_view mnemonic, std::string_view suffix) {
+  const std::size_t at = mnemonic.find(suffix);
+  return at != std::string_view::npos &&
+         (at + suffix.size() == mnemonic.size() || mnemonic[at + suffix.size()] == '.');
+}
+
+}  // namespace
+
+void Emitter::emit_video(const ptx::Instruction& in, Instr& out) {
+  require_form(in);
+  const std::size_t count = in.operands.size();
+  if (count < 3 || count > 4) refuse(in, "expected three or four operands");
+  const ptx::Operand &d = in.operands[0], &a = in.operands[1], &b = in.operands[2];
+  VideoOperands selected;
+  const unsigned elements = video_elements(in.opcode);
+  if (elements == 1) {
+    const auto of_d = part_named(d.name), of_a = part_named(a.name), of_b = part_named(b.name);
+    if (!of_d || !of_a || !of_b) refuse(in, "a selector other than .b0 - .b3, .h0, .h1");
+    // There GPUs do otherwise than the ISA says.
+    if (*of_d != Part{} && (in.modifiers.sat || d.name == "h1")) {
+      refuse(in, "a result that is merged into c by .sat or .h1");
+    }
+    selected.d = *of_d;
+    selected.a = *of_a;
+    selected.b = *of_b;
+  } else {
+    const auto of_a = elements_named(a.name, elements, 0);
+    const auto of_b = elements_named(b.name, elements, elements);
+    const auto mask = mask_named(d.name, elements);
+    if (!of_a || !of_b || !mask) refuse(in, "a selector or mask of another kind");
+    selected.of_a = *of_a;
+    selected.of_b = *of_b;
+    selected.mask = *mask;
+  }
+  if (count > 3 && !in.operands[3].name.empty()) refuse(in, "a selector of c");
+  selected.negated_a = a.negated;
+  selected.negated_b = b.negated;
+  selected.negated_c = count > 3 && in.operands[3].negated;
+  if (selected.negated_c && selected.negated_a != selected.negated_b) {
+    refuse(in, "both the product and c are negated");
+  }
+  selected.plus_one = has_suffix(in.text, ".po");
+  selected.scale = has_suffix(in.text, ".shr7") ? 7 : has_suffix(in.text, ".shr15") ? 15 : 0;
+  out.kind = InstrKind::compute;
+  out.offset = encoded(selected);
+  out.refs[0] = destination(in, d);
+  for (std::size_t i = 1; i < count; ++i) {
+    ptx::Operand plain = in.operands[i];
+    plain.negated = false;
+    out.refs[i] = source(in, plain, Type::u32);
+  }
+  push(out);
+}
+
+}  // namespace warpcheck::vgpu
