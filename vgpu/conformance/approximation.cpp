@@ -12,7 +12,7 @@ namespace {
 
 using Real = long double;
 
-constexpr Real kTwoPi = 6.283185307179586476925286766559L;
+constexpr Real kPi = 3.141592653589793238462643383280L;
 
 // A float format, and its numbers as reals.
 struct Format {
@@ -61,30 +61,43 @@ struct Promise {
   bool (*covers)(Real a, Real b) = nullptr;  // null: all arguments
 };
 
-bool within_two_pi(Real a, Real) { return std::fabs(a) <= kTwoPi; }
+bool within_2_pi(Real a, Real) { return std::fabs(a) <= 2 * kPi; }
+bool within_100_pi(Real a, Real) { return std::fabs(a) <= 100 * kPi; }
 bool is_ordinary_divisor(Real, Real b) {
   return std::fabs(b) >= 0x1p-126L && std::fabs(b) <= 0x1p126L;
 }
 
+// The first row that fits holds.  PTX ISA 9.0; of f64 it promises no number, but says which bits
+// there are (9.7.3.14, 9.7.3.17: 20 of the fraction), and that rsqrt.approx.f64 is software.
 constexpr std::array kPromises = {
+    // 9.7.3.8
     Promise{"div.approx", "f32", [](Real a, Real b) { return a / b; }, 2, 0, 0,
             is_ordinary_divisor},
     Promise{"div.full", "f32", [](Real a, Real b) { return a / b; }, 2},
+    // 9.7.3.13, 9.7.3.15, 9.7.3.16: 2^-22.9
     Promise{"rcp.approx", "f32", [](Real a, Real) { return 1 / a; }, 1},
     Promise{"sqrt.approx", "f32", [](Real a, Real) { return std::sqrt(a); }, 0, 0x1p-23L},
     Promise{"rsqrt.approx", "f32", [](Real a, Real) { return 1 / std::sqrt(a); }, 0, 0x1.12p-23L},
+    // 9.7.3.18, 9.7.3.19: 2^-20.5, and farther out 2^-14.7; beyond that nothing
     Promise{"sin.approx", "f32", [](Real a, Real) { return std::sin(a); }, 0, 0, 0x1.6ap-21L,
-            within_two_pi},
+            within_2_pi},
     Promise{"cos.approx", "f32", [](Real a, Real) { return std::cos(a); }, 0, 0, 0x1.6ap-21L,
-            within_two_pi},
+            within_2_pi},
+    Promise{"sin.approx", "f32", [](Real a, Real) { return std::sin(a); }, 0, 0, 0x1.3bp-15L,
+            within_100_pi},
+    Promise{"cos.approx", "f32", [](Real a, Real) { return std::cos(a); }, 0, 0, 0x1.3bp-15L,
+            within_100_pi},
+    // 9.7.3.20: absolute within (0.5, 2), where it is the larger one, and relative elsewhere
     Promise{"lg2.approx", "f32", [](Real a, Real) { return std::log2(a); }, 0, 0x1p-22L, 0x1p-22L},
+    // 9.7.3.21, 9.7.3.22
     Promise{"ex2.approx", "f32", [](Real a, Real) { return std::exp2(a); }, 2},
     Promise{"tanh.approx", "f32", [](Real a, Real) { return std::tanh(a); }, 0, 0x1p-11L},
     Promise{"rcp.approx", "f64", [](Real a, Real) { return 1 / a; }, 0, 0x1p-20L},
     Promise{"rsqrt.approx.ftz", "f64", [](Real a, Real) { return 1 / std::sqrt(a); }, 0, 0x1p-20L},
     Promise{"rsqrt.approx.f64", "f64", [](Real a, Real) { return 1 / std::sqrt(a); }, 2},
+    // 9.7.4.10: 2^-9.9; 9.7.4.9: 2^-10.987
     Promise{"ex2.approx", "f16", [](Real a, Real) { return std::exp2(a); }, 0, 0x1.12p-10L},
-    Promise{"tanh.approx", "f16", [](Real a, Real) { return std::tanh(a); }, 0, 0, 0x1.03p-11L},
+    Promise{"tanh.approx", "f16", [](Real a, Real) { return std::tanh(a); }, 0, 0, 0x1.025p-11L},
     Promise{"ex2.approx", "bf16", [](Real a, Real) { return std::exp2(a); }, 0, 0x1p-7L},
     Promise{"tanh.approx", "bf16", [](Real a, Real) { return std::tanh(a); }, 0, 0, 0x1p-8L},
 };
@@ -93,10 +106,11 @@ std::string_view element_of(std::string_view type) {
   return type.ends_with("x2") ? type.substr(0, type.size() - 2) : type;
 }
 
-const Promise* find_promise(const ptx::InstructionForm& form) {
+const Promise* find_promise(const ptx::InstructionForm& form, Real a, Real b) {
   const std::string_view type = element_of(form.results[0]);
   for (const Promise& promise : kPromises) {
-    if (form.mnemonic.starts_with(promise.mnemonic) && promise.type == type) return &promise;
+    const bool is_about = form.mnemonic.starts_with(promise.mnemonic) && promise.type == type;
+    if (is_about && (promise.covers == nullptr || promise.covers(a, b))) return &promise;
   }
   return nullptr;
 }
@@ -111,13 +125,9 @@ std::uint64_t seen(const ptx::InstructionForm& form, const Format& format, std::
                    : bits;
 }
 
-std::optional<double> share_of_one(const Promise& promise, const Format& format, Real a, Real b,
-                                   Real result) {
-  if (promise.covers != nullptr && !promise.covers(a, b)) return std::nullopt;
+double share_of_one(const Promise& promise, const Format& format, Real a, Real b, Real result) {
   const Real truth = promise.truth(a, b);
-  const auto wrong = [](bool is_wrong) {
-    return is_wrong ? std::optional(1e9) : std::optional(0.0);
-  };
+  const auto wrong = [](bool is_wrong) { return is_wrong ? 1e9 : 0.0; };
   if (std::isnan(truth)) return wrong(!std::isnan(result));
   if (std::isinf(truth)) return wrong(result != truth);
   if (std::isnan(result)) return wrong(true);
@@ -141,8 +151,6 @@ std::optional<double> share_of_one(const Promise& promise, const Format& format,
 
 std::optional<double> error_share(const ptx::InstructionForm& form,
                                   std::span<const std::uint64_t> operands, std::uint64_t result) {
-  const Promise* const promise = find_promise(form);
-  if (promise == nullptr) return std::nullopt;
   const Format format = format_of(form.results[0]);
   const bool pair = form.results[0].ends_with("x2");
   std::optional<double> worst;
@@ -151,9 +159,12 @@ std::optional<double> error_share(const ptx::InstructionForm& form,
     const auto argument = [&](std::size_t k) {
       return k < operands.size() ? format.value(seen(form, format, part(operands[k]))) : Real{0};
     };
-    const std::optional<double> share =
-        share_of_one(*promise, format, argument(0), argument(1), format.value(part(result)));
-    if (share && (!worst || *share > *worst)) worst = share;
+    const Real a = argument(0);
+    const Real b = argument(1);
+    const Promise* const promise = find_promise(form, a, b);
+    if (promise == nullptr) continue;
+    const double share = share_of_one(*promise, format, a, b, format.value(part(result)));
+    if (!worst || share > *worst) worst = share;
   }
   return worst;
 }

@@ -93,7 +93,8 @@ struct Arithmetic {
         opcode(instr.opcode),
         rounding(instr.modifiers.rounding == Rounding::none ? Rounding::rn
                                                             : instr.modifiers.rounding),
-        pair(is_half_pair(instr.modifiers.type)) {}
+        pair(is_half_pair(instr.modifiers.type)),
+        out_of_bounds(instr.modifiers.out_of_bounds) {}
 
   template <class U>
   U operator()(U a, U b = 0, U c = 0) const {
@@ -102,10 +103,15 @@ struct Arithmetic {
   }
 
   [[nodiscard]] Wide one(Wide a, Wide b, Wide c) const {
+    if (out_of_bounds && (is_out_of_bounds(a) || is_out_of_bounds(b))) return 0;
     const Number result = calculate(opcode, rounding, frame.read(a), frame.read(b), frame.read(c));
     const bool keeps_nan = &frame.format == &exact::kF64 && result.kind == Number::Kind::nan;
     return keeps_nan ? nan_of(a, b, c) : frame.write(result, rounding);
   }
+
+  // The NaN that stands for what lies beyond the bounds of a tensor, to fma.oob: of both 16-bit
+  // formats the same (seen on sm_90; the ISA does not say which it is).
+  static bool is_out_of_bounds(Wide bits) { return (bits & 0x7fff) == 0x7ff7; }
 
   // The f64 operand that is preferred among the NaN ones, made quiet.
   [[nodiscard]] Wide nan_of(Wide a, Wide b, Wide c) const {
@@ -121,7 +127,7 @@ struct Arithmetic {
   Frame frame;
   Opcode opcode;
   Rounding rounding;
-  bool pair;
+  bool pair, out_of_bounds;
 };
 
 // abs, neg, min, max of 16-bit floats: nothing is rounded.

@@ -231,8 +231,7 @@ class Core {
 
   // atomics.cpp
   void perform_atomic(Running& run, const Instr& instr, std::uint32_t mask);
-  void perform_elements(Running& run, const Instr& instr, const Target& target,
-                        std::uint32_t mask);
+  void perform_elements(Running& run, const Instr& instr, const Target& target, std::uint32_t mask);
   [[nodiscard]] std::uint32_t lanes_that_compare_unequal(const Running& run, const Instr& instr,
                                                          std::uint32_t mask) const;
 

@@ -5,8 +5,8 @@
 // separated by a red zone, so a small overrun always misses every allocation.
 // They lie below anything that the host maps, so no host pointer is taken for one.
 // No address is given out twice before reset(), so a use of freed memory is always seen as one.
-// Generic addresses (PTX ISA 5.1, 6.4.1): shared memory, local memory and the parameters of a kernel
-// appear in windows of their own.
+// Generic addresses (PTX ISA 5.1, 6.4.1): shared memory, local memory and the parameters of a
+// kernel appear in windows of their own.
 #pragma once
 
 #include <cstddef>

@@ -127,7 +127,8 @@ Ref Emitter::source(const ptx::Instruction& in, const ptx::Operand& operand, Typ
     case Kind::reg: break;
     default: refuse(in, "an operand of this kind");
   }
-  if (ptx::bytes_of(function_.registers[operand.index].type) == 16) refuse(in, "a 128-bit register");
+  if (ptx::bytes_of(function_.registers[operand.index].type) == 16)
+    refuse(in, "a 128-bit register");
   const Ref row = rows_.at(operand.index);
   const Bank expected = type == Type::pred         ? Bank::predicate
                         : ptx::bytes_of(type) == 8 ? Bank::wide
@@ -167,7 +168,8 @@ Ref Emitter::source(const ptx::Instruction& in, const ptx::Operand& operand, Typ
 Ref Emitter::destination(const ptx::Instruction& in, const ptx::Operand& operand) {
   if (operand.kind == Kind::sink) return {};
   if (operand.kind != Kind::reg) refuse(in, "a destination that is no register");
-  if (ptx::bytes_of(function_.registers[operand.index].type) == 16) refuse(in, "a 128-bit register");
+  if (ptx::bytes_of(function_.registers[operand.index].type) == 16)
+    refuse(in, "a 128-bit register");
   return rows_.at(operand.index);
 }
 
