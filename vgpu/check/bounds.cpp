@@ -18,7 +18,8 @@ void BoundsChecker::on_fault(const Fault& fault) {
     case Fault::Kind::read_only:
       report_fault(reporter_, fault, FindingKind::out_of_bounds, "(1) writes read-only memory");
       break;
-    case Fault::Kind::use_after_free: break;  // lifetime
+    case Fault::Kind::use_after_free:
+    case Fault::Kind::destroyed_object: break;  // lifetime
   }
 }
 

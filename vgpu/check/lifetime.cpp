@@ -93,6 +93,20 @@ Finding host_copy_finding(FindingKind kind, bool write, std::uint64_t address, s
 }  // namespace
 
 void LifetimeChecker::on_fault(const Fault& fault) {
+  if (fault.kind == Fault::Kind::destroyed_object) {
+    reporter_.report({fault.program, fault.pc, ptx::kNone, 2}, [&] {
+      Finding finding;
+      finding.kind = FindingKind::use_after_free;
+      finding.space = space_name(fault.space);
+      finding.kernel = kernel_name(fault.program->kernel);
+      finding.object = fmt::format("texture or surface object {}", fault.address);
+      finding.accesses = {reporter_.side(role_name(fault.access), *fault.program, fault.pc,
+                                         thread_of(fault.place, fault.lane))};
+      finding.message = "(1) uses an object that the host has destroyed";
+      return finding;
+    });
+    return;
+  }
   if (fault.kind != Fault::Kind::use_after_free) return;
   const CodePlace& freed_at = fault.nearest->freed_at;
   if (freed_at.program == nullptr) {

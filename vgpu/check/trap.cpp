@@ -9,10 +9,22 @@ std::string_view role_of(Trap::Cause cause) {
     case Trap::Cause::breakpoint: return "trap";
     case Trap::Cause::assertion: return "assert";
     case Trap::Cause::bad_index: return "branch";
+    case Trap::Cause::no_object:
+    case Trap::Cause::surface_bounds:
+    case Trap::Cause::surface_alignment: return "access";
     case Trap::Cause::bad_call:
     case Trap::Cause::stack_overflow: break;
   }
   return "call";
+}
+
+FindingKind kind_of(Trap::Cause cause) {
+  switch (cause) {
+    case Trap::Cause::stack_overflow:
+    case Trap::Cause::surface_bounds: return FindingKind::out_of_bounds;
+    case Trap::Cause::surface_alignment: return FindingKind::misaligned_access;
+    default: return FindingKind::trap;
+  }
 }
 
 std::string message_of(const Trap& trap) {
@@ -29,11 +41,15 @@ void TrapChecker::on_trap(const Trap& trap) {
   const Program& program = *trap.program;
   reporter_.report({&program, trap.pc, ptx::kNone, 0}, [&] {
     const auto lane = static_cast<unsigned>(__builtin_ctz(trap.lanes));
-    const bool overflow = trap.cause == Trap::Cause::stack_overflow;
     Finding finding;
-    finding.kind = overflow ? FindingKind::out_of_bounds : FindingKind::trap;
-    if (overflow) finding.space = space_name(ptx::Space::local);
-    if (overflow) finding.object = "the stack";
+    finding.kind = kind_of(trap.cause);
+    if (trap.cause == Trap::Cause::stack_overflow) {
+      finding.space = space_name(ptx::Space::local);
+      finding.object = "the stack";
+    } else if (!trap.object.empty()) {
+      finding.space = space_name(ptx::Space::global);
+      finding.object = trap.object;
+    }
     finding.kernel = kernel_name(program.kernel);
     finding.accesses = {
         reporter_.side(role_of(trap.cause), program, trap.pc, thread_of(trap.place, lane))};

@@ -222,7 +222,7 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* handle,
     const std::size_t longest = std::max({extent.width, extent.height, extent.depth});
     if (levels == 0 || (longest >> (levels - 1)) == 0) return cudaErrorInvalidValue;
     auto mipmapped = std::make_unique<MipmappedArray>();
-    const bool layered = (flags & cudaArrayLayered) != 0;
+    const bool layered = (flags & (cudaArrayLayered | cudaArrayCubemap)) != 0;
     const auto halved = [](std::size_t size, unsigned level) {
       return size == 0 ? 0 : std::max<std::size_t>(size >> level, 1);
     };

@@ -1,7 +1,8 @@
 // Arrays, textures and surfaces as the host sees them.
 //
 // An array's layout is its own on hardware; here its elements lie in rows without gaps, in device
-// memory like any other.  Kernels reach it through texture and surface objects only.
+// memory like any other.  Kernels reach it through texture and surface objects only, which are
+// described to the machine when they are made (texture_objects.cpp).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,6 +15,7 @@
 
 #include "vgpu/cudart/work.hpp"
 #include "vgpu/machine/memory.hpp"
+#include "vgpu/machine/texture.hpp"
 
 namespace warpcheck::cudart {
 
@@ -53,6 +55,7 @@ struct Arrays {
   std::map<cudaMipmappedArray_const_t, std::unique_ptr<MipmappedArray>> mipmapped;
   std::map<cudaTextureObject_t, TextureObject> textures;
   std::map<cudaSurfaceObject_t, cudaResourceDesc> surfaces;
+  vgpu::TextureTable objects;  // the same for kernels, and what has been destroyed
   unsigned long long next_object = 1;
 
   [[nodiscard]] Array* find(cudaArray_const_t handle) const {

@@ -53,6 +53,9 @@ cudaError_t error_of(vgpu::Trap::Cause cause) {
     case vgpu::Trap::Cause::assertion: return cudaErrorAssert;
     case vgpu::Trap::Cause::bad_call: return cudaErrorInvalidPc;
     case vgpu::Trap::Cause::stack_overflow: return cudaErrorHardwareStackError;
+    case vgpu::Trap::Cause::no_object:
+    case vgpu::Trap::Cause::surface_bounds: return cudaErrorIllegalAddress;
+    case vgpu::Trap::Cause::surface_alignment: return cudaErrorMisalignedAddress;
     case vgpu::Trap::Cause::trap:
     case vgpu::Trap::Cause::breakpoint:
     case vgpu::Trap::Cause::bad_index: break;
@@ -212,6 +215,7 @@ void Device::run_kernel(const KernelWork& work, const Operation& operation) {
   launch.parameters = work.parameters;
   launch.cooperative = work.cooperative;
   launch.unordered_launches = unordered;
+  launch.textures = &arrays_.objects;
   launch.stack_bytes =
       static_cast<std::uint32_t>(std::min<std::size_t>(limits_[cudaLimitStackSize], UINT32_MAX));
   heap_in_use_ |= program.uses_heap;

@@ -1,9 +1,9 @@
-// Texture and surface objects, as the host makes and asks about them.  What kernels read through
-// them is another matter.
+// Texture and surface objects, as the host makes and asks about them.
 #include <cuda_runtime_api.h>
 
 #include "vgpu/cudart/api.hpp"
 #include "vgpu/cudart/arrays.hpp"
+#include "vgpu/cudart/texture_objects.hpp"
 #include "vgpu/cudart/virtual_gpu.hpp"
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
@@ -61,8 +61,12 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* handle, const cudaResou
     if (error != cudaSuccess) return error;
     TextureObject object{*resource, *texture, {}, view != nullptr};
     if (view != nullptr) object.view = *view;
+    warpcheck::vgpu::Texture described;
+    const cudaError_t misfit = describe(device, object, described);
+    if (misfit != cudaSuccess) return misfit;
     *handle = device.arrays().next_object++;
     device.arrays().textures.emplace(*handle, object);
+    device.arrays().objects.add(*handle, std::move(described));
     return cudaSuccess;
   });
 }
@@ -70,7 +74,9 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* handle, const cudaResou
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t handle) {
   return answer([&](Device& device) {
     if (handle == 0) return cudaSuccess;
-    return device.arrays().textures.erase(handle) != 0 ? cudaSuccess : cudaErrorInvalidValue;
+    if (device.arrays().textures.erase(handle) == 0) return cudaErrorInvalidValue;
+    device.arrays().objects.destroy(handle);
+    return cudaSuccess;
   });
 }
 
@@ -112,6 +118,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* handle, const cudaResou
     }
     *handle = device.arrays().next_object++;
     device.arrays().surfaces.emplace(*handle, *resource);
+    device.arrays().objects.add(*handle, describe_surface(*array));
     return cudaSuccess;
   });
 }
@@ -119,7 +126,9 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* handle, const cudaResou
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t handle) {
   return answer([&](Device& device) {
     if (handle == 0) return cudaSuccess;
-    return device.arrays().surfaces.erase(handle) != 0 ? cudaSuccess : cudaErrorInvalidValue;
+    if (device.arrays().surfaces.erase(handle) == 0) return cudaErrorInvalidValue;
+    device.arrays().objects.destroy(handle);
+    return cudaSuccess;
   });
 }
 

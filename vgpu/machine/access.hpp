@@ -77,7 +77,13 @@ struct Access {
 // A lane's address that no memory answers, before the lane is dropped from its access (a bad
 // load gives 0, a bad store or atomic does nothing).
 struct Fault {
-  enum class Kind : std::uint8_t { out_of_bounds, misaligned, use_after_free, read_only };
+  enum class Kind : std::uint8_t {
+    out_of_bounds,
+    misaligned,
+    use_after_free,
+    read_only,
+    destroyed_object,  // `address` is the handle of a texture or surface
+  };
   Kind kind = Kind::out_of_bounds;
   const Program* program = nullptr;
   WarpPlace place;
@@ -275,6 +281,9 @@ struct Trap {
     bad_call,        // detail: what is wrong with the address
     bad_index,       // of brx.idx; detail
     stack_overflow,  // detail: how much was needed
+    no_object,       // no texture or surface object has the handle; detail
+    surface_bounds,  // a surface access outside with .trap; detail, object
+    surface_alignment,
   };
   const Program* program = nullptr;
   WarpPlace place;
@@ -282,6 +291,7 @@ struct Trap {
   std::uint32_t lanes = 0;
   Cause cause = Cause::trap;
   std::string_view detail{};
+  std::string_view object{};  // of a surface access: what it is about
 };
 
 // Text that a lane writes: printf(), or what a failed assertion says.
@@ -321,6 +331,9 @@ class Observer {
   virtual ~Observer() = default;
   // Asked once a launch.  Accesses are most of the events: who answers false is spared them.
   [[nodiscard]] virtual bool watches_accesses() const { return true; }
+  [[nodiscard]] virtual bool watches_accesses_of(const Program&) const {
+    return watches_accesses();
+  }
   virtual void on_access(Access&) {}
   virtual void on_sync(const Sync&) {}
   virtual void on_fence(const Fence&) {}

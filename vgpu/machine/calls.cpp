@@ -26,8 +26,8 @@ std::uint64_t Core::lane_value(const Running& run, const Ref& ref, unsigned lane
 
 // Ends the launch.
 Core::Step Core::halt(const Running& run, std::uint32_t lanes, Trap::Cause cause,
-                      std::string_view detail) {
-  Trap trap{program_, place_of(run.slot, run.warp), run.pc, lanes, cause, detail};
+                      std::string_view detail, std::string_view object) {
+  Trap trap{program_, place_of(run.slot, run.warp), run.pc, lanes, cause, detail, object};
   notify([&](Observer& observer) { observer.on_trap(trap); });
   outcome_.end = Outcome::End::trap;
   outcome_.cause = cause;

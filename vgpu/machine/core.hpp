@@ -13,6 +13,7 @@
 //   calls.cpp            calls, returns, jump tables
 //   stack.cpp            stacks that grow: recursion and alloca
 //   print.cpp            printf() and assert()
+//   textures.cpp         textures and surfaces
 #pragma once
 
 #include <array>
@@ -28,6 +29,7 @@
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/rows.hpp"
 #include "vgpu/machine/state.hpp"
+#include "vgpu/machine/texture_sampling.hpp"
 #include "vgpu/program/barrier_token.hpp"
 
 namespace warpcheck::vgpu {
@@ -55,9 +57,17 @@ inline std::uint64_t address_of(const AddressRow& row, unsigned lane) {
   return row.wide ? address : static_cast<std::uint32_t>(address);
 }
 
+// What the lanes of one fetch look at.
+struct FetchState {
+  std::array<Footprint, kWarpLanes> footprint;
+  // Of each lane and texel: its bytes, up to 16.
+  std::array<std::array<std::array<std::byte, 16>, 16>, kWarpLanes> texel;
+  std::array<UndefinedLanes, 4> undefined;  // of each channel
+};
+
 class Core {
  public:
-  explicit Core(DeviceMemory& memory) : memory_(memory), rows_(memory_row_functions()) {}
+  explicit Core(DeviceMemory& memory);
   ~Core();
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
@@ -210,7 +220,7 @@ class Core {
   Step return_to_caller(Running& run, std::size_t index);
   Step jump_by_table(Running& run, std::size_t index, const Instr& instr);
   Step halt(const Running& run, std::uint32_t lanes, Trap::Cause cause,
-            std::string_view detail = {});
+            std::string_view detail = {}, std::string_view object = {});
   Step refuse(const Running& run, std::string_view why);
 
   // stack.cpp
@@ -228,6 +238,18 @@ class Core {
   std::size_t read_bytes(const Running& run, unsigned lane, std::uint64_t address,
                          std::span<std::byte> to);
   std::string read_string(const Running& run, unsigned lane, std::uint64_t address);
+
+  // textures.cpp
+  Step use_texture(Running& run, const Instr& instr, std::uint32_t lanes);
+  void destroyed_object(const Running& run, const TextureInstr& texture, unsigned lane);
+  void fetch_texels(Running& run, const TextureInstr& instr, const Texture& texture,
+                    std::uint32_t lanes);
+  [[nodiscard]] Footprint footprint_of_lane(const Running& run, const TextureInstr& instr,
+                                            const Texture& texture, unsigned lane) const;
+  void read_texels(Running& run, const Texture& texture, std::uint32_t use, std::uint32_t lanes);
+  Step access_surface(Running& run, const TextureInstr& instr, const Surface& surface,
+                      std::uint32_t lanes);
+  void zero_values(Running& run, const TextureInstr& instr, std::uint32_t lanes);
 
   // atomics.cpp
   void perform_atomic(Running& run, const Instr& instr, std::uint32_t mask);
@@ -288,6 +310,7 @@ class Core {
   Access access_;                         // scratch: too large to build anew each time
   bool asynchronous_ = false;             // accesses are those of a copy
   bool is_reported_ = false;              // the object's bytes are undefined
+  std::unique_ptr<FetchState> fetch_;     // scratch of fetch_texels()
   const std::byte* written_ = nullptr;    // the row that mbarrier.init or .inval writes
   bool must_yield_ = false;               // the instruction waits for others, who must run
 };

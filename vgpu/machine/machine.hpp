@@ -25,6 +25,8 @@ struct Limits {
   std::uint32_t resident_blocks = 32;
 };
 
+class TextureTable;
+
 struct Launch {
   const Program* program = nullptr;  // linked, its address patches applied
   std::uint32_t index = 0;           // of this launch in the trial
@@ -35,6 +37,8 @@ struct Launch {
   std::uint32_t stack_bytes = 1024;       // a lane, where the program's need is not known
   // Earlier launches of the trial that nothing orders before this one (streams).
   std::span<const std::uint32_t> unordered_launches{};
+  // What the handles of texture and surface objects stand for; null: there are none.
+  const TextureTable* textures = nullptr;
 };
 
 struct Outcome {

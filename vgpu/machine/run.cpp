@@ -19,6 +19,8 @@ Outcome Machine::run(const Launch& launch, WarpModel model, Strategy& strategy,
   return impl_->run(launch, model, strategy, observers, limits, want_edges);
 }
 
+Core::Core(DeviceMemory& memory) : memory_(memory), rows_(memory_row_functions()) {}
+
 Core::~Core() {
   for (const auto& slot : slots_) {
     if (slot->shared != nullptr) memory_.release_private(slot->shared);
@@ -40,8 +42,9 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
   strategy_ = &strategy;
   observers_ = observers;
   access_observers_.clear();
-  std::ranges::copy_if(observers, std::back_inserter(access_observers_),
-                       [](const Observer* observer) { return observer->watches_accesses(); });
+  std::ranges::copy_if(
+      observers, std::back_inserter(access_observers_),
+      [&](const Observer* observer) { return observer->watches_accesses_of(*launch.program); });
   limits_ = limits;
   want_edges_ = want_edges;
   outcome_ = {};

@@ -228,11 +228,17 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
         return finish(Step::again);
       case InstrKind::barrier_object:
       case InstrKind::copy:
+      case InstrKind::texture:
         if (active == 0) break;
         if (warp.accesses == warp.ask_at) return finish(postpone(active));
         ++warp.accesses;
         if (instr.kind == InstrKind::copy) {
           copy(run, instr, active);
+          break;
+        }
+        if (instr.kind == InstrKind::texture) {
+          park();
+          if (use_texture(run, instr, active) == Step::halted) return finish(Step::halted);
           break;
         }
         access_objects(run, instr, active);

@@ -217,6 +217,10 @@ void Emitter::emit(const ptx::Instruction& in) {
     case Opcode::ldmatrix_:
     case Opcode::stmatrix_:
     case Opcode::movmatrix_: return emit_matrix(in);
+    case Opcode::tex_:
+    case Opcode::tld4_:
+    case Opcode::suld_:
+    case Opcode::sust_: return emit_texture(in, out);
     case Opcode::bar_:
     case Opcode::barrier_: return emit_barrier(in, out);
     case Opcode::shfl_:

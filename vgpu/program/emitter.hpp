@@ -99,6 +99,15 @@ class Emitter {
   void emit_pending_count(const ptx::Instruction& in, const Instr& base);
   void emit_copy(const ptx::Instruction& in, Instr& out);
 
+  // emit_texture.cpp
+  void emit_texture(const ptx::Instruction& in, Instr& out);
+  void emit_fetch(const ptx::Instruction& in, TextureInstr& out);
+  void emit_surface_access(const ptx::Instruction& in, TextureInstr& out);
+  void place_coordinates(const ptx::Instruction& in, const ptx::Operand& place, ptx::Type type,
+                         TextureInstr& out);
+  std::array<Ref, 3> vector_operand(const ptx::Instruction& in, const ptx::Operand& operand,
+                                    const TextureInstr& out);
+
   // emit_matrix.cpp
   // wmma.load, wmma.store: the lanes' shares of a matrix in memory.
   struct Fragment {

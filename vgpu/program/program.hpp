@@ -96,6 +96,7 @@ enum class InstrKind : std::uint8_t {
   stack,      // alloca, stacksave, stackrestore
   print,      // vprintf()
   assertion,  // __assertfail()
+  texture,    // tex, tld4, suld, sust
   refusal,    // what cannot be run, in a function of which nobody knows whether it is called
   nop,
 };
@@ -123,6 +124,7 @@ enum class InstrKind : std::uint8_t {
 //   print: [0] destination, [1] format, [2] arguments
 //   assertion: [1] condition, [2] file, [3] line, [4] function
 //   special, param, local_address: [0] destination
+//   texture: none; target is an index into Program::texture_instrs
 //   bar.warp.sync: [5] membermask
 //   shfl: [0] d, [4] p, [1] a, [2] b, [3] c, [5] membermask; vote/match: [0] d, [1] a, [5] mask
 struct Instr {
@@ -168,6 +170,29 @@ struct FunctionCode {
   bool by_address = false;  // reached through registers alone: nobody knows whether it is called
 };
 
+// `.geom` of texture and surface instructions (PTX ISA 9.7.10): 1d, 2d, 3d, a1d, a2d, cube, acube.
+enum class Geometry : std::uint8_t { line, plane, volume, lines, planes, cube, cubes };
+
+// The operands of an instruction of kind `texture`.
+struct TextureInstr {
+  enum class Operation : std::uint8_t { fetch, level, gradient, gather, load, store };
+  enum class Boundary : std::uint8_t { trap, clamp, zero };  // of surfaces
+  Operation operation = Operation::fetch;
+  Geometry geometry = Geometry::plane;
+  Boundary boundary = Boundary::trap;
+  bool integer_coordinates = false;
+  std::uint8_t component = 0;        // gather
+  std::uint8_t count = 1;            // values
+  ptx::Type type = ptx::Type::none;  // load, store: of an element
+  Ref object;                        // wide
+  std::array<Ref, 4> values;         // destinations, or what is stored
+  Ref is_resident;                   // a predicate that becomes true
+  Ref layer;
+  std::array<Ref, 3> at;  // of surfaces: x in bytes
+  Ref level;
+  std::array<Ref, 3> dx, dy;  // gradient
+};
+
 // A constant-bank row whose value is an address that is known only when the module is loaded.
 struct AddressPatch {
   std::uint32_t constant_offset = 0;  // of a wide or word row
@@ -208,6 +233,7 @@ struct Program {
   std::vector<std::vector<std::uint32_t>> jump_tables;  // pcs
   std::map<std::uint64_t, std::uint32_t> function_at;   // by address: index into functions
   std::vector<std::string> refusals;
+  std::vector<TextureInstr> texture_instrs;
 
   [[nodiscard]] std::uint32_t own_shared_bytes() const {
     return static_shared_bytes - reserved_shared_bytes;

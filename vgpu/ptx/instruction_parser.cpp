@@ -153,12 +153,13 @@ class InstructionParser {
     Operand out;
     if (lexer_.peek().is('{')) {
       parse_list(out, '{', '}');
-      return out;
+    } else if (lexer_.peek().is('[')) {
+      return parse_address();
+    } else {
+      const bool negated = lexer_.accept(out_.opcode == Opcode::vmad_ ? '-' : '!');
+      out = parse_simple();
+      out.negated = negated;
     }
-    if (lexer_.peek().is('[')) return parse_address();
-    const bool negated = lexer_.accept(out_.opcode == Opcode::vmad_ ? '-' : '!');
-    out = parse_simple();
-    out.negated = negated;
     if (!lexer_.accept('|')) return out;
     Operand pair;
     pair.kind = Operand::Kind::vector;
@@ -212,7 +213,7 @@ class InstructionParser {
     return static_cast<std::int64_t>(offset.bits);
   }
 
-  // `[base+offset]`, `[number]`, and `[texture, {x, y}]` of the instructions that are refused.
+  // `[base+offset]`, `[number]`, and `[texture, {x, y}]`.
   Operand parse_address() {
     lexer_.expect('[');
     Operand out;

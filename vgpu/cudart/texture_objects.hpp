@@ -1,0 +1,18 @@
+// Texture and surface objects for the machine: what their descriptions say about which memory.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "vgpu/cudart/arrays.hpp"
+#include "vgpu/cudart/device.hpp"
+#include "vgpu/machine/texture.hpp"
+
+namespace warpcheck::cudart {
+
+// The resource has been checked to exist.  Errors as CUDA 13.0 answers them:
+// cudaErrorInvalidFilterSetting for a linear filter over integers, cudaErrorInvalidNormSetting for
+// numbers of 32 bits read as fractions.  Throws vgpu::Refusal for what the machine cannot do.
+cudaError_t describe(Device& device, const TextureObject& object, vgpu::Texture& texture);
+vgpu::Surface describe_surface(const Array& array);
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,339 @@
+// Textures and surfaces: whose handles lanes hold, what they read, and what a program must not do
+// (PTX ISA 9.7.10, 9.7.11; CUDA C++ Programming Guide, "Texture and Surface Memory").
+//
+// Every texel that counts is a weak read of its array's memory, and is told as one; texels that the
+// filter gives no weight are not looked at, as on hardware.  Lanes with different objects go one
+// object after the other.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "vgpu/machine/core.hpp"
+
+namespace warpcheck::vgpu {
+
+using Operation = TextureInstr::Operation;
+
+Core::Step Core::use_texture(Running& run, const Instr& instr, std::uint32_t lanes) {
+  const TextureInstr& texture = program_->texture_instrs[instr.target];
+  if (run.warp.undefined.any()) [[unlikely]] {
+    use_of_undefined(run, UndefinedUse::Kind::address, texture.object, lanes);
+    use_of_undefined(run, UndefinedUse::Kind::address, texture.layer, lanes);
+    for (const Ref& coordinate : texture.at) {
+      use_of_undefined(run, UndefinedUse::Kind::address, coordinate, lanes);
+    }
+  }
+  if (texture.is_resident.bank == Bank::predicate) {
+    std::byte* const row = row_of(run.banks, texture.is_resident);
+    const std::uint32_t value = read_predicate(run.banks, texture.is_resident) | lanes;
+    std::memcpy(row, &value, sizeof value);
+    run.warp.undefined.set(run.frame, texture.is_resident, {}, lanes, *program_);
+  }
+  for (std::uint32_t rest = lanes; rest != 0;) {
+    const auto lead = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint64_t handle = lane_value(run, texture.object, lead);
+    std::uint32_t group = 0;
+    for (std::uint32_t others = rest; others != 0; others &= others - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(others));
+      if (lane_value(run, texture.object, lane) == handle) group |= 1u << lane;
+    }
+    rest &= ~group;
+    const bool of_surface =
+        texture.operation == Operation::load || texture.operation == Operation::store;
+    const TextureTable::Object* const object =
+        launch_->textures == nullptr ? nullptr : launch_->textures->find(handle);
+    if (object != nullptr && std::holds_alternative<TextureTable::Destroyed>(*object)) {
+      destroyed_object(run, texture, lead);
+      zero_values(run, texture, group);
+    } else if (object != nullptr && of_surface && std::holds_alternative<Surface>(*object)) {
+      const Step step = access_surface(run, texture, std::get<Surface>(*object), group);
+      if (step == Step::halted) return step;
+    } else if (object != nullptr && !of_surface && std::holds_alternative<Texture>(*object)) {
+      fetch_texels(run, texture, std::get<Texture>(*object), group);
+    } else {
+      return halt(run, group, Trap::Cause::no_object,
+                  fmt::format("(1) uses the handle {:#x}, which is no {} object", handle,
+                              of_surface ? "surface" : "texture"));
+    }
+  }
+  return Step::again;
+}
+
+void Core::destroyed_object(const Running& run, const TextureInstr& texture, unsigned lane) {
+  Fault fault;
+  fault.kind = Fault::Kind::destroyed_object;
+  fault.program = program_;
+  fault.place = place_of(run.slot, run.warp);
+  fault.pc = run.pc;
+  fault.lane = lane;
+  fault.space = ptx::Space::global;
+  fault.access = texture.operation == Operation::store ? AccessKind::write : AccessKind::read;
+  fault.address = lane_value(run, texture.object, lane);
+  notify([&](Observer& observer) { observer.on_fault(fault); });
+}
+
+void Core::zero_values(Running& run, const TextureInstr& instr, std::uint32_t lanes) {
+  if (instr.operation == Operation::store) return;
+  for (std::size_t i = 0; i < instr.count; ++i) {
+    const Ref& ref = instr.values[i];
+    if (ref.bank == Bank::none) continue;
+    rows_.broadcast(row_of(run.banks, ref), ref.bank == Bank::wide, 0, lanes);
+    run.warp.undefined.set(run.frame, ref, {}, lanes, *program_);
+  }
+}
+
+// ---- textures ----
+
+Footprint Core::footprint_of_lane(const Running& run, const TextureInstr& instr,
+                                  const Texture& texture, unsigned lane) const {
+  const auto real = [&](const Ref& ref) {
+    return ref.bank == Bank::none ? 0.0F : std::bit_cast<float>(word_of(run.banks, ref, lane));
+  };
+  const auto vector = [&](const std::array<Ref, 3>& refs) {
+    return std::array<float, 3>{real(refs[0]), real(refs[1]), real(refs[2])};
+  };
+  if (instr.integer_coordinates) {
+    const auto index = static_cast<std::int32_t>(word_of(run.banks, instr.at[0], lane));
+    return footprint_of_element(texture, index);
+  }
+  FetchPlace place;
+  place.at = vector(instr.at);
+  if (instr.layer.bank != Bank::none) place.layer = word_of(run.banks, instr.layer, lane);
+  switch (instr.operation) {
+    case Operation::gather: return footprint_of_gather(texture, place);
+    case Operation::level: place.level = real(instr.level); break;
+    case Operation::gradient:
+      place.level = level_of_gradient(texture, vector(instr.dx), vector(instr.dy));
+      break;
+    default: break;
+  }
+  return footprint_of(texture, place);
+}
+
+namespace {
+
+std::uint64_t offset_of(const TexelBox& box, std::uint32_t texel_bytes, std::uint32_t x,
+                        std::uint32_t y, std::uint32_t layer) {
+  return box.offset + layer * box.slice + y * box.pitch + std::uint64_t{x} * texel_bytes;
+}
+
+std::uint32_t channel_of(const std::array<std::byte, 16>& texel, const TexelFormat& format,
+                         std::uint32_t channel) {
+  std::uint32_t value = 0;
+  const std::size_t bytes = format.bits / 8;
+  std::memcpy(&value, texel.data() + channel * bytes, bytes);
+  return value;
+}
+
+}  // namespace
+
+// Reads texel number `use` of the lanes, which have one; those in the same memory at once.
+void Core::read_texels(Running& run, const Texture& texture, std::uint32_t use,
+                       std::uint32_t lanes) {
+  FetchState& fetch = *fetch_;
+  const TexelFormat& format = texture.format;
+  const std::uint32_t bytes = format.bytes();
+  Instr part;
+  part.kind = InstrKind::load;
+  part.modifiers.type = format.bits == 32   ? ptx::Type::b32
+                        : format.bits == 16 ? ptx::Type::b16
+                                            : ptx::Type::b8;
+  part.modifiers.vector = format.channels;
+  while (lanes != 0) {
+    const auto lead = static_cast<unsigned>(std::countr_zero(lanes));
+    const std::uint32_t level = fetch.footprint[lead].uses[use].level;
+    const TexelBox& box = texture.levels[level];
+    std::uint32_t group = 0;
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      const TexelUse& one = fetch.footprint[lane].uses[use];
+      if (one.level != level) continue;
+      lanes &= ~(1u << lane);
+      const std::uint64_t offset = offset_of(box, bytes, one.x, one.y, one.layer);
+      if (!box.memory->live || offset + bytes > box.memory->bytes) {
+        const Target target{box.memory->live ? box.memory : nullptr, ptx::Space::global,
+                            box.memory->address, box.memory->bytes};
+        fault(run, part, target, box.memory->address + offset, lane, bytes);
+        fetch.texel[lane][use].fill(std::byte{0});
+        continue;
+      }
+      access_.offset[lane] = static_cast<std::uint32_t>(offset);
+      group |= 1u << lane;
+    }
+    if (group == 0) continue;
+    access_.undefined = 0;
+    if (!access_observers_.empty()) {
+      const Target target{box.memory, box.memory->space, box.memory->address, box.memory->bytes};
+      announce(run, part, target, Pattern::scattered, bytes, group, {0, format.channels});
+    }
+    for (std::uint32_t rest = group; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      std::memcpy(fetch.texel[lane][use].data(), box.memory->data + access_.offset[lane], bytes);
+    }
+    for (std::uint32_t channel = 0; access_.undefined != 0 && channel < format.channels;
+         ++channel) {
+      const UndefinedLanes found = access_.undefined_in(channel);
+      if (found.mask == 0) continue;
+      fetch.undefined[channel].mask |= found.mask;
+      fetch.undefined[channel].origin = found.origin;
+    }
+  }
+}
+
+void Core::fetch_texels(Running& run, const TextureInstr& instr, const Texture& texture,
+                        std::uint32_t lanes) {
+  if (fetch_ == nullptr) fetch_ = std::make_unique<FetchState>();
+  FetchState& fetch = *fetch_;
+  fetch.undefined = {};
+  std::array<std::uint32_t, 16> users{};  // of each use: lanes that read memory for it
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    fetch.footprint[lane] = footprint_of_lane(run, instr, texture, lane);
+    for (std::uint32_t use = 0; use < fetch.footprint[lane].count; ++use) {
+      if (!fetch.footprint[lane].uses[use].is_border) users[use] |= 1u << lane;
+    }
+  }
+  for (std::uint32_t use = 0; use < users.size(); ++use) {
+    if (users[use] != 0) read_texels(run, texture, use, users[use]);
+  }
+  const bool gathers = instr.operation == Operation::gather;
+  for (std::uint32_t i = 0; i < instr.count; ++i) {
+    const Ref& to = instr.values[i];
+    if (to.bank == Bank::none) continue;
+    const std::uint32_t channel = gathers ? instr.component : i;
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      const Footprint& footprint = fetch.footprint[lane];
+      std::uint32_t value = 0;
+      if (channel < texture.format.channels) {
+        std::array<std::uint32_t, 16> texels;
+        for (std::uint32_t use = 0; use < footprint.count; ++use) {
+          texels[use] = footprint.uses[use].is_border
+                            ? border_value(texture, channel)
+                            : channel_of(fetch.texel[lane][use], texture.format, channel);
+        }
+        const std::uint32_t only = gathers ? i : 0;
+        const bool filters = texture.smooth && !gathers && !instr.integer_coordinates;
+        value = filters || (footprint.count > 1 && !gathers)
+                    ? filtered_value(texture, channel, footprint, texels)
+                : footprint.uses[only].is_border && texture.format.kind == TexelKind::floating
+                    ? texels[only]
+                    : point_value(texture, channel, texels[only]);
+      }
+      std::memcpy(row_of(run.banks, to) + lane * sizeof value, &value, sizeof value);
+    }
+    const UndefinedLanes undefined =
+        channel < texture.format.channels ? fetch.undefined[channel] : UndefinedLanes{};
+    if (undefined.mask != 0 || run.warp.undefined.any()) {
+      run.warp.undefined.set(run.frame, to, undefined, lanes, *program_);
+    }
+  }
+}
+
+// ---- surfaces ----
+
+namespace {
+
+std::string_view name_of(TextureShape shape) {
+  switch (shape) {
+    case TextureShape::line: return "1D surface";
+    case TextureShape::volume: return "3D surface";
+    case TextureShape::cube: return "cubemap surface";
+    default: return "2D surface";
+  }
+}
+
+std::string describe(const Surface& surface) {
+  const TexelBox& box = surface.box;
+  std::string size = fmt::format("{}", box.width);
+  if (surface.shape != TextureShape::line) size += fmt::format(" x {}", box.height);
+  if (surface.shape == TextureShape::volume) size += fmt::format(" x {}", box.layers);
+  std::string text = fmt::format("{} of {} elements of {} bytes", name_of(surface.shape), size,
+                                 surface.format.bytes());
+  if (surface.layered) text += fmt::format(", {} layers", box.layers);
+  return text;
+}
+
+struct SurfacePlace {
+  std::int64_t x = 0, y = 0, layer = 0;  // x in bytes
+};
+
+std::string describe(const SurfacePlace& place, const Surface& surface) {
+  std::string text = fmt::format("byte {}", place.x);
+  if (surface.shape != TextureShape::line) text += fmt::format(" of row {}", place.y);
+  if (surface.layered || surface.shape > TextureShape::plane) {
+    text += fmt::format(" of layer {}", place.layer);
+  }
+  return text;
+}
+
+}  // namespace
+
+// Elements outside: of .trap, the launch ends; of .zero, loads give 0 and stores do nothing; of
+// .clamp, the nearest element is meant.
+Core::Step Core::access_surface(Running& run, const TextureInstr& instr, const Surface& surface,
+                                std::uint32_t lanes) {
+  const std::uint32_t bytes = ptx::bytes_of(instr.type) * instr.count;
+  const TexelBox& box = surface.box;
+  const std::int64_t row_bytes = std::int64_t{box.width} * surface.format.bytes();
+  const auto coordinate = [&](const Ref& ref, unsigned lane) {
+    return ref.bank == Bank::none ? 0 : static_cast<std::int32_t>(word_of(run.banks, ref, lane));
+  };
+  std::uint32_t inside = 0;
+  std::array<std::uint64_t, kWarpLanes> offsets{};
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const bool is_volume = instr.geometry == Geometry::volume;
+    SurfacePlace at{coordinate(instr.at[0], lane), coordinate(instr.at[1], lane),
+                    coordinate(is_volume ? instr.at[2] : instr.layer, lane)};
+    if (!is_volume) at.layer = static_cast<std::uint32_t>(at.layer);
+    if (at.x % static_cast<std::int64_t>(bytes) != 0) {
+      const std::string object = describe(surface);
+      const std::string why = fmt::format("(1) accesses {} bytes at {}, which is no multiple of {}",
+                                          bytes, describe(at, surface), bytes);
+      return halt(run, 1u << lane, Trap::Cause::surface_alignment, why, object);
+    }
+    const SurfacePlace nearest{
+        std::clamp<std::int64_t>(at.x, 0, std::max<std::int64_t>(row_bytes - bytes, 0)),
+        std::clamp<std::int64_t>(at.y, 0, box.height - 1),
+        std::clamp<std::int64_t>(at.layer, 0, box.layers - 1)};
+    const bool is_inside = at.x == nearest.x && at.y == nearest.y && at.layer == nearest.layer;
+    if (!is_inside && instr.boundary == TextureInstr::Boundary::trap) {
+      const std::string object = describe(surface);
+      const std::string why =
+          fmt::format("(1) accesses {}, which is outside", describe(at, surface));
+      return halt(run, 1u << lane, Trap::Cause::surface_bounds, why, object);
+    }
+    if (!is_inside && instr.boundary == TextureInstr::Boundary::zero) continue;
+    inside |= 1u << lane;
+    offsets[lane] =
+        offset_of(box, 1, static_cast<std::uint32_t>(nearest.x),
+                  static_cast<std::uint32_t>(nearest.y), static_cast<std::uint32_t>(nearest.layer));
+  }
+  if ((lanes & ~inside) != 0) zero_values(run, instr, lanes & ~inside);
+  if (inside == 0) return Step::again;
+  Instr part;
+  part.kind = instr.operation == Operation::store ? InstrKind::store : InstrKind::load;
+  part.modifiers.type = instr.type;
+  part.modifiers.vector = instr.count;
+  for (std::size_t i = 0; i < instr.count; ++i) part.refs[1 + i] = instr.values[i];
+  const bool is_live = box.memory->live;
+  const Target target{is_live ? box.memory : nullptr, ptx::Space::global, box.memory->address,
+                      box.memory->bytes};
+  const auto lead = static_cast<unsigned>(std::countr_zero(inside));
+  if (!is_live) {
+    fault(run, part, target, box.memory->address + offsets[lead], lead, bytes);
+    zero_values(run, instr, inside);
+    return Step::again;
+  }
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    const bool is_active = (inside >> lane & 1) != 0;
+    access_.offset[lane] = static_cast<std::uint32_t>(offsets[is_active ? lane : lead]);
+  }
+  perform(run, part, target, {true, false, false}, inside);
+  return Step::again;
+}
+
+}  // namespace warpcheck::vgpu
