@@ -12,6 +12,7 @@
 #include "vgpu/check/lifetime.hpp"
 #include "vgpu/check/race.hpp"
 #include "vgpu/check/reporter.hpp"
+#include "vgpu/check/texture_reads.hpp"
 #include "vgpu/check/trap.hpp"
 #include "vgpu/machine/machine.hpp"
 
@@ -36,6 +37,7 @@ struct Row {
 constexpr std::array kRegistry{
     Row{&CheckerSet::bounds, make<BoundsChecker>},
     Row{&CheckerSet::lifetime, make<LifetimeChecker>},
+    Row{&CheckerSet::race, make<TextureReadChecker>},
     Row{&CheckerSet::race, make_race},
     Row{&CheckerSet::init, make<InitChecker>},
     Row{&CheckerSet::barrier, make<BarrierChecker>},

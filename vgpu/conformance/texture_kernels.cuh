@@ -51,8 +51,7 @@ FETCH(level_3d, tex3DLod<T>(t, l.at[0], l.at[1], l.at[2], l.level))
 FETCH(level_1d_layered, tex1DLayeredLod<T>(t, l.at[0], l.layer, l.level))
 FETCH(level_2d_layered, tex2DLayeredLod<T>(t, l.at[0], l.at[1], l.layer, l.level))
 FETCH(level_cube, texCubemapLod<T>(t, l.at[0], l.at[1], l.at[2], l.level))
-FETCH(level_cube_layered,
-      texCubemapLayeredLod<T>(t, l.at[0], l.at[1], l.at[2], l.layer, l.level))
+FETCH(level_cube_layered, texCubemapLayeredLod<T>(t, l.at[0], l.at[1], l.at[2], l.layer, l.level))
 
 #define PAIR(d) make_float2(d[0], d[1])
 #define FOUR(d) make_float4(d[0], d[1], d[2], 0)
@@ -85,23 +84,23 @@ __device__ T pattern(int i) {
   return value;
 }
 
-#define SURFACE(name, read, write, ...)                                                         \
-  template <class T, cudaSurfaceBoundaryMode mode>                                              \
-  __global__ void name##_read(cudaSurfaceObject_t s, const Look* looks, int count,              \
-                              void* results) {                                                  \
-    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);                      \
-    if (i >= count) return;                                                                     \
-    const Look& l = looks[i];                                                                   \
-    const int x = l.index[0] * static_cast<int>(sizeof(T));                                     \
-    static_cast<T*>(results)[i] = read<T>(s, x, ##__VA_ARGS__, mode);                           \
-  }                                                                                             \
-  template <class T, cudaSurfaceBoundaryMode mode>                                              \
-  __global__ void name##_write(cudaSurfaceObject_t s, const Look* looks, int count) {           \
-    for (int i = 0; i < count; ++i) {                                                           \
-      const Look& l = looks[i];                                                                 \
-      const int x = l.index[0] * static_cast<int>(sizeof(T));                                   \
-      write(pattern<T>(i), s, x, ##__VA_ARGS__, mode);                                          \
-    }                                                                                           \
+#define SURFACE(name, read, write, ...)                                               \
+  template <class T, cudaSurfaceBoundaryMode mode>                                    \
+  __global__ void name##_read(cudaSurfaceObject_t s, const Look* looks, int count,    \
+                              void* results) {                                        \
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);            \
+    if (i >= count) return;                                                           \
+    const Look& l = looks[i];                                                         \
+    const int x = l.index[0] * static_cast<int>(sizeof(T));                           \
+    static_cast<T*>(results)[i] = read<T>(s, x, ##__VA_ARGS__, mode);                 \
+  }                                                                                   \
+  template <class T, cudaSurfaceBoundaryMode mode>                                    \
+  __global__ void name##_write(cudaSurfaceObject_t s, const Look* looks, int count) { \
+    for (int i = 0; i < count; ++i) {                                                 \
+      const Look& l = looks[i];                                                       \
+      const int x = l.index[0] * static_cast<int>(sizeof(T));                         \
+      write(pattern<T>(i), s, x, ##__VA_ARGS__, mode);                                \
+    }                                                                                 \
   }
 
 SURFACE(surface_1d, surf1Dread, surf1Dwrite)

@@ -1,272 +1,32 @@
 // What is fetched, from what, and where: see textures.hpp.
 #include "vgpu/conformance/textures.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
-#include <map>
-#include <stdexcept>
 #include <utility>
 
+#include "vgpu/conformance/texture_images.hpp"
 #include "vgpu/conformance/texture_kernels.cuh"
 
 namespace warpcheck::conformance {
 namespace {
 
-void require(cudaError_t error, const std::string& what) {
-  if (error != cudaSuccess) throw std::runtime_error(what + ": " + cudaGetErrorString(error));
-}
-
-// A fixed stream of bits, the same everywhere.
-std::uint32_t mix(std::uint32_t x) {
-  x = (x ^ x >> 16) * 0x7feb352du;
-  x = (x ^ x >> 15) * 0x846ca68bu;
-  return x ^ x >> 16;
-}
-std::uint32_t mix(std::uint32_t a, std::uint32_t b) { return mix(a * 0x9e3779b9u + b); }
-
-enum class Shape { linear, pitch, line, plane, volume, lines, planes, cube, cubes };
-constexpr const char* kShapeNames[] = {"linear", "pitch",  "1d",   "2d",   "3d",
-                                       "1d-layers", "2d-layers", "cube", "cube-layers"};
-
-enum class Kind { u, s, f };
-struct Format {
-  Kind kind = Kind::f;
-  int bits = 32, channels = 1;
-  int element_bytes() const { return bits / 8 * channels; }
-};
-
-std::string name_of(const Format& format) {
-  return "usf"[static_cast<int>(format.kind)] + std::to_string(format.bits) + "x" +
-         std::to_string(format.channels);
-}
-
-cudaChannelFormatDesc describe(const Format& format) {
-  constexpr cudaChannelFormatKind kKinds[] = {cudaChannelFormatKindUnsigned,
-                                              cudaChannelFormatKindSigned,
-                                              cudaChannelFormatKindFloat};
-  const auto bits = [&](int channel) { return channel < format.channels ? format.bits : 0; };
-  return {bits(0), bits(1), bits(2), bits(3), kKinds[static_cast<int>(format.kind)]};
-}
-
-struct Size {
-  int w = 13, h = 7, d = 5;
-};
-
-struct Setup {
-  Shape shape = Shape::plane;
-  Format format;
-  Size size;
-  int levels = 1;
-  bool wild = false;  // texels: any bits, NaN and infinities too
-  unsigned flags = 0;
-  bool normalized = false, scaled = false, smooth = false, srgb = false;
-  cudaTextureAddressMode address = cudaAddressModeClamp;
-  cudaTextureFilterMode mip_filter = cudaFilterModePoint;
-  float bias = 0, least = 0, most = 100;
-  float border[4] = {0, 0, 0, 0};
-};
-
-constexpr const char* kAddressNames[] = {"wrap", "clamp", "mirror", "border"};
-
-std::string name_of(const Setup& setup) {
-  std::string name = kShapeNames[static_cast<int>(setup.shape)];
-  name += " " + name_of(setup.format);
-  name += " " + std::to_string(setup.size.w) + "," + std::to_string(setup.size.h) + "," +
-          std::to_string(setup.size.d);
-  if (setup.levels > 1) name += "/" + std::to_string(setup.levels);
-  if (setup.wild) name += " wild";
-  if (setup.scaled) name += " scaled";
-  if (setup.srgb) name += " srgb";
-  if (setup.normalized) name += " normalized";
-  name += std::string(" ") + kAddressNames[setup.address];
-  if (setup.border[0] != 0) name += " color";
-  name += setup.smooth ? " linear" : " point";
-  if (setup.levels > 1) name += setup.mip_filter == cudaFilterModeLinear ? " mip-linear" : " mip-point";
-  if (setup.bias != 0) name += " bias " + std::to_string(setup.bias);
-  if (setup.least != 0 || setup.most != 100) name += " levels " + std::to_string(setup.least) + ".." + std::to_string(setup.most);
-  return name;
-}
-
-// The channels of texels, one after the other.
-std::vector<unsigned char> texels(const Setup& setup, std::size_t count, std::uint32_t seed) {
-  std::vector<unsigned char> bytes(count * setup.format.element_bytes());
-  const std::size_t width = setup.format.bits / 8;
-  for (std::size_t i = 0; i < bytes.size() / width; ++i) {
-    std::uint32_t bits = mix(seed, static_cast<std::uint32_t>(i));
-    if (setup.format.kind == Kind::f && !setup.wild) {
-      // Within some powers of two of 1.
-      if (width == 4) bits = (bits & 0x807f'ffffu) | (124 + (bits >> 23) % 6) << 23;
-      if (width == 2) bits = (bits & 0x83ffu) | (12 + (bits >> 16) % 6) << 10;
-    }
-    std::memcpy(bytes.data() + i * width, &bits, width);
-  }
-  return bytes;
-}
-
-bool is_layered(Shape shape) { return shape >= Shape::lines; }
-bool is_cube(Shape shape) { return shape >= Shape::cube; }
-
-// Memory with a texture over it, and a surface.
-class Image {
- public:
-  explicit Image(const Setup& setup) : setup_(setup), name_(name_of(setup)) {
-    if (setup.shape == Shape::linear || setup.shape == Shape::pitch) {
-      make_linear();
-    } else if (setup.levels > 1) {
-      make_mipmaps();
-    } else {
-      array_ = make_array();
-      fill(array_, extent(), 1);
-      resource_.resType = cudaResourceTypeArray;
-      resource_.res.array.array = array_;
-    }
-  }
-  ~Image() {
-    if (texture_ != 0) cudaDestroyTextureObject(texture_);
-    if (surface_ != 0) cudaDestroySurfaceObject(surface_);
-    if (mipmaps_ != nullptr) cudaFreeMipmappedArray(mipmaps_);
-    if (array_ != nullptr) cudaFreeArray(array_);
-    if (memory_ != nullptr) cudaFree(memory_);
-  }
-  Image(const Image&) = delete;
-  Image& operator=(const Image&) = delete;
-
-  cudaTextureObject_t texture() {
-    cudaTextureDesc desc{};
-    for (cudaTextureAddressMode& mode : desc.addressMode) mode = setup_.address;
-    desc.filterMode = setup_.smooth ? cudaFilterModeLinear : cudaFilterModePoint;
-    desc.readMode = setup_.scaled ? cudaReadModeNormalizedFloat : cudaReadModeElementType;
-    desc.sRGB = setup_.srgb;
-    desc.normalizedCoords = setup_.normalized;
-    desc.mipmapFilterMode = setup_.mip_filter;
-    desc.mipmapLevelBias = setup_.bias;
-    desc.minMipmapLevelClamp = setup_.least;
-    desc.maxMipmapLevelClamp = setup_.most;
-    std::memcpy(desc.borderColor, setup_.border, sizeof desc.borderColor);
-    require(cudaCreateTextureObject(&texture_, &resource_, &desc, nullptr), name_);
-    return texture_;
-  }
-  cudaSurfaceObject_t surface() {
-    require(cudaCreateSurfaceObject(&surface_, &resource_), name_);
-    return surface_;
-  }
-  std::vector<std::uint32_t> contents() {
-    const cudaExtent all = extent();
-    std::vector<std::uint32_t> words(
-        (all.width * rows(all) * slices(all) * setup_.format.element_bytes() + 3) / 4);
-    cudaMemcpy3DParms copy{};
-    copy.srcArray = array_;
-    copy.dstPtr = {words.data(), all.width * setup_.format.element_bytes(), all.width, rows(all)};
-    copy.extent = {all.width, rows(all), slices(all)};
-    copy.kind = cudaMemcpyDeviceToHost;
-    require(cudaMemcpy3D(&copy), name_);
-    return words;
-  }
-
- private:
-  static std::size_t rows(const cudaExtent& e) { return e.height == 0 ? 1 : e.height; }
-  static std::size_t slices(const cudaExtent& e) { return e.depth == 0 ? 1 : e.depth; }
-
-  cudaExtent extent() const {
-    const auto w = static_cast<std::size_t>(setup_.size.w);
-    const auto h = static_cast<std::size_t>(setup_.size.h);
-    const auto d = static_cast<std::size_t>(setup_.size.d);
-    switch (setup_.shape) {
-      case Shape::line: return {w, 0, 0};
-      case Shape::plane: return {w, h, 0};
-      case Shape::lines: return {w, 0, d};
-      case Shape::cube: return {w, w, 6};
-      case Shape::cubes: return {w, w, 6 * d};
-      default: return {w, h, d};
-    }
-  }
-  unsigned flags() const {
-    return setup_.flags | (setup_.shape == Shape::cube || setup_.shape == Shape::cubes ? cudaArrayCubemap : 0u) |
-           (setup_.shape == Shape::lines || setup_.shape == Shape::planes || setup_.shape == Shape::cubes
-                ? cudaArrayLayered
-                : 0u);
-  }
-  cudaArray_t make_array() {
-    cudaArray_t array = nullptr;
-    const cudaChannelFormatDesc format = describe(setup_.format);
-    require(cudaMalloc3DArray(&array, &format, extent(), flags()), name_);
-    return array;
-  }
-  void fill(cudaArray_t array, const cudaExtent& size, std::uint32_t seed) {
-    const std::vector<unsigned char> bytes =
-        texels(setup_, size.width * rows(size) * slices(size), seed);
-    cudaMemcpy3DParms copy{};
-    copy.srcPtr = {const_cast<unsigned char*>(bytes.data()),
-                   size.width * setup_.format.element_bytes(), size.width, rows(size)};
-    copy.dstArray = array;
-    copy.extent = {size.width, rows(size), slices(size)};
-    copy.kind = cudaMemcpyHostToDevice;
-    require(cudaMemcpy3D(&copy), name_);
-  }
-  void make_mipmaps() {
-    const cudaChannelFormatDesc format = describe(setup_.format);
-    require(cudaMallocMipmappedArray(&mipmaps_, &format, extent(),
-                                     static_cast<unsigned>(setup_.levels), flags()),
-            name_);
-    for (int level = 0; level < setup_.levels; ++level) {
-      cudaArray_t array = nullptr;
-      require(cudaGetMipmappedArrayLevel(&array, mipmaps_, static_cast<unsigned>(level)), name_);
-      const auto halved = [&](std::size_t size, bool halves) {
-        return size == 0 ? 0 : halves ? std::max<std::size_t>(size >> level, 1) : size;
-      };
-      const cudaExtent full = extent();
-      fill(array,
-           {halved(full.width, true), halved(full.height, true),
-            halved(full.depth, !is_layered(setup_.shape))},
-           static_cast<std::uint32_t>(100 + level));
-    }
-    resource_.resType = cudaResourceTypeMipmappedArray;
-    resource_.res.mipmap.mipmap = mipmaps_;
-  }
-  void make_linear() {
-    const bool pitched = setup_.shape == Shape::pitch;
-    const std::size_t row = static_cast<std::size_t>(setup_.size.w * setup_.format.element_bytes());
-    const std::size_t height = pitched ? static_cast<std::size_t>(setup_.size.h) : 1;
-    const std::size_t pitch = pitched ? (row + 511) / 512 * 512 : row;
-    const std::vector<unsigned char> bytes =
-        texels(setup_, static_cast<std::size_t>(setup_.size.w) * height, 1);
-    require(cudaMalloc(&memory_, pitch * height), name_);
-    require(cudaMemcpy2D(memory_, pitch, bytes.data(), row, row, height, cudaMemcpyHostToDevice),
-            name_);
-    if (pitched) {
-      resource_.resType = cudaResourceTypePitch2D;
-      resource_.res.pitch2D = {memory_, describe(setup_.format),
-                               static_cast<std::size_t>(setup_.size.w), height, pitch};
-    } else {
-      resource_.resType = cudaResourceTypeLinear;
-      resource_.res.linear = {memory_, describe(setup_.format), row};
-    }
-  }
-
-  Setup setup_;
-  std::string name_;
-  cudaResourceDesc resource_{};
-  cudaArray_t array_ = nullptr;
-  cudaMipmappedArray_t mipmaps_ = nullptr;
-  void* memory_ = nullptr;
-  cudaTextureObject_t texture_ = 0;
-  cudaSurfaceObject_t surface_ = 0;
-};
-
 // ---- where ----
 
-constexpr int kLooks = LOOKS;
+constexpr int kLooks = 512;  // of each kind of fetch
 
 // Coordinates along a side of `size` texels, not normalized.
 float place(std::uint32_t random, int size) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const float kSpecial[] = {0.0F, -0.0F, kInfinity, -kInfinity, std::nanf(""), 1e-40F, -1e-40F,
-                            1e-6F, -1e-6F, 3e38F, -3e38F, 1e9F, -1e9F, 2147483648.0F,
-                            -2147483648.0F, 8388608.5F, 65536.25F, -65536.25F, 16777216.0F};
+  const float kSpecial[] = {0.0F,       -0.0F,     kInfinity,  -kInfinity,    std::nanf(""),
+                            1e-40F,     -1e-40F,   1e-6F,      -1e-6F,        3e38F,
+                            -3e38F,     1e9F,      -1e9F,      2147483648.0F, -2147483648.0F,
+                            8388608.5F, 65536.25F, -65536.25F, 16777216.0F};
   const auto reach = static_cast<float>(size);
   const std::uint32_t value = random >> 4;
-  const auto texel = static_cast<float>(static_cast<int>(value % static_cast<std::uint32_t>(size + 5)) - 2);
+  const auto texel =
+      static_cast<float>(static_cast<int>(value % static_cast<std::uint32_t>(size + 5)) - 2);
   const auto fraction = static_cast<float>(value >> 8 & 0xff) / 256;
   switch (random & 15) {
     case 0: return kSpecial[value % (sizeof kSpecial / sizeof kSpecial[0])];
@@ -277,7 +37,8 @@ float place(std::uint32_t random, int size) {
     case 5: return std::nextafterf(texel + 0.5F, value & 1 ? kInfinity : -kInfinity);
     case 6: return texel + fraction;
     case 7: return texel + fraction + 1.0F / 512;
-    case 8: return std::nextafterf(texel + fraction + 1.0F / 512, value & 1 ? kInfinity : -kInfinity);
+    case 8:
+      return std::nextafterf(texel + fraction + 1.0F / 512, value & 1 ? kInfinity : -kInfinity);
     case 9: return texel + static_cast<float>(value & 0xfff) / 4096;
     case 10: return (static_cast<float>(value & 0xffffff) / 16777216 * 7 - 3) * reach;
     default: return static_cast<float>(value & 0xffffff) / 16777216 * reach;
@@ -300,7 +61,8 @@ std::vector<Look> looks_at(const Setup& setup, int count) {
       look.at[side] = place(random, size[side]);
       if (setup.normalized && i % 4 != 3) look.at[side] /= static_cast<float>(size[side]);
       if (setup.normalized && i % 4 == 3) look.at[side] = real(side) * 3 - 1;
-      look.index[side] = static_cast<int>(draw(10 + side) % static_cast<std::uint32_t>(size[side] + 6)) - 3;
+      look.index[side] =
+          static_cast<int>(draw(10 + side) % static_cast<std::uint32_t>(size[side] + 6)) - 3;
       const float scale = std::exp2f(real(20 + side) * 8 - 7) / (setup.normalized ? 8.0F : 1.0F);
       look.dx[side] = (real(30 + side) * 2 - 1) * scale;
       look.dy[side] = (real(40 + side) * 2 - 1) * scale;
@@ -308,8 +70,10 @@ std::vector<Look> looks_at(const Setup& setup, int count) {
     if (is_cube(setup.shape)) {
       for (int side = 0; side < 3; ++side) {
         look.at[side] = real(50 + side) * 2 - 1;
-        if (i % 4 == 0 && side == static_cast<int>(draw(60) % 3)) look.at[side] = draw(61) & 1 ? 1 : -1;
-        if (i % 16 == 1) look.at[side] = static_cast<float>(static_cast<int>(draw(62 + side) % 3) - 1);
+        if (i % 4 == 0 && side == static_cast<int>(draw(60) % 3))
+          look.at[side] = draw(61) & 1 ? 1 : -1;
+        if (i % 16 == 1)
+          look.at[side] = static_cast<float>(static_cast<int>(draw(62 + side) % 3) - 1);
         if (i % 8 == 5) look.at[side] *= std::exp2f(real(66) * 60 - 30);
       }
     }
@@ -353,22 +117,33 @@ class Buffer {
 
 // ---- what ----
 
+// What a virtual GPU may be off by: see docs/conformance.md.
+float error_of(const Setup& setup) {
+  const bool is_signed_byte = setup.format.kind == Kind::s && setup.format.bits == 8;
+  if (setup.flat) return kLevelError;
+  if (setup.smooth && setup.srgb) return kSrgbError;
+  if (setup.smooth && setup.scaled && is_signed_byte) return kSignedByteError;
+  const bool is_trilinear = setup.shape == Shape::volume && setup.levels > 1 && setup.smooth &&
+                            setup.mip_filter == cudaFilterModeLinear;
+  return is_trilinear ? kVolumeLevelError : 0;
+}
+
 class Recorder {
  public:
-  void fetch(const std::string& what, const Setup& setup, Fetch fetch) {
-    TextureResult result{what + " " + name_of(setup), setup.smooth || setup.levels > 1, {}};
+  void fetch(const std::string& what, const Setup& setup, Fetch kernel) {
+    TextureResult result{what + " " + name_of(setup), error_of(setup), {}};
     Image image(setup);
     Buffer<Look> looks(looks_at(setup, kLooks));
     Buffer<uint4> out(kLooks);
     const cudaTextureObject_t texture = image.texture();
-    fetch<<<(kLooks + 127) / 128, 128>>>(texture, looks.data(), kLooks, out.data());
+    kernel<<<(kLooks + 127) / 128, 128>>>(texture, looks.data(), kLooks, out.data());
     require(cudaGetLastError(), result.name);
     result.words = out.words(result.name);
     results.push_back(std::move(result));
   }
   void surface(const std::string& mode, Setup setup, Read read, Write write) {
     setup.flags |= cudaArraySurfaceLoadStore;
-    TextureResult result{"read " + mode + " " + name_of(setup), false, {}};
+    TextureResult result{"read " + mode + " " + name_of(setup), 0, {}};
     Image image(setup);
     constexpr int kCount = 256;
     std::vector<Look> inside = looks_at(setup, kCount);
@@ -379,7 +154,8 @@ class Recorder {
       for (Look& look : inside) {
         look.layer = std::max(0, std::min(look.layer, setup.size.d - 1));
         look.index[0] = std::max(0, std::min(look.index[0], setup.size.w - 1));
-        look.index[1] = std::max(0, std::min(look.index[1], is_cube(setup.shape) ? setup.size.w - 1 : setup.size.h - 1));
+        look.index[1] = std::max(
+            0, std::min(look.index[1], is_cube(setup.shape) ? setup.size.w - 1 : setup.size.h - 1));
         look.index[2] = std::max(0, std::min(look.index[2], setup.size.d - 1));
       }
     }
@@ -422,8 +198,8 @@ template <class Visit>
 void for_each_mode(Setup setup, Visit visit) {
   for (const bool smooth : {false, true}) {
     setup.smooth = smooth;
-    for (const auto address :
-         {cudaAddressModeClamp, cudaAddressModeBorder, cudaAddressModeWrap, cudaAddressModeMirror}) {
+    for (const auto address : {cudaAddressModeClamp, cudaAddressModeBorder, cudaAddressModeWrap,
+                               cudaAddressModeMirror}) {
       setup.address = address;
       for (const bool normalized : {false, true}) {
         const bool repeats = address == cudaAddressModeWrap || address == cudaAddressModeMirror;
@@ -437,11 +213,13 @@ void for_each_mode(Setup setup, Visit visit) {
 
 void fetch_shapes(Recorder& recorder) {
   for (const Size size : {Size{13, 7, 5}, Size{64, 32, 16}}) {
-    for (const Shape shape : {Shape::line, Shape::plane, Shape::volume, Shape::lines, Shape::planes}) {
+    for (const Shape shape :
+         {Shape::line, Shape::plane, Shape::volume, Shape::lines, Shape::planes}) {
       Setup setup;
       setup.shape = shape;
       setup.size = size;
-      for_each_mode(setup, [&](const Setup& one) { recorder.fetch("fetch", one, plain_fetch(one)); });
+      for_each_mode(setup,
+                    [&](const Setup& one) { recorder.fetch("fetch", one, plain_fetch(one)); });
     }
   }
   for (const Shape shape : {Shape::cube, Shape::cubes}) {
@@ -456,7 +234,7 @@ void fetch_shapes(Recorder& recorder) {
       }
     }
   }
-  for (const int width : {5000, 4096, 30011}) {
+  for (const int width : {4096, 5000, 30011, 70000}) {
     Setup setup;
     setup.shape = Shape::line;
     setup.size = {width, 1, 1};
@@ -532,7 +310,6 @@ void fetch_levels(Recorder& recorder) {
       for (const auto filter : {cudaFilterModePoint, cudaFilterModeLinear}) {
         setup.mip_filter = filter;
         recorder.fetch("level", setup, fetches.first);
-        if (fetches.second != nullptr) recorder.fetch("gradient", setup, fetches.second);
         if (shape != Shape::plane) continue;
         recorder.fetch("fetch", setup, plain_fetch(setup));
         Setup other = setup;
@@ -544,6 +321,11 @@ void fetch_levels(Recorder& recorder) {
         recorder.fetch("level", other, fetches.first);
       }
     }
+    if (fetches.second != nullptr) {
+      Setup flat = setup;
+      flat.flat = true;
+      recorder.fetch("gradient", flat, fetches.second);
+    }
     setup.levels = 1;
     setup.smooth = true;
     recorder.fetch("level", setup, fetches.first);
@@ -551,7 +333,8 @@ void fetch_levels(Recorder& recorder) {
 }
 
 void gather(Recorder& recorder) {
-  for (const Format& format : {Format{Kind::f, 32, 4}, Format{Kind::u, 8, 4}, Format{Kind::s, 16, 2}}) {
+  for (const Format& format :
+       {Format{Kind::f, 32, 4}, Format{Kind::u, 8, 4}, Format{Kind::s, 16, 2}}) {
     Setup setup;
     setup.format = format;
     setup.flags = cudaArrayTextureGather;
@@ -559,20 +342,33 @@ void gather(Recorder& recorder) {
       if (one.smooth && format.kind != Kind::f) return;
       const bool is_float = format.kind == Kind::f;
       const bool is_signed = format.kind == Kind::s;
-      recorder.fetch("gather-r", one, is_float ? gather_r<float4> : is_signed ? gather_r<int4> : gather_r<uint4>);
+      recorder.fetch("gather-r", one,
+                     is_float    ? gather_r<float4>
+                     : is_signed ? gather_r<int4>
+                                 : gather_r<uint4>);
       if (one.address != cudaAddressModeClamp) return;
-      recorder.fetch("gather-g", one, is_float ? gather_g<float4> : is_signed ? gather_g<int4> : gather_g<uint4>);
-      recorder.fetch("gather-b", one, is_float ? gather_b<float4> : is_signed ? gather_b<int4> : gather_b<uint4>);
-      recorder.fetch("gather-a", one, is_float ? gather_a<float4> : is_signed ? gather_a<int4> : gather_a<uint4>);
+      recorder.fetch("gather-g", one,
+                     is_float    ? gather_g<float4>
+                     : is_signed ? gather_g<int4>
+                                 : gather_g<uint4>);
+      recorder.fetch("gather-b", one,
+                     is_float    ? gather_b<float4>
+                     : is_signed ? gather_b<int4>
+                                 : gather_b<uint4>);
+      recorder.fetch("gather-a", one,
+                     is_float    ? gather_a<float4>
+                     : is_signed ? gather_a<int4>
+                                 : gather_a<uint4>);
     });
   }
 }
 
 template <class T>
 void access_surfaces(Recorder& recorder, const Format& format) {
-#define ONE(kind, name, mode) \
-  setup.shape = Shape::kind;  \
-  recorder.surface(#mode, setup, name##_read<T, cudaBoundaryMode##mode>, name##_write<T, cudaBoundaryMode##mode>);
+#define ONE(kind, name, mode)                                            \
+  setup.shape = Shape::kind;                                             \
+  recorder.surface(#mode, setup, name##_read<T, cudaBoundaryMode##mode>, \
+                   name##_write<T, cudaBoundaryMode##mode>);
 #define ALL(kind, name) ONE(kind, name, Clamp) ONE(kind, name, Zero) ONE(kind, name, Trap)
   Setup setup;
   setup.format = format;

@@ -11,11 +11,16 @@
 
 namespace warpcheck::conformance {
 
+// What is not known to the bit, in units of the result: see docs/conformance.md.
+inline constexpr float kLevelError = 0.17F;               // a level of detail from gradients
+inline constexpr float kSrgbError = 0.01F;                // the linear filter over sRGB
+inline constexpr float kSignedByteError = 1.01F / 32767;  // the linear filter over signed bytes
+inline constexpr float kVolumeLevelError = 0.1F;          // linear between levels of a volume
+
 struct TextureResult {
-  std::string name;  // "tex2d f32x4 normalized wrap linear": unique
-  // Interpolated: within an error of the real GPU's; else equal.
-  bool is_filtered = false;
-  std::vector<std::uint32_t> words;  // four for each fetch
+  std::string name;                  // unique: "fetch 2d f32x4 13,7,5 normalized wrap linear"
+  float error = 0;                   // 0: equal to the bit
+  std::vector<std::uint32_t> words;  // of fetches, four each
 };
 
 // Throws std::runtime_error where a call of the runtime fails.
