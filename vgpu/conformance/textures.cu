@@ -67,8 +67,10 @@ std::vector<Look> looks_at(const Setup& setup, int count) {
       look.dx[side] = (real(30 + side) * 2 - 1) * scale;
       look.dy[side] = (real(40 + side) * 2 - 1) * scale;
     }
-    // Of gradients that are nearly parallel in space, the hardware makes anything.
-    if (setup.shape == Shape::volume) look.dx[1] = look.dy[0] = 0;
+    // At a coordinate far outside, a volume's gradients lead the hardware to any level.
+    if (setup.flat) {
+      for (int side = 0; side < 3; ++side) look.at[side] = real(side);
+    }
     if (is_cube(setup.shape)) {
       for (int side = 0; side < 3; ++side) {
         look.at[side] = real(50 + side) * 2 - 1;
