@@ -189,5 +189,57 @@ TEST(Decode, OtherFunctionsWithoutABodyAreRefusedByName) {
             std::string::npos);
 }
 
+Program with_texture_instruction(const std::string& instruction) {
+  return program_of(
+      ".visible .entry k()\n{\n.reg .b64 %rd<2>;\n.reg .b32 %r<6>;\n.reg .f32 %f<12>;\n"
+      ".reg .pred %p<2>;\n" +
+      instruction + "\nret;\n}\n");
+}
+
+TEST(Decode, ReadsTextureInstructions) {
+  const Program program = with_texture_instruction(
+      "tex.grad.a2d.v4.f32.f32 {%f1, _, %f3, %f4}|%p1, [%rd1, {%r1, %f5, %f6, %f6}], {%f7, %f8}, "
+      "{%f9, %f10};\n"
+      "sust.b.3d.v2.b32.clamp [%rd1, {%r1, %r2, %r3, %r3}], {%r4, %r5};");
+  ASSERT_EQ(program.texture_instrs.size(), 2u);
+  const TextureInstr& fetch = program.texture_instrs[program.code[0].target];
+  EXPECT_EQ(program.code[0].kind, InstrKind::texture);
+  EXPECT_EQ(fetch.operation, TextureInstr::Operation::gradient);
+  EXPECT_EQ(fetch.geometry, Geometry::planes);
+  EXPECT_EQ(fetch.is_resident.bank, Bank::predicate);
+  EXPECT_EQ(fetch.values[1].bank, Bank::none);
+  EXPECT_NE(fetch.layer.bank, Bank::none);
+  EXPECT_NE(fetch.at[1], fetch.at[0]);
+  EXPECT_EQ(fetch.at[2].bank, Bank::none);
+  EXPECT_NE(fetch.dy[1].bank, Bank::none);
+  const TextureInstr& store = program.texture_instrs[program.code[1].target];
+  EXPECT_EQ(store.operation, TextureInstr::Operation::store);
+  EXPECT_EQ(store.geometry, Geometry::volume);
+  EXPECT_EQ(store.boundary, TextureInstr::Boundary::clamp);
+  EXPECT_EQ(store.type, ptx::Type::b32);
+  EXPECT_EQ(store.count, 2);
+}
+
+TEST(Decode, RefusesOtherTextureInstructionsByName) {
+  for (const std::string instruction :
+       {"txq.width.b32 %r1, [%rd1];", "suq.width.b32 %r1, [%rd1];",
+        "sured.b.add.2d.u32.trap [%rd1, {%r1, %r2}], %r3;",
+        "sust.p.2d.b32.trap [%rd1, {%r1, %r2}], {%r3};",
+        "tex.2dms.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2, %r3, %r4}];",
+        "tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2}];",
+        "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}], {%r1, %r2};",
+        "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, %rd1, {%f5, %f6}];"}) {
+    std::string refusal = "accepted";
+    try {
+      with_texture_instruction(instruction);
+    } catch (const Refusal& found) {
+      refusal = found.what();
+    }
+    const std::string name = "'" + instruction.substr(0, instruction.find(' ')) + "'";
+    EXPECT_NE(refusal.find(name), std::string::npos) << refusal;
+    EXPECT_NE(refusal.find("is not supported"), std::string::npos) << refusal;
+  }
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu
