@@ -264,7 +264,7 @@ TEST_F(CheckersTest, WhatIsOffIsSilent) {
   EXPECT_TRUE(checkers.findings().empty());
 
   checkers.reset({}, WarpModel::independent);
-  EXPECT_EQ(checkers.observers().size(), 8u);
+  EXPECT_EQ(checkers.observers().size(), 9u);
   start();
   emit(fault(Fault::Kind::out_of_bounds));
   EXPECT_EQ(checkers.findings().size(), 1u);

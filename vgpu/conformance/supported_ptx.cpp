@@ -27,6 +27,21 @@ the forms with vectors, not all that are executed.
 
 constexpr std::string_view kTail =
     R"(
+## Textures and surfaces
+
+On objects in registers, as `vgpu/program/emit_texture.cpp` reads them. What they compute is compared with a
+real GPU by other means: see [conformance.md](conformance.md).
+
+| form |
+|---|
+| `tex.{1d,2d,3d,a1d,a2d,cube,acube}.v4.{f32,s32,u32}.f32` |
+| `tex.1d.v4.{f32,s32,u32}.s32` |
+| `tex.level.{1d,2d,3d,a1d,a2d,cube,acube}.v4.{f32,s32,u32}.f32` |
+| `tex.grad.{1d,2d,3d,a1d,a2d}.v4.{f32,s32,u32}.f32` |
+| `tld4.{r,g,b,a}.2d.v4.{f32,s32,u32}.f32` |
+| `{suld,sust}.b.{1d,2d,3d,a1d,a2d}.{,v2.,v4.}{b8,b16,b32}.{trap,clamp,zero}` |
+| `{suld,sust}.b.{1d,2d,3d,a1d,a2d}.{,v2.}b64.{trap,clamp,zero}` |
+
 ## Instructions that calculate nothing
 
 Memory, control flow and synchronisation have no forms here. They are executed, or refused by name,
