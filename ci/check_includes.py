@@ -15,11 +15,11 @@ MAY_INCLUDE = {
     # The schedule's vocabulary is below the machine, which asks a strategy what to run next.
     "vgpu/schedule": [],
     "vgpu/machine": ["vgpu/ptx", "vgpu/program", "vgpu/schedule"],
-    "vgpu/differential": ENGINE[:4],
     "vgpu/check": ENGINE[:4],
     "vgpu/cudart": ENGINE[:5],
     "vgpu/litmus": ENGINE,
     "vgpu/conformance": ENGINE[:4],
+    "vgpu/differential": ENGINE[:5] + ["vgpu/conformance"],
     "kernels": [],
     "reference": [],
     "harness": ENGINE + ["fuzz", "campaign"],

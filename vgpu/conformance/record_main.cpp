@@ -7,9 +7,6 @@
 //
 // The driver is opened when the program runs, so that it can be built where there is none.  Forms
 // that are newer than the GPU are left out, and named.
-#include <cuda.h>
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -21,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include "vgpu/conformance/driver.hpp"
 #include "vgpu/conformance/kernel_text.hpp"
 #include "vgpu/conformance/operands.hpp"
 #include "vgpu/conformance/recording.hpp"
@@ -31,68 +29,6 @@ namespace warpcheck::conformance {
 namespace {
 
 using ptx::InstructionForm;
-
-class Driver {
- public:
-  Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW)) {
-    if (library_ == nullptr) throw std::runtime_error("there is no CUDA driver: libcuda.so.1");
-    call("cuInit", 0u);
-    call("cuDeviceGet", &device_, 0);
-    call("cuDevicePrimaryCtxRetain", &context_, device_);
-    call("cuCtxSetCurrent", context_);
-  }
-
-  template <class... Args>
-  void call(const char* name, Args... args) {
-    using Function = CUresult (*)(Args...);
-    void* const symbol = dlsym(library_, name);
-    if (symbol == nullptr) throw std::runtime_error(fmt::format("the driver lacks {}", name));
-    const CUresult result = reinterpret_cast<Function>(symbol)(args...);
-    if (result != CUDA_SUCCESS) {
-      throw std::runtime_error(fmt::format("{} failed with {}", name, static_cast<int>(result)));
-    }
-  }
-
-  int attribute(CUdevice_attribute which) {
-    int value = 0;
-    call("cuDeviceGetAttribute", &value, which, device_);
-    return value;
-  }
-
-  int target() {
-    return 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
-           attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-  }
-
-  std::string description() {
-    char name[100] = {};
-    int version = 0;
-    call("cuDeviceGetName", static_cast<char*>(name), static_cast<int>(sizeof name), device_);
-    call("cuDriverGetVersion", &version);
-    return fmt::format("{}, sm_{}, driver for CUDA {}.{}", name, target(), version / 1000,
-                       version % 1000 / 10);
-  }
-
- private:
-  void* library_;
-  CUdevice device_ = 0;
-  CUcontext context_ = nullptr;
-};
-
-class DeviceBuffer {
- public:
-  DeviceBuffer(Driver& driver, std::size_t bytes) : driver_(driver) {
-    driver_.call("cuMemAlloc_v2", &address_, bytes);
-  }
-  ~DeviceBuffer() { driver_.call("cuMemFree_v2", address_); }
-  DeviceBuffer(const DeviceBuffer&) = delete;
-  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
-  [[nodiscard]] CUdeviceptr address() const { return address_; }
-
- private:
-  Driver& driver_;
-  CUdeviceptr address_ = 0;
-};
 
 Recorded record(Driver& driver, CUmodule module, const std::string& name,
                 const InstructionForm& form) {
@@ -112,8 +48,7 @@ Recorded record(Driver& driver, CUmodule module, const std::string& name,
   CUdeviceptr addresses[] = {in.address(), out.address()};
   void* arguments[] = {&addresses[0], &addresses[1]};
   driver.call("cuLaunchKernel", kernel, recorded.count / kThreadsPerBlock, 1u, 1u, kThreadsPerBlock,
-              1u, 1u, 0u, static_cast<CUstream>(nullptr), static_cast<void**>(arguments),
-              static_cast<void**>(nullptr));
+              1u, 1u, 0u, CUstream{}, static_cast<void**>(arguments), static_cast<void**>(nullptr));
   driver.call("cuMemcpyDtoH_v2", static_cast<void*>(recorded.values.data()), out.address(),
               result_size);
   return recorded;
@@ -145,8 +80,7 @@ Recording record_family(Driver& driver, const Family& family, int target) {
     for (std::size_t at = first; at < end; ++at) {
       text += kernel_text(*family[at], fmt::format("form{}", at));
     }
-    CUmodule module = nullptr;
-    driver.call("cuModuleLoadData", &module, static_cast<const void*>(text.c_str()));
+    const CUmodule module = driver.load(text);
     for (std::size_t at = first; at < end; ++at) {
       recording.forms.push_back(record(driver, module, fmt::format("form{}", at), *family[at]));
     }
@@ -168,8 +102,7 @@ int print_ptx(int target) {
 
 Recording record_kernels(Driver& driver, const std::string& ptx_text) {
   Recording recording{driver.description(), {}};
-  CUmodule module = nullptr;
-  driver.call("cuModuleLoadData", &module, static_cast<const void*>(ptx_text.c_str()));
+  const CUmodule module = driver.load(ptx_text);
   for (const InstructionForm& kernel : whole_kernels()) {
     recording.forms.push_back(record(driver, module, kernel.text, kernel));
   }

@@ -2,79 +2,114 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <bit>
-#include <cstring>
-#include <vector>
+#include <utility>
 
 #include "vgpu/differential/random_program.hpp"
 #include "vgpu/differential/reference.hpp"
-#include "vgpu/machine/machine.hpp"
-#include "vgpu/schedule/default_policy.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
 
-// Puts the functions' addresses where the program expects them, as a runtime would.
-void place_tables(const ptx::Module& module, DeviceMemory& memory, Program& program) {
-  std::vector<Allocation*> places;
-  for (const ptx::Variable& variable : module.variables) {
-    Allocation* const place = memory.allocate(variable.bytes);
-    for (const ptx::Variable::Relocation& relocation : variable.relocations) {
-      const std::uint64_t address = function_address(relocation.symbol);
-      std::memcpy(place->data + relocation.offset, &address, sizeof address);
-    }
-    places.push_back(place);
+// "%r3 of thread 7" of a byte of the buffer, and where that begins.
+std::string place_of(std::size_t at, std::uint32_t threads) {
+  const std::size_t outputs = std::size_t{threads} * kOutputBytes;
+  if (at >= outputs + std::size_t{threads} * kPrivateBytes) {
+    return fmt::format("cell byte {}", at - outputs - threads * kPrivateBytes);
   }
-  for (const AddressPatch& patch : program.patches) {
-    const std::uint64_t address =
-        places.at(patch.variable)->address + static_cast<std::uint64_t>(patch.addend);
-    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-      std::memcpy(program.constants.data() + patch.constant_offset + lane * 8, &address, 8);
-    }
+  if (at >= outputs) {
+    const std::size_t offset = at - outputs;
+    return fmt::format("memory byte {} of thread {}", offset % kPrivateBytes,
+                       offset / kPrivateBytes);
   }
+  const std::size_t thread = at / kOutputBytes, offset = at % kOutputBytes;
+  const std::string name = offset < 32   ? fmt::format("%r{}", offset / 4)
+                           : offset < 64 ? fmt::format("%d{}", (offset - 32) / 8)
+                           : offset < 72 ? fmt::format("%h{}", (offset - 64) / 2)
+                                         : std::string("a predicate");
+  return fmt::format("{} (byte {}) of thread {}", name, offset, thread);
 }
 
-std::vector<std::uint32_t> machine_results(const ptx::Module& module) {
-  Program program = decode(module, "k");
-  link(program);
-  DeviceMemory memory;
-  Machine machine(memory);
-  place_tables(module, memory, program);
-  Allocation* const out = memory.allocate(kDifferentialThreads * kOutputWords * 4);
-  std::memset(out->data, 0, out->bytes);
-  const std::uint64_t address = out->address;
-  Launch launch;
-  launch.program = &program;
-  launch.block = {kDifferentialThreads, 1, 1};
-  launch.stack_bytes = 1 << 16;
-  launch.parameters = std::as_bytes(std::span(&address, 1));
-  DefaultPolicy policy;
-  const Outcome outcome = machine.run(launch, WarpModel::independent, policy, {}, {});
-  if (outcome.end != Outcome::End::completed) return {};
-  std::vector<std::uint32_t> results(out->bytes / 4);
-  std::memcpy(results.data(), out->data, out->bytes);
-  return results;
+struct Difference {
+  std::string text, parties;
+};
+
+Difference between(const Result& found, std::string_view finder, const Result& expected,
+                   std::string_view expecter, std::uint32_t threads) {
+  for (const auto& [result, name] : {std::pair(&found, finder), std::pair(&expected, expecter)}) {
+    if (result->problem.empty()) continue;
+    std::string text = fmt::format("{}: {}", name, result->problem);
+    return {text, std::move(text)};
+  }
+  for (std::size_t i = 0; i < expected.bytes.size(); ++i) {
+    if (found.bytes.at(i) == expected.bytes[i]) continue;
+    return {fmt::format("{} is {:#04x} by {}, {:#04x} by {}", place_of(i, threads), found.bytes[i],
+                        finder, expected.bytes[i], expecter),
+            fmt::format("{} and {}", finder, expecter)};
+  }
+  return {};
+}
+
+// Whether the machine agrees with itself.
+Difference difference_within(const ptx::Module& module, std::uint32_t threads,
+                             const Result& plain) {
+  for (const SimdLevel level : {SimdLevel::avx2, SimdLevel::avx512}) {
+    if (level > host_simd_level()) break;
+    const Result other = run_on_machine(module, threads, {.level = level});
+    Difference found = between(other, name_of(level), plain, "baseline", threads);
+    if (!found.text.empty()) return found;
+  }
+  const MachineSettings random{.level = chosen_simd_level(), .strategy = "random", .seed = 1};
+  const Result other = run_on_machine(module, threads, random);
+  Difference found = between(other, "a random schedule", plain, "the default one", threads);
+  if (!found.text.empty()) return found;
+  const Result checked =
+      run_on_machine(module, threads, {.level = chosen_simd_level(), .checks = true});
+  return between(checked, "the checked machine", plain, "the unchecked one", threads);
+}
+
+// Without optimisation an assembler translates what stands there.  What differs only with it is
+// most likely its own error: see docs/conformance.md.
+Difference difference_from_gpu(std::string_view text, std::uint32_t threads, const Result& plain,
+                               const Engines& engines) {
+  Difference found = between(plain, "the machine", engines.gpu->run(text, 0), "the GPU", threads);
+  if (!found.text.empty() || !engines.optimized) return found;
+  return between(plain, "the machine", engines.gpu->run(text, 4), "the GPU when optimised",
+                 threads);
 }
 
 }  // namespace
 
-std::string difference(std::uint64_t seed) {
-  return difference_in(random_program(seed), fmt::format("seed {}", seed));
-}
-
-std::string difference_in(std::string_view text, std::string_view name) {
-  const ptx::Module module = ptx::parse(text, name);
-  const std::vector<std::uint32_t> found = machine_results(module);
-  const std::vector<std::uint32_t> expected =
-      reference_results(module, kDifferentialThreads, kOutputWords);
-  if (found.empty()) return fmt::format("{}: the machine did not end it", name);
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (found[i] == expected[i]) continue;
-    return fmt::format("{}: word {} of thread {} is {:#x}, by the reference {:#x}", name,
-                       i % kOutputWords, i / kOutputWords, found[i], expected[i]);
+Comparison compare(std::string_view text, std::string_view name, const Engines& engines) {
+  Comparison result;
+  const auto told = [&](Difference found) {
+    if (found.text.empty()) return false;
+    result.difference = fmt::format("{}: {}", name, found.text);
+    result.parties = std::move(found.parties);
+    return true;
+  };
+  try {
+    const ptx::Module module = ptx::parse(text, name);
+    const std::uint32_t threads = threads_of(text);
+    const Result plain = run_on_machine(module, threads, {});
+    if (told({plain.problem, plain.problem})) return result;
+    if (told(difference_within(module, threads, plain))) return result;
+    if (engines.reference) {
+      const Result expected = run_on_reference(module, threads, result.unknown);
+      if (result.unknown.empty() &&
+          told(between(plain, "the machine", expected, "the reference", threads))) {
+        return result;
+      }
+    }
+    if (engines.gpu != nullptr) {
+      told(difference_from_gpu(text, threads, plain, engines));
+    }
+  } catch (const Refusal& refusal) {
+    told({refusal.what(), "a refusal"});
+  } catch (const ptx::ParseError& error) {
+    told({error.what(), "an error of the text"});
   }
-  return {};
+  return result;
 }
 
 }  // namespace warpcheck::vgpu

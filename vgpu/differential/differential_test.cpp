@@ -3,41 +3,104 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "vgpu/differential/compare.hpp"
+#include "vgpu/differential/coverage.hpp"
 #include "vgpu/differential/random_program.hpp"
+#include "vgpu/differential/shrink.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
 
-TEST(Differential, TheMachineAgreesWithTheReference) {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) EXPECT_EQ(difference(seed), "");
+Comparison compared(std::uint64_t seed, const ProgramOptions& options) {
+  return compare(random_program(seed, options), "seed-" + std::to_string(seed), {});
 }
 
-// Lanes are at the same place of a function that they have entered from different ones.
-TEST(Differential, LanesThatCannotMeetDoNotWaitForEachOther) { EXPECT_EQ(difference(771), ""); }
+TEST(Differential, TheMachineAgreesWithTheReference) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const Comparison found = compared(seed, {.known = true});
+    EXPECT_EQ(found.difference, "");
+    EXPECT_EQ(found.unknown, "");
+  }
+}
+
+TEST(Differential, TheMachineAgreesWithItselfOnAllForms) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) EXPECT_EQ(compared(seed, {}).difference, "");
+}
 
 // Or the comparison would say little.
 TEST(Differential, ProgramsUseWhatTheyAreMadeFor) {
   std::set<InstrKind> kinds;
   bool recursion = false;
+  FormCoverage coverage({});
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
-    const Program program = decode(ptx::parse(random_program(seed), "random"), "k");
+    const std::string text = random_program(seed);
+    coverage.add(text);
+    const Program program = decode(ptx::parse(text, "random"), "k");
     recursion |= program.dynamic_stack;
     for (const Instr& instr : program.code) kinds.insert(instr.kind);
   }
   EXPECT_TRUE(recursion);
-  for (const InstrKind kind : {InstrKind::branch, InstrKind::jump, InstrKind::jump_table,
-                               InstrKind::call, InstrKind::call_register, InstrKind::ret,
-                               InstrKind::load, InstrKind::store, InstrKind::compute}) {
+  for (const InstrKind kind :
+       {InstrKind::branch, InstrKind::jump, InstrKind::jump_table, InstrKind::call,
+        InstrKind::call_register, InstrKind::ret, InstrKind::exit, InstrKind::load,
+        InstrKind::store, InstrKind::atomic, InstrKind::compute, InstrKind::warp_sync,
+        InstrKind::barrier}) {
     EXPECT_TRUE(kinds.contains(kind)) << static_cast<int>(kind);
   }
+  EXPECT_GT(coverage.count(), 1200u);
 }
 
 TEST(Differential, ASeedGivesOneProgram) {
   EXPECT_EQ(random_program(7), random_program(7));
   EXPECT_NE(random_program(7), random_program(8));
+}
+
+TEST(Differential, AFileSaysForHowManyThreads) {
+  EXPECT_EQ(threads_of("// threads: 45\n.version 8.3\n"), 45u);
+  EXPECT_THROW(threads_of(".version 8.3\n"), std::runtime_error);
+}
+
+// A test of the tester: all threads store in one place.
+TEST(Differential, ADifferenceIsFoundAndNamed) {
+  std::string text = random_program(1, {.known = true});
+  const std::size_t at = text.find("ret;\n}\n", text.find(".visible .entry k"));
+  text.insert(at, "ld.param.u64 %d0, [out];\nst.global.u32 [%d0+4], %self;\n");
+  const std::string found = compare(text, "edited", {}).difference;
+  EXPECT_TRUE(found.starts_with("edited: the checked machine: data-race on allocation")) << found;
+}
+
+std::size_t lines_of(std::string_view text) {
+  std::size_t lines = 0;
+  for (const char c : text) lines += c == '\n' ? 1 : 0;
+  return lines;
+}
+
+// What is left after any shrinking is still a program that agrees, or names what is missing.
+TEST(Differential, WhatIsLeftOfAProgramIsOne) {
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const std::string whole = random_program(seed, {.known = true});
+    const std::string small = shrink(whole, 150, [&](const std::string& text) {
+      const Comparison found = compare(text, "smaller", {});
+      const bool is_program = found.parties != "an error of the text";
+      EXPECT_TRUE(!is_program || found.difference.empty()) << found.difference;
+      return is_program;
+    });
+    EXPECT_LT(lines_of(small), lines_of(whole));
+  }
+}
+
+TEST(Shrink, KeepsWhatShows) {
+  const std::string text = "a\n//+\nb\n//+\nc\n//-\nd\n//-\n//+\ne\n//-\nf\n";
+  const auto holds = [](std::string_view line) {
+    return [line](const std::string& t) { return t.find(line) != std::string::npos; };
+  };
+  EXPECT_EQ(shrink(text, 100, holds("c")), "a\n//+\nc\n//-\nf\n");
+  EXPECT_EQ(shrink(text, 100, holds("e")), "a\n//+\ne\n//-\nf\n");
+  EXPECT_EQ(shrink(text, 100, holds("d")), "a\n//+\nb\nd\n//-\nf\n");
+  EXPECT_EQ(shrink(text, 0, holds("a")), text);
 }
 
 }  // namespace

@@ -1,88 +1,141 @@
-// ptx_differential --program FILE: the one in that file.
-// ptx_differential --programs N --seed S [--write DIRECTORY]: random programs from seed S on, on
-// the machine and on the reference.  Exit 1: some differ.  --write: also each program as
-// DIRECTORY/SEED.ptx and what it should leave as DIRECTORY/SEED.expected, for a run on a real
-// GPU.
+// Random PTX programs on the machine, in every way that must not matter, on the reference
+// interpreter, and on a real GPU.  See docs/conformance.md.
+//
+//   ptx_differential [--programs N] [--seed S] [--engine vgpu|gpu|both] [--save DIRECTORY]
+//   ptx_differential --replay FILE [--engine ...]
+//
+//   --engine       vgpu: the machine and the reference; gpu: the machine and a GPU; both: all
+//   --optimized    on the GPU also as its assembler optimises them
+//   --save         a program that differs is shrunk and written there as SEED.ptx
+//   --shrinks N    how many smaller programs are tried for it
+//   --saves N      how many programs are shrunk and written; default 10
+//   --print        prints the programs instead of running them
+//   --target SM    what the programs may use; default 90
+//   --known        only what the reference knows
+//   --approximate  also instructions whose results may differ
+//   --missing      names the forms that no program held
+//
+// Exit 0: all agree, 1: some differ, 2: bad usage, a bad file, or no GPU.
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cstdint>
-#include <cstring>
+#include <CLI/CLI.hpp>
+#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <stdexcept>
 #include <string>
-#include <string_view>
 
 #include "vgpu/differential/compare.hpp"
+#include "vgpu/differential/coverage.hpp"
 #include "vgpu/differential/random_program.hpp"
-#include "vgpu/differential/reference.hpp"
+#include "vgpu/differential/shrink.hpp"
 
 namespace {
 
 using namespace warpcheck::vgpu;  // NOLINT(google-build-using-namespace)
 
-struct Options {
+struct Settings {
   std::uint64_t programs = 1000, seed = 0;
-  std::filesystem::path directory, program;
+  std::string engine = "vgpu";
+  std::filesystem::path save, replay;
+  std::size_t shrinks = 500, saves = 10;
+  bool optimized = false, prints = false, names_missing = false;
+  ProgramOptions options;
 };
 
-bool read_number(std::string_view text, std::uint64_t& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc{} && end == text.data() + text.size();
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error(fmt::format("cannot read {}", path.string()));
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
-bool read_options(int count, char** arguments, Options& options) {
-  for (int i = 1; i + 1 < count; i += 2) {
-    const std::string_view name = arguments[i], value = arguments[i + 1];
-    const bool is_known = name == "--programs"  ? read_number(value, options.programs)
-                          : name == "--seed"    ? read_number(value, options.seed)
-                          : name == "--program" ? (options.program = value, true)
-                          : name == "--write"   ? (options.directory = value, true)
-                                                : false;
-    if (!is_known) return false;
-  }
-  return count % 2 == 1;
+// Writes the smallest program found that differs in the same way.
+void save(const Settings& settings, const std::string& name, const std::string& text,
+          const Comparison& shown, const Engines& engines) {
+  if (settings.save.empty()) return;
+  const std::string small = shrink(text, settings.shrinks, [&](const std::string& candidate) {
+    return compare(candidate, name, engines).parties == shown.parties;
+  });
+  const std::filesystem::path path = settings.save / (name + ".ptx");
+  std::filesystem::create_directories(settings.save);
+  std::ofstream(path) << small;
+  fmt::print("  {}\n  replay: ptx_differential --engine {} --replay {}\n",
+             compare(small, name, engines).difference, settings.engine, path.string());
 }
 
-void write(const std::filesystem::path& directory, std::uint64_t seed) {
-  const std::string text = random_program(seed);
-  std::ofstream(directory / fmt::format("{}.ptx", seed)) << text;
-  std::ofstream expected(directory / fmt::format("{}.expected", seed));
-  for (const std::uint32_t word : reference_results(warpcheck::ptx::parse(text, "random"),
-                                                    kDifferentialThreads, kOutputWords)) {
-    expected << fmt::format("{:08x}\n", word);
+int run(const Settings& settings) {
+  std::optional<Gpu> gpu;
+  Engines engines;
+  engines.reference = settings.engine != "gpu";
+  engines.optimized = settings.optimized;
+  if (settings.engine != "vgpu") {
+    gpu.emplace();
+    engines.gpu = &*gpu;
+    fmt::print("compared with {}\n", gpu->description());
   }
+  if (!settings.replay.empty()) {
+    const std::string name = settings.replay.string();
+    const std::string text = read_file(settings.replay);
+    const Comparison found = compare(text, name, engines);
+    fmt::print("{}\n", found.difference.empty() ? name + ": agrees" : found.difference);
+    if (!found.difference.empty()) {
+      save(settings, settings.replay.stem().string(), text, found, engines);
+    }
+    return found.difference.empty() ? 0 : 1;
+  }
+  FormCoverage coverage(settings.options);
+  std::uint64_t differing = 0, unknown = 0;
+  for (std::uint64_t seed = settings.seed; seed < settings.seed + settings.programs; ++seed) {
+    const std::string text = random_program(seed, settings.options);
+    const std::string name = fmt::format("seed-{}", seed);
+    coverage.add(text);
+    const Comparison found = compare(text, name, engines);
+    if (!found.unknown.empty() && unknown++ == 0 && settings.options.known) {
+      fmt::print("{}: the reference does not know {}\n", name, found.unknown);
+    }
+    if (found.difference.empty()) continue;
+    ++differing;
+    fmt::print("{}\n", found.difference);
+    if (differing <= settings.saves) save(settings, name, text, found, engines);
+  }
+  fmt::print("{} programs, {} differ, {} without a reference; they hold {}", settings.programs,
+             differing, engines.reference ? unknown : settings.programs,
+             coverage.summary(settings.names_missing));
+  return differing == 0 ? 0 : 1;
 }
 
 }  // namespace
 
 int main(int count, char** arguments) try {
-  Options options;
-  if (!read_options(count, arguments, options)) {
-    fmt::print(
-        stderr,
-        "usage: ptx_differential [--programs N] [--seed S] [--write DIRECTORY] | --program FILE\n");
-    return 2;
+  std::setvbuf(stdout, nullptr, _IOLBF, 1 << 12);  // a driver's assembler may crash
+  Settings settings;
+  CLI::App app("Random PTX programs on the virtual GPU, on a reference, and on a real GPU.");
+  app.add_option("--programs", settings.programs);
+  app.add_option("--seed", settings.seed);
+  app.add_option("--engine", settings.engine)->check(CLI::IsMember({"vgpu", "gpu", "both"}));
+  app.add_flag("--optimized", settings.optimized);
+  app.add_option("--save", settings.save);
+  app.add_option("--shrinks", settings.shrinks);
+  app.add_option("--saves", settings.saves);
+  app.add_option("--replay", settings.replay);
+  app.add_option("--target", settings.options.target);
+  app.add_flag("--approximate", settings.options.approximate);
+  app.add_flag("--known", settings.options.known);
+  app.add_flag("--print", settings.prints);
+  app.add_flag("--missing", settings.names_missing);
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
   }
-  if (!options.program.empty()) {
-    std::ifstream file(options.program);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    const std::string found = difference_in(text, options.program.string());
-    if (!found.empty()) fmt::print("{}\n", found);
-    return found.empty() ? 0 : 1;
+  if (!settings.prints) return run(settings);
+  for (std::uint64_t seed = settings.seed; seed < settings.seed + settings.programs; ++seed) {
+    fmt::print("{}", random_program(seed, settings.options));
   }
-  std::uint64_t differing = 0;
-  for (std::uint64_t seed = options.seed; seed < options.seed + options.programs; ++seed) {
-    const std::string text = difference(seed);
-    if (!options.directory.empty()) write(options.directory, seed);
-    if (text.empty()) continue;
-    ++differing;
-    fmt::print("{}\n", text);
-  }
-  fmt::print("{} programs, {} differ\n", options.programs, differing);
-  return differing == 0 ? 0 : 1;
+  return 0;
 } catch (const std::exception& error) {
   fmt::print(stderr, "ptx_differential: {}\n", error.what());
   return 2;

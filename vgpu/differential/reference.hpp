@@ -1,19 +1,21 @@
-// A reference interpreter of PTX: one thread after the other, straight from the parsed text.
+// A reference interpreter of PTX: one instruction of one thread after the other, straight from the
+// parsed text.
 //
 // Written from the PTX ISA (9.7) to be obviously right, and apart from the machine: it shares the
-// parser and nothing else.  It knows the instructions of random_program() and throws
-// std::logic_error for any other.
+// parser and nothing else.  Threads run until they wait for others: at a barrier of the block, or
+// at an operation of their warp.
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <string>
 
+#include "vgpu/differential/engine.hpp"
 #include "vgpu/ptx/module.hpp"
 
 namespace warpcheck::vgpu {
 
-// What kernel `k` of a random_program() leaves in `out`, `words` a thread of one block.
-std::vector<std::uint32_t> reference_results(const ptx::Module& module, std::uint32_t threads,
-                                             std::uint32_t words);
+// What a random_program() leaves.  `unknown` becomes the first instruction that the reference does
+// not know; there are no bytes then.
+Result run_on_reference(const ptx::Module& module, std::uint32_t threads, std::string& unknown);
 
 }  // namespace warpcheck::vgpu

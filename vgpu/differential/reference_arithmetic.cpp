@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cfenv>
-#include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+
+#include "vgpu/differential/reference_float.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -15,8 +15,6 @@ using ptx::Compare;
 using ptx::Opcode;
 using ptx::Type;
 __extension__ using Wide = __int128;
-
-constexpr std::uint32_t kNan = 0x7fffffff;
 
 unsigned bits_of(Type type) { return ptx::bytes_of(type) * 8; }
 
@@ -40,70 +38,24 @@ Wide clamp_to(Wide value, Type type) {
   return std::clamp(value, low, high);
 }
 
-float as_float(std::uint64_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-}
-
-std::uint32_t settled(float value) {
-  return std::isnan(value) ? kNan : std::bit_cast<std::uint32_t>(value);
-}
-
-float flushed(float value) {
-  return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0f, value) : value;
-}
-
-class RoundingMode {
- public:
-  explicit RoundingMode(ptx::Rounding rounding) : before_(std::fegetround()) {
-    switch (rounding) {
-      case ptx::Rounding::rz: std::fesetround(FE_TOWARDZERO); break;
-      case ptx::Rounding::rm: std::fesetround(FE_DOWNWARD); break;
-      case ptx::Rounding::rp: std::fesetround(FE_UPWARD); break;
-      default: std::fesetround(FE_TONEAREST); break;
-    }
-  }
-  ~RoundingMode() { std::fesetround(before_); }
-  RoundingMode(const RoundingMode&) = delete;
-  RoundingMode& operator=(const RoundingMode&) = delete;
-
- private:
-  int before_;
-};
-
-[[noreturn]] void unknown(const ptx::Instruction& in) {
-  throw std::logic_error("the reference does not know '" + in.text + "'");
-}
-
-template <typename T>
-bool ordered_compare(Compare compare, T a, T b) {
-  switch (compare) {
-    case Compare::eq:
-    case Compare::equ: return a == b;
-    case Compare::ne:
-    case Compare::neu: return a != b;
-    case Compare::lt:
-    case Compare::lo:
-    case Compare::ltu: return a < b;
-    case Compare::le:
-    case Compare::ls:
-    case Compare::leu: return a <= b;
-    case Compare::gt:
-    case Compare::hi:
-    case Compare::gtu: return a > b;
-    case Compare::ge:
-    case Compare::hs:
-    case Compare::geu: return a >= b;
-    case Compare::num: return true;
-    default: return false;
-  }
-}
+[[noreturn]] void unknown(const ptx::Instruction& in) { throw std::logic_error(in.text); }
 
 bool compares(const ptx::Instruction& in, Type type, std::uint64_t a, std::uint64_t b) {
-  const Compare compare = in.modifiers.compare;
-  if (!ptx::is_float(type)) return ordered_compare(compare, number(a, type), number(b, type));
-  const float x = as_float(a), y = as_float(b);
-  if (std::isnan(x) || std::isnan(y)) return compare >= Compare::equ && compare != Compare::num;
-  return ordered_compare(compare, x, y);
+  if (ptx::is_float(type)) return reference_float_compares(in, type, a, b);
+  const Wide x = number(a, type), y = number(b, type);
+  switch (in.modifiers.compare) {
+    case Compare::eq: return x == y;
+    case Compare::ne: return x != y;
+    case Compare::lt:
+    case Compare::lo: return x < y;
+    case Compare::le:
+    case Compare::ls: return x <= y;
+    case Compare::gt:
+    case Compare::hi: return x > y;
+    case Compare::ge:
+    case Compare::hs: return x >= y;
+    default: unknown(in);
+  }
 }
 
 bool joined(const ptx::Instruction& in, bool value, bool other) {
@@ -115,86 +67,32 @@ bool joined(const ptx::Instruction& in, bool value, bool other) {
   }
 }
 
-std::uint32_t float_result(const ptx::Instruction& in, const ReferenceOperands& o) {
-  const ptx::Modifiers& m = in.modifiers;
-  std::array<float, 3> x{};
-  for (std::size_t i = 0; i < 3; ++i) {
-    x[i] = as_float(o.source[i]);
-    if (m.ftz) x[i] = flushed(x[i]);
-  }
-  // Through volatile: the compiler must not calculate in another rounding mode.
-  volatile float a = x[0], b = x[1], c = x[2];
-  float result = 0;
-  const RoundingMode mode(m.rounding);
-  switch (in.opcode) {
-    case Opcode::add_: result = a + b; break;
-    case Opcode::sub_: result = a - b; break;
-    case Opcode::mul_: result = a * b; break;
-    case Opcode::div_: result = a / b; break;
-    case Opcode::fma_: result = std::fma(float{a}, float{b}, float{c}); break;
-    case Opcode::sqrt_: result = std::sqrt(float{a}); break;
-    case Opcode::neg_: result = -a; break;
-    case Opcode::copysign_:
-      return cut(o.source[0], 32) & 0x80000000u
-                 ? static_cast<std::uint32_t>(o.source[1]) | 0x80000000u
-                 : static_cast<std::uint32_t>(o.source[1]) & 0x7fffffffu;
-    case Opcode::min_:
-    case Opcode::max_: {
-      if (std::isnan(x[0])) return settled(x[1]);
-      if (std::isnan(x[1])) return settled(x[0]);
-      const bool first_is_less = x[0] < x[1] || (x[0] == x[1] && std::signbit(x[0]));
-      return settled(first_is_less == (in.opcode == Opcode::min_) ? x[0] : x[1]);
-    }
-    default: unknown(in);
-  }
-  if (m.ftz) result = flushed(result);
-  if (m.sat) result = std::isnan(result) ? 0.0f : std::clamp(result, 0.0f, 1.0f);
-  if (m.sat && result == 0) result = 0.0f;
-  return settled(result);
-}
-
+// 9.4.1: a result narrower than its register is extended as its type says.
 std::uint64_t converted(const ptx::Instruction& in, std::uint64_t a) {
   const Type to = in.modifiers.type, from = in.modifiers.source_type;
-  if (ptx::is_float(to)) {
-    const RoundingMode mode(in.modifiers.rounding);
-    volatile std::int64_t i = static_cast<std::int64_t>(number(a, from));
-    volatile std::uint64_t u = static_cast<std::uint64_t>(number(a, from));
-    return settled(ptx::is_signed(from) ? static_cast<float>(i) : static_cast<float>(u));
-  }
-  if (!ptx::is_float(from)) {
-    const Wide value = number(a, from);
-    return static_cast<std::uint64_t>(in.modifiers.sat ? clamp_to(value, to) : value);
-  }
-  const float x = as_float(a);
-  // 9.7.9: of NaN 0, or, to 64 bits, the integer whose top bit alone is set.
-  if (std::isnan(x)) return bits_of(to) == 64 ? std::uint64_t{1} << 63 : 0;
-  float whole = 0;
-  switch (in.modifiers.rounding) {
-    case ptx::Rounding::rzi: whole = std::trunc(x); break;
-    case ptx::Rounding::rmi: whole = std::floor(x); break;
-    case ptx::Rounding::rpi: whole = std::ceil(x); break;
-    default: whole = std::nearbyint(x); break;
-  }
-  constexpr float kFar = 0x1p100f;
-  const auto value = static_cast<Wide>(std::clamp(whole, -kFar, kFar));
-  return static_cast<std::uint64_t>(clamp_to(value, to));
+  if (ptx::is_float(to) || ptx::is_float(from)) return reference_float_conversion(in, a);
+  const Wide value = number(a, from);
+  return static_cast<std::uint64_t>(
+      number(static_cast<std::uint64_t>(in.modifiers.sat ? clamp_to(value, to) : value), to));
 }
 
 std::uint64_t field(const ptx::Instruction& in, const ReferenceOperands& o) {
   const Type type = in.modifiers.type;
   const unsigned bits = bits_of(type);
+  // Of 64 bits the hardware looks at all of position and length: docs/conformance.md.
+  const std::uint64_t looked_at = bits == 64 ? 0xffffffff : 0xff;
   if (in.opcode == Opcode::bfi_) {
-    const unsigned position = o.source[2] & 0xff, length = o.source[3] & 0xff;
+    const std::uint64_t position = o.source[2] & looked_at, length = o.source[3] & looked_at;
     std::uint64_t result = cut(o.source[1], bits);
-    for (unsigned i = 0; i < length && position + i < bits; ++i) {
+    for (std::uint64_t i = 0; i < length && position + i < bits; ++i) {
       const std::uint64_t bit = o.source[0] >> i & 1;
       result = (result & ~(std::uint64_t{1} << (position + i))) | bit << (position + i);
     }
     return result;
   }
-  const unsigned position = o.source[1] & 0xff, length = o.source[2] & 0xff;
+  const std::uint64_t position = o.source[1] & looked_at, length = o.source[2] & looked_at;
   const std::uint64_t a = cut(o.source[0], bits);
-  const unsigned sign_at = std::min(position + length - 1, bits - 1);
+  const std::uint64_t sign_at = std::min<std::uint64_t>(position + length - 1, bits - 1);
   const bool sign = ptx::is_signed(type) && length > 0 && (a >> sign_at & 1) != 0;
   std::uint64_t result = 0;
   for (unsigned i = 0; i < bits; ++i) {
@@ -221,11 +119,25 @@ std::uint64_t funnel(const ptx::Instruction& in, const ReferenceOperands& o) {
   return in.modifiers.left ? (both << amount) >> 32 : both >> amount;
 }
 
-std::uint64_t permuted(const ReferenceOperands& o) {
+// 9.7.9.7: byte i of the result is the one that `selected` says, of the eight of b and a.
+unsigned selected(ptx::PermuteMode mode, unsigned c, unsigned i) {
+  const unsigned low = c & 3;
+  switch (mode) {
+    case ptx::PermuteMode::f4e: return low + i;
+    case ptx::PermuteMode::b4e: return (low - i) & 7;
+    case ptx::PermuteMode::rc8: return low;
+    case ptx::PermuteMode::ecl: return std::max(low, i);
+    case ptx::PermuteMode::ecr: return std::min(low, i);
+    case ptx::PermuteMode::rc16: return (low & 1) * 2 + (i & 1);
+    default: return c >> (4 * i) & 15;
+  }
+}
+
+std::uint64_t permuted(const ptx::Instruction& in, const ReferenceOperands& o) {
   const std::uint64_t both = cut(o.source[1], 32) << 32 | cut(o.source[0], 32);
   std::uint64_t result = 0;
   for (unsigned i = 0; i < 4; ++i) {
-    const auto selector = static_cast<unsigned>(o.source[2] >> (4 * i) & 0xf);
+    const unsigned selector = selected(in.modifiers.permute, static_cast<unsigned>(o.source[2]), i);
     std::uint64_t byte = both >> (8 * (selector & 7)) & 0xff;
     if ((selector & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;
     result |= byte << (8 * i);
@@ -233,14 +145,53 @@ std::uint64_t permuted(const ReferenceOperands& o) {
   return result;
 }
 
-std::uint64_t looked_up(const ReferenceOperands& o) {
+std::uint64_t looked_up(const ptx::Instruction& in, ReferenceOperands& o) {
   std::uint64_t result = 0;
   for (unsigned i = 0; i < 32; ++i) {
     const std::uint64_t row =
         (o.source[0] >> i & 1) << 2 | (o.source[1] >> i & 1) << 1 | (o.source[2] >> i & 1);
     result |= (o.source[3] >> row & 1) << i;
   }
+  o.second_result = joined(in, result != 0, o.source[4] != 0) ? 1 : 0;
   return result;
+}
+
+// bmsk and szext: .wrap takes the amount modulo 32, .clamp takes at most 32.
+std::uint64_t masked(const ptx::Instruction& in, const ReferenceOperands& o) {
+  const auto amount = [&](std::uint64_t bits) {
+    return in.modifiers.wrap ? bits & 31 : std::min<std::uint64_t>(cut(bits, 32), 32);
+  };
+  if (in.opcode == Opcode::bmsk_) {
+    const std::uint64_t position = amount(o.source[0]), length = amount(o.source[1]);
+    return cut(cut(~std::uint64_t{0}, static_cast<unsigned>(length)) << position, 32);
+  }
+  const auto width = static_cast<unsigned>(amount(o.source[1]));
+  if (width == 0) return 0;
+  const std::uint64_t kept = cut(o.source[0], width);
+  const bool negative = ptx::is_signed(in.modifiers.type) && (kept >> (width - 1) & 1) != 0;
+  return negative ? kept | ~std::uint64_t{0} << width : kept;
+}
+
+std::uint64_t dot_product(const ptx::Instruction& in, const ReferenceOperands& o) {
+  const ptx::Modifiers& m = in.modifiers;
+  const auto part = [](std::uint64_t word, unsigned at, unsigned bits, Type type) {
+    const std::uint64_t field = word >> at & ((std::uint64_t{1} << bits) - 1);
+    if (!ptx::is_signed(type)) return static_cast<std::int64_t>(field);
+    return static_cast<std::int64_t>(field << (64 - bits)) >> (64 - bits);
+  };
+  std::int64_t sum = 0;
+  if (in.opcode == Opcode::dp4a_) {
+    for (unsigned i = 0; i < 4; ++i) {
+      sum += part(o.source[0], 8 * i, 8, m.type) * part(o.source[1], 8 * i, 8, m.source_type);
+    }
+  } else {
+    const unsigned first = m.part == ptx::MulPart::hi ? 16 : 0;
+    for (unsigned i = 0; i < 2; ++i) {
+      sum += part(o.source[0], 16 * i, 16, m.type) *
+             part(o.source[1], first + 8 * i, 8, m.source_type);
+    }
+  }
+  return static_cast<std::uint64_t>(sum) + o.source[2];
 }
 
 std::uint64_t counted(const ptx::Instruction& in, std::uint64_t a) {
@@ -252,7 +203,10 @@ std::uint64_t counted(const ptx::Instruction& in, std::uint64_t a) {
     case Opcode::clz_: return static_cast<std::uint64_t>(std::countl_zero(a)) - (64 - bits);
     case Opcode::bfind_:
       if (number(a, type) < 0) a = cut(~a, bits);
-      return a == 0 ? 0xffffffffu : 63 - static_cast<std::uint64_t>(std::countl_zero(a));
+      if (a == 0) return 0xffffffffu;
+      return in.modifiers.shift_amount
+                 ? static_cast<std::uint64_t>(std::countl_zero(a)) - (64 - bits)
+                 : 63 - static_cast<std::uint64_t>(std::countl_zero(a));
     default: {
       std::uint64_t reversed = 0;
       for (unsigned i = 0; i < bits; ++i) reversed |= (a >> i & 1) << (bits - 1 - i);
@@ -261,17 +215,39 @@ std::uint64_t counted(const ptx::Instruction& in, std::uint64_t a) {
   }
 }
 
-std::uint64_t product(const ptx::Instruction& in, const ReferenceOperands& o) {
+// The product, and for mad the sum with c, as 9.7.1.3 and 9.7.1.4 say.
+std::uint64_t product(const ptx::Instruction& in, ReferenceOperands& o) {
   const Type type = in.modifiers.type;
   __extension__ using Unsigned = unsigned __int128;
   const unsigned bits = bits_of(type);
-  const Wide a = number(o.source[0], type), b = number(o.source[1], type);
   // A product of two 64-bit unsigned numbers fits only without a sign.
-  const Unsigned whole = static_cast<Unsigned>(a) * static_cast<Unsigned>(b);
-  switch (in.modifiers.part) {
-    case ptx::MulPart::hi: return static_cast<std::uint64_t>(whole >> bits);
-    default: return static_cast<std::uint64_t>(whole);
+  const Unsigned whole = static_cast<Unsigned>(number(o.source[0], type)) *
+                         static_cast<Unsigned>(number(o.source[1], type));
+  const bool is_high = in.modifiers.part == ptx::MulPart::hi;
+  const auto part = static_cast<std::uint64_t>(is_high ? whole >> bits : whole);
+  if (in.opcode == Opcode::mul_) return part;
+  const bool carries = in.opcode == Opcode::madc_ && o.carry_in;
+  if (in.modifiers.part == ptx::MulPart::wide) return part + o.source[2];
+  if (in.modifiers.sat) {
+    return static_cast<std::uint64_t>(
+        clamp_to(number(part, type) + number(o.source[2], type), type));
   }
+  const Unsigned sum = Unsigned{cut(part, bits)} + cut(o.source[2], bits) + (carries ? 1 : 0);
+  o.carry_out = (sum >> bits & 1) != 0;
+  return static_cast<std::uint64_t>(sum);
+}
+
+std::uint64_t product24(const ptx::Instruction& in, const ReferenceOperands& o) {
+  const Type type = in.modifiers.type;
+  const auto low = [&](std::uint64_t value) {
+    const Wide part = static_cast<Wide>(value & 0xffffff);
+    return ptx::is_signed(type) && part >= 0x800000 ? part - 0x1000000 : part;
+  };
+  Wide result = low(o.source[0]) * low(o.source[1]);
+  if (in.modifiers.part == ptx::MulPart::hi) result >>= 16;
+  result = number(static_cast<std::uint64_t>(result), type);
+  if (in.opcode == Opcode::mad24_) result += number(o.source[2], type);
+  return static_cast<std::uint64_t>(in.modifiers.sat ? clamp_to(result, type) : result);
 }
 
 std::uint64_t integer_result(const ptx::Instruction& in, ReferenceOperands& o) {
@@ -281,25 +257,31 @@ std::uint64_t integer_result(const ptx::Instruction& in, ReferenceOperands& o) {
   switch (in.opcode) {
     case Opcode::add_:
     case Opcode::addc_: {
-      const Wide sum = a + b + (in.opcode == Opcode::addc_ && o.carry_in ? 1 : 0);
-      o.carry_out = (sum >> bits_of(type) & 1) != 0;
-      return bits(sum);
+      if (in.modifiers.sat) return bits(clamp_to(a + b, type));
+      const Wide whole = static_cast<Wide>(cut(o.source[0], bits_of(type))) +
+                         static_cast<Wide>(cut(o.source[1], bits_of(type))) +
+                         (in.opcode == Opcode::addc_ && o.carry_in ? 1 : 0);
+      o.carry_out = (whole >> bits_of(type) & 1) != 0;
+      return bits(whole);
     }
     case Opcode::sub_:
     case Opcode::subc_: {
-      const Wide difference = a - b - (in.opcode == Opcode::subc_ && o.carry_in ? 1 : 0);
+      if (in.modifiers.sat) return bits(clamp_to(a - b, type));
+      const Wide difference = static_cast<Wide>(cut(o.source[0], bits_of(type))) -
+                              static_cast<Wide>(cut(o.source[1], bits_of(type))) -
+                              (in.opcode == Opcode::subc_ && o.carry_in ? 1 : 0);
       o.carry_out = difference < 0;
       return bits(difference);
     }
-    case Opcode::mul_: return product(in, o);
-    case Opcode::mad_: return product(in, o) + o.source[2];
-    case Opcode::mul24_: {
-      const auto low = [&](std::uint64_t value) {
-        const Wide part = static_cast<Wide>(value & 0xffffff);
-        return ptx::is_signed(type) && part >= 0x800000 ? part - 0x1000000 : part;
-      };
-      return bits(low(o.source[0]) * low(o.source[1]));
-    }
+    case Opcode::mul_:
+    case Opcode::mad_:
+    case Opcode::madc_: return product(in, o);
+    case Opcode::mul24_:
+    case Opcode::mad24_: return product24(in, o);
+    case Opcode::dp4a_:
+    case Opcode::dp2a_: return dot_product(in, o);
+    case Opcode::bmsk_:
+    case Opcode::szext_: return masked(in, o);
     case Opcode::sad_: return bits((a < b ? b - a : a - b) + number(o.source[2], type));
     case Opcode::div_: return bits(a / b);
     case Opcode::rem_: return bits(a % b);
@@ -315,8 +297,8 @@ std::uint64_t integer_result(const ptx::Instruction& in, ReferenceOperands& o) {
     case Opcode::shl_:
     case Opcode::shr_: return shifted(in, o);
     case Opcode::shf_: return funnel(in, o);
-    case Opcode::prmt_: return permuted(o);
-    case Opcode::lop3_: return looked_up(o);
+    case Opcode::prmt_: return permuted(in, o);
+    case Opcode::lop3_: return looked_up(in, o);
     case Opcode::bfe_:
     case Opcode::bfi_: return field(in, o);
     case Opcode::popc_:
@@ -327,20 +309,56 @@ std::uint64_t integer_result(const ptx::Instruction& in, ReferenceOperands& o) {
   }
 }
 
+// Not of 16-bit floats, of pairs or of matrices.
+bool is_plain(Type type) { return type <= Type::s64 || type == Type::f32 || type == Type::f64; }
+
 }  // namespace
+
+bool reference_knows(const ptx::InstructionForm& form) {
+  constexpr std::string_view kTypes[] = {"pred", "b16", "b32",      "b64",  "u8",  "s8",
+                                         "u16",  "s16", "u32",      "s32",  "u64", "s64",
+                                         "f32",  "f64", "position", "carry"};
+  const auto is_known = [&](std::string_view type) {
+    return std::find(std::begin(kTypes), std::end(kTypes), type) != std::end(kTypes);
+  };
+  constexpr std::string_view kWithout[] = {"relu", "fns",  "tf32", "cvt.pack",
+                                           "e4m3", "e5m2", "f16"};
+  const bool is_left_out = std::any_of(
+      std::begin(kWithout), std::end(kWithout),
+      [&](std::string_view part) { return form.mnemonic.find(part) != std::string::npos; });
+  return !is_left_out && form.family != "video" && !form.family.starts_with("matrix") &&
+         std::all_of(form.results.begin(), form.results.end(), is_known) &&
+         std::all_of(form.sources.begin(), form.sources.end(), is_known);
+}
 
 std::uint64_t reference_result(const ptx::Instruction& in, ReferenceOperands& o) {
   const Type type = in.modifiers.type;
+  if (!is_plain(type) || !is_plain(in.modifiers.source_type) || in.modifiers.relu ||
+      in.modifiers.pack) {
+    unknown(in);
+  }
   switch (in.opcode) {
     case Opcode::mov_: return o.source[0];
     case Opcode::selp_: return o.source[2] != 0 ? o.source[0] : o.source[1];
-    case Opcode::slct_: return number(o.source[2], Type::s32) >= 0 ? o.source[0] : o.source[1];
-    case Opcode::setp_:
-      return joined(in, compares(in, type, o.source[0], o.source[1]), o.source[2] != 0) ? 1 : 0;
-    case Opcode::set_:
-      return compares(in, in.modifiers.source_type, o.source[0], o.source[1]) ? 0xffffffffu : 0;
+    case Opcode::slct_: {
+      const bool is_first = ptx::is_float(in.modifiers.source_type)
+                                ? reference_is_not_negative(in, o.source[2])
+                                : number(o.source[2], Type::s32) >= 0;
+      return is_first ? o.source[0] : o.source[1];
+    }
+    case Opcode::setp_: {
+      const bool holds = compares(in, type, o.source[0], o.source[1]);
+      o.second_result = joined(in, !holds, o.source[2] != 0) ? 1 : 0;
+      return joined(in, holds, o.source[2] != 0) ? 1 : 0;
+    }
+    case Opcode::set_: {
+      const bool holds = joined(
+          in, compares(in, in.modifiers.source_type, o.source[0], o.source[1]), o.source[2] != 0);
+      return !holds ? 0 : type == Type::f32 ? 0x3f800000u : 0xffffffffu;
+    }
+    case Opcode::testp_: return reference_float_test(in, o.source[0]) ? 1 : 0;
     case Opcode::cvt_: return converted(in, o.source[0]);
-    default: return ptx::is_float(type) ? float_result(in, o) : integer_result(in, o);
+    default: return ptx::is_float(type) ? reference_float_result(in, o) : integer_result(in, o);
   }
 }
 

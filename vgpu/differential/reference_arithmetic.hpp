@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "vgpu/ptx/forms.hpp"
 #include "vgpu/ptx/module.hpp"
 
 namespace warpcheck::vgpu {
@@ -12,7 +13,11 @@ namespace warpcheck::vgpu {
 struct ReferenceOperands {
   std::array<std::uint64_t, 5> source{};
   bool carry_in = false, carry_out = false;
+  std::uint64_t second_result = 0;  // of setp p|q and lop3 d|p
 };
+
+// Whether the reference knows the form: integers, logic, comparisons, conversions, f32 and f64.
+bool reference_knows(const ptx::InstructionForm& form);
 
 // The destination's bits for the sources `o`.  Throws std::logic_error for what it does not know.
 std::uint64_t reference_result(const ptx::Instruction& in, ReferenceOperands& o);

@@ -257,7 +257,7 @@ void Core::perform(Running& run, const Instr& instr, const Target& target, const
   move.is_signed = ptx::is_signed(instr.modifiers.type);
   if (scan.strided && count != 1 && mask != 0xffffffffu) {
     // Elements move lane by lane: inactive lanes need an offset that exists.
-    const std::uint32_t safe = access_.offset[access_.first_lane()];
+    const std::uint32_t safe = access_.offset[static_cast<unsigned>(std::countr_zero(mask))];
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
       if (((mask >> lane) & 1) == 0) access_.offset[lane] = safe;
     }

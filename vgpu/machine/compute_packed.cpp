@@ -110,9 +110,10 @@ struct ToTf32 {
     if (x.kind == Number::Kind::nan) return static_cast<Word>(exact::kF32.nan) & ~kRest;
     return static_cast<Word>(exact::pack(kTf32, x, rounding)) << kUnused;
   }
-  // .rna rounds the bits as they stand, those of a NaN as well (seen on sm_90).
+  // .rna cuts off the bits of a NaN, and .satfinite takes it for a number (seen on sm_90).
   [[nodiscard]] Word away(Word a) const {
-    const Word rounded = (a + (kRest + 1) / 2) & ~kRest;
+    const bool is_number = (a & 0x7fffffff) < exact::kF32.infinity();
+    const Word rounded = (is_number ? a + (kRest + 1) / 2 : a) & ~kRest;
     const bool too_large = (rounded & 0x7fffffff) >= exact::kF32.infinity();
     return finite && too_large ? rounded - (kRest + 1) : rounded;
   }

@@ -67,21 +67,23 @@ bool synchronizes_threads(const Instr& instr) {
 
 }  // namespace
 
-void link(Program& program) {
+void link(Program& program) { link(program, chosen_simd_level()); }
+
+void link(Program& program, SimdLevel level) {
   program.synchronizes_threads = program.has_named_barriers;
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     Instr& instr = program.code[pc];
     program.synchronizes_threads |= synchronizes_threads(instr);
     switch (instr.kind) {
       case InstrKind::compute:
-        instr.compute = find_compute(instr);
+        instr.compute = find_compute(instr, level);
         if (instr.compute == nullptr) refuse(program, pc, "the machine has no such operation");
         break;
       case InstrKind::warp_sync:
         if (instr.modifiers.warp) break;  // bar.warp.sync calculates nothing
         [[fallthrough]];
       case InstrKind::warp:
-        instr.compute = find_warp_op(instr);
+        instr.compute = find_warp_op(instr, level);
         if (instr.compute == nullptr) refuse(program, pc, "the machine has no such operation");
         break;
       case InstrKind::atomic:

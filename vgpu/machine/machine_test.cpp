@@ -89,7 +89,8 @@ class MachineTest : public testing::Test {
     launch.dynamic_shared_bytes = dynamic_shared_bytes_;
     launch.parameters = std::as_bytes(std::span(&address, 1));
     Observer* const observers[] = {&seen_};
-    return machine_.run(launch, model_, strategy_, observers, limits_);
+    const std::span<Observer* const> watching(observers, is_watched_ ? 1 : 0);
+    return machine_.run(launch, model_, strategy_, watching, limits_);
   }
 
   std::vector<std::uint32_t> ints(std::size_t count) {
@@ -107,6 +108,7 @@ class MachineTest : public testing::Test {
   OneDecision strategy_;
   Limits limits_;
   Recorder seen_;
+  bool is_watched_ = true;
 };
 
 TEST_F(MachineTest, PartialWarpsStoreOnlyTheirLanes) {
@@ -262,6 +264,49 @@ TEST_F(MachineTest, NarrowAndVectorAccesses) {
     EXPECT_EQ(out[2 * i], i | (sum & 0xffff) << 16) << i;
     EXPECT_EQ(out[2 * i + 1], i + 250) << i;
   }
+}
+
+// Whose offsets the other lanes take must not depend on an observer having been told.
+TEST_F(MachineTest, OneLaneLoadsAVectorUnwatched) {
+  is_watched_ = false;
+  compile(
+      "mul.wide.u32 %rd4, %r1, 8; add.s64 %rd5, %rd1, %rd4;\n"
+      "add.u32 %r2, %r1, 250; st.global.v2.u32 [%rd5], {%r1, %r2};\n"
+      "setp.eq.u32 %p1, %r1, 5; mov.u32 %r3, 1; mov.u32 %r4, 2;\n"
+      "@%p1 ld.global.v2.u32 {%r3, %r4}, [%rd5];\n"
+      "st.global.v2.u32 [%rd5], {%r4, %r3};");
+  run({1, 1, 1}, {8, 1, 1});
+  EXPECT_EQ(ints(16),
+            (std::vector<std::uint32_t>{2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 255, 5, 2, 1, 2, 1}));
+}
+
+// Seen on an H200.
+TEST_F(MachineTest, TheBitsOfANanAreCutOffToTf32) {
+  compile(
+      "cvt.rna.tf32.f32 %r2, 0f7FEB1BDC; st.global.u32 [%rd1], %r2;\n"
+      "cvt.rna.satfinite.tf32.f32 %r2, 0fFFFFFFFF; st.global.u32 [%rd1+4], %r2;\n"
+      "cvt.rna.satfinite.tf32.f32 %r2, 0f7F802000; st.global.u32 [%rd1+8], %r2;\n"
+      "cvt.rna.tf32.f32 %r2, 0f7F7FF000; st.global.u32 [%rd1+12], %r2;\n"
+      "cvt.rna.satfinite.tf32.f32 %r2, 0f7F7FF000; st.global.u32 [%rd1+16], %r2;\n"
+      "cvt.rna.tf32.f32 %r2, 0f3F801000; st.global.u32 [%rd1+20], %r2;");
+  run({1, 1, 1}, {1, 1, 1});
+  EXPECT_EQ(ints(6), (std::vector<std::uint32_t>{0x7feb0000, 0xffffc000, 0x7f800000, 0x7f800000,
+                                                 0x7f7fe000, 0x3f802000}));
+}
+
+// Seen on an H200: what is lost in rounding loses its sign.
+TEST_F(MachineTest, AProductOfMatricesTooSmallForAnF16IsPositiveZero) {
+  compile(
+      "mov.u32 %r2, 0x80018001; mov.u32 %r3, 0x00010001; mov.u32 %r4, 0x80000000;\n"
+      "mov.u32 %r5, 0x80018001; mov.u32 %r6, 0x34003400;\n"
+      "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r7, %r8}, {%r2, %r5}, {%r3}, "
+      "{%r4, %r6};\n"
+      "st.global.v2.u32 [%rd1], {%r7, %r8};\n"
+      "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r7, %r8}, {%r2, %r5}, {%r6}, "
+      "{%r4, %r4};\n"
+      "st.global.v2.u32 [%rd1+8], {%r7, %r8};");
+  run({1, 1, 1}, {32, 1, 1});
+  EXPECT_EQ(ints(4), (std::vector<std::uint32_t>{0, 0x34003400, 0x80028002, 0x80028002}));
 }
 
 TEST_F(MachineTest, FaultsAreReportedAndDropped) {

@@ -1,0 +1,14 @@
+// One lane's atomic, as PTX ISA 9.7.13.5 defines it.  See reference.hpp.
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/ptx/opcode.hpp"
+
+namespace warpcheck::vgpu {
+
+// What stands in memory afterwards.  Throws std::logic_error for what it does not know.
+std::uint64_t reference_atomic(const ptx::Modifiers& modifiers, std::uint64_t old, std::uint64_t b,
+                               std::uint64_t c);
+
+}  // namespace warpcheck::vgpu
