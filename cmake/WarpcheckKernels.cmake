@@ -1,5 +1,5 @@
 # warpcheck_kernels(target FILES a.cu ... [OPTIONS -fmad=false ...] [INCLUDES directory ...]
-#                   [RUNTIME library] [SEPARATE]):
+#                   [RUNTIME library] [ARCHITECTURE 75] [SEPARATE]):
 # a library of kernels under test, each compiled twice from the same text.
 #
 #   as shipped     nvcc's ordinary host object; the PTX is in its fatbinary.
@@ -8,6 +8,7 @@
 #                    extern "C" void warpcheck_register_unoptimized(const char* text, size_t bytes)
 #                  which the runtime library defines.  Kernels have the same mangled names in both.
 #
+# ARCHITECTURE is the oldest that nvcc knows, unless the kernels need a newer one.
 # OPTIONS and INCLUDES reach both builds; an option that changes floating-point contraction in one of them only
 # would make the builds disagree.  RUNTIME is the library that answers the CUDA runtime calls of
 # the host code (default warpcheck::cudart); the real runtime is never linked.
@@ -35,7 +36,7 @@ if(WARPCHECK_WERROR)
 endif()
 
 function(warpcheck_kernels target)
-  cmake_parse_arguments(arg "SEPARATE" "RUNTIME" "FILES;OPTIONS;INCLUDES" ${ARGN})
+  cmake_parse_arguments(arg "SEPARATE" "RUNTIME;ARCHITECTURE" "FILES;OPTIONS;INCLUDES" ${ARGN})
   if(NOT arg_FILES OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "warpcheck_kernels(${target} FILES a.cu ... [OPTIONS ...] [INCLUDES ...] "
       "[RUNTIME ...] [SEPARATE])")
@@ -43,11 +44,14 @@ function(warpcheck_kernels target)
   if(NOT arg_RUNTIME)
     set(arg_RUNTIME warpcheck::cudart)
   endif()
+  if(NOT arg_ARCHITECTURE)
+    set(arg_ARCHITECTURE 75)
+  endif()
 
   set(archive ${target}_archive)
   add_library(${archive} STATIC ${arg_FILES})
   set_target_properties(${archive} PROPERTIES
-    CUDA_ARCHITECTURES 75-virtual
+    CUDA_ARCHITECTURES ${arg_ARCHITECTURE}-virtual
     CUDA_STANDARD 20
     CUDA_RUNTIME_LIBRARY None
     CUDA_SEPARABLE_COMPILATION ${arg_SEPARATE}
@@ -62,7 +66,8 @@ function(warpcheck_kernels target)
     list(APPEND unoptimized_options -rdc=true)
   endif()
   foreach(file ${arg_FILES})
-    warpcheck_embed_unoptimized(${archive} ${file} "${unoptimized_options}" "${arg_INCLUDES}")
+    warpcheck_embed_unoptimized(${archive} ${file} ${arg_ARCHITECTURE}
+      "${unoptimized_options}" "${arg_INCLUDES}")
   endforeach()
 
   # The device linker names the toolkit's device runtime in every link.
@@ -80,7 +85,7 @@ function(warpcheck_kernels target)
 endfunction()
 
 # Adds to `target` an object that carries, and registers, the unoptimised PTX of `file`.
-function(warpcheck_embed_unoptimized target file options includes)
+function(warpcheck_embed_unoptimized target file architecture options includes)
   cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE
     OUTPUT_VARIABLE source)
   cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
@@ -96,7 +101,7 @@ function(warpcheck_embed_unoptimized target file options includes)
 
   add_custom_command(
     OUTPUT ${ptx}
-    COMMAND ${CMAKE_CUDA_COMPILER} -ptx -G -arch=compute_75 -std=c++20
+    COMMAND ${CMAKE_CUDA_COMPILER} -ptx -G -arch=compute_${architecture} -std=c++20
       ${WARPCHECK_NVCC_OPTIONS} ${options} -I${PROJECT_SOURCE_DIR} ${includes}
       -MD -MF ${ptx}.d -MT ${ptx} -o ${ptx} ${source}
     COMMAND sed -i "/^[[:space:]]*\\.file/s|\"${PROJECT_SOURCE_DIR}/|\"|" ${ptx}

@@ -30,6 +30,11 @@ Text text_of(Reason reason) {
       return {"wait", "", "(1) takes part in an operation of its warp whose mask does not name it"};
     case Reason::elsewhere:
       return {"wait", "wait", "(1) waits for a lane of its warp that waits elsewhere, (2)"};
+    case Reason::arrived_already:
+      return {"wait", "",
+              "(1) arrives again at the barrier of its cluster, and has not waited since"};
+    case Reason::not_arrived:
+      return {"wait", "", "(1) waits at the barrier of its cluster, at which it has not arrived"};
   }
   return {};
 }

@@ -18,6 +18,13 @@ void BoundsChecker::on_fault(const Fault& fault) {
     case Fault::Kind::read_only:
       report_fault(reporter_, fault, FindingKind::out_of_bounds, "(1) writes read-only memory");
       break;
+    case Fault::Kind::no_such_block:
+      report_fault(reporter_, fault, FindingKind::out_of_bounds,
+                   fmt::format("(1) is in the shared memory of block {} of the cluster, which has "
+                               "fewer blocks",
+                               fault.block));
+      break;
+    case Fault::Kind::block_exited:
     case Fault::Kind::use_after_free:
     case Fault::Kind::destroyed_object: break;  // lifetime
   }

@@ -22,6 +22,9 @@ std::string reason_of(const Waiting& waiting, std::uint32_t threads) {
     case Waiting::Kind::members:
       return fmt::format("{} for lanes {:#010x} of the same warp",
                          threads_that(threads, "waits", "wait"), waiting.missing);
+    case Waiting::Kind::cluster:
+      return fmt::format("{} at the barrier of the cluster, at which {} of {} threads have arrived",
+                         threads_that(threads, "waits", "wait"), waiting.arrived, waiting.expected);
     case Waiting::Kind::rejoin:
       return fmt::format("{} until the others of the same warp have come here, too",
                          threads_that(threads, "waits", "wait"));

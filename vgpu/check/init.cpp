@@ -106,10 +106,7 @@ void InitChecker::on_allocate(const Allocation& allocation) {
 
 void InitChecker::on_sync(const Sync& sync) {
   if (sync.kind == Sync::Kind::block_start && sync.shared != nullptr) {
-    InitShadow& shadow = shadow_of(*sync.shared);
-    shadow.begin(sync.shared->bytes);
-    const std::uint32_t reserved = sync.program->reserved_shared_bytes;
-    if (reserved != 0) shadow.fill(0, reserved, InitShadow::kDefined);
+    shadow_of(*sync.shared).begin(sync.shared->bytes);
   }
 }
 

@@ -295,6 +295,9 @@ void RaceChecker::on_meeting(const Meeting& meeting) {
 void RaceChecker::on_barrier_object(const BarrierObject& event) {
   if (is_general_) general_->on_barrier_object(event);
 }
+void RaceChecker::on_cluster_barrier(const ClusterBarrier& event) {
+  if (is_general_) general_->on_cluster_barrier(event);
+}
 void RaceChecker::on_copy_commit(const CopyCommit& commit) {
   if (is_general_) general_->on_copy_commit(commit);
 }

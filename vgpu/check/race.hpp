@@ -40,6 +40,7 @@ class RaceChecker final : public Checker {
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override;
   void on_barrier_object(const BarrierObject& event) override;
+  void on_cluster_barrier(const ClusterBarrier& event) override;
   void on_copy_commit(const CopyCommit& commit) override;
   void on_copy_wait(const CopyWait& wait) override;
   // Of interest only where the host did not wait for every kernel.

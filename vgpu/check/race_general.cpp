@@ -18,8 +18,9 @@ void for_each_bit(std::uint32_t bits, Visit visit) {
 // Whether all that a block does with its shared memory comes before what anyone does with it after
 // the block's next barrier.
 bool barriers_are_enough_in_shared_memory(const Program& program) {
-  return std::ranges::none_of(program.code,
-                              [](const Instr& in) { return in.kind == InstrKind::copy; });
+  return !program.uses_clusters && std::ranges::none_of(program.code, [](const Instr& in) {
+    return in.kind == InstrKind::copy || in.kind == InstrKind::bulk_copy;
+  });
 }
 
 }  // namespace
@@ -32,6 +33,19 @@ void GeneralRaceChecker::reset(WarpModel model) {
   launches_.clear();
   misses_.clear();
   barriers_.clear();
+  cluster_order_.clear();
+  proxy_fences_.clear();
+  owners_.clear();
+}
+
+void GeneralRaceChecker::on_fence(const Fence& fence) {
+  if (fence.proxy) {
+    proxy_fences_.add(fence);
+  } else if (fence.object_inits) {
+    cluster_order_.fence_object_inits(fence);
+  } else {
+    order_.fence(fence);
+  }
 }
 
 void GeneralRaceChecker::on_sync(const Sync& sync) {
@@ -42,6 +56,8 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
       if (sync.unordered_launches.empty()) variables_.forget_all();
       barriers_.clear();
       logs_ = barriers_are_enough_in_shared_memory(*sync.program);
+      cluster_order_.clear();
+      proxy_fences_.clear();
       break;
     case Sync::Kind::block_start:
       order_.begin_block(sync.place);
@@ -49,6 +65,7 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
       misses_[sync.place.slot].clear();
       if (sync.shared != nullptr) {
         variables_.forget(sync.shared->id);
+        begin_shared(sync);
         std::erase_if(barriers_, [&](const auto& b) { return b.first.first == sync.shared->id; });
       }
       phases_.resize(std::max<std::size_t>(phases_.size(), sync.place.slot + 1));
@@ -60,6 +77,8 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
       begin_phase(sync.place);
       break;
     case Sync::Kind::block_end:
+      if (sync.shared != nullptr) end_shared(sync);
+      break;
     case Sync::Kind::kernel_end: break;
   }
 }
@@ -82,8 +101,11 @@ GeneralRaceChecker::Row GeneralRaceChecker::row_of(const Access& access) {
   Row row;
   row.access = &access;
   row.memory = &memory_of(*access.allocation, access.bytes);
-  row.now = order_.segment_of(access.place, access.asynchronous);
-  if (access.space == ptx::Space::shared) row.first = order_.first_segment_of_slot(access.place);
+  row.now = segment_of(access);
+  if (access.space == ptx::Space::shared) {
+    row.first = first_segment_of(access);
+    remember_remote(row);
+  }
   return row;
 }
 
@@ -114,7 +136,7 @@ void GeneralRaceChecker::check_weak(Row& row) {
   const bool write = access.kind == AccessKind::write;
   for_each_bit(access.mask, [&](unsigned lane) {
     const Part part{lane, access.offset[lane], access.bytes, access_class};
-    bool quiet = true;
+    bool quiet = !access.async_proxy;  // asks for fences as well
     for_each_cell(row, part, [&](const Cell& cell) { quiet &= is_quiet(row, lane, cell); });
     if (quiet) {
       const std::uint64_t record = Record::of(row.now, lane, access.pc).bits;
@@ -182,7 +204,8 @@ void GeneralRaceChecker::perform_strong(Row& row, const Part& part) {
   operation.writes = AccessClass::of_index(part.access_class).write;
   operation.may_acquire = access.program->code[access.pc].opcode != ptx::Opcode::red_;
   Miss miss;
-  const ChainPlace place = variables_.perform(operation, miss);
+  // What is asynchronous takes no part in the patterns of the thread that began it.
+  const ChainPlace place = access.asynchronous ? ChainPlace{} : variables_.perform(operation, miss);
   if (miss.missed != Missed::nothing) {
     std::vector<Miss>& misses = misses_[access.place.slot];
     if (misses.size() == kMissesMax) misses.erase(misses.begin());
@@ -245,8 +268,13 @@ bool GeneralRaceChecker::is_observed(Row& row, const CellList& list, const CellE
 }
 
 void GeneralRaceChecker::check(Row& row, const Part& part, Cell& cell) {
-  if (cell.write.bits != 0 && !is_before(row, cell.write.segment(), cell.write.lane(), part.lane)) {
-    report(row, part, {cell.write.segment(), cell.write.lane(), cell.write.pc(), kWeakWrite});
+  if (cell.write.bits != 0) {
+    const Earlier write{cell.write.segment(), cell.write.lane(), cell.write.pc(), kWeakWrite};
+    if (!is_before(row, write.segment, write.lane, part.lane)) {
+      report(row, part, write);
+    } else if (row.access->async_proxy) {
+      check_proxy(row, part, write);
+    }
   }
   if (cell.rest == 0) return;
   if (cell.has_list()) return check_list(row, part, cell);
@@ -266,18 +294,47 @@ void GeneralRaceChecker::check_list(Row& row, const Part& part, const Cell& cell
   const std::uint32_t block = order_.block_key(row.access->place);
   for (const CellEntry& entry : list.entries) {
     const bool one_block = order_.segment(entry.segment).block == block;
-    if (((one_block ? anyhow : anyhow | across) >> entry.access_class & 1) == 0) continue;
-    if (all_before(row, entry.segment)) continue;
+    const std::uint32_t relations =
+        one_block || is_one_group(row, entry) ? anyhow : anyhow | across;
+    if ((relations >> entry.access_class & 1) == 0) continue;
+    const bool asks_proxy =
+        row.access->async_proxy && AccessClass::of_index(entry.access_class).write;
+    if (!asks_proxy && all_before(row, entry.segment)) continue;
     for (std::uint32_t rest = entry.lanes; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
       if (is_before(row, entry.segment, lane, part.lane) ||
           is_observed(row, list, entry, lane, part.lane)) {
+        if (asks_proxy) check_proxy(row, part, {entry.segment, lane, entry.pc, entry.access_class});
         continue;
       }
       report(row, part, {entry.segment, lane, entry.pc, entry.access_class});
       break;
     }
   }
+}
+
+// Operations at cluster scope of blocks of one cluster are morally strong, too.
+bool GeneralRaceChecker::is_one_group(const Row& row, const CellEntry& entry) const {
+  if (!order_.has_clusters()) return false;
+  const Access& access = *row.access;
+  const ThreadOrder::Segment& segment = order_.segment(entry.segment);
+  if (segment.launch != order_.launch() || access.scope == ptx::Scope::cta) return false;
+  if (access.program->code[entry.pc].modifiers.scope == ptx::Scope::cta) return false;
+  return order_.cluster_of(segment.block) == order_.cluster_of(order_.block_key(access.place));
+}
+
+// A bulk copy comes after a write by a store or an atomic.
+void GeneralRaceChecker::check_proxy(Row& row, const Part& part, Earlier earlier) {
+  if (earlier.segment < row.first) return;
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  if (segment.async_proxy || segment.launch != order_.launch()) return;
+  const Access& access = *row.access;
+  if (proxy_fences_.lies_between(earlier.segment, earlier.lane, access.place, part.lane,
+                                 access.space)) {
+    return;
+  }
+  earlier.lacks_proxy_fence = true;
+  report(row, part, earlier);
 }
 
 // What comes before this write has nothing to say any more.
@@ -344,32 +401,6 @@ void GeneralRaceChecker::recall(const Recalled& recalled) {
 void GeneralRaceChecker::on_free(const Allocation& allocation) {
   if (allocation.id < memories_.size()) memories_[allocation.id] = {};
   variables_.forget(allocation.id);
-}
-
-// PTX ISA 9.7.13.15.16: an arrival releases into the current phase; who sees a phase complete has
-// acquired all that arrived in it and before.
-void GeneralRaceChecker::on_barrier_object(const BarrierObject& event) {
-  BarrierState& state = barriers_[{event.allocation->id, event.offset}];
-  const bool ends =
-      event.kind == BarrierObject::Kind::init || event.kind == BarrierObject::Kind::invalidate;
-  if (ends) {
-    state = {};
-    return;
-  }
-  if (event.relaxed) return;
-  if (event.kind == BarrierObject::Kind::arrive && event.phase > state.phase) {
-    state.phase = event.phase;
-    state.before = state.current;
-  }
-  for_each_bit(event.mask, [&](unsigned lane) {
-    if (event.for_copies) {
-      state.current.join(order_.release_copies(event.place, lane));
-    } else if (event.kind == BarrierObject::Kind::arrive) {
-      state.current.join(order_.clock_of(order_.release(event.place, lane), event.place, lane));
-    } else {
-      order_.learn(event.place, lane, event.phase < state.phase ? state.before : state.current);
-    }
-  });
 }
 
 }  // namespace warpcheck::vgpu

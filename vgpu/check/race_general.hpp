@@ -12,10 +12,13 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "vgpu/check/checker.hpp"
+#include "vgpu/check/cluster_order.hpp"
+#include "vgpu/check/proxy_fences.hpp"
 #include "vgpu/check/race_cells.hpp"
 #include "vgpu/check/race_class.hpp"
 #include "vgpu/check/row_log.hpp"
@@ -31,9 +34,10 @@ class GeneralRaceChecker final : public Checker {
   void reset(WarpModel model) override;
   void on_sync(const Sync& sync) override;
   void on_access(Access& access) override;
-  void on_fence(const Fence& fence) override { order_.fence(fence); }
+  void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override { order_.meet(meeting); }
   void on_barrier_object(const BarrierObject& event) override;
+  void on_cluster_barrier(const ClusterBarrier& event) override;
   void on_copy_commit(const CopyCommit& commit) override { order_.commit_copies(commit); }
   void on_copy_wait(const CopyWait& wait) override { order_.wait_for_copies(wait); }
   void on_allocate(const Allocation& allocation) override { on_free(allocation); }
@@ -77,6 +81,7 @@ class GeneralRaceChecker final : public Checker {
     unsigned lane = 0;
     std::uint32_t pc = 0;
     unsigned access_class = 0;
+    bool lacks_proxy_fence = false;  // it comes before, but by another way to memory
   };
   // Some lane's part of an access: where, and as what.
   struct Part {
@@ -84,11 +89,44 @@ class GeneralRaceChecker final : public Checker {
     std::uint32_t offset = 0, bytes = 0;
     unsigned access_class = 0;
   };
-  // An mbarrier (PTX ISA 9.7.13.15): what its arrivals release, by the parity of their phases.
+  // What arrivals at an mbarrier release, from its own block and from others of the cluster.
+  struct Released {
+    Clock near, far;
+  };
+  // An mbarrier (PTX ISA 9.7.13.15), by the parity of its phases.
   struct BarrierState {
     std::uint64_t phase = 0;
-    Clock current, before;
+    Released current, before;
+    Clock arrived;  // all that has, whether it releases anything or not
+    Clock seen;     // of that: before the latest wait that ended
   };
+  // An access to a block's shared memory by another block.
+  struct Remote {
+    ThreadOrder::SegmentId segment = 0;
+    std::uint32_t lanes = 0;
+    std::uint32_t pc = 0;
+    unsigned access_class = 0;
+    std::string object;
+  };
+  // Whose shared memory an allocation is.
+  struct Owner {
+    std::uint32_t block = 0;                   // key
+    ThreadOrder::SegmentId first_segment = 0;  // 0: it is nobody's
+    std::vector<Remote> remote;
+  };
+
+  // race_general_cluster.cpp
+  void begin_shared(const Sync& sync);
+  void end_shared(const Sync& sync);
+  [[nodiscard]] ThreadOrder::SegmentId first_segment_of(const Access& access) const;
+  void remember_remote(const Row& row);
+  bool is_known_use(const Row& row, const Part& part, const Earlier& earlier);
+  [[nodiscard]] bool is_fenced_init(const Row& row, const Part& part, const Earlier& earlier) const;
+  [[nodiscard]] ThreadOrder::SegmentId segment_of(const Access& access);
+  [[nodiscard]] ThreadOrder::Object object_at(const Allocation& allocation,
+                                              std::uint32_t offset) const;
+  void arrive_on_object(const BarrierObject& event, unsigned lane, Clock* into, Clock& arrived);
+  void wait_for_object(const BarrierObject& event, unsigned lane, const Released& released);
 
   // The present phase of a block's shared memory, as long as it needs no cells.
   struct Phase {
@@ -111,6 +149,8 @@ class GeneralRaceChecker final : public Checker {
 
   void check(Row& row, const Part& part, Cell& cell);
   void check_list(Row& row, const Part& part, const Cell& cell);
+  void check_proxy(Row& row, const Part& part, Earlier earlier);
+  [[nodiscard]] bool is_one_group(const Row& row, const CellEntry& entry) const;
   bool is_before(Row& row, ThreadOrder::SegmentId earlier, unsigned earlier_lane, unsigned lane);
   ThreadOrder::Before ask(Row& row, ThreadOrder::SegmentId earlier);
   bool all_before(Row& row, ThreadOrder::SegmentId earlier);
@@ -133,6 +173,8 @@ class GeneralRaceChecker final : public Checker {
 
   ThreadOrder order_;
   SyncVariables variables_{order_};
+  ClusterOrder cluster_order_{order_};
+  ProxyFences proxy_fences_{order_};
   CellLists lists_;
   std::vector<CellMemory> memories_;       // by Allocation::id
   std::vector<Phase> phases_;              // by slot
@@ -140,6 +182,7 @@ class GeneralRaceChecker final : public Checker {
   std::vector<Launch> launches_;           // of the trial
   std::vector<std::vector<Miss>> misses_;  // by slot: the latest of its block, for messages
   std::map<std::pair<std::uint32_t, std::uint32_t>, BarrierState> barriers_;  // id, offset
+  std::vector<Owner> owners_;  // of shared memory, by Allocation::id
 };
 
 }  // namespace warpcheck::vgpu

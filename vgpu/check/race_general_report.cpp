@@ -22,6 +22,8 @@ AccessKind kind_at(const Program& program, std::uint32_t pc, unsigned access_cla
   switch (program.code[pc].kind) {
     case InstrKind::atomic: return AccessKind::atomic;
     case InstrKind::barrier_object:
+    case InstrKind::bulk_copy:
+    case InstrKind::async_store:
       if (as.write && as.strong) return AccessKind::atomic;
       break;
     default: break;
@@ -74,12 +76,17 @@ void GeneralRaceChecker::report(const Row& row, const Part& part, const Earlier&
                           stores_same_bytes(row, part);
   // The same race is found in either order of the two.
   const AccessKind earlier_kind = kind_at(earlier_program, earlier.pc, earlier.access_class);
+  // Cooperative groups pass values on there by shfl.sync, which orders no memory.  What they order
+  // of the program's own memory, by atomics in that place, counts.
+  if (access.allocation->reserved) return;
+  if (is_fenced_init(row, part, earlier) || is_known_use(row, part, earlier)) return;
   std::array<std::pair<std::uint32_t, AccessKind>, 2> pair{
       {{earlier.pc, earlier_kind}, {access.pc, access.kind}}};
   std::ranges::sort(pair);
   const auto tag = (segment.launch == order_.launch() ? 0 : segment.launch + 1) << 12 |
                    static_cast<std::uint32_t>(pair[0].second) << 8 |
-                   static_cast<std::uint32_t>(pair[1].second) << 4 | std::uint32_t{same_bytes};
+                   static_cast<std::uint32_t>(pair[1].second) << 4 |
+                   std::uint32_t{earlier.lacks_proxy_fence} << 1 | std::uint32_t{same_bytes};
   reporter_.report({&program, pair[0].first, pair[1].first, tag}, [&] {
     Finding finding;
     finding.kind = FindingKind::data_race;
@@ -105,6 +112,11 @@ std::string GeneralRaceChecker::message_of(const Row& row, const Part& part,
   if (segment.launch != order_.launch()) {
     return "nothing orders these two kernel launches: their streams are not synchronised";
   }
+  if (earlier.lacks_proxy_fence) {
+    return "no fence.proxy.async comes between (1) and the bulk copy (2), which need not see what "
+           "(1) "
+           "has written";
+  }
   if (before.strong && now.strong) {
     return before.size_log2 != now.size_log2
                ? "(1) and (2) are of different sizes, so they are not atomic to each other"
@@ -120,6 +132,10 @@ std::string GeneralRaceChecker::message_of(const Row& row, const Part& part,
   }
   std::string missed = what_was_missed(row, part, earlier);
   if (!missed.empty()) return missed;
+  const bool one_cluster =
+      order_.has_clusters() &&
+      order_.cluster_of(segment.block) == order_.cluster_of(order_.block_key(access.place));
+  if (!one_block && one_cluster) return "no barrier of the cluster orders (1) and (2)";
   if (!one_block) return "nothing orders blocks of one kernel launch";
   if (one_warp) return "lanes of one warp are not ordered without __syncwarp()";
   return "no barrier orders (1) and (2)";

@@ -12,7 +12,6 @@ bool releases(ptx::Order order) {
   return order == ptx::Order::release || order == ptx::Order::acq_rel || order == ptx::Order::sc;
 }
 
-constexpr std::array kReaches{Reach::block, Reach::grid};
 std::size_t index_of(Reach reach) { return static_cast<std::size_t>(reach); }
 
 }  // namespace
@@ -73,9 +72,8 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
   const WarpPlace& place = operation.access->place;
   const Writer& last = variable.last;
   const std::uint32_t block = order_.block_key(place);
-  const bool reaches =
-      last.reach == Reach::grid && reach_of(operation.access->scope) == Reach::grid;
-  const bool linked = last.is_set && (last.block == block || reaches);
+  const Reach reach = order_.reach_of(operation.access->scope);
+  const bool linked = last.is_set && reach_each_other(last, block, reach);
   if (operation.reads) {
     if (last.is_set && !linked) {
       miss = {Missed::scope, last.block, last.thread};
@@ -86,6 +84,14 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
   if (!operation.writes) return seen;
   write(variable, operation, operation.reads && linked);
   return variable.place;
+}
+
+// Whether the scopes of two operations include each other's thread.
+bool SyncVariables::reach_each_other(const Writer& writer, std::uint32_t block, Reach reach) const {
+  if (writer.block == block) return true;
+  const Reach nearer = std::min(writer.reach, reach);
+  if (nearer != Reach::cluster) return nearer == Reach::grid;
+  return order_.cluster_of(writer.block) == order_.cluster_of(block);
 }
 
 void SyncVariables::read(Variable& variable, const StrongOperation& operation, bool linked,
@@ -99,11 +105,16 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
     if (variable.patterns != nullptr) {
       const auto& released_in = variable.patterns->released_in;
       has_released = !released_in.empty();
-      const auto nearby = released_in.find(block);
+      const auto nearby = released_in.find(group_of(block, Reach::block));
       if (nearby != released_in.end()) offer.block = nearby->second;
+      offer.cluster = offer.block;
+      if (order_.has_clusters()) {
+        const auto around = released_in.find(group_of(block, Reach::cluster));
+        if (around != released_in.end()) offer.cluster.join(around->second);
+      }
     }
     offer.grid = variable.released;
-    offer.grid.join(offer.block);
+    offer.grid.join(offer.cluster);
     const std::uint32_t thread = order_.thread_at(access.place, operation.lane);
     const bool own = variable.last.block == block && variable.last.thread == thread;
     if (offer.is_empty() && !own) {
@@ -112,14 +123,14 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
     }
   }
   if (acquires(access.order)) {
-    const Reach reach = reach_of(access.scope);
+    const Reach reach = order_.reach_of(access.scope);
     if (variable.patterns != nullptr) {
       const auto seen = variable.patterns->observed.find(thread_of(operation));
       if (seen != variable.patterns->observed.end()) offer.join(seen->second);
     }
     order_.learn(access.place, operation.lane, offer.at(reach));
   }
-  const bool acquired_all = acquires(access.order) && reach_of(access.scope) == Reach::grid;
+  const bool acquired_all = acquires(access.order) && order_.reach_of(access.scope) == Reach::grid;
   if (offer.is_empty() || acquired_all) return;
   // Later fences, and later acquires of this very variable, may complete the pattern.
   ThreadOrder::Lane& self = order_.lane_at(access.place, operation.lane);
@@ -131,7 +142,12 @@ void SyncVariables::release(Variable& variable, Reach reach, const ThreadOrder::
                             const StrongOperation& operation) {
   const WarpPlace& place = operation.access->place;
   const Clock clock = order_.clock_of(moment, place, operation.lane);
-  variable.made_patterns().released_in[order_.block_key(place)].join(clock);
+  const std::uint32_t block = order_.block_key(place);
+  auto& released_in = variable.made_patterns().released_in;
+  released_in[group_of(block, Reach::block)].join(clock);
+  if (reach != Reach::block && order_.has_clusters()) {
+    released_in[group_of(block, Reach::cluster)].join(clock);
+  }
   if (reach == Reach::grid) variable.released.join(clock);
 }
 
@@ -147,26 +163,29 @@ void SyncVariables::write(Variable& variable, const StrongOperation& operation, 
   const ThreadOrder::Lane& self = order_.lane_at(access.place, operation.lane);
   for (const Reach reach : kReaches) {
     const ThreadOrder::Moment& fence = self.fence[index_of(reach)];
+    if (reach == Reach::cluster && !order_.has_clusters()) continue;
     if (fence.is_set) release(variable, reach, fence, operation);
   }
   if (variable.patterns != nullptr) {
     const auto own = variable.patterns->releases.find(thread);
     for (const Reach reach : kReaches) {
       if (own == variable.patterns->releases.end()) break;
+      if (reach == Reach::cluster && !order_.has_clusters()) continue;
       const ThreadOrder::Moment& earlier = own->second[index_of(reach)];
       if (earlier.is_set) release(variable, reach, earlier, operation);
     }
   }
   if (releases(access.order)) {
-    const Reach reach = reach_of(access.scope);
+    const Reach reach = order_.reach_of(access.scope);
     const ThreadOrder::Moment moment = order_.release(access.place, operation.lane);
     auto& own = variable.made_patterns().releases[thread];
-    own[index_of(Reach::block)] = moment;
-    if (reach == Reach::grid) own[index_of(Reach::grid)] = moment;
+    for (const Reach near : kReaches) {
+      if (near <= reach) own[index_of(near)] = moment;
+    }
     release(variable, reach, moment, operation);
   }
   variable.last = {order_.block_key(access.place), order_.thread_at(access.place, operation.lane),
-                   reach_of(access.scope), true};
+                   order_.reach_of(access.scope), true};
 }
 
 void SyncVariables::overwrite(std::uint32_t allocation, std::uint32_t offset, std::uint32_t bytes) {

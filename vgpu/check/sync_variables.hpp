@@ -81,11 +81,12 @@ class SyncVariables {
   };
   // Most strong operations have none.
   struct Patterns {
-    // What the chain's release patterns release to who is in one block.
-    std::unordered_map<std::uint32_t, Clock> released_in;
+    // What the chain's release patterns release to who is in one block, or in one cluster
+    // (group_of).
+    std::unordered_map<std::uint64_t, Clock> released_in;
     // By thread of the trial: its release operations on this variable, by Reach; and what its
     // strong reads of it observed.
-    std::unordered_map<std::uint64_t, std::array<ThreadOrder::Moment, 2>> releases;
+    std::unordered_map<std::uint64_t, std::array<ThreadOrder::Moment, 3>> releases;
     std::unordered_map<std::uint64_t, Offer> observed;
   };
   struct Variable {
@@ -144,6 +145,12 @@ class SyncVariables {
     std::vector<std::unique_ptr<std::array<Granule, kPage>>> pages_;
   };
 
+  // The block, or the cluster, of a block.
+  [[nodiscard]] std::uint64_t group_of(std::uint32_t block, Reach reach) const {
+    if (reach == Reach::block) return block;
+    return std::uint64_t{1} << 32 | order_.cluster_of(block);
+  }
+  [[nodiscard]] bool reach_each_other(const Writer& writer, std::uint32_t block, Reach reach) const;
   Granule* granule_of(const StrongOperation& operation);
   static Variable* find(Granule& granule, const StrongOperation& operation);
   void read(Variable& variable, const StrongOperation& operation, bool linked, Miss& miss);

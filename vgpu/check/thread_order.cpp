@@ -25,6 +25,7 @@ void ThreadOrder::reset(WarpModel model) {
   ticks_.assign(1, {});
   answers_.assign(kAnswers, {});
   past_.clear();
+  last_agent_ = 0;
 }
 
 void ThreadOrder::begin_launch(const Sync& sync) {
@@ -35,6 +36,18 @@ void ThreadOrder::begin_launch(const Sync& sync) {
   warps_ = (threads_ + kWarpLanes - 1) / kWarpLanes;
   unordered_launches_.assign(sync.unordered_launches.begin(), sync.unordered_launches.end());
   slots_.clear();
+  grid_ = sync.grid;
+  cluster_ = sync.cluster;
+  bulk_groups_.clear();
+  object_ticks_.clear();
+}
+
+std::uint32_t ThreadOrder::cluster_of(std::uint32_t block) const {
+  if (block < first_block_ || !has_clusters()) return block;
+  const std::uint32_t linear = block - first_block_;
+  const Dim3 at{linear % grid_.x, linear / grid_.x % grid_.y, linear / grid_.x / grid_.y};
+  const Dim3 first{at.x - at.x % cluster_.x, at.y - at.y % cluster_.y, at.z - at.z % cluster_.z};
+  return first_block_ + first.x + grid_.x * (first.y + grid_.y * first.z);
 }
 
 bool ThreadOrder::is_ordered_launch(std::uint32_t launch) const {
@@ -112,8 +125,9 @@ void ThreadOrder::fence(const Fence& fence) {
     }
     if (!releases(fence.order)) return;
     const Moment moment = release(fence.place, lane);
-    self.fence[static_cast<std::size_t>(Reach::block)] = moment;
-    if (reach == Reach::grid) self.fence[static_cast<std::size_t>(Reach::grid)] = moment;
+    for (const Reach near : kReaches) {
+      if (near <= reach) self.fence[static_cast<std::size_t>(near)] = moment;
+    }
   });
 }
 
@@ -155,6 +169,11 @@ void ThreadOrder::meet(const Meeting& meeting) {
 
 void ThreadOrder::commit_copies(const CopyCommit& commit) {
   for_each_bit(lockstep_ ? 1u : commit.mask, [&](unsigned lane) {
+    if (commit.bulk) {
+      BulkGroups& groups = bulk_groups_[thread_key(commit.place, lane)];
+      groups.ends.push_back(++groups.tick);
+      return;
+    }
     Lane& self = lane_at(commit.place, lane);
     self.groups.push_back(++self.copier_tick);
   });
@@ -172,12 +191,16 @@ Clock ThreadOrder::release_copies(const WarpPlace& place, unsigned lane) {
 
 void ThreadOrder::wait_for_copies(const CopyWait& wait) {
   for_each_bit(lockstep_ ? 1u : wait.mask, [&](unsigned lane) {
-    const std::vector<std::uint32_t>& groups = lane_at(wait.place, lane).groups;
+    const std::vector<std::uint32_t>& groups = wait.bulk
+                                                   ? bulk_groups_[thread_key(wait.place, lane)].ends
+                                                   : lane_at(wait.place, lane).groups;
     if (groups.size() <= wait.groups_left) return;
-    const ThreadTime copies{kCopier + thread_at(wait.place, lane),
-                            groups[groups.size() - wait.groups_left - 1], kAnyPhase};
+    const std::uint32_t thread = thread_at(wait.place, lane);
+    const std::uint32_t end = groups[groups.size() - wait.groups_left - 1];
+    std::vector<ThreadTime> copies{{(wait.bulk ? kBulkReads : kCopier) + thread, end, kAnyPhase}};
+    if (wait.bulk && !wait.reads_only) copies.push_back({kBulkWrites + thread, end, kAnyPhase});
     Clock clock;
-    clock.learn(block_key(wait.place), 0, {&copies, 1});
+    clock.learn(block_key(wait.place), 0, copies);
     learn(wait.place, lane, clock);
   });
 }
@@ -193,6 +216,8 @@ ThreadOrder::SegmentId ThreadOrder::segment_of(const WarpPlace& place, bool asyn
   segment.launch = launch_;
   segment.warp = static_cast<std::uint16_t>(place.warp);
   segment.asynchronous = asynchronous;
+  segment.agent = asynchronous ? kCopier + place.warp * kWarpLanes : 0;
+  segment.agent_block = segment.block;
   Ticks ticks;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     const Lane& self = warp.lanes[actor_of(lane)];
@@ -207,12 +232,79 @@ ThreadOrder::SegmentId ThreadOrder::segment_of(const WarpPlace& place, bool asyn
   return id;
 }
 
+// One like the latest is the same.
+ThreadOrder::SegmentId ThreadOrder::segment_of_agent(const Segment& segment, const Ticks& ticks) {
+  const Segment& last = segments_[last_agent_];
+  const bool is_same = last_agent_ != 0 && last.block == segment.block &&
+                       last.launch == segment.launch && last.warp == segment.warp &&
+                       last.async_proxy == segment.async_proxy && last.agent == segment.agent &&
+                       last.agent_block == segment.agent_block && ticks_[last.ticks] == ticks;
+  if (is_same) return last_agent_;
+  last_agent_ = segments();
+  segments_.push_back(segment);
+  if (ticks != Ticks{}) {
+    segments_.back().ticks = static_cast<std::uint32_t>(ticks_.size());
+    ticks_.push_back(ticks);
+  }
+  return last_agent_;
+}
+
+ThreadOrder::SegmentId ThreadOrder::segment_of_group(const WarpPlace& place, bool reads) {
+  Segment segment;
+  segment.block = segment.agent_block = block_key(place);
+  segment.phase = slots_[place.slot].phase;
+  segment.launch = launch_;
+  segment.warp = static_cast<std::uint16_t>(place.warp);
+  segment.asynchronous = segment.async_proxy = true;
+  segment.agent = (reads ? kBulkReads : kBulkWrites) + place.warp * kWarpLanes;
+  Ticks ticks;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    const auto groups = bulk_groups_.find(thread_key(place, lane));
+    ticks[lane] = groups == bulk_groups_.end() ? 0 : groups->second.tick;
+  }
+  return segment_of_agent(segment, ticks);
+}
+
+ThreadOrder::SegmentId ThreadOrder::segment_of_object(const WarpPlace& place, const Object& object,
+                                                      bool async_proxy) {
+  Segment segment;
+  segment.block = block_key(place);
+  segment.phase = slots_[place.slot].phase;
+  segment.launch = launch_;
+  segment.warp = static_cast<std::uint16_t>(place.warp);
+  segment.asynchronous = segment.is_object = true;
+  segment.async_proxy = async_proxy;
+  segment.agent = kObject + object.offset;
+  segment.agent_block = object.block;
+  Ticks ticks;
+  ticks.fill(object_ticks_[{object.block, object.offset}]);
+  return segment_of_agent(segment, ticks);
+}
+
+Clock ThreadOrder::complete(const Object& object) {
+  const ThreadTime done{kObject + object.offset, ++object_ticks_[{object.block, object.offset}],
+                        kAnyPhase};
+  Clock clock;
+  clock.learn(object.block, 0, {&done, 1});
+  return clock;
+}
+
+Clock ThreadOrder::knowledge_of_block(const WarpPlace& place) const {
+  Clock all;
+  const Clock* last = nullptr;
+  for_each_lane(place, [&](const Lane& lane) {
+    if (last == nullptr || !last->is_same(lane.knows)) all.join(lane.knows);
+    last = &lane.knows;
+  });
+  return all;
+}
+
 ThreadOrder::SegmentId ThreadOrder::past_segment(std::uint32_t launch, std::uint32_t block,
                                                  std::uint32_t warp) {
   SegmentId& id = past_[{launch, block, warp}];
   if (id != 0) return id;
   Segment segment;
-  segment.block = block;
+  segment.block = segment.agent_block = block;
   segment.launch = launch;
   segment.warp = static_cast<std::uint16_t>(warp);
   id = segments();
@@ -225,9 +317,9 @@ std::uint32_t ThreadOrder::known_lanes(const Clock::Knowledge& known,
                                        const Segment& segment) const {
   if (!segment.asynchronous && segment.phase < known.phases) return ~0u;
   if (known.threads.empty()) return 0;
-  const std::uint32_t first = segment.warp * kWarpLanes + (segment.asynchronous ? kCopier : 0);
+  const std::uint32_t first = segment.asynchronous ? segment.agent : segment.warp * kWarpLanes;
   const Ticks& ticks = ticks_[segment.ticks];
-  if (lockstep_) return known.ticks_of(first) > ticks[0] ? ~0u : 0;
+  if (lockstep_ || segment.is_object) return known.ticks_of(first) > ticks[0] ? ~0u : 0;
   std::uint32_t lanes = 0;
   const auto begin = std::ranges::lower_bound(known.threads, first, {}, &ThreadTime::thread);
   for (auto at = begin; at != known.threads.end() && at->thread < first + kWarpLanes; ++at) {
@@ -249,7 +341,7 @@ ThreadOrder::Before ThreadOrder::answer(SegmentId earlier, const WarpPlace& plac
   for (const Lane& lane : slot.warps[place.warp].lanes) {
     if (last != nullptr && last->is_same(lane.knows)) continue;
     last = &lane.knows;
-    const std::uint32_t known = known_lanes(lane.knows.of_block(segment.block), segment);
+    const std::uint32_t known = known_lanes(lane.knows.of_block(segment.agent_block), segment);
     known_to_all &= known;
     known_to_some |= known;
     if (lockstep_) break;
@@ -268,7 +360,7 @@ ThreadOrder::Before ThreadOrder::before(SegmentId earlier, SegmentId now, const 
 
 bool ThreadOrder::knows(const Clock& clock, SegmentId earlier, unsigned earlier_lane) const {
   const Segment& segment = segments_[earlier];
-  return (known_lanes(clock.of_block(segment.block), segment) >> earlier_lane & 1) != 0;
+  return (known_lanes(clock.of_block(segment.agent_block), segment) >> earlier_lane & 1) != 0;
 }
 
 bool ThreadOrder::before(SegmentId earlier, unsigned earlier_lane, const WarpPlace& place,

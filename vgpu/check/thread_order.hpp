@@ -11,13 +11,16 @@
 // question for 32 lanes, and mostly answered by a small table of answers.
 //
 // Asynchronous copies belong to no thread's program order (PTX ISA 8.9.1.1).  Those of a thread
-// count as a thread of their own, its copier, which ticks when a group of copies is closed.
+// count as a thread of their own, its copier, which ticks when a group of copies is closed.  Bulk
+// copies have two such agents for each thread, as one can wait for the reads alone; and what an
+// mbarrier counts is done by an agent of that mbarrier, which ticks whenever bytes are complete.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "vgpu/check/epoch.hpp"
@@ -27,22 +30,22 @@
 
 namespace warpcheck::vgpu {
 
-// How far a strong operation reaches (PTX ISA 8.5): its block, or everybody.  A cluster is one
-// block here, and there is one device.
-enum class Reach : std::uint8_t { block, grid };
+// How far a strong operation reaches (PTX ISA 8.5): its block, its cluster, or everybody, as there
+// is one device.
+enum class Reach : std::uint8_t { block, cluster, grid };
+inline constexpr std::array kReaches{Reach::block, Reach::cluster, Reach::grid};
 
-constexpr Reach reach_of(ptx::Scope scope) {
-  return scope == ptx::Scope::cta || scope == ptx::Scope::cluster ? Reach::block : Reach::grid;
-}
-
-// What an acquire at either reach would learn.
+// What an acquire at each reach would learn.
 struct Offer {
-  Clock block, grid;  // grid knows all that block does
+  Clock block, cluster, grid;  // each knows all that the one before it does
   void join(const Offer& other) {
     block.join(other.block);
+    cluster.join(other.cluster);
     grid.join(other.grid);
   }
-  [[nodiscard]] const Clock& at(Reach reach) const { return reach == Reach::block ? block : grid; }
+  [[nodiscard]] const Clock& at(Reach reach) const {
+    return reach == Reach::block ? block : reach == Reach::cluster ? cluster : grid;
+  }
   [[nodiscard]] bool is_empty() const { return grid.is_empty(); }
 };
 
@@ -62,7 +65,7 @@ class ThreadOrder {
     std::uint32_t tick = 0;
     std::uint32_t copier_tick = 0;
     std::vector<std::uint32_t> groups;  // of copies: the ticks of the copier that they end before
-    std::array<Moment, 2> fence;        // by Reach: the latest release fence that reaches so far
+    std::array<Moment, 3> fence;        // by Reach: the latest release fence that reaches so far
     Offer observed;                     // by strong reads, and not acquired yet
   };
   struct Segment {
@@ -72,6 +75,11 @@ class ThreadOrder {
     std::uint32_t ticks = 0;   // index into the rows of ticks
     std::uint16_t warp = 0;
     bool asynchronous = false;
+    bool async_proxy = false;
+    // Asynchronous: who did it, and the block that counts its ticks.  An mbarrier is one for all
+    // lanes; others are numbered by lanes.
+    bool is_object = false;
+    std::uint32_t agent = 0, agent_block = 0;
   };
   enum class Before : std::uint8_t { no_lane, some_lanes, all_lanes };
 
@@ -106,6 +114,14 @@ class ThreadOrder {
   [[nodiscard]] std::uint32_t first_segment_of_slot(const WarpPlace& place) const {
     return slots_[place.slot].first_segment;
   }
+  // The cluster of a block of the running launch: the key of its first block.
+  [[nodiscard]] std::uint32_t cluster_of(std::uint32_t block) const;
+  [[nodiscard]] bool has_clusters() const { return cluster_.count() != 1; }
+  [[nodiscard]] Reach reach_of(ptx::Scope scope) const {
+    if (scope == ptx::Scope::cta) return Reach::block;
+    if (scope != ptx::Scope::cluster) return Reach::grid;
+    return has_clusters() ? Reach::cluster : Reach::block;
+  }
 
   // Everything that the lane did until now comes before what acquires the moment.
   Moment release(const WarpPlace& place, unsigned lane);
@@ -115,8 +131,19 @@ class ThreadOrder {
   // The asynchronous copies that the lane has begun come before what acquires the clock.
   Clock release_copies(const WarpPlace& place, unsigned lane);
 
+  // An mbarrier of a block: who counts asynchronous accesses.
+  struct Object {
+    std::uint32_t block = 0;   // key
+    std::uint32_t offset = 0;  // in the block's shared memory
+  };
+  // What this mbarrier has counted so far comes before what acquires the clock.
+  Clock complete(const Object& object);
+
   // The present segment of a warp, or of its lanes' copiers.
   SegmentId segment_of(const WarpPlace& place, bool asynchronous);
+  // That of a bulk copy of a group, or of what an mbarrier counts.
+  SegmentId segment_of_group(const WarpPlace& place, bool reads);
+  SegmentId segment_of_object(const WarpPlace& place, const Object& object, bool async_proxy);
   // One for what a warp did in an earlier launch.
   SegmentId past_segment(std::uint32_t launch, std::uint32_t block, std::uint32_t warp);
   [[nodiscard]] const Segment& segment(SegmentId id) const { return segments_[id]; }
@@ -134,6 +161,8 @@ class ThreadOrder {
     return static_cast<std::uint32_t>(segments_.size());
   }
   [[nodiscard]] std::uint32_t first_block_of_launch() const { return first_block_; }
+  // All that any thread of a block has done and knows.
+  [[nodiscard]] Clock knowledge_of_block(const WarpPlace& place) const;
   // For reports: every lane of a block.
   template <typename Visit>
   void for_each_lane(const WarpPlace& place, Visit visit) const {
@@ -162,8 +191,19 @@ class ThreadOrder {
     Before before = Before::no_lane;
   };
   static constexpr std::uint32_t kCopier = 1u << 16;  // + thread: its copier
+  static constexpr std::uint32_t kBulkReads = 2u << 16, kBulkWrites = 3u << 16;  // + thread
+  static constexpr std::uint32_t kObject = 4u << 16;  // + offset: an mbarrier
   static constexpr std::size_t kAnswers = 1u << 12;
 
+  // Of a thread's bulk copies.
+  struct BulkGroups {
+    std::uint32_t tick = 0;
+    std::vector<std::uint32_t> ends;
+  };
+  [[nodiscard]] std::uint64_t thread_key(const WarpPlace& place, unsigned lane) const {
+    return std::uint64_t{block_key(place)} << 16 | thread_at(place, lane);
+  }
+  SegmentId segment_of_agent(const Segment& segment, const Ticks& ticks);
   [[nodiscard]] Before answer(SegmentId earlier, const WarpPlace& place) const;
   [[nodiscard]] std::uint32_t known_lanes(const Clock::Knowledge& known,
                                           const Segment& segment) const;
@@ -173,12 +213,16 @@ class ThreadOrder {
   std::uint32_t threads_ = 0, warps_ = 0;
   std::uint32_t launch_ = 0, launches_ = 0;
   std::uint32_t first_block_ = 0, next_first_block_ = 0;
+  Dim3 grid_, cluster_;
   std::vector<std::uint32_t> unordered_launches_;
   std::vector<Slot> slots_;
   std::vector<Segment> segments_;
   std::vector<Ticks> ticks_;
   std::vector<Answer> answers_;
   std::map<std::array<std::uint32_t, 3>, SegmentId> past_;  // by launch, block, warp
+  std::map<std::uint64_t, BulkGroups> bulk_groups_;         // by thread
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> object_ticks_;  // block, offset
+  SegmentId last_agent_ = 0;  // the latest segment of an agent
 };
 
 }  // namespace warpcheck::vgpu

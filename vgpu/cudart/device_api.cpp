@@ -61,6 +61,7 @@ constexpr std::array kAttributes{
     Attribute{cudaDevAttrL2CacheSize, virtual_gpu::kL2CacheBytes},
     Attribute{cudaDevAttrMaxThreadsPerMultiProcessor, virtual_gpu::kMultiprocessorThreadsMax},
     Attribute{cudaDevAttrUnifiedAddressing, 1},
+    Attribute{cudaDevAttrClusterLaunch, 1},
     Attribute{cudaDevAttrComputeCapabilityMajor, virtual_gpu::kMajor},
     Attribute{cudaDevAttrComputeCapabilityMinor, virtual_gpu::kMinor},
     Attribute{cudaDevAttrStreamPrioritiesSupported, 1},
@@ -109,6 +110,7 @@ void describe(cudaDeviceProp& properties) {
   properties.concurrentManagedAccess = 1;
   properties.computePreemptionSupported = 1;
   properties.cooperativeLaunch = 1;
+  properties.clusterLaunch = 1;
   properties.memoryPoolsSupported = 1;
   properties.maxTexture1D = virtual_gpu::kTexture1DWidthMax;
   std::copy_n(virtual_gpu::kTexture2DMax, 2, properties.maxTexture2D);

@@ -93,7 +93,7 @@ TEST_F(DeviceApi, DescribesItself) {
   EXPECT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrCooperativeLaunch, 0), cudaSuccess);
   EXPECT_EQ(value, 1);
   EXPECT_EQ(cudaDeviceGetAttribute(&value, cudaDevAttrClusterLaunch, 0), cudaSuccess);
-  EXPECT_EQ(value, 0);
+  EXPECT_EQ(value, 1);
   char bus[16] = {};
   EXPECT_EQ(cudaDeviceGetPCIBusId(bus, sizeof bus, 0), cudaSuccess);
   EXPECT_EQ(cudaDeviceGetByPCIBusId(&value, bus), cudaSuccess);

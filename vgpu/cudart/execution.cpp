@@ -211,6 +211,8 @@ void Device::run_kernel(const KernelWork& work, const Operation& operation) {
   launch.index = static_cast<std::uint32_t>(result_.launches++);
   launch.grid = work.grid;
   launch.block = work.block;
+  launch.cluster = work.cluster;
+  launch.explicit_cluster = work.explicit_cluster;
   launch.dynamic_shared_bytes = work.dynamic_shared_bytes;
   launch.parameters = work.parameters;
   launch.cooperative = work.cooperative;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "vgpu/cudart/api.hpp"
+#include "vgpu/cudart/clusters.hpp"
 #include "vgpu/cudart/device_code.hpp"
 #include "vgpu/cudart/kernel_limits.hpp"
 #include "vgpu/cudart/registry.hpp"
@@ -17,7 +18,7 @@ std::size_t dynamic_shared_bytes_max(const Kernel& kernel, const vgpu::Program& 
   if (kernel.generation == device.generation() && kernel.dynamic_shared_bytes_max >= 0) {
     return static_cast<std::size_t>(kernel.dynamic_shared_bytes_max);
   }
-  const std::size_t used = program.own_shared_bytes();
+  const std::size_t used = program.static_shared_bytes;
   return used < virtual_gpu::kBlockSharedBytes ? virtual_gpu::kBlockSharedBytes - used : 0;
 }
 
@@ -29,7 +30,7 @@ int resident_blocks(const vgpu::Program& program, int threads, std::size_t dynam
                         virtual_gpu::kMultiprocessorThreadsMax / rounded);
   blocks =
       std::min(blocks, virtual_gpu::kBlockRegisters / (rounded * virtual_gpu::kThreadRegisters));
-  const std::size_t shared = program.own_shared_bytes() + dynamic_shared_bytes;
+  const std::size_t shared = program.static_shared_bytes + dynamic_shared_bytes;
   if (shared != 0) {
     blocks = std::min(blocks, static_cast<int>(virtual_gpu::kMultiprocessorSharedBytes / shared));
   }
@@ -60,10 +61,12 @@ cudaError_t set_attribute(Device& device, Kernel& kernel, const vgpu::Program& p
     kernel.generation = device.generation();
     kernel.dynamic_shared_bytes_max = -1;
     kernel.carveout = -1;
+    kernel.cluster = {0, 0, 0};
+    kernel.non_portable_clusters = kernel.cluster_policy = 0;
   }
   switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
-      if (value < 0 || program.own_shared_bytes() + static_cast<std::size_t>(value) >
+      if (value < 0 || program.static_shared_bytes + static_cast<std::size_t>(value) >
                            virtual_gpu::kBlockSharedBytesOptIn) {
         return cudaErrorInvalidValue;
       }
@@ -79,7 +82,7 @@ cudaError_t set_attribute(Device& device, Kernel& kernel, const vgpu::Program& p
     case cudaFuncAttributeRequiredClusterDepth:
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
     case cudaFuncAttributeClusterSchedulingPolicyPreference:
-      throw vgpu::Refusal("cudaFuncSetAttribute: clusters are not supported");
+      return set_cluster_attribute(kernel, program, attribute, value);
     default: return cudaErrorInvalidValue;
   }
 }
@@ -98,7 +101,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
         device, function,
         [&](Kernel& kernel, DeviceCode& code, const warpcheck::vgpu::Program& program) {
           *attributes = {};
-          attributes->sharedSizeBytes = program.own_shared_bytes();
+          describe_clusters(kernel, program, device, *attributes);
+          attributes->sharedSizeBytes = program.static_shared_bytes;
           attributes->constSizeBytes = code.constant_bytes();
           attributes->localSizeBytes = program.local_bytes_max;
           attributes->maxThreadsPerBlock = static_cast<int>(program.max_threads);
@@ -202,7 +206,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamic_shared_byt
                        [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
                          const std::size_t share = virtual_gpu::kMultiprocessorSharedBytes /
                                                    static_cast<std::size_t>(blocks);
-                         const std::size_t used = program.own_shared_bytes();
+                         const std::size_t used = program.static_shared_bytes;
                          *dynamic_shared_bytes =
                              std::min(share > used ? share - used : 0,
                                       dynamic_shared_bytes_max(kernel, program, device));

@@ -13,6 +13,7 @@
 
 #include "vgpu/cudart/api.hpp"
 #include "vgpu/cudart/call_log.hpp"
+#include "vgpu/cudart/clusters.hpp"
 #include "vgpu/cudart/device_code.hpp"
 #include "vgpu/cudart/kernel_limits.hpp"
 #include "vgpu/cudart/launches.hpp"
@@ -100,6 +101,9 @@ cudaError_t prepare(Device& device, const void* function, const LaunchShape& sha
     return cudaErrorInvalidValue;
   }
   if (!program.parameters.empty() && arguments == nullptr) return cudaErrorInvalidValue;
+  const cudaError_t misfit = cluster_of(*kernel, program, device, shape.cluster, grid, work.cluster,
+                                        work.explicit_cluster);
+  if (misfit != cudaSuccess) return misfit;
   if (grid.count() > UINT32_MAX) {
     throw vgpu::Refusal(fmt::format("{}: a grid of {} blocks; the virtual device runs at most {}",
                                     kernel->name, grid.count(), UINT32_MAX));
@@ -132,7 +136,8 @@ cudaError_t launch(Device& device, std::string_view call, const void* function,
   return device.submit(*stream, std::move(work), false);
 }
 
-// Whether the launch is cooperative.  Other attributes change nothing here, or are refused.
+// Whether the launch is cooperative.  Other attributes are read elsewhere, change nothing here, or
+// are refused.
 bool is_cooperative(const cudaLaunchConfig_t& config) {
   bool cooperative = false;
   for (unsigned i = 0; i < config.numAttrs; ++i) {
@@ -147,11 +152,8 @@ bool is_cooperative(const cudaLaunchConfig_t& config) {
       case cudaLaunchAttributeProgrammaticStreamSerialization:
       case cudaLaunchAttributePreferredSharedMemoryCarveout: continue;
       case cudaLaunchAttributeCooperative: cooperative = attribute.val.cooperative != 0; continue;
-      case cudaLaunchAttributeClusterDimension: {
-        const auto& cluster = attribute.val.clusterDim;
-        if (cluster.x == 1 && cluster.y == 1 && cluster.z == 1) continue;
-        throw vgpu::Refusal("cudaLaunchKernelExC: clusters are not supported");
-      }
+      case cudaLaunchAttributeClusterDimension:  // asked_cluster()
+      case cudaLaunchAttributeClusterSchedulingPolicyPreference: continue;
       default:
         throw vgpu::Refusal(fmt::format("cudaLaunchKernelExC: launch attribute {} is not supported",
                                         number_of(attribute.id)));
@@ -223,7 +225,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
       return cudaErrorInvalidValue;
     }
     const LaunchShape shape{config->gridDim, config->blockDim, config->dynamicSmemBytes,
-                            is_cooperative(*config)};
+                            is_cooperative(*config), asked_cluster(*config)};
     return launch(device, "cudaLaunchKernelExC", function, shape, config->stream, arguments);
   });
 }

@@ -238,16 +238,88 @@ TEST_F(LaunchApi, LaunchesByConfigurationAndByHandle) {
   EXPECT_EQ(cudaLaunchKernelExC(&config, &bounded, nullptr), cudaErrorCooperativeLaunchTooLarge);
   EXPECT_EQ(cudaLaunchCooperativeKernel(&bounded, dim3(64), dim3(32), nullptr, 0, nullptr),
             cudaSuccess);
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {2, 1, 1};
-  EXPECT_EQ(cudaLaunchKernelExC(&config, &bounded, nullptr), cudaErrorNotSupported);
   cudaKernel_t handle = nullptr;
   EXPECT_EQ(cudaGetKernel(&handle, &bounded), cudaSuccess);
   EXPECT_EQ(launch(handle, 1, 1), cudaSuccess);
   const TrialResult result = finish();
   EXPECT_EQ(result.launches, 4u);
-  EXPECT_EQ(result.refusals,
-            std::vector<std::string>{"cudaLaunchKernelExC: clusters are not supported"});
+  EXPECT_EQ(result.refusals, std::vector<std::string>{});
+}
+
+// What an H200 answers.
+TEST_F(LaunchApi, LaunchesClusters) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  cudaLaunchConfig_t config{};
+  config.blockDim = dim3(32);
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  const auto launch_clusters = [&](dim3 grid, unsigned x, unsigned y, unsigned z) {
+    config.gridDim = grid;
+    attribute.val.clusterDim = {x, y, z};
+    return cudaLaunchKernelExC(&config, &bounded, nullptr);
+  };
+  EXPECT_EQ(launch_clusters(dim3(4), 2, 1, 1), cudaSuccess);
+  EXPECT_EQ(launch_clusters(dim3(4, 4), 2, 2, 1), cudaSuccess);
+  EXPECT_EQ(launch_clusters(dim3(3), 3, 1, 1), cudaSuccess);
+  EXPECT_EQ(launch_clusters(dim3(4), 0, 0, 0), cudaSuccess);
+  EXPECT_EQ(launch_clusters(dim3(4), 0, 1, 1), cudaErrorInvalidClusterSize);
+  EXPECT_EQ(launch_clusters(dim3(5), 2, 1, 1), cudaErrorInvalidClusterSize);
+  EXPECT_EQ(launch_clusters(dim3(4, 3), 2, 2, 1), cudaErrorInvalidClusterSize);
+  EXPECT_EQ(launch_clusters(dim3(9), 9, 1, 1), cudaErrorInvalidClusterSize);
+  const auto set = [](cudaFuncAttribute which, int value) {
+    return cudaFuncSetAttribute(&bounded, which, value);
+  };
+  EXPECT_EQ(set(cudaFuncAttributeNonPortableClusterSizeAllowed, 1), cudaSuccess);
+  EXPECT_EQ(launch_clusters(dim3(9), 9, 1, 1), cudaSuccess);
+  EXPECT_EQ(launch_clusters(dim3(32), 32, 1, 1), cudaErrorInvalidClusterSize);
+  EXPECT_EQ(set(cudaFuncAttributeClusterDimMustBeSet, 1), cudaErrorInvalidValue);
+  EXPECT_EQ(set(cudaFuncAttributeRequiredClusterWidth, -1), cudaErrorInvalidValue);
+  EXPECT_EQ(set(cudaFuncAttributeClusterSchedulingPolicyPreference, 3), cudaErrorInvalidValue);
+  EXPECT_EQ(set(cudaFuncAttributeRequiredClusterWidth, 2), cudaSuccess);
+  EXPECT_EQ(set(cudaFuncAttributeRequiredClusterHeight, 1), cudaSuccess);
+  EXPECT_EQ(set(cudaFuncAttributeRequiredClusterDepth, 1), cudaSuccess);
+  EXPECT_EQ(launch_clusters(dim3(4), 4, 1, 1), cudaErrorInvalidClusterSize);
+  EXPECT_EQ(launch_clusters(dim3(4), 2, 1, 1), cudaSuccess);
+  EXPECT_EQ(launch(&bounded, 3, 32), cudaErrorInvalidClusterSize);
+  cudaFuncAttributes attributes{};
+  EXPECT_EQ(cudaFuncGetAttributes(&attributes, &bounded), cudaSuccess);
+  EXPECT_EQ(attributes.clusterDimMustBeSet, 0);
+  EXPECT_EQ(attributes.requiredClusterWidth, 2);
+  EXPECT_EQ(attributes.nonPortableClusterSizeAllowed, 1);
+  EXPECT_EQ(finish().launches, 6u);
+}
+
+TEST_F(LaunchApi, CountsClustersThatFit) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {4, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(8);
+  config.blockDim = dim3(128);
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  int count = -1;
+  EXPECT_EQ(cudaOccupancyMaxActiveClusters(&count, &bounded, &config), cudaSuccess);
+  EXPECT_EQ(count, 8);  // 8 blocks fit on each of 4 multiprocessors
+  config.gridDim = dim3(6);
+  EXPECT_EQ(cudaOccupancyMaxActiveClusters(&count, &bounded, &config), cudaErrorInvalidClusterSize);
+  config.gridDim = dim3(0);
+  EXPECT_EQ(cudaOccupancyMaxActiveClusters(&count, &bounded, &config), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaOccupancyMaxActiveClusters(nullptr, &bounded, &config), cudaErrorInvalidValue);
+  config.gridDim = dim3(8);
+  config.numAttrs = 0;
+  EXPECT_EQ(cudaOccupancyMaxActiveClusters(&count, &bounded, &config), cudaSuccess);
+  EXPECT_EQ(count, 0);
+  EXPECT_EQ(cudaOccupancyMaxPotentialClusterSize(&count, &bounded, &config), cudaSuccess);
+  EXPECT_EQ(count, 8);
+  EXPECT_EQ(cudaFuncSetAttribute(&bounded, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+            cudaSuccess);
+  EXPECT_EQ(cudaOccupancyMaxPotentialClusterSize(&count, &bounded, &config), cudaSuccess);
+  EXPECT_EQ(count, 16);
+  config.blockDim = dim3(2048);
+  EXPECT_EQ(cudaOccupancyMaxPotentialClusterSize(&count, &bounded, &config), cudaSuccess);
+  EXPECT_EQ(count, 0);
 }
 
 TEST_F(LaunchApi, DescribesItsKernels) {

@@ -14,6 +14,7 @@ struct LaunchShape {
   dim3 grid, block;
   std::size_t dynamic_shared_bytes = 0;
   bool cooperative = false;
+  vgpu::Dim3 cluster{0, 0, 0};  // blocks; all 0: the kernel says
 };
 
 // Makes the work of a launch, with the arguments as they are now.  Throws vgpu::Refusal for a

@@ -31,6 +31,9 @@ struct Kernel {
   std::uint64_t generation = 0;
   int dynamic_shared_bytes_max = -1;  // -1: not set
   int carveout = -1;
+  vgpu::Dim3 cluster{0, 0, 0};  // required
+  int non_portable_clusters = 0;
+  int cluster_policy = 0;
 };
 
 // A __device__ or __constant__ variable as the host sees it.

@@ -18,6 +18,9 @@ inline constexpr int kWarpSize = 32;
 inline constexpr int kBlockThreadsMax = 1024;
 inline constexpr int kBlockDimMax[3] = {1024, 1024, 64};
 inline constexpr int kGridDimMax[3] = {2147483647, 65535, 65535};
+// Blocks of a cluster; more than the first only after cudaFuncSetAttribute.  As on devices that
+// have clusters: kernels of any target may be launched in them here.
+inline constexpr int kPortableClusterBlocksMax = 8, kClusterBlocksMax = 16;
 inline constexpr int kMultiprocessorThreadsMax = 1024;
 inline constexpr int kMultiprocessorBlocksMax = 16;
 

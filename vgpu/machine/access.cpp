@@ -87,7 +87,13 @@ Core::Target Core::target_of(const Running& run, const Instr& instr, std::uint64
     }
   }
   switch (target.space) {
-    case Space::shared: target.allocation = run.slot.shared; break;
+    case Space::shared:
+      target.allocation = run.slot.shared;
+      if (address - target.base >= kWindowBytes) [[unlikely]] {
+        target.limit = target.allocation->bytes;
+        return cluster_target(run, address, target);
+      }
+      break;
     case Space::param: target.allocation = parameters_; break;
     case Space::local:
       target.allocation = run.warp.local;
@@ -98,7 +104,7 @@ Core::Target Core::target_of(const Running& run, const Instr& instr, std::uint64
       Allocation*& last = last_target_[run.pc];
       if (last == nullptr || !last->contains(address, 1)) {
         Allocation* found = memory_.find(address);
-        if (found == nullptr) return target;
+        if (found == nullptr) return cluster_target(run, address, target);
         last = found;
       }
       target.allocation = last;
@@ -150,6 +156,8 @@ void Core::fault(const Running& run, const Instr& instr, const Target& target,
     fault.kind = Fault::Kind::read_only;
   } else {
     fault.kind = Fault::Kind::out_of_bounds;
+    const bool has_rank = target.space == Space::shared && target.allocation == nullptr;
+    if (has_rank && target.base != 0) explain_fault_in_cluster(run, target, fault);
   }
   notify([&](Observer& observer) { observer.on_fault(fault); });
 }

@@ -47,6 +47,12 @@ struct Access {
   // A part of cp.async: made by nobody's thread, after what the issuing lane did before and, until
   // the lane waits for it (CopyWait), before nothing that the lane does.
   bool asynchronous = false;
+  // Asynchronous, and by another way to memory than that of loads and stores: what those have
+  // written reaches it only across a fence (cp.async.bulk; PTX ISA 8.4, proxies).
+  bool async_proxy = false;
+  // Asynchronous, and complete when this mbarrier says so; null: copies that a thread waits for.
+  const Allocation* object = nullptr;
+  std::uint32_t object_offset = 0;
   // Lanes of a compare-and-swap that will find another value: they read and do not write.  Told
   // where Program::synchronizes_threads.
   std::uint32_t unwritten = 0;
@@ -83,6 +89,8 @@ struct Fault {
     use_after_free,
     read_only,
     destroyed_object,  // `address` is the handle of a texture or surface
+    block_exited,      // shared memory of a block of the cluster that has ended
+    no_such_block,     // of a block that the cluster does not have
   };
   Kind kind = Kind::out_of_bounds;
   const Program* program = nullptr;
@@ -94,6 +102,7 @@ struct Fault {
   std::uint32_t bytes = 0;
   std::uint64_t address = 0;            // global: device address; shared, local: offset
   const Allocation* nearest = nullptr;  // below or at the address; for shared: the block's
+  std::uint32_t block = 0;              // block_exited: which one; no_such_block: its rank
 };
 
 // free() of device code, before the memory goes.
@@ -137,6 +146,8 @@ struct Sync {
   WarpPlace place;                     // warp unused
   const Allocation* shared = nullptr;  // block_start: the slot's shared memory, or null
   Dim3 grid, block;                    // kernel_start
+  Dim3 cluster;                        // kernel_start: blocks of a cluster
+  bool has_ended = false;              // block_end: all its threads have exited
   // kernel_start: earlier launches of the trial, by Launch::index, that nothing orders before
   // this one (streams).  Usually none.
   std::span<const std::uint32_t> unordered_launches{};
@@ -150,6 +161,11 @@ struct Fence {
   std::uint32_t mask = 0;
   ptx::Order order = ptx::Order::weak;  // acq_rel, sc, acquire or release
   ptx::Scope scope = ptx::Scope::none;
+  bool object_inits = false;  // concerns initialisations of mbarriers alone
+  // Between loads and stores and the asynchronous proxy, in `space` (generic: everywhere); it
+  // orders no threads.
+  bool proxy = false;
+  ptx::Space space = ptx::Space::generic;
 };
 
 // Lanes of one warp.
@@ -187,6 +203,19 @@ struct BarrierObject {
   // arrive: for the asynchronous copies that the lanes have begun so far, and for nothing that they
   // did themselves (cp.async.mbarrier.arrive).
   bool for_copies = false;
+  // arrive: no arrival, but asynchronous accesses that name this object are complete.
+  bool completes = false;
+};
+
+// Lanes of one warp arrive at the barrier of their cluster, or go on after having waited for it.
+struct ClusterBarrier {
+  enum class Kind : std::uint8_t { arrive, wait };
+  Kind kind = Kind::arrive;
+  const Program* program = nullptr;
+  WarpPlace place;
+  std::uint32_t mask = 0;
+  std::uint64_t phase = 0;  // of the barrier, counted from the cluster's beginning
+  bool relaxed = false;     // arrive: releases nothing
 };
 
 // Lanes put their asynchronous copies since their last group into a new one.
@@ -195,6 +224,7 @@ struct CopyCommit {
   WarpPlace place;
   std::uint32_t pc = 0;
   std::uint32_t mask = 0;
+  bool bulk = false;  // of bulk copies, which have groups of their own
 };
 
 // Lanes wait for asynchronous copies of their own: those of all groups but the latest
@@ -206,6 +236,8 @@ struct CopyWait {
   std::uint32_t pc = 0;
   std::uint32_t mask = 0;
   std::uint32_t groups_left = 0;
+  bool bulk = false;        // for bulk copies
+  bool reads_only = false;  // of them: until their sources have been read
 };
 
 // Threads of one block that cannot have meant the same barrier, or lanes of one warp that cannot
@@ -222,6 +254,8 @@ struct BarrierDivergence {
     too_many_arrivals,   // more than the mbarrier's phase waits for; there is no other
     not_a_member,        // a warp operation whose mask does not name the lane; there is no other
     elsewhere,           // a lane of its mask waits elsewhere
+    arrived_already,     // at the barrier of the cluster, without waiting; there is no other
+    not_arrived,         // waits for that barrier without having arrived; there is no other
   };
   Reason reason = Reason::different_barriers;
   const Program* program = nullptr;
@@ -240,12 +274,13 @@ struct Waiting {
     members,  // for lanes of their warp to arrive at an operation
     reads,    // nothing: they read one place again and again
     rejoin,   // for lanes of their warp that are ahead of them in order (lockstep)
+    cluster,  // for threads to arrive at the barrier of the cluster
   };
   Kind kind = Kind::barrier;
   WarpPlace place;
   std::uint32_t pc = 0;
   std::uint32_t lanes = 0;
-  std::uint32_t number = 0, arrived = 0, expected = 0;  // barrier: threads
+  std::uint32_t number = 0, arrived = 0, expected = 0;  // barrier, cluster: threads
   std::uint32_t missing = 0;                            // members: lanes
   // reads: where, and the first lane's last value.  Null: they read nothing.
   const Allocation* allocation = nullptr;
@@ -257,7 +292,7 @@ struct Waiting {
 struct Deadlock {
   const Program* program = nullptr;
   std::span<const Waiting> waiting;  // by warp; not empty
-  // A thread of the block that has exited; kNone: there is none.
+  // A thread of the first one's block that has exited; kNone: there is none.
   std::uint32_t exit_pc = ptx::kNone, exit_warp = 0, exit_lane = 0;
 };
 
@@ -339,6 +374,7 @@ class Observer {
   virtual void on_fence(const Fence&) {}
   virtual void on_meeting(const Meeting&) {}
   virtual void on_barrier_object(const BarrierObject&) {}
+  virtual void on_cluster_barrier(const ClusterBarrier&) {}
   virtual void on_copy_commit(const CopyCommit&) {}
   virtual void on_copy_wait(const CopyWait&) {}
   virtual void on_fault(const Fault&) {}

@@ -207,10 +207,10 @@ TEST_F(Atomics, SharedMemoryIsReservedWhereAProgramNamesIt) {
       "st.global.u32 [%rd1], %r3; mov.u32 %r4, s; st.global.u32 [%rd1+4], %r4;\n"
       "mov.u32 %r5, %total_smem_size; st.global.u32 [%rd1+8], %r5;",
       ".shared .align 16 .b8 s[64];\n");
-  EXPECT_EQ(program_.own_shared_bytes(), 64u);
+  EXPECT_EQ(program_.static_shared_bytes, 64u);
   for (int time = 0; time < 2; ++time) {
     run(1);
-    EXPECT_EQ(ints(3), (Words{0, program_.reserved_shared_bytes, 64}));
+    EXPECT_EQ(ints(3), (Words{0, 0, 64}));
   }
 }
 

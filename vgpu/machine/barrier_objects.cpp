@@ -94,6 +94,7 @@ void Core::announce_object(Running& run, const Instr& instr, const Target& targe
                                          : Pattern::scattered;
   Instr access = instr;
   access.modifiers.order = ptx::Order::relaxed;
+  access.modifiers.scope = ptx::Scope::gpu;  // atomic to each other at every scope
   const ObjectOp op = operation_of(instr);
   if (op == ObjectOp::test_wait || op == ObjectOp::try_wait) access.kind = InstrKind::load;
   alignas(64) std::array<std::uint64_t, kWarpLanes> values{};
@@ -144,7 +145,7 @@ void Core::perform_on_objects(Running& run, const Instr& instr, std::uint32_t ma
     is_reported_ = (undefined >> lane & 1u) != 0;
     perform_on_object(run, instr, lane, event);
     const bool joins = event.offset == pending.offset && event.phase == pending.phase &&
-                       event.kind == pending.kind;
+                       event.kind == pending.kind && event.allocation == pending.allocation;
     if (event.mask != 0 && pending.mask != 0 && joins) {
       pending.mask |= event.mask;
       continue;
@@ -165,9 +166,11 @@ void Core::perform_on_object(Running& run, const Instr& instr, unsigned lane,
   std::byte* const place = access_.allocation->data + event.offset;
   std::uint64_t bits = 0;
   std::memcpy(&bits, place, sizeof bits);
-  BarrierObjectState* object = find_object(run.slot, event.allocation, event.offset);
+  Slot& owner = owner_of(run, event.allocation);
+  BarrierObjectState* object = find_object(owner, event.allocation, event.offset);
+  const std::uint32_t otherwise = instr.modifiers.async ? instr.target : 1;
   const std::uint32_t operand =
-      instr.refs[2].bank == Bank::none ? 1 : word_of(run.banks, instr.refs[2], lane);
+      instr.refs[2].bank == Bank::none ? otherwise : word_of(run.banks, instr.refs[2], lane);
   const ObjectOp op = operation_of(instr);
   const auto store = [&](std::uint64_t value) { std::memcpy(place, &value, sizeof value); };
   if (op == ObjectOp::init) {
@@ -175,7 +178,7 @@ void Core::perform_on_object(Running& run, const Instr& instr, unsigned lane,
       report_misuse(run, lane, Reason::bad_count);
     }
     store(bits_after(instr, operand));
-    if (object == nullptr) object = &run.slot.objects.emplace_back();
+    if (object == nullptr) object = &owner.objects.emplace_back();
     *object = {event.allocation, event.offset, 0};
     event.kind = BarrierObject::Kind::init;
     event.mask = 1u << lane;
@@ -191,8 +194,8 @@ void Core::perform_on_object(Running& run, const Instr& instr, unsigned lane,
   switch (op) {
     case ObjectOp::inval:
       store(bits_after(instr, 0));
-      *object = run.slot.objects.back();
-      run.slot.objects.pop_back();
+      *object = owner.objects.back();
+      owner.objects.pop_back();
       event.kind = BarrierObject::Kind::invalidate;
       return;
     case ObjectOp::test_wait:
@@ -214,7 +217,8 @@ void Core::perform_on_object(Running& run, const Instr& instr, unsigned lane,
       break;
     case ObjectOp::complete_tx:
       token.bytes -= static_cast<std::int32_t>(operand);
-      event.mask = 0;
+      event.completes = instr.modifiers.async;
+      if (!event.completes) event.mask = 0;
       break;
     default: arrive_on_object(run, instr, lane, token); break;
   }

@@ -182,7 +182,7 @@ TEST_F(Copies, ArriveOnAnObject) {
   EXPECT_FALSE(seen_.objects[2].for_copies);
 }
 
-TEST_F(Copies, OfClustersAndInBulkAreRefusedByName) {
+TEST_F(Copies, OfOtherKindsAreRefusedByName) {
   const auto message = [&](const std::string& body) -> std::string {
     try {
       compile(body, kShared);
@@ -191,9 +191,14 @@ TEST_F(Copies, OfClustersAndInBulkAreRefusedByName) {
     }
     return "accepted";
   };
-  EXPECT_NE(message("cp.async.bulk.commit_group;").find("'.bulk'"), std::string::npos);
-  EXPECT_NE(message("mbarrier.arrive.shared::cluster.b64 _, [b];").find("'.shared::cluster'"),
+  EXPECT_NE(message("cp.async.bulk.tensor.1d.tile;").find("'.tensor'"), std::string::npos);
+  EXPECT_NE(message("cp.async.bulk.shared::cta.global.bulk_group [s], [%rd1], 16;")
+                .find("a bulk copy of this kind"),
             std::string::npos);
+  EXPECT_NE(message("cp.async.bulk.wait_all;").find("a copy of this kind"), std::string::npos);
+  EXPECT_NE(message("fence.proxy.tensormap::generic.release.gpu;").find("'.tensormap::generic'"),
+            std::string::npos);
+  EXPECT_NE(message("fence.acq_rel;").find("a fence of this kind"), std::string::npos);
   EXPECT_NE(message("cp.async.ca.shared.global [s], [%rd1], 12;").find("a copy of this size"),
             std::string::npos);
 }

@@ -156,7 +156,8 @@ Range window_of(Space space) {
 
 void isspacep(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   const Wide* a = row<Wide>(banks, instr.refs[1]);
-  const Range window = window_of(instr.modifiers.space);
+  Range window = window_of(instr.modifiers.space);
+  if (instr.modifiers.cluster) window.end = kSharedWindow + kSharedWindows * kWindowBytes;
   Word bits = 0;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     bits |= Word{a[lane] >= window.begin && a[lane] < window.end} << lane;

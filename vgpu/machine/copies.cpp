@@ -130,11 +130,11 @@ void Core::copy_group(const Running& run, const Instr& instr, std::uint32_t acti
   const bool commits = instr.modifiers.copy_op != ptx::CopyOp::wait_group;
   const WarpPlace place = place_of(run.slot, run.warp);
   if (commits) {
-    const CopyCommit commit{program_, place, run.pc, active};
+    const CopyCommit commit{program_, place, run.pc, active, instr.modifiers.bulk};
     notify([&](Observer& observer) { observer.on_copy_commit(commit); });
   }
   if (!waits) return;
-  CopyWait wait{program_, place, run.pc, active, 0};
+  CopyWait wait{program_, place, run.pc, active, 0, instr.modifiers.bulk, instr.modifiers.read};
   if (instr.modifiers.copy_op == ptx::CopyOp::wait_group) {
     wait.groups_left =
         word_of(run.banks, instr.refs[1], static_cast<unsigned>(std::countr_zero(active)));

@@ -9,6 +9,8 @@
 //   atomics.cpp          read-modify-write
 //   barrier_objects.cpp  mbarriers
 //   copies.cpp           asynchronous copies
+//   bulk_copies.cpp      the same in bulk, and stores that an mbarrier counts
+//   clusters.cpp         thread block clusters
 //   heap.cpp             malloc() and free()
 //   calls.cpp            calls, returns, jump tables
 //   stack.cpp            stacks that grow: recursion and alloca
@@ -19,6 +21,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -96,6 +99,7 @@ class Core {
   [[nodiscard]] std::uint64_t workspace_address() const {
     return workspace_ != nullptr ? workspace_->address : 0;
   }
+  void dispatch_next();
   void dispatch(std::uint32_t block);
   void start_warp(Slot& slot, Warp& warp);
   Outcome::End loop();
@@ -134,6 +138,22 @@ class Core {
   void complete_named(Slot& slot, std::uint32_t number);
   void recount_named(Slot& slot);
   bool release_stuck_barriers(Slot& slot);
+
+  // clusters.cpp
+  [[nodiscard]] std::uint32_t first_of_cluster(std::uint32_t block) const;
+  [[nodiscard]] std::uint32_t block_of_rank(std::uint32_t cluster, std::uint32_t rank) const;
+  void dispatch_cluster(std::uint32_t first);
+  void renew_reserved_shared(Slot& slot);
+  [[nodiscard]] std::uint32_t special_of_cluster(const Slot& slot,
+                                                 ptx::SpecialRegister special) const;
+  Step come_to_cluster_barrier(Running& run, std::size_t index, const Instr& instr,
+                               std::uint32_t lanes);
+  void tell_cluster_barrier(const Slot& slot, const Warp& warp, ClusterBarrier::Kind kind,
+                            std::uint32_t lanes, std::uint64_t phase, bool relaxed);
+  void complete_cluster_barrier(std::uint32_t first);
+  void leave_cluster(Slot& slot, Warp& warp, std::uint32_t lanes);
+  [[nodiscard]] bool waits_for_cluster(const Slot& slot) const;
+  [[nodiscard]] Slot& owner_of(const Running& run, const Allocation* shared);
 
   // warp_meetings.cpp
   [[nodiscard]] bool all_members_are(const Running& run, const Instr& instr,
@@ -213,6 +233,9 @@ class Core {
                       std::uint32_t mask);
   void zero_destinations(Running& run, const Instr& instr, std::uint32_t mask);
 
+  Target cluster_target(const Running& run, std::uint64_t address, const Target& own);
+  void explain_fault_in_cluster(const Running& run, const Target& target, Fault& fault) const;
+
   // calls.cpp
   [[nodiscard]] std::uint64_t lane_value(const Running& run, const Ref& ref, unsigned lane) const;
   Step enter(Running& run, std::size_t index, std::uint32_t function);
@@ -276,6 +299,15 @@ class Core {
   void discard(Running& run, const Instr& instr, std::uint32_t active);
   void copy_group(const Running& run, const Instr& instr, std::uint32_t active);
 
+  // bulk_copies.cpp
+  Step bulk_copy(Running& run, const Instr& instr, std::uint32_t lanes);
+  void copy_in_bulk(Running& run, const Instr& instr, unsigned lane);
+  Step async_store(Running& run, const Instr& instr, std::uint32_t lanes);
+  void begin_asynchronous(const Running& run, const Ref& object, unsigned lane, bool async_proxy);
+  void end_asynchronous();
+  void complete_bytes(Running& run, const Instr& instr, const Ref& object, const Ref& bytes,
+                      std::uint32_t constant_bytes, unsigned lane);
+
   // heap.cpp
   void call_heap(Running& run, const Instr& instr, std::uint32_t active);
   std::uint64_t allocate_on_heap(const Running& run, unsigned lane, std::uint64_t bytes);
@@ -295,10 +327,11 @@ class Core {
   bool want_edges_ = false;
   Outcome outcome_;
   std::uint32_t block_count_ = 0, warps_per_block_ = 0, threads_ = 0;
-  std::uint64_t run_ = 0;                  // launches so far
-  std::uint32_t next_block_ = 0;           // the first not yet dispatched
-  std::uint32_t launch_steps_left_ = 0;    // of the running warp's quantum
-  std::uint32_t fragment_steps_left_ = 0;  // the same, when the running fragment began
+  std::uint64_t run_ = 0;                           // launches so far
+  std::uint32_t next_block_ = 0;                    // the first not yet dispatched
+  std::map<std::uint32_t, ClusterState> clusters_;  // by first block, where the program uses them
+  std::uint32_t launch_steps_left_ = 0;             // of the running warp's quantum
+  std::uint32_t fragment_steps_left_ = 0;           // the same, when the running fragment began
 
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> resident_;  // by ascending block

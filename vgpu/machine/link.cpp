@@ -56,6 +56,7 @@ bool synchronizes_threads(const Instr& instr) {
       return instr.modifiers.warp || instr.modifiers.arrive || instr.refs[2].bank != Bank::none;
     default: break;
   }
+  if (instr.modifiers.scope == ptx::Scope::cluster) return true;
   switch (instr.modifiers.order) {
     case ptx::Order::acquire:
     case ptx::Order::release:
@@ -70,7 +71,7 @@ bool synchronizes_threads(const Instr& instr) {
 void link(Program& program) { link(program, chosen_simd_level()); }
 
 void link(Program& program, SimdLevel level) {
-  program.synchronizes_threads = program.has_named_barriers;
+  program.synchronizes_threads = program.has_named_barriers || program.uses_clusters;
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     Instr& instr = program.code[pc];
     program.synchronizes_threads |= synchronizes_threads(instr);
@@ -86,6 +87,10 @@ void link(Program& program, SimdLevel level) {
         instr.compute = find_warp_op(instr, level);
         if (instr.compute == nullptr) refuse(program, pc, "the machine has no such operation");
         break;
+      case InstrKind::bulk_copy:
+      case InstrKind::async_store:
+        if (instr.modifiers.atom_op == ptx::AtomOp::none) break;
+        [[fallthrough]];
       case InstrKind::atomic:
         if (!atomic_is_supported(instr.modifiers)) {
           refuse(program, pc, "the machine has no such atomic operation or type");

@@ -31,6 +31,8 @@ struct Launch {
   const Program* program = nullptr;  // linked, its address patches applied
   std::uint32_t index = 0;           // of this launch in the trial
   Dim3 grid, block;
+  Dim3 cluster;                   // blocks; a divisor of the grid, at most kClusterBlocksMax
+  bool explicit_cluster = false;  // the launch or the kernel asks for clusters
   std::uint32_t dynamic_shared_bytes = 0;
   std::span<const std::byte> parameters;  // parameter_bytes of them
   bool cooperative = false;               // all blocks are resident at once

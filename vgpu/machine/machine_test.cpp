@@ -479,7 +479,7 @@ TEST_F(MachineTest, RefusesByName) {
     return "accepted";
   };
   EXPECT_NE(message("frobnicate.b32 %r1, %r1;").find("frobnicate.b32"), std::string::npos);
-  EXPECT_NE(message("barrier.cluster.arrive;").find("'.cluster'"), std::string::npos);
+  EXPECT_NE(message("bar.cluster.arrive;").find("'.cluster'"), std::string::npos);
 }
 
 }  // namespace

@@ -28,6 +28,14 @@ inline constexpr std::uint64_t kParamWindow = 0x0900'0000'0000;   // + offset in
 inline constexpr std::uint64_t kHeapBase = 0x0b00'0000'0000;      // of malloc() in device code
 inline constexpr std::uint64_t kHeapEnd = kLocalWindow;
 inline constexpr std::uint64_t kWindowBytes = 1u << 24;
+// Shared memory of the blocks of a cluster (.shared::cluster): offset + kWindowBytes * (rank + 1),
+// in the window or by itself.  Below kWindowBytes it is that of the executing block.
+inline constexpr std::uint32_t kClusterBlocksMax = 16;
+inline constexpr std::uint64_t kSharedWindows = kClusterBlocksMax + 1;
+// Shared memory of the block that is no program's own, but reserved (cooperative groups at compute
+// capability 8.0: 288 bytes), is in a window behind those, so that an overrun does not reach it.
+inline constexpr std::uint64_t kReservedSharedOffset = kSharedWindows * kWindowBytes;
+inline constexpr std::uint32_t kReservedSharedBytes = 512;
 
 // Memory that host and device share, at one address for both: far from what the host maps for
 // itself, and in what AddressSanitizer leaves to programs.
@@ -58,6 +66,7 @@ struct Allocation {
   bool live = true;
   bool read_only = false;
   bool managed = false;              // the host uses it, too, by the same address
+  bool reserved = false;             // shared memory that only the toolkit's headers know
   bool page_locked = false;          // host memory that kernels may use; managed ones are not
   std::string name;                  // variable name, or "" for an anonymous allocation
   std::vector<Symbol> symbols;       // shared: what lies where

@@ -51,6 +51,13 @@ bool Core::unblock(Slot& slot) {
   if (program_->has_named_barriers && release_stuck_barriers(slot)) return true;
   std::vector<Waiting> waiting;
   list_waiting(slot, waiting);
+  for (Slot* other : resident_) {
+    const bool is_beside = other != &slot && other->cluster == slot.cluster;
+    if (!is_beside || other->ready_warps != 0) continue;
+    if (release_stuck_meeting(*other)) return true;
+    if (program_->has_named_barriers && release_stuck_barriers(*other)) return true;
+    list_waiting(*other, waiting);
+  }
   const Deadlock deadlock{program_, waiting, slot.exit_pc, slot.exit_warp, slot.exit_lane};
   notify([&](Observer& observer) { observer.on_deadlock(deadlock); });
   return false;
@@ -79,6 +86,11 @@ void Core::list_waiting(const Slot& slot, std::vector<Waiting>& waiting) const {
           }
           if (barrier.count != 0) one.expected = barrier.count;
         }
+      } else if (fragment.state == Fragment::State::at_cluster_barrier) {
+        const ClusterState& cluster = clusters_.at(slot.cluster);
+        one.kind = Waiting::Kind::cluster;
+        one.arrived = cluster.arrived_lanes;
+        one.expected = cluster.live_lanes;
       } else if (fragment.state == Fragment::State::at_warp_operation) {
         one.kind = Waiting::Kind::members;
         one.missing = fragment.members & warp.live;

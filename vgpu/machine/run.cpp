@@ -24,6 +24,7 @@ Core::Core(DeviceMemory& memory) : memory_(memory), rows_(memory_row_functions()
 Core::~Core() {
   for (const auto& slot : slots_) {
     if (slot->shared != nullptr) memory_.release_private(slot->shared);
+    if (slot->reserved_shared != nullptr) memory_.release_private(slot->reserved_shared);
     for (const Warp& warp : slot->warps) {
       if (warp.local != nullptr) memory_.release_private(warp.local);
       for (const Warp::LocalPiece& piece : warp.local_beyond) {
@@ -56,6 +57,7 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
   sync.program = program_;
   sync.grid = launch.grid;
   sync.block = launch.block;
+  sync.cluster = launch.cluster;
   sync.unordered_launches = launch.unordered_launches;
   notify([&](Observer& observer) { observer.on_sync(sync); });
 
@@ -100,6 +102,8 @@ void Core::begin_launch(const Launch& launch) {
   for (const auto& slot : slots_) slot->occupied = false;
   workspace_ = nullptr;
   asynchronous_ = must_yield_ = false;
+  end_asynchronous();
+  clusters_.clear();
   written_ = nullptr;
   last_target_.assign(program_->code.size(), nullptr);
   const auto bytes = static_cast<std::uint32_t>(launch.parameters.size());
@@ -110,6 +114,15 @@ void Core::begin_launch(const Launch& launch) {
     parameters_->name = "parameters";
   }
   std::copy(launch.parameters.begin(), launch.parameters.end(), parameters_->data);
+}
+
+// With the first block of a cluster, all its others.
+void Core::dispatch_next() {
+  if (launch_->cluster.count() == 1 && !program_->uses_clusters) return dispatch(next_block_++);
+  dispatch_cluster(next_block_);
+  do {
+    ++next_block_;
+  } while (next_block_ < block_count_ && first_of_cluster(next_block_) != next_block_);
 }
 
 // Makes a block resident in a free slot.
@@ -130,6 +143,8 @@ void Core::dispatch(std::uint32_t block) {
   slot.live_lanes = threads_;
   slot.waiting_lanes = 0;
   slot.exit_pc = ptx::kNone;
+  slot.cluster = block;
+  slot.cluster_rank = 0;
   if (program_->has_named_barriers) {
     for (NamedBarrier& barrier : slot.barriers) barrier.arrivals.clear();
   }
@@ -142,7 +157,7 @@ void Core::dispatch(std::uint32_t block) {
           : program_->dynamic_shared_offset + launch_->dynamic_shared_bytes;
   slot.shared = memory_.renew_private(slot.shared, shared_bytes, ptx::Space::shared);
   slot.shared->symbols = program_->shared_symbols;
-  std::fill_n(slot.shared->data, program_->reserved_shared_bytes, std::byte{0});
+  if (program_->uses_reserved_shared) renew_reserved_shared(slot);
 
   Sync sync;
   sync.kind = Sync::Kind::block_start;
@@ -191,6 +206,7 @@ void Core::end_block(Slot& slot) {
   sync.program = program_;
   sync.place = {slot.block, 0, slot.index, slot.phase};
   sync.shared = slot.shared;
+  sync.has_ended = slot.live_lanes == 0;
   notify([&](Observer& observer) { observer.on_sync(sync); });
   slot.occupied = false;
   slot.ready_warps = 0;
@@ -291,7 +307,7 @@ Outcome::End Core::loop() {
   while (true) {
     Slot* slot = slot_of(next.block);
     if (slot == nullptr) {
-      dispatch(next_block_++);
+      dispatch_next();
       slot = slot_of(next.block);
     }
     Warp& warp = slot->warps[next.warp];
@@ -311,7 +327,7 @@ Outcome::End Core::loop() {
     if (!warp.is_ready()) slot->ready_warps &= ~(1u << warp.index);
     if (slot->live_lanes == 0) {
       end_block(*slot);
-    } else if (slot->ready_warps == 0 && !unblock(*slot)) {
+    } else if (slot->ready_warps == 0 && !waits_for_cluster(*slot) && !unblock(*slot)) {
       return Outcome::End::deadlock;
     }
     if (!choose_after_stop(stop, stopped, stop_index, next)) return Outcome::End::completed;

@@ -30,7 +30,7 @@ struct Return {
 
 // Lanes of one warp that are at the same place: same pc, same chain of callers.
 struct Fragment {
-  enum class State : std::uint8_t { ready, at_barrier, at_warp_operation };
+  enum class State : std::uint8_t { ready, at_barrier, at_warp_operation, at_cluster_barrier };
   std::uint32_t pc = 0;
   std::uint32_t mask = 0;
   State state = State::ready;
@@ -78,6 +78,9 @@ struct Warp {
   std::vector<LocalPiece> local_beyond;  // what a dynamic stack has grown by
   std::uint32_t local_bytes = 0;         // a lane, all pieces together
   UndefinedRegisters undefined;
+  // At the barrier of the cluster: lanes that have arrived and not waited yet, and in which phase.
+  std::uint32_t cluster_arrived = 0;
+  std::array<std::uint64_t, kWarpLanes> cluster_phase{};
 
   [[nodiscard]] bool is_ready() const {
     for (const Fragment& fragment : fragments) {
@@ -122,10 +125,20 @@ struct Slot {
   std::uint32_t spent_warps = 0;    // those that wait for others to use up their quantum, too
   std::vector<Warp> warps;          // kept between blocks
   Allocation* shared = nullptr;
+  Allocation* reserved_shared = nullptr;  // where the program uses it
   // The first thread that exited, for the report of a barrier that misses it.
   std::uint32_t exit_pc = ptx::kNone, exit_warp = 0, exit_lane = 0;
   std::array<NamedBarrier, 16> barriers;
   std::vector<BarrierObjectState> objects;
+  std::uint32_t cluster = 0;       // the first of its blocks in the grid, linear
+  std::uint32_t cluster_rank = 0;  // of the block
+};
+
+// The barrier of a cluster (PTX ISA 9.7.13.3).
+struct ClusterState {
+  std::uint64_t phase = 0;
+  std::uint32_t live_lanes = 0;     // threads that have not exited
+  std::uint32_t arrived_lanes = 0;  // of them: in this phase
 };
 
 }  // namespace warpcheck::vgpu

@@ -37,6 +37,9 @@ class SyncRecorder final : public Observer {
                         {meeting.released.begin(), meeting.released.end()}});
   }
   void on_barrier_object(const BarrierObject& event) override { objects.push_back(event); }
+  void on_cluster_barrier(const ClusterBarrier& event) override {
+    cluster_barriers.push_back(event);
+  }
   void on_copy_commit(const CopyCommit& commit) override { commits.push_back(commit); }
   void on_copy_wait(const CopyWait& wait) override { waits.push_back(wait); }
   void on_fault(const Fault& fault) override { faults.push_back(fault); }
@@ -54,6 +57,7 @@ class SyncRecorder final : public Observer {
   int phases = 0, deadlocks = 0;
   std::vector<SeenMeeting> meetings;
   std::vector<BarrierObject> objects;
+  std::vector<ClusterBarrier> cluster_barriers;
   std::vector<CopyCommit> commits;
   std::vector<CopyWait> waits;
   std::vector<Fault> faults;
@@ -70,7 +74,7 @@ class SyncTest : public testing::Test {
     const std::string text =
         ".version 8.6\n.target sm_90\n.address_size 64\n" + before +
         ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<40>;\n"
-        ".reg .b64 %rd<20>;\nld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n"
+        ".reg .b64 %rd<20>;\n.reg .b16 %h<4>;\nld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n"
         "mul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd2, %rd1, %rd3;\n" +
         body + "\nret;\n}\n";
     program_ = decode(ptx::parse(text, "test.ptx"), "k");
@@ -86,6 +90,8 @@ class SyncTest : public testing::Test {
     launch.program = &program_;
     launch.grid = grid;
     launch.block = block;
+    launch.cluster = cluster_;
+    launch.explicit_cluster = cluster_.count() != 1;
     launch.cooperative = cooperative_;
     launch.parameters = std::as_bytes(std::span(&address, 1));
     Observer* const observers[] = {&seen_};
@@ -115,6 +121,7 @@ class SyncTest : public testing::Test {
   Program program_;
   Allocation* out_ = nullptr;
   bool cooperative_ = false;
+  Dim3 cluster_;
   WarpModel model_ = WarpModel::independent;
   Limits limits_;
   SyncRecorder seen_;

@@ -281,8 +281,15 @@ Core::Step Core::yield(Fragment& fragment) {
 
 // Memory is sequentially consistent here: a fence has nothing to do but to be told.
 void Core::fence(const Running& run, const Instr& instr, std::uint32_t lanes) {
-  const Fence event{program_, place_of(run.slot, run.warp), run.pc,
-                    lanes,    instr.modifiers.order,        instr.modifiers.scope};
+  const Fence event{program_,
+                    place_of(run.slot, run.warp),
+                    run.pc,
+                    lanes,
+                    instr.modifiers.order,
+                    instr.modifiers.scope,
+                    instr.modifiers.object_inits,
+                    instr.modifiers.proxy,
+                    instr.modifiers.space};
   notify([&](Observer& observer) { observer.on_fence(event); });
 }
 
@@ -325,8 +332,12 @@ Core::Step Core::leave(Running& run, std::size_t index, const Instr& instr, std:
       warp.fragments.erase(warp.fragments.begin() + static_cast<std::ptrdiff_t>(index));
       recheck_meetings(slot, warp);
       recheck_barriers(slot);
+      if (program_->uses_clusters) leave_cluster(slot, warp, lanes);
       return Step::again;
     case InstrKind::barrier: arrive(run, index, instr, lanes); return Step::again;
+    case InstrKind::cluster_barrier: return come_to_cluster_barrier(run, index, instr, lanes);
+    case InstrKind::bulk_copy: ++fragment.pc; return bulk_copy(run, instr, lanes);
+    case InstrKind::async_store: ++fragment.pc; return async_store(run, instr, lanes);
     case InstrKind::sleep: ++fragment.pc; return yield(fragment);
     default:
       return halt(
@@ -426,13 +437,20 @@ void Core::read_special(Running& run, const Instr& instr, std::uint32_t mask) {
     case SpecialRegister::globaltimer_hi: return uniform(steps_so_far() >> 32);
     case SpecialRegister::dynamic_smem_size: return uniform(launch_->dynamic_shared_bytes);
     case SpecialRegister::total_smem_size:
-      return uniform(program_->dynamic_shared_offset + launch_->dynamic_shared_bytes -
-                     program_->reserved_shared_bytes);
-    case SpecialRegister::reserved_smem_offset_1: return uniform(0);
+      return uniform(program_->dynamic_shared_offset + launch_->dynamic_shared_bytes);
     case SpecialRegister::envreg1: return uniform(workspace_address() >> 32);
     case SpecialRegister::envreg2: return uniform(workspace_address());
     case SpecialRegister::warp_size: return uniform(kWarpLanes);
     case SpecialRegister::none: return;
+    case SpecialRegister::reserved_smem_offset_1: return uniform(kReservedSharedOffset);
+    case SpecialRegister::is_explicit_cluster: {
+      std::uint32_t bits = 0;
+      std::memcpy(&bits, row, sizeof bits);
+      bits = launch_->explicit_cluster ? bits | mask : bits & ~mask;
+      std::memcpy(row, &bits, sizeof bits);
+      return;
+    }
+    default: return uniform(special_of_cluster(run.slot, instr.special));
   }
 }
 

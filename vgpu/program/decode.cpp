@@ -17,20 +17,6 @@ std::uint32_t round_up(std::uint32_t value, std::uint32_t alignment) {
   return alignment <= 1 ? value : (value + alignment - 1) / alignment * alignment;
 }
 
-// Where cooperative groups keep what tiles of several warps share, as on hardware at the start of a
-// block's shared memory; it begins as zeros.  They count on so many bytes (details/memory.h).
-constexpr std::uint32_t kReservedSharedBytes = 288;
-
-bool names_reserved_shared(const Layout& layout) {
-  return std::ranges::any_of(layout.instances, [](const Instance& reached) {
-    return std::ranges::any_of(reached.function->body, [](const ptx::Instruction& instruction) {
-      return std::ranges::any_of(instruction.operands, [](const ptx::Operand& operand) {
-        return operand.special == ptx::SpecialRegister::reserved_smem_offset_1;
-      });
-    });
-  });
-}
-
 // Places every shared variable that the reached functions name; all extern ones share one base.
 void lay_out_shared(const ptx::Module& module, Program& program, Layout& layout) {
   std::uint32_t bytes = 0;
@@ -50,10 +36,6 @@ void lay_out_shared(const ptx::Module& module, Program& program, Layout& layout)
         {demangled_variable(variable.name), bytes, static_cast<std::uint32_t>(variable.bytes)});
     bytes += static_cast<std::uint32_t>(variable.bytes);
   };
-  if (names_reserved_shared(layout)) {
-    bytes = program.reserved_shared_bytes = kReservedSharedBytes;
-    program.shared_symbols.push_back({"cooperative groups", 0, bytes});
-  }
   for (const Instance& reached : layout.instances) {
     for (const ptx::Variable& variable : reached.function->locals) place(variable);
     for (const ptx::Instruction& instruction : reached.function->body) {
@@ -168,6 +150,9 @@ Program decode(const ptx::Module& module, std::string_view kernel) {
 
   const ptx::Function& entry = *layout.instances.front().function;
   if (entry.max_threads != 0) program.max_threads = std::min(1024u, entry.max_threads);
+  const auto& cluster = entry.required_cluster;
+  program.cluster = {cluster[0], cluster[1], cluster[2]};
+  program.explicit_cluster = entry.explicit_cluster;
   for (const Instance& instance : layout.instances) {
     FunctionCode function;
     function.name = instance.function->name;

@@ -223,6 +223,11 @@ void Emitter::emit(const ptx::Instruction& in) {
     case Opcode::sust_: return emit_texture(in, out);
     case Opcode::bar_:
     case Opcode::barrier_: return emit_barrier(in, out);
+    case Opcode::mapa_: return emit_mapping(in, out);
+    case Opcode::getctarank_: return emit_rank(in, out);
+    case Opcode::isspacep_:
+      if (in.modifiers.space != ptx::Space::shared) break;
+      return emit_is_shared(in, out);
     case Opcode::shfl_:
     case Opcode::vote_:
     case Opcode::match_:
@@ -274,7 +279,7 @@ void Emitter::emit_control(const ptx::Instruction& in, Instr& out) {
     case Opcode::trap_:
     case Opcode::brkpt_: out.kind = InstrKind::trap; break;
     case Opcode::membar_:
-    case Opcode::fence_: out.kind = InstrKind::fence; break;
+    case Opcode::fence_: emit_fence(in, out); break;
     case Opcode::nop_:
     case Opcode::prefetch_:
     case Opcode::prefetchu_:
@@ -287,6 +292,19 @@ void Emitter::emit_control(const ptx::Instruction& in, Instr& out) {
     default: refuse(in, "no such control flow here");
   }
   push(out);
+}
+
+void Emitter::emit_fence(const ptx::Instruction& in, Instr& out) const {
+  const ptx::Modifiers& m = in.modifiers;
+  out.kind = InstrKind::fence;
+  if (m.proxy) {
+    if (m.alias == m.async || m.scope != ptx::Scope::none) refuse(in, "a fence of this proxy");
+    if (m.alias) out.kind = InstrKind::nop;  // no two addresses here are of the same memory
+    return;
+  }
+  if (m.scope == ptx::Scope::none || m.alias || m.async || m.space != ptx::Space::generic) {
+    refuse(in, "a fence of this kind");
+  }
 }
 
 void Emitter::emit_branch(const ptx::Instruction& in, std::uint32_t next_block) {

@@ -11,6 +11,7 @@ using ptx::Type;
 void Emitter::emit_atomic(const ptx::Instruction& in, Instr& out) {
   const bool returns = in.opcode == Opcode::atom_;
   const std::size_t place = returns ? 1 : 0;
+  if (in.modifiers.async) return emit_async_store(in, out);
   if (in.operands.size() < place + 2) refuse(in, "an atomic without operands");
   out.kind = InstrKind::atomic;
   if (out.modifiers.order == ptx::Order::weak) out.modifiers.order = ptx::Order::relaxed;

@@ -44,6 +44,7 @@ Type source_type(const ptx::Instruction& in, std::size_t position) {
     case Opcode::prmt_:
     case Opcode::elect_:
     case Opcode::fns_: return Type::b32;
+    case Opcode::isspacep_: return Type::u64;
     case Opcode::match_:
     case Opcode::redux_: return position == 0 ? m.type : Type::b32;
     case Opcode::isspacep_: return Type::b64;
@@ -139,6 +140,7 @@ void Emitter::emit_mov(const ptx::Instruction& in, Instr& out) {
 
 void Emitter::emit_memory(const ptx::Instruction& in, Instr& out) {
   const bool is_load = in.opcode != Opcode::st_;
+  if (in.modifiers.async) return emit_async_store(in, out);
   if (in.operands.size() != 2) refuse(in, "a memory access without two operands");
   const ptx::Operand& place = in.operands[is_load ? 1 : 0];
   const ptx::Operand& value = in.operands[is_load ? 0 : 1];

@@ -23,7 +23,11 @@ void Emitter::emit_warp_operation(const ptx::Instruction& in, Instr& out) {
 }
 
 void Emitter::emit_barrier(const ptx::Instruction& in, Instr& out) {
+  const ptx::Modifiers& m = in.modifiers;
+  if (m.scope == ptx::Scope::cluster) return emit_cluster_barrier(in, out);
   if (in.operands.empty()) refuse(in, "a barrier without operands");
+  const bool is_of_block = m.scope == ptx::Scope::none || m.scope == ptx::Scope::cta;
+  if (!is_of_block || m.wait || m.order != ptx::Order::weak) refuse(in, "a barrier of this kind");
   if (in.modifiers.warp) {
     out.kind = InstrKind::warp_sync;
     out.refs[5] = source(in, in.operands[0], Type::b32);
@@ -55,7 +59,6 @@ void Emitter::emit_barrier_object(const ptx::Instruction& in, Instr& out) {
   if (m.object_op == ObjectOp::pending_count) return emit_pending_count(in, out);
   const bool returns = m.object_op == ObjectOp::arrive || m.object_op == ObjectOp::arrive_drop ||
                        m.object_op == ObjectOp::test_wait || m.object_op == ObjectOp::try_wait;
-  if (m.scope == ptx::Scope::cluster) refuse(in, "thread block clusters");
   out.kind = InstrKind::barrier_object;
   const bool waits = m.object_op == ObjectOp::test_wait || m.object_op == ObjectOp::try_wait;
   const bool takes_token = waits && !m.parity;
@@ -92,9 +95,14 @@ void Emitter::emit_pending_count(const ptx::Instruction& in, const Instr& base) 
           {destination(in, in.operands[0]), low, constants_.word(BarrierToken::kCountMax)});
 }
 
-// cp.async: what is bulk, multicast or of a cluster has suffixes that the parser refuses.
 void Emitter::emit_copy(const ptx::Instruction& in, Instr& out) {
   const ptx::Modifiers& m = in.modifiers;
+  if (!m.async) refuse(in, "'.async' is missing");
+  if (m.bulk && m.copy_op == CopyOp::none) return emit_bulk(in, out);
+  const bool is_bulk_alone = m.reduce || m.multicast || m.completion != ptx::Completion::none ||
+                             (m.read && (!m.bulk || m.copy_op != CopyOp::wait_group));
+  const bool is_other_alone = m.copy_op == CopyOp::wait_all || m.copy_op == CopyOp::arrive;
+  if (is_bulk_alone || (m.bulk && is_other_alone) || m.cluster) refuse(in, "a copy of this kind");
   switch (m.copy_op) {
     case CopyOp::commit_group:
     case CopyOp::wait_all:

@@ -63,6 +63,7 @@ class Emitter {
   // Refuses a compute instruction that forms.def does not list.
   void require_form(const ptx::Instruction& in) const;
   void emit_control(const ptx::Instruction& in, Instr& out);
+  void emit_fence(const ptx::Instruction& in, Instr& out) const;
   void emit_branch(const ptx::Instruction& in, std::uint32_t next_block);
 
   // emit_data.cpp
@@ -107,6 +108,15 @@ class Emitter {
                          TextureInstr& out);
   std::array<Ref, 3> vector_operand(const ptx::Instruction& in, const ptx::Operand& operand,
                                     const TextureInstr& out);
+  // emit_cluster.cpp
+  void emit_cluster_barrier(const ptx::Instruction& in, Instr& out);
+  void emit_bulk(const ptx::Instruction& in, Instr& out);
+  void emit_async_store(const ptx::Instruction& in, Instr& out);
+  void emit_mapping(const ptx::Instruction& in, Instr& out);
+  void emit_rank(const ptx::Instruction& in, Instr& out);
+  void emit_is_shared(const ptx::Instruction& in, Instr& out);
+  Ref address_row(const ptx::Instruction& in, const ptx::Operand& operand);
+  Ref cluster_rank(const ptx::Instruction& in);
 
   // emit_matrix.cpp
   // wmma.load, wmma.store: the lanes' shares of a matrix in memory.
@@ -156,7 +166,11 @@ class Emitter {
 
   Instr begin(const ptx::Instruction& in);
   void push(const Instr& instruction) {
-    program_.has_grid_workspace |= instruction.special == ptx::SpecialRegister::envreg1;
+    using ptx::SpecialRegister;
+    program_.has_grid_workspace |= instruction.special == SpecialRegister::envreg1;
+    if (instruction.special == SpecialRegister::reserved_smem_offset_1) {
+      program_.uses_reserved_shared = program_.uses_clusters = true;
+    }
     program_.code.push_back(instruction);
   }
   [[noreturn]] void refuse(const ptx::Instruction& in, const std::string& why) const;

@@ -80,7 +80,10 @@ enum class InstrKind : std::uint8_t {
   barrier_object,  // mbarrier
   copy,            // cp.async; discard
   copy_group,      // cp.async.commit_group, wait_group, wait_all
-  heap_allocate,   // malloc() of device code
+  bulk_copy,       // cp.async.bulk, cp.reduce.async.bulk
+  async_store,     // st.async, red.async
+  cluster_barrier,
+  heap_allocate,  // malloc() of device code
   heap_free,
   branch,
   jump,
@@ -118,6 +121,10 @@ enum class InstrKind : std::uint8_t {
 //             [3] first of five word rows for the bytes on their way, [5] ignore-src;
 //             modifiers: elements of .b32
 //   copy_group: [1] groups that may be left (wait_group)
+//   bulk_copy: [0] address of the target, [1] of the source, [2] bytes, [3] first of four rows for
+//             an element and addresses on their way, [4] address of the mbarrier (none: of a bulk
+//             group), [5] blocks of the cluster (multicast)
+//   async_store: as a store, or a red; [5] address of the mbarrier; target: elements
 //   jump_table: [1] index; call_register: [1] address
 //   stack: [0] destination, [1] bytes (alloca) or pointer (stackrestore); alloca: offset is the
 //     alignment
@@ -212,14 +219,18 @@ struct Program {
   std::vector<AddressPatch> patches;
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
-  std::uint32_t static_shared_bytes = 0;    // with the reserved ones
-  std::uint32_t reserved_shared_bytes = 0;  // at the start: not the program's own
+  std::uint32_t static_shared_bytes = 0;
   std::uint32_t dynamic_shared_offset = 0;  // where every extern __shared__ array begins
   std::vector<Symbol> shared_symbols;
   bool uses_heap = false;  // malloc() or free() in device code
   // Any barrier other than one of the whole block with the number 0.
   bool has_named_barriers = false;
-  bool has_grid_workspace = false;  // %envreg1 and %envreg2: barriers of the grid
+  // .reqnctapercluster; 0: the launch decides whether blocks form clusters.
+  Dim3 cluster{0, 0, 0};
+  bool explicit_cluster = false;      // .explicitcluster: the kernel is made for clusters
+  bool uses_reserved_shared = false;  // %reserved_smem_offset_1: what cooperative groups use
+  bool uses_clusters = false;         // blocks may reach each other's shared memory, or meet
+  bool has_grid_workspace = false;    // %envreg1 and %envreg2: barriers of the grid
   // Set by link(): threads can be ordered by more than barriers of whole blocks (fences, acquire
   // and release, barriers of a part of a block or a warp, mbarriers, asynchronous copies).
   bool synchronizes_threads = false;
@@ -235,9 +246,6 @@ struct Program {
   std::vector<std::string> refusals;
   std::vector<TextureInstr> texture_instrs;
 
-  [[nodiscard]] std::uint32_t own_shared_bytes() const {
-    return static_shared_bytes - reserved_shared_bytes;
-  }
   [[nodiscard]] const Source& source_of(std::uint32_t pc) const { return sources[code[pc].source]; }
   // The function whose code holds `pc`: an index into functions.
   [[nodiscard]] std::uint32_t function_of(std::uint32_t pc) const;

@@ -41,7 +41,8 @@ std::uint32_t volume(const Lexer& lexer, const std::uint32_t (&extents)[3]) {
 // Directives that promise or ask for something that changes no result: their numbers are skipped.
 bool is_hint(std::string_view word) {
   return word == ".maxnreg" || word == ".minnctapersm" || word == ".maxnctapersm" ||
-         word == ".noreturn" || word == ".abi_preserve" || word == ".abi_preserve_control";
+         word == ".maxclusterrank" || word == ".noreturn" || word == ".abi_preserve" ||
+         word == ".abi_preserve_control";
 }
 
 void parse_directives(Lexer& lexer, Function& function) {
@@ -54,6 +55,11 @@ void parse_directives(Lexer& lexer, Function& function) {
     } else if (word == ".reqntid") {
       parse_extents(lexer, function.required_threads);
       volume(lexer, function.required_threads);
+    } else if (word == ".reqnctapercluster") {
+      parse_extents(lexer, function.required_cluster);
+      volume(lexer, function.required_cluster);
+    } else if (word == ".explicitcluster") {
+      function.explicit_cluster = true;
     } else if (word == ".pragma") {
       do {
         if (lexer.peek().kind != Token::Kind::string) lexer.expected("a string");

@@ -119,6 +119,9 @@ std::string read_suffix(std::string_view word, std::string_view text, const Row&
     return fmt::format("modifier '.{}' of '{}' is not supported", word, text);
   }
   missing.reset(static_cast<std::size_t>(allowed->suffix_class));
+  if (allowed->suffix_class == SuffixClass::cluster) {  // names a space
+    missing.reset(static_cast<std::size_t>(SuffixClass::space));
+  }
   if (is_third_type(*allowed, row, modifiers)) return {};
   const int types = count_types(modifiers);
   const bool has_pack = row.classes.test(static_cast<std::size_t>(SuffixClass::pack));

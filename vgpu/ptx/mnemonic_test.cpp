@@ -78,7 +78,18 @@ TEST(Mnemonic, CopiesNameTheirTargetFirst) {
   const Modifiers arrival = modifiers_of("cp.async.mbarrier.arrive.noinc.shared.b64");
   EXPECT_EQ(arrival.copy_op, CopyOp::arrive);
   EXPECT_TRUE(arrival.no_increment);
-  EXPECT_NE(refusal_of("cp.async.bulk.wait_group").find("'.bulk'"), std::string::npos);
+  const Modifiers bulk =
+      modifiers_of("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes");
+  EXPECT_TRUE(bulk.bulk && bulk.cluster);
+  EXPECT_EQ(bulk.space, Space::shared);
+  EXPECT_EQ(bulk.source_space, Space::global);
+  EXPECT_EQ(bulk.completion, Completion::object);
+  const Modifiers reduce =
+      modifiers_of("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32");
+  EXPECT_TRUE(reduce.reduce && !reduce.cluster);
+  EXPECT_EQ(reduce.completion, Completion::bulk_group);
+  EXPECT_EQ(reduce.atom_op, AtomOp::add);
+  EXPECT_TRUE(modifiers_of("cp.async.bulk.wait_group.read").read);
   EXPECT_NE(refusal_of("ld.shared.global.u32"), "");
 }
 
@@ -144,8 +155,10 @@ TEST(Mnemonic, RefusalsNameTheSuffix) {
   EXPECT_EQ(refusal_of("add.frob.u32"), "unknown modifier '.frob' in 'add.frob.u32'");
   EXPECT_EQ(refusal_of("add..u32"), "unknown modifier '.' in 'add..u32'");
   EXPECT_EQ(refusal_of("add.wide.u32"), "modifier '.wide' of 'add.wide.u32' is not supported");
-  EXPECT_EQ(refusal_of("barrier.cluster.arrive"),
-            "modifier '.cluster' of 'barrier.cluster.arrive' is not supported");
+  EXPECT_EQ(refusal_of("bar.cluster.arrive"),
+            "modifier '.cluster' of 'bar.cluster.arrive' is not supported");
+  EXPECT_EQ(refusal_of("cp.async.bulk.tensor.1d.shared::cta.global"),
+            "unknown modifier '.tensor' in 'cp.async.bulk.tensor.1d.shared::cta.global'");
   EXPECT_EQ(refusal_of("add.rn.rz.f32"),
             "modifier '.rz' in 'add.rn.rz.f32' comes after another of its kind");
   EXPECT_EQ(refusal_of("add.u32.u32"),

@@ -148,6 +148,8 @@ struct Function {
   std::string unsupported;        // not empty: why the whole function is refused at launch
   std::uint32_t max_threads = 0;  // .maxntid product, 0: not given
   std::uint32_t required_threads[3] = {0, 0, 0};  // .reqntid
+  std::uint32_t required_cluster[3] = {0, 0, 0};  // .reqnctapercluster, blocks
+  bool explicit_cluster = false;                  // .explicitcluster
   std::uint32_t ptx_line = 0;
 };
 

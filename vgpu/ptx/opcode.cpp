@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 6> kSpaces = {"generic", "global", "share
 static_assert(kSpaces.size() == static_cast<std::size_t>(Space::param) + 1);
 
 // clang-format off
-constexpr std::array<std::string_view, 37> kSpecialRegisters = {
+constexpr std::array<std::string_view, 52> kSpecialRegisters = {
     "none",
     "%tid.x", "%tid.y", "%tid.z", "%ntid.x", "%ntid.y", "%ntid.z",
     "%ctaid.x", "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z",
@@ -36,7 +36,13 @@ constexpr std::array<std::string_view, 37> kSpecialRegisters = {
     "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt",
     "%clock", "%clock_hi", "%clock64",
     "%globaltimer", "%globaltimer_lo", "%globaltimer_hi",
-    "%dynamic_smem_size", "%total_smem_size", "%envreg1", "%envreg2", "%reserved_smem_offset_1",
+    "%dynamic_smem_size", "%total_smem_size",
+    "%clusterid.x", "%clusterid.y", "%clusterid.z",
+    "%nclusterid.x", "%nclusterid.y", "%nclusterid.z",
+    "%cluster_ctaid.x", "%cluster_ctaid.y", "%cluster_ctaid.z",
+    "%cluster_nctaid.x", "%cluster_nctaid.y", "%cluster_nctaid.z",
+    "%cluster_ctarank", "%cluster_nctarank", "%is_explicit_cluster",
+    "%reserved_smem_offset_1", "%envreg1", "%envreg2",
     "WARP_SZ"};
 // clang-format on
 

@@ -56,6 +56,9 @@ enum class ObjectOp : std::uint8_t {  // mbarrier
 enum class CopyOp : std::uint8_t {  // cp.async; none: the copy itself
   none, commit_group, wait_group, wait_all, arrive
 };
+enum class Completion : std::uint8_t {  // of what is asynchronous: how one learns of it
+  none, bulk_group, object
+};
 // clang-format on
 
 // Every suffix of a mnemonic, as fields.  Cache hints (.ca .cg .cs .lu .cv .wb .wt .nc, .L1::*,
@@ -99,6 +102,17 @@ struct Modifiers {
   bool satfinite = false;                                             // cvt
   bool out_of_bounds = false;                                         // fma.oob
   Type third_type = Type::none;                                       // of b: vadd, vadd4 ...
+  bool cluster = false;    // .shared::cluster: shared memory of any block of the cluster
+  bool async = false;      // st.async, red.async, fence.proxy.async
+  bool bulk = false;       // cp.async.bulk
+  bool reduce = false;     // cp.reduce.async.bulk
+  bool multicast = false;  // cp.async.bulk: to several blocks of the cluster
+  Completion completion = Completion::none;
+  bool read = false;          // cp.async.bulk.wait_group.read
+  bool wait = false;          // barrier.cluster.wait
+  bool proxy = false;         // fence.proxy
+  bool alias = false;         // fence.proxy.alias
+  bool object_inits = false;  // fence.mbarrier_init
 };
 
 // clang-format off
@@ -110,8 +124,12 @@ enum class SpecialRegister : std::uint8_t {
   lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
   clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi,
   dynamic_smem_size, total_smem_size,
-  envreg1, envreg2,  // high and low half of the address of the workspace of a grid
+  clusterid_x, clusterid_y, clusterid_z, nclusterid_x, nclusterid_y, nclusterid_z,
+  cluster_ctaid_x, cluster_ctaid_y, cluster_ctaid_z,
+  cluster_nctaid_x, cluster_nctaid_y, cluster_nctaid_z,
+  cluster_ctarank, cluster_nctarank, is_explicit_cluster,
   reserved_smem_offset_1,  // where cooperative groups keep their state in shared memory
+  envreg1, envreg2,  // high and low half of the address of the workspace of a grid
   warp_size,  // not made by the parser: WARP_SZ comes as the immediate 32
 };
 // clang-format on

@@ -173,13 +173,21 @@ TEST(ParseFunction, KernelDirectives) {
   const Module module = parse_text(
       ".visible .entry k(.param .u64 .ptr .global .align 8 p)\n"
       ".maxntid 16, 8\n.minnctapersm 2\n.maxnreg 32\n.reqntid 4, 2, 1\n.pragma \"x\";\n{ ret; }\n"
-      ".entry l .explicitcluster .reqnctapercluster 2, 1, 1 { ret; }");
+      ".entry l .explicitcluster .reqnctapercluster 2, 4 .maxclusterrank 8 { ret; }\n"
+      ".entry m .frobnicated 2 { ret; }");
   EXPECT_EQ(module.functions[0].max_threads, 128u);
   EXPECT_EQ(module.functions[0].required_threads[0], 4u);
   EXPECT_EQ(module.functions[0].required_threads[1], 2u);
   EXPECT_EQ(module.functions[0].required_threads[2], 1u);
   EXPECT_EQ(module.functions[0].unsupported, "");
-  EXPECT_EQ(module.functions[1].unsupported, "directive '.reqnctapercluster'");
+  EXPECT_FALSE(module.functions[0].explicit_cluster);
+  EXPECT_EQ(module.functions[0].required_cluster[0], 0u);
+  EXPECT_TRUE(module.functions[1].explicit_cluster);
+  EXPECT_EQ(module.functions[1].required_cluster[0], 2u);
+  EXPECT_EQ(module.functions[1].required_cluster[1], 4u);
+  EXPECT_EQ(module.functions[1].required_cluster[2], 1u);
+  EXPECT_EQ(module.functions[1].unsupported, "");
+  EXPECT_EQ(module.functions[2].unsupported, "directive '.frobnicated'");
 }
 
 TEST(ParseFunction, AliasesAreFound) {
@@ -367,14 +375,14 @@ TEST(ParseBody, LocationsKeepTheirChain) {
 TEST(ParseBody, WhatIsUnknownIsRefusedByName) {
   const Function f = parse_body_text(
       ".reg .b32 %r<2>; foo.bar {%x}, [nowhere, 3], (; add.frob.u32 %r1, %r1, 2;"
-      "add.u32 %r1, 2; mov.u32 %r1, %clusterid.x; ld.u32 %r1, %r0; nop;");
+      "add.u32 %r1, 2; mov.u32 %r1, %envreg7; ld.u32 %r1, %r0; nop;");
   ASSERT_EQ(f.body.size(), 6u);
   EXPECT_EQ(f.body[0].opcode, Opcode::invalid);
   EXPECT_EQ(f.body[0].text, "foo.bar");
   EXPECT_EQ(f.body[0].unsupported, "unknown instruction 'foo.bar'");
   EXPECT_EQ(f.body[1].unsupported, "unknown modifier '.frob' in 'add.frob.u32'");
   EXPECT_EQ(f.body[2].unsupported, "'add.u32': expected 3 operands, found 2");
-  EXPECT_EQ(f.body[3].unsupported, "special register '%clusterid.x'");
+  EXPECT_EQ(f.body[3].unsupported, "special register '%envreg7'");
   EXPECT_EQ(f.body[4].unsupported, "'ld.u32': operand 2 must be an address");
   EXPECT_EQ(f.body[5].unsupported, "");
 }

@@ -145,6 +145,9 @@ constexpr std::array kSuffixes = {
     suffix("wait_all", C::copyop, CopyOp::wait_all),
     suffix("mbarrier", C::copyop, CopyOp::arrive),
 
+    suffix("bulk_group", C::completion, Completion::bulk_group),
+    suffix("mbarrier::complete_tx::bytes", C::completion, Completion::object),
+
     suffix("approx", C::approx, 0),
     suffix("full", C::approx, 1),
     suffix("wrap", C::clamp, 0),
@@ -178,6 +181,15 @@ constexpr std::array kSuffixes = {
     flag("noinc", C::noinc),
     flag("oob", C::oob),
     flag("async", C::async),
+    flag("shared::cluster", C::cluster),
+    flag("bulk", C::bulk),
+    flag("reduce", C::reduce),
+    flag("multicast::cluster", C::multicast),
+    flag("read", C::read),
+    flag("wait", C::wait),
+    flag("proxy", C::proxy),
+    flag("alias", C::alias),
+    flag("mbarrier_init", C::objectinits),
     flag("cta", C::cta),  // bar.cta, barrier.cta: the only barriers of those forms
 
     // vmad; read by the decoder.
@@ -312,7 +324,17 @@ bool apply(const Suffix& s, Modifiers& m) {
     case C::parity: return raise(m.parity);
     case C::noinc: return raise(m.no_increment);
     case C::oob: return raise(m.out_of_bounds);
-    case C::async:
+    case C::cluster: return raise(m.cluster) && set_spaces(m, static_cast<std::uint8_t>(Space::shared));
+    case C::bulk: return raise(m.bulk);
+    case C::reduce: return raise(m.reduce);
+    case C::multicast: return raise(m.multicast);
+    case C::completion: return set_once(m.completion, Completion::none, s.value);
+    case C::read: return raise(m.read);
+    case C::wait: return raise(m.wait);
+    case C::proxy: return raise(m.proxy);
+    case C::alias: return raise(m.alias);
+    case C::objectinits: return raise(m.object_inits);
+    case C::async: return raise(m.async);
     case C::cache:
     case C::noftz:
     case C::idx:

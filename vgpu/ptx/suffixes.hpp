@@ -16,7 +16,8 @@ namespace warpcheck::ptx {
   X(shuffle) X(vote) X(vector) X(ftz) X(sat) X(approx) X(carry) X(uni) X(aligned) X(sync)   \
   X(arrive) X(red) X(to) X(clamp) X(leftright) X(cache) X(warp) X(shiftamt) X(nan) X(xorsign) \
   X(abs) X(relu) X(satfinite) X(pack) X(permute) X(test) X(noftz) X(popc) X(idx) X(cta) \
-  X(spaces) X(objectop) X(copyop) X(nocomplete) X(parity) X(noinc) X(async) \
+  X(spaces) X(objectop) X(copyop) X(nocomplete) X(parity) X(noinc) X(async) X(cluster)      \
+  X(bulk) X(reduce) X(multicast) X(completion) X(read) X(wait) X(proxy) X(alias) X(objectinits) \
   X(scale) X(oob)
 // clang-format on
 

@@ -1,0 +1,164 @@
+// Bulk copies (cp.async.bulk, cp.reduce.async.bulk; PTX ISA 9.0, 9.7.9.25.4), and stores and
+// reductions that an mbarrier counts (st.async, red.async).
+//
+// Like cp.async, they are made when they are begun, which is one of the times at which they may be
+// made (copies.cpp).  The accesses are those of no thread: an mbarrier, or a wait for a group of
+// copies, tells that they are complete.
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "vgpu/machine/core.hpp"
+
+namespace warpcheck::vgpu {
+
+using ptx::Space;
+using ptx::Type;
+
+namespace {
+
+constexpr std::uint32_t kUnitBytes = 16;  // sizes and addresses are multiples of it
+
+// A load, store or reduction that a bulk copy consists of.
+Instr part_of(const Instr& whole, InstrKind kind, Space space, Type type, std::uint8_t elements) {
+  Instr part = whole;
+  part.kind = kind;
+  part.refs = {};
+  part.guard = {};
+  part.modifiers = {};
+  part.modifiers.space = space;
+  part.modifiers.type = type;
+  part.modifiers.vector = elements;
+  return part;
+}
+
+}  // namespace
+
+Core::Step Core::bulk_copy(Running& run, const Instr& instr, std::uint32_t lanes) {
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint32_t bytes = word_of(run.banks, instr.refs[2], lane);
+    if (bytes % kUnitBytes == 0) continue;
+    return refuse(run, fmt::format("'{}' of {} bytes, which is no multiple of {}",
+                                   program_->source_of(run.pc).text, bytes, kUnitBytes));
+  }
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    if (instr.refs[5].bank == Bank::none) {
+      copy_in_bulk(run, instr, lane);
+      continue;
+    }
+    // To the same place in several blocks, each of which has its own mbarrier there.
+    Instr to_one = instr;
+    to_one.refs[0] = {Bank::wide, instr.target};
+    to_one.refs[4] = {Bank::wide, instr.target + kWideRowBytes};
+    std::uint32_t ranks = word_of(run.banks, instr.refs[5], lane) & 0xffffu;
+    for (; ranks != 0; ranks &= ranks - 1) {
+      const auto rank = static_cast<std::uint64_t>(std::countr_zero(ranks));
+      for (const std::size_t ref : {0, 4}) {
+        const AddressRow row{row_of(run.banks, instr.refs[ref]), true, 0, 0};
+        const std::uint64_t address =
+            address_of(row, lane) % kWindowBytes + kWindowBytes * (rank + 1);
+        std::memcpy(row_of(run.banks, to_one.refs[ref]) + lane * sizeof address, &address,
+                    sizeof address);
+      }
+      copy_in_bulk(run, to_one, lane);
+    }
+  }
+  return Step::again;
+}
+
+// The accesses that follow are those of something asynchronous.
+//   object: address of the mbarrier that counts it; none: a group of copies
+void Core::begin_asynchronous(const Running& run, const Ref& object, unsigned lane,
+                              bool async_proxy) {
+  asynchronous_ = true;
+  access_.async_proxy = async_proxy;
+  if (object.bank == Bank::none) return;
+  const AddressRow row{row_of(run.banks, object), true, 0, 0};
+  Instr place;
+  place.modifiers.space = Space::shared;
+  const std::uint64_t address = address_of(row, lane);
+  const Target target = target_of(run, place, address);
+  access_.object = target.allocation;
+  access_.object_offset = static_cast<std::uint32_t>(address - target.base);
+}
+
+void Core::end_asynchronous() {
+  asynchronous_ = access_.async_proxy = false;
+  access_.object = nullptr;
+}
+
+void Core::copy_in_bulk(Running& run, const Instr& instr, unsigned lane) {
+  const ptx::Modifiers& m = instr.modifiers;
+  const std::uint32_t bytes = word_of(run.banks, instr.refs[2], lane);
+  const Type type = m.reduce ? m.type : Type::b32;
+  const std::uint8_t elements = m.reduce ? 1 : kUnitBytes / 4;
+  Instr load = part_of(instr, InstrKind::load, m.source_space, type, elements);
+  Instr store =
+      part_of(instr, m.reduce ? InstrKind::atomic : InstrKind::store, m.space, type, elements);
+  load.refs[0] = instr.refs[1];
+  store.refs[0] = instr.refs[0];
+  for (std::uint32_t i = 0; i < elements; ++i) {
+    const bool is_wide = ptx::bytes_of(type) == 8;
+    const Ref row = is_wide ? Ref{Bank::wide, instr.target}
+                            : Ref{Bank::word, instr.refs[3].offset + i * kWordRowBytes};
+    load.refs[1 + i] = row;
+    store.refs[(m.reduce ? 2 : 1) + i] = row;
+  }
+  if (m.reduce) {  // each element by itself
+    store.modifiers.atom_op = m.atom_op;
+    store.modifiers.order = ptx::Order::relaxed;
+    store.modifiers.scope = m.space == Space::global ? ptx::Scope::gpu : ptx::Scope::cluster;
+  }
+  begin_asynchronous(run, instr.refs[4], lane, true);
+  const std::uint32_t step = ptx::bytes_of(type) * elements;
+  for (std::uint32_t at = 0; at < bytes; at += step) {
+    load.offset = store.offset = at;
+    access(run, load, 1u << lane);
+    access(run, store, 1u << lane);
+  }
+  end_asynchronous();
+  if (instr.refs[4].bank != Bank::none) {
+    complete_bytes(run, instr, instr.refs[4], instr.refs[2], 0, lane);
+  }
+}
+
+Core::Step Core::async_store(Running& run, const Instr& instr, std::uint32_t lanes) {
+  const ptx::Modifiers& m = instr.modifiers;
+  const bool reduces = m.atom_op != ptx::AtomOp::none;
+  const auto elements = static_cast<std::uint8_t>(instr.target);
+  Instr part = part_of(instr, reduces ? InstrKind::atomic : InstrKind::store, Space::shared, m.type,
+                       elements);
+  part.refs = instr.refs;
+  part.refs[5] = {};
+  part.modifiers.atom_op = m.atom_op;
+  part.modifiers.order = m.order;
+  part.modifiers.scope = m.scope;
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    begin_asynchronous(run, instr.refs[5], lane, false);
+    access(run, part, 1u << lane);
+    end_asynchronous();
+    complete_bytes(run, instr, instr.refs[5], {}, ptx::bytes_of(m.type) * elements, lane);
+  }
+  return Step::again;
+}
+
+// What is asynchronous tells an mbarrier how many bytes it has brought.
+void Core::complete_bytes(Running& run, const Instr& instr, const Ref& object, const Ref& bytes,
+                          std::uint32_t constant_bytes, unsigned lane) {
+  Instr done = part_of(instr, InstrKind::barrier_object, Space::shared, Type::b64, 1);
+  done.opcode = ptx::Opcode::mbarrier_;
+  done.modifiers.object_op = ptx::ObjectOp::complete_tx;
+  done.modifiers.scope = ptx::Scope::cluster;
+  done.modifiers.async = true;
+  done.offset = 0;
+  done.refs[0] = object;
+  done.refs[2] = bytes;
+  done.target = constant_bytes;
+  access_objects(run, done, 1u << lane);
+}
+
+}  // namespace warpcheck::vgpu
