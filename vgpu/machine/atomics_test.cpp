@@ -200,19 +200,5 @@ TEST_F(Atomics, ParametersHaveGenericAddresses) {
   EXPECT_EQ(seen_.faults[0].kind, Fault::Kind::read_only);
 }
 
-// Cooperative groups keep zeros there before anyone writes.
-TEST_F(Atomics, SharedMemoryIsReservedWhereAProgramNamesIt) {
-  compile(
-      "mov.u32 %r2, %reserved_smem_offset_1; ld.shared.u32 %r3, [%r2]; st.shared.u32 [%r2], 7;\n"
-      "st.global.u32 [%rd1], %r3; mov.u32 %r4, s; st.global.u32 [%rd1+4], %r4;\n"
-      "mov.u32 %r5, %total_smem_size; st.global.u32 [%rd1+8], %r5;",
-      ".shared .align 16 .b8 s[64];\n");
-  EXPECT_EQ(program_.static_shared_bytes, 64u);
-  for (int time = 0; time < 2; ++time) {
-    run(1);
-    EXPECT_EQ(ints(3), (Words{0, 0, 64}));
-  }
-}
-
 }  // namespace
 }  // namespace warpcheck::vgpu

@@ -47,7 +47,6 @@ Type source_type(const ptx::Instruction& in, std::size_t position) {
     case Opcode::isspacep_: return Type::u64;
     case Opcode::match_:
     case Opcode::redux_: return position == 0 ? m.type : Type::b32;
-    case Opcode::isspacep_: return Type::b64;
     default: return m.type;
   }
 }
