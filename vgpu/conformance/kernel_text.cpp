@@ -47,7 +47,7 @@ std::string_view source_name(std::size_t index) { return kSources.at(index); }
 unsigned result_bytes(std::string_view type) { return register_bytes(type); }
 
 std::string module_head(int target) {
-  return fmt::format(".version 8.3\n.target sm_{}\n.address_size 64\n", target);
+  return fmt::format(".version 8.7\n.target sm_{}\n.address_size 64\n", target);
 }
 
 std::string kernel_text(const ptx::InstructionForm& form, std::string_view name) {

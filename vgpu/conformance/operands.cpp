@@ -177,6 +177,10 @@ std::string_view without_small(std::string_view type) {
 }
 
 std::uint64_t draw_small(std::string_view type, Random& random) {
+  if (type == "e4m3x4") {  // or e5m2; few are NaN or infinite
+    const std::uint64_t bits = random.next() & 0xffffffff;
+    return random.below(200) == 0 ? bits : bits & 0xbfbfbfbf;
+  }
   if (const std::string_view half = half_of(type); !half.empty()) {
     const std::uint64_t low = draw_small(half, random);
     return draw_small(half, random) << 16 | low;
@@ -227,7 +231,7 @@ std::size_t bytes_of(std::string_view type) {
   type = without_small(type);
   if (type == "pred") return 1;
   if (type == "position" || type == "offset" || type == "carry") return 4;
-  if (type.ends_with("x2")) return 4;
+  if (type.ends_with("x2") || type.ends_with("x4")) return 4;
   unsigned bits = 0;
   for (const char c : type) {
     if (std::isdigit(static_cast<unsigned char>(c)) != 0) {

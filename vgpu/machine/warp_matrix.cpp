@@ -53,7 +53,16 @@ struct Element {
   int exponent;
 };
 
+constexpr int kKeptBits = 25;         // below the greatest exponent
+constexpr int kNoExponent = -10'000;  // of zero
+
 Element element_of(Type type, std::uint32_t bits) {
+  if (type == Type::e5m2x2) return element_of(Type::f16, bits << 8);
+  if (type == Type::e4m3x2) {
+    if ((bits & 0x7f) == 0x7f) return {std::numeric_limits<double>::quiet_NaN(), 0};
+    const double x = element_of(Type::f16, (bits & 0x80) << 8 | (bits & 0x7f) << 7).value * 256;
+    return {x, x == 0 ? kNoExponent : std::ilogb(x)};
+  }
   const bool is_single = type == Type::f32 || type == Type::tf32;
   if (type == Type::tf32) bits = bits >> kTf32Unused << kTf32Unused;
   const exact::Format& format = is_single ? exact::kF32 : exact::format_of(type);
@@ -62,9 +71,6 @@ Element element_of(Type type, std::uint32_t bits) {
   return {std::bit_cast<double>(exact::pack(exact::kF64, x, ptx::Rounding::rn)),
           std::max(biased, 1) - format.bias()};
 }
-
-constexpr int kKeptBits = 25;         // below the greatest exponent
-constexpr int kNoExponent = -10'000;  // of zero
 
 double power_of_two(int exponent) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
@@ -133,6 +139,13 @@ void for_each_element(const MatrixProduct& product, Operand operand, Visit visit
   }
 }
 
+// Of 8-bit floats, k counts the lower halves of all registers before the upper ones.
+MatrixPlace place_of_byte(const MatrixProduct& product, Operand operand, MatrixPlace at) {
+  std::uint32_t& k = operand == Operand::a ? at.column : at.row;
+  k = k / 4 * 2 + k % 2 + (k % 4 < 2 ? 0 : product.shape.k / 2);
+  return at;
+}
+
 template <class Rows, class Convert>
 void gather(const LaneBanks& banks, const Ref& first, const MatrixProduct& product, Operand operand,
             Rows& matrix, Convert convert) {
@@ -141,6 +154,7 @@ void gather(const LaneBanks& banks, const Ref& first, const MatrixProduct& produ
                    [&](std::uint32_t lane, std::uint32_t reg, std::uint32_t shift,
                        std::uint32_t mask, MatrixPlace at) {
                      const std::uint32_t word = read_word(banks, first, reg, lane);
+                     if (is_byte_float(type)) at = place_of_byte(product, operand, at);
                      matrix[at.row][at.column] = convert(type, word >> shift & mask);
                    });
 }
@@ -170,9 +184,24 @@ void multiply(const LaneBanks& banks, const Instr& instr, std::uint32_t active, 
       });
 }
 
+// 8-bit floats are halves of the hardware.  They are added as two products of halves (sm_90: those
+// of the lower and of the upper half of each register); c is added last, and rounded to nearest.
+double product_of_bytes(const MatrixProduct& product, const Element* a, const Line<Element>* b,
+                        std::uint32_t column, const Element& c) {
+  const std::uint32_t half = product.shape.k / 2;
+  Element sum{0, kNoExponent};
+  for (const std::uint32_t first : {0u, half}) {
+    const double part = dot_product(a, b, column, first, first + half, sum);
+    sum = element_of(product.d, bits_of(product, part));
+  }
+  const double result = sum.value + c.value;
+  return product.d == Type::f32 ? static_cast<float>(result) : result;
+}
+
 double product_of_row(const MatrixProduct& product, const Element* a, const Line<Element>* b,
                       std::uint32_t column, const Element& c) {
   const std::uint32_t end = product.shape.k;
+  if (is_byte_float(product.a)) return product_of_bytes(product, a, b, column, c);
   const bool in_halves = product.in_order && product.a == Type::tf32;  // wmma of tf32
   if (!in_halves) return dot_product(a, b, column, 0, end, c);
   const double sum = dot_product(a, b, column, 0, end / 2, c);

@@ -62,6 +62,8 @@ std::vector<Type> types_of(const std::vector<std::string_view>& words) {
                             Type::s8, Type::u8, Type::s4, Type::u4, Type::b1}) {
       if (ptx::name_of(type) == word) types.push_back(type);
     }
+    if (word == "e4m3") types.push_back(Type::e4m3x2);
+    if (word == "e5m2") types.push_back(Type::e5m2x2);
   }
   return types;
 }

@@ -46,10 +46,16 @@ inline bool is_matrix_product(const Instr& instr) {
   return instr.opcode == ptx::Opcode::mma_ || instr.opcode == ptx::Opcode::wmma_;
 }
 
+// Floats of 8 bits; their types are those of pairs.
+constexpr bool is_byte_float(ptx::Type type) {
+  return type == ptx::Type::e4m3x2 || type == ptx::Type::e5m2x2;
+}
+
 // Bits of an element in a matrix of that type.  Of single bits 32 that stand side by side count as
 // one element, in the shape as well.
 constexpr std::uint32_t element_bits(ptx::Type type) {
   if (type == ptx::Type::b1) return 32;
+  if (is_byte_float(type)) return 8;
   return type == ptx::Type::u4 || type == ptx::Type::s4 ? 4 : 8 * ptx::bytes_of(type);
 }
 constexpr std::uint32_t register_bits(ptx::Type type) { return type == ptx::Type::f64 ? 64 : 32; }
