@@ -111,6 +111,7 @@ void LifetimeChecker::on_fault(const Fault& fault) {
     report_fault(reporter_, fault, FindingKind::use_after_free,
                  fmt::format("block {} of the grid, whose shared memory (1) is in, has exited",
                              fault.block));
+    return;
   }
   if (fault.kind != Fault::Kind::use_after_free) return;
   const CodePlace& freed_at = fault.nearest->freed_at;
