@@ -45,6 +45,13 @@ float place(std::uint32_t random, int size) {
   }
 }
 
+// Between 2^lowest and 2^(lowest + range): the same on every host.
+float power(float fraction, int range, int lowest) {
+  const float exponent = fraction * static_cast<float>(range);
+  const float whole = std::floor(exponent);
+  return std::ldexp(1 + (exponent - whole), static_cast<int>(whole) + lowest);
+}
+
 std::vector<Look> looks_at(const Setup& setup, int count) {
   std::vector<Look> looks(static_cast<std::size_t>(count));
   const int size[] = {setup.size.w, setup.size.h, setup.size.d};
@@ -63,7 +70,7 @@ std::vector<Look> looks_at(const Setup& setup, int count) {
       if (setup.normalized && i % 4 == 3) look.at[side] = real(side) * 3 - 1;
       look.index[side] =
           static_cast<int>(draw(10 + side) % static_cast<std::uint32_t>(size[side] + 6)) - 3;
-      const float scale = std::exp2f(real(20 + side) * 8 - 7) / (setup.normalized ? 8.0F : 1.0F);
+      const float scale = power(real(20 + side), 8, -7) / (setup.normalized ? 8.0F : 1.0F);
       look.dx[side] = (real(30 + side) * 2 - 1) * scale;
       look.dy[side] = (real(40 + side) * 2 - 1) * scale;
     }
@@ -78,7 +85,7 @@ std::vector<Look> looks_at(const Setup& setup, int count) {
           look.at[side] = draw(61) & 1 ? 1 : -1;
         if (i % 16 == 1)
           look.at[side] = static_cast<float>(static_cast<int>(draw(62 + side) % 3) - 1);
-        if (i % 8 == 5) look.at[side] *= std::exp2f(real(66) * 60 - 30);
+        if (i % 8 == 5) look.at[side] *= power(real(66), 60, -30);
       }
     }
     look.level = real(5) * static_cast<float>(setup.levels + 2) - 1;

@@ -130,9 +130,13 @@ cudaError_t describe(Device& device, const TextureObject& object, vgpu::Texture&
   const bool is_integer = texture.format.kind != TexelKind::floating;
   texture.normalized = desc.normalizedCoords != 0;
   texture.smooth = number_of(desc.filterMode) == cudaFilterModeLinear;
-  texture.scaled = is_integer && number_of(desc.readMode) == cudaReadModeNormalizedFloat;
-  if (texture.scaled && texture.format.bits == 32) return cudaErrorInvalidNormSetting;
-  if (texture.smooth && is_integer && !texture.scaled) return cudaErrorInvalidFilterSetting;
+  const bool wants_fractions = number_of(desc.readMode) == cudaReadModeNormalizedFloat;
+  texture.scaled = is_integer && wants_fractions;
+  const bool is_wide = texture.format.bits == 32;
+  if (texture.smooth && is_integer && (is_wide || !wants_fractions)) {
+    return cudaErrorInvalidFilterSetting;
+  }
+  if (wants_fractions && is_wide) return cudaErrorInvalidNormSetting;
   texture.srgb = desc.sRGB != 0 && texture.scaled && texture.format.bits == 8 &&
                  texture.format.kind == TexelKind::unsigned_integer;
   texture.smooth_levels =

@@ -10,8 +10,9 @@
 namespace warpcheck::cudart {
 
 // The resource has been checked to exist.  Errors as CUDA 13.0 answers them:
-// cudaErrorInvalidFilterSetting for a linear filter over integers, cudaErrorInvalidNormSetting for
-// numbers of 32 bits read as fractions.  Throws vgpu::Refusal for what the machine cannot do.
+// cudaErrorInvalidFilterSetting for a linear filter over integers that are not read as fractions,
+// cudaErrorInvalidNormSetting for numbers of 32 bits that are.  Throws vgpu::Refusal for what the
+// machine cannot do.
 cudaError_t describe(Device& device, const TextureObject& object, vgpu::Texture& texture);
 vgpu::Surface describe_surface(const Array& array);
 

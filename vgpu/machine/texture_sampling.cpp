@@ -12,6 +12,16 @@ constexpr std::int64_t kHalfTexel = kWeightOne / 2;
 // Beyond any texture, yet far from what an integer can hold.
 constexpr double kFar = 1e12;
 
+// Of a number that is not 0, infinite or NaN.
+int exponent_of(float value) {
+  const auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(value));
+  return static_cast<int>(bits >> 52 & 0x7ff) - 1023;
+}
+
+double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
 // One coordinate: two neighbours, and the weight of the second.
 struct Neighbours {
   std::int64_t first = 0, second = 0;
@@ -39,7 +49,7 @@ Position position_of(float coordinate, std::uint32_t size, TextureAddress addres
   if (std::abs(coordinate) < 0x1p-126F || std::isnan(coordinate)) x = 0;
   if (std::isinf(coordinate)) x = coordinate > 0 ? kFar : -kFar;
   if (!normalized) return {std::clamp(x, -kFar, kFar)};
-  const double unit = std::ldexp(1.0, coordinate_bits(size));
+  const double unit = power_of_two(coordinate_bits(size));
   x = std::floor(x * unit) / unit;
   if (address == TextureAddress::wrap) return {(x - std::floor(x)) * size};
   if (address == TextureAddress::mirror) {
@@ -291,8 +301,8 @@ float rounded(const Adder& adder, std::int64_t total, int exponent) {
     magnitude = (magnitude + (std::uint64_t{1} << (shift - 1))) >> shift;
     exponent = last;
   }
-  const double value = std::ldexp(static_cast<double>(magnitude), exponent);
-  const bool overflows = value >= std::ldexp(1.0, adder.exponent_max + 1);
+  const double value = static_cast<double>(magnitude) * power_of_two(exponent);
+  const bool overflows = value >= power_of_two(adder.exponent_max + 1);
   const float result = overflows ? HUGE_VALF : static_cast<float>(value);
   return is_negative ? -result : result;
 }
@@ -310,12 +320,12 @@ std::uint32_t add_floats(const Adder& adder, const Footprint& footprint,
       // Tells infinities and NaN.  A weight may have been rounded to 0.
       plain += static_cast<double>(values[i]) * footprint.uses[i].weight;
       if (values[i] != 0 && footprint.uses[i].weight != 0)
-        greatest = std::max(greatest, std::ilogb(values[i]));
+        greatest = std::max(greatest, exponent_of(values[i]));
     }
     exponents[group] = greatest;
     if (!std::isfinite(plain)) break;
     for (std::uint32_t i = first; greatest > -1000 && i < end; ++i) {
-      const double aligned = std::ldexp(static_cast<double>(values[i]), adder.kept - greatest);
+      const double aligned = static_cast<double>(values[i]) * power_of_two(adder.kept - greatest);
       sums[group] += static_cast<std::int64_t>(aligned) * footprint.uses[i].weight;
     }
     first = end;
