@@ -305,6 +305,34 @@ TEST_F(SharedMemory, TexturesRememberWhatTheyWereMadeOf) {
   EXPECT_EQ(cudaFreeArray(array), cudaSuccess);
 }
 
+TEST_F(SharedMemory, TexturesThatHardwareHasNotAreRefused) {
+  cudaArray_t bytes = nullptr, words = nullptr, floats = nullptr;
+  const cudaChannelFormatDesc byte{8, 0, 0, 0, cudaChannelFormatKindUnsigned};
+  const cudaChannelFormatDesc word{32, 0, 0, 0, cudaChannelFormatKindUnsigned};
+  const cudaChannelFormatDesc real{32, 0, 0, 0, cudaChannelFormatKindFloat};
+  ASSERT_EQ(cudaMallocArray(&bytes, &byte, 4, 2), cudaSuccess);
+  ASSERT_EQ(cudaMallocArray(&words, &word, 4, 2), cudaSuccess);
+  ASSERT_EQ(cudaMallocArray(&floats, &real, 4, 2), cudaSuccess);
+  const auto make = [](cudaArray_t array, cudaTextureFilterMode filter, cudaTextureReadMode read) {
+    cudaResourceDesc resource{};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    cudaTextureDesc texture{};
+    texture.filterMode = filter;
+    texture.readMode = read;
+    cudaTextureObject_t object = 0;
+    return cudaCreateTextureObject(&object, &resource, &texture, nullptr);
+  };
+  constexpr auto kPoint = cudaFilterModePoint, kLinear = cudaFilterModeLinear;
+  constexpr auto kElement = cudaReadModeElementType, kFraction = cudaReadModeNormalizedFloat;
+  EXPECT_EQ(make(bytes, kLinear, kElement), cudaErrorInvalidFilterSetting);
+  EXPECT_EQ(make(bytes, kLinear, kFraction), cudaSuccess);
+  EXPECT_EQ(make(words, kLinear, kFraction), cudaErrorInvalidFilterSetting);
+  EXPECT_EQ(make(words, kPoint, kFraction), cudaErrorInvalidNormSetting);
+  EXPECT_EQ(make(floats, kLinear, kFraction), cudaErrorInvalidNormSetting);
+  for (cudaArray_t array : {bytes, words, floats}) EXPECT_EQ(cudaFreeArray(array), cudaSuccess);
+}
+
 TEST_F(SharedMemory, PoolsCountWhatIsTakenFromThem) {
   cudaMemPool_t pool = nullptr, current = nullptr;
   cudaMemPoolProps properties{};
