@@ -358,6 +358,29 @@ std::uint32_t border_texel(const Texture& texture, std::uint32_t channel) {
   return static_cast<std::uint32_t>(value) & ((1u << format.bits) - 1);
 }
 
+// ---- levels ----
+
+// How long a vector is, roughly: as the hardware has it.
+double length_of(const std::array<double, 3>& vector) {
+  std::array<double, 3> sides{std::abs(vector[0]), std::abs(vector[1]), std::abs(vector[2])};
+  std::sort(sides.begin(), sides.end());
+  return sides[2] + 11.0 / 32 * sides[1] + 1.0 / 4 * sides[0];
+}
+
+// Of the longer axis of the ellipse that two gradients span, against their sum or difference.
+constexpr double kDiagonal = 11.0 / 16;
+
+// By a polynomial that is 0 at 1 and 1 at 2: the same on every host.
+double log2_of(double x) {
+  int exponent = 0;
+  const double fraction = std::frexp(x, &exponent) * 2 - 1;
+  constexpr double kFactors[] = {0.0959560032, -0.2779042655, 0.4575485901, -0.7181452567,
+                                 1.4425449290};
+  double log = 0;
+  for (const double factor : kFactors) log = (log + factor) * fraction;
+  return exponent - 1 + log;
+}
+
 }  // namespace
 
 Footprint footprint_of(const Texture& texture, const FetchPlace& place) {
@@ -421,27 +444,19 @@ float level_of_gradient(const Texture& texture, const std::array<float, 3>& dx,
   const std::size_t sides = texture.shape == TextureShape::volume  ? 3
                             : texture.shape == TextureShape::plane ? 2
                                                                    : 1;
-  double xx = 0, yy = 0, xy = 0;
+  std::array<double, 3> x{}, y{}, sum{}, difference{};
   for (std::size_t side = 0; side < sides; ++side) {
     const double scale = texture.normalized ? size[side] : 1.0;
-    const double x = dx[side] * scale, y = dy[side] * scale;
-    xx += x * x;
-    yy += y * y;
-    xy += x * y;
+    x[side] = static_cast<double>(dx[side]) * scale;
+    y[side] = static_cast<double>(dy[side]) * scale;
+    sum[side] = x[side] + y[side];
+    difference[side] = x[side] - y[side];
   }
-  // The longer axis of the ellipse that the gradients span.
-  const double half = (xx - yy) / 2;
-  const double longest = (xx + yy) / 2 + std::sqrt(half * half + xy * xy);
+  const double longest = std::max(
+      {length_of(x), length_of(y), kDiagonal * length_of(sum), kDiagonal * length_of(difference)});
   if (!(longest > 0)) return -1000;
-  int exponent = 0;
-  const double fraction = std::frexp(longest, &exponent) * 2 - 1;  // of 1 + fraction
-  // log2 by a polynomial that is 0 at 0 and 1 at 1: the same on every host.
-  const double log =
-      fraction * (1.4425449290 +
-                  fraction * (-0.7181452567 +
-                              fraction * (0.4575485901 +
-                                          fraction * (-0.2779042655 + fraction * 0.0959560032))));
-  return static_cast<float>((exponent - 1 + log) / 2);
+  if (std::isinf(longest)) return 1000;
+  return static_cast<float>(log2_of(longest));
 }
 
 std::uint32_t point_value(const Texture& texture, std::uint32_t channel, std::uint32_t texel) {

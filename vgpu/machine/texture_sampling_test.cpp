@@ -133,7 +133,10 @@ TEST(TextureSampling, LevelsAreRoundedOrMixed) {
   EXPECT_EQ(footprint.uses[0].level, 1u);
   EXPECT_EQ(footprint.uses[0].weight, 192);
   EXPECT_EQ(footprint.uses[1].level, 2u);
-  EXPECT_NEAR(level_of_gradient(texture, {4, 0, 0}, {1, 0, 0}), 2.0437F, 1e-4F);  // of sqrt(17)
+  EXPECT_EQ(level_of_gradient(texture, {8, 0, 0}, {0, 0, 0}), 3);
+  EXPECT_EQ(level_of_gradient(texture, {0, 0, 0}, {0.25F, 0, 0}), -2);
+  // 11/16 of their sum is longer than either.
+  EXPECT_NEAR(level_of_gradient(texture, {4, 0, 0}, {4, 0, 0}), 2.4594F, 1e-4F);
 }
 
 TEST(TextureSampling, ACubeHasSixFaces) {
