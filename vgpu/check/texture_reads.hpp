@@ -28,18 +28,20 @@ class TextureReadChecker final : public Checker {
   void on_free(const Allocation& allocation) override { written_.erase(&allocation); }
 
  private:
-  // The last write of a byte in this launch.
-  struct Write {
-    std::uint32_t launch = 0;  // 0: there was none
+  // The bytes of an aligned word that were written in a launch, and who was the last to do so.
+  struct Word {
     std::uint32_t pc = 0;
-    ThreadId who;
+    std::uint32_t block = 0;
+    std::uint16_t launch = 0;  // 0: there was none
+    std::uint16_t thread : 12 = 0;
+    std::uint16_t bytes : 4 = 0;
   };
 
-  void record(const Access& access, std::vector<Write>& bytes);
-  void report(const Access& access, unsigned lane, const Write& write);
+  void record(const Access& access, std::vector<Word>& words);
+  void report(const Access& access, unsigned lane, const Word& word);
 
-  std::uint32_t launch_ = 0;
-  std::unordered_map<const Allocation*, std::vector<Write>> written_;
+  std::uint16_t launch_ = 0;  // numbered anew before it repeats
+  std::unordered_map<const Allocation*, std::vector<Word>> written_;
 };
 
 }  // namespace warpcheck::vgpu

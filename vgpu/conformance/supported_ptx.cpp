@@ -29,8 +29,8 @@ constexpr std::string_view kTail =
     R"(
 ## Textures and surfaces
 
-On objects in registers, as `vgpu/program/emit_texture.cpp` reads them. What they compute is compared with a
-real GPU by other means: see [conformance.md](conformance.md).
+On objects in registers, as `vgpu/program/emit_texture.cpp` reads them. What they compute is
+compared with a real GPU by other means: see [conformance.md](conformance.md).
 
 | form |
 |---|

@@ -272,6 +272,8 @@ class Core {
   void read_texels(Running& run, const Texture& texture, std::uint32_t use, std::uint32_t lanes);
   Step access_surface(Running& run, const TextureInstr& instr, const Surface& surface,
                       std::uint32_t lanes);
+  void move_elements(Running& run, const TextureInstr& instr, const Surface& surface,
+                     const std::array<std::uint64_t, kWarpLanes>& offsets, std::uint32_t lanes);
   void zero_values(Running& run, const TextureInstr& instr, std::uint32_t lanes);
 
   // atomics.cpp

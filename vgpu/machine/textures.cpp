@@ -258,7 +258,16 @@ std::string describe(const Surface& surface) {
 
 struct SurfacePlace {
   std::int64_t x = 0, y = 0, layer = 0;  // x in bytes
+  friend bool operator==(const SurfacePlace&, const SurfacePlace&) = default;
 };
+
+SurfacePlace nearest_to(const SurfacePlace& place, const Surface& surface, std::uint32_t bytes) {
+  const TexelBox& box = surface.box;
+  const std::int64_t last = std::int64_t{box.width} * surface.format.bytes() - bytes;
+  return {std::clamp<std::int64_t>(place.x, 0, std::max<std::int64_t>(last, 0)),
+          std::clamp<std::int64_t>(place.y, 0, box.height - 1),
+          std::clamp<std::int64_t>(place.layer, 0, box.layers - 1)};
+}
 
 std::string describe(const SurfacePlace& place, const Surface& surface) {
   std::string text = fmt::format("byte {}", place.x);
@@ -269,6 +278,14 @@ std::string describe(const SurfacePlace& place, const Surface& surface) {
   return text;
 }
 
+std::string objection_to(const SurfacePlace& place, const Surface& surface, std::uint32_t bytes,
+                         bool is_aligned) {
+  const std::string where = describe(place, surface);
+  if (is_aligned) return fmt::format("(1) accesses {}, which is outside", where);
+  return fmt::format("(1) accesses {} bytes at {}, which is no multiple of {}", bytes, where,
+                     bytes);
+}
+
 }  // namespace
 
 // Elements outside: of .trap, the launch ends; of .zero, loads give 0 and stores do nothing; of
@@ -277,7 +294,6 @@ Core::Step Core::access_surface(Running& run, const TextureInstr& instr, const S
                                 std::uint32_t lanes) {
   const std::uint32_t bytes = ptx::bytes_of(instr.type) * instr.count;
   const TexelBox& box = surface.box;
-  const std::int64_t row_bytes = std::int64_t{box.width} * surface.format.bytes();
   const auto coordinate = [&](const Ref& ref, unsigned lane) {
     return ref.bank == Bank::none ? 0 : static_cast<std::int32_t>(word_of(run.banks, ref, lane));
   };
@@ -289,22 +305,14 @@ Core::Step Core::access_surface(Running& run, const TextureInstr& instr, const S
     SurfacePlace at{coordinate(instr.at[0], lane), coordinate(instr.at[1], lane),
                     coordinate(is_volume ? instr.at[2] : instr.layer, lane)};
     if (!is_volume) at.layer = static_cast<std::uint32_t>(at.layer);
-    if (at.x % static_cast<std::int64_t>(bytes) != 0) {
-      const std::string object = describe(surface);
-      const std::string why = fmt::format("(1) accesses {} bytes at {}, which is no multiple of {}",
-                                          bytes, describe(at, surface), bytes);
-      return halt(run, 1u << lane, Trap::Cause::surface_alignment, why, object);
-    }
-    const SurfacePlace nearest{
-        std::clamp<std::int64_t>(at.x, 0, std::max<std::int64_t>(row_bytes - bytes, 0)),
-        std::clamp<std::int64_t>(at.y, 0, box.height - 1),
-        std::clamp<std::int64_t>(at.layer, 0, box.layers - 1)};
-    const bool is_inside = at.x == nearest.x && at.y == nearest.y && at.layer == nearest.layer;
-    if (!is_inside && instr.boundary == TextureInstr::Boundary::trap) {
-      const std::string object = describe(surface);
-      const std::string why =
-          fmt::format("(1) accesses {}, which is outside", describe(at, surface));
-      return halt(run, 1u << lane, Trap::Cause::surface_bounds, why, object);
+    const SurfacePlace nearest = nearest_to(at, surface, bytes);
+    const bool is_inside = at == nearest;
+    const bool is_aligned = at.x % std::int64_t{bytes} == 0;
+    if (!is_aligned || (!is_inside && instr.boundary == TextureInstr::Boundary::trap)) {
+      const Trap::Cause cause =
+          is_aligned ? Trap::Cause::surface_bounds : Trap::Cause::surface_alignment;
+      const std::string why = objection_to(at, surface, bytes, is_aligned);
+      return halt(run, 1u << lane, cause, why, describe(surface));
     }
     if (!is_inside && instr.boundary == TextureInstr::Boundary::zero) continue;
     inside |= 1u << lane;
@@ -313,7 +321,15 @@ Core::Step Core::access_surface(Running& run, const TextureInstr& instr, const S
                   static_cast<std::uint32_t>(nearest.y), static_cast<std::uint32_t>(nearest.layer));
   }
   if ((lanes & ~inside) != 0) zero_values(run, instr, lanes & ~inside);
-  if (inside == 0) return Step::again;
+  if (inside != 0) move_elements(run, instr, surface, offsets, inside);
+  return Step::again;
+}
+
+// The lanes' elements to or from their places.
+void Core::move_elements(Running& run, const TextureInstr& instr, const Surface& surface,
+                         const std::array<std::uint64_t, kWarpLanes>& offsets,
+                         std::uint32_t lanes) {
+  const TexelBox& box = surface.box;
   Instr part;
   part.kind = instr.operation == Operation::store ? InstrKind::store : InstrKind::load;
   part.modifiers.type = instr.type;
@@ -322,18 +338,17 @@ Core::Step Core::access_surface(Running& run, const TextureInstr& instr, const S
   const bool is_live = box.memory->live;
   const Target target{is_live ? box.memory : nullptr, ptx::Space::global, box.memory->address,
                       box.memory->bytes};
-  const auto lead = static_cast<unsigned>(std::countr_zero(inside));
+  const auto lead = static_cast<unsigned>(std::countr_zero(lanes));
   if (!is_live) {
+    const std::uint32_t bytes = ptx::bytes_of(instr.type) * instr.count;
     fault(run, part, target, box.memory->address + offsets[lead], lead, bytes);
-    zero_values(run, instr, inside);
-    return Step::again;
+    return zero_values(run, instr, lanes);
   }
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    const bool is_active = (inside >> lane & 1) != 0;
+    const bool is_active = (lanes >> lane & 1) != 0;
     access_.offset[lane] = static_cast<std::uint32_t>(offsets[is_active ? lane : lead]);
   }
-  perform(run, part, target, {true, false, false}, inside);
-  return Step::again;
+  perform(run, part, target, {true, false, false}, lanes);
 }
 
 }  // namespace warpcheck::vgpu
