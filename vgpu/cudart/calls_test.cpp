@@ -197,6 +197,15 @@ TEST_P(Calls, TheOldestTextIsLostWhenTheBufferIsFull) {
   EXPECT_EQ(result.prints_lost, 3u);
 }
 
+TEST_P(Calls, TheBufferKeepsItsSizeOnceItIsUsed) {
+  EXPECT_EQ(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 4096), cudaSuccess);
+  calls_test::prints_much(1);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 8192), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+  EXPECT_EQ(finish().output, "line 0\n");
+}
+
 TEST_P(Calls, LaunchesBringOutWhatWasPrinted) {
   EXPECT_EQ(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 40), cudaSuccess);
   calls_test::prints_much(2);
@@ -269,7 +278,7 @@ TEST_P(Calls, AFunctionIsNoMemory) {
 
 TEST_P(Calls, EndlessRecursionOverflowsTheStack) {
   calls_test::recurses_for_ever();
-  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorHardwareStackError);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
   const vgpu::Finding finding = only_finding();
   EXPECT_EQ(finding.kind, vgpu::FindingKind::out_of_bounds);
   EXPECT_EQ(finding.space, "local");

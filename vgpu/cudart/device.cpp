@@ -21,6 +21,8 @@ namespace {
 // A pointer this far past an allocation still counts as meant for the device.
 constexpr std::uint64_t kOverrunBytesMax = std::uint64_t{1} << 20;
 
+constexpr std::size_t kStackUnit = 16;  // a stack's bytes are rounded up to it
+
 // Defaults of the hardware (cudaLimitStackSize ... cudaLimitPersistingL2CacheSize).
 constexpr std::array<std::size_t, Device::kLimits> kDefaultLimits{
     1024, 1 << 20, vgpu::kHeapBytes, 2, 2048, 64, 0};
@@ -141,6 +143,11 @@ void Device::forget_everything() {
 }
 
 cudaError_t Device::set_limit(std::size_t limit, std::size_t value) {
+  if (limit == cudaLimitStackSize) {
+    if (value > virtual_gpu::kThreadLocalBytes) return cudaErrorInvalidValue;
+    value = (value + kStackUnit - 1) / kStackUnit * kStackUnit;
+  }
+  if (limit == cudaLimitPrintfFifoSize && prints_.in_use()) return cudaErrorInvalidValue;
   if (limit == cudaLimitMallocHeapSize) {
     if (heap_in_use_) return cudaErrorInvalidValue;
     value = std::min<std::size_t>(value, memory_.capacity_bytes());

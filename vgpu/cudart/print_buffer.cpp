@@ -9,6 +9,7 @@ namespace warpcheck::cudart {
 void PrintBuffer::on_print(const vgpu::Print& print) {
   records_.push_back({std::string(print.text), print.record_bytes, print.error});
   used_ += print.record_bytes;
+  in_use_ = true;
   while (used_ > capacity_ && !records_.empty() && !records_.front().error) {
     used_ -= records_.front().bytes;
     records_.pop_front();
@@ -20,6 +21,7 @@ void PrintBuffer::clear() {
   records_.clear();
   used_ = 0;
   lost_ = told_ = 0;
+  in_use_ = false;
 }
 
 void PrintBuffer::flush(std::string* output) {

@@ -26,6 +26,8 @@ class PrintBuffer final : public vgpu::Observer {
   void flush(std::string* output);
   // printf() calls whose text was overwritten.
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
+  // Whether anything was ever printed.
+  [[nodiscard]] bool in_use() const { return in_use_; }
 
  private:
   struct Record {
@@ -36,6 +38,7 @@ class PrintBuffer final : public vgpu::Observer {
   std::deque<Record> records_;
   std::size_t capacity_ = 0, used_ = 0;
   std::uint64_t lost_ = 0, told_ = 0;
+  bool in_use_ = false;
 };
 
 }  // namespace warpcheck::cudart

@@ -29,6 +29,7 @@ inline constexpr std::size_t kBlockSharedBytes = 48 * 1024;
 inline constexpr std::size_t kBlockSharedBytesOptIn = 64 * 1024;
 inline constexpr std::size_t kMultiprocessorSharedBytes = 64 * 1024;
 
+inline constexpr std::size_t kThreadLocalBytes = 512 * 1024;
 inline constexpr std::size_t kConstantBytes = 64 * 1024;
 inline constexpr std::size_t kPitchBytes = 512;  // cudaMallocPitch rounds up to it
 inline constexpr std::size_t kPitchBytesMax = 2147483647;

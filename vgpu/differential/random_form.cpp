@@ -47,10 +47,14 @@ bool loses_old_value(const InstructionForm& form) {
          form.mnemonic.starts_with("testp.");
 }
 
-// Assemblers that optimise lose a carry of the first, or its sign; the second they leave out, and
-// with it what would become of a NaN.
+// Assemblers that optimise leave copies out, and with them what would become of a NaN; and they
+// lose carries of madc.hi.
 bool is_changed_by_optimization(const InstructionForm& form) {
-  if (form.mnemonic == "cvt.f32.f32") return true;
+  constexpr std::string_view kCopies[] = {"cvt.f32.f32", "cvt.f64.f64", "cvt.f16.f16",
+                                          "cvt.bf16.bf16"};
+  if (std::find(std::begin(kCopies), std::end(kCopies), form.mnemonic) != std::end(kCopies)) {
+    return true;
+  }
   return form.mnemonic.starts_with("madc.hi.") && form.mnemonic.ends_with("64");
 }
 
@@ -110,9 +114,11 @@ std::string with_names(std::string_view text,
       out += text[at++];
       continue;
     }
-    const std::string_view name = text.substr(at, end - at);
+    const std::string_view word = text.substr(at, end - at);
+    const std::string_view name = word.substr(0, word.find('.'));  // of "a.h1"
     const auto found = names.find(name);
-    out += found == names.end() ? std::string(name) : found->second;
+    out += found == names.end() ? name : std::string_view(found->second);
+    out += word.substr(name.size());
     at = end;
   }
   return out;
