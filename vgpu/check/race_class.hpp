@@ -70,8 +70,8 @@ inline AccessClass class_of(const Access& access) {
   AccessClass result{.write = access.kind != AccessKind::read};
   result.strong = access.kind == AccessKind::atomic || access.order != ptx::Order::weak;
   if (result.strong) {
-    const unsigned scalar = access.bytes / access.program->code[access.pc].modifiers.vector;
-    result.size_log2 = static_cast<unsigned>(__builtin_ctz(scalar));
+    // Elements of an atomic on a vector come one by one.
+    result.size_log2 = static_cast<unsigned>(__builtin_ctz(access.bytes / access.elements()));
     result.narrow = access.scope == ptx::Scope::cta || access.scope == ptx::Scope::cluster;
   }
   return result;

@@ -243,6 +243,20 @@ TEST_F(RaceTest, SubWordStoresOfEqualBytesAreComparedByByte) {
   EXPECT_EQ(summary(), (Lines{"write 105 / write 105 note"}));
 }
 
+// Each is announced by itself, as an atomic of its own size.
+TEST_F(RaceTest, ElementsOfAVectorAtomicAreScalars) {
+  start(1, 64);
+  program.code[5].modifiers.vector = 4;
+  for (const std::uint32_t warp : {0u, 1u}) {
+    for (std::uint32_t element = 0; element < 4; ++element) {
+      launch.uniform(kAtomic, shared, 0, warp, 5, element, ~0u, 2);
+    }
+  }
+  EXPECT_EQ(summary(), Lines{});
+  launch.strided(kRead, shared, 0, 0, 6);
+  EXPECT_EQ(summary(), Lines{"atomic 105 / read 106"});
+}
+
 TEST_F(RaceTest, VectorStoresCompareAllElements) {
   start(1, 64);
   Access row = launch.access(kWrite, shared, 0, 0, 5, 8);

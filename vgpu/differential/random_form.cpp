@@ -99,6 +99,11 @@ std::size_t register_bytes(std::string_view type) {
   return std::max<std::size_t>(conformance::bytes_of(type), type.ends_with("8") ? 4 : 2);
 }
 
+// Whether it uses memory at the address `at`, which belongs to the thread.
+bool uses_memory(const InstructionForm& form) {
+  return form.text.find("[at]") != std::string::npos;
+}
+
 bool is_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '%';
 }
@@ -215,6 +220,7 @@ std::string Generator::form_text(const InstructionForm& form) {
   for (std::size_t i = 0; i < form.sources.size(); ++i) {
     names[kSources.at(i)] = source(form, i, before);
   }
+  if (uses_memory(form)) before += ".reg .b64 at;\nmov.b64 at, %mine;\n";
   const bool is_one = form.text.find(';') + 1 == form.text.size();
   const bool may_be_guarded =
       is_one && !form.family.starts_with("matrix") && !loses_old_value(form);
@@ -227,7 +233,7 @@ std::string Generator::compute(const Place& place) {
   while (true) {
     const Family& family = all[prng_.below(all.size())];
     const InstructionForm& form = *family[prng_.below(family.size())];
-    if (!place.in_kernel && calls_subroutine(form)) continue;
+    if (!place.in_kernel && (calls_subroutine(form) || uses_memory(form))) continue;
     if (!form.family.starts_with("matrix")) return form_text(form);
     if (!place.uniform || matrices_left_ == 0 || !prng_.one_in(4)) continue;
     --matrices_left_;

@@ -309,8 +309,10 @@ std::uint64_t integer_result(const ptx::Instruction& in, ReferenceOperands& o) {
   }
 }
 
-// Not of 16-bit floats, of pairs or of matrices.
-bool is_plain(Type type) { return type <= Type::s64 || type == Type::f32 || type == Type::f64; }
+// Not of 16-bit floats, of pairs, of matrices or of 128 bits.
+bool is_plain(Type type) {
+  return (type <= Type::s64 && type != Type::b128) || type == Type::f32 || type == Type::f64;
+}
 
 }  // namespace
 
@@ -321,12 +323,16 @@ bool reference_knows(const ptx::InstructionForm& form) {
   const auto is_known = [&](std::string_view type) {
     return std::find(std::begin(kTypes), std::end(kTypes), type) != std::end(kTypes);
   };
-  constexpr std::string_view kWithout[] = {"relu", "fns",  "tf32", "cvt.pack",
-                                           "e4m3", "e5m2", "f16"};
+  constexpr std::string_view kWithout[] = {"relu",     "b128", "fns",  "tf32",
+                                           "cvt.pack", "e4m3", "e5m2", "f16"};
   const bool is_left_out = std::any_of(
       std::begin(kWithout), std::end(kWithout),
       [&](std::string_view part) { return form.mnemonic.find(part) != std::string::npos; });
-  return !is_left_out && form.family != "video" && !form.family.starts_with("matrix") &&
+  const bool is_atomic = form.mnemonic.starts_with("atom.") || form.mnemonic.starts_with("red.");
+  const bool is_of_floats = std::any_of(form.sources.begin(), form.sources.end(),
+                                        [](std::string_view type) { return type[0] == 'f'; });
+  return !is_left_out && !(is_atomic && is_of_floats) && form.family != "video" &&
+         !form.family.starts_with("matrix") &&
          std::all_of(form.results.begin(), form.results.end(), is_known) &&
          std::all_of(form.sources.begin(), form.sources.end(), is_known);
 }

@@ -75,6 +75,19 @@ TEST_F(Atomics, ElementsOfAVectorAreAtomicEachForItself) {
   EXPECT_EQ(atomics()[3], (Seen{4, 28, 1}));
 }
 
+// Each element is a scalar of its own size to the race checker.
+TEST_F(Atomics, ElementsOfAVectorAreAnnouncedAsScalars) {
+  compile(
+      ".reg .b16 %h<4>;\n"
+      "mov.u16 %h1, 0x3c00;\n"
+      "red.global.v4.f16.add.noftz [%rd1], {%h1, %h1, %h1, %h1};");
+  run(1);
+  for (const Access& access : seen_.accesses) {
+    EXPECT_EQ(access.bytes / access.elements(), 2u);
+  }
+  EXPECT_EQ(atomics(), (std::vector<Seen>{{2, 0, 1}, {2, 2, 1}, {2, 4, 1}, {2, 6, 1}}));
+}
+
 TEST_F(Atomics, AVectorMustBeAlignedAsAWhole) {
   compile(
       ".reg .b32 %f<3>; mov.b32 %f1, 0f3f800000; mov.b32 %f2, 0f3f800000;\n"
