@@ -339,6 +339,32 @@ TEST_F(MachineTest, UndefinedValuesAreFollowedToTheirUse) {
   EXPECT_EQ(seen_.uses[0].lanes, 2u);
 }
 
+// Lane 1 of %r2 is undefined; every use shows the lanes for which the branch still depends on it.
+TEST_F(MachineTest, AnOperandThatDecidesAloneMakesTheResultDefined) {
+  seen_.answer = [](Access& access) {
+    if (access.kind == AccessKind::read) access.undefined = 6, access.origin = access.pc;
+  };
+  const auto uses_of = [&](const std::string& result) {
+    seen_.uses.clear();
+    compile("ld.global.u32 %r2, [%rd2]; setp.ne.u32 %p1, %r2, 77; setp.ne.u32 %p2, %r1, 1;\n" +
+            result + "@%p3 bra L; mov.u32 %r4, 1;\nL: st.global.u32 [%rd2], %r1;");
+    run({1, 1, 1}, {4, 1, 1});
+    return seen_.uses.size() == 1 ? seen_.uses[0].lanes : 0u;
+  };
+  EXPECT_EQ(uses_of("mov.pred %p3, %p1;\n"), 6u);
+  EXPECT_EQ(uses_of("and.pred %p3, %p1, %p2;\n"), 4u) << "%p2 is false in lane 1";
+  EXPECT_EQ(uses_of("and.pred %p3, %p2, %p1;\n"), 4u);
+  EXPECT_EQ(uses_of("or.pred %p3, %p1, %p2;\n"), 2u) << "%p2 is true in lane 2";
+  EXPECT_EQ(uses_of("xor.pred %p3, %p1, %p2;\n"), 6u);
+  EXPECT_EQ(uses_of("setp.lt.and.u32 %p3, %r2, 9, %p2;\n"), 4u);
+  EXPECT_EQ(uses_of("setp.lt.or.u32 %p3, %r2, 9, %p2;\n"), 2u);
+  EXPECT_EQ(uses_of("selp.u32 %r3, -1, 0, %p2; and.b32 %r3, %r3, %r2; setp.eq.u32 %p3, %r3, 5;\n"),
+            4u);
+  EXPECT_EQ(uses_of("selp.u32 %r3, -1, 0, %p2; or.b32 %r3, %r2, %r3; setp.eq.u32 %p3, %r3, 5;\n"),
+            2u);
+  EXPECT_EQ(uses_of("and.pred %p3, %p1, %p1;\n"), 6u);
+}
+
 TEST_F(MachineTest, ADecisionHoldsLanesBack) {
   // Lane 2 reads what lane 1 writes.
   compile(

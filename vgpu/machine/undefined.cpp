@@ -1,11 +1,33 @@
 #include "vgpu/machine/undefined.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
+#include "vgpu/machine/core.hpp"
 #include "vgpu/program/matrix.hpp"
 
 namespace warpcheck::vgpu {
+namespace {
+
+// The lanes of a row in which all bits are 1, or all are 0.  `type` says how many there are.
+std::uint32_t lanes_with(const LaneBanks& banks, const Ref& ref, ptx::Type type, bool ones) {
+  if (type == ptx::Type::pred) {
+    const std::uint32_t value = read_predicate(banks, ref);
+    return ones ? value : ~value;
+  }
+  const std::size_t bytes = ptx::bytes_of(type), stride = bytes == 8 ? 8 : 4;
+  const std::uint64_t all = ones ? ~std::uint64_t{0} >> (64 - 8 * bytes) : 0;
+  std::uint32_t lanes = 0;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, row_of(banks, ref) + lane * stride, bytes);
+    if (value == all) lanes |= 1u << lane;
+  }
+  return lanes;
+}
+
+}  // namespace
 
 void UndefinedRegisters::clear() {
   any_ = false;
@@ -58,8 +80,30 @@ void UndefinedRegisters::set(const FrameRows& frame, const Ref& ref, UndefinedLa
   if ((value.mask & mask) != 0) row.origin = value.origin;
 }
 
+std::uint32_t UndefinedRegisters::decided_lanes(const FrameRows& frame, const LaneBanks& banks,
+                                                const Instr& instr) const {
+  const ptx::Modifiers& modifiers = instr.modifiers;
+  const bool compares = instr.opcode == ptx::Opcode::set_ || instr.opcode == ptx::Opcode::setp_;
+  const ptx::Type type = compares ? ptx::Type::pred : modifiers.type;
+  const auto decided_by = [&](std::size_t operand, bool by_ones) {
+    const Ref& ref = instr.refs[operand];
+    if (ref.bank == Bank::none) return 0u;
+    return lanes_with(banks, ref, type, by_ones) & ~get(frame, ref).mask;
+  };
+  switch (instr.opcode) {
+    case ptx::Opcode::and_: return decided_by(1, false) | decided_by(2, false);
+    case ptx::Opcode::or_: return decided_by(1, true) | decided_by(2, true);
+    case ptx::Opcode::set_:
+    case ptx::Opcode::setp_:
+      if (modifiers.bool_op == ptx::BoolOp::and_) return decided_by(3, false);
+      return modifiers.bool_op == ptx::BoolOp::or_ ? decided_by(3, true) : 0;
+    default: return 0;
+  }
+}
+
 void UndefinedRegisters::propagate(const FrameRows& frame, const Instr& instr, std::uint32_t mask,
-                                   const Program& program, std::uint32_t selector) {
+                                   const Program& program, std::uint32_t selector,
+                                   std::uint32_t decided) {
   UndefinedLanes result;
   const auto join = [&](const UndefinedLanes& from, std::uint32_t lanes) {
     if ((from.mask & lanes) == 0) return;
@@ -77,6 +121,7 @@ void UndefinedRegisters::propagate(const FrameRows& frame, const Instr& instr, s
   }
   const bool crosses_lanes = instr.kind == InstrKind::warp || instr.kind == InstrKind::warp_sync;
   if (crosses_lanes && (result.mask & mask) != 0) result.mask = mask;
+  result.mask &= ~decided;
   join(get(frame, instr.guard), mask);
   set(frame, instr.refs[0], result, mask, program);
   set(frame, instr.refs[4], result, mask, program);

@@ -1,8 +1,10 @@
 // Which register lanes hold undefined values: loaded from memory that was never written, or
 // computed from such.  Nothing is tracked until a warp first loads an undefined value.
 //
-// A value is undefined when any operand is; selp looks only at the operand it takes.  Undefined
-// values are reported where they can matter (an address, a branch), not where they are copied.
+// A value is undefined when any operand is; but selp looks only at the operand it takes, and where
+// one operand of a logical and or or decides the result alone, the other does not matter: `in
+// range && a[i] < x` is often compiled to a load and a comparison of both sides.  Undefined values
+// are reported where they can matter (an address, a branch), not where they are copied.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +38,14 @@ class UndefinedRegisters {
   // The lanes of `mask` become `value`'s; others keep theirs.
   void set(const FrameRows& frame, const Ref& ref, UndefinedLanes value, std::uint32_t mask,
            const Program& program);
-  // What a compute, warp or move instruction does to its destinations.  `selector`: the value of
-  // the predicate of selp.
+  // What a compute, warp or move instruction does to its destinations.
+  //   selector: the value of the predicate of selp
+  //   decided: the lanes whose result is defined, whatever the operands are
   void propagate(const FrameRows& frame, const Instr& instr, std::uint32_t mask,
-                 const Program& program, std::uint32_t selector);
+                 const Program& program, std::uint32_t selector, std::uint32_t decided = 0);
+  // The lanes in which a defined operand decides what an and or an or gives.
+  [[nodiscard]] std::uint32_t decided_lanes(const FrameRows& frame, const LaneBanks& banks,
+                                            const Instr& instr) const;
 
  private:
   void propagate_product(const FrameRows& frame, const Instr& instr, std::uint32_t mask,
