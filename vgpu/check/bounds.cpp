@@ -6,10 +6,20 @@
 
 namespace warpcheck::vgpu {
 
+namespace {
+
+const char* message_of(const Fault& fault) {
+  return fault.nearest != nullptr
+             ? "(1) is outside every allocation"
+             : "(1) is outside every allocation: a pointer of the host, or one that was never set?";
+}
+
+}  // namespace
+
 void BoundsChecker::on_fault(const Fault& fault) {
   switch (fault.kind) {
     case Fault::Kind::out_of_bounds:
-      report_fault(reporter_, fault, FindingKind::out_of_bounds, "(1) is outside every allocation");
+      report_fault(reporter_, fault, FindingKind::out_of_bounds, message_of(fault));
       break;
     case Fault::Kind::misaligned:
       report_fault(reporter_, fault, FindingKind::misaligned_access,

@@ -9,6 +9,10 @@
 namespace warpcheck::vgpu {
 namespace {
 
+// Where a value comes from that shfl has made up.
+constexpr const char* kFromNobody =
+    "the register of a lane that takes no part in (1): it is not in the mask, or has exited";
+
 // Calls visit with a value of the unsigned type that is as wide as one lane's access.
 template <typename Visit>
 void with_word(unsigned bytes, Visit visit) {
@@ -189,8 +193,9 @@ void InitChecker::on_write(const Access& access, InitShadow& shadow) {
 void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& value,
                                   InitShadow& shadow, std::uint32_t at, std::uint32_t bytes) {
   if ((value.mask & access.mask) == 0) return;
-  const std::uint32_t origin = find_origin(access.program, value.origin);
-  for (std::uint32_t rest = value.mask & access.mask; rest != 0; rest &= rest - 1) {
+  const std::uint32_t lanes = value.mask & access.mask;
+  const std::uint32_t origin = origin_of_use(access.program, value.origin, access.place, lanes);
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const std::uint32_t begin = access.offset[static_cast<unsigned>(__builtin_ctz(rest))] + at;
     if (origin == ptx::kNone) {
       shadow.fill(begin, bytes, InitShadow::kNeverWritten);
@@ -241,8 +246,22 @@ std::uint32_t InitChecker::find_origin(const Program* program, std::uint32_t pc)
                                  : static_cast<std::uint32_t>(found - origins_.begin());
 }
 
+std::uint32_t InitChecker::origin_of_use(const Program* program, std::uint32_t pc,
+                                         const WarpPlace& place, std::uint32_t lanes) {
+  const std::uint32_t known = find_origin(program, pc);
+  if (known != ptx::kNone || pc == ptx::kNone) return known;
+  if (program->code[pc].opcode != ptx::Opcode::shfl_) return ptx::kNone;
+  Origin& origin = origins_.emplace_back();
+  origin.program = program;
+  origin.pc = pc;
+  origin.first = thread_of(place, static_cast<unsigned>(__builtin_ctz(lanes)));
+  origin.is_shuffle = true;
+  return static_cast<std::uint32_t>(origins_.size() - 1);
+}
+
 AccessSide InitChecker::side_of(const Origin& origin, ThreadId who) const {
-  return reporter_.side("read", *origin.program, origin.pc, who);
+  const char* const role = origin.is_shuffle ? "shuffle" : "read";
+  return reporter_.side(role, *origin.program, origin.pc, who);
 }
 
 // The lanes that use the value after executing the load themselves; none if it came another way.
@@ -259,21 +278,24 @@ void InitChecker::on_undefined_use(const UndefinedUse& use) {
     finding.kind = FindingKind::uninitialized_read;
     finding.kernel = kernel_name(use.program->kernel);
     ThreadId user = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(use.lanes)));
-    const std::uint32_t index = find_origin(use.program, use.origin);
+    const std::uint32_t index = origin_of_use(use.program, use.origin, use.place, use.lanes);
+    bool is_shuffle = false;
     if (index != ptx::kNone) {
       const Origin& origin = origins_[index];
+      is_shuffle = origin.is_shuffle;
       ThreadId reader = origin.first;
       if (const std::uint32_t both = lanes_that_read(origin, use); both != 0) {
         user = reader = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(both)));
       }
-      finding.space = space_name(origin.space);
+      finding.space = is_shuffle ? "" : space_name(origin.space);
       finding.object = origin.object;
-      finding.accesses.push_back(side_of(origin, reader));
+      finding.accesses.push_back(side_of(origin, is_shuffle ? user : reader));
     }
     finding.accesses.push_back(
         reporter_.side(is_branch ? "branch" : "address", *use.program, use.pc, user));
-    finding.message = is_branch ? "(2) branches on a value made from bytes that nothing has written"
-                                : "(2) uses an address made from bytes that nothing has written";
+    finding.message =
+        fmt::format("(2) {} made from {}", is_branch ? "branches on a value" : "uses an address",
+                    is_shuffle ? kFromNobody : "bytes that nothing has written");
     return finding;
   });
 }
@@ -310,11 +332,13 @@ void InitChecker::report_copied_value(const HostAccess& access, std::uint32_t of
   reporter_.report({origin.program, origin.pc, ptx::kNone, 2}, [&] {
     Finding finding;
     finding.kind = FindingKind::uninitialized_read;
-    finding.space = space_name(origin.space);
+    finding.space = space_name(origin.is_shuffle ? access.allocation->space : origin.space);
     finding.kernel = kernel_name(origin.program->kernel);
     finding.object = range_of(access, offset);
     finding.accesses = {side_of(origin, origin.first), host_copy()};
-    finding.message = "(2) takes a value made from bytes that nothing had written";
+    finding.message =
+        fmt::format("(2) takes a value made from {}",
+                    origin.is_shuffle ? kFromNobody : "bytes that nothing had written");
     return finding;
   });
 }

@@ -3,7 +3,7 @@
 // Reading bytes that nothing has written makes an undefined value; moving it about is no error
 // (structs have padding, tails of buffers are copied).  It is reported where it can matter: in an
 // address, in a branch, or when the host copies it out.  Cf. Stepanov and Serebryany,
-// MemorySanitizer, CGO 2015.
+// MemorySanitizer, CGO 2015.  So is what shfl takes from a lane that takes no part in it.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class InitChecker final : public Checker {
   void on_device_copy(const DeviceCopy& copy) override;
 
  private:
-  // A load that read bytes that nothing had written.
+  // A load that read bytes that nothing had written, or a shfl from a lane that took no part.
   struct Origin {
     const Program* program = nullptr;
     std::uint32_t pc = 0;
@@ -36,6 +36,7 @@ class InitChecker final : public Checker {
     ThreadId first;      // of its first time
     WarpPlace place;     // of its most recent time
     std::uint32_t lanes = 0;
+    bool is_shuffle = false;
   };
 
   InitShadow& shadow_of(const Allocation& allocation);
@@ -50,8 +51,11 @@ class InitChecker final : public Checker {
                                 std::uint32_t at, std::uint32_t bytes);
 
   std::uint32_t origin_of_load(const Access& access, std::uint32_t lanes);
-  // The index of the origin at `pc`; kNone: no load of this trial.
+  // The index of the origin at `pc`; kNone: no load of this trial, and no shfl.
   [[nodiscard]] std::uint32_t find_origin(const Program* program, std::uint32_t pc) const;
+  // The same, of a value that some of `lanes` has; a shfl is known from now on.
+  std::uint32_t origin_of_use(const Program* program, std::uint32_t pc, const WarpPlace& place,
+                              std::uint32_t lanes);
   [[nodiscard]] AccessSide side_of(const Origin& origin, ThreadId who) const;
   static std::uint32_t lanes_that_read(const Origin& origin, const UndefinedUse& use);
   void report_copied_value(const HostAccess& access, std::uint32_t offset, const Origin& origin);

@@ -152,7 +152,7 @@ void LifetimeChecker::on_trial_end(std::span<const Allocation* const> left) {
         finding.kernel = kernel_name(at.program->kernel);
         finding.accesses = {side_at("allocate", at)};
       }
-      finding.message = "nothing has freed what (1) allocated when the trial ended";
+      finding.message = "nothing has freed what (1) allocated";
       return finding;
     });
   }

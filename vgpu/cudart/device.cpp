@@ -84,6 +84,7 @@ TrialResult Device::peek_result() const {
 }
 
 void Device::enter_call() {
+  calls_.fetch_add(1, std::memory_order_relaxed);
   if (phase_ == Phase::trial || phase_ == Phase::ambient) return;
   ExecSession* const session = ExecSession::instance();
   start(session != nullptr ? session->trial_settings() : TrialSettings{});

@@ -6,12 +6,13 @@
 //
 // Calls ask for operations of streams (operations.hpp); these run when the host waits for them,
 // when too many are waiting, or when the trial ends.  So the host is always as far ahead of the
-// device as its calls allow.
+// device as its calls allow (but see idle_progress.hpp).
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -163,6 +164,10 @@ class Device {
   void wait_for_all();
   // Runs one operation, if one is ready.
   void make_progress();
+  // Runs all operations although the host does not wait for them, and knows nothing of it.
+  void run_all_for_nobody();
+  // How many calls there were; may be asked without the mutex.
+  [[nodiscard]] std::uint64_t calls() const { return calls_.load(std::memory_order_relaxed); }
   // The host has seen that an operation is done.
   void host_knows(const Operation& operation) { operations_.host_waited_for(operation); }
   static bool in_host_function();
@@ -218,6 +223,7 @@ class Device {
   TrialResult result_;
   std::vector<std::uint64_t> launched_hashes_;  // beside result_.kernels
   std::uint64_t generation_ = 0;
+  std::atomic<std::uint64_t> calls_{0};
   cudaError_t last_error_ = cudaSuccess;
   cudaError_t sticky_error_ = cudaSuccess;
   std::map<std::uintptr_t, HostBlock> host_blocks_;

@@ -13,6 +13,7 @@
 #include "vgpu/cudart/device.hpp"
 #include "vgpu/cudart/device_code.hpp"
 #include "vgpu/cudart/graphs.hpp"
+#include "vgpu/cudart/idle_progress.hpp"
 #include "vgpu/cudart/virtual_gpu.hpp"
 
 namespace warpcheck::cudart {
@@ -108,6 +109,7 @@ cudaError_t Device::submit(Stream& stream, Work work, bool until_done) {
 OperationPtr Device::enqueue(Work work, const std::vector<OperationPtr>& after) {
   OperationPtr operation = operations_.add(std::move(work), after);
   if (operations_.pending() > kPendingMax) run_next();
+  if (in_ambient()) watch_for_idle_host(*this);
   return operation;
 }
 
@@ -134,6 +136,11 @@ void Device::wait_for_all() {
 
 void Device::make_progress() {
   if (operations_.pending() != 0) run_next();
+}
+
+void Device::run_all_for_nobody() {
+  while (operations_.pending() > running_) run_next();
+  flush_prints();
 }
 
 void Device::run_what_is_left() {

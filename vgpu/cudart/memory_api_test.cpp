@@ -187,7 +187,7 @@ TEST_F(MemoryApi, ReportsWhatIsLeftInTheEnd) {
   EXPECT_EQ(found[0].count, 2u);
   ASSERT_EQ(found[0].accesses.size(), 1u);
   EXPECT_EQ(found[0].accesses[0].role, "host allocate");
-  EXPECT_EQ(found[0].message, "nothing has freed what (1) allocated when the trial ended");
+  EXPECT_EQ(found[0].message, "nothing has freed what (1) allocated");
 }
 
 TEST_F(MemoryApi, ADeviceThatIsResetLeavesNothing) {

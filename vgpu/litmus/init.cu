@@ -219,3 +219,52 @@ __global__ void discarded_and_written(int* data, int* out) {
 LITMUS(discarded_and_written) {
   discarded_and_written<<<1, 1>>>(zeroed<int>(32), zeroed<int>(1));
 }
+
+// Lane 0 adds what lane 16 holds, which is not in the mask.
+// expect: uninitialized-read global
+__global__ void shuffles_from_outside_the_mask(int* out) {
+  int sum = threadIdx.x;
+  if (threadIdx.x >= 8) return;
+  for (int offset = 16; offset > 0; offset /= 2) {
+    sum += __shfl_down_sync(0xff, sum, offset);  //~ shuffle
+  }
+  if (threadIdx.x == 0) *out = sum;
+}
+LITMUS(shuffles_from_outside_the_mask) {     //~ host copy
+  int* const out = zeroed<int>(1);
+  shuffles_from_outside_the_mask<<<1, 32>>>(out);
+  copy_out(out, 1);
+}
+
+// Here the upper lanes alone get undefined values, and nobody looks at them.
+// expect: clean
+__global__ void shuffles_within_the_mask(int* out) {
+  int sum = threadIdx.x;
+  if (threadIdx.x >= 8) return;
+  for (int offset = 4; offset > 0; offset /= 2) sum += __shfl_down_sync(0xff, sum, offset);
+  if (threadIdx.x == 0) *out = sum;
+}
+LITMUS(shuffles_within_the_mask) {
+  int* const out = zeroed<int>(1);
+  shuffles_within_the_mask<<<1, 32>>>(out);
+  copy_out(out, 1);
+}
+
+// The value of the last element is loaded whether it is in range or not.
+// expect: clean
+__global__ void looks_past_the_end(const int* in, int n, int* out) {
+  int count = 0;
+  for (int i = 0; i < 4; ++i) {
+    const int value = in[i];
+    const bool is_wanted = i < n && value > 2;
+    count += is_wanted ? 1 : 0;
+  }
+  *out = count;
+}
+LITMUS(looks_past_the_end) {
+  int* const in = unwritten<int>(4);
+  cudaMemset(in, 1, 2 * sizeof(int));
+  int* const out = zeroed<int>(1);
+  looks_past_the_end<<<1, 1>>>(in, 2, out);
+  copy_out(out, 1);
+}

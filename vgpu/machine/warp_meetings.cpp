@@ -58,7 +58,8 @@ bool Core::all_members_are(const Running& run, const Instr& instr, std::uint32_t
 // Executes the operation for lanes that are at the same place.
 void Core::operate(Running& run, const Instr& instr, std::uint32_t lanes) {
   if (instr.compute != nullptr) {
-    if (run.warp.undefined.any()) [[unlikely]]
+    const bool shuffles_some = lanes != ~0u && instr.opcode == ptx::Opcode::shfl_;
+    if (shuffles_some || run.warp.undefined.any()) [[unlikely]]
       undefined_across_lanes(run, instr, lanes);
     instr.compute(run.banks, instr, lanes);
     return;
@@ -68,7 +69,8 @@ void Core::operate(Running& run, const Instr& instr, std::uint32_t lanes) {
   notify([&](Observer& observer) { observer.on_meeting(meeting); });
 }
 
-// What a lane of shfl gets is as defined as what it reads; other operations look at all lanes.
+// What a lane of shfl gets is as defined as what it reads, and undefined where it reads from a lane
+// that takes no part (PTX ISA 9.7.9.6); other operations look at all lanes.
 void Core::undefined_across_lanes(Running& run, const Instr& instr, std::uint32_t active) {
   UndefinedRegisters& undefined = run.warp.undefined;
   if (instr.opcode != ptx::Opcode::shfl_) {
@@ -84,14 +86,20 @@ void Core::undefined_across_lanes(Running& run, const Instr& instr, std::uint32_
     from.origin = lanes.origin;
   }
   UndefinedLanes result = from;
+  std::uint32_t from_nobody = 0;
   for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const unsigned source =
         shuffle_source(instr.modifiers.shuffle, lane, word_of(run.banks, instr.refs[2], lane),
                        word_of(run.banks, instr.refs[3], lane));
     result.mask |= (value.mask >> source & 1u) << lane;
+    from_nobody |= (~active >> source & 1u) << lane;
   }
   if (result.mask != from.mask) result.origin = value.origin;
+  if (from_nobody != 0) {
+    result.mask |= from_nobody;
+    result.origin = run.pc;
+  }
   undefined.set(run.frame, instr.refs[0], result, active, *program_);
   undefined.set(run.frame, instr.refs[4], from, active, *program_);
 }

@@ -8,7 +8,41 @@ namespace {
 
 using Reason = BarrierDivergence::Reason;
 
-class WarpMeetings : public SyncTest {};
+// Runs one warp and records the lanes of each use of an undefined value; loads read one in
+// `loaded`.
+class UndefinedUses final : public Observer {
+ public:
+  explicit UndefinedUses(std::uint32_t loaded) : loaded_(loaded) {}
+  void on_access(Access& access) override {
+    if (access.kind != AccessKind::read || loaded_ == 0) return;
+    access.undefined = loaded_;
+    access.origin = access.pc;
+  }
+  void on_undefined_use(const UndefinedUse& use) override {
+    lanes.push_back(use.lanes);
+    origins.push_back(use.origin);
+  }
+  std::vector<std::uint32_t> lanes, origins;
+
+ private:
+  std::uint32_t loaded_;
+};
+
+class WarpMeetings : public SyncTest {
+ protected:
+  void run_watched_by(Observer& observer) {
+    out_ = memory_.allocate(4096);
+    std::memset(out_->data, 0, out_->bytes);
+    Launch launch;
+    launch.program = &program_;
+    launch.grid = {1, 1, 1};
+    launch.block = {32, 1, 1};
+    launch.parameters = std::as_bytes(std::span(&out_->address, 1));
+    Observer* const observers[] = {&observer};
+    DefaultPolicy policy;
+    machine_.run(launch, model_, policy, observers, limits_);
+  }
+};
 
 std::vector<std::uint32_t> each(std::size_t count, auto value_of) {
   std::vector<std::uint32_t> values;
@@ -141,30 +175,32 @@ TEST_F(WarpMeetings, DifferentOperationsDoNotMeet) {
 
 TEST_F(WarpMeetings, AShuffledValueIsAsDefinedAsItsSource) {
   // Lanes 0 to 15 load what nobody wrote; each then branches on the value of its neighbour.
-  class Undefined final : public Observer {
-   public:
-    void on_access(Access& access) override {
-      if (access.kind != AccessKind::read) return;
-      access.undefined = 0xffff;
-      access.origin = access.pc;
-    }
-    void on_undefined_use(const UndefinedUse& use) override { uses.push_back(use.lanes); }
-    std::vector<std::uint32_t> uses;
-  } undefined;
+  UndefinedUses undefined(0xffff);
   compile(
       "ld.global.u32 %r2, [%rd2]; shfl.sync.down.b32 %r3, %r2, 1, 31, -1;\n"
       "setp.eq.u32 %p1, %r3, 5; @%p1 bra E; mov.u32 %r4, 1;\nE:");
-  out_ = memory_.allocate(4096);
-  std::memset(out_->data, 0, out_->bytes);
-  Launch launch;
-  launch.program = &program_;
-  launch.grid = {1, 1, 1};
-  launch.block = {32, 1, 1};
-  launch.parameters = std::as_bytes(std::span(&out_->address, 1));
-  Observer* const observers[] = {&undefined};
-  DefaultPolicy policy;
-  machine_.run(launch, model_, policy, observers, limits_);
-  EXPECT_EQ(undefined.uses, std::vector<std::uint32_t>{0x7fff});
+  run_watched_by(undefined);
+  EXPECT_EQ(undefined.lanes, std::vector<std::uint32_t>{0x7fff});
+}
+
+TEST_F(WarpMeetings, AShuffleFromALaneThatTakesNoPartGivesAnUndefinedValue) {
+  // Lanes 0 to 7 read the lane 4 above them; lanes 8 and more are not in the mask.
+  UndefinedUses undefined(0);
+  compile(
+      "setp.ge.u32 %p1, %r1, 8; @%p1 bra E; shfl.sync.down.b32 %r3, %r1, 4, 31, 0xff;\n"
+      "setp.eq.u32 %p2, %r3, 5; @%p2 bra E; mov.u32 %r4, 1;\nE:");
+  run_watched_by(undefined);
+  EXPECT_EQ(undefined.lanes, std::vector<std::uint32_t>{0xf0});
+  EXPECT_EQ(undefined.origins, std::vector{pc_of("shfl.sync.down.b32")});
+}
+
+TEST_F(WarpMeetings, AShuffleThatIsClampedReadsItsOwnLane) {
+  UndefinedUses undefined(0);
+  compile(
+      "setp.ge.u32 %p1, %r1, 8; @%p1 bra E; shfl.sync.down.b32 %r3, %r1, 4, 0x1807, 0xff;\n"
+      "setp.eq.u32 %p2, %r3, 5; @%p2 bra E; mov.u32 %r4, 1;\nE:");
+  run_watched_by(undefined);
+  EXPECT_TRUE(undefined.lanes.empty());
 }
 
 // Every lane of a product of matrices executes the same instruction (.aligned); at two places there
