@@ -5,13 +5,12 @@
 #include "vgpu/check/fault.hpp"
 
 namespace warpcheck::vgpu {
-
 namespace {
 
 const char* message_of(const Fault& fault) {
-  return fault.nearest != nullptr
-             ? "(1) is outside every allocation"
-             : "(1) is outside every allocation: a pointer of the host, or one that was never set?";
+  return is_nowhere(fault)
+             ? "(1) is outside every allocation: a pointer of the host, or one that was never set?"
+             : "(1) is outside every allocation";
 }
 
 }  // namespace

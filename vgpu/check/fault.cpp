@@ -51,6 +51,10 @@ ptx::Space space_of(const Fault& fault) {
 
 }  // namespace
 
+bool is_nowhere(const Fault& fault) {
+  return fault.nearest == nullptr || !is_near(*fault.nearest, fault.address);
+}
+
 std::string describe_place(const Allocation* nearest, std::uint64_t address, std::uint64_t bytes) {
   if (address >= kFunctionBase && address < kFunctionEnd) {
     return fmt::format("{} bytes at the address of a function", bytes);

@@ -14,6 +14,9 @@ namespace warpcheck::vgpu {
 //   address: as in Fault
 std::string describe_place(const Allocation* nearest, std::uint64_t address, std::uint64_t bytes);
 
+// Whether no allocation is anywhere near.
+bool is_nowhere(const Fault& fault);
+
 // Reports `fault` as `kind`, once for each place in the code and each kind of access.
 //   cause: role and place of the second side, which tells findings apart, too; null: there is none
 struct FaultCause {

@@ -4,11 +4,21 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+
+#include "vgpu/machine/machine.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
 
 constexpr std::size_t kMissesMax = 16;  // remembered of one block
+constexpr std::uint32_t kWeakReads = 1u << AccessClass{}.index();
+
+// As the loops over rows know cells.
+std::uint64_t* words_of(Cell* cell) {
+  static_assert(sizeof(Cell) == 2 * sizeof(std::uint64_t) && offsetof(Cell, rest) == 8);
+  return &cell->write.bits;
+}
 
 template <typename Visit>
 void for_each_bit(std::uint32_t bits, Visit visit) {
@@ -25,8 +35,14 @@ bool barriers_are_enough_in_shared_memory(const Program& program) {
 
 }  // namespace
 
+GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter)
+    : Checker(reporter), rows_(cell_row_functions(simd_level())) {
+  reset({});
+}
+
 void GeneralRaceChecker::reset(WarpModel model) {
   order_.reset(model);
+  recent_ = {};
   variables_.reset();
   lists_.clear();
   memories_.clear();
@@ -106,6 +122,12 @@ GeneralRaceChecker::Row GeneralRaceChecker::row_of(const Access& access) {
     row.first = first_segment_of(access);
     remember_remote(row);
   }
+  row.known.first = row.first;
+  // What an asynchronous copy did before is no thread's own: then no access has this segment.
+  row.known.own = access.asynchronous ? ThreadOrder::kSegmentsMax - 1 : row.now;
+  Recent& recent = recent_[row.now % kRecent];
+  if (recent.now != row.now) recent = {row.now, {}};
+  std::ranges::copy(recent.before, row.known.segments);
   return row;
 }
 
@@ -134,18 +156,13 @@ void GeneralRaceChecker::check_weak(Row& row) {
   const Access& access = *row.access;
   const unsigned access_class = class_of(access).index();
   const bool write = access.kind == AccessKind::write;
+  const bool is_plain = !access.async_proxy;  // others ask for fences as well
+  if (is_plain && access.pattern == Pattern::strided && check_neighbours(row)) return;
+  const bool is_common = access.pattern == Pattern::uniform && std::popcount(access.mask) > 1;
+  if (is_plain && is_common && !write && check_common_read(row)) return;
   for_each_bit(access.mask, [&](unsigned lane) {
     const Part part{lane, access.offset[lane], access.bytes, access_class};
-    bool quiet = !access.async_proxy;  // asks for fences as well
-    for_each_cell(row, part, [&](const Cell& cell) { quiet &= is_quiet(row, lane, cell); });
-    if (quiet) {
-      const std::uint64_t record = Record::of(row.now, lane, access.pc).bits;
-      for_each_cell(row, part, [&](Cell& cell) {
-        cell.rest = write ? 0 : record;
-        if (write) cell.write = {record};
-      });
-      return;
-    }
+    if (is_plain && check_lane(row, part)) return;
     for_each_cell(row, part, [&](Cell& cell) { check(row, part, cell); });
     bool silences = false;
     for_each_cell(row, part, [&](Cell& cell) {
@@ -157,17 +174,78 @@ void GeneralRaceChecker::check_weak(Row& row) {
   });
 }
 
-// Whether all that the cell has seen comes before what the lane does; false: perhaps.  What a row
-// meets is mostly of few segments.
-bool GeneralRaceChecker::is_quiet(Row& row, unsigned lane, const Cell& cell) {
-  const auto is_quiet = [&](Record record) {
-    if (record.bits == 0 || record.segment() == row.known_before) return true;
-    if (record.segment() == row.now) return record.lane() == lane && !row.access->asynchronous;
-    if (!all_before(row, record.segment())) return false;
-    row.known_before = record.segment();
-    return true;
+// Lanes whose cells lie side by side, if everything in them comes before; false: nothing is done.
+bool GeneralRaceChecker::check_neighbours(Row& row) {
+  constexpr int kAttempts = 6;
+  const Access& access = *row.access;
+  const unsigned lane = access.first_lane();
+  const std::uint32_t lanes = access.mask >> lane;
+  if ((lanes & (lanes + 1)) != 0) return false;  // with gaps
+  const unsigned shift = row.memory->shift();
+  CellRow cells;
+  cells.words = words_of(row.memory->cells() + (access.offset[lane] >> shift));
+  cells.cells_log2 = static_cast<std::uint32_t>(std::countr_zero(access.bytes)) - shift;
+  cells.cells = static_cast<std::uint32_t>(std::popcount(lanes)) << cells.cells_log2;
+  const std::uint64_t of_lane = std::uint64_t{lane} << Record::kSegmentBits;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    KnownBefore known = row.known;
+    known.own += of_lane;
+    const std::uint32_t other = rows_.find_other(cells, known);
+    if (other == 2 * cells.cells) {
+      const std::uint64_t record = Record::of(row.now, lane, access.pc).bits;
+      const bool write = access.kind == AccessKind::write;
+      (write ? rows_.record_writes : rows_.record_reads)(cells, record);
+      return true;
+    }
+    const std::uint64_t word = cells.words[other];
+    if ((word & Cell::kIsList) != 0 || !all_before(row, Record{word}.segment())) return false;
+  }
+  return false;
+}
+
+// All lanes read the same; false: nothing is done.
+bool GeneralRaceChecker::check_common_read(Row& row) {
+  const Access& access = *row.access;
+  const Part part{access.first_lane(), access.offset[access.first_lane()], access.bytes, 0};
+  bool is_ordered = true;
+  for_each_cell(row, part, [&](const Cell& cell) {
+    is_ordered &= cell.write.bits == 0 || all_before(row, cell.write.segment());
+    if (cell.has_list()) is_ordered &= (lists_.at(cell).classes & ~kWeakReads) == 0;
+  });
+  if (!is_ordered) return false;
+  for_each_cell(row, part, [&](Cell& cell) {
+    const bool is_past =
+        !cell.has_list() && cell.rest != 0 && all_before(row, Record{cell.rest}.segment());
+    if (is_past) cell.rest = 0;
+    lists_.add(cell, {.segment = row.now, .lanes = access.mask, .pc = access.pc}, order_);
+  });
+  return true;
+}
+
+// One lane's cells, if everything in them comes before; false: nothing is done.
+bool GeneralRaceChecker::check_lane(Row& row, const Part& part) {
+  const std::uint64_t own = row.known.own + (std::uint64_t{part.lane} << Record::kSegmentBits);
+  const auto is_known = [&](std::uint64_t word) {
+    const std::uint64_t segment = word & (ThreadOrder::kSegmentsMax - 1);
+    const bool is_before =
+        segment < row.known.first || (word & 0xffffffff) == own ||
+        std::ranges::find(row.known.segments, segment) != std::end(row.known.segments);
+    return word == 0 || ((word & Cell::kIsList) == 0 && is_before);
   };
-  return !cell.has_list() && is_quiet(cell.write) && is_quiet({cell.rest});
+  bool is_ordered = true;
+  for_each_cell(row, part, [&](const Cell& cell) {
+    is_ordered &= is_known(cell.write.bits) && is_known(cell.rest);
+  });
+  if (!is_ordered) return false;
+  const Record record = Record::of(row.now, part.lane, row.access->pc);
+  for_each_cell(row, part, [&](Cell& cell) {
+    if (row.access->kind == AccessKind::write) {
+      cell = {record, 0};
+    } else {
+      cell.rest = record.bits;
+    }
+  });
+  return true;
 }
 
 // The lanes of one row never race with each other here: they overlap completely or not at all.
@@ -225,8 +303,18 @@ ThreadOrder::Before GeneralRaceChecker::ask(Row& row, ThreadOrder::SegmentId ear
   Row::Answer& answer = row.answers[earlier % row.answers.size()];
   if (answer.earlier != earlier) {
     answer = {earlier, order_.before(earlier, row.now, row.access->place)};
+    if (answer.before == ThreadOrder::Before::all_lanes) remember(row, earlier);
   }
   return answer.before;
+}
+
+// For this row and the next ones of its segment: what comes before a segment does so for ever.
+void GeneralRaceChecker::remember(Row& row, ThreadOrder::SegmentId earlier) {
+  Recent& recent = recent_[row.now % kRecent];
+  if (std::ranges::find(recent.before, earlier) != recent.before.end()) return;
+  std::ranges::copy_backward(std::span(recent.before).first<3>(), recent.before.end());
+  recent.before[0] = earlier;
+  std::ranges::copy(recent.before, row.known.segments);
 }
 
 bool GeneralRaceChecker::is_before(Row& row, ThreadOrder::SegmentId earlier, unsigned earlier_lane,
@@ -343,7 +431,6 @@ void GeneralRaceChecker::record_weak_write(Row& row, unsigned lane, Cell& cell) 
   const bool raced = before.bits != 0 && !is_before(row, before.segment(), before.lane(), lane);
   cell.write = Record::of(row.now, lane, row.access->pc);
   if (cell.has_list()) {
-    constexpr std::uint32_t kWeakReads = 1u << AccessClass{}.index();
     const bool has_chains = lists_.at(cell).classes != kWeakReads;
     const CellList whole = has_chains ? lists_.at(cell) : CellList{};
     lists_.filter(cell, [&](const CellEntry& entry) {

@@ -19,6 +19,7 @@
 #include "vgpu/check/checker.hpp"
 #include "vgpu/check/cluster_order.hpp"
 #include "vgpu/check/proxy_fences.hpp"
+#include "vgpu/check/race_cell_rows.hpp"
 #include "vgpu/check/race_cells.hpp"
 #include "vgpu/check/race_class.hpp"
 #include "vgpu/check/row_log.hpp"
@@ -29,7 +30,7 @@ namespace warpcheck::vgpu {
 
 class GeneralRaceChecker final : public Checker {
  public:
-  explicit GeneralRaceChecker(Reporter& reporter) : Checker(reporter) { reset({}); }
+  explicit GeneralRaceChecker(Reporter& reporter);
 
   void reset(WarpModel model) override;
   void on_sync(const Sync& sync) override;
@@ -61,8 +62,8 @@ class GeneralRaceChecker final : public Checker {
     const Access* access = nullptr;
     CellMemory* memory = nullptr;
     ThreadOrder::SegmentId now = 0;
-    ThreadOrder::SegmentId first = 0;         // what is older was another block's shared memory
-    ThreadOrder::SegmentId known_before = 0;  // comes before all lanes
+    ThreadOrder::SegmentId first = 0;  // what is older was another block's shared memory
+    KnownBefore known;
     // The answers for segments that were asked about, each at its number modulo their number.
     struct Answer {
       ThreadOrder::SegmentId earlier = 0;
@@ -70,6 +71,12 @@ class GeneralRaceChecker final : public Checker {
     };
     std::array<Answer, 4> answers{};
   };
+  // Some segments that come before all lanes of another, the latest known first.
+  struct Recent {
+    ThreadOrder::SegmentId now = 0;
+    std::array<ThreadOrder::SegmentId, 4> before{};
+  };
+  static constexpr std::size_t kRecent = 256;
   struct Launch {
     const Program* program = nullptr;
     Dim3 grid, block;
@@ -141,7 +148,9 @@ class GeneralRaceChecker final : public Checker {
   Row row_of(const Access& access);
   CellMemory& memory_of(const Allocation& allocation, std::uint32_t bytes);
   void check_weak(Row& row);
-  bool is_quiet(Row& row, unsigned lane, const Cell& cell);
+  bool check_neighbours(Row& row);
+  bool check_common_read(Row& row);
+  bool check_lane(Row& row, const Part& part);
   void check_strong(Row& row);
   void perform_strong(Row& row, const Part& part);
   template <typename Visit>
@@ -153,6 +162,7 @@ class GeneralRaceChecker final : public Checker {
   [[nodiscard]] bool is_one_group(const Row& row, const CellEntry& entry) const;
   bool is_before(Row& row, ThreadOrder::SegmentId earlier, unsigned earlier_lane, unsigned lane);
   ThreadOrder::Before ask(Row& row, ThreadOrder::SegmentId earlier);
+  void remember(Row& row, ThreadOrder::SegmentId earlier);
   bool all_before(Row& row, ThreadOrder::SegmentId earlier);
   bool is_observed(Row& row, const CellList& list, const CellEntry& write, unsigned write_lane,
                    unsigned lane);
@@ -171,7 +181,9 @@ class GeneralRaceChecker final : public Checker {
   void report_host(const Allocation& allocation, std::uint32_t offset, bool write,
                    const Earlier& earlier);
 
+  const CellRowFunctions& rows_;
   ThreadOrder order_;
+  std::array<Recent, kRecent> recent_{};  // by the segment that they come before
   SyncVariables variables_{order_};
   ClusterOrder cluster_order_{order_};
   ProxyFences proxy_fences_{order_};

@@ -205,7 +205,7 @@ class Execution {
 
 class RandomExecution {
  public:
-  static constexpr std::uint32_t kBlocks = 3, kWarps = 2, kLanes = 3, kBytes = 32;
+  static constexpr std::uint32_t kBlocks = 3, kWarps = 2, kLanes = 3, kBytes = 64;
 
   RandomExecution(std::uint64_t seed, WarpModel model) : random_(seed), model_(model) {
     checker_.reset(model);
@@ -287,6 +287,12 @@ class RandomExecution {
     for (unsigned lane = 0; lane < 32; ++lane) {
       row.offset[lane] =
           one_place ? place : below(places_) * 8 + (bytes == 4 && sizes_ > 1 ? below(2) * 4 : 0);
+    }
+    if (one_place) {
+      row.pattern = Pattern::uniform;
+    } else if (bytes == 8) {
+      row.pattern = Pattern::strided;
+      for (unsigned lane = 0; lane < 32; ++lane) row.offset[lane] = place + lane * 8;
     }
     if (strong) choose_order(row);
     program_.code[pc].opcode =

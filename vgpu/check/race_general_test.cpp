@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "vgpu/check/fake_launch.hpp"
 #include "vgpu/check/race.hpp"
+#include "vgpu/machine/machine.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -393,6 +395,56 @@ TEST_F(GeneralRaceTest, AHostThatDoesNotWaitRaces) {
   EXPECT_EQ(reporter.findings()[0].object, "g[8]");
   checker.on_late_host_access(access);
   EXPECT_EQ(reporter.findings()[0].count, 2u);
+}
+
+// What race_cell_rows.hpp says of find_other, word for word.
+std::uint32_t first_other(const CellRow& row, const KnownBefore& known) {
+  for (std::uint32_t at = 0; at < 2 * row.cells; ++at) {
+    const Record record{row.words[at]};
+    bool is_known = record.bits == 0 || record.segment() < known.first;
+    for (const std::uint64_t segment : known.segments) is_known |= record.segment() == segment;
+    const std::uint64_t lane = (at / 2) >> row.cells_log2;
+    is_known |=
+        static_cast<std::uint32_t>(record.bits) == known.own + (lane << Record::kSegmentBits);
+    if (!is_known || (record.bits & Cell::kIsList) != 0) return at;
+  }
+  return 2 * row.cells;
+}
+
+TEST(CellRows, EveryLevelFindsTheFirstOtherWord) {
+  std::mt19937 random(1);
+  const auto below = [&](std::uint32_t bound) { return random() % bound; };
+  for (int i = 0; i < 20'000; ++i) {
+    const std::uint32_t log2 = below(3), lane = below(8);
+    std::vector<std::uint64_t> words(2 * (1 + below(24)) << log2);
+    const KnownBefore known{below(3), {5, 7, 9, 11}, Record::of(4, lane, 0).bits};
+    for (std::size_t at = 0; at < words.size(); ++at) {
+      const auto own = lane + static_cast<unsigned>((at / 2) >> log2);
+      const bool is_other = below(60) == 0;
+      const std::uint32_t segment = is_other ? 1 + below(12) : below(2) == 0 ? 5 + 2 * below(4) : 4;
+      words[at] = below(4) == 0 ? 0 : Record::of(segment, is_other ? below(32) : own, 3).bits;
+      if (below(200) == 0) words[at] |= Cell::kIsList;
+    }
+    const CellRow row{words.data(), static_cast<std::uint32_t>(words.size() / 2), log2};
+    const std::uint32_t expected = first_other(row, known);
+    EXPECT_EQ(cell_row_functions("baseline").find_other(row, known), expected);
+    EXPECT_EQ(cell_row_functions(simd_level()).find_other(row, known), expected);
+  }
+}
+
+TEST(CellRows, ARowTakesThePlaceOfWhatWasThere) {
+  for (const std::string_view level : {std::string_view("baseline"), simd_level()}) {
+    std::vector<std::uint64_t> words(24, 77);
+    const CellRow row{words.data(), 10, 1};
+    cell_row_functions(level).record_reads(row, Record::of(4, 2, 9).bits);
+    cell_row_functions(level).record_writes({words.data(), 4, 1}, Record::of(5, 2, 9).bits);
+    for (std::size_t cell = 0; cell < 12; ++cell) {
+      const auto lane = static_cast<unsigned>(2 + cell / 2);
+      const std::uint64_t read = Record::of(4, lane, 9).bits, write = Record::of(5, lane, 9).bits;
+      EXPECT_EQ(words[2 * cell], cell < 4 ? write : 77) << cell;
+      EXPECT_EQ(words[2 * cell + 1], cell < 4 ? 0 : cell < 10 ? read : 77) << cell;
+    }
+  }
 }
 
 }  // namespace
