@@ -6,7 +6,8 @@
 Installs into a fresh prefix.  There, examples/saxpy lists, checks and tests its pair, and has a fuzz
 target; a second pair in it, from `warpcheck new`, builds and passes as it is, and a third, which is planted, fails, is
 exported and replayed first by its suite; and the five commands of
-README.md, run literally, find, shrink and replay a planted bug.
+README.md, run literally, find, shrink and replay a planted bug.  A CUDA program that plain nvcc
+built runs under the installed `warpcheck exec`, whichever way it is linked.
 """
 import os
 import pathlib
@@ -103,6 +104,38 @@ def check_readme(repository, directory):
         sys.exit(f"found\n{found}but replayed\n{replayed}")
 
 
+PROGRAM = r"""
+#include <cstdio>
+__global__ void last(const int* data, int n, int* out) { *out = data[n]; }
+int main() {
+  int *data, *out, result = 1;
+  cudaMalloc(&data, 40);
+  cudaMalloc(&out, 4);
+  cudaMemset(data, 0, 40);
+  last<<<1, 1>>>(data, 10, out);
+  cudaMemcpy(&result, out, 4, cudaMemcpyDeviceToHost);
+  std::printf("%d\n", result);
+}
+"""
+
+
+def check_exec(prefix, directory):
+    """The libraries are found beside the program, wherever it is called from."""
+    directory.mkdir()
+    libraries = run(directory, "warpcheck libdir").strip()
+    if libraries != f"{prefix}/lib/warpcheck":
+        sys.exit(f"libdir printed {libraries}")
+    (directory / "last.cu").write_text(PROGRAM)
+    (directory / "bin").symlink_to(f"{prefix}/bin")
+    run(directory, "nvcc -arch=compute_75 -lineinfo -cudart shared last.cu -o shared")
+    run(directory, f"nvcc -arch=compute_75 -lineinfo -L {libraries} last.cu -o static")
+    for command in ("warpcheck exec -- ./shared", "bin/warpcheck exec -- ./static"):
+        expect(run(directory, command, status=66), "0\n",
+               "out-of-bounds on global memory 4 bytes, 0 bytes past the end of an allocation of 40",
+               "(1) read by block (0,0,0) thread (0,0,0)  last.cu:3   ld.global.u32",
+               "1 error; 1 launch of 1 kernel")
+
+
 def main():
     cmake, build, repository = sys.argv[1], *map(os.path.abspath, sys.argv[2:4])
     repository = pathlib.Path(repository)
@@ -110,6 +143,7 @@ def main():
         root = pathlib.Path(temporary).resolve()
         run(root, [cmake, "--install", build, "--prefix", str(root / "prefix")])
         os.environ["PATH"] = f"{root}/prefix/bin:{pathlib.Path(cmake).parent}:{os.environ['PATH']}"
+        check_exec(root / "prefix", root / "program")
         check_example(repository, root / "example")
         check_readme(repository, root / "newcomer")
     print("an installed copy serves another project")

@@ -70,8 +70,11 @@ TrialResult Device::end_trial() {
 void Device::tell_what_is_left() {
   if (sticky_error_ != cudaSuccess) return;
   std::vector<const vgpu::Allocation*> left = memory_.live();
-  std::erase_if(left,
-                [](const vgpu::Allocation* one) { return !one->name.empty() || one->page_locked; });
+  std::erase_if(left, [&](const vgpu::Allocation* one) {
+    const auto graphs = graphs_.memory.find(one);
+    const bool is_unused = graphs != graphs_.memory.end() && !graphs->second;
+    return !one->name.empty() || one->page_locked || is_unused;
+  });
   notify([&](vgpu::Observer& observer) { observer.on_trial_end(left); });
 }
 
@@ -195,6 +198,11 @@ vgpu::Allocation* Device::allocate_mapped(std::uint64_t bytes) {
 }
 
 void Device::free(vgpu::Allocation& allocation) {
+  if (const auto graphs = graphs_.memory.find(&allocation); graphs != graphs_.memory.end()) {
+    graphs->second = false;
+    notify([&](vgpu::Observer& observer) { observer.on_allocate(allocation); });
+    return;
+  }
   notify([&](vgpu::Observer& observer) { observer.on_free(allocation); });
   memory_.free(&allocation);
 }

@@ -112,6 +112,7 @@ class Device {
   // At one address for host and device; its bytes count as written, as the host's writes are not
   // seen.  nullptr: out of memory.
   vgpu::Allocation* allocate_mapped(std::uint64_t bytes);
+  // Memory of a graph is kept for the graph's next launch.
   void free(vgpu::Allocation& allocation);
   // Whether an address that a program passed is one of the device's (live, freed, or just past
   // an allocation) and not the host's.
@@ -200,6 +201,7 @@ class Device {
   void run_kernel(const KernelWork& work, const Operation& operation);
   void run_on_host(const HostWork& work);
   void run_free(const FreeWork& work, const Operation& operation);
+  void run_allocate(const AllocateWork& work);
   void exchange_registered_memory(bool to_device);
   [[nodiscard]] std::vector<std::uint32_t> unordered_launches(const Operation& operation) const;
   void touch(std::string_view call, const Rows& rows, bool write, const Operation& operation);

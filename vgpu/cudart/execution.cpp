@@ -190,6 +190,7 @@ void Device::run(Operation& operation) {
     void operator()(const FillWork& work) const { run_fill(device, work, operation); }
     void operator()(const HostWork& work) const { device.run_on_host(work); }
     void operator()(const FreeWork& work) const { device.run_free(work, operation); }
+    void operator()(const AllocateWork& work) const { device.run_allocate(work); }
   };
   std::visit(Visitor{*this, operation}, operation.work);
 }
@@ -268,6 +269,13 @@ void Device::run_kernel(const KernelWork& work, const Operation& operation) {
 void Device::run_free(const FreeWork& work, const Operation& operation) {
   to_be_freed_.erase(work.allocation);
   if (!work.allocation->live) return;
+  const auto graphs = graphs_.memory.find(work.allocation);
+  if (graphs != graphs_.memory.end() && !graphs->second) {
+    if (settings_.checkers.lifetime) {
+      add_finding(vgpu::freed_twice("cudaFreeAsync", *work.allocation));
+    }
+    return;
+  }
   // Freeing conflicts with every access, as a write of all the bytes would.
   const Rows all{work.allocation, 0, 0, 0, {work.allocation->bytes}};
   if (unordered_launches(operation).empty()) {
@@ -276,6 +284,11 @@ void Device::run_free(const FreeWork& work, const Operation& operation) {
     host_access("cudaFreeAsync", all, true, operation);
   }
   free(*work.allocation);
+}
+
+void Device::run_allocate(const AllocateWork& work) {
+  graphs_.memory[work.allocation] = true;
+  notify([&](vgpu::Observer& observer) { observer.on_allocate(*work.allocation); });
 }
 
 // Kernels see a copy of registered memory: the program's own has no room around it.

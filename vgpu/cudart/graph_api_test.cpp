@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "vgpu/cudart/test_unit.hpp"
@@ -270,6 +271,80 @@ TEST_F(Graphs, CapturesMustBeJoined) {
   cudaGraph_t captured = nullptr;
   EXPECT_EQ(cudaStreamEndCapture(other, &captured), cudaErrorStreamCaptureUnmatched);
   EXPECT_EQ(cudaStreamEndCapture(stream_, &captured), cudaErrorStreamCaptureUnjoined);
+}
+
+// What a trial that ends now has found.
+std::vector<vgpu::Finding> findings_of_trial() { return end_trial().findings; }
+
+TEST_F(Graphs, MemoryOfAGraphBeginsAnewInEachLaunch) {
+  // The graph's own cell: set to 0, appended to, copied out, freed.
+  unsigned *out = cell_, *inner = nullptr;
+  EXPECT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal), cudaSuccess);
+  EXPECT_EQ(cudaMallocAsync(reinterpret_cast<void**>(&inner), 4, stream_), cudaSuccess);
+  EXPECT_EQ(cudaMemsetAsync(inner, 0, 4, stream_), cudaSuccess);
+  cell_ = inner;
+  launch(stream_, 7);
+  cell_ = out;
+  EXPECT_EQ(cudaMemcpyAsync(out, inner, 4, cudaMemcpyDeviceToDevice, stream_), cudaSuccess);
+  EXPECT_EQ(cudaFreeAsync(inner, stream_), cudaSuccess);
+  cudaGraph_t captured = nullptr;
+  EXPECT_EQ(cudaStreamEndCapture(stream_, &captured), cudaSuccess);
+  const cudaGraphExec_t executable = instantiate(captured);
+  std::uint64_t used = 1, reserved = 0;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
+    EXPECT_EQ(value(), 7);
+  }
+  EXPECT_EQ(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used), cudaSuccess);
+  EXPECT_EQ(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrReservedMemCurrent, &reserved),
+            cudaSuccess);
+  EXPECT_EQ(used, 0u);
+  EXPECT_EQ(reserved, 4u);
+  EXPECT_EQ(cudaFree(out), cudaSuccess);
+  running_ = false;
+  EXPECT_TRUE(findings_of_trial().empty());
+}
+
+TEST_F(Graphs, WhatWasInAGraphsMemoryIsGoneInTheNextLaunch) {
+  cudaMemAllocNodeParams given{};
+  given.bytesize = 4;
+  cudaGraphNode_t allocate = nullptr, free = nullptr;
+  EXPECT_EQ(cudaGraphAddMemAllocNode(&allocate, graph_, nullptr, 0, &given), cudaSuccess);
+  unsigned* const out = std::exchange(cell_, static_cast<unsigned*>(given.dptr));
+  const cudaGraphNode_t kernel = add(7, {allocate});  // reads it first
+  cudaGraphNode_t copy = nullptr;
+  EXPECT_EQ(
+      cudaGraphAddMemcpyNode1D(&copy, graph_, &kernel, 1, out, cell_, 4, cudaMemcpyDeviceToDevice),
+      cudaSuccess);
+  EXPECT_EQ(cudaGraphAddMemFreeNode(&free, graph_, &copy, 1, cell_), cudaSuccess);
+  EXPECT_EQ(cudaGraphAddMemFreeNode(&free, graph_, &copy, 1, out), cudaErrorInvalidValue);
+  const cudaGraphExec_t executable = instantiate(graph_);
+  EXPECT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
+  cell_ = out;
+  value();
+  EXPECT_EQ(cudaFree(cell_), cudaSuccess);
+  running_ = false;
+  const std::vector<vgpu::Finding> found = findings_of_trial();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].kind, vgpu::FindingKind::uninitialized_read);
+}
+
+TEST_F(Graphs, MemoryOfAGraphIsFreedOnce) {
+  cudaMemAllocNodeParams given{};
+  given.bytesize = 4;
+  cudaGraphNode_t allocate = nullptr;
+  EXPECT_EQ(cudaGraphAddMemAllocNode(&allocate, graph_, nullptr, 0, &given), cudaSuccess);
+  const cudaGraphExec_t executable = instantiate(graph_);
+  EXPECT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
+  EXPECT_EQ(cudaFreeAsync(given.dptr, stream_), cudaSuccess);
+  EXPECT_EQ(cudaFree(given.dptr), cudaErrorInvalidValue);  // it has been
+  EXPECT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
+  EXPECT_EQ(cudaFree(cell_), cudaSuccess);
+  running_ = false;
+  const std::vector<vgpu::Finding> found = findings_of_trial();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].kind, vgpu::FindingKind::invalid_free);
+  EXPECT_EQ(found[1].kind, vgpu::FindingKind::leak);  // of the second launch
 }
 
 }  // namespace

@@ -503,4 +503,79 @@ cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t executable, cudaG
                    [&](Device& device, Node& node) { return set_event(device, event, node); });
 }
 
+// ---- memory ----
+
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                     const cudaGraphNode_t* after, size_t count,
+                                     cudaMemAllocNodeParams* parameters) {
+  return add_node({node, graph, after, count}, cudaGraphNodeTypeMemAlloc,
+                  [&](Device& device, Node& made) {
+                    if (parameters == nullptr || parameters->bytesize == 0) {
+                      return cudaErrorInvalidValue;
+                    }
+                    parameters->dptr = allocate_in_graph(device, parameters->bytesize, made.work);
+                    return parameters->dptr != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
+                  });
+}
+
+cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t handle,
+                                           cudaMemAllocNodeParams* parameters) {
+  return with_node(handle, cudaGraphNodeTypeMemAlloc, [&](Device&, Node& node) {
+    if (parameters == nullptr) return cudaErrorInvalidValue;
+    const warpcheck::vgpu::Allocation& allocation = *std::get<AllocateWork>(node.work).allocation;
+    *parameters = {};
+    parameters->poolProps.allocType = cudaMemAllocationTypePinned;
+    parameters->poolProps.location.type = cudaMemLocationTypeDevice;
+    parameters->bytesize = allocation.bytes;
+    parameters->dptr = reinterpret_cast<void*>(allocation.address);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                    const cudaGraphNode_t* after, size_t count, void* pointer) {
+  return add_node(
+      {node, graph, after, count}, cudaGraphNodeTypeMemFree, [&](Device& device, Node& made) {
+        const auto address = reinterpret_cast<std::uint64_t>(pointer);
+        warpcheck::vgpu::Allocation* const found = device.memory().find(address);
+        const bool is_ours =
+            found != nullptr && found->address == address && device.graphs().memory.contains(found);
+        if (!is_ours) return cudaErrorInvalidValue;
+        made.work = FreeWork{found};
+        return cudaSuccess;
+      });
+}
+
+cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t handle, void* pointer) {
+  return with_node(handle, cudaGraphNodeTypeMemFree, [&](Device&, Node& node) {
+    if (pointer == nullptr) return cudaErrorInvalidValue;
+    const std::uint64_t address = std::get<FreeWork>(node.work).allocation->address;
+    std::memcpy(pointer, &address, sizeof address);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetGraphMemAttribute(int number, cudaGraphMemAttributeType attribute,
+                                           void* value) {
+  return answer([&](Device& device) {
+    if (number != 0) return cudaErrorInvalidDevice;
+    const int which = number_of(attribute);
+    if (value == nullptr || which < cudaGraphMemAttrUsedMemCurrent ||
+        which > cudaGraphMemAttrReservedMemHigh) {
+      return cudaErrorInvalidValue;
+    }
+    const bool wants_used = which == cudaGraphMemAttrUsedMemCurrent;
+    std::uint64_t bytes = 0;  // what was ever made is kept: reserved, and used at most
+    for (const auto& [allocation, is_used] : device.graphs().memory) {
+      if (is_used || !wants_used) bytes += allocation->bytes;
+    }
+    std::memcpy(value, &bytes, sizeof bytes);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGraphMemTrim(int number) {
+  return answer([&](Device&) { return number == 0 ? cudaSuccess : cudaErrorInvalidDevice; });
+}
+
 }  // extern "C"

@@ -119,9 +119,10 @@ ExecutableGraph* Graphs::find(cudaGraphExec_t handle) const {
 }
 
 cudaGraphNodeType type_of(const Work& work) {
-  constexpr std::array kTypes{cudaGraphNodeTypeEmpty,  cudaGraphNodeTypeKernel,
-                              cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemset,
-                              cudaGraphNodeTypeHost,   cudaGraphNodeTypeMemFree};
+  constexpr std::array kTypes{cudaGraphNodeTypeEmpty,   cudaGraphNodeTypeKernel,
+                              cudaGraphNodeTypeMemcpy,  cudaGraphNodeTypeMemset,
+                              cudaGraphNodeTypeHost,    cudaGraphNodeTypeMemFree,
+                              cudaGraphNodeTypeMemAlloc};
   static_assert(kTypes.size() == std::variant_size_v<Work>);
   return kTypes[work.index()];
 }
@@ -151,6 +152,14 @@ std::vector<OperationPtr> launch_graph(Device& device, const Graph& graph,
   return last.empty() ? before : last;
 }
 
+void* allocate_in_graph(Device& device, std::size_t bytes, Work& work) {
+  vgpu::Allocation* const allocation = device.allocate(bytes);
+  if (allocation == nullptr) return nullptr;
+  device.graphs().memory.emplace(allocation, false);
+  work = AllocateWork{allocation};
+  return reinterpret_cast<void*>(allocation->address);
+}
+
 cudaError_t spoil_capture(Stream& stream) {
   stream.capture->invalidated = true;
   return cudaErrorStreamCaptureUnsupported;
@@ -159,10 +168,6 @@ cudaError_t spoil_capture(Stream& stream) {
 cudaError_t capture_work(Stream& stream, Work work, bool until_done) {
   if (stream.capture->invalidated) return cudaErrorStreamCaptureInvalidated;
   if (until_done) return spoil_capture(stream);
-  if (std::holds_alternative<FreeWork>(work)) {
-    stream.capture->invalidated = true;
-    throw vgpu::Refusal("cudaFreeAsync in a captured stream: memory nodes are not supported");
-  }
   Node& node = stream.capture->graph->add(type_of(work), stream.captured_after);
   node.work = std::move(work);
   stream.captured_after = {&node};

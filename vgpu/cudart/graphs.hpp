@@ -68,6 +68,9 @@ struct Graphs {
   std::map<const void*, std::unique_ptr<Graph>> graphs;
   std::map<const void*, std::unique_ptr<ExecutableGraph>> executable;
   unsigned long long next_capture = 1;
+  // Memory of allocation nodes, and whether it is allocated now.  It has one address for good, as
+  // kernels know it, so it is the device's until that is reset.
+  std::map<const vgpu::Allocation*, bool> memory;
 
   // nullptr: no such graph or node; child graphs and their nodes count.
   [[nodiscard]] Graph* find(cudaGraph_t handle) const;
@@ -84,6 +87,9 @@ cudaGraphNodeType type_of(const Work& work);
 // Asks for the nodes after `before`; the operations that are last.
 std::vector<OperationPtr> launch_graph(Device& device, const Graph& graph,
                                        const std::vector<OperationPtr>& before);
+
+// Memory for an allocation node, and what the node does.  nullptr: out of memory.
+void* allocate_in_graph(Device& device, std::size_t bytes, Work& work);
 
 // A call in a stream that is captured makes a node.  A call that waits cannot be captured.
 cudaError_t capture_work(Stream& stream, Work work, bool until_done);

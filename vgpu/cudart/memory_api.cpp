@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <utility>
 
 #include "vgpu/check/lifetime.hpp"
 #include "vgpu/cudart/api.hpp"
@@ -50,14 +51,35 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
     }
     return cudaErrorInvalidValue;
   }
+  const auto& of_graphs = device.graphs().memory;
+  const auto graphs = of_graphs.find(allocation);
+  if (stream != nullptr && stream->capture != nullptr && graphs == of_graphs.end()) {
+    throw vgpu::Refusal(
+        "cudaFreeAsync in a captured stream, of memory that was not allocated in one");
+  }
+  if (stream == nullptr && graphs != of_graphs.end() && !graphs->second) {
+    if (device.settings().checkers.lifetime) {
+      device.add_finding(vgpu::freed_twice(call, *allocation));
+    }
+    return cudaErrorInvalidValue;
+  }
   if (stream != nullptr) {
-    device.to_be_freed().insert(allocation);
+    if (graphs == of_graphs.end()) device.to_be_freed().insert(allocation);
     FreeWork work;
     work.allocation = allocation;
     return device.submit(*stream, work, false);
   }
   device.free(*allocation);
   return cudaSuccess;
+}
+
+// An allocation node.
+cudaError_t allocate_captured(Device& device, Stream& stream, void** pointer, std::size_t bytes) {
+  if (pointer == nullptr || bytes == 0) return cudaErrorInvalidValue;
+  Work work;
+  *pointer = allocate_in_graph(device, bytes, work);
+  if (*pointer == nullptr) return cudaErrorMemoryAllocation;
+  return device.submit(stream, std::move(work), false);
 }
 
 // Objects that outlive their trial may still give their memory back.
@@ -94,7 +116,8 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
 }
 
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-  return on_stream("cudaMallocAsync", stream, [&](Device& device, Stream&) {
+  return on_stream("cudaMallocAsync", stream, [&](Device& device, Stream& found) {
+    if (found.capture != nullptr) return allocate_captured(device, found, pointer, bytes);
     return allocate_from(device, device.pools().current(), pointer, bytes);
   });
 }

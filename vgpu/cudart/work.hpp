@@ -74,8 +74,14 @@ struct FreeWork {
   vgpu::Allocation* allocation = nullptr;
 };
 
+// Memory of a graph begins anew: what was in it is gone.
+struct AllocateWork {
+  vgpu::Allocation* allocation = nullptr;
+};
+
 struct EmptyWork {};
 
-using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, FreeWork>;
+using Work =
+    std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, FreeWork, AllocateWork>;
 
 }  // namespace warpcheck::cudart
