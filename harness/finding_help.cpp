@@ -1,6 +1,8 @@
 #include "harness/finding_help.hpp"
 
 #include <array>
+#include <string>
+#include <vector>
 
 namespace warpcheck {
 namespace {
@@ -68,5 +70,31 @@ static_assert(in_order());
 }  // namespace
 
 const FindingHelp& help_for(FindingKind kind) { return kHelp.at(static_cast<std::size_t>(kind)); }
+
+std::string_view advice_for(const vgpu::Finding& finding) {
+  const std::vector<vgpu::AccessSide>& sides = finding.accesses;
+  const bool has_two = sides.size() == 2;
+  if (finding.kind == FindingKind::data_race && has_two) {
+    const bool by_host = sides[0].ptx.empty() || sides[1].ptx.empty();
+    if (by_host || finding.message.find("streams") != std::string::npos) {
+      return "Order the two: the same stream, an event (cudaEventRecord, cudaStreamWaitEvent), or "
+             "a "
+             "wait of the host. A non-blocking stream is not ordered with the default stream.";
+    }
+    if (sides[0].block != sides[1].block) {
+      return "Blocks of one launch run in any order. Use two launches or atomics; or hand the data "
+             "on "
+             "by a flag: write it, __threadfence(), write the flag atomically; read the flag "
+             "atomically, __threadfence(), read the data. __syncthreads() alone orders nothing "
+             "between blocks.";
+    }
+  }
+  if (finding.kind == FindingKind::uninitialized_read && has_two && sides[0].role == "shuffle") {
+    return "Let every lane that is read from take part: name it in the mask, and begin with an "
+           "offset "
+           "of half as many lanes as take part.";
+  }
+  return help_for(finding.kind).advice;
+}
 
 }  // namespace warpcheck

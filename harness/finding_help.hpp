@@ -18,5 +18,8 @@ struct FindingHelp {
 inline constexpr std::size_t kFindingKinds = 12;
 // In the order of the enumeration.
 [[nodiscard]] const FindingHelp& help_for(vgpu::FindingKind kind);
+// What to do about this very finding: more to the point than its kind's advice, where that is
+// possible.
+[[nodiscard]] std::string_view advice_for(const vgpu::Finding& finding);
 
 }  // namespace warpcheck

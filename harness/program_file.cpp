@@ -180,8 +180,9 @@ std::string drop_in_directory() {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   std::string looked;
-  for (const auto& root : {self.parent_path(), self.parent_path().parent_path()}) {
-    const auto directory = root / "lib" / "warpcheck";
+  for (const auto& libraries :
+       {self.parent_path() / "lib", self.parent_path().parent_path() / WARPCHECK_LIBDIR}) {
+    const auto directory = libraries / "warpcheck";
     if (std::filesystem::exists(directory / "libcudart_static.a", error)) return directory;
     looked += fmt::format("{}{}", looked.empty() ? "" : " or ", directory.string());
   }

@@ -31,7 +31,7 @@ struct ProgramFile {
 [[nodiscard]] ProgramFile find_program(const std::string& name);
 
 // Where libcudart.so.13, libcudart.so.12 and libcudart_static.a are: lib/warpcheck beside this
-// program (a build directory) or beside the directory of it (an installed copy).  Throws
+// program (a build directory), or where they are installed, seen from the directory of it.  Throws
 // ProgramError when they are in neither.
 [[nodiscard]] std::string drop_in_directory();
 

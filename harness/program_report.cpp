@@ -167,15 +167,14 @@ std::uint64_t ProgramReport::errors() const {
 std::string exec_text(const ProgramReport& report,
                       const std::function<std::string(int)>& schedule_of) {
   std::string text = fmt::format("warpcheck exec: {}\n", report.program);
-  std::set<vgpu::FindingKind> advised;
+  std::set<std::string_view> advised;
   for (const ProgramReport::Found& found : report.findings) {
     text += found_text(found.finding);
     if (found.run > 1) {
       text += fmt::format("  first seen in run {}: {}\n", found.run, schedule_of(found.run));
     }
-    if (advised.insert(found.finding.kind).second) {
-      text += fmt::format("  hint: {}\n", help_for(found.finding.kind).advice);
-    }
+    const std::string_view advice = advice_for(found.finding);
+    if (advised.insert(advice).second) text += fmt::format("  hint: {}\n", advice);
   }
   if (std::ranges::any_of(report.findings, lacks_lines, &ProgramReport::Found::finding)) {
     text += "source lines are not known: compile with nvcc -lineinfo\n";

@@ -53,15 +53,11 @@ cudaError_t error_of(vgpu::Trap::Cause cause) {
   switch (cause) {
     case vgpu::Trap::Cause::assertion: return cudaErrorAssert;
     case vgpu::Trap::Cause::bad_call: return cudaErrorInvalidPc;
-<<<<<<< HEAD
-    case vgpu::Trap::Cause::stack_overflow: return cudaErrorHardwareStackError;
+    // What lies beyond a stack is no address of the thread (seen on sm_90).
+    case vgpu::Trap::Cause::stack_overflow:
     case vgpu::Trap::Cause::no_object:
     case vgpu::Trap::Cause::surface_bounds: return cudaErrorIllegalAddress;
     case vgpu::Trap::Cause::surface_alignment: return cudaErrorMisalignedAddress;
-=======
-    // What lies beyond a stack is no address of the thread (seen on sm_90).
-    case vgpu::Trap::Cause::stack_overflow: return cudaErrorIllegalAddress;
->>>>>>> 3fcf8e3 (A stack that overflows, limits of stacks and of printf as an H200 answers them; what random programs showed)
     case vgpu::Trap::Cause::trap:
     case vgpu::Trap::Cause::breakpoint:
     case vgpu::Trap::Cause::bad_index: break;

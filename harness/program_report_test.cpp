@@ -1,0 +1,142 @@
+// What `exec` makes of the records of a program: counts, merged runs, text.
+#include "harness/program_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "harness/finding_help.hpp"
+
+namespace warpcheck {
+namespace {
+
+using cudart::EndRecord;
+using cudart::ExecRecord;
+using cudart::FindingRecord;
+using cudart::RefusalRecord;
+using cudart::StartRecord;
+
+vgpu::AccessSide side(std::string role, std::uint32_t block, std::uint32_t thread, std::string file,
+                      std::uint32_t line) {
+  return {.role = std::move(role),
+          .block = {block, 0, 0},
+          .thread = {thread, 0, 0},
+          .file = std::move(file),
+          .line = line,
+          .ptx = "ld.shared.u32"};
+}
+
+vgpu::Finding race(std::uint64_t count) {
+  vgpu::Finding finding;
+  finding.kind = vgpu::FindingKind::data_race;
+  finding.space = "shared";
+  finding.kernel = "sum";
+  finding.object = "s[1], 4 bytes";
+  const std::string file = (std::filesystem::current_path() / "kernels" / "sum.cu").string();
+  finding.accesses = {side("read", 0, 0, file, 5), side("write", 0, 32, file, 4)};
+  finding.message = "no barrier orders (1) and (2)";
+  finding.count = count;
+  return finding;
+}
+
+std::string no_schedule(int) { return "--strategy random --seed 7"; }
+
+ProgramReport report_of(std::vector<ExecRecord> records) {
+  ProgramReport report;
+  report.program = "./sum";
+  report.add({.status = 0, .signal = 0, .records = std::move(records)});
+  return report;
+}
+
+TEST(ProgramReportTest, TextOfAProgramWithARace) {
+  const ProgramReport report = report_of({{1, StartRecord{"/sum"}},
+                                          {1, FindingRecord{0, race(1)}},
+                                          {1, FindingRecord{0, race(9)}},
+                                          {1, EndRecord{2, {"_Z3sumPi"}}}});
+  EXPECT_EQ(report.errors(), 1u);
+  EXPECT_EQ(exec_text(report, no_schedule),
+            "========= warpcheck exec: ./sum\n"
+            "========= data-race on shared memory s[1], 4 bytes, in kernel sum\n"
+            "=========   (1) read  by block (0,0,0) thread (0,0,0)   kernels/sum.cu:5   "
+            "ld.shared.u32\n"
+            "=========   (2) write by block (0,0,0) thread (32,0,0)  kernels/sum.cu:4   "
+            "ld.shared.u32\n"
+            "=========   no barrier orders (1) and (2)\n"
+            "=========   9 times\n"
+            "=========   hint: " +
+                std::string(help_for(vgpu::FindingKind::data_race).advice) +
+                "\n"
+                "========= 1 error; 2 launches of 1 kernel\n");
+}
+
+TEST(ProgramReportTest, RunsAndProcessesCountTogether) {
+  ProgramReport report =
+      report_of({{1, StartRecord{"/sum"}}, {1, EndRecord{1, {"a"}}}, {2, StartRecord{"/sum"}}});
+  EXPECT_TRUE(report.findings.empty());
+  // Numbers are a process's own.
+  report.add({.status = 0,
+              .signal = 0,
+              .records = {{3, FindingRecord{0, race(2)}},
+                          {4, FindingRecord{0, race(3)}},
+                          {4, EndRecord{5, {"a", "b"}}}}});
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].finding.count, 5u);
+  EXPECT_EQ(report.findings[0].run, 2);
+  EXPECT_EQ(report.launches, 6u);
+  EXPECT_EQ(report.kernels.size(), 2u);
+  const std::string text = exec_text(report, no_schedule);
+  EXPECT_NE(text.find("first seen in run 2: --strategy random --seed 7\n"), std::string::npos);
+  EXPECT_NE(text.find("1 error; 6 launches of 2 kernels; 2 runs\n"), std::string::npos);
+}
+
+TEST(ProgramReportTest, NotesAreNoErrors) {
+  vgpu::Finding note = race(1);
+  note.severity = vgpu::Severity::note;
+  const ProgramReport report = report_of(
+      {{1, StartRecord{"/sum"}}, {1, FindingRecord{0, race(1)}}, {1, FindingRecord{1, note}}});
+  EXPECT_EQ(report.findings.size(), 2u);
+  EXPECT_EQ(report.errors(), 1u);
+}
+
+TEST(ProgramReportTest, ARefusalIsToldOnce) {
+  const ProgramReport report = report_of({{1, StartRecord{"/sum"}},
+                                          {1, RefusalRecord{"wgmma: no"}},
+                                          {2, RefusalRecord{"wgmma: no"}},
+                                          {2, RefusalRecord{"other: no"}}});
+  EXPECT_EQ(report.refusals, (std::vector<std::string>{"wgmma: no", "other: no"}));
+  EXPECT_EQ(exec_text(report, no_schedule),
+            "========= warpcheck exec: ./sum\n"
+            "========= refused: wgmma: no\n"
+            "========= refused: other: no\n"
+            "========= no findings, 2 refused; 0 launches of 0 kernels\n");
+}
+
+TEST(ProgramReportTest, WithoutLinesItSaysHowToGetThem) {
+  vgpu::Finding finding = race(1);
+  for (vgpu::AccessSide& one : finding.accesses) one.file.clear();
+  const ProgramReport report =
+      report_of({{1, StartRecord{"/sum"}}, {1, FindingRecord{0, finding}}});
+  EXPECT_NE(exec_text(report, no_schedule).find("compile with nvcc -lineinfo\n"),
+            std::string::npos);
+}
+
+TEST(ProgramReportTest, AProgramWithoutTheRuntime) {
+  EXPECT_EQ(exec_text(report_of({}), no_schedule),
+            "========= warpcheck exec: ./sum\n"
+            "========= the program never loaded the CUDA runtime library: nothing was checked\n");
+}
+
+TEST(FindingHelpTest, AdviceFitsWhatRaces) {
+  vgpu::Finding finding = race(1);
+  const std::string_view barrier = advice_for(finding);
+  EXPECT_EQ(barrier, help_for(vgpu::FindingKind::data_race).advice);
+  finding.accesses[1].block = {1, 0, 0};
+  EXPECT_TRUE(advice_for(finding).find("__threadfence()") != std::string_view::npos);
+  finding.accesses[1] = {};
+  finding.accesses[1].role = "host write";
+  EXPECT_TRUE(advice_for(finding).find("cudaStreamWaitEvent") != std::string_view::npos);
+}
+
+}  // namespace
+}  // namespace warpcheck
