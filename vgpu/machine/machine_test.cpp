@@ -295,7 +295,7 @@ TEST_F(MachineTest, TheBitsOfANanAreCutOffToTf32) {
 }
 
 // Seen on an H200: what is lost in rounding loses its sign.
-TEST_F(MachineTest, AProductOfMatricesTooSmallForAnF16IsPositiveZero) {
+TEST_F(MachineTest, AProductOfMatricesTooSmallForItsTypeIsPositiveZero) {
   compile(
       "mov.u32 %r2, 0x80018001; mov.u32 %r3, 0x00010001; mov.u32 %r4, 0x80000000;\n"
       "mov.u32 %r5, 0x80018001; mov.u32 %r6, 0x34003400;\n"
@@ -307,6 +307,14 @@ TEST_F(MachineTest, AProductOfMatricesTooSmallForAnF16IsPositiveZero) {
       "st.global.v2.u32 [%rd1+8], {%r7, %r8};");
   run({1, 1, 1}, {32, 1, 1});
   EXPECT_EQ(ints(4), (std::vector<std::uint32_t>{0, 0x34003400, 0x80028002, 0x80028002}));
+  compile(
+      "mov.u32 %r2, 0x80018001; mov.u32 %r3, 0x00010001; mov.u32 %r4, 0x80000000;\n"
+      "mov.u32 %r9, 0;\n"
+      "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%r5, %r6, %r7, %r8}, {%r2, %r2}, {%r3}, "
+      "{%r4, %r9, %r4, %r9};\n"
+      "st.global.v4.u32 [%rd1], {%r5, %r6, %r7, %r8};");
+  run({1, 1, 1}, {32, 1, 1});
+  EXPECT_EQ(ints(4), (std::vector<std::uint32_t>{0, 0, 0, 0}));
 }
 
 TEST_F(MachineTest, FaultsAreReportedAndDropped) {

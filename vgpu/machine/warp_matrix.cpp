@@ -107,15 +107,16 @@ std::int64_t integer_of(Type type, std::uint32_t bits) {
   }
 }
 
-// An f32 is cut off, but what is too large for it becomes infinite.  What is too small for an f16
-// becomes +0, whatever its sign (seen on sm_90).
+// An f32 is cut off, but what is too large for it becomes infinite.  What is too small becomes +0,
+// whatever its sign (seen on sm_90).
 std::uint32_t bits_of(const MatrixProduct& product, double x) {
   exact::Number number = exact::unpack(exact::kF64, std::bit_cast<std::uint64_t>(x));
   const bool is_single = product.d == Type::f32;
   if (is_single && std::abs(x) >= 0x1p128) number.kind = exact::Number::Kind::infinite;
-  const auto bits = static_cast<std::uint32_t>(exact::pack(
-      exact::format_of(product.d), number, is_single ? ptx::Rounding::rz : ptx::Rounding::rn));
-  const bool is_lost = !is_single && x != 0 && bits == exact::kF16.sign();
+  const exact::Format& format = exact::format_of(product.d);
+  const auto bits = static_cast<std::uint32_t>(
+      exact::pack(format, number, is_single ? ptx::Rounding::rz : ptx::Rounding::rn));
+  const bool is_lost = x != 0 && bits == format.sign();
   return is_lost ? 0 : bits;
 }
 
