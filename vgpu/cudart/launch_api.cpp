@@ -56,6 +56,11 @@ std::vector<std::byte> gather(const vgpu::Program& program, void** arguments) {
 void record_launch(Device& device, Kernel& kernel, const LaunchShape& shape, void** arguments) {
   const vgpu::Program& program =
       kernel.unit->code(device.settings().build, kernel.name).load(kernel.name, device).program;
+  if (shape.cluster.count() > 1 && shape.cluster != program.cluster) {
+    throw vgpu::Refusal(fmt::format(
+        "{}: a launch that asks for clusters cannot be exported; give the kernel __cluster_dims__",
+        kernel.name));
+  }
   LaunchCall call{.kernel = kernel.name,
                   .source = Registry::instance().source_of(*kernel.unit),
                   .grid = to_dim3(shape.grid),

@@ -33,7 +33,9 @@ __global__ void copy_in_not_waited_for(const int* in, int* out) {
   __syncthreads();
   out[t] = s[31 - t];                           //~ read
 }
-LITMUS(copy_in_not_waited_for) { copy_in_not_waited_for<<<1, 32>>>(zeroed<int>(32), zeroed<int>(32)); }
+LITMUS(copy_in_not_waited_for) {
+  copy_in_not_waited_for<<<1, 32>>>(zeroed<int>(32), zeroed<int>(32));
+}
 
 // Two stages, each with its mbarrier: that one is complete says nothing of the other.
 // expect: data-race shared
@@ -53,7 +55,9 @@ __global__ void other_stage_waited_for(const int* in, int* out) {
   WAIT(".shared", &object[1], 0);
   out[t] = s[0][t];                             //~ read
 }
-LITMUS(other_stage_waited_for) { other_stage_waited_for<<<1, 32>>>(zeroed<int>(32), zeroed<int>(32)); }
+LITMUS(other_stage_waited_for) {
+  other_stage_waited_for<<<1, 32>>>(zeroed<int>(32), zeroed<int>(32));
+}
 
 // expect: clean
 __global__ void copy_out(int* out) {
@@ -193,9 +197,9 @@ __global__ void reduce_out(int* out) {
   DO("fence.proxy.async.shared::cta;");
   __syncthreads();
   if (t == 0) {
-    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], 128;" ::"l"(
-                     __cvta_generic_to_global(out)),
-                 "r"(ADDRESS_OF(s))
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], 128;"
+                 :
+                 : "l"(__cvta_generic_to_global(out)), "r"(ADDRESS_OF(s))
                  : "memory");
     DO("cp.async.bulk.commit_group;");
     DO("cp.async.bulk.wait_group 0;");
@@ -243,7 +247,9 @@ __global__ void buffer_filled_too_early(const int* in, int* out) {
   }
   out[t] = sum;
 }
-LITMUS(buffer_filled_too_early) { buffer_filled_too_early<<<1, 64>>>(zeroed<int>(64), zeroed<int>(64)); }
+LITMUS(buffer_filled_too_early) {
+  buffer_filled_too_early<<<1, 64>>>(zeroed<int>(64), zeroed<int>(64));
+}
 
 // expect: clean
 __global__ void __cluster_dims__(2, 1, 1) copy_to_a_neighbour(int* out) {
@@ -310,9 +316,9 @@ __global__ void __cluster_dims__(2, 1, 1) store_at_a_neighbour(int* out) {
   DO("barrier.cluster.arrive; barrier.cluster.wait;");
   MAPPED(inbox_there, &inbox[t], rank ^ 1);
   MAPPED(object_there, &object, rank ^ 1);
-  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
-                   inbox_there),
-               "r"(t), "r"(object_there)
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];"
+               :
+               : "r"(inbox_there), "r"(t), "r"(object_there)
                : "memory");
   WAIT(".acquire.cluster.shared::cta", &object, 0);
   out[blockIdx.x * 32 + t] = inbox[31 - t];
