@@ -10,7 +10,7 @@
 namespace warpcheck::ptx {
 namespace {
 
-constexpr std::array kRows = {
+constexpr FormRow kRows[] = {
 #define FORM(family, target, mnemonic, operands, text) \
   FormRow{#family, target, mnemonic, operands, text},
 #include "vgpu/ptx/forms.def"
