@@ -74,7 +74,7 @@ class SyncTest : public testing::Test {
     const std::string text =
         ".version 8.6\n.target sm_90\n.address_size 64\n" + before +
         ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<40>;\n"
-        ".reg .b64 %rd<20>;\n.reg .b16 %h<4>;\nld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n"
+        ".reg .b64 %rd<20>;\n\nld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n"
         "mul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd2, %rd1, %rd3;\n" +
         body + "\nret;\n}\n";
     program_ = decode(ptx::parse(text, "test.ptx"), "k");
