@@ -74,7 +74,9 @@ double compensated_bound(double magnitudes, double share, double more) {
 
 }  // namespace
 
-double sum_error_bound(std::span<const float> values) { return sum_bound(values); }
+double sum_error_bound(std::span<const float> values, Subnormals subnormals) {
+  return sum_bound(values) + underflow(values.size(), subnormals);
+}
 double sum_error_bound(std::span<const double> values) { return sum_bound(values); }
 std::vector<double> prefix_sum_error_bounds(std::span<const float> values) {
   return prefix_bounds(values);

@@ -22,17 +22,19 @@ double gamma(std::size_t roundings) {
   return ku < 1 ? ku / (1 - ku) : std::numeric_limits<double>::infinity();
 }
 
+// What arithmetic does with numbers below the smallest normal one.
+enum class Subnormals { kept, flushed };
+
 // How far two summations of `values`, in any two orders and each in T, may be apart:
 // 2 * gamma_(n-1) * sum|x_i|, since each is within half of that of the exact sum (Higham 4.2).
-double sum_error_bound(std::span<const float> values);
+// An addition that flushes loses less than the smallest normal number of each operand and of the
+// result; atomicAdd() of floats in global memory is one (PTX ISA 9.7.13.5).
+double sum_error_bound(std::span<const float> values, Subnormals = Subnormals::kept);
 double sum_error_bound(std::span<const double> values);
 
 // The same for every prefix: element i bounds the sum of values[0..i] (an inclusive scan).
 std::vector<double> prefix_sum_error_bounds(std::span<const float> values);
 std::vector<double> prefix_sum_error_bounds(std::span<const double> values);
-
-// What arithmetic does with numbers below the smallest normal one.
-enum class Subnormals { kept, flushed };
 
 // Compensated summation (Kahan 1965) of `terms` terms in sequence: what the error is at most, as a
 // share of sum|x_i|.  Nothing for one term, u + 16u^2 for two, and from three on

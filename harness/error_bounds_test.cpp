@@ -22,6 +22,8 @@ TEST(SumErrorBound, IsTwiceGammaTimesTheSumOfMagnitudes) {
   const std::vector<float> values{1, -1, 2};
   EXPECT_EQ(sum_error_bound(std::span<const float>(values.data(), 1)), 0);
   EXPECT_NEAR(sum_error_bound(values), 2 * gamma<float>(2) * 4, 1e-20);
+  EXPECT_EQ(sum_error_bound(values, Subnormals::flushed),
+            sum_error_bound(values) + 6.0 * static_cast<double>(values.size()) * 0x1p-126);
   const auto prefixes = prefix_sum_error_bounds(values);
   EXPECT_EQ(prefixes[0], 0);
   EXPECT_NEAR(prefixes[1], 2 * gamma<float>(1) * 2, 1e-20);

@@ -52,6 +52,7 @@ ptx::Space space_of(const Fault& fault) {
 }  // namespace
 
 bool is_nowhere(const Fault& fault) {
+  if (fault.address < kNearBytes) return false;  // near null
   return fault.nearest == nullptr || !is_near(*fault.nearest, fault.address);
 }
 

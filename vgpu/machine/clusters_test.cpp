@@ -198,7 +198,7 @@ TEST_F(BulkCopies, ReachSeveralBlocks) {
       "mov.u32 %r6, %cluster_ctarank; mbarrier.init.shared.b64 [b], 1;\n"
       "mbarrier.arrive.expect_tx.shared.b64 %rd4, [b], 16;\n"
       "barrier.cluster.arrive; barrier.cluster.wait; setp.ne.u32 %p1, %r6, 0; @%p1 bra W;\n"
-      "st.global.u32 [%rd1+64], 21; fence.proxy.async; mov.u16 %h1, 6;\n"
+      ".reg .b16 %h<2>; st.global.u32 [%rd1+64], 21; fence.proxy.async; mov.u16 %h1, 6;\n"
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [s], "
       "[%rd1+64], 16, [b], %h1; bra E;\n"
       "W: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [b], 0; @!%p2 bra W;\n"

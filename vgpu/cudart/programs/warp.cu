@@ -1,6 +1,6 @@
 // The sum of each warp by shuffles, and how many lanes are positive by a vote.
 // MUTANT: only half of the lanes are named in the mask, but all of them take part.
-// expect: barrier-divergence
+// expect: barrier-divergence, uninitialized-read
 #include "check.hpp"
 
 __global__ void sums(const int* data, int* sum, int* positive) {
