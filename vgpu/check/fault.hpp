@@ -14,7 +14,7 @@ namespace warpcheck::vgpu {
 //   address: as in Fault
 std::string describe_place(const Allocation* nearest, std::uint64_t address, std::uint64_t bytes);
 
-// Whether no allocation is anywhere near.
+// Whether no allocation is anywhere near, nor null.
 bool is_nowhere(const Fault& fault);
 
 // Reports `fault` as `kind`, once for each place in the code and each kind of access.
