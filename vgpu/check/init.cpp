@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -147,6 +148,22 @@ void InitChecker::on_read(Access& access, InitShadow& shadow) {
     }
   }
   access.undefined |= lanes;
+  if (shadow.extent() == InitShadow::Extent::some) tell_bits(access, lanes, shadow);
+}
+
+// Which bits of what `lanes` read are undefined.
+void InitChecker::tell_bits(Access& access, std::uint32_t lanes, const InitShadow& shadow) {
+  access.is_partial = true;
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    std::array<std::uint64_t, 2> bits{};
+    for (std::uint32_t byte = 0; byte < access.bytes; ++byte) {
+      const std::uint64_t of_byte = shadow.undefined_bits_at(access.offset[lane] + byte);
+      bits[byte / 8] |= of_byte << (8 * (byte % 8));
+    }
+    access.undefined_bits[0][lane] = bits[0];
+    access.undefined_bits[1][lane] = bits[1];
+  }
 }
 
 // Those of `lanes` whose element at byte `at` of its access is not all defined.
@@ -196,30 +213,43 @@ void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& va
   const std::uint32_t lanes = value.mask & access.mask;
   const std::uint32_t origin = origin_of_use(access.program, value.origin, access.place, lanes);
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
-    const std::uint32_t begin = access.offset[static_cast<unsigned>(__builtin_ctz(rest))] + at;
-    if (origin == ptx::kNone) {
-      shadow.fill(begin, bytes, InitShadow::kNeverWritten);
-    } else {
-      shadow.taint(begin, bytes, origin);
+    const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    for (std::uint32_t byte = at; byte < at + bytes; ++byte) {
+      const std::uint64_t bits = access.is_partial ? access.undefined_bits_at(byte, 1, lane) : 0xff;
+      if (bits == 0) continue;
+      const std::uint32_t offset = access.offset[lane] + byte;
+      if (origin == ptx::kNone) {
+        shadow.fill(offset, 1, InitShadow::kNeverWritten);
+      } else {
+        shadow.taint(offset, 1, origin, static_cast<std::uint8_t>(bits));
+      }
     }
   }
 }
 
-// What is left in memory depends on the operands and on what was there; an exchange leaves its
-// operand alone.
+// What is left in memory depends on the operands and on what was there, all of it on all of them;
+// an exchange leaves its operand alone.
 void InitChecker::on_update(Access& access, InitShadow& shadow) {
   UndefinedLanes written{std::exchange(access.undefined, 0),
                          std::exchange(access.origin, ptx::kNone)};
+  const bool exchanges = access.program->code[access.pc].modifiers.atom_op == ptx::AtomOp::exch;
+  const bool writes_partially = std::exchange(access.is_partial, false) && exchanges;
+  std::array<LaneBits, 2> bits;  // on their way
+  if (writes_partially) bits = access.undefined_bits;
   on_read(access, shadow);
-  if (access.program->code[access.pc].modifiers.atom_op != ptx::AtomOp::exch) {
+  if (!exchanges) {
     written.mask |= access.undefined;
     if (access.undefined != 0) written.origin = access.origin;
   }
   const UndefinedLanes read{std::exchange(access.undefined, written.mask),
                             std::exchange(access.origin, written.origin)};
+  const bool reads_partially = std::exchange(access.is_partial, writes_partially);
+  if (writes_partially) std::swap(access.undefined_bits, bits);
   on_write(access, shadow);
+  if (writes_partially) std::swap(access.undefined_bits, bits);
   access.undefined = read.mask;
   access.origin = read.origin;
+  access.is_partial = reads_partially;
 }
 
 std::uint32_t InitChecker::origin_of_load(const Access& access, std::uint32_t lanes) {

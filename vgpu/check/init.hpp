@@ -2,7 +2,8 @@
 //
 // Reading bytes that nothing has written makes an undefined value; moving it about is no error
 // (structs have padding, tails of buffers are copied).  It is reported where it can matter: in an
-// address, in a branch, or when the host copies it out.  Cf. Stepanov and Serebryany,
+// address, in a branch, or when the host copies it out; memory remembers which bits are undefined,
+// because structs have bit fields.  Cf. Stepanov and Serebryany,
 // MemorySanitizer, CGO 2015.  So is what shfl takes from a lane that takes no part in it.
 #pragma once
 
@@ -45,6 +46,7 @@ class InitChecker final : public Checker {
   void on_write(const Access& access, InitShadow& shadow);
   void leave_undefined(const Access& access, const UndefinedLanes& value, InitShadow& shadow,
                        std::uint32_t at, std::uint32_t bytes);
+  static void tell_bits(Access& access, std::uint32_t lanes, const InitShadow& shadow);
   static std::uint32_t lanes_with_undefined(const Access& access, std::uint32_t lanes,
                                             const InitShadow& shadow, std::uint32_t at);
   std::uint32_t origin_of_value(const Access& access, std::uint32_t lanes, const InitShadow& shadow,

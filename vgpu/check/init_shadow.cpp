@@ -65,10 +65,11 @@ void InitShadow::make_origins() {
   origins_ = origins_memory_.get();
 }
 
-void InitShadow::taint(std::uint32_t offset, std::uint32_t bytes, std::uint32_t origin) {
+void InitShadow::taint(std::uint32_t offset, std::uint32_t bytes, std::uint32_t origin,
+                       std::uint8_t bits) {
   std::memset(writable_states() + offset, kUndefined, bytes);
   make_origins();
-  std::fill_n(origins_ + offset, bytes, origin);
+  std::fill_n(origins_ + offset, bytes, origin << 8 | bits);
 }
 
 void InitShadow::copy(std::uint32_t offset, const InitShadow& source, std::uint32_t source_offset,

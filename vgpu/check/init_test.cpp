@@ -269,6 +269,45 @@ TEST_F(InitTest, ANewTrialForgets) {
   EXPECT_EQ(launch.strided(kRead, global, 0, 0, 5).origin, 5u);
 }
 
+TEST_F(InitTest, AReadTellsWhichBitsAreUndefined) {
+  launch.one(kWrite, shared, 0, 0, 1, 0, 1);
+  launch.one(kWrite, shared, 0, 0, 1, 3, 1);
+  const Access row = launch.one(kRead, shared, 0, 0, 2, 0, 4);
+  EXPECT_EQ(row.undefined, 1u);
+  ASSERT_TRUE(row.is_partial);
+  EXPECT_EQ(row.undefined_bits_at(0, 4, 0), 0x00ffff00u);
+  EXPECT_EQ(row.undefined_bits_at(3, 1, 0), 0u);
+}
+
+TEST_F(InitTest, UndefinedBitsSurviveMemory) {
+  launch.strided(kRead, shared, 0, 0, 3);
+  const auto store = [&](AccessKind kind, std::uint64_t bits) {
+    Access access = launch.access(kind, global, 0, 0, 4, 8);
+    access.mask = access.undefined = 1;
+    access.origin = 3;
+    access.is_partial = true;
+    access.undefined_bits[0][0] = bits;
+    launch.emit(access);
+    return access;
+  };
+  store(kWrite, 0x0000'00ff'0000'0730);
+  const Access row = launch.one(kRead, global, 0, 0, 5, 0, 8);
+  EXPECT_EQ(row.undefined_bits_at(0, 8, 0), 0x0000'00ff'0000'0730u);
+  EXPECT_EQ(row.origin, 3u);
+  EXPECT_EQ(launch.one(kRead, global, 0, 0, 5, 1, 4).undefined_bits_at(0, 4, 0), 0xffu);
+  EXPECT_EQ(launch.one(kRead, global, 0, 0, 5, 1, 2).undefined, 0u);
+  host(false, 2, 2);
+  host(false, 5, 3);
+  EXPECT_TRUE(findings().empty()) << "the host takes defined bytes";
+
+  program.code[4].modifiers.atom_op = ptx::AtomOp::exch;
+  EXPECT_EQ(store(kAtomic, 0x10).undefined_bits_at(0, 8, 0), 0x0000'00ff'0000'0730u);
+  EXPECT_EQ(launch.one(kRead, global, 0, 0, 5, 0, 8).undefined_bits_at(0, 8, 0), 0x10u);
+  program.code[4].modifiers.atom_op = ptx::AtomOp::add;
+  EXPECT_EQ(store(kAtomic, 0x20).undefined_bits_at(0, 8, 0), 0x10u);
+  EXPECT_EQ(launch.one(kRead, global, 0, 0, 5, 0, 8).undefined_bits_at(0, 8, 0), ~0ull);
+}
+
 TEST_F(InitTest, ElementsOfAVectorAreUndefinedOneByOne) {
   const auto vectors = [&](AccessKind kind, std::uint32_t pc) {
     Access row = launch.access(kind, shared, 0, 0, pc, 16);

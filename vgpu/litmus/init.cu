@@ -1,4 +1,6 @@
 // Uninitialised reads, where they matter and where they do not.
+#include <cooperative_groups.h>
+
 #include "vgpu/litmus/litmus.hpp"
 
 using warpcheck::litmus::copy_out;
@@ -266,5 +268,153 @@ LITMUS(looks_past_the_end) {
   cudaMemset(in, 1, 2 * sizeof(int));
   int* const out = zeroed<int>(1);
   looks_past_the_end<<<1, 1>>>(in, 2, out);
+  copy_out(out, 1);
+}
+
+// Wide loads and stores bring padding along; what they say of the members is what was written.
+__global__ void copies_words(const unsigned long long* in, unsigned long long* out) {
+  out[threadIdx.x] = in[threadIdx.x];
+}
+unsigned long long* copied_with_padding() {
+  Padded* const from = unwritten<Padded>(32);
+  auto* const to = unwritten<unsigned long long>(32);
+  fills_members<<<1, 32>>>(from);
+  copies_words<<<1, 32>>>(reinterpret_cast<unsigned long long*>(from), to);
+  return to;
+}
+
+// expect: clean
+__global__ void compares_members(const unsigned long long* in, int* out) {
+  const unsigned long long whole = in[threadIdx.x];
+  const auto small = static_cast<signed char>(whole);
+  const int large = static_cast<int>(whole >> 32);
+  if (small == large) out[threadIdx.x] = 1;
+}
+LITMUS(compares_members_of_a_wide_copy) {
+  compares_members<<<1, 32>>>(copied_with_padding(), zeroed<int>(32));
+}
+
+// expect: uninitialized-read global
+__global__ void compares_padding(const unsigned long long* in, int* out) {
+  if ((in[threadIdx.x] & 0xff00) == 0) out[threadIdx.x] = 1;  //~ read //~ branch
+}
+LITMUS(compares_padding_of_a_wide_copy) {
+  compares_padding<<<1, 32>>>(copied_with_padding(), zeroed<int>(32));
+}
+
+__global__ void writes_low_halves(unsigned* halves) { halves[2 * threadIdx.x] = threadIdx.x; }
+unsigned long long* half_written() {
+  auto* const data = unwritten<unsigned long long>(32);
+  writes_low_halves<<<1, 32>>>(reinterpret_cast<unsigned*>(data));
+  return data;
+}
+
+// expect: uninitialized-read global
+__global__ void branches_on_the_high_half(const unsigned long long* in, int* out) {
+  const unsigned long long whole = in[threadIdx.x] + 1;    //~ read
+  if (whole >> 40 == 0) out[threadIdx.x] = int(whole);     //~ branch
+}
+LITMUS(branches_on_the_high_half) {
+  branches_on_the_high_half<<<1, 32>>>(half_written(), zeroed<int>(32));
+}
+
+// expect: clean
+__global__ void branches_on_the_low_half(const unsigned long long* in, int* out) {
+  const unsigned long long whole = in[threadIdx.x] + 1;
+  if (unsigned(whole) == 5) out[threadIdx.x] = int(whole >> 40);
+}
+LITMUS(branches_on_the_low_half) {
+  branches_on_the_low_half<<<1, 32>>>(half_written(), zeroed<int>(32));
+}
+
+// Bit fields share bytes: to write one is to read its neighbours.
+struct Fields {
+  unsigned kind : 3;
+  unsigned rank : 7;
+  unsigned size : 22;
+};
+__global__ void writes_kind_and_size(Fields* fields) {
+  fields[threadIdx.x].kind = 2;
+  fields[threadIdx.x].size = 77;
+}
+Fields* without_rank() {
+  Fields* const fields = unwritten<Fields>(32);
+  writes_kind_and_size<<<1, 32>>>(fields);
+  return fields;
+}
+
+// expect: clean
+__global__ void branches_on_written_fields(const Fields* fields, int* out) {
+  const Fields mine = fields[threadIdx.x];
+  if (mine.kind == 2 && mine.size == 77) out[threadIdx.x] = mine.kind;
+}
+LITMUS(branches_on_written_fields) {
+  int* const out = zeroed<int>(32);
+  branches_on_written_fields<<<1, 32>>>(without_rank(), out);
+  copy_out(out, 32);
+}
+
+// expect: uninitialized-read global
+__global__ void branches_on_an_unwritten_field(const Fields* fields, int* out) {
+  if (fields[threadIdx.x].rank == 2) out[threadIdx.x] = 1;  //~ read //~ branch
+}
+LITMUS(branches_on_an_unwritten_field) {
+  branches_on_an_unwritten_field<<<1, 32>>>(without_rank(), zeroed<int>(32));
+}
+
+// Structs with padding go from lane to lane and into functions word by word.
+struct Best {
+  float value;
+  int index;
+  bool is_set;
+};
+__device__ __noinline__ bool is_better(Best a, Best b) {
+  return a.is_set && (!b.is_set || a.value > b.value || (a.value == b.value && a.index < b.index));
+}
+__device__ Best shuffled_down(Best mine, int lanes) {
+  Best other;
+  int words[sizeof(Best) / sizeof(int)];
+  memcpy(words, &mine, sizeof words);
+  for (int& word : words) word = __shfl_down_sync(~0u, word, lanes);
+  memcpy(&other, words, sizeof words);
+  return other;
+}
+
+// expect: clean
+__global__ void finds_the_best(const float* in, int* out) {
+  __shared__ Best copies[32];
+  Best best;
+  best.value = in[threadIdx.x];
+  best.index = int(threadIdx.x);
+  best.is_set = threadIdx.x % 3 != 0;
+  for (int lanes = 16; lanes > 0; lanes /= 2) {
+    const Best other = shuffled_down(best, lanes);
+    copies[threadIdx.x] = is_better(other, best) ? other : best;
+    best = copies[threadIdx.x];
+  }
+  if (threadIdx.x == 0) *out = best.index;
+}
+LITMUS(finds_the_best) {
+  int* const out = zeroed<int>(1);
+  finds_the_best<<<1, 32>>>(zeroed<float>(32), out);
+  copy_out(out, 1);
+}
+
+// Groups of cooperative groups keep their size and rank in bit fields.
+// expect: clean
+__global__ void counts_coalesced(int* out) {
+  if (threadIdx.x % 4 == 1) {
+    const auto group = cooperative_groups::coalesced_threads();
+    int sum = int(threadIdx.x);
+    for (unsigned lanes = group.size() / 2; lanes > 0; lanes /= 2) {
+      sum += group.shfl_down(sum, lanes);
+    }
+    group.sync();
+    if (group.thread_rank() == 0) *out = sum + int(group.size());
+  }
+}
+LITMUS(counts_coalesced) {
+  int* const out = zeroed<int>(1);
+  counts_coalesced<<<1, 32>>>(out);
   copy_out(out, 1);
 }

@@ -165,25 +165,59 @@ void Core::fault(const Running& run, const Instr& instr, const Target& target,
 // What is undefined of the operands that go to memory: the values of a store, b and c of an atomic.
 void Core::take_undefined(const Running& run, const Instr& instr, const Elements& elements,
                           std::uint32_t mask) {
-  const auto take = [&](const Ref& ref) {
-    UndefinedLanes value = run.warp.undefined.get(run.frame, ref);
-    value.mask &= mask;
-    if (value.mask != 0) {
-      access_.undefined |= value.mask;
-      access_.origin = value.origin;
-    }
-    return value;
-  };
+  const std::uint32_t bytes = access_.bytes / elements.count;
   if (instr.kind == InstrKind::store) {
-    for (std::size_t i = 0; i < elements.count; ++i) {
-      access_.of_element[i] = take(instr.refs[1 + elements.first + i]);
+    for (std::uint32_t i = 0; i < elements.count; ++i) {
+      access_.of_element[i] = take_undefined_of(run, instr.refs[1 + elements.first + i],
+                                                elements.byte, i * bytes, bytes, mask);
     }
     return;
   }
   for (const Ref& ref : {instr.refs[2], instr.refs[3]}) {
-    take(ref);
-    if (instr.modifiers.type == ptx::Type::b128) take(row_after(ref, 1));
+    take_undefined_of(run, ref, 0, 0, std::min(bytes, 8u), mask);
+    if (bytes == 16) take_undefined_of(run, row_after(ref, 1), 0, 8, 8, mask);
   }
+}
+
+// `bytes` bytes of the register, from `register_byte` on, go to `access_byte` of the access.
+UndefinedLanes Core::take_undefined_of(const Running& run, const Ref& ref,
+                                       std::uint32_t register_byte, std::uint32_t access_byte,
+                                       std::uint32_t bytes, std::uint32_t mask) {
+  UndefinedLanes value = run.warp.undefined.get(run.frame, ref);
+  value.mask &= mask;
+  if (value.mask == 0) return {};
+  if (!access_.is_partial) access_.undefined_bits = {};
+  access_.is_partial = true;
+  const LaneBits bits = run.warp.undefined.bits_of(run.frame, ref);
+  for (std::uint32_t rest = value.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint64_t stored = bits[lane] >> (8 * register_byte) & ones_of(bytes);
+    access_.undefined_bits[access_byte / 8][lane] |= stored << (8 * (access_byte % 8));
+    if (stored == 0) value.mask &= ~(1u << lane);
+  }
+  access_.undefined |= value.mask;
+  if (value.mask != 0) access_.origin = value.origin;
+  return value;
+}
+
+// What is undefined of an element that has been read, to the register that it went to.
+void Core::give_undefined(Running& run, const Instr& instr, const Ref& ref, std::uint32_t element,
+                          std::uint32_t mask) {
+  const UndefinedLanes value = access_.undefined_in(element);
+  if ((value.mask & mask) == 0) return run.warp.undefined.set(run.frame, ref, {}, mask, *program_);
+  const std::uint32_t bytes = std::min(ptx::bytes_of(instr.modifiers.type), 8u);
+  const unsigned unused = 64 - 8 * bytes;
+  LaneBits bits{};
+  for (std::uint32_t rest = value.mask & mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    bits[lane] = access_.is_partial ? access_.undefined_bits_at(element * bytes, bytes, lane)
+                                    : ones_of(bytes);
+    if (ptx::is_signed(instr.modifiers.type)) {
+      bits[lane] =
+          static_cast<std::uint64_t>(static_cast<std::int64_t>(bits[lane] << unused) >> unused);
+    }
+  }
+  run.warp.undefined.set_bits(run.frame, ref, bits, value.origin, mask, *program_);
 }
 
 // Tells the observers about the access in access_.offset, before the bytes move.
@@ -205,6 +239,7 @@ void Core::announce(Running& run, const Instr& instr, const Target& target, Patt
   access_.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(instr.modifiers.type));
   access_.asynchronous = asynchronous_;
   access_.undefined = 0;
+  access_.is_partial = false;
   access_.origin = ptx::kNone;
   access_.unwritten = 0;
   if (program_->synchronizes_threads && instr.modifiers.atom_op == ptx::AtomOp::cas) {
@@ -228,7 +263,8 @@ void Core::announce(Running& run, const Instr& instr, const Target& target, Patt
       access_.values[i] = written_ != nullptr ? written_ : row_of(run.banks, instr.refs[1 + i]);
     }
   }
-  if (instr.kind != InstrKind::load && run.warp.undefined.any()) {
+  const bool brings_values = instr.kind != InstrKind::load && instr.opcode != ptx::Opcode::discard_;
+  if (brings_values && run.warp.undefined.any()) {
     take_undefined(run, instr, elements, mask);
   }
   for (Observer* observer : access_observers_) observer->on_access(access_);
@@ -279,7 +315,7 @@ void Core::perform(Running& run, const Instr& instr, const Target& target, const
     if (instr.kind == InstrKind::load) {
       rows_.load(move);
       if (access_.undefined != 0 || run.warp.undefined.any()) {
-        run.warp.undefined.set(run.frame, ref, access_.undefined_in(element), mask, *program_);
+        give_undefined(run, instr, ref, element, mask);
       }
     } else {
       rows_.store(move);
@@ -313,7 +349,7 @@ void Core::perform_local(Running& run, const Instr& instr, const Target& target,
       access_.undefined = 0;
       if (!access_observers_.empty()) {
         announce(run, instr, target, uniform && piece == 4 ? Pattern::strided : Pattern::scattered,
-                 piece, mask, {element, 1});
+                 piece, mask, {element, 1, half * 4});
       }
       if (instr.kind == InstrKind::atomic) {
         // Its words are not side by side; every lane has its own anyway.
@@ -361,14 +397,25 @@ void Core::move_local_word(Running& run, const Instr& instr,
     std::memcpy(lane_row, &value, row_width);
   }
   if (instr.kind == InstrKind::load && (access_.undefined != 0 || run.warp.undefined.any())) {
-    UndefinedLanes undefined{access_.undefined, access_.origin};
-    if (half == 1) {
-      const UndefinedLanes low = run.warp.undefined.get(run.frame, ref);
-      if (undefined.mask == 0) undefined.origin = low.origin;
-      undefined.mask |= low.mask;
-    }
-    run.warp.undefined.set(run.frame, ref, undefined, mask, *program_);
+    give_undefined_word(run, instr, ref, half, mask);
   }
+}
+
+// The same of a word of local memory, half of a register or all of it.
+void Core::give_undefined_word(Running& run, const Instr& instr, const Ref& ref, std::uint32_t half,
+                               std::uint32_t mask) {
+  if (ptx::bytes_of(instr.modifiers.type) <= 4) return give_undefined(run, instr, ref, 0, mask);
+  UndefinedRegisters& undefined = run.warp.undefined;
+  LaneBits bits = half == 0 ? LaneBits{} : undefined.bits_of(run.frame, ref);
+  for (std::uint32_t rest = access_.undefined & mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint64_t word =
+        access_.is_partial ? access_.undefined_bits_at(0, 4, lane) : ones_of(4);
+    bits[lane] |= word << (32 * half);
+  }
+  const bool is_low = half == 1 && access_.undefined == 0;
+  const std::uint32_t origin = is_low ? undefined.get(run.frame, ref).origin : access_.origin;
+  undefined.set_bits(run.frame, ref, bits, origin, mask, *program_);
 }
 
 void Core::zero_destinations(Running& run, const Instr& instr, std::uint32_t mask) {

@@ -68,11 +68,20 @@ struct Access {
   std::uint32_t origin = ptx::kNone;
   // The same by element of a vector access; holds only where `undefined`, the union, is not 0.
   std::array<UndefinedLanes, 4> of_element{};
+  // Which bits of the values those are: the first 8 bytes of each lane's access, and the other 8.
+  // Holds for the lanes of `undefined`, where is_partial; otherwise all their bits are undefined.
+  bool is_partial = false;
+  std::array<LaneBits, 2> undefined_bits{};
 
   [[nodiscard]] unsigned first_lane() const { return static_cast<unsigned>(__builtin_ctz(mask)); }
   // Elements of a vector; 1 for a part of an element (local memory).
   [[nodiscard]] std::uint32_t elements() const {
     return bytes <= element_bytes ? 1 : bytes / std::uint32_t{element_bytes};
+  }
+  // Of up to 8 bytes from `byte` on that lie in one half, for a lane of `undefined`; is_partial.
+  [[nodiscard]] std::uint64_t undefined_bits_at(std::uint32_t byte, std::uint32_t count,
+                                                unsigned lane) const {
+    return undefined_bits[byte / 8][lane] >> (8 * (byte % 8)) & ones_of(count);
   }
   [[nodiscard]] UndefinedLanes undefined_in(std::uint32_t element) const {
     return undefined == 0 || elements() == 1 ? UndefinedLanes{undefined, origin}

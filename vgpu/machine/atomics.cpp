@@ -289,10 +289,9 @@ void Core::perform_atomic(Running& run, const Instr& instr, std::uint32_t mask) 
   const bool is_global = access_.allocation->space == ptx::Space::global;
   find_function(instr.modifiers, is_global, true)(rows);
   if (access_.undefined != 0 || run.warp.undefined.any()) {
-    const UndefinedLanes value{access_.undefined, access_.origin};
-    run.warp.undefined.set(run.frame, destination, value, mask, *program_);
+    give_undefined(run, instr, destination, 0, mask);
     if (instr.modifiers.type == Type::b128) {
-      run.warp.undefined.set(run.frame, row_after(destination, 1), value, mask, *program_);
+      give_undefined(run, instr, row_after(destination, 1), 1, mask);
     }
   }
 }
@@ -323,10 +322,10 @@ void Core::perform_elements(Running& run, const Instr& instr, const Target& targ
       announce(run, element, target, Pattern::scattered, bytes, mask, {0, 1});
     }
     perform_atomic(run, element, mask);
-    if (part == 0 || (first.mask & mask) == 0) continue;
+    if (parts == 1 || !run.warp.undefined.any()) continue;
     UndefinedLanes both = run.warp.undefined.get(run.frame, destination);
-    if (both.mask == 0) both.origin = first.origin;
-    both.mask |= first.mask & mask;
+    if ((both.mask & mask) == 0) both.origin = first.origin;
+    if (part != 0) both.mask |= first.mask & mask;
     run.warp.undefined.set(run.frame, destination, both, mask, *program_);
   }
   access_.offset = lane_offset;

@@ -96,11 +96,17 @@ void Core::put_byte(Running& run, const Ref& from, const Ref& to, std::uint32_t 
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     row_of(run.banks, to)[lane * 4 + position] = row_of(run.banks, from)[lane * 4];
   }
-  UndefinedLanes value = run.warp.undefined.get(run.frame, from);
-  const UndefinedLanes old = run.warp.undefined.get(run.frame, to);
-  if (value.mask == 0) value.origin = old.origin;
-  value.mask |= old.mask;
-  run.warp.undefined.set(run.frame, to, value, lanes, *program_);
+  UndefinedRegisters& undefined = run.warp.undefined;
+  if (!undefined.any()) return;
+  const UndefinedLanes byte = undefined.get(run.frame, from);
+  const LaneBits added = undefined.bits_of(run.frame, from);
+  LaneBits bits = undefined.bits_of(run.frame, to);
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    bits[lane] |= (added[lane] & ones_of(1)) << (8 * position);
+  }
+  const bool is_new = (byte.mask & lanes) != 0;
+  const std::uint32_t origin = is_new ? byte.origin : undefined.get(run.frame, to).origin;
+  undefined.set_bits(run.frame, to, bits, origin, lanes, *program_);
 }
 
 // A weak write of values that nobody knows (PTX ISA 9.0, 9.7.9.19), of 128 bytes a lane.

@@ -226,11 +226,19 @@ class Core {
                        const Ref& ref, std::uint32_t half, std::uint32_t mask);
   struct Elements {  // of a vector access, that one Access is about
     std::uint32_t first = 0, count = 1;
+    std::uint32_t byte = 0;  // of a part of one element: where in its register it begins
   };
   void announce(Running& run, const Instr& instr, const Target& target, Pattern pattern,
                 std::uint32_t bytes, std::uint32_t mask, const Elements& elements);
   void take_undefined(const Running& run, const Instr& instr, const Elements& elements,
                       std::uint32_t mask);
+  UndefinedLanes take_undefined_of(const Running& run, const Ref& ref, std::uint32_t register_byte,
+                                   std::uint32_t access_byte, std::uint32_t bytes,
+                                   std::uint32_t mask);
+  void give_undefined(Running& run, const Instr& instr, const Ref& ref, std::uint32_t element,
+                      std::uint32_t mask);
+  void give_undefined_word(Running& run, const Instr& instr, const Ref& ref, std::uint32_t half,
+                           std::uint32_t mask);
   void zero_destinations(Running& run, const Instr& instr, std::uint32_t mask);
 
   Target cluster_target(const Running& run, std::uint64_t address, const Target& own);

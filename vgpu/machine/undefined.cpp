@@ -1,30 +1,13 @@
 #include "vgpu/machine/undefined.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
-
-#include "vgpu/machine/core.hpp"
-#include "vgpu/program/matrix.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
 
-// The lanes of a row in which all bits are 1, or all are 0.  `type` says how many there are.
-std::uint32_t lanes_with(const LaneBanks& banks, const Ref& ref, ptx::Type type, bool ones) {
-  if (type == ptx::Type::pred) {
-    const std::uint32_t value = read_predicate(banks, ref);
-    return ones ? value : ~value;
-  }
-  const std::size_t bytes = ptx::bytes_of(type), stride = bytes == 8 ? 8 : 4;
-  const std::uint64_t all = ones ? ~std::uint64_t{0} >> (64 - 8 * bytes) : 0;
-  std::uint32_t lanes = 0;
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, row_of(banks, ref) + lane * stride, bytes);
-    if (value == all) lanes |= 1u << lane;
-  }
-  return lanes;
+bool holds_no_register(const Ref& ref) {
+  return ref.bank == Bank::constant || ref.bank == Bank::none;
 }
 
 }  // namespace
@@ -47,9 +30,15 @@ void UndefinedRegisters::reserve(const FrameRows& rows) {
   std::copy(words, wides, larger.begin());
   std::copy(wides, predicates, larger.begin() + rows.word);
   std::copy(predicates, rows_.end(), larger.begin() + rows.word + rows.wide);
+  const std::size_t bits_rows = std::size_t{rows.word} + rows.wide;
+  auto larger_bits = std::make_unique_for_overwrite<LaneBits[]>(bits_rows);
+  std::copy(&bits_[0], &bits_[wides_at_], &larger_bits[0]);
+  std::copy(&bits_[wides_at_], &bits_[predicates_at_], &larger_bits[rows.word]);
   wides_at_ = rows.word;
   predicates_at_ = wides_at_ + rows.wide;
   rows_ = std::move(larger);
+  bits_ = std::move(larger_bits);
+  bits_rows_ = bits_rows;
 }
 
 std::size_t UndefinedRegisters::index_of(const FrameRows& frame, const Ref& ref) const {
@@ -60,90 +49,66 @@ std::size_t UndefinedRegisters::index_of(const FrameRows& frame, const Ref& ref)
   }
 }
 
+bool UndefinedRegisters::begin(const Ref& ref, std::uint32_t lanes, const Program& program) {
+  if (holds_no_register(ref)) return false;
+  if (any_) return true;
+  if (lanes == 0) return false;
+  any_ = true;
+  wides_at_ = std::max(program.words_max, reserved_.word);
+  predicates_at_ = wides_at_ + std::max(program.wides_max, reserved_.wide);
+  rows_.assign(predicates_at_ + std::max(program.predicates_max, reserved_.predicate), {});
+  if (predicates_at_ > bits_rows_) {
+    bits_ = std::make_unique_for_overwrite<LaneBits[]>(predicates_at_);
+    bits_rows_ = predicates_at_;
+  }
+  return true;
+}
+
 UndefinedLanes UndefinedRegisters::get(const FrameRows& frame, const Ref& ref) const {
-  if (!any_ || ref.bank == Bank::constant || ref.bank == Bank::none) return {};
+  if (!any_ || holds_no_register(ref)) return {};
   return rows_[index_of(frame, ref)];
+}
+
+LaneBits UndefinedRegisters::bits_of(const FrameRows& frame, const Ref& ref) const {
+  LaneBits bits{};
+  if (!any_ || holds_no_register(ref)) return bits;
+  const std::size_t index = index_of(frame, ref);
+  for (std::uint32_t rest = rows_[index].mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    bits[lane] = bits_[index][lane];
+  }
+  return bits;
 }
 
 void UndefinedRegisters::set(const FrameRows& frame, const Ref& ref, UndefinedLanes value,
                              std::uint32_t mask, const Program& program) {
-  if (ref.bank == Bank::constant || ref.bank == Bank::none) return;
-  if (!any_) {
-    if ((value.mask & mask) == 0) return;
-    any_ = true;
-    wides_at_ = std::max(program.words_max, reserved_.word);
-    predicates_at_ = wides_at_ + std::max(program.wides_max, reserved_.wide);
-    rows_.assign(predicates_at_ + std::max(program.predicates_max, reserved_.predicate), {});
-  }
-  UndefinedLanes& row = rows_[index_of(frame, ref)];
+  if (!begin(ref, value.mask & mask, program)) return;
+  const std::size_t index = index_of(frame, ref);
+  UndefinedLanes& row = rows_[index];
   row.mask = (row.mask & ~mask) | (value.mask & mask);
-  if ((value.mask & mask) != 0) row.origin = value.origin;
-}
-
-std::uint32_t UndefinedRegisters::decided_lanes(const FrameRows& frame, const LaneBanks& banks,
-                                                const Instr& instr) const {
-  const ptx::Modifiers& modifiers = instr.modifiers;
-  const bool compares = instr.opcode == ptx::Opcode::set_ || instr.opcode == ptx::Opcode::setp_;
-  const ptx::Type type = compares ? ptx::Type::pred : modifiers.type;
-  const auto decided_by = [&](std::size_t operand, bool by_ones) {
-    const Ref& ref = instr.refs[operand];
-    if (ref.bank == Bank::none) return 0u;
-    return lanes_with(banks, ref, type, by_ones) & ~get(frame, ref).mask;
-  };
-  switch (instr.opcode) {
-    case ptx::Opcode::and_: return decided_by(1, false) | decided_by(2, false);
-    case ptx::Opcode::or_: return decided_by(1, true) | decided_by(2, true);
-    case ptx::Opcode::set_:
-    case ptx::Opcode::setp_:
-      if (modifiers.bool_op == ptx::BoolOp::and_) return decided_by(3, false);
-      return modifiers.bool_op == ptx::BoolOp::or_ ? decided_by(3, true) : 0;
-    default: return 0;
+  if ((value.mask & mask) == 0) return;
+  row.origin = value.origin;
+  if (ref.bank == Bank::predicate) return;
+  const std::uint64_t all = ones_of(ref.bank == Bank::wide ? 8 : 4);
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    if ((value.mask & mask) >> lane & 1u) bits_[index][lane] = all;
   }
 }
 
-void UndefinedRegisters::propagate(const FrameRows& frame, const Instr& instr, std::uint32_t mask,
-                                   const Program& program, std::uint32_t selector,
-                                   std::uint32_t decided) {
-  UndefinedLanes result;
-  const auto join = [&](const UndefinedLanes& from, std::uint32_t lanes) {
-    if ((from.mask & lanes) == 0) return;
-    result.mask |= from.mask & lanes;
-    result.origin = from.origin;
-  };
-  if (instr.opcode == ptx::Opcode::selp_) {
-    join(get(frame, instr.refs[1]), selector);
-    join(get(frame, instr.refs[2]), ~selector);
-    join(get(frame, instr.refs[3]), mask);
-  } else if (is_matrix_product(instr)) {
-    return propagate_product(frame, instr, mask, program);
-  } else {
-    for (const std::size_t source : {1, 2, 3, 5}) join(get(frame, instr.refs[source]), mask);
+void UndefinedRegisters::set_bits(const FrameRows& frame, const Ref& ref, const LaneBits& bits,
+                                  std::uint32_t origin, std::uint32_t mask,
+                                  const Program& program) {
+  const std::uint64_t row_bits = ones_of(ref.bank == Bank::wide ? 8 : 4);
+  std::uint32_t lanes = 0;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    lanes |= std::uint32_t{(bits[lane] & row_bits) != 0} << lane;
   }
-  const bool crosses_lanes = instr.kind == InstrKind::warp || instr.kind == InstrKind::warp_sync;
-  if (crosses_lanes && (result.mask & mask) != 0) result.mask = mask;
-  result.mask &= ~decided;
-  join(get(frame, instr.guard), mask);
-  set(frame, instr.refs[0], result, mask, program);
-  set(frame, instr.refs[4], result, mask, program);
-}
-
-// An undefined element makes all of the product undefined.
-void UndefinedRegisters::propagate_product(const FrameRows& frame, const Instr& instr,
-                                           std::uint32_t mask, const Program& program) {
-  const MatrixProduct product = product_of(instr);
-  const auto row = [&](std::size_t operand, std::uint32_t reg) {
-    return row_after(instr.refs[operand], reg);
-  };
-  UndefinedLanes result;
-  for (const auto& [at, which] :
-       {std::pair{1u, MatrixOperand::a}, {2u, MatrixOperand::b}, {3u, MatrixOperand::c}}) {
-    for (std::uint32_t reg = 0; reg < registers_of(product, which); ++reg) {
-      const UndefinedLanes from = get(frame, row(at, reg));
-      if ((from.mask & mask) != 0) result = {mask, from.origin};
-    }
-  }
-  for (std::uint32_t reg = 0; reg < registers_of(product, MatrixOperand::d); ++reg) {
-    set(frame, row(0, reg), result, mask, program);
+  lanes &= mask;
+  set(frame, ref, {lanes, origin}, mask, program);
+  if (lanes == 0 || holds_no_register(ref) || ref.bank == Bank::predicate) return;
+  LaneBits& row = bits_[index_of(frame, ref)];
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    if (lanes >> lane & 1u) row[lane] = bits[lane] & row_bits;
   }
 }
 

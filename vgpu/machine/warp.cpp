@@ -136,11 +136,7 @@ inline std::uint32_t Core::guarded_lanes(const Running& run, const Instr& instr)
 
 inline void Core::compute(Running& run, const Instr& instr, std::uint32_t active) {
   if (run.warp.undefined.any()) [[unlikely]] {
-    UndefinedRegisters& undefined = run.warp.undefined;
-    const bool selects = instr.opcode == ptx::Opcode::selp_;
-    undefined.propagate(run.frame, instr, active, *program_,
-                        selects ? read_predicate(run.banks, instr.refs[3]) : 0,
-                        undefined.decided_lanes(run.frame, run.banks, instr));
+    run.warp.undefined.propagate(run.frame, run.banks, instr, active, *program_);
   }
   instr.compute(run.banks, instr, active);
 }

@@ -74,10 +74,11 @@ void Core::operate(Running& run, const Instr& instr, std::uint32_t lanes) {
 void Core::undefined_across_lanes(Running& run, const Instr& instr, std::uint32_t active) {
   UndefinedRegisters& undefined = run.warp.undefined;
   if (instr.opcode != ptx::Opcode::shfl_) {
-    undefined.propagate(run.frame, instr, active, *program_, 0);
+    undefined.propagate(run.frame, run.banks, instr, active, *program_);
     return;
   }
   const UndefinedLanes value = undefined.get(run.frame, instr.refs[1]);
+  const LaneBits bits = undefined.bits_of(run.frame, instr.refs[1]);
   UndefinedLanes from;  // which lane to read is undefined
   for (const std::size_t operand : {2, 3, 5}) {
     const UndefinedLanes lanes = undefined.get(run.frame, instr.refs[operand]);
@@ -85,22 +86,23 @@ void Core::undefined_across_lanes(Running& run, const Instr& instr, std::uint32_
     from.mask |= lanes.mask & active;
     from.origin = lanes.origin;
   }
-  UndefinedLanes result = from;
-  std::uint32_t from_nobody = 0;
+  LaneBits result{};
+  std::uint32_t from_nobody = 0, from_somebody = 0;
   for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const unsigned source =
         shuffle_source(instr.modifiers.shuffle, lane, word_of(run.banks, instr.refs[2], lane),
                        word_of(run.banks, instr.refs[3], lane));
-    result.mask |= (value.mask >> source & 1u) << lane;
-    from_nobody |= (~active >> source & 1u) << lane;
+    const bool is_nobody = (~active >> source & 1u) != 0;
+    const bool is_whole = is_nobody || (from.mask >> lane & 1u) != 0;
+    result[lane] = is_whole ? ones_of(4) : bits[source];
+    from_nobody |= std::uint32_t{is_nobody} << lane;
+    from_somebody |= (value.mask >> source & 1u) << lane;
   }
-  if (result.mask != from.mask) result.origin = value.origin;
-  if (from_nobody != 0) {
-    result.mask |= from_nobody;
-    result.origin = run.pc;
-  }
-  undefined.set(run.frame, instr.refs[0], result, active, *program_);
+  const std::uint32_t origin = from_nobody != 0                    ? run.pc
+                               : (from_somebody & ~from.mask) != 0 ? value.origin
+                                                                   : from.origin;
+  undefined.set_bits(run.frame, instr.refs[0], result, origin, active, *program_);
   undefined.set(run.frame, instr.refs[4], from, active, *program_);
 }
 
