@@ -110,7 +110,7 @@ int resident_on_device(const Kernel& kernel, const vgpu::Program& program, const
   if (config.dynamicSmemBytes > dynamic_shared_bytes_max(kernel, program, device)) return 0;
   if (block.count() == 0 || block.count() > virtual_gpu::kBlockThreadsMax) return 0;
   return virtual_gpu::kMultiprocessors *
-         resident_blocks(program, static_cast<int>(block.count()), config.dynamicSmemBytes);
+         resident_blocks(device, program, static_cast<int>(block.count()), config.dynamicSmemBytes);
 }
 
 // Runs `body(kernel, program)`.
@@ -124,7 +124,7 @@ cudaError_t with_launch(Device& device, const void* function, const cudaLaunchCo
   }
   Kernel* const kernel = Registry::instance().find_kernel(function);
   if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
-  DeviceCode& code = kernel->unit->code(device.settings().build, kernel->name);
+  DeviceCode& code = kernel->unit->code(device, kernel->name);
   return body(*kernel, code.link(kernel->name).program);
 }
 

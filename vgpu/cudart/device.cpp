@@ -13,7 +13,7 @@
 #include "vgpu/cudart/device_code.hpp"
 #include "vgpu/cudart/exec_session.hpp"
 #include "vgpu/cudart/exit_report.hpp"
-#include "vgpu/cudart/virtual_gpu.hpp"
+#include "vgpu/cudart/registry.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -48,6 +48,7 @@ void Device::begin_trial(const TrialSettings& settings) {
     keep_for_exit_report(peek_result());
   }
   start(settings);
+  capability_ = &virtual_gpu::kTrialCapability;
   phase_ = Phase::trial;
 }
 
@@ -91,6 +92,9 @@ void Device::enter_call() {
   if (phase_ == Phase::trial || phase_ == Phase::ambient) return;
   ExecSession* const session = ExecSession::instance();
   start(session != nullptr ? session->trial_settings() : TrialSettings{});
+  const unsigned asked = session != nullptr ? session->device() : 0;
+  capability_ =
+      &virtual_gpu::capability_of(asked != 0 ? asked : Registry::instance().newest_target());
   phase_ = Phase::ambient;
   print_report_at_exit();
   if (session == nullptr) return;

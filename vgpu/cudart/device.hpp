@@ -35,6 +35,7 @@
 #include "vgpu/cudart/print_buffer.hpp"
 #include "vgpu/cudart/queues.hpp"
 #include "vgpu/cudart/virtual_device.hpp"
+#include "vgpu/cudart/virtual_gpu.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/memory.hpp"
 #include "vgpu/schedule/default_policy.hpp"
@@ -89,6 +90,8 @@ class Device {
   [[nodiscard]] TrialResult peek_result() const;
   // At the exit of the process.
   void finish() { run_what_is_left(); }
+  // Of trials the one that all have; of a plain program its own.
+  [[nodiscard]] const virtual_gpu::Capability& capability() const { return *capability_; }
   // Counts fresh starts of the device.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
   // cudaDeviceReset: everything allocated or created is gone; the trial goes on.
@@ -221,6 +224,7 @@ class Device {
   PrintBuffer prints_;
   std::vector<vgpu::Observer*> observers_;
   TrialSettings settings_;
+  const virtual_gpu::Capability* capability_ = &virtual_gpu::kTrialCapability;
   Phase phase_ = Phase::fresh;
   TrialResult result_;
   std::vector<std::uint64_t> launched_hashes_;  // beside result_.kernels

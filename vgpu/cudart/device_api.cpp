@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
 #include "vgpu/cudart/api.hpp"
 #include "vgpu/cudart/virtual_gpu.hpp"
@@ -59,20 +60,13 @@ constexpr std::array kAttributes{
     Attribute{cudaDevAttrMemoryClockRate, virtual_gpu::kClockHz / 1000},
     Attribute{cudaDevAttrGlobalMemoryBusWidth, virtual_gpu::kMemoryBusBits},
     Attribute{cudaDevAttrL2CacheSize, virtual_gpu::kL2CacheBytes},
-    Attribute{cudaDevAttrMaxThreadsPerMultiProcessor, virtual_gpu::kMultiprocessorThreadsMax},
     Attribute{cudaDevAttrUnifiedAddressing, 1},
     Attribute{cudaDevAttrClusterLaunch, 1},
-    Attribute{cudaDevAttrComputeCapabilityMajor, virtual_gpu::kMajor},
-    Attribute{cudaDevAttrComputeCapabilityMinor, virtual_gpu::kMinor},
     Attribute{cudaDevAttrStreamPrioritiesSupported, 1},
     Attribute{cudaDevAttrGlobalL1CacheSupported, 1},
     Attribute{cudaDevAttrLocalL1CacheSupported, 1},
-    Attribute{cudaDevAttrMaxSharedMemoryPerMultiprocessor, virtual_gpu::kMultiprocessorSharedBytes},
     Attribute{cudaDevAttrMaxRegistersPerMultiprocessor, virtual_gpu::kBlockRegisters},
-    Attribute{cudaDevAttrSingleToDoublePrecisionPerfRatio, 32},
-    Attribute{cudaDevAttrMaxSharedMemoryPerBlockOptin, virtual_gpu::kBlockSharedBytesOptIn},
     Attribute{cudaDevAttrHostRegisterSupported, 1},
-    Attribute{cudaDevAttrMaxBlocksPerMultiprocessor, virtual_gpu::kMultiprocessorBlocksMax},
     Attribute{cudaDevAttrNumaId, -1},
     Attribute{cudaDevAttrHostNumaId, -1},
 };
@@ -81,6 +75,24 @@ constexpr const char* kBusId = "0000:00:00.0";
 
 constexpr int kFirstAttribute = cudaDevAttrMaxThreadsPerBlock;
 
+// Of the attributes that differ between compute capabilities; nothing: it is none of them.
+std::optional<int> value_of(const virtual_gpu::Capability& capability, int id) {
+  switch (id) {
+    case cudaDevAttrComputeCapabilityMajor: return capability.major;
+    case cudaDevAttrComputeCapabilityMinor: return capability.minor;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: return capability.multiprocessor_threads_max;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: return capability.multiprocessor_blocks_max;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio: return capability.single_to_double_ratio;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      return static_cast<int>(capability.multiprocessor_shared_bytes);
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      return static_cast<int>(capability.block_shared_bytes_opt_in());
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      return static_cast<int>(capability.reserved_shared_bytes);
+    default: return std::nullopt;
+  }
+}
+
 int value_of(int id) {
   for (const Attribute& attribute : kAttributes) {
     if (attribute.id == id) return attribute.value;
@@ -88,7 +100,7 @@ int value_of(int id) {
   return 0;
 }
 
-void describe(cudaDeviceProp& properties) {
+void describe(cudaDeviceProp& properties, const virtual_gpu::Capability& capability) {
   properties = {};
   std::strncpy(properties.name, virtual_gpu::kName, sizeof properties.name - 1);
   properties.sharedMemPerBlock = virtual_gpu::kBlockSharedBytes;
@@ -99,8 +111,8 @@ void describe(cudaDeviceProp& properties) {
   std::copy_n(virtual_gpu::kBlockDimMax, 3, properties.maxThreadsDim);
   std::copy_n(virtual_gpu::kGridDimMax, 3, properties.maxGridSize);
   properties.totalConstMem = virtual_gpu::kConstantBytes;
-  properties.major = virtual_gpu::kMajor;
-  properties.minor = virtual_gpu::kMinor;
+  properties.major = capability.major;
+  properties.minor = capability.minor;
   properties.textureAlignment = virtual_gpu::kTextureAlignment;
   properties.texturePitchAlignment = virtual_gpu::kTexturePitchAlignment;
   properties.asyncEngineCount = virtual_gpu::kCopyEngines;
@@ -120,14 +132,15 @@ void describe(cudaDeviceProp& properties) {
   properties.unifiedAddressing = 1;
   properties.memoryBusWidth = virtual_gpu::kMemoryBusBits;
   properties.l2CacheSize = virtual_gpu::kL2CacheBytes;
-  properties.maxThreadsPerMultiProcessor = virtual_gpu::kMultiprocessorThreadsMax;
+  properties.maxThreadsPerMultiProcessor = capability.multiprocessor_threads_max;
   properties.streamPrioritiesSupported = 1;
   properties.globalL1CacheSupported = 1;
   properties.localL1CacheSupported = 1;
-  properties.sharedMemPerMultiprocessor = virtual_gpu::kMultiprocessorSharedBytes;
+  properties.sharedMemPerMultiprocessor = capability.multiprocessor_shared_bytes;
   properties.regsPerMultiprocessor = virtual_gpu::kBlockRegisters;
-  properties.sharedMemPerBlockOptin = virtual_gpu::kBlockSharedBytesOptIn;
-  properties.maxBlocksPerMultiProcessor = virtual_gpu::kMultiprocessorBlocksMax;
+  properties.sharedMemPerBlockOptin = capability.block_shared_bytes_opt_in();
+  properties.reservedSharedMemPerBlock = capability.reserved_shared_bytes;
+  properties.maxBlocksPerMultiProcessor = capability.multiprocessor_blocks_max;
   properties.hostRegisterSupported = 1;
   properties.deviceNumaId = -1;
   properties.hostNumaId = -1;
@@ -188,19 +201,19 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int number) {
   return answer_even_after_a_fault([&](Device& device) {
     if (properties == nullptr) return cudaErrorInvalidValue;
     if (number != 0) return cudaErrorInvalidDevice;
-    describe(*properties);
+    describe(*properties, device.capability());
     properties->totalGlobalMem = device.memory().capacity_bytes();
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int number) {
-  return answer_even_after_a_fault([&](Device&) {
+  return answer_even_after_a_fault([&](Device& device) {
     if (value == nullptr) return cudaErrorInvalidValue;
     if (number != 0) return cudaErrorInvalidDevice;
     const int id = number_of(attribute);
     if (id < kFirstAttribute || id >= cudaDevAttrMax) return cudaErrorInvalidValue;
-    *value = value_of(id);
+    *value = value_of(device.capability(), id).value_or(value_of(id));
     return cudaSuccess;
   });
 }

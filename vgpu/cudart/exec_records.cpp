@@ -122,6 +122,7 @@ ExecSettings settings_of(const Json& json) {
   settings.strategy = json.at("strategy").get<std::string>();
   settings.seed = json.at("seed").get<std::uint64_t>();
   settings.steps_max = json.at("steps_max").get<std::uint64_t>();
+  settings.device = json.at("device").get<unsigned>();
   settings.leaks = json.at("leaks").get<bool>();
   return settings;
 }
@@ -146,6 +147,7 @@ std::string to_text(const ExecSettings& settings) {
                {"strategy", settings.strategy},
                {"seed", settings.seed},
                {"steps_max", settings.steps_max},
+               {"device", settings.device},
                {"leaks", settings.leaks}});
 }
 

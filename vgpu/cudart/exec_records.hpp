@@ -33,7 +33,8 @@ struct ExecSettings {
   std::string strategy = "default";  // one of vgpu::strategy_names()
   std::uint64_t seed = 0;
   std::uint64_t steps_max = kExecSteps;
-  bool leaks = false;  // whether what is still allocated at exit is a finding
+  unsigned device = 0;  // compute capability, 90 for sm_90; 0: of the newest PTX in the program
+  bool leaks = false;   // whether what is still allocated at exit is a finding
 };
 
 // The program loaded the runtime library, before main.

@@ -17,6 +17,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   settings.strategy = "pct";
   settings.seed = UINT64_MAX;
   settings.steps_max = 12;
+  settings.device = 89;
   settings.leaks = true;
   const auto back = parse_exec_settings(to_text(settings));
   ASSERT_TRUE(back.has_value());
@@ -27,6 +28,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   EXPECT_EQ(back->strategy, "pct");
   EXPECT_EQ(back->seed, UINT64_MAX);
   EXPECT_EQ(back->steps_max, 12u);
+  EXPECT_EQ(back->device, 89u);
   EXPECT_TRUE(back->leaks);
 }
 

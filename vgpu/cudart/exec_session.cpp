@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "vgpu/cudart/unsupported_libraries.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
 // By this note `warpcheck exec` knows a program that has this runtime library inside: name
@@ -80,6 +82,18 @@ void ExecSession::found(std::size_t number, const vgpu::Finding& finding) {
 
 void ExecSession::refused(std::string_view reason) {
   append({.process = ::getpid(), .what = RefusalRecord{std::string(reason)}});
+}
+
+void ExecSession::name_unsupported_libraries() {
+  std::vector<std::string> reasons;
+  const auto visit = [](dl_phdr_info* library, std::size_t, void* list) {
+    const std::string_view path = library->dlpi_name;
+    const std::string why = why_unsupported(path.substr(path.rfind('/') + 1));
+    if (!why.empty()) static_cast<std::vector<std::string>*>(list)->push_back(why);
+    return 0;
+  };
+  ::dl_iterate_phdr(visit, &reasons);
+  for (const std::string& why : reasons) refused(why);
 }
 
 void ExecSession::end(const TrialResult& result) {

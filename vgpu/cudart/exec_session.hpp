@@ -19,11 +19,15 @@ class ExecSession {
 
   // What the device runs with outside of trials.
   [[nodiscard]] TrialSettings trial_settings();
+  // The compute capability that was asked for, 90 for sm_90; 0: the program's own.
+  [[nodiscard]] unsigned device() const { return settings_.device; }
   [[nodiscard]] bool wants_leaks() const { return settings_.leaks; }
 
   void start();
   void found(std::size_t number, const vgpu::Finding& finding);
   void refused(std::string_view reason);
+  // The loaded libraries that the virtual GPU cannot take the place of: opened since the start.
+  void name_unsupported_libraries();
   // Findings whose counts have grown since they were recorded, and the end.
   void end(const TrialResult& result);
 

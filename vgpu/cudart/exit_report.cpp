@@ -20,6 +20,7 @@ bool wanted_at_exit = false;
 
 // Behind the destructors of the program's static objects, which may still free memory.
 [[gnu::destructor]] void print_report() {
+  if (ExecSession* const session = ExecSession::instance()) session->name_unsupported_libraries();
   if (!wanted_at_exit) return;
   Device& device = Device::instance();
   const std::lock_guard lock(device.mutex());

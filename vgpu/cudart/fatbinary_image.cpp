@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "vgpu/cudart/virtual_gpu.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/ptx/fatbinary.hpp"
 
@@ -24,12 +24,10 @@ struct Wrapper {
   const void* extra;
 };
 
-// What a device of this capability would compile: the newest PTX not above it; else the oldest.
-const ptx::PtxImage& choose(const std::vector<ptx::PtxImage>& images) {
-  constexpr unsigned kOwn = virtual_gpu::kMajor * 10 + virtual_gpu::kMinor;
+const ptx::PtxImage& choose(const std::vector<ptx::PtxImage>& images, unsigned sm) {
   const ptx::PtxImage* best = &images.front();
   for (const ptx::PtxImage& image : images) {
-    const bool fits = image.sm <= kOwn, best_fits = best->sm <= kOwn;
+    const bool fits = image.sm <= sm, best_fits = best->sm <= sm;
     if (fits ? !best_fits || image.sm > best->sm : !best_fits && image.sm < best->sm) {
       best = &image;
     }
@@ -37,14 +35,19 @@ const ptx::PtxImage& choose(const std::vector<ptx::PtxImage>& images) {
   return *best;
 }
 
-}  // namespace
-
-namespace {
-
-std::string ptx_at(const std::byte* data) {
+std::span<const std::byte> image_at(const std::byte* data) {
   const std::size_t bytes = ptx::fatbinary_bytes(
       std::span<const std::byte, ptx::kFatbinaryHeaderBytes>(data, ptx::kFatbinaryHeaderBytes));
-  return choose(ptx::read_fatbinary({data, bytes})).text;
+  return {data, bytes};
+}
+
+// Calls visit(data) for the image, or for that of every part.
+template <class Visit>
+void for_each_image(const void* wrapper, Visit&& visit) {
+  const auto& header = *static_cast<const Wrapper*>(wrapper);
+  if (!is_relocatable(wrapper)) return visit(header.data);
+  const auto* part = static_cast<const std::byte* const*>(header.extra);
+  for (; part != nullptr && *part != nullptr; ++part) visit(*part);
 }
 
 }  // namespace
@@ -54,7 +57,7 @@ bool is_relocatable(const void* wrapper) {
   return header.magic == Wrapper::kMagic && header.version == Wrapper::kRelocatable;
 }
 
-std::vector<std::string> ptx_in_fatbinary(const void* wrapper, std::string_view user) {
+std::vector<std::string> ptx_in_fatbinary(const void* wrapper, unsigned sm, std::string_view user) {
   const auto& header = *static_cast<const Wrapper*>(wrapper);
   if (header.magic != Wrapper::kMagic) {
     throw vgpu::Refusal(fmt::format("{}: damaged fatbinary: expected magic {:#x}, found {:#x}",
@@ -62,21 +65,27 @@ std::vector<std::string> ptx_in_fatbinary(const void* wrapper, std::string_view 
   }
   std::vector<std::string> texts;
   std::string why = "no part of the relocatable device code has PTX";
-  const auto add = [&](const std::byte* data) {
+  for_each_image(wrapper, [&](const std::byte* data) {
     try {
-      texts.push_back(ptx_at(data));
+      texts.push_back(choose(ptx::read_fatbinary(image_at(data)), sm).text);
     } catch (const ptx::FatbinaryError& error) {
       why = error.what();
     }
-  };
-  if (is_relocatable(wrapper)) {
-    const auto* part = static_cast<const std::byte* const*>(header.extra);
-    for (; part != nullptr && *part != nullptr; ++part) add(*part);
-  } else {
-    add(header.data);
-  }
+  });
   if (texts.empty()) throw vgpu::Refusal(fmt::format("{}: {}", user, why));
   return texts;
+}
+
+unsigned newest_target_in_fatbinary(const void* wrapper) {
+  unsigned newest = 0;
+  if (static_cast<const Wrapper*>(wrapper)->magic != Wrapper::kMagic) return newest;
+  for_each_image(wrapper, [&](const std::byte* data) {
+    try {
+      newest = std::max(newest, ptx::newest_ptx_target(image_at(data)));
+    } catch (const ptx::FatbinaryError&) {  // told when something of it is used
+    }
+  });
+  return newest;
 }
 
 }  // namespace warpcheck::cudart

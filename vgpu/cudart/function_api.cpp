@@ -22,17 +22,20 @@ std::size_t dynamic_shared_bytes_max(const Kernel& kernel, const vgpu::Program& 
   return used < virtual_gpu::kBlockSharedBytes ? virtual_gpu::kBlockSharedBytes - used : 0;
 }
 
-int resident_blocks(const vgpu::Program& program, int threads, std::size_t dynamic_shared_bytes) {
+int resident_blocks(const Device& device, const vgpu::Program& program, int threads,
+                    std::size_t dynamic_shared_bytes) {
   constexpr int kWarp = virtual_gpu::kWarpSize;
+  const virtual_gpu::Capability& capability = device.capability();
   if (threads > static_cast<int>(program.max_threads)) return 0;
   const int rounded = (threads + kWarp - 1) / kWarp * kWarp;
-  int blocks = std::min(virtual_gpu::kMultiprocessorBlocksMax,
-                        virtual_gpu::kMultiprocessorThreadsMax / rounded);
+  int blocks = std::min(capability.multiprocessor_blocks_max,
+                        capability.multiprocessor_threads_max / rounded);
   blocks =
       std::min(blocks, virtual_gpu::kBlockRegisters / (rounded * virtual_gpu::kThreadRegisters));
-  const std::size_t shared = program.static_shared_bytes + dynamic_shared_bytes;
+  const std::size_t shared =
+      program.static_shared_bytes + dynamic_shared_bytes + capability.reserved_shared_bytes;
   if (shared != 0) {
-    blocks = std::min(blocks, static_cast<int>(virtual_gpu::kMultiprocessorSharedBytes / shared));
+    blocks = std::min(blocks, static_cast<int>(capability.multiprocessor_shared_bytes / shared));
   }
   return blocks;
 }
@@ -45,7 +48,7 @@ cudaError_t with_kernel(Device& device, const void* function, Body&& body) {
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
   Kernel* const kernel = Registry::instance().find_kernel(function);
   if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
-  DeviceCode& code = kernel->unit->code(device.settings().build, kernel->name);
+  DeviceCode& code = kernel->unit->code(device, kernel->name);
   return body(*kernel, code, code.link(kernel->name).program);
 }
 
@@ -67,7 +70,7 @@ cudaError_t set_attribute(Device& device, Kernel& kernel, const vgpu::Program& p
   switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
       if (value < 0 || program.static_shared_bytes + static_cast<std::size_t>(value) >
-                           virtual_gpu::kBlockSharedBytesOptIn) {
+                           device.capability().block_shared_bytes_opt_in()) {
         return cudaErrorInvalidValue;
       }
       kernel.dynamic_shared_bytes_max = value;
@@ -108,7 +111,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
           attributes->maxThreadsPerBlock = static_cast<int>(program.max_threads);
           attributes->numRegs = virtual_gpu::kThreadRegisters;
           attributes->ptxVersion = target_version(code.module().target);
-          attributes->binaryVersion = virtual_gpu::kMajor * 10 + virtual_gpu::kMinor;
+          attributes->binaryVersion = static_cast<int>(device.capability().sm());
           attributes->maxDynamicSharedSizeBytes =
               static_cast<int>(dynamic_shared_bytes_max(kernel, program, device));
           attributes->preferredShmemCarveout =
@@ -177,14 +180,14 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     if (flags != cudaOccupancyDefault && flags != cudaOccupancyDisableCachingOverride) {
       return cudaErrorInvalidValue;
     }
-    return with_kernel(device, function,
-                       [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
-                         const bool fits = dynamic_shared_bytes <=
-                                           dynamic_shared_bytes_max(kernel, program, device);
-                         *blocks =
-                             fits ? resident_blocks(program, threads, dynamic_shared_bytes) : 0;
-                         return cudaSuccess;
-                       });
+    return with_kernel(
+        device, function,
+        [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
+          const bool fits =
+              dynamic_shared_bytes <= dynamic_shared_bytes_max(kernel, program, device);
+          *blocks = fits ? resident_blocks(device, program, threads, dynamic_shared_bytes) : 0;
+          return cudaSuccess;
+        });
   });
 }
 
@@ -202,16 +205,17 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamic_shared_byt
     if (dynamic_shared_bytes == nullptr || blocks < 1 || threads < 1) {
       return cudaErrorInvalidValue;
     }
-    return with_kernel(device, function,
-                       [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
-                         const std::size_t share = virtual_gpu::kMultiprocessorSharedBytes /
-                                                   static_cast<std::size_t>(blocks);
-                         const std::size_t used = program.static_shared_bytes;
-                         *dynamic_shared_bytes =
-                             std::min(share > used ? share - used : 0,
-                                      dynamic_shared_bytes_max(kernel, program, device));
-                         return cudaSuccess;
-                       });
+    return with_kernel(
+        device, function,
+        [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
+          const virtual_gpu::Capability& capability = device.capability();
+          const std::size_t share =
+              capability.multiprocessor_shared_bytes / static_cast<std::size_t>(blocks);
+          const std::size_t used = program.static_shared_bytes + capability.reserved_shared_bytes;
+          *dynamic_shared_bytes = std::min(share > used ? share - used : 0,
+                                           dynamic_shared_bytes_max(kernel, program, device));
+          return cudaSuccess;
+        });
   });
 }
 

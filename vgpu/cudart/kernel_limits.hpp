@@ -15,6 +15,7 @@ std::size_t dynamic_shared_bytes_max(const Kernel& kernel, const vgpu::Program& 
                                      const Device& device);
 
 // Blocks of `threads` threads that are resident on one multiprocessor at once; 0: none fits.
-int resident_blocks(const vgpu::Program& program, int threads, std::size_t dynamic_shared_bytes);
+int resident_blocks(const Device& device, const vgpu::Program& program, int threads,
+                    std::size_t dynamic_shared_bytes);
 
 }  // namespace warpcheck::cudart

@@ -55,7 +55,7 @@ std::vector<std::byte> gather(const vgpu::Program& program, void** arguments) {
 
 void record_launch(Device& device, Kernel& kernel, const LaunchShape& shape, void** arguments) {
   const vgpu::Program& program =
-      kernel.unit->code(device.settings().build, kernel.name).load(kernel.name, device).program;
+      kernel.unit->code(device, kernel.name).load(kernel.name, device).program;
   if (shape.cluster.count() > 1 && shape.cluster != program.cluster) {
     throw vgpu::Refusal(fmt::format(
         "{}: a launch that asks for clusters cannot be exported; give the kernel __cluster_dims__",
@@ -75,9 +75,9 @@ void record_launch(Device& device, Kernel& kernel, const LaunchShape& shape, voi
 }
 
 // All blocks of a cooperative launch are resident at once, on the virtual device's multiprocessors.
-cudaError_t check_cooperative(const vgpu::Program& program, const LaunchShape& shape,
-                              std::uint64_t blocks, int threads) {
-  const int resident = resident_blocks(program, threads, shape.dynamic_shared_bytes);
+cudaError_t check_cooperative(const Device& device, const vgpu::Program& program,
+                              const LaunchShape& shape, std::uint64_t blocks, int threads) {
+  const int resident = resident_blocks(device, program, threads, shape.dynamic_shared_bytes);
   const bool fits = blocks <= static_cast<std::uint64_t>(resident) * virtual_gpu::kMultiprocessors;
   return fits ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
 }
@@ -98,7 +98,7 @@ cudaError_t prepare(Device& device, const void* function, const LaunchShape& sha
       block.count() > static_cast<std::uint64_t>(virtual_gpu::kBlockThreadsMax)) {
     return cudaErrorInvalidValue;
   }
-  DeviceCode& code = kernel->unit->code(device.settings().build, kernel->name);
+  DeviceCode& code = kernel->unit->code(device, kernel->name);
   LinkedKernel& linked = code.load(kernel->name, device);
   const vgpu::Program& program = linked.program;
   if (block.count() > program.max_threads) return cudaErrorInvalidValue;
@@ -115,7 +115,7 @@ cudaError_t prepare(Device& device, const void* function, const LaunchShape& sha
   }
   if (shape.cooperative) {
     const cudaError_t error =
-        check_cooperative(program, shape, grid.count(), static_cast<int>(block.count()));
+        check_cooperative(device, program, shape, grid.count(), static_cast<int>(block.count()));
     if (error != cudaSuccess) return error;
   }
   work.kernel = kernel;

@@ -10,14 +10,18 @@
 
 namespace warpcheck::cudart {
 
-DeviceCode& Unit::code(Build build, std::string_view user) {
-  if (build == Build::optimized) {
-    if (optimized_ == nullptr) {
-      optimized_ = std::make_unique<DeviceCode>(ptx_in_fatbinary(wrapper_, user), "embedded PTX");
-      tell_managed(*optimized_);
-    }
-    return *optimized_;
+DeviceCode& Unit::code(const Device& device, std::string_view user) {
+  if (device.settings().build == Build::unoptimized) return unoptimized_code(user);
+  const unsigned sm = device.capability().sm();
+  std::unique_ptr<DeviceCode>& code = optimized_[sm];
+  if (code == nullptr) {
+    code = std::make_unique<DeviceCode>(ptx_in_fatbinary(wrapper_, sm, user), "embedded PTX");
+    tell_managed(*code);
   }
+  return *code;
+}
+
+DeviceCode& Unit::unoptimized_code(std::string_view user) {
   if (unoptimized_ == nullptr && is_relocatable(wrapper_)) {
     linked_unoptimized_ = Registry::instance().link_unoptimized(names);
     unoptimized_ = linked_unoptimized_.get();
@@ -45,7 +49,7 @@ void Unit::tell_managed(DeviceCode& code) const {
 void Unit::place_managed(Device& device) {
   for (const Variable& variable : variables) {
     if (!variable.managed) continue;
-    code(device.settings().build, variable.name).variable(variable.name, device);
+    code(device, variable.name).variable(variable.name, device);
   }
 }
 
@@ -104,9 +108,17 @@ void Registry::add_source(const char* text, KernelSource source) {
   }
 }
 
+unsigned Registry::newest_target() const {
+  unsigned newest = 0;
+  for (const std::unique_ptr<Unit>& unit : units_) {
+    if (!unit->removed) newest = std::max(newest, newest_target_in_fatbinary(unit->wrapper()));
+  }
+  return newest;
+}
+
 KernelSource Registry::source_of(Unit& unit) {
   try {
-    const DeviceCode& code = unit.code(Build::unoptimized, {});
+    const DeviceCode& code = unit.unoptimized_code({});
     for (const Unoptimized& known : unoptimized_) {
       if (known.code.get() == &code) return known.source;
     }

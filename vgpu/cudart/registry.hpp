@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -48,9 +49,10 @@ class Unit {
  public:
   explicit Unit(const void* fatbinary_wrapper) : wrapper_(fatbinary_wrapper) {}
 
-  // The unit's code in a build, found at first use: in the fatbinary, or among the registered
-  // texts.  user: the kernel or variable that is wanted, for messages.  Throws vgpu::Refusal.
-  DeviceCode& code(Build build, std::string_view user);
+  // The unit's code in the build of the device's trial, found at first use: in the fatbinary, as
+  // the device's compute capability wants it, or among the registered texts.
+  // user: the kernel or variable that is wanted, for messages.  Throws vgpu::Refusal.
+  DeviceCode& code(const Device& device, std::string_view user);
 
   [[nodiscard]] const void* wrapper() const { return wrapper_; }
 
@@ -72,9 +74,12 @@ class Unit {
  private:
   void tell_managed(DeviceCode& code) const;
 
+  friend class Registry;
+  DeviceCode& unoptimized_code(std::string_view user);
+
   const void* wrapper_;
-  std::unique_ptr<DeviceCode> optimized_;
-  std::unique_ptr<DeviceCode> linked_unoptimized_;  // of relocatable device code
+  std::map<unsigned, std::unique_ptr<DeviceCode>> optimized_;  // by compute capability, 75
+  std::unique_ptr<DeviceCode> linked_unoptimized_;             // of relocatable device code
   DeviceCode* unoptimized_ = nullptr;
 };
 
@@ -99,6 +104,8 @@ class Registry {
   // By host function or by handle; nullptr if there is none.
   [[nodiscard]] Kernel* find_kernel(const void* function) const;
   [[nodiscard]] const Symbol* find_symbol(const void* host_variable) const;
+  // The newest target of PTX that any unit carries, 75 for compute_75; 0: nobody has PTX.
+  [[nodiscard]] unsigned newest_target() const;
   // The file that a unit was compiled from; an empty path: nobody told us.
   [[nodiscard]] KernelSource source_of(Unit& unit);
 

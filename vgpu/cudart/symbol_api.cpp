@@ -20,7 +20,7 @@ struct PlacedSymbol {
 PlacedSymbol find(Device& device, const void* shadow) {
   const Symbol* const symbol = Registry::instance().find_symbol(shadow);
   if (symbol == nullptr) return {};
-  DeviceCode& code = symbol->unit->code(device.settings().build, symbol->name);
+  DeviceCode& code = symbol->unit->code(device, symbol->name);
   vgpu::Allocation* const place = code.variable(symbol->name, device);
   if (place == nullptr) {
     throw vgpu::Refusal(

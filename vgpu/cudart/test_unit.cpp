@@ -10,7 +10,8 @@ void store(std::vector<std::byte>& image, std::size_t offset, T value) {
   std::memcpy(image.data() + offset, &value, sizeof value);
 }
 
-std::vector<std::byte> fatbinary_of(std::string_view ptx, std::uint16_t kind) {
+std::vector<std::byte> fatbinary_of(std::string_view ptx, std::uint16_t kind,
+                                    std::uint32_t sm = 75) {
   constexpr std::size_t kHeader = 16, kEntryHeader = 64;
   const std::size_t payload = (ptx.size() + 1 + 7) / 8 * 8;
   std::vector<std::byte> image(kHeader + kEntryHeader + payload);
@@ -21,14 +22,15 @@ std::vector<std::byte> fatbinary_of(std::string_view ptx, std::uint16_t kind) {
   store<std::uint16_t>(image, kHeader, kind);
   store<std::uint32_t>(image, kHeader + 4, kEntryHeader);
   store<std::uint64_t>(image, kHeader + 8, payload);
-  store<std::uint32_t>(image, kHeader + 28, 75);
+  store<std::uint32_t>(image, kHeader + 28, sm);
   std::memcpy(image.data() + kHeader + kEntryHeader, ptx.data(), ptx.size());
   return image;
 }
 
 }  // namespace
 
-TestUnit::TestUnit(std::string_view ptx, std::uint16_t kind) : image_(fatbinary_of(ptx, kind)) {
+TestUnit::TestUnit(std::string_view ptx, std::uint16_t kind, std::uint32_t sm)
+    : image_(fatbinary_of(ptx, kind, sm)) {
   enroll();
 }
 

@@ -30,8 +30,8 @@ namespace warpcheck::cudart {
 
 class TestUnit {
  public:
-  // kind: 1 PTX, 2 machine code.
-  explicit TestUnit(std::string_view ptx, std::uint16_t kind = 1);
+  // kind: 1 PTX, 2 machine code; sm: its target, 75 for compute_75.
+  explicit TestUnit(std::string_view ptx, std::uint16_t kind = 1, std::uint32_t sm = 75);
   // Relocatable device code: a text for each translation unit.
   explicit TestUnit(const std::vector<std::string_view>& parts);
   ~TestUnit() { __cudaUnregisterFatBinary(handle_); }

@@ -1,17 +1,20 @@
-// The device that programs see: compute capability 7.5 with few multiprocessors.
+// The device that programs see: few multiprocessors, which keep grids small that are sized by their
+// number, of a compute capability.
 //
-// Compute capability 7.5 is the oldest that the toolkit compiles for, so what passes here meets no
-// limit on newer hardware.  Few multiprocessors keep grids small that are sized by their number.
-// Limits are those of the CUDA C++ Programming Guide, "Compute Capabilities", column 7.5.
+// In trials that is 7.5, the oldest that the toolkit compiles for, so what passes there meets no
+// limit on newer hardware.  A plain program has a device for which it was built: of the newest PTX
+// that it carries, or the one that `warpcheck exec --device` names.
+// Limits are those of the CUDA C++ Programming Guide, "Compute Capabilities", technical
+// specifications.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
 namespace warpcheck::cudart::virtual_gpu {
 
 inline constexpr const char* kName = "warpcheck virtual GPU";
-inline constexpr int kMajor = 7, kMinor = 5;
 inline constexpr int kMultiprocessors = 4;
 inline constexpr int kWarpSize = 32;
 
@@ -21,13 +24,52 @@ inline constexpr int kGridDimMax[3] = {2147483647, 65535, 65535};
 // Blocks of a cluster; more than the first only after cudaFuncSetAttribute.  As on devices that
 // have clusters: kernels of any target may be launched in them here.
 inline constexpr int kPortableClusterBlocksMax = 8, kClusterBlocksMax = 16;
-inline constexpr int kMultiprocessorThreadsMax = 1024;
-inline constexpr int kMultiprocessorBlocksMax = 16;
 
-// A block's static and dynamic shared memory; above the first only after cudaFuncSetAttribute.
+// A block's static and dynamic shared memory without cudaFuncSetAttribute.
 inline constexpr std::size_t kBlockSharedBytes = 48 * 1024;
-inline constexpr std::size_t kBlockSharedBytesOptIn = 64 * 1024;
-inline constexpr std::size_t kMultiprocessorSharedBytes = 64 * 1024;
+
+// What differs between compute capabilities.
+struct Capability {
+  int major = 0, minor = 0;
+  int multiprocessor_threads_max = 0;
+  int multiprocessor_blocks_max = 0;
+  std::size_t multiprocessor_shared_bytes = 0;
+  std::size_t reserved_shared_bytes = 0;  // of each block, beside its own
+  int single_to_double_ratio = 0;
+
+  [[nodiscard]] constexpr unsigned sm() const {
+    return static_cast<unsigned>(major * 10 + minor);  // 75: as in sm_75
+  }
+  // A block's static and dynamic shared memory after cudaFuncSetAttribute.
+  [[nodiscard]] constexpr std::size_t block_shared_bytes_opt_in() const {
+    return multiprocessor_shared_bytes - reserved_shared_bytes;
+  }
+};
+
+inline constexpr std::array kCapabilities{
+    Capability{7, 5, 1024, 16, 64 * 1024, 0, 32},
+    Capability{8, 0, 2048, 32, 164 * 1024, 1024, 2},
+    Capability{8, 6, 1536, 16, 100 * 1024, 1024, 64},
+    Capability{8, 7, 1536, 16, 164 * 1024, 1024, 64},
+    Capability{8, 9, 1536, 24, 100 * 1024, 1024, 64},
+    Capability{9, 0, 2048, 32, 228 * 1024, 1024, 2},
+    Capability{10, 0, 2048, 32, 228 * 1024, 1024, 2},
+    Capability{10, 3, 2048, 32, 228 * 1024, 1024, 64},
+    Capability{11, 0, 1536, 24, 228 * 1024, 1024, 64},
+    Capability{12, 0, 1536, 24, 100 * 1024, 1024, 64},
+    Capability{12, 1, 1536, 24, 100 * 1024, 1024, 64},
+};
+
+// The newest that is not above sm_NN; the oldest where all are.
+constexpr const Capability& capability_of(unsigned sm) {
+  const Capability* best = &kCapabilities.front();
+  for (const Capability& one : kCapabilities) {
+    if (one.sm() <= sm) best = &one;
+  }
+  return *best;
+}
+
+inline constexpr const Capability& kTrialCapability = kCapabilities.front();
 
 inline constexpr std::size_t kThreadLocalBytes = 512 * 1024;
 inline constexpr std::size_t kConstantBytes = 64 * 1024;

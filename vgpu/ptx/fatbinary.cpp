@@ -4,6 +4,7 @@
 #include <lz4.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <cstdint>
@@ -150,26 +151,45 @@ std::size_t fatbinary_bytes(std::span<const std::byte, kFatbinaryHeaderBytes> he
   return header_bytes + length;
 }
 
-std::vector<PtxImage> read_fatbinary(std::span<const std::byte> bytes) {
+namespace {
+
+// Calls visit(entry) for each entry.
+template <class Visit>
+void for_each_entry(std::span<const std::byte> bytes, Visit&& visit) {
   if (bytes.size() < kFatbinaryHeaderBytes) {
     fail("truncated header: {} bytes, expected {}", bytes.size(), kFatbinaryHeaderBytes);
   }
   const std::size_t size = fatbinary_bytes(bytes.first<kFatbinaryHeaderBytes>());
   if (size > bytes.size()) fail("truncated: {} bytes, its header says {}", bytes.size(), size);
+  for (std::size_t offset = load<std::uint16_t>(bytes, 6); offset < size;) {
+    visit(read_entry(bytes.first(size), offset));
+  }
+}
+
+}  // namespace
+
+std::vector<PtxImage> read_fatbinary(std::span<const std::byte> bytes) {
   std::vector<PtxImage> images;
   std::string machine_code;
-  for (std::size_t offset = load<std::uint16_t>(bytes, 6); offset < size;) {
-    const Entry entry = read_entry(bytes.first(size), offset);
+  for_each_entry(bytes, [&](const Entry& entry) {
     if (entry.kind == kPtx) {
       images.push_back({read_text(entry), entry.sm});
     } else if (entry.kind == kMachineCode) {
       machine_code += fmt::format("{}sm_{}", machine_code.empty() ? "" : ", ", entry.sm);
     }
-  }
+  });
   if (!images.empty()) return images;
   if (machine_code.empty()) fail("no PTX in it: compile with PTX, e.g. nvcc -arch=compute_75");
   fail("machine code only ({}), no PTX: compile with -gencode arch=compute_NN,code=compute_NN",
        machine_code);
+}
+
+unsigned newest_ptx_target(std::span<const std::byte> bytes) {
+  unsigned newest = 0;
+  for_each_entry(bytes, [&](const Entry& entry) {
+    if (entry.kind == kPtx) newest = std::max<unsigned>(newest, entry.sm);
+  });
+  return newest;
 }
 
 }  // namespace warpcheck::ptx

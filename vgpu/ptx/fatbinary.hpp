@@ -38,4 +38,8 @@ std::size_t fatbinary_bytes(std::span<const std::byte, kFatbinaryHeaderBytes> he
 // truncated, or hold no PTX but only machine code.
 std::vector<PtxImage> read_fatbinary(std::span<const std::byte> bytes);
 
+// The newest target among the PTX texts, 75 for compute_75; 0: there is none.  Reads no text, and
+// throws as read_fatbinary() does where the bytes are damaged.
+unsigned newest_ptx_target(std::span<const std::byte> bytes);
+
 }  // namespace warpcheck::ptx
