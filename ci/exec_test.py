@@ -72,6 +72,45 @@ int main() {
 }
 """
 
+# Opens the libraries that it is given.
+OPENER = r"""
+#include <dlfcn.h>
+extern "C" int cudaGetDeviceCount(int* count);
+int main(int count, char** arguments) {
+  int devices;
+  if (cudaGetDeviceCount(&devices) != 0) return 1;
+  for (int i = 1; i < count; ++i) dlopen(arguments[i], RTLD_NOW);
+}
+"""
+
+# Asks for all the shared memory that the device has for a block, and tells which PTX has run.
+DEVICE = r"""
+#include <cstdio>
+__global__ void tell(int* target, int last) {
+  extern __shared__ int large[];
+#ifdef __CUDA_ARCH__
+  large[last] = __CUDA_ARCH__ / 10;
+#endif
+  *target = large[last];
+}
+int main() {
+  cudaDeviceProp device;
+  cudaGetDeviceProperties(&device, 0);
+  const int bytes = device.sharedMemPerBlockOptin;
+  int* target;
+  int result = 0;
+  cudaMalloc(&target, sizeof *target);
+  const cudaError_t more = cudaFuncSetAttribute(
+      tell, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes + 1);
+  cudaFuncSetAttribute(tell, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  tell<<<1, 1, bytes>>>(target, bytes / 4 - 1);
+  cudaMemcpy(&result, target, sizeof result, cudaMemcpyDeviceToHost);
+  cudaFree(target);
+  std::printf("sm_%d%d, %d KiB, PTX for %d, more: %s\n", device.major, device.minor,
+              bytes / 1024, result, cudaGetErrorName(more));
+}
+"""
+
 
 class Findings(unittest.TestCase):
     def assert_race(self, result, status=66):
@@ -136,6 +175,21 @@ class Findings(unittest.TestCase):
         self.assertEqual(result.returncode, 66)
         self.assertIn("========= leak", result.stderr)
         self.assertEqual(run("--leaks", "--", "./shared", "clean", "0").returncode, 0)
+
+    def test_findings_in_files_that_nobody_can_change(self):
+        files = {each: HERE / f"ignored.{each}" for each in ("json", "sarif")}
+        options = [word for each, path in files.items() for word in (f"--{each}", str(path))]
+        result = run("--ignore", "*/cub/*", "--ignore", "*/programs.cu", *options, "--", "./shared",
+                     "race")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr, "========= warpcheck exec: ./shared\n"
+                         "========= no findings, 1 ignored; 1 launch of 1 kernel\n")
+        report = json.loads(files["json"].read_text())
+        self.assertEqual(report["findings"], [])
+        self.assertEqual([each["kind"] for each in report["ignored"]], ["data-race"])
+        (suppressed,) = json.loads(files["sarif"].read_text())["runs"][0]["results"]
+        self.assertEqual(suppressed["suppressions"][0]["kind"], "external")
+        self.assert_race(run("--ignore", "*/cub/*", "--", "./shared", "race"))
 
     def test_further_runs_have_further_schedules(self):
         self.assertEqual(run("--", "./shared", "overtake").returncode, 0)
@@ -223,6 +277,41 @@ class Programs(unittest.TestCase):
         self.assertIn("========= the program never loaded the CUDA runtime library", result.stderr)
 
 
+class Devices(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        (HERE / "device.cu").write_text(DEVICE)
+        cls.build("old_and_new", 75, 90)
+        cls.build("new", 86)
+
+    @staticmethod
+    def build(name, *targets):
+        wanted = [word for each in targets
+                  for word in ("-gencode", f"arch=compute_{each},code=compute_{each}")]
+        subprocess.run([NVCC, *wanted, "-cudart", "shared", "device.cu", "-o", name], check=True,
+                       cwd=HERE)
+
+    def assert_device(self, text, *words):
+        result = run(*words)
+        self.assertEqual(result.stdout, f"{text}, more: cudaErrorInvalidValue\n")
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_the_newest_ptx_decides(self):
+        self.assert_device("sm_90, 227 KiB, PTX for 90", "--", "./old_and_new")
+        self.assert_device("sm_86, 99 KiB, PTX for 86", "--", "./new")
+
+    def test_another_device_runs_the_newest_ptx_that_it_can(self):
+        for device, text in (("sm_75", "64 KiB, PTX for 75"), ("sm_80", "163 KiB, PTX for 75"),
+                             ("sm_100", "227 KiB, PTX for 90"), ("sm_120", "99 KiB, PTX for 90")):
+            with self.subTest(device):
+                self.assert_device(f"{device}, {text}", "--device", device, "--", "./old_and_new")
+
+    def test_a_device_that_there_is_not(self):
+        result = run("--device", "sm_12", "--", "./new")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("sm_12", result.stderr)
+
+
 class Refusals(unittest.TestCase):
     def assert_refused(self, result, *texts):
         self.assertEqual(result.returncode, 2, result.stderr)
@@ -265,6 +354,49 @@ class Refusals(unittest.TestCase):
                         "none", library], input="int main(void) { return 0; }", text=True,
                        check=True)
         self.assert_refused(run("--", "./old"), "it needs libcudart.so.11.0")
+
+    def library(self, name, *needs, soname=None, source="void in_library(void) {}\n"):
+        path = HERE / name
+        subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", path,
+                        f"-Wl,-soname,{soname or name}", "-Wl,--no-as-needed", "-x", "none",
+                        *needs], input=source, text=True, check=True)
+        return str(path)
+
+    def program(self, name, *options):
+        subprocess.run(["g++", "-x", "c++", "-", "-o", HERE / name, "-Wl,--no-as-needed", "-x",
+                        "none", f"{LIBRARIES}/libcudart.so.13", *options], input=OPENER, text=True,
+                       check=True)
+        return f"./{name}"
+
+    def test_a_library_of_machine_code(self):
+        blas = self.library("libcublas.so.13")
+        self.assert_refused(run("--", self.program("multiplies", blas)),
+                            "./multiplies: it needs a library that cannot be used here: "
+                            "libcublas.so.13 holds machine code of real GPUs")
+
+    def test_the_driver(self):
+        driver = self.library("libcuda.so.1")
+        self.assert_refused(run("--", self.program("drives", driver)),
+                            "libcuda.so.1 is the driver of a real GPU")
+
+    def test_a_library_that_a_library_of_the_program_needs(self):
+        own = self.library("libown.so", self.library("libcufft.so.12"))
+        self.assert_refused(run("--", self.program("transforms", own, "-Wl,-rpath,$ORIGIN")),
+                            "./libown.so needs a library that cannot be used here: "
+                            "libcufft.so.12 holds machine code")
+
+    def test_a_library_that_is_opened_at_run_time(self):
+        self.library("libcudnn.so.9")
+        program = self.program("opens")
+        self.assertEqual(run("--", program, "./nothing.so").returncode, 0)
+        result = run("--", program, "./libcudnn.so.9")
+        self.assert_refused(result, "========= refused: libcudnn.so.9 holds machine code")
+
+    def test_a_library_of_the_program_with_the_toolkits_runtime_inside(self):
+        build("programs.cu", "libscan.so", "-shared", "-Xcompiler", "-fPIC")
+        program = self.program("calls_scan", str(HERE / "libscan.so"), "-Wl,-rpath,$ORIGIN")
+        self.assert_refused(run("--", program), "libscan.so has the toolkit's static CUDA runtime",
+                            f"nvcc -L {LIBRARIES}")
 
 
 class Manual(unittest.TestCase):

@@ -1,5 +1,6 @@
 // warpcheck exec and warpcheck libdir: programs that nvcc built, as they are, on the virtual GPU.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -11,10 +12,13 @@
 #include "harness/program_report.hpp"
 #include "harness/program_run.hpp"
 #include "harness/report_options.hpp"
+#include "vgpu/cudart/virtual_gpu.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
 namespace warpcheck {
 namespace {
+
+constexpr const char* kNewest = "newest";
 
 struct ExecArguments {
   std::vector<std::string> command;  // the program and its arguments
@@ -24,7 +28,9 @@ struct ExecArguments {
   std::uint64_t seed = 1;
   int runs = 1;
   std::uint64_t steps_max = cudart::kExecSteps;
+  std::string device = kNewest;  // or sm_NN
   bool leaks = false;
+  std::vector<std::string> ignore;  // patterns of files
   int error_exit_code = 66;
   ReportOptions reports;
 };
@@ -38,6 +44,26 @@ Settings settings_of(const ExecArguments& arguments) {
   }
   settings.limits.steps_max = arguments.steps_max;
   return settings;
+}
+
+std::string name_of(const cudart::virtual_gpu::Capability& capability) {
+  return fmt::format("sm_{}", capability.sm());
+}
+
+// The compute capability, 90 for sm_90; 0: of the program's newest PTX.
+unsigned device_of(const ExecArguments& arguments) {
+  for (const auto& capability : cudart::virtual_gpu::kCapabilities) {
+    if (arguments.device == name_of(capability)) return capability.sm();
+  }
+  return 0;
+}
+
+std::set<std::string> device_names() {
+  std::set<std::string> names{kNewest};
+  for (const auto& capability : cudart::virtual_gpu::kCapabilities) {
+    names.insert(name_of(capability));
+  }
+  return names;
 }
 
 // The first of several runs has the default schedule unless a strategy is named; the others have
@@ -58,6 +84,13 @@ void require_our_runtime(const ProgramFile& program) {
   const auto refuse = [&](std::string_view why) {
     throw ProgramError(fmt::format("{}: {}", program.path, why));
   };
+  if (!program.unsupported.empty()) refuse(fmt::format("{}", fmt::join(program.unsupported, "; ")));
+  if (!program.toolkit_libraries.empty()) {
+    refuse(fmt::format(
+        "its library {} has the toolkit's static CUDA runtime inside, so it would look for a real "
+        "GPU; link that again with `nvcc -L {}` (or with `nvcc -cudart shared`)",
+        program.toolkit_libraries.front(), drop_in_directory()));
+  }
   if (program.runtime == ProgramFile::Runtime::toolkit) {
     refuse(fmt::format(
         "the toolkit's static CUDA runtime is linked in, so it would look for a real GPU; link it "
@@ -86,6 +119,7 @@ int run_exec(const ExecArguments& arguments) {
   ProgramReport report;
   report.program = arguments.command.front();
   report.arguments.assign(arguments.command.begin() + 1, arguments.command.end());
+  report.ignore = arguments.ignore;
   int own_status = 0;
   for (int i = 1; i <= arguments.runs; ++i) {
     const RunSchedule schedule = schedule_of(arguments, i);
@@ -95,6 +129,7 @@ int run_exec(const ExecArguments& arguments) {
                                .strategy = schedule.strategy,
                                .seed = schedule.seed,
                                .steps_max = settings.limits.steps_max,
+                               .device = device_of(arguments),
                                .leaks = arguments.leaks};
     const ProgramRun run = run_program(program.path, report.arguments, child, libraries);
     report.add(run);
@@ -152,6 +187,16 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
                   "Warp instructions of one launch, after which it hangs")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  command
+      .add_option("--device", arguments.device,
+                  "Compute capability of the device; newest: that of the newest PTX in the program")
+      ->check(CLI::IsMember(device_names()))
+      ->capture_default_str();
+  command
+      .add_option("--ignore", arguments.ignore,
+                  "Do not report findings whose lines are all in files that match, '*/cub/*'")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
   command.add_flag("--leaks", arguments.leaks, "Memory that is not freed at exit is a finding");
   command
       .add_option("--error-exitcode", arguments.error_exit_code,

@@ -1,124 +1,39 @@
 #include "harness/program_file.hpp"
 
-#include <elf.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <optional>
+#include <set>
 #include <string_view>
 #include <vector>
+
+#include "harness/elf_file.hpp"
+#include "vgpu/cudart/unsupported_libraries.hpp"
 
 namespace warpcheck {
 namespace {
 
-// ELF-64 as the System V ABI describes it; whatever the file says is checked before it is followed.
-class ElfFile {
- public:
-  explicit ElfFile(std::string_view bytes) : bytes_(bytes) {
-    header_ = read<Elf64_Ehdr>(0).value_or(Elf64_Ehdr{});
-    for (unsigned i = 0; i < header_.e_shnum; ++i) {
-      const auto section =
-          read<Elf64_Shdr>(header_.e_shoff + i * std::uint64_t{header_.e_shentsize});
-      if (!section) break;
-      sections_.push_back(*section);
-    }
-  }
+namespace fs = std::filesystem;
 
-  [[nodiscard]] bool is_x86_64() const {
-    return bytes_.starts_with(ELFMAG) && header_.e_ident[EI_CLASS] == ELFCLASS64 &&
-           header_.e_machine == EM_X86_64;
+// The first library that the file needs whose name begins so; empty: none.
+std::string needed(const ElfFile& elf, std::string_view prefix) {
+  for (const std::string& name : elf.dynamic(DT_NEEDED)) {
+    if (name.starts_with(prefix)) return name;
   }
-
-  [[nodiscard]] bool has_section(std::string_view name) const {
-    if (header_.e_shstrndx >= sections_.size()) return false;
-    const Elf64_Shdr& names = sections_[header_.e_shstrndx];
-    for (const Elf64_Shdr& section : sections_) {
-      if (text_at(names.sh_offset + section.sh_name) == name) return true;
-    }
-    return false;
-  }
-
-  // The first library that the program needs whose name begins so; empty: none.
-  [[nodiscard]] std::string needed(std::string_view prefix) const {
-    std::string found;
-    for_each<Elf64_Dyn>(SHT_DYNAMIC, [&](const Elf64_Dyn& entry, const Elf64_Shdr& strings) {
-      if (entry.d_tag != DT_NEEDED || !found.empty()) return;
-      const std::string_view name = text_at(strings.sh_offset + entry.d_un.d_val);
-      if (name.starts_with(prefix)) found = name;
-    });
-    return found;
-  }
-
-  // Whether the table (SHT_DYNSYM, SHT_SYMTAB) has this symbol, defined here or elsewhere.
-  [[nodiscard]] bool has_symbol(std::uint32_t table, std::string_view name, bool defined) const {
-    bool found = false;
-    for_each<Elf64_Sym>(table, [&](const Elf64_Sym& symbol, const Elf64_Shdr& strings) {
-      found = found || ((symbol.st_shndx != SHN_UNDEF) == defined &&
-                        text_at(strings.sh_offset + symbol.st_name) == name);
-    });
-    return found;
-  }
-
-  // Whether there is a note of this owner (and no description).
-  [[nodiscard]] bool has_note(std::string_view owner) const {
-    for (const Elf64_Shdr& section : sections_) {
-      if (section.sh_type != SHT_NOTE) continue;
-      for (std::uint64_t at = section.sh_offset; at < section.sh_offset + section.sh_size;) {
-        const auto note = read<Elf64_Nhdr>(at);
-        if (!note) break;
-        if (note->n_namesz == owner.size() + 1 && text_at(at + sizeof *note) == owner) return true;
-        const auto padded = [](std::uint64_t bytes) { return (bytes + 3) / 4 * 4; };
-        at += sizeof *note + padded(note->n_namesz) + padded(note->n_descsz);
-      }
-    }
-    return false;
-  }
-
- private:
-  template <class T>
-  [[nodiscard]] std::optional<T> read(std::uint64_t at) const {
-    if (at > bytes_.size() || bytes_.size() - at < sizeof(T)) return std::nullopt;
-    T value;
-    std::memcpy(&value, bytes_.data() + at, sizeof value);
-    return value;
-  }
-
-  [[nodiscard]] std::string_view text_at(std::uint64_t at) const {
-    if (at >= bytes_.size()) return {};
-    const std::string_view rest = bytes_.substr(at);
-    return rest.substr(0, rest.find('\0'));
-  }
-
-  // Every entry of the sections of this type, with the section of its strings.
-  template <class Entry, class Visit>
-  void for_each(std::uint32_t type, Visit&& visit) const {
-    for (const Elf64_Shdr& section : sections_) {
-      if (section.sh_type != type || section.sh_link >= sections_.size()) continue;
-      for (std::uint64_t i = 0; i < section.sh_size / sizeof(Entry); ++i) {
-        const auto entry = read<Entry>(section.sh_offset + i * sizeof(Entry));
-        if (!entry) break;
-        visit(*entry, sections_[section.sh_link]);
-      }
-    }
-  }
-
-  std::string_view bytes_;
-  Elf64_Ehdr header_{};
-  std::vector<Elf64_Shdr> sections_;
-};
+  return {};
+}
 
 ProgramFile::Runtime runtime_in(const ElfFile& elf) {
   using Runtime = ProgramFile::Runtime;
   if (elf.has_note("warpcheck")) return Runtime::ours;
-  if (!elf.needed("libcudart.so").empty()) return Runtime::shared;
+  if (!needed(elf, "libcudart.so").empty()) return Runtime::shared;
   constexpr std::string_view kRegister = "__cudaRegisterFatBinary";
   // Stripping leaves the section with the device code; a program without kernels has only symbols.
   const bool has_device_code = elf.has_section(".nv_fatbin") || elf.has_section(".nvFatBinSegment");
@@ -156,23 +71,96 @@ void require_executable(const std::string& path) {
   }
 }
 
+// Directories that a colon parts, with $ORIGIN as the loader has it.
+std::vector<fs::path> directories_in(std::string_view list, const fs::path& origin) {
+  std::vector<fs::path> directories;
+  while (!list.empty()) {
+    const std::size_t colon = std::min(list.find(':'), list.size());
+    std::string directory(list.substr(0, colon));
+    for (const std::string_view name : {"$ORIGIN", "${ORIGIN}"}) {
+      const std::size_t at = directory.find(name);
+      if (at != std::string::npos) directory.replace(at, name.size(), origin.string());
+    }
+    directories.emplace_back(directory.empty() ? "." : directory);
+    list.remove_prefix(std::min(colon + 1, list.size()));
+  }
+  return directories;
+}
+
+// Looks through what a program needs, and what that needs.  Only libraries that the files
+// themselves or LD_LIBRARY_PATH lead to are opened: those of the system are nobody's CUDA code.
+class NeededLibraries {
+ public:
+  explicit NeededLibraries(ProgramFile& program) : program_(program) {}
+
+  void look_into(const std::string& path, const ElfFile& elf) {
+    const fs::path origin = fs::absolute(path).parent_path();
+    std::vector<fs::path> directories;
+    const auto add = [&](const std::string& list) {
+      const auto more = directories_in(list, origin);
+      directories.insert(directories.end(), more.begin(), more.end());
+    };
+    const std::vector<std::string> runpath = elf.dynamic(DT_RUNPATH);
+    if (runpath.empty()) std::ranges::for_each(elf.dynamic(DT_RPATH), add);
+    const char* const variable = std::getenv("LD_LIBRARY_PATH");
+    add(variable != nullptr ? variable : "");
+    std::ranges::for_each(runpath, add);
+    for (const std::string& name : elf.dynamic(DT_NEEDED)) look_at(path, name, directories);
+  }
+
+ private:
+  void look_at(const std::string& user, const std::string& name,
+               const std::vector<fs::path>& directories) {
+    if (!seen_.insert(name).second || name.starts_with("libcudart.so")) return;
+    const std::string why = cudart::why_unsupported(fs::path(name).filename().string());
+    if (!why.empty()) {
+      program_.unsupported.push_back(
+          user == program_.path
+              ? "it needs a library that cannot be used here: " + why
+              : fmt::format("{} needs a library that cannot be used here: {}", user, why));
+      return;
+    }
+    const std::string path = find(name, directories);
+    const MappedFile file(path);
+    const ElfFile elf(file.bytes());
+    if (!elf.is_x86_64()) return;
+    if (runtime_in(elf) == ProgramFile::Runtime::toolkit)
+      program_.toolkit_libraries.push_back(path);
+    look_into(path, elf);
+  }
+
+  static std::string find(const std::string& name, const std::vector<fs::path>& directories) {
+    if (name.find('/') != std::string::npos) return name;
+    std::error_code error;
+    for (const fs::path& directory : directories) {
+      if (fs::exists(directory / name, error)) return (directory / name).string();
+    }
+    return {};
+  }
+
+  ProgramFile& program_;
+  std::set<std::string> seen_;
+};
+
 }  // namespace
 
 ProgramFile find_program(const std::string& name) {
   ProgramFile program;
   program.path = name.find('/') != std::string::npos ? name : search_path(name);
   require_executable(program.path);
-  std::ifstream file(program.path, std::ios::binary);
-  if (!file) throw ProgramError(fmt::format("{}: {}", program.path, std::strerror(errno)));
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (bytes.starts_with("#!")) return program;
-  const ElfFile elf(bytes);
+  const MappedFile file(program.path);
+  if (!file.is_open()) {
+    throw ProgramError(fmt::format("{}: {}", program.path, std::strerror(errno)));
+  }
+  if (file.bytes().starts_with("#!")) return program;
+  const ElfFile elf(file.bytes());
   if (!elf.is_x86_64()) {
     throw ProgramError(program.path +
                        ": neither an ELF program for x86-64 nor a script that begins with #!");
   }
   program.runtime = runtime_in(elf);
-  program.needed_library = elf.needed("libcudart.so");
+  program.needed_library = needed(elf, "libcudart.so");
+  NeededLibraries(program).look_into(program.path, elf);
   return program;
 }
 

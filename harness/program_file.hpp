@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace warpcheck {
 
@@ -24,6 +25,10 @@ struct ProgramFile {
   std::string path;
   Runtime runtime = Runtime::unknown;
   std::string needed_library;  // "libcudart.so.13", of Runtime::shared
+  // Why it cannot run, for each library it needs, itself or through its libraries, that the virtual
+  // GPU cannot take the place of.
+  std::vector<std::string> unsupported;
+  std::vector<std::string> toolkit_libraries;  // its libraries that have Runtime::toolkit
 };
 
 // The file that `name` means: itself where it has a slash, else of $PATH.  Throws ProgramError when

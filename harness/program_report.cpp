@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -35,6 +36,23 @@ vgpu::Finding seen_from_here(vgpu::Finding finding) {
   }
   finding.count = std::max<std::uint64_t>(finding.count, 1);  // it was seen, and then all ended
   return finding;
+}
+
+// finding: with files as they were recorded, which patterns may mean as well as the shorter names.
+bool is_ignored(const vgpu::Finding& finding, const std::vector<std::string>& patterns) {
+  const auto is_match = [&](const std::string& file) {
+    return std::ranges::any_of(patterns, [&](const std::string& pattern) {
+      return ::fnmatch(pattern.c_str(), file.c_str(), 0) == 0 ||
+             ::fnmatch(pattern.c_str(), path_from_here(file).c_str(), 0) == 0;
+    });
+  };
+  std::size_t matches = 0;
+  for (const vgpu::AccessSide& side : finding.accesses) {
+    if (side.file.empty() && side.ptx.empty()) continue;  // the host's: without a line anyway
+    if (side.file.empty() || !is_match(side.file)) return false;
+    ++matches;
+  }
+  return matches != 0;
 }
 
 // A program in the place of a pair: reports name it, and nothing draws or runs it.
@@ -113,6 +131,7 @@ std::string summary_text(const ProgramReport& report) {
   const std::uint64_t errors = report.errors(), notes = report.findings.size() - errors;
   std::string text = report.findings.empty() ? "no findings" : plural(errors, "error");
   if (notes != 0) text += ", " + plural(notes, "note");
+  if (!report.ignored.empty()) text += fmt::format(", {} ignored", report.ignored.size());
   if (!report.refusals.empty()) text += fmt::format(", {} refused", report.refusals.size());
   text += fmt::format("; {} launch{} of {}", report.launches, report.launches == 1 ? "" : "es",
                       plural(report.kernels.size(), "kernel"));
@@ -145,13 +164,15 @@ void ProgramReport::add(const ProgramRun& run) {
     }
   }
   for (const auto& key : order) {
-    vgpu::Finding finding = seen_from_here(latest.at(key));
-    const auto known = std::ranges::find_if(findings, [&](const Found& other) {
+    const vgpu::Finding& recorded = latest.at(key);
+    std::vector<Found>& among = is_ignored(recorded, ignore) ? ignored : findings;
+    vgpu::Finding finding = seen_from_here(recorded);
+    const auto known = std::ranges::find_if(among, [&](const Found& other) {
       return other.finding.severity == finding.severity &&
              vgpu::class_of(other.finding) == vgpu::class_of(finding);
     });
-    if (known == findings.end()) {
-      findings.push_back({std::move(finding), runs});
+    if (known == among.end()) {
+      among.push_back({std::move(finding), runs});
     } else {
       known->finding.count += finding.count;
     }
@@ -200,6 +221,8 @@ RunReport run_report(const ProgramReport& report, const Settings& settings) {
   only.a_case.pair = programs.back().get();
   only.a_case.settings = settings;
   for (const auto& found : report.findings) only.verdict.findings.push_back(found.finding);
+  RunReport run;
+  for (const auto& found : report.ignored) run.ignored.push_back(found.finding);
   only.verdict.launches = report.launches;
   only.verdict.kernels = {report.kernels.begin(), report.kernels.end()};
   only.verdict.refusals = report.refusals;
@@ -216,7 +239,6 @@ RunReport run_report(const ProgramReport& report, const Settings& settings) {
     claim.status = Claim::Status::cannot_run;
     claim.verdict = "cannot run: " + report.refusals.front();
   }
-  RunReport run;
   run.command = "exec";
   run.claims.push_back(std::move(claim));
   // A program runs once: there is no case to run again for a picture.

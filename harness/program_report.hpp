@@ -23,6 +23,10 @@ struct ProgramReport {
   int runs = 0;
   bool runtime_loaded = false;
   std::vector<Found> findings;  // of each class one, of all runs
+  // Patterns of files (fnmatch(3), "*" matches "/" too).  A finding is ignored, however it counts
+  // otherwise, when it has source lines and all of them are in such files.
+  std::vector<std::string> ignore;
+  std::vector<Found> ignored;  // as findings
   std::vector<std::string> refusals;
   std::uint64_t launches = 0;
   std::set<std::string> kernels;  // mangled names

@@ -99,6 +99,55 @@ TEST(ProgramReportTest, NotesAreNoErrors) {
   EXPECT_EQ(report.errors(), 1u);
 }
 
+TEST(ProgramReportTest, IgnoresFindingsInFilesThatMatch) {
+  const auto report_with = [](std::vector<std::string> patterns, vgpu::Finding finding) {
+    ProgramReport report;
+    report.program = "./sum";
+    report.ignore = std::move(patterns);
+    report.add({.status = 0,
+                .signal = 0,
+                .records = {{1, StartRecord{"/sum"}},
+                            {1, FindingRecord{0, finding}},
+                            {2, FindingRecord{0, finding}},
+                            {1, EndRecord{2, {"_Z3sumPi"}}}}});
+    return report;
+  };
+  const ProgramReport ignoring = report_with({"*/cub/*", "kernels/*"}, race(3));
+  EXPECT_EQ(ignoring.errors(), 0u);
+  ASSERT_EQ(ignoring.ignored.size(), 1u);
+  EXPECT_EQ(ignoring.ignored[0].finding.count, 6u);
+  EXPECT_EQ(exec_text(ignoring, no_schedule),
+            "========= warpcheck exec: ./sum\n"
+            "========= no findings, 1 ignored; 2 launches of 1 kernel\n");
+  EXPECT_EQ(report_with({"*/kernels/*"}, race(3)).errors(), 0u);
+  EXPECT_EQ(report_with({"*/cub/*", "kernels"}, race(3)).errors(), 1u);
+  // One line elsewhere, or one that is not known, and it counts; the host has none.
+  vgpu::Finding finding = race(3);
+  finding.accesses[1].file = "/other/sum.cu";
+  EXPECT_EQ(report_with({"kernels/*"}, finding).errors(), 1u);
+  finding.accesses[1].file.clear();
+  EXPECT_EQ(report_with({"kernels/*"}, finding).errors(), 1u);
+  finding.accesses[1].ptx.clear();
+  EXPECT_EQ(report_with({"kernels/*"}, finding).errors(), 0u);
+  finding.accesses.erase(finding.accesses.begin());
+  EXPECT_EQ(report_with({"*"}, finding).errors(), 1u);
+}
+
+TEST(ProgramReportTest, IgnoredFindingsAreSuppressedResults) {
+  ProgramReport report;
+  report.program = "./sum";
+  report.ignore = {"kernels/*"};
+  report.add({.status = 0, .signal = 0, .records = {{1, FindingRecord{0, race(3)}}}});
+  const RunReport run = run_report(report, {});
+  EXPECT_EQ(run.claims.at(0).status, Claim::Status::passed);
+  const Json json = report_json(run);
+  EXPECT_EQ(json.at("findings").size(), 0u);
+  EXPECT_EQ(json.at("ignored").at(0).at("kind"), "data-race");
+  const Json sarif = Json::parse(report_sarif(run, "1.2.3"));
+  const Json& result = sarif.at("runs").at(0).at("results").at(0);
+  EXPECT_EQ(result.at("suppressions").at(0).at("kind"), "external");
+}
+
 TEST(ProgramReportTest, ARefusalIsToldOnce) {
   const ProgramReport report = report_of({{1, StartRecord{"/sum"}},
                                           {1, RefusalRecord{"wgmma: no"}},

@@ -98,6 +98,9 @@ Json report_json(const RunReport& run) {
   document["findings"] = std::move(findings);
   document["failures"] = std::move(failures);
   document["claims"] = std::move(claims);
+  for (const vgpu::Finding& finding : run.ignored) {
+    document["ignored"].push_back(finding_json(finding, run.reports.front()));
+  }
   if (run.coverage) document["coverage"] = to_json(*run.coverage);
   if (!run.statistics.is_null()) document["statistics"] = run.statistics;
   if (!run.engine.empty()) document["engine"] = run.engine;

@@ -4,7 +4,8 @@
 // What viewers track results by is stable: ruleId is the finding's kind, the fingerprint its hash
 // over kind, kernel and lines, paths are relative to the repository.  A finding without a source
 // line (a mismatch) stands where the run shows a line for the same failure, else in its case file.
-// Findings of a claim that passed are those that a specimen is kept for: suppressed in source.
+// Findings of a claim that passed are those that a specimen is kept for: suppressed in source; what
+// exec ignores is suppressed from outside.
 #include <fmt/format.h>
 
 #include <array>
@@ -108,7 +109,16 @@ std::string message_of(const vgpu::Finding& finding, const Report& report) {
   return text;
 }
 
-Json result_json(const vgpu::Finding& finding, const Report& report, bool expected) {
+// Why a viewer shall not count a result.
+struct Suppression {
+  std::string_view kind, justification;
+};
+constexpr Suppression kSpecimen{"inSource", "the pair is a specimen, kept for this defect"};
+constexpr Suppression kIgnored{"external", "all of its lines are in files that --ignore names"};
+
+// suppression: null: none.
+Json result_json(const vgpu::Finding& finding, const Report& report,
+                 const Suppression* suppression) {
   Json json = {{"ruleId", vgpu::name_of(finding.kind)},
                {"ruleIndex", static_cast<int>(finding.kind)},
                {"level", vgpu::name_of(finding.severity)},
@@ -123,10 +133,9 @@ Json result_json(const vgpu::Finding& finding, const Report& report, bool expect
   if (!related.empty()) json["relatedLocations"] = std::move(related);
   json["partialFingerprints"] = {{kFingerprint, vgpu::hash_of(finding)}};
   json["occurrenceCount"] = 1;
-  if (expected) {
+  if (suppression != nullptr) {
     json["suppressions"] =
-        Json::array({{{"kind", "inSource"},
-                      {"justification", "the pair is a specimen, kept for this defect"}}});
+        Json::array({{{"kind", suppression->kind}, {"justification", suppression->justification}}});
   }
   json["properties"] = {{"pair", report.a_case.pair->name()},
                         {"kernel", printable(finding.kernel)},
@@ -195,12 +204,16 @@ std::string report_sarif(const RunReport& run, std::string_view version) {
       const std::string key = vgpu::hash_of(finding) + std::string(vgpu::name_of(finding.severity));
       const auto [entry, is_new] = index_of_class.try_emplace(key, results.size());
       if (is_new) {
-        results.push_back(result_json(finding, run.reports[i], expected.contains(i)));
+        results.push_back(
+            result_json(finding, run.reports[i], expected.contains(i) ? &kSpecimen : nullptr));
       } else {
         Json& count = results[entry->second]["occurrenceCount"];
         count = count.get<int>() + 1;
       }
     }
+  }
+  for (const vgpu::Finding& finding : run.ignored) {
+    results.push_back(result_json(finding, run.reports.front(), &kIgnored));
   }
   const Json driver = {{"name", "warpcheck"}, {"version", version}, {"rules", rules_json()}};
   const Json document = {

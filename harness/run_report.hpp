@@ -48,6 +48,8 @@ struct RunReport {
   Json statistics;                       // of drawn cases; null: they were not wanted
   std::string engine;                    // the real GPU that it ran on; empty: the virtual one
   Json health;  // problems of claims that could not have failed (health.hpp); null: not looked for
+  // Of exec: what --ignore leaves out of the findings of reports.front().
+  std::vector<vgpu::Finding> ignored;
   // For each report and finding its picture; empty: none were wanted.
   std::vector<std::vector<std::optional<Interleaving>>> pictures;
 

@@ -1,0 +1,67 @@
+// What `exec` wants to know of ELF files: the libraries that they need, symbols, sections, notes.
+// ELF-64 as the System V ABI describes it; whatever a file says is checked before it is followed.
+#pragma once
+
+#include <elf.h>
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpcheck {
+
+// A file's bytes, mapped: libraries can be large, and little of them is looked at.
+class MappedFile {
+ public:
+  // is_open() is false where it cannot be read; errno says why.
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  [[nodiscard]] bool is_open() const { return is_open_; }
+  [[nodiscard]] std::string_view bytes() const { return bytes_; }
+
+ private:
+  bool is_open_ = false;
+  std::string_view bytes_;
+};
+
+class ElfFile {
+ public:
+  // bytes: must outlive this.
+  explicit ElfFile(std::string_view bytes);
+
+  [[nodiscard]] bool is_x86_64() const;
+  [[nodiscard]] bool has_section(std::string_view name) const;
+  // What the entries of this tag (DT_NEEDED, DT_RUNPATH ...) of the dynamic section name.
+  [[nodiscard]] std::vector<std::string> dynamic(std::int64_t tag) const;
+  // Whether the table (SHT_DYNSYM, SHT_SYMTAB) has this symbol, defined here or elsewhere.
+  [[nodiscard]] bool has_symbol(std::uint32_t table, std::string_view name, bool defined) const;
+  // Whether there is a note of this owner.
+  [[nodiscard]] bool has_note(std::string_view owner) const;
+
+ private:
+  template <class T>
+  [[nodiscard]] std::optional<T> read(std::uint64_t at) const {
+    if (at > bytes_.size() || bytes_.size() - at < sizeof(T)) return std::nullopt;
+    T value;
+    std::memcpy(&value, bytes_.data() + at, sizeof value);
+    return value;
+  }
+
+  [[nodiscard]] std::string_view text_at(std::uint64_t at) const;
+
+  // Every entry of the sections of this type, with the section of its strings.
+  template <class Entry, class Visit>
+  void for_each(std::uint32_t type, Visit&& visit) const;
+
+  std::string_view bytes_;
+  Elf64_Ehdr header_{};
+  std::vector<Elf64_Shdr> sections_;
+};
+
+}  // namespace warpcheck
