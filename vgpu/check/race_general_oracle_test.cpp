@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -205,7 +206,7 @@ class Execution {
 
 class RandomExecution {
  public:
-  static constexpr std::uint32_t kBlocks = 3, kWarps = 2, kLanes = 3, kBytes = 64;
+  static constexpr std::uint32_t kBlocks = 3, kWarps = 2, kLanesMax = 10, kBytes = 128;
 
   RandomExecution(std::uint64_t seed, WarpModel model) : random_(seed), model_(model) {
     checker_.reset(model);
@@ -222,6 +223,9 @@ class RandomExecution {
     shared_percent_ = chance(50) ? 0 : 40;
     sizes_ = chance(30) ? 4 : 1;
     places_ = 1 + below(4);
+    lanes_ = chance(20) ? kLanesMax : 3;
+    has_copies_ = chance(50);
+    if (has_copies_) program_.code[0].kind = InstrKind::copy;  // no other access is there
     launch_.start({kBlocks, 1, 1}, {kWarps * 32, 1, 1});
     for (std::uint32_t block = 0; block < kBlocks; ++block) {
       launch_.start_block(block, block, shared_[block].get());
@@ -241,7 +245,11 @@ class RandomExecution {
  private:
   std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(random_() % bound); }
   bool chance(std::uint32_t percent) { return below(100) < percent; }
-  std::uint32_t mask() { return chance(70) ? 1u << below(kLanes) : 1 + below((1u << kLanes) - 1); }
+  std::uint32_t mask() {
+    const std::uint32_t all = (1u << lanes_) - 1;
+    if (chance(70)) return 1u << below(lanes_);
+    return lanes_ > 3 && chance(50) ? all : 1 + below(all);
+  }
   std::uint32_t actor(std::uint32_t block, std::uint32_t warp, unsigned lane) const {
     return (block * kWarps + warp) * 32 + (model_ == WarpModel::lockstep ? 0 : lane);
   }
@@ -259,7 +267,7 @@ class RandomExecution {
     if (what < 93) return barrier_object();
     if (what < 95) return commit();
     if (what < 97) return wait();
-    return access(true);
+    return access(has_copies_);
   }
 
   Scope scope() {
@@ -290,9 +298,9 @@ class RandomExecution {
     }
     if (one_place) {
       row.pattern = Pattern::uniform;
-    } else if (bytes == 8) {
+    } else if (bytes == 8 || chance(60)) {
       row.pattern = Pattern::strided;
-      for (unsigned lane = 0; lane < 32; ++lane) row.offset[lane] = place + lane * 8;
+      for (unsigned lane = 0; lane < 32; ++lane) row.offset[lane] = place + lane * bytes;
     }
     if (strong) choose_order(row);
     program_.code[pc].opcode =
@@ -302,7 +310,7 @@ class RandomExecution {
       row.order = Order::release;
     }
     if (kind == AccessKind::atomic && !is_reduction && chance(30))
-      row.unwritten = row.mask & below(8);
+      row.unwritten = row.mask & below(1u << lanes_);
     check(row, in_shared ? 1 + block : 0, strong, is_reduction);
   }
 
@@ -390,9 +398,17 @@ class RandomExecution {
       operation.block_scope = fence.scope == Scope::cta;
       execution_.begin(operation);
       execution_.synchronise(operation);
+      const std::uint32_t after = execution_.last(operation.actor);
+      if (operation.releases()) release_fences_[operation.actor] = after;
+      if (!operation.acquires()) return;
+      for (const std::uint32_t phase : observed_phases_[operation.actor]) {
+        execution_.order(phase, after);
+      }
     });
   }
 
+  // Of any threads of a block.  Where nobody waits, the barrier is not complete: an arrival alone
+  // (bar.arrive), which is the point that a later meeting orders if its thread does not wait there.
   void meet() {
     const std::uint32_t block = below(kBlocks);
     std::vector<Party> arrived, released;
@@ -402,23 +418,36 @@ class RandomExecution {
       if (warp_only && warp != only) continue;
       arrived.push_back({warp, mask()});
       const std::uint32_t waits =
-          warp_only ? arrived.back().lanes : arrived.back().lanes & below(8);
+          warp_only ? arrived.back().lanes : arrived.back().lanes & below(1u << lanes_);
       if (waits != 0) released.push_back({warp, waits});
     }
     checker_.on_meeting({&program_, launch_.place(block, 0), arrived, released});
     ++events_;
+    const std::set<std::uint32_t> waiting = actors_of(block, released);
     const std::uint32_t meeting = execution_.node({});
-    for (const Party& party : arrived) {
-      for_each_lane(party.lanes, [&](unsigned lane) {
-        execution_.order(execution_.last(actor(block, party.warp, lane)), meeting);
-      });
+    for (const std::uint32_t thread : actors_of(block, arrived)) {
+      std::vector<std::uint32_t>& early = early_arrivals_[thread];
+      if (released.empty()) {
+        early.push_back(execution_.last(thread));
+      } else if (waiting.contains(thread) || early.empty()) {
+        execution_.order(execution_.last(thread), meeting);
+      } else {
+        execution_.order(early.front(), meeting);
+        early.erase(early.begin());
+      }
     }
-    for (const Party& party : released) {
-      for_each_lane(party.lanes, [&](unsigned lane) {
-        std::uint32_t& last = execution_.last(actor(block, party.warp, lane));
-        last = execution_.node({last, meeting});
-      });
+    for (const std::uint32_t thread : waiting) {
+      std::uint32_t& last = execution_.last(thread);
+      last = execution_.node({last, meeting});
     }
+  }
+  std::set<std::uint32_t> actors_of(std::uint32_t block, const std::vector<Party>& parties) const {
+    std::set<std::uint32_t> actors;
+    for (const Party& party : parties) {
+      for_each_lane(party.lanes,
+                    [&](unsigned lane) { actors.insert(actor(block, party.warp, lane)); });
+    }
+    return actors;
   }
 
   void barrier() {
@@ -428,7 +457,7 @@ class RandomExecution {
     const std::uint32_t meeting = execution_.node({});
     for (const int pass : {0, 1}) {
       for (std::uint32_t warp = 0; warp < kWarps; ++warp) {
-        for (unsigned lane = 0; lane < kLanes; ++lane) {
+        for (unsigned lane = 0; lane < lanes_; ++lane) {
           std::uint32_t& last = execution_.last(actor(block, warp, lane));
           if (pass == 0) {
             execution_.order(last, meeting);
@@ -448,7 +477,6 @@ class RandomExecution {
     event.mask = mask();
     event.allocation = &shared_[event.place.block]->allocation();
     event.offset = 24;
-    event.relaxed = chance(10);
     std::vector<std::uint32_t>& phases = arrivals_[event.place.block];
     const bool arrives = phases.empty() || chance(50);
     event.kind = arrives ? BarrierObject::Kind::arrive : BarrierObject::Kind::wait;
@@ -459,23 +487,27 @@ class RandomExecution {
     event.phase = phases.size() - 1;
     if (!arrives && phases.size() > 1 && chance(50)) --event.phase;
     event.for_copies = arrives && chance(30);
+    event.relaxed = !event.for_copies && chance(20);
     checker_.on_barrier_object(event);
     ++events_;
-    if (event.relaxed) return;
+    const std::uint32_t phase = phases[event.phase];
     for_each_lane(event.mask, [&](unsigned lane) {
-      std::uint32_t& last = execution_.last(actor(event.place.block, event.place.warp, lane));
-      const std::uint32_t phase = phases[event.phase];
+      const std::uint32_t thread = actor(event.place.block, event.place.warp, lane);
+      std::uint32_t& last = execution_.last(thread);
       if (event.for_copies) {
-        for (const std::uint32_t copy : copies_[actor(event.place.block, event.place.warp, lane)]) {
-          execution_.order_alone(copy, phase);
-        }
-        return;
-      }
-      if (arrives) {
+        for (const std::uint32_t copy : copies_[thread]) execution_.order_alone(copy, phase);
+      } else if (event.relaxed && arrives) {
+        // Ends the release pattern that a fence has begun.
+        const auto fence = release_fences_.find(thread);
+        if (fence != release_fences_.end()) execution_.order(fence->second, phase);
+      } else if (event.relaxed) {
+        // Begins an acquire pattern that a fence ends.
+        observed_phases_[thread].push_back(execution_.node({phase}));
+      } else if (arrives) {
         execution_.order(last, phase);
-        return;
+      } else {
+        last = execution_.node({last, phase});
       }
-      last = execution_.node({last, phase});
     });
   }
 
@@ -523,8 +555,13 @@ class RandomExecution {
   std::map<std::uint32_t, std::vector<std::uint32_t>> arrivals_;              // by block: phases
   std::map<std::uint32_t, std::vector<std::uint32_t>> copies_, open_copies_;  // by actor
   std::map<std::uint32_t, std::vector<std::vector<std::uint32_t>>> groups_;
+  std::map<std::uint32_t, std::uint32_t> release_fences_;                // by actor: the latest
+  std::map<std::uint32_t, std::vector<std::uint32_t>> observed_phases_;  // by actor
+  std::map<std::uint32_t, std::vector<std::uint32_t>> early_arrivals_;   // by actor: oldest first
   std::uint32_t strong_percent_ = 0, order_percent_ = 0, narrow_percent_ = 0;
   std::uint32_t shared_percent_ = 0, sizes_ = 1, places_ = 1;
+  std::uint32_t lanes_ = 1;  // of a warp
+  bool has_copies_ = false;
   std::uint32_t events_ = 0, quiet_conflicts_ = 0;
 };
 
