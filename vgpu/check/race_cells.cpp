@@ -1,13 +1,166 @@
 #include "vgpu/check/race_cells.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <compare>
+#include <map>
 #include <new>
 #include <utility>
 
 #include "vgpu/check/race_class.hpp"
 
 namespace warpcheck::vgpu {
+namespace {
+
+bool writes(const CellEntry& entry) { return AccessClass::of_index(entry.access_class).write; }
+unsigned last_lane(const CellEntry& entry) {
+  return static_cast<unsigned>(31 - std::countl_zero(entry.lanes));
+}
+// The writes of its chain that an observer has seen: those at positions below.
+std::uint32_t all_saw(const CellEntry& entry) { return entry.place.position + !writes(entry); }
+std::uint32_t some_saw(const CellEntry& entry) {
+  return writes(entry) ? entry.position_of(last_lane(entry)) : all_saw(entry);
+}
+
+// What may leave a list of entries, in order of execution, without a difference to any answer.
+//
+// A later access of the same kind by the same thread stands for an earlier one, if whatever it
+// comes before, the earlier one does, too.  That holds in base causality order.  A strong write
+// also comes before what follows its observers (PTX ISA 8.9.5), so then those must have observed
+// the earlier one as well.  And who has observed a write that is kept is a witness of that.
+class Pruning {
+ public:
+  Pruning(std::vector<CellEntry>& entries, const ThreadOrder& order)
+      : entries_(entries), order_(order) {}
+
+  void run() {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const CellEntry& entry = entries_[i];
+      live_chain_ = std::max(live_chain_, entry.place.chain);
+      if (entry.observes && entry.place.chain != 0) observers_.push_back(i);
+      const ThreadOrder::Segment& segment = order_.segment(entry.segment);
+      const std::uint64_t warp = std::uint64_t{segment.block} << 32 | segment.warp;
+      warps_.push_back(warp);
+      if (!segment.asynchronous) groups_.push_back({warp, entry.access_class, i});
+    }
+    keep_.assign(entries_.size(), true);
+    std::ranges::sort(groups_);
+    drop_accesses();
+    keep_witnesses();
+    std::size_t at = 0;
+    std::erase_if(entries_, [&](const CellEntry&) { return !keep_[at++]; });
+  }
+
+ private:
+  // Accesses of one kind by one warp stand next to each other.
+  struct Member {
+    std::uint64_t warp = 0;
+    std::uint8_t access_class = 0;
+    std::size_t entry = 0;
+    auto operator<=>(const Member&) const = default;
+  };
+
+  // Of a write in its chain.
+  struct Position {
+    std::uint32_t chain = 0, position = 0;
+    std::size_t entry = 0;
+    auto operator<=>(const Position&) const = default;
+  };
+
+  void drop_accesses() {
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      const Member& member = groups_[i];
+      std::uint32_t alone = entries_[member.entry].lanes;
+      for (std::size_t j = i + 1; j < groups_.size() && alone != 0; ++j) {
+        const Member& later = groups_[j];
+        if (later.warp != member.warp || later.access_class != member.access_class) break;
+        if ((entries_[later.entry].lanes & alone) == 0) continue;
+        if (stands_for(later.entry, member.entry)) alone &= ~entries_[later.entry].lanes;
+      }
+      keep_[member.entry] = alone != 0;
+    }
+  }
+
+  [[nodiscard]] bool stands_for(std::size_t later, std::size_t earlier) const {
+    const std::uint32_t chain = entries_[later].place.chain;
+    if (!writes(entries_[later]) || chain == 0 || chain == entries_[earlier].place.chain) {
+      return true;
+    }
+    // Only the latest chain may still be observed.
+    return chain != live_chain_ && std::ranges::all_of(observers_, [&](std::size_t observer) {
+             return entries_[observer].place.chain != chain || had_seen(observer, earlier);
+           });
+  }
+  // Whether an observer, or its threads before, have observed a write.
+  [[nodiscard]] bool had_seen(std::size_t observer, std::size_t write) const {
+    const std::uint32_t position = entries_[write].position_of(last_lane(entries_[write]));
+    return std::ranges::any_of(observers_, [&](std::size_t before) {
+      return before <= observer && is_same_thread(before, observer) &&
+             entries_[before].place.chain == entries_[write].place.chain &&
+             all_saw(entries_[before]) > position;
+    });
+  }
+  [[nodiscard]] bool is_same_thread(std::size_t before, std::size_t observer) const {
+    return warps_[before] == warps_[observer] &&
+           (entries_[observer].lanes & ~entries_[before].lanes) == 0;
+  }
+
+  // Of a write that is kept, and that its threads had not observed before.
+  void keep_witnesses() {
+    std::vector<Position> kept_writes;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const ChainPlace& place = entries_[i].place;
+      if (!keep_[i] || !writes(entries_[i])) continue;
+      kept_writes.push_back({place.chain, entries_[i].position_of(last_lane(entries_[i])), i});
+    }
+    std::ranges::sort(kept_writes);
+    // The latest witness of a warp in a chain, by its first lane.
+    std::map<std::array<std::uint64_t, 3>, std::size_t> latest;
+    for (const std::size_t observer : observers_) {
+      const CellEntry& self = entries_[observer];
+      const auto lane = static_cast<std::uint64_t>(std::countr_zero(self.lanes));
+      const auto [before, is_first] =
+          latest.try_emplace({warps_[observer], lane, self.place.chain}, observer);
+      if (!keep_[observer]) {
+        const bool is_later = !is_first && is_same_thread(before->second, observer);
+        const std::uint32_t known = is_later ? all_saw(entries_[before->second]) : 0;
+        keep_[observer] = is_witness(observer, known, kept_writes);
+      }
+      if (keep_[observer]) {
+        before->second = observer;
+      } else if (is_first) {
+        latest.erase(before);
+      }
+    }
+  }
+  // Whether some write that is kept is news to an observer that had seen those before `known`.
+  // What races with a write of its block races with an atomic operation of the same kind, too.
+  [[nodiscard]] bool is_witness(std::size_t observer, std::uint32_t known,
+                                const std::vector<Position>& kept_writes) const {
+    const CellEntry& self = entries_[observer];
+    const std::uint32_t chain = self.place.chain;
+    auto at = std::ranges::lower_bound(kept_writes, Position{chain, known, 0});
+    for (; at != kept_writes.end() && at->chain == chain; ++at) {
+      const CellEntry& write = entries_[at->entry];
+      if (write.place.position >= some_saw(self)) break;
+      const bool is_alike = writes(self) && write.access_class == self.access_class &&
+                            warps_[at->entry] >> 32 == warps_[observer] >> 32;
+      if (!is_alike) return true;
+    }
+    return false;
+  }
+
+  std::vector<CellEntry>& entries_;
+  const ThreadOrder& order_;
+  std::vector<std::uint64_t> warps_;
+  std::vector<Member> groups_;
+  std::vector<std::size_t> observers_;
+  std::vector<bool> keep_;
+  std::uint32_t live_chain_ = 0;
+};
+
+}  // namespace
 
 std::uint32_t CellLists::make() {
   if (!free_.empty()) {
@@ -70,38 +223,9 @@ void CellLists::add(Cell& cell, const CellEntry& entry, const ThreadOrder& order
   if (list.entries.size() >= list.prune_at) prune(list, order);
 }
 
-// Drops what later accesses of the same kind by the same threads stand for.  Observers of a chain
-// (PTX ISA 8.9.2) stand for each other only within the chain.
+// Drops what later accesses of the same kind by the same threads stand for.
 void CellLists::prune(CellList& list, const ThreadOrder& order) {
-  // Entries of one kind by one warp next to each other, the latest first.
-  struct Key {
-    std::uint64_t warp_and_class;
-    std::uint32_t chain, entry;
-    auto operator<=>(const Key&) const = default;
-  };
-  std::vector<Key> keys;
-  keys.reserve(list.entries.size());
-  for (std::size_t i = 0; i < list.entries.size(); ++i) {
-    const CellEntry& entry = list.entries[i];
-    const ThreadOrder::Segment& segment = order.segment(entry.segment);
-    if (segment.asynchronous) continue;
-    keys.push_back(
-        {std::uint64_t{segment.block} << 32 | std::uint64_t{segment.warp} << 8 | entry.access_class,
-         entry.observes ? entry.place.chain : 0, static_cast<std::uint32_t>(i)});
-  }
-  std::ranges::sort(keys);
-  std::uint32_t later = 0;  // lanes
-  for (std::size_t i = keys.size(); i-- > 0;) {
-    const Key& key = keys[i];
-    const bool first = i + 1 == keys.size() || keys[i + 1].warp_and_class != key.warp_and_class ||
-                       keys[i + 1].chain != key.chain;
-    if (first) later = 0;
-    std::uint32_t& lanes = list.entries[key.entry].lanes;
-    const std::uint32_t own = lanes;
-    if ((own & ~later) == 0) lanes = 0;
-    later |= own;
-  }
-  std::erase_if(list.entries, [](const CellEntry& entry) { return entry.lanes == 0; });
+  Pruning(list.entries, order).run();
   list.prune_at = 16 + 2 * list.entries.size();
 }
 

@@ -2,9 +2,10 @@
 //
 // A cell keeps its last weak write, and every other access since that is not ordered before it.
 // Nothing that could matter is forgotten: an access is dropped only for a later weak write that it
-// comes before, or for a later access of the same kind by the same thread.  Whoever is unordered
-// with, and races with, the dropped one, races with the one that replaced it.  The exception is a
-// cell that has raced already: it keeps the last kRacedMax accesses.
+// comes before, or for a later access of the same kind by the same thread, unless observers (PTX
+// ISA 8.9.5) tell the two apart.  Whoever is unordered with, and races with, the dropped one, races
+// with the one that replaced it.  The exception is a cell that has raced already: it keeps the last
+// kRacedMax accesses.
 //
 // A cell is 4 bytes wide until something narrower is accessed; then, for the rest of the trial,
 // the cells of that allocation are bytes.

@@ -397,6 +397,41 @@ TEST_F(GeneralRaceTest, AHostThatDoesNotWaitRaces) {
   EXPECT_EQ(reporter.findings()[0].count, 2u);
 }
 
+// PTX ISA 8.9.5: a write comes before what follows its observer, those that nobody has observed do
+// not.  So the last write stands for none of the others.
+TEST_F(GeneralRaceTest, AnObservedWriteDoesNotHideThoseBeforeIt) {
+  start(2, 32);
+  for (int i = 0; i < 16; ++i) strong(kWrite, 0, 1, 0);
+  strong(kRead, 1, 2, 0);
+  EXPECT_EQ(summary(), Lines{});
+  strong(kRead, 1, 3, 0, Order::relaxed, Scope::cta);
+  EXPECT_EQ(summary().size(), 1u);
+}
+
+TEST_F(GeneralRaceTest, AnObservedWriteComesBeforeAReadOfNarrowScope) {
+  start(2, 32);
+  strong(kWrite, 0, 1, 0);
+  strong(kRead, 1, 2, 0);
+  strong(kRead, 1, 3, 0, Order::relaxed, Scope::cta);
+  EXPECT_EQ(summary(), Lines{});
+}
+
+// Block 1 sees g[0] and tells block 2 so by g[1]; then it reads g[0] again and again.
+TEST_F(GeneralRaceTest, TheFirstObserverOfAWriteIsRemembered) {
+  for (const bool acquires : {true, false}) {
+    start(3, 32);
+    strong(kWrite, 0, 1, 0);
+    strong(kRead, 1, 2, 0);
+    fence(1);
+    strong(kWrite, 1, 3, 1);
+    strong(kRead, 2, 4, 1);
+    if (acquires) fence(2);
+    for (std::uint32_t i = 0; i < 20; ++i) strong(kRead, 1, 10 + i, 0);
+    launch.one(kRead, global, 2, 0, 5, 0);
+    EXPECT_EQ(summary().size(), acquires ? 0u : 1u);
+  }
+}
+
 // What race_cell_rows.hpp says of find_other, word for word.
 std::uint32_t first_other(const CellRow& row, const KnownBefore& known) {
   for (std::uint32_t at = 0; at < 2 * row.cells; ++at) {
