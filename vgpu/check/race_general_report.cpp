@@ -150,14 +150,13 @@ std::string GeneralRaceChecker::what_was_missed(const Row& row, const Part& part
     return order_.knows(clock, earlier.segment, earlier.lane);
   };
   const ThreadOrder::Lane& self = order_.lane_at(place, part.lane);
-  if (would_know(self.observed.grid)) {
+  if (would_know(self.all_observed())) {
     return "(1) is released and the thread of (2) has read the flag, but no acquire that reaches "
            "(1)'s thread follows that read";
   }
   bool by_other = false;
-  order_.for_each_lane(place, [&](const ThreadOrder::Lane& lane) {
-    by_other |= !lane.observed.is_empty() && would_know(lane.observed.grid);
-  });
+  order_.for_each_lane(
+      place, [&](const ThreadOrder::Lane& lane) { by_other |= would_know(lane.all_observed()); });
   if (by_other) {
     return "(1) is released and a thread of (2)'s block has read the flag, but no acquire that "
            "reaches (1)'s thread follows that read";

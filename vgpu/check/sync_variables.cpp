@@ -19,6 +19,7 @@ std::size_t index_of(Reach reach) { return static_cast<std::size_t>(reach); }
 SyncVariables& SyncVariables::operator=(SyncVariables&& other) noexcept {
   allocations_ = std::move(other.allocations_);
   chains_ = other.chains_;
+  variables_ = other.variables_;
   return *this;
 }
 
@@ -61,6 +62,7 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
     found = &granule->emplace_back();
     found->offset = operation.offset;
     found->bytes = operation.bytes;
+    found->number = ++variables_;
   }
   Variable& variable = *found;
   if (operation.writes) {
@@ -114,7 +116,9 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
       }
     }
     offer.grid = variable.released;
-    offer.grid.join(offer.cluster);
+    if (variable.patterns != nullptr && variable.patterns->is_for_some) {
+      offer.grid.join(offer.cluster);
+    }
     const std::uint32_t thread = order_.thread_at(access.place, operation.lane);
     const bool own = variable.last.block == block && variable.last.thread == thread;
     if (offer.is_empty() && !own) {
@@ -122,20 +126,19 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
               variable.last.thread};
     }
   }
+  ThreadOrder::Lane& self = order_.lane_at(access.place, operation.lane);
   if (acquires(access.order)) {
     const Reach reach = order_.reach_of(access.scope);
-    if (variable.patterns != nullptr) {
-      const auto seen = variable.patterns->observed.find(thread_of(operation));
-      if (seen != variable.patterns->observed.end()) offer.join(seen->second);
+    Clock acquired = offer.at(reach);
+    for (const ThreadOrder::Lane::Seen& seen : self.seen) {
+      if (seen.variable == variable.number) acquired.join(seen.offer.at(reach));
     }
-    order_.learn(access.place, operation.lane, offer.at(reach));
+    order_.learn(access.place, operation.lane, acquired);
   }
   const bool acquired_all = acquires(access.order) && order_.reach_of(access.scope) == Reach::grid;
   if (offer.is_empty() || acquired_all) return;
   // Later fences, and later acquires of this very variable, may complete the pattern.
-  ThreadOrder::Lane& self = order_.lane_at(access.place, operation.lane);
-  self.observed.join(offer);
-  variable.made_patterns().observed[thread_of(operation)].join(offer);
+  self.observe(variable.number, variable.place.chain, offer);
 }
 
 void SyncVariables::release(Variable& variable, Reach reach, const ThreadOrder::Moment& moment,
@@ -143,7 +146,9 @@ void SyncVariables::release(Variable& variable, Reach reach, const ThreadOrder::
   const WarpPlace& place = operation.access->place;
   const Clock clock = order_.clock_of(moment, place, operation.lane);
   const std::uint32_t block = order_.block_key(place);
-  auto& released_in = variable.made_patterns().released_in;
+  Patterns& patterns = variable.made_patterns();
+  auto& released_in = patterns.released_in;
+  patterns.is_for_some |= reach != Reach::grid;
   released_in[group_of(block, Reach::block)].join(clock);
   if (reach != Reach::block && order_.has_clusters()) {
     released_in[group_of(block, Reach::cluster)].join(clock);
@@ -164,7 +169,10 @@ void SyncVariables::write(Variable& variable, const StrongOperation& operation, 
   for (const Reach reach : kReaches) {
     const ThreadOrder::Moment& fence = self.fence[index_of(reach)];
     if (reach == Reach::cluster && !order_.has_clusters()) continue;
-    if (fence.is_set) release(variable, reach, fence, operation);
+    // What a fence releases to everybody it releases to those nearby, too.
+    const ThreadOrder::Moment& far = self.fence[index_of(Reach::grid)];
+    const bool is_part = reach != Reach::grid && far.is_set && far.ticks == fence.ticks;
+    if (fence.is_set && !is_part) release(variable, reach, fence, operation);
   }
   if (variable.patterns != nullptr) {
     const auto own = variable.patterns->releases.find(thread);

@@ -84,14 +84,14 @@ class SyncVariables {
     // What the chain's release patterns release to who is in one block, or in one cluster
     // (group_of).
     std::unordered_map<std::uint64_t, Clock> released_in;
-    // By thread of the trial: its release operations on this variable, by Reach; and what its
-    // strong reads of it observed.
+    bool is_for_some = false;  // not all of that is for everybody
+    // By thread of the trial: its release operations on this variable, by Reach.
     std::unordered_map<std::uint64_t, std::array<ThreadOrder::Moment, 3>> releases;
-    std::unordered_map<std::uint64_t, Offer> observed;
   };
   struct Variable {
     std::uint32_t offset = 0;
     std::uint8_t bytes = 0;
+    std::uint64_t number = 0;  // no other has it
     Writer last;
     ChainPlace place;
     // What the chain's release patterns release to everybody.
@@ -109,7 +109,9 @@ class SyncVariables {
     void silence() {
       last = {};
       released = {};
-      if (patterns != nullptr) patterns->released_in.clear();
+      if (patterns == nullptr) return;
+      patterns->released_in.clear();
+      patterns->is_for_some = false;
     }
   };
   // The variables that begin in some 16 bytes.
@@ -162,6 +164,7 @@ class SyncVariables {
   ThreadOrder& order_;
   std::vector<Granules> allocations_;  // by Allocation::id
   std::uint32_t chains_ = 0;
+  std::uint64_t variables_ = 0;
 };
 
 }  // namespace warpcheck::vgpu

@@ -16,6 +16,44 @@ bool releases(ptx::Order order) { return order != ptx::Order::acquire; }
 
 }  // namespace
 
+void ThreadOrder::Lane::observe(std::uint64_t variable, std::uint32_t chain, const Offer& offer) {
+  if (seen.size() > folded && seen.back().chain == chain) {
+    seen.back().offer = offer;
+    return;
+  }
+  seen.push_back({variable, chain, offer});
+  if (seen.size() >= compact_at) compact();
+}
+
+void ThreadOrder::Lane::fold() {
+  for (; folded < seen.size(); ++folded) observed.join(seen[folded].offer);
+}
+
+// One entry for each variable.
+void ThreadOrder::Lane::compact() {
+  fold();
+  std::ranges::stable_sort(seen, {}, &Seen::variable);
+  std::vector<Seen> compacted;
+  for (Seen& next : seen) {
+    if (compacted.empty() || compacted.back().variable != next.variable) {
+      compacted.push_back(std::move(next));
+      continue;
+    }
+    Seen& last = compacted.back();
+    if (last.chain != next.chain) last.chain = 0;
+    last.offer.join(next.offer);
+  }
+  seen = std::move(compacted);
+  folded = seen.size();
+  compact_at = 32 + 2 * seen.size();
+}
+
+Clock ThreadOrder::Lane::all_observed() const {
+  Clock all = observed.grid;
+  for (std::size_t i = folded; i < seen.size(); ++i) all.join(seen[i].offer.grid);
+  return all;
+}
+
 void ThreadOrder::reset(WarpModel model) {
   lockstep_ = model == WarpModel::lockstep;
   launches_ = 0;
@@ -119,9 +157,14 @@ void ThreadOrder::fence(const Fence& fence) {
   const Reach reach = reach_of(fence.scope);
   for_each_bit(lockstep_ ? 1u : fence.mask, [&](unsigned lane) {
     Lane& self = lane_at(fence.place, lane);
-    if (acquires(fence.order) && !self.observed.is_empty()) {
-      learn(fence.place, lane, self.observed.at(reach));
-      if (reach == Reach::grid) self.observed = {};
+    if (acquires(fence.order)) {
+      self.fold();
+      if (!self.observed.is_empty()) learn(fence.place, lane, self.observed.at(reach));
+      if (reach == Reach::grid) {
+        self.observed = {};
+        self.seen.clear();
+        self.folded = 0;
+      }
     }
     if (!releases(fence.order)) return;
     const Moment moment = release(fence.place, lane);

@@ -67,6 +67,23 @@ class ThreadOrder {
     std::vector<std::uint32_t> groups;  // of copies: the ticks of the copier that they end before
     std::array<Moment, 3> fence;        // by Reach: the latest release fence that reaches so far
     Offer observed;                     // by strong reads, and not acquired yet
+    // What was observed of which variables, oldest first.  `observed` knows the first `folded`.
+    struct Seen {
+      std::uint64_t variable = 0;
+      std::uint32_t chain = 0;  // 0: several
+      Offer offer;
+    };
+    std::vector<Seen> seen;
+    std::size_t folded = 0, compact_at = 32;
+
+    //   chain: who observes it again is offered no less
+    void observe(std::uint64_t variable, std::uint32_t chain, const Offer& offer);
+    void fold();
+    // All that is observed, for who reaches the grid.
+    [[nodiscard]] Clock all_observed() const;
+
+   private:
+    void compact();
   };
   struct Segment {
     std::uint32_t block = 0;  // key

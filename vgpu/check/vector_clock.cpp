@@ -52,6 +52,17 @@ Clock::Part* Clock::lift(Part* part, unsigned from, unsigned to) {
   return part;
 }
 
+// Whether `a` knows all that `b` does.
+bool Clock::knows_all_of(const Leaf& a, const Leaf& b) {
+  if (a.phases < b.phases) return false;
+  auto at = a.threads.begin();
+  return std::ranges::all_of(b.threads, [&](const ThreadTime& time) {
+    if (time.phase < a.phases) return true;
+    while (at != a.threads.end() && at->thread < time.thread) ++at;
+    return at != a.threads.end() && at->thread == time.thread && at->ticks >= time.ticks;
+  });
+}
+
 Clock::Leaf* Clock::join_leaves(const Leaf& a, const Leaf& b) {
   auto* const joined = new Leaf;
   joined->phases = std::max(a.phases, b.phases);
@@ -84,14 +95,9 @@ Clock::Part* Clock::join_parts(Part* a, Part* b, unsigned height) {
   if (height == 0) {
     const Leaf& left = *static_cast<Leaf*>(a);
     const Leaf& right = *static_cast<Leaf*>(b);
+    if (knows_all_of(left, right)) return share(a);
+    if (knows_all_of(right, left)) return share(b);
     Leaf* const joined = join_leaves(left, right);
-    for (Part* whole : {a, b}) {
-      const Leaf& leaf = *static_cast<Leaf*>(whole);
-      if (leaf.phases == joined->phases && leaf.threads == joined->threads) {
-        delete joined;
-        return share(whole);
-      }
-    }
     joined->owners = 1;
     return joined;
   }

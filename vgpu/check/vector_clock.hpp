@@ -70,6 +70,7 @@ class Clock {
   static void drop(Part* part, unsigned height);
   static Part* lift(Part* part, unsigned from, unsigned to);
   static Part* join_parts(Part* a, Part* b, unsigned height);
+  static bool knows_all_of(const Leaf& a, const Leaf& b);
   static Leaf* join_leaves(const Leaf& a, const Leaf& b);
   void retain(Part* part) const {
     if (part != nullptr) ++part->owners;
