@@ -4,6 +4,8 @@
 //                          instructions a second.  MODE: off (no checkers), race, all.
 //                          KERNEL_fenced: the same kernel with a fence, so that its races are
 //                          checked by the memory model of PTX ISA chapter 8.
+//                          KERNEL_releasing: with a fence first, so that its atomic operations
+//                          release what came before.
 //   cases/scan/N           whole trials of a clean pair, all checkers on: upload, launch, download,
 //                          reference, comparison; the rate is in cases a second.
 //
@@ -39,11 +41,12 @@ struct BenchKernel {
   std::size_t out_size;
 };
 
-constexpr std::array<BenchKernel, 5> kKernels{{
+constexpr std::array<BenchKernel, 6> kKernels{{
     {"block_scan", bench::block_scan, kElements},
     {"block_scan_fenced", bench::block_scan_fenced, kElements},
     {"histogram", bench::histogram, bench::kBins},
     {"histogram_fenced", bench::histogram_fenced, bench::kBins},
+    {"histogram_releasing", bench::histogram_releasing, bench::kBins},
     {"tree_reduction", bench::tree_reduction, kElements / bench::kReductionGroup},
 }};
 

@@ -23,8 +23,19 @@ __global__ void bench_histogram_fenced(const int* in, int* counts) {
   __threadfence();
 }
 
+// Each of its atomic operations ends a release pattern.
+__global__ void bench_histogram_releasing(const int* in, int* counts) {
+  __threadfence();
+  count_block(in, counts);
+}
+
 cudaError_t bench::histogram(const int* in, int* counts, int n) {
   bench_histogram<<<n / kBins, kBins>>>(in, counts);
+  return cudaGetLastError();
+}
+
+cudaError_t bench::histogram_releasing(const int* in, int* counts, int n) {
+  bench_histogram_releasing<<<n / kBins, kBins>>>(in, counts);
   return cudaGetLastError();
 }
 

@@ -14,4 +14,7 @@ cudaError_t histogram(const int* in, int* counts, int n);
 // The same with a __threadfence() at the end.
 cudaError_t histogram_fenced(const int* in, int* counts, int n);
 
+// The same with a __threadfence() at the beginning.
+cudaError_t histogram_releasing(const int* in, int* counts, int n);
+
 }  // namespace bench

@@ -416,6 +416,31 @@ TEST_F(GeneralRaceTest, AnObservedWriteComesBeforeAReadOfNarrowScope) {
   EXPECT_EQ(summary(), Lines{});
 }
 
+// What was released in a block that has ended is still known by those whom the release reaches.
+TEST_F(GeneralRaceTest, BlocksThatHaveEndedHaveReleased) {
+  constexpr std::uint32_t kBlocks = 40;
+  for (const bool releases : {true, false}) {
+    launch.start({kBlocks + 1, 1, 1}, {32, 1, 1});
+    for (std::uint32_t block = 0; block < kBlocks; ++block) {
+      launch.start_block(block, 0);
+      launch.one(kWrite, global, block, 0, 1, 1 + block);
+      fence(block, releases ? Scope::gpu : Scope::cta);
+      strong(kAtomic, block, 2, 0);
+    }
+    launch.start_block(kBlocks, 1);
+    strong(kAtomic, kBlocks, 3, 0, Order::acquire);
+    for (std::uint32_t block = 0; block < kBlocks; ++block) {
+      launch.one(kRead, global, kBlocks, 0, 4, 1 + block);
+    }
+    if (releases) {
+      EXPECT_EQ(summary(), Lines{});
+    } else {
+      ASSERT_EQ(reporter.findings().size(), 1u);
+      EXPECT_EQ(reporter.findings()[0].count, kBlocks);
+    }
+  }
+}
+
 // Block 1 sees g[0] and tells block 2 so by g[1]; then it reads g[0] again and again.
 TEST_F(GeneralRaceTest, TheFirstObserverOfAWriteIsRemembered) {
   for (const bool acquires : {true, false}) {

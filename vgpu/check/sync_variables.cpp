@@ -106,7 +106,7 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
     bool has_released = false;
     if (variable.patterns != nullptr) {
       const auto& released_in = variable.patterns->released_in;
-      has_released = !released_in.empty();
+      has_released = variable.patterns->has_released;
       const auto nearby = released_in.find(group_of(block, Reach::block));
       if (nearby != released_in.end()) offer.block = nearby->second;
       offer.cluster = offer.block;
@@ -141,6 +141,14 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
   self.observe(variable.number, variable.place.chain, offer);
 }
 
+void SyncVariables::Patterns::forget_ended(const ThreadOrder& order) {
+  std::erase_if(released_in, [&](const auto& group) {
+    const bool is_block = group.first >> 32 == 0;
+    return is_block && order.has_ended(static_cast<std::uint32_t>(group.first));
+  });
+  forget_at = 8 + 2 * released_in.size();
+}
+
 void SyncVariables::release(Variable& variable, Reach reach, const ThreadOrder::Moment& moment,
                             const StrongOperation& operation) {
   const WarpPlace& place = operation.access->place;
@@ -148,6 +156,8 @@ void SyncVariables::release(Variable& variable, Reach reach, const ThreadOrder::
   const std::uint32_t block = order_.block_key(place);
   Patterns& patterns = variable.made_patterns();
   auto& released_in = patterns.released_in;
+  if (released_in.size() >= patterns.forget_at) patterns.forget_ended(order_);
+  patterns.has_released = true;
   patterns.is_for_some |= reach != Reach::grid;
   released_in[group_of(block, Reach::block)].join(clock);
   if (reach != Reach::block && order_.has_clusters()) {

@@ -84,7 +84,11 @@ class SyncVariables {
     // What the chain's release patterns release to who is in one block, or in one cluster
     // (group_of).
     std::unordered_map<std::uint64_t, Clock> released_in;
-    bool is_for_some = false;  // not all of that is for everybody
+    std::size_t forget_at = 8;
+    bool has_released = false;  // the chain, anything
+    bool is_for_some = false;   // not all of that is for everybody
+    // Nobody asks any more what was released in a block that has ended.
+    void forget_ended(const ThreadOrder& order);
     // By thread of the trial: its release operations on this variable, by Reach.
     std::unordered_map<std::uint64_t, std::array<ThreadOrder::Moment, 3>> releases;
   };
@@ -111,7 +115,7 @@ class SyncVariables {
       released = {};
       if (patterns == nullptr) return;
       patterns->released_in.clear();
-      patterns->is_for_some = false;
+      patterns->has_released = patterns->is_for_some = false;
     }
   };
   // The variables that begin in some 16 bytes.

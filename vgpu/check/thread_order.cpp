@@ -74,6 +74,7 @@ void ThreadOrder::begin_launch(const Sync& sync) {
   warps_ = (threads_ + kWarpLanes - 1) / kWarpLanes;
   unordered_launches_.assign(sync.unordered_launches.begin(), sync.unordered_launches.end());
   slots_.clear();
+  ended_.assign(sync.grid.count(), false);
   grid_ = sync.grid;
   cluster_ = sync.cluster;
   bulk_groups_.clear();
@@ -96,6 +97,8 @@ bool ThreadOrder::is_ordered_launch(std::uint32_t launch) const {
 void ThreadOrder::begin_block(const WarpPlace& place) {
   if (place.slot >= slots_.size()) slots_.resize(place.slot + 1);
   Slot& slot = slots_[place.slot];
+  if (slot.block != kNoBlock) ended_[slot.block] = true;
+  slot.block = place.block;
   slot.warps.assign(warps_, {});
   slot.phase = place.phase;
   slot.first_segment = segments();

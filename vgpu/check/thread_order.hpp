@@ -133,6 +133,10 @@ class ThreadOrder {
   }
   // The cluster of a block of the running launch: the key of its first block.
   [[nodiscard]] std::uint32_t cluster_of(std::uint32_t block) const;
+  // Whether all threads of a block have exited, so far as its slot shows.
+  [[nodiscard]] bool has_ended(std::uint32_t block) const {
+    return block < first_block_ || ended_[block - first_block_];
+  }
   [[nodiscard]] bool has_clusters() const { return cluster_.count() != 1; }
   [[nodiscard]] Reach reach_of(ptx::Scope scope) const {
     if (scope == ptx::Scope::cta) return Reach::block;
@@ -194,8 +198,10 @@ class ThreadOrder {
     std::array<Lane, kWarpLanes> lanes;
     std::array<SegmentId, 2> segment{};  // of the lanes, of their copiers; 0: a new one is due
   };
+  static constexpr std::uint32_t kNoBlock = ~0u;
   struct Slot {
     std::vector<Warp> warps;
+    std::uint32_t block = kNoBlock;  // of the launch
     std::uint32_t phase = 0;
     SegmentId first_segment = 0;
     // By barrier and thread: arrivals without waiting, oldest first, at barriers still to complete.
@@ -233,6 +239,7 @@ class ThreadOrder {
   Dim3 grid_, cluster_;
   std::vector<std::uint32_t> unordered_launches_;
   std::vector<Slot> slots_;
+  std::vector<bool> ended_;  // by block of the launch
   std::vector<Segment> segments_;
   std::vector<Ticks> ticks_;
   std::vector<Answer> answers_;
