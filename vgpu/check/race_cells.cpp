@@ -108,6 +108,7 @@ class Pruning {
 
   // Of a write that is kept, and that its threads had not observed before.
   void keep_witnesses() {
+    if (std::ranges::all_of(observers_, [&](std::size_t i) { return keep_[i]; })) return;
     std::vector<Position> kept_writes;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       const ChainPlace& place = entries_[i].place;
