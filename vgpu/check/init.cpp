@@ -80,6 +80,16 @@ void define_lanes(const Access& access, std::uint8_t* states) {
   }
 }
 
+// Of up to 16 bytes that a lane writes, from byte `at` of its access on.
+bool undefined_as_a_whole(const Access& access, std::uint32_t at, std::uint32_t bytes,
+                          unsigned lane) {
+  for (std::uint32_t begin = 0; begin < bytes; begin += 8) {
+    const std::uint32_t count = std::min(bytes - begin, 8u);
+    if (access.undefined_bits_at(at + begin, count, lane) != ones_of(count)) return false;
+  }
+  return true;
+}
+
 std::string range_of(const HostAccess& access, std::uint32_t offset) {
   return fmt::format("{}, first of a copy of {} bytes", describe(*access.allocation, offset, 1),
                      access.bytes);
@@ -187,7 +197,7 @@ std::uint32_t InitChecker::origin_of_value(const Access& access, std::uint32_t l
   const std::uint32_t begin = access.offset[static_cast<unsigned>(__builtin_ctz(lanes))] + at;
   const std::uint32_t undefined = shadow.find_undefined(begin, begin + bytes);
   if (shadow.state_at(undefined) == InitShadow::kUndefined) {
-    const Origin& origin = origins_[shadow.origin_at(undefined)];
+    const Origin& origin = origins_[shadow.taint_at(undefined).origin];
     if (origin.program == access.program) return origin.pc;
   }
   origin_of_load(access, lanes);
@@ -214,14 +224,15 @@ void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& va
   const std::uint32_t origin = origin_of_use(access.program, value.origin, access.place, lanes);
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    const bool is_whole = !access.is_partial || undefined_as_a_whole(access, at, bytes, lane);
     for (std::uint32_t byte = at; byte < at + bytes; ++byte) {
-      const std::uint64_t bits = access.is_partial ? access.undefined_bits_at(byte, 1, lane) : 0xff;
+      const std::uint64_t bits = is_whole ? 0xff : access.undefined_bits_at(byte, 1, lane);
       if (bits == 0) continue;
       const std::uint32_t offset = access.offset[lane] + byte;
       if (origin == ptx::kNone) {
         shadow.fill(offset, 1, InitShadow::kNeverWritten);
       } else {
-        shadow.taint(offset, 1, origin, static_cast<std::uint8_t>(bits));
+        shadow.taint(offset, {origin, static_cast<std::uint8_t>(bits), !is_whole});
       }
     }
   }
@@ -341,13 +352,16 @@ void InitChecker::on_host_access(const HostAccess& access) {
   std::uint32_t at = shadow.find_undefined(access.offset, end);
   if (at == end) return;
   const std::uint32_t first_undefined = at;
-  while (at < end && shadow.state_at(at) != InitShadow::kUndefined) {
+  const auto may_be_unused = [&] {
+    return shadow.state_at(at) != InitShadow::kUndefined || shadow.taint_at(at).beside_defined;
+  };
+  while (at < end && may_be_unused()) {
     at = shadow.extent() == InitShadow::Extent::none ? end : shadow.find_undefined(at + 1, end);
   }
   if (at == end) {
     report_copied_bytes(access, first_undefined);
   } else {
-    report_copied_value(access, at, origins_[shadow.origin_at(at)]);
+    report_copied_value(access, at, origins_[shadow.taint_at(at).origin]);
   }
 }
 

@@ -2,9 +2,11 @@
 //
 // Reading bytes that nothing has written makes an undefined value; moving it about is no error
 // (structs have padding, tails of buffers are copied).  It is reported where it can matter: in an
-// address, in a branch, or when the host copies it out; memory remembers which bits are undefined,
-// because structs have bit fields.  Cf. Stepanov and Serebryany,
-// MemorySanitizer, CGO 2015.  So is what shfl takes from a lane that takes no part in it.
+// address, in a branch, or when the host copies it out.  So is what shfl takes from a lane that
+// takes no part in it.  Memory remembers which bits are undefined, because structs have bit fields.
+// What was written with defined bits beside it may be padding: when the host copies that, it is a
+// note, as for bytes that nothing has ever written.  Cf. Stepanov and Serebryany, MemorySanitizer,
+// CGO 2015.
 #pragma once
 
 #include <cstdint>

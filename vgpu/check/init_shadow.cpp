@@ -31,8 +31,8 @@ void InitShadow::materialise() {
     memory_.reset(static_cast<std::uint8_t*>(zeroed(std::size_t{bytes_} + 2 * kRowSlack)));
     states_ = memory_.get() + kRowSlack;
     capacity_ = bytes_;
-    origins_memory_.reset();
-    origins_ = nullptr;
+    taints_memory_.reset();
+    taints_ = nullptr;
     if (extent_ == Extent::all) std::memset(states_, kDefined, bytes_);
   } else {
     std::memset(states_, extent_ == Extent::all ? kDefined : kNeverWritten, bytes_);
@@ -58,18 +58,17 @@ void InitShadow::fill(std::uint32_t offset, std::uint32_t bytes, State state) {
   }
 }
 
-void InitShadow::make_origins() {
-  if (origins_ != nullptr) return;
-  origins_memory_.reset(
+void InitShadow::make_taints() {
+  if (taints_ != nullptr) return;
+  taints_memory_.reset(
       static_cast<std::uint32_t*>(zeroed(std::size_t{capacity_} * sizeof(std::uint32_t))));
-  origins_ = origins_memory_.get();
+  taints_ = taints_memory_.get();
 }
 
-void InitShadow::taint(std::uint32_t offset, std::uint32_t bytes, std::uint32_t origin,
-                       std::uint8_t bits) {
-  std::memset(writable_states() + offset, kUndefined, bytes);
-  make_origins();
-  std::fill_n(origins_ + offset, bytes, origin << 8 | bits);
+void InitShadow::taint(std::uint32_t offset, const Taint& taint) {
+  writable_states()[offset] = kUndefined;
+  make_taints();
+  taints_[offset] = taint.origin << 9 | std::uint32_t{taint.beside_defined} << 8 | taint.bits;
 }
 
 void InitShadow::copy(std::uint32_t offset, const InitShadow& source, std::uint32_t source_offset,
@@ -79,9 +78,9 @@ void InitShadow::copy(std::uint32_t offset, const InitShadow& source, std::uint3
     return;
   }
   std::memmove(writable_states() + offset, source.states_ + source_offset, bytes);
-  if (source.origins_ == nullptr) return;
-  make_origins();
-  std::memmove(origins_ + offset, source.origins_ + source_offset, bytes * sizeof *origins_);
+  if (source.taints_ == nullptr) return;
+  make_taints();
+  std::memmove(taints_ + offset, source.taints_ + source_offset, bytes * sizeof *taints_);
 }
 
 InitShadow::State InitShadow::state_at(std::uint32_t offset) const {

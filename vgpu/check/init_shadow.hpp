@@ -33,10 +33,14 @@ class InitShadow {
   // A range at once; the whole of the allocation costs nothing.
   //   state: kNeverWritten or kDefined
   void fill(std::uint32_t offset, std::uint32_t bytes, State state);
-  // A range written with a value that comes from `origin` (an index of the checker's).
-  //   bits: of each byte, that are undefined; not 0
-  void taint(std::uint32_t offset, std::uint32_t bytes, std::uint32_t origin,
-             std::uint8_t bits = 0xff);
+  // What is known of a byte that was written with an undefined value.
+  struct Taint {
+    std::uint32_t origin = 0;  // an index of the checker's, below 1 << 23
+    std::uint8_t bits = 0xff;  // those that are undefined; not 0
+    // Other bits of the value were defined: the byte may be padding that was moved along.
+    bool beside_defined = false;
+  };
+  void taint(std::uint32_t offset, const Taint& taint);
 
   // Takes over what is known of a range of `source`, which may be this shadow.
   void copy(std::uint32_t offset, const InitShadow& source, std::uint32_t source_offset,
@@ -44,14 +48,15 @@ class InitShadow {
 
   [[nodiscard]] State state_at(std::uint32_t offset) const;
   // Only where state_at(offset) is kUndefined.
-  [[nodiscard]] std::uint32_t origin_at(std::uint32_t offset) const {
-    return origins_[offset] >> 8;
+  [[nodiscard]] Taint taint_at(std::uint32_t offset) const {
+    const std::uint32_t taint = taints_[offset];
+    return {taint >> 9, static_cast<std::uint8_t>(taint), (taint >> 8 & 1) != 0};
   }
   // Which bits of a byte are undefined; only where extent() is `some`.
   [[nodiscard]] std::uint8_t undefined_bits_at(std::uint32_t offset) const {
     switch (states_[offset]) {
       case kDefined: return 0;
-      case kUndefined: return static_cast<std::uint8_t>(origins_[offset]);
+      case kUndefined: return taint_at(offset).bits;
       default: return 0xff;
     }
   }
@@ -63,12 +68,12 @@ class InitShadow {
     void operator()(void* memory) const { std::free(memory); }
   };
   void materialise();
-  void make_origins();
+  void make_taints();
 
   std::unique_ptr<std::uint8_t, Free> memory_;
   std::uint8_t* states_ = nullptr;
-  std::unique_ptr<std::uint32_t, Free> origins_memory_;  // null until something is tainted
-  std::uint32_t* origins_ = nullptr;  // of each byte: its origin << 8 | its undefined bits
+  std::unique_ptr<std::uint32_t, Free> taints_memory_;  // null until something is tainted
+  std::uint32_t* taints_ = nullptr;  // of each byte: origin << 9 | beside_defined << 8 | bits
   std::uint32_t bytes_ = 0;
   std::uint32_t capacity_ = 0;
   Extent extent_ = Extent::none;

@@ -184,6 +184,26 @@ TEST_F(InitTest, AHostCopyOfAnUndefinedValueIsAnError) {
   EXPECT_EQ(findings()[0].kernel, "k");
 }
 
+TEST_F(InitTest, AHostCopyOfWhatMayBePaddingIsANote) {
+  launch.strided(kRead, shared, 0, 0, 3);
+  Access access = launch.access(kWrite, global, 0, 0, 4, 8);
+  access.mask = access.undefined = 1;
+  access.origin = 3;
+  access.is_partial = true;
+  access.undefined_bits[0][0] = 0xffff'ff00;
+  launch.emit(access);
+  host(false, 0, 8);
+  ASSERT_EQ(findings().size(), 1u);
+  EXPECT_EQ(findings()[0].severity, Severity::note);
+  EXPECT_EQ(findings()[0].object, "g[1], first of a copy of 8 bytes");
+
+  access.undefined_bits[0][0] = ~0ull;
+  launch.emit(access);
+  host(false, 0, 8);
+  ASSERT_EQ(findings().size(), 2u);
+  EXPECT_EQ(findings()[1].severity, Severity::error);
+}
+
 TEST_F(InitTest, AHostCopyOfBytesNeverWrittenIsANote) {
   host(false, 8, 4);
   ASSERT_EQ(findings().size(), 1u);

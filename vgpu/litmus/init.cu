@@ -302,6 +302,12 @@ LITMUS(compares_padding_of_a_wide_copy) {
   compares_padding<<<1, 32>>>(copied_with_padding(), zeroed<int>(32));
 }
 
+// Nobody knows whether the host wants it.
+// expect: uninitialized-read global note
+LITMUS(host_copies_padding_of_a_wide_copy) {  //~ host copy
+  copy_out(copied_with_padding(), 32);
+}
+
 __global__ void writes_low_halves(unsigned* halves) { halves[2 * threadIdx.x] = threadIdx.x; }
 unsigned long long* half_written() {
   auto* const data = unwritten<unsigned long long>(32);
