@@ -5,12 +5,12 @@
 // what moves bits about keeps them apart: moves, packing, logic, shifts, fields, permutations,
 // conversions of integers, memory.  Sums and products are undefined as far as carries may reach;
 // what any other instruction computes is undefined as a whole when an operand has an undefined bit.
-// Two values that differ in a defined bit are not equal, whatever the others are; selp looks only
-// at the operand it takes; and where one predicate of a logical and or or decides the result alone,
-// the other does not matter: `in range && a[i] < x` is often compiled to a load and a comparison of
-// both sides.  Undefined values are reported where they can matter (an address, a branch), not
-// where they are copied.  Cf. Seward and Nethercote, Using Valgrind to detect undefined value
-// errors with bit-precision, USENIX 2005.
+// The defined bits of two values may decide a comparison alone; selp looks only at the operand it
+// takes; and where one predicate of a logical and or or decides the result alone, the other does
+// not matter: `in range && a[i] < x` is often compiled to a load and a comparison of both sides.
+// Undefined values are reported where they can matter (an address, a branch), not where they are
+// copied.  Cf. Seward and Nethercote, Using Valgrind to detect undefined value errors with
+// bit-precision, USENIX 2005.
 #pragma once
 
 #include <array>

@@ -117,6 +117,24 @@ std::uint64_t extended(std::uint64_t value, std::uint32_t bytes) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
 }
 
+// Whether the defined bits alone decide a comparison of integers.
+bool is_decided(ptx::Compare compare, const Known& a, const Known& b) {
+  using enum ptx::Compare;
+  switch (compare) {
+    case eq:
+    case ne: return ((a.value ^ b.value) & ~(a.undefined | b.undefined)) != 0;
+    case lt:
+    case ge:
+    case lo:
+    case hs: return a.most() < b.least() || a.least() >= b.most();
+    case le:
+    case gt:
+    case ls:
+    case hi: return a.most() <= b.least() || a.least() > b.most();
+    default: return false;
+  }
+}
+
 // The value of every lane, in as many bits as the row has.
 LaneBits values_of(const LaneBanks& banks, const Ref& ref, std::uint32_t bytes) {
   LaneBits values{};
@@ -308,8 +326,7 @@ void UndefinedRegisters::Flow::calculate() const {
   set_bits(0, result);
 }
 
-// The lanes in which a and b are undefined, for as much as a comparison looks at; those that differ
-// in a defined bit are not equal.
+// The lanes in which a and b are undefined, for as much as a comparison looks at.
 UndefinedLanes UndefinedRegisters::Flow::compared() const {
   const ptx::Modifiers& m = instr.modifiers;
   const Type type = instr.opcode == Opcode::setp_ ? m.type : m.source_type;
@@ -321,11 +338,14 @@ UndefinedLanes UndefinedRegisters::Flow::compared() const {
   const LaneBits a_bits = bits(1), b_bits = bits(2);
   const LaneBits a = values_of(banks, instr.refs[1], bytes);
   const LaneBits b = values_of(banks, instr.refs[2], bytes);
-  const bool is_equality = m.compare == ptx::Compare::eq || m.compare == ptx::Compare::ne;
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    const std::uint64_t undefined = (a_bits[lane] | b_bits[lane]) & ones_of(bytes);
-    const bool differ = is_equality && ((a[lane] ^ b[lane]) & ~undefined) != 0;
-    if (undefined == 0 || differ) found.mask &= ~(1u << lane);
+  // Signed numbers are in the order of unsigned ones when their signs are turned round.
+  const std::uint64_t sign = ptx::is_signed(type) ? std::uint64_t{1} << (8 * bytes - 1) : 0;
+  for (std::uint32_t rest = found.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const Known left{a[lane] ^ sign, a_bits[lane] & ones_of(bytes)};
+    const Known right{b[lane] ^ sign, b_bits[lane] & ones_of(bytes)};
+    const bool is_defined = (left.undefined | right.undefined) == 0;
+    if (is_defined || is_decided(m.compare, left, right)) found.mask &= ~(1u << lane);
   }
   return found;
 }

@@ -134,7 +134,14 @@ TEST_F(UndefinedBits, ComparisonsLookAtWhatTheyCompare) {
   };
   EXPECT_EQ(uses_of("setp.eq.u32 %p1, %r2, 0;", 1), 1);
   EXPECT_EQ(uses_of("setp.eq.u32 %p1, %r2, 0x100;", 1), 0) << "the defined bits differ";
-  EXPECT_EQ(uses_of("setp.lt.u32 %p1, %r2, 0x100;", 1), 1);
+  EXPECT_EQ(uses_of("setp.lt.u32 %p1, %r2, 0x100;", 0xff), 0) << "compilers shift both sides";
+  EXPECT_EQ(uses_of("setp.lt.u32 %p1, %r2, 0x100;", 0x1ff), 1);
+  EXPECT_EQ(uses_of("setp.le.u32 %p1, %r2, 0xff;", 0xff), 0);
+  EXPECT_EQ(uses_of("setp.le.u32 %p1, %r2, 0xfe;", 0xff), 1);
+  EXPECT_EQ(uses_of("setp.ge.u32 %p1, 0, %r2;", 0x1), 1);
+  EXPECT_EQ(uses_of("setp.gt.s32 %p1, 0, %r2;", 0x7fffffff), 0) << "its sign is known";
+  EXPECT_EQ(uses_of("setp.gt.s32 %p1, 0, %r2;", 0x80000000), 1);
+  EXPECT_EQ(uses_of("setp.lt.f32 %p1, %r2, 0f40000000;", 1), 1);
   EXPECT_EQ(uses_of("and.b32 %r3, %r2, 0xff00; setp.lt.u32 %p1, %r3, 9;", 0xff), 0);
   EXPECT_EQ(uses_of("and.b32 %r3, %r2, 0xff00; setp.lt.u32 %p1, %r3, 9;", 0x1ff), 1);
   EXPECT_EQ(uses_of("cvt.u16.u32 %h1, %r2; setp.ne.s16 %p1, %h1, 0;", 0x10000), 0);
