@@ -86,6 +86,22 @@ TEST(Fatbinary, ItsHeaderTellsItsSize) {
   }
 }
 
+TEST(Fatbinary, ItsNewestTargetIsKnownWithoutItsTexts) {
+  const auto two = [](const EntryFields& first, const EntryFields& second) {
+    Bytes bytes = fatbinary_of(first, "abcdefgh");
+    const Bytes more = fatbinary_of(second, "abcdefgh");
+    bytes.insert(bytes.end(), more.begin() + 16, more.end());
+    put(bytes, 8, std::uint64_t{bytes.size() - 16});
+    return newest_ptx_target(bytes);
+  };
+  EXPECT_EQ(newest_ptx_target(read_fixture("zstd.fatbin")), 75u);
+  EXPECT_EQ(two({.sm = 90}, {.sm = 75}), 90u);
+  EXPECT_EQ(two({.sm = 80}, {.kind = 2, .sm = 90}), 80u);        // machine code does not count
+  EXPECT_EQ(two({.sm = 80}, {.sm = 86, .flags = 0x2000}), 86u);  // what is no LZ4 block
+  EXPECT_EQ(two({.kind = 2, .sm = 80}, {.kind = 2, .sm = 90}), 0u);
+  EXPECT_THROW(newest_ptx_target(Bytes(15)), FatbinaryError);
+}
+
 TEST(Fatbinary, EveryTruncationIsAnError) {
   for (const char* name : {"stored.fatbin", "lz4.fatbin", "zstd.fatbin"}) {
     const Bytes whole = read_fixture(name);
