@@ -15,8 +15,8 @@ constexpr std::array<std::string_view, 21> kMachineCode{
     "libcusolverMg", "libcurand",   "libcutensor", "libnccl",     "libnvshmem_*",  "libnpp*",
     "libnvjpeg",     "libnvcomp*",  "libnvinfer*"};
 constexpr std::array<std::string_view, 2> kDriver{"libcuda", "libnvcuvid"};
-constexpr std::array<std::string_view, 4> kCompilers{"libnvrtc", "libnvrtc-builtins",
-                                                     "libnvJitLink", "libnvptxcompiler"};
+constexpr std::array<std::string_view, 3> kCompilers{"libnvrtc", "libnvrtc-builtins",
+                                                     "libnvJitLink"};
 
 template <class Patterns>
 bool has_match(const Patterns& patterns, std::string_view stem) {
