@@ -5,6 +5,7 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "vgpu/conformance/kernel_text.hpp"
 #include "vgpu/differential/generator.hpp"
 
 namespace warpcheck::vgpu {
@@ -35,8 +36,8 @@ std::string Generator::run() {
 }
 
 std::string Generator::head() {
-  std::string text = fmt::format("{}{}\n.version 8.3\n.target sm_{}\n.address_size 64\n",
-                                 kFirstLine, threads_, options_.target);
+  std::string text =
+      fmt::format("{}{}\n{}", kFirstLine, threads_, conformance::module_head(options_.target));
   for (unsigned i = 0; i < functions_; ++i) {
     text += fmt::format(
         ".func (.param .b32 r) f{}(.param .b32 depth, .param .b32 x, .param .b64 y);\n", i);
