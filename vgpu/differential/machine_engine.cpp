@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -20,7 +21,7 @@ constexpr std::uint64_t kStepsMax = 2'000'000;  // a shrunk program may never en
 Allocation* place(const ptx::Variable& variable, DeviceMemory& memory) {
   Allocation* const made = memory.allocate(variable.bytes, variable.space);
   std::memset(made->data, 0, variable.bytes);
-  std::memcpy(made->data, variable.initial.data(), variable.initial.size());
+  std::ranges::copy(std::as_bytes(std::span(variable.initial)), made->data);
   for (const ptx::Variable::Relocation& relocation : variable.relocations) {
     const std::uint64_t address = function_address(relocation.symbol);
     std::memcpy(made->data + relocation.offset, &address, sizeof address);

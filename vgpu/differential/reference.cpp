@@ -153,6 +153,7 @@ class Thread {
   }
 
   void compute(const ptx::Instruction& in) {
+    if (ptx::bytes_of(in.modifiers.type) > 8) throw std::logic_error(in.text);
     ReferenceOperands operands;
     const ptx::Operand& to = in.operands[0];
     std::size_t count = 0;

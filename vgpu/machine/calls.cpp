@@ -108,6 +108,7 @@ Core::Step Core::enter_by_register(Running& run, std::size_t index, const Instr&
     if (enter(run, index, target->second) == Step::halted) return Step::halted;
     if (rest == 0) return Step::again;
     index = other;
+    run.banks = banks_of(warp, warp.fragments[index]);  // a call may have made them grow
   }
 }
 

@@ -1,4 +1,5 @@
 // Calls, jump tables and stacks of the machine, from PTX that nvcc would write only by chance.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -177,6 +178,32 @@ TEST_F(MachineCalls, StacksGrowAsCallsNeedThem) {
   EXPECT_GE(seen_.local_bytes, 2 * 964 * 48u);       // of two warps
   EXPECT_LT(seen_.local_bytes, 2 * 2 * 1000 * 48u);  // not all that they might need
   EXPECT_TRUE(seen_.faults.empty());
+}
+
+// A bit of the thread's number decides at each depth which of two functions it calls; the calls of
+// the one group make the registers grow in which the other's address is.
+TEST_F(MachineCalls, LanesCallDifferentFunctionsWhileStacksGrow) {
+  const auto function = [](const char* name) {
+    return fmt::format(
+        ".func (.param .b32 r) {}(.param .b32 x)\n{{\n.reg .b32 %r<40>;\n.reg .pred %p<3>;\n"
+        ".reg .b64 %rd<20>;\nld.param.b32 %r1, [x];\nmov.u32 %r3, 0;\n"
+        "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra END;\nsub.u32 %r2, %r1, 1;\nmov.u32 %r5, %tid.x;\n"
+        "rem.u32 %r6, %r1, 5;\nshr.u32 %r5, %r5, %r6;\nand.b32 %r5, %r5, 1;\n"
+        "setp.eq.u32 %p2, %r5, 0;\nmov.u64 %rd5, d;\nmov.u64 %rd6, e;\n"
+        "selp.u64 %rd7, %rd5, %rd6, %p2;\n{{\n.param .b32 a;\n.param .b32 q;\n"
+        "st.param.b32 [a], %r2;\nproto: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+        "call (q), %rd7, (a), proto;\nld.param.b32 %r3, [q];\n}}\n"
+        "END: add.u32 %r4, %r3, %r1;\nst.param.b32 [r], %r4;\nret;\n}}\n",
+        name);
+  };
+  const std::string declared =
+      ".func (.param .b32 r) d(.param .b32 x);\n.func (.param .b32 r) e(.param .b32 x);\n";
+  const std::string body =
+      "mov.u32 %r2, 12;\n{\n.param .b32 a;\n.param .b32 q;\nst.param.b32 [a], %r2;\n"
+      "call (q), d, (a);\nld.param.b32 %r2, [q];\n}\nst.global.u32 [%rd2], %r2;\n";
+  EXPECT_EQ(run(declared + function("d") + function("e"), body, 1 << 20).end,
+            Outcome::End::completed);
+  expect([](std::uint32_t) { return 78u; });
 }
 
 TEST_F(MachineCalls, AStackThatIsTooSmallOverflowsWhereItIsFull) {
