@@ -1,5 +1,6 @@
 #include "vgpu/conformance/supported_ptx.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string_view>
@@ -69,9 +70,13 @@ std::string supported_ptx() {
     if (form.family != "atomic") calculated.insert(opcode_of(form.mnemonic));
   }
   std::string page(kHead);
+  std::vector<ptx::FormRow> rows(ptx::form_rows().begin(), ptx::form_rows().end());
+  std::map<std::string_view, std::size_t> order;  // of families: where each begins
+  for (const ptx::FormRow& row : rows) order.try_emplace(row.family, order.size());
+  std::ranges::stable_sort(rows, {}, [&](const ptx::FormRow& row) { return order[row.family]; });
   std::string_view family;
   std::string last;
-  for (const ptx::FormRow& row : ptx::form_rows()) {
+  for (const ptx::FormRow& row : rows) {
     if (row.family != family && forms.contains(row.family)) {
       page += fmt::format("\n## {} ({} forms)\n\n| sm | form |\n|---|---|\n", heading(row.family),
                           forms.at(row.family));
