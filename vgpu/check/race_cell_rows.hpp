@@ -10,6 +10,9 @@
 
 namespace warpcheck::vgpu {
 
+// The lower half of a Record (race_cells.hpp): so many bits of its segment, and then its lane.
+inline constexpr unsigned kRecordSegmentBits = 27;
+
 // Cells of consecutive lanes, each as two words: Record::bits of the last weak write, and of a weak
 // read (race_cells.hpp).
 struct CellRow {

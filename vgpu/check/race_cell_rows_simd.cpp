@@ -19,7 +19,7 @@ constexpr unsigned kWidth = 4;
 #else
 constexpr unsigned kWidth = 2;
 #endif
-constexpr unsigned kSegmentBits = 27;  // of a Record; its lane stands above them
+constexpr unsigned kSegmentBits = kRecordSegmentBits;
 constexpr std::uint64_t kSegment = (1u << kSegmentBits) - 1, kLowHalf = 0xffffffff;
 
 typedef std::uint64_t Words __attribute__((vector_size(8 * kWidth)));

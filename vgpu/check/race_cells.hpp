@@ -17,6 +17,7 @@
 #include <memory>
 #include <vector>
 
+#include "vgpu/check/race_cell_rows.hpp"
 #include "vgpu/check/sync_variables.hpp"
 #include "vgpu/check/thread_order.hpp"
 
@@ -25,7 +26,8 @@ namespace warpcheck::vgpu {
 // One lane's access, in 63 bits; 0: none.
 struct Record {
   std::uint64_t bits = 0;
-  static constexpr unsigned kSegmentBits = 27, kLaneBits = 5;
+  static constexpr unsigned kSegmentBits = kRecordSegmentBits, kLaneBits = 5;
+  static_assert(ThreadOrder::kSegmentsMax == 1u << kSegmentBits);
   static Record of(ThreadOrder::SegmentId segment, unsigned lane, std::uint32_t pc) {
     return {segment | std::uint64_t{lane} << kSegmentBits |
             std::uint64_t{pc} << (kSegmentBits + kLaneBits)};

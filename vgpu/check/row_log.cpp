@@ -1,7 +1,6 @@
 #include "vgpu/check/row_log.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace warpcheck::vgpu {
 namespace {
