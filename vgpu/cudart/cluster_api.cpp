@@ -5,6 +5,7 @@
 #include "vgpu/cudart/api.hpp"
 #include "vgpu/cudart/clusters.hpp"
 #include "vgpu/cudart/kernel_limits.hpp"
+#include "vgpu/cudart/launches.hpp"
 #include "vgpu/cudart/virtual_gpu.hpp"
 
 namespace warpcheck::cudart {
@@ -28,8 +29,6 @@ std::uint64_t blocks_max(const Kernel& kernel, const Device& device) {
   const bool is_wide = was_set(kernel, device) && kernel.non_portable_clusters != 0;
   return is_wide ? virtual_gpu::kClusterBlocksMax : virtual_gpu::kPortableClusterBlocksMax;
 }
-
-Dim3 to_dim3(const dim3& dim) { return {dim.x, dim.y, dim.z}; }
 
 }  // namespace
 
@@ -113,7 +112,15 @@ int resident_on_device(const Kernel& kernel, const vgpu::Program& program, const
          resident_blocks(device, program, static_cast<int>(block.count()), config.dynamicSmemBytes);
 }
 
-// Runs `body(kernel, program)`.
+// What a launch of clusters would find.
+struct ClusterLaunch {
+  Dim3 cluster;
+  bool is_explicit = false;
+  int cluster_blocks_max = 0;
+  int resident_blocks = 0;  // on the device
+};
+
+// Answers by `body(launch)`, unless there can be no such launch.
 template <typename Body>
 cudaError_t with_launch(Device& device, const void* function, const cudaLaunchConfig_t* config,
                         Body&& body) {
@@ -124,8 +131,17 @@ cudaError_t with_launch(Device& device, const void* function, const cudaLaunchCo
   }
   Kernel* const kernel = Registry::instance().find_kernel(function);
   if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
-  DeviceCode& code = kernel->unit->code(device, kernel->name);
-  return body(*kernel, code.link(kernel->name).program);
+  const vgpu::Program& program =
+      kernel->unit->code(device, kernel->name).link(kernel->name).program;
+  ClusterLaunch launch;
+  const cudaError_t error =
+      cluster_of(*kernel, program, device, asked_cluster(*config), to_dim3(config->gridDim),
+                 launch.cluster, launch.is_explicit);
+  if (error != cudaSuccess) return error;
+  launch.cluster_blocks_max = static_cast<int>(blocks_max(*kernel, device));
+  launch.resident_blocks = resident_on_device(*kernel, program, device, *config);
+  body(launch);
+  return cudaSuccess;
 }
 
 }  // namespace
@@ -139,19 +155,11 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
                                            const cudaLaunchConfig_t* config) {
   return answer([&](Device& device) {
     if (clusters == nullptr) return cudaErrorInvalidValue;
-    return with_launch(
-        device, function, config, [&](Kernel& kernel, const warpcheck::vgpu::Program& program) {
-          warpcheck::vgpu::Dim3 cluster;
-          bool is_explicit = false;
-          const cudaError_t error = cluster_of(
-              kernel, program, device, asked_cluster(*config),
-              {config->gridDim.x, config->gridDim.y, config->gridDim.z}, cluster, is_explicit);
-          if (error != cudaSuccess) return error;
-          *clusters = is_explicit ? resident_on_device(kernel, program, device, *config) /
-                                        static_cast<int>(cluster.count())
-                                  : 0;
-          return cudaSuccess;
-        });
+    return with_launch(device, function, config, [&](const ClusterLaunch& launch) {
+      *clusters = launch.is_explicit
+                      ? launch.resident_blocks / static_cast<int>(launch.cluster.count())
+                      : 0;
+    });
   });
 }
 
@@ -159,18 +167,9 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* functi
                                                  const cudaLaunchConfig_t* config) {
   return answer([&](Device& device) {
     if (blocks == nullptr) return cudaErrorInvalidValue;
-    return with_launch(
-        device, function, config, [&](Kernel& kernel, const warpcheck::vgpu::Program& program) {
-          warpcheck::vgpu::Dim3 cluster;
-          bool is_explicit = false;
-          const cudaError_t error = cluster_of(
-              kernel, program, device, asked_cluster(*config),
-              {config->gridDim.x, config->gridDim.y, config->gridDim.z}, cluster, is_explicit);
-          if (error != cudaSuccess) return error;
-          *blocks = std::min(static_cast<int>(blocks_max(kernel, device)),
-                             resident_on_device(kernel, program, device, *config));
-          return cudaSuccess;
-        });
+    return with_launch(device, function, config, [&](const ClusterLaunch& launch) {
+      *blocks = std::min(launch.cluster_blocks_max, launch.resident_blocks);
+    });
   });
 }
 

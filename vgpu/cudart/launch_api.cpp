@@ -41,8 +41,6 @@ bool fits(const dim3& dim, const int (&max)[3]) {
   return within(dim.x, max[0]) && within(dim.y, max[1]) && within(dim.z, max[2]);
 }
 
-vgpu::Dim3 to_dim3(const dim3& dim) { return {dim.x, dim.y, dim.z}; }
-
 // The parameter block of a kernel from the addresses of its arguments.
 std::vector<std::byte> gather(const vgpu::Program& program, void** arguments) {
   std::vector<std::byte> block(program.parameter_bytes);

@@ -10,6 +10,8 @@
 
 namespace warpcheck::cudart {
 
+inline vgpu::Dim3 to_dim3(const dim3& dim) { return {dim.x, dim.y, dim.z}; }
+
 struct LaunchShape {
   dim3 grid, block;
   std::size_t dynamic_shared_bytes = 0;
