@@ -19,6 +19,13 @@ target_compile_features(warpcheck_options INTERFACE $<INSTALL_INTERFACE:cxx_std_
 # Also for executables that only link kernels: CMake would add the real CUDA runtime to them.
 set(CMAKE_CUDA_RUNTIME_LIBRARY None)
 
+# WARPCHECK_SOURCE_DIR for those who need it alone: all other files compile to the same objects in
+# every checkout, and a compiler cache serves them.
+function(warpcheck_name_source_dir)
+  set_source_files_properties(${ARGN} PROPERTIES
+    COMPILE_DEFINITIONS WARPCHECK_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+endfunction()
+
 # warpcheck_test(NAME [JOINED] SOURCES... LINK libraries...): a GoogleTest executable, discovered by
 # ctest.
 # JOINED: its sources are compiled four at a time, as half of their time goes into common headers.
@@ -29,6 +36,11 @@ function(warpcheck_test name)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
   endif()
   target_link_libraries(${name} PRIVATE warpcheck_options ${arg_LINK} GTest::gtest_main)
-  target_compile_definitions(${name} PRIVATE WARPCHECK_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  foreach(source ${arg_SOURCES})
+    file(STRINGS ${source} mentions LIMIT_COUNT 1 REGEX WARPCHECK_SOURCE_DIR)
+    if(mentions)
+      warpcheck_name_source_dir(${source})
+    endif()
+  endforeach()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 600)
 endfunction()
