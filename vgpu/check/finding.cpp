@@ -28,6 +28,56 @@ constexpr std::array<std::pair<FindingKind, std::string_view>, 12> kKindNames{{
     {FindingKind::schedule_dependent, "schedule-dependent"},
 }};
 
+constexpr std::array<std::pair<Relation, std::string_view>, 6> kRelationNames{{
+    {Relation::none, ""},
+    {Relation::lanes, "lanes"},
+    {Relation::warps, "warps"},
+    {Relation::blocks, "blocks"},
+    {Relation::launches, "launches"},
+    {Relation::host, "host"},
+}};
+
+constexpr std::array<std::pair<Lack, std::string_view>, 20> kLackNames{{
+    {Lack::unknown, ""},
+    {Lack::warp_barrier, "warp-barrier"},
+    {Lack::block_barrier, "block-barrier"},
+    {Lack::cluster_barrier, "cluster-barrier"},
+    {Lack::order_of_blocks, "order-of-blocks"},
+    {Lack::order_of_launches, "order-of-launches"},
+    {Lack::wait_of_host, "wait-of-host"},
+    {Lack::atomicity, "atomicity"},
+    {Lack::atomic_update, "atomic-update"},
+    {Lack::equal_sizes, "equal-sizes"},
+    {Lack::scope, "scope"},
+    {Lack::flag_scope, "flag-scope"},
+    {Lack::release, "release"},
+    {Lack::release_scope, "release-scope"},
+    {Lack::acquire, "acquire"},
+    {Lack::handover, "handover"},
+    {Lack::copy_wait, "copy-wait"},
+    {Lack::copy_handover, "copy-handover"},
+    {Lack::proxy_fence, "proxy-fence"},
+    {Lack::participation, "participation"},
+}};
+
+template <typename Names, typename Value>
+std::string_view name_in(const Names& names, Value value) {
+  for (const auto& [known, name] : names) {
+    if (known == value) return name;
+  }
+  return "unknown";
+}
+
+template <typename Names, typename Value>
+bool find_in(const Names& names, std::string_view name, Value& value) {
+  for (const auto& [known, known_name] : names) {
+    if (known_name != name) continue;
+    value = known;
+    return true;
+  }
+  return false;
+}
+
 // The length of `text` without the parenthesised list that ends it.
 std::size_t without_parameters(std::string_view text) {
   if (text.empty() || text.back() != ')') return text.size();
@@ -41,22 +91,15 @@ std::size_t without_parameters(std::string_view text) {
 
 }  // namespace
 
-std::string_view name_of(FindingKind kind) {
-  for (const auto& [known, name] : kKindNames) {
-    if (known == kind) return name;
-  }
-  return "unknown";
-}
+std::string_view name_of(FindingKind kind) { return name_in(kKindNames, kind); }
+std::string_view name_of(Relation relation) { return name_in(kRelationNames, relation); }
+std::string_view name_of(Lack lack) { return name_in(kLackNames, lack); }
 
-bool find_kind(std::string_view name, FindingKind& kind) {
-  for (const auto& [known, known_name] : kKindNames) {
-    if (known_name == name) {
-      kind = known;
-      return true;
-    }
-  }
-  return false;
+bool find_kind(std::string_view name, FindingKind& kind) { return find_in(kKindNames, name, kind); }
+bool find_relation(std::string_view name, Relation& relation) {
+  return find_in(kRelationNames, name, relation);
 }
+bool find_lack(std::string_view name, Lack& lack) { return find_in(kLackNames, name, lack); }
 
 std::string_view name_of(Severity severity) {
   return severity == Severity::error ? "error" : "note";

@@ -26,9 +26,40 @@ enum class FindingKind : std::uint8_t {
 };
 enum class Severity : std::uint8_t { error, note };
 
-std::string_view name_of(FindingKind kind);                // "data-race"
-bool find_kind(std::string_view name, FindingKind& kind);  // false: no such kind
-std::string_view name_of(Severity severity);               // "error", "note"
+// How far apart in the hierarchy of threads the two sides of a race are; wider ones are greater.
+enum class Relation : std::uint8_t { none, lanes, warps, blocks, launches, host };
+
+// What would have ordered two sides, or is missing otherwise: what advice is chosen by.
+enum class Lack : std::uint8_t {
+  unknown,
+  warp_barrier,       // between lanes of one warp
+  block_barrier,      // between warps of one block
+  cluster_barrier,    // between blocks of one cluster
+  order_of_blocks,    // between blocks of one launch
+  order_of_launches,  // their streams are not synchronised
+  wait_of_host,       // for a launch
+  atomicity,          // one side is atomic, the other one is not
+  atomic_update,      // several threads read, change and write one place (x += y)
+  equal_sizes,        // atomic, but of different sizes
+  scope,              // of a side: it does not include the other's block
+  flag_scope,         // of the accesses to a flag
+  release,            // before a flag was written
+  release_scope,      // of that release
+  acquire,            // after a flag was read
+  handover,           // strong accesses hand on data, and nothing orders it
+  copy_wait,          // for an asynchronous copy, by its thread
+  copy_handover,      // by its thread, on to the other side
+  proxy_fence,        // before a bulk copy
+  participation,      // of a lane that another one reads from
+};
+
+std::string_view name_of(FindingKind kind);                     // "data-race"
+bool find_kind(std::string_view name, FindingKind& kind);       // false: no such kind
+std::string_view name_of(Severity severity);                    // "error", "note"
+std::string_view name_of(Relation relation);                    // "blocks"; "" for none
+std::string_view name_of(Lack lack);                            // "block-barrier"; "" for unknown
+bool find_relation(std::string_view name, Relation& relation);  // false: no such one
+bool find_lack(std::string_view name, Lack& lack);
 
 // "scan<int>" of a mangled kernel name; a name that is not mangled stays as it is.
 std::string kernel_name(std::string_view mangled);
@@ -53,6 +84,12 @@ struct Finding {
   std::vector<AccessSide> accesses;
   std::string message;      // one sentence: "no barrier orders (1) and (2)"
   std::uint64_t count = 1;  // how often in this trial
+  // Why, as data (docs/reports.md): what hints, folding and printers ask instead of the message.
+  std::string variable;                // the object without the element: "share"; may be empty
+  Relation relation = Relation::none;  // of the two sides: the widest that was met
+  std::vector<Relation> also_between;  // of other threads at the same lines, widest first
+  Lack lack = Lack::unknown;
+  std::string cause;  // a sentence: what went wrong before and led to this; mostly empty
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 

@@ -51,6 +51,10 @@ vgpu::AccessSide side_of(const Json& json) {
 Json to_json(const vgpu::Finding& finding) {
   Json accesses = Json::array();
   for (const vgpu::AccessSide& side : finding.accesses) accesses.push_back(to_json(side));
+  Json also = Json::array();
+  for (const vgpu::Relation relation : finding.also_between) {
+    also.push_back(vgpu::name_of(relation));
+  }
   return {{"kind", vgpu::name_of(finding.kind)},
           {"space", finding.space},
           {"severity", vgpu::name_of(finding.severity)},
@@ -58,7 +62,20 @@ Json to_json(const vgpu::Finding& finding) {
           {"object", finding.object},
           {"accesses", std::move(accesses)},
           {"message", finding.message},
-          {"count", finding.count}};
+          {"count", finding.count},
+          {"variable", finding.variable},
+          {"relation", vgpu::name_of(finding.relation)},
+          {"also_between", std::move(also)},
+          {"lack", vgpu::name_of(finding.lack)},
+          {"cause", finding.cause}};
+}
+
+vgpu::Relation relation_of(const Json& json) {
+  vgpu::Relation relation{};
+  if (!vgpu::find_relation(json.get<std::string>(), relation)) {
+    throw Json::other_error::create(501, "no such relation", &json);
+  }
+  return relation;
 }
 
 vgpu::Finding finding_of(const Json& json) {
@@ -74,6 +91,15 @@ vgpu::Finding finding_of(const Json& json) {
   for (const Json& side : json.at("accesses")) finding.accesses.push_back(side_of(side));
   finding.message = json.at("message").get<std::string>();
   finding.count = json.at("count").get<std::uint64_t>();
+  finding.variable = json.at("variable").get<std::string>();
+  finding.relation = relation_of(json.at("relation"));
+  for (const Json& also : json.at("also_between")) {
+    finding.also_between.push_back(relation_of(also));
+  }
+  if (!vgpu::find_lack(json.at("lack").get<std::string>(), finding.lack)) {
+    throw Json::other_error::create(501, "no such lack", &json);
+  }
+  finding.cause = json.at("cause").get<std::string>();
   return finding;
 }
 

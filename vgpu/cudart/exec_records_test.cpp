@@ -43,6 +43,11 @@ TEST(ExecRecords, AFindingComesBackAsItWas) {
                       {"host copy", {}, {}, "", 0, ""}};
   finding.message = "no barrier orders (1) and (2)";
   finding.count = 1'000'000'000'000;
+  finding.variable = "share";
+  finding.relation = vgpu::Relation::blocks;
+  finding.also_between = {vgpu::Relation::warps, vgpu::Relation::lanes};
+  finding.lack = vgpu::Lack::order_of_blocks;
+  finding.cause = "cudaMalloc() failed before";
   const std::string text = to_text(ExecRecord{17, FindingRecord{3, finding}});
   EXPECT_EQ(text.find('\n'), text.size() - 1);
   const auto back = parse_exec_record(text);
