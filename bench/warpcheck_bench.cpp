@@ -6,6 +6,8 @@
 //                          checked by the memory model of PTX ISA chapter 8.
 //                          KERNEL_releasing: with a fence first, so that its atomic operations
 //                          release what came before.
+//   growth/KERNEL/BLOCKS   blocks that communicate, races checked: microseconds a block, which
+//                          must not grow with the number of blocks.
 //   cases/scan/N           whole trials of a clean pair, all checkers on: upload, launch, download,
 //                          reference, comparison; the rate is in cases a second.
 //
@@ -23,6 +25,7 @@
 #include <vector>
 
 #include "bench/kernels/block_scan.hpp"
+#include "bench/kernels/communication.hpp"
 #include "bench/kernels/histogram.hpp"
 #include "bench/kernels/tree_reduction.hpp"
 #include "harness/device.hpp"
@@ -106,6 +109,46 @@ void run_engine(benchmark::State& state, const BenchKernel& kernel, const Mode& 
       benchmark::Counter(static_cast<double>(lane_steps), benchmark::Counter::kIsRate);
 }
 
+struct Growth {
+  const char* name;
+  cudaError_t (*launch)(const int* in, int* out, int n);
+};
+
+constexpr std::array<Growth, 6> kGrowths{{
+    {"last_block_sum", bench::last_block_sum},
+    {"volatile_sum", bench::volatile_sum},
+    {"locked_sum", bench::locked_sum},
+    {"chained_sum", bench::chained_sum},
+    {"grid_barrier_sum", bench::grid_barrier_sum},
+    {"histogram_releasing", bench::histogram_releasing},
+}};
+
+void run_growth(benchmark::State& state, const Growth& growth, bool races) {
+  const auto blocks = static_cast<int>(state.range(0));
+  const int n = blocks * bench::kCommunicationGroup;
+  const std::vector<int> in = numbers(static_cast<std::size_t>(n));
+  for (auto _ : state) {
+    cudart::TrialSettings settings;
+    settings.checkers = {races, false, false, false, false};
+    cudart::begin_trial(settings);
+    {
+      Device device;
+      const DeviceArray<int> values = device.upload(in);
+      DeviceArray<int> out =
+          device.array<int>(static_cast<std::size_t>(bench::kBins + bench::kCommunicationHead) +
+                            static_cast<std::size_t>(blocks));
+      out.fill_bytes(0);
+      check(growth.launch(values.data(), out.data(), n));
+      check(cudaDeviceSynchronize());
+    }
+    const cudart::TrialResult result = cudart::end_trial();
+    require(result.refusals.empty() && result.findings.empty() && result.launches == 1,
+            fmt::format("{} did not run cleanly", growth.name));
+  }
+  state.counters["per_block"] = benchmark::Counter(
+      blocks, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+
 // Two inputs in turn, as the runner remembers the reference of the last one.
 std::array<Case, 2> scan_cases(int n) {
   const AnyPair* pair = Registry::global().find("scan_hillis_steele");
@@ -142,6 +185,17 @@ void register_all() {
           fmt::format("engine/{}/{}", kernel.name, mode.name).c_str(),
           [&kernel, &mode](benchmark::State& state) { run_engine(state, kernel, mode); })
           ->UseManualTime()
+          ->Unit(benchmark::kMillisecond);
+    }
+  }
+  for (const Growth& growth : kGrowths) {
+    for (const bool races : {false, true}) {
+      benchmark::RegisterBenchmark(
+          fmt::format("growth/{}/{}", growth.name, races ? "race" : "off").c_str(),
+          [&growth, races](benchmark::State& state) { run_growth(state, growth, races); })
+          ->Arg(256)
+          ->Arg(2'048)
+          ->Arg(16'384)
           ->Unit(benchmark::kMillisecond);
     }
   }
