@@ -1,7 +1,11 @@
 #include "vgpu/check/checkers.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "vgpu/check/barrier.hpp"
@@ -45,13 +49,25 @@ constexpr std::array kRegistry{
     Row{nullptr, make<TrapChecker>},
 };
 
+std::string said_by(const Finding& finding) {
+  const std::string& what = finding.variable.empty() ? finding.object : finding.variable;
+  std::string text =
+      fmt::format("{}|{}|{}|{}|{}|{}", name_of(finding.kind), name_of(finding.severity),
+                  finding.kernel, finding.space, what, finding.message);
+  for (const AccessSide& side : finding.accesses) {
+    text += fmt::format("|{}|{}|{}", side.role, side.file, side.line);
+  }
+  return text;
+}
+
 }  // namespace
 
 class Checkers::Impl {
  public:
   Reporter reporter;
   std::array<std::unique_ptr<Checker>, kRegistry.size()> checkers;  // made when first enabled
-  std::uint32_t host_findings = 0;
+  // Findings of the host's calls by all that they say but for the element.
+  std::unordered_map<std::string, std::uint32_t> host_findings;
 };
 
 Checkers::Checkers(const CheckerSet& set, WarpModel model) : impl_(std::make_unique<Impl>()) {
@@ -62,7 +78,7 @@ Checkers::~Checkers() = default;
 
 void Checkers::reset(const CheckerSet& set, WarpModel model) {
   impl_->reporter.reset();
-  impl_->host_findings = 0;
+  impl_->host_findings.clear();
   observers_.assign(1, &impl_->reporter);
   for (std::size_t i = 0; i < kRegistry.size(); ++i) {
     const Row& row = kRegistry[i];
@@ -81,8 +97,10 @@ void Checkers::on_new_finding(std::function<void(std::size_t)> listener) {
 }
 
 void Checkers::add(Finding finding) {
-  const Reporter::Key unique{impl_.get(), impl_->host_findings++, ptx::kNone, 0};
-  impl_->reporter.report(unique, [&] { return std::move(finding); });
+  const auto next = static_cast<std::uint32_t>(impl_->host_findings.size());
+  const auto known = impl_->host_findings.try_emplace(said_by(finding), next).first;
+  const Reporter::Key key{impl_.get(), known->second, ptx::kNone, 0};
+  impl_->reporter.report(key, [&] { return std::move(finding); });
 }
 
 }  // namespace warpcheck::vgpu

@@ -147,6 +147,18 @@ std::string describe_element(const Access& access, unsigned lane) {
                      access.bytes == 1 ? "" : "s");
 }
 
+std::string variable_of(const Allocation& allocation, std::uint32_t offset) {
+  const Symbol* symbol = nullptr;
+  for (const Symbol& candidate : allocation.symbols) {
+    const bool holds = offset >= candidate.offset &&
+                       (candidate.bytes == 0 || offset - candidate.offset < candidate.bytes);
+    if (holds) symbol = &candidate;
+  }
+  if (symbol != nullptr) return symbol->name;
+  if (!allocation.name.empty()) return allocation.name;
+  return fmt::format("allocation of {} bytes", allocation.bytes);
+}
+
 void Reporter::reset() {
   if (findings_.empty()) return;
   findings_.clear();

@@ -43,6 +43,9 @@ AccessSide side_at(std::string_view role, const CodePlace& place);
 // "s[31], 4 bytes": what a lane accesses.
 std::string describe_element(const Access& access, unsigned lane);
 
+// "s", "allocation of 128 bytes": what describe() names, without the element.
+std::string variable_of(const Allocation& allocation, std::uint32_t offset);
+
 class Reporter final : public Observer {
  public:
   [[nodiscard]] bool watches_accesses() const override { return false; }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "vgpu/check/reporter.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 
@@ -18,7 +20,7 @@ AccessSide side_of(const HostOperation& operation) {
 }  // namespace
 
 Finding race_of_operations(const HostOperation& earlier, const HostOperation& later,
-                           const Allocation& allocation, std::uint32_t offset) {
+                           const Allocation& allocation, std::uint32_t offset, bool same_bytes) {
   Finding finding;
   finding.kind = FindingKind::data_race;
   finding.space = "global";
@@ -26,6 +28,12 @@ Finding race_of_operations(const HostOperation& earlier, const HostOperation& la
   finding.accesses = {side_of(earlier), side_of(later)};
   finding.message = fmt::format("nothing orders {} (1) and {} (2): they are in different streams",
                                 earlier.call, later.call);
+  finding.variable = variable_of(allocation, offset);
+  finding.lack = Lack::order_of_launches;
+  if (same_bytes) {
+    finding.severity = Severity::note;
+    finding.message += "; both bring the same bytes";
+  }
   return finding;
 }
 

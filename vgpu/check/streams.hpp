@@ -16,8 +16,9 @@ struct HostOperation {
 };
 
 // Two operations of streams that nothing orders use a byte of one allocation.
+//   same_bytes: both bring the same from the same place, so that the order does not matter
 Finding race_of_operations(const HostOperation& earlier, const HostOperation& later,
-                           const Allocation& allocation, std::uint32_t offset);
+                           const Allocation& allocation, std::uint32_t offset, bool same_bytes);
 
 // what: "stream", "event".
 Finding use_of_destroyed(std::string_view call, std::string_view what);

@@ -202,7 +202,12 @@ void run_copy(Device& device, const CopyWork& work, const Operation& operation) 
   } else if (from->on_device) {
     device.host_read(work.call, from->rows(work.box), operation);
   } else if (to->on_device) {
-    device.host_write(work.call, to->rows(work.box), operation);
+    const Brought brought{.from = Brought::From::host,
+                          .host = work.source.pointer,
+                          .pitch = work.source.pitch,
+                          .slice = work.source.slice};
+    device.host_write(work.call, to->rows(work.box), operation, brought,
+                      {from->data, from->pitch, from->slice});
   }
   for_each_row(work.box, [&](std::size_t slice, std::size_t row) {
     std::memmove(to->data + slice * to->slice + row * to->pitch,
@@ -247,7 +252,9 @@ void run_fill(Device& device, const FillWork& work, const Operation& operation) 
   const std::optional<Side> to =
       side_at(device, work.call, work.target, Where::device, work.box, true);
   if (!to) return;
-  device.host_write(work.call, to->rows(work.box), operation);
+  device.host_write(
+      work.call, to->rows(work.box), operation,
+      {.from = Brought::From::value, .value = work.value, .element_bytes = work.element_bytes});
   for_each_row(work.box, [&](std::size_t slice, std::size_t row) {
     std::byte* const bytes = to->data + slice * to->slice + row * to->pitch;
     if (work.element_bytes == 1) {

@@ -65,6 +65,23 @@ struct Rows {
   std::uint32_t offset = 0;
   std::size_t pitch = 0, slice = 0;
   Box box;
+  friend bool operator==(const Rows&, const Rows&) = default;
+};
+
+// What a copy from the host, or a fill, brings.
+struct Brought {
+  enum class From : std::uint8_t { elsewhere, host, value };
+  From from = From::elsewhere;
+  const void* host = nullptr;  // where the first row came from, and its pitch and slice
+  std::size_t pitch = 0, slice = 0;
+  std::uint32_t value = 0;
+  unsigned element_bytes = 0;
+  friend bool operator==(const Brought&, const Brought&) = default;
+};
+// The same as bytes that are there, row by row.
+struct Bytes {
+  const std::byte* data = nullptr;
+  std::size_t pitch = 0, slice = 0;
 };
 
 class Device {
@@ -128,7 +145,9 @@ class Device {
   void host_write(const vgpu::Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);
   // The same of an operation of the API function `call`.
   void host_read(std::string_view call, const Rows& rows, const Operation& operation);
-  void host_write(std::string_view call, const Rows& rows, const Operation& operation);
+  //   bytes: what is written, if it comes from somewhere
+  void host_write(std::string_view call, const Rows& rows, const Operation& operation,
+                  const Brought& brought, const Bytes& bytes = {});
   void device_copy(std::string_view call, const Rows& target, const Rows& source,
                    const Operation& operation);
 
@@ -207,8 +226,18 @@ class Device {
   void run_allocate(const AllocateWork& work);
   void exchange_registered_memory(bool to_device);
   [[nodiscard]] std::vector<std::uint32_t> unordered_launches(const Operation& operation) const;
-  void touch(std::string_view call, const Rows& rows, bool write, const Operation& operation);
-  void host_access(std::string_view call, const Rows& rows, bool write, const Operation& operation);
+  // What a copy or fill has done.
+  struct Touch {
+    std::string_view call;
+    Rows rows;
+    bool write = false;
+    Brought brought;
+    friend bool operator==(const Touch&, const Touch&) = default;
+  };
+  [[nodiscard]] static bool brings_the_same(const Touch& earlier, const Touch& later,
+                                            const Bytes& bytes);
+  void touch(Touch now, const Bytes& bytes, const Operation& operation);
+  void tell_host_access(const Rows& rows, bool write, const Operation& operation);
   [[nodiscard]] vgpu::Strategy& strategy();
 
   template <typename Call>
@@ -243,12 +272,6 @@ class Device {
   std::size_t running_ = 0;  // operations: host functions, which run without the mutex
   bool host_is_gone_ = false;
   std::set<const vgpu::Allocation*> to_be_freed_;
-  // What a copy or fill has done.
-  struct Touch {
-    std::string_view call;
-    Rows rows;
-    bool write = false;
-  };
   RunLog<std::uint32_t> ran_launches_;  // by Launch::index
   RunLog<Touch> touched_;
   std::uint64_t clock_ = 0;  // virtual cycles

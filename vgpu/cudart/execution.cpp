@@ -275,9 +275,10 @@ void Device::run_free(const FreeWork& work, const Operation& operation) {
   // Freeing conflicts with every access, as a write of all the bytes would.
   const Rows all{work.allocation, 0, 0, 0, {work.allocation->bytes}};
   if (unordered_launches(operation).empty()) {
-    touch("cudaFreeAsync", all, true, operation);
+    touch({"cudaFreeAsync", all, true, {}}, {}, operation);
   } else {
-    host_access("cudaFreeAsync", all, true, operation);
+    tell_host_access(all, true, operation);
+    touch({"cudaFreeAsync", all, true, {}}, {}, operation);
   }
   free(*work.allocation);
 }
@@ -308,20 +309,52 @@ std::vector<std::uint32_t> Device::unordered_launches(const Operation& operation
 }
 
 // Looks for races with other copies; those with kernels are the race checker's.
-void Device::touch(std::string_view call, const Rows& rows, bool write,
-                   const Operation& operation) {
+void Device::touch(Touch now, const Bytes& bytes, const Operation& operation) {
   touched_.visit_unordered(operation.clock, [&](const Touch& earlier) {
-    if (!(write || earlier.write) || !settings_.checkers.race) return;
-    const std::uint32_t at = common_byte(earlier.rows, rows);
+    if (!(now.write || earlier.write) || !settings_.checkers.race) return;
+    const std::uint32_t at = common_byte(earlier.rows, now.rows);
     if (at == ptx::kNone) return;
-    add_finding(vgpu::race_of_operations({earlier.call, earlier.write}, {call, write},
-                                         *rows.allocation, at));
+    add_finding(vgpu::race_of_operations({earlier.call, earlier.write}, {now.call, now.write},
+                                         *now.rows.allocation, at,
+                                         brings_the_same(earlier, now, bytes)));
   });
-  touched_.add(operation.stamp, {call, rows, write});
+  touched_.add_latest(operation.stamp, now);
 }
 
-void Device::host_access(std::string_view call, const Rows& rows, bool write,
-                         const Operation& operation) {
+// Whether a copy, which has not moved anything yet, brings from the same place of the host what an
+// earlier one has brought, and what is still there; or a fill the same value.
+bool Device::brings_the_same(const Touch& earlier, const Touch& later, const Bytes& bytes) {
+  using From = Brought::From;
+  const Brought &a = earlier.brought, &b = later.brought;
+  if (a.from != b.from || a.from == From::elsewhere) return false;
+  if (a.from == From::value) return a == b;
+  const auto is_one_row = [](const Rows& rows) { return rows.box.height * rows.box.depth == 1; };
+  const auto host_of_byte_0 = [](const Touch& touch) {
+    return reinterpret_cast<std::uintptr_t>(touch.brought.host) - touch.rows.offset;
+  };
+  const bool is_same_place = is_one_row(earlier.rows) && is_one_row(later.rows)
+                                 ? host_of_byte_0(earlier) == host_of_byte_0(later)
+                                 : a == b && earlier.rows == later.rows;
+  if (!is_same_place) return false;
+  const Rows& rows = later.rows;
+  // Of single rows, what both have; of others, all.
+  const std::size_t begin = is_one_row(rows) ? std::max(earlier.rows.offset, rows.offset) : 0;
+  const std::size_t end = earlier.rows.offset + earlier.rows.box.width;
+  for (std::size_t slice = 0; slice < rows.box.depth; ++slice) {
+    for (std::size_t row = 0; row < rows.box.height; ++row) {
+      const std::size_t first = rows.offset + slice * rows.slice + row * rows.pitch;
+      const std::size_t from = std::max(first, begin);
+      const std::size_t to =
+          is_one_row(rows) ? std::min(first + rows.box.width, end) : first + rows.box.width;
+      const std::byte* const brought =
+          bytes.data + slice * bytes.slice + row * bytes.pitch + (from - first);
+      if (std::memcmp(rows.allocation->data + from, brought, to - from) != 0) return false;
+    }
+  }
+  return true;
+}
+
+void Device::tell_host_access(const Rows& rows, bool write, const Operation& operation) {
   const std::vector<std::uint32_t> unordered = unordered_launches(operation);
   for_each_row(rows, [&](std::uint32_t offset) {
     vgpu::HostAccess access;
@@ -332,15 +365,17 @@ void Device::host_access(std::string_view call, const Rows& rows, bool write,
     access.unordered_launches = unordered;
     notify([&](vgpu::Observer& observer) { observer.on_host_access(access); });
   });
-  touch(call, rows, write, operation);
 }
 
 void Device::host_read(std::string_view call, const Rows& rows, const Operation& operation) {
-  host_access(call, rows, false, operation);
+  tell_host_access(rows, false, operation);
+  touch({call, rows, false, {}}, {}, operation);
 }
 
-void Device::host_write(std::string_view call, const Rows& rows, const Operation& operation) {
-  host_access(call, rows, true, operation);
+void Device::host_write(std::string_view call, const Rows& rows, const Operation& operation,
+                        const Brought& brought, const Bytes& bytes) {
+  tell_host_access(rows, true, operation);
+  touch({call, rows, true, brought}, bytes, operation);
 }
 
 // Bytes that move within the device are copied, not used: what is undefined stays undefined.
@@ -361,8 +396,8 @@ void Device::device_copy(std::string_view call, const Rows& target, const Rows& 
       notify([&](vgpu::Observer& observer) { observer.on_device_copy(copy); });
     }
   }
-  touch(call, source, false, operation);
-  touch(call, target, true, operation);
+  touch({call, source, false, {}}, {}, operation);
+  touch({call, target, true, {}}, {}, operation);
 }
 
 }  // namespace warpcheck::cudart

@@ -8,7 +8,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -68,6 +70,19 @@ class RunLog {
   void add(const Stamp& stamp, T value) {
     if (chains_.size() <= stamp.chain) chains_.resize(stamp.chain + std::size_t{1});
     chains_[stamp.chain].emplace_back(stamp.position, std::move(value));
+  }
+  // The same where an equal value that the chain has had lately need not be kept beside it: who is
+  // unordered with that one is unordered with this one, too.
+  void add_latest(const Stamp& stamp, T value) {
+    constexpr std::ptrdiff_t kLately = 16;
+    if (stamp.chain < chains_.size()) {
+      auto& entries = chains_[stamp.chain];
+      const auto first = entries.end() - std::min(std::ssize(entries), kLately);
+      const auto same =
+          std::find_if(first, entries.end(), [&](const auto& one) { return one.second == value; });
+      if (same != entries.end()) entries.erase(same);
+    }
+    add(stamp, std::move(value));
   }
   template <typename Visit>
   void visit_unordered(const Clock& clock, Visit&& visit) const {

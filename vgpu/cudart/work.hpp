@@ -24,6 +24,7 @@ struct LinkedKernel;
 struct Box {
   std::size_t width = 0, height = 1, depth = 1;  // bytes, rows, slices
   [[nodiscard]] std::size_t bytes() const { return width * height * depth; }
+  friend bool operator==(const Box&, const Box&) = default;
 };
 
 // Where a box lies in memory.
