@@ -44,7 +44,7 @@ void ClusterOrder::pass(const ClusterBarrier& event) {
 
 void ClusterOrder::arrive(const ClusterBarrier& event, Released& released) {
   std::vector<ThreadTime> times;
-  std::uint32_t phase = 0;
+  Tick phase = 0;
   for_each_actor(order_, event.mask, [&](unsigned lane) {
     const ThreadOrder::Moment moment = order_.release(event.place, lane);
     released.all.join(moment.knows);

@@ -31,14 +31,14 @@ class ClusterOrder {
     Released current, before;
   };
   [[nodiscard]] std::uint64_t thread_of(const WarpPlace& place, unsigned lane) const {
-    return std::uint64_t{order_.block_key(place)} << 16 | order_.thread_at(place, lane);
+    return order_.block_key(place) << 16 | order_.thread_at(place, lane);
   }
   void arrive(const ClusterBarrier& event, Released& released);
   void arrive_relaxed(const ClusterBarrier& event, Released& released);
   void wait(const ClusterBarrier& event, const Released& released);
 
   ThreadOrder& order_;
-  std::map<std::uint32_t, State> barriers_;                    // by cluster
+  std::map<BlockKey, State> barriers_;                         // by cluster
   std::map<std::uint64_t, Clock> fenced_inits_, known_inits_;  // by thread
 };
 

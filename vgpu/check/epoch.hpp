@@ -6,6 +6,9 @@
 // barriers are all the synchronisation there is here, so two epochs tell whether their accesses
 // are related in causality order (PTX ISA 8.9.5): the earlier one comes first when it belongs to
 // an earlier launch, or to the same block and an earlier phase, or to the same thread.
+//
+// Programs have more phases and launches than that.  What comes before everything to come need not
+// be told apart any more, so the numbers are given anew where they run out (RaceChecker).
 #pragma once
 
 #include <cstdint>
@@ -25,6 +28,14 @@ inline constexpr std::uint64_t kPhasesMax = std::uint64_t{1} << kPhaseBits;
 inline constexpr std::uint64_t kBlocksMax = std::uint64_t{1} << kBlockBits;
 inline constexpr std::uint64_t kLaunchesMax = std::uint64_t{1} << kLaunchBits;
 
+// Where numbers run out.  Tests make the limits smaller.
+struct EpochLimits {
+  std::uint64_t launches = kLaunchesMax;  // at least 4
+  std::uint64_t blocks = kBlocksMax;      // of a grid
+  std::uint64_t phases = kPhasesMax;      // at least 3
+  std::uint32_t segments = 1u << 21;      // of the general checker, before it tidies up
+};
+
 // How many consecutive threads of a block are ordered among themselves.
 inline constexpr std::uint64_t kKinThread = 1;           // program order only
 inline constexpr std::uint64_t kKinWarp = 32;            // lockstep warps
@@ -35,6 +46,9 @@ constexpr std::uint32_t block_of(Epoch epoch) {
 }
 constexpr std::uint32_t launch_of(Epoch epoch) {
   return static_cast<std::uint32_t>(epoch / kLaunchUnit);
+}
+constexpr std::uint32_t phase_of(Epoch epoch) {
+  return static_cast<std::uint32_t>(epoch / kPhaseUnit % kPhasesMax);
 }
 constexpr std::uint32_t thread_of(Epoch epoch) {
   return static_cast<std::uint32_t>(epoch % kPhaseUnit);

@@ -20,6 +20,13 @@ class ProxyFences {
 
   void clear() { fences_.clear(); }
   void add(const Fence& fence);
+  // Calls visit(segment) for each that is remembered.
+  template <typename Visit>
+  void for_each_segment(Visit visit) {
+    for (auto& [thread, passed] : fences_) {
+      for (Passed& one : passed) visit(one.segment);
+    }
+  }
   // Whether a fence for `space` follows what a lane did in the segment `write`, and comes before
   // what `lane` of `place` does now.
   bool lies_between(ThreadOrder::SegmentId write, unsigned write_lane, const WarpPlace& place,
@@ -34,8 +41,8 @@ class ProxyFences {
   };
   static constexpr std::size_t kRememberedMax = 16;  // of one thread: the latest
 
-  std::uint64_t thread_of(std::uint32_t block, std::uint32_t warp, unsigned lane) const {
-    return std::uint64_t{block} << 16 | (warp * kWarpLanes + order_.actor_of(lane));
+  std::uint64_t thread_of(BlockKey block, std::uint32_t warp, unsigned lane) const {
+    return block << 16 | (warp * kWarpLanes + order_.actor_of(lane));
   }
 
   ThreadOrder& order_;

@@ -1,11 +1,10 @@
 #include "vgpu/check/race.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "vgpu/check/race_class.hpp"
@@ -65,9 +64,11 @@ std::string message_of(const AccessClass& earlier, const AccessClass& later, boo
 
 }  // namespace
 
-RaceChecker::RaceChecker(Reporter& reporter, const RaceRowFunctions& functions)
+RaceChecker::RaceChecker(Reporter& reporter, const RaceRowFunctions& functions,
+                         const EpochLimits& limits)
     : Checker(reporter),
-      general_(std::make_unique<GeneralRaceChecker>(reporter)),
+      general_(std::make_unique<GeneralRaceChecker>(reporter, limits)),
+      limits_(limits),
       functions_(&functions) {}
 
 RaceChecker::~RaceChecker() = default;
@@ -78,6 +79,7 @@ void RaceChecker::reset(WarpModel model) {
   trial_launches_ = 0;
   first_recorded_ = launch_ + 1;
   recorded_.clear();
+  put_away_.clear();
   kin_ = model == WarpModel::lockstep ? kKinWarp : kKinThread;
   std::size_t kept = 0;
   for (const Shadow& shadow : shadows_) kept += shadow.host_bytes();
@@ -87,7 +89,8 @@ void RaceChecker::reset(WarpModel model) {
 void RaceChecker::on_sync(const Sync& sync) {
   if (sync.kind == Sync::Kind::kernel_start) {
     if (!sync.unordered_launches.empty()) begin_streams();
-    is_general_ = has_streams_ || sync.program->synchronizes_threads;
+    const bool fits = sync.grid.count() <= limits_.blocks && sync.block.count() <= kThreadsMax;
+    is_general_ = has_streams_ || sync.program->synchronizes_threads || !fits;
     general_->on_sync(sync);  // counts every launch
     ++trial_launches_;
   } else if (is_general_) {
@@ -100,31 +103,25 @@ void RaceChecker::on_sync(const Sync& sync) {
       Slot& slot = slot_at(sync.place.slot);
       slot.shared = sync.shared == nullptr ? ptx::kNone : sync.shared->id;
       slot.shared_bytes = sync.shared == nullptr ? 0 : sync.shared->bytes;
+      slot.block = sync.place.block;
+      slot.phase = slot.global_base = 0;
       begin_phase(sync, slot.last + 1);
       break;
     }
-    case Sync::Kind::barrier_complete:
-      begin_phase(sync, slots_[sync.place.slot].base + sync.place.phase);
+    case Sync::Kind::barrier_complete: {
+      Slot& slot = slots_[sync.place.slot];
+      slot.phase = sync.place.phase;
+      if (slot.phase - slot.global_base >= limits_.phases) renumber_phases();
+      begin_phase(sync, slot.base + slot.phase);
       break;
+    }
     case Sync::Kind::block_end:
     case Sync::Kind::kernel_end: break;
   }
 }
 
 void RaceChecker::begin_launch(const Sync& sync) {
-  if (sync.grid.count() > kBlocksMax || sync.block.count() > kThreadsMax) {
-    throw Refusal(fmt::format(
-        "{}: the race checker tells apart up to {} blocks of {} threads, found {} of {}; make the "
-        "grid smaller or turn the race checker off",
-        kernel_name(sync.program->kernel), kBlocksMax, kThreadsMax, sync.grid.count(),
-        sync.block.count()));
-  }
-  if (++launch_ == kLaunchesMax) {
-    for (Shadow& shadow : shadows_) shadow.clear();
-    launch_ = 1;
-    first_recorded_ = 1;
-    recorded_.clear();
-  }
+  if (++launch_ >= limits_.launches) renumber_launches();
   recorded_.push_back(trial_launches_ - 1);
   ++launches_;
   single_block_ = sync.grid.count() == 1;
@@ -147,38 +144,99 @@ RaceChecker::Slot& RaceChecker::slot_at(std::uint32_t slot) {
 void RaceChecker::begin_streams() {
   if (has_streams_) return;
   has_streams_ = true;
+  for (const RecalledAccess& access : put_away_) general_->recall(access);
+  put_away_.clear();
+  for_each_record([&](Epoch, const RecalledAccess& access) { general_->recall(access); });
+}
+
+// What the shadows hold of this trial, each with its epoch.
+template <typename Visit>
+void RaceChecker::for_each_record(Visit visit) const {
   for (std::uint32_t id = 0; id < shadows_.size(); ++id) {
     shadows_[id].for_each_record([&](unsigned access_class, std::uint32_t offset,
                                      std::uint32_t bytes, Epoch epoch, std::uint32_t pc) {
       const std::uint32_t launch = launch_of(epoch) - first_recorded_;
       if (launch >= recorded_.size()) return;
-      general_->recall({.allocation = id,
-                        .allocation_bytes = shadows_[id].capacity(),
-                        .offset = offset,
-                        .bytes = bytes,
-                        .access_class = access_class,
-                        .launch = recorded_[launch],
-                        .block = block_of(epoch),
-                        .thread = thread_of(epoch),
-                        .pc = pc});
+      visit(epoch, RecalledAccess{.allocation = id,
+                                  .allocation_bytes = shadows_[id].capacity(),
+                                  .offset = offset,
+                                  .bytes = bytes,
+                                  .access_class = access_class,
+                                  .launch = recorded_[launch],
+                                  .block = block_of(epoch),
+                                  .thread = thread_of(epoch),
+                                  .pc = pc});
     });
   }
+}
+
+// Launches have no numbers left in epochs.  Those that some cell still remembers are numbered anew,
+// from 1 and in their order; of earlier trials there is nothing to remember.  Where that would
+// leave too few numbers, the oldest are put away: they are ordered before everything to come unless
+// launches turn out to be unordered (begin_streams).
+void RaceChecker::renumber_launches() {
+  std::vector<std::uint32_t> renewed(recorded_.size());
+  for_each_record(
+      [&](Epoch epoch, const RecalledAccess&) { renewed[launch_of(epoch) - first_recorded_] = 1; });
+  const auto live = static_cast<std::size_t>(std::ranges::count(renewed, 1u));
+  const std::size_t left = static_cast<std::size_t>(limits_.launches) / 2;
+  std::size_t too_many = live > left ? live - left : 0;
+  std::vector<std::uint32_t> kept;
+  std::uint32_t goes_below = 0;  // of the old numbers, less first_recorded_
+  for (std::uint32_t launch = 0; launch < renewed.size(); ++launch) {
+    if (renewed[launch] == 0) continue;
+    if (too_many != 0) {
+      --too_many;
+      renewed[launch] = 0;
+      goes_below = launch + 1;
+      continue;
+    }
+    kept.push_back(recorded_[launch]);
+    renewed[launch] = static_cast<std::uint32_t>(kept.size());
+  }
+  for_each_record([&](Epoch epoch, const RecalledAccess& access) {
+    if (launch_of(epoch) - first_recorded_ < goes_below) put_away_.push_back(access);
+  });
+  for (Shadow& shadow : shadows_) {
+    shadow.renew_epochs([&](Epoch epoch) -> Epoch {
+      const std::uint32_t launch = launch_of(epoch) - first_recorded_;
+      if (launch >= renewed.size() || renewed[launch] == 0) return 0;
+      return epoch % kLaunchUnit + renewed[launch] * kLaunchUnit;
+    });
+  }
+  launch_ = static_cast<std::uint32_t>(kept.size()) + 1;
+  first_recorded_ = 1;
+  recorded_ = std::move(kept);
+}
+
+// Some block has no phases left.  All its phases but the present one come before whatever it does
+// next, and no phase of it comes before what another block does: so one number stands for them.
+void RaceChecker::renumber_phases() {
+  std::unordered_map<std::uint32_t, std::uint32_t> present;  // phases, by block
+  for (const Slot& slot : slots_) {
+    if (slot.launch == launches_) present[slot.block] = slot.phase - slot.global_base;
+  }
+  for (Shadow& shadow : shadows_) {
+    if (!shadow.period().global || shadow.period().launch != launches_) continue;
+    shadow.renew_epochs([&](Epoch epoch) -> Epoch {
+      if (launch_of(epoch) != launch_) return epoch;
+      const auto block = present.find(block_of(epoch));
+      const bool is_present = block != present.end() && block->second == phase_of(epoch);
+      const Epoch old = epoch - phase_of(epoch) * kPhaseUnit;
+      return is_present ? old + kPhaseUnit : old;
+    });
+  }
+  for (Slot& slot : slots_) slot.global_base = slot.phase - 1;
 }
 
 // The block of a slot begins a phase.
 //   in_slot: the phase counted from the slot's beginning; may be past the end of its bits.
 void RaceChecker::begin_phase(const Sync& sync, std::uint32_t in_slot) {
-  if (sync.place.phase >= kPhasesMax) {
-    throw Refusal(fmt::format(
-        "{}: the race checker counts up to {} barriers a block, and block {} completed more; turn "
-        "the race checker off",
-        kernel_name(sync.program->kernel), kPhasesMax - 1, sync.place.block));
-  }
   Slot& slot = slots_[sync.place.slot];
-  if (in_slot >= kPhasesMax) {
+  if (in_slot >= limits_.phases) {
     // All that was seen in the slot's shared memory is ordered before what comes.
     if (slot.shared < shadows_.size()) shadows_[slot.shared].clear();
-    in_slot = sync.place.phase;
+    in_slot = 1;
   }
   slot.base = in_slot - sync.place.phase;
   slot.last = in_slot;
@@ -194,7 +252,8 @@ Shadow& RaceChecker::shadow_of(const Access& access) {
   const std::uint64_t period =
       access.space == ptx::Space::shared ? slots_[access.place.slot].period : global_period_;
   if (shadow.period().number != period) {
-    shadow.begin({period, launches_}, access.allocation->bytes);
+    const bool global = access.space == ptx::Space::global;
+    shadow.begin({period, launches_, global}, access.allocation->bytes);
   }
   return shadow;
 }
@@ -203,7 +262,8 @@ Epoch RaceChecker::epoch_of(const Access& access) const {
   const WarpPlace& place = access.place;
   const bool shared = access.space == ptx::Space::shared;
   const std::uint32_t block = shared ? 0 : place.block;
-  const std::uint32_t phase = (shared ? slots_[place.slot].base : 0) + place.phase;
+  const Slot& slot = slots_[place.slot];
+  const std::uint32_t phase = place.phase + (shared ? slot.base : 0u - slot.global_base);
   return launch_ * kLaunchUnit + block * kBlockUnit + phase * kPhaseUnit +
          std::uint64_t{place.warp} * kWarpLanes;
 }
@@ -344,7 +404,7 @@ void RaceChecker::on_free(const Allocation& allocation) {
   Shadow& shadow = shadows_[allocation.id];
   if (shadow.period().launch != launches_) return;
   shadow.clear();
-  shadow.begin({0, launches_}, 0);
+  shadow.begin({0, launches_, true}, 0);
 }
 
 void RaceChecker::check_lane_by_lane(const Access& access, unsigned access_class, RaceRow& row,

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "vgpu/check/checker.hpp"
+#include "vgpu/check/race_class.hpp"
 #include "vgpu/check/race_rows.hpp"
 #include "vgpu/check/race_shadow.hpp"
 #include "vgpu/check/row_log.hpp"
@@ -30,11 +31,11 @@ class GeneralRaceChecker;
 class RaceChecker final : public Checker {
  public:
   // Throughout the trial, the loops are those of `functions`.
-  RaceChecker(Reporter& reporter, const RaceRowFunctions& functions);
+  RaceChecker(Reporter& reporter, const RaceRowFunctions& functions,
+              const EpochLimits& limits = {});
   ~RaceChecker() override;
 
   void reset(WarpModel model) override;
-  // Throws Refusal where a launch is too large for an epoch.
   void on_sync(const Sync& sync) override;
   void on_access(Access& access) override;
   void on_fence(const Fence& fence) override;
@@ -62,7 +63,9 @@ class RaceChecker final : public Checker {
     std::uint32_t shared_bytes = 0;
     std::uint64_t period = 0;  // of that memory
     std::uint64_t launch = 0;  // that all this is of
-    RowLog log;                // of the present phase
+    // Of the present block, and the phase of it that is 0 in epochs of global memory.
+    std::uint32_t block = 0, phase = 0, global_base = 0;
+    RowLog log;  // of the present phase
   };
   // One earlier access that races with a lane's.
   struct Earlier {
@@ -78,6 +81,11 @@ class RaceChecker final : public Checker {
   [[nodiscard]] Epoch epoch_of(const Access& access) const;
   void begin_launch(const Sync& sync);
   void begin_streams();
+  void renumber_launches();
+  void renumber_phases();
+  [[nodiscard]] std::vector<std::uint32_t> live_launches() const;
+  template <typename Visit>
+  void for_each_record(Visit visit) const;
   void begin_phase(const Sync& sync, std::uint32_t in_slot);
   void check_lane_by_lane(const Access& access, unsigned access_class, RaceRow& row,
                           Shadow& shadow);
@@ -90,8 +98,10 @@ class RaceChecker final : public Checker {
   bool is_general_ = false;   // the present launch is checked by general_
   bool has_streams_ = false;  // launches of the trial are unordered
   std::uint32_t trial_launches_ = 0;
-  std::uint32_t first_recorded_ = 1;     // launch, as in an epoch, of recorded_[0]
-  std::vector<std::uint32_t> recorded_;  // launches of the trial that the shadows have seen
+  std::uint32_t first_recorded_ = 1;      // launch, as in an epoch, of recorded_[0]
+  std::vector<std::uint32_t> recorded_;   // launches of the trial that the shadows have seen
+  std::vector<RecalledAccess> put_away_;  // what they had no numbers left for
+  EpochLimits limits_;
   const RaceRowFunctions* functions_;
   std::uint64_t kin_ = kKinThread;
   std::uint32_t launch_ = 0;    // as in an epoch

@@ -18,8 +18,8 @@ unsigned last_lane(const CellEntry& entry) {
   return static_cast<unsigned>(31 - std::countl_zero(entry.lanes));
 }
 // The writes of its chain that an observer has seen: those at positions below.
-std::uint32_t all_saw(const CellEntry& entry) { return entry.place.position + !writes(entry); }
-std::uint32_t some_saw(const CellEntry& entry) {
+std::uint64_t all_saw(const CellEntry& entry) { return entry.place.position + !writes(entry); }
+std::uint64_t some_saw(const CellEntry& entry) {
   return writes(entry) ? entry.position_of(last_lane(entry)) : all_saw(entry);
 }
 
@@ -29,6 +29,9 @@ std::uint32_t some_saw(const CellEntry& entry) {
 // comes before, the earlier one does, too.  That holds in base causality order.  A strong write
 // also comes before what follows its observers (PTX ISA 8.9.5), so then those must have observed
 // the earlier one as well.  And who has observed a write that is kept is a witness of that.
+//
+// An entry that could go may stay, so nothing is looked for at length: the work is proportional to
+// the number of entries.
 class Pruning {
  public:
   Pruning(std::vector<CellEntry>& entries, const ThreadOrder& order)
@@ -40,12 +43,13 @@ class Pruning {
       live_chain_ = std::max(live_chain_, entry.place.chain);
       if (entry.observes && entry.place.chain != 0) observers_.push_back(i);
       const ThreadOrder::Segment& segment = order_.segment(entry.segment);
-      const std::uint64_t warp = std::uint64_t{segment.block} << 32 | segment.warp;
+      const std::uint64_t warp = segment.block << 16 | segment.warp;
       warps_.push_back(warp);
       if (!segment.asynchronous) groups_.push_back({warp, entry.access_class, i});
     }
     keep_.assign(entries_.size(), true);
     std::ranges::sort(groups_);
+    index_observers();
     drop_accesses();
     keep_witnesses();
     std::size_t at = 0;
@@ -53,6 +57,9 @@ class Pruning {
   }
 
  private:
+  static constexpr std::size_t kLooksMax = 64;
+  static constexpr unsigned kRefusalsMax = 4;
+
   // Accesses of one kind by one warp stand next to each other.
   struct Member {
     std::uint64_t warp = 0;
@@ -63,43 +70,72 @@ class Pruning {
 
   // Of a write in its chain.
   struct Position {
-    std::uint32_t chain = 0, position = 0;
+    std::uint64_t chain = 0, position = 0;
     std::size_t entry = 0;
     auto operator<=>(const Position&) const = default;
   };
+
+  // An observer by its chain and warp.
+  struct Sighting {
+    std::uint64_t chain = 0;
+    std::uint64_t warp = 0;
+    std::size_t entry = 0;
+    auto operator<=>(const Sighting&) const = default;
+  };
+
+  void index_observers() {
+    for (const std::size_t i : observers_) {
+      sightings_.push_back({entries_[i].place.chain, warps_[i], i});
+    }
+    std::ranges::sort(sightings_);
+  }
 
   void drop_accesses() {
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       const Member& member = groups_[i];
       std::uint32_t alone = entries_[member.entry].lanes;
-      for (std::size_t j = i + 1; j < groups_.size() && alone != 0; ++j) {
+      const std::size_t end = std::min(groups_.size(), i + 1 + kLooksMax);
+      unsigned refusals = 0;
+      for (std::size_t j = i + 1; j < end && alone != 0 && refusals < kRefusalsMax; ++j) {
         const Member& later = groups_[j];
         if (later.warp != member.warp || later.access_class != member.access_class) break;
         if ((entries_[later.entry].lanes & alone) == 0) continue;
-        if (stands_for(later.entry, member.entry)) alone &= ~entries_[later.entry].lanes;
+        if (stands_for(later.entry, member.entry)) {
+          alone &= ~entries_[later.entry].lanes;
+        } else {
+          ++refusals;
+        }
       }
       keep_[member.entry] = alone != 0;
     }
   }
 
   [[nodiscard]] bool stands_for(std::size_t later, std::size_t earlier) const {
-    const std::uint32_t chain = entries_[later].place.chain;
+    const std::uint64_t chain = entries_[later].place.chain;
     if (!writes(entries_[later]) || chain == 0 || chain == entries_[earlier].place.chain) {
       return true;
     }
     // Only the latest chain may still be observed.
-    return chain != live_chain_ && std::ranges::all_of(observers_, [&](std::size_t observer) {
-             return entries_[observer].place.chain != chain || had_seen(observer, earlier);
-           });
+    if (chain == live_chain_) return false;
+    auto at = std::ranges::lower_bound(sightings_, Sighting{chain, 0, 0});
+    for (; at != sightings_.end() && at->chain == chain; ++at) {
+      if (!had_seen(at->entry, earlier)) return false;
+    }
+    return true;
   }
   // Whether an observer, or its threads before, have observed a write.
   [[nodiscard]] bool had_seen(std::size_t observer, std::size_t write) const {
-    const std::uint32_t position = entries_[write].position_of(last_lane(entries_[write]));
-    return std::ranges::any_of(observers_, [&](std::size_t before) {
-      return before <= observer && is_same_thread(before, observer) &&
-             entries_[before].place.chain == entries_[write].place.chain &&
-             all_saw(entries_[before]) > position;
-    });
+    const std::uint64_t position = entries_[write].position_of(last_lane(entries_[write]));
+    const std::uint64_t chain = entries_[write].place.chain;
+    const std::uint64_t warp = warps_[observer];
+    auto at = std::ranges::lower_bound(sightings_, Sighting{chain, warp, 0});
+    for (unsigned looks = 0; at != sightings_.end() && looks < kLooksMax; ++at, ++looks) {
+      if (at->chain != chain || at->warp != warp || at->entry > observer) break;
+      if (is_same_thread(at->entry, observer) && all_saw(entries_[at->entry]) > position) {
+        return true;
+      }
+    }
+    return false;
   }
   [[nodiscard]] bool is_same_thread(std::size_t before, std::size_t observer) const {
     return warps_[before] == warps_[observer] &&
@@ -125,7 +161,7 @@ class Pruning {
           latest.try_emplace({warps_[observer], lane, self.place.chain}, observer);
       if (!keep_[observer]) {
         const bool is_later = !is_first && is_same_thread(before->second, observer);
-        const std::uint32_t known = is_later ? all_saw(entries_[before->second]) : 0;
+        const std::uint64_t known = is_later ? all_saw(entries_[before->second]) : 0;
         keep_[observer] = is_witness(observer, known, kept_writes);
       }
       if (keep_[observer]) {
@@ -137,16 +173,16 @@ class Pruning {
   }
   // Whether some write that is kept is news to an observer that had seen those before `known`.
   // What races with a write of its block races with an atomic operation of the same kind, too.
-  [[nodiscard]] bool is_witness(std::size_t observer, std::uint32_t known,
+  [[nodiscard]] bool is_witness(std::size_t observer, std::uint64_t known,
                                 const std::vector<Position>& kept_writes) const {
     const CellEntry& self = entries_[observer];
-    const std::uint32_t chain = self.place.chain;
+    const std::uint64_t chain = self.place.chain;
     auto at = std::ranges::lower_bound(kept_writes, Position{chain, known, 0});
     for (; at != kept_writes.end() && at->chain == chain; ++at) {
       const CellEntry& write = entries_[at->entry];
       if (write.place.position >= some_saw(self)) break;
       const bool is_alike = writes(self) && write.access_class == self.access_class &&
-                            warps_[at->entry] >> 32 == warps_[observer] >> 32;
+                            warps_[at->entry] >> 16 == warps_[observer] >> 16;
       if (!is_alike) return true;
     }
     return false;
@@ -157,8 +193,9 @@ class Pruning {
   std::vector<std::uint64_t> warps_;
   std::vector<Member> groups_;
   std::vector<std::size_t> observers_;
+  std::vector<Sighting> sightings_;
   std::vector<bool> keep_;
-  std::uint32_t live_chain_ = 0;
+  std::uint64_t live_chain_ = 0;
 };
 
 }  // namespace
@@ -176,6 +213,7 @@ std::uint32_t CellLists::make() {
 void CellLists::drop(Cell& cell) {
   CellList& list = at(cell);
   list.entries.clear();
+  list.forget_answers();
   list.classes = 0;
   list.prune_at = CellList{}.prune_at;
   free_.push_back(cell.list());
@@ -193,7 +231,7 @@ void CellLists::clear() {
   free_.clear();
 }
 
-void CellLists::add(Cell& cell, const CellEntry& entry, const ThreadOrder& order) {
+CellList& CellLists::made_list(Cell& cell, const ThreadOrder& order) {
   if (!cell.has_list()) {
     const Record read{cell.rest};
     const std::uint32_t made = make();
@@ -202,7 +240,21 @@ void CellLists::add(Cell& cell, const CellEntry& entry, const ThreadOrder& order
       add(cell, {.segment = read.segment(), .lanes = 1u << read.lane(), .pc = read.pc()}, order);
     }
   }
-  CellList& list = at(cell);
+  return at(cell);
+}
+
+void CellLists::add_past(Cell& cell, const CellEntry& entry, const ThreadOrder& order) {
+  CellList& list = made_list(cell, order);
+  list.classes |= 1u << entry.access_class;
+  list.block = CellList::kManyBlocks;
+  list.forget_answers();
+  const auto launch_of = [&](const CellEntry& one) { return order.segment(one.segment).launch; };
+  list.entries.insert(std::ranges::upper_bound(list.entries, launch_of(entry), {}, launch_of),
+                      entry);
+}
+
+void CellLists::add(Cell& cell, const CellEntry& entry, const ThreadOrder& order) {
+  CellList& list = made_list(cell, order);
   list.classes |= 1u << entry.access_class;
   if (!list.entries.empty()) {
     CellEntry& last = list.entries.back();
@@ -220,12 +272,27 @@ void CellLists::add(Cell& cell, const CellEntry& entry, const ThreadOrder& order
       return;
     }
   }
+  const BlockKey block = order.segment(entry.segment).block;
+  if (list.entries.empty()) list.block = block;
+  if (list.block != block) list.block = CellList::kManyBlocks;
   list.entries.push_back(entry);
   if (list.entries.size() >= list.prune_at) prune(list, order);
 }
 
+std::uint32_t CellLists::settle(CellList& list, const ThreadOrder& order) {
+  if (list.settled_launch == order.launch()) return list.settled;
+  const auto is_settled = [&](const CellEntry& entry) {
+    return order.segment(entry.segment).launch < order.first_unordered_launch();
+  };
+  const auto end = std::ranges::partition_point(list.entries, is_settled);
+  list.settled = static_cast<std::uint32_t>(end - list.entries.begin());
+  list.settled_launch = order.launch();
+  return list.settled;
+}
+
 // Drops what later accesses of the same kind by the same threads stand for.
 void CellLists::prune(CellList& list, const ThreadOrder& order) {
+  list.forget_answers();
   Pruning(list.entries, order).run();
   list.prune_at = 16 + 2 * list.entries.size();
 }

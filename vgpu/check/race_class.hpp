@@ -66,6 +66,14 @@ constexpr ClassRelations relate_classes() {
 
 inline constexpr ClassRelations kClassRelations = relate_classes();
 
+// An access of an earlier launch of the trial, as one checker hands it on to another.
+struct RecalledAccess {
+  std::uint32_t allocation = 0, allocation_bytes = 0;
+  std::uint32_t offset = 0, bytes = 0;
+  unsigned access_class = 0;
+  std::uint32_t launch = 0, block = 0, thread = 0, pc = 0;
+};
+
 inline AccessClass class_of(const Access& access) {
   AccessClass result{.write = access.kind != AccessKind::read};
   result.strong = access.kind == AccessKind::atomic || access.order != ptx::Order::weak;

@@ -1,10 +1,9 @@
 #include "vgpu/check/race_general.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <optional>
 
 #include "vgpu/machine/machine.hpp"
 
@@ -35,13 +34,18 @@ bool barriers_are_enough_in_shared_memory(const Program& program) {
 
 }  // namespace
 
-GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter)
-    : Checker(reporter), rows_(cell_row_functions(simd_level())) {
+GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, const EpochLimits& limits)
+    : Checker(reporter),
+      rows_(cell_row_functions(simd_level())),
+      segments_kept_(limits.segments),
+      tidy_at_(limits.segments) {
   reset({});
 }
 
 void GeneralRaceChecker::reset(WarpModel model) {
   order_.reset(model);
+  tidy_at_ = segments_kept_;
+  for (Phase& phase : phases_) phase.log.close();
   recent_ = {};
   variables_.reset();
   lists_.clear();
@@ -108,18 +112,12 @@ CellMemory& GeneralRaceChecker::memory_of(const Allocation& allocation, std::uin
 }
 
 GeneralRaceChecker::Row GeneralRaceChecker::row_of(const Access& access) {
-  if (order_.segments() >= ThreadOrder::kSegmentsMax - 1) {
-    throw Refusal(fmt::format(
-        "{}: the race checker tells apart up to {} synchronisations of a trial, and this one has "
-        "more; turn the race checker off",
-        kernel_name(access.program->kernel), ThreadOrder::kSegmentsMax));
-  }
   Row row;
   row.access = &access;
   row.memory = &memory_of(*access.allocation, access.bytes);
   row.now = segment_of(access);
   if (access.space == ptx::Space::shared) {
-    row.first = first_segment_of(access);
+    row.first = logs_ ? phases_[access.place.slot].first : first_segment_of(access);
     remember_remote(row);
   }
   row.known.first = row.first;
@@ -134,6 +132,7 @@ GeneralRaceChecker::Row GeneralRaceChecker::row_of(const Access& access) {
 void GeneralRaceChecker::on_access(Access& access) {
   // Nothing else can be shared between threads and written.
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
+  if (order_.segments() >= tidy_at_) tidy_up();
   if (access.space == ptx::Space::shared && log(access)) return;
   Row row = row_of(access);
   if (class_of(access).strong) {
@@ -337,22 +336,41 @@ bool GeneralRaceChecker::all_before(Row& row, ThreadOrder::SegmentId earlier) {
   return ask(row, earlier) == ThreadOrder::Before::all_lanes;
 }
 
+void GeneralRaceChecker::Observations::close() {
+  std::ranges::sort(seen_, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second > b.second;
+  });
+}
+
+bool GeneralRaceChecker::Observations::include(const CellEntry& write, unsigned write_lane) const {
+  if (write.place.chain == 0 || !AccessClass::of_index(write.access_class).write) return false;
+  const auto of_chain = std::ranges::lower_bound(seen_, write.place.chain, {},
+                                                 &std::pair<std::uint64_t, std::uint64_t>::first);
+  return of_chain != seen_.end() && of_chain->first == write.place.chain &&
+         of_chain->second > write.position_of(write_lane);
+}
+
 // PTX ISA 8.9.5: a write also comes before what follows a read that observed it.  So whoever took
 // the last ticket may reset the counter.
-bool GeneralRaceChecker::is_observed(Row& row, const CellList& list, const CellEntry& write,
-                                     unsigned write_lane, unsigned lane) {
-  if (write.place.chain == 0 || !AccessClass::of_index(write.access_class).write) return false;
-  const std::uint32_t position = write.position_of(write_lane);
+GeneralRaceChecker::Observations GeneralRaceChecker::observations_of(Row& row, const CellList& list,
+                                                                     unsigned lane) {
+  Observations observations;
   for (const CellEntry& reader : list.entries) {
-    if (!reader.observes || reader.place.chain != write.place.chain) continue;
+    if (!reader.observes || reader.place.chain == 0) continue;
     const bool is_atomic = AccessClass::of_index(reader.access_class).write;
-    for (std::uint32_t rest = reader.lanes; rest != 0; rest &= rest - 1) {
-      const auto by = static_cast<unsigned>(std::countr_zero(rest));
-      const std::uint32_t seen = is_atomic ? reader.position_of(by) : reader.place.position + 1;
-      if (seen > position && is_before(row, reader.segment, by, lane)) return true;
+    for (std::uint32_t rest = reader.lanes; rest != 0;) {
+      // The highest lane of an atomic has seen the most.
+      const auto by = static_cast<unsigned>(31 - std::countl_zero(rest));
+      if (is_before(row, reader.segment, by, lane)) {
+        observations.add(reader.place.chain,
+                         is_atomic ? reader.position_of(by) : reader.place.position + 1);
+        break;
+      }
+      rest &= ~(1u << by);
     }
   }
-  return false;
+  observations.close();
+  return observations;
 }
 
 void GeneralRaceChecker::check(Row& row, const Part& part, Cell& cell) {
@@ -365,7 +383,11 @@ void GeneralRaceChecker::check(Row& row, const Part& part, Cell& cell) {
     }
   }
   if (cell.rest == 0) return;
-  if (cell.has_list()) return check_list(row, part, cell);
+  if (cell.has_list()) {
+    if (!is_over(row, lists_.at(cell))) return check_list(row, part, cell);
+    lists_.drop(cell);
+    return;
+  }
   constexpr unsigned kWeakRead = AccessClass{}.index();
   if ((kClassRelations.race[part.access_class] >> kWeakRead & 1) == 0) return;
   const Record read{cell.rest};
@@ -374,13 +396,39 @@ void GeneralRaceChecker::check(Row& row, const Part& part, Cell& cell) {
   }
 }
 
+// Whether all of a list was in shared memory before it was this block's, or before its barrier.
+bool GeneralRaceChecker::is_over(const Row& row, const CellList& list) {
+  return list.entries.back().segment < row.first;
+}
+
+// Where in a list an access begins to look: all before that is known to come before it, or cannot
+// race with it.
+std::size_t GeneralRaceChecker::first_in_question(const Row& row, const Part& part,
+                                                  CellList& list) const {
+  if (row.access->async_proxy) return 0;
+  const std::uint32_t settled = CellLists::settle(list, order_);
+  const bool goes_on = list.passed_by == row.now && list.passed_class == part.access_class &&
+                       !row.access->asynchronous && !order_.has_clusters();
+  if (!goes_on) {
+    list.passed = settled;
+    list.passed_by = row.now;
+    list.passed_class = static_cast<std::uint8_t>(part.access_class);
+  }
+  return std::max(list.passed, settled);
+}
+
 void GeneralRaceChecker::check_list(Row& row, const Part& part, const Cell& cell) {
-  const CellList& list = lists_.at(cell);
+  CellList& list = lists_.at(cell);
   const std::uint32_t anyhow = kClassRelations.race[part.access_class];
   const std::uint32_t across = kClassRelations.race_across[part.access_class];
   if (((anyhow | across) & list.classes) == 0) return;
-  const std::uint32_t block = order_.block_key(row.access->place);
-  for (const CellEntry& entry : list.entries) {
+  const BlockKey block = order_.block_key(row.access->place);
+  if ((anyhow & list.classes) == 0 && list.block == block) return;
+  std::optional<Observations> observations;
+  bool all_passed = true;
+  for (std::size_t i = first_in_question(row, part, list); i < list.entries.size(); ++i) {
+    const CellEntry& entry = list.entries[i];
+    if (all_passed) list.passed = static_cast<std::uint32_t>(i);
     const bool one_block = order_.segment(entry.segment).block == block;
     const std::uint32_t relations =
         one_block || is_one_group(row, entry) ? anyhow : anyhow | across;
@@ -388,10 +436,15 @@ void GeneralRaceChecker::check_list(Row& row, const Part& part, const Cell& cell
     const bool asks_proxy =
         row.access->async_proxy && AccessClass::of_index(entry.access_class).write;
     if (!asks_proxy && all_before(row, entry.segment)) continue;
+    all_passed = false;
     for (std::uint32_t rest = entry.lanes; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-      if (is_before(row, entry.segment, lane, part.lane) ||
-          is_observed(row, list, entry, lane, part.lane)) {
+      const auto is_observed = [&] {
+        if (entry.place.chain == 0) return false;
+        if (!observations) observations = observations_of(row, list, part.lane);
+        return observations->include(entry, lane);
+      };
+      if (is_before(row, entry.segment, lane, part.lane) || is_observed()) {
         if (asks_proxy) check_proxy(row, part, {entry.segment, lane, entry.pc, entry.access_class});
         continue;
       }
@@ -399,6 +452,7 @@ void GeneralRaceChecker::check_list(Row& row, const Part& part, const Cell& cell
       break;
     }
   }
+  if (all_passed) list.passed = static_cast<std::uint32_t>(list.entries.size());
 }
 
 // Operations at cluster scope of blocks of one cluster are morally strong, too.
@@ -432,13 +486,13 @@ void GeneralRaceChecker::record_weak_write(Row& row, unsigned lane, Cell& cell) 
   cell.write = Record::of(row.now, lane, row.access->pc);
   if (cell.has_list()) {
     const bool has_chains = lists_.at(cell).classes != kWeakReads;
-    const CellList whole = has_chains ? lists_.at(cell) : CellList{};
+    const Observations observations =
+        has_chains ? observations_of(row, lists_.at(cell), lane) : Observations{};
     lists_.filter(cell, [&](const CellEntry& entry) {
       if (all_before(row, entry.segment)) return false;
       bool keeps = false;
       for_each_bit(entry.lanes, [&](unsigned by) {
-        keeps |=
-            !is_before(row, entry.segment, by, lane) && !is_observed(row, whole, entry, by, lane);
+        keeps |= !is_before(row, entry.segment, by, lane) && !observations.include(entry, by);
       });
       return keeps;
     });
@@ -466,7 +520,7 @@ void GeneralRaceChecker::record_weak_read(Row& row, unsigned lane, Cell& cell) {
   lists_.add(cell, {.segment = row.now, .lanes = 1u << lane, .pc = row.access->pc}, order_);
 }
 
-void GeneralRaceChecker::recall(const Recalled& recalled) {
+void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
   if (recalled.allocation >= memories_.size()) memories_.resize(recalled.allocation + 1);
   CellMemory& memory = memories_[recalled.allocation];
   memory.fit(recalled.allocation_bytes);
@@ -480,7 +534,7 @@ void GeneralRaceChecker::recall(const Recalled& recalled) {
   entry.access_class = static_cast<std::uint8_t>(recalled.access_class);
   const std::uint32_t end = (recalled.offset + recalled.bytes - 1) >> memory.shift();
   for (std::uint32_t at = recalled.offset >> memory.shift(); at <= end; ++at) {
-    lists_.add(memory.cells()[at], entry, order_);
+    lists_.add_past(memory.cells()[at], entry, order_);
   }
 }
 

@@ -30,7 +30,7 @@ namespace warpcheck::vgpu {
 
 class GeneralRaceChecker final : public Checker {
  public:
-  explicit GeneralRaceChecker(Reporter& reporter);
+  explicit GeneralRaceChecker(Reporter& reporter, const EpochLimits& limits = {});
 
   void reset(WarpModel model) override;
   void on_sync(const Sync& sync) override;
@@ -47,14 +47,7 @@ class GeneralRaceChecker final : public Checker {
   void on_late_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
 
-  // An access that somebody else has recorded, of an earlier launch of the trial.
-  struct Recalled {
-    std::uint32_t allocation = 0, allocation_bytes = 0;
-    std::uint32_t offset = 0, bytes = 0;
-    unsigned access_class = 0;
-    std::uint32_t launch = 0, block = 0, thread = 0, pc = 0;
-  };
-  void recall(const Recalled& recalled);
+  void recall(const RecalledAccess& recalled);
 
  private:
   // The row that is checked.
@@ -80,7 +73,7 @@ class GeneralRaceChecker final : public Checker {
   struct Launch {
     const Program* program = nullptr;
     Dim3 grid, block;
-    std::uint32_t first_block = 0;  // key
+    BlockKey first_block = 0;
   };
   // An earlier access of one lane.
   struct Earlier {
@@ -89,6 +82,17 @@ class GeneralRaceChecker final : public Checker {
     std::uint32_t pc = 0;
     unsigned access_class = 0;
     bool lacks_proxy_fence = false;  // it comes before, but by another way to memory
+  };
+  // The writes of a list that a lane, or somebody before it, has observed: of each chain those at
+  // positions below.
+  class Observations {
+   public:
+    void add(std::uint64_t chain, std::uint64_t below) { seen_.emplace_back(chain, below); }
+    void close();
+    [[nodiscard]] bool include(const CellEntry& write, unsigned write_lane) const;
+
+   private:
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> seen_;  // by chain, the highest first
   };
   // Some lane's part of an access: where, and as what.
   struct Part {
@@ -117,7 +121,7 @@ class GeneralRaceChecker final : public Checker {
   };
   // Whose shared memory an allocation is.
   struct Owner {
-    std::uint32_t block = 0;                   // key
+    BlockKey block = 0;
     ThreadOrder::SegmentId first_segment = 0;  // 0: it is nobody's
     std::vector<Remote> remote;
   };
@@ -134,6 +138,11 @@ class GeneralRaceChecker final : public Checker {
                                               std::uint32_t offset) const;
   void arrive_on_object(const BarrierObject& event, unsigned lane, Clock* into, Clock& arrived);
   void wait_for_object(const BarrierObject& event, unsigned lane, const Released& released);
+
+  // race_general_tidy.cpp
+  void tidy_up();
+  template <typename Visit>
+  void for_each_segment(Visit visit);
 
   // The present phase of a block's shared memory, as long as it needs no cells.
   struct Phase {
@@ -158,14 +167,15 @@ class GeneralRaceChecker final : public Checker {
 
   void check(Row& row, const Part& part, Cell& cell);
   void check_list(Row& row, const Part& part, const Cell& cell);
+  static bool is_over(const Row& row, const CellList& list);
+  std::size_t first_in_question(const Row& row, const Part& part, CellList& list) const;
   void check_proxy(Row& row, const Part& part, Earlier earlier);
   [[nodiscard]] bool is_one_group(const Row& row, const CellEntry& entry) const;
   bool is_before(Row& row, ThreadOrder::SegmentId earlier, unsigned earlier_lane, unsigned lane);
   ThreadOrder::Before ask(Row& row, ThreadOrder::SegmentId earlier);
   void remember(Row& row, ThreadOrder::SegmentId earlier);
   bool all_before(Row& row, ThreadOrder::SegmentId earlier);
-  bool is_observed(Row& row, const CellList& list, const CellEntry& write, unsigned write_lane,
-                   unsigned lane);
+  Observations observations_of(Row& row, const CellList& list, unsigned lane);
   void record_weak_write(Row& row, unsigned lane, Cell& cell);
   void record_weak_read(Row& row, unsigned lane, Cell& cell);
 
@@ -182,6 +192,8 @@ class GeneralRaceChecker final : public Checker {
                    const Earlier& earlier);
 
   const CellRowFunctions& rows_;
+  std::uint32_t segments_kept_;  // before the first tidying up
+  std::uint32_t tidy_at_;        // segments
   ThreadOrder order_;
   std::array<Recent, kRecent> recent_{};  // by the segment that they come before
   SyncVariables variables_{order_};

@@ -18,7 +18,7 @@ void GeneralRaceChecker::begin_phase(const WarpPlace& place) {
 // False: the access needs cells, which then know all that the log did.
 bool GeneralRaceChecker::log(const Access& access) {
   Phase& phase = phases_[access.place.slot];
-  if (!phase.log.is_open() || order_.segments() >= ThreadOrder::kSegmentsMax - 1) return false;
+  if (!phase.log.is_open()) return false;
   const ThreadOrder::SegmentId now = order_.segment_of(access.place, false);
   // A weak write where threads synchronise is told to the variables.
   const bool may_silence =

@@ -208,7 +208,8 @@ class RandomExecution {
  public:
   static constexpr std::uint32_t kBlocks = 3, kWarps = 2, kLanesMax = 10, kBytes = 128;
 
-  RandomExecution(std::uint64_t seed, WarpModel model) : random_(seed), model_(model) {
+  RandomExecution(std::uint64_t seed, WarpModel model, const EpochLimits& limits = {})
+      : random_(seed), model_(model), checker_(reporter_, race_row_functions("baseline"), limits) {
     checker_.reset(model);
     program_.synchronizes_threads = true;
     for (std::uint32_t block = 0; block < kBlocks; ++block) {
@@ -547,7 +548,7 @@ class RandomExecution {
   WarpModel model_;
   Program program_ = fake_program();
   Reporter reporter_;
-  RaceChecker checker_{reporter_, race_row_functions("baseline")};
+  RaceChecker checker_;
   FakeLaunch launch_{program_, {&reporter_, &checker_}};
   FakeMemory global_{kBlocks, ptx::Space::global, kBytes};
   std::vector<std::unique_ptr<FakeMemory>> shared_;
@@ -579,6 +580,15 @@ TEST_P(GeneralRaceOracle, ReportsExactlyWhatTheAxiomsCallARace) {
   // The generator is worth something: both answers occur.
   EXPECT_GT(racy, kExecutions / 10);
   EXPECT_LT(racy, kExecutions);
+}
+
+// Segments are forgotten, and numbered anew, every few events.
+TEST_P(GeneralRaceOracle, ForgettingSegmentsChangesNothing) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    RandomExecution execution(seed, GetParam(), {.segments = 3});
+    execution.run();
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, GeneralRaceOracle,

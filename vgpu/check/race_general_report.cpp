@@ -43,7 +43,8 @@ AccessSide GeneralRaceChecker::side_of(const Earlier& earlier) const {
   const AccessKind kind = kind_at(*launch.program, earlier.pc, earlier.access_class);
   return side_at(
       role_at(*launch.program, earlier.pc, kind),
-      {launch.program, earlier.pc, position_in(launch.grid, segment.block - launch.first_block),
+      {launch.program, earlier.pc,
+       position_in(launch.grid, static_cast<std::uint32_t>(segment.block - launch.first_block)),
        position_in(launch.block, segment.warp * kWarpLanes + earlier.lane)});
 }
 

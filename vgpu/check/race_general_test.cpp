@@ -290,6 +290,7 @@ TEST_F(GeneralRaceTest, AnMbarrierOrdersArrivalsBeforeWaits) {
 }
 
 TEST_F(GeneralRaceTest, AnAsynchronousCopyMustBeWaitedFor) {
+  program.code[0].kind = InstrKind::copy;  // as a program has that copies
   start(1, 64);
   const auto copy = [&](std::uint32_t pc, std::uint32_t element) {
     Access row = launch.access(kWrite, shared, 0, 0, pc);

@@ -60,7 +60,8 @@ using PcPair = std::pair<std::uint32_t, std::uint32_t>;
 
 // A race checker and where it reports.
 struct Bench {
-  explicit Bench(std::string_view level) : checker(reporter, race_row_functions(level)) {}
+  explicit Bench(std::string_view level, const EpochLimits& limits = {})
+      : checker(reporter, race_row_functions(level), limits) {}
   void reset(WarpModel model) {
     reporter.reset();
     checker.reset(model);
@@ -260,6 +261,18 @@ TEST_P(RaceOracleTest, ReportsExactlyWhatTheDefinitionCallsARace) {
   // The generator is worth something: both answers occur often.
   EXPECT_GT(racy, kTraces / 10);
   EXPECT_LT(racy, kTraces * 99 / 100);
+}
+
+// Where numbers in epochs run out every few events, nothing is lost.
+TEST(ShortEpochOracleTest, ReportsTheSame) {
+  for (const WarpModel model : {WarpModel::independent, WarpModel::lockstep}) {
+    Bench used("baseline", {.launches = 4, .phases = 3, .segments = 4});
+    for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
+      RandomTrace trace(seed, model, used, seed % 2 == 1);
+      trace.run();
+      ASSERT_FALSE(HasFailure()) << "seed " << seed;
+    }
+  }
 }
 
 // Programs that can do more than wait at barriers are checked by other means, which must agree

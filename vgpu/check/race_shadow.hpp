@@ -26,6 +26,7 @@ class Shadow {
   struct Period {
     std::uint64_t number = 0;
     std::uint64_t launch = 0;
+    bool global = false;  // memory that all blocks can reach
   };
   // Begins a period: nothing was accessed in it yet.
   //   bytes: of the allocation.
@@ -73,9 +74,30 @@ class Shadow {
         const Pair& pair = (*classes_[granularity])[access_class];
         for (const Cells* cells : {&pair.last, &pair.other}) {
           if (cells->memory == nullptr) continue;
-          for (std::uint32_t cell = 0; cell * width < capacity_; ++cell) {
+          for (std::uint64_t cell = 0; cell * width < capacity_; ++cell) {
             const Epoch epoch = cells->at.epoch[cell];
-            if (epoch != 0) visit(access_class, cell * width, width, epoch, cells->at.pc[cell]);
+            if (epoch == 0) continue;
+            visit(access_class, static_cast<std::uint32_t>(cell * width), width, epoch,
+                  cells->at.pc[cell]);
+          }
+        }
+      }
+    }
+  }
+  // Gives every epoch that a cell holds the value renew(epoch); 0 empties the cell.
+  template <typename Renew>
+  void renew_epochs(Renew renew) {
+    for (const Granularity granularity : {kWord, kByte}) {
+      if (classes_[granularity] == nullptr) continue;
+      const std::uint32_t width = granularity == kByte ? 1 : 4;
+      for (Pair& pair : *classes_[granularity]) {
+        for (Cells* cells : {&pair.last, &pair.other}) {
+          if (cells->memory == nullptr) continue;
+          for (std::uint64_t cell = 0; cell * width < capacity_; ++cell) {
+            const Epoch epoch = cells->at.epoch[cell];
+            if (epoch == 0) continue;
+            const Epoch renewed = renew(epoch);
+            if (renewed != epoch) cells->at.epoch[cell] = renewed;
           }
         }
       }

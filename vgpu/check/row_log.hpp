@@ -44,6 +44,7 @@ class RowLog {
   bool take(const Row& row, std::uint64_t kin);
   // In the order in which they were taken.
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+  [[nodiscard]] std::vector<Row>& rows() { return rows_; }
 
  private:
   static constexpr std::size_t kRowsMax = 128;

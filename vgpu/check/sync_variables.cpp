@@ -25,7 +25,7 @@ SyncVariables& SyncVariables::operator=(SyncVariables&& other) noexcept {
 
 std::uint64_t SyncVariables::thread_of(const StrongOperation& operation) const {
   const WarpPlace& place = operation.access->place;
-  return std::uint64_t{order_.block_key(place)} << 16 | order_.thread_at(place, operation.lane);
+  return order_.block_key(place) << 16 | order_.thread_at(place, operation.lane);
 }
 
 // Null: nothing was written there, and nothing is.
@@ -73,7 +73,7 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
   }
   const WarpPlace& place = operation.access->place;
   const Writer& last = variable.last;
-  const std::uint32_t block = order_.block_key(place);
+  const BlockKey block = order_.block_key(place);
   const Reach reach = order_.reach_of(operation.access->scope);
   const bool linked = last.is_set && reach_each_other(last, block, reach);
   if (operation.reads) {
@@ -89,7 +89,7 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
 }
 
 // Whether the scopes of two operations include each other's thread.
-bool SyncVariables::reach_each_other(const Writer& writer, std::uint32_t block, Reach reach) const {
+bool SyncVariables::reach_each_other(const Writer& writer, BlockKey block, Reach reach) const {
   if (writer.block == block) return true;
   const Reach nearer = std::min(writer.reach, reach);
   if (nearer != Reach::cluster) return nearer == Reach::grid;
@@ -100,7 +100,7 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
                          Miss& miss) {
   if (!operation.may_acquire) return;
   const Access& access = *operation.access;
-  const std::uint32_t block = order_.block_key(access.place);
+  const BlockKey block = order_.block_key(access.place);
   Offer offer;
   if (linked) {
     bool has_released = false;
@@ -143,8 +143,7 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
 
 void SyncVariables::Patterns::forget_ended(const ThreadOrder& order) {
   std::erase_if(released_in, [&](const auto& group) {
-    const bool is_block = group.first >> 32 == 0;
-    return is_block && order.has_ended(static_cast<std::uint32_t>(group.first));
+    return (group.first & kClusters) == 0 && order.has_ended(group.first);
   });
   forget_at = 8 + 2 * released_in.size();
 }
@@ -153,7 +152,7 @@ void SyncVariables::release(Variable& variable, Reach reach, const ThreadOrder::
                             const StrongOperation& operation) {
   const WarpPlace& place = operation.access->place;
   const Clock clock = order_.clock_of(moment, place, operation.lane);
-  const std::uint32_t block = order_.block_key(place);
+  const BlockKey block = order_.block_key(place);
   Patterns& patterns = variable.made_patterns();
   auto& released_in = patterns.released_in;
   if (released_in.size() >= patterns.forget_at) patterns.forget_ended(order_);

@@ -35,8 +35,8 @@ struct StrongOperation {
 
 // Where in which chain a strong operation stands: the write that it is, or the one that it read.
 struct ChainPlace {
-  std::uint32_t chain = 0;  // 0: none
-  std::uint32_t position = 0;
+  std::uint64_t chain = 0;  // 0: none
+  std::uint64_t position = 0;
 };
 
 // Why a strong read did not synchronise with the write that it read.
@@ -48,7 +48,8 @@ enum class Missed : std::uint8_t {
 };
 struct Miss {
   Missed missed = Missed::nothing;
-  std::uint32_t writer_block = 0, writer_thread = 0;  // key, thread
+  BlockKey writer_block = 0;
+  std::uint32_t writer_thread = 0;
 };
 
 class SyncVariables {
@@ -75,7 +76,8 @@ class SyncVariables {
 
  private:
   struct Writer {
-    std::uint32_t block = 0, thread = 0;  // key, thread
+    BlockKey block = 0;
+    std::uint32_t thread = 0;
     Reach reach = Reach::grid;
     bool is_set = false;
   };
@@ -151,12 +153,13 @@ class SyncVariables {
     std::vector<std::unique_ptr<std::array<Granule, kPage>>> pages_;
   };
 
+  static constexpr std::uint64_t kClusters = std::uint64_t{1} << 63;
   // The block, or the cluster, of a block.
-  [[nodiscard]] std::uint64_t group_of(std::uint32_t block, Reach reach) const {
+  [[nodiscard]] std::uint64_t group_of(BlockKey block, Reach reach) const {
     if (reach == Reach::block) return block;
-    return std::uint64_t{1} << 32 | order_.cluster_of(block);
+    return kClusters | order_.cluster_of(block);
   }
-  [[nodiscard]] bool reach_each_other(const Writer& writer, std::uint32_t block, Reach reach) const;
+  [[nodiscard]] bool reach_each_other(const Writer& writer, BlockKey block, Reach reach) const;
   Granule* granule_of(const StrongOperation& operation);
   static Variable* find(Granule& granule, const StrongOperation& operation);
   void read(Variable& variable, const StrongOperation& operation, bool linked, Miss& miss);
@@ -167,7 +170,7 @@ class SyncVariables {
 
   ThreadOrder& order_;
   std::vector<Granules> allocations_;  // by Allocation::id
-  std::uint32_t chains_ = 0;
+  std::uint64_t chains_ = 0;
   std::uint64_t variables_ = 0;
 };
 

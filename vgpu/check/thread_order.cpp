@@ -16,7 +16,7 @@ bool releases(ptx::Order order) { return order != ptx::Order::acquire; }
 
 }  // namespace
 
-void ThreadOrder::Lane::observe(std::uint64_t variable, std::uint32_t chain, const Offer& offer) {
+void ThreadOrder::Lane::observe(std::uint64_t variable, std::uint64_t chain, const Offer& offer) {
   if (seen.size() > folded && seen.back().chain == chain) {
     seen.back().offer = offer;
     return;
@@ -69,10 +69,14 @@ void ThreadOrder::reset(WarpModel model) {
 void ThreadOrder::begin_launch(const Sync& sync) {
   launch_ = launches_++;
   first_block_ = next_first_block_;
-  next_first_block_ += static_cast<std::uint32_t>(sync.grid.count());
+  next_first_block_ += sync.grid.count();
   threads_ = static_cast<std::uint32_t>(sync.block.count());
   warps_ = (threads_ + kWarpLanes - 1) / kWarpLanes;
   unordered_launches_.assign(sync.unordered_launches.begin(), sync.unordered_launches.end());
+  first_unordered_launch_ = launch_;
+  for (const std::uint32_t launch : unordered_launches_) {
+    first_unordered_launch_ = std::min(first_unordered_launch_, launch);
+  }
   slots_.clear();
   ended_.assign(sync.grid.count(), false);
   grid_ = sync.grid;
@@ -81,9 +85,9 @@ void ThreadOrder::begin_launch(const Sync& sync) {
   object_ticks_.clear();
 }
 
-std::uint32_t ThreadOrder::cluster_of(std::uint32_t block) const {
+BlockKey ThreadOrder::cluster_of(BlockKey block) const {
   if (block < first_block_ || !has_clusters()) return block;
-  const std::uint32_t linear = block - first_block_;
+  const auto linear = static_cast<std::uint32_t>(block - first_block_);
   const Dim3 at{linear % grid_.x, linear / grid_.x % grid_.y, linear / grid_.x / grid_.y};
   const Dim3 first{at.x - at.x % cluster_.x, at.y - at.y % cluster_.y, at.z - at.z % cluster_.z};
   return first_block_ + first.x + grid_.x * (first.y + grid_.y * first.z);
@@ -110,13 +114,13 @@ void ThreadOrder::begin_block(const WarpPlace& place) {
 // All that anyone of the block knows, everyone does from now on.
 void ThreadOrder::complete_barrier(const WarpPlace& place) {
   Slot& slot = slots_[place.slot];
-  slot.phase = place.phase;
+  ++slot.phase;
   if (!slot.alike) {
     for (const Warp& warp : slot.warps) {
       for (const Lane& lane : warp.lanes) slot.common.join(lane.knows);
     }
     // What was known of single threads of this block is less than what its phase says.
-    const std::uint32_t block = block_key(place);
+    const BlockKey block = block_key(place);
     if (!slot.common.of_block(block).threads.empty()) slot.common.learn(block, slot.phase, {});
     slot.alike = true;
     for (Warp& warp : slot.warps) {
@@ -237,12 +241,11 @@ Clock ThreadOrder::release_copies(const WarpPlace& place, unsigned lane) {
 
 void ThreadOrder::wait_for_copies(const CopyWait& wait) {
   for_each_bit(lockstep_ ? 1u : wait.mask, [&](unsigned lane) {
-    const std::vector<std::uint32_t>& groups = wait.bulk
-                                                   ? bulk_groups_[thread_key(wait.place, lane)].ends
-                                                   : lane_at(wait.place, lane).groups;
+    const std::vector<Tick>& groups = wait.bulk ? bulk_groups_[thread_key(wait.place, lane)].ends
+                                                : lane_at(wait.place, lane).groups;
     if (groups.size() <= wait.groups_left) return;
     const std::uint32_t thread = thread_at(wait.place, lane);
-    const std::uint32_t end = groups[groups.size() - wait.groups_left - 1];
+    const Tick end = groups[groups.size() - wait.groups_left - 1];
     std::vector<ThreadTime> copies{{(wait.bulk ? kBulkReads : kCopier) + thread, end, kAnyPhase}};
     if (wait.bulk && !wait.reads_only) copies.push_back({kBulkWrites + thread, end, kAnyPhase});
     Clock clock;
@@ -345,7 +348,7 @@ Clock ThreadOrder::knowledge_of_block(const WarpPlace& place) const {
   return all;
 }
 
-ThreadOrder::SegmentId ThreadOrder::past_segment(std::uint32_t launch, std::uint32_t block,
+ThreadOrder::SegmentId ThreadOrder::past_segment(std::uint32_t launch, BlockKey block,
                                                  std::uint32_t warp) {
   SegmentId& id = past_[{launch, block, warp}];
   if (id != 0) return id;
@@ -356,6 +359,42 @@ ThreadOrder::SegmentId ThreadOrder::past_segment(std::uint32_t launch, std::uint
   id = segments();
   segments_.push_back(segment);
   return id;
+}
+
+std::vector<ThreadOrder::SegmentId> ThreadOrder::forget_segments(std::vector<bool> live) {
+  for (const Slot& slot : slots_) {
+    for (const Warp& warp : slot.warps) {
+      for (const SegmentId id : warp.segment) live[id] = true;
+    }
+  }
+  live[0] = live[last_agent_] = true;
+  std::vector<SegmentId> renewed(segments_.size() + 1);
+  std::vector<Ticks> ticks(1);
+  SegmentId next = 0;
+  for (SegmentId id = 0; id < segments_.size(); ++id) {
+    renewed[id] = next;
+    if (!live[id]) continue;
+    Segment segment = segments_[id];
+    if (segment.ticks != 0) {
+      ticks.push_back(ticks_[segment.ticks]);
+      segment.ticks = static_cast<std::uint32_t>(ticks.size() - 1);
+    }
+    segments_[next++] = segment;
+  }
+  renewed[segments_.size()] = next;
+  std::erase_if(past_, [&](const auto& past) { return !live[past.second]; });
+  for (auto& [place, id] : past_) id = renewed[id];
+  segments_.resize(next);
+  ticks_ = std::move(ticks);
+  answers_.assign(kAnswers, {});
+  for (Slot& slot : slots_) {
+    slot.first_segment = renewed[slot.first_segment];
+    for (Warp& warp : slot.warps) {
+      for (SegmentId& id : warp.segment) id = renewed[id];
+    }
+  }
+  last_agent_ = renewed[last_agent_];
+  return renewed;
 }
 
 // The lanes of a segment whose part in it is known.

@@ -57,27 +57,27 @@ class ThreadOrder {
   // All that a thread had done and known when it released.
   struct Moment {
     Clock knows;
-    std::uint32_t phase = 0, ticks = 0;
+    Tick phase = 0, ticks = 0;
     bool is_set = false;
   };
   struct Lane {
     Clock knows;
-    std::uint32_t tick = 0;
-    std::uint32_t copier_tick = 0;
-    std::vector<std::uint32_t> groups;  // of copies: the ticks of the copier that they end before
-    std::array<Moment, 3> fence;        // by Reach: the latest release fence that reaches so far
-    Offer observed;                     // by strong reads, and not acquired yet
+    Tick tick = 0;
+    Tick copier_tick = 0;
+    std::vector<Tick> groups;     // of copies: the ticks of the copier that they end before
+    std::array<Moment, 3> fence;  // by Reach: the latest release fence that reaches so far
+    Offer observed;               // by strong reads, and not acquired yet
     // What was observed of which variables, oldest first.  `observed` knows the first `folded`.
     struct Seen {
       std::uint64_t variable = 0;
-      std::uint32_t chain = 0;  // 0: several
+      std::uint64_t chain = 0;  // 0: several
       Offer offer;
     };
     std::vector<Seen> seen;
     std::size_t folded = 0, compact_at = 32;
 
     //   chain: who observes it again is offered no less
-    void observe(std::uint64_t variable, std::uint32_t chain, const Offer& offer);
+    void observe(std::uint64_t variable, std::uint64_t chain, const Offer& offer);
     void fold();
     // All that is observed, for who reaches the grid.
     [[nodiscard]] Clock all_observed() const;
@@ -86,8 +86,8 @@ class ThreadOrder {
     void compact();
   };
   struct Segment {
-    std::uint32_t block = 0;  // key
-    std::uint32_t phase = 0;
+    BlockKey block = 0;
+    Tick phase = 0;
     std::uint32_t launch = 0;  // in the trial
     std::uint32_t ticks = 0;   // index into the rows of ticks
     std::uint16_t warp = 0;
@@ -96,7 +96,8 @@ class ThreadOrder {
     // Asynchronous: who did it, and the block that counts its ticks.  An mbarrier is one for all
     // lanes; others are numbered by lanes.
     bool is_object = false;
-    std::uint32_t agent = 0, agent_block = 0;
+    std::uint32_t agent = 0;
+    BlockKey agent_block = 0;
   };
   enum class Before : std::uint8_t { no_lane, some_lanes, all_lanes };
 
@@ -125,16 +126,16 @@ class ThreadOrder {
     return place.warp * kWarpLanes + actor_of(lane);
   }
   // Blocks have other keys in every launch.
-  [[nodiscard]] std::uint32_t block_key(const WarpPlace& place) const {
+  [[nodiscard]] BlockKey block_key(const WarpPlace& place) const {
     return first_block_ + place.block;
   }
   [[nodiscard]] std::uint32_t first_segment_of_slot(const WarpPlace& place) const {
     return slots_[place.slot].first_segment;
   }
   // The cluster of a block of the running launch: the key of its first block.
-  [[nodiscard]] std::uint32_t cluster_of(std::uint32_t block) const;
+  [[nodiscard]] BlockKey cluster_of(BlockKey block) const;
   // Whether all threads of a block have exited, so far as its slot shows.
-  [[nodiscard]] bool has_ended(std::uint32_t block) const {
+  [[nodiscard]] bool has_ended(BlockKey block) const {
     return block < first_block_ || ended_[block - first_block_];
   }
   [[nodiscard]] bool has_clusters() const { return cluster_.count() != 1; }
@@ -154,7 +155,7 @@ class ThreadOrder {
 
   // An mbarrier of a block: who counts asynchronous accesses.
   struct Object {
-    std::uint32_t block = 0;   // key
+    BlockKey block = 0;
     std::uint32_t offset = 0;  // in the block's shared memory
   };
   // What this mbarrier has counted so far comes before what acquires the clock.
@@ -166,7 +167,7 @@ class ThreadOrder {
   SegmentId segment_of_group(const WarpPlace& place, bool reads);
   SegmentId segment_of_object(const WarpPlace& place, const Object& object, bool async_proxy);
   // One for what a warp did in an earlier launch.
-  SegmentId past_segment(std::uint32_t launch, std::uint32_t block, std::uint32_t warp);
+  SegmentId past_segment(std::uint32_t launch, BlockKey block, std::uint32_t warp);
   [[nodiscard]] const Segment& segment(SegmentId id) const { return segments_[id]; }
   // Whether what the lanes of `earlier` did comes before what the lanes of `place` do now.
   //   now: their segment
@@ -178,10 +179,16 @@ class ThreadOrder {
 
   [[nodiscard]] std::uint32_t launch() const { return launch_; }
   [[nodiscard]] bool is_ordered_launch(std::uint32_t launch) const;
+  // All launches below come before the present one.
+  [[nodiscard]] std::uint32_t first_unordered_launch() const { return first_unordered_launch_; }
+  // Forgets all segments that are not `live` (by number) and that no thread is in, and numbers the
+  // others anew, in the same order.  Returns by old number the new one; of a forgotten segment, and
+  // of the number after the last, that of the next one that is left.
+  std::vector<SegmentId> forget_segments(std::vector<bool> live);
   [[nodiscard]] std::uint32_t segments() const {
     return static_cast<std::uint32_t>(segments_.size());
   }
-  [[nodiscard]] std::uint32_t first_block_of_launch() const { return first_block_; }
+  [[nodiscard]] BlockKey first_block_of_launch() const { return first_block_; }
   // All that any thread of a block has done and knows.
   [[nodiscard]] Clock knowledge_of_block(const WarpPlace& place) const;
   // For reports: every lane of a block.
@@ -193,7 +200,7 @@ class ThreadOrder {
   }
 
  private:
-  using Ticks = std::array<std::uint32_t, kWarpLanes>;
+  using Ticks = std::array<Tick, kWarpLanes>;
   struct Warp {
     std::array<Lane, kWarpLanes> lanes;
     std::array<SegmentId, 2> segment{};  // of the lanes, of their copiers; 0: a new one is due
@@ -202,7 +209,7 @@ class ThreadOrder {
   struct Slot {
     std::vector<Warp> warps;
     std::uint32_t block = kNoBlock;  // of the launch
-    std::uint32_t phase = 0;
+    Tick phase = 0;
     SegmentId first_segment = 0;
     // By barrier and thread: arrivals without waiting, oldest first, at barriers still to complete.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Moment>> arrivals;
@@ -220,11 +227,11 @@ class ThreadOrder {
 
   // Of a thread's bulk copies.
   struct BulkGroups {
-    std::uint32_t tick = 0;
-    std::vector<std::uint32_t> ends;
+    Tick tick = 0;
+    std::vector<Tick> ends;
   };
   [[nodiscard]] std::uint64_t thread_key(const WarpPlace& place, unsigned lane) const {
-    return std::uint64_t{block_key(place)} << 16 | thread_at(place, lane);
+    return block_key(place) << 16 | thread_at(place, lane);
   }
   SegmentId segment_of_agent(const Segment& segment, const Ticks& ticks);
   [[nodiscard]] Before answer(SegmentId earlier, const WarpPlace& place) const;
@@ -235,17 +242,18 @@ class ThreadOrder {
   bool lockstep_ = false;
   std::uint32_t threads_ = 0, warps_ = 0;
   std::uint32_t launch_ = 0, launches_ = 0;
-  std::uint32_t first_block_ = 0, next_first_block_ = 0;
+  BlockKey first_block_ = 0, next_first_block_ = 0;
   Dim3 grid_, cluster_;
   std::vector<std::uint32_t> unordered_launches_;
+  std::uint32_t first_unordered_launch_ = 0;  // the present one, if there are none
   std::vector<Slot> slots_;
   std::vector<bool> ended_;  // by block of the launch
   std::vector<Segment> segments_;
   std::vector<Ticks> ticks_;
   std::vector<Answer> answers_;
-  std::map<std::array<std::uint32_t, 3>, SegmentId> past_;  // by launch, block, warp
-  std::map<std::uint64_t, BulkGroups> bulk_groups_;         // by thread
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> object_ticks_;  // block, offset
+  std::map<std::array<std::uint64_t, 3>, SegmentId> past_;           // by launch, block, warp
+  std::map<std::uint64_t, BulkGroups> bulk_groups_;                  // by thread
+  std::map<std::pair<BlockKey, std::uint32_t>, Tick> object_ticks_;  // block, offset
   SegmentId last_agent_ = 0;  // the latest segment of an agent
 };
 

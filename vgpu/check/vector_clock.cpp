@@ -4,22 +4,28 @@
 
 namespace warpcheck::vgpu {
 
+namespace {
+
+constexpr unsigned kHeightMax = 16;  // which spans all keys
+
+}  // namespace
+
 struct Clock::Fork : Part {
   std::array<Part*, kFan> child{};
 };
 
 struct Clock::Leaf : Part {
-  std::uint32_t phases = 0;
+  Tick phases = 0;
   std::vector<ThreadTime> threads;
 };
 
-std::uint32_t Clock::Knowledge::ticks_of(std::uint32_t thread) const {
+Tick Clock::Knowledge::ticks_of(std::uint32_t thread) const {
   const auto found = std::ranges::lower_bound(threads, thread, {}, &ThreadTime::thread);
   return found != threads.end() && found->thread == thread ? found->ticks : 0;
 }
 
-Clock::Knowledge Clock::of_block(std::uint32_t block) const {
-  if (std::uint64_t{block} >> (kBits * height_) != 0) return {};
+Clock::Knowledge Clock::of_block(BlockKey block) const {
+  if (height_ < kHeightMax && block >> (kBits * height_) != 0) return {};
   const Part* part = root_;
   for (unsigned height = height_; part != nullptr && height > 0; --height) {
     part = static_cast<const Fork*>(part)->child[block >> (kBits * (height - 1)) & (kFan - 1)];
@@ -135,9 +141,9 @@ void Clock::join(const Clock& other) {
   *this = Clock(join_parts(root_, lifted.root_, height), height);
 }
 
-void Clock::learn(std::uint32_t block, std::uint32_t phases, std::span<const ThreadTime> threads) {
+void Clock::learn(BlockKey block, Tick phases, std::span<const ThreadTime> threads) {
   unsigned height = 0;
-  while (std::uint64_t{block} >> (kBits * height) != 0) ++height;
+  while (height < kHeightMax && block >> (kBits * height) != 0) ++height;
   auto* const leaf = new Leaf;
   leaf->owners = 1;
   leaf->phases = phases;

@@ -18,14 +18,18 @@
 
 namespace warpcheck::vgpu {
 
+// Numbers that a trial does not run out of: of a block, whatever its launch, and of times.
+using BlockKey = std::uint64_t;
+using Tick = std::uint64_t;
+
 // What is known of one thread of a block.
 struct ThreadTime {
   std::uint32_t thread = 0;
-  std::uint32_t ticks = 0;  // all that it did before this tick
-  std::uint32_t phase = 0;  // in which the last of that can have been; kAnyPhase: none bounds it
+  Tick ticks = 0;  // all that it did before this tick
+  Tick phase = 0;  // in which the last of that can have been; kAnyPhase: none bounds it
   friend bool operator==(const ThreadTime&, const ThreadTime&) = default;
 };
-inline constexpr std::uint32_t kAnyPhase = ~0u;
+inline constexpr Tick kAnyPhase = ~Tick{0};
 
 class Clock {
  public:
@@ -42,17 +46,17 @@ class Clock {
 
   // What is known of a block.
   struct Knowledge {
-    std::uint32_t phases = 0;             // all that its threads did before this phase
+    Tick phases = 0;                      // all that its threads did before this phase
     std::span<const ThreadTime> threads;  // ascending, and more than `phases` says
-    [[nodiscard]] std::uint32_t ticks_of(std::uint32_t thread) const;
+    [[nodiscard]] Tick ticks_of(std::uint32_t thread) const;
   };
-  [[nodiscard]] Knowledge of_block(std::uint32_t block) const;
+  [[nodiscard]] Knowledge of_block(BlockKey block) const;
 
   // Learns all that `other` knows.
   void join(const Clock& other);
   // Learns about one block.
   //   threads: ascending
-  void learn(std::uint32_t block, std::uint32_t phases, std::span<const ThreadTime> threads);
+  void learn(BlockKey block, Tick phases, std::span<const ThreadTime> threads);
 
   [[nodiscard]] bool is_empty() const { return root_ == nullptr; }
   // Whether they are one value: then they know the same.  The reverse need not hold.

@@ -51,31 +51,33 @@ TEST(Clock, LearningWhatIsKnownChangesNothing) {
 
 // Against maps of the largest numbers.
 TEST(Clock, JoinsAreTheLargestOfBoth) {
-  using Phases = std::map<std::uint32_t, std::uint32_t>;
-  using Ticks = std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>;
+  using Phases = std::map<BlockKey, Tick>;
+  using Ticks = std::map<std::pair<BlockKey, std::uint32_t>, Tick>;
   struct Pair {
     Clock clock;
     Phases phases;
     Ticks ticks;
   };
   std::mt19937 random(1);
-  const std::array<std::uint32_t, 6> blocks{0, 1, 15, 16, 300, 5'000'000};
+  constexpr Tick kLate = Tick{1} << 40;  // times and blocks beyond 32 bits
+  const std::array<BlockKey, 8> blocks{0,           1, 15, 16, 300, 5'000'000, BlockKey{1} << 33,
+                                       ~BlockKey{0}};
   std::vector<Pair> pairs(4);
   for (int step = 0; step < 2'000; ++step) {
     Pair& one = pairs[random() % pairs.size()];
-    const std::uint32_t block = blocks[random() % blocks.size()];
+    const BlockKey block = blocks[random() % blocks.size()];
     switch (random() % 4) {
       case 0: {
-        const std::uint32_t phase = random() % 1'000;
+        const Tick phase = random() % 1'000 + random() % 2 * kLate;
         one.clock.learn(block, phase, {});
         one.phases[block] = std::max(one.phases[block], phase);
         break;
       }
       case 1: {
         const ThreadTime time{static_cast<std::uint32_t>(random() % 3),
-                              static_cast<std::uint32_t>(random() % 1'000), kAnyPhase};
+                              random() % 1'000 + random() % 2 * kLate, kAnyPhase};
         one.clock.learn(block, 0, {&time, 1});
-        std::uint32_t& ticks = one.ticks[{block, time.thread}];
+        Tick& ticks = one.ticks[{block, time.thread}];
         ticks = std::max(ticks, time.ticks);
         break;
       }
@@ -92,7 +94,7 @@ TEST(Clock, JoinsAreTheLargestOfBoth) {
         break;
       }
     }
-    for (const std::uint32_t at : blocks) {
+    for (const BlockKey at : blocks) {
       ASSERT_EQ(one.clock.of_block(at).phases, one.phases[at]) << step;
       for (std::uint32_t thread = 0; thread < 3; ++thread) {
         ASSERT_EQ(one.clock.of_block(at).ticks_of(thread), (one.ticks[{at, thread}])) << step;
