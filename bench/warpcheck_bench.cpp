@@ -130,6 +130,7 @@ void run_growth(benchmark::State& state, const Growth& growth, bool races) {
   for (auto _ : state) {
     cudart::TrialSettings settings;
     settings.checkers = {races, false, false, false, false};
+    settings.limits.steps_max = UINT64_MAX;
     cudart::begin_trial(settings);
     {
       Device device;
