@@ -16,8 +16,8 @@
 #include "vgpu/conformance/operands.hpp"
 #include "vgpu/conformance/recording.hpp"
 #include "vgpu/conformance/replay.hpp"
+#include "vgpu/conformance/sequences.hpp"
 #include "vgpu/conformance/supported_ptx.hpp"
-#include "vgpu/conformance/whole_kernels.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -26,26 +26,25 @@ namespace {
 
 using ptx::InstructionForm;
 
-constexpr std::size_t kVectorsMin = 2000;            // of each form
+constexpr std::size_t kVectorsMin = 2000;         // of each form
+constexpr std::size_t kSequenceVectorsMin = 750;  // of each sequence
+constexpr std::size_t kSequencesMin = 300;
 constexpr std::size_t kExactVectorsMin = 1'000'000;  // in all
 const std::filesystem::path kVectors =
     std::filesystem::path(WARPCHECK_SOURCE_DIR) / "vgpu/conformance/vectors";
 
 std::set<std::string> recorded_families() {
   std::set<std::string> names;
-  for (const InstructionForm& form : ptx::instruction_forms()) {
-    if (form.family != "address") names.insert(form.family);
-  }
+  for (const InstructionForm& form : recorded_forms()) names.insert(form.family);
   return names;
 }
 
 Recording recording_of(const std::string& family) {
-  return unpack(read_file(kVectors / (family + ".vectors")), ptx::instruction_forms());
+  return unpack(read_file(kVectors / (family + ".vectors")), recorded_forms());
 }
 
 const InstructionForm& form_of(const std::string& text) {
-  const auto& forms = ptx::instruction_forms();
-  return *std::ranges::find(forms, text, &InstructionForm::text);
+  return *std::ranges::find(recorded_forms(), text, &InstructionForm::text);
 }
 
 class Family : public testing::TestWithParam<std::string> {};
@@ -68,11 +67,12 @@ TEST_P(Family, IsRecordedFormByForm) {
   const Recording recording = recording_of(GetParam());
   std::set<std::string> have;
   for (const Recorded& recorded : recording.forms) {
-    EXPECT_GE(recorded.count, kVectorsMin) << recorded.text;
+    const bool is_composed = is_sequence(form_of(recorded.text));
+    EXPECT_GE(recorded.count, is_composed ? kSequenceVectorsMin : kVectorsMin) << recorded.text;
     EXPECT_EQ(form_of(recorded.text).family, GetParam()) << recorded.text;
     have.insert(recorded.text);
   }
-  for (const InstructionForm& form : ptx::instruction_forms()) {
+  for (const InstructionForm& form : recorded_forms()) {
     if (form.family != GetParam()) continue;
     EXPECT_TRUE(have.contains(form.text)) << form.text << " has no vectors: record again";
   }
@@ -88,6 +88,29 @@ TEST(Vectors, AreEnough) {
     for (const Recorded& recorded : recording_of(family).forms) exact += recorded.count;
   }
   EXPECT_GE(exact, kExactVectorsMin);
+  EXPECT_GE(sequences().size(), kSequencesMin);
+}
+
+// Every instruction that leaves the carry flag stands before every one that reads it.
+TEST(Sequences, HandOnTheCarryFlagFromEveryProducerToEveryConsumer) {
+  const auto is_handed_on = [](const std::string& producer, const std::string& consumer) {
+    return std::ranges::any_of(sequences(), [&](const InstructionForm& form) {
+      const std::size_t at = form.text.find(" " + producer + ".");
+      if (at == std::string::npos) return false;
+      const std::size_t next = form.text.find("; ", at) + 2;
+      return form.text.compare(next, consumer.size(), consumer) == 0;
+    });
+  };
+  for (const std::string producer : {"add.cc", "sub.cc", "addc.cc", "subc.cc", "mad.lo.cc",
+                                     "mad.hi.cc", "madc.lo.cc", "madc.hi.cc"}) {
+    for (const std::string consumer : {"addc.cc.", "subc.cc.", "madc.lo.cc.", "madc.hi.cc."}) {
+      for (const std::string bits : {"32", "64"}) {
+        const bool is_there = is_handed_on(producer, consumer + "s" + bits) ||
+                              is_handed_on(producer, consumer + "u" + bits);
+        EXPECT_TRUE(is_there) << producer << " before " << consumer << bits;
+      }
+    }
+  }
 }
 
 TEST(Vectors, HoldEverySpecialValueAgainstEveryOther) {
@@ -120,19 +143,6 @@ TEST(Vectors, ShowOperandsAndBothResultsOfADifference) {
   EXPECT_EQ(comparison.first,
             fmt::format("a={:#x} b={:#x} -> {:#x} (recorded {:#x})", operands[0][100],
                         operands[1][100], recorded->values[100] ^ 1, recorded->values[100]));
-}
-
-TEST(WholeKernels, AgreeWithTheRecordedGpu) {
-  const std::string text = read_file(WARPCHECK_CONFORMANCE_KERNELS);
-  const Recording recording = unpack(read_file(kVectors / "kernels.vectors"), whole_kernels());
-  ASSERT_EQ(recording.forms.size(), whole_kernels().size());
-  for (std::size_t i = 0; i < recording.forms.size(); ++i) {
-    const InstructionForm& kernel = whole_kernels()[i];
-    ASSERT_EQ(recording.forms[i].text, kernel.text);
-    const Comparison comparison =
-        compare(kernel, recording.forms[i], execute_kernel(text, kernel, kernel.text));
-    EXPECT_EQ(comparison.differences, 0u) << kernel.text << ": " << comparison.first;
-  }
 }
 
 TEST(Approximations, KeepWhatTheIsaPromises) {

@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kBlock = 128;
 constexpr std::size_t kVectorsMin = 2048;
 constexpr std::size_t kRandomMin = 512;
+constexpr std::size_t kComposedVectors = 6 * kBlock;  // of sequences and whole kernels
 
 // Sebastiano Vigna's splitmix64: tiny, and the same everywhere.
 class Random {
@@ -292,6 +293,19 @@ OperandTable make_operands(std::span<const std::string> types) {
                                 : draw(types[k], cut(previous, bits_in(types[k])), random);
       previous = table[k][at];
     }
+  }
+  return table;
+}
+
+OperandTable operands_of(const ptx::InstructionForm& form) {
+  OperandTable table = make_operands(form.sources);
+  const bool is_composed = form.family.starts_with("sequence_") || form.family == "kernels";
+  if (!is_composed) return table;
+  for (std::vector<std::uint64_t>& column : table) {
+    for (std::size_t at = 0; at < kComposedVectors; ++at) {
+      column[at] = column[at * column.size() / kComposedVectors];
+    }
+    column.resize(kComposedVectors);
   }
   return table;
 }

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "vgpu/ptx/forms.hpp"
+
 namespace warpcheck::conformance {
 
 // Values at which instructions tend to go wrong; `type` is a word of forms.def.
@@ -23,5 +25,8 @@ std::size_t bytes_of(std::string_view type);
 // values[k][i]: operand k of vector i, zero-extended.
 using OperandTable = std::vector<std::vector<std::uint64_t>>;
 OperandTable make_operands(std::span<const std::string> types);
+
+// The vectors of a form; of sequences and whole kernels some of them, or recordings would be large.
+OperandTable operands_of(const ptx::InstructionForm& form);
 
 }  // namespace warpcheck::conformance

@@ -1,12 +1,16 @@
 // Runs every form of forms.def on a real GPU and writes what it computed.
 //
-//   conformance_record DIR KERNELS [FAMILY...]   one file a family, DIR/FAMILY.vectors; KERNELS:
-//                                                kernels.ptx; without families all
+//   conformance_record DIR KERNELS [FAMILY...]   one file a family, DIR/FAMILY.vectors; without
+//                                                families all.  KERNELS: the directory of what
+//                                                ptxas made of kernels.BUILD.ptx,
+//                                                BUILD.oLEVEL.cubin, LEVEL from 0 to 3
 //   conformance_record --ptx [SM]    prints the PTX, for ptxas
 //   conformance_record --supported   prints docs/supported-ptx.md
 //
 // The driver is opened when the program runs, so that it can be built where there is none.  Forms
-// that are newer than the GPU are left out, and named.
+// that are newer than the GPU are left out, and named.  Sequences and whole kernels are run at
+// every level of the assembler; where these differ, they are named, and what no optimisation made
+// counts.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -22,6 +26,7 @@
 #include "vgpu/conformance/kernel_text.hpp"
 #include "vgpu/conformance/operands.hpp"
 #include "vgpu/conformance/recording.hpp"
+#include "vgpu/conformance/sequences.hpp"
 #include "vgpu/conformance/supported_ptx.hpp"
 #include "vgpu/conformance/whole_kernels.hpp"
 
@@ -32,7 +37,7 @@ using ptx::InstructionForm;
 
 Recorded record(Driver& driver, CUmodule module, const std::string& name,
                 const InstructionForm& form) {
-  const OperandTable operands = make_operands(form.sources);
+  const OperandTable operands = operands_of(form);
   Recorded recorded{form.text, static_cast<std::uint32_t>(operands[0].size()), {}};
   recorded.values.resize(form.results.size() * recorded.count);
   std::vector<std::uint64_t> cells;
@@ -58,8 +63,7 @@ using Family = std::vector<const InstructionForm*>;
 
 std::map<std::string, Family> families(int target) {
   std::map<std::string, Family> all;
-  for (const InstructionForm& form : ptx::instruction_forms()) {
-    if (form.family == "address") continue;
+  for (const InstructionForm& form : recorded_forms()) {
     if (form.target <= target) {
       all[form.family].push_back(&form);
     } else {
@@ -71,42 +75,116 @@ std::map<std::string, Family> families(int target) {
 
 // One module of all of a family's kernels would take the assembler long.
 constexpr std::size_t kKernelsPerModule = 64;
+constexpr unsigned kLevels = 4;  // of the assembler: -O0 to -O3
+
+bool is_same(const InstructionForm& form, const Recorded& x, const Recorded& y, std::size_t at) {
+  if (form.family != "kernels") return x.values[at] == y.values[at];
+  return is_agreed(form.results[at / x.count], x.values[at], y.values[at], 0);
+}
+
+// Tells where a level of the assembler gives something else than none.
+void tell_difference(const InstructionForm& form, std::string_view what, unsigned level,
+                     const Recorded& plain, const Recorded& optimized) {
+  std::size_t differences = 0, first = 0;
+  for (std::size_t at = plain.values.size(); at-- > 0;) {
+    if (is_same(form, plain, optimized, at)) continue;
+    ++differences;
+    first = at;
+  }
+  if (differences == 0) return;
+  std::string operands;
+  for (const auto& column : operands_of(form)) {
+    operands += fmt::format(" {:#x}", column[first % plain.count]);
+  }
+  fmt::print("{}{}: {} of {} results differ at -O{}; of{}: {:#x}, not optimised {:#x}\n", form.text,
+             what, differences, plain.values.size(), level, operands, optimized.values[first],
+             plain.values[first]);
+}
+
+void record_module(Driver& driver, const Family& family, std::size_t first, std::size_t end,
+                   int target, Recording& recording) {
+  std::string text = module_head(target);
+  for (std::size_t at = first; at < end; ++at) {
+    text += kernel_text(*family[at], fmt::format("form{}", at));
+  }
+  const bool has_levels = is_sequence(*family[first]);
+  for (unsigned level = has_levels ? 0 : kLevels; level <= kLevels; ++level) {
+    const CUmodule module = driver.load(text, level);
+    for (std::size_t at = first; at < end; ++at) {
+      Recorded recorded = record(driver, module, fmt::format("form{}", at), *family[at]);
+      if (has_levels && level > 0) {
+        tell_difference(*family[at], "", level, recording.forms[at], recorded);
+      } else {
+        recording.forms.push_back(std::move(recorded));
+      }
+    }
+    driver.call("cuModuleUnload", module);
+  }
+}
 
 Recording record_family(Driver& driver, const Family& family, int target) {
   Recording recording{driver.description(), {}};
   for (std::size_t first = 0; first < family.size(); first += kKernelsPerModule) {
     const std::size_t end = std::min(first + kKernelsPerModule, family.size());
-    std::string text = module_head(target);
-    for (std::size_t at = first; at < end; ++at) {
-      text += kernel_text(*family[at], fmt::format("form{}", at));
-    }
-    const CUmodule module = driver.load(text);
-    for (std::size_t at = first; at < end; ++at) {
-      recording.forms.push_back(record(driver, module, fmt::format("form{}", at), *family[at]));
-    }
-    driver.call("cuModuleUnload", module);
+    record_module(driver, family, first, end, target, recording);
   }
   return recording;
 }
 
 int print_ptx(int target) {
   std::string text = module_head(target);
-  const auto& forms = ptx::instruction_forms();
+  const auto& forms = recorded_forms();
   for (std::size_t at = 0; at < forms.size(); ++at) {
-    if (forms[at].family == "address" || forms[at].target > target) continue;
+    if (forms[at].target > target) continue;
     text += kernel_text(forms[at], fmt::format("form{}", at));
   }
   std::fputs(text.c_str(), stdout);
   return 0;
 }
 
-Recording record_kernels(Driver& driver, const std::string& ptx_text) {
-  Recording recording{driver.description(), {}};
-  const CUmodule module = driver.load(ptx_text);
-  for (const InstructionForm& kernel : whole_kernels()) {
-    recording.forms.push_back(record(driver, module, kernel.text, kernel));
+// What a build of the kernels computes, not optimised by the assembler.
+std::vector<Recorded> record_build(Driver& driver, const std::filesystem::path& modules,
+                                   const KernelBuild& build) {
+  std::vector<Recorded> plain;
+  for (unsigned level = 0; level < kLevels; ++level) {
+    const CUmodule module =
+        driver.load(read_file(modules / fmt::format("{}.o{}.cubin", build.name, level)));
+    std::size_t at = 0;
+    for (const WholeKernel& kernel : whole_kernels()) {
+      if (kernel.form.target > build.target) continue;
+      Recorded recorded = record(driver, module, kernel.form.text, kernel.form);
+      if (level == 0) {
+        plain.push_back(std::move(recorded));
+      } else {
+        tell_difference(kernel.form, fmt::format("@{}", build.name), level, plain[at], recorded);
+      }
+      ++at;
+    }
+    driver.call("cuModuleUnload", module);
   }
-  driver.call("cuModuleUnload", module);
+  return plain;
+}
+
+// The last build has all kernels; what others compute is recorded where it is something else.
+Recording record_kernels(Driver& driver, const std::filesystem::path& modules) {
+  Recording recording{driver.description(),
+                      record_build(driver, modules, std::end(kKernelBuilds)[-1])};
+  for (const KernelBuild& build : kKernelBuilds) {
+    std::vector<Recorded> built = record_build(driver, modules, build);
+    for (std::size_t at = 0, next = 0; at < whole_kernels().size(); ++at) {
+      const WholeKernel& kernel = whole_kernels()[at];
+      if (kernel.form.target > build.target) continue;
+      Recorded& recorded = built[next++];
+      bool agrees = true;
+      for (std::size_t i = 0; i < recorded.values.size(); ++i) {
+        agrees = agrees && is_same(kernel.form, recorded, recording.forms[at], i);
+      }
+      if (agrees) continue;
+      fmt::print("{}: the build for {} computes something else\n", recorded.text, build.name);
+      recorded.text = name_in_build(kernel, build);
+      recording.forms.push_back(std::move(recorded));
+    }
+  }
   return recording;
 }
 
@@ -122,14 +200,14 @@ int record_all(const std::filesystem::path& directory, const std::string& kernel
   for (const auto& [name, family] : families(target)) {
     if (!is_wanted(name)) continue;
     const Recording recording = record_family(driver, family, target);
-    const std::string bytes = pack(recording, ptx::instruction_forms());
+    const std::string bytes = pack(recording, recorded_forms());
     write_file(directory / (name + ".vectors"), bytes);
     for (const Recorded& recorded : recording.forms) vectors += recorded.count;
     std::printf("%-16s %5zu forms %8zu bytes\n", name.c_str(), family.size(), bytes.size());
   }
   if (is_wanted("kernels")) {
-    const Recording recording = record_kernels(driver, read_file(kernels));
-    write_file(directory / "kernels.vectors", pack(recording, whole_kernels()));
+    const Recording recording = record_kernels(driver, kernels);
+    write_file(directory / "kernels.vectors", pack(recording, kernel_forms()));
   }
   std::printf("%zu vectors recorded on %s\n", vectors, driver.description().c_str());
   return 0;
@@ -151,7 +229,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "conformance_record: %s\n", error.what());
     return 1;
   }
-  std::fputs("usage: conformance_record DIR KERNELS.ptx [FAMILY...] | --ptx [SM] | --supported\n",
+  std::fputs("usage: conformance_record DIR KERNELS [FAMILY...] | --ptx [SM] | --supported\n",
              stderr);
   return 2;
 }

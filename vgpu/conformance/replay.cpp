@@ -10,6 +10,7 @@
 
 #include "vgpu/conformance/kernel_text.hpp"
 #include "vgpu/conformance/operands.hpp"
+#include "vgpu/conformance/whole_kernels.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/ptx/module.hpp"
 
@@ -64,17 +65,17 @@ void place_variables(const ptx::Module& module, vgpu::DeviceMemory& memory,
 }  // namespace
 
 std::vector<std::uint64_t> execute(const ptx::InstructionForm& form) {
-  return execute_kernel(module_head(form.target) + kernel_text(form, "form"), form, "form");
+  const std::string text = module_head(form.target) + kernel_text(form, "form");
+  return execute_kernel(ptx::parse(text, form.text), form, "form");
 }
 
-std::vector<std::uint64_t> execute_kernel(const std::string& module_text,
+std::vector<std::uint64_t> execute_kernel(const ptx::Module& module,
                                           const ptx::InstructionForm& form,
                                           const std::string& name) {
-  const ptx::Module module = ptx::parse(module_text, form.text);
   vgpu::Program program = vgpu::decode(module, name);
   vgpu::link(program);
 
-  const OperandTable operands = make_operands(form.sources);
+  const OperandTable operands = operands_of(form);
   const std::size_t count = operands[0].size();
   vgpu::DeviceMemory memory;
   place_variables(module, memory, program);
@@ -112,16 +113,19 @@ Comparison compare(const ptx::InstructionForm& form, const Recorded& recorded) {
 }
 
 Comparison compare(const ptx::InstructionForm& form, const Recorded& recorded,
-                   const std::vector<std::uint64_t>& got) {
+                   const std::vector<std::uint64_t>& got, unsigned ulps) {
   Comparison result{form.text, {}, recorded.count, 0, {}};
   for (std::size_t at = 0; at < recorded.count; ++at) {
     bool same = true;
     for (std::size_t r = 0; r < form.results.size(); ++r) {
-      same = same && got[r * recorded.count + at] == recorded.values[r * recorded.count + at];
+      const std::size_t place = r * recorded.count + at;
+      same = same && (form.family == "kernels"
+                          ? is_agreed(form.results[r], got[place], recorded.values[place], ulps)
+                          : got[place] == recorded.values[place]);
     }
     if (same) continue;
     if (result.differences++ == 0) {
-      result.first = describe(form, make_operands(form.sources), recorded, got, at);
+      result.first = describe(form, operands_of(form), recorded, got, at);
     }
   }
   return result;

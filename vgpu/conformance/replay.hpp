@@ -8,14 +8,15 @@
 
 #include "vgpu/conformance/recording.hpp"
 #include "vgpu/ptx/forms.hpp"
+#include "vgpu/ptx/module.hpp"
 
 namespace warpcheck::conformance {
 
 // The results of one form on the virtual GPU, in the order of Recorded::values.
 // Throws Refusal where the virtual GPU does not execute the form.
 std::vector<std::uint64_t> execute(const ptx::InstructionForm& form);
-// The same for a kernel of a module's text; `form` says what it takes and gives.
-std::vector<std::uint64_t> execute_kernel(const std::string& module_text,
+// The same for a kernel of a module; `form` says what it takes and gives.
+std::vector<std::uint64_t> execute_kernel(const ptx::Module& module,
                                           const ptx::InstructionForm& form,
                                           const std::string& name);
 
@@ -29,8 +30,8 @@ struct Comparison {
 };
 
 Comparison compare(const ptx::InstructionForm& form, const Recorded& recorded);
-// Of results that were calculated already.
+// Of results that were calculated already, which may differ by so many units of the last place.
 Comparison compare(const ptx::InstructionForm& form, const Recorded& recorded,
-                   const std::vector<std::uint64_t>& got);
+                   const std::vector<std::uint64_t>& got, unsigned ulps = 0);
 
 }  // namespace warpcheck::conformance

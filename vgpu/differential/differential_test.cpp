@@ -53,6 +53,35 @@ TEST(Differential, ProgramsUseWhatTheyAreMadeFor) {
   EXPECT_GT(coverage.count(), 1200u);
 }
 
+TEST(Differential, ProgramsHoldSequencesAndChainsOfCarries) {
+  std::string all;
+  for (std::uint64_t seed = 0; seed < 150; ++seed) all += random_program(seed);
+  std::size_t carries = 0;
+  for (std::size_t at = all.find(".cc."); at != std::string::npos; at = all.find(".cc.", at + 1)) {
+    ++carries;
+  }
+  EXPECT_GT(carries, 300u);
+  EXPECT_NE(all.find("mul.rn.f32 p"), std::string::npos) << "floats without error";
+  EXPECT_NE(all.find("mov.b32 {p, q}, %r"), std::string::npos) << "halves of words";
+}
+
+// An assembler of CUDA 13.0 reads c after it has written parts of the result.
+TEST(Differential, ProductsOfByteFloatsDoNotOverwriteTheirSources) {
+  std::size_t products = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const std::string text = random_program(seed);
+    for (std::size_t at = text.find("mma.sync"); at != std::string::npos;
+         at = text.find("mma.sync", at + 1)) {
+      const std::string line = text.substr(at, text.find(';', at) - at);
+      if (line.find("e4m3") == std::string::npos && line.find("e5m2") == std::string::npos)
+        continue;
+      ++products;
+      EXPECT_EQ(line.find('%', line.find('}')), std::string::npos) << line;
+    }
+  }
+  EXPECT_GT(products, 0u);
+}
+
 TEST(Differential, ASeedGivesOneProgram) {
   EXPECT_EQ(random_program(7), random_program(7));
   EXPECT_NE(random_program(7), random_program(8));

@@ -68,6 +68,7 @@ class Generator {
   // ---- compute instructions: random_form.cpp ----
   std::string compute(const Place& place);
   std::string form_text(const ptx::InstructionForm& form);
+  std::string carry_chain();  // random_carry.cpp
   std::string source(const ptx::InstructionForm& form, std::size_t index, std::string& before);
   std::string shaped(std::string_view type, std::size_t index, std::string& before);
 

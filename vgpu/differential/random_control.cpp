@@ -33,6 +33,7 @@ std::string Generator::statement(const Place& place) {
   if (kind == 13 && place.uniform) return exchange();
   if (kind == 14 && place.uniform) return shared_atomics();
   if (kind == 15 && place.uniform) return block_barrier();
+  if (kind == 16) return carry_chain();
   return compute(place);
 }
 

@@ -1,4 +1,5 @@
-// One instruction of forms.def, with registers of the program as its operands.
+// One instruction of forms.def, or one sequence of sequences.def, with registers of the program as
+// its operands.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <map>
 
 #include "vgpu/conformance/operands.hpp"
+#include "vgpu/conformance/sequences.hpp"
 #include "vgpu/differential/generator.hpp"
 #include "vgpu/differential/reference_arithmetic.hpp"
 
@@ -35,9 +37,11 @@ bool takes_literals(const InstructionForm& form) {
 // An assembler makes a call of these, and that of CUDA 13.0 may crash where it is made in a
 // function.
 bool calls_subroutine(const InstructionForm& form) {
-  const std::string_view name = form.mnemonic;
-  return name.starts_with("div.") || name.starts_with("rem.") || name.starts_with("sqrt.") ||
-         name.starts_with("rcp.");
+  constexpr std::string_view kCalling[] = {"div.", "rem.", "sqrt.", "rcp."};
+  return std::any_of(std::begin(kCalling), std::end(kCalling), [&](std::string_view name) {
+    return form.text.starts_with(name) ||
+           form.text.find(std::string(" ").append(name)) != std::string::npos;
+  });
 }
 
 // Guarded, these may leave neither the old value nor the new one: assemblers (CUDA 13.0) forget
@@ -55,8 +59,13 @@ bool is_changed_by_optimization(const InstructionForm& form) {
   if (std::find(std::begin(kCopies), std::end(kCopies), form.mnemonic) != std::end(kCopies)) {
     return true;
   }
-  return form.mnemonic.starts_with("madc.hi.") && form.mnemonic.ends_with("64");
+  const std::size_t product = form.text.find("madc.hi.");
+  return product != std::string::npos && form.text.find("64 ", product) != std::string::npos;
 }
+
+// Of 8-bit floats that assembler makes several products, and reads elements of c and of a and b
+// after it has written the first elements of the result.
+bool overwrites_sources(const InstructionForm& form) { return form.family == "matrix_byte_float"; }
 
 // Whether an assembler may fuse it with an addition.
 bool may_be_contracted(const InstructionForm& form) {
@@ -77,7 +86,7 @@ bool is_integer_division(const InstructionForm& form) {
 // which there are thousands, would be all there is.
 std::vector<Family> families(const ProgramOptions& options) {
   std::map<std::string_view, Family> all;
-  for (const InstructionForm& form : ptx::instruction_forms()) {
+  for (const InstructionForm& form : conformance::recorded_forms()) {
     if (is_drawn(form, options)) all[form.family].push_back(&form);
   }
   std::vector<Family> result;
@@ -218,7 +227,12 @@ std::string Generator::form_text(const InstructionForm& form) {
     names[kResults.at(i)] = name;
   }
   for (std::size_t i = 0; i < form.sources.size(); ++i) {
-    names[kSources.at(i)] = source(form, i, before);
+    std::string name = source(form, i, before);
+    if (overwrites_sources(form) && name.starts_with("%")) {
+      before += fmt::format(".reg .b32 v{0};\nmov.b32 v{0}, {1};\n", i, name);
+      name = fmt::format("v{}", i);
+    }
+    names[kSources.at(i)] = std::move(name);
   }
   if (uses_memory(form)) before += ".reg .b64 at;\nmov.b64 at, %mine;\n";
   const bool is_one = form.text.find(';') + 1 == form.text.size();

@@ -267,10 +267,11 @@ std::uint64_t integer_result(const ptx::Instruction& in, ReferenceOperands& o) {
     case Opcode::sub_:
     case Opcode::subc_: {
       if (in.modifiers.sat) return bits(clamp_to(a - b, type));
+      // The flag is that nothing was borrowed, as the hardware has it.
       const Wide difference = static_cast<Wide>(cut(o.source[0], bits_of(type))) -
                               static_cast<Wide>(cut(o.source[1], bits_of(type))) -
-                              (in.opcode == Opcode::subc_ && o.carry_in ? 1 : 0);
-      o.carry_out = difference < 0;
+                              (in.opcode == Opcode::subc_ && !o.carry_in ? 1 : 0);
+      o.carry_out = difference >= 0;
       return bits(difference);
     }
     case Opcode::mul_:
@@ -325,9 +326,9 @@ bool reference_knows(const ptx::InstructionForm& form) {
   };
   constexpr std::string_view kWithout[] = {"relu",     "b128", "fns",  "tf32",
                                            "cvt.pack", "e4m3", "e5m2", "f16"};
-  const bool is_left_out = std::any_of(
-      std::begin(kWithout), std::end(kWithout),
-      [&](std::string_view part) { return form.mnemonic.find(part) != std::string::npos; });
+  const bool is_left_out =
+      std::any_of(std::begin(kWithout), std::end(kWithout),
+                  [&](std::string_view part) { return form.text.find(part) != std::string::npos; });
   const bool is_atomic = form.mnemonic.starts_with("atom.") || form.mnemonic.starts_with("red.");
   const bool is_of_floats = std::any_of(form.sources.begin(), form.sources.end(),
                                         [](std::string_view type) { return type[0] == 'f'; });

@@ -1,6 +1,9 @@
 // Extended-precision integer arithmetic: PTX ISA 9.0, 9.7.2.
 //
-// The carry flag of a lane is an ordinary predicate here: in at refs[5], out at refs[4].
+// The carry flag of a lane is an ordinary predicate here: in at refs[5], out at refs[4].  There is
+// one flag, and it is always the carry of an addition (seen on sm_90): a - b is a + ~b + 1, so that
+// sub.cc leaves 1 where nothing was borrowed, and subc is a + ~b + CC.CF.  The ISA says the same of
+// code that reads what sub.cc left by subc alone, and nothing of code that mixes the two.
 #include "vgpu/machine/compute_families.hpp"
 #include "vgpu/machine/lanes.hpp"
 
@@ -18,6 +21,7 @@ struct Sum {
 };
 
 struct AddStep {
+  static constexpr bool kCarriesFirst = false;  // without a carry to read
   template <class U>
   Sum<U> operator()(U a, U b, U carry_in) const {
     const U partial = a + b;
@@ -27,10 +31,10 @@ struct AddStep {
 };
 
 struct SubStep {
+  static constexpr bool kCarriesFirst = true;
   template <class U>
-  Sum<U> operator()(U a, U b, U borrow_in) const {
-    const U partial = a - b;
-    return {partial - borrow_in, U{a < b} | U{partial < borrow_in}};
+  Sum<U> operator()(U a, U b, U carry_in) const {
+    return AddStep{}(a, static_cast<U>(~b), carry_in);
   }
 };
 
@@ -70,7 +74,8 @@ struct ProductHigh {
 template <class Combine, class Step, class U>
 void with_carry(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   constexpr bool kProduct = !std::is_same_v<Combine, First>;
-  const U carry_in = present(instr.refs[5]) ? predicate(banks, instr.refs[5]) : 0;
+  const std::uint32_t without = Step::kCarriesFirst ? ~0u : 0;
+  const U carry_in = present(instr.refs[5]) ? predicate(banks, instr.refs[5]) : without;
   const Bits<U>* a = row<U>(banks, instr.refs[1]);
   const Bits<U>* b = row<U>(banks, instr.refs[2]);
   const Bits<U>* last = row<U>(banks, instr.refs[kProduct ? 3 : 2]);

@@ -220,7 +220,7 @@ TEST(ComputeInteger, DotProducts) {
   }
 }
 
-// One step of extended precision; the carry is what does not fit, or the borrow.
+// One step of extended precision; the carry is what does not fit, or that nothing is borrowed.
 void check_carry(Opcode opcode, Type type, MulPart part, bool carries_in, bool carries_out) {
   const bool product_form = opcode == Opcode::mad_ || opcode == Opcode::madc_;
   Form form{.name = std::string(ptx::name_of(opcode)) + ".cc." + std::string(ptx::name_of(type)),
@@ -247,11 +247,11 @@ void check_carry(Opcode opcode, Type type, MulPart part, bool carries_in, bool c
       a = static_cast<Exact>(cell(type, whole));
       b = static_cast<Exact>(lane[3]);
     }
-    const Exact in = carries_in ? static_cast<Exact>(lane[5]) : 0;
     const bool subtracts = opcode == Opcode::sub_ || opcode == Opcode::subc_;
-    const Exact sum = subtracts ? a - b - in : a + b + in;
+    const Exact in = carries_in ? static_cast<Exact>(lane[5]) : subtracts ? 1 : 0;
+    const Exact sum = subtracts ? a - b - (1 - in) : a + b + in;
     lane[0] = cell(type, sum);
-    lane[4] = subtracts ? sum < 0 : sum >= modulus;
+    lane[4] = subtracts ? sum >= 0 : sum >= modulus;
   });
 }
 

@@ -98,10 +98,12 @@ std::string default_text(const InstructionForm& form) {
   return text + ";";
 }
 
-std::vector<InstructionForm> expand_rows() {
+}  // namespace
+
+std::vector<InstructionForm> expand_forms(std::span<const FormRow> rows) {
   std::vector<InstructionForm> forms;
   std::unordered_set<std::string> seen;
-  for (const FormRow& row : kRows) {
+  for (const FormRow& row : rows) {
     std::vector<std::string> chosen;
     expand(std::string(row.mnemonic), chosen, [&](const std::string& pattern) {
       const std::string mnemonic = filled_in(pattern, chosen, "");
@@ -117,6 +119,8 @@ std::vector<InstructionForm> expand_rows() {
   }
   return forms;
 }
+
+namespace {
 
 // The suffixes in an order that does not depend on the text's: assemblers take them in any, and so
 // do programs (`lg2.approx.f32.ftz`).  Among each other, types and the layouts of matrices stay as
@@ -142,7 +146,7 @@ std::string in_order(std::string_view mnemonic) {
 std::span<const FormRow> form_rows() { return kRows; }
 
 const std::vector<InstructionForm>& instruction_forms() {
-  static const std::vector<InstructionForm> forms = expand_rows();
+  static const std::vector<InstructionForm> forms = expand_forms(kRows);
   return forms;
 }
 

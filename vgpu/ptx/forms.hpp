@@ -26,6 +26,9 @@ struct FormRow {
 };
 std::span<const FormRow> form_rows();
 
+// Every form of such rows, in their order; no text occurs twice.
+std::vector<InstructionForm> expand_forms(std::span<const FormRow> rows);
+
 // Every form, in the order of the table; no text occurs twice.
 const std::vector<InstructionForm>& instruction_forms();
 
