@@ -84,6 +84,19 @@ bool is_arithmetic(const Instr& instr) {
   }
 }
 
+// Sums and differences that hand the carry flag on.
+bool carries(const Instr& instr) {
+  const ptx::Modifiers& m = instr.modifiers;
+  if (!is_integer(m.type)) return false;
+  switch (instr.opcode) {
+    case Opcode::add_:
+    case Opcode::sub_: return m.carry_out;
+    case Opcode::addc_:
+    case Opcode::subc_: return true;
+    default: return false;
+  }
+}
+
 // One lane's value; what it holds in its undefined bits means nothing.
 struct Known {
   std::uint64_t value = 0, undefined = 0;
@@ -98,6 +111,22 @@ std::uint64_t sum(const Known& a, const Known& b) {
 }
 std::uint64_t difference(const Known& a, const Known& b) {
   return a.undefined | b.undefined | ((a.least() - b.most()) ^ (a.most() - b.least()));
+}
+
+// The same with a carry of one bit: the bits of the sum, and whether its own carry is undefined.
+struct CarriedSum {
+  std::uint64_t bits;
+  bool carry;
+};
+CarriedSum carried_sum(const Known& a, const Known& b, const Known& carry, std::uint32_t bytes) {
+  __extension__ using Wide = unsigned __int128;
+  const Wide least = Wide{a.least()} + b.least() + carry.least();
+  const Wide most = Wide{a.most()} + b.most() + carry.most();
+  const Wide different = least ^ most;
+  const std::uint64_t ones = ones_of(bytes);
+  return {
+      (a.undefined | b.undefined | carry.undefined | static_cast<std::uint64_t>(different)) & ones,
+      (different >> (8 * bytes)) != 0};
 }
 
 // A product with a power of two is a shift; of others no bit depends on higher ones of an operand.
@@ -185,6 +214,7 @@ struct UndefinedRegisters::Flow {
   void move(std::uint32_t moved);
   void decide(std::uint32_t table) const;
   void calculate() const;
+  void carry_on() const;
   void compute_whole();
   [[nodiscard]] UndefinedLanes compared() const;
   [[nodiscard]] std::uint32_t decided_lanes() const;
@@ -326,6 +356,32 @@ void UndefinedRegisters::Flow::calculate() const {
   set_bits(0, result);
 }
 
+// a + b + carry, and a - b as a + ~b + carry: see compute_carry.cpp.
+void UndefinedRegisters::Flow::carry_on() const {
+  const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
+  const std::uint64_t ones = ones_of(bytes);
+  const bool subtracts = instr.opcode == Opcode::sub_ || instr.opcode == Opcode::subc_;
+  const bool reads_carry = instr.refs[5].bank != Bank::none;
+  const std::uint32_t carry_in = reads_carry ? read_predicate(banks, instr.refs[5])
+                                 : subtracts ? ~0u
+                                             : 0;
+  const LaneBits a = values_of(banks, instr.refs[1], bytes), a_bits = bits(1);
+  const LaneBits b = values_of(banks, instr.refs[2], bytes), b_bits = bits(2);
+  LaneBits result{};
+  UndefinedLanes carry{all.mask, any.origin};
+  for (std::uint32_t rest = any.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const Known first{a[lane], a_bits[lane] & ones};
+    const Known second{(subtracts ? ~b[lane] : b[lane]) & ones, b_bits[lane] & ones};
+    const Known third{carry_in >> lane & 1u, operand[5].mask >> lane & 1u};
+    const CarriedSum sum = carried_sum(first, second, third, bytes);
+    result[lane] = sum.bits;
+    carry.mask |= std::uint32_t{sum.carry} << lane;
+  }
+  set_bits(0, result);
+  set(4, carry);
+}
+
 // The lanes in which a and b are undefined, for as much as a comparison looks at.
 UndefinedLanes UndefinedRegisters::Flow::compared() const {
   const ptx::Modifiers& m = instr.modifiers;
@@ -409,6 +465,7 @@ void UndefinedRegisters::propagate(const FrameRows& frame, const LaneBanks& bank
   if (const std::uint32_t moved = moved_operands(instr); moved != 0) return flow.move(moved);
   if (const auto table = truth_table(instr)) return flow.decide(*table);
   if (is_arithmetic(instr)) return flow.calculate();
+  if (carries(instr)) return flow.carry_on();
   flow.compute_whole();
 }
 

@@ -115,6 +115,19 @@ TEST_F(UndefinedBits, SumsCarryThem) {
   EXPECT_EQ(word("popc.b32 %r5, %r2;", 0x100), 0xffffffffu);
 }
 
+TEST_F(UndefinedBits, TheCarryFlagHandsThemOn) {
+  EXPECT_EQ(word("add.cc.u32 %r6, %r2, 1; addc.u32 %r5, 0, 0;", 0xff), 0u) << "it cannot carry";
+  EXPECT_EQ(word("add.cc.u32 %r6, %r2, -1; addc.u32 %r5, 0, 0;", 0xff), 1u);
+  EXPECT_EQ(word("add.cc.u32 %r6, %r2, -1; addc.u32 %r5, 7, 8;", 0xff), 0x1fu) << "15 or 16";
+  EXPECT_EQ(word("add.cc.u32 %r5, %r2, 0x7fffff00;", 0x100), 0xffffff00u);
+  EXPECT_EQ(word("sub.cc.u32 %r6, 1, %r2; addc.u32 %r5, 0, 0;", 1), 0u) << "it cannot borrow";
+  EXPECT_EQ(word("sub.cc.u32 %r6, 1, %r2; addc.u32 %r5, 0, 0;", 2), 1u);
+  EXPECT_EQ(word("sub.cc.u32 %r6, 1, %r2; subc.u32 %r5, 0, 0;", 2), 0xffffffffu) << "0 or -1";
+  EXPECT_EQ(word("sub.cc.u32 %r5, %r2, 1;", 0xff00), 0xffffff00u);
+  EXPECT_EQ(wide("sub.cc.u64 %rd6, 1, %rd4; subc.cc.u64 %rd6, 0, 0; addc.u64 %rd5, 0, 0;", 2), 1u);
+  EXPECT_EQ(word("mad.lo.cc.u32 %r6, %r2, 1, 1; addc.u32 %r5, 0, 0;", 1), 1u);
+}
+
 TEST_F(UndefinedBits, OnlyWhatIsLoadedAndStoredCounts) {
   EXPECT_EQ(watch("ld.global.u32 %r2, [%rd1]; st.global.u8 [%rd1], %r2;", 0xff00).stored, 0u);
   EXPECT_EQ(watch("ld.global.u32 %r2, [%rd1]; st.global.u16 [%rd1], %r2;", 0xff00).stored, 0xff00u);
