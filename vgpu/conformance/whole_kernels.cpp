@@ -11,37 +11,28 @@
 namespace warpcheck::conformance {
 namespace {
 
-class Kernels {
- public:
-  void add(const char* name, std::vector<std::string> results, std::vector<std::string> sources,
-           unsigned ulps = 0) {
-    all_.push_back({{"kernels", target, name, std::move(results), std::move(sources), name}, ulps});
-  }
-  std::vector<WholeKernel> take() { return std::move(all_); }
-
-  int target = 75;
-
- private:
-  std::vector<WholeKernel> all_;
+// A row of whole_kernels.def; without a name, the target of those that follow.
+struct Row {
+  const char* name;
+  const char* result;
+  unsigned results;
+  const char* source;
+  unsigned sources, ulps;
+  int target;
 };
+constexpr Row target_row(int target) { return {nullptr, "", 0, "", 0, 0, target}; }
 
-std::vector<std::string> some(std::size_t count, const char* type) { return {count, type}; }
-
-std::vector<WholeKernel> listed() {
-  Kernels kernels;
-#define UNARY_TO(name, result, type, ...) kernels.add(#name, {#result}, some(1, #type));
-#define BINARY_TO(name, result, type, ...) kernels.add(#name, {#result}, some(2, #type));
-#define TERNARY(name, type, ...) kernels.add(#name, {#type}, some(3, #type));
-#define QUATERNARY(name, type, ...) kernels.add(#name, {#type}, some(4, #type));
-#define WIDE(name, type, ...) kernels.add(#name, some(2, "u64"), some(4, "u64"));
-#define PAIRED(name, type, ...) kernels.add(#name, some(2, #type), some(4, #type));
-#define HORIZONTAL(name, type, ...) kernels.add(#name, {#type}, some(1, #type));
-#define ABOUT(name, type, ulps, ...) kernels.add(#name, {#type}, some(1, #type), ulps);
-#define ABOUT_TWO(name, type, ulps, ...) kernels.add(#name, {#type}, some(2, #type), ulps);
-#define FROM_80(...)   \
-  kernels.target = 80; \
-  __VA_ARGS__          \
-  kernels.target = 75;
+constexpr Row kRows[] = {
+#define UNARY_TO(name, result, type, ...) {#name, #result, 1, #type, 1, 0, 0},
+#define BINARY_TO(name, result, type, ...) {#name, #result, 1, #type, 2, 0, 0},
+#define TERNARY(name, type, ...) {#name, #type, 1, #type, 3, 0, 0},
+#define QUATERNARY(name, type, ...) {#name, #type, 1, #type, 4, 0, 0},
+#define WIDE(name, type, ...) {#name, "u64", 2, "u64", 4, 0, 0},
+#define PAIRED(name, type, ...) {#name, #type, 2, #type, 4, 0, 0},
+#define HORIZONTAL(name, type, ...) {#name, #type, 1, #type, 1, 0, 0},
+#define ABOUT(name, type, ulps, ...) {#name, #type, 1, #type, 1, ulps, 0},
+#define ABOUT_TWO(name, type, ulps, ...) {#name, #type, 1, #type, 2, ulps, 0},
+#define FROM_80(...) target_row(80), __VA_ARGS__ target_row(75),
 #include "vgpu/conformance/whole_kernels.def"
 #undef FROM_80
 #undef ABOUT_TWO
@@ -53,7 +44,21 @@ std::vector<WholeKernel> listed() {
 #undef TERNARY
 #undef BINARY_TO
 #undef UNARY_TO
-  return kernels.take();
+};
+
+std::vector<WholeKernel> listed() {
+  std::vector<WholeKernel> kernels;
+  int target = 75;
+  for (const Row& row : kRows) {
+    if (row.name == nullptr) {
+      target = row.target;
+      continue;
+    }
+    const std::vector<std::string> results(row.results, row.result);
+    const std::vector<std::string> sources(row.sources, row.source);
+    kernels.push_back({{"kernels", target, row.name, results, sources, row.name}, row.ulps});
+  }
+  return kernels;
 }
 
 // Numbers in the order of floats, one apart for neighbours; both zeros are one.
