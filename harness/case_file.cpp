@@ -47,6 +47,7 @@ Json settings_json(const Settings& settings) {
   for (const auto& [checker, name] : kCheckerNames) {
     if (settings.checkers.*checker) json["checkers"].push_back(name);
   }
+  if (settings.checkers.portable) json["portable"] = true;
   json["steps_max"] = settings.limits.steps_max;
   json["quantum"] = settings.limits.quantum;
   json["resident_blocks"] = settings.limits.resident_blocks;
@@ -188,13 +189,20 @@ Settings settings_from(const Json& json, const FieldPath& path) {
   for (std::size_t i = 0; i < checkers.size(); ++i) {
     settings.checkers.*named(kCheckerNames, checkers[i], FieldPath(checkers_path, i)) = true;
   }
+  if (const Json* const portable = fields.optional("portable")) {
+    if (!portable->is_boolean()) {
+      throw_unexpected(FieldPath(path, "portable"), "true or false", *portable);
+    }
+    settings.checkers.portable = portable->get<bool>();
+  }
   settings.limits.steps_max = fields.number<std::uint64_t>("steps_max");
   settings.limits.quantum = fields.number<std::uint32_t>("quantum");
   settings.limits.resident_blocks = fields.number<std::uint32_t>("resident_blocks");
   if (settings.limits.quantum == 0 || settings.limits.resident_blocks == 0) {
     throw_field_error(path, "quantum and resident_blocks must be at least 1");
   }
-  fields.finish({"build", "warp_model", "checkers", "steps_max", "quantum", "resident_blocks"});
+  fields.finish({"build", "warp_model", "checkers", "portable", "steps_max", "quantum",
+                 "resident_blocks"});
   return settings;
 }
 

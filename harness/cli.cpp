@@ -136,6 +136,7 @@ void ConfigurationOptions::add_to(CLI::App& command) {
   command.add_option("--warp-model", warp_model, "What orders the lanes of a warp")
       ->check(CLI::IsMember(allowed(kWarpModelNames)))
       ->capture_default_str();
+  command.add_flag("--portable", portable, "Note what only devices from sm_70 on allow");
 }
 
 std::vector<Settings> ConfigurationOptions::settings() const {
@@ -145,6 +146,7 @@ std::vector<Settings> ConfigurationOptions::settings() const {
       Settings settings;
       settings.build = a_build;
       settings.warp_model = model;
+      settings.checkers.portable = portable;
       list.push_back(settings);
     }
   }

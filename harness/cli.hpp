@@ -57,6 +57,7 @@ inline constexpr std::string_view kBoth = "both";
 struct ConfigurationOptions {
   std::string build = "optimized";
   std::string warp_model = "independent";
+  bool portable = false;
 
   void add_to(CLI::App& command);
   [[nodiscard]] std::vector<Settings> settings() const;

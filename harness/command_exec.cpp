@@ -27,8 +27,9 @@ struct ExecArguments {
   std::string strategy = "default";
   std::uint64_t seed = 1;
   int runs = 1;
-  std::uint64_t steps_max = cudart::kExecSteps;
+  std::uint64_t steps_max = vgpu::kNoLimit;
   std::string device = kNewest;  // or sm_NN
+  bool portable = false;
   bool leaks = false;
   std::vector<std::string> ignore;  // patterns of files
   int error_exit_code = 66;
@@ -42,6 +43,7 @@ Settings settings_of(const ExecArguments& arguments) {
   for (const auto& [checker, name] : kCheckerNames) {
     settings.checkers.*checker = checks.empty() || std::ranges::find(checks, name) != checks.end();
   }
+  settings.checkers.portable = arguments.portable;
   settings.limits.steps_max = arguments.steps_max;
   return settings;
 }
@@ -184,9 +186,9 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
       ->capture_default_str();
   command
       .add_option("--limit", arguments.steps_max,
-                  "Warp instructions of one launch, after which it hangs")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+                  "Warp instructions after which a launch is stopped (default: none; one that "
+                  "cannot end is found anyway)")
+      ->check(CLI::PositiveNumber);
   command
       .add_option("--device", arguments.device,
                   "Compute capability of the device; newest: that of the newest PTX in the program")
@@ -197,6 +199,8 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
                   "Do not report findings whose lines are all in files that match, '*/cub/*'")
       ->type_name("GLOB")
       ->allow_extra_args(false);
+  command.add_flag("--portable", arguments.portable,
+                   "Note what only devices from sm_70 on allow");
   command.add_flag("--leaks", arguments.leaks, "Memory that is not freed at exit is a finding");
   command
       .add_option("--error-exitcode", arguments.error_exit_code,

@@ -37,16 +37,16 @@ constexpr std::array<FindingHelp, kFindingKinds> kHelp{{
     {FindingKind::leak, "Leaked memory", "Memory is still allocated when the trial ends.",
      "Free it on every path, also where an error ends the work early."},
     {FindingKind::barrier_divergence, "Divergent barrier",
-     "Threads of one block wait at different barriers, or for a thread that has exited; or lanes "
-     "of "
-     "one warp for lanes that wait elsewhere.",
-     "Every thread of the block must come to the same __syncthreads(): take it out of branches and "
-     "loops that threads leave at different times, and return only behind it. The mask of a warp "
+     "Threads of one block wait at different barriers, or lanes of one warp for lanes that wait "
+     "elsewhere.",
+     "Every thread of the block that has not exited must come to the same __syncthreads(): take it "
+     "out of branches and loops that threads leave at different times. The mask of a warp "
      "operation names the lanes that come to it, and no others."},
     {FindingKind::deadlock, "Kernel does not end",
-     "No thread of a block can go on, or the launch passed the limit of steps.",
-     "Look for a loop whose end depends on another thread that is not guaranteed to run, for "
-     "arrivals that a barrier still waits for, and for loops that do not end for sizes 0 and 1."},
+     "No thread can change what the others wait for, or the launch passed the limit of steps.",
+     "Look for a lock that is not given back, for a loop whose end depends on a thread that has "
+     "exited, waits itself or cannot start, for arrivals that a barrier still waits for, and for "
+     "loops that do not end for sizes 0 and 1."},
     {FindingKind::trap, "Trap", "The kernel stopped itself: a failed assert() or __trap().",
      "The assertion names what the kernel expected."},
     {FindingKind::mismatch, "Wrong result",

@@ -22,7 +22,7 @@ bool same_settings(const Settings& a, const Settings& b) {
          std::ranges::all_of(
              kCheckerNames,
              [&](const auto& row) { return a.checkers.*row.first == b.checkers.*row.first; }) &&
-         a.limits.steps_max == b.limits.steps_max && a.limits.quantum == b.limits.quantum &&
+         a.checkers.portable == b.checkers.portable && a.limits.steps_max == b.limits.steps_max && a.limits.quantum == b.limits.quantum &&
          a.limits.resident_blocks == b.limits.resident_blocks;
 }
 
@@ -37,6 +37,7 @@ std::string settings_summary(const Settings& settings) {
   for (const auto& [checker, name] : kCheckerNames) {
     if (!(settings.checkers.*checker)) parts.push_back(fmt::format("checker {} off", name));
   }
+  if (settings.checkers.portable) parts.emplace_back("portable");
   const auto limit = [&](std::string_view name, auto value, auto usual) {
     if (value != usual) parts.push_back(fmt::format("{} {}", name, value));
   };

@@ -1,5 +1,7 @@
 #include "vgpu/check/barrier.hpp"
 
+#include "vgpu/check/checkers.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 
@@ -15,7 +17,9 @@ Text text_of(Reason reason) {
     case Reason::different_barriers:
       return {"wait", "wait", "(1) and (2) wait at different barriers"};
     case Reason::exited:
-      return {"wait", "exit", "(1) waits for all threads of its block, and (2) has exited"};
+      return {"wait", "exit",
+              "(1) waits for all threads of its block, and (2) has exited: devices before sm_70 "
+              "need every thread of a warp that waits"};
     case Reason::different_counts:
       return {"wait", "wait", "(1) and (2) arrive at one barrier for different numbers of threads"};
     case Reason::different_uses:
@@ -41,13 +45,18 @@ Text text_of(Reason reason) {
 
 }  // namespace
 
+void BarrierChecker::configure(const CheckerSet& set) { notes_exits_ = set.portable; }
+
 void BarrierChecker::on_barrier_divergence(const BarrierDivergence& divergence) {
+  const bool is_exit = divergence.reason == Reason::exited;
+  if (is_exit && !notes_exits_) return;
   const Program& program = *divergence.program;
   const auto reason = static_cast<std::uint32_t>(divergence.reason);
   reporter_.report({&program, divergence.pc, divergence.other_pc, reason}, [&] {
     const Text text = text_of(divergence.reason);
     Finding finding;
     finding.kind = FindingKind::barrier_divergence;
+    if (is_exit) finding.severity = Severity::note;
     finding.kernel = kernel_name(program.kernel);
     finding.accesses = {reporter_.side(text.one, program, divergence.pc,
                                        thread_of(divergence.place, divergence.lane))};

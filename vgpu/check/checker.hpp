@@ -7,9 +7,13 @@
 
 namespace warpcheck::vgpu {
 
+struct CheckerSet;
+
 class Checker : public Observer {
  public:
   explicit Checker(Reporter& reporter) : reporter_(reporter) {}
+  // What is looked for from the next reset() on.
+  virtual void configure(const CheckerSet& /*set*/) {}
   // Starts a new trial: nothing that was seen before counts.
   virtual void reset(WarpModel /*model*/) {}
 

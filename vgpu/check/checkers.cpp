@@ -85,6 +85,7 @@ void Checkers::reset(const CheckerSet& set, WarpModel model) {
     if (row.enabled != nullptr && !(set.*row.enabled)) continue;
     std::unique_ptr<Checker>& checker = impl_->checkers[i];
     if (checker == nullptr) checker = row.make(impl_->reporter);
+    checker->configure(set);
     checker->reset(model);
     observers_.push_back(checker.get());
   }

@@ -20,6 +20,8 @@ struct CheckerSet {
   bool init = true;
   bool barrier = true;
   bool lifetime = true;
+  // Notes on code that only targets from sm_70 on allow: barriers after some threads have exited.
+  bool portable = false;
 };
 
 class Checkers {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -128,12 +129,19 @@ TEST_F(CheckersTest, BarrierMissedByAThreadThatExited) {
   event.other_warp = 0;
   event.other_lane = 31;
   notify([&](Observer& observer) { observer.on_barrier_divergence(event); });
+  EXPECT_TRUE(checkers.findings().empty());
+  checkers.reset({.portable = true}, WarpModel::independent);
+  start();
+  notify([&](Observer& observer) { observer.on_barrier_divergence(event); });
   const Finding finding = only();
   EXPECT_EQ(finding.kind, FindingKind::barrier_divergence);
+  EXPECT_EQ(finding.severity, Severity::note);
   const AccessSide waiting{"wait", {1, 0, 0}, {34, 0, 0}, "k.cu", 110, "op10"};
   const AccessSide exited{"exit", {1, 0, 0}, {31, 0, 0}, "k.cu", 112, "op12"};
   EXPECT_EQ(finding.accesses, (std::vector{waiting, exited}));
-  EXPECT_EQ(finding.message, "(1) waits for all threads of its block, and (2) has exited");
+  EXPECT_EQ(finding.message,
+            "(1) waits for all threads of its block, and (2) has exited: devices before sm_70 need "
+            "every thread of a warp that waits");
 }
 
 TEST_F(CheckersTest, DifferentBarriers) {
@@ -156,7 +164,9 @@ TEST_F(CheckersTest, StepLimitIsADeadlock) {
   notify([&](Observer& observer) { observer.on_step_limit(event); });
   EXPECT_EQ(only().kind, FindingKind::deadlock);
   EXPECT_EQ(only().accesses[0].line, 105u);
-  EXPECT_EQ(only().message, "no end after 1000 warp instructions: (1) is where a warp was last");
+  EXPECT_EQ(only().message,
+            "no end after 1000 warp instructions, the limit, though it may end later: (1) is where "
+            "a warp was last");
 }
 
 TEST_F(CheckersTest, AMisusedWarpOperationHasOneSideOrTwo) {
@@ -196,17 +206,24 @@ TEST_F(CheckersTest, ADeadlockSaysWhoWaitsForWhat) {
   Waiting second = first;  // another warp at the same barrier
   second.place.warp = 1;
   second.lanes = ~0u;
-  const Waiting waiting[] = {first, second};
-  const Deadlock event{&program, waiting, 12, 0, 9};
+  Waiting third;
+  third.kind = Waiting::Kind::exited;
+  third.place = {1, 0, 0, 0};
+  third.pc = 12;
+  third.lanes = 0xff00;
+  const Waiting waiting[] = {first, third, second};
+  Deadlock event;
+  event.program = &program;
+  event.waiting = waiting;
   notify([&](Observer& observer) { observer.on_deadlock(event); });
   const Finding finding = only();
   EXPECT_EQ(finding.kind, FindingKind::deadlock);
   const AccessSide waits{"wait", {1, 0, 0}, {0, 0, 0}, "k.cu", 110, "op10"};
-  const AccessSide exited{"exit", {1, 0, 0}, {9, 0, 0}, "k.cu", 112, "op12"};
+  const AccessSide exited{"exit", {1, 0, 0}, {8, 0, 0}, "k.cu", 112, "op12"};
   EXPECT_EQ(finding.accesses, (std::vector{waits, exited}));
   EXPECT_EQ(finding.message,
             "no thread of the block can go on: (1) 40 threads wait at barrier 3, at which 40 of 96 "
-            "threads have arrived; (2) has exited");
+            "threads have arrived; (2) 8 threads have exited");
 }
 
 TEST_F(CheckersTest, PollingThreadsAreNamedBeforeThoseThatWaitForThem) {
@@ -236,10 +253,79 @@ TEST_F(CheckersTest, PollingThreadsAreNamedBeforeThoseThatWaitForThem) {
   EXPECT_EQ(only().accesses[0].line, 105u);
   EXPECT_EQ(only().accesses[1].role, "wait");
   EXPECT_EQ(only().message,
-            "no end after 1000 warp instructions: (1) 1 thread reads " +
+            "no end after 1000 warp instructions, the limit, though it may end later: (1) 1 thread "
+            "reads " +
                 describe(memory.allocation(), 8, 4) +
                 ", 4 bytes, again and again, which holds 0x7; (2) 1 thread waits for lanes "
                 "0x00000002 of the same warp; 3 blocks start only when others have ended");
+}
+
+TEST_F(CheckersTest, ADeadlockOfTheLaunchNamesWhoHoldsWhat) {
+  start();
+  // Two threads, each with the lock that the other wants.
+  Waiting first;
+  first.kind = Waiting::Kind::reads;
+  first.place = {0, 0, 0, 0};
+  first.pc = 5;
+  first.lanes = 1;
+  first.allocation = &memory.allocation();
+  first.offset = 8;
+  first.bytes = 4;
+  first.value = 1;
+  first.written = {{1, 1, 0, 0}, 3, 5, false};
+  Waiting second = first;
+  second.place = {1, 1, 0, 0};
+  second.lanes = 1u << 3;
+  second.offset = 4;
+  second.written = {{2, 0, 0, 0}, 7, 6, true};
+  const Waiting waiting[] = {first, second};
+  Deadlock event;
+  event.program = &program;
+  event.waiting = waiting;
+  event.of_launch = true;
+  event.blocks_not_started = 2;
+  notify([&](Observer& observer) { observer.on_deadlock(event); });
+  const AccessSide spins{"spin", {0, 0, 0}, {0, 0, 0}, "k.cu", 105, "op5"};
+  const AccessSide too{"spin", {1, 0, 0}, {35, 0, 0}, "k.cu", 105, "op5"};
+  const AccessSide holds{"write", {1, 0, 0}, {35, 0, 0}, "k.cu", 105, "op5"};
+  const AccessSide gone{"write", {2, 0, 0}, {7, 0, 0}, "k.cu", 106, "op6"};
+  EXPECT_EQ(only().accesses, (std::vector{spins, too, holds, gone}));
+  const std::string at8 = describe(memory.allocation(), 8, 4);
+  const std::string at4 = describe(memory.allocation(), 4, 4);
+  EXPECT_EQ(only().message,
+            "no thread of the launch can go on, whoever runs first: (1) 1 thread reads " + at8 +
+                ", 4 bytes, again and again, which holds 0x1 since (3), whose thread is at (2); "
+                "(2) 1 thread reads " +
+                at4 +
+                ", 4 bytes, again and again, which holds 0x1 since (4), whose thread has exited; "
+                "2 blocks start only when others have ended");
+}
+
+TEST_F(CheckersTest, ManyPlacesAreOneGroup) {
+  start();
+  std::vector<Waiting> waiting(6);
+  for (std::uint32_t block = 0; block < waiting.size(); ++block) {
+    waiting[block].kind = Waiting::Kind::reads;
+    waiting[block].place = {block % 4, 0, 0, 0};
+    waiting[block].pc = 5;
+    waiting[block].lanes = 3;
+    waiting[block].allocation = &memory.allocation();
+    waiting[block].offset = 4 * block;
+    waiting[block].bytes = 4;
+  }
+  std::ranges::stable_sort(waiting, {}, [](const Waiting& one) { return one.place.block; });
+  Deadlock event;
+  event.program = &program;
+  event.waiting = waiting;
+  event.of_launch = event.host_waits = true;
+  notify([&](Observer& observer) { observer.on_deadlock(event); });
+  EXPECT_EQ(only().accesses.size(), 1u);
+  EXPECT_EQ(
+      only().message,
+      "no thread of the launch can go on, whoever runs first: (1) 12 threads of 4 blocks read " +
+          describe(memory.allocation(), 0, 4) +
+          ", 4 bytes (and 5 other places), again and again, which holds 0x0; the host could "
+          "write there, but waits for the launch");
 }
 
 TEST_F(CheckersTest, Trap) {

@@ -3,72 +3,157 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace warpcheck::vgpu {
 namespace {
 
-constexpr std::size_t kSidesMax = 4;
+using Kind = Waiting::Kind;
 
-std::string threads_that(std::uint32_t threads, std::string_view one, std::string_view many) {
-  return fmt::format("{} thread{} {}", threads, threads == 1 ? "" : "s", threads == 1 ? one : many);
+constexpr std::size_t kGroupsMax = 12;
+constexpr std::size_t kPlacesMax = 4;  // that one instruction reads, told one by one
+
+bool is_poll(Kind kind) { return kind == Kind::reads || kind == Kind::object; }
+
+// Who polls comes first: what it polls is what all others wait for.
+int rank_of(Kind kind) {
+  if (is_poll(kind)) return 0;
+  if (kind == Kind::runs) return 1;
+  return kind == Kind::exited ? 3 : 2;
 }
 
-std::string reason_of(const Waiting& waiting, std::uint32_t threads) {
+std::string_view role_of(Kind kind) {
+  if (is_poll(kind)) return "spin";
+  if (kind == Kind::runs) return "run";
+  return kind == Kind::exited ? "exit" : "wait";
+}
+
+std::string what_they_read(const Waiting& waiting, std::uint32_t places) {
+  std::string text = fmt::format("{}, {} byte{}",
+                                 vgpu::describe(*waiting.allocation, waiting.offset, waiting.bytes),
+                                 waiting.bytes, waiting.bytes == 1 ? "" : "s");
+  if (places > 1) text += fmt::format(" (and {} other places)", places - 1);
+  return text;
+}
+
+std::string what_they_do(const Waiting& waiting, bool one, std::uint32_t places) {
+  const std::string_view waits = one ? "waits" : "wait";
   switch (waiting.kind) {
-    case Waiting::Kind::barrier:
-      return fmt::format("{} at barrier {}, at which {} of {} threads have arrived",
-                         threads_that(threads, "waits", "wait"), waiting.number, waiting.arrived,
-                         waiting.expected);
-    case Waiting::Kind::members:
-      return fmt::format("{} for lanes {:#010x} of the same warp",
-                         threads_that(threads, "waits", "wait"), waiting.missing);
-    case Waiting::Kind::cluster:
+    case Kind::barrier:
+      return fmt::format("{} at barrier {}, at which {} of {} threads have arrived", waits,
+                         waiting.number, waiting.arrived, waiting.expected);
+    case Kind::members:
+      return fmt::format("{} for lanes {:#010x} of the same warp", waits, waiting.missing);
+    case Kind::cluster:
       return fmt::format("{} at the barrier of the cluster, at which {} of {} threads have arrived",
-                         threads_that(threads, "waits", "wait"), waiting.arrived, waiting.expected);
-    case Waiting::Kind::rejoin:
-      return fmt::format("{} until the others of the same warp have come here, too",
-                         threads_that(threads, "waits", "wait"));
-    case Waiting::Kind::reads: break;
+                         waits, waiting.arrived, waiting.expected);
+    case Kind::rejoin:
+      return fmt::format("{} until the others of the same warp have come here, too", waits);
+    case Kind::object:
+      return fmt::format("{} for the mbarrier {}, at which {} of {} arrivals have come", waits,
+                         what_they_read(waiting, places), waiting.arrived, waiting.expected);
+    case Kind::runs: return one ? "still runs" : "still run";
+    case Kind::exited: return one ? "has exited" : "have exited";
+    case Kind::reads: break;
   }
-  if (waiting.allocation == nullptr) {
-    return threads_that(threads, "goes", "go") + " round a loop that reads nothing";
-  }
-  return fmt::format("{} {}, {} byte{}, again and again, which holds {:#x}",
-                     threads_that(threads, "reads", "read"),
-                     vgpu::describe(*waiting.allocation, waiting.offset, waiting.bytes),
-                     waiting.bytes, waiting.bytes == 1 ? "" : "s", waiting.value);
+  if (waiting.allocation == nullptr) return one ? "goes round a loop" : "go round a loop";
+  return fmt::format("{} {}, again and again, which holds {:#x}", one ? "reads" : "read",
+                     what_they_read(waiting, places), waiting.value);
 }
 
 }  // namespace
 
-std::vector<DeadlockChecker::Group> DeadlockChecker::group(std::span<const Waiting> waiting) {
+std::vector<DeadlockChecker::Group> DeadlockChecker::group(std::span<const Waiting> waiting,
+                                                           bool by_place) {
   std::vector<Group> groups;
   for (const Waiting& one : waiting) {
-    const auto same = std::ranges::find_if(groups, [&](const Group& other) {
-      return other.first.kind == one.kind && other.first.pc == one.pc &&
-             other.first.number == one.number;
-    });
-    Group& joined = same != groups.end() ? *same : groups.emplace_back(Group{one, 0});
+    const auto is_alike = [&](const Group& other) {
+      const Waiting& a = other.first;
+      const bool same_place = a.allocation == one.allocation && a.offset == one.offset;
+      return a.kind == one.kind && a.pc == one.pc && a.number == one.number &&
+             (!by_place || same_place);
+    };
+    const auto same = std::ranges::find_if(groups, is_alike);
+    Group& joined = same != groups.end() ? *same : groups.emplace_back(Group{one});
     joined.threads += static_cast<std::uint32_t>(__builtin_popcount(one.lanes));
+    if (joined.blocks == 0 || joined.last_block != one.place.block) ++joined.blocks;
+    joined.last_block = one.place.block;
   }
-  // Who polls comes first: what it polls is what all others wait for.
-  std::ranges::stable_sort(
-      groups, {}, [](const Group& one) { return one.first.kind == Waiting::Kind::reads ? 0 : 1; });
-  if (groups.size() > kSidesMax) groups.resize(kSidesMax);
   return groups;
 }
 
-std::string DeadlockChecker::describe(const Program& program, const std::vector<Group>& groups,
-                                      Finding& finding) const {
-  std::string text;
-  for (const Group& group : groups) {
-    const auto lane = static_cast<unsigned>(__builtin_ctz(group.first.lanes));
-    const bool spins = group.first.kind == Waiting::Kind::reads;
-    finding.accesses.push_back(reporter_.side(spins ? "spin" : "wait", program, group.first.pc,
-                                              thread_of(group.first.place, lane)));
-    text += fmt::format("{}({}) {}", text.empty() ? "" : "; ", finding.accesses.size(),
-                        reason_of(group.first, group.threads));
+// Threads that poll different places at one instruction are told apart, where they are few.
+std::vector<DeadlockChecker::Group> DeadlockChecker::group(std::span<const Waiting> waiting) {
+  std::vector<Group> groups;
+  const std::vector<Group> by_place = group(waiting, true);
+  for (const Group& all : group(waiting, false)) {
+    std::vector<Group> parts;
+    std::ranges::copy_if(by_place, std::back_inserter(parts), [&](const Group& part) {
+      return part.first.kind == all.first.kind && part.first.pc == all.first.pc &&
+             part.first.number == all.first.number;
+    });
+    if (parts.size() <= kPlacesMax) {
+      groups.insert(groups.end(), parts.begin(), parts.end());
+    } else {
+      groups.push_back(all);
+      groups.back().places = static_cast<std::uint32_t>(parts.size());
+    }
   }
+  std::ranges::stable_sort(groups, {}, [](const Group& one) { return rank_of(one.first.kind); });
+  return groups;
+}
+
+// " since (3), whose thread waits at (2)"
+std::string DeadlockChecker::describe_writer(const Program& program, const LastWrite& write,
+                                             std::span<const Waiting> waiting,
+                                             const std::vector<Group>& groups,
+                                             Finding& finding) const {
+  const AccessSide side =
+      reporter_.side("write", program, write.pc, thread_of(write.place, write.lane));
+  auto number = static_cast<std::size_t>(std::ranges::find(finding.accesses, side) -
+                                         finding.accesses.begin() + 1);
+  if (number > finding.accesses.size()) finding.accesses.push_back(side);
+  std::string text = fmt::format(" since ({})", number);
+  if (write.has_exited) return text + ", whose thread has exited";
+  const auto it = std::ranges::find_if(waiting, [&](const Waiting& one) {
+    return one.place.block == write.place.block && one.place.warp == write.place.warp &&
+           (one.lanes >> write.lane & 1u) != 0 && one.kind != Kind::exited;
+  });
+  if (it == waiting.end()) return text;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const Waiting& first = groups[i].first;
+    const bool same_place =
+        groups[i].places != 0 || (first.allocation == it->allocation && first.offset == it->offset);
+    if (first.kind == it->kind && first.pc == it->pc && first.number == it->number && same_place) {
+      return text + fmt::format(", whose thread is at ({})", i + 1);
+    }
+  }
+  return text;
+}
+
+std::string DeadlockChecker::describe(const Program& program, std::span<const Waiting> waiting,
+                                      Finding& finding) const {
+  std::vector<Group> groups = group(waiting);
+  const std::size_t left_out = groups.size() - std::min(groups.size(), kGroupsMax);
+  groups.resize(groups.size() - left_out);
+  for (const Group& group : groups) {
+    const Waiting& first = group.first;
+    const auto lane = static_cast<unsigned>(__builtin_ctz(first.lanes));
+    finding.accesses.push_back(
+        reporter_.side(role_of(first.kind), program, first.pc, thread_of(first.place, lane)));
+  }
+  std::string text;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const Group& group = groups[i];
+    const bool one = group.threads == 1;
+    text += fmt::format("{}({}) {} thread{}{} {}", i == 0 ? "" : "; ", i + 1, group.threads,
+                        one ? "" : "s",
+                        group.blocks > 1 ? fmt::format(" of {} blocks", group.blocks) : "",
+                        what_they_do(group.first, one, group.places));
+    const LastWrite& write = group.first.written;
+    if (write.pc != ptx::kNone) text += describe_writer(program, write, waiting, groups, finding);
+  }
+  if (left_out != 0) text += fmt::format("; {} more groups of threads do not go on", left_out);
   return text;
 }
 
@@ -79,12 +164,24 @@ void DeadlockChecker::on_deadlock(const Deadlock& deadlock) {
     Finding finding;
     finding.kind = FindingKind::deadlock;
     finding.kernel = kernel_name(program.kernel);
-    finding.message =
-        "no thread of the block can go on: " + describe(program, group(deadlock.waiting), finding);
-    if (deadlock.exit_pc != ptx::kNone) {
-      const ThreadId who{first.place.block, deadlock.exit_warp * kWarpLanes + deadlock.exit_lane};
-      finding.accesses.push_back(reporter_.side("exit", program, deadlock.exit_pc, who));
-      finding.message += fmt::format("; ({}) has exited", finding.accesses.size());
+    std::string_view what = "no thread of the block can go on: ";
+    if (deadlock.of_launch) what = "no thread of the launch can go on, whoever runs first: ";
+    if (deadlock.repeats) {
+      what = "the launch does not end, as memory comes back to what it was again and again: ";
+    }
+    finding.message = std::string(what) + describe(program, deadlock.waiting, finding);
+    if (deadlock.of_launch && deadlock.blocks_not_started != 0) {
+      finding.message +=
+          fmt::format("; {} blocks start only when others have ended", deadlock.blocks_not_started);
+    }
+    const bool reads_unknown = std::ranges::any_of(deadlock.waiting, [](const Waiting& one) {
+      return one.kind == Kind::reads && one.allocation != nullptr &&
+             one.allocation->space == ptx::Space::global && one.written.pc == ptx::kNone;
+    });
+    if (deadlock.host_waits) {
+      finding.message += "; the host could write there, but waits for the launch";
+    } else if (deadlock.of_launch && reads_unknown) {
+      finding.message += "; other launches and copies run before this one or after it";
     }
     return finding;
   });
@@ -96,13 +193,15 @@ void DeadlockChecker::on_step_limit(const StepLimit& limit) {
     Finding finding;
     finding.kind = FindingKind::deadlock;
     finding.kernel = kernel_name(program.kernel);
-    std::string who = describe(program, group(limit.waiting), finding);
+    std::string who = describe(program, limit.waiting, finding);
     if (who.empty()) {
       finding.accesses = {
           reporter_.side("spin", program, limit.pc, thread_of(limit.place, limit.lane))};
       who = "(1) is where a warp was last";
     }
-    finding.message = fmt::format("no end after {} warp instructions: {}", limit.steps, who);
+    finding.message =
+        fmt::format("no end after {} warp instructions, the limit, though it may end later: {}",
+                    limit.steps, who);
     if (limit.blocks_not_started != 0) {
       finding.message +=
           fmt::format("; {} blocks start only when others have ended", limit.blocks_not_started);

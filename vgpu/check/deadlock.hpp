@@ -1,7 +1,9 @@
 // Launches that do not end: threads that nothing can let go on, and the step limit.  A finding says
-// who waits where, and for what.
+// what every group of threads does: where it waits, and for what; what it polls, and who wrote that
+// last; that it has ended.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,12 +23,18 @@ class DeadlockChecker final : public Checker {
   // Threads at one instruction, in any block, that wait for the same.
   struct Group {
     Waiting first;
-    std::uint32_t threads = 0;
+    std::uint32_t threads = 0, blocks = 0, last_block = 0;
+    std::uint32_t places = 0;  // that they read
   };
+  static std::vector<Group> group(std::span<const Waiting> waiting, bool by_place);
   static std::vector<Group> group(std::span<const Waiting> waiting);
-  // Adds a side for each group; returns what the groups do, as text about those sides.
-  std::string describe(const Program& program, const std::vector<Group>& groups,
+  // Adds a side for each group and for each write that is known; returns what the groups do, as
+  // text about those sides.
+  std::string describe(const Program& program, std::span<const Waiting> waiting,
                        Finding& finding) const;
+  std::string describe_writer(const Program& program, const LastWrite& write,
+                              std::span<const Waiting> waiting, const std::vector<Group>& groups,
+                              Finding& finding) const;
 };
 
 }  // namespace warpcheck::vgpu

@@ -91,7 +91,9 @@ void Device::enter_call() {
   calls_.fetch_add(1, std::memory_order_relaxed);
   if (phase_ == Phase::trial || phase_ == Phase::ambient) return;
   ExecSession* const session = ExecSession::instance();
-  start(session != nullptr ? session->trial_settings() : TrialSettings{});
+  TrialSettings plain;
+  plain.limits.steps_max = vgpu::kNoLimit;
+  start(session != nullptr ? session->trial_settings() : plain);
   const unsigned asked = session != nullptr ? session->device() : 0;
   capability_ =
       &virtual_gpu::capability_of(asked != 0 ? asked : Registry::instance().newest_target());

@@ -271,6 +271,7 @@ class Device {
   std::condition_variable_any operation_done_;
   std::size_t running_ = 0;  // operations: host functions, which run without the mutex
   bool host_is_gone_ = false;
+  bool nobody_waits_ = false;  // what runs is waited for by no call
   std::set<const vgpu::Allocation*> to_be_freed_;
   RunLog<std::uint32_t> ran_launches_;  // by Launch::index
   RunLog<Touch> touched_;

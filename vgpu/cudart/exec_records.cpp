@@ -143,6 +143,7 @@ ExecSettings settings_of(const Json& json) {
   for (const auto& [name, checker] : kCheckers) {
     settings.checkers.*checker = json.at("checkers").at(name).get<bool>();
   }
+  settings.checkers.portable = json.at("portable").get<bool>();
   settings.warp_model =
       json.at("lockstep").get<bool>() ? vgpu::WarpModel::lockstep : vgpu::WarpModel::independent;
   settings.strategy = json.at("strategy").get<std::string>();
@@ -169,6 +170,7 @@ std::string to_text(const ExecSettings& settings) {
   for (const auto& [name, checker] : kCheckers) checkers[name] = settings.checkers.*checker;
   return dump({{"records", settings.records},
                {"checkers", std::move(checkers)},
+               {"portable", settings.checkers.portable},
                {"lockstep", settings.warp_model == vgpu::WarpModel::lockstep},
                {"strategy", settings.strategy},
                {"seed", settings.seed},

@@ -15,6 +15,7 @@
 
 #include "vgpu/check/checkers.hpp"
 #include "vgpu/check/finding.hpp"
+#include "vgpu/machine/machine.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck::cudart {
@@ -22,17 +23,14 @@ namespace warpcheck::cudart {
 // The environment variable; a JSON object with the members of ExecSettings.
 inline constexpr const char* kExecVariable = "WARPCHECK_EXEC";
 
-// Warp instructions of a launch that is not hung: far more than a case of a test has, because
-// nobody chose this program's sizes.
-inline constexpr std::uint64_t kExecSteps = 1'000'000'000;
-
 struct ExecSettings {
   std::string records;  // the file to append to
   vgpu::CheckerSet checkers{};
   vgpu::WarpModel warp_model = vgpu::WarpModel::independent;
   std::string strategy = "default";  // one of vgpu::strategy_names()
   std::uint64_t seed = 0;
-  std::uint64_t steps_max = kExecSteps;
+  // Of one launch.  Nobody chose this program's sizes: it runs as long as it can end.
+  std::uint64_t steps_max = vgpu::kNoLimit;
   unsigned device = 0;  // compute capability, 90 for sm_90; 0: of the newest PTX in the program
   bool leaks = false;   // whether what is still allocated at exit is a finding
 };

@@ -13,6 +13,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   ExecSettings settings;
   settings.records = "/tmp/a \"name\"\n/records";
   settings.checkers.init = false;
+  settings.checkers.portable = true;
   settings.warp_model = vgpu::WarpModel::lockstep;
   settings.strategy = "pct";
   settings.seed = UINT64_MAX;
@@ -24,6 +25,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   EXPECT_EQ(back->records, settings.records);
   EXPECT_TRUE(back->checkers.race);
   EXPECT_FALSE(back->checkers.init);
+  EXPECT_TRUE(back->checkers.portable);
   EXPECT_EQ(back->warp_model, vgpu::WarpModel::lockstep);
   EXPECT_EQ(back->strategy, "pct");
   EXPECT_EQ(back->seed, UINT64_MAX);

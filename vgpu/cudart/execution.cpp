@@ -135,6 +135,11 @@ void Device::make_progress() {
 }
 
 void Device::run_all_for_nobody() {
+  struct Meanwhile {
+    bool& nobody_waits;
+    ~Meanwhile() { nobody_waits = false; }
+  };
+  const Meanwhile meanwhile{nobody_waits_ = true};
   while (operations_.pending() > running_) run_next();
   flush_prints();
 }
@@ -227,6 +232,8 @@ void Device::run_kernel(const KernelWork& work, const Operation& operation) {
   launch.cooperative = work.cooperative;
   launch.unordered_launches = unordered;
   launch.textures = &arrays_.objects;
+  launch.host_runs =
+      in_ambient() && memory_.has_mapped() && (nobody_waits_ || other_threads_may_run());
   launch.stack_bytes =
       static_cast<std::uint32_t>(std::min<std::size_t>(limits_[cudaLimitStackSize], UINT32_MAX));
   heap_in_use_ |= program.uses_heap;

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <csignal>
 #include <ctime>
+#include <filesystem>
+#include <iterator>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -39,6 +41,8 @@ void run_what_waits(Device& device) {
   }
 }
 
+pid_t watched = 0;  // a child of fork() has none of its parent's threads
+
 [[noreturn]] void look_after(Device& device) {
   std::uint64_t calls = 0;
   std::chrono::nanoseconds spent{0};
@@ -63,8 +67,14 @@ void run_what_waits(Device& device) {
 
 }  // namespace
 
+bool other_threads_may_run() {
+  std::error_code error;
+  const std::filesystem::directory_iterator threads("/proc/self/task", error);
+  if (error) return true;
+  return std::distance(begin(threads), end(threads)) > (watched == ::getpid() ? 2 : 1);
+}
+
 void watch_for_idle_host(Device& device) {
-  static pid_t watched = 0;  // a child of fork() has none of its parent's threads
   if (watched == ::getpid()) return;
   watched = ::getpid();
   // The program's own threads handle its signals.

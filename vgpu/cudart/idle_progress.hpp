@@ -15,4 +15,7 @@ class Device;
 // Makes sure that operations which wait will run.  Cheap after the first time.
 void watch_for_idle_host(Device& device);
 
+// Whether the process has threads other than the calling one and the one that watches.
+bool other_threads_may_run();
+
 }  // namespace warpcheck::cudart

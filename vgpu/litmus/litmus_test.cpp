@@ -24,7 +24,7 @@ void PrintTo(const Program& program, std::ostream* out) { *out << program.name; 
 
 namespace {
 
-constexpr std::uint64_t kStepsMax = 100'000;
+constexpr std::uint64_t kStepsMax = 5'000'000;
 
 Listing listing_of(const Program& program) {
   std::ifstream file(program.file);

@@ -27,6 +27,27 @@ LITMUS(waits_for_a_warp_that_never_arrives) {
   waits_for_a_warp_that_never_arrives<<<1, 64>>>(zeroed<int>(64));
 }
 
+// A count is of arrivals: threads that have exited do not arrive.
+// expect: deadlock
+__global__ void counts_a_warp_that_has_exited(int* out) {
+  if (threadIdx.x >= 64) return;
+  WAIT_AT(1, 96);                             //~ wait
+  out[threadIdx.x] = 1;
+}                                             //~ exit
+LITMUS(counts_a_warp_that_has_exited) {
+  counts_a_warp_that_has_exited<<<1, 96>>>(zeroed<int>(96));
+}
+
+// expect: clean
+__global__ void numbered_barrier_of_those_left(int* out) {
+  if (threadIdx.x >= 40) return;
+  asm volatile("barrier.sync 3;" ::: "memory");
+  out[threadIdx.x] = 1;
+}
+LITMUS(numbered_barrier_of_those_left) {
+  numbered_barrier_of_those_left<<<1, 96>>>(zeroed<int>(96));
+}
+
 // expect: clean
 __global__ void waits_for_a_warp_that_arrives(int* out) {
   if (threadIdx.x < 32) {
@@ -87,7 +108,7 @@ LITMUS(counts_votes) { counts_votes<<<1, 70>>>(zeroed<int>(70)); }
 // loop, where lanes of a warp run together.
 // expect: deadlock lockstep
 __global__ void lock_within_a_warp(int* lock, int* count) {
-  while (atomicCAS(lock, 0, 1) != 0) {}       //~ spin
+  while (atomicCAS(lock, 0, 1) != 0) {}       //~ spin //~ write
   atomicAdd(count, 1);                        //~ wait
   atomicExch(lock, 0);
 }

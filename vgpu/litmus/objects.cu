@@ -18,6 +18,18 @@ __global__ void object_hands_on(int* out) {
 }
 LITMUS(object_hands_on) { object_hands_on<<<1, 64>>>(zeroed<int>(64)); }
 
+// It counts one arrival more than there are threads.
+// expect: deadlock
+__global__ void object_with_a_wrong_count(int* out) {
+  __shared__ unsigned long long object;
+  if (threadIdx.x == 0) INIT_OBJECT(&object, 65);
+  __syncthreads();
+  ARRIVE(".shared", &object);
+  WAIT(".shared", &object, 0);                  //~ spin
+  out[threadIdx.x] = 1;
+}
+LITMUS(object_with_a_wrong_count) { object_with_a_wrong_count<<<1, 64>>>(zeroed<int>(64)); }
+
 // expect: data-race shared
 __global__ void object_not_waited_for(int* out) {
   __shared__ int s[64];

@@ -321,6 +321,9 @@ void Core::perform(Running& run, const Instr& instr, const Target& target, const
       rows_.store(move);
     }
   }
+  const bool raises_flag = instr.kind == InstrKind::store &&
+                           instr.modifiers.order != ptx::Order::weak && (mask & (mask - 1)) == 0;
+  if (raises_flag) note_strong_writes(run, mask);
 }
 
 // Local memory is interleaved: the 4-byte words of the lanes lie side by side, so that lanes at

@@ -254,7 +254,7 @@ struct CopyWait {
 struct BarrierDivergence {
   enum class Reason : std::uint8_t {
     different_barriers,  // each waits for the whole block, at another barrier
-    exited,              // the other was waited for and has exited
+    exited,              // the other has exited: nobody waits for it from sm_70 on
     different_counts,    // one barrier, for another number of threads
     different_uses,      // one barrier, by .red and by .sync or .arrive
     bad_count,           // no multiple of the warp size; there is no other
@@ -276,6 +276,14 @@ struct BarrierDivergence {
   unsigned other_lane = 0;
 };
 
+// The strong write or atomic that gave a place its value.
+struct LastWrite {
+  WarpPlace place;
+  unsigned lane = 0;
+  std::uint32_t pc = ptx::kNone;  // kNone: nobody knows
+  bool has_exited = false;        // who wrote it
+};
+
 // Lanes of one warp that do not get on, and why.
 struct Waiting {
   enum class Kind : std::uint8_t {
@@ -284,28 +292,39 @@ struct Waiting {
     reads,    // nothing: they read one place again and again
     rejoin,   // for lanes of their warp that are ahead of them in order (lockstep)
     cluster,  // for threads to arrive at the barrier of the cluster
+    object,   // as reads: for the phase of an mbarrier
+    runs,     // they go on, as far as anybody looked
+    exited,   // they have ended, and others of their block wait
   };
   Kind kind = Kind::barrier;
   WarpPlace place;
-  std::uint32_t pc = 0;
+  std::uint32_t pc = 0;  // kNone: of `exited`, not known
   std::uint32_t lanes = 0;
-  std::uint32_t number = 0, arrived = 0, expected = 0;  // barrier, cluster: threads
-  std::uint32_t missing = 0;                            // members: lanes
+  // barrier, cluster: threads; object: of its phase, arrivals.
+  std::uint32_t number = 0, arrived = 0, expected = 0;
+  std::uint32_t missing = 0;  // members: lanes
   // reads: where, and the first lane's last value.  Null: they read nothing.
   const Allocation* allocation = nullptr;
   std::uint32_t offset = 0, bytes = 0;
   std::uint64_t value = 0;
+  LastWrite written{};  // reads: by whom
 };
 
-// No thread of a block can go on, and none of another can help.
+// No thread of a block can go on, and none of another can help; or, of a launch: no thread of it
+// can ever change what any of them waits for, whichever runs next.
 struct Deadlock {
   const Program* program = nullptr;
-  std::span<const Waiting> waiting;  // by warp; not empty
-  // A thread of the first one's block that has exited; kNone: there is none.
-  std::uint32_t exit_pc = ptx::kNone, exit_warp = 0, exit_lane = 0;
+  std::span<const Waiting> waiting;  // by block and warp; not empty
+  bool of_launch = false;
+  // Of a launch: threads do write, but memory comes back to what it was.
+  bool repeats = false;
+  // Of a launch: a place that they read can be written by the host, which waits for the launch.
+  bool host_waits = false;
+  std::uint64_t steps = 0;               // warp instructions so far
+  std::uint32_t blocks_not_started = 0;  // they wait for others to end
 };
 
-// The step limit was passed.
+// The step limit was passed, and nothing says that the launch would not end.
 struct StepLimit {
   const Program* program = nullptr;
   WarpPlace place;  // of a warp that was running

@@ -288,6 +288,8 @@ void Core::perform_atomic(Running& run, const Instr& instr, std::uint32_t mask) 
       row(instr.refs[3])};
   const bool is_global = access_.allocation->space == ptx::Space::global;
   find_function(instr.modifiers, is_global, true)(rows);
+  const AtomOp op = instr.modifiers.atom_op;
+  if (op == AtomOp::cas || op == AtomOp::exch) note_swaps(run, instr, mask);
   if (access_.undefined != 0 || run.warp.undefined.any()) {
     give_undefined(run, instr, destination, 0, mask);
     if (instr.modifiers.type == Type::b128) {

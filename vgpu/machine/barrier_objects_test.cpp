@@ -108,9 +108,11 @@ TEST_F(BarrierObjects, WhoPollsForAMissingArrivalIsNamed) {
       "mbarrier.init.shared.b64 [b], 2; mbarrier.arrive.shared.b64 %rd4, [b];\n"
       "W: mbarrier.try_wait.shared.b64 %p2, [b], %rd4; @!%p2 bra W;",
       kShared);
-  EXPECT_EQ(run(1).end, Outcome::End::step_limit);
+  EXPECT_EQ(run(1).end, Outcome::End::deadlock);
   ASSERT_EQ(seen_.waiting.size(), 1u);
-  EXPECT_EQ(seen_.waiting[0].kind, Waiting::Kind::reads);
+  EXPECT_EQ(seen_.waiting[0].kind, Waiting::Kind::object);
+  EXPECT_EQ(seen_.waiting[0].arrived, 1u);
+  EXPECT_EQ(seen_.waiting[0].expected, 2u);
   EXPECT_EQ(seen_.waiting[0].pc, pc_of("mbarrier.try_wait.shared.b64"));
   EXPECT_EQ(BarrierToken::unpack(seen_.waiting[0].value).pending, 1u);
 }

@@ -27,8 +27,8 @@ void Core::recheck_barriers(Slot& slot) {
 }
 
 // A whole-block barrier completes when every thread that has not exited waits.  Threads that
-// wait at different barriers, or for one that has exited, cannot have meant the same: that is
-// reported, and the barrier completes all the same, so that the trial goes on.
+// wait at different barriers cannot have meant the same: that is reported, and the barrier completes
+// all the same, so that the trial goes on.
 void Core::complete_if_all_wait(Slot& slot) {
   if (slot.live_lanes == 0 || slot.waiting_lanes != slot.live_lanes) return;
   report_divergence(slot);

@@ -119,12 +119,14 @@ TEST_F(Barriers, MissingArrivalsAreADeadlockAtOnce) {
   EXPECT_EQ(run(96).end, Outcome::End::deadlock);
   EXPECT_EQ(seen_.deadlocks, 1);
   EXPECT_TRUE(seen_.limits.empty());
-  ASSERT_EQ(seen_.waiting.size(), 2u);
+  ASSERT_EQ(seen_.waiting.size(), 3u);
   EXPECT_EQ(seen_.waiting[0].kind, Waiting::Kind::barrier);
   EXPECT_EQ(seen_.waiting[0].number, 2u);
   EXPECT_EQ(seen_.waiting[0].arrived, 64u);
   EXPECT_EQ(seen_.waiting[0].expected, 96u);
   EXPECT_EQ(seen_.waiting[1].place.warp, 1u);
+  EXPECT_EQ(seen_.waiting[2].kind, Waiting::Kind::exited);
+  EXPECT_EQ(seen_.waiting[2].place.warp, 2u);
 }
 
 TEST_F(Barriers, AWarpThatExitsHalfwayArrives) {

@@ -5,6 +5,7 @@
 //   warp_meetings.cpp    operations for which lanes of a warp wait for each other
 //   barriers.cpp         barriers of a block
 //   progress.cpp         threads that do not get on
+//   lookahead*.cpp       whether a launch can still end
 //   access.cpp           loads and stores: spaces, allocations, faults, events
 //   atomics.cpp          read-modify-write
 //   barrier_objects.cpp  mbarriers
@@ -172,8 +173,22 @@ class Core {
   // progress.cpp
   bool unblock(Slot& slot);
   void list_waiting(const Slot& slot, std::vector<Waiting>& waiting) const;
-  void list_readers(Slot& slot, Warp& warp, std::vector<Waiting>& waiting);
-  void report_step_limit(const Slot& slot, const Warp& warp);
+  void list_exited(const Slot& slot, std::vector<Waiting>& waiting) const;
+  void complete_list(std::vector<Waiting>& waiting) const;
+  bool cannot_end();
+  bool look_ahead(std::uint64_t& cost);
+  Outcome::End end_at_step_limit(Slot& slot, Warp& warp);
+  void note_strong_writes(const Running& run, std::uint32_t mask);
+  void note_swaps(const Running& run, const Instr& instr, std::uint32_t mask);
+
+  // lookahead.cpp
+  enum class Prospect : std::uint8_t {
+    goes_on,
+    unknown,  // nothing is known as far as it was looked
+    stuck,    // for ever, whatever the schedule
+    repeats,  // threads change memory and change it back
+  };
+  class Lookahead;
 
   // warp.cpp
   Stop run_warp(Slot& slot, Warp& warp);
@@ -356,6 +371,15 @@ class Core {
   std::unique_ptr<FetchState> fetch_;     // scratch of fetch_texels()
   const std::byte* written_ = nullptr;    // the row that mbarrier.init or .inval writes
   bool must_yield_ = false;               // the instruction waits for others, who must run
+
+  // When it is looked whether the launch can end: after so many warp instructions.
+  std::uint64_t look_at_ = 0;
+  std::uint32_t blocks_ended_ = 0, blocks_ended_at_look_ = 0;
+  std::uint32_t looks_ = 0;
+  std::uint32_t repeating_looks_ = 0;  // the last so many saw memory come back
+  std::uint64_t repeats_since_ = 0;    // steps
+  std::uint32_t restless_block_ = 0;
+  StrongWrites strong_writes_;
 };
 
 }  // namespace warpcheck::vgpu

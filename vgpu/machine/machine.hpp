@@ -19,10 +19,14 @@ namespace warpcheck::vgpu {
 // Throws Refusal for a form that the machine cannot execute, naming file, line and mnemonic.
 void link(Program& program);
 
+inline constexpr std::uint64_t kNoLimit = UINT64_MAX;
+
 struct Limits {
-  std::uint64_t steps_max = 50'000'000;  // warp instructions of one launch
+  std::uint64_t steps_max = 50'000'000;  // warp instructions of one launch; kNoLimit: any number
   std::uint32_t quantum = 4'096;         // warp instructions before another warp gets its turn
   std::uint32_t resident_blocks = 32;
+  // Warp instructions after which it is looked for the first time whether the launch can end.
+  std::uint32_t look_after = 65'536;
 };
 
 class TextureTable;
@@ -41,6 +45,8 @@ struct Launch {
   std::span<const std::uint32_t> unordered_launches{};
   // What the handles of texture and surface objects stand for; null: there are none.
   const TextureTable* textures = nullptr;
+  // The host may write its mapped memory while the launch runs.
+  bool host_runs = false;
 };
 
 struct Outcome {

@@ -465,9 +465,9 @@ TEST_F(MachineTest, AThreadThatExitedDoesNotReachTheBarrier) {
   EXPECT_EQ(seen_.divergences[0].other_lane, 3u);
 }
 
-TEST_F(MachineTest, EndlessLoopsEndAtTheStepLimit) {
+TEST_F(MachineTest, LongLoopsEndAtTheStepLimit) {
   limits_.steps_max = 10'000;
-  compile("L: bra L;");
+  compile("L: add.u32 %r3, %r3, 1; setp.ne.u32 %p1, %r3, 0; @%p1 bra L;");
   EXPECT_EQ(run({1, 1, 1}, {4, 1, 1}).end, Outcome::End::step_limit);
   ASSERT_EQ(seen_.limits.size(), 1u);
   EXPECT_GE(seen_.limits[0].steps, 10'000u);

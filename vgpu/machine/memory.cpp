@@ -157,6 +157,8 @@ Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::s
   return list.back().get();
 }
 
+bool DeviceMemory::has_mapped() const { return !arena_->mapped.empty(); }
+
 Allocation* DeviceMemory::allocate_mapped(std::uint64_t bytes) {
   if (bytes > kCapacityBytes || used_ + bytes > kCapacityBytes - kRedZone) return nullptr;
   auto& list = arena_->mapped;

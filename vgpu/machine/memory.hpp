@@ -124,6 +124,9 @@ class DeviceMemory {
   // reuse.
   void reset();
 
+  // Whether there is memory that the host can write.
+  [[nodiscard]] bool has_mapped() const;
+
   [[nodiscard]] std::uint64_t capacity_bytes() const { return kCapacityBytes; }
   [[nodiscard]] std::uint64_t used_bytes() const { return used_; }
 

@@ -1,46 +1,30 @@
 // Threads that do not get on: who waits where, and for what.
 //
 // Warp operations, barriers and mbarriers are of one block, so a block of which no thread can go on
-// never will: that is found at once.  What spins is found by the step limit; then a few more rounds
-// of every warp, which no observer sees, tell what each reads again and again.
+// never will: that is found at once.  Launches that only poll are found by looking ahead
+// (lookahead.hpp): for the first time when no block has ended for Limits::look_after steps, then
+// again and again, at intervals that grow with what a look has cost.
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
-#include "vgpu/machine/core.hpp"
+#include "vgpu/machine/lookahead.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
 
-constexpr std::uint32_t kStepsWatched = 512;  // of one fragment: a round of any loop that polls
-constexpr std::size_t kWarpsWatched = 64;
+constexpr std::size_t kWarpsListed = 64;  // at the step limit
 
-// What each lane of a warp read last; polls are mostly strong or atomic, so such a read counts
-// before weak ones.
-class Reads final : public Observer {
- public:
-  struct Read {
-    std::uint32_t pc = ptx::kNone;
-    const Allocation* allocation = nullptr;
-    std::uint32_t offset = 0, bytes = 0;
-    std::uint64_t value = 0;
-    bool is_strong = false;
-  };
+// Between two looks: so many steps for each of the look, so that looks cost next to nothing; a
+// quarter of what has been executed so far, but no more than what takes a fraction of a second.
+constexpr std::uint64_t kStepsPerStepOfLook = 128;
+constexpr std::uint64_t kStepsBetweenLooksMax = 4'000'000;
 
-  void on_access(Access& access) override {
-    if (access.kind == AccessKind::write || access.space == ptx::Space::local) return;
-    const bool is_strong = access.kind == AccessKind::atomic || access.order != ptx::Order::weak;
-    for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
-      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-      Read& read = last[lane];
-      if (read.is_strong && !is_strong) continue;
-      read = {access.pc, access.allocation, access.offset[lane], access.bytes, 0, is_strong};
-      std::memcpy(&read.value, access.allocation->data + read.offset,
-                  std::min<std::size_t>(access.bytes, sizeof read.value));
-    }
-  }
-
-  std::array<Read, kWarpLanes> last;
-};
+// Where memory changes and comes back, another interleaving may end it: so many looks in a row,
+// over so many steps.
+constexpr std::uint32_t kRepeatingLooks = 4;
+constexpr std::uint32_t kLooksPerLivelock = 4;  // threads that pass something round are dearer
+constexpr std::uint64_t kRepeatingSteps = 8'000'000;
 
 }  // namespace
 
@@ -58,7 +42,11 @@ bool Core::unblock(Slot& slot) {
     if (program_->has_named_barriers && release_stuck_barriers(*other)) return true;
     list_waiting(*other, waiting);
   }
-  const Deadlock deadlock{program_, waiting, slot.exit_pc, slot.exit_warp, slot.exit_lane};
+  complete_list(waiting);
+  Deadlock deadlock;
+  deadlock.program = program_;
+  deadlock.waiting = waiting;
+  deadlock.steps = outcome_.steps;
   notify([&](Observer& observer) { observer.on_deadlock(deadlock); });
   return false;
 }
@@ -105,49 +93,87 @@ void Core::list_waiting(const Slot& slot, std::vector<Waiting>& waiting) const {
   }
 }
 
-// Runs a warp for a few rounds, unseen, and lists what its lanes read.
-void Core::list_readers(Slot& slot, Warp& warp, std::vector<Waiting>& waiting) {
-  Reads reads;
-  Observer* const watched[] = {&reads};
-  const Outcome before = outcome_;
-  const auto observers = std::exchange(observers_, std::span<Observer* const>(watched));
-  const auto access_observers = std::exchange(access_observers_, {&reads});
-  const auto quantum = std::exchange(limits_.quantum, kStepsWatched);
-  const bool want_edges = std::exchange(want_edges_, false);
-  warp.ask_at = UINT64_MAX;
-  warp.quantum_left = 0;
-  for (std::size_t round = warp.fragments.size() + 1; round > 0; --round) {
-    if (run_warp(slot, warp) != Stop::quantum) break;
-  }
-  std::uint32_t limit = 0;
-  const std::size_t next = pick(warp, limit);
-  for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
-    const Fragment& fragment = warp.fragments[i];
-    if (fragment.state != Fragment::State::ready) continue;
-    const Reads::Read& read = reads.last[static_cast<std::size_t>(std::countr_zero(fragment.mask))];
+// Those that have ended, of a block.
+void Core::list_exited(const Slot& slot, std::vector<Waiting>& waiting) const {
+  for (std::uint32_t index = 0; index < warps_per_block_; ++index) {
+    const Warp& warp = slot.warps[index];
     Waiting one;
-    one.kind = Waiting::Kind::reads;
+    one.kind = Waiting::Kind::exited;
     one.place = place_of(slot, warp);
-    one.pc = read.allocation != nullptr ? read.pc : fragment.pc;
-    one.lanes = fragment.mask;
-    one.allocation = read.allocation;
-    one.offset = read.offset;
-    one.bytes = read.bytes;
-    one.value = read.value;
-    if (model_ == WarpModel::lockstep && i != next) {
-      one.kind = Waiting::Kind::rejoin;
-      one.pc = fragment.pc;
-    }
-    waiting.push_back(one);
+    one.pc = slot.exit_pc;
+    one.lanes = warp.lanes & ~warp.live;
+    if (one.lanes != 0) waiting.push_back(one);
   }
-  observers_ = observers;
-  access_observers_ = access_observers;
-  limits_.quantum = quantum;
-  want_edges_ = want_edges;
-  outcome_ = before;
 }
 
-void Core::report_step_limit(const Slot& slot, const Warp& warp) {
+// Adds the threads of the same blocks that have ended, and puts all in order.
+void Core::complete_list(std::vector<Waiting>& waiting) const {
+  std::vector<Waiting> exited;
+  for (const Slot* slot : resident_) {
+    if (std::ranges::any_of(waiting,
+                            [&](const Waiting& one) { return one.place.block == slot->block; })) {
+      list_exited(*slot, exited);
+    }
+  }
+  waiting.insert(waiting.end(), exited.begin(), exited.end());
+  std::ranges::stable_sort(waiting, {}, [](const Waiting& one) {
+    return WarpId{one.place.block, one.place.warp};
+  });
+}
+
+// Whether the launch is deadlocked; then that is told.
+bool Core::cannot_end() {
+  std::uint64_t cost = 0;
+  if (std::exchange(blocks_ended_at_look_, blocks_ended_) != blocks_ended_) {
+    repeating_looks_ = 0;
+  } else if (look_ahead(cost)) {
+    return true;
+  }
+  look_at_ = outcome_.steps + std::max({std::uint64_t{limits_.look_after},
+                                        std::min(outcome_.steps / 4, kStepsBetweenLooksMax),
+                                        kStepsPerStepOfLook * cost});
+  return false;
+}
+
+// Looks once.
+//   cost: becomes the steps of the look
+bool Core::look_ahead(std::uint64_t& cost) {
+  std::vector<Waiting> waiting;
+  Deadlock deadlock;
+  deadlock.program = program_;
+  deadlock.of_launch = true;
+  deadlock.steps = outcome_.steps;
+  deadlock.blocks_not_started = block_count_ - next_block_;
+  {
+    Lookahead ahead(*this);
+    Prospect prospect = ahead.look_at_launch();
+    restless_block_ = ahead.restless_block();
+    const bool may_start = next_block_ < block_count_ && slot_is_free();
+    const bool is_turn = ++looks_ % kLooksPerLivelock == 0 || repeating_looks_ != 0;
+    if (prospect == Prospect::goes_on && !may_start && is_turn) {
+      prospect = ahead.look_for_livelock();
+    }
+    cost = ahead.steps();
+    deadlock.repeats = prospect == Prospect::repeats;
+    deadlock.host_waits = ahead.reads_host_memory();
+    if (deadlock.repeats && deadlock.host_waits && launch_->host_runs) return false;
+    if (!deadlock.repeats) repeating_looks_ = 0;
+    if (deadlock.repeats && repeating_looks_++ == 0) repeats_since_ = deadlock.steps;
+    const bool repeats_long =
+        repeating_looks_ >= kRepeatingLooks && deadlock.steps - repeats_since_ >= kRepeatingSteps;
+    if (prospect != Prospect::stuck && !repeats_long) return false;
+    ahead.list(waiting);
+  }
+  complete_list(waiting);
+  deadlock.waiting = waiting;
+  notify([&](Observer& observer) { observer.on_deadlock(deadlock); });
+  return true;
+}
+
+// The launch has used up its steps.  It may be deadlocked all the same.
+Outcome::End Core::end_at_step_limit(Slot& slot, Warp& warp) {
+  std::uint64_t cost = 0;
+  if (look_ahead(cost)) return Outcome::End::deadlock;
   StepLimit limit;
   limit.program = program_;
   limit.place = place_of(slot, warp);
@@ -159,20 +185,43 @@ void Core::report_step_limit(const Slot& slot, const Warp& warp) {
   limit.blocks_not_started = block_count_ - next_block_;
   std::vector<Waiting> waiting;
   for (const Slot* resident : resident_) list_waiting(*resident, waiting);
-  std::size_t watched = 0;
+  std::size_t listed = 0;
   for (Slot* resident : resident_) {
     const std::uint32_t ready = resident->ready_warps;
-    for (std::uint32_t rest = ready; rest != 0 && watched < kWarpsWatched; rest &= rest - 1) {
-      list_readers(*resident, resident->warps[static_cast<std::size_t>(std::countr_zero(rest))],
-                   waiting);
-      ++watched;
+    for (std::uint32_t rest = ready; rest != 0 && listed < kWarpsListed; rest &= rest - 1) {
+      Lookahead ahead(*this);
+      ahead.look_at_warp(
+          *resident, resident->warps[static_cast<std::size_t>(std::countr_zero(rest))], waiting);
+      ++listed;
     }
   }
-  std::ranges::stable_sort(waiting, {}, [](const Waiting& one) {
-    return WarpId{one.place.block, one.place.warp};
-  });
+  complete_list(waiting);
   limit.waiting = waiting;
   notify([&](Observer& observer) { observer.on_step_limit(limit); });
+  return Outcome::End::step_limit;
+}
+
+// ---- who wrote what others poll ----
+
+void Core::note_strong_writes(const Running& run, std::uint32_t mask) {
+  for (; mask != 0; mask &= mask - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(mask));
+    strong_writes_.note({run_, access_.allocation, access_.offset[lane], run.slot.block,
+                         run.warp.index, lane, run.pc});
+  }
+}
+
+// Of a compare-and-swap or an exchange that has been performed: the lanes that changed something.
+void Core::note_swaps(const Running& run, const Instr& instr, std::uint32_t mask) {
+  const Ref& old = instr.refs[1];
+  const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
+  if (old.bank == Bank::none || bytes > 8) return;
+  const bool is_cas = instr.modifiers.atom_op == ptx::AtomOp::cas;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const bool is_equal = lane_value(run, old, lane) == lane_value(run, instr.refs[2], lane);
+    if (is_equal == is_cas) note_strong_writes(run, 1u << lane);
+  }
 }
 
 }  // namespace warpcheck::vgpu

@@ -96,6 +96,10 @@ void Core::begin_launch(const Launch& launch) {
   threads_ = static_cast<std::uint32_t>(launch.block.count());
   warps_per_block_ = (threads_ + kWarpLanes - 1) / kWarpLanes;
   next_block_ = 0;
+  look_at_ = limits_.look_after;
+  blocks_ended_ = blocks_ended_at_look_ = 0;
+  looks_ = repeating_looks_ = 0;
+  restless_block_ = 0;
   ++run_;
   resident_.clear();
   // An observer may have thrown.
@@ -208,6 +212,7 @@ void Core::end_block(Slot& slot) {
   sync.shared = slot.shared;
   sync.has_ended = slot.live_lanes == 0;
   notify([&](Observer& observer) { observer.on_sync(sync); });
+  ++blocks_ended_;
   slot.occupied = false;
   slot.ready_warps = 0;
   resident_.erase(std::find(resident_.begin(), resident_.end(), &slot));
@@ -314,9 +319,9 @@ Outcome::End Core::loop() {
     const Stop stop = run_warp(*slot, warp);
     if (stop == Stop::halted) return Outcome::End::trap;
     if (outcome_.steps >= limits_.steps_max) {
-      report_step_limit(*slot, warp);
-      return Outcome::End::step_limit;
+      return end_at_step_limit(*slot, warp);
     }
+    const bool must_look = outcome_.steps >= look_at_;
     if (stop == Stop::preempted) {
       next = preempted_to_;
       continue;
@@ -330,6 +335,7 @@ Outcome::End Core::loop() {
     } else if (slot->ready_warps == 0 && !waits_for_cluster(*slot) && !unblock(*slot)) {
       return Outcome::End::deadlock;
     }
+    if (must_look && cannot_end()) return Outcome::End::deadlock;
     if (!choose_after_stop(stop, stopped, stop_index, next)) return Outcome::End::completed;
   }
 }

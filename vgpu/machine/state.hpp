@@ -50,6 +50,9 @@ class RowBank {
   void reset(std::size_t bytes) { lines_.assign((bytes + sizeof(Line) - 1) / sizeof(Line), {}); }
   void grow(std::size_t bytes) { lines_.resize((bytes + sizeof(Line) - 1) / sizeof(Line)); }
   [[nodiscard]] std::size_t bytes() const { return lines_.size() * sizeof(Line); }
+  [[nodiscard]] const std::byte* data() const {
+    return reinterpret_cast<const std::byte*>(lines_.data());
+  }
   [[nodiscard]] std::byte* data() { return reinterpret_cast<std::byte*>(lines_.data()); }
 
  private:
@@ -132,6 +135,34 @@ struct Slot {
   std::vector<BarrierObjectState> objects;
   std::uint32_t cluster = 0;       // the first of its blocks in the grid, linear
   std::uint32_t cluster_rank = 0;  // of the block
+};
+
+// The latest strong writes of single lanes, and the latest compare-and-swaps and exchanges that
+// changed something: by which locks are taken and flags raised.  As many as there is room for; the
+// later one stays where two want the same place.
+class StrongWrites {
+ public:
+  struct Write {
+    std::uint64_t launch = 0;  // counted by the machine; 0: none
+    const Allocation* allocation = nullptr;
+    std::uint32_t offset = 0;
+    std::uint32_t block = 0, warp = 0, lane = 0, pc = 0;
+  };
+  void note(const Write& write) { writes_[index_of(write.allocation, write.offset)] = write; }
+  [[nodiscard]] const Write* find(std::uint64_t launch, const Allocation* allocation,
+                                  std::uint32_t offset) const {
+    const Write& write = writes_[index_of(allocation, offset)];
+    const bool is_it =
+        write.launch == launch && write.allocation == allocation && write.offset == offset;
+    return is_it ? &write : nullptr;
+  }
+
+ private:
+  static constexpr std::size_t kPlaces = 1024;
+  static std::size_t index_of(const Allocation* allocation, std::uint32_t offset) {
+    return (allocation->id * 0x9e3779b1u + offset / 4) % kPlaces;
+  }
+  std::array<Write, kPlaces> writes_{};
 };
 
 // The barrier of a cluster (PTX ISA 9.7.13.3).

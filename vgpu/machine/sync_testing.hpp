@@ -28,6 +28,7 @@ inline void PrintTo(const Party& party, std::ostream* out) {
 
 class SyncRecorder final : public Observer {
  public:
+  [[nodiscard]] bool watches_accesses() const override { return keeps_accesses; }
   void on_access(Access& access) override { accesses.push_back(access); }
   void on_sync(const Sync& sync) override {
     phases += sync.kind == Sync::Kind::barrier_complete ? 1 : 0;
@@ -46,6 +47,10 @@ class SyncRecorder final : public Observer {
   void on_barrier_divergence(const BarrierDivergence& d) override { divergences.push_back(d); }
   void on_deadlock(const Deadlock& deadlock) override {
     ++deadlocks;
+    deadlock_of_launch = deadlock.of_launch;
+    repeats = deadlock.repeats;
+    host_waits = deadlock.host_waits;
+    blocks_not_started = deadlock.blocks_not_started;
     waiting.assign(deadlock.waiting.begin(), deadlock.waiting.end());
   }
   void on_step_limit(const StepLimit& limit) override {
@@ -53,8 +58,11 @@ class SyncRecorder final : public Observer {
     waiting.assign(limit.waiting.begin(), limit.waiting.end());
   }
 
+  bool keeps_accesses = true;
   std::vector<Access> accesses;
   int phases = 0, deadlocks = 0;
+  bool deadlock_of_launch = false, repeats = false, host_waits = false;  // of the last deadlock
+  std::uint32_t blocks_not_started = 0;
   std::vector<SeenMeeting> meetings;
   std::vector<BarrierObject> objects;
   std::vector<ClusterBarrier> cluster_barriers;
@@ -83,7 +91,10 @@ class SyncTest : public testing::Test {
 
   Outcome run(Dim3 grid, Dim3 block, Strategy& strategy) {
     seen_ = {};
-    if (out_ == nullptr) out_ = memory_.allocate(1024 * 4);
+    seen_.keeps_accesses = keeps_accesses_;
+    if (out_ == nullptr) {
+      out_ = is_mapped_ ? memory_.allocate_mapped(1024 * 4) : memory_.allocate(1024 * 4);
+    }
     std::memset(out_->data, 0, out_->bytes);
     const std::uint64_t address = out_->address;
     Launch launch;
@@ -93,6 +104,7 @@ class SyncTest : public testing::Test {
     launch.cluster = cluster_;
     launch.explicit_cluster = cluster_.count() != 1;
     launch.cooperative = cooperative_;
+    launch.host_runs = host_runs_;
     launch.parameters = std::as_bytes(std::span(&address, 1));
     Observer* const observers[] = {&seen_};
     return machine_.run(launch, model_, strategy, observers, limits_);
@@ -120,7 +132,9 @@ class SyncTest : public testing::Test {
   Machine machine_{memory_};
   Program program_;
   Allocation* out_ = nullptr;
-  bool cooperative_ = false;
+  bool cooperative_ = false, host_runs_ = false;
+  bool keeps_accesses_ = true;
+  bool is_mapped_ = false;  // the memory, to the host
   Dim3 cluster_;
   WarpModel model_ = WarpModel::independent;
   Limits limits_;

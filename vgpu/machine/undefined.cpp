@@ -18,6 +18,13 @@ void UndefinedRegisters::clear() {
   rows_.clear();
 }
 
+UndefinedRegisters UndefinedRegisters::take() {
+  UndefinedRegisters taken = std::move(*this);
+  *this = {};
+  reserved_ = taken.reserved_;
+  return taken;
+}
+
 void UndefinedRegisters::reserve(const FrameRows& rows) {
   if (rows.word <= reserved_.word && rows.wide <= reserved_.wide &&
       rows.predicate <= reserved_.predicate) {

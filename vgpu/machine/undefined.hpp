@@ -46,6 +46,16 @@ class UndefinedRegisters {
   // called.
   [[nodiscard]] bool any() const { return any_; }
   void clear();
+  // What it knows; it then knows nothing, of as many rows.
+  UndefinedRegisters take();
+  // Calls visit(index of the row, undefined lanes) for every row that has some.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    if (!any_) return;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (rows_[i].mask != 0) visit(i, rows_[i].mask);
+    }
+  }
   // The stacks of rows have grown.
   void reserve(const FrameRows& rows);
 
