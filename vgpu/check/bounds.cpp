@@ -7,7 +7,8 @@
 namespace warpcheck::vgpu {
 namespace {
 
-const char* message_of(const Fault& fault) {
+std::string message_of(const Fault& fault) {
+  if (is_stray(fault)) return message_of_stray(fault);
   return is_nowhere(fault)
              ? "(1) is outside every allocation: a pointer of the host, or one that was never set?"
              : "(1) is outside every allocation";

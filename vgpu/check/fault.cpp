@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace warpcheck::vgpu {
@@ -49,7 +50,56 @@ ptx::Space space_of(const Fault& fault) {
   return near_constant ? ptx::Space::constant : fault.space;
 }
 
+// The object that an access was meant for: "a", and where it lies.
+struct MeantPlace {
+  std::string name;
+  std::uint64_t begin = 0, bytes = 0;
+};
+
+MeantPlace meant_place(const Fault& fault) {
+  if (fault.symbol == nullptr) {
+    const Allocation& meant = *fault.meant;
+    return {meant.name.empty() ? fmt::format("an allocation of {} bytes", meant.bytes) : meant.name,
+            meant.address, meant.bytes};
+  }
+  const Symbol& symbol = *fault.symbol;
+  const std::uint64_t end = std::max(fault.meant->bytes, symbol.offset);
+  return {symbol.name, symbol.offset, symbol.bytes != 0 ? symbol.bytes : end - symbol.offset};
+}
+
+// "4 bytes, 12 bytes past the end of a (256 bytes)"
+std::string describe_meant(const Fault& fault) {
+  const MeantPlace place = meant_place(fault);
+  const bool is_named = fault.symbol != nullptr || !fault.meant->name.empty();
+  const std::string name =
+      is_named ? fmt::format("{} ({} bytes)", place.name, place.bytes) : place.name;
+  const std::uint64_t distance = fault.address - place.begin;
+  const bool is_short = fault.symbol != nullptr && fault.address <= UINT32_MAX;  // 32-bit addresses
+  const auto signed_distance =
+      is_short ? static_cast<std::int32_t>(distance) : static_cast<std::int64_t>(distance);
+  if (signed_distance < 0) {
+    return fmt::format("{} bytes, {} bytes before {}", fault.bytes, -signed_distance, name);
+  }
+  if (distance >= place.bytes) {
+    return fmt::format("{} bytes, {} bytes past the end of {}", fault.bytes, distance - place.bytes,
+                       name);
+  }
+  return fmt::format("{} bytes at byte {} of {}", fault.bytes, distance, name);
+}
+
 }  // namespace
+
+bool is_stray(const Fault& fault) {
+  if (fault.kind != Fault::Kind::out_of_bounds || fault.meant == nullptr) return false;
+  const Allocation* const there = fault.nearest;
+  return there != nullptr && there->live && there->contains(fault.address, fault.bytes);
+}
+
+std::string message_of_stray(const Fault& fault) {
+  const auto offset = static_cast<std::uint32_t>(fault.address - fault.nearest->address);
+  return fmt::format("the address of (1) is made from {}, but is in {}", meant_place(fault).name,
+                     describe(*fault.nearest, offset, fault.bytes));
+}
 
 bool is_nowhere(const Fault& fault) {
   if (fault.address < kNearBytes) return false;  // near null
@@ -84,7 +134,8 @@ void report_fault(Reporter& reporter, const Fault& fault, FindingKind kind, std:
     finding.kind = kind;
     finding.space = space_name(space_of(fault));
     finding.kernel = kernel_name(fault.program->kernel);
-    finding.object = describe_place(fault.nearest, fault.address, fault.bytes);
+    finding.object = is_stray(fault) ? describe_meant(fault)
+                                     : describe_place(fault.nearest, fault.address, fault.bytes);
     finding.accesses = {reporter.side(role_name(fault.access), *fault.program, fault.pc,
                                       thread_of(fault.place, fault.lane))};
     if (cause != nullptr) finding.accesses.push_back(side_at(cause->role, cause->place));

@@ -17,6 +17,10 @@ std::string describe_place(const Allocation* nearest, std::uint64_t address, std
 // Whether no allocation is anywhere near, nor null.
 bool is_nowhere(const Fault& fault);
 
+// Whether it is in memory that is there, but not in the object that its address was made from.
+bool is_stray(const Fault& fault);
+std::string message_of_stray(const Fault& fault);
+
 // Reports `fault` as `kind`, once for each place in the code and each kind of access.
 //   cause: role and place of the second side, which tells findings apart, too; null: there is none
 struct FaultCause {

@@ -41,8 +41,10 @@ void Core::access(Running& run, const Instr& instr, std::uint32_t active) {
   while (active != 0) {
     const auto lead = static_cast<unsigned>(std::countr_zero(active));
     const std::uint64_t lead_address = address_of(row, lead);
-    const Target target = target_of(run, instr, lead_address);
+    Target target = target_of(run, instr, lead_address);
+    if (instr.provenance != 0) keep_to_object(run, meant_[instr.provenance], target);
     row.base = target.base;
+    row.begin = target.begin;
     std::uint32_t group = active;
     RowScan scan;
     if (target.allocation != nullptr) {
@@ -123,7 +125,8 @@ std::uint32_t Core::lanes_inside(const AddressRow& row, const Target& target, st
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const std::uint64_t offset = address_of(row, lane) - target.base;
-    const bool fits = bytes <= target.limit && offset <= target.limit - bytes;
+    const bool fits =
+        target.begin <= offset && bytes <= target.limit && offset <= target.limit - bytes;
     if (fits && offset % bytes == 0) inside |= 1u << lane;
   }
   return inside;
@@ -147,12 +150,16 @@ void Core::fault(const Running& run, const Instr& instr, const Target& target,
   const std::uint64_t base = is_arena && fault.nearest != nullptr ? fault.nearest->address : 0;
   const std::uint64_t offset = fault.address - base;
   const std::uint64_t limit = target.allocation != nullptr ? target.limit : 0;
+  if (target.meant != nullptr) {
+    fault.symbol = target.meant->symbol;
+    fault.meant = fault.symbol != nullptr ? run.slot.shared : target.meant->allocation;
+  }
   if (target.allocation == nullptr && fault.nearest != nullptr && !fault.nearest->live &&
       offset < fault.nearest->bytes) {
     fault.kind = Fault::Kind::use_after_free;
-  } else if (target.allocation != nullptr && offset % bytes != 0 && offset < limit) {
+  } else if (offset % bytes != 0 && offset >= target.begin && offset < limit) {
     fault.kind = Fault::Kind::misaligned;
-  } else if (target.allocation != nullptr && bytes <= limit && offset <= limit - bytes) {
+  } else if (offset >= target.begin && bytes <= limit && offset <= limit - bytes) {
     fault.kind = Fault::Kind::read_only;
   } else {
     fault.kind = Fault::Kind::out_of_bounds;

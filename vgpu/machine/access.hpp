@@ -111,7 +111,11 @@ struct Fault {
   std::uint32_t bytes = 0;
   std::uint64_t address = 0;            // global: device address; shared, local: offset
   const Allocation* nearest = nullptr;  // below or at the address; for shared: the block's
-  std::uint32_t block = 0;              // block_exited: which one; no_such_block: its rank
+  // The object that the address was made from, where the code shows it (provenance.hpp); of shared
+  // memory, the variable.
+  const Allocation* meant = nullptr;
+  const Symbol* symbol = nullptr;
+  std::uint32_t block = 0;  // block_exited: which one; no_such_block: its rank
 };
 
 // free() of device code, before the memory goes.

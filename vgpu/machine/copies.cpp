@@ -61,6 +61,7 @@ void Core::fetch(Running& run, const Instr& instr, std::uint32_t bytes, std::uin
   const Ref& rows = instr.refs[3];
   Instr load = part_of(instr, InstrKind::load, ptx::Space::global);
   load.refs[0] = instr.refs[1];
+  load.provenance = 0;  // that of the target
   load.offset = static_cast<std::int32_t>(instr.target);
   if (bytes == 4 * words) {
     for (std::uint32_t i = 0; i < words; ++i) load.refs[1 + i] = row_after(rows, i);

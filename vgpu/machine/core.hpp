@@ -7,6 +7,7 @@
 //   progress.cpp         threads that do not get on
 //   lookahead*.cpp       whether a launch can still end
 //   access.cpp           loads and stores: spaces, allocations, faults, events
+//   meant_objects.cpp    which object an address is meant for
 //   atomics.cpp          read-modify-write
 //   barrier_objects.cpp  mbarriers
 //   copies.cpp           asynchronous copies
@@ -60,6 +61,16 @@ inline std::uint64_t address_of(const AddressRow& row, unsigned lane) {
   address += row.displacement;
   return row.wide ? address : static_cast<std::uint32_t>(address);
 }
+
+// The object that addresses of one provenance are meant for, in one launch.
+struct MeantObject {
+  const Allocation* allocation = nullptr;  // null: of shared memory, or nothing is known
+  const Symbol* symbol = nullptr;          // of shared memory
+  std::uint32_t begin = 0, end = 0;        // symbol: where in the block's shared memory
+  // A parameter that points into the middle of an allocation may be meant for another one (a host
+  // that computes `base - first_index`), until an access has been where it points.
+  bool is_sure = true;
+};
 
 // What the lanes of one fetch look at.
 struct FetchState {
@@ -226,7 +237,9 @@ class Core {
     Allocation* allocation = nullptr;
     ptx::Space space = ptx::Space::generic;
     std::uint64_t base = 0;   // subtracted from the addresses
-    std::uint32_t limit = 0;  // bytes that may be touched
+    std::uint32_t limit = 0;  // end of the bytes that may be touched
+    std::uint32_t begin = 0;
+    const MeantObject* meant = nullptr;
   };
   void access(Running& run, const Instr& instr, std::uint32_t active);
   [[nodiscard]] Target target_of(const Running& run, const Instr& instr, std::uint64_t address);
@@ -255,6 +268,11 @@ class Core {
   void give_undefined_word(Running& run, const Instr& instr, const Ref& ref, std::uint32_t half,
                            std::uint32_t mask);
   void zero_destinations(Running& run, const Instr& instr, std::uint32_t mask);
+
+  // meant_objects.cpp
+  void find_meant_objects(const Launch& launch);
+  [[nodiscard]] MeantObject object_of(const Root& root, const Launch& launch) const;
+  void keep_to_object(const Running& run, MeantObject& meant, Target& target) const;
 
   Target cluster_target(const Running& run, std::uint64_t address, const Target& own);
   void explain_fault_in_cluster(const Running& run, const Target& target, Fault& fault) const;
@@ -365,6 +383,7 @@ class Core {
   Allocation* parameters_ = nullptr;
   Allocation* workspace_ = nullptr;       // of a cooperative launch
   std::vector<Allocation*> last_target_;  // by pc: where its last access went
+  std::vector<MeantObject> meant_;        // by Instr::provenance
   Access access_;                         // scratch: too large to build anew each time
   bool asynchronous_ = false;             // accesses are those of a copy
   bool is_reported_ = false;              // the object's bytes are undefined

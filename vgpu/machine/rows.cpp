@@ -23,9 +23,9 @@ T read(const std::byte* from) {
   return value;
 }
 
-// The bytes [offset, offset + bytes) lie in [0, limit) and are naturally aligned.
-bool fits(std::uint64_t offset, std::uint32_t bytes, std::uint32_t limit) {
-  return limit >= bytes && offset <= limit - bytes && (offset & (bytes - 1)) == 0;
+// The bytes [offset, offset + bytes) lie in [begin, begin + size) and are naturally aligned.
+bool fits(std::uint64_t offset, std::uint32_t bytes, std::uint32_t begin, std::uint32_t size) {
+  return size >= bytes && offset - begin <= size - bytes && (offset & (bytes - 1)) == 0;
 }
 
 // Consecutive or equal addresses are nearly all there are: two passes find them, and then two
@@ -42,6 +42,8 @@ RowScan scan_row(const AddressRow& addresses, std::uint32_t limit, std::uint32_t
   };
   const std::uint64_t first = offset_of(lead);
   const auto low = static_cast<std::uint32_t>(first);
+  const std::uint32_t begin = addresses.begin;
+  const std::uint32_t size = limit > begin ? limit - begin : 0;
 
   const auto nominal = static_cast<Address>(row[lead] - lead * bytes);
   Address unstrided = 0;
@@ -52,7 +54,8 @@ RowScan scan_row(const AddressRow& addresses, std::uint32_t limit, std::uint32_t
   if (unstrided == 0) {
     const std::uint32_t origin = low - lead * bytes;
     for (unsigned lane = 0; lane < kLanes; ++lane) offsets[lane] = origin + lane * bytes;
-    return {fits(first, bytes, limit) && fits(offset_of(last), bytes, limit), true, lead == last};
+    return {fits(first, bytes, begin, size) && fits(offset_of(last), bytes, begin, size), true,
+            lead == last};
   }
   Address different = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
@@ -61,20 +64,20 @@ RowScan scan_row(const AddressRow& addresses, std::uint32_t limit, std::uint32_t
   }
   if (different == 0) {
     for (unsigned lane = 0; lane < kLanes; ++lane) offsets[lane] = low;
-    return {fits(first, bytes, limit), false, true};
+    return {fits(first, bytes, begin, size), false, true};
   }
-  const std::uint64_t highest = limit >= bytes ? limit - bytes : 0;
+  const std::uint64_t highest = size >= bytes ? size - bytes : 0;
   std::uint32_t outside = 0, unaligned = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const std::uint32_t active = 0u - ((mask >> lane) & 1u);
     const std::uint64_t offset =
         std::uint64_t{static_cast<Address>(row[lane] + displacement)} - addresses.base;
     const auto part = static_cast<std::uint32_t>(offset);
-    outside |= (offset > highest ? 1u : 0u) & active;
+    outside |= (offset - begin > highest ? 1u : 0u) & active;
     unaligned |= part & active;
     offsets[lane] = (part & active) | (low & ~active);
   }
-  return {outside == 0 && limit >= bytes && (unaligned & (bytes - 1)) == 0, false, false};
+  return {outside == 0 && size >= bytes && (unaligned & (bytes - 1)) == 0, false, false};
 }
 
 RowScan scan(const AddressRow& addresses, std::uint32_t limit, std::uint32_t bytes,

@@ -8,7 +8,7 @@ namespace warpcheck::vgpu {
 
 // What scan_addresses() found out about the active lanes.
 struct RowScan {
-  bool inside = false;   // every active lane's bytes lie in [0, limit), naturally aligned
+  bool inside = false;   // every active lane's bytes lie in [begin, limit), naturally aligned
   bool strided = false;  // offset[l] == offset[0] + l * bytes
   bool uniform = false;  // all the same
 };
@@ -18,6 +18,7 @@ struct AddressRow {
   bool wide = true;
   std::uint64_t displacement = 0;  // added to each address
   std::uint64_t base = 0;          // subtracted: the allocation's address
+  std::uint32_t begin = 0;         // of the bytes that are meant
 };
 
 // One element of each lane, from or to `data + offsets[l] + element * width`.
@@ -35,7 +36,7 @@ struct RowMove {
 
 struct MemoryRowFunctions {
   // Writes offsets[32]; inactive lanes get the offset of the first active one unless strided.
-  // limit: bytes of the allocation; bytes: of one lane's access, a power of two.
+  // limit: end of the bytes that are meant; bytes: of one lane's access, a power of two.
   RowScan (*scan)(const AddressRow& addresses, std::uint32_t limit, std::uint32_t bytes,
                   std::uint32_t mask, std::uint32_t* offsets);
   void (*load)(const RowMove& move);

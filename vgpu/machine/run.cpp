@@ -118,6 +118,7 @@ void Core::begin_launch(const Launch& launch) {
     parameters_->name = "parameters";
   }
   std::copy(launch.parameters.begin(), launch.parameters.end(), parameters_->data);
+  find_meant_objects(launch);
 }
 
 // With the first block of a cluster, all its others.

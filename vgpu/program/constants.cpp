@@ -37,9 +37,27 @@ Ref ConstantRows::address(std::uint32_t variable, std::int64_t addend, bool is_w
   const auto [row, is_new] = addresses_.try_emplace({variable, {addend, is_wide}});
   if (is_new) {
     row->second = append(0, is_wide);
+    const auto patch = static_cast<std::uint32_t>(program_.patches.size());
     program_.patches.push_back({row->second.offset, variable, addend, is_wide});
+    const std::uint32_t first = first_patch_.try_emplace(variable, patch).first->second;
+    roots_[row->second.offset] = {Root::Kind::variable, first};
   }
   return row->second;
+}
+
+Ref ConstantRows::shared(std::uint32_t symbol, std::uint64_t value, bool is_wide) {
+  const auto [row, is_new] = shared_.try_emplace({symbol, {value, is_wide}});
+  if (is_new) {
+    row->second = append(value, is_wide);
+    roots_[row->second.offset] = {Root::Kind::shared, symbol};
+  }
+  return row->second;
+}
+
+const Root* ConstantRows::root_of(const Ref& row) const {
+  if (row.bank != Bank::constant) return nullptr;
+  const auto found = roots_.find(row.offset);
+  return found == roots_.end() ? nullptr : &found->second;
 }
 
 ptx::SourceLocation Program::report_location(std::uint32_t pc) const {

@@ -32,6 +32,7 @@ void lay_out_shared(const ptx::Module& module, Program& program, Layout& layout)
     }
     bytes = round_up(bytes, std::max(variable.alignment, 1u));
     layout.shared_offset[&variable] = bytes;
+    layout.shared_symbol[&variable] = static_cast<std::uint32_t>(program.shared_symbols.size());
     program.shared_symbols.push_back(
         {demangled_variable(variable.name), bytes, static_cast<std::uint32_t>(variable.bytes)});
     bytes += static_cast<std::uint32_t>(variable.bytes);
@@ -48,8 +49,10 @@ void lay_out_shared(const ptx::Module& module, Program& program, Layout& layout)
   }
   program.static_shared_bytes = bytes;
   program.dynamic_shared_offset = round_up(bytes, dynamic_alignment);
+  const auto first_dynamic = static_cast<std::uint32_t>(program.shared_symbols.size());
   for (const auto& [name, variable] : dynamic) {
     layout.shared_offset[variable] = program.dynamic_shared_offset;
+    layout.shared_symbol[variable] = first_dynamic;
     program.shared_symbols.push_back({name, program.dynamic_shared_offset, 0});
   }
 }
@@ -172,6 +175,7 @@ Program decode(const ptx::Module& module, std::string_view kernel) {
     emit_function(index, layout, constants, program);
   }
   StackMeasure(program).measure();
+  find_provenance(layout, constants, program);
   return program;
 }
 

@@ -47,6 +47,8 @@ struct Layout {
   std::vector<Instance> instances;  // the kernel first
   std::map<Signature, std::uint32_t> signatures;
   std::map<const ptx::Variable*, std::uint32_t> shared_offset;
+  // Index into Program::shared_symbols; all extern arrays are one.
+  std::map<const ptx::Variable*, std::uint32_t> shared_symbol;
   std::uint64_t variadic_bytes = 0;  // of the largest list of further arguments
 
   std::uint32_t number_of(const Signature& signature) {
@@ -77,6 +79,10 @@ class ConstantRows {
   Ref predicate(bool value) { return word(value ? 0xffffffffu : 0u); }
   // The address of a module variable plus `addend`, patched when the module is loaded.
   Ref address(std::uint32_t variable, std::int64_t addend, bool is_wide);
+  // The address of a shared variable plus something: no integer of that value has this row.
+  Ref shared(std::uint32_t symbol, std::uint64_t value, bool is_wide);
+  // What a row holds the address of; null: an integer, or the address of a function.
+  [[nodiscard]] const Root* root_of(const Ref& row) const;
 
  private:
   Ref append(std::uint64_t value, bool is_wide);
@@ -84,10 +90,16 @@ class ConstantRows {
   Program& program_;
   std::map<std::pair<std::uint64_t, bool>, Ref> rows_;
   std::map<std::pair<std::uint32_t, std::pair<std::int64_t, bool>>, Ref> addresses_;
+  std::map<std::pair<std::uint32_t, std::pair<std::uint64_t, bool>>, Ref> shared_;
+  std::map<std::uint32_t, Root> roots_;                 // by offset of the row
+  std::map<std::uint32_t, std::uint32_t> first_patch_;  // of each variable
 };
 
 // "s" of "_ZZ6kernelPiE1s": the source name of a variable.
 std::string demangled_variable(const std::string& name);
+
+// Fills in Program::roots and provenances, and says for each access which one its address has.
+void find_provenance(const Layout& layout, const ConstantRows& constants, Program& program);
 
 void emit_function(std::uint32_t instance, Layout& layout, ConstantRows& constants,
                    Program& program);

@@ -56,7 +56,11 @@ Ref Emitter::variable_address(const ptx::Instruction& in, const ptx::Operand& op
                    : constants_.word(static_cast<std::uint32_t>(value));
   };
   switch (target.space) {
-    case Space::shared: return constant(layout_.shared_offset.at(&target) + operand.offset);
+    case Space::shared: {
+      const std::int64_t at = layout_.shared_offset.at(&target) + operand.offset;
+      const auto value = is_wide ? static_cast<std::uint64_t>(at) : static_cast<std::uint32_t>(at);
+      return constants_.shared(layout_.shared_symbol.at(&target), value, is_wide);
+    }
     case Space::global:
     case Space::constant:
       if (operand.variable.scope != ptx::VariableRef::Scope::module) {

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vgpu/program/provenance.hpp"
 #include "vgpu/ptx/module.hpp"
 
 namespace warpcheck::vgpu {
@@ -143,6 +144,8 @@ struct Instr {
   ptx::Opcode opcode = ptx::Opcode::invalid;
   ptx::SpecialRegister special = ptx::SpecialRegister::none;
   ptx::Modifiers modifiers;
+  // load, store, atomic, copy: of the address in refs[0], an index into Program::provenances
+  std::uint16_t provenance = 0;
   std::int64_t offset = 0;  // added to the address; param: byte offset
   // branch, jump: pc; jump_table: index into Program::jump_tables; call: into functions;
   // call_register: the signature; refusal: index into Program::refusals
@@ -245,6 +248,8 @@ struct Program {
   std::map<std::uint64_t, std::uint32_t> function_at;   // by address: index into functions
   std::vector<std::string> refusals;
   std::vector<TextureInstr> texture_instrs;
+  std::vector<Root> roots;
+  std::vector<Provenance> provenances;  // the first is that of addresses of which nothing is known
 
   [[nodiscard]] const Source& source_of(std::uint32_t pc) const { return sources[code[pc].source]; }
   // The function whose code holds `pc`: an index into functions.

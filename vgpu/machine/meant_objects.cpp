@@ -1,0 +1,106 @@
+// Which object an address is meant for: what a launch makes of provenances (provenance.hpp).
+//
+// An access that leaves its object is a fault, whatever memory answers there: which one that is
+// depends on where this machine has put things, and on a GPU others lie there.
+#include <algorithm>
+#include <cstring>
+
+#include "vgpu/machine/core.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+bool is_same(const MeantObject& a, const MeantObject& b) {
+  return a.allocation == b.allocation && (a.symbol == nullptr) == (b.symbol == nullptr) &&
+         a.begin == b.begin;
+}
+
+// How often each object goes into a sum; roots that hold no address are integers.
+struct CountedObject {
+  MeantObject object;
+  std::int32_t count = 0;
+};
+
+std::vector<CountedObject> count_objects(const RootSum& sum,
+                                         const std::vector<MeantObject>& object_of_root) {
+  std::vector<CountedObject> counted;
+  for (const RootTerm& term : sum) {
+    const MeantObject& object = object_of_root[term.root];
+    if (object.allocation == nullptr && object.symbol == nullptr) continue;
+    const auto same = std::ranges::find_if(
+        counted, [&](const CountedObject& one) { return is_same(one.object, object); });
+    if (same == counted.end()) {
+      counted.push_back({object, term.count});
+    } else {
+      same->count += term.count;
+      same->object.is_sure |= object.is_sure;
+    }
+  }
+  std::erase_if(counted, [](const CountedObject& one) { return one.count == 0; });
+  return counted;
+}
+
+}  // namespace
+
+// What a root is an address of; nothing: it holds none.
+MeantObject Core::object_of(const Root& root, const Launch& launch) const {
+  MeantObject object;
+  std::uint64_t address = 0;
+  if (root.kind == Root::Kind::shared) {
+    const std::uint32_t dynamic_end = program_->dynamic_shared_offset + launch.dynamic_shared_bytes;
+    object.symbol = &program_->shared_symbols[root.index];
+    object.begin = object.symbol->offset;
+    object.end = object.symbol->bytes == 0 ? dynamic_end : object.begin + object.symbol->bytes;
+    return object;
+  }
+  if (root.kind == Root::Kind::variable) {
+    const AddressPatch& patch = program_->patches[root.index];
+    if (!patch.wide) return object;
+    std::memcpy(&address, program_->constants.data() + patch.constant_offset, sizeof address);
+    object.allocation = memory_.find(address - static_cast<std::uint64_t>(patch.addend));
+    return object;
+  }
+  if (root.index + sizeof address > launch.parameters.size()) return object;
+  std::memcpy(&address, launch.parameters.data() + root.index, sizeof address);
+  object.allocation = memory_.find(address);
+  if (object.allocation == nullptr) object.allocation = memory_.find(address - 1);  // its end
+  object.is_sure = object.allocation != nullptr && object.allocation->address == address;
+  return object;
+}
+
+void Core::find_meant_objects(const Launch& launch) {
+  std::vector<MeantObject> object_of_root;
+  for (const Root& root : program_->roots) object_of_root.push_back(object_of(root, launch));
+  meant_.assign(program_->provenances.size(), {});
+  for (std::size_t i = 0; i < meant_.size(); ++i) {
+    const Provenance& provenance = program_->provenances[i];
+    const bool is_clear = std::ranges::all_of(provenance.differences, [&](const RootSum& sum) {
+      return count_objects(sum, object_of_root).empty();
+    });
+    if (!is_clear) continue;
+    const std::vector<CountedObject> counted = count_objects(provenance.sum, object_of_root);
+    if (counted.size() == 1 && counted.front().count == 1) meant_[i] = counted.front().object;
+  }
+}
+
+// Takes from `target` what does not belong to the object: all, if it is in another one.
+void Core::keep_to_object(const Running& run, MeantObject& meant, Target& target) const {
+  if (meant.symbol != nullptr) {
+    target.meant = &meant;
+    if (target.allocation != run.slot.shared) {
+      target.limit = 0;
+      return;
+    }
+    target.begin = meant.begin;
+    target.limit = std::min(target.limit, meant.end);
+  } else if (meant.allocation != nullptr) {
+    if (target.allocation == meant.allocation) {
+      meant.is_sure = true;
+    } else if (meant.is_sure) {
+      target.limit = 0;
+    }
+    if (meant.is_sure) target.meant = &meant;
+  }
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,437 @@
+// What each address of a program is made from: find_provenance().  See provenance.hpp.
+//
+// A register of PTX has one value for all that is written to it, whatever the order: compilers give
+// every value a register of its own, and the copies that meet at a label have one root or several.
+// Values only ever lose roots, so sweeps over the code end.  A root is followed through moves,
+// sums, differences, conversions between address spaces, choices, calls (each call site has its own
+// copy of its callee) and halves of 64 bits.  Whatever else is made of an address (masks, shifts,
+// hashes) keeps the sum that went in as one that must come to nothing for the result to be a mere
+// integer.  What is read from memory is an integer, or an address of which nothing is known: it may
+// be added to an address, but whoever subtracts it may be after the distance between two objects.
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "vgpu/program/emitter.hpp"
+#include "vgpu/program/provenance_values.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using ptx::Opcode;
+using ptx::Type;
+
+class Flow {
+ public:
+  Flow(const Layout& layout, const ConstantRows& constants, Program& program)
+      : constants_(constants), program_(program), values_(program), frames_(place(layout)) {}
+
+  void run() {
+    set_unwritten();
+    do {
+      has_changed_ = false;
+      const std::size_t escaped = values_.escaped();
+      for (function_ = 0; function_ < frames_.size(); ++function_) sweep();
+      has_changed_ |= values_.escaped() != escaped;
+    } while (has_changed_);
+    for (function_ = 0; function_ < frames_.size(); ++function_) note_addresses();
+  }
+
+ private:
+  struct Frame {
+    std::uint32_t begin = 0, end = 0;           // code
+    std::uint32_t words = 0, wides = 0;         // index of the first cell
+    std::uint32_t results = 0, parameters = 0;  // rows of words: results, and both
+  };
+
+  std::vector<Frame> place(const Layout& layout) {
+    std::vector<Frame> frames;
+    std::uint32_t cells = 0;
+    for (std::size_t i = 0; i < program_.functions.size(); ++i) {
+      const FunctionCode& code = program_.functions[i];
+      Frame frame;
+      frame.begin = code.entry;
+      frame.end = i + 1 < program_.functions.size()
+                      ? program_.functions[i + 1].entry
+                      : static_cast<std::uint32_t>(program_.code.size());
+      frame.words = cells;
+      frame.wides = cells + code.words;
+      cells = frame.wides + code.wides;
+      const ptx::Function& function = *layout.instances[i].function;
+      if (!function.is_entry) {
+        const ParamRows rows =
+            lay_out_param_rows({function.results, function.parameters}, layout.variadic_bytes);
+        frame.parameters = rows.rows;
+        frame.results = rows.parameter_row.empty() ? rows.rows : rows.parameter_row.front();
+      }
+      frames.push_back(frame);
+    }
+    cells_.assign(cells, Values::kUnset);
+    return frames;
+  }
+
+  // The cell of a register; null: no register of this frame.
+  std::uint32_t* cell_of(const Ref& ref) {
+    const Frame& frame = frames_[function_];
+    if (ref.bank == Bank::wide) return &cells_[frame.wides + ref.offset / kWideRowBytes];
+    if (ref.bank != Bank::word) return nullptr;
+    const std::uint32_t row = ref.offset / kWordRowBytes;
+    const std::uint32_t own = program_.functions[function_].words;
+    return row < own ? &cells_[frame.words + row] : &outgoing_.at(row - own);
+  }
+
+  std::uint32_t read(const Ref& ref) {
+    if (const Root* const root = constants_.root_of(ref)) return values_.of_root(number_of(*root));
+    const std::uint32_t* const cell = cell_of(ref);
+    return cell == nullptr ? Values::kInteger : *cell;
+  }
+
+  void write(const Ref& ref, std::uint32_t value) {
+    std::uint32_t* const cell = cell_of(ref);
+    if (cell == nullptr) return;
+    // The rows of a callee are written anew for every call.
+    const bool is_outgoing =
+        ref.bank == Bank::word && ref.offset / kWordRowBytes >= program_.functions[function_].words;
+    if (is_outgoing) {
+      *cell = value;
+    } else if (value != Values::kUnset) {
+      raise(*cell, value);
+    }
+  }
+
+  void raise(std::uint32_t& cell, std::uint32_t value) {
+    const std::uint32_t joined = values_.join(cell, value);
+    has_changed_ |= joined != cell;
+    cell = joined;
+  }
+
+  std::uint32_t number_of(const Root& root) {
+    const auto [known, is_new] =
+        roots_.try_emplace(root, static_cast<std::uint32_t>(program_.roots.size()));
+    if (is_new) program_.roots.push_back(root);
+    return known->second;
+  }
+
+  void set_unwritten();
+  void sweep();
+  void step(const Instr& instr);
+  void compute(const Instr& instr);
+  std::uint32_t computed(const Instr& instr);
+  std::uint32_t converted(const Instr& instr);
+  std::uint32_t moved(const Instr& instr, std::uint32_t a, std::int32_t factor);
+  void load(const Instr& instr);
+  void load_local(const Instr& instr, const LocalPlace& from);
+  std::uint32_t& local_cell(const LocalPlace& place, std::int64_t at);
+  void store(const Instr& instr);
+  void store_local(const Instr& instr, const LocalPlace& to);
+  void store_value(std::uint32_t value);
+  void call(const Instr& instr);
+  void note_addresses();
+
+  const ConstantRows& constants_;
+  Program& program_;
+  Values values_;
+  std::vector<std::uint32_t> cells_;
+  std::vector<Frame> frames_;
+  std::map<Root, std::uint32_t> roots_;
+  std::map<Provenance, std::uint16_t> provenances_;
+  std::uint32_t function_ = 0;
+  std::vector<std::uint32_t> outgoing_;      // rows beyond the frame, in the order of the code
+  std::uint32_t stored_ = Values::kInteger;  // what is known of all that is read from memory
+  // Of local memory that nobody else reaches: 4 bytes each, by function and offset.
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> locals_;
+  bool has_changed_ = false;
+};
+
+bool is_unpacking(const Instr& instr) {
+  return instr.opcode == Opcode::mov_ && instr.modifiers.vector != 1 &&
+         instr.refs[1].bank == Bank::wide && instr.refs[0].bank != Bank::wide;
+}
+
+// Registers that an instruction writes, but for the rows of matrices.
+std::vector<Ref> destinations_of(const Program& program, const Instr& instr) {
+  const auto& refs = instr.refs;
+  switch (instr.kind) {
+    case InstrKind::compute:
+      if (is_unpacking(instr)) return {refs[0], refs[4], refs[3], refs[5]};
+      return {refs[0], refs[4]};
+    case InstrKind::warp:
+    case InstrKind::warp_sync: return {refs[0], refs[4]};
+    case InstrKind::special:
+    case InstrKind::param:
+    case InstrKind::local_address:
+    case InstrKind::heap_allocate:
+    case InstrKind::stack:
+    case InstrKind::barrier:
+    case InstrKind::print: return {refs[0]};
+    case InstrKind::load: return {refs[1], refs[2], refs[3], refs[4]};
+    case InstrKind::barrier_object: return {refs[1]};
+    case InstrKind::atomic: {
+      const bool is_quad = ptx::bytes_of(instr.modifiers.type) == 16;
+      std::vector<Ref> rows;
+      for (std::uint32_t i = 0; i < (is_quad ? 2u : instr.modifiers.vector); ++i) {
+        rows.push_back(row_after(refs[1], i));
+      }
+      return rows;
+    }
+    case InstrKind::texture: {
+      const auto& values = program.texture_instrs[instr.target].values;
+      return {values.begin(), values.end()};
+    }
+    default: return {};
+  }
+}
+
+// Registers that no instruction is seen to write hold elements of matrices, or nothing.
+void Flow::set_unwritten() {
+  std::vector<bool> is_written(cells_.size(), false);
+  for (function_ = 0; function_ < frames_.size(); ++function_) {
+    const Frame& frame = frames_[function_];
+    const FunctionCode& code = program_.functions[function_];
+    const bool is_called = !code.by_address && function_ != 0;
+    for (std::uint32_t row = 0; is_called && row < frame.parameters; ++row) {
+      is_written[frame.words + row] = true;
+    }
+    for (std::uint32_t pc = frame.begin; pc < frame.end; ++pc) {
+      for (const Ref& ref : destinations_of(program_, program_.code[pc])) {
+        const bool is_word = ref.bank == Bank::word && ref.offset / kWordRowBytes < code.words;
+        if (is_word || ref.bank == Bank::wide) is_written[cell_of(ref) - cells_.data()] = true;
+      }
+    }
+    for (std::uint32_t row = 0; row < code.words + code.wides; ++row) {
+      if (is_written[frame.words + row]) continue;
+      cells_[frame.words + row] = row < code.words ? Values::kInteger : Values::kUnknown;
+    }
+  }
+}
+
+void Flow::sweep() {
+  outgoing_.assign(program_.functions[function_].outgoing_words, Values::kInteger);
+  for (std::uint32_t pc = frames_[function_].begin; pc < frames_[function_].end; ++pc) {
+    step(program_.code[pc]);
+  }
+}
+
+void Flow::step(const Instr& instr) {
+  const auto& refs = instr.refs;
+  switch (instr.kind) {
+    case InstrKind::compute: return compute(instr);
+    case InstrKind::warp:
+    case InstrKind::warp_sync: {
+      const std::uint32_t value =
+          values_.mix({read(refs[1]), read(refs[2]), read(refs[3]), read(refs[5])});
+      write(refs[0], value);
+      return write(refs[4], value);
+    }
+    case InstrKind::param: {
+      const bool may_be_address =
+          ptx::bytes_of(instr.modifiers.type) == 8 && instr.modifiers.type != Type::f64;
+      const Root root{Root::Kind::parameter, static_cast<std::uint32_t>(instr.offset)};
+      return write(refs[0], may_be_address ? values_.of_root(number_of(root)) : Values::kInteger);
+    }
+    case InstrKind::load: return load(instr);
+    case InstrKind::store: return store(instr);
+    case InstrKind::async_store:
+      for (std::size_t i = 1; i <= 4; ++i) store_value(read(refs[i]));
+      return;
+    case InstrKind::atomic:
+      values_.escape(read(refs[0]));
+      store_value(read(refs[2]));
+      store_value(read(refs[3]));
+      return load(instr);
+    case InstrKind::local_address: return write(refs[0], values_.of_local(function_, instr.offset));
+    case InstrKind::heap_allocate:
+    case InstrKind::stack: return write(refs[0], Values::kUnknown);
+    case InstrKind::call: return call(instr);
+    // What comes back from a function that nobody knows is as if it had been read from memory.
+    case InstrKind::call_register:
+      for (const std::uint32_t value : outgoing_) store_value(value);
+      return outgoing_.assign(outgoing_.size(),
+                              values_.with_differences(Values::kInteger, stored_));
+    default:
+      for (const Ref& ref : destinations_of(program_, instr)) write(ref, Values::kInteger);
+  }
+}
+
+void Flow::compute(const Instr& instr) {
+  const auto& refs = instr.refs;
+  if (refs[0].bank == Bank::predicate) return;
+  if (!is_unpacking(instr)) return write(refs[0], computed(instr));
+  const std::uint32_t whole = read(refs[1]);
+  if (instr.modifiers.vector == 2) {
+    write(refs[0], values_.part_of(whole, Part::low));
+    return write(refs[4], values_.part_of(whole, Part::high));
+  }
+  for (const Ref& ref : destinations_of(program_, instr)) write(ref, values_.mix({whole}));
+}
+
+// What its destination gets.
+std::uint32_t Flow::computed(const Instr& instr) {
+  const ptx::Modifiers& m = instr.modifiers;
+  const std::uint32_t a = read(instr.refs[1]), b = read(instr.refs[2]), c = read(instr.refs[3]);
+  const auto mixed = [&] { return values_.mix({a, b, c, read(instr.refs[5])}); };
+  switch (instr.opcode) {
+    case Opcode::mov_:
+      if (m.vector == 1) return a;
+      return m.vector == 2 && instr.refs[0].bank == Bank::wide ? values_.joined(a, b) : mixed();
+    case Opcode::cvta_: return a;
+    case Opcode::cvt_: return converted(instr);
+    case Opcode::selp_:
+    case Opcode::slct_: return values_.join(a, b);
+    default: break;
+  }
+  if (ptx::is_float(m.type) && !ptx::is_packed(m.type)) return Values::kInteger;
+  const bool is_whole = !ptx::is_packed(m.type) && !m.sat;
+  switch (is_whole ? instr.opcode : Opcode::invalid) {
+    case Opcode::add_: return moved(instr, a, 1);
+    case Opcode::sub_: return moved(instr, a, -1);
+    case Opcode::neg_: return values_.sum(Values::kInteger, a, -1);
+    case Opcode::mad_:
+      return m.part == ptx::MulPart::hi ? mixed() : values_.sum(values_.mix({a, b}), c, 1);
+    default: return mixed();
+  }
+}
+
+// Addresses of shared memory have 32 bits or 64.
+std::uint32_t Flow::converted(const Instr& instr) {
+  const ptx::Modifiers& m = instr.modifiers;
+  const std::uint32_t from = read(instr.refs[1]);
+  if (from == Values::kUnset || from == Values::kInteger) return from;
+  if (ptx::is_float(m.type) || ptx::is_float(m.source_type)) return Values::kInteger;
+  const std::uint32_t to_bytes = ptx::bytes_of(m.type);
+  const auto is_shared = [&](const RootTerm& term) {
+    return program_.roots[term.root].kind == Root::Kind::shared;
+  };
+  const bool keeps = to_bytes == 8 ||
+                     (to_bytes == 4 && std::ranges::any_of(values_[from].made_from.sum, is_shared));
+  const bool is_whole = !m.pack && !m.sat && values_[from].part == Part::whole;
+  return keeps && is_whole && ptx::bytes_of(m.source_type) >= 4 ? from : values_.mix({from});
+}
+
+// a + factor * b
+std::uint32_t Flow::moved(const Instr& instr, std::uint32_t a, std::int32_t factor) {
+  const Ref& b = instr.refs[2];
+  if (b.bank != Bank::constant || constants_.root_of(b) != nullptr) {
+    return values_.sum(a, read(b), factor);
+  }
+  std::int64_t by = 0;
+  std::memcpy(&by, program_.constants.data() + b.offset, sizeof by);  // a row has 32 lanes
+  if (ptx::bytes_of(instr.modifiers.type) == 4) by = static_cast<std::int32_t>(by);
+  return values_.moved(a, factor * by);
+}
+
+void Flow::load(const Instr& instr) {
+  const Value& address = values_[read(instr.refs[0])];
+  const bool is_local = address.local.function != ptx::kNone && address.local.is_known;
+  if (is_local && address.part == Part::whole && !values_.has_escaped(address.local.function)) {
+    return load_local(instr, LocalPlace(address.local));
+  }
+  const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
+  for (const Ref& ref : destinations_of(program_, instr)) {
+    if (bytes < 4 || ptx::is_float(instr.modifiers.type)) {
+      write(ref, Values::kInteger);
+    } else {
+      const std::uint32_t value = bytes >= 8 ? Values::kUnknown : Values::kInteger;
+      write(ref, values_.with_differences(value, stored_));
+    }
+  }
+}
+
+// The 4 bytes that hold byte `at` from `place` on.
+std::uint32_t& Flow::local_cell(const LocalPlace& place, std::int64_t at) {
+  return locals_[{place.function, (place.offset + at) >> 2}];
+}
+
+void Flow::load_local(const Instr& instr, const LocalPlace& from) {
+  const std::uint32_t bytes = std::min(ptx::bytes_of(instr.modifiers.type), 8u);
+  std::int64_t at = instr.offset;
+  for (const Ref& ref : destinations_of(program_, instr)) {
+    const std::uint32_t low = local_cell(from, at), high = local_cell(from, at + 4);
+    const bool is_whole = (from.offset + at) % 4 == 0;
+    at += bytes;
+    if (ref.bank == Bank::none) continue;
+    if (bytes == 8) {
+      write(ref, is_whole ? values_.joined(low, high) : values_.mix({low, high}, true));
+    } else {
+      write(ref, bytes == 4 && is_whole ? low : values_.mix({low, high}));
+    }
+  }
+}
+
+void Flow::store(const Instr& instr) {
+  const std::uint32_t address = read(instr.refs[0]);
+  const LocalPlace to = values_[address].local;
+  if (to.function != ptx::kNone) {
+    if (!to.is_known || values_[address].part != Part::whole) values_.escape(address);
+    if (!values_.has_escaped(to.function)) return store_local(instr, to);
+  }
+  for (std::size_t i = 1; i <= 4; ++i) store_value(read(instr.refs[i]));
+}
+
+void Flow::store_local(const Instr& instr, const LocalPlace& to) {
+  const std::uint32_t bytes = std::min(ptx::bytes_of(instr.modifiers.type), 8u);
+  std::int64_t at = instr.offset;
+  for (std::size_t i = 1; i <= 4; ++i, at += bytes) {
+    if (instr.refs[i].bank == Bank::none) continue;
+    const std::uint32_t value = read(instr.refs[i]);
+    const bool is_whole = bytes >= 4 && (to.offset + at) % 4 == 0;
+    if (is_whole && bytes == 8) {
+      raise(local_cell(to, at), values_.part_of(value, Part::low));
+      raise(local_cell(to, at + 4), values_.part_of(value, Part::high));
+    } else {
+      const std::uint32_t stored = is_whole ? value : values_.mix({value});
+      raise(local_cell(to, at), stored);
+      if (!is_whole) raise(local_cell(to, at + bytes - 1), stored);
+      if (!is_whole && bytes == 8) raise(local_cell(to, at + 4), stored);
+    }
+  }
+}
+
+void Flow::store_value(std::uint32_t value) {
+  values_.escape(value);
+  raise(stored_, values_.mix({stored_, values_.as_stored(value)}));
+}
+
+void Flow::call(const Instr& instr) {
+  const Frame& callee = frames_[instr.target];
+  for (std::uint32_t row = callee.results; row < callee.parameters; ++row) {
+    raise(cells_[callee.words + row], outgoing_.at(row));
+  }
+  outgoing_.assign(outgoing_.size(), Values::kInteger);
+  for (std::uint32_t row = 0; row < callee.results; ++row) {
+    outgoing_.at(row) = cells_[callee.words + row];
+  }
+}
+
+void Flow::note_addresses() {
+  outgoing_.assign(program_.functions[function_].outgoing_words, Values::kInteger);
+  for (std::uint32_t pc = frames_[function_].begin; pc < frames_[function_].end; ++pc) {
+    Instr& instr = program_.code[pc];
+    const bool is_access = instr.kind == InstrKind::load || instr.kind == InstrKind::store ||
+                           instr.kind == InstrKind::atomic || instr.kind == InstrKind::copy;
+    if (!is_access) continue;
+    const Value& address = values_[read(instr.refs[0])];
+    if (address.lost || address.part != Part::whole || address.made_from.sum.empty()) continue;
+    const auto known = provenances_.find(address.made_from);
+    if (known != provenances_.end()) {
+      instr.provenance = known->second;
+    } else if (program_.provenances.size() <= UINT16_MAX) {
+      instr.provenance = static_cast<std::uint16_t>(program_.provenances.size());
+      provenances_.emplace(address.made_from, instr.provenance);
+      program_.provenances.push_back(address.made_from);
+    }
+  }
+}
+
+}  // namespace
+
+void find_provenance(const Layout& layout, const ConstantRows& constants, Program& program) {
+  program.provenances.emplace_back();
+  Flow(layout, constants, program).run();
+}
+
+}  // namespace warpcheck::vgpu
