@@ -23,9 +23,11 @@ ByteSchedule::Encoded ByteSchedule::decode(std::span<const std::uint8_t> bytes) 
   const auto pair = [&](std::size_t i) -> std::uint32_t { return bytes[i] | bytes[i + 1] << 8; };
   const std::uint32_t scaled = pair(4);
   Encoded decision;
-  decision.point = bytes[0] >> 6 == 0b11 ? Point::stop : Point::access;
-  decision.launch =
-      static_cast<std::uint32_t>(std::countr_one(static_cast<std::uint8_t>(bytes[0] & 0x3f)));
+  const bool is_access = bytes[0] >> 6 != 0b11;
+  const bool is_start = bytes[0] >> 5 == 0b111;
+  decision.point = is_access ? Point::access : is_start ? Point::start : Point::stop;
+  const unsigned launch = bytes[0] & (is_access ? 0x3f : 0x1f);
+  decision.launch = static_cast<std::uint32_t>(std::countr_one(launch));
   decision.block = pair(1);
   decision.warp = bytes[3];
   decision.index = (scaled & 0xfff) >> ((scaled >> 12) * 3 / 4);
@@ -37,11 +39,20 @@ void ByteSchedule::begin(std::uint32_t launch, std::uint32_t blocks,
                          std::uint32_t warps_per_block) {
   planned_.clear();
   for (const Encoded& decision : encoded_) {
-    if (decision.launch != launch) continue;
+    if (decision.launch != launch || decision.point == Point::start) continue;
     const WarpId at{decision.block % blocks, decision.warp % warps_per_block};
     planned_.push_back({{at, decision.point, decision.index}, decision.choice});
   }
   std::ranges::stable_sort(planned_, {}, &Planned::place);
+}
+
+vgpu::StartOrder ByteSchedule::choose_start(const vgpu::StartPoint& point) {
+  for (const Encoded& decision : encoded_) {
+    if (decision.launch != point.launch || decision.point != Point::start) continue;
+    const WarpId first{decision.block % point.blocks, decision.warp % point.warps_per_block};
+    return {first, decision.index % 2 == 1};
+  }
+  return {};
 }
 
 std::uint64_t ByteSchedule::next_access(std::uint32_t, WarpId warp, std::uint64_t from) {

@@ -4,14 +4,17 @@
 // numbers of its own warp, so that one decision does not shift the others and a fuzzer can change,
 // add and drop them one by one:
 //
-//   byte 0    point and launch: the top two bits all ones: a stop, else an access; the launch is
-//             the number of ones at the low end of the other six, so early launches are likely
+//   byte 0    point and launch: the top three bits all ones: the start of the launch, the top two
+//             alone: a stop, else an access; the launch is the number of ones at the low end of the
+//             other bits, so early launches are likely
 //   byte 1-2  block, modulo the grid
 //   byte 3    warp, modulo the block's
 //   byte 4-5  index: 12 bits, shifted right by 0 to 11 as the top four bits say, so that every
 //             order of magnitude is likely
 //   byte 6-7  choice: seeds what is held and what runs next, among what is there
 //
+// At a start, block and warp are those that come first, and the index is odd if the others follow
+// in descending order.
 // A decision that finds nothing to decide (no such access, no other warp) is the default policy.
 #pragma once
 
@@ -30,6 +33,7 @@ class ByteSchedule final : public vgpu::Strategy {
 
   void begin(std::uint32_t launch, std::uint32_t blocks, std::uint32_t warps_per_block) override;
   std::uint64_t next_access(std::uint32_t launch, vgpu::WarpId warp, std::uint64_t from) override;
+  vgpu::StartOrder choose_start(const vgpu::StartPoint& point) override;
   [[nodiscard]] bool decides_stops() const override { return has_stops_; }
   std::optional<vgpu::Choice> decide(const vgpu::SchedulePoint& point) override;
 

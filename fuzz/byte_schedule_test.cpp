@@ -92,6 +92,15 @@ TEST(ByteSchedule, AStopIsDecidedAtStopsOnly) {
   EXPECT_GT(others, 20);
 }
 
+TEST(ByteSchedule, AStartSaysWhoComesFirst) {
+  ByteSchedule schedule = schedule_of({0b1110'0001, 5, 0, 6, 1, 0, 0, 0});
+  schedule.begin(1, 100, 4);
+  EXPECT_EQ(schedule.choose_start({0, 4, 4}), vgpu::StartOrder{});
+  EXPECT_EQ(schedule.choose_start({1, 4, 4}), (vgpu::StartOrder{{1, 2}, true}));
+  EXPECT_FALSE(schedule.decides_stops());
+  EXPECT_EQ(schedule.next_access(1, {5, 2}, 0), kNever);
+}
+
 TEST(ByteSchedule, ChoicesFitWhatTheyMeet) {
   const Ready ready{{0, 0}, {0, 1}, {0, 2}};
   int splits = 0, preemptions = 0;

@@ -11,9 +11,9 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 
 // Of an encoded decision: byte_schedule.hpp.
-constexpr unsigned kStop = 0b1100'0000;
+constexpr unsigned kStop = 0b1100'0000, kStart = 0b1110'0000;
 constexpr std::uint64_t kIndexMax = 0xfff;
-constexpr std::size_t kLaunchesMax = 7;
+constexpr std::size_t kLaunchesMax = 6;
 
 // How far behind the data a byte is changed.
 constexpr std::uint64_t kBytesAhead = 16;
@@ -95,10 +95,11 @@ class Mutation {
   void place(std::span<std::uint8_t> decision) {
     if (shape_.launches.empty()) return;
     const std::uint64_t launch = prng_.below(std::min(shape_.launches.size(), kLaunchesMax));
-    const unsigned point = prng_.one_in(8) ? kStop : 0;  // most bugs need no stop to be decided
+    // Most bugs need no stop to be decided.
+    const unsigned point = !prng_.one_in(6) ? 0 : prng_.one_in(2) ? kStop : kStart;
     decision[0] = static_cast<std::uint8_t>(point | ((1u << launch) - 1));
     const std::uint64_t accesses = shape_.launches[launch].accesses_max;
-    if (point == kStop || accesses >= kIndexMax || prng_.one_in(2)) return;
+    if (point != 0 || accesses >= kIndexMax || prng_.one_in(2)) return;
     set_index(decision, prng_.below(accesses + 1));
   }
 

@@ -5,6 +5,10 @@
 namespace warpcheck {
 
 std::uint64_t weight(const vgpu::Decision& decision) {
+  if (decision.point == vgpu::Decision::Point::start) {
+    const std::uint64_t from_first = std::uint64_t{decision.next.block} + decision.next.warp;
+    return (decision.launch + from_first) * 4096 + decision.index * 32;
+  }
   const auto held = static_cast<std::uint64_t>(std::popcount(decision.held));
   const std::uint64_t lowest = decision.held == 0 ? 0 : std::countr_zero(decision.held);
   const std::uint64_t elsewhere = decision.next == decision.at ? 0 : 1;

@@ -18,6 +18,8 @@ namespace {
 
 // --- writing -----------------------------------------------------------------------------------
 
+constexpr std::string_view kAscending = "ascending", kDescending = "descending";
+
 std::string hex64(std::uint64_t value) { return fmt::format("{:016x}", value); }
 
 Json decision_json(const vgpu::Decision& decision) {
@@ -29,10 +31,17 @@ Json decision_json(const vgpu::Decision& decision) {
     return json;
   }
   json["launch"] = decision.launch;
+  using Point = vgpu::Decision::Point;
+  if (decision.point == Point::start) {
+    json["start"] = decision.index == 0 ? kAscending : kDescending;
+    json["next_block"] = decision.next.block;
+    json["next_warp"] = decision.next.warp;
+    return json;
+  }
   json["block"] = decision.at.block;
   json["warp"] = decision.at.warp;
-  const bool at_access = decision.point == vgpu::Decision::Point::access;
-  json[at_access ? "access" : "stop"] = decision.index;
+  const bool at_access = decision.point == Point::access;
+  json[at_access ? "access" : decision.point == Point::stop ? "stop" : "release"] = decision.index;
   if (at_access) json["held"] = fmt::format("0x{:08x}", decision.held);
   json["next_block"] = decision.next.block;
   json["next_warp"] = decision.next.warp;
@@ -143,16 +152,38 @@ vgpu::Decision decision_from(const Json& json, const FieldPath& path) {
     return decision;
   }
   decision.launch = fields.number<std::uint32_t>("launch");
+  if (json.contains("start")) {
+    decision.point = Point::start;
+    const Json& order = fields.required("start");
+    const FieldPath order_path(path, "start");
+    const std::string text = text_of_json(order, order_path);
+    if (text != kAscending && text != kDescending) {
+      throw_unexpected(order_path, fmt::format("{} or {}", kAscending, kDescending), order);
+    }
+    decision.index = text == kDescending ? 1 : 0;
+    decision.next = {fields.number<std::uint32_t>("next_block"),
+                     fields.number<std::uint32_t>("next_warp")};
+    fields.finish({"launch", "start", "next_block", "next_warp"});
+    return decision;
+  }
   decision.at = {fields.number<std::uint32_t>("block"), fields.number<std::uint32_t>("warp")};
-  decision.point = json.contains("stop") ? Point::stop : Point::access;
-  decision.index = fields.number<std::uint64_t>(decision.point == Point::stop ? "stop" : "access");
+  const char* name = "access";
+  if (json.contains("stop")) {
+    decision.point = Point::stop;
+    name = "stop";
+  } else if (json.contains("release")) {
+    decision.point = Point::release;
+    name = "release";
+  }
+  decision.index = fields.number<std::uint64_t>(name);
   if (decision.point == Point::access) {
     decision.held = static_cast<std::uint32_t>(hex_number(
         fields.required("held"), FieldPath(path, "held"), 8, "a lane mask such as \"0x00000002\""));
   }
   decision.next = {fields.number<std::uint32_t>("next_block"),
                    fields.number<std::uint32_t>("next_warp")};
-  fields.finish({"launch", "block", "warp", "access", "stop", "held", "next_block", "next_warp"});
+  fields.finish(
+      {"launch", "block", "warp", "access", "stop", "release", "held", "next_block", "next_warp"});
   return decision;
 }
 

@@ -11,9 +11,10 @@
 //     "expected": {"kinds": ["data-race"], "classes": ["0123456789abcdef"]},
 //     "tape": "00ff..." }
 //
-// A decision has "access" or "stop", the index of its point.  "schedule" may also be
-// {"strategy": "random", "seed": 7}.  Everything that replay needs is a typed value; the tape is a
-// hint (a fuzzer's corpus entry) and may be missing, as may "property" and "expected".
+// A decision has "access", "stop" or "release", the index of its point; one at the start of a
+// launch is {"launch": 0, "start": "ascending", "next_block": 3, "next_warp": 1}.  "schedule" may
+// also be {"strategy": "random", "seed": 7}.  Everything that replay needs is a typed value; the
+// tape is a hint (a fuzzer's corpus entry) and may be missing, as may "property" and "expected".
 #pragma once
 
 #include <cstdint>

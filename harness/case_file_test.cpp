@@ -137,8 +137,38 @@ TEST(CaseFile, KeepsSettingsPoliciesPropertiesAndStops) {
                              .index = 1,
                              .held = 0,
                              .next = {9, 0}});
+  stops.decisions.push_back({.launch = 1,
+                             .at = {},
+                             .point = vgpu::Decision::Point::start,
+                             .index = 1,
+                             .held = 0,
+                             .next = {7, 3}});
+  stops.decisions.push_back({.launch = 2,
+                             .at = {3, 4},
+                             .point = vgpu::Decision::Point::release,
+                             .index = 9,
+                             .held = 0,
+                             .next = {6, 7}});
   record.a_case.schedule = stops;
   EXPECT_EQ(std::get<vgpu::Schedule>(parse(case_text(record)).a_case.schedule), stops);
+}
+
+TEST(CaseFile, AStartIsAscendingOrDescending) {
+  CaseRecord record = parse(kText);
+  vgpu::Decision start;
+  start.point = vgpu::Decision::Point::start;
+  start.next = {2, 1};
+  record.a_case.schedule = vgpu::Schedule{{start}};
+  std::string text = case_text(record);
+  EXPECT_NE(text.find("\"start\": \"ascending\""), std::string::npos) << text;
+  text.replace(text.find("ascending"), 9, "sideways");
+  try {
+    parse(text);
+    FAIL();
+  } catch (const CaseFileError& error) {
+    EXPECT_NE(std::string(error.what()).find("expected ascending or descending"), std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(CaseFile, EveryKindOfDamageIsOneClearLine) {

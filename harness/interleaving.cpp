@@ -113,7 +113,7 @@ class Drawing {
     if (of_lanes_) return;
     for (const vgpu::Decision& decision : log_.decisions()) {
       if (decision.launch != launch_ || warps_.size() >= kWarpsMax) continue;
-      warps_.insert(decision.at);
+      if (decision.point != vgpu::Decision::Point::start) warps_.insert(decision.at);
       warps_.insert(decision.next);
     }
   }

@@ -15,6 +15,19 @@ std::uint64_t ScheduleProbe::next_access(std::uint32_t, vgpu::WarpId, std::uint6
   return points_.size() < points_max_ ? from : UINT64_MAX;
 }
 
+vgpu::StartOrder ScheduleProbe::choose_start(const vgpu::StartPoint& point) {
+  if (points_.size() >= points_max_) return {};
+  Point seen;
+  seen.at.launch = point.launch;
+  seen.at.point = vgpu::Decision::Point::start;
+  for (std::uint32_t i = 1; i <= kOthersMax; ++i) {
+    if (i < point.blocks) seen.others.push_back({i, 0});
+    if (i < point.warps_per_block) seen.others.push_back({0, i});
+  }
+  if (!seen.others.empty()) points_.push_back(std::move(seen));
+  return {};
+}
+
 std::optional<vgpu::Choice> ScheduleProbe::decide(const vgpu::SchedulePoint& point) {
   if (points_.size() >= points_max_) return std::nullopt;
   Point seen{.at = {.launch = point.launch,

@@ -25,7 +25,9 @@ class ScheduleProbe final : public vgpu::Strategy {
   explicit ScheduleProbe(std::size_t points_max) : points_max_(points_max) {}
 
   std::uint64_t next_access(std::uint32_t, vgpu::WarpId, std::uint64_t from) override;
+  vgpu::StartOrder choose_start(const vgpu::StartPoint& point) override;
   [[nodiscard]] bool decides_stops() const override { return true; }
+  [[nodiscard]] bool decides_releases() const override { return true; }
   std::optional<vgpu::Choice> decide(const vgpu::SchedulePoint& point) override;
   std::uint32_t choose_operation(const vgpu::OperationPoint& point) override;
 
@@ -36,9 +38,9 @@ class ScheduleProbe final : public vgpu::Strategy {
   std::vector<Point> points_;
 };
 
-// Every single decision that could be taken at `points`, simplest first (case.hpp: weight()): one
-// lane held, all but one held, all held while lanes of their warp that are elsewhere go on, another
-// warp run.
+// Every single decision that could be taken at `points`, simplest first (case.hpp: weight()):
+// another block or warp first, one lane held, all but one held, all held while lanes of their warp
+// that are elsewhere go on, another warp run.
 std::vector<vgpu::Decision> single_decisions(const std::vector<ScheduleProbe::Point>& points,
                                              vgpu::WarpModel model);
 

@@ -241,7 +241,8 @@ class Shrinker {
   bool shrink_schedule() {
     if (decisions().empty()) return false;
     if (try_decisions({})) return true;
-    bool any = drop_decisions();
+    bool any = drop_starts();
+    any = drop_decisions() || any;
     any = try_single_decisions() || any;
     return simplify_decisions() || any;
   }
@@ -262,6 +263,15 @@ class Shrinker {
       return std::pair(list.size(), sum);
     };
     return rank(a) < rank(b);
+  }
+
+  // Who came first mostly does not matter.
+  bool drop_starts() {
+    Decisions others = decisions();
+    const auto is_start = [](const vgpu::Decision& decision) {
+      return decision.point == vgpu::Decision::Point::start;
+    };
+    return std::erase_if(others, is_start) != 0 && !others.empty() && try_decisions(others);
   }
 
   bool drop_decisions() {
@@ -296,6 +306,20 @@ class Shrinker {
       return try_decisions(candidate);
     };
     vgpu::Decision simple = all[i];
+    if (simple.point == vgpu::Decision::Point::start) {
+      const vgpu::WarpId first = simple.next;
+      simple.index = 0;
+      if (attempt(simple)) return true;
+      for (const vgpu::WarpId& next : {vgpu::WarpId{first.block, 0}, vgpu::WarpId{0, first.warp},
+                                       vgpu::WarpId{first.block / 2, first.warp / 2},
+                                       vgpu::WarpId{first.block - (first.block != 0), first.warp},
+                                       vgpu::WarpId{first.block, first.warp - (first.warp != 0)}}) {
+        simple = all[i];
+        simple.next = next;
+        if (attempt(simple)) return true;
+      }
+      return false;
+    }
     for (std::uint32_t lanes = all[i].held; lanes != 0; lanes &= lanes - 1) {
       simple.held = lanes & (~lanes + 1);
       simple.next = simple.at;

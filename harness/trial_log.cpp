@@ -161,10 +161,14 @@ void TrialLog::add_event(const vgpu::Program& program, const vgpu::WarpPlace& pl
 }
 
 void TrialLog::add_decision(const vgpu::Decision& decision) {
+  using Point = vgpu::Decision::Point;
   decisions_.push_back(decision);
+  const bool is_start = decision.point == Point::start;
   add({.kind = LogStep::Kind::decision,
-       .warp = decision.at,
-       .lanes = decision.point == vgpu::Decision::Point::stop ? ~0u : decision.held,
+       .warp = is_start ? decision.next : decision.at,
+       .lanes = is_start                          ? 0
+                : decision.point == Point::access ? decision.held
+                                                  : ~0u,
        .decision = static_cast<std::uint32_t>(decisions_.size() - 1)});
 }
 
@@ -247,6 +251,19 @@ void TrialLog::on_allocate(const vgpu::Allocation& allocation) {
   place.block = linear(at.block, grid_);
   place.warp = thread / kWarpLanes;
   add_event(*at.program, place, at.pc, 1u << thread % kWarpLanes);
+}
+
+vgpu::StartOrder LoggedStrategy::choose_start(const vgpu::StartPoint& point) {
+  const vgpu::StartOrder order = inner_.choose_start(point);
+  if (order != vgpu::StartOrder{}) {
+    log_.add_decision({.launch = point.launch,
+                       .at = {},
+                       .point = vgpu::Decision::Point::start,
+                       .index = order.descending ? 1u : 0u,
+                       .held = 0,
+                       .next = order.first});
+  }
+  return order;
 }
 
 std::optional<vgpu::Choice> LoggedStrategy::decide(const vgpu::SchedulePoint& point) {

@@ -88,7 +88,9 @@ class LoggedStrategy final : public vgpu::Strategy {
   std::uint64_t next_access(std::uint32_t launch, vgpu::WarpId warp, std::uint64_t from) override {
     return inner_.next_access(launch, warp, from);
   }
+  vgpu::StartOrder choose_start(const vgpu::StartPoint& point) override;
   [[nodiscard]] bool decides_stops() const override { return inner_.decides_stops(); }
+  [[nodiscard]] bool decides_releases() const override { return inner_.decides_releases(); }
   std::optional<vgpu::Choice> decide(const vgpu::SchedulePoint& point) override;
   std::uint32_t choose_operation(const vgpu::OperationPoint& point) override {
     return inner_.choose_operation(point);

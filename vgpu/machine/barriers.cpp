@@ -50,6 +50,7 @@ std::vector<Core::Waiter> Core::waiters_of(Slot& slot, std::uint32_t number) {
 
 // All threads of the block wait, and go on.
 void Core::release_block(Slot& slot) {
+  came_last_ = true;
   ++slot.phase;
   std::vector<Waiter> reducing;
   for (std::uint32_t index = 0; index < warps_per_block_; ++index) {

@@ -194,6 +194,7 @@ void Core::complete_cluster_barrier(std::uint32_t first) {
   if (cluster.live_lanes == 0 || cluster.arrived_lanes != cluster.live_lanes) return;
   const std::uint64_t phase = cluster.phase++;
   cluster.arrived_lanes = 0;
+  came_last_ = true;
   for (Slot* slot : resident_) {
     if (slot->cluster != first) continue;
     for (std::uint32_t index = 0; index < warps_per_block_; ++index) {

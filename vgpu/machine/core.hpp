@@ -1,6 +1,8 @@
 // The machine's inside: one launch at a time.  Internal to vgpu/machine.
 //
-//   run.cpp              blocks and warps: dispatch, what runs next
+//   run.cpp              blocks and warps: how a launch begins, runs and ends
+//   turns.cpp            what runs next
+//   poll_watch.cpp       blocks that only poll
 //   warp.cpp             one warp: fragments, control flow
 //   warp_meetings.cpp    operations for which lanes of a warp wait for each other
 //   barriers.cpp         barriers of a block
@@ -25,6 +27,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +35,7 @@
 #include <vector>
 
 #include "vgpu/machine/machine.hpp"
+#include "vgpu/machine/poll_watch.hpp"
 #include "vgpu/machine/rows.hpp"
 #include "vgpu/machine/state.hpp"
 #include "vgpu/machine/texture_sampling.hpp"
@@ -92,7 +96,7 @@ class Core {
 
  private:
   // Why a warp no longer runs.
-  enum class Stop : std::uint8_t { blocked, exited, quantum, preempted, halted };
+  enum class Stop : std::uint8_t { blocked, exited, quantum, preempted, released, halted };
   // What became of a fragment's run.
   enum class Step : std::uint8_t { again, quantum, preempted, halted };
   // A fragment while it runs: its fields in locals' reach.
@@ -111,19 +115,34 @@ class Core {
   [[nodiscard]] std::uint64_t workspace_address() const {
     return workspace_ != nullptr ? workspace_->address : 0;
   }
-  void dispatch_next();
   void dispatch(std::uint32_t block);
   void start_warp(Slot& slot, Warp& warp);
   Outcome::End loop();
   void end_block(Slot& slot);
-  [[nodiscard]] bool slot_is_free() const {
-    return launch_->cooperative || resident_.size() < limits_.resident_blocks;
-  }
   [[nodiscard]] Slot* slot_of(std::uint32_t block);
+
+  // turns.cpp
+  [[nodiscard]] bool has_clusters() const {
+    return launch_->cluster.count() != 1 || program_->uses_clusters;
+  }
+  void admit_blocks();
+  void choose_order();
+  void begin_block(std::uint32_t block);
+  [[nodiscard]] std::uint64_t rank_of(const WarpId& id) const;
+  template <class Visit>
+  bool visit_in_order(Visit visit) const;
+  [[nodiscard]] std::optional<WarpId> first_admitted() const;
   void list_ready();
   [[nodiscard]] bool default_next(bool after_current, WarpId& next);
-  bool choose_after_stop(Stop stop, const WarpId& stopped, std::uint64_t stop_index, WarpId& next);
+  bool choose_after_stop(Stop stop, Slot* slot, const WarpId& stopped, std::uint64_t stop_index,
+                         WarpId& next);
+  void choose_at_release(const Warp& warp, WarpId& next);
+  [[nodiscard]] SchedulePoint point_of(const WarpId& at, Decision::Point point,
+                                       std::uint64_t index);
   [[nodiscard]] bool can_run(const WarpId& id);
+  bool ends_turn(Slot& slot);
+  void begin_watch(Slot& slot);
+  void end_watch();
   void record(const SchedulePoint& point, const Choice& choice);
   template <class Function>
   void notify(Function function) {
@@ -371,15 +390,21 @@ class Core {
   Outcome outcome_;
   std::uint32_t block_count_ = 0, warps_per_block_ = 0, threads_ = 0;
   std::uint64_t run_ = 0;                           // launches so far
-  std::uint32_t next_block_ = 0;                    // the first not yet dispatched
+  std::uint32_t next_block_ = 0;                    // the first not yet admitted
   std::map<std::uint32_t, ClusterState> clusters_;  // by first block, where the program uses them
   std::uint32_t launch_steps_left_ = 0;             // of the running warp's quantum
   std::uint32_t fragment_steps_left_ = 0;           // the same, when the running fragment began
 
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> resident_;  // by ascending block
-  std::vector<WarpId> ready_;    // scratch of list_ready()
-  WarpId preempted_to_;          // after Stop::preempted
+  // Blocks that fit and have not begun, ascending; of a cluster the first.
+  std::vector<std::uint32_t> admitted_;
+  StartOrder order_;           // of the default policy
+  std::vector<WarpId> ready_;  // scratch of list_ready()
+  WarpId preempted_to_;        // after Stop::preempted
+  bool came_last_ = false;     // the running warp has completed a barrier
+  PollWatch watch_;            // of the accesses of one block
+  Slot* watched_ = nullptr;    // it is on, for this one
   Allocation* parameters_ = nullptr;
   Allocation* workspace_ = nullptr;       // of a cooperative launch
   std::vector<Allocation*> last_target_;  // by pc: where its last access went

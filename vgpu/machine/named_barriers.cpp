@@ -151,6 +151,7 @@ void Core::complete_named(Slot& slot, std::uint32_t number) {
     if (barrier.count == 0 && !barrier.misused) report_divergence(slot);
     return release_block(slot);
   }
+  came_last_ = true;
   std::vector<Party> arrived, released;
   for (const NamedBarrier::Arrival& arrival : arrivals) {
     arrived.push_back({arrival.warp, arrival.lanes});

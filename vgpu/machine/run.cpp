@@ -1,4 +1,4 @@
-// Blocks and warps: dispatch, what runs next.
+// Blocks and warps: how a launch begins, runs and ends.
 #include <algorithm>
 #include <bit>
 #include <iterator>
@@ -100,8 +100,11 @@ void Core::begin_launch(const Launch& launch) {
   blocks_ended_ = blocks_ended_at_look_ = 0;
   looks_ = repeating_looks_ = 0;
   restless_block_ = 0;
+  order_ = {};
   ++run_;
   resident_.clear();
+  admitted_.clear();
+  end_watch();
   // An observer may have thrown.
   for (const auto& slot : slots_) slot->occupied = false;
   workspace_ = nullptr;
@@ -119,15 +122,6 @@ void Core::begin_launch(const Launch& launch) {
   }
   std::copy(launch.parameters.begin(), launch.parameters.end(), parameters_->data);
   find_meant_objects(launch);
-}
-
-// With the first block of a cluster, all its others.
-void Core::dispatch_next() {
-  if (launch_->cluster.count() == 1 && !program_->uses_clusters) return dispatch(next_block_++);
-  dispatch_cluster(next_block_);
-  do {
-    ++next_block_;
-  } while (next_block_ < block_count_ && first_of_cluster(next_block_) != next_block_);
 }
 
 // Makes a block resident in a free slot.
@@ -155,6 +149,8 @@ void Core::dispatch(std::uint32_t block) {
   }
   slot.objects.clear();
   slot.spent_warps = 0;
+  slot.turn_steps = 0;
+  slot.watch_at = std::uint64_t{kQuantaBeforeWatch} * limits_.quantum;
   slot.ready_warps = warps_per_block_ == 32 ? ~0u : (1u << warps_per_block_) - 1;
   const std::uint32_t shared_bytes =
       launch_->dynamic_shared_bytes == 0
@@ -188,6 +184,7 @@ void Core::start_warp(Slot& slot, Warp& warp) {
   warp.live = warp.lanes;
   warp.accesses = 0;
   warp.stops = 0;
+  warp.releases = 0;
   warp.quantum_left = 0;
   warp.fragments.resize(1);
   Fragment& fragment = warp.fragments.front();
@@ -217,6 +214,8 @@ void Core::end_block(Slot& slot) {
   slot.occupied = false;
   slot.ready_warps = 0;
   resident_.erase(std::find(resident_.begin(), resident_.end(), &slot));
+  if (watched_ == &slot) end_watch();
+  admit_blocks();
 }
 
 Slot* Core::slot_of(std::uint32_t block) {
@@ -226,98 +225,21 @@ Slot* Core::slot_of(std::uint32_t block) {
   return nullptr;
 }
 
-void Core::list_ready() {
-  ready_.clear();
-  for (const Slot* slot : resident_) {
-    for (std::uint32_t rest = slot->ready_warps; rest != 0; rest &= rest - 1) {
-      ready_.push_back({slot->block, static_cast<std::uint32_t>(std::countr_zero(rest))});
-    }
-  }
-  if (next_block_ < block_count_ && slot_is_free()) ready_.push_back({next_block_, 0});
-}
-
-bool Core::can_run(const WarpId& id) {
-  const Slot* slot = slot_of(id.block);
-  if (slot == nullptr)
-    return id.block == next_block_ && next_block_ < block_count_ && slot_is_free();
-  return id.warp < 32 && ((slot->ready_warps >> id.warp) & 1) != 0;
-}
-
-// The default policy's choice: the lowest ready warp; a new block only when none is ready.  Warps
-// whose quantum is over go behind all others and behind new blocks, until all are in that state:
-// what they may be waiting for must get its turn.
-// next: in, the warp that stopped; it is passed over if `after_current`, unless it is alone.
-bool Core::default_next(bool after_current, WarpId& next) {
-  const WarpId stopped = next;
-  bool found = false;
-  const auto search = [&](bool spent_too) {
-    for (const Slot* slot : resident_) {
-      const std::uint32_t ready = slot->ready_warps & ~(spent_too ? 0u : slot->spent_warps);
-      for (std::uint32_t rest = ready; rest != 0; rest &= rest - 1) {
-        const WarpId id{slot->block, static_cast<std::uint32_t>(std::countr_zero(rest))};
-        if (!found) next = id;
-        found = true;
-        if (!after_current) return true;
-        if (id > stopped) {
-          next = id;
-          return true;
-        }
-      }
-    }
-    return false;
-  };
-  if (search(false)) return true;
-  // Nobody ready after the one whose quantum is over: a new block is next in turn.
-  if ((!found || after_current) && next_block_ < block_count_ && slot_is_free()) {
-    next = {next_block_, 0};
-    return true;
-  }
-  if (found) return true;
-  for (Slot* slot : resident_) slot->spent_warps = 0;
-  return search(true) || found;
-}
-
-void Core::record(const SchedulePoint& point, const Choice& choice) {
-  outcome_.decisions.push_back(
-      {point.launch, point.at, point.point, point.index, choice.held, choice.next});
-}
-
-// What runs after a warp stopped by itself.  False: nothing can.
-bool Core::choose_after_stop(Stop stop, const WarpId& stopped, std::uint64_t stop_index,
-                             WarpId& next) {
-  next = stopped;
-  if (stop == Stop::quantum) slot_of(stopped.block)->spent_warps |= 1u << stopped.warp;
-  if (!default_next(stop == Stop::quantum, next)) return false;
-  if (!strategy_->decides_stops()) return true;
-  list_ready();
-  SchedulePoint point;
-  point.launch = launch_->index;
-  point.at = stopped;
-  point.point = Decision::Point::stop;
-  point.index = stop_index;
-  point.model = model_;
-  point.default_next = next;
-  point.ready = ready_;
-  point.spent = stop == Stop::quantum;
-  const std::optional<Choice> choice = strategy_->decide(point);
-  if (choice && choice->next != next && can_run(choice->next)) {
-    record(point, {0, choice->next});
-    next = choice->next;
-  }
-  return true;
-}
-
 Outcome::End Core::loop() {
+  admit_blocks();
+  choose_order();
   WarpId next;
   if (!default_next(false, next)) return Outcome::End::completed;
   while (true) {
     Slot* slot = slot_of(next.block);
     if (slot == nullptr) {
-      dispatch_next();
+      begin_block(next.block);
       slot = slot_of(next.block);
     }
     Warp& warp = slot->warps[next.warp];
+    const std::uint64_t steps_before = outcome_.steps;
     const Stop stop = run_warp(*slot, warp);
+    slot->turn_steps += outcome_.steps - steps_before;
     if (stop == Stop::halted) return Outcome::End::trap;
     if (outcome_.steps >= limits_.steps_max) {
       return end_at_step_limit(*slot, warp);
@@ -327,17 +249,22 @@ Outcome::End Core::loop() {
       next = preempted_to_;
       continue;
     }
+    if (stop == Stop::released) {
+      choose_at_release(warp, next);
+      continue;
+    }
     const WarpId stopped = next;
     const std::uint64_t stop_index = warp.stops++;
     // A barrier that this warp completed has made itself ready again.
     if (!warp.is_ready()) slot->ready_warps &= ~(1u << warp.index);
     if (slot->live_lanes == 0) {
       end_block(*slot);
+      slot = nullptr;
     } else if (slot->ready_warps == 0 && !waits_for_cluster(*slot) && !unblock(*slot)) {
       return Outcome::End::deadlock;
     }
     if (must_look && cannot_end()) return Outcome::End::deadlock;
-    if (!choose_after_stop(stop, stopped, stop_index, next)) return Outcome::End::completed;
+    if (!choose_after_stop(stop, slot, stopped, stop_index, next)) return Outcome::End::completed;
   }
 }
 

@@ -69,6 +69,7 @@ struct Warp {
   std::uint64_t accesses = 0;  // memory instructions executed
   std::uint64_t ask_at = 0;    // the access before which the strategy decides
   std::uint64_t stops = 0;
+  std::uint64_t releases = 0;      // barriers to which it came last
   std::uint32_t quantum_left = 0;  // of a quantum that was interrupted; 0: a new one begins
   std::vector<Fragment> fragments;
   std::uint64_t run = 0;  // the launch that its registers were last cleared for
@@ -126,6 +127,8 @@ struct Slot {
   std::uint32_t waiting_lanes = 0;  // threads at any barrier
   std::uint32_t ready_warps = 0;    // one bit each
   std::uint32_t spent_warps = 0;    // those that wait for others to use up their quantum, too
+  std::uint64_t turn_steps = 0;     // warp instructions since all were spent last
+  std::uint64_t watch_at = 0;       // of a turn: when to look whether the block only polls
   std::vector<Warp> warps;          // kept between blocks
   Allocation* shared = nullptr;
   Allocation* reserved_shared = nullptr;  // where the program uses it

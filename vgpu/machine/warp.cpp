@@ -62,12 +62,21 @@ std::size_t Core::pick(Warp& warp, std::uint32_t& limit) {
 Core::Stop Core::run_warp(Slot& slot, Warp& warp) {
   const std::uint32_t left = std::exchange(warp.quantum_left, 0);
   launch_steps_left_ = left != 0 ? left : limits_.quantum;
+  came_last_ = false;
   while (true) {
     std::uint32_t limit = 0;
     const std::size_t index = pick(warp, limit);
     if (index == SIZE_MAX) return warp.live == 0 ? Stop::exited : Stop::blocked;
     switch (run_fragment(slot, warp, index, limit)) {
-      case Step::again: break;
+      case Step::again:
+        if (!came_last_) [[likely]]
+          break;
+        came_last_ = false;
+        if (!warp.is_ready()) break;
+        ++warp.releases;
+        if (!strategy_->decides_releases()) break;
+        warp.quantum_left = launch_steps_left_;
+        return Stop::released;
       case Step::quantum: return Stop::quantum;
       case Step::preempted:
         // Or lanes that poll would never use up a quantum where each of their polls is interrupted.
@@ -348,21 +357,13 @@ Core::Step Core::leave(Running& run, std::size_t index, const Instr& instr, std:
 Core::Step Core::ask(Running& run, std::size_t index, std::uint32_t active) {
   Warp& warp = run.warp;
   const WarpId self{run.slot.block, warp.index};
-  list_ready();
-  SchedulePoint point;
-  point.launch = launch_->index;
-  point.at = self;
-  point.point = Decision::Point::access;
-  point.index = warp.accesses;
+  SchedulePoint point = point_of(self, Decision::Point::access, warp.accesses);
   point.active = active;
   for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
     const Fragment& other = warp.fragments[i];
     const bool could_go_on = other.state == Fragment::State::ready && !other.held;
     if (i != index && could_go_on) point.beside |= other.mask;
   }
-  point.model = model_;
-  point.default_next = self;
-  point.ready = ready_;
   const std::optional<Choice> choice = strategy_->decide(point);
   warp.ask_at = strategy_->next_access(launch_->index, self, warp.accesses + 1);
   if (!choice) return Step::again;

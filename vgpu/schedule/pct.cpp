@@ -3,20 +3,41 @@
 #include <algorithm>
 
 #include "vgpu/schedule/held_lanes.hpp"
+#include "vgpu/schedule/start.hpp"
 
 namespace warpcheck::vgpu {
+namespace {
+
+// Priorities: above kChanged those at first; below, of the change points, in the order in which
+// they were drawn; below those, of warps that did not get on, later ones lower.
+constexpr std::uint64_t kChanged = std::uint64_t{1} << 48;
+constexpr std::uint64_t kChangesMax = std::uint64_t{1} << 32;
+
+}  // namespace
 
 void Pct::begin(std::uint32_t, std::uint32_t blocks, std::uint32_t warps_per_block) {
   salt_ = prng_.next();
   changes_.clear();
   demotions_.clear();
-  rank_ = 0;
-  const std::uint64_t depth = depth_ != 0 ? depth_ : 2 + prng_.below(4);
+  lowest_ = kChanged - kChangesMax;
+  first_.reset();
+  const bool is_given = depth_ != 0, is_alone = blocks == 1 && warps_per_block == 1;
+  const std::uint64_t depth = is_given   ? depth_
+                              : is_alone ? 2 + prng_.below(4)
+                                         : 1 + prng_.below(5);
+  holds_lanes_ = !is_given && (is_alone || !prng_.one_in(3));
   for (std::uint64_t i = 1; i < depth; ++i) {
     const WarpId warp{static_cast<std::uint32_t>(prng_.below(blocks)),
                       static_cast<std::uint32_t>(prng_.below(warps_per_block))};
-    changes_.push_back({warp, prng_.magnitude(std::max<std::uint64_t>(accesses_per_warp_, 1)) - 1});
+    changes_.push_back({warp, is_given ? prng_.below(accesses_per_warp_)
+                                       : prng_.magnitude(accesses_per_warp_) - 1});
   }
+}
+
+StartOrder Pct::choose_start(const StartPoint& point) {
+  const StartOrder order = nth_start(seed_, point);
+  first_ = order.first;
+  return order;
 }
 
 std::uint64_t Pct::next_access(std::uint32_t, WarpId warp, std::uint64_t from) {
@@ -28,27 +49,37 @@ std::uint64_t Pct::next_access(std::uint32_t, WarpId warp, std::uint64_t from) {
 }
 
 std::optional<Choice> Pct::decide(const SchedulePoint& point) {
-  if (point.point == Decision::Point::stop) {
-    if (point.ready.empty()) return std::nullopt;
+  if (point.ready.empty()) return std::nullopt;
+  if (point.point != Decision::Point::access) {
     if (point.spent) demote(point.at);
-    const WarpId next = highest(point.ready);
+    const WarpId next = highest(point);
     if (next == point.default_next) return std::nullopt;
     return Choice{0, next};
   }
-  if (point.model == WarpModel::independent && !prng_.one_in(4)) {
+  if (holds_lanes_ && point.model == WarpModel::independent && !prng_.one_in(4)) {
     const std::uint32_t held = draw_held_lanes(prng_, point.active, point.beside);
     if (held != 0) return Choice{held, point.at};
   }
-  demote(point.at);
-  const WarpId next = point.ready.empty() ? point.at : highest(point.ready);
+  const auto is_here = [&](const ChangePoint& change) {
+    return change.warp == point.at && change.index == point.index;
+  };
+  const auto change = std::ranges::find_if(changes_, is_here);
+  if (change == changes_.end()) {
+    demote(point.at);
+  } else {
+    demote(point.at, kChanged - 1 - static_cast<std::uint64_t>(change - changes_.begin()));
+  }
+  const WarpId next = highest(point);
   if (next == point.at) return std::nullopt;
   return Choice{point.active, next};
 }
 
 // Below all others.
-void Pct::demote(WarpId warp) {
+void Pct::demote(WarpId warp) { demote(warp, --lowest_); }
+
+void Pct::demote(WarpId warp, std::uint64_t priority) {
   std::erase_if(demotions_, [&](const Demotion& demotion) { return demotion.warp == warp; });
-  demotions_.push_back({warp, rank_++});
+  demotions_.push_back({warp, priority});
 }
 
 // Operations are few beside accesses: a random one each time meets every order of a few.
@@ -57,18 +88,40 @@ std::uint32_t Pct::choose_operation(const OperationPoint& point) {
 }
 
 std::uint64_t Pct::priority(WarpId warp) const {
-  constexpr std::uint64_t kLowest = std::uint64_t{1} << 48;  // below: demoted warps
   for (const Demotion& demotion : demotions_) {
-    if (demotion.warp == warp) return kLowest - std::min(demotion.rank + 1, kLowest);
+    if (demotion.warp == warp) return demotion.priority;
   }
+  if (warp == first_) return UINT64_MAX;
   const std::uint64_t number = (std::uint64_t{warp.block} << 32) | warp.warp;
-  return std::max(Prng(salt_ ^ number * 0xd1342543de82ef95u).next(), kLowest);
+  return std::clamp(Prng(salt_ ^ number * 0xd1342543de82ef95u).next(), kChanged, UINT64_MAX - 1);
 }
 
-WarpId Pct::highest(std::span<const WarpId> ready) const {
-  return *std::max_element(ready.begin(), ready.end(), [this](const WarpId& a, const WarpId& b) {
-    return priority(a) < priority(b);
-  });
+// No warp of a block that has not begun is demoted, so its priorities do not change.
+WarpId Pct::top_of(std::uint32_t block, std::uint32_t warps) {
+  Top& top = tops_[block % tops_.size()];
+  if (top.salt == salt_ && top.block == block) return {block, top.warp};
+  top = {salt_, block, 0};
+  for (std::uint32_t warp = 1; warp < warps; ++warp) {
+    if (priority({block, warp}) > priority({block, top.warp})) top.warp = warp;
+  }
+  return {block, top.warp};
+}
+
+WarpId Pct::highest(const SchedulePoint& point) {
+  WarpId best = point.ready.front();
+  std::uint64_t best_priority = 0;
+  auto not_begun = point.not_begun.begin();
+  for (WarpId warp : point.ready) {
+    while (not_begun != point.not_begun.end() && *not_begun < warp.block) ++not_begun;
+    if (not_begun != point.not_begun.end() && *not_begun == warp.block) {
+      warp = top_of(warp.block, point.warps_per_block);
+    }
+    const std::uint64_t its = priority(warp);
+    if (its < best_priority) continue;
+    best_priority = its;
+    best = warp;
+  }
+  return best;
 }
 
 }  // namespace warpcheck::vgpu

@@ -3,8 +3,21 @@
 #include <algorithm>
 
 #include "vgpu/schedule/held_lanes.hpp"
+#include "vgpu/schedule/start.hpp"
 
 namespace warpcheck::vgpu {
+namespace {
+
+// Every warp that could run next is as likely, those of blocks that have not begun included.
+WarpId draw_warp(Prng& prng, const SchedulePoint& point) {
+  const std::uint64_t listed = point.ready.size(), others = point.warps_per_block - 1;
+  const std::uint64_t drawn = prng.below(listed + point.not_begun.size() * others);
+  if (drawn < listed) return point.ready[drawn];
+  const std::uint64_t rest = drawn - listed;
+  return {point.not_begun[rest / others], static_cast<std::uint32_t>(1 + rest % others)};
+}
+
+}  // namespace
 
 void Random::begin(std::uint32_t, std::uint32_t blocks, std::uint32_t warps_per_block) {
   const std::uint64_t warps = std::uint64_t{blocks} * warps_per_block;
@@ -13,13 +26,23 @@ void Random::begin(std::uint32_t, std::uint32_t blocks, std::uint32_t warps_per_
   stop_odds_ = std::uint64_t{1} << prng_.below(6);
 }
 
+// Where contenders are many, each comes first in few schedules: there it had better get to what it
+// contends for.  Where they are few, a first one that is preempted is as good.
+StartOrder Random::choose_start(const StartPoint& point) {
+  const StartOrder order = nth_start(seed_, point);
+  const std::uint64_t contenders = std::uint64_t{point.blocks} * point.warps_per_block;
+  first_ = order.first;
+  spares_first_ = contenders > 3 ? !prng_.one_in(16) : contenders == 3 && prng_.one_in(2);
+  return order;
+}
+
 std::uint64_t Random::next_access(std::uint32_t, WarpId, std::uint64_t from) {
   if (budget_ == 0) return UINT64_MAX;
   return from + prng_.geometric(mean_gap_);
 }
 
 std::optional<Choice> Random::decide(const SchedulePoint& point) {
-  if (budget_ == 0) return std::nullopt;
+  if (budget_ == 0 || point.ready.empty()) return std::nullopt;
   std::optional<Choice> choice =
       point.point == Decision::Point::access ? decide_access(point) : decide_stop(point);
   if (choice) --budget_;
@@ -31,19 +54,20 @@ std::uint32_t Random::choose_operation(const OperationPoint& point) {
 }
 
 std::optional<Choice> Random::decide_access(const SchedulePoint& point) {
-  const WarpId other =
-      point.ready.empty() ? point.at : point.ready[prng_.below(point.ready.size())];
   if (point.model == WarpModel::independent && !prng_.one_in(4)) {
     const std::uint32_t held = draw_held_lanes(prng_, point.active, point.beside);
-    if (held != 0) return Choice{held, prng_.one_in(8) ? other : point.at};
+    if (held != 0) return Choice{held, point.at};
   }
-  if (other == point.at) return std::nullopt;
+  const WarpId other = draw_warp(prng_, point);
+  if (other == point.at || (spares_first_ && point.at == first_)) return std::nullopt;
   return Choice{point.active, other};
 }
 
+// A stop, or a release.
 std::optional<Choice> Random::decide_stop(const SchedulePoint& point) {
-  if (point.ready.empty() || !prng_.one_in(stop_odds_)) return std::nullopt;
-  const WarpId next = point.ready[prng_.below(point.ready.size())];
+  if (point.at == first_) spares_first_ = false;
+  if (!prng_.one_in(stop_odds_)) return std::nullopt;
+  const WarpId next = draw_warp(prng_, point);
   if (next == point.default_next) return std::nullopt;
   return Choice{0, next};
 }

@@ -22,8 +22,8 @@ Place place_of(const Decision& decision) {
 bool before(const Decision& decision, const Place& place) { return place_of(decision) < place; }
 
 bool fits(const Decision& decision, const SchedulePoint& point) {
-  if (!std::binary_search(point.ready.begin(), point.ready.end(), decision.next)) return false;
-  if (point.point == Decision::Point::stop) return true;
+  if (!point.can_run(decision.next)) return false;
+  if (point.point != Decision::Point::access) return true;
   const std::uint32_t held = decision.held;
   if (held == 0 || (held & ~point.active) != 0) return false;
   if (held == point.active && decision.next != point.at) return true;
@@ -36,9 +36,23 @@ bool fits(const Decision& decision, const SchedulePoint& point) {
 Replay::Replay(const Schedule& schedule) : decisions_(schedule.decisions) {
   std::stable_sort(decisions_.begin(), decisions_.end(),
                    [](const Decision& a, const Decision& b) { return before(a, place_of(b)); });
-  has_stops_ = std::any_of(decisions_.begin(), decisions_.end(), [](const Decision& decision) {
-    return decision.point == Decision::Point::stop;
-  });
+  const auto has = [&](Decision::Point point) {
+    return std::ranges::find(decisions_, point, &Decision::point) != decisions_.end();
+  };
+  has_stops_ = has(Decision::Point::stop);
+  has_releases_ = has(Decision::Point::release);
+}
+
+StartOrder Replay::choose_start(const StartPoint& point) {
+  const Place place{point.launch, {}, Decision::Point::start, 0};
+  const auto found = std::lower_bound(decisions_.begin(), decisions_.end(), place, before);
+  const bool fits = found != decisions_.end() && found->launch == point.launch &&
+                    found->at == WarpId{} && found->point == Decision::Point::start &&
+                    found->index <= 1 && found->next.block < point.blocks &&
+                    found->next.warp < point.warps_per_block;
+  if (!fits) return {};
+  ++followed_;
+  return {found->next, found->index == 1};
 }
 
 std::uint64_t Replay::next_access(std::uint32_t launch, WarpId warp, std::uint64_t from) {

@@ -18,14 +18,16 @@ class Replay final : public Strategy {
   explicit Replay(const Schedule& schedule);
 
   std::uint64_t next_access(std::uint32_t launch, WarpId warp, std::uint64_t from) override;
+  StartOrder choose_start(const StartPoint& point) override;
   [[nodiscard]] bool decides_stops() const override { return has_stops_; }
+  [[nodiscard]] bool decides_releases() const override { return has_releases_; }
   std::optional<Choice> decide(const SchedulePoint& point) override;
   std::uint32_t choose_operation(const OperationPoint& point) override;
   [[nodiscard]] std::uint64_t ignored() const override { return decisions_.size() - followed_; }
 
  private:
   std::vector<Decision> decisions_;  // by launch, warp, point, index
-  bool has_stops_ = false;
+  bool has_stops_ = false, has_releases_ = false;
   std::uint64_t followed_ = 0;
 };
 

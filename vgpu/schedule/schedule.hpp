@@ -2,12 +2,18 @@
 // one fixed default.
 //
 // Default policy: not preemptive; the lowest ready warp of the lowest resident block runs until it
-// blocks, exits or has run a quantum of steps, and then comes after all others; blocks start in
-// order, when no resident warp is ready.  Within a warp all lanes at the lowest pc run together.
-// Decisions are numbered per warp (by its accesses, or by its stops), so one decision does not
-// shift the others, and nothing depends on which checkers are on.
+// blocks, exits or has run a quantum of steps, and then comes after all others; blocks begin in
+// order, when no warp is ready of those that have begun.  Within a warp all lanes at the lowest pc
+// run together.  A block of which the warps only poll, whatever they do in between, comes after all
+// others too.  A decision at the start of a launch makes another block and warp the lowest.
+// Other decisions are numbered per warp (by its accesses, its stops, or its releases), so one
+// decision does not shift the others, and nothing depends on which checkers are on.
+//
+// The device admits blocks in ascending order while they fit.  Any block that it has admitted may
+// begin, by any of its warps.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -35,6 +41,13 @@ struct Decision {
     // order of the calls and had been passed over `index` times, the operation of number next.block
     // ran instead.  Warps and the launch are 0.
     operation,
+    // At the start of a launch: in the order of the default policy, block next.block comes first
+    // among the blocks and next.warp among the warps of each block; the others follow in a circle,
+    // ascending (`index` 0) or descending (1).  `at` and `held` are 0.
+    start,
+    // At the warp's `index`-th release: it came last to a barrier, and so would go on before those
+    // that it has released.
+    release,
   };
   std::uint32_t launch = 0;  // index of the launch in the trial, from 0
   WarpId at;
@@ -44,7 +57,7 @@ struct Decision {
   // either the whole warp is preempted, and `next` is another warp; or `next` is the same, and the
   // lanes stay behind those of their warp that are elsewhere, where the warp has diverged.
   std::uint32_t held = 0;
-  WarpId next;  // what runs next; may be a block that is not resident yet
+  WarpId next;  // what runs next; may be of a block that has not begun
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 
@@ -53,20 +66,41 @@ struct Schedule {
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
+// The order in which the default policy prefers blocks, and warps of a block: in a circle.
+struct StartOrder {
+  WarpId first;
+  bool descending = false;
+  friend bool operator==(const StartOrder&, const StartOrder&) = default;
+};
+
+// What a strategy sees at the start of a launch.
+struct StartPoint {
+  std::uint32_t launch = 0;
+  std::uint32_t blocks = 1;  // that fit on the device at once: any of 0 to blocks - 1 may be first
+  std::uint32_t warps_per_block = 1;
+};
+
 // What a strategy sees when it may decide.
 struct SchedulePoint {
   std::uint32_t launch = 0;
   WarpId at;
   Decision::Point point = Decision::Point::access;
   std::uint64_t index = 0;
-  std::uint32_t active = 0;  // access: the lanes about to access; stop: 0
+  std::uint32_t active = 0;  // access: the lanes about to access; else 0
   std::uint32_t beside = 0;  // access: lanes of the warp that are elsewhere and could go on instead
   bool spent = false;  // stop: `at` could go on, but has used up its quantum, or sleeps or polls
   WarpModel model = WarpModel::independent;
-  WarpId default_next;            // what the default policy would run
-  std::span<const WarpId> ready;  // every warp that could run next, ascending; includes `at`
-                                  // for an access; the first block not yet dispatched counts
-                                  // as ready by its warp 0 when a slot is free
+  WarpId default_next;  // what the default policy would run
+  // Every warp that could run next, ascending; includes `at` for an access and a release.  A block
+  // that fits and has not begun counts by its warp 0; any of its warps may be chosen.
+  std::span<const WarpId> ready;
+  std::span<const std::uint32_t> not_begun{};  // those blocks, ascending
+  std::uint32_t warps_per_block = 1;
+
+  [[nodiscard]] bool can_run(const WarpId& warp) const {
+    return std::ranges::binary_search(ready, warp) ||
+           (warp.warp < warps_per_block && std::ranges::binary_search(not_begun, warp.block));
+  }
 };
 
 struct Choice {
@@ -92,8 +126,11 @@ class Strategy {
   // The index of the next access of `warp` at which decide() wants to be asked, at least `from`;
   // UINT64_MAX: never.  Asked when a warp starts and after every access decision of that warp.
   virtual std::uint64_t next_access(std::uint32_t launch, WarpId warp, std::uint64_t from) = 0;
-  // Whether decide() wants to be asked at stops.
+  // Who comes first in this launch; asked after begin().
+  virtual StartOrder choose_start(const StartPoint& /*point*/) { return {}; }
+  // Whether decide() wants to be asked at stops, and at releases.  May change with every decision.
   [[nodiscard]] virtual bool decides_stops() const { return false; }
+  [[nodiscard]] virtual bool decides_releases() const { return false; }
   // Nothing: follow the default policy.
   virtual std::optional<Choice> decide(const SchedulePoint& point) = 0;
   // One of point.ready.

@@ -42,6 +42,12 @@ TEST(Decision, ReadsAsOneLine) {
   EXPECT_EQ(to_string(Decision{
                 .at = {3, 0}, .point = Decision::Point::operation, .index = 1, .next = {5, 0}}),
             "operation 3, passed over 1 times: run operation 5 first");
+  EXPECT_EQ(to_string(Decision{.launch = 1, .at = {}, .point = Point::start, .next = {3, 2}}),
+            "launch 1: start with block 3 warp 2, ascending");
+  EXPECT_EQ(to_string(Decision{.at = {}, .point = Point::start, .index = 1, .next = {3, 0}}),
+            "launch 0: start with block 3 warp 0, descending");
+  EXPECT_EQ(to_string(Decision{.at = {1, 2}, .point = Point::release, .index = 4, .next = {1, 0}}),
+            "launch 0: block 1 warp 2 release 4: run block 1 warp 0");
 }
 
 TEST(Replay, RunsTheOperationThatWasChosenWhereItIsReady) {
@@ -89,6 +95,39 @@ TEST(Replay, HoldsAllActiveLanesWhereOthersCouldGoOn) {
   expect_choice(replay.decide(diverged), 0x3, {0, 0});
   diverged.model = WarpModel::lockstep;
   EXPECT_FALSE(replay.decide(diverged));
+}
+
+TEST(Replay, StartsWithWhomItSaysWhereThatFits) {
+  Replay replay({{{.launch = 1, .at = {}, .point = Point::start, .index = 1, .next = {3, 2}}}});
+  EXPECT_EQ(replay.choose_start({0, 4, 4}), StartOrder{});
+  EXPECT_EQ(replay.choose_start({1, 3, 4}), StartOrder{});
+  EXPECT_EQ(replay.choose_start({1, 4, 2}), StartOrder{});
+  EXPECT_EQ(replay.ignored(), 1u);
+  EXPECT_EQ(replay.choose_start({1, 4, 3}), (StartOrder{{3, 2}, true}));
+  EXPECT_EQ(replay.ignored(), 0u);
+  EXPECT_FALSE(replay.decides_stops());
+}
+
+TEST(Replay, AsksAtReleasesWhereThatWasDecided) {
+  Replay replay({{{.at = {0, 1}, .point = Point::release, .index = 2, .next = {1, 0}}}});
+  EXPECT_TRUE(replay.decides_releases());
+  EXPECT_FALSE(replay.decides_stops());
+  SchedulePoint release = stop_at({0, 1}, 2);
+  release.point = Point::release;
+  expect_choice(replay.decide(release), 0, {1, 0});
+}
+
+TEST(Replay, RunsAnyWarpOfABlockThatHasNotBegun) {
+  Replay replay({{{.at = {0, 0}, .point = Point::stop, .index = 0, .next = {1, 2}},
+                  {.at = {0, 0}, .point = Point::stop, .index = 1, .next = {1, 3}}}});
+  const std::vector<std::uint32_t> not_begun{1};
+  for (const std::uint64_t index : {0u, 1u}) {
+    SchedulePoint point = stop_at({0, 0}, index);
+    EXPECT_FALSE(replay.decide(point));  // block 1 has begun, and its other warps cannot run
+    point.not_begun = not_begun;
+    point.warps_per_block = 3;
+    EXPECT_EQ(replay.decide(point).has_value(), index == 0);
+  }
 }
 
 TEST(Replay, IgnoresWhatDoesNotFit) {

@@ -28,7 +28,7 @@ constexpr std::array kRows{
         }},
     Row{"round_robin",
         [](std::uint64_t seed, const StrategyOptions&) -> std::unique_ptr<Strategy> {
-          return std::make_unique<RoundRobin>(1 + seed % 8);
+          return std::make_unique<RoundRobin>(1 + seed % 8, seed / 8);
         }},
     Row{"random",
         [](std::uint64_t seed, const StrategyOptions& options) -> std::unique_ptr<Strategy> {

@@ -1,0 +1,35 @@
+#include "vgpu/schedule/start.hpp"
+
+#include <numeric>
+
+#include "vgpu/schedule/prng.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Seeds that are counted on from one another.
+constexpr unsigned kRunBits = 10;
+// A run of a command has about so many schedules: what takes more than them cannot be met in full.
+constexpr std::uint64_t kScheduleRun = 8;
+
+}  // namespace
+
+StartOrder nth_start(std::uint64_t seed, const StartPoint& point) {
+  const std::uint64_t blocks = point.blocks, warps = point.warps_per_block;
+  // Launches of one trial must not go in step for ever.
+  const std::uint64_t key = seed >> kRunBits << 32 ^ point.launch;
+  const std::uint64_t offset = key == 0 ? 0 : Prng(key).below(std::uint64_t{1} << 48);
+  const std::uint64_t number = seed + offset;
+  // Both go round together, and are shifted against each other when both are where they were.
+  const std::uint64_t period = std::lcm(blocks, warps);
+  const std::uint64_t shift = number / (period < kScheduleRun ? period : 4 * period);
+  const std::uint64_t contenders = blocks * warps;
+  StartOrder order;
+  order.first = {static_cast<std::uint32_t>(number % blocks),
+                 static_cast<std::uint32_t>((number + shift) % warps)};
+  if (blocks <= 2 && warps <= 2) return order;  // a circle of two has one direction
+  order.descending = (contenders < kScheduleRun ? number / contenders : Prng(number).next()) % 2;
+  return order;
+}
+
+}  // namespace warpcheck::vgpu
