@@ -136,7 +136,8 @@ std::string crash_text(const Finding& finding) {
     case FindingKind::deadlock:
     case FindingKind::trap:
     case FindingKind::mismatch:
-    case FindingKind::schedule_dependent: break;
+    case FindingKind::schedule_dependent:
+    case FindingKind::api_error: break;
   }
   return failed_check(finding);
 }

@@ -14,8 +14,8 @@
 //   leak                 LeakSanitizer: detected memory leaks
 //   uninitialized-read   MemorySanitizer: use-of-uninitialized-value
 //   misaligned-access    UndefinedBehaviorSanitizer: load of or store to a misaligned address
-//   mismatch, schedule-dependent, barrier-divergence, deadlock, trap   "Check failed", as glog has
-//   it
+//   mismatch, schedule-dependent, api-error, barrier-divergence, deadlock, trap   "Check failed",
+//   as glog has it
 #pragma once
 
 #include <string>

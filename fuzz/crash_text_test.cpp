@@ -94,7 +94,8 @@ TEST(CrashText, WhatNoSanitizerHasIsAFailedCheck) {
        {std::pair(FindingKind::barrier_divergence, "barrier-divergence"),
         std::pair(FindingKind::deadlock, "deadlock"), std::pair(FindingKind::trap, "trap"),
         std::pair(FindingKind::schedule_dependent, "schedule-dependent"),
-        std::pair(FindingKind::mismatch, "mismatch")}) {
+        std::pair(FindingKind::mismatch, "mismatch"),
+        std::pair(FindingKind::api_error, "api-error")}) {
     EXPECT_EQ(
         crash_text(finding_of(kind, "", "", "wait")),
         "F0101 12:00:00.000000 1 " ROOT "kernels/scan.cu:14] Check failed: " + std::string(name) +

@@ -30,6 +30,8 @@ struct ExecArguments {
   std::uint64_t steps_max = vgpu::kNoLimit;
   std::string device = kNewest;  // or sm_NN
   bool portable = false;
+  std::uint64_t memory_bytes = vgpu::kMemoryBytes;
+  std::string fresh = "zeros";  // or pattern
   bool leaks = false;
   std::vector<std::string> ignore;  // patterns of files
   int error_exit_code = 66;
@@ -131,6 +133,8 @@ int run_exec(const ExecArguments& arguments) {
                                .strategy = schedule.strategy,
                                .seed = schedule.seed,
                                .steps_max = settings.limits.steps_max,
+                               .memory_bytes = arguments.memory_bytes,
+                               .fresh_pattern = arguments.fresh == "pattern",
                                .device = device_of(arguments),
                                .leaks = arguments.leaks};
     const ProgramRun run = run_program(program.path, report.arguments, child, libraries);
@@ -193,6 +197,16 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
       .add_option("--device", arguments.device,
                   "Compute capability of the device; newest: that of the newest PTX in the program")
       ->check(CLI::IsMember(device_names()))
+      ->capture_default_str();
+  command.add_option("--memory", arguments.memory_bytes, "Memory of the device, 512M or 16G")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{1} << 20, std::uint64_t{1} << 40))
+      ->type_name("BYTES")
+      ->default_str("4G");
+  command
+      .add_option("--fresh", arguments.fresh,
+                  "What managed and page-locked memory holds before anything is written")
+      ->check(CLI::IsMember({"zeros", "pattern"}))
       ->capture_default_str();
   command
       .add_option("--ignore", arguments.ignore,

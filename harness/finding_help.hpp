@@ -15,7 +15,7 @@ struct FindingHelp {
   std::string_view advice;   // what usually repairs it
 };
 
-inline constexpr std::size_t kFindingKinds = 12;
+inline constexpr std::size_t kFindingKinds = 13;
 // In the order of the enumeration.
 [[nodiscard]] const FindingHelp& help_for(vgpu::FindingKind kind);
 // What to do about this very finding: more to the point than its kind's advice, where that is

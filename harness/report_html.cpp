@@ -222,6 +222,7 @@ class Page {
     const Report& report = run_.reports[member.report];
     const vgpu::Finding& finding = finding_of(member);
     if (!finding.message.empty()) add(parent, "p", finding.message, "message");
+    if (!finding.cause.empty()) add(parent, "p", "cause: " + finding.cause, "message");
     write_sides(parent, finding);
     write_excerpts(parent, finding);
     write_picture(parent, member);

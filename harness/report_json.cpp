@@ -29,17 +29,19 @@ Json side_json(const vgpu::AccessSide& side) {
 Json finding_json(const vgpu::Finding& finding, const Report& report) {
   Json accesses = Json::array();
   for (const vgpu::AccessSide& side : finding.accesses) accesses.push_back(side_json(side));
-  return {{"kind", vgpu::name_of(finding.kind)},
-          {"space", finding.space},
-          {"severity", vgpu::name_of(finding.severity)},
-          {"kernel", finding.kernel},
-          {"object", finding.object},
-          {"accesses", accesses},
-          {"message", finding.message},
-          {"count", finding.count},
-          {"hash", vgpu::hash_of(finding)},
-          {"pair", report.a_case.pair->name()},
-          {"case", report.replay_path}};
+  Json json = {{"kind", vgpu::name_of(finding.kind)},
+               {"space", finding.space},
+               {"severity", vgpu::name_of(finding.severity)},
+               {"kernel", finding.kernel},
+               {"object", finding.object},
+               {"accesses", accesses},
+               {"message", finding.message},
+               {"count", finding.count},
+               {"hash", vgpu::hash_of(finding)},
+               {"pair", report.a_case.pair->name()},
+               {"case", report.replay_path}};
+  if (!finding.cause.empty()) json["cause"] = finding.cause;
+  return json;
 }
 
 Json failure_json(const Report& report) {

@@ -65,12 +65,14 @@ std::string sentence_of(const vgpu::AccessSide& side, std::size_t number) {
 
 Json location_json(const vgpu::Finding& finding, std::size_t side) {
   const vgpu::AccessSide& access = finding.accesses[side];
-  return {
-      {"id", side + 1},
-      {"physicalLocation", physical_location(access.file, access.line)},
-      {"logicalLocations",
-       Json::array({{{"fullyQualifiedName", printable(finding.kernel)}, {"kind", "function"}}})},
-      {"message", text_json(sentence_of(access, side + 1))}};
+  Json location = {{"id", side + 1},
+                   {"physicalLocation", physical_location(access.file, access.line)}};
+  if (!finding.kernel.empty()) {
+    location["logicalLocations"] =
+        Json::array({{{"fullyQualifiedName", printable(finding.kernel)}, {"kind", "function"}}});
+  }
+  location["message"] = text_json(sentence_of(access, side + 1));
+  return location;
 }
 
 bool has_place(const vgpu::AccessSide& side) { return !side.file.empty() && side.line != 0; }
@@ -100,6 +102,7 @@ std::string message_of(const vgpu::Finding& finding, const Report& report) {
   if (!finding.object.empty()) text += " " + finding.object;
   if (!finding.message.empty()) text += ": " + finding.message;
   text += ".\n";
+  if (!finding.cause.empty()) text += fmt::format("cause: {}\n", finding.cause);
   for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
     const vgpu::AccessSide& side = finding.accesses[i];
     const std::string place = has_place(side) ? fmt::format(", {}:{}", side.file, side.line) : "";

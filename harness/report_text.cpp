@@ -91,6 +91,7 @@ std::string finding_text(const vgpu::Finding& finding) {
   if (!finding.object.empty()) text += " " + finding.object;
   text += "\n" + sides_text(finding.accesses);
   if (!finding.message.empty()) text += fmt::format("    {}\n", finding.message);
+  if (!finding.cause.empty()) text += fmt::format("    cause: {}\n", finding.cause);
   return text;
 }
 

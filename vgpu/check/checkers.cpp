@@ -97,11 +97,19 @@ void Checkers::on_new_finding(std::function<void(std::size_t)> listener) {
   impl_->reporter.set_listener(std::move(listener));
 }
 
+void Checkers::set_causes(const Causes* causes) { impl_->reporter.set_causes(causes); }
+
 void Checkers::add(Finding finding) {
   const auto next = static_cast<std::uint32_t>(impl_->host_findings.size());
   const auto known = impl_->host_findings.try_emplace(said_by(finding), next).first;
   const Reporter::Key key{impl_.get(), known->second, ptx::kNone, 0};
   impl_->reporter.report(key, [&] { return std::move(finding); });
+}
+
+void Checkers::add(const std::string& key, const std::function<Finding()>& make) {
+  const auto next = static_cast<std::uint32_t>(impl_->host_findings.size());
+  const auto known = impl_->host_findings.try_emplace("a call: " + key, next).first;
+  impl_->reporter.report({impl_.get(), known->second, ptx::kNone, 0}, make);
 }
 
 }  // namespace warpcheck::vgpu

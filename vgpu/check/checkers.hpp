@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "vgpu/check/finding.hpp"
@@ -12,6 +13,8 @@
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck::vgpu {
+
+class Causes;  // reporter.hpp
 
 // Which checkers are on.  Deadlocks and traps end a launch, so they are always reported.
 struct CheckerSet {
@@ -44,8 +47,14 @@ class Checkers {
   // reset().
   void on_new_finding(std::function<void(std::size_t)> listener);
 
+  // What findings name as their causes; not owned, kept by reset().
+  void set_causes(const Causes* causes);
+
   // Adds a finding that no device event shows: misuse of the host API.
   void add(Finding finding);
+  // The same of what can repeat: the first time with `key`, make() gives the finding; then it
+  // counts.
+  void add(const std::string& key, const std::function<Finding()>& make);
 
  private:
   class Impl;

@@ -87,6 +87,18 @@ std::string describe_meant(const Fault& fault) {
   return fmt::format("{} bytes at byte {} of {}", fault.bytes, distance, name);
 }
 
+// Why the pointer is what it is.
+std::string cause_of(const Reporter& reporter, const Fault& fault) {
+  const bool is_global = fault.space == ptx::Space::global || fault.space == ptx::Space::generic;
+  if (reporter.causes() == nullptr || !is_global) return {};
+  if (fault.kind == Fault::Kind::use_after_free && fault.nearest != nullptr) {
+    return reporter.causes()->of_use_after_free(*fault.nearest);
+  }
+  const bool is_nothing =
+      fault.kind == Fault::Kind::out_of_bounds && (fault.address < kNearBytes || is_nowhere(fault));
+  return is_nothing ? reporter.causes()->of_pointer_to_nothing() : std::string();
+}
+
 }  // namespace
 
 bool is_stray(const Fault& fault) {
@@ -140,6 +152,7 @@ void report_fault(Reporter& reporter, const Fault& fault, FindingKind kind, std:
                                       thread_of(fault.place, fault.lane))};
     if (cause != nullptr) finding.accesses.push_back(side_at(cause->role, cause->place));
     finding.message = std::move(message);
+    finding.cause = cause_of(reporter, fault);
     return finding;
   });
 }

@@ -13,7 +13,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-constexpr std::array<std::pair<FindingKind, std::string_view>, 12> kKindNames{{
+constexpr std::array<std::pair<FindingKind, std::string_view>, 13> kKindNames{{
     {FindingKind::data_race, "data-race"},
     {FindingKind::out_of_bounds, "out-of-bounds"},
     {FindingKind::misaligned_access, "misaligned-access"},
@@ -26,6 +26,7 @@ constexpr std::array<std::pair<FindingKind, std::string_view>, 12> kKindNames{{
     {FindingKind::trap, "trap"},
     {FindingKind::mismatch, "mismatch"},
     {FindingKind::schedule_dependent, "schedule-dependent"},
+    {FindingKind::api_error, "api-error"},
 }};
 
 constexpr std::array<std::pair<Relation, std::string_view>, 6> kRelationNames{{
@@ -127,6 +128,11 @@ std::string class_of(const Finding& finding) {
   std::ranges::sort(lines);
   std::string text = fmt::format("{}|{}|{}", name_of(finding.kind), finding.space, finding.kernel);
   for (const auto& [file, line] : lines) text += fmt::format("|{}:{}", file, line);
+  // Calls on one line, or of a program without lines, are told apart by what they call.
+  if (finding.kind == FindingKind::api_error) {
+    text +=
+        fmt::format("|{}|{}", finding.object.substr(0, finding.object.find('(')), finding.message);
+  }
   return text;
 }
 

@@ -23,6 +23,7 @@ enum class FindingKind : std::uint8_t {
   trap,
   mismatch,
   schedule_dependent,  // of the harness
+  api_error,           // a call of the runtime API failed
 };
 enum class Severity : std::uint8_t { error, note };
 
@@ -94,8 +95,9 @@ struct Finding {
 };
 
 // The class of a finding: what shrinking keeps.  (kind, space, kernel, files and lines of its
-// sides in ascending order); block, thread and object do not count.  Paths count as they are
-// given: whoever compares classes between checkouts makes them relative first.
+// sides in ascending order; of an api-error also the call and its message); block, thread and
+// object do not count.  Paths count as they are given: whoever compares classes between checkouts
+// makes them relative first.
 std::string class_of(const Finding& finding);
 // 16 hex digits over class_of().
 std::string hash_of(const Finding& finding);

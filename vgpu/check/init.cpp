@@ -42,9 +42,13 @@ std::int64_t row_begin(const Access& access) {
 // The lanes that read at least one byte that is not defined.
 template <typename Word>
 std::uint32_t undefined_lanes(const Access& access, const std::uint8_t* states) {
-  constexpr Word kAllDefined = static_cast<Word>(~Word{0});
+  constexpr auto kAllDefined = static_cast<Word>(static_cast<Word>(~Word{0}) / 0xff * 0x80);
+  constexpr std::uint64_t kEightDefined = 0x8080'8080'8080'8080;
+  const auto is_undefined = [&](std::uint32_t offset) {
+    return static_cast<Word>(load<Word>(states + offset) & kAllDefined) != kAllDefined;
+  };
   if (access.pattern == Pattern::uniform) {
-    return load<Word>(states + access.offset[access.first_lane()]) == kAllDefined ? 0 : access.mask;
+    return is_undefined(access.offset[access.first_lane()]) ? access.mask : 0;
   }
   if (access.pattern == Pattern::strided) {
     const std::uint8_t* const row = states + row_begin(access);
@@ -52,31 +56,30 @@ std::uint32_t undefined_lanes(const Access& access, const std::uint8_t* states) 
     for (unsigned i = 0; i < kWarpLanes * sizeof(Word); i += sizeof all) {
       all &= load<std::uint64_t>(row + i);
     }
-    if (all == ~std::uint64_t{0}) return 0;
+    if ((all & kEightDefined) == kEightDefined) return 0;
   }
   std::uint32_t lanes = 0;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     if ((access.mask >> lane & 1) == 0) continue;
-    const bool undefined = load<Word>(states + access.offset[lane]) != kAllDefined;
-    lanes |= std::uint32_t{undefined} << lane;
+    lanes |= std::uint32_t{is_undefined(access.offset[lane])} << lane;
   }
   return lanes;
 }
 
-// Marks what the lanes of access.mask write as defined.
+// Gives what the lanes of access.mask write a state that is defined.
 template <typename Word>
-void define_lanes(const Access& access, std::uint8_t* states) {
+void define_lanes(const Access& access, std::uint8_t* states, std::uint8_t state) {
   if (access.pattern == Pattern::uniform) {
-    std::memset(states + access.offset[access.first_lane()], InitShadow::kDefined, sizeof(Word));
+    std::memset(states + access.offset[access.first_lane()], state, sizeof(Word));
     return;
   }
   if (access.pattern == Pattern::strided && access.mask == ~0u) {
-    std::memset(states + access.offset[0], InitShadow::kDefined, kWarpLanes * sizeof(Word));
+    std::memset(states + access.offset[0], state, kWarpLanes * sizeof(Word));
     return;
   }
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     if ((access.mask >> lane & 1) == 0) continue;
-    std::memset(states + access.offset[lane], InitShadow::kDefined, sizeof(Word));
+    std::memset(states + access.offset[lane], state, sizeof(Word));
   }
 }
 
@@ -95,6 +98,16 @@ std::string range_of(const HostAccess& access, std::uint32_t offset) {
                      access.bytes);
 }
 
+// The first byte from `begin` up to `end` that is not between the rows of pitched memory; `end`:
+// all are.
+std::uint32_t skip_between_rows(const Allocation& allocation, std::uint32_t begin,
+                                std::uint32_t end) {
+  if (allocation.pitch == 0) return begin;
+  const std::uint32_t column = begin % allocation.pitch;
+  if (column < allocation.row_bytes) return begin;
+  return std::min(begin + (allocation.pitch - column), end);
+}
+
 AccessSide host_copy() {
   AccessSide side;
   side.role = "host copy";
@@ -106,6 +119,7 @@ AccessSide host_copy() {
 void InitChecker::reset(WarpModel /*model*/) {
   for (InitShadow& shadow : shadows_) shadow.begin(0);
   origins_.clear();
+  shapes_.reset();
 }
 
 InitShadow& InitChecker::shadow_of(const Allocation& allocation) {
@@ -207,7 +221,8 @@ std::uint32_t InitChecker::origin_of_value(const Access& access, std::uint32_t l
 void InitChecker::on_write(const Access& access, InitShadow& shadow) {
   if (access.undefined == 0 && shadow.extent() == InitShadow::Extent::all) return;
   std::uint8_t* const states = shadow.writable_states();
-  with_word(access.bytes, [&](auto word) { define_lanes<decltype(word)>(access, states); });
+  const std::uint8_t state = shapes_.state_for(access);
+  with_word(access.bytes, [&](auto word) { define_lanes<decltype(word)>(access, states, state); });
   if (access.undefined == 0) return;
   const std::uint32_t elements = access.elements();
   for (std::uint32_t element = 0; element < elements; ++element) {
@@ -349,19 +364,24 @@ void InitChecker::on_host_access(const HostAccess& access) {
     return;
   }
   const std::uint32_t end = access.offset + access.bytes;
-  std::uint32_t at = shadow.find_undefined(access.offset, end);
-  if (at == end) return;
-  const std::uint32_t first_undefined = at;
-  const auto may_be_unused = [&] {
-    return shadow.state_at(at) != InitShadow::kUndefined || shadow.taint_at(at).beside_defined;
-  };
-  while (at < end && may_be_unused()) {
-    at = shadow.extent() == InitShadow::Extent::none ? end : shadow.find_undefined(at + 1, end);
+  const std::uint32_t first = shadow.find_undefined(access.offset, end);
+  std::uint32_t element = ptx::kNone;  // the first byte of one that nothing has written
+  for (std::uint32_t at = first, next = 0; at < end; at = shadow.find_undefined(next, end)) {
+    next = at + 1;
+    if (shadow.state_at(at) == InitShadow::kNeverWritten) {
+      next = shadow.find_written(at, end);
+      const std::uint32_t begin = skip_between_rows(*access.allocation, at, next);
+      const bool is_first = element == ptx::kNone && begin != next;
+      if (is_first && !shapes_.may_be_padding(shadow, begin, next, access.offset)) element = begin;
+    } else if (!shadow.taint_at(at).beside_defined) {
+      report_copied_value(access, at, origins_[shadow.taint_at(at).origin]);
+      return;
+    }
   }
-  if (at == end) {
-    report_copied_bytes(access, first_undefined);
-  } else {
-    report_copied_value(access, at, origins_[shadow.taint_at(at).origin]);
+  if (element != ptx::kNone) {
+    report_copied_element(access, element, shadow.find_written(element, end) - element);
+  } else if (first != end) {
+    report_copied_bytes(access, first);
   }
 }
 
@@ -387,6 +407,28 @@ void InitChecker::report_copied_value(const HostAccess& access, std::uint32_t of
   });
 }
 
+// `bytes` bytes from `offset` on.
+void InitChecker::report_copied_element(const HostAccess& access, std::uint32_t offset,
+                                        std::uint32_t bytes) {
+  reporter_.report({access.allocation, ptx::kNone, ptx::kNone, 4}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::uninitialized_read;
+    finding.space = space_name(access.allocation->space);
+    finding.object = range_of(access, offset);
+    finding.accesses = {host_copy()};
+    finding.message = bytes == access.bytes
+                          ? std::string("(1) takes bytes none of which anything has written")
+                          : fmt::format(
+                                "(1) takes {} bytes in a row that nothing has written: "
+                                "whole elements, more than padding",
+                                bytes);
+    if (reporter_.causes() != nullptr) {
+      finding.cause = reporter_.causes()->of_unwritten(*access.allocation);
+    }
+    return finding;
+  });
+}
+
 void InitChecker::report_copied_bytes(const HostAccess& access, std::uint32_t offset) {
   reporter_.report({access.allocation, ptx::kNone, ptx::kNone, 3}, [&] {
     Finding finding;
@@ -395,7 +437,7 @@ void InitChecker::report_copied_bytes(const HostAccess& access, std::uint32_t of
     finding.space = space_name(access.allocation->space);
     finding.object = range_of(access, offset);
     finding.accesses = {host_copy()};
-    finding.message = "(1) takes bytes that nothing has written";
+    finding.message = "(1) takes bytes that nothing has written; they may be padding";
     return finding;
   });
 }

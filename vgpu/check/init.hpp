@@ -5,7 +5,8 @@
 // address, in a branch, or when the host copies it out.  So is what shfl takes from a lane that
 // takes no part in it.  Memory remembers which bits are undefined, because structs have bit fields.
 // What was written with defined bits beside it may be padding: when the host copies that, it is a
-// note, as for bytes that nothing has ever written.  Cf. Stepanov and Serebryany, MemorySanitizer,
+// note.  So are bytes that nothing has ever written where they may be padding (store_shapes.hpp);
+// a whole element of them is an error.  Cf. Stepanov and Serebryany, MemorySanitizer,
 // CGO 2015.
 #pragma once
 
@@ -15,6 +16,7 @@
 
 #include "vgpu/check/checker.hpp"
 #include "vgpu/check/init_shadow.hpp"
+#include "vgpu/check/store_shapes.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -63,10 +65,12 @@ class InitChecker final : public Checker {
   [[nodiscard]] AccessSide side_of(const Origin& origin, ThreadId who) const;
   static std::uint32_t lanes_that_read(const Origin& origin, const UndefinedUse& use);
   void report_copied_value(const HostAccess& access, std::uint32_t offset, const Origin& origin);
+  void report_copied_element(const HostAccess& access, std::uint32_t offset, std::uint32_t bytes);
   void report_copied_bytes(const HostAccess& access, std::uint32_t offset);
 
   std::vector<InitShadow> shadows_;  // by Allocation::id
   std::vector<Origin> origins_;
+  StoreShapes shapes_;
 };
 
 }  // namespace warpcheck::vgpu

@@ -12,6 +12,8 @@ namespace {
 // From this size on, new zero pages are cheaper than clearing old ones.
 constexpr std::uint32_t kClearedBytesMax = 1u << 20;
 
+constexpr std::uint64_t kAllDefined = 0x8080'8080'8080'8080;
+
 void* zeroed(std::size_t bytes) {
   void* const memory = std::calloc(bytes, 1);
   if (memory == nullptr) throw std::bad_alloc();
@@ -83,13 +85,18 @@ void InitShadow::copy(std::uint32_t offset, const InitShadow& source, std::uint3
   std::memmove(taints_ + offset, source.taints_ + source_offset, bytes * sizeof *taints_);
 }
 
-InitShadow::State InitShadow::state_at(std::uint32_t offset) const {
+std::uint8_t InitShadow::raw_state_at(std::uint32_t offset) const {
   switch (extent_) {
     case Extent::none: return kNeverWritten;
     case Extent::all: return kDefined;
     case Extent::some: break;
   }
-  return static_cast<State>(states_[offset]);
+  return states_[offset];
+}
+
+InitShadow::State InitShadow::state_at(std::uint32_t offset) const {
+  const std::uint8_t state = raw_state_at(offset);
+  return is_defined(state) ? kDefined : static_cast<State>(state);
 }
 
 std::uint32_t InitShadow::find_undefined(std::uint32_t begin, std::uint32_t end) const {
@@ -98,10 +105,23 @@ std::uint32_t InitShadow::find_undefined(std::uint32_t begin, std::uint32_t end)
   while (end - begin >= sizeof(std::uint64_t)) {
     std::uint64_t word;
     std::memcpy(&word, states_ + begin, sizeof word);
-    if (word != ~std::uint64_t{0}) break;
+    if ((word & kAllDefined) != kAllDefined) break;
     begin += sizeof word;
   }
-  while (begin < end && states_[begin] == kDefined) ++begin;
+  while (begin < end && is_defined(states_[begin])) ++begin;
+  return begin;
+}
+
+std::uint32_t InitShadow::find_written(std::uint32_t begin, std::uint32_t end) const {
+  if (extent_ == Extent::all) return begin;
+  if (extent_ == Extent::none) return end;
+  while (end - begin >= sizeof(std::uint64_t)) {
+    std::uint64_t word;
+    std::memcpy(&word, states_ + begin, sizeof word);
+    if (word != 0) break;
+    begin += sizeof word;
+  }
+  while (begin < end && states_[begin] == kNeverWritten) ++begin;
   return begin;
 }
 

@@ -10,12 +10,15 @@ namespace warpcheck::vgpu {
 
 class InitShadow {
  public:
-  // Chosen so that "all defined" is one AND over words of any width.
+  // Chosen so that "all defined" is one AND over words of any width: the highest bit says it.
   enum State : std::uint8_t {
     kNeverWritten = 0x00,
-    kUndefined = 0x01,  // written, with a value made from bytes that were never written
-    kDefined = 0xff,
+    kUndefined = 0x01,   // written, with a value made from bytes that were never written
+    kFirstShape = 0x80,  // defined, by a store of that shape (store_shapes.hpp); kShapes of them
+    kDefined = 0xff,     // defined, nobody remembers how: by the host, for example
   };
+  static constexpr std::uint32_t kShapes = kDefined - kFirstShape;
+  static constexpr bool is_defined(std::uint8_t state) { return (state & kFirstShape) != 0; }
   // What is known about the whole without looking at single bytes.
   enum class Extent : std::uint8_t { none, some, all };
 
@@ -46,7 +49,9 @@ class InitShadow {
   void copy(std::uint32_t offset, const InitShadow& source, std::uint32_t source_offset,
             std::uint32_t bytes);
 
+  // kDefined whatever the shape.
   [[nodiscard]] State state_at(std::uint32_t offset) const;
+  [[nodiscard]] std::uint8_t raw_state_at(std::uint32_t offset) const;
   // Only where state_at(offset) is kUndefined.
   [[nodiscard]] Taint taint_at(std::uint32_t offset) const {
     const std::uint32_t taint = taints_[offset];
@@ -54,14 +59,13 @@ class InitShadow {
   }
   // Which bits of a byte are undefined; only where extent() is `some`.
   [[nodiscard]] std::uint8_t undefined_bits_at(std::uint32_t offset) const {
-    switch (states_[offset]) {
-      case kDefined: return 0;
-      case kUndefined: return taint_at(offset).bits;
-      default: return 0xff;
-    }
+    if (is_defined(states_[offset])) return 0;
+    return states_[offset] == kUndefined ? taint_at(offset).bits : 0xff;
   }
   // Offset of the first byte of the range that is not defined, or its end.
   [[nodiscard]] std::uint32_t find_undefined(std::uint32_t begin, std::uint32_t end) const;
+  // The same, of the first that was written.
+  [[nodiscard]] std::uint32_t find_written(std::uint32_t begin, std::uint32_t end) const;
 
  private:
   struct Free {

@@ -204,18 +204,157 @@ TEST_F(InitTest, AHostCopyOfWhatMayBePaddingIsANote) {
   EXPECT_EQ(findings()[1].severity, Severity::error);
 }
 
-TEST_F(InitTest, AHostCopyOfBytesNeverWrittenIsANote) {
+// A host copy of elements that nothing has written, and of what may be padding.
+class CopyTest : public InitTest {
+ protected:
+  // Lane l of the first `lanes` writes `bytes` at begin + l * stride.
+  void store(std::uint32_t begin, std::uint8_t bytes, std::uint32_t stride, unsigned lanes,
+             std::uint8_t element_bytes = 0) {
+    Access row = launch.access(kWrite, global, 0, 0, 1, bytes);
+    row.element_bytes = element_bytes != 0 ? element_bytes : bytes;
+    row.mask = lanes == 32 ? ~0u : (1u << lanes) - 1;
+    row.pattern = stride == bytes ? Pattern::strided : Pattern::scattered;
+    for (unsigned lane = 0; lane < 32; ++lane) row.offset[lane] = begin + lane * stride;
+    launch.emit(row);
+  }
+  // The severity of what a copy of the first `bytes` bytes shows; "" for nothing.
+  std::string copied(std::uint32_t bytes, std::uint32_t from = 0) {
+    const std::size_t before = findings().size();
+    host(false, from, bytes);
+    return findings().size() == before ? "" : std::string(name_of(findings().back().severity));
+  }
+};
+
+TEST_F(CopyTest, OfNothingButBytesNeverWrittenIsAnError) {
+  EXPECT_EQ(copied(4, 8), "error");
+  EXPECT_EQ(findings()[0].object, "g[8], first of a copy of 4 bytes");
+  EXPECT_EQ(findings()[0].message, "(1) takes bytes none of which anything has written");
   host(false, 8, 4);
+  EXPECT_EQ(findings().size(), 1u);
+  EXPECT_EQ(findings()[0].count, 2u);
+}
+
+TEST_F(CopyTest, OfTheRestOfAnArrayIsAnError) {
+  store(0, 4, 4, 27);
+  EXPECT_EQ(copied(27 * 4), "");
+  EXPECT_EQ(copied(128), "error");
+  EXPECT_EQ(findings()[0].object, "g[108], first of a copy of 128 bytes");
+  EXPECT_EQ(findings()[0].message,
+            "(1) takes 20 bytes in a row that nothing has written: whole elements, more than "
+            "padding");
+}
+
+TEST_F(CopyTest, OfOneElementOfAnyWidthIsAnError) {
+  for (const std::uint8_t bytes : {1, 2, 4, 8, 16}) {
+    for (const bool is_last : {true, false}) {
+      reporter.reset();
+      checker.on_allocate(global.allocation());
+      store(0, bytes, bytes, 16);
+      if (!is_last) store(17 * bytes, bytes, bytes, 8);
+      EXPECT_EQ(copied(is_last ? 17 * bytes : 25 * bytes), "error") << int(bytes) << is_last;
+    }
+  }
+}
+
+TEST_F(CopyTest, OfPaddingBeforeAMemberIsANote) {
+  store(0, 1, 8, 32);  // struct { char; int; }
+  store(4, 4, 8, 32);
+  EXPECT_EQ(copied(256), "note");
+  EXPECT_EQ(findings()[0].object, "g[1], first of a copy of 256 bytes");
+  EXPECT_EQ(findings()[0].message, "(1) takes bytes that nothing has written; they may be padding");
+}
+
+TEST_F(CopyTest, OfPaddingAtTheEndOfStructsIsANote) {
+  store(0, 8, 16, 8);  // struct { double; int; }
+  store(8, 4, 16, 8);
+  EXPECT_EQ(copied(128), "note");
+  EXPECT_EQ(copied(16, 112), "") << "the same allocation";
+  EXPECT_EQ(findings()[0].count, 2u);
+}
+
+TEST_F(CopyTest, OfPaddingAsOneThreadLeavesItIsANote) {
+  store(0, 8, 0, 1);  // struct { double; int; }, and one more
+  store(8, 4, 0, 1);
+  EXPECT_EQ(copied(16), "note");
+}
+
+TEST_F(CopyTest, OfPaddingBetweenSeveralMembersIsANote) {
+  store(0, 8, 32, 4);  // struct { double; char; int; short; float; }
+  store(8, 1, 32, 4);
+  store(12, 4, 32, 4);
+  store(16, 2, 32, 4);
+  store(20, 4, 32, 4);
+  store(24, 1, 32, 4);
+  EXPECT_EQ(copied(128), "note");
+}
+
+TEST_F(CopyTest, OfAStructThatNobodyHasFilledIsAnError) {
+  for (const unsigned missing : {0u, 3u, 7u}) {
+    reporter.reset();
+    checker.on_allocate(global.allocation());
+    for (unsigned i = 0; i < 8; ++i) {
+      if (i == missing) continue;
+      store(8 * i, 1, 0, 1);
+      store(8 * i + 4, 4, 0, 1);
+    }
+    EXPECT_EQ(copied(64), "error") << missing;
+  }
+}
+
+TEST_F(CopyTest, OfOneStructOfARowThatNobodyHasFilledIsAnError) {
+  store(0, 8, 16, 7);  // struct { double; int; }
+  store(8, 4, 16, 7);
+  EXPECT_EQ(copied(112), "note");
+  EXPECT_EQ(copied(128), "error");
+}
+
+TEST_F(CopyTest, OfTheEndOfAStructWithAnAlignmentOfItsOwnIsANote) {
+  for (const std::uint32_t member : {0u, 4u, 8u}) store(member, 4, 16, 8);  // alignas(16)
+  EXPECT_EQ(copied(128), "note");
+  EXPECT_EQ(copied(144), "error") << "one more struct";
+}
+
+TEST_F(CopyTest, OfEverySecondElementIsAnError) {
+  store(0, 4, 8, 32);
+  EXPECT_EQ(copied(256), "error");
+  EXPECT_EQ(findings()[0].object, "g[4], first of a copy of 256 bytes");
+}
+
+TEST_F(CopyTest, OfARowsEndInAMatrixIsAnError) {
+  for (std::uint32_t row = 0; row < 8; ++row) store(64 * row, 4, 4, 15);
+  EXPECT_EQ(copied(512), "error");
+}
+
+TEST_F(CopyTest, OfAnArrayBehindVectorsIsAnError) {
+  store(0, 16, 16, 8, 4);  // float4 stores of an array of floats
+  store(128, 4, 4, 2);
+  EXPECT_EQ(copied(144), "error");
+}
+
+TEST_F(CopyTest, OfWhatTheHostHasNotWrittenEitherIsAnError) {
+  host(true, 0, 80);
+  EXPECT_EQ(copied(84), "error");
+}
+
+TEST_F(CopyTest, OfWhatIsBetweenTheRowsOfPitchedMemoryIsANote) {
+  Allocation& pitched = const_cast<Allocation&>(global.allocation());
+  pitched.row_bytes = 100;
+  pitched.pitch = 128;
+  for (std::uint32_t row = 0; row < 4; ++row) store(128 * row, 4, 4, 25);
+  EXPECT_EQ(copied(512), "note");
+  EXPECT_EQ(copied(640), "error") << "a row more";
+  EXPECT_EQ(findings().back().object, "g[512], first of a copy of 640 bytes");
+}
+
+TEST_F(CopyTest, TheShapesMoveWithTheBytes) {
+  FakeMemory target{4, ptx::Space::global, 1024};
+  checker.on_allocate(target.allocation());
+  store(0, 1, 8, 32);
+  store(4, 4, 8, 32);
+  checker.on_device_copy({&target.allocation(), &global.allocation(), 0, 0, 1024});
+  checker.on_host_access({&target.allocation(), 0, 256, false, false});
   ASSERT_EQ(findings().size(), 1u);
   EXPECT_EQ(findings()[0].severity, Severity::note);
-  EXPECT_EQ(findings()[0].object, "g[8], first of a copy of 4 bytes");
-
-  launch.strided(kWrite, global, 0, 0, 1);
-  host(false, 0, 128);
-  EXPECT_EQ(findings().size(), 1u);
-  EXPECT_EQ(findings()[0].count, 1u);
-  host(false, 0, 129);
-  EXPECT_EQ(findings()[0].count, 2u);
 }
 
 TEST_F(InitTest, ADeviceCopyMovesDefinedness) {

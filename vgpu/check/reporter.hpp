@@ -46,6 +46,16 @@ std::string describe_element(const Access& access, unsigned lane);
 // "s", "allocation of 128 bytes": what describe() names, without the element.
 std::string variable_of(const Allocation& allocation, std::uint32_t offset);
 
+// What went wrong before and led to a finding, as sentences; "" where nothing is known.  Asked when
+// a finding is made.
+class Causes {
+ public:
+  virtual ~Causes() = default;
+  [[nodiscard]] virtual std::string of_pointer_to_nothing() const = 0;
+  [[nodiscard]] virtual std::string of_use_after_free(const Allocation&) const = 0;
+  [[nodiscard]] virtual std::string of_unwritten(const Allocation&) const = 0;
+};
+
 class Reporter final : public Observer {
  public:
   [[nodiscard]] bool watches_accesses() const override { return false; }
@@ -77,6 +87,10 @@ class Reporter final : public Observer {
   using Listener = std::function<void(std::size_t)>;
   void set_listener(Listener listener) { listener_ = std::move(listener); }
 
+  // Not owned; null: nobody knows any.
+  void set_causes(const Causes* causes) { causes_ = causes; }
+  [[nodiscard]] const Causes* causes() const { return causes_; }
+
  private:
   struct Entry {
     Key key;
@@ -91,6 +105,7 @@ class Reporter final : public Observer {
   Dim3 grid_, block_;
   std::vector<Finding> findings_;
   Listener listener_;
+  const Causes* causes_ = nullptr;
   std::vector<Entry> table_;  // open addressing; a power of two, at most half full
   std::size_t entries_ = 0;
 };

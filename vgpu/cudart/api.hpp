@@ -29,9 +29,9 @@ int number_of(const Enum& value) {
 // defects of this library and pass through.
 template <typename Body>
 cudaError_t answer_even_after_a_fault(Body&& body) {
-  if (Device::in_host_function()) return cudaErrorNotPermitted;
   Device& device = Device::instance();
   const std::lock_guard lock(device.mutex());
+  if (Device::in_host_function()) return device.refuse_in_host_function();
   device.enter_call();
   try {
     return device.record(body(device));

@@ -113,6 +113,41 @@ ArrayOrPointer at(cudaArray_const_t array, std::size_t x, std::size_t y) {
   return side;
 }
 
+// `bytes` bytes of an array's first slice, row after row from byte x of row y on; nothing where
+// they are not inside.
+std::optional<Place> place_in_rows(Device& device, cudaArray_const_t handle, std::size_t x,
+                                   std::size_t y, std::size_t bytes) {
+  const Array* const array = device.arrays().find(handle);
+  if (array == nullptr) return std::nullopt;
+  const std::size_t pitch = array->row_bytes(), all = pitch * array->rows();
+  if (x > pitch || y > array->rows() || y * pitch + x > all) return std::nullopt;
+  if (bytes > all - (y * pitch + x)) return std::nullopt;
+  return Place{reinterpret_cast<std::byte*>(array->memory->address) + y * pitch + x, 0, 0};
+}
+
+// A side of a copy that fills rows one after the other.
+struct RowsOrPointer {
+  cudaArray_const_t array = nullptr;
+  std::size_t x = 0, y = 0;  // bytes, rows
+  const void* pointer = nullptr;
+};
+
+cudaError_t copy_rows(std::string_view call, const RowsOrPointer& target,
+                      const RowsOrPointer& source, std::size_t bytes, int kind, cudaStream_t stream,
+                      Waiting waiting) {
+  return on_stream(call, stream, [&](Device& device, Stream& found) {
+    const auto place = [&](const RowsOrPointer& side) -> std::optional<Place> {
+      if (side.array != nullptr) return place_in_rows(device, side.array, side.x, side.y, bytes);
+      if (side.pointer == nullptr) return std::nullopt;
+      return Place{const_cast<void*>(side.pointer), 0, 0};
+    };
+    const std::optional<Place> to = place(target), from = place(source);
+    if (!to || !from) return cudaErrorInvalidValue;
+    if (bytes == 0) return cudaSuccess;
+    return copy(device, call, *to, *from, {bytes}, kind, found, waiting);
+  });
+}
+
 ArrayOrPointer side_of(Device& device, cudaArray_t array, const cudaPos& at,
                        const cudaPitchedPtr& pointer) {
   ArrayOrPointer side;
@@ -286,6 +321,38 @@ cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t 
     *format = array->format;
     return cudaSuccess;
   });
+}
+
+cudaError_t cudaMemcpyToArray(cudaArray_t target, size_t x, size_t y, const void* source,
+                              size_t bytes, cudaMemcpyKind kind) {
+  return copy_rows("cudaMemcpyToArray", {target, x, y}, {.pointer = source}, bytes, number_of(kind),
+                   nullptr, Waiting::until_done);
+}
+
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t target, size_t x, size_t y, const void* source,
+                                   size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  return copy_rows("cudaMemcpyToArrayAsync", {target, x, y}, {.pointer = source}, bytes,
+                   number_of(kind), stream, Waiting::asynchronous);
+}
+
+cudaError_t cudaMemcpyFromArray(void* target, cudaArray_const_t source, size_t x, size_t y,
+                                size_t bytes, cudaMemcpyKind kind) {
+  return copy_rows("cudaMemcpyFromArray", {.pointer = target}, {source, x, y}, bytes,
+                   number_of(kind), nullptr, Waiting::until_done);
+}
+
+cudaError_t cudaMemcpyFromArrayAsync(void* target, cudaArray_const_t source, size_t x, size_t y,
+                                     size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  return copy_rows("cudaMemcpyFromArrayAsync", {.pointer = target}, {source, x, y}, bytes,
+                   number_of(kind), stream, Waiting::asynchronous);
+}
+
+cudaError_t cudaMemcpyArrayToArray(cudaArray_t target, size_t target_x, size_t target_y,
+                                   cudaArray_const_t source, size_t source_x, size_t source_y,
+                                   size_t bytes, cudaMemcpyKind kind) {
+  return copy_rows("cudaMemcpyArrayToArray", {target, target_x, target_y},
+                   {source, source_x, source_y}, bytes, number_of(kind), nullptr,
+                   Waiting::until_done);
 }
 
 cudaError_t cudaMemcpy2DToArray(cudaArray_t target, size_t x, size_t y, const void* source,

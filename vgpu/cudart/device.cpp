@@ -39,7 +39,9 @@ Device& Device::instance() {
 Device::Device()
     : machine_(memory_),
       checkers_(vgpu::CheckerSet{}, vgpu::WarpModel::independent),
-      limits_(kDefaultLimits) {}
+      limits_(kDefaultLimits) {
+  checkers_.set_causes(&mishaps_);
+}
 
 void Device::begin_trial(const TrialSettings& settings) {
   if (in_trial()) throw std::logic_error("begin_trial: a trial is already running");
@@ -89,11 +91,14 @@ TrialResult Device::peek_result() const {
 
 void Device::enter_call() {
   calls_.fetch_add(1, std::memory_order_relaxed);
+  call_is_told_ = false;
+  described_call_ = {};
   if (phase_ == Phase::trial || phase_ == Phase::ambient) return;
   ExecSession* const session = ExecSession::instance();
-  TrialSettings plain;
-  plain.limits.steps_max = vgpu::kNoLimit;
-  start(session != nullptr ? session->trial_settings() : plain);
+  TrialSettings settings{.fresh_mapped = vgpu::Fresh::zeros};
+  settings.limits.steps_max = vgpu::kNoLimit;
+  if (session != nullptr) settings = session->trial_settings();
+  start(settings);
   const unsigned asked = session != nullptr ? session->device() : 0;
   capability_ =
       &virtual_gpu::capability_of(asked != 0 ? asked : Registry::instance().newest_target());
@@ -112,6 +117,8 @@ TrialResult Device::end_ambient(bool tell_leaks) {
 
 void Device::start(const TrialSettings& settings) {
   settings_ = settings;
+  memory_.set_capacity(settings.memory_bytes);
+  memory_.set_fresh_mapped(settings.fresh_mapped);
   forget_everything();
   last_error_ = cudaSuccess;
   clock_ = 0;
@@ -135,6 +142,7 @@ void Device::reset() {
 
 void Device::forget_everything() {
   ++generation_;
+  mishaps_.clear();
   memory_.reset();
   queues_.clear();
   operations_.clear();
@@ -169,13 +177,26 @@ cudaError_t Device::set_limit(std::size_t limit, std::size_t value) {
 }
 
 cudaError_t Device::record(cudaError_t error) {
-  if (error != cudaSuccess && error != cudaErrorNotReady) last_error_ = error;
+  if (error == cudaSuccess || error == cudaErrorNotReady) return error;
+  last_error_ = error;
+  // What a launch that died leaves behind is told with the launch.
+  if (in_ambient() && !call_is_told_ && error != sticky_error_) {
+    tell_failed_call(*this, checkers_, mishaps_, error, described_call_);
+  }
   return error;
+}
+
+cudaError_t Device::refuse_in_host_function() {
+  if (in_ambient()) {
+    tell_failed_call(*this, checkers_, mishaps_, cudaErrorNotPermitted, FailedCall{});
+  }
+  return cudaErrorNotPermitted;
 }
 
 cudaError_t Device::take_last_error() { return std::exchange(last_error_, cudaSuccess); }
 
 void Device::refuse(std::string_view reason) {
+  call_is_told_ = true;
   std::vector<std::string>& known = result_.refusals;
   if (std::find(known.begin(), known.end(), reason) != known.end()) return;
   known.emplace_back(reason);
@@ -187,7 +208,16 @@ void Device::refuse(std::string_view reason) {
   }
 }
 
+// What would fit on the device, and that its memory cannot hold in one piece.
+void Device::require_possible(std::uint64_t bytes) const {
+  if (bytes <= vgpu::kAllocationBytesMax || bytes > memory_.capacity_bytes()) return;
+  throw vgpu::Refusal(fmt::format(
+      "an allocation of {} bytes: the virtual device gives out at most {} bytes at once", bytes,
+      vgpu::kAllocationBytesMax));
+}
+
 vgpu::Allocation* Device::allocate(std::uint64_t bytes, ptx::Space space, std::string_view name) {
+  require_possible(bytes);
   vgpu::Allocation* const allocation = memory_.allocate(bytes, space, name);
   if (allocation == nullptr) return nullptr;
   if (call_log_ != nullptr) call_log_->allocate(allocation->address, bytes, name);
@@ -196,6 +226,7 @@ vgpu::Allocation* Device::allocate(std::uint64_t bytes, ptx::Space space, std::s
 }
 
 vgpu::Allocation* Device::allocate_mapped(std::uint64_t bytes) {
+  require_possible(bytes);
   vgpu::Allocation* const allocation = memory_.allocate_mapped(bytes);
   if (allocation == nullptr) return nullptr;
   notify([&](vgpu::Observer& observer) { observer.on_allocate(*allocation); });
@@ -210,6 +241,7 @@ void Device::free(vgpu::Allocation& allocation) {
     return;
   }
   notify([&](vgpu::Observer& observer) { observer.on_free(allocation); });
+  if (in_ambient()) mishaps_.freed(allocation);
   memory_.free(&allocation);
 }
 

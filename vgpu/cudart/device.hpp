@@ -28,8 +28,10 @@
 #include <vector>
 
 #include "vgpu/check/checkers.hpp"
+#include "vgpu/cudart/api_errors.hpp"
 #include "vgpu/cudart/arrays.hpp"
 #include "vgpu/cudart/graphs.hpp"
+#include "vgpu/cudart/mishaps.hpp"
 #include "vgpu/cudart/operations.hpp"
 #include "vgpu/cudart/pools.hpp"
 #include "vgpu/cudart/print_buffer.hpp"
@@ -115,14 +117,21 @@ class Device {
   void reset();
 
   // ---- errors ----
-  // Remembers an error for cudaGetLastError and hands it back.
+  // Remembers an error for cudaGetLastError, tells it (api_errors.hpp), and hands it back.
   cudaError_t record(cudaError_t error);
+  // A host function (cudaLaunchHostFunc) has called the API, which it must not.
+  cudaError_t refuse_in_host_function();
+  // What the running call is to be told with if it fails, where its arguments do not say it.
+  void describe_call(FailedCall call) { described_call_ = std::move(call); }
   cudaError_t take_last_error();
   [[nodiscard]] cudaError_t last_error() const { return last_error_; }
   // The error of a launch that died; every later call that needs the device answers it.
   [[nodiscard]] cudaError_t sticky_error() const { return sticky_error_; }
   void refuse(std::string_view reason);
-  void add_finding(vgpu::Finding finding) { checkers_.add(std::move(finding)); }
+  void add_finding(vgpu::Finding finding) {
+    call_is_told_ = true;
+    checkers_.add(std::move(finding));
+  }
 
   // ---- memory ----
   vgpu::DeviceMemory& memory() { return memory_; }
@@ -215,6 +224,7 @@ class Device {
   Device();
   void start(const TrialSettings& settings);
   void forget_everything();
+  void require_possible(std::uint64_t bytes) const;
   void tell_what_is_left();
   // What is left when nobody will wait any more.  Host memory may be gone: it is not touched.
   void run_what_is_left();
@@ -259,6 +269,9 @@ class Device {
   std::vector<std::uint64_t> launched_hashes_;  // beside result_.kernels
   std::uint64_t generation_ = 0;
   std::atomic<std::uint64_t> calls_{0};
+  Mishaps mishaps_;
+  FailedCall described_call_;
+  bool call_is_told_ = false;  // by a finding of its own, or a refusal
   cudaError_t last_error_ = cudaSuccess;
   cudaError_t sticky_error_ = cudaSuccess;
   std::map<std::uintptr_t, HostBlock> host_blocks_;

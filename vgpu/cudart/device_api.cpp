@@ -87,6 +87,12 @@ std::optional<int> value_of(const virtual_gpu::Capability& capability, int id) {
       return static_cast<int>(capability.multiprocessor_shared_bytes);
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
       return static_cast<int>(capability.block_shared_bytes_opt_in());
+    case cudaDevAttrMaxPersistingL2CacheSize:
+      return capability.has_persisting_l2() ? virtual_gpu::kPersistingL2Bytes : 0;
+    case cudaDevAttrMaxAccessPolicyWindowSize:
+      return capability.has_persisting_l2()
+                 ? static_cast<int>(virtual_gpu::kAccessPolicyWindowBytesMax)
+                 : 0;
     case cudaDevAttrReservedSharedMemoryPerBlock:
       return static_cast<int>(capability.reserved_shared_bytes);
     default: return std::nullopt;
@@ -132,6 +138,11 @@ void describe(cudaDeviceProp& properties, const virtual_gpu::Capability& capabil
   properties.unifiedAddressing = 1;
   properties.memoryBusWidth = virtual_gpu::kMemoryBusBits;
   properties.l2CacheSize = virtual_gpu::kL2CacheBytes;
+  if (capability.has_persisting_l2()) {
+    properties.persistingL2CacheMaxSize = virtual_gpu::kPersistingL2Bytes;
+    properties.accessPolicyMaxWindowSize =
+        static_cast<int>(virtual_gpu::kAccessPolicyWindowBytesMax);
+  }
   properties.maxThreadsPerMultiProcessor = capability.multiprocessor_threads_max;
   properties.streamPrioritiesSupported = 1;
   properties.globalL1CacheSupported = 1;

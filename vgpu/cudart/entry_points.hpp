@@ -2,7 +2,8 @@
 // virtual device, or to the real runtime library (real_runtime.hpp).
 //
 // A jump leaves arguments, stack and result alone, so that it forwards a function without knowing
-// its type: also those that the virtual device does not implement.
+// its type: also those that the virtual device does not implement.  The way to the virtual device
+// notes who calls (api_call.hpp).
 #pragma once
 
 #include <span>

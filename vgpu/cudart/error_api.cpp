@@ -5,26 +5,6 @@
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 
-namespace {
-
-struct ErrorText {
-  const char* name;
-  const char* text;
-};
-
-ErrorText text_of(const cudaError_t& error) {
-  switch (number_of(error)) {
-#define ERROR(name, text) \
-  case name:              \
-    return {#name, text};
-#include "vgpu/cudart/errors.def"
-#undef ERROR
-    default: return {"unrecognized error code", "unrecognized error code"};
-  }
-}
-
-}  // namespace
-
 extern "C" {
 
 cudaError_t cudaGetLastError() {

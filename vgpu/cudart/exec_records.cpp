@@ -149,6 +149,8 @@ ExecSettings settings_of(const Json& json) {
   settings.strategy = json.at("strategy").get<std::string>();
   settings.seed = json.at("seed").get<std::uint64_t>();
   settings.steps_max = json.at("steps_max").get<std::uint64_t>();
+  settings.memory_bytes = json.at("memory_bytes").get<std::uint64_t>();
+  settings.fresh_pattern = json.at("fresh_pattern").get<bool>();
   settings.device = json.at("device").get<unsigned>();
   settings.leaks = json.at("leaks").get<bool>();
   return settings;
@@ -175,6 +177,8 @@ std::string to_text(const ExecSettings& settings) {
                {"strategy", settings.strategy},
                {"seed", settings.seed},
                {"steps_max", settings.steps_max},
+               {"memory_bytes", settings.memory_bytes},
+               {"fresh_pattern", settings.fresh_pattern},
                {"device", settings.device},
                {"leaks", settings.leaks}});
 }

@@ -18,6 +18,8 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   settings.strategy = "pct";
   settings.seed = UINT64_MAX;
   settings.steps_max = 12;
+  settings.memory_bytes = std::uint64_t{16} << 30;
+  settings.fresh_pattern = true;
   settings.device = 89;
   settings.leaks = true;
   const auto back = parse_exec_settings(to_text(settings));
@@ -30,6 +32,8 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   EXPECT_EQ(back->strategy, "pct");
   EXPECT_EQ(back->seed, UINT64_MAX);
   EXPECT_EQ(back->steps_max, 12u);
+  EXPECT_EQ(back->memory_bytes, std::uint64_t{16} << 30);
+  EXPECT_TRUE(back->fresh_pattern);
   EXPECT_EQ(back->device, 89u);
   EXPECT_TRUE(back->leaks);
 }

@@ -63,6 +63,8 @@ TrialSettings ExecSession::trial_settings() {
   trial.checkers = settings_.checkers;
   trial.warp_model = settings_.warp_model;
   trial.limits.steps_max = settings_.steps_max;
+  trial.memory_bytes = settings_.memory_bytes;
+  trial.fresh_mapped = settings_.fresh_pattern ? vgpu::Fresh::pattern : vgpu::Fresh::zeros;
   try {
     strategy_ = vgpu::make_strategy(settings_.strategy, settings_.seed);
   } catch (const std::invalid_argument& error) {

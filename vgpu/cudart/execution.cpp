@@ -8,6 +8,7 @@
 
 #include "vgpu/check/lifetime.hpp"
 #include "vgpu/check/streams.hpp"
+#include "vgpu/cudart/api_call.hpp"
 #include "vgpu/cudart/call_log.hpp"
 #include "vgpu/cudart/copies.hpp"
 #include "vgpu/cudart/device.hpp"
@@ -201,6 +202,7 @@ void Device::run_on_host(const HostWork& work) {
   const HostWork call = work;
   // Not under the lock: it may wait for another thread of the program.
   mutex_.unlock();
+  const ApiCall outer = current_call();
   host_function_runs = true;
   if (call.function != nullptr) {
     call.function(call.argument);
@@ -208,6 +210,7 @@ void Device::run_on_host(const HostWork& work) {
     call.callback(call.stream, cudaSuccess, call.argument);
   }
   host_function_runs = false;
+  current_call() = outer;
   mutex_.lock();
 }
 

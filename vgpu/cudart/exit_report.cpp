@@ -68,10 +68,13 @@ std::string compact_text(const vgpu::Finding& finding) {
       text +=
           fmt::format(" by block {} thread {}  {}:{}   {}", triple(side.block), triple(side.thread),
                       side.file.empty() ? "?" : side.file, side.line, side.ptx);
+    } else if (!side.file.empty()) {
+      text += fmt::format("  {}:{}", side.file, side.line);
     }
     text += '\n';
   }
   if (!finding.message.empty()) text += fmt::format("  {}\n", finding.message);
+  if (!finding.cause.empty()) text += fmt::format("  cause: {}\n", finding.cause);
   return text;
 }
 

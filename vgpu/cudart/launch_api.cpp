@@ -9,8 +9,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "vgpu/cudart/access_policy.hpp"
 #include "vgpu/cudart/api.hpp"
 #include "vgpu/cudart/call_log.hpp"
 #include "vgpu/cudart/clusters.hpp"
@@ -26,12 +29,19 @@ namespace {
 struct PendingLaunch {
   LaunchShape shape;
   cudaStream_t stream = nullptr;
+  const void* return_address = nullptr;  // in the code of the `<<<>>>`
 };
 
 // Between the `<<<>>>` of an expression and the stub that it calls.
 std::vector<PendingLaunch>& pending_shapes() {
   thread_local std::vector<PendingLaunch> shapes;
   return shapes;
+}
+
+// Of the `<<<>>>` whose stub has taken the configuration, and will launch; null: no such.
+const void*& launch_address() {
+  thread_local const void* address = nullptr;
+  return address;
 }
 
 bool fits(const dim3& dim, const int (&max)[3]) {
@@ -128,8 +138,8 @@ cudaError_t prepare(Device& device, const void* function, const LaunchShape& sha
 
 namespace {
 
-cudaError_t launch(Device& device, std::string_view call, const void* function,
-                   const LaunchShape& shape, cudaStream_t handle, void** arguments) {
+cudaError_t try_launch(Device& device, std::string_view call, const void* function,
+                       const LaunchShape& shape, cudaStream_t handle, void** arguments) {
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
   Stream* const stream = device.find_stream(call, handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
@@ -137,6 +147,46 @@ cudaError_t launch(Device& device, std::string_view call, const void* function,
   const cudaError_t error = prepare(device, function, shape, arguments, work);
   if (error != cudaSuccess) return error;
   return device.submit(*stream, std::move(work), false);
+}
+
+std::string show(const dim3& dim) {
+  if (dim.y == 1 && dim.z == 1) return fmt::format("{}", dim.x);
+  return fmt::format("({},{},{})", dim.x, dim.y, dim.z);
+}
+
+// "saxpy<<<0, 256>>>(...)"
+FailedCall describe_launch(std::string_view call, const void* function, const LaunchShape& shape,
+                           cudaStream_t stream, const void* return_address) {
+  FailedCall failed;
+  const Kernel* const kernel =
+      function == nullptr ? nullptr : Registry::instance().find_kernel(function);
+  if (kernel != nullptr) failed.kernel = vgpu::kernel_name(kernel->name);
+  if (return_address == nullptr) failed.text = fmt::format("{} of ", call);
+  failed.text += fmt::format("{}<<<{}, {}", kernel == nullptr ? "no kernel" : failed.kernel,
+                             show(shape.grid), show(shape.block));
+  if (shape.dynamic_shared_bytes != 0 || stream != nullptr) {
+    failed.text += fmt::format(", {}", shape.dynamic_shared_bytes);
+  }
+  failed.text += stream != nullptr ? ", stream>>>(...)" : ">>>(...)";
+  failed.return_address = return_address;
+  return failed;
+}
+
+cudaError_t launch(Device& device, std::string_view call, const void* function,
+                   const LaunchShape& shape, cudaStream_t handle, void** arguments) {
+  const void* const address = std::exchange(launch_address(), nullptr);
+  const cudaError_t error = try_launch(device, call, function, shape, handle, arguments);
+  if (error != cudaSuccess) {
+    device.describe_call(describe_launch(call, function, shape, handle, address));
+  }
+  return error;
+}
+
+bool has_valid_windows(const cudaLaunchConfig_t& config) {
+  return std::all_of(config.attrs, config.attrs + config.numAttrs, [](const auto& attribute) {
+    return number_of(attribute.id) != cudaLaunchAttributeAccessPolicyWindow ||
+           is_window(attribute.val.accessPolicyWindow);
+  });
 }
 
 // Whether the launch is cooperative.  Other attributes are read elsewhere, change nothing here, or
@@ -175,7 +225,8 @@ extern "C" {
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_shared_bytes,
                                      struct CUstream_st* stream) {
-  pending_shapes().push_back({{grid, block, dynamic_shared_bytes}, stream});
+  pending_shapes().push_back(
+      {{grid, block, dynamic_shared_bytes}, stream, __builtin_return_address(0)});
   return 0;
 }
 
@@ -183,12 +234,13 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* dynamic_
                                        void* stream) {
   std::vector<PendingLaunch>& shapes = pending_shapes();
   if (shapes.empty()) return cudaErrorMissingConfiguration;
-  const auto [shape, handle] = shapes.back();
+  const auto [shape, handle, return_address] = shapes.back();
   shapes.pop_back();
   *grid = shape.grid;
   *block = shape.block;
   *dynamic_shared_bytes = shape.dynamic_shared_bytes;
   *static_cast<cudaStream_t*>(stream) = handle;
+  launch_address() = return_address;
   return cudaSuccess;
 }
 
@@ -227,6 +279,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
     if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) {
       return cudaErrorInvalidValue;
     }
+    if (!has_valid_windows(*config)) return cudaErrorInvalidValue;
     const LaunchShape shape{config->gridDim, config->blockDim, config->dynamicSmemBytes,
                             is_cooperative(*config), asked_cluster(*config)};
     return launch(device, "cudaLaunchKernelExC", function, shape, config->stream, arguments);

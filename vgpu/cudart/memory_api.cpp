@@ -130,7 +130,14 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
     *pitch = (width + kPitch - 1) / kPitch * kPitch;
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(*pitch, height, &bytes)) return cudaErrorMemoryAllocation;
-    return allocate(device, pointer, bytes);
+    const cudaError_t error = allocate(device, pointer, bytes);
+    if (error == cudaSuccess && bytes != 0) {
+      vgpu::Allocation* const made =
+          device.memory().find(reinterpret_cast<std::uint64_t>(*pointer));
+      made->row_bytes = static_cast<std::uint32_t>(width);
+      made->pitch = static_cast<std::uint32_t>(*pitch);
+    }
+    return error;
   });
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "vgpu/check/streams.hpp"
+#include "vgpu/cudart/access_policy.hpp"
 #include "vgpu/cudart/api.hpp"
 #include "vgpu/cudart/graphs.hpp"
 #include "vgpu/cudart/virtual_gpu.hpp"
@@ -163,13 +164,15 @@ cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device_number) {
   });
 }
 
-// Attributes are hints; only those that a program can read back are kept.
+// Attributes are hints, and are kept for programs that read them back.
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
                                    const cudaStreamAttrValue* value) {
   return on_stream("cudaStreamSetAttribute", stream, [&](Device&, Stream& found) {
     if (value == nullptr) return cudaErrorInvalidValue;
     switch (number_of(attribute)) {
       case cudaLaunchAttributeAccessPolicyWindow:
+        if (!is_window(value->accessPolicyWindow)) return cudaErrorInvalidValue;
+        [[fallthrough]];
       case cudaLaunchAttributeSynchronizationPolicy:
       case cudaLaunchAttributePriority:
       case cudaLaunchAttributeMemSyncDomainMap:

@@ -27,6 +27,7 @@
 #include "vgpu/check/finding.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/machine.hpp"
+#include "vgpu/machine/memory.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck::cudart {
@@ -42,6 +43,10 @@ struct TrialSettings {
   vgpu::WarpModel warp_model = vgpu::WarpModel::independent;
   vgpu::CheckerSet checkers{};
   vgpu::Limits limits{};
+  std::uint64_t memory_bytes = vgpu::kMemoryBytes;  // of the device
+  // What fresh managed and page-locked memory holds.  The pattern shows who relies on zeros, which
+  // CUDA does not promise; outside of trials it is zeros, as programs mostly find there.
+  vgpu::Fresh fresh_mapped = vgpu::Fresh::pattern;
   vgpu::Strategy* strategy = nullptr;        // not owned; null: the default policy
   bool want_feedback = false;                // call extra_observer's on_edge
   vgpu::Observer* extra_observer = nullptr;  // not owned; called after the checkers

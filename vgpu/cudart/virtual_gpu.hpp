@@ -40,6 +40,7 @@ struct Capability {
   [[nodiscard]] constexpr unsigned sm() const {
     return static_cast<unsigned>(major * 10 + minor);  // 75: as in sm_75
   }
+  [[nodiscard]] constexpr bool has_persisting_l2() const { return major >= 8; }
   // A block's static and dynamic shared memory after cudaFuncSetAttribute.
   [[nodiscard]] constexpr std::size_t block_shared_bytes_opt_in() const {
     return multiprocessor_shared_bytes - reserved_shared_bytes;
@@ -81,6 +82,9 @@ inline constexpr int kTexture2DMax[2] = {131072, 65536};
 inline constexpr int kTexture3DMax = 16384;
 inline constexpr int kCopyEngines = 2;
 inline constexpr int kL2CacheBytes = 4 * 1024 * 1024;
+// Of devices from 8.0 on; others have no persisting part, and say 0.
+inline constexpr int kPersistingL2Bytes = kL2CacheBytes / 4 * 3;
+inline constexpr std::size_t kAccessPolicyWindowBytesMax = 128 * 1024 * 1024;
 inline constexpr int kMemoryBusBits = 256;
 
 // Registers are not allocated here; this is what an ordinary kernel uses on hardware.

@@ -118,13 +118,73 @@ LITMUS(copies_padding) {
   copies_padding<<<1, 32>>>(data);
 }
 
-// The host may want only part of what it copies.
-// expect: uninitialized-read global note
+// What the host takes beyond what was written are whole elements.
+// expect: uninitialized-read global
 __global__ void writes_half(int* out) { out[threadIdx.x] = 1; }
 LITMUS(host_copies_more_than_was_written) {  //~ host copy
   int* const out = unwritten<int>(64);
   writes_half<<<1, 32>>>(out);
   copy_out(out, 64);
+}
+
+// expect: uninitialized-read global
+LITMUS(host_copies_what_nothing_has_written) {  //~ host copy
+  copy_out(unwritten<int>(64), 64);
+}
+
+// expect: uninitialized-read global note
+LITMUS(host_copies_structs_with_padding) {  //~ host copy
+  Padded* const data = unwritten<Padded>(32);
+  fills_members<<<1, 32>>>(data);
+  copy_out(data, 32);
+}
+
+// expect: uninitialized-read global
+LITMUS(host_copies_one_struct_too_many) {  //~ host copy
+  Padded* const data = unwritten<Padded>(32);
+  fills_members<<<1, 31>>>(data);
+  copy_out(data, 32);
+}
+
+// expect: uninitialized-read global note
+struct alignas(16) Vector {
+  float x, y, z;
+};
+__global__ void fills_vectors(Vector* out) {
+  const float i = float(threadIdx.x);
+  out[threadIdx.x].x = i;
+  out[threadIdx.x].y = i * i;
+  out[threadIdx.x].z = i * i * i;
+}
+LITMUS(host_copies_aligned_vectors) {  //~ host copy
+  auto* const data = unwritten<Vector>(32);
+  fills_vectors<<<1, 32>>>(data);
+  copy_out(data, 32);
+}
+
+// expect: uninitialized-read global note
+struct Result {
+  double sums[4];
+  int count;
+};
+__global__ void fills_a_result(Result* out) {
+  if (threadIdx.x < 4) out->sums[threadIdx.x] = threadIdx.x;
+  if (threadIdx.x == 0) out->count = 4;
+}
+LITMUS(host_copies_one_struct) {  //~ host copy
+  auto* const data = unwritten<Result>(1);
+  fills_a_result<<<1, 32>>>(data);
+  copy_out(data, 1);
+}
+
+// expect: uninitialized-read global
+__global__ void misses_the_last_column(int* out, int columns) {
+  for (int column = 0; column + 1 < columns; ++column) out[threadIdx.x * columns + column] = 1;
+}
+LITMUS(host_copies_a_matrix_with_a_column_missing) {  //~ host copy
+  int* const out = unwritten<int>(32 * 20);
+  misses_the_last_column<<<1, 32>>>(out, 20);
+  copy_out(out, 32 * 20);
 }
 
 // expect: clean

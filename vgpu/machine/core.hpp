@@ -126,6 +126,7 @@ class Core {
     return launch_->cluster.count() != 1 || program_->uses_clusters;
   }
   void admit_blocks();
+  [[nodiscard]] std::uint32_t blocks_not_begun() const;
   void choose_order();
   void begin_block(std::uint32_t block);
   [[nodiscard]] std::uint64_t rank_of(const WarpId& id) const;

@@ -409,7 +409,7 @@ Core::Lookahead::Fate Core::Lookahead::look_at_unit(const std::vector<Slot*>& un
 }
 
 Core::Prospect Core::Lookahead::look_at_launch() {
-  const bool may_start = core_.next_block_ < core_.block_count_ && core_.slot_is_free();
+  const bool may_start = !core_.admitted_.empty();
   if (may_start) return Prospect::goes_on;
   std::vector<Slot*> order = core_.resident_;
   const auto first = std::ranges::find(order, core_.restless_block_, &Slot::block);

@@ -135,8 +135,13 @@ DeviceMemory::~DeviceMemory() {
   arena_->drop_mapped();
 }
 
+bool DeviceMemory::has_room_for(std::uint64_t bytes) const {
+  const std::uint64_t taken = used_ + kRedZone;
+  return bytes <= kAllocationBytesMax && taken <= capacity_ && bytes <= capacity_ - taken;
+}
+
 Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::string_view name) {
-  if (bytes > kCapacityBytes || used_ + bytes > kCapacityBytes - kRedZone) return nullptr;
+  if (!has_room_for(bytes)) return nullptr;
   const bool is_constant = space == ptx::Space::constant;
   auto& list = is_constant ? arena_->constant : arena_->global;
   std::uint64_t address = is_constant ? kConstantBase : kGlobalBase;
@@ -160,7 +165,7 @@ Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::s
 bool DeviceMemory::has_mapped() const { return !arena_->mapped.empty(); }
 
 Allocation* DeviceMemory::allocate_mapped(std::uint64_t bytes) {
-  if (bytes > kCapacityBytes || used_ + bytes > kCapacityBytes - kRedZone) return nullptr;
+  if (!has_room_for(bytes)) return nullptr;
   auto& list = arena_->mapped;
   std::uint64_t first = kMappedBase;
   if (!list.empty()) first = list.back()->address - kRedZone + mapped_bytes(list.back()->bytes);
@@ -172,7 +177,9 @@ Allocation* DeviceMemory::allocate_mapped(std::uint64_t bytes) {
     ::munmap(given, mapped_bytes(bytes));
     return nullptr;
   }
-  std::memset(given, static_cast<int>(kFreshByte), mapped_bytes(bytes));
+  if (fresh_mapped_ == Fresh::pattern) {
+    std::memset(given, static_cast<int>(kFreshByte), mapped_bytes(bytes));
+  }
   auto allocation = std::make_unique<Allocation>();
   allocation->data = static_cast<std::byte*>(given) + kRedZone;
   allocation->id = arena_->take_id();

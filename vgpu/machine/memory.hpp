@@ -41,6 +41,13 @@ inline constexpr std::uint32_t kReservedSharedBytes = 512;
 // itself, and in what AddressSanitizer leaves to programs.
 inline constexpr std::uint64_t kMappedBase = 0x2000'0000'0000;
 
+inline constexpr std::uint64_t kMemoryBytes = std::uint64_t{4} << 30;  // unless the host asks
+// An allocation's offsets have 32 bits.
+inline constexpr std::uint64_t kAllocationBytesMax = UINT32_MAX;
+
+// What memory that host and device share holds before anything is written.
+enum class Fresh : std::uint8_t { zeros, pattern };
+
 inline constexpr std::uint64_t kHeapAlignment = 16;
 inline constexpr std::uint64_t kHeapBytes = 8u << 20;  // the device heap, unless the host asks
 
@@ -65,9 +72,11 @@ struct Allocation {
   std::uint32_t bytes = 0;
   bool live = true;
   bool read_only = false;
-  bool managed = false;              // the host uses it, too, by the same address
-  bool reserved = false;             // shared memory that only the toolkit's headers know
-  bool page_locked = false;          // host memory that kernels may use; managed ones are not
+  bool managed = false;      // the host uses it, too, by the same address
+  bool reserved = false;     // shared memory that only the toolkit's headers know
+  bool page_locked = false;  // host memory that kernels may use; managed ones are not
+  // Of rows that are farther apart than they are long (cudaMallocPitch): both in bytes; else 0.
+  std::uint32_t row_bytes = 0, pitch = 0;
   std::string name;                  // variable name, or "" for an anonymous allocation
   std::vector<Symbol> symbols;       // shared: what lies where
   std::byte* data = nullptr;         // host bytes; kRowSlack readable and writable around it
@@ -89,7 +98,8 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  // Returns nullptr when `bytes` is over what is left of capacity_bytes().
+  // Returns nullptr when `bytes` is over what is left of capacity_bytes(), or over
+  // kAllocationBytesMax.
   Allocation* allocate(std::uint64_t bytes, ptx::Space space = ptx::Space::global,
                        std::string_view name = {});
   // Memory whose bytes the host reads and writes at the address of the allocation (managed and
@@ -127,17 +137,21 @@ class DeviceMemory {
   // Whether there is memory that the host can write.
   [[nodiscard]] bool has_mapped() const;
 
-  [[nodiscard]] std::uint64_t capacity_bytes() const { return kCapacityBytes; }
+  // Of the whole device; to be set while nothing is allocated.
+  [[nodiscard]] std::uint64_t capacity_bytes() const { return capacity_; }
+  void set_capacity(std::uint64_t bytes) { capacity_ = bytes; }
+  void set_fresh_mapped(Fresh fresh) { fresh_mapped_ = fresh; }
   [[nodiscard]] std::uint64_t used_bytes() const { return used_; }
 
  private:
-  static constexpr std::uint64_t kCapacityBytes = std::uint64_t{4} << 30;
   static constexpr std::size_t kFreedMin = 1 << 15;
   struct Arena;
   void free_on_heap(Allocation& allocation);
+  [[nodiscard]] bool has_room_for(std::uint64_t bytes) const;
 
   std::unique_ptr<Arena> arena_;
-  std::uint64_t used_ = 0;
+  std::uint64_t capacity_ = kMemoryBytes, used_ = 0;
+  Fresh fresh_mapped_ = Fresh::pattern;
   std::uint64_t heap_capacity_ = kHeapBytes, heap_used_ = 0, heap_next_ = kHeapBase;
 };
 

@@ -143,12 +143,12 @@ bool Core::look_ahead(std::uint64_t& cost) {
   deadlock.program = program_;
   deadlock.of_launch = true;
   deadlock.steps = outcome_.steps;
-  deadlock.blocks_not_started = block_count_ - next_block_;
+  deadlock.blocks_not_started = blocks_not_begun();
   {
     Lookahead ahead(*this);
     Prospect prospect = ahead.look_at_launch();
     restless_block_ = ahead.restless_block();
-    const bool may_start = next_block_ < block_count_ && slot_is_free();
+    const bool may_start = !admitted_.empty();
     const bool is_turn = ++looks_ % kLooksPerLivelock == 0 || repeating_looks_ != 0;
     if (prospect == Prospect::goes_on && !may_start && is_turn) {
       prospect = ahead.look_for_livelock();
@@ -182,7 +182,7 @@ Outcome::End Core::end_at_step_limit(Slot& slot, Warp& warp) {
     limit.lane = static_cast<unsigned>(std::countr_zero(warp.fragments.front().mask));
   }
   limit.steps = outcome_.steps;
-  limit.blocks_not_started = block_count_ - next_block_;
+  limit.blocks_not_started = blocks_not_begun();
   std::vector<Waiting> waiting;
   for (const Slot* resident : resident_) list_waiting(*resident, waiting);
   std::size_t listed = 0;

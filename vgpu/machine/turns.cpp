@@ -44,6 +44,11 @@ void Core::admit_blocks() {
   }
 }
 
+std::uint32_t Core::blocks_not_begun() const {
+  const auto size = static_cast<std::uint32_t>(has_clusters() ? launch_->cluster.count() : 1);
+  return block_count_ - next_block_ + static_cast<std::uint32_t>(admitted_.size()) * size;
+}
+
 // Asks the strategy who comes first in this launch.
 void Core::choose_order() {
   const StartPoint point{launch_->index, next_block_, warps_per_block_};

@@ -68,8 +68,10 @@ class Linker {
     renamed_.clear();
     const auto choose = [&](const std::string& name) {
       if (names_.insert(name).second) return;
-      renamed_[name] = fmt::format("{}${}", name, number);
-      names_.insert(renamed_[name]);
+      // The compiler numbers names in the same way: strings are $str, $str$1, $str$2 ...
+      std::string unique = fmt::format("{}${}", name, number);
+      while (!names_.insert(unique).second) unique += fmt::format("${}", number);
+      renamed_[name] = std::move(unique);
     };
     for (const Variable& variable : module.variables) {
       if (is_internal(variable)) choose(variable.name);

@@ -59,6 +59,29 @@ TEST(LinkModules, InternalNamesThatClashAreChanged) {
   EXPECT_EQ(module.variables[5].relocations[0].symbol, "f$1");
 }
 
+TEST(LinkModules, NumberedNamesOfSeveralModulesStayApart) {
+  const auto unit = [](const std::string& kernel, int first) {
+    const auto string = [&](const std::string& name, int value) {
+      return ".global .align 1 .b8 " + name + "[1] = {" + std::to_string(value) + "};\n";
+    };
+    return string("$str", first) + string("$str$1", first + 1) + string("$str$2", first + 2) +
+           ".visible .entry " + kernel +
+           "()\n{\n.reg .b64 %rd<4>;\nmov.u64 %rd1, $str;\nmov.u64 %rd2, $str$1;\n"
+           "mov.u64 %rd3, $str$2;\nret;\n}\n";
+  };
+  const Module module = linked({unit("k", 10), unit("l", 20), unit("m", 30)});
+  ASSERT_EQ(module.variables.size(), 9u);
+  int expected = 10;
+  for (const char* const kernel : {"k", "l", "m"}) {
+    const Function* const function = module.find_function(kernel);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::uint32_t at = function->body[i].operands[1].variable.index;
+      EXPECT_EQ(module.variables[at].initial[0], expected + static_cast<int>(i)) << kernel;
+    }
+    expected += 10;
+  }
+}
+
 TEST(LinkModules, OfWeakDefinitionsOneStaysAndStrongOnesWin) {
   const Module module = linked({".weak .global .u32 v = 1;\n.weak .func f()\n{\nret;\n}\n",
                                 ".weak .global .u32 v = 2;\n.weak .func f()\n{\nexit;\n}\n",

@@ -1,0 +1,214 @@
+// What exec_runtime_test.py runs: how the runtime library answers, told by the first argument.
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+__global__ void fill(int* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = i;  // the store
+}
+
+struct Padded {
+  char small;
+  int large;
+};
+
+__global__ void fill_structs(Padded* out, int n) {
+  const int i = threadIdx.x;
+  if (i >= n) return;
+  out[i].small = 1;
+  out[i].large = i;
+}
+
+constexpr size_t kTooMuch = size_t{8} << 30;
+
+void too_much_memory() {
+  int* data = nullptr;
+  cudaMalloc(&data, kTooMuch);  // too much
+  fill<<<1, 32>>>(data, 32);
+  cudaDeviceSynchronize();
+}
+
+void too_much_managed_memory() {
+  int* data;
+  cudaMalloc(&data, 128);
+  cudaFree(data);
+  cudaMallocManaged(&data, kTooMuch);  // too much, managed
+  fill<<<1, 32>>>(data, 32);
+  cudaDeviceSynchronize();
+}
+
+void no_blocks() {
+  int *data, host[32];
+  const int n = 0;
+  cudaMalloc(&data, sizeof host);
+  fill<<<n, 32>>>(data, n);  // no blocks
+  cudaMemcpy(host, data, sizeof host, cudaMemcpyDeviceToHost);
+  cudaFree(data);
+}
+
+void bad_copy() {
+  int *data = nullptr, host[32] = {};
+  cudaMalloc((void**)&data, sizeof host);
+  cudaMemcpy(data, host, sizeof host, cudaMemcpyDeviceToHost);  // wrong way
+  cudaMemcpy(host, data, sizeof host, cudaMemcpyDeviceToHost);
+  cudaFree(data);
+}
+
+void calls_in_a_callback() {
+  cudaLaunchHostFunc(
+      nullptr, [](void*) { cudaDeviceSynchronize(); /* from a callback */ }, nullptr);
+  cudaDeviceSynchronize();
+}
+
+void again_and_again() {
+  for (int i = 0; i < 3; ++i) {
+    cudaStreamDestroy(nullptr);  // in a loop
+  }
+  cudaSetDevice(7);  // another device
+}
+
+void questions() {
+  cudaEvent_t event;
+  cudaStream_t stream;
+  cudaEventCreate(&event);
+  cudaStreamCreate(&stream);
+  int *data, value = 0;
+  cudaMalloc(&data, 128);
+  fill<<<1, 32, 0, stream>>>(data, 32);
+  fill<<<1, 32, 0, stream>>>(data, 32);
+  cudaEventRecord(event, stream);
+  while (cudaEventQuery(event) == cudaErrorNotReady) {
+  }
+  while (cudaStreamQuery(stream) == cudaErrorNotReady) {
+  }
+  cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(9999), 0);
+  cudaDeviceCanAccessPeer(&value, 0, 1);
+  cudaPointerAttributes attributes;
+  cudaPointerGetAttributes(&attributes, &value);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&value, fill, 4096, 0);
+  cudaStreamDestroy(stream);
+  cudaEventDestroy(event);
+  cudaFree(data);
+  cudaGetLastError();
+}
+
+// Ends with 0 if what nobody has written is as it is.
+int compares_garbage() {
+  int *data, host[32];
+  cudaMalloc(&data, sizeof host);
+  fill<<<1, 32>>>(data, 27);
+  cudaMemcpy(host, data, sizeof host, cudaMemcpyDeviceToHost);
+  cudaFree(data);
+  return host[0] == 0 && host[31] != 31 ? 0 : 1;
+}
+
+int copies_padding() {
+  Padded *data, host[32];
+  cudaMalloc(&data, sizeof host);
+  fill_structs<<<1, 32>>>(data, 32);
+  cudaMemcpy(host, data, sizeof host, cudaMemcpyDeviceToHost);
+  cudaFree(data);
+  return host[31].large == 31 ? 0 : 1;
+}
+
+void memory_sizes(size_t bytes) {
+  size_t free_bytes, total;
+  cudaDeviceProp properties;
+  cudaMemGetInfo(&free_bytes, &total);
+  cudaGetDeviceProperties(&properties, 0);
+  void* data = nullptr;
+  const cudaError_t error = cudaMalloc(&data, bytes);
+  std::printf("%zu of %zu, %zu, %s\n", free_bytes, total, properties.totalGlobalMem,
+              cudaGetErrorName(error));
+  cudaFree(data);
+}
+
+void fresh_memory() {
+  unsigned *managed, *page_locked;
+  cudaMallocManaged(&managed, 64);
+  cudaMallocHost(&page_locked, 64);
+  std::printf("%08x %08x\n", managed[7], page_locked[7]);
+  cudaFree(managed);
+  cudaFreeHost(page_locked);
+}
+
+void attributes() {
+  cudaStream_t stream, other;
+  cudaStreamCreate(&stream);
+  cudaStreamCreate(&other);
+  char* data;
+  cudaMalloc(&data, 4096);
+  cudaStreamAttrValue value{}, back{};
+  value.accessPolicyWindow = {data, 4096, 0.5f, cudaAccessPropertyPersisting,
+                              cudaAccessPropertyStreaming};
+  const auto set = [&] {
+    return cudaGetErrorName(
+        cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &value));
+  };
+  std::printf("set: %s\n", set());
+  cudaStreamCopyAttributes(other, stream);
+  cudaStreamGetAttribute(other, cudaStreamAttributeAccessPolicyWindow, &back);
+  std::printf("copied: %d\n", back.accessPolicyWindow.base_ptr == data &&
+                                  back.accessPolicyWindow.num_bytes == 4096 &&
+                                  back.accessPolicyWindow.hitRatio == 0.5f);
+  value.accessPolicyWindow.missProp = cudaAccessPropertyPersisting;
+  std::printf("misses persist: %s\n", set());
+  value.accessPolicyWindow.missProp = cudaAccessPropertyNormal;
+  value.accessPolicyWindow.hitRatio = 1.5f;
+  std::printf("three halves: %s\n", set());
+  value.accessPolicyWindow.hitRatio = 1;
+  value.accessPolicyWindow.num_bytes = size_t{1} << 40;
+  std::printf("too large: %s\n", set());
+  cudaLaunchConfig_t config{};
+  config.gridDim = 1;
+  config.blockDim = 32;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeAccessPolicyWindow;
+  attribute.val.accessPolicyWindow = {data, 4096, 1, cudaAccessPropertyStreaming,
+                                      cudaAccessPropertyNormal};
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  const cudaError_t launched =
+      cudaLaunchKernelEx(&config, fill, reinterpret_cast<int*>(data), 32);
+  std::printf("launched: %s\n", cudaGetErrorName(launched));
+  cudaFree(data);
+  cudaStreamDestroy(stream);
+  cudaStreamDestroy(other);
+}
+
+// A copy of two rows at row 1 of two.
+void array_bounds() {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
+  cudaArray_t array;
+  int host[16] = {};
+  cudaMallocArray(&array, &format, 8, 2);
+  const auto copy = [&](size_t bytes, size_t row) {
+    return cudaGetErrorName(
+        cudaMemcpyToArray(array, 0, row, host, bytes, cudaMemcpyHostToDevice));
+  };
+  std::printf("%s, %s, ", copy(64, 0), copy(32, 1));
+  std::printf("%s, %s\n", copy(36, 1), copy(32, 2));
+  cudaFreeArray(array);
+}
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  if (mode == "too-much") too_much_memory();
+  if (mode == "too-much-managed") too_much_managed_memory();
+  if (mode == "no-blocks") no_blocks();
+  if (mode == "bad-copy") bad_copy();
+  if (mode == "callback") calls_in_a_callback();
+  if (mode == "again") again_and_again();
+  if (mode == "questions") questions();
+  if (mode == "garbage") return compares_garbage();
+  if (mode == "padding") return copies_padding();
+  if (mode == "memory") memory_sizes(std::strtoull(argv[2], nullptr, 10));
+  if (mode == "fresh") fresh_memory();
+  if (mode == "attributes") attributes();
+  if (mode == "array-bounds") array_bounds();
+  return 0;
+}

@@ -1,0 +1,113 @@
+#include "vgpu/check/store_shapes.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Widths are 1, 2, 4, 8, 16: first the rows without gaps, then single stores.
+constexpr std::uint32_t kWidths = 5;
+constexpr std::uint32_t kAlone = kWidths;
+
+constexpr std::uint32_t kAlignmentMax = 16;    // of scalars and CUDA's vectors
+constexpr std::uint32_t kStructBytesMax = 32;  // with a larger alignment than its members
+// A struct's most aligned member is looked for so far before the gap at its end.
+constexpr std::uint32_t kLookedBack = 64;
+
+std::uint32_t log2_of(std::uint32_t width) {
+  return static_cast<std::uint32_t>(std::countr_zero(width));
+}
+
+// Bytes from lane to lane; 0: not the same everywhere, or not upwards.
+std::uint32_t stride_of(const Access& access) {
+  const unsigned first = access.first_lane();
+  const auto last = 31 - static_cast<unsigned>(std::countl_zero(access.mask));
+  const auto second = static_cast<unsigned>(std::countr_zero(access.mask & (access.mask - 1)));
+  if (access.offset[second] <= access.offset[first]) return 0;
+  const std::uint32_t apart = access.offset[second] - access.offset[first];
+  if (apart % (second - first) != 0) return 0;
+  const std::uint32_t stride = apart / (second - first);
+  const bool is_regular =
+      access.offset[last] - access.offset[first] == stride * std::uint32_t{last - first};
+  return is_regular ? stride : 0;
+}
+
+}  // namespace
+
+StoreShapes::StoreShapes() {
+  for (std::uint32_t i = 0; i < kWidths; ++i) {
+    const auto width = static_cast<std::uint8_t>(1u << i);
+    shapes_[i] = {width, width};
+    shapes_[kAlone + i] = {width, 0};
+  }
+  reset();
+}
+
+void StoreShapes::reset() { known_ = 2 * kWidths; }
+
+std::uint8_t StoreShapes::state_for(const Access& access) {
+  const auto state = [](std::uint32_t index) {
+    return static_cast<std::uint8_t>(InitShadow::kFirstShape + index);
+  };
+  const bool is_alone =
+      access.pattern == Pattern::uniform || (access.mask & (access.mask - 1)) == 0;
+  if (is_alone) return state(kAlone + log2_of(access.bytes));
+  if (access.pattern == Pattern::strided) {
+    const bool is_vector = access.element_bytes != 0 && access.element_bytes < access.bytes;
+    return state(log2_of(is_vector ? access.element_bytes : access.bytes));
+  }
+  const StoreShape shape{access.bytes, stride_of(access)};
+  if (!shape.is_spaced()) return state(kAlone + log2_of(access.bytes));
+  const auto end = shapes_.begin() + known_;
+  const auto found = std::find(shapes_.begin(), end, shape);
+  if (found == shapes_.end()) return InitShadow::kDefined;
+  if (found == end) shapes_[known_++] = shape;
+  return state(static_cast<std::uint32_t>(found - shapes_.begin()));
+}
+
+StoreShape StoreShapes::shape_at(const InitShadow& shadow, std::uint32_t offset) const {
+  const std::uint32_t index = shadow.raw_state_at(offset) - std::uint32_t{InitShadow::kFirstShape};
+  return index < known_ ? shapes_[index] : StoreShape{};
+}
+
+bool StoreShapes::may_be_padding(const InitShadow& shadow, std::uint32_t begin, std::uint32_t end,
+                                 std::uint32_t first) const {
+  if (begin == first) return false;  // an object begins with a member
+  const bool has_next = end < shadow.bytes();
+  if (has_next && end - begin < shape_at(shadow, end).width) return true;
+  if (ends_struct(shadow, begin, end)) return true;
+  return is_gap_of_lanes(shadow, shape_at(shadow, begin - 1), begin, end) ||
+         (has_next && is_gap_of_lanes(shadow, shape_at(shadow, end), begin, end));
+}
+
+// Whether a member before the gap is so aligned that its struct ends where the gap does.
+bool StoreShapes::ends_struct(const InitShadow& shadow, std::uint32_t begin,
+                              std::uint32_t end) const {
+  const std::uint32_t from = begin - std::min(begin, kLookedBack);
+  std::uint32_t unwritten = 0;
+  for (std::uint32_t at = begin; at > from && unwritten < kAlignmentMax; --at) {
+    const bool is_written = shadow.state_at(at - 1) != InitShadow::kNeverWritten;
+    unwritten = is_written ? 0 : unwritten + 1;
+    const std::uint32_t width = is_written ? shape_at(shadow, at - 1).width : 1;
+    if (end - begin < width && end % width == 0) return true;
+  }
+  return false;
+}
+
+// Whether the gap ends a struct that one lane of a row has filled by several stores.
+bool StoreShapes::is_gap_of_lanes(const InitShadow& shadow, const StoreShape& shape,
+                                  std::uint32_t begin, std::uint32_t end) {
+  if (!shape.is_spaced() || shape.stride > kStructBytesMax || end < shape.stride) return false;
+  const std::uint32_t alignment = 1u << std::bit_width(end - begin);  // above the gap's size
+  if (alignment > kAlignmentMax || shape.stride % alignment != 0 || end % alignment != 0) {
+    return false;
+  }
+  std::uint32_t written = 0;
+  for (std::uint32_t at = end - shape.stride; at < begin; ++at) {
+    written += shadow.state_at(at) == InitShadow::kNeverWritten ? 0 : 1;
+  }
+  return written > shape.width;
+}
+
+}  // namespace warpcheck::vgpu
