@@ -2,11 +2,14 @@
 #include <cuda_runtime.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,6 +32,21 @@ __global__ void overtake(int* counter, const int* data, int* sum) {
   if (atomicAdd(counter, 1) == 0 && blockIdx.x == 1) {
     atomicAdd(sum, data[4]);  // only then
   }
+}
+
+// Strong accesses are no race, and yet the last of them decides.
+__global__ void last_writer(volatile int* last) {
+  for (int i = 0; i < 64; ++i) *last = 1000 + blockIdx.x;
+}
+
+__global__ void tickets(int* counter, int* holders) {
+  holders[atomicAdd(counter, 1)] = blockIdx.x;
+}
+
+__global__ void announce(volatile int* last, bool all) {
+  *last = blockIdx.x;
+  if (all) printf("block %d\n", blockIdx.x);
+  if (!all && blockIdx.x == 0) printf("last is %d\n", *last);
 }
 
 // The virtual GPU has no performance monitors.
@@ -76,6 +94,60 @@ bool doubled_by_threads() {
   return right[0] && right[1] && right[2] && right[3];
 }
 
+// Where the array lies; prints the last of its elements, and hands them to `show`.
+template <typename Show>
+void with_array(int n, Show show) {
+  int* const data = device_array(n);
+  show(data);
+  cudaFree(data);
+}
+
+void print_copy(const int* data, int n) {
+  std::vector<int> host(n);
+  cudaMemcpy(host.data(), data, n * sizeof(int), cudaMemcpyDeviceToHost);
+  for (const int each : host) std::printf("%d\n", each);
+}
+
+// Programs whose output may depend on the schedule, each in its way, or on the host alone.
+void outputs(const std::string& mode) {
+  if (mode == "last-writer") {
+    with_array(1, [](int* last) {
+      run(last_writer, 2, 1, static_cast<volatile int*>(last));
+      std::printf("the last is ");
+      print_copy(last, 1);
+    });
+  }
+  if (mode == "managed") {
+    int* last = nullptr;
+    cudaMallocManaged(&last, sizeof *last);
+    run(last_writer, 2, 1, static_cast<volatile int*>(last));
+    std::printf("the last is %d\n", *last);
+    cudaFree(last);
+  }
+  if (mode == "tickets") {
+    with_array(9, [](int* counter) {
+      cudaMemset(counter, 0, sizeof(int));
+      run(tickets, 8, 1, counter, counter + 1);
+      print_copy(counter + 1, 8);
+    });
+  }
+  if (mode == "print-order" || mode == "print-last") {
+    with_array(1, [&](int* last) {
+      run(announce, 4, 1, static_cast<volatile int*>(last), mode == "print-order");
+    });
+  }
+  if (mode == "noise" || mode == "stopwatch") {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    const int n = mode == "noise" ? static_cast<int>(now) : 1;
+    with_array(1, [&](int* data) {
+      cudaMemcpy(data, &n, sizeof n, cudaMemcpyHostToDevice);
+      run(twice, 1, 1, data, 1);
+      print_copy(data, 1);
+    });
+    std::printf("%lld ns, stack at %p\n", static_cast<long long>(now), static_cast<const void*>(&n));
+  }
+}
+
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "race") race();
@@ -100,6 +172,28 @@ int main(int argc, char** argv) {
     cudaMemset(counter, 0, sizeof(int));
     run(overtake, 2, 1, counter, static_cast<const int*>(data), sum);
     for (int* memory : {counter, sum, data}) cudaFree(memory);
+  }
+  outputs(mode);
+  if (mode == "many-killed") {
+    with_array(1, [](int* data) {
+      for (int i = 0; i < 300; ++i) run(twice, 1, 1, data, 1);
+      std::raise(SIGKILL);
+    });
+  }
+  if (mode == "race-begun") {
+    doubled();
+    std::ofstream("begun") << "\n";
+    race();
+  }
+  if (mode == "race-wait") {
+    race();
+    std::printf("%d\n", getpid());
+    std::fflush(stdout);
+    while (true) pause();
+  }
+  if (mode == "length") {
+    doubled();
+    std::cout << std::string(std::istreambuf_iterator<char>(std::cin), {}).size() << "\n";
   }
   if (mode == "echo") {
     for (std::string line; std::getline(std::cin, line);) std::cout << "<" << line << ">\n";

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree
 
@@ -124,9 +125,11 @@ class Findings(unittest.TestCase):
         self.assert_race(result)
         self.assertEqual(result.stdout, "")
         self.assertEqual(result.stderr[:len(RACE)], RACE)
-        hint, end = result.stderr[len(RACE):].splitlines()
+        hint, end, status = result.stderr[len(RACE):].splitlines()
         self.assertTrue(hint.startswith("__syncthreads() between warps of a block"), hint)
         self.assertEqual(end, "========= 1 error; 1 launch of 1 kernel")
+        self.assertEqual(status,
+                         "========= exit status 66: errors were found; the program's own is 0")
 
     def test_the_static_library_gives_the_same_report(self):
         static = build("programs.cu", "static", "-L", LIBRARIES)
@@ -183,7 +186,8 @@ class Findings(unittest.TestCase):
                      "race")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stderr, "========= warpcheck exec: ./shared\n"
-                         "========= no findings, 1 ignored; 1 launch of 1 kernel\n")
+                         "========= no findings, 1 ignored; 1 launch of 1 kernel\n"
+                         "========= exit status 0: the program's own\n")
         report = json.loads(files["json"].read_text())
         self.assertEqual(report["findings"], [])
         self.assertEqual([each["kind"] for each in report["ignored"]], ["data-race"])
@@ -271,10 +275,265 @@ class Programs(unittest.TestCase):
         self.assertEqual(process.returncode, 9)
         self.assertIn("========= no findings", report)
 
+    def test_an_option_with_a_list_may_stand_before_the_program(self):
+        for words in (["--check", "race,bounds"], ["--check", "race", "--check", "bounds"],
+                      ["--ignore", "*/cub/*"]):
+            with self.subTest(words):
+                result = run(*words, "--", "./shared", "echo", "-x", "--", "--runs")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertTrue(result.stderr.startswith("[-x]\n[--]\n[--runs]\n"), result.stderr)
+        self.assertEqual(run("--check", "race", "./shared", "clean", "7").returncode, 7)
+
+    def test_the_last_line_says_whose_the_exit_status_is(self):
+        def last(result):
+            return result.returncode, result.stderr.splitlines()[-1].removeprefix("========= ")
+        self.assertEqual(last(run("--", "./shared", "clean", "2")),
+                         (2, "exit status 2: the program's own"))
+        self.assertEqual(last(run("--", "./shared", "race-exit")),
+                         (66, "exit status 66: errors were found; the program's own is 3"))
+        self.assertEqual(last(run("--", "./shared", "refused-call")),
+                         (2, "exit status 2: something is not supported; the program's own is 0"))
+        self.assertEqual(
+            last(run("--unsupported-exitcode", "77", "--", "./shared", "refused-call")),
+            (77, "exit status 77: something is not supported; the program's own is 0"))
+        status, line = last(run("--json", "/dev/full", "--", "./shared", "race"))
+        self.assertEqual(
+            (status, line),
+            (2, "exit status 2: a report could not be written; the program's own is 0"))
+
+    def test_a_killed_program_has_its_launches_counted(self):
+        result = run("--", "./shared", "many-killed")
+        self.assertEqual(result.returncode, 128 + signal.SIGKILL)
+        self.assertIn("========= no findings; 300 launches of 1 kernel\n", result.stderr)
+
+    def test_a_run_that_dies_does_not_end_the_others(self):
+        result = run("--runs", "3", "--", "./shared", "crash")
+        self.assertEqual(result.returncode, 128 + signal.SIGSEGV)
+        self.assertIn("./shared was killed by signal 11 (Segmentation fault) in run 3\n",
+                      result.stderr)
+        self.assertIn("========= no findings; 3 launches of 1 kernel; 3 runs\n", result.stderr)
+
+    def test_each_run_gets_all_of_the_input(self):
+        text = "one\ntwo\n"
+        result = run("--runs", "3", "--", "./shared", "echo", input=text)
+        self.assertEqual(result.stdout, 3 * "<one>\n<two>\n")
+        (HERE / "text.txt").write_text("left out\n" + text)
+        with open(HERE / "text.txt") as file:
+            os.lseek(file.fileno(), len("left out\n"), os.SEEK_SET)
+            result = run("--runs", "2", "--", "./shared", "echo", stdin=file)
+        self.assertEqual(result.stdout, 2 * "<one>\n<two>\n")
+
+    def test_each_run_gets_all_of_a_large_input(self):
+        text = 3_000_000 * "0123456789"
+        result = run("--runs", "2", "--", "./shared", "length", input=text)
+        self.assertEqual(result.stdout, 2 * f"{len(text)}\n")
+
+    def test_input_that_nobody_reads_and_that_never_ends(self):
+        reading, writing = os.pipe()
+        os.write(writing, 1000 * b"a line\n")
+        result = run("--runs", "2", "--", "./shared", "clean", "0", stdin=reading)
+        os.close(writing)
+        os.close(reading)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_input_from_nowhere(self):
+        for source in ("/dev/null", "/dev/zero"):
+            with open(source) as file:
+                result = run("--runs", "2", "--", "./shared", "clean", "0", stdin=file)
+            self.assertEqual(result.returncode, 0, result.stderr)
+        result = run("--runs", "2", "--", "./shared", "length", stdin=subprocess.DEVNULL)
+        self.assertEqual(result.stdout, "0\n0\n")
+
     def test_a_program_without_cuda(self):
         result = run("--", "true")
         self.assertEqual(result.returncode, 0)
         self.assertIn("========= the program never loaded the CUDA runtime library", result.stderr)
+
+
+def is_running(process):
+    try:
+        state = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def wait_until(condition):
+    for _ in range(600):
+        if condition():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+class Ends(unittest.TestCase):
+    """However `exec` ends, the program ends as well, and what was found is in the reports."""
+
+    def begin(self, *words, **more):
+        self.json = HERE / "ends.json"
+        self.json.unlink(missing_ok=True)
+        process = subprocess.Popen([WARPCHECK, "exec", "--json", str(self.json), "--", *words],
+                                   cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, **more)
+        self.program = int(process.stdout.readline())
+        self.assertTrue(is_running(self.program))
+        return process
+
+    def assert_all_is_told_and_nothing_left(self):
+        self.assertTrue(wait_until(lambda: not is_running(self.program)))
+
+        def is_told():
+            if not self.json.exists():
+                return False
+            report = json.loads(self.json.read_text())
+            return [each["kind"] for each in report["findings"]] == ["data-race"]
+        self.assertTrue(wait_until(is_told))
+
+    def script(self):
+        script = HERE / "starts"
+        script.write_text("#!/bin/sh\nsh -c './shared race-wait; true' &\nwait\n")
+        script.chmod(0o755)
+        return "./starts"
+
+    def test_killed(self):
+        for words in (["./shared", "race-wait"], [self.script()]):
+            with self.subTest(words):
+                process = self.begin(*words)
+                process.kill()
+                self.assertIn("========= data-race on shared memory", process.communicate()[1])
+                self.assertEqual(process.returncode, -signal.SIGKILL)
+                self.assert_all_is_told_and_nothing_left()
+
+    def test_killed_with_its_process_group(self):
+        process = self.begin(self.script(), start_new_session=True)
+        os.killpg(process.pid, signal.SIGKILL)
+        self.assertIn("========= data-race on shared memory", process.communicate()[1])
+        self.assert_all_is_told_and_nothing_left()
+
+    def test_the_process_that_watches_is_killed(self):
+        process = self.begin("./shared", "race-wait")
+        # What was found is written while the program runs.
+        self.assertTrue(wait_until(self.json.exists))
+        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+        os.kill(int(children), signal.SIGKILL)
+        self.assertIn("the process that watches the program was killed by signal 9",
+                      process.communicate()[1])
+        self.assertEqual(process.returncode, 128 + signal.SIGKILL)
+        self.assert_all_is_told_and_nothing_left()
+        report = json.loads(self.json.read_text())
+        self.assertEqual(report["claims"][0]["found"], ["data-race"])
+
+    def test_asked_to_end(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            for words in (["./shared", "race-wait"], [self.script()]):
+                with self.subTest((number, words)):
+                    process = self.begin(*words)
+                    process.send_signal(number)
+                    report = process.communicate()[1]
+                    self.assertIn("========= data-race on shared memory", report)
+                    self.assertIn("========= 1 error; 1 launch of 1 kernel\n", report)
+                    self.assertEqual(process.returncode, 66)
+                    self.assert_all_is_told_and_nothing_left()
+
+    def test_the_interrupt_key(self):
+        process = self.begin("./shared", "race-wait", start_new_session=True)
+        os.killpg(process.pid, signal.SIGINT)
+        self.assertIn("========= data-race on shared memory", process.communicate()[1])
+        self.assertEqual(process.returncode, 66)
+        self.assert_all_is_told_and_nothing_left()
+
+    def test_no_further_run_begins(self):
+        process = subprocess.Popen([WARPCHECK, "exec", "--runs", "5", "--", "./shared",
+                                    "race-wait"], cwd=HERE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        self.assertIn("========= interrupted: this is what was found until then\n",
+                      process.communicate()[1])
+
+    def test_files_for_the_time_being_are_gone(self):
+        directory = HERE / "temporary"
+        directory.mkdir()
+        process = self.begin("./shared", "race-wait",
+                             env={**os.environ, "TMPDIR": str(directory)})
+        self.assertEqual(len(list(directory.iterdir())), 1)
+        process.kill()
+        process.communicate()
+        self.assertTrue(wait_until(lambda: not list(directory.iterdir())))
+
+    def test_a_process_that_outlives_the_program_is_waited_for(self):
+        script = HERE / "leaves"
+        script.write_text("#!/bin/sh\nmkfifo begun\n./shared race-begun &\nread line < begun\n")
+        script.chmod(0o755)
+        self.assertEqual(run("--", "./leaves").returncode, 66)
+
+
+class Outputs(unittest.TestCase):
+    """Several runs are compared by what comes to the host."""
+
+    def findings(self, mode, *options, runs="8"):
+        path = HERE / "outputs.json"
+        result = run("--runs", runs, "--json", str(path), *options, "--", "./shared", mode)
+        return result, [each for each in json.loads(path.read_text())["findings"]
+                        if each["kind"] == "schedule-dependent"]
+
+    def test_bytes_that_are_copied_to_the_host(self):
+        result, (finding,) = self.findings("last-writer")
+        self.assertEqual(finding["severity"], "error")
+        self.assertEqual(finding["kernel"], "last_writer")
+        self.assertEqual(finding["object"],
+                         "at byte 0 of copy 1 to the host, by cudaMemcpy of 4 bytes")
+        self.assertEqual(finding["message"],
+                         "0x000003e8 (1000), under the default schedule 0x000003e9 (1001); "
+                         "line 1 of standard output: \"the last is 1000\", under the default "
+                         "schedule \"the last is 1001\"")
+        self.assertEqual(finding["accesses"], [])
+        self.assertEqual(result.returncode, 66)
+        seen = re.search(r"first seen in run \d+: (--strategy random --seed \d+)\n", result.stderr)
+        again = run(*seen.group(1).split(), "--", "./shared", "last-writer")
+        self.assertEqual(again.stdout, "the last is 1000\n")
+        self.assertEqual(result.stdout.count("the last is"), 8)
+        self.assertEqual(result.stderr, self.findings("last-writer")[0].stderr)
+
+    def test_memory_of_host_and_device(self):
+        result, (finding,) = self.findings("managed")
+        self.assertEqual(finding["object"], "in memory of host and device")
+        self.assertIn("0x000003e8 (1000), under the default schedule 0x000003e9 (1001)",
+                      finding["message"])
+        self.assertEqual(result.returncode, 66)
+
+    def test_an_order_of_arrival_that_a_program_may_have(self):
+        result, (finding,) = self.findings("tickets")
+        self.assertEqual((finding["severity"], finding["kernel"]), ("note", "tickets"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_text_that_device_code_prints(self):
+        _, (finding,) = self.findings("print-last")
+        self.assertEqual(finding["object"], "text printed by device code")
+        self.assertRegex(finding["message"], r'^line 1 of standard output: "last is [1-3]", '
+                                             r'under the default schedule "last is 0"$')
+        result, findings = self.findings("print-order")
+        self.assertEqual(findings, [], result.stderr)
+
+    def test_what_comes_from_the_host_alone(self):
+        result, findings = self.findings("stopwatch")
+        self.assertEqual(findings, [])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("not compared", result.stderr)
+        result, findings = self.findings("noise")
+        self.assertEqual(findings, [])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("========= outputs were not compared: they differ between two runs under the "
+                      "same schedule as well\n", result.stderr)
+
+    def test_only_where_it_is_wanted(self):
+        self.assertEqual(run("--", "./shared", "last-writer").returncode, 0)
+        self.assertEqual(self.findings("last-writer", "--check", "race,bounds")[1], [])
+        self.assertEqual(len(self.findings("last-writer", "--check", "output")[1]), 1)
+
+    def test_against_the_first_of_the_runs(self):
+        _, (finding,) = self.findings("last-writer", "--strategy", "random")
+        self.assertIn(", under --strategy random --seed 1 (run 1) ", finding["message"])
 
 
 class Devices(unittest.TestCase):
@@ -305,6 +564,11 @@ class Devices(unittest.TestCase):
                              ("sm_100", "227 KiB, PTX for 90"), ("sm_120", "99 KiB, PTX for 90")):
             with self.subTest(device):
                 self.assert_device(f"{device}, {text}", "--device", device, "--", "./old_and_new")
+
+    def test_the_toolkits_device_runtime_does_not_decide(self):
+        subprocess.run([NVCC, "-arch=compute_80", "-rdc=true", "-cudart", "shared", "device.cu",
+                        "-o", "separate", "-lcudadevrt"], check=True, cwd=HERE)
+        self.assert_device("sm_80, 163 KiB, PTX for 80", "--", "./separate")
 
     def test_a_device_that_there_is_not(self):
         result = run("--device", "sm_12", "--", "./new")

@@ -106,7 +106,7 @@ Report shrink_and_save(const FailedInput& failed, const std::filesystem::path& d
                        const ShrinkOptions& options) {
   const auto save = [&](const Case& a_case, const Verdict& verdict) {
     std::filesystem::path path = directory / case_file_name(a_case, verdict);
-    write_case(path, record_of(a_case, verdict));
+    keep_case(path, record_of(a_case, verdict));
     return path;
   };
   const std::filesystem::path found = save(failed.a_case, failed.verdict);

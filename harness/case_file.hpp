@@ -59,7 +59,10 @@ struct CaseRecord {
 // Makes the directory.  Where the path is a link, its target is written; what is no file of its own
 // (a device, a pipe, /dev/stdout) is written to as it is.  Throws CaseFileError.
 void write_case(const std::filesystem::path& path, const CaseRecord& record);
-// The same for any text; a device or pipe is written to as it is.
+// The same, unless the file that is there says the same but for its tape: a failure that is found
+// again by other choices leaves its case alone.
+void keep_case(const std::filesystem::path& path, const CaseRecord& record);
+// The same as write_case() for any text; a device or pipe is written to as it is.
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
 // "3f9a.case": from the failure's class and the settings, so that finding it again finds its file.

@@ -243,6 +243,26 @@ TEST_F(CaseDirectory, WritesAtomicallyAndReadsBack) {
   EXPECT_EQ(std::distance(fs::directory_iterator(path.parent_path()), {}), 1);
 }
 
+// A failure that another seed finds again is the same case, though other choices drew it.
+TEST_F(CaseDirectory, LeavesACaseAloneThatDiffersInItsTapeOnly) {
+  const fs::path path = directory_ / "x.case";
+  CaseRecord record = parse(kText);
+  record.a_case.tape = {1, 2, 3};
+  keep_case(path, record);
+  const std::string first = text_of(path);
+  EXPECT_EQ(first, case_text(record));
+  record.a_case.tape = {4, 5};
+  keep_case(path, record);
+  EXPECT_EQ(text_of(path), first);
+
+  record.ptx_hash ^= 1;
+  keep_case(path, record);
+  EXPECT_EQ(text_of(path), case_text(record));
+  std::ofstream(path) << "damaged";
+  keep_case(path, record);
+  EXPECT_EQ(text_of(path), case_text(record));
+}
+
 TEST_F(CaseDirectory, AppendsToWhatIsOpenAlready) {
   // As /dev/stdout is; nothing can be renamed over what is in /proc.
   const fs::path path = directory_ / "out.txt";

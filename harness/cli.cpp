@@ -55,6 +55,17 @@ std::string commands(const CLI::App& app) {
   return fmt::format("{} (try --help)", fmt::join(names, ", "));
 }
 
+// A list option takes one word each time, with commas in it or given again; so it takes neither the
+// program that follows it nor the `--` before one.
+void take_one_word(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (!option->get_positional() && option->get_allow_extra_args()) option->allow_extra_args(false);
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    take_one_word(*command);
+  }
+}
+
 int run_guarded(const Run& run) {
   try {
     return run();
@@ -92,6 +103,7 @@ int run_cli(int argc, const char* const* argv) {
         add_completion_command, add_gpu_worker_command}) {
     add(app, run);
   }
+  take_one_word(app);
   if (argc > 1 && argv[1] == kCompleteCommand) {
     return run_guarded([&] { return complete(app, {argv + 2, argv + argc}); });
   }
@@ -157,7 +169,7 @@ bool save_case(Report& report, const std::string& directory) {
   const auto path = std::filesystem::path(directory) / report.a_case.pair->name() /
                     case_file_name(report.a_case, report.verdict);
   try {
-    write_case(path, record_of(report.a_case, report.verdict));
+    keep_case(path, record_of(report.a_case, report.verdict));
     report.replay_path = path.generic_string();
     return true;
   } catch (const CaseFileError& error) {

@@ -3,15 +3,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <set>
 
 #include "harness/cli.hpp"
+#include "harness/output_comparison.hpp"
 #include "harness/program_file.hpp"
 #include "harness/program_report.hpp"
 #include "harness/program_run.hpp"
 #include "harness/report_options.hpp"
+#include "harness/supervisor.hpp"
 #include "vgpu/cudart/virtual_gpu.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
@@ -19,6 +22,7 @@ namespace warpcheck {
 namespace {
 
 constexpr const char* kNewest = "newest";
+constexpr const char* kOutputCheck = "output";  // of several runs; no checker of a run
 
 struct ExecArguments {
   std::vector<std::string> command;  // the program and its arguments
@@ -35,6 +39,7 @@ struct ExecArguments {
   bool leaks = false;
   std::vector<std::string> ignore;  // patterns of files
   int error_exit_code = 66;
+  int unsupported_exit_code = kCannot;
   ReportOptions reports;
 };
 
@@ -48,6 +53,12 @@ Settings settings_of(const ExecArguments& arguments) {
   settings.checkers.portable = arguments.portable;
   settings.limits.steps_max = arguments.steps_max;
   return settings;
+}
+
+bool compares_outputs(const ExecArguments& arguments) {
+  const auto& checks = arguments.checks;
+  return arguments.runs > 1 &&
+         (checks.empty() || std::ranges::find(checks, kOutputCheck) != checks.end());
 }
 
 std::string name_of(const cudart::virtual_gpu::Capability& capability) {
@@ -107,58 +118,138 @@ void require_our_runtime(const ProgramFile& program) {
   }
 }
 
-int exit_status(const ExecArguments& arguments, const ProgramReport& report, int own_status) {
-  if (!report.refusals.empty()) return kCannot;
-  return report.errors() != 0 ? arguments.error_exit_code : own_status;
+ExecStatus exit_status(const ExecArguments& arguments, const ProgramReport& report) {
+  using Owner = ExecStatus::Owner;
+  if (!report.refusals.empty()) return {arguments.unsupported_exit_code, Owner::refusals};
+  if (report.errors() != 0) return {arguments.error_exit_code, Owner::findings};
+  return {report.own_status, Owner::program};
 }
+
+// The program's runs and what they show.
+class Execution {
+ public:
+  Execution(const ExecArguments& arguments, const ProgramFile& program, Supervisor& supervisor)
+      : arguments_(arguments),
+        program_(program),
+        settings_(settings_of(arguments)),
+        supervisor_(supervisor),
+        runner_(supervisor, program.path, {arguments.command.begin() + 1, arguments.command.end()},
+                drop_in_directory()),
+        comparison_(runner_.directory(),
+                    [this](int run, const auto& kept, const auto& standard_output) {
+                      cudart::ExecSettings settings = settings_of_run(run);
+                      settings.kept_bytes = kept;
+                      return runner_.run(std::move(settings), standard_output);
+                    }) {
+    report_.program = arguments.command.front();
+    report_.arguments.assign(arguments.command.begin() + 1, arguments.command.end());
+    report_.ignore = arguments.ignore;
+    if (arguments.runs > 1) runner_.share_input();
+    const ReportOptions files = arguments.reports.rewritable();
+    if (files.wants_any()) {
+      runner_.on_progress([this, files](const ProgramRun& run) { write_so_far(files, run); });
+    }
+  }
+
+  int run() {
+    for (int i = 1; i <= arguments_.runs && !supervisor_.is_stopped(); ++i) {
+      const ProgramRun run = runner_.run(settings_of_run(i));
+      report_.add(run);
+      if (compares_outputs(arguments_)) comparison_.add(run);
+      // Ctrl-C means all the runs, also where the program alone has got it.
+      if (run.signal == SIGINT || run.signal == SIGQUIT) break;
+    }
+    if (report_.runs < arguments_.runs) report_.is_complete = false;
+    if (compares_outputs(arguments_) && !supervisor_.is_stopped()) compare_outputs();
+    return tell();
+  }
+
+ private:
+  cudart::ExecSettings settings_of_run(int run) const {
+    const RunSchedule schedule = schedule_of(arguments_, run);
+    return {.records = {},
+            .checkers = settings_.checkers,
+            .warp_model = settings_.warp_model,
+            .strategy = schedule.strategy,
+            .seed = schedule.seed,
+            .steps_max = settings_.limits.steps_max,
+            .memory_bytes = arguments_.memory_bytes,
+            .fresh_pattern = arguments_.fresh == "pattern",
+            .device = device_of(arguments_),
+            .leaks = arguments_.leaks,
+            .host_bytes = compares_outputs(arguments_)};
+  }
+
+  std::string options_of_run(int run) const {
+    const RunSchedule schedule = schedule_of(arguments_, run);
+    return fmt::format("--strategy {} --seed {}", schedule.strategy, schedule.seed);
+  }
+
+  void compare_outputs() {
+    const bool is_default = schedule_of(arguments_, 1).strategy == "default";
+    const auto found = comparison_.find(
+        is_default ? "the default schedule" : fmt::format("{} (run 1)", options_of_run(1)));
+    if (found) report_.add(found->finding, found->run);
+    report_.is_unsteady = !found && comparison_.is_unsteady();
+  }
+
+  int tell() {
+    const auto options = [this](int run) { return options_of_run(run); };
+    std::fputs(exec_text(report_, options).c_str(), stderr);
+    ExecStatus status = exit_status(arguments_, report_);
+    RunReport files = run_report(report_, settings_);
+    std::string unwritten;
+    try {
+      arguments_.reports.write(files);
+    } catch (const std::exception& error) {
+      unwritten = error.what();
+      status = {kCannot, ExecStatus::Owner::unwritten};
+    }
+    if (!unwritten.empty()) complain(unwritten);
+    if (program_.runtime == ProgramFile::Runtime::shared && !report_.runtime_loaded &&
+        report_.own_status == 0) {
+      complain(fmt::format("{}: another {} was loaded than the one in {}; has the program an RPATH?",
+                           report_.program, program_.needed_library, drop_in_directory()));
+      status = {arguments_.unsupported_exit_code, ExecStatus::Owner::refusals};
+    }
+    std::fputs(status_text(report_, status).c_str(), stderr);
+    return status.status;
+  }
+
+  // What is known while a run goes on, so that a report is there whatever happens.
+  void write_so_far(const ReportOptions& files, const ProgramRun& run) const {
+    ProgramReport report = report_;
+    report.add(run);
+    report.is_complete = false;
+    RunReport so_far = run_report(report, settings_);
+    try {
+      files.write(so_far);
+    } catch (const std::exception&) {  // the last time tells it
+    }
+  }
+
+  const ExecArguments& arguments_;
+  const ProgramFile& program_;
+  Settings settings_;
+  Supervisor& supervisor_;
+  ProgramRunner runner_;
+  OutputComparison comparison_;
+  ProgramReport report_;
+};
 
 int run_exec(const ExecArguments& arguments) {
   arguments.reports.check();
   if (!arguments.reports.lcov.empty()) throw UsageError("exec: --lcov is of pairs");
   const ProgramFile program = find_program(arguments.command.front());
-  require_our_runtime(program);
-  const std::string libraries = drop_in_directory();
-  const Settings settings = settings_of(arguments);
-
-  ProgramReport report;
-  report.program = arguments.command.front();
-  report.arguments.assign(arguments.command.begin() + 1, arguments.command.end());
-  report.ignore = arguments.ignore;
-  int own_status = 0;
-  for (int i = 1; i <= arguments.runs; ++i) {
-    const RunSchedule schedule = schedule_of(arguments, i);
-    cudart::ExecSettings child{.records = {},
-                               .checkers = settings.checkers,
-                               .warp_model = settings.warp_model,
-                               .strategy = schedule.strategy,
-                               .seed = schedule.seed,
-                               .steps_max = settings.limits.steps_max,
-                               .memory_bytes = arguments.memory_bytes,
-                               .fresh_pattern = arguments.fresh == "pattern",
-                               .device = device_of(arguments),
-                               .leaks = arguments.leaks};
-    const ProgramRun run = run_program(program.path, report.arguments, child, libraries);
-    report.add(run);
-    if (own_status == 0) own_status = run.status;
-    if (run.signal != 0) {
-      complain(fmt::format("{} was killed by signal {}", report.program, run.signal));
-      break;
-    }
+  try {
+    require_our_runtime(program);
+  } catch (const ProgramError& error) {
+    complain(error.what());
+    return arguments.unsupported_exit_code;
   }
-  const std::string text = exec_text(report, [&](int run) {
-    const RunSchedule schedule = schedule_of(arguments, run);
-    return fmt::format("--strategy {} --seed {}", schedule.strategy, schedule.seed);
+  return Supervisor::run([&](Supervisor& supervisor) {
+    return Execution(arguments, program, supervisor).run();
   });
-  std::fputs(text.c_str(), stderr);
-  RunReport files = run_report(report, settings);
-  arguments.reports.write(files);
-  if (program.runtime == ProgramFile::Runtime::shared && !report.runtime_loaded &&
-      own_status == 0) {
-    complain(fmt::format("{}: another {} was loaded than the one in {}; has the program an RPATH?",
-                         report.program, program.needed_library, libraries));
-    return kCannot;
-  }
-  return exit_status(arguments, report, own_status);
 }
 
 template <class Names>
@@ -173,9 +264,11 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
       ->required()
       ->expected(1, -1)
       ->type_name("ARG...");
+  std::set<std::string> checks = names_of(kCheckerNames);
+  checks.insert(kOutputCheck);
   command.add_option("--check", arguments.checks, "What to look for (default: everything)")
       ->delimiter(',')
-      ->check(CLI::IsMember(names_of(kCheckerNames)));
+      ->check(CLI::IsMember(checks));
   command.add_option("--warp-model", arguments.warp_model, "What orders the lanes of a warp")
       ->check(CLI::IsMember(names_of(kWarpModelNames)))
       ->capture_default_str();
@@ -211,14 +304,18 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
   command
       .add_option("--ignore", arguments.ignore,
                   "Do not report findings whose lines are all in files that match, '*/cub/*'")
-      ->type_name("GLOB")
-      ->allow_extra_args(false);
+      ->type_name("GLOB");
   command.add_flag("--portable", arguments.portable,
                    "Note what only devices from sm_70 on allow");
   command.add_flag("--leaks", arguments.leaks, "Memory that is not freed at exit is a finding");
   command
       .add_option("--error-exitcode", arguments.error_exit_code,
                   "Exit status where there are errors")
+      ->check(CLI::Range(0, 255))
+      ->capture_default_str();
+  command
+      .add_option("--unsupported-exitcode", arguments.unsupported_exit_code,
+                  "Exit status where something is not supported")
       ->check(CLI::Range(0, 255))
       ->capture_default_str();
   arguments.reports.add_to(command);
@@ -239,7 +336,8 @@ void add_exec_command(CLI::App& app, Run& run) {
       "  warpcheck exec --runs 10 --sarif scan.sarif -- ./scan 1000\n"
       "\n"
       "Exit status: the program's own (128 + n: killed by signal n); --error-exitcode where\n"
-      "something was found; 2 bad usage, or something that the virtual GPU does not support.");
+      "something was found; --unsupported-exitcode where the virtual GPU does not support\n"
+      "something; 2 bad usage.  The last line of the report says whose it is.");
   command->callback([&run, arguments] { run = [arguments] { return run_exec(*arguments); }; });
 }
 

@@ -94,6 +94,14 @@ std::string_view advice_for(const vgpu::Finding& finding) {
              "between blocks.";
     }
   }
+  if (finding.kind == FindingKind::schedule_dependent && !finding.object.empty()) {  // of a program
+    return finding.severity == vgpu::Severity::error
+               ? "No kernel can know who came first, so an order is missing: look for flags and "
+                 "volatile accesses that nothing orders, and for barriers that are left out."
+               : "Look for updates that get lost, for atomics whose returned order matters, and for "
+                 "sums of floating-point numbers in the order of arrival. Where any order is right, "
+                 "leave the comparison out: `--check` without `output`.";
+  }
   if (finding.kind == FindingKind::uninitialized_read && has_two && sides[0].role == "shuffle") {
     return "Let every lane that is read from take part: name it in the mask, and begin with an "
            "offset "

@@ -74,7 +74,7 @@ class PairTest : public testing::Test {
       if (report.verdict.refusals.empty()) {
         const auto path = std::filesystem::path(options_.cases_directory) / pair_.name() /
                           case_file_name(report.a_case, report.verdict);
-        write_case(path, record_of(report.a_case, report.verdict));
+        keep_case(path, record_of(report.a_case, report.verdict));
         report.replay_path = path.string();
       }
       ADD_FAILURE() << report_text(report);

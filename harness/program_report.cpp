@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -142,8 +143,17 @@ std::string summary_text(const ProgramReport& report) {
 
 }  // namespace
 
+void ProgramReport::add(vgpu::Finding finding, int run) {
+  finding.count = 1;
+  findings.push_back({std::move(finding), run});
+}
+
 void ProgramReport::add(const ProgramRun& run) {
   ++runs;
+  is_complete = is_complete && run.ended;
+  if (run.signal != 0) deaths.push_back({runs, run.signal});
+  if (own_status == 0) own_status = run.status;
+  for (const auto& [process, log] : run.logs) launches += log.counts.launches;
   // By process and number: the last record of a finding has its count.
   std::map<std::pair<int, std::size_t>, vgpu::Finding> latest;
   std::vector<std::pair<int, std::size_t>> order;
@@ -154,8 +164,12 @@ void ProgramReport::add(const ProgramRun& run) {
         refusals.push_back(refusal->reason);
       }
     }
+    if (const auto* const kernel = std::get_if<cudart::KernelRecord>(&record.what)) {
+      kernels.insert(kernel->name);
+    }
     if (const auto* const end = std::get_if<cudart::EndRecord>(&record.what)) {
-      launches += end->launches;
+      // A process that could write no log still ends.
+      if (!run.logs.contains(record.process)) launches += end->launches;
       kernels.insert(end->kernels.begin(), end->kernels.end());
     }
     if (const auto* const found = std::get_if<cudart::FindingRecord>(&record.what)) {
@@ -203,15 +217,39 @@ std::string exec_text(const ProgramReport& report,
   for (const std::string& refusal : report.refusals) {
     text += fmt::format("refused: {}\n", refusal);
   }
+  if (report.is_unsteady) {
+    text +=
+        "outputs were not compared: they differ between two runs under the same schedule as well\n";
+  }
+  for (const ProgramReport::Death& death : report.deaths) {
+    text += fmt::format("{} was killed by signal {} ({}){}\n", report.program, death.signal,
+                        ::strsignal(death.signal),
+                        report.runs > 1 ? fmt::format(" in run {}", death.run) : "");
+  }
   text += report.runtime_loaded
               ? summary_text(report)
               : "the program never loaded the CUDA runtime library: nothing was checked\n";
+  if (!report.is_complete) text += "interrupted: this is what was found until then\n";
   std::string prefixed;
   for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
     end = text.find('\n', at);
     prefixed += fmt::format("========= {}\n", text.substr(at, end - at));
   }
   return prefixed;
+}
+
+std::string status_text(const ProgramReport& report, const ExecStatus& status) {
+  const std::string text = fmt::format("========= exit status {}: ", status.status);
+  const std::string own = fmt::format("the program's own is {}", report.own_status);
+  switch (status.owner) {
+    case ExecStatus::Owner::findings: return text + fmt::format("errors were found; {}\n", own);
+    case ExecStatus::Owner::refusals:
+      return text + fmt::format("something is not supported; {}\n", own);
+    case ExecStatus::Owner::unwritten:
+      return text + fmt::format("a report could not be written; {}\n", own);
+    case ExecStatus::Owner::program: break;
+  }
+  return text + "the program's own\n";
 }
 
 RunReport run_report(const ProgramReport& report, const Settings& settings) {
@@ -234,6 +272,17 @@ RunReport run_report(const ProgramReport& report, const Settings& settings) {
   if (only.verdict.failed()) {
     claim.status = Claim::Status::failed;
     claim.verdict = "FAIL: " + show_kinds(claim.found);
+  }
+  const auto give_up = [&](std::string why) {
+    if (claim.status == Claim::Status::passed) {
+      claim.status = Claim::Status::cannot_run;
+      claim.verdict = std::move(why);
+    }
+  };
+  if (!report.is_complete) give_up("interrupted");
+  if (!report.deaths.empty()) {
+    const ProgramReport::Death& death = report.deaths.front();
+    give_up(fmt::format("killed by signal {} in run {}", death.signal, death.run));
   }
   if (!report.refusals.empty()) {
     claim.status = Claim::Status::cannot_run;

@@ -170,6 +170,40 @@ TEST(ProgramReportTest, WithoutLinesItSaysHowToGetThem) {
             std::string::npos);
 }
 
+// What a killed process has logged is counted; it never told its end.
+TEST(ProgramReportTest, LaunchesOfAKilledRun) {
+  cudart::ExecLogContents log;
+  log.counts.launches = 500;
+  ProgramReport report;
+  report.program = "./sum";
+  report.add({.status = 137,
+              .signal = 9,
+              .records = {{1, StartRecord{"/sum"}}, {1, cudart::KernelRecord{"_Z3sumPi", false}}},
+              .logs = {{1, log}}});
+  EXPECT_EQ(exec_text(report, no_schedule),
+            "========= warpcheck exec: ./sum\n"
+            "========= ./sum was killed by signal 9 (Killed)\n"
+            "========= no findings; 500 launches of 1 kernel\n");
+  report.add({.status = 3, .records = {{1, EndRecord{500, {"_Z3sumPi"}}}}, .logs = {{1, log}}});
+  EXPECT_EQ(report.launches, 1000u);
+  EXPECT_EQ(report.own_status, 137);
+  const RunReport files = run_report(report, {});
+  EXPECT_EQ(files.claims.front().status, Claim::Status::cannot_run);
+  EXPECT_EQ(files.claims.front().verdict, "killed by signal 9 in run 1");
+}
+
+TEST(ProgramReportTest, WhoseTheStatusIs) {
+  ProgramReport report;
+  report.own_status = 2;
+  using Owner = ExecStatus::Owner;
+  EXPECT_EQ(status_text(report, {2, Owner::program}),
+            "========= exit status 2: the program's own\n");
+  EXPECT_EQ(status_text(report, {66, Owner::findings}),
+            "========= exit status 66: errors were found; the program's own is 2\n");
+  EXPECT_EQ(status_text(report, {2, Owner::refusals}),
+            "========= exit status 2: something is not supported; the program's own is 2\n");
+}
+
 TEST(ProgramReportTest, AProgramWithoutTheRuntime) {
   EXPECT_EQ(exec_text(report_of({}), no_schedule),
             "========= warpcheck exec: ./sum\n"

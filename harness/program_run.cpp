@@ -1,19 +1,22 @@
 #include "harness/program_run.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>  // NOLINT(modernize-deprecated-headers): sigaction
-#include <spawn.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "harness/program_file.hpp"
 
@@ -22,90 +25,25 @@ extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has 
 namespace warpcheck {
 namespace {
 
-// A directory of its own for the records, gone when this is.
-class RecordsFile {
- public:
-  RecordsFile() {
-    std::string name = (std::filesystem::temp_directory_path() / "warpcheck-exec-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw ProgramError(fmt::format("{}: {}", name, std::strerror(errno)));
-    }
-    directory_ = name;
-    const std::ofstream made{path()};
-  }
-  ~RecordsFile() {
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
-  }
-  RecordsFile(const RecordsFile&) = delete;
-  RecordsFile& operator=(const RecordsFile&) = delete;
+namespace fs = std::filesystem;
 
-  [[nodiscard]] std::string path() const { return directory_ / "records"; }
+// How often what is new is told; telling must not take up a tenth of the time.
+constexpr std::int64_t kTellEveryMs = 1000;
+constexpr std::int64_t kTellShare = 10;
 
-  [[nodiscard]] std::vector<cudart::ExecRecord> read() const {
-    std::vector<cudart::ExecRecord> records;
-    std::ifstream file(path());
-    for (std::string line; std::getline(file, line);) {
-      if (auto record = cudart::parse_exec_record(line)) records.push_back(std::move(*record));
-    }
-    return records;
-  }
-
- private:
-  std::filesystem::path directory_;
-};
-
-constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-
-volatile pid_t child = 0;  // a signal handler has no other way to know it
-
-void pass_on(int signal, siginfo_t* info, void*) {
-  const bool from_a_process = info->si_code <= 0;
-  if (from_a_process && child > 0) ::kill(child, signal);
+std::int64_t now_ms() {
+  using std::chrono::steady_clock;
+  const auto now = steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-sigset_t signal_set() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : kSignals) sigaddset(&set, signal);
-  return set;
+fs::path make_directory() {
+  std::string name = (fs::temp_directory_path() / "warpcheck-exec-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw ProgramError(fmt::format("{}: {}", name, std::strerror(errno)));
+  }
+  return name;
 }
-
-// While this lives, signals are passed on; they wait until the child is known.
-class PassedOnSignals {
- public:
-  PassedOnSignals() {
-    const sigset_t set = signal_set();
-    ::sigprocmask(SIG_BLOCK, &set, &mask_);
-    struct sigaction action {};
-    action.sa_sigaction = pass_on;
-    action.sa_flags = SA_SIGINFO | SA_RESTART;
-    for (std::size_t i = 0; i < kSignals.size(); ++i) {
-      ::sigaction(kSignals[i], nullptr, &before_[i]);
-      // What is ignored here (nohup) is ignored by the child as well.
-      if (before_[i].sa_handler != SIG_IGN) ::sigaction(kSignals[i], &action, nullptr);
-    }
-  }
-  ~PassedOnSignals() {
-    child = 0;
-    for (std::size_t i = 0; i < kSignals.size(); ++i) {
-      ::sigaction(kSignals[i], &before_[i], nullptr);
-    }
-    ::sigprocmask(SIG_SETMASK, &mask_, nullptr);
-  }
-  PassedOnSignals(const PassedOnSignals&) = delete;
-  PassedOnSignals& operator=(const PassedOnSignals&) = delete;
-
-  [[nodiscard]] const sigset_t& mask() const { return mask_; }
-  void begin(pid_t process) {
-    child = process;
-    ::sigprocmask(SIG_SETMASK, &mask_, nullptr);
-  }
-
- private:
-  sigset_t mask_{};
-  std::array<struct sigaction, kSignals.size()> before_{};
-};
 
 std::vector<std::string> child_environment(const cudart::ExecSettings& settings,
                                            const std::string& libraries) {
@@ -133,42 +71,158 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-pid_t spawn(const std::string& path, std::vector<std::string> arguments,
-            std::vector<std::string> environment, const sigset_t& mask) {
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  ::posix_spawnattr_setsigmask(&attributes, &mask);
-  pid_t process = 0;
-  const int error = ::posix_spawn(&process, path.c_str(), nullptr, &attributes,
-                                  pointers_to(arguments).data(), pointers_to(environment).data());
-  ::posix_spawnattr_destroy(&attributes);
-  if (error != 0) throw ProgramError(fmt::format("{}: {}", path, std::strerror(error)));
-  return process;
+// In the new process.
+bool redirect(int to, const char* path, int flags) {
+  const int file = ::open(path, flags, 0600);
+  if (file < 0) return false;
+  return file == to || (::dup2(file, to) == to && ::close(file) == 0);
 }
 
 }  // namespace
 
-ProgramRun run_program(const std::string& path, const std::vector<std::string>& arguments,
-                       cudart::ExecSettings settings, const std::string& libraries) {
-  const RecordsFile records;
-  settings.records = records.path();
-  std::vector<std::string> words{path};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  int status = 0;
-  {
-    PassedOnSignals signals;
-    const pid_t process =
-        spawn(path, std::move(words), child_environment(settings, libraries), signals.mask());
-    signals.begin(process);
-    while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
-    }
-  }
+ProgramRunner::ProgramRunner(Supervisor& supervisor, std::string path,
+                             std::vector<std::string> arguments, std::string libraries)
+    : supervisor_(supervisor),
+      path_(std::move(path)),
+      words_(std::move(arguments)),
+      libraries_(std::move(libraries)),
+      directory_(make_directory()) {
+  words_.insert(words_.begin(), path_);
+}
+
+ProgramRunner::~ProgramRunner() {
+  std::error_code ignored;
+  fs::remove_all(directory_, ignored);
+}
+
+void ProgramRunner::share_input() {
+  input_ = std::make_unique<ProgramInput>(directory_ / "input");
+}
+
+ProgramRun ProgramRunner::run(cudart::ExecSettings settings, const fs::path& silent_output) {
   ProgramRun run;
+  run.records_file = directory_ / fmt::format("records-{}", ++runs_);
+  settings.records = run.records_file;
+  const std::ofstream made(run.records_file);
+  told_bytes_ = 0;
+  tell_next_ms_ = now_ms() + kTellEveryMs;
+  run.ended = false;
+  const pid_t process = start(settings, silent_output);
+  const int status = wait_for(process, run);
+  if (input_ != nullptr) input_->end_run();
   run.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   run.status = run.signal != 0 ? 128 + run.signal : WEXITSTATUS(status);
-  run.records = records.read();
+  // Whoever asks the program to end means all of it.
+  if (supervisor_.is_stopped()) Supervisor::end_all();
+  read(run);
+  wait_for_orphans(run);
+  run.ended = !supervisor_.is_abandoned();
   return run;
+}
+
+// By fork(), as posix_spawn() knows neither process groups of others nor PR_SET_PDEATHSIG.
+pid_t ProgramRunner::start(const cudart::ExecSettings& settings, const fs::path& silent_output) {
+  std::vector<std::string> words = words_, environment = child_environment(settings, libraries_);
+  const std::vector<char*> arguments = pointers_to(words), variables = pointers_to(environment);
+  const bool is_silent = !silent_output.empty();
+  const bool has_input = input_ != nullptr && (!is_silent || input_->is_repeatable());
+  const int input = has_input ? input_->begin_run() : STDIN_FILENO;
+  std::array<int, 2> failure{};
+  if (::pipe2(failure.data(), O_CLOEXEC) != 0) {
+    throw ProgramError(fmt::format("pipe: {}", std::strerror(errno)));
+  }
+  const pid_t process = ::fork();
+  if (process == 0) {
+    supervisor_.give_back();
+    bool is_ready = input == STDIN_FILENO || ::dup2(input, STDIN_FILENO) == STDIN_FILENO;
+    if (is_silent) {
+      if (!has_input) is_ready = is_ready && redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
+      is_ready = is_ready &&
+                 redirect(STDOUT_FILENO, silent_output.c_str(), O_WRONLY | O_CREAT | O_TRUNC) &&
+                 redirect(STDERR_FILENO, "/dev/null", O_WRONLY);
+    }
+    if (is_ready) ::execve(path_.c_str(), arguments.data(), variables.data());
+    const int error = errno;
+    static_cast<void>(!::write(failure[1], &error, sizeof error));
+    ::_exit(127);
+  }
+  int error = errno;
+  ::close(failure[1]);
+  if (input_ != nullptr) input_->started();
+  const bool failed = process < 0 || ::read(failure[0], &error, sizeof error) == sizeof error;
+  ::close(failure[0]);
+  if (!failed) return process;
+  if (process > 0) ::waitpid(process, nullptr, 0);
+  throw ProgramError(fmt::format("{}: {}", path_, std::strerror(error)));
+}
+
+void ProgramRunner::poll_once(pid_t process, int timeout_ms) {
+  std::vector<pollfd> wanted{{supervisor_.signals(), POLLIN, 0}};
+  if (input_ != nullptr) input_->add_to(wanted);
+  ::poll(wanted.data(), wanted.size(), timeout_ms);
+  supervisor_.handle_signals(process);
+  if (input_ != nullptr) input_->serve();
+}
+
+// Reaps orphans of the program as well, whose parent the supervisor becomes.
+int ProgramRunner::wait_for(pid_t process, ProgramRun& run) {
+  while (true) {
+    int status = 0;
+    for (pid_t ended = 1; ended > 0;) {
+      ended = ::waitpid(-1, &status, WNOHANG);
+      if (ended == process) return status;
+      // All have been ended, and the program with them.
+      if (ended < 0 && errno == ECHILD) return SIGKILL;
+    }
+    poll_once(process, on_progress_ ? kTellEveryMs : -1);
+    tell_progress(run);
+  }
+}
+
+// A process that has loaded the runtime library has findings to tell as long as it runs.
+void ProgramRunner::wait_for_orphans(ProgramRun& run) {
+  const auto is_of_the_program = [&](pid_t process) {
+    return std::ranges::any_of(run.records, [&](const cudart::ExecRecord& record) {
+      return record.process == process;
+    });
+  };
+  while (!supervisor_.is_stopped()) {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    const std::vector<pid_t> left = Supervisor::children();
+    if (std::ranges::none_of(left, is_of_the_program)) break;
+    poll_once(0, on_progress_ ? kTellEveryMs : -1);
+    tell_progress(run);
+  }
+  if (supervisor_.is_stopped()) Supervisor::end_all();
+  read(run);
+}
+
+void ProgramRunner::tell_progress(ProgramRun& run) {
+  const std::int64_t begin = now_ms();
+  if (!on_progress_ || begin < tell_next_ms_) return;
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(run.records_file, error);
+  if (!error && bytes != std::exchange(told_bytes_, bytes)) {
+    read(run);
+    on_progress_(run);
+  }
+  const std::int64_t end = now_ms();
+  tell_next_ms_ = end + std::max(kTellEveryMs, kTellShare * (end - begin));
+}
+
+void ProgramRunner::read(ProgramRun& run) {
+  run.records.clear();
+  std::ifstream file(run.records_file);
+  for (std::string line; std::getline(file, line);) {
+    if (auto record = cudart::parse_exec_record(line)) run.records.push_back(std::move(*record));
+  }
+  std::set<int> processes;
+  for (const cudart::ExecRecord& record : run.records) processes.insert(record.process);
+  for (const int process : processes) {
+    const auto path = cudart::exec_log_path(run.records_file, process);
+    if (auto log = cudart::read_exec_log(path)) run.logs.insert_or_assign(process, std::move(*log));
+  }
 }
 
 }  // namespace warpcheck

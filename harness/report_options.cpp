@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <set>
@@ -64,6 +65,23 @@ void ReportOptions::check() const {
       throw UsageError(fmt::format("{} {}: another format goes to this file", format.option, file));
     }
   }
+}
+
+ReportOptions ReportOptions::rewritable() const {
+  ReportOptions options = *this;
+  for (const Format& format : kFormats) {
+    std::string& file = options.*format.file;
+    std::error_code error;
+    const auto status = std::filesystem::status(file, error);
+    const std::string whole = std::filesystem::absolute(file, error).string();
+    const bool is_special = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+    if (is_special || whole.starts_with("/dev/") || whole.starts_with("/proc/")) file.clear();
+  }
+  return options;
+}
+
+bool ReportOptions::wants_any() const {
+  return std::ranges::any_of(kFormats, [&](const Format& f) { return !(this->*f.file).empty(); });
 }
 
 void ReportOptions::write(RunReport& run, Engine& engine) const {

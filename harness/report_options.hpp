@@ -22,6 +22,10 @@ struct ReportOptions {
   [[nodiscard]] bool wants_coverage() const { return !html.empty() || !lcov.empty(); }
   [[nodiscard]] bool wants_pictures() const { return !html.empty(); }
 
+  // Those of them that can be written again and again: regular files, and such as are not there.
+  [[nodiscard]] ReportOptions rewritable() const;
+  [[nodiscard]] bool wants_any() const;
+
   // Draws what is wanted and writes every file.  One that cannot be written does not keep the
   // others from being written; then throws CaseFileError that names them all.
   void write(RunReport& run, Engine& engine = virtual_gpu()) const;

@@ -380,6 +380,8 @@ void InitChecker::on_host_access(const HostAccess& access) {
   }
   if (element != ptx::kNone) {
     report_copied_element(access, element, shadow.find_written(element, end) - element);
+  } else if (first != end && shadow.state_at(first) == InitShadow::kUndefined) {
+    report_copied_padding(access, first, origins_[shadow.taint_at(first).origin]);
   } else if (first != end) {
     report_copied_bytes(access, first);
   }
@@ -394,12 +396,7 @@ void InitChecker::on_device_copy(const DeviceCopy& copy) {
 void InitChecker::report_copied_value(const HostAccess& access, std::uint32_t offset,
                                       const Origin& origin) {
   reporter_.report({origin.program, origin.pc, ptx::kNone, 2}, [&] {
-    Finding finding;
-    finding.kind = FindingKind::uninitialized_read;
-    finding.space = space_name(origin.is_shuffle ? access.allocation->space : origin.space);
-    finding.kernel = kernel_name(origin.program->kernel);
-    finding.object = range_of(access, offset);
-    finding.accesses = {side_of(origin, origin.first), host_copy()};
+    Finding finding = copied_from(access, offset, origin);
     finding.message =
         fmt::format("(2) takes a value made from {}",
                     origin.is_shuffle ? kFromNobody : "bytes that nothing had written");
@@ -427,6 +424,29 @@ void InitChecker::report_copied_element(const HostAccess& access, std::uint32_t 
     }
     return finding;
   });
+}
+
+void InitChecker::report_copied_padding(const HostAccess& access, std::uint32_t offset,
+                                        const Origin& origin) {
+  reporter_.report({origin.program, origin.pc, ptx::kNone, 5}, [&] {
+    Finding finding = copied_from(access, offset, origin);
+    finding.severity = Severity::note;
+    finding.message =
+        "(2) takes bytes that nothing had written, beside others of their word that were: padding, "
+        "perhaps";
+    return finding;
+  });
+}
+
+Finding InitChecker::copied_from(const HostAccess& access, std::uint32_t offset,
+                                 const Origin& origin) const {
+  Finding finding;
+  finding.kind = FindingKind::uninitialized_read;
+  finding.space = space_name(origin.is_shuffle ? access.allocation->space : origin.space);
+  finding.kernel = kernel_name(origin.program->kernel);
+  finding.object = range_of(access, offset);
+  finding.accesses = {side_of(origin, origin.first), host_copy()};
+  return finding;
 }
 
 void InitChecker::report_copied_bytes(const HostAccess& access, std::uint32_t offset) {

@@ -66,6 +66,9 @@ class InitChecker final : public Checker {
   static std::uint32_t lanes_that_read(const Origin& origin, const UndefinedUse& use);
   void report_copied_value(const HostAccess& access, std::uint32_t offset, const Origin& origin);
   void report_copied_element(const HostAccess& access, std::uint32_t offset, std::uint32_t bytes);
+  void report_copied_padding(const HostAccess& access, std::uint32_t offset, const Origin& origin);
+  [[nodiscard]] Finding copied_from(const HostAccess& access, std::uint32_t offset,
+                                    const Origin& origin) const;
   void report_copied_bytes(const HostAccess& access, std::uint32_t offset);
 
   std::vector<InitShadow> shadows_;  // by Allocation::id

@@ -196,6 +196,8 @@ TEST_F(InitTest, AHostCopyOfWhatMayBePaddingIsANote) {
   ASSERT_EQ(findings().size(), 1u);
   EXPECT_EQ(findings()[0].severity, Severity::note);
   EXPECT_EQ(findings()[0].object, "g[1], first of a copy of 8 bytes");
+  EXPECT_EQ(findings()[0].space, "shared");  // where the bytes come from
+  EXPECT_EQ(findings()[0].accesses.size(), 2u);
 
   access.undefined_bits[0][0] = ~0ull;
   launch.emit(access);

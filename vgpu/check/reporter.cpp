@@ -142,6 +142,10 @@ AccessSide side_at(std::string_view role, const CodePlace& place) {
 }
 
 std::string describe_element(const Access& access, unsigned lane) {
+  // The bytes of a warp's local variables are interleaved, and PTX has no names for them.
+  if (access.space == ptx::Space::local) {
+    return fmt::format("local variable, {} byte{}", access.bytes, access.bytes == 1 ? "" : "s");
+  }
   return fmt::format("{}, {} byte{}",
                      describe(*access.allocation, access.offset[lane], access.bytes), access.bytes,
                      access.bytes == 1 ? "" : "s");

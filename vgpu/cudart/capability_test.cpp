@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <string>
 
 #include "vgpu/cudart/test_unit.hpp"
 #include "vgpu/cudart/virtual_device.hpp"
@@ -65,6 +66,21 @@ TEST(VirtualGpu, APlainProgramsDeviceIsOfItsNewestTarget) {
   EXPECT_EQ(opt_in(227 * 1024 - 4096 + 1), cudaErrorInvalidValue);
   EXPECT_EQ(opt_in(227 * 1024 - 4096), cudaSuccess);
   EXPECT_EQ(resident(32, 227 * 1024 - 4096), 1);
+}
+
+// The toolkit's device runtime is linked into relocatable code with PTX for the newest device there
+// is; the program's own is older.
+TEST(VirtualGpu, APlainProgramsDeviceIsNotThatOfALibraryOfDeviceCode) {
+  const std::string library =
+      ".version 9.0\n.target sm_121\n.address_size 64\n"
+      ".visible .func (.param .b64 r) cudaGetParameterBufferV2(\n.param .b64 x\n)\n{\nret;\n}\n";
+  TestUnit unit({kPtx, library}, {80, 121});
+  unit.kernel(&kernel, "kernel");
+  begin_trial({});
+  end_trial();
+  cudaDeviceProp properties{};
+  EXPECT_EQ(cudaGetDeviceProperties(&properties, 0), cudaSuccess);
+  EXPECT_EQ(properties.major * 10 + properties.minor, 80);
 }
 
 TEST(VirtualGpu, CapabilitiesAreThoseOfTheTable) {

@@ -213,6 +213,9 @@ void run_copy(Device& device, const CopyWork& work, const Operation& operation) 
     std::memmove(to->data + slice * to->slice + row * to->pitch,
                  from->data + slice * from->slice + row * from->pitch, work.box.width);
   });
+  if (from->on_device && work.target_in == Where::host) {
+    device.tell_copy_to_host(work, to->data, to->pitch, to->slice, operation);
+  }
   spend_copy(device, work.box);
   if (CallLog* const log = device.call_log()) record_copy(*log, work, true);
 }

@@ -288,6 +288,8 @@ const Device::HostBlock* Device::find_host_block(const void* pointer, std::uintp
 void Device::flush_prints() {
   prints_.flush(in_trial() ? &result_.output : nullptr);
   result_.prints_lost = prints_.lost();
+  ExecSession* const session = exec_session();
+  if (session != nullptr && prints_.in_use()) session->printed(prints_.prints(), prints_.hash());
 }
 
 void begin_trial(const TrialSettings& settings) {

@@ -45,6 +45,7 @@
 namespace warpcheck::cudart {
 
 class CallLog;
+class ExecSession;
 struct LinkedKernel;
 
 // A range of device memory that lies inside one live allocation.
@@ -159,6 +160,9 @@ class Device {
                   const Brought& brought, const Bytes& bytes = {});
   void device_copy(std::string_view call, const Rows& target, const Rows& source,
                    const Operation& operation);
+  // Tells `warpcheck exec` which bytes a copy has brought to the host.
+  void tell_copy_to_host(const CopyWork& work, const void* first, std::size_t pitch,
+                         std::size_t slice, const Operation& operation);
 
   // ---- page-locked host memory, by address ----
   struct HostBlock {
@@ -249,6 +253,9 @@ class Device {
   void touch(Touch now, const Bytes& bytes, const Operation& operation);
   void tell_host_access(const Rows& rows, bool write, const Operation& operation);
   [[nodiscard]] vgpu::Strategy& strategy();
+  // nullptr: not under `warpcheck exec`, or in a trial.
+  [[nodiscard]] ExecSession* exec_session() const;
+  void tell_memory_of_host();
 
   template <typename Call>
   void notify(Call&& call) {
@@ -285,6 +292,8 @@ class Device {
   std::size_t running_ = 0;  // operations: host functions, which run without the mutex
   bool host_is_gone_ = false;
   bool nobody_waits_ = false;  // what runs is waited for by no call
+  std::uint32_t last_kernel_ = 0;      // launched last: one more than its index in result_.kernels
+  std::uint32_t told_operations_ = 0;  // when memory of the host was told last
   std::set<const vgpu::Allocation*> to_be_freed_;
   RunLog<std::uint32_t> ran_launches_;  // by Launch::index
   RunLog<Touch> touched_;

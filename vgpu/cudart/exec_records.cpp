@@ -110,6 +110,12 @@ struct RecordJson {
   Json operator()(const FindingRecord& found) const {
     return {{"record", "finding"}, {"number", found.number}, {"finding", to_json(found.finding)}};
   }
+  Json operator()(const KernelRecord& kernel) const {
+    return {{"record", "kernel"}, {"name", kernel.name}, {"order_shows", kernel.order_shows}};
+  }
+  Json operator()(const CallRecord& call) const {
+    return {{"record", "call"}, {"name", call.name}};
+  }
   Json operator()(const RefusalRecord& refusal) const {
     return {{"record", "refusal"}, {"reason", refusal.reason}};
   }
@@ -126,6 +132,11 @@ ExecRecord record_of(const Json& json) {
   } else if (kind == "finding") {
     record.what =
         FindingRecord{json.at("number").get<std::size_t>(), finding_of(json.at("finding"))};
+  } else if (kind == "kernel") {
+    record.what = KernelRecord{json.at("name").get<std::string>(),
+                               json.at("order_shows").get<bool>()};
+  } else if (kind == "call") {
+    record.what = CallRecord{json.at("name").get<std::string>()};
   } else if (kind == "refusal") {
     record.what = RefusalRecord{json.at("reason").get<std::string>()};
   } else if (kind == "end") {
@@ -153,6 +164,8 @@ ExecSettings settings_of(const Json& json) {
   settings.fresh_pattern = json.at("fresh_pattern").get<bool>();
   settings.device = json.at("device").get<unsigned>();
   settings.leaks = json.at("leaks").get<bool>();
+  settings.host_bytes = json.at("host_bytes").get<bool>();
+  settings.kept_bytes = json.at("kept_bytes").get<std::vector<std::uint32_t>>();
   return settings;
 }
 
@@ -180,7 +193,9 @@ std::string to_text(const ExecSettings& settings) {
                {"memory_bytes", settings.memory_bytes},
                {"fresh_pattern", settings.fresh_pattern},
                {"device", settings.device},
-               {"leaks", settings.leaks}});
+               {"leaks", settings.leaks},
+               {"host_bytes", settings.host_bytes},
+               {"kept_bytes", settings.kept_bytes}});
 }
 
 std::optional<ExecSettings> parse_exec_settings(std::string_view text) {

@@ -35,6 +35,9 @@ struct ExecSettings {
   bool fresh_pattern = false;                       // in managed and page-locked memory; else zeros
   unsigned device = 0;  // compute capability, 90 for sm_90; 0: of the newest PTX in the program
   bool leaks = false;   // whether what is still allocated at exit is a finding
+  bool host_bytes = false;  // log what comes to the host (exec_log.hpp)
+  // By operation: of which entries of the log the bytes are kept, in files beside the records.
+  std::vector<std::uint32_t> kept_bytes{};
 };
 
 // The program loaded the runtime library, before main.
@@ -45,6 +48,16 @@ struct StartRecord {
 struct FindingRecord {
   std::size_t number = 0;  // of its process
   vgpu::Finding finding;
+};
+// A kernel is launched for the first time.
+struct KernelRecord {
+  std::string name;          // mangled
+  bool order_shows = false;  // see order_of_arrival.hpp
+};
+// An API function that brings bytes to the host is called for the first time: Arrival::call says
+// the number of this record among those of its process.
+struct CallRecord {
+  std::string name;
 };
 struct RefusalRecord {
   std::string reason;
@@ -57,7 +70,8 @@ struct EndRecord {
 
 struct ExecRecord {
   int process = 0;
-  std::variant<StartRecord, FindingRecord, RefusalRecord, EndRecord> what;
+  std::variant<StartRecord, FindingRecord, KernelRecord, CallRecord, RefusalRecord, EndRecord>
+      what;
 };
 
 std::string to_text(const ExecSettings& settings);

@@ -22,6 +22,8 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   settings.fresh_pattern = true;
   settings.device = 89;
   settings.leaks = true;
+  settings.host_bytes = true;
+  settings.kept_bytes = {3, UINT32_MAX};
   const auto back = parse_exec_settings(to_text(settings));
   ASSERT_TRUE(back.has_value());
   EXPECT_EQ(back->records, settings.records);
@@ -36,6 +38,8 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   EXPECT_TRUE(back->fresh_pattern);
   EXPECT_EQ(back->device, 89u);
   EXPECT_TRUE(back->leaks);
+  EXPECT_TRUE(back->host_bytes);
+  EXPECT_EQ(back->kept_bytes, (std::vector<std::uint32_t>{3, UINT32_MAX}));
 }
 
 TEST(ExecRecords, AFindingComesBackAsItWas) {
@@ -68,6 +72,11 @@ TEST(ExecRecords, AFindingComesBackAsItWas) {
 TEST(ExecRecords, TheOthersComeBackToo) {
   const auto start = parse_exec_record(to_text(ExecRecord{1, StartRecord{"/bin/program"}}));
   EXPECT_EQ(std::get<StartRecord>(start.value().what).program, "/bin/program");
+  const auto kernel = parse_exec_record(to_text(ExecRecord{1, KernelRecord{"_Z3sumPi", true}}));
+  EXPECT_EQ(std::get<KernelRecord>(kernel.value().what).name, "_Z3sumPi");
+  EXPECT_TRUE(std::get<KernelRecord>(kernel.value().what).order_shows);
+  const auto call = parse_exec_record(to_text(ExecRecord{1, CallRecord{"cudaMemcpy"}}));
+  EXPECT_EQ(std::get<CallRecord>(call.value().what).name, "cudaMemcpy");
   const auto refusal = parse_exec_record(to_text(ExecRecord{1, RefusalRecord{"no \xff"}}));
   EXPECT_EQ(std::get<RefusalRecord>(refusal.value().what).reason, "no \xef\xbf\xbd");
   const auto end = parse_exec_record(to_text(ExecRecord{1, EndRecord{2, {"a", "b"}}}));

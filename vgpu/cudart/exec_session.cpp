@@ -5,14 +5,17 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "vgpu/cudart/order_of_arrival.hpp"
 #include "vgpu/cudart/unsupported_libraries.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
@@ -80,6 +83,48 @@ void ExecSession::found(std::size_t number, const vgpu::Finding& finding) {
   if (counts_.size() <= number) counts_.resize(number + 1);
   counts_[number] = finding.count;
   append({.process = ::getpid(), .what = FindingRecord{number, finding}});
+}
+
+void ExecSession::launches_first(const vgpu::Program& kernel) {
+  append({.process = ::getpid(),
+          .what = KernelRecord{kernel.kernel, order_shows_in_results_of(kernel)}});
+}
+
+void ExecSession::launched(std::uint64_t launches) { log().count_launches(launches); }
+
+void ExecSession::printed(std::uint64_t prints, std::uint64_t hash) {
+  log().count_prints(prints, hash);
+}
+
+bool ExecSession::keeps(std::uint32_t operation) const {
+  return std::ranges::find(settings_.kept_bytes, operation) != settings_.kept_bytes.end();
+}
+
+void ExecSession::came_to_host(Arrival entry, std::string_view call) {
+  if (call.empty()) return log().add(entry);
+  auto known = std::ranges::find(calls_, call);
+  if (known == calls_.end()) {
+    append({.process = ::getpid(), .what = CallRecord{std::string(call)}});
+    known = calls_.insert(calls_.end(), call);
+  }
+  entry.call = static_cast<std::uint32_t>(known - calls_.begin());
+  log().add(entry);
+}
+
+void ExecSession::keep(Arrival::Kind kind, std::uint32_t operation,
+                       std::span<const std::byte> part) const {
+  std::ofstream file(kept_bytes_path(settings_.records, ::getpid(), kind, operation),
+                     std::ios::binary | std::ios::app);
+  file.write(reinterpret_cast<const char*>(part.data()), std::ssize(part));
+}
+
+ExecLog& ExecSession::log() {
+  if (const int process = ::getpid(); log_process_ != process) {
+    log_.emplace(exec_log_path(settings_.records, process));
+    calls_.clear();
+    log_process_ = process;
+  }
+  return *log_;
 }
 
 void ExecSession::refused(std::string_view reason) {

@@ -1,5 +1,6 @@
 // How the device runs the operations of its streams, and what it tells about their order.
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include "vgpu/cudart/copies.hpp"
 #include "vgpu/cudart/device.hpp"
 #include "vgpu/cudart/device_code.hpp"
+#include "vgpu/cudart/exec_session.hpp"
 #include "vgpu/cudart/graphs.hpp"
 #include "vgpu/cudart/idle_progress.hpp"
 #include "vgpu/cudart/virtual_gpu.hpp"
@@ -115,6 +117,7 @@ void Device::wait_for(const OperationPtr& operation) {
   operations_.host_waited_for(*operation);
   flush_prints();
   if (operations_.pending() != 0) return;
+  tell_memory_of_host();
   ran_launches_.forget(operations_.known_to_host());
   touched_.forget(operations_.known_to_host());
 }
@@ -127,6 +130,7 @@ void Device::wait_for_all() {
   while (operations_.pending() != 0) run_next();
   operations_.host_waited_for_all();
   flush_prints();
+  tell_memory_of_host();
   ran_launches_.clear();
   touched_.clear();
 }
@@ -218,14 +222,18 @@ void Device::run_kernel(const KernelWork& work, const Operation& operation) {
   flush_prints();
   const vgpu::Program& program = work.linked->program;
   const std::string& name = program.kernel;
-  if (std::find(result_.kernels.begin(), result_.kernels.end(), name) == result_.kernels.end()) {
+  const auto known = std::find(result_.kernels.begin(), result_.kernels.end(), name);
+  last_kernel_ = static_cast<std::uint32_t>(known - result_.kernels.begin()) + 1;
+  if (known == result_.kernels.end()) {
     result_.kernels.push_back(name);
     launched_hashes_.push_back(work.linked->ptx_hash);
+    if (ExecSession* const session = exec_session()) session->launches_first(program);
   }
   const std::vector<std::uint32_t> unordered = unordered_launches(operation);
   vgpu::Launch launch;
   launch.program = &program;
   launch.index = static_cast<std::uint32_t>(result_.launches++);
+  if (ExecSession* const session = exec_session()) session->launched(result_.launches);
   launch.grid = work.grid;
   launch.block = work.block;
   launch.cluster = work.cluster;
@@ -306,6 +314,52 @@ void Device::exchange_registered_memory(bool to_device) {
     std::byte* const copy = block.allocation->data;
     std::memcpy(to_device ? copy : own, to_device ? own : copy, block.bytes);
   }
+}
+
+// ---- what `warpcheck exec` is told ----
+
+ExecSession* Device::exec_session() const {
+  return in_ambient() ? ExecSession::instance() : nullptr;
+}
+
+void Device::tell_copy_to_host(const CopyWork& work, const void* first, std::size_t pitch,
+                               std::size_t slice, const Operation& operation) {
+  ExecSession* const session = exec_session();
+  if (session == nullptr || !session->logs_host_bytes()) return;
+  Arrival entry;
+  entry.operation = operation.number;
+  entry.bytes = work.box.bytes();
+  entry.kernel = last_kernel_;
+  const bool keeps = session->keeps(operation.number);
+  for (std::size_t z = 0; z < work.box.depth; ++z) {
+    for (std::size_t y = 0; y < work.box.height; ++y) {
+      const std::byte* const row = static_cast<const std::byte*>(first) + z * slice + y * pitch;
+      entry.hash = XXH3_64bits_withSeed(row, work.box.width, entry.hash);
+      if (keeps) session->keep(entry.kind, operation.number, {row, work.box.width});
+    }
+  }
+  session->came_to_host(entry, work.call);
+}
+
+// Managed and mapped memory, which the host reads without a call.  Only when no operation is left
+// is it known what the host would read there, whatever the order of the operations was.
+void Device::tell_memory_of_host() {
+  ExecSession* const session = exec_session();
+  if (session == nullptr || !session->logs_host_bytes()) return;
+  const std::uint32_t asked = operations_.asked_for();
+  if (asked == std::exchange(told_operations_, asked)) return;
+  Arrival entry;
+  entry.kind = Arrival::Kind::in_memory;
+  entry.operation = asked;
+  entry.kernel = last_kernel_;
+  const bool keeps = session->keeps(asked);
+  for (const vgpu::Allocation* allocation : memory_.live()) {
+    if (!allocation->managed && !allocation->page_locked) continue;
+    entry.bytes += allocation->bytes;
+    entry.hash = XXH3_64bits_withSeed(allocation->data, allocation->bytes, entry.hash);
+    if (keeps) session->keep(entry.kind, asked, {allocation->data, allocation->bytes});
+  }
+  if (entry.bytes != 0) session->came_to_host(entry, {});
 }
 
 // ---- what observers are told ----

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -50,6 +51,32 @@ void for_each_image(const void* wrapper, Visit&& visit) {
   for (; part != nullptr && *part != nullptr; ++part) visit(*part);
 }
 
+// Whether a line of the text begins to define a function of this name: it is no declaration.
+bool defines_function(std::string_view text, std::string_view name) {
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const std::size_t begin = text.rfind('\n', at) + 1;
+    const std::string_view before = text.substr(begin, at - begin);
+    const std::size_t end = at + name.size();
+    const bool ends = end == text.size() || text[end] == '(' || text[end] == '\n';
+    if (ends && before.find(".func ") != std::string_view::npos && !before.starts_with(".extern")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// By the functions that launches by device code go through (CUDA C++ Programming Guide, "CUDA
+// Dynamic Parallelism", "Device-side Launch from PTX").
+bool is_device_runtime(const std::byte* data) {
+  try {
+    const std::string text = ptx::read_fatbinary(image_at(data)).front().text;
+    return defines_function(text, "cudaGetParameterBufferV2") ||
+           defines_function(text, "__cudaCDP2GetParameterBufferV2");
+  } catch (const ptx::FatbinaryError&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 bool is_relocatable(const void* wrapper) {
@@ -77,15 +104,25 @@ std::vector<std::string> ptx_in_fatbinary(const void* wrapper, unsigned sm, std:
 }
 
 unsigned newest_target_in_fatbinary(const void* wrapper) {
-  unsigned newest = 0;
-  if (static_cast<const Wrapper*>(wrapper)->magic != Wrapper::kMagic) return newest;
+  struct Part {
+    const std::byte* data;
+    unsigned newest;
+  };
+  std::vector<Part> parts;
+  if (static_cast<const Wrapper*>(wrapper)->magic != Wrapper::kMagic) return 0;
   for_each_image(wrapper, [&](const std::byte* data) {
     try {
-      newest = std::max(newest, ptx::newest_ptx_target(image_at(data)));
+      parts.push_back({data, ptx::newest_ptx_target(image_at(data))});
     } catch (const ptx::FatbinaryError&) {  // told when something of it is used
     }
   });
-  return newest;
+  // Texts are looked into only where it matters.
+  std::ranges::sort(parts, std::greater(), &Part::newest);
+  while (parts.size() > 1 && parts.front().newest != parts.back().newest &&
+         is_device_runtime(parts.front().data)) {
+    parts.erase(parts.begin());
+  }
+  return parts.empty() ? 0 : parts.front().newest;
 }
 
 }  // namespace warpcheck::cudart

@@ -19,6 +19,8 @@ bool is_relocatable(const void* wrapper);
 std::vector<std::string> ptx_in_fatbinary(const void* wrapper, unsigned sm, std::string_view user);
 
 // The newest target of PTX there, 75 for compute_75; 0: there is none, or the image is damaged.
+// Of relocatable code the toolkit's device runtime (libcudadevrt) does not count: it brings PTX for
+// the newest device there is, whatever the program was built for.
 unsigned newest_target_in_fatbinary(const void* wrapper);
 
 }  // namespace warpcheck::cudart

@@ -45,6 +45,8 @@ class Operations {
   OperationPtr take(vgpu::Strategy& strategy, vgpu::Schedule& schedule);
   // An operation that was taken has run.
   void finish(Operation& operation, std::uint64_t cycles);
+  // How many there were, of all time.
+  [[nodiscard]] std::uint32_t asked_for() const { return next_number_; }
   // Those that have not been finished.
   [[nodiscard]] std::size_t pending() const { return pending_; }
 

@@ -1,6 +1,7 @@
 #include "vgpu/cudart/print_buffer.hpp"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <cstdio>
 
@@ -10,6 +11,10 @@ void PrintBuffer::on_print(const vgpu::Print& print) {
   records_.push_back({std::string(print.text), print.record_bytes, print.error});
   used_ += print.record_bytes;
   in_use_ = true;
+  if (!print.error) {
+    ++prints_;
+    hash_ += XXH3_64bits(print.text.data(), print.text.size());
+  }
   while (used_ > capacity_ && !records_.empty() && !records_.front().error) {
     used_ -= records_.front().bytes;
     records_.pop_front();
@@ -20,7 +25,7 @@ void PrintBuffer::on_print(const vgpu::Print& print) {
 void PrintBuffer::clear() {
   records_.clear();
   used_ = 0;
-  lost_ = told_ = 0;
+  lost_ = told_ = prints_ = hash_ = 0;
   in_use_ = false;
 }
 

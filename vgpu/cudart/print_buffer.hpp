@@ -26,6 +26,9 @@ class PrintBuffer final : public vgpu::Observer {
   void flush(std::string* output);
   // printf() calls whose text was overwritten.
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
+  // Texts of printf() so far, and a hash of them all that does not depend on their order.
+  [[nodiscard]] std::uint64_t prints() const { return prints_; }
+  [[nodiscard]] std::uint64_t hash() const { return hash_; }
   // Whether anything was ever printed.
   [[nodiscard]] bool in_use() const { return in_use_; }
 
@@ -37,7 +40,7 @@ class PrintBuffer final : public vgpu::Observer {
   };
   std::deque<Record> records_;
   std::size_t capacity_ = 0, used_ = 0;
-  std::uint64_t lost_ = 0, told_ = 0;
+  std::uint64_t lost_ = 0, told_ = 0, prints_ = 0, hash_ = 0;
   bool in_use_ = false;
 };
 

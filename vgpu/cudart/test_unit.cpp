@@ -34,9 +34,12 @@ TestUnit::TestUnit(std::string_view ptx, std::uint16_t kind, std::uint32_t sm)
   enroll();
 }
 
-TestUnit::TestUnit(const std::vector<std::string_view>& parts) : image_(fatbinary_of("", 2)) {
+TestUnit::TestUnit(const std::vector<std::string_view>& parts,
+                   const std::vector<std::uint32_t>& targets)
+    : image_(fatbinary_of("", 2)) {
   for (const std::string_view part : parts) {
-    parts_.push_back(fatbinary_of(part, 1));
+    const std::size_t at = parts_.size();
+    parts_.push_back(fatbinary_of(part, 1, at < targets.size() ? targets[at] : 75));
     list_.push_back(parts_.back().data());
   }
   list_.push_back(nullptr);

@@ -32,8 +32,9 @@ class TestUnit {
  public:
   // kind: 1 PTX, 2 machine code; sm: its target, 75 for compute_75.
   explicit TestUnit(std::string_view ptx, std::uint16_t kind = 1, std::uint32_t sm = 75);
-  // Relocatable device code: a text for each translation unit.
-  explicit TestUnit(const std::vector<std::string_view>& parts);
+  // Relocatable device code: a text for each translation unit, and its target.
+  explicit TestUnit(const std::vector<std::string_view>& parts,
+                    const std::vector<std::uint32_t>& targets = {});
   ~TestUnit() { __cudaUnregisterFatBinary(handle_); }
   TestUnit(const TestUnit&) = delete;
   TestUnit& operator=(const TestUnit&) = delete;

@@ -57,6 +57,18 @@ LITMUS(outputs_local) {                      //~ host copy
   copy_out(out, 32);
 }
 
+// expect: uninitialized-read local note
+__global__ void outputs_local_beside_written(int* out, int index) {
+  __align__(4) char values[4];
+  values[index] = 1;
+  *out = *reinterpret_cast<int*>(values);    //~ read
+}
+LITMUS(outputs_local_beside_written) {       //~ host copy
+  int* const out = zeroed<int>(1);
+  outputs_local_beside_written<<<1, 1>>>(out, 2);
+  copy_out(out, 1);
+}
+
 // expect: clean
 __global__ void outputs_written_local(int* out, int index) {
   int values[8] = {};
@@ -364,8 +376,15 @@ LITMUS(compares_padding_of_a_wide_copy) {
 
 // Nobody knows whether the host wants it.
 // expect: uninitialized-read global note
+__global__ void copies_words_for_host(const unsigned long long* in, unsigned long long* out) {
+  out[threadIdx.x] = in[threadIdx.x];         //~ read
+}
 LITMUS(host_copies_padding_of_a_wide_copy) {  //~ host copy
-  copy_out(copied_with_padding(), 32);
+  Padded* const from = unwritten<Padded>(32);
+  auto* const to = unwritten<unsigned long long>(32);
+  fills_members<<<1, 32>>>(from);
+  copies_words_for_host<<<1, 32>>>(reinterpret_cast<unsigned long long*>(from), to);
+  copy_out(to, 32);
 }
 
 __global__ void writes_low_halves(unsigned* halves) { halves[2 * threadIdx.x] = threadIdx.x; }
