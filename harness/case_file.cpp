@@ -52,6 +52,7 @@ Json settings_json(const Settings& settings) {
   Json json = Json::object();
   json["build"] = name_of(settings.build);
   json["warp_model"] = name_of(settings.warp_model);
+  if (settings.checkers.volatile_is_weak) json["volatile"] = kVolatileNames[1].second;
   json["checkers"] = Json::array();
   for (const auto& [checker, name] : kCheckerNames) {
     if (settings.checkers.*checker) json["checkers"].push_back(name);
@@ -213,6 +214,10 @@ Settings settings_from(const Json& json, const FieldPath& path) {
   settings.build = named(kBuildNames, fields.required("build"), FieldPath(path, "build"));
   settings.warp_model =
       named(kWarpModelNames, fields.required("warp_model"), FieldPath(path, "warp_model"));
+  if (const Json* accesses = fields.optional("volatile")) {
+    settings.checkers.volatile_is_weak =
+        named(kVolatileNames, *accesses, FieldPath(path, "volatile"));
+  }
   for (const auto& [checker, name] : kCheckerNames) settings.checkers.*checker = false;
   const Json& checkers = fields.required("checkers");
   const FieldPath checkers_path(path, "checkers");
@@ -232,7 +237,7 @@ Settings settings_from(const Json& json, const FieldPath& path) {
   if (settings.limits.quantum == 0 || settings.limits.resident_blocks == 0) {
     throw_field_error(path, "quantum and resident_blocks must be at least 1");
   }
-  fields.finish({"build", "warp_model", "checkers", "portable", "steps_max", "quantum",
+  fields.finish({"build", "warp_model", "volatile", "checkers", "portable", "steps_max", "quantum",
                  "resident_blocks"});
   return settings;
 }

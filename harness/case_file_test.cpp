@@ -99,6 +99,17 @@ std::string error_of(const std::string& from, const std::string& to) {
 
 TEST(CaseFile, RoundTripsToTheByte) { EXPECT_EQ(case_text(parse(kText)), kText); }
 
+TEST(CaseFile, VolatileAccessesAreNamedWhereTheyAreWeak) {
+  std::string text = kText;
+  const std::string model = "  \"warp_model\": \"independent\",\n";
+  text.insert(text.find(model) + model.size(), "  \"volatile\": \"weak\",\n");
+  const CaseRecord record = parse(text);
+  EXPECT_TRUE(record.a_case.settings.checkers.volatile_is_weak);
+  EXPECT_EQ(case_text(record), text);
+  EXPECT_EQ(settings_summary(record.a_case.settings), "volatile accesses weak");
+  EXPECT_FALSE(same_settings(record.a_case.settings, parse(kText).a_case.settings));
+}
+
 TEST(CaseFile, ReadsEveryField) {
   const CaseRecord record = parse(kText);
   EXPECT_EQ(record.a_case.title(), "fake_scan_published");

@@ -151,6 +151,15 @@ void ConfigurationOptions::add_to(CLI::App& command) {
   command.add_flag("--portable", portable, "Note what only devices from sm_70 on allow");
 }
 
+void add_volatile_option(CLI::App& command, std::string& value) {
+  std::set<std::string> names;
+  for (const auto& [is_weak, name] : kVolatileNames) names.emplace(name);
+  command
+      .add_option("--volatile", value, "Volatile accesses: strong, as PTX says, or as plain ones")
+      ->check(CLI::IsMember(names))
+      ->capture_default_str();
+}
+
 std::vector<Settings> ConfigurationOptions::settings() const {
   std::vector<Settings> list;
   for (const cudart::Build a_build : values_named(kBuildNames, build)) {
@@ -159,6 +168,7 @@ std::vector<Settings> ConfigurationOptions::settings() const {
       settings.build = a_build;
       settings.warp_model = model;
       settings.checkers.portable = portable;
+      settings.checkers.volatile_is_weak = volatile_accesses == kVolatileNames[1].second;
       list.push_back(settings);
     }
   }

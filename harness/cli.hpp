@@ -58,10 +58,14 @@ struct ConfigurationOptions {
   std::string build = "optimized";
   std::string warp_model = "independent";
   bool portable = false;
+  std::string volatile_accesses = "strong";  // add_volatile_option()
 
   void add_to(CLI::App& command);
   [[nodiscard]] std::vector<Settings> settings() const;
 };
+
+// --volatile strong|weak
+void add_volatile_option(CLI::App& command, std::string& value);
 
 // Writes a failure's case under `directory`/<pair>/ and notes it in the report.  Returns false,
 // with a line on stderr, when it could not be written: the report is still worth printing.

@@ -55,10 +55,11 @@ int check_on_gpu(const CheckArguments& arguments) {
         "--engine gpu: --seconds, --statistics, --health and --lcov are of the virtual GPU");
   }
   if (arguments.configuration.build != "optimized" ||
-      arguments.configuration.warp_model != "independent") {
+      arguments.configuration.warp_model != "independent" ||
+      arguments.configuration.volatile_accesses != "strong") {
     throw UsageError(
-        "--engine gpu runs device code as shipped, and warps are as they are: --build and "
-        "--warp-model are of the virtual GPU");
+        "--engine gpu runs device code as shipped, and warps are as they are: --build, "
+        "--warp-model and --volatile are of the virtual GPU");
   }
   return check_on_gpu(GpuCheck{.pairs = pairs_named(arguments.pairs),
                                .trials = arguments.trials,
@@ -286,6 +287,7 @@ void add_check_command(CLI::App& app, Run& run) {
   command->add_option("--seed", arguments->seed, "The same seed finds the same")
       ->capture_default_str();
   arguments->configuration.add_to(*command);
+  add_volatile_option(*command, arguments->configuration.volatile_accesses);
   command->add_option("--cases", arguments->cases, "Directory for the cases of failures")
       ->capture_default_str();
   command->add_option("--failures", arguments->failures,

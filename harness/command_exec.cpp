@@ -28,6 +28,7 @@ struct ExecArguments {
   std::vector<std::string> command;  // the program and its arguments
   std::vector<std::string> checks;   // empty: all
   std::string warp_model = "independent";
+  std::string volatile_accesses = "strong";
   std::string strategy = "default";
   std::uint64_t seed = 1;
   int runs = 1;
@@ -51,6 +52,7 @@ Settings settings_of(const ExecArguments& arguments) {
     settings.checkers.*checker = checks.empty() || std::ranges::find(checks, name) != checks.end();
   }
   settings.checkers.portable = arguments.portable;
+  settings.checkers.volatile_is_weak = arguments.volatile_accesses == kVolatileNames[1].second;
   settings.limits.steps_max = arguments.steps_max;
   return settings;
 }
@@ -272,6 +274,7 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
   command.add_option("--warp-model", arguments.warp_model, "What orders the lanes of a warp")
       ->check(CLI::IsMember(names_of(kWarpModelNames)))
       ->capture_default_str();
+  add_volatile_option(command, arguments.volatile_accesses);
   const auto strategies = vgpu::strategy_names();
   command.add_option("--strategy", arguments.strategy, "Who runs next")
       ->check(CLI::IsMember(std::set<std::string>(strategies.begin(), strategies.end())))

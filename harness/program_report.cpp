@@ -34,6 +34,7 @@ std::string path_from_here(const std::string& path) {
 vgpu::Finding seen_from_here(vgpu::Finding finding) {
   for (vgpu::AccessSide& side : finding.accesses) {
     if (!side.file.empty()) side.file = path_from_here(side.file);
+    if (!side.header.empty()) side.header = path_from_here(side.header);
   }
   finding.count = std::max<std::uint64_t>(finding.count, 1);  // it was seen, and then all ended
   return finding;
@@ -50,7 +51,8 @@ bool is_ignored(const vgpu::Finding& finding, const std::vector<std::string>& pa
   std::size_t matches = 0;
   for (const vgpu::AccessSide& side : finding.accesses) {
     if (side.file.empty() && side.ptx.empty()) continue;  // the host's: without a line anyway
-    if (side.file.empty() || !is_match(side.file)) return false;
+    if (side.file.empty()) return false;
+    if (!is_match(side.file) && (side.header.empty() || !is_match(side.header))) return false;
     ++matches;
   }
   return matches != 0;

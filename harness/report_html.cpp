@@ -62,8 +62,10 @@ class Page {
     for (std::size_t i = 0; i < run.reports.size(); ++i) {
       const auto& findings = run.reports[i].verdict.findings;
       for (std::size_t j = 0; j < findings.size(); ++j) {
+        // A note at the lines of an error is none of its repetitions.
+        const auto severity = std::string(vgpu::name_of(findings[j].severity));
         const auto [entry, is_new] =
-            index_of.try_emplace(vgpu::hash_of(findings[j]), classes_.size());
+            index_of.try_emplace(vgpu::hash_of(findings[j]) + severity, classes_.size());
         if (is_new) classes_.emplace_back();
         classes_[entry->second].members.push_back({i, j});
       }

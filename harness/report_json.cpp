@@ -18,12 +18,17 @@ Json kinds_json(const std::vector<vgpu::FindingKind>& kinds) {
 Json extents_json(const vgpu::Dim3& at) { return Json::array({at.x, at.y, at.z}); }
 
 Json side_json(const vgpu::AccessSide& side) {
-  return {{"role", side.role},
-          {"block", extents_json(side.block)},
-          {"thread", extents_json(side.thread)},
-          {"file", side.file},
-          {"line", side.line},
-          {"ptx", side.ptx}};
+  Json json = {{"role", side.role},
+               {"block", extents_json(side.block)},
+               {"thread", extents_json(side.thread)},
+               {"file", side.file},
+               {"line", side.line},
+               {"ptx", side.ptx}};
+  if (!side.header.empty()) {
+    json["header"] = side.header;
+    json["header_line"] = side.header_line;
+  }
+  return json;
 }
 
 Json finding_json(const vgpu::Finding& finding, const Report& report) {

@@ -8,6 +8,7 @@
 #include "harness/input_summary.hpp"
 #include "harness/project.hpp"
 #include "harness/report.hpp"
+#include "vgpu/check/reporter.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck {
@@ -18,6 +19,15 @@ constexpr std::size_t kDecisionsShown = 8;
 
 std::string show_place(const vgpu::Dim3& at) { return fmt::format("({},{},{})", at.x, at.y, at.z); }
 
+// "sums.cu:8", or "sums.cu:8 (cub/block/block_scan.cuh:217)"
+std::string place_text(const vgpu::AccessSide& side) {
+  if (side.file.empty()) return "";
+  std::string text = fmt::format("{}:{}", side.file, side.line);
+  if (side.header.empty()) return text;
+  return text +
+         fmt::format(" ({}:{})", vgpu::short_header_name(side.header), side.header_line);
+}
+
 // The columns of one side: "write", "by block ... thread ...", "file:line", "st.shared.u32".
 std::array<std::string, 4> side_columns(const vgpu::AccessSide& side) {
   const bool on_device = !side.ptx.empty();
@@ -26,7 +36,7 @@ std::array<std::string, 4> side_columns(const vgpu::AccessSide& side) {
                                             show_place(side.thread))
           : side.file.empty() ? "by the host"
                               : "",
-          side.file.empty() ? "" : fmt::format("{}:{}", side.file, side.line), side.ptx};
+          place_text(side), side.ptx};
 }
 
 std::string sides_text(const std::vector<vgpu::AccessSide>& sides) {

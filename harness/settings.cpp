@@ -19,6 +19,7 @@ std::string_view name_of(vgpu::WarpModel model) {
 
 bool same_settings(const Settings& a, const Settings& b) {
   return a.build == b.build && a.warp_model == b.warp_model &&
+         a.checkers.volatile_is_weak == b.checkers.volatile_is_weak &&
          std::ranges::all_of(
              kCheckerNames,
              [&](const auto& row) { return a.checkers.*row.first == b.checkers.*row.first; }) &&
@@ -34,6 +35,7 @@ std::string settings_summary(const Settings& settings) {
   }
   if (settings.build != normal.build)
     parts.push_back(fmt::format("build {}", name_of(settings.build)));
+  if (settings.checkers.volatile_is_weak) parts.emplace_back("volatile accesses weak");
   for (const auto& [checker, name] : kCheckerNames) {
     if (!(settings.checkers.*checker)) parts.push_back(fmt::format("checker {} off", name));
   }

@@ -38,6 +38,12 @@ inline constexpr std::array<std::pair<bool vgpu::CheckerSet::*, std::string_view
         {&vgpu::CheckerSet::lifetime, "lifetime"},
     }};
 
+// Of CheckerSet::volatile_is_weak.
+inline constexpr std::array<std::pair<bool, std::string_view>, 2> kVolatileNames{{
+    {false, "strong"},
+    {true, "weak"},
+}};
+
 std::string_view name_of(cudart::Build build);
 std::string_view name_of(vgpu::WarpModel model);
 

@@ -79,7 +79,10 @@ Verdict verdict_of(TrialResult result) {
                   .kernels = std::move(result.kernels),
                   .refusals = std::move(result.refusals)};
   for (vgpu::Finding& finding : verdict.findings) {
-    for (vgpu::AccessSide& side : finding.accesses) side.file = repository_path(side.file);
+    for (vgpu::AccessSide& side : finding.accesses) {
+      side.file = repository_path(side.file);
+      side.header = repository_path(side.header);
+    }
   }
   return verdict;
 }

@@ -16,6 +16,8 @@ class Checker : public Observer {
   virtual void configure(const CheckerSet& /*set*/) {}
   // Starts a new trial: nothing that was seen before counts.
   virtual void reset(WarpModel /*model*/) {}
+  // CheckerSet::volatile_is_weak of the trials that follow.
+  virtual void treat_volatile_as_weak(bool /*is_weak*/) {}
 
  protected:
   Reporter& reporter_;

@@ -86,6 +86,7 @@ void Checkers::reset(const CheckerSet& set, WarpModel model) {
     std::unique_ptr<Checker>& checker = impl_->checkers[i];
     if (checker == nullptr) checker = row.make(impl_->reporter);
     checker->configure(set);
+    checker->treat_volatile_as_weak(set.volatile_is_weak);
     checker->reset(model);
     observers_.push_back(checker.get());
   }

@@ -25,6 +25,9 @@ struct CheckerSet {
   bool lifetime = true;
   // Notes on code that only targets from sm_70 on allow: barriers after some threads have exited.
   bool portable = false;
+  // Volatile accesses are weak ones to the race checker.  By the letter they are relaxed at system
+  // scope (PTX ISA 8.4.2), and do not race with each other.
+  bool volatile_is_weak = false;
 };
 
 class Checkers {

@@ -73,6 +73,10 @@ struct AccessSide {
   std::string file;  // as nvcc recorded it; empty: unknown
   std::uint32_t line = 0;
   std::string ptx;  // mnemonic; empty for the host
+  // The innermost place, where `file` and `line` are those of the call of a library's header that
+  // it lies in; empty: they are the innermost place themselves.
+  std::string header{};
+  std::uint32_t header_line = 0;
   friend bool operator==(const AccessSide&, const AccessSide&) = default;
 };
 

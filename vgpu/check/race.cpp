@@ -46,13 +46,25 @@ bool stores_same_bytes(const Access& access, const RaceRow& row, unsigned lane,
   return true;
 }
 
+// The same, of what is there before the row.
+bool holds_same_bytes(const Access& access, unsigned lane) {
+  if (access.values[0] == nullptr) return false;
+  for (std::uint32_t i = 0; i < access.bytes; ++i) {
+    if (stored_byte(access, lane, i) != access.allocation->data[access.offset[lane] + i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
 std::string_view role_at(const Program& program, std::uint32_t pc, AccessKind kind) {
   return program.code[pc].kind == InstrKind::heap_free ? "free" : role_name(kind);
 }
 
 std::string message_of(const AccessClass& earlier, const AccessClass& later, bool one_block,
                        bool one_warp) {
-  if (earlier.strong && later.strong) {
+  const bool hand_on = morally_strong(earlier, later, one_block);
+  if (earlier.strong && later.strong && !hand_on) {
     return earlier.size_log2 != later.size_log2
                ? "(1) and (2) are of different sizes, so they are not atomic to each other"
                : "the scope of (1) or (2) does not include the other's block";
@@ -67,13 +79,14 @@ std::string message_of(const AccessClass& earlier, const AccessClass& later, boo
 RaceChecker::RaceChecker(Reporter& reporter, const RaceRowFunctions& functions,
                          const EpochLimits& limits)
     : Checker(reporter),
-      general_(std::make_unique<GeneralRaceChecker>(reporter, limits)),
+      general_(std::make_unique<GeneralRaceChecker>(reporter, collectives_, limits)),
       limits_(limits),
       functions_(&functions) {}
 
 RaceChecker::~RaceChecker() = default;
 
 void RaceChecker::reset(WarpModel model) {
+  collectives_.reset(model);
   general_->reset(model);
   is_general_ = has_streams_ = false;
   trial_launches_ = 0;
@@ -91,11 +104,14 @@ void RaceChecker::on_sync(const Sync& sync) {
     if (!sync.unordered_launches.empty()) begin_streams();
     const bool fits = sync.grid.count() <= limits_.blocks && sync.block.count() <= kThreadsMax;
     is_general_ = has_streams_ || sync.program->synchronizes_threads || !fits;
+    hands_on_ = !sync.program->data_reads.empty();
+    collectives_.begin_launch(*sync.program);
     general_->on_sync(sync);  // counts every launch
     ++trial_launches_;
   } else if (is_general_) {
     general_->on_sync(sync);
   }
+  if (sync.kind == Sync::Kind::block_start) collectives_.begin_block(sync.place);
   if (is_general_) return;
   switch (sync.kind) {
     case Sync::Kind::kernel_start: begin_launch(sync); break;
@@ -280,7 +296,7 @@ void RaceChecker::move_to_shadow(RowLog& log, const Access& access) {
     RaceRow row;
     row.epoch = warp_0 + std::uint64_t{from.warp} * kWarpLanes;
     row.kin = kin_;
-    row.history = shadow.plan(access_class, kin_).history;
+    row.history = shadow.plan(access_class, kin_, hands_on_).history;
     row.cell = std::int64_t{from.cell} << shift;
     row.pc = from.pc;
     row.mask = from.mask;
@@ -296,6 +312,18 @@ void RaceChecker::move_to_shadow(RowLog& log, const Access& access) {
 void RaceChecker::on_access(Access& access) {
   // Nothing else can be shared between threads and written.
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
+  if (collectives_.is_on() && access.kind == AccessKind::read && !access.asynchronous) {
+    collectives_.on_load(access);
+  }
+  if (!volatile_is_weak_ || access.order != ptx::Order::volatile_) return check_access(access);
+  const auto scope = std::exchange(access.scope, ptx::Scope::none);
+  access.order = ptx::Order::weak;
+  check_access(access);
+  access.order = ptx::Order::volatile_;
+  access.scope = scope;
+}
+
+void RaceChecker::check_access(Access& access) {
   if (is_general_) return general_->on_access(access);
   if (access.space == ptx::Space::shared) {
     RowLog& log = slots_[access.place.slot].log;
@@ -319,7 +347,7 @@ void RaceChecker::on_access(Access& access) {
   row.cells_log2 =
       static_cast<std::uint8_t>(__builtin_ctz(access.bytes) - static_cast<int>(row.offset_shift));
   row.exclusive = access_class == kWeakWrite;
-  const Shadow::Plan& plan = shadow.plan(access_class, kin_);
+  const Shadow::Plan& plan = shadow.plan(access_class, kin_, hands_on_);
   row.history = plan.history;
   row.checks = static_cast<std::uint8_t>(plan.checks.size());
   row.check = plan.checks.data();
@@ -351,6 +379,9 @@ void RaceChecker::on_fence(const Fence& fence) {
 }
 void RaceChecker::on_meeting(const Meeting& meeting) {
   if (is_general_) general_->on_meeting(meeting);
+}
+void RaceChecker::on_collective(const Collective& event) {
+  collectives_.on_collective(event, is_general_ ? general_->knowledge_at(event.place) : 0);
 }
 void RaceChecker::on_barrier_object(const BarrierObject& event) {
   if (is_general_) general_->on_barrier_object(event);
@@ -429,31 +460,70 @@ void RaceChecker::report_lane(const Access& access, unsigned access_class, const
   const std::int64_t begin = access.offset[lane] >> row.offset_shift;
   const std::int64_t end = begin + (std::int64_t{1} << row.cells_log2);
 
-  const auto look_in = [&](const CellEpochs& cells, unsigned earlier_class, std::uint64_t kin) {
+  const auto look_in = [&](const CellEpochs& cells, unsigned earlier_class, std::uint64_t kin,
+                           bool races) {
     Earlier found{earlier_class, 0, ptx::kNone};
     for (std::int64_t cell = begin; cell < end; ++cell) {
       const Earlier earlier{earlier_class, cells.epoch[cell], cells.pc[cell]};
       if (earlier == found || !unordered(earlier.epoch, me, kin)) continue;
       found = earlier;
-      const bool same_bytes = access_class == kWeakWrite && earlier_class == kWeakWrite &&
-                              stores_same_bytes(access, row, lane, row.history.last);
-      report(access, access_class, lane, same_bytes, earlier);
+      if (!races && !is_handed(access, access_class, lane, earlier, me)) continue;
+      const Weight weight = weight_of(access, access_class, row, lane, cell, earlier, races);
+      report(access, access_class, lane, weight, earlier);
     }
   };
-  const auto look_for = [&](std::uint32_t classes, std::uint64_t kin) {
+  const auto look_for = [&](std::uint32_t classes, std::uint64_t kin, bool races) {
     for_each_bit(classes & shadow.used(), [&](unsigned earlier_class) {
       const bool pair = (shadow.displaced() >> earlier_class & 1) != 0;
       const History& history = shadow.history(earlier_class, pair);
-      look_in(history.last, earlier_class, kin);
-      if (pair) look_in(history.other, earlier_class, kin);
+      look_in(history.last, earlier_class, kin, races);
+      if (pair) look_in(history.other, earlier_class, kin, races);
     });
   };
-  look_for(kClassRelations.race[access_class], kin_);
-  look_for(kClassRelations.race_across[access_class], kKinBlock);
+  look_for(kClassRelations.race[access_class], kin_, true);
+  look_for(kClassRelations.race_across[access_class], kKinBlock, true);
+  if (hands_on_) look_for(kClassRelations.hand_over[access_class], kin_, false);
+}
+
+// Whether two strong accesses, which do not race, hand on data.
+bool RaceChecker::is_handed(const Access& access, unsigned access_class, unsigned lane,
+                            const Earlier& earlier, Epoch me) {
+  const bool across = (kClassRelations.race_across[access_class] >> earlier.access_class & 1) != 0;
+  if (across && across_blocks(earlier.epoch, me)) return false;
+  if (!may_hand_on(*access.program, earlier.pc, *access.program, access.pc)) return false;
+  const bool both_write =
+      access.kind == AccessKind::write && AccessClass::of_index(earlier.access_class).write;
+  return !both_write || (unordered(earlier.epoch, me, kKinWarp) && !holds_same_bytes(access, lane));
+}
+
+Weight RaceChecker::weight_of(const Access& access, unsigned access_class, const RaceRow& row,
+                              unsigned lane, std::int64_t cell, const Earlier& earlier,
+                              bool races) {
+  if (access_class == kWeakWrite && earlier.access_class == kWeakWrite) {
+    const bool same = stores_same_bytes(access, row, lane, row.history.last);
+    return same ? Weight::same_bytes : Weight::race;
+  }
+  const Program& program = *access.program;
+  const bool one_warp = !unordered(earlier.epoch, row.epoch + lane, kKinWarp);
+  if (one_warp && access.kind == AccessKind::write && collectives_.is_on()) {
+    const auto byte = static_cast<std::uint32_t>(cell) << row.offset_shift;
+    const std::uint32_t offset = std::max(byte, access.offset[lane]);
+    const bool depends =
+        !AccessClass::of_index(earlier.access_class).write &&
+        collectives_.orders(access, lane, offset, earlier.pc, thread_of(earlier.epoch) % kWarpLanes);
+    if (depends && collectives_.orders_all(access, lane, offset)) return Weight::dependent;
+  }
+  if (races) return Weight::race;
+  if (access.kind == AccessKind::write && AccessClass::of_index(earlier.access_class).write) {
+    return Weight::overwrite;
+  }
+  const bool in_lockstep_code = one_warp && access.space == ptx::Space::shared &&
+                                is_volatile(program, earlier.pc) && is_volatile(program, access.pc);
+  return in_lockstep_code ? Weight::warp_hand_over : Weight::hand_over;
 }
 
 void RaceChecker::report(const Access& access, unsigned access_class, unsigned lane,
-                         bool same_bytes, const Earlier& earlier) {
+                         Weight weight, const Earlier& earlier) {
   const Program& program = *access.program;
   const ThreadId later_thread = thread_of(access.place, lane);
   const ThreadId earlier_thread{
@@ -470,13 +540,14 @@ void RaceChecker::report(const Access& access, unsigned access_class, unsigned l
       {{earlier.pc, earlier_kind}, {access.pc, access.kind}}};
   std::ranges::sort(pair);
   const auto tag = static_cast<std::uint32_t>(pair[0].second) << 8 |
-                   static_cast<std::uint32_t>(pair[1].second) << 4 | std::uint32_t{same_bytes};
+                   static_cast<std::uint32_t>(pair[1].second) << 4 |
+                   static_cast<std::uint32_t>(weight);
 
   reporter_.report({&program, pair[0].first, pair[1].first, tag}, [&] {
     Finding finding;
     finding.kind = FindingKind::data_race;
     finding.space = space_name(access.space);
-    finding.severity = same_bytes ? Severity::note : Severity::error;
+    finding.severity = severity_of(weight);
     finding.kernel = kernel_name(program.kernel);
     finding.object = describe_element(access, lane);
     finding.accesses = {
@@ -487,7 +558,7 @@ void RaceChecker::report(const Access& access, unsigned access_class, unsigned l
     finding.message = message_of(
         AccessClass::of_index(earlier.access_class), AccessClass::of_index(access_class), one_block,
         one_block && earlier_thread.thread / kWarpLanes == later_thread.thread / kWarpLanes);
-    if (same_bytes) finding.message += "; both store the same bytes";
+    finding.message += remark_of(weight);
     return finding;
   });
 }

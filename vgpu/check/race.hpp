@@ -7,6 +7,9 @@
 // (8.4: relaxed at system scope), relaxed, acquire or release.  A vector access is as many scalar
 // ones (8.2.2).
 //
+// Volatile and relaxed accesses that do not race may hand on data that nothing orders: race_weight.hpp
+// says what of that is told, and how.
+//
 // Most programs synchronise by barriers of whole blocks and by the order of kernels alone.  For
 // them, causality order is what two epochs say (epoch.hpp), 32 lanes at a time; with
 // WarpModel::lockstep the lanes of a warp are ordered, too.  Launches of programs that can order
@@ -19,9 +22,11 @@
 #include <vector>
 
 #include "vgpu/check/checker.hpp"
+#include "vgpu/check/collective_order.hpp"
 #include "vgpu/check/race_class.hpp"
 #include "vgpu/check/race_rows.hpp"
 #include "vgpu/check/race_shadow.hpp"
+#include "vgpu/check/race_weight.hpp"
 #include "vgpu/check/row_log.hpp"
 
 namespace warpcheck::vgpu {
@@ -36,10 +41,13 @@ class RaceChecker final : public Checker {
   ~RaceChecker() override;
 
   void reset(WarpModel model) override;
+  void treat_volatile_as_weak(bool is_weak) override { volatile_is_weak_ = is_weak; }
   void on_sync(const Sync& sync) override;
   void on_access(Access& access) override;
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override;
+  [[nodiscard]] bool watches_collectives() const override { return collectives_.is_on(); }
+  void on_collective(const Collective& event) override;
   void on_barrier_object(const BarrierObject& event) override;
   void on_cluster_barrier(const ClusterBarrier& event) override;
   void on_copy_commit(const CopyCommit& commit) override;
@@ -91,10 +99,18 @@ class RaceChecker final : public Checker {
                           Shadow& shadow);
   void report_lane(const Access& access, unsigned access_class, const RaceRow& row, Shadow& shadow,
                    unsigned lane);
-  void report(const Access& access, unsigned access_class, unsigned lane, bool same_bytes,
+  static bool is_handed(const Access& access, unsigned access_class, unsigned lane,
+                        const Earlier& earlier, Epoch me);
+  Weight weight_of(const Access& access, unsigned access_class, const RaceRow& row, unsigned lane,
+                   std::int64_t cell, const Earlier& earlier, bool races);
+  void report(const Access& access, unsigned access_class, unsigned lane, Weight weight,
               const Earlier& earlier);
+  void check_access(Access& access);
 
+  CollectiveOrder collectives_;
   std::unique_ptr<GeneralRaceChecker> general_;
+  bool volatile_is_weak_ = false;
+  bool hands_on_ = false;  // the present launch has loads that may be handed data
   bool is_general_ = false;   // the present launch is checked by general_
   bool has_streams_ = false;  // launches of the trial are unordered
   std::uint32_t trial_launches_ = 0;

@@ -77,7 +77,7 @@ struct CellList {
   // The first `settled` entries come before everything in `settled_launch`.
   std::uint32_t settled = 0, settled_launch = kNoLaunch;
   // The first `passed` entries come before the segment `passed_by`, or are of classes that its
-  // accesses of class `passed_class` do not race with.
+  // accesses of class `passed_class` do not race with (above all classes: nor hand anything on to).
   std::uint32_t passed = 0;
   ThreadOrder::SegmentId passed_by = 0;
   std::uint8_t passed_class = 0;

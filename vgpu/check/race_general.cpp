@@ -34,8 +34,10 @@ bool barriers_are_enough_in_shared_memory(const Program& program) {
 
 }  // namespace
 
-GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, const EpochLimits& limits)
+GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, CollectiveOrder& collectives,
+                                       const EpochLimits& limits)
     : Checker(reporter),
+      collectives_(collectives),
       rows_(cell_row_functions(simd_level())),
       segments_kept_(limits.segments),
       tidy_at_(limits.segments) {
@@ -47,6 +49,7 @@ void GeneralRaceChecker::reset(WarpModel model) {
   tidy_at_ = segments_kept_;
   for (Phase& phase : phases_) phase.log.close();
   recent_ = {};
+  seen_release_ = {};
   variables_.reset();
   lists_.clear();
   memories_.clear();
@@ -254,7 +257,7 @@ void GeneralRaceChecker::check_strong(Row& row) {
   const std::uint32_t elements = access.elements();
   const std::uint32_t bytes = access.bytes / elements;
   AccessClass reads = class_of(access);
-  reads.write = false;
+  reads.write = reads.atomic = false;
   const auto for_each_part = [&](auto visit) {
     for_each_bit(access.mask, [&](unsigned lane) {
       const bool only_reads = (access.unwritten >> lane & 1) != 0;
@@ -373,6 +376,12 @@ GeneralRaceChecker::Observations GeneralRaceChecker::observations_of(Row& row, c
   return observations;
 }
 
+// Of the first byte of a cell that the part accesses.
+std::uint32_t GeneralRaceChecker::offset_in(const Row& row, const Part& part, const Cell& cell) {
+  const auto at = static_cast<std::uint32_t>(&cell - row.memory->cells()) << row.memory->shift();
+  return std::max(at, part.offset);
+}
+
 void GeneralRaceChecker::check(Row& row, const Part& part, Cell& cell) {
   if (cell.write.bits != 0) {
     const Earlier write{cell.write.segment(), cell.write.lane(), cell.write.pc(), kWeakWrite};
@@ -392,8 +401,37 @@ void GeneralRaceChecker::check(Row& row, const Part& part, Cell& cell) {
   if ((kClassRelations.race[part.access_class] >> kWeakRead & 1) == 0) return;
   const Record read{cell.rest};
   if (!is_before(row, read.segment(), read.lane(), part.lane)) {
-    report(row, part, {read.segment(), read.lane(), read.pc(), kWeakRead});
+    report(row, part,
+           {.segment = read.segment(),
+            .lane = read.lane(),
+            .pc = read.pc(),
+            .access_class = kWeakRead,
+            .offset = offset_in(row, part, cell)});
   }
+}
+
+// Of accesses that may hand a value on to this one, or it to them, without a race.
+std::uint32_t GeneralRaceChecker::handed_classes(const Row& row, const Part& part) const {
+  const Access& access = *row.access;
+  const std::vector<bool>& data_reads = access.program->data_reads;
+  if (access.pc >= data_reads.size() || !is_relaxed_access(access.program->code[access.pc])) {
+    return 0;
+  }
+  const bool takes_part = access.kind == AccessKind::write || data_reads[access.pc];
+  return takes_part ? kClassRelations.hand_over[part.access_class] : 0;
+}
+
+bool GeneralRaceChecker::is_handed(const Row& row, const Part& part,
+                                   const CellEntry& entry) const {
+  const Access& access = *row.access;
+  const ThreadOrder::Segment& segment = order_.segment(entry.segment);
+  const Program& earlier = *launches_[segment.launch].program;
+  if (!may_hand_on(earlier, entry.pc, *access.program, access.pc)) return false;
+  const bool both_write =
+      access.kind == AccessKind::write && AccessClass::of_index(entry.access_class).write;
+  const bool one_warp = segment.block == order_.block_key(access.place) &&
+                        segment.warp == access.place.warp;
+  return !both_write || (!one_warp && !stores_same_bytes(row, part));
 }
 
 // Whether all of a list was in shared memory before it was this block's, or before its barrier.
@@ -403,16 +441,16 @@ bool GeneralRaceChecker::is_over(const Row& row, const CellList& list) {
 
 // Where in a list an access begins to look: all before that is known to come before it, or cannot
 // race with it.
-std::size_t GeneralRaceChecker::first_in_question(const Row& row, const Part& part,
+std::size_t GeneralRaceChecker::first_in_question(const Row& row, unsigned access_class,
                                                   CellList& list) const {
   if (row.access->async_proxy) return 0;
   const std::uint32_t settled = CellLists::settle(list, order_);
-  const bool goes_on = list.passed_by == row.now && list.passed_class == part.access_class &&
+  const bool goes_on = list.passed_by == row.now && list.passed_class == access_class &&
                        !row.access->asynchronous && !order_.has_clusters();
   if (!goes_on) {
     list.passed = settled;
     list.passed_by = row.now;
-    list.passed_class = static_cast<std::uint8_t>(part.access_class);
+    list.passed_class = static_cast<std::uint8_t>(access_class);
   }
   return std::max(list.passed, settled);
 }
@@ -421,18 +459,28 @@ void GeneralRaceChecker::check_list(Row& row, const Part& part, const Cell& cell
   CellList& list = lists_.at(cell);
   const std::uint32_t anyhow = kClassRelations.race[part.access_class];
   const std::uint32_t across = kClassRelations.race_across[part.access_class];
-  if (((anyhow | across) & list.classes) == 0) return;
+  const std::uint32_t handed = handed_classes(row, part);
+  if (((anyhow | across | handed) & list.classes) == 0) return;
   const BlockKey block = order_.block_key(row.access->place);
-  if ((anyhow & list.classes) == 0 && list.block == block) return;
+  if (((anyhow | handed) & list.classes) == 0 && list.block == block) return;
+  // Who looks for more than races passes by less.
+  const unsigned passes_as = part.access_class + (handed != 0 ? kAccessClasses : 0);
   std::optional<Observations> observations;
   bool all_passed = true;
-  for (std::size_t i = first_in_question(row, part, list); i < list.entries.size(); ++i) {
+  for (std::size_t i = first_in_question(row, passes_as, list); i < list.entries.size(); ++i) {
     const CellEntry& entry = list.entries[i];
     if (all_passed) list.passed = static_cast<std::uint32_t>(i);
     const bool one_block = order_.segment(entry.segment).block == block;
     const std::uint32_t relations =
         one_block || is_one_group(row, entry) ? anyhow : anyhow | across;
-    if ((relations >> entry.access_class & 1) == 0) continue;
+    const bool races = (relations >> entry.access_class & 1) != 0;
+    const bool may_hand = !races && (handed >> entry.access_class & 1) != 0;
+    if (!races && !may_hand) continue;
+    if (may_hand && !is_handed(row, part, entry)) {
+      // Of two stores, what this one stores has decided, and the next one may store something else.
+      all_passed = all_passed && !AccessClass::of_index(entry.access_class).write;
+      continue;
+    }
     const bool asks_proxy =
         row.access->async_proxy && AccessClass::of_index(entry.access_class).write;
     if (!asks_proxy && all_before(row, entry.segment)) continue;
@@ -448,8 +496,14 @@ void GeneralRaceChecker::check_list(Row& row, const Part& part, const Cell& cell
         if (asks_proxy) check_proxy(row, part, {entry.segment, lane, entry.pc, entry.access_class});
         continue;
       }
-      report(row, part, {entry.segment, lane, entry.pc, entry.access_class});
-      break;
+      const bool is_enough = report(row, part,
+                                    {.segment = entry.segment,
+                                     .lane = lane,
+                                     .pc = entry.pc,
+                                     .access_class = entry.access_class,
+                                     .is_handed = may_hand,
+                                     .offset = offset_in(row, part, cell)});
+      if (is_enough) break;
     }
   }
   if (all_passed) list.passed = static_cast<std::uint32_t>(list.entries.size());

@@ -18,10 +18,12 @@
 
 #include "vgpu/check/checker.hpp"
 #include "vgpu/check/cluster_order.hpp"
+#include "vgpu/check/collective_order.hpp"
 #include "vgpu/check/proxy_fences.hpp"
 #include "vgpu/check/race_cell_rows.hpp"
 #include "vgpu/check/race_cells.hpp"
 #include "vgpu/check/race_class.hpp"
+#include "vgpu/check/race_weight.hpp"
 #include "vgpu/check/row_log.hpp"
 #include "vgpu/check/sync_variables.hpp"
 #include "vgpu/check/thread_order.hpp"
@@ -30,7 +32,8 @@ namespace warpcheck::vgpu {
 
 class GeneralRaceChecker final : public Checker {
  public:
-  explicit GeneralRaceChecker(Reporter& reporter, const EpochLimits& limits = {});
+  GeneralRaceChecker(Reporter& reporter, CollectiveOrder& collectives,
+                     const EpochLimits& limits = {});
 
   void reset(WarpModel model) override;
   void on_sync(const Sync& sync) override;
@@ -46,6 +49,11 @@ class GeneralRaceChecker final : public Checker {
   void on_host_access(const HostAccess& access) override;
   void on_late_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
+
+  // Another number when a lane of the warp has acquired or released something since.
+  [[nodiscard]] std::uint32_t knowledge_at(const WarpPlace& place) {
+    return order_.segment_of(place, false);
+  }
 
   void recall(const RecalledAccess& recalled);
 
@@ -82,6 +90,8 @@ class GeneralRaceChecker final : public Checker {
     std::uint32_t pc = 0;
     unsigned access_class = 0;
     bool lacks_proxy_fence = false;  // it comes before, but by another way to memory
+    bool is_handed = false;          // no race, but a value may be handed on
+    std::uint32_t offset = 0;        // of a byte that both access
   };
   // The writes of a list that a lane, or somebody before it, has observed: of each chain those at
   // positions below.
@@ -165,10 +175,13 @@ class GeneralRaceChecker final : public Checker {
   template <typename Visit>
   void for_each_cell(const Row& row, const Part& part, Visit visit);
 
+  [[nodiscard]] static std::uint32_t offset_in(const Row& row, const Part& part, const Cell& cell);
+  [[nodiscard]] std::uint32_t handed_classes(const Row& row, const Part& part) const;
   void check(Row& row, const Part& part, Cell& cell);
   void check_list(Row& row, const Part& part, const Cell& cell);
   static bool is_over(const Row& row, const CellList& list);
-  std::size_t first_in_question(const Row& row, const Part& part, CellList& list) const;
+  std::size_t first_in_question(const Row& row, unsigned access_class,
+                                              CellList& list) const;
   void check_proxy(Row& row, const Part& part, Earlier earlier);
   [[nodiscard]] bool is_one_group(const Row& row, const CellEntry& entry) const;
   bool is_before(Row& row, ThreadOrder::SegmentId earlier, unsigned earlier_lane, unsigned lane);
@@ -179,7 +192,12 @@ class GeneralRaceChecker final : public Checker {
   void record_weak_write(Row& row, unsigned lane, Cell& cell);
   void record_weak_read(Row& row, unsigned lane, Cell& cell);
 
-  void report(const Row& row, const Part& part, const Earlier& earlier);
+  // Whether it says enough of its row: false, if only this lane's access is known to do no harm.
+  bool report(const Row& row, const Part& part, const Earlier& earlier);
+  [[nodiscard]] bool has_seen_release(const Row& row, unsigned lane, const Earlier& earlier);
+  [[nodiscard]] Weight weight_of(const Row& row, const Part& part, const Earlier& earlier);
+  [[nodiscard]] bool is_passed_on(const Access& access, unsigned lane, const Earlier& earlier);
+  [[nodiscard]] bool is_handed(const Row& row, const Part& part, const CellEntry& entry) const;
   [[nodiscard]] bool stores_same_bytes(const Row& row, const Part& part) const;
   [[nodiscard]] std::string message_of(const Row& row, const Part& part,
                                        const Earlier& earlier) const;
@@ -191,6 +209,14 @@ class GeneralRaceChecker final : public Checker {
   void report_host(const Allocation& allocation, std::uint32_t offset, bool write,
                    const Earlier& earlier);
 
+  // The latest answer of has_seen_release() for a whole block.
+  struct SeenRelease {
+    ThreadOrder::SegmentId earlier = 0, now = 0;
+    bool seen = false;
+  };
+
+  CollectiveOrder& collectives_;
+  SeenRelease seen_release_;
   const CellRowFunctions& rows_;
   std::uint32_t segments_kept_;  // before the first tidying up
   std::uint32_t tidy_at_;        // segments

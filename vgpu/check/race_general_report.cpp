@@ -68,40 +68,100 @@ bool GeneralRaceChecker::stores_same_bytes(const Row& row, const Part& part) con
   return true;
 }
 
-void GeneralRaceChecker::report(const Row& row, const Part& part, const Earlier& earlier) {
+Weight GeneralRaceChecker::weight_of(const Row& row, const Part& part, const Earlier& earlier) {
+  const Access& access = *row.access;
+  if (part.access_class == kWeakWrite && earlier.access_class == kWeakWrite) {
+    return stores_same_bytes(row, part) ? Weight::same_bytes : Weight::race;
+  }
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const bool one_warp = segment.block == order_.block_key(access.place) &&
+                        segment.warp == access.place.warp && !segment.asynchronous &&
+                        !access.asynchronous;
+  const bool reads_first = !AccessClass::of_index(earlier.access_class).write;
+  if (one_warp && reads_first && access.kind == AccessKind::write &&
+      collectives_.orders(access, part.lane, earlier.offset, earlier.pc, earlier.lane)) {
+    return Weight::dependent;
+  }
+  if (!reads_first && access.kind == AccessKind::read && !access.asynchronous &&
+      !earlier.lacks_proxy_fence && is_passed_on(access, part.lane, earlier)) {
+    return Weight::passed_on;
+  }
+  if (!earlier.is_handed) return Weight::race;
+  if (access.kind == AccessKind::write && !reads_first) return Weight::overwrite;
+  const bool in_lockstep_code = one_warp && access.space == ptx::Space::shared &&
+                                is_volatile(*access.program, earlier.pc) &&
+                                is_volatile(*access.program, access.pc);
+  return in_lockstep_code ? Weight::warp_hand_over : Weight::hand_over;
+}
+
+// Whether what comes before another lane of the warp was passed on by an operation of both.
+bool GeneralRaceChecker::is_passed_on(const Access& access, unsigned lane,
+                                      const Earlier& earlier) {
+  if (!collectives_.is_on()) return false;
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const bool one_warp =
+      segment.block == order_.block_key(access.place) && segment.warp == access.place.warp;
+  if (one_warp || segment.launch != order_.launch() || segment.asynchronous) return false;
+  for (unsigned by = 0; by < kWarpLanes; ++by) {
+    if (by == lane || !order_.before(earlier.segment, earlier.lane, access.place, by)) continue;
+    if (collectives_.lets_go_on(access, lane, by, knowledge_at(access.place))) return true;
+  }
+  return false;
+}
+
+// Whether (1) is released, and the thread of (2) or one of its block has read the flag.  Strong
+// accesses need no more in practice, and the programming guide sums the blocks' results so.
+bool GeneralRaceChecker::has_seen_release(const Row& row, unsigned lane, const Earlier& earlier) {
+  const WarpPlace& place = row.access->place;
+  const auto would_know = [&](const ThreadOrder::Lane& reader) {
+    return order_.knows(reader.all_observed(), earlier.segment, earlier.lane);
+  };
+  if (would_know(order_.lane_at(place, lane))) return true;
+  if (seen_release_.earlier != earlier.segment || seen_release_.now != row.now) {
+    bool seen = false;
+    order_.for_each_lane(
+        place, [&](const ThreadOrder::Lane& reader) { seen = seen || would_know(reader); });
+    seen_release_ = {earlier.segment, row.now, seen};
+  }
+  return seen_release_.seen;
+}
+
+bool GeneralRaceChecker::report(const Row& row, const Part& part, const Earlier& earlier) {
   const Access& access = *row.access;
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
   const Program& program = *access.program;
   const Program& earlier_program = *launches_[segment.launch].program;
-  const bool same_bytes = part.access_class == kWeakWrite && earlier.access_class == kWeakWrite &&
-                          stores_same_bytes(row, part);
+  const Weight weight = weight_of(row, part, earlier);
   // The same race is found in either order of the two.
   const AccessKind earlier_kind = kind_at(earlier_program, earlier.pc, earlier.access_class);
   // Cooperative groups pass values on there by shfl.sync, which orders no memory.  What they order
   // of the program's own memory, by atomics in that place, counts.
-  if (access.allocation->reserved) return;
-  if (is_fenced_init(row, part, earlier) || is_known_use(row, part, earlier)) return;
+  if (access.allocation->reserved) return true;
+  if (is_fenced_init(row, part, earlier) || is_known_use(row, part, earlier)) return true;
+  if (earlier.is_handed && has_seen_release(row, part.lane, earlier)) return false;
   std::array<std::pair<std::uint32_t, AccessKind>, 2> pair{
       {{earlier.pc, earlier_kind}, {access.pc, access.kind}}};
   std::ranges::sort(pair);
   const auto tag = (segment.launch == order_.launch() ? 0 : segment.launch + 1) << 12 |
                    static_cast<std::uint32_t>(pair[0].second) << 8 |
                    static_cast<std::uint32_t>(pair[1].second) << 4 |
-                   std::uint32_t{earlier.lacks_proxy_fence} << 1 | std::uint32_t{same_bytes};
+                   std::uint32_t{earlier.lacks_proxy_fence} << 3 |
+                   static_cast<std::uint32_t>(weight);
   reporter_.report({&program, pair[0].first, pair[1].first, tag}, [&] {
     Finding finding;
     finding.kind = FindingKind::data_race;
     finding.space = space_name(access.space);
-    finding.severity = same_bytes ? Severity::note : Severity::error;
+    finding.severity = severity_of(weight);
     finding.kernel = kernel_name(program.kernel);
     finding.object = describe_element(access, part.lane);
     finding.accesses = {side_of(earlier),
                         reporter_.side(role_at(program, access.pc, access.kind), program, access.pc,
                                        thread_of(access.place, part.lane))};
     finding.message = message_of(row, part, earlier);
-    if (same_bytes) finding.message += "; both store the same bytes";
+    finding.message += remark_of(weight);
     return finding;
   });
+  return weight != Weight::dependent && weight != Weight::passed_on;
 }
 
 std::string GeneralRaceChecker::message_of(const Row& row, const Part& part,
@@ -118,7 +178,7 @@ std::string GeneralRaceChecker::message_of(const Row& row, const Part& part,
            "(1) "
            "has written";
   }
-  if (before.strong && now.strong) {
+  if (before.strong && now.strong && !earlier.is_handed) {
     return before.size_log2 != now.size_log2
                ? "(1) and (2) are of different sizes, so they are not atomic to each other"
                : "the scope of (1) or (2) does not include the other's block";

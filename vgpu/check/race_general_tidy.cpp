@@ -53,6 +53,7 @@ void GeneralRaceChecker::tidy_up() {
     if (owner.first_segment < renewed.size()) owner.first_segment = renewed[owner.first_segment];
   }
   recent_ = {};
+  seen_release_ = {};
   std::size_t cells = 0;
   for (const CellMemory& memory : memories_) cells += memory.size();
   const std::size_t more = std::max<std::size_t>({segments_kept_, order_.segments(), cells / 16});

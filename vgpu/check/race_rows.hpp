@@ -11,7 +11,7 @@
 namespace warpcheck::vgpu {
 
 // How many kinds of accesses may meet in a cell (race_class.hpp).
-inline constexpr unsigned kAccessClasses = 22;
+inline constexpr unsigned kAccessClasses = 32;
 
 // One epoch a cell and the pc that left it.  Both point at cell 0 and reach a row's slack beyond
 // both ends.
@@ -24,17 +24,26 @@ struct CellEpochs {
 // one; `other` one of another kin that was unordered with its successor.  One pair is enough to
 // know exactly whether some earlier access is unordered with any given thread: if the two are of
 // different blocks, one of them is of another block than that thread; if both are of one phase,
-// one of them is of another kin; and older phases of one block are ordered.
+// one of them is of another kin; and older phases of one block are ordered.  Where they could be of
+// two warps, they are: who asks for another warp's access finds one.
 struct History {
   CellEpochs last, other;
 };
+
+// Whether `other` says more than `last` would in its place, when `me` comes: it is of another block;
+// or of another warp, and `last` is not.
+template <typename T>
+[[gnu::always_inline]] constexpr auto stays(const T& last, const T& other, const T& me) {
+  const auto is_lane = unordered(last, me, kKinWarp) == 0;
+  return across_blocks(other, me) | (is_lane & unordered(other, me, kKinWarp));
+}
 
 // Adds an access of `me` at `pc` to the history of a cell; true: history.other was written.
 [[gnu::always_inline]] inline bool record(const History& history, std::int64_t cell, Epoch me,
                                           std::uint32_t pc, std::uint64_t kin) {
   const auto [last, other] = history;
   const bool displaced =
-      unordered(last.epoch[cell], me, kin) && !across_blocks(other.epoch[cell], me);
+      unordered(last.epoch[cell], me, kin) && !stays(last.epoch[cell], other.epoch[cell], me);
   if (displaced) {
     other.epoch[cell] = last.epoch[cell];
     other.pc[cell] = last.pc[cell];

@@ -87,7 +87,7 @@ void Shadow::split_to_bytes() {
   planned_ = 0;
 }
 
-void Shadow::make_plan(unsigned access_class, std::uint64_t kin) {
+void Shadow::make_plan(unsigned access_class, std::uint64_t kin, bool hands_on) {
   plans_.resize(kAccessClasses);
   Plan& plan = plans_[access_class];
   plan.history = history(access_class, access_class != kWeakWrite);
@@ -103,6 +103,7 @@ void Shadow::make_plan(unsigned access_class, std::uint64_t kin) {
   };
   add(kClassRelations.race[access_class], kin);
   add(kClassRelations.race_across[access_class], kKinBlock);
+  if (hands_on) add(kClassRelations.hand_over[access_class], kin);
   planned_ |= 1u << access_class;
 }
 

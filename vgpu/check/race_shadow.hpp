@@ -59,8 +59,9 @@ class Shadow {
     std::vector<CellCheck> checks;
   };
   //   kin: of the warp model
-  const Plan& plan(unsigned access_class, std::uint64_t kin) {
-    if ((planned_ >> access_class & 1) == 0) make_plan(access_class, kin);
+  //   hands_on: looks for strong accesses that hand on values, too; the same throughout a period
+  const Plan& plan(unsigned access_class, std::uint64_t kin, bool hands_on) {
+    if ((planned_ >> access_class & 1) == 0) make_plan(access_class, kin, hands_on);
     return plans_[access_class];
   }
 
@@ -130,7 +131,7 @@ class Shadow {
   static std::size_t slack_cells(Granularity granularity);
   [[nodiscard]] std::size_t cells_of(Granularity granularity) const;
   const History& history_at(Granularity granularity, unsigned access_class, bool pair);
-  void make_plan(unsigned access_class, std::uint64_t kin);
+  void make_plan(unsigned access_class, std::uint64_t kin, bool hands_on);
 
   std::uint32_t used_ = 0, displaced_ = 0;
   std::uint32_t planned_ = 0;  // bit c: plans_[c] holds

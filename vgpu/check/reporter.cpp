@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "vgpu/check/known_patterns.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 
@@ -68,6 +70,13 @@ const ptx::SourceLocation& user_location(const Program& program, std::uint32_t p
   return *location;
 }
 
+// Not a wrapper of one instruction, such as atomicAdd(): those stand in .hpp files beside the
+// toolkit's other headers, and say no more than the line that calls them.
+bool is_library_code(std::string_view header) {
+  const std::string_view name = short_header_name(header);
+  return name.find('/') != std::string_view::npos || !name.ends_with(".hpp");
+}
+
 // Whether code took part, and the source line of all of it is known.
 bool has_lines(const Finding& finding) {
   const auto is_code = [](const AccessSide& side) { return !side.ptx.empty(); };
@@ -103,6 +112,12 @@ bool is_library_header(std::string_view file) {
   return owner.starts_with("cuda") || owner.ends_with("-linux");
 }
 
+std::string_view short_header_name(std::string_view header) {
+  constexpr std::string_view kDirectory = "/include/";
+  const std::size_t at = header.rfind(kDirectory);
+  return at == std::string_view::npos ? header : header.substr(at + kDirectory.size());
+}
+
 std::string_view space_name(ptx::Space space) {
   switch (space) {
     case ptx::Space::global: return "global";
@@ -135,6 +150,12 @@ AccessSide side_at(std::string_view role, const CodePlace& place) {
     if (location.file < program.files.size()) {
       side.file = program.files[location.file];
       side.line = location.line;
+    }
+    const ptx::SourceLocation& innermost = program.source_of(place.pc).location;
+    const bool is_called = &innermost != &location && innermost.file < program.files.size();
+    if (is_called && is_library_code(program.files[innermost.file])) {
+      side.header = program.files[innermost.file];
+      side.header_line = innermost.line;
     }
     side.ptx = program.source_of(place.pc).text;
   }
@@ -198,6 +219,12 @@ std::uint32_t& Reporter::finding_of(const Key& key) {
 
 std::uint32_t Reporter::add(Finding&& finding) {
   finding.count = 0;
+  const std::string_view argument =
+      finding.severity == Severity::error ? known_argument(finding) : std::string_view();
+  if (!argument.empty()) {
+    finding.severity = Severity::note;
+    finding.message += fmt::format("; but {}", argument);
+  }
   const auto index =
       has_lines(finding)
           ? std::ranges::find_if(

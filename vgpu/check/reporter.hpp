@@ -37,6 +37,9 @@ std::string_view role_name(AccessKind kind);
 // Whether a file is a header of the CUDA toolkit or the system: not the user's code.
 bool is_library_header(std::string_view file);
 
+// "cub/block/block_scan.cuh": as a program includes it.
+std::string_view short_header_name(std::string_view header);
+
 // One side of a finding: what a thread did there.
 AccessSide side_at(std::string_view role, const CodePlace& place);
 

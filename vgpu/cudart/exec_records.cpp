@@ -34,7 +34,9 @@ Json to_json(const vgpu::AccessSide& side) {
           {"thread", to_json(side.thread)},
           {"file", side.file},
           {"line", side.line},
-          {"ptx", side.ptx}};
+          {"ptx", side.ptx},
+          {"header", side.header},
+          {"header_line", side.header_line}};
 }
 
 vgpu::AccessSide side_of(const Json& json) {
@@ -45,6 +47,8 @@ vgpu::AccessSide side_of(const Json& json) {
   side.file = json.at("file").get<std::string>();
   side.line = json.at("line").get<std::uint32_t>();
   side.ptx = json.at("ptx").get<std::string>();
+  side.header = json.at("header").get<std::string>();
+  side.header_line = json.at("header_line").get<std::uint32_t>();
   return side;
 }
 
@@ -157,6 +161,7 @@ ExecSettings settings_of(const Json& json) {
   settings.checkers.portable = json.at("portable").get<bool>();
   settings.warp_model =
       json.at("lockstep").get<bool>() ? vgpu::WarpModel::lockstep : vgpu::WarpModel::independent;
+  settings.checkers.volatile_is_weak = json.at("volatile_is_weak").get<bool>();
   settings.strategy = json.at("strategy").get<std::string>();
   settings.seed = json.at("seed").get<std::uint64_t>();
   settings.steps_max = json.at("steps_max").get<std::uint64_t>();
@@ -186,6 +191,7 @@ std::string to_text(const ExecSettings& settings) {
   return dump({{"records", settings.records},
                {"checkers", std::move(checkers)},
                {"portable", settings.checkers.portable},
+               {"volatile_is_weak", settings.checkers.volatile_is_weak},
                {"lockstep", settings.warp_model == vgpu::WarpModel::lockstep},
                {"strategy", settings.strategy},
                {"seed", settings.seed},

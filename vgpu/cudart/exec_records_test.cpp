@@ -24,6 +24,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   settings.leaks = true;
   settings.host_bytes = true;
   settings.kept_bytes = {3, UINT32_MAX};
+  settings.checkers.volatile_is_weak = true;
   const auto back = parse_exec_settings(to_text(settings));
   ASSERT_TRUE(back.has_value());
   EXPECT_EQ(back->records, settings.records);
@@ -40,6 +41,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   EXPECT_TRUE(back->leaks);
   EXPECT_TRUE(back->host_bytes);
   EXPECT_EQ(back->kept_bytes, (std::vector<std::uint32_t>{3, UINT32_MAX}));
+  EXPECT_TRUE(back->checkers.volatile_is_weak);
 }
 
 TEST(ExecRecords, AFindingComesBackAsItWas) {
@@ -49,7 +51,8 @@ TEST(ExecRecords, AFindingComesBackAsItWas) {
   finding.severity = vgpu::Severity::note;
   finding.kernel = "scan<int>";
   finding.object = "share[31], 4 bytes";
-  finding.accesses = {{"write", {1, 2, 3}, {4, 5, 6}, "a \xc3\xa4.cu", 7, "st.shared.u32"},
+  finding.accesses = {{"write", {1, 2, 3}, {4, 5, 6}, "a \xc3\xa4.cu", 7, "st.shared.u32",
+                       "/usr/local/cuda/include/cub/a.cuh", 99},
                       {"host copy", {}, {}, "", 0, ""}};
   finding.message = "no barrier orders (1) and (2)";
   finding.count = 1'000'000'000'000;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "vgpu/check/reporter.hpp"
 #include "vgpu/cudart/device.hpp"
 #include "vgpu/cudart/exec_session.hpp"
 
@@ -68,6 +69,9 @@ std::string compact_text(const vgpu::Finding& finding) {
       text +=
           fmt::format(" by block {} thread {}  {}:{}   {}", triple(side.block), triple(side.thread),
                       side.file.empty() ? "?" : side.file, side.line, side.ptx);
+      if (!side.header.empty()) {
+        text += fmt::format("   ({}:{})", vgpu::short_header_name(side.header), side.header_line);
+      }
     } else if (!side.file.empty()) {
       text += fmt::format("  {}:{}", side.file, side.line);
     }

@@ -198,6 +198,16 @@ struct Meeting {
   std::span<const Party> arrived, released;
 };
 
+// Lanes of one warp executed shfl, vote, match, redux or another operation for which they waited
+// for each other, and which orders no memory (PTX ISA 9.7.9).
+struct Collective {
+  const Program* program = nullptr;
+  WarpPlace place;
+  std::uint32_t pc = 0;
+  std::uint32_t mask = 0;     // that executed this instruction
+  std::uint32_t members = 0;  // all that met: some may have been at instructions of the same kind
+};
+
 // Lanes arrive at an mbarrier, or see that one of its phases is complete.  An arrival is a release
 // at `scope` into the phase that is current; a wait is an acquire of all that arrived in phases up
 // to `phase`.
@@ -401,10 +411,14 @@ class Observer {
   [[nodiscard]] virtual bool watches_accesses_of(const Program&) const {
     return watches_accesses();
   }
+  // Asked when the launch has begun.
+  [[nodiscard]] virtual bool watches_collectives() const { return false; }
   virtual void on_access(Access&) {}
   virtual void on_sync(const Sync&) {}
   virtual void on_fence(const Fence&) {}
   virtual void on_meeting(const Meeting&) {}
+  // Told to those alone who watch_collectives().
+  virtual void on_collective(const Collective&) {}
   virtual void on_barrier_object(const BarrierObject&) {}
   virtual void on_cluster_barrier(const ClusterBarrier&) {}
   virtual void on_copy_commit(const CopyCommit&) {}

@@ -194,6 +194,8 @@ class Core {
   bool meet_if_complete(Slot& slot, Warp& warp, std::size_t index);
   void meet_now(Slot& slot, Warp& warp, const std::vector<std::size_t>& here);
   void operate(Running& run, const Instr& instr, std::uint32_t lanes);
+  void tell_collective(const Running& run, std::uint32_t pc, std::uint32_t lanes,
+                       std::uint32_t members);
   void operate_across(Warp& warp, const std::vector<std::size_t>& here);
   void recheck_meetings(Slot& slot, Warp& warp);
   bool release_stuck_meeting(Slot& slot);
@@ -385,7 +387,8 @@ class Core {
   WarpModel model_ = WarpModel::independent;
   Strategy* strategy_ = nullptr;
   std::span<Observer* const> observers_;
-  std::vector<Observer*> access_observers_;  // those that watch accesses
+  std::vector<Observer*> access_observers_;      // those that watch accesses
+  std::vector<Observer*> collective_observers_;  // and those that watch collectives
   Limits limits_;
   bool want_edges_ = false;
   Outcome outcome_;

@@ -6,6 +6,7 @@
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/rows.hpp"
 #include "vgpu/machine/warp_ops.hpp"
+#include "vgpu/program/read_uses.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -71,6 +72,8 @@ bool synchronizes_threads(const Instr& instr) {
 void link(Program& program) { link(program, chosen_simd_level()); }
 
 void link(Program& program, SimdLevel level) {
+  program.data_reads = find_data_reads(program);
+  program.has_collectives = false;
   program.synchronizes_threads = program.has_named_barriers || program.uses_clusters;
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     Instr& instr = program.code[pc];
@@ -85,6 +88,7 @@ void link(Program& program, SimdLevel level) {
         [[fallthrough]];
       case InstrKind::warp:
         instr.compute = find_warp_op(instr, level);
+        program.has_collectives |= instr.kind == InstrKind::warp_sync;
         if (instr.compute == nullptr) refuse(program, pc, "the machine has no such operation");
         break;
       case InstrKind::bulk_copy:

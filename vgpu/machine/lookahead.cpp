@@ -107,6 +107,7 @@ class Hash {
 Core::Lookahead::Lookahead(Core& core) : core_(core) {
   observers_ = std::exchange(core_.observers_, std::span<Observer* const>(&self_, 1));
   access_observers_ = std::exchange(core_.access_observers_, {this});
+  collective_observers_ = std::exchange(core_.collective_observers_, {});
   outcome_ = std::exchange(core_.outcome_, {});
   core_.outcome_.steps = outcome_.steps;
   clusters_ = core_.clusters_;
@@ -117,6 +118,7 @@ Core::Lookahead::~Lookahead() {
   put_back();
   core_.observers_ = observers_;
   core_.access_observers_ = std::move(access_observers_);
+  core_.collective_observers_ = std::move(collective_observers_);
   core_.outcome_ = std::move(outcome_);
   core_.want_edges_ = want_edges_;
 }

@@ -156,6 +156,7 @@ class Core::Lookahead final : public Observer {
   // What the launch had.
   std::span<Observer* const> observers_;
   std::vector<Observer*> access_observers_;
+  std::vector<Observer*> collective_observers_;
   Observer* self_ = this;
   Outcome outcome_;
   std::map<std::uint32_t, ClusterState> clusters_;

@@ -60,6 +60,9 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
   sync.cluster = launch.cluster;
   sync.unordered_launches = launch.unordered_launches;
   notify([&](Observer& observer) { observer.on_sync(sync); });
+  collective_observers_.clear();
+  std::ranges::copy_if(observers, std::back_inserter(collective_observers_),
+                       [](const Observer* observer) { return observer->watches_collectives(); });
 
   const Outcome::End end = loop();
   if (outcome_.end == Outcome::End::completed) outcome_.end = end;

@@ -228,6 +228,7 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
         if (active == 0) break;
         if (all_members_are(run, instr, active)) [[likely]] {
           operate(run, instr, active);
+          if (!collective_observers_.empty()) tell_collective(run, run.pc, active, active);
           break;
         }
         park();

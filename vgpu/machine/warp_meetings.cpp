@@ -69,6 +69,14 @@ void Core::operate(Running& run, const Instr& instr, std::uint32_t lanes) {
   notify([&](Observer& observer) { observer.on_meeting(meeting); });
 }
 
+// bar.warp.sync is none: it orders memory, and is told as a meeting.
+void Core::tell_collective(const Running& run, std::uint32_t pc, std::uint32_t lanes,
+                           std::uint32_t members) {
+  if (program_->code[pc].compute == nullptr) return;
+  const Collective collective{program_, place_of(run.slot, run.warp), pc, lanes, members};
+  for (Observer* observer : collective_observers_) observer->on_collective(collective);
+}
+
 // What a lane of shfl gets is as defined as what it reads, and undefined where it reads from a lane
 // that takes no part (PTX ISA 9.7.9.6); other operations look at all lanes.
 void Core::undefined_across_lanes(Running& run, const Instr& instr, std::uint32_t active) {
@@ -179,6 +187,9 @@ void Core::meet_now(Slot& slot, Warp& warp, const std::vector<std::size_t>& here
   }
   for (const std::size_t i : here) {
     Fragment& fragment = warp.fragments[i];
+    if (!collective_observers_.empty()) {
+      tell_collective({slot, warp, {}, {}, 0, 0, 0}, fragment.pc, fragment.mask, lanes);
+    }
     fragment.state = Fragment::State::ready;
     fragment.held = false;
     ++fragment.pc;

@@ -238,6 +238,11 @@ struct Program {
   // and release, barriers of a part of a block or a warp, mbarriers, asynchronous copies).
   bool synchronizes_threads = false;
   std::uint32_t max_threads = 1024;  // a block: .maxntid, or the device's limit
+  // Set by link(): lanes of a warp pass values on by shfl, vote, match, redux or elect.
+  bool has_collectives = false;
+  // Set by link(): by pc, the volatile and relaxed loads whose value goes into results, and is not
+  // only compared (read_uses.hpp).  Empty: there is no volatile or relaxed store.
+  std::vector<bool> data_reads;
   // Deepest sums of frames: bytes a lane, and rows.  With recursion, of the calls before any
   // function is called again.
   std::uint32_t local_bytes_max = 0;

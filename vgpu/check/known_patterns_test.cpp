@@ -1,0 +1,81 @@
+#include "vgpu/check/known_patterns.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace warpcheck::vgpu {
+namespace {
+
+AccessSide side_in(const std::string& role, const std::string& file, const std::string& header) {
+  AccessSide side;
+  side.role = role;
+  side.file = file;
+  side.line = 8;
+  side.ptx = "ld.shared.u32";
+  side.header = header;
+  side.header_line = header.empty() ? 0 : 99;
+  return side;
+}
+
+constexpr const char* kInclude = "/usr/local/cuda/targets/x86_64-linux/include/";
+
+// One race that fits, in the toolkit's own kernel, or called from a user's.
+Finding fitting(const KnownPattern& pattern) {
+  Finding finding;
+  finding.kind = pattern.kind;
+  finding.space = pattern.space;
+  const auto side = [&](const KnownPattern::Side& of) {
+    const std::string header = kInclude + std::string(of.header) + "x.cuh";
+    return pattern.kernel.empty() ? side_in(std::string(of.role), "user.cu", header)
+                                  : side_in(std::string(of.role), header, "");
+  };
+  finding.kernel = "toolkit::" + std::string(pattern.kernel) + "int>";
+  finding.accesses = {side(pattern.first), side(pattern.second)};
+  return finding;
+}
+
+TEST(KnownPatterns, EachIsFoundInEitherOrder) {
+  ASSERT_FALSE(known_patterns().empty());
+  for (const KnownPattern& pattern : known_patterns()) {
+    Finding finding = fitting(pattern);
+    EXPECT_EQ(known_argument(finding), pattern.argument);
+    std::swap(finding.accesses[0], finding.accesses[1]);
+    EXPECT_EQ(known_argument(finding), pattern.argument);
+    EXPECT_NE(pattern.argument, "");
+    EXPECT_NE(pattern.first.header, "");
+    EXPECT_NE(pattern.second.header, "");
+  }
+}
+
+TEST(KnownPatterns, AUsersOwnCodeIsNeverExcused) {
+  for (const KnownPattern& pattern : known_patterns()) {
+    for (const std::size_t side : {0u, 1u}) {
+      Finding finding = fitting(pattern);
+      finding.accesses[side].header.clear();
+      finding.accesses[side].file = "/home/someone/cub/user.cuh";
+      EXPECT_EQ(known_argument(finding), "") << pattern.argument;
+    }
+  }
+}
+
+TEST(KnownPatterns, OtherKindsSpacesKernelsAndRolesAreNone) {
+  for (const KnownPattern& pattern : known_patterns()) {
+    Finding finding = fitting(pattern);
+    finding.kind = FindingKind::out_of_bounds;
+    EXPECT_EQ(known_argument(finding), "");
+    finding = fitting(pattern);
+    finding.space = "local";
+    EXPECT_EQ(known_argument(finding), "");
+    finding = fitting(pattern);
+    finding.accesses[0].role = "atomic";
+    EXPECT_EQ(known_argument(finding), "");
+    if (pattern.kernel.empty()) continue;
+    finding = fitting(pattern);
+    finding.kernel = "users_kernel";
+    EXPECT_EQ(known_argument(finding), "");
+  }
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu

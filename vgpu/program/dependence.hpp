@@ -1,0 +1,54 @@
+// What depends on the value that an instruction gives, on every way that a thread can have come.
+//
+// A register *covers* an execution of the instruction if its value cannot be known before that
+// execution has given its own: by operands of data, addresses and predicates, but not by branches.
+// A forward analysis over all paths (Kildall, POPL 1973); of each register, per place:
+//   older:  it covers all executions but the latest
+//   latest: it covers the latest execution
+// so that a sum over a loop's loads covers all of them.  Executions count from the beginning of the
+// thread, or from the latest execution of another instruction.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "vgpu/program/register_flow.hpp"
+
+namespace warpcheck::vgpu {
+
+class Dependence {
+ public:
+  // Of the value that the instruction at `pc` puts into its operand number `operand` (kAll: of any
+  // of its results).
+  //   from: executions before the latest one of this instruction do not count; kNone: all do
+  static constexpr std::uint32_t kAll = ~0u;
+  Dependence(const RegisterFlow& flow, std::uint32_t pc, std::uint32_t operand,
+             std::uint32_t from = ptx::kNone);
+
+  // Whether, before the instruction at `pc`, one of some registers covers all executions that
+  // count; or the latest one.
+  [[nodiscard]] bool covers_all(std::uint32_t pc,
+                                const std::vector<std::uint32_t>& registers) const;
+  [[nodiscard]] bool covers_latest(std::uint32_t pc,
+                                   const std::vector<std::uint32_t>& registers) const;
+
+ private:
+  using Bits = std::vector<std::uint64_t>;
+  struct State {
+    Bits older, latest;
+    bool is_reached = false;
+    bool none = true;  // no execution counts so far
+  };
+
+  [[nodiscard]] State start() const;
+  static bool join(State& into, const State& from);
+  void execute(State& state, std::uint32_t pc) const;
+  void execute_source(State& state, std::uint32_t pc) const;
+  [[nodiscard]] State before(std::uint32_t pc) const;
+
+  const RegisterFlow& flow_;
+  std::uint32_t source_, operand_, from_;
+  std::vector<State> at_begin_;  // by block
+};
+
+}  // namespace warpcheck::vgpu

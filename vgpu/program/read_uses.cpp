@@ -1,0 +1,317 @@
+#include "vgpu/program/read_uses.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "vgpu/program/register_flow.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using ptx::Opcode;
+using Bits = std::vector<std::uint64_t>;
+
+bool test(const Bits& bits, std::uint32_t at) { return (bits[at / 64] >> at % 64 & 1) != 0; }
+void assign(Bits& bits, std::uint32_t at, bool value) {
+  const std::uint64_t bit = std::uint64_t{1} << at % 64;
+  bits[at / 64] = value ? bits[at / 64] | bit : bits[at / 64] & ~bit;
+}
+
+// Sets of facts about registers at the beginning of every block, which grow until nothing changes.
+class Spread {
+ public:
+  Spread(const RegisterFlow& flow, std::uint32_t facts)
+      : flow_(flow), words_((facts + 63) / 64), at_begin_(flow.blocks().size()) {}
+
+  // Follows all paths from a block on; execute(facts, pc) does what an instruction does to them.
+  template <typename Execute>
+  void run(std::uint32_t first, Execute execute) {
+    at_begin_[first] = Bits(words_);
+    std::set<std::uint32_t> work{first};
+    while (!work.empty()) {
+      const std::uint32_t block = *work.begin();
+      work.erase(work.begin());
+      Bits facts = at_begin_[block];
+      const auto [begin, end] = flow_.blocks()[block];
+      for (std::uint32_t pc = begin; pc < end; ++pc) execute(facts, pc);
+      for (const std::uint32_t next : flow_.successors(block)) {
+        if (unite(at_begin_[next], facts)) work.insert(next);
+      }
+    }
+  }
+  // Empty: it is not reached.
+  [[nodiscard]] const Bits& at_begin(std::uint32_t block) const { return at_begin_[block]; }
+
+ private:
+  static bool unite(Bits& into, const Bits& from) {
+    if (into.empty()) {
+      into = from;
+      return true;
+    }
+    bool changed = false;
+    for (std::size_t i = 0; i < into.size(); ++i) {
+      changed |= (from[i] & ~into[i]) != 0;
+      into[i] |= from[i];
+    }
+    return changed;
+  }
+
+  const RegisterFlow& flow_;
+  std::size_t words_;
+  std::vector<Bits> at_begin_;
+};
+
+// Where values come from: memory that threads share; and what may be addresses of local memory.
+class Origins {
+ public:
+  explicit Origins(const RegisterFlow& flow) : flow_(flow), spread_(flow, 2 * flow.registers()) {
+    spread_.run(flow.block_of(flow.program().functions[0].entry),
+                [this](Bits& facts, std::uint32_t pc) { execute(facts, pc); });
+  }
+  // Before the instruction at `pc`.
+  [[nodiscard]] bool is_loaded(std::uint32_t pc, const Ref& ref) { return holds(pc, ref, 0); }
+  [[nodiscard]] bool is_local_address(std::uint32_t pc, const Ref& ref) {
+    return holds(pc, ref, flow_.registers());
+  }
+
+ private:
+  void execute(Bits& facts, std::uint32_t pc) const {
+    const Instr& instr = flow_.program().code[pc];
+    const std::uint32_t local = flow_.registers();
+    bool loaded = instr.kind == InstrKind::atomic ||
+                  (instr.kind == InstrKind::load && instr.modifiers.space != ptx::Space::local &&
+                   instr.modifiers.space != ptx::Space::constant);
+    bool address = instr.kind == InstrKind::local_address;
+    const bool moves = instr.kind != InstrKind::load && instr.kind != InstrKind::atomic;
+    for (const std::uint32_t from : flow_.reads(pc)) {
+      loaded |= moves && test(facts, from);
+      // A pointer that lies in local memory may be one to it: in unoptimised code many are.
+      address |= (moves || instr.modifiers.space != ptx::Space::global) &&
+                 test(facts, local + from);
+    }
+    address |= instr.kind == InstrKind::load && instr.modifiers.space == ptx::Space::local;
+    const bool keeps = instr.guard.bank != Bank::none;
+    for (const std::uint32_t to : flow_.writes(pc)) {
+      assign(facts, to, loaded || (keeps && test(facts, to)));
+      assign(facts, local + to, address || (keeps && test(facts, local + to)));
+    }
+  }
+  bool holds(std::uint32_t pc, const Ref& ref, std::uint32_t fact) {
+    const std::uint32_t at = flow_.register_of(pc, ref);
+    if (at == ptx::kNone) return false;
+    const std::uint32_t block = flow_.block_of(pc);
+    Bits facts = spread_.at_begin(block);
+    if (facts.empty()) return false;
+    for (std::uint32_t i = flow_.blocks()[block].begin; i < pc; ++i) execute(facts, i);
+    return test(facts, fact + at);
+  }
+
+  const RegisterFlow& flow_;
+  Spread spread_;
+};
+
+// Code from the target of a jump backwards to the jump: loops are contiguous.
+struct Loop {
+  std::uint32_t begin = 0, last = 0;
+  [[nodiscard]] bool has(std::uint32_t pc) const { return begin <= pc && pc <= last; }
+};
+
+std::vector<Loop> loops_of(const Program& program) {
+  std::map<std::uint32_t, std::uint32_t> last_of;  // by begin
+  const auto add = [&](std::uint32_t from, std::uint32_t to) {
+    if (to <= from) last_of[to] = std::max(last_of[to], from);
+  };
+  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+    const Instr& instr = program.code[pc];
+    if (instr.kind == InstrKind::branch || instr.kind == InstrKind::jump) add(pc, instr.target);
+    if (instr.kind != InstrKind::jump_table) continue;
+    for (const std::uint32_t target : program.jump_tables[instr.target]) add(pc, target);
+  }
+  std::vector<Loop> loops;
+  for (const auto& [begin, last] : last_of) loops.push_back({begin, last});
+  return loops;
+}
+
+// What becomes of the value of one load.  Three facts of a register: it holds the value, or what
+// was calculated from it; it holds the result of a comparison of those; and that comparison looks
+// at the value.
+class ReadUses {
+ public:
+  ReadUses(const RegisterFlow& flow, Origins& origins, const std::vector<Loop>& loops,
+           std::uint32_t load)
+      : flow_(flow),
+        program_(flow.program()),
+        origins_(origins),
+        loops_(loops),
+        load_(load),
+        compared_(flow.registers()),
+        looked_(2 * flow.registers()) {}
+
+  bool find_data_use() {
+    Spread spread(flow_, 3 * flow_.registers());
+    spread.run(flow_.block_of(load_),
+               [this](Bits& facts, std::uint32_t pc) { execute(facts, pc); });
+    return is_data_;
+  }
+
+ private:
+  [[nodiscard]] bool has(const Bits& facts, std::uint32_t fact, std::uint32_t pc,
+                         const Ref& ref) const {
+    const std::uint32_t at = flow_.register_of(pc, ref);
+    return at != ptx::kNone && test(facts, fact + at);
+  }
+  [[nodiscard]] bool is_value(const Bits& facts, std::uint32_t pc, const Ref& ref) const {
+    return has(facts, 0, pc, ref);
+  }
+  void execute(Bits& facts, std::uint32_t pc);
+  void move(Bits& facts, std::uint32_t pc) const;
+  [[nodiscard]] bool looks(const Bits& facts, std::uint32_t pc) const;
+  [[nodiscard]] bool uses_as_data(const Bits& facts, std::uint32_t pc) const;
+  [[nodiscard]] bool leaves_loop(std::uint32_t branch) const;
+
+  const RegisterFlow& flow_;
+  const Program& program_;
+  Origins& origins_;
+  const std::vector<Loop>& loops_;
+  std::uint32_t load_, compared_, looked_;
+  bool is_data_ = false;
+};
+
+void ReadUses::execute(Bits& facts, std::uint32_t pc) {
+  const Instr& instr = program_.code[pc];
+  is_data_ |= uses_as_data(facts, pc);
+  const bool decides =
+      instr.kind == InstrKind::jump_table
+          ? is_value(facts, pc, instr.refs[1])
+          : has(facts, looked_, pc, instr.guard) ||
+                (has(facts, compared_, pc, instr.guard) && leaves_loop(pc));
+  const bool goes = instr.kind == InstrKind::branch || instr.kind == InstrKind::jump_table ||
+                    instr.kind == InstrKind::ret || instr.kind == InstrKind::exit;
+  if (goes && decides) {
+    std::ranges::fill(facts, 0);
+  } else {
+    move(facts, pc);
+  }
+}
+
+void ReadUses::move(Bits& facts, std::uint32_t pc) const {
+  const Instr& instr = program_.code[pc];
+  if (flow_.writes(pc).empty()) return;
+  const bool is_load = instr.kind == InstrKind::load || instr.kind == InstrKind::atomic;
+  const bool is_comparison = instr.opcode == Opcode::setp_ || instr.opcode == Opcode::set_;
+  bool value = false, compared = false, looked = false;
+  if (!is_load) {
+    for (const std::uint32_t from : flow_.reads(pc)) {
+      value |= test(facts, from);
+      compared |= test(facts, compared_ + from);
+      looked |= test(facts, looked_ + from);
+    }
+  }
+  if (is_comparison && value) {
+    value = false;
+    compared = true;
+    looked |= looks(facts, pc);
+  } else if (instr.opcode == Opcode::selp_ && looked) {
+    value = false;  // chosen by who has looked at it
+  }
+  const bool keeps = instr.guard.bank != Bank::none;
+  if (keeps && has(facts, looked_, pc, instr.guard)) value = false;
+  if (pc == load_) value = true;
+  const auto set = [&](std::uint32_t fact, bool holds) {
+    assign(facts, fact, holds || (keeps && test(facts, fact)));
+  };
+  for (const std::uint32_t to : flow_.writes(pc)) {
+    set(to, value);
+    set(compared_ + to, compared && !value);
+    set(looked_ + to, looked && !value);
+  }
+}
+
+// Whether a comparison is one with what is no data itself.
+bool ReadUses::looks(const Bits& facts, std::uint32_t pc) const {
+  const Instr& instr = program_.code[pc];
+  for (const std::size_t operand : {1, 2}) {
+    const Ref& ref = instr.refs[operand];
+    if (!is_value(facts, pc, ref) && origins_.is_loaded(pc, ref)) return false;
+  }
+  return true;
+}
+
+bool ReadUses::uses_as_data(const Bits& facts, std::uint32_t pc) const {
+  const Instr& instr = program_.code[pc];
+  const auto any_of = [&](std::initializer_list<std::size_t> operands) {
+    return std::ranges::any_of(operands, [&](std::size_t operand) {
+      return is_value(facts, pc, instr.refs[operand]);
+    });
+  };
+  if (has(facts, looked_, pc, instr.guard)) return false;
+  switch (instr.kind) {
+    case InstrKind::load: return any_of({0});
+    case InstrKind::store:
+      if (any_of({0})) return true;
+      return any_of({1, 2, 3, 4}) && instr.modifiers.space != ptx::Space::local &&
+             !origins_.is_local_address(pc, instr.refs[0]);
+    case InstrKind::atomic:
+      // A compare-and-swap looks at what it is given.
+      if (instr.modifiers.atom_op == ptx::AtomOp::cas) return any_of({0});
+      return any_of({0, 2, 3});
+    case InstrKind::async_store:
+    case InstrKind::copy:
+    case InstrKind::bulk_copy: return any_of({0, 1, 2});
+    default: return false;
+  }
+}
+
+// Whether a branch decides if the load comes again or its loop is left, in the innermost loop that
+// has both.
+bool ReadUses::leaves_loop(std::uint32_t branch) const {
+  if (program_.code[branch].kind != InstrKind::branch) return false;
+  std::uint32_t load = load_;
+  while (load != ptx::kNone && flow_.function_of(load) != flow_.function_of(branch)) {
+    load = flow_.call_of(flow_.function_of(load));
+  }
+  if (load == ptx::kNone) return false;
+  const Loop* innermost = nullptr;
+  for (const Loop& loop : loops_) {
+    if (!loop.has(branch) || !loop.has(load)) continue;
+    const bool is_inner =
+        innermost == nullptr || loop.last - loop.begin < innermost->last - innermost->begin;
+    if (is_inner) innermost = &loop;
+  }
+  if (innermost == nullptr) return false;
+  return innermost->has(program_.code[branch].target) != innermost->has(branch + 1);
+}
+
+}  // namespace
+
+bool is_relaxed_access(const Instr& instr) {
+  if (instr.kind != InstrKind::load && instr.kind != InstrKind::store) return false;
+  return instr.modifiers.order == ptx::Order::volatile_ ||
+         instr.modifiers.order == ptx::Order::relaxed;
+}
+
+std::vector<bool> find_data_reads(const Program& program) {
+  const auto has = [&](InstrKind kind) {
+    return std::ranges::any_of(program.code, [&](const Instr& instr) {
+      return instr.kind == kind && is_relaxed_access(instr);
+    });
+  };
+  if (!has(InstrKind::store)) return {};
+  std::vector<bool> data(program.code.size(), false);
+  if (!has(InstrKind::load)) return data;
+  const RegisterFlow flow(program);
+  if (!flow.is_known()) return data;
+  Origins origins(flow);
+  const std::vector<Loop> loops = loops_of(program);
+  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+    const Instr& instr = program.code[pc];
+    if (instr.kind != InstrKind::load || !is_relaxed_access(instr)) continue;
+    data[pc] = ReadUses(flow, origins, loops, pc).find_data_use();
+  }
+  return data;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,83 @@
+// Which registers each instruction of a Program reads and writes, and what may follow it: what
+// analyses of the flow of values stand on.
+//
+// The registers of all frames have numbers of their own.  Every call site has its own copy of its
+// callee, so a function's frame always begins at the same register; parameters and results lie
+// where the frames of caller and callee meet.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "vgpu/program/program.hpp"
+
+namespace warpcheck::vgpu {
+
+class RegisterFlow {
+ public:
+  explicit RegisterFlow(const Program& program);
+
+  // False: there are recursion, calls through registers, or stacks that grow, and nothing of what
+  // follows may be asked.
+  [[nodiscard]] bool is_known() const { return known_; }
+  [[nodiscard]] const Program& program() const { return program_; }
+  [[nodiscard]] std::uint32_t registers() const { return registers_; }
+  // The guard included.
+  [[nodiscard]] std::span<const std::uint32_t> reads(std::uint32_t pc) const {
+    return reads_.of(pc);
+  }
+  [[nodiscard]] std::span<const std::uint32_t> writes(std::uint32_t pc) const {
+    return writes_.of(pc);
+  }
+  // It writes registers that writes() does not list.
+  [[nodiscard]] bool is_opaque(std::uint32_t pc) const { return opaque_[pc]; }
+  // The number of an operand of the instruction at `pc`; ptx::kNone: it is no register.
+  [[nodiscard]] std::uint32_t register_of(std::uint32_t pc, const Ref& ref) const;
+
+  // Straight-line code: [begin, end) and the blocks that may come next.
+  struct Block {
+    std::uint32_t begin = 0, end = 0;
+  };
+  [[nodiscard]] std::span<const Block> blocks() const { return blocks_; }
+  [[nodiscard]] std::uint32_t block_of(std::uint32_t pc) const { return block_of_[pc]; }
+  [[nodiscard]] std::span<const std::uint32_t> successors(std::uint32_t block) const {
+    return successors_.of(block);
+  }
+  // Indices into Program::functions, and the pc of a function's only call (kNone: the kernel).
+  [[nodiscard]] std::uint32_t function_of(std::uint32_t pc) const { return function_of_[pc]; }
+  [[nodiscard]] std::uint32_t call_of(std::uint32_t function) const { return calls_[function]; }
+
+ private:
+  // Lists of numbers, one after the other.
+  struct Lists {
+    std::vector<std::uint32_t> items, begins{0};
+    void close() { begins.push_back(static_cast<std::uint32_t>(items.size())); }
+    [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t list) const {
+      return std::span(items).subspan(begins[list], begins[list + 1] - begins[list]);
+    }
+  };
+  struct Frame {
+    std::uint32_t word = 0, wide = 0, predicate = 0;
+  };
+
+  bool place_frames();
+  void list_operands();
+  void find_blocks();
+  void link_blocks();
+  void add(Lists& lists, std::uint32_t pc, const Ref& ref) const;
+
+  const Program& program_;
+  bool known_ = false;
+  std::uint32_t registers_ = 0;
+  std::uint32_t words_ = 0, wides_ = 0;
+  std::vector<Frame> frames_;                // by function
+  std::vector<std::uint32_t> calls_;         // by function
+  std::vector<std::uint32_t> function_of_;   // by pc
+  std::vector<bool> opaque_;                 // by pc
+  Lists reads_, writes_, successors_;
+  std::vector<Block> blocks_;
+  std::vector<std::uint32_t> block_of_;
+};
+
+}  // namespace warpcheck::vgpu
