@@ -41,6 +41,7 @@ Warp copy_of(Warp& warp) {
   copy.accesses = warp.accesses;
   copy.ask_at = warp.ask_at;
   copy.stops = warp.stops;
+  copy.releases = warp.releases;
   copy.quantum_left = warp.quantum_left;
   copy.fragments = warp.fragments;
   copy.words = warp.words;
@@ -58,6 +59,7 @@ void put_back_warp(Warp& warp, Warp& copy) {
   warp.accesses = copy.accesses;
   warp.ask_at = copy.ask_at;
   warp.stops = copy.stops;
+  warp.releases = copy.releases;
   warp.quantum_left = copy.quantum_left;
   warp.fragments = std::move(copy.fragments);
   warp.words = std::move(copy.words);
