@@ -16,12 +16,14 @@ using vgpu::FindingKind;
 #define ROOT WARPCHECK_SOURCE_DIR "/"
 
 Finding finding_of(FindingKind kind, std::string space, std::string object, const char* role) {
-  return {.kind = kind,
-          .space = std::move(space),
-          .kernel = "scan<int, 4>",
-          .object = std::move(object),
-          .accesses = {{.role = role, .file = "kernels/scan.cu", .line = 14, .ptx = "ld.global"}},
-          .message = "says more"};
+  Finding finding;
+  finding.kind = kind;
+  finding.space = std::move(space);
+  finding.kernel = "scan<int, 4>";
+  finding.object = std::move(object);
+  finding.accesses = {{.role = role, .file = "kernels/scan.cu", .line = 14, .ptx = "ld.global"}};
+  finding.message = "says more";
+  return finding;
 }
 
 TEST(CrashText, DataRace) {

@@ -240,15 +240,15 @@ TEST(ReportHtml, OneFindingIsOpen) {
 
 TEST(ReportHtml, DrawsThePicture) {
   RunReport run = run_of(report_of({race_at("scan", 14)}));
-  using Mark = Interleaving::Mark;
+  using Sign = Interleaving::Mark;
   run.pictures = {{Interleaving{
       .of = "block 0 warp 0",
       .rows = {"lane 0", "lane 1"},
       .steps =
-          {{.label = "14", .text = "first", .marks = {Mark::write, Mark::none}},
+          {{.label = "14", .text = "first", .marks = {Sign::write, Sign::none}},
            {.label = "...", .text = "", .marks = {}, .gap = true},
-           {.label = "1", .text = "hold", .marks = {Mark::none, Mark::decided}, .decision = true},
-           {.label = "15", .text = "second", .marks = {Mark::none, Mark::read}}},
+           {.label = "1", .text = "hold", .marks = {Sign::none, Sign::decided}, .decision = true},
+           {.label = "15", .text = "second", .marks = {Sign::none, Sign::read}}},
       .sides = {Interleaving::Point{0, 0}, Interleaving::Point{1, 3}}}}};
   const std::string page = report_html(run);
   EXPECT_EQ(count_of(page, "<svg"), 1U);

@@ -7,7 +7,6 @@
 namespace warpcheck {
 namespace {
 
-using vgpu::Dim3;
 using vgpu::Finding;
 using vgpu::FindingKind;
 
@@ -88,8 +87,8 @@ TEST(Sanitizer, AccessesAreCountedByPlaceAndFailedCallsFollowFromThem) {
   EXPECT_EQ(finding.message, "(1) is outside every allocation");
   ASSERT_EQ(finding.accesses.size(), 1u);
   EXPECT_EQ(finding.accesses[0].role, "write");
-  EXPECT_EQ(finding.accesses[0].thread, (Dim3{27, 0, 0}));
-  EXPECT_EQ(finding.accesses[0].block, (Dim3{1, 0, 0}));
+  EXPECT_EQ(finding.accesses[0].thread, (vgpu::Dim3{27, 0, 0}));
+  EXPECT_EQ(finding.accesses[0].block, (vgpu::Dim3{1, 0, 0}));
   EXPECT_EQ(finding.accesses[0].line, 17u);
   EXPECT_EQ(sanitizer_errors(log), 3);
 }
