@@ -60,7 +60,11 @@ void bad_copy() {
 
 void calls_in_a_callback() {
   cudaLaunchHostFunc(
-      nullptr, [](void*) { cudaDeviceSynchronize(); /* from a callback */ }, nullptr);
+      nullptr,
+      [](void*) {
+        cudaDeviceSynchronize(); /* from a callback */
+      },
+      nullptr);
   cudaDeviceSynchronize();
 }
 
@@ -172,8 +176,7 @@ void attributes() {
                                       cudaAccessPropertyNormal};
   config.attrs = &attribute;
   config.numAttrs = 1;
-  const cudaError_t launched =
-      cudaLaunchKernelEx(&config, fill, reinterpret_cast<int*>(data), 32);
+  const cudaError_t launched = cudaLaunchKernelEx(&config, fill, reinterpret_cast<int*>(data), 32);
   std::printf("launched: %s\n", cudaGetErrorName(launched));
   cudaFree(data);
   cudaStreamDestroy(stream);
@@ -187,8 +190,7 @@ void array_bounds() {
   int host[16] = {};
   cudaMallocArray(&array, &format, 8, 2);
   const auto copy = [&](size_t bytes, size_t row) {
-    return cudaGetErrorName(
-        cudaMemcpyToArray(array, 0, row, host, bytes, cudaMemcpyHostToDevice));
+    return cudaGetErrorName(cudaMemcpyToArray(array, 0, row, host, bytes, cudaMemcpyHostToDevice));
   };
   std::printf("%s, %s, ", copy(64, 0), copy(32, 1));
   std::printf("%s, %s\n", copy(36, 1), copy(32, 2));

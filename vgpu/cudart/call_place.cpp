@@ -1,13 +1,9 @@
 #include "vgpu/cudart/call_place.hpp"
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <memory>
-#include <optional>
 #include <string_view>
 
 #ifdef WARPCHECK_BACKTRACE
@@ -20,13 +16,6 @@
 namespace warpcheck::cudart {
 namespace {
 
-constexpr std::size_t kCallersMax = 32;
-
-// The instruction of the call: what is behind it may be of another line.
-std::uintptr_t call_before(const void* return_address) {
-  return reinterpret_cast<std::uintptr_t>(return_address) - 1;
-}
-
 // "saxpy+0x11f2"
 std::string place_in_module(const void* address) {
   Dl_info info{};
@@ -38,6 +27,13 @@ std::string place_in_module(const void* address) {
 }
 
 #ifdef WARPCHECK_BACKTRACE
+
+constexpr std::size_t kCallersMax = 32;
+
+// The instruction of the call: what is behind it may be of another line.
+std::uintptr_t call_before(const void* return_address) {
+  return reinterpret_cast<std::uintptr_t>(return_address) - 1;
+}
 
 void ignore_error(void*, const char*, int) {}  // what is not known is left out
 

@@ -27,7 +27,7 @@ int main() {
   require(cudaStreamCreate(&stream));
 #ifndef MUTANT
   require(cudaMemcpyToArrayAsync(first, kRow / 2, 2, in.data() + half / sizeof(int), kBytes - half,
-                               cudaMemcpyHostToDevice, stream));
+                                 cudaMemcpyHostToDevice, stream));
 #endif
   require(cudaStreamSynchronize(stream));
 
@@ -35,9 +35,11 @@ int main() {
   int* linear;
   require(cudaMalloc(&linear, kBytes));
   require(cudaMemcpyFromArray(linear, first, 0, 0, kBytes, cudaMemcpyDeviceToDevice));
-  require(cudaMemcpyToArray(second, 0, 1, linear + kWidth, kBytes - kRow, cudaMemcpyDeviceToDevice));
+  require(
+      cudaMemcpyToArray(second, 0, 1, linear + kWidth, kBytes - kRow, cudaMemcpyDeviceToDevice));
   require(cudaMemcpyArrayToArray(second, 0, 0, first, 0, 0, kRow, cudaMemcpyDeviceToDevice));
-  require(cudaMemcpyFromArrayAsync(out.data(), second, 0, 0, kBytes, cudaMemcpyDeviceToHost, stream));
+  require(
+      cudaMemcpyFromArrayAsync(out.data(), second, 0, 0, kBytes, cudaMemcpyDeviceToHost, stream));
   require(cudaStreamSynchronize(stream));
   const bool is_right = out == in;
   require(cudaFree(linear));
