@@ -110,6 +110,17 @@ TEST(CaseFile, VolatileAccessesAreNamedWhereTheyAreWeak) {
   EXPECT_FALSE(same_settings(record.a_case.settings, parse(kText).a_case.settings));
 }
 
+TEST(CaseFile, NotesOnPortabilityAreNamedWhereTheyAreOn) {
+  std::string text = kText;
+  const std::string before = "  \"steps_max\": 20000000,\n";
+  text.insert(text.find(before), "  \"portable\": true,\n");
+  const CaseRecord record = parse(text);
+  EXPECT_TRUE(record.a_case.settings.checkers.portable);
+  EXPECT_EQ(case_text(record), text);
+  EXPECT_EQ(settings_summary(record.a_case.settings), "portable");
+  EXPECT_FALSE(same_settings(record.a_case.settings, parse(kText).a_case.settings));
+}
+
 TEST(CaseFile, ReadsEveryField) {
   const CaseRecord record = parse(kText);
   EXPECT_EQ(record.a_case.title(), "fake_scan_published");

@@ -7,6 +7,23 @@
 #include "vgpu/machine/core.hpp"
 
 namespace warpcheck::vgpu {
+namespace {
+
+// Whether two instructions come from one place of the source: the compiler has unrolled a loop.
+bool are_copies(const Program& program, std::uint32_t pc, std::uint32_t other) {
+  const ptx::SourceLocation* a = &program.source_of(pc).location;
+  const ptx::SourceLocation* b = &program.source_of(other).location;
+  if (a->file == ptx::kNone) return false;
+  while (a->file == b->file && a->line == b->line && a->column == b->column) {
+    if (a->inlined_at == b->inlined_at) return true;
+    if (a->inlined_at == ptx::kNone || b->inlined_at == ptx::kNone) return false;
+    a = &program.locations[a->inlined_at];
+    b = &program.locations[b->inlined_at];
+  }
+  return false;
+}
+
+}  // namespace
 
 void Core::arrive(Running& run, std::size_t index, const Instr& instr, std::uint32_t lanes) {
   if (program_->has_named_barriers) return arrive_at_named(run, index, instr, lanes);
@@ -27,8 +44,8 @@ void Core::recheck_barriers(Slot& slot) {
 }
 
 // A whole-block barrier completes when every thread that has not exited waits.  Threads that
-// wait at different barriers cannot have meant the same: that is reported, and the barrier completes
-// all the same, so that the trial goes on.
+// wait at different barriers cannot have meant the same: that is reported, and the barrier
+// completes all the same, so that the trial goes on.
 void Core::complete_if_all_wait(Slot& slot) {
   if (slot.live_lanes == 0 || slot.waiting_lanes != slot.live_lanes) return;
   report_divergence(slot);
@@ -124,7 +141,8 @@ bool Core::report_divergence(const Slot& slot) {
       divergence.reason = Reason::different_uses;
       return true;
     }
-    return other.barrier != first->barrier || m.aligned || n.aligned;
+    if (other.barrier != first->barrier) return true;
+    return (m.aligned || n.aligned) && !are_copies(*program_, first->pc, other.pc);
   };
   for (std::uint32_t index = 0; index < warps_per_block_ && !found; ++index) {
     const Warp& warp = slot.warps[index];

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kStepsExact = 4'096;
 constexpr std::uint64_t kStepsOfBlock = 1u << 18;
 constexpr std::size_t kReleasesMax = 256;  // of a block
-constexpr std::size_t kChangesMax = 1'024;
+constexpr std::size_t kChangesMax = 1u << 17;
 
 bool are_same_place(const Fragment& a, const Fragment& b) {
   return a.pc == b.pc && a.mask == b.mask && a.state == b.state && a.barrier == b.barrier &&
@@ -144,6 +144,7 @@ void Core::Lookahead::save(Slot& slot) {
 }
 
 void Core::Lookahead::put_back() {
+  foreign_changes_ = 0;
   for (auto change = changes_.rbegin(); change != changes_.rend(); ++change) {
     std::memcpy(change->at, change->old.data(), change->bytes);
   }
@@ -211,13 +212,13 @@ void Core::Lookahead::on_access(Access& access) {
 
 // Forgets the writes since `since` that have changed nothing.
 void Core::Lookahead::keep_changes(std::size_t since) {
+  if (changes_.size() == since) return;
   const auto begin = changes_.begin() + static_cast<std::ptrdiff_t>(since);
-  changes_.erase(std::remove_if(begin, changes_.end(),
-                                [](const Change& change) {
-                                  return std::memcmp(change.at, change.old.data(), change.bytes) ==
-                                         0;
-                                }),
-                 changes_.end());
+  const auto changes_nothing = [](const Change& change) {
+    return std::memcmp(change.at, change.old.data(), change.bytes) == 0;
+  };
+  changes_.erase(std::remove_if(begin, changes_.end(), changes_nothing), changes_.end());
+  for (std::size_t i = since; i < changes_.size(); ++i) foreign_changes_ += !changes_[i].is_local;
 }
 
 // Whether memory is as it was when there were `since` changes.
@@ -360,13 +361,10 @@ Core::Lookahead::Fate Core::Lookahead::run_until_settled(Slot& slot, Warp& warp)
   reads_time_ = false;
   const WarpState start = state_of(slot, warp);
   WarpState seen = start;
-  const auto acts_on_others = [&] {
-    return std::any_of(changes_.begin() + static_cast<std::ptrdiff_t>(start.changes),
-                       changes_.end(), [](const Change& change) { return !change.is_local; });
-  };
+  const std::size_t foreign = foreign_changes_;
   for (std::uint64_t steps = 1; steps <= kStepsExact; ++steps) {
     const Fate fate = step(slot, warp);
-    const bool changed = acts_on_others();
+    const bool changed = foreign_changes_ != foreign;
     if (fate != Fate::runs) return changed && fate != Fate::unknown ? Fate::acts : fate;
     // A warp that writes has to come back to where it was found, with all that it has changed.
     // What has read the time is never in the same state again.
@@ -376,7 +374,7 @@ Core::Lookahead::Fate Core::Lookahead::run_until_settled(Slot& slot, Warp& warp)
     }
     if (std::has_single_bit(steps)) seen = state_of(slot, warp);
   }
-  return acts_on_others() ? Fate::acts : run_indifferently(slot, warp);
+  return foreign_changes_ != foreign ? Fate::acts : run_indifferently(slot, warp);
 }
 
 // Blocks that wait for each other without memory: one, or those of a cluster.

@@ -139,6 +139,7 @@ class Core::Lookahead final : public Observer {
   Core& core_;
   std::vector<std::unique_ptr<Saved>> saved_;
   std::vector<Change> changes_;
+  std::size_t foreign_changes_ = 0;  // so many of them were not of local memory
   std::map<const Warp*, Reads> reads_;
   Reads* current_reads_ = nullptr;
   std::uint64_t steps_ = 0;

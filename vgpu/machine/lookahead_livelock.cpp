@@ -44,12 +44,12 @@ Core::Lookahead::Fate Core::Lookahead::run_until_idle(Slot& slot, Warp& warp) {
   WarpState seen = state_of(slot, warp);
   std::uint64_t since = 0;  // it last changed memory
   for (std::uint64_t steps = 0; steps < kStepsOfWarp; ++steps) {
-    const std::size_t changes = changes_.size();
+    const std::size_t foreign = foreign_changes_;
     const Fate fate = step(slot, warp);
     if (fate != Fate::runs) return fate;
     if (reads_time_) return Fate::unknown;
     ++since;
-    if (changes_.size() != changes && !changes_.back().is_local) {
+    if (foreign_changes_ != foreign) {
       seen = state_of(slot, warp);
       since = 0;
     } else if (is_in(seen, slot, warp)) {

@@ -160,11 +160,10 @@ Core::Lookahead::Fate Core::Lookahead::run_indifferently(Slot& slot, Warp& warp)
 // Runs until the warp is at `head` again and no fork is open: Fate::spins.  The first time that a
 // fork closes, the head moves there: it must not be one of the places between.
 Core::Lookahead::Fate Core::Lookahead::run_round(Slot& slot, Warp& warp, WarpState& head) {
+  const std::size_t foreign = foreign_changes_;
   for (std::uint64_t steps = 0; steps < kStepsOfRound; ++steps) {
     const Fate fate = step(slot, warp);
-    const bool acts = std::any_of(changes_.begin() + static_cast<std::ptrdiff_t>(head.changes),
-                                  changes_.end(), [](const Change& one) { return !one.is_local; });
-    if (acts) return Fate::acts;
+    if (foreign_changes_ != foreign) return Fate::acts;
     if (fate != Fate::runs) return fate;
     if (has_strayed_) return Fate::unknown;
     if (close_forks(warp) && !is_anchored_) {
