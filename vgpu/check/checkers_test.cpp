@@ -301,6 +301,27 @@ TEST_F(CheckersTest, ADeadlockOfTheLaunchNamesWhoHoldsWhat) {
                 "2 blocks start only when others have ended");
 }
 
+TEST_F(CheckersTest, AVariableInSharedMemoryIsOnePlace) {
+  start();
+  FakeMemory first{1, ptx::Space::shared, 128}, second{2, ptx::Space::shared, 128};
+  std::vector<Waiting> waiting(2);
+  for (std::uint32_t block = 0; block < waiting.size(); ++block) {
+    waiting[block].kind = Waiting::Kind::reads;
+    waiting[block].place = {block, 0, block, 0};
+    waiting[block].pc = 5;
+    waiting[block].lanes = 1;
+    waiting[block].allocation = block == 0 ? &first.allocation() : &second.allocation();
+    waiting[block].bytes = 4;
+  }
+  Deadlock event;
+  event.program = &program;
+  event.waiting = waiting;
+  event.of_launch = true;
+  notify([&](Observer& observer) { observer.on_deadlock(event); });
+  EXPECT_EQ(only().accesses.size(), 1u);
+  EXPECT_NE(only().message.find("(1) 2 threads of 2 blocks read"), std::string::npos);
+}
+
 TEST_F(CheckersTest, ManyPlacesAreOneGroup) {
   start();
   std::vector<Waiting> waiting(6);

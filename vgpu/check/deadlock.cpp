@@ -22,6 +22,15 @@ int rank_of(Kind kind) {
   return kind == Kind::exited ? 3 : 2;
 }
 
+// Each block has its own shared memory: the same variable is one place to a reader.
+bool is_same_place(const Waiting& a, const Waiting& b) {
+  const auto is_shared = [](const Allocation* memory) {
+    return memory != nullptr && memory->space == ptx::Space::shared;
+  };
+  return a.offset == b.offset &&
+         (a.allocation == b.allocation || (is_shared(a.allocation) && is_shared(b.allocation)));
+}
+
 std::string_view role_of(Kind kind) {
   if (is_poll(kind)) return "spin";
   if (kind == Kind::runs) return "run";
@@ -69,9 +78,8 @@ std::vector<DeadlockChecker::Group> DeadlockChecker::group(std::span<const Waiti
   for (const Waiting& one : waiting) {
     const auto is_alike = [&](const Group& other) {
       const Waiting& a = other.first;
-      const bool same_place = a.allocation == one.allocation && a.offset == one.offset;
       return a.kind == one.kind && a.pc == one.pc && a.number == one.number &&
-             (!by_place || same_place);
+             (!by_place || is_same_place(a, one));
     };
     const auto same = std::ranges::find_if(groups, is_alike);
     Group& joined = same != groups.end() ? *same : groups.emplace_back(Group{one});
@@ -122,8 +130,7 @@ std::string DeadlockChecker::describe_writer(const Program& program, const LastW
   if (it == waiting.end()) return text;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Waiting& first = groups[i].first;
-    const bool same_place =
-        groups[i].places != 0 || (first.allocation == it->allocation && first.offset == it->offset);
+    const bool same_place = groups[i].places != 0 || is_same_place(first, *it);
     if (first.kind == it->kind && first.pc == it->pc && first.number == it->number && same_place) {
       return text + fmt::format(", whose thread is at ({})", i + 1);
     }
