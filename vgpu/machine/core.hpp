@@ -137,7 +137,7 @@ class Core {
   [[nodiscard]] bool default_next(bool after_current, WarpId& next);
   bool choose_after_stop(Stop stop, Slot* slot, const WarpId& stopped, std::uint64_t stop_index,
                          WarpId& next);
-  void choose_at_release(const Warp& warp, WarpId& next);
+  void choose_at_release(const Slot& slot, const Warp& warp, WarpId& next);
   [[nodiscard]] SchedulePoint point_of(const WarpId& at, Decision::Point point,
                                        std::uint64_t index);
   [[nodiscard]] bool can_run(const WarpId& id);

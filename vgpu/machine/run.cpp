@@ -253,7 +253,7 @@ Outcome::End Core::loop() {
       continue;
     }
     if (stop == Stop::released) {
-      choose_at_release(warp, next);
+      choose_at_release(*slot, warp, next);
       continue;
     }
     const WarpId stopped = next;

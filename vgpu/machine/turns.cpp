@@ -27,6 +27,17 @@ std::uint32_t first_warp(std::uint32_t warps, const StartOrder& order) {
   return 31 - static_cast<std::uint32_t>(std::countl_zero(behind != 0 ? behind : warps));
 }
 
+// And the last one.
+std::uint32_t last_warp(std::uint32_t warps, const StartOrder& order) {
+  const std::uint32_t upto = ~0u >> (31 - order.first.warp);  // the first one's number
+  if (!order.descending) {
+    const std::uint32_t before = warps & upto >> 1;
+    return 31 - static_cast<std::uint32_t>(std::countl_zero(before != 0 ? before : warps));
+  }
+  const std::uint32_t above = warps & ~upto;
+  return static_cast<std::uint32_t>(std::countr_zero(above != 0 ? above : warps));
+}
+
 }  // namespace
 
 void Core::admit_blocks() {
@@ -220,9 +231,14 @@ bool Core::choose_after_stop(Stop stop, Slot* slot, const WarpId& stopped, std::
   return true;
 }
 
-// The running warp came last to a barrier: it goes on, unless the strategy wants another first.
-void Core::choose_at_release(const Warp& warp, WarpId& next) {
-  const SchedulePoint point = point_of(next, Decision::Point::release, warp.releases - 1);
+// The running warp came last to a barrier, and goes on.  Where another warp than number 0 comes
+// first in this launch, that is the last in order, whatever made this one the last to come.
+void Core::choose_at_release(const Slot& slot, const Warp& warp, WarpId& next) {
+  const WarpId released = next;
+  if (order_ != StartOrder{}) next.warp = last_warp(slot.ready_warps, order_);
+  if (!strategy_->decides_releases()) return;
+  SchedulePoint point = point_of(released, Decision::Point::release, warp.releases - 1);
+  point.default_next = next;
   const std::optional<Choice> choice = strategy_->decide(point);
   if (!choice || choice->next == next || !can_run(choice->next)) return;
   record(point, {0, choice->next});

@@ -74,7 +74,7 @@ Core::Stop Core::run_warp(Slot& slot, Warp& warp) {
         came_last_ = false;
         if (!warp.is_ready()) break;
         ++warp.releases;
-        if (!strategy_->decides_releases()) break;
+        if (order_ == StartOrder{} && !strategy_->decides_releases()) break;
         warp.quantum_left = launch_steps_left_;
         return Stop::released;
       case Step::quantum: return Stop::quantum;

@@ -30,9 +30,15 @@ void Random::begin(std::uint32_t, std::uint32_t blocks, std::uint32_t warps_per_
 // contends for.  Where they are few, a first one that is preempted is as good.
 StartOrder Random::choose_start(const StartPoint& point) {
   const StartOrder order = nth_start(seed_, point);
-  const std::uint64_t contenders = std::uint64_t{point.blocks} * point.warps_per_block;
+  const auto spares = [&](std::uint32_t contenders) {
+    if (contenders > 4) return true;
+    return contenders == 4 ? !prng_.one_in(16) : contenders == 3 && prng_.one_in(2);
+  };
+  const std::uint32_t warps = point.warps_per_block;
   first_ = order.first;
-  spares_first_ = contenders > 3 ? !prng_.one_in(16) : contenders == 3 && prng_.one_in(2);
+  last_warp_ = (first_.warp + (order.descending ? 1 : warps - 1)) % warps;
+  spares_block_ = spares(point.blocks);
+  spares_warps_ = spares(warps);
   return order;
 }
 
@@ -53,22 +59,27 @@ std::uint32_t Random::choose_operation(const OperationPoint& point) {
   return point.ready[prng_.one_in(2) ? 0 : prng_.below(point.ready.size())];
 }
 
+// Whether `next` must not take over.
+bool Random::spares(const WarpId& now, const WarpId& next) const {
+  if (spares_block_ && now.block == first_.block && next.block != now.block) return true;
+  return spares_warps_ && (now.warp == first_.warp || now.warp == last_warp_);
+}
+
 std::optional<Choice> Random::decide_access(const SchedulePoint& point) {
   if (point.model == WarpModel::independent && !prng_.one_in(4)) {
     const std::uint32_t held = draw_held_lanes(prng_, point.active, point.beside);
     if (held != 0) return Choice{held, point.at};
   }
   const WarpId other = draw_warp(prng_, point);
-  if (other == point.at || (spares_first_ && point.at == first_)) return std::nullopt;
+  if (other == point.at || spares(point.at, other)) return std::nullopt;
   return Choice{point.active, other};
 }
 
 // A stop, or a release.
 std::optional<Choice> Random::decide_stop(const SchedulePoint& point) {
-  if (point.at == first_) spares_first_ = false;
   if (!prng_.one_in(stop_odds_)) return std::nullopt;
   const WarpId next = draw_warp(prng_, point);
-  if (next == point.default_next) return std::nullopt;
+  if (next == point.default_next || spares(point.default_next, next)) return std::nullopt;
   return Choice{0, next};
 }
 

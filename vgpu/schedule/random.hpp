@@ -33,6 +33,7 @@ class Random final : public Strategy {
   std::uint32_t choose_operation(const OperationPoint& point) override;
 
  private:
+  [[nodiscard]] bool spares(const WarpId& now, const WarpId& next) const;
   std::optional<Choice> decide_access(const SchedulePoint& point);
   std::optional<Choice> decide_stop(const SchedulePoint& point);
 
@@ -43,7 +44,10 @@ class Random final : public Strategy {
   std::uint64_t mean_gap_ = 1;   // accesses of a warp between two of its decisions
   std::uint64_t stop_odds_ = 1;  // one stop in so many is decided
   WarpId first_;                 // comes first in this launch
-  bool spares_first_ = false;    // it is not preempted until it stops
+  std::uint32_t last_warp_ = 0;  // of a block: goes on first behind a barrier
+  // Whether whole warps of the first block, and the first and last warp of every block, are left
+  // alone while others could take over.
+  bool spares_block_ = false, spares_warps_ = false;
 };
 
 }  // namespace warpcheck::vgpu

@@ -11,6 +11,7 @@ namespace {
 constexpr unsigned kRunBits = 10;
 // A run of a command has about so many schedules: what takes more than them cannot be met in full.
 constexpr std::uint64_t kScheduleRun = 8;
+constexpr std::uint64_t kTurnEvery = 256;
 
 }  // namespace
 
@@ -22,13 +23,17 @@ StartOrder nth_start(std::uint64_t seed, const StartPoint& point) {
   const std::uint64_t number = seed + offset;
   // Both go round together, and are shifted against each other when both are where they were.
   const std::uint64_t period = std::lcm(blocks, warps);
-  const std::uint64_t shift = number / (period < kScheduleRun ? period : 4 * period);
+  const std::uint64_t shift =
+      number / (period < kScheduleRun ? period : 4 * period) % std::gcd(blocks, warps);
   const std::uint64_t contenders = blocks * warps;
   StartOrder order;
   order.first = {static_cast<std::uint32_t>(number % blocks),
                  static_cast<std::uint32_t>((number + shift) % warps)};
   if (blocks <= 2 && warps <= 2) return order;  // a circle of two has one direction
-  order.descending = (contenders < kScheduleRun ? number / contenders : Prng(number).next()) % 2;
+  // A turn in between would repeat who is last, and so first behind a barrier, and leave out
+  // others.
+  const bool both_fit = 2 * contenders <= kScheduleRun;
+  order.descending = (both_fit ? number / contenders : Prng(number / kTurnEvery).next()) % 2 != 0;
   return order;
 }
 

@@ -3,7 +3,11 @@
 
 namespace {
 
-__device__ int read(int* place) { return atomicAdd(place, 0); }
+__device__ int read(const int* place) {
+  int value;
+  asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(value) : "l"(place) : "memory");
+  return value;
+}
 __device__ void take(int* lock) {
   while (atomicCAS(lock, 0, 1) != 0) {
   }
@@ -32,7 +36,7 @@ __global__ void task_announced_early(Memory*) {
     if (is_early) atomicExch(&s.flag, 1);
     s.data = 7;  //~
     __threadfence_block();
-    atomicExch(&s.flag, 1);
+    if (!is_early) atomicExch(&s.flag, 1);
   }
   while (read(&s.flag) == 0) {
   }
@@ -48,7 +52,7 @@ __global__ void shared_lock(Memory*) {
   clear(&s);
   if (!is_lane_0()) return;
   take(&s.lock);
-  const bool is_careless = !fixed && me() == 0 && s.result == 0;
+  const bool is_careless = !fixed && me() == 0 && s.result == 0;  //~
   s.result = 1;     //~
   s.data += 1;      //~
   if (!is_careless) __threadfence_block();
@@ -134,7 +138,7 @@ __global__ void double_checked(Memory*) {
       if (is_early) atomicExch(&s.flag, 1);
       s.data = 3;  //~
       __threadfence_block();
-      atomicExch(&s.flag, 1);
+      if (!is_early) atomicExch(&s.flag, 1);
     }
     __threadfence_block();
     atomicExch(&s.lock, 0);
