@@ -39,9 +39,7 @@ __global__ void last_writer(volatile int* last) {
   for (int i = 0; i < 64; ++i) *last = 1000 + blockIdx.x;
 }
 
-__global__ void tickets(int* counter, int* holders) {
-  holders[atomicAdd(counter, 1)] = blockIdx.x;
-}
+__global__ void tickets(int* counter, int* holders) { holders[atomicAdd(counter, 1)] = blockIdx.x; }
 
 __global__ void announce(volatile int* last, bool all) {
   *last = blockIdx.x;
@@ -117,6 +115,14 @@ void outputs(const std::string& mode) {
       print_copy(last, 1);
     });
   }
+  if (mode == "file") {
+    with_array(1, [](int* last) {
+      run(last_writer, 2, 1, static_cast<volatile int*>(last));
+      int result = 0;
+      cudaMemcpy(&result, last, sizeof result, cudaMemcpyDeviceToHost);
+      std::ofstream("result.txt") << "the last is " << result << "\n";
+    });
+  }
   if (mode == "managed") {
     int* last = nullptr;
     cudaMallocManaged(&last, sizeof *last);
@@ -144,7 +150,8 @@ void outputs(const std::string& mode) {
       run(twice, 1, 1, data, 1);
       print_copy(data, 1);
     });
-    std::printf("%lld ns, stack at %p\n", static_cast<long long>(now), static_cast<const void*>(&n));
+    std::printf("%lld ns, stack at %p\n", static_cast<long long>(now),
+                static_cast<const void*>(&n));
   }
 }
 

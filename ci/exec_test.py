@@ -284,6 +284,22 @@ class Programs(unittest.TestCase):
                 self.assertTrue(result.stderr.startswith("[-x]\n[--]\n[--runs]\n"), result.stderr)
         self.assertEqual(run("--check", "race", "./shared", "clean", "7").returncode, 7)
 
+    def test_what_is_wrong_with_the_options_is_named(self):
+        for words, message in (
+                (["--runz", "3", "--", "./shared"],
+                 "no such option: --runz; the program's own stand behind -- (try --help)"),
+                (["./shared", "--n=1"],
+                 "no such option: --n; the program's own stand behind -- (try --help)"),
+                (["--json", "--", "./shared"],
+                 "--json: a value is missing before -- (try --help)"),
+                (["--runs", "0", "--", "./shared"],
+                 "--runs: 0 is no positive number (try --help)")):
+            with self.subTest(words):
+                result = run(*words)
+                self.assertEqual((result.returncode, result.stderr, result.stdout),
+                                 (2, f"warpcheck: {message}\n", ""))
+        self.assertFalse((HERE / "--").exists())
+
     def test_the_last_line_says_whose_the_exit_status_is(self):
         def last(result):
             return result.returncode, result.stderr.splitlines()[-1].removeprefix("========= ")
@@ -494,6 +510,11 @@ class Outputs(unittest.TestCase):
         self.assertEqual(again.stdout, "the last is 1000\n")
         self.assertEqual(result.stdout.count("the last is"), 8)
         self.assertEqual(result.stderr, self.findings("last-writer")[0].stderr)
+
+    def test_files(self):
+        result, (finding,) = self.findings("file")
+        self.assertRegex(finding["message"], "; file result.txt, at byte 15$")
+        self.assertEqual(result.returncode, 66)
 
     def test_memory_of_host_and_device(self):
         result, (finding,) = self.findings("managed")

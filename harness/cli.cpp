@@ -12,6 +12,8 @@
 #include <exception>
 #include <filesystem>
 #include <set>
+#include <span>
+#include <string_view>
 
 #include "harness/case_file.hpp"
 #include "harness/completion.hpp"
@@ -55,15 +57,47 @@ std::string commands(const CLI::App& app) {
   return fmt::format("{} (try --help)", fmt::join(names, ", "));
 }
 
+std::string before_program(const std::string& word) {
+  return word == "--" ? "a value is missing before --" : "";
+}
+
 // A list option takes one word each time, with commas in it or given again; so it takes neither the
-// program that follows it nor the `--` before one.
+// program that follows it nor the `--` before one.  No option has `--` for a value.
 void take_one_word(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
-    if (!option->get_positional() && option->get_allow_extra_args()) option->allow_extra_args(false);
+    if (option->get_positional()) continue;
+    if (option->get_allow_extra_args()) option->allow_extra_args(false);
+    if (option->get_items_expected_max() > 0) option->check(before_program);
   }
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     take_one_word(*command);
   }
+}
+
+// The first word before `--` that looks like an option and is none of the command's; else empty.
+std::string unknown_option(const CLI::App& app, std::span<const char* const> words) {
+  const CLI::App* command = &app;
+  for (const std::string word : words) {
+    if (word == "--") break;
+    const auto is_named = [&](const CLI::App* below) { return below->get_name() == word; };
+    if (const auto below = command->get_subcommands(is_named); !below.empty()) {
+      command = below.front();
+    } else if (word.starts_with('-') && word.size() > 1) {
+      const std::string name = word.substr(0, word.find('='));
+      if (command->get_option_no_throw(name) == nullptr) return name;
+    }
+  }
+  return {};
+}
+
+std::string usage_message(const CLI::App& app, std::span<const char* const> words,
+                          const CLI::Error& error) {
+  const std::string unknown =
+      dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ? unknown_option(app, words) : "";
+  if (unknown.empty()) return error.what();
+  const bool runs_a_program = std::string_view(words.front()) == "exec";
+  return fmt::format("no such option: {}{}", unknown,
+                     runs_a_program ? "; the program's own stand behind --" : "");
 }
 
 int run_guarded(const Run& run) {
@@ -91,8 +125,10 @@ int run_cli(int argc, const char* const* argv) {
       "Environment: NO_COLOR=1 keeps terminals without colour; WARPCHECK_SIMD=baseline or avx2 "
       "uses\n"
       "no wider instructions than these.");
-  app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return fmt::format("{}: {} (try --help)\n", project().program, error.what());
+  const std::span<const char* const> words(argv + std::min(argc, 1), argv + argc);
+  app.failure_message([words](const CLI::App* root, const CLI::Error& error) {
+    return fmt::format("{}: {} (try --help)\n", project().program,
+                       usage_message(*root, words, error));
   });
   set_expectation_capture(run_capturing);
   Run run;

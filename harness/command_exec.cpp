@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -189,8 +190,8 @@ class Execution {
 
   void compare_outputs() {
     const bool is_default = schedule_of(arguments_, 1).strategy == "default";
-    const auto found = comparison_.find(
-        is_default ? "the default schedule" : fmt::format("{} (run 1)", options_of_run(1)));
+    const auto found = comparison_.find(is_default ? "the default schedule"
+                                                   : fmt::format("{} (run 1)", options_of_run(1)));
     if (found) report_.add(found->finding, found->run);
     report_.is_unsteady = !found && comparison_.is_unsteady();
   }
@@ -210,8 +211,9 @@ class Execution {
     if (!unwritten.empty()) complain(unwritten);
     if (program_.runtime == ProgramFile::Runtime::shared && !report_.runtime_loaded &&
         report_.own_status == 0) {
-      complain(fmt::format("{}: another {} was loaded than the one in {}; has the program an RPATH?",
-                           report_.program, program_.needed_library, drop_in_directory()));
+      complain(
+          fmt::format("{}: another {} was loaded than the one in {}; has the program an RPATH?",
+                      report_.program, program_.needed_library, drop_in_directory()));
       status = {arguments_.unsupported_exit_code, ExecStatus::Owner::refusals};
     }
     std::fputs(status_text(report_, status).c_str(), stderr);
@@ -249,9 +251,16 @@ int run_exec(const ExecArguments& arguments) {
     complain(error.what());
     return arguments.unsupported_exit_code;
   }
-  return Supervisor::run([&](Supervisor& supervisor) {
-    return Execution(arguments, program, supervisor).run();
-  });
+  return Supervisor::run(
+      [&](Supervisor& supervisor) { return Execution(arguments, program, supervisor).run(); });
+}
+
+// CLI::PositiveNumber names the largest double where it refuses 0.
+std::string positive(const std::string& word) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  const bool is_one = error == std::errc() && end == word.data() + word.size() && number > 0;
+  return is_one ? "" : fmt::format("{} is no positive number", word);
 }
 
 template <class Names>
@@ -282,7 +291,7 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
   command.add_option("--seed", arguments.seed, "Of the strategy; of further runs the next ones")
       ->capture_default_str();
   command.add_option("--runs", arguments.runs, "Run the program so often, under other schedules")
-      ->check(CLI::PositiveNumber)
+      ->check(positive)
       ->capture_default_str();
   command
       .add_option("--limit", arguments.steps_max,

@@ -98,8 +98,10 @@ std::string_view advice_for(const vgpu::Finding& finding) {
     return finding.severity == vgpu::Severity::error
                ? "No kernel can know who came first, so an order is missing: look for flags and "
                  "volatile accesses that nothing orders, and for barriers that are left out."
-               : "Look for updates that get lost, for atomics whose returned order matters, and for "
-                 "sums of floating-point numbers in the order of arrival. Where any order is right, "
+               : "Look for updates that get lost, for atomics whose returned order matters, and "
+                 "for "
+                 "sums of floating-point numbers in the order of arrival. Where any order is "
+                 "right, "
                  "leave the comparison out: `--check` without `output`.";
   }
   if (finding.kind == FindingKind::uninitialized_read && has_two && sides[0].role == "shuffle") {

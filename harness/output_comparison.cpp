@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -46,9 +47,8 @@ bool in_order(const OutputKey& a, const OutputKey& b) {
 }
 
 std::vector<OutputKey> without(std::vector<OutputKey> keys, const std::vector<OutputKey>& others) {
-  std::erase_if(keys, [&](const OutputKey& key) {
-    return std::ranges::find(others, key) != others.end();
-  });
+  std::erase_if(
+      keys, [&](const OutputKey& key) { return std::ranges::find(others, key) != others.end(); });
   return keys;
 }
 
@@ -103,12 +103,44 @@ std::string difference_of_texts(const std::string& first, const std::string& oth
     }
     const std::string_view before = i < of_first.size() ? of_first[i] : std::string_view();
     return fmt::format("line {} of standard output: \"{}\", under {} \"{}\"", i + 1,
-                       of_other[i].substr(0, kTextShown), first_name,
-                       before.substr(0, kTextShown));
+                       of_other[i].substr(0, kTextShown), first_name, before.substr(0, kTextShown));
   }
-  return left.empty() ? ""
-                      : fmt::format("standard output lacks \"{}\"",
-                                    left.begin()->substr(0, kTextShown));
+  return left.empty()
+             ? ""
+             : fmt::format("standard output lacks \"{}\"", left.begin()->substr(0, kTextShown));
+}
+
+// Files below the current directory that were written since, but for hidden and for large ones.
+std::map<std::string, std::string> files_written_since(fs::file_time_type time) {
+  constexpr int kDepthMax = 3, kEntriesMax = 10'000;
+  constexpr std::uintmax_t kBytesMax = 16 << 20;
+  std::map<std::string, std::string> files;
+  std::error_code error;
+  int entries = 0;
+  fs::recursive_directory_iterator at(".", fs::directory_options::skip_permission_denied, error);
+  for (const fs::recursive_directory_iterator end; !error && at != end; at.increment(error)) {
+    if (++entries > kEntriesMax) break;
+    const fs::directory_entry& entry = *at;
+    const bool is_hidden = entry.path().filename().string().starts_with('.');
+    if (is_hidden || at.depth() >= kDepthMax) at.disable_recursion_pending();
+    std::error_code unknown;
+    if (is_hidden || !entry.is_regular_file(unknown) || entry.file_size(unknown) > kBytesMax ||
+        entry.last_write_time(unknown) < time) {
+      continue;
+    }
+    files.emplace(entry.path().lexically_normal().string(), text_in(entry.path()));
+  }
+  return files;
+}
+
+std::string difference_of_files(const RunOutput& first, const RunOutput& other) {
+  for (const auto& [name, bytes] : first.files) {
+    const auto known = other.files.find(name);
+    if (known == other.files.end() || known->second == bytes) continue;
+    const auto at = std::ranges::mismatch(bytes, known->second).in1 - bytes.begin();
+    return fmt::format("file {}, at byte {}", name, at);
+  }
+  return "";
 }
 
 std::string ordinal_of(const OutputKey& key, const RunOutput& run) {
@@ -173,7 +205,10 @@ fs::path OutputComparison::text_of(int run) const {
 }
 
 RunOutput OutputComparison::repeat(int run, const std::vector<std::uint32_t>& kept) {
-  return output_of(repeat_(run, kept, text_of(run)));
+  const auto start = fs::file_time_type::clock::now() - std::chrono::milliseconds(20);  // its ticks
+  RunOutput output = output_of(repeat_(run, kept, text_of(run)));
+  output.files = files_written_since(start);
+  return output;
 }
 
 std::optional<OutputComparison::Found> OutputComparison::find(std::string_view first) {
@@ -234,9 +269,11 @@ vgpu::Finding OutputComparison::describe(const OutputKey& key, const RunOutput& 
     finding.object = "exit status";
     finding.message = fmt::format("{}, under {} {}", other.status, first_name, first.status);
   }
-  const std::string text = difference_of_texts(text_in(text_of(1)), text_in(text_of(run)),
-                                               first_name);
-  if (!text.empty()) finding.message += (finding.message.empty() ? "" : "; ") + text;
+  const std::string text =
+      difference_of_texts(text_in(text_of(1)), text_in(text_of(run)), first_name);
+  for (const std::string& further : {text, difference_of_files(first, other)}) {
+    if (!further.empty()) finding.message += (finding.message.empty() ? "" : "; ") + further;
+  }
   return finding;
 }
 

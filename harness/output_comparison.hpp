@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,13 +26,14 @@ struct RunOutput {
   struct Process {
     int id = 0;
     cudart::ExecLogContents log;
-    std::vector<std::string> calls;  // by Arrival::call
+    std::vector<std::string> calls;    // by Arrival::call
     std::vector<std::string> kernels;  // mangled, in the order of their first launches
   };
   int status = 0;
   std::vector<Process> processes;  // in the order in which they began
   bool order_shows = false;        // in results of a kernel that has no defect
   std::filesystem::path records_file;
+  std::map<std::string, std::string> files;  // of a repeated run: what it has written, by name
 };
 RunOutput output_of(const ProgramRun& run);
 

@@ -92,8 +92,8 @@ void ProgramInput::fill() {
   const ssize_t count = ::read(STDIN_FILENO, block.data(), block.size());
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
   ended_ = count <= 0;
-  if (count > 0 && ::pwrite(spool_, block.data(), static_cast<std::size_t>(count), spooled_) !=
-                       count) {
+  if (count > 0 &&
+      ::pwrite(spool_, block.data(), static_cast<std::size_t>(count), spooled_) != count) {
     fail("cannot be kept for further runs");
   }
   spooled_ += std::max<ssize_t>(count, 0);
@@ -102,8 +102,8 @@ void ProgramInput::fill() {
 // false: the pipe is full, or nobody reads it.
 bool ProgramInput::write_from_spool() {
   std::array<char, kBlock> block;
-  const ssize_t count = ::pread(
-      spool_, block.data(), std::min<std::size_t>(block.size(), spooled_ - given_), given_);
+  const ssize_t count =
+      ::pread(spool_, block.data(), std::min<std::size_t>(block.size(), spooled_ - given_), given_);
   if (count <= 0) fail("cannot be read again");
   const ssize_t written = ::write(to_, block.data(), static_cast<std::size_t>(count));
   if (written < 0) {

@@ -1,8 +1,8 @@
 // Standard input for several runs of a program: each gets all of it.
 //
-// A file is read from the same place again.  What comes through a pipe or a socket is handed on as a
-// run reads it, and kept in a file for the next ones, so that a program that reads nothing waits for
-// nothing.  A terminal, and what else there is, every run has as it is.
+// A file is read from the same place again.  What comes through a pipe or a socket is handed on as
+// a run reads it, and kept in a file for the next ones, so that a program that reads nothing waits
+// for nothing.  A terminal, and what else there is, every run has as it is.
 #pragma once
 
 #include <poll.h>
@@ -40,10 +40,10 @@ class ProgramInput {
 
   Kind kind_ = Kind::other;
   std::filesystem::path path_;
-  off_t start_ = 0;     // file
-  int spool_ = -1;      // stream: all that has been read
-  off_t spooled_ = 0;   // its bytes
-  bool ended_ = false;  // nothing more will come
+  off_t start_ = 0;          // file
+  int spool_ = -1;           // stream: all that has been read
+  off_t spooled_ = 0;        // its bytes
+  bool ended_ = false;       // nothing more will come
   int to_ = -1, from_ = -1;  // the pipe of a run
   off_t given_ = 0;          // bytes of the spool that the run has
 };

@@ -95,15 +95,14 @@ ProgramRunner::~ProgramRunner() {
   fs::remove_all(directory_, ignored);
 }
 
-void ProgramRunner::share_input() {
-  input_ = std::make_unique<ProgramInput>(directory_ / "input");
-}
+void ProgramRunner::share_input() { input_ = std::make_unique<ProgramInput>(directory_ / "input"); }
 
 ProgramRun ProgramRunner::run(cudart::ExecSettings settings, const fs::path& silent_output) {
   ProgramRun run;
   run.records_file = directory_ / fmt::format("records-{}", ++runs_);
   settings.records = run.records_file;
   const std::ofstream made(run.records_file);
+  is_silent_ = !silent_output.empty();
   told_bytes_ = 0;
   tell_next_ms_ = now_ms() + kTellEveryMs;
   run.ended = false;
@@ -182,9 +181,8 @@ int ProgramRunner::wait_for(pid_t process, ProgramRun& run) {
 // A process that has loaded the runtime library has findings to tell as long as it runs.
 void ProgramRunner::wait_for_orphans(ProgramRun& run) {
   const auto is_of_the_program = [&](pid_t process) {
-    return std::ranges::any_of(run.records, [&](const cudart::ExecRecord& record) {
-      return record.process == process;
-    });
+    return std::ranges::any_of(
+        run.records, [&](const cudart::ExecRecord& record) { return record.process == process; });
   };
   while (!supervisor_.is_stopped()) {
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
@@ -200,7 +198,7 @@ void ProgramRunner::wait_for_orphans(ProgramRun& run) {
 
 void ProgramRunner::tell_progress(ProgramRun& run) {
   const std::int64_t begin = now_ms();
-  if (!on_progress_ || begin < tell_next_ms_) return;
+  if (!on_progress_ || is_silent_ || begin < tell_next_ms_) return;
   std::error_code error;
   const std::uintmax_t bytes = fs::file_size(run.records_file, error);
   if (!error && bytes != std::exchange(told_bytes_, bytes)) {

@@ -19,8 +19,8 @@
 namespace warpcheck {
 
 struct ProgramRun {
-  int status = 0;  // its exit status; 128 + n when signal n killed it
-  int signal = 0;  // 0: it ended by itself
+  int status = 0;     // its exit status; 128 + n when signal n killed it
+  int signal = 0;     // 0: it ended by itself
   bool ended = true;  // false: it is still running
   std::vector<cudart::ExecRecord> records{};
   std::map<int, cudart::ExecLogContents> logs{};  // by process
@@ -70,6 +70,7 @@ class ProgramRunner {
   std::uintmax_t told_bytes_ = 0;  // of records
   std::int64_t tell_next_ms_ = 0;
   int runs_ = 0;
+  bool is_silent_ = false;
 };
 
 }  // namespace warpcheck

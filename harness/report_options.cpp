@@ -74,7 +74,8 @@ ReportOptions ReportOptions::rewritable() const {
     std::error_code error;
     const auto status = std::filesystem::status(file, error);
     const std::string whole = std::filesystem::absolute(file, error).string();
-    const bool is_special = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+    const bool is_special =
+        std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
     if (is_special || whole.starts_with("/dev/") || whole.starts_with("/proc/")) file.clear();
   }
   return options;

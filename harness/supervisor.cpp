@@ -168,7 +168,9 @@ void Supervisor::handle_signals(pid_t program) {
     if (meant != SIGUSR1 && meant != SIGUSR2) stopped_ = true;
     if (signal != from_terminal() && program > 0) ::kill(program, meant);
   }
-  if (abandoned_) end_all();
+  if (!abandoned_) return;
+  if (program > 0) ::kill(program, SIGKILL);  // without /proc, too
+  end_all();
 }
 
 void Supervisor::give_back() const {
@@ -187,7 +189,8 @@ std::vector<pid_t> Supervisor::children() {
   const pid_t self = ::getpid();
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
     const std::string id = entry.path().filename();
-    const bool is_process = std::ranges::all_of(id, [](unsigned char c) { return std::isdigit(c); });
+    const bool is_process =
+        std::ranges::all_of(id, [](unsigned char c) { return std::isdigit(c); });
     if (is_process && parent_of(id) == self) found.push_back(std::stoi(id));
   }
   return found;

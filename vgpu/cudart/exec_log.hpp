@@ -44,7 +44,7 @@ struct ExecLogCounts {
   std::uint64_t launches = 0;
   std::uint64_t prints = 0;      // texts of printf()
   std::uint64_t print_hash = 0;  // of these, whatever their order
-  std::uint64_t arrivals = 0;  // entries
+  std::uint64_t arrivals = 0;    // entries
   std::uint64_t incomplete = 0;  // 1: there was no room for all entries
 };
 

@@ -137,8 +137,8 @@ ExecRecord record_of(const Json& json) {
     record.what =
         FindingRecord{json.at("number").get<std::size_t>(), finding_of(json.at("finding"))};
   } else if (kind == "kernel") {
-    record.what = KernelRecord{json.at("name").get<std::string>(),
-                               json.at("order_shows").get<bool>()};
+    record.what =
+        KernelRecord{json.at("name").get<std::string>(), json.at("order_shows").get<bool>()};
   } else if (kind == "call") {
     record.what = CallRecord{json.at("name").get<std::string>()};
   } else if (kind == "refusal") {

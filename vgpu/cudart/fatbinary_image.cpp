@@ -53,7 +53,8 @@ void for_each_image(const void* wrapper, Visit&& visit) {
 
 // Whether a line of the text begins to define a function of this name: it is no declaration.
 bool defines_function(std::string_view text, std::string_view name) {
-  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+  for (std::size_t at = text.find(name); at != std::string_view::npos;
+       at = text.find(name, at + 1)) {
     const std::size_t begin = text.rfind('\n', at) + 1;
     const std::string_view before = text.substr(begin, at - begin);
     const std::size_t end = at + name.size();
