@@ -104,6 +104,50 @@ TEST_F(CheckersTest, SharedAndLocalAddressesAreOffsets) {
             "4 bytes, 8 bytes past the end of local memory (64 bytes a thread)");
 }
 
+// In memory that is there, but not in the object that the address was made from.
+TEST_F(CheckersTest, StrayAccesses) {
+  start();
+  FakeMemory shared{1, ptx::Space::shared, 512};
+  shared.allocation().symbols = {{"a", 0, 256}, {"b", 256, 128}, {"rest", 384, 0}};
+  Fault event = fault(Fault::Kind::out_of_bounds);
+  event.space = ptx::Space::shared;
+  event.nearest = event.meant = &shared.allocation();
+  const auto expect = [&](std::size_t symbol, std::uint64_t address, const std::string& object,
+                          const std::string& message) {
+    ++event.pc;
+    event.symbol = &shared.allocation().symbols[symbol];
+    event.address = address;
+    emit(event);
+    EXPECT_EQ(checkers.findings().back().kind, FindingKind::out_of_bounds);
+    EXPECT_EQ(checkers.findings().back().object, object);
+    EXPECT_EQ(checkers.findings().back().message, message);
+  };
+  expect(0, 268, "4 bytes, 12 bytes past the end of a (256 bytes)",
+         "the address of (1) is made from a, but is in b[3]");
+  expect(1, 252, "4 bytes, 4 bytes before b (128 bytes)",
+         "the address of (1) is made from b, but is in a[63]");
+  expect(2, 380, "4 bytes, 4 bytes before rest (128 bytes)",
+         "the address of (1) is made from rest, but is in b[31]");
+  expect(1, 512, "4 bytes, 0 bytes past the end of shared memory (512 bytes)",
+         "(1) is outside every allocation");
+
+  FakeMemory other{2, ptx::Space::global, 64};
+  other.allocation().address = 0x2000;
+  memory.allocation().address = 0x1000;
+  event.space = ptx::Space::global;
+  event.symbol = nullptr;
+  event.pc = 20;
+  event.meant = &memory.allocation();
+  event.nearest = &other.allocation();
+  event.address = 0x2008;
+  emit(event);
+  EXPECT_EQ(checkers.findings().back().object,
+            "4 bytes, 3848 bytes past the end of in (256 bytes)");
+  EXPECT_EQ(checkers.findings().back().message,
+            "the address of (1) is made from in, but is in an allocation of 64 bytes [2]");
+  EXPECT_EQ(checkers.findings().back().space, "global");
+}
+
 TEST_F(CheckersTest, EveryFaultHasItsKind) {
   start();
   emit(fault(Fault::Kind::misaligned));

@@ -109,8 +109,9 @@ bool is_stray(const Fault& fault) {
 
 std::string message_of_stray(const Fault& fault) {
   const auto offset = static_cast<std::uint32_t>(fault.address - fault.nearest->address);
-  return fmt::format("the address of (1) is made from {}, but is in {}", meant_place(fault).name,
-                     describe(*fault.nearest, offset, fault.bytes));
+  const std::string there = describe(*fault.nearest, offset, fault.bytes);
+  return fmt::format("the address of (1) is made from {}, but is in {}{}", meant_place(fault).name,
+                     there.starts_with("allocation ") ? "an " : "", there);
 }
 
 bool is_nowhere(const Fault& fault) {

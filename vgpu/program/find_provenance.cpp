@@ -147,9 +147,10 @@ class Flow {
   bool has_changed_ = false;
 };
 
+// mov {%r1, %r2}, %rd1: all but the second ref are destinations.
 bool is_unpacking(const Instr& instr) {
   return instr.opcode == Opcode::mov_ && instr.modifiers.vector != 1 &&
-         instr.refs[1].bank == Bank::wide && instr.refs[0].bank != Bank::wide;
+         instr.refs[2].bank == Bank::none;
 }
 
 // Registers that an instruction writes, but for the rows of matrices.
@@ -262,7 +263,7 @@ void Flow::compute(const Instr& instr) {
   if (refs[0].bank == Bank::predicate) return;
   if (!is_unpacking(instr)) return write(refs[0], computed(instr));
   const std::uint32_t whole = read(refs[1]);
-  if (instr.modifiers.vector == 2) {
+  if (instr.modifiers.vector == 2 && refs[1].bank != Bank::word) {
     write(refs[0], values_.part_of(whole, Part::low));
     return write(refs[4], values_.part_of(whole, Part::high));
   }
