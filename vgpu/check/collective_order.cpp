@@ -134,17 +134,17 @@ bool CollectiveOrder::is_before(const Log& log, const Loaded& load, unsigned loa
   return false;
 }
 
-bool CollectiveOrder::lets_go_on(const Access& load, unsigned lane, unsigned by,
+bool CollectiveOrder::lets_go_on(const Access& access, unsigned lane, unsigned by,
                                  std::uint32_t knowledge) {
   if (!is_on_) return false;
-  const Log& log = log_of(load.place);
+  const Log& log = log_of(access.place);
   std::vector<std::uint32_t> seen;
   for (std::uint32_t i = 0; i < std::min(log.meetings, kMeetings); ++i) {
     const MeetingOf& meeting = log.meeting[(log.meetings - 1 - i) % kMeetings];
     if ((meeting.mask >> lane & 1) == 0 || std::ranges::count(seen, meeting.pc) != 0) continue;
     seen.push_back(meeting.pc);
     const bool knew = (meeting.mask >> by & 1) != 0 && meeting.knowledge == knowledge;
-    if (knew && decides(meeting.pc, load.pc)) return true;
+    if (knew && decides(meeting.pc, access.pc)) return true;
   }
   return false;
 }
@@ -184,20 +184,21 @@ bool CollectiveOrder::leads_to(std::uint32_t meeting_pc, std::uint32_t store_pc,
   return known->second;
 }
 
-// Whether a thread that has the operation's latest result comes to the load by what that says: its
-// address or guard depends on it, or a branch on every way from there does.
-bool CollectiveOrder::decides(std::uint32_t meeting_pc, std::uint32_t load_pc) {
-  const auto [known, is_new] = decides_.try_emplace({meeting_pc, load_pc, 0}, false);
-  const Instr& load = program_->code[load_pc];
-  if (!is_new || load.kind != InstrKind::load || !flow().is_known()) return known->second;
+// Whether a thread that has the operation's latest result comes to a load or store by what that
+// says: an operand of it depends on it, or a branch on every way from there does.
+bool CollectiveOrder::decides(std::uint32_t meeting_pc, std::uint32_t access_pc) {
+  const auto [known, is_new] = decides_.try_emplace({meeting_pc, access_pc, 0}, false);
+  const InstrKind kind = program_->code[access_pc].kind;
+  const bool is_known_kind = kind == InstrKind::load || kind == InstrKind::store;
+  if (!is_new || !is_known_kind || !flow().is_known()) return known->second;
   const Dependence dependence(flow(), meeting_pc, Dependence::kAll);
   const auto depends = [&](std::uint32_t pc) {
     const auto reads = flow().reads(pc);
     return dependence.covers_latest(pc, {reads.begin(), reads.end()});
   };
-  if (depends(load_pc)) return known->second = true;
-  const std::uint32_t from = flow().block_of(meeting_pc), to = flow().block_of(load_pc);
-  if (from == to && load_pc > meeting_pc) return false;
+  if (depends(access_pc)) return known->second = true;
+  const std::uint32_t from = flow().block_of(meeting_pc), to = flow().block_of(access_pc);
+  if (from == to && access_pc > meeting_pc) return false;
   std::vector<bool> seen(flow().blocks().size(), false);
   std::vector<std::uint32_t> work{from};
   while (!work.empty()) {

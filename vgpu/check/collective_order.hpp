@@ -11,7 +11,7 @@
 // after a store is another matter: nothing makes it wait.
 //
 // In the same way a lane may tell the others of its warp that it has acquired something: what they
-// load if the operation's result says so, they load after that.  Cooperative groups synchronise
+// load or store if the operation's result says so comes after that.  Cooperative groups synchronise
 // tiles of several warps so, for targets below sm_80.
 #pragma once
 
@@ -49,9 +49,9 @@ class CollectiveOrder {
   // block, that are remembered.
   [[nodiscard]] bool orders_all(const Access& store, unsigned lane, std::uint32_t offset);
 
-  // Whether the lane that is about to load does so because of an operation in which the lane `by`
-  // took part, when that knew what it knows now.
-  [[nodiscard]] bool lets_go_on(const Access& load, unsigned lane, unsigned by,
+  // Whether the lane that is about to load or store does so because of an operation in which the
+  // lane `by` took part, when that knew what it knows now.
+  [[nodiscard]] bool lets_go_on(const Access& access, unsigned lane, unsigned by,
                                 std::uint32_t knowledge);
 
  private:
@@ -87,7 +87,7 @@ class CollectiveOrder {
   [[nodiscard]] bool feeds(std::uint32_t load_pc, std::uint32_t element, std::uint32_t meeting_pc);
   [[nodiscard]] bool leads_to(std::uint32_t meeting_pc, std::uint32_t store_pc,
                               std::uint32_t element);
-  [[nodiscard]] bool decides(std::uint32_t meeting_pc, std::uint32_t load_pc);
+  [[nodiscard]] bool decides(std::uint32_t meeting_pc, std::uint32_t access_pc);
   const RegisterFlow& flow();
 
   bool lockstep_ = false, is_on_ = false;

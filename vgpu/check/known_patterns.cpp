@@ -37,6 +37,13 @@ constexpr std::array kPatterns{
         .second = {"read", "cooperative_groups"},
         .argument = "the lane that has acquired (1) tells the lane of (2) by a shuffle to go on",
     },
+    KnownPattern{
+        .space = "shared",
+        .kernel = "",
+        .first = {"write", "cooperative_groups"},
+        .second = {"write", "cooperative_groups"},
+        .argument = "the lane that has acquired (1) tells the lane of (2) by a shuffle to go on",
+    },
 };
 
 // Where it happened, as a program includes that file; empty: not in a library's header.

@@ -70,9 +70,8 @@ bool GeneralRaceChecker::stores_same_bytes(const Row& row, const Part& part) con
 
 Weight GeneralRaceChecker::weight_of(const Row& row, const Part& part, const Earlier& earlier) {
   const Access& access = *row.access;
-  if (part.access_class == kWeakWrite && earlier.access_class == kWeakWrite) {
-    return stores_same_bytes(row, part) ? Weight::same_bytes : Weight::race;
-  }
+  const bool weak_writes = part.access_class == kWeakWrite && earlier.access_class == kWeakWrite;
+  if (weak_writes && stores_same_bytes(row, part)) return Weight::same_bytes;
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
   const bool one_warp = segment.block == order_.block_key(access.place) &&
                         segment.warp == access.place.warp && !segment.asynchronous &&
@@ -82,8 +81,7 @@ Weight GeneralRaceChecker::weight_of(const Row& row, const Part& part, const Ear
       collectives_.orders(access, part.lane, earlier.offset, earlier.pc, earlier.lane)) {
     return Weight::dependent;
   }
-  if (!reads_first && access.kind == AccessKind::read && !access.asynchronous &&
-      !earlier.lacks_proxy_fence && is_passed_on(access, part.lane, earlier)) {
+  if (!earlier.lacks_proxy_fence && is_passed_on(access, part.lane, earlier)) {
     return Weight::passed_on;
   }
   if (!earlier.is_handed) return Weight::race;
@@ -97,7 +95,7 @@ Weight GeneralRaceChecker::weight_of(const Row& row, const Part& part, const Ear
 // Whether what comes before another lane of the warp was passed on by an operation of both.
 bool GeneralRaceChecker::is_passed_on(const Access& access, unsigned lane,
                                       const Earlier& earlier) {
-  if (!collectives_.is_on()) return false;
+  if (!collectives_.is_on() || access.asynchronous) return false;
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
   const bool one_warp =
       segment.block == order_.block_key(access.place) && segment.warp == access.place.warp;

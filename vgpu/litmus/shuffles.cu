@@ -233,3 +233,31 @@ __global__ void acquired_by_one_lane_alone(int* out) {
   }
 }
 LITMUS(acquired_by_one_lane_alone) { acquired_by_one_lane_alone<<<1, 64>>>(zeroed<int>(32)); }
+
+// The same of what it stores.
+// expect: data-race shared note independent
+__global__ void stored_by_another_lane(int* out) {
+  __shared__ int data;
+  __shared__ volatile int flag;
+  const int lane = threadIdx.x % 32;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x == 32) {
+    data = blockDim.x;                                 //~ write
+    __threadfence_block();
+    flag = 1;
+  } else if (threadIdx.x < 32) {
+    int seen = 0;
+    if (lane == 0) {
+      while (flag == 0) {
+      }
+      __threadfence_block();
+      seen = 1;
+    }
+    seen = __shfl_sync(~0u, seen, 0);
+    if (seen != 0 && lane == 1) data = gridDim.x;      //~ write
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) *out = data;
+}
+LITMUS(stored_by_another_lane) { stored_by_another_lane<<<1, 64>>>(zeroed<int>(1)); }
