@@ -473,6 +473,8 @@ void write_case(const std::filesystem::path& path, const CaseRecord& record) {
 }
 
 void keep_case(const std::filesystem::path& path, const CaseRecord& record) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return write_case(path, record);
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
   const auto without_tape = [](const std::string& a_case) {

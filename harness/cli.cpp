@@ -61,12 +61,15 @@ std::string before_program(const std::string& word) {
   return word == "--" ? "a value is missing before --" : "";
 }
 
-// A list option takes one word each time, with commas in it or given again; so it takes neither the
-// program that follows it nor the `--` before one.  No option has `--` for a value.
+// Where words stand behind the options (a program, pairs, cases), a list option takes one word each
+// time, with commas in it or given again; so it takes neither the program that follows it nor the
+// `--` before one.  No option has `--` for a value.
 void take_one_word(CLI::App& app) {
+  const auto is_positional = [](const CLI::Option* option) { return option->get_positional(); };
+  const bool has_positionals = std::ranges::any_of(app.get_options(), is_positional);
   for (CLI::Option* option : app.get_options()) {
     if (option->get_positional()) continue;
-    if (option->get_allow_extra_args()) option->allow_extra_args(false);
+    if (has_positionals && option->get_allow_extra_args()) option->allow_extra_args(false);
     if (option->get_items_expected_max() > 0) option->check(before_program);
   }
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {

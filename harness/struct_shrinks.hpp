@@ -271,6 +271,14 @@ struct ShrinkTraits<T> {
             [&](Launches launches) { return drop_positions(value, length, chunk, launches); });
       };
       if (for_each_chunk(length, offer)) return true;
+      // Fewer threads where the blocks do not divide the extent.
+      if (launches_part(value, length) && take([&] {
+            T changed = value;
+            follow_extent(changed, length, length, Launches::apart);
+            return changed;
+          })) {
+        return true;
+      }
     }
     return false;
   }
