@@ -47,6 +47,25 @@ __global__ void announce(volatile int* last, bool all) {
   if (!all && blockIdx.x == 0) printf("last is %d\n", *last);
 }
 
+__global__ void count_up(int* count) {
+  *count += threadIdx.x;  // update
+}
+
+// Each block would need a scratch set of its own.
+__global__ void share_scratch(int* scratch, int* data) {
+  const int i = threadIdx.x;
+  scratch[i] = blockIdx.x;      // scratch: begin
+  scratch[i] += data[i];        //
+  data[i] = scratch[i] + 1;     //
+  scratch[i] = scratch[i] * 2;  //
+  data[i + 64] = scratch[i];    // scratch: end
+}
+
+__global__ void poll(int* flag, int* data) {
+  if (blockIdx.x == 0) atomicExch(flag, 2);
+  if (blockIdx.x == 1 && *flag == 2) data[0] = 1;  // poll
+}
+
 // The virtual GPU has no performance monitors.
 __global__ void read_monitor(unsigned* value) {
   asm volatile("mov.u32 %0, %%pm0;" : "=r"(*value));  // refused
@@ -82,6 +101,21 @@ bool doubled() {
   cudaMemcpy(host.data(), data, n * sizeof(int), cudaMemcpyDeviceToHost);
   cudaFree(data);
   return host == std::vector<int>(n, 2);
+}
+
+// One byte of each copy is another stream's, too.
+void race_of_copies(int times, bool same_bytes) {
+  char* const data = reinterpret_cast<char*>(device_array(64));
+  static char host[256];
+  cudaStream_t streams[2];
+  for (cudaStream_t& stream : streams) cudaStreamCreate(&stream);
+  for (int i = 0; i < times; ++i) {
+    if (!same_bytes) std::memset(host, i, sizeof host);
+    cudaMemcpyAsync(data, host, 64, cudaMemcpyHostToDevice, streams[i % 2]);
+    if (i % 50 == 49) cudaDeviceSynchronize();
+  }
+  cudaDeviceSynchronize();
+  cudaFree(data);
 }
 
 bool doubled_by_threads() {
@@ -202,6 +236,15 @@ int main(int argc, char** argv) {
     doubled();
     std::cout << std::string(std::istreambuf_iterator<char>(std::cin), {}).size() << "\n";
   }
+  if (mode == "update" || mode == "scratch" || mode == "poll") {
+    int* const one = device_array(128);
+    int* const other = device_array(128);
+    if (mode == "update") run(count_up, 4, 64, one);
+    if (mode == "scratch") run(share_scratch, 2, 64, one, other);
+    if (mode == "poll") run(poll, 2, 64, one, other);
+    cudaFree(one), cudaFree(other);
+  }
+  if (mode == "copies") race_of_copies(std::atoi(argv[2]), argc > 3);
   if (mode == "echo") {
     for (std::string line; std::getline(std::cin, line);) std::cout << "<" << line << ">\n";
     for (int i = 2; i < argc; ++i) std::cerr << "[" << argv[i] << "]\n";

@@ -1,8 +1,6 @@
 #include "harness/finding_help.hpp"
 
 #include <array>
-#include <string>
-#include <vector>
 
 namespace warpcheck {
 namespace {
@@ -72,28 +70,90 @@ consteval bool in_order() {
 }
 static_assert(in_order());
 
+// What a data race lacks, and what gives it that.
+std::string_view advice_for_lack(vgpu::Lack lack) {
+  using vgpu::Lack;
+  switch (lack) {
+    case Lack::unknown: break;
+    case Lack::warp_barrier:
+      return "Put __syncwarp() between the two accesses: lanes of a warp are not in step. A loop "
+             "often needs one both after its reads and after its writes.";
+    case Lack::block_barrier:
+      return "Put __syncthreads() between the two accesses, where all threads of the block come "
+             "to it. A loop often needs one both after its reads and after its writes.";
+    case Lack::cluster_barrier:
+      return "Put a barrier of the cluster between the two accesses: cluster.sync() of cooperative "
+             "groups.";
+    case Lack::order_of_blocks:
+      return "Blocks of one launch run in any order. Give each block memory of its own, or use two "
+             "launches, or atomics; or hand the data on by a flag: write it, __threadfence(), "
+             "write the flag atomically; read the flag atomically, __threadfence(), read the data.";
+    case Lack::order_of_launches:
+    case Lack::wait_of_host:
+      return "Order the two: the same stream, an event (cudaEventRecord, cudaStreamWaitEvent), or "
+             "a wait of the host. A non-blocking stream is not ordered with the default stream.";
+    case Lack::atomicity: break;  // advice_for_atomicity
+    case Lack::atomic_update:
+      return "Several threads read, change and write one place: updates are lost. Use an atomic "
+             "operation, atomicAdd() for +=; or sum up for each thread apart and add the sums at "
+             "the end.";
+    case Lack::equal_sizes:
+      return "Access the place by operations of one size: atomics of different sizes are not "
+             "atomic to each other.";
+    case Lack::scope:
+      return "The scope is too narrow for threads of other blocks: drop `_block` (atomicAdd for "
+             "atomicAdd_block), or use cuda::thread_scope_device.";
+    case Lack::flag_scope:
+      return "Access the flag at a scope that includes both blocks: drop `_block`, or use "
+             "cuda::thread_scope_device.";
+    case Lack::release:
+      return "Release the data before the flag: __threadfence() between the write of the data and "
+             "the write of the flag, or cuda::memory_order_release at the flag.";
+    case Lack::release_scope:
+      return "The release reaches the threads of its own block only: __threadfence() in the place "
+             "of __threadfence_block(), or cuda::thread_scope_device.";
+    case Lack::acquire:
+      return "Acquire after the flag was read: __threadfence() between the read of the flag and "
+             "the read of the data, or cuda::memory_order_acquire at the flag; then a barrier, if "
+             "other threads of the block go on with the data.";
+    case Lack::handover:
+      return "volatile and relaxed accesses order nothing: put __syncwarp() or __syncthreads() "
+             "between the two, or release and acquire (__threadfence() before the write of a flag "
+             "and after its read).";
+    case Lack::copy_wait:
+      return "Wait for the copy before its bytes are used: cuda::pipeline's consumer_wait(), "
+             "__pipeline_wait_prior(), or the barrier that counts it.";
+    case Lack::copy_handover:
+      return "The thread that began the copy waits for it, and a barrier passes that on to the "
+             "others: wait, then __syncthreads(), then use the bytes.";
+    case Lack::proxy_fence:
+      return "Put fence.proxy.async (cuda::ptx::fence_proxy_async) between the writes and the bulk "
+             "copy, by the threads that have written, and a barrier after it.";
+    case Lack::participation:
+      return "Let every lane that is read from take part: name it in the mask, and begin with an "
+             "offset of half as many lanes as take part.";
+  }
+  return {};
+}
+
+// Between blocks no barrier is proposed.
+std::string_view advice_for_atomicity(vgpu::Relation relation) {
+  if (relation == vgpu::Relation::blocks) {
+    return "One of the two is atomic and the other is not. Read it by an atomic, or with "
+           "cuda::atomic_ref (load, store); or initialise and read it in launches of their own.";
+  }
+  return "One of the two is atomic and the other is not. If one is meant to come first, put a "
+         "barrier between them; else read it by an atomic, or with cuda::atomic_ref (load, store).";
+}
+
 }  // namespace
 
 const FindingHelp& help_for(FindingKind kind) { return kHelp.at(static_cast<std::size_t>(kind)); }
 
 std::string_view advice_for(const vgpu::Finding& finding) {
-  const std::vector<vgpu::AccessSide>& sides = finding.accesses;
-  const bool has_two = sides.size() == 2;
-  if (finding.kind == FindingKind::data_race && has_two) {
-    const bool by_host = sides[0].ptx.empty() || sides[1].ptx.empty();
-    if (by_host || finding.message.find("streams") != std::string::npos) {
-      return "Order the two: the same stream, an event (cudaEventRecord, cudaStreamWaitEvent), or "
-             "a "
-             "wait of the host. A non-blocking stream is not ordered with the default stream.";
-    }
-    if (sides[0].block != sides[1].block) {
-      return "Blocks of one launch run in any order. Use two launches or atomics; or hand the data "
-             "on "
-             "by a flag: write it, __threadfence(), write the flag atomically; read the flag "
-             "atomically, __threadfence(), read the data. __syncthreads() alone orders nothing "
-             "between blocks.";
-    }
-  }
+  if (finding.lack == vgpu::Lack::atomicity) return advice_for_atomicity(finding.relation);
+  const std::string_view advice = advice_for_lack(finding.lack);
+  if (!advice.empty()) return advice;
   if (finding.kind == FindingKind::schedule_dependent && !finding.object.empty()) {  // of a program
     return finding.severity == vgpu::Severity::error
                ? "No kernel can know who came first, so an order is missing: look for flags and "
@@ -103,11 +163,6 @@ std::string_view advice_for(const vgpu::Finding& finding) {
                  "sums of floating-point numbers in the order of arrival. Where any order is "
                  "right, "
                  "leave the comparison out: `--check` without `output`.";
-  }
-  if (finding.kind == FindingKind::uninitialized_read && has_two && sides[0].role == "shuffle") {
-    return "Let every lane that is read from take part: name it in the mask, and begin with an "
-           "offset "
-           "of half as many lanes as take part.";
   }
   return help_for(finding.kind).advice;
 }

@@ -10,11 +10,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "harness/finding_help.hpp"
 #include "harness/report.hpp"
+#include "vgpu/check/finding_groups.hpp"
 
 namespace warpcheck {
 namespace {
@@ -110,18 +112,44 @@ class Program final : public AnyPair {
   std::vector<std::string> command_, none_;
 };
 
-// The finding's lines as reports have them, two columns further left, with the kernel's name.
-std::string found_text(const vgpu::Finding& finding) {
-  std::string text = finding_text(finding), moved;
-  if (!finding.kernel.empty()) {
-    text.insert(text.find('\n'), fmt::format(", in kernel {}", finding.kernel));
-  }
+// Text as reports have it, two columns further left.
+std::string moved_left(const std::string& text) {
+  std::string moved;
   for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
     end = text.find('\n', at);
     moved += text.substr(at + 2, end + 1 - (at + 2));
   }
-  if (finding.count > 1) moved += fmt::format("  {} times\n", finding.count);
   return moved;
+}
+
+// The finding's lines, with the kernel's name.
+std::string found_text(const vgpu::Finding& finding) {
+  std::string text = finding_text(finding);
+  if (!finding.kernel.empty()) {
+    text.insert(text.find('\n'), fmt::format(", in kernel {}", finding.kernel));
+  }
+  text = moved_left(text);
+  if (finding.count > 1) text += fmt::format("  {} times\n", finding.count);
+  return text;
+}
+
+// Indices by group (vgpu/check/finding_groups.hpp), in the order of their first members.
+std::vector<std::vector<std::size_t>> groups_of(const std::vector<ProgramReport::Found>& found) {
+  std::vector<vgpu::Finding> findings;
+  for (const ProgramReport::Found& one : found) findings.push_back(one.finding);
+  const std::vector<std::size_t> first_of = vgpu::group_by_cause(findings);
+  std::vector<std::vector<std::size_t>> groups;
+  std::vector<std::size_t> group_of(found.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (first_of[i] == i) {
+      group_of[i] = groups.size();
+      groups.emplace_back();
+    } else {
+      group_of[i] = group_of[first_of[i]];
+    }
+    groups[group_of[i]].push_back(i);
+  }
+  return groups;
 }
 
 bool lacks_lines(const vgpu::Finding& finding) {
@@ -133,6 +161,11 @@ bool lacks_lines(const vgpu::Finding& finding) {
 std::string summary_text(const ProgramReport& report) {
   const std::uint64_t errors = report.errors(), notes = report.findings.size() - errors;
   std::string text = report.findings.empty() ? "no findings" : plural(errors, "error");
+  std::uint64_t causes = 0;
+  for (const auto& group : groups_of(report.findings)) {
+    causes += report.findings[group.front()].finding.severity == vgpu::Severity::error ? 1 : 0;
+  }
+  if (causes != errors) text += fmt::format(" of {}", plural(causes, "cause"));
   if (notes != 0) text += ", " + plural(notes, "note");
   if (!report.ignored.empty()) text += fmt::format(", {} ignored", report.ignored.size());
   if (!report.refusals.empty()) text += fmt::format(", {} refused", report.refusals.size());
@@ -205,8 +238,14 @@ std::string exec_text(const ProgramReport& report,
                       const std::function<std::string(int)>& schedule_of) {
   std::string text = fmt::format("warpcheck exec: {}\n", report.program);
   std::set<std::string_view> advised;
-  for (const ProgramReport::Found& found : report.findings) {
+  for (const std::vector<std::size_t>& group : groups_of(report.findings)) {
+    const ProgramReport::Found& found = report.findings[group.front()];
     text += found_text(found.finding);
+    std::vector<const vgpu::Finding*> folded;
+    for (const std::size_t i : std::span(group).subspan(1)) {
+      folded.push_back(&report.findings[i].finding);
+    }
+    text += moved_left(folded_text(folded));
     if (found.run > 1) {
       text += fmt::format("  first seen in run {}: {}\n", found.run, schedule_of(found.run));
     }

@@ -210,15 +210,75 @@ TEST(ProgramReportTest, AProgramWithoutTheRuntime) {
             "========= the program never loaded the CUDA runtime library: nothing was checked\n");
 }
 
-TEST(FindingHelpTest, AdviceFitsWhatRaces) {
+// One missing barrier, met at several lines.
+TEST(ProgramReportTest, FindingsOfOneCauseAreFolded) {
+  vgpu::Finding first = race(1);
+  first.variable = "s";
+  first.relation = vgpu::Relation::warps;
+  first.also_between = {vgpu::Relation::lanes};
+  first.lack = vgpu::Lack::block_barrier;
+  vgpu::Finding second = first, other = first;
+  second.object = "s[7], 4 bytes";
+  second.accesses[0].line = 9;
+  other.accesses[0].line = 20;
+  other.accesses[1].line = 21;
+  const ProgramReport report = report_of({{1, FindingRecord{0, first}},
+                                          {1, FindingRecord{1, other}},
+                                          {1, FindingRecord{2, second}},
+                                          {1, StartRecord{"/sum"}},
+                                          {1, EndRecord{1, {"_Z3sumPi"}}}});
+  const std::string text = exec_text(report, no_schedule);
+  EXPECT_NE(text.find("=========   no barrier orders (1) and (2)\n"
+                      "=========   also between lanes of a warp\n"
+                      "=========   1 more of this cause:\n"
+                      "=========     s[7], 4 bytes: read kernels/sum.cu:9 and write "
+                      "kernels/sum.cu:4\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("3 errors of 2 causes; 1 launch of 1 kernel\n"), std::string::npos) << text;
+
+  const RunReport run = run_report(report, {});
+  const Json findings = report_json(run).at("findings");
+  ASSERT_EQ(findings.size(), 3u);
+  EXPECT_EQ(findings[0].at("group"), findings[0].at("hash"));
+  EXPECT_EQ(findings[1].at("group"), findings[1].at("hash"));
+  EXPECT_EQ(findings[2].at("group"), findings[0].at("hash"));
+  EXPECT_NE(findings[2].at("hash"), findings[0].at("hash"));
+  EXPECT_EQ(findings[0].at("relation"), "warps");
+  EXPECT_EQ(findings[0].at("also_between"), Json::array({"lanes"}));
+  EXPECT_EQ(findings[0].at("lack"), "block-barrier");
+  const Json sarif = Json::parse(report_sarif(run, "1.2.3"));
+  const Json& results = sarif.at("runs").at(0).at("results");
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_EQ(results[2].at("properties").at("group"), findings[0].at("hash"));
+  EXPECT_EQ(results[2].at("relatedLocations").size(), 2u);
+  EXPECT_EQ(results[0].at("relatedLocations").size(), 1u);
+  const std::string html = report_html(run);
+  EXPECT_NE(html.find("1 more of this cause"), std::string::npos);
+}
+
+TEST(FindingHelpTest, AdviceFitsWhatIsLacking) {
+  using vgpu::Lack;
   vgpu::Finding finding = race(1);
-  const std::string_view barrier = advice_for(finding);
-  EXPECT_EQ(barrier, help_for(vgpu::FindingKind::data_race).advice);
-  finding.accesses[1].block = {1, 0, 0};
-  EXPECT_TRUE(advice_for(finding).find("__threadfence()") != std::string_view::npos);
-  finding.accesses[1] = {};
-  finding.accesses[1].role = "host write";
-  EXPECT_TRUE(advice_for(finding).find("cudaStreamWaitEvent") != std::string_view::npos);
+  EXPECT_EQ(advice_for(finding), help_for(vgpu::FindingKind::data_race).advice);
+  const auto says = [&](Lack lack, std::string_view word) {
+    finding.lack = lack;
+    return advice_for(finding).find(word) != std::string_view::npos;
+  };
+  EXPECT_TRUE(says(Lack::warp_barrier, "__syncwarp()"));
+  EXPECT_TRUE(says(Lack::block_barrier, "__syncthreads()"));
+  EXPECT_TRUE(says(Lack::order_of_blocks, "__threadfence()"));
+  EXPECT_FALSE(says(Lack::order_of_blocks, "__syncthreads"));
+  EXPECT_TRUE(says(Lack::order_of_launches, "cudaStreamWaitEvent"));
+  EXPECT_TRUE(says(Lack::atomic_update, "atomicAdd"));
+  EXPECT_TRUE(says(Lack::scope, "drop `_block`"));
+  EXPECT_TRUE(says(Lack::acquire, "memory_order_acquire"));
+  finding.relation = vgpu::Relation::warps;
+  EXPECT_TRUE(says(Lack::atomicity, "cuda::atomic_ref"));
+  EXPECT_TRUE(says(Lack::atomicity, "barrier"));
+  finding.relation = vgpu::Relation::blocks;
+  EXPECT_TRUE(says(Lack::atomicity, "cuda::atomic_ref"));
+  EXPECT_FALSE(says(Lack::atomicity, "barrier"));
 }
 
 }  // namespace

@@ -30,5 +30,7 @@ std::string report_text(const Report& report);
 
 // One finding as text, indented by two.
 std::string finding_text(const vgpu::Finding& finding);
+// Findings that have the cause of one that was told, a line each; empty: there are none.
+std::string folded_text(const std::vector<const vgpu::Finding*>& findings);
 
 }  // namespace warpcheck

@@ -15,6 +15,7 @@
 #include "harness/report_svg.hpp"
 #include "harness/run_report.hpp"
 #include "harness/source_excerpt.hpp"
+#include "vgpu/check/finding_groups.hpp"
 
 namespace warpcheck {
 namespace {
@@ -35,6 +36,7 @@ struct FindingClass {
     std::size_t report = 0, finding = 0;
   };
   std::vector<Member> members;
+  std::size_t first = 0;  // class that has its cause: this one, if there is none before it
 };
 
 pugi::xml_node add(pugi::xml_node parent, const char* name, std::string_view text = {},
@@ -61,12 +63,17 @@ class Page {
     std::map<std::string, std::size_t> index_of;
     for (std::size_t i = 0; i < run.reports.size(); ++i) {
       const auto& findings = run.reports[i].verdict.findings;
+      const std::vector<std::size_t> first_of = vgpu::group_by_cause(findings);
       for (std::size_t j = 0; j < findings.size(); ++j) {
         // A note at the lines of an error is none of its repetitions.
         const auto severity = std::string(vgpu::name_of(findings[j].severity));
         const auto [entry, is_new] =
             index_of.try_emplace(vgpu::hash_of(findings[j]) + severity, classes_.size());
-        if (is_new) classes_.emplace_back();
+        if (is_new) {
+          // Those of one cause are of one severity.
+          const std::size_t first = index_of.at(vgpu::hash_of(findings[first_of[j]]) + severity);
+          classes_.push_back({{}, first});
+        }
         classes_[entry->second].members.push_back({i, j});
       }
     }
@@ -177,12 +184,15 @@ class Page {
     pugi::xml_node about = add(section, "p", help.meaning, "about");
     add_text(about, " ");
     add_text(about, help.advice);
-    for (const FindingClass& one : classes_) {
-      if (finding_of(one.members.front()).kind == kind) write_class(section, one);
+    for (std::size_t i = 0; i < classes_.size(); ++i) {
+      const FindingClass& one = classes_[i];
+      if (one.first == i && finding_of(one.members.front()).kind == kind) write_class(section, i);
     }
   }
 
-  void write_class(pugi::xml_node parent, const FindingClass& one) {
+  // With those of its cause folded under it.
+  void write_class(pugi::xml_node parent, std::size_t index) {
+    const FindingClass& one = classes_[index];
     const FindingClass::Member& first = one.members.front();
     const vgpu::Finding& finding = finding_of(first);
     pugi::xml_node fold = add(parent, "details");
@@ -204,6 +214,17 @@ class Page {
     }
     write_finding(fold, first);
     write_others(fold, one);
+    pugi::xml_node same;
+    for (std::size_t i = index + 1; i < classes_.size(); ++i) {
+      if (classes_[i].first != index) continue;
+      if (!same) {
+        same = add(fold, "details");
+        const auto folded =
+            static_cast<std::size_t>(std::ranges::count(classes_, index, &FindingClass::first) - 1);
+        add(same, "summary", fmt::format("{} more of this cause", folded));
+      }
+      write_class(same, i);
+    }
   }
 
   // "kernels/scan.cu:14, 22"
@@ -224,7 +245,10 @@ class Page {
     const Report& report = run_.reports[member.report];
     const vgpu::Finding& finding = finding_of(member);
     if (!finding.message.empty()) add(parent, "p", finding.message, "message");
-    if (!finding.cause.empty()) add(parent, "p", "cause: " + finding.cause, "message");
+    if (const std::string also = vgpu::also_text(finding); !also.empty()) add(parent, "p", also);
+    if (!finding.cause.empty()) add(parent, "p", "cause: " + finding.cause);
+    const std::string_view advice = advice_for(finding);
+    if (advice != help_for(finding.kind).advice) add(parent, "p", advice, "about");
     write_sides(parent, finding);
     write_excerpts(parent, finding);
     write_picture(parent, member);

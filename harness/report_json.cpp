@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "harness/case_file.hpp"
+#include "harness/finding_help.hpp"
 #include "harness/run_report.hpp"
+#include "vgpu/check/finding_groups.hpp"
 
 namespace warpcheck {
 namespace {
@@ -31,9 +33,14 @@ Json side_json(const vgpu::AccessSide& side) {
   return json;
 }
 
-Json finding_json(const vgpu::Finding& finding, const Report& report) {
+// group: the hash of the first finding that has its cause
+Json finding_json(const vgpu::Finding& finding, const Report& report, const std::string& group) {
   Json accesses = Json::array();
   for (const vgpu::AccessSide& side : finding.accesses) accesses.push_back(side_json(side));
+  Json also = Json::array();
+  for (const vgpu::Relation relation : finding.also_between) {
+    also.push_back(vgpu::name_of(relation));
+  }
   Json json = {{"kind", vgpu::name_of(finding.kind)},
                {"space", finding.space},
                {"severity", vgpu::name_of(finding.severity)},
@@ -42,7 +49,12 @@ Json finding_json(const vgpu::Finding& finding, const Report& report) {
                {"accesses", accesses},
                {"message", finding.message},
                {"count", finding.count},
+               {"relation", vgpu::name_of(finding.relation)},
+               {"also_between", also},
+               {"lack", vgpu::name_of(finding.lack)},
+               {"hint", advice_for(finding)},
                {"hash", vgpu::hash_of(finding)},
+               {"group", group},
                {"pair", report.a_case.pair->name()},
                {"case", report.replay_path}};
   if (!finding.cause.empty()) json["cause"] = finding.cause;
@@ -92,8 +104,10 @@ Json report_json(const RunReport& run) {
   std::vector<std::optional<std::size_t>> index_of;
   for (const Report& report : run.reports) {
     const Verdict& verdict = report.verdict;
-    for (const vgpu::Finding& finding : verdict.findings) {
-      findings.push_back(finding_json(finding, report));
+    const std::vector<std::size_t> first_of = vgpu::group_by_cause(verdict.findings);
+    for (std::size_t i = 0; i < verdict.findings.size(); ++i) {
+      const std::string group = vgpu::hash_of(verdict.findings[first_of[i]]);
+      findings.push_back(finding_json(verdict.findings[i], report, group));
     }
     const bool failed = !verdict.findings.empty() || !verdict.refusals.empty();
     index_of.push_back(failed ? std::optional(failures.size()) : std::nullopt);
@@ -106,7 +120,8 @@ Json report_json(const RunReport& run) {
   document["failures"] = std::move(failures);
   document["claims"] = std::move(claims);
   for (const vgpu::Finding& finding : run.ignored) {
-    document["ignored"].push_back(finding_json(finding, run.reports.front()));
+    document["ignored"].push_back(
+        finding_json(finding, run.reports.front(), vgpu::hash_of(finding)));
   }
   if (run.coverage) document["coverage"] = to_json(*run.coverage);
   if (!run.statistics.is_null()) document["statistics"] = run.statistics;

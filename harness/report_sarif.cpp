@@ -14,6 +14,7 @@
 
 #include "harness/finding_help.hpp"
 #include "harness/run_report.hpp"
+#include "vgpu/check/finding_groups.hpp"
 
 namespace warpcheck {
 namespace {
@@ -102,6 +103,7 @@ std::string message_of(const vgpu::Finding& finding, const Report& report) {
   if (!finding.object.empty()) text += " " + finding.object;
   if (!finding.message.empty()) text += ": " + finding.message;
   text += ".\n";
+  if (const std::string also = vgpu::also_text(finding); !also.empty()) text += also + "\n";
   if (!finding.cause.empty()) text += fmt::format("cause: {}\n", finding.cause);
   for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
     const vgpu::AccessSide& side = finding.accesses[i];
@@ -119,9 +121,9 @@ struct Suppression {
 constexpr Suppression kSpecimen{"inSource", "the pair is a specimen, kept for this defect"};
 constexpr Suppression kIgnored{"external", "all of its lines are in files that --ignore names"};
 
-// suppression: null: none.
-Json result_json(const vgpu::Finding& finding, const Report& report,
-                 const Suppression* suppression) {
+// suppression: null: none.  first: of the findings with its cause; null: it is that one itself.
+Json result_json(const vgpu::Finding& finding, const Report& report, const Suppression* suppression,
+                 const vgpu::Finding* first) {
   Json json = {{"ruleId", vgpu::name_of(finding.kind)},
                {"ruleIndex", static_cast<int>(finding.kind)},
                {"level", vgpu::name_of(finding.severity)},
@@ -130,6 +132,13 @@ Json result_json(const vgpu::Finding& finding, const Report& report,
   for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
     if (!has_place(finding.accesses[i])) continue;
     (locations.empty() ? locations : related).push_back(location_json(finding, i));
+  }
+  if (first != nullptr && !first->accesses.empty() && has_place(first->accesses[0])) {
+    Json location = location_json(*first, 0);
+    location["id"] = finding.accesses.size() + 1;
+    location["message"] = text_json(
+        fmt::format("the first finding of the same cause: {}", vgpu::places_text(*first)));
+    related.push_back(std::move(location));
   }
   if (locations.empty()) locations.push_back(fallback_location(finding, report));
   json["locations"] = std::move(locations);
@@ -142,6 +151,7 @@ Json result_json(const vgpu::Finding& finding, const Report& report,
   }
   json["properties"] = {{"pair", report.a_case.pair->name()},
                         {"kernel", printable(finding.kernel)},
+                        {"group", vgpu::hash_of(first == nullptr ? finding : *first)},
                         {"input", printable(report.a_case.pair->summary(report.a_case.input))},
                         {"case", printable(report.replay_path)}};
   return json;
@@ -203,12 +213,16 @@ std::string report_sarif(const RunReport& run, std::string_view version) {
   Json results = Json::array();
   std::map<std::string, std::size_t> index_of_class;
   for (std::size_t i = 0; i < run.reports.size(); ++i) {
-    for (const vgpu::Finding& finding : run.reports[i].verdict.findings) {
+    const std::vector<vgpu::Finding>& findings = run.reports[i].verdict.findings;
+    const std::vector<std::size_t> first_of = vgpu::group_by_cause(findings);
+    for (std::size_t at = 0; at < findings.size(); ++at) {
+      const vgpu::Finding& finding = findings[at];
       const std::string key = vgpu::hash_of(finding) + std::string(vgpu::name_of(finding.severity));
       const auto [entry, is_new] = index_of_class.try_emplace(key, results.size());
       if (is_new) {
-        results.push_back(
-            result_json(finding, run.reports[i], expected.contains(i) ? &kSpecimen : nullptr));
+        results.push_back(result_json(finding, run.reports[i],
+                                      expected.contains(i) ? &kSpecimen : nullptr,
+                                      first_of[at] == at ? nullptr : &findings[first_of[at]]));
       } else {
         Json& count = results[entry->second]["occurrenceCount"];
         count = count.get<int>() + 1;
@@ -216,7 +230,7 @@ std::string report_sarif(const RunReport& run, std::string_view version) {
     }
   }
   for (const vgpu::Finding& finding : run.ignored) {
-    results.push_back(result_json(finding, run.reports.front(), &kIgnored));
+    results.push_back(result_json(finding, run.reports.front(), &kIgnored, nullptr));
   }
   const Json driver = {{"name", "warpcheck"}, {"version", version}, {"rules", rules_json()}};
   const Json document = {

@@ -8,6 +8,7 @@
 #include "harness/input_summary.hpp"
 #include "harness/project.hpp"
 #include "harness/report.hpp"
+#include "vgpu/check/finding_groups.hpp"
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::size_t kFindingsShown = 12;
 constexpr std::size_t kDecisionsShown = 8;
+constexpr std::size_t kFoldedShown = 8;
 
 std::string show_place(const vgpu::Dim3& at) { return fmt::format("({},{},{})", at.x, at.y, at.z); }
 
@@ -24,8 +26,7 @@ std::string place_text(const vgpu::AccessSide& side) {
   if (side.file.empty()) return "";
   std::string text = fmt::format("{}:{}", side.file, side.line);
   if (side.header.empty()) return text;
-  return text +
-         fmt::format(" ({}:{})", vgpu::short_header_name(side.header), side.header_line);
+  return text + fmt::format(" ({}:{})", vgpu::short_header_name(side.header), side.header_line);
 }
 
 // The columns of one side: "write", "by block ... thread ...", "file:line", "st.shared.u32".
@@ -101,18 +102,44 @@ std::string finding_text(const vgpu::Finding& finding) {
   if (!finding.object.empty()) text += " " + finding.object;
   text += "\n" + sides_text(finding.accesses);
   if (!finding.message.empty()) text += fmt::format("    {}\n", finding.message);
+  if (const std::string also = vgpu::also_text(finding); !also.empty()) {
+    text += fmt::format("    {}\n", also);
+  }
   if (!finding.cause.empty()) text += fmt::format("    cause: {}\n", finding.cause);
+  return text;
+}
+
+std::string folded_text(const std::vector<const vgpu::Finding*>& findings) {
+  if (findings.empty()) return {};
+  std::string text = fmt::format("    {} more of this cause:\n", findings.size());
+  for (std::size_t i = 0; i < std::min(findings.size(), kFoldedShown); ++i) {
+    const vgpu::Finding& finding = *findings[i];
+    const std::string_view separator = finding.object.empty() ? "" : ": ";
+    text += fmt::format("      {}{}{}\n", finding.object, separator, vgpu::places_text(finding));
+  }
+  if (findings.size() > kFoldedShown) {
+    text += fmt::format("      ... and {} more\n", findings.size() - kFoldedShown);
+  }
   return text;
 }
 
 std::string report_text(const Report& report) {
   std::string text = headline(report);
   const auto& findings = report.verdict.findings;
-  for (std::size_t i = 0; i < std::min(findings.size(), kFindingsShown); ++i) {
-    text += finding_text(findings[i]);
+  const std::vector<std::size_t> first_of = vgpu::group_by_cause(findings);
+  std::size_t shown = 0, told = 0;
+  for (std::size_t i = 0; i < findings.size() && shown < kFindingsShown; ++i) {
+    if (first_of[i] != i) continue;
+    std::vector<const vgpu::Finding*> folded;
+    for (std::size_t j = i + 1; j < findings.size(); ++j) {
+      if (first_of[j] == i) folded.push_back(&findings[j]);
+    }
+    text += finding_text(findings[i]) + folded_text(folded);
+    ++shown;
+    told += 1 + folded.size();
   }
-  if (findings.size() > kFindingsShown) {
-    text += fmt::format("  ... and {} more findings\n", findings.size() - kFindingsShown);
+  if (told < findings.size()) {
+    text += fmt::format("  ... and {} more findings\n", findings.size() - told);
   }
   for (const std::string& refusal : report.verdict.refusals) {
     text += fmt::format("  {}\n", refusal);

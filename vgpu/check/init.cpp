@@ -288,6 +288,7 @@ std::uint32_t InitChecker::origin_of_load(const Access& access, std::uint32_t la
     origin.pc = access.pc;
     origin.space = access.space;
     origin.object = describe_element(access, first);
+    origin.variable = variable_of(*access.allocation, access.offset[first]);
     origin.first = thread_of(access.place, first);
   }
   origins_[index].place = access.place;
@@ -345,6 +346,8 @@ void InitChecker::on_undefined_use(const UndefinedUse& use) {
       }
       finding.space = is_shuffle ? "" : space_name(origin.space);
       finding.object = origin.object;
+      finding.variable = origin.variable;
+      if (is_shuffle) finding.lack = Lack::participation;
       finding.accesses.push_back(side_of(origin, is_shuffle ? user : reader));
     }
     finding.accesses.push_back(
@@ -446,6 +449,8 @@ Finding InitChecker::copied_from(const HostAccess& access, std::uint32_t offset,
   finding.kernel = kernel_name(origin.program->kernel);
   finding.object = range_of(access, offset);
   finding.accesses = {side_of(origin, origin.first), host_copy()};
+  finding.variable = origin.variable;
+  if (origin.is_shuffle) finding.lack = Lack::participation;
   return finding;
 }
 

@@ -38,6 +38,7 @@ class InitChecker final : public Checker {
     std::uint32_t pc = 0;
     ptx::Space space = ptx::Space::generic;
     std::string object;  // of its first time
+    std::string variable;
     ThreadId first;      // of its first time
     WarpPlace place;     // of its most recent time
     std::uint32_t lanes = 0;

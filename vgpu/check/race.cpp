@@ -9,6 +9,7 @@
 
 #include "vgpu/check/race_class.hpp"
 #include "vgpu/check/race_general.hpp"
+#include "vgpu/check/race_lack.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -508,9 +509,9 @@ Weight RaceChecker::weight_of(const Access& access, unsigned access_class, const
   if (one_warp && access.kind == AccessKind::write && collectives_.is_on()) {
     const auto byte = static_cast<std::uint32_t>(cell) << row.offset_shift;
     const std::uint32_t offset = std::max(byte, access.offset[lane]);
-    const bool depends =
-        !AccessClass::of_index(earlier.access_class).write &&
-        collectives_.orders(access, lane, offset, earlier.pc, thread_of(earlier.epoch) % kWarpLanes);
+    const bool depends = !AccessClass::of_index(earlier.access_class).write &&
+                         collectives_.orders(access, lane, offset, earlier.pc,
+                                             thread_of(earlier.epoch) % kWarpLanes);
     if (depends && collectives_.orders_all(access, lane, offset)) return Weight::dependent;
   }
   if (races) return Weight::race;
@@ -522,8 +523,8 @@ Weight RaceChecker::weight_of(const Access& access, unsigned access_class, const
   return in_lockstep_code ? Weight::warp_hand_over : Weight::hand_over;
 }
 
-void RaceChecker::report(const Access& access, unsigned access_class, unsigned lane,
-                         Weight weight, const Earlier& earlier) {
+void RaceChecker::report(const Access& access, unsigned access_class, unsigned lane, Weight weight,
+                         const Earlier& earlier) {
   const Program& program = *access.program;
   const ThreadId later_thread = thread_of(access.place, lane);
   const ThreadId earlier_thread{
@@ -543,7 +544,11 @@ void RaceChecker::report(const Access& access, unsigned access_class, unsigned l
                    static_cast<std::uint32_t>(pair[1].second) << 4 |
                    static_cast<std::uint32_t>(weight);
 
-  reporter_.report({&program, pair[0].first, pair[1].first, tag}, [&] {
+  const bool one_block = earlier_thread.block == later_thread.block;
+  const bool one_warp =
+      one_block && earlier_thread.thread / kWarpLanes == later_thread.thread / kWarpLanes;
+  const Relation relation = relation_of(one_block, one_warp);
+  reporter_.report({&program, pair[0].first, pair[1].first, tag}, relation, [&] {
     Finding finding;
     finding.kind = FindingKind::data_race;
     finding.space = space_name(access.space);
@@ -554,11 +559,12 @@ void RaceChecker::report(const Access& access, unsigned access_class, unsigned l
         reporter_.side(role_at(program, earlier.pc, earlier_kind), program, earlier.pc,
                        earlier_thread),
         reporter_.side(role_at(program, access.pc, access.kind), program, access.pc, later_thread)};
-    const bool one_block = earlier_thread.block == later_thread.block;
-    finding.message = message_of(
-        AccessClass::of_index(earlier.access_class), AccessClass::of_index(access_class), one_block,
-        one_block && earlier_thread.thread / kWarpLanes == later_thread.thread / kWarpLanes);
+    const AccessClass before = AccessClass::of_index(earlier.access_class);
+    const AccessClass now = AccessClass::of_index(access_class);
+    finding.variable = variable_of(*access.allocation, access.offset[lane]);
+    finding.message = message_of(before, now, one_block, one_warp);
     finding.message += remark_of(weight);
+    finding.lack = lack_of(program, before, earlier.pc, now, access.pc, relation);
     return finding;
   });
 }

@@ -199,9 +199,12 @@ class GeneralRaceChecker final : public Checker {
   [[nodiscard]] bool is_passed_on(const Access& access, unsigned lane, const Earlier& earlier);
   [[nodiscard]] bool is_handed(const Row& row, const Part& part, const CellEntry& entry) const;
   [[nodiscard]] bool stores_same_bytes(const Row& row, const Part& part) const;
-  [[nodiscard]] std::string message_of(const Row& row, const Part& part,
-                                       const Earlier& earlier) const;
-  [[nodiscard]] std::string what_was_missed(const Row& row, const Part& part,
+  struct Explanation {
+    Lack lack = Lack::unknown;
+    std::string message;
+  };
+  [[nodiscard]] Explanation explain(const Row& row, const Part& part, const Earlier& earlier) const;
+  [[nodiscard]] Explanation what_was_missed(const Row& row, const Part& part,
                                             const Earlier& earlier) const;
   [[nodiscard]] AccessSide side_of(const Earlier& earlier) const;
   void check_host(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes,

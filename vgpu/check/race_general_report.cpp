@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "vgpu/check/race_general.hpp"
+#include "vgpu/check/race_lack.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -93,8 +94,7 @@ Weight GeneralRaceChecker::weight_of(const Row& row, const Part& part, const Ear
 }
 
 // Whether what comes before another lane of the warp was passed on by an operation of both.
-bool GeneralRaceChecker::is_passed_on(const Access& access, unsigned lane,
-                                      const Earlier& earlier) {
+bool GeneralRaceChecker::is_passed_on(const Access& access, unsigned lane, const Earlier& earlier) {
   if (!collectives_.is_on() || access.asynchronous) return false;
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
   const bool one_warp =
@@ -137,6 +137,10 @@ bool GeneralRaceChecker::report(const Row& row, const Part& part, const Earlier&
   if (access.allocation->reserved) return true;
   if (is_fenced_init(row, part, earlier) || is_known_use(row, part, earlier)) return true;
   if (earlier.is_handed && has_seen_release(row, part.lane, earlier)) return false;
+  const bool one_block = segment.block == order_.block_key(access.place);
+  const Relation relation = segment.launch != order_.launch()
+                                ? Relation::launches
+                                : relation_of(one_block, segment.warp == access.place.warp);
   std::array<std::pair<std::uint32_t, AccessKind>, 2> pair{
       {{earlier.pc, earlier_kind}, {access.pc, access.kind}}};
   std::ranges::sort(pair);
@@ -145,7 +149,7 @@ bool GeneralRaceChecker::report(const Row& row, const Part& part, const Earlier&
                    static_cast<std::uint32_t>(pair[1].second) << 4 |
                    std::uint32_t{earlier.lacks_proxy_fence} << 3 |
                    static_cast<std::uint32_t>(weight);
-  reporter_.report({&program, pair[0].first, pair[1].first, tag}, [&] {
+  reporter_.report({&program, pair[0].first, pair[1].first, tag}, relation, [&] {
     Finding finding;
     finding.kind = FindingKind::data_race;
     finding.space = space_name(access.space);
@@ -155,54 +159,70 @@ bool GeneralRaceChecker::report(const Row& row, const Part& part, const Earlier&
     finding.accesses = {side_of(earlier),
                         reporter_.side(role_at(program, access.pc, access.kind), program, access.pc,
                                        thread_of(access.place, part.lane))};
-    finding.message = message_of(row, part, earlier);
+    finding.variable = variable_of(*access.allocation, access.offset[part.lane]);
+    const Explanation why = explain(row, part, earlier);
+    finding.message = why.message;
     finding.message += remark_of(weight);
+    finding.lack = why.lack;
     return finding;
   });
   return weight != Weight::dependent && weight != Weight::passed_on;
 }
 
-std::string GeneralRaceChecker::message_of(const Row& row, const Part& part,
-                                           const Earlier& earlier) const {
+GeneralRaceChecker::Explanation GeneralRaceChecker::explain(const Row& row, const Part& part,
+                                                            const Earlier& earlier) const {
   const Access& access = *row.access;
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
   const AccessClass before = AccessClass::of_index(earlier.access_class);
   const AccessClass now = AccessClass::of_index(part.access_class);
   if (segment.launch != order_.launch()) {
-    return "nothing orders these two kernel launches: their streams are not synchronised";
+    return {Lack::order_of_launches,
+            "nothing orders these two kernel launches: their streams are not synchronised"};
   }
   if (earlier.lacks_proxy_fence) {
-    return "no fence.proxy.async comes between (1) and the bulk copy (2), which need not see what "
-           "(1) "
-           "has written";
+    return {Lack::proxy_fence,
+            "no fence.proxy.async comes between (1) and the bulk copy (2), which need not see what "
+            "(1) "
+            "has written"};
   }
   if (before.strong && now.strong && !earlier.is_handed) {
-    return before.size_log2 != now.size_log2
-               ? "(1) and (2) are of different sizes, so they are not atomic to each other"
-               : "the scope of (1) or (2) does not include the other's block";
+    if (before.size_log2 != now.size_log2) {
+      return {Lack::equal_sizes,
+              "(1) and (2) are of different sizes, so they are not atomic to each other"};
+    }
+    return {Lack::scope, "the scope of (1) or (2) does not include the other's block"};
   }
   const bool one_block = segment.block == order_.block_key(access.place);
   const bool one_warp = one_block && segment.warp == access.place.warp;
   if (segment.asynchronous) {
-    return one_warp && earlier.lane == part.lane
-               ? "the asynchronous copy (1) has not been waited for before (2)"
-               : "the asynchronous copy (1) was not waited for and passed on by its own thread "
-                 "before (2)";
+    if (one_warp && earlier.lane == part.lane) {
+      return {Lack::copy_wait, "the asynchronous copy (1) has not been waited for before (2)"};
+    }
+    return {Lack::copy_handover,
+            "the asynchronous copy (1) was not waited for and passed on by its own thread before "
+            "(2)"};
   }
-  std::string missed = what_was_missed(row, part, earlier);
-  if (!missed.empty()) return missed;
+  Explanation missed = what_was_missed(row, part, earlier);
+  if (missed.lack != Lack::unknown) return missed;
   const bool one_cluster =
       order_.has_clusters() &&
       order_.cluster_of(segment.block) == order_.cluster_of(order_.block_key(access.place));
-  if (!one_block && one_cluster) return "no barrier of the cluster orders (1) and (2)";
-  if (!one_block) return "nothing orders blocks of one kernel launch";
-  if (one_warp) return "lanes of one warp are not ordered without __syncwarp()";
-  return "no barrier orders (1) and (2)";
+  Lack lack = lack_of(*access.program, before, earlier.pc, now, access.pc,
+                      relation_of(one_block, one_warp));
+  if (lack == Lack::scope) lack = Lack::handover;  // within a cluster
+  if (!one_block && one_cluster) {
+    return {lack == Lack::order_of_blocks ? Lack::cluster_barrier : lack,
+            "no barrier of the cluster orders (1) and (2)"};
+  }
+  if (!one_block) return {lack, "nothing orders blocks of one kernel launch"};
+  if (one_warp) return {lack, "lanes of one warp are not ordered without __syncwarp()"};
+  return {lack, "no barrier orders (1) and (2)"};
 }
 
 // How the threads of (1) and (2) did communicate, and why it did not order them.
-std::string GeneralRaceChecker::what_was_missed(const Row& row, const Part& part,
-                                                const Earlier& earlier) const {
+GeneralRaceChecker::Explanation GeneralRaceChecker::what_was_missed(const Row& row,
+                                                                    const Part& part,
+                                                                    const Earlier& earlier) const {
   const WarpPlace& place = row.access->place;
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
   const auto would_know = [&](const Clock& clock) {
@@ -210,15 +230,17 @@ std::string GeneralRaceChecker::what_was_missed(const Row& row, const Part& part
   };
   const ThreadOrder::Lane& self = order_.lane_at(place, part.lane);
   if (would_know(self.all_observed())) {
-    return "(1) is released and the thread of (2) has read the flag, but no acquire that reaches "
-           "(1)'s thread follows that read";
+    return {Lack::acquire,
+            "(1) is released and the thread of (2) has read the flag, but no acquire that reaches "
+            "(1)'s thread follows that read"};
   }
   bool by_other = false;
   order_.for_each_lane(
       place, [&](const ThreadOrder::Lane& lane) { by_other |= would_know(lane.all_observed()); });
   if (by_other) {
-    return "(1) is released and a thread of (2)'s block has read the flag, but no acquire that "
-           "reaches (1)'s thread follows that read";
+    return {Lack::acquire,
+            "(1) is released and a thread of (2)'s block has read the flag, but no acquire that "
+            "reaches (1)'s thread follows that read"};
   }
   const std::uint32_t thread = segment.warp * kWarpLanes + order_.actor_of(earlier.lane);
   const Miss* found = nullptr;
@@ -231,20 +253,20 @@ std::string GeneralRaceChecker::what_was_missed(const Row& row, const Part& part
       found->writer_thread == thread ? "(1)'s thread" : "a thread of (1)'s block";
   switch (found->missed) {
     case Missed::scope:
-      return fmt::format(
-          "{} wrote a flag that was read before (2), but the scopes of that write "
-          "and that read do not include each other's block",
-          who);
+      return {Lack::flag_scope,
+              who +
+                  " wrote a flag that was read before (2), but the scopes of that write and "
+                  "that read do not include each other's block"};
     case Missed::release:
-      return fmt::format(
-          "{} wrote a flag that was read before (2), but no release (a fence, or a "
-          "release order) comes between (1) and that write",
-          who);
+      return {Lack::release,
+              who +
+                  " wrote a flag that was read before (2), but no release (a fence, or a "
+                  "release order) comes between (1) and that write"};
     case Missed::release_scope:
-      return fmt::format(
-          "{} wrote a flag that was read before (2), but released it at block "
-          "scope, which does not include (2)'s block",
-          who);
+      return {Lack::release_scope,
+              who +
+                  " wrote a flag that was read before (2), but released it at block scope, "
+                  "which does not include (2)'s block"};
     case Missed::nothing: break;
   }
   return {};
@@ -307,13 +329,15 @@ void GeneralRaceChecker::report_host(const Allocation& allocation, std::uint32_t
                                      const Earlier& earlier) {
   const Launch& launch = launches_[order_.segment(earlier.segment).launch];
   const std::uint32_t tag = 1u << 31 | std::uint32_t{write};
-  reporter_.report({launch.program, earlier.pc, ptx::kNone, tag}, [&] {
+  reporter_.report({launch.program, earlier.pc, ptx::kNone, tag}, Relation::host, [&] {
     Finding finding;
     finding.kind = FindingKind::data_race;
     finding.space = space_name(allocation.space);
     finding.severity = Severity::error;
     finding.kernel = kernel_name(launch.program->kernel);
     finding.object = describe(allocation, offset, 1);
+    finding.variable = variable_of(allocation, offset);
+    finding.lack = Lack::wait_of_host;
     AccessSide host;
     host.role = write ? "host write" : "host copy";
     finding.accesses = {side_of(earlier), host};

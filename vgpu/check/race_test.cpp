@@ -453,6 +453,66 @@ TEST_F(RaceTest, ABlockMayCompleteMoreBarriersThanAnEpochHolds) {
   EXPECT_EQ(summary(), (Lines{"write 101 / read 103"}));
 }
 
+// Lanes of a warp race first; then warps, then blocks at the same lines.
+TEST_F(RaceTest, TheWidestPairIsShown) {
+  start(2, 64, 2);
+  launch.one(kWrite, global, 0, 0, 1, 0);
+  launch.one(kRead, global, 0, 1, 2, 0);
+  ASSERT_EQ(findings().size(), 1u);
+  EXPECT_EQ(findings()[0].relation, Relation::lanes);
+  EXPECT_EQ(findings()[0].lack, Lack::warp_barrier);
+  EXPECT_EQ(findings()[0].variable, "g");
+  launch.one(kRead, global, 1, 5, 2, 0);
+  launch.one(kRead, global, 0, 32, 2, 0);
+  ASSERT_EQ(findings().size(), 1u);
+  EXPECT_EQ(findings()[0].relation, Relation::blocks);
+  EXPECT_EQ(findings()[0].also_between, (std::vector{Relation::warps, Relation::lanes}));
+  EXPECT_EQ(findings()[0].lack, Lack::order_of_blocks);
+  EXPECT_EQ(findings()[0].message, "nothing orders blocks of one kernel launch");
+  EXPECT_EQ(findings()[0].accesses[1].block, (Dim3{1, 0, 0}));
+  EXPECT_EQ(findings()[0].accesses[1].thread, (Dim3{5, 0, 0}));
+  EXPECT_EQ(findings()[0].count, 3u);
+}
+
+TEST_F(RaceTest, WhatARaceLacks) {
+  start(2, 64, 2);
+  const auto lack_of_latest = [&] { return findings().back().lack; };
+  launch.one(kAtomic, global, 0, 0, 1, 0);
+  launch.one(kRead, global, 0, 32, 2, 0);
+  EXPECT_EQ(lack_of_latest(), Lack::atomicity);
+  launch.one(kWrite, global, 0, 0, 3, 4);
+  launch.one(kRead, global, 0, 32, 4, 4);
+  EXPECT_EQ(lack_of_latest(), Lack::block_barrier);
+  Access narrow = launch.access(kAtomic, global, 0, 0, 5);
+  narrow.mask = 1;
+  narrow.offset.fill(32);
+  narrow.scope = ptx::Scope::cta;
+  launch.emit(narrow);
+  launch.one(kAtomic, global, 1, 0, 6, 8);
+  EXPECT_EQ(lack_of_latest(), Lack::scope);
+}
+
+// x += y: a load and a store of one line by one address.
+TEST_F(RaceTest, AnUpdateByManyThreadsLacksAnAtomic) {
+  program.sources[2].location = program.sources[1].location;
+  const Ref address{Bank::wide, 256};
+  program.code[1].refs[0] = program.code[2].refs[0] = address;
+  start(2, 64, 2);
+  for (const std::uint32_t block : {0u, 1u}) {
+    launch.one(kRead, global, block, 0, 1, 0);
+    launch.one(kWrite, global, block, 0, 2, 0);
+  }
+  ASSERT_FALSE(findings().empty());
+  for (const Finding& finding : findings()) EXPECT_EQ(finding.lack, Lack::atomic_update);
+  // From another address: what another thread has written.
+  program.sources[4].location = program.sources[3].location;
+  program.code[3].refs[0] = Ref{Bank::wide, 512};
+  program.code[4].refs[0] = address;
+  launch.one(kWrite, global, 0, 0, 4, 9);
+  launch.one(kRead, global, 0, 32, 3, 9);
+  EXPECT_EQ(findings().back().lack, Lack::block_barrier);
+}
+
 TEST_F(ShortEpochTest, OlderPhasesOfABlockStayOrderedForItAlone) {
   start(2, 64, 2);
   for (std::uint32_t i = 0; i < 10; ++i) {

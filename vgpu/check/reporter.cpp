@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -217,25 +218,56 @@ std::uint32_t& Reporter::finding_of(const Key& key) {
   }
 }
 
-std::uint32_t Reporter::add(Finding&& finding) {
-  finding.count = 0;
+// What is known to be no error in a library's header is a note.
+void Reporter::weigh(Finding& finding) {
   const std::string_view argument =
       finding.severity == Severity::error ? known_argument(finding) : std::string_view();
-  if (!argument.empty()) {
-    finding.severity = Severity::note;
-    finding.message += fmt::format("; but {}", argument);
-  }
+  if (argument.empty()) return;
+  finding.severity = Severity::note;
+  finding.message += fmt::format("; but {}", argument);
+}
+
+std::uint32_t Reporter::add(Finding&& finding) {
+  finding.count = 0;
+  weigh(finding);
   const auto index =
       has_lines(finding)
           ? std::ranges::find_if(
                 findings_, [&](const Finding& other) { return say_the_same(finding, other); }) -
                 findings_.begin()
           : std::ssize(findings_);
+  const auto at = static_cast<std::uint32_t>(index);
   if (index == std::ssize(findings_)) {
     findings_.push_back(std::move(finding));
-    if (listener_) listener_(static_cast<std::size_t>(index));
+    if (listener_) listener_(at);
+  } else if (is_wider(at, finding.relation)) {
+    const Relation relation = finding.relation;
+    widen(at, std::move(finding), relation);
   }
-  return static_cast<std::uint32_t>(index);
+  return at;
+}
+
+// What is not wider is noted.
+bool Reporter::is_wider(std::uint32_t index, Relation relation) {
+  Finding& finding = findings_[index];
+  if (relation > finding.relation) return true;
+  if (relation == finding.relation || relation == Relation::none) return false;
+  std::vector<Relation>& also = finding.also_between;
+  const auto place = std::ranges::lower_bound(also, relation, std::greater{});
+  if (place == also.end() || *place != relation) also.insert(place, relation);
+  return false;
+}
+
+void Reporter::widen(std::uint32_t index, Finding&& finding, Relation relation) {
+  Finding& known = findings_[index];
+  finding.relation = relation;
+  finding.count = known.count;
+  finding.also_between = std::move(known.also_between);
+  if (known.relation != Relation::none) {
+    finding.also_between.insert(finding.also_between.begin(), known.relation);
+  }
+  known = std::move(finding);
+  if (listener_) listener_(index);
 }
 
 void Reporter::grow() {

@@ -1,5 +1,8 @@
 // The findings of one trial, in order of first occurrence.
 //
+// Of the threads that race at the same lines, those are shown that are furthest apart: what orders
+// blocks orders lanes, too, and what orders lanes alone would not help.
+//
 // Checkers share one Reporter.  It knows the running kernel's grid, so that linear numbers become
 // (x, y, z), and folds repetitions: a racy line executed a thousand times is one finding with a
 // count of a thousand, and so is one whose loop the compiler has unrolled.
@@ -80,6 +83,22 @@ class Reporter final : public Observer {
     if (index == ptx::kNone) index = add(make());
     findings_[index].count += times;
   }
+  // The same between two threads that are so far apart; make() is called again where that is
+  // further than before.
+  template <typename Make>
+  void report(const Key& key, Relation relation, Make&& make) {
+    std::uint32_t& index = finding_of(key);
+    if (index == ptx::kNone) {
+      Finding finding = make();
+      finding.relation = relation;
+      index = add(std::move(finding));
+    } else if (is_wider(index, relation)) {
+      Finding finding = make();
+      weigh(finding);
+      widen(index, std::move(finding), relation);
+    }
+    ++findings_[index].count;
+  }
 
   [[nodiscard]] AccessSide side(std::string_view role, const Program& program, std::uint32_t pc,
                                 ThreadId who) const;
@@ -103,6 +122,9 @@ class Reporter final : public Observer {
   std::uint32_t& finding_of(const Key& key);
   // The finding's index, or that of one which says the same about the same source lines.
   std::uint32_t add(Finding&& finding);
+  [[nodiscard]] bool is_wider(std::uint32_t index, Relation relation);
+  static void weigh(Finding& finding);
+  void widen(std::uint32_t index, Finding&& finding, Relation relation);
   void grow();
 
   Dim3 grid_, block_;

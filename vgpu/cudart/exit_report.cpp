@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "vgpu/check/finding_groups.hpp"
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/cudart/device.hpp"
 #include "vgpu/cudart/exec_session.hpp"
@@ -36,8 +37,15 @@ bool wanted_at_exit = false;
     findings.insert(findings.end(), result.findings.begin(), result.findings.end());
   }
   if (findings.empty()) return;
-  for (const vgpu::Finding& finding : findings) {
-    fmt::print(stderr, "warpcheck: {}", compact_text(finding));
+  const std::vector<std::size_t> first_of = vgpu::group_by_cause(findings);
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (first_of[i] != i) continue;
+    fmt::print(stderr, "warpcheck: {}", compact_text(findings[i]));
+    for (std::size_t j = i + 1; j < findings.size(); ++j) {
+      if (first_of[j] != i) continue;
+      fmt::print(stderr, "  the same cause: {}: {}\n", findings[j].object,
+                 vgpu::places_text(findings[j]));
+    }
   }
   fmt::print(stderr, "warpcheck: {} finding{}\n", findings.size(), findings.size() == 1 ? "" : "s");
 }
@@ -78,6 +86,9 @@ std::string compact_text(const vgpu::Finding& finding) {
     text += '\n';
   }
   if (!finding.message.empty()) text += fmt::format("  {}\n", finding.message);
+  if (const std::string also = vgpu::also_text(finding); !also.empty()) {
+    text += fmt::format("  {}\n", also);
+  }
   if (!finding.cause.empty()) text += fmt::format("  cause: {}\n", finding.cause);
   return text;
 }

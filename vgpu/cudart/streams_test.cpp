@@ -302,6 +302,49 @@ TEST_F(Streams, CopiesOfDifferentBytesDoNotRace) {
   EXPECT_TRUE(finish().findings.empty());
 }
 
+// However often two streams race, it is one finding.
+TEST_F(Streams, RepeatedRacesOfCopiesAreCounted) {
+  unsigned one = 1, two = 2;
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(cudaMemcpyAsync(cell_, &one, 4, cudaMemcpyHostToDevice, a_), cudaSuccess);
+    EXPECT_EQ(cudaMemcpyAsync(cell_, &two, 4, cudaMemcpyHostToDevice, b_), cudaSuccess);
+  }
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  const TrialResult result = finish();
+  ASSERT_EQ(result.findings.size(), 1u);
+  EXPECT_EQ(result.findings[0].severity, vgpu::Severity::error);
+  EXPECT_EQ(result.findings[0].lack, vgpu::Lack::order_of_launches);
+  EXPECT_GT(result.findings[0].count, 99u);
+  EXPECT_LT(result.findings[0].count, 400u);  // each meets what is new of the other stream
+}
+
+TEST_F(Streams, CopiesOfTheSameBytesFromTheSameMemoryAreANote) {
+  unsigned one = 1, other = 1;
+  const auto race = [&](const unsigned* first, const unsigned* second) {
+    EXPECT_EQ(cudaMemcpyAsync(cell_, first, 4, cudaMemcpyHostToDevice, a_), cudaSuccess);
+    EXPECT_EQ(cudaMemcpyAsync(cell_, second, 4, cudaMemcpyHostToDevice, b_), cudaSuccess);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  };
+  race(&one, &one);
+  race(&one, &other);
+  EXPECT_EQ(cudaMemsetAsync(cell_, 7, 4, a_), cudaSuccess);
+  EXPECT_EQ(cudaMemsetAsync(cell_, 7, 4, b_), cudaSuccess);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(cudaMemcpyAsync(cell_, &one, 4, cudaMemcpyHostToDevice, a_), cudaSuccess);
+  one = 2;  // the bytes have been taken
+  EXPECT_EQ(cudaMemcpyAsync(cell_, &one, 4, cudaMemcpyHostToDevice, b_), cudaSuccess);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  const TrialResult result = finish();
+  ASSERT_EQ(result.findings.size(), 3u);
+  EXPECT_EQ(result.findings[0].severity, vgpu::Severity::note);
+  EXPECT_EQ(result.findings[0].message,
+            "nothing orders cudaMemcpyAsync (1) and cudaMemcpyAsync (2): they are in different "
+            "streams; both bring the same bytes");
+  EXPECT_EQ(result.findings[1].severity, vgpu::Severity::error);
+  EXPECT_EQ(result.findings[1].count, 2u);  // of other memory, and of other bytes
+  EXPECT_EQ(result.findings[2].severity, vgpu::Severity::note);
+}
+
 TEST_F(Streams, PageableMemoryIsTakenAtOnceAndPageLockedMemoryLater) {
   unsigned pageable = 5, *locked = nullptr;
   ASSERT_EQ(cudaMallocHost(reinterpret_cast<void**>(&locked), 4), cudaSuccess);
