@@ -49,7 +49,7 @@ RACE = f"""\
 ========= warpcheck exec: ./shared
 ========= data-race on shared memory copy[32], 4 bytes, in kernel shift
 =========   (1) read  by block (0,0,0) thread (31,0,0)  programs.cu:{line_of("race: the other side")}   ld.shared.u32
-=========   (2) write by block (0,0,0) thread (32,0,0)  programs.cu:{line_of("race: one side")}    st.shared.u32
+=========   (2) write by block (0,0,0) thread (32,0,0)  programs.cu:{line_of("race: one side")}   st.shared.u32
 =========   no barrier orders (1) and (2)
 =========   also between lanes of a warp
 =========   63 times

@@ -182,7 +182,7 @@ std::string variable_of(const Allocation& allocation, std::uint32_t offset) {
   }
   if (symbol != nullptr) return symbol->name;
   if (!allocation.name.empty()) return allocation.name;
-  return fmt::format("allocation of {} bytes", allocation.bytes);
+  return fmt::format("allocation {} of {} bytes", allocation.id, allocation.bytes);
 }
 
 void Reporter::reset() {

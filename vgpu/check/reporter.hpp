@@ -49,7 +49,7 @@ AccessSide side_at(std::string_view role, const CodePlace& place);
 // "s[31], 4 bytes": what a lane accesses.
 std::string describe_element(const Access& access, unsigned lane);
 
-// "s", "allocation of 128 bytes": what describe() names, without the element.
+// "s", "allocation 7 of 128 bytes": which variable, or else which allocation of the trial.
 std::string variable_of(const Allocation& allocation, std::uint32_t offset);
 
 // What went wrong before and led to a finding, as sentences; "" where nothing is known.  Asked when

@@ -28,7 +28,10 @@ Finding race_of_operations(const HostOperation& earlier, const HostOperation& la
   finding.accesses = {side_of(earlier), side_of(later)};
   finding.message = fmt::format("nothing orders {} (1) and {} (2): they are in different streams",
                                 earlier.call, later.call);
-  finding.variable = variable_of(allocation, offset);
+  // Of allocations that come and go, each is no finding of its own.
+  finding.variable = allocation.name.empty()
+                         ? fmt::format("allocation of {} bytes", allocation.bytes)
+                         : variable_of(allocation, offset);
   finding.lack = Lack::order_of_launches;
   if (same_bytes) {
     finding.severity = Severity::note;
