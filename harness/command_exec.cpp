@@ -317,8 +317,7 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
       .add_option("--ignore", arguments.ignore,
                   "Do not report findings whose lines are all in files that match, '*/cub/*'")
       ->type_name("GLOB");
-  command.add_flag("--portable", arguments.portable,
-                   "Note what only devices from sm_70 on allow");
+  command.add_flag("--portable", arguments.portable, "Note what only devices from sm_70 on allow");
   command.add_flag("--leaks", arguments.leaks, "Memory that is not freed at exit is a finding");
   command
       .add_option("--error-exitcode", arguments.error_exit_code,

@@ -23,7 +23,8 @@ bool same_settings(const Settings& a, const Settings& b) {
          std::ranges::all_of(
              kCheckerNames,
              [&](const auto& row) { return a.checkers.*row.first == b.checkers.*row.first; }) &&
-         a.checkers.portable == b.checkers.portable && a.limits.steps_max == b.limits.steps_max && a.limits.quantum == b.limits.quantum &&
+         a.checkers.portable == b.checkers.portable && a.limits.steps_max == b.limits.steps_max &&
+         a.limits.quantum == b.limits.quantum &&
          a.limits.resident_blocks == b.limits.resident_blocks;
 }
 

@@ -52,7 +52,7 @@ void CollectiveOrder::on_collective(const Collective& event, std::uint32_t knowl
     }
   }
   log.meeting[log.meetings++ % kMeetings] = {++log.time, event.pc, event.mask, event.members,
-                                                knowledge};
+                                             knowledge};
 }
 
 void CollectiveOrder::on_load(const Access& load) {
@@ -118,8 +118,7 @@ bool CollectiveOrder::orders_all(const Access& store, unsigned lane, std::uint32
 // may be shown to depend on.
 bool CollectiveOrder::is_before(const Log& log, const Loaded& load, unsigned load_lane,
                                 const Access& store, unsigned lane, std::uint32_t offset) {
-  const std::uint32_t element =
-      element_of(program_->code[store.pc], offset - store.offset[lane]);
+  const std::uint32_t element = element_of(program_->code[store.pc], offset - store.offset[lane]);
   std::vector<std::uint32_t> seen;
   for (std::uint32_t i = 0; i < std::min(log.meetings, kMeetings); ++i) {
     const MeetingOf& meeting = log.meeting[(log.meetings - 1 - i) % kMeetings];

@@ -39,8 +39,8 @@ class InitChecker final : public Checker {
     ptx::Space space = ptx::Space::generic;
     std::string object;  // of its first time
     std::string variable;
-    ThreadId first;      // of its first time
-    WarpPlace place;     // of its most recent time
+    ThreadId first;   // of its first time
+    WarpPlace place;  // of its most recent time
     std::uint32_t lanes = 0;
     bool is_shuffle = false;
   };

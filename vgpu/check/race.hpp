@@ -7,8 +7,8 @@
 // (8.4: relaxed at system scope), relaxed, acquire or release.  A vector access is as many scalar
 // ones (8.2.2).
 //
-// Volatile and relaxed accesses that do not race may hand on data that nothing orders: race_weight.hpp
-// says what of that is told, and how.
+// Volatile and relaxed accesses that do not race may hand on data that nothing orders:
+// race_weight.hpp says what of that is told, and how.
 //
 // Most programs synchronise by barriers of whole blocks and by the order of kernels alone.  For
 // them, causality order is what two epochs say (epoch.hpp), 32 lanes at a time; with
@@ -110,7 +110,7 @@ class RaceChecker final : public Checker {
   CollectiveOrder collectives_;
   std::unique_ptr<GeneralRaceChecker> general_;
   bool volatile_is_weak_ = false;
-  bool hands_on_ = false;  // the present launch has loads that may be handed data
+  bool hands_on_ = false;     // the present launch has loads that may be handed data
   bool is_general_ = false;   // the present launch is checked by general_
   bool has_streams_ = false;  // launches of the trial are unordered
   std::uint32_t trial_launches_ = 0;

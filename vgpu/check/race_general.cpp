@@ -421,16 +421,15 @@ std::uint32_t GeneralRaceChecker::handed_classes(const Row& row, const Part& par
   return takes_part ? kClassRelations.hand_over[part.access_class] : 0;
 }
 
-bool GeneralRaceChecker::is_handed(const Row& row, const Part& part,
-                                   const CellEntry& entry) const {
+bool GeneralRaceChecker::is_handed(const Row& row, const Part& part, const CellEntry& entry) const {
   const Access& access = *row.access;
   const ThreadOrder::Segment& segment = order_.segment(entry.segment);
   const Program& earlier = *launches_[segment.launch].program;
   if (!may_hand_on(earlier, entry.pc, *access.program, access.pc)) return false;
   const bool both_write =
       access.kind == AccessKind::write && AccessClass::of_index(entry.access_class).write;
-  const bool one_warp = segment.block == order_.block_key(access.place) &&
-                        segment.warp == access.place.warp;
+  const bool one_warp =
+      segment.block == order_.block_key(access.place) && segment.warp == access.place.warp;
   return !both_write || (!one_warp && !stores_same_bytes(row, part));
 }
 

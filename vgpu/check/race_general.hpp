@@ -180,8 +180,7 @@ class GeneralRaceChecker final : public Checker {
   void check(Row& row, const Part& part, Cell& cell);
   void check_list(Row& row, const Part& part, const Cell& cell);
   static bool is_over(const Row& row, const CellList& list);
-  std::size_t first_in_question(const Row& row, unsigned access_class,
-                                              CellList& list) const;
+  std::size_t first_in_question(const Row& row, unsigned access_class, CellList& list) const;
   void check_proxy(Row& row, const Part& part, Earlier earlier);
   [[nodiscard]] bool is_one_group(const Row& row, const CellEntry& entry) const;
   bool is_before(Row& row, ThreadOrder::SegmentId earlier, unsigned earlier_lane, unsigned lane);

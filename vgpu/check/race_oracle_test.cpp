@@ -190,10 +190,9 @@ class RandomTrace {
     constexpr std::array<std::uint8_t, 8> kSizes{4, 4, 4, 8, 16, 1, 2, 4};
     const std::uint8_t bytes = kSizes[below(narrow_allowed_ ? 8 : 5)];
 
-    Access row = launch_.access(kind, memory, resident_[slot], below(kWarps),
-                                below(8) * 3 + static_cast<std::uint32_t>(kind) +
-                                    (strong ? kStrongPcs : 0),
-                                bytes);
+    Access row = launch_.access(
+        kind, memory, resident_[slot], below(kWarps),
+        below(8) * 3 + static_cast<std::uint32_t>(kind) + (strong ? kStrongPcs : 0), bytes);
     choose_lanes(row);
     if (strong && kind != AccessKind::atomic) row.order = ptx::Order::volatile_;
     if (strong && chance(20)) row.scope = ptx::Scope::cta;
@@ -221,7 +220,8 @@ class RandomTrace {
       for (const Operation& earlier : operations_) {
         if (race(earlier, now, model_)) expected.insert(std::minmax(earlier.pc, now.pc));
         if (!hands_on_ || !hand_over(earlier, now, model_)) continue;
-        (is_shared && one_warp(earlier, now) ? expected : notes).insert(std::minmax(earlier.pc, now.pc));
+        (is_shared && one_warp(earlier, now) ? expected : notes)
+            .insert(std::minmax(earlier.pc, now.pc));
       }
       operations_.push_back(now);
     }

@@ -30,8 +30,8 @@ struct History {
   CellEpochs last, other;
 };
 
-// Whether `other` says more than `last` would in its place, when `me` comes: it is of another block;
-// or of another warp, and `last` is not.
+// Whether `other` says more than `last` would in its place, when `me` comes: it is of another
+// block; or of another warp, and `last` is not.
 template <typename T>
 [[gnu::always_inline]] constexpr auto stays(const T& last, const T& other, const T& me) {
   const auto is_lane = unordered(last, me, kKinWarp) == 0;

@@ -19,9 +19,11 @@ enum class Weight : std::uint8_t {
   // The same between lanes of one warp in volatile shared memory: code that was right while warps
   // ran in lockstep, and computes wrongly since sm_70.
   warp_hand_over,
-  overwrite,  // two volatile or relaxed stores of other values, by two warps: which one stays is chance
+  overwrite,  // two volatile or relaxed stores of other values, by two warps: which one stays is
+              // chance
   dependent,  // (2) depends on (1) through an operation of both lanes (collective_order.hpp)
-  // (1) comes before a lane of (2)'s warp, which has let the lane of (2) go on by such an operation.
+  // (1) comes before a lane of (2)'s warp, which has let the lane of (2) go on by such an
+  // operation.
   passed_on,
 };
 

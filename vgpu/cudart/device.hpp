@@ -291,7 +291,7 @@ class Device {
   std::condition_variable_any operation_done_;
   std::size_t running_ = 0;  // operations: host functions, which run without the mutex
   bool host_is_gone_ = false;
-  bool nobody_waits_ = false;  // what runs is waited for by no call
+  bool nobody_waits_ = false;          // what runs is waited for by no call
   std::uint32_t last_kernel_ = 0;      // launched last: one more than its index in result_.kernels
   std::uint32_t told_operations_ = 0;  // when memory of the host was told last
   std::set<const vgpu::Allocation*> to_be_freed_;

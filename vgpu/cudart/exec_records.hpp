@@ -33,8 +33,8 @@ struct ExecSettings {
   std::uint64_t steps_max = vgpu::kNoLimit;
   std::uint64_t memory_bytes = vgpu::kMemoryBytes;  // of the device
   bool fresh_pattern = false;                       // in managed and page-locked memory; else zeros
-  unsigned device = 0;  // compute capability, 90 for sm_90; 0: of the newest PTX in the program
-  bool leaks = false;   // whether what is still allocated at exit is a finding
+  unsigned device = 0;      // compute capability, 90 for sm_90; 0: of the newest PTX in the program
+  bool leaks = false;       // whether what is still allocated at exit is a finding
   bool host_bytes = false;  // log what comes to the host (exec_log.hpp)
   // By operation: of which entries of the log the bytes are kept, in files beside the records.
   std::vector<std::uint32_t> kept_bytes{};
@@ -70,8 +70,7 @@ struct EndRecord {
 
 struct ExecRecord {
   int process = 0;
-  std::variant<StartRecord, FindingRecord, KernelRecord, CallRecord, RefusalRecord, EndRecord>
-      what;
+  std::variant<StartRecord, FindingRecord, KernelRecord, CallRecord, RefusalRecord, EndRecord> what;
 };
 
 std::string to_text(const ExecSettings& settings);

@@ -51,8 +51,14 @@ TEST(ExecRecords, AFindingComesBackAsItWas) {
   finding.severity = vgpu::Severity::note;
   finding.kernel = "scan<int>";
   finding.object = "share[31], 4 bytes";
-  finding.accesses = {{"write", {1, 2, 3}, {4, 5, 6}, "a \xc3\xa4.cu", 7, "st.shared.u32",
-                       "/usr/local/cuda/include/cub/a.cuh", 99},
+  finding.accesses = {{"write",
+                       {1, 2, 3},
+                       {4, 5, 6},
+                       "a \xc3\xa4.cu",
+                       7,
+                       "st.shared.u32",
+                       "/usr/local/cuda/include/cub/a.cuh",
+                       99},
                       {"host copy", {}, {}, "", 0, ""}};
   finding.message = "no barrier orders (1) and (2)";
   finding.count = 1'000'000'000'000;

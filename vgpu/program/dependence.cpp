@@ -129,8 +129,8 @@ bool Dependence::covers_all(std::uint32_t pc, const std::vector<std::uint32_t>& 
 bool Dependence::covers_latest(std::uint32_t pc,
                                const std::vector<std::uint32_t>& registers) const {
   const State state = before(pc);
-  return state.is_reached && std::ranges::any_of(
-                                 registers, [&](std::uint32_t at) { return test(state.latest, at); });
+  return state.is_reached &&
+         std::ranges::any_of(registers, [&](std::uint32_t at) { return test(state.latest, at); });
 }
 
 }  // namespace warpcheck::vgpu

@@ -104,8 +104,7 @@ TEST_F(DependenceTest, ASumCoversAllLoadsOfALoop) {
 
 TEST_F(DependenceTest, EachRoundByItself) {
   const std::string head = "mov.u32 %r4, 8;\nmov.u32 %r6, 0;\nL: ld.shared.u32 %r2, [s];\n";
-  const std::string tail =
-      "sub.u32 %r4, %r4, 1;\nsetp.ne.u32 %p1, %r4, 0;\n@%p1 bra L;\n";
+  const std::string tail = "sub.u32 %r4, %r4, 1;\nsetp.ne.u32 %p1, %r4, 0;\n@%p1 bra L;\n";
   program_of(head + kShuffle + "st.shared.u32 [s+4], %r3;\n" + tail);
   EXPECT_TRUE(waits_for_load());
   EXPECT_TRUE(store_waits());
@@ -118,8 +117,9 @@ TEST_F(DependenceTest, EachRoundByItself) {
 TEST_F(DependenceTest, AShuffleThatSomeLanesLeaveOutEndsNothing) {
   program_of(std::string("mov.u32 %r4, 8;\nL: ld.shared.u32 %r2, [s];\n"
                          "setp.eq.u32 %p2, %r4, %r5;\n@%p2 ") +
-             kShuffle + "sub.u32 %r4, %r4, 1;\nsetp.ne.u32 %p1, %r4, 0;\n@%p1 bra L;\n"
-                        "st.shared.u32 [s+4], %r3;\n");
+             kShuffle +
+             "sub.u32 %r4, %r4, 1;\nsetp.ne.u32 %p1, %r4, 0;\n@%p1 bra L;\n"
+             "st.shared.u32 [s+4], %r3;\n");
   EXPECT_FALSE(waits_for_load());
 }
 

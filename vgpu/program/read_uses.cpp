@@ -89,8 +89,8 @@ class Origins {
     for (const std::uint32_t from : flow_.reads(pc)) {
       loaded |= moves && test(facts, from);
       // A pointer that lies in local memory may be one to it: in unoptimised code many are.
-      address |= (moves || instr.modifiers.space != ptx::Space::global) &&
-                 test(facts, local + from);
+      address |=
+          (moves || instr.modifiers.space != ptx::Space::global) && test(facts, local + from);
     }
     address |= instr.kind == InstrKind::load && instr.modifiers.space == ptx::Space::local;
     const bool keeps = instr.guard.bank != Bank::none;
@@ -183,11 +183,10 @@ class ReadUses {
 void ReadUses::execute(Bits& facts, std::uint32_t pc) {
   const Instr& instr = program_.code[pc];
   is_data_ |= uses_as_data(facts, pc);
-  const bool decides =
-      instr.kind == InstrKind::jump_table
-          ? is_value(facts, pc, instr.refs[1])
-          : has(facts, looked_, pc, instr.guard) ||
-                (has(facts, compared_, pc, instr.guard) && leaves_loop(pc));
+  const bool decides = instr.kind == InstrKind::jump_table
+                           ? is_value(facts, pc, instr.refs[1])
+                           : has(facts, looked_, pc, instr.guard) ||
+                                 (has(facts, compared_, pc, instr.guard) && leaves_loop(pc));
   const bool goes = instr.kind == InstrKind::branch || instr.kind == InstrKind::jump_table ||
                     instr.kind == InstrKind::ret || instr.kind == InstrKind::exit;
   if (goes && decides) {
@@ -243,9 +242,8 @@ bool ReadUses::looks(const Bits& facts, std::uint32_t pc) const {
 bool ReadUses::uses_as_data(const Bits& facts, std::uint32_t pc) const {
   const Instr& instr = program_.code[pc];
   const auto any_of = [&](std::initializer_list<std::size_t> operands) {
-    return std::ranges::any_of(operands, [&](std::size_t operand) {
-      return is_value(facts, pc, instr.refs[operand]);
-    });
+    return std::ranges::any_of(
+        operands, [&](std::size_t operand) { return is_value(facts, pc, instr.refs[operand]); });
   };
   if (has(facts, looked_, pc, instr.guard)) return false;
   switch (instr.kind) {

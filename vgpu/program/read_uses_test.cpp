@@ -96,8 +96,9 @@ TEST(ReadUses, AreFollowedThroughCalls) {
       "{\n.param .b64 a;\n.param .b32 b;\nst.param.b64 [a], %rd1;\ncall (b), f, (a);\n"
       "ld.param.b32 %r1, [b];\n}\n";
   EXPECT_EQ(uses_in(call + "st.global.u32 [%rd1], %r1;\n", function), "d");
-  EXPECT_EQ(uses_in("W:\n" + call + "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra W;\n"
-                    "st.global.u32 [%rd1], %r1;\n",
+  EXPECT_EQ(uses_in("W:\n" + call +
+                        "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra W;\n"
+                        "st.global.u32 [%rd1], %r1;\n",
                     function),
             "-");
 }

@@ -106,10 +106,10 @@ bool RegisterFlow::place_frames() {
   std::ranges::sort(by_entry, {}, [&](std::uint32_t i) { return program_.functions[i].entry; });
   for (std::uint32_t i = 0; i < functions; ++i) {
     const std::uint32_t begin = program_.functions[by_entry[i]].entry;
-    const std::size_t end = i + 1 == functions ? program_.code.size()
-                                               : program_.functions[by_entry[i + 1]].entry;
-    std::fill(function_of_.begin() + begin,
-              function_of_.begin() + static_cast<std::ptrdiff_t>(end), by_entry[i]);
+    const std::size_t end =
+        i + 1 == functions ? program_.code.size() : program_.functions[by_entry[i + 1]].entry;
+    std::fill(function_of_.begin() + begin, function_of_.begin() + static_cast<std::ptrdiff_t>(end),
+              by_entry[i]);
   }
   std::vector<std::vector<std::uint32_t>> callees(functions);
   for (std::uint32_t pc = 0; pc < program_.code.size(); ++pc) {

@@ -71,10 +71,10 @@ class RegisterFlow {
   bool known_ = false;
   std::uint32_t registers_ = 0;
   std::uint32_t words_ = 0, wides_ = 0;
-  std::vector<Frame> frames_;                // by function
-  std::vector<std::uint32_t> calls_;         // by function
-  std::vector<std::uint32_t> function_of_;   // by pc
-  std::vector<bool> opaque_;                 // by pc
+  std::vector<Frame> frames_;               // by function
+  std::vector<std::uint32_t> calls_;        // by function
+  std::vector<std::uint32_t> function_of_;  // by pc
+  std::vector<bool> opaque_;                // by pc
   Lists reads_, writes_, successors_;
   std::vector<Block> blocks_;
   std::vector<std::uint32_t> block_of_;

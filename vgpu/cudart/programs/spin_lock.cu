@@ -1,6 +1,5 @@
-// Blocks add up under a lock; who waits for it backs off. Threads that have nothing to do return first.
-// MUTANT: a path leaves without giving the lock back.
-// expect: deadlock
+// Blocks add up under a lock; who waits for it backs off. Threads that have nothing to do return
+// first. MUTANT: a path leaves without giving the lock back. expect: deadlock
 #include <vector>
 
 #include "check.hpp"
@@ -10,13 +9,13 @@ __global__ void sum_under_a_lock(const int* data, int n, int* lock, int* sum) {
   if (i >= n) return;
   __shared__ int part[64];
   part[threadIdx.x] = data[i];
-  __syncthreads();                                        //~
+  __syncthreads();  //~
   if (threadIdx.x == 0) {
     const int count = min(blockDim.x, n - blockIdx.x * blockDim.x);
     int total = 0;
     for (int k = 0; k < count; ++k) total += part[k];
     unsigned pause = 8;
-    while (atomicCAS(lock, 0, 1) != 0) {                  //~
+    while (atomicCAS(lock, 0, 1) != 0) {  //~
       __nanosleep(pause);
       if (pause < 256) pause *= 2;
     }
@@ -28,8 +27,8 @@ __global__ void sum_under_a_lock(const int* data, int n, int* lock, int* sum) {
 #endif
     atomicExch(lock, 0);
   }
-  __syncthreads();                                        //~
-}                                                         //~
+  __syncthreads();  //~
+}  //~
 
 int main() {
   constexpr int kCount = 1000;

@@ -53,8 +53,8 @@ __global__ void shared_lock(Memory*) {
   if (!is_lane_0()) return;
   take(&s.lock);
   const bool is_careless = !fixed && me() == 0 && s.result == 0;  //~
-  s.result = 1;     //~
-  s.data += 1;      //~
+  s.result = 1;                                                   //~
+  s.data += 1;                                                    //~
   if (!is_careless) __threadfence_block();
   atomicExch(&s.lock, 0);
 }
