@@ -1,5 +1,6 @@
 // Blocks add up under a lock; who waits for it backs off. Threads that have nothing to do return
-// first. MUTANT: a path leaves without giving the lock back. expect: deadlock
+// first. MUTANT: a path leaves without giving the lock back.
+// expect: deadlock
 #include <vector>
 
 #include "check.hpp"
