@@ -96,7 +96,7 @@ class Mutation {
     if (shape_.launches.empty()) return;
     const std::uint64_t launch = prng_.below(std::min(shape_.launches.size(), kLaunchesMax));
     // Most bugs need no stop to be decided.
-    const unsigned point = !prng_.one_in(6) ? 0 : prng_.one_in(2) ? kStop : kStart;
+    const unsigned point = !prng_.one_in(8) ? 0 : prng_.one_in(2) ? kStop : kStart;
     decision[0] = static_cast<std::uint8_t>(point | ((1u << launch) - 1));
     const std::uint64_t accesses = shape_.launches[launch].accesses_max;
     if (point != 0 || accesses >= kIndexMax || prng_.one_in(2)) return;
