@@ -160,9 +160,11 @@ class Findings(unittest.TestCase):
                 self.assert_race(run("--", "./shared", mode))
 
     def findings(self, *words):
-        with tempfile.NamedTemporaryFile(suffix=".json") as file:
-            result = run("--json", file.name, "--", "./shared", *words)
-            return result, json.load(file)["findings"]
+        with tempfile.TemporaryDirectory() as directory:
+            report = os.path.join(directory, "report.json")
+            result = run("--json", report, "--", "./shared", *words)
+            with open(report) as file:
+                return result, json.load(file)["findings"]
 
     def test_of_blocks_and_lanes_that_race_at_one_line_blocks_are_shown(self):
         result, findings = self.findings("update")

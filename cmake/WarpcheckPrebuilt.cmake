@@ -16,5 +16,11 @@ warpcheck_prebuilt(program LINK warpcheck_ptx)
 warpcheck_prebuilt(machine LINK warpcheck_program)
 warpcheck_prebuilt(schedule)
 warpcheck_prebuilt(check LINK warpcheck_machine warpcheck_schedule PkgConfig::xxhash)
-warpcheck_prebuilt(cudart LINK warpcheck_check PkgConfig::xxhash)
+# What GCC built reads lines by the libbacktrace that comes with GCC.
+execute_process(COMMAND g++ -print-file-name=libbacktrace.a
+  OUTPUT_VARIABLE backtrace OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(NOT EXISTS ${backtrace})
+  set(backtrace)
+endif()
+warpcheck_prebuilt(cudart LINK warpcheck_check PkgConfig::xxhash ${backtrace})
 target_include_directories(warpcheck_cudart SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
