@@ -63,7 +63,7 @@ __global__ void share_scratch(int* scratch, int* data) {
 
 __global__ void poll(int* flag, int* data) {
   if (blockIdx.x == 0) atomicExch(flag, 2);
-  if (blockIdx.x == 1 && *flag == 2) data[0] = 1;  // poll
+  if (blockIdx.x == 1 && *flag == 2) data[threadIdx.x] = 1;  // poll
 }
 
 // The virtual GPU has no performance monitors.
