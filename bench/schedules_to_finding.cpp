@@ -15,8 +15,8 @@
 #include <string>
 #include <string_view>
 
+#include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/cudart/programs/contenders/contenders.hpp"
-#include "vgpu/cudart/virtual_device.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
 namespace warpcheck {

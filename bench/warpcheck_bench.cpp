@@ -28,10 +28,10 @@
 #include "bench/kernels/communication.hpp"
 #include "bench/kernels/histogram.hpp"
 #include "bench/kernels/tree_reduction.hpp"
-#include "harness/device.hpp"
-#include "harness/registry.hpp"
-#include "harness/trial.hpp"
-#include "vgpu/cudart/virtual_device.hpp"
+#include "harness/pair/device.hpp"
+#include "harness/pair/registry.hpp"
+#include "harness/trial/trial.hpp"
+#include "vgpu/cudart/device/virtual_device.hpp"
 
 namespace warpcheck {
 namespace {

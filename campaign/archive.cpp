@@ -11,7 +11,7 @@
 #include <iterator>
 #include <memory>
 
-#include "harness/case_file.hpp"
+#include "harness/case/case_file.hpp"
 
 namespace warpcheck::campaign {
 namespace fs = std::filesystem;

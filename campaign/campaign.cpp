@@ -16,9 +16,9 @@
 #include "campaign/scheduler.hpp"
 #include "campaign/view.hpp"
 #include "campaign/worker.hpp"
-#include "harness/case_file.hpp"
-#include "harness/search.hpp"
-#include "harness/worker_pool.hpp"
+#include "harness/case/case_file.hpp"
+#include "harness/process/worker_pool.hpp"
+#include "harness/search/search.hpp"
 
 namespace warpcheck::campaign {
 namespace {

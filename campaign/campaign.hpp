@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "campaign/store.hpp"
-#include "harness/any_pair.hpp"
-#include "harness/line_coverage.hpp"
-#include "harness/report.hpp"
-#include "harness/shrink.hpp"
+#include "harness/pair/any_pair.hpp"
+#include "harness/report/report.hpp"
+#include "harness/shrink/shrink.hpp"
+#include "harness/trial/line_coverage.hpp"
 
 namespace warpcheck::campaign {
 

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "harness/case_file.hpp"
+#include "harness/case/case_file.hpp"
 
 namespace warpcheck::campaign {
 namespace fs = std::filesystem;

@@ -10,10 +10,10 @@
 
 #include "campaign/corpus.hpp"
 #include "fuzz/entry.hpp"
-#include "harness/case_file.hpp"
-#include "harness/registry.hpp"
-#include "harness/replay.hpp"
-#include "harness/workers.hpp"
+#include "harness/case/case_file.hpp"
+#include "harness/case/replay.hpp"
+#include "harness/pair/registry.hpp"
+#include "harness/process/workers.hpp"
 
 namespace warpcheck::campaign {
 namespace fs = std::filesystem;

@@ -16,8 +16,8 @@
 
 #include "campaign/archive.hpp"
 #include "campaign/ledger.hpp"
-#include "harness/report.hpp"
-#include "harness/trial.hpp"
+#include "harness/report/report.hpp"
+#include "harness/trial/trial.hpp"
 
 namespace warpcheck::campaign {
 

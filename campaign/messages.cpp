@@ -1,6 +1,6 @@
 // The lines between workers and their parent: JSON objects.
 #include "campaign/worker.hpp"
-#include "harness/json_values.hpp"
+#include "harness/input/json_values.hpp"
 
 namespace warpcheck::campaign {
 namespace {

@@ -5,10 +5,10 @@
 #include "campaign/corpus.hpp"
 #include "campaign/directory.hpp"
 #include "fuzz/entry.hpp"
-#include "harness/case_file.hpp"
-#include "harness/registry.hpp"
-#include "harness/trial.hpp"
-#include "harness/workers.hpp"
+#include "harness/case/case_file.hpp"
+#include "harness/pair/registry.hpp"
+#include "harness/process/workers.hpp"
+#include "harness/trial/trial.hpp"
 
 namespace warpcheck::campaign {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "harness/search.hpp"
+#include "harness/search/search.hpp"
 
 namespace warpcheck::campaign {
 namespace {

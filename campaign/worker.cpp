@@ -13,8 +13,8 @@
 #include "campaign/coverage.hpp"
 #include "fuzz/entry.hpp"
 #include "fuzz/libfuzzer.hpp"
-#include "harness/case_file.hpp"
-#include "harness/trial.hpp"
+#include "harness/case/case_file.hpp"
+#include "harness/trial/trial.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
 namespace warpcheck::campaign {

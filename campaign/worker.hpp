@@ -15,10 +15,10 @@
 
 #include "campaign/slate.hpp"
 #include "campaign/store.hpp"
-#include "harness/any_pair.hpp"
-#include "harness/shrink.hpp"
-#include "harness/verdict.hpp"
-#include "harness/worker_pool.hpp"
+#include "harness/pair/any_pair.hpp"
+#include "harness/process/worker_pool.hpp"
+#include "harness/shrink/shrink.hpp"
+#include "harness/trial/verdict.hpp"
 
 namespace warpcheck::campaign {
 

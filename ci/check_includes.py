@@ -22,10 +22,11 @@ MAY_INCLUDE = {
     "vgpu/differential": ENGINE[:5] + ["vgpu/conformance"],
     "kernels": [],
     "reference": [],
-    "harness": ENGINE + ["fuzz", "campaign"],
+    "harness": ENGINE,
     "properties": ["harness", "kernels", "reference"],
     "fuzz": ENGINE + ["harness", "properties"],
     "campaign": ENGINE + ["harness", "fuzz", "properties"],
+    "cli": ENGINE + ["harness", "fuzz", "campaign"],
     "bench": ENGINE + ["harness", "kernels", "properties", "reference"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

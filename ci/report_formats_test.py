@@ -4,7 +4,7 @@
   report_formats_test.py WARPCHECK ROOT
 
 Runs hunt, check, replay, shrink, fuzz and campaign with every report, and list --json, and validates: JSON against
-docs/report.schema.json, JUnit and SARIF against harness/report_schemas/, lcov and HTML by parsing
+docs/report.schema.json, JUnit and SARIF against harness/report/schemas/, lcov and HTML by parsing
 them.  A schema must also refuse: each is shown a damaged copy of what it has just accepted.
 """
 import copy
@@ -31,7 +31,7 @@ def check(condition, what, shown=""):
 class Formats:
     def __init__(self, program, root):
         self.program, self.root = program, root
-        schemas = root / "harness" / "report_schemas"
+        schemas = root / "harness" / "report" / "schemas"
         self.report = self.validator(root / "docs" / "report.schema.json")
         self.sarif = self.validator(schemas / "sarif-2.1.0-subset.schema.json")
         self.junit = etree.XMLSchema(etree.parse(str(schemas / "junit.xsd")))

@@ -19,28 +19,38 @@ target_compile_features(warpcheck_options INTERFACE $<INSTALL_INTERFACE:cxx_std_
 # Also for executables that only link kernels: CMake would add the real CUDA runtime to them.
 set(CMAKE_CUDA_RUNTIME_LIBRARY None)
 
-# WARPCHECK_SOURCE_DIR for those who need it alone: all other files compile to the same objects in
+# warpcheck_sources(target FILES...): adds sources to a target of this or of an outer directory.
+#
+# Files that mention WARPCHECK_SOURCE_DIR are told it; all others compile to the same objects in
 # every checkout, and a compiler cache serves them.
-function(warpcheck_name_source_dir)
-  set_source_files_properties(${ARGN} PROPERTIES
-    COMPILE_DEFINITIONS WARPCHECK_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+function(warpcheck_sources target)
+  foreach(source ${ARGN})
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+    target_sources(${target} PRIVATE ${source})
+    file(STRINGS ${source} mentions LIMIT_COUNT 1 REGEX WARPCHECK_SOURCE_DIR)
+    if(mentions)
+      set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES
+        COMPILE_DEFINITIONS WARPCHECK_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    endif()
+  endforeach()
 endfunction()
 
-# warpcheck_test(NAME [JOINED] SOURCES... LINK libraries...): a GoogleTest executable, discovered by
-# ctest.
+# warpcheck_alone(target FILES...): not joined with other sources, because their names would clash.
+function(warpcheck_alone target)
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
+    SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
+# warpcheck_test(NAME [JOINED] [SOURCES files...] LINK libraries...): a GoogleTest executable,
+# discovered by ctest; directories below may add sources to it.
 # JOINED: its sources are compiled four at a time, as half of their time goes into common headers.
 function(warpcheck_test name)
   cmake_parse_arguments(arg "JOINED" "" "SOURCES;LINK" ${ARGN})
-  add_executable(${name} ${arg_SOURCES})
+  add_executable(${name})
+  warpcheck_sources(${name} ${arg_SOURCES})
   if(arg_JOINED)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
   endif()
   target_link_libraries(${name} PRIVATE warpcheck_options ${arg_LINK} GTest::gtest_main)
-  foreach(source ${arg_SOURCES})
-    file(STRINGS ${source} mentions LIMIT_COUNT 1 REGEX WARPCHECK_SOURCE_DIR)
-    if(mentions)
-      warpcheck_name_source_dir(${source})
-    endif()
-  endforeach()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 600)
 endfunction()

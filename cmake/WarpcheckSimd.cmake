@@ -1,4 +1,5 @@
-# warpcheck_simd_sources(target FILES...): compiles each file once per instruction set.
+# warpcheck_simd_sources(target FILES...): compiles each file once per instruction set.  Several
+# directories may add files to one target.
 #
 # The copies live in different namespaces (WARPCHECK_SIMD: baseline, avx2, avx512) and are chosen
 # at run time, so what is shipped runs on any x86-64.  A file compiled this way must not define or
@@ -11,6 +12,10 @@ set(WARPCHECK_SIMD_FLAGS_avx512 -march=x86-64-v4 -mprefer-vector-width=512)
 
 function(warpcheck_simd_sources target)
   foreach(level ${WARPCHECK_SIMD_LEVELS})
+    if(TARGET ${target}_${level})
+      target_sources(${target}_${level} PRIVATE ${ARGN})
+      continue()
+    endif()
     add_library(${target}_${level} OBJECT ${ARGN})
     target_link_libraries(${target}_${level} PRIVATE warpcheck_options)
     target_compile_options(${target}_${level} PRIVATE

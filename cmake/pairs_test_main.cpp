@@ -1,7 +1,7 @@
 // Every pair that was linked in, as GoogleTest tests.
 #include <gtest/gtest.h>
 
-#include "harness/pair_tests.hpp"
+#include "harness/adaptors/pair_tests.hpp"
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/case_file.hpp"
-#include "harness/pair.hpp"
+#include "harness/case/case_file.hpp"
+#include "harness/pair/pair.hpp"
 
 namespace warpcheck {
 

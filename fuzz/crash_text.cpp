@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "harness/project.hpp"
+#include "harness/pair/project.hpp"
 
 namespace warpcheck::fuzz {
 namespace {

@@ -20,7 +20,7 @@
 
 #include <string>
 
-#include "harness/verdict.hpp"
+#include "harness/trial/verdict.hpp"
 #include "vgpu/check/finding.hpp"
 
 namespace warpcheck::fuzz {

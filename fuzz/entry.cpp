@@ -8,7 +8,7 @@
 
 #include "fuzz/byte_schedule.hpp"
 #include "fuzz/input_layout.hpp"
-#include "harness/case_file.hpp"
+#include "harness/case/case_file.hpp"
 
 namespace warpcheck::fuzz {
 namespace {

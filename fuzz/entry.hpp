@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "fuzz/feedback.hpp"
-#include "harness/line_coverage.hpp"
-#include "harness/report.hpp"
-#include "harness/shrink.hpp"
-#include "harness/trial.hpp"
+#include "harness/report/report.hpp"
+#include "harness/shrink/shrink.hpp"
+#include "harness/trial/line_coverage.hpp"
+#include "harness/trial/trial.hpp"
 
 namespace warpcheck::fuzz {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/case_file.hpp"
-#include "harness/registry.hpp"
+#include "harness/case/case_file.hpp"
+#include "harness/pair/registry.hpp"
 #include "vgpu/schedule/prng.hpp"
 
 namespace warpcheck::fuzz {

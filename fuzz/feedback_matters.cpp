@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "fuzz/fuzz.hpp"
-#include "harness/registry.hpp"
+#include "harness/pair/registry.hpp"
 
 namespace warpcheck {
 namespace {

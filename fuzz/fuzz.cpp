@@ -13,8 +13,8 @@
 
 #include "fuzz/entry.hpp"
 #include "fuzz/libfuzzer.hpp"
-#include "harness/case_file.hpp"
-#include "harness/workers.hpp"
+#include "harness/case/case_file.hpp"
+#include "harness/process/workers.hpp"
 
 namespace warpcheck {
 namespace {

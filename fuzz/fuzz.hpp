@@ -17,11 +17,11 @@
 #include <string>
 #include <vector>
 
-#include "harness/any_pair.hpp"
-#include "harness/line_coverage.hpp"
-#include "harness/report.hpp"
-#include "harness/settings.hpp"
-#include "harness/shrink.hpp"
+#include "harness/case/settings.hpp"
+#include "harness/pair/any_pair.hpp"
+#include "harness/report/report.hpp"
+#include "harness/shrink/shrink.hpp"
+#include "harness/trial/line_coverage.hpp"
 
 namespace warpcheck {
 

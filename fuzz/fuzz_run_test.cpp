@@ -8,7 +8,7 @@
 #include <string>
 
 #include "fuzz/fuzz.hpp"
-#include "harness/registry.hpp"
+#include "harness/pair/registry.hpp"
 
 namespace warpcheck {
 

@@ -1,7 +1,7 @@
 // Pairs without a kernel, for tests of what searches: their input.
 #pragma once
 
-#include "harness/pair.hpp"
+#include "harness/pair/pair.hpp"
 
 namespace warpcheck {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fuzz/fuzz.hpp"
-#include "harness/registry.hpp"
+#include "harness/pair/registry.hpp"
 
 namespace warpcheck {
 namespace {

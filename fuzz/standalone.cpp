@@ -9,8 +9,8 @@
 #include "fuzz/crash_text.hpp"
 #include "fuzz/engine_coverage.hpp"
 #include "fuzz/libfuzzer.hpp"
-#include "harness/registry.hpp"
-#include "harness/report.hpp"
+#include "harness/pair/registry.hpp"
+#include "harness/report/report.hpp"
 
 // How the runtimes of the sanitizers end a process after a report, where one is linked in
 // (compiler-rt, sanitizer_common/sanitizer_common.h): the engine saves the input, and no stack of

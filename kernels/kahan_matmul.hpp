@@ -2,9 +2,9 @@
 //
 // Element (i, j) is a compensated sum (Kahan 1965) of a[i][k] * b[k][j] in ascending order of k.
 // Its error is at most about 3u * sum|a[i][k] * b[k][j]| and the rounding of the products, at most
-// u times the same sum, u = 2^-24: harness/error_bounds.hpp derives it.  Where the compiler fuses
-// the product with the subtraction that follows, as it may by default, the products do not round.
-// What is not an ordinary number:
+// u times the same sum, u = 2^-24: harness/pair/error_bounds.hpp derives it.  Where the compiler
+// fuses the product with the subtraction that follows, as it may by default, the products do not
+// round. What is not an ordinary number:
 //   NaN         in row i or column j gives NaN, and so does 0 times an infinity.
 //   infinities  give NaN, unless the infinite product is the last: an infinity's compensation is
 //               inf - inf.  Plain summation would have given the infinity.

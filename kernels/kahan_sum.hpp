@@ -1,7 +1,7 @@
 // Sum of an array by one block of any size, compensated (Kahan 1965).
 //
 // |out - sum| is at most about 3u * sum|in[i]| for one thread and 6u for more, u = 2^-24, however
-// long the array: harness/error_bounds.hpp derives it.  What is not an ordinary number:
+// long the array: harness/pair/error_bounds.hpp derives it.  What is not an ordinary number:
 //   NaN         gives NaN.
 //   infinities  give NaN, unless the infinity is the last that its thread adds and that thread's
 //               sum the last that thread 0 adds: the compensation of an infinity is inf - inf.

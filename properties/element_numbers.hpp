@@ -3,9 +3,9 @@
 
 #include <concepts>
 
-#include "harness/generators.hpp"
-#include "harness/generators_floats.hpp"
-#include "harness/generators_integers.hpp"
+#include "harness/generators/generators.hpp"
+#include "harness/generators/generators_floats.hpp"
+#include "harness/generators/generators_integers.hpp"
 
 namespace warpcheck {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "harness/generators.hpp"
-#include "harness/pair.hpp"
+#include "harness/generators/generators.hpp"
+#include "harness/pair/pair.hpp"
 #include "kernels/histogram.hpp"
 #include "kernels/specimens/histogram_shared.hpp"
 #include "reference/histogram.hpp"

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/generators.hpp"
-#include "harness/generators_matrices.hpp"
-#include "harness/pair.hpp"
-#include "harness/required_classes.hpp"
+#include "harness/generators/generators.hpp"
+#include "harness/generators/generators_matrices.hpp"
+#include "harness/input/required_classes.hpp"
+#include "harness/pair/pair.hpp"
 #include "kernels/kahan_matmul.hpp"
 #include "kernels/kahan_matmul_tiled.hpp"
 #include "kernels/kahan_sum.hpp"

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/device.hpp"
-#include "harness/engine.hpp"
+#include "harness/pair/device.hpp"
+#include "harness/trial/engine.hpp"
 #include "kernels/kahan_matmul.hpp"
 #include "properties/run_case.hpp"
 #include "reference/exact_sum.hpp"

@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness/generators.hpp"
-#include "harness/pair.hpp"
+#include "harness/generators/generators.hpp"
+#include "harness/pair/pair.hpp"
 #include "kernels/specimens/planted_magic.hpp"
 #include "kernels/specimens/planted_order.hpp"
 

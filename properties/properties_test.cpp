@@ -1,7 +1,8 @@
-// Every pair's own tests (harness/pair_tests.hpp) beside the hand-written ones of this directory.
+// Every pair's own tests (harness/adaptors/pair_tests.hpp) beside the hand-written ones of this
+// directory.
 #include <gtest/gtest.h>
 
-#include "harness/pair_tests.hpp"
+#include "harness/adaptors/pair_tests.hpp"
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "harness/generators.hpp"
-#include "harness/pair.hpp"
-#include "harness/required_classes.hpp"
+#include "harness/generators/generators.hpp"
+#include "harness/input/required_classes.hpp"
+#include "harness/pair/pair.hpp"
 #include "kernels/reduce.hpp"
 #include "kernels/specimens/planted_atomic_sum.hpp"
 #include "kernels/specimens/reduce_max.hpp"

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/device.hpp"
-#include "harness/engine.hpp"
-#include "harness/schedule_search.hpp"
-#include "harness/shrink.hpp"
+#include "harness/pair/device.hpp"
+#include "harness/search/schedule_search.hpp"
+#include "harness/shrink/shrink.hpp"
+#include "harness/trial/engine.hpp"
 #include "kernels/reduce.hpp"
 #include "properties/run_case.hpp"
 

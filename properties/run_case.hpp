@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "harness/registry.hpp"
-#include "harness/trial.hpp"
+#include "harness/pair/registry.hpp"
+#include "harness/trial/trial.hpp"
 
 namespace warpcheck {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/generators.hpp"
-#include "harness/pair.hpp"
-#include "harness/required_classes.hpp"
+#include "harness/generators/generators.hpp"
+#include "harness/input/required_classes.hpp"
+#include "harness/pair/pair.hpp"
 #include "kernels/scan_hillis_steele.hpp"
 #include "kernels/scan_multi_level.hpp"
 #include "kernels/scan_pairs.hpp"

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "harness/generators.hpp"
-#include "harness/pair.hpp"
-#include "harness/required_classes.hpp"
+#include "harness/generators/generators.hpp"
+#include "harness/input/required_classes.hpp"
+#include "harness/pair/pair.hpp"
 #include "kernels/merge_lists.hpp"
 #include "kernels/radix_sort.hpp"
 #include "kernels/radix_sort_lists.hpp"

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "harness/generators.hpp"
-#include "harness/pair.hpp"
-#include "harness/required_classes.hpp"
+#include "harness/generators/generators.hpp"
+#include "harness/input/required_classes.hpp"
+#include "harness/pair/pair.hpp"
 #include "kernels/merge_heads.hpp"
 #include "kernels/specimens/kernel_new.hpp"
 

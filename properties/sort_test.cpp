@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/schedule_search.hpp"
-#include "harness/shrink.hpp"
+#include "harness/search/schedule_search.hpp"
+#include "harness/shrink/shrink.hpp"
 #include "properties/run_case.hpp"
 
 namespace warpcheck {

@@ -20,14 +20,14 @@
 #include <string>
 #include <vector>
 
-#include "harness/device.hpp"
+#include "harness/pair/device.hpp"
 #include "kernels/histogram.hpp"
 #include "kernels/reduce.hpp"
 #include "kernels/scan_multi_level.hpp"
 #include "reference/histogram.hpp"
 #include "reference/reduce.hpp"
 #include "reference/scan.hpp"
-#include "vgpu/cudart/real_runtime.hpp"
+#include "vgpu/cudart/real/real_runtime.hpp"
 
 namespace warpcheck {
 namespace {

@@ -14,7 +14,7 @@
 #include "vgpu/check/deadlock.hpp"
 #include "vgpu/check/init.hpp"
 #include "vgpu/check/lifetime.hpp"
-#include "vgpu/check/race.hpp"
+#include "vgpu/check/race/race.hpp"
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/check/texture_reads.hpp"
 #include "vgpu/check/trap.hpp"

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <new>
 
-#include "vgpu/machine/memory.hpp"
+#include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

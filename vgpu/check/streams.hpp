@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "vgpu/check/finding.hpp"
-#include "vgpu/machine/memory.hpp"
+#include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "vgpu/machine/exact.hpp"
+#include "vgpu/machine/compute/exact.hpp"
 
 namespace warpcheck::conformance {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "vgpu/machine/compute.hpp"
+#include "vgpu/machine/compute/compute.hpp"
 #include "vgpu/ptx/module.hpp"
 
 namespace warpcheck::vgpu {

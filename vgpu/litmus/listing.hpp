@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "vgpu/check/finding.hpp"
-#include "vgpu/cudart/virtual_device.hpp"
+#include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck::litmus {

@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-#include "vgpu/cudart/virtual_device.hpp"
+#include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/litmus/listing.hpp"
 #include "vgpu/litmus/litmus.hpp"
 

@@ -10,8 +10,8 @@
 #include <span>
 #include <string_view>
 
-#include "vgpu/machine/memory.hpp"
-#include "vgpu/machine/undefined.hpp"
+#include "vgpu/machine/memory/memory.hpp"
+#include "vgpu/machine/memory/undefined.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {

@@ -35,10 +35,10 @@
 #include <vector>
 
 #include "vgpu/machine/machine.hpp"
-#include "vgpu/machine/poll_watch.hpp"
-#include "vgpu/machine/rows.hpp"
+#include "vgpu/machine/memory/rows.hpp"
+#include "vgpu/machine/progress/poll_watch.hpp"
 #include "vgpu/machine/state.hpp"
-#include "vgpu/machine/texture_sampling.hpp"
+#include "vgpu/machine/texture/texture_sampling.hpp"
 #include "vgpu/program/barrier_token.hpp"
 
 namespace warpcheck::vgpu {

@@ -1,5 +1,5 @@
 // What the recorded vectors do not show of compute instructions.
-#include "vgpu/machine/sync_testing.hpp"
+#include "vgpu/machine/sync/sync_testing.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "vgpu/machine/compute.hpp"
+#include "vgpu/machine/compute/compute.hpp"
 #include "vgpu/machine/machine.hpp"
-#include "vgpu/machine/rows.hpp"
-#include "vgpu/machine/warp_ops.hpp"
+#include "vgpu/machine/memory/rows.hpp"
+#include "vgpu/machine/warp/warp_ops.hpp"
 #include "vgpu/program/read_uses.hpp"
 
 namespace warpcheck::vgpu {

@@ -1,7 +1,7 @@
 // Binding a program to this host; link() itself is declared in machine.hpp.
 #pragma once
 
-#include "vgpu/machine/compute.hpp"
+#include "vgpu/machine/compute/compute.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/ptx/opcode.hpp"
 

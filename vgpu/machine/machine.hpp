@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "vgpu/machine/access.hpp"
-#include "vgpu/machine/memory.hpp"
+#include "vgpu/machine/memory/memory.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/schedule/schedule.hpp"
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "vgpu/machine/memory.hpp"
-#include "vgpu/machine/undefined.hpp"
+#include "vgpu/machine/memory/memory.hpp"
+#include "vgpu/machine/memory/undefined.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/schedule/schedule.hpp"
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness/generators.hpp"
-#include "harness/pair.hpp"
+#include "harness/generators/generators.hpp"
+#include "harness/pair/pair.hpp"
 
 cudaError_t planted_service(const unsigned char* in, unsigned char* out, int n);
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 namespace warpcheck::cudart {
-int not_supported_by_name(std::string_view call);  // vgpu/cudart/unsupported.cpp
+int not_supported_by_name(std::string_view call);  // vgpu/cudart/api/unsupported.cpp
 }
 
 #define RENAMED(name, other)               \

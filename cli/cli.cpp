@@ -1,0 +1,247 @@
+#include "cli/cli.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <set>
+#include <span>
+#include <string_view>
+
+#include "cli/completion.hpp"
+#include "cli/manual.hpp"
+#include "harness/adaptors/gtest_adaptor.hpp"
+#include "harness/case/case_file.hpp"
+#include "harness/pair/expectations.hpp"
+#include "harness/pair/project.hpp"
+#include "harness/pair/registry.hpp"
+#include "harness/process/progress.hpp"
+
+namespace warpcheck {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+void on_interrupt(int) {
+  interrupted = 1;
+  std::signal(SIGINT, SIG_DFL);
+}
+
+template <class Names>
+auto values_named(const Names& names, std::string_view wanted) {
+  std::vector<typename Names::value_type::first_type> values;
+  for (const auto& [value, name] : names) {
+    if (wanted == kBoth || wanted == name) values.push_back(value);
+  }
+  return values;
+}
+
+template <class Names>
+std::set<std::string> allowed(const Names& names) {
+  std::set<std::string> list{std::string(kBoth)};
+  for (const auto& [value, name] : names) list.emplace(name);
+  return list;
+}
+
+// "list, hunt, ... (try --help)"
+std::string commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return fmt::format("{} (try --help)", fmt::join(names, ", "));
+}
+
+std::string before_program(const std::string& word) {
+  return word == "--" ? "a value is missing before --" : "";
+}
+
+// Where words stand behind the options (a program, pairs, cases), a list option takes one word each
+// time, with commas in it or given again; so it takes neither the program that follows it nor the
+// `--` before one.  No option has `--` for a value.
+void take_one_word(CLI::App& app) {
+  const auto is_positional = [](const CLI::Option* option) { return option->get_positional(); };
+  const bool has_positionals = std::ranges::any_of(app.get_options(), is_positional);
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_positional()) continue;
+    if (has_positionals && option->get_allow_extra_args()) option->allow_extra_args(false);
+    if (option->get_items_expected_max() > 0) option->check(before_program);
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    take_one_word(*command);
+  }
+}
+
+// The first word before `--` that looks like an option and is none of the command's; else empty.
+std::string unknown_option(const CLI::App& app, std::span<const char* const> words) {
+  const CLI::App* command = &app;
+  for (const std::string word : words) {
+    if (word == "--") break;
+    const auto is_named = [&](const CLI::App* below) { return below->get_name() == word; };
+    if (const auto below = command->get_subcommands(is_named); !below.empty()) {
+      command = below.front();
+    } else if (word.starts_with('-') && word.size() > 1) {
+      const std::string name = word.substr(0, word.find('='));
+      if (command->get_option_no_throw(name) == nullptr) return name;
+    }
+  }
+  return {};
+}
+
+std::string usage_message(const CLI::App& app, std::span<const char* const> words,
+                          const CLI::Error& error) {
+  const std::string unknown =
+      dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ? unknown_option(app, words) : "";
+  if (unknown.empty()) return error.what();
+  const bool runs_a_program = std::string_view(words.front()) == "exec";
+  return fmt::format("no such option: {}{}", unknown,
+                     runs_a_program ? "; the program's own stand behind --" : "");
+}
+
+int run_guarded(const Run& run) {
+  try {
+    return run();
+  } catch (const std::exception& error) {
+    complain(error.what());
+    return kCannot;
+  }
+}
+
+}  // namespace
+
+int run_cli(int argc, const char* const* argv) {
+  CLI::App app{"Finds bugs in CUDA kernels, on a virtual GPU.", project().program};
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", std::string("warpcheck ") + WARPCHECK_VERSION);
+  app.footer(
+      "`COMMAND --help` says the rest, with examples.\n"
+      "\n"
+      "Exit status: 0 nothing found, 1 findings, 2 bad usage, a bad file or something "
+      "unsupported,\n"
+      "130 interrupted.\n"
+      "\n"
+      "Environment: NO_COLOR=1 keeps terminals without colour; WARPCHECK_SIMD=baseline or avx2 "
+      "uses\n"
+      "no wider instructions than these.");
+  const std::span<const char* const> words(argv + std::min(argc, 1), argv + argc);
+  app.failure_message([words](const CLI::App* root, const CLI::Error& error) {
+    return fmt::format("{}: {} (try --help)\n", project().program,
+                       usage_message(*root, words, error));
+  });
+  set_expectation_capture(run_capturing);
+  Run run;
+  for (const auto add :
+       {add_list_command, add_hunt_command, add_check_command, add_replay_command,
+        add_shrink_command, add_export_command, add_fuzz_command, add_campaign_command,
+        add_failures_command, add_exec_command, add_libdir_command, add_new_command,
+        add_completion_command, add_gpu_worker_command}) {
+    add(app, run);
+  }
+  take_one_word(app);
+  if (argc > 1 && argv[1] == kCompleteCommand) {
+    return run_guarded([&] { return complete(app, {argv + 2, argv + argc}); });
+  }
+  if (argc > 1 && argv[1] == kManualCommand) {
+    return run_guarded([&] {
+      print(manual_page(app, project().program, WARPCHECK_VERSION));
+      return kNothingFound;
+    });
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kNothingFound : kCannot;
+  }
+  if (!run) run = [&app]() -> int { throw UsageError("no command given: " + commands(app)); };
+  return run_guarded(run);
+}
+
+std::vector<const AnyPair*> pairs_named(const std::vector<std::string>& names) {
+  Registry& registry = Registry::global();
+  if (names.empty()) return registry.pairs();
+  std::vector<const AnyPair*> pairs;
+  for (const std::string& name : names) {
+    const AnyPair* pair = registry.find(name);
+    if (pair == nullptr) {
+      const std::string nearest = registry.nearest_name(name);
+      throw UsageError(fmt::format("no pair '{}'{}; `{} list` names them all", name,
+                                   nearest.empty() ? "" : fmt::format(" (is it '{}'?)", nearest),
+                                   project().program));
+    }
+    pairs.push_back(pair);
+  }
+  std::ranges::sort(pairs, {}, &AnyPair::name);
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  return pairs;
+}
+
+void ConfigurationOptions::add_to(CLI::App& command) {
+  command.add_option("--build", build, "Device code: as shipped, or nvcc -G")
+      ->check(CLI::IsMember(allowed(kBuildNames)))
+      ->capture_default_str();
+  command.add_option("--warp-model", warp_model, "What orders the lanes of a warp")
+      ->check(CLI::IsMember(allowed(kWarpModelNames)))
+      ->capture_default_str();
+  command.add_flag("--portable", portable, "Note what only devices from sm_70 on allow");
+}
+
+void add_volatile_option(CLI::App& command, std::string& value) {
+  std::set<std::string> names;
+  for (const auto& [is_weak, name] : kVolatileNames) names.emplace(name);
+  command
+      .add_option("--volatile", value, "Volatile accesses: strong, as PTX says, or as plain ones")
+      ->check(CLI::IsMember(names))
+      ->capture_default_str();
+}
+
+std::vector<Settings> ConfigurationOptions::settings() const {
+  std::vector<Settings> list;
+  for (const cudart::Build a_build : values_named(kBuildNames, build)) {
+    for (const vgpu::WarpModel model : values_named(kWarpModelNames, warp_model)) {
+      Settings settings;
+      settings.build = a_build;
+      settings.warp_model = model;
+      settings.checkers.portable = portable;
+      settings.checkers.volatile_is_weak = volatile_accesses == kVolatileNames[1].second;
+      list.push_back(settings);
+    }
+  }
+  return list;
+}
+
+bool save_case(Report& report, const std::string& directory) {
+  const auto path = std::filesystem::path(directory) / report.a_case.pair->name() /
+                    case_file_name(report.a_case, report.verdict);
+  try {
+    keep_case(path, record_of(report.a_case, report.verdict));
+    report.replay_path = path.generic_string();
+    return true;
+  } catch (const CaseFileError& error) {
+    complain(error.what());
+    return false;
+  }
+}
+
+void complain(std::string_view message) {
+  // Not fmt::print: it throws where standard error is full or closed.
+  std::fputs(fmt::format("{}: {}\n", project().program, message).c_str(), stderr);
+}
+
+void print(const std::string& plain) {
+  const std::string text = wants_color(STDOUT_FILENO) ? colored_verdicts(plain) : plain;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw UsageError(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+  }
+}
+
+const volatile std::sig_atomic_t* watch_interrupts() {
+  std::signal(SIGINT, on_interrupt);
+  return &interrupted;
+}
+
+}  // namespace warpcheck

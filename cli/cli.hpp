@@ -1,0 +1,84 @@
+// The command line: one file for each command (command_*.cpp), and what they share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/case/settings.hpp"
+#include "harness/pair/any_pair.hpp"
+#include "harness/report/report.hpp"
+
+namespace warpcheck {
+
+inline constexpr int kNothingFound = 0;
+inline constexpr int kFindings = 1;
+inline constexpr int kCannot = 2;         // bad usage, bad file, unsupported feature
+inline constexpr int kInterrupted = 130;  // by Ctrl-C
+
+// A mistake of the caller.  what() is one line.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// A command adds itself to `app` and sets `run` when it was chosen; `run` returns the exit status.
+using Run = std::function<int()>;
+void add_list_command(CLI::App& app, Run& run);
+void add_hunt_command(CLI::App& app, Run& run);
+void add_check_command(CLI::App& app, Run& run);
+void add_replay_command(CLI::App& app, Run& run);
+void add_shrink_command(CLI::App& app, Run& run);
+void add_export_command(CLI::App& app, Run& run);
+void add_fuzz_command(CLI::App& app, Run& run);
+void add_campaign_command(CLI::App& app, Run& run);
+void add_failures_command(CLI::App& app, Run& run);
+void add_new_command(CLI::App& app, Run& run);
+void add_exec_command(CLI::App& app, Run& run);
+void add_libdir_command(CLI::App& app, Run& run);
+void add_completion_command(CLI::App& app, Run& run);
+void add_gpu_worker_command(CLI::App& app, Run& run);  // internal, not in the help
+
+// Parses and runs; every error becomes one line on stderr and status 2.
+int run_cli(int argc, const char* const* argv);
+
+// --- what commands share ------------------------------------------------------------------------
+
+// The pairs of these names, in order of name; none given: all.  Throws UsageError.
+std::vector<const AnyPair*> pairs_named(const std::vector<std::string>& names);
+
+// --build and --warp-model, each with the extra value "both".
+inline constexpr std::string_view kBoth = "both";
+
+struct ConfigurationOptions {
+  std::string build = "optimized";
+  std::string warp_model = "independent";
+  bool portable = false;
+  std::string volatile_accesses = "strong";  // add_volatile_option()
+
+  void add_to(CLI::App& command);
+  [[nodiscard]] std::vector<Settings> settings() const;
+};
+
+// --volatile strong|weak
+void add_volatile_option(CLI::App& command, std::string& value);
+
+// Writes a failure's case under `directory`/<pair>/ and notes it in the report.  Returns false,
+// with a line on stderr, when it could not be written: the report is still worth printing.
+bool save_case(Report& report, const std::string& directory);
+
+// One line to stderr, after the program's name.
+void complain(std::string_view message);
+
+// A whole text to stdout; on a terminal the verdicts in colour.  Throws UsageError when it cannot
+// be written (a full disk).
+void print(const std::string& text);
+
+// Non-zero once the user has pressed Ctrl-C; the second time ends the program.
+const volatile std::sig_atomic_t* watch_interrupts();
+
+}  // namespace warpcheck

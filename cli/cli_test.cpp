@@ -1,0 +1,331 @@
+// The command line as a user sees it: runs the built program.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "cli/shell_test_fixture.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class Cli : public ShellTest {
+ protected:
+  Cli() : ShellTest("cli") {}
+
+  Outcome run(const std::string& arguments) const {
+    return shell(WARPCHECK_PROGRAM " " + arguments);
+  }
+
+  std::string read(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(directory_ / name).rdbuf();
+    return text.str();
+  }
+
+  // The only case under `cases`/<pair>/.
+  std::string case_of(const std::string& cases, const std::string& pair) const {
+    for (const auto& entry : fs::directory_iterator(directory_ / cases / pair)) {
+      return cases + "/" + pair + "/" + entry.path().filename().string();
+    }
+    return "";
+  }
+};
+
+void expect_one_line_error(const Outcome& outcome, const std::string& part) {
+  EXPECT_EQ(outcome.status, 2) << outcome.out;
+  EXPECT_NE(outcome.out.find(part), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find('\n'), outcome.out.size() - 1) << outcome.out;
+}
+
+constexpr const char* kPair = "scan_hillis_steele_published";
+
+TEST_F(Cli, ListNamesEveryPair) {
+  const Outcome outcome = run("list");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.out.find(kPair), std::string::npos);
+  const auto json = nlohmann::json::parse(run("list --json").out);
+  EXPECT_EQ(json["version"], 1);
+  EXPECT_GT(json["pairs"].size(), 5u);
+}
+
+TEST_F(Cli, BadUsageIsOneLineAndStatus2) {
+  expect_one_line_error(run(""), "no command given: list, hunt, check");
+  expect_one_line_error(run("frobnicate"), "frobnicate");
+  expect_one_line_error(run("check --trials many"), "trials");
+  expect_one_line_error(run("check --build shipped"), "shipped");
+  expect_one_line_error(run("check no_such_pair"), "no pair 'no_such_pair'");
+  expect_one_line_error(run("check scan_tre"), "is it 'scan_tree'?");
+  expect_one_line_error(run("fuzz no_such_pair"), "no pair 'no_such_pair'");
+  expect_one_line_error(run("replay none.case"), "cannot read none.case: No such file");
+  expect_one_line_error(run("shrink none.case -o x.case"), "cannot read none.case: No such file");
+  expect_one_line_error(run("export none.case -o x.cu"), "cannot read none.case: No such file");
+  expect_one_line_error(run("export none.case"), "--output");
+  expect_one_line_error(run("check --engine cpu"), "cpu");
+  expect_one_line_error(run("check --sanitizer memcheck"), "need --engine gpu");
+  expect_one_line_error(run("check --engine gpu --sanitizer valgrind"), "valgrind");
+  expect_one_line_error(run("check histogram_shared --engine gpu --runtime /no/such.so"),
+                        "the CUDA runtime library cannot be opened: /no/such.so");
+  EXPECT_EQ(run("--help").status, 0);
+}
+
+TEST_F(Cli, AProgramIsWrittenOrItIsSaidWhyNot) {
+  const std::string path = WARPCHECK_SOURCE_DIR "/fuzz/cases/naive_sum/c327.case";
+  const Outcome written = run("export " + path + " -o sum.cu");
+  EXPECT_EQ(written.status, 0);
+  EXPECT_EQ(written.out, "");
+  EXPECT_NE(read("sum.cu").find("int main("), std::string::npos);
+  expect_one_line_error(run("export " + path + " -o /dev/full"), "No space left on device");
+}
+
+TEST_F(Cli, DamagedCasesAreOneLineAndStatus2) {
+  std::ofstream(directory_ / "bad.case") << "{\"warpcheck_case\": 1, \"pair\": \"x\"}";
+  expect_one_line_error(run("replay bad.case"), "bad.case: no pair 'x'");
+  std::ofstream(directory_ / "bad.case") << "nonsense";
+  expect_one_line_error(run("replay bad.case"), "bad.case: not valid JSON");
+  std::ofstream(directory_ / "bad.case") << "{\"warpcheck_case\": 99}";
+  expect_one_line_error(run("shrink bad.case -o x.case"), "case format version 99");
+}
+
+TEST_F(Cli, AFailureIsWrittenReplayedAndShrunkAgain) {
+  const std::string check = std::string("check ") + kPair + " --json found.json";
+  const Outcome found = run(check);
+  EXPECT_EQ(found.status, 1) << found.out;
+  const std::string path = case_of("fuzz/cases", kPair);
+  EXPECT_NE(found.out.find("replay: warpcheck replay " + path + "\n"), std::string::npos);
+  const auto json = nlohmann::json::parse(read("found.json"));
+  EXPECT_EQ(json["version"], 1);
+  EXPECT_EQ(json["findings"][0]["kind"], "data-race");
+
+  const Outcome replayed = run("replay " + path);
+  EXPECT_EQ(replayed.status, 1);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(run("replay " + path).out, replayed.out);
+  EXPECT_EQ(run("replay --expect-recorded " + path).status, 0);
+
+  const Outcome shrunk = run("shrink " + path + " -o again.case");
+  EXPECT_EQ(shrunk.status, 1) << shrunk.out;
+  EXPECT_EQ(read("again.case"), read(path));
+}
+
+TEST_F(Cli, TheSameSeedFindsTheSame) {
+  const std::string check = std::string("check ") + kPair + " --seed 5";
+  EXPECT_EQ(run(check).out, run(check).out);
+}
+
+TEST_F(Cli, StatisticsSayWhatWasDrawnAndWhatWasNot) {
+  const Outcome enough = run("check histogram_shared --trials 1000 --statistics --json found.json");
+  EXPECT_EQ(enough.status, 0) << enough.out;
+  EXPECT_NE(enough.out.find("STATISTICS histogram_shared   1000 cases\n"), std::string::npos);
+  EXPECT_EQ(enough.out.find("REQUIRED"), std::string::npos) << enough.out;
+  const auto json = nlohmann::json::parse(read("found.json"));
+  EXPECT_EQ(json["statistics"][0]["pair"], "histogram_shared");
+  EXPECT_EQ(json["statistics"][0]["cases"], 1000);
+  EXPECT_GT(json["statistics"][0]["classes"]["in.size: zero"], 10);
+  EXPECT_EQ(json["statistics"][0]["required_never_drawn"].size(), 0U);
+
+  const Outcome few = run("check histogram_shared --trials 1 --statistics --json found.json");
+  EXPECT_EQ(few.status, 1) << few.out;
+  EXPECT_NE(few.out.find("  REQUIRED AND NEVER DRAWN:  "), std::string::npos) << few.out;
+  EXPECT_GT(
+      nlohmann::json::parse(read("found.json"))["statistics"][0]["required_never_drawn"].size(),
+      0U);
+  EXPECT_EQ(run("check histogram_shared --trials 1").status, 0);
+}
+
+TEST_F(Cli, WhatCannotBeWrittenIsSaidAndTheReportIsStillPrinted) {
+  std::ofstream(directory_ / "file") << "x";
+  const Outcome outcome = run(std::string("check ") + kPair + " --cases file/cases");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.out.find("warpcheck: cannot make the directory"), std::string::npos);
+  EXPECT_NE(outcome.out.find("FAIL scan_hillis_steele_published"), std::string::npos);
+  EXPECT_EQ(run("list > /dev/full").status, 2);
+}
+
+// The words of a text that look like options.
+std::set<std::string> options_in(const std::string& text) {
+  std::set<std::string> options;
+  const std::regex option("--[a-z][a-z-]*");
+  for (std::sregex_iterator at(text.begin(), text.end(), option), end; at != end; ++at) {
+    options.insert(at->str());
+  }
+  return options;
+}
+
+// The row of a command in the first table of docs/command-line.md.
+std::string documented(const std::string& command) {
+  std::ifstream page(WARPCHECK_SOURCE_DIR "/docs/command-line.md");
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("| `" + command)) return line;
+  }
+  return "";
+}
+
+TEST_F(Cli, EveryCommandTeachesAndIsDocumented) {
+  for (const char* command : {"list", "hunt", "check", "replay", "shrink", "export", "fuzz",
+                              "campaign", "failures", "exec", "libdir", "new", "completion"}) {
+    const Outcome help = run(std::string(command) + " --help");
+    EXPECT_EQ(help.status, 0);
+    EXPECT_NE(help.out.find("Examples:\n  "), std::string::npos) << help.out;
+    EXPECT_NE(help.out.find("Exit status: "), std::string::npos) << help.out;
+    std::set<std::string> in_page = options_in(documented(command));
+    if (documented(command).find(", reports |") != std::string::npos) {
+      in_page.insert({"--json", "--html", "--junit", "--sarif", "--lcov"});
+    }
+    std::set<std::string> in_help = options_in(help.out.substr(0, help.out.find("Examples:")));
+    in_help.erase("--help");
+    EXPECT_EQ(in_help, in_page) << command;
+  }
+  EXPECT_NE(run("--help").out.find("NO_COLOR"), std::string::npos);
+}
+
+TEST_F(Cli, NewWritesAPairAndNeverOverTheOldOne) {
+  const Outcome made = run("new row_sum");
+  EXPECT_EQ(made.status, 0) << made.out;
+  EXPECT_NE(made.out.find("wrote row_sum.cu\n"), std::string::npos) << made.out;
+  EXPECT_TRUE(fs::exists(directory_ / "CMakeLists.txt"));
+  expect_one_line_error(run("new row_sum"), "row_sum.cu is there already");
+  expect_one_line_error(run("new row-sum"), "'row-sum' cannot name a pair");
+}
+
+TEST_F(Cli, CompletesCommandsOptionsValuesAndPairs) {
+  EXPECT_EQ(run("__complete re").out, "replay\n");
+  EXPECT_EQ(run("__complete g").out, "");  // gpu-worker is nobody's to call
+  EXPECT_EQ(run("__complete check --wa").out, "--warp-model\n");
+  EXPECT_EQ(run("__complete check --build o").out, "optimized\n");
+  EXPECT_EQ(run("__complete check scan_hillis_steele_p").out, std::string(kPair) + "\n");
+  EXPECT_EQ(run("__complete hunt --pairs scan_tree,scan_hillis_steele_p").out,
+            std::string("scan_tree,") + kPair + "\n");
+  EXPECT_EQ(run("__complete completion ''").out, "bash\nfish\nzsh\n");
+  // Files are the shell's.
+  EXPECT_EQ(run("__complete replay ''").out, "");
+  EXPECT_EQ(run("__complete check --json ''").out, "");
+  EXPECT_EQ(run("__complete no_such_command ''").out, "");
+  EXPECT_EQ(run("__complete").out, run("__complete ''").out);
+}
+
+TEST_F(Cli, BashCompletes) {
+  std::ofstream(directory_ / "try.bash") << "source <(" WARPCHECK_PROGRAM
+                                            " completion bash)\n"
+                                            "COMP_WORDS=(" WARPCHECK_PROGRAM
+                                            " fuzz --co)\n"
+                                            "COMP_CWORD=2\n_warpcheck\necho \"${COMPREPLY[*]}\"\n"
+                                            "complete -p warpcheck\n";
+  const Outcome outcome = run("list > /dev/null; bash try.bash");
+  EXPECT_EQ(outcome.out, "--corpus\ncomplete -o bashdefault -o default -F _warpcheck warpcheck\n");
+}
+
+TEST_F(Cli, ColourIsForTerminalsWithoutNoColor) {
+  const std::string check = WARPCHECK_PROGRAM " check scan_tree --trials 1";
+  // script(1) gives the command a terminal.
+  const std::string in_terminal =
+      "list > /dev/null; TERM=xterm script -qec '" + check + "' /dev/null";
+  EXPECT_NE(run(in_terminal).out.find("\x1b[32mPASS\x1b[0m scan_tree"), std::string::npos);
+  const Outcome plain =
+      run("list > /dev/null; NO_COLOR=1 TERM=xterm script -qec '" + check + "' /dev/null");
+  EXPECT_EQ(plain.out.find('\x1b'), std::string::npos) << plain.out;
+  EXPECT_EQ(run("check scan_tree --trials 1").out.find('\x1b'), std::string::npos);
+}
+
+TEST_F(Cli, AReportThatCannotBeWrittenDoesNotKeepTheOthers) {
+  const std::string check = std::string("check ") + kPair + " --trials 20";
+  const Outcome full =
+      run(check + " --html /proc/self/fd/9 --json found.json --junit found.xml 9>/dev/full");
+  EXPECT_EQ(full.status, 2) << full.out;
+  EXPECT_NE(full.out.find("warpcheck: cannot write /proc/self/fd/9: No space left"),
+            std::string::npos);
+  EXPECT_NE(full.out.find("FAIL scan_hillis_steele_published"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(read("found.json"))["schema"], "warpcheck-report/1");
+  EXPECT_NE(read("found.xml").find("</testsuites>"), std::string::npos);
+
+  std::ofstream(directory_ / "file") << "x";
+  EXPECT_EQ(run(check + " --sarif file/found.sarif").status, 2);
+  EXPECT_EQ(read("file"), "x");
+}
+
+TEST_F(Cli, AReportThatNamesNoFileOfItsOwnIsRefusedBeforeAnythingRuns) {
+  fs::create_directory(directory_ / "reports");
+  for (const std::string command : {"check", "hunt", "replay x.case", "shrink x.case -o y.case",
+                                    "fuzz scan_tree --runs 1", "campaign night"}) {
+    expect_one_line_error(run(command + " --html reports"), "--html reports: a directory");
+    expect_one_line_error(run(command + " --json a --lcov ./a"),
+                          "--lcov ./a: another format goes to this file");
+  }
+}
+
+TEST_F(Cli, CtrlCKeepsWhatWasFoundAndIsStatus130) {
+  // Interrupted long before its end, and long after it began.
+  const Outcome outcome =
+      shell(std::string("timeout --foreground --preserve-status -s INT -k 60 4 " WARPCHECK_PROGRAM
+                        " hunt --pairs ") +
+            kPair + ",scan_hillis_steele --seconds 600 --jobs 2 --json found.json");
+  EXPECT_EQ(outcome.status, 130) << outcome.out;
+  const auto json = nlohmann::json::parse(read("found.json"));
+  ASSERT_EQ(json["claims"].size(), 2U);
+  EXPECT_EQ(json["claims"][0]["pair"], "scan_hillis_steele");
+  EXPECT_EQ(json["claims"][0]["status"], "cannot-run") << "its time was not over";
+}
+
+TEST_F(Cli, ReportsGoToAPipe) {
+  const Outcome outcome = run(std::string(
+      "check scan_hillis_steele --trials 5 --junit /proc/self/fd/1 | grep -c '</testsuites>'"));
+  EXPECT_EQ(outcome.out, "1\n");
+}
+
+TEST_F(Cli, ACampaignGoesOnAndItsFailuresAreReplayedFirst) {
+  const std::string campaign =
+      "campaign night --pairs histogram_shared_published --jobs 2 --runs 2000";
+  const Outcome first = run(campaign);
+  EXPECT_EQ(first.status, 1) << first.out;
+  EXPECT_NE(first.out.find("reproducible\n"), std::string::npos) << first.out;
+  EXPECT_EQ(first.out.find("not found yet"), std::string::npos) << first.out;
+  const Outcome again = run(campaign + " --json night.json 2>/dev/null; exit $?");
+  EXPECT_EQ(again.status, 1);
+  EXPECT_TRUE(first.out.ends_with(again.out)) << again.out;
+  EXPECT_EQ(nlohmann::json::parse(read("night.json"))["failures"][0]["pair"],
+            "histogram_shared_published");
+
+  EXPECT_EQ(run("failures export night.zip --failures night").status, 0);
+  const std::string check = "check histogram_shared_published --trials 1 ";
+  EXPECT_EQ(run(check).out.find("stored cases"), std::string::npos);
+  EXPECT_EQ(run("failures import night.zip").status, 0);
+  const Outcome replayed = run(check);
+  EXPECT_EQ(replayed.status, 1);
+  EXPECT_NE(replayed.out.find("stored cases and inputs replayed"), std::string::npos);
+  EXPECT_NE(
+      replayed.out.find("replay: warpcheck replay .warpcheck/cases/histogram_shared_published/"),
+      std::string::npos);
+  EXPECT_EQ(run(check + "--no-failures").out.find("stored cases"), std::string::npos);
+  const auto listed = nlohmann::json::parse(run("failures list --json").out);
+  EXPECT_GE(listed["failures"].size(), 3u);
+}
+
+TEST_F(Cli, BadCampaignsAreOneLineAndStatus2) {
+  std::ofstream(directory_ / "file") << "x";
+  expect_one_line_error(run("campaign file"), "cannot make the directory file");
+  expect_one_line_error(run("campaign night --pairs scan_tre"), "is it 'scan_tree'?");
+  expect_one_line_error(run("campaign night --pairs scan_tree --stop-when-found"), "known to have");
+  expect_one_line_error(run("campaign night --jobs 0"), "--jobs");
+  expect_one_line_error(run("campaign"), "DIR is required");
+  expect_one_line_error(run("failures list"), "no failure database is there");
+  expect_one_line_error(run("failures export x.zip --failures none"), "no failure database");
+  expect_one_line_error(run("failures"), "subcommand");
+}
+
+TEST_F(Cli, HuntIsTheSameWithOneProcessAndWithThree) {
+  const std::string hunt = std::string("hunt --pairs scan_hillis_steele,") + kPair +
+                           " --trials 20 --json hunt.json --jobs ";
+  const Outcome one = run(hunt + "1 2>/dev/null; exit $?");
+  EXPECT_EQ(one.status, 0) << one.out;
+  EXPECT_NE(one.out.find("2 of 2 pairs as expected"), std::string::npos);
+  const std::string json = read("hunt.json");
+  EXPECT_EQ(run(hunt + "3 2>/dev/null; exit $?").out, one.out);
+  EXPECT_EQ(read("hunt.json"), json);
+}
+
+}  // namespace

@@ -1,0 +1,327 @@
+// warpcheck check: property trials of some pairs under one configuration or several.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "campaign/failures.hpp"
+#include "cli/cli.hpp"
+#include "cli/gpu_command.hpp"
+#include "cli/report_options.hpp"
+#include "harness/case/case_file.hpp"
+#include "harness/case/stored_cases.hpp"
+#include "harness/process/progress.hpp"
+#include "harness/search/check.hpp"
+#include "harness/search/statistics.hpp"
+
+namespace warpcheck {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct CheckArguments {
+  std::vector<std::string> pairs;
+  int trials = 1'000;
+  double seconds = 0;
+  std::uint64_t seed = 1;
+  ConfigurationOptions configuration;
+  std::string cases = "fuzz/cases";
+  std::string failures;
+  bool no_failures = false;
+  ReportOptions reports;
+  bool statistics = false;
+  bool health = false;
+  EngineOptions engine;
+
+  // The failure database: the one that is named, or the default one where there is one.
+  [[nodiscard]] std::string database() const {
+    if (no_failures || !failures.empty()) return no_failures ? "" : failures;
+    const std::string usual(kDefaultDatabase);
+    return std::filesystem::is_directory(usual) ? usual : "";
+  }
+};
+
+int check_on_gpu(const CheckArguments& arguments) {
+  if (arguments.seconds != 0 || arguments.statistics || arguments.health ||
+      !arguments.reports.lcov.empty()) {
+    throw UsageError(
+        "--engine gpu: --seconds, --statistics, --health and --lcov are of the virtual GPU");
+  }
+  if (arguments.configuration.build != "optimized" ||
+      arguments.configuration.warp_model != "independent" ||
+      arguments.configuration.volatile_accesses != "strong") {
+    throw UsageError(
+        "--engine gpu runs device code as shipped, and warps are as they are: --build, "
+        "--warp-model and --volatile are of the virtual GPU");
+  }
+  return check_on_gpu(GpuCheck{.pairs = pairs_named(arguments.pairs),
+                               .trials = arguments.trials,
+                               .seed = arguments.seed,
+                               .cases = arguments.cases,
+                               .database = arguments.database(),
+                               .reports = arguments.reports},
+                      arguments.engine);
+}
+
+class Checker {
+ public:
+  explicit Checker(const CheckArguments& arguments)
+      : arguments_(arguments), engine_(arguments.reports.wants_coverage()) {
+    run_.command = "check";
+    run_.health = Json::array();
+    options_.seed = arguments.seed;
+    options_.trials = arguments.trials;
+    options_.settings = arguments.configuration.settings();
+    options_.stop = watch_interrupts();
+    options_.on_trial = [this](std::uint64_t trials) {
+      progress_.show([&] {
+        return fmt::format("checking {}: {} of {} trials", claim_, trials, options_.trials);
+      });
+    };
+    options_.shrink.on_trial = [this](std::uint64_t trials, std::uint64_t shrinks) {
+      progress_.show([&] {
+        return fmt::format("shrinking {}: {} trials, {} shrinks", claim_, trials, shrinks);
+      });
+    };
+    const std::string database = arguments.database();
+    if (!database.empty()) database_.emplace(database);
+  }
+
+  int run() {
+    arguments_.reports.check();
+    const auto pairs = pairs_named(arguments_.pairs);
+    if (arguments_.statistics) {
+      for (const AnyPair* pair : pairs) statistics_.emplace_back(*pair);
+    }
+    replay_failures(pairs);
+    const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                             std::chrono::duration<double>(arguments_.seconds));
+    // With --seconds: round after round, each from another seed, until the time is over.
+    do {
+      for (const AnyPair* pair : pairs) {
+        if (!interrupted()) check_pair(*pair);
+      }
+      for (CaseStatistics& statistics : statistics_) add_drawn_cases(statistics, options_);
+      ++options_.seed;
+    } while (Clock::now() < deadline && !interrupted() && passed());
+    progress_.clear();
+    for (const CaseStatistics& statistics : statistics_) print(statistics_text(statistics));
+    write_reports();
+    if (interrupted()) return kInterrupted;
+    if (cannot_) return kCannot;
+    return passed() && met_what_is_required() ? kNothingFound : kFindings;
+  }
+
+ private:
+  [[nodiscard]] bool interrupted() const { return *options_.stop != 0; }
+
+  [[nodiscard]] bool passed() const { return run_.reports.empty() && run_.health.empty(); }
+
+  [[nodiscard]] bool met_what_is_required() const {
+    return std::ranges::all_of(
+        statistics_, [](const CaseStatistics& statistics) { return statistics.missing().empty(); });
+  }
+
+  void write_reports() {
+    run_.coverage = engine_.coverage();
+    if (arguments_.statistics) run_.statistics = Json::array();
+    for (const CaseStatistics& statistics : statistics_) {
+      run_.statistics.push_back(statistics_json(statistics));
+      add_statistics(statistics);
+    }
+    arguments_.reports.write(run_);
+  }
+
+  // What a pair requires and its inputs never were is a claim that failed.
+  void add_statistics(const CaseStatistics& statistics) {
+    const std::vector<std::string> missing = statistics.missing();
+    Claim claim{.pair = statistics.pair().name(), .property = "required_classes_are_drawn"};
+    claim.trials = statistics.cases();
+    claim.verdict = "ok";
+    if (!missing.empty()) {
+      claim.status = Claim::Status::failed;
+      claim.verdict = fmt::format("NEVER DRAWN: {}", fmt::join(missing, ", "));
+    }
+    run_.claims.push_back(std::move(claim));
+  }
+
+  // What failed once comes before anything new.
+  void replay_failures(const std::vector<const AnyPair*>& pairs) {
+    if (!database_) return;
+    for (const std::string& message : database_->messages()) complain(message);
+    TrialRunner runner(engine_.engine());
+    auto replayed = database_->replay(pairs, arguments_.cases, runner, options_.stop);
+    for (Report& report : replayed.failures) {
+      print(report_text(report));
+      add_failure(claim_of(*report.a_case.pair, report.a_case.property), std::move(report));
+    }
+    for (const std::string& note : replayed.notes) print(fmt::format("note: {}\n", note));
+    for (const std::string& problem : replayed.problems) complain(problem);
+    cannot_ = cannot_ || !database_->messages().empty() || !replayed.problems.empty();
+    failed_claims_ = std::move(replayed.failed_claims);
+    if (replayed.replayed == 0) return;
+    print(fmt::format("{} stored cases and inputs replayed, {} of them fail\n", replayed.replayed,
+                      replayed.failures.size()));
+  }
+
+  // Stops at what cannot be run: the claims of a pair launch the same kernels.
+  void check_pair(const AnyPair& pair) {
+    TrialRunner runner(engine_.engine());
+    bool runs = check(pair, "", runner);
+    for (const PropertyEntry& property : pair.properties()) {
+      runs = runs && check(pair, property.name, runner);
+    }
+    if (arguments_.health) {
+      if (runs) check_reference(pair);
+    } else if (const auto note = slow_reference(runner.spent())) {
+      complain(fmt::format("note: pair '{}': {}", pair.name(), *note));
+    }
+  }
+
+  // The claim that the pair agrees with its reference, where it does.
+  void check_reference(const AnyPair& pair) {
+    Claim& claim = claim_of(pair, "");
+    if (!claim.reports.empty() || interrupted()) return;
+    claim_ = claim_title(pair, "");
+    CheckOutcome outcome;
+    outcome.trials = claim.trials;
+    outcome.problems = health_problems(quickest_times(pair, options_, virtual_gpu()));
+    add_health(claim, outcome);
+  }
+
+  // Returns whether the pair could be run.
+  bool check(const AnyPair& pair, const std::string& property, TrialRunner& runner) {
+    claim_ = claim_title(pair, property);
+    // A stored failure stands until it is mended.
+    if (failed_claims_.contains(claim_)) return true;
+    CheckOutcome outcome = check_claim(pair, property, options_, runner);
+    progress_.clear();
+    if (outcome.passed()) {
+      print(fmt::format("PASS {}   {} trials\n", claim_, outcome.trials));
+    }
+    Claim& claim = claim_of(pair, property);
+    claim.trials += outcome.trials;
+    claim.found = outcome.kinds;
+    add_health(claim, outcome);
+    bool runs = true;
+    for (Report& report : outcome.failures) {
+      const std::vector<std::string>& refusals = report.verdict.refusals;
+      if (refusals.empty()) {
+        if (!save_case(report, arguments_.cases)) cannot_ = true;
+        print(report_text(report));
+        if (database_) database_->add(report);
+      } else {
+        complain(fmt::format("pair '{}' cannot be run: {}", pair.name(), refusals.front()));
+        runs = false;
+        cannot_ = true;
+      }
+      add_failure(claim, std::move(report));
+    }
+    return runs;
+  }
+
+  // A claim that could not have failed.
+  void add_health(Claim& claim, const CheckOutcome& outcome) {
+    if (outcome.problems.empty()) return;
+    print(health_text(claim_, outcome.trials, outcome.problems));
+    claim.status = Claim::Status::failed;
+    claim.verdict = "UNHEALTHY: " + outcome.problems.front().message;
+    run_.add_health(claim.pair, claim.property, outcome.problems);
+  }
+
+  void add_failure(Claim& claim, Report report) {
+    const std::vector<std::string>& refusals = report.verdict.refusals;
+    const std::vector<vgpu::FindingKind> kinds = failure_kinds(report.verdict);
+    claim.found.insert(claim.found.end(), kinds.begin(), kinds.end());
+    std::ranges::sort(claim.found);
+    claim.found.erase(std::unique(claim.found.begin(), claim.found.end()), claim.found.end());
+    claim.status = refusals.empty() ? Claim::Status::failed : Claim::Status::cannot_run;
+    claim.verdict =
+        refusals.empty() ? "FAIL: " + show_kinds(claim.found) : "cannot run: " + refusals.front();
+    claim.reports.push_back(run_.reports.size());
+    run_.reports.push_back(std::move(report));
+  }
+
+  // With --seconds a claim is checked in several rounds; it has one row.
+  Claim& claim_of(const AnyPair& pair, const std::string& property) {
+    const auto found = std::ranges::find_if(run_.claims, [&](const Claim& claim) {
+      return claim.pair == pair.name() && claim.property == property;
+    });
+    if (found != run_.claims.end()) return *found;
+    Claim claim{.pair = pair.name(), .property = property};
+    claim.expects = pair.expects();
+    claim.verdict = "ok";
+    return run_.claims.emplace_back(std::move(claim));
+  }
+
+  const CheckArguments& arguments_;
+  CheckOptions options_;
+  std::optional<campaign::FailureDatabase> database_;
+  std::set<std::string> failed_claims_;  // by what is stored
+  CoveredEngine engine_;
+  RunReport run_;
+  std::vector<CaseStatistics> statistics_;  // of each pair, where they are wanted
+  bool cannot_ = false;
+  std::string claim_;  // that is being checked
+  Progress progress_;
+};
+
+}  // namespace
+
+void add_check_command(CLI::App& app, Run& run) {
+  CLI::App* command = app.add_subcommand("check", "Property trials of pairs (default: of all)");
+  const auto arguments = std::make_shared<CheckArguments>();
+  command->add_option("PAIR", arguments->pairs, "Which pairs");
+  command->add_option("--trials", arguments->trials, "Of each claim")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seconds", arguments->seconds, "Repeat with other seeds for so long")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", arguments->seed, "The same seed finds the same")
+      ->capture_default_str();
+  arguments->configuration.add_to(*command);
+  add_volatile_option(*command, arguments->configuration.volatile_accesses);
+  command->add_option("--cases", arguments->cases, "Directory for the cases of failures")
+      ->capture_default_str();
+  command->add_option("--failures", arguments->failures,
+                      "Failure database: replayed first, added to (default: .warpcheck, if there)");
+  command->add_flag("--no-failures", arguments->no_failures, "Use no failure database");
+  command->add_flag("--statistics", arguments->statistics,
+                    "Print the share of drawn cases in each class; status 1 also when a class that "
+                    "a pair requires was never drawn");
+  command->add_flag("--health", arguments->health,
+                    "Also fail pairs whose reference is far slower than their kernel (by the "
+                    "clock: all else that makes a claim unhealthy is always looked for)");
+  arguments->reports.add_to(*command);
+  command->footer(
+      "Each claim of a pair is tried with inputs and schedules of its own: that the kernel agrees\n"
+      "with its reference and shows no finding, and each PROPERTY.  A failure is shrunk, "
+      "explained\n"
+      "and kept as a case.  A claim that could not have failed is UNHEALTHY, which is a failure "
+      "too:\n"
+      "see docs/command-line.md.\n"
+      "\n"
+      "Examples:\n"
+      "  warpcheck check                          every pair\n"
+      "  warpcheck check scan_tree --seconds 60   one pair, seed after seed for a minute\n"
+      "  warpcheck check --build both --warp-model both --statistics\n"
+      "\n"
+      "Exit status: 0 every claim held, 1 a claim failed or is unhealthy, 2 bad usage, a file "
+      "that\n"
+      "cannot be written, or a kernel that cannot be run, 130 interrupted.");
+  arguments->engine.add_to(*command);
+  command->callback([&run, arguments] {
+    run = [arguments] {
+      return arguments->engine.gpu() ? check_on_gpu(*arguments) : Checker(*arguments).run();
+    };
+  });
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,373 @@
+// warpcheck exec and warpcheck libdir: programs that nvcc built, as they are, on the virtual GPU.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <set>
+
+#include "cli/cli.hpp"
+#include "cli/exec/output_comparison.hpp"
+#include "cli/exec/program_file.hpp"
+#include "cli/exec/program_report.hpp"
+#include "cli/exec/program_run.hpp"
+#include "cli/exec/supervisor.hpp"
+#include "cli/report_options.hpp"
+#include "vgpu/cudart/device/virtual_gpu.hpp"
+#include "vgpu/schedule/strategies.hpp"
+
+namespace warpcheck {
+namespace {
+
+constexpr const char* kNewest = "newest";
+constexpr const char* kOutputCheck = "output";  // of several runs; no checker of a run
+
+struct ExecArguments {
+  std::vector<std::string> command;  // the program and its arguments
+  std::vector<std::string> checks;   // empty: all
+  std::string warp_model = "independent";
+  std::string volatile_accesses = "strong";
+  std::string strategy = "default";
+  std::uint64_t seed = 1;
+  int runs = 1;
+  std::uint64_t steps_max = vgpu::kNoLimit;
+  std::string device = kNewest;  // or sm_NN
+  bool portable = false;
+  std::uint64_t memory_bytes = vgpu::kMemoryBytes;
+  std::string fresh = "zeros";  // or pattern
+  bool leaks = false;
+  std::vector<std::string> ignore;  // patterns of files
+  int error_exit_code = 66;
+  int unsupported_exit_code = kCannot;
+  ReportOptions reports;
+};
+
+Settings settings_of(const ExecArguments& arguments) {
+  Settings settings;
+  if (arguments.warp_model == "lockstep") settings.warp_model = vgpu::WarpModel::lockstep;
+  const auto& checks = arguments.checks;
+  for (const auto& [checker, name] : kCheckerNames) {
+    settings.checkers.*checker = checks.empty() || std::ranges::find(checks, name) != checks.end();
+  }
+  settings.checkers.portable = arguments.portable;
+  settings.checkers.volatile_is_weak = arguments.volatile_accesses == kVolatileNames[1].second;
+  settings.limits.steps_max = arguments.steps_max;
+  return settings;
+}
+
+bool compares_outputs(const ExecArguments& arguments) {
+  const auto& checks = arguments.checks;
+  return arguments.runs > 1 &&
+         (checks.empty() || std::ranges::find(checks, kOutputCheck) != checks.end());
+}
+
+std::string name_of(const cudart::virtual_gpu::Capability& capability) {
+  return fmt::format("sm_{}", capability.sm());
+}
+
+// The compute capability, 90 for sm_90; 0: of the program's newest PTX.
+unsigned device_of(const ExecArguments& arguments) {
+  for (const auto& capability : cudart::virtual_gpu::kCapabilities) {
+    if (arguments.device == name_of(capability)) return capability.sm();
+  }
+  return 0;
+}
+
+std::set<std::string> device_names() {
+  std::set<std::string> names{kNewest};
+  for (const auto& capability : cudart::virtual_gpu::kCapabilities) {
+    names.insert(name_of(capability));
+  }
+  return names;
+}
+
+// The first of several runs has the default schedule unless a strategy is named; the others have
+// schedules of the strategy (if none is named, random ones), each with a seed of its own.
+struct RunSchedule {
+  std::string strategy;
+  std::uint64_t seed = 0;
+};
+
+RunSchedule schedule_of(const ExecArguments& arguments, int run) {
+  const bool is_named = arguments.strategy != "default";
+  if (!is_named && run == 1) return {"default", 0};
+  const auto further = static_cast<std::uint64_t>(is_named ? run - 1 : run - 2);
+  return {is_named ? arguments.strategy : "random", arguments.seed + further};
+}
+
+void require_our_runtime(const ProgramFile& program) {
+  const auto refuse = [&](std::string_view why) {
+    throw ProgramError(fmt::format("{}: {}", program.path, why));
+  };
+  if (!program.unsupported.empty()) refuse(fmt::format("{}", fmt::join(program.unsupported, "; ")));
+  if (!program.toolkit_libraries.empty()) {
+    refuse(fmt::format(
+        "its library {} has the toolkit's static CUDA runtime inside, so it would look for a real "
+        "GPU; link that again with `nvcc -L {}` (or with `nvcc -cudart shared`)",
+        program.toolkit_libraries.front(), drop_in_directory()));
+  }
+  if (program.runtime == ProgramFile::Runtime::toolkit) {
+    refuse(fmt::format(
+        "the toolkit's static CUDA runtime is linked in, so it would look for a real GPU; link it "
+        "again with `nvcc -L {}` (or with `nvcc -cudart shared`)",
+        drop_in_directory()));
+  }
+  const std::string& needed = program.needed_library;
+  if (!needed.empty() && needed != "libcudart.so.13" && needed != "libcudart.so.12") {
+    refuse(fmt::format("it needs {}; there are libcudart.so.13 and libcudart.so.12", needed));
+  }
+}
+
+ExecStatus exit_status(const ExecArguments& arguments, const ProgramReport& report) {
+  using Owner = ExecStatus::Owner;
+  if (!report.refusals.empty()) return {arguments.unsupported_exit_code, Owner::refusals};
+  if (report.errors() != 0) return {arguments.error_exit_code, Owner::findings};
+  return {report.own_status, Owner::program};
+}
+
+// The program's runs and what they show.
+class Execution {
+ public:
+  Execution(const ExecArguments& arguments, const ProgramFile& program, Supervisor& supervisor)
+      : arguments_(arguments),
+        program_(program),
+        settings_(settings_of(arguments)),
+        supervisor_(supervisor),
+        runner_(supervisor, program.path, {arguments.command.begin() + 1, arguments.command.end()},
+                drop_in_directory()),
+        comparison_(runner_.directory(),
+                    [this](int run, const auto& kept, const auto& standard_output) {
+                      cudart::ExecSettings settings = settings_of_run(run);
+                      settings.kept_bytes = kept;
+                      return runner_.run(std::move(settings), standard_output);
+                    }) {
+    report_.program = arguments.command.front();
+    report_.arguments.assign(arguments.command.begin() + 1, arguments.command.end());
+    report_.ignore = arguments.ignore;
+    if (arguments.runs > 1) runner_.share_input();
+    const ReportOptions files = arguments.reports.rewritable();
+    if (files.wants_any()) {
+      runner_.on_progress([this, files](const ProgramRun& run) { write_so_far(files, run); });
+    }
+  }
+
+  int run() {
+    for (int i = 1; i <= arguments_.runs && !supervisor_.is_stopped(); ++i) {
+      const ProgramRun run = runner_.run(settings_of_run(i));
+      report_.add(run);
+      if (compares_outputs(arguments_)) comparison_.add(run);
+      // Ctrl-C means all the runs, also where the program alone has got it.
+      if (run.signal == SIGINT || run.signal == SIGQUIT) break;
+    }
+    if (report_.runs < arguments_.runs) report_.is_complete = false;
+    if (compares_outputs(arguments_) && !supervisor_.is_stopped()) compare_outputs();
+    return tell();
+  }
+
+ private:
+  cudart::ExecSettings settings_of_run(int run) const {
+    const RunSchedule schedule = schedule_of(arguments_, run);
+    return {.records = {},
+            .checkers = settings_.checkers,
+            .warp_model = settings_.warp_model,
+            .strategy = schedule.strategy,
+            .seed = schedule.seed,
+            .steps_max = settings_.limits.steps_max,
+            .memory_bytes = arguments_.memory_bytes,
+            .fresh_pattern = arguments_.fresh == "pattern",
+            .device = device_of(arguments_),
+            .leaks = arguments_.leaks,
+            .host_bytes = compares_outputs(arguments_)};
+  }
+
+  std::string options_of_run(int run) const {
+    const RunSchedule schedule = schedule_of(arguments_, run);
+    return fmt::format("--strategy {} --seed {}", schedule.strategy, schedule.seed);
+  }
+
+  void compare_outputs() {
+    const bool is_default = schedule_of(arguments_, 1).strategy == "default";
+    const auto found = comparison_.find(is_default ? "the default schedule"
+                                                   : fmt::format("{} (run 1)", options_of_run(1)));
+    if (found) report_.add(found->finding, found->run);
+    report_.is_unsteady = !found && comparison_.is_unsteady();
+  }
+
+  int tell() {
+    const auto options = [this](int run) { return options_of_run(run); };
+    std::fputs(exec_text(report_, options).c_str(), stderr);
+    ExecStatus status = exit_status(arguments_, report_);
+    RunReport files = run_report(report_, settings_);
+    std::string unwritten;
+    try {
+      arguments_.reports.write(files);
+    } catch (const std::exception& error) {
+      unwritten = error.what();
+      status = {kCannot, ExecStatus::Owner::unwritten};
+    }
+    if (!unwritten.empty()) complain(unwritten);
+    if (program_.runtime == ProgramFile::Runtime::shared && !report_.runtime_loaded &&
+        report_.own_status == 0) {
+      complain(
+          fmt::format("{}: another {} was loaded than the one in {}; has the program an RPATH?",
+                      report_.program, program_.needed_library, drop_in_directory()));
+      status = {arguments_.unsupported_exit_code, ExecStatus::Owner::refusals};
+    }
+    std::fputs(status_text(report_, status).c_str(), stderr);
+    return status.status;
+  }
+
+  // What is known while a run goes on, so that a report is there whatever happens.
+  void write_so_far(const ReportOptions& files, const ProgramRun& run) const {
+    ProgramReport report = report_;
+    report.add(run);
+    report.is_complete = false;
+    RunReport so_far = run_report(report, settings_);
+    try {
+      files.write(so_far);
+    } catch (const std::exception&) {  // the last time tells it
+    }
+  }
+
+  const ExecArguments& arguments_;
+  const ProgramFile& program_;
+  Settings settings_;
+  Supervisor& supervisor_;
+  ProgramRunner runner_;
+  OutputComparison comparison_;
+  ProgramReport report_;
+};
+
+int run_exec(const ExecArguments& arguments) {
+  arguments.reports.check();
+  if (!arguments.reports.lcov.empty()) throw UsageError("exec: --lcov is of pairs");
+  const ProgramFile program = find_program(arguments.command.front());
+  try {
+    require_our_runtime(program);
+  } catch (const ProgramError& error) {
+    complain(error.what());
+    return arguments.unsupported_exit_code;
+  }
+  return Supervisor::run(
+      [&](Supervisor& supervisor) { return Execution(arguments, program, supervisor).run(); });
+}
+
+// CLI::PositiveNumber names the largest double where it refuses 0.
+std::string positive(const std::string& word) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  const bool is_one = error == std::errc() && end == word.data() + word.size() && number > 0;
+  return is_one ? "" : fmt::format("{} is no positive number", word);
+}
+
+template <class Names>
+std::set<std::string> names_of(const Names& rows) {
+  std::set<std::string> names;
+  for (const auto& [value, name] : rows) names.emplace(name);
+  return names;
+}
+
+void add_options(CLI::App& command, ExecArguments& arguments) {
+  command.add_option("PROGRAM", arguments.command, "The program and its arguments, behind --")
+      ->required()
+      ->expected(1, -1)
+      ->type_name("ARG...");
+  std::set<std::string> checks = names_of(kCheckerNames);
+  checks.insert(kOutputCheck);
+  command.add_option("--check", arguments.checks, "What to look for (default: everything)")
+      ->delimiter(',')
+      ->check(CLI::IsMember(checks));
+  command.add_option("--warp-model", arguments.warp_model, "What orders the lanes of a warp")
+      ->check(CLI::IsMember(names_of(kWarpModelNames)))
+      ->capture_default_str();
+  add_volatile_option(command, arguments.volatile_accesses);
+  const auto strategies = vgpu::strategy_names();
+  command.add_option("--strategy", arguments.strategy, "Who runs next")
+      ->check(CLI::IsMember(std::set<std::string>(strategies.begin(), strategies.end())))
+      ->capture_default_str();
+  command.add_option("--seed", arguments.seed, "Of the strategy; of further runs the next ones")
+      ->capture_default_str();
+  command.add_option("--runs", arguments.runs, "Run the program so often, under other schedules")
+      ->check(positive)
+      ->capture_default_str();
+  command
+      .add_option("--limit", arguments.steps_max,
+                  "Warp instructions after which a launch is stopped (default: none; one that "
+                  "cannot end is found anyway)")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--device", arguments.device,
+                  "Compute capability of the device; newest: that of the newest PTX in the program")
+      ->check(CLI::IsMember(device_names()))
+      ->capture_default_str();
+  command.add_option("--memory", arguments.memory_bytes, "Memory of the device, 512M or 16G")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{1} << 20, std::uint64_t{1} << 40))
+      ->type_name("BYTES")
+      ->default_str("4G");
+  command
+      .add_option("--fresh", arguments.fresh,
+                  "What managed and page-locked memory holds before anything is written")
+      ->check(CLI::IsMember({"zeros", "pattern"}))
+      ->capture_default_str();
+  command
+      .add_option("--ignore", arguments.ignore,
+                  "Do not report findings whose lines are all in files that match, '*/cub/*'")
+      ->type_name("GLOB");
+  command.add_flag("--portable", arguments.portable, "Note what only devices from sm_70 on allow");
+  command.add_flag("--leaks", arguments.leaks, "Memory that is not freed at exit is a finding");
+  command
+      .add_option("--error-exitcode", arguments.error_exit_code,
+                  "Exit status where there are errors")
+      ->check(CLI::Range(0, 255))
+      ->capture_default_str();
+  command
+      .add_option("--unsupported-exitcode", arguments.unsupported_exit_code,
+                  "Exit status where something is not supported")
+      ->check(CLI::Range(0, 255))
+      ->capture_default_str();
+  arguments.reports.add_to(command);
+}
+
+}  // namespace
+
+void add_exec_command(CLI::App& app, Run& run) {
+  CLI::App* command = app.add_subcommand("exec", "Run a CUDA program on the virtual GPU");
+  const auto arguments = std::make_shared<ExecArguments>();
+  add_options(*command, *arguments);
+  command->footer(
+      "The program is one that nvcc built, with `-cudart shared`, or with `-L DIR` where\n"
+      "`warpcheck libdir` prints DIR.  Give nvcc -lineinfo as well, for source lines.\n"
+      "\n"
+      "Examples:\n"
+      "  nvcc -lineinfo -cudart shared scan.cu -o scan && warpcheck exec -- ./scan\n"
+      "  warpcheck exec --runs 10 --sarif scan.sarif -- ./scan 1000\n"
+      "\n"
+      "Exit status: the program's own (128 + n: killed by signal n); --error-exitcode where\n"
+      "something was found; --unsupported-exitcode where the virtual GPU does not support\n"
+      "something; 2 bad usage.  The last line of the report says whose it is.");
+  command->callback([&run, arguments] { run = [arguments] { return run_exec(*arguments); }; });
+}
+
+void add_libdir_command(CLI::App& app, Run& run) {
+  CLI::App* command =
+      app.add_subcommand("libdir", "Print where the virtual GPU's CUDA runtime libraries are");
+  command->footer(
+      "A program that is linked with -L and this directory runs on the virtual GPU.\n"
+      "\n"
+      "Examples:\n"
+      "  nvcc -lineinfo -L \"$(warpcheck libdir)\" scan.cu -o scan\n"
+      "\n"
+      "Exit status: 0 printed, 2 not found.");
+  command->callback([&run] {
+    run = [] {
+      print(drop_in_directory() + "\n");
+      return kNothingFound;
+    };
+  });
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,123 @@
+// warpcheck fuzz: coverage-guided search of one pair (fuzz/).
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "cli/cli.hpp"
+#include "cli/report_options.hpp"
+#include "fuzz/fuzz.hpp"
+#include "harness/process/progress.hpp"
+
+namespace warpcheck {
+namespace {
+
+struct FuzzArguments {
+  FuzzOptions fuzz;
+  std::string pair;
+  bool no_feedback = false;
+  ConfigurationOptions configuration{.build = "both", .warp_model = "both"};
+  ReportOptions reports;
+};
+
+RunReport report_of(const AnyPair& pair, FuzzOutcome outcome) {
+  RunReport run;
+  run.command = "fuzz";
+  run.coverage = std::move(outcome.coverage);
+  Claim claim{.pair = pair.name()};
+  claim.expects = pair.expects();
+  claim.found = outcome.kinds();
+  claim.trials = outcome.executions;
+  claim.verdict = claim.found.empty() ? "ok" : "FAIL: " + show_kinds(claim.found);
+  if (!claim.found.empty()) claim.status = Claim::Status::failed;
+  if (!outcome.errors.empty()) {
+    claim.status = Claim::Status::cannot_run;
+    claim.verdict = outcome.errors.front();
+  }
+  run.claims.push_back(std::move(claim));
+  for (Report& report : outcome.reports) run.add(std::move(report));
+  return run;
+}
+
+int run_fuzz_command(FuzzArguments arguments) {
+  arguments.reports.check();
+  FuzzOptions& fuzz = arguments.fuzz;
+  fuzz.coverage = arguments.reports.wants_coverage();
+  fuzz.pair = pairs_named({arguments.pair}).front();
+  fuzz.feedback = !arguments.no_feedback;
+  fuzz.stop = watch_interrupts();
+  // One value given fixes it; "both" leaves the choice to the inputs.
+  const auto settings = arguments.configuration.settings();
+  if (arguments.configuration.build != kBoth) fuzz.build = settings.front().build;
+  if (arguments.configuration.warp_model != kBoth) fuzz.warp_model = settings.front().warp_model;
+  if (fuzz.seconds == 0 && fuzz.executions == 0) {
+    throw UsageError("fuzz needs an end: give --seconds or --runs");
+  }
+  Progress progress;
+  fuzz.on_wait = [&] {
+    progress.show([&] {
+      const std::string limit = fuzz.seconds == 0 ? "" : fmt::format(", for {} s", fuzz.seconds);
+      return fmt::format("fuzzing {} in {} job{}{}", fuzz.pair->name(), fuzz.jobs,
+                         fuzz.jobs == 1 ? "" : "s", limit);
+    });
+  };
+  fuzz.on_done = [&] { progress.clear(); };
+  FuzzOutcome outcome = run_fuzz(fuzz);
+  const bool errors = !outcome.errors.empty();
+  for (const Report& report : outcome.reports) print(report_text(report) + "\n");
+  print(fmt::format("{}: {} executions, {} failures\n", fuzz.pair->name(), outcome.executions,
+                    outcome.reports.size()));
+  for (const std::string& error : outcome.errors) {
+    complain(fmt::format("fuzz {}: {}", fuzz.pair->name(), error));
+  }
+  RunReport run = report_of(*fuzz.pair, std::move(outcome));
+  arguments.reports.write(run);
+  if (*fuzz.stop != 0) return kInterrupted;
+  if (errors) return kCannot;
+  return run.reports.empty() ? kNothingFound : kFindings;
+}
+
+}  // namespace
+
+void add_fuzz_command(CLI::App& app, Run& run) {
+  CLI::App* command = app.add_subcommand("fuzz", "Coverage-guided search of one pair");
+  const auto arguments = std::make_shared<FuzzArguments>();
+  FuzzOptions& fuzz = arguments->fuzz;
+  command->add_option("PAIR", arguments->pair, "Which pair")->required();
+  command->add_option("--seconds", fuzz.seconds, "At most, of each job; 0: no limit")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--runs", fuzz.executions, "Executions of each job at most; 0: no limit")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--jobs", fuzz.jobs, "Processes")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seed", fuzz.seed, "Where the search begins")->capture_default_str();
+  command->add_option("--corpus", fuzz.corpus, "Directory of saved inputs");
+  command->add_flag("--no-feedback", arguments->no_feedback, "Search blindly, to compare");
+  command->add_flag("--stop-when-found", fuzz.stop_when_found,
+                    "End at the first failure (of a specimen: when all its kinds were met)");
+  arguments->configuration.add_to(*command);
+  command->add_option("--cases", fuzz.cases, "Directory for the cases of failures")
+      ->capture_default_str();
+  arguments->reports.add_to(*command);
+  command->footer(
+      "libFuzzer looks for inputs and schedules that do what none did before.  A failure becomes "
+      "a\n"
+      "case, shrunk, and the search goes on.  For other engines and machines: "
+      "docs/fuzzing-services.md.\n"
+      "\n"
+      "Examples:\n"
+      "  warpcheck fuzz scan_tree                                     for a minute\n"
+      "  warpcheck fuzz scan_tree --seconds 3600 --jobs 4 --corpus corpus/scan_tree\n"
+      "  warpcheck fuzz scan_tree --runs 20000 --seed 3               the same on every machine\n"
+      "\n"
+      "Exit status: 0 nothing found, 1 findings, 2 bad usage, a file that cannot be written, or "
+      "host\n"
+      "code that crashed, 130 interrupted.");
+  command->callback(
+      [&run, arguments] { run = [arguments] { return run_fuzz_command(*arguments); }; });
+}
+
+}  // namespace warpcheck

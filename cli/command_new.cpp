@@ -1,0 +1,58 @@
+// warpcheck new: the files that a new pair begins with.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/cli.hpp"
+#include "harness/pair/new_pair.hpp"
+
+namespace warpcheck {
+namespace {
+
+struct NewArguments {
+  std::string name;
+  bool planted = false;
+};
+
+int run_new(const NewArguments& arguments) {
+  const std::string& name = arguments.name;
+  const std::vector<NewFile> files = write_new_pair(".", name, arguments.planted);
+  bool made_project = false;
+  std::string text;
+  for (const NewFile& file : files) {
+    text += fmt::format("wrote {}\n", file.name);
+    made_project = made_project || file.name == "CMakeLists.txt";
+  }
+  if (made_project) {
+    text += "build it: cmake -B build && cmake --build build\n";
+  } else {
+    text += fmt::format(
+        "add it to CMakeLists.txt, or its files to a call that is there:\n"
+        "  find_package(warpcheck REQUIRED)\n"
+        "  warpcheck_add_pairs({0} FILES {0}.cu {0}_pair.cpp OPTIONS -fmad=false)\n",
+        name);
+  }
+  print(text + fmt::format("check it: build/{} check\n", name));
+  return kNothingFound;
+}
+
+}  // namespace
+
+void add_new_command(CLI::App& app, Run& run) {
+  CLI::App* command = app.add_subcommand("new", "Write the files of a new pair");
+  const auto arguments = std::make_shared<NewArguments>();
+  command->add_option("NAME", arguments->name, "Of the kernel and its pair")->required();
+  command->add_flag("--planted", arguments->planted, "With a bug in the kernel, to see it found");
+  command->footer(
+      "Writes NAME.cu, NAME_reference.hpp and NAME_pair.cpp into the current directory, and a\n"
+      "CMakeLists.txt where there is none; overwrites nothing.  They build and pass as they are.\n"
+      "\n"
+      "Examples:\n"
+      "  warpcheck new row_sum\n"
+      "  cmake -B build && cmake --build build && build/row_sum check\n"
+      "\n"
+      "Exit status: 0 written, 2 not written.");
+  command->callback([&run, arguments] { run = [arguments] { return run_new(*arguments); }; });
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,86 @@
+// Whether a program's output depends on the schedule: runs under different ones are compared by
+// what came to the host (copies, memory of host and device, what device code has printed) and by
+// their exit status.  All that a program makes of its kernels' results, its files and its text too,
+// is made of these; its own clocks, addresses and random numbers are not among them.
+//
+// Where a run differs from the first one, both are run once more.  What then differs between the
+// two runs of the same schedule is left out: it does not come from the schedule.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/exec/program_run.hpp"
+#include "vgpu/check/finding.hpp"
+
+namespace warpcheck {
+
+// What a run has shown to the host.
+struct RunOutput {
+  struct Process {
+    int id = 0;
+    cudart::ExecLogContents log;
+    std::vector<std::string> calls;    // by Arrival::call
+    std::vector<std::string> kernels;  // mangled, in the order of their first launches
+  };
+  int status = 0;
+  std::vector<Process> processes;  // in the order in which they began
+  bool order_shows = false;        // in results of a kernel that has no defect
+  std::filesystem::path records_file;
+  std::map<std::string, std::string> files;  // of a repeated run: what it has written, by name
+};
+RunOutput output_of(const ProgramRun& run);
+
+// One thing that runs may differ in.
+struct OutputKey {
+  enum class Kind : std::uint8_t { copy, memory, prints, status };
+  std::size_t process = 0;
+  Kind kind = Kind::copy;
+  std::uint32_t operation = 0;  // of copy and memory
+  friend auto operator<=>(const OutputKey& a, const OutputKey& b) = default;
+};
+
+// What both runs have and is not the same, in the order in which it came.
+std::vector<OutputKey> differences(const RunOutput& a, const RunOutput& b);
+
+// The runs of a program so far; `repeat` runs it again, silently.
+class OutputComparison {
+ public:
+  // run: from 1; kept: operations whose bytes are to be kept.  The standard output goes to a file.
+  using Repeat = std::function<ProgramRun(int run, const std::vector<std::uint32_t>& kept,
+                                          const std::filesystem::path& standard_output)>;
+  struct Found {
+    vgpu::Finding finding;
+    int run = 1;  // the one that differs from the first
+  };
+
+  // directory: for files.
+  OutputComparison(std::filesystem::path directory, Repeat repeat)
+      : directory_(std::move(directory)), repeat_(std::move(repeat)) {}
+
+  void add(const ProgramRun& run) { runs_.push_back(output_of(run)); }
+
+  // first: how the schedule of the first run is called, "the default schedule".
+  std::optional<Found> find(std::string_view first);
+  // After find() has found nothing: runs have differed, but those of the same schedule do, too.
+  [[nodiscard]] bool is_unsteady() const { return unsteady_; }
+
+ private:
+  RunOutput repeat(int run, const std::vector<std::uint32_t>& kept);
+  [[nodiscard]] std::filesystem::path text_of(int run) const;
+  vgpu::Finding describe(const OutputKey& key, const RunOutput& first, const RunOutput& other,
+                         int run, std::string_view first_name) const;
+
+  std::filesystem::path directory_;
+  Repeat repeat_;
+  std::vector<RunOutput> runs_;
+  bool unsteady_ = false;
+};
+
+}  // namespace warpcheck

@@ -1,0 +1,183 @@
+#include "cli/exec/program_file.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "cli/exec/elf_file.hpp"
+#include "vgpu/cudart/api/unsupported_libraries.hpp"
+
+namespace warpcheck {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The first library that the file needs whose name begins so; empty: none.
+std::string needed(const ElfFile& elf, std::string_view prefix) {
+  for (const std::string& name : elf.dynamic(DT_NEEDED)) {
+    if (name.starts_with(prefix)) return name;
+  }
+  return {};
+}
+
+ProgramFile::Runtime runtime_in(const ElfFile& elf) {
+  using Runtime = ProgramFile::Runtime;
+  if (elf.has_note("warpcheck")) return Runtime::ours;
+  if (!needed(elf, "libcudart.so").empty()) return Runtime::shared;
+  constexpr std::string_view kRegister = "__cudaRegisterFatBinary";
+  // Stripping leaves the section with the device code; a program without kernels has only symbols.
+  const bool has_device_code = elf.has_section(".nv_fatbin") || elf.has_section(".nvFatBinSegment");
+  const bool elsewhere = elf.has_symbol(SHT_DYNSYM, kRegister, false);
+  const bool inside = elf.has_symbol(SHT_SYMTAB, kRegister, true);
+  return inside || (has_device_code && !elsewhere) ? Runtime::toolkit : Runtime::unknown;
+}
+
+std::string search_path(const std::string& name) {
+  const char* const path = std::getenv("PATH");
+  std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+  while (true) {
+    const std::size_t colon = rest.find(':');
+    const std::filesystem::path directory(rest.substr(0, colon));
+    const std::string candidate = (directory.empty() ? "." : directory) / name;
+    struct stat status {};
+    const bool is_file = ::stat(candidate.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+    if (is_file && ::access(candidate.c_str(), X_OK) == 0) return candidate;
+    if (colon == std::string_view::npos) break;
+    rest.remove_prefix(colon + 1);
+  }
+  const bool is_here = ::access(name.c_str(), F_OK) == 0;
+  throw ProgramError(fmt::format("{}: no such program in $PATH{}", name,
+                                 is_here ? fmt::format("; is it ./{}?", name) : ""));
+}
+
+void require_executable(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    throw ProgramError(fmt::format("{}: {}", path, std::strerror(errno)));
+  }
+  if (S_ISDIR(status.st_mode)) throw ProgramError(path + ": a directory, not a program");
+  if (::access(path.c_str(), X_OK) != 0) {
+    throw ProgramError(fmt::format("{0}: cannot be executed (chmod +x {0}?)", path));
+  }
+}
+
+// Directories that a colon parts, with $ORIGIN as the loader has it.
+std::vector<fs::path> directories_in(std::string_view list, const fs::path& origin) {
+  std::vector<fs::path> directories;
+  while (!list.empty()) {
+    const std::size_t colon = std::min(list.find(':'), list.size());
+    std::string directory(list.substr(0, colon));
+    for (const std::string_view name : {"$ORIGIN", "${ORIGIN}"}) {
+      const std::size_t at = directory.find(name);
+      if (at != std::string::npos) directory.replace(at, name.size(), origin.string());
+    }
+    directories.emplace_back(directory.empty() ? "." : directory);
+    list.remove_prefix(std::min(colon + 1, list.size()));
+  }
+  return directories;
+}
+
+// Looks through what a program needs, and what that needs.  Only libraries that the files
+// themselves or LD_LIBRARY_PATH lead to are opened: those of the system are nobody's CUDA code.
+class NeededLibraries {
+ public:
+  explicit NeededLibraries(ProgramFile& program) : program_(program) {}
+
+  void look_into(const std::string& path, const ElfFile& elf) {
+    const fs::path origin = fs::absolute(path).parent_path();
+    std::vector<fs::path> directories;
+    const auto add = [&](const std::string& list) {
+      const auto more = directories_in(list, origin);
+      directories.insert(directories.end(), more.begin(), more.end());
+    };
+    const std::vector<std::string> runpath = elf.dynamic(DT_RUNPATH);
+    if (runpath.empty()) std::ranges::for_each(elf.dynamic(DT_RPATH), add);
+    const char* const variable = std::getenv("LD_LIBRARY_PATH");
+    add(variable != nullptr ? variable : "");
+    std::ranges::for_each(runpath, add);
+    for (const std::string& name : elf.dynamic(DT_NEEDED)) look_at(path, name, directories);
+  }
+
+ private:
+  void look_at(const std::string& user, const std::string& name,
+               const std::vector<fs::path>& directories) {
+    if (!seen_.insert(name).second || name.starts_with("libcudart.so")) return;
+    const std::string why = cudart::why_unsupported(fs::path(name).filename().string());
+    if (!why.empty()) {
+      program_.unsupported.push_back(
+          user == program_.path
+              ? "it needs a library that cannot be used here: " + why
+              : fmt::format("{} needs a library that cannot be used here: {}", user, why));
+      return;
+    }
+    const std::string path = find(name, directories);
+    const MappedFile file(path);
+    const ElfFile elf(file.bytes());
+    if (!elf.is_x86_64()) return;
+    if (runtime_in(elf) == ProgramFile::Runtime::toolkit)
+      program_.toolkit_libraries.push_back(path);
+    look_into(path, elf);
+  }
+
+  static std::string find(const std::string& name, const std::vector<fs::path>& directories) {
+    if (name.find('/') != std::string::npos) return name;
+    std::error_code error;
+    for (const fs::path& directory : directories) {
+      if (fs::exists(directory / name, error)) return (directory / name).string();
+    }
+    return {};
+  }
+
+  ProgramFile& program_;
+  std::set<std::string> seen_;
+};
+
+}  // namespace
+
+ProgramFile find_program(const std::string& name) {
+  ProgramFile program;
+  program.path = name.find('/') != std::string::npos ? name : search_path(name);
+  require_executable(program.path);
+  const MappedFile file(program.path);
+  if (!file.is_open()) {
+    throw ProgramError(fmt::format("{}: {}", program.path, std::strerror(errno)));
+  }
+  if (file.bytes().starts_with("#!")) return program;
+  const ElfFile elf(file.bytes());
+  if (!elf.is_x86_64()) {
+    throw ProgramError(program.path +
+                       ": neither an ELF program for x86-64 nor a script that begins with #!");
+  }
+  program.runtime = runtime_in(elf);
+  program.needed_library = needed(elf, "libcudart.so");
+  NeededLibraries(program).look_into(program.path, elf);
+  return program;
+}
+
+std::string drop_in_directory() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  std::string looked;
+  for (const auto& libraries :
+       {self.parent_path() / "lib", self.parent_path().parent_path() / WARPCHECK_LIBDIR}) {
+    const auto directory = libraries / "warpcheck";
+    if (std::filesystem::exists(directory / "libcudart_static.a", error)) return directory;
+    looked += fmt::format("{}{}", looked.empty() ? "" : " or ", directory.string());
+  }
+  throw ProgramError(
+      fmt::format("there is no libcudart_static.a in {}; build the target warpcheck_drop_in, or "
+                  "install warpcheck",
+                  looked));
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,79 @@
+// Which files `exec` runs, and what it says of others.
+#include "cli/exec/program_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace warpcheck {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ProgramFileTest : public testing::Test {
+ protected:
+  ProgramFileTest() {
+    std::string name = (fs::temp_directory_path() / "program_file_test-XXXXXX").string();
+    EXPECT_NE(::mkdtemp(name.data()), nullptr);
+    here_ = name;
+  }
+  ~ProgramFileTest() override { fs::remove_all(here_); }
+
+  std::string file(const std::string& name, const std::string& bytes, bool executable = true) {
+    const fs::path path = here_ / name;
+    std::ofstream(path) << bytes;
+    if (executable) fs::permissions(path, fs::perms::owner_all);
+    return path.string();
+  }
+  static std::string refusal_of(const std::string& name) {
+    try {
+      (void)find_program(name);
+    } catch (const ProgramError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  fs::path here_;
+};
+
+TEST_F(ProgramFileTest, WhatCannotBeExecutedIsRefusedByName) {
+  const std::string missing = (here_ / "missing").string();
+  EXPECT_EQ(refusal_of(missing), missing + ": No such file or directory");
+  EXPECT_EQ(refusal_of(here_.string()), here_.string() + ": a directory, not a program");
+  const std::string text = file("text", "hello");
+  EXPECT_EQ(refusal_of(text),
+            text + ": neither an ELF program for x86-64 nor a script that begins with #!");
+  EXPECT_EQ(refusal_of("no-such-program-anywhere"),
+            "no-such-program-anywhere: no such program in $PATH");
+}
+
+TEST_F(ProgramFileTest, AFileThatIsCutOffIsNoProgram) {
+  std::ifstream self("/proc/self/exe", std::ios::binary);
+  std::string bytes(40, '\0');
+  self.read(bytes.data(), 40);
+  const std::string path = file("cut", bytes);
+  EXPECT_EQ(refusal_of(path),
+            path + ": neither an ELF program for x86-64 nor a script that begins with #!");
+}
+
+TEST_F(ProgramFileTest, AScriptMayLoadTheLibraryLater) {
+  const std::string path = file("script", "#!/bin/sh\n");
+  EXPECT_EQ(find_program(path).path, path);
+  EXPECT_EQ(find_program(path).runtime, ProgramFile::Runtime::unknown);
+}
+
+TEST_F(ProgramFileTest, ANameWithoutASlashIsOfThePath) {
+  const std::string path = file("only_here", "#!/bin/sh\n");
+  file("sub", "");
+  const char* const before = std::getenv("PATH");
+  const std::string old = before != nullptr ? before : "";
+  ::setenv("PATH", ("/nonexistent:" + here_.string()).c_str(), 1);
+  EXPECT_EQ(find_program("only_here").path, path);
+  ::setenv("PATH", old.c_str(), 1);
+}
+
+}  // namespace
+}  // namespace warpcheck

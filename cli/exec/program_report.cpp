@@ -1,0 +1,340 @@
+#include "cli/exec/program_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "harness/report/finding_help.hpp"
+#include "harness/report/report.hpp"
+#include "vgpu/check/finding_groups.hpp"
+
+namespace warpcheck {
+namespace {
+
+std::string plural(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+// As a reader names the file: from where the command was given.
+std::string path_from_here(const std::string& path) {
+  std::error_code error;
+  const std::string here = std::filesystem::current_path(error).string() + "/";
+  const std::string normal = std::filesystem::path(path).lexically_normal().string();
+  return normal.starts_with(here) ? normal.substr(here.size()) : normal;
+}
+
+vgpu::Finding seen_from_here(vgpu::Finding finding) {
+  for (vgpu::AccessSide& side : finding.accesses) {
+    if (!side.file.empty()) side.file = path_from_here(side.file);
+    if (!side.header.empty()) side.header = path_from_here(side.header);
+  }
+  finding.count = std::max<std::uint64_t>(finding.count, 1);  // it was seen, and then all ended
+  return finding;
+}
+
+// finding: with files as they were recorded, which patterns may mean as well as the shorter names.
+bool is_ignored(const vgpu::Finding& finding, const std::vector<std::string>& patterns) {
+  const auto is_match = [&](const std::string& file) {
+    return std::ranges::any_of(patterns, [&](const std::string& pattern) {
+      return ::fnmatch(pattern.c_str(), file.c_str(), 0) == 0 ||
+             ::fnmatch(pattern.c_str(), path_from_here(file).c_str(), 0) == 0;
+    });
+  };
+  std::size_t matches = 0;
+  for (const vgpu::AccessSide& side : finding.accesses) {
+    if (side.file.empty() && side.ptx.empty()) continue;  // the host's: without a line anyway
+    if (side.file.empty()) return false;
+    if (!is_match(side.file) && (side.header.empty() || !is_match(side.header))) return false;
+    ++matches;
+  }
+  return matches != 0;
+}
+
+// A program in the place of a pair: reports name it, and nothing draws or runs it.
+class Program final : public AnyPair {
+ public:
+  Program(const std::string& name, std::vector<std::string> arguments)
+      : AnyPair(std::filesystem::path(name).filename().string()), command_(std::move(arguments)) {
+    command_.insert(command_.begin(), name);
+  }
+
+  [[nodiscard]] std::string_view family() const override { return "programs"; }
+  [[nodiscard]] std::string_view origin() const override { return {}; }
+  [[nodiscard]] const std::vector<std::string>& declared_expectations() const override {
+    return none_;
+  }
+  [[nodiscard]] AnyInput draw(Draw&) const override { return nullptr; }
+  [[nodiscard]] bool in_domain(const AnyInput&) const override { return false; }
+  [[nodiscard]] bool identical(const AnyInput&, const AnyInput&) const override { return true; }
+  [[nodiscard]] InputSize size_of(const AnyInput&) const override { return {}; }
+  [[nodiscard]] Json to_json(const AnyInput&) const override { return {{"command", command_}}; }
+  [[nodiscard]] AnyInput from_json(const Json&) const override { return nullptr; }
+  [[nodiscard]] std::string summary(const AnyInput&) const override {
+    return fmt::format("{}", fmt::join(command_, " "));
+  }
+  std::optional<std::size_t> for_each_shrink_from(std::size_t, const AnyInput&,
+                                                  FunctionRef<bool(AnyInput)>) const override {
+    return std::nullopt;
+  }
+  void for_each_class(const AnyInput&, ClassVisitor) const override {}
+  [[nodiscard]] std::vector<std::string> class_names() const override { return {}; }
+  [[nodiscard]] const std::vector<std::string>& required_classes() const override { return none_; }
+  [[nodiscard]] AnyOutput run_kernel(const AnyInput&) const override { return nullptr; }
+  [[nodiscard]] AnyOutput run_reference(const AnyInput&) const override { return nullptr; }
+  [[nodiscard]] std::optional<std::string> difference(const AnyInput&, const AnyOutput&,
+                                                      const AnyOutput&) const override {
+    return std::nullopt;
+  }
+  [[nodiscard]] bool compares_nothing(const AnyOutput&, const AnyOutput&) const override {
+    return true;
+  }
+  [[nodiscard]] bool wants_schedule_comparison(bool) const override { return false; }
+  [[nodiscard]] std::optional<std::string> schedule_difference(const AnyOutput&,
+                                                               const AnyOutput&) const override {
+    return std::nullopt;
+  }
+  [[nodiscard]] std::optional<PlainOutput> plain_output(const AnyOutput&) const override {
+    return std::nullopt;
+  }
+  [[nodiscard]] PlainRule plain_rule(const AnyInput&) const override { return {}; }
+
+ private:
+  std::vector<std::string> command_, none_;
+};
+
+// Text as reports have it, two columns further left.
+std::string moved_left(const std::string& text) {
+  std::string moved;
+  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+    end = text.find('\n', at);
+    moved += text.substr(at + 2, end + 1 - (at + 2));
+  }
+  return moved;
+}
+
+// The finding's lines, with the kernel's name.
+std::string found_text(const vgpu::Finding& finding) {
+  std::string text = finding_text(finding);
+  if (!finding.kernel.empty()) {
+    text.insert(text.find('\n'), fmt::format(", in kernel {}", finding.kernel));
+  }
+  text = moved_left(text);
+  if (finding.count > 1) text += fmt::format("  {} times\n", finding.count);
+  return text;
+}
+
+// Indices by group (vgpu/check/finding_groups.hpp), in the order of their first members.
+std::vector<std::vector<std::size_t>> groups_of(const std::vector<ProgramReport::Found>& found) {
+  std::vector<vgpu::Finding> findings;
+  for (const ProgramReport::Found& one : found) findings.push_back(one.finding);
+  const std::vector<std::size_t> first_of = vgpu::group_by_cause(findings);
+  std::vector<std::vector<std::size_t>> groups;
+  std::vector<std::size_t> group_of(found.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (first_of[i] == i) {
+      group_of[i] = groups.size();
+      groups.emplace_back();
+    } else {
+      group_of[i] = group_of[first_of[i]];
+    }
+    groups[group_of[i]].push_back(i);
+  }
+  return groups;
+}
+
+bool lacks_lines(const vgpu::Finding& finding) {
+  return std::ranges::any_of(finding.accesses, [](const vgpu::AccessSide& side) {
+    return !side.ptx.empty() && side.file.empty();
+  });
+}
+
+std::string summary_text(const ProgramReport& report) {
+  const std::uint64_t errors = report.errors(), notes = report.findings.size() - errors;
+  std::string text = report.findings.empty() ? "no findings" : plural(errors, "error");
+  std::uint64_t causes = 0;
+  for (const auto& group : groups_of(report.findings)) {
+    causes += report.findings[group.front()].finding.severity == vgpu::Severity::error ? 1 : 0;
+  }
+  if (causes != errors) text += fmt::format(" of {}", plural(causes, "cause"));
+  if (notes != 0) text += ", " + plural(notes, "note");
+  if (!report.ignored.empty()) text += fmt::format(", {} ignored", report.ignored.size());
+  if (!report.refusals.empty()) text += fmt::format(", {} refused", report.refusals.size());
+  text += fmt::format("; {} launch{} of {}", report.launches, report.launches == 1 ? "" : "es",
+                      plural(report.kernels.size(), "kernel"));
+  if (report.runs > 1)
+    text += fmt::format("; {}", plural(static_cast<unsigned>(report.runs), "run"));
+  return text + "\n";
+}
+
+}  // namespace
+
+void ProgramReport::add(vgpu::Finding finding, int run) {
+  finding.count = 1;
+  findings.push_back({std::move(finding), run});
+}
+
+void ProgramReport::add(const ProgramRun& run) {
+  ++runs;
+  is_complete = is_complete && run.ended;
+  if (run.signal != 0) deaths.push_back({runs, run.signal});
+  if (own_status == 0) own_status = run.status;
+  for (const auto& [process, log] : run.logs) launches += log.counts.launches;
+  // By process and number: the last record of a finding has its count.
+  std::map<std::pair<int, std::size_t>, vgpu::Finding> latest;
+  std::vector<std::pair<int, std::size_t>> order;
+  for (const cudart::ExecRecord& record : run.records) {
+    if (std::holds_alternative<cudart::StartRecord>(record.what)) runtime_loaded = true;
+    if (const auto* const refusal = std::get_if<cudart::RefusalRecord>(&record.what)) {
+      if (std::ranges::find(refusals, refusal->reason) == refusals.end()) {
+        refusals.push_back(refusal->reason);
+      }
+    }
+    if (const auto* const kernel = std::get_if<cudart::KernelRecord>(&record.what)) {
+      kernels.insert(kernel->name);
+    }
+    if (const auto* const end = std::get_if<cudart::EndRecord>(&record.what)) {
+      // A process that could write no log still ends.
+      if (!run.logs.contains(record.process)) launches += end->launches;
+      kernels.insert(end->kernels.begin(), end->kernels.end());
+    }
+    if (const auto* const found = std::get_if<cudart::FindingRecord>(&record.what)) {
+      const std::pair key{record.process, found->number};
+      if (latest.insert_or_assign(key, found->finding).second) order.push_back(key);
+    }
+  }
+  for (const auto& key : order) {
+    const vgpu::Finding& recorded = latest.at(key);
+    std::vector<Found>& among = is_ignored(recorded, ignore) ? ignored : findings;
+    vgpu::Finding finding = seen_from_here(recorded);
+    const auto known = std::ranges::find_if(among, [&](const Found& other) {
+      return other.finding.severity == finding.severity &&
+             vgpu::class_of(other.finding) == vgpu::class_of(finding);
+    });
+    if (known == among.end()) {
+      among.push_back({std::move(finding), runs});
+    } else {
+      known->finding.count += finding.count;
+    }
+  }
+}
+
+std::uint64_t ProgramReport::errors() const {
+  return static_cast<std::uint64_t>(std::ranges::count_if(findings, [](const Found& found) {
+    return found.finding.severity == vgpu::Severity::error;
+  }));
+}
+
+std::string exec_text(const ProgramReport& report,
+                      const std::function<std::string(int)>& schedule_of) {
+  std::string text = fmt::format("warpcheck exec: {}\n", report.program);
+  std::set<std::string_view> advised;
+  for (const std::vector<std::size_t>& group : groups_of(report.findings)) {
+    const ProgramReport::Found& found = report.findings[group.front()];
+    text += found_text(found.finding);
+    std::vector<const vgpu::Finding*> folded;
+    for (const std::size_t i : std::span(group).subspan(1)) {
+      folded.push_back(&report.findings[i].finding);
+    }
+    text += moved_left(folded_text(folded));
+    if (found.run > 1) {
+      text += fmt::format("  first seen in run {}: {}\n", found.run, schedule_of(found.run));
+    }
+    const std::string_view advice = advice_for(found.finding);
+    if (advised.insert(advice).second) text += fmt::format("  hint: {}\n", advice);
+  }
+  if (std::ranges::any_of(report.findings, lacks_lines, &ProgramReport::Found::finding)) {
+    text += "source lines are not known: compile with nvcc -lineinfo\n";
+  }
+  for (const std::string& refusal : report.refusals) {
+    text += fmt::format("refused: {}\n", refusal);
+  }
+  if (report.is_unsteady) {
+    text +=
+        "outputs were not compared: they differ between two runs under the same schedule as well\n";
+  }
+  for (const ProgramReport::Death& death : report.deaths) {
+    text += fmt::format("{} was killed by signal {} ({}){}\n", report.program, death.signal,
+                        ::strsignal(death.signal),
+                        report.runs > 1 ? fmt::format(" in run {}", death.run) : "");
+  }
+  text += report.runtime_loaded
+              ? summary_text(report)
+              : "the program never loaded the CUDA runtime library: nothing was checked\n";
+  if (!report.is_complete) text += "interrupted: this is what was found until then\n";
+  std::string prefixed;
+  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+    end = text.find('\n', at);
+    prefixed += fmt::format("========= {}\n", text.substr(at, end - at));
+  }
+  return prefixed;
+}
+
+std::string status_text(const ProgramReport& report, const ExecStatus& status) {
+  const std::string text = fmt::format("========= exit status {}: ", status.status);
+  const std::string own = fmt::format("the program's own is {}", report.own_status);
+  switch (status.owner) {
+    case ExecStatus::Owner::findings: return text + fmt::format("errors were found; {}\n", own);
+    case ExecStatus::Owner::refusals:
+      return text + fmt::format("something is not supported; {}\n", own);
+    case ExecStatus::Owner::unwritten:
+      return text + fmt::format("a report could not be written; {}\n", own);
+    case ExecStatus::Owner::program: break;
+  }
+  return text + "the program's own\n";
+}
+
+RunReport run_report(const ProgramReport& report, const Settings& settings) {
+  static std::vector<std::unique_ptr<Program>> programs;  // reports point to their pairs
+  programs.push_back(std::make_unique<Program>(report.program, report.arguments));
+  Report only;
+  only.a_case.pair = programs.back().get();
+  only.a_case.settings = settings;
+  for (const auto& found : report.findings) only.verdict.findings.push_back(found.finding);
+  RunReport run;
+  for (const auto& found : report.ignored) run.ignored.push_back(found.finding);
+  only.verdict.launches = report.launches;
+  only.verdict.kernels = {report.kernels.begin(), report.kernels.end()};
+  only.verdict.refusals = report.refusals;
+
+  Claim claim{.pair = only.a_case.pair->name()};
+  claim.found = failure_kinds(only.verdict);
+  claim.trials = static_cast<std::uint64_t>(report.runs);
+  claim.verdict = "ok";
+  if (only.verdict.failed()) {
+    claim.status = Claim::Status::failed;
+    claim.verdict = "FAIL: " + show_kinds(claim.found);
+  }
+  const auto give_up = [&](std::string why) {
+    if (claim.status == Claim::Status::passed) {
+      claim.status = Claim::Status::cannot_run;
+      claim.verdict = std::move(why);
+    }
+  };
+  if (!report.is_complete) give_up("interrupted");
+  if (!report.deaths.empty()) {
+    const ProgramReport::Death& death = report.deaths.front();
+    give_up(fmt::format("killed by signal {} in run {}", death.signal, death.run));
+  }
+  if (!report.refusals.empty()) {
+    claim.status = Claim::Status::cannot_run;
+    claim.verdict = "cannot run: " + report.refusals.front();
+  }
+  run.command = "exec";
+  run.claims.push_back(std::move(claim));
+  // A program runs once: there is no case to run again for a picture.
+  run.pictures.emplace_back(only.verdict.findings.size());
+  run.add(std::move(only));
+  return run;
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,285 @@
+// What `exec` makes of the records of a program: counts, merged runs, text.
+#include "cli/exec/program_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "harness/report/finding_help.hpp"
+
+namespace warpcheck {
+namespace {
+
+using cudart::EndRecord;
+using cudart::ExecRecord;
+using cudart::FindingRecord;
+using cudart::RefusalRecord;
+using cudart::StartRecord;
+
+vgpu::AccessSide side(std::string role, std::uint32_t block, std::uint32_t thread, std::string file,
+                      std::uint32_t line) {
+  return {.role = std::move(role),
+          .block = {block, 0, 0},
+          .thread = {thread, 0, 0},
+          .file = std::move(file),
+          .line = line,
+          .ptx = "ld.shared.u32"};
+}
+
+vgpu::Finding race(std::uint64_t count) {
+  vgpu::Finding finding;
+  finding.kind = vgpu::FindingKind::data_race;
+  finding.space = "shared";
+  finding.kernel = "sum";
+  finding.object = "s[1], 4 bytes";
+  const std::string file = (std::filesystem::current_path() / "kernels" / "sum.cu").string();
+  finding.accesses = {side("read", 0, 0, file, 5), side("write", 0, 32, file, 4)};
+  finding.message = "no barrier orders (1) and (2)";
+  finding.count = count;
+  return finding;
+}
+
+std::string no_schedule(int) { return "--strategy random --seed 7"; }
+
+ProgramReport report_of(std::vector<ExecRecord> records) {
+  ProgramReport report;
+  report.program = "./sum";
+  report.add({.status = 0, .signal = 0, .records = std::move(records)});
+  return report;
+}
+
+TEST(ProgramReportTest, TextOfAProgramWithARace) {
+  const ProgramReport report = report_of({{1, StartRecord{"/sum"}},
+                                          {1, FindingRecord{0, race(1)}},
+                                          {1, FindingRecord{0, race(9)}},
+                                          {1, EndRecord{2, {"_Z3sumPi"}}}});
+  EXPECT_EQ(report.errors(), 1u);
+  EXPECT_EQ(exec_text(report, no_schedule),
+            "========= warpcheck exec: ./sum\n"
+            "========= data-race on shared memory s[1], 4 bytes, in kernel sum\n"
+            "=========   (1) read  by block (0,0,0) thread (0,0,0)   kernels/sum.cu:5   "
+            "ld.shared.u32\n"
+            "=========   (2) write by block (0,0,0) thread (32,0,0)  kernels/sum.cu:4   "
+            "ld.shared.u32\n"
+            "=========   no barrier orders (1) and (2)\n"
+            "=========   9 times\n"
+            "=========   hint: " +
+                std::string(help_for(vgpu::FindingKind::data_race).advice) +
+                "\n"
+                "========= 1 error; 2 launches of 1 kernel\n");
+}
+
+TEST(ProgramReportTest, RunsAndProcessesCountTogether) {
+  ProgramReport report =
+      report_of({{1, StartRecord{"/sum"}}, {1, EndRecord{1, {"a"}}}, {2, StartRecord{"/sum"}}});
+  EXPECT_TRUE(report.findings.empty());
+  // Numbers are a process's own.
+  report.add({.status = 0,
+              .signal = 0,
+              .records = {{3, FindingRecord{0, race(2)}},
+                          {4, FindingRecord{0, race(3)}},
+                          {4, EndRecord{5, {"a", "b"}}}}});
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].finding.count, 5u);
+  EXPECT_EQ(report.findings[0].run, 2);
+  EXPECT_EQ(report.launches, 6u);
+  EXPECT_EQ(report.kernels.size(), 2u);
+  const std::string text = exec_text(report, no_schedule);
+  EXPECT_NE(text.find("first seen in run 2: --strategy random --seed 7\n"), std::string::npos);
+  EXPECT_NE(text.find("1 error; 6 launches of 2 kernels; 2 runs\n"), std::string::npos);
+}
+
+TEST(ProgramReportTest, NotesAreNoErrors) {
+  vgpu::Finding note = race(1);
+  note.severity = vgpu::Severity::note;
+  const ProgramReport report = report_of(
+      {{1, StartRecord{"/sum"}}, {1, FindingRecord{0, race(1)}}, {1, FindingRecord{1, note}}});
+  EXPECT_EQ(report.findings.size(), 2u);
+  EXPECT_EQ(report.errors(), 1u);
+}
+
+TEST(ProgramReportTest, IgnoresFindingsInFilesThatMatch) {
+  const auto report_with = [](std::vector<std::string> patterns, vgpu::Finding finding) {
+    ProgramReport report;
+    report.program = "./sum";
+    report.ignore = std::move(patterns);
+    report.add({.status = 0,
+                .signal = 0,
+                .records = {{1, StartRecord{"/sum"}},
+                            {1, FindingRecord{0, finding}},
+                            {2, FindingRecord{0, finding}},
+                            {1, EndRecord{2, {"_Z3sumPi"}}}}});
+    return report;
+  };
+  const ProgramReport ignoring = report_with({"*/cub/*", "kernels/*"}, race(3));
+  EXPECT_EQ(ignoring.errors(), 0u);
+  ASSERT_EQ(ignoring.ignored.size(), 1u);
+  EXPECT_EQ(ignoring.ignored[0].finding.count, 6u);
+  EXPECT_EQ(exec_text(ignoring, no_schedule),
+            "========= warpcheck exec: ./sum\n"
+            "========= no findings, 1 ignored; 2 launches of 1 kernel\n");
+  EXPECT_EQ(report_with({"*/kernels/*"}, race(3)).errors(), 0u);
+  EXPECT_EQ(report_with({"*/cub/*", "kernels"}, race(3)).errors(), 1u);
+  // One line elsewhere, or one that is not known, and it counts; the host has none.
+  vgpu::Finding finding = race(3);
+  finding.accesses[1].file = "/other/sum.cu";
+  EXPECT_EQ(report_with({"kernels/*"}, finding).errors(), 1u);
+  finding.accesses[1].file.clear();
+  EXPECT_EQ(report_with({"kernels/*"}, finding).errors(), 1u);
+  finding.accesses[1].ptx.clear();
+  EXPECT_EQ(report_with({"kernels/*"}, finding).errors(), 0u);
+  finding.accesses.erase(finding.accesses.begin());
+  EXPECT_EQ(report_with({"*"}, finding).errors(), 1u);
+}
+
+TEST(ProgramReportTest, IgnoredFindingsAreSuppressedResults) {
+  ProgramReport report;
+  report.program = "./sum";
+  report.ignore = {"kernels/*"};
+  report.add({.status = 0, .signal = 0, .records = {{1, FindingRecord{0, race(3)}}}});
+  const RunReport run = run_report(report, {});
+  EXPECT_EQ(run.claims.at(0).status, Claim::Status::passed);
+  const Json json = report_json(run);
+  EXPECT_EQ(json.at("findings").size(), 0u);
+  EXPECT_EQ(json.at("ignored").at(0).at("kind"), "data-race");
+  const Json sarif = Json::parse(report_sarif(run, "1.2.3"));
+  const Json& result = sarif.at("runs").at(0).at("results").at(0);
+  EXPECT_EQ(result.at("suppressions").at(0).at("kind"), "external");
+}
+
+TEST(ProgramReportTest, ARefusalIsToldOnce) {
+  const ProgramReport report = report_of({{1, StartRecord{"/sum"}},
+                                          {1, RefusalRecord{"wgmma: no"}},
+                                          {2, RefusalRecord{"wgmma: no"}},
+                                          {2, RefusalRecord{"other: no"}}});
+  EXPECT_EQ(report.refusals, (std::vector<std::string>{"wgmma: no", "other: no"}));
+  EXPECT_EQ(exec_text(report, no_schedule),
+            "========= warpcheck exec: ./sum\n"
+            "========= refused: wgmma: no\n"
+            "========= refused: other: no\n"
+            "========= no findings, 2 refused; 0 launches of 0 kernels\n");
+}
+
+TEST(ProgramReportTest, WithoutLinesItSaysHowToGetThem) {
+  vgpu::Finding finding = race(1);
+  for (vgpu::AccessSide& one : finding.accesses) one.file.clear();
+  const ProgramReport report =
+      report_of({{1, StartRecord{"/sum"}}, {1, FindingRecord{0, finding}}});
+  EXPECT_NE(exec_text(report, no_schedule).find("compile with nvcc -lineinfo\n"),
+            std::string::npos);
+}
+
+// What a killed process has logged is counted; it never told its end.
+TEST(ProgramReportTest, LaunchesOfAKilledRun) {
+  cudart::ExecLogContents log;
+  log.counts.launches = 500;
+  ProgramReport report;
+  report.program = "./sum";
+  report.add({.status = 137,
+              .signal = 9,
+              .records = {{1, StartRecord{"/sum"}}, {1, cudart::KernelRecord{"_Z3sumPi", false}}},
+              .logs = {{1, log}}});
+  EXPECT_EQ(exec_text(report, no_schedule),
+            "========= warpcheck exec: ./sum\n"
+            "========= ./sum was killed by signal 9 (Killed)\n"
+            "========= no findings; 500 launches of 1 kernel\n");
+  report.add({.status = 3, .records = {{1, EndRecord{500, {"_Z3sumPi"}}}}, .logs = {{1, log}}});
+  EXPECT_EQ(report.launches, 1000u);
+  EXPECT_EQ(report.own_status, 137);
+  const RunReport files = run_report(report, {});
+  EXPECT_EQ(files.claims.front().status, Claim::Status::cannot_run);
+  EXPECT_EQ(files.claims.front().verdict, "killed by signal 9 in run 1");
+}
+
+TEST(ProgramReportTest, WhoseTheStatusIs) {
+  ProgramReport report;
+  report.own_status = 2;
+  using Owner = ExecStatus::Owner;
+  EXPECT_EQ(status_text(report, {2, Owner::program}),
+            "========= exit status 2: the program's own\n");
+  EXPECT_EQ(status_text(report, {66, Owner::findings}),
+            "========= exit status 66: errors were found; the program's own is 2\n");
+  EXPECT_EQ(status_text(report, {2, Owner::refusals}),
+            "========= exit status 2: something is not supported; the program's own is 2\n");
+}
+
+TEST(ProgramReportTest, AProgramWithoutTheRuntime) {
+  EXPECT_EQ(exec_text(report_of({}), no_schedule),
+            "========= warpcheck exec: ./sum\n"
+            "========= the program never loaded the CUDA runtime library: nothing was checked\n");
+}
+
+// One missing barrier, met at several lines.
+TEST(ProgramReportTest, FindingsOfOneCauseAreFolded) {
+  vgpu::Finding first = race(1);
+  first.variable = "s";
+  first.relation = vgpu::Relation::warps;
+  first.also_between = {vgpu::Relation::lanes};
+  first.lack = vgpu::Lack::block_barrier;
+  vgpu::Finding second = first, other = first;
+  second.object = "s[7], 4 bytes";
+  second.accesses[0].line = 9;
+  other.accesses[0].line = 20;
+  other.accesses[1].line = 21;
+  const ProgramReport report = report_of({{1, FindingRecord{0, first}},
+                                          {1, FindingRecord{1, other}},
+                                          {1, FindingRecord{2, second}},
+                                          {1, StartRecord{"/sum"}},
+                                          {1, EndRecord{1, {"_Z3sumPi"}}}});
+  const std::string text = exec_text(report, no_schedule);
+  EXPECT_NE(text.find("=========   no barrier orders (1) and (2)\n"
+                      "=========   also between lanes of a warp\n"
+                      "=========   1 more of this cause:\n"
+                      "=========     s[7], 4 bytes: read kernels/sum.cu:9 and write "
+                      "kernels/sum.cu:4\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("3 errors of 2 causes; 1 launch of 1 kernel\n"), std::string::npos) << text;
+
+  const RunReport run = run_report(report, {});
+  const Json findings = report_json(run).at("findings");
+  ASSERT_EQ(findings.size(), 3u);
+  EXPECT_EQ(findings[0].at("group"), findings[0].at("hash"));
+  EXPECT_EQ(findings[1].at("group"), findings[1].at("hash"));
+  EXPECT_EQ(findings[2].at("group"), findings[0].at("hash"));
+  EXPECT_NE(findings[2].at("hash"), findings[0].at("hash"));
+  EXPECT_EQ(findings[0].at("relation"), "warps");
+  EXPECT_EQ(findings[0].at("also_between"), Json::array({"lanes"}));
+  EXPECT_EQ(findings[0].at("lack"), "block-barrier");
+  const Json sarif = Json::parse(report_sarif(run, "1.2.3"));
+  const Json& results = sarif.at("runs").at(0).at("results");
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_EQ(results[2].at("properties").at("group"), findings[0].at("hash"));
+  EXPECT_EQ(results[2].at("relatedLocations").size(), 2u);
+  EXPECT_EQ(results[0].at("relatedLocations").size(), 1u);
+  const std::string html = report_html(run);
+  EXPECT_NE(html.find("1 more of this cause"), std::string::npos);
+}
+
+TEST(FindingHelpTest, AdviceFitsWhatIsLacking) {
+  using vgpu::Lack;
+  vgpu::Finding finding = race(1);
+  EXPECT_EQ(advice_for(finding), help_for(vgpu::FindingKind::data_race).advice);
+  const auto says = [&](Lack lack, std::string_view word) {
+    finding.lack = lack;
+    return advice_for(finding).find(word) != std::string_view::npos;
+  };
+  EXPECT_TRUE(says(Lack::warp_barrier, "__syncwarp()"));
+  EXPECT_TRUE(says(Lack::block_barrier, "__syncthreads()"));
+  EXPECT_TRUE(says(Lack::order_of_blocks, "__threadfence()"));
+  EXPECT_FALSE(says(Lack::order_of_blocks, "__syncthreads"));
+  EXPECT_TRUE(says(Lack::order_of_launches, "cudaStreamWaitEvent"));
+  EXPECT_TRUE(says(Lack::atomic_update, "atomicAdd"));
+  EXPECT_TRUE(says(Lack::scope, "drop `_block`"));
+  EXPECT_TRUE(says(Lack::acquire, "memory_order_acquire"));
+  finding.relation = vgpu::Relation::warps;
+  EXPECT_TRUE(says(Lack::atomicity, "cuda::atomic_ref"));
+  EXPECT_TRUE(says(Lack::atomicity, "barrier"));
+  finding.relation = vgpu::Relation::blocks;
+  EXPECT_TRUE(says(Lack::atomicity, "cuda::atomic_ref"));
+  EXPECT_FALSE(says(Lack::atomicity, "barrier"));
+}
+
+}  // namespace
+}  // namespace warpcheck

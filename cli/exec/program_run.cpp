@@ -1,0 +1,226 @@
+#include "cli/exec/program_run.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "cli/exec/program_file.hpp"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX has it in no header
+
+namespace warpcheck {
+namespace {
+
+namespace fs = std::filesystem;
+
+// How often what is new is told; telling must not take up a tenth of the time.
+constexpr std::int64_t kTellEveryMs = 1000;
+constexpr std::int64_t kTellShare = 10;
+
+std::int64_t now_ms() {
+  using std::chrono::steady_clock;
+  const auto now = steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+fs::path make_directory() {
+  std::string name = (fs::temp_directory_path() / "warpcheck-exec-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw ProgramError(fmt::format("{}: {}", name, std::strerror(errno)));
+  }
+  return name;
+}
+
+std::vector<std::string> child_environment(const cudart::ExecSettings& settings,
+                                           const std::string& libraries) {
+  constexpr std::string_view kPath = "LD_LIBRARY_PATH=";
+  const std::string variable = std::string(cudart::kExecVariable) + "=";
+  std::vector<std::string> environment;
+  std::string path = libraries;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (text.starts_with(kPath)) {
+      if (text.size() > kPath.size()) path += fmt::format(":{}", text.substr(kPath.size()));
+    } else if (!text.starts_with(variable)) {
+      environment.emplace_back(text);
+    }
+  }
+  environment.push_back(std::string(kPath) + path);
+  environment.push_back(variable + to_text(settings));
+  return environment;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// In the new process.
+bool redirect(int to, const char* path, int flags) {
+  const int file = ::open(path, flags, 0600);
+  if (file < 0) return false;
+  return file == to || (::dup2(file, to) == to && ::close(file) == 0);
+}
+
+}  // namespace
+
+ProgramRunner::ProgramRunner(Supervisor& supervisor, std::string path,
+                             std::vector<std::string> arguments, std::string libraries)
+    : supervisor_(supervisor),
+      path_(std::move(path)),
+      words_(std::move(arguments)),
+      libraries_(std::move(libraries)),
+      directory_(make_directory()) {
+  words_.insert(words_.begin(), path_);
+}
+
+ProgramRunner::~ProgramRunner() {
+  std::error_code ignored;
+  fs::remove_all(directory_, ignored);
+}
+
+void ProgramRunner::share_input() { input_ = std::make_unique<ProgramInput>(directory_ / "input"); }
+
+ProgramRun ProgramRunner::run(cudart::ExecSettings settings, const fs::path& silent_output) {
+  ProgramRun run;
+  run.records_file = directory_ / fmt::format("records-{}", ++runs_);
+  settings.records = run.records_file;
+  const std::ofstream made(run.records_file);
+  is_silent_ = !silent_output.empty();
+  told_bytes_ = 0;
+  tell_next_ms_ = now_ms() + kTellEveryMs;
+  run.ended = false;
+  const pid_t process = start(settings, silent_output);
+  const int status = wait_for(process, run);
+  if (input_ != nullptr) input_->end_run();
+  run.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  run.status = run.signal != 0 ? 128 + run.signal : WEXITSTATUS(status);
+  // Whoever asks the program to end means all of it.
+  if (supervisor_.is_stopped()) Supervisor::end_all();
+  read(run);
+  wait_for_orphans(run);
+  run.ended = !supervisor_.is_abandoned();
+  return run;
+}
+
+// By fork(), as posix_spawn() knows neither process groups of others nor PR_SET_PDEATHSIG.
+pid_t ProgramRunner::start(const cudart::ExecSettings& settings, const fs::path& silent_output) {
+  std::vector<std::string> words = words_, environment = child_environment(settings, libraries_);
+  const std::vector<char*> arguments = pointers_to(words), variables = pointers_to(environment);
+  const bool is_silent = !silent_output.empty();
+  const bool has_input = input_ != nullptr && (!is_silent || input_->is_repeatable());
+  const int input = has_input ? input_->begin_run() : STDIN_FILENO;
+  std::array<int, 2> failure{};
+  if (::pipe2(failure.data(), O_CLOEXEC) != 0) {
+    throw ProgramError(fmt::format("pipe: {}", std::strerror(errno)));
+  }
+  const pid_t process = ::fork();
+  if (process == 0) {
+    supervisor_.give_back();
+    bool is_ready = input == STDIN_FILENO || ::dup2(input, STDIN_FILENO) == STDIN_FILENO;
+    if (is_silent) {
+      if (!has_input) is_ready = is_ready && redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
+      is_ready = is_ready &&
+                 redirect(STDOUT_FILENO, silent_output.c_str(), O_WRONLY | O_CREAT | O_TRUNC) &&
+                 redirect(STDERR_FILENO, "/dev/null", O_WRONLY);
+    }
+    if (is_ready) ::execve(path_.c_str(), arguments.data(), variables.data());
+    const int error = errno;
+    static_cast<void>(!::write(failure[1], &error, sizeof error));
+    ::_exit(127);
+  }
+  int error = errno;
+  ::close(failure[1]);
+  if (input_ != nullptr) input_->started();
+  const bool failed = process < 0 || ::read(failure[0], &error, sizeof error) == sizeof error;
+  ::close(failure[0]);
+  if (!failed) return process;
+  if (process > 0) ::waitpid(process, nullptr, 0);
+  throw ProgramError(fmt::format("{}: {}", path_, std::strerror(error)));
+}
+
+void ProgramRunner::poll_once(pid_t process, int timeout_ms) {
+  std::vector<pollfd> wanted{{supervisor_.signals(), POLLIN, 0}};
+  if (input_ != nullptr) input_->add_to(wanted);
+  ::poll(wanted.data(), wanted.size(), timeout_ms);
+  supervisor_.handle_signals(process);
+  if (input_ != nullptr) input_->serve();
+}
+
+// Reaps orphans of the program as well, whose parent the supervisor becomes.
+int ProgramRunner::wait_for(pid_t process, ProgramRun& run) {
+  while (true) {
+    int status = 0;
+    for (pid_t ended = 1; ended > 0;) {
+      ended = ::waitpid(-1, &status, WNOHANG);
+      if (ended == process) return status;
+      // All have been ended, and the program with them.
+      if (ended < 0 && errno == ECHILD) return SIGKILL;
+    }
+    poll_once(process, on_progress_ ? kTellEveryMs : -1);
+    tell_progress(run);
+  }
+}
+
+// A process that has loaded the runtime library has findings to tell as long as it runs.
+void ProgramRunner::wait_for_orphans(ProgramRun& run) {
+  const auto is_of_the_program = [&](pid_t process) {
+    return std::ranges::any_of(
+        run.records, [&](const cudart::ExecRecord& record) { return record.process == process; });
+  };
+  while (!supervisor_.is_stopped()) {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    const std::vector<pid_t> left = Supervisor::children();
+    if (std::ranges::none_of(left, is_of_the_program)) break;
+    poll_once(0, on_progress_ ? kTellEveryMs : -1);
+    tell_progress(run);
+  }
+  if (supervisor_.is_stopped()) Supervisor::end_all();
+  read(run);
+}
+
+void ProgramRunner::tell_progress(ProgramRun& run) {
+  const std::int64_t begin = now_ms();
+  if (!on_progress_ || is_silent_ || begin < tell_next_ms_) return;
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(run.records_file, error);
+  if (!error && bytes != std::exchange(told_bytes_, bytes)) {
+    read(run);
+    on_progress_(run);
+  }
+  const std::int64_t end = now_ms();
+  tell_next_ms_ = end + std::max(kTellEveryMs, kTellShare * (end - begin));
+}
+
+void ProgramRunner::read(ProgramRun& run) {
+  run.records.clear();
+  std::ifstream file(run.records_file);
+  for (std::string line; std::getline(file, line);) {
+    if (auto record = cudart::parse_exec_record(line)) run.records.push_back(std::move(*record));
+  }
+  std::set<int> processes;
+  for (const cudart::ExecRecord& record : run.records) processes.insert(record.process);
+  for (const int process : processes) {
+    const auto path = cudart::exec_log_path(run.records_file, process);
+    if (auto log = cudart::read_exec_log(path)) run.logs.insert_or_assign(process, std::move(*log));
+  }
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,46 @@
+// EXPECT_* and ASSERT_* inside a property's body, made to fail that one execution.
+//
+// GoogleTest records a failed expectation in the current test at once and goes on.  A property
+// runs its body hundreds of times, and again while shrinking: only the failure of the final,
+// shrunk input may reach the test.  So each execution's failures are captured instead.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "harness/adaptors/rapidcheck_adaptor.hpp"
+#include "harness/input/draw.hpp"
+
+namespace warpcheck {
+
+// Runs `body` once; appends "file:line: message" to `failures` for every expectation that failed
+// in it, in any thread, and reports none of them to GoogleTest.  Returns whether it passed.
+// Exceptions pass through.  A skip (GTEST_SKIP) counts as a failure that says so: what a
+// property does not apply to belongs in its generator's domain.
+bool run_capturing(const std::function<void()>& body, std::vector<std::string>& failures);
+
+// Fails the current RapidCheck case with these messages.
+[[noreturn]] void fail_property(const std::vector<std::string>& failures);
+
+// Checks `body` for values of `generator` with RapidCheck, honouring RC_PARAMS; a failure is
+// shrunk, and reported to GoogleTest once.  Call inside a TEST:
+//
+//   TEST(Reverse, TwiceYieldsTheOriginal) {
+//     for_all(vectors(sizes(), integers<int>()), [](const std::vector<int>& values) {
+//       EXPECT_EQ(reversed(reversed(values)), values);
+//     });
+//   }
+template <class T>
+void for_all(const Gen<T>& generator, std::type_identity_t<std::function<void(const T&)>> body) {
+  rc::detail::checkGTest([=] {
+    const T value = *to_rapidcheck(generator);
+    std::vector<std::string> failures;
+    if (!run_capturing([&] { body(value); }, failures)) fail_property(failures);
+  });
+}
+
+}  // namespace warpcheck

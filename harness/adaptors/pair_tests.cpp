@@ -1,0 +1,137 @@
+#include "harness/adaptors/pair_tests.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "harness/adaptors/gtest_adaptor.hpp"
+#include "harness/case/case_file.hpp"
+#include "harness/case/replay.hpp"
+#include "harness/case/stored_cases.hpp"
+#include "harness/pair/expectations.hpp"
+#include "harness/pair/project.hpp"
+#include "harness/pair/registry.hpp"
+#include "harness/search/check.hpp"
+
+namespace warpcheck {
+namespace {
+
+// A specimen shows its kinds early; RapidCheck's 100 trials are few for the rarest.
+constexpr int kSpecimenTrials = 20'000;
+
+CheckOptions all_configurations() {
+  CheckOptions options = options_of_rapidcheck();
+  options.settings.clear();
+  for (const auto& [build, build_name] : kBuildNames) {
+    for (const auto& [model, model_name] : kWarpModelNames) {
+      Settings settings;
+      settings.build = build;
+      settings.warp_model = model;
+      options.settings.push_back(settings);
+    }
+  }
+  return options;
+}
+
+class PairTest : public testing::Test {
+ public:
+  PairTest(const AnyPair& pair, std::string property, PairTestOptions options)
+      : pair_(pair), property_(std::move(property)), options_(std::move(options)) {}
+
+  void TestBody() override {
+    if (!pair_.clean())
+      check_specimen();
+    else if (stored_cases_pass())
+      check_claim_holds();
+  }
+
+ private:
+  bool stored_cases_pass() {
+    TrialRunner runner;
+    for (const std::string& path : stored_cases(options_.failures, pair_.name())) {
+      try {
+        const CaseRecord record = read_case(path, Registry::global());
+        if (record.a_case.property != property_) continue;
+        Report report = replay(record, runner).report;
+        report.replay_path = path;
+        if (report.verdict.failed() || !report.verdict.refusals.empty()) {
+          ADD_FAILURE() << report_text(report);
+        }
+      } catch (const CaseFileError& error) {
+        ADD_FAILURE() << error.what();
+      }
+    }
+    return !HasFailure();
+  }
+
+  void check_claim_holds() {
+    TrialRunner runner;
+    CheckOutcome outcome = check_claim(pair_, property_, all_configurations(), runner);
+    for (Report& report : outcome.failures) {
+      if (report.verdict.refusals.empty()) {
+        const auto path = std::filesystem::path(options_.cases_directory) / pair_.name() /
+                          case_file_name(report.a_case, report.verdict);
+        keep_case(path, record_of(report.a_case, report.verdict));
+        report.replay_path = path.string();
+      }
+      ADD_FAILURE() << report_text(report);
+    }
+    expect_healthy(outcome);
+  }
+
+  void check_specimen() {
+    TrialRunner runner;
+    CheckOptions options = all_configurations();
+    options.trials = std::max(options.trials, kSpecimenTrials);
+    options.shrink_failures = false;
+    const CheckOutcome outcome = check_claim(pair_, "", options, runner);
+    EXPECT_EQ(show_kinds(outcome.kinds), show_kinds(pair_.expects()));
+    expect_healthy(outcome);
+  }
+
+  void expect_healthy(const CheckOutcome& outcome) const {
+    if (outcome.problems.empty()) return;
+    ADD_FAILURE() << health_text(claim_title(pair_, property_), outcome.trials, outcome.problems);
+  }
+
+  const AnyPair& pair_;
+  std::string property_;
+  PairTestOptions options_;
+};
+
+std::string usual_database() {
+  const std::filesystem::path here(kDefaultDatabase);
+  std::error_code none;
+  const bool is_here = std::filesystem::is_directory(here, none);
+  return (is_here ? here : std::filesystem::path(project().source_root) / here).string();
+}
+
+void register_one(const AnyPair& pair, const std::string& test, const std::string& property,
+                  const PairTestOptions& options) {
+  testing::RegisterTest(
+      pair.name().c_str(), test.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+      [&pair, property, options]() -> PairTest* { return new PairTest(pair, property, options); });
+}
+
+}  // namespace
+
+void register_pair_tests(const PairTestOptions& given) {
+  set_expectation_capture(run_capturing);
+  PairTestOptions options = given;
+  if (options.failures.empty()) options.failures = usual_database();
+  for (const AnyPair* pair : Registry::global().pairs()) {
+    if (!pair->clean()) {
+      register_one(*pair, "shows_what_is_expected", "", options);
+      continue;
+    }
+    register_one(*pair, "agrees_with_its_reference", "", options);
+    for (const PropertyEntry& property : pair->properties()) {
+      register_one(*pair, property.name, property.name, options);
+    }
+  }
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,56 @@
+// A case: everything that one trial depends on, as typed values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "harness/case/settings.hpp"
+#include "harness/pair/any_pair.hpp"
+#include "vgpu/schedule/schedule.hpp"
+
+namespace warpcheck {
+
+// A policy that decides while the trial runs; the decisions it took are in the verdict.
+struct StrategyChoice {
+  std::string name;  // one of vgpu::strategy_names()
+  std::uint64_t seed = 0;
+  friend bool operator==(const StrategyChoice&, const StrategyChoice&) = default;
+};
+
+struct Case {
+  const AnyPair* pair = nullptr;
+  std::string property;  // empty: agrees with its reference
+  AnyInput input;
+  // Recorded decisions to follow (none: the default schedule), or a policy.
+  std::variant<vgpu::Schedule, StrategyChoice> schedule;
+  Settings settings;
+  std::vector<std::uint8_t> tape;  // the choices that drew the input; a hint, may be empty
+
+  // "pair", or "pair.property"
+  [[nodiscard]] std::string title() const {
+    return property.empty() ? pair->name() : pair->name() + "." + property;
+  }
+};
+
+// How small a case is; the smaller one shows its failure better.  Compared in the order of the
+// members: an input of fewer elements first, a smaller launch next, then a schedule of fewer and
+// simpler decisions, and last the simpler values.
+struct CaseSize {
+  std::uint64_t elements = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t blocks = 0;
+  std::uint64_t decisions = 0;
+  std::uint64_t decision_weight = 0;
+  double magnitude = 0;
+  friend auto operator<=>(const CaseSize&, const CaseSize&) = default;
+};
+
+// `schedule` is that of the verdict where the case has a policy.
+[[nodiscard]] CaseSize size_of(const Case& a_case, const vgpu::Schedule& schedule);
+
+// How far a decision is from the simplest: one lane held, early, in the first warp.
+[[nodiscard]] std::uint64_t weight(const vgpu::Decision& decision);
+
+}  // namespace warpcheck

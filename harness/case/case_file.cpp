@@ -1,0 +1,531 @@
+#include "harness/case/case_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "vgpu/schedule/strategies.hpp"
+
+namespace warpcheck {
+namespace {
+
+// --- writing -----------------------------------------------------------------------------------
+
+constexpr std::string_view kAscending = "ascending", kDescending = "descending";
+
+std::string hex64(std::uint64_t value) { return fmt::format("{:016x}", value); }
+
+Json decision_json(const vgpu::Decision& decision) {
+  Json json = Json::object();
+  if (decision.point == vgpu::Decision::Point::operation) {
+    json["operation"] = decision.at.block;
+    json["passed_over"] = decision.index;
+    json["next_operation"] = decision.next.block;
+    return json;
+  }
+  json["launch"] = decision.launch;
+  using Point = vgpu::Decision::Point;
+  if (decision.point == Point::start) {
+    json["start"] = decision.index == 0 ? kAscending : kDescending;
+    json["next_block"] = decision.next.block;
+    json["next_warp"] = decision.next.warp;
+    return json;
+  }
+  json["block"] = decision.at.block;
+  json["warp"] = decision.at.warp;
+  const bool at_access = decision.point == Point::access;
+  json[at_access ? "access" : decision.point == Point::stop ? "stop" : "release"] = decision.index;
+  if (at_access) json["held"] = fmt::format("0x{:08x}", decision.held);
+  json["next_block"] = decision.next.block;
+  json["next_warp"] = decision.next.warp;
+  return json;
+}
+
+Json settings_json(const Settings& settings) {
+  Json json = Json::object();
+  json["build"] = name_of(settings.build);
+  json["warp_model"] = name_of(settings.warp_model);
+  if (settings.checkers.volatile_is_weak) json["volatile"] = kVolatileNames[1].second;
+  json["checkers"] = Json::array();
+  for (const auto& [checker, name] : kCheckerNames) {
+    if (settings.checkers.*checker) json["checkers"].push_back(name);
+  }
+  if (settings.checkers.portable) json["portable"] = true;
+  json["steps_max"] = settings.limits.steps_max;
+  json["quantum"] = settings.limits.quantum;
+  json["resident_blocks"] = settings.limits.resident_blocks;
+  return json;
+}
+
+std::string hex_bytes(const std::vector<std::uint8_t>& bytes) {
+  std::string text;
+  text.reserve(bytes.size() * 2);
+  for (const std::uint8_t byte : bytes) fmt::format_to(std::back_inserter(text), "{:02x}", byte);
+  return text;
+}
+
+// --- reading -----------------------------------------------------------------------------------
+
+// A JSON object whose fields are taken one by one; what is left over is an error.
+class ObjectReader {
+ public:
+  ObjectReader(const Json& json, const FieldPath& path) : json_(json), path_(path) {
+    if (!json.is_object()) throw_unexpected(path, "an object", json);
+  }
+  // Null when there is none.
+  const Json* optional(std::string_view name) {
+    const auto found = json_.find(name);
+    if (found == json_.end()) return nullptr;
+    ++taken_;
+    return &*found;
+  }
+  const Json& required(std::string_view name) {
+    const Json* found = optional(name);
+    if (found == nullptr) throw_field_error(FieldPath(path_, name), "missing");
+    return *found;
+  }
+  template <class T>
+  T number(std::string_view name) {
+    return static_cast<T>(
+        unsigned_of_json(required(name), FieldPath(path_, name), std::numeric_limits<T>::max()));
+  }
+  std::string text(std::string_view name) {
+    return text_of_json(required(name), FieldPath(path_, name));
+  }
+  void finish(std::initializer_list<std::string_view> known) const {
+    if (taken_ == json_.size()) return;
+    for (const auto& [key, unused] : json_.items()) {
+      if (std::ranges::find(known, key) == known.end()) {
+        throw_field_error(FieldPath(path_, key), "no such field");
+      }
+    }
+    throw_field_error(path_, "a field occurs twice");
+  }
+  [[nodiscard]] const FieldPath& path() const { return path_; }
+
+ private:
+  const Json& json_;
+  const FieldPath& path_;
+  std::size_t taken_ = 0;
+};
+
+std::uint64_t hex_number(const Json& json, const FieldPath& path, std::size_t digits_max,
+                         std::string_view expected) {
+  const std::string text = text_of_json(json, path);
+  std::string_view digits = text;
+  if (digits.starts_with("0x")) digits.remove_prefix(2);
+  if (digits.empty() || digits.size() > digits_max ||
+      digits.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos) {
+    throw_unexpected(path, expected, json);
+  }
+  return std::stoull(std::string(digits), nullptr, 16);
+}
+
+template <class Names>
+auto named(const Names& names, const Json& json, const FieldPath& path) {
+  const std::string text = text_of_json(json, path);
+  std::string expected;
+  for (const auto& [value, name] : names) {
+    if (name == text) return value;
+    expected += expected.empty() ? "one of " : ", ";
+    expected += name;
+  }
+  throw_unexpected(path, expected, json);
+}
+
+vgpu::Decision decision_from(const Json& json, const FieldPath& path) {
+  using Point = vgpu::Decision::Point;
+  ObjectReader fields(json, path);
+  vgpu::Decision decision;
+  if (json.contains("operation")) {
+    decision.point = Point::operation;
+    decision.at.block = fields.number<std::uint32_t>("operation");
+    decision.index = fields.number<std::uint64_t>("passed_over");
+    decision.next.block = fields.number<std::uint32_t>("next_operation");
+    fields.finish({"operation", "passed_over", "next_operation"});
+    return decision;
+  }
+  decision.launch = fields.number<std::uint32_t>("launch");
+  if (json.contains("start")) {
+    decision.point = Point::start;
+    const Json& order = fields.required("start");
+    const FieldPath order_path(path, "start");
+    const std::string text = text_of_json(order, order_path);
+    if (text != kAscending && text != kDescending) {
+      throw_unexpected(order_path, fmt::format("{} or {}", kAscending, kDescending), order);
+    }
+    decision.index = text == kDescending ? 1 : 0;
+    decision.next = {fields.number<std::uint32_t>("next_block"),
+                     fields.number<std::uint32_t>("next_warp")};
+    fields.finish({"launch", "start", "next_block", "next_warp"});
+    return decision;
+  }
+  decision.at = {fields.number<std::uint32_t>("block"), fields.number<std::uint32_t>("warp")};
+  const char* name = "access";
+  if (json.contains("stop")) {
+    decision.point = Point::stop;
+    name = "stop";
+  } else if (json.contains("release")) {
+    decision.point = Point::release;
+    name = "release";
+  }
+  decision.index = fields.number<std::uint64_t>(name);
+  if (decision.point == Point::access) {
+    decision.held = static_cast<std::uint32_t>(hex_number(
+        fields.required("held"), FieldPath(path, "held"), 8, "a lane mask such as \"0x00000002\""));
+  }
+  decision.next = {fields.number<std::uint32_t>("next_block"),
+                   fields.number<std::uint32_t>("next_warp")};
+  fields.finish(
+      {"launch", "block", "warp", "access", "stop", "release", "held", "next_block", "next_warp"});
+  return decision;
+}
+
+std::variant<vgpu::Schedule, StrategyChoice> schedule_from(const Json& json,
+                                                           const FieldPath& path) {
+  if (json.is_object()) {
+    ObjectReader fields(json, path);
+    StrategyChoice choice{fields.text("strategy"), fields.number<std::uint64_t>("seed")};
+    fields.finish({"strategy", "seed"});
+    const auto names = vgpu::strategy_names();
+    if (std::ranges::find(names, choice.name) == names.end()) {
+      throw_unexpected(FieldPath(path, "strategy"), "a strategy", json["strategy"]);
+    }
+    return choice;
+  }
+  if (!json.is_array()) throw_unexpected(path, "a list of decisions", json);
+  vgpu::Schedule schedule;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    schedule.decisions.push_back(decision_from(json[i], FieldPath(path, i)));
+  }
+  return schedule;
+}
+
+Settings settings_from(const Json& json, const FieldPath& path) {
+  ObjectReader fields(json, path);
+  Settings settings;
+  settings.build = named(kBuildNames, fields.required("build"), FieldPath(path, "build"));
+  settings.warp_model =
+      named(kWarpModelNames, fields.required("warp_model"), FieldPath(path, "warp_model"));
+  if (const Json* accesses = fields.optional("volatile")) {
+    settings.checkers.volatile_is_weak =
+        named(kVolatileNames, *accesses, FieldPath(path, "volatile"));
+  }
+  for (const auto& [checker, name] : kCheckerNames) settings.checkers.*checker = false;
+  const Json& checkers = fields.required("checkers");
+  const FieldPath checkers_path(path, "checkers");
+  if (!checkers.is_array()) throw_unexpected(checkers_path, "a list", checkers);
+  for (std::size_t i = 0; i < checkers.size(); ++i) {
+    settings.checkers.*named(kCheckerNames, checkers[i], FieldPath(checkers_path, i)) = true;
+  }
+  if (const Json* const portable = fields.optional("portable")) {
+    if (!portable->is_boolean()) {
+      throw_unexpected(FieldPath(path, "portable"), "true or false", *portable);
+    }
+    settings.checkers.portable = portable->get<bool>();
+  }
+  settings.limits.steps_max = fields.number<std::uint64_t>("steps_max");
+  settings.limits.quantum = fields.number<std::uint32_t>("quantum");
+  settings.limits.resident_blocks = fields.number<std::uint32_t>("resident_blocks");
+  if (settings.limits.quantum == 0 || settings.limits.resident_blocks == 0) {
+    throw_field_error(path, "quantum and resident_blocks must be at least 1");
+  }
+  fields.finish({"build", "warp_model", "volatile", "checkers", "portable", "steps_max", "quantum",
+                 "resident_blocks"});
+  return settings;
+}
+
+void read_expected(const Json& json, const FieldPath& path, CaseRecord& record) {
+  ObjectReader fields(json, path);
+  const Json& kinds = fields.required("kinds");
+  const Json& classes = fields.required("classes");
+  if (!kinds.is_array()) throw_unexpected(FieldPath(path, "kinds"), "a list", kinds);
+  if (!classes.is_array()) throw_unexpected(FieldPath(path, "classes"), "a list", classes);
+  for (const Json& kind : kinds) {
+    vgpu::FindingKind found{};
+    if (!kind.is_string() || !vgpu::find_kind(kind.get_ref<const std::string&>(), found)) {
+      throw_unexpected(FieldPath(path, "kinds"), "a finding kind", kind);
+    }
+    record.kinds.push_back(found);
+  }
+  const FieldPath classes_path(path, "classes");
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    record.classes.push_back(
+        hex64(hex_number(classes[i], FieldPath(classes_path, i), 16, "16 hex digits")));
+  }
+  fields.finish({"kinds", "classes"});
+}
+
+std::vector<std::uint8_t> bytes_from(const Json& json, const FieldPath& path) {
+  const std::string text = text_of_json(json, path);
+  if (text.size() % 2 != 0 || text.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    throw_unexpected(path, "bytes as hex digits", json);
+  }
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    bytes.push_back(static_cast<std::uint8_t>(std::stoul(text.substr(i, 2), nullptr, 16)));
+  }
+  return bytes;
+}
+
+// No case nests deeper; a hostile file must not exhaust the stack of whoever walks it.
+constexpr int kDepthMax = 32;
+
+Json parse_json(std::string_view text) {
+  const auto limit_depth = [](int depth, Json::parse_event_t, Json&) {
+    if (depth > kDepthMax) throw FieldError("nested too deeply");
+    return true;
+  };
+  return Json::parse(text, limit_depth);
+}
+
+void check_version(ObjectReader& fields, const Json& json) {
+  const Json* version = fields.optional("warpcheck_case");
+  if (version == nullptr) throw FieldError("not a warpcheck case (no \"warpcheck_case\")");
+  if (*version != kCaseFormatVersion) {
+    throw FieldError(fmt::format("case format version {}, but this warpcheck reads version {}",
+                                 json["warpcheck_case"].dump(), kCaseFormatVersion));
+  }
+}
+
+const AnyPair& known_pair(const std::string& name, Registry& registry) {
+  if (const AnyPair* pair = registry.find(name)) return *pair;
+  const std::string nearest = registry.nearest_name(name);
+  throw FieldError(fmt::format("no pair '{}' in this program{}", name,
+                               nearest.empty() ? "" : " (is it '" + nearest + "'?)"));
+}
+
+CaseRecord record_from(const Json& json, Registry& registry) {
+  const FieldPath root("case");
+  if (!json.is_object()) throw FieldError("not a warpcheck case (no JSON object)");
+  ObjectReader fields(json, root);
+  check_version(fields, json);
+  CaseRecord record;
+  Case& a_case = record.a_case;
+  a_case.pair = &known_pair(fields.text("pair"), registry);
+  if (const Json* property = fields.optional("property")) {
+    a_case.property = text_of_json(*property, FieldPath(root, "property"));
+    if (a_case.pair->find_property(a_case.property) == nullptr) {
+      throw FieldError(fmt::format("no property '{}'", a_case.title()));
+    }
+  }
+  a_case.input = a_case.pair->from_json(fields.required("input"));
+  if (!a_case.pair->in_domain(a_case.input)) {
+    throw FieldError(
+        fmt::format("the input is outside the domain of pair '{}'", a_case.pair->name()));
+  }
+  a_case.schedule = schedule_from(fields.required("schedule"), FieldPath(root, "schedule"));
+  a_case.settings = settings_from(fields.required("settings"), FieldPath(root, "settings"));
+  if (const Json* hash = fields.optional("ptx_hash")) {
+    record.ptx_hash = hex_number(*hash, FieldPath(root, "ptx_hash"), 16, "16 hex digits");
+  }
+  if (const Json* expected = fields.optional("expected")) {
+    read_expected(*expected, FieldPath(root, "expected"), record);
+  }
+  if (const Json* tape = fields.optional("tape")) {
+    a_case.tape = bytes_from(*tape, FieldPath(root, "tape"));
+  }
+  fields.finish({"warpcheck_case", "pair", "property", "input", "schedule", "settings", "ptx_hash",
+                 "expected", "tape"});
+  return record;
+}
+
+[[noreturn]] void throw_system_error(const std::string& action, const std::filesystem::path& path) {
+  throw CaseFileError(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(errno)));
+}
+
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+// Whether the bytes are for whoever has the file open: a device, a pipe, or one of the links that
+// the system keeps in their place (/dev/stdout, /proc/self/fd/1).  Renaming a file over these
+// would replace them for every program.
+bool stands_for_open_file(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (exists(status) && !is_regular_file(status)) return true;
+  if (!is_symlink(std::filesystem::symlink_status(path, error))) return false;
+  const std::string place = std::filesystem::absolute(path, error).lexically_normal().string();
+  return place.starts_with("/dev/") || place.starts_with("/proc/");
+}
+
+// The file that a link leads to, or the path itself.
+std::filesystem::path followed(std::filesystem::path path) {
+  constexpr int kLinksMax = 40;  // as Linux has it
+  std::error_code error;
+  for (int links = 0; !stands_for_open_file(path); ++links) {
+    if (!is_symlink(std::filesystem::symlink_status(path, error))) break;
+    if (links == kLinksMax) {
+      errno = ELOOP;
+      throw_system_error("write", path);
+    }
+    path = path.parent_path() / std::filesystem::read_symlink(path, error);
+  }
+  return path;
+}
+
+// What the file holds already stays: it may be our own standard output.
+void write_in_place(const std::filesystem::path& path, std::string_view text) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (file < 0) throw_system_error("write", path);
+  const bool written = write_all(file, text);
+  const int reason = errno;
+  if (::close(file) == 0 && written) return;
+  errno = reason;
+  throw_system_error("write", path);
+}
+
+// Bytes that are not UTF-8 or control characters must not reach a one-line message.
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7e) c = '?';
+  }
+  return text;
+}
+
+}  // namespace
+
+Json to_json(const vgpu::Schedule& schedule) {
+  Json list = Json::array();
+  for (const vgpu::Decision& decision : schedule.decisions) {
+    list.push_back(decision_json(decision));
+  }
+  return list;
+}
+
+CaseRecord record_of(const Case& a_case, const Verdict& verdict) {
+  CaseRecord record{.a_case = a_case,
+                    .ptx_hash = verdict.ptx_hash,
+                    .kinds = failure_kinds(verdict),
+                    .classes = {}};
+  record.a_case.schedule = verdict.schedule;
+  for (const vgpu::Finding& finding : verdict.findings) {
+    if (finding.severity == vgpu::Severity::error) {
+      record.classes.push_back(vgpu::hash_of(finding));
+    }
+  }
+  std::ranges::sort(record.classes);
+  record.classes.erase(std::unique(record.classes.begin(), record.classes.end()),
+                       record.classes.end());
+  return record;
+}
+
+std::string case_text(const CaseRecord& record) {
+  const Case& a_case = record.a_case;
+  Json json = Json::object();
+  json["warpcheck_case"] = kCaseFormatVersion;
+  json["pair"] = a_case.pair->name();
+  if (!a_case.property.empty()) json["property"] = a_case.property;
+  json["input"] = a_case.pair->to_json(a_case.input);
+  if (const auto* choice = std::get_if<StrategyChoice>(&a_case.schedule)) {
+    json["schedule"] = {{"strategy", choice->name}, {"seed", choice->seed}};
+  } else {
+    json["schedule"] = to_json(std::get<vgpu::Schedule>(a_case.schedule));
+  }
+  json["settings"] = settings_json(a_case.settings);
+  json["ptx_hash"] = hex64(record.ptx_hash);
+  Json kinds = Json::array();
+  for (const vgpu::FindingKind kind : record.kinds) kinds.push_back(vgpu::name_of(kind));
+  json["expected"] = {{"kinds", kinds}, {"classes", record.classes}};
+  if (!a_case.tape.empty()) json["tape"] = hex_bytes(a_case.tape);
+  return json.dump(1) + "\n";
+}
+
+CaseRecord parse_case(std::string_view text, const std::string& name, Registry& registry) {
+  try {
+    return record_from(parse_json(text), registry);
+  } catch (const FieldError& error) {
+    throw CaseFileError(one_line(fmt::format("{}: {}", name, error.what())));
+  } catch (const Json::exception& error) {
+    throw CaseFileError(one_line(fmt::format("{}: not valid JSON: {}", name, error.what())));
+  }
+}
+
+CaseRecord read_case(const std::filesystem::path& path, Registry& registry) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    throw CaseFileError(fmt::format("cannot read {}: it is a directory", path.string()));
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw_system_error("read", path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (file.bad()) throw_system_error("read", path);
+  return parse_case(text.str(), path.string(), registry);
+}
+
+void write_case(const std::filesystem::path& path, const CaseRecord& record) {
+  write_file_atomically(path, case_text(record));
+}
+
+void keep_case(const std::filesystem::path& path, const CaseRecord& record) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return write_case(path, record);
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const auto without_tape = [](const std::string& a_case) {
+    Json json = Json::parse(a_case, nullptr, false);
+    if (json.is_object()) json.erase("tape");
+    return json;
+  };
+  const Json known = without_tape(text);
+  if (known.is_object() && known == without_tape(case_text(record))) return;
+  write_case(path, record);
+}
+
+void write_file_atomically(const std::filesystem::path& given, std::string_view text) {
+  const std::filesystem::path path = followed(given);
+  if (stands_for_open_file(path)) return write_in_place(path, text);
+  std::error_code error;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+  if (error) {
+    throw CaseFileError(fmt::format("cannot make the directory {}: {}", path.parent_path().string(),
+                                    error.message()));
+  }
+  // What is there and is no file, as /dev/stdout, is written to and not replaced.
+  std::error_code unknown;
+  const auto there = std::filesystem::status(path, unknown);
+  const bool in_place = std::filesystem::exists(there) && !std::filesystem::is_regular_file(there);
+  std::filesystem::path temporary = path;
+  if (!in_place) temporary += fmt::format(".{}.tmp", ::getpid());
+  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) throw_system_error("write", path);
+  const auto fail = [&] {
+    const int reason = errno;
+    ::close(file);
+    if (!in_place) ::unlink(temporary.c_str());
+    errno = reason;
+    throw_system_error("write", path);
+  };
+  if (!write_all(file, text)) fail();
+  if (::fsync(file) != 0 && errno != EINVAL) fail();
+  if (::close(file) != 0 || (!in_place && ::rename(temporary.c_str(), path.c_str()) != 0)) {
+    const int reason = errno;
+    if (!in_place) ::unlink(temporary.c_str());
+    errno = reason;
+    throw_system_error("write", path);
+  }
+}
+
+std::string case_file_name(const Case& a_case, const Verdict& verdict) {
+  std::string text = a_case.title();
+  for (const std::string& place : failure_class(verdict).places) text += "\n" + place;
+  text += "\n" + settings_summary(a_case.settings);
+  return fmt::format("{:04x}.case", XXH3_64bits(text.data(), text.size()) >> 48);
+}
+
+}  // namespace warpcheck

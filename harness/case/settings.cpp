@@ -1,0 +1,53 @@
+#include "harness/case/settings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace warpcheck {
+
+std::string_view name_of(cudart::Build build) {
+  return std::ranges::find(kBuildNames, build, &decltype(kBuildNames)::value_type::first)->second;
+}
+
+std::string_view name_of(vgpu::WarpModel model) {
+  return std::ranges::find(kWarpModelNames, model, &decltype(kWarpModelNames)::value_type::first)
+      ->second;
+}
+
+bool same_settings(const Settings& a, const Settings& b) {
+  return a.build == b.build && a.warp_model == b.warp_model &&
+         a.checkers.volatile_is_weak == b.checkers.volatile_is_weak &&
+         std::ranges::all_of(
+             kCheckerNames,
+             [&](const auto& row) { return a.checkers.*row.first == b.checkers.*row.first; }) &&
+         a.checkers.portable == b.checkers.portable && a.limits.steps_max == b.limits.steps_max &&
+         a.limits.quantum == b.limits.quantum &&
+         a.limits.resident_blocks == b.limits.resident_blocks;
+}
+
+std::string settings_summary(const Settings& settings) {
+  const Settings normal;
+  std::vector<std::string> parts;
+  if (settings.warp_model != normal.warp_model) {
+    parts.push_back(fmt::format("warp model {}", name_of(settings.warp_model)));
+  }
+  if (settings.build != normal.build)
+    parts.push_back(fmt::format("build {}", name_of(settings.build)));
+  if (settings.checkers.volatile_is_weak) parts.emplace_back("volatile accesses weak");
+  for (const auto& [checker, name] : kCheckerNames) {
+    if (!(settings.checkers.*checker)) parts.push_back(fmt::format("checker {} off", name));
+  }
+  if (settings.checkers.portable) parts.emplace_back("portable");
+  const auto limit = [&](std::string_view name, auto value, auto usual) {
+    if (value != usual) parts.push_back(fmt::format("{} {}", name, value));
+  };
+  limit("steps_max", settings.limits.steps_max, normal.limits.steps_max);
+  limit("quantum", settings.limits.quantum, normal.limits.quantum);
+  limit("resident_blocks", settings.limits.resident_blocks, normal.limits.resident_blocks);
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+}  // namespace warpcheck

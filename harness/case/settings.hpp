@@ -1,0 +1,57 @@
+// The settings of a case, and their names in case files, reports and options.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "vgpu/check/checkers.hpp"
+#include "vgpu/cudart/device/virtual_device.hpp"
+#include "vgpu/machine/machine.hpp"
+#include "vgpu/schedule/schedule.hpp"
+
+namespace warpcheck {
+
+struct Settings {
+  cudart::Build build = cudart::Build::optimized;
+  vgpu::WarpModel warp_model = vgpu::WarpModel::independent;
+  vgpu::CheckerSet checkers{};
+  // Far above what a case needs, and low enough that a hang costs about a second.
+  vgpu::Limits limits{.steps_max = 20'000'000};
+};
+
+inline constexpr std::array<std::pair<cudart::Build, std::string_view>, 2> kBuildNames{{
+    {cudart::Build::optimized, "optimized"},
+    {cudart::Build::unoptimized, "unoptimized"},
+}};
+inline constexpr std::array<std::pair<vgpu::WarpModel, std::string_view>, 2> kWarpModelNames{{
+    {vgpu::WarpModel::independent, "independent"},
+    {vgpu::WarpModel::lockstep, "lockstep"},
+}};
+inline constexpr std::array<std::pair<bool vgpu::CheckerSet::*, std::string_view>, 5> kCheckerNames{
+    {
+        {&vgpu::CheckerSet::race, "race"},
+        {&vgpu::CheckerSet::bounds, "bounds"},
+        {&vgpu::CheckerSet::init, "init"},
+        {&vgpu::CheckerSet::barrier, "barrier"},
+        {&vgpu::CheckerSet::lifetime, "lifetime"},
+    }};
+
+// Of CheckerSet::volatile_is_weak.
+inline constexpr std::array<std::pair<bool, std::string_view>, 2> kVolatileNames{{
+    {false, "strong"},
+    {true, "weak"},
+}};
+
+std::string_view name_of(cudart::Build build);
+std::string_view name_of(vgpu::WarpModel model);
+
+// The same settings in two cases run the same trial.
+bool same_settings(const Settings& a, const Settings& b);
+
+// What differs from the default, for a report: "warp model lockstep; build unoptimized"; empty
+// when nothing does.
+std::string settings_summary(const Settings& settings);
+
+}  // namespace warpcheck

@@ -1,0 +1,87 @@
+// Trials on a real GPU, in processes of their own.
+//
+// A CUDA context does not survive fork() nor, after an illegal access, anything else.  So nothing
+// of CUDA is touched here: a worker (this program's hidden command `gpu-worker`, started afresh)
+// runs the jobs one after the other and says which trial it is at.  When it dies, hangs or loses
+// the device, that costs the trial it was at, and another worker goes on with the next job.
+#pragma once
+
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "harness/input/json_values.hpp"
+#include "harness/search/check.hpp"
+#include "harness/search/search.hpp"
+
+namespace warpcheck {
+
+// No device, no runtime library, no compute-sanitizer.  what() is one line.
+class GpuError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Either trials first .. first + count - 1 of a claim's check, or runs of one case.
+struct GpuJob {
+  const AnyPair* pair = nullptr;
+  std::string property;
+  std::string case_path;  // not empty: `count` runs of this case
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+struct GpuOptions {
+  CheckOptions check;     // seed, trials, sizes: what a claim's cases are drawn by
+  std::string runtime;    // library; empty: where it usually is
+  std::string sanitizer;  // a tool of compute-sanitizer; empty: none
+  double seconds_per_trial = 30;
+  double seconds_to_start = 120;  // until the first trial: opening the device, compiling PTX
+  const volatile std::sig_atomic_t* stop = nullptr;
+};
+
+struct GpuOutcome {
+  std::uint64_t trials = 0;
+  std::optional<Failure> failure;  // the first; its job ended there
+  std::string refusal;             // why the case cannot be run
+};
+
+struct GpuRun {
+  std::string device;  // "NVIDIA H200 (CUDA driver 13.0, runtime 13.0, /.../libcudart.so.13)"
+  std::vector<GpuOutcome> outcomes;  // of the jobs, in order; fewer when stopped
+};
+
+// on_device(text) is called once, before the first outcome; on_outcome as each job ends.
+// Throws GpuError.
+GpuRun run_on_gpu(const std::vector<GpuJob>& jobs, const GpuOptions& options,
+                  const std::function<void(const std::string&)>& on_device = {},
+                  const std::function<void(std::size_t, const GpuOutcome&)>& on_outcome = {});
+
+// --- between the two processes (gpu_worker.cpp) -------------------------------------------------
+
+// Where a worker is, in a file that is overwritten in place.
+struct GpuProgress {
+  std::uint64_t job = 0;
+  std::uint64_t trial = 0;
+  std::uint64_t begun = 0;  // trials so far; 0: none yet
+};
+
+struct GpuTask {
+  std::filesystem::path file;
+  [[nodiscard]] std::filesystem::path progress() const { return file.string() + ".progress"; }
+  [[nodiscard]] std::filesystem::path results() const { return file.string() + ".results"; }
+};
+
+void write_task(const GpuTask& task, const std::vector<GpuJob>& jobs, const GpuOptions& options);
+// The case of a job's trial.
+[[nodiscard]] Case case_of(const GpuJob& job, std::uint64_t trial, const CheckOptions& options);
+
+// Runs a task in this process; the exit status of the worker.
+int run_gpu_worker(const std::filesystem::path& task_file);
+
+}  // namespace warpcheck

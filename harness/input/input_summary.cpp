@@ -1,0 +1,101 @@
+#include "harness/input/input_summary.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace warpcheck {
+namespace {
+
+constexpr std::size_t kShownElements = 8;
+constexpr std::size_t kShownText = 40;
+
+bool is_launch(const Json& json) {
+  return json.is_object() && json.size() == 3 && json.contains("grid") && json.contains("block") &&
+         json.contains("shared_bytes");
+}
+
+std::string show_extents(const Json& extents) {
+  const auto [x, y, z] = extents.get<std::array<std::uint64_t, 3>>();
+  if (y == 1 && z == 1) return fmt::format("{}", x);
+  return fmt::format("({},{},{})", x, y, z);
+}
+
+std::string show_launch(const std::string& name, const Json& launch) {
+  std::string text = fmt::format("{} {{grid {}, block {}", name, show_extents(launch["grid"]),
+                                 show_extents(launch["block"]));
+  if (const auto bytes = launch["shared_bytes"].get<std::uint64_t>(); bytes != 0) {
+    text += fmt::format(", shared {} bytes", bytes);
+  }
+  return text + "}";
+}
+
+std::string show_value(const Json& value) {
+  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  if (text.size() > kShownText) text = text.substr(0, kShownText) + "...";
+  return text;
+}
+
+// The value that most elements have, and 0 among equals: what the rest is.
+std::string most_common(const std::vector<std::string>& elements) {
+  std::map<std::string, std::size_t> counts;
+  for (const std::string& element : elements) ++counts[element];
+  const auto more = [](const auto& a, const auto& b) {
+    return a.second < b.second || (a.second == b.second && a.first != "0" && b.first == "0");
+  };
+  return std::max_element(counts.begin(), counts.end(), more)->first;
+}
+
+// "in[30]=1, rest 0", or the list itself where that says as much.
+std::string show_elements(const std::string& name, const Json& list) {
+  std::vector<std::string> elements;
+  for (const Json& element : list) elements.push_back(show_value(element));
+  const std::string rest = most_common(elements);
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    if (elements[i] != rest) others.push_back(i);
+  }
+  if (others.empty()) return fmt::format("all {}={}", name, rest);
+  const bool mostly_rest = others.size() <= kShownElements && 2 * others.size() <= elements.size();
+  std::string text;
+  if (mostly_rest) {
+    for (const std::size_t i : others) text += fmt::format("{}[{}]={}, ", name, i, elements[i]);
+    return text + "rest " + rest;
+  }
+  const std::size_t shown = std::min(elements.size(), kShownElements);
+  for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ",") + elements[i];
+  if (shown < elements.size()) text += fmt::format(",... {} more", elements.size() - shown);
+  return fmt::format("{}={{{}}}", name, text);
+}
+
+std::string show_list(const std::string& name, const Json& list, bool only_list) {
+  const std::string count =
+      only_list ? fmt::format("n={}", list.size()) : fmt::format("{}: n={}", name, list.size());
+  return list.empty() ? count : count + ", " + show_elements(name, list);
+}
+
+}  // namespace
+
+std::string input_summary(const Json& input) {
+  std::size_t lists = 0;
+  for (const auto& field : input) lists += field.is_array() ? 1 : 0;
+  std::vector<std::string> parts;
+  for (const auto& [name, field] : input.items()) {
+    if (is_launch(field)) {
+      parts.push_back(show_launch(name, field));
+    } else if (field.is_array()) {
+      parts.push_back(show_list(name, field, lists == 1));
+    } else {
+      parts.push_back(fmt::format("{}={}", name, show_value(field)));
+    }
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,16 @@
+// An input in one line that shows what differs from nothing special.
+//
+//   n=33, in[30]=1, rest 0; launch {grid 1, block 33}
+#pragma once
+
+#include <string>
+
+#include "harness/input/json_values.hpp"
+
+namespace warpcheck {
+
+// `input`: the fields of an input, as its to_json() gives them.  The elements of long lists are
+// cut; the case file has them all.
+std::string input_summary(const Json& input);
+
+}  // namespace warpcheck

@@ -1,0 +1,412 @@
+// When a kernel's output agrees with its reference.
+//
+//   exactly()             the same values: for integers, and where the order of operations is fixed
+//   bitwise()             the same bits: NaN payloads and the signs of zeros and NaNs count too
+//   ulps(k)               up to k representable numbers apart: for single operations
+//   within_error_bound(b) within a bound derived from the input (error_bounds.hpp): for sums, never
+//                         a guessed tolerance
+//   as_multiset()         the same elements, each as often, in any order
+//   stable_order()        key-value pairs in the reference's order, where pairs of equal keys keep
+//                         the order of the input
+//   order_sensitive(a)    agrees as `a` says, and may differ from schedule to schedule as long as
+//                         it does (atomics on floats)
+//
+// Under the first two, and stable_order(), all schedules that agree give the same output; under
+// the others the harness compares the outputs of schedules too, unless told of order_sensitive().
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <ranges>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "harness/pair/error_bounds.hpp"
+#include "harness/pair/plain_output.hpp"
+
+namespace warpcheck {
+
+template <class Input, class Output>
+struct Agreement {
+  // What is wrong with `out`, as "out[32] = 2, reference 1"; nothing when it agrees.
+  std::function<std::optional<std::string>(const Input&, const Output& out,
+                                           const Output& reference)>
+      difference;
+  // Agreement leaves no room, so two schedules that both agree gave the same bits.
+  bool exact = true;
+  // The output may differ between schedules as long as each agrees (float atomics, for example).
+  bool order_sensitive = false;
+
+  // The same rule as data, where `difference` is one of this file.
+  Comparison comparison = Comparison::custom;
+  std::function<std::vector<double>(const Input&)> bounds = {};  // of within_bounds
+  std::uint64_t ulps = 0;                                        // of within_ulps
+};
+
+namespace detail {
+
+std::string show_number(double value);
+std::string show_number(float value);
+std::string show_number(std::int64_t value);
+std::string show_number(std::uint64_t value);
+// "out has 3 elements, reference 4"
+std::string size_difference(std::size_t out, std::size_t other, std::string_view other_name);
+// "out[32] = 2, reference 1"; `index` nothing for an output that is no array.
+std::string element_difference(std::optional<std::size_t> index, const std::string& out,
+                               const std::string& other, std::string_view other_name);
+
+template <class T>
+std::string show_element(const T& value) {
+  if constexpr (std::floating_point<T>) {
+    return show_number(value);
+  } else if constexpr (std::is_integral_v<T> && std::is_unsigned_v<T>) {
+    return show_number(static_cast<std::uint64_t>(value));
+  } else if constexpr (std::is_integral_v<T>) {
+    return show_number(static_cast<std::int64_t>(value));
+  } else {
+    return "(a value)";
+  }
+}
+
+// Equality of values: two NaNs agree (every operation may choose its NaN's payload), both zeros
+// agree.
+template <class T>
+bool equal_values(const T& a, const T& b) {
+  if constexpr (std::floating_point<T>)
+    return a == b || (a != a && b != b);
+  else
+    return a == b;
+}
+
+template <class Output>
+concept Array = std::ranges::random_access_range<Output> && std::ranges::sized_range<Output>;
+
+// What `tell` says of the first index whose elements are not the `same`; of the sizes where they
+// differ; nothing where all are.
+template <Array Output, class Same, class Tell>
+std::optional<std::string> array_difference(const Output& out, const Output& other,
+                                            std::string_view other_name, Same same, Tell tell) {
+  if (out.size() != other.size()) return size_difference(out.size(), other.size(), other_name);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (!same(out[i], other[i])) return tell(i);
+  }
+  return std::nullopt;
+}
+
+template <class Output>
+std::optional<std::string> first_difference(const Output& out, const Output& other,
+                                            std::string_view other_name) {
+  if constexpr (Array<Output>) {
+    using Element = std::ranges::range_value_t<Output>;
+    return array_difference(out, other, other_name, equal_values<Element>, [&](std::size_t i) {
+      return element_difference(i, show_element(out[i]), show_element(other[i]), other_name);
+    });
+  } else {
+    if (equal_values(out, other)) return std::nullopt;
+    return element_difference(std::nullopt, show_element(out), show_element(other), other_name);
+  }
+}
+
+// In which type's units of the last place an error is told.
+enum class Precision { single, double_ };
+
+template <std::floating_point T>
+inline constexpr Precision precision_of =
+    std::same_as<T, float> ? Precision::single : Precision::double_;
+
+// How many representable numbers of that precision apart, both rounded to it; neither is NaN.
+std::uint64_t ulps_apart(double a, double b, Precision precision);
+// "1 ulp", "2,097,152 ulps"
+std::string show_ulps(std::uint64_t ulps);
+// "nan (0x7fc00001)"
+std::string show_bits(float value);
+std::string show_bits(double value);
+// "never", "once", "twice", "3 times"
+std::string show_count(std::size_t count);
+
+// An output, its reference, and how far apart they may be.
+struct BoundedElement {
+  double out = 0, reference = 0, bound = 0;
+};
+// Over 1: `out` is outside its bound, and by how much.  An infinite bound accepts everything; a
+// reference that is not finite wants the same.
+double excess(const BoundedElement& element);
+// "out[17] = 1.5, reference 1.25 (2,097,152 ulps, 3.1 times the bound)"
+std::string bound_difference(std::size_t index, const BoundedElement& element, Precision precision);
+
+template <class T>
+std::string show_exact_bits(const T& value) {
+  if constexpr (std::floating_point<T>)
+    return show_bits(value);
+  else
+    return show_element(value);
+}
+
+template <class T>
+bool same_bits(const T& a, const T& b) {
+  static_assert(std::is_arithmetic_v<T>, "bitwise() compares numbers");
+  if constexpr (std::same_as<T, float>)
+    return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+  else if constexpr (std::same_as<T, double>)
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+  else
+    return a == b;
+}
+
+// A total order that tells every two values apart which equal_values() does.
+template <class T>
+bool value_less(const T& a, const T& b) {
+  if constexpr (std::floating_point<T>)
+    return a < b || (a == a && b != b);  // NaNs, all alike, come last
+  else
+    return a < b;
+}
+
+// The key and the value of an element that has members of those names, or is a std::pair.
+template <class Element>
+const auto& key_of(const Element& element) {
+  if constexpr (requires { element.key; })
+    return element.key;
+  else
+    return element.first;
+}
+template <class Element>
+const auto& value_of(const Element& element) {
+  if constexpr (requires { element.value; })
+    return element.value;
+  else
+    return element.second;
+}
+
+}  // namespace detail
+
+// Element for element the same value; reports the first that is not.
+struct Exactly {
+  template <class Input, class Output>
+  operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
+    return {.difference =
+                [](const Input&, const Output& out, const Output& reference) {
+                  return detail::first_difference(out, reference, "reference");
+                },
+            .comparison = Comparison::equal_values};
+  }
+};
+inline Exactly exactly() { return {}; }
+
+// Element for element the same bits.  What exactly() takes for equal and this does not: NaNs of
+// different payload or sign, and +0 beside -0.
+struct Bitwise {
+  template <class Input, class Output>
+  operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
+    return {.difference = [](const Input&, const Output& out,
+                             const Output& reference) -> std::optional<std::string> {
+              using Element = std::ranges::range_value_t<Output>;
+              return detail::array_difference(
+                  out, reference, "reference", detail::same_bits<Element>, [&](std::size_t i) {
+                    return detail::element_difference(i, detail::show_exact_bits(out[i]),
+                                                      detail::show_exact_bits(reference[i]),
+                                                      "reference");
+                  });
+            },
+            .comparison = Comparison::same_bits};
+  }
+};
+inline Bitwise bitwise() { return {}; }
+
+// Element i may be `bounds(input)[i]` away from the reference; reports the worst, in ulps of Unit.
+template <class Bounds, class Unit>
+struct WithinErrorBound {
+  Bounds bounds;
+
+  template <class Input, class Output>
+  operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
+    using Element = std::ranges::range_value_t<Output>;
+    static_assert(std::floating_point<Element>, "an error bound is for floating-point arrays");
+    auto difference = [derive = bounds](const Input& in, const Output& out,
+                                        const Output& reference) -> std::optional<std::string> {
+      if (out.size() != reference.size()) {
+        return detail::size_difference(out.size(), reference.size(), "reference");
+      }
+      const std::vector<double> bound = derive(in);
+      if (bound.size() != out.size()) {
+        throw std::logic_error("within_error_bound: one bound for each element was expected");
+      }
+      std::size_t worst = out.size();
+      double worst_excess = 1.0;
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        const double at_i = detail::excess({out[i], reference[i], bound[i]});
+        if (at_i > worst_excess) {
+          worst_excess = at_i;
+          worst = i;
+        }
+      }
+      if (worst == out.size()) return std::nullopt;
+      constexpr detail::Precision kPrecision =
+          detail::precision_of<std::conditional_t<std::is_void_v<Unit>, Element, Unit>>;
+      return detail::bound_difference(worst, {out[worst], reference[worst], bound[worst]},
+                                      kPrecision);
+    };
+    return {.difference = std::move(difference),
+            .exact = false,
+            .comparison = Comparison::within_bounds,
+            .bounds = bounds};
+  }
+};
+// `bounds`: const Input& -> std::vector<double>, one bound an element.  Unit: the type that the
+// kernel computed in, where its output was widened to meet a reference of higher precision.
+template <class Unit = void, class Bounds>
+WithinErrorBound<Bounds, Unit> within_error_bound(Bounds bounds) {
+  return {std::move(bounds)};
+}
+
+// Up to `allowed` representable numbers apart; both zeros are one, and what is not finite must be
+// the same.  Reports the worst.
+struct Ulps {
+  std::uint64_t allowed;
+
+  template <class Input, class Output>
+  operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
+    using Element = std::ranges::range_value_t<Output>;
+    static_assert(std::floating_point<Element>, "ulps() is for floating-point arrays");
+    auto difference = [k = allowed](const Input&, const Output& out,
+                                    const Output& reference) -> std::optional<std::string> {
+      if (out.size() != reference.size()) {
+        return detail::size_difference(out.size(), reference.size(), "reference");
+      }
+      std::size_t worst = out.size();
+      std::uint64_t worst_ulps = k;
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        const std::uint64_t at_i = distance(out[i], reference[i]);
+        if (at_i > worst_ulps) {
+          worst_ulps = at_i;
+          worst = i;
+        }
+      }
+      if (worst == out.size()) return std::nullopt;
+      std::string text =
+          detail::element_difference(worst, detail::show_element(out[worst]),
+                                     detail::show_element(reference[worst]), "reference");
+      if (worst_ulps == kNever) return text;
+      return text + " (" + detail::show_ulps(worst_ulps) + ", at most " + std::to_string(k) +
+             " allowed)";
+    };
+    return {.difference = std::move(difference),
+            .exact = allowed == 0,
+            .comparison = Comparison::within_ulps,
+            .ulps = allowed};
+  }
+
+ private:
+  static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+
+  template <class T>
+  static std::uint64_t distance(T a, T b) {
+    if (detail::equal_values(a, b)) return 0;
+    constexpr T kLargest = std::numeric_limits<T>::max();
+    const auto is_finite = [](T x) { return -kLargest <= x && x <= kLargest; };
+    if (!is_finite(a) || !is_finite(b)) return kNever;
+    return detail::ulps_apart(a, b, detail::precision_of<T>);
+  }
+};
+inline Ulps ulps(std::uint64_t allowed) { return {allowed}; }
+
+// The same elements, each as often; reports the smallest that is not.
+struct AsMultiset {
+  template <class Input, class Output>
+  operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
+    auto difference = [](const Input&, Output out, Output reference) -> std::optional<std::string> {
+      if (out.size() != reference.size()) {
+        return detail::size_difference(out.size(), reference.size(), "reference");
+      }
+      using Element = std::ranges::range_value_t<Output>;
+      std::sort(out.begin(), out.end(), detail::value_less<Element>);
+      std::sort(reference.begin(), reference.end(), detail::value_less<Element>);
+      const auto [mine, theirs] =
+          std::mismatch(out.begin(), out.end(), reference.begin(), detail::equal_values<Element>);
+      if (mine == out.end()) return std::nullopt;
+      const Element first = detail::value_less<Element>(*mine, *theirs) ? *mine : *theirs;
+      const auto count = [&](const Output& all) {
+        return detail::show_count(
+            static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](const Element& x) {
+              return detail::equal_values(x, first);
+            })));
+      };
+      return detail::show_element(first) + " is in out " + count(out) + ", in the reference " +
+             count(reference);
+    };
+    return {.difference = std::move(difference),
+            .exact = false,
+            .comparison = Comparison::same_elements};
+  }
+};
+inline AsMultiset as_multiset() { return {}; }
+
+// Pairs as the reference has them; says of a wrong one whether its key is wrong, its value is, or
+// only the order among equal keys.  Elements have members key and value, or are std::pair.
+struct StableOrder {
+  template <class Input, class Output>
+  operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
+    return {.difference = [](const Input&, const Output& out,
+                             const Output& reference) -> std::optional<std::string> {
+      using Element = std::ranges::range_value_t<Output>;
+      return detail::array_difference(out, reference, "reference", same_pair<Element>,
+                                      [&](std::size_t i) { return explain(out, reference, i); });
+    }};
+  }
+
+ private:
+  template <class Element>
+  static bool same_pair(const Element& a, const Element& b) {
+    return detail::equal_values(detail::key_of(a), detail::key_of(b)) &&
+           detail::equal_values(detail::value_of(a), detail::value_of(b));
+  }
+
+  template <class Element>
+  static std::string show(const Element& element) {
+    return "(" + detail::show_element(detail::key_of(element)) + ", " +
+           detail::show_element(detail::value_of(element)) + ")";
+  }
+
+  template <class Output>
+  static std::string explain(const Output& out, const Output& reference, std::size_t index) {
+    const auto& wrong = out[index];
+    std::string text =
+        detail::element_difference(index, show(wrong), show(reference[index]), "reference");
+    const bool key_agrees =
+        detail::equal_values(detail::key_of(wrong), detail::key_of(reference[index]));
+    const bool is_elsewhere = std::any_of(reference.begin(), reference.end(),
+                                          [&](const auto& x) { return same_pair(x, wrong); });
+    if (key_agrees && is_elsewhere) text += ": equal keys are not in the order of the input";
+    return text;
+  }
+};
+inline StableOrder stable_order() { return {}; }
+
+// Agrees as `wrapped` says, and need not be the same under every schedule.
+template <class Wrapped>
+struct OrderSensitive {
+  Wrapped wrapped;
+
+  template <class Input, class Output>
+  operator Agreement<Input, Output>() const {  // NOLINT: implicit, so that .agreement reads well
+    Agreement<Input, Output> agreement = wrapped;
+    agreement.order_sensitive = true;
+    return agreement;
+  }
+};
+template <class Wrapped>
+OrderSensitive<Wrapped> order_sensitive(Wrapped wrapped) {
+  return {std::move(wrapped)};
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,230 @@
+// KERNEL_PAIR and PROPERTY: a kernel, its sequential reference, its inputs, its claims.
+//
+//   struct ReverseInput { std::vector<int> values; LaunchConfig launch; };
+//   FIELDS(ReverseInput, values, launch);
+//
+//   KERNEL_PAIR(reverse, ReverseInput, std::vector<int>) = {
+//     .family = "examples", .origin = "ours", .expects = {},
+//     .domain    = [](const ReverseInput& in) { return covers(in.launch, in.values.size()); },
+//     .arbitrary = [](Draw& draw) { ... return ReverseInput{...}; },
+//     .kernel    = [](Device& device, const ReverseInput& in) { ... return out.download(); },
+//     .reference = [](const ReverseInput& in) { ... },
+//     .agreement = exactly(),
+//   };
+//
+//   PROPERTY(reverse, twice_yields_the_original)(ReverseInput in) {
+//     const ReverseInput again{run(in), in.launch};
+//     EXPECT_EQ(run(again), in.values);
+//   }
+//
+// Every pair is checked, without a further word, for: agreement with its reference; no findings;
+// the same answer under every schedule (unless its agreement is order-sensitive).
+//
+// Use both macros at namespace scope, outside unnamed namespaces: names are unique in a program.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/input/draw.hpp"
+#include "harness/input/fields.hpp"
+#include "harness/input/input_classes.hpp"
+#include "harness/input/input_summary.hpp"
+#include "harness/input/launch_config.hpp"
+#include "harness/pair/agreement.hpp"
+#include "harness/pair/any_pair.hpp"
+#include "harness/pair/device.hpp"
+#include "harness/pair/expectations.hpp"
+#include "harness/pair/registry.hpp"
+#include "harness/shrink/shrinks.hpp"
+#include "harness/trial/schedule_difference.hpp"
+
+namespace warpcheck {
+
+template <class InputType, class OutputType>
+struct Pair {
+  using Input = InputType;
+  using Output = OutputType;
+
+  std::string family = {};                // the kernel family it is listed under
+  std::string origin = {};                // whose code or algorithm it is
+  std::vector<std::string> expects = {};  // finding kinds of a specimen; empty: must be clean
+  // Holds for every input, drawn or shrunk or read from a file; not given: always.
+  std::function<bool(const Input&)> domain = {};
+  std::function<Input(Draw&)> arbitrary = {};
+  std::function<Output(Device&, const Input&)> kernel = {};
+  std::function<Output(const Input&)> reference = {};
+  Agreement<Input, Output> agreement = exactly();
+  // How many elements an input has, where that is not the elements of all its vectors.
+  std::function<std::uint64_t(const Input&)> size = {};
+  // Classes of inputs that only this pair knows of, for statistics.
+  std::vector<ValueClass<Input>> classes = {};
+  // Names of classes, its own or those of input_classes.hpp, that a search has to meet
+  // (`check --statistics`): "in.size: zero", "in: contains NaN", "launch: several blocks".
+  std::vector<std::string> required_classes = {};
+};
+
+namespace detail {
+
+template <class Input, class Output>
+class TypedPair final : public AnyPair {
+ public:
+  // `pair` may be still to be constructed: it is looked at only after main() has begun.
+  TypedPair(std::string name, const Pair<Input, Output>* pair)
+      : AnyPair(std::move(name)), pair_(pair) {}
+
+  [[nodiscard]] std::string_view family() const override { return pair_->family; }
+  [[nodiscard]] std::string_view origin() const override { return pair_->origin; }
+  [[nodiscard]] const std::vector<std::string>& declared_expectations() const override {
+    return pair_->expects;
+  }
+  [[nodiscard]] AnyInput draw(Draw& draw) const override {
+    return std::make_shared<const Input>(pair_->arbitrary(draw));
+  }
+  [[nodiscard]] bool in_domain(const AnyInput& input) const override {
+    return !pair_->domain || pair_->domain(typed(input));
+  }
+  [[nodiscard]] bool identical(const AnyInput& a, const AnyInput& b) const override {
+    return warpcheck::identical(typed(a), typed(b));
+  }
+  [[nodiscard]] InputSize size_of(const AnyInput& input) const override {
+    InputSize size;
+    measure(typed(input), size);
+    if (pair_->size) size.elements = pair_->size(typed(input));
+    return size;
+  }
+  [[nodiscard]] Json to_json(const AnyInput& input) const override {
+    return warpcheck::to_json(typed(input));
+  }
+  [[nodiscard]] AnyInput from_json(const Json& json) const override {
+    return std::make_shared<const Input>(warpcheck::from_json<Input>(json));
+  }
+  [[nodiscard]] std::string summary(const AnyInput& input) const override {
+    return input_summary(warpcheck::to_json(typed(input)));
+  }
+  std::optional<std::size_t> for_each_shrink_from(
+      std::size_t first, const AnyInput& input, FunctionRef<bool(AnyInput)> accept) const override {
+    return warpcheck::for_each_shrink_from<Input>(first, typed(input), [&](Input&& candidate) {
+      if (pair_->domain && !pair_->domain(candidate)) return false;
+      return accept(std::make_shared<const Input>(std::move(candidate)));
+    });
+  }
+  void for_each_class(const AnyInput& input, ClassVisitor visitor) const override {
+    for_each_input_class(typed(input), visitor);
+    for (const ValueClass<Input>& own : pair_->classes) {
+      visitor(own.name, own.contains(typed(input)));
+    }
+  }
+  [[nodiscard]] std::vector<std::string> class_names() const override {
+    std::vector<std::string> names = input_class_names<Input>();
+    for (const ValueClass<Input>& own : pair_->classes) names.push_back(own.name);
+    return names;
+  }
+  [[nodiscard]] const std::vector<std::string>& required_classes() const override {
+    return pair_->required_classes;
+  }
+  [[nodiscard]] AnyOutput run_kernel(const AnyInput& input) const override {
+    Device device;
+    return std::make_shared<const Output>(pair_->kernel(device, typed(input)));
+  }
+  [[nodiscard]] AnyOutput run_reference(const AnyInput& input) const override {
+    return std::make_shared<const Output>(pair_->reference(typed(input)));
+  }
+  [[nodiscard]] std::optional<std::string> difference(const AnyInput& input, const AnyOutput& out,
+                                                      const AnyOutput& reference) const override {
+    return pair_->agreement.difference(typed(input), typed_output(out), typed_output(reference));
+  }
+  [[nodiscard]] bool compares_nothing(const AnyOutput& out,
+                                      const AnyOutput& reference) const override {
+    if constexpr (requires { typed_output(out).empty(); }) {
+      return typed_output(out).empty() && typed_output(reference).empty();
+    } else {
+      return false;
+    }
+  }
+  [[nodiscard]] bool wants_schedule_comparison(bool agrees) const override {
+    if (pair_->agreement.order_sensitive) return false;
+    return !pair_->agreement.exact || (agrees && has_equal_values_of_other_bytes<Output>());
+  }
+  [[nodiscard]] std::optional<std::string> schedule_difference(
+      const AnyOutput& out, const AnyOutput& other) const override {
+    return warpcheck::schedule_difference(typed_output(out), typed_output(other));
+  }
+
+  [[nodiscard]] std::optional<PlainOutput> plain_output(const AnyOutput& output) const override {
+    return warpcheck::plain_output(typed_output(output));
+  }
+  [[nodiscard]] PlainRule plain_rule(const AnyInput& input) const override {
+    const Agreement<Input, Output>& agreement = pair_->agreement;
+    return {agreement.comparison,
+            agreement.bounds ? agreement.bounds(typed(input)) : std::vector<double>{},
+            agreement.ulps, agreement.order_sensitive};
+  }
+
+ private:
+  static const Input& typed(const AnyInput& input) {
+    return *static_cast<const Input*>(input.get());
+  }
+  static const Output& typed_output(const AnyOutput& output) {
+    return *static_cast<const Output*>(output.get());
+  }
+
+  const Pair<Input, Output>* pair_;
+};
+
+template <class Input, class Output>
+struct PairRegistration {
+  PairRegistration(std::string name, const Pair<Input, Output>* pair) {
+    Registry::global().add(std::make_unique<TypedPair<Input, Output>>(std::move(name), pair));
+  }
+};
+
+// What a property's body can call.
+template <class PairType, const PairType* pair>
+class PropertyBody {
+ public:
+  using Input = typename PairType::Input;
+  using Output = typename PairType::Output;
+
+ protected:
+  // Launches the pair's kernel, in the trial that the property runs in.
+  [[nodiscard]] static Output run(const Input& in) {
+    Device device;
+    return pair->kernel(device, in);
+  }
+};
+
+template <class Body, class Input>
+struct PropertyRegistration {
+  PropertyRegistration(std::string pair, std::string property) {
+    Registry::global().add_property(
+        std::move(pair), {.name = std::move(property), .body = [](const AnyInput& input) {
+                            Body{}.body(*static_cast<const Input*>(input.get()));
+                          }});
+  }
+};
+
+}  // namespace detail
+}  // namespace warpcheck
+
+#define KERNEL_PAIR(name, ...)                                                                \
+  extern const ::warpcheck::Pair<__VA_ARGS__> warpcheck_pair_##name;                          \
+  static const ::warpcheck::detail::PairRegistration<__VA_ARGS__> warpcheck_registers_##name{ \
+      #name, &warpcheck_pair_##name};                                                         \
+  const ::warpcheck::Pair<__VA_ARGS__> warpcheck_pair_##name
+
+#define PROPERTY(pair, name)                                                                 \
+  struct warpcheck_property_##pair##_##name                                                  \
+      : ::warpcheck::detail::PropertyBody<std::remove_cv_t<decltype(warpcheck_pair_##pair)>, \
+                                          &warpcheck_pair_##pair> {                          \
+    void body(Input in);                                                                     \
+  };                                                                                         \
+  static const ::warpcheck::detail::PropertyRegistration<                                    \
+      warpcheck_property_##pair##_##name, warpcheck_property_##pair##_##name::Input>         \
+      warpcheck_registers_##pair##_##name{#pair, #name};                                     \
+  void warpcheck_property_##pair##_##name::body

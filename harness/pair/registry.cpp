@@ -1,0 +1,121 @@
+#include "harness/pair/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace warpcheck {
+namespace {
+
+// Levenshtein distance.
+std::size_t edits_between(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1] ? 1 : 0);
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
+    }
+  }
+  return row.back();
+}
+
+void check_required_classes(const AnyPair& pair) {
+  if (pair.required_classes().empty()) return;
+  const std::vector<std::string> known = pair.class_names();
+  for (const std::string& name : pair.required_classes()) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    throw RegistryError(fmt::format(
+        "pair '{}' requires the class '{}', which its inputs do not have", pair.name(), name));
+  }
+}
+
+}  // namespace
+
+const PropertyEntry* AnyPair::find_property(std::string_view name) const {
+  const auto found = std::ranges::find(properties_, name, &PropertyEntry::name);
+  return found == properties_.end() ? nullptr : &*found;
+}
+
+Registry& Registry::global() {
+  static Registry registry;
+  return registry;
+}
+
+void Registry::add(std::unique_ptr<AnyPair> pair) {
+  owned_.push_back(std::move(pair));
+  resolved_ = false;
+}
+
+void Registry::add_property(std::string pair, PropertyEntry property) {
+  pending_.push_back({std::move(pair), std::move(property)});
+  resolved_ = false;
+}
+
+void Registry::resolve() {
+  std::ranges::sort(owned_, {},
+                    [](const auto& pair) -> const std::string& { return pair->name(); });
+  for (std::size_t i = 0; i < owned_.size(); ++i) {
+    AnyPair& pair = *owned_[i];
+    if (i > 0 && owned_[i - 1]->name() == pair.name()) {
+      throw RegistryError(fmt::format("two pairs are named '{}'", pair.name()));
+    }
+    pair.expects_.clear();
+    for (const std::string& name : pair.declared_expectations()) {
+      vgpu::FindingKind kind{};
+      if (!vgpu::find_kind(name, kind)) {
+        throw RegistryError(
+            fmt::format("pair '{}' expects '{}', which is no finding kind", pair.name(), name));
+      }
+      pair.expects_.push_back(kind);
+    }
+    std::ranges::sort(pair.expects_);
+    check_required_classes(pair);
+  }
+  for (PendingProperty& pending : pending_) {
+    const auto found =
+        std::ranges::find(owned_, pending.pair, [](const auto& pair) { return pair->name(); });
+    if (found == owned_.end()) {
+      throw RegistryError(fmt::format("property '{}' is of pair '{}', which is not there",
+                                      pending.property.name, pending.pair));
+    }
+    (*found)->properties_.push_back(std::move(pending.property));
+  }
+  pending_.clear();
+  sorted_.clear();
+  for (const auto& pair : owned_) {
+    std::ranges::sort(pair->properties_, {}, &PropertyEntry::name);
+    sorted_.push_back(pair.get());
+  }
+  resolved_ = true;
+}
+
+const std::vector<const AnyPair*>& Registry::pairs() {
+  if (!resolved_) resolve();
+  return sorted_;
+}
+
+const AnyPair* Registry::find(std::string_view name) {
+  const auto& all = pairs();
+  const auto found = std::ranges::find(
+      all, name, [](const AnyPair* pair) -> std::string_view { return pair->name(); });
+  return found == all.end() ? nullptr : *found;
+}
+
+std::string Registry::nearest_name(std::string_view name) {
+  const AnyPair* nearest = nullptr;
+  std::size_t edits_least = name.size() / 3 + 2;
+  for (const AnyPair* pair : pairs()) {
+    const std::size_t edits = edits_between(name, pair->name());
+    if (edits < edits_least) {
+      edits_least = edits;
+      nearest = pair;
+    }
+  }
+  return nearest == nullptr ? "" : nearest->name();
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,49 @@
+// Every pair of the program, in order of name whatever the order in which they were linked.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/pair/any_pair.hpp"
+
+namespace warpcheck {
+
+// A declaration that cannot be right: two pairs of one name, an unknown finding kind, a property
+// of a pair that is not there.
+class RegistryError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class Registry {
+ public:
+  // The one that KERNEL_PAIR and PROPERTY fill before main() runs.
+  static Registry& global();
+
+  void add(std::unique_ptr<AnyPair> pair);
+  void add_property(std::string pair, PropertyEntry property);
+
+  // Throws RegistryError when a declaration is wrong.
+  [[nodiscard]] const std::vector<const AnyPair*>& pairs();
+  // Null when there is none of this name.
+  [[nodiscard]] const AnyPair* find(std::string_view name);
+  // The registered name that is most like `name`, for "did you mean"; empty: nothing is near.
+  [[nodiscard]] std::string nearest_name(std::string_view name);
+
+ private:
+  struct PendingProperty {
+    std::string pair;
+    PropertyEntry property;
+  };
+  void resolve();
+
+  std::vector<std::unique_ptr<AnyPair>> owned_;
+  std::vector<PendingProperty> pending_;
+  std::vector<const AnyPair*> sorted_;
+  bool resolved_ = true;
+};
+
+}  // namespace warpcheck

@@ -1,0 +1,51 @@
+// A line on stderr for a person who waits.
+//
+// It appears where stderr is a terminal and two seconds have gone by, is rewritten in place at most
+// five times a second, and is gone before anything else is printed and at the end.  Programs that
+// read stderr never see it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "harness/input/function_ref.hpp"
+
+namespace warpcheck {
+
+class Progress {
+ public:
+  // What it needs of the world; a test gives its own.
+  struct World {
+    bool terminal = false;
+    std::function<double()> seconds;              // of a clock that never goes back
+    std::function<void(std::string_view)> write;  // to the terminal
+    std::function<int()> columns;                 // how wide it is
+  };
+  static World stderr_world();
+
+  explicit Progress(World world = stderr_world());
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // `text` is asked for only when a line is due; how long it has taken so far is added.
+  void show(FunctionRef<std::string()> text);
+  // Before printing anything else.
+  void clear();
+
+ private:
+  World world_;
+  double begin_;
+  double shown_ = 0;  // when
+  bool visible_ = false;
+};
+
+// Whether what is written to this descriptor should be coloured: it is a terminal, TERM is not
+// "dumb", and NO_COLOR (no-color.org) is not set to anything.
+bool wants_color(int descriptor);
+
+// The words of a verdict that begin lines ("PASS", "FAIL", ...) in colour.
+std::string colored_verdicts(std::string_view text);
+
+}  // namespace warpcheck

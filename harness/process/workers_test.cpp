@@ -1,0 +1,68 @@
+#include "harness/process/workers.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <stdexcept>
+
+namespace warpcheck {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+TEST(Tasks, ResultsAreInOrderHoweverManyProcesses) {
+  for (const unsigned jobs : {1u, 3u}) {
+    const auto results = run_tasks(
+        7, jobs,
+        [](std::size_t task, const Emit& emit) {
+          for (std::size_t i = 0; i <= task; ++i) emit("task " + std::to_string(task));
+        },
+        nullptr);
+    ASSERT_EQ(results.size(), 7u);
+    for (std::size_t i = 0; i < 7; ++i) {
+      EXPECT_TRUE(results[i].finished);
+      EXPECT_EQ(results[i].lines, Lines(i + 1, "task " + std::to_string(i)));
+    }
+  }
+}
+
+TEST(Tasks, LongLinesArrive) {
+  const std::string line(3'000'000, 'x');
+  const auto results = run_tasks(
+      1, 1, [&](std::size_t, const Emit& emit) { emit(line); }, nullptr);
+  EXPECT_EQ(results[0].lines, Lines{line});
+}
+
+TEST(Tasks, ATaskThatDiesTakesNoOtherAlong) {
+  const auto results = run_tasks(
+      3, 2,
+      [](std::size_t task, const Emit& emit) {
+        emit("begun");
+        if (task == 0) ::raise(SIGKILL);
+        if (task == 1) throw std::runtime_error("no such thing");
+      },
+      nullptr);
+  EXPECT_EQ(results[0].lines, Lines{"begun"});
+  EXPECT_FALSE(results[0].finished);
+  EXPECT_EQ(results[0].failure, "killed by signal 9 (Killed)");
+  EXPECT_EQ(results[1].failure, "no such thing");
+  EXPECT_TRUE(results[2].finished);
+}
+
+TEST(Tasks, StoppingKeepsWhatWasEmitted) {
+  volatile std::sig_atomic_t stop = 0;
+  const auto results = run_tasks(
+      3, 1,
+      [](std::size_t task, const Emit& emit) {
+        emit("begun");
+        if (task == 1) ::pause();
+      },
+      &stop, [&](std::size_t) { stop = 1; });
+  EXPECT_TRUE(results[0].finished);
+  EXPECT_FALSE(results[2].finished);
+  EXPECT_TRUE(results[2].lines.empty());
+}
+
+}  // namespace
+}  // namespace warpcheck

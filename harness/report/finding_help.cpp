@@ -1,0 +1,170 @@
+#include "harness/report/finding_help.hpp"
+
+#include <array>
+
+namespace warpcheck {
+namespace {
+
+using vgpu::FindingKind;
+
+constexpr std::array<FindingHelp, kFindingKinds> kHelp{{
+    {FindingKind::data_race, "Data race",
+     "Two threads access the same bytes, at least one of them writes, not both are atomic, and "
+     "nothing orders the two accesses.",
+     "Put a barrier between the two accesses: __syncthreads() between warps of a block, "
+     "__syncwarp() between lanes of a warp; between blocks, use two launches or atomics. A loop "
+     "often needs a barrier both after its reads and after its writes."},
+    {FindingKind::out_of_bounds, "Access out of bounds",
+     "A thread or a host copy accesses memory outside the allocation that it means.",
+     "Compare the index with the size before the access; check the launch shapes that do not "
+     "divide the size, and sizes 0 and 1."},
+    {FindingKind::misaligned_access, "Misaligned access",
+     "An address is not a multiple of the size of the access.",
+     "Vector types need addresses that are multiples of their size: check pointer offsets and "
+     "casts to wider types."},
+    {FindingKind::uninitialized_read, "Use of memory that was never written",
+     "A value that nothing has written decides a branch or an address, or is copied to the host.",
+     "Initialise the memory: cudaMalloc and __shared__ arrays begin undefined. Check that every "
+     "element that is read was written on every path."},
+    {FindingKind::use_after_free, "Use after free",
+     "A thread or a host copy accesses memory that has been freed.",
+     "Free memory only when every kernel that uses it has ended, and keep no pointer to it."},
+    {FindingKind::invalid_free, "Invalid free",
+     "A pointer is freed that is not the beginning of a live allocation.",
+     "Free each pointer that an allocation returned once, with the function that belongs to it."},
+    {FindingKind::leak, "Leaked memory", "Memory is still allocated when the trial ends.",
+     "Free it on every path, also where an error ends the work early."},
+    {FindingKind::barrier_divergence, "Divergent barrier",
+     "Threads of one block wait at different barriers, or lanes of one warp for lanes that wait "
+     "elsewhere.",
+     "Every thread of the block that has not exited must come to the same __syncthreads(): take it "
+     "out of branches and loops that threads leave at different times. The mask of a warp "
+     "operation names the lanes that come to it, and no others."},
+    {FindingKind::deadlock, "Kernel does not end",
+     "No thread can change what the others wait for, or the launch passed the limit of steps.",
+     "Look for a lock that is not given back, for a loop whose end depends on a thread that has "
+     "exited, waits itself or cannot start, for arrivals that a barrier still waits for, and for "
+     "loops that do not end for sizes 0 and 1."},
+    {FindingKind::trap, "Trap", "The kernel stopped itself: a failed assert() or __trap().",
+     "The assertion names what the kernel expected."},
+    {FindingKind::mismatch, "Wrong result",
+     "The result is not the reference's, or a claimed property does not hold.",
+     "Where a race or a bad access is reported beside it, that is the likely cause; else compare "
+     "kernel and reference on the input shown, which is as small as could be found."},
+    {FindingKind::schedule_dependent, "Result depends on the schedule",
+     "The same input gives different results under different interleavings.",
+     "Look for atomics whose returned order matters and for sums of floating-point numbers in the "
+     "order of arrival; where any order is right, say so in the pair's agreement."},
+    {FindingKind::api_error, "A runtime call failed",
+     "A call of the CUDA runtime answered an error. Nobody sees from outside whether the program "
+     "looks at it.",
+     "Look at the answer of every call, and after a launch at cudaGetLastError(): what was not "
+     "allocated, copied or launched is missing later on."},
+}};
+
+consteval bool in_order() {
+  for (std::size_t i = 0; i < kHelp.size(); ++i) {
+    if (static_cast<std::size_t>(kHelp[i].kind) != i) return false;
+  }
+  return true;
+}
+static_assert(in_order());
+
+// What a data race lacks, and what gives it that.
+std::string_view advice_for_lack(vgpu::Lack lack) {
+  using vgpu::Lack;
+  switch (lack) {
+    case Lack::unknown: break;
+    case Lack::warp_barrier:
+      return "Put __syncwarp() between the two accesses: lanes of a warp are not in step. A loop "
+             "often needs one both after its reads and after its writes.";
+    case Lack::block_barrier:
+      return "Put __syncthreads() between the two accesses, where all threads of the block come "
+             "to it. A loop often needs one both after its reads and after its writes.";
+    case Lack::cluster_barrier:
+      return "Put a barrier of the cluster between the two accesses: cluster.sync() of cooperative "
+             "groups.";
+    case Lack::order_of_blocks:
+      return "Blocks of one launch run in any order. Give each block memory of its own, or use two "
+             "launches, or atomics; or hand the data on by a flag: write it, __threadfence(), "
+             "write the flag atomically; read the flag atomically, __threadfence(), read the data.";
+    case Lack::order_of_launches:
+    case Lack::wait_of_host:
+      return "Order the two: the same stream, an event (cudaEventRecord, cudaStreamWaitEvent), or "
+             "a wait of the host. A non-blocking stream is not ordered with the default stream.";
+    case Lack::atomicity: break;  // advice_for_atomicity
+    case Lack::atomic_update:
+      return "Several threads read, change and write one place: updates are lost. Use an atomic "
+             "operation, atomicAdd() for +=; or sum up for each thread apart and add the sums at "
+             "the end.";
+    case Lack::equal_sizes:
+      return "Access the place by operations of one size: atomics of different sizes are not "
+             "atomic to each other.";
+    case Lack::scope:
+      return "The scope is too narrow for threads of other blocks: drop `_block` (atomicAdd for "
+             "atomicAdd_block), or use cuda::thread_scope_device.";
+    case Lack::flag_scope:
+      return "Access the flag at a scope that includes both blocks: drop `_block`, or use "
+             "cuda::thread_scope_device.";
+    case Lack::release:
+      return "Release the data before the flag: __threadfence() between the write of the data and "
+             "the write of the flag, or cuda::memory_order_release at the flag.";
+    case Lack::release_scope:
+      return "The release reaches the threads of its own block only: __threadfence() in the place "
+             "of __threadfence_block(), or cuda::thread_scope_device.";
+    case Lack::acquire:
+      return "Acquire after the flag was read: __threadfence() between the read of the flag and "
+             "the read of the data, or cuda::memory_order_acquire at the flag; then a barrier, if "
+             "other threads of the block go on with the data.";
+    case Lack::handover:
+      return "volatile and relaxed accesses order nothing: put __syncwarp() or __syncthreads() "
+             "between the two, or release and acquire (__threadfence() before the write of a flag "
+             "and after its read).";
+    case Lack::copy_wait:
+      return "Wait for the copy before its bytes are used: cuda::pipeline's consumer_wait(), "
+             "__pipeline_wait_prior(), or the barrier that counts it.";
+    case Lack::copy_handover:
+      return "The thread that began the copy waits for it, and a barrier passes that on to the "
+             "others: wait, then __syncthreads(), then use the bytes.";
+    case Lack::proxy_fence:
+      return "Put fence.proxy.async (cuda::ptx::fence_proxy_async) between the writes and the bulk "
+             "copy, by the threads that have written, and a barrier after it.";
+    case Lack::participation:
+      return "Let every lane that is read from take part: name it in the mask, and begin with an "
+             "offset of half as many lanes as take part.";
+  }
+  return {};
+}
+
+// Between blocks no barrier is proposed.
+std::string_view advice_for_atomicity(vgpu::Relation relation) {
+  if (relation == vgpu::Relation::blocks) {
+    return "One of the two is atomic and the other is not. Read it by an atomic, or with "
+           "cuda::atomic_ref (load, store); or initialise and read it in launches of their own.";
+  }
+  return "One of the two is atomic and the other is not. If one is meant to come first, put a "
+         "barrier between them; else read it by an atomic, or with cuda::atomic_ref (load, store).";
+}
+
+}  // namespace
+
+const FindingHelp& help_for(FindingKind kind) { return kHelp.at(static_cast<std::size_t>(kind)); }
+
+std::string_view advice_for(const vgpu::Finding& finding) {
+  if (finding.lack == vgpu::Lack::atomicity) return advice_for_atomicity(finding.relation);
+  const std::string_view advice = advice_for_lack(finding.lack);
+  if (!advice.empty()) return advice;
+  if (finding.kind == FindingKind::schedule_dependent && !finding.object.empty()) {  // of a program
+    return finding.severity == vgpu::Severity::error
+               ? "No kernel can know who came first, so an order is missing: look for flags and "
+                 "volatile accesses that nothing orders, and for barriers that are left out."
+               : "Look for updates that get lost, for atomics whose returned order matters, and "
+                 "for "
+                 "sums of floating-point numbers in the order of arrival. Where any order is "
+                 "right, "
+                 "leave the comparison out: `--check` without `output`.";
+  }
+  return help_for(finding.kind).advice;
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,28 @@
+// An input for the eye: its lists element by element, with what is extreme about them marked.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "harness/input/json_values.hpp"
+
+namespace warpcheck {
+
+struct InputField {
+  struct Element {
+    std::size_t index = 0;
+    std::string value;
+    std::string extreme;  // "smallest", "largest", "NaN", "infinite", ...; empty: nothing special
+    friend bool operator==(const Element&, const Element&) = default;
+  };
+  std::string name;
+  std::size_t size = 0;           // of a list
+  bool is_list = false;           // else one element
+  std::vector<Element> elements;  // those shown: the first, and every extreme one, in order
+};
+
+// `input`: fields of an input, as its to_json() gives them.
+[[nodiscard]] std::vector<InputField> input_view(const Json& input, std::size_t shown_max = 64);
+
+}  // namespace warpcheck

@@ -1,0 +1,133 @@
+// Reports as JSON, for programs.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/case/case_file.hpp"
+#include "harness/report/finding_help.hpp"
+#include "harness/report/run_report.hpp"
+#include "vgpu/check/finding_groups.hpp"
+
+namespace warpcheck {
+namespace {
+
+Json kinds_json(const std::vector<vgpu::FindingKind>& kinds) {
+  Json json = Json::array();
+  for (const vgpu::FindingKind kind : kinds) json.push_back(vgpu::name_of(kind));
+  return json;
+}
+
+Json extents_json(const vgpu::Dim3& at) { return Json::array({at.x, at.y, at.z}); }
+
+Json side_json(const vgpu::AccessSide& side) {
+  Json json = {{"role", side.role},
+               {"block", extents_json(side.block)},
+               {"thread", extents_json(side.thread)},
+               {"file", side.file},
+               {"line", side.line},
+               {"ptx", side.ptx}};
+  if (!side.header.empty()) {
+    json["header"] = side.header;
+    json["header_line"] = side.header_line;
+  }
+  return json;
+}
+
+// group: the hash of the first finding that has its cause
+Json finding_json(const vgpu::Finding& finding, const Report& report, const std::string& group) {
+  Json accesses = Json::array();
+  for (const vgpu::AccessSide& side : finding.accesses) accesses.push_back(side_json(side));
+  Json also = Json::array();
+  for (const vgpu::Relation relation : finding.also_between) {
+    also.push_back(vgpu::name_of(relation));
+  }
+  Json json = {{"kind", vgpu::name_of(finding.kind)},
+               {"space", finding.space},
+               {"severity", vgpu::name_of(finding.severity)},
+               {"kernel", finding.kernel},
+               {"object", finding.object},
+               {"accesses", accesses},
+               {"message", finding.message},
+               {"count", finding.count},
+               {"relation", vgpu::name_of(finding.relation)},
+               {"also_between", also},
+               {"lack", vgpu::name_of(finding.lack)},
+               {"hint", advice_for(finding)},
+               {"hash", vgpu::hash_of(finding)},
+               {"group", group},
+               {"pair", report.a_case.pair->name()},
+               {"case", report.replay_path}};
+  if (!finding.cause.empty()) json["cause"] = finding.cause;
+  return json;
+}
+
+Json failure_json(const Report& report) {
+  const Case& a_case = report.a_case;
+  Json json = {{"pair", a_case.pair->name()},
+               {"property", a_case.property},
+               {"kinds", kinds_json(failure_kinds(report.verdict))},
+               {"input", a_case.pair->to_json(a_case.input)},
+               {"schedule", to_json(report.verdict.schedule)},
+               {"build", name_of(a_case.settings.build)},
+               {"warp_model", name_of(a_case.settings.warp_model)},
+               {"refusals", report.verdict.refusals},
+               {"case", report.replay_path}};
+  if (report.search) {
+    json["trials"] = report.search->trials;
+    json["shrinks"] = report.search->shrinks;
+  }
+  return json;
+}
+
+// index_of: of each report in "failures"; nothing where it is none.
+Json claim_json(const Claim& claim, const std::vector<std::optional<std::size_t>>& index_of) {
+  Json failures = Json::array();
+  for (const std::size_t report : claim.reports) {
+    if (index_of[report]) failures.push_back(*index_of[report]);
+  }
+  Json json = {{"pair", claim.pair},
+               {"property", claim.property},
+               {"status", name_of(claim.status)},
+               {"verdict", claim.verdict},
+               {"expects", kinds_json(claim.expects)},
+               {"found", kinds_json(claim.found)},
+               {"trials", claim.trials},
+               {"failures", failures}};
+  if (!claim.case_file.empty()) json["case"] = claim.case_file;
+  return json;
+}
+
+}  // namespace
+
+Json report_json(const RunReport& run) {
+  Json findings = Json::array(), failures = Json::array(), claims = Json::array();
+  std::vector<std::optional<std::size_t>> index_of;
+  for (const Report& report : run.reports) {
+    const Verdict& verdict = report.verdict;
+    const std::vector<std::size_t> first_of = vgpu::group_by_cause(verdict.findings);
+    for (std::size_t i = 0; i < verdict.findings.size(); ++i) {
+      const std::string group = vgpu::hash_of(verdict.findings[first_of[i]]);
+      findings.push_back(finding_json(verdict.findings[i], report, group));
+    }
+    const bool failed = !verdict.findings.empty() || !verdict.refusals.empty();
+    index_of.push_back(failed ? std::optional(failures.size()) : std::nullopt);
+    if (failed) failures.push_back(failure_json(report));
+  }
+  for (const Claim& claim : run.claims) claims.push_back(claim_json(claim, index_of));
+  Json document = {{"schema", kReportSchema}, {"version", kReportVersion}};
+  document["command"] = run.command;
+  document["findings"] = std::move(findings);
+  document["failures"] = std::move(failures);
+  document["claims"] = std::move(claims);
+  for (const vgpu::Finding& finding : run.ignored) {
+    document["ignored"].push_back(
+        finding_json(finding, run.reports.front(), vgpu::hash_of(finding)));
+  }
+  if (run.coverage) document["coverage"] = to_json(*run.coverage);
+  if (!run.statistics.is_null()) document["statistics"] = run.statistics;
+  if (!run.engine.empty()) document["engine"] = run.engine;
+  if (!run.health.is_null()) document["health"] = run.health;
+  return document;
+}
+
+}  // namespace warpcheck

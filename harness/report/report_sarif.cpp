@@ -1,0 +1,246 @@
+// A run as SARIF 2.1.0 (OASIS standard, 27 March 2020): one result for each class of finding, at
+// the source lines of its sides.
+//
+// What viewers track results by is stable: ruleId is the finding's kind, the fingerprint its hash
+// over kind, kernel and lines, paths are relative to the repository.  A finding without a source
+// line (a mismatch) stands where the run shows a line for the same failure, else in its case file.
+// Findings of a claim that passed are those that a specimen is kept for: suppressed in source; what
+// exec ignores is suppressed from outside.
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <set>
+
+#include "harness/report/finding_help.hpp"
+#include "harness/report/run_report.hpp"
+#include "vgpu/check/finding_groups.hpp"
+
+namespace warpcheck {
+namespace {
+
+constexpr std::string_view kSchemaUri =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+constexpr std::string_view kFingerprint = "warpcheckFindingHash/v1";
+
+// RFC 3986, 3.3: a path whose segments hold anything.
+std::string uri_of(std::string_view path) {
+  std::string uri = path.starts_with('/') ? "file://" : "";
+  for (const char c : path) {
+    const bool unreserved = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                            (c >= '0' && c <= '9') ||
+                            std::string_view("-._~/").find(c) != std::string_view::npos;
+    uri += unreserved ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return uri;
+}
+
+// The text of a message object.  Braces are doubled, for one alone is a placeholder's (3.11.5); and
+// "](" is taken apart, for it makes a link of what stands around it (3.11.6) and has no escape.
+std::string message_text(std::string_view text) {
+  std::string escaped;
+  for (const char c : printable(text)) {
+    if (c == '{' || c == '}') escaped += c;
+    if (c == '(' && escaped.ends_with(']')) escaped += ' ';
+    escaped += c;
+  }
+  return escaped;
+}
+
+Json text_json(std::string_view text) { return {{"text", message_text(text)}}; }
+
+Json physical_location(const std::string& file, std::uint32_t line) {
+  Json artifact = {{"uri", uri_of(file)}};
+  if (!file.starts_with('/')) artifact["uriBaseId"] = "%SRCROOT%";
+  return {{"artifactLocation", artifact}, {"region", {{"startLine", line}}}};
+}
+
+std::string sentence_of(const vgpu::AccessSide& side, std::size_t number) {
+  const auto show = [](const vgpu::Dim3& at) {
+    return fmt::format("({},{},{})", at.x, at.y, at.z);
+  };
+  if (side.ptx.empty()) return fmt::format("({}) {} by the host", number, side.role);
+  return fmt::format("({}) {} by block {} thread {}, {}", number, side.role, show(side.block),
+                     show(side.thread), side.ptx);
+}
+
+Json location_json(const vgpu::Finding& finding, std::size_t side) {
+  const vgpu::AccessSide& access = finding.accesses[side];
+  Json location = {{"id", side + 1},
+                   {"physicalLocation", physical_location(access.file, access.line)}};
+  if (!finding.kernel.empty()) {
+    location["logicalLocations"] =
+        Json::array({{{"fullyQualifiedName", printable(finding.kernel)}, {"kind", "function"}}});
+  }
+  location["message"] = text_json(sentence_of(access, side + 1));
+  return location;
+}
+
+bool has_place(const vgpu::AccessSide& side) { return !side.file.empty() && side.line != 0; }
+
+// The first place of the finding, of another finding of its report, or the case file.
+Json fallback_location(const vgpu::Finding& finding, const Report& report) {
+  for (const vgpu::Finding& other : report.verdict.findings) {
+    for (const vgpu::AccessSide& side : other.accesses) {
+      if (has_place(side)) {
+        return {{"physicalLocation", physical_location(side.file, side.line)},
+                {"message", text_json("where the same failure shows at a source line")}};
+      }
+    }
+  }
+  const Json logical =
+      Json::array({{{"fullyQualifiedName", printable(finding.kernel)}, {"kind", "function"}}});
+  if (report.replay_path.empty()) return {{"logicalLocations", logical}};
+  return {{"physicalLocation", physical_location(report.replay_path, 1)},
+          {"logicalLocations", logical},
+          {"message", text_json("the case that shows it")}};
+}
+
+// The first sentence is all that a viewer may show.
+std::string message_of(const vgpu::Finding& finding, const Report& report) {
+  std::string text{vgpu::name_of(finding.kind)};
+  if (!finding.space.empty()) text += fmt::format(" on {} memory", finding.space);
+  if (!finding.object.empty()) text += " " + finding.object;
+  if (!finding.message.empty()) text += ": " + finding.message;
+  text += ".\n";
+  if (const std::string also = vgpu::also_text(finding); !also.empty()) text += also + "\n";
+  if (!finding.cause.empty()) text += fmt::format("cause: {}\n", finding.cause);
+  for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
+    const vgpu::AccessSide& side = finding.accesses[i];
+    const std::string place = has_place(side) ? fmt::format(", {}:{}", side.file, side.line) : "";
+    text += sentence_of(side, i + 1) + place + "\n";
+  }
+  if (!report.replay_path.empty()) text += "replay: warpcheck replay " + report.replay_path + "\n";
+  return text;
+}
+
+// Why a viewer shall not count a result.
+struct Suppression {
+  std::string_view kind, justification;
+};
+constexpr Suppression kSpecimen{"inSource", "the pair is a specimen, kept for this defect"};
+constexpr Suppression kIgnored{"external", "all of its lines are in files that --ignore names"};
+
+// suppression: null: none.  first: of the findings with its cause; null: it is that one itself.
+Json result_json(const vgpu::Finding& finding, const Report& report, const Suppression* suppression,
+                 const vgpu::Finding* first) {
+  Json json = {{"ruleId", vgpu::name_of(finding.kind)},
+               {"ruleIndex", static_cast<int>(finding.kind)},
+               {"level", vgpu::name_of(finding.severity)},
+               {"message", text_json(message_of(finding, report))}};
+  Json locations = Json::array(), related = Json::array();
+  for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
+    if (!has_place(finding.accesses[i])) continue;
+    (locations.empty() ? locations : related).push_back(location_json(finding, i));
+  }
+  if (first != nullptr && !first->accesses.empty() && has_place(first->accesses[0])) {
+    Json location = location_json(*first, 0);
+    location["id"] = finding.accesses.size() + 1;
+    location["message"] = text_json(
+        fmt::format("the first finding of the same cause: {}", vgpu::places_text(*first)));
+    related.push_back(std::move(location));
+  }
+  if (locations.empty()) locations.push_back(fallback_location(finding, report));
+  json["locations"] = std::move(locations);
+  if (!related.empty()) json["relatedLocations"] = std::move(related);
+  json["partialFingerprints"] = {{kFingerprint, vgpu::hash_of(finding)}};
+  json["occurrenceCount"] = 1;
+  if (suppression != nullptr) {
+    json["suppressions"] =
+        Json::array({{{"kind", suppression->kind}, {"justification", suppression->justification}}});
+  }
+  json["properties"] = {{"pair", report.a_case.pair->name()},
+                        {"kernel", printable(finding.kernel)},
+                        {"group", vgpu::hash_of(first == nullptr ? finding : *first)},
+                        {"input", printable(report.a_case.pair->summary(report.a_case.input))},
+                        {"case", printable(report.replay_path)}};
+  return json;
+}
+
+// "data-race" -> "DataRace"
+std::string pascal_case(std::string_view name) {
+  std::string text;
+  bool capital = true;
+  for (const char c : name) {
+    if (c != '-') text += capital ? static_cast<char>(c - 'a' + 'A') : c;
+    capital = c == '-';
+  }
+  return text;
+}
+
+Json rules_json() {
+  Json rules = Json::array();
+  for (std::size_t i = 0; i < kFindingKinds; ++i) {
+    const FindingHelp& help = help_for(static_cast<vgpu::FindingKind>(i));
+    const std::string_view id = vgpu::name_of(help.kind);
+    rules.push_back({{"id", id},
+                     {"name", pascal_case(id)},
+                     {"shortDescription", text_json(help.title)},
+                     {"fullDescription", text_json(help.meaning)},
+                     {"help",
+                      {{"text", message_text(fmt::format("{}\n{}", help.meaning, help.advice))},
+                       {"markdown", message_text(fmt::format("**{}.** {}\n\n{}", help.title,
+                                                             help.meaning, help.advice))}}},
+                     {"defaultConfiguration", {{"level", "error"}}},
+                     {"properties", {{"tags", Json::array({"cuda", "correctness"})}}}});
+  }
+  return rules;
+}
+
+Json invocation_json(const RunReport& run) {
+  Json notifications = Json::array();
+  for (const Claim& claim : run.claims) {
+    if (claim.status != Claim::Status::cannot_run) continue;
+    const std::string what = claim.case_file.empty() ? claim.title() : claim.case_file;
+    notifications.push_back({{"descriptor", {{"id", "cannot-run"}}},
+                             {"level", "error"},
+                             {"message", text_json(what + ": " + claim.verdict)}});
+  }
+  const bool successful = notifications.empty();
+  return {{"executionSuccessful", successful},
+          {"toolExecutionNotifications", std::move(notifications)}};
+}
+
+}  // namespace
+
+std::string report_sarif(const RunReport& run, std::string_view version) {
+  std::set<std::size_t> expected;
+  for (const Claim& claim : run.claims) {
+    if (claim.status == Claim::Status::passed) {
+      expected.insert(claim.reports.begin(), claim.reports.end());
+    }
+  }
+  Json results = Json::array();
+  std::map<std::string, std::size_t> index_of_class;
+  for (std::size_t i = 0; i < run.reports.size(); ++i) {
+    const std::vector<vgpu::Finding>& findings = run.reports[i].verdict.findings;
+    const std::vector<std::size_t> first_of = vgpu::group_by_cause(findings);
+    for (std::size_t at = 0; at < findings.size(); ++at) {
+      const vgpu::Finding& finding = findings[at];
+      const std::string key = vgpu::hash_of(finding) + std::string(vgpu::name_of(finding.severity));
+      const auto [entry, is_new] = index_of_class.try_emplace(key, results.size());
+      if (is_new) {
+        results.push_back(result_json(finding, run.reports[i],
+                                      expected.contains(i) ? &kSpecimen : nullptr,
+                                      first_of[at] == at ? nullptr : &findings[first_of[at]]));
+      } else {
+        Json& count = results[entry->second]["occurrenceCount"];
+        count = count.get<int>() + 1;
+      }
+    }
+  }
+  for (const vgpu::Finding& finding : run.ignored) {
+    results.push_back(result_json(finding, run.reports.front(), &kIgnored, nullptr));
+  }
+  const Json driver = {{"name", "warpcheck"}, {"version", version}, {"rules", rules_json()}};
+  const Json document = {
+      {"$schema", kSchemaUri},
+      {"version", "2.1.0"},
+      {"runs", Json::array({{{"tool", {{"driver", driver}}},
+                             {"invocations", Json::array({invocation_json(run)})},
+                             {"columnKind", "utf16CodeUnits"},
+                             {"results", std::move(results)}}})}};
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,157 @@
+// A report as text.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "harness/input/input_summary.hpp"
+#include "harness/pair/project.hpp"
+#include "harness/report/report.hpp"
+#include "vgpu/check/finding_groups.hpp"
+#include "vgpu/check/reporter.hpp"
+#include "vgpu/schedule/schedule.hpp"
+
+namespace warpcheck {
+namespace {
+
+constexpr std::size_t kFindingsShown = 12;
+constexpr std::size_t kDecisionsShown = 8;
+constexpr std::size_t kFoldedShown = 8;
+
+std::string show_place(const vgpu::Dim3& at) { return fmt::format("({},{},{})", at.x, at.y, at.z); }
+
+// "sums.cu:8", or "sums.cu:8 (cub/block/block_scan.cuh:217)"
+std::string place_text(const vgpu::AccessSide& side) {
+  if (side.file.empty()) return "";
+  std::string text = fmt::format("{}:{}", side.file, side.line);
+  if (side.header.empty()) return text;
+  return text + fmt::format(" ({}:{})", vgpu::short_header_name(side.header), side.header_line);
+}
+
+// The columns of one side: "write", "by block ... thread ...", "file:line", "st.shared.u32".
+std::array<std::string, 4> side_columns(const vgpu::AccessSide& side) {
+  const bool on_device = !side.ptx.empty();
+  return {side.role,
+          on_device           ? fmt::format("by block {} thread {}", show_place(side.block),
+                                            show_place(side.thread))
+          : side.file.empty() ? "by the host"
+                              : "",
+          place_text(side), side.ptx};
+}
+
+std::string sides_text(const std::vector<vgpu::AccessSide>& sides) {
+  std::array<std::size_t, 4> widths{};
+  std::vector<std::array<std::string, 4>> rows;
+  for (const vgpu::AccessSide& side : sides) {
+    rows.push_back(side_columns(side));
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      widths[i] = std::max(widths[i], rows.back()[i].size());
+    }
+  }
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& [role, who, where, ptx] = rows[i];
+    std::string line = fmt::format("    ({}) {:{}} {:{}}  {:{}}   {}", i + 1, role, widths[0], who,
+                                   widths[1], where, widths[2], ptx);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string schedule_text(const vgpu::Schedule& schedule) {
+  const auto& decisions = schedule.decisions;
+  if (decisions.empty()) return "schedule: default (0 decisions)\n";
+  if (decisions.size() == 1) {
+    return fmt::format("schedule: 1 decision, {}\n", vgpu::to_string(decisions.front()));
+  }
+  std::string text = fmt::format("schedule: {} decisions\n", decisions.size());
+  for (std::size_t i = 0; i < std::min(decisions.size(), kDecisionsShown); ++i) {
+    text += fmt::format("    {}\n", vgpu::to_string(decisions[i]));
+  }
+  if (decisions.size() > kDecisionsShown) {
+    text += fmt::format("    ... and {} more\n", decisions.size() - kDecisionsShown);
+  }
+  return text;
+}
+
+std::string headline(const Report& report) {
+  const char* verdict = !report.verdict.refusals.empty() ? "CANNOT RUN"
+                        : report.verdict.failed()        ? "FAIL"
+                                                         : "PASS";
+  std::string text = fmt::format("{} {}", verdict, report.a_case.title());
+  if (!report.search) return text + "\n";
+  const auto& [trials, shrinks, complete] = *report.search;
+  text += fmt::format("   after {} trial{}, {} shrink{}", trials, trials == 1 ? "" : "s", shrinks,
+                      shrinks == 1 ? "" : "s");
+  if (!complete) text += " (not finished: the budget was used up)";
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string finding_text(const vgpu::Finding& finding) {
+  std::string text = finding.severity == vgpu::Severity::note ? "  note: " : "  ";
+  text += vgpu::name_of(finding.kind);
+  if (finding.accesses.empty() && finding.object.empty()) {
+    if (!finding.space.empty()) text += fmt::format(" on {} memory", finding.space);
+    return text + ": " + finding.message + "\n";
+  }
+  if (!finding.space.empty()) text += fmt::format(" on {} memory", finding.space);
+  if (!finding.object.empty()) text += " " + finding.object;
+  text += "\n" + sides_text(finding.accesses);
+  if (!finding.message.empty()) text += fmt::format("    {}\n", finding.message);
+  if (const std::string also = vgpu::also_text(finding); !also.empty()) {
+    text += fmt::format("    {}\n", also);
+  }
+  if (!finding.cause.empty()) text += fmt::format("    cause: {}\n", finding.cause);
+  return text;
+}
+
+std::string folded_text(const std::vector<const vgpu::Finding*>& findings) {
+  if (findings.empty()) return {};
+  std::string text = fmt::format("    {} more of this cause:\n", findings.size());
+  for (std::size_t i = 0; i < std::min(findings.size(), kFoldedShown); ++i) {
+    const vgpu::Finding& finding = *findings[i];
+    const std::string_view separator = finding.object.empty() ? "" : ": ";
+    text += fmt::format("      {}{}{}\n", finding.object, separator, vgpu::places_text(finding));
+  }
+  if (findings.size() > kFoldedShown) {
+    text += fmt::format("      ... and {} more\n", findings.size() - kFoldedShown);
+  }
+  return text;
+}
+
+std::string report_text(const Report& report) {
+  std::string text = headline(report);
+  const auto& findings = report.verdict.findings;
+  const std::vector<std::size_t> first_of = vgpu::group_by_cause(findings);
+  std::size_t shown = 0, told = 0;
+  for (std::size_t i = 0; i < findings.size() && shown < kFindingsShown; ++i) {
+    if (first_of[i] != i) continue;
+    std::vector<const vgpu::Finding*> folded;
+    for (std::size_t j = i + 1; j < findings.size(); ++j) {
+      if (first_of[j] == i) folded.push_back(&findings[j]);
+    }
+    text += finding_text(findings[i]) + folded_text(folded);
+    ++shown;
+    told += 1 + folded.size();
+  }
+  if (told < findings.size()) {
+    text += fmt::format("  ... and {} more findings\n", findings.size() - told);
+  }
+  for (const std::string& refusal : report.verdict.refusals) {
+    text += fmt::format("  {}\n", refusal);
+  }
+  const std::string settings = settings_summary(report.a_case.settings);
+  text +=
+      fmt::format("  input: {}; {}{}{}", report.a_case.pair->summary(report.a_case.input), settings,
+                  settings.empty() ? "" : "; ", schedule_text(report.verdict.schedule));
+  if (!report.replay_path.empty()) {
+    text += fmt::format("replay: {} replay {}\n", project().program, report.replay_path);
+  }
+  return text;
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,179 @@
+#include "harness/search/check.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <unordered_map>
+
+#include "harness/adaptors/rapidcheck_adaptor.hpp"
+
+namespace warpcheck {
+namespace {
+
+constexpr int kDrawsForTimes = 200;
+constexpr int kRunsForTimes = 5;
+
+class NoListener final : public rc::detail::TestListener {
+ public:
+  void onTestCaseFinished(const rc::detail::CaseDescription&) override {}
+  void onShrinkTried(const rc::detail::CaseDescription&, bool) override {}
+  void onTestFinished(const rc::detail::TestMetadata&, const rc::detail::TestResult&) override {}
+};
+
+// Draws a case for each RapidCheck trial and hands it to `body`, which returns whether to go on.
+void for_each_trial(const AnyPair& pair, std::string_view property, const CheckOptions& options,
+                    const std::function<bool(const Case&)>& body, DrawCount* count = nullptr) {
+  const rc::Gen<Case> cases = [&](const rc::Random& random, int size) {
+    Tape tape = tape_of(random);
+    const std::size_t which = tape.below(options.settings.size());
+    return rc::shrinkable::just(
+        draw_case(pair, property, options.settings[which], std::move(tape), size, count));
+  };
+  rc::detail::TestParams params;
+  params.seed = options.seed;
+  params.maxSuccess = options.trials;
+  params.maxSize = options.size_max;
+  params.disableShrinking = true;
+  // RapidCheck catches what its body throws; an exception of ours has to leave the whole search.
+  std::exception_ptr error;
+  NoListener listener;
+  bool go_on = true;
+  const auto testable = [&] {
+    try {
+      go_on = go_on && body(*cases);  // RapidCheck runs a failed trial once more
+    } catch (...) {
+      go_on = false;
+      error = std::current_exception();
+    }
+    if (!go_on) throw rc::detail::CaseResult(rc::detail::CaseResult::Type::Failure, "failed");
+  };
+  rc::detail::checkTestable(testable, rc::detail::TestMetadata{}, params, listener,
+                            std::unordered_map<std::string, rc::detail::Reproduce>{});
+  if (error) std::rethrow_exception(error);
+}
+
+// Draws until every class that the pair requires was met, or that is enough.
+std::vector<HealthProblem> problems_of_classes(const AnyPair& pair, CheckOptions options) {
+  if (pair.required_classes().empty()) return {};
+  CaseStatistics statistics(pair);
+  options.trials = std::max(options.trials, kDrawsForClasses);
+  try {
+    for_each_trial(pair, "", options, [&](const Case& a_case) {
+      statistics.add(a_case);
+      return !statistics.missing().empty();
+    });
+  } catch (const DomainError& error) {
+    return {{"discards", error.what()}};
+  }
+  return health_problems(statistics);
+}
+
+bool stopped(const CheckOptions& options) { return options.stop != nullptr && *options.stop != 0; }
+
+// Runs trials until one fails; of a specimen, until every kind that it expects was found.
+void run_trials(const AnyPair& pair, std::string_view property, const CheckOptions& options,
+                TrialRunner& runner, TrialsSeen& seen, FailureLog& log, CheckOutcome& outcome) {
+  const auto run = [&](const Case& a_case) {
+    Verdict verdict = runner.run(a_case);
+    ++outcome.trials;
+    if (options.on_trial) options.on_trial(outcome.trials);
+    if (!verdict.refusals.empty()) {
+      outcome.failures.push_back({.a_case = a_case,
+                                  .verdict = std::move(verdict),
+                                  .search = std::nullopt,
+                                  .replay_path = {}});
+      return false;
+    }
+    seen.add(verdict);
+    if (verdict.failed()) log.add(a_case, verdict, outcome.trials);
+    if (stopped(options)) return false;
+    return log.empty() || !std::ranges::includes(log.kinds(), pair.expects());
+  };
+  try {
+    for_each_trial(pair, property, options, run, &seen.draws);
+  } catch (const DomainError& error) {
+    outcome.problems.push_back({"discards", error.what()});
+  }
+}
+
+}  // namespace
+
+CheckOptions options_of_rapidcheck() {
+  try {
+    const rc::detail::TestParams& params = rc::detail::configuration().testParams;
+    CheckOptions options;
+    options.seed = params.seed;
+    options.trials = params.maxSuccess;
+    options.size_max = params.maxSize;
+    return options;
+  } catch (const rc::detail::ConfigurationException& error) {
+    throw std::runtime_error(std::string("RC_PARAMS: ") + error.what());
+  }
+}
+
+std::string claim_title(const AnyPair& pair, std::string_view property) {
+  return property.empty() ? pair.name() : pair.name() + "." + std::string(property);
+}
+
+CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
+                         const CheckOptions& options, TrialRunner& runner) {
+  CheckOutcome outcome;
+  FailureLog log;
+  TrialsSeen seen;
+  run_trials(pair, property, options, runner, seen, log, outcome);
+  if (log.empty() && outcome.failures.empty() && outcome.problems.empty() && !stopped(options)) {
+    outcome.problems = health_problems(property, seen);
+    if (property.empty())
+      std::ranges::move(problems_of_classes(pair, options), std::back_inserter(outcome.problems));
+  }
+  outcome.kinds = log.kinds();
+  if (!options.shrink_failures) return outcome;
+  for (const Failure* failure : log.worth_reporting()) {
+    ShrunkCase shrunk = shrink(failure->a_case, runner, options.shrink);
+    outcome.failures.push_back({.a_case = std::move(shrunk.a_case),
+                                .verdict = std::move(shrunk.verdict),
+                                .search = Report::Search{.trials = failure->trial,
+                                                         .shrinks = shrunk.shrinks,
+                                                         .complete = shrunk.complete},
+                                .replay_path = {}});
+  }
+  return outcome;
+}
+
+void for_each_case(const AnyPair& pair, std::string_view property, const CheckOptions& options,
+                   const std::function<bool(const Case&)>& body) {
+  for_each_trial(pair, property, options, body);
+}
+
+TimeSpent quickest_times(const AnyPair& pair, const CheckOptions& options, Engine& engine) {
+  CheckOptions few = options;
+  few.trials = std::min(options.trials, kDrawsForTimes);
+  std::optional<Case> largest;
+  for_each_case(pair, "", few, [&](const Case& drawn) {
+    const auto elements = [](const Case& a_case) { return size_of(a_case, {}).elements; };
+    if (!largest || elements(*largest) < elements(drawn)) largest = drawn;
+    return true;
+  });
+  TimeSpent quickest;
+  if (!largest) return quickest;
+  largest->schedule = vgpu::Schedule{};
+  for (int i = 0; i < kRunsForTimes && !stopped(options); ++i) {
+    TrialRunner runner(engine);  // one that has run the input would know its reference
+    runner.run(*largest);
+    const TimeSpent& spent = runner.spent();
+    quickest = i == 0 ? spent
+                      : TimeSpent{.kernel = std::min(quickest.kernel, spent.kernel),
+                                  .reference = std::min(quickest.reference, spent.reference)};
+  }
+  return quickest;
+}
+
+void add_drawn_cases(CaseStatistics& statistics, const CheckOptions& options) {
+  for_each_trial(statistics.pair(), "", options, [&](const Case& a_case) {
+    statistics.add(a_case);
+    return !stopped(options);
+  });
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,331 @@
+#include "harness/search/hunt.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "harness/case/case_file.hpp"
+#include "harness/process/workers.hpp"
+#include "harness/search/search.hpp"
+#include "harness/search/statistics.hpp"
+
+namespace warpcheck {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The settings that every pair is run under, the most telling first.
+constexpr std::array<std::pair<cudart::Build, vgpu::WarpModel>, 4> kConfigurations{{
+    {cudart::Build::optimized, vgpu::WarpModel::independent},
+    {cudart::Build::optimized, vgpu::WarpModel::lockstep},
+    {cudart::Build::unoptimized, vgpu::WarpModel::independent},
+    {cudart::Build::unoptimized, vgpu::WarpModel::lockstep},
+}};
+
+// --- in a worker: one pair under one configuration ----------------------------------------------
+
+class Hunter {
+ public:
+  Hunter(const AnyPair& pair, const Settings& settings, const HuntOptions& options,
+         Clock::time_point deadline, const Emit& emit)
+      : pair_(pair),
+        settings_(settings),
+        options_(options),
+        deadline_(deadline),
+        emit_(emit),
+        engine_(options.coverage),
+        runner_(engine_.engine()) {}
+
+  void run() {
+    if (pair_.clean())
+      hunt_clean();
+    else
+      hunt_specimen();
+    emit_(Json{{"trials", trials_}}.dump());
+    if (const auto coverage = engine_.coverage()) {
+      emit_(Json{{"coverage", to_json(*coverage)}}.dump());
+    }
+  }
+
+ private:
+  void hunt_clean() {
+    std::uint64_t first = 0;
+    try {
+      do {
+        search("", first, options_.clean_trials);
+        for (const PropertyEntry& property : pair_.properties()) {
+          search(property.name, first, options_.property_trials);
+        }
+        if (first == 0) look_for_classes();
+        first += options_.clean_trials;
+      } while (!stopped_ && Clock::now() < deadline_);
+    } catch (const DomainError& error) {
+      tell("", first, {{"discards", error.what()}});
+    }
+  }
+
+  // Trials of a claim that should hold; stops at the first failure.
+  void search(const std::string& property, std::uint64_t first, std::uint64_t count) {
+    FailureLog log;
+    TrialsSeen seen;
+    for (std::uint64_t i = first; i < first + count && log.empty() && !stopped_; ++i) {
+      seen.add(trial(property, i, log, &seen.draws));
+    }
+    report(log);
+    stopped_ = stopped_ || !log.empty();
+    if (!stopped_) tell(property, seen.trials, health_problems(property, seen));
+  }
+
+  // Draws until every class that the pair requires was met; it is the same under all settings.
+  void look_for_classes() {
+    const bool first_of_all = settings_.build == kConfigurations.front().first &&
+                              settings_.warp_model == kConfigurations.front().second;
+    if (!first_of_all || stopped_ || pair_.required_classes().empty()) return;
+    CaseStatistics statistics(pair_);
+    for (int i = 0; i < kDrawsForClasses && (i == 0 || !statistics.missing().empty()); ++i) {
+      statistics.add(nth_case(pair_, "", settings_, options_.seed, static_cast<std::uint64_t>(i)));
+    }
+    tell("", 0, health_problems(statistics));
+  }
+
+  void tell(const std::string& property, std::uint64_t trials,
+            const std::vector<HealthProblem>& problems) {
+    for (const HealthProblem& problem : problems) {
+      emit_(Json{{"unhealthy", problem.check},
+                 {"message", problem.message},
+                 {"property", property},
+                 {"of_trials", trials}}
+                .dump());
+    }
+  }
+
+  void hunt_specimen() {
+    FailureLog log;
+    for (std::uint64_t i = 0; i < options_.specimen_trials_max && !stopped_; ++i) {
+      if (i >= options_.specimen_trials && std::ranges::includes(log.kinds(), pair_.expects())) {
+        break;
+      }
+      trial("", i, log);
+    }
+    report(log);
+  }
+
+  Verdict trial(const std::string& property, std::uint64_t number, FailureLog& log,
+                DrawCount* draws = nullptr) {
+    const Case a_case = nth_case(pair_, property, settings_, options_.seed, number, draws);
+    Verdict verdict = runner_.run(a_case);
+    ++trials_;
+    for (const std::string& refusal : verdict.refusals) {
+      emit_(Json{{"refusal", refusal}}.dump());
+      stopped_ = true;
+    }
+    if (verdict.failed() && verdict.refusals.empty()) log.add(a_case, verdict, number + 1);
+    return verdict;
+  }
+
+  void report(const FailureLog& log) {
+    Json kinds = Json::array();
+    for (const vgpu::FindingKind kind : log.kinds()) kinds.push_back(vgpu::name_of(kind));
+    emit_(Json{{"kinds", kinds}}.dump());
+    for (const Failure* failure : log.worth_reporting()) {
+      const ShrunkCase shrunk = shrink(failure->a_case, runner_, options_.shrink);
+      emit_(Json{{"case", case_text(record_of(shrunk.a_case, shrunk.verdict))},
+                 {"trial", failure->trial},
+                 {"shrinks", shrunk.shrinks},
+                 {"complete", shrunk.complete}}
+                .dump());
+    }
+  }
+
+  const AnyPair& pair_;
+  const Settings& settings_;
+  const HuntOptions& options_;
+  Clock::time_point deadline_;
+  const Emit& emit_;
+  CoveredEngine engine_;
+  TrialRunner runner_;
+  std::uint64_t trials_ = 0;
+  bool stopped_ = false;
+};
+
+// --- in the parent: what the workers found -------------------------------------------------------
+
+// Merges the findings of one pair's configurations; a failure that an earlier configuration shows
+// just as well is not told twice.
+class Merge {
+ public:
+  explicit Merge(const AnyPair& pair) { outcome_.pair = &pair; }
+
+  void add(const TaskResult& result, const Settings& settings) {
+    for (const std::string& line : result.lines) add_line(Json::parse(line), settings);
+    if (!result.finished) {
+      outcome_.errors.push_back(result.failure.empty() ? "not run: interrupted" : result.failure);
+    }
+  }
+
+  PairOutcome finish() {
+    outcome_.found.assign(kinds_.begin(), kinds_.end());
+    outcome_.errors.erase(std::unique(outcome_.errors.begin(), outcome_.errors.end()),
+                          outcome_.errors.end());
+    return std::move(outcome_);
+  }
+
+ private:
+  void add_line(const Json& line, const Settings& settings) {
+    if (line.contains("trials")) outcome_.trials += line["trials"].get<std::uint64_t>();
+    if (line.contains("refusal")) {
+      outcome_.errors.push_back("cannot run: " + line["refusal"].get<std::string>());
+    }
+    if (line.contains("kinds")) {
+      for (const auto& name : line["kinds"]) {
+        vgpu::FindingKind kind{};
+        if (vgpu::find_kind(name.get_ref<const std::string&>(), kind)) kinds_.insert(kind);
+      }
+    }
+    if (line.contains("coverage")) {
+      if (!outcome_.coverage) outcome_.coverage.emplace();
+      outcome_.coverage->add(line_coverage_from(line["coverage"]));
+    }
+    if (line.contains("unhealthy")) add_problem(line);
+    if (line.contains("case")) add_failure(line, settings);
+  }
+
+  // Configurations say the same of a claim, in other numbers.
+  void add_problem(const Json& line) {
+    const std::string property = line["property"];
+    auto claim = std::ranges::find(outcome_.unhealthy, property, &UnhealthyClaim::property);
+    if (claim == outcome_.unhealthy.end()) {
+      claim = outcome_.unhealthy.insert(claim, {.property = property, .trials = 0, .problems = {}});
+    }
+    const std::string check = line["unhealthy"];
+    claim->trials = std::max(claim->trials, line["of_trials"].get<std::uint64_t>());
+    if (std::ranges::count(claim->problems, check, &HealthProblem::check) != 0) return;
+    claim->problems.push_back({check, line["message"]});
+  }
+
+  // The worker sends the case alone; running it again gives the verdict.
+  void add_failure(const Json& line, const Settings& settings) {
+    const CaseRecord record = parse_case(line["case"].get_ref<const std::string&>(),
+                                         outcome_.pair->name(), Registry::global());
+    Report report{.a_case = record.a_case,
+                  .verdict = runner_.run(record.a_case),
+                  .search = Report::Search{.trials = line["trial"].get<std::uint64_t>(),
+                                           .shrinks = line["shrinks"].get<std::uint64_t>(),
+                                           .complete = line["complete"].get<bool>()},
+                  .replay_path = {}};
+    // Another configuration is worth telling of when it shows another class, or a case that is
+    // not as small: both say something about the configuration.
+    const CaseSize size = size_of(report.a_case, report.verdict.schedule);
+    const std::string of_class = fmt::format(
+        "{}|{}", report.a_case.property, fmt::join(failure_class(report.verdict).signatures, ","));
+    const std::string same_case =
+        fmt::format("{}|{} {} {}", of_class, size.elements, size.threads, size.decisions);
+    const std::string same_class = fmt::format("{}|{}", of_class, name_of(settings.warp_model));
+    const bool told = !told_.insert(same_case).second;
+    const bool told_of_class = !told_.insert(same_class).second;
+    if (!told && !told_of_class) outcome_.reports.push_back(std::move(report));
+  }
+
+  PairOutcome outcome_;
+  std::set<vgpu::FindingKind> kinds_;
+  std::set<std::string> told_;
+  TrialRunner runner_;
+};
+
+Settings settings_of(std::size_t configuration) {
+  Settings settings;
+  settings.build = kConfigurations[configuration].first;
+  settings.warp_model = kConfigurations[configuration].second;
+  return settings;
+}
+
+}  // namespace
+
+bool PairOutcome::as_expected() const {
+  return errors.empty() && unhealthy.empty() && found == pair->expects();
+}
+
+std::string verdict_text(const PairOutcome& outcome) {
+  if (outcome.as_expected()) return "ok";
+  if (!outcome.errors.empty()) return outcome.errors.front();
+  const auto without = [](const auto& kinds, const auto& others) {
+    std::vector<vgpu::FindingKind> rest;
+    std::ranges::set_difference(kinds, others, std::back_inserter(rest));
+    return rest;
+  };
+  const auto missing = without(outcome.pair->expects(), outcome.found);
+  if (!missing.empty()) return "NOT FOUND: " + show_kinds(missing);
+  const auto unexpected = without(outcome.found, outcome.pair->expects());
+  if (!unexpected.empty()) return "UNEXPECTED: " + show_kinds(unexpected);
+  std::set<std::string> checks;
+  for (const UnhealthyClaim& claim : outcome.unhealthy) {
+    for (const HealthProblem& problem : claim.problems) checks.insert(problem.check);
+  }
+  return fmt::format("UNHEALTHY: {}", fmt::join(checks, ", "));
+}
+
+std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::sig_atomic_t* stop) {
+  constexpr std::size_t kPerPair = kConfigurations.size();
+  // Specimens first: who interrupts a hunt has most of what there is to find.
+  std::vector<const AnyPair*> order = options.pairs;
+  // Not std::ranges: Clang 14 cannot compile what that returns.
+  std::stable_partition(order.begin(), order.end(),
+                        [](const AnyPair* pair) { return !pair->clean(); });
+  const auto clean = std::ranges::count_if(order, &AnyPair::clean);
+  const auto share = std::chrono::duration<double>(
+      clean == 0 ? 0 : options.seconds * options.jobs / static_cast<double>(clean * kPerPair));
+  const auto work = [&](std::size_t task, const Emit& emit) {
+    const Settings settings = settings_of(task % kPerPair);
+    const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(share);
+    Hunter(*order[task / kPerPair], settings, options, deadline, emit).run();
+  };
+  std::size_t done = 0;
+  const auto on_wait = [&] {
+    if (options.on_wait) options.on_wait(done, order.size() * kPerPair);
+  };
+  const std::vector<TaskResult> results = run_tasks(
+      order.size() * kPerPair, options.jobs, work, stop, [&](std::size_t) { ++done; }, on_wait);
+  std::vector<PairOutcome> outcomes;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    Merge merge(*order[i]);
+    for (std::size_t j = 0; j < kPerPair; ++j) {
+      merge.add(results[i * kPerPair + j], settings_of(j));
+    }
+    outcomes.push_back(merge.finish());
+  }
+  std::ranges::sort(outcomes, {}, [](const PairOutcome& outcome) { return outcome.pair->name(); });
+  return outcomes;
+}
+
+std::string hunt_table(const std::vector<PairOutcome>& outcomes) {
+  std::vector<std::array<std::string, 5>> rows{{"pair", "expects", "found", "trials", "verdict"}};
+  const auto kinds = [](const std::vector<vgpu::FindingKind>& list, std::string_view none) {
+    return list.empty() ? std::string(none) : show_kinds(list);
+  };
+  std::size_t as_expected = 0;
+  for (const PairOutcome& outcome : outcomes) {
+    rows.push_back({outcome.pair->name(), kinds(outcome.pair->expects(), "clean"),
+                    kinds(outcome.found, "-"), fmt::format("{}", outcome.trials),
+                    verdict_text(outcome)});
+    as_expected += outcome.as_expected() ? 1 : 0;
+  }
+  std::array<std::size_t, 5> widths{};
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const auto& [pair, expects, found, trials, verdict] : rows) {
+    text += fmt::format("{:{}}  {:{}}  {:{}}  {:>{}}  {}\n", pair, widths[0], expects, widths[1],
+                        found, widths[2], trials, widths[3], verdict);
+  }
+  return text + fmt::format("{} of {} pairs as expected\n", as_expected, outcomes.size());
+}
+
+}  // namespace warpcheck

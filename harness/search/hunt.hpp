@@ -1,0 +1,72 @@
+// The main job: every pair, both builds, both warp models; every defect found, shrunk, explained.
+//
+// A pair meets its expectation when every kind that it expects was found, and no other error.
+// Clean pairs are given a number of trials under varied schedules before they are called clean, and
+// not where these trials could not have found anything (health.hpp);
+// specimens are searched until every expected kind was found, and a little longer, so that each
+// kind is explained by a failure that shows nothing else where there is one.
+//
+// Everything but --seconds counts trials, so the same seed finds the same, however many processes
+// share the work.
+#pragma once
+
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/pair/any_pair.hpp"
+#include "harness/report/report.hpp"
+#include "harness/search/health.hpp"
+#include "harness/shrink/shrink.hpp"
+#include "harness/trial/line_coverage.hpp"
+
+namespace warpcheck {
+
+struct HuntOptions {
+  std::vector<const AnyPair*> pairs;
+  std::uint64_t seed = 1;
+  std::uint64_t clean_trials = 500;     // of a clean pair, for each build and warp model
+  std::uint64_t property_trials = 100;  // of each of its properties
+  std::uint64_t specimen_trials = 150;  // at least, once everything was found
+  std::uint64_t specimen_trials_max = 3'000;
+  double seconds = 0;     // clean pairs get more trials until then; 0: no more
+  unsigned jobs = 2;      // processes
+  bool coverage = false;  // whether to count source lines
+  ShrinkOptions shrink;
+  // Called a few times a second: how many searches (a pair in one configuration) are done.
+  std::function<void(std::size_t done, std::size_t all)> on_wait = {};
+};
+
+// A claim of a clean pair that could not have failed (health.hpp).
+struct UnhealthyClaim {
+  std::string property;  // empty: that the pair agrees with its reference
+  std::uint64_t trials = 0;
+  std::vector<HealthProblem> problems;  // of each check the first
+};
+
+struct PairOutcome {
+  const AnyPair* pair = nullptr;
+  std::uint64_t trials = 0;
+  std::vector<vgpu::FindingKind> found;
+  std::vector<Report> reports;             // without a replay_path: no case is written yet
+  std::vector<std::string> errors;         // refusals, crashes, interruption
+  std::optional<LineCoverage> coverage{};  // where it was wanted
+  std::vector<UnhealthyClaim> unhealthy{};
+
+  [[nodiscard]] bool as_expected() const;
+};
+
+// In order of name.  When *stop becomes non-zero: what was found until then.
+std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::sig_atomic_t* stop);
+
+// "ok", "NOT FOUND: data-race", "UNHEALTHY: no-launch", an error
+std::string verdict_text(const PairOutcome& outcome);
+
+// The table that ends a hunt.
+std::string hunt_table(const std::vector<PairOutcome>& outcomes);
+
+}  // namespace warpcheck

@@ -1,0 +1,138 @@
+#include "harness/search/schedule_search.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace warpcheck {
+namespace {
+
+// Other warps to run at one point: the nearest few, as a grid may have thousands.
+constexpr std::size_t kOthersMax = 4;
+
+}  // namespace
+
+std::uint64_t ScheduleProbe::next_access(std::uint32_t, vgpu::WarpId, std::uint64_t from) {
+  return points_.size() < points_max_ ? from : UINT64_MAX;
+}
+
+vgpu::StartOrder ScheduleProbe::choose_start(const vgpu::StartPoint& point) {
+  if (points_.size() >= points_max_) return {};
+  Point seen;
+  seen.at.launch = point.launch;
+  seen.at.point = vgpu::Decision::Point::start;
+  for (std::uint32_t i = 1; i <= kOthersMax; ++i) {
+    if (i < point.blocks) seen.others.push_back({i, 0});
+    if (i < point.warps_per_block) seen.others.push_back({0, i});
+  }
+  if (!seen.others.empty()) points_.push_back(std::move(seen));
+  return {};
+}
+
+std::optional<vgpu::Choice> ScheduleProbe::decide(const vgpu::SchedulePoint& point) {
+  if (points_.size() >= points_max_) return std::nullopt;
+  Point seen{.at = {.launch = point.launch,
+                    .at = point.at,
+                    .point = point.point,
+                    .index = point.index,
+                    .held = point.active,
+                    .next = point.default_next},
+             .beside = point.beside,
+             .others = {}};
+  for (const vgpu::WarpId& warp : point.ready) {
+    if (seen.others.size() == kOthersMax) break;
+    if (warp != point.default_next && warp != point.at) seen.others.push_back(warp);
+  }
+  points_.push_back(std::move(seen));
+  return std::nullopt;
+}
+
+std::uint32_t ScheduleProbe::choose_operation(const vgpu::OperationPoint& point) {
+  const std::uint32_t first = point.ready.front();
+  if (points_.size() >= points_max_) return first;
+  Point seen;
+  seen.at.at = seen.at.next = {first, 0};
+  seen.at.point = vgpu::Decision::Point::operation;
+  seen.at.index = point.passed_over;
+  for (const std::uint32_t other : point.ready.subspan(1)) {
+    if (seen.others.size() == kOthersMax) break;
+    seen.others.push_back({other, 0});
+  }
+  points_.push_back(std::move(seen));
+  return first;
+}
+
+std::vector<vgpu::Decision> single_decisions(const std::vector<ScheduleProbe::Point>& points,
+                                             vgpu::WarpModel model) {
+  std::vector<vgpu::Decision> decisions;
+  for (const ScheduleProbe::Point& point : points) {
+    vgpu::Decision decision = point.at;
+    for (const vgpu::WarpId& other : point.others) {
+      decision.next = other;
+      decisions.push_back(decision);
+    }
+    const std::uint32_t active = point.at.held;
+    if (model != vgpu::WarpModel::independent) continue;
+    decision.next = point.at.at;
+    if (point.beside != 0) decisions.push_back(decision);
+    if (std::popcount(active) < 2) continue;
+    for (std::uint32_t lanes = active; lanes != 0; lanes &= lanes - 1) {
+      const std::uint32_t lane = lanes & (~lanes + 1);
+      decision.held = lane;
+      decisions.push_back(decision);
+      if (std::popcount(active) == 2) continue;  // all but one is one
+      decision.held = active & ~lane;
+      decisions.push_back(decision);
+    }
+  }
+  std::ranges::stable_sort(decisions, {}, [](const vgpu::Decision& d) { return weight(d); });
+  return decisions;
+}
+
+namespace {
+
+std::optional<Verdict> try_policies(Case candidate, std::uint64_t count, ScheduleTrial trial,
+                                    FunctionRef<bool(const Verdict&)> wanted) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    candidate.schedule = policy(i);
+    std::optional<Verdict> verdict = trial(candidate, nullptr);
+    if (!verdict) return std::nullopt;
+    if (!wanted(*verdict)) continue;
+    // Its recorded decisions have to show it too: they are what will be replayed.
+    candidate.schedule = verdict->schedule;
+    verdict = trial(candidate, nullptr);
+    if (verdict && wanted(*verdict)) return verdict;
+  }
+  return std::nullopt;
+}
+
+std::optional<Verdict> try_single_decisions(Case candidate, std::uint64_t count,
+                                            ScheduleTrial trial,
+                                            FunctionRef<bool(const Verdict&)> wanted) {
+  ScheduleProbe probe(count);
+  if (!trial(candidate, &probe)) return std::nullopt;
+  const auto decisions = single_decisions(probe.points(), candidate.settings.warp_model);
+  if (decisions.size() > count) return std::nullopt;
+  for (const vgpu::Decision& decision : decisions) {
+    candidate.schedule = vgpu::Schedule{{decision}};
+    std::optional<Verdict> verdict = trial(candidate, nullptr);
+    if (!verdict || wanted(*verdict)) return verdict;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Verdict> search_schedules(const Case& a_case, const ScheduleLimits& limits,
+                                        ScheduleTrial trial,
+                                        FunctionRef<bool(const Verdict&)> wanted) {
+  if (auto verdict = try_policies(a_case, limits.policies_max, trial, wanted)) return verdict;
+  return try_single_decisions(a_case, limits.single_decisions_max, trial, wanted);
+}
+
+StrategyChoice policy(std::uint64_t index) {
+  if (index == 0) return {.name = "default", .seed = 0};
+  if (index <= 2) return {.name = "round_robin", .seed = index - 1};
+  return {.name = index % 2 == 1 ? "random" : "pct", .seed = index};
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,74 @@
+// Where trials' cases come from when nothing guides the search: a tape of choices, from a seed of
+// our own (hunt) or from RapidCheck (check, tests).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/case/case.hpp"
+#include "harness/input/tape.hpp"
+#include "harness/trial/trial.hpp"
+#include "harness/trial/verdict.hpp"
+
+namespace warpcheck {
+
+// A pair whose `.arbitrary` draws hardly anything of its `.domain`.
+class DomainError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// How many inputs were drawn, and how many of those the domain did not have.
+struct DrawCount {
+  std::uint64_t drawn = 0;
+  std::uint64_t discarded = 0;
+};
+
+// An input of the pair's domain, and the policy to run it under: each of the four as likely as
+// the others.  `size` in [0, 100].  Adds to `count` where there is one.  Throws DomainError.
+Case draw_case(const AnyPair& pair, std::string_view property, const Settings& settings, Tape tape,
+               int size, DrawCount* count = nullptr);
+
+// The case of trial number `trial` of a search; sizes rise from 0 to 100 and start again.  Adds to
+// `count` where there is one.  Throws DomainError.
+Case nth_case(const AnyPair& pair, std::string_view property, const Settings& settings,
+              std::uint64_t seed, std::uint64_t trial, DrawCount* count = nullptr);
+
+// One number out of several, each bit of which depends on all of them.
+std::uint64_t mix(std::span<const std::uint64_t> numbers);
+std::uint64_t hash_of_text(std::string_view text);
+
+// A failing case and when it was met.
+struct Failure {
+  Case a_case;
+  Verdict verdict;
+  std::uint64_t trial = 0;  // from 1
+};
+
+// The failures of a search: of each class (by signatures) the smallest case.
+class FailureLog {
+ public:
+  // Returns whether its class is new.
+  bool add(const Case& a_case, const Verdict& verdict, std::uint64_t trial);
+
+  [[nodiscard]] bool empty() const { return by_class_.empty(); }
+  // All kinds seen, ascending.
+  [[nodiscard]] std::vector<vgpu::FindingKind> kinds() const;
+  // Which failures to shrink and explain: for every kind the class of the fewest findings that
+  // has it (a mismatch alone rather than one beside a race that is another bug), less those that
+  // are a part of another chosen one.  In order of trial.
+  [[nodiscard]] std::vector<const Failure*> worth_reporting() const;
+
+ private:
+  struct Entry {
+    Failure failure;
+    CaseSize size;
+  };
+  std::map<std::vector<std::string>, Entry> by_class_;
+};
+
+}  // namespace warpcheck

@@ -1,0 +1,367 @@
+#include "harness/shrink/shrink.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "harness/shrink/shrinks.hpp"
+
+namespace warpcheck {
+namespace {
+
+using Decisions = std::vector<vgpu::Decision>;
+
+class Shrinker {
+ public:
+  Shrinker(TrialRunner& runner, const ShrinkOptions& options)
+      : runner_(runner), options_(options) {}
+
+  ShrunkCase run(const Case& a_case) {
+    start(a_case);
+    if (!best_.kept) return std::move(best_);
+    if (!hangs() || !shrink_hang()) shrink_to_the_end();
+    best_.trials = trials_;
+    return std::move(best_);
+  }
+
+ private:
+  void shrink_to_the_end() {
+    // Until neither finds anything smaller.  The schedule first: it is cheaper with fewer
+    // decisions to replay.
+    bool smaller = true;
+    while (smaller && !exhausted()) {
+      smaller = shrink_schedule();
+      smaller = shrink_input() || smaller;
+    }
+    best_.complete = !exhausted() && fruitless_trials_ < options_.fruitless_trials_max;
+  }
+
+  // A trial that hangs takes as many steps as it is allowed, so the whole budget would be gone
+  // after a few.  A hang stays one when it is cut short, but what was only slow may look like it:
+  // the result has to hang under the case's own limit too.
+  bool shrink_hang() {
+    for (const std::uint64_t steps_max : {100'000u, 1'000'000u, 10'000'000u}) {
+      if (steps_max < best_.a_case.settings.limits.steps_max && shrink_cut_short(steps_max)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool shrink_cut_short(std::uint64_t steps_max) {
+    const vgpu::Limits limits = best_.a_case.settings.limits;
+    const ShrunkCase before = best_;
+    best_.a_case.settings.limits.steps_max = steps_max;
+    best_.verdict = trial(best_.a_case);
+    if (wanted(best_.verdict)) {
+      shrink_to_the_end();
+      best_.a_case.settings.limits = limits;
+      best_.verdict = trial(best_.a_case);
+      if (wanted(best_.verdict)) return true;
+    }
+    best_ = before;
+    visited_.clear();
+    return false;
+  }
+
+  [[nodiscard]] bool hangs() const {
+    return std::ranges::any_of(best_.verdict.findings, [](const vgpu::Finding& finding) {
+      return finding.kind == vgpu::FindingKind::deadlock;
+    });
+  }
+
+  void start(const Case& a_case) {
+    best_.a_case = a_case;
+    best_.verdict = trial(a_case);
+    target_ = options_.target.value_or(failure_class(best_.verdict));
+    // What led here may be a policy; its decisions are the schedule from now on.
+    best_.a_case.schedule = best_.verdict.schedule;
+    if (std::holds_alternative<StrategyChoice>(a_case.schedule)) {
+      best_.verdict = trial(best_.a_case);
+      best_.a_case.schedule = best_.verdict.schedule;
+    }
+    best_.kept = !target_.empty() && wanted(best_.verdict);
+    if (!best_.kept && options_.target && best_.verdict.failed()) {
+      best_.kept = search_schedules(best_.a_case.input);
+    }
+    best_.trials = trials_;
+  }
+
+  // --- trials --------------------------------------------------------------------------------
+
+  [[nodiscard]] bool exhausted() const {
+    return trials_ >= options_.trials_max || steps_ >= options_.steps_max;
+  }
+
+  Verdict trial(const Case& a_case) { return counted(runner_.run(a_case)); }
+  Verdict trial(const Case& a_case, vgpu::Strategy& strategy) {
+    return counted(runner_.run(a_case, strategy));
+  }
+  Verdict counted(Verdict verdict) {
+    ++trials_;
+    if (options_.on_trial) options_.on_trial(trials_, best_.shrinks);
+    steps_ += verdict.steps;
+    return verdict;
+  }
+
+  [[nodiscard]] bool wanted(const Verdict& verdict) const {
+    const FailureClass found = failure_class(verdict);
+    return verdict.refusals.empty() && keeps(target_, found) &&
+           std::ranges::includes(found.places, options_.places);
+  }
+
+  // Some of the failure, and nothing else: another schedule may show the rest.  Of a result that
+  // depends on the schedule, the default schedule shows nothing.
+  [[nodiscard]] bool partly_wanted(const Verdict& verdict) const {
+    const FailureClass found = failure_class(verdict);
+    return (!found.empty() || depends_on_the_schedule_alone()) && verdict.refusals.empty() &&
+           std::ranges::includes(target_.places, found.places);
+  }
+
+  [[nodiscard]] bool depends_on_the_schedule_alone() const {
+    const std::string_view kind = vgpu::name_of(vgpu::FindingKind::schedule_dependent);
+    return std::ranges::all_of(target_.signatures, [kind](const std::string& signature) {
+      return signature.starts_with(kind);
+    });
+  }
+
+  void keep(AnyInput input, Verdict verdict) {
+    if (input != best_.a_case.input) visited_.insert(best_.a_case.pair->to_json(input).dump());
+    best_.a_case.input = std::move(input);
+    best_.a_case.schedule = verdict.schedule;
+    best_.verdict = std::move(verdict);
+    ++best_.shrinks;
+  }
+
+  [[nodiscard]] Case with(AnyInput input, vgpu::Schedule schedule) const {
+    Case candidate = best_.a_case;
+    candidate.input = std::move(input);
+    candidate.schedule = std::move(schedule);
+    return candidate;
+  }
+
+  // --- input and launch ----------------------------------------------------------------------
+
+  // After a success the search goes on with the candidates of the same rank, and only then over
+  // again: starting over at once would repeat every failed attempt at each step.  But not for
+  // long: ranks shift as the input changes, and what was a halving may have become a step by one.
+  bool shrink_input() {
+    constexpr int kStridesMax = 16;
+    bool any = false, progress = false;
+    std::size_t first = 0;
+    int strides = 0;
+    while (true) {
+      const AnyInput input = best_.a_case.input;
+      const auto accepted = best_.a_case.pair->for_each_shrink_from(
+          first, input, [&](AnyInput candidate) { return exhausted() || try_input(candidate); });
+      if (exhausted()) return any;
+      if (accepted) {
+        any = progress = true;
+        first = ++strides % kStridesMax == 0 ? 0 : *accepted;
+      } else if (progress) {
+        progress = false;
+        first = 0;
+      } else {
+        return any;
+      }
+    }
+  }
+
+  // Never towards something larger, and never back to where it was: shrinking has to end.
+  [[nodiscard]] bool leads_down(const AnyInput& input) const {
+    const auto rank = [&](const AnyInput& of) {
+      const InputSize size = best_.a_case.pair->size_of(of);
+      return std::tuple(size.elements, size.threads, size.blocks, size.magnitude);
+    };
+    const auto now = rank(best_.a_case.input);
+    const auto then = rank(input);
+    if (then != now) return then < now;
+    return !visited_.contains(best_.a_case.pair->to_json(input).dump());
+  }
+
+  bool try_input(const AnyInput& input) {
+    if (!leads_down(input)) return false;
+    const vgpu::Schedule& schedule = best_.verdict.schedule;
+    Verdict verdict = trial(with(input, schedule));
+    if (wanted(verdict)) {
+      keep(input, std::move(verdict));
+      return true;
+    }
+    bool part = partly_wanted(verdict);
+    if (!part && !schedule.decisions.empty()) {
+      // The decisions led elsewhere; the default schedule says whether anything is left.
+      verdict = trial(with(input, {}));
+      if (wanted(verdict)) {
+        keep(input, std::move(verdict));
+        return true;
+      }
+      part = partly_wanted(verdict);
+    }
+    return part && is_smaller(input) && search_schedules(input);
+  }
+
+  // Fewer elements, threads or blocks: worth a search for another schedule.
+  [[nodiscard]] bool is_smaller(const AnyInput& input) const {
+    const InputSize now = best_.a_case.pair->size_of(best_.a_case.input);
+    const InputSize then = best_.a_case.pair->size_of(input);
+    return std::tuple(then.elements, then.threads, then.blocks) <
+           std::tuple(now.elements, now.threads, now.blocks);
+  }
+
+  bool search_schedules(const AnyInput& input) {
+    const auto run = [&](const Case& candidate,
+                         vgpu::Strategy* strategy) -> std::optional<Verdict> {
+      if (exhausted()) return std::nullopt;
+      return strategy == nullptr ? trial(candidate) : trial(candidate, *strategy);
+    };
+    if (fruitless_trials_ >= options_.fruitless_trials_max) return false;
+    std::string text = best_.a_case.pair->to_json(input).dump();
+    if (fruitless_inputs_.contains(text)) return false;
+    const std::uint64_t trials_before = trials_;
+    std::optional<Verdict> verdict =
+        warpcheck::search_schedules(with(input, {}), options_.schedules, run,
+                                    [&](const Verdict& found) { return wanted(found); });
+    fruitless_trials_ = verdict ? 0 : fruitless_trials_ + trials_ - trials_before;
+    if (!verdict) {
+      fruitless_inputs_.insert(std::move(text));
+      return false;
+    }
+    keep(input, std::move(*verdict));
+    return true;
+  }
+
+  // --- schedule ------------------------------------------------------------------------------
+
+  [[nodiscard]] const Decisions& decisions() const { return best_.verdict.schedule.decisions; }
+
+  bool shrink_schedule() {
+    if (decisions().empty()) return false;
+    if (try_decisions({})) return true;
+    bool any = drop_starts();
+    any = drop_decisions() || any;
+    any = try_single_decisions() || any;
+    return simplify_decisions() || any;
+  }
+
+  // Keeps the schedule when it shows the failure and is simpler.
+  bool try_decisions(const Decisions& candidate) {
+    if (exhausted()) return false;
+    Verdict verdict = trial(with(best_.a_case.input, {candidate}));
+    if (!wanted(verdict) || !simpler(verdict.schedule.decisions, decisions())) return false;
+    keep(best_.a_case.input, std::move(verdict));
+    return true;
+  }
+
+  static bool simpler(const Decisions& a, const Decisions& b) {
+    const auto rank = [](const Decisions& list) {
+      std::uint64_t sum = 0;
+      for (const vgpu::Decision& decision : list) sum += weight(decision);
+      return std::pair(list.size(), sum);
+    };
+    return rank(a) < rank(b);
+  }
+
+  // Who came first mostly does not matter.
+  bool drop_starts() {
+    Decisions others = decisions();
+    const auto is_start = [](const vgpu::Decision& decision) {
+      return decision.point == vgpu::Decision::Point::start;
+    };
+    return std::erase_if(others, is_start) != 0 && !others.empty() && try_decisions(others);
+  }
+
+  bool drop_decisions() {
+    bool any = false;
+    const auto drop_one_chunk = [&] {
+      const Decisions all = decisions();
+      return for_each_chunk(all.size(), [&](Chunk chunk) {
+        return exhausted() || try_decisions(without(all, chunk));
+      });
+    };
+    while (!decisions().empty() && drop_one_chunk() && !exhausted()) any = true;
+    return any;
+  }
+
+  bool simplify_decisions() {
+    bool any = false;
+    for (std::size_t i = 0; i < decisions().size() && !exhausted();) {
+      if (simplify_decision(i))
+        any = true;
+      else
+        ++i;
+    }
+    return any;
+  }
+
+  bool simplify_decision(std::size_t i) {
+    const Decisions all = decisions();
+    const auto attempt = [&](const vgpu::Decision& simple) {
+      if (weight(simple) >= weight(all[i])) return false;
+      Decisions candidate = all;
+      candidate[i] = simple;
+      return try_decisions(candidate);
+    };
+    vgpu::Decision simple = all[i];
+    if (simple.point == vgpu::Decision::Point::start) {
+      const vgpu::WarpId first = simple.next;
+      simple.index = 0;
+      if (attempt(simple)) return true;
+      for (const vgpu::WarpId& next : {vgpu::WarpId{first.block, 0}, vgpu::WarpId{0, first.warp},
+                                       vgpu::WarpId{first.block / 2, first.warp / 2},
+                                       vgpu::WarpId{first.block - (first.block != 0), first.warp},
+                                       vgpu::WarpId{first.block, first.warp - (first.warp != 0)}}) {
+        simple = all[i];
+        simple.next = next;
+        if (attempt(simple)) return true;
+      }
+      return false;
+    }
+    for (std::uint32_t lanes = all[i].held; lanes != 0; lanes &= lanes - 1) {
+      simple.held = lanes & (~lanes + 1);
+      simple.next = simple.at;
+      if (attempt(simple)) return true;
+    }
+    simple = all[i];
+    for (std::uint64_t index = 0; index < all[i].index; index += 1 + (all[i].index - index) / 2) {
+      simple.index = index;
+      if (attempt(simple)) return true;
+    }
+    return false;
+  }
+
+  // Any single decision that is simpler than the schedule, the simplest first.
+  bool try_single_decisions() {
+    if (exhausted()) return false;
+    ScheduleProbe probe(options_.schedules.single_decisions_max);
+    trial(with(best_.a_case.input, {}), probe);
+    std::uint64_t left = options_.schedules.single_decisions_max;
+    for (const vgpu::Decision& decision :
+         single_decisions(probe.points(), best_.a_case.settings.warp_model)) {
+      if (left-- == 0 || !simpler({decision}, decisions())) return false;
+      if (try_decisions({decision})) return true;
+    }
+    return false;
+  }
+
+  TrialRunner& runner_;
+  const ShrinkOptions& options_;
+  FailureClass target_;
+  ShrunkCase best_;
+  std::set<std::string> visited_;  // inputs kept so far, as JSON
+  std::uint64_t trials_ = 0;
+  std::uint64_t steps_ = 0;
+  std::uint64_t fruitless_trials_ = 0;      // since a search for a schedule last found one
+  std::set<std::string> fruitless_inputs_;  // whose schedules have been searched, as JSON
+};
+
+}  // namespace
+
+ShrunkCase shrink(const Case& a_case, TrialRunner& runner, const ShrinkOptions& options) {
+  return Shrinker(runner, options).run(a_case);
+}
+
+}  // namespace warpcheck

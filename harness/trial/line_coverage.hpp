@@ -1,0 +1,74 @@
+// Which source lines of the kernels ran, and how often: for the HTML report and lcov.
+//
+// The device code says which lines there are: every line that the table of a launched kernel
+// (`.loc`, in either build) names.  A line counts what its busiest instruction counts: how often a
+// warp, or the lanes of one that went there together, came to it.  An instruction under a false
+// guard counts as reached, as its line was.  Kernels that were never launched are not known.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "harness/input/json_values.hpp"
+#include "harness/trial/engine.hpp"
+#include "harness/trial/watched_engine.hpp"
+#include "vgpu/machine/access.hpp"
+
+namespace warpcheck {
+
+struct LineCoverage {
+  using Lines = std::map<std::uint32_t, std::uint64_t>;  // line -> times; 0: never
+  std::map<std::string, Lines> files;                    // as reports name them
+
+  void add(const LineCoverage& other);
+  [[nodiscard]] bool empty() const { return files.empty(); }
+};
+
+[[nodiscard]] std::uint64_t lines_hit(const LineCoverage::Lines& lines);
+
+// {"kernels/scan.cu": [[14, 3], [15, 0]]}
+[[nodiscard]] Json to_json(const LineCoverage& coverage);
+// Of what to_json() made; throws nlohmann's exceptions for anything else.
+[[nodiscard]] LineCoverage line_coverage_from(const Json& json);
+
+// Counts entries into straight-line code; wants edges (WatchedEngine).
+class CoverageObserver final : public vgpu::Observer {
+ public:
+  void on_sync(const vgpu::Sync& sync) override;
+  void on_edge(std::uint32_t from, std::uint32_t to, const vgpu::Program& program) override;
+
+  // Of all trials so far, lines of the toolkit's own headers left out.
+  [[nodiscard]] LineCoverage coverage() const;
+
+ private:
+  // How often code that runs on to its next branch was entered at each pc.  Programs live as long
+  // as the process: the runtime keeps what it has linked.
+  using Entries = std::vector<std::uint64_t>;
+  Entries& entries_of(const vgpu::Program& program);
+
+  std::unordered_map<const vgpu::Program*, Entries> programs_;
+  const vgpu::Program* last_ = nullptr;
+  Entries* last_entries_ = nullptr;
+  std::uint64_t warps_of_block_ = 0;  // of the running launch
+};
+
+// The engine for a command's trials: counts source lines where a report wants them.
+class CoveredEngine {
+ public:
+  explicit CoveredEngine(bool wants_coverage, Engine& engine = virtual_gpu());
+
+  [[nodiscard]] Engine& engine() { return watched_ ? *watched_ : engine_; }
+  // Of all trials so far; nothing where it is not counted.
+  [[nodiscard]] std::optional<LineCoverage> coverage() const;
+
+ private:
+  Engine& engine_;
+  CoverageObserver observer_;
+  std::optional<WatchedEngine> watched_;
+};
+
+}  // namespace warpcheck

@@ -1,0 +1,181 @@
+#include "harness/trial/trial.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "harness/pair/device.hpp"
+#include "harness/pair/expectations.hpp"
+#include "harness/report/source_path.hpp"
+#include "vgpu/schedule/default_policy.hpp"
+#include "vgpu/schedule/replay.hpp"
+#include "vgpu/schedule/strategies.hpp"
+
+namespace warpcheck {
+namespace {
+
+std::unique_ptr<vgpu::Strategy> strategy_of(const Case& a_case) {
+  if (const auto* choice = std::get_if<StrategyChoice>(&a_case.schedule)) {
+    return vgpu::make_strategy(choice->name, choice->seed);
+  }
+  const auto& schedule = std::get<vgpu::Schedule>(a_case.schedule);
+  if (schedule.decisions.empty()) return std::make_unique<vgpu::DefaultPolicy>();
+  return std::make_unique<vgpu::Replay>(schedule);
+}
+
+// A finding of the harness: of the pair (or its property), at no source line.
+vgpu::Finding harness_finding(vgpu::FindingKind kind, const Case& a_case, std::string message) {
+  vgpu::Finding finding;
+  finding.kind = kind;
+  finding.kernel = a_case.title();
+  finding.message = std::move(message);
+  return finding;
+}
+
+// Failed expectations name the absolute path they were compiled from.
+std::string relative_failure(const std::string& failure) {
+  const std::size_t colon = failure.find(':');
+  if (colon == std::string::npos) return failure;
+  return repository_path(failure.substr(0, colon)) + failure.substr(colon);
+}
+
+std::optional<std::string> run_property(const Case& a_case) {
+  const PropertyEntry* property = a_case.pair->find_property(a_case.property);
+  if (property == nullptr) {
+    throw std::logic_error(fmt::format("no property '{}'", a_case.title()));
+  }
+  std::vector<std::string> failures;
+  if (expectation_capture()([&] { property->body(a_case.input); }, failures)) return std::nullopt;
+  return failures.empty() ? "the property failed" : relative_failure(failures.front());
+}
+
+// Adds the time that it exists to `seconds`.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
+  ~Stopwatch() {
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
+    seconds_ += taken.count();
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& seconds_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+Verdict verdict_of(TrialResult result) {
+  Verdict verdict{.findings = std::move(result.findings),
+                  .schedule = std::move(result.schedule),
+                  .launches = result.launches,
+                  .steps = result.steps,
+                  .lane_steps = result.lane_steps,
+                  .decisions_ignored = result.decisions_ignored,
+                  .ptx_hash = result.ptx_hash,
+                  .kernels = std::move(result.kernels),
+                  .refusals = std::move(result.refusals)};
+  for (vgpu::Finding& finding : verdict.findings) {
+    for (vgpu::AccessSide& side : finding.accesses) {
+      side.file = repository_path(side.file);
+      side.header = repository_path(side.header);
+    }
+  }
+  return verdict;
+}
+
+}  // namespace
+
+Verdict TrialRunner::run(const Case& a_case) {
+  const auto strategy = strategy_of(a_case);
+  return run(a_case, *strategy);
+}
+
+Verdict TrialRunner::run(const Case& a_case, vgpu::Strategy& strategy) {
+  if (pair_ != a_case.pair || input_ != a_case.input ||
+      !same_settings(settings_, a_case.settings)) {
+    pair_ = a_case.pair;
+    input_ = a_case.input;
+    settings_ = a_case.settings;
+    reference_ = nullptr;
+    default_output_ = nullptr;
+  }
+  Attempt made = attempt(a_case, strategy);
+  Verdict verdict = verdict_of(std::exchange(made.result, {}));
+  judge_output(a_case, made, verdict);
+  return verdict;
+}
+
+TrialRunner::Attempt TrialRunner::attempt(const Case& a_case, vgpu::Strategy& strategy) {
+  ++trials_;
+  const TrialSettings settings{.build = a_case.settings.build,
+                               .warp_model = a_case.settings.warp_model,
+                               .checkers = a_case.settings.checkers,
+                               .limits = a_case.settings.limits,
+                               .strategy = &strategy};
+  Attempt made;
+  const std::uint64_t evaluated_before = expectations_evaluated();
+  const Stopwatch stopwatch(spent_.kernel);
+  made.result = engine_.run(settings, [&] {
+    try {
+      if (a_case.property.empty()) {
+        made.output = a_case.pair->run_kernel(a_case.input);
+      } else {
+        made.failure = run_property(a_case);
+      }
+    } catch (const CudaError& error) {
+      made.failure = fmt::format("no output: {}", error.what());
+    } catch (const std::exception& error) {
+      made.failure = fmt::format("threw: {}", error.what());
+    }
+  });
+  made.expectations = expectations_evaluated() - evaluated_before;
+  return made;
+}
+
+void TrialRunner::judge_output(const Case& a_case, const Attempt& made, Verdict& verdict) {
+  // What was refused did not run: its output says nothing about the kernel.
+  if (!verdict.refusals.empty()) return;
+  const auto add = [&](vgpu::FindingKind kind, std::string message) {
+    verdict.findings.push_back(harness_finding(kind, a_case, std::move(message)));
+  };
+  verdict.claims = made.expectations;
+  // A call that failed because of a finding (a trap, a deadlock) says nothing new.
+  if (made.failure && !(verdict.failed() && a_case.property.empty())) {
+    add(vgpu::FindingKind::mismatch, *made.failure);
+  }
+  if (made.output == nullptr) return;
+  const AnyOutput& reference = reference_of(a_case);
+  if (!a_case.pair->compares_nothing(made.output, reference)) verdict.claims = 1;
+  auto wrong = a_case.pair->difference(a_case.input, made.output, reference);
+  const bool agrees = !wrong;
+  if (wrong) add(vgpu::FindingKind::mismatch, std::move(*wrong));
+  if (verdict.schedule.decisions.empty()) return;
+  if (!a_case.pair->wants_schedule_comparison(agrees)) return;
+  const AnyOutput& other = default_output_of(a_case);
+  if (other == nullptr) return;
+  if (auto difference = a_case.pair->schedule_difference(made.output, other)) {
+    add(vgpu::FindingKind::schedule_dependent, std::move(*difference));
+  }
+}
+
+const AnyOutput& TrialRunner::reference_of(const Case& a_case) {
+  if (reference_ == nullptr) {
+    const Stopwatch stopwatch(spent_.reference);
+    reference_ = a_case.pair->run_reference(a_case.input);
+  }
+  return reference_;
+}
+
+const AnyOutput& TrialRunner::default_output_of(const Case& a_case) {
+  if (default_output_ == nullptr) {
+    vgpu::DefaultPolicy policy;
+    default_output_ = attempt(a_case, policy).output;
+  }
+  return default_output_;
+}
+
+}  // namespace warpcheck

@@ -1,0 +1,59 @@
+// Case -> run_trial -> Verdict.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "harness/case/case.hpp"
+#include "harness/trial/engine.hpp"
+#include "harness/trial/verdict.hpp"
+
+namespace warpcheck {
+
+// Seconds of the host's clock: for notes to a person, never for results.
+struct TimeSpent {
+  double kernel = 0;  // on the engine, host code included
+  double reference = 0;
+};
+
+// Runs trials on one engine.  Remembers the last input's reference, and its output under the
+// default schedule, so that the many schedules tried on one input pay for them once.
+class TrialRunner {
+ public:
+  explicit TrialRunner(Engine& engine = virtual_gpu()) : engine_(engine) {}
+
+  // The findings of the trial, and of the harness: `mismatch` (a wrong output, a failed property,
+  // or no output because a CUDA call failed) and `schedule-dependent`.
+  Verdict run(const Case& a_case);
+  // The same under `strategy`, whatever the case says.
+  Verdict run(const Case& a_case, vgpu::Strategy& strategy);
+
+  [[nodiscard]] std::uint64_t trials() const { return trials_; }
+  [[nodiscard]] const TimeSpent& spent() const { return spent_; }
+
+ private:
+  struct Attempt {
+    TrialResult result;
+    std::uint64_t expectations = 0;
+    AnyOutput output;                    // null: a property, or the kernel gave none
+    std::optional<std::string> failure;  // why a property failed, or why there is no output
+  };
+
+  Attempt attempt(const Case& a_case, vgpu::Strategy& strategy);
+  void judge_output(const Case& a_case, const Attempt& attempt, Verdict& verdict);
+  const AnyOutput& reference_of(const Case& a_case);
+  const AnyOutput& default_output_of(const Case& a_case);
+
+  Engine& engine_;
+  std::uint64_t trials_ = 0;
+  TimeSpent spent_;
+
+  // Of the last input.
+  const AnyPair* pair_ = nullptr;
+  AnyInput input_;
+  Settings settings_;
+  AnyOutput reference_;
+  AnyOutput default_output_;
+};
+
+}  // namespace warpcheck

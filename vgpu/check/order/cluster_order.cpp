@@ -1,0 +1,96 @@
+#include "vgpu/check/order/cluster_order.hpp"
+
+#include <bit>
+#include <vector>
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Lanes that count as one thread come once.
+template <typename Visit>
+void for_each_actor(const ThreadOrder& order, std::uint32_t lanes, Visit visit) {
+  std::uint32_t done = 0;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+    const std::uint32_t actor = 1u << order.actor_of(lane);
+    if ((done & actor) == 0) visit(lane);
+    done |= actor;
+  }
+}
+
+}  // namespace
+
+void ClusterOrder::clear() {
+  barriers_.clear();
+  fenced_inits_.clear();
+  known_inits_.clear();
+}
+
+void ClusterOrder::pass(const ClusterBarrier& event) {
+  State& state = barriers_[order_.cluster_of(order_.block_key(event.place))];
+  if (event.kind == ClusterBarrier::Kind::wait) {
+    return wait(event, event.phase < state.phase ? state.before : state.current);
+  }
+  if (event.phase > state.phase) {
+    state.phase = event.phase;
+    state.before = state.current;
+  }
+  if (event.relaxed) {
+    arrive_relaxed(event, state.current);
+  } else {
+    arrive(event, state.current);
+  }
+}
+
+void ClusterOrder::arrive(const ClusterBarrier& event, Released& released) {
+  std::vector<ThreadTime> times;
+  Tick phase = 0;
+  for_each_actor(order_, event.mask, [&](unsigned lane) {
+    const ThreadOrder::Moment moment = order_.release(event.place, lane);
+    released.all.join(moment.knows);
+    phase = moment.phase;
+    times.push_back({order_.thread_at(event.place, lane), moment.ticks, moment.phase});
+  });
+  released.all.learn(order_.block_key(event.place), phase, times);
+}
+
+void ClusterOrder::arrive_relaxed(const ClusterBarrier& event, Released& released) {
+  for_each_actor(order_, event.mask, [&](unsigned lane) {
+    const auto reach = static_cast<std::size_t>(order_.reach_of(ptx::Scope::cluster));
+    const ThreadOrder::Moment& fence = order_.lane_at(event.place, lane).fence[reach];
+    if (fence.is_set) released.all.join(order_.clock_of(fence, event.place, lane));
+    const auto inits = fenced_inits_.find(thread_of(event.place, lane));
+    if (inits != fenced_inits_.end()) released.inits.join(inits->second);
+  });
+}
+
+// Threads that know the same learn the same, and share it.
+void ClusterOrder::wait(const ClusterBarrier& event, const Released& released) {
+  Clock before, after;
+  for_each_actor(order_, event.mask, [&](unsigned lane) {
+    const Clock& knows = order_.lane_at(event.place, lane).knows;
+    if (after.is_empty() || !before.is_same(knows)) {
+      before = after = knows;
+      after.join(released.all);
+    }
+    order_.learn(event.place, lane, after);
+    if (!released.inits.is_empty()) {
+      known_inits_[thread_of(event.place, lane)].join(released.inits);
+    }
+  });
+}
+
+void ClusterOrder::fence_object_inits(const Fence& fence) {
+  for_each_actor(order_, fence.mask, [&](unsigned lane) {
+    const ThreadOrder::Moment moment = order_.release(fence.place, lane);
+    fenced_inits_[thread_of(fence.place, lane)] = order_.clock_of(moment, fence.place, lane);
+  });
+}
+
+bool ClusterOrder::knows_init(ThreadOrder::SegmentId init, unsigned init_lane,
+                              const WarpPlace& place, unsigned lane) const {
+  const auto known = known_inits_.find(thread_of(place, lane));
+  return known != known_inits_.end() && order_.knows(known->second, init, init_lane);
+}
+
+}  // namespace warpcheck::vgpu

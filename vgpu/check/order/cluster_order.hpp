@@ -1,0 +1,45 @@
+// What the barrier of a cluster orders (PTX ISA 9.7.13.3): who waits has acquired what all threads
+// of the cluster released when they arrived.  An arrival that is relaxed releases what a fence
+// before it has; a fence.mbarrier_init before it, the initialisations of mbarriers alone.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "vgpu/check/order/thread_order.hpp"
+
+namespace warpcheck::vgpu {
+
+class ClusterOrder {
+ public:
+  explicit ClusterOrder(ThreadOrder& order) : order_(order) {}
+
+  void clear();
+  void pass(const ClusterBarrier& event);
+  void fence_object_inits(const Fence& fence);
+  // Whether the initialisation of an mbarrier comes before what a lane does now.
+  [[nodiscard]] bool knows_init(ThreadOrder::SegmentId init, unsigned init_lane,
+                                const WarpPlace& place, unsigned lane) const;
+
+ private:
+  struct Released {
+    Clock all, inits;
+  };
+  struct State {
+    std::uint64_t phase = 0;
+    Released current, before;
+  };
+  [[nodiscard]] std::uint64_t thread_of(const WarpPlace& place, unsigned lane) const {
+    return order_.block_key(place) << 16 | order_.thread_at(place, lane);
+  }
+  void arrive(const ClusterBarrier& event, Released& released);
+  void arrive_relaxed(const ClusterBarrier& event, Released& released);
+  void wait(const ClusterBarrier& event, const Released& released);
+
+  ThreadOrder& order_;
+  std::map<BlockKey, State> barriers_;                         // by cluster
+  std::map<std::uint64_t, Clock> fenced_inits_, known_inits_;  // by thread
+};
+
+}  // namespace warpcheck::vgpu

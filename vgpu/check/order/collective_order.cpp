@@ -1,0 +1,218 @@
+#include "vgpu/check/order/collective_order.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "vgpu/program/dependence.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+std::uint32_t element_of(const Instr& instr, std::uint32_t byte) {
+  const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
+  return bytes == 0 ? 0 : byte / bytes;
+}
+
+}  // namespace
+
+void CollectiveOrder::begin_launch(const Program& program) {
+  flow_.reset();
+  feeds_.clear();
+  leads_to_.clear();
+  decides_.clear();
+  program_ = &program;
+  is_on_ = !lockstep_ && program.has_collectives;
+}
+
+void CollectiveOrder::begin_block(const WarpPlace& place) {
+  if (!is_on_ || place.slot >= logs_.size()) return;
+  for (const auto& log : logs_[place.slot]) {
+    if (log != nullptr) log->time = log->loads = log->meetings = 0;
+  }
+}
+
+CollectiveOrder::Log& CollectiveOrder::log_of(const WarpPlace& place) {
+  if (place.slot >= logs_.size()) logs_.resize(place.slot + 1);
+  auto& warps = logs_[place.slot];
+  if (place.warp >= warps.size()) warps.resize(place.warp + 1);
+  if (warps[place.warp] == nullptr) warps[place.warp] = std::make_unique<Log>();
+  return *warps[place.warp];
+}
+
+void CollectiveOrder::on_collective(const Collective& event, std::uint32_t knowledge) {
+  Log& log = log_of(event.place);
+  if (log.meetings != 0) {
+    // Lanes that came to one place at different times are told one after the other.
+    MeetingOf& last = log.meeting[(log.meetings - 1) % kMeetings];
+    const bool is_same = last.time == log.time && last.pc == event.pc &&
+                         last.members == event.members && (last.mask & event.mask) == 0;
+    if (is_same && event.mask != event.members) {
+      last.mask |= event.mask;
+      return;
+    }
+  }
+  log.meeting[log.meetings++ % kMeetings] = {++log.time, event.pc, event.mask, event.members,
+                                             knowledge};
+}
+
+void CollectiveOrder::on_load(const Access& load) {
+  Log& log = log_of(load.place);
+  const std::uint32_t at = log.loads++ % kLoads;
+  Load& entry = log.load[at];
+  entry.time = ++log.time;
+  entry.pc = load.pc;
+  entry.mask = load.mask;
+  entry.phase = load.place.phase;
+  entry.allocation = load.allocation->id;
+  entry.bytes = load.bytes;
+  entry.scattered = load.pattern == Pattern::scattered;
+  entry.stride = load.pattern == Pattern::strided ? load.bytes : 0;
+  const unsigned lane = load.first_lane();
+  entry.first = load.offset[lane] - lane * entry.stride;
+  if (entry.scattered) log.offsets[at] = load.offset;
+}
+
+// Whether entry `index` has the lane read a byte.
+//   begin: where its access begins
+bool CollectiveOrder::reads(const Log& log, std::uint32_t index, unsigned lane,
+                            std::uint32_t allocation, std::uint32_t offset, std::uint32_t& begin) {
+  const Load& load = log.load[index];
+  if ((load.mask >> lane & 1) == 0 || load.allocation != allocation) return false;
+  begin = load.scattered ? log.offsets[index][lane] : load.first + lane * load.stride;
+  return offset - begin < load.bytes;
+}
+
+bool CollectiveOrder::orders(const Access& store, unsigned lane, std::uint32_t offset,
+                             std::uint32_t load_pc, unsigned load_lane) {
+  if (!is_on_) return false;
+  const Log& log = log_of(store.place);
+  for (std::uint32_t i = 0; i < std::min(log.loads, kLoads); ++i) {
+    const std::uint32_t index = (log.loads - 1 - i) % kLoads;
+    std::uint32_t begin = 0;
+    if (log.load[index].pc != load_pc) continue;
+    if (!reads(log, index, load_lane, store.allocation->id, offset, begin)) continue;
+    const std::uint32_t element = element_of(program_->code[load_pc], offset - begin);
+    return is_before(log, {load_pc, element, log.load[index].time}, load_lane, store, lane, offset);
+  }
+  return false;
+}
+
+bool CollectiveOrder::orders_all(const Access& store, unsigned lane, std::uint32_t offset) {
+  if (!is_on_) return false;
+  const Log& log = log_of(store.place);
+  for (std::uint32_t index = 0; index < std::min(log.loads, kLoads); ++index) {
+    const Load& load = log.load[index];
+    if (load.phase != store.place.phase) continue;
+    for (std::uint32_t rest = load.mask & ~(1u << lane); rest != 0; rest &= rest - 1) {
+      const auto other = static_cast<unsigned>(std::countr_zero(rest));
+      std::uint32_t begin = 0;
+      if (!reads(log, index, other, store.allocation->id, offset, begin)) continue;
+      const std::uint32_t element = element_of(program_->code[load.pc], offset - begin);
+      if (!is_before(log, {load.pc, element, load.time}, other, store, lane, offset)) return false;
+    }
+  }
+  return true;
+}
+
+// Of each instruction the storing lane's latest meeting counts: only its result is what the program
+// may be shown to depend on.
+bool CollectiveOrder::is_before(const Log& log, const Loaded& load, unsigned load_lane,
+                                const Access& store, unsigned lane, std::uint32_t offset) {
+  const std::uint32_t element = element_of(program_->code[store.pc], offset - store.offset[lane]);
+  std::vector<std::uint32_t> seen;
+  for (std::uint32_t i = 0; i < std::min(log.meetings, kMeetings); ++i) {
+    const MeetingOf& meeting = log.meeting[(log.meetings - 1 - i) % kMeetings];
+    if (meeting.time < load.time) return false;
+    if ((meeting.mask >> lane & 1) == 0 || std::ranges::count(seen, meeting.pc) != 0) continue;
+    seen.push_back(meeting.pc);
+    if ((meeting.mask >> load_lane & 1) == 0) continue;
+    if (feeds(load.pc, load.element, meeting.pc) && leads_to(meeting.pc, store.pc, element)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool CollectiveOrder::lets_go_on(const Access& access, unsigned lane, unsigned by,
+                                 std::uint32_t knowledge) {
+  if (!is_on_) return false;
+  const Log& log = log_of(access.place);
+  std::vector<std::uint32_t> seen;
+  for (std::uint32_t i = 0; i < std::min(log.meetings, kMeetings); ++i) {
+    const MeetingOf& meeting = log.meeting[(log.meetings - 1 - i) % kMeetings];
+    if ((meeting.mask >> lane & 1) == 0 || std::ranges::count(seen, meeting.pc) != 0) continue;
+    seen.push_back(meeting.pc);
+    const bool knew = (meeting.mask >> by & 1) != 0 && meeting.knowledge == knowledge;
+    if (knew && decides(meeting.pc, access.pc)) return true;
+  }
+  return false;
+}
+
+const RegisterFlow& CollectiveOrder::flow() {
+  if (flow_ == nullptr) flow_ = std::make_unique<RegisterFlow>(*program_);
+  return *flow_;
+}
+
+// Whether the operation waits for the load's value.
+bool CollectiveOrder::feeds(std::uint32_t load_pc, std::uint32_t element,
+                            std::uint32_t meeting_pc) {
+  const auto [known, is_new] = feeds_.try_emplace({load_pc, element, meeting_pc}, false);
+  const bool is_load = program_->code[load_pc].kind == InstrKind::load && element < 4;
+  if (is_new && is_load && flow().is_known()) {
+    const Dependence dependence(flow(), load_pc, 1 + element, meeting_pc);
+    const auto reads = flow().reads(meeting_pc);
+    known->second = dependence.covers_all(meeting_pc, {reads.begin(), reads.end()});
+  }
+  return known->second;
+}
+
+// Whether the store, of this element, waits for the operation's result.
+bool CollectiveOrder::leads_to(std::uint32_t meeting_pc, std::uint32_t store_pc,
+                               std::uint32_t element) {
+  const auto [known, is_new] = leads_to_.try_emplace({meeting_pc, store_pc, element}, false);
+  const Instr& store = program_->code[store_pc];
+  if (is_new && store.kind == InstrKind::store && element < 4 && flow().is_known()) {
+    std::vector<std::uint32_t> registers;
+    for (const Ref& ref : {store.refs[0], store.refs[1 + element], store.guard}) {
+      const std::uint32_t number = flow().register_of(store_pc, ref);
+      if (number != ptx::kNone) registers.push_back(number);
+    }
+    const Dependence dependence(flow(), meeting_pc, Dependence::kAll);
+    known->second = dependence.covers_latest(store_pc, registers);
+  }
+  return known->second;
+}
+
+// Whether a thread that has the operation's latest result comes to a load or store by what that
+// says: an operand of it depends on it, or a branch on every way from there does.
+bool CollectiveOrder::decides(std::uint32_t meeting_pc, std::uint32_t access_pc) {
+  const auto [known, is_new] = decides_.try_emplace({meeting_pc, access_pc, 0}, false);
+  const InstrKind kind = program_->code[access_pc].kind;
+  const bool is_known_kind = kind == InstrKind::load || kind == InstrKind::store;
+  if (!is_new || !is_known_kind || !flow().is_known()) return known->second;
+  const Dependence dependence(flow(), meeting_pc, Dependence::kAll);
+  const auto depends = [&](std::uint32_t pc) {
+    const auto reads = flow().reads(pc);
+    return dependence.covers_latest(pc, {reads.begin(), reads.end()});
+  };
+  if (depends(access_pc)) return known->second = true;
+  const std::uint32_t from = flow().block_of(meeting_pc), to = flow().block_of(access_pc);
+  if (from == to && access_pc > meeting_pc) return false;
+  std::vector<bool> seen(flow().blocks().size(), false);
+  std::vector<std::uint32_t> work{from};
+  while (!work.empty()) {
+    const std::uint32_t block = work.back();
+    work.pop_back();
+    const std::uint32_t last = flow().blocks()[block].end - 1;
+    if (program_->code[last].kind == InstrKind::branch && depends(last)) continue;
+    for (const std::uint32_t next : flow().successors(block)) {
+      if (next == to) return false;
+      if (next == from || seen[next]) continue;
+      seen[next] = true;
+      work.push_back(next);
+    }
+  }
+  return known->second = true;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,52 @@
+// Fences between memory proxies (PTX ISA 8.4 and 8.9.5): a bulk copy goes to memory by another way,
+// the asynchronous proxy, than loads and stores, and what those have written reaches it only if
+// a fence.proxy.async lies between the two in causality order.  The way back needs none: the
+// completion of a bulk copy has one in it.
+//
+// Only writes are asked for.  What a load has read stays read, whatever a later copy writes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "vgpu/check/order/thread_order.hpp"
+
+namespace warpcheck::vgpu {
+
+class ProxyFences {
+ public:
+  explicit ProxyFences(ThreadOrder& order) : order_(order) {}
+
+  void clear() { fences_.clear(); }
+  void add(const Fence& fence);
+  // Calls visit(segment) for each that is remembered.
+  template <typename Visit>
+  void for_each_segment(Visit visit) {
+    for (auto& [thread, passed] : fences_) {
+      for (Passed& one : passed) visit(one.segment);
+    }
+  }
+  // Whether a fence for `space` follows what a lane did in the segment `write`, and comes before
+  // what `lane` of `place` does now.
+  bool lies_between(ThreadOrder::SegmentId write, unsigned write_lane, const WarpPlace& place,
+                    unsigned lane, ptx::Space space);
+
+ private:
+  struct Passed {
+    ThreadOrder::SegmentId segment = 0;  // that the fence ends
+    unsigned lane = 0;
+    ptx::Space space = ptx::Space::generic;
+    Clock knows;
+  };
+  static constexpr std::size_t kRememberedMax = 16;  // of one thread: the latest
+
+  std::uint64_t thread_of(BlockKey block, std::uint32_t warp, unsigned lane) const {
+    return block << 16 | (warp * kWarpLanes + order_.actor_of(lane));
+  }
+
+  ThreadOrder& order_;
+  std::map<std::uint64_t, std::vector<Passed>> fences_;  // by block key and thread
+};
+
+}  // namespace warpcheck::vgpu

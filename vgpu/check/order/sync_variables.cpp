@@ -1,0 +1,226 @@
+#include "vgpu/check/order/sync_variables.hpp"
+
+#include <algorithm>
+
+namespace warpcheck::vgpu {
+namespace {
+
+bool acquires(ptx::Order order) {
+  return order == ptx::Order::acquire || order == ptx::Order::acq_rel || order == ptx::Order::sc;
+}
+bool releases(ptx::Order order) {
+  return order == ptx::Order::release || order == ptx::Order::acq_rel || order == ptx::Order::sc;
+}
+
+std::size_t index_of(Reach reach) { return static_cast<std::size_t>(reach); }
+
+}  // namespace
+
+SyncVariables& SyncVariables::operator=(SyncVariables&& other) noexcept {
+  allocations_ = std::move(other.allocations_);
+  chains_ = other.chains_;
+  variables_ = other.variables_;
+  return *this;
+}
+
+std::uint64_t SyncVariables::thread_of(const StrongOperation& operation) const {
+  const WarpPlace& place = operation.access->place;
+  return order_.block_key(place) << 16 | order_.thread_at(place, operation.lane);
+}
+
+// Null: nothing was written there, and nothing is.
+SyncVariables::Granule* SyncVariables::granule_of(const StrongOperation& operation) {
+  const std::uint32_t id = operation.access->allocation->id;
+  const std::uint32_t number = operation.offset / kGranuleBytes;
+  if (id >= allocations_.size()) {
+    if (!operation.writes) return nullptr;
+    allocations_.resize(id + 1);
+  }
+  return operation.writes ? &allocations_[id].make(number) : allocations_[id].find(number);
+}
+
+SyncVariables::Granule& SyncVariables::Granules::make(std::uint32_t number) {
+  const std::uint32_t page = number / kPage;
+  if (page >= pages_.size()) pages_.resize(page + 1);
+  if (pages_[page] == nullptr) pages_[page] = std::make_unique<std::array<Granule, kPage>>();
+  return (*pages_[page])[number % kPage];
+}
+
+SyncVariables::Variable* SyncVariables::find(Granule& granule, const StrongOperation& operation) {
+  for (Variable& variable : granule) {
+    if (variable.offset == operation.offset && variable.bytes == operation.bytes) return &variable;
+  }
+  return nullptr;
+}
+
+ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) {
+  Granule* const granule = granule_of(operation);
+  if (granule == nullptr) return {};
+  Variable* found = find(*granule, operation);
+  if (found == nullptr) {
+    if (!operation.writes) return {};
+    found = &granule->emplace_back();
+    found->offset = operation.offset;
+    found->bytes = operation.bytes;
+    found->number = ++variables_;
+  }
+  Variable& variable = *found;
+  if (operation.writes) {
+    // Variables of another shape in these bytes have another value now.
+    for (Variable& other : *granule) {
+      if (&other != found && other.overlaps(found->offset, found->bytes)) other.silence();
+    }
+  }
+  const WarpPlace& place = operation.access->place;
+  const Writer& last = variable.last;
+  const BlockKey block = order_.block_key(place);
+  const Reach reach = order_.reach_of(operation.access->scope);
+  const bool linked = last.is_set && reach_each_other(last, block, reach);
+  if (operation.reads) {
+    if (last.is_set && !linked) {
+      miss = {Missed::scope, last.block, last.thread};
+    }
+    read(variable, operation, linked, miss);
+  }
+  const ChainPlace seen = operation.reads && linked ? variable.place : ChainPlace{};
+  if (!operation.writes) return seen;
+  write(variable, operation, operation.reads && linked);
+  return variable.place;
+}
+
+// Whether the scopes of two operations include each other's thread.
+bool SyncVariables::reach_each_other(const Writer& writer, BlockKey block, Reach reach) const {
+  if (writer.block == block) return true;
+  const Reach nearer = std::min(writer.reach, reach);
+  if (nearer != Reach::cluster) return nearer == Reach::grid;
+  return order_.cluster_of(writer.block) == order_.cluster_of(block);
+}
+
+void SyncVariables::read(Variable& variable, const StrongOperation& operation, bool linked,
+                         Miss& miss) {
+  if (!operation.may_acquire) return;
+  const Access& access = *operation.access;
+  const BlockKey block = order_.block_key(access.place);
+  Offer offer;
+  if (linked) {
+    bool has_released = false;
+    if (variable.patterns != nullptr) {
+      const auto& released_in = variable.patterns->released_in;
+      has_released = variable.patterns->has_released;
+      const auto nearby = released_in.find(group_of(block, Reach::block));
+      if (nearby != released_in.end()) offer.block = nearby->second;
+      offer.cluster = offer.block;
+      if (order_.has_clusters()) {
+        const auto around = released_in.find(group_of(block, Reach::cluster));
+        if (around != released_in.end()) offer.cluster.join(around->second);
+      }
+    }
+    offer.grid = variable.released;
+    if (variable.patterns != nullptr && variable.patterns->is_for_some) {
+      offer.grid.join(offer.cluster);
+    }
+    const std::uint32_t thread = order_.thread_at(access.place, operation.lane);
+    const bool own = variable.last.block == block && variable.last.thread == thread;
+    if (offer.is_empty() && !own) {
+      miss = {has_released ? Missed::release_scope : Missed::release, variable.last.block,
+              variable.last.thread};
+    }
+  }
+  ThreadOrder::Lane& self = order_.lane_at(access.place, operation.lane);
+  if (acquires(access.order)) {
+    const Reach reach = order_.reach_of(access.scope);
+    Clock acquired = offer.at(reach);
+    for (const ThreadOrder::Lane::Seen& seen : self.seen) {
+      if (seen.variable == variable.number) acquired.join(seen.offer.at(reach));
+    }
+    order_.learn(access.place, operation.lane, acquired);
+  }
+  const bool acquired_all = acquires(access.order) && order_.reach_of(access.scope) == Reach::grid;
+  if (offer.is_empty() || acquired_all) return;
+  // Later fences, and later acquires of this very variable, may complete the pattern.
+  self.observe(variable.number, variable.place.chain, offer);
+}
+
+void SyncVariables::Patterns::forget_ended(const ThreadOrder& order) {
+  std::erase_if(released_in, [&](const auto& group) {
+    return (group.first & kClusters) == 0 && order.has_ended(group.first);
+  });
+  forget_at = 8 + 2 * released_in.size();
+}
+
+void SyncVariables::release(Variable& variable, Reach reach, const ThreadOrder::Moment& moment,
+                            const StrongOperation& operation) {
+  const WarpPlace& place = operation.access->place;
+  const Clock clock = order_.clock_of(moment, place, operation.lane);
+  const BlockKey block = order_.block_key(place);
+  Patterns& patterns = variable.made_patterns();
+  auto& released_in = patterns.released_in;
+  if (released_in.size() >= patterns.forget_at) patterns.forget_ended(order_);
+  patterns.has_released = true;
+  patterns.is_for_some |= reach != Reach::grid;
+  released_in[group_of(block, Reach::block)].join(clock);
+  if (reach != Reach::block && order_.has_clusters()) {
+    released_in[group_of(block, Reach::cluster)].join(clock);
+  }
+  if (reach == Reach::grid) variable.released.join(clock);
+}
+
+void SyncVariables::write(Variable& variable, const StrongOperation& operation, bool linked) {
+  const Access& access = *operation.access;
+  if (linked) {
+    ++variable.place.position;
+  } else {
+    variable.silence();
+    variable.place = {++chains_, 0};
+  }
+  const std::uint64_t thread = thread_of(operation);
+  const ThreadOrder::Lane& self = order_.lane_at(access.place, operation.lane);
+  for (const Reach reach : kReaches) {
+    const ThreadOrder::Moment& fence = self.fence[index_of(reach)];
+    if (reach == Reach::cluster && !order_.has_clusters()) continue;
+    // What a fence releases to everybody it releases to those nearby, too.
+    const ThreadOrder::Moment& far = self.fence[index_of(Reach::grid)];
+    const bool is_part = reach != Reach::grid && far.is_set && far.ticks == fence.ticks;
+    if (fence.is_set && !is_part) release(variable, reach, fence, operation);
+  }
+  if (variable.patterns != nullptr) {
+    const auto own = variable.patterns->releases.find(thread);
+    for (const Reach reach : kReaches) {
+      if (own == variable.patterns->releases.end()) break;
+      if (reach == Reach::cluster && !order_.has_clusters()) continue;
+      const ThreadOrder::Moment& earlier = own->second[index_of(reach)];
+      if (earlier.is_set) release(variable, reach, earlier, operation);
+    }
+  }
+  if (releases(access.order)) {
+    const Reach reach = order_.reach_of(access.scope);
+    const ThreadOrder::Moment moment = order_.release(access.place, operation.lane);
+    auto& own = variable.made_patterns().releases[thread];
+    for (const Reach near : kReaches) {
+      if (near <= reach) own[index_of(near)] = moment;
+    }
+    release(variable, reach, moment, operation);
+  }
+  variable.last = {order_.block_key(access.place), order_.thread_at(access.place, operation.lane),
+                   order_.reach_of(access.scope), true};
+}
+
+void SyncVariables::overwrite(std::uint32_t allocation, std::uint32_t offset, std::uint32_t bytes) {
+  if (is_empty(allocation)) return;
+  allocations_[allocation].for_each(offset / kGranuleBytes, (offset + bytes - 1) / kGranuleBytes,
+                                    [&](Granule& granule) {
+                                      for (Variable& variable : granule) {
+                                        if (variable.overlaps(offset, bytes)) variable.silence();
+                                      }
+                                    });
+}
+
+void SyncVariables::forget(std::uint32_t allocation) {
+  if (allocation < allocations_.size()) allocations_[allocation].clear();
+}
+
+void SyncVariables::forget_all() {
+  for (Granules& granules : allocations_) granules.clear();
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,462 @@
+#include "vgpu/check/order/thread_order.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace warpcheck::vgpu {
+namespace {
+
+template <typename Visit>
+void for_each_bit(std::uint32_t bits, Visit visit) {
+  for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(std::countr_zero(bits)));
+}
+
+bool acquires(ptx::Order order) { return order != ptx::Order::release; }
+bool releases(ptx::Order order) { return order != ptx::Order::acquire; }
+
+}  // namespace
+
+void ThreadOrder::Lane::observe(std::uint64_t variable, std::uint64_t chain, const Offer& offer) {
+  if (seen.size() > folded && seen.back().chain == chain) {
+    seen.back().offer = offer;
+    return;
+  }
+  seen.push_back({variable, chain, offer});
+  if (seen.size() >= compact_at) compact();
+}
+
+void ThreadOrder::Lane::fold() {
+  for (; folded < seen.size(); ++folded) observed.join(seen[folded].offer);
+}
+
+// One entry for each variable.
+void ThreadOrder::Lane::compact() {
+  fold();
+  std::ranges::stable_sort(seen, {}, &Seen::variable);
+  std::vector<Seen> compacted;
+  for (Seen& next : seen) {
+    if (compacted.empty() || compacted.back().variable != next.variable) {
+      compacted.push_back(std::move(next));
+      continue;
+    }
+    Seen& last = compacted.back();
+    if (last.chain != next.chain) last.chain = 0;
+    last.offer.join(next.offer);
+  }
+  seen = std::move(compacted);
+  folded = seen.size();
+  compact_at = 32 + 2 * seen.size();
+}
+
+Clock ThreadOrder::Lane::all_observed() const {
+  Clock all = observed.grid;
+  for (std::size_t i = folded; i < seen.size(); ++i) all.join(seen[i].offer.grid);
+  return all;
+}
+
+void ThreadOrder::reset(WarpModel model) {
+  lockstep_ = model == WarpModel::lockstep;
+  launches_ = 0;
+  next_first_block_ = 0;
+  slots_.clear();
+  segments_.assign(1, {});
+  ticks_.assign(1, {});
+  answers_.assign(kAnswers, {});
+  past_.clear();
+  last_agent_ = 0;
+}
+
+void ThreadOrder::begin_launch(const Sync& sync) {
+  launch_ = launches_++;
+  first_block_ = next_first_block_;
+  next_first_block_ += sync.grid.count();
+  threads_ = static_cast<std::uint32_t>(sync.block.count());
+  warps_ = (threads_ + kWarpLanes - 1) / kWarpLanes;
+  unordered_launches_.assign(sync.unordered_launches.begin(), sync.unordered_launches.end());
+  first_unordered_launch_ = launch_;
+  for (const std::uint32_t launch : unordered_launches_) {
+    first_unordered_launch_ = std::min(first_unordered_launch_, launch);
+  }
+  slots_.clear();
+  ended_.assign(sync.grid.count(), false);
+  grid_ = sync.grid;
+  cluster_ = sync.cluster;
+  bulk_groups_.clear();
+  object_ticks_.clear();
+}
+
+BlockKey ThreadOrder::cluster_of(BlockKey block) const {
+  if (block < first_block_ || !has_clusters()) return block;
+  const auto linear = static_cast<std::uint32_t>(block - first_block_);
+  const Dim3 at{linear % grid_.x, linear / grid_.x % grid_.y, linear / grid_.x / grid_.y};
+  const Dim3 first{at.x - at.x % cluster_.x, at.y - at.y % cluster_.y, at.z - at.z % cluster_.z};
+  return first_block_ + first.x + grid_.x * (first.y + grid_.y * first.z);
+}
+
+bool ThreadOrder::is_ordered_launch(std::uint32_t launch) const {
+  return launch != launch_ &&
+         std::ranges::find(unordered_launches_, launch) == unordered_launches_.end();
+}
+
+void ThreadOrder::begin_block(const WarpPlace& place) {
+  if (place.slot >= slots_.size()) slots_.resize(place.slot + 1);
+  Slot& slot = slots_[place.slot];
+  if (slot.block != kNoBlock) ended_[slot.block] = true;
+  slot.block = place.block;
+  slot.warps.assign(warps_, {});
+  slot.phase = place.phase;
+  slot.first_segment = segments();
+  slot.arrivals.clear();
+  slot.alike = true;
+  slot.common = {};
+}
+
+// All that anyone of the block knows, everyone does from now on.
+void ThreadOrder::complete_barrier(const WarpPlace& place) {
+  Slot& slot = slots_[place.slot];
+  ++slot.phase;
+  if (!slot.alike) {
+    for (const Warp& warp : slot.warps) {
+      for (const Lane& lane : warp.lanes) slot.common.join(lane.knows);
+    }
+    // What was known of single threads of this block is less than what its phase says.
+    const BlockKey block = block_key(place);
+    if (!slot.common.of_block(block).threads.empty()) slot.common.learn(block, slot.phase, {});
+    slot.alike = true;
+    for (Warp& warp : slot.warps) {
+      for (Lane& lane : warp.lanes) lane.knows = slot.common;
+    }
+  }
+  for (Warp& warp : slot.warps) warp.segment = {};
+}
+
+void ThreadOrder::changed(const WarpPlace& place) {
+  slots_[place.slot].warps[place.warp].segment = {};
+}
+
+ThreadOrder::Moment ThreadOrder::release(const WarpPlace& place, unsigned lane) {
+  Lane& self = lane_at(place, lane);
+  changed(place);
+  ++self.tick;
+  return {self.knows, slots_[place.slot].phase, self.tick, true};
+}
+
+Clock ThreadOrder::clock_of(const Moment& moment, const WarpPlace& place, unsigned lane) const {
+  Clock clock = moment.knows;
+  const ThreadTime own{thread_at(place, lane), moment.ticks, moment.phase};
+  clock.learn(block_key(place), moment.phase, {&own, 1});
+  return clock;
+}
+
+void ThreadOrder::learn(const WarpPlace& place, unsigned lane, const Clock& clock) {
+  Clock& knows = lane_at(place, lane).knows;
+  Clock joined = knows;
+  joined.join(clock);
+  if (joined.is_same(knows)) return;
+  knows = std::move(joined);
+  slots_[place.slot].alike = false;
+  changed(place);
+}
+
+// PTX ISA 8.8: a fence ends the acquire patterns that the strong reads before it have begun, and
+// begins release patterns with the strong writes after it.
+void ThreadOrder::fence(const Fence& fence) {
+  const Reach reach = reach_of(fence.scope);
+  for_each_bit(lockstep_ ? 1u : fence.mask, [&](unsigned lane) {
+    Lane& self = lane_at(fence.place, lane);
+    if (acquires(fence.order)) {
+      self.fold();
+      if (!self.observed.is_empty()) learn(fence.place, lane, self.observed.at(reach));
+      if (reach == Reach::grid) {
+        self.observed = {};
+        self.seen.clear();
+        self.folded = 0;
+      }
+    }
+    if (!releases(fence.order)) return;
+    const Moment moment = release(fence.place, lane);
+    for (const Reach near : kReaches) {
+      if (near <= reach) self.fence[static_cast<std::size_t>(near)] = moment;
+    }
+  });
+}
+
+void ThreadOrder::meet(const Meeting& meeting) {
+  WarpPlace place = meeting.place;
+  const std::uint32_t number = place.warp;
+  auto& arrivals = slots_[place.slot].arrivals;
+  const auto waits = [&](std::uint32_t warp, unsigned lane) {
+    return std::ranges::any_of(meeting.released, [&](const Party& party) {
+      return party.warp == warp && (lockstep_ || (party.lanes >> lane & 1) != 0);
+    });
+  };
+  Clock common;
+  std::vector<ThreadTime> times;
+  for (const Party& party : meeting.arrived) {
+    place.warp = party.warp;
+    for_each_bit(lockstep_ ? 1u : party.lanes, [&](unsigned lane) {
+      const std::pair key{number, thread_at(place, lane)};
+      if (meeting.released.empty()) {
+        arrivals[key].push_back(release(place, lane));
+        return;
+      }
+      const auto early = waits(place.warp, lane) ? arrivals.end() : arrivals.find(key);
+      const bool is_early = early != arrivals.end() && !early->second.empty();
+      const Moment moment = is_early ? early->second.front() : release(place, lane);
+      if (is_early) early->second.erase(early->second.begin());
+      common.join(moment.knows);
+      times.push_back({thread_at(place, lane), moment.ticks, moment.phase});
+    });
+  }
+  if (meeting.released.empty()) return;
+  std::ranges::sort(times, {}, &ThreadTime::thread);
+  common.learn(block_key(place), slots_[place.slot].phase, times);
+  for (const Party& party : meeting.released) {
+    place.warp = party.warp;
+    for_each_bit(lockstep_ ? 1u : party.lanes, [&](unsigned lane) { learn(place, lane, common); });
+  }
+}
+
+void ThreadOrder::commit_copies(const CopyCommit& commit) {
+  for_each_bit(lockstep_ ? 1u : commit.mask, [&](unsigned lane) {
+    if (commit.bulk) {
+      BulkGroups& groups = bulk_groups_[thread_key(commit.place, lane)];
+      groups.ends.push_back(++groups.tick);
+      return;
+    }
+    Lane& self = lane_at(commit.place, lane);
+    self.groups.push_back(++self.copier_tick);
+  });
+  changed(commit.place);
+}
+
+Clock ThreadOrder::release_copies(const WarpPlace& place, unsigned lane) {
+  changed(place);
+  const ThreadTime copies{kCopier + thread_at(place, lane), ++lane_at(place, lane).copier_tick,
+                          kAnyPhase};
+  Clock clock;
+  clock.learn(block_key(place), 0, {&copies, 1});
+  return clock;
+}
+
+void ThreadOrder::wait_for_copies(const CopyWait& wait) {
+  for_each_bit(lockstep_ ? 1u : wait.mask, [&](unsigned lane) {
+    const std::vector<Tick>& groups = wait.bulk ? bulk_groups_[thread_key(wait.place, lane)].ends
+                                                : lane_at(wait.place, lane).groups;
+    if (groups.size() <= wait.groups_left) return;
+    const std::uint32_t thread = thread_at(wait.place, lane);
+    const Tick end = groups[groups.size() - wait.groups_left - 1];
+    std::vector<ThreadTime> copies{{(wait.bulk ? kBulkReads : kCopier) + thread, end, kAnyPhase}};
+    if (wait.bulk && !wait.reads_only) copies.push_back({kBulkWrites + thread, end, kAnyPhase});
+    Clock clock;
+    clock.learn(block_key(wait.place), 0, copies);
+    learn(wait.place, lane, clock);
+  });
+}
+
+ThreadOrder::SegmentId ThreadOrder::segment_of(const WarpPlace& place, bool asynchronous) {
+  Slot& slot = slots_[place.slot];
+  Warp& warp = slot.warps[place.warp];
+  SegmentId& id = warp.segment[asynchronous ? 1 : 0];
+  if (id != 0) return id;
+  Segment segment;
+  segment.block = block_key(place);
+  segment.phase = slot.phase;
+  segment.launch = launch_;
+  segment.warp = static_cast<std::uint16_t>(place.warp);
+  segment.asynchronous = asynchronous;
+  segment.agent = asynchronous ? kCopier + place.warp * kWarpLanes : 0;
+  segment.agent_block = segment.block;
+  Ticks ticks;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    const Lane& self = warp.lanes[actor_of(lane)];
+    ticks[lane] = asynchronous ? self.copier_tick : self.tick;
+  }
+  if (ticks != Ticks{}) {
+    segment.ticks = static_cast<std::uint32_t>(ticks_.size());
+    ticks_.push_back(ticks);
+  }
+  id = segments();
+  segments_.push_back(segment);
+  return id;
+}
+
+// One like the latest is the same.
+ThreadOrder::SegmentId ThreadOrder::segment_of_agent(const Segment& segment, const Ticks& ticks) {
+  const Segment& last = segments_[last_agent_];
+  const bool is_same = last_agent_ != 0 && last.block == segment.block &&
+                       last.launch == segment.launch && last.warp == segment.warp &&
+                       last.async_proxy == segment.async_proxy && last.agent == segment.agent &&
+                       last.agent_block == segment.agent_block && ticks_[last.ticks] == ticks;
+  if (is_same) return last_agent_;
+  last_agent_ = segments();
+  segments_.push_back(segment);
+  if (ticks != Ticks{}) {
+    segments_.back().ticks = static_cast<std::uint32_t>(ticks_.size());
+    ticks_.push_back(ticks);
+  }
+  return last_agent_;
+}
+
+ThreadOrder::SegmentId ThreadOrder::segment_of_group(const WarpPlace& place, bool reads) {
+  Segment segment;
+  segment.block = segment.agent_block = block_key(place);
+  segment.phase = slots_[place.slot].phase;
+  segment.launch = launch_;
+  segment.warp = static_cast<std::uint16_t>(place.warp);
+  segment.asynchronous = segment.async_proxy = true;
+  segment.agent = (reads ? kBulkReads : kBulkWrites) + place.warp * kWarpLanes;
+  Ticks ticks;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    const auto groups = bulk_groups_.find(thread_key(place, lane));
+    ticks[lane] = groups == bulk_groups_.end() ? 0 : groups->second.tick;
+  }
+  return segment_of_agent(segment, ticks);
+}
+
+ThreadOrder::SegmentId ThreadOrder::segment_of_object(const WarpPlace& place, const Object& object,
+                                                      bool async_proxy) {
+  Segment segment;
+  segment.block = block_key(place);
+  segment.phase = slots_[place.slot].phase;
+  segment.launch = launch_;
+  segment.warp = static_cast<std::uint16_t>(place.warp);
+  segment.asynchronous = segment.is_object = true;
+  segment.async_proxy = async_proxy;
+  segment.agent = kObject + object.offset;
+  segment.agent_block = object.block;
+  Ticks ticks;
+  ticks.fill(object_ticks_[{object.block, object.offset}]);
+  return segment_of_agent(segment, ticks);
+}
+
+Clock ThreadOrder::complete(const Object& object) {
+  const ThreadTime done{kObject + object.offset, ++object_ticks_[{object.block, object.offset}],
+                        kAnyPhase};
+  Clock clock;
+  clock.learn(object.block, 0, {&done, 1});
+  return clock;
+}
+
+Clock ThreadOrder::knowledge_of_block(const WarpPlace& place) const {
+  Clock all;
+  const Clock* last = nullptr;
+  for_each_lane(place, [&](const Lane& lane) {
+    if (last == nullptr || !last->is_same(lane.knows)) all.join(lane.knows);
+    last = &lane.knows;
+  });
+  return all;
+}
+
+ThreadOrder::SegmentId ThreadOrder::past_segment(std::uint32_t launch, BlockKey block,
+                                                 std::uint32_t warp) {
+  SegmentId& id = past_[{launch, block, warp}];
+  if (id != 0) return id;
+  Segment segment;
+  segment.block = segment.agent_block = block;
+  segment.launch = launch;
+  segment.warp = static_cast<std::uint16_t>(warp);
+  id = segments();
+  segments_.push_back(segment);
+  return id;
+}
+
+std::vector<ThreadOrder::SegmentId> ThreadOrder::forget_segments(std::vector<bool> live) {
+  for (const Slot& slot : slots_) {
+    for (const Warp& warp : slot.warps) {
+      for (const SegmentId id : warp.segment) live[id] = true;
+    }
+  }
+  live[0] = live[last_agent_] = true;
+  std::vector<SegmentId> renewed(segments_.size() + 1);
+  std::vector<Ticks> ticks(1);
+  SegmentId next = 0;
+  for (SegmentId id = 0; id < segments_.size(); ++id) {
+    renewed[id] = next;
+    if (!live[id]) continue;
+    Segment segment = segments_[id];
+    if (segment.ticks != 0) {
+      ticks.push_back(ticks_[segment.ticks]);
+      segment.ticks = static_cast<std::uint32_t>(ticks.size() - 1);
+    }
+    segments_[next++] = segment;
+  }
+  renewed[segments_.size()] = next;
+  std::erase_if(past_, [&](const auto& past) { return !live[past.second]; });
+  for (auto& [place, id] : past_) id = renewed[id];
+  segments_.resize(next);
+  ticks_ = std::move(ticks);
+  answers_.assign(kAnswers, {});
+  for (Slot& slot : slots_) {
+    slot.first_segment = renewed[slot.first_segment];
+    for (Warp& warp : slot.warps) {
+      for (SegmentId& id : warp.segment) id = renewed[id];
+    }
+  }
+  last_agent_ = renewed[last_agent_];
+  return renewed;
+}
+
+// The lanes of a segment whose part in it is known.
+std::uint32_t ThreadOrder::known_lanes(const Clock::Knowledge& known,
+                                       const Segment& segment) const {
+  if (!segment.asynchronous && segment.phase < known.phases) return ~0u;
+  if (known.threads.empty()) return 0;
+  const std::uint32_t first = segment.asynchronous ? segment.agent : segment.warp * kWarpLanes;
+  const Ticks& ticks = ticks_[segment.ticks];
+  if (lockstep_ || segment.is_object) return known.ticks_of(first) > ticks[0] ? ~0u : 0;
+  std::uint32_t lanes = 0;
+  const auto begin = std::ranges::lower_bound(known.threads, first, {}, &ThreadTime::thread);
+  for (auto at = begin; at != known.threads.end() && at->thread < first + kWarpLanes; ++at) {
+    if (at->ticks > ticks[at->thread - first]) lanes |= 1u << (at->thread - first);
+  }
+  return lanes;
+}
+
+ThreadOrder::Before ThreadOrder::answer(SegmentId earlier, const WarpPlace& place) const {
+  const Segment& segment = segments_[earlier];
+  if (is_ordered_launch(segment.launch)) return Before::all_lanes;
+  const Slot& slot = slots_[place.slot];
+  const bool one_block = segment.block == block_key(place);
+  const bool one_warp = one_block && segment.warp == place.warp && !segment.asynchronous;
+  if (one_block && !segment.asynchronous && segment.phase < slot.phase) return Before::all_lanes;
+  if (one_warp && lockstep_) return Before::all_lanes;
+  std::uint32_t known_to_all = ~0u, known_to_some = one_warp ? ~0u : 0;
+  const Clock* last = nullptr;
+  for (const Lane& lane : slot.warps[place.warp].lanes) {
+    if (last != nullptr && last->is_same(lane.knows)) continue;
+    last = &lane.knows;
+    const std::uint32_t known = known_lanes(lane.knows.of_block(segment.agent_block), segment);
+    known_to_all &= known;
+    known_to_some |= known;
+    if (lockstep_) break;
+  }
+  if (known_to_all == ~0u) return Before::all_lanes;
+  return known_to_some == 0 ? Before::no_lane : Before::some_lanes;
+}
+
+ThreadOrder::Before ThreadOrder::before(SegmentId earlier, SegmentId now, const WarpPlace& place) {
+  Answer& known = answers_[(earlier * 0x9e3779b1u + now) % kAnswers];
+  if (known.earlier != earlier || known.now != now) {
+    known = {earlier, now, answer(earlier, place)};
+  }
+  return known.before;
+}
+
+bool ThreadOrder::knows(const Clock& clock, SegmentId earlier, unsigned earlier_lane) const {
+  const Segment& segment = segments_[earlier];
+  return (known_lanes(clock.of_block(segment.agent_block), segment) >> earlier_lane & 1) != 0;
+}
+
+bool ThreadOrder::before(SegmentId earlier, unsigned earlier_lane, const WarpPlace& place,
+                         unsigned lane) {
+  const Segment& segment = segments_[earlier];
+  if (is_ordered_launch(segment.launch)) return true;
+  if (segment.block == block_key(place) && !segment.asynchronous) {
+    if (segment.phase < slots_[place.slot].phase) return true;
+    if (segment.warp == place.warp && actor_of(earlier_lane) == actor_of(lane)) return true;
+  }
+  return knows(lane_at(place, lane).knows, earlier, earlier_lane);
+}
+
+}  // namespace warpcheck::vgpu

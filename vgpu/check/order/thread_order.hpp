@@ -1,0 +1,260 @@
+// Causality order of the threads of a trial: who knows what of whom, and when (PTX ISA 8.9.5).
+//
+// The time of a thread has two hands: the phase of its block (whole-block barriers so far) and its
+// own tick, which advances whenever it releases something.  What a thread did is known to another
+// one when that has learned of a later phase of its block or of a later tick of the thread; within
+// a block, of earlier phases everybody knows all.  Threads learn by joining clocks: of those they
+// meet at a barrier, and of the releases that they acquire (sync_variables.hpp).
+//
+// Accesses are remembered by their *segment*: a stretch of one warp's execution in which none of
+// its lanes released or learned anything.  Whether one segment comes before another is then one
+// question for 32 lanes, and mostly answered by a small table of answers.
+//
+// Asynchronous copies belong to no thread's program order (PTX ISA 8.9.1.1).  Those of a thread
+// count as a thread of their own, its copier, which ticks when a group of copies is closed.  Bulk
+// copies have two such agents for each thread, as one can wait for the reads alone; and what an
+// mbarrier counts is done by an agent of that mbarrier, which ticks whenever bytes are complete.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "vgpu/check/order/epoch.hpp"
+#include "vgpu/check/order/vector_clock.hpp"
+#include "vgpu/machine/access.hpp"
+#include "vgpu/schedule/schedule.hpp"
+
+namespace warpcheck::vgpu {
+
+// How far a strong operation reaches (PTX ISA 8.5): its block, its cluster, or everybody, as there
+// is one device.
+enum class Reach : std::uint8_t { block, cluster, grid };
+inline constexpr std::array kReaches{Reach::block, Reach::cluster, Reach::grid};
+
+// What an acquire at each reach would learn.
+struct Offer {
+  Clock block, cluster, grid;  // each knows all that the one before it does
+  void join(const Offer& other) {
+    block.join(other.block);
+    cluster.join(other.cluster);
+    grid.join(other.grid);
+  }
+  [[nodiscard]] const Clock& at(Reach reach) const {
+    return reach == Reach::block ? block : reach == Reach::cluster ? cluster : grid;
+  }
+  [[nodiscard]] bool is_empty() const { return grid.is_empty(); }
+};
+
+class ThreadOrder {
+ public:
+  using SegmentId = std::uint32_t;  // 0: none
+  static constexpr SegmentId kSegmentsMax = 1u << 27;
+
+  // All that a thread had done and known when it released.
+  struct Moment {
+    Clock knows;
+    Tick phase = 0, ticks = 0;
+    bool is_set = false;
+  };
+  struct Lane {
+    Clock knows;
+    Tick tick = 0;
+    Tick copier_tick = 0;
+    std::vector<Tick> groups;     // of copies: the ticks of the copier that they end before
+    std::array<Moment, 3> fence;  // by Reach: the latest release fence that reaches so far
+    Offer observed;               // by strong reads, and not acquired yet
+    // What was observed of which variables, oldest first.  `observed` knows the first `folded`.
+    struct Seen {
+      std::uint64_t variable = 0;
+      std::uint64_t chain = 0;  // 0: several
+      Offer offer;
+    };
+    std::vector<Seen> seen;
+    std::size_t folded = 0, compact_at = 32;
+
+    //   chain: who observes it again is offered no less
+    void observe(std::uint64_t variable, std::uint64_t chain, const Offer& offer);
+    void fold();
+    // All that is observed, for who reaches the grid.
+    [[nodiscard]] Clock all_observed() const;
+
+   private:
+    void compact();
+  };
+  struct Segment {
+    BlockKey block = 0;
+    Tick phase = 0;
+    std::uint32_t launch = 0;  // in the trial
+    std::uint32_t ticks = 0;   // index into the rows of ticks
+    std::uint16_t warp = 0;
+    bool asynchronous = false;
+    bool async_proxy = false;
+    // Asynchronous: who did it, and the block that counts its ticks.  An mbarrier is one for all
+    // lanes; others are numbered by lanes.
+    bool is_object = false;
+    std::uint32_t agent = 0;
+    BlockKey agent_block = 0;
+  };
+  enum class Before : std::uint8_t { no_lane, some_lanes, all_lanes };
+
+  void reset(WarpModel model);
+  // Launches count from 0 in a trial.
+  void begin_launch(const Sync& sync);
+  void begin_block(const WarpPlace& place);
+  void complete_barrier(const WarpPlace& place);
+
+  void fence(const Fence& fence);
+  void meet(const Meeting& meeting);
+  void commit_copies(const CopyCommit& commit);
+  void wait_for_copies(const CopyWait& wait);
+
+  // The thread that counts for a lane: with lockstep warps, one for all.
+  [[nodiscard]] unsigned actor_of(unsigned lane) const { return lockstep_ ? 0 : lane; }
+  // How many threads that follow each other are ordered among themselves, as in epoch.hpp.
+  [[nodiscard]] std::uint64_t kin() const { return lockstep_ ? kKinWarp : kKinThread; }
+  [[nodiscard]] Lane& lane_at(const WarpPlace& place, unsigned lane) {
+    return slots_[place.slot].warps[place.warp].lanes[actor_of(lane)];
+  }
+  [[nodiscard]] const Lane& lane_at(const WarpPlace& place, unsigned lane) const {
+    return slots_[place.slot].warps[place.warp].lanes[actor_of(lane)];
+  }
+  [[nodiscard]] std::uint32_t thread_at(const WarpPlace& place, unsigned lane) const {
+    return place.warp * kWarpLanes + actor_of(lane);
+  }
+  // Blocks have other keys in every launch.
+  [[nodiscard]] BlockKey block_key(const WarpPlace& place) const {
+    return first_block_ + place.block;
+  }
+  [[nodiscard]] std::uint32_t first_segment_of_slot(const WarpPlace& place) const {
+    return slots_[place.slot].first_segment;
+  }
+  // The cluster of a block of the running launch: the key of its first block.
+  [[nodiscard]] BlockKey cluster_of(BlockKey block) const;
+  // Whether all threads of a block have exited, so far as its slot shows.
+  [[nodiscard]] bool has_ended(BlockKey block) const {
+    return block < first_block_ || ended_[block - first_block_];
+  }
+  [[nodiscard]] bool has_clusters() const { return cluster_.count() != 1; }
+  [[nodiscard]] Reach reach_of(ptx::Scope scope) const {
+    if (scope == ptx::Scope::cta) return Reach::block;
+    if (scope != ptx::Scope::cluster) return Reach::grid;
+    return has_clusters() ? Reach::cluster : Reach::block;
+  }
+
+  // Everything that the lane did until now comes before what acquires the moment.
+  Moment release(const WarpPlace& place, unsigned lane);
+  [[nodiscard]] Clock clock_of(const Moment& moment, const WarpPlace& place, unsigned lane) const;
+  void learn(const WarpPlace& place, unsigned lane, const Clock& clock);
+
+  // The asynchronous copies that the lane has begun come before what acquires the clock.
+  Clock release_copies(const WarpPlace& place, unsigned lane);
+
+  // An mbarrier of a block: who counts asynchronous accesses.
+  struct Object {
+    BlockKey block = 0;
+    std::uint32_t offset = 0;  // in the block's shared memory
+  };
+  // What this mbarrier has counted so far comes before what acquires the clock.
+  Clock complete(const Object& object);
+
+  // The present segment of a warp, or of its lanes' copiers.
+  SegmentId segment_of(const WarpPlace& place, bool asynchronous);
+  // That of a bulk copy of a group, or of what an mbarrier counts.
+  SegmentId segment_of_group(const WarpPlace& place, bool reads);
+  SegmentId segment_of_object(const WarpPlace& place, const Object& object, bool async_proxy);
+  // One for what a warp did in an earlier launch.
+  SegmentId past_segment(std::uint32_t launch, BlockKey block, std::uint32_t warp);
+  [[nodiscard]] const Segment& segment(SegmentId id) const { return segments_[id]; }
+  // Whether what the lanes of `earlier` did comes before what the lanes of `place` do now.
+  //   now: their segment
+  Before before(SegmentId earlier, SegmentId now, const WarpPlace& place);
+  [[nodiscard]] bool before(SegmentId earlier, unsigned earlier_lane, const WarpPlace& place,
+                            unsigned lane);
+  // Whether `clock` knows what a lane did in a segment.
+  [[nodiscard]] bool knows(const Clock& clock, SegmentId earlier, unsigned earlier_lane) const;
+
+  [[nodiscard]] std::uint32_t launch() const { return launch_; }
+  [[nodiscard]] bool is_ordered_launch(std::uint32_t launch) const;
+  // All launches below come before the present one.
+  [[nodiscard]] std::uint32_t first_unordered_launch() const { return first_unordered_launch_; }
+  // Forgets all segments that are not `live` (by number) and that no thread is in, and numbers the
+  // others anew, in the same order.  Returns by old number the new one; of a forgotten segment, and
+  // of the number after the last, that of the next one that is left.
+  std::vector<SegmentId> forget_segments(std::vector<bool> live);
+  [[nodiscard]] std::uint32_t segments() const {
+    return static_cast<std::uint32_t>(segments_.size());
+  }
+  [[nodiscard]] BlockKey first_block_of_launch() const { return first_block_; }
+  // All that any thread of a block has done and knows.
+  [[nodiscard]] Clock knowledge_of_block(const WarpPlace& place) const;
+  // For reports: every lane of a block.
+  template <typename Visit>
+  void for_each_lane(const WarpPlace& place, Visit visit) const {
+    for (const Warp& warp : slots_[place.slot].warps) {
+      for (const Lane& lane : warp.lanes) visit(lane);
+    }
+  }
+
+ private:
+  using Ticks = std::array<Tick, kWarpLanes>;
+  struct Warp {
+    std::array<Lane, kWarpLanes> lanes;
+    std::array<SegmentId, 2> segment{};  // of the lanes, of their copiers; 0: a new one is due
+  };
+  static constexpr std::uint32_t kNoBlock = ~0u;
+  struct Slot {
+    std::vector<Warp> warps;
+    std::uint32_t block = kNoBlock;  // of the launch
+    Tick phase = 0;
+    SegmentId first_segment = 0;
+    // By barrier and thread: arrivals without waiting, oldest first, at barriers still to complete.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Moment>> arrivals;
+    bool alike = false;  // all lanes know `common`
+    Clock common;
+  };
+  struct Answer {
+    SegmentId earlier = 0, now = 0;
+    Before before = Before::no_lane;
+  };
+  static constexpr std::uint32_t kCopier = 1u << 16;  // + thread: its copier
+  static constexpr std::uint32_t kBulkReads = 2u << 16, kBulkWrites = 3u << 16;  // + thread
+  static constexpr std::uint32_t kObject = 4u << 16;  // + offset: an mbarrier
+  static constexpr std::size_t kAnswers = 1u << 12;
+
+  // Of a thread's bulk copies.
+  struct BulkGroups {
+    Tick tick = 0;
+    std::vector<Tick> ends;
+  };
+  [[nodiscard]] std::uint64_t thread_key(const WarpPlace& place, unsigned lane) const {
+    return block_key(place) << 16 | thread_at(place, lane);
+  }
+  SegmentId segment_of_agent(const Segment& segment, const Ticks& ticks);
+  [[nodiscard]] Before answer(SegmentId earlier, const WarpPlace& place) const;
+  [[nodiscard]] std::uint32_t known_lanes(const Clock::Knowledge& known,
+                                          const Segment& segment) const;
+  void changed(const WarpPlace& place);
+
+  bool lockstep_ = false;
+  std::uint32_t threads_ = 0, warps_ = 0;
+  std::uint32_t launch_ = 0, launches_ = 0;
+  BlockKey first_block_ = 0, next_first_block_ = 0;
+  Dim3 grid_, cluster_;
+  std::vector<std::uint32_t> unordered_launches_;
+  std::uint32_t first_unordered_launch_ = 0;  // the present one, if there are none
+  std::vector<Slot> slots_;
+  std::vector<bool> ended_;  // by block of the launch
+  std::vector<Segment> segments_;
+  std::vector<Ticks> ticks_;
+  std::vector<Answer> answers_;
+  std::map<std::array<std::uint64_t, 3>, SegmentId> past_;           // by launch, block, warp
+  std::map<std::uint64_t, BulkGroups> bulk_groups_;                  // by thread
+  std::map<std::pair<BlockKey, std::uint32_t>, Tick> object_ticks_;  // block, offset
+  SegmentId last_agent_ = 0;  // the latest segment of an agent
+};
+
+}  // namespace warpcheck::vgpu

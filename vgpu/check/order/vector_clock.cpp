@@ -1,0 +1,162 @@
+#include "vgpu/check/order/vector_clock.hpp"
+
+#include <algorithm>
+
+namespace warpcheck::vgpu {
+
+namespace {
+
+constexpr unsigned kHeightMax = 16;  // which spans all keys
+
+}  // namespace
+
+struct Clock::Fork : Part {
+  std::array<Part*, kFan> child{};
+};
+
+struct Clock::Leaf : Part {
+  Tick phases = 0;
+  std::vector<ThreadTime> threads;
+};
+
+Tick Clock::Knowledge::ticks_of(std::uint32_t thread) const {
+  const auto found = std::ranges::lower_bound(threads, thread, {}, &ThreadTime::thread);
+  return found != threads.end() && found->thread == thread ? found->ticks : 0;
+}
+
+Clock::Knowledge Clock::of_block(BlockKey block) const {
+  if (height_ < kHeightMax && block >> (kBits * height_) != 0) return {};
+  const Part* part = root_;
+  for (unsigned height = height_; part != nullptr && height > 0; --height) {
+    part = static_cast<const Fork*>(part)->child[block >> (kBits * (height - 1)) & (kFan - 1)];
+  }
+  if (part == nullptr) return {};
+  const Leaf& leaf = *static_cast<const Leaf*>(part);
+  return {leaf.phases, leaf.threads};
+}
+
+void Clock::drop(Part* part, unsigned height) {
+  if (height == 0) {
+    delete static_cast<Leaf*>(part);
+    return;
+  }
+  auto* const fork = static_cast<Fork*>(part);
+  for (Part* child : fork->child) {
+    if (child != nullptr && --child->owners == 0) drop(child, height - 1);
+  }
+  delete fork;
+}
+
+// The same parts under a higher root.  Takes the reference that is given.
+Clock::Part* Clock::lift(Part* part, unsigned from, unsigned to) {
+  for (; part != nullptr && from < to; ++from) {
+    auto* const fork = new Fork;
+    fork->owners = 1;
+    fork->child[0] = part;
+    part = fork;
+  }
+  return part;
+}
+
+// Whether `a` knows all that `b` does.
+bool Clock::knows_all_of(const Leaf& a, const Leaf& b) {
+  if (a.phases < b.phases) return false;
+  auto at = a.threads.begin();
+  return std::ranges::all_of(b.threads, [&](const ThreadTime& time) {
+    if (time.phase < a.phases) return true;
+    while (at != a.threads.end() && at->thread < time.thread) ++at;
+    return at != a.threads.end() && at->thread == time.thread && at->ticks >= time.ticks;
+  });
+}
+
+Clock::Leaf* Clock::join_leaves(const Leaf& a, const Leaf& b) {
+  auto* const joined = new Leaf;
+  joined->phases = std::max(a.phases, b.phases);
+  joined->threads.reserve(a.threads.size() + b.threads.size());
+  const auto add = [&](const ThreadTime& time) {
+    if (time.phase >= joined->phases) joined->threads.push_back(time);
+  };
+  auto left = a.threads.begin(), right = b.threads.begin();
+  while (left != a.threads.end() && right != b.threads.end()) {
+    if (left->thread == right->thread) {
+      add(left->ticks >= right->ticks ? *left : *right);
+      ++left, ++right;
+    } else {
+      add(left->thread < right->thread ? *left++ : *right++);
+    }
+  }
+  std::for_each(left, a.threads.end(), add);
+  std::for_each(right, b.threads.end(), add);
+  return joined;
+}
+
+// A reference to the join; to `a` or `b` itself where it knows all that the other does.
+Clock::Part* Clock::join_parts(Part* a, Part* b, unsigned height) {
+  const auto share = [](Part* part) {
+    ++part->owners;
+    return part;
+  };
+  if (a == b || b == nullptr) return share(a);
+  if (a == nullptr) return share(b);
+  if (height == 0) {
+    const Leaf& left = *static_cast<Leaf*>(a);
+    const Leaf& right = *static_cast<Leaf*>(b);
+    if (knows_all_of(left, right)) return share(a);
+    if (knows_all_of(right, left)) return share(b);
+    Leaf* const joined = join_leaves(left, right);
+    joined->owners = 1;
+    return joined;
+  }
+  Fork fork;
+  bool is_a = true, is_b = true;
+  for (unsigned i = 0; i < kFan; ++i) {
+    Part* const left = static_cast<Fork*>(a)->child[i];
+    Part* const right = static_cast<Fork*>(b)->child[i];
+    if (left == nullptr && right == nullptr) continue;
+    fork.child[i] = join_parts(left, right, height - 1);
+    is_a &= fork.child[i] == left;
+    is_b &= fork.child[i] == right;
+  }
+  if (is_a || is_b) {
+    for (Part* child : fork.child) {
+      if (child != nullptr) --child->owners;  // never the last: a or b has it, too
+    }
+    return share(is_a ? a : b);
+  }
+  fork.owners = 1;
+  return new Fork(fork);
+}
+
+void Clock::join(const Clock& other) {
+  if (other.root_ == nullptr || other.root_ == root_) return;
+  if (root_ == nullptr) {
+    *this = other;
+    return;
+  }
+  const unsigned height = std::max(height_, other.height_);
+  root_ = lift(root_, height_, height);
+  height_ = height;
+  retain(other.root_);
+  Clock lifted(lift(other.root_, other.height_, height), height);
+  *this = Clock(join_parts(root_, lifted.root_, height), height);
+}
+
+void Clock::learn(BlockKey block, Tick phases, std::span<const ThreadTime> threads) {
+  unsigned height = 0;
+  while (height < kHeightMax && block >> (kBits * height) != 0) ++height;
+  auto* const leaf = new Leaf;
+  leaf->owners = 1;
+  leaf->phases = phases;
+  leaf->threads.assign(threads.begin(), threads.end());
+  std::erase_if(leaf->threads, [&](const ThreadTime& time) { return time.phase < phases; });
+  Part* part = leaf;
+  for (unsigned at = 0; at < height; ++at) {
+    auto* const fork = new Fork;
+    fork->owners = 1;
+    fork->child[block >> (kBits * at) & (kFan - 1)] = part;
+    part = fork;
+  }
+  join(Clock(part, height));
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,132 @@
+// Data races by happens-before, in shared and global memory.
+//
+// PTX ISA 8.7.1: two overlapping memory operations conflict when at least one of them is a write;
+// two conflicting operations are in a data race when they are not related in causality order and
+// not morally strong.  Morally strong (8.7) are two strong operations whose scopes include each
+// other's thread and which overlap completely: atomics, and loads and stores that are volatile
+// (8.4: relaxed at system scope), relaxed, acquire or release.  A vector access is as many scalar
+// ones (8.2.2).
+//
+// Volatile and relaxed accesses that do not race may hand on data that nothing orders:
+// race_weight.hpp says what of that is told, and how.
+//
+// Most programs synchronise by barriers of whole blocks and by the order of kernels alone.  For
+// them, causality order is what two epochs say (epoch.hpp), 32 lanes at a time; with
+// WarpModel::lockstep the lanes of a warp are ordered, too.  Launches of programs that can order
+// threads by more (Program::synchronizes_threads), and launches that are not ordered among
+// themselves, are checked by GeneralRaceChecker.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "vgpu/check/checker.hpp"
+#include "vgpu/check/order/collective_order.hpp"
+#include "vgpu/check/race/race_class.hpp"
+#include "vgpu/check/race/race_rows.hpp"
+#include "vgpu/check/race/race_shadow.hpp"
+#include "vgpu/check/race/race_weight.hpp"
+#include "vgpu/check/race/row_log.hpp"
+
+namespace warpcheck::vgpu {
+
+class GeneralRaceChecker;
+
+class RaceChecker final : public Checker {
+ public:
+  // Throughout the trial, the loops are those of `functions`.
+  RaceChecker(Reporter& reporter, const RaceRowFunctions& functions,
+              const EpochLimits& limits = {});
+  ~RaceChecker() override;
+
+  void reset(WarpModel model) override;
+  void treat_volatile_as_weak(bool is_weak) override { volatile_is_weak_ = is_weak; }
+  void on_sync(const Sync& sync) override;
+  void on_access(Access& access) override;
+  void on_fence(const Fence& fence) override;
+  void on_meeting(const Meeting& meeting) override;
+  [[nodiscard]] bool watches_collectives() const override { return collectives_.is_on(); }
+  void on_collective(const Collective& event) override;
+  void on_barrier_object(const BarrierObject& event) override;
+  void on_cluster_barrier(const ClusterBarrier& event) override;
+  void on_copy_commit(const CopyCommit& commit) override;
+  void on_copy_wait(const CopyWait& wait) override;
+  // Of interest only where the host did not wait for every kernel.
+  void on_host_access(const HostAccess& access) override;
+  void on_late_host_access(const HostAccess& access) override;
+  void on_device_copy(const DeviceCopy& copy) override;
+  void on_allocate(const Allocation& allocation) override;
+  // Freeing conflicts with every access, as a write of all the bytes would.
+  void on_heap_free(const HeapFree& event) override;
+  void on_free(const Allocation& allocation) override;
+
+ private:
+  // The phases of the blocks that follow each other in one slot are numbered on, so that the
+  // slot's shared memory, which knows no other block, needs no clearing between them.
+  struct Slot {
+    std::uint32_t base = 0;             // phase 0 of the present block
+    std::uint32_t last = 0;             // the present phase, counted from the slot's beginning
+    std::uint32_t shared = ptx::kNone;  // id of its shared memory
+    std::uint32_t shared_bytes = 0;
+    std::uint64_t period = 0;  // of that memory
+    std::uint64_t launch = 0;  // that all this is of
+    // Of the present block, and the phase of it that is 0 in epochs of global memory.
+    std::uint32_t block = 0, phase = 0, global_base = 0;
+    RowLog log;  // of the present phase
+  };
+  // One earlier access that races with a lane's.
+  struct Earlier {
+    unsigned access_class;
+    Epoch epoch;
+    std::uint32_t pc;
+    friend bool operator==(const Earlier&, const Earlier&) = default;
+  };
+
+  Slot& slot_at(std::uint32_t slot);
+  void move_to_shadow(RowLog& log, const Access& access);
+  Shadow& shadow_of(const Access& access);
+  [[nodiscard]] Epoch epoch_of(const Access& access) const;
+  void begin_launch(const Sync& sync);
+  void begin_streams();
+  void renumber_launches();
+  void renumber_phases();
+  [[nodiscard]] std::vector<std::uint32_t> live_launches() const;
+  template <typename Visit>
+  void for_each_record(Visit visit) const;
+  void begin_phase(const Sync& sync, std::uint32_t in_slot);
+  void check_lane_by_lane(const Access& access, unsigned access_class, RaceRow& row,
+                          Shadow& shadow);
+  void report_lane(const Access& access, unsigned access_class, const RaceRow& row, Shadow& shadow,
+                   unsigned lane);
+  static bool is_handed(const Access& access, unsigned access_class, unsigned lane,
+                        const Earlier& earlier, Epoch me);
+  Weight weight_of(const Access& access, unsigned access_class, const RaceRow& row, unsigned lane,
+                   std::int64_t cell, const Earlier& earlier, bool races);
+  void report(const Access& access, unsigned access_class, unsigned lane, Weight weight,
+              const Earlier& earlier);
+  void check_access(Access& access);
+
+  CollectiveOrder collectives_;
+  std::unique_ptr<GeneralRaceChecker> general_;
+  bool volatile_is_weak_ = false;
+  bool hands_on_ = false;     // the present launch has loads that may be handed data
+  bool is_general_ = false;   // the present launch is checked by general_
+  bool has_streams_ = false;  // launches of the trial are unordered
+  std::uint32_t trial_launches_ = 0;
+  std::uint32_t first_recorded_ = 1;      // launch, as in an epoch, of recorded_[0]
+  std::vector<std::uint32_t> recorded_;   // launches of the trial that the shadows have seen
+  std::vector<RecalledAccess> put_away_;  // what they had no numbers left for
+  EpochLimits limits_;
+  const RaceRowFunctions* functions_;
+  std::uint64_t kin_ = kKinThread;
+  std::uint32_t launch_ = 0;    // as in an epoch
+  std::uint64_t launches_ = 0;  // not wrapped around
+  bool single_block_ = false;   // the launch has one block
+  std::uint64_t periods_ = 0;   // begun so far
+  std::uint64_t global_period_ = 0;
+  std::vector<Slot> slots_;
+  std::vector<Shadow> shadows_;  // by Allocation::id
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,172 @@
+// What the cells of memory have seen, where any order of threads is possible.
+//
+// A cell keeps its last weak write, and every other access since that is not ordered before it.
+// Nothing that could matter is forgotten: an access is dropped only for a later weak write that it
+// comes before, or for a later access of the same kind by the same thread, unless observers (PTX
+// ISA 8.9.5) tell the two apart.  Whoever is unordered with, and races with, the dropped one, races
+// with the one that replaced it.  The exception is a cell that has raced already: it keeps the last
+// kRacedMax accesses.
+//
+// A cell is 4 bytes wide until something narrower is accessed; then, for the rest of the trial,
+// the cells of that allocation are bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "vgpu/check/order/sync_variables.hpp"
+#include "vgpu/check/order/thread_order.hpp"
+#include "vgpu/check/race/race_cell_rows.hpp"
+
+namespace warpcheck::vgpu {
+
+// One lane's access, in 63 bits; 0: none.
+struct Record {
+  std::uint64_t bits = 0;
+  static constexpr unsigned kSegmentBits = kRecordSegmentBits, kLaneBits = 5;
+  static_assert(ThreadOrder::kSegmentsMax == 1u << kSegmentBits);
+  [[nodiscard]] Record in(ThreadOrder::SegmentId segment) const {  // the same, of another segment
+    return {(bits & ~std::uint64_t{ThreadOrder::kSegmentsMax - 1}) | segment};
+  }
+  static Record of(ThreadOrder::SegmentId segment, unsigned lane, std::uint32_t pc) {
+    return {segment | std::uint64_t{lane} << kSegmentBits |
+            std::uint64_t{pc} << (kSegmentBits + kLaneBits)};
+  }
+  [[nodiscard]] ThreadOrder::SegmentId segment() const {
+    return static_cast<std::uint32_t>(bits & (ThreadOrder::kSegmentsMax - 1));
+  }
+  [[nodiscard]] unsigned lane() const {
+    return static_cast<unsigned>(bits >> kSegmentBits & (kWarpLanes - 1));
+  }
+  [[nodiscard]] std::uint32_t pc() const {
+    return static_cast<std::uint32_t>(bits >> (kSegmentBits + kLaneBits));
+  }
+};
+
+// Accesses of some lanes of one instruction.
+struct CellEntry {
+  ThreadOrder::SegmentId segment = 0;
+  std::uint32_t lanes = 0;
+  std::uint32_t pc = 0;
+  std::uint8_t access_class = 0;
+  bool observes = false;  // a strong read or an atomic
+  // Strong writes: of the lowest lane, the others follow in order.  Strong reads: what all saw.
+  ChainPlace place{};
+
+  [[nodiscard]] std::uint64_t position_of(unsigned lane) const {
+    return place.position +
+           static_cast<std::uint64_t>(__builtin_popcount(lanes & ((1u << lane) - 1)));
+  }
+};
+
+// Entries in order of execution, so that those of one launch follow each other.
+//
+// Whoever asks about a cell should not have to look at all that it has seen: what whole launches
+// settle, and what the same segment has found out already, is remembered with the list.
+struct CellList {
+  static constexpr BlockKey kManyBlocks = ~BlockKey{0};
+  static constexpr std::uint32_t kNoLaunch = ~0u;
+
+  std::vector<CellEntry> entries;
+  std::uint32_t classes = 0;  // of the entries, one bit each
+  std::size_t prune_at = 16;
+  BlockKey block = kManyBlocks;  // of all entries
+  // The first `settled` entries come before everything in `settled_launch`.
+  std::uint32_t settled = 0, settled_launch = kNoLaunch;
+  // The first `passed` entries come before the segment `passed_by`, or are of classes that its
+  // accesses of class `passed_class` do not race with (above all classes: nor hand anything on to).
+  std::uint32_t passed = 0;
+  ThreadOrder::SegmentId passed_by = 0;
+  std::uint8_t passed_class = 0;
+
+  // After entries have gone.
+  void forget_answers() {
+    settled = passed = 0;
+    settled_launch = kNoLaunch;
+    passed_by = 0;
+  }
+};
+
+struct Cell {
+  Record write;            // the last weak write
+  std::uint64_t rest = 0;  // the Record of one weak read, or kIsList and the number of a list
+  static constexpr std::uint64_t kIsList = std::uint64_t{1} << 63;
+  [[nodiscard]] bool has_list() const { return (rest & kIsList) != 0; }
+  [[nodiscard]] std::uint32_t list() const { return static_cast<std::uint32_t>(rest); }
+};
+
+// The lists of all cells.
+class CellLists {
+ public:
+  static constexpr std::size_t kRacedMax = 64;
+
+  [[nodiscard]] CellList& at(const Cell& cell) { return lists_[cell.list()]; }
+  // Adds to a cell's list, and makes it one if it has none.
+  void add(Cell& cell, const CellEntry& entry, const ThreadOrder& order);
+  // The same for an access of an earlier launch, of which nobody has told the list.
+  void add_past(Cell& cell, const CellEntry& entry, const ThreadOrder& order);
+  // Keeps the entries for which `keep` holds; gives the list back when there are none.
+  template <typename Keep>
+  void filter(Cell& cell, Keep keep) {
+    CellList& list = at(cell);
+    std::erase_if(list.entries, [&](CellEntry& entry) { return !keep(entry); });
+    if (list.entries.size() > kRacedMax) {
+      list.entries.erase(list.entries.begin(), list.entries.end() - kRacedMax);
+    }
+    list.forget_answers();
+    list.classes = 0;
+    for (const CellEntry& entry : list.entries) list.classes |= 1u << entry.access_class;
+    if (list.entries.empty()) drop(cell);
+  }
+  void drop(Cell& cell);
+  // How many of the list's entries are of launches that all come before the present one.
+  static std::uint32_t settle(CellList& list, const ThreadOrder& order);
+  // The same list for another cell.
+  void copy(const Cell& from, Cell& to);
+  void clear();
+  // Calls visit(list) for each that is in use.
+  template <typename Visit>
+  void for_each(Visit visit) {
+    for (CellList& list : lists_) {
+      if (!list.entries.empty()) visit(list);
+    }
+  }
+
+ private:
+  void prune(CellList& list, const ThreadOrder& order);
+  CellList& made_list(Cell& cell, const ThreadOrder& order);
+  std::uint32_t make();
+
+  std::vector<CellList> lists_;
+  std::vector<std::uint32_t> free_;
+};
+
+// The cells of one allocation.
+class CellMemory {
+ public:
+  // Makes sure of cells for so many bytes; a larger allocation is another one.
+  void fit(std::uint32_t bytes);
+  void split_to_bytes(CellLists& lists);
+  [[nodiscard]] bool is_bytes() const { return shift_ == 0; }
+  [[nodiscard]] unsigned shift() const { return shift_; }  // byte offset >> this: cell
+  [[nodiscard]] Cell* cells() { return cells_.get(); }
+  [[nodiscard]] std::uint32_t bytes() const { return bytes_; }
+  [[nodiscard]] std::size_t size() const {  // in cells
+    return cells_ == nullptr ? 0 : (std::size_t{bytes_} >> shift_) + 1;
+  }
+
+ private:
+  struct Free {
+    void operator()(Cell* cells) const { std::free(cells); }
+  };
+  void allocate();
+
+  std::unique_ptr<Cell[], Free> cells_;
+  std::uint32_t bytes_ = 0;
+  unsigned shift_ = 2;
+};
+
+}  // namespace warpcheck::vgpu

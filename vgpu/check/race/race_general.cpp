@@ -1,0 +1,600 @@
+#include "vgpu/check/race/race_general.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <optional>
+
+#include "vgpu/machine/machine.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr std::size_t kMissesMax = 16;  // remembered of one block
+constexpr std::uint32_t kWeakReads = 1u << AccessClass{}.index();
+
+// As the loops over rows know cells.
+std::uint64_t* words_of(Cell* cell) {
+  static_assert(sizeof(Cell) == 2 * sizeof(std::uint64_t) && offsetof(Cell, rest) == 8);
+  return &cell->write.bits;
+}
+
+template <typename Visit>
+void for_each_bit(std::uint32_t bits, Visit visit) {
+  for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(std::countr_zero(bits)));
+}
+
+// Whether all that a block does with its shared memory comes before what anyone does with it after
+// the block's next barrier.
+bool barriers_are_enough_in_shared_memory(const Program& program) {
+  return !program.uses_clusters && std::ranges::none_of(program.code, [](const Instr& in) {
+    return in.kind == InstrKind::copy || in.kind == InstrKind::bulk_copy;
+  });
+}
+
+}  // namespace
+
+GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, CollectiveOrder& collectives,
+                                       const EpochLimits& limits)
+    : Checker(reporter),
+      collectives_(collectives),
+      rows_(cell_row_functions(simd_level())),
+      segments_kept_(limits.segments),
+      tidy_at_(limits.segments) {
+  reset({});
+}
+
+void GeneralRaceChecker::reset(WarpModel model) {
+  order_.reset(model);
+  tidy_at_ = segments_kept_;
+  for (Phase& phase : phases_) phase.log.close();
+  recent_ = {};
+  seen_release_ = {};
+  variables_.reset();
+  lists_.clear();
+  memories_.clear();
+  launches_.clear();
+  misses_.clear();
+  barriers_.clear();
+  cluster_order_.clear();
+  proxy_fences_.clear();
+  owners_.clear();
+}
+
+void GeneralRaceChecker::on_fence(const Fence& fence) {
+  if (fence.proxy) {
+    proxy_fences_.add(fence);
+  } else if (fence.object_inits) {
+    cluster_order_.fence_object_inits(fence);
+  } else {
+    order_.fence(fence);
+  }
+}
+
+void GeneralRaceChecker::on_sync(const Sync& sync) {
+  switch (sync.kind) {
+    case Sync::Kind::kernel_start:
+      order_.begin_launch(sync);
+      launches_.push_back({sync.program, sync.grid, sync.block, order_.first_block_of_launch()});
+      if (sync.unordered_launches.empty()) variables_.forget_all();
+      barriers_.clear();
+      logs_ = barriers_are_enough_in_shared_memory(*sync.program);
+      cluster_order_.clear();
+      proxy_fences_.clear();
+      break;
+    case Sync::Kind::block_start:
+      order_.begin_block(sync.place);
+      misses_.resize(std::max<std::size_t>(misses_.size(), sync.place.slot + 1));
+      misses_[sync.place.slot].clear();
+      if (sync.shared != nullptr) {
+        variables_.forget(sync.shared->id);
+        begin_shared(sync);
+        std::erase_if(barriers_, [&](const auto& b) { return b.first.first == sync.shared->id; });
+      }
+      phases_.resize(std::max<std::size_t>(phases_.size(), sync.place.slot + 1));
+      phases_[sync.place.slot].shared_bytes = sync.shared == nullptr ? 0 : sync.shared->bytes;
+      begin_phase(sync.place);
+      break;
+    case Sync::Kind::barrier_complete:
+      order_.complete_barrier(sync.place);
+      begin_phase(sync.place);
+      break;
+    case Sync::Kind::block_end:
+      if (sync.shared != nullptr) end_shared(sync);
+      break;
+    case Sync::Kind::kernel_end: break;
+  }
+}
+
+CellMemory& GeneralRaceChecker::memory_of(const Allocation& allocation, std::uint32_t bytes) {
+  if (allocation.id >= memories_.size()) memories_.resize(allocation.id + 1);
+  CellMemory& memory = memories_[allocation.id];
+  memory.fit(allocation.bytes);
+  if (bytes < 4 && !memory.is_bytes()) memory.split_to_bytes(lists_);
+  return memory;
+}
+
+GeneralRaceChecker::Row GeneralRaceChecker::row_of(const Access& access) {
+  Row row;
+  row.access = &access;
+  row.memory = &memory_of(*access.allocation, access.bytes);
+  row.now = segment_of(access);
+  if (access.space == ptx::Space::shared) {
+    row.first = logs_ ? phases_[access.place.slot].first : first_segment_of(access);
+    remember_remote(row);
+  }
+  row.known.first = row.first;
+  // What an asynchronous copy did before is no thread's own: then no access has this segment.
+  row.known.own = access.asynchronous ? ThreadOrder::kSegmentsMax - 1 : row.now;
+  Recent& recent = recent_[row.now % kRecent];
+  if (recent.now != row.now) recent = {row.now, {}};
+  std::ranges::copy(recent.before, row.known.segments);
+  return row;
+}
+
+void GeneralRaceChecker::on_access(Access& access) {
+  // Nothing else can be shared between threads and written.
+  if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
+  if (order_.segments() >= tidy_at_) tidy_up();
+  if (access.space == ptx::Space::shared && log(access)) return;
+  Row row = row_of(access);
+  if (class_of(access).strong) {
+    check_strong(row);
+  } else {
+    check_weak(row);
+  }
+}
+
+template <typename Visit>
+void GeneralRaceChecker::for_each_cell(const Row& row, const Part& part, Visit visit) {
+  const unsigned shift = row.memory->shift();
+  Cell* const cells = row.memory->cells();
+  const std::uint32_t begin = part.offset >> shift;
+  const std::uint32_t end = (part.offset + part.bytes - 1) >> shift;
+  for (std::uint32_t cell = begin; cell <= end; ++cell) visit(cells[cell]);
+}
+
+void GeneralRaceChecker::check_weak(Row& row) {
+  const Access& access = *row.access;
+  const unsigned access_class = class_of(access).index();
+  const bool write = access.kind == AccessKind::write;
+  const bool is_plain = !access.async_proxy;  // others ask for fences as well
+  if (is_plain && access.pattern == Pattern::strided && check_neighbours(row)) return;
+  const bool is_common = access.pattern == Pattern::uniform && std::popcount(access.mask) > 1;
+  if (is_plain && is_common && !write && check_common_read(row)) return;
+  for_each_bit(access.mask, [&](unsigned lane) {
+    const Part part{lane, access.offset[lane], access.bytes, access_class};
+    if (is_plain && check_lane(row, part)) return;
+    for_each_cell(row, part, [&](Cell& cell) { check(row, part, cell); });
+    bool silences = false;
+    for_each_cell(row, part, [&](Cell& cell) {
+      if (!write) return record_weak_read(row, lane, cell);
+      silences |= cell.has_list();
+      record_weak_write(row, lane, cell);
+    });
+    if (silences) variables_.overwrite(access.allocation->id, part.offset, part.bytes);
+  });
+}
+
+// Lanes whose cells lie side by side, if everything in them comes before; false: nothing is done.
+bool GeneralRaceChecker::check_neighbours(Row& row) {
+  constexpr int kAttempts = 6;
+  const Access& access = *row.access;
+  const unsigned lane = access.first_lane();
+  const std::uint32_t lanes = access.mask >> lane;
+  if ((lanes & (lanes + 1)) != 0) return false;  // with gaps
+  const unsigned shift = row.memory->shift();
+  CellRow cells;
+  cells.words = words_of(row.memory->cells() + (access.offset[lane] >> shift));
+  cells.cells_log2 = static_cast<std::uint32_t>(std::countr_zero(access.bytes)) - shift;
+  cells.cells = static_cast<std::uint32_t>(std::popcount(lanes)) << cells.cells_log2;
+  const std::uint64_t of_lane = std::uint64_t{lane} << Record::kSegmentBits;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    KnownBefore known = row.known;
+    known.own += of_lane;
+    const std::uint32_t other = rows_.find_other(cells, known);
+    if (other == 2 * cells.cells) {
+      const std::uint64_t record = Record::of(row.now, lane, access.pc).bits;
+      const bool write = access.kind == AccessKind::write;
+      (write ? rows_.record_writes : rows_.record_reads)(cells, record);
+      return true;
+    }
+    const std::uint64_t word = cells.words[other];
+    if ((word & Cell::kIsList) != 0 || !all_before(row, Record{word}.segment())) return false;
+  }
+  return false;
+}
+
+// All lanes read the same; false: nothing is done.
+bool GeneralRaceChecker::check_common_read(Row& row) {
+  const Access& access = *row.access;
+  const Part part{access.first_lane(), access.offset[access.first_lane()], access.bytes, 0};
+  bool is_ordered = true;
+  for_each_cell(row, part, [&](const Cell& cell) {
+    is_ordered &= cell.write.bits == 0 || all_before(row, cell.write.segment());
+    if (cell.has_list()) is_ordered &= (lists_.at(cell).classes & ~kWeakReads) == 0;
+  });
+  if (!is_ordered) return false;
+  for_each_cell(row, part, [&](Cell& cell) {
+    const bool is_past =
+        !cell.has_list() && cell.rest != 0 && all_before(row, Record{cell.rest}.segment());
+    if (is_past) cell.rest = 0;
+    lists_.add(cell, {.segment = row.now, .lanes = access.mask, .pc = access.pc}, order_);
+  });
+  return true;
+}
+
+// One lane's cells, if everything in them comes before; false: nothing is done.
+bool GeneralRaceChecker::check_lane(Row& row, const Part& part) {
+  const std::uint64_t own = row.known.own + (std::uint64_t{part.lane} << Record::kSegmentBits);
+  const auto is_known = [&](std::uint64_t word) {
+    const std::uint64_t segment = word & (ThreadOrder::kSegmentsMax - 1);
+    const bool is_before =
+        segment < row.known.first || (word & 0xffffffff) == own ||
+        std::ranges::find(row.known.segments, segment) != std::end(row.known.segments);
+    return word == 0 || ((word & Cell::kIsList) == 0 && is_before);
+  };
+  bool is_ordered = true;
+  for_each_cell(row, part, [&](const Cell& cell) {
+    is_ordered &= is_known(cell.write.bits) && is_known(cell.rest);
+  });
+  if (!is_ordered) return false;
+  const Record record = Record::of(row.now, part.lane, row.access->pc);
+  for_each_cell(row, part, [&](Cell& cell) {
+    if (row.access->kind == AccessKind::write) {
+      cell = {record, 0};
+    } else {
+      cell.rest = record.bits;
+    }
+  });
+  return true;
+}
+
+// The lanes of one row never race with each other here: they overlap completely or not at all.
+// All are checked before the first one acquires anything.
+void GeneralRaceChecker::check_strong(Row& row) {
+  const Access& access = *row.access;
+  const std::uint32_t elements = access.elements();
+  const std::uint32_t bytes = access.bytes / elements;
+  AccessClass reads = class_of(access);
+  reads.write = reads.atomic = false;
+  const auto for_each_part = [&](auto visit) {
+    for_each_bit(access.mask, [&](unsigned lane) {
+      const bool only_reads = (access.unwritten >> lane & 1) != 0;
+      const unsigned access_class = (only_reads ? reads : class_of(access)).index();
+      for (std::uint32_t i = 0; i < elements; ++i) {
+        visit(Part{lane, access.offset[lane] + i * bytes, bytes, access_class});
+      }
+    });
+  };
+  for_each_part([&](const Part& part) {
+    for_each_cell(row, part, [&](Cell& cell) { check(row, part, cell); });
+  });
+  for_each_part([&](const Part& part) { perform_strong(row, part); });
+}
+
+void GeneralRaceChecker::perform_strong(Row& row, const Part& part) {
+  const Access& access = *row.access;
+  StrongOperation operation;
+  operation.access = &access;
+  operation.lane = part.lane;
+  operation.offset = part.offset;
+  operation.bytes = static_cast<std::uint8_t>(part.bytes);
+  operation.reads = access.kind != AccessKind::write;
+  operation.writes = AccessClass::of_index(part.access_class).write;
+  operation.may_acquire = access.program->code[access.pc].opcode != ptx::Opcode::red_;
+  Miss miss;
+  // What is asynchronous takes no part in the patterns of the thread that began it.
+  const ChainPlace place = access.asynchronous ? ChainPlace{} : variables_.perform(operation, miss);
+  if (miss.missed != Missed::nothing) {
+    std::vector<Miss>& misses = misses_[access.place.slot];
+    if (misses.size() == kMissesMax) misses.erase(misses.begin());
+    misses.push_back(miss);
+  }
+  CellEntry entry;
+  entry.segment = row.now;
+  entry.lanes = 1u << part.lane;
+  entry.pc = access.pc;
+  entry.access_class = static_cast<std::uint8_t>(part.access_class);
+  entry.observes = operation.reads;
+  entry.place = place;
+  for_each_cell(row, part, [&](Cell& cell) { lists_.add(cell, entry, order_); });
+}
+
+ThreadOrder::Before GeneralRaceChecker::ask(Row& row, ThreadOrder::SegmentId earlier) {
+  Row::Answer& answer = row.answers[earlier % row.answers.size()];
+  if (answer.earlier != earlier) {
+    answer = {earlier, order_.before(earlier, row.now, row.access->place)};
+    if (answer.before == ThreadOrder::Before::all_lanes) remember(row, earlier);
+  }
+  return answer.before;
+}
+
+// For this row and the next ones of its segment: what comes before a segment does so for ever.
+void GeneralRaceChecker::remember(Row& row, ThreadOrder::SegmentId earlier) {
+  Recent& recent = recent_[row.now % kRecent];
+  if (std::ranges::find(recent.before, earlier) != recent.before.end()) return;
+  std::ranges::copy_backward(std::span(recent.before).first<3>(), recent.before.end());
+  recent.before[0] = earlier;
+  std::ranges::copy(recent.before, row.known.segments);
+}
+
+bool GeneralRaceChecker::is_before(Row& row, ThreadOrder::SegmentId earlier, unsigned earlier_lane,
+                                   unsigned lane) {
+  if (earlier < row.first) return true;
+  const WarpPlace& place = row.access->place;
+  if (earlier == row.now && !row.access->asynchronous) {
+    return order_.actor_of(earlier_lane) == order_.actor_of(lane) ||
+           order_.before(earlier, earlier_lane, place, lane);
+  }
+  const ThreadOrder::Before answer = ask(row, earlier);
+  if (answer != ThreadOrder::Before::some_lanes) return answer == ThreadOrder::Before::all_lanes;
+  return order_.before(earlier, earlier_lane, place, lane);
+}
+
+// Whether the segment's lanes come before all lanes of the row; false: perhaps.
+bool GeneralRaceChecker::all_before(Row& row, ThreadOrder::SegmentId earlier) {
+  if (earlier < row.first) return true;
+  if (earlier == row.now && !row.access->asynchronous) return false;
+  return ask(row, earlier) == ThreadOrder::Before::all_lanes;
+}
+
+void GeneralRaceChecker::Observations::close() {
+  std::ranges::sort(seen_, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second > b.second;
+  });
+}
+
+bool GeneralRaceChecker::Observations::include(const CellEntry& write, unsigned write_lane) const {
+  if (write.place.chain == 0 || !AccessClass::of_index(write.access_class).write) return false;
+  const auto of_chain = std::ranges::lower_bound(seen_, write.place.chain, {},
+                                                 &std::pair<std::uint64_t, std::uint64_t>::first);
+  return of_chain != seen_.end() && of_chain->first == write.place.chain &&
+         of_chain->second > write.position_of(write_lane);
+}
+
+// PTX ISA 8.9.5: a write also comes before what follows a read that observed it.  So whoever took
+// the last ticket may reset the counter.
+GeneralRaceChecker::Observations GeneralRaceChecker::observations_of(Row& row, const CellList& list,
+                                                                     unsigned lane) {
+  Observations observations;
+  for (const CellEntry& reader : list.entries) {
+    if (!reader.observes || reader.place.chain == 0) continue;
+    const bool is_atomic = AccessClass::of_index(reader.access_class).write;
+    for (std::uint32_t rest = reader.lanes; rest != 0;) {
+      // The highest lane of an atomic has seen the most.
+      const auto by = static_cast<unsigned>(31 - std::countl_zero(rest));
+      if (is_before(row, reader.segment, by, lane)) {
+        observations.add(reader.place.chain,
+                         is_atomic ? reader.position_of(by) : reader.place.position + 1);
+        break;
+      }
+      rest &= ~(1u << by);
+    }
+  }
+  observations.close();
+  return observations;
+}
+
+// Of the first byte of a cell that the part accesses.
+std::uint32_t GeneralRaceChecker::offset_in(const Row& row, const Part& part, const Cell& cell) {
+  const auto at = static_cast<std::uint32_t>(&cell - row.memory->cells()) << row.memory->shift();
+  return std::max(at, part.offset);
+}
+
+void GeneralRaceChecker::check(Row& row, const Part& part, Cell& cell) {
+  if (cell.write.bits != 0) {
+    const Earlier write{cell.write.segment(), cell.write.lane(), cell.write.pc(), kWeakWrite};
+    if (!is_before(row, write.segment, write.lane, part.lane)) {
+      report(row, part, write);
+    } else if (row.access->async_proxy) {
+      check_proxy(row, part, write);
+    }
+  }
+  if (cell.rest == 0) return;
+  if (cell.has_list()) {
+    if (!is_over(row, lists_.at(cell))) return check_list(row, part, cell);
+    lists_.drop(cell);
+    return;
+  }
+  constexpr unsigned kWeakRead = AccessClass{}.index();
+  if ((kClassRelations.race[part.access_class] >> kWeakRead & 1) == 0) return;
+  const Record read{cell.rest};
+  if (!is_before(row, read.segment(), read.lane(), part.lane)) {
+    report(row, part,
+           {.segment = read.segment(),
+            .lane = read.lane(),
+            .pc = read.pc(),
+            .access_class = kWeakRead,
+            .offset = offset_in(row, part, cell)});
+  }
+}
+
+// Of accesses that may hand a value on to this one, or it to them, without a race.
+std::uint32_t GeneralRaceChecker::handed_classes(const Row& row, const Part& part) const {
+  const Access& access = *row.access;
+  const std::vector<bool>& data_reads = access.program->data_reads;
+  if (access.pc >= data_reads.size() || !is_relaxed_access(access.program->code[access.pc])) {
+    return 0;
+  }
+  const bool takes_part = access.kind == AccessKind::write || data_reads[access.pc];
+  return takes_part ? kClassRelations.hand_over[part.access_class] : 0;
+}
+
+bool GeneralRaceChecker::is_handed(const Row& row, const Part& part, const CellEntry& entry) const {
+  const Access& access = *row.access;
+  const ThreadOrder::Segment& segment = order_.segment(entry.segment);
+  const Program& earlier = *launches_[segment.launch].program;
+  if (!may_hand_on(earlier, entry.pc, *access.program, access.pc)) return false;
+  const bool both_write =
+      access.kind == AccessKind::write && AccessClass::of_index(entry.access_class).write;
+  const bool one_warp =
+      segment.block == order_.block_key(access.place) && segment.warp == access.place.warp;
+  return !both_write || (!one_warp && !stores_same_bytes(row, part));
+}
+
+// Whether all of a list was in shared memory before it was this block's, or before its barrier.
+bool GeneralRaceChecker::is_over(const Row& row, const CellList& list) {
+  return list.entries.back().segment < row.first;
+}
+
+// Where in a list an access begins to look: all before that is known to come before it, or cannot
+// race with it.
+std::size_t GeneralRaceChecker::first_in_question(const Row& row, unsigned access_class,
+                                                  CellList& list) const {
+  if (row.access->async_proxy) return 0;
+  const std::uint32_t settled = CellLists::settle(list, order_);
+  const bool goes_on = list.passed_by == row.now && list.passed_class == access_class &&
+                       !row.access->asynchronous && !order_.has_clusters();
+  if (!goes_on) {
+    list.passed = settled;
+    list.passed_by = row.now;
+    list.passed_class = static_cast<std::uint8_t>(access_class);
+  }
+  return std::max(list.passed, settled);
+}
+
+void GeneralRaceChecker::check_list(Row& row, const Part& part, const Cell& cell) {
+  CellList& list = lists_.at(cell);
+  const std::uint32_t anyhow = kClassRelations.race[part.access_class];
+  const std::uint32_t across = kClassRelations.race_across[part.access_class];
+  const std::uint32_t handed = handed_classes(row, part);
+  if (((anyhow | across | handed) & list.classes) == 0) return;
+  const BlockKey block = order_.block_key(row.access->place);
+  if (((anyhow | handed) & list.classes) == 0 && list.block == block) return;
+  // Who looks for more than races passes by less.
+  const unsigned passes_as = part.access_class + (handed != 0 ? kAccessClasses : 0);
+  std::optional<Observations> observations;
+  bool all_passed = true;
+  for (std::size_t i = first_in_question(row, passes_as, list); i < list.entries.size(); ++i) {
+    const CellEntry& entry = list.entries[i];
+    if (all_passed) list.passed = static_cast<std::uint32_t>(i);
+    const bool one_block = order_.segment(entry.segment).block == block;
+    const std::uint32_t relations =
+        one_block || is_one_group(row, entry) ? anyhow : anyhow | across;
+    const bool races = (relations >> entry.access_class & 1) != 0;
+    const bool may_hand = !races && (handed >> entry.access_class & 1) != 0;
+    if (!races && !may_hand) continue;
+    if (may_hand && !is_handed(row, part, entry)) {
+      // Of two stores, what this one stores has decided, and the next one may store something else.
+      all_passed = all_passed && !AccessClass::of_index(entry.access_class).write;
+      continue;
+    }
+    const bool asks_proxy =
+        row.access->async_proxy && AccessClass::of_index(entry.access_class).write;
+    if (!asks_proxy && all_before(row, entry.segment)) continue;
+    all_passed = false;
+    for (std::uint32_t rest = entry.lanes; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      const auto is_observed = [&] {
+        if (entry.place.chain == 0) return false;
+        if (!observations) observations = observations_of(row, list, part.lane);
+        return observations->include(entry, lane);
+      };
+      if (is_before(row, entry.segment, lane, part.lane) || is_observed()) {
+        if (asks_proxy) check_proxy(row, part, {entry.segment, lane, entry.pc, entry.access_class});
+        continue;
+      }
+      const bool is_enough = report(row, part,
+                                    {.segment = entry.segment,
+                                     .lane = lane,
+                                     .pc = entry.pc,
+                                     .access_class = entry.access_class,
+                                     .is_handed = may_hand,
+                                     .offset = offset_in(row, part, cell)});
+      if (is_enough) break;
+    }
+  }
+  if (all_passed) list.passed = static_cast<std::uint32_t>(list.entries.size());
+}
+
+// Operations at cluster scope of blocks of one cluster are morally strong, too.
+bool GeneralRaceChecker::is_one_group(const Row& row, const CellEntry& entry) const {
+  if (!order_.has_clusters()) return false;
+  const Access& access = *row.access;
+  const ThreadOrder::Segment& segment = order_.segment(entry.segment);
+  if (segment.launch != order_.launch() || access.scope == ptx::Scope::cta) return false;
+  if (access.program->code[entry.pc].modifiers.scope == ptx::Scope::cta) return false;
+  return order_.cluster_of(segment.block) == order_.cluster_of(order_.block_key(access.place));
+}
+
+// A bulk copy comes after a write by a store or an atomic.
+void GeneralRaceChecker::check_proxy(Row& row, const Part& part, Earlier earlier) {
+  if (earlier.segment < row.first) return;
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  if (segment.async_proxy || segment.launch != order_.launch()) return;
+  const Access& access = *row.access;
+  if (proxy_fences_.lies_between(earlier.segment, earlier.lane, access.place, part.lane,
+                                 access.space)) {
+    return;
+  }
+  earlier.lacks_proxy_fence = true;
+  report(row, part, earlier);
+}
+
+// What comes before this write has nothing to say any more.
+void GeneralRaceChecker::record_weak_write(Row& row, unsigned lane, Cell& cell) {
+  const Record before = cell.write;
+  const bool raced = before.bits != 0 && !is_before(row, before.segment(), before.lane(), lane);
+  cell.write = Record::of(row.now, lane, row.access->pc);
+  if (cell.has_list()) {
+    const bool has_chains = lists_.at(cell).classes != kWeakReads;
+    const Observations observations =
+        has_chains ? observations_of(row, lists_.at(cell), lane) : Observations{};
+    lists_.filter(cell, [&](const CellEntry& entry) {
+      if (all_before(row, entry.segment)) return false;
+      bool keeps = false;
+      for_each_bit(entry.lanes, [&](unsigned by) {
+        keeps |= !is_before(row, entry.segment, by, lane) && !observations.include(entry, by);
+      });
+      return keeps;
+    });
+  } else if (cell.rest != 0) {
+    const Record read{cell.rest};
+    if (is_before(row, read.segment(), read.lane(), lane)) cell.rest = 0;
+  }
+  if (raced) {
+    lists_.add(cell,
+               {.segment = before.segment(),
+                .lanes = 1u << before.lane(),
+                .pc = before.pc(),
+                .access_class = kWeakWrite},
+               order_);
+  }
+}
+
+void GeneralRaceChecker::record_weak_read(Row& row, unsigned lane, Cell& cell) {
+  const Record before{cell.rest};
+  if (cell.rest == 0 ||
+      (!cell.has_list() && is_before(row, before.segment(), before.lane(), lane))) {
+    cell.rest = Record::of(row.now, lane, row.access->pc).bits;
+    return;
+  }
+  lists_.add(cell, {.segment = row.now, .lanes = 1u << lane, .pc = row.access->pc}, order_);
+}
+
+void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
+  if (recalled.allocation >= memories_.size()) memories_.resize(recalled.allocation + 1);
+  CellMemory& memory = memories_[recalled.allocation];
+  memory.fit(recalled.allocation_bytes);
+  if (recalled.bytes < 4 && !memory.is_bytes()) memory.split_to_bytes(lists_);
+  CellEntry entry;
+  entry.segment =
+      order_.past_segment(recalled.launch, launches_[recalled.launch].first_block + recalled.block,
+                          recalled.thread / kWarpLanes);
+  entry.lanes = 1u << recalled.thread % kWarpLanes;
+  entry.pc = recalled.pc;
+  entry.access_class = static_cast<std::uint8_t>(recalled.access_class);
+  const std::uint32_t end = (recalled.offset + recalled.bytes - 1) >> memory.shift();
+  for (std::uint32_t at = recalled.offset >> memory.shift(); at <= end; ++at) {
+    lists_.add_past(memory.cells()[at], entry, order_);
+  }
+}
+
+// The id may be given to other memory.
+void GeneralRaceChecker::on_free(const Allocation& allocation) {
+  if (allocation.id < memories_.size()) memories_[allocation.id] = {};
+  variables_.forget(allocation.id);
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,240 @@
+// Data races in programs that synchronise by more than barriers of whole blocks.
+//
+// The definition is that of race.hpp (PTX ISA 8.7.1), and so are the classes of accesses; only the
+// order is another one: causality order as chapter 8.9 has it, with release and acquire patterns,
+// barriers of any threads, mbarriers, asynchronous copies and unordered launches
+// (thread_order.hpp, sync_variables.hpp, race_cells.hpp).
+//
+// A synchronisation orders what comes after the whole pattern: the operations of the pattern
+// itself are checked before it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vgpu/check/checker.hpp"
+#include "vgpu/check/order/cluster_order.hpp"
+#include "vgpu/check/order/collective_order.hpp"
+#include "vgpu/check/order/proxy_fences.hpp"
+#include "vgpu/check/order/sync_variables.hpp"
+#include "vgpu/check/order/thread_order.hpp"
+#include "vgpu/check/race/race_cell_rows.hpp"
+#include "vgpu/check/race/race_cells.hpp"
+#include "vgpu/check/race/race_class.hpp"
+#include "vgpu/check/race/race_weight.hpp"
+#include "vgpu/check/race/row_log.hpp"
+
+namespace warpcheck::vgpu {
+
+class GeneralRaceChecker final : public Checker {
+ public:
+  GeneralRaceChecker(Reporter& reporter, CollectiveOrder& collectives,
+                     const EpochLimits& limits = {});
+
+  void reset(WarpModel model) override;
+  void on_sync(const Sync& sync) override;
+  void on_access(Access& access) override;
+  void on_fence(const Fence& fence) override;
+  void on_meeting(const Meeting& meeting) override { order_.meet(meeting); }
+  void on_barrier_object(const BarrierObject& event) override;
+  void on_cluster_barrier(const ClusterBarrier& event) override;
+  void on_copy_commit(const CopyCommit& commit) override { order_.commit_copies(commit); }
+  void on_copy_wait(const CopyWait& wait) override { order_.wait_for_copies(wait); }
+  void on_allocate(const Allocation& allocation) override { on_free(allocation); }
+  void on_free(const Allocation& allocation) override;
+  void on_host_access(const HostAccess& access) override;
+  void on_late_host_access(const HostAccess& access) override;
+  void on_device_copy(const DeviceCopy& copy) override;
+
+  // Another number when a lane of the warp has acquired or released something since.
+  [[nodiscard]] std::uint32_t knowledge_at(const WarpPlace& place) {
+    return order_.segment_of(place, false);
+  }
+
+  void recall(const RecalledAccess& recalled);
+
+ private:
+  // The row that is checked.
+  struct Row {
+    const Access* access = nullptr;
+    CellMemory* memory = nullptr;
+    ThreadOrder::SegmentId now = 0;
+    ThreadOrder::SegmentId first = 0;  // what is older was another block's shared memory
+    KnownBefore known;
+    // The answers for segments that were asked about, each at its number modulo their number.
+    struct Answer {
+      ThreadOrder::SegmentId earlier = 0;
+      ThreadOrder::Before before = ThreadOrder::Before::no_lane;
+    };
+    std::array<Answer, 4> answers{};
+  };
+  // Some segments that come before all lanes of another, the latest known first.
+  struct Recent {
+    ThreadOrder::SegmentId now = 0;
+    std::array<ThreadOrder::SegmentId, 4> before{};
+  };
+  static constexpr std::size_t kRecent = 256;
+  struct Launch {
+    const Program* program = nullptr;
+    Dim3 grid, block;
+    BlockKey first_block = 0;
+  };
+  // An earlier access of one lane.
+  struct Earlier {
+    ThreadOrder::SegmentId segment = 0;
+    unsigned lane = 0;
+    std::uint32_t pc = 0;
+    unsigned access_class = 0;
+    bool lacks_proxy_fence = false;  // it comes before, but by another way to memory
+    bool is_handed = false;          // no race, but a value may be handed on
+    std::uint32_t offset = 0;        // of a byte that both access
+  };
+  // The writes of a list that a lane, or somebody before it, has observed: of each chain those at
+  // positions below.
+  class Observations {
+   public:
+    void add(std::uint64_t chain, std::uint64_t below) { seen_.emplace_back(chain, below); }
+    void close();
+    [[nodiscard]] bool include(const CellEntry& write, unsigned write_lane) const;
+
+   private:
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> seen_;  // by chain, the highest first
+  };
+  // Some lane's part of an access: where, and as what.
+  struct Part {
+    unsigned lane = 0;
+    std::uint32_t offset = 0, bytes = 0;
+    unsigned access_class = 0;
+  };
+  // What arrivals at an mbarrier release, from its own block and from others of the cluster.
+  struct Released {
+    Clock near, far;
+  };
+  // An mbarrier (PTX ISA 9.7.13.15), by the parity of its phases.
+  struct BarrierState {
+    std::uint64_t phase = 0;
+    Released current, before;
+    Clock arrived;  // all that has, whether it releases anything or not
+    Clock seen;     // of that: before the latest wait that ended
+  };
+  // An access to a block's shared memory by another block.
+  struct Remote {
+    ThreadOrder::SegmentId segment = 0;
+    std::uint32_t lanes = 0;
+    std::uint32_t pc = 0;
+    unsigned access_class = 0;
+    std::string object;
+  };
+  // Whose shared memory an allocation is.
+  struct Owner {
+    BlockKey block = 0;
+    ThreadOrder::SegmentId first_segment = 0;  // 0: it is nobody's
+    std::vector<Remote> remote;
+  };
+
+  // race_general_cluster.cpp
+  void begin_shared(const Sync& sync);
+  void end_shared(const Sync& sync);
+  [[nodiscard]] ThreadOrder::SegmentId first_segment_of(const Access& access) const;
+  void remember_remote(const Row& row);
+  bool is_known_use(const Row& row, const Part& part, const Earlier& earlier);
+  [[nodiscard]] bool is_fenced_init(const Row& row, const Part& part, const Earlier& earlier) const;
+  [[nodiscard]] ThreadOrder::SegmentId segment_of(const Access& access);
+  [[nodiscard]] ThreadOrder::Object object_at(const Allocation& allocation,
+                                              std::uint32_t offset) const;
+  void arrive_on_object(const BarrierObject& event, unsigned lane, Clock* into, Clock& arrived);
+  void wait_for_object(const BarrierObject& event, unsigned lane, const Released& released);
+
+  // race_general_tidy.cpp
+  void tidy_up();
+  template <typename Visit>
+  void for_each_segment(Visit visit);
+
+  // The present phase of a block's shared memory, as long as it needs no cells.
+  struct Phase {
+    RowLog log;
+    std::uint32_t shared_bytes = 0;
+    ThreadOrder::SegmentId first = 0;  // of the phase
+  };
+
+  void begin_phase(const WarpPlace& place);
+  bool log(const Access& access);
+  void move_to_cells(Phase& phase, const Access& access);
+  Row row_of(const Access& access);
+  CellMemory& memory_of(const Allocation& allocation, std::uint32_t bytes);
+  void check_weak(Row& row);
+  bool check_neighbours(Row& row);
+  bool check_common_read(Row& row);
+  bool check_lane(Row& row, const Part& part);
+  void check_strong(Row& row);
+  void perform_strong(Row& row, const Part& part);
+  template <typename Visit>
+  void for_each_cell(const Row& row, const Part& part, Visit visit);
+
+  [[nodiscard]] static std::uint32_t offset_in(const Row& row, const Part& part, const Cell& cell);
+  [[nodiscard]] std::uint32_t handed_classes(const Row& row, const Part& part) const;
+  void check(Row& row, const Part& part, Cell& cell);
+  void check_list(Row& row, const Part& part, const Cell& cell);
+  static bool is_over(const Row& row, const CellList& list);
+  std::size_t first_in_question(const Row& row, unsigned access_class, CellList& list) const;
+  void check_proxy(Row& row, const Part& part, Earlier earlier);
+  [[nodiscard]] bool is_one_group(const Row& row, const CellEntry& entry) const;
+  bool is_before(Row& row, ThreadOrder::SegmentId earlier, unsigned earlier_lane, unsigned lane);
+  ThreadOrder::Before ask(Row& row, ThreadOrder::SegmentId earlier);
+  void remember(Row& row, ThreadOrder::SegmentId earlier);
+  bool all_before(Row& row, ThreadOrder::SegmentId earlier);
+  Observations observations_of(Row& row, const CellList& list, unsigned lane);
+  void record_weak_write(Row& row, unsigned lane, Cell& cell);
+  void record_weak_read(Row& row, unsigned lane, Cell& cell);
+
+  // Whether it says enough of its row: false, if only this lane's access is known to do no harm.
+  bool report(const Row& row, const Part& part, const Earlier& earlier);
+  [[nodiscard]] bool has_seen_release(const Row& row, unsigned lane, const Earlier& earlier);
+  [[nodiscard]] Weight weight_of(const Row& row, const Part& part, const Earlier& earlier);
+  [[nodiscard]] bool is_passed_on(const Access& access, unsigned lane, const Earlier& earlier);
+  [[nodiscard]] bool is_handed(const Row& row, const Part& part, const CellEntry& entry) const;
+  [[nodiscard]] bool stores_same_bytes(const Row& row, const Part& part) const;
+  struct Explanation {
+    Lack lack = Lack::unknown;
+    std::string message;
+  };
+  [[nodiscard]] Explanation explain(const Row& row, const Part& part, const Earlier& earlier) const;
+  [[nodiscard]] Explanation what_was_missed(const Row& row, const Part& part,
+                                            const Earlier& earlier) const;
+  [[nodiscard]] AccessSide side_of(const Earlier& earlier) const;
+  void check_host(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes,
+                  bool write, std::span<const std::uint32_t> unordered);
+  void report_host(const Allocation& allocation, std::uint32_t offset, bool write,
+                   const Earlier& earlier);
+
+  // The latest answer of has_seen_release() for a whole block.
+  struct SeenRelease {
+    ThreadOrder::SegmentId earlier = 0, now = 0;
+    bool seen = false;
+  };
+
+  CollectiveOrder& collectives_;
+  SeenRelease seen_release_;
+  const CellRowFunctions& rows_;
+  std::uint32_t segments_kept_;  // before the first tidying up
+  std::uint32_t tidy_at_;        // segments
+  ThreadOrder order_;
+  std::array<Recent, kRecent> recent_{};  // by the segment that they come before
+  SyncVariables variables_{order_};
+  ClusterOrder cluster_order_{order_};
+  ProxyFences proxy_fences_{order_};
+  CellLists lists_;
+  std::vector<CellMemory> memories_;       // by Allocation::id
+  std::vector<Phase> phases_;              // by slot
+  bool logs_ = false;                      // programs of the present launch
+  std::vector<Launch> launches_;           // of the trial
+  std::vector<std::vector<Miss>> misses_;  // by slot: the latest of its block, for messages
+  std::map<std::pair<std::uint32_t, std::uint32_t>, BarrierState> barriers_;  // id, offset
+  std::vector<Owner> owners_;  // of shared memory, by Allocation::id
+};
+
+}  // namespace warpcheck::vgpu

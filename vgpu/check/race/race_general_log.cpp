@@ -1,0 +1,78 @@
+// Shared memory between two barriers of its block: see row_log.hpp.
+#include <bit>
+
+#include "vgpu/check/race/race_general.hpp"
+
+namespace warpcheck::vgpu {
+
+void GeneralRaceChecker::begin_phase(const WarpPlace& place) {
+  Phase& phase = phases_[place.slot];
+  phase.first = order_.segments();
+  if (logs_) {
+    phase.log.begin(phase.shared_bytes);
+  } else {
+    phase.log.close();
+  }
+}
+
+// False: the access needs cells, which then know all that the log did.
+bool GeneralRaceChecker::log(const Access& access) {
+  Phase& phase = phases_[access.place.slot];
+  if (!phase.log.is_open()) return false;
+  const ThreadOrder::SegmentId now = order_.segment_of(access.place, false);
+  // A weak write where threads synchronise is told to the variables.
+  const bool may_silence =
+      access.kind == AccessKind::write && !variables_.is_empty(access.allocation->id);
+  if (!may_silence && phase.log.take(access, order_.kin(), now)) return true;
+  move_to_cells(phase, access);
+  return false;
+}
+
+// No two rows of a log conflict, unless they are of the same threads: so there is nothing to
+// compare.  What the cells hold is of earlier phases.
+void GeneralRaceChecker::move_to_cells(Phase& phase, const Access& access) {
+  phase.log.close();
+  CellMemory& memory = memory_of(*access.allocation, 4);
+  const unsigned shift = 2 - memory.shift();
+  const auto is_old = [&](ThreadOrder::SegmentId segment) { return segment < phase.first; };
+  const auto forget_old = [&](Cell& cell) {
+    if (is_old(cell.write.segment())) cell.write = {};
+    if (cell.has_list()) {
+      lists_.filter(cell, [&](const CellEntry& entry) { return !is_old(entry.segment); });
+    } else if (is_old(Record{cell.rest}.segment())) {
+      cell.rest = 0;
+    }
+  };
+  const auto is_own = [&](const Cell& cell, const RowLog::Row& row, unsigned lane) {
+    const Record read{cell.rest};
+    return !cell.has_list() && order_.segment(read.segment()).warp == row.warp &&
+           order_.actor_of(read.lane()) == order_.actor_of(lane);
+  };
+  const auto record = [&](const RowLog::Row& row, std::uint32_t lanes, Cell& cell) {
+    forget_old(cell);
+    const auto last = static_cast<unsigned>(31 - std::countl_zero(lanes));
+    if (row.write) {
+      if (cell.has_list()) lists_.drop(cell);
+      cell.rest = 0;
+      cell.write = Record::of(row.segment, last, row.pc);
+    } else if (std::has_single_bit(lanes) && (cell.rest == 0 || is_own(cell, row, last))) {
+      cell.rest = Record::of(row.segment, last, row.pc).bits;
+    } else {
+      lists_.add(cell, {.segment = row.segment, .lanes = lanes, .pc = row.pc}, order_);
+    }
+  };
+  for (const RowLog::Row& row : phase.log.rows()) {
+    const std::uint32_t width = 1u << (row.cells_log2 + shift);
+    const std::int64_t begin = std::int64_t{row.cell} << shift;
+    for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      const std::int64_t first = begin + (row.uniform ? 0 : std::int64_t{lane} * width);
+      for (std::uint32_t i = 0; i < width; ++i) {
+        record(row, row.uniform ? row.mask : 1u << lane, memory.cells()[first + i]);
+      }
+      if (row.uniform) break;
+    }
+  }
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,349 @@
+// What the general race checker says.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "vgpu/check/race/race_general.hpp"
+#include "vgpu/check/race/race_lack.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+Dim3 position_in(const Dim3& extent, std::uint32_t linear) {
+  return {linear % extent.x, linear / extent.x % extent.y, linear / extent.x / extent.y};
+}
+
+// An atomic that has not written is one all the same; parts of a copy and uses of an mbarrier are
+// what they do.
+AccessKind kind_at(const Program& program, std::uint32_t pc, unsigned access_class) {
+  const AccessClass as = AccessClass::of_index(access_class);
+  switch (program.code[pc].kind) {
+    case InstrKind::atomic: return AccessKind::atomic;
+    case InstrKind::barrier_object:
+    case InstrKind::bulk_copy:
+    case InstrKind::async_store:
+      if (as.write && as.strong) return AccessKind::atomic;
+      break;
+    default: break;
+  }
+  return as.write ? AccessKind::write : AccessKind::read;
+}
+
+std::string_view role_at(const Program& program, std::uint32_t pc, AccessKind kind) {
+  return program.code[pc].kind == InstrKind::heap_free ? "free" : role_name(kind);
+}
+
+}  // namespace
+
+AccessSide GeneralRaceChecker::side_of(const Earlier& earlier) const {
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const Launch& launch = launches_[segment.launch];
+  const AccessKind kind = kind_at(*launch.program, earlier.pc, earlier.access_class);
+  return side_at(
+      role_at(*launch.program, earlier.pc, kind),
+      {launch.program, earlier.pc,
+       position_in(launch.grid, static_cast<std::uint32_t>(segment.block - launch.first_block)),
+       position_in(launch.block, segment.warp * kWarpLanes + earlier.lane)});
+}
+
+bool GeneralRaceChecker::stores_same_bytes(const Row& row, const Part& part) const {
+  const Access& access = *row.access;
+  if (access.values[0] == nullptr) return false;
+  const auto stored_byte = [&](unsigned lane, std::uint32_t index) {
+    const std::byte* const values = access.values[index / access.element_bytes];
+    return values[lane * access.value_bytes + index % access.element_bytes];
+  };
+  for (std::uint32_t i = 0; i < access.bytes; ++i) {
+    std::byte held = access.allocation->data[access.offset[part.lane] + i];
+    // Earlier lanes of this very row, the bytes of which have not moved yet.
+    for (std::uint32_t rest = access.mask & ((1u << part.lane) - 1); rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+      const std::uint32_t at = access.offset[part.lane] + i - access.offset[lane];
+      if (at < access.bytes) held = stored_byte(lane, at);
+    }
+    if (stored_byte(part.lane, i) != held) return false;
+  }
+  return true;
+}
+
+Weight GeneralRaceChecker::weight_of(const Row& row, const Part& part, const Earlier& earlier) {
+  const Access& access = *row.access;
+  const bool weak_writes = part.access_class == kWeakWrite && earlier.access_class == kWeakWrite;
+  if (weak_writes && stores_same_bytes(row, part)) return Weight::same_bytes;
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const bool one_warp = segment.block == order_.block_key(access.place) &&
+                        segment.warp == access.place.warp && !segment.asynchronous &&
+                        !access.asynchronous;
+  const bool reads_first = !AccessClass::of_index(earlier.access_class).write;
+  if (one_warp && reads_first && access.kind == AccessKind::write &&
+      collectives_.orders(access, part.lane, earlier.offset, earlier.pc, earlier.lane)) {
+    return Weight::dependent;
+  }
+  if (!earlier.lacks_proxy_fence && is_passed_on(access, part.lane, earlier)) {
+    return Weight::passed_on;
+  }
+  if (!earlier.is_handed) return Weight::race;
+  if (access.kind == AccessKind::write && !reads_first) return Weight::overwrite;
+  const bool in_lockstep_code = one_warp && access.space == ptx::Space::shared &&
+                                is_volatile(*access.program, earlier.pc) &&
+                                is_volatile(*access.program, access.pc);
+  return in_lockstep_code ? Weight::warp_hand_over : Weight::hand_over;
+}
+
+// Whether what comes before another lane of the warp was passed on by an operation of both.
+bool GeneralRaceChecker::is_passed_on(const Access& access, unsigned lane, const Earlier& earlier) {
+  if (!collectives_.is_on() || access.asynchronous) return false;
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const bool one_warp =
+      segment.block == order_.block_key(access.place) && segment.warp == access.place.warp;
+  if (one_warp || segment.launch != order_.launch() || segment.asynchronous) return false;
+  for (unsigned by = 0; by < kWarpLanes; ++by) {
+    if (by == lane || !order_.before(earlier.segment, earlier.lane, access.place, by)) continue;
+    if (collectives_.lets_go_on(access, lane, by, knowledge_at(access.place))) return true;
+  }
+  return false;
+}
+
+// Whether (1) is released, and the thread of (2) or one of its block has read the flag.  Strong
+// accesses need no more in practice, and the programming guide sums the blocks' results so.
+bool GeneralRaceChecker::has_seen_release(const Row& row, unsigned lane, const Earlier& earlier) {
+  const WarpPlace& place = row.access->place;
+  const auto would_know = [&](const ThreadOrder::Lane& reader) {
+    return order_.knows(reader.all_observed(), earlier.segment, earlier.lane);
+  };
+  if (would_know(order_.lane_at(place, lane))) return true;
+  if (seen_release_.earlier != earlier.segment || seen_release_.now != row.now) {
+    bool seen = false;
+    order_.for_each_lane(
+        place, [&](const ThreadOrder::Lane& reader) { seen = seen || would_know(reader); });
+    seen_release_ = {earlier.segment, row.now, seen};
+  }
+  return seen_release_.seen;
+}
+
+bool GeneralRaceChecker::report(const Row& row, const Part& part, const Earlier& earlier) {
+  const Access& access = *row.access;
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const Program& program = *access.program;
+  const Program& earlier_program = *launches_[segment.launch].program;
+  const Weight weight = weight_of(row, part, earlier);
+  // The same race is found in either order of the two.
+  const AccessKind earlier_kind = kind_at(earlier_program, earlier.pc, earlier.access_class);
+  // Cooperative groups pass values on there by shfl.sync, which orders no memory.  What they order
+  // of the program's own memory, by atomics in that place, counts.
+  if (access.allocation->reserved) return true;
+  if (is_fenced_init(row, part, earlier) || is_known_use(row, part, earlier)) return true;
+  if (earlier.is_handed && has_seen_release(row, part.lane, earlier)) return false;
+  const bool one_block = segment.block == order_.block_key(access.place);
+  const Relation relation = segment.launch != order_.launch()
+                                ? Relation::launches
+                                : relation_of(one_block, segment.warp == access.place.warp);
+  std::array<std::pair<std::uint32_t, AccessKind>, 2> pair{
+      {{earlier.pc, earlier_kind}, {access.pc, access.kind}}};
+  std::ranges::sort(pair);
+  const auto tag = (segment.launch == order_.launch() ? 0 : segment.launch + 1) << 12 |
+                   static_cast<std::uint32_t>(pair[0].second) << 8 |
+                   static_cast<std::uint32_t>(pair[1].second) << 4 |
+                   std::uint32_t{earlier.lacks_proxy_fence} << 3 |
+                   static_cast<std::uint32_t>(weight);
+  reporter_.report({&program, pair[0].first, pair[1].first, tag}, relation, [&] {
+    Finding finding;
+    finding.kind = FindingKind::data_race;
+    finding.space = space_name(access.space);
+    finding.severity = severity_of(weight);
+    finding.kernel = kernel_name(program.kernel);
+    finding.object = describe_element(access, part.lane);
+    finding.accesses = {side_of(earlier),
+                        reporter_.side(role_at(program, access.pc, access.kind), program, access.pc,
+                                       thread_of(access.place, part.lane))};
+    finding.variable = variable_of(*access.allocation, access.offset[part.lane]);
+    const Explanation why = explain(row, part, earlier);
+    finding.message = why.message;
+    finding.message += remark_of(weight);
+    finding.lack = why.lack;
+    return finding;
+  });
+  return weight != Weight::dependent && weight != Weight::passed_on;
+}
+
+GeneralRaceChecker::Explanation GeneralRaceChecker::explain(const Row& row, const Part& part,
+                                                            const Earlier& earlier) const {
+  const Access& access = *row.access;
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const AccessClass before = AccessClass::of_index(earlier.access_class);
+  const AccessClass now = AccessClass::of_index(part.access_class);
+  if (segment.launch != order_.launch()) {
+    return {Lack::order_of_launches,
+            "nothing orders these two kernel launches: their streams are not synchronised"};
+  }
+  if (earlier.lacks_proxy_fence) {
+    return {Lack::proxy_fence,
+            "no fence.proxy.async comes between (1) and the bulk copy (2), which need not see what "
+            "(1) "
+            "has written"};
+  }
+  if (before.strong && now.strong && !earlier.is_handed) {
+    if (before.size_log2 != now.size_log2) {
+      return {Lack::equal_sizes,
+              "(1) and (2) are of different sizes, so they are not atomic to each other"};
+    }
+    return {Lack::scope, "the scope of (1) or (2) does not include the other's block"};
+  }
+  const bool one_block = segment.block == order_.block_key(access.place);
+  const bool one_warp = one_block && segment.warp == access.place.warp;
+  if (segment.asynchronous) {
+    if (one_warp && earlier.lane == part.lane) {
+      return {Lack::copy_wait, "the asynchronous copy (1) has not been waited for before (2)"};
+    }
+    return {Lack::copy_handover,
+            "the asynchronous copy (1) was not waited for and passed on by its own thread before "
+            "(2)"};
+  }
+  Explanation missed = what_was_missed(row, part, earlier);
+  if (missed.lack != Lack::unknown) return missed;
+  const bool one_cluster =
+      order_.has_clusters() &&
+      order_.cluster_of(segment.block) == order_.cluster_of(order_.block_key(access.place));
+  Lack lack = lack_of(*access.program, before, earlier.pc, now, access.pc,
+                      relation_of(one_block, one_warp));
+  if (lack == Lack::scope) lack = Lack::handover;  // within a cluster
+  if (!one_block && one_cluster) {
+    return {lack == Lack::order_of_blocks ? Lack::cluster_barrier : lack,
+            "no barrier of the cluster orders (1) and (2)"};
+  }
+  if (!one_block) return {lack, "nothing orders blocks of one kernel launch"};
+  if (one_warp) return {lack, "lanes of one warp are not ordered without __syncwarp()"};
+  return {lack, "no barrier orders (1) and (2)"};
+}
+
+// How the threads of (1) and (2) did communicate, and why it did not order them.
+GeneralRaceChecker::Explanation GeneralRaceChecker::what_was_missed(const Row& row,
+                                                                    const Part& part,
+                                                                    const Earlier& earlier) const {
+  const WarpPlace& place = row.access->place;
+  const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
+  const auto would_know = [&](const Clock& clock) {
+    return order_.knows(clock, earlier.segment, earlier.lane);
+  };
+  const ThreadOrder::Lane& self = order_.lane_at(place, part.lane);
+  if (would_know(self.all_observed())) {
+    return {Lack::acquire,
+            "(1) is released and the thread of (2) has read the flag, but no acquire that reaches "
+            "(1)'s thread follows that read"};
+  }
+  bool by_other = false;
+  order_.for_each_lane(
+      place, [&](const ThreadOrder::Lane& lane) { by_other |= would_know(lane.all_observed()); });
+  if (by_other) {
+    return {Lack::acquire,
+            "(1) is released and a thread of (2)'s block has read the flag, but no acquire that "
+            "reaches (1)'s thread follows that read"};
+  }
+  const std::uint32_t thread = segment.warp * kWarpLanes + order_.actor_of(earlier.lane);
+  const Miss* found = nullptr;
+  for (const Miss& miss : misses_[place.slot]) {
+    if (miss.writer_block != segment.block) continue;
+    if (found == nullptr || found->writer_thread != thread) found = &miss;
+  }
+  if (found == nullptr) return {};
+  const std::string who =
+      found->writer_thread == thread ? "(1)'s thread" : "a thread of (1)'s block";
+  switch (found->missed) {
+    case Missed::scope:
+      return {Lack::flag_scope,
+              who +
+                  " wrote a flag that was read before (2), but the scopes of that write and "
+                  "that read do not include each other's block"};
+    case Missed::release:
+      return {Lack::release,
+              who +
+                  " wrote a flag that was read before (2), but no release (a fence, or a "
+                  "release order) comes between (1) and that write"};
+    case Missed::release_scope:
+      return {Lack::release_scope,
+              who +
+                  " wrote a flag that was read before (2), but released it at block scope, "
+                  "which does not include (2)'s block"};
+    case Missed::nothing: break;
+  }
+  return {};
+}
+
+// Bytes that the host writes are no strong write of a thread's; and launches that nothing orders
+// before the host's access race with it as with any other.
+void GeneralRaceChecker::on_host_access(const HostAccess& access) {
+  if (access.write) variables_.overwrite(access.allocation->id, access.offset, access.bytes);
+  check_host(*access.allocation, access.offset, access.bytes, access.write,
+             access.unordered_launches);
+}
+
+void GeneralRaceChecker::on_late_host_access(const HostAccess& access) {
+  check_host(*access.allocation, access.offset, access.bytes, access.write,
+             access.unordered_launches);
+}
+
+void GeneralRaceChecker::on_device_copy(const DeviceCopy& copy) {
+  variables_.overwrite(copy.target->id, copy.target_offset, copy.bytes);
+  check_host(*copy.source, copy.source_offset, copy.bytes, false, copy.unordered_launches);
+  check_host(*copy.target, copy.target_offset, copy.bytes, true, copy.unordered_launches);
+}
+
+void GeneralRaceChecker::check_host(const Allocation& allocation, std::uint32_t offset,
+                                    std::uint32_t bytes, bool write,
+                                    std::span<const std::uint32_t> unordered) {
+  if (unordered.empty() || bytes == 0 || allocation.id >= memories_.size()) return;
+  CellMemory& memory = memories_[allocation.id];
+  if (memory.cells() == nullptr) return;
+  const auto is_unordered = [&](ThreadOrder::SegmentId id) {
+    return std::ranges::find(unordered, order_.segment(id).launch) != unordered.end();
+  };
+  const std::uint32_t end = std::min(offset + bytes, memory.bytes());
+  for (std::uint32_t at = offset; at < end; ++at) {
+    if (at != offset && !memory.is_bytes() && at % 4 != 0) continue;
+    const Cell& cell = memory.cells()[at >> memory.shift()];
+    const auto look_at = [&](const Earlier& earlier) {
+      const bool writes = AccessClass::of_index(earlier.access_class).write;
+      if ((write || writes) && is_unordered(earlier.segment)) {
+        report_host(allocation, at, write, earlier);
+      }
+    };
+    if (cell.write.bits != 0) {
+      look_at({cell.write.segment(), cell.write.lane(), cell.write.pc(), kWeakWrite});
+    }
+    if (cell.has_list()) {
+      for (const CellEntry& entry : lists_.at(cell).entries) {
+        look_at({entry.segment, static_cast<unsigned>(__builtin_ctz(entry.lanes)), entry.pc,
+                 entry.access_class});
+      }
+    } else if (cell.rest != 0) {
+      const Record read{cell.rest};
+      look_at({read.segment(), read.lane(), read.pc(), AccessClass{}.index()});
+    }
+  }
+}
+
+void GeneralRaceChecker::report_host(const Allocation& allocation, std::uint32_t offset, bool write,
+                                     const Earlier& earlier) {
+  const Launch& launch = launches_[order_.segment(earlier.segment).launch];
+  const std::uint32_t tag = 1u << 31 | std::uint32_t{write};
+  reporter_.report({launch.program, earlier.pc, ptx::kNone, tag}, Relation::host, [&] {
+    Finding finding;
+    finding.kind = FindingKind::data_race;
+    finding.space = space_name(allocation.space);
+    finding.severity = Severity::error;
+    finding.kernel = kernel_name(launch.program->kernel);
+    finding.object = describe(allocation, offset, 1);
+    finding.variable = variable_of(allocation, offset);
+    finding.lack = Lack::wait_of_host;
+    AccessSide host;
+    host.role = write ? "host write" : "host copy";
+    finding.accesses = {side_of(earlier), host};
+    finding.message = "the host does not wait for the kernel of (1): nothing orders their streams";
+    return finding;
+  });
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,70 @@
+// Segments that no cell remembers any more are forgotten, so that a trial may have any number of
+// synchronisations: the others are numbered anew.  Their order, which is all that thresholds ask
+// for, stays.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "vgpu/check/race/race_general.hpp"
+#include "vgpu/machine/machine.hpp"
+
+namespace warpcheck::vgpu {
+
+// Calls visit(segment) for every place that holds the number of one whose accesses are remembered.
+template <typename Visit>
+void GeneralRaceChecker::for_each_segment(Visit visit) {
+  const auto visit_record = [&](Record record) {
+    ThreadOrder::SegmentId segment = record.segment();
+    visit(segment);
+    return record.in(segment);
+  };
+  for (CellMemory& memory : memories_) {
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+      Cell& cell = memory.cells()[i];
+      if (cell.write.bits != 0) cell.write = visit_record(cell.write);
+      if (cell.rest != 0 && !cell.has_list()) cell.rest = visit_record({cell.rest}).bits;
+    }
+  }
+  lists_.for_each([&](CellList& list) {
+    for (CellEntry& entry : list.entries) visit(entry.segment);
+  });
+  for (Phase& phase : phases_) {
+    if (!phase.log.is_open()) continue;
+    for (RowLog::Row& row : phase.log.rows()) visit(row.segment);
+  }
+  for (Owner& owner : owners_) {
+    for (Remote& remote : owner.remote) visit(remote.segment);
+  }
+  proxy_fences_.for_each_segment(visit);
+}
+
+void GeneralRaceChecker::tidy_up() {
+  std::vector<bool> live(order_.segments());
+  for_each_segment([&](ThreadOrder::SegmentId id) { live[id] = true; });
+  const std::vector<ThreadOrder::SegmentId> renewed = order_.forget_segments(std::move(live));
+  for_each_segment([&](ThreadOrder::SegmentId& id) { id = renewed[id]; });
+  lists_.for_each([](CellList& list) { list.forget_answers(); });
+  // Thresholds.
+  for (Phase& phase : phases_) {
+    if (phase.first < renewed.size()) phase.first = renewed[phase.first];
+  }
+  for (Owner& owner : owners_) {
+    if (owner.first_segment < renewed.size()) owner.first_segment = renewed[owner.first_segment];
+  }
+  recent_ = {};
+  seen_release_ = {};
+  std::size_t cells = 0;
+  for (const CellMemory& memory : memories_) cells += memory.size();
+  const std::size_t more = std::max<std::size_t>({segments_kept_, order_.segments(), cells / 16});
+  constexpr std::uint32_t kMost = ThreadOrder::kSegmentsMax - 1;
+  tidy_at_ = static_cast<std::uint32_t>(std::min<std::size_t>(order_.segments() + more, kMost));
+  if (order_.segments() >= kMost - kMost / 64) {
+    throw Refusal(fmt::format(
+        "the race checker remembers accesses of up to {} stretches between synchronisations, and "
+        "memory holds as many; turn the race checker off",
+        kMost));
+  }
+}
+
+}  // namespace warpcheck::vgpu

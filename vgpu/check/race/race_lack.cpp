@@ -1,0 +1,59 @@
+#include "vgpu/check/race/race_lack.hpp"
+
+#include <algorithm>
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Whether an instruction loads from the address that a store, some instructions later, stores to:
+// `x += y` computes the address once, in optimised code and in unoptimised.
+bool is_load_of(const Program& program, std::uint32_t pc, const Instr& store) {
+  const Instr& load = program.code[pc];
+  const auto& at = program.source_of(pc).location;
+  const auto& line = program.sources[store.source].location;
+  return load.kind == InstrKind::load && load.refs[0] == store.refs[0] &&
+         load.offset == store.offset && at.file == line.file && at.line == line.line;
+}
+
+// Whether both are parts of one statement that reads, changes and writes the place at which they
+// race.
+bool is_update(const Program& program, std::uint32_t one, std::uint32_t other) {
+  constexpr std::uint32_t kReach = 64;  // instructions of a statement
+  const std::uint32_t first = std::min(one, other), last = std::max(one, other);
+  if (last >= program.code.size() || program.code[last].kind != InstrKind::store) return false;
+  const Instr& store = program.code[last];
+  if (first != last) return is_load_of(program, first, store);
+  for (std::uint32_t pc = last; pc > 0 && last - pc < kReach; --pc) {
+    if (is_load_of(program, pc - 1, store)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Lack order_between(Relation relation) {
+  switch (relation) {
+    case Relation::lanes: return Lack::warp_barrier;
+    case Relation::warps: return Lack::block_barrier;
+    case Relation::blocks: return Lack::order_of_blocks;
+    case Relation::launches: return Lack::order_of_launches;
+    case Relation::host: return Lack::wait_of_host;
+    case Relation::none: break;
+  }
+  return Lack::unknown;
+}
+
+Lack lack_of(const Program& program, const AccessClass& earlier, std::uint32_t earlier_pc,
+             const AccessClass& later, std::uint32_t later_pc, Relation relation) {
+  if (morally_strong(earlier, later, relation < Relation::blocks)) {
+    return is_update(program, earlier_pc, later_pc) ? Lack::atomic_update : Lack::handover;
+  }
+  if (earlier.strong && later.strong) {
+    return earlier.size_log2 != later.size_log2 ? Lack::equal_sizes : Lack::scope;
+  }
+  if (earlier.strong != later.strong) return Lack::atomicity;
+  if (is_update(program, earlier_pc, later_pc)) return Lack::atomic_update;
+  return order_between(relation);
+}
+
+}  // namespace warpcheck::vgpu

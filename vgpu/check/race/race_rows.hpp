@@ -1,0 +1,105 @@
+// The hot loops of the race checker: one warp instruction's cells against their history.
+//
+// Compiled once per instruction set (race_rows_simd.cpp); race_row_functions() chooses.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "vgpu/check/order/epoch.hpp"
+
+namespace warpcheck::vgpu {
+
+// How many kinds of accesses may meet in a cell (race_class.hpp).
+inline constexpr unsigned kAccessClasses = 32;
+
+// One epoch a cell and the pc that left it.  Both point at cell 0 and reach a row's slack beyond
+// both ends.
+struct CellEpochs {
+  Epoch* epoch = nullptr;
+  std::uint32_t* pc = nullptr;
+};
+
+// The accesses of one class, as far as a later access can want to know: `last` is the most recent
+// one; `other` one of another kin that was unordered with its successor.  One pair is enough to
+// know exactly whether some earlier access is unordered with any given thread: if the two are of
+// different blocks, one of them is of another block than that thread; if both are of one phase,
+// one of them is of another kin; and older phases of one block are ordered.  Where they could be of
+// two warps, they are: who asks for another warp's access finds one.
+struct History {
+  CellEpochs last, other;
+};
+
+// Whether `other` says more than `last` would in its place, when `me` comes: it is of another
+// block; or of another warp, and `last` is not.
+template <typename T>
+[[gnu::always_inline]] constexpr auto stays(const T& last, const T& other, const T& me) {
+  const auto is_lane = unordered(last, me, kKinWarp) == 0;
+  return across_blocks(other, me) | (is_lane & unordered(other, me, kKinWarp));
+}
+
+// Adds an access of `me` at `pc` to the history of a cell; true: history.other was written.
+[[gnu::always_inline]] inline bool record(const History& history, std::int64_t cell, Epoch me,
+                                          std::uint32_t pc, std::uint64_t kin) {
+  const auto [last, other] = history;
+  const bool displaced =
+      unordered(last.epoch[cell], me, kin) && !stays(last.epoch[cell], other.epoch[cell], me);
+  if (displaced) {
+    other.epoch[cell] = last.epoch[cell];
+    other.pc[cell] = last.pc[cell];
+  }
+  last.epoch[cell] = me;
+  last.pc[cell] = pc;
+  return displaced;
+}
+
+// "No access in these cells may be unordered with mine."
+struct CellCheck {
+  const Epoch* epoch;
+  std::uint64_t kin;
+};
+
+// An access of one warp instruction, in cells.
+struct RaceRow {
+  Epoch epoch;                  // of the thread in lane 0; lane l's is epoch + l
+  std::uint64_t kin;            // of the warp model: kKinThread or kKinWarp
+  History history;              // where to record it
+  const std::uint32_t* offset;  // scattered: 32 byte offsets
+  std::int64_t cell;            // strided: lane 0's first cell (may lie before the allocation);
+                                // uniform: every lane's first cell
+  std::uint32_t pc;
+  std::uint32_t mask;         // not empty
+  std::uint8_t offset_shift;  // byte offset >> this: cell
+  std::uint8_t cells_log2;    // cells of one lane
+  bool exclusive;             // a weak write: lanes of one row must not meet in a cell either, and
+                              // only history.last is kept
+  std::uint8_t checks = 0;
+  const CellCheck* check = nullptr;  // `checks` of them
+};
+
+enum class RaceRowResult : std::uint8_t {
+  recorded,
+  displaced,  // recorded, and history.other was written
+  conflict,   // at least one lane's access is unordered with an earlier one; nothing recorded
+};
+
+struct RaceRowFunctions {
+  RaceRowResult (*strided)(const RaceRow&);
+  RaceRowResult (*uniform)(const RaceRow&);
+  RaceRowResult (*scattered)(const RaceRow&);
+};
+
+// level: "baseline", "avx2" or "avx512"; the caller knows that this host has it.
+const RaceRowFunctions& race_row_functions(std::string_view level);
+
+namespace baseline {
+extern const RaceRowFunctions kRaceRowFunctions;
+}
+namespace avx2 {
+extern const RaceRowFunctions kRaceRowFunctions;
+}
+namespace avx512 {
+extern const RaceRowFunctions kRaceRowFunctions;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,291 @@
+// See race_rows.hpp.  Compiled once per instruction set, so everything here is local to the
+// file or always inlined.
+#include <cstdint>
+#include <cstring>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include "vgpu/check/race/race_rows.hpp"
+
+namespace warpcheck::vgpu::WARPCHECK_SIMD {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr unsigned kWidth = 8;
+#elif defined(__AVX2__)
+constexpr unsigned kWidth = 4;
+#else
+constexpr unsigned kWidth = 2;
+#endif
+constexpr unsigned kLanes = 32;
+constexpr unsigned kCellsMax = 16;  // of one lane
+
+typedef std::uint64_t Epochs __attribute__((vector_size(8 * kWidth)));
+typedef std::int64_t Mask __attribute__((vector_size(8 * kWidth)));
+typedef std::uint32_t Pcs __attribute__((vector_size(4 * kWidth)));
+
+template <typename V, typename T>
+[[gnu::always_inline]] inline V load(const T* from) {
+  V value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <typename V, typename T>
+[[gnu::always_inline]] inline void store(T* to, const V& value) {
+  std::memcpy(to, &value, sizeof value);
+}
+
+[[gnu::always_inline]] inline bool any(const Mask& mask) {
+#if defined(__AVX512F__)
+  return _mm512_test_epi64_mask((__m512i)mask, (__m512i)mask) != 0;
+#elif defined(__AVX2__)
+  return _mm256_testz_si256((__m256i)mask, (__m256i)mask) == 0;
+#else
+  return (mask[0] | mask[1]) != 0;
+#endif
+}
+
+// {0, 0, .., 1, 1, ..}: the lanes of kWidth cells from cell 0, 2^log2 cells a lane.
+template <unsigned kCellsLog2>
+[[gnu::always_inline]] inline Epochs lanes_of_first_cells() {
+  Epochs lanes;
+  for (unsigned i = 0; i < kWidth; ++i) lanes[i] = i >> kCellsLog2;
+  return lanes;
+}
+
+[[gnu::always_inline]] inline Pcs narrow(const Mask& mask) {
+  return __builtin_convertvector(mask, Pcs);
+}
+
+// The epochs of the lanes that own the kWidth cells from `cell` of the row.
+template <unsigned kCellsLog2>
+[[gnu::always_inline]] inline Epochs epochs_at(Epoch epoch, unsigned cell) {
+  return lanes_of_first_cells<kCellsLog2>() + (epoch + (cell >> kCellsLog2));
+}
+
+// All ones for the cells whose lane is active.
+template <unsigned kCellsLog2>
+[[gnu::always_inline]] inline Mask active_at(std::uint32_t mask, unsigned cell) {
+  const Epochs lanes = lanes_of_first_cells<kCellsLog2>() + std::uint64_t{cell >> kCellsLog2};
+  const Epochs bits = Epochs{} + std::uint64_t{mask};
+  return (bits >> lanes & 1) != 0;
+}
+
+[[gnu::always_inline]] inline Epochs smaller(const Epochs& a, const Epochs& b) {
+  return a < b ? a : b;
+}
+
+// Whether a cell of the row is unordered with its lane.  unordered() asks whether the differing
+// bits lie in one of two intervals; the smallest distances from their beginnings answer for all
+// cells.
+template <unsigned kCellsLog2, bool kPartial>
+[[gnu::always_inline]] inline bool any_unordered(const RaceRow& row, const CellCheck& check) {
+  constexpr unsigned kCells = kLanes << kCellsLog2;
+  Epochs past_kin = Epochs{} - 1, past_block = Epochs{} - 1;
+  for (unsigned cell = 0; cell < kCells; cell += kWidth) {
+    Epochs x = load<Epochs>(check.epoch + row.cell + cell) ^ epochs_at<kCellsLog2>(row.epoch, cell);
+    // No difference is the largest distance.
+    if constexpr (kPartial) x &= (Epochs)active_at<kCellsLog2>(row.mask, cell);
+    past_kin = smaller(past_kin, x - check.kin);
+    past_block = smaller(past_block, x - kBlockUnit);
+  }
+  return any((past_kin < kPhaseUnit - check.kin) | (past_block < kLaunchUnit - kBlockUnit));
+}
+
+template <unsigned kCellsLog2, bool kPartial, bool kExclusive>
+RaceRowResult strided_row(const RaceRow& row) {
+  constexpr unsigned kCells = kLanes << kCellsLog2;
+  for (unsigned i = 0; i < row.checks; ++i) {
+    if (any_unordered<kCellsLog2, kPartial>(row, row.check[i])) return RaceRowResult::conflict;
+  }
+
+  Epoch* const last = row.history.last.epoch + row.cell;
+  std::uint32_t* const last_pc = row.history.last.pc + row.cell;
+  const Pcs pc = Pcs{} + row.pc;
+  Mask displaced{};
+  for (unsigned cell = 0; cell < kCells; cell += kWidth) {
+    Epochs me = epochs_at<kCellsLog2>(row.epoch, cell);
+    Pcs my_pc = pc;
+    if constexpr (kPartial || !kExclusive) {
+      const Epochs before = load<Epochs>(last + cell);
+      const Pcs before_pc = load<Pcs>(last_pc + cell);
+      Mask active = Mask{} - 1;
+      if constexpr (kPartial) active = active_at<kCellsLog2>(row.mask, cell);
+      if constexpr (!kExclusive) {
+        Mask moves = unordered(before, me, row.kin) & active;
+        if (any(moves)) {
+          Epoch* const other = row.history.other.epoch + row.cell + cell;
+          std::uint32_t* const other_pc = row.history.other.pc + row.cell + cell;
+          const Epochs kept = load<Epochs>(other);
+          moves &= ~stays(before, kept, me);
+          store(other, moves ? before : kept);
+          store(other_pc, narrow(moves) ? before_pc : load<Pcs>(other_pc));
+          displaced |= moves;
+        }
+      }
+      if constexpr (kPartial) {
+        me = active ? me : before;
+        my_pc = narrow(active) ? my_pc : before_pc;
+      }
+    }
+    store(last + cell, me);
+    store(last_pc + cell, my_pc);
+  }
+  return any(displaced) ? RaceRowResult::displaced : RaceRowResult::recorded;
+}
+
+template <unsigned kCellsLog2>
+RaceRowResult strided_row(const RaceRow& row) {
+  if (row.mask == ~0u) {
+    return row.exclusive ? strided_row<kCellsLog2, false, true>(row)
+                         : strided_row<kCellsLog2, false, false>(row);
+  }
+  return row.exclusive ? strided_row<kCellsLog2, true, true>(row)
+                       : strided_row<kCellsLog2, true, false>(row);
+}
+
+RaceRowResult strided(const RaceRow& row) {
+  switch (row.cells_log2) {
+    case 0: return strided_row<0>(row);
+    case 1: return strided_row<1>(row);
+    case 2: return strided_row<2>(row);
+    case 3: return strided_row<3>(row);
+    default: return strided_row<4>(row);
+  }
+}
+
+// An earlier epoch is unordered with some lane exactly when it is with the first or the last one,
+// and those two stand for the row afterwards.
+RaceRowResult uniform(const RaceRow& row) {
+  const Epoch first = row.epoch + static_cast<unsigned>(__builtin_ctz(row.mask));
+  const Epoch last = row.epoch + (kLanes - 1 - static_cast<unsigned>(__builtin_clz(row.mask)));
+  if (row.exclusive && unordered(first, last, row.kin)) return RaceRowResult::conflict;
+
+  const std::int64_t end = row.cell + (std::int64_t{1} << row.cells_log2);
+  bool conflict = false;
+  for (unsigned i = 0; i < row.checks; ++i) {
+    const CellCheck& check = row.check[i];
+    for (std::int64_t cell = row.cell; cell < end; ++cell) {
+      const Epoch earlier = check.epoch[cell];
+      conflict |= unordered(earlier, first, check.kin) | unordered(earlier, last, check.kin);
+    }
+  }
+  if (conflict) return RaceRowResult::conflict;
+
+  bool displaced = false;
+  for (std::int64_t cell = row.cell; cell < end; ++cell) {
+    if (row.exclusive) {
+      row.history.last.epoch[cell] = last;
+      row.history.last.pc[cell] = row.pc;
+    } else {
+      displaced |= record(row.history, cell, first, row.pc, row.kin);
+      if (first != last) displaced |= record(row.history, cell, last, row.pc, row.kin);
+    }
+  }
+  return displaced ? RaceRowResult::displaced : RaceRowResult::recorded;
+}
+
+// The cells of scattered lanes.  Held by value: nothing that is stored in a cell can alias it.
+struct Lanes {
+  const std::uint32_t* offset;
+  Epoch epoch;
+  std::uint32_t mask;
+  unsigned offset_shift;
+  std::int64_t cells;
+
+  // Calls visit(cell, epoch) for every cell of every active lane, lanes ascending.
+  template <bool kFull, bool kSingle, typename Visit>
+  [[gnu::always_inline]] void for_each_cell(Visit visit) const {
+    const auto visit_lane = [&](unsigned lane) __attribute__((always_inline)) {
+      const std::int64_t begin = offset[lane] >> offset_shift;
+      visit(begin, epoch + lane);
+      if constexpr (!kSingle) {
+        for (std::int64_t i = 1; i < cells; ++i) visit(begin + i, epoch + lane);
+      }
+    };
+    if constexpr (kFull) {
+      for (unsigned lane = 0; lane < kLanes; ++lane) visit_lane(lane);
+    } else {
+      for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+        visit_lane(static_cast<unsigned>(__builtin_ctz(rest)));
+      }
+    }
+  }
+};
+
+// Writes the epochs of exclusive lanes and compares what each one replaces, in one pass: where two
+// lanes meet, the later one replaces the earlier one's.  False: a conflict; nothing has changed.
+template <bool kFull, bool kSingle>
+bool replace_exclusively(const Lanes& lanes, const RaceRow& row) {
+  struct Replaced {
+    Epoch epoch[kLanes * kCellsMax];
+    std::uint32_t pc[kLanes * kCellsMax];
+  };
+  const CellEpochs last = row.history.last;
+  const std::uint64_t kin = row.kin;
+  const std::uint32_t pc = row.pc;
+  Replaced replaced;
+  unsigned count = 0;
+  bool conflict = false;
+  lanes.for_each_cell<kFull, kSingle>([&](std::int64_t cell, Epoch me) {
+    const Epoch before = last.epoch[cell];
+    conflict |= unordered(before, me, kin);
+    replaced.epoch[count] = before;
+    replaced.pc[count++] = last.pc[cell];
+    last.epoch[cell] = me;
+    last.pc[cell] = pc;
+  });
+  if (!conflict) return true;
+  // Only the first lane to meet a cell found what was there before the row.
+  std::int64_t cells[kLanes * kCellsMax];
+  unsigned at = 0;
+  lanes.for_each_cell<kFull, kSingle>([&](std::int64_t cell, Epoch) { cells[at++] = cell; });
+  while (count-- > 0) {
+    last.epoch[cells[count]] = replaced.epoch[count];
+    last.pc[cells[count]] = replaced.pc[count];
+  }
+  return false;
+}
+
+template <bool kFull, bool kSingle>
+RaceRowResult scattered_row(const RaceRow& row) {
+  const Lanes lanes{row.offset, row.epoch, row.mask, row.offset_shift,
+                    std::int64_t{1} << row.cells_log2};
+  bool conflict = false;
+  for (unsigned i = 0; i < row.checks; ++i) {
+    const CellCheck check = row.check[i];
+    if (row.exclusive && check.epoch == row.history.last.epoch) continue;  // checked when replaced
+    lanes.for_each_cell<kFull, kSingle>([&](std::int64_t cell, Epoch me) {
+      conflict |= unordered(check.epoch[cell], me, check.kin);
+    });
+  }
+  if (conflict) return RaceRowResult::conflict;
+  if (row.exclusive) {
+    return replace_exclusively<kFull, kSingle>(lanes, row) ? RaceRowResult::recorded
+                                                           : RaceRowResult::conflict;
+  }
+
+  const History history = row.history;
+  const std::uint64_t kin = row.kin;
+  const std::uint32_t pc = row.pc;
+  bool displaced = false;
+  lanes.for_each_cell<kFull, kSingle>(
+      [&](std::int64_t cell, Epoch me) { displaced |= record(history, cell, me, pc, kin); });
+  return displaced ? RaceRowResult::displaced : RaceRowResult::recorded;
+}
+
+RaceRowResult scattered(const RaceRow& row) {
+  const bool full = row.mask == ~0u, single = row.cells_log2 == 0;
+  if (single) return full ? scattered_row<true, true>(row) : scattered_row<false, true>(row);
+  return full ? scattered_row<true, false>(row) : scattered_row<false, false>(row);
+}
+
+}  // namespace
+
+extern const RaceRowFunctions kRaceRowFunctions;
+const RaceRowFunctions kRaceRowFunctions{strided, uniform, scattered};
+
+}  // namespace warpcheck::vgpu::WARPCHECK_SIMD

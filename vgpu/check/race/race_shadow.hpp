@@ -1,0 +1,146 @@
+// Shadow memory of the race checker: what each cell of one allocation has seen in this period.
+//
+// A period ends where everything so far is ordered before everything to come: with the launch,
+// and, for memory that a single block can reach, with each of its barriers.  Nothing is cleared
+// between periods or trials: the epoch of an earlier period is ordered before any later one, so
+// an old cell reads as an empty one.
+//
+// A cell is 4 bytes wide until something narrower is accessed; then, for the rest of the launch,
+// cells are bytes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "vgpu/check/race/race_rows.hpp"
+
+namespace warpcheck::vgpu {
+
+class Shadow {
+ public:
+  // Numbers of a period and its launch, ascending; 0: none yet.
+  struct Period {
+    std::uint64_t number = 0;
+    std::uint64_t launch = 0;
+    bool global = false;  // memory that all blocks can reach
+  };
+  // Begins a period: nothing was accessed in it yet.
+  //   bytes: of the allocation.
+  void begin(const Period& period, std::uint32_t bytes);
+  [[nodiscard]] const Period& period() const { return period_; }
+
+  // From now on in this launch, cells are bytes.
+  void split_to_bytes();
+  [[nodiscard]] bool is_bytes() const { return granularity_ == kByte; }
+  // Byte offset >> this: cell.
+  [[nodiscard]] unsigned offset_shift() const { return is_bytes() ? 0 : 2; }
+
+  // The cells of one access class, allocated when first asked for.
+  //   pair: whether `other` is needed too.
+  const History& history(unsigned access_class, bool pair);
+
+  // Bit c: accesses of class c have been recorded in this period; in history(c).other, too.
+  [[nodiscard]] std::uint32_t used() const { return used_; }
+  [[nodiscard]] std::uint32_t displaced() const { return displaced_; }
+  void mark(std::uint32_t used_classes, std::uint32_t displaced_classes) {
+    if ((used_classes & ~used_) == 0 && (displaced_classes & ~displaced_) == 0) return;
+    used_ |= used_classes;
+    displaced_ |= displaced_classes;
+    planned_ = 0;
+  }
+
+  // What an access of a class does here, as long as used() and displaced() stay as they are.
+  struct Plan {
+    History history;  // where to record it
+    std::vector<CellCheck> checks;
+  };
+  //   kin: of the warp model
+  //   hands_on: looks for strong accesses that hand on values, too; the same throughout a period
+  const Plan& plan(unsigned access_class, std::uint64_t kin, bool hands_on) {
+    if ((planned_ >> access_class & 1) == 0) make_plan(access_class, kin, hands_on);
+    return plans_[access_class];
+  }
+
+  // Calls visit(class, first byte, bytes, epoch, pc) for what the cells still hold, of any period.
+  template <typename Visit>
+  void for_each_record(Visit visit) const {
+    for (const Granularity granularity : {kWord, kByte}) {
+      if (classes_[granularity] == nullptr) continue;
+      const std::uint32_t width = granularity == kByte ? 1 : 4;
+      for (unsigned access_class = 0; access_class < kAccessClasses; ++access_class) {
+        const Pair& pair = (*classes_[granularity])[access_class];
+        for (const Cells* cells : {&pair.last, &pair.other}) {
+          if (cells->memory == nullptr) continue;
+          for (std::uint64_t cell = 0; cell * width < capacity_; ++cell) {
+            const Epoch epoch = cells->at.epoch[cell];
+            if (epoch == 0) continue;
+            visit(access_class, static_cast<std::uint32_t>(cell * width), width, epoch,
+                  cells->at.pc[cell]);
+          }
+        }
+      }
+    }
+  }
+  // Gives every epoch that a cell holds the value renew(epoch); 0 empties the cell.
+  template <typename Renew>
+  void renew_epochs(Renew renew) {
+    for (const Granularity granularity : {kWord, kByte}) {
+      if (classes_[granularity] == nullptr) continue;
+      const std::uint32_t width = granularity == kByte ? 1 : 4;
+      for (Pair& pair : *classes_[granularity]) {
+        for (Cells* cells : {&pair.last, &pair.other}) {
+          if (cells->memory == nullptr) continue;
+          for (std::uint64_t cell = 0; cell * width < capacity_; ++cell) {
+            const Epoch epoch = cells->at.epoch[cell];
+            if (epoch == 0) continue;
+            const Epoch renewed = renew(epoch);
+            if (renewed != epoch) cells->at.epoch[cell] = renewed;
+          }
+        }
+      }
+    }
+  }
+  // Empties every cell.
+  void clear();
+  // Bytes that there are cells for.
+  [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
+  // Gives the host memory back.
+  void release();
+  [[nodiscard]] std::size_t host_bytes() const { return host_bytes_; }
+
+ private:
+  enum Granularity : std::uint8_t { kWord, kByte };
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  struct Cells {
+    std::unique_ptr<std::byte, Free> memory;
+    CellEpochs at;
+  };
+  struct Pair {
+    Cells last, other;
+    History history;
+  };
+  using Classes = std::array<Pair, kAccessClasses>;
+
+  void allocate(Cells& cells, Granularity granularity);
+  static std::size_t slack_cells(Granularity granularity);
+  [[nodiscard]] std::size_t cells_of(Granularity granularity) const;
+  const History& history_at(Granularity granularity, unsigned access_class, bool pair);
+  void make_plan(unsigned access_class, std::uint64_t kin, bool hands_on);
+
+  std::uint32_t used_ = 0, displaced_ = 0;
+  std::uint32_t planned_ = 0;  // bit c: plans_[c] holds
+  std::vector<Plan> plans_;
+  std::array<std::unique_ptr<Classes>, 2> classes_;  // by granularity
+  Granularity granularity_ = kWord;
+  Period period_;
+  std::uint32_t capacity_ = 0;  // bytes of an allocation
+  std::size_t host_bytes_ = 0;
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,137 @@
+#include "vgpu/check/race/row_log.hpp"
+
+#include <algorithm>
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr unsigned kWordBits = 64;
+
+// Each of the lower 32 bits twice.
+constexpr std::uint64_t twice(std::uint64_t bits) {
+  bits = (bits | bits << 16) & 0x0000'ffff'0000'ffff;
+  bits = (bits | bits << 8) & 0x00ff'00ff'00ff'00ff;
+  bits = (bits | bits << 4) & 0x0f0f'0f0f'0f0f'0f0f;
+  bits = (bits | bits << 2) & 0x3333'3333'3333'3333;
+  bits = (bits | bits << 1) & 0x5555'5555'5555'5555;
+  return bits | bits << 1;
+}
+
+// Calls visit(bits) for each 64 cells of the row, ascending.
+template <typename Visit>
+void for_each_word(const RowLog::Row& row, Visit visit) {
+  if (row.uniform) {
+    visit((std::uint64_t{1} << (1u << row.cells_log2)) - 1);
+  } else if (row.cells_log2 == 0) {
+    visit(std::uint64_t{row.mask});
+  } else if (row.cells_log2 == 1) {
+    visit(twice(row.mask));
+  } else {
+    visit(twice(twice(row.mask & 0xffff)));
+    visit(twice(twice(row.mask >> 16)));
+  }
+}
+
+struct Placed {
+  std::size_t word;
+  std::uint64_t low, high;  // of this word and the next
+};
+
+Placed place(std::uint64_t bits, std::int64_t at) {
+  const auto shift = static_cast<unsigned>(at % kWordBits);
+  return {static_cast<std::size_t>(at / kWordBits), bits << shift,
+          bits >> 1 >> (kWordBits - 1 - shift)};
+}
+
+// The cells from the first to the last lane, active or not.
+std::int64_t cells_of(const RowLog::Row& row) {
+  return std::int64_t{row.uniform ? 1 : 32} << row.cells_log2;
+}
+
+bool may_meet(const RowLog::Row& a, const RowLog::Row& b) {
+  if (a.cell >= b.cell + cells_of(b) || b.cell >= a.cell + cells_of(a)) return false;
+  if (a.uniform || b.uniform || a.cells_log2 != 0 || b.cells_log2 != 0) return true;
+  return a.cell <= b.cell ? (a.mask >> (b.cell - a.cell) & b.mask) != 0
+                          : (b.mask >> (a.cell - b.cell) & a.mask) != 0;
+}
+
+// Whether program order, or that of a lockstep warp, relates them in every cell.
+bool same_threads(const RowLog::Row& a, const RowLog::Row& b, std::uint64_t kin) {
+  if (a.warp != b.warp) return false;
+  if (kin == kKinWarp) return true;
+  return !a.uniform && !b.uniform && a.cell == b.cell && a.cells_log2 == b.cells_log2;
+}
+
+}  // namespace
+
+void RowLog::begin(std::uint32_t bytes) {
+  const std::size_t words = (bytes / 4 + 2 * kSlackCells) / kWordBits + 2;
+  if (read_.size() < words) {
+    read_.assign(words, 0);
+    written_.assign(words, 0);
+  } else if (!rows_.empty()) {
+    std::ranges::fill(read_, 0);
+    std::ranges::fill(written_, 0);
+  }
+  rows_.clear();
+  looks_ = 0;
+  open_ = true;
+}
+
+// The rows of this phase that have met this one's cells, and at least one of both is a write.
+bool RowLog::is_ordered(const Row& row, std::uint64_t kin) {
+  looks_ += rows_.size();
+  if (looks_ > kLooksMax) return false;
+  return std::ranges::all_of(rows_, [&](const Row& earlier) {
+    return !(earlier.write || row.write) || same_threads(earlier, row, kin) ||
+           !may_meet(earlier, row);
+  });
+}
+
+bool RowLog::take(const Access& access, std::uint64_t kin, std::uint32_t segment) {
+  if (access.kind == AccessKind::atomic || access.order != ptx::Order::weak || access.bytes < 4 ||
+      access.pattern == Pattern::scattered || access.asynchronous) {
+    return false;
+  }
+  const unsigned first = access.first_lane();
+  const bool uniform = access.pattern == Pattern::uniform;
+  const std::int64_t offset =
+      std::int64_t{access.offset[first]} - (uniform ? 0 : std::int64_t{first} * access.bytes);
+  return take({.cell = static_cast<std::int32_t>(offset >> 2),
+               .pc = access.pc,
+               .mask = access.mask,
+               .warp = access.place.warp,
+               .segment = segment,
+               .cells_log2 = static_cast<std::uint8_t>(__builtin_ctz(access.bytes) - 2),
+               .write = access.kind == AccessKind::write,
+               .uniform = uniform},
+              kin);
+}
+
+bool RowLog::take(const Row& row, std::uint64_t kin) {
+  if (rows_.size() == kRowsMax) return false;
+  if (row.uniform && row.write && (row.mask & (row.mask - 1)) != 0 && kin != kKinWarp) return false;
+
+  std::uint64_t met = 0;
+  std::int64_t at = row.cell + kSlackCells;
+  for_each_word(row, [&](std::uint64_t bits) {
+    const auto [word, low, high] = place(bits, at);
+    met |= (written_[word] & low) | (written_[word + 1] & high);
+    if (row.write) met |= (read_[word] & low) | (read_[word + 1] & high);
+    at += kWordBits;
+  });
+  if (met != 0 && !is_ordered(row, kin)) return false;
+
+  Cells& mine = row.write ? written_ : read_;
+  at = row.cell + kSlackCells;
+  for_each_word(row, [&](std::uint64_t bits) {
+    const auto [word, low, high] = place(bits, at);
+    mine[word] |= low;
+    mine[word + 1] |= high;
+    at += kWordBits;
+  });
+  rows_.push_back(row);
+  return true;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,95 @@
+#include "vgpu/check/race/row_log.hpp"
+
+#include <gtest/gtest.h>
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr std::uint32_t kBytes = 4096;
+constexpr bool kRead = false, kWrite = true;
+
+// All lanes of `warp`, one word a lane from `cell` on.
+RowLog::Row row_of(std::uint32_t warp, std::int32_t cell, bool write, std::uint32_t mask = ~0u) {
+  return {.cell = cell, .mask = mask, .warp = warp, .write = write};
+}
+
+class RowLogTest : public testing::Test {
+ protected:
+  RowLogTest() { log_.begin(kBytes); }
+  bool take(const RowLog::Row& row, std::uint64_t kin = kKinThread) { return log_.take(row, kin); }
+  RowLog log_;
+};
+
+TEST_F(RowLogTest, TakesReadsThatMeet) {
+  EXPECT_TRUE(take(row_of(0, 0, kRead)));
+  EXPECT_TRUE(take(row_of(1, 1, kRead)));
+  EXPECT_EQ(log_.rows().size(), 2U);
+}
+
+TEST_F(RowLogTest, TakesAWriteNextToAllOthers) {
+  EXPECT_TRUE(take(row_of(0, 0, kRead)));
+  EXPECT_TRUE(take(row_of(1, 32, kWrite)));
+  EXPECT_FALSE(take(row_of(2, 63, kRead)));
+  EXPECT_TRUE(take(row_of(2, 64, kRead)));
+}
+
+TEST_F(RowLogTest, TakesWhatAThreadDoesInItsOwnCell) {
+  EXPECT_TRUE(take(row_of(3, 5, kRead)));
+  EXPECT_TRUE(take(row_of(3, 5, kWrite)));
+  EXPECT_FALSE(take(row_of(3, 6, kWrite)));            // the neighbour's
+  EXPECT_TRUE(take(row_of(3, 6, kWrite), kKinWarp));   // which a lockstep warp orders
+  EXPECT_FALSE(take(row_of(4, 5, kWrite), kKinWarp));  // but not another warp
+}
+
+TEST_F(RowLogTest, InactiveLanesTouchNothing) {
+  EXPECT_TRUE(take(row_of(0, 0, kWrite, 0x0000ffff)));
+  EXPECT_TRUE(take(row_of(1, 0, kWrite, 0xffff0000)));
+  // Lanes before the memory are inactive: lane 31 alone reads cell 0, which warp 0 has written.
+  EXPECT_FALSE(take(row_of(1, -31, kRead, 1u << 31)));
+  EXPECT_TRUE(take(row_of(0, -31, kRead, 1u << 31), kKinWarp));
+}
+
+TEST_F(RowLogTest, KnowsTheWordsOfWideRows) {
+  for (const std::uint8_t log2 : {1, 2}) {
+    log_.begin(kBytes);
+    RowLog::Row wide = row_of(0, 8, kWrite, 0x80000001);
+    wide.cells_log2 = log2;
+    EXPECT_TRUE(take(wide));
+    const std::int32_t words = 1 << log2;
+    const auto touches = [&](std::int32_t cell) { return !take(row_of(1, cell, kWrite, 1)); };
+    EXPECT_FALSE(touches(7));
+    for (std::int32_t i = 0; i < words; ++i) EXPECT_TRUE(touches(8 + i)) << i;
+    EXPECT_FALSE(touches(8 + words));
+    for (std::int32_t i = 0; i < words; ++i) EXPECT_TRUE(touches(8 + 31 * words + i)) << i;
+    EXPECT_FALSE(touches(8 + 32 * words));
+  }
+}
+
+TEST_F(RowLogTest, AUniformWriteOfManyThreadsIsNone) {
+  RowLog::Row row = row_of(0, 4, kWrite);
+  row.uniform = true;
+  EXPECT_FALSE(take(row));
+  row.mask = 1u << 7;
+  EXPECT_TRUE(take(row));
+}
+
+TEST_F(RowLogTest, EndsWhenItIsFullAndBeginsAnew) {
+  int taken = 0;
+  while (take(row_of(0, 0, kRead))) ++taken;
+  EXPECT_EQ(taken, 128);
+  log_.close();
+  EXPECT_FALSE(log_.is_open());
+  EXPECT_EQ(log_.rows().size(), 128U);
+  log_.begin(kBytes);
+  EXPECT_TRUE(log_.is_open());
+  EXPECT_TRUE(log_.rows().empty());
+  EXPECT_TRUE(take(row_of(1, 0, kWrite)));
+}
+
+TEST_F(RowLogTest, LooksThroughItselfOnlySoOften) {
+  for (int i = 0; i < 64; ++i) ASSERT_TRUE(take(row_of(0, 0, i % 2 == 1)));
+  EXPECT_FALSE(take(row_of(0, 0, kWrite)));
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu

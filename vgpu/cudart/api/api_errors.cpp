@@ -1,0 +1,116 @@
+#include "vgpu/cudart/api/api_errors.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/api/api_call.hpp"
+#include "vgpu/cudart/api/call_place.hpp"
+#include "vgpu/cudart/api/mishaps.hpp"
+#include "vgpu/cudart/device/device.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+// Questions; also those that end so.
+constexpr std::array<std::string_view, 24> kQuestions{
+    "cudaArrayGetInfo",
+    "cudaChooseDevice",
+    "cudaDeviceCanAccessPeer",
+    "cudaDeviceGetAttribute",
+    "cudaDeviceGetByPCIBusId",
+    "cudaDeviceGetP2PAttribute",
+    "cudaFuncGetAttributes",
+    "cudaFuncGetName",
+    "cudaFuncGetParamInfo",
+    "cudaGetDevice",
+    "cudaGetDeviceCount",
+    "cudaGetDriverEntryPoint",
+    "cudaGetDriverEntryPointByVersion",
+    "cudaGetKernel",
+    "cudaGraphExecUpdate",
+    "cudaHostGetFlags",
+    "cudaMemRangeGetAttribute",
+    "cudaMemRangeGetAttributes",
+    "cudaPointerGetAttributes",
+    "cudaStreamGetAttribute",
+    "cudaStreamGetCaptureInfo",
+    "cudaStreamIsCapturing",
+    "__cudaGetKernel",
+    "__cudaInitModule",
+};
+
+// The memory that a copy or fill should have written; null: none.
+const vgpu::Allocation* target_of(Device& device, const ApiCall& call) {
+  const std::string_view name = call.name;
+  if (!name.starts_with("cudaMemcpy") && !name.starts_with("cudaMemset")) return nullptr;
+  return device.memory().find(call.registers[0]);
+}
+
+// "cudaMalloc(&pointer, 8589934592) failed before: cudaErrorMemoryAllocation, sums.cu:12"
+std::string as_cause(const vgpu::Finding& finding, std::string_view error, const CallPlace& place) {
+  const auto name = place.file.substr(place.file.rfind('/') + 1);
+  const std::string where =
+      place.file.empty() ? place.code : fmt::format("{}:{}", name, place.line);
+  return fmt::format("{} failed before: {}{}{}", finding.object, error, where.empty() ? "" : ", ",
+                     where);
+}
+
+}  // namespace
+
+ErrorText text_of(const cudaError_t& error) {
+  switch (number_of(error)) {
+#define ERROR(name, text) \
+  case name:              \
+    return {#name, text};
+#include "vgpu/cudart/api/errors.def"
+#undef ERROR
+    default: return {"unrecognized error code", "unrecognized error code"};
+  }
+}
+
+bool is_question(std::string_view call, cudaError_t error) {
+  if (error == cudaErrorNotReady || error == cudaErrorPeerAccessAlreadyEnabled) return true;
+  for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
+    if (call.ends_with(suffix)) call.remove_suffix(suffix.size());
+  }
+  return call.starts_with("cudaOccupancy") ||
+         std::ranges::find(kQuestions, call) != kQuestions.end();
+}
+
+void tell_failed_call(Device& device, vgpu::Checkers& checkers, Mishaps& mishaps, cudaError_t error,
+                      const FailedCall& call) {
+  const ApiCall& made = current_call();
+  if (made.name == nullptr || is_question(made.name, error)) return;
+  std::vector<const void*> places = callers_from(made.return_address);
+  if (call.return_address != nullptr) places.insert(places.begin(), call.return_address);
+  const CallPlace place = place_of(places);
+  const std::string key = fmt::format("{} {} {}:{} {}", made.name, number_of(error), place.file,
+                                      place.line, place.file.empty() ? place.code : "");
+  checkers.add(key, [&] {
+    const auto [name, text] = text_of(error);
+    vgpu::Finding finding;
+    finding.kind = vgpu::FindingKind::api_error;
+    finding.severity = vgpu::Severity::note;
+    finding.kernel = call.kernel;
+    finding.object = call.text.empty() ? describe(made, device) : call.text;
+    finding.accesses.emplace_back().role = "host call";
+    finding.accesses.back().file = place.file;
+    finding.accesses.back().line = place.line;
+    finding.message = fmt::format("(1) answered {}: {}", name, text);
+    if (place.file.empty() && !place.code.empty()) {
+      finding.message += fmt::format("; it is called in {}", place.code);
+    }
+    if (finding.object.find("nullptr") != std::string::npos) {
+      finding.cause = mishaps.of_pointer_to_nothing();
+    }
+    mishaps.describe(key, as_cause(finding, name, place));
+    return finding;
+  });
+  mishaps.add(made.name, key, target_of(device, made));
+}
+
+}  // namespace warpcheck::cudart

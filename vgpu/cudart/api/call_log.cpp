@@ -1,0 +1,74 @@
+#include "vgpu/cudart/api/call_log.hpp"
+
+#include <cstring>
+#include <mutex>
+
+#include "vgpu/cudart/device/device.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+// A pointer this far past an allocation still counts as meant for it.
+constexpr std::uint64_t kOverrunBytesMax = std::uint64_t{1} << 20;
+
+}  // namespace
+
+DevicePlace CallLog::place_of(std::uint64_t address, std::uint64_t overrun_max) const {
+  const DevicePlace nowhere{DevicePlace::kNone, static_cast<std::int64_t>(address)};
+  const auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin()) return nowhere;
+  const auto& [start, known] = *std::prev(after);
+  if (address - start > known.bytes + overrun_max) return nowhere;
+  return {known.number, static_cast<std::int64_t>(address - start)};
+}
+
+DevicePlace CallLog::place_of(const void* pointer) const {
+  return place_of(reinterpret_cast<std::uint64_t>(pointer), kOverrunBytesMax);
+}
+
+void CallLog::allocate(std::uint64_t address, std::uint64_t bytes, std::string_view variable) {
+  const std::size_t number = allocations_.size();
+  allocations_[address] = {number, bytes};
+  calls_.emplace_back(AllocateCall{number, bytes, std::string(variable)});
+}
+
+void CallLog::free(const void* pointer) { calls_.emplace_back(FreeCall{place_of(pointer)}); }
+
+void CallLog::upload(const void* target, std::span<const std::byte> bytes) {
+  calls_.emplace_back(UploadCall{place_of(target), host_bytes(bytes)});
+}
+
+DownloadCall& CallLog::download(const void* source, std::uint64_t size) {
+  calls_.emplace_back(DownloadCall{place_of(source), size, {}});
+  return std::get<DownloadCall>(calls_.back());
+}
+
+void CallLog::move(const void* target, const void* source, std::uint64_t size) {
+  calls_.emplace_back(MoveCall{place_of(target), place_of(source), size});
+}
+
+void CallLog::fill(const void* target, int value, std::uint64_t size) {
+  calls_.emplace_back(FillCall{place_of(target), value, size});
+}
+
+// An aligned word that is an address of an allocation is taken for a pointer: the arena's
+// addresses are 48-bit numbers that data hardly ever holds by chance.
+HostBytes CallLog::host_bytes(std::span<const std::byte> bytes) const {
+  HostBytes result{{bytes.begin(), bytes.end()}, {}};
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= bytes.size();
+       at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, sizeof word);
+    const DevicePlace place = place_of(word, 0);
+    if (place.allocation != DevicePlace::kNone) result.pointers.push_back({at, place});
+  }
+  return result;
+}
+
+void record_calls(CallLog* log) {
+  Device& device = Device::instance();
+  const std::lock_guard lock(device.mutex());
+  device.set_call_log(log);
+}
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,144 @@
+#include "vgpu/cudart/api/call_place.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#ifdef WARPCHECK_BACKTRACE
+#include <backtrace.h>
+#endif
+
+#include "vgpu/check/finding.hpp"
+#include "vgpu/check/reporter.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+// "saxpy+0x11f2"
+std::string place_in_module(const void* address) {
+  Dl_info info{};
+  if (::dladdr(address, &info) == 0 || info.dli_fname == nullptr) return {};
+  const std::string_view path = info.dli_fname;
+  const auto offset =
+      reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+  return fmt::format("{}+{:#x}", path.substr(path.rfind('/') + 1), offset);
+}
+
+#ifdef WARPCHECK_BACKTRACE
+
+constexpr std::size_t kCallersMax = 32;
+
+// The instruction of the call: what is behind it may be of another line.
+std::uintptr_t call_before(const void* return_address) {
+  return reinterpret_cast<std::uintptr_t>(return_address) - 1;
+}
+
+void ignore_error(void*, const char*, int) {}  // what is not known is left out
+
+backtrace_state* symbols() {
+  constexpr int kThreads = 1;
+  static backtrace_state* const state =
+      ::backtrace_create_state(nullptr, kThreads, ignore_error, nullptr);
+  return state;
+}
+
+struct SourceLine {
+  std::string file;
+  std::uint32_t line = 0;
+};
+
+// Of the code at `address` and the calls that were inlined there, innermost first.
+std::vector<SourceLine> lines_at(std::uintptr_t address) {
+  std::vector<SourceLine> lines;
+  const auto add = [](void* to, std::uintptr_t, const char* file, int line, const char*) {
+    if (file != nullptr) {
+      static_cast<std::vector<SourceLine>*>(to)->push_back(
+          {file, static_cast<std::uint32_t>(std::max(line, 0))});
+    }
+    return 0;
+  };
+  if (symbols() != nullptr) ::backtrace_pcinfo(symbols(), address, add, ignore_error, &lines);
+  return lines;
+}
+
+struct SymbolPlace {
+  std::string name;  // demangled, without parameters; empty: none
+  std::uintptr_t offset = 0;
+};
+
+SymbolPlace symbol_at(const void* return_address) {
+  struct Found {
+    const char* name = nullptr;
+    std::uintptr_t start = 0;
+  } found;
+  const auto keep = [](void* to, std::uintptr_t, const char* name, std::uintptr_t start,
+                       std::uintptr_t) {
+    *static_cast<Found*>(to) = {name, start};
+  };
+  if (symbols() != nullptr) {
+    ::backtrace_syminfo(symbols(), call_before(return_address), keep, ignore_error, &found);
+  }
+  if (found.name == nullptr) return {};
+  return {vgpu::kernel_name(found.name),
+          reinterpret_cast<std::uintptr_t>(return_address) - found.start};
+}
+
+// A function of the toolkit's headers that passes a call on: cudaError cudaMalloc<float>.
+bool passes_on(const SymbolPlace& place) {
+  return place.name.starts_with("cuda") || place.name.starts_with("cudaError cuda") ||
+         place.name.starts_with("__device_stub__");
+}
+
+#endif
+
+}  // namespace
+
+#ifdef WARPCHECK_BACKTRACE
+
+std::vector<const void*> callers_from(const void* return_address) {
+  std::vector<const void*> all;
+  const auto add = [](void* to, std::uintptr_t call) {
+    static_cast<std::vector<const void*>*>(to)->push_back(reinterpret_cast<const void*>(call + 1));
+    return 0;
+  };
+  if (symbols() != nullptr) ::backtrace_simple(symbols(), 0, add, ignore_error, &all);
+  const auto first = std::ranges::find(all, return_address);
+  if (first == all.end()) return {return_address};
+  return {first, first + std::min<std::ptrdiff_t>(all.end() - first, kCallersMax)};
+}
+
+CallPlace place_of(const std::vector<const void*>& return_addresses) {
+  CallPlace place;
+  for (const void* const address : return_addresses) {
+    const SymbolPlace symbol = symbol_at(address);
+    const std::vector<SourceLine> lines = lines_at(call_before(address));
+    const auto own = std::ranges::find_if(
+        lines, [](const SourceLine& line) { return !vgpu::is_library_header(line.file); });
+    const bool is_own = lines.empty() ? !passes_on(symbol) : own != lines.end();
+    if (place.code.empty() || is_own) {
+      place.code = symbol.name.empty() ? place_in_module(address)
+                                       : fmt::format("{}+{:#x}", symbol.name, symbol.offset);
+    }
+    if (!is_own) continue;
+    if (own != lines.end()) {
+      place.file = own->file;
+      place.line = own->line;
+    }
+    break;
+  }
+  return place;
+}
+
+#else
+
+std::vector<const void*> callers_from(const void* return_address) { return {return_address}; }
+
+CallPlace place_of(const std::vector<const void*>& return_addresses) {
+  return {.file = {}, .line = 0, .code = place_in_module(return_addresses.front())};
+}
+
+#endif
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,400 @@
+// The device itself: choice, attributes, limits, synchronisation, versions.
+#include <cuda_profiler_api.h>
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/device/virtual_gpu.hpp"
+
+using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+struct Attribute {
+  cudaDeviceAttr id;
+  int value;
+};
+
+// What is not listed is a feature that the device lacks: 0.
+constexpr std::array kAttributes{
+    Attribute{cudaDevAttrMaxThreadsPerBlock, virtual_gpu::kBlockThreadsMax},
+    Attribute{cudaDevAttrMaxBlockDimX, virtual_gpu::kBlockDimMax[0]},
+    Attribute{cudaDevAttrMaxBlockDimY, virtual_gpu::kBlockDimMax[1]},
+    Attribute{cudaDevAttrMaxBlockDimZ, virtual_gpu::kBlockDimMax[2]},
+    Attribute{cudaDevAttrMaxGridDimX, virtual_gpu::kGridDimMax[0]},
+    Attribute{cudaDevAttrMaxGridDimY, virtual_gpu::kGridDimMax[1]},
+    Attribute{cudaDevAttrMaxGridDimZ, virtual_gpu::kGridDimMax[2]},
+    Attribute{cudaDevAttrMaxSharedMemoryPerBlock, virtual_gpu::kBlockSharedBytes},
+    Attribute{cudaDevAttrTotalConstantMemory, virtual_gpu::kConstantBytes},
+    Attribute{cudaDevAttrWarpSize, virtual_gpu::kWarpSize},
+    Attribute{cudaDevAttrMaxPitch, virtual_gpu::kPitchBytesMax},
+    Attribute{cudaDevAttrMaxRegistersPerBlock, virtual_gpu::kBlockRegisters},
+    Attribute{cudaDevAttrClockRate, virtual_gpu::kClockHz / 1000},
+    Attribute{cudaDevAttrTextureAlignment, virtual_gpu::kTextureAlignment},
+    Attribute{cudaDevAttrTexturePitchAlignment, virtual_gpu::kTexturePitchAlignment},
+    Attribute{cudaDevAttrGpuOverlap, 1},
+    Attribute{cudaDevAttrAsyncEngineCount, virtual_gpu::kCopyEngines},
+    Attribute{cudaDevAttrConcurrentKernels, 1},
+    Attribute{cudaDevAttrCanMapHostMemory, 1},
+    Attribute{cudaDevAttrManagedMemory, 1},
+    Attribute{cudaDevAttrConcurrentManagedAccess, 1},
+    Attribute{cudaDevAttrComputePreemptionSupported, 1},
+    Attribute{cudaDevAttrCooperativeLaunch, 1},
+    Attribute{cudaDevAttrMemoryPoolsSupported, 1},
+    Attribute{cudaDevAttrMaxTexture1DWidth, virtual_gpu::kTexture1DWidthMax},
+    Attribute{cudaDevAttrMaxTexture1DLinearWidth, virtual_gpu::kTexture1DLinearWidthMax},
+    Attribute{cudaDevAttrMaxTexture2DWidth, virtual_gpu::kTexture2DMax[0]},
+    Attribute{cudaDevAttrMaxTexture2DHeight, virtual_gpu::kTexture2DMax[1]},
+    Attribute{cudaDevAttrMaxTexture3DWidth, virtual_gpu::kTexture3DMax},
+    Attribute{cudaDevAttrMaxTexture3DHeight, virtual_gpu::kTexture3DMax},
+    Attribute{cudaDevAttrMaxTexture3DDepth, virtual_gpu::kTexture3DMax},
+    Attribute{cudaDevAttrMaxSurface2DWidth, virtual_gpu::kTexture2DMax[0]},
+    Attribute{cudaDevAttrMaxSurface2DHeight, virtual_gpu::kTexture2DMax[1]},
+    Attribute{cudaDevAttrMemSyncDomainCount, 1},
+    Attribute{cudaDevAttrSurfaceAlignment, 512},
+    Attribute{cudaDevAttrMultiProcessorCount, virtual_gpu::kMultiprocessors},
+    Attribute{cudaDevAttrMemoryClockRate, virtual_gpu::kClockHz / 1000},
+    Attribute{cudaDevAttrGlobalMemoryBusWidth, virtual_gpu::kMemoryBusBits},
+    Attribute{cudaDevAttrL2CacheSize, virtual_gpu::kL2CacheBytes},
+    Attribute{cudaDevAttrUnifiedAddressing, 1},
+    Attribute{cudaDevAttrClusterLaunch, 1},
+    Attribute{cudaDevAttrStreamPrioritiesSupported, 1},
+    Attribute{cudaDevAttrGlobalL1CacheSupported, 1},
+    Attribute{cudaDevAttrLocalL1CacheSupported, 1},
+    Attribute{cudaDevAttrMaxRegistersPerMultiprocessor, virtual_gpu::kBlockRegisters},
+    Attribute{cudaDevAttrHostRegisterSupported, 1},
+    Attribute{cudaDevAttrNumaId, -1},
+    Attribute{cudaDevAttrHostNumaId, -1},
+};
+
+constexpr const char* kBusId = "0000:00:00.0";
+
+constexpr int kFirstAttribute = cudaDevAttrMaxThreadsPerBlock;
+
+// Of the attributes that differ between compute capabilities; nothing: it is none of them.
+std::optional<int> value_of(const virtual_gpu::Capability& capability, int id) {
+  switch (id) {
+    case cudaDevAttrComputeCapabilityMajor: return capability.major;
+    case cudaDevAttrComputeCapabilityMinor: return capability.minor;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: return capability.multiprocessor_threads_max;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: return capability.multiprocessor_blocks_max;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio: return capability.single_to_double_ratio;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      return static_cast<int>(capability.multiprocessor_shared_bytes);
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      return static_cast<int>(capability.block_shared_bytes_opt_in());
+    case cudaDevAttrMaxPersistingL2CacheSize:
+      return capability.has_persisting_l2() ? virtual_gpu::kPersistingL2Bytes : 0;
+    case cudaDevAttrMaxAccessPolicyWindowSize:
+      return capability.has_persisting_l2()
+                 ? static_cast<int>(virtual_gpu::kAccessPolicyWindowBytesMax)
+                 : 0;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      return static_cast<int>(capability.reserved_shared_bytes);
+    default: return std::nullopt;
+  }
+}
+
+int value_of(int id) {
+  for (const Attribute& attribute : kAttributes) {
+    if (attribute.id == id) return attribute.value;
+  }
+  return 0;
+}
+
+void describe(cudaDeviceProp& properties, const virtual_gpu::Capability& capability) {
+  properties = {};
+  std::strncpy(properties.name, virtual_gpu::kName, sizeof properties.name - 1);
+  properties.sharedMemPerBlock = virtual_gpu::kBlockSharedBytes;
+  properties.regsPerBlock = virtual_gpu::kBlockRegisters;
+  properties.warpSize = virtual_gpu::kWarpSize;
+  properties.memPitch = virtual_gpu::kPitchBytesMax;
+  properties.maxThreadsPerBlock = virtual_gpu::kBlockThreadsMax;
+  std::copy_n(virtual_gpu::kBlockDimMax, 3, properties.maxThreadsDim);
+  std::copy_n(virtual_gpu::kGridDimMax, 3, properties.maxGridSize);
+  properties.totalConstMem = virtual_gpu::kConstantBytes;
+  properties.major = capability.major;
+  properties.minor = capability.minor;
+  properties.textureAlignment = virtual_gpu::kTextureAlignment;
+  properties.texturePitchAlignment = virtual_gpu::kTexturePitchAlignment;
+  properties.asyncEngineCount = virtual_gpu::kCopyEngines;
+  properties.concurrentKernels = 1;
+  properties.canMapHostMemory = 1;
+  properties.managedMemory = 1;
+  properties.concurrentManagedAccess = 1;
+  properties.computePreemptionSupported = 1;
+  properties.cooperativeLaunch = 1;
+  properties.clusterLaunch = 1;
+  properties.memoryPoolsSupported = 1;
+  properties.maxTexture1D = virtual_gpu::kTexture1DWidthMax;
+  std::copy_n(virtual_gpu::kTexture2DMax, 2, properties.maxTexture2D);
+  std::fill_n(properties.maxTexture3D, 3, virtual_gpu::kTexture3DMax);
+  properties.surfaceAlignment = 512;
+  properties.multiProcessorCount = virtual_gpu::kMultiprocessors;
+  properties.unifiedAddressing = 1;
+  properties.memoryBusWidth = virtual_gpu::kMemoryBusBits;
+  properties.l2CacheSize = virtual_gpu::kL2CacheBytes;
+  if (capability.has_persisting_l2()) {
+    properties.persistingL2CacheMaxSize = virtual_gpu::kPersistingL2Bytes;
+    properties.accessPolicyMaxWindowSize =
+        static_cast<int>(virtual_gpu::kAccessPolicyWindowBytesMax);
+  }
+  properties.maxThreadsPerMultiProcessor = capability.multiprocessor_threads_max;
+  properties.streamPrioritiesSupported = 1;
+  properties.globalL1CacheSupported = 1;
+  properties.localL1CacheSupported = 1;
+  properties.sharedMemPerMultiprocessor = capability.multiprocessor_shared_bytes;
+  properties.regsPerMultiprocessor = virtual_gpu::kBlockRegisters;
+  properties.sharedMemPerBlockOptin = capability.block_shared_bytes_opt_in();
+  properties.reservedSharedMemPerBlock = capability.reserved_shared_bytes;
+  properties.maxBlocksPerMultiProcessor = capability.multiprocessor_blocks_max;
+  properties.hostRegisterSupported = 1;
+  properties.deviceNumaId = -1;
+  properties.hostNumaId = -1;
+}
+
+// cudaDeviceSetLimit of the device runtime's sync depth is gone since CUDA 12.
+bool is_supported(int limit) { return limit != cudaLimitDevRuntimeSyncDepth; }
+
+bool exists(int limit) { return static_cast<unsigned>(limit) < Device::kLimits; }
+
+// Functions of the driver are not here, whatever their name.
+cudaError_t find_driver_function(const char* symbol, void** function,
+                                 cudaDriverEntryPointQueryResult* status) {
+  return answer([&](Device&) {
+    if (symbol == nullptr || function == nullptr) return cudaErrorInvalidValue;
+    *function = nullptr;
+    if (status == nullptr) return cudaErrorSymbolNotFound;
+    *status = cudaDriverEntryPointSymbolNotFound;
+    return cudaSuccess;
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (count == nullptr) return cudaErrorInvalidValue;
+    *count = 1;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDevice(int* number) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (number == nullptr) return cudaErrorInvalidValue;
+    *number = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaSetDevice(int number) {
+  return answer_even_after_a_fault(
+      [&](Device&) { return number == 0 ? cudaSuccess : cudaErrorInvalidDevice; });
+}
+
+cudaError_t cudaInitDevice(int number, unsigned, unsigned) { return cudaSetDevice(number); }
+
+// How the host waits: nothing is ever waited for.
+cudaError_t cudaSetDeviceFlags(unsigned flags) {
+  return answer_even_after_a_fault([&](Device&) {
+    return (flags & ~unsigned{cudaDeviceMask}) == 0 ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int number) {
+  return answer_even_after_a_fault([&](Device& device) {
+    if (properties == nullptr) return cudaErrorInvalidValue;
+    if (number != 0) return cudaErrorInvalidDevice;
+    describe(*properties, device.capability());
+    properties->totalGlobalMem = device.memory().capacity_bytes();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int number) {
+  return answer_even_after_a_fault([&](Device& device) {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    if (number != 0) return cudaErrorInvalidDevice;
+    const int id = number_of(attribute);
+    if (id < kFirstAttribute || id >= cudaDevAttrMax) return cudaErrorInvalidValue;
+    *value = value_of(device.capability(), id).value_or(value_of(id));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaChooseDevice(int* number, const cudaDeviceProp* properties) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (number == nullptr || properties == nullptr) return cudaErrorInvalidValue;
+    *number = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* can_access, int number, int peer) {
+  return answer([&](Device&) {
+    if (can_access == nullptr) return cudaErrorInvalidValue;
+    if (number != 0 || peer != 0) return cudaErrorInvalidDevice;
+    *can_access = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (flags == nullptr) return cudaErrorInvalidValue;
+    *flags = cudaDeviceScheduleAuto;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaSetValidDevices(int* numbers, int count) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (count < 0 || (count != 0 && numbers == nullptr)) return cudaErrorInvalidValue;
+    const bool all_exist = std::all_of(numbers, numbers + count, [](int one) { return one == 0; });
+    return all_exist ? cudaSuccess : cudaErrorInvalidDevice;
+  });
+}
+
+// The virtual device has no bus: domain, bus, device and function are 0.
+cudaError_t cudaDeviceGetPCIBusId(char* text, int size, int number) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (text == nullptr || size <= 0) return cudaErrorInvalidValue;
+    if (number != 0) return cudaErrorInvalidDevice;
+    std::strncpy(text, kBusId, static_cast<std::size_t>(size) - 1);
+    text[size - 1] = 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int* number, const char* text) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (number == nullptr || text == nullptr) return cudaErrorInvalidValue;
+    if (std::strcmp(text, kBusId) != 0) return cudaErrorInvalidDevice;
+    *number = 0;
+    return cudaSuccess;
+  });
+}
+
+// There is no other device; a device is not its own peer.
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return fail(cudaErrorInvalidDevice); }
+
+cudaError_t cudaDeviceDisablePeerAccess(int) { return fail(cudaErrorInvalidDevice); }
+
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int, int) {
+  return fail(value == nullptr ? cudaErrorInvalidValue : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* elements,
+                                                 const cudaChannelFormatDesc* format, int number) {
+  return answer([&](Device&) {
+    if (elements == nullptr || format == nullptr) return cudaErrorInvalidValue;
+    if (number != 0) return cudaErrorInvalidDevice;
+    *elements = static_cast<std::size_t>(virtual_gpu::kTexture1DLinearWidthMax);
+    return cudaSuccess;
+  });
+}
+
+// Preferences; the virtual device has no banks and no cache.
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return fail(cudaSuccess); }
+
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  return answer([&](Device&) {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    *config = cudaSharedMemBankSizeFourByte;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaCtxResetPersistingL2Cache() { return fail(cudaSuccess); }
+
+cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long,
+                                    cudaDriverEntryPointQueryResult* status) {
+  return find_driver_function(symbol, function, status);
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
+                                             unsigned long long,
+                                             cudaDriverEntryPointQueryResult* status) {
+  return find_driver_function(symbol, function, status);
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  return answer([](Device& device) {
+    device.wait_for_all();
+    return device.sticky_error();
+  });
+}
+
+cudaError_t cudaDeviceReset() {
+  return answer_even_after_a_fault([](Device& device) {
+    device.flush_prints();
+    device.reset();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+  return answer([&](Device& device) {
+    const int index = number_of(limit);
+    if (!exists(index)) return cudaErrorInvalidValue;
+    if (!is_supported(index)) return cudaErrorUnsupportedLimit;
+    return device.set_limit(static_cast<std::size_t>(index), value);
+  });
+}
+
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+  return answer([&](Device& device) {
+    const int index = number_of(limit);
+    if (value == nullptr || !exists(index)) return cudaErrorInvalidValue;
+    if (!is_supported(index)) return cudaErrorUnsupportedLimit;
+    *value = device.limits()[static_cast<std::size_t>(index)];
+    return cudaSuccess;
+  });
+}
+
+// A preference; the virtual device has no cache to share.
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
+  return answer([](Device&) { return cudaSuccess; });
+}
+
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+  return answer([&](Device&) {
+    if (config == nullptr) return cudaErrorInvalidValue;
+    *config = cudaFuncCachePreferNone;
+    return cudaSuccess;
+  });
+}
+
+// There is no profiler to start or stop.
+cudaError_t cudaProfilerStart() {
+  return answer_even_after_a_fault([](Device&) { return cudaSuccess; });
+}
+
+cudaError_t cudaProfilerStop() {
+  return answer_even_after_a_fault([](Device&) { return cudaSuccess; });
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (version == nullptr) return cudaErrorInvalidValue;
+    *version = virtual_gpu::kRuntimeVersion;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+
+// A pure function of its arguments.
+cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                            cudaChannelFormatKind kind) {
+  return {x, y, z, w, kind};
+}
+
+}  // extern "C"

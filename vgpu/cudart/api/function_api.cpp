@@ -1,0 +1,222 @@
+// What a program may ask about a kernel: attributes, names, occupancy.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <string>
+
+#include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/device/clusters.hpp"
+#include "vgpu/cudart/device/device_code.hpp"
+#include "vgpu/cudart/device/kernel_limits.hpp"
+#include "vgpu/cudart/device/registry.hpp"
+#include "vgpu/cudart/device/virtual_gpu.hpp"
+
+namespace warpcheck::cudart {
+
+std::size_t dynamic_shared_bytes_max(const Kernel& kernel, const vgpu::Program& program,
+                                     const Device& device) {
+  if (kernel.generation == device.generation() && kernel.dynamic_shared_bytes_max >= 0) {
+    return static_cast<std::size_t>(kernel.dynamic_shared_bytes_max);
+  }
+  const std::size_t used = program.static_shared_bytes;
+  return used < virtual_gpu::kBlockSharedBytes ? virtual_gpu::kBlockSharedBytes - used : 0;
+}
+
+int resident_blocks(const Device& device, const vgpu::Program& program, int threads,
+                    std::size_t dynamic_shared_bytes) {
+  constexpr int kWarp = virtual_gpu::kWarpSize;
+  const virtual_gpu::Capability& capability = device.capability();
+  if (threads > static_cast<int>(program.max_threads)) return 0;
+  const int rounded = (threads + kWarp - 1) / kWarp * kWarp;
+  int blocks = std::min(capability.multiprocessor_blocks_max,
+                        capability.multiprocessor_threads_max / rounded);
+  blocks =
+      std::min(blocks, virtual_gpu::kBlockRegisters / (rounded * virtual_gpu::kThreadRegisters));
+  const std::size_t shared =
+      program.static_shared_bytes + dynamic_shared_bytes + capability.reserved_shared_bytes;
+  if (shared != 0) {
+    blocks = std::min(blocks, static_cast<int>(capability.multiprocessor_shared_bytes / shared));
+  }
+  return blocks;
+}
+
+namespace {
+
+// Runs `body(kernel, code, program)` for a host function or handle.
+template <typename Body>
+cudaError_t with_kernel(Device& device, const void* function, Body&& body) {
+  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  Kernel* const kernel = Registry::instance().find_kernel(function);
+  if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
+  DeviceCode& code = kernel->unit->code(device, kernel->name);
+  return body(*kernel, code, code.link(kernel->name).program);
+}
+
+// "sm_75" -> 75; other forms -> 0.
+int target_version(const std::string& target) {
+  const std::size_t digits = target.find_first_of("0123456789");
+  return digits == std::string::npos ? 0 : std::stoi(target.substr(digits));
+}
+
+cudaError_t set_attribute(Device& device, Kernel& kernel, const vgpu::Program& program,
+                          int attribute, int value) {
+  if (kernel.generation != device.generation()) {
+    kernel.generation = device.generation();
+    kernel.dynamic_shared_bytes_max = -1;
+    kernel.carveout = -1;
+    kernel.cluster = {0, 0, 0};
+    kernel.non_portable_clusters = kernel.cluster_policy = 0;
+  }
+  switch (attribute) {
+    case cudaFuncAttributeMaxDynamicSharedMemorySize:
+      if (value < 0 || program.static_shared_bytes + static_cast<std::size_t>(value) >
+                           device.capability().block_shared_bytes_opt_in()) {
+        return cudaErrorInvalidValue;
+      }
+      kernel.dynamic_shared_bytes_max = value;
+      return cudaSuccess;
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+      if (value < -1 || value > 100) return cudaErrorInvalidValue;
+      kernel.carveout = value;
+      return cudaSuccess;
+    case cudaFuncAttributeClusterDimMustBeSet:
+    case cudaFuncAttributeRequiredClusterWidth:
+    case cudaFuncAttributeRequiredClusterHeight:
+    case cudaFuncAttributeRequiredClusterDepth:
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+    case cudaFuncAttributeClusterSchedulingPolicyPreference:
+      return set_cluster_attribute(kernel, program, attribute, value);
+    default: return cudaErrorInvalidValue;
+  }
+}
+
+}  // namespace
+}  // namespace warpcheck::cudart
+
+using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
+
+extern "C" {
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
+  return answer([&](Device& device) {
+    if (attributes == nullptr) return cudaErrorInvalidValue;
+    return with_kernel(
+        device, function,
+        [&](Kernel& kernel, DeviceCode& code, const warpcheck::vgpu::Program& program) {
+          *attributes = {};
+          describe_clusters(kernel, program, device, *attributes);
+          attributes->sharedSizeBytes = program.static_shared_bytes;
+          attributes->constSizeBytes = code.constant_bytes();
+          attributes->localSizeBytes = program.local_bytes_max;
+          attributes->maxThreadsPerBlock = static_cast<int>(program.max_threads);
+          attributes->numRegs = virtual_gpu::kThreadRegisters;
+          attributes->ptxVersion = target_version(code.module().target);
+          attributes->binaryVersion = static_cast<int>(device.capability().sm());
+          attributes->maxDynamicSharedSizeBytes =
+              static_cast<int>(dynamic_shared_bytes_max(kernel, program, device));
+          attributes->preferredShmemCarveout =
+              kernel.generation == device.generation() ? kernel.carveout : -1;
+          return cudaSuccess;
+        });
+  });
+}
+
+cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
+  return answer([&](Device& device) {
+    return with_kernel(device, function,
+                       [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
+                         return set_attribute(device, kernel, program, number_of(attribute), value);
+                       });
+  });
+}
+
+// A preference; the virtual device has no cache to share.
+cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache) {
+  return answer([&](Device& device) {
+    return with_kernel(device, function,
+                       [](Kernel&, DeviceCode&, const auto&) { return cudaSuccess; });
+  });
+}
+
+cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig) {
+  return cudaFuncSetCacheConfig(function, cudaFuncCachePreferNone);
+}
+
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute,
+                                            int value, int number) {
+  if (number != 0) return fail(cudaErrorInvalidDevice);
+  return cudaFuncSetAttribute(kernel, attribute, value);
+}
+
+cudaError_t cudaFuncGetName(const char** name, const void* function) {
+  return answer([&](Device&) {
+    if (name == nullptr) return cudaErrorInvalidValue;
+    const Kernel* const kernel = Registry::instance().find_kernel(function);
+    if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
+    *name = kernel->name.c_str();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFuncGetParamInfo(const void* function, size_t index, size_t* offset,
+                                 size_t* bytes) {
+  return answer([&](Device& device) {
+    return with_kernel(device, function,
+                       [&](Kernel&, DeviceCode&, const warpcheck::vgpu::Program& program) {
+                         if (index >= program.parameters.size() || offset == nullptr) {
+                           return cudaErrorInvalidValue;
+                         }
+                         *offset = program.parameters[index].offset;
+                         if (bytes != nullptr) *bytes = program.parameters[index].bytes;
+                         return cudaSuccess;
+                       });
+  });
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int* blocks, const void* function, int threads, size_t dynamic_shared_bytes, unsigned flags) {
+  return answer([&](Device& device) {
+    if (blocks == nullptr || threads < 1) return cudaErrorInvalidValue;
+    if (flags != cudaOccupancyDefault && flags != cudaOccupancyDisableCachingOverride) {
+      return cudaErrorInvalidValue;
+    }
+    return with_kernel(
+        device, function,
+        [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
+          const bool fits =
+              dynamic_shared_bytes <= dynamic_shared_bytes_max(kernel, program, device);
+          *blocks = fits ? resident_blocks(device, program, threads, dynamic_shared_bytes) : 0;
+          return cudaSuccess;
+        });
+  });
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
+                                                          int threads,
+                                                          size_t dynamic_shared_bytes) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+      blocks, function, threads, dynamic_shared_bytes, cudaOccupancyDefault);
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamic_shared_bytes,
+                                                      const void* function, int blocks,
+                                                      int threads) {
+  return answer([&](Device& device) {
+    if (dynamic_shared_bytes == nullptr || blocks < 1 || threads < 1) {
+      return cudaErrorInvalidValue;
+    }
+    return with_kernel(
+        device, function,
+        [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
+          const virtual_gpu::Capability& capability = device.capability();
+          const std::size_t share =
+              capability.multiprocessor_shared_bytes / static_cast<std::size_t>(blocks);
+          const std::size_t used = program.static_shared_bytes + capability.reserved_shared_bytes;
+          *dynamic_shared_bytes = std::min(share > used ? share - used : 0,
+                                           dynamic_shared_bytes_max(kernel, program, device));
+          return cudaSuccess;
+        });
+  });
+}
+
+}  // extern "C"

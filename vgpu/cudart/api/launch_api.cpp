@@ -1,0 +1,299 @@
+// Kernel launches: <<<>>> (crt/host_runtime.h), cudaLaunchKernel and its relatives.
+//
+// Bad launches answer what CUDA 13.0 answers with driver 580, found by trying:
+// cudaErrorInvalidValue for every bad grid, block or amount of shared memory (older runtimes say
+// cudaErrorInvalidConfiguration for some), cudaErrorInvalidResourceHandle for a function or a
+// stream that is none.
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/api/call_log.hpp"
+#include "vgpu/cudart/device/access_policy.hpp"
+#include "vgpu/cudart/device/clusters.hpp"
+#include "vgpu/cudart/device/device_code.hpp"
+#include "vgpu/cudart/device/kernel_limits.hpp"
+#include "vgpu/cudart/device/launches.hpp"
+#include "vgpu/cudart/device/registry.hpp"
+#include "vgpu/cudart/device/virtual_gpu.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+struct PendingLaunch {
+  LaunchShape shape;
+  cudaStream_t stream = nullptr;
+  const void* return_address = nullptr;  // in the code of the `<<<>>>`
+};
+
+// Between the `<<<>>>` of an expression and the stub that it calls.
+std::vector<PendingLaunch>& pending_shapes() {
+  thread_local std::vector<PendingLaunch> shapes;
+  return shapes;
+}
+
+// Of the `<<<>>>` whose stub has taken the configuration, and will launch; null: no such.
+const void*& launch_address() {
+  thread_local const void* address = nullptr;
+  return address;
+}
+
+bool fits(const dim3& dim, const int (&max)[3]) {
+  const auto within = [](unsigned value, int limit) {
+    return value >= 1 && value <= static_cast<unsigned>(limit);
+  };
+  return within(dim.x, max[0]) && within(dim.y, max[1]) && within(dim.z, max[2]);
+}
+
+// The parameter block of a kernel from the addresses of its arguments.
+std::vector<std::byte> gather(const vgpu::Program& program, void** arguments) {
+  std::vector<std::byte> block(program.parameter_bytes);
+  for (std::size_t i = 0; i < program.parameters.size(); ++i) {
+    const vgpu::Parameter& parameter = program.parameters[i];
+    std::memcpy(block.data() + parameter.offset, arguments[i], parameter.bytes);
+  }
+  return block;
+}
+
+void record_launch(Device& device, Kernel& kernel, const LaunchShape& shape, void** arguments) {
+  const vgpu::Program& program =
+      kernel.unit->code(device, kernel.name).load(kernel.name, device).program;
+  if (shape.cluster.count() > 1 && shape.cluster != program.cluster) {
+    throw vgpu::Refusal(fmt::format(
+        "{}: a launch that asks for clusters cannot be exported; give the kernel __cluster_dims__",
+        kernel.name));
+  }
+  LaunchCall call{.kernel = kernel.name,
+                  .source = Registry::instance().source_of(*kernel.unit),
+                  .grid = to_dim3(shape.grid),
+                  .block = to_dim3(shape.block),
+                  .dynamic_shared_bytes = shape.dynamic_shared_bytes,
+                  .arguments = {}};
+  for (std::size_t i = 0; arguments != nullptr && i < program.parameters.size(); ++i) {
+    const auto* const bytes = static_cast<const std::byte*>(arguments[i]);
+    call.arguments.push_back(device.call_log()->host_bytes({bytes, program.parameters[i].bytes}));
+  }
+  device.call_log()->launch(std::move(call));
+}
+
+// All blocks of a cooperative launch are resident at once, on the virtual device's multiprocessors.
+cudaError_t check_cooperative(const Device& device, const vgpu::Program& program,
+                              const LaunchShape& shape, std::uint64_t blocks, int threads) {
+  const int resident = resident_blocks(device, program, threads, shape.dynamic_shared_bytes);
+  const bool fits = blocks <= static_cast<std::uint64_t>(resident) * virtual_gpu::kMultiprocessors;
+  return fits ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
+}
+
+}  // namespace
+
+const vgpu::Program& program_of(const KernelWork& work) { return work.linked->program; }
+
+cudaError_t prepare(Device& device, const void* function, const LaunchShape& shape,
+                    void** arguments, KernelWork& work) {
+  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  Kernel* const kernel = Registry::instance().find_kernel(function);
+  if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
+  if (device.call_log() != nullptr) record_launch(device, *kernel, shape, arguments);
+  const vgpu::Dim3 grid = to_dim3(shape.grid), block = to_dim3(shape.block);
+  if (!fits(shape.grid, virtual_gpu::kGridDimMax) ||
+      !fits(shape.block, virtual_gpu::kBlockDimMax) ||
+      block.count() > static_cast<std::uint64_t>(virtual_gpu::kBlockThreadsMax)) {
+    return cudaErrorInvalidValue;
+  }
+  DeviceCode& code = kernel->unit->code(device, kernel->name);
+  LinkedKernel& linked = code.load(kernel->name, device);
+  const vgpu::Program& program = linked.program;
+  if (block.count() > program.max_threads) return cudaErrorInvalidValue;
+  if (shape.dynamic_shared_bytes > dynamic_shared_bytes_max(*kernel, program, device)) {
+    return cudaErrorInvalidValue;
+  }
+  if (!program.parameters.empty() && arguments == nullptr) return cudaErrorInvalidValue;
+  const cudaError_t misfit = cluster_of(*kernel, program, device, shape.cluster, grid, work.cluster,
+                                        work.explicit_cluster);
+  if (misfit != cudaSuccess) return misfit;
+  if (grid.count() > UINT32_MAX) {
+    throw vgpu::Refusal(fmt::format("{}: a grid of {} blocks; the virtual device runs at most {}",
+                                    kernel->name, grid.count(), UINT32_MAX));
+  }
+  if (shape.cooperative) {
+    const cudaError_t error =
+        check_cooperative(device, program, shape, grid.count(), static_cast<int>(block.count()));
+    if (error != cudaSuccess) return error;
+  }
+  work.kernel = kernel;
+  work.linked = &linked;
+  work.grid = grid;
+  work.block = block;
+  work.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared_bytes);
+  work.cooperative = shape.cooperative;
+  work.parameters = gather(program, arguments);
+  return cudaSuccess;
+}
+
+namespace {
+
+cudaError_t try_launch(Device& device, std::string_view call, const void* function,
+                       const LaunchShape& shape, cudaStream_t handle, void** arguments) {
+  if (function == nullptr) return cudaErrorInvalidDeviceFunction;
+  Stream* const stream = device.find_stream(call, handle);
+  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  KernelWork work;
+  const cudaError_t error = prepare(device, function, shape, arguments, work);
+  if (error != cudaSuccess) return error;
+  return device.submit(*stream, std::move(work), false);
+}
+
+std::string show(const dim3& dim) {
+  if (dim.y == 1 && dim.z == 1) return fmt::format("{}", dim.x);
+  return fmt::format("({},{},{})", dim.x, dim.y, dim.z);
+}
+
+// "saxpy<<<0, 256>>>(...)"
+FailedCall describe_launch(std::string_view call, const void* function, const LaunchShape& shape,
+                           cudaStream_t stream, const void* return_address) {
+  FailedCall failed;
+  const Kernel* const kernel =
+      function == nullptr ? nullptr : Registry::instance().find_kernel(function);
+  if (kernel != nullptr) failed.kernel = vgpu::kernel_name(kernel->name);
+  if (return_address == nullptr) failed.text = fmt::format("{} of ", call);
+  failed.text += fmt::format("{}<<<{}, {}", kernel == nullptr ? "no kernel" : failed.kernel,
+                             show(shape.grid), show(shape.block));
+  if (shape.dynamic_shared_bytes != 0 || stream != nullptr) {
+    failed.text += fmt::format(", {}", shape.dynamic_shared_bytes);
+  }
+  failed.text += stream != nullptr ? ", stream>>>(...)" : ">>>(...)";
+  failed.return_address = return_address;
+  return failed;
+}
+
+cudaError_t launch(Device& device, std::string_view call, const void* function,
+                   const LaunchShape& shape, cudaStream_t handle, void** arguments) {
+  const void* const address = std::exchange(launch_address(), nullptr);
+  const cudaError_t error = try_launch(device, call, function, shape, handle, arguments);
+  if (error != cudaSuccess) {
+    device.describe_call(describe_launch(call, function, shape, handle, address));
+  }
+  return error;
+}
+
+bool has_valid_windows(const cudaLaunchConfig_t& config) {
+  return std::all_of(config.attrs, config.attrs + config.numAttrs, [](const auto& attribute) {
+    return number_of(attribute.id) != cudaLaunchAttributeAccessPolicyWindow ||
+           is_window(attribute.val.accessPolicyWindow);
+  });
+}
+
+// Whether the launch is cooperative.  Other attributes are read elsewhere, change nothing here, or
+// are refused.
+bool is_cooperative(const cudaLaunchConfig_t& config) {
+  bool cooperative = false;
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = config.attrs[i];
+    switch (number_of(attribute.id)) {
+      case cudaLaunchAttributeIgnore:
+      case cudaLaunchAttributePriority:
+      case cudaLaunchAttributeAccessPolicyWindow:
+      case cudaLaunchAttributeSynchronizationPolicy:
+      case cudaLaunchAttributeMemSyncDomainMap:
+      case cudaLaunchAttributeMemSyncDomain:
+      case cudaLaunchAttributeProgrammaticStreamSerialization:
+      case cudaLaunchAttributePreferredSharedMemoryCarveout: continue;
+      case cudaLaunchAttributeCooperative: cooperative = attribute.val.cooperative != 0; continue;
+      case cudaLaunchAttributeClusterDimension:  // asked_cluster()
+      case cudaLaunchAttributeClusterSchedulingPolicyPreference: continue;
+      default:
+        throw vgpu::Refusal(fmt::format("cudaLaunchKernelExC: launch attribute {} is not supported",
+                                        number_of(attribute.id)));
+    }
+  }
+  return cooperative;
+}
+
+}  // namespace
+}  // namespace warpcheck::cudart
+
+using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
+
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are part of the ABI.
+extern "C" {
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_shared_bytes,
+                                     struct CUstream_st* stream) {
+  pending_shapes().push_back(
+      {{grid, block, dynamic_shared_bytes}, stream, __builtin_return_address(0)});
+  return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* dynamic_shared_bytes,
+                                       void* stream) {
+  std::vector<PendingLaunch>& shapes = pending_shapes();
+  if (shapes.empty()) return cudaErrorMissingConfiguration;
+  const auto [shape, handle, return_address] = shapes.back();
+  shapes.pop_back();
+  *grid = shape.grid;
+  *block = shape.block;
+  *dynamic_shared_bytes = shape.dynamic_shared_bytes;
+  *static_cast<cudaStream_t*>(stream) = handle;
+  launch_address() = return_address;
+  return cudaSuccess;
+}
+
+cudaError_t __cudaGetKernel(cudaKernel_t* handle, const void* host_function) {
+  return cudaGetKernel(handle, host_function);
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                               size_t dynamic_shared_bytes, cudaStream_t stream) {
+  return answer([&](Device& device) {
+    return launch(device, "cudaLaunchKernel", kernel, {grid, block, dynamic_shared_bytes}, stream,
+                  arguments);
+  });
+}
+
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                             size_t dynamic_shared_bytes, cudaStream_t stream) {
+  return answer([&](Device& device) {
+    return launch(device, "cudaLaunchKernel", function, {grid, block, dynamic_shared_bytes}, stream,
+                  arguments);
+  });
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
+                                        void** arguments, size_t dynamic_shared_bytes,
+                                        cudaStream_t stream) {
+  return answer([&](Device& device) {
+    return launch(device, "cudaLaunchCooperativeKernel", function,
+                  {grid, block, dynamic_shared_bytes, true}, stream, arguments);
+  });
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
+                                void** arguments) {
+  return answer([&](Device& device) {
+    if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) {
+      return cudaErrorInvalidValue;
+    }
+    if (!has_valid_windows(*config)) return cudaErrorInvalidValue;
+    const LaunchShape shape{config->gridDim, config->blockDim, config->dynamicSmemBytes,
+                            is_cooperative(*config), asked_cluster(*config)};
+    return launch(device, "cudaLaunchKernelExC", function, shape, config->stream, arguments);
+  });
+}
+
+cudaError_t cudaGetKernel(cudaKernel_t* handle, const void* host_function) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (handle == nullptr) return cudaErrorInvalidValue;
+    Kernel* const kernel = Registry::instance().find_kernel(host_function);
+    *handle = reinterpret_cast<cudaKernel_t>(kernel);
+    return kernel != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+  });
+}
+
+}  // extern "C"
+// NOLINTEND(bugprone-reserved-identifier)

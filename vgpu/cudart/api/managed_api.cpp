@@ -1,0 +1,159 @@
+// Managed memory: one address for host and device.
+//
+// The arena maps managed memory at the address that it gives out, so plain host code reads and
+// writes what kernels do.  The host's accesses are not seen: managed memory counts as written, and
+// host code that touches it while a kernel has not been waited for finds what was there before the
+// kernel.  Advice and prefetching change nothing but what the program is told about them.
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+
+#include "vgpu/cudart/api/api.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+// The managed allocation that holds the range; nullptr: none does.
+const vgpu::Allocation* managed_at(Device& device, const void* pointer, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  const vgpu::Allocation* const found = device.memory().find(address);
+  const bool holds = found != nullptr && found->managed && found->contains(address, bytes);
+  return holds ? found : nullptr;
+}
+
+// The number that the API uses for a place: the device's, or cudaCpuDeviceId.  Nothing: no place.
+std::optional<int> place_of(const cudaMemLocation& location) {
+  switch (number_of(location.type)) {
+    case cudaMemLocationTypeDevice: return location.id == 0 ? std::optional(0) : std::nullopt;
+    case cudaMemLocationTypeHost:
+    case cudaMemLocationTypeHostNuma:
+    case cudaMemLocationTypeHostNumaCurrent: return cudaCpuDeviceId;
+    default: return std::nullopt;
+  }
+}
+
+cudaError_t advise(ManagedAdvice& advice, int kind, const cudaMemLocation& location) {
+  const std::optional<int> place = place_of(location);
+  switch (kind) {
+    case cudaMemAdviseSetReadMostly: advice.read_mostly = true; return cudaSuccess;
+    case cudaMemAdviseUnsetReadMostly: advice.read_mostly = false; return cudaSuccess;
+    case cudaMemAdviseUnsetPreferredLocation:
+      advice.preferred = cudaInvalidDeviceId;
+      return cudaSuccess;
+    default: break;
+  }
+  if (!place) return cudaErrorInvalidDevice;
+  switch (kind) {
+    case cudaMemAdviseSetPreferredLocation: advice.preferred = *place; return cudaSuccess;
+    case cudaMemAdviseSetAccessedBy: advice.accessed_by.insert(*place); return cudaSuccess;
+    case cudaMemAdviseUnsetAccessedBy: advice.accessed_by.erase(*place); return cudaSuccess;
+    default: return cudaErrorInvalidValue;
+  }
+}
+
+int location_type(int place) {
+  if (place == cudaInvalidDeviceId) return cudaMemLocationTypeInvalid;
+  return place == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
+}
+
+cudaError_t tell(const ManagedAdvice& advice, int attribute, void* data, std::size_t bytes) {
+  const auto put = [&](int value) {
+    if (bytes != sizeof value) return cudaErrorInvalidValue;
+    std::memcpy(data, &value, sizeof value);
+    return cudaSuccess;
+  };
+  switch (attribute) {
+    case cudaMemRangeAttributeReadMostly: return put(advice.read_mostly ? 1 : 0);
+    case cudaMemRangeAttributePreferredLocation: return put(advice.preferred);
+    case cudaMemRangeAttributeLastPrefetchLocation: return put(advice.prefetched);
+    case cudaMemRangeAttributePreferredLocationType: return put(location_type(advice.preferred));
+    case cudaMemRangeAttributePreferredLocationId: return put(advice.preferred);
+    case cudaMemRangeAttributeLastPrefetchLocationType:
+      return put(location_type(advice.prefetched));
+    case cudaMemRangeAttributeLastPrefetchLocationId: return put(advice.prefetched);
+    case cudaMemRangeAttributeAccessedBy: {
+      if (bytes == 0 || bytes % sizeof(int) != 0) return cudaErrorInvalidValue;
+      auto next = advice.accessed_by.begin();
+      for (std::size_t at = 0; at < bytes; at += sizeof(int)) {
+        const int value = next == advice.accessed_by.end() ? cudaInvalidDeviceId : *next++;
+        std::memcpy(static_cast<std::byte*>(data) + at, &value, sizeof value);
+      }
+      return cudaSuccess;
+    }
+    default: return cudaErrorInvalidValue;
+  }
+}
+
+}  // namespace
+}  // namespace warpcheck::cudart
+
+using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
+
+extern "C" {
+
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
+  return answer([&](Device& device) {
+    if (pointer == nullptr || bytes == 0 ||
+        (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)) {
+      return cudaErrorInvalidValue;
+    }
+    warpcheck::vgpu::Allocation* const allocation = device.allocate_mapped(bytes);
+    if (allocation == nullptr) return cudaErrorMemoryAllocation;
+    allocation->managed = true;
+    *pointer = reinterpret_cast<void*>(allocation->address);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation location,
+                                 unsigned flags, cudaStream_t stream) {
+  return on_stream("cudaMemPrefetchAsync", stream, [&](Device& device, Stream& found) {
+    const warpcheck::vgpu::Allocation* const allocation = managed_at(device, pointer, bytes);
+    if (allocation == nullptr || bytes == 0 || flags != 0) return cudaErrorInvalidValue;
+    const std::optional<int> place = place_of(location);
+    if (!place) return cudaErrorInvalidDevice;
+    device.advice()[allocation].prefetched = *place;
+    return device.submit(found, EmptyWork{}, false);
+  });
+}
+
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
+                          cudaMemLocation location) {
+  return answer([&](Device& device) {
+    const warpcheck::vgpu::Allocation* const allocation = managed_at(device, pointer, bytes);
+    if (allocation == nullptr || bytes == 0) return cudaErrorInvalidValue;
+    return advise(device.advice()[allocation], number_of(advice), location);
+  });
+}
+
+cudaError_t cudaMemRangeGetAttribute(void* data, size_t data_bytes, cudaMemRangeAttribute attribute,
+                                     const void* pointer, size_t bytes) {
+  return answer([&](Device& device) {
+    const warpcheck::vgpu::Allocation* const allocation = managed_at(device, pointer, bytes);
+    if (data == nullptr || allocation == nullptr || bytes == 0) return cudaErrorInvalidValue;
+    return tell(device.advice()[allocation], number_of(attribute), data, data_bytes);
+  });
+}
+
+cudaError_t cudaMemRangeGetAttributes(void** data, size_t* data_bytes,
+                                      cudaMemRangeAttribute* attributes, size_t count,
+                                      const void* pointer, size_t bytes) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const cudaError_t error =
+        cudaMemRangeGetAttribute(data[i], data_bytes[i], attributes[i], pointer, bytes);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
+// Which stream may use managed memory matters to devices that lack concurrentManagedAccess only.
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t, unsigned flags) {
+  return on_stream("cudaStreamAttachMemAsync", stream, [&](Device& device, Stream& found) {
+    if (managed_at(device, pointer, 1) == nullptr || flags == 0 || flags > cudaMemAttachSingle) {
+      return cudaErrorInvalidValue;
+    }
+    return device.submit(found, EmptyWork{}, false);
+  });
+}
+
+}  // extern "C"

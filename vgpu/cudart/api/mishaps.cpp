@@ -1,0 +1,49 @@
+#include "vgpu/cudart/api/mishaps.hpp"
+
+#include <fmt/format.h>
+
+namespace warpcheck::cudart {
+namespace {
+
+// Whether a call gives a pointer that kernels use.
+bool gives_pointer(std::string_view call) {
+  return call.starts_with("cudaMalloc") || call.starts_with("cudaHostAlloc") ||
+         call.starts_with("cudaHostGetDevicePointer") || call.starts_with("cudaGetSymbolAddress");
+}
+
+bool is_launch(std::string_view call) {
+  return call.starts_with("cudaLaunch") || call.starts_with("__cudaLaunch") ||
+         call.starts_with("cudaGraphLaunch");
+}
+
+}  // namespace
+
+void Mishaps::add(std::string_view call, const std::string& key, const vgpu::Allocation* target) {
+  ++calls_;
+  const std::string& what = texts_[key];
+  if (target != nullptr) writes_[target] = what;
+  if (is_launch(call)) last_launch_ = what;
+  if (!gives_pointer(call)) return;
+  ++allocations_;
+  last_allocation_at_ = calls_;
+  last_allocation_ = what;
+  if (allocations_ == 1) first_allocation_ = what;
+}
+
+std::string Mishaps::of_pointer_to_nothing() const {
+  if (allocations_ < 2) return first_allocation_;
+  return fmt::format("{} (the first of {} such calls)", first_allocation_, allocations_);
+}
+
+std::string Mishaps::of_use_after_free(const vgpu::Allocation& allocation) const {
+  const auto freed = freed_at_.find(&allocation);
+  const bool is_later = freed != freed_at_.end() && freed->second < last_allocation_at_;
+  return is_later ? last_allocation_ : std::string();
+}
+
+std::string Mishaps::of_unwritten(const vgpu::Allocation& allocation) const {
+  const auto write = writes_.find(&allocation);
+  return write != writes_.end() ? write->second : last_launch_;
+}
+
+}  // namespace warpcheck::cudart

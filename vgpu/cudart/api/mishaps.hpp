@@ -1,0 +1,43 @@
+// Calls that have failed, as the causes of what goes wrong later: a pointer that points to nothing
+// because its memory was never given, bytes that nothing has written because a copy or a launch
+// did not happen.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "vgpu/check/reporter.hpp"
+#include "vgpu/machine/memory/memory.hpp"
+
+namespace warpcheck::cudart {
+
+class Mishaps final : public vgpu::Causes {
+ public:
+  void clear() { *this = {}; }
+  // What a call with this key is told with: "cudaMalloc(&pointer, 8589934592) failed before: ...".
+  void describe(const std::string& key, std::string text) { texts_[key] = std::move(text); }
+  // It has failed; the same call can fail often.
+  //   target: the memory that it should have written, or null
+  void add(std::string_view call, const std::string& key, const vgpu::Allocation* target);
+  void freed(const vgpu::Allocation& allocation) { freed_at_[&allocation] = calls_; }
+
+  [[nodiscard]] std::string of_pointer_to_nothing() const override;
+  // What was to take the place of the memory that was freed.
+  [[nodiscard]] std::string of_use_after_free(const vgpu::Allocation& allocation) const override;
+  [[nodiscard]] std::string of_unwritten(const vgpu::Allocation& allocation) const override;
+
+ private:
+  std::map<std::string, std::string> texts_;  // by key
+  std::uint64_t calls_ = 0;                   // that have failed
+  std::string first_allocation_, last_allocation_, last_launch_;
+  std::uint64_t last_allocation_at_ = 0;
+  std::size_t allocations_ = 0;
+  std::map<const vgpu::Allocation*, std::string> writes_;      // the last of each
+  std::map<const vgpu::Allocation*, std::uint64_t> freed_at_;  // after so many
+};
+
+}  // namespace warpcheck::cudart

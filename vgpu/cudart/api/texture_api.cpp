@@ -1,0 +1,147 @@
+// Texture and surface objects, as the host makes and asks about them.
+#include <cuda_runtime_api.h>
+
+#include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/device/arrays.hpp"
+#include "vgpu/cudart/device/texture_objects.hpp"
+#include "vgpu/cudart/device/virtual_gpu.hpp"
+
+using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+bool is_aligned(const void* pointer, std::size_t bytes) {
+  return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
+}
+
+cudaError_t check_resource(Device& device, const cudaResourceDesc& resource) {
+  switch (number_of(resource.resType)) {
+    case cudaResourceTypeArray:
+      return device.arrays().find(resource.res.array.array) != nullptr ? cudaSuccess
+                                                                       : cudaErrorInvalidValue;
+    case cudaResourceTypeMipmappedArray:
+      return device.arrays().mipmapped.contains(resource.res.mipmap.mipmap) ? cudaSuccess
+                                                                            : cudaErrorInvalidValue;
+    case cudaResourceTypeLinear:
+      return device.owns(resource.res.linear.devPtr) &&
+                     is_aligned(resource.res.linear.devPtr, virtual_gpu::kTextureAlignment)
+                 ? cudaSuccess
+                 : cudaErrorInvalidValue;
+    case cudaResourceTypePitch2D: {
+      const auto& pitched = resource.res.pitch2D;
+      const bool is_good = device.owns(pitched.devPtr) &&
+                           is_aligned(pitched.devPtr, virtual_gpu::kTextureAlignment) &&
+                           pitched.pitchInBytes % virtual_gpu::kTexturePitchAlignment == 0;
+      return is_good ? cudaSuccess : cudaErrorInvalidValue;
+    }
+    default: return cudaErrorInvalidValue;
+  }
+}
+
+template <typename Body>
+cudaError_t with_texture(cudaTextureObject_t handle, Body&& body) {
+  return answer([&](Device& device) {
+    const auto found = device.arrays().textures.find(handle);
+    return found == device.arrays().textures.end() ? cudaErrorInvalidValue : body(found->second);
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t* handle, const cudaResourceDesc* resource,
+                                    const cudaTextureDesc* texture,
+                                    const cudaResourceViewDesc* view) {
+  return answer([&](Device& device) {
+    if (handle == nullptr || resource == nullptr || texture == nullptr) {
+      return cudaErrorInvalidValue;
+    }
+    const cudaError_t error = check_resource(device, *resource);
+    if (error != cudaSuccess) return error;
+    TextureObject object{*resource, *texture, {}, view != nullptr};
+    if (view != nullptr) object.view = *view;
+    warpcheck::vgpu::Texture described;
+    const cudaError_t misfit = describe(device, object, described);
+    if (misfit != cudaSuccess) return misfit;
+    *handle = device.arrays().next_object++;
+    device.arrays().textures.emplace(*handle, object);
+    device.arrays().objects.add(*handle, std::move(described));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t handle) {
+  return answer([&](Device& device) {
+    if (handle == 0) return cudaSuccess;
+    if (device.arrays().textures.erase(handle) == 0) return cudaErrorInvalidValue;
+    device.arrays().objects.destroy(handle);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
+                                             cudaTextureObject_t handle) {
+  return with_texture(handle, [&](const TextureObject& object) {
+    if (resource == nullptr) return cudaErrorInvalidValue;
+    *resource = object.resource;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* texture, cudaTextureObject_t handle) {
+  return with_texture(handle, [&](const TextureObject& object) {
+    if (texture == nullptr) return cudaErrorInvalidValue;
+    *texture = object.texture;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* view,
+                                                 cudaTextureObject_t handle) {
+  return with_texture(handle, [&](const TextureObject& object) {
+    if (view == nullptr || !object.has_view) return cudaErrorInvalidValue;
+    *view = object.view;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* handle, const cudaResourceDesc* resource) {
+  return answer([&](Device& device) {
+    if (handle == nullptr || resource == nullptr ||
+        number_of(resource->resType) != cudaResourceTypeArray) {
+      return cudaErrorInvalidValue;
+    }
+    const Array* const array = device.arrays().find(resource->res.array.array);
+    if (array == nullptr || (array->flags & cudaArraySurfaceLoadStore) == 0) {
+      return cudaErrorInvalidValue;
+    }
+    *handle = device.arrays().next_object++;
+    device.arrays().surfaces.emplace(*handle, *resource);
+    device.arrays().objects.add(*handle, describe_surface(*array));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t handle) {
+  return answer([&](Device& device) {
+    if (handle == 0) return cudaSuccess;
+    if (device.arrays().surfaces.erase(handle) == 0) return cudaErrorInvalidValue;
+    device.arrays().objects.destroy(handle);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource,
+                                             cudaSurfaceObject_t handle) {
+  return answer([&](Device& device) {
+    const auto found = device.arrays().surfaces.find(handle);
+    if (resource == nullptr || found == device.arrays().surfaces.end()) {
+      return cudaErrorInvalidValue;
+    }
+    *resource = found->second;
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,16 @@
+// Every other function of the runtime API: it links, and answers cudaErrorNotSupported by name.
+//
+// The header with their true signatures is not included here: under the x86-64 calling convention
+// a function that ignores its arguments and returns an int serves all callers.
+#include <string_view>
+
+namespace warpcheck::cudart {
+int not_supported_by_name(std::string_view call);  // unsupported.cpp
+}
+
+extern "C" {
+#define UNSUPPORTED(name) \
+  int name() { return warpcheck::cudart::not_supported_by_name(#name); }
+#include "vgpu/cudart/api/unsupported.def"
+#undef UNSUPPORTED
+}

@@ -1,0 +1,203 @@
+#include "vgpu/cudart/device/device_code.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <cstring>
+#include <new>
+
+#include "vgpu/cudart/device/device.hpp"
+#include "vgpu/cudart/device/ptx_hash.hpp"
+#include "vgpu/machine/machine.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+bool is_identifier_char(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '%';
+}
+
+bool lives_in_memory(const ptx::Variable& variable) {
+  return variable.space == ptx::Space::global || variable.space == ptx::Space::constant;
+}
+
+}  // namespace
+
+bool DeviceCode::mentions(std::string_view identifier) const {
+  for (std::size_t at = text_.find(identifier); at != std::string_view::npos;
+       at = text_.find(identifier, at + 1)) {
+    const std::size_t end = at + identifier.size();
+    const bool starts = at == 0 || !is_identifier_char(text_[at - 1]);
+    if (starts && (end == text_.size() || !is_identifier_char(text_[end]))) return true;
+  }
+  return false;
+}
+
+DeviceCode::DeviceCode(const std::vector<std::string>& texts, std::string name)
+    : name_(std::move(name)) {
+  for (const std::string& text : texts) {
+    storage_.append(text.c_str()) += '\n';
+    part_ends_.push_back(storage_.size());
+  }
+  text_ = storage_;
+}
+
+const ptx::Module& DeviceCode::module() {
+  if (module_ != nullptr) return *module_;
+  if (part_ends_.size() < 2) {
+    module_ = std::make_unique<ptx::Module>(ptx::parse(text_, name_));
+    return *module_;
+  }
+  std::vector<ptx::Module> parts;
+  std::size_t begin = 0;
+  for (const std::size_t end : part_ends_) {
+    parts.push_back(ptx::parse(text_.substr(begin, end - begin),
+                               fmt::format("{}, part {}", name_, parts.size() + 1)));
+    begin = end;
+  }
+  try {
+    module_ = std::make_unique<ptx::Module>(ptx::link_modules(std::move(parts), name_));
+  } catch (const ptx::LinkError& error) {
+    throw vgpu::Refusal(error.what());
+  }
+  return *module_;
+}
+
+std::size_t DeviceCode::constant_bytes() {
+  std::size_t bytes = 0;
+  for (const ptx::Variable& variable : module().variables) {
+    if (variable.space == ptx::Space::constant) bytes += variable.bytes;
+  }
+  return bytes;
+}
+
+LinkedKernel& DeviceCode::link(std::string_view kernel) {
+  const auto [found, first] = kernels_.try_emplace(std::string(kernel));
+  Cached& cached = found->second;
+  if (first) {
+    try {
+      auto linked = std::make_unique<LinkedKernel>();
+      linked->program = vgpu::decode(module(), kernel);
+      vgpu::link(linked->program);
+      linked->ptx_hash = hash_of_kernel(text_, kernel);
+      cached.kernel = std::move(linked);
+    } catch (const vgpu::Refusal& refusal) {
+      cached.refusal = refusal.what();
+    } catch (...) {
+      kernels_.erase(found);
+      throw;
+    }
+  }
+  if (cached.kernel == nullptr) throw vgpu::Refusal(cached.refusal);
+  return *cached.kernel;
+}
+
+LinkedKernel& DeviceCode::load(std::string_view kernel, Device& device) {
+  LinkedKernel& linked = link(kernel);
+  place_variables(device);
+  if (linked.patched_in != placed_in_) patch(linked);
+  return linked;
+}
+
+vgpu::Allocation* DeviceCode::variable(std::string_view name, Device& device) {
+  module();
+  place_variables(device);
+  const std::uint32_t index = index_of(name);
+  return index == ptx::kNone ? nullptr : places_[index];
+}
+
+std::uint32_t DeviceCode::index_of(std::string_view name) const {
+  const std::vector<ptx::Variable>& variables = module_->variables;
+  const auto found =
+      std::find_if(variables.begin(), variables.end(), [&](const ptx::Variable& variable) {
+        return variable.name == name && lives_in_memory(variable);
+      });
+  if (found == variables.end()) return ptx::kNone;
+  return static_cast<std::uint32_t>(found - variables.begin());
+}
+
+std::optional<std::uint64_t> DeviceCode::address_of(std::string_view symbol) const {
+  if (const std::uint32_t index = index_of(symbol); index != ptx::kNone) {
+    if (places_[index] == nullptr) return std::nullopt;
+    return places_[index]->address;
+  }
+  const ptx::Function* const function = module_->find_function(symbol);
+  if (function == nullptr || function->is_entry) return std::nullopt;
+  return vgpu::function_address(symbol);
+}
+
+// Every generation places the variables afresh, in the order of the text, with their initial
+// bytes; so a trial that uses the same units in the same order sees the same addresses.
+void DeviceCode::place_variables(Device& device) {
+  if (placed_in_ == device.generation()) return;
+  const std::vector<ptx::Variable>& variables = module().variables;
+  places_.assign(variables.size(), nullptr);
+  unplaced_reason_.assign(variables.size(), {});
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    const ptx::Variable& variable = variables[i];
+    if (!lives_in_memory(variable)) continue;
+    if (variable.external) {
+      unplaced_reason_[i] = "it is defined in another translation unit";
+      continue;
+    }
+    vgpu::Allocation* place = variable.managed
+                                  ? device.allocate_mapped(variable.bytes)
+                                  : device.allocate(variable.bytes, variable.space, variable.name);
+    if (place == nullptr) throw std::bad_alloc();
+    if (variable.managed) {
+      place->managed = true;
+      place->name = variable.name;
+      for (const auto& [name, host_pointer] : managed_) {
+        if (name == variable.name) *host_pointer = reinterpret_cast<void*>(place->address);
+      }
+    }
+    std::memset(place->data, 0, place->bytes);
+    std::copy(variable.initial.begin(), variable.initial.end(),
+              reinterpret_cast<std::uint8_t*>(place->data));
+    places_[i] = place;
+  }
+  placed_in_ = device.generation();
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    if (places_[i] == nullptr) continue;
+    for (const ptx::Variable::Relocation& relocation : variables[i].relocations) {
+      const std::optional<std::uint64_t> symbol = address_of(relocation.symbol);
+      if (!symbol) {
+        unplaced_reason_[i] = fmt::format(
+            "it holds the address of '{}', which is neither a variable nor a device function",
+            relocation.symbol);
+        continue;
+      }
+      const std::uint64_t address = *symbol + static_cast<std::uint64_t>(relocation.addend);
+      const std::uint64_t stored = (address & relocation.mask) >> std::countr_zero(relocation.mask);
+      if (relocation.offset + relocation.bytes <= places_[i]->bytes) {
+        std::memcpy(places_[i]->data + relocation.offset, &stored,
+                    std::min<std::size_t>(relocation.bytes, sizeof stored));
+      }
+    }
+    device.host_write(*places_[i], 0, places_[i]->bytes);
+  }
+}
+
+void DeviceCode::patch(LinkedKernel& kernel) {
+  vgpu::Program& program = kernel.program;
+  for (const vgpu::AddressPatch& patch : program.patches) {
+    const vgpu::Allocation* place = places_[patch.variable];
+    const std::string& reason = unplaced_reason_[patch.variable];
+    if (place == nullptr || !reason.empty()) {
+      throw vgpu::Refusal(fmt::format("{}: kernel {}: variable '{}' cannot be used: {}", name_,
+                                      program.kernel, module_->variables[patch.variable].name,
+                                      reason.empty() ? "it has no address" : reason));
+    }
+    const std::uint64_t address = place->address + static_cast<std::uint64_t>(patch.addend);
+    std::byte* row = program.constants.data() + patch.constant_offset;
+    const std::size_t bytes = patch.wide ? 8 : 4;
+    for (unsigned lane = 0; lane < vgpu::kWarpLanes; ++lane) {
+      std::memcpy(row + lane * bytes, &address, bytes);
+    }
+  }
+  kernel.patched_in = placed_in_;
+}
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,83 @@
+// The PTX of one translation unit in one build: parsed at first use, each kernel decoded and
+// linked at its first launch, variables placed in device memory once a generation (a trial).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "vgpu/machine/memory/memory.hpp"
+#include "vgpu/program/program.hpp"
+#include "vgpu/ptx/module.hpp"
+
+namespace warpcheck::cudart {
+
+class Device;
+
+// A kernel ready to launch.
+struct LinkedKernel {
+  vgpu::Program program;
+  std::uint64_t ptx_hash = 0;
+  std::uint64_t patched_in = 0;  // generation in which variable addresses were written to it
+};
+
+class DeviceCode {
+ public:
+  // name: for messages.
+  DeviceCode(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {}
+  // Several texts are the parts of relocatable device code, to be linked.
+  DeviceCode(const std::vector<std::string>& texts, std::string name);
+
+  [[nodiscard]] std::string_view text() const { return text_; }
+
+  // Whether the text has `identifier` as a whole word; does not parse.
+  [[nodiscard]] bool mentions(std::string_view identifier) const;
+
+  // Throws vgpu::Refusal (every time) for a kernel that cannot run, ptx::ParseError for a text
+  // that is not PTX.
+  LinkedKernel& link(std::string_view kernel);
+  // The same, with the addresses of this generation's variables in it.
+  LinkedKernel& load(std::string_view kernel, Device& device);
+
+  // A module variable, placed in this generation; nullptr if there is no such variable.
+  vgpu::Allocation* variable(std::string_view name, Device& device);
+
+  // Where host code keeps the address of a __managed__ variable.
+  void add_managed(std::string name, void** host_pointer) {
+    managed_.emplace_back(std::move(name), host_pointer);
+  }
+
+  const ptx::Module& module();
+  // Bytes of all constant variables.
+  std::size_t constant_bytes();
+
+ private:
+  void place_variables(Device& device);
+  [[nodiscard]] std::uint32_t index_of(std::string_view name) const;  // kNone: no such variable
+  // Of a variable that has been placed, or of a device function.
+  [[nodiscard]] std::optional<std::uint64_t> address_of(std::string_view symbol) const;
+  void patch(LinkedKernel& kernel);
+
+  struct Cached {
+    std::unique_ptr<LinkedKernel> kernel;
+    std::string refusal;  // not empty: why there is no kernel
+  };
+
+  std::string storage_;
+  std::string_view text_;  // of all parts
+  std::vector<std::size_t> part_ends_;
+  std::string name_;
+  std::unique_ptr<ptx::Module> module_;
+  std::unordered_map<std::string, Cached> kernels_;
+  std::vector<std::pair<std::string, void**>> managed_;
+  std::vector<vgpu::Allocation*> places_;     // of module_->variables; null: not in memory
+  std::vector<std::string> unplaced_reason_;  // beside places_: why a variable must not be used
+  std::uint64_t placed_in_ = 0;               // generation
+};
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,30 @@
+// What a launch asks for, checked.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "vgpu/cudart/device/device.hpp"
+#include "vgpu/cudart/streams/work.hpp"
+
+namespace warpcheck::cudart {
+
+inline vgpu::Dim3 to_dim3(const dim3& dim) { return {dim.x, dim.y, dim.z}; }
+
+struct LaunchShape {
+  dim3 grid, block;
+  std::size_t dynamic_shared_bytes = 0;
+  bool cooperative = false;
+  vgpu::Dim3 cluster{0, 0, 0};  // blocks; all 0: the kernel says
+};
+
+// Makes the work of a launch, with the arguments as they are now.  Throws vgpu::Refusal for a
+// kernel that cannot be run.
+cudaError_t prepare(Device& device, const void* function, const LaunchShape& shape,
+                    void** arguments, KernelWork& work);
+
+// What a launch runs.
+const vgpu::Program& program_of(const KernelWork& work);
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,51 @@
+#include "vgpu/cudart/device/print_buffer.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <cstdio>
+
+namespace warpcheck::cudart {
+
+void PrintBuffer::on_print(const vgpu::Print& print) {
+  records_.push_back({std::string(print.text), print.record_bytes, print.error});
+  used_ += print.record_bytes;
+  in_use_ = true;
+  if (!print.error) {
+    ++prints_;
+    hash_ += XXH3_64bits(print.text.data(), print.text.size());
+  }
+  while (used_ > capacity_ && !records_.empty() && !records_.front().error) {
+    used_ -= records_.front().bytes;
+    records_.pop_front();
+    ++lost_;
+  }
+}
+
+void PrintBuffer::clear() {
+  records_.clear();
+  used_ = 0;
+  lost_ = told_ = prints_ = hash_ = 0;
+  in_use_ = false;
+}
+
+void PrintBuffer::flush(std::string* output) {
+  for (const Record& record : records_) {
+    if (output != nullptr) {
+      *output += record.text;
+      continue;
+    }
+    std::fwrite(record.text.data(), 1, record.text.size(), record.error ? stderr : stdout);
+  }
+  records_.clear();
+  used_ = 0;
+  if (output == nullptr && lost_ != told_) {
+    fmt::print(stderr,
+               "warpcheck: the text of {} printf() calls was overwritten; the buffer has {} bytes "
+               "(cudaLimitPrintfFifoSize)\n",
+               lost_ - told_, capacity_);
+    told_ = lost_;
+  }
+}
+
+}  // namespace warpcheck::cudart

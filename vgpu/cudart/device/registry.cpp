@@ -1,0 +1,189 @@
+#include "vgpu/cudart/device/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "vgpu/cudart/device/device.hpp"
+#include "vgpu/cudart/device/fatbinary_image.hpp"
+
+namespace warpcheck::cudart {
+
+DeviceCode& Unit::code(const Device& device, std::string_view user) {
+  if (device.settings().build == Build::unoptimized) return unoptimized_code(user);
+  const unsigned sm = device.capability().sm();
+  std::unique_ptr<DeviceCode>& code = optimized_[sm];
+  if (code == nullptr) {
+    code = std::make_unique<DeviceCode>(ptx_in_fatbinary(wrapper_, sm, user), "embedded PTX");
+    tell_managed(*code);
+  }
+  return *code;
+}
+
+DeviceCode& Unit::unoptimized_code(std::string_view user) {
+  if (unoptimized_ == nullptr && is_relocatable(wrapper_)) {
+    linked_unoptimized_ = Registry::instance().link_unoptimized(names);
+    unoptimized_ = linked_unoptimized_.get();
+  }
+  if (unoptimized_ == nullptr) {
+    unoptimized_ = Registry::instance().claim_unoptimized(names);
+    if (unoptimized_ != nullptr) tell_managed(*unoptimized_);
+  }
+  if (unoptimized_ == nullptr) {
+    throw vgpu::Refusal(fmt::format(
+        "{}: no unoptimised build of its translation unit is linked in; compile the file with "
+        "warpcheck_kernels(), or embed the output of `nvcc -ptx -G` and hand it to "
+        "warpcheck_register_unoptimized()",
+        user));
+  }
+  return *unoptimized_;
+}
+
+void Unit::tell_managed(DeviceCode& code) const {
+  for (const Variable& variable : variables) {
+    if (variable.managed) code.add_managed(variable.name, static_cast<void**>(variable.host));
+  }
+}
+
+void Unit::place_managed(Device& device) {
+  for (const Variable& variable : variables) {
+    if (!variable.managed) continue;
+    code(device, variable.name).variable(variable.name, device);
+  }
+}
+
+Registry& Registry::instance() {
+  static auto* const registry = new Registry;
+  return *registry;
+}
+
+Unit& Registry::add_unit(const void* fatbinary_wrapper) {
+  units_.push_back(std::make_unique<Unit>(fatbinary_wrapper));
+  return *units_.back();
+}
+
+// The unit itself stays: a kernel of it may be under way in another thread, and programs keep
+// cudaKernel_t in static variables.
+void Registry::remove_unit(Unit& unit) {
+  unit.removed = true;
+  std::erase_if(kernel_of_, [&](const auto& entry) { return entry.second->unit == &unit; });
+  std::erase_if(symbol_of_, [&](const auto& entry) { return entry.second.unit == &unit; });
+}
+
+void Registry::add_kernel(Unit& unit, const void* host_function, std::string_view name) {
+  unit.names.emplace_back(name);
+  if (kernel_of_.contains(host_function)) return;
+  auto kernel = std::make_unique<Kernel>();
+  kernel->unit = &unit;
+  kernel->host_function = host_function;
+  kernel->name = name;
+  kernel_of_[host_function] = kernel.get();
+  kernel_of_[kernel.get()] = kernel.get();  // as a handle
+  kernels_.push_back(std::move(kernel));
+}
+
+void Registry::add_symbol(Unit& unit, const Unit::Variable& variable) {
+  unit.variables.push_back(variable);
+  unit.names.push_back(variable.name);
+  symbol_of_.try_emplace(variable.host, Symbol{&unit, variable.name, variable.bytes});
+}
+
+std::vector<const Kernel*> Registry::kernels_of(const Unit& unit) const {
+  std::vector<const Kernel*> kernels;
+  for (const std::unique_ptr<Kernel>& kernel : kernels_) {
+    if (kernel->unit == &unit) kernels.push_back(kernel.get());
+  }
+  return kernels;
+}
+
+void Registry::add_unoptimized(std::string_view text) {
+  unoptimized_.push_back(
+      {.text = text.data(), .code = std::make_unique<DeviceCode>(text, "unoptimised PTX")});
+}
+
+void Registry::add_source(const char* text, KernelSource source) {
+  for (Unoptimized& known : unoptimized_) {
+    if (known.text == text) known.source = std::move(source);
+  }
+}
+
+unsigned Registry::newest_target() const {
+  unsigned newest = 0;
+  for (const std::unique_ptr<Unit>& unit : units_) {
+    if (!unit->removed) newest = std::max(newest, newest_target_in_fatbinary(unit->wrapper()));
+  }
+  return newest;
+}
+
+KernelSource Registry::source_of(Unit& unit) {
+  try {
+    const DeviceCode& code = unit.unoptimized_code({});
+    for (const Unoptimized& known : unoptimized_) {
+      if (known.code.get() == &code) return known.source;
+    }
+  } catch (const vgpu::Refusal&) {  // there is no such text, and so nobody to tell
+  }
+  return {};
+}
+
+Kernel* Registry::find_kernel(const void* function) const {
+  const auto found = kernel_of_.find(function);
+  return found == kernel_of_.end() ? nullptr : found->second;
+}
+
+const Symbol* Registry::find_symbol(const void* host_variable) const {
+  const auto found = symbol_of_.find(host_variable);
+  return found == symbol_of_.end() ? nullptr : &found->second;
+}
+
+// The texts that name anything of the unit's, and those that define what these only declare.
+std::unique_ptr<DeviceCode> Registry::link_unoptimized(const std::vector<std::string>& names) {
+  std::vector<std::string> texts;
+  std::set<std::string> wanted(names.begin(), names.end());
+  std::set<const Unoptimized*> chosen;
+  for (bool found = true; found;) {
+    found = false;
+    for (Unoptimized& text : unoptimized_) {
+      if (chosen.contains(&text)) continue;
+      const ptx::Module& module = text.code->module();
+      const auto is_wanted = [&](const auto& symbol) { return wanted.contains(symbol.name); };
+      const bool defines =
+          std::ranges::any_of(module.functions,
+                              [&](const auto& f) { return f.has_body && is_wanted(f); }) ||
+          std::ranges::any_of(module.variables,
+                              [&](const auto& v) { return !v.external && is_wanted(v); });
+      if (!defines) continue;
+      found = true;
+      chosen.insert(&text);
+      text.taken = true;
+      texts.emplace_back(text.code->text());
+      for (const auto& function : module.functions) {
+        if (!function.has_body) wanted.insert(function.name);
+      }
+      for (const auto& variable : module.variables) {
+        if (variable.external) wanted.insert(variable.name);
+      }
+    }
+  }
+  if (texts.empty()) return nullptr;
+  return std::make_unique<DeviceCode>(texts, "unoptimised PTX");
+}
+
+DeviceCode* Registry::claim_unoptimized(const std::vector<std::string>& names) {
+  if (names.empty()) return nullptr;
+  const auto mentions_all = [&](const Unoptimized& text) {
+    return std::all_of(names.begin(), names.end(),
+                       [&](const std::string& name) { return text.code->mentions(name); });
+  };
+  for (const bool taken : {false, true}) {
+    for (Unoptimized& text : unoptimized_) {
+      if (text.taken != taken || !mentions_all(text)) continue;
+      text.taken = true;
+      return text.code.get();
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace warpcheck::cudart

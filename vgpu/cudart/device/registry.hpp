@@ -1,0 +1,132 @@
+// What static constructors told us before main: translation units, their kernels and variables,
+// and the texts of unoptimised builds.  Nothing is parsed here.
+//
+// nvcc's host objects call __cudaRegisterFatBinary once a translation unit and then name its
+// kernels and variables, each by a host address (the stub function, the shadow variable) and a
+// mangled device name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "vgpu/cudart/api/call_log.hpp"
+#include "vgpu/cudart/device/device_code.hpp"
+#include "vgpu/cudart/device/virtual_device.hpp"
+
+namespace warpcheck::cudart {
+
+class Unit;
+
+// What a host function pointer, or a cudaKernel_t, stands for.
+struct Kernel {
+  Unit* unit = nullptr;
+  const void* host_function = nullptr;
+  std::string name;  // mangled
+  // cudaFuncSetAttribute; they hold for one generation of the device.
+  std::uint64_t generation = 0;
+  int dynamic_shared_bytes_max = -1;  // -1: not set
+  int carveout = -1;
+  vgpu::Dim3 cluster{0, 0, 0};  // required
+  int non_portable_clusters = 0;
+  int cluster_policy = 0;
+};
+
+// A __device__ or __constant__ variable as the host sees it.
+struct Symbol {
+  Unit* unit = nullptr;
+  std::string name;  // in the PTX
+  std::size_t bytes = 0;
+};
+
+// One translation unit.
+class Unit {
+ public:
+  explicit Unit(const void* fatbinary_wrapper) : wrapper_(fatbinary_wrapper) {}
+
+  // The unit's code in the build of the device's trial, found at first use: in the fatbinary, as
+  // the device's compute capability wants it, or among the registered texts.
+  // user: the kernel or variable that is wanted, for messages.  Throws vgpu::Refusal.
+  DeviceCode& code(const Device& device, std::string_view user);
+
+  [[nodiscard]] const void* wrapper() const { return wrapper_; }
+
+  // A variable as it was registered, for a real runtime to be told the same.
+  struct Variable {
+    void* host = nullptr;  // its shadow, or what points to it
+    std::string name;
+    std::size_t bytes = 0;
+    int external = 0, constant = 0, global = 0;
+    bool managed = false;
+  };
+  std::vector<Variable> variables;
+
+  std::vector<std::string> names;  // of its kernels and variables
+  bool removed = false;
+  // Gives the __managed__ variables their addresses, before host code uses them.
+  void place_managed(Device& device);
+
+ private:
+  void tell_managed(DeviceCode& code) const;
+
+  friend class Registry;
+  DeviceCode& unoptimized_code(std::string_view user);
+
+  const void* wrapper_;
+  std::map<unsigned, std::unique_ptr<DeviceCode>> optimized_;  // by compute capability, 75
+  std::unique_ptr<DeviceCode> linked_unoptimized_;             // of relocatable device code
+  DeviceCode* unoptimized_ = nullptr;
+};
+
+class Registry {
+ public:
+  // Made at first use, which may be before main, and never destroyed.
+  static Registry& instance();
+
+  Unit& add_unit(const void* fatbinary_wrapper);
+  void remove_unit(Unit& unit);
+  // The first registration of a host address counts: a template that is instantiated in several
+  // units has one host function and equal device functions.
+  void add_kernel(Unit& unit, const void* host_function, std::string_view name);
+  void add_symbol(Unit& unit, const Unit::Variable& variable);
+  void add_unoptimized(std::string_view text);
+  // Of the unoptimised text that begins at `text`.
+  void add_source(const char* text, KernelSource source);
+
+  [[nodiscard]] const std::vector<std::unique_ptr<Unit>>& units() const { return units_; }
+  [[nodiscard]] std::vector<const Kernel*> kernels_of(const Unit& unit) const;
+
+  // By host function or by handle; nullptr if there is none.
+  [[nodiscard]] Kernel* find_kernel(const void* function) const;
+  [[nodiscard]] const Symbol* find_symbol(const void* host_variable) const;
+  // The newest target of PTX that any unit carries, 75 for compute_75; 0: nobody has PTX.
+  [[nodiscard]] unsigned newest_target() const;
+  // The file that a unit was compiled from; an empty path: nobody told us.
+  [[nodiscard]] KernelSource source_of(Unit& unit);
+
+ private:
+  friend class Unit;
+  struct Unoptimized {
+    const char* text = nullptr;
+    std::unique_ptr<DeviceCode> code;
+    KernelSource source{};
+    bool taken = false;  // belongs to a unit
+  };
+
+  // The unit's own text: the first not taken that names everything the unit does.
+  std::unique_ptr<DeviceCode> link_unoptimized(const std::vector<std::string>& names);
+  DeviceCode* claim_unoptimized(const std::vector<std::string>& names);
+
+  std::vector<std::unique_ptr<Unit>> units_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;
+  std::unordered_map<const void*, Kernel*> kernel_of_;
+  std::unordered_map<const void*, Symbol> symbol_of_;
+  std::vector<Unoptimized> unoptimized_;
+};
+
+}  // namespace warpcheck::cudart

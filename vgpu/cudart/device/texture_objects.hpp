@@ -1,0 +1,19 @@
+// Texture and surface objects for the machine: what their descriptions say about which memory.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "vgpu/cudart/device/arrays.hpp"
+#include "vgpu/cudart/device/device.hpp"
+#include "vgpu/machine/texture/texture.hpp"
+
+namespace warpcheck::cudart {
+
+// The resource has been checked to exist.  Errors as CUDA 13.0 answers them:
+// cudaErrorInvalidFilterSetting for a linear filter over integers that are not read as fractions,
+// cudaErrorInvalidNormSetting for numbers of 32 bits that are.  Throws vgpu::Refusal for what the
+// machine cannot do.
+cudaError_t describe(Device& device, const TextureObject& object, vgpu::Texture& texture);
+vgpu::Surface describe_surface(const Array& array);
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,96 @@
+#include "vgpu/cudart/exec/exec_log.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+
+namespace warpcheck::cudart {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x31676f6c63657865;  // "execlog1"
+constexpr std::size_t kFirstBytes = 64 * 1024;
+// A program that copies more often than this is compared up to there.
+constexpr std::size_t kBytesMax = std::size_t{1} << 30;
+
+std::size_t end_of(std::uint64_t entries) {
+  return sizeof(ExecLogCounts) + static_cast<std::size_t>(entries) * sizeof(Arrival);
+}
+
+}  // namespace
+
+std::filesystem::path exec_log_path(const std::filesystem::path& records, int process) {
+  return records.string() + "." + std::to_string(process);
+}
+
+std::filesystem::path kept_bytes_path(const std::filesystem::path& records, int process,
+                                      Arrival::Kind kind, std::uint32_t operation) {
+  const char* const name = kind == Arrival::Kind::copy ? ".copy." : ".memory.";
+  return exec_log_path(records, process).string() + name + std::to_string(operation);
+}
+
+ExecLog::ExecLog(const std::filesystem::path& path) : path_(path) {
+  if (reserve(kFirstBytes)) counts()->magic = kMagic;
+}
+
+ExecLog::~ExecLog() {
+  if (mapped_ != nullptr) ::munmap(mapped_, bytes_);
+}
+
+// Room on the disk comes first: a store to a page that has none would be a SIGBUS.  The file is
+// opened anew each time, as programs close file descriptors that they do not know.
+bool ExecLog::reserve(std::size_t bytes) {
+  const int file = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return false;
+  void* mapped = MAP_FAILED;
+  if (::posix_fallocate(file, 0, static_cast<off_t>(bytes)) == 0) {
+    mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  }
+  ::close(file);
+  if (mapped == MAP_FAILED) return false;
+  if (mapped_ != nullptr) ::munmap(mapped_, bytes_);
+  mapped_ = mapped;
+  bytes_ = bytes;
+  return true;
+}
+
+void ExecLog::count_launches(std::uint64_t launches) {
+  if (mapped_ != nullptr) counts()->launches = launches;
+}
+
+void ExecLog::count_prints(std::uint64_t prints, std::uint64_t hash) {
+  if (mapped_ == nullptr) return;
+  counts()->prints = prints;
+  counts()->print_hash = hash;
+}
+
+void ExecLog::add(const Arrival& entry) {
+  if (mapped_ == nullptr || counts()->incomplete != 0) return;
+  const std::size_t begin = end_of(counts()->arrivals);
+  if (begin + sizeof entry > bytes_ && (bytes_ >= kBytesMax || !reserve(2 * bytes_))) {
+    counts()->incomplete = 1;
+    return;
+  }
+  std::memcpy(static_cast<std::byte*>(mapped_) + begin, &entry, sizeof entry);
+  ++counts()->arrivals;
+}
+
+std::optional<ExecLogContents> read_exec_log(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  ExecLogContents contents;
+  if (!file.read(reinterpret_cast<char*>(&contents.counts), sizeof contents.counts)) {
+    return std::nullopt;
+  }
+  if (contents.counts.magic != kMagic) return std::nullopt;
+  Arrival entry;
+  for (std::uint64_t i = 0; i < contents.counts.arrivals; ++i) {
+    if (!file.read(reinterpret_cast<char*>(&entry), sizeof entry)) break;
+    contents.arrivals.push_back(entry);
+  }
+  return contents;
+}
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,59 @@
+#include "vgpu/cudart/exec/exec_log.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+namespace warpcheck::cudart {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ExecLogTest : public testing::Test {
+ protected:
+  void TearDown() override { fs::remove(path_); }
+  fs::path path_ = exec_log_path(fs::temp_directory_path() / "warpcheck_log", ::getpid());
+};
+
+Arrival copy(std::uint32_t number) {
+  return {Arrival::Kind::copy, number, std::uint64_t{1} << 40, number * 31u, number / 2, 1};
+}
+
+// More entries than there is room for at first.
+TEST_F(ExecLogTest, OutlivesAProcessThatIsKilled) {
+  constexpr std::uint32_t kEntries = 10'000;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ExecLog log(path_);
+    log.count_launches(12);
+    log.count_prints(2, 77);
+    for (std::uint32_t i = 0; i < kEntries; ++i) log.add(copy(i));
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  const auto contents = read_exec_log(path_);
+  ASSERT_TRUE(contents.has_value());
+  EXPECT_EQ(contents->counts.launches, 12u);
+  EXPECT_EQ(contents->counts.prints, 2u);
+  EXPECT_EQ(contents->counts.print_hash, 77u);
+  EXPECT_EQ(contents->counts.incomplete, 0u);
+  ASSERT_EQ(contents->arrivals.size(), kEntries);
+  for (std::uint32_t i = 0; i < kEntries; ++i) EXPECT_EQ(contents->arrivals[i], copy(i));
+}
+
+TEST_F(ExecLogTest, WhatIsNoLogIsNothing) {
+  EXPECT_FALSE(read_exec_log(path_).has_value());
+  std::ofstream(path_) << std::string(4096, 'x');
+  EXPECT_FALSE(read_exec_log(path_).has_value());
+  ExecLog nowhere("/nonexistent/log");
+  nowhere.count_launches(1);
+  nowhere.add(copy(1));
+}
+
+}  // namespace
+}  // namespace warpcheck::cudart

@@ -1,0 +1,221 @@
+#include "vgpu/cudart/exec/exec_records.hpp"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace warpcheck::cudart {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::pair<const char*, bool vgpu::CheckerSet::*>, 5> kCheckers{{
+    {"race", &vgpu::CheckerSet::race},
+    {"bounds", &vgpu::CheckerSet::bounds},
+    {"init", &vgpu::CheckerSet::init},
+    {"barrier", &vgpu::CheckerSet::barrier},
+    {"lifetime", &vgpu::CheckerSet::lifetime},
+}};
+
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json to_json(const vgpu::Dim3& at) { return Json::array({at.x, at.y, at.z}); }
+
+vgpu::Dim3 dim3_of(const Json& json) {
+  return {json.at(0).get<std::uint32_t>(), json.at(1).get<std::uint32_t>(),
+          json.at(2).get<std::uint32_t>()};
+}
+
+Json to_json(const vgpu::AccessSide& side) {
+  return {{"role", side.role},
+          {"block", to_json(side.block)},
+          {"thread", to_json(side.thread)},
+          {"file", side.file},
+          {"line", side.line},
+          {"ptx", side.ptx},
+          {"header", side.header},
+          {"header_line", side.header_line}};
+}
+
+vgpu::AccessSide side_of(const Json& json) {
+  vgpu::AccessSide side;
+  side.role = json.at("role").get<std::string>();
+  side.block = dim3_of(json.at("block"));
+  side.thread = dim3_of(json.at("thread"));
+  side.file = json.at("file").get<std::string>();
+  side.line = json.at("line").get<std::uint32_t>();
+  side.ptx = json.at("ptx").get<std::string>();
+  side.header = json.at("header").get<std::string>();
+  side.header_line = json.at("header_line").get<std::uint32_t>();
+  return side;
+}
+
+Json to_json(const vgpu::Finding& finding) {
+  Json accesses = Json::array();
+  for (const vgpu::AccessSide& side : finding.accesses) accesses.push_back(to_json(side));
+  Json also = Json::array();
+  for (const vgpu::Relation relation : finding.also_between) {
+    also.push_back(vgpu::name_of(relation));
+  }
+  return {{"kind", vgpu::name_of(finding.kind)},
+          {"space", finding.space},
+          {"severity", vgpu::name_of(finding.severity)},
+          {"kernel", finding.kernel},
+          {"object", finding.object},
+          {"accesses", std::move(accesses)},
+          {"message", finding.message},
+          {"count", finding.count},
+          {"variable", finding.variable},
+          {"relation", vgpu::name_of(finding.relation)},
+          {"also_between", std::move(also)},
+          {"lack", vgpu::name_of(finding.lack)},
+          {"cause", finding.cause}};
+}
+
+vgpu::Relation relation_of(const Json& json) {
+  vgpu::Relation relation{};
+  if (!vgpu::find_relation(json.get<std::string>(), relation)) {
+    throw Json::other_error::create(501, "no such relation", &json);
+  }
+  return relation;
+}
+
+vgpu::Finding finding_of(const Json& json) {
+  vgpu::Finding finding;
+  if (!vgpu::find_kind(json.at("kind").get<std::string>(), finding.kind)) {
+    throw Json::other_error::create(501, "no such kind of finding", &json);
+  }
+  finding.space = json.at("space").get<std::string>();
+  const bool is_error = json.at("severity") == vgpu::name_of(vgpu::Severity::error);
+  finding.severity = is_error ? vgpu::Severity::error : vgpu::Severity::note;
+  finding.kernel = json.at("kernel").get<std::string>();
+  finding.object = json.at("object").get<std::string>();
+  for (const Json& side : json.at("accesses")) finding.accesses.push_back(side_of(side));
+  finding.message = json.at("message").get<std::string>();
+  finding.count = json.at("count").get<std::uint64_t>();
+  finding.variable = json.at("variable").get<std::string>();
+  finding.relation = relation_of(json.at("relation"));
+  for (const Json& also : json.at("also_between")) {
+    finding.also_between.push_back(relation_of(also));
+  }
+  if (!vgpu::find_lack(json.at("lack").get<std::string>(), finding.lack)) {
+    throw Json::other_error::create(501, "no such lack", &json);
+  }
+  finding.cause = json.at("cause").get<std::string>();
+  return finding;
+}
+
+struct RecordJson {
+  Json operator()(const StartRecord& start) const {
+    return {{"record", "start"}, {"program", start.program}};
+  }
+  Json operator()(const FindingRecord& found) const {
+    return {{"record", "finding"}, {"number", found.number}, {"finding", to_json(found.finding)}};
+  }
+  Json operator()(const KernelRecord& kernel) const {
+    return {{"record", "kernel"}, {"name", kernel.name}, {"order_shows", kernel.order_shows}};
+  }
+  Json operator()(const CallRecord& call) const {
+    return {{"record", "call"}, {"name", call.name}};
+  }
+  Json operator()(const RefusalRecord& refusal) const {
+    return {{"record", "refusal"}, {"reason", refusal.reason}};
+  }
+  Json operator()(const EndRecord& end) const {
+    return {{"record", "end"}, {"launches", end.launches}, {"kernels", end.kernels}};
+  }
+};
+
+ExecRecord record_of(const Json& json) {
+  ExecRecord record{.process = json.at("process").get<int>(), .what = {}};
+  const auto kind = json.at("record").get<std::string>();
+  if (kind == "start") {
+    record.what = StartRecord{json.at("program").get<std::string>()};
+  } else if (kind == "finding") {
+    record.what =
+        FindingRecord{json.at("number").get<std::size_t>(), finding_of(json.at("finding"))};
+  } else if (kind == "kernel") {
+    record.what =
+        KernelRecord{json.at("name").get<std::string>(), json.at("order_shows").get<bool>()};
+  } else if (kind == "call") {
+    record.what = CallRecord{json.at("name").get<std::string>()};
+  } else if (kind == "refusal") {
+    record.what = RefusalRecord{json.at("reason").get<std::string>()};
+  } else if (kind == "end") {
+    record.what = EndRecord{json.at("launches").get<std::uint64_t>(),
+                            json.at("kernels").get<std::vector<std::string>>()};
+  } else {
+    throw Json::other_error::create(501, "no such record", &json);
+  }
+  return record;
+}
+
+ExecSettings settings_of(const Json& json) {
+  ExecSettings settings;
+  settings.records = json.at("records").get<std::string>();
+  for (const auto& [name, checker] : kCheckers) {
+    settings.checkers.*checker = json.at("checkers").at(name).get<bool>();
+  }
+  settings.checkers.portable = json.at("portable").get<bool>();
+  settings.warp_model =
+      json.at("lockstep").get<bool>() ? vgpu::WarpModel::lockstep : vgpu::WarpModel::independent;
+  settings.checkers.volatile_is_weak = json.at("volatile_is_weak").get<bool>();
+  settings.strategy = json.at("strategy").get<std::string>();
+  settings.seed = json.at("seed").get<std::uint64_t>();
+  settings.steps_max = json.at("steps_max").get<std::uint64_t>();
+  settings.memory_bytes = json.at("memory_bytes").get<std::uint64_t>();
+  settings.fresh_pattern = json.at("fresh_pattern").get<bool>();
+  settings.device = json.at("device").get<unsigned>();
+  settings.leaks = json.at("leaks").get<bool>();
+  settings.host_bytes = json.at("host_bytes").get<bool>();
+  settings.kept_bytes = json.at("kept_bytes").get<std::vector<std::uint32_t>>();
+  return settings;
+}
+
+template <typename Read>
+auto parse_as(std::string_view text, Read&& read) -> std::optional<decltype(read(Json{}))> {
+  try {
+    return read(Json::parse(text));
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::string to_text(const ExecSettings& settings) {
+  Json checkers = Json::object();
+  for (const auto& [name, checker] : kCheckers) checkers[name] = settings.checkers.*checker;
+  return dump({{"records", settings.records},
+               {"checkers", std::move(checkers)},
+               {"portable", settings.checkers.portable},
+               {"volatile_is_weak", settings.checkers.volatile_is_weak},
+               {"lockstep", settings.warp_model == vgpu::WarpModel::lockstep},
+               {"strategy", settings.strategy},
+               {"seed", settings.seed},
+               {"steps_max", settings.steps_max},
+               {"memory_bytes", settings.memory_bytes},
+               {"fresh_pattern", settings.fresh_pattern},
+               {"device", settings.device},
+               {"leaks", settings.leaks},
+               {"host_bytes", settings.host_bytes},
+               {"kept_bytes", settings.kept_bytes}});
+}
+
+std::optional<ExecSettings> parse_exec_settings(std::string_view text) {
+  return parse_as(text, settings_of);
+}
+
+std::string to_text(const ExecRecord& record) {
+  Json json = std::visit(RecordJson{}, record.what);
+  json["process"] = record.process;
+  return dump(json) + "\n";
+}
+
+std::optional<ExecRecord> parse_exec_record(std::string_view line) {
+  return parse_as(line, record_of);
+}
+
+}  // namespace warpcheck::cudart

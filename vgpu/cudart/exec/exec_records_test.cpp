@@ -1,0 +1,106 @@
+#include "vgpu/cudart/exec/exec_records.hpp"
+
+#include <gtest/gtest.h>
+
+#include <variant>
+
+namespace warpcheck::cudart {
+namespace {
+
+using vgpu::FindingKind;
+
+TEST(ExecRecords, SettingsComeBackAsTheyWere) {
+  ExecSettings settings;
+  settings.records = "/tmp/a \"name\"\n/records";
+  settings.checkers.init = false;
+  settings.checkers.portable = true;
+  settings.warp_model = vgpu::WarpModel::lockstep;
+  settings.strategy = "pct";
+  settings.seed = UINT64_MAX;
+  settings.steps_max = 12;
+  settings.memory_bytes = std::uint64_t{16} << 30;
+  settings.fresh_pattern = true;
+  settings.device = 89;
+  settings.leaks = true;
+  settings.host_bytes = true;
+  settings.kept_bytes = {3, UINT32_MAX};
+  settings.checkers.volatile_is_weak = true;
+  const auto back = parse_exec_settings(to_text(settings));
+  ASSERT_TRUE(back.has_value());
+  EXPECT_EQ(back->records, settings.records);
+  EXPECT_TRUE(back->checkers.race);
+  EXPECT_FALSE(back->checkers.init);
+  EXPECT_TRUE(back->checkers.portable);
+  EXPECT_EQ(back->warp_model, vgpu::WarpModel::lockstep);
+  EXPECT_EQ(back->strategy, "pct");
+  EXPECT_EQ(back->seed, UINT64_MAX);
+  EXPECT_EQ(back->steps_max, 12u);
+  EXPECT_EQ(back->memory_bytes, std::uint64_t{16} << 30);
+  EXPECT_TRUE(back->fresh_pattern);
+  EXPECT_EQ(back->device, 89u);
+  EXPECT_TRUE(back->leaks);
+  EXPECT_TRUE(back->host_bytes);
+  EXPECT_EQ(back->kept_bytes, (std::vector<std::uint32_t>{3, UINT32_MAX}));
+  EXPECT_TRUE(back->checkers.volatile_is_weak);
+}
+
+TEST(ExecRecords, AFindingComesBackAsItWas) {
+  vgpu::Finding finding;
+  finding.kind = FindingKind::barrier_divergence;
+  finding.space = "shared";
+  finding.severity = vgpu::Severity::note;
+  finding.kernel = "scan<int>";
+  finding.object = "share[31], 4 bytes";
+  finding.accesses = {{"write",
+                       {1, 2, 3},
+                       {4, 5, 6},
+                       "a \xc3\xa4.cu",
+                       7,
+                       "st.shared.u32",
+                       "/usr/local/cuda/include/cub/a.cuh",
+                       99},
+                      {"host copy", {}, {}, "", 0, ""}};
+  finding.message = "no barrier orders (1) and (2)";
+  finding.count = 1'000'000'000'000;
+  finding.variable = "share";
+  finding.relation = vgpu::Relation::blocks;
+  finding.also_between = {vgpu::Relation::warps, vgpu::Relation::lanes};
+  finding.lack = vgpu::Lack::order_of_blocks;
+  finding.cause = "cudaMalloc() failed before";
+  const std::string text = to_text(ExecRecord{17, FindingRecord{3, finding}});
+  EXPECT_EQ(text.find('\n'), text.size() - 1);
+  const auto back = parse_exec_record(text);
+  ASSERT_TRUE(back.has_value());
+  EXPECT_EQ(back->process, 17);
+  const auto* const found = std::get_if<FindingRecord>(&back->what);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->number, 3u);
+  EXPECT_EQ(found->finding, finding);
+}
+
+TEST(ExecRecords, TheOthersComeBackToo) {
+  const auto start = parse_exec_record(to_text(ExecRecord{1, StartRecord{"/bin/program"}}));
+  EXPECT_EQ(std::get<StartRecord>(start.value().what).program, "/bin/program");
+  const auto kernel = parse_exec_record(to_text(ExecRecord{1, KernelRecord{"_Z3sumPi", true}}));
+  EXPECT_EQ(std::get<KernelRecord>(kernel.value().what).name, "_Z3sumPi");
+  EXPECT_TRUE(std::get<KernelRecord>(kernel.value().what).order_shows);
+  const auto call = parse_exec_record(to_text(ExecRecord{1, CallRecord{"cudaMemcpy"}}));
+  EXPECT_EQ(std::get<CallRecord>(call.value().what).name, "cudaMemcpy");
+  const auto refusal = parse_exec_record(to_text(ExecRecord{1, RefusalRecord{"no \xff"}}));
+  EXPECT_EQ(std::get<RefusalRecord>(refusal.value().what).reason, "no \xef\xbf\xbd");
+  const auto end = parse_exec_record(to_text(ExecRecord{1, EndRecord{2, {"a", "b"}}}));
+  EXPECT_EQ(std::get<EndRecord>(end.value().what).launches, 2u);
+  EXPECT_EQ(std::get<EndRecord>(end.value().what).kernels, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(ExecRecords, WhatIsDamagedIsNothing) {
+  const std::string whole = to_text(ExecRecord{1, RefusalRecord{"reason"}});
+  EXPECT_FALSE(parse_exec_record(whole.substr(0, whole.size() / 2)).has_value());
+  EXPECT_FALSE(parse_exec_record("").has_value());
+  EXPECT_FALSE(parse_exec_record(R"({"record":"other","process":1})").has_value());
+  EXPECT_FALSE(parse_exec_settings("{}").has_value());
+  EXPECT_FALSE(parse_exec_settings("1").has_value());
+}
+
+}  // namespace
+}  // namespace warpcheck::cudart

@@ -1,0 +1,166 @@
+#include "vgpu/cudart/exec/exec_session.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "vgpu/cudart/api/unsupported_libraries.hpp"
+#include "vgpu/cudart/streams/order_of_arrival.hpp"
+#include "vgpu/schedule/strategies.hpp"
+
+// By this note `warpcheck exec` knows a program that has this runtime library inside: name
+// "warpcheck", type 1, no description (ELF specification, "Note Section").  Stripping keeps it.
+asm(".pushsection .note.warpcheck, \"a\", @note\n"
+    ".balign 4\n"
+    ".long 10, 0, 1\n"
+    ".asciz \"warpcheck\"\n"
+    ".balign 4\n"
+    ".popsection\n");
+
+namespace warpcheck::cudart {
+namespace {
+
+std::string program_path() {
+  std::string path(4096, '\0');
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  path.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
+  return path;
+}
+
+[[noreturn]] void refuse_to_run(std::string_view why) {
+  std::fputs(fmt::format("warpcheck: {}: {}\n", kExecVariable, why).c_str(), stderr);
+  std::_Exit(2);
+}
+
+// Before main, so that also a program that never calls the runtime is known to have it.
+[[gnu::constructor]] void record_start() {
+  if (ExecSession* const session = ExecSession::instance()) session->start();
+}
+
+}  // namespace
+
+ExecSession* ExecSession::instance() {
+  static ExecSession* const session = []() -> ExecSession* {
+    const char* const text = std::getenv(kExecVariable);
+    if (text == nullptr) return nullptr;
+    std::optional<ExecSettings> settings = parse_exec_settings(text);
+    if (!settings) refuse_to_run("not the settings that `warpcheck exec` passes");
+    return new ExecSession(std::move(*settings));  // lives until the process has ended
+  }();
+  return session;
+}
+
+TrialSettings ExecSession::trial_settings() {
+  TrialSettings trial;
+  trial.checkers = settings_.checkers;
+  trial.warp_model = settings_.warp_model;
+  trial.limits.steps_max = settings_.steps_max;
+  trial.memory_bytes = settings_.memory_bytes;
+  trial.fresh_mapped = settings_.fresh_pattern ? vgpu::Fresh::pattern : vgpu::Fresh::zeros;
+  try {
+    strategy_ = vgpu::make_strategy(settings_.strategy, settings_.seed);
+  } catch (const std::invalid_argument& error) {
+    refuse_to_run(error.what());
+  }
+  trial.strategy = strategy_.get();
+  return trial;
+}
+
+void ExecSession::start() { append({.process = ::getpid(), .what = StartRecord{program_path()}}); }
+
+void ExecSession::found(std::size_t number, const vgpu::Finding& finding) {
+  if (counts_.size() <= number) counts_.resize(number + 1);
+  counts_[number] = finding.count;
+  append({.process = ::getpid(), .what = FindingRecord{number, finding}});
+}
+
+void ExecSession::launches_first(const vgpu::Program& kernel) {
+  append({.process = ::getpid(),
+          .what = KernelRecord{kernel.kernel, order_shows_in_results_of(kernel)}});
+}
+
+void ExecSession::launched(std::uint64_t launches) { log().count_launches(launches); }
+
+void ExecSession::printed(std::uint64_t prints, std::uint64_t hash) {
+  log().count_prints(prints, hash);
+}
+
+bool ExecSession::keeps(std::uint32_t operation) const {
+  return std::ranges::find(settings_.kept_bytes, operation) != settings_.kept_bytes.end();
+}
+
+void ExecSession::came_to_host(Arrival entry, std::string_view call) {
+  if (call.empty()) return log().add(entry);
+  auto known = std::ranges::find(calls_, call);
+  if (known == calls_.end()) {
+    append({.process = ::getpid(), .what = CallRecord{std::string(call)}});
+    known = calls_.insert(calls_.end(), call);
+  }
+  entry.call = static_cast<std::uint32_t>(known - calls_.begin());
+  log().add(entry);
+}
+
+void ExecSession::keep(Arrival::Kind kind, std::uint32_t operation,
+                       std::span<const std::byte> part) const {
+  std::ofstream file(kept_bytes_path(settings_.records, ::getpid(), kind, operation),
+                     std::ios::binary | std::ios::app);
+  file.write(reinterpret_cast<const char*>(part.data()), std::ssize(part));
+}
+
+ExecLog& ExecSession::log() {
+  if (const int process = ::getpid(); log_process_ != process) {
+    log_.emplace(exec_log_path(settings_.records, process));
+    calls_.clear();
+    log_process_ = process;
+  }
+  return *log_;
+}
+
+void ExecSession::refused(std::string_view reason) {
+  append({.process = ::getpid(), .what = RefusalRecord{std::string(reason)}});
+}
+
+void ExecSession::name_unsupported_libraries() {
+  std::vector<std::string> reasons;
+  const auto visit = [](dl_phdr_info* library, std::size_t, void* list) {
+    const std::string_view path = library->dlpi_name;
+    const std::string why = why_unsupported(path.substr(path.rfind('/') + 1));
+    if (!why.empty()) static_cast<std::vector<std::string>*>(list)->push_back(why);
+    return 0;
+  };
+  ::dl_iterate_phdr(visit, &reasons);
+  for (const std::string& why : reasons) refused(why);
+}
+
+void ExecSession::end(const TrialResult& result) {
+  for (std::size_t i = 0; i < result.findings.size(); ++i) {
+    const bool is_known = i < counts_.size() && counts_[i] == result.findings[i].count;
+    if (!is_known) found(i, result.findings[i]);
+  }
+  append({.process = ::getpid(), .what = EndRecord{result.launches, result.kernels}});
+}
+
+// Opened anew each time: programs close file descriptors that they do not know.
+void ExecSession::append(const ExecRecord& record) const {
+  const std::string text = to_text(record);
+  const int file = ::open(settings_.records.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  const bool is_written =
+      file >= 0 && ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const int error = errno;
+  if (file >= 0) ::close(file);
+  if (is_written) return;
+  refuse_to_run(fmt::format("cannot write to {}: {}", settings_.records, std::strerror(error)));
+}
+
+}  // namespace warpcheck::cudart

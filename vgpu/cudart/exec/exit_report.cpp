@@ -1,0 +1,96 @@
+#include "vgpu/cudart/exec/exit_report.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <vector>
+
+#include "vgpu/check/finding_groups.hpp"
+#include "vgpu/check/reporter.hpp"
+#include "vgpu/cudart/device/device.hpp"
+#include "vgpu/cudart/exec/exec_session.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+std::vector<vgpu::Finding>& kept_findings() {
+  static auto* const findings = new std::vector<vgpu::Finding>;  // lives until exit has reported
+  return *findings;
+}
+
+bool wanted_at_exit = false;
+
+// Behind the destructors of the program's static objects, which may still free memory.
+[[gnu::destructor]] void print_report() {
+  if (ExecSession* const session = ExecSession::instance()) session->name_unsupported_libraries();
+  if (!wanted_at_exit) return;
+  Device& device = Device::instance();
+  const std::lock_guard lock(device.mutex());
+  if (device.in_ambient()) device.finish();
+  if (ExecSession* const session = ExecSession::instance()) {
+    if (device.in_ambient()) session->end(device.end_ambient(session->wants_leaks()));
+    return;
+  }
+  std::vector<vgpu::Finding> findings = std::move(kept_findings());
+  if (device.in_ambient()) {
+    const TrialResult result = device.peek_result();
+    findings.insert(findings.end(), result.findings.begin(), result.findings.end());
+  }
+  if (findings.empty()) return;
+  const std::vector<std::size_t> first_of = vgpu::group_by_cause(findings);
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (first_of[i] != i) continue;
+    fmt::print(stderr, "warpcheck: {}", compact_text(findings[i]));
+    for (std::size_t j = i + 1; j < findings.size(); ++j) {
+      if (first_of[j] != i) continue;
+      fmt::print(stderr, "  the same cause: {}: {}\n", findings[j].object,
+                 vgpu::places_text(findings[j]));
+    }
+  }
+  fmt::print(stderr, "warpcheck: {} finding{}\n", findings.size(), findings.size() == 1 ? "" : "s");
+}
+
+std::string triple(const vgpu::Dim3& dim) { return fmt::format("({},{},{})", dim.x, dim.y, dim.z); }
+
+}  // namespace
+
+void print_report_at_exit() { wanted_at_exit = true; }
+
+void keep_for_exit_report(const TrialResult& result) {
+  std::vector<vgpu::Finding>& kept = kept_findings();
+  kept.insert(kept.end(), result.findings.begin(), result.findings.end());
+}
+
+std::string compact_text(const vgpu::Finding& finding) {
+  std::string text;
+  if (finding.severity == vgpu::Severity::note) text += "note: ";
+  text += name_of(finding.kind);
+  if (!finding.space.empty()) text += fmt::format(" on {} memory", finding.space);
+  if (!finding.object.empty()) text += fmt::format(": {}", finding.object);
+  if (!finding.kernel.empty()) text += fmt::format(", in {}", finding.kernel);
+  if (finding.count > 1) text += fmt::format(", {} times", finding.count);
+  text += '\n';
+  for (std::size_t i = 0; i < finding.accesses.size(); ++i) {
+    const vgpu::AccessSide& side = finding.accesses[i];
+    text += fmt::format("  ({}) {}", i + 1, side.role);
+    if (!side.ptx.empty()) {
+      text +=
+          fmt::format(" by block {} thread {}  {}:{}   {}", triple(side.block), triple(side.thread),
+                      side.file.empty() ? "?" : side.file, side.line, side.ptx);
+      if (!side.header.empty()) {
+        text += fmt::format("   ({}:{})", vgpu::short_header_name(side.header), side.header_line);
+      }
+    } else if (!side.file.empty()) {
+      text += fmt::format("  {}:{}", side.file, side.line);
+    }
+    text += '\n';
+  }
+  if (!finding.message.empty()) text += fmt::format("  {}\n", finding.message);
+  if (const std::string also = vgpu::also_text(finding); !also.empty()) {
+    text += fmt::format("  {}\n", also);
+  }
+  if (!finding.cause.empty()) text += fmt::format("  cause: {}\n", finding.cause);
+  return text;
+}
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,159 @@
+// Graphs from what a program asks of its streams.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/streams/graphs.hpp"
+
+using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+thread_local cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
+
+bool is_mode(const cudaStreamCaptureMode& mode) {
+  return static_cast<unsigned>(number_of(mode)) <= cudaStreamCaptureModeRelaxed;
+}
+
+cudaStreamCaptureStatus status_of(const Stream& stream) {
+  if (stream.capture == nullptr) return cudaStreamCaptureStatusNone;
+  return stream.capture->invalidated ? cudaStreamCaptureStatusInvalidated
+                                     : cudaStreamCaptureStatusActive;
+}
+
+cudaError_t begin(Device& device, Stream& stream, Graph* into, std::vector<Node*> after) {
+  if (stream.is_legacy) return cudaErrorStreamCaptureUnsupported;
+  if (stream.capture != nullptr) return cudaErrorIllegalState;
+  auto capture = std::make_shared<Capture>();
+  if (into == nullptr) {
+    capture->own = std::make_unique<Graph>();
+    into = capture->own.get();
+  }
+  capture->graph = into;
+  capture->origin = &stream;
+  capture->id = device.graphs().next_capture++;
+  stream.capture = std::move(capture);
+  stream.captured_after = std::move(after);
+  return cudaSuccess;
+}
+
+// Whether what every stream captured comes before the end of the first one.
+bool is_joined(const Capture& capture, const std::vector<Node*>& end) {
+  return std::ranges::all_of(capture.graph->nodes, [&](const auto& node) {
+    return !capture.graph->dependents_of(*node).empty() ||
+           std::ranges::find(end, node.get()) != end.end();
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  return on_stream("cudaStreamBeginCapture", stream, [&](Device& device, Stream& found) {
+    if (!is_mode(mode)) return cudaErrorInvalidValue;
+    return begin(device, found, nullptr, {});
+  });
+}
+
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t handle,
+                                          const cudaGraphNode_t* after, const cudaGraphEdgeData*,
+                                          size_t count, cudaStreamCaptureMode mode) {
+  return on_stream("cudaStreamBeginCaptureToGraph", stream, [&](Device& device, Stream& found) {
+    Graph* const graph = device.graphs().find(handle);
+    if (graph == nullptr || !is_mode(mode) || (count != 0 && after == nullptr)) {
+      return cudaErrorInvalidValue;
+    }
+    std::vector<Node*> nodes;
+    for (std::size_t i = 0; i < count; ++i) {
+      Node* const node = device.graphs().find(after[i]);
+      if (node == nullptr || node->graph != graph) return cudaErrorInvalidValue;
+      nodes.push_back(node);
+    }
+    return begin(device, found, graph, std::move(nodes));
+  });
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* handle) {
+  return on_stream("cudaStreamEndCapture", stream, [&](Device& device, Stream& found) {
+    if (handle == nullptr) return cudaErrorInvalidValue;
+    *handle = nullptr;
+    if (found.capture == nullptr) return cudaErrorIllegalState;
+    if (found.capture->origin != &found) return cudaErrorStreamCaptureUnmatched;
+    const std::shared_ptr<Capture> capture = found.capture;
+    const std::vector<Node*> end = found.captured_after;
+    device.queues().for_each_stream([&](Stream& other) {
+      if (other.capture != capture) return;
+      other.capture = nullptr;
+      other.captured_after.clear();
+    });
+    if (capture->invalidated) return cudaErrorStreamCaptureInvalidated;
+    if (capture->own != nullptr && !is_joined(*capture, end)) return cudaErrorStreamCaptureUnjoined;
+    *handle = handle_of(capture->graph);
+    if (capture->own != nullptr) device.graphs().graphs.emplace(*handle, std::move(capture->own));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  return on_stream("cudaStreamIsCapturing", stream, [&](Device&, Stream& found) {
+    if (status == nullptr) return cudaErrorInvalidValue;
+    *status = status_of(found);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id, cudaGraph_t* graph,
+                                     const cudaGraphNode_t** nodes, const cudaGraphEdgeData** edges,
+                                     size_t* count) {
+  return on_stream("cudaStreamGetCaptureInfo", stream, [&](Device&, Stream& found) {
+    if (status == nullptr) return cudaErrorInvalidValue;
+    *status = status_of(found);
+    if (found.capture == nullptr) return cudaSuccess;
+    if (id != nullptr) *id = found.capture->id;
+    if (graph != nullptr) *graph = handle_of(found.capture->graph);
+    // A node's handle is its address.
+    if (nodes != nullptr) {
+      *nodes = reinterpret_cast<const cudaGraphNode_t*>(found.captured_after.data());
+    }
+    if (edges != nullptr) *edges = nullptr;
+    if (count != nullptr) *count = found.captured_after.size();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* nodes,
+                                                const cudaGraphEdgeData*, size_t count,
+                                                unsigned flags) {
+  return on_stream("cudaStreamUpdateCaptureDependencies", stream, [&](Device&, Stream& found) {
+    if (found.capture == nullptr) return cudaErrorIllegalState;
+    if (flags > cudaStreamSetCaptureDependencies || (count != 0 && nodes == nullptr)) {
+      return cudaErrorInvalidValue;
+    }
+    std::vector<Node*> after;
+    if (flags == cudaStreamAddCaptureDependencies) after = found.captured_after;
+    for (std::size_t i = 0; i < count; ++i) {
+      // The graph is not one of the program's yet: its nodes are known to the capture only.
+      const auto& known = found.capture->graph->nodes;
+      const auto node = std::ranges::find_if(
+          known, [&](const auto& one) { return handle_of(one.get()) == nodes[i]; });
+      if (node == known.end()) return cudaErrorInvalidValue;
+      after.push_back(node->get());
+    }
+    found.captured_after = std::move(after);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  return answer([&](Device&) {
+    if (mode == nullptr || !is_mode(*mode)) return cudaErrorInvalidValue;
+    std::swap(*mode, thread_mode);
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"

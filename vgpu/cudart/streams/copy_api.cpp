@@ -1,0 +1,110 @@
+// cudaMemcpy, cudaMemset and their relatives in one and two dimensions.
+#include <cuda_runtime_api.h>
+
+#include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/streams/copies.hpp"
+
+using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
+
+extern "C" {
+
+cudaError_t cudaMemcpy(void* target, const void* source, size_t bytes, cudaMemcpyKind kind) {
+  return on_stream("cudaMemcpy", nullptr, [&](Device& device, Stream& stream) {
+    return copy(device, "cudaMemcpy", {target}, {const_cast<void*>(source)}, {bytes},
+                number_of(kind), stream, Waiting::until_done);
+  });
+}
+
+cudaError_t cudaMemcpyAsync(void* target, const void* source, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  return on_stream("cudaMemcpyAsync", stream, [&](Device& device, Stream& found) {
+    return copy(device, "cudaMemcpyAsync", {target}, {const_cast<void*>(source)}, {bytes},
+                number_of(kind), found, Waiting::asynchronous);
+  });
+}
+
+cudaError_t cudaMemcpyPeer(void* target, int target_device, const void* source, int source_device,
+                           size_t bytes) {
+  if (target_device != 0 || source_device != 0) return fail(cudaErrorInvalidDevice);
+  return cudaMemcpy(target, source, bytes, cudaMemcpyDeviceToDevice);
+}
+
+cudaError_t cudaMemcpyPeerAsync(void* target, int target_device, const void* source,
+                                int source_device, size_t bytes, cudaStream_t stream) {
+  if (target_device != 0 || source_device != 0) return fail(cudaErrorInvalidDevice);
+  return cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToDevice, stream);
+}
+
+cudaError_t cudaMemcpy2D(void* target, size_t target_pitch, const void* source, size_t source_pitch,
+                         size_t width, size_t height, cudaMemcpyKind kind) {
+  return on_stream("cudaMemcpy2D", nullptr, [&](Device& device, Stream& stream) {
+    if (width > target_pitch || width > source_pitch) return cudaErrorInvalidPitchValue;
+    return copy(device, "cudaMemcpy2D", {target, target_pitch},
+                {const_cast<void*>(source), source_pitch}, {width, height}, number_of(kind), stream,
+                Waiting::until_done);
+  });
+}
+
+cudaError_t cudaMemcpy2DAsync(void* target, size_t target_pitch, const void* source,
+                              size_t source_pitch, size_t width, size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream) {
+  return on_stream("cudaMemcpy2DAsync", stream, [&](Device& device, Stream& found) {
+    if (width > target_pitch || width > source_pitch) return cudaErrorInvalidPitchValue;
+    return copy(device, "cudaMemcpy2DAsync", {target, target_pitch},
+                {const_cast<void*>(source), source_pitch}, {width, height}, number_of(kind), found,
+                Waiting::asynchronous);
+  });
+}
+
+cudaError_t cudaMemset(void* target, int value, size_t bytes) {
+  return on_stream("cudaMemset", nullptr, [&](Device& device, Stream& stream) {
+    return fill(device, "cudaMemset", {target}, static_cast<unsigned>(value), {bytes}, stream,
+                Waiting::until_done);
+  });
+}
+
+cudaError_t cudaMemsetAsync(void* target, int value, size_t bytes, cudaStream_t stream) {
+  return on_stream("cudaMemsetAsync", stream, [&](Device& device, Stream& found) {
+    return fill(device, "cudaMemsetAsync", {target}, static_cast<unsigned>(value), {bytes}, found,
+                Waiting::asynchronous);
+  });
+}
+
+cudaError_t cudaMemset2D(void* target, size_t pitch, int value, size_t width, size_t height) {
+  return on_stream("cudaMemset2D", nullptr, [&](Device& device, Stream& stream) {
+    if (width > pitch) return cudaErrorInvalidValue;
+    return fill(device, "cudaMemset2D", {target, pitch}, static_cast<unsigned>(value),
+                {width, height}, stream, Waiting::until_done);
+  });
+}
+
+cudaError_t cudaMemset2DAsync(void* target, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream) {
+  return on_stream("cudaMemset2DAsync", stream, [&](Device& device, Stream& found) {
+    if (width > pitch) return cudaErrorInvalidValue;
+    return fill(device, "cudaMemset2DAsync", {target, pitch}, static_cast<unsigned>(value),
+                {width, height}, found, Waiting::asynchronous);
+  });
+}
+
+cudaError_t cudaMemset3D(cudaPitchedPtr target, int value, cudaExtent extent) {
+  return on_stream("cudaMemset3D", nullptr, [&](Device& device, Stream& stream) {
+    if (extent.width > target.pitch) return cudaErrorInvalidValue;
+    return fill(device, "cudaMemset3D", {target.ptr, target.pitch, target.pitch * target.ysize},
+                static_cast<unsigned>(value), {extent.width, extent.height, extent.depth}, stream,
+                Waiting::until_done);
+  });
+}
+
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr target, int value, cudaExtent extent,
+                              cudaStream_t stream) {
+  return on_stream("cudaMemset3DAsync", stream, [&](Device& device, Stream& found) {
+    if (extent.width > target.pitch) return cudaErrorInvalidValue;
+    return fill(device, "cudaMemset3DAsync",
+                {target.ptr, target.pitch, target.pitch * target.ysize},
+                static_cast<unsigned>(value), {extent.width, extent.height, extent.depth}, found,
+                Waiting::asynchronous);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,177 @@
+#include "vgpu/cudart/streams/graphs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "vgpu/cudart/device/device.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+Graph* find_in(Graph& graph, const void* handle) {
+  if (&graph == handle) return &graph;
+  for (const auto& node : graph.nodes) {
+    if (node->child == nullptr) continue;
+    if (Graph* const found = find_in(*node->child, handle)) return found;
+  }
+  return nullptr;
+}
+
+Node* find_node_in(const Graph& graph, const void* handle) {
+  for (const auto& node : graph.nodes) {
+    if (node.get() == handle) return node.get();
+    if (node->child == nullptr) continue;
+    if (Node* const found = find_node_in(*node->child, handle)) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Node& Graph::add(cudaGraphNodeType type, std::vector<Node*> after) {
+  Node& node = *nodes.emplace_back(std::make_unique<Node>());
+  node.graph = this;
+  node.type = type;
+  node.after = std::move(after);
+  return node;
+}
+
+std::unique_ptr<Graph> Graph::clone() const {
+  auto copy = std::make_unique<Graph>();
+  std::unordered_map<const Node*, Node*> clone_of;
+  for (const auto& node : nodes) {
+    Node& made = copy->add(node->type, {});
+    made.work = node->work;
+    made.event = node->event;
+    made.original = node.get();
+    made.enabled = node->enabled;
+    if (node->child != nullptr) {
+      made.child = node->child->clone();
+      made.child->parent = copy.get();
+    }
+    clone_of[node.get()] = &made;
+  }
+  for (const auto& node : nodes) {
+    for (const Node* const earlier : node->after) {
+      clone_of[node.get()]->after.push_back(clone_of[earlier]);
+    }
+  }
+  return copy;
+}
+
+Node* Graph::find_clone(const Node* original) const {
+  for (const auto& node : nodes) {
+    if (node->original == original) return node.get();
+    if (node->child == nullptr) continue;
+    if (Node* const found = node->child->find_clone(original)) return found;
+  }
+  return nullptr;
+}
+
+std::vector<Node*> Graph::dependents_of(const Node& node) const {
+  std::vector<Node*> list;
+  for (const auto& other : nodes) {
+    if (std::ranges::find(other->after, &node) != other->after.end()) list.push_back(other.get());
+  }
+  return list;
+}
+
+std::vector<Node*> Graph::in_order() const {
+  std::vector<Node*> order;
+  std::unordered_set<const Node*> done;
+  for (bool found = true; found;) {
+    found = false;
+    for (const auto& node : nodes) {
+      const bool is_ready =
+          !done.contains(node.get()) && std::ranges::all_of(node->after, [&](const Node* earlier) {
+            return done.contains(earlier);
+          });
+      if (!is_ready) continue;
+      order.push_back(node.get());
+      done.insert(node.get());
+      found = true;
+    }
+  }
+  return order;
+}
+
+Graph* Graphs::find(cudaGraph_t handle) const {
+  for (const auto& [address, graph] : graphs) {
+    if (Graph* const found = find_in(*graph, handle)) return found;
+  }
+  return nullptr;
+}
+
+Node* Graphs::find(cudaGraphNode_t handle) const {
+  if (handle == nullptr) return nullptr;
+  for (const auto& [address, graph] : graphs) {
+    if (Node* const found = find_node_in(*graph, handle)) return found;
+  }
+  return nullptr;
+}
+
+ExecutableGraph* Graphs::find(cudaGraphExec_t handle) const {
+  const auto found = executable.find(handle);
+  return found == executable.end() ? nullptr : found->second.get();
+}
+
+cudaGraphNodeType type_of(const Work& work) {
+  constexpr std::array kTypes{cudaGraphNodeTypeEmpty,   cudaGraphNodeTypeKernel,
+                              cudaGraphNodeTypeMemcpy,  cudaGraphNodeTypeMemset,
+                              cudaGraphNodeTypeHost,    cudaGraphNodeTypeMemFree,
+                              cudaGraphNodeTypeMemAlloc};
+  static_assert(kTypes.size() == std::variant_size_v<Work>);
+  return kTypes[work.index()];
+}
+
+std::vector<OperationPtr> launch_graph(Device& device, const Graph& graph,
+                                       const std::vector<OperationPtr>& before) {
+  std::unordered_map<const Node*, OperationPtr> end_of;
+  std::unordered_set<const Node*> waited_for;
+  for (const Node* const node : graph.in_order()) {
+    std::vector<OperationPtr> after = node->after.empty() ? before : std::vector<OperationPtr>{};
+    for (const Node* const earlier : node->after) {
+      after.push_back(end_of[earlier]);
+      waited_for.insert(earlier);
+    }
+    Event* const event = node->event == nullptr ? nullptr : device.queues().find(node->event);
+    if (event != nullptr && node->type == cudaGraphNodeTypeWaitEvent)
+      after.push_back(event->record);
+    if (node->child != nullptr && node->enabled) after = launch_graph(device, *node->child, after);
+    OperationPtr& end = end_of[node];
+    end = device.enqueue(node->enabled ? node->work : Work{}, after);
+    if (event != nullptr && node->type == cudaGraphNodeTypeEventRecord) event->record = end;
+  }
+  std::vector<OperationPtr> last;
+  for (const auto& node : graph.nodes) {
+    if (!waited_for.contains(node.get())) last.push_back(end_of[node.get()]);
+  }
+  return last.empty() ? before : last;
+}
+
+void* allocate_in_graph(Device& device, std::size_t bytes, Work& work) {
+  vgpu::Allocation* const allocation = device.allocate(bytes);
+  if (allocation == nullptr) return nullptr;
+  device.graphs().memory.emplace(allocation, false);
+  work = AllocateWork{allocation};
+  return reinterpret_cast<void*>(allocation->address);
+}
+
+cudaError_t spoil_capture(Stream& stream) {
+  stream.capture->invalidated = true;
+  return cudaErrorStreamCaptureUnsupported;
+}
+
+cudaError_t capture_work(Stream& stream, Work work, bool until_done) {
+  if (stream.capture->invalidated) return cudaErrorStreamCaptureInvalidated;
+  if (until_done) return spoil_capture(stream);
+  Node& node = stream.capture->graph->add(type_of(work), stream.captured_after);
+  node.work = std::move(work);
+  stream.captured_after = {&node};
+  return cudaSuccess;
+}
+
+}  // namespace warpcheck::cudart

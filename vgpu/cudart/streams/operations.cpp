@@ -1,0 +1,75 @@
+#include "vgpu/cudart/streams/operations.hpp"
+
+#include <utility>
+
+namespace warpcheck::cudart {
+
+OperationPtr Operations::add(Work work, const std::vector<OperationPtr>& after) {
+  auto operation = std::make_shared<Operation>();
+  operation->number = next_number_++;
+  operation->work = std::move(work);
+  operation->clock = host_;
+  for (const OperationPtr& earlier : after) {
+    if (earlier == nullptr) continue;
+    operation->clock.join(earlier->clock);
+    if (earlier->is_done()) continue;
+    earlier->waited_for_by.push_back(operation);
+    ++operation->waits_for;
+  }
+  operation->stamp = chains_.extend(operation->clock);
+  operation->clock.add(operation->stamp);
+  all_.join(operation->clock);
+  if (operation->waits_for == 0) ready_.emplace(operation->number, operation);
+  ++pending_;
+  return operation;
+}
+
+OperationPtr Operations::take(vgpu::Strategy& strategy, vgpu::Schedule& schedule) {
+  if (ready_.empty()) return nullptr;
+  auto chosen = ready_.begin();
+  if (ready_.size() > 1 && !chosen->second->is_empty()) {
+    choices_.clear();
+    for (const auto& [number, operation] : ready_) {
+      if (!operation->is_empty()) choices_.push_back(number);
+    }
+    if (choices_.size() > 1) {
+      Operation& first = *chosen->second;
+      const std::uint32_t next = strategy.choose_operation({choices_, first.passed_over});
+      const auto found = ready_.find(next);
+      if (found != ready_.end() && found != chosen) {
+        vgpu::Decision decision;
+        decision.at.block = first.number;
+        decision.point = vgpu::Decision::Point::operation;
+        decision.index = first.passed_over++;
+        decision.next.block = next;
+        schedule.decisions.push_back(decision);
+        chosen = found;
+      }
+    }
+  }
+  OperationPtr operation = std::move(chosen->second);
+  ready_.erase(chosen);
+  operation->state = Operation::State::running;
+  return operation;
+}
+
+void Operations::finish(Operation& operation, std::uint64_t cycles) {
+  operation.state = Operation::State::done;
+  operation.ended_at = cycles;
+  operation.work = EmptyWork{};
+  --pending_;
+  for (const OperationPtr& later : std::exchange(operation.waited_for_by, {})) {
+    if (--later->waits_for == 0) ready_.emplace(later->number, later);
+  }
+}
+
+void Operations::clear() {
+  // A waiting operation is owned by those that it waits for.
+  ready_.clear();
+  pending_ = 0;
+  next_number_ = 0;
+  chains_.clear();
+  host_ = all_ = {};
+}
+
+}  // namespace warpcheck::cudart

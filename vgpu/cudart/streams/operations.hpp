@@ -1,0 +1,69 @@
+// The operations of the streams: asked for by a call, run later.
+//
+// An operation waits for others; those that wait for nothing are ready, and which of them runs
+// next is the strategy's choice.  The default is the order of the calls.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "vgpu/cudart/streams/order.hpp"
+#include "vgpu/cudart/streams/work.hpp"
+#include "vgpu/schedule/schedule.hpp"
+
+namespace warpcheck::cudart {
+
+struct Operation;
+using OperationPtr = std::shared_ptr<Operation>;
+
+struct Operation {
+  enum class State : std::uint8_t { waiting, running, done };
+  std::uint32_t number = 0;  // in the order of the calls, from 0
+  Work work;
+  Stamp stamp;
+  Clock clock;  // itself, and what comes before it
+  State state = State::waiting;
+  std::uint32_t waits_for = 0;  // operations that have not run
+  std::vector<OperationPtr> waited_for_by;
+  std::uint64_t passed_over = 0;
+  std::uint64_t ended_at = 0;  // virtual time, in cycles
+  [[nodiscard]] bool is_done() const { return state == State::done; }
+  // Moves nothing, so that it matters to nobody when it runs.
+  [[nodiscard]] bool is_empty() const { return std::holds_alternative<EmptyWork>(work); }
+};
+
+class Operations {
+ public:
+  // A new operation that comes after those of `after`, which may have run or be null, and after
+  // what the host knows of.
+  OperationPtr add(Work work, const std::vector<OperationPtr>& after);
+
+  // Takes a ready operation to be run; nullptr: none is ready.  A choice other than the default's
+  // is added to *schedule.
+  OperationPtr take(vgpu::Strategy& strategy, vgpu::Schedule& schedule);
+  // An operation that was taken has run.
+  void finish(Operation& operation, std::uint64_t cycles);
+  // How many there were, of all time.
+  [[nodiscard]] std::uint32_t asked_for() const { return next_number_; }
+  // Those that have not been finished.
+  [[nodiscard]] std::size_t pending() const { return pending_; }
+
+  // The host waited for an operation, or for all that there were.
+  void host_waited_for(const Operation& operation) { host_.join(operation.clock); }
+  void host_waited_for_all() { host_ = all_; }
+  [[nodiscard]] const Clock& known_to_host() const { return host_; }
+
+  void clear();
+
+ private:
+  std::map<std::uint32_t, OperationPtr> ready_;  // by number
+  std::vector<std::uint32_t> choices_;
+  std::size_t pending_ = 0;
+  std::uint32_t next_number_ = 0;
+  Chains chains_;
+  Clock host_, all_;
+};
+
+}  // namespace warpcheck::cudart

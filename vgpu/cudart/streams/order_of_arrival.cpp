@@ -1,0 +1,49 @@
+#include "vgpu/cudart/streams/order_of_arrival.hpp"
+
+#include <algorithm>
+
+namespace warpcheck::cudart {
+namespace {
+
+using vgpu::Instr;
+using vgpu::InstrKind;
+
+bool tells_order(const Instr& atomic) {
+  const ptx::AtomOp op = atomic.modifiers.atom_op;
+  return atomic.refs[1].bank != vgpu::Bank::none || op == ptx::AtomOp::exch ||
+         op == ptx::AtomOp::cas || ptx::is_float(atomic.modifiers.type);
+}
+
+bool tells_place_or_time(ptx::SpecialRegister reg) {
+  using enum ptx::SpecialRegister;
+  switch (reg) {
+    case clock:
+    case clock_hi:
+    case clock64:
+    case globaltimer:
+    case globaltimer_lo:
+    case globaltimer_hi:
+    case smid: return true;
+    default: return false;
+  }
+}
+
+bool shows_order(const Instr& instr) {
+  switch (instr.kind) {
+    case InstrKind::atomic: return tells_order(instr);
+    case InstrKind::special: return tells_place_or_time(instr.special);
+    case InstrKind::warp:
+    case InstrKind::heap_allocate: return true;
+    case InstrKind::async_store:
+    case InstrKind::bulk_copy: return ptx::is_float(instr.modifiers.type);
+    default: return false;
+  }
+}
+
+}  // namespace
+
+bool order_shows_in_results_of(const vgpu::Program& kernel) {
+  return std::ranges::any_of(kernel.code, shows_order);
+}
+
+}  // namespace warpcheck::cudart

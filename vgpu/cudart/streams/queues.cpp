@@ -1,0 +1,108 @@
+#include "vgpu/cudart/streams/queues.hpp"
+
+#include <utility>
+
+namespace warpcheck::cudart {
+namespace {
+
+thread_local bool default_is_per_thread = false;
+
+}  // namespace
+
+PerThreadDefaultStream::PerThreadDefaultStream()
+    : outer_(std::exchange(default_is_per_thread, true)) {}
+PerThreadDefaultStream::~PerThreadDefaultStream() { default_is_per_thread = outer_; }
+
+cudaStream_t Queues::create_stream(unsigned flags, int priority) {
+  auto stream = std::make_unique<Stream>();
+  stream->flags = flags;
+  stream->priority = priority;
+  stream->id = next_stream_id_++;
+  auto* const handle = reinterpret_cast<cudaStream_t>(stream.get());
+  streams_.emplace(handle, std::move(stream));
+  return handle;
+}
+
+Stream* Queues::find(cudaStream_t handle) {
+  if (handle == nullptr && default_is_per_thread) handle = cudaStreamPerThread;
+  if (handle == nullptr || handle == cudaStreamLegacy) return &legacy_;
+  if (handle == cudaStreamPerThread) {
+    std::unique_ptr<Stream>& own = per_thread_[std::this_thread::get_id()];
+    if (own == nullptr) {
+      own = std::make_unique<Stream>();
+      own->id = next_stream_id_++;
+    }
+    return own.get();
+  }
+  const auto found = streams_.find(handle);
+  return found == streams_.end() ? nullptr : found->second.get();
+}
+
+cudaEvent_t Queues::create_event(unsigned flags) {
+  auto event = std::make_unique<Event>();
+  event->flags = flags;
+  auto* const handle = reinterpret_cast<cudaEvent_t>(event.get());
+  events_.emplace(handle, std::move(event));
+  return handle;
+}
+
+Event* Queues::find(cudaEvent_t handle) const {
+  const auto found = events_.find(handle);
+  return found == events_.end() ? nullptr : found->second.get();
+}
+
+void Queues::destroy(cudaEvent_t handle) {
+  constexpr std::size_t kRemembered = 4096;
+  *events_[handle] = {};
+  events_[handle]->destroyed = true;
+  destroyed_events_.push_back(handle);
+  if (destroyed_events_.size() <= kRemembered) return;
+  events_.erase(destroyed_events_.front());
+  destroyed_events_.pop_front();
+}
+
+std::vector<OperationPtr> Queues::latest(const Stream& stream) {
+  std::vector<OperationPtr> list = stream.waits;
+  if (stream.last != nullptr) list.push_back(stream.last);
+  return list;
+}
+
+void Queues::add_blocking(std::vector<OperationPtr>& list) const {
+  const auto add = [&](const Stream& stream) {
+    if (!stream.is_blocking()) return;
+    for (OperationPtr& operation : latest(stream)) list.push_back(std::move(operation));
+  };
+  for (const auto& [handle, stream] : streams_) add(*stream);
+  for (const auto& [thread, stream] : per_thread_) add(*stream);
+}
+
+// Programming Guide, "Default Stream": the legacy stream waits for every blocking stream, and they
+// wait for it.
+std::vector<OperationPtr> Queues::before_next(Stream& stream) {
+  std::vector<OperationPtr> list = latest(stream);
+  stream.waits.clear();
+  if (stream.is_legacy) add_blocking(list);
+  if (stream.is_blocking()) {
+    for (OperationPtr& operation : latest(legacy_)) list.push_back(std::move(operation));
+  }
+  return list;
+}
+
+bool Queues::captures_blocking_stream() {
+  bool found = false;
+  for_each_stream(
+      [&](const Stream& stream) { found |= stream.is_blocking() && stream.capture != nullptr; });
+  return found;
+}
+
+void Queues::clear() {
+  streams_.clear();
+  per_thread_.clear();
+  events_.clear();
+  destroyed_events_.clear();
+  legacy_ = {};
+  legacy_.is_legacy = true;
+  next_stream_id_ = 1;
+}
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,103 @@
+// Streams and events: handles, their flags, and the operations they stand for.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "vgpu/cudart/streams/operations.hpp"
+
+namespace warpcheck::cudart {
+
+struct Capture;
+struct Node;
+
+struct Stream {
+  unsigned flags = 0;
+  int priority = 0;
+  std::uint64_t id = 0;
+  bool is_legacy = false;
+  bool destroyed = false;  // its handle is never given out again
+  OperationPtr last;
+  std::vector<OperationPtr> waits;      // of cudaStreamWaitEvent, for the next operation
+  std::shared_ptr<Capture> capture{};   // not null: calls make nodes of a graph
+  std::vector<Node*> captured_after{};  // what the next node comes after
+  std::map<int, cudaStreamAttrValue> attributes{};
+  [[nodiscard]] bool is_blocking() const {
+    return !is_legacy && (flags & cudaStreamNonBlocking) == 0;
+  }
+};
+
+struct Event {
+  unsigned flags = 0;
+  bool destroyed = false;
+  OperationPtr record;                 // the latest; null: never recorded
+  std::shared_ptr<Capture> capture{};  // recorded while a stream was captured
+  std::vector<Node*> captured_after{};
+  [[nodiscard]] bool is_done() const { return record == nullptr || record->is_done(); }
+  [[nodiscard]] bool has_time() const {
+    return record != nullptr && (flags & cudaEventDisableTiming) == 0;
+  }
+};
+
+// Handles are addresses of the objects; 0, cudaStreamLegacy and cudaStreamPerThread are streams
+// that always exist.
+class Queues {
+ public:
+  Queues() { clear(); }
+
+  cudaStream_t create_stream(unsigned flags, int priority);
+  // nullptr: no such stream.  May be one that has been destroyed.
+  [[nodiscard]] Stream* find(cudaStream_t handle);
+
+  cudaEvent_t create_event(unsigned flags);
+  [[nodiscard]] Event* find(cudaEvent_t handle) const;
+  // The handle is known as one that was destroyed, until many others were.
+  void destroy(cudaEvent_t handle);
+
+  // What an operation of the stream comes after.
+  [[nodiscard]] std::vector<OperationPtr> before_next(Stream& stream);
+  // The latest operations of the stream: what waits for it waits for them.
+  [[nodiscard]] static std::vector<OperationPtr> latest(const Stream& stream);
+
+  template <typename Visit>
+  void for_each_stream(Visit&& visit) {
+    for (const auto& [handle, stream] : streams_) visit(*stream);
+    for (const auto& [thread, stream] : per_thread_) visit(*stream);
+  }
+  // The legacy stream would make what is captured depend on it.
+  [[nodiscard]] bool captures_blocking_stream();
+
+  void clear();
+
+ private:
+  void add_blocking(std::vector<OperationPtr>& list) const;
+
+  Stream legacy_;
+  std::uint64_t next_stream_id_ = 1;
+  std::unordered_map<cudaStream_t, std::unique_ptr<Stream>> streams_;
+  std::unordered_map<std::thread::id, std::unique_ptr<Stream>> per_thread_;
+  std::unordered_map<cudaEvent_t, std::unique_ptr<Event>> events_;
+  std::deque<cudaEvent_t> destroyed_events_;  // oldest first
+};
+
+// While one lives, a null stream means the stream of the calling thread: programs compiled with
+// --default-stream per-thread call functions named ..._ptds and ..._ptsz.
+class PerThreadDefaultStream {
+ public:
+  PerThreadDefaultStream();
+  ~PerThreadDefaultStream();
+  PerThreadDefaultStream(const PerThreadDefaultStream&) = delete;
+  PerThreadDefaultStream& operator=(const PerThreadDefaultStream&) = delete;
+
+ private:
+  bool outer_;
+};
+
+}  // namespace warpcheck::cudart

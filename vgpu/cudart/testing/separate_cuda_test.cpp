@@ -1,0 +1,41 @@
+// Separate compilation from source that nvcc compiles and its device linker lists.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "vgpu/cudart/device/virtual_device.hpp"
+#include "vgpu/cudart/testing/separate_test_kernels.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+class Separate : public testing::TestWithParam<Build> {};
+
+INSTANTIATE_TEST_SUITE_P(Builds, Separate, testing::Values(Build::optimized, Build::unoptimized),
+                         [](const auto& test) {
+                           return test.param == Build::optimized ? "optimized" : "unoptimized";
+                         });
+
+TEST_P(Separate, FunctionsAndVariablesOfAnotherFile) {
+  TrialSettings settings;
+  settings.build = GetParam();
+  for (int trial = 0; trial < 2; ++trial) {
+    begin_trial(settings);
+    std::array<int, 32> found{};
+    separate_test::run_kernels(found.data());
+    const int total = separate_test::total();
+    const TrialResult result = end_trial();
+    EXPECT_EQ(result.refusals, std::vector<std::string>{});
+    EXPECT_TRUE(result.findings.empty()) << result.findings.front().message;
+    for (int i = 0; i < 32; ++i) {
+      EXPECT_EQ(found[static_cast<std::size_t>(i)],
+                (i + 3) * 7 + i - 50 + i * 3 * 11 + 10 * i + i * i);
+    }
+    EXPECT_EQ(total, 1000 + 31 * 32 / 2);
+  }
+}
+
+}  // namespace
+}  // namespace warpcheck::cudart

@@ -1,0 +1,281 @@
+// cvt between integers and f32, f64, and between f32 and f16: PTX ISA 9.0, 9.7.9.21.
+//
+// The forms that compilers make all the time; every other rounding, saturation and type goes to
+// compute_exact.cpp.  Rules: integers wrap, floats to integers clamp; a signed
+// result narrower than its register is sign-extended to the register.  NaN becomes the integer 0,
+// or, from f64 or to 64 bits, the one whose top bit alone is set.  Between f32 and f64 a NaN keeps
+// sign and payload, unless .ftz made it canonical; a plain move between equal types changes
+// nothing.
+#include "vgpu/machine/compute/compute_families.hpp"
+#include "vgpu/machine/compute/lane_float.hpp"
+#include "vgpu/machine/compute/lanes.hpp"
+
+namespace warpcheck::vgpu::WARPCHECK_SIMD {
+namespace {
+
+using ptx::Opcode;
+using ptx::Rounding;
+using ptx::Type;
+
+// Stores signed results extended to the cell.
+template <class T>
+Bits<T> extended(T value) {
+  if constexpr (std::is_signed_v<T>) {
+    return static_cast<Bits<T>>(static_cast<std::make_signed_t<Bits<T>>>(value));
+  } else {
+    return value;
+  }
+}
+
+template <class D>
+struct Wrap {
+  template <class S>
+  Bits<D> operator()(S value) const {
+    return extended(static_cast<D>(value));
+  }
+};
+
+template <class F>
+struct ToFloat {
+  template <class S>
+  F operator()(S value) const {
+    return static_cast<F>(value);
+  }
+};
+
+// The nearest integral value in the direction of the mode.  The sum with 2^23 (2^52 for double)
+// drops the fraction, to nearest even; what is left is a step of one.
+template <Rounding kMode, class F>
+F integral(F x) {
+  constexpr F kNoFraction = sizeof(F) == 4 ? F{0x1p23} : F{0x1p52};
+  const F magnitude = absolute(x);
+  F rounded = (magnitude + kNoFraction) - kNoFraction;
+  if constexpr (kMode == Rounding::rzi) {
+    rounded = rounded > magnitude ? rounded - F{1} : rounded;
+  } else if constexpr (kMode != Rounding::rni) {
+    // Toward the sign of x is away from zero.
+    const bool away = (kMode == Rounding::rpi) == (x > F{0});
+    const F outward = rounded < magnitude ? rounded + F{1} : rounded;
+    const F inward = rounded > magnitude ? rounded - F{1} : rounded;
+    rounded = away ? outward : inward;
+  }
+  return magnitude < kNoFraction ? with_sign(rounded, x) : x;
+}
+
+// Integral floats to integers of 32 or 64 bits, clamped; NaN is the caller's.
+template <class D, class F>
+D clamped(F x) {
+  using S = std::make_signed_t<D>;
+  constexpr F kHalf = sizeof(D) == 4 ? F{0x1p31} : F{0x1p63};
+  constexpr D kMax = std::is_signed_v<D> ? static_cast<D>(~Bits<D>{0} >> 1) : static_cast<D>(-1);
+  constexpr D kMin = std::is_signed_v<D> ? static_cast<D>(kMax + Bits<D>{1}) : D{0};
+  constexpr F kFirstBelow = std::is_signed_v<D> ? -kHalf : F{0};
+  constexpr F kFirstAbove = std::is_signed_v<D> ? kHalf : 2 * kHalf;
+  const bool high_half = !std::is_signed_v<D> && x >= kHalf;
+  const F shifted = high_half ? x - kHalf : x;
+  const bool in_range = shifted >= kFirstBelow && shifted < kHalf;
+  const auto low = static_cast<Bits<D>>(static_cast<S>(in_range ? shifted : F{0}));
+  const auto value = static_cast<D>(high_half ? low + (Bits<D>{1} << (8 * sizeof(D) - 1)) : low);
+  if (x < kFirstBelow) return kMin;
+  return x >= kFirstAbove ? kMax : value;
+}
+
+// Types narrower than 32 bits are clamped as s32 to their own bounds.
+template <class D, Rounding kMode, bool kFlush>
+struct ToInteger {
+  explicit ToInteger(const Instr& instr) {
+    const unsigned bits = 8 * ptx::bytes_of(instr.modifiers.type);
+    const bool is_signed = ptx::is_signed(instr.modifiers.type);
+    if (bits == 64 || instr.modifiers.source_type == Type::f64) {
+      of_nan = static_cast<D>(Bits<D>{1} << (bits - 1));
+      if (is_signed && bits < 32) of_nan = static_cast<D>(0 - of_nan);
+    }
+    if (bits >= 32) return;
+    lowest = is_signed ? -(std::int32_t{1} << (bits - 1)) : 0;
+    highest = (std::int32_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+  }
+  template <class F>
+  D operator()(F x) const {
+    const D number = clamped<D>(integral<kMode>(flush<kFlush>(x)));
+    return is_nan(x) ? of_nan : bounded(number);
+  }
+
+ private:
+  [[nodiscard]] D bounded(D value) const {
+    if constexpr (std::is_same_v<D, std::int32_t>) {
+      const D not_high = value > highest ? highest : value;
+      return not_high < lowest ? lowest : not_high;
+    } else {
+      return value;
+    }
+  }
+  std::int32_t lowest = INT32_MIN;
+  std::int32_t highest = INT32_MAX;
+  D of_nan = 0;
+};
+
+template <Rounding kMode, bool kFlush, bool kSaturate>
+struct ToIntegral {
+  template <class F>
+  F operator()(F x) const {
+    const F flushed = flush<kFlush>(x);
+    if constexpr (kMode == Rounding::none && !kFlush && !kSaturate) {
+      return x;
+    } else if constexpr (kMode == Rounding::none) {
+      return settled(saturate<kSaturate>(flushed), x);
+    } else {
+      return settled(saturate<kSaturate>(integral<kMode>(flushed)), x);
+    }
+  }
+};
+
+// f32 -> f64 is exact, f64 -> f32 rounds to nearest.  The host's conversions, too, keep the payload
+// of a NaN.
+template <bool kFlush, bool kSaturate>
+struct Resize {
+  double operator()(float x) const {
+    const float operand = kFlush ? canonical(flush<kFlush>(x)) : x;
+    return saturate<kSaturate>(static_cast<double>(operand));
+  }
+  float operator()(double x) const {
+    const auto result = static_cast<float>(x);
+    const auto scaled = static_cast<float>(x * 0x1p32);
+    return saturate<kSaturate>(flush_result<kFlush>(result, scaled));
+  }
+};
+
+// An f16 has the fraction of a float and an exponent less by 112; multiplying makes up for that,
+// for subnormals too.
+struct FromHalf {
+  float operator()(std::uint16_t half) const {
+    const std::uint32_t magnitude = half & 0x7fffu;
+    const float finite = float_of<float>(magnitude << 13) * 0x1p112f;
+    const float special = float_of<float>(magnitude > 0x7c00 ? FloatLayout<float>::kNan
+                                                             : FloatLayout<float>::kInfinity);
+    const float value = magnitude < 0x7c00 ? finite : special;
+    const std::uint32_t sign = (half & 0x8000u) << 16;
+    return magnitude > 0x7c00 ? value : float_of<float>(bits_of(value) | sign);
+  }
+};
+
+// To nearest even.  Adding 0.5 to what becomes a subnormal f16 (units of 2^-24) leaves its bits at
+// the end of the fraction; the others are rounded by adding just less than half of the last place.
+struct ToHalf {
+  std::uint16_t operator()(float x) const {
+    const std::uint32_t bits = bits_of(x) & 0x7fffffffu;
+    const std::uint32_t small = bits_of(float_of<float>(bits) + 0.5f) - bits_of(0.5f);
+    const std::uint32_t normal = (bits - (112u << 23) + 0xfff + (bits >> 13 & 1)) >> 13;
+    const std::uint32_t finite = bits < (113u << 23) ? small : normal;
+    const std::uint32_t clamped_high = bits >= bits_of(65520.0f) ? 0x7c00 : finite;
+    const std::uint32_t sign = bits_of(x) >> 16 & 0x8000u;
+    return static_cast<std::uint16_t>(bits > FloatLayout<float>::kInfinity ? 0x7fffu
+                                                                           : clamped_high | sign);
+  }
+};
+
+template <class S>
+struct FromInteger {
+  template <class D>
+  struct Wrapped {
+    static constexpr ComputeFn fn = lanewise<Wrap<D>, Bits<D>, S>;
+  };
+};
+
+template <class S>
+ComputeFn from_integer(const ptx::Modifiers& m) {
+  using F = FromInteger<S>;
+  if (m.sat || m.ftz) return nullptr;
+  if (m.rounding == Rounding::none || m.rounding == Rounding::rn) {
+    if (m.type == Type::f32) return lanewise<ToFloat<float>, float, S>;
+    if (m.type == Type::f64) return lanewise<ToFloat<double>, double, S>;
+  }
+  if (m.rounding != Rounding::none) return nullptr;
+  return for_type<F::template Wrapped, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t,
+                  std::int8_t, std::int16_t, std::int32_t, std::int64_t>(m.type);
+}
+
+template <class F, Rounding kMode, bool kFlush>
+ComputeFn to_integer(Type type) {
+  if (type == Type::u32) return lanewise<ToInteger<std::uint32_t, kMode, kFlush>, std::uint32_t, F>;
+  if (type == Type::u64) return lanewise<ToInteger<std::uint64_t, kMode, kFlush>, std::uint64_t, F>;
+  if (type == Type::s64) return lanewise<ToInteger<std::int64_t, kMode, kFlush>, std::int64_t, F>;
+  return lanewise<ToInteger<std::int32_t, kMode, kFlush>, std::int32_t, F>;
+}
+
+template <class F, bool kFlush>
+ComputeFn to_integer(const ptx::Modifiers& m) {
+  switch (m.rounding) {
+    case Rounding::rni: return to_integer<F, Rounding::rni, kFlush>(m.type);
+    case Rounding::none:
+    case Rounding::rzi: return to_integer<F, Rounding::rzi, kFlush>(m.type);
+    case Rounding::rmi: return to_integer<F, Rounding::rmi, kFlush>(m.type);
+    case Rounding::rpi: return to_integer<F, Rounding::rpi, kFlush>(m.type);
+    default: return nullptr;
+  }
+}
+
+template <class F, bool kFlush, bool kSaturate>
+ComputeFn to_integral(Rounding rounding) {
+  switch (rounding) {
+    case Rounding::none: return lanewise<ToIntegral<Rounding::none, kFlush, kSaturate>, F, F>;
+    case Rounding::rni: return lanewise<ToIntegral<Rounding::rni, kFlush, kSaturate>, F, F>;
+    case Rounding::rzi: return lanewise<ToIntegral<Rounding::rzi, kFlush, kSaturate>, F, F>;
+    case Rounding::rmi: return lanewise<ToIntegral<Rounding::rmi, kFlush, kSaturate>, F, F>;
+    case Rounding::rpi: return lanewise<ToIntegral<Rounding::rpi, kFlush, kSaturate>, F, F>;
+    default: return nullptr;
+  }
+}
+
+template <bool kFlush, bool kSaturate>
+ComputeFn float_to_float(const ptx::Modifiers& m) {
+  const bool nearest = m.rounding == Rounding::rn || m.rounding == Rounding::none;
+  if (m.type == Type::f32 && m.source_type == Type::f64) {
+    return nearest ? lanewise<Resize<kFlush, kSaturate>, float, double> : nullptr;
+  }
+  if (m.type == Type::f64 && m.source_type == Type::f32) {
+    return nearest ? lanewise<Resize<kFlush, kSaturate>, double, float> : nullptr;
+  }
+  if (m.type == Type::f32) return to_integral<float, kFlush, kSaturate>(m.rounding);
+  return kFlush ? nullptr : to_integral<double, false, kSaturate>(m.rounding);
+}
+
+ComputeFn from_float(const ptx::Modifiers& m) {
+  if (m.relu) return nullptr;
+  const bool to_nearest = m.rounding == Rounding::rn && !m.ftz && !m.sat;
+  if (m.type == Type::f16 && m.source_type == Type::f32 && to_nearest) {
+    return lanewise<ToHalf, std::uint16_t, float>;
+  }
+  if (m.type == Type::f32 || m.type == Type::f64) {
+    if (m.sat) return m.ftz ? float_to_float<true, true>(m) : float_to_float<false, true>(m);
+    return m.ftz ? float_to_float<true, false>(m) : float_to_float<false, false>(m);
+  }
+  if (ptx::is_float(m.type) || ptx::bytes_of(m.type) == 0) return nullptr;
+  if (m.source_type == Type::f64) return m.ftz ? nullptr : to_integer<double, false>(m);
+  return m.ftz ? to_integer<float, true>(m) : to_integer<float, false>(m);
+}
+
+}  // namespace
+
+ComputeFn find_convert(const Instr& instr) {
+  const ptx::Modifiers& m = instr.modifiers;
+  if (instr.opcode != Opcode::cvt_ || present(instr.refs[2])) return nullptr;
+  if (m.pack || m.satfinite || ptx::is_packed(m.type)) return nullptr;
+  switch (m.source_type) {
+    case Type::u8: return from_integer<std::uint8_t>(m);
+    case Type::u16: return from_integer<std::uint16_t>(m);
+    case Type::u32: return from_integer<std::uint32_t>(m);
+    case Type::u64: return from_integer<std::uint64_t>(m);
+    case Type::s8: return from_integer<std::int8_t>(m);
+    case Type::s16: return from_integer<std::int16_t>(m);
+    case Type::s32: return from_integer<std::int32_t>(m);
+    case Type::s64: return from_integer<std::int64_t>(m);
+    case Type::f32:
+    case Type::f64: return from_float(m);
+    case Type::f16:
+      if (m.type != Type::f32 || m.rounding != Rounding::none || m.ftz || m.sat) return nullptr;
+      return lanewise<FromHalf, float, std::uint16_t>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace warpcheck::vgpu::WARPCHECK_SIMD

@@ -1,0 +1,265 @@
+// Video instructions: PTX ISA 9.0, 9.7.18 (scalar), 9.7.19 (on two halves or four bytes).
+//
+// What operands select is in Instr::offset (video.hpp).  Compiled once: they are rare, software on
+// today's GPUs too.
+#define WARPCHECK_SIMD portable
+
+#include <algorithm>
+
+#include "vgpu/machine/compute/compute_families.hpp"
+#include "vgpu/machine/compute/lanes.hpp"
+#include "vgpu/program/video.hpp"
+
+namespace warpcheck::vgpu::portable {
+namespace {
+
+using ptx::AtomOp;
+using ptx::Compare;
+using ptx::Opcode;
+using ptx::Type;
+using Word = std::uint32_t;
+using Int = __int128;  // so that nothing overflows
+
+enum class Operation : std::uint8_t {
+  none,
+  add,
+  sub,
+  average,
+  difference,
+  min,
+  max,
+  set,
+  shift_left,
+  shift_right,
+};
+
+Operation operation_of(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::vadd_:
+    case Opcode::vadd2_:
+    case Opcode::vadd4_: return Operation::add;
+    case Opcode::vsub_:
+    case Opcode::vsub2_:
+    case Opcode::vsub4_: return Operation::sub;
+    case Opcode::vavrg2_:
+    case Opcode::vavrg4_: return Operation::average;
+    case Opcode::vabsdiff_:
+    case Opcode::vabsdiff2_:
+    case Opcode::vabsdiff4_: return Operation::difference;
+    case Opcode::vmin_:
+    case Opcode::vmin2_:
+    case Opcode::vmin4_: return Operation::min;
+    case Opcode::vmax_:
+    case Opcode::vmax2_:
+    case Opcode::vmax4_: return Operation::max;
+    case Opcode::vset_:
+    case Opcode::vset2_:
+    case Opcode::vset4_: return Operation::set;
+    case Opcode::vshl_: return Operation::shift_left;
+    case Opcode::vshr_: return Operation::shift_right;
+    default: return Operation::none;
+  }
+}
+
+bool holds(Compare compare, Int a, Int b) {
+  switch (compare) {
+    case Compare::eq: return a == b;
+    case Compare::ne: return a != b;
+    case Compare::lt: return a < b;
+    case Compare::le: return a <= b;
+    case Compare::gt: return a > b;
+    default: return a >= b;
+  }
+}
+
+// Bits [begin, begin + bits) of a register, extended.
+Int part_of(Word x, unsigned begin, unsigned bits, bool is_signed) {
+  const Word top = x << (32 - bits - begin);
+  if (is_signed) return static_cast<std::int32_t>(top) >> (32 - bits);
+  return top >> (32 - bits);
+}
+
+Int clamped_to(Int x, unsigned bits, bool is_signed) {
+  const Int lowest = is_signed ? -(Int{1} << (bits - 1)) : 0;
+  const Int highest = (Int{1} << (is_signed ? bits - 1 : bits)) - 1;
+  return std::clamp(x, lowest, highest);
+}
+
+// What all but vmad have in common.
+struct Video {
+  explicit Video(const Instr& instr)
+      : operation(operation_of(instr.opcode)),
+        operands(video_operands(instr.offset)),
+        saturates(instr.modifiers.sat),
+        wraps(instr.modifiers.wrap),
+        second(instr.modifiers.atom_op),
+        compare(instr.modifiers.compare) {
+    const ptx::Modifiers& m = instr.modifiers;
+    const bool set = operation == Operation::set;  // vset4.atype.btype: u32 result
+    signed_result = !set && ptx::is_signed(m.type);
+    signed_a = ptx::is_signed(set ? m.type : m.source_type);
+    signed_b = ptx::is_signed(set ? m.source_type : m.third_type);
+  }
+
+  [[nodiscard]] Int calculated(Int a, Int b) const {
+    switch (operation) {
+      case Operation::add: return a + b;
+      case Operation::sub: return a - b;
+      // Halves are rounded away from zero.
+      case Operation::average: return (a + b >= 0 ? a + b + 1 : a + b) >> 1;
+      case Operation::difference: return a < b ? b - a : a - b;
+      case Operation::min: return std::min(a, b);
+      case Operation::max: return std::max(a, b);
+      case Operation::shift_left: return a * (Int{1} << amount(b));
+      case Operation::shift_right: return a >> amount(b);
+      default: return holds(compare, a, b) ? 1 : 0;
+    }
+  }
+  // Of a shift.
+  [[nodiscard]] unsigned amount(Int b) const {
+    return static_cast<unsigned>(wraps ? b & 31 : std::min(b, Int{32}));
+  }
+
+  Operation operation;
+  VideoOperands operands;
+  bool saturates, wraps;
+  AtomOp second;
+  Compare compare;
+  bool signed_result, signed_a, signed_b;
+};
+
+struct ScalarVideo : Video {
+  using Video::Video;
+
+  // Of a whole register, unsigned, only what is negative is clamped; what is too large wraps,
+  // though the ISA says otherwise (seen on sm_90).
+  [[nodiscard]] Int clamped(Int x) const {
+    if (operands.d.bits == 32 && !signed_result) return std::max(x, Int{0});
+    return clamped_to(x, operands.d.bits, signed_result);
+  }
+
+  // Whether the result comes before c (which has the type of a where the result has none), of which
+  // one is the minimum and the other the maximum.  Of a distance all digits count; of unsigned sums
+  // and differences that both have the top bit, the result counts as the greater (seen on sm_90;
+  // the ISA knows neither).
+  [[nodiscard]] bool is_less(Int result, Word c) const {
+    const bool set = operation == Operation::set;
+    const Int y = part_of(c, 0, 32, set ? signed_a : signed_result);
+    if (set || operation == Operation::difference) return result < y;
+    const auto low = static_cast<Word>(result);
+    const bool computed = operation == Operation::add || operation == Operation::sub;
+    if (computed && !signed_result && (low & c) >> 31 != 0) return false;
+    return part_of(low, 0, 32, signed_result) < y;
+  }
+
+  // c combined with the result, or the result put into c.
+  [[nodiscard]] Word combined(Int result, Word c) const {
+    const auto low = static_cast<Word>(result);
+    switch (second) {
+      case AtomOp::add: return low + c;
+      case AtomOp::min: return is_less(result, c) ? low : c;
+      case AtomOp::max: return is_less(result, c) ? c : low;
+      default: break;
+    }
+    const Word mask = (operands.d.bits == 32 ? ~0u : (1u << operands.d.bits) - 1)
+                      << operands.d.begin;
+    return (c & ~mask) | (low << operands.d.begin & mask);
+  }
+
+  [[nodiscard]] Int result_of(Word a, Word b) const {
+    const Int x = part_of(a, operands.a.begin, operands.a.bits, signed_a);
+    const Int y = part_of(b, operands.b.begin, operands.b.bits, signed_b);
+    const Int result = calculated(x, y);
+    return saturates ? clamped(result) : result;
+  }
+  Word operator()(Word a, Word b) const { return static_cast<Word>(result_of(a, b)); }
+  Word operator()(Word a, Word b, Word c) const { return combined(result_of(a, b), c); }
+};
+
+struct PackedVideo : Video {
+  explicit PackedVideo(const Instr& instr)
+      : Video(instr), elements(video_elements(instr.opcode)), bits(32 / elements) {}
+
+  // Element `index` of a and b together, b above a.
+  [[nodiscard]] Int element(Word a, Word b, unsigned index, bool is_signed) const {
+    return part_of(index < elements ? a : b, index % elements * bits, bits, is_signed);
+  }
+
+  Word operator()(Word a, Word b, Word c) const {
+    Word packed = c;
+    Word sum = c;
+    for (unsigned i = 0; i < elements; ++i) {
+      if ((operands.mask >> i & 1) == 0) continue;
+      Int x = calculated(element(a, b, operands.of_a[i], signed_a),
+                         element(a, b, operands.of_b[i], signed_b));
+      if (saturates) x = clamped_to(x, bits, signed_result);
+      const Word mask = ((Word{1} << bits) - 1) << (bits * i);
+      packed = (packed & ~mask) | (static_cast<Word>(x) << (bits * i) & mask);
+      sum += static_cast<Word>(x);
+    }
+    return second == AtomOp::none ? packed : sum;
+  }
+
+  unsigned elements, bits;
+};
+
+// vmad: a * b + c, of which one product or c may be negated, or one more added.
+struct MultiplyAddVideo {
+  explicit MultiplyAddVideo(const Instr& instr)
+      : operands(video_operands(instr.offset)),
+        saturates(instr.modifiers.sat),
+        signed_a(ptx::is_signed(instr.modifiers.source_type)),
+        signed_b(ptx::is_signed(instr.modifiers.third_type)) {
+    negates_product = operands.negated_a != operands.negated_b;
+    signed_result = signed_a || signed_b || negates_product || operands.negated_c;
+  }
+
+  Word operator()(Word a, Word b, Word c) const {
+    const Int x = part_of(a, operands.a.begin, operands.a.bits, signed_a);
+    const Int y = part_of(b, operands.b.begin, operands.b.bits, signed_b);
+    Int product = x * y;
+    if (negates_product) product = -product;
+    Int addend = part_of(c, 0, 32, signed_result);
+    if (operands.negated_c) addend = -addend;
+    const Int sum = product + addend + (operands.plus_one ? 1 : 0);
+    const Int result = sum >> operands.scale;
+    if (!saturates) return static_cast<Word>(result);
+    return static_cast<Word>(clamped_to(result, 32, signed_result));
+  }
+
+  VideoOperands operands;
+  bool saturates, signed_a, signed_b;
+  bool negates_product, signed_result;
+};
+
+bool is_word(Type type) { return type == Type::u32 || type == Type::s32; }
+
+}  // namespace
+
+ComputeFn find_video(const Instr& instr) {
+  if (!is_video(instr.opcode)) return nullptr;
+  const bool has_c = present(instr.refs[3]);
+  if (instr.opcode == Opcode::vmad_) {
+    return has_c ? lanewise<MultiplyAddVideo, Word, Word, Word, Word> : nullptr;
+  }
+  const ptx::Modifiers& m = instr.modifiers;
+  const bool set = operation_of(instr.opcode) == Operation::set;
+  if (!is_word(m.type) || !is_word(m.source_type) || (!set && !is_word(m.third_type))) {
+    return nullptr;
+  }
+  if (set && (m.compare < Compare::eq || m.compare > Compare::ge)) return nullptr;
+  if (video_elements(instr.opcode) != 1) {
+    const bool known = m.atom_op == AtomOp::none || (m.atom_op == AtomOp::add && !m.sat);
+    return known && has_c ? lanewise<PackedVideo, Word, Word, Word, Word> : nullptr;
+  }
+  const bool known = m.atom_op == AtomOp::none || m.atom_op == AtomOp::add ||
+                     m.atom_op == AtomOp::min || m.atom_op == AtomOp::max;
+  // c is there to be combined with, or merged into.
+  const bool merges = video_operands(instr.offset).d != VideoOperands::Part{};
+  if (!known || (merges && m.atom_op != AtomOp::none)) return nullptr;
+  if (has_c != (merges || m.atom_op != AtomOp::none)) return nullptr;
+  return has_c ? lanewise<ScalarVideo, Word, Word, Word, Word>
+               : lanewise<ScalarVideo, Word, Word, Word>;
+}
+
+}  // namespace warpcheck::vgpu::portable

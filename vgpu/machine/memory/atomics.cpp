@@ -1,0 +1,336 @@
+// Atomic read-modify-write (PTX ISA 9.7.13.5 atom, 9.7.13.7 red): lane after lane.
+#include "vgpu/machine/memory/atomics.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
+#include "vgpu/machine/compute/exact.hpp"
+#include "vgpu/machine/core.hpp"
+#include "vgpu/machine/link.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using ptx::AtomOp;
+using ptx::Type;
+
+struct AtomicRows {
+  std::byte* data;
+  const std::uint32_t* offsets;
+  std::uint32_t mask;
+  std::byte* old_values;  // may be null
+  bool old_wide;
+  const std::byte* b;
+  const std::byte* c;
+};
+
+template <class T>
+T canonical(T value) {
+  if constexpr (std::is_same_v<T, float>) {
+    return value != value ? std::bit_cast<float>(0x7fffffffu) : value;
+  } else {
+    return value;
+  }
+}
+
+// An f32 in global memory: subnormal operands and results become zeros (9.7.13.5).
+struct Flushed {
+  float value;
+};
+
+Flushed sum(Flushed a, Flushed b) {
+  const auto flush = [](float x) {
+    const auto bits = std::bit_cast<std::uint32_t>(x);
+    return (bits & 0x7f800000u) == 0 ? std::bit_cast<float>(bits & 0x80000000u) : x;
+  };
+  return {flush(canonical(flush(a.value) + flush(b.value)))};
+}
+
+// An f64.  In global memory the addend's NaN wins, and NaN stay as they are; elsewhere the one in
+// memory wins, made quiet (seen on sm_90).
+template <bool kGlobal>
+struct Double {
+  double value;
+
+  friend Double sum(Double old, Double b) {
+    const Double& preferred = kGlobal ? b : old;
+    const Double& other = kGlobal ? old : b;
+    if (preferred.value != preferred.value) return preferred.as_result();
+    if (other.value != other.value) return other.as_result();
+    const double result = old.value + b.value;
+    return {result != result ? std::bit_cast<double>(exact::kF64.nan) : result};
+  }
+  [[nodiscard]] Double as_result() const {
+    constexpr std::uint64_t kQuiet = kGlobal ? 0 : exact::kF64.hidden() >> 1;
+    return {std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | kQuiet)};
+  }
+};
+
+// A 16-bit float; subnormals are numbers like others.
+template <const exact::Format& kFormat>
+struct Half {
+  std::uint16_t bits;
+
+  [[nodiscard]] bool is_nan() const { return (bits & 0x7fff) > kFormat.infinity(); }
+  // Ascending with the number, -0 before +0.
+  [[nodiscard]] int rank() const {
+    const int magnitude = bits & 0x7fff;
+    return (bits & 0x8000) != 0 ? -magnitude - 1 : magnitude;
+  }
+  friend Half sum(Half a, Half b) {
+    constexpr ptx::Rounding kNearest = ptx::Rounding::rn;
+    const exact::Number x = exact::unpack(kFormat, a.bits);
+    const exact::Number y = exact::unpack(kFormat, b.bits);
+    return {static_cast<std::uint16_t>(exact::pack(kFormat, exact::add(x, y, kNearest), kNearest))};
+  }
+  friend Half lesser(Half a, Half b, bool greater) {
+    if (a.is_nan() && b.is_nan()) return {static_cast<std::uint16_t>(kFormat.nan)};
+    if (a.is_nan() || b.is_nan()) return a.is_nan() ? b : a;
+    return (a.rank() < b.rank()) != greater ? a : b;
+  }
+};
+using HalfFloat = Half<exact::kF16>;
+using BrainFloat = Half<exact::kBf16>;
+
+template <class T>
+constexpr bool kIsHalf = std::is_same_v<T, HalfFloat> || std::is_same_v<T, BrainFloat>;
+
+template <AtomOp op, class T>
+T combine(T old, T b, T c) {
+  using Unsigned = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  if constexpr (op == AtomOp::add) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return canonical<T>(old + b);
+    } else if constexpr (std::is_class_v<T>) {
+      return sum(old, b);
+    } else {
+      return static_cast<T>(static_cast<Unsigned>(old) + static_cast<Unsigned>(b));
+    }
+  } else if constexpr (op == AtomOp::min) {
+    if constexpr (kIsHalf<T>)
+      return lesser(old, b, false);
+    else
+      return std::min(old, b);
+  } else if constexpr (op == AtomOp::max) {
+    if constexpr (kIsHalf<T>)
+      return lesser(old, b, true);
+    else
+      return std::max(old, b);
+  } else if constexpr (op == AtomOp::and_) {
+    return old & b;
+  } else if constexpr (op == AtomOp::or_) {
+    return old | b;
+  } else if constexpr (op == AtomOp::xor_) {
+    return old ^ b;
+  } else if constexpr (op == AtomOp::exch) {
+    return b;
+  } else if constexpr (op == AtomOp::cas) {
+    return old == b ? c : old;
+  } else if constexpr (op == AtomOp::inc) {
+    return old >= b ? 0 : old + 1;
+  } else {
+    static_assert(op == AtomOp::dec);
+    return old == 0 || old > b ? b : old - 1;
+  }
+}
+
+template <AtomOp op, class T>
+void run_atomic(const AtomicRows& rows) {
+  constexpr std::size_t kCell = std::max<std::size_t>(sizeof(T), 4);
+  for (std::uint32_t rest = rows.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+    T old{}, b{}, c{};
+    std::byte* place = rows.data + rows.offsets[lane];
+    std::memcpy(&old, place, sizeof(T));
+    std::memcpy(&b, rows.b + lane * kCell, sizeof(T));
+    if constexpr (op == AtomOp::cas) std::memcpy(&c, rows.c + lane * kCell, sizeof(T));
+    const T result = combine<op, T>(old, b, c);
+    std::memcpy(place, &result, sizeof(T));
+    if (rows.old_values != nullptr) {
+      std::memcpy(rows.old_values + lane * (rows.old_wide ? 8u : 4u), &old, sizeof(T));
+    }
+  }
+}
+
+using Quad = unsigned __int128;
+
+// One lane's value of two wide rows that lie side by side.
+Quad read_quad(const std::byte* row, std::size_t lane) {
+  std::uint64_t low = 0, high = 0;
+  std::memcpy(&low, row + lane * sizeof low, sizeof low);
+  std::memcpy(&high, row + kWideRowBytes + lane * sizeof high, sizeof high);
+  return Quad{high} << 64 | low;
+}
+
+template <AtomOp op>
+void run_quad(const AtomicRows& rows) {
+  for (std::uint32_t rest = rows.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
+    std::byte* const place = rows.data + rows.offsets[lane];
+    Quad old = 0;
+    std::memcpy(&old, place, sizeof old);
+    Quad result = read_quad(rows.b, lane);
+    if constexpr (op == AtomOp::cas) result = old == result ? read_quad(rows.c, lane) : old;
+    std::memcpy(place, &result, sizeof result);
+    if (rows.old_values == nullptr) continue;
+    const auto low = static_cast<std::uint64_t>(old), high = static_cast<std::uint64_t>(old >> 64);
+    std::memcpy(rows.old_values + lane * sizeof low, &low, sizeof low);
+    std::memcpy(rows.old_values + kWideRowBytes + lane * sizeof high, &high, sizeof high);
+  }
+}
+
+using AtomicFn = void (*)(const AtomicRows&);
+
+template <class T>
+AtomicFn find_integer(AtomOp op) {
+  switch (op) {
+    case AtomOp::add: return run_atomic<AtomOp::add, T>;
+    case AtomOp::min: return run_atomic<AtomOp::min, T>;
+    case AtomOp::max: return run_atomic<AtomOp::max, T>;
+    case AtomOp::and_: return run_atomic<AtomOp::and_, T>;
+    case AtomOp::or_: return run_atomic<AtomOp::or_, T>;
+    case AtomOp::xor_: return run_atomic<AtomOp::xor_, T>;
+    case AtomOp::exch: return run_atomic<AtomOp::exch, T>;
+    case AtomOp::cas: return run_atomic<AtomOp::cas, T>;
+    case AtomOp::inc: return run_atomic<AtomOp::inc, T>;
+    case AtomOp::dec: return run_atomic<AtomOp::dec, T>;
+    default: return nullptr;
+  }
+}
+
+// atom.add, and of elements of a vector min and max.
+template <class T>
+AtomicFn find_half(const ptx::Modifiers& m, bool in_vector) {
+  switch (m.atom_op) {
+    case AtomOp::add: return run_atomic<AtomOp::add, T>;
+    case AtomOp::min: return in_vector ? run_atomic<AtomOp::min, T> : nullptr;
+    case AtomOp::max: return in_vector ? run_atomic<AtomOp::max, T> : nullptr;
+    default: return nullptr;
+  }
+}
+
+AtomicFn find_function(const ptx::Modifiers& modifiers, bool in_global, bool in_vector) {
+  const AtomOp op = modifiers.atom_op;
+  switch (modifiers.type) {
+    case Type::b32:
+    case Type::u32: return find_integer<std::uint32_t>(op);
+    case Type::b64:
+    case Type::u64: return find_integer<std::uint64_t>(op);
+    case Type::s32: return find_integer<std::int32_t>(op);
+    case Type::s64: return find_integer<std::int64_t>(op);
+    case Type::f32:
+      if (op != AtomOp::add) return nullptr;
+      return in_global ? run_atomic<AtomOp::add, Flushed> : run_atomic<AtomOp::add, float>;
+    case Type::f64:
+      if (op != AtomOp::add) return nullptr;
+      return in_global ? run_atomic<AtomOp::add, Double<true>>
+                       : run_atomic<AtomOp::add, Double<false>>;
+    case Type::f16: return find_half<HalfFloat>(modifiers, in_vector);
+    case Type::bf16: return find_half<BrainFloat>(modifiers, in_vector);
+    case Type::b16: return op == AtomOp::cas ? run_atomic<AtomOp::cas, std::uint16_t> : nullptr;
+    case Type::b128:
+      if (op == AtomOp::cas) return run_quad<AtomOp::cas>;
+      return op == AtomOp::exch ? run_quad<AtomOp::exch> : nullptr;
+    default: return nullptr;
+  }
+}
+
+Type element_of(Type type) {
+  if (type == Type::f16x2) return Type::f16;
+  return type == Type::bf16x2 ? Type::bf16 : type;
+}
+
+}  // namespace
+
+bool atomic_is_supported(const ptx::Modifiers& modifiers) {
+  ptx::Modifiers element = modifiers;
+  element.type = element_of(modifiers.type);
+  return find_function(element, false, modifiers.vector != 1) != nullptr;
+}
+
+// Lanes run one after the other: what an earlier one swapped in is what a later one finds.
+std::uint32_t Core::lanes_that_compare_unequal(const Running& run, const Instr& instr,
+                                               std::uint32_t mask) const {
+  const std::size_t bytes = ptx::bytes_of(instr.modifiers.type);
+  const auto value_of = [&](const Ref& ref, unsigned lane) {
+    const std::byte* const row = row_of(run.banks, ref);
+    Quad value = 0;
+    if (bytes == sizeof value) return read_quad(row, lane);
+    std::memcpy(&value, row + lane * (bytes == 8 ? 8u : 4u), bytes);
+    return value;
+  };
+  std::uint32_t unequal = 0;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint32_t offset = access_.offset[lane];
+    Quad found = 0;
+    std::memcpy(&found, access_.allocation->data + offset, bytes);
+    const std::uint32_t swapped = mask & ~unequal & ((1u << lane) - 1);
+    for (std::uint32_t before = swapped; before != 0; before &= before - 1) {
+      const auto other = static_cast<unsigned>(std::countr_zero(before));
+      if (access_.offset[other] == offset) found = value_of(instr.refs[3], other);
+    }
+    if (found != value_of(instr.refs[2], lane)) unequal |= 1u << lane;
+  }
+  return unequal;
+}
+
+void Core::perform_atomic(Running& run, const Instr& instr, std::uint32_t mask) {
+  const auto row = [&](const Ref& ref) {
+    return ref.bank == Bank::none ? nullptr : row_of(run.banks, ref);
+  };
+  const Ref& destination = instr.refs[1];
+  const AtomicRows rows{
+      access_.allocation->data, access_.offset.data(),          mask,
+      row(destination),         destination.bank == Bank::wide, row(instr.refs[2]),
+      row(instr.refs[3])};
+  const bool is_global = access_.allocation->space == ptx::Space::global;
+  find_function(instr.modifiers, is_global, true)(rows);
+  const AtomOp op = instr.modifiers.atom_op;
+  if (op == AtomOp::cas || op == AtomOp::exch) note_swaps(run, instr, mask);
+  if (access_.undefined != 0 || run.warp.undefined.any()) {
+    give_undefined(run, instr, destination, 0, mask);
+    if (instr.modifiers.type == Type::b128) {
+      give_undefined(run, instr, row_after(destination, 1), 1, mask);
+    }
+  }
+}
+
+// Those of a vector and both of a packed type, each an atomic by itself.
+void Core::perform_elements(Running& run, const Instr& instr, const Target& target,
+                            std::uint32_t mask) {
+  const std::array<std::uint32_t, kWarpLanes> lane_offset = access_.offset;
+  Instr element = instr;
+  element.modifiers.type = element_of(instr.modifiers.type);
+  element.modifiers.vector = 1;
+  const std::uint32_t bytes = ptx::bytes_of(element.modifiers.type);
+  const std::uint32_t parts = ptx::bytes_of(instr.modifiers.type) / bytes;  // of a register
+  for (std::uint32_t index = 0; index < parts * instr.modifiers.vector; ++index) {
+    const std::uint32_t part = index % parts;
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      access_.offset[lane] = lane_offset[lane] + index * bytes;
+    }
+    for (const std::size_t operand : {1, 2}) {
+      element.refs[operand] = row_after(instr.refs[operand], index / parts);
+      element.refs[operand].offset += part * bytes;
+    }
+    const Ref& destination = element.refs[1];
+    const UndefinedLanes first = run.warp.undefined.get(run.frame, destination);
+    access_.allocation = target.allocation;
+    access_.undefined = 0;
+    if (!access_observers_.empty()) {
+      announce(run, element, target, Pattern::scattered, bytes, mask, {0, 1});
+    }
+    perform_atomic(run, element, mask);
+    if (parts == 1 || !run.warp.undefined.any()) continue;
+    UndefinedLanes both = run.warp.undefined.get(run.frame, destination);
+    if ((both.mask & mask) == 0) both.origin = first.origin;
+    if (part != 0) both.mask |= first.mask & mask;
+    run.warp.undefined.set(run.frame, destination, both, mask, *program_);
+  }
+  access_.offset = lane_offset;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,315 @@
+#include "vgpu/machine/memory/memory.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <new>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr std::uint64_t kAlignment = 512;  // of cudaMalloc addresses on this device
+constexpr std::uint64_t kRedZone = 4096;   // bytes between allocations, answered by none
+constexpr std::byte kFreshByte{0xa5};      // what memory holds before anything is written
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+// Of whole pages, with a red zone before and behind.
+std::uint64_t mapped_bytes(std::uint64_t bytes) { return round_up(bytes, 4096) + 2 * kRedZone; }
+
+// Host bytes with slack at both ends, kept for reuse by size class.
+class HostPool {
+ public:
+  ~HostPool() {
+    for (auto& [size, blocks] : free_) {
+      for (std::byte* block : blocks) ::operator delete (block, std::align_val_t{64});
+    }
+  }
+  std::byte* take(std::uint32_t bytes) {
+    const std::size_t size = size_class(bytes);
+    std::vector<std::byte*>& blocks = free_[size];
+    std::byte* block = nullptr;
+    if (blocks.empty()) {
+      block = static_cast<std::byte*>(
+          ::operator new (size + 2 * kRowSlack, std::align_val_t{64}, std::nothrow));
+      if (block == nullptr) return nullptr;
+    } else {
+      block = blocks.back();
+      blocks.pop_back();
+    }
+    std::memset(block, static_cast<int>(kFreshByte), bytes + 2 * kRowSlack);
+    return block + kRowSlack;
+  }
+  void give(std::byte* data, std::uint32_t bytes) {
+    if (data != nullptr) free_[size_class(bytes)].push_back(data - kRowSlack);
+  }
+
+ private:
+  static std::size_t size_class(std::uint32_t bytes) {
+    std::size_t size = 64;
+    while (size < bytes) size *= 2;
+    return size;
+  }
+  std::unordered_map<std::size_t, std::vector<std::byte*>> free_;
+};
+
+}  // namespace
+
+struct DeviceMemory::Arena {
+  // By ascending address within a space; global and constant grow from their own bases.
+  std::vector<std::unique_ptr<Allocation>> global, constant, heap, mapped, private_ones;
+  std::vector<Allocation*> freed;                     // of the heap, oldest first
+  std::vector<std::unique_ptr<Allocation>> recycled;  // of the heap, for reuse
+  std::vector<std::uint32_t> free_ids;                // ids given back, reused lowest first
+  std::uint32_t next_id = 0;
+  HostPool pool;
+
+  std::uint32_t take_id() {
+    if (free_ids.empty()) return next_id++;
+    std::pop_heap(free_ids.begin(), free_ids.end(), std::greater<>());
+    const std::uint32_t id = free_ids.back();
+    free_ids.pop_back();
+    return id;
+  }
+  void give_id(std::uint32_t id) {
+    free_ids.push_back(id);
+    std::push_heap(free_ids.begin(), free_ids.end(), std::greater<>());
+  }
+  void drop_all(std::vector<std::unique_ptr<Allocation>>& list) {
+    for (const auto& allocation : list) {
+      pool.give(allocation->data, allocation->bytes);
+      give_id(allocation->id);
+    }
+    list.clear();
+  }
+  std::unique_ptr<Allocation> make() {
+    if (recycled.empty()) return std::make_unique<Allocation>();
+    std::unique_ptr<Allocation> allocation = std::move(recycled.back());
+    recycled.pop_back();
+    *allocation = {};
+    return allocation;
+  }
+  void drop_heap() {
+    for (auto& allocation : heap) {
+      if (allocation->live) {
+        pool.give(allocation->data, allocation->bytes);
+        give_id(allocation->id);
+      }
+      recycled.push_back(std::move(allocation));
+    }
+    heap.clear();
+    freed.clear();
+  }
+  void drop_mapped() {
+    for (const auto& allocation : mapped) {
+      ::munmap(allocation->data - kRedZone, mapped_bytes(allocation->bytes));
+      give_id(allocation->id);
+    }
+    mapped.clear();
+  }
+  void forget_freed(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) freed[i]->space = ptx::Space::generic;  // a mark
+    std::erase_if(heap, [](const auto& one) { return one->space == ptx::Space::generic; });
+    freed.erase(freed.begin(), freed.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  const std::vector<std::unique_ptr<Allocation>>& list_at(std::uint64_t address) const {
+    if (address >= kMappedBase) return mapped;
+    if (address >= kHeapBase && address < kHeapEnd) return heap;
+    return address >= kGlobalBase ? global : constant;
+  }
+};
+
+DeviceMemory::DeviceMemory() : arena_(std::make_unique<Arena>()) {}
+DeviceMemory::~DeviceMemory() {
+  arena_->drop_all(arena_->global);
+  arena_->drop_all(arena_->constant);
+  arena_->drop_all(arena_->private_ones);
+  arena_->drop_heap();
+  arena_->drop_mapped();
+}
+
+bool DeviceMemory::has_room_for(std::uint64_t bytes) const {
+  const std::uint64_t taken = used_ + kRedZone;
+  return bytes <= kAllocationBytesMax && taken <= capacity_ && bytes <= capacity_ - taken;
+}
+
+Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::string_view name) {
+  if (!has_room_for(bytes)) return nullptr;
+  const bool is_constant = space == ptx::Space::constant;
+  auto& list = is_constant ? arena_->constant : arena_->global;
+  std::uint64_t address = is_constant ? kConstantBase : kGlobalBase;
+  if (!list.empty()) {
+    address = round_up(list.back()->address + list.back()->bytes + kRedZone, kAlignment);
+  }
+  auto allocation = std::make_unique<Allocation>();
+  allocation->data = arena_->pool.take(static_cast<std::uint32_t>(bytes));
+  if (allocation->data == nullptr) return nullptr;
+  allocation->id = arena_->take_id();
+  allocation->space = space;
+  allocation->address = address;
+  allocation->bytes = static_cast<std::uint32_t>(bytes);
+  allocation->read_only = is_constant;
+  allocation->name = name;
+  used_ += bytes;
+  list.push_back(std::move(allocation));
+  return list.back().get();
+}
+
+bool DeviceMemory::has_mapped() const { return !arena_->mapped.empty(); }
+
+Allocation* DeviceMemory::allocate_mapped(std::uint64_t bytes) {
+  if (!has_room_for(bytes)) return nullptr;
+  auto& list = arena_->mapped;
+  std::uint64_t first = kMappedBase;
+  if (!list.empty()) first = list.back()->address - kRedZone + mapped_bytes(list.back()->bytes);
+  void* const wanted = reinterpret_cast<void*>(first);
+  void* const given = ::mmap(wanted, mapped_bytes(bytes), PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (given == MAP_FAILED) return nullptr;
+  if (given != wanted) {  // a kernel that does not know MAP_FIXED_NOREPLACE
+    ::munmap(given, mapped_bytes(bytes));
+    return nullptr;
+  }
+  if (fresh_mapped_ == Fresh::pattern) {
+    std::memset(given, static_cast<int>(kFreshByte), mapped_bytes(bytes));
+  }
+  auto allocation = std::make_unique<Allocation>();
+  allocation->data = static_cast<std::byte*>(given) + kRedZone;
+  allocation->id = arena_->take_id();
+  allocation->address = first + kRedZone;
+  allocation->bytes = static_cast<std::uint32_t>(bytes);
+  used_ += bytes;
+  list.push_back(std::move(allocation));
+  return list.back().get();
+}
+
+Allocation* DeviceMemory::allocate_on_heap(std::uint64_t bytes) {
+  const std::uint64_t left = heap_capacity_ - std::min(heap_used_, heap_capacity_);
+  if (bytes > left || bytes > UINT32_MAX) return nullptr;
+  const std::uint64_t taken = round_up(std::max(bytes, kHeapAlignment), kHeapAlignment);
+  if (taken > left || heap_next_ + taken + kRedZone > kHeapEnd) return nullptr;
+  auto allocation = arena_->make();
+  allocation->data = arena_->pool.take(static_cast<std::uint32_t>(bytes));
+  if (allocation->data == nullptr) return nullptr;
+  allocation->id = arena_->take_id();
+  allocation->address = heap_next_;
+  allocation->bytes = static_cast<std::uint32_t>(bytes);
+  heap_used_ += taken;
+  heap_next_ += taken + kRedZone;
+  arena_->heap.push_back(std::move(allocation));
+  return arena_->heap.back().get();
+}
+
+void DeviceMemory::free_on_heap(Allocation& allocation) {
+  heap_used_ -= round_up(std::max<std::uint64_t>(allocation.bytes, kHeapAlignment), kHeapAlignment);
+  arena_->pool.give(allocation.data, allocation.bytes);
+  arena_->give_id(allocation.id);
+  allocation.data = nullptr;
+  arena_->freed.push_back(&allocation);
+  if (arena_->freed.size() == 2 * kFreedMin) arena_->forget_freed(kFreedMin);
+}
+
+Allocation* DeviceMemory::allocate_private(std::uint32_t bytes, ptx::Space space) {
+  auto allocation = std::make_unique<Allocation>();
+  allocation->data = arena_->pool.take(bytes);
+  if (allocation->data == nullptr) throw std::bad_alloc();
+  allocation->id = arena_->take_id();
+  allocation->space = space;
+  allocation->bytes = bytes;
+  arena_->private_ones.push_back(std::move(allocation));
+  return arena_->private_ones.back().get();
+}
+
+void DeviceMemory::release_private(Allocation* allocation) {
+  auto& list = arena_->private_ones;
+  const auto found = std::find_if(list.begin(), list.end(),
+                                  [&](const auto& one) { return one.get() == allocation; });
+  if (found == list.end()) return;
+  arena_->pool.give(allocation->data, allocation->bytes);
+  arena_->give_id(allocation->id);
+  list.erase(found);
+}
+
+Allocation* DeviceMemory::renew_private(Allocation* old, std::uint32_t bytes, ptx::Space space) {
+  if (old != nullptr && old->bytes == bytes) {
+    std::memset(old->data, static_cast<int>(kFreshByte), bytes);
+    return old;
+  }
+  if (old != nullptr) release_private(old);
+  return allocate_private(bytes, space);
+}
+
+void DeviceMemory::free(Allocation* allocation) {
+  if (!allocation->live) return;
+  allocation->live = false;
+  if (allocation->on_heap()) {
+    free_on_heap(*allocation);
+  } else {
+    used_ -= allocation->bytes;
+  }
+}
+
+const Allocation* DeviceMemory::nearest(std::uint64_t address) const {
+  const auto& list = arena_->list_at(address);
+  const auto after = std::upper_bound(
+      list.begin(), list.end(), address,
+      [](std::uint64_t at, const auto& allocation) { return at < allocation->address; });
+  return after == list.begin() ? nullptr : std::prev(after)->get();
+}
+
+Allocation* DeviceMemory::find(std::uint64_t address) {
+  auto* allocation = const_cast<Allocation*>(nearest(address));
+  if (allocation == nullptr || !allocation->live) return nullptr;
+  return address - allocation->address < allocation->bytes ? allocation : nullptr;
+}
+
+std::vector<const Allocation*> DeviceMemory::live() const {
+  std::vector<const Allocation*> result;
+  for (const auto& allocation : arena_->global) {
+    if (allocation->live) result.push_back(allocation.get());
+  }
+  for (const auto& allocation : arena_->mapped) {
+    if (allocation->live) result.push_back(allocation.get());
+  }
+  for (const auto& allocation : arena_->heap) {
+    if (allocation->live) result.push_back(allocation.get());
+  }
+  return result;
+}
+
+void DeviceMemory::reset() {
+  arena_->drop_all(arena_->global);
+  arena_->drop_all(arena_->constant);
+  arena_->drop_heap();
+  arena_->drop_mapped();
+  used_ = heap_used_ = 0;
+  heap_next_ = kHeapBase;
+  heap_capacity_ = kHeapBytes;
+}
+
+std::string describe(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes) {
+  const Symbol* symbol = nullptr;
+  for (const Symbol& candidate : allocation.symbols) {
+    const bool holds = offset >= candidate.offset &&
+                       (candidate.bytes == 0 || offset - candidate.offset < candidate.bytes);
+    if (holds) symbol = &candidate;
+  }
+  const std::uint32_t start = symbol != nullptr ? symbol->offset : 0;
+  const std::uint32_t width = std::max(bytes, 1u);
+  const std::string element = (offset - start) % width == 0
+                                  ? fmt::format("[{}]", (offset - start) / width)
+                                  : fmt::format(" at byte {}", offset - start);
+  if (symbol != nullptr) return symbol->name + element;
+  if (!allocation.name.empty()) return allocation.name + element;
+  return fmt::format("allocation of {} bytes{}{}", allocation.bytes,
+                     element.starts_with("[") ? " " : "", element);
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,100 @@
+#include "vgpu/machine/memory/memory.hpp"
+
+#include <gtest/gtest.h>
+
+namespace warpcheck::vgpu {
+namespace {
+
+TEST(DeviceMemory, GivesTheSameAddressesAfterAReset) {
+  DeviceMemory memory;
+  const std::uint64_t first = memory.allocate(100)->address;
+  const std::uint64_t second = memory.allocate(4)->address;
+  EXPECT_EQ(first, kGlobalBase);
+  EXPECT_EQ(second % 512, 0u);
+  memory.reset();
+  EXPECT_EQ(memory.used_bytes(), 0u);
+  EXPECT_EQ(memory.allocate(100)->address, first);
+  EXPECT_EQ(memory.allocate(4)->address, second);
+}
+
+TEST(DeviceMemory, AnswersOnlyInsideLiveAllocations) {
+  DeviceMemory memory;
+  Allocation* allocation = memory.allocate(100);
+  EXPECT_EQ(memory.find(allocation->address + 99), allocation);
+  EXPECT_EQ(memory.find(allocation->address + 100), nullptr);
+  EXPECT_EQ(memory.find(allocation->address - 1), nullptr);
+  EXPECT_EQ(memory.nearest(allocation->address + 100), allocation);
+  EXPECT_TRUE(allocation->contains(allocation->address + 96, 4));
+  EXPECT_FALSE(allocation->contains(allocation->address + 97, 4));
+  memory.free(allocation);
+  EXPECT_EQ(memory.find(allocation->address), nullptr);
+  EXPECT_EQ(memory.nearest(allocation->address), allocation);
+  EXPECT_TRUE(memory.live().empty());
+  EXPECT_NE(memory.allocate(100)->address, allocation->address);
+}
+
+TEST(DeviceMemory, RefusesMoreThanItHas) {
+  DeviceMemory memory;
+  EXPECT_EQ(memory.allocate(memory.capacity_bytes()), nullptr);
+  EXPECT_EQ(memory.allocate(UINT64_MAX), nullptr);
+  EXPECT_EQ(memory.used_bytes(), 0u);
+}
+
+TEST(DeviceMemory, KeepsIdsDense) {
+  DeviceMemory memory;
+  Allocation* shared = memory.allocate_private(64, ptx::Space::shared);
+  EXPECT_EQ(shared->id, 0u);
+  EXPECT_EQ(memory.allocate(4)->id, 1u);
+  memory.reset();
+  EXPECT_EQ(memory.allocate(4)->id, 1u);
+  memory.release_private(shared);
+  EXPECT_EQ(memory.allocate(4)->id, 0u);
+}
+
+TEST(Describe, NamesTheElement) {
+  Allocation allocation;
+  allocation.bytes = 128;
+  EXPECT_EQ(describe(allocation, 12, 4), "allocation of 128 bytes [3]");
+  EXPECT_EQ(describe(allocation, 13, 4), "allocation of 128 bytes at byte 13");
+  allocation.symbols = {{"a", 0, 16}, {"s", 16, 0}};
+  EXPECT_EQ(describe(allocation, 12, 4), "a[3]");
+  EXPECT_EQ(describe(allocation, 20, 4), "s[1]");
+}
+
+TEST(DeviceHeap, KeepsItsAllocationsApart) {
+  DeviceMemory memory;
+  Allocation* const first = memory.allocate_on_heap(20);
+  Allocation* const second = memory.allocate_on_heap(20);
+  EXPECT_TRUE(first->on_heap());
+  EXPECT_EQ(first->address % kHeapAlignment, 0u);
+  EXPECT_EQ(memory.find(first->address + 19), first);
+  EXPECT_EQ(memory.find(first->address + 20), nullptr);
+  EXPECT_EQ(memory.find(second->address), second);
+  EXPECT_EQ(memory.nearest(second->address - 1), first);
+  EXPECT_EQ(memory.nearest(kHeapBase - 1), nullptr);
+  EXPECT_EQ(memory.live().size(), 2u);
+  EXPECT_EQ(memory.used_bytes(), 0u) << "the heap is not what cudaMalloc has";
+}
+
+TEST(DeviceHeap, RemembersWhatWasFreedLast) {
+  DeviceMemory memory;
+  const std::uint64_t oldest = memory.allocate_on_heap(16)->address;
+  std::uint64_t newest = oldest;
+  memory.free(memory.find(oldest));
+  EXPECT_EQ(memory.nearest(oldest)->live, false);
+  for (int i = 1; i < 1 << 16; ++i) {
+    Allocation* const next = memory.allocate_on_heap(16);
+    EXPECT_GT(next->address, newest);
+    EXPECT_EQ(next->id, 0u) << "ids are given out again";
+    newest = next->address;
+    memory.free(next);
+  }
+  EXPECT_EQ(memory.nearest(oldest), nullptr) << "forgotten";
+  EXPECT_EQ(memory.nearest(newest)->address, newest);
+  EXPECT_EQ(memory.find(newest), nullptr);
+  memory.reset();
+  EXPECT_EQ(memory.allocate_on_heap(16)->address, oldest);
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu

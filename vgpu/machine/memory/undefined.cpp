@@ -1,0 +1,122 @@
+#include "vgpu/machine/memory/undefined.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace warpcheck::vgpu {
+namespace {
+
+bool holds_no_register(const Ref& ref) {
+  return ref.bank == Bank::constant || ref.bank == Bank::none;
+}
+
+}  // namespace
+
+void UndefinedRegisters::clear() {
+  any_ = false;
+  reserved_ = {};
+  rows_.clear();
+}
+
+UndefinedRegisters UndefinedRegisters::take() {
+  UndefinedRegisters taken = std::move(*this);
+  *this = {};
+  reserved_ = taken.reserved_;
+  return taken;
+}
+
+void UndefinedRegisters::reserve(const FrameRows& rows) {
+  if (rows.word <= reserved_.word && rows.wide <= reserved_.wide &&
+      rows.predicate <= reserved_.predicate) {
+    return;
+  }
+  reserved_ = rows;
+  if (!any_) return;
+  std::vector<UndefinedLanes> larger(std::size_t{rows.word} + rows.wide + rows.predicate);
+  const auto words = rows_.begin(), wides = words + wides_at_, predicates = words + predicates_at_;
+  std::copy(words, wides, larger.begin());
+  std::copy(wides, predicates, larger.begin() + rows.word);
+  std::copy(predicates, rows_.end(), larger.begin() + rows.word + rows.wide);
+  const std::size_t bits_rows = std::size_t{rows.word} + rows.wide;
+  auto larger_bits = std::make_unique_for_overwrite<LaneBits[]>(bits_rows);
+  std::copy(&bits_[0], &bits_[wides_at_], &larger_bits[0]);
+  std::copy(&bits_[wides_at_], &bits_[predicates_at_], &larger_bits[rows.word]);
+  wides_at_ = rows.word;
+  predicates_at_ = wides_at_ + rows.wide;
+  rows_ = std::move(larger);
+  bits_ = std::move(larger_bits);
+  bits_rows_ = bits_rows;
+}
+
+std::size_t UndefinedRegisters::index_of(const FrameRows& frame, const Ref& ref) const {
+  switch (ref.bank) {
+    case Bank::word: return frame.word + ref.offset / kWordRowBytes;
+    case Bank::wide: return wides_at_ + frame.wide + ref.offset / kWideRowBytes;
+    default: return predicates_at_ + frame.predicate + ref.offset / 4;
+  }
+}
+
+bool UndefinedRegisters::begin(const Ref& ref, std::uint32_t lanes, const Program& program) {
+  if (holds_no_register(ref)) return false;
+  if (any_) return true;
+  if (lanes == 0) return false;
+  any_ = true;
+  wides_at_ = std::max(program.words_max, reserved_.word);
+  predicates_at_ = wides_at_ + std::max(program.wides_max, reserved_.wide);
+  rows_.assign(predicates_at_ + std::max(program.predicates_max, reserved_.predicate), {});
+  if (predicates_at_ > bits_rows_) {
+    bits_ = std::make_unique_for_overwrite<LaneBits[]>(predicates_at_);
+    bits_rows_ = predicates_at_;
+  }
+  return true;
+}
+
+UndefinedLanes UndefinedRegisters::get(const FrameRows& frame, const Ref& ref) const {
+  if (!any_ || holds_no_register(ref)) return {};
+  return rows_[index_of(frame, ref)];
+}
+
+LaneBits UndefinedRegisters::bits_of(const FrameRows& frame, const Ref& ref) const {
+  LaneBits bits{};
+  if (!any_ || holds_no_register(ref)) return bits;
+  const std::size_t index = index_of(frame, ref);
+  for (std::uint32_t rest = rows_[index].mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    bits[lane] = bits_[index][lane];
+  }
+  return bits;
+}
+
+void UndefinedRegisters::set(const FrameRows& frame, const Ref& ref, UndefinedLanes value,
+                             std::uint32_t mask, const Program& program) {
+  if (!begin(ref, value.mask & mask, program)) return;
+  const std::size_t index = index_of(frame, ref);
+  UndefinedLanes& row = rows_[index];
+  row.mask = (row.mask & ~mask) | (value.mask & mask);
+  if ((value.mask & mask) == 0) return;
+  row.origin = value.origin;
+  if (ref.bank == Bank::predicate) return;
+  const std::uint64_t all = ones_of(ref.bank == Bank::wide ? 8 : 4);
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    if ((value.mask & mask) >> lane & 1u) bits_[index][lane] = all;
+  }
+}
+
+void UndefinedRegisters::set_bits(const FrameRows& frame, const Ref& ref, const LaneBits& bits,
+                                  std::uint32_t origin, std::uint32_t mask,
+                                  const Program& program) {
+  const std::uint64_t row_bits = ones_of(ref.bank == Bank::wide ? 8 : 4);
+  std::uint32_t lanes = 0;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    lanes |= std::uint32_t{(bits[lane] & row_bits) != 0} << lane;
+  }
+  lanes &= mask;
+  set(frame, ref, {lanes, origin}, mask, program);
+  if (lanes == 0 || holds_no_register(ref) || ref.bank == Bank::predicate) return;
+  LaneBits& row = bits_[index_of(frame, ref)];
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    if (lanes >> lane & 1u) row[lane] = bits[lane] & row_bits;
+  }
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,472 @@
+// How undefined bits pass through instructions.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "vgpu/machine/core.hpp"
+#include "vgpu/machine/memory/undefined.hpp"
+#include "vgpu/program/matrix.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using ptx::Opcode;
+using ptx::Type;
+
+constexpr std::array<std::size_t, 4> kSources = {1, 2, 3, 5};
+constexpr std::array<std::size_t, 4> kUnpacked = {0, 4, 3, 5};
+
+bool is_integer(Type type) {
+  return type != Type::pred && !ptx::is_float(type) && !ptx::is_packed(type) &&
+         ptx::bytes_of(type) != 0 && ptx::bytes_of(type) <= 8;
+}
+
+// mov {part, part ...} = a
+bool unpacks(const Instr& instr) {
+  return instr.opcode == Opcode::mov_ && instr.modifiers.vector != 1 &&
+         instr.refs[2].bank == Bank::none;
+}
+
+// The operands whose bits an instruction moves, one bit each, where all it does is to move bits as
+// its other operands say: it then does to undefined bits what it does to values.  0: it does more.
+std::uint32_t moved_operands(const Instr& instr) {
+  const ptx::Modifiers& m = instr.modifiers;
+  constexpr auto kA = 1u << 1, kB = 1u << 2, kC = 1u << 3, kD = 1u << 5;
+  if (m.type == Type::pred) return 0;
+  switch (instr.opcode) {
+    case Opcode::mov_: return unpacks(instr) ? kA : kA | kB | kC | kD;
+    case Opcode::cvt_:
+      return is_integer(m.type) && is_integer(m.source_type) && !m.sat && !m.pack ? kA : 0;
+    case Opcode::shl_:
+    case Opcode::shr_:
+    case Opcode::bfe_:
+    case Opcode::szext_:
+    case Opcode::brev_: return kA;
+    case Opcode::shf_:
+    case Opcode::prmt_:
+    case Opcode::bfi_:
+    case Opcode::selp_:
+    case Opcode::slct_: return kA | kB;
+    default: return 0;
+  }
+}
+
+// and, or, xor and lop3 as the table that lop3 has; none: another instruction.
+std::optional<std::uint32_t> truth_table(const Instr& instr) {
+  constexpr std::uint32_t kA = 0xf0, kB = 0xcc;
+  if (instr.modifiers.type == Type::pred) return std::nullopt;
+  switch (instr.opcode) {
+    case Opcode::and_: return kA & kB;
+    case Opcode::or_: return kA | kB;
+    case Opcode::xor_: return kA ^ kB;
+    case Opcode::not_: return ~kA & 0xff;
+    case Opcode::lop3_:
+      if (instr.modifiers.bool_op != ptx::BoolOp::none) return std::nullopt;
+      return static_cast<std::uint32_t>(instr.offset) & 0xff;
+    default: return std::nullopt;
+  }
+}
+
+// Sums and products of integers.
+bool is_arithmetic(const Instr& instr) {
+  const ptx::Modifiers& m = instr.modifiers;
+  if (!is_integer(m.type) || m.sat || m.carry_out) return false;
+  switch (instr.opcode) {
+    case Opcode::add_:
+    case Opcode::sub_:
+    case Opcode::neg_: return true;
+    case Opcode::mul_:
+    case Opcode::mad_: return m.part == ptx::MulPart::lo || m.part == ptx::MulPart::wide;
+    default: return false;
+  }
+}
+
+// Sums and differences that hand the carry flag on.
+bool carries(const Instr& instr) {
+  const ptx::Modifiers& m = instr.modifiers;
+  if (!is_integer(m.type)) return false;
+  switch (instr.opcode) {
+    case Opcode::add_:
+    case Opcode::sub_: return m.carry_out;
+    case Opcode::addc_:
+    case Opcode::subc_: return true;
+    default: return false;
+  }
+}
+
+// One lane's value; what it holds in its undefined bits means nothing.
+struct Known {
+  std::uint64_t value = 0, undefined = 0;
+  [[nodiscard]] std::uint64_t least() const { return value & ~undefined; }
+  [[nodiscard]] std::uint64_t most() const { return value | undefined; }
+};
+
+// The undefined bits of a sum are those of its operands, and those that a carry may reach: between
+// the carries of the least and of the most.
+std::uint64_t sum(const Known& a, const Known& b) {
+  return a.undefined | b.undefined | ((a.least() + b.least()) ^ (a.most() + b.most()));
+}
+std::uint64_t difference(const Known& a, const Known& b) {
+  return a.undefined | b.undefined | ((a.least() - b.most()) ^ (a.most() - b.least()));
+}
+
+// The same with a carry of one bit: the bits of the sum, and whether its own carry is undefined.
+struct CarriedSum {
+  std::uint64_t bits;
+  bool carry;
+};
+CarriedSum carried_sum(const Known& a, const Known& b, const Known& carry, std::uint32_t bytes) {
+  __extension__ using Wide = unsigned __int128;
+  const Wide least = Wide{a.least()} + b.least() + carry.least();
+  const Wide most = Wide{a.most()} + b.most() + carry.most();
+  const Wide different = least ^ most;
+  const std::uint64_t ones = ones_of(bytes);
+  return {
+      (a.undefined | b.undefined | carry.undefined | static_cast<std::uint64_t>(different)) & ones,
+      (different >> (8 * bytes)) != 0};
+}
+
+// A product with a power of two is a shift; of others no bit depends on higher ones of an operand.
+std::uint64_t undefined_of_product(const Known& a, const Known& b) {
+  if (b.undefined == 0 && std::has_single_bit(b.value)) {
+    return a.undefined << std::countr_zero(b.value);
+  }
+  if (a.undefined == 0 && std::has_single_bit(a.value)) {
+    return b.undefined << std::countr_zero(a.value);
+  }
+  const std::uint64_t either = a.undefined | b.undefined;
+  return ~((either & -either) - 1);
+}
+
+std::uint64_t extended(std::uint64_t value, std::uint32_t bytes) {
+  const unsigned unused = 64 - 8 * bytes;
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
+}
+
+// Whether the defined bits alone decide a comparison of integers.
+bool is_decided(ptx::Compare compare, const Known& a, const Known& b) {
+  using enum ptx::Compare;
+  switch (compare) {
+    case eq:
+    case ne: return ((a.value ^ b.value) & ~(a.undefined | b.undefined)) != 0;
+    case lt:
+    case ge:
+    case lo:
+    case hs: return a.most() < b.least() || a.least() >= b.most();
+    case le:
+    case gt:
+    case ls:
+    case hi: return a.most() <= b.least() || a.least() > b.most();
+    default: return false;
+  }
+}
+
+// The value of every lane, in as many bits as the row has.
+LaneBits values_of(const LaneBanks& banks, const Ref& ref, std::uint32_t bytes) {
+  LaneBits values{};
+  const std::uint32_t stride = bytes == 8 ? 8 : 4;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    std::memcpy(&values[lane], row_of(banks, ref) + lane * stride, bytes);
+  }
+  return values;
+}
+
+}  // namespace
+
+// One instruction, and what is undefined of its operands.
+struct UndefinedRegisters::Flow {
+  UndefinedRegisters& registers;
+  const FrameRows& frame;
+  const LaneBanks& banks;
+  const Instr& instr;
+  std::uint32_t mask;
+  const Program& program;
+  std::array<UndefinedLanes, 6> operand{};
+  UndefinedLanes any{};  // undefined in some source
+  UndefinedLanes all{};  // the result is undefined as a whole: by its guard, or a control operand
+
+  void add(UndefinedLanes& to, const UndefinedLanes& from, std::uint32_t lanes) const {
+    if ((from.mask & lanes) == 0) return;
+    to.mask |= from.mask & lanes;
+    to.origin = from.origin;
+  }
+  [[nodiscard]] LaneBits bits(std::size_t source) const {
+    return registers.bits_of(frame, instr.refs[source]);
+  }
+  void set(std::size_t destination, const UndefinedLanes& value) const {
+    registers.set(frame, instr.refs[destination], value, mask, program);
+  }
+  void set_bits(std::size_t destination, LaneBits value) const {
+    const Ref& ref = instr.refs[destination];
+    if (ref.bank == Bank::none) return;
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      if ((all.mask >> lane & 1u) != 0) value[lane] = ~std::uint64_t{0};
+    }
+    registers.set_bits(frame, ref, value, origin_of(value), mask, program);
+  }
+
+  void read_operands();
+  [[nodiscard]] std::uint32_t origin_of(const LaneBits& result) const;
+  void set_whole(const UndefinedLanes& value) const;
+  void move(std::uint32_t moved);
+  void decide(std::uint32_t table) const;
+  void calculate() const;
+  void carry_on() const;
+  void compute_whole();
+  [[nodiscard]] UndefinedLanes compared() const;
+  [[nodiscard]] std::uint32_t decided_lanes() const;
+  void multiply_matrices() const;
+};
+
+void UndefinedRegisters::Flow::read_operands() {
+  for (const std::size_t source : kSources) {
+    // Those are destinations.
+    if (source != 1 && unpacks(instr)) continue;
+    operand[source] = registers.get(frame, instr.refs[source]);
+    operand[source].mask &= mask;
+    add(any, operand[source], mask);
+  }
+  const UndefinedLanes guard = registers.get(frame, instr.guard);
+  add(all, guard, mask);
+  add(any, guard, mask);
+}
+
+// Where the first lane with an undefined result has it from.
+std::uint32_t UndefinedRegisters::Flow::origin_of(const LaneBits& result) const {
+  unsigned lane = 0;
+  while (lane < kWarpLanes && ((mask >> lane & 1u) == 0 || result[lane] == 0)) ++lane;
+  if (lane == kWarpLanes) return ptx::kNone;
+  if ((all.mask >> lane & 1u) != 0) return all.origin;
+  const bool selects = instr.opcode == Opcode::selp_;
+  const std::size_t taken =
+      selects && (read_predicate(banks, instr.refs[3]) >> lane & 1u) == 0 ? 2 : 1;
+  for (const std::size_t source : kSources) {
+    if (selects && source != taken) continue;
+    if ((operand[source].mask >> lane & 1u) != 0) return operand[source].origin;
+  }
+  return any.origin;
+}
+
+void UndefinedRegisters::Flow::set_whole(const UndefinedLanes& value) const {
+  set(0, value);
+  set(4, value);
+  if (!unpacks(instr)) return;
+  set(3, value);
+  set(5, value);
+}
+
+// Executes the instruction on the undefined bits of what it moves.
+void UndefinedRegisters::Flow::move(std::uint32_t moved) {
+  alignas(64) std::array<std::byte, 6 * kWideRowBytes> rows{};
+  LaneBanks there;
+  there.base.fill(rows.data());
+  Instr on_bits = instr;
+  for (std::size_t i = 0; i < on_bits.refs.size(); ++i) {
+    on_bits.refs[i].offset = static_cast<std::uint32_t>(i) * kWideRowBytes;
+  }
+  for (const std::size_t source : kSources) {
+    const Ref& ref = instr.refs[source];
+    if (ref.bank == Bank::none || (source != 1 && unpacks(instr))) continue;
+    std::byte* const row = row_of(there, on_bits.refs[source]);
+    if ((moved >> source & 1u) == 0) {
+      add(all, operand[source], mask);
+      std::size_t bytes = ref.bank == Bank::predicate ? 4
+                          : ref.bank == Bank::word    ? kWordRowBytes
+                                                      : kWideRowBytes;
+      if (ref.bank == Bank::constant) {
+        bytes = std::min<std::size_t>(bytes, program.constants.size() - ref.offset);
+      }
+      std::memcpy(row, row_of(banks, ref), bytes);
+    } else if (operand[source].mask != 0) {
+      const LaneBits undefined = bits(source);
+      const std::size_t width = ref.bank == Bank::wide ? 8 : 4;
+      for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+        std::memcpy(row + lane * width, &undefined[lane], width);
+      }
+    }
+  }
+  instr.compute(there, on_bits, ~0u);
+  for (const std::size_t destination : kUnpacked) {
+    if (destination != 0 && !unpacks(instr)) break;
+    const Ref& ref = on_bits.refs[destination];
+    if (ref.bank == Bank::none) continue;
+    set_bits(destination, values_of(there, ref, ref.bank == Bank::wide ? 8 : 4));
+  }
+}
+
+// A bit of the result is undefined if undefined bits of the operands could make it 0 and 1.
+void UndefinedRegisters::Flow::decide(std::uint32_t table) const {
+  std::array<LaneBits, 3> unknown{}, value{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Ref& ref = instr.refs[1 + i];
+    if (ref.bank == Bank::none) continue;
+    unknown[i] = bits(1 + i);
+    value[i] = values_of(banks, ref, ptx::bytes_of(instr.modifiers.type));
+  }
+  LaneBits result{};
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    std::array<std::uint64_t, 2> could_be{};
+    for (std::uint32_t row = 0; row < 8; ++row) {
+      std::uint64_t possible = ~std::uint64_t{0};
+      for (std::size_t i = 0; i < 3; ++i) {
+        const bool is_one = (row >> (2 - i) & 1u) != 0;
+        possible &= unknown[i][lane] | (is_one ? value[i][lane] : ~value[i][lane]);
+      }
+      could_be[table >> row & 1u] |= possible;
+    }
+    result[lane] = could_be[0] & could_be[1];
+  }
+  set_bits(0, result);
+}
+
+// Lane by lane: a and b in as many bytes as the type has, c in as many as the result.
+void UndefinedRegisters::Flow::calculate() const {
+  const ptx::Modifiers& m = instr.modifiers;
+  const bool is_wide = m.part == ptx::MulPart::wide;
+  const std::uint32_t bytes = ptx::bytes_of(m.type), result_bytes = is_wide ? 2 * bytes : bytes;
+  std::array<LaneBits, 3> values{}, undefined{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Ref& ref = instr.refs[1 + i];
+    if (ref.bank == Bank::none) continue;
+    values[i] = values_of(banks, ref, i == 2 ? result_bytes : bytes);
+    undefined[i] = bits(1 + i);
+  }
+  const auto operand_of = [&](std::size_t i, unsigned lane) {
+    const Known known{values[i][lane], undefined[i][lane] & ones_of(bytes)};
+    if (!is_wide || !ptx::is_signed(m.type)) return known;
+    return Known{extended(known.value, bytes), extended(known.undefined, bytes)};
+  };
+  LaneBits result{};
+  for (std::uint32_t rest = any.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const Known a = operand_of(0, lane), b = operand_of(1, lane);
+    const Known product{a.value * b.value, undefined_of_product(a, b)};
+    switch (instr.opcode) {
+      case Opcode::neg_: result[lane] = difference({0, 0}, a); break;
+      case Opcode::sub_: result[lane] = difference(a, b); break;
+      case Opcode::add_: result[lane] = sum(a, b); break;
+      case Opcode::mul_: result[lane] = product.undefined; break;
+      default: result[lane] = sum(product, {values[2][lane], undefined[2][lane]}); break;
+    }
+    result[lane] &= ones_of(result_bytes);
+  }
+  set_bits(0, result);
+}
+
+// a + b + carry, and a - b as a + ~b + carry: see compute_carry.cpp.
+void UndefinedRegisters::Flow::carry_on() const {
+  const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
+  const std::uint64_t ones = ones_of(bytes);
+  const bool subtracts = instr.opcode == Opcode::sub_ || instr.opcode == Opcode::subc_;
+  const bool reads_carry = instr.refs[5].bank != Bank::none;
+  const std::uint32_t carry_in = reads_carry ? read_predicate(banks, instr.refs[5])
+                                 : subtracts ? ~0u
+                                             : 0;
+  const LaneBits a = values_of(banks, instr.refs[1], bytes), a_bits = bits(1);
+  const LaneBits b = values_of(banks, instr.refs[2], bytes), b_bits = bits(2);
+  LaneBits result{};
+  UndefinedLanes carry{all.mask, any.origin};
+  for (std::uint32_t rest = any.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const Known first{a[lane], a_bits[lane] & ones};
+    const Known second{(subtracts ? ~b[lane] : b[lane]) & ones, b_bits[lane] & ones};
+    const Known third{carry_in >> lane & 1u, operand[5].mask >> lane & 1u};
+    const CarriedSum sum = carried_sum(first, second, third, bytes);
+    result[lane] = sum.bits;
+    carry.mask |= std::uint32_t{sum.carry} << lane;
+  }
+  set_bits(0, result);
+  set(4, carry);
+}
+
+// The lanes in which a and b are undefined, for as much as a comparison looks at.
+UndefinedLanes UndefinedRegisters::Flow::compared() const {
+  const ptx::Modifiers& m = instr.modifiers;
+  const Type type = instr.opcode == Opcode::setp_ ? m.type : m.source_type;
+  UndefinedLanes found;
+  add(found, operand[1], mask);
+  add(found, operand[2], mask);
+  if (!is_integer(type) || found.mask == 0) return found;
+  const std::uint32_t bytes = ptx::bytes_of(type);
+  const LaneBits a_bits = bits(1), b_bits = bits(2);
+  const LaneBits a = values_of(banks, instr.refs[1], bytes);
+  const LaneBits b = values_of(banks, instr.refs[2], bytes);
+  // Signed numbers are in the order of unsigned ones when their signs are turned round.
+  const std::uint64_t sign = ptx::is_signed(type) ? std::uint64_t{1} << (8 * bytes - 1) : 0;
+  for (std::uint32_t rest = found.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const Known left{a[lane] ^ sign, a_bits[lane] & ones_of(bytes)};
+    const Known right{b[lane] ^ sign, b_bits[lane] & ones_of(bytes)};
+    const bool is_defined = (left.undefined | right.undefined) == 0;
+    if (is_defined || is_decided(m.compare, left, right)) found.mask &= ~(1u << lane);
+  }
+  return found;
+}
+
+// The lanes in which a defined predicate decides what an and or an or gives.
+std::uint32_t UndefinedRegisters::Flow::decided_lanes() const {
+  const ptx::Modifiers& m = instr.modifiers;
+  const auto decided_by = [&](std::size_t source, bool by_ones) {
+    if (instr.refs[source].bank == Bank::none) return 0u;
+    const std::uint32_t value = read_predicate(banks, instr.refs[source]);
+    return (by_ones ? value : ~value) & ~operand[source].mask;
+  };
+  switch (instr.opcode) {
+    case Opcode::and_: return decided_by(1, false) | decided_by(2, false);
+    case Opcode::or_: return decided_by(1, true) | decided_by(2, true);
+    case Opcode::set_:
+    case Opcode::setp_:
+      if (m.bool_op == ptx::BoolOp::and_) return decided_by(3, false);
+      return m.bool_op == ptx::BoolOp::or_ ? decided_by(3, true) : 0;
+    default: return 0;
+  }
+}
+
+void UndefinedRegisters::Flow::compute_whole() {
+  UndefinedLanes result = any;
+  if (instr.opcode == Opcode::set_ || instr.opcode == Opcode::setp_) {
+    result = compared();
+    add(result, operand[3], mask);
+    add(result, operand[5], mask);
+  }
+  const bool crosses_lanes = instr.kind == InstrKind::warp || instr.kind == InstrKind::warp_sync;
+  if (crosses_lanes && result.mask != 0) result.mask = mask;
+  const bool is_logic = instr.opcode == Opcode::and_ || instr.opcode == Opcode::or_;
+  if (!is_logic || instr.modifiers.type == Type::pred) result.mask &= ~decided_lanes();
+  add(result, all, mask);
+  set_whole(result);
+}
+
+// An undefined element makes all of the product undefined.
+void UndefinedRegisters::Flow::multiply_matrices() const {
+  const MatrixProduct product = product_of(instr);
+  UndefinedLanes result;
+  for (const auto& [at, which] :
+       {std::pair{1u, MatrixOperand::a}, {2u, MatrixOperand::b}, {3u, MatrixOperand::c}}) {
+    for (std::uint32_t reg = 0; reg < registers_of(product, which); ++reg) {
+      const UndefinedLanes from = registers.get(frame, row_after(instr.refs[at], reg));
+      if ((from.mask & mask) != 0) result = {mask, from.origin};
+    }
+  }
+  for (std::uint32_t reg = 0; reg < registers_of(product, MatrixOperand::d); ++reg) {
+    registers.set(frame, row_after(instr.refs[0], reg), result, mask, program);
+  }
+}
+
+void UndefinedRegisters::propagate(const FrameRows& frame, const LaneBanks& banks,
+                                   const Instr& instr, std::uint32_t mask, const Program& program) {
+  Flow flow{*this, frame, banks, instr, mask, program};
+  if (is_matrix_product(instr)) return flow.multiply_matrices();
+  flow.read_operands();
+  if (flow.any.mask == 0) return flow.set_whole({});
+  if (const std::uint32_t moved = moved_operands(instr); moved != 0) return flow.move(moved);
+  if (const auto table = truth_table(instr)) return flow.decide(*table);
+  if (is_arithmetic(instr)) return flow.calculate();
+  if (carries(instr)) return flow.carry_on();
+  flow.compute_whole();
+}
+
+}  // namespace warpcheck::vgpu

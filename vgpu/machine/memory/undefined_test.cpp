@@ -1,0 +1,170 @@
+// Undefined bits, from a load to a store or a use.
+#include "vgpu/machine/sync/sync_testing.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using Bits = std::uint64_t;
+
+// Of what lane 0 reads, `loaded` is undefined; remembers what the last store had, and the uses.
+class BitsWatcher final : public Observer {
+ public:
+  explicit BitsWatcher(Bits loaded) : loaded_(loaded) {}
+  void on_access(Access& access) override {
+    if (access.kind == AccessKind::read) {
+      access.undefined = 1;
+      access.origin = access.pc;
+      access.of_element.fill({1, access.pc});
+      access.is_partial = true;
+      access.undefined_bits[0][0] = loaded_;
+    } else {
+      stored = (access.undefined & 1) == 0 ? 0
+               : access.is_partial         ? access.undefined_bits_at(0, access.bytes, 0)
+                                           : ones_of(access.bytes);
+    }
+  }
+  void on_undefined_use(const UndefinedUse& /*use*/) override { ++uses; }
+  Bits stored = 0;
+  int uses = 0;
+
+ private:
+  Bits loaded_;
+};
+
+class UndefinedBits : public SyncTest {
+ protected:
+  BitsWatcher watch(const std::string& body, Bits loaded) {
+    compile(".reg .b16 %h<4>; " + body);
+    if (out_ == nullptr) out_ = memory_.allocate(4096);
+    std::memset(out_->data, 0, out_->bytes);
+    Launch launch;
+    launch.program = &program_;
+    launch.parameters = std::as_bytes(std::span(&out_->address, 1));
+    BitsWatcher watcher(loaded);
+    Observer* const observers[] = {&watcher};
+    DefaultPolicy policy;
+    EXPECT_EQ(machine_.run(launch, model_, policy, observers, limits_).end,
+              Outcome::End::completed);
+    return watcher;
+  }
+  // What is undefined of the u32 that `body` makes in %r5 of one loaded in %r2, or of the u64 that
+  // it makes in %rd5 of one in %rd4.
+  Bits word(const std::string& body, Bits loaded) {
+    return watch("ld.global.u32 %r2, [%rd1]; " + body + " st.global.u32 [%rd1], %r5;", loaded)
+        .stored;
+  }
+  Bits wide(const std::string& body, Bits loaded) {
+    return watch("ld.global.u64 %rd4, [%rd1]; " + body + " st.global.u64 [%rd1], %rd5;", loaded)
+        .stored;
+  }
+};
+
+TEST_F(UndefinedBits, MovesKeepThem) {
+  EXPECT_EQ(word("mov.u32 %r5, %r2;", 0x00ff01u), 0x00ff01u);
+  EXPECT_EQ(wide("mov.b64 {%r6, %r7}, %rd4; mov.b64 %rd5, {%r7, %r6};", 0xff00'0000'0000'0001),
+            0x0000'0001'ff00'0000u);
+  EXPECT_EQ(wide("mov.b64 {%r6, _}, %rd4; cvt.u64.u32 %rd5, %r6;", 0xff00'0000'0000'0001), 1u);
+  EXPECT_EQ(word("mov.b32 {%h1, %h2}, %r2; mov.b32 %r5, {%h2, %h1};", 0x00ff0102), 0x010200ffu);
+  EXPECT_EQ(word("setp.eq.u32 %p1, %r1, 0; selp.b32 %r5, 7, %r2, %p1;", 0xff), 0u);
+  EXPECT_EQ(word("setp.eq.u32 %p1, %r1, 0; selp.b32 %r5, %r2, 7, %p1;", 0xff), 0xffu);
+  EXPECT_EQ(word("shfl.sync.idx.b32 %r5, %r2, 0, 31, 1;", 0xff00), 0xff00u);
+}
+
+TEST_F(UndefinedBits, ConversionsOfIntegersKeepThem) {
+  EXPECT_EQ(wide("cvt.u32.u64 %r6, %rd4; cvt.u64.u32 %rd5, %r6;", 0xff00'0000'0000'ff00), 0xff00u);
+  EXPECT_EQ(word("cvt.u32.u8 %r5, %r2;", 0xff0f), 0xfu);
+  EXPECT_EQ(word("cvt.s32.s8 %r5, %r2;", 0xff80), 0xffffff80u);
+  EXPECT_EQ(word("cvt.rn.f32.u32 %r5, %r2;", 1), 0xffffffffu);
+}
+
+TEST_F(UndefinedBits, ShiftsAndFieldsMoveThem) {
+  EXPECT_EQ(word("shl.b32 %r5, %r2, 8;", 0xff00), 0xff0000u);
+  EXPECT_EQ(wide("shr.u64 %rd5, %rd4, 32;", 0xff00'0000'0000'0001), 0xff000000u);
+  EXPECT_EQ(word("shr.s32 %r5, %r2, 4;", 0x80000000), 0xf8000000u);
+  EXPECT_EQ(word("shr.u32 %r5, 1, %r2;", 1), 0xffffffffu) << "by nobody knows how much";
+  EXPECT_EQ(word("shf.l.wrap.b32 %r5, %r2, %r1, 8;", 0xff000000), 0xffu);
+  EXPECT_EQ(word("bfe.u32 %r5, %r2, 3, 5;", 0x3f), 0x7u);
+  EXPECT_EQ(word("bfi.b32 %r5, %r1, %r2, 4, 4;", 0xff0), 0xf00u);
+  EXPECT_EQ(word("bfi.b32 %r5, %r2, %r1, 4, 4;", 0xff2), 0x20u);
+  EXPECT_EQ(word("prmt.b32 %r5, %r2, %r1, 0x0123;", 0x000000f0), 0xf0000000u);
+  EXPECT_EQ(word("brev.b32 %r5, %r2;", 1), 0x80000000u);
+}
+
+TEST_F(UndefinedBits, LogicDecidesBits) {
+  EXPECT_EQ(word("and.b32 %r5, %r2, 0xf0;", 0xffff), 0xf0u);
+  EXPECT_EQ(word("or.b32 %r5, 0xf0, %r2;", 0xffff), 0xff0fu);
+  EXPECT_EQ(word("xor.b32 %r5, %r2, -1;", 0xffff), 0xffffu);
+  EXPECT_EQ(word("not.b32 %r5, %r2;", 0xffff), 0xffffu);
+  EXPECT_EQ(word("lop3.b32 %r5, %r2, 0xf0, 0, 0xc0;", 0xffff), 0xf0u) << "a & b";
+  EXPECT_EQ(word("lop3.b32 %r5, 0xf0, %r1, %r2, 0xca;", 0xffff), 0xff0fu) << "a ? b : c";
+}
+
+TEST_F(UndefinedBits, SumsCarryThem) {
+  EXPECT_EQ(word("add.s32 %r5, %r2, 0x7fffff00;", 0x100), 0xffffff00u);
+  EXPECT_EQ(word("add.s32 %r5, %r1, %r2;", 0xff00), 0xff00u) << "nothing to carry";
+  EXPECT_EQ(word("add.s32 %r5, %r2, 0x100;", 0xff00), 0x1ff00u);
+  EXPECT_EQ(word("sub.s32 %r5, 0x1ff, %r2;", 0xf0), 0xf0u);
+  EXPECT_EQ(word("sub.s32 %r5, %r2, 1;", 0xff00), 0xffffff00u) << "it may borrow";
+  EXPECT_EQ(word("neg.s32 %r5, %r2;", 0x10), 0xfffffff0u);
+  EXPECT_EQ(word("mul.lo.u32 %r5, %r2, 5;", 0x40000000), 0xc0000000u);
+  EXPECT_EQ(word("mul.lo.u32 %r5, 16, %r2;", 0xff), 0xff0u) << "a shift";
+  EXPECT_EQ(wide("cvt.u32.u64 %r6, %rd4; mul.wide.s32 %rd5, %r6, 2;", 0x80000000),
+            0xffffffff'00000000u);
+  EXPECT_EQ(word("mad.lo.u32 %r5, %r2, 256, 255;", 0xff), 0xff00u);
+  EXPECT_EQ(word("min.u32 %r5, %r2, 5;", 0x100), 0xffffffffu);
+  EXPECT_EQ(word("popc.b32 %r5, %r2;", 0x100), 0xffffffffu);
+}
+
+TEST_F(UndefinedBits, TheCarryFlagHandsThemOn) {
+  EXPECT_EQ(word("add.cc.u32 %r6, %r2, 1; addc.u32 %r5, 0, 0;", 0xff), 0u) << "it cannot carry";
+  EXPECT_EQ(word("add.cc.u32 %r6, %r2, -1; addc.u32 %r5, 0, 0;", 0xff), 1u);
+  EXPECT_EQ(word("add.cc.u32 %r6, %r2, -1; addc.u32 %r5, 7, 8;", 0xff), 0x1fu) << "15 or 16";
+  EXPECT_EQ(word("add.cc.u32 %r5, %r2, 0x7fffff00;", 0x100), 0xffffff00u);
+  EXPECT_EQ(word("sub.cc.u32 %r6, 1, %r2; addc.u32 %r5, 0, 0;", 1), 0u) << "it cannot borrow";
+  EXPECT_EQ(word("sub.cc.u32 %r6, 1, %r2; addc.u32 %r5, 0, 0;", 2), 1u);
+  EXPECT_EQ(word("sub.cc.u32 %r6, 1, %r2; subc.u32 %r5, 0, 0;", 2), 0xffffffffu) << "0 or -1";
+  EXPECT_EQ(word("sub.cc.u32 %r5, %r2, 1;", 0xff00), 0xffffff00u);
+  EXPECT_EQ(wide("sub.cc.u64 %rd6, 1, %rd4; subc.cc.u64 %rd6, 0, 0; addc.u64 %rd5, 0, 0;", 2), 1u);
+  EXPECT_EQ(word("mad.lo.cc.u32 %r6, %r2, 1, 1; addc.u32 %r5, 0, 0;", 1), 1u);
+}
+
+TEST_F(UndefinedBits, OnlyWhatIsLoadedAndStoredCounts) {
+  EXPECT_EQ(watch("ld.global.u32 %r2, [%rd1]; st.global.u8 [%rd1], %r2;", 0xff00).stored, 0u);
+  EXPECT_EQ(watch("ld.global.u32 %r2, [%rd1]; st.global.u16 [%rd1], %r2;", 0xff00).stored, 0xff00u);
+  EXPECT_EQ(watch("ld.global.s8 %r2, [%rd1]; st.global.u32 [%rd1], %r2;", 0x80).stored,
+            0xffffff80u);
+  EXPECT_EQ(watch("ld.global.v2.u32 {%r2, %r3}, [%rd1]; st.global.v2.u32 [%rd1], {%r3, %r2};",
+                  0xff00'0000'0000'0001)
+                .stored,
+            0x0000'0001'ff00'0000u);
+}
+
+TEST_F(UndefinedBits, ComparisonsLookAtWhatTheyCompare) {
+  const auto uses_of = [&](const std::string& compared, Bits loaded) {
+    return watch("ld.global.u32 %r2, [%rd1]; " + compared + " @%p1 bra L; mov.u32 %r4, 1;\nL: ",
+                 loaded)
+        .uses;
+  };
+  EXPECT_EQ(uses_of("setp.eq.u32 %p1, %r2, 0;", 1), 1);
+  EXPECT_EQ(uses_of("setp.eq.u32 %p1, %r2, 0x100;", 1), 0) << "the defined bits differ";
+  EXPECT_EQ(uses_of("setp.lt.u32 %p1, %r2, 0x100;", 0xff), 0) << "compilers shift both sides";
+  EXPECT_EQ(uses_of("setp.lt.u32 %p1, %r2, 0x100;", 0x1ff), 1);
+  EXPECT_EQ(uses_of("setp.le.u32 %p1, %r2, 0xff;", 0xff), 0);
+  EXPECT_EQ(uses_of("setp.le.u32 %p1, %r2, 0xfe;", 0xff), 1);
+  EXPECT_EQ(uses_of("setp.ge.u32 %p1, 0, %r2;", 0x1), 1);
+  EXPECT_EQ(uses_of("setp.gt.s32 %p1, 0, %r2;", 0x7fffffff), 0) << "its sign is known";
+  EXPECT_EQ(uses_of("setp.gt.s32 %p1, 0, %r2;", 0x80000000), 1);
+  EXPECT_EQ(uses_of("setp.lt.f32 %p1, %r2, 0f40000000;", 1), 1);
+  EXPECT_EQ(uses_of("and.b32 %r3, %r2, 0xff00; setp.lt.u32 %p1, %r3, 9;", 0xff), 0);
+  EXPECT_EQ(uses_of("and.b32 %r3, %r2, 0xff00; setp.lt.u32 %p1, %r3, 9;", 0x1ff), 1);
+  EXPECT_EQ(uses_of("cvt.u16.u32 %h1, %r2; setp.ne.s16 %p1, %h1, 0;", 0x10000), 0);
+}
+
+TEST_F(UndefinedBits, AnAddressMayNotHaveAny) {
+  const std::string load = "ld.global.u32 %r2, [%rd1]; and.b32 %r3, %r2, 12; cvt.u64.u32 %rd5, ";
+  EXPECT_EQ(watch(load + "%r3; add.s64 %rd6, %rd1, %rd5; ld.global.u32 %r4, [%rd6];", 4).uses, 1);
+  EXPECT_EQ(watch(load + "%r3; add.s64 %rd6, %rd1, %rd5; ld.global.u32 %r4, [%rd6];", 2).uses, 0);
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu

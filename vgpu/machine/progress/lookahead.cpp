@@ -1,0 +1,509 @@
+#include "vgpu/machine/progress/lookahead.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <iterator>
+#include <set>
+
+#include "vgpu/program/barrier_token.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Of one warp, in instructions: until it is given up that it comes back to a state exactly.
+constexpr std::uint64_t kStepsExact = 4'096;
+constexpr std::uint64_t kStepsOfBlock = 1u << 18;
+constexpr std::size_t kReleasesMax = 256;  // of a block
+constexpr std::size_t kChangesMax = 1u << 17;
+
+bool are_same_place(const Fragment& a, const Fragment& b) {
+  return a.pc == b.pc && a.mask == b.mask && a.state == b.state && a.barrier == b.barrier &&
+         a.members == b.members && a.local_top == b.local_top && a.callers == b.callers;
+}
+
+bool are_same_bytes(const RowBank& a, const RowBank& b) {
+  return a.bytes() == b.bytes() && std::memcmp(a.data(), b.data(), a.bytes()) == 0;
+}
+
+bool are_same_barriers(const NamedBarrier& a, const NamedBarrier& b) {
+  return a.count == b.count &&
+         std::ranges::equal(a.arrivals, b.arrivals, [](const auto& x, const auto& y) {
+           return x.warp == y.warp && x.lanes == y.lanes && x.waiting == y.waiting &&
+                  x.complete == y.complete;
+         });
+}
+
+// Everything of a warp but what it knows of undefined values, which the copy takes away.
+Warp copy_of(Warp& warp) {
+  Warp copy;
+  copy.live = warp.live;
+  copy.accesses = warp.accesses;
+  copy.ask_at = warp.ask_at;
+  copy.stops = warp.stops;
+  copy.releases = warp.releases;
+  copy.quantum_left = warp.quantum_left;
+  copy.fragments = warp.fragments;
+  copy.words = warp.words;
+  copy.wides = warp.wides;
+  copy.predicates = warp.predicates;
+  copy.undefined = warp.undefined.take();
+  copy.cluster_arrived = warp.cluster_arrived;
+  copy.cluster_phase = warp.cluster_phase;
+  return copy;
+}
+
+// Local memory stays as long as it has become.
+void put_back_warp(Warp& warp, Warp& copy) {
+  warp.live = copy.live;
+  warp.accesses = copy.accesses;
+  warp.ask_at = copy.ask_at;
+  warp.stops = copy.stops;
+  warp.releases = copy.releases;
+  warp.quantum_left = copy.quantum_left;
+  warp.fragments = std::move(copy.fragments);
+  warp.words = std::move(copy.words);
+  warp.wides = std::move(copy.wides);
+  warp.predicates = std::move(copy.predicates);
+  warp.undefined = std::move(copy.undefined);
+  warp.cluster_arrived = copy.cluster_arrived;
+  warp.cluster_phase = copy.cluster_phase;
+}
+
+bool reads_time(const Instr& instr) {
+  using ptx::SpecialRegister;
+  if (instr.kind != InstrKind::special) return false;
+  switch (instr.special) {
+    case SpecialRegister::clock:
+    case SpecialRegister::clock64:
+    case SpecialRegister::clock_hi:
+    case SpecialRegister::globaltimer:
+    case SpecialRegister::globaltimer_lo:
+    case SpecialRegister::globaltimer_hi: return true;
+    default: return false;
+  }
+}
+
+class Hash {
+ public:
+  void add(std::uint64_t value) {
+    hash_ ^= value;
+    hash_ *= 0x9fb21c651e98df25u;
+    hash_ ^= hash_ >> 29;
+  }
+  void add(const RowBank& bank) {
+    for (std::size_t at = 0; at + 8 <= bank.bytes(); at += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bank.data() + at, sizeof word);
+      add(word);
+    }
+  }
+  [[nodiscard]] std::uint64_t value() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0x2545f4914f6cdd1du;
+};
+
+}  // namespace
+
+Core::Lookahead::Lookahead(Core& core) : core_(core) {
+  observers_ = std::exchange(core_.observers_, std::span<Observer* const>(&self_, 1));
+  access_observers_ = std::exchange(core_.access_observers_, {this});
+  collective_observers_ = std::exchange(core_.collective_observers_, {});
+  outcome_ = std::exchange(core_.outcome_, {});
+  core_.outcome_.steps = outcome_.steps;
+  clusters_ = core_.clusters_;
+  want_edges_ = std::exchange(core_.want_edges_, false);
+}
+
+Core::Lookahead::~Lookahead() {
+  put_back();
+  core_.observers_ = observers_;
+  core_.access_observers_ = std::move(access_observers_);
+  core_.collective_observers_ = std::move(collective_observers_);
+  core_.outcome_ = std::move(outcome_);
+  core_.want_edges_ = want_edges_;
+}
+
+void Core::Lookahead::save(Slot& slot) {
+  const auto is_saved = [&](const auto& saved) { return saved->slot == &slot; };
+  if (std::ranges::any_of(saved_, is_saved)) return;
+  auto saved = std::make_unique<Saved>();
+  saved->slot = &slot;
+  saved->phase = slot.phase;
+  saved->live_lanes = slot.live_lanes;
+  saved->waiting_lanes = slot.waiting_lanes;
+  saved->ready_warps = slot.ready_warps;
+  saved->spent_warps = slot.spent_warps;
+  if (core_.program_->has_named_barriers) saved->barriers = slot.barriers;
+  saved->objects = slot.objects;
+  for (std::uint32_t index = 0; index < core_.warps_per_block_; ++index) {
+    saved->warps.push_back(copy_of(slot.warps[index]));
+  }
+  saved_.push_back(std::move(saved));
+}
+
+void Core::Lookahead::put_back() {
+  foreign_changes_ = 0;
+  for (auto change = changes_.rbegin(); change != changes_.rend(); ++change) {
+    std::memcpy(change->at, change->old.data(), change->bytes);
+  }
+  changes_.clear();
+  for (const std::unique_ptr<Saved>& saved : saved_) {
+    Slot& slot = *saved->slot;
+    slot.phase = saved->phase;
+    slot.live_lanes = saved->live_lanes;
+    slot.waiting_lanes = saved->waiting_lanes;
+    slot.ready_warps = saved->ready_warps;
+    slot.spent_warps = saved->spent_warps;
+    if (core_.program_->has_named_barriers) slot.barriers = std::move(saved->barriers);
+    slot.objects = std::move(saved->objects);
+    for (std::size_t i = 0; i < saved->warps.size(); ++i) {
+      put_back_warp(slot.warps[i], saved->warps[i]);
+    }
+  }
+  saved_.clear();
+  core_.clusters_ = clusters_;
+  core_.must_yield_ = false;
+}
+
+void Core::Lookahead::on_access(Access& access) {
+  const bool is_local = access.space == ptx::Space::local;
+  if (access.kind != AccessKind::write) {
+    const bool is_strong = access.kind == AccessKind::atomic || access.order != ptx::Order::weak;
+    if (access.allocation->address >= kMappedBase) reads_host_memory_ = true;
+    for (std::uint32_t rest = is_local ? 0 : access.mask; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      Read& read = (*current_reads_)[lane];
+      if (read.is_strong && !is_strong) continue;
+      read = {access.pc, access.allocation, access.offset[lane], access.bytes, is_strong};
+    }
+  }
+  const auto word_of_lane = [&](unsigned lane, std::uint32_t byte) {
+    return std::pair(access.allocation, (access.offset[lane] + byte) / 4);
+  };
+  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    for (std::uint32_t byte = 0; is_following_ && byte < access.bytes; byte += 4) {
+      const bool brings = (access.undefined >> lane & 1u) != 0;
+      if (access.kind == AccessKind::read) {
+        if (!indifferent_words_.contains(word_of_lane(lane, byte))) continue;
+        access.undefined |= 1u << lane;
+        access.is_partial = false;
+        access.of_element.fill({access.undefined, access.pc});
+        access.origin = access.pc;
+      } else if (brings && is_local) {
+        indifferent_words_.insert(word_of_lane(lane, byte));
+      } else if (brings) {
+        has_strayed_ = true;
+      }
+    }
+    if (access.kind == AccessKind::read) continue;
+    Change change{access.allocation->data + access.offset[lane],
+                  access.allocation,
+                  access.offset[lane],
+                  access.bytes,
+                  is_local,
+                  {}};
+    std::memcpy(change.old.data(), change.at, change.bytes);
+    changes_.push_back(change);
+  }
+}
+
+// Forgets the writes since `since` that have changed nothing.
+void Core::Lookahead::keep_changes(std::size_t since) {
+  if (changes_.size() == since) return;
+  const auto begin = changes_.begin() + static_cast<std::ptrdiff_t>(since);
+  const auto changes_nothing = [](const Change& change) {
+    return std::memcmp(change.at, change.old.data(), change.bytes) == 0;
+  };
+  changes_.erase(std::remove_if(begin, changes_.end(), changes_nothing), changes_.end());
+  for (std::size_t i = since; i < changes_.size(); ++i) foreign_changes_ += !changes_[i].is_local;
+}
+
+// Whether memory is as it was when there were `since` changes.
+bool Core::Lookahead::changes_back(std::size_t since) const {
+  std::set<const std::byte*> seen;
+  for (std::size_t i = since; i < changes_.size(); ++i) {
+    for (std::uint8_t byte = 0; byte < changes_[i].bytes; ++byte) {
+      const std::byte* const at = changes_[i].at + byte;
+      if (seen.insert(at).second && *at != changes_[i].old[byte]) return false;
+    }
+  }
+  return true;
+}
+
+Core::Lookahead::WarpState Core::Lookahead::state_of(const Slot& slot, Warp& warp) const {
+  WarpState state{warp.fragments,  warp.words,           warp.wides, warp.predicates,
+                  changes_.size(), warp.cluster_arrived, {}};
+  if (core_.program_->has_named_barriers) {
+    state.barriers.assign(slot.barriers.begin(), slot.barriers.end());
+  }
+  return state;
+}
+
+// Whether a warp is at the places where it was.
+bool Core::Lookahead::is_at(const WarpState& state, const Warp& warp) {
+  if (state.fragments.size() != warp.fragments.size()) return false;
+  return std::ranges::all_of(state.fragments, [&](const Fragment& one) {
+    return std::ranges::any_of(warp.fragments,
+                               [&](const Fragment& other) { return are_same_place(one, other); });
+  });
+}
+
+bool Core::Lookahead::is_in(const WarpState& state, const Slot& slot, Warp& warp) const {
+  if (!is_at(state, warp)) return false;
+  if (state.cluster_arrived != warp.cluster_arrived) return false;
+  if (!are_same_bytes(state.words, warp.words) || !are_same_bytes(state.wides, warp.wides) ||
+      !are_same_bytes(state.predicates, warp.predicates)) {
+    return false;
+  }
+  if (!std::ranges::equal(state.barriers, std::span(slot.barriers).first(state.barriers.size()),
+                          are_same_barriers)) {
+    return false;
+  }
+  return changes_back(state.changes);
+}
+
+std::uint64_t Core::Lookahead::hash_of(const std::vector<Slot*>& unit) const {
+  Hash hash;
+  for (const Slot* slot : unit) {
+    hash.add(slot->ready_warps);
+    for (std::uint32_t index = 0; index < core_.warps_per_block_; ++index) {
+      const Warp& warp = slot->warps[index];
+      for (const Fragment& fragment : warp.fragments) {
+        hash.add(std::uint64_t{fragment.pc} << 32 | fragment.mask);
+        hash.add(static_cast<std::uint64_t>(fragment.state) << 32 | fragment.barrier);
+        hash.add(std::uint64_t{fragment.members} << 32 | fragment.callers.size());
+        for (const Return& caller : fragment.callers) hash.add(caller.pc);
+      }
+      hash.add(warp.words);
+      hash.add(warp.wides);
+      hash.add(warp.predicates);
+      hash.add(warp.cluster_arrived);
+    }
+    for (const NamedBarrier& barrier : slot->barriers) {
+      for (const NamedBarrier::Arrival& arrival : barrier.arrivals) {
+        hash.add(std::uint64_t{arrival.warp} << 32 | arrival.lanes);
+      }
+    }
+  }
+  return hash.value();
+}
+
+// What an instruction does that no round may have, or that cannot be taken back.
+Core::Lookahead::Fate Core::Lookahead::act_of(Warp& warp, const Fragment& fragment) const {
+  const Instr& instr = core_.program_->code[fragment.pc];
+  switch (instr.kind) {
+    case InstrKind::exit:
+    case InstrKind::trap:
+    case InstrKind::print:
+    case InstrKind::heap_allocate:
+    case InstrKind::heap_free:
+    case InstrKind::refusal:
+    case InstrKind::bulk_copy:
+    case InstrKind::async_store:
+    case InstrKind::copy: break;
+    case InstrKind::warp: {  // depends on who happens to be here
+      const auto is_ready = [](const Fragment& one) { return one.state == Fragment::State::ready; };
+      return std::ranges::count_if(warp.fragments, is_ready) > 1 ? Fate::unknown : Fate::runs;
+    }
+    case InstrKind::texture:
+      if (core_.program_->texture_instrs[instr.target].operation !=
+          TextureInstr::Operation::store) {
+        return Fate::runs;
+      }
+      break;
+    default: return Fate::runs;
+  }
+  if (instr.guard.bank == Bank::none) return Fate::acts;
+  const std::uint32_t holds = read_predicate(core_.banks_of(warp, fragment), instr.guard);
+  const std::uint32_t active = fragment.mask & (instr.guard_negated ? ~holds : holds);
+  return active != 0 ? Fate::acts : Fate::runs;
+}
+
+// One instruction of the fragment whose turn it is.
+Core::Lookahead::Fate Core::Lookahead::step(Slot& slot, Warp& warp) {
+  std::uint32_t limit = 0;
+  const std::size_t index = core_.pick(warp, limit);
+  if (index == SIZE_MAX) {
+    slot.ready_warps &= ~(1u << warp.index);
+    return Fate::waits;
+  }
+  const Fate act = act_of(warp, warp.fragments[index]);
+  if (act != Fate::runs) return act;
+  if (is_following_ && !may_execute(warp, warp.fragments[index])) return Fate::unknown;
+  const std::uint32_t ready = slot.ready_warps;
+  const std::size_t changes = changes_.size();
+  const Instr& instr = core_.program_->code[warp.fragments[index].pc];
+  const FrameRows frame = frame_of(warp.fragments[index]);
+  const std::uint32_t lanes = warp.fragments[index].mask;
+  warp.ask_at = UINT64_MAX;
+  warp.quantum_left = 1;
+  const Stop stop = core_.run_warp(slot, warp);
+  ++steps_;
+  if (reads_time(instr)) {
+    reads_time_ = true;
+    if (is_following_) {
+      warp.undefined.set(frame, instr.refs[0], {lanes, 0}, lanes, *core_.program_);
+    }
+  }
+  keep_changes(changes);
+  if (stop == Stop::halted || has_effect_) return Fate::acts;
+  if (changes_.size() > kChangesMax) return Fate::unknown;
+  if (!warp.is_ready()) slot.ready_warps &= ~(1u << warp.index);
+  if ((slot.ready_warps & ~ready) != 0) return Fate::releases;
+  return warp.is_ready() ? Fate::runs : Fate::waits;
+}
+
+Core::Lookahead::Fate Core::Lookahead::run_until_settled(Slot& slot, Warp& warp) {
+  current_reads_ = &reads_[&warp];
+  reads_time_ = false;
+  const WarpState start = state_of(slot, warp);
+  WarpState seen = start;
+  const std::size_t foreign = foreign_changes_;
+  for (std::uint64_t steps = 1; steps <= kStepsExact; ++steps) {
+    const Fate fate = step(slot, warp);
+    const bool changed = foreign_changes_ != foreign;
+    if (fate != Fate::runs) return changed && fate != Fate::unknown ? Fate::acts : fate;
+    // A warp that writes has to come back to where it was found, with all that it has changed.
+    // What has read the time is never in the same state again.
+    if (!reads_time_ && is_in(changed ? start : seen, slot, warp)) {
+      repeats_ |= changed;
+      return Fate::spins;
+    }
+    if (std::has_single_bit(steps)) seen = state_of(slot, warp);
+  }
+  return foreign_changes_ != foreign ? Fate::acts : run_indifferently(slot, warp);
+}
+
+// Blocks that wait for each other without memory: one, or those of a cluster.
+Core::Lookahead::Fate Core::Lookahead::look_at_unit(const std::vector<Slot*>& unit) {
+  for (Slot* slot : unit) save(*slot);
+  const bool was_ready =
+      std::ranges::any_of(unit, [](const Slot* slot) { return slot->ready_warps != 0; });
+  const std::uint64_t steps_before = steps_;
+  std::vector<std::uint32_t> settled(unit.size(), 0);
+  std::vector<std::pair<std::uint64_t, std::size_t>> releases;
+  while (true) {
+    std::size_t at = 0;
+    while (at < unit.size() && (unit[at]->ready_warps & ~settled[at]) == 0) ++at;
+    if (at == unit.size()) {
+      const bool all_wait =
+          std::ranges::all_of(settled, [](std::uint32_t one) { return one == 0; });
+      // Where nobody is left who polls, the launch finds out by itself.
+      return all_wait && was_ready ? Fate::acts : Fate::spins;
+    }
+    if (steps_ - steps_before > kStepsOfBlock) return Fate::unknown;
+    Slot& slot = *unit[at];
+    const auto index = static_cast<std::size_t>(std::countr_zero(slot.ready_warps & ~settled[at]));
+    const Fate fate = run_until_settled(slot, slot.warps[index]);
+    if (fate == Fate::acts || fate == Fate::unknown) return fate;
+    if (fate == Fate::spins) settled[at] |= 1u << index;
+    if (fate != Fate::releases) continue;
+    std::ranges::fill(settled, 0);
+    const std::uint64_t hash = hash_of(unit);
+    const auto before = std::ranges::find(releases, hash, &decltype(releases)::value_type::first);
+    if (before != releases.end() && changes_back(before->second)) return Fate::spins;
+    if (releases.size() == kReleasesMax) return Fate::unknown;
+    releases.emplace_back(hash, changes_.size());
+  }
+}
+
+Core::Prospect Core::Lookahead::look_at_launch() {
+  const bool may_start = !core_.admitted_.empty();
+  if (may_start) return Prospect::goes_on;
+  std::vector<Slot*> order = core_.resident_;
+  const auto first = std::ranges::find(order, core_.restless_block_, &Slot::block);
+  if (first != order.end()) std::rotate(order.begin(), first, order.end());
+  std::set<std::uint32_t> clusters_seen;
+  for (Slot* slot : order) {
+    std::vector<Slot*> unit{slot};
+    if (core_.program_->uses_clusters) {
+      if (!clusters_seen.insert(slot->cluster).second) continue;
+      unit.clear();
+      std::ranges::copy_if(core_.resident_, std::back_inserter(unit),
+                           [&](const Slot* other) { return other->cluster == slot->cluster; });
+    }
+    const Fate fate = look_at_unit(unit);
+    if (fate == Fate::spins) continue;
+    restless_block_ = slot->block;
+    return fate == Fate::acts ? Prospect::goes_on : Prospect::unknown;
+  }
+  if (reads_host_memory_ && core_.launch_->host_runs) return Prospect::goes_on;
+  return repeats_ ? Prospect::repeats : Prospect::stuck;
+}
+
+// What lanes that poll look at.
+void Core::Lookahead::describe(const Read& read, Waiting& waiting) const {
+  if (read.allocation == nullptr) return;
+  waiting.pc = read.pc;
+  waiting.allocation = read.allocation;
+  waiting.offset = read.offset;
+  waiting.bytes = read.bytes;
+  std::memcpy(&waiting.value, read.allocation->data + read.offset,
+              std::min<std::size_t>(read.bytes, sizeof waiting.value));
+  for (const Slot* slot : core_.resident_) {
+    const bool is_object = std::ranges::any_of(slot->objects, [&](const BarrierObjectState& one) {
+      return one.allocation == read.allocation && one.offset == read.offset;
+    });
+    if (!is_object) continue;
+    const BarrierToken token = BarrierToken::unpack(waiting.value);
+    waiting.kind = Waiting::Kind::object;
+    waiting.expected = token.expected;
+    waiting.arrived = token.expected - std::min(token.pending, token.expected);
+  }
+  const StrongWrites::Write* const write =
+      core_.strong_writes_.find(core_.run_, read.allocation, read.offset);
+  if (write == nullptr) return;
+  waiting.written = {{write->block, write->warp, 0, 0}, write->lane, write->pc, false};
+  const Slot* const slot = core_.slot_of(write->block);
+  waiting.written.has_exited =
+      slot == nullptr || (slot->warps[write->warp].live >> write->lane & 1u) == 0;
+}
+
+void Core::Lookahead::list_polls(const Slot& slot, Warp& warp, std::vector<Waiting>& waiting) {
+  std::uint32_t limit = 0;
+  const std::size_t next = core_.pick(warp, limit);
+  for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
+    const Fragment& fragment = warp.fragments[i];
+    if (fragment.state != Fragment::State::ready) continue;
+    Waiting one;
+    one.kind = Waiting::Kind::reads;
+    one.place = core_.place_of(slot, warp);
+    one.pc = fragment.pc;
+    one.lanes = fragment.mask;
+    if (core_.model_ == WarpModel::lockstep && i != next) {
+      one.kind = Waiting::Kind::rejoin;
+    } else {
+      describe(reads_[&warp][static_cast<std::size_t>(std::countr_zero(fragment.mask))], one);
+    }
+    waiting.push_back(one);
+  }
+}
+
+void Core::Lookahead::list(std::vector<Waiting>& waiting) {
+  for (Slot* slot : core_.resident_) {
+    core_.list_waiting(*slot, waiting);
+    for (std::uint32_t index = 0; index < core_.warps_per_block_; ++index) {
+      list_polls(*slot, slot->warps[index], waiting);
+    }
+  }
+}
+
+void Core::Lookahead::look_at_warp(Slot& slot, Warp& warp, std::vector<Waiting>& waiting) {
+  save(slot);
+  if (run_until_settled(slot, warp) == Fate::spins) return list_polls(slot, warp, waiting);
+  put_back();
+  for (const Fragment& fragment : warp.fragments) {
+    if (fragment.state != Fragment::State::ready) continue;
+    Waiting one;
+    one.kind = Waiting::Kind::runs;
+    one.place = core_.place_of(slot, warp);
+    one.pc = fragment.pc;
+    one.lanes = fragment.mask;
+    waiting.push_back(one);
+  }
+}
+
+}  // namespace warpcheck::vgpu

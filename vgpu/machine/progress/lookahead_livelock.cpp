@@ -1,0 +1,82 @@
+// Threads that change memory for each other, round and round.
+//
+// Here writes count.  In a round every warp of the launch goes on, in order, until it waits, or is
+// in a state in which it was since it last changed memory.  Where registers, barriers and memory
+// are at the end of a round as they were at the end of another, the launch goes on like that for
+// ever, under this schedule at least.
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "vgpu/machine/progress/lookahead.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr std::uint64_t kStepsOfWarp = 4'096;      // in one round
+constexpr std::uint64_t kStepsOfLaunch = 1 << 15;  // in all rounds
+
+}  // namespace
+
+Core::Prospect Core::Lookahead::look_for_livelock() {
+  put_back();
+  for (Slot* slot : core_.resident_) save(*slot);
+  const std::uint64_t steps_before = steps_;
+  std::vector<std::uint64_t> rounds;
+  while (steps_ - steps_before < kStepsOfLaunch) {
+    rounds.push_back(hash_of(core_.resident_) ^ hash_of_changes());
+    for (Slot* slot : core_.resident_) {
+      for (std::uint32_t rest = slot->ready_warps; rest != 0; rest &= rest - 1) {
+        const auto index = static_cast<std::size_t>(std::countr_zero(rest));
+        const Fate fate = run_until_idle(*slot, slot->warps[index]);
+        if (fate == Fate::acts || fate == Fate::unknown) return Prospect::goes_on;
+      }
+    }
+    const std::uint64_t hash = hash_of(core_.resident_) ^ hash_of_changes();
+    if (std::ranges::find(rounds, hash) != rounds.end()) return Prospect::repeats;
+  }
+  return Prospect::goes_on;
+}
+
+Core::Lookahead::Fate Core::Lookahead::run_until_idle(Slot& slot, Warp& warp) {
+  current_reads_ = &reads_[&warp];
+  reads_time_ = false;
+  WarpState seen = state_of(slot, warp);
+  std::uint64_t since = 0;  // it last changed memory
+  for (std::uint64_t steps = 0; steps < kStepsOfWarp; ++steps) {
+    const std::size_t foreign = foreign_changes_;
+    const Fate fate = step(slot, warp);
+    if (fate != Fate::runs) return fate;
+    if (reads_time_) return Fate::unknown;
+    ++since;
+    if (foreign_changes_ != foreign) {
+      seen = state_of(slot, warp);
+      since = 0;
+    } else if (is_in(seen, slot, warp)) {
+      return Fate::spins;
+    } else if (std::has_single_bit(since)) {
+      seen = state_of(slot, warp);
+    }
+  }
+  return Fate::unknown;
+}
+
+// Of the bytes that differ from what they were.
+std::uint64_t Core::Lookahead::hash_of_changes() const {
+  std::map<const std::byte*, std::byte> before;
+  for (const Change& change : changes_) {
+    for (std::uint8_t byte = 0; byte < change.bytes; ++byte) {
+      before.emplace(change.at + byte, change.old[byte]);
+    }
+  }
+  std::uint64_t hash = 0;
+  for (const auto& [at, old] : before) {
+    if (*at == old) continue;
+    std::uint64_t one = reinterpret_cast<std::uintptr_t>(at) * 0x9fb21c651e98df25u;
+    one = (one ^ one >> 32 ^ static_cast<std::uint64_t>(*at)) * 0x2545f4914f6cdd1du;
+    hash += one ^ one >> 29;
+  }
+  return hash;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,282 @@
+// Rounds of a loop in which registers change that decide nothing (lookahead.hpp).
+//
+// The loop is run round by round from one head on.  What differs at the head between two rounds is
+// marked as if it were undefined, and the marks flow as those of undefined values do.  Once a round
+// ends with no more marks than it began with, and nothing unmarked has changed, every further
+// round is the same, whatever the marked registers hold: by induction over the rounds.
+//
+// A marked branch is a fork.  It is harmless where its ways meet in the same round (at a
+// postdominator), and can do nothing in between but compute and read; then everything that either
+// way may write is marked where they meet.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
+
+#include "vgpu/machine/progress/lookahead.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr std::uint64_t kStepsOfRound = 16'384;
+constexpr int kRoundsMax = 24;
+constexpr std::size_t kNodesMax = 256;  // instructions between a fork and where its ways meet
+
+bool is_harmless(InstrKind kind) {
+  switch (kind) {
+    case InstrKind::compute:
+    case InstrKind::special:
+    case InstrKind::param:
+    case InstrKind::local_address:
+    case InstrKind::load:
+    case InstrKind::branch:
+    case InstrKind::jump:
+    case InstrKind::nop:
+    case InstrKind::fence:
+    case InstrKind::sleep: return true;
+    default: return false;
+  }
+}
+
+void add_successors(const Program& program, std::uint32_t pc, std::vector<std::uint32_t>& to) {
+  const Instr& instr = program.code[pc];
+  const bool jumps = instr.kind == InstrKind::branch || instr.kind == InstrKind::jump;
+  if (jumps) to.push_back(instr.target);
+  if (!jumps || instr.guard.bank != Bank::none) to.push_back(pc + 1);
+}
+
+// What can be executed from the ways of a branch on, before `end`; nothing if that is too much, or
+// not harmless.
+std::optional<std::vector<std::uint32_t>> between(const Program& program, std::uint32_t branch,
+                                                  std::uint32_t end) {
+  std::vector<std::uint32_t> found, rest;
+  add_successors(program, branch, rest);
+  while (!rest.empty()) {
+    const std::uint32_t pc = rest.back();
+    rest.pop_back();
+    if (pc == end || std::ranges::find(found, pc) != found.end()) continue;
+    if (!is_harmless(program.code[pc].kind) || found.size() == kNodesMax) return std::nullopt;
+    found.push_back(pc);
+    add_successors(program, pc, rest);
+  }
+  return found;
+}
+
+// The instruction at which the ways of a branch meet, with what lies between: the least.
+struct Diamond {
+  std::uint32_t meets_at = ptx::kNone;
+  std::vector<std::uint32_t> between;
+};
+
+Diamond diamond_of(const Program& program, std::uint32_t branch) {
+  Diamond best;
+  std::vector<std::uint32_t> ends, rest;
+  add_successors(program, branch, rest);
+  for (std::size_t i = 0; i < rest.size() && ends.size() < kNodesMax; ++i) {
+    const std::uint32_t pc = rest[i];
+    if (std::ranges::find(ends, pc) != ends.end()) continue;
+    ends.push_back(pc);
+    if (is_harmless(program.code[pc].kind)) add_successors(program, pc, rest);
+  }
+  for (const std::uint32_t end : ends) {
+    const auto nodes = between(program, branch, end);
+    if (!nodes) continue;
+    if (best.meets_at != ptx::kNone && best.between.size() <= nodes->size()) continue;
+    best = {end, *nodes};
+  }
+  return best;
+}
+
+void add_destinations(const Instr& instr, std::vector<Ref>& to) {
+  const auto add = [&](std::size_t operand) {
+    const Ref& ref = instr.refs[operand];
+    if (ref.bank != Bank::none && ref.bank != Bank::constant) to.push_back(ref);
+  };
+  if (instr.kind == InstrKind::load) {
+    for (const std::size_t operand : {1, 2, 3, 4}) add(operand);
+    return;
+  }
+  add(0);
+  add(4);
+  if (instr.opcode == ptx::Opcode::mov_ && instr.modifiers.vector != 1) {
+    add(3);
+    add(5);
+  }
+}
+
+// Calls visit(reference, lanes) for every row of a bank that differs.
+template <typename Visit>
+void for_each_difference(Bank bank, const RowBank& a, const RowBank& b, Visit visit) {
+  const std::size_t row_bytes = bank == Bank::wide   ? kWideRowBytes
+                                : bank == Bank::word ? kWordRowBytes
+                                                     : 4;
+  for (std::size_t at = 0; at + row_bytes <= std::min(a.bytes(), b.bytes()); at += row_bytes) {
+    const std::byte* const x = a.data() + at;
+    const std::byte* const y = b.data() + at;
+    if (std::memcmp(x, y, row_bytes) == 0) continue;
+    std::uint32_t lanes = 0;
+    if (bank == Bank::predicate) {
+      std::uint32_t other = 0;
+      std::memcpy(&lanes, x, sizeof lanes);
+      std::memcpy(&other, y, sizeof other);
+      lanes ^= other;
+    } else {
+      const std::size_t width = row_bytes / kWarpLanes;
+      for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+        const bool differs = std::memcmp(x + lane * width, y + lane * width, width) != 0;
+        lanes |= std::uint32_t{differs} << lane;
+      }
+    }
+    visit(Ref{bank, static_cast<std::uint32_t>(at)}, lanes);
+  }
+}
+
+}  // namespace
+
+Core::Lookahead::Fate Core::Lookahead::run_indifferently(Slot& slot, Warp& warp) {
+  is_following_ = true;
+  has_strayed_ = is_anchored_ = false;
+  forks_.clear();
+  indifferent_words_.clear();
+  WarpState head = state_of(slot, warp);
+  Fate fate = run_round(slot, warp, head);
+  bool is_closed = false;
+  for (int round = 0; fate == Fate::spins && !is_closed && round < kRoundsMax; ++round) {
+    mark_differences(head, warp);
+    const Marks marks = marks_of(warp);
+    const std::size_t words = indifferent_words_.size();
+    head = state_of(slot, warp);
+    fate = run_round(slot, warp, head);
+    if (fate != Fate::spins) break;
+    const bool spread =
+        !std::ranges::includes(marks, marks_of(warp)) || mark_differences(head, warp);
+    is_closed = !spread && indifferent_words_.size() == words;
+  }
+  is_following_ = false;
+  warp.undefined.take();
+  return fate == Fate::spins && !is_closed ? Fate::unknown : fate;
+}
+
+// Runs until the warp is at `head` again and no fork is open: Fate::spins.  The first time that a
+// fork closes, the head moves there: it must not be one of the places between.
+Core::Lookahead::Fate Core::Lookahead::run_round(Slot& slot, Warp& warp, WarpState& head) {
+  const std::size_t foreign = foreign_changes_;
+  for (std::uint64_t steps = 0; steps < kStepsOfRound; ++steps) {
+    const Fate fate = step(slot, warp);
+    if (foreign_changes_ != foreign) return Fate::acts;
+    if (fate != Fate::runs) return fate;
+    if (has_strayed_) return Fate::unknown;
+    if (close_forks(warp) && !is_anchored_) {
+      is_anchored_ = true;
+      head = state_of(slot, warp);
+    } else if (forks_.empty() && is_at(head, warp)) {
+      return Fate::spins;
+    }
+  }
+  return Fate::unknown;
+}
+
+// Marks what differs from `before`.  False: everything that does was marked.
+bool Core::Lookahead::mark_differences(const WarpState& before, Warp& warp) {
+  bool spreads = false;
+  const auto mark = [&](const Ref& ref, std::uint32_t lanes) {
+    const std::uint32_t marked = warp.undefined.get({}, ref).mask;
+    if ((lanes & ~marked) == 0) return;
+    spreads = true;
+    warp.undefined.set({}, ref, {lanes, 0}, lanes, *core_.program_);
+  };
+  for_each_difference(Bank::word, before.words, warp.words, mark);
+  for_each_difference(Bank::wide, before.wides, warp.wides, mark);
+  for_each_difference(Bank::predicate, before.predicates, warp.predicates, mark);
+  for (std::size_t i = before.changes; i < changes_.size(); ++i) {
+    const Change& change = changes_[i];
+    for (std::uint32_t byte = 0; byte < change.bytes; byte += 4) {
+      const auto word = std::pair(change.allocation, (change.offset + byte) / 4);
+      spreads |= indifferent_words_.insert(word).second;
+    }
+  }
+  return spreads;
+}
+
+// Lane by lane, in order.
+Core::Lookahead::Marks Core::Lookahead::marks_of(const Warp& warp) {
+  Marks marks;
+  warp.undefined.for_each([&](std::size_t row, std::uint32_t lanes) {
+    for (; lanes != 0; lanes &= lanes - 1) {
+      marks.emplace_back(row, static_cast<unsigned>(std::countr_zero(lanes)));
+    }
+  });
+  return marks;
+}
+
+// Whether what the next instruction does, other than to registers, depends on nothing that is
+// marked.
+bool Core::Lookahead::may_execute(Warp& warp, const Fragment& fragment) {
+  if (!warp.undefined.any()) return true;
+  const Instr& instr = core_.program_->code[fragment.pc];
+  const auto is_marked = [&](const Ref& ref) {
+    return (warp.undefined.get(frame_of(fragment), ref).mask & fragment.mask) != 0;
+  };
+  if (is_marked(instr.guard) && instr.kind != InstrKind::compute) {
+    return instr.kind == InstrKind::branch && open_fork(fragment);
+  }
+  switch (instr.kind) {
+    case InstrKind::compute:
+    case InstrKind::special:
+    case InstrKind::param:
+    case InstrKind::local_address:
+    case InstrKind::branch:
+    case InstrKind::jump:
+    case InstrKind::call:
+    case InstrKind::ret:
+    case InstrKind::fence:
+    case InstrKind::nop:
+    case InstrKind::sleep: return true;
+    case InstrKind::load:
+    case InstrKind::store:
+    case InstrKind::atomic: return !is_marked(instr.refs[0]);
+    case InstrKind::barrier_object: return !is_marked(instr.refs[0]) && !is_marked(instr.refs[2]);
+    case InstrKind::barrier: return !is_marked(instr.refs[1]) && !is_marked(instr.refs[2]);
+    case InstrKind::warp_sync: return !is_marked(instr.refs[5]);
+    case InstrKind::jump_table:
+    case InstrKind::call_register: return !is_marked(instr.refs[1]);
+    default: return false;
+  }
+}
+
+// False: its ways need not meet, or do more than to compute and read.
+bool Core::Lookahead::open_fork(const Fragment& fragment) {
+  const Diamond diamond = diamond_of(*core_.program_, fragment.pc);
+  if (diamond.meets_at == ptx::kNone) return false;
+  const auto is_same = [&](const Fork& fork) {
+    return fork.meets_at == diamond.meets_at && fork.callers == fragment.callers &&
+           fork.lanes == fragment.mask;
+  };
+  if (std::ranges::any_of(forks_, is_same)) return true;
+  Fork& fork = forks_.emplace_back();
+  fork.callers = fragment.callers;
+  fork.meets_at = diamond.meets_at;
+  fork.lanes = fragment.mask;
+  fork.frame = frame_of(fragment);
+  for (const std::uint32_t pc : diamond.between) {
+    add_destinations(core_.program_->code[pc], fork.writes);
+  }
+  return true;
+}
+
+// Marks what the lanes that have come to the end of a fork may have written.  True: one is closed.
+bool Core::Lookahead::close_forks(Warp& warp) {
+  for (Fork& fork : forks_) {
+    for (const Fragment& fragment : warp.fragments) {
+      if (fragment.pc != fork.meets_at || fragment.callers != fork.callers) continue;
+      const std::uint32_t here = fork.lanes & fragment.mask;
+      for (const Ref& ref : fork.writes) {
+        warp.undefined.set(fork.frame, ref, {here, 0}, here, *core_.program_);
+      }
+      fork.lanes &= ~here;
+    }
+  }
+  return std::erase_if(forks_, [](const Fork& fork) { return fork.lanes == 0; }) != 0;
+}
+
+}  // namespace warpcheck::vgpu

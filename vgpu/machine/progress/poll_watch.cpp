@@ -1,0 +1,69 @@
+#include "vgpu/machine/progress/poll_watch.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace warpcheck::vgpu {
+namespace {
+
+// So often at least must what was seen be seen again.
+constexpr std::uint64_t kRepeatedMin = 128;
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = Wide{hash ^ value} * 0x9e3779b97f4a7c15u;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+// What an access is about, and what it finds.
+std::uint64_t hash_of(const Access& access) {
+  std::uint64_t hash = mix(access.pc + 1, std::uint64_t{access.mask} << 32 | access.place.warp);
+  hash = mix(hash, access.allocation->id);
+  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
+    const std::uint32_t offset = access.offset[static_cast<std::size_t>(std::countr_zero(rest))];
+    hash = mix(hash, offset);
+    for (std::uint32_t begin = 0; begin < access.bytes; begin += 8) {
+      std::uint64_t found = 0;
+      std::memcpy(&found, access.allocation->data + offset + begin,
+                  std::min<std::size_t>(access.bytes - begin, sizeof found));
+      hash = mix(hash, found);
+    }
+  }
+  return hash | 1;
+}
+
+}  // namespace
+
+void PollWatch::begin(std::uint32_t block, std::uint64_t accesses_max) {
+  block_ = block;
+  accesses_max_ = accesses_max;
+  accesses_ = new_until_ = 0;
+  seen_.assign(std::bit_ceil(2 * accesses_max), 0);
+}
+
+PollWatch::Verdict PollWatch::verdict() const {
+  const std::uint64_t repeated = accesses_ - new_until_;
+  if (repeated >= kRepeatedMin && repeated >= 2 * new_until_) return Verdict::polls;
+  return accesses_ >= accesses_max_ ? Verdict::works : Verdict::undecided;
+}
+
+void PollWatch::on_access(Access& access) {
+  const bool is_local = access.space == ptx::Space::local;
+  if (access.place.block != block_ || is_local || accesses_ >= accesses_max_) return;
+  ++accesses_;
+  if (insert(hash_of(access))) new_until_ = accesses_;
+}
+
+// Whether it is new.
+bool PollWatch::insert(std::uint64_t hash) {
+  const std::size_t last = seen_.size() - 1;
+  for (std::size_t at = hash >> 1 & last;; at = (at + 1) & last) {
+    if (seen_[at] == hash) return false;
+    if (seen_[at] != 0) continue;
+    seen_[at] = hash;
+    return true;
+  }
+}
+
+}  // namespace warpcheck::vgpu

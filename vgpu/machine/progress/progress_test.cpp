@@ -1,0 +1,364 @@
+// Everybody gets on who can, under every policy; who cannot is named.
+#include "vgpu/machine/sync/sync_testing.hpp"
+#include "vgpu/schedule/strategies.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+class Progress : public SyncTest {};
+
+// A barrier of the grid: every block counts itself in, then polls until all have.
+constexpr const char* kGridBarrier =
+    "setp.ne.u32 %p1, %r1, 0; @%p1 bra W; red.global.add.u32 [%rd1], 1;\n"
+    "S: ld.relaxed.gpu.global.u32 %r2, [%rd1]; mov.u32 %r3, %nctaid.x;\n"
+    "setp.lt.u32 %p2, %r2, %r3; @%p2 bra S;\nW: bar.sync 0; st.global.u32 [%rd2+4], 1;";
+
+TEST_F(Progress, CooperativeLaunchesHaveAllTheirBlocksAtOnce) {
+  limits_.steps_max = 2'000'000;
+  limits_.resident_blocks = 4;
+  cooperative_ = true;
+  compile(kGridBarrier);
+  EXPECT_EQ(run({48, 1, 1}, {64, 1, 1}).end, Outcome::End::completed);
+  EXPECT_EQ(ints(1)[0], 48u);
+}
+
+TEST_F(Progress, CooperativeLaunchesHaveAWorkspaceOfZeros) {
+  compile(
+      "mov.u32 %r2, %envreg2; cvt.u64.u32 %rd5, %r2; mov.u32 %r3, %envreg1;\n"
+      "cvt.u64.u32 %rd6, %r3; bfi.b64 %rd4, %rd6, %rd5, 32, 32; setp.eq.u64 %p1, %rd4, 0;\n"
+      "@%p1 bra E; atom.global.add.u32 %r4, [%rd4+4], 1; add.u32 %r4, %r4, 1;\n"
+      "st.global.u32 [%rd2], %r4;\nE:");
+  run(1);
+  EXPECT_EQ(ints(1)[0], 0u);
+  cooperative_ = true;
+  for (int launch = 0; launch < 2; ++launch) {
+    run(2);
+    EXPECT_EQ(ints(2), (std::vector<std::uint32_t>{1, 2}));
+  }
+  EXPECT_TRUE(seen_.faults.empty());
+}
+
+TEST_F(Progress, BlocksThatCannotStartAreNamed) {
+  limits_.steps_max = kNoLimit;
+  limits_.resident_blocks = 4;
+  compile(kGridBarrier);
+  EXPECT_EQ(run({6, 1, 1}, {64, 1, 1}).end, Outcome::End::deadlock);
+  ASSERT_EQ(seen_.deadlocks, 1);
+  EXPECT_TRUE(seen_.deadlock_of_launch);
+  EXPECT_FALSE(seen_.repeats);
+  EXPECT_EQ(seen_.blocks_not_started, 2u);
+  // Of each resident block one thread polls; 31 of its warp and the second warp wait.
+  ASSERT_EQ(seen_.waiting.size(), 12u);
+  EXPECT_EQ(seen_.waiting[0].kind, Waiting::Kind::barrier);
+  EXPECT_EQ(seen_.waiting[0].arrived, 63u);
+  EXPECT_EQ(seen_.waiting[0].expected, 64u);
+  EXPECT_EQ(seen_.waiting[1].kind, Waiting::Kind::reads);
+  EXPECT_EQ(seen_.waiting[1].pc, pc_of("ld.relaxed.gpu.global.u32"));
+  EXPECT_EQ(seen_.waiting[1].lanes, 1u);
+  EXPECT_EQ(seen_.waiting[1].allocation, out_);
+  EXPECT_EQ(seen_.waiting[1].offset, 0u);
+  EXPECT_EQ(seen_.waiting[1].value, 4u);
+}
+
+TEST_F(Progress, EveryStrategyLetsPollingThreadsWaitForOthers) {
+  // Warp 1 of each block waits for warp 0 of the next one, the last for nobody.
+  limits_.steps_max = 1'000'000;
+  compile(
+      "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %nctaid.x; add.u32 %r4, %r2, 1;\n"
+      "mul.wide.u32 %rd4, %r2, 4; add.s64 %rd4, %rd4, %rd1;\n"
+      "setp.eq.u32 %p1, %r1, 0; @!%p1 bra A; st.volatile.global.u32 [%rd4], 1;\n"
+      "A: setp.ne.u32 %p2, %r1, 32; @%p2 bra E; setp.ge.u32 %p3, %r4, %r3; @%p3 bra E;\n"
+      "S: ld.volatile.global.u32 %r5, [%rd4+4]; setp.eq.u32 %p4, %r5, 0; @%p4 bra S;\nE:");
+  for (const char* name : {"default", "round_robin", "random", "pct"}) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      const std::unique_ptr<Strategy> strategy = make_strategy(name, seed);
+      EXPECT_EQ(run({6, 1, 1}, {64, 1, 1}, *strategy).end, Outcome::End::completed)
+          << name << " " << seed;
+    }
+  }
+}
+
+TEST_F(Progress, EveryStrategyLetsLanesPollForOthersOfTheirWarp) {
+  limits_.steps_max = 1'000'000;
+  compile(
+      "and.b32 %r4, %r1, 31; setp.eq.u32 %p1, %r4, 0; @!%p1 bra W; xor.b32 %r5, %r1, 32;\n"
+      "S: ld.volatile.global.u32 %r2, [%rd2+4]; st.volatile.global.u32 [%rd2], %r2;\n"
+      "setp.eq.u32 %p2, %r2, 0; @%p2 bra S; bra E;\n"
+      "W: st.volatile.global.u32 [%rd2], 1;\nE:");
+  for (const char* name : {"default", "round_robin", "random", "pct"}) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      const std::unique_ptr<Strategy> strategy = make_strategy(name, seed);
+      EXPECT_EQ(run({2, 1, 1}, {64, 1, 1}, *strategy).end, Outcome::End::completed)
+          << name << " " << seed;
+    }
+  }
+}
+
+TEST_F(Progress, SleepingLanesLetTheOthersOfTheirWarpRun) {
+  limits_.quantum = 1'000'000;
+  limits_.steps_max = 10'000;
+  compile(
+      "setp.eq.u32 %p1, %r1, 0; @!%p1 bra W;\nS: nanosleep.u32 20;\n"
+      "ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra S; bra E;\n"
+      "W: st.volatile.global.u32 [%rd1], 1;\nE:");
+  EXPECT_EQ(run(2).end, Outcome::End::completed);
+}
+
+TEST_F(Progress, ALockWithinAWarpIsFreedUnderIndependentLanesAndNamedUnderLockstep) {
+  limits_.steps_max = 100'000;
+  compile(
+      "S: atom.global.cas.b32 %r2, [%rd1], 0, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra S;\n"
+      "ld.volatile.global.u32 %r3, [%rd1+4]; add.u32 %r3, %r3, 1;\n"
+      "st.volatile.global.u32 [%rd1+4], %r3; atom.global.exch.b32 %r2, [%rd1], 0;");
+  EXPECT_EQ(run(8).end, Outcome::End::completed);
+  EXPECT_EQ(ints(2)[1], 8u);
+  model_ = WarpModel::lockstep;
+  EXPECT_EQ(run(8).end, Outcome::End::deadlock);
+  ASSERT_EQ(seen_.waiting.size(), 2u);
+  EXPECT_EQ(seen_.waiting[0].kind, Waiting::Kind::rejoin);
+  EXPECT_EQ(seen_.waiting[0].lanes, 1u);
+  EXPECT_EQ(seen_.waiting[1].kind, Waiting::Kind::reads);
+  EXPECT_EQ(seen_.waiting[1].pc, pc_of("atom.global.cas.b32"));
+  EXPECT_EQ(seen_.waiting[1].lanes, 0xfeu);
+  EXPECT_EQ(seen_.waiting[1].written.pc, pc_of("atom.global.cas.b32"));
+  EXPECT_EQ(seen_.waiting[1].written.lane, 0u);
+  EXPECT_FALSE(seen_.waiting[1].written.has_exited);
+}
+
+TEST_F(Progress, APollForALaneThatWaitsForThePollIsNamed) {
+  limits_.steps_max = 100'000;
+  compile(
+      "setp.eq.u32 %p1, %r1, 0; @!%p1 bra S; bar.warp.sync 3; st.volatile.global.u32 [%rd1], 1;\n"
+      "bra E;\nS: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra S;\nE:");
+  EXPECT_EQ(run(2).end, Outcome::End::deadlock);
+  ASSERT_EQ(seen_.waiting.size(), 2u);
+  EXPECT_EQ(seen_.waiting[0].kind, Waiting::Kind::members);
+  EXPECT_EQ(seen_.waiting[0].missing, 2u);
+  EXPECT_EQ(seen_.waiting[1].kind, Waiting::Kind::reads);
+}
+
+// ---- looking ahead: what never ends is told, and nothing else ----
+
+class Lookahead : public SyncTest {
+ protected:
+  Lookahead() {
+    limits_.steps_max = kNoLimit;
+    limits_.look_after = 2'000;
+    keeps_accesses_ = false;
+  }
+  // A poll of a word that is 0, with `more` in its loop and `before` in front of it.
+  void compile_poll(const std::string& more, const std::string& before = "") {
+    compile(before + "\nS: ld.volatile.global.u32 %r2, [%rd1];\n" + more +
+            "\nsetp.eq.u32 %p8, %r2, 0; @%p8 bra S;\n");
+  }
+  void expect_stuck(std::uint32_t threads = 1) {
+    EXPECT_EQ(run(threads).end, Outcome::End::deadlock);
+    EXPECT_TRUE(seen_.deadlock_of_launch);
+    EXPECT_FALSE(seen_.repeats);
+    ASSERT_FALSE(seen_.waiting.empty());
+    EXPECT_EQ(seen_.waiting[0].kind, Waiting::Kind::reads);
+    EXPECT_EQ(seen_.waiting[0].pc, pc_of("ld.volatile.global.u32"));
+    EXPECT_EQ(seen_.waiting[0].allocation, out_);
+  }
+};
+
+TEST_F(Lookahead, CountersOfAttemptsDecideNothing) {
+  compile_poll("add.u32 %r3, %r3, 1; mul.wide.u32 %rd4, %r3, 8; xor.b64 %rd5, %rd4, %rd1;");
+  expect_stuck(40);
+}
+
+TEST_F(Lookahead, PausesThatGrowDecideNothing) {
+  compile_poll("nanosleep.u32 %r3; add.u32 %r3, %r3, 7;");
+  expect_stuck();
+  compile_poll("nanosleep.u32 %r3; shl.b32 %r3, %r3, 1; min.u32 %r3, %r3, 4096;",
+               "mov.u32 %r3, 8;");
+  expect_stuck();
+}
+
+TEST_F(Lookahead, PausesInALoopOfTheirOwnDecideNothing) {
+  compile_poll(
+      "add.u32 %r3, %r3, 1; and.b32 %r3, %r3, 255; mov.u32 %r4, %r3;\n"
+      "L: sub.u32 %r4, %r4, 1; setp.gt.s32 %p1, %r4, 0; @%p1 bra L;");
+  expect_stuck();
+  // Measured by the clock.
+  compile_poll(
+      "mov.u64 %rd4, %clock64;\n"
+      "L: mov.u64 %rd5, %clock64; sub.s64 %rd6, %rd5, %rd4; setp.lt.s64 %p1, %rd6, 50;\n"
+      "@%p1 bra L;");
+  expect_stuck();
+}
+
+TEST_F(Lookahead, CountersInLocalMemoryDecideNothing) {
+  compile_poll("ld.local.u32 %r3, [d]; add.u32 %r3, %r3, 1; st.local.u32 [d], %r3;",
+               ".local .align 4 .b8 d[4]; mov.u32 %r3, 0; st.local.u32 [d], %r3;");
+  expect_stuck();
+}
+
+TEST_F(Lookahead, APollThatGivesUpEnds) {
+  compile(
+      "S: ld.volatile.global.u32 %r2, [%rd1]; add.u32 %r3, %r3, 1;\n"
+      "setp.gt.u32 %p1, %r3, 40000; @%p1 bra E; setp.eq.u32 %p2, %r2, 0; @%p2 bra S;\nE:");
+  EXPECT_EQ(run(1).end, Outcome::End::completed);
+  compile(
+      "mov.u64 %rd4, %clock64;\nS: ld.volatile.global.u32 %r2, [%rd1]; mov.u64 %rd5, %clock64;\n"
+      "sub.s64 %rd6, %rd5, %rd4; setp.gt.s64 %p1, %rd6, 100000; @%p1 bra E;\n"
+      "setp.eq.u32 %p2, %r2, 0; @%p2 bra S;\nE:");
+  EXPECT_EQ(run(1).end, Outcome::End::completed);
+}
+
+TEST_F(Lookahead, ALoopThatOnlyComputesEnds) {
+  compile(
+      "mov.u32 %r3, 0;\nL: mad.lo.u32 %r4, %r4, 5, 1; add.u32 %r3, %r3, 1;\n"
+      "setp.lt.u32 %p1, %r3, 30000; @%p1 bra L; st.global.u32 [%rd2], %r4;");
+  EXPECT_EQ(run(1).end, Outcome::End::completed);
+  compile(  // its value has stopped changing long before
+      "mov.u32 %r3, 0;\nL: shr.u32 %r4, %r4, 1; add.u32 %r3, %r3, 1;\n"
+      "setp.lt.u32 %p1, %r3, 30000; @%p1 bra L; st.global.u32 [%rd2], %r4;");
+  EXPECT_EQ(run(1).end, Outcome::End::completed);
+}
+
+TEST_F(Lookahead, PollsOfWhatALongComputationWritesEnd) {
+  compile(
+      "setp.lt.u32 %p1, %r1, 32; @%p1 bra C;\n"
+      "S: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra S; bra E;\n"
+      "C: setp.ne.u32 %p3, %r1, 0; @%p3 bra E; mov.u32 %r3, 0;\n"
+      "L: add.u32 %r3, %r3, 1; setp.lt.u32 %p4, %r3, 30000; @%p4 bra L;\n"
+      "st.volatile.global.u32 [%rd1], 1;\nE:");
+  EXPECT_EQ(run(256).end, Outcome::End::completed);
+}
+
+TEST_F(Lookahead, WritesOfWhatIsThereChangeNothing) {
+  compile(
+      "S: atom.global.exch.b32 %r2, [%rd1+8], 0; ld.volatile.global.u32 %r3, [%rd1];\n"
+      "st.volatile.global.u32 [%rd1+4], %r3; atom.global.cas.b32 %r4, [%rd1], 5, 1;\n"
+      "setp.eq.u32 %p1, %r3, 0; @%p1 bra S;");
+  EXPECT_EQ(run(64).end, Outcome::End::deadlock);
+  EXPECT_FALSE(seen_.repeats);
+}
+
+// Many ask for a place that nobody gives up: each counts itself in, and out again.
+TEST_F(Lookahead, MemoryThatComesBackIsToldLater) {
+  compile(
+      "S: atom.global.add.u32 %r2, [%rd1], 1; setp.gt.s32 %p1, %r2, 5000; @%p1 bra E;\n"
+      "red.global.add.u32 [%rd1], -1; bra S;\nE:");
+  EXPECT_EQ(run(64).end, Outcome::End::deadlock);
+  EXPECT_TRUE(seen_.repeats);
+}
+
+// Two blocks pass a token to and fro.
+TEST_F(Lookahead, ThreadsThatPassSomethingRoundForEverAreToldLater) {
+  compile(
+      "mov.u32 %r3, %ctaid.x;\n"
+      "S: ld.volatile.global.u32 %r2, [%rd1]; setp.ne.u32 %p1, %r2, %r3; @%p1 bra S;\n"
+      "xor.b32 %r4, %r3, 1; st.volatile.global.u32 [%rd1], %r4; bra S;");
+  EXPECT_EQ(run({2, 1, 1}, {1, 1, 1}).end, Outcome::End::deadlock);
+  EXPECT_TRUE(seen_.repeats);
+  ASSERT_EQ(seen_.waiting.size(), 2u);
+  EXPECT_EQ(seen_.waiting[0].pc, pc_of("ld.volatile.global.u32"));
+}
+
+TEST_F(Lookahead, ThreadsThatPassSomethingRoundOftenGoOn) {
+  compile(
+      "mov.u32 %r3, %ctaid.x; mov.u32 %r5, 0;\n"
+      "S: ld.volatile.global.u32 %r2, [%rd1]; setp.ne.u32 %p1, %r2, %r3; @%p1 bra S;\n"
+      "xor.b32 %r4, %r3, 1; st.volatile.global.u32 [%rd1], %r4; add.u32 %r5, %r5, 1;\n"
+      "setp.lt.u32 %p2, %r5, 3000; @%p2 bra S;");
+  EXPECT_EQ(run({2, 1, 1}, {1, 1, 1}).end, Outcome::End::completed);
+}
+
+TEST_F(Lookahead, MemoryThatChangesOtherwiseGoesOn) {
+  compile("S: atom.global.add.u32 %r2, [%rd1], 1; setp.lt.u32 %p1, %r2, 40000; @%p1 bra S;");
+  EXPECT_EQ(run(1).end, Outcome::End::completed);
+  EXPECT_EQ(ints(1)[0], 40'001u);
+}
+
+TEST_F(Lookahead, PollsBetweenBarriersAreFollowedThroughThem) {
+  compile(
+      "S: bar.sync 0; setp.ne.u32 %p1, %r1, 0; @%p1 bra W; ld.volatile.global.u32 %r2, [%rd1];\n"
+      "st.shared.u32 [s], %r2;\nW: bar.sync 0; ld.shared.u32 %r3, [s];\n"
+      "setp.eq.u32 %p2, %r3, 0; @%p2 bra S;",
+      ".shared .align 4 .b8 s[4];\n");
+  EXPECT_EQ(run(96).end, Outcome::End::deadlock);
+  EXPECT_TRUE(seen_.deadlock_of_launch);
+}
+
+TEST_F(Lookahead, PollsByAVoteOfTheWarpAreFollowed) {
+  compile_poll("setp.ne.u32 %p1, %r2, 0; vote.sync.any.pred %p2, %p1, -1; add.u32 %r3, %r3, 1;");
+  expect_stuck(32);
+}
+
+TEST_F(Lookahead, BlocksThatCanStillStartAreWaitedFor) {
+  // The first blocks wait for the last one.
+  limits_.resident_blocks = 8;
+  compile(
+      "mov.u32 %r3, %ctaid.x; setp.eq.u32 %p1, %r3, 7; @%p1 bra W;\n"
+      "S: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra S; bra E;\n"
+      "W: st.volatile.global.u32 [%rd1], 1;\nE:");
+  EXPECT_EQ(run({8, 1, 1}, {32, 1, 1}).end, Outcome::End::completed);
+  limits_.resident_blocks = 7;
+  EXPECT_EQ(run({8, 1, 1}, {32, 1, 1}).end, Outcome::End::deadlock);
+  EXPECT_EQ(seen_.blocks_not_started, 1u);
+}
+
+TEST_F(Lookahead, MemoryOfTheHostIsItsToWrite) {
+  is_mapped_ = true;
+  compile_poll("");
+  EXPECT_EQ(run(1).end, Outcome::End::deadlock);
+  EXPECT_TRUE(seen_.host_waits);
+  host_runs_ = true;
+  limits_.steps_max = 40'000;
+  EXPECT_EQ(run(1).end, Outcome::End::step_limit);
+}
+
+TEST_F(Lookahead, TheLimitSaysWhoStillRuns) {
+  limits_.steps_max = 20'000;
+  compile(
+      "setp.lt.u32 %p1, %r1, 32; @%p1 bra C;\n"
+      "S: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra S; bra E;\n"
+      "C: mov.u32 %r3, 0;\nL: add.u32 %r3, %r3, 1; setp.lt.u32 %p4, %r3, 30000; @%p4 bra L;\nE:");
+  EXPECT_EQ(run(64).end, Outcome::End::step_limit);
+  ASSERT_EQ(seen_.waiting.size(), 2u);
+  EXPECT_EQ(seen_.waiting[0].kind, Waiting::Kind::runs);
+  EXPECT_EQ(seen_.waiting[1].kind, Waiting::Kind::reads);
+}
+
+TEST_F(Lookahead, WhoHasEndedIsListed) {
+  compile(
+      "setp.ge.u32 %p1, %r1, 48; @%p1 bra E; setp.ne.u32 %p2, %r1, 0; @%p2 bra W;\n"
+      "atom.global.exch.b32 %r3, [%rd1], 1;\n"
+      "S: ld.volatile.global.u32 %r2, [%rd1]; setp.ne.u32 %p3, %r2, 2; @%p3 bra S;\n"
+      "W: bar.sync 0;\nE:");
+  EXPECT_EQ(run(64).end, Outcome::End::deadlock);
+  ASSERT_EQ(seen_.waiting.size(), 4u);
+  EXPECT_EQ(seen_.waiting[0].kind, Waiting::Kind::barrier);
+  EXPECT_EQ(seen_.waiting[0].arrived, 47u);
+  EXPECT_EQ(seen_.waiting[0].expected, 48u);
+  EXPECT_EQ(seen_.waiting[1].kind, Waiting::Kind::reads);
+  EXPECT_EQ(seen_.waiting[1].value, 1u);
+  EXPECT_EQ(seen_.waiting[1].written.pc, pc_of("atom.global.exch.b32"));
+  EXPECT_EQ(seen_.waiting[2].kind, Waiting::Kind::barrier);
+  EXPECT_EQ(seen_.waiting[3].kind, Waiting::Kind::exited);
+  EXPECT_EQ(seen_.waiting[3].lanes, 0xffff0000u);
+}
+
+// A look leaves everything as it was: the same bytes come out, whenever it happens.
+TEST_F(Lookahead, ALookLeavesNoTrace) {
+  compile(
+      "mov.u32 %r3, 0; cvta.shared.u64 %rd4, s;\n"
+      "L: add.u32 %r3, %r3, 1; atom.global.add.u32 %r4, [%rd1], %r3; bar.sync 0;\n"
+      "shfl.sync.bfly.b32 %r5, %r4, 1, 31, -1; xor.b32 %r6, %r6, %r5;\n"
+      "setp.lt.u32 %p1, %r3, 500; @%p1 bra L; st.global.u32 [%rd2+4], %r6;",
+      ".shared .align 4 .b8 s[4];\n");
+  keeps_accesses_ = true;
+  limits_.look_after = UINT32_MAX;
+  EXPECT_EQ(run(96).end, Outcome::End::completed);
+  const auto without = ints(97);
+  const std::uint64_t accesses = seen_.accesses.size();
+  limits_.look_after = 1;
+  EXPECT_EQ(run(96).end, Outcome::End::completed);
+  EXPECT_EQ(ints(97), without);
+  EXPECT_EQ(seen_.accesses.size(), accesses);
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu

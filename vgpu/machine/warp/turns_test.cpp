@@ -1,0 +1,91 @@
+// Blocks get their turn, whatever the others wait with; those that work are not interrupted.
+#include "vgpu/machine/sync/sync_testing.hpp"
+#include "vgpu/schedule/strategies.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr std::uint64_t kLongerThanTheWatch = 64 * 64 * 3;  // of a quantum of 64
+
+class Turns : public SyncTest {
+ protected:
+  void expect_end_under_every_strategy(std::uint32_t blocks, std::uint32_t threads) {
+    limits_.steps_max = 20'000'000;
+    for (const std::string_view name : strategy_names()) {
+      for (std::uint64_t seed = 0; seed < 4; ++seed) {
+        const std::unique_ptr<Strategy> strategy = make_strategy(name, seed);
+        EXPECT_EQ(run({blocks, 1, 1}, {threads, 1, 1}, *strategy).end, Outcome::End::completed)
+            << name << ' ' << seed;
+      }
+    }
+  }
+};
+
+// Each block waits for the next one, the last for nobody: `poll` reads the flag to %r5.
+std::string chain(const std::string& poll) {
+  return "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %nctaid.x; add.u32 %r4, %r2, 1;\n"
+         "mul.wide.u32 %rd4, %r2, 4; add.s64 %rd4, %rd4, %rd1;\n"
+         "setp.ge.u32 %p1, %r4, %r3; @%p1 bra E;\nS: " +
+         poll +
+         " setp.eq.u32 %p2, %r5, 0; @%p2 bra S;\n"
+         "E: bar.sync 0; st.volatile.global.u32 [%rd4], 1;";
+}
+
+TEST_F(Turns, OfBlocksThatPollAcrossBarriers) {
+  compile(
+      chain("ld.volatile.global.u32 %r6, [%rd4+4]; setp.ne.u32 %p3, %r6, 0;\n"
+            "bar.red.popc.u32 %r5, 0, %p3;"));
+  expect_end_under_every_strategy(4, 64);
+}
+
+TEST_F(Turns, OfBlocksThatPollByOneThread) {
+  compile(chain("setp.ne.u32 %p4, %r1, 0; @%p4 bra W; ld.volatile.global.u32 %r6, [%rd4+4];\n"
+                "st.shared.u32 [s], %r6;\nW: bar.sync 0; ld.shared.u32 %r5, [s]; bar.sync 0;"),
+          ".shared .align 4 .b8 s[4];\n");
+  expect_end_under_every_strategy(4, 64);
+}
+
+TEST_F(Turns, OfBlocksThatCountTheirPolls) {
+  limits_.quantum = 64;
+  compile(chain("red.shared.add.u32 [s], 1; ld.volatile.global.u32 %r6, [%rd4+4];\n"
+                "setp.ne.u32 %p3, %r6, 0; bar.red.popc.u32 %r5, 0, %p3;"),
+          ".shared .align 4 .b8 s[4];\n");
+  expect_end_under_every_strategy(3, 64);
+}
+
+TEST_F(Turns, OfBlocksThatPollAcrossNamedBarriers) {
+  compile(
+      chain("ld.volatile.global.u32 %r6, [%rd4+4]; setp.ne.u32 %p3, %r6, 0;\n"
+            "barrier.red.popc.u32 %r5, 1, 64, %p3;"));
+  expect_end_under_every_strategy(3, 64);
+}
+
+TEST_F(Turns, OfClustersThatPollAcrossTheirBarriers) {
+  cluster_ = {2, 1, 1};
+  compile(
+      "mov.u32 %r2, %clusterid.x; setp.eq.u32 %p1, %r2, 1; @%p1 bra E;\n"
+      "S: barrier.cluster.arrive; barrier.cluster.wait; ld.volatile.global.u32 %r5, [%rd1];\n"
+      "barrier.cluster.arrive; barrier.cluster.wait; setp.eq.u32 %p2, %r5, 0; @%p2 bra S;\n"
+      "E: st.volatile.global.u32 [%rd1], 1;");
+  expect_end_under_every_strategy(4, 32);
+}
+
+TEST_F(Turns, AreNotTakenFromBlocksThatWork) {
+  // Tickets at the begin and the end of each block, much work between barriers in between.
+  limits_.quantum = 64;
+  compile(
+      "setp.ne.u32 %p1, %r1, 0; mov.u32 %r9, 0;\n"
+      "mov.u32 %r2, %ctaid.x; mul.wide.u32 %rd4, %r2, 8; add.s64 %rd4, %rd4, %rd1;\n"
+      "@!%p1 atom.global.add.u32 %r3, [%rd1], 1; @!%p1 st.global.u32 [%rd4+4], %r3;\n"
+      "S: ld.shared.u32 %r5, [s]; bar.sync 0; @!%p1 st.shared.u32 [s], %r9; bar.sync 0;\n"
+      "add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, 1000; @%p2 bra S;\n"
+      "@!%p1 atom.global.add.u32 %r3, [%rd1], 1; @!%p1 st.global.u32 [%rd4+8], %r3;",
+      ".shared .align 4 .b8 s[4];\n");
+  const Outcome outcome = run({3, 1, 1}, {64, 1, 1});
+  EXPECT_EQ(outcome.end, Outcome::End::completed);
+  EXPECT_GT(outcome.steps, 3 * kLongerThanTheWatch);
+  EXPECT_EQ(ints(7), (std::vector<std::uint32_t>{6, 0, 1, 2, 3, 4, 5}));
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu

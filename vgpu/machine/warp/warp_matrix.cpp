@@ -1,0 +1,304 @@
+// PTX ISA 9.0, 9.7.14.
+//
+// Integers are exact, and wrap or saturate once, at the end.  Of floats the ISA promises no more
+// than about single precision; here they are added as an sm_90 does (seen there; the model is that
+// of Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ Computer
+// Science 7, 2021): products are exact; they and the addend are cut off, toward zero, 25 bits below
+// the greatest exponent among them, and added; the sum is cut off to an f32.
+#include "vgpu/machine/warp/warp_matrix.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "vgpu/machine/compute/exact.hpp"
+#include "vgpu/program/matrix.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using ptx::Type;
+using Operand = MatrixOperand;
+
+constexpr std::uint32_t kSideMax = 32;     // m and n
+constexpr std::uint32_t kDepthMax = 64;    // k
+constexpr std::uint32_t kTf32Unused = 13;  // low bits that are not looked at
+
+template <class T>
+using Line = std::array<T, kSideMax>;
+
+// The operands of a product.  Of k by n they are taken as rows of b.
+template <class T>
+struct Matrices {
+  std::array<std::array<T, kDepthMax>, kSideMax> a;
+  std::array<Line<T>, kDepthMax> b;
+  std::array<Line<T>, kSideMax> c;
+};
+
+std::uint32_t read_word(const LaneBanks& banks, const Ref& first, std::uint32_t reg,
+                        std::uint32_t lane) {
+  std::uint32_t word = 0;
+  const std::byte* base = banks.base[static_cast<std::size_t>(first.bank)] + first.offset;
+  std::memcpy(&word, base + reg * kWordRowBytes + lane * sizeof word, sizeof word);
+  return word;
+}
+
+// A float and the exponent that it is aligned by: that of its field, even if it is subnormal.
+struct Element {
+  double value;
+  int exponent;
+};
+
+constexpr int kKeptBits = 25;         // below the greatest exponent
+constexpr int kNoExponent = -10'000;  // of zero
+
+Element element_of(Type type, std::uint32_t bits) {
+  if (type == Type::e5m2x2) return element_of(Type::f16, bits << 8);
+  if (type == Type::e4m3x2) {
+    if ((bits & 0x7f) == 0x7f) return {std::numeric_limits<double>::quiet_NaN(), 0};
+    const double x = element_of(Type::f16, (bits & 0x80) << 8 | (bits & 0x7f) << 7).value * 256;
+    return {x, x == 0 ? kNoExponent : std::ilogb(x)};
+  }
+  const bool is_single = type == Type::f32 || type == Type::tf32;
+  if (type == Type::tf32) bits = bits >> kTf32Unused << kTf32Unused;
+  const exact::Format& format = is_single ? exact::kF32 : exact::format_of(type);
+  const auto biased = static_cast<int>((bits & format.infinity()) >> format.fraction_bits);
+  const exact::Number x = exact::unpack(format, bits);
+  return {std::bit_cast<double>(exact::pack(exact::kF64, x, ptx::Rounding::rn)),
+          std::max(biased, 1) - format.bias()};
+}
+
+double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
+// The sum of c and a[k] * b[k] for k in [first, end), as a double of at most 30 significant bits.
+double dot_product(const Element* a, const Line<Element>* b, std::uint32_t column,
+                   std::uint32_t first, std::uint32_t end, const Element& c) {
+  double plain = c.value;  // tells infinities and NaN
+  int greatest = c.value == 0 ? kNoExponent : c.exponent;
+  for (std::uint32_t k = first; k < end; ++k) {
+    const Element& y = b[k][column];
+    const double product = a[k].value * y.value;
+    plain += product;
+    if (product != 0) greatest = std::max(greatest, a[k].exponent + y.exponent);
+  }
+  if (!(std::abs(plain) <= std::numeric_limits<double>::max()) || greatest == kNoExponent) {
+    return plain;
+  }
+  const double scale = power_of_two(kKeptBits - greatest);
+  auto sum = static_cast<std::int64_t>(c.value * scale);
+  for (std::uint32_t k = first; k < end; ++k) {
+    sum += static_cast<std::int64_t>(a[k].value * b[k][column].value * scale);
+  }
+  return static_cast<double>(sum) * power_of_two(greatest - kKeptBits);
+}
+
+std::int64_t integer_of(Type type, std::uint32_t bits) {
+  switch (type) {
+    case Type::s8: return static_cast<std::int8_t>(bits);
+    case Type::s4: return static_cast<std::int64_t>(bits ^ 8) - 8;
+    case Type::s32: return static_cast<std::int32_t>(bits);
+    default: return bits;
+  }
+}
+
+// An f32 is cut off, but what is too large for it becomes infinite.  What is too small becomes +0,
+// whatever its sign (seen on sm_90).
+std::uint32_t bits_of(const MatrixProduct& product, double x) {
+  exact::Number number = exact::unpack(exact::kF64, std::bit_cast<std::uint64_t>(x));
+  const bool is_single = product.d == Type::f32;
+  if (is_single && std::abs(x) >= 0x1p128) number.kind = exact::Number::Kind::infinite;
+  const exact::Format& format = exact::format_of(product.d);
+  const auto bits = static_cast<std::uint32_t>(
+      exact::pack(format, number, is_single ? ptx::Rounding::rz : ptx::Rounding::rn));
+  const bool is_lost = x != 0 && bits == format.sign();
+  return is_lost ? 0 : bits;
+}
+
+std::uint32_t bits_of(const MatrixProduct& product, std::int64_t x) {
+  if (product.saturates) x = std::clamp<std::int64_t>(x, INT32_MIN, INT32_MAX);
+  return static_cast<std::uint32_t>(x);
+}
+
+// Calls visit(lane, register, shift, mask, place) for each element of an operand in 32-bit
+// registers.
+template <class Visit>
+void for_each_element(const MatrixProduct& product, Operand operand, Visit visit) {
+  const std::uint32_t bits = element_bits(product.type_of(operand));
+  const std::uint32_t mask = bits == 32 ? 0xffffffffu : (1u << bits) - 1;
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    for (std::uint32_t reg = 0; reg < registers_of(product, operand); ++reg) {
+      for (std::uint32_t part = 0; part < 32 / bits; ++part) {
+        visit(lane, reg, part * bits, mask, element_at(product, operand, lane, reg, part));
+      }
+    }
+  }
+}
+
+// Of 8-bit floats, k counts the lower halves of all registers before the upper ones.
+MatrixPlace place_of_byte(const MatrixProduct& product, Operand operand, MatrixPlace at) {
+  std::uint32_t& k = operand == Operand::a ? at.column : at.row;
+  k = k / 4 * 2 + k % 2 + (k % 4 < 2 ? 0 : product.shape.k / 2);
+  return at;
+}
+
+template <class Rows, class Convert>
+void gather(const LaneBanks& banks, const Ref& first, const MatrixProduct& product, Operand operand,
+            Rows& matrix, Convert convert) {
+  const Type type = product.type_of(operand);
+  for_each_element(product, operand,
+                   [&](std::uint32_t lane, std::uint32_t reg, std::uint32_t shift,
+                       std::uint32_t mask, MatrixPlace at) {
+                     const std::uint32_t word = read_word(banks, first, reg, lane);
+                     if (is_byte_float(type)) at = place_of_byte(product, operand, at);
+                     matrix[at.row][at.column] = convert(type, word >> shift & mask);
+                   });
+}
+
+// Reads the matrices, calculates each element of the result, and writes it in the active lanes.
+template <class T, class Read, class Calculate>
+void multiply(const LaneBanks& banks, const Instr& instr, std::uint32_t active, Read read,
+              Calculate calculate) {
+  const MatrixProduct product = product_of(instr);
+  Matrices<T> matrices;
+  const auto& [a, b, c] = matrices;
+  gather(banks, instr.refs[1], product, Operand::a, matrices.a, read);
+  gather(banks, instr.refs[2], product, Operand::b, matrices.b, read);
+  gather(banks, instr.refs[3], product, Operand::c, matrices.c, read);
+  std::byte* base = banks.base[static_cast<std::size_t>(instr.refs[0].bank)] + instr.refs[0].offset;
+  for_each_element(
+      product, Operand::d,
+      [&](std::uint32_t lane, std::uint32_t reg, std::uint32_t shift, std::uint32_t mask,
+          MatrixPlace at) {
+        if ((active >> lane & 1) == 0) return;
+        const auto sum =
+            calculate(product, a[at.row].data(), b.data(), at.column, c[at.row][at.column]);
+        std::uint32_t word = read_word(banks, instr.refs[0], reg, lane);
+        word &= ~(mask << shift);
+        word |= (bits_of(product, sum) & mask) << shift;
+        std::memcpy(base + reg * kWordRowBytes + lane * sizeof word, &word, sizeof word);
+      });
+}
+
+// 8-bit floats are halves of the hardware.  They are added as two products of halves (sm_90: those
+// of the lower and of the upper half of each register); c is added last, and rounded to nearest.
+double product_of_bytes(const MatrixProduct& product, const Element* a, const Line<Element>* b,
+                        std::uint32_t column, const Element& c) {
+  const std::uint32_t half = product.shape.k / 2;
+  Element sum{0, kNoExponent};
+  for (const std::uint32_t first : {0u, half}) {
+    const double part = dot_product(a, b, column, first, first + half, sum);
+    sum = element_of(product.d, bits_of(product, part));
+  }
+  const double result = sum.value + c.value;
+  return product.d == Type::f32 ? static_cast<float>(result) : result;
+}
+
+double product_of_row(const MatrixProduct& product, const Element* a, const Line<Element>* b,
+                      std::uint32_t column, const Element& c) {
+  const std::uint32_t end = product.shape.k;
+  if (is_byte_float(product.a)) return product_of_bytes(product, a, b, column, c);
+  const bool in_halves = product.in_order && product.a == Type::tf32;  // wmma of tf32
+  if (!in_halves) return dot_product(a, b, column, 0, end, c);
+  const double sum = dot_product(a, b, column, 0, end / 2, c);
+  const Element half = element_of(product.d, bits_of(product, sum));
+  return dot_product(a, b, column, end / 2, end, half);
+}
+
+void multiply_floats(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
+  multiply<Element>(banks, instr, active, element_of, product_of_row);
+}
+
+// Of single bits, words of 32 stand for the elements.
+std::int64_t product_of_elements(const MatrixProduct& product, std::int64_t x, std::int64_t y) {
+  if (product.a != Type::b1) return x * y;
+  const std::int64_t bits = product.bits == ptx::BoolOp::xor_ ? x ^ y : x & y;
+  return std::popcount(static_cast<std::uint32_t>(bits));
+}
+
+void multiply_integers(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
+  multiply<std::int64_t>(banks, instr, active, integer_of,
+                         [](const MatrixProduct& product, const std::int64_t* a,
+                            const Line<std::int64_t>* b, std::uint32_t column, std::int64_t c) {
+                           for (std::uint32_t k = 0; k < product.shape.k; ++k) {
+                             c += product_of_elements(product, a[k], b[k][column]);
+                           }
+                           return c;
+                         });
+}
+
+// One lane's register of a matrix of doubles.
+std::byte* wide_cell(const LaneBanks& banks, const Ref& first, std::uint32_t reg,
+                     std::uint32_t lane) {
+  const Ref row = row_after(first, reg);
+  return banks.base[static_cast<std::size_t>(row.bank)] + row.offset + lane * sizeof(double);
+}
+
+// Row after row, of `columns` numbers each.
+std::vector<std::uint64_t> gather_doubles(const LaneBanks& banks, const Ref& first,
+                                          const MatrixProduct& product, Operand operand,
+                                          std::uint32_t columns) {
+  const std::uint32_t registers = registers_of(product, operand);
+  std::vector<std::uint64_t> matrix(std::size_t{registers} * kWarpLanes);
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    for (std::uint32_t reg = 0; reg < registers; ++reg) {
+      const MatrixPlace at = element_at(product, operand, lane, reg, 0);
+      std::memcpy(&matrix[at.row * columns + at.column], wide_cell(banks, first, reg, lane),
+                  sizeof(double));
+    }
+  }
+  return matrix;
+}
+
+// a * b + c, rounded once.  Of operands that are NaN, b goes before c and a, as in fma.f64.
+std::uint64_t multiply_add(std::uint64_t a, std::uint64_t b, std::uint64_t c,
+                           ptx::Rounding rounding) {
+  constexpr std::uint64_t kQuiet = exact::kF64.hidden() >> 1;
+  for (const std::uint64_t operand : {b, c, a}) {
+    const bool is_nan = (operand & ~exact::kF64.sign()) > exact::kF64.infinity();
+    if (is_nan) return operand | kQuiet;
+  }
+  const auto number = [](std::uint64_t bits) { return exact::unpack(exact::kF64, bits); };
+  return exact::pack(exact::kF64, exact::multiply_add(number(a), number(b), number(c), rounding),
+                     rounding);
+}
+
+// Doubles are fused multiply-adds, one after the other, each rounded.
+void multiply_doubles(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
+  const MatrixProduct product = product_of(instr);
+  const auto [m, n, k] = product.shape;
+  const auto a = gather_doubles(banks, instr.refs[1], product, Operand::a, k);
+  const auto b = gather_doubles(banks, instr.refs[2], product, Operand::b, n);
+  const auto c = gather_doubles(banks, instr.refs[3], product, Operand::c, n);
+  const bool to_nearest = product.rounding == ptx::Rounding::none;
+  const ptx::Rounding rounding = to_nearest ? ptx::Rounding::rn : product.rounding;
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    for (std::uint32_t reg = 0; reg < registers_of(product, Operand::d); ++reg) {
+      if ((active >> lane & 1) == 0) continue;
+      const MatrixPlace at = element_at(product, Operand::d, lane, reg, 0);
+      std::uint64_t sum = c[at.row * n + at.column];
+      for (std::uint32_t step = 0; step < k; ++step) {
+        sum = multiply_add(a[at.row * k + step], b[step * n + at.column], sum, rounding);
+      }
+      std::memcpy(wide_cell(banks, instr.refs[0], reg, lane), &sum, sizeof sum);
+    }
+  }
+}
+
+}  // namespace
+
+WarpFn find_matrix_op(const Instr& instr) {
+  if (!is_matrix_product(instr)) return nullptr;
+  switch (product_of(instr).d) {
+    case Type::s32: return multiply_integers;
+    case Type::f64: return multiply_doubles;
+    default: return multiply_floats;
+  }
+}
+
+}  // namespace warpcheck::vgpu
