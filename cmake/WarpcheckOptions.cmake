@@ -5,12 +5,20 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
+# Links in a fraction of the time; a fuzzing service chooses its own linker.
+find_program(WARPCHECK_MOLD mold)
+if(WARPCHECK_MOLD AND NOT WARPCHECK_SERVICE)
+  add_link_options(-fuse-ld=mold)
+endif()
+
 option(WARPCHECK_WERROR "Treat warnings as errors" ON)
 
 add_library(warpcheck_options INTERFACE)
 target_include_directories(warpcheck_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
 set(warpcheck_warnings -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
-  -ffp-contract=off $<$<BOOL:${WARPCHECK_WERROR}>:-Werror>)
+  -ffp-contract=off
+  # Sources that are compiled together look like headers of one another.
+  $<$<BOOL:${CMAKE_UNITY_BUILD}>:-Wno-subobject-linkage> $<$<BOOL:${WARPCHECK_WERROR}>:-Werror>)
 target_compile_options(warpcheck_options INTERFACE
   "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:${warpcheck_warnings}>>")
 # Of those who link an installed copy; this project sets CMAKE_CXX_STANDARD above.
@@ -35,22 +43,21 @@ function(warpcheck_sources target)
   endforeach()
 endfunction()
 
-# warpcheck_alone(target FILES...): not joined with other sources, because their names would clash.
+# Presets other than `dev` compile several sources of a target at a time (CMAKE_UNITY_BUILD), as most
+# of their time goes into headers that they share.
+#
+# warpcheck_alone(target FILES...): not together with other sources, because their names would clash.
 function(warpcheck_alone target)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
     SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# warpcheck_test(NAME [JOINED] [SOURCES files...] LINK libraries...): a GoogleTest executable,
-# discovered by ctest; directories below may add sources to it.
-# JOINED: its sources are compiled four at a time, as half of their time goes into common headers.
+# warpcheck_test(NAME [SOURCES files...] LINK libraries...): a GoogleTest executable, discovered by
+# ctest; directories below may add sources to it.
 function(warpcheck_test name)
-  cmake_parse_arguments(arg "JOINED" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name})
   warpcheck_sources(${name} ${arg_SOURCES})
-  if(arg_JOINED)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
-  endif()
   target_link_libraries(${name} PRIVATE warpcheck_options ${arg_LINK} GTest::gtest_main)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
     PROPERTIES TIMEOUT 600)

@@ -17,7 +17,7 @@ namespace {
 
 // reverse: every thread stores its value in shared memory and takes its mirror image's.
 // scale: out[i] = factor[1] * counter, and counter's address is in `cell`.
-constexpr const char* kPtx = R"(
+constexpr const char* kLaunchApiPtx = R"(
 .version 9.0
 .target sm_75
 .address_size 64
@@ -142,7 +142,7 @@ class LaunchApi : public testing::Test {
     return values;
   }
 
-  TestUnit unit_{kPtx};
+  TestUnit unit_{kLaunchApiPtx};
 
  private:
   bool running_ = true;
@@ -462,7 +462,7 @@ TEST_F(LaunchApi, RefusesAMissingUnoptimisedBuildByName) {
 }
 
 TEST_F(LaunchApi, RunsTheUnoptimisedBuild) {
-  warpcheck_register_unoptimized(kPtx, std::char_traits<char>::length(kPtx));
+  warpcheck_register_unoptimized(kLaunchApiPtx, std::char_traits<char>::length(kLaunchApiPtx));
   TrialSettings settings;
   settings.build = Build::unoptimized;
   restart(settings);

@@ -15,7 +15,7 @@ namespace warpcheck::cudart {
 namespace {
 
 // double_all: every thread doubles its element.
-constexpr const char* kPtx = R"(
+constexpr const char* kSharedMemoryApiPtx = R"(
 .version 9.0
 .target sm_75
 .address_size 64
@@ -58,7 +58,7 @@ class SharedMemory : public testing::Test {
   }
 
  private:
-  TestUnit unit_{kPtx};
+  TestUnit unit_{kSharedMemoryApiPtx};
   bool running_ = true;
 };
 

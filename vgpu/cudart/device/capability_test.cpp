@@ -13,7 +13,7 @@ namespace warpcheck::cudart {
 namespace {
 
 // 4 KiB of shared memory.
-constexpr const char* kPtx = R"(
+constexpr const char* kCapabilityPtx = R"(
 .version 9.0
 .target sm_75
 .address_size 64
@@ -26,7 +26,7 @@ char kernel;  // its address stands for the kernel
 
 // The device of a plain program is one that its newest PTX is for; that of a trial is not.
 TEST(VirtualGpu, APlainProgramsDeviceIsOfItsNewestTarget) {
-  TestUnit unit(kPtx);
+  TestUnit unit(kCapabilityPtx);
   unit.kernel(&kernel, "kernel");
   const TestUnit newer("", 1, 90);
   begin_trial({});
@@ -74,7 +74,7 @@ TEST(VirtualGpu, APlainProgramsDeviceIsNotThatOfALibraryOfDeviceCode) {
   const std::string library =
       ".version 9.0\n.target sm_121\n.address_size 64\n"
       ".visible .func (.param .b64 r) cudaGetParameterBufferV2(\n.param .b64 x\n)\n{\nret;\n}\n";
-  TestUnit unit({kPtx, library}, {80, 121});
+  TestUnit unit({kCapabilityPtx, library}, {80, 121});
   unit.kernel(&kernel, "kernel");
   begin_trial({});
   end_trial();

@@ -19,7 +19,7 @@ extern "C" cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 b
 namespace warpcheck::cudart {
 namespace {
 
-constexpr const char* kPtx = R"(.version 8.0
+constexpr const char* kRealRuntimePtx = R"(.version 8.0
 .target sm_75
 .address_size 64
 .visible .entry store_seven(.param .u64 out) {
@@ -53,7 +53,7 @@ class RealRuntime : public testing::Test {
     return result;
   }
 
-  TestUnit unit_{kPtx};
+  TestUnit unit_{kRealRuntimePtx};
 };
 
 TEST_F(RealRuntime, EveryCallGoesThereAndBackAgain) {

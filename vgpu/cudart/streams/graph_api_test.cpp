@@ -14,7 +14,7 @@ namespace warpcheck::cudart {
 namespace {
 
 // append: *cell = *cell * 10 + digit, by one thread.
-constexpr const char* kPtx = R"(
+constexpr const char* kGraphApiPtx = R"(
 .version 9.0
 .target sm_75
 .address_size 64
@@ -100,7 +100,7 @@ class Graphs : public testing::Test {
     return seen;
   }
 
-  TestUnit unit_{kPtx};
+  TestUnit unit_{kGraphApiPtx};
   cudaStream_t stream_ = nullptr;
   cudaGraph_t graph_ = nullptr;
   unsigned* cell_ = nullptr;
