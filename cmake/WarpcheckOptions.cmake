@@ -52,12 +52,19 @@ function(warpcheck_alone target)
     SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
+# warpcheck_cold(target): its speed does not matter, the time to compile it does.
+function(warpcheck_cold target)
+  target_compile_options(${target} PRIVATE
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-O1>)
+endfunction()
+
 # warpcheck_test(NAME [SOURCES files...] LINK libraries...): a GoogleTest executable, discovered by
 # ctest; directories below may add sources to it.
 function(warpcheck_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name})
   warpcheck_sources(${name} ${arg_SOURCES})
+  warpcheck_cold(${name})
   target_link_libraries(${name} PRIVATE warpcheck_options ${arg_LINK} GTest::gtest_main)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
     PROPERTIES TIMEOUT 600)
