@@ -85,7 +85,8 @@ std::set<std::string> device_names() {
 }
 
 // The first of several runs has the default schedule unless a strategy is named; the others have
-// schedules of the strategy (if none is named, random ones), each with a seed of its own.
+// schedules of the strategy (if none is named, the first of a search's), each with a seed of its
+// own.
 struct RunSchedule {
   std::string strategy;
   std::uint64_t seed = 0;
@@ -95,7 +96,9 @@ RunSchedule schedule_of(const ExecArguments& arguments, int run) {
   const bool is_named = arguments.strategy != "default";
   if (!is_named && run == 1) return {"default", 0};
   const auto further = static_cast<std::uint64_t>(is_named ? run - 1 : run - 2);
-  return {is_named ? arguments.strategy : "random", arguments.seed + further};
+  const std::string strategy =
+      is_named ? arguments.strategy : std::string(vgpu::searched_strategy(0).name);
+  return {strategy, arguments.seed + further};
 }
 
 void require_our_runtime(const ProgramFile& program) {
@@ -284,9 +287,10 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
       ->check(CLI::IsMember(names_of(kWarpModelNames)))
       ->capture_default_str();
   add_volatile_option(command, arguments.volatile_accesses);
-  const auto strategies = vgpu::strategy_names();
-  command.add_option("--strategy", arguments.strategy, "Who runs next")
-      ->check(CLI::IsMember(std::set<std::string>(strategies.begin(), strategies.end())))
+  std::set<std::string> strategies;
+  for (const vgpu::StrategyRow& row : vgpu::strategies()) strategies.emplace(row.name);
+  command.add_option("--strategy", arguments.strategy, "Who runs next: " + vgpu::strategies_help())
+      ->check(CLI::IsMember(strategies))
       ->capture_default_str();
   command.add_option("--seed", arguments.seed, "Of the strategy; of further runs the next ones")
       ->capture_default_str();
