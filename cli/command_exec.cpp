@@ -280,7 +280,10 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
       ->type_name("ARG...");
   std::set<std::string> checks = names_of(kCheckerNames);
   checks.insert(kOutputCheck);
-  command.add_option("--check", arguments.checks, "What to look for (default: everything)")
+  command
+      .add_option("--check", arguments.checks,
+                  fmt::format("What to look for (default: everything): {}, {} (of several runs)",
+                              vgpu::checkers_help(), kOutputCheck))
       ->delimiter(',')
       ->check(CLI::IsMember(checks));
   command.add_option("--warp-model", arguments.warp_model, "What orders the lanes of a warp")
