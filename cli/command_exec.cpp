@@ -1,4 +1,4 @@
-// warpcheck exec and warpcheck libdir: programs that nvcc built, as they are, on the virtual GPU.
+// warpcheck exec: programs that nvcc built, as they are, on the virtual GPU.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -339,13 +339,10 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
   arguments.reports.add_to(command);
 }
 
-}  // namespace
-
-void add_exec_command(CLI::App& app, Run& run) {
-  CLI::App* command = app.add_subcommand("exec", "Run a CUDA program on the virtual GPU");
+void add_exec_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<ExecArguments>();
-  add_options(*command, *arguments);
-  command->footer(
+  add_options(command, *arguments);
+  command.footer(
       "The program is one that nvcc built, with `-cudart shared`, or with `-L DIR` where\n"
       "`warpcheck libdir` prints DIR.  Give nvcc -lineinfo as well, for source lines.\n"
       "\n"
@@ -356,25 +353,13 @@ void add_exec_command(CLI::App& app, Run& run) {
       "Exit status: the program's own (128 + n: killed by signal n); --error-exitcode where\n"
       "something was found; --unsupported-exitcode where the virtual GPU does not support\n"
       "something; 2 bad usage.  The last line of the report says whose it is.");
-  command->callback([&run, arguments] { run = [arguments] { return run_exec(*arguments); }; });
+  command.callback([&run, arguments] { run = [arguments] { return run_exec(*arguments); }; });
 }
 
-void add_libdir_command(CLI::App& app, Run& run) {
-  CLI::App* command =
-      app.add_subcommand("libdir", "Print where the virtual GPU's CUDA runtime libraries are");
-  command->footer(
-      "A program that is linked with -L and this directory runs on the virtual GPU.\n"
-      "\n"
-      "Examples:\n"
-      "  nvcc -lineinfo -L \"$(warpcheck libdir)\" scan.cu -o scan\n"
-      "\n"
-      "Exit status: 0 printed, 2 not found.");
-  command->callback([&run] {
-    run = [] {
-      print(drop_in_directory() + "\n");
-      return kNothingFound;
-    };
-  });
-}
+const RegisteredCommand kExecCommand{{.rank = 100,
+                                      .name = "exec",
+                                      .help = "Run a CUDA program on the virtual GPU",
+                                      .add = add_exec_to}};
 
+}  // namespace
 }  // namespace warpcheck
