@@ -18,8 +18,9 @@ namespace {
 
 using StrategyPtr = std::unique_ptr<Strategy>;
 
-// A tape draws a ticket, so the order of the rows and their draw_weight decide what the tapes of
-// recorded cases mean: a new row stands last.
+// The order of the rows and their draw_weight decide which strategy a seed draws, so a new row with
+// a weight changes what every seed means.  Recorded cases hold their schedules, and stay as they
+// are.
 constexpr std::array kRows{
     StrategyRow{
         .name = "default",
