@@ -9,7 +9,8 @@ A page shows what one thing of its kind costs by an example that is in the tree.
 - The table "| file | lines | what |" names every file in which the example's identifier stands,
   and how many lines of it, outside its own files, comments, tests, docs and recorded cases.
 - No page is longer than LINES_MAX lines.
-Beside that, what the command line shares knows no command by name.  And the test is tested: a page that is
+Beside that, what the command line shares knows no command by name, and what people and tools read lists the
+rows that there are.  And the test is tested: a page that is
 changed so that it lies is found out.
 """
 import fnmatch
@@ -117,6 +118,22 @@ def errors_of_commands(root):
                 yield f"knows the command {name}"
 
 
+def errors_of_lists(root):
+    """What is written by hand beside the rows."""
+    for rows, row, lists in (
+            ("vgpu/check/finding_kinds.def", r'^FINDING_KIND\(\w+, "([^"]+)"', {
+                "README.md": "`%s`", "docs/report.schema.json": '"%s"'}),
+            ("vgpu/check/checkers.def", r"^CHECKER\((\w+),", {"docs/exec.md": "| `%s` |"})):
+        names = re.findall(row, (root / rows).read_text(), re.MULTILINE)
+        if len(names) < 5:
+            yield f"{rows} has only {len(names)} rows"
+        for path, form in lists.items():
+            text = (root / path).read_text()
+            for name in names:
+                if form % name not in text:
+                    yield f"{path} does not list {name} of {rows}"
+
+
 def lies(text):
     """The page with one of its statements changed, for each of them."""
     for row in re.findall(r"^\| `[^`]+` \| \d+ \|.*\n", text, re.MULTILINE):
@@ -138,6 +155,7 @@ def main():
                  if page.name in EXAMPLES and not any(errors_of(root, page.name, lie))]
     told += [f"docs/{page} is missing" for page in EXAMPLES if not (root / "docs" / page).is_file()]
     told += [f"cli {error}" for error in errors_of_commands(root)]
+    told += errors_of_lists(root)
     print("\n".join(told) or f"{len(pages)} pages name every place")
     return 1 if told else 0
 
