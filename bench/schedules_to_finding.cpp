@@ -9,11 +9,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/cudart/programs/contenders/contenders.hpp"
@@ -58,11 +58,16 @@ Figures measure(const Contest& contest, std::string_view strategy, std::uint64_t
 }
 
 void print_table(std::uint64_t series, std::uint64_t schedules_max) {
-  constexpr std::array<std::string_view, 3> kStrategies{"round_robin", "random", "pct"};
+  std::vector<std::string_view> strategies;
+  for (const vgpu::StrategyRow& row : vgpu::strategies()) {
+    if (row.name != "default") strategies.push_back(row.name);
+  }
   fmt::print("{} series, at most {} schedules; mean, share within 9 schedules\n", series,
              schedules_max);
-  fmt::print("| contest | {} |\n|---|---|---|---|\n", fmt::join(kStrategies, " | "));
-  std::array<Figures, kStrategies.size()> all{};
+  fmt::print("| contest | {} |\n|---|", fmt::join(strategies, " | "));
+  for (std::size_t i = 0; i < strategies.size(); ++i) fmt::print("---|");
+  fmt::print("\n");
+  std::vector<Figures> all(strategies.size());
   const auto show = [&](const Figures& figures, std::uint64_t count) {
     return fmt::format(
         "{}{:.1f}, {:.0f} %", figures.not_found != 0 ? "> " : "",
@@ -70,9 +75,9 @@ void print_table(std::uint64_t series, std::uint64_t schedules_max) {
         100.0 * static_cast<double>(figures.within_nine) / static_cast<double>(count));
   };
   for (const Contest& contest : contests()) {
-    std::array<std::string, kStrategies.size()> cells;
-    for (std::size_t i = 0; i < kStrategies.size(); ++i) {
-      const Figures figures = measure(contest, kStrategies[i], series, schedules_max);
+    std::vector<std::string> cells(strategies.size());
+    for (std::size_t i = 0; i < strategies.size(); ++i) {
+      const Figures figures = measure(contest, strategies[i], series, schedules_max);
       all[i].schedules += figures.schedules;
       all[i].not_found += figures.not_found;
       all[i].within_nine += figures.within_nine;
@@ -80,7 +85,7 @@ void print_table(std::uint64_t series, std::uint64_t schedules_max) {
     }
     fmt::print("| {} | {} |\n", contest.name, fmt::join(cells, " | "));
   }
-  std::array<std::string, kStrategies.size()> cells;
+  std::vector<std::string> cells(strategies.size());
   for (std::size_t i = 0; i < cells.size(); ++i)
     cells[i] = show(all[i], series * contests().size());
   fmt::print("| all | {} |\n", fmt::join(cells, " | "));

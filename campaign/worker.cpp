@@ -220,11 +220,11 @@ void confirm_finding(const StoredFinding& finding, Slate& slate, const Emit& emi
   message.confirmed = shows(runner.run(a_case), finding.key.hash);
   std::uint64_t steps = 0;
   for (std::int64_t i = 0; i < kSchedules && steps < kStepsMax; ++i) {
-    // The default schedule, then two kinds of random ones by turns.
+    // The default schedule, then those of a search by turns.
     a_case.schedule = vgpu::Schedule{};
     if (i > 0) {
-      a_case.schedule =
-          StrategyChoice{i % 2 == 0 ? "random" : "pct", static_cast<std::uint64_t>(i)};
+      const auto seed = static_cast<std::uint64_t>(i);
+      a_case.schedule = StrategyChoice{std::string(vgpu::searched_strategy(seed).name), seed};
     }
     const Verdict verdict = runner.run(a_case);
     steps += verdict.steps;

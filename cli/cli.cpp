@@ -14,9 +14,11 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "cli/completion.hpp"
 #include "cli/manual.hpp"
+#include "cli/run_cli.hpp"
 #include "harness/adaptors/gtest_adaptor.hpp"
 #include "harness/case/case_file.hpp"
 #include "harness/pair/expectations.hpp"
@@ -98,9 +100,29 @@ std::string usage_message(const CLI::App& app, std::span<const char* const> word
   const std::string unknown =
       dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ? unknown_option(app, words) : "";
   if (unknown.empty()) return error.what();
-  const bool runs_a_program = std::string_view(words.front()) == "exec";
+  const auto commands = app.get_subcommands(
+      [&](const CLI::App* below) { return below->get_name() == words.front(); });
+  const bool runs_a_program =
+      !commands.empty() && commands.front()->get_option_no_throw("PROGRAM") != nullptr;
   return fmt::format("no such option: {}{}", unknown,
                      runs_a_program ? "; the program's own stand behind --" : "");
+}
+
+std::vector<CommandRow>& registered_commands() {
+  static std::vector<CommandRow> rows;
+  return rows;
+}
+
+void add_commands(CLI::App& app, Run& run) {
+  std::vector<CommandRow> rows = registered_commands();
+  std::ranges::sort(rows, {}, [](const CommandRow& row) {
+    return std::pair(row.rank, std::string_view(row.name));
+  });
+  for (const CommandRow& row : rows) {
+    CLI::App* const command = app.add_subcommand(row.name, row.help);
+    if (row.is_hidden) command->group("");
+    row.add(*command, run);
+  }
 }
 
 int run_guarded(const Run& run) {
@@ -113,6 +135,10 @@ int run_guarded(const Run& run) {
 }
 
 }  // namespace
+
+RegisteredCommand::RegisteredCommand(const CommandRow& row) {
+  registered_commands().push_back(row);
+}
 
 int run_cli(int argc, const char* const* argv) {
   CLI::App app{"Finds bugs in CUDA kernels, on a virtual GPU.", project().program};
@@ -135,13 +161,7 @@ int run_cli(int argc, const char* const* argv) {
   });
   set_expectation_capture(run_capturing);
   Run run;
-  for (const auto add :
-       {add_list_command, add_hunt_command, add_check_command, add_replay_command,
-        add_shrink_command, add_export_command, add_fuzz_command, add_campaign_command,
-        add_failures_command, add_exec_command, add_libdir_command, add_new_command,
-        add_completion_command, add_gpu_worker_command}) {
-    add(app, run);
-  }
+  add_commands(app, run);
   take_one_word(app);
   if (argc > 1 && argv[1] == kCompleteCommand) {
     return run_guarded([&] { return complete(app, {argv + 2, argv + argc}); });

@@ -26,25 +26,22 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A command adds itself to `app` and sets `run` when it was chosen; `run` returns the exit status.
+// Set by the command that was chosen; returns the exit status.
 using Run = std::function<int()>;
-void add_list_command(CLI::App& app, Run& run);
-void add_hunt_command(CLI::App& app, Run& run);
-void add_check_command(CLI::App& app, Run& run);
-void add_replay_command(CLI::App& app, Run& run);
-void add_shrink_command(CLI::App& app, Run& run);
-void add_export_command(CLI::App& app, Run& run);
-void add_fuzz_command(CLI::App& app, Run& run);
-void add_campaign_command(CLI::App& app, Run& run);
-void add_failures_command(CLI::App& app, Run& run);
-void add_new_command(CLI::App& app, Run& run);
-void add_exec_command(CLI::App& app, Run& run);
-void add_libdir_command(CLI::App& app, Run& run);
-void add_completion_command(CLI::App& app, Run& run);
-void add_gpu_worker_command(CLI::App& app, Run& run);  // internal, not in the help
 
-// Parses and runs; every error becomes one line on stderr and status 2.
-int run_cli(int argc, const char* const* argv);
+struct CommandRow {
+  int rank = 0;      // --help lists commands in this order
+  const char* name;  // as its caller writes it
+  const char* help;  // one line; the rest is the footer
+  // Gives it options, a footer, and a callback that sets the Run.
+  void (*add)(CLI::App& command, Run& run);
+  bool is_hidden = false;  // internal: not in the help
+};
+
+// A command registers itself by a constant of this type in its own file (docs/adding-a-command.md).
+struct RegisteredCommand {
+  explicit RegisteredCommand(const CommandRow& row);
+};
 
 // --- what commands share ------------------------------------------------------------------------
 

@@ -68,39 +68,35 @@ int run_campaign_command(const CampaignArguments& arguments) {
   return outcome.findings.empty() && outcome.incidents.empty() ? kNothingFound : kFindings;
 }
 
-}  // namespace
-
-void add_campaign_command(CLI::App& app, Run& run) {
-  CLI::App* command = app.add_subcommand(
-      "campaign", "Search many pairs for hours; goes on where it was stopped or killed");
+void add_campaign_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<CampaignArguments>();
   campaign::CampaignOptions& campaign = arguments->campaign;
   campaign.jobs = std::max(1u, std::thread::hardware_concurrency());
-  command->add_option("DIR", arguments->directory, "Where it keeps everything")->required();
-  command->add_option("--pairs", arguments->pairs, "Only these")->delimiter(',');
-  command->add_option("--jobs", campaign.jobs, "Worker processes")
+  command.add_option("DIR", arguments->directory, "Where it keeps everything")->required();
+  command.add_option("--pairs", arguments->pairs, "Only these")->delimiter(',');
+  command.add_option("--jobs", campaign.jobs, "Worker processes")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--seconds", campaign.seconds, "End after so long; 0: until Ctrl-C")
+  command.add_option("--seconds", campaign.seconds, "End after so long; 0: until Ctrl-C")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
-      ->add_option("--runs", campaign.executions,
-                   "End when each pair was run so often, in all, and what was found is shrunk")
+      .add_option("--runs", campaign.executions,
+                  "End when each pair was run so often, in all, and what was found is shrunk")
       ->check(CLI::NonNegativeNumber);
-  command->add_flag("--stop-when-found", campaign.stop_when_found,
-                    "End when every kind that is expected of these pairs is confirmed");
-  command->add_option("--seed", campaign.seed, "Where the search begins")->capture_default_str();
-  command->add_option("--shrink-trials", campaign.shrink.trials_max, "Of each finding at most")
+  command.add_flag("--stop-when-found", campaign.stop_when_found,
+                   "End when every kind that is expected of these pairs is confirmed");
+  command.add_option("--seed", campaign.seed, "Where the search begins")->capture_default_str();
+  command.add_option("--shrink-trials", campaign.shrink.trials_max, "Of each finding at most")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
-      ->add_option("--hang-seconds", campaign.hang_seconds,
-                   "Kill a worker that completes no trial for so long")
+      .add_option("--hang-seconds", campaign.hang_seconds,
+                  "Kill a worker that completes no trial for so long")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  arguments->reports.add_to(*command);
-  command->footer(
+  arguments->reports.add_to(command);
+  command.footer(
       "Everything is kept in DIR: started again there, a campaign goes on.  Each finding is "
       "stored\n"
       "at once, then shrunk and confirmed in the background.  See docs/campaigns.md.\n"
@@ -112,8 +108,15 @@ void add_campaign_command(CLI::App& app, Run& run) {
       "Exit status: 0 nothing found, 1 findings are stored, 2 bad usage, a pair that cannot be "
       "run,\n"
       "or findings that could not be stored, 130 interrupted.");
-  command->callback(
+  command.callback(
       [&run, arguments] { run = [arguments] { return run_campaign_command(*arguments); }; });
 }
 
+const RegisteredCommand kCampaignCommand{
+    {.rank = 80,
+     .name = "campaign",
+     .help = "Search many pairs for hours; goes on where it was stopped or killed",
+     .add = add_campaign_to}};
+
+}  // namespace
 }  // namespace warpcheck

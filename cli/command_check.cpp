@@ -273,34 +273,31 @@ class Checker {
   Progress progress_;
 };
 
-}  // namespace
-
-void add_check_command(CLI::App& app, Run& run) {
-  CLI::App* command = app.add_subcommand("check", "Property trials of pairs (default: of all)");
+void add_check_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<CheckArguments>();
-  command->add_option("PAIR", arguments->pairs, "Which pairs");
-  command->add_option("--trials", arguments->trials, "Of each claim")
+  command.add_option("PAIR", arguments->pairs, "Which pairs");
+  command.add_option("--trials", arguments->trials, "Of each claim")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--seconds", arguments->seconds, "Repeat with other seeds for so long")
+  command.add_option("--seconds", arguments->seconds, "Repeat with other seeds for so long")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--seed", arguments->seed, "The same seed finds the same")
+  command.add_option("--seed", arguments->seed, "The same seed finds the same")
       ->capture_default_str();
-  arguments->configuration.add_to(*command);
-  add_volatile_option(*command, arguments->configuration.volatile_accesses);
-  command->add_option("--cases", arguments->cases, "Directory for the cases of failures")
+  arguments->configuration.add_to(command);
+  add_volatile_option(command, arguments->configuration.volatile_accesses);
+  command.add_option("--cases", arguments->cases, "Directory for the cases of failures")
       ->capture_default_str();
-  command->add_option("--failures", arguments->failures,
-                      "Failure database: replayed first, added to (default: .warpcheck, if there)");
-  command->add_flag("--no-failures", arguments->no_failures, "Use no failure database");
-  command->add_flag("--statistics", arguments->statistics,
-                    "Print the share of drawn cases in each class; status 1 also when a class that "
-                    "a pair requires was never drawn");
-  command->add_flag("--health", arguments->health,
-                    "Also fail pairs whose reference is far slower than their kernel (by the "
-                    "clock: all else that makes a claim unhealthy is always looked for)");
-  arguments->reports.add_to(*command);
-  command->footer(
+  command.add_option("--failures", arguments->failures,
+                     "Failure database: replayed first, added to (default: .warpcheck, if there)");
+  command.add_flag("--no-failures", arguments->no_failures, "Use no failure database");
+  command.add_flag("--statistics", arguments->statistics,
+                   "Print the share of drawn cases in each class; status 1 also when a class that "
+                   "a pair requires was never drawn");
+  command.add_flag("--health", arguments->health,
+                   "Also fail pairs whose reference is far slower than their kernel (by the "
+                   "clock: all else that makes a claim unhealthy is always looked for)");
+  arguments->reports.add_to(command);
+  command.footer(
       "Each claim of a pair is tried with inputs and schedules of its own: that the kernel agrees\n"
       "with its reference and shows no finding, and each PROPERTY.  A failure is shrunk, "
       "explained\n"
@@ -316,12 +313,18 @@ void add_check_command(CLI::App& app, Run& run) {
       "Exit status: 0 every claim held, 1 a claim failed or is unhealthy, 2 bad usage, a file "
       "that\n"
       "cannot be written, or a kernel that cannot be run, 130 interrupted.");
-  arguments->engine.add_to(*command);
-  command->callback([&run, arguments] {
+  arguments->engine.add_to(command);
+  command.callback([&run, arguments] {
     run = [arguments] {
       return arguments->engine.gpu() ? check_on_gpu(*arguments) : Checker(*arguments).run();
     };
   });
 }
 
+const RegisteredCommand kCheckCommand{{.rank = 30,
+                                       .name = "check",
+                                       .help = "Property trials of pairs (default: of all)",
+                                       .add = add_check_to}};
+
+}  // namespace
 }  // namespace warpcheck

@@ -7,13 +7,14 @@
 
 namespace warpcheck {
 
-void add_completion_command(CLI::App& app, Run& run) {
-  CLI::App* command = app.add_subcommand("completion", "Print a shell's completion script");
+namespace {
+
+void add_completion_to(CLI::App& command, Run& run) {
   const auto shell = std::make_shared<std::string>();
-  command->add_option("SHELL", *shell, "Whose")
+  command.add_option("SHELL", *shell, "Whose")
       ->required()
       ->check(CLI::IsMember({"bash", "fish", "zsh"}));
-  command->footer(
+  command.footer(
       "Completes commands, options, their values, and the names of pairs.\n"
       "\n"
       "Examples:\n"
@@ -21,7 +22,7 @@ void add_completion_command(CLI::App& app, Run& run) {
       "  warpcheck completion fish | source\n"
       "\n"
       "Exit status: 0 printed, 2 bad usage.");
-  command->callback([&run, shell] {
+  command.callback([&run, shell] {
     run = [shell] {
       print(completion_script(*shell, project().program));
       return kNothingFound;
@@ -29,4 +30,10 @@ void add_completion_command(CLI::App& app, Run& run) {
   });
 }
 
+const RegisteredCommand kCompletionCommand{{.rank = 130,
+                                            .name = "completion",
+                                            .help = "Print a shell's completion script",
+                                            .add = add_completion_to}};
+
+}  // namespace
 }  // namespace warpcheck

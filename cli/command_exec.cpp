@@ -1,4 +1,4 @@
-// warpcheck exec and warpcheck libdir: programs that nvcc built, as they are, on the virtual GPU.
+// warpcheck exec: programs that nvcc built, as they are, on the virtual GPU.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -85,7 +85,8 @@ std::set<std::string> device_names() {
 }
 
 // The first of several runs has the default schedule unless a strategy is named; the others have
-// schedules of the strategy (if none is named, random ones), each with a seed of its own.
+// schedules of the strategy (if none is named, the first of a search's), each with a seed of its
+// own.
 struct RunSchedule {
   std::string strategy;
   std::uint64_t seed = 0;
@@ -95,7 +96,9 @@ RunSchedule schedule_of(const ExecArguments& arguments, int run) {
   const bool is_named = arguments.strategy != "default";
   if (!is_named && run == 1) return {"default", 0};
   const auto further = static_cast<std::uint64_t>(is_named ? run - 1 : run - 2);
-  return {is_named ? arguments.strategy : "random", arguments.seed + further};
+  const std::string strategy =
+      is_named ? arguments.strategy : std::string(vgpu::searched_strategy(0).name);
+  return {strategy, arguments.seed + further};
 }
 
 void require_our_runtime(const ProgramFile& program) {
@@ -277,16 +280,20 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
       ->type_name("ARG...");
   std::set<std::string> checks = names_of(kCheckerNames);
   checks.insert(kOutputCheck);
-  command.add_option("--check", arguments.checks, "What to look for (default: everything)")
+  command
+      .add_option("--check", arguments.checks,
+                  fmt::format("What to look for (default: everything): {}, {} (of several runs)",
+                              vgpu::checkers_help(), kOutputCheck))
       ->delimiter(',')
       ->check(CLI::IsMember(checks));
   command.add_option("--warp-model", arguments.warp_model, "What orders the lanes of a warp")
       ->check(CLI::IsMember(names_of(kWarpModelNames)))
       ->capture_default_str();
   add_volatile_option(command, arguments.volatile_accesses);
-  const auto strategies = vgpu::strategy_names();
-  command.add_option("--strategy", arguments.strategy, "Who runs next")
-      ->check(CLI::IsMember(std::set<std::string>(strategies.begin(), strategies.end())))
+  std::set<std::string> strategies;
+  for (const vgpu::StrategyRow& row : vgpu::strategies()) strategies.emplace(row.name);
+  command.add_option("--strategy", arguments.strategy, "Who runs next: " + vgpu::strategies_help())
+      ->check(CLI::IsMember(strategies))
       ->capture_default_str();
   command.add_option("--seed", arguments.seed, "Of the strategy; of further runs the next ones")
       ->capture_default_str();
@@ -332,13 +339,10 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
   arguments.reports.add_to(command);
 }
 
-}  // namespace
-
-void add_exec_command(CLI::App& app, Run& run) {
-  CLI::App* command = app.add_subcommand("exec", "Run a CUDA program on the virtual GPU");
+void add_exec_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<ExecArguments>();
-  add_options(*command, *arguments);
-  command->footer(
+  add_options(command, *arguments);
+  command.footer(
       "The program is one that nvcc built, with `-cudart shared`, or with `-L DIR` where\n"
       "`warpcheck libdir` prints DIR.  Give nvcc -lineinfo as well, for source lines.\n"
       "\n"
@@ -349,25 +353,13 @@ void add_exec_command(CLI::App& app, Run& run) {
       "Exit status: the program's own (128 + n: killed by signal n); --error-exitcode where\n"
       "something was found; --unsupported-exitcode where the virtual GPU does not support\n"
       "something; 2 bad usage.  The last line of the report says whose it is.");
-  command->callback([&run, arguments] { run = [arguments] { return run_exec(*arguments); }; });
+  command.callback([&run, arguments] { run = [arguments] { return run_exec(*arguments); }; });
 }
 
-void add_libdir_command(CLI::App& app, Run& run) {
-  CLI::App* command =
-      app.add_subcommand("libdir", "Print where the virtual GPU's CUDA runtime libraries are");
-  command->footer(
-      "A program that is linked with -L and this directory runs on the virtual GPU.\n"
-      "\n"
-      "Examples:\n"
-      "  nvcc -lineinfo -L \"$(warpcheck libdir)\" scan.cu -o scan\n"
-      "\n"
-      "Exit status: 0 printed, 2 not found.");
-  command->callback([&run] {
-    run = [] {
-      print(drop_in_directory() + "\n");
-      return kNothingFound;
-    };
-  });
-}
+const RegisteredCommand kExecCommand{{.rank = 100,
+                                      .name = "exec",
+                                      .help = "Run a CUDA program on the virtual GPU",
+                                      .add = add_exec_to}};
 
+}  // namespace
 }  // namespace warpcheck

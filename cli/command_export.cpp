@@ -36,15 +36,11 @@ int run_export(const ExportArguments& arguments) {
   return kNothingFound;
 }
 
-}  // namespace
-
-void add_export_command(CLI::App& app, Run& run) {
-  CLI::App* command = app.add_subcommand(
-      "export", "A case as a CUDA program of its own, for nvcc, a real GPU, compute-sanitizer");
+void add_export_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<ExportArguments>();
-  command->add_option("CASE", arguments->input, "Case file")->required();
-  command->add_option("-o,--output", arguments->output, "Program to write (.cu)")->required();
-  command->footer(
+  command.add_option("CASE", arguments->input, "Case file")->required();
+  command.add_option("-o,--output", arguments->output, "Program to write (.cu)")->required();
+  command.footer(
       "The program has the kernels' sources, the input, the calls that the pair makes and the\n"
       "reference's output in it, and needs nothing but the CUDA Toolkit; its first lines say how\n"
       "it is built and run.\n"
@@ -55,7 +51,14 @@ void add_export_command(CLI::App& app, Run& run) {
       "\n"
       "Exit status: 0 it is written, 2 bad usage, a file that is damaged, or a case that cannot\n"
       "be exported.");
-  command->callback([&run, arguments] { run = [arguments] { return run_export(*arguments); }; });
+  command.callback([&run, arguments] { run = [arguments] { return run_export(*arguments); }; });
 }
 
+const RegisteredCommand kExportCommand{
+    {.rank = 60,
+     .name = "export",
+     .help = "A case as a CUDA program of its own, for nvcc, a real GPU, compute-sanitizer",
+     .add = add_export_to}};
+
+}  // namespace
 }  // namespace warpcheck

@@ -118,13 +118,9 @@ int export_failures(const FailuresArguments& arguments) {
   return status;
 }
 
-}  // namespace
-
-void add_failures_command(CLI::App& app, Run& run) {
-  CLI::App* command = app.add_subcommand(
-      "failures", "The failure database, which `check` replays first: list, import, export");
-  command->require_subcommand(1);
-  command->footer(
+void add_failures_to(CLI::App& command, Run& run) {
+  command.require_subcommand(1);
+  command.footer(
       "What failed once is kept with its smallest case: see docs/campaigns.md.\n"
       "\n"
       "Examples:\n"
@@ -136,7 +132,7 @@ void add_failures_command(CLI::App& app, Run& run) {
       "named and set aside, and the others are done.");
   const auto arguments = std::make_shared<FailuresArguments>();
   const auto add = [&](const char* name, const char* help, int (*work)(const FailuresArguments&)) {
-    CLI::App* part = command->add_subcommand(name, help);
+    CLI::App* part = command.add_subcommand(name, help);
     part->add_option("--failures", arguments->database, "Its directory, or a campaign's")
         ->capture_default_str();
     part->callback(
@@ -157,4 +153,11 @@ void add_failures_command(CLI::App& app, Run& run) {
   write->add_option("--pairs", arguments->pairs, "Only of these")->delimiter(',');
 }
 
+const RegisteredCommand kFailuresCommand{
+    {.rank = 90,
+     .name = "failures",
+     .help = "The failure database, which `check` replays first: list, import, export",
+     .add = add_failures_to}};
+
+}  // namespace
 }  // namespace warpcheck

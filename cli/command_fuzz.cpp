@@ -77,32 +77,29 @@ int run_fuzz_command(FuzzArguments arguments) {
   return run.reports.empty() ? kNothingFound : kFindings;
 }
 
-}  // namespace
-
-void add_fuzz_command(CLI::App& app, Run& run) {
-  CLI::App* command = app.add_subcommand("fuzz", "Coverage-guided search of one pair");
+void add_fuzz_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<FuzzArguments>();
   FuzzOptions& fuzz = arguments->fuzz;
-  command->add_option("PAIR", arguments->pair, "Which pair")->required();
-  command->add_option("--seconds", fuzz.seconds, "At most, of each job; 0: no limit")
+  command.add_option("PAIR", arguments->pair, "Which pair")->required();
+  command.add_option("--seconds", fuzz.seconds, "At most, of each job; 0: no limit")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--runs", fuzz.executions, "Executions of each job at most; 0: no limit")
+  command.add_option("--runs", fuzz.executions, "Executions of each job at most; 0: no limit")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--jobs", fuzz.jobs, "Processes")
+  command.add_option("--jobs", fuzz.jobs, "Processes")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--seed", fuzz.seed, "Where the search begins")->capture_default_str();
-  command->add_option("--corpus", fuzz.corpus, "Directory of saved inputs");
-  command->add_flag("--no-feedback", arguments->no_feedback, "Search blindly, to compare");
-  command->add_flag("--stop-when-found", fuzz.stop_when_found,
-                    "End at the first failure (of a specimen: when all its kinds were met)");
-  arguments->configuration.add_to(*command);
-  command->add_option("--cases", fuzz.cases, "Directory for the cases of failures")
+  command.add_option("--seed", fuzz.seed, "Where the search begins")->capture_default_str();
+  command.add_option("--corpus", fuzz.corpus, "Directory of saved inputs");
+  command.add_flag("--no-feedback", arguments->no_feedback, "Search blindly, to compare");
+  command.add_flag("--stop-when-found", fuzz.stop_when_found,
+                   "End at the first failure (of a specimen: when all its kinds were met)");
+  arguments->configuration.add_to(command);
+  command.add_option("--cases", fuzz.cases, "Directory for the cases of failures")
       ->capture_default_str();
-  arguments->reports.add_to(*command);
-  command->footer(
+  arguments->reports.add_to(command);
+  command.footer(
       "libFuzzer looks for inputs and schedules that do what none did before.  A failure becomes "
       "a\n"
       "case, shrunk, and the search goes on.  For other engines and machines: "
@@ -116,8 +113,12 @@ void add_fuzz_command(CLI::App& app, Run& run) {
       "Exit status: 0 nothing found, 1 findings, 2 bad usage, a file that cannot be written, or "
       "host\n"
       "code that crashed, 130 interrupted.");
-  command->callback(
+  command.callback(
       [&run, arguments] { run = [arguments] { return run_fuzz_command(*arguments); }; });
 }
 
+const RegisteredCommand kFuzzCommand{
+    {.rank = 70, .name = "fuzz", .help = "Coverage-guided search of one pair", .add = add_fuzz_to}};
+
+}  // namespace
 }  // namespace warpcheck

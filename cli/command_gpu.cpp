@@ -192,11 +192,19 @@ int replay_on_gpu(const std::vector<std::string>& cases, int runs, const ReportO
   return GpuReporter(std::move(jobs), options_of(engine), engine).run("replay", "", reports);
 }
 
-void add_gpu_worker_command(CLI::App& app, Run& run) {
-  CLI::App* command = app.add_subcommand("gpu-worker", "Runs trials for --engine gpu")->group("");
+namespace {
+
+void add_gpu_worker_to(CLI::App& command, Run& run) {
   const auto task = std::make_shared<std::string>();
-  command->add_option("TASK", *task, "File of the task")->required();
-  command->callback([&run, task] { run = [task] { return run_gpu_worker(*task); }; });
+  command.add_option("TASK", *task, "File of the task")->required();
+  command.callback([&run, task] { run = [task] { return run_gpu_worker(*task); }; });
 }
 
+const RegisteredCommand kGpuWorkerCommand{{.rank = 140,
+                                           .name = "gpu-worker",
+                                           .help = "Runs trials for --engine gpu",
+                                           .add = add_gpu_worker_to,
+                                           .is_hidden = true}};
+
+}  // namespace
 }  // namespace warpcheck

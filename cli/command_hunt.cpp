@@ -82,28 +82,23 @@ int run_hunt(const HuntArguments& arguments) {
   return std::ranges::all_of(outcomes, &PairOutcome::as_expected) ? kNothingFound : kFindings;
 }
 
-}  // namespace
-
-void add_hunt_command(CLI::App& app, Run& run) {
-  CLI::App* command = app.add_subcommand(
-      "hunt", "All pairs, in both builds and both warp models; exit 0 when all are as expected");
+void add_hunt_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<HuntArguments>();
   HuntOptions& hunt = arguments->hunt;
   hunt.jobs = std::max(1u, std::thread::hardware_concurrency());
-  command->add_option("--pairs", arguments->pairs, "Only these")->delimiter(',');
-  command->add_option("--seconds", hunt.seconds, "Give clean pairs more trials for so long")
+  command.add_option("--pairs", arguments->pairs, "Only these")->delimiter(',');
+  command.add_option("--seconds", hunt.seconds, "Give clean pairs more trials for so long")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--seed", hunt.seed, "The same seed finds the same")->capture_default_str();
-  command->add_option("--trials", hunt.clean_trials, "Of a clean pair, build and warp model")
+  command.add_option("--seed", hunt.seed, "The same seed finds the same")->capture_default_str();
+  command.add_option("--trials", hunt.clean_trials, "Of a clean pair, build and warp model")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--jobs", hunt.jobs, "Processes")
+  command.add_option("--jobs", hunt.jobs, "Processes")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--cases", arguments->cases, "Directory for the cases")
-      ->capture_default_str();
-  arguments->reports.add_to(*command);
-  command->footer(
+  command.add_option("--cases", arguments->cases, "Directory for the cases")->capture_default_str();
+  arguments->reports.add_to(command);
+  command.footer(
       "A pair is as expected when every kind of finding that it declares was found, and no other;\n"
       "a pair that declares none has to stay clean, and none of its claims may be UNHEALTHY: one\n"
       "that could not have failed (docs/command-line.md).\n"
@@ -115,7 +110,14 @@ void add_hunt_command(CLI::App& app, Run& run) {
       "\n"
       "Exit status: 0 every pair as expected, 1 some are not, 2 bad usage, a file that cannot be\n"
       "written, or a pair that cannot be run, 130 interrupted.");
-  command->callback([&run, arguments] { run = [arguments] { return run_hunt(*arguments); }; });
+  command.callback([&run, arguments] { run = [arguments] { return run_hunt(*arguments); }; });
 }
 
+const RegisteredCommand kHuntCommand{
+    {.rank = 20,
+     .name = "hunt",
+     .help = "All pairs, in both builds and both warp models; exit 0 when all are as expected",
+     .add = add_hunt_to}};
+
+}  // namespace
 }  // namespace warpcheck

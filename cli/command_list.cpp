@@ -49,19 +49,16 @@ std::string pairs_text() {
   return text;
 }
 
-}  // namespace
-
-void add_list_command(CLI::App& app, Run& run) {
-  CLI::App* command = app.add_subcommand("list", "Every pair and what is expected of it");
+void add_list_to(CLI::App& command, Run& run) {
   const auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "As JSON");
-  command->footer(
+  command.add_flag("--json", *json, "As JSON");
+  command.footer(
       "Examples:\n"
       "  warpcheck list\n"
       "  warpcheck list --json | jq -r '.pairs[] | select(.expects == []) | .name'\n"
       "\n"
       "Exit status: 0 listed, 2 bad usage.");
-  command->callback([&run, json] {
+  command.callback([&run, json] {
     run = [json] {
       print(*json ? pairs_json() : pairs_text());
       return kNothingFound;
@@ -69,4 +66,10 @@ void add_list_command(CLI::App& app, Run& run) {
   });
 }
 
+const RegisteredCommand kListCommand{{.rank = 10,
+                                      .name = "list",
+                                      .help = "Every pair and what is expected of it",
+                                      .add = add_list_to}};
+
+}  // namespace
 }  // namespace warpcheck

@@ -36,14 +36,11 @@ int run_new(const NewArguments& arguments) {
   return kNothingFound;
 }
 
-}  // namespace
-
-void add_new_command(CLI::App& app, Run& run) {
-  CLI::App* command = app.add_subcommand("new", "Write the files of a new pair");
+void add_new_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<NewArguments>();
-  command->add_option("NAME", arguments->name, "Of the kernel and its pair")->required();
-  command->add_flag("--planted", arguments->planted, "With a bug in the kernel, to see it found");
-  command->footer(
+  command.add_option("NAME", arguments->name, "Of the kernel and its pair")->required();
+  command.add_flag("--planted", arguments->planted, "With a bug in the kernel, to see it found");
+  command.footer(
       "Writes NAME.cu, NAME_reference.hpp and NAME_pair.cpp into the current directory, and a\n"
       "CMakeLists.txt where there is none; overwrites nothing.  They build and pass as they are.\n"
       "\n"
@@ -52,7 +49,11 @@ void add_new_command(CLI::App& app, Run& run) {
       "  cmake -B build && cmake --build build && build/row_sum check\n"
       "\n"
       "Exit status: 0 written, 2 not written.");
-  command->callback([&run, arguments] { run = [arguments] { return run_new(*arguments); }; });
+  command.callback([&run, arguments] { run = [arguments] { return run_new(*arguments); }; });
 }
 
+const RegisteredCommand kNewCommand{
+    {.rank = 120, .name = "new", .help = "Write the files of a new pair", .add = add_new_to}};
+
+}  // namespace
 }  // namespace warpcheck

@@ -84,16 +84,13 @@ int run_replay(const ReplayArguments& arguments) {
   return status;
 }
 
-}  // namespace
-
-void add_replay_command(CLI::App& app, Run& run) {
-  CLI::App* command = app.add_subcommand("replay", "Run recorded cases again");
+void add_replay_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<ReplayArguments>();
-  command->add_option("CASE", arguments->cases, "Case files")->required();
-  command->add_flag("--expect-recorded", arguments->expect_recorded,
-                    "Exit 0 when each shows exactly the kinds that it recorded, else 1");
-  arguments->reports.add_to(*command);
-  command->footer(
+  command.add_option("CASE", arguments->cases, "Case files")->required();
+  command.add_flag("--expect-recorded", arguments->expect_recorded,
+                   "Exit 0 when each shows exactly the kinds that it recorded, else 1");
+  arguments->reports.add_to(command);
+  command.footer(
       "The same case gives the same report, to the byte.  Where the device code has changed, the\n"
       "recorded input is run under other schedules too, and a note says so.\n"
       "\n"
@@ -103,13 +100,13 @@ void add_replay_command(CLI::App& app, Run& run) {
       "\n"
       "Exit status: 0 no case failed, 1 one did, 2 bad usage, a file that is damaged, or a kernel\n"
       "that cannot be run.  With --expect-recorded: 0 all show what they recorded, 1 not all.");
-  arguments->engine.add_to(*command);
+  arguments->engine.add_to(command);
   command
-      ->add_option("--runs", arguments->runs,
-                   "With --engine gpu: at most so many runs of each case (with --sanitizer: one)")
+      .add_option("--runs", arguments->runs,
+                  "With --engine gpu: at most so many runs of each case (with --sanitizer: one)")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->callback([&run, arguments] {
+  command.callback([&run, arguments] {
     run = [arguments] {
       if (!arguments->engine.gpu()) return run_replay(*arguments);
       if (arguments->expect_recorded) {
@@ -125,4 +122,8 @@ void add_replay_command(CLI::App& app, Run& run) {
   });
 }
 
+const RegisteredCommand kReplayCommand{
+    {.rank = 40, .name = "replay", .help = "Run recorded cases again", .add = add_replay_to}};
+
+}  // namespace
 }  // namespace warpcheck

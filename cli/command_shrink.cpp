@@ -92,20 +92,17 @@ int run_shrink(ShrinkArguments arguments) {
   return kFindings;
 }
 
-}  // namespace
-
-void add_shrink_command(CLI::App& app, Run& run) {
-  CLI::App* command = app.add_subcommand("shrink", "The smallest case that fails as this one does");
+void add_shrink_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<ShrinkArguments>();
-  command->add_option("CASE", arguments->input, "Case file")->required();
-  command->add_option("-o,--output", arguments->output, "Case file to write")->required();
+  command.add_option("CASE", arguments->input, "Case file")->required();
+  command.add_option("-o,--output", arguments->output, "Case file to write")->required();
   command
-      ->add_option("--kinds", arguments->kinds,
-                   "Keep a failure of exactly these kinds (default: of all that it has)")
+      .add_option("--kinds", arguments->kinds,
+                  "Keep a failure of exactly these kinds (default: of all that it has)")
       ->delimiter(',');
-  command->add_option("--trials", arguments->shrink.trials_max, "At most")->capture_default_str();
-  arguments->reports.add_to(*command);
-  command->footer(
+  command.add_option("--trials", arguments->shrink.trials_max, "At most")->capture_default_str();
+  arguments->reports.add_to(command);
+  command.footer(
       "The case may come from anywhere, a text editor included.\n"
       "\n"
       "Examples:\n"
@@ -115,7 +112,13 @@ void add_shrink_command(CLI::App& app, Run& run) {
       "Exit status: 1 shrunk (the case fails, so there is a finding), 2 bad usage, a bad file, or "
       "a\n"
       "case that does not fail.");
-  command->callback([&run, arguments] { run = [arguments] { return run_shrink(*arguments); }; });
+  command.callback([&run, arguments] { run = [arguments] { return run_shrink(*arguments); }; });
 }
 
+const RegisteredCommand kShrinkCommand{{.rank = 50,
+                                        .name = "shrink",
+                                        .help = "The smallest case that fails as this one does",
+                                        .add = add_shrink_to}};
+
+}  // namespace
 }  // namespace warpcheck

@@ -1,4 +1,4 @@
 // The command line over every pair that was linked in.
-#include "cli/cli.hpp"
+#include "cli/run_cli.hpp"
 
 int main(int argc, char** argv) { return warpcheck::run_cli(argc, argv); }

@@ -14,7 +14,7 @@ namespace warpcheck {
 
 // A policy that decides while the trial runs; the decisions it took are in the verdict.
 struct StrategyChoice {
-  std::string name;  // one of vgpu::strategy_names()
+  std::string name;  // one of vgpu::strategies()
   std::uint64_t seed = 0;
   friend bool operator==(const StrategyChoice&, const StrategyChoice&) = default;
 };

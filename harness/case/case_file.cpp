@@ -194,8 +194,7 @@ std::variant<vgpu::Schedule, StrategyChoice> schedule_from(const Json& json,
     ObjectReader fields(json, path);
     StrategyChoice choice{fields.text("strategy"), fields.number<std::uint64_t>("seed")};
     fields.finish({"strategy", "seed"});
-    const auto names = vgpu::strategy_names();
-    if (std::ranges::find(names, choice.name) == names.end()) {
+    if (vgpu::find_strategy(choice.name) == nullptr) {
       throw_unexpected(FieldPath(path, "strategy"), "a strategy", json["strategy"]);
     }
     return choice;

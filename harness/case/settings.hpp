@@ -29,14 +29,13 @@ inline constexpr std::array<std::pair<vgpu::WarpModel, std::string_view>, 2> kWa
     {vgpu::WarpModel::independent, "independent"},
     {vgpu::WarpModel::lockstep, "lockstep"},
 }};
-inline constexpr std::array<std::pair<bool vgpu::CheckerSet::*, std::string_view>, 5> kCheckerNames{
-    {
-        {&vgpu::CheckerSet::race, "race"},
-        {&vgpu::CheckerSet::bounds, "bounds"},
-        {&vgpu::CheckerSet::init, "init"},
-        {&vgpu::CheckerSet::barrier, "barrier"},
-        {&vgpu::CheckerSet::lifetime, "lifetime"},
-    }};
+inline constexpr auto kCheckerNames = [] {
+  std::array<std::pair<bool vgpu::CheckerSet::*, std::string_view>, vgpu::kCheckers.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    names[i] = {vgpu::kCheckers[i].enabled, vgpu::kCheckers[i].name};
+  }
+  return names;
+}();
 
 // Of CheckerSet::volatile_is_weak.
 inline constexpr std::array<std::pair<bool, std::string_view>, 2> kVolatileNames{{

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "vgpu/schedule/strategies.hpp"
+
 namespace warpcheck {
 namespace {
 
@@ -130,9 +132,12 @@ std::optional<Verdict> search_schedules(const Case& a_case, const ScheduleLimits
 }
 
 StrategyChoice policy(std::uint64_t index) {
-  if (index == 0) return {.name = "default", .seed = 0};
-  if (index <= 2) return {.name = "round_robin", .seed = index - 1};
-  return {.name = index % 2 == 1 ? "random" : "pct", .seed = index};
+  std::uint64_t turn = index;
+  for (const vgpu::StrategyRow& row : vgpu::strategies()) {
+    if (turn < row.seeds_tried_first) return {.name = std::string(row.name), .seed = turn};
+    turn -= row.seeds_tried_first;
+  }
+  return {.name = std::string(vgpu::searched_strategy(turn).name), .seed = index};
 }
 
 }  // namespace warpcheck

@@ -44,7 +44,8 @@ class ScheduleProbe final : public vgpu::Strategy {
 std::vector<vgpu::Decision> single_decisions(const std::vector<ScheduleProbe::Point>& points,
                                              vgpu::WarpModel model);
 
-// Policies in the order in which they are worth trying; `index` from 0, without end.
+// Strategies and their seeds in the order in which they are worth trying; `index` from 0, without
+// end.
 StrategyChoice policy(std::uint64_t index);
 
 // How many schedules are tried on one input.

@@ -7,11 +7,12 @@
 #include <array>
 #include <set>
 
+#include "vgpu/schedule/strategies.hpp"
+
 namespace warpcheck {
 namespace {
 
 constexpr int kDrawsMax = 100;
-constexpr std::array<std::string_view, 4> kPolicies{"default", "random", "pct", "round_robin"};
 
 }  // namespace
 
@@ -38,7 +39,7 @@ Case draw_case(const AnyPair& pair, std::string_view property, const Settings& s
       count->discarded += discarded ? 1 : 0;
     }
     if (discarded) continue;
-    const std::string_view name = kPolicies[draw.below(kPolicies.size())];
+    const std::string_view name = vgpu::drawn_strategy(draw.below(vgpu::draw_tickets())).name;
     // Few seeds do for a policy; a full 64 bits would cost a tape eight bytes.
     drawn.schedule = StrategyChoice{.name = std::string(name), .seed = draw.below(1u << 24)};
     drawn.tape = tape.recorded();

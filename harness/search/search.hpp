@@ -28,8 +28,8 @@ struct DrawCount {
   std::uint64_t discarded = 0;
 };
 
-// An input of the pair's domain, and the policy to run it under: each of the four as likely as
-// the others.  `size` in [0, 100].  Adds to `count` where there is one.  Throws DomainError.
+// An input of the pair's domain, and the strategy to run it under, by the draw_weight of its row.
+// `size` in [0, 100].  Adds to `count` where there is one.  Throws DomainError.
 Case draw_case(const AnyPair& pair, std::string_view property, const Settings& settings, Tape tape,
                int size, DrawCount* count = nullptr);
 

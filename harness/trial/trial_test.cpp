@@ -12,6 +12,7 @@
 #include "harness/search/schedule_search.hpp"
 #include "harness/search/search.hpp"
 #include "harness/testing/fake_engine.hpp"
+#include "vgpu/schedule/strategies.hpp"
 
 namespace warpcheck {
 namespace {
@@ -236,8 +237,16 @@ TEST(Search, EveryPolicyTakesPart) {
   for (std::uint64_t i = 0; i < 400; ++i) {
     ++seen[std::get<StrategyChoice>(nth_case(pair, "", {}, 1, i).schedule).name];
   }
-  ASSERT_EQ(seen.size(), 4u);
+  ASSERT_EQ(seen.size(), vgpu::strategies().size());
   for (const auto& [name, count] : seen) EXPECT_GT(count, 60) << name;
+}
+
+TEST(SearchOfSchedules, TriesTheFewSeedsFirstAndThenTakesTurns) {
+  const std::vector<StrategyChoice> expected{{"default", 0}, {"round_robin", 0}, {"round_robin", 1},
+                                             {"random", 3},  {"pct", 4},         {"random", 5}};
+  std::vector<StrategyChoice> tried;
+  for (std::uint64_t i = 0; i < expected.size(); ++i) tried.push_back(policy(i));
+  EXPECT_EQ(tried, expected);
 }
 
 TEST(SingleDecisions, AreTheSimplestFirst) {

@@ -45,6 +45,10 @@ Text text_of(Reason reason) {
 
 }  // namespace
 
+std::unique_ptr<Checker> make_barrier_checker(Reporter& reporter) {
+  return std::make_unique<BarrierChecker>(reporter);
+}
+
 void BarrierChecker::configure(const CheckerSet& set) { notes_exits_ = set.portable; }
 
 void BarrierChecker::on_barrier_divergence(const BarrierDivergence& divergence) {

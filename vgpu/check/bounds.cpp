@@ -16,6 +16,10 @@ std::string message_of(const Fault& fault) {
 
 }  // namespace
 
+std::unique_ptr<Checker> make_bounds_checker(Reporter& reporter) {
+  return std::make_unique<BoundsChecker>(reporter);
+}
+
 void BoundsChecker::on_fault(const Fault& fault) {
   switch (fault.kind) {
     case Fault::Kind::out_of_bounds:

@@ -1,6 +1,8 @@
 // A checker: an observer that turns events into findings.
 #pragma once
 
+#include <memory>
+
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/schedule/schedule.hpp"
@@ -16,11 +18,16 @@ class Checker : public Observer {
   virtual void configure(const CheckerSet& /*set*/) {}
   // Starts a new trial: nothing that was seen before counts.
   virtual void reset(WarpModel /*model*/) {}
-  // CheckerSet::volatile_is_weak of the trials that follow.
-  virtual void treat_volatile_as_weak(bool /*is_weak*/) {}
 
  protected:
   Reporter& reporter_;
 };
+
+// Each is defined in the checker's own file.
+#define CHECKER(name, turn, help) std::unique_ptr<Checker> make_##name##_checker(Reporter&);
+#define SILENT_CHECKER(name, turn, enabled) CHECKER(name, turn, "")
+#include "vgpu/check/checkers.def"
+#undef CHECKER
+#undef SILENT_CHECKER
 
 }  // namespace warpcheck::vgpu

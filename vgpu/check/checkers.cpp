@@ -1,53 +1,53 @@
 #include "vgpu/check/checkers.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
-#include "vgpu/check/barrier.hpp"
-#include "vgpu/check/bounds.hpp"
 #include "vgpu/check/checker.hpp"
-#include "vgpu/check/deadlock.hpp"
-#include "vgpu/check/init.hpp"
-#include "vgpu/check/lifetime.hpp"
-#include "vgpu/check/race/race.hpp"
 #include "vgpu/check/reporter.hpp"
-#include "vgpu/check/texture_reads.hpp"
-#include "vgpu/check/trap.hpp"
-#include "vgpu/machine/machine.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
 
-template <typename T>
-std::unique_ptr<Checker> make(Reporter& reporter) {
-  return std::make_unique<T>(reporter);
-}
-
-std::unique_ptr<Checker> make_race(Reporter& reporter) {
-  return std::make_unique<RaceChecker>(reporter, race_row_functions(simd_level()));
-}
-
 struct Row {
+  int turn;
   bool CheckerSet::*enabled;  // null: always on
   std::unique_ptr<Checker> (*make)(Reporter&);
 };
 
 // In the order in which they are asked about an event.
-constexpr std::array kRegistry{
-    Row{&CheckerSet::bounds, make<BoundsChecker>},
-    Row{&CheckerSet::lifetime, make<LifetimeChecker>},
-    Row{&CheckerSet::race, make<TextureReadChecker>},
-    Row{&CheckerSet::race, make_race},
-    Row{&CheckerSet::init, make<InitChecker>},
-    Row{&CheckerSet::barrier, make<BarrierChecker>},
-    Row{nullptr, make<DeadlockChecker>},
-    Row{nullptr, make<TrapChecker>},
-};
+constexpr auto kRegistry = [] {
+  auto rows = std::to_array<Row>({
+#define CHECKER(name, turn, help) {turn, &CheckerSet::name, make_##name##_checker},
+#define SILENT_CHECKER(name, turn, enabled) {turn, enabled, make_##name##_checker},
+#include "vgpu/check/checkers.def"
+#undef CHECKER
+#undef SILENT_CHECKER
+  });
+  std::ranges::sort(rows, {}, &Row::turn);
+  return rows;
+}();
+static_assert(std::ranges::adjacent_find(kRegistry, {}, &Row::turn) == kRegistry.end());
+
+// The checker that reports findings of this kind; null: no checker that can be switched off.
+bool CheckerSet::*checker_of(FindingKind kind) {
+  switch (kind) {
+#define FINDING_KIND(enumerator, name, checker) \
+  case FindingKind::enumerator:                 \
+    return checker;
+#include "vgpu/check/finding_kinds.def"
+#undef FINDING_KIND
+  }
+  return nullptr;
+}
 
 std::string said_by(const Finding& finding) {
   const std::string& what = finding.variable.empty() ? finding.object : finding.variable;
@@ -64,11 +64,19 @@ std::string said_by(const Finding& finding) {
 
 class Checkers::Impl {
  public:
+  CheckerSet set;
   Reporter reporter;
   std::array<std::unique_ptr<Checker>, kRegistry.size()> checkers;  // made when first enabled
   // Findings of the host's calls by all that they say but for the element.
   std::unordered_map<std::string, std::uint32_t> host_findings;
 };
+
+std::string checkers_help() {
+  std::vector<std::string> each;
+  for (const CheckerRow& row : kCheckers)
+    each.push_back(fmt::format("{} ({})", row.name, row.help));
+  return fmt::format("{}", fmt::join(each, ", "));
+}
 
 Checkers::Checkers(const CheckerSet& set, WarpModel model) : impl_(std::make_unique<Impl>()) {
   reset(set, model);
@@ -77,6 +85,7 @@ Checkers::Checkers(const CheckerSet& set, WarpModel model) : impl_(std::make_uni
 Checkers::~Checkers() = default;
 
 void Checkers::reset(const CheckerSet& set, WarpModel model) {
+  impl_->set = set;
   impl_->reporter.reset();
   impl_->host_findings.clear();
   observers_.assign(1, &impl_->reporter);
@@ -86,7 +95,6 @@ void Checkers::reset(const CheckerSet& set, WarpModel model) {
     std::unique_ptr<Checker>& checker = impl_->checkers[i];
     if (checker == nullptr) checker = row.make(impl_->reporter);
     checker->configure(set);
-    checker->treat_volatile_as_weak(set.volatile_is_weak);
     checker->reset(model);
     observers_.push_back(checker.get());
   }
@@ -100,11 +108,14 @@ void Checkers::on_new_finding(std::function<void(std::size_t)> listener) {
 
 void Checkers::set_causes(const Causes* causes) { impl_->reporter.set_causes(causes); }
 
-void Checkers::add(Finding finding) {
+bool Checkers::add(Finding finding) {
+  const auto checker = checker_of(finding.kind);
+  if (checker != nullptr && !(impl_->set.*checker)) return false;
   const auto next = static_cast<std::uint32_t>(impl_->host_findings.size());
   const auto known = impl_->host_findings.try_emplace(said_by(finding), next).first;
   const Reporter::Key key{impl_.get(), known->second, ptx::kNone, 0};
   impl_->reporter.report(key, [&] { return std::move(finding); });
+  return true;
 }
 
 void Checkers::add(const std::string& key, const std::function<Finding()>& make) {

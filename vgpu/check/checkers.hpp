@@ -1,11 +1,13 @@
 // The checkers of a trial, as the observers that a machine wants.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "vgpu/check/finding.hpp"
@@ -16,19 +18,38 @@ namespace warpcheck::vgpu {
 
 class Causes;  // reporter.hpp
 
-// Which checkers are on.  Deadlocks and traps end a launch, so they are always reported.
+// Which checkers are on (checkers.def).  Deadlocks and traps end a launch, so they are always
+// reported.
 struct CheckerSet {
-  bool race = true;
-  bool bounds = true;  // and alignment
-  bool init = true;
-  bool barrier = true;
-  bool lifetime = true;
+#define CHECKER(name, turn, help) bool name = true;
+#define SILENT_CHECKER(name, turn, enabled)
+#include "vgpu/check/checkers.def"
+#undef CHECKER
+#undef SILENT_CHECKER
   // Notes on code that only targets from sm_70 on allow: barriers after some threads have exited.
   bool portable = false;
   // Volatile accesses are weak ones to the race checker.  By the letter they are relaxed at system
   // scope (PTX ISA 8.4.2), and do not race with each other.
   bool volatile_is_weak = false;
 };
+
+// A checker as options, case files and reports know it.
+struct CheckerRow {
+  bool CheckerSet::*enabled = nullptr;
+  std::string_view name;
+  std::string_view help;  // what it finds
+};
+
+inline constexpr auto kCheckers = std::to_array<CheckerRow>({
+#define CHECKER(name, turn, help) {&CheckerSet::name, #name, help},
+#define SILENT_CHECKER(name, turn, enabled)
+#include "vgpu/check/checkers.def"
+#undef CHECKER
+#undef SILENT_CHECKER
+});
+
+// "race (what it finds), bounds (...), ...": for help.
+std::string checkers_help();
 
 class Checkers {
  public:
@@ -53,8 +74,9 @@ class Checkers {
   // What findings name as their causes; not owned, kept by reset().
   void set_causes(const Causes* causes);
 
-  // Adds a finding that no device event shows: misuse of the host API.
-  void add(Finding finding);
+  // Adds a finding that no device event shows: misuse of the host API.  False: the checker whose
+  // kind of finding it is (finding_kinds.def) is off, so it is dropped.
+  bool add(Finding finding);
   // The same of what can repeat: the first time with `key`, make() gives the finding; then it
   // counts.
   void add(const std::string& key, const std::function<Finding()>& make);

@@ -421,6 +421,29 @@ TEST_F(CheckersTest, WhatIsOffIsSilent) {
   EXPECT_EQ(checkers.findings().size(), 1u);
 }
 
+TEST_F(CheckersTest, AHostFindingOfACheckerThatIsOffIsDropped) {
+  EXPECT_TRUE(checkers.add(host_copy_out_of_bounds("cudaMemcpy", true, 0x20, 8, nullptr)));
+  EXPECT_EQ(checkers.findings().size(), 1u);
+  checkers.reset({.bounds = false}, WarpModel::independent);
+  EXPECT_FALSE(checkers.add(host_copy_out_of_bounds("cudaMemcpy", true, 0x20, 8, nullptr)));
+  Finding finding;
+  finding.kind = FindingKind::api_error;  // of no checker
+  EXPECT_TRUE(checkers.add(finding));
+  EXPECT_EQ(checkers.findings().size(), 1u);
+}
+
+TEST(CheckerRows, AreNamedAndExplained) {
+  std::vector<std::string_view> names;
+  for (const CheckerRow& row : kCheckers) {
+    names.push_back(row.name);
+    EXPECT_TRUE((CheckerSet{}).*row.enabled);
+    EXPECT_NE(checkers_help().find(std::string(row.name) + " (" + std::string(row.help) + ")"),
+              std::string::npos);
+  }
+  EXPECT_EQ(names,
+            (std::vector<std::string_view>{"race", "bounds", "init", "barrier", "lifetime"}));
+}
+
 TEST_F(CheckersTest, FindingsComeInOrderOfFirstOccurrence) {
   start();
   emit(fault(Fault::Kind::misaligned));

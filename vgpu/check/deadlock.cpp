@@ -72,6 +72,10 @@ std::string what_they_do(const Waiting& waiting, bool one, std::uint32_t places)
 
 }  // namespace
 
+std::unique_ptr<Checker> make_deadlock_checker(Reporter& reporter) {
+  return std::make_unique<DeadlockChecker>(reporter);
+}
+
 std::vector<DeadlockChecker::Group> DeadlockChecker::group(std::span<const Waiting> waiting,
                                                            bool by_place) {
   std::vector<Group> groups;

@@ -13,21 +13,11 @@
 namespace warpcheck::vgpu {
 namespace {
 
-constexpr std::array<std::pair<FindingKind, std::string_view>, 13> kKindNames{{
-    {FindingKind::data_race, "data-race"},
-    {FindingKind::out_of_bounds, "out-of-bounds"},
-    {FindingKind::misaligned_access, "misaligned-access"},
-    {FindingKind::uninitialized_read, "uninitialized-read"},
-    {FindingKind::use_after_free, "use-after-free"},
-    {FindingKind::invalid_free, "invalid-free"},
-    {FindingKind::leak, "leak"},
-    {FindingKind::barrier_divergence, "barrier-divergence"},
-    {FindingKind::deadlock, "deadlock"},
-    {FindingKind::trap, "trap"},
-    {FindingKind::mismatch, "mismatch"},
-    {FindingKind::schedule_dependent, "schedule-dependent"},
-    {FindingKind::api_error, "api-error"},
-}};
+constexpr auto kKindNames = std::to_array<std::pair<FindingKind, std::string_view>>({
+#define FINDING_KIND(enumerator, name, checker) {FindingKind::enumerator, name},
+#include "vgpu/check/finding_kinds.def"
+#undef FINDING_KIND
+});
 
 constexpr std::array<std::pair<Relation, std::string_view>, 6> kRelationNames{{
     {Relation::none, ""},

@@ -11,19 +11,9 @@
 namespace warpcheck::vgpu {
 
 enum class FindingKind : std::uint8_t {
-  data_race,
-  out_of_bounds,
-  misaligned_access,
-  uninitialized_read,
-  use_after_free,
-  invalid_free,
-  leak,
-  barrier_divergence,
-  deadlock,
-  trap,
-  mismatch,
-  schedule_dependent,  // of the harness
-  api_error,           // a call of the runtime API failed
+#define FINDING_KIND(enumerator, name, checker) enumerator,
+#include "vgpu/check/finding_kinds.def"
+#undef FINDING_KIND
 };
 enum class Severity : std::uint8_t { error, note };
 

@@ -116,6 +116,10 @@ AccessSide host_copy() {
 
 }  // namespace
 
+std::unique_ptr<Checker> make_init_checker(Reporter& reporter) {
+  return std::make_unique<InitChecker>(reporter);
+}
+
 void InitChecker::reset(WarpModel /*model*/) {
   for (InitShadow& shadow : shadows_) shadow.begin(0);
   origins_.clear();

@@ -92,6 +92,10 @@ Finding host_copy_finding(FindingKind kind, bool write, std::uint64_t address, s
 
 }  // namespace
 
+std::unique_ptr<Checker> make_lifetime_checker(Reporter& reporter) {
+  return std::make_unique<LifetimeChecker>(reporter);
+}
+
 void LifetimeChecker::on_fault(const Fault& fault) {
   if (fault.kind == Fault::Kind::destroyed_object) {
     reporter_.report({fault.program, fault.pc, ptx::kNone, 2}, [&] {

@@ -19,6 +19,10 @@ bool reads_cached(const TextureInstr& instr) {
 
 }  // namespace
 
+std::unique_ptr<Checker> make_texture_reads_checker(Reporter& reporter) {
+  return std::make_unique<TextureReadChecker>(reporter);
+}
+
 bool TextureReadChecker::watches_accesses_of(const Program& program) const {
   return std::ranges::any_of(program.texture_instrs, reads_cached);
 }

@@ -37,6 +37,10 @@ std::string message_of(const Trap& trap) {
 
 }  // namespace
 
+std::unique_ptr<Checker> make_trap_checker(Reporter& reporter) {
+  return std::make_unique<TrapChecker>(reporter);
+}
+
 void TrapChecker::on_trap(const Trap& trap) {
   const Program& program = *trap.program;
   reporter_.report({&program, trap.pc, ptx::kNone, 0}, [&] {

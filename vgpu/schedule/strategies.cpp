@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <vector>
 
 #include "vgpu/schedule/default_policy.hpp"
 #include "vgpu/schedule/pct.hpp"
@@ -14,49 +16,83 @@
 namespace warpcheck::vgpu {
 namespace {
 
-using Make = std::unique_ptr<Strategy> (*)(std::uint64_t seed, const StrategyOptions& options);
+using StrategyPtr = std::unique_ptr<Strategy>;
 
-struct Row {
-  std::string_view name;
-  Make make;
-};
-
+// The order of the rows and their draw_weight decide which strategy a seed draws, so a new row with
+// a weight changes what every seed means.  Recorded cases hold their schedules, and stay as they
+// are.
 constexpr std::array kRows{
-    Row{"default",
-        [](std::uint64_t, const StrategyOptions&) -> std::unique_ptr<Strategy> {
-          return std::make_unique<DefaultPolicy>();
-        }},
-    Row{"round_robin",
-        [](std::uint64_t seed, const StrategyOptions&) -> std::unique_ptr<Strategy> {
-          return std::make_unique<RoundRobin>(1 + seed % 8, seed / 8);
-        }},
-    Row{"random",
-        [](std::uint64_t seed, const StrategyOptions& options) -> std::unique_ptr<Strategy> {
-          return std::make_unique<Random>(seed, options.accesses_per_warp);
-        }},
-    Row{"pct",
-        [](std::uint64_t seed, const StrategyOptions& options) -> std::unique_ptr<Strategy> {
-          return std::make_unique<Pct>(seed, options.pct_depth, options.accesses_per_warp);
-        }},
+    StrategyRow{
+        .name = "default",
+        .help = "the lowest warp, until it waits",
+        .draw_weight = 1,
+        .seeds_tried_first = 1,
+        .make = [](std::uint64_t) -> StrategyPtr { return std::make_unique<DefaultPolicy>(); }},
+    StrategyRow{
+        .name = "random",
+        .help = "few decisions, at random accesses",
+        .draw_weight = 1,
+        .search_weight = 1,
+        .make = [](std::uint64_t seed) -> StrategyPtr { return std::make_unique<Random>(seed); }},
+    StrategyRow{
+        .name = "pct",
+        .help = "the warp of highest priority, which drops at random accesses",
+        .draw_weight = 1,
+        .search_weight = 1,
+        .make = [](std::uint64_t seed) -> StrategyPtr { return std::make_unique<Pct>(seed); }},
+    StrategyRow{.name = "round_robin",
+                .help = "every warp in turn, after a few accesses",
+                .draw_weight = 1,
+                .seeds_tried_first = 2,
+                .make = [](std::uint64_t seed) -> StrategyPtr {
+                  return std::make_unique<RoundRobin>(1 + seed % 8, seed / 8);
+                }},
 };
 
-constexpr auto kNames = [] {
-  std::array<std::string_view, kRows.size()> names;
-  for (std::size_t i = 0; i < kRows.size(); ++i) names[i] = kRows[i].name;
-  return names;
-}();
+constexpr std::uint64_t sum_of(unsigned StrategyRow::*weight) {
+  std::uint64_t sum = 0;
+  for (const StrategyRow& row : kRows) sum += row.*weight;
+  return sum;
+}
+
+// ticket: below the sum of the weights.
+const StrategyRow& row_of(std::uint64_t ticket, unsigned StrategyRow::*weight) {
+  const StrategyRow* row = kRows.data();
+  for (; ticket >= row->*weight; ++row) ticket -= row->*weight;
+  return *row;
+}
 
 }  // namespace
 
-std::span<const std::string_view> strategy_names() { return kNames; }
+std::span<const StrategyRow> strategies() { return kRows; }
 
-std::unique_ptr<Strategy> make_strategy(std::string_view name, std::uint64_t seed,
-                                        const StrategyOptions& options) {
-  for (const Row& row : kRows) {
-    if (row.name == name) return row.make(seed, options);
-  }
+const StrategyRow* find_strategy(std::string_view name) {
+  const auto row = std::ranges::find(kRows, name, &StrategyRow::name);
+  return row == kRows.end() ? nullptr : &*row;
+}
+
+StrategyPtr make_strategy(std::string_view name, std::uint64_t seed) {
+  if (const StrategyRow* row = find_strategy(name)) return row->make(seed);
+  std::vector<std::string_view> names;
+  for (const StrategyRow& row : kRows) names.push_back(row.name);
   throw std::invalid_argument(
-      fmt::format("no strategy '{}'; there are: {}", name, fmt::join(kNames, ", ")));
+      fmt::format("no strategy '{}'; there are: {}", name, fmt::join(names, ", ")));
+}
+
+std::uint64_t draw_tickets() { return sum_of(&StrategyRow::draw_weight); }
+
+const StrategyRow& drawn_strategy(std::uint64_t ticket) {
+  return row_of(ticket % draw_tickets(), &StrategyRow::draw_weight);
+}
+
+const StrategyRow& searched_strategy(std::uint64_t turn) {
+  return row_of(turn % sum_of(&StrategyRow::search_weight), &StrategyRow::search_weight);
+}
+
+std::string strategies_help() {
+  std::vector<std::string> each;
+  for (const StrategyRow& row : kRows) each.push_back(fmt::format("{} ({})", row.name, row.help));
+  return fmt::format("{}", fmt::join(each, ", "));
 }
 
 }  // namespace warpcheck::vgpu

@@ -1,25 +1,47 @@
-// The strategies by name.  Adding one costs a file, a row in strategies.cpp, and a test.
+// The strategies by name.  Adding one costs its files and a row in strategies.cpp: see
+// docs/adding-a-strategy.md.  Whoever chooses among strategies asks the rows.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck::vgpu {
 
-struct StrategyOptions {
-  std::uint64_t accesses_per_warp = 64;  // a guess: how far apart decisions may lie
-  unsigned pct_depth = 0;                // 0: drawn for every launch
+struct StrategyRow {
+  std::string_view name;  // in options, case files and reports
+  std::string_view help;  // half a sentence: who runs next
+  // Its share of the trials that `check`, `hunt` and their like draw.
+  unsigned draw_weight = 0;
+  // How many of its seeds, from 0, a search of schedules tries before all others.
+  std::uint64_t seeds_tried_first = 0;
+  // Its share of what a search of schedules tries then, a campaign confirms a finding with, and
+  // further runs of `exec` have.
+  unsigned search_weight = 0;
+  std::unique_ptr<Strategy> (*make)(std::uint64_t seed) = nullptr;
 };
 
-// "default", "round_robin", "random", "pct".  (A replay is made from its Schedule: replay.hpp.)
-std::span<const std::string_view> strategy_names();
+// (A replay is none of them: it is made from its Schedule, replay.hpp.)
+std::span<const StrategyRow> strategies();
+
+// Null: there is none.
+const StrategyRow* find_strategy(std::string_view name);
 
 // Throws std::invalid_argument, listing the names, when there is no such strategy.
-std::unique_ptr<Strategy> make_strategy(std::string_view name, std::uint64_t seed,
-                                        const StrategyOptions& options = {});
+std::unique_ptr<Strategy> make_strategy(std::string_view name, std::uint64_t seed);
+
+// A strategy by its draw_weight: of `ticket` below draw_tickets() each is as likely as the others.
+std::uint64_t draw_tickets();
+const StrategyRow& drawn_strategy(std::uint64_t ticket);
+
+// The strategies of a search by turns, each as often as its search_weight says.
+const StrategyRow& searched_strategy(std::uint64_t turn);
+
+// "default (what it does), random (...), ...": for help.
+std::string strategies_help();
 
 }  // namespace warpcheck::vgpu

@@ -80,9 +80,14 @@ std::vector<Decision> simulate(Strategy& strategy, std::uint32_t blocks, std::ui
   return decisions;
 }
 
+std::vector<std::string_view> names() {
+  std::vector<std::string_view> list;
+  for (const StrategyRow& row : strategies()) list.push_back(row.name);
+  return list;
+}
+
 class EveryStrategy : public testing::TestWithParam<std::string_view> {};
-INSTANTIATE_TEST_SUITE_P(ByName, EveryStrategy,
-                         testing::ValuesIn(strategy_names().begin(), strategy_names().end()),
+INSTANTIATE_TEST_SUITE_P(ByName, EveryStrategy, testing::ValuesIn(names()),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST_P(EveryStrategy, IsAFunctionOfItsSeed) {
@@ -118,7 +123,26 @@ TEST(Strategies, RefusesAnUnknownNameAndListsTheKnown) {
     make_strategy("fifo", 0);
     FAIL();
   } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(), "no strategy 'fifo'; there are: default, round_robin, random, pct");
+    EXPECT_STREQ(error.what(), "no strategy 'fifo'; there are: default, random, pct, round_robin");
+  }
+  EXPECT_EQ(find_strategy("fifo"), nullptr);
+  EXPECT_EQ(find_strategy("pct")->name, "pct");
+}
+
+// What a tape or a seed means stays as it is: recorded cases and reports depend on it.
+TEST(Strategies, AreDrawnByTicketAndSearchedByTurns) {
+  std::vector<std::string_view> drawn, searched;
+  for (std::uint64_t i = 0; i < draw_tickets(); ++i) drawn.push_back(drawn_strategy(i).name);
+  for (std::uint64_t i = 0; i < 4; ++i) searched.push_back(searched_strategy(i).name);
+  EXPECT_EQ(drawn, (std::vector<std::string_view>{"default", "random", "pct", "round_robin"}));
+  EXPECT_EQ(searched, (std::vector<std::string_view>{"random", "pct", "random", "pct"}));
+}
+
+TEST(Strategies, HelpNamesEachAndWhatItDoes) {
+  const std::string help = strategies_help();
+  for (const StrategyRow& row : strategies()) {
+    EXPECT_NE(help.find(std::string(row.name) + " (" + std::string(row.help) + ")"),
+              std::string::npos);
   }
 }
 

@@ -7,9 +7,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "vgpu/check/checkers.hpp"
 #include "vgpu/check/race/race_class.hpp"
 #include "vgpu/check/race/race_general.hpp"
 #include "vgpu/check/race/race_lack.hpp"
+#include "vgpu/machine/machine.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -77,6 +79,10 @@ std::string message_of(const AccessClass& earlier, const AccessClass& later, boo
 
 }  // namespace
 
+std::unique_ptr<Checker> make_race_checker(Reporter& reporter) {
+  return std::make_unique<RaceChecker>(reporter, race_row_functions(simd_level()));
+}
+
 RaceChecker::RaceChecker(Reporter& reporter, const RaceRowFunctions& functions,
                          const EpochLimits& limits)
     : Checker(reporter),
@@ -85,6 +91,8 @@ RaceChecker::RaceChecker(Reporter& reporter, const RaceRowFunctions& functions,
       functions_(&functions) {}
 
 RaceChecker::~RaceChecker() = default;
+
+void RaceChecker::configure(const CheckerSet& set) { volatile_is_weak_ = set.volatile_is_weak; }
 
 void RaceChecker::reset(WarpModel model) {
   collectives_.reset(model);

@@ -40,8 +40,8 @@ class RaceChecker final : public Checker {
               const EpochLimits& limits = {});
   ~RaceChecker() override;
 
+  void configure(const CheckerSet& set) override;
   void reset(WarpModel model) override;
-  void treat_volatile_as_weak(bool is_weak) override { volatile_is_weak_ = is_weak; }
   void on_sync(const Sync& sync) override;
   void on_access(Access& access) override;
   void on_fence(const Fence& fence) override;

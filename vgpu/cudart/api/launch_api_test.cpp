@@ -521,10 +521,10 @@ TEST_F(LaunchApi, TrialsAreAllTheSame) {
 }
 
 TEST_F(LaunchApi, RecordedDecisionsReplay) {
-  for (const std::string_view name : vgpu::strategy_names()) {
+  for (const vgpu::StrategyRow& row : vgpu::strategies()) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       TrialSettings settings;
-      const auto strategy = vgpu::make_strategy(name, seed);
+      const auto strategy = row.make(seed);
       settings.strategy = strategy.get();
       restart(settings);
       const std::vector<int> values = reversed(100);
@@ -535,8 +535,8 @@ TEST_F(LaunchApi, RecordedDecisionsReplay) {
       restart(settings);
       EXPECT_EQ(reversed(100), values);
       const TrialResult replayed = finish();
-      EXPECT_EQ(replayed.schedule, recorded.schedule) << name << " " << seed;
-      EXPECT_EQ(replayed.decisions_ignored, 0u) << name << " " << seed;
+      EXPECT_EQ(replayed.schedule, recorded.schedule) << row.name << " " << seed;
+      EXPECT_EQ(replayed.decisions_ignored, 0u) << row.name << " " << seed;
       EXPECT_EQ(replayed.findings, recorded.findings);
       EXPECT_EQ(replayed.steps, recorded.steps);
     }

@@ -24,7 +24,6 @@ cudaError_t allocate(Device& device, void** pointer, std::size_t bytes) {
 }
 
 void report_invalid_free(Device& device, std::string_view call, const void* pointer) {
-  if (!device.settings().checkers.lifetime) return;
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   const vgpu::Allocation* const nearest =
       device.owns(pointer) ? device.memory().nearest(address) : nullptr;
@@ -46,9 +45,7 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
     return cudaErrorInvalidValue;
   }
   if (device.to_be_freed().contains(allocation)) {
-    if (device.settings().checkers.lifetime) {
-      device.add_finding(vgpu::freed_twice(call, *allocation));
-    }
+    device.add_finding(vgpu::freed_twice(call, *allocation));
     return cudaErrorInvalidValue;
   }
   const auto& of_graphs = device.graphs().memory;
@@ -58,9 +55,7 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
         "cudaFreeAsync in a captured stream, of memory that was not allocated in one");
   }
   if (stream == nullptr && graphs != of_graphs.end() && !graphs->second) {
-    if (device.settings().checkers.lifetime) {
-      device.add_finding(vgpu::freed_twice(call, *allocation));
-    }
+    device.add_finding(vgpu::freed_twice(call, *allocation));
     return cudaErrorInvalidValue;
   }
   if (stream != nullptr) {

@@ -40,9 +40,7 @@ cudaError_t locate(Device& device, std::string_view call, const void* shadow, st
   if (symbol.error != cudaSuccess) return symbol.error;
   const std::uint64_t start = symbol.place->address + offset;
   if (offset > symbol.place->bytes || bytes > symbol.place->bytes - offset) {
-    if (device.settings().checkers.bounds) {
-      device.add_finding(vgpu::host_copy_out_of_bounds(call, write, start, bytes, symbol.place));
-    }
+    device.add_finding(vgpu::host_copy_out_of_bounds(call, write, start, bytes, symbol.place));
     return cudaErrorInvalidValue;
   }
   *address = reinterpret_cast<void*>(start);

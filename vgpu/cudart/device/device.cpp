@@ -262,7 +262,6 @@ std::optional<DeviceRange> Device::range_at(std::string_view call, const void* p
   if (!owns(pointer)) return std::nullopt;
   const vgpu::Allocation* const nearest = memory_.nearest(address);
   const bool freed = !nearest->live && address - nearest->address < nearest->bytes;
-  if (!(freed ? settings_.checkers.lifetime : settings_.checkers.bounds)) return std::nullopt;
   add_finding(freed     ? vgpu::host_copy_of_freed(call, write, address, bytes, *nearest)
               : on_heap ? vgpu::host_copy_of_heap(call, write, address, bytes, *found)
                         : vgpu::host_copy_out_of_bounds(call, write, address, bytes, nearest));

@@ -130,8 +130,7 @@ class Device {
   [[nodiscard]] cudaError_t sticky_error() const { return sticky_error_; }
   void refuse(std::string_view reason);
   void add_finding(vgpu::Finding finding) {
-    call_is_told_ = true;
-    checkers_.add(std::move(finding));
+    if (checkers_.add(std::move(finding))) call_is_told_ = true;
   }
 
   // ---- memory ----

@@ -81,14 +81,14 @@ vgpu::Strategy& Device::strategy() {
 Stream* Device::find_stream(std::string_view call, cudaStream_t handle) {
   Stream* const stream = queues_.find(handle);
   if (stream == nullptr || !stream->destroyed) return stream;
-  if (settings_.checkers.lifetime) add_finding(vgpu::use_of_destroyed(call, "stream"));
+  add_finding(vgpu::use_of_destroyed(call, "stream"));
   return nullptr;
 }
 
 Event* Device::find_event(std::string_view call, cudaEvent_t handle) {
   Event* const event = queues_.find(handle);
   if (event == nullptr || !event->destroyed) return event;
-  if (settings_.checkers.lifetime) add_finding(vgpu::use_of_destroyed(call, "event"));
+  add_finding(vgpu::use_of_destroyed(call, "event"));
   return nullptr;
 }
 
@@ -285,9 +285,7 @@ void Device::run_free(const FreeWork& work, const Operation& operation) {
   if (!work.allocation->live) return;
   const auto graphs = graphs_.memory.find(work.allocation);
   if (graphs != graphs_.memory.end() && !graphs->second) {
-    if (settings_.checkers.lifetime) {
-      add_finding(vgpu::freed_twice("cudaFreeAsync", *work.allocation));
-    }
+    add_finding(vgpu::freed_twice("cudaFreeAsync", *work.allocation));
     return;
   }
   // Freeing conflicts with every access, as a write of all the bytes would.
@@ -375,7 +373,7 @@ std::vector<std::uint32_t> Device::unordered_launches(const Operation& operation
 // Looks for races with other copies; those with kernels are the race checker's.
 void Device::touch(Touch now, const Bytes& bytes, const Operation& operation) {
   touched_.visit_unordered(operation.clock, [&](const Touch& earlier) {
-    if (!(now.write || earlier.write) || !settings_.checkers.race) return;
+    if (!(now.write || earlier.write)) return;
     const std::uint32_t at = common_byte(earlier.rows, now.rows);
     if (at == ptx::kNone) return;
     add_finding(vgpu::race_of_operations({earlier.call, earlier.write}, {now.call, now.write},

@@ -1,6 +1,5 @@
 #include "vgpu/cudart/exec/exec_records.hpp"
 
-#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -8,14 +7,6 @@ namespace warpcheck::cudart {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::array<std::pair<const char*, bool vgpu::CheckerSet::*>, 5> kCheckers{{
-    {"race", &vgpu::CheckerSet::race},
-    {"bounds", &vgpu::CheckerSet::bounds},
-    {"init", &vgpu::CheckerSet::init},
-    {"barrier", &vgpu::CheckerSet::barrier},
-    {"lifetime", &vgpu::CheckerSet::lifetime},
-}};
 
 std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -155,8 +146,8 @@ ExecRecord record_of(const Json& json) {
 ExecSettings settings_of(const Json& json) {
   ExecSettings settings;
   settings.records = json.at("records").get<std::string>();
-  for (const auto& [name, checker] : kCheckers) {
-    settings.checkers.*checker = json.at("checkers").at(name).get<bool>();
+  for (const vgpu::CheckerRow& row : vgpu::kCheckers) {
+    settings.checkers.*row.enabled = json.at("checkers").at(row.name).get<bool>();
   }
   settings.checkers.portable = json.at("portable").get<bool>();
   settings.warp_model =
@@ -187,7 +178,9 @@ auto parse_as(std::string_view text, Read&& read) -> std::optional<decltype(read
 
 std::string to_text(const ExecSettings& settings) {
   Json checkers = Json::object();
-  for (const auto& [name, checker] : kCheckers) checkers[name] = settings.checkers.*checker;
+  for (const vgpu::CheckerRow& row : vgpu::kCheckers) {
+    checkers[row.name] = settings.checkers.*row.enabled;
+  }
   return dump({{"records", settings.records},
                {"checkers", std::move(checkers)},
                {"portable", settings.checkers.portable},

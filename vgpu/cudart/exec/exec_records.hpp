@@ -27,7 +27,7 @@ struct ExecSettings {
   std::string records;  // the file to append to
   vgpu::CheckerSet checkers{};
   vgpu::WarpModel warp_model = vgpu::WarpModel::independent;
-  std::string strategy = "default";  // one of vgpu::strategy_names()
+  std::string strategy = "default";  // one of vgpu::strategies()
   std::uint64_t seed = 0;
   // Of one launch.  Nobody chose this program's sizes: it runs as long as it can end.
   std::uint64_t steps_max = vgpu::kNoLimit;

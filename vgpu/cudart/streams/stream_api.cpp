@@ -90,7 +90,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
     Stream* const stream = device.queues().find(handle);
     const bool is_made = handle != nullptr && handle != cudaStreamLegacy &&
                          handle != cudaStreamPerThread && stream != nullptr;
-    if (is_made && stream->destroyed && device.settings().checkers.lifetime) {
+    if (is_made && stream->destroyed) {
       device.add_finding(warpcheck::vgpu::destroyed_twice("cudaStreamDestroy", "stream"));
     }
     if (!is_made || stream->destroyed) return cudaErrorInvalidResourceHandle;
@@ -265,9 +265,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t handle) {
     Event* const event = device.queues().find(handle);
     if (event == nullptr) return cudaErrorInvalidResourceHandle;
     if (event->destroyed) {
-      if (device.settings().checkers.lifetime) {
-        device.add_finding(warpcheck::vgpu::destroyed_twice("cudaEventDestroy", "event"));
-      }
+      device.add_finding(warpcheck::vgpu::destroyed_twice("cudaEventDestroy", "event"));
       return cudaErrorInvalidResourceHandle;
     }
     device.queues().destroy(handle);

@@ -11,11 +11,11 @@ class Turns : public SyncTest {
  protected:
   void expect_end_under_every_strategy(std::uint32_t blocks, std::uint32_t threads) {
     limits_.steps_max = 20'000'000;
-    for (const std::string_view name : strategy_names()) {
+    for (const StrategyRow& row : strategies()) {
       for (std::uint64_t seed = 0; seed < 4; ++seed) {
-        const std::unique_ptr<Strategy> strategy = make_strategy(name, seed);
+        const std::unique_ptr<Strategy> strategy = row.make(seed);
         EXPECT_EQ(run({blocks, 1, 1}, {threads, 1, 1}, *strategy).end, Outcome::End::completed)
-            << name << ' ' << seed;
+            << row.name << ' ' << seed;
       }
     }
   }

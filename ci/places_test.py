@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Holds the pages docs/adding-a-*.md to the truth.
+
+  places_test.py REPOSITORY
+
+A page shows what one thing of its kind costs by an example that is in the tree.
+- Every path in backticks exists.  NAME in a path stands for any name.
+- A block of code under a line "`PATH`:" stands in that file, word for word; "..." leaves lines out.
+- The table "| file | lines | what |" names every file in which the example's identifier stands,
+  and how many lines of it, outside its own files, comments, tests, docs and recorded cases.
+- No page is longer than LINES_MAX lines.
+Beside that, what the command line shares knows no command by name, and what people and tools read lists the
+rows that there are.  And the test is tested: a page that is
+changed so that it lies is found out.
+"""
+import fnmatch
+import functools
+import pathlib
+import re
+import sys
+
+LINES_MAX = 110
+SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".def", ".in", ".inc", ".txt", ".cmake", ".py", ".sh"}
+TESTS = ["*_test.*", "*_testing.*", "*/testing/*", "*/testdata/*", "*_corpus/*", "ci/*", "docs/*", "fuzz/cases/*",
+         "examples/*", "vgpu/litmus/*", "vgpu/conformance/vectors/*", "vgpu/cudart/programs/*"]
+TOP = ["CMakeLists.txt", "bench", "campaign", "cli", "cmake", "fuzz", "harness", "kernels", "properties",
+       "reference", "vgpu"]
+
+# page: the example's identifier, and its own files
+EXAMPLES = {
+    "adding-a-strategy.md": (r"\bpct(?![a-z])|Pct", ("vgpu/schedule/pct.hpp", "vgpu/schedule/pct.cpp")),
+    "adding-a-checker.md": (r"lifetime|Lifetime", ("vgpu/check/lifetime.hpp", "vgpu/check/lifetime.cpp")),
+    "adding-a-command.md": (r"command_list|ListCommand|add_list_to", ("cli/command_list.cpp",)),
+    "adding-a-runtime-function.md": (r"\bcudaMemGetInfo\b", ()),
+}
+# Its example is not in the tree: the reader writes it.
+WRITTEN_BY_THE_READER = {"adding-a-kernel.md": "reverse"}
+
+
+def files_below(root):
+    for top in TOP:
+        path = root / top
+        yield from [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
+
+
+def code_of(path):
+    """Without comments: what is said about a thing is no place of it."""
+    text = path.read_text(errors="replace")
+    mark = "#" if path.suffix in {".txt", ".cmake", ".py", ".sh"} else "//"
+    return [line.split(mark)[0] for line in text.splitlines()]
+
+
+@functools.cache
+def places(root, identifier, own):
+    found = {}
+    for path in files_below(root):
+        name = path.relative_to(root).as_posix()
+        if path.suffix not in SOURCES or name in own or any(fnmatch.fnmatch(name, each) for each in TESTS):
+            continue
+        lines = sum(1 for line in code_of(path) if re.search(identifier, line))
+        if lines:
+            found[name] = lines
+    return found
+
+
+def named_paths(text):
+    """What stands in backticks outside blocks of code and looks like a path."""
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    for token in re.findall(r"`([^`\s]+)`", prose):
+        if re.fullmatch(r"[A-Za-z0-9_.*-]+(/[A-Za-z0-9_.*-]+)+/?", token):
+            yield token
+
+
+def quotes(text):
+    return re.findall(r"^`([^`]+)`:\n\n```\w*\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+def errors_of(root, page, text):
+    allowed = WRITTEN_BY_THE_READER.get(page)
+    if len(text.splitlines()) > LINES_MAX and not allowed:
+        yield f"has {len(text.splitlines())} lines, {LINES_MAX} at most expected"
+    for path in named_paths(text):
+        if allowed and allowed in path or path.startswith("build/"):
+            continue
+        if not any(root.glob(path.replace("NAME", "*").rstrip("/"))):
+            yield f"names {path}, which does not exist"
+    for path, block in quotes(text):
+        if allowed and allowed in path:
+            continue
+        whole = (root / path).read_text() if (root / path).is_file() else ""
+        for part in re.split(r"^\s*(?://|#) \.\.\.\n", block, flags=re.MULTILINE):
+            if part not in whole:
+                yield f"quotes what is not in {path}:\n{part}"
+    if page not in EXAMPLES:
+        return
+    identifier, own = EXAMPLES[page]
+    counted = places(root, identifier, own)
+    told = {path: int(lines) for path, lines in re.findall(r"^\| `([^`]+)` \| (\d+) \|", text, re.MULTILINE)}
+    for path in sorted(counted.keys() | told.keys()):
+        if counted.get(path, 0) != told.get(path, 0):
+            yield f"says {told.get(path, 0)} lines of {path}, which has {counted.get(path, 0)}"
+    for path in own:
+        if f"`{path}`" not in text:
+            yield f"does not name {path}, a file of its example"
+
+
+def errors_of_commands(root):
+    commands = [name for path in (root / "cli").glob("command_*.cpp")
+                for name in re.findall(r'\.name = "([^"]+)"', path.read_text())]
+    if len(commands) < 10:
+        yield f"only {len(commands)} commands found"
+    for path in sorted((root / "cli").glob("*.?pp")):
+        if path.name.startswith("command_") or "_test" in path.name:
+            continue
+        text = "\n".join(code_of(path))
+        for name in commands:
+            if f'"{name}"' in text:
+                yield f"knows the command {name}"
+
+
+def errors_of_lists(root):
+    """What is written by hand beside the rows."""
+    for rows, row, lists in (
+            ("vgpu/check/finding_kinds.def", r'^FINDING_KIND\(\w+, "([^"]+)"', {
+                "README.md": "`%s`", "docs/report.schema.json": '"%s"'}),
+            ("vgpu/check/checkers.def", r"^CHECKER\((\w+),", {"docs/exec.md": "| `%s` |"})):
+        names = re.findall(row, (root / rows).read_text(), re.MULTILINE)
+        if len(names) < 5:
+            yield f"{rows} has only {len(names)} rows"
+        for path, form in lists.items():
+            text = (root / path).read_text()
+            for name in names:
+                if form % name not in text:
+                    yield f"{path} does not list {name} of {rows}"
+
+
+def lies(text):
+    """The page with one of its statements changed, for each of them."""
+    for row in re.findall(r"^\| `[^`]+` \| \d+ \|.*\n", text, re.MULTILINE):
+        yield text.replace(row, "")
+        yield text.replace(row, re.sub(r"\| \d+ \|", "| 99 |", row))
+        yield text.replace(row, row.replace("| `", "| `no/such/"))
+    for _, block in quotes(text):
+        yield text.replace(block, "not there\n" + block)
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    pages = sorted((root / "docs").glob("adding-a*.md"))
+    told = [f"docs/{page.name} {error}" for page in pages
+            for error in errors_of(root, page.name, page.read_text())]
+    for page in pages:
+        text = page.read_text()
+        told += [f"docs/{page.name} could lie so:\n{lie}" for lie in lies(text)
+                 if page.name in EXAMPLES and not any(errors_of(root, page.name, lie))]
+    told += [f"docs/{page} is missing" for page in EXAMPLES if not (root / "docs" / page).is_file()]
+    told += [f"cli {error}" for error in errors_of_commands(root)]
+    told += errors_of_lists(root)
+    print("\n".join(told) or f"{len(pages)} pages name every place")
+    return 1 if told else 0
+
+
+sys.exit(main())

@@ -1,0 +1,31 @@
+// warpcheck libdir: where the virtual GPU's CUDA runtime libraries are.
+#include "cli/cli.hpp"
+#include "cli/exec/program_file.hpp"
+
+namespace warpcheck {
+namespace {
+
+void add_libdir_to(CLI::App& command, Run& run) {
+  command.footer(
+      "A program that is linked with -L and this directory runs on the virtual GPU.\n"
+      "\n"
+      "Examples:\n"
+      "  nvcc -lineinfo -L \"$(warpcheck libdir)\" scan.cu -o scan\n"
+      "\n"
+      "Exit status: 0 printed, 2 not found.");
+  command.callback([&run] {
+    run = [] {
+      print(drop_in_directory() + "\n");
+      return kNothingFound;
+    };
+  });
+}
+
+const RegisteredCommand kLibdirCommand{
+    {.rank = 110,
+     .name = "libdir",
+     .help = "Print where the virtual GPU's CUDA runtime libraries are",
+     .add = add_libdir_to}};
+
+}  // namespace
+}  // namespace warpcheck
