@@ -54,7 +54,8 @@ bool synchronizes_threads(const Instr& instr) {
     case ptx::Opcode::cp_: return true;
     case ptx::Opcode::bar_:
     case ptx::Opcode::barrier_:
-      return instr.modifiers.warp || instr.modifiers.arrive || instr.refs[2].bank != Bank::none;
+      return instr.modifiers.warp || instr.modifiers.arrive ||
+             instr[BarrierOperand::threads].bank != Bank::none;
     default: break;
   }
   if (instr.modifiers.scope == ptx::Scope::cluster) return true;

@@ -138,7 +138,7 @@ void Emitter::finish(std::uint32_t first_pc) {
     for (std::uint32_t& target : program_.jump_tables[table]) target = block_pc_[target];
   }
   for (std::uint32_t pc = first_pc; pc < program_.code.size(); ++pc) {
-    for (Ref& ref : program_.code[pc].refs) {
+    for (Ref& ref : program_.code[pc].operands) {
       if (ref.bank == Bank::word && (ref.offset & kOutgoing) != 0) {
         ref.offset = words_ * kWordRowBytes + (ref.offset & ~kOutgoing);
       }

@@ -15,17 +15,17 @@ void Emitter::emit_atomic(const ptx::Instruction& in, Instr& out) {
   if (in.operands.size() < place + 2) refuse(in, "an atomic without operands");
   out.kind = InstrKind::atomic;
   if (out.modifiers.order == ptx::Order::weak) out.modifiers.order = ptx::Order::relaxed;
-  out.refs[0] = address(in, in.operands[place], out);
+  out[AtomicOperand::address] = address(in, in.operands[place], out);
   if (in.modifiers.vector != 1) return emit_vector_atomic(in, out);
   const bool is_quad = in.modifiers.type == Type::b128;
   const auto value = [&](const ptx::Operand& operand) {
     return is_quad ? quad(in, operand) : source(in, operand, in.modifiers.type);
   };
   if (returns) {
-    out.refs[1] = is_quad ? quad(in, in.operands[0]) : destination(in, in.operands[0]);
+    out[AtomicOperand::old] = is_quad ? quad(in, in.operands[0]) : destination(in, in.operands[0]);
   }
-  out.refs[2] = value(in.operands[place + 1]);
-  if (in.operands.size() > place + 2) out.refs[3] = value(in.operands[place + 2]);
+  out[AtomicOperand::value] = value(in.operands[place + 1]);
+  if (in.operands.size() > place + 2) out[AtomicOperand::swap] = value(in.operands[place + 2]);
   push(out);
 }
 
@@ -43,18 +43,18 @@ void Emitter::emit_vector_atomic(const ptx::Instruction& in, Instr& out) {
   }
   std::vector<Ref> sources;
   for (const ptx::Operand& part : values.parts) sources.push_back(source(in, part, m.type));
-  out.refs[2] = rows(Bank::word, m.vector);
+  out[AtomicOperand::value] = rows(Bank::word, m.vector);
   for (std::uint32_t i = 0; i < m.vector; ++i) {
-    copy_row(in, row_after(out.refs[2], i), sources[i], false);
+    copy_row(in, row_after(out[AtomicOperand::value], i), sources[i], false);
   }
   if (!returns) return push(out);
   const std::vector<ptx::Operand>& results = in.operands[0].parts;
   if (results.size() != m.vector) refuse(in, "a vector of another length");
-  out.refs[1] = rows(Bank::word, m.vector);
+  out[AtomicOperand::old] = rows(Bank::word, m.vector);
   push(out);
   for (std::uint32_t i = 0; i < m.vector; ++i) {
     const Ref to = destination(in, results[i]);
-    if (to.bank != Bank::none) copy_row(in, to, row_after(out.refs[1], i), true);
+    if (to.bank != Bank::none) copy_row(in, to, row_after(out[AtomicOperand::old], i), true);
   }
 }
 
@@ -86,7 +86,8 @@ void Emitter::emit_quad_mov(const ptx::Instruction& in) {
   const auto [from_low, from_high] = halves(in.operands[1], false);
   const Instr base = begin(in);
   const auto move = [&](Ref to, Ref from) {
-    if (to.bank != Bank::none) push_compute(base, Opcode::mov_, Type::b64, Type::none, {to, from});
+    if (to.bank != Bank::none)
+      push_compute(base, Opcode::mov_, Type::b64, Type::none, {.d = to, .a = from});
   };
   move(to_low, from_low);
   move(to_high, from_high);
@@ -96,9 +97,9 @@ void Emitter::emit_quad_memory(const ptx::Instruction& in, Instr& out) {
   const bool is_load = in.opcode != Opcode::st_;
   if (in.modifiers.vector != 1) refuse(in, "a vector of 128-bit elements");
   out.kind = is_load ? InstrKind::load : InstrKind::store;
-  out.refs[0] = address(in, in.operands[is_load ? 1 : 0], out);
-  out.refs[1] = quad(in, in.operands[is_load ? 0 : 1]);
-  out.refs[2] = row_after(out.refs[1], 1);
+  out[MemoryOperand::address] = address(in, in.operands[is_load ? 1 : 0], out);
+  out[MemoryOperand::value] = quad(in, in.operands[is_load ? 0 : 1]);
+  out[MemoryOperand::value + 1] = row_after(out[MemoryOperand::value], 1);
   push(out);
 }
 
@@ -109,7 +110,7 @@ void Emitter::emit_cache_control(const ptx::Instruction& in, Instr& out) {
     require_form(in);
     if (in.operands.empty()) refuse(in, "no operands");
     return push_compute(out, Opcode::mov_, Type::b64, Type::none,
-                        {destination(in, in.operands[0]), constants_.wide(0)});
+                        {.d = destination(in, in.operands[0]), .a = constants_.wide(0)});
   }
   const bool in_global =
       in.modifiers.space == ptx::Space::global || in.modifiers.space == ptx::Space::generic;
@@ -118,7 +119,7 @@ void Emitter::emit_cache_control(const ptx::Instruction& in, Instr& out) {
     refuse(in, "other than 128 bytes of global memory");
   }
   out.kind = in.opcode == Opcode::discard_ ? InstrKind::copy : InstrKind::nop;
-  out.refs[0] = address(in, in.operands[0], out);
+  out[CopyOperand::target] = address(in, in.operands[0], out);
   push(out);
 }
 

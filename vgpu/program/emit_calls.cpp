@@ -121,7 +121,8 @@ void Emitter::store_parameters_with_address() {
       out.modifiers = {};
       out.modifiers.type = Type::b32;
       out.modifiers.space = ptx::Space::local;
-      out.refs = {address, {Bank::word, (own_.parameter_row[index] + word) * kWordRowBytes}};
+      out[MemoryOperand::address] = address;
+      out[MemoryOperand::value] = {Bank::word, (own_.parameter_row[index] + word) * kWordRowBytes};
       out.offset = word * 4;
       push(out);
     }
@@ -156,19 +157,19 @@ void Emitter::emit_builtin(const ptx::Instruction& in, const Builtin& builtin) {
   call.kind = builtin.kind;
   for (std::size_t i = 0; i < builtin.argument_bytes.size(); ++i) {
     const Ref low{Bank::word, row_of(2, i)};
-    call.refs[1 + i] = low;
+    call[BuiltinOperand::argument + i] = low;
     if (builtin.argument_bytes[i] != 8) continue;
-    call.refs[1 + i] = temporary(Bank::wide);
+    call[BuiltinOperand::argument + i] = temporary(Bank::wide);
     push_compute(call, Opcode::mov_, Type::b64, Type::none,
-                 {call.refs[1 + i], low, {Bank::word, low.offset + kWordRowBytes}}, 2);
+                 {.d = call[BuiltinOperand::argument + i], .a = low, .b = row_after(low, 1)}, 2);
   }
   const Ref result{Bank::word, builtin.result_bytes != 0 ? row_of(0, 0) : 0};
-  if (builtin.result_bytes == 4) call.refs[0] = result;
-  if (builtin.result_bytes == 8) call.refs[0] = temporary(Bank::wide);
+  if (builtin.result_bytes == 4) call[BuiltinOperand::result] = result;
+  if (builtin.result_bytes == 8) call[BuiltinOperand::result] = temporary(Bank::wide);
   push(call);
   if (builtin.result_bytes == 8) {
     push_compute(call, Opcode::mov_, Type::b64, Type::none,
-                 {result, call.refs[0], {}, {}, {Bank::word, result.offset + kWordRowBytes}}, 2);
+                 {.d = result, .a = call[BuiltinOperand::result], .e = row_after(result, 1)}, 2);
   }
   program_.uses_heap |=
       builtin.kind == InstrKind::heap_allocate || builtin.kind == InstrKind::heap_free;
@@ -181,7 +182,7 @@ void Emitter::emit_call(const ptx::Instruction& in, Instr& out) {
   const ptx::Operand& callee = in.operands.at(1);
   if (callee.kind == Kind::reg) {
     out.kind = InstrKind::call_register;
-    out.refs[1] = source(in, callee, Type::b64);
+    out[TargetOperand::address] = source(in, callee, Type::b64);
     out.target = layout_.number_of(signature_of(shape_of(*layout_.module, function_, in)));
     return push(out);
   }
@@ -199,10 +200,11 @@ void Emitter::emit_stack(const ptx::Instruction& in, Instr& out) {
     return source(in, operand, in.modifiers.type);
   };
   out.kind = InstrKind::stack;
-  if (in.opcode != Opcode::stackrestore_) out.refs[0] = destination(in, in.operands.at(0));
-  if (in.opcode == Opcode::stackrestore_) out.refs[1] = pointer(in.operands.at(0));
+  if (in.opcode != Opcode::stackrestore_)
+    out[StackOperand::result] = destination(in, in.operands.at(0));
+  if (in.opcode == Opcode::stackrestore_) out[StackOperand::argument] = pointer(in.operands.at(0));
   if (in.opcode == Opcode::alloca_) {
-    out.refs[1] = pointer(in.operands.at(1));
+    out[StackOperand::argument] = pointer(in.operands.at(1));
     out.offset = 8;
     if (in.operands.size() > 2) {
       const ptx::Operand& alignment = in.operands[2];
@@ -228,7 +230,7 @@ std::vector<std::uint32_t> Emitter::targets_of(const ptx::Instruction& in) const
 
 void Emitter::emit_jump_table(const ptx::Instruction& in, Instr& out) {
   out.kind = InstrKind::jump_table;
-  out.refs[1] = source(in, in.operands.at(0), Type::u32);
+  out[TargetOperand::index] = source(in, in.operands.at(0), Type::u32);
   out.target = static_cast<std::uint32_t>(program_.jump_tables.size());
   jump_tables_.push_back(out.target);
   program_.jump_tables.push_back(targets_of(in));

@@ -70,12 +70,12 @@ void Emitter::emit_bulk(const ptx::Instruction& in, Instr& out) {
   }
   if (in.operands.size() < operands) refuse(in, "an operand is missing");
   out.kind = InstrKind::bulk_copy;
-  out.refs[0] = address_row(in, in.operands[0]);
-  out.refs[1] = address_row(in, in.operands[1]);
-  out.refs[2] = source(in, in.operands[2], Type::u32);
-  if (to_shared) out.refs[4] = address_row(in, in.operands[3]);
-  if (m.multicast) out.refs[5] = source(in, in.operands[4], Type::b16);
-  out.refs[3] = temporary(Bank::word);
+  out[BulkOperand::target] = address_row(in, in.operands[0]);
+  out[BulkOperand::source] = address_row(in, in.operands[1]);
+  out[BulkOperand::bytes] = source(in, in.operands[2], Type::u32);
+  if (to_shared) out[BulkOperand::object] = address_row(in, in.operands[3]);
+  if (m.multicast) out[BulkOperand::blocks] = source(in, in.operands[4], Type::b16);
+  out[BulkOperand::rows] = temporary(Bank::word);
   for (int more = 0; more < 3; ++more) temporary(Bank::word);
   out.target = temporary(Bank::wide).offset;
   temporary(Bank::wide);
@@ -100,11 +100,16 @@ void Emitter::emit_async_store(const ptx::Instruction& in, Instr& out) {
   const std::vector<ptx::Operand>& parts = value.kind == Kind::vector ? value.parts : single;
   if (parts.size() != m.vector || m.vector > 4) refuse(in, "a vector of another length");
   out.kind = InstrKind::async_store;
-  out.refs[0] = address_row(in, in.operands[0]);
+  out[AsyncStoreOperand::address] = address_row(in, in.operands[0]);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    out.refs[(is_reduction ? 2 : 1) + i] = source(in, parts[i], m.type);
+    const Ref row = source(in, parts[i], m.type);
+    if (is_reduction) {
+      out[AtomicOperand::value] = row;
+    } else {
+      out[MemoryOperand::value + i] = row;
+    }
   }
-  out.refs[5] = address_row(in, in.operands[2]);
+  out[AsyncStoreOperand::object] = address_row(in, in.operands[2]);
   out.target = m.vector;
   out.modifiers.vector = 1;
   program_.uses_clusters = true;
@@ -125,14 +130,14 @@ void Emitter::emit_mapping(const ptx::Instruction& in, Instr& out) {
   if (!is_wide) {
     const auto mask = static_cast<std::uint32_t>(~kRankMask);
     const Ref offset = calculate(in, Opcode::and_, Type::b32, {address, constants_.word(mask)});
-    return push_compute(out, Opcode::or_, Type::b32, Type::none, {to, offset, tag});
+    return push_compute(out, Opcode::or_, Type::b32, Type::none, {.d = to, .a = offset, .b = tag});
   }
   ptx::Modifiers widen;
   widen.type = Type::u64;
   widen.source_type = Type::u32;
   const Ref wide_tag = calculate(in, Opcode::cvt_, widen, {tag}, Bank::wide);
   const Ref offset = calculate(in, Opcode::and_, Type::b64, {address, constants_.wide(~kRankMask)});
-  push_compute(out, Opcode::or_, Type::b64, Type::none, {to, offset, wide_tag});
+  push_compute(out, Opcode::or_, Type::b64, Type::none, {.d = to, .a = offset, .b = wide_tag});
 }
 
 Ref Emitter::cluster_rank(const ptx::Instruction& in) {
@@ -140,9 +145,9 @@ Ref Emitter::cluster_rank(const ptx::Instruction& in) {
   out.kind = InstrKind::special;
   out.special = ptx::SpecialRegister::cluster_ctarank;
   out.guard = {};
-  out.refs[0] = temporary(Bank::word);
+  out[ScalarOperand::result] = temporary(Bank::word);
   push(out);
-  return out.refs[0];
+  return out[ScalarOperand::result];
 }
 
 // getctarank: the rank of the block in whose shared memory an address lies.
@@ -164,8 +169,10 @@ void Emitter::emit_rank(const ptx::Instruction& in, Instr& out) {
   const Ref is_own =
       calculate(in, Opcode::setp_, equal, {tag, constants_.word(0)}, Bank::predicate);
   const Ref rank = calculate(in, Opcode::sub_, Type::u32, {tag, constants_.word(1)});
+  const Ref own = cluster_rank(in);
+  const Ref to = destination(in, in.operands[0]);
   push_compute(out, Opcode::selp_, Type::b32, Type::none,
-               {destination(in, in.operands[0]), cluster_rank(in), rank, is_own});
+               {.d = to, .a = own, .b = rank, .c = is_own});
 }
 
 // isspacep.shared asks for the executing block's shared memory, which has a second address where
@@ -189,7 +196,7 @@ void Emitter::emit_is_shared(const ptx::Instruction& in, Instr& out) {
   const Ref first = calculate(in, Opcode::isspacep_, in.modifiers, {address}, Bank::predicate);
   const Ref second = calculate(in, Opcode::isspacep_, in.modifiers, {unmapped}, Bank::predicate);
   push_compute(out, Opcode::or_, Type::pred, Type::none,
-               {destination(in, in.operands[0]), first, second});
+               {.d = destination(in, in.operands[0]), .a = first, .b = second});
 }
 
 }  // namespace warpcheck::vgpu

@@ -58,32 +58,32 @@ void Emitter::emit_compute(const ptx::Instruction& in, Instr& out) {
   const ptx::Operand& first = in.operands[0];
   if (first.kind == Kind::vector) {  // d|p, p|q
     if (first.parts.size() != 2) refuse(in, "a vector destination");
-    out.refs[0] = destination(in, first.parts[0]);
-    out.refs[4] = destination(in, first.parts[1]);
+    out[ComputeOperand::d] = destination(in, first.parts[0]);
+    out[ComputeOperand::e] = destination(in, first.parts[1]);
   } else {
-    out.refs[0] = destination(in, first);
+    out[ComputeOperand::d] = destination(in, first);
   }
-  constexpr std::size_t kSlot[] = {1, 2, 3, 5};
   const std::size_t sources = in.operands.size() - 1;
   if (sources > 4 && in.opcode != Opcode::lop3_) refuse(in, "more than four sources");
   for (std::size_t i = 1; i <= std::min<std::size_t>(sources, 4); ++i) {
-    out.refs[kSlot[i - 1]] = source(in, in.operands[i], source_type(in, i - 1));
+    out[kComputeSources[i - 1]] = source(in, in.operands[i], source_type(in, i - 1));
   }
   if (in.opcode == Opcode::lop3_ && in.operands.size() >= 5) {  // d, a, b, c, table[, q]
     if (in.operands[4].kind != Kind::immediate) refuse(in, "a table that is no constant");
     out.offset = static_cast<std::int64_t>(in.operands[4].bits);
-    out.refs[5] = in.operands.size() > 5 ? source(in, in.operands[5], Type::pred) : Ref{};
+    out[ComputeOperand::f] =
+        in.operands.size() > 5 ? source(in, in.operands[5], Type::pred) : Ref{};
   }
   const bool membermask_is_second =
       in.opcode == Opcode::vote_ || in.opcode == Opcode::match_ || in.opcode == Opcode::redux_;
-  if (membermask_is_second) std::swap(out.refs[2], out.refs[5]);
-  if (in.opcode == Opcode::elect_) std::swap(out.refs[1], out.refs[5]);
+  if (membermask_is_second) std::swap(out[ComputeOperand::b], out[ComputeOperand::f]);
+  if (in.opcode == Opcode::elect_) std::swap(out[ComputeOperand::a], out[ComputeOperand::f]);
   const bool carries_in =
       in.opcode == Opcode::addc_ || in.opcode == Opcode::subc_ || in.opcode == Opcode::madc_;
   if (out.modifiers.carry_out || carries_in) {
     if (carry_.bank == Bank::none) carry_ = temporary(Bank::predicate);
-    if (out.modifiers.carry_out) out.refs[4] = carry_;
-    if (carries_in) out.refs[5] = carry_;
+    if (out.modifiers.carry_out) out[ComputeOperand::e] = carry_;
+    if (carries_in) out[ComputeOperand::f] = carry_;
   }
   push(out);
 }
@@ -101,16 +101,17 @@ void Emitter::emit_mov(const ptx::Instruction& in, Instr& out) {
     if (function == nullptr || function->is_entry) {
       refuse(in, fmt::format("the address of kernel '{}'", from.name));
     }
-    out.refs[0] = destination(in, to);
-    if (out.refs[0].bank != Bank::wide) refuse(in, "the address of a function in 32 bits");
-    out.refs[1] = constants_.wide(function_address(from.name));
+    out[ComputeOperand::d] = destination(in, to);
+    if (out[ComputeOperand::d].bank != Bank::wide)
+      refuse(in, "the address of a function in 32 bits");
+    out[ComputeOperand::a] = constants_.wide(function_address(from.name));
     push(out);
     return;
   }
   if (from.kind == Kind::special) {
     out.kind = InstrKind::special;
     out.special = from.special;
-    out.refs[0] = destination(in, to);
+    out[ComputeOperand::d] = destination(in, to);
     push(out);
     return;
   }
@@ -122,18 +123,17 @@ void Emitter::emit_mov(const ptx::Instruction& in, Instr& out) {
         ptx::bytes_of(in.modifiers.type) / static_cast<std::uint32_t>(parts.size());
     const Type part = part_bytes == 4 ? Type::b32 : part_bytes == 2 ? Type::b16 : Type::b8;
     out.modifiers.vector = static_cast<std::uint8_t>(parts.size());
-    constexpr std::size_t kPacked[] = {1, 2, 3, 5};
-    constexpr std::size_t kUnpacked[] = {0, 4, 3, 5};
-    out.refs[pack ? 0 : 1] = pack ? destination(in, to) : source(in, from, in.modifiers.type);
+    out[pack ? ComputeOperand::d : ComputeOperand::a] =
+        pack ? destination(in, to) : source(in, from, in.modifiers.type);
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      out.refs[pack ? kPacked[i] : kUnpacked[i]] =
+      out[pack ? kComputeSources[i] : kUnpackedParts[i]] =
           pack ? source(in, parts[i], part) : destination(in, parts[i]);
     }
     push(out);
     return;
   }
-  out.refs[0] = destination(in, to);
-  out.refs[1] = source(in, from, in.modifiers.type);
+  out[ComputeOperand::d] = destination(in, to);
+  out[ComputeOperand::a] = source(in, from, in.modifiers.type);
   push(out);
 }
 
@@ -158,17 +158,17 @@ void Emitter::emit_memory(const ptx::Instruction& in, Instr& out) {
   }
   if (in.modifiers.vector > 4) refuse(in, "more than four elements");
   out.kind = is_load ? InstrKind::load : InstrKind::store;
-  out.refs[0] = address(in, place, out);
+  out[MemoryOperand::address] = address(in, place, out);
   const std::vector<ptx::Operand> single{value};
   const std::vector<ptx::Operand>& parts = value.kind == Kind::vector ? value.parts : single;
   if (parts.size() != in.modifiers.vector) refuse(in, "a vector of another length");
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (is_load) {
-      out.refs[1 + i] = destination(in, parts[i]);
+      out[MemoryOperand::value + i] = destination(in, parts[i]);
     } else if (parts[i].kind == Kind::reg && rows_.at(parts[i].index).bank != Bank::predicate) {
-      out.refs[1 + i] = rows_.at(parts[i].index);  // may be wider than what is stored
+      out[MemoryOperand::value + i] = rows_.at(parts[i].index);  // may be wider than what is stored
     } else {
-      out.refs[1 + i] = source(in, parts[i], in.modifiers.type);
+      out[MemoryOperand::value + i] = source(in, parts[i], in.modifiers.type);
     }
   }
   push(out);
@@ -193,7 +193,7 @@ void Emitter::emit_param_access(const ptx::Instruction& in, Instr& out) {
       if (!is_load) refuse(in, "a store to a kernel parameter");
       Instr load = out;
       load.kind = InstrKind::param;
-      load.refs[0] = destination(in, parts[i]);
+      load[ScalarOperand::result] = destination(in, parts[i]);
       load.offset = program_.parameters.at(place.variable.index).offset + byte;
       push(load);
       continue;
@@ -208,7 +208,7 @@ void Emitter::emit_param_access(const ptx::Instruction& in, Instr& out) {
 }
 
 void Emitter::push_compute(const Instr& base, Opcode opcode, Type type, Type from,
-                           const std::array<Ref, 6>& refs, std::uint8_t vector) {
+                           const ComputeRows& rows, std::uint8_t vector) {
   Instr out = base;
   out.kind = InstrKind::compute;
   out.opcode = opcode;
@@ -216,7 +216,7 @@ void Emitter::push_compute(const Instr& base, Opcode opcode, Type type, Type fro
   out.modifiers.type = type;
   out.modifiers.source_type = from;
   out.modifiers.vector = vector;
-  out.refs = refs;
+  out.operands = rows;
   push(out);
 }
 
@@ -242,9 +242,10 @@ void Emitter::emit_param_element(const ptx::Instruction& in, const Instr& base, 
     if (is_load) {
       if (byte != 0) load_param_word(base, low, row, byte, Type::b32);
       if (byte != 0) load_param_word(base, high, row + 1, byte, Type::b32);
-      return push_compute(base, Opcode::mov_, Type::b64, Type::none, {value, low, high}, 2);
+      return push_compute(base, Opcode::mov_, Type::b64, Type::none,
+                          {.d = value, .a = low, .b = high}, 2);
     }
-    push_compute(base, Opcode::mov_, Type::b64, Type::none, {low, value, {}, {}, high}, 2);
+    push_compute(base, Opcode::mov_, Type::b64, Type::none, {.d = low, .a = value, .e = high}, 2);
     if (byte != 0) store_param_word(base, low, row, byte, 4);
     if (byte != 0) store_param_word(base, high, row + 1, byte, 4);
     return;
@@ -256,11 +257,11 @@ void Emitter::emit_param_element(const ptx::Instruction& in, const Instr& base, 
     if (is_wide) {
       const bool is_signed = ptx::is_signed(type);
       push_compute(base, Opcode::cvt_, is_signed ? Type::s64 : Type::u64,
-                   is_signed ? Type::s32 : Type::u32, {value, word});
+                   is_signed ? Type::s32 : Type::u32, {.d = value, .a = word});
     }
     return;
   }
-  if (is_wide) push_compute(base, Opcode::cvt_, Type::u32, Type::u64, {word, value});
+  if (is_wide) push_compute(base, Opcode::cvt_, Type::u32, Type::u64, {.d = word, .a = value});
   store_param_word(base, word, row, byte, bytes);
 }
 
@@ -270,22 +271,22 @@ void Emitter::load_param_word(const Instr& base, Ref word, std::uint32_t row, st
   const Type field = ptx::is_signed(type) ? Type::s32 : Type::u32;
   const auto extract = [&](Type as, Ref to, Ref from, std::uint32_t at, std::uint32_t length) {
     push_compute(base, Opcode::bfe_, as, Type::none,
-                 {to, from, constants_.word(at), constants_.word(length)});
+                 {.d = to, .a = from, .b = constants_.word(at), .c = constants_.word(length)});
   };
   if (bits == 32 && begin == 0) {
-    return push_compute(base, Opcode::mov_, Type::b32, Type::none, {word, word_row(row, 0)});
+    return push_compute(base, Opcode::mov_, Type::b32, Type::none,
+                        {.d = word, .a = word_row(row, 0)});
   }
   if (begin + bits <= 32) return extract(field, word, word_row(row, 0), begin, bits);
   const std::uint32_t low_bits = 32 - begin;
   const Ref joined = temporary(Bank::word);
   extract(Type::u32, joined, word_row(row, 0), begin, low_bits);
   push_compute(base, Opcode::bfi_, Type::b32, Type::none,
-               {joined,
-                word_row(row, 1),
-                joined,
-                constants_.word(low_bits),
-                {},
-                constants_.word(bits - low_bits)});
+               {.d = joined,
+                .a = word_row(row, 1),
+                .b = joined,
+                .c = constants_.word(low_bits),
+                .f = constants_.word(bits - low_bits)});
   extract(field, word, joined, 0, bits);
 }
 
@@ -293,18 +294,23 @@ void Emitter::store_param_word(const Instr& base, Ref word, std::uint32_t row, s
                                std::uint32_t bytes) {
   const std::uint32_t bits = bytes * 8, begin = byte * 8;
   const auto insert = [&](Ref to, Ref from, std::uint32_t at, std::uint32_t length) {
-    push_compute(base, Opcode::bfi_, Type::b32, Type::none,
-                 {to, from, to, constants_.word(at), {}, constants_.word(length)});
+    push_compute(
+        base, Opcode::bfi_, Type::b32, Type::none,
+        {.d = to, .a = from, .b = to, .c = constants_.word(at), .f = constants_.word(length)});
   };
   if (bits == 32 && begin == 0) {
-    return push_compute(base, Opcode::mov_, Type::b32, Type::none, {word_row(row, 0), word});
+    return push_compute(base, Opcode::mov_, Type::b32, Type::none,
+                        {.d = word_row(row, 0), .a = word});
   }
   const std::uint32_t low_bits = std::min(bits, 32 - begin);
   insert(word_row(row, 0), word, begin, low_bits);
   if (low_bits == bits) return;
   const Ref rest = temporary(Bank::word);
   push_compute(base, Opcode::bfe_, Type::u32, Type::none,
-               {rest, word, constants_.word(low_bits), constants_.word(bits - low_bits)});
+               {.d = rest,
+                .a = word,
+                .b = constants_.word(low_bits),
+                .c = constants_.word(bits - low_bits)});
   insert(word_row(row, 1), rest, 0, bits - low_bits);
 }
 

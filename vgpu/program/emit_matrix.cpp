@@ -125,17 +125,16 @@ void Emitter::emit_matrix(const Instruction& in) {
 // A compute instruction without a guard, whose result is a new row.
 Ref Emitter::calculate(const Instruction& in, Opcode opcode, ptx::Modifiers modifiers,
                        std::initializer_list<Ref> sources, Bank bank) {
-  constexpr std::size_t kSlot[] = {1, 2, 3, 5};
   Instr out = begin(in);
   out.kind = InstrKind::compute;
   out.opcode = opcode;
   out.modifiers = modifiers;
   out.guard = {};
-  out.refs[0] = temporary(bank);
+  out[ComputeOperand::d] = temporary(bank);
   std::size_t at = 0;
-  for (const Ref& source : sources) out.refs[kSlot[at++]] = source;
+  for (const Ref& source : sources) out[kComputeSources[at++]] = source;
   push(out);
-  return out.refs[0];
+  return out[ComputeOperand::d];
 }
 
 Ref Emitter::calculate(const Instruction& in, Opcode opcode, Type type,
@@ -153,7 +152,7 @@ void Emitter::copy_row(const Instruction& in, Ref to, Ref from, bool guarded) {
   out.modifiers = {};
   out.modifiers.type = to.bank == Bank::wide ? Type::b64 : Type::b32;
   if (!guarded) out.guard = {};
-  out.refs = {to, from};
+  out.operands = ComputeRows{.d = to, .a = from};
   push(out);
 }
 
@@ -162,9 +161,9 @@ Ref Emitter::lane_number(const Instruction& in) {
   out.kind = InstrKind::special;
   out.special = ptx::SpecialRegister::laneid;
   out.guard = {};
-  out.refs[0] = temporary(Bank::word);
+  out[ScalarOperand::result] = temporary(Bank::word);
   push(out);
-  return out.refs[0];
+  return out[ScalarOperand::result];
 }
 
 // The word of another lane.
@@ -176,10 +175,13 @@ Ref Emitter::shuffled(const Instruction& in, Ref value, Ref lane) {
   out.modifiers.type = Type::b32;
   out.modifiers.shuffle = ptx::ShuffleMode::idx;
   out.modifiers.sync = true;
-  out.refs = {temporary(Bank::word), value, lane,
-              constants_.word(31),   {},    constants_.word(kAllLanes)};
+  out[WarpOperand::result] = temporary(Bank::word);
+  out[WarpOperand::value] = value;
+  out[WarpOperand::lane] = lane;
+  out[WarpOperand::clamp] = constants_.word(31);
+  out[WarpOperand::members] = constants_.word(kAllLanes);
   push(out);
-  return out.refs[0];
+  return out[WarpOperand::result];
 }
 
 // An address of another lane, of 32 or 64 bits.
@@ -195,7 +197,7 @@ Ref Emitter::shuffled_address(const Instruction& in, Ref address, Ref lane) {
   unpack.opcode = Opcode::mov_;
   unpack.modifiers = halves;
   unpack.guard = {};
-  unpack.refs = {low, address, {}, {}, high};
+  unpack.operands = ComputeRows{.d = low, .a = address, .e = high};
   push(unpack);
   const Ref low_there = shuffled(in, low, lane);
   const Ref high_there = shuffled(in, high, lane);
@@ -212,7 +214,8 @@ void Emitter::access_element(const Instruction& in, Space space, Type type, Ref 
   out.modifiers.type = type;
   out.modifiers.space = space;
   out.offset = offset;
-  out.refs = {address, value};
+  out[MemoryOperand::address] = address;
+  out[MemoryOperand::value] = value;
   push(out);
 }
 
@@ -231,7 +234,7 @@ Ref Emitter::shifted_down(const Instruction& in, Ref whole, std::uint32_t shift)
 void Emitter::emit_product(const Instruction& in) {
   const MatrixProduct product = product_named(in.text);
   if (in.operands.size() != 4) refuse(in, "expected four matrices");
-  std::array<Ref, 4> first;
+  Operands first;
   constexpr MatrixOperand kOperands[] = {MatrixOperand::d, MatrixOperand::a, MatrixOperand::b,
                                          MatrixOperand::c};
   for (std::size_t which = 0; which < 4; ++which) {
@@ -245,21 +248,22 @@ void Emitter::emit_product(const Instruction& in) {
     for (std::uint32_t reg = 0; which != 0 && reg < count; ++reg) {
       sources.push_back(source(in, parts[reg], is_wide ? Type::f64 : Type::b32));
     }
-    first[which] = rows(is_wide ? Bank::wide : Bank::word, count);
+    first[kOperands[which]] = rows(is_wide ? Bank::wide : Bank::word, count);
     for (std::uint32_t reg = 0; reg < sources.size(); ++reg) {
-      copy_row(in, row_after(first[which], reg), sources[reg], false);
+      copy_row(in, row_after(first[kOperands[which]], reg), sources[reg], false);
     }
   }
   Instr out = begin(in);
   out.kind = kMeetingKind;
   describe_product(product, out);
-  out.refs = {first[0], first[1], first[2], first[3], {}, constants_.word(kAllLanes)};
+  out.operands = first;
+  out[WarpOperand::members] = constants_.word(kAllLanes);
   push(out);
   std::vector<ptx::Operand> single;
   const std::vector<ptx::Operand>& results = parts_of(in.operands[0], single);
   for (std::uint32_t reg = 0; reg < results.size(); ++reg) {
     const Ref to = destination(in, results[reg]);
-    if (to.bank != Bank::none) copy_row(in, to, row_after(first[0], reg), true);
+    if (to.bank != Bank::none) copy_row(in, to, row_after(first[MatrixOperand::d], reg), true);
   }
 }
 

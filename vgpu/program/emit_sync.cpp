@@ -30,7 +30,7 @@ void Emitter::emit_barrier(const ptx::Instruction& in, Instr& out) {
   if (!is_of_block || m.wait || m.order != ptx::Order::weak) refuse(in, "a barrier of this kind");
   if (in.modifiers.warp) {
     out.kind = InstrKind::warp_sync;
-    out.refs[5] = source(in, in.operands[0], Type::b32);
+    out[WarpOperand::members] = source(in, in.operands[0], Type::b32);
     push(out);
     return;
   }
@@ -41,13 +41,14 @@ void Emitter::emit_barrier(const ptx::Instruction& in, Instr& out) {
   if (in.modifiers.red) {
     if (sources < 3) refuse(in, "a reduction without a predicate");
     if (in.modifiers.bool_op == ptx::BoolOp::xor_) refuse(in, "a reduction by xor");
-    out.refs[0] = destination(in, in.operands[0]);
-    out.refs[3] = source(in, in.operands[--sources], Type::pred);
+    out[BarrierOperand::result] = destination(in, in.operands[0]);
+    out[BarrierOperand::predicate] = source(in, in.operands[--sources], Type::pred);
     first = 1;
   }
   const ptx::Operand& number = in.operands[first];
-  out.refs[1] = source(in, number, Type::u32);
-  if (first + 1 < sources) out.refs[2] = source(in, in.operands[first + 1], Type::u32);
+  out[BarrierOperand::number] = source(in, number, Type::u32);
+  if (first + 1 < sources)
+    out[BarrierOperand::threads] = source(in, in.operands[first + 1], Type::u32);
   const bool whole_block_at_0 = number.kind == Kind::immediate && number.bits == 0 &&
                                 first + 1 == sources && !in.modifiers.arrive;
   program_.has_named_barriers |= !whole_block_at_0;
@@ -64,10 +65,11 @@ void Emitter::emit_barrier_object(const ptx::Instruction& in, Instr& out) {
   const bool takes_token = waits && !m.parity;
   const std::size_t place = returns ? 1 : 0;
   if (in.operands.size() <= place) refuse(in, "an operation without an address");
-  out.refs[0] = address(in, in.operands[place], out);
-  if (returns) out.refs[1] = destination(in, in.operands[0]);
+  out[ObjectOperand::address] = address(in, in.operands[place], out);
+  if (returns) out[ObjectOperand::result] = destination(in, in.operands[0]);
   if (in.operands.size() > place + 1) {
-    out.refs[2] = source(in, in.operands[place + 1], takes_token ? Type::b64 : Type::b32);
+    out[ObjectOperand::value] =
+        source(in, in.operands[place + 1], takes_token ? Type::b64 : Type::b32);
   } else if (m.expect_tx) {
     refuse(in, "no number of bytes");
   }
@@ -79,20 +81,22 @@ void Emitter::emit_barrier_object(const ptx::Instruction& in, Instr& out) {
 // Looks at its operand alone.
 void Emitter::emit_pending_count(const ptx::Instruction& in, const Instr& base) {
   const Ref state = source(in, in.operands[1], Type::b64);
-  const auto compute = [&](Opcode opcode, Type type, Type from, std::array<Ref, 6> refs) {
+  const auto compute = [&](Opcode opcode, Type type, Type from, const ComputeRows& rows) {
     Instr out = base;
     out.kind = InstrKind::compute;
     out.opcode = opcode;
     out.modifiers = {};
     out.modifiers.type = type;
     out.modifiers.source_type = from;
-    out.refs = refs;
+    out.operands = rows;
     push(out);
   };
   const Ref low = temporary(Bank::word);
-  compute(Opcode::cvt_, Type::u32, Type::u64, {low, state});
+  compute(Opcode::cvt_, Type::u32, Type::u64, {.d = low, .a = state});
   compute(Opcode::and_, Type::b32, Type::none,
-          {destination(in, in.operands[0]), low, constants_.word(BarrierToken::kCountMax)});
+          {.d = destination(in, in.operands[0]),
+           .a = low,
+           .b = constants_.word(BarrierToken::kCountMax)});
 }
 
 void Emitter::emit_copy(const ptx::Instruction& in, Instr& out) {
@@ -111,12 +115,12 @@ void Emitter::emit_copy(const ptx::Instruction& in, Instr& out) {
       return;
     case CopyOp::wait_group:
       out.kind = InstrKind::copy_group;
-      out.refs[1] = source(in, in.operands[0], Type::u32);
+      out[CopyGroupOperand::groups_left] = source(in, in.operands[0], Type::u32);
       push(out);
       return;
     case CopyOp::arrive:
       out.kind = InstrKind::barrier_object;
-      out.refs[0] = address(in, in.operands[0], out);
+      out[ObjectOperand::address] = address(in, in.operands[0], out);
       out.modifiers.type = Type::b64;
       out.modifiers.scope = ptx::Scope::cta;
       push(out);
@@ -133,20 +137,20 @@ void Emitter::emit_copy(const ptx::Instruction& in, Instr& out) {
   out.modifiers.type = Type::b32;
   out.modifiers.vector = static_cast<std::uint8_t>(bytes / 4);
   Instr from = out;
-  out.refs[0] = address(in, in.operands[0], out);
-  out.refs[1] = address(in, in.operands[1], from);
+  out[CopyOperand::target] = address(in, in.operands[0], out);
+  out[CopyOperand::source] = address(in, in.operands[1], from);
   out.target = static_cast<std::uint32_t>(from.offset);
   if (in.operands.size() > 3) {
     const ptx::Operand& last = in.operands[3];
     const bool ignores = last.kind == Kind::reg && rows_.at(last.index).bank == Bank::predicate;
     const bool all = last.kind == Kind::immediate && last.bits == bytes;
     if (ignores) {
-      out.refs[5] = source(in, last, Type::pred);
+      out[CopyOperand::ignores] = source(in, last, Type::pred);
     } else if (!all) {
-      out.refs[2] = source(in, last, Type::u32);
+      out[CopyOperand::bytes] = source(in, last, Type::u32);
     }
   }
-  out.refs[3] = temporary(Bank::word);
+  out[CopyOperand::rows] = temporary(Bank::word);
   for (int more = 0; more < 4; ++more) temporary(Bank::word);
   push(out);
 }

@@ -100,11 +100,11 @@ void Emitter::emit_video(const ptx::Instruction& in, Instr& out) {
   selected.scale = has_suffix(in.text, ".shr7") ? 7 : has_suffix(in.text, ".shr15") ? 15 : 0;
   out.kind = InstrKind::compute;
   out.offset = encoded(selected);
-  out.refs[0] = destination(in, d);
+  out[ComputeOperand::d] = destination(in, d);
   for (std::size_t i = 1; i < count; ++i) {
     ptx::Operand plain = in.operands[i];
     plain.negated = false;
-    out.refs[i] = source(in, plain, Type::u32);
+    out[ComputeOperand::d + i] = source(in, plain, Type::u32);
   }
   push(out);
 }

@@ -78,7 +78,7 @@ class Emitter {
                         std::uint32_t bytes);
   // A compute instruction that stands for a part of `base`.
   void push_compute(const Instr& base, ptx::Opcode opcode, ptx::Type type, ptx::Type from,
-                    const std::array<Ref, 6>& refs, std::uint8_t vector = 1);
+                    const ComputeRows& rows, std::uint8_t vector = 1);
   void emit_compute(const ptx::Instruction& in, Instr& out);
 
   // emit_atomic.cpp

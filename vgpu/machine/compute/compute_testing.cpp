@@ -266,11 +266,11 @@ Instr make_instr(const Form& form) {
     const Type type = form.operands[place];
     if (type == Type::none) continue;
     if (type == Type::pred) {
-      instr.refs[place] = {Bank::predicate, 4 * place};
+      instr[ComputeOperand::d + place] = {Bank::predicate, 4 * place};
     } else if (ptx::bytes_of(type) == 8) {
-      instr.refs[place] = {Bank::wide, place * kWideRowBytes};
+      instr[ComputeOperand::d + place] = {Bank::wide, place * kWideRowBytes};
     } else {
-      instr.refs[place] = {Bank::word, place * kWordRowBytes};
+      instr[ComputeOperand::d + place] = {Bank::word, place * kWordRowBytes};
     }
   }
   return instr;

@@ -13,10 +13,10 @@
 
 namespace warpcheck::vgpu::testing {
 
-// Types of the operands at Instr::refs; none: absent.  pred: a predicate.
+// Types of the operands in the order of ComputeOperand; none: absent.  pred: a predicate.
 using Operands = std::array<ptx::Type, 6>;
 
-// One lane's operands by their place in Instr::refs: sources cut to their types and
+// One lane's operands in the order of ComputeOperand: sources cut to their types and
 // zero-extended, predicates 0 or 1.
 using Lane = std::array<std::uint64_t, 6>;
 
@@ -36,7 +36,7 @@ struct Form {
 // Values at which arithmetic on the type tends to go wrong.
 std::vector<std::uint64_t> extremes(ptx::Type type);
 
-// The instruction with refs as run_form() lays them out.
+// The instruction with its operands as run_form() lays them out.
 Instr make_instr(const Form& form);
 
 // Fails the current test unless every level gives the reference's bits in the lanes of the mask,

@@ -91,11 +91,10 @@ Ref Emitter::local_address(const ptx::Instruction& in, std::int64_t offset, bool
   Instr out = begin(in);
   out.kind = InstrKind::local_address;
   out.guard = {};
-  out.refs = {};
-  out.refs[0] = temporary(is_wide ? Bank::wide : Bank::word);
+  out[ScalarOperand::result] = temporary(is_wide ? Bank::wide : Bank::word);
   out.offset = offset;
   push(out);
-  return out.refs[0];
+  return out[ScalarOperand::result];
 }
 
 Ref Emitter::address(const ptx::Instruction& in, const ptx::Operand& operand, Instr& out) {
@@ -123,10 +122,9 @@ Ref Emitter::source(const ptx::Instruction& in, const ptx::Operand& operand, Typ
       out.kind = InstrKind::special;
       out.guard = {};
       out.special = operand.special;
-      out.refs = {};
-      out.refs[0] = temporary(ptx::bytes_of(type) == 8 ? Bank::wide : Bank::word);
+      out[ScalarOperand::result] = temporary(ptx::bytes_of(type) == 8 ? Bank::wide : Bank::word);
       push(out);
-      return out.refs[0];
+      return out[ScalarOperand::result];
     }
     case Kind::reg: break;
     default: refuse(in, "an operand of this kind");
@@ -145,11 +143,10 @@ Ref Emitter::source(const ptx::Instruction& in, const ptx::Operand& operand, Typ
     narrow.modifiers.type = Type::u32;
     narrow.modifiers.source_type = Type::u64;
     narrow.guard = {};
-    narrow.refs = {};
-    narrow.refs[0] = temporary(Bank::word);
-    narrow.refs[1] = row;
+    narrow[ComputeOperand::d] = temporary(Bank::word);
+    narrow[ComputeOperand::a] = row;
     push(narrow);
-    return narrow.refs[0];
+    return narrow[ComputeOperand::d];
   }
   if (row.bank != expected) {
     refuse(in, fmt::format("register '{}' where a .{} is expected",
@@ -162,11 +159,10 @@ Ref Emitter::source(const ptx::Instruction& in, const ptx::Operand& operand, Typ
   negate.modifiers = {};
   negate.modifiers.type = Type::pred;
   negate.guard = {};
-  negate.refs = {};
-  negate.refs[0] = temporary(Bank::predicate);
-  negate.refs[1] = row;
+  negate[ComputeOperand::d] = temporary(Bank::predicate);
+  negate[ComputeOperand::a] = row;
   push(negate);
-  return negate.refs[0];
+  return negate[ComputeOperand::d];
 }
 
 Ref Emitter::destination(const ptx::Instruction& in, const ptx::Operand& operand) {
