@@ -16,7 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "vgpu/program/emitter.hpp"
+#include "vgpu/program/emit/constants.hpp"
+#include "vgpu/program/emit/params.hpp"
 #include "vgpu/program/operand_roles.hpp"
 #include "vgpu/program/provenance_values.hpp"
 
@@ -63,12 +64,9 @@ class Flow {
       frame.wides = cells + code.words;
       cells = frame.wides + code.wides;
       const ptx::Function& function = *layout.instances[i].function;
-      if (!function.is_entry) {
-        const ParamRows rows =
-            lay_out_param_rows({function.results, function.parameters}, layout.variadic_bytes);
-        frame.parameters = rows.rows;
-        frame.results = rows.parameter_row.empty() ? rows.rows : rows.parameter_row.front();
-      }
+      const ParamRows rows = param_rows_of(function, layout);
+      frame.parameters = rows.rows;
+      frame.results = rows.parameter_row.empty() ? rows.rows : rows.parameter_row.front();
       frames.push_back(frame);
     }
     cells_.assign(cells, Values::kUnset);

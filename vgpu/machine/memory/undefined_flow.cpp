@@ -23,70 +23,44 @@ bool is_integer(Type type) {
 
 // The operands whose bits an instruction moves, where all it does is to move bits as its other
 // operands say: it then does to undefined bits what it does to values.  None: it does more.
-OperandSet moved_operands(const Instr& instr) {
-  const ptx::Modifiers& m = instr.modifiers;
+OperandSet moved_operands(const Instr& instr, ptx::UndefinedRule rule) {
   using enum ComputeOperand;
+  const ptx::Modifiers& m = instr.modifiers;
+  const bool converts = instr.opcode == Opcode::cvt_;
   if (m.type == Type::pred) return {};
-  switch (instr.opcode) {
-    case Opcode::mov_: return unpacks(instr) ? OperandSet{a} : OperandSet{a, b, c, f};
-    case Opcode::cvt_:
-      return is_integer(m.type) && is_integer(m.source_type) && !m.sat && !m.pack ? OperandSet{a}
-                                                                                  : OperandSet{};
-    case Opcode::shl_:
-    case Opcode::shr_:
-    case Opcode::bfe_:
-    case Opcode::szext_:
-    case Opcode::brev_: return {a};
-    case Opcode::shf_:
-    case Opcode::prmt_:
-    case Opcode::bfi_:
-    case Opcode::selp_:
-    case Opcode::slct_: return {a, b};
+  if (converts && (!is_integer(m.type) || !is_integer(m.source_type) || m.sat || m.pack)) return {};
+  switch (rule) {
+    case ptx::UndefinedRule::moves: return unpacks(instr) ? OperandSet{a} : OperandSet{a, b, c, f};
+    case ptx::UndefinedRule::moves_a: return {a};
+    case ptx::UndefinedRule::moves_ab: return {a, b};
     default: return {};
   }
 }
 
-// and, or, xor and lop3 as the table that lop3 has; none: another instruction.
+// and, or, xor and lop3 as the table that lop3 has; none: of predicates, or with another result.
 std::optional<std::uint32_t> truth_table(const Instr& instr) {
   constexpr std::uint32_t kA = 0xf0, kB = 0xcc;
-  if (instr.modifiers.type == Type::pred) return std::nullopt;
+  if (instr.modifiers.type == Type::pred || instr.modifiers.bool_op != ptx::BoolOp::none) {
+    return std::nullopt;
+  }
   switch (instr.opcode) {
     case Opcode::and_: return kA & kB;
     case Opcode::or_: return kA | kB;
     case Opcode::xor_: return kA ^ kB;
     case Opcode::not_: return ~kA & 0xff;
-    case Opcode::lop3_:
-      if (instr.modifiers.bool_op != ptx::BoolOp::none) return std::nullopt;
-      return static_cast<std::uint32_t>(instr.offset) & 0xff;
-    default: return std::nullopt;
+    default: return static_cast<std::uint32_t>(instr.offset) & 0xff;
   }
 }
 
-// Sums and products of integers.
-bool is_arithmetic(const Instr& instr) {
+// Sums and products of integers, and sums that hand the carry flag on.
+bool is_arithmetic(const Instr& instr, ptx::UndefinedRule rule) {
   const ptx::Modifiers& m = instr.modifiers;
-  if (!is_integer(m.type) || m.sat || m.carry_out) return false;
-  switch (instr.opcode) {
-    case Opcode::add_:
-    case Opcode::sub_:
-    case Opcode::neg_: return true;
-    case Opcode::mul_:
-    case Opcode::mad_: return m.part == ptx::MulPart::lo || m.part == ptx::MulPart::wide;
-    default: return false;
-  }
+  if (!is_integer(m.type) || m.sat) return false;
+  if (rule == ptx::UndefinedRule::sum) return true;
+  return rule == ptx::UndefinedRule::product && !m.carry_out && m.part != ptx::MulPart::hi;
 }
-
-// Sums and differences that hand the carry flag on.
 bool carries(const Instr& instr) {
-  const ptx::Modifiers& m = instr.modifiers;
-  if (!is_integer(m.type)) return false;
-  switch (instr.opcode) {
-    case Opcode::add_:
-    case Opcode::sub_: return m.carry_out;
-    case Opcode::addc_:
-    case Opcode::subc_: return true;
-    default: return false;
-  }
+  return instr.modifiers.carry_out || instr[CarryOperand::carry_in].bank != Bank::none;
 }
 
 // One lane's value; what it holds in its undefined bits means nothing.
@@ -426,7 +400,7 @@ std::uint32_t UndefinedRegisters::Flow::decided_lanes() const {
 
 void UndefinedRegisters::Flow::compute_whole() {
   UndefinedLanes result = any;
-  if (instr.opcode == Opcode::set_ || instr.opcode == Opcode::setp_) {
+  if (ptx::row_of(instr.opcode).undefined == ptx::UndefinedRule::comparison) {
     result = compared();
     add(result, operand[ComputeOperand::c], mask);
     add(result, operand[ComputeOperand::f], mask);
@@ -460,10 +434,12 @@ void UndefinedRegisters::propagate(const FrameRows& frame, const LaneBanks& bank
   if (is_matrix_product(instr)) return flow.multiply_matrices();
   flow.read_operands();
   if (flow.any.mask == 0) return flow.set_whole({});
-  if (const OperandSet moved = moved_operands(instr); !moved.empty()) return flow.move(moved);
-  if (const auto table = truth_table(instr)) return flow.decide(*table);
-  if (is_arithmetic(instr)) return flow.calculate();
-  if (carries(instr)) return flow.carry_on();
+  const ptx::UndefinedRule rule = ptx::row_of(instr.opcode).undefined;
+  if (const OperandSet moved = moved_operands(instr, rule); !moved.empty()) return flow.move(moved);
+  if (rule == ptx::UndefinedRule::logic) {
+    if (const auto table = truth_table(instr)) return flow.decide(*table);
+  }
+  if (is_arithmetic(instr, rule)) return carries(instr) ? flow.carry_on() : flow.calculate();
   flow.compute_whole();
 }
 
