@@ -18,6 +18,7 @@
 #include "vgpu/conformance/replay.hpp"
 #include "vgpu/conformance/sequences.hpp"
 #include "vgpu/conformance/supported_ptx.hpp"
+#include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/ptx/opcode.hpp"
 
@@ -80,6 +81,63 @@ TEST_P(Family, IsRecordedFormByForm) {
 
 INSTANTIATE_TEST_SUITE_P(Vectors, Family, testing::ValuesIn(recorded_families()),
                          [](const auto& family) { return family.param; });
+
+// Whoever records such a form takes its mark away.
+TEST(Forms, ThatNobodyHasRecordedAreNamed) {
+  std::set<std::string> recorded;
+  for (const std::string& family : recorded_families()) {
+    for (const Recorded& form : recording_of(family).forms) recorded.insert(form.text);
+  }
+  for (const InstructionForm& form : ptx::instruction_forms()) {
+    if (form.recorded) continue;
+    fmt::print("unrecorded: {}\n", form.text);
+    EXPECT_FALSE(recorded.contains(form.text)) << form.text << " is marked as unrecorded";
+    EXPECT_NO_THROW(execute(form)) << form.text;
+  }
+}
+
+vgpu::ComputeFn function_in(ptx::FunctionFile file, const vgpu::Instr& instr) {
+  using namespace vgpu;
+  using Find = ComputeFn (*)(const Instr&);
+  static constexpr Find kFiles[] = {baseline::find_carry,        baseline::find_integer,
+                                    baseline::find_bits,         baseline::find_compare,
+                                    baseline::find_move,         baseline::find_float,
+                                    baseline::find_approximate,  baseline::find_convert,
+                                    portable::find_exact,        portable::find_half_approximate,
+                                    portable::find_half_compare, portable::find_packed,
+                                    portable::find_video};
+  return kFiles[static_cast<std::size_t>(file)](instr);
+}
+
+// A row of opcodes.def names the files that have functions for its forms, and no others.
+TEST(Forms, HaveFunctionsInTheFilesThatTheirRowNames) {
+  std::map<ptx::Opcode, std::uint16_t> used;
+  for (const InstructionForm& form : ptx::instruction_forms()) {
+    const std::string opcode = form.mnemonic.substr(0, form.mnemonic.find('.'));
+    if (ptx::row_of(ptx::find_opcode(opcode)).functions == 0) continue;
+    const std::string text = module_head(form.target) + kernel_text(form, "form");
+    for (const vgpu::Instr& instr : vgpu::decode(ptx::parse(text, form.text), "form").code) {
+      const ptx::OpcodeRow& row = ptx::row_of(instr.opcode);
+      if (instr.kind != vgpu::InstrKind::compute || row.name != opcode) continue;
+      for (unsigned at = 0; at < static_cast<unsigned>(ptx::FunctionFile::count); ++at) {
+        const auto file = static_cast<ptx::FunctionFile>(at);
+        if (!row.has_functions_in(file)) continue;
+        if (function_in(file, instr) == nullptr) continue;
+        used[instr.opcode] = static_cast<std::uint16_t>(used[instr.opcode] | 1u << at);
+        break;
+      }
+    }
+  }
+  for (int at = 1; at < static_cast<int>(ptx::Opcode::count); ++at) {
+    const ptx::OpcodeRow& row = ptx::row_of(static_cast<ptx::Opcode>(at));
+    for (unsigned file = 0; file < static_cast<unsigned>(ptx::FunctionFile::count); ++file) {
+      const bool is_named = (row.functions >> file & 1u) != 0;
+      const bool is_used = (used[static_cast<ptx::Opcode>(at)] >> file & 1u) != 0;
+      EXPECT_EQ(is_named, is_used)
+          << row.name << " in " << ptx::name_of(static_cast<ptx::FunctionFile>(file));
+    }
+  }
+}
 
 TEST(Vectors, AreEnough) {
   std::size_t exact = 0;

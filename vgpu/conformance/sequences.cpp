@@ -23,7 +23,7 @@ const std::vector<ptx::InstructionForm>& recorded_forms() {
   static const std::vector<ptx::InstructionForm> all = [] {
     std::vector<ptx::InstructionForm> forms;
     for (const ptx::InstructionForm& form : ptx::instruction_forms()) {
-      if (form.family != "address") forms.push_back(form);
+      if (form.family != "address" && form.recorded) forms.push_back(form);
     }
     forms.insert(forms.end(), sequences().begin(), sequences().end());
     return forms;

@@ -47,14 +47,13 @@ void refuse(Program& program, std::uint32_t pc, std::string_view why) {
 
 // Whether it can order threads other than by a barrier of their whole block.
 bool synchronizes_threads(const Instr& instr) {
-  switch (instr.opcode) {
-    case ptx::Opcode::membar_:
-    case ptx::Opcode::fence_:
-    case ptx::Opcode::mbarrier_: return true;
-    case ptx::Opcode::cp_: return true;
-    case ptx::Opcode::bar_:
-    case ptx::Opcode::barrier_:
-      return instr.modifiers.warp || instr.modifiers.arrive || instr.refs[2].bank != Bank::none;
+  switch (ptx::row_of(instr.opcode).family) {
+    case ptx::Family::fence:
+    case ptx::Family::barrier_object:
+    case ptx::Family::copy: return true;
+    case ptx::Family::barrier:
+      return instr.modifiers.warp || instr.modifiers.arrive ||
+             instr[BarrierOperand::threads].bank != Bank::none;
     default: break;
   }
   if (instr.modifiers.scope == ptx::Scope::cluster) return true;

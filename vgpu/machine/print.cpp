@@ -70,15 +70,15 @@ std::string Core::read_string(const Running& run, unsigned lane, std::uint64_t a
 Core::Step Core::print(Running& run, std::size_t index, const Instr& instr) {
   Warp& warp = run.warp;
   const std::uint32_t mask = warp.fragments[index].mask;
-  const Ref& to = instr.refs[0];
+  const Ref& to = instr[PrintOperand::result];
   if (warp.undefined.any()) {
-    use_of_undefined(run, UndefinedUse::Kind::address, instr.refs[1], mask);
+    use_of_undefined(run, UndefinedUse::Kind::address, instr[PrintOperand::format], mask);
     warp.undefined.set(run.frame, to, {}, mask, *program_);
   }
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    const std::uint64_t format = lane_value(run, instr.refs[1], lane);
-    const std::uint64_t buffer = lane_value(run, instr.refs[2], lane);
+    const std::uint64_t format = lane_value(run, instr[PrintOperand::format], lane);
+    const std::uint64_t buffer = lane_value(run, instr[PrintOperand::arguments], lane);
     const PrintArguments arguments{
         [&](std::uint32_t offset, std::uint32_t bytes) {
           std::uint64_t value = 0;
@@ -111,15 +111,16 @@ Core::Step Core::fail_assertion(Running& run, std::size_t index, const Instr& in
   std::string condition;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    const auto text = [&](std::size_t ref) {
-      return read_string(run, lane, lane_value(run, instr.refs[ref], lane));
+    const auto text = [&](AssertionOperand operand) {
+      return read_string(run, lane, lane_value(run, instr[operand], lane));
     };
-    const std::string failed = text(1);
+    const std::string failed = text(AssertionOperand::condition);
     if (condition.empty()) condition = failed;
     const CodePlace place = code_place(run, lane);
     const std::string line = fmt::format(
-        "{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n", text(2),
-        lane_value(run, instr.refs[3], lane), text(4), place.block.x, place.block.y, place.block.z,
+        "{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n",
+        text(AssertionOperand::file), lane_value(run, instr[AssertionOperand::line], lane),
+        text(AssertionOperand::function), place.block.x, place.block.y, place.block.z,
         place.thread.x, place.thread.y, place.thread.z, failed);
     const Print event{program_, place_of(run.slot, run.warp), run.pc, lane, true, line, 0};
     notify([&](Observer& observer) { observer.on_print(event); });

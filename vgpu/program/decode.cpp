@@ -7,7 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "vgpu/program/emit.hpp"
+#include "vgpu/program/emit/constants.hpp"
+#include "vgpu/program/layout.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {

@@ -27,9 +27,9 @@ TEST(Decode, EqualImmediatesShareARow) {
   const Program program = program_of(
       ".visible .entry k()\n{\n.reg .b32 %r<4>;\n.reg .b64 %rd<2>;\n"
       "add.u32 %r1, %r2, 7;\nsub.u32 %r2, %r1, 7;\nadd.u64 %rd1, %rd1, 7;\nret;\n}\n");
-  EXPECT_EQ(program.code[0].refs[2], program.code[1].refs[2]);
-  EXPECT_EQ(program.code[0].refs[2].bank, Bank::constant);
-  EXPECT_NE(program.code[2].refs[2], program.code[0].refs[2]);
+  EXPECT_EQ(program.code[0][ComputeOperand::b], program.code[1][ComputeOperand::b]);
+  EXPECT_EQ(program.code[0][ComputeOperand::b].bank, Bank::constant);
+  EXPECT_NE(program.code[2][ComputeOperand::b], program.code[0][ComputeOperand::b]);
   EXPECT_EQ(program.constants.size(), kWordRowBytes + kWideRowBytes);
 }
 
@@ -52,8 +52,8 @@ TEST(Decode, AllExternSharedArraysShareOneBase) {
       "mov.u32 %r1, a;\nmov.u32 %r2, b;\nmov.u32 %r3, fixed;\nret;\n}\n");
   EXPECT_EQ(program.static_shared_bytes, 20u);
   EXPECT_EQ(program.dynamic_shared_offset, 32u);
-  EXPECT_EQ(program.code[0].refs[1], program.code[1].refs[1]);
-  EXPECT_NE(program.code[0].refs[1], program.code[2].refs[1]);
+  EXPECT_EQ(program.code[0][ComputeOperand::a], program.code[1][ComputeOperand::a]);
+  EXPECT_NE(program.code[0][ComputeOperand::a], program.code[2][ComputeOperand::a]);
 }
 
 constexpr const char* kCalls =

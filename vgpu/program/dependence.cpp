@@ -16,9 +16,9 @@ void assign(std::vector<std::uint64_t>& bits, std::uint32_t at, bool value) {
 
 }  // namespace
 
-Dependence::Dependence(const RegisterFlow& flow, std::uint32_t pc, std::uint32_t operand,
-                       std::uint32_t from)
-    : flow_(flow), source_(pc), operand_(operand), from_(from), at_begin_(flow.blocks().size()) {
+Dependence::Dependence(const RegisterFlow& flow, std::uint32_t pc,
+                       std::optional<MemoryOperand> element, std::uint32_t from)
+    : flow_(flow), source_(pc), from_(from), element_(element), at_begin_(flow.blocks().size()) {
   std::set<std::uint32_t> work{flow.block_of(flow.program().functions[0].entry)};
   at_begin_[*work.begin()] = start();
   while (!work.empty()) {
@@ -102,11 +102,10 @@ void Dependence::execute_source(State& state, std::uint32_t pc) const {
   }
   state.none = false;
   const Instr& instr = flow_.program().code[pc];
-  const std::uint32_t wanted =
-      operand_ == kAll ? ptx::kNone : flow_.register_of(pc, instr.refs[operand_]);
+  const std::uint32_t wanted = element_ ? flow_.register_of(pc, instr[*element_]) : ptx::kNone;
   for (const std::uint32_t to : flow_.writes(pc)) {
     assign(state.older, to, older);
-    assign(state.latest, to, operand_ == kAll || to == wanted);
+    assign(state.latest, to, !element_ || to == wanted);
   }
   if (instr.guard.bank != Bank::none) join(state, skipped);
 }

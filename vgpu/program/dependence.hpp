@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "vgpu/program/register_flow.hpp"
@@ -18,11 +19,9 @@ namespace warpcheck::vgpu {
 
 class Dependence {
  public:
-  // Of the value that the instruction at `pc` puts into its operand number `operand` (kAll: of any
-  // of its results).
+  // Of the value that the load at `pc` puts into an element, or of any result of an instruction.
   //   from: executions before the latest one of this instruction do not count; kNone: all do
-  static constexpr std::uint32_t kAll = ~0u;
-  Dependence(const RegisterFlow& flow, std::uint32_t pc, std::uint32_t operand,
+  Dependence(const RegisterFlow& flow, std::uint32_t pc, std::optional<MemoryOperand> element = {},
              std::uint32_t from = ptx::kNone);
 
   // Whether, before the instruction at `pc`, one of some registers covers all executions that
@@ -47,7 +46,8 @@ class Dependence {
   [[nodiscard]] State before(std::uint32_t pc) const;
 
   const RegisterFlow& flow_;
-  std::uint32_t source_, operand_, from_;
+  std::uint32_t source_, from_;
+  std::optional<MemoryOperand> element_;
   std::vector<State> at_begin_;  // by block
 };
 

@@ -33,14 +33,14 @@ class DependenceTest : public testing::Test {
   // Whether the last shuffle waits for all that was loaded since the one before.
   [[nodiscard]] bool waits_for_load() const {
     const std::uint32_t shuffle = only(InstrKind::warp_sync);
-    const Dependence dependence(*flow_, only(InstrKind::load), 1, shuffle);
+    const Dependence dependence(*flow_, only(InstrKind::load), MemoryOperand::value, shuffle);
     const auto reads = flow_->reads(shuffle);
     return dependence.covers_all(shuffle, {reads.begin(), reads.end()});
   }
   // Whether the store waits for the latest shuffle.
   [[nodiscard]] bool store_waits() const {
     const std::uint32_t store = only(InstrKind::store);
-    const Dependence dependence(*flow_, only(InstrKind::warp_sync), Dependence::kAll);
+    const Dependence dependence(*flow_, only(InstrKind::warp_sync));
     const auto reads = flow_->reads(store);
     return dependence.covers_latest(store, {reads.begin(), reads.end()});
   }

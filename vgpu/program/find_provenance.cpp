@@ -16,7 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "vgpu/program/emitter.hpp"
+#include "vgpu/program/emit/constants.hpp"
+#include "vgpu/program/emit/params.hpp"
+#include "vgpu/program/operand_roles.hpp"
 #include "vgpu/program/provenance_values.hpp"
 
 namespace warpcheck::vgpu {
@@ -62,12 +64,9 @@ class Flow {
       frame.wides = cells + code.words;
       cells = frame.wides + code.wides;
       const ptx::Function& function = *layout.instances[i].function;
-      if (!function.is_entry) {
-        const ParamRows rows =
-            lay_out_param_rows({function.results, function.parameters}, layout.variadic_bytes);
-        frame.parameters = rows.rows;
-        frame.results = rows.parameter_row.empty() ? rows.rows : rows.parameter_row.front();
-      }
+      const ParamRows rows = param_rows_of(function, layout);
+      frame.parameters = rows.rows;
+      frame.results = rows.parameter_row.empty() ? rows.rows : rows.parameter_row.front();
       frames.push_back(frame);
     }
     cells_.assign(cells, Values::kUnset);
@@ -128,6 +127,7 @@ class Flow {
   std::uint32_t& local_cell(const LocalPlace& place, std::int64_t at);
   void store(const Instr& instr);
   void store_local(const Instr& instr, const LocalPlace& to);
+  void store_elements(const Instr& instr);
   void store_value(std::uint32_t value);
   void call(const Instr& instr);
   void note_addresses();
@@ -146,46 +146,6 @@ class Flow {
   std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> locals_;
   bool has_changed_ = false;
 };
-
-// mov {%r1, %r2}, %rd1: all but the second ref are destinations.
-bool is_unpacking(const Instr& instr) {
-  return instr.opcode == Opcode::mov_ && instr.modifiers.vector != 1 &&
-         instr.refs[2].bank == Bank::none;
-}
-
-// Registers that an instruction writes, but for the rows of matrices.
-std::vector<Ref> destinations_of(const Program& program, const Instr& instr) {
-  const auto& refs = instr.refs;
-  switch (instr.kind) {
-    case InstrKind::compute:
-      if (is_unpacking(instr)) return {refs[0], refs[4], refs[3], refs[5]};
-      return {refs[0], refs[4]};
-    case InstrKind::warp:
-    case InstrKind::warp_sync: return {refs[0], refs[4]};
-    case InstrKind::special:
-    case InstrKind::param:
-    case InstrKind::local_address:
-    case InstrKind::heap_allocate:
-    case InstrKind::stack:
-    case InstrKind::barrier:
-    case InstrKind::print: return {refs[0]};
-    case InstrKind::load: return {refs[1], refs[2], refs[3], refs[4]};
-    case InstrKind::barrier_object: return {refs[1]};
-    case InstrKind::atomic: {
-      const bool is_quad = ptx::bytes_of(instr.modifiers.type) == 16;
-      std::vector<Ref> rows;
-      for (std::uint32_t i = 0; i < (is_quad ? 2u : instr.modifiers.vector); ++i) {
-        rows.push_back(row_after(refs[1], i));
-      }
-      return rows;
-    }
-    case InstrKind::texture: {
-      const auto& values = program.texture_instrs[instr.target].values;
-      return {values.begin(), values.end()};
-    }
-    default: return {};
-  }
-}
 
 // Registers that no instruction is seen to write hold elements of matrices, or nothing.
 void Flow::set_unwritten() {
@@ -218,35 +178,35 @@ void Flow::sweep() {
 }
 
 void Flow::step(const Instr& instr) {
-  const auto& refs = instr.refs;
   switch (instr.kind) {
     case InstrKind::compute: return compute(instr);
     case InstrKind::warp:
     case InstrKind::warp_sync: {
       const std::uint32_t value =
-          values_.mix({read(refs[1]), read(refs[2]), read(refs[3]), read(refs[5])});
-      write(refs[0], value);
-      return write(refs[4], value);
+          values_.mix({read(instr[WarpOperand::value]), read(instr[WarpOperand::lane]),
+                       read(instr[WarpOperand::clamp]), read(instr[WarpOperand::members])});
+      write(instr[WarpOperand::result], value);
+      return write(instr[WarpOperand::predicate], value);
     }
     case InstrKind::param: {
       const bool may_be_address =
           ptx::bytes_of(instr.modifiers.type) == 8 && instr.modifiers.type != Type::f64;
       const Root root{Root::Kind::parameter, static_cast<std::uint32_t>(instr.offset)};
-      return write(refs[0], may_be_address ? values_.of_root(number_of(root)) : Values::kInteger);
+      return write(instr[ScalarOperand::result],
+                   may_be_address ? values_.of_root(number_of(root)) : Values::kInteger);
     }
     case InstrKind::load: return load(instr);
     case InstrKind::store: return store(instr);
-    case InstrKind::async_store:
-      for (std::size_t i = 1; i <= 4; ++i) store_value(read(refs[i]));
-      return;
+    case InstrKind::async_store: return store_elements(instr);
     case InstrKind::atomic:
-      values_.escape(read(refs[0]));
-      store_value(read(refs[2]));
-      store_value(read(refs[3]));
+      values_.escape(read(instr[AtomicOperand::address]));
+      store_value(read(instr[AtomicOperand::value]));
+      store_value(read(instr[AtomicOperand::swap]));
       return load(instr);
-    case InstrKind::local_address: return write(refs[0], values_.of_local(function_, instr.offset));
-    case InstrKind::heap_allocate:
-    case InstrKind::stack: return write(refs[0], Values::kUnknown);
+    case InstrKind::local_address:
+      return write(instr[ScalarOperand::result], values_.of_local(function_, instr.offset));
+    case InstrKind::heap_allocate: return write(instr[HeapOperand::result], Values::kUnknown);
+    case InstrKind::stack: return write(instr[StackOperand::result], Values::kUnknown);
     case InstrKind::call: return call(instr);
     // What comes back from a function that nobody knows is as if it had been read from memory.
     case InstrKind::call_register:
@@ -259,13 +219,13 @@ void Flow::step(const Instr& instr) {
 }
 
 void Flow::compute(const Instr& instr) {
-  const auto& refs = instr.refs;
-  if (refs[0].bank == Bank::predicate) return;
-  if (!is_unpacking(instr)) return write(refs[0], computed(instr));
-  const std::uint32_t whole = read(refs[1]);
-  if (instr.modifiers.vector == 2 && refs[1].bank != Bank::word) {
-    write(refs[0], values_.part_of(whole, Part::low));
-    return write(refs[4], values_.part_of(whole, Part::high));
+  using enum ComputeOperand;
+  if (instr[d].bank == Bank::predicate) return;
+  if (!unpacks(instr)) return write(instr[d], computed(instr));
+  const std::uint32_t whole = read(instr[a]);
+  if (instr.modifiers.vector == 2 && instr[a].bank != Bank::word) {
+    write(instr[kUnpackedParts[0]], values_.part_of(whole, Part::low));
+    return write(instr[kUnpackedParts[1]], values_.part_of(whole, Part::high));
   }
   for (const Ref& ref : destinations_of(program_, instr)) write(ref, values_.mix({whole}));
 }
@@ -273,12 +233,14 @@ void Flow::compute(const Instr& instr) {
 // What its destination gets.
 std::uint32_t Flow::computed(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
-  const std::uint32_t a = read(instr.refs[1]), b = read(instr.refs[2]), c = read(instr.refs[3]);
-  const auto mixed = [&] { return values_.mix({a, b, c, read(instr.refs[5])}); };
+  const std::uint32_t a = read(instr[ComputeOperand::a]), b = read(instr[ComputeOperand::b]),
+                      c = read(instr[ComputeOperand::c]);
+  const auto mixed = [&] { return values_.mix({a, b, c, read(instr[ComputeOperand::f])}); };
   switch (instr.opcode) {
     case Opcode::mov_:
       if (m.vector == 1) return a;
-      return m.vector == 2 && instr.refs[0].bank == Bank::wide ? values_.joined(a, b) : mixed();
+      return m.vector == 2 && instr[ComputeOperand::d].bank == Bank::wide ? values_.joined(a, b)
+                                                                          : mixed();
     case Opcode::cvta_: return a;
     case Opcode::cvt_: return converted(instr);
     case Opcode::selp_:
@@ -300,7 +262,7 @@ std::uint32_t Flow::computed(const Instr& instr) {
 // Addresses of shared memory have 32 bits or 64.
 std::uint32_t Flow::converted(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
-  const std::uint32_t from = read(instr.refs[1]);
+  const std::uint32_t from = read(instr[ComputeOperand::a]);
   if (from == Values::kUnset || from == Values::kInteger) return from;
   if (ptx::is_float(m.type) || ptx::is_float(m.source_type)) return Values::kInteger;
   const std::uint32_t to_bytes = ptx::bytes_of(m.type);
@@ -315,7 +277,7 @@ std::uint32_t Flow::converted(const Instr& instr) {
 
 // a + factor * b
 std::uint32_t Flow::moved(const Instr& instr, std::uint32_t a, std::int32_t factor) {
-  const Ref& b = instr.refs[2];
+  const Ref& b = instr[ComputeOperand::b];
   if (b.bank != Bank::constant || constants_.root_of(b) != nullptr) {
     return values_.sum(a, read(b), factor);
   }
@@ -326,7 +288,7 @@ std::uint32_t Flow::moved(const Instr& instr, std::uint32_t a, std::int32_t fact
 }
 
 void Flow::load(const Instr& instr) {
-  const Value& address = values_[read(instr.refs[0])];
+  const Value& address = values_[read(instr[MemoryOperand::address])];
   const bool is_local = address.local.function != ptx::kNone && address.local.is_known;
   if (is_local && address.part == Part::whole && !values_.has_escaped(address.local.function)) {
     return load_local(instr, LocalPlace(address.local));
@@ -364,21 +326,28 @@ void Flow::load_local(const Instr& instr, const LocalPlace& from) {
 }
 
 void Flow::store(const Instr& instr) {
-  const std::uint32_t address = read(instr.refs[0]);
+  const std::uint32_t address = read(instr[MemoryOperand::address]);
   const LocalPlace to = values_[address].local;
   if (to.function != ptx::kNone) {
     if (!to.is_known || values_[address].part != Part::whole) values_.escape(address);
     if (!values_.has_escaped(to.function)) return store_local(instr, to);
   }
-  for (std::size_t i = 1; i <= 4; ++i) store_value(read(instr.refs[i]));
+  store_elements(instr);
+}
+
+void Flow::store_elements(const Instr& instr) {
+  for (std::size_t i = 0; i < kElementsMax; ++i) {
+    store_value(read(instr[MemoryOperand::value + i]));
+  }
 }
 
 void Flow::store_local(const Instr& instr, const LocalPlace& to) {
   const std::uint32_t bytes = std::min(ptx::bytes_of(instr.modifiers.type), 8u);
   std::int64_t at = instr.offset;
-  for (std::size_t i = 1; i <= 4; ++i, at += bytes) {
-    if (instr.refs[i].bank == Bank::none) continue;
-    const std::uint32_t value = read(instr.refs[i]);
+  for (std::size_t i = 0; i < kElementsMax; ++i, at += bytes) {
+    const Ref& element = instr[MemoryOperand::value + i];
+    if (element.bank == Bank::none) continue;
+    const std::uint32_t value = read(element);
     const bool is_whole = bytes >= 4 && (to.offset + at) % 4 == 0;
     if (is_whole && bytes == 8) {
       raise(local_cell(to, at), values_.part_of(value, Part::low));
@@ -415,7 +384,7 @@ void Flow::note_addresses() {
     const bool is_access = instr.kind == InstrKind::load || instr.kind == InstrKind::store ||
                            instr.kind == InstrKind::atomic || instr.kind == InstrKind::copy;
     if (!is_access) continue;
-    const Value& address = values_[read(instr.refs[0])];
+    const Value& address = values_[read(instr[MemoryOperand::address])];
     if (address.lost || address.part != Part::whole || address.made_from.sum.empty()) continue;
     const auto known = provenances_.find(address.made_from);
     if (known != provenances_.end()) {

@@ -2,7 +2,7 @@
 //
 // mma.sync and wmma.mma multiply an m x k by a k x n matrix and add an m x n one, spread over the
 // registers of a warp.  Their many registers do not fit in an Instr: the decoder copies them to
-// rows side by side, so that Instr::refs name the first row of d [0], a [1], b [2] and c [3].
+// rows side by side, and its operands are the first of them.
 // Which element lies where: mma as the ISA says; wmma, whose layout is nobody's business, in
 // order (see element_at()).
 // Source: PTX ISA 9.0, 9.7.14 (wmma, mma).
@@ -18,8 +18,6 @@ struct MatrixShape {
   std::uint32_t m = 0, n = 0, k = 0;
   friend bool operator==(const MatrixShape&, const MatrixShape&) = default;
 };
-
-enum class MatrixOperand : std::uint8_t { d, a, b, c };
 
 struct MatrixProduct {
   MatrixShape shape;

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vgpu/program/operands.hpp"
 #include "vgpu/program/provenance.hpp"
 #include "vgpu/ptx/module.hpp"
 
@@ -47,6 +48,23 @@ struct Ref {
   Bank bank = Bank::none;
   std::uint32_t offset = 0;
   friend bool operator==(const Ref&, const Ref&) = default;
+};
+
+using Operands = ByOperand<Ref>;
+
+// The rows of a compute instruction, by their names.
+struct ComputeRows {
+  Ref d{}, a{}, b{}, c{}, e{}, f{};
+  constexpr explicit(false) operator Operands() const {
+    Operands rows;
+    rows[ComputeOperand::d] = d;
+    rows[ComputeOperand::a] = a;
+    rows[ComputeOperand::b] = b;
+    rows[ComputeOperand::c] = c;
+    rows[ComputeOperand::e] = e;
+    rows[ComputeOperand::f] = f;
+    return rows;
+  }
 };
 
 // The bases of the current frame, indexed by Bank.
@@ -105,53 +123,44 @@ enum class InstrKind : std::uint8_t {
   nop,
 };
 
-// One decoded instruction.  Operand conventions (refs):
-//   compute:  [0] destination, [1..3] sources a b c, [4] second destination or carry-out,
-//             [5] carry-in or a fourth source (predicate)
-//   load:     [0] address row, [1..4] destinations        store: [0] address, [1..4] values
-//   atomic:   [0] address, [1] destination (none for red), [2] b, [3] c.  Of a vector these are the
-//             first of as many rows side by side.
-//   A .b128 value lies in two wide rows side by side: of an atomic the first is named, of a load
-//   or store both.
-//   heap_allocate: [0] destination, [1] bytes; heap_free: [1] address; both wide
-//   barrier:  [0] destination of red, [1] barrier id row, [2] thread count row (none: whole block),
-//             [3] predicate of red
-//   barrier_object: [0] address, [1] destination, [2] count, bytes, state or parity
-//   copy of discard: [0] address
-//   copy:     [0] address of the target, [1] of the source, [2] bytes that it has (none: all),
-//             [3] first of five word rows for the bytes on their way, [5] ignore-src;
-//             modifiers: elements of .b32
-//   copy_group: [1] groups that may be left (wait_group)
-//   bulk_copy: [0] address of the target, [1] of the source, [2] bytes, [3] first of four rows for
-//             an element and addresses on their way, [4] address of the mbarrier (none: of a bulk
-//             group), [5] blocks of the cluster (multicast)
-//   async_store: as a store, or a red; [5] address of the mbarrier; target: elements
-//   jump_table: [1] index; call_register: [1] address
-//   stack: [0] destination, [1] bytes (alloca) or pointer (stackrestore); alloca: offset is the
-//     alignment
-//   print: [0] destination, [1] format, [2] arguments
-//   assertion: [1] condition, [2] file, [3] line, [4] function
-//   special, param, local_address: [0] destination
-//   texture: none; target is an index into Program::texture_instrs
-//   bar.warp.sync: [5] membermask
-//   shfl: [0] d, [4] p, [1] a, [2] b, [3] c, [5] membermask; vote/match: [0] d, [1] a, [5] mask
+// One decoded instruction.  Its operands: operands.hpp.  What they do not hold:
+//   copy: modifiers say elements of .b32; target: offset of the source's address
+//   bulk_copy: target: the first of two wide rows for addresses on their way
+//   async_store: target: elements
+//   alloca: offset is the alignment
+//   texture: target is an index into Program::texture_instrs
 struct Instr {
   ComputeFn compute = nullptr;  // set by link(); compute only
-  std::array<Ref, 6> refs{};
+  Operands operands{};
   Ref guard{};  // predicate; none: unguarded
   bool guard_negated = false;
   InstrKind kind = InstrKind::nop;
   ptx::Opcode opcode = ptx::Opcode::invalid;
   ptx::SpecialRegister special = ptx::SpecialRegister::none;
   ptx::Modifiers modifiers;
-  // load, store, atomic, copy: of the address in refs[0], an index into Program::provenances
+  // load, store, atomic, copy: of the address, an index into Program::provenances
   std::uint16_t provenance = 0;
   std::int64_t offset = 0;  // added to the address; param: byte offset
   // branch, jump: pc; jump_table: index into Program::jump_tables; call: into functions;
   // call_register: the signature; refusal: index into Program::refusals
   std::uint32_t target = 0;
   std::uint32_t source = 0;  // index into Program::sources
+
+  template <OperandName Name>
+  [[gnu::always_inline]] Ref& operator[](Name name) {
+    return operands[name];
+  }
+  template <OperandName Name>
+  [[gnu::always_inline]] const Ref& operator[](Name name) const {
+    return operands[name];
+  }
 };
+
+// mov {part, part ...}, a
+constexpr bool unpacks(const Instr& instr) {
+  return instr.opcode == ptx::Opcode::mov_ && instr.modifiers.vector != 1 &&
+         instr.operands[ComputeOperand::b].bank == Bank::none;
+}
 
 struct Source {
   ptx::SourceLocation location;

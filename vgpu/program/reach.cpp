@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "vgpu/program/emit.hpp"
+#include "vgpu/program/layout.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -184,7 +184,7 @@ void ReadUses::execute(Bits& facts, std::uint32_t pc) {
   const Instr& instr = program_.code[pc];
   is_data_ |= uses_as_data(facts, pc);
   const bool decides = instr.kind == InstrKind::jump_table
-                           ? is_value(facts, pc, instr.refs[1])
+                           ? is_value(facts, pc, instr[TargetOperand::index])
                            : has(facts, looked_, pc, instr.guard) ||
                                  (has(facts, compared_, pc, instr.guard) && leaves_loop(pc));
   const bool goes = instr.kind == InstrKind::branch || instr.kind == InstrKind::jump_table ||
@@ -232,8 +232,8 @@ void ReadUses::move(Bits& facts, std::uint32_t pc) const {
 // Whether a comparison is one with what is no data itself.
 bool ReadUses::looks(const Bits& facts, std::uint32_t pc) const {
   const Instr& instr = program_.code[pc];
-  for (const std::size_t operand : {1, 2}) {
-    const Ref& ref = instr.refs[operand];
+  for (const CompareOperand operand : {CompareOperand::a, CompareOperand::b}) {
+    const Ref& ref = instr[operand];
     if (!is_value(facts, pc, ref) && origins_.is_loaded(pc, ref)) return false;
   }
   return true;
@@ -241,24 +241,29 @@ bool ReadUses::looks(const Bits& facts, std::uint32_t pc) const {
 
 bool ReadUses::uses_as_data(const Bits& facts, std::uint32_t pc) const {
   const Instr& instr = program_.code[pc];
-  const auto any_of = [&](std::initializer_list<std::size_t> operands) {
-    return std::ranges::any_of(
-        operands, [&](std::size_t operand) { return is_value(facts, pc, instr.refs[operand]); });
+  const auto any_of = [&](auto... operands) {
+    return (is_value(facts, pc, instr[operands]) || ...);
+  };
+  const auto any_element = [&] {
+    using enum MemoryOperand;
+    return any_of(value, value + 1, value + 2, value + 3);
   };
   if (has(facts, looked_, pc, instr.guard)) return false;
   switch (instr.kind) {
-    case InstrKind::load: return any_of({0});
+    case InstrKind::load: return any_of(MemoryOperand::address);
     case InstrKind::store:
-      if (any_of({0})) return true;
-      return any_of({1, 2, 3, 4}) && instr.modifiers.space != ptx::Space::local &&
-             !origins_.is_local_address(pc, instr.refs[0]);
+      if (any_of(MemoryOperand::address)) return true;
+      return any_element() && instr.modifiers.space != ptx::Space::local &&
+             !origins_.is_local_address(pc, instr[MemoryOperand::address]);
     case InstrKind::atomic:
       // A compare-and-swap looks at what it is given.
-      if (instr.modifiers.atom_op == ptx::AtomOp::cas) return any_of({0});
-      return any_of({0, 2, 3});
-    case InstrKind::async_store:
+      if (instr.modifiers.atom_op == ptx::AtomOp::cas) return any_of(AtomicOperand::address);
+      return any_of(AtomicOperand::address, AtomicOperand::value, AtomicOperand::swap);
+    case InstrKind::async_store: return any_of(MemoryOperand::address) || any_element();
     case InstrKind::copy:
-    case InstrKind::bulk_copy: return any_of({0, 1, 2});
+      return any_of(CopyOperand::target, CopyOperand::source, CopyOperand::bytes);
+    case InstrKind::bulk_copy:
+      return any_of(BulkOperand::target, BulkOperand::source, BulkOperand::bytes);
     default: return false;
   }
 }

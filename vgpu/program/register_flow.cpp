@@ -1,77 +1,11 @@
 #include "vgpu/program/register_flow.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 
-#include "vgpu/program/matrix.hpp"
+#include "vgpu/program/operand_roles.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
-
-// mov {part, part ...} = a
-bool unpacks(const Instr& instr) {
-  return instr.opcode == ptx::Opcode::mov_ && instr.modifiers.vector != 1 &&
-         instr.refs[2].bank == Bank::none;
-}
-
-struct Roles {
-  std::uint32_t reads = 0, writes = 0;  // of Instr::refs, one bit each
-  bool opaque = false;
-};
-
-constexpr std::uint32_t bits(std::initializer_list<unsigned> operands) {
-  std::uint32_t mask = 0;
-  for (const unsigned operand : operands) mask |= 1u << operand;
-  return mask;
-}
-
-// As Instr says; what is not listed there is opaque.
-Roles roles_of(const Instr& instr) {
-  switch (instr.kind) {
-    case InstrKind::compute:
-    case InstrKind::warp:
-    case InstrKind::warp_sync:
-      if (is_matrix_product(instr)) return {.opaque = true};
-      if (unpacks(instr)) return {.reads = bits({1}), .writes = bits({0, 3, 4, 5})};
-      return {.reads = bits({1, 2, 3, 5}), .writes = bits({0, 4})};
-    case InstrKind::special:
-    case InstrKind::param:
-    case InstrKind::local_address: return {.writes = bits({0})};
-    case InstrKind::load: return {.reads = bits({0}), .writes = bits({1, 2, 3, 4})};
-    case InstrKind::store: return {.reads = bits({0, 1, 2, 3, 4})};
-    case InstrKind::atomic: {
-      const bool is_scalar =
-          instr.modifiers.vector <= 1 && ptx::bytes_of(instr.modifiers.type) <= 8;
-      return {.reads = bits({0, 2, 3}), .writes = bits({1}), .opaque = !is_scalar};
-    }
-    case InstrKind::barrier_object: return {.reads = bits({0, 2}), .writes = bits({1})};
-    case InstrKind::barrier: return {.reads = bits({1, 2, 3}), .writes = bits({0})};
-    case InstrKind::copy:
-    case InstrKind::async_store: return {.reads = bits({0, 1, 2, 5})};
-    case InstrKind::bulk_copy: return {.reads = bits({0, 1, 2, 4, 5})};
-    case InstrKind::heap_allocate: return {.reads = bits({1}), .writes = bits({0})};
-    case InstrKind::print: return {.reads = bits({1, 2}), .writes = bits({0})};
-    case InstrKind::heap_free:
-    case InstrKind::copy_group:
-    case InstrKind::sleep:
-    case InstrKind::jump_table: return {.reads = bits({1})};
-    case InstrKind::assertion: return {.reads = bits({1, 2, 3, 4})};
-    case InstrKind::cluster_barrier:
-    case InstrKind::branch:
-    case InstrKind::jump:
-    case InstrKind::call:
-    case InstrKind::ret:
-    case InstrKind::exit:
-    case InstrKind::fence:
-    case InstrKind::trap:
-    case InstrKind::refusal:
-    case InstrKind::nop: return {};
-    case InstrKind::call_register:
-    case InstrKind::stack:
-    case InstrKind::texture: break;
-  }
-  return {.opaque = true};
-}
 
 bool ends_block(InstrKind kind) {
   switch (kind) {
@@ -164,11 +98,11 @@ void RegisterFlow::list_operands() {
   opaque_.assign(program_.code.size(), false);
   for (std::uint32_t pc = 0; pc < program_.code.size(); ++pc) {
     const Instr& instr = program_.code[pc];
-    const Roles roles = roles_of(instr);
+    const OperandRoles roles = roles_of(instr);
     opaque_[pc] = roles.opaque;
-    for (std::size_t i = 0; i < instr.refs.size(); ++i) {
-      if ((roles.reads >> i & 1) != 0) add(reads_, pc, instr.refs[i]);
-      if ((roles.writes >> i & 1) != 0) add(writes_, pc, instr.refs[i]);
+    if (!roles.opaque || instr.kind == InstrKind::atomic) {
+      roles.reads.for_each_in(instr.operands, [&](const Ref& ref) { add(reads_, pc, ref); });
+      roles.writes.for_each_in(instr.operands, [&](const Ref& ref) { add(writes_, pc, ref); });
     }
     add(reads_, pc, instr.guard);
     reads_.close();

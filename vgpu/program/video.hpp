@@ -13,10 +13,6 @@
 
 namespace warpcheck::vgpu {
 
-constexpr bool is_video(ptx::Opcode opcode) {
-  return opcode >= ptx::Opcode::vadd_ && opcode <= ptx::Opcode::vset4_;
-}
-
 // Elements in a register: 1, 2 or 4.
 constexpr unsigned video_elements(ptx::Opcode opcode) {
   using ptx::Opcode;

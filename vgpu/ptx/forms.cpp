@@ -13,7 +13,10 @@ namespace {
 constexpr FormRow kRows[] = {
 #define FORM(family, target, mnemonic, operands, text) \
   FormRow{#family, target, mnemonic, operands, text},
+#define UNRECORDED(family, target, mnemonic, operands, text) \
+  FormRow{#family, target, mnemonic, operands, text, false},
 #include "vgpu/ptx/forms.def"
+#undef UNRECORDED
 #undef FORM
 };
 
@@ -107,7 +110,7 @@ std::vector<InstructionForm> expand_forms(std::span<const FormRow> rows) {
     std::vector<std::string> chosen;
     expand(std::string(row.mnemonic), chosen, [&](const std::string& pattern) {
       const std::string mnemonic = filled_in(pattern, chosen, "");
-      InstructionForm form{std::string(row.family), row.target, mnemonic, {}, {}, {}};
+      InstructionForm form{std::string(row.family), row.target, mnemonic, {}, {}, {}, row.recorded};
       read_operands(filled_in(row.operands, chosen, mnemonic), form);
       const std::string text = row.text.empty() ? default_text(form) : std::string(row.text);
       std::vector<std::string> more = chosen;

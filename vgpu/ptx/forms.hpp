@@ -16,6 +16,7 @@ struct InstructionForm {
   std::vector<std::string> results;  // types of d, e
   std::vector<std::string> sources;  // types of a, b, c, f
   std::string text;                  // "add.rn.f32 d, a, b;"
+  bool recorded = true;              // false: nobody has compared it with a GPU
 };
 
 // A row of forms.def as it is written, alternatives in braces.
@@ -23,6 +24,7 @@ struct FormRow {
   std::string_view family;
   int target = 0;
   std::string_view mnemonic, operands, text;
+  bool recorded = true;
 };
 std::span<const FormRow> form_rows();
 

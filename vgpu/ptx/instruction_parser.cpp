@@ -169,7 +169,7 @@ class InstructionParser {
   // A register, a constant, `_`, or a name with an offset.
   Operand parse_simple() {
     if (starts_constant(lexer_)) return parse_immediate();
-    if (out_.opcode >= Opcode::vadd_ && out_.opcode <= Opcode::vset4_) return parse_selected();
+    if (row_of(out_.opcode).family == Family::video) return parse_selected();
     const std::uint32_t line = lexer_.peek().line;
     Operand out = find_name(lexer_.expect_identifier("an operand"), line);
     if (out.kind == Operand::Kind::variable) out.offset = parse_offset();

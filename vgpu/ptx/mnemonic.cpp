@@ -20,6 +20,7 @@ struct Row {
   bool any_suffixes = false;
   std::bitset<64> classes, required;
   int types_min = 0, types_max = 0;
+  std::vector<Form::TypeOf> sources;  // the longest list of the forms; they agree
 };
 
 // The next word of a text whose words are separated by `separator`; shortens the text.
@@ -36,12 +37,37 @@ constexpr std::array<std::string_view, 11> kWords = {
     "dst", "vdst", "pdst", "src", "vsrc", "msrc", "asrc", "pred", "addr", "label", "name"};
 static_assert(kWords.size() == static_cast<std::size_t>(Form::Word::name) + 1);
 
+constexpr std::array<std::string_view, 7> kTypesOf = {"",    "second", "product", "pred",
+                                                      "b32", "u32",    "u64"};
+static_assert(kTypesOf.size() == static_cast<std::size_t>(Form::TypeOf::u64) + 1);
+
+Form::TypeOf read_type(std::string_view word, std::string_view type) {
+  if (word == "pred") return Form::TypeOf::pred;
+  const auto found = std::find(kTypesOf.begin(), kTypesOf.end(), type);
+  if (found == kTypesOf.end()) throw std::logic_error(fmt::format("opcodes.def: type '{}'", type));
+  return static_cast<Form::TypeOf>(found - kTypesOf.begin());
+}
+
+// "src", "src:u32?"
 Form::Slot read_slot(std::string_view word) {
   const bool optional = word.ends_with('?');
   if (optional) word.remove_suffix(1);
+  std::string_view type = word;
+  word = next_word(type, ':');
   const auto found = std::find(kWords.begin(), kWords.end(), word);
   if (found == kWords.end()) throw std::logic_error(fmt::format("opcodes.def: word '{}'", word));
-  return {static_cast<Form::Word>(found - kWords.begin()), optional};
+  return {static_cast<Form::Word>(found - kWords.begin()), optional, read_type(word, type)};
+}
+
+// Sources come behind the destination.  A form may have more of them than another.
+void list_sources(const Form& form, Row& row) {
+  for (std::size_t at = 1; at < form.slots.size(); ++at) {
+    const Form::TypeOf type = form.slots[at].type;
+    if (at > row.sources.size()) row.sources.push_back(type);
+    if (row.sources[at - 1] != type) {
+      throw std::logic_error(fmt::format("opcodes.def: two types of source {}", at));
+    }
+  }
 }
 
 void read_operands(std::string_view text, Row& row) {
@@ -76,6 +102,11 @@ void read_classes(std::string_view text, Row& row) {
   }
 }
 
+// Others name the types of their operands themselves.
+bool has_typed_sources(Family family) {
+  return family == Family::compute || family == Family::space_test || family == Family::warp;
+}
+
 const Row& row_for(Opcode opcode) {
   static const std::vector<Row> rows = [] {
     std::vector<Row> all(static_cast<std::size_t>(Opcode::count));
@@ -84,6 +115,8 @@ const Row& row_for(Opcode opcode) {
       const OpcodeRow& row = row_of(static_cast<Opcode>(at));
       read_operands(row.operands, all[at]);
       read_classes(row.modifiers, all[at]);
+      if (!has_typed_sources(row.family)) continue;
+      for (const Form& form : all[at].forms) list_sources(form, all[at]);
     }
     return all;
   }();
@@ -233,7 +266,33 @@ std::size_t first_misfit(const Form& form, std::span<const Operand> operands) {
   return operands.size();
 }
 
+// A product of 16 or 32 bits with .wide.
+Type twice_as_wide(Type type) {
+  switch (type) {
+    case Type::u16: return Type::u32;
+    case Type::s16: return Type::s32;
+    case Type::u32: return Type::u64;
+    case Type::s32: return Type::s64;
+    default: return type;
+  }
+}
+
 }  // namespace
+
+Type source_type(Opcode opcode, const Modifiers& modifiers, std::size_t position) {
+  const std::vector<Form::TypeOf>& sources = row_for(opcode).sources;
+  switch (position < sources.size() ? sources[position] : Form::TypeOf::instruction) {
+    case Form::TypeOf::instruction: return modifiers.type;
+    case Form::TypeOf::second: return modifiers.source_type;
+    case Form::TypeOf::product:
+      return modifiers.part == MulPart::wide ? twice_as_wide(modifiers.type) : modifiers.type;
+    case Form::TypeOf::pred: return Type::pred;
+    case Form::TypeOf::b32: return Type::b32;
+    case Form::TypeOf::u32: return Type::u32;
+    case Form::TypeOf::u64: return Type::u64;
+  }
+  return modifiers.type;
+}
 
 Mnemonic read_mnemonic(std::string_view text) {
   Mnemonic out;

@@ -28,9 +28,12 @@ struct Form {
     label,
     name
   };
+  // The type of a source: that of the instruction, its second, that of a product, or this one.
+  enum class TypeOf : std::uint8_t { instruction, second, product, pred, b32, u32, u64 };
   struct Slot {
     Word word;
     bool optional;
+    TypeOf type;
   };
   std::string_view suffix;  // the form needs this suffix; empty: any mnemonic
   std::vector<Slot> slots;
@@ -47,6 +50,9 @@ struct Mnemonic {
 
 // Never throws on bad text: what it does not know goes to `unsupported`.
 Mnemonic read_mnemonic(std::string_view text);
+
+// The type of source number `position` (0: a) of an instruction, as its row says.
+Type source_type(Opcode opcode, const Modifiers& modifiers, std::size_t position);
 
 // Why the operands fit none of the mnemonic's forms; empty if they fit.
 std::string find_misfit(const Mnemonic& mnemonic, std::span<const Operand> operands);

@@ -1,6 +1,7 @@
 // Names of the PTX vocabulary; opcodes.def is the source of the opcodes.
 #include "vgpu/ptx/opcode.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <unordered_map>
@@ -9,9 +10,32 @@
 namespace warpcheck::ptx {
 namespace {
 
+constexpr std::array<std::string_view, 13> kFunctionFiles = {
+    "carry",        "integer",     "bits",    "compare", "move",
+    "float",        "approximate", "convert", "exact",   "half_approximate",
+    "half_compare", "packed",      "video"};
+static_assert(kFunctionFiles.size() == static_cast<std::size_t>(FunctionFile::count));
+
+// A bit for each file of a list; a word that names none does not compile.
+consteval std::uint16_t function_files(std::string_view words) {
+  std::uint16_t files = 0;
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find(' '), words.size());
+    std::size_t file = 0;
+    while (kFunctionFiles.at(file) != words.substr(0, end)) ++file;
+    files = static_cast<std::uint16_t>(files | 1u << file);
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return files;
+}
+
 constexpr std::array kRows = {
     OpcodeRow{},
-#define OPCODE(name, operands, modifiers) OpcodeRow{#name, operands, modifiers},
+#define OPCODE(name, family, operands, modifiers) \
+  OpcodeRow{#name, Family::family, 0, UndefinedRule::whole, operands, modifiers},
+#define COMPUTE(name, family, functions, undefined, operands, modifiers)                   \
+  OpcodeRow{#name,    Family::family, function_files(functions), UndefinedRule::undefined, \
+            operands, modifiers},
 #include "vgpu/ptx/opcodes.def"
 #undef OPCODE
 };
@@ -56,6 +80,10 @@ const OpcodeRow& row_of(Opcode opcode) {
 std::string_view name_of(Opcode opcode) {
   const std::string_view name = row_of(opcode).name;
   return name.empty() ? "invalid" : name;
+}
+
+std::string_view name_of(FunctionFile file) {
+  return kFunctionFiles[static_cast<std::size_t>(file)];
 }
 
 std::string_view name_of(Type type) { return kTypes[static_cast<std::size_t>(type)]; }

@@ -149,9 +149,76 @@ enum class Opcode : std::uint8_t {
   count,
 };
 
-// The opcode's row: see opcodes.def for the words of `operands` and `modifiers`.
+// Who decodes an instruction: vgpu/program/emit/families.hpp.
+enum class Family : std::uint8_t {
+  none,
+  atomic,
+  barrier,
+  barrier_object,
+  branch,
+  cache_control,
+  call,
+  compute,
+  copy,
+  end,
+  fence,
+  jump_table,
+  mapping,
+  matrix,
+  memory,
+  move,
+  nothing,
+  rank,
+  sleep,
+  space_test,
+  stack,
+  texture,
+  video,
+  warp,
+};
+
+// What undefined bits of the sources make of the result: see opcodes.def.
+enum class UndefinedRule : std::uint8_t {
+  whole,
+  moves,
+  moves_a,
+  moves_ab,
+  logic,
+  sum,
+  product,
+  comparison,
+};
+
+// The files that have functions of compute instructions, in the order in which they are asked.
+enum class FunctionFile : std::uint8_t {
+  carry,  // before those that do not look at .cc
+  integer,
+  bits,
+  compare,
+  move,
+  float_,
+  approximate,
+  convert,
+  exact,  // after those that are faster
+  half_approximate,
+  half_compare,
+  packed,
+  video,
+  count,
+};
+std::string_view name_of(FunctionFile file);  // "float"
+
+// The opcode's row: see opcodes.def.
 struct OpcodeRow {
-  std::string_view name, operands, modifiers;
+  std::string_view name;
+  Family family = Family::none;
+  std::uint16_t functions = 0;  // a bit for each FunctionFile
+  UndefinedRule undefined = UndefinedRule::whole;
+  std::string_view operands, modifiers;
+
+  [[nodiscard]] constexpr bool has_functions_in(FunctionFile file) const {
+    return (functions >> static_cast<unsigned>(file) & 1u) != 0;
+  }
 };
 const OpcodeRow& row_of(Opcode opcode);  // invalid and count: a row of empty texts
 

@@ -3,9 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "vgpu/ptx/forms.hpp"
 #include "vgpu/ptx/mnemonic.hpp"
 
 namespace warpcheck::ptx {
@@ -44,6 +49,91 @@ TEST(OpcodeTable, EveryWordOfEveryRowIsKnown) {
       EXPECT_TRUE(mnemonic.unchecked || !mnemonic.forms.empty()) << name;
     });
   }
+}
+
+std::string_view opcode_of(const InstructionForm& form) {
+  return std::string_view(form.mnemonic).substr(0, form.mnemonic.find('.'));
+}
+
+// opcodes.def says what an instruction is, forms.def which of its forms there are.
+TEST(OpcodeTable, EveryFormIsOneOfItsRow) {
+  for (const InstructionForm& form : instruction_forms()) {
+    const OpcodeRow& row = row_of(find_opcode(opcode_of(form)));
+    EXPECT_NE(row.family, Family::none) << form.mnemonic;
+    EXPECT_EQ(read_mnemonic(form.mnemonic).unsupported, "") << form.mnemonic;
+    const bool has_functions = row.functions != 0;
+    const bool has_function_elsewhere = row.family == Family::matrix ||
+                                        row.family == Family::atomic ||
+                                        row.family == Family::cache_control;
+    EXPECT_NE(has_functions, has_function_elsewhere) << form.mnemonic;
+  }
+}
+
+TEST(OpcodeTable, EveryRowThatCalculatesHasForms) {
+  std::set<std::string_view> listed;
+  for (const InstructionForm& form : instruction_forms()) listed.insert(opcode_of(form));
+  for (int at = 1; at < static_cast<int>(Opcode::count); ++at) {
+    const OpcodeRow& row = row_of(static_cast<Opcode>(at));
+    if (row.functions != 0) EXPECT_TRUE(listed.contains(row.name)) << row.name;
+  }
+}
+
+TEST(OpcodeTable, SourcesHaveTheTypesOfTheirWords) {
+  const auto types = [](std::string_view text) {
+    const Mnemonic mnemonic = read_mnemonic(text);
+    std::vector<Type> all;
+    for (std::size_t at = 0; at < 4; ++at) {
+      all.push_back(source_type(mnemonic.opcode, mnemonic.modifiers, at));
+    }
+    return all;
+  };
+  using enum Type;
+  EXPECT_EQ(types("add.u64"), (std::vector{u64, u64, u64, u64}));
+  EXPECT_EQ(types("bfi.b64"), (std::vector{b64, b64, u32, u32}));
+  EXPECT_EQ(types("mad.wide.s16"), (std::vector{s16, s16, s32, s16}));
+  EXPECT_EQ(types("mad.lo.s16"), (std::vector{s16, s16, s16, s16}));
+  EXPECT_EQ(types("set.lt.and.u32.f64"), (std::vector{f64, f64, pred, u32}));
+  EXPECT_EQ(types("cvt.pack.sat.u8.s32.b32"), (std::vector{s32, s32, b32, u8}));
+  EXPECT_EQ(types("vote.sync.any.pred"), (std::vector{pred, b32, pred, pred}));
+  EXPECT_EQ(types("match.all.sync.b64"), (std::vector{b64, b32, b64, b64}));
+}
+
+// Adding an instruction costs a row, its forms and a function.  Others name it only where they make
+// it, or know it: the decoder builds others of it, and analyses follow addresses and flags through
+// it.
+TEST(OpcodeTable, AnInstructionIsNamedByItsRowAndItsFunctionsAlone) {
+  const std::set<std::string_view> known_elsewhere = {
+      "add",  "addc", "and",  "bfe", "bfi",  "cvt",   "cvta",  "isspacep", "lop3", "mad",
+      "madc", "mov",  "mul",  "neg", "not",  "or",    "prmt",  "selp",     "set",  "setp",
+      "shl",  "shr",  "slct", "sub", "subc", "vadd2", "vadd4", "vmad",     "xor"};
+  const std::filesystem::path vgpu = std::filesystem::path(WARPCHECK_SOURCE_DIR) / "vgpu";
+  std::set<std::string> named_elsewhere;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(vgpu)) {
+    const std::string path = entry.path().string();
+    const bool is_source = path.ends_with(".cpp") || path.ends_with(".hpp");
+    const bool is_of_functions = path.find("/machine/compute/") != std::string::npos;
+    // The oracle of random programs shares nothing with what it judges.
+    const bool is_oracle = path.find("/differential/") != std::string::npos;
+    if (!is_source || path.ends_with("_test.cpp") || is_of_functions || is_oracle) continue;
+    std::ifstream file(path);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (int at = 1; at < static_cast<int>(Opcode::count); ++at) {
+      const OpcodeRow& row = row_of(static_cast<Opcode>(at));
+      const std::string name = "Opcode::" + std::string(row.name) + "_";
+      if (row.functions != 0 && text.find(name) != std::string::npos) {
+        named_elsewhere.emplace(row.name);
+      }
+    }
+  }
+  EXPECT_EQ(named_elsewhere, std::set<std::string>(known_elsewhere.begin(), known_elsewhere.end()));
+}
+
+TEST(Forms, OnesThatNobodyHasRecordedSaySo) {
+  const FormRow rows[] = {{"integer", 75, "add.{u32,s32}", "$1 = $1 $1", ""},
+                          {"integer", 100, "add.u8", "u8 = u8 u8", "", false}};
+  std::vector<bool> recorded;
+  for (const InstructionForm& form : expand_forms(rows)) recorded.push_back(form.recorded);
+  EXPECT_EQ(recorded, (std::vector{true, true, false}));
 }
 
 TEST(Vocabulary, TypesHaveTheirNamesAndSizes) {

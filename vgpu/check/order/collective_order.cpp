@@ -159,7 +159,7 @@ bool CollectiveOrder::feeds(std::uint32_t load_pc, std::uint32_t element,
   const auto [known, is_new] = feeds_.try_emplace({load_pc, element, meeting_pc}, false);
   const bool is_load = program_->code[load_pc].kind == InstrKind::load && element < 4;
   if (is_new && is_load && flow().is_known()) {
-    const Dependence dependence(flow(), load_pc, 1 + element, meeting_pc);
+    const Dependence dependence(flow(), load_pc, MemoryOperand::value + element, meeting_pc);
     const auto reads = flow().reads(meeting_pc);
     known->second = dependence.covers_all(meeting_pc, {reads.begin(), reads.end()});
   }
@@ -173,11 +173,12 @@ bool CollectiveOrder::leads_to(std::uint32_t meeting_pc, std::uint32_t store_pc,
   const Instr& store = program_->code[store_pc];
   if (is_new && store.kind == InstrKind::store && element < 4 && flow().is_known()) {
     std::vector<std::uint32_t> registers;
-    for (const Ref& ref : {store.refs[0], store.refs[1 + element], store.guard}) {
+    for (const Ref& ref :
+         {store[MemoryOperand::address], store[MemoryOperand::value + element], store.guard}) {
       const std::uint32_t number = flow().register_of(store_pc, ref);
       if (number != ptx::kNone) registers.push_back(number);
     }
-    const Dependence dependence(flow(), meeting_pc, Dependence::kAll);
+    const Dependence dependence(flow(), meeting_pc);
     known->second = dependence.covers_latest(store_pc, registers);
   }
   return known->second;
@@ -190,7 +191,7 @@ bool CollectiveOrder::decides(std::uint32_t meeting_pc, std::uint32_t access_pc)
   const InstrKind kind = program_->code[access_pc].kind;
   const bool is_known_kind = kind == InstrKind::load || kind == InstrKind::store;
   if (!is_new || !is_known_kind || !flow().is_known()) return known->second;
-  const Dependence dependence(flow(), meeting_pc, Dependence::kAll);
+  const Dependence dependence(flow(), meeting_pc);
   const auto depends = [&](std::uint32_t pc) {
     const auto reads = flow().reads(pc);
     return dependence.covers_latest(pc, {reads.begin(), reads.end()});

@@ -11,7 +11,8 @@ bool is_load_of(const Program& program, std::uint32_t pc, const Instr& store) {
   const Instr& load = program.code[pc];
   const auto& at = program.source_of(pc).location;
   const auto& line = program.sources[store.source].location;
-  return load.kind == InstrKind::load && load.refs[0] == store.refs[0] &&
+  return load.kind == InstrKind::load &&
+         load[MemoryOperand::address] == store[MemoryOperand::address] &&
          load.offset == store.offset && at.file == line.file && at.line == line.line;
 }
 

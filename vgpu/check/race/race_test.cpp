@@ -496,7 +496,7 @@ TEST_F(RaceTest, WhatARaceLacks) {
 TEST_F(RaceTest, AnUpdateByManyThreadsLacksAnAtomic) {
   program.sources[2].location = program.sources[1].location;
   const Ref address{Bank::wide, 256};
-  program.code[1].refs[0] = program.code[2].refs[0] = address;
+  program.code[1][MemoryOperand::address] = program.code[2][MemoryOperand::address] = address;
   start(2, 64, 2);
   for (const std::uint32_t block : {0u, 1u}) {
     launch.one(kRead, global, block, 0, 1, 0);
@@ -506,8 +506,8 @@ TEST_F(RaceTest, AnUpdateByManyThreadsLacksAnAtomic) {
   for (const Finding& finding : findings()) EXPECT_EQ(finding.lack, Lack::atomic_update);
   // From another address: what another thread has written.
   program.sources[4].location = program.sources[3].location;
-  program.code[3].refs[0] = Ref{Bank::wide, 512};
-  program.code[4].refs[0] = address;
+  program.code[3][MemoryOperand::address] = Ref{Bank::wide, 512};
+  program.code[4][MemoryOperand::address] = address;
   launch.one(kWrite, global, 0, 0, 4, 9);
   launch.one(kRead, global, 0, 32, 3, 9);
   EXPECT_EQ(findings().back().lack, Lack::block_barrier);

@@ -5,20 +5,15 @@
 // instruction set of the host; all copies give the same bits.
 // Source: PTX ISA 9.0, 9.7.1 - 9.7.9.
 //
-// Operands beyond the conventions at struct Instr:
+// Operands, beyond what operands.hpp says:
 //   - Rows may hold anything above the width of their register's type; every function cuts its
 //     sources to the instruction's types.  `cvt` to a signed narrow type extends to the whole row.
-//   - A fourth source is refs[5]: bfi (d of `f, a, b, c, d`), mov.b64 of four parts.
-//   - lop3: the table is Instr::offset; with a BoolOp, refs[4] is p and refs[5] is q.
-//   - setp: [0] p, [4] q, [3] c.  Either destination may be absent (the sink).
-//   - selp, slct: [3] c.   lop3, unpacking mov: destinations may be absent.
-//   - mov of vectors (modifiers.vector is 2 or 4, modifiers.type is the type of the whole):
-//       pack   `mov.b64 d, {x, y, z, w}`: [0] d; [1] [2] [3] [5] the parts, lowest first
-//       unpack `mov.b64 {x, y, z, w}, a`: [1] a; [0] [4] [3] [5] the parts, lowest first
-//     It packs if refs[2] is present.
+//   - The fourth source, of bfi and of a mov of four parts, is f.
+//   - lop3: the table is Instr::offset.
+//   - setp, lop3 and unpacking mov: destinations may be absent (the sink).
+//   - mov of vectors: modifiers.vector is 2 or 4, modifiers.type is the type of the whole.
 //   - Negated predicate sources do not exist: the decoder inserts a `not`.
-//   - Carries (add.cc, addc, sub.cc, subc, mad.cc, madc): [4] carry-out, [5] carry-in; for
-//     subtraction they are borrows.  Either may be absent.
+//   - Carries: for subtraction they are borrows.  Either may be absent.
 #pragma once
 
 #include <cstdint>

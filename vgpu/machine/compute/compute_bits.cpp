@@ -265,20 +265,21 @@ struct Permute {
 // lop3 with a BoolOp: also p = (d != 0) BoolOp q.
 void lop3_with_predicate(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   const Lop3 op(instr);
-  const Word* a = row<Word>(banks, instr.refs[1]);
-  const Word* b = row<Word>(banks, instr.refs[2]);
-  const Word* c = row<Word>(banks, instr.refs[3]);
+  const Word* a = row<Word>(banks, instr[Lop3Operand::a]);
+  const Word* b = row<Word>(banks, instr[Lop3Operand::b]);
+  const Word* c = row<Word>(banks, instr[Lop3Operand::c]);
   alignas(64) Word values[kWarpLanes];
   alignas(64) Word flags[kWarpLanes];
   WARPCHECK_EACH_LANE(lane) {
     values[lane] = op(a[lane], b[lane], c[lane]);
     flags[lane] = values[lane] != 0 ? 0xffffffffu : 0;
   }
-  const Word q = predicate(banks, instr.refs[5]);
+  const Word q = predicate(banks, instr[Lop3Operand::q]);
   const Word not_zero = mask_of(flags);
   const bool conjunction = instr.modifiers.bool_op == ptx::BoolOp::and_;
-  if (present(instr.refs[0])) blend<Word>(row<Word>(banks, instr.refs[0]), values, mask);
-  write_predicate(banks, instr.refs[4], conjunction ? not_zero & q : not_zero | q, mask);
+  if (present(instr[Lop3Operand::d]))
+    blend<Word>(row<Word>(banks, instr[Lop3Operand::d]), values, mask);
+  write_predicate(banks, instr[Lop3Operand::p], conjunction ? not_zero & q : not_zero | q, mask);
 }
 
 ComputeFn find_lop3(const Instr& instr) {
@@ -286,7 +287,7 @@ ComputeFn find_lop3(const Instr& instr) {
   switch (instr.modifiers.bool_op) {
     case BoolOp::none: return lanewise<Lop3, Word, Word, Word, Word>;
     case BoolOp::and_:
-    case BoolOp::or_: return present(instr.refs[5]) ? lop3_with_predicate : nullptr;
+    case BoolOp::or_: return present(instr[Lop3Operand::q]) ? lop3_with_predicate : nullptr;
     case BoolOp::xor_: return nullptr;
   }
   return nullptr;

@@ -23,7 +23,7 @@ std::int64_t sign_extended(Type type, std::uint64_t value) {
 }
 
 // d = f(a, b, c, d) on cells cut to their types.
-void check(Opcode opcode, const Operands& operands,
+void check(Opcode opcode, const OperandTypes& operands,
            const std::function<std::uint64_t(const Lane&)>& f, const Modifiers& modifiers,
            std::int64_t offset = 0) {
   const Form form{
@@ -32,7 +32,7 @@ void check(Opcode opcode, const Operands& operands,
       .modifiers = modifiers,
       .operands = operands,
       .offset = offset};
-  expect_agrees(form, [&](Lane& lane) { lane[0] = low_bits(f(lane), width(operands[0])); });
+  expect_agrees(form, [&](Lane& lane) { lane.d = low_bits(f(lane), width(operands.d)); });
 }
 
 Modifiers of(Type type) {
@@ -43,25 +43,25 @@ Modifiers of(Type type) {
 
 TEST(ComputeBits, Logic) {
   for (const Type type : {Type::b16, Type::b32, Type::b64}) {
-    const Operands two{type, type, type};
-    const Operands one{type, type};
+    const OperandTypes two{type, type, type};
+    const OperandTypes one{type, type};
     check(
-        Opcode::and_, two, [](const Lane& l) { return l[1] & l[2]; }, of(type));
+        Opcode::and_, two, [](const Lane& l) { return l.a & l.b; }, of(type));
     check(
-        Opcode::or_, two, [](const Lane& l) { return l[1] | l[2]; }, of(type));
+        Opcode::or_, two, [](const Lane& l) { return l.a | l.b; }, of(type));
     check(
-        Opcode::xor_, two, [](const Lane& l) { return l[1] ^ l[2]; }, of(type));
+        Opcode::xor_, two, [](const Lane& l) { return l.a ^ l.b; }, of(type));
     check(
-        Opcode::not_, one, [](const Lane& l) { return ~l[1]; }, of(type));
+        Opcode::not_, one, [](const Lane& l) { return ~l.a; }, of(type));
     check(
-        Opcode::cnot_, one, [](const Lane& l) { return l[1] == 0 ? 1u : 0u; }, of(type));
+        Opcode::cnot_, one, [](const Lane& l) { return l.a == 0 ? 1u : 0u; }, of(type));
   }
 }
 
 std::uint64_t looked_up(const Lane& lane, unsigned table) {
   std::uint64_t result = 0;
   for (unsigned bit = 0; bit < 32; ++bit) {
-    const auto index = (lane[1] >> bit & 1) << 2 | (lane[2] >> bit & 1) << 1 | (lane[3] >> bit & 1);
+    const auto index = (lane.a >> bit & 1) << 2 | (lane.b >> bit & 1) << 1 | (lane.c >> bit & 1);
     result |= std::uint64_t{table >> index & 1} << bit;
   }
   return result;
@@ -78,13 +78,13 @@ TEST(ComputeBits, Lop3) {
               .opcode = Opcode::lop3_,
               .modifiers = of(Type::b32),
               .operands = {Type::b32, Type::b32, Type::b32, Type::b32, Type::pred, Type::pred},
-              .destinations = {0, 4},
+              .destinations = {ComputeOperand::d, ComputeOperand::e},
               .offset = 0x80};
     form.modifiers.bool_op = op;
     expect_agrees(form, [op](Lane& lane) {
-      lane[0] = looked_up(lane, 0x80);
-      const bool set = lane[0] != 0;
-      lane[4] = op == ptx::BoolOp::and_ ? set && lane[5] != 0 : set || lane[5] != 0;
+      lane.d = looked_up(lane, 0x80);
+      const bool set = lane.d != 0;
+      lane.e = op == ptx::BoolOp::and_ ? set && lane.f != 0 : set || lane.f != 0;
     });
   }
 }
@@ -93,19 +93,19 @@ TEST(ComputeBits, Shifts) {
   for (const Type type : {Type::b16, Type::b32, Type::b64}) {
     check(
         Opcode::shl_, {type, type, Type::u32},
-        [type](const Lane& l) { return l[2] >= width(type) ? 0 : l[1] << l[2]; }, of(type));
+        [type](const Lane& l) { return l.b >= width(type) ? 0 : l.a << l.b; }, of(type));
   }
   for (const Type type : {Type::b16, Type::b32, Type::b64, Type::u16, Type::u32, Type::u64}) {
     check(
         Opcode::shr_, {type, type, Type::u32},
-        [type](const Lane& l) { return l[2] >= width(type) ? 0 : l[1] >> l[2]; }, of(type));
+        [type](const Lane& l) { return l.b >= width(type) ? 0 : l.a >> l.b; }, of(type));
   }
   for (const Type type : {Type::s16, Type::s32, Type::s64}) {
     check(
         Opcode::shr_, {type, type, Type::u32},
         [type](const Lane& l) {
-          const auto amount = std::min<std::uint64_t>(l[2], 63);
-          return static_cast<std::uint64_t>(sign_extended(type, l[1]) >> amount);
+          const auto amount = std::min<std::uint64_t>(l.b, 63);
+          return static_cast<std::uint64_t>(sign_extended(type, l.a) >> amount);
         },
         of(type));
   }
@@ -122,9 +122,9 @@ TEST(ComputeBits, FunnelShift) {
       check(
           Opcode::shf_, {Type::b32, Type::b32, Type::b32, Type::u32},
           [=](const Lane& l) {
-            const std::uint64_t n = wrap ? l[3] & 31 : std::min<std::uint64_t>(l[3], 32);
-            if (left) return l[2] << n | (n == 0 ? 0 : l[1] >> (32 - n));
-            return (n == 0 ? 0 : l[2] << (32 - n)) | l[1] >> n;
+            const std::uint64_t n = wrap ? l.c & 31 : std::min<std::uint64_t>(l.c, 32);
+            if (left) return l.b << n | (n == 0 ? 0 : l.a >> (32 - n));
+            return (n == 0 ? 0 : l.b << (32 - n)) | l.a >> n;
           },
           m);
     }
@@ -137,7 +137,7 @@ TEST(ComputeBits, Counts) {
         Opcode::popc_, {Type::u32, type},
         [](const Lane& l) {
           unsigned count = 0;
-          for (unsigned bit = 0; bit < 64; ++bit) count += l[1] >> bit & 1;
+          for (unsigned bit = 0; bit < 64; ++bit) count += l.a >> bit & 1;
           return count;
         },
         of(type));
@@ -145,7 +145,7 @@ TEST(ComputeBits, Counts) {
         Opcode::clz_, {Type::u32, type},
         [type](const Lane& l) {
           unsigned count = 0;
-          while (count < width(type) && (l[1] >> (width(type) - 1 - count) & 1) == 0) ++count;
+          while (count < width(type) && (l.a >> (width(type) - 1 - count) & 1) == 0) ++count;
           return count;
         },
         of(type));
@@ -154,7 +154,7 @@ TEST(ComputeBits, Counts) {
         [type](const Lane& l) {
           std::uint64_t reversed = 0;
           for (unsigned i = 0; i < width(type); ++i) {
-            reversed |= (l[1] >> i & 1) << (width(type) - 1 - i);
+            reversed |= (l.a >> i & 1) << (width(type) - 1 - i);
           }
           return reversed;
         },
@@ -168,7 +168,7 @@ TEST(ComputeBits, Counts) {
           Opcode::bfind_, {Type::u32, type},
           [=](const Lane& l) {
             const int msb = static_cast<int>(width(type)) - 1;
-            std::uint64_t a = l[1];
+            std::uint64_t a = l.a;
             if (ptx::is_signed(type) && (a >> msb & 1) != 0) a = ~a;
             for (int i = msb; i >= 0; --i) {
               if ((a >> i & 1) != 0) return static_cast<std::uint64_t>(shift_amount ? msb - i : i);
@@ -191,13 +191,13 @@ TEST(ComputeBits, Fields) {
         Opcode::bfe_, {type, type, Type::u32, Type::u32},
         [type](const Lane& l) {
           const unsigned msb = width(type) - 1;
-          const unsigned pos = field_number(type, l[2]);
-          const unsigned len = field_number(type, l[3]);
+          const unsigned pos = field_number(type, l.b);
+          const unsigned len = field_number(type, l.c);
           const bool sign =
-              ptx::is_signed(type) && len != 0 && (l[1] >> std::min(pos + len - 1, msb) & 1) != 0;
+              ptx::is_signed(type) && len != 0 && (l.a >> std::min(pos + len - 1, msb) & 1) != 0;
           std::uint64_t d = 0;
           for (unsigned i = 0; i <= msb; ++i) {
-            const bool bit = i < len && pos + i <= msb ? (l[1] >> (pos + i) & 1) != 0 : sign;
+            const bool bit = i < len && pos + i <= msb ? (l.a >> (pos + i) & 1) != 0 : sign;
             d |= std::uint64_t{bit} << i;
           }
           return d;
@@ -209,12 +209,12 @@ TEST(ComputeBits, Fields) {
         Opcode::bfi_, {type, type, type, Type::u32, Type::none, Type::u32},
         [type](const Lane& l) {
           const unsigned msb = width(type) - 1;
-          const unsigned pos = field_number(type, l[3]);
-          const unsigned len = field_number(type, l[5]);
-          std::uint64_t f = l[2];
+          const unsigned pos = field_number(type, l.c);
+          const unsigned len = field_number(type, l.f);
+          std::uint64_t f = l.b;
           for (unsigned i = 0; i < len && pos + i <= msb; ++i) {
             const std::uint64_t bit = std::uint64_t{1} << (pos + i);
-            f = (l[1] >> i & 1) != 0 ? f | bit : f & ~bit;
+            f = (l.a >> i & 1) != 0 ? f | bit : f & ~bit;
           }
           return f;
         },
@@ -231,16 +231,16 @@ TEST(ComputeBits, MaskAndExtension) {
         Opcode::bmsk_, {Type::b32, Type::u32, Type::u32},
         [clamp](const Lane& l) {
           const auto ones = [](std::uint64_t by) { return low_bits(~std::uint64_t{0} << by, 32); };
-          const std::uint64_t a1 = l[1] & 31;
-          const std::uint64_t b1 = l[2] & 31;
+          const std::uint64_t a1 = l.a & 31;
+          const std::uint64_t b1 = l.b & 31;
           std::uint64_t mask0 = ones(a1);
           std::uint64_t mask1 = ones(std::min<std::uint64_t>(a1 + b1, 32));
           bool overflow = a1 + b1 >= 32;
-          if (clamp && l[1] >= 32) {
+          if (clamp && l.a >= 32) {
             overflow = true;
             mask0 = 0;
           }
-          if (clamp && l[2] >= 32) overflow = true;
+          if (clamp && l.b >= 32) overflow = true;
           if (overflow) {
             mask1 = 0;
           } else if (b1 == 0) {
@@ -254,12 +254,12 @@ TEST(ComputeBits, MaskAndExtension) {
       check(
           Opcode::szext_, {type, type, Type::u32},
           [=](const Lane& l) {
-            const auto b1 = static_cast<unsigned>(l[2] & 31);
-            const bool too_large = l[2] >= 32 && clamp;
+            const auto b1 = static_cast<unsigned>(l.b & 31);
+            const bool too_large = l.b >= 32 && clamp;
             const std::uint64_t mask = too_large ? 0 : ~std::uint64_t{0} << b1;
             const bool sign =
-                b1 != 0 && !too_large && type == Type::s32 && (l[1] >> ((b1 - 1) & 31) & 1) != 0;
-            return (l[1] & ~mask) | (sign ? mask : 0);
+                b1 != 0 && !too_large && type == Type::s32 && (l.a >> ((b1 - 1) & 31) & 1) != 0;
+            return (l.a & ~mask) | (sign ? mask : 0);
           },
           m);
     }
@@ -274,20 +274,20 @@ TEST(ComputeBits, FindNthSet) {
   expect_agrees(
       form,
       [](Lane& lane) {
-        const auto offset = static_cast<std::int64_t>(static_cast<std::int32_t>(lane[3]));
-        const auto set = [&](std::int64_t at) { return (lane[1] >> at & 1) != 0; };
-        lane[0] = offset == INT32_MIN ? 0 : 0xffffffff;
-        if (lane[2] > 31 || offset == INT32_MIN) return;
+        const auto offset = static_cast<std::int64_t>(static_cast<std::int32_t>(lane.c));
+        const auto set = [&](std::int64_t at) { return (lane.a >> at & 1) != 0; };
+        lane.d = offset == INT32_MIN ? 0 : 0xffffffff;
+        if (lane.b > 31 || offset == INT32_MIN) return;
         if (offset == 0) {
-          if (set(static_cast<std::int64_t>(lane[2]))) lane[0] = lane[2];
+          if (set(static_cast<std::int64_t>(lane.b))) lane.d = lane.b;
           return;
         }
         std::int64_t count = (offset < 0 ? -offset : offset) - 1;
-        for (auto at = static_cast<std::int64_t>(lane[2]);
+        for (auto at = static_cast<std::int64_t>(lane.b);
              at >= 0 && at<32; at += offset> 0 ? 1 : -1) {
           if (!set(at)) continue;
           if (count-- == 0) {
-            lane[0] = static_cast<std::uint64_t>(at);
+            lane.d = static_cast<std::uint64_t>(at);
             return;
           }
         }
@@ -310,14 +310,14 @@ unsigned source_byte(PermuteMode mode, unsigned place, unsigned c) {
 }
 
 TEST(ComputeBits, Permute) {
-  const Operands operands{Type::b32, Type::b32, Type::b32, Type::b32};
+  const OperandTypes operands{Type::b32, Type::b32, Type::b32, Type::b32};
   check(
       Opcode::prmt_, operands,
       [](const Lane& l) {
-        const std::uint64_t bytes = l[2] << 32 | l[1];
+        const std::uint64_t bytes = l.b << 32 | l.a;
         std::uint64_t d = 0;
         for (unsigned place = 0; place < 4; ++place) {
-          const std::uint64_t selector = l[3] >> (4 * place) & 0xf;
+          const std::uint64_t selector = l.c >> (4 * place) & 0xf;
           std::uint64_t byte = bytes >> (8 * (selector & 7)) & 0xff;
           if ((selector & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;
           d |= byte << (8 * place);
@@ -332,10 +332,10 @@ TEST(ComputeBits, Permute) {
     check(
         Opcode::prmt_, operands,
         [mode](const Lane& l) {
-          const std::uint64_t bytes = l[2] << 32 | l[1];
+          const std::uint64_t bytes = l.b << 32 | l.a;
           std::uint64_t d = 0;
           for (unsigned place = 0; place < 4; ++place) {
-            const unsigned from = source_byte(mode, place, static_cast<unsigned>(l[3] & 3));
+            const unsigned from = source_byte(mode, place, static_cast<unsigned>(l.c & 3));
             d |= (bytes >> (8 * from) & 0xff) << (8 * place);
           }
           return d;

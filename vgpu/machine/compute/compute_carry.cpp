@@ -1,6 +1,6 @@
 // Extended-precision integer arithmetic: PTX ISA 9.0, 9.7.2.
 //
-// The carry flag of a lane is an ordinary predicate here: in at refs[5], out at refs[4].  There is
+// The carry flag of a lane is an ordinary predicate here: see CarryOperand.  There is
 // one flag, and it is always the carry of an addition (seen on sm_90): a - b is a + ~b + 1, so that
 // sub.cc leaves 1 where nothing was borrowed, and subc is a + ~b + CC.CF.  The ISA says the same of
 // code that reads what sub.cc left by subc alone, and nothing of code that mixes the two.
@@ -75,10 +75,12 @@ template <class Combine, class Step, class U>
 void with_carry(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   constexpr bool kProduct = !std::is_same_v<Combine, First>;
   const std::uint32_t without = Step::kCarriesFirst ? ~0u : 0;
-  const U carry_in = present(instr.refs[5]) ? predicate(banks, instr.refs[5]) : without;
-  const Bits<U>* a = row<U>(banks, instr.refs[1]);
-  const Bits<U>* b = row<U>(banks, instr.refs[2]);
-  const Bits<U>* last = row<U>(banks, instr.refs[kProduct ? 3 : 2]);
+  const U carry_in = present(instr[CarryOperand::carry_in])
+                         ? predicate(banks, instr[CarryOperand::carry_in])
+                         : without;
+  const Bits<U>* a = row<U>(banks, instr[CarryOperand::a]);
+  const Bits<U>* b = row<U>(banks, instr[CarryOperand::b]);
+  const Bits<U>* last = row<U>(banks, instr[kProduct ? CarryOperand::c : CarryOperand::b]);
   alignas(64) U values[kWarpLanes];
   alignas(64) std::uint32_t carries[kWarpLanes];
   WARPCHECK_EACH_LANE(lane) {
@@ -89,8 +91,8 @@ void with_carry(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) 
     values[lane] = sum.value;
     carries[lane] = 0 - static_cast<std::uint32_t>(sum.carry);
   }
-  blend<Bits<U>>(row<U>(banks, instr.refs[0]), values, mask);
-  write_predicate(banks, instr.refs[4], mask_of(carries), mask);
+  blend<Bits<U>>(row<U>(banks, instr[CarryOperand::d]), values, mask);
+  write_predicate(banks, instr[CarryOperand::carry_out], mask_of(carries), mask);
 }
 
 template <class Combine, class Step>

@@ -66,8 +66,8 @@ struct LessOrGreater {
 // unordered comparisons of floats are made: ltu is the complement of ge.
 template <class Cmp, bool kNegated, bool kFlush, class T>
 WARPCHECK_INLINE Word compared(const LaneBanks& banks, const Instr& instr) {
-  const Bits<T>* a = row<T>(banks, instr.refs[1]);
-  const Bits<T>* b = row<T>(banks, instr.refs[2]);
+  const Bits<T>* a = row<T>(banks, instr[CompareOperand::a]);
+  const Bits<T>* b = row<T>(banks, instr[CompareOperand::b]);
   alignas(64) Word flags[kWarpLanes];
   WARPCHECK_EACH_LANE(lane) {
     T x = from_cell<T>(a[lane]);
@@ -94,7 +94,7 @@ Word combine(BoolOp op, Word compared_bits, Word c) {
 // setp p, a, b
 template <class Cmp, bool kNegated, bool kFlush, class T>
 void setp(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
-  Word* held = row<Word>(banks, instr.refs[0]);
+  Word* held = row<Word>(banks, instr[CompareOperand::p]);
   *held = (*held & ~mask) | (compared<Cmp, kNegated, kFlush, T>(banks, instr) & mask);
 }
 
@@ -103,9 +103,9 @@ template <class Cmp, bool kNegated, bool kFlush, class T>
 void setp_combined(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   const BoolOp op = instr.modifiers.bool_op;
   const Word bits = compared<Cmp, kNegated, kFlush, T>(banks, instr);
-  const Word c = op == BoolOp::none ? 0 : predicate(banks, instr.refs[3]);
-  write_predicate(banks, instr.refs[0], combine(op, bits, c), mask);
-  write_predicate(banks, instr.refs[4], combine(op, ~bits, c), mask);
+  const Word c = op == BoolOp::none ? 0 : predicate(banks, instr[CompareOperand::c]);
+  write_predicate(banks, instr[CompareOperand::p], combine(op, bits, c), mask);
+  write_predicate(banks, instr[CompareOperand::q], combine(op, ~bits, c), mask);
 }
 
 // set.BoolOp d, a, b, c
@@ -113,12 +113,12 @@ template <class Cmp, bool kNegated, bool kFlush, class T>
 void set(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   const BoolOp op = instr.modifiers.bool_op;
   const Word compared_bits = compared<Cmp, kNegated, kFlush, T>(banks, instr);
-  const Word c = op == BoolOp::none ? 0 : predicate(banks, instr.refs[3]);
+  const Word c = op == BoolOp::none ? 0 : predicate(banks, instr[CompareOperand::c]);
   const Word bits = combine(op, compared_bits, c);
   const Word yes = instr.modifiers.type == Type::f32 ? bits_of(1.0f) : 0xffffffffu;
   alignas(64) Word values[kWarpLanes];
   WARPCHECK_EACH_LANE(lane) { values[lane] = (bits & kLaneBit<Word>.bit[lane]) != 0 ? yes : 0; }
-  blend<Word>(row<Word>(banks, instr.refs[0]), values, mask);
+  blend<Word>(row<Word>(banks, instr[CompareOperand::d]), values, mask);
 }
 
 template <class Cmp, bool kNegated, bool kFlush, class T>
@@ -128,8 +128,8 @@ ComputeFn find_compared(const Instr& instr) {
     const bool known = type == Type::u32 || type == Type::s32 || type == Type::f32;
     return known ? set<Cmp, kNegated, kFlush, T> : nullptr;
   }
-  const bool plain =
-      instr.modifiers.bool_op == BoolOp::none && present(instr.refs[0]) && !present(instr.refs[4]);
+  const bool plain = instr.modifiers.bool_op == BoolOp::none && present(instr[CompareOperand::p]) &&
+                     !present(instr[CompareOperand::q]);
   return plain ? setp<Cmp, kNegated, kFlush, T> : setp_combined<Cmp, kNegated, kFlush, T>;
 }
 
@@ -199,10 +199,10 @@ ComputeFn find_set(const Instr& instr) {
 // selp d, a, b, c: a where c holds.
 template <class C>
 void selp(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
-  const C c = predicate(banks, instr.refs[3]);
-  const Bits<C>* a = row<C>(banks, instr.refs[1]);
-  const Bits<C>* b = row<C>(banks, instr.refs[2]);
-  Bits<C>* destination = row<C>(banks, instr.refs[0]);
+  const C c = predicate(banks, instr[CompareOperand::c]);
+  const Bits<C>* a = row<C>(banks, instr[CompareOperand::a]);
+  const Bits<C>* b = row<C>(banks, instr[CompareOperand::b]);
+  Bits<C>* destination = row<C>(banks, instr[CompareOperand::d]);
   alignas(64) Bits<C> values[kWarpLanes];
   const bool whole = mask == kAllLanes;
   Bits<C>* out = whole ? destination : values;
@@ -234,7 +234,7 @@ template <class F>
 void testp(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   using Layout = FloatLayout<F>;
   using ptx::TestProperty;
-  const Bits<F>* a = row<F>(banks, instr.refs[1]);
+  const Bits<F>* a = row<F>(banks, instr[CompareOperand::a]);
   const TestProperty property = instr.modifiers.test;
   Word bits = 0;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
@@ -254,7 +254,7 @@ void testp(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
     }
     bits |= Word{holds_here} << lane;
   }
-  write_predicate(banks, instr.refs[0], bits, mask);
+  write_predicate(banks, instr[CompareOperand::d], bits, mask);
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ void check_compare(Compare compare, Type type, BoolOp op, bool both, bool ftz) {
             .opcode = Opcode::setp_,
             .operands = {Type::pred, type, type, op == BoolOp::none ? Type::none : Type::pred,
                          both ? Type::pred : Type::none},
-            .destinations = {0, 4}};
+            .destinations = {ComputeOperand::d, ComputeOperand::e}};
   form.modifiers.type = type;
   form.modifiers.compare = compare;
   form.modifiers.bool_op = op;
@@ -99,9 +99,9 @@ void check_compare(Compare compare, Type type, BoolOp op, bool both, bool ftz) {
   expect_agrees(
       form,
       [&](Lane& lane) {
-        const bool t = compares(compare, order(type, lane[1], lane[2], ftz));
-        lane[0] = combined(op, t, lane[3] != 0);
-        lane[4] = combined(op, !t, lane[3] != 0);
+        const bool t = compares(compare, order(type, lane.a, lane.b, ftz));
+        lane.d = combined(op, t, lane.c != 0);
+        lane.e = combined(op, !t, lane.c != 0);
       },
       8);
   if (op == BoolOp::xor_) return;
@@ -110,15 +110,15 @@ void check_compare(Compare compare, Type type, BoolOp op, bool both, bool ftz) {
     form.opcode = Opcode::set_;
     form.modifiers.type = result;
     form.modifiers.source_type = type;
-    form.operands[0] = result;
-    form.operands[4] = Type::none;
-    form.destinations = {0};
+    form.operands.d = result;
+    form.operands.e = Type::none;
+    form.destinations = {ComputeOperand::d};
     expect_agrees(
         form,
         [&](Lane& lane) {
-          const bool t = compares(compare, order(type, lane[1], lane[2], ftz));
+          const bool t = compares(compare, order(type, lane.a, lane.b, ftz));
           const std::uint64_t yes = result == Type::f32 ? bits_of(1.0f) : 0xffffffff;
-          lane[0] = combined(op, t, lane[3] != 0) ? yes : 0;
+          lane.d = combined(op, t, lane.c != 0) ? yes : 0;
         },
         4);
   }
@@ -157,7 +157,7 @@ TEST(ComputeCompare, Selection) {
   for (const Type type : {Type::b32, Type::f32, Type::b64, Type::f64, Type::s32, Type::u64}) {
     Form selp{.name = "selp", .opcode = Opcode::selp_, .operands = {type, type, type, Type::pred}};
     selp.modifiers.type = type;
-    expect_agrees(selp, [](Lane& l) { l[0] = l[3] != 0 ? l[1] : l[2]; });
+    expect_agrees(selp, [](Lane& l) { l.d = l.c != 0 ? l.a : l.b; });
     for (const bool ftz : {false, true}) {
       Form slct{
           .name = "slct.f32", .opcode = Opcode::slct_, .operands = {type, type, type, Type::f32}};
@@ -165,16 +165,16 @@ TEST(ComputeCompare, Selection) {
       slct.modifiers.source_type = Type::f32;
       slct.modifiers.ftz = ftz;
       expect_agrees(slct, [&](Lane& l) {
-        const float c = as_float(l[3]);
+        const float c = as_float(l.c);
         const bool zero = ftz && std::fpclassify(c) == FP_SUBNORMAL;
-        l[0] = c >= 0 || zero ? l[1] : l[2];
+        l.d = c >= 0 || zero ? l.a : l.b;
       });
     }
     Form slct{
         .name = "slct.s32", .opcode = Opcode::slct_, .operands = {type, type, type, Type::s32}};
     slct.modifiers.type = type;
     slct.modifiers.source_type = Type::s32;
-    expect_agrees(slct, [](Lane& l) { l[0] = (l[3] >> 31) == 0 ? l[1] : l[2]; });
+    expect_agrees(slct, [](Lane& l) { l.d = (l.c >> 31) == 0 ? l.a : l.b; });
   }
 }
 
@@ -200,7 +200,7 @@ TEST(ComputeCompare, Properties) {
       form.modifiers.type = type;
       form.modifiers.test = property;
       expect_agrees(form, [&](Lane& l) {
-        l[0] = type == Type::f32 ? has(property, as_float(l[1])) : has(property, as_double(l[1]));
+        l.d = type == Type::f32 ? has(property, as_float(l.a)) : has(property, as_double(l.a));
       });
     }
   }
@@ -211,7 +211,7 @@ TEST(ComputeMove, CopiesAndPredicates) {
        {Type::b32, Type::b64, Type::f32, Type::f64, Type::u32, Type::s64, Type::pred}) {
     Form form{.name = "mov", .opcode = Opcode::mov_, .operands = {type, type}};
     form.modifiers.type = type;
-    expect_agrees(form, [](Lane& l) { l[0] = l[1]; });
+    expect_agrees(form, [](Lane& l) { l.d = l.a; });
   }
   struct Row {
     Opcode opcode;
@@ -224,48 +224,49 @@ TEST(ComputeMove, CopiesAndPredicates) {
               .opcode = row.opcode,
               .operands = {Type::pred, Type::pred, Type::pred}};
     form.modifiers.type = Type::pred;
-    expect_agrees(form, [&](Lane& l) { l[0] = row.f(l[1] != 0, l[2] != 0); });
+    expect_agrees(form, [&](Lane& l) { l.d = row.f(l.a != 0, l.b != 0); });
   }
   Form form{.name = "not.pred", .opcode = Opcode::not_, .operands = {Type::pred, Type::pred}};
   form.modifiers.type = Type::pred;
-  expect_agrees(form, [](Lane& l) { l[0] = l[1] == 0; });
+  expect_agrees(form, [](Lane& l) { l.d = l.a == 0; });
 }
 
 TEST(ComputeMove, PacksAndUnpacks) {
   const auto b16 = Type::b16;
   const auto b32 = Type::b32;
   const auto b64 = Type::b64;
-  const auto form = [](Type type, std::uint8_t vector, Operands operands) {
+  const auto form = [](Type type, std::uint8_t vector, OperandTypes operands) {
     Form result{.name = "mov.v", .opcode = Opcode::mov_, .operands = operands};
     result.modifiers.type = type;
     result.modifiers.vector = vector;
     return result;
   };
-  expect_agrees(form(b64, 2, {b64, b32, b32}), [](Lane& l) { l[0] = l[2] << 32 | l[1]; });
-  expect_agrees(form(b32, 2, {b32, b16, b16}), [](Lane& l) { l[0] = l[2] << 16 | l[1]; });
+  expect_agrees(form(b64, 2, {b64, b32, b32}), [](Lane& l) { l.d = l.b << 32 | l.a; });
+  expect_agrees(form(b32, 2, {b32, b16, b16}), [](Lane& l) { l.d = l.b << 16 | l.a; });
   expect_agrees(form(b64, 4, {b64, b16, b16, b16, Type::none, b16}),
-                [](Lane& l) { l[0] = l[5] << 48 | l[3] << 32 | l[2] << 16 | l[1]; });
+                [](Lane& l) { l.d = l.f << 48 | l.c << 32 | l.b << 16 | l.a; });
   Form halves = form(b64, 2, {b32, b64, Type::none, Type::none, b32});
-  halves.destinations = {0, 4};
+  halves.destinations = {ComputeOperand::d, ComputeOperand::e};
   expect_agrees(halves, [](Lane& l) {
-    l[0] = l[1] & 0xffffffff;
-    l[4] = l[1] >> 32;
+    l.d = l.a & 0xffffffff;
+    l.e = l.a >> 32;
   });
-  halves.operands[0] = Type::none;  // {_, hi}
-  expect_agrees(halves, [](Lane& l) { l[4] = l[1] >> 32; });
+  halves.operands.d = Type::none;  // {_, hi}
+  expect_agrees(halves, [](Lane& l) { l.e = l.a >> 32; });
   Form words = form(b32, 2, {b16, b32, Type::none, Type::none, b16});
-  words.destinations = {0, 4};
+  words.destinations = {ComputeOperand::d, ComputeOperand::e};
   expect_agrees(words, [](Lane& l) {
-    l[0] = l[1] & 0xffff;
-    l[4] = l[1] >> 16;
+    l.d = l.a & 0xffff;
+    l.e = l.a >> 16;
   });
   Form quarters = form(b64, 4, {b16, b64, Type::none, b16, b16, b16});
-  quarters.destinations = {0, 4, 3, 5};
+  quarters.destinations = {ComputeOperand::d, ComputeOperand::e, ComputeOperand::c,
+                           ComputeOperand::f};
   expect_agrees(quarters, [](Lane& l) {
-    l[0] = l[1] & 0xffff;
-    l[4] = l[1] >> 16 & 0xffff;
-    l[3] = l[1] >> 32 & 0xffff;
-    l[5] = l[1] >> 48;
+    l.d = l.a & 0xffff;
+    l.e = l.a >> 16 & 0xffff;
+    l.c = l.a >> 32 & 0xffff;
+    l.f = l.a >> 48;
   });
 }
 
@@ -279,9 +280,9 @@ TEST(ComputeMove, Addresses) {
     Form form{.name = "cvta", .opcode = Opcode::cvta_, .operands = {Type::u64, Type::u64}};
     form.modifiers.type = Type::u64;
     form.modifiers.space = row.space;
-    expect_agrees(form, [&](Lane& l) { l[0] = l[1] + row.window; });
+    expect_agrees(form, [&](Lane& l) { l.d = l.a + row.window; });
     form.modifiers.to = true;
-    expect_agrees(form, [&](Lane& l) { l[0] = l[1] - row.window; });
+    expect_agrees(form, [&](Lane& l) { l.d = l.a - row.window; });
     form.modifiers.type = Type::u32;
     EXPECT_EQ(find_compute(make_instr(form)), nullptr);
   }

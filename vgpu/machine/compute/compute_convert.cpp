@@ -258,7 +258,7 @@ ComputeFn from_float(const ptx::Modifiers& m) {
 
 ComputeFn find_convert(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
-  if (instr.opcode != Opcode::cvt_ || present(instr.refs[2])) return nullptr;
+  if (instr.opcode != Opcode::cvt_ || present(instr[ComputeOperand::b])) return nullptr;
   if (m.pack || m.satfinite || ptx::is_packed(m.type)) return nullptr;
   switch (m.source_type) {
     case Type::u8: return from_integer<std::uint8_t>(m);

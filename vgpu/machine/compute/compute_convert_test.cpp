@@ -85,13 +85,13 @@ TEST(ComputeConvert, IntegersToIntegers) {
   for (const Type source : kIntegers) {
     for (const Type type : kIntegers) {
       expect_agrees(
-          cvt(type, source, {}), [=](Lane& l) { l[0] = cell(type, number(source, l[1])); }, 8);
+          cvt(type, source, {}), [=](Lane& l) { l.d = cell(type, number(source, l.a)); }, 8);
       Modifiers sat;
       sat.sat = true;
       expect_agrees(
           cvt(type, source, sat),
           [=](Lane& l) {
-            l[0] = cell(type, std::clamp(number(source, l[1]), lowest(type), highest(type)));
+            l.d = cell(type, std::clamp(number(source, l.a), lowest(type), highest(type)));
           },
           8);
     }
@@ -103,14 +103,14 @@ TEST(ComputeConvert, WiderRegistersThanTypes) {
   Form form = cvt(Type::s8, Type::u16, {});
   form.operands = {Type::b64, Type::b64};
   expect_agrees(form, [](Lane& l) {
-    l[0] = static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int8_t>(l[1])));
+    l.d = static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int8_t>(l.a)));
   });
   form = cvt(Type::u16, Type::s32, {});
   form.operands = {Type::b64, Type::s32};
-  expect_agrees(form, [](Lane& l) { l[0] = l[1] & 0xffff; });
+  expect_agrees(form, [](Lane& l) { l.d = l.a & 0xffff; });
   form = cvt(Type::u32, Type::u8, {});
   form.operands = {Type::u32, Type::b64};
-  expect_agrees(form, [](Lane& l) { l[0] = l[1] & 0xff; });
+  expect_agrees(form, [](Lane& l) { l.d = l.a & 0xff; });
 }
 
 TEST(ComputeConvert, IntegersToFloats) {
@@ -121,15 +121,13 @@ TEST(ComputeConvert, IntegersToFloats) {
       expect_agrees(
           cvt(Type::f32, source, m),
           [=](Lane& l) {
-            l[0] =
-                bits_of(rounded<float>(static_cast<long double>(number(source, l[1])), rounding));
+            l.d = bits_of(rounded<float>(static_cast<long double>(number(source, l.a)), rounding));
           },
           8);
       expect_agrees(
           cvt(Type::f64, source, m),
           [=](Lane& l) {
-            l[0] =
-                bits_of(rounded<double>(static_cast<long double>(number(source, l[1])), rounding));
+            l.d = bits_of(rounded<double>(static_cast<long double>(number(source, l.a)), rounding));
           },
           8);
     }
@@ -154,7 +152,7 @@ TEST(ComputeConvert, FloatsToIntegers) {
           expect_agrees(
               cvt(type, source, m),
               [=](Lane& l) {
-                const long double x = integral(source_value(source, l[1], ftz), rounding);
+                const long double x = integral(source_value(source, l.a, ftz), rounding);
                 const bool has_nan = source == Type::f64 || width(type) == 64;
                 Exact value = has_nan ? Exact{1} << (width(type) - 1) : 0;
                 if (x >= 0x1p65L) {
@@ -164,7 +162,7 @@ TEST(ComputeConvert, FloatsToIntegers) {
                 } else if (!std::isnan(x)) {
                   value = std::clamp(static_cast<Exact>(x), lowest(type), highest(type));
                 }
-                l[0] = cell(type, value);
+                l.d = cell(type, value);
               },
               10);
         }
@@ -205,14 +203,14 @@ TEST(ComputeConvert, FloatsToFloats) {
         m.ftz = ftz;
         m.sat = sat;
         expect_agrees(cvt(Type::f32, Type::f64, m), [=](Lane& l) {
-          l[0] = finished(narrowed(as_double(l[1]), rounding, ftz), ftz, sat);
-          if (std::isnan(as_double(l[1])) && !sat) l[0] = narrowed_nan(l[1]);
+          l.d = finished(narrowed(as_double(l.a), rounding, ftz), ftz, sat);
+          if (std::isnan(as_double(l.a)) && !sat) l.d = narrowed_nan(l.a);
         });
         m.rounding = Rounding::none;
         expect_agrees(cvt(Type::f64, Type::f32, m), [=](Lane& l) {
-          const std::uint64_t nan = ftz ? 0x7fffffffu : l[1];
-          l[0] = finished(static_cast<double>(source_value(Type::f32, l[1], ftz)), ftz, sat);
-          if (std::isnan(as_float(l[1])) && !sat) l[0] = widened_nan(nan);
+          const std::uint64_t nan = ftz ? 0x7fffffffu : l.a;
+          l.d = finished(static_cast<double>(source_value(Type::f32, l.a, ftz)), ftz, sat);
+          if (std::isnan(as_float(l.a)) && !sat) l.d = widened_nan(nan);
         });
       }
     }
@@ -232,15 +230,15 @@ TEST(ComputeConvert, FloatsToIntegralFloats) {
       for (const bool ftz : {false, true}) {
         m.ftz = ftz;
         expect_agrees(cvt(Type::f32, Type::f32, m), [=](Lane& l) {
-          l[0] = finished(static_cast<float>(apply(source_value(Type::f32, l[1], ftz))), ftz, sat);
-          if (rounding == Rounding::none && !ftz && !sat) l[0] = l[1];
+          l.d = finished(static_cast<float>(apply(source_value(Type::f32, l.a, ftz))), ftz, sat);
+          if (rounding == Rounding::none && !ftz && !sat) l.d = l.a;
         });
       }
       m.ftz = false;
       expect_agrees(cvt(Type::f64, Type::f64, m), [=](Lane& l) {
-        l[0] = finished(static_cast<double>(apply(as_double(l[1]))), false, sat);
+        l.d = finished(static_cast<double>(apply(as_double(l.a))), false, sat);
         const std::uint64_t quiet = rounding == Rounding::none ? 0 : 0x0008000000000000u;
-        if (std::isnan(as_double(l[1])) && !sat) l[0] = l[1] | quiet;
+        if (std::isnan(as_double(l.a)) && !sat) l.d = l.a | quiet;
       });
     }
   }
@@ -255,30 +253,30 @@ TEST(ComputeConvert, Halves) {
   Modifiers rn;
   rn.rounding = Rounding::rn;
   expect_agrees(cvt(Type::f16, Type::f32, rn),
-                [&](Lane& l) { l[0] = to_half(static_cast<long double>(as_float(l[1]))); });
+                [&](Lane& l) { l.d = to_half(static_cast<long double>(as_float(l.a))); });
   expect_agrees(cvt(Type::f32, Type::f16, {}), [](Lane& l) {
-    const auto half = __builtin_bit_cast(_Float16, static_cast<std::uint16_t>(l[1]));
-    l[0] = finished(static_cast<float>(half), false, false);
+    const auto half = __builtin_bit_cast(_Float16, static_cast<std::uint16_t>(l.a));
+    l.d = finished(static_cast<float>(half), false, false);
   });
   Form pair = cvt(Type::f16x2, Type::f32, rn);
   pair.operands = {Type::b32, Type::f32, Type::f32};
   expect_agrees(pair, [&](Lane& l) {
-    l[0] = to_half(static_cast<long double>(as_float(l[1]))) << 16 |
-           to_half(static_cast<long double>(as_float(l[2])));
+    l.d = to_half(static_cast<long double>(as_float(l.a))) << 16 |
+          to_half(static_cast<long double>(as_float(l.b)));
   });
 }
 #endif
 
 TEST(ComputeConvert, Bfloat16IsTheUpperHalfOfAFloat) {
   Modifiers m;
-  expect_agrees(cvt(Type::f32, Type::bf16, m), [](Lane& l) { l[0] = l[1] << 16; });
+  expect_agrees(cvt(Type::f32, Type::bf16, m), [](Lane& l) { l.d = l.a << 16; });
   m.rounding = Rounding::rz;
   expect_agrees(cvt(Type::bf16, Type::f32, m),
-                [](Lane& l) { l[0] = std::isnan(as_float(l[1])) ? 0x7fff : l[1] >> 16; });
+                [](Lane& l) { l.d = std::isnan(as_float(l.a)) ? 0x7fff : l.a >> 16; });
   m.rounding = Rounding::rn;
   expect_agrees(cvt(Type::bf16, Type::f32, m), [](Lane& l) {
-    const std::uint64_t rounded = l[1] + 0x7fff + (l[1] >> 16 & 1);
-    l[0] = std::isnan(as_float(l[1])) ? 0x7fff : rounded >> 16;
+    const std::uint64_t rounded = l.a + 0x7fff + (l.a >> 16 & 1);
+    l.d = std::isnan(as_float(l.a)) ? 0x7fff : rounded >> 16;
   });
 }
 

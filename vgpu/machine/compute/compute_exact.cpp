@@ -280,8 +280,8 @@ ComputeFn find_convert(const Instr& instr) {
   };
   if (!known(m.type) || !known(m.source_type)) return nullptr;
   if (is_half_pair(m.source_type)) return nullptr;
-  if (present(instr.refs[2]) || is_half_pair(m.type)) {
-    const bool both = present(instr.refs[2]) && is_half_pair(m.type);
+  if (present(instr[ComputeOperand::b]) || is_half_pair(m.type)) {
+    const bool both = present(instr[ComputeOperand::b]) && is_half_pair(m.type);
     const bool from_words = m.source_type == Type::f32 && is_rounding_of_floats(m.rounding);
     return both && from_words ? lanewise<ConvertToWord, Word, Word, Word> : nullptr;
   }
@@ -336,7 +336,8 @@ ComputeFn find_exact(const Instr& instr) {
     case Opcode::neg_: return half ? lanewise<HalfSelect, Word, Word> : nullptr;
     case Opcode::min_:
     case Opcode::max_:
-      return half && !present(instr.refs[3]) ? lanewise<HalfSelect, Word, Word, Word> : nullptr;
+      return half && !present(instr[ComputeOperand::c]) ? lanewise<HalfSelect, Word, Word, Word>
+                                                        : nullptr;
     default: return nullptr;
   }
 }

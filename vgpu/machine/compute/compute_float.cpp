@@ -197,7 +197,7 @@ ComputeFn find_float_extreme(const ptx::Modifiers& m) {
 template <bool kMaximum>
 ComputeFn find_extreme(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
-  if (m.relu || present(instr.refs[3])) return nullptr;
+  if (m.relu || present(instr[ComputeOperand::c])) return nullptr;
   if (m.type == Type::f64) {
     if (m.nan || m.xorsign || m.ftz) return nullptr;
     return lanewise<Extreme<kMaximum, false, false, false>, double, double, double>;

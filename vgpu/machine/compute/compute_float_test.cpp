@@ -68,9 +68,9 @@ std::uint64_t nan_of(std::initializer_list<std::uint64_t> operands) {
 
 std::uint64_t nan_of(Opcode opcode, const Lane& lane) {
   switch (sources_of(opcode)) {
-    case 1: return nan_of({lane[1]});
-    case 2: return opcode == Opcode::div_ ? nan_of({lane[1], lane[2]}) : nan_of({lane[2], lane[1]});
-    default: return nan_of({lane[2], lane[3], lane[1]});
+    case 1: return nan_of({lane.a});
+    case 2: return opcode == Opcode::div_ ? nan_of({lane.a, lane.b}) : nan_of({lane.b, lane.a});
+    default: return nan_of({lane.b, lane.c, lane.a});
   }
 }
 
@@ -98,7 +98,7 @@ Form float_form(Opcode opcode, Type type, int sources, const Modifiers& modifier
             .modifiers = modifiers};
   form.modifiers.type = type;
   for (int place = 0; place <= sources; ++place)
-    form.operands[static_cast<std::size_t>(place)] = type;
+    form.operands.at(static_cast<std::size_t>(place)) = type;
   return form;
 }
 
@@ -112,16 +112,16 @@ TEST(ComputeFloat, ArithmeticInEveryRounding) {
           float_form(opcode, Type::f32, sources_of(opcode), m),
           [=](Lane& lane) {
             const float r =
-                by_host(opcode, rounding, as_float(lane[1]), as_float(lane[2]), as_float(lane[3]));
-            lane[0] = std::isnan(r) ? kNanF32 : bits_of(r);
+                by_host(opcode, rounding, as_float(lane.a), as_float(lane.b), as_float(lane.c));
+            lane.d = std::isnan(r) ? kNanF32 : bits_of(r);
           },
           60);
       expect_agrees(
           float_form(opcode, Type::f64, sources_of(opcode), m),
           [=](Lane& lane) {
-            const double r = by_host(opcode, rounding, as_double(lane[1]), as_double(lane[2]),
-                                     as_double(lane[3]));
-            lane[0] = std::isnan(r) ? nan_of(opcode, lane) : bits_of(r);
+            const double r =
+                by_host(opcode, rounding, as_double(lane.a), as_double(lane.b), as_double(lane.c));
+            lane.d = std::isnan(r) ? nan_of(opcode, lane) : bits_of(r);
           },
           60);
     }
@@ -139,12 +139,13 @@ TEST(ComputeFloat, FlushAndSaturate) {
           m.sat = sat;
           expect_agrees(float_form(opcode, Type::f32, sources_of(opcode), m), [=](Lane& lane) {
             const auto in = [&](unsigned place) {
-              return ftz ? flushed(as_float(lane[place])) : as_float(lane[place]);
+              return ftz ? flushed(as_float(lane.at(static_cast<std::size_t>(place))))
+                         : as_float(lane.at(static_cast<std::size_t>(place)));
             };
             float r = by_host(opcode, rounding, in(1), in(2), in(3));
             if (ftz) r = flushed_result(r, opcode, rounding, in(1), in(2), in(3));
             if (sat) r = std::isnan(r) || !(r > 0) ? 0.0f : r > 1 ? 1.0f : r;
-            lane[0] = std::isnan(r) ? kNanF32 : bits_of(r);
+            lane.d = std::isnan(r) ? kNanF32 : bits_of(r);
           });
         }
       }
@@ -161,32 +162,32 @@ TEST(ComputeFloat, MinimumAndMaximum) {
         m.xorsign = xorsign;
         const Opcode opcode = maximum ? Opcode::max_ : Opcode::min_;
         expect_agrees(float_form(opcode, Type::f32, 2, m), [=](Lane& lane) {
-          float a = as_float(lane[1]);
-          float b = as_float(lane[2]);
+          float a = as_float(lane.a);
+          float b = as_float(lane.b);
           const bool negative = std::signbit(a) != std::signbit(b);
           if (xorsign) {
             a = std::fabs(a);
             b = std::fabs(b);
           }
           const bool any_nan = std::isnan(a) || std::isnan(b);
-          lane[0] = kNanF32;
+          lane.d = kNanF32;
           if ((std::isnan(a) && std::isnan(b)) || (any_nan && nan_wins)) return;
           const bool a_less = a < b || (a == b && std::signbit(a));
           float chosen = a_less != maximum ? a : b;
           if (any_nan) chosen = std::isnan(a) ? b : a;
-          lane[0] = bits_of(xorsign ? std::copysign(chosen, negative ? -1.0f : 1.0f) : chosen);
+          lane.d = bits_of(xorsign ? std::copysign(chosen, negative ? -1.0f : 1.0f) : chosen);
         });
       }
     }
     expect_agrees(float_form(maximum ? Opcode::max_ : Opcode::min_, Type::f64, 2, {}),
                   [=](Lane& lane) {
-                    const double a = as_double(lane[1]);
-                    const double b = as_double(lane[2]);
+                    const double a = as_double(lane.a);
+                    const double b = as_double(lane.b);
                     const bool a_less = a < b || (a == b && std::signbit(a));
-                    lane[0] = bits_of(a_less != maximum ? a : b);
-                    if (std::isnan(a)) lane[0] = lane[2];
-                    if (std::isnan(b)) lane[0] = lane[1];
-                    if (std::isnan(a) && std::isnan(b)) lane[0] = nan_of({lane[2], lane[1]});
+                    lane.d = bits_of(a_less != maximum ? a : b);
+                    if (std::isnan(a)) lane.d = lane.b;
+                    if (std::isnan(b)) lane.d = lane.a;
+                    if (std::isnan(a) && std::isnan(b)) lane.d = nan_of({lane.b, lane.a});
                   });
   }
 }
@@ -199,17 +200,17 @@ TEST(ComputeFloat, SignsAreBits) {
       return std::isnan(as_double(bits)) ? nan_of({bits}) : 0;
     };
     expect_agrees(float_form(Opcode::abs_, type, 1, {}),
-                  [=](Lane& l) { l[0] = nan(l[1]) != 0 ? nan(l[1]) : l[1] & ~sign; });
+                  [=](Lane& l) { l.d = nan(l.a) != 0 ? nan(l.a) : l.a & ~sign; });
     expect_agrees(float_form(Opcode::neg_, type, 1, {}),
-                  [=](Lane& l) { l[0] = nan(l[1]) != 0 ? nan(l[1]) : l[1] ^ sign; });
+                  [=](Lane& l) { l.d = nan(l.a) != 0 ? nan(l.a) : l.a ^ sign; });
     expect_agrees(float_form(Opcode::copysign_, type, 2, {}),
-                  [=](Lane& l) { l[0] = (l[2] & ~sign) | (l[1] & sign); });
+                  [=](Lane& l) { l.d = (l.b & ~sign) | (l.a & sign); });
   }
   Modifiers ftz;
   ftz.ftz = true;
   expect_agrees(float_form(Opcode::abs_, Type::f32, 1, ftz), [](Lane& l) {
-    const float x = flushed(as_float(l[1]));
-    l[0] = std::isnan(x) ? kNanF32 : bits_of(std::fabs(x));
+    const float x = flushed(as_float(l.a));
+    l.d = std::isnan(x) ? kNanF32 : bits_of(std::fabs(x));
   });
 }
 
@@ -262,10 +263,9 @@ TEST(ComputeFloat, Halves) {
     const auto one = [&](std::uint64_t a, std::uint64_t b) {
       return nearest_half(row.f(half_value(a & 0xffff), half_value(b & 0xffff), 0));
     };
-    expect_agrees(float_form(row.opcode, Type::f16, 2, m),
-                  [&](Lane& l) { l[0] = one(l[1], l[2]); });
+    expect_agrees(float_form(row.opcode, Type::f16, 2, m), [&](Lane& l) { l.d = one(l.a, l.b); });
     expect_agrees(float_form(row.opcode, Type::f16x2, 2, m),
-                  [&](Lane& l) { l[0] = one(l[1] >> 16, l[2] >> 16) << 16 | one(l[1], l[2]); });
+                  [&](Lane& l) { l.d = one(l.a >> 16, l.b >> 16) << 16 | one(l.a, l.b); });
   }
 }
 
@@ -283,11 +283,11 @@ void check_approximate(Opcode opcode, const std::function<long double(long doubl
   expect_same_at_all_levels(
       float_form(opcode, Type::f32, 1, m),
       [&](const Lane& lane) {
-        const float x = ftz ? flushed(as_float(lane[1])) : as_float(lane[1]);
-        const float got = as_float(lane[0]);
+        const float x = ftz ? flushed(as_float(lane.a)) : as_float(lane.a);
+        const float got = as_float(lane.d);
         const long double want = exact(x);
         if (std::isnan(want)) {
-          EXPECT_EQ(lane[0], kNanF32) << x;
+          EXPECT_EQ(lane.d, kNanF32) << x;
           return;
         }
         if (ftz && std::fabs(want) < 0x1.000002p-126L) return;  // may be flushed
@@ -362,8 +362,8 @@ TEST(ComputeApproximate, SpecialValues) {
     Modifiers m;
     m.approx = true;
     expect_same_at_all_levels(float_form(row.opcode, Type::f32, 1, m), [&](const Lane& lane) {
-      if (lane[1] == bits_of(row.argument)) {
-        EXPECT_EQ(lane[0], row.result) << row.argument;
+      if (lane.a == bits_of(row.argument)) {
+        EXPECT_EQ(lane.d, row.result) << row.argument;
       }
     });
   }
@@ -374,17 +374,17 @@ TEST(ComputeApproximate, Division) {
   m.approx = true;
   const auto judge = [](bool full) {
     return [full](const Lane& lane) {
-      const float a = as_float(lane[1]);
-      const float b = as_float(lane[2]);
+      const float a = as_float(lane.a);
+      const float b = as_float(lane.b);
       const long double want = static_cast<long double>(a) / b;
-      const float got = as_float(lane[0]);
+      const float got = as_float(lane.d);
       if (!full && std::fabs(b) > 0x1p126f && std::isfinite(b)) {
         EXPECT_EQ(std::isinf(a) || std::isnan(a), std::isnan(got));
         if (!std::isnan(got)) {
           EXPECT_EQ(got, 0.0f);
         }
       } else if (std::isnan(want)) {
-        EXPECT_EQ(lane[0], kNanF32);
+        EXPECT_EQ(lane.d, kNanF32);
       } else if (std::fabs(want) < 0x1.fffffep127L) {
         EXPECT_LE(std::fabs(got - want), std::fabs(want) * 0x1p-22L + 0x1p-149L);
       }

@@ -83,9 +83,9 @@ class Comparison {
 void setp(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   const Comparison holds(instr);
   const BoolOp op = instr.modifiers.bool_op;
-  const Word* a = row<Word>(banks, instr.refs[1]);
-  const Word* b = row<Word>(banks, instr.refs[2]);
-  const Word c = op == BoolOp::none ? 0 : predicate(banks, instr.refs[3]);
+  const Word* a = row<Word>(banks, instr[CompareOperand::a]);
+  const Word* b = row<Word>(banks, instr[CompareOperand::b]);
+  const Word c = op == BoolOp::none ? 0 : predicate(banks, instr[CompareOperand::c]);
   Word low = 0;
   Word high = 0;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
@@ -93,8 +93,8 @@ void setp(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
     low |= Word{combined(op, holds(a[lane], b[lane], 0), third)} << lane;
     high |= Word{combined(op, holds(a[lane], b[lane], 16), third)} << lane;
   }
-  write_predicate(banks, instr.refs[0], low, mask);
-  write_predicate(banks, instr.refs[4], high, mask);
+  write_predicate(banks, instr[CompareOperand::p], low, mask);
+  write_predicate(banks, instr[CompareOperand::q], high, mask);
 }
 
 // What set writes where the comparison holds.
@@ -115,9 +115,9 @@ void set(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool pair = is_pair(m.source_type);
   const Word yes = pair ? yes_of(m.type) & 0xffff : yes_of(m.type);
-  const Word* a = row<Word>(banks, instr.refs[1]);
-  const Word* b = row<Word>(banks, instr.refs[2]);
-  const Word c = m.bool_op == BoolOp::none ? 0 : predicate(banks, instr.refs[3]);
+  const Word* a = row<Word>(banks, instr[CompareOperand::a]);
+  const Word* b = row<Word>(banks, instr[CompareOperand::b]);
+  const Word c = m.bool_op == BoolOp::none ? 0 : predicate(banks, instr[CompareOperand::c]);
   alignas(64) Word values[kWarpLanes];
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     const bool third = (c >> lane & 1) != 0;
@@ -125,7 +125,7 @@ void set(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
     const bool upper = pair && combined(m.bool_op, holds(a[lane], b[lane], 16), third);
     if (upper) values[lane] |= yes << 16;
   }
-  blend(row<Word>(banks, instr.refs[0]), values, mask);
+  blend(row<Word>(banks, instr[CompareOperand::d]), values, mask);
 }
 
 bool compares_floats(Compare compare) {
@@ -154,7 +154,7 @@ ComputeFn find_half_compare(const Instr& instr) {
   const bool single = type == Type::f16 || type == Type::bf16;
   if ((!single && !is_pair(type)) || !compares_floats(m.compare)) return nullptr;
   if (instr.opcode == Opcode::set_) return set_has(m.type, type) ? set : nullptr;
-  return single && present(instr.refs[4]) ? nullptr : setp;
+  return single && present(instr[CompareOperand::q]) ? nullptr : setp;
 }
 
 }  // namespace warpcheck::vgpu::portable

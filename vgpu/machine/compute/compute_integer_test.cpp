@@ -53,9 +53,9 @@ void check(Opcode opcode, Type type, int sources, const Function& f, Modifiers m
   m.type = type;
   Form form{.name = named(opcode, m), .opcode = opcode, .modifiers = m};
   for (int place = 0; place <= sources; ++place)
-    form.operands[static_cast<std::size_t>(place)] = type;
+    form.operands.at(static_cast<std::size_t>(place)) = type;
   expect_agrees(form, [&](Lane& lane) {
-    lane[0] = cell(type, f(number(type, lane[1]), number(type, lane[2]), number(type, lane[3])));
+    lane.d = cell(type, f(number(type, lane.a), number(type, lane.b), number(type, lane.c)));
   });
 }
 
@@ -138,14 +138,14 @@ TEST(ComputeInteger, WideProducts) {
                    .modifiers = m,
                    .operands = {wide, type, type}};
     expect_agrees(mul, [type = type, wide = wide](Lane& lane) {
-      lane[0] = cell(wide, number(type, lane[1]) * number(type, lane[2]));
+      lane.d = cell(wide, number(type, lane.a) * number(type, lane.b));
     });
     const Form mad{.name = named(Opcode::mad_, m, ".wide"),
                    .opcode = Opcode::mad_,
                    .modifiers = m,
                    .operands = {wide, type, type, wide}};
     expect_agrees(mad, [type = type, wide = wide](Lane& lane) {
-      lane[0] = cell(wide, number(type, lane[1]) * number(type, lane[2]) + number(wide, lane[3]));
+      lane.d = cell(wide, number(type, lane.a) * number(type, lane.b) + number(wide, lane.c));
     });
   }
 }
@@ -198,22 +198,22 @@ TEST(ComputeInteger, DotProducts) {
                 .modifiers = m,
                 .operands = {Type::u32, Type::u32, Type::u32, Type::u32}};
       expect_agrees(form, [&](Lane& lane) {
-        Exact sum = static_cast<Exact>(lane[3]);
+        Exact sum = static_cast<Exact>(lane.c);
         for (unsigned i = 0; i < 4; ++i)
-          sum += part(a_type, lane[1], 8, i) * part(b_type, lane[2], 8, i);
-        lane[0] = cell(Type::u32, sum);
+          sum += part(a_type, lane.a, 8, i) * part(b_type, lane.b, 8, i);
+        lane.d = cell(Type::u32, sum);
       });
       for (const MulPart half : {MulPart::lo, MulPart::hi}) {
         form.opcode = Opcode::dp2a_;
         form.modifiers.part = half;
         form.name = named(Opcode::dp2a_, m, half == MulPart::lo ? ".lo" : ".hi");
         expect_agrees(form, [&](Lane& lane) {
-          Exact sum = static_cast<Exact>(lane[3]);
+          Exact sum = static_cast<Exact>(lane.c);
           const unsigned first = half == MulPart::lo ? 0 : 2;
           for (unsigned i = 0; i < 2; ++i) {
-            sum += part(a_type, lane[1], 16, i) * part(b_type, lane[2], 8, first + i);
+            sum += part(a_type, lane.a, 16, i) * part(b_type, lane.b, 8, first + i);
           }
-          lane[0] = cell(Type::u32, sum);
+          lane.d = cell(Type::u32, sum);
         });
       }
     }
@@ -234,24 +234,24 @@ void check_carry(Opcode opcode, Type type, MulPart part, bool carries_in, bool c
                    product_form ? type : Type::none,
                    carries_out ? Type::pred : Type::none,
                    carries_in ? Type::pred : Type::none};
-  form.destinations = {0, 4};
+  form.destinations = {ComputeOperand::d, ComputeOperand::e};
   expect_agrees(form, [&](Lane& lane) {
     const unsigned bits = width(type);
     const Exact modulus = Exact{1} << bits;
-    Exact a = static_cast<Exact>(lane[1]);
-    Exact b = static_cast<Exact>(lane[2]);
+    Exact a = static_cast<Exact>(lane.a);
+    Exact b = static_cast<Exact>(lane.b);
     if (product_form) {
       const Exact whole = part == MulPart::hi
-                              ? high(type, number(type, lane[1]), number(type, lane[2]))
+                              ? high(type, number(type, lane.a), number(type, lane.b))
                               : product(a, b);
       a = static_cast<Exact>(cell(type, whole));
-      b = static_cast<Exact>(lane[3]);
+      b = static_cast<Exact>(lane.c);
     }
     const bool subtracts = opcode == Opcode::sub_ || opcode == Opcode::subc_;
-    const Exact in = carries_in ? static_cast<Exact>(lane[5]) : subtracts ? 1 : 0;
+    const Exact in = carries_in ? static_cast<Exact>(lane.f) : subtracts ? 1 : 0;
     const Exact sum = subtracts ? a - b - (1 - in) : a + b + in;
-    lane[0] = cell(type, sum);
-    lane[4] = subtracts ? sum >= 0 : sum >= modulus;
+    lane.d = cell(type, sum);
+    lane.e = subtracts ? sum >= 0 : sum >= modulus;
   });
 }
 

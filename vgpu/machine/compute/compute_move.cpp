@@ -23,23 +23,19 @@ struct Copy {
   }
 };
 
-// Which refs hold the parts of a vector operand, lowest first.
-constexpr std::size_t kPackSlot[4] = {1, 2, 3, 5};
-constexpr std::size_t kUnpackSlot[4] = {0, 4, 3, 5};
-
 // d = {part, part ...}: kParts parts of kBits bits each.
 template <class D, class Part, unsigned kParts>
 void pack(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   constexpr unsigned kBits = 8 * sizeof(D) / kParts;
   alignas(64) Bits<D> values[kWarpLanes] = {};
   for (unsigned part = 0; part < kParts; ++part) {
-    const Bits<Part>* source = row<Part>(banks, instr.refs[kPackSlot[part]]);
+    const Bits<Part>* source = row<Part>(banks, instr[kComputeSources[part]]);
     WARPCHECK_EACH_LANE(lane) {
       const Bits<D> bits = source[lane] & ((Bits<D>{1} << kBits) - 1);
       values[lane] |= bits << (kBits * part);
     }
   }
-  blend(row<D>(banks, instr.refs[0]), values, mask);
+  blend(row<D>(banks, instr[ComputeOperand::d]), values, mask);
 }
 
 // {part, part ...} = a; parts that are absent are dropped.
@@ -47,9 +43,9 @@ template <class S, unsigned kParts>
 void unpack(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
   constexpr unsigned kBits = 8 * sizeof(S) / kParts;
   alignas(64) Bits<S> source[kWarpLanes];
-  __builtin_memcpy(source, row<S>(banks, instr.refs[1]), sizeof source);
+  __builtin_memcpy(source, row<S>(banks, instr[ComputeOperand::a]), sizeof source);
   for (unsigned part = 0; part < kParts; ++part) {
-    const Ref destination = instr.refs[kUnpackSlot[part]];
+    const Ref destination = instr[kUnpackedParts[part]];
     if (!present(destination)) continue;
     alignas(64) Word values[kWarpLanes];
     WARPCHECK_EACH_LANE(lane) {
@@ -62,7 +58,7 @@ void unpack(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
 
 ComputeFn find_vector_mov(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
-  const bool packs = present(instr.refs[2]);
+  const bool packs = present(instr[ComputeOperand::b]);
   switch (ptx::bytes_of(m.type) * 10 + m.vector) {
     case 22: return packs ? pack<std::uint16_t, Word, 2> : unpack<std::uint16_t, 2>;
     case 42: return packs ? pack<Word, Word, 2> : unpack<Word, 2>;
@@ -74,19 +70,21 @@ ComputeFn find_vector_mov(const Instr& instr) {
 }
 
 void mov_predicate(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
-  write_predicate(banks, instr.refs[0], predicate(banks, instr.refs[1]), mask);
+  write_predicate(banks, instr[ComputeOperand::d], predicate(banks, instr[ComputeOperand::a]),
+                  mask);
 }
 
 void not_predicate(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
-  write_predicate(banks, instr.refs[0], ~predicate(banks, instr.refs[1]), mask);
+  write_predicate(banks, instr[ComputeOperand::d], ~predicate(banks, instr[ComputeOperand::a]),
+                  mask);
 }
 
 template <Opcode kOp>
 void logic_predicate(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
-  const Word a = predicate(banks, instr.refs[1]);
-  const Word b = predicate(banks, instr.refs[2]);
+  const Word a = predicate(banks, instr[ComputeOperand::a]);
+  const Word b = predicate(banks, instr[ComputeOperand::b]);
   const Word bits = kOp == Opcode::and_ ? a & b : kOp == Opcode::or_ ? a | b : a ^ b;
-  write_predicate(banks, instr.refs[0], bits, mask);
+  write_predicate(banks, instr[ComputeOperand::d], bits, mask);
 }
 
 ComputeFn find_predicate_logic(Opcode opcode) {
@@ -155,14 +153,14 @@ Range window_of(Space space) {
 }
 
 void isspacep(const LaneBanks& banks, const Instr& instr, std::uint32_t mask) {
-  const Wide* a = row<Wide>(banks, instr.refs[1]);
+  const Wide* a = row<Wide>(banks, instr[ComputeOperand::a]);
   Range window = window_of(instr.modifiers.space);
   if (instr.modifiers.cluster) window.end = kSharedWindow + kSharedWindows * kWindowBytes;
   Word bits = 0;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     bits |= Word{a[lane] >= window.begin && a[lane] < window.end} << lane;
   }
-  write_predicate(banks, instr.refs[0], bits, mask);
+  write_predicate(banks, instr[ComputeOperand::d], bits, mask);
 }
 
 ComputeFn find_isspacep(const Instr& instr) {
@@ -171,7 +169,7 @@ ComputeFn find_isspacep(const Instr& instr) {
     case Space::constant:
     case Space::shared:
     case Space::param:
-    case Space::local: return instr.refs[1].bank == Bank::word ? nullptr : isspacep;
+    case Space::local: return instr[ComputeOperand::a].bank == Bank::word ? nullptr : isspacep;
     default: return nullptr;
   }
 }

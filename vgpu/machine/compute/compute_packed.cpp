@@ -170,7 +170,7 @@ bool is_byte_float(Type type) { return type == Type::e4m3x2 || type == Type::e5m
 
 ComputeFn find_narrow_float(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
-  const bool pair = present(instr.refs[2]);
+  const bool pair = present(instr[ComputeOperand::b]);
   if (m.sat || m.ftz) return nullptr;
   if (m.type == Type::tf32) {
     const bool known = m.rounding == Rounding::rn || m.rounding == Rounding::rz ||
@@ -192,16 +192,18 @@ ComputeFn find_pack(const Instr& instr) {
   switch (m.type) {
     case Type::u16:
     case Type::s16:
-      return present(instr.refs[3]) ? nullptr
-                                    : lanewise<PackIntegers, Word, std::int32_t, std::int32_t>;
+      return present(instr[ComputeOperand::c])
+                 ? nullptr
+                 : lanewise<PackIntegers, Word, std::int32_t, std::int32_t>;
     case Type::u8:
     case Type::s8:
     case Type::u4:
     case Type::s4:
     case Type::u2:
     case Type::s2:
-      return present(instr.refs[3]) ? lanewise<PackIntegers, Word, std::int32_t, std::int32_t, Word>
-                                    : nullptr;
+      return present(instr[ComputeOperand::c])
+                 ? lanewise<PackIntegers, Word, std::int32_t, std::int32_t, Word>
+                 : nullptr;
     default: return nullptr;
   }
 }

@@ -11,7 +11,7 @@ namespace {
 
 using ptx::Type;
 
-constexpr unsigned kRefs = 6;
+constexpr unsigned kRefs = kOperandPlaces;
 
 unsigned bits_in(Type type) { return type == Type::pred ? 1 : 8 * ptx::bytes_of(type); }
 
@@ -63,7 +63,7 @@ std::uint64_t draw(Type type, std::mt19937_64& random) {
 Rows draw_rows(const Form& form, std::mt19937_64& random) {
   Rows rows;
   for (unsigned place = 0; place < kRefs; ++place) {
-    const Type type = form.operands[place];
+    const Type type = form.operands.at(place);
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
       if (type == Type::none) continue;
       const unsigned bits = bits_in(type);
@@ -77,12 +77,12 @@ Rows draw_rows(const Form& form, std::mt19937_64& random) {
 Lane lane_of(const Form& form, const Rows& rows, unsigned lane) {
   Lane result{};
   for (unsigned place = 0; place < kRefs; ++place) {
-    const Type type = form.operands[place];
+    const Type type = form.operands.at(place);
     if (type == Type::none) continue;
-    const bool destination =
-        std::count(form.destinations.begin(), form.destinations.end(), place) != 0;
+    const bool destination = std::count(form.destinations.begin(), form.destinations.end(),
+                                        ComputeOperand::d + place) != 0;
     const std::uint64_t cell = rows.get(type, place, lane);
-    result[place] = destination ? cell : low_bits(cell, bits_in(type));
+    result.at(place) = destination ? cell : low_bits(cell, bits_in(type));
   }
   return result;
 }
@@ -100,9 +100,10 @@ Rows expected_rows(const Form& form, const Rows& before, std::uint32_t mask,
     if ((mask >> lane & 1) == 0) continue;
     Lane values = lane_of(form, before, lane);
     reference(values);
-    for (const unsigned place : form.destinations) {
-      if (form.operands[place] != Type::none) {
-        after.set(form.operands[place], place, lane, values[place]);
+    for (const ComputeOperand destination : form.destinations) {
+      const auto place = static_cast<unsigned>(place_of(destination));
+      if (form.operands.at(place) != Type::none) {
+        after.set(form.operands.at(place), place, lane, values.at(place));
       }
     }
   }
@@ -112,7 +113,7 @@ Rows expected_rows(const Form& form, const Rows& before, std::uint32_t mask,
 std::string first_difference(const Form& form, const Rows& before, const Rows& want,
                              const Rows& got) {
   for (unsigned place = 0; place < kRefs; ++place) {
-    const Type type = form.operands[place];
+    const Type type = form.operands.at(place);
     if (type == Type::none) continue;
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
       if (want.get(type, place, lane) == got.get(type, place, lane)) continue;
@@ -122,8 +123,10 @@ std::string first_difference(const Form& form, const Rows& before, const Rows& w
                     static_cast<unsigned long long>(got.get(type, place, lane)),
                     static_cast<unsigned long long>(want.get(type, place, lane)));
       text += line;
-      for (const std::uint64_t value : lane_of(form, before, lane)) {
-        std::snprintf(line, sizeof line, " %#llx", static_cast<unsigned long long>(value));
+      Lane values = lane_of(form, before, lane);
+      for (unsigned operand = 0; operand < kRefs; ++operand) {
+        std::snprintf(line, sizeof line, " %#llx",
+                      static_cast<unsigned long long>(values.at(operand)));
         text += line;
       }
       return text;
@@ -263,14 +266,14 @@ Instr make_instr(const Form& form) {
   instr.offset = form.offset;
   instr.kind = InstrKind::compute;
   for (unsigned place = 0; place < kRefs; ++place) {
-    const Type type = form.operands[place];
+    const Type type = form.operands.at(place);
     if (type == Type::none) continue;
     if (type == Type::pred) {
-      instr.refs[place] = {Bank::predicate, 4 * place};
+      instr[ComputeOperand::d + place] = {Bank::predicate, 4 * place};
     } else if (ptx::bytes_of(type) == 8) {
-      instr.refs[place] = {Bank::wide, place * kWideRowBytes};
+      instr[ComputeOperand::d + place] = {Bank::wide, place * kWideRowBytes};
     } else {
-      instr.refs[place] = {Bank::word, place * kWordRowBytes};
+      instr[ComputeOperand::d + place] = {Bank::word, place * kWordRowBytes};
     }
   }
   return instr;
@@ -318,8 +321,9 @@ void expect_same_at_all_levels(const Form& form, const std::function<void(const 
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
       if ((mask >> lane & 1) == 0) continue;
       Lane values = lane_of(form, before, lane);
-      for (const unsigned place : form.destinations) {
-        values[place] = want.get(form.operands[place], place, lane);
+      for (const ComputeOperand destination : form.destinations) {
+        const auto place = static_cast<unsigned>(place_of(destination));
+        values.at(place) = want.get(form.operands.at(place), place, lane);
       }
       judge(values);
       if (::testing::Test::HasFailure()) return;

@@ -13,14 +13,25 @@
 
 namespace warpcheck::vgpu::testing {
 
-// Types of the operands at Instr::refs; none: absent.  pred: a predicate.
-using Operands = std::array<ptx::Type, 6>;
+// Something for each operand of a compute instruction, by its name.
+template <class T>
+struct ByName {
+  T d{}, a{}, b{}, c{}, e{}, f{};
+  // By its place (ComputeOperand).
+  T& at(std::size_t place) {
+    T* const all[] = {&d, &a, &b, &c, &e, &f};
+    return *all[place];
+  }
+  const T& at(std::size_t place) const { return const_cast<ByName*>(this)->at(place); }
+};
 
-// One lane's operands by their place in Instr::refs: sources cut to their types and
-// zero-extended, predicates 0 or 1.
-using Lane = std::array<std::uint64_t, 6>;
+// none: absent.  pred: a predicate.
+using OperandTypes = ByName<ptx::Type>;
 
-// The reference writes the destinations (0, 4, ...) as whole cells.  Destinations come in with
+// One lane's operands: sources cut to their types and zero-extended, predicates 0 or 1.
+using Lane = ByName<std::uint64_t>;
+
+// The reference writes the destinations (d, e ...) as whole cells.  Destinations come in with
 // what they held.
 using Reference = std::function<void(Lane&)>;
 
@@ -28,15 +39,15 @@ struct Form {
   std::string name;
   ptx::Opcode opcode = ptx::Opcode::invalid;
   ptx::Modifiers modifiers{};
-  Operands operands{};
-  std::vector<unsigned> destinations{0};
+  OperandTypes operands{};
+  std::vector<ComputeOperand> destinations{ComputeOperand::d};
   std::int64_t offset = 0;
 };
 
 // Values at which arithmetic on the type tends to go wrong.
 std::vector<std::uint64_t> extremes(ptx::Type type);
 
-// The instruction with refs as run_form() lays them out.
+// The instruction with its operands as run_form() lays them out.
 Instr make_instr(const Form& form);
 
 // Fails the current test unless every level gives the reference's bits in the lanes of the mask,

@@ -237,8 +237,7 @@ bool is_word(Type type) { return type == Type::u32 || type == Type::s32; }
 }  // namespace
 
 ComputeFn find_video(const Instr& instr) {
-  if (!is_video(instr.opcode)) return nullptr;
-  const bool has_c = present(instr.refs[3]);
+  const bool has_c = present(instr[ComputeOperand::c]);
   if (instr.opcode == Opcode::vmad_) {
     return has_c ? lanewise<MultiplyAddVideo, Word, Word, Word, Word> : nullptr;
   }

@@ -113,20 +113,17 @@ WARPCHECK_INLINE Op make_operation(const Instr& instr) {
   }
 }
 
-// Where source number `index` of an instruction stands in Instr::refs.
-inline constexpr std::size_t kSourceSlot[4] = {1, 2, 3, 5};
-
 template <class Op, class D, class... S, std::size_t... I>
 WARPCHECK_INLINE void lanewise_over(const LaneBanks& banks, const Instr& instr, std::uint32_t mask,
                                     std::index_sequence<I...>) {
   const Op op = make_operation<Op>(instr);
-  Bits<D>* destination = row<D>(banks, instr.refs[0]);
+  Bits<D>* destination = row<D>(banks, instr[ComputeOperand::d]);
   alignas(64) Bits<D> values[kWarpLanes];
   const bool whole = mask == kAllLanes;
   Bits<D>* out = whole ? destination : values;
   [&](const Bits<S>*... in) {
     WARPCHECK_EACH_LANE(lane) { out[lane] = to_cell<D>(op(from_cell<S>(in[lane])...)); }
-  }(row<S>(banks, instr.refs[kSourceSlot[I]])...);
+  }(row<S>(banks, instr[kComputeSources[I]])...);
   if (!whole) blend(destination, values, mask);
 }
 

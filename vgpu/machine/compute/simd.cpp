@@ -16,8 +16,9 @@ namespace {
 bool is_wide_cvt(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   if (instr.opcode != ptx::Opcode::cvt_) return false;
-  const bool wide_source = instr.refs[1].bank == Bank::wide && ptx::bytes_of(m.source_type) < 8;
-  const bool wide_result = instr.refs[0].bank == Bank::wide && ptx::bytes_of(m.type) < 8;
+  const bool wide_source =
+      instr[ComputeOperand::a].bank == Bank::wide && ptx::bytes_of(m.source_type) < 8;
+  const bool wide_result = instr[ComputeOperand::d].bank == Bank::wide && ptx::bytes_of(m.type) < 8;
   return wide_source || wide_result;
 }
 
@@ -48,27 +49,27 @@ void cvt_in_wide_rows(const LaneBanks& banks, const Instr& instr, std::uint32_t 
   std::uint32_t result[kWarpLanes] = {};
   LaneBanks narrow_banks = banks;
   Instr narrow = instr;
-  if (instr.refs[1].bank == Bank::wide && ptx::bytes_of(m.source_type) < 8) {
+  if (instr[ComputeOperand::a].bank == Bank::wide && ptx::bytes_of(m.source_type) < 8) {
     const auto* wide = reinterpret_cast<const std::uint64_t*>(
-        banks.base[static_cast<std::size_t>(Bank::wide)] + instr.refs[1].offset);
+        banks.base[static_cast<std::size_t>(Bank::wide)] + instr[ComputeOperand::a].offset);
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
       source[lane] = static_cast<std::uint32_t>(wide[lane]);
     }
     narrow_banks.base[static_cast<std::size_t>(Bank::constant)] =
         reinterpret_cast<std::byte*>(source);
-    narrow.refs[1] = {Bank::constant, 0};
+    narrow[ComputeOperand::a] = {Bank::constant, 0};
   }
-  const bool wide_result = instr.refs[0].bank == Bank::wide && ptx::bytes_of(m.type) < 8;
+  const bool wide_result = instr[ComputeOperand::d].bank == Bank::wide && ptx::bytes_of(m.type) < 8;
   if (wide_result) {
     // A cvt has no predicates, so that bank is free to name the temporary row.
     narrow_banks.base[static_cast<std::size_t>(Bank::predicate)] =
         reinterpret_cast<std::byte*>(result);
-    narrow.refs[0] = {Bank::predicate, 0};
+    narrow[ComputeOperand::d] = {Bank::predicate, 0};
   }
   find_typed(narrow, chosen_simd_level())(narrow_banks, narrow, mask);
   if (!wide_result) return;
   auto* wide = reinterpret_cast<std::uint64_t*>(banks.base[static_cast<std::size_t>(Bank::wide)] +
-                                                instr.refs[0].offset);
+                                                instr[ComputeOperand::d].offset);
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     if ((mask >> lane & 1) == 0) continue;
     const auto extended = static_cast<std::int64_t>(static_cast<std::int32_t>(result[lane]));

@@ -29,7 +29,7 @@ AccessKind kind_of(const Instr& instr) {
 // Executes a load, store or atomic of the lanes of `active`, one group of lanes at a time: those
 // whose bytes lie in the same allocation.  Lanes that no allocation answers fault and are dropped.
 void Core::access(Running& run, const Instr& instr, std::uint32_t active) {
-  const Ref& address = instr.refs[0];
+  const Ref& address = instr[MemoryOperand::address];
   if (run.warp.undefined.any()) [[unlikely]] {
     use_of_undefined(run, UndefinedUse::Kind::address, address, active);
   }
@@ -175,12 +175,13 @@ void Core::take_undefined(const Running& run, const Instr& instr, const Elements
   const std::uint32_t bytes = access_.bytes / elements.count;
   if (instr.kind == InstrKind::store) {
     for (std::uint32_t i = 0; i < elements.count; ++i) {
-      access_.of_element[i] = take_undefined_of(run, instr.refs[1 + elements.first + i],
-                                                elements.byte, i * bytes, bytes, mask);
+      access_.of_element[i] =
+          take_undefined_of(run, instr[MemoryOperand::value + elements.first + i], elements.byte,
+                            i * bytes, bytes, mask);
     }
     return;
   }
-  for (const Ref& ref : {instr.refs[2], instr.refs[3]}) {
+  for (const Ref& ref : {instr[AtomicOperand::value], instr[AtomicOperand::swap]}) {
     take_undefined_of(run, ref, 0, 0, std::min(bytes, 8u), mask);
     if (bytes == 16) take_undefined_of(run, row_after(ref, 1), 0, 8, 8, mask);
   }
@@ -265,9 +266,11 @@ void Core::announce(Running& run, const Instr& instr, const Target& target, Patt
     values = 0;
   }
   if (instr.kind == InstrKind::store) {
-    access_.value_bytes = instr.refs[1].bank == Bank::wide || access_.element_bytes == 8 ? 8 : 4;
+    access_.value_bytes =
+        instr[MemoryOperand::value].bank == Bank::wide || access_.element_bytes == 8 ? 8 : 4;
     for (std::size_t i = 0; i < values; ++i) {
-      access_.values[i] = written_ != nullptr ? written_ : row_of(run.banks, instr.refs[1 + i]);
+      access_.values[i] =
+          written_ != nullptr ? written_ : row_of(run.banks, instr[MemoryOperand::value + i]);
     }
   }
   const bool brings_values = instr.kind != InstrKind::load && instr.opcode != ptx::Opcode::discard_;
@@ -314,7 +317,7 @@ void Core::perform(Running& run, const Instr& instr, const Target& target, const
     }
   }
   for (std::uint32_t element = 0; element < count; ++element) {
-    const Ref& ref = instr.refs[1 + element];
+    const Ref& ref = instr[MemoryOperand::value + element];
     if (ref.bank == Bank::none) continue;
     move.displacement = element * width;
     move.row = row_of(run.banks, ref);
@@ -371,7 +374,7 @@ void Core::perform_local(Running& run, const Instr& instr, const Target& target,
         perform_atomic(run, instr, mask);
         return;
       }
-      move_local_word(run, instr, at, instr.refs[1 + element], half, mask);
+      move_local_word(run, instr, at, instr[MemoryOperand::value + element], half, mask);
     }
   }
   access_.offset = lane_offset;
@@ -437,11 +440,13 @@ void Core::zero_destinations(Running& run, const Instr& instr, std::uint32_t mas
   const bool is_quad = instr.modifiers.type == ptx::Type::b128;
   if (instr.kind == InstrKind::load) {
     const std::size_t count = is_quad ? 2 : instr.modifiers.vector;
-    for (std::size_t i = 1; i <= count; ++i) zero(instr.refs[i]);
+    for (std::size_t i = 0; i < count; ++i) zero(instr[MemoryOperand::value + i]);
     return;
   }
-  for (std::uint32_t i = 0; i < instr.modifiers.vector; ++i) zero(row_after(instr.refs[1], i));
-  if (is_quad) zero(row_after(instr.refs[1], 1));
+  // An mbarrier has its result in the same place.
+  const Ref& old = instr[AtomicOperand::old];
+  for (std::uint32_t i = 0; i < instr.modifiers.vector; ++i) zero(row_after(old, i));
+  if (is_quad) zero(row_after(old, 1));
 }
 
 }  // namespace warpcheck::vgpu

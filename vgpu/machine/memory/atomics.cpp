@@ -270,9 +270,9 @@ std::uint32_t Core::lanes_that_compare_unequal(const Running& run, const Instr& 
     const std::uint32_t swapped = mask & ~unequal & ((1u << lane) - 1);
     for (std::uint32_t before = swapped; before != 0; before &= before - 1) {
       const auto other = static_cast<unsigned>(std::countr_zero(before));
-      if (access_.offset[other] == offset) found = value_of(instr.refs[3], other);
+      if (access_.offset[other] == offset) found = value_of(instr[AtomicOperand::swap], other);
     }
-    if (found != value_of(instr.refs[2], lane)) unequal |= 1u << lane;
+    if (found != value_of(instr[AtomicOperand::value], lane)) unequal |= 1u << lane;
   }
   return unequal;
 }
@@ -281,11 +281,14 @@ void Core::perform_atomic(Running& run, const Instr& instr, std::uint32_t mask) 
   const auto row = [&](const Ref& ref) {
     return ref.bank == Bank::none ? nullptr : row_of(run.banks, ref);
   };
-  const Ref& destination = instr.refs[1];
-  const AtomicRows rows{
-      access_.allocation->data, access_.offset.data(),          mask,
-      row(destination),         destination.bank == Bank::wide, row(instr.refs[2]),
-      row(instr.refs[3])};
+  const Ref& destination = instr[AtomicOperand::old];
+  const AtomicRows rows{access_.allocation->data,
+                        access_.offset.data(),
+                        mask,
+                        row(destination),
+                        destination.bank == Bank::wide,
+                        row(instr[AtomicOperand::value]),
+                        row(instr[AtomicOperand::swap])};
   const bool is_global = access_.allocation->space == ptx::Space::global;
   find_function(instr.modifiers, is_global, true)(rows);
   const AtomOp op = instr.modifiers.atom_op;
@@ -312,11 +315,11 @@ void Core::perform_elements(Running& run, const Instr& instr, const Target& targ
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
       access_.offset[lane] = lane_offset[lane] + index * bytes;
     }
-    for (const std::size_t operand : {1, 2}) {
-      element.refs[operand] = row_after(instr.refs[operand], index / parts);
-      element.refs[operand].offset += part * bytes;
+    for (const AtomicOperand operand : {AtomicOperand::old, AtomicOperand::value}) {
+      element[operand] = row_after(instr[operand], index / parts);
+      element[operand].offset += part * bytes;
     }
-    const Ref& destination = element.refs[1];
+    const Ref& destination = element[AtomicOperand::old];
     const UndefinedLanes first = run.warp.undefined.get(run.frame, destination);
     access_.allocation = target.allocation;
     access_.undefined = 0;

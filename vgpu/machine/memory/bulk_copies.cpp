@@ -24,7 +24,7 @@ constexpr std::uint32_t kUnitBytes = 16;  // sizes and addresses are multiples o
 Instr part_of(const Instr& whole, InstrKind kind, Space space, Type type, std::uint8_t elements) {
   Instr part = whole;
   part.kind = kind;
-  part.refs = {};
+  part.operands = {};
   part.guard = {};
   part.modifiers = {};
   part.modifiers.space = space;
@@ -38,29 +38,29 @@ Instr part_of(const Instr& whole, InstrKind kind, Space space, Type type, std::u
 Core::Step Core::bulk_copy(Running& run, const Instr& instr, std::uint32_t lanes) {
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    const std::uint32_t bytes = word_of(run.banks, instr.refs[2], lane);
+    const std::uint32_t bytes = word_of(run.banks, instr[BulkOperand::bytes], lane);
     if (bytes % kUnitBytes == 0) continue;
     return refuse(run, fmt::format("'{}' of {} bytes, which is no multiple of {}",
                                    program_->source_of(run.pc).text, bytes, kUnitBytes));
   }
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    if (instr.refs[5].bank == Bank::none) {
+    if (instr[BulkOperand::blocks].bank == Bank::none) {
       copy_in_bulk(run, instr, lane);
       continue;
     }
     // To the same place in several blocks, each of which has its own mbarrier there.
     Instr to_one = instr;
-    to_one.refs[0] = {Bank::wide, instr.target};
-    to_one.refs[4] = {Bank::wide, instr.target + kWideRowBytes};
-    std::uint32_t ranks = word_of(run.banks, instr.refs[5], lane) & 0xffffu;
+    to_one[BulkOperand::target] = {Bank::wide, instr.target};
+    to_one[BulkOperand::object] = {Bank::wide, instr.target + kWideRowBytes};
+    std::uint32_t ranks = word_of(run.banks, instr[BulkOperand::blocks], lane) & 0xffffu;
     for (; ranks != 0; ranks &= ranks - 1) {
       const auto rank = static_cast<std::uint64_t>(std::countr_zero(ranks));
-      for (const std::size_t ref : {0, 4}) {
-        const AddressRow row{row_of(run.banks, instr.refs[ref]), true, 0, 0};
+      for (const BulkOperand place : {BulkOperand::target, BulkOperand::object}) {
+        const AddressRow row{row_of(run.banks, instr[place]), true, 0, 0};
         const std::uint64_t address =
             address_of(row, lane) % kWindowBytes + kWindowBytes * (rank + 1);
-        std::memcpy(row_of(run.banks, to_one.refs[ref]) + lane * sizeof address, &address,
+        std::memcpy(row_of(run.banks, to_one[place]) + lane * sizeof address, &address,
                     sizeof address);
       }
       copy_in_bulk(run, to_one, lane);
@@ -92,27 +92,31 @@ void Core::end_asynchronous() {
 
 void Core::copy_in_bulk(Running& run, const Instr& instr, unsigned lane) {
   const ptx::Modifiers& m = instr.modifiers;
-  const std::uint32_t bytes = word_of(run.banks, instr.refs[2], lane);
+  const std::uint32_t bytes = word_of(run.banks, instr[BulkOperand::bytes], lane);
   const Type type = m.reduce ? m.type : Type::b32;
   const std::uint8_t elements = m.reduce ? 1 : kUnitBytes / 4;
   Instr load = part_of(instr, InstrKind::load, m.source_space, type, elements);
   Instr store =
       part_of(instr, m.reduce ? InstrKind::atomic : InstrKind::store, m.space, type, elements);
-  load.refs[0] = instr.refs[1];
-  store.refs[0] = instr.refs[0];
+  load[MemoryOperand::address] = instr[BulkOperand::source];
+  store[MemoryOperand::address] = instr[BulkOperand::target];
   for (std::uint32_t i = 0; i < elements; ++i) {
     const bool is_wide = ptx::bytes_of(type) == 8;
     const Ref row = is_wide ? Ref{Bank::wide, instr.target}
-                            : Ref{Bank::word, instr.refs[3].offset + i * kWordRowBytes};
-    load.refs[1 + i] = row;
-    store.refs[(m.reduce ? 2 : 1) + i] = row;
+                            : Ref{Bank::word, instr[BulkOperand::rows].offset + i * kWordRowBytes};
+    load[MemoryOperand::value + i] = row;
+    if (m.reduce) {
+      store[AtomicOperand::value] = row;
+    } else {
+      store[MemoryOperand::value + i] = row;
+    }
   }
   if (m.reduce) {  // each element by itself
     store.modifiers.atom_op = m.atom_op;
     store.modifiers.order = ptx::Order::relaxed;
     store.modifiers.scope = m.space == Space::global ? ptx::Scope::gpu : ptx::Scope::cluster;
   }
-  begin_asynchronous(run, instr.refs[4], lane, true);
+  begin_asynchronous(run, instr[BulkOperand::object], lane, true);
   const std::uint32_t step = ptx::bytes_of(type) * elements;
   for (std::uint32_t at = 0; at < bytes; at += step) {
     load.offset = store.offset = at;
@@ -120,8 +124,8 @@ void Core::copy_in_bulk(Running& run, const Instr& instr, unsigned lane) {
     access(run, store, 1u << lane);
   }
   end_asynchronous();
-  if (instr.refs[4].bank != Bank::none) {
-    complete_bytes(run, instr, instr.refs[4], instr.refs[2], 0, lane);
+  if (instr[BulkOperand::object].bank != Bank::none) {
+    complete_bytes(run, instr, instr[BulkOperand::object], instr[BulkOperand::bytes], 0, lane);
   }
 }
 
@@ -131,17 +135,18 @@ Core::Step Core::async_store(Running& run, const Instr& instr, std::uint32_t lan
   const auto elements = static_cast<std::uint8_t>(instr.target);
   Instr part = part_of(instr, reduces ? InstrKind::atomic : InstrKind::store, Space::shared, m.type,
                        elements);
-  part.refs = instr.refs;
-  part.refs[5] = {};
+  part.operands = instr.operands;
+  part[AsyncStoreOperand::object] = {};
   part.modifiers.atom_op = m.atom_op;
   part.modifiers.order = m.order;
   part.modifiers.scope = m.scope;
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    begin_asynchronous(run, instr.refs[5], lane, false);
+    begin_asynchronous(run, instr[AsyncStoreOperand::object], lane, false);
     access(run, part, 1u << lane);
     end_asynchronous();
-    complete_bytes(run, instr, instr.refs[5], {}, ptx::bytes_of(m.type) * elements, lane);
+    complete_bytes(run, instr, instr[AsyncStoreOperand::object], {},
+                   ptx::bytes_of(m.type) * elements, lane);
   }
   return Step::again;
 }
@@ -155,8 +160,8 @@ void Core::complete_bytes(Running& run, const Instr& instr, const Ref& object, c
   done.modifiers.scope = ptx::Scope::cluster;
   done.modifiers.async = true;
   done.offset = 0;
-  done.refs[0] = object;
-  done.refs[2] = bytes;
+  done[ObjectOperand::address] = object;
+  done[ObjectOperand::value] = bytes;
   done.target = constant_bytes;
   access_objects(run, done, 1u << lane);
 }

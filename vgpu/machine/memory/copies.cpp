@@ -16,7 +16,7 @@ namespace {
 Instr part_of(const Instr& copy, InstrKind kind, ptx::Space space) {
   Instr part = copy;
   part.kind = kind;
-  part.refs = {};
+  part.operands = {};
   part.modifiers.space = space;
   return part;
 }
@@ -28,11 +28,11 @@ void Core::copy(Running& run, const Instr& instr, std::uint32_t active) {
   if (instr.opcode == ptx::Opcode::discard_) return discard(run, instr, active);
   const std::uint32_t total = 4u * instr.modifiers.vector;
   const auto source_bytes = [&](unsigned lane) {
-    const Ref& ignore = instr.refs[5];
+    const Ref& ignore = instr[CopyOperand::ignores];
     const bool ignores =
         ignore.bank != Bank::none && (read_predicate(run.banks, ignore) >> lane & 1u) != 0;
     if (ignores) return 0u;
-    const Ref& bytes = instr.refs[2];
+    const Ref& bytes = instr[CopyOperand::bytes];
     return bytes.bank == Bank::none ? total : std::min(total, word_of(run.banks, bytes, lane));
   };
   asynchronous_ = true;
@@ -47,9 +47,9 @@ void Core::copy(Running& run, const Instr& instr, std::uint32_t active) {
     rest &= ~group;
   }
   Instr store = part_of(instr, InstrKind::store, ptx::Space::shared);
-  store.refs[0] = instr.refs[0];
+  store[MemoryOperand::address] = instr[CopyOperand::target];
   for (std::uint32_t i = 0; i < instr.modifiers.vector; ++i) {
-    store.refs[1 + i] = row_after(instr.refs[3], i);
+    store[MemoryOperand::value + i] = row_after(instr[CopyOperand::rows], i);
   }
   access(run, store, active);
   asynchronous_ = false;
@@ -58,13 +58,13 @@ void Core::copy(Running& run, const Instr& instr, std::uint32_t active) {
 // Brings the first `bytes` of each lane's source into the rows on the way, zeros after them.
 void Core::fetch(Running& run, const Instr& instr, std::uint32_t bytes, std::uint32_t lanes) {
   const std::uint32_t words = instr.modifiers.vector;
-  const Ref& rows = instr.refs[3];
+  const Ref& rows = instr[CopyOperand::rows];
   Instr load = part_of(instr, InstrKind::load, ptx::Space::global);
-  load.refs[0] = instr.refs[1];
+  load[MemoryOperand::address] = instr[CopyOperand::source];
   load.provenance = 0;  // that of the target
   load.offset = static_cast<std::int32_t>(instr.target);
   if (bytes == 4 * words) {
-    for (std::uint32_t i = 0; i < words; ++i) load.refs[1 + i] = row_after(rows, i);
+    for (std::uint32_t i = 0; i < words; ++i) load[MemoryOperand::value + i] = row_after(rows, i);
     access(run, load, lanes);
     return;
   }
@@ -77,16 +77,16 @@ void Core::fetch(Running& run, const Instr& instr, std::uint32_t bytes, std::uin
     if (bytes >= 4 * (word + 1)) {
       load.modifiers.type = ptx::Type::b32;
       load.offset = start + 4 * word;
-      load.refs[1] = to;
+      load[MemoryOperand::value] = to;
       access(run, load, lanes);
       continue;
     }
     for (std::uint32_t byte = 4 * word; byte < bytes; ++byte) {
       load.modifiers.type = ptx::Type::u8;
       load.offset = start + byte;
-      load.refs[1] = row_after(rows, 4);
+      load[MemoryOperand::value] = row_after(rows, 4);
       access(run, load, lanes);
-      put_byte(run, load.refs[1], to, byte - 4 * word, lanes);
+      put_byte(run, load[MemoryOperand::value], to, byte - 4 * word, lanes);
     }
   }
 }
@@ -114,10 +114,11 @@ void Core::put_byte(Running& run, const Ref& from, const Ref& to, std::uint32_t 
 void Core::discard(Running& run, const Instr& instr, std::uint32_t active) {
   constexpr std::uint32_t kBytes = 128, kPieceBytes = 16;
   Instr piece = part_of(instr, InstrKind::store, instr.modifiers.space);
-  piece.refs[0] = instr.refs[0];
+  piece[MemoryOperand::address] = instr[CopyOperand::target];
   piece.modifiers.type = ptx::Type::b64;
   piece.modifiers.vector = 2;
-  const AddressRow row{row_of(run.banks, instr.refs[0]), instr.refs[0].bank != Bank::word,
+  const AddressRow row{row_of(run.banks, instr[CopyOperand::target]),
+                       instr[CopyOperand::target].bank != Bank::word,
                        static_cast<std::uint64_t>(instr.offset), 0};
   for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
@@ -143,8 +144,8 @@ void Core::copy_group(const Running& run, const Instr& instr, std::uint32_t acti
   if (!waits) return;
   CopyWait wait{program_, place, run.pc, active, 0, instr.modifiers.bulk, instr.modifiers.read};
   if (instr.modifiers.copy_op == ptx::CopyOp::wait_group) {
-    wait.groups_left =
-        word_of(run.banks, instr.refs[1], static_cast<unsigned>(std::countr_zero(active)));
+    wait.groups_left = word_of(run.banks, instr[CopyGroupOperand::groups_left],
+                               static_cast<unsigned>(std::countr_zero(active)));
   }
   notify([&](Observer& observer) { observer.on_copy_wait(wait); });
 }

@@ -25,18 +25,18 @@ void Core::call_heap(Running& run, const Instr& instr, std::uint32_t active) {
     return run.banks.base[static_cast<std::size_t>(ref.bank)] + ref.offset;
   };
   if (run.warp.undefined.any()) [[unlikely]] {
-    use_of_undefined(run, UndefinedUse::Kind::address, instr.refs[1], active);
-    run.warp.undefined.set(run.frame, instr.refs[0], {}, active, *program_);
+    use_of_undefined(run, UndefinedUse::Kind::address, instr[HeapOperand::argument], active);
+    run.warp.undefined.set(run.frame, instr[HeapOperand::result], {}, active, *program_);
   }
   for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     std::uint64_t value = 0;
-    std::memcpy(&value, row(instr.refs[1]) + lane * sizeof value, sizeof value);
+    std::memcpy(&value, row(instr[HeapOperand::argument]) + lane * sizeof value, sizeof value);
     if (instr.kind == InstrKind::heap_free) {
       free_on_heap(run, lane, value);
     } else {
       value = allocate_on_heap(run, lane, value);
-      std::memcpy(row(instr.refs[0]) + lane * sizeof value, &value, sizeof value);
+      std::memcpy(row(instr[HeapOperand::result]) + lane * sizeof value, &value, sizeof value);
     }
   }
 }

@@ -16,85 +16,51 @@ namespace {
 using ptx::Opcode;
 using ptx::Type;
 
-constexpr std::array<std::size_t, 4> kSources = {1, 2, 3, 5};
-constexpr std::array<std::size_t, 4> kUnpacked = {0, 4, 3, 5};
-
 bool is_integer(Type type) {
   return type != Type::pred && !ptx::is_float(type) && !ptx::is_packed(type) &&
          ptx::bytes_of(type) != 0 && ptx::bytes_of(type) <= 8;
 }
 
-// mov {part, part ...} = a
-bool unpacks(const Instr& instr) {
-  return instr.opcode == Opcode::mov_ && instr.modifiers.vector != 1 &&
-         instr.refs[2].bank == Bank::none;
-}
-
-// The operands whose bits an instruction moves, one bit each, where all it does is to move bits as
-// its other operands say: it then does to undefined bits what it does to values.  0: it does more.
-std::uint32_t moved_operands(const Instr& instr) {
+// The operands whose bits an instruction moves, where all it does is to move bits as its other
+// operands say: it then does to undefined bits what it does to values.  None: it does more.
+OperandSet moved_operands(const Instr& instr, ptx::UndefinedRule rule) {
+  using enum ComputeOperand;
   const ptx::Modifiers& m = instr.modifiers;
-  constexpr auto kA = 1u << 1, kB = 1u << 2, kC = 1u << 3, kD = 1u << 5;
-  if (m.type == Type::pred) return 0;
-  switch (instr.opcode) {
-    case Opcode::mov_: return unpacks(instr) ? kA : kA | kB | kC | kD;
-    case Opcode::cvt_:
-      return is_integer(m.type) && is_integer(m.source_type) && !m.sat && !m.pack ? kA : 0;
-    case Opcode::shl_:
-    case Opcode::shr_:
-    case Opcode::bfe_:
-    case Opcode::szext_:
-    case Opcode::brev_: return kA;
-    case Opcode::shf_:
-    case Opcode::prmt_:
-    case Opcode::bfi_:
-    case Opcode::selp_:
-    case Opcode::slct_: return kA | kB;
-    default: return 0;
+  const bool converts = instr.opcode == Opcode::cvt_;
+  if (m.type == Type::pred) return {};
+  if (converts && (!is_integer(m.type) || !is_integer(m.source_type) || m.sat || m.pack)) return {};
+  switch (rule) {
+    case ptx::UndefinedRule::moves: return unpacks(instr) ? OperandSet{a} : OperandSet{a, b, c, f};
+    case ptx::UndefinedRule::moves_a: return {a};
+    case ptx::UndefinedRule::moves_ab: return {a, b};
+    default: return {};
   }
 }
 
-// and, or, xor and lop3 as the table that lop3 has; none: another instruction.
+// and, or, xor and lop3 as the table that lop3 has; none: of predicates, or with another result.
 std::optional<std::uint32_t> truth_table(const Instr& instr) {
   constexpr std::uint32_t kA = 0xf0, kB = 0xcc;
-  if (instr.modifiers.type == Type::pred) return std::nullopt;
+  if (instr.modifiers.type == Type::pred || instr.modifiers.bool_op != ptx::BoolOp::none) {
+    return std::nullopt;
+  }
   switch (instr.opcode) {
     case Opcode::and_: return kA & kB;
     case Opcode::or_: return kA | kB;
     case Opcode::xor_: return kA ^ kB;
     case Opcode::not_: return ~kA & 0xff;
-    case Opcode::lop3_:
-      if (instr.modifiers.bool_op != ptx::BoolOp::none) return std::nullopt;
-      return static_cast<std::uint32_t>(instr.offset) & 0xff;
-    default: return std::nullopt;
+    default: return static_cast<std::uint32_t>(instr.offset) & 0xff;
   }
 }
 
-// Sums and products of integers.
-bool is_arithmetic(const Instr& instr) {
+// Sums and products of integers, and sums that hand the carry flag on.
+bool is_arithmetic(const Instr& instr, ptx::UndefinedRule rule) {
   const ptx::Modifiers& m = instr.modifiers;
-  if (!is_integer(m.type) || m.sat || m.carry_out) return false;
-  switch (instr.opcode) {
-    case Opcode::add_:
-    case Opcode::sub_:
-    case Opcode::neg_: return true;
-    case Opcode::mul_:
-    case Opcode::mad_: return m.part == ptx::MulPart::lo || m.part == ptx::MulPart::wide;
-    default: return false;
-  }
+  if (!is_integer(m.type) || m.sat) return false;
+  if (rule == ptx::UndefinedRule::sum) return true;
+  return rule == ptx::UndefinedRule::product && !m.carry_out && m.part != ptx::MulPart::hi;
 }
-
-// Sums and differences that hand the carry flag on.
 bool carries(const Instr& instr) {
-  const ptx::Modifiers& m = instr.modifiers;
-  if (!is_integer(m.type)) return false;
-  switch (instr.opcode) {
-    case Opcode::add_:
-    case Opcode::sub_: return m.carry_out;
-    case Opcode::addc_:
-    case Opcode::subc_: return true;
-    default: return false;
-  }
+  return instr.modifiers.carry_out || instr[CarryOperand::carry_in].bank != Bank::none;
 }
 
 // One lane's value; what it holds in its undefined bits means nothing.
@@ -184,7 +150,7 @@ struct UndefinedRegisters::Flow {
   const Instr& instr;
   std::uint32_t mask;
   const Program& program;
-  std::array<UndefinedLanes, 6> operand{};
+  ByOperand<UndefinedLanes> operand{};
   UndefinedLanes any{};  // undefined in some source
   UndefinedLanes all{};  // the result is undefined as a whole: by its guard, or a control operand
 
@@ -193,14 +159,16 @@ struct UndefinedRegisters::Flow {
     to.mask |= from.mask & lanes;
     to.origin = from.origin;
   }
-  [[nodiscard]] LaneBits bits(std::size_t source) const {
-    return registers.bits_of(frame, instr.refs[source]);
+  template <OperandName Name>
+  [[nodiscard]] LaneBits bits(Name source) const {
+    return registers.bits_of(frame, instr[source]);
   }
-  void set(std::size_t destination, const UndefinedLanes& value) const {
-    registers.set(frame, instr.refs[destination], value, mask, program);
+  template <OperandName Name>
+  void set(Name destination, const UndefinedLanes& value) const {
+    registers.set(frame, instr[destination], value, mask, program);
   }
-  void set_bits(std::size_t destination, LaneBits value) const {
-    const Ref& ref = instr.refs[destination];
+  void set_bits(ComputeOperand destination, LaneBits value) const {
+    const Ref& ref = instr[destination];
     if (ref.bank == Bank::none) return;
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
       if ((all.mask >> lane & 1u) != 0) value[lane] = ~std::uint64_t{0};
@@ -211,7 +179,7 @@ struct UndefinedRegisters::Flow {
   void read_operands();
   [[nodiscard]] std::uint32_t origin_of(const LaneBits& result) const;
   void set_whole(const UndefinedLanes& value) const;
-  void move(std::uint32_t moved);
+  void move(OperandSet moved);
   void decide(std::uint32_t table) const;
   void calculate() const;
   void carry_on() const;
@@ -222,10 +190,10 @@ struct UndefinedRegisters::Flow {
 };
 
 void UndefinedRegisters::Flow::read_operands() {
-  for (const std::size_t source : kSources) {
+  for (const ComputeOperand source : kComputeSources) {
     // Those are destinations.
-    if (source != 1 && unpacks(instr)) continue;
-    operand[source] = registers.get(frame, instr.refs[source]);
+    if (source != ComputeOperand::a && unpacks(instr)) continue;
+    operand[source] = registers.get(frame, instr[source]);
     operand[source].mask &= mask;
     add(any, operand[source], mask);
   }
@@ -241,9 +209,11 @@ std::uint32_t UndefinedRegisters::Flow::origin_of(const LaneBits& result) const 
   if (lane == kWarpLanes) return ptx::kNone;
   if ((all.mask >> lane & 1u) != 0) return all.origin;
   const bool selects = instr.opcode == Opcode::selp_;
-  const std::size_t taken =
-      selects && (read_predicate(banks, instr.refs[3]) >> lane & 1u) == 0 ? 2 : 1;
-  for (const std::size_t source : kSources) {
+  const ComputeOperand taken =
+      selects && (read_predicate(banks, instr[ComputeOperand::c]) >> lane & 1u) == 0
+          ? ComputeOperand::b
+          : ComputeOperand::a;
+  for (const ComputeOperand source : kComputeSources) {
     if (selects && source != taken) continue;
     if ((operand[source].mask >> lane & 1u) != 0) return operand[source].origin;
   }
@@ -251,27 +221,26 @@ std::uint32_t UndefinedRegisters::Flow::origin_of(const LaneBits& result) const 
 }
 
 void UndefinedRegisters::Flow::set_whole(const UndefinedLanes& value) const {
-  set(0, value);
-  set(4, value);
+  set(ComputeOperand::d, value);
+  set(ComputeOperand::e, value);
   if (!unpacks(instr)) return;
-  set(3, value);
-  set(5, value);
+  set(kUnpackedParts[2], value);
+  set(kUnpackedParts[3], value);
 }
 
 // Executes the instruction on the undefined bits of what it moves.
-void UndefinedRegisters::Flow::move(std::uint32_t moved) {
+void UndefinedRegisters::Flow::move(OperandSet moved) {
   alignas(64) std::array<std::byte, 6 * kWideRowBytes> rows{};
   LaneBanks there;
   there.base.fill(rows.data());
   Instr on_bits = instr;
-  for (std::size_t i = 0; i < on_bits.refs.size(); ++i) {
-    on_bits.refs[i].offset = static_cast<std::uint32_t>(i) * kWideRowBytes;
-  }
-  for (const std::size_t source : kSources) {
-    const Ref& ref = instr.refs[source];
-    if (ref.bank == Bank::none || (source != 1 && unpacks(instr))) continue;
-    std::byte* const row = row_of(there, on_bits.refs[source]);
-    if ((moved >> source & 1u) == 0) {
+  std::uint32_t offset = 0;
+  for (Ref& ref : on_bits.operands) ref.offset = std::exchange(offset, offset + kWideRowBytes);
+  for (const ComputeOperand source : kComputeSources) {
+    const Ref& ref = instr[source];
+    if (ref.bank == Bank::none || (source != ComputeOperand::a && unpacks(instr))) continue;
+    std::byte* const row = row_of(there, on_bits[source]);
+    if (!moved.has(source)) {
       add(all, operand[source], mask);
       std::size_t bytes = ref.bank == Bank::predicate ? 4
                           : ref.bank == Bank::word    ? kWordRowBytes
@@ -289,9 +258,9 @@ void UndefinedRegisters::Flow::move(std::uint32_t moved) {
     }
   }
   instr.compute(there, on_bits, ~0u);
-  for (const std::size_t destination : kUnpacked) {
-    if (destination != 0 && !unpacks(instr)) break;
-    const Ref& ref = on_bits.refs[destination];
+  for (const ComputeOperand destination : kUnpackedParts) {
+    if (destination != ComputeOperand::d && !unpacks(instr)) break;
+    const Ref& ref = on_bits[destination];
     if (ref.bank == Bank::none) continue;
     set_bits(destination, values_of(there, ref, ref.bank == Bank::wide ? 8 : 4));
   }
@@ -301,9 +270,9 @@ void UndefinedRegisters::Flow::move(std::uint32_t moved) {
 void UndefinedRegisters::Flow::decide(std::uint32_t table) const {
   std::array<LaneBits, 3> unknown{}, value{};
   for (std::size_t i = 0; i < 3; ++i) {
-    const Ref& ref = instr.refs[1 + i];
+    const Ref& ref = instr[ComputeOperand::a + i];
     if (ref.bank == Bank::none) continue;
-    unknown[i] = bits(1 + i);
+    unknown[i] = bits(ComputeOperand::a + i);
     value[i] = values_of(banks, ref, ptx::bytes_of(instr.modifiers.type));
   }
   LaneBits result{};
@@ -319,7 +288,7 @@ void UndefinedRegisters::Flow::decide(std::uint32_t table) const {
     }
     result[lane] = could_be[0] & could_be[1];
   }
-  set_bits(0, result);
+  set_bits(ComputeOperand::d, result);
 }
 
 // Lane by lane: a and b in as many bytes as the type has, c in as many as the result.
@@ -329,10 +298,10 @@ void UndefinedRegisters::Flow::calculate() const {
   const std::uint32_t bytes = ptx::bytes_of(m.type), result_bytes = is_wide ? 2 * bytes : bytes;
   std::array<LaneBits, 3> values{}, undefined{};
   for (std::size_t i = 0; i < 3; ++i) {
-    const Ref& ref = instr.refs[1 + i];
+    const Ref& ref = instr[ComputeOperand::a + i];
     if (ref.bank == Bank::none) continue;
     values[i] = values_of(banks, ref, i == 2 ? result_bytes : bytes);
-    undefined[i] = bits(1 + i);
+    undefined[i] = bits(ComputeOperand::a + i);
   }
   const auto operand_of = [&](std::size_t i, unsigned lane) {
     const Known known{values[i][lane], undefined[i][lane] & ones_of(bytes)};
@@ -353,7 +322,7 @@ void UndefinedRegisters::Flow::calculate() const {
     }
     result[lane] &= ones_of(result_bytes);
   }
-  set_bits(0, result);
+  set_bits(ComputeOperand::d, result);
 }
 
 // a + b + carry, and a - b as a + ~b + carry: see compute_carry.cpp.
@@ -361,25 +330,27 @@ void UndefinedRegisters::Flow::carry_on() const {
   const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
   const std::uint64_t ones = ones_of(bytes);
   const bool subtracts = instr.opcode == Opcode::sub_ || instr.opcode == Opcode::subc_;
-  const bool reads_carry = instr.refs[5].bank != Bank::none;
-  const std::uint32_t carry_in = reads_carry ? read_predicate(banks, instr.refs[5])
+  const bool reads_carry = instr[CarryOperand::carry_in].bank != Bank::none;
+  const std::uint32_t carry_in = reads_carry ? read_predicate(banks, instr[CarryOperand::carry_in])
                                  : subtracts ? ~0u
                                              : 0;
-  const LaneBits a = values_of(banks, instr.refs[1], bytes), a_bits = bits(1);
-  const LaneBits b = values_of(banks, instr.refs[2], bytes), b_bits = bits(2);
+  const LaneBits a = values_of(banks, instr[CarryOperand::a], bytes),
+                 a_bits = bits(ComputeOperand::a);
+  const LaneBits b = values_of(banks, instr[CarryOperand::b], bytes),
+                 b_bits = bits(ComputeOperand::b);
   LaneBits result{};
   UndefinedLanes carry{all.mask, any.origin};
   for (std::uint32_t rest = any.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const Known first{a[lane], a_bits[lane] & ones};
     const Known second{(subtracts ? ~b[lane] : b[lane]) & ones, b_bits[lane] & ones};
-    const Known third{carry_in >> lane & 1u, operand[5].mask >> lane & 1u};
+    const Known third{carry_in >> lane & 1u, operand[CarryOperand::carry_in].mask >> lane & 1u};
     const CarriedSum sum = carried_sum(first, second, third, bytes);
     result[lane] = sum.bits;
     carry.mask |= std::uint32_t{sum.carry} << lane;
   }
-  set_bits(0, result);
-  set(4, carry);
+  set_bits(ComputeOperand::d, result);
+  set(CarryOperand::carry_out, carry);
 }
 
 // The lanes in which a and b are undefined, for as much as a comparison looks at.
@@ -387,13 +358,13 @@ UndefinedLanes UndefinedRegisters::Flow::compared() const {
   const ptx::Modifiers& m = instr.modifiers;
   const Type type = instr.opcode == Opcode::setp_ ? m.type : m.source_type;
   UndefinedLanes found;
-  add(found, operand[1], mask);
-  add(found, operand[2], mask);
+  add(found, operand[CompareOperand::a], mask);
+  add(found, operand[CompareOperand::b], mask);
   if (!is_integer(type) || found.mask == 0) return found;
   const std::uint32_t bytes = ptx::bytes_of(type);
-  const LaneBits a_bits = bits(1), b_bits = bits(2);
-  const LaneBits a = values_of(banks, instr.refs[1], bytes);
-  const LaneBits b = values_of(banks, instr.refs[2], bytes);
+  const LaneBits a_bits = bits(ComputeOperand::a), b_bits = bits(ComputeOperand::b);
+  const LaneBits a = values_of(banks, instr[CompareOperand::a], bytes);
+  const LaneBits b = values_of(banks, instr[CompareOperand::b], bytes);
   // Signed numbers are in the order of unsigned ones when their signs are turned round.
   const std::uint64_t sign = ptx::is_signed(type) ? std::uint64_t{1} << (8 * bytes - 1) : 0;
   for (std::uint32_t rest = found.mask; rest != 0; rest &= rest - 1) {
@@ -409,28 +380,30 @@ UndefinedLanes UndefinedRegisters::Flow::compared() const {
 // The lanes in which a defined predicate decides what an and or an or gives.
 std::uint32_t UndefinedRegisters::Flow::decided_lanes() const {
   const ptx::Modifiers& m = instr.modifiers;
-  const auto decided_by = [&](std::size_t source, bool by_ones) {
-    if (instr.refs[source].bank == Bank::none) return 0u;
-    const std::uint32_t value = read_predicate(banks, instr.refs[source]);
+  const auto decided_by = [&](CompareOperand source, bool by_ones) {
+    if (instr[source].bank == Bank::none) return 0u;
+    const std::uint32_t value = read_predicate(banks, instr[source]);
     return (by_ones ? value : ~value) & ~operand[source].mask;
   };
   switch (instr.opcode) {
-    case Opcode::and_: return decided_by(1, false) | decided_by(2, false);
-    case Opcode::or_: return decided_by(1, true) | decided_by(2, true);
+    case Opcode::and_:
+      return decided_by(CompareOperand::a, false) | decided_by(CompareOperand::b, false);
+    case Opcode::or_:
+      return decided_by(CompareOperand::a, true) | decided_by(CompareOperand::b, true);
     case Opcode::set_:
     case Opcode::setp_:
-      if (m.bool_op == ptx::BoolOp::and_) return decided_by(3, false);
-      return m.bool_op == ptx::BoolOp::or_ ? decided_by(3, true) : 0;
+      if (m.bool_op == ptx::BoolOp::and_) return decided_by(CompareOperand::c, false);
+      return m.bool_op == ptx::BoolOp::or_ ? decided_by(CompareOperand::c, true) : 0;
     default: return 0;
   }
 }
 
 void UndefinedRegisters::Flow::compute_whole() {
   UndefinedLanes result = any;
-  if (instr.opcode == Opcode::set_ || instr.opcode == Opcode::setp_) {
+  if (ptx::row_of(instr.opcode).undefined == ptx::UndefinedRule::comparison) {
     result = compared();
-    add(result, operand[3], mask);
-    add(result, operand[5], mask);
+    add(result, operand[ComputeOperand::c], mask);
+    add(result, operand[ComputeOperand::f], mask);
   }
   const bool crosses_lanes = instr.kind == InstrKind::warp || instr.kind == InstrKind::warp_sync;
   if (crosses_lanes && result.mask != 0) result.mask = mask;
@@ -444,15 +417,14 @@ void UndefinedRegisters::Flow::compute_whole() {
 void UndefinedRegisters::Flow::multiply_matrices() const {
   const MatrixProduct product = product_of(instr);
   UndefinedLanes result;
-  for (const auto& [at, which] :
-       {std::pair{1u, MatrixOperand::a}, {2u, MatrixOperand::b}, {3u, MatrixOperand::c}}) {
+  for (const MatrixOperand which : {MatrixOperand::a, MatrixOperand::b, MatrixOperand::c}) {
     for (std::uint32_t reg = 0; reg < registers_of(product, which); ++reg) {
-      const UndefinedLanes from = registers.get(frame, row_after(instr.refs[at], reg));
+      const UndefinedLanes from = registers.get(frame, row_after(instr[which], reg));
       if ((from.mask & mask) != 0) result = {mask, from.origin};
     }
   }
   for (std::uint32_t reg = 0; reg < registers_of(product, MatrixOperand::d); ++reg) {
-    registers.set(frame, row_after(instr.refs[0], reg), result, mask, program);
+    registers.set(frame, row_after(instr[MatrixOperand::d], reg), result, mask, program);
   }
 }
 
@@ -462,10 +434,12 @@ void UndefinedRegisters::propagate(const FrameRows& frame, const LaneBanks& bank
   if (is_matrix_product(instr)) return flow.multiply_matrices();
   flow.read_operands();
   if (flow.any.mask == 0) return flow.set_whole({});
-  if (const std::uint32_t moved = moved_operands(instr); moved != 0) return flow.move(moved);
-  if (const auto table = truth_table(instr)) return flow.decide(*table);
-  if (is_arithmetic(instr)) return flow.calculate();
-  if (carries(instr)) return flow.carry_on();
+  const ptx::UndefinedRule rule = ptx::row_of(instr.opcode).undefined;
+  if (const OperandSet moved = moved_operands(instr, rule); !moved.empty()) return flow.move(moved);
+  if (rule == ptx::UndefinedRule::logic) {
+    if (const auto table = truth_table(instr)) return flow.decide(*table);
+  }
+  if (is_arithmetic(instr, rule)) return carries(instr) ? flow.carry_on() : flow.calculate();
   flow.compute_whole();
 }
 

@@ -345,7 +345,7 @@ Core::Lookahead::Fate Core::Lookahead::step(Slot& slot, Warp& warp) {
   if (reads_time(instr)) {
     reads_time_ = true;
     if (is_following_) {
-      warp.undefined.set(frame, instr.refs[0], {lanes, 0}, lanes, *core_.program_);
+      warp.undefined.set(frame, instr[ScalarOperand::result], {lanes, 0}, lanes, *core_.program_);
     }
   }
   keep_changes(changes);

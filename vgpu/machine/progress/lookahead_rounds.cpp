@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "vgpu/machine/progress/lookahead.hpp"
+#include "vgpu/program/operand_roles.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -88,20 +89,9 @@ Diamond diamond_of(const Program& program, std::uint32_t branch) {
 }
 
 void add_destinations(const Instr& instr, std::vector<Ref>& to) {
-  const auto add = [&](std::size_t operand) {
-    const Ref& ref = instr.refs[operand];
+  roles_of(instr).writes.for_each_in(instr.operands, [&](const Ref& ref) {
     if (ref.bank != Bank::none && ref.bank != Bank::constant) to.push_back(ref);
-  };
-  if (instr.kind == InstrKind::load) {
-    for (const std::size_t operand : {1, 2, 3, 4}) add(operand);
-    return;
-  }
-  add(0);
-  add(4);
-  if (instr.opcode == ptx::Opcode::mov_ && instr.modifiers.vector != 1) {
-    add(3);
-    add(5);
-  }
+  });
 }
 
 // Calls visit(reference, lanes) for every row of a bank that differs.
@@ -233,13 +223,16 @@ bool Core::Lookahead::may_execute(Warp& warp, const Fragment& fragment) {
     case InstrKind::nop:
     case InstrKind::sleep: return true;
     case InstrKind::load:
-    case InstrKind::store:
-    case InstrKind::atomic: return !is_marked(instr.refs[0]);
-    case InstrKind::barrier_object: return !is_marked(instr.refs[0]) && !is_marked(instr.refs[2]);
-    case InstrKind::barrier: return !is_marked(instr.refs[1]) && !is_marked(instr.refs[2]);
-    case InstrKind::warp_sync: return !is_marked(instr.refs[5]);
-    case InstrKind::jump_table:
-    case InstrKind::call_register: return !is_marked(instr.refs[1]);
+    case InstrKind::store: return !is_marked(instr[MemoryOperand::address]);
+    case InstrKind::atomic: return !is_marked(instr[AtomicOperand::address]);
+    case InstrKind::barrier_object:
+      return !is_marked(instr[ObjectOperand::address]) && !is_marked(instr[ObjectOperand::value]);
+    case InstrKind::barrier:
+      return !is_marked(instr[BarrierOperand::number]) &&
+             !is_marked(instr[BarrierOperand::threads]);
+    case InstrKind::warp_sync: return !is_marked(instr[WarpOperand::members]);
+    case InstrKind::jump_table: return !is_marked(instr[TargetOperand::index]);
+    case InstrKind::call_register: return !is_marked(instr[TargetOperand::address]);
     default: return false;
   }
 }

@@ -213,13 +213,14 @@ void Core::note_strong_writes(const Running& run, std::uint32_t mask) {
 
 // Of a compare-and-swap or an exchange that has been performed: the lanes that changed something.
 void Core::note_swaps(const Running& run, const Instr& instr, std::uint32_t mask) {
-  const Ref& old = instr.refs[1];
+  const Ref& old = instr[AtomicOperand::old];
   const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
   if (old.bank == Bank::none || bytes > 8) return;
   const bool is_cas = instr.modifiers.atom_op == ptx::AtomOp::cas;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    const bool is_equal = lane_value(run, old, lane) == lane_value(run, instr.refs[2], lane);
+    const bool is_equal =
+        lane_value(run, old, lane) == lane_value(run, instr[AtomicOperand::value], lane);
     if (is_equal == is_cas) note_strong_writes(run, 1u << lane);
   }
 }

@@ -54,7 +54,7 @@ void complete_if_done(BarrierToken& token, BarrierObjectState& object) {
 
 // Like Core::access(), but only shared memory holds such objects.
 void Core::access_objects(Running& run, const Instr& instr, std::uint32_t active) {
-  const Ref& address = instr.refs[0];
+  const Ref& address = instr[ObjectOperand::address];
   if (run.warp.undefined.any()) {
     use_of_undefined(run, UndefinedUse::Kind::address, address, active);
   }
@@ -81,7 +81,8 @@ void Core::access_objects(Running& run, const Instr& instr, std::uint32_t active
     perform_on_objects(run, instr, group);
     active &= ~group;
   }
-  if (faulted != 0 && instr.refs[1].bank != Bank::none) zero_destinations(run, instr, faulted);
+  if (faulted != 0 && instr[ObjectOperand::result].bank != Bank::none)
+    zero_destinations(run, instr, faulted);
 }
 
 void Core::announce_object(Running& run, const Instr& instr, const Target& target,
@@ -103,12 +104,12 @@ void Core::announce_object(Running& run, const Instr& instr, const Target& targe
     access.modifiers.order = ptx::Order::weak;
     access.modifiers.scope = ptx::Scope::none;
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-      const Ref& count = instr.refs[2];
+      const Ref& count = instr[ObjectOperand::value];
       values[lane] =
           bits_after(instr, count.bank == Bank::none ? 0 : word_of(run.banks, count, lane));
     }
     written_ = reinterpret_cast<const std::byte*>(values.data());
-    access.refs[1] = {};
+    access[ObjectOperand::result] = {};
   }
   announce(run, access, target, pattern, kObjectBytes, mask, {0, 1});
   written_ = nullptr;
@@ -154,7 +155,7 @@ void Core::perform_on_objects(Running& run, const Instr& instr, std::uint32_t ma
     pending = event;
   }
   flush(pending);
-  const Ref& to = instr.refs[1];
+  const Ref& to = instr[ObjectOperand::result];
   if (to.bank != Bank::none && run.warp.undefined.any()) {
     run.warp.undefined.set(run.frame, to, {undefined, access_.origin}, mask, *program_);
   }
@@ -169,8 +170,9 @@ void Core::perform_on_object(Running& run, const Instr& instr, unsigned lane,
   Slot& owner = owner_of(run, event.allocation);
   BarrierObjectState* object = find_object(owner, event.allocation, event.offset);
   const std::uint32_t otherwise = instr.modifiers.async ? instr.target : 1;
-  const std::uint32_t operand =
-      instr.refs[2].bank == Bank::none ? otherwise : word_of(run.banks, instr.refs[2], lane);
+  const std::uint32_t operand = instr[ObjectOperand::value].bank == Bank::none
+                                    ? otherwise
+                                    : word_of(run.banks, instr[ObjectOperand::value], lane);
   const ObjectOp op = operation_of(instr);
   const auto store = [&](std::uint64_t value) { std::memcpy(place, &value, sizeof value); };
   if (op == ObjectOp::init) {
@@ -229,8 +231,9 @@ void Core::perform_on_object(Running& run, const Instr& instr, unsigned lane,
 
 void Core::arrive_on_object(Running& run, const Instr& instr, unsigned lane, BarrierToken& token) {
   const ptx::Modifiers& m = instr.modifiers;
-  const std::uint32_t operand =
-      instr.refs[2].bank == Bank::none ? 1 : word_of(run.banks, instr.refs[2], lane);
+  const std::uint32_t operand = instr[ObjectOperand::value].bank == Bank::none
+                                    ? 1
+                                    : word_of(run.banks, instr[ObjectOperand::value], lane);
   if (m.expect_tx) token.bytes += static_cast<std::int32_t>(operand);
   const std::uint32_t count = m.expect_tx ? 1 : operand;
   // Copies are made when they are begun: they arrive at once, and what .noinc does not add to the
@@ -243,14 +246,15 @@ void Core::arrive_on_object(Running& run, const Instr& instr, unsigned lane, Bar
 
 std::uint64_t Core::state_of(const Running& run, const Instr& instr, unsigned lane) {
   std::uint64_t state = 0;
-  std::memcpy(&state, row_of(run.banks, instr.refs[2]) + lane * sizeof state, sizeof state);
+  std::memcpy(&state, row_of(run.banks, instr[ObjectOperand::value]) + lane * sizeof state,
+              sizeof state);
   return state;
 }
 
 // The result: the state before an arrival, or whether a wait is over.
 void Core::finish_object(const Running& run, const Instr& instr, unsigned lane, std::uint64_t state,
                          bool is_done) {
-  const Ref& to = instr.refs[1];
+  const Ref& to = instr[ObjectOperand::result];
   if (to.bank == Bank::none) return;
   std::byte* const row = row_of(run.banks, to);
   if (to.bank != Bank::predicate) {

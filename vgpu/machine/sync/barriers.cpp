@@ -100,15 +100,17 @@ void Core::reduce(const std::vector<Waiter>& waiters) {
   for (const auto& [warp, fragment] : waiters) {
     const Instr& instr = program_->code[fragment->pc];
     if (!instr.modifiers.red) continue;
-    const std::uint32_t predicate = read_predicate(banks_of(*warp, *fragment), instr.refs[3]);
+    const std::uint32_t predicate =
+        read_predicate(banks_of(*warp, *fragment), instr[BarrierOperand::predicate]);
     count += static_cast<std::uint32_t>(std::popcount(predicate & fragment->mask));
     threads += static_cast<std::uint32_t>(std::popcount(fragment->mask));
-    const UndefinedLanes value = warp->undefined.get(frame_of(*fragment), instr.refs[3]);
+    const UndefinedLanes value =
+        warp->undefined.get(frame_of(*fragment), instr[BarrierOperand::predicate]);
     if ((value.mask & fragment->mask) != 0) undefined = {~0u, value.origin};
   }
   for (const auto& [warp, fragment] : waiters) {
     const Instr& instr = program_->code[fragment->pc];
-    const Ref& to = instr.refs[0];
+    const Ref& to = instr[BarrierOperand::result];
     if (!instr.modifiers.red || to.bank == Bank::none) continue;
     std::byte* const row = row_of(banks_of(*warp, *fragment), to);
     if (instr.modifiers.popc) {

@@ -19,22 +19,24 @@ void Core::arrive_at_named(Running& run, std::size_t index, const Instr& instr,
                            std::uint32_t lanes) {
   Warp& warp = run.warp;
   const auto first = static_cast<unsigned>(std::countr_zero(lanes));
-  const auto operand = [&](std::size_t ref, unsigned lane) {
-    return instr.refs[ref].bank == Bank::none ? 0 : word_of(run.banks, instr.refs[ref], lane);
+  const auto operand = [&](BarrierOperand name, unsigned lane) {
+    return instr[name].bank == Bank::none ? 0 : word_of(run.banks, instr[name], lane);
   };
-  std::uint32_t number = operand(1, first);
-  std::uint32_t count = operand(2, first);
+  std::uint32_t number = operand(BarrierOperand::number, first);
+  std::uint32_t count = operand(BarrierOperand::threads, first);
   std::uint32_t same = 0;
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    if (operand(1, lane) == number && operand(2, lane) == count) same |= 1u << lane;
+    if (operand(BarrierOperand::number, lane) == number &&
+        operand(BarrierOperand::threads, lane) == count)
+      same |= 1u << lane;
   }
   if (same != lanes) split(warp, index, lanes & ~same);
   if (number >= run.slot.barriers.size()) {
     report_misuse(run, first, Reason::bad_number);
     number %= static_cast<std::uint32_t>(run.slot.barriers.size());
   }
-  const bool is_counted = instr.refs[2].bank != Bank::none;
+  const bool is_counted = instr[BarrierOperand::threads].bank != Bank::none;
   if (is_counted && (count == 0 || count % kWarpLanes != 0)) {
     report_misuse(run, first, Reason::bad_count);
     count = std::max(1u, (count + kWarpLanes - 1) / kWarpLanes) * kWarpLanes;

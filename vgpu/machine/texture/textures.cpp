@@ -334,7 +334,7 @@ void Core::move_elements(Running& run, const TextureInstr& instr, const Surface&
   part.kind = instr.operation == Operation::store ? InstrKind::store : InstrKind::load;
   part.modifiers.type = instr.type;
   part.modifiers.vector = instr.count;
-  for (std::size_t i = 0; i < instr.count; ++i) part.refs[1 + i] = instr.values[i];
+  for (std::size_t i = 0; i < instr.count; ++i) part[MemoryOperand::value + i] = instr.values[i];
   const bool is_live = box.memory->live;
   const Target target{is_live ? box.memory : nullptr, ptx::Space::global, box.memory->address,
                       box.memory->bytes};

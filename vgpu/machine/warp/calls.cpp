@@ -80,16 +80,17 @@ Core::Step Core::return_to_caller(Running& run, std::size_t index) {
 Core::Step Core::enter_by_register(Running& run, std::size_t index, const Instr& instr) {
   Warp& warp = run.warp;
   if (warp.undefined.any()) {
-    use_of_undefined(run, UndefinedUse::Kind::address, instr.refs[1], warp.fragments[index].mask);
+    use_of_undefined(run, UndefinedUse::Kind::address, instr[TargetOperand::address],
+                     warp.fragments[index].mask);
   }
   std::uint32_t rest = warp.fragments[index].mask;
   while (true) {
-    const std::uint64_t address =
-        lane_value(run, instr.refs[1], static_cast<unsigned>(std::countr_zero(rest)));
+    const std::uint64_t address = lane_value(run, instr[TargetOperand::address],
+                                             static_cast<unsigned>(std::countr_zero(rest)));
     std::uint32_t group = 0;
     for (std::uint32_t lanes = rest; lanes != 0; lanes &= lanes - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-      if (lane_value(run, instr.refs[1], lane) == address) group |= 1u << lane;
+      if (lane_value(run, instr[TargetOperand::address], lane) == address) group |= 1u << lane;
     }
     const auto target = program_->function_at.find(address);
     if (target == program_->function_at.end()) {
@@ -116,17 +117,18 @@ Core::Step Core::enter_by_register(Running& run, std::size_t index, const Instr&
 Core::Step Core::jump_by_table(Running& run, std::size_t index, const Instr& instr) {
   Warp& warp = run.warp;
   if (warp.undefined.any()) {
-    use_of_undefined(run, UndefinedUse::Kind::branch, instr.refs[1], warp.fragments[index].mask);
+    use_of_undefined(run, UndefinedUse::Kind::branch, instr[TargetOperand::index],
+                     warp.fragments[index].mask);
   }
   const std::vector<std::uint32_t>& table = program_->jump_tables[instr.target];
   std::uint32_t rest = warp.fragments[index].mask;
   while (true) {
     const std::uint64_t number =
-        lane_value(run, instr.refs[1], static_cast<unsigned>(std::countr_zero(rest)));
+        lane_value(run, instr[TargetOperand::index], static_cast<unsigned>(std::countr_zero(rest)));
     std::uint32_t group = 0;
     for (std::uint32_t lanes = rest; lanes != 0; lanes &= lanes - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-      if (lane_value(run, instr.refs[1], lane) == number) group |= 1u << lane;
+      if (lane_value(run, instr[TargetOperand::index], lane) == number) group |= 1u << lane;
     }
     if (number >= table.size()) {
       return halt(run, group, Trap::Cause::bad_index,

@@ -109,7 +109,8 @@ Core::Step Core::move_stack(Running& run, std::size_t index, const Instr& instr)
   std::uint64_t value = fragment.local_top;
   const auto each = [&](auto take) {
     for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-      take(lane_value(run, instr.refs[1], static_cast<unsigned>(std::countr_zero(rest))));
+      take(lane_value(run, instr[StackOperand::argument],
+                      static_cast<unsigned>(std::countr_zero(rest))));
     }
   };
   if (instr.opcode == ptx::Opcode::alloca_) {
@@ -132,7 +133,7 @@ Core::Step Core::move_stack(Running& run, std::size_t index, const Instr& instr)
     }
     fragment.local_top = static_cast<std::uint32_t>(top);
   }
-  if (const Ref& to = instr.refs[0]; to.bank != Bank::none) {
+  if (const Ref& to = instr[StackOperand::result]; to.bank != Bank::none) {
     rows_.broadcast(run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset,
                     to.bank == Bank::wide, value, mask);
     if (warp.undefined.any()) warp.undefined.set(run.frame, to, {}, mask, *program_);

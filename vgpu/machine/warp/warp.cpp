@@ -162,7 +162,7 @@ void Core::move_scalar(Running& run, const Instr& instr, std::uint32_t active) {
       value = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
     }
   }
-  const Ref& to = instr.refs[0];
+  const Ref& to = instr[ScalarOperand::result];
   rows_.broadcast(run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset,
                   to.bank == Bank::wide, value, active);
   if (run.warp.undefined.any()) run.warp.undefined.set(run.frame, to, {}, active, *program_);
@@ -387,7 +387,7 @@ Core::Step Core::ask(Running& run, std::size_t index, std::uint32_t active) {
 }
 
 void Core::read_special(Running& run, const Instr& instr, std::uint32_t mask) {
-  const Ref& to = instr.refs[0];
+  const Ref& to = instr[ScalarOperand::result];
   std::byte* row = run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset;
   const bool wide = to.bank == Bank::wide;
   if (run.warp.undefined.any()) run.warp.undefined.set(run.frame, to, {}, mask, *program_);

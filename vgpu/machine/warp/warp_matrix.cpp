@@ -167,10 +167,11 @@ void multiply(const LaneBanks& banks, const Instr& instr, std::uint32_t active, 
   const MatrixProduct product = product_of(instr);
   Matrices<T> matrices;
   const auto& [a, b, c] = matrices;
-  gather(banks, instr.refs[1], product, Operand::a, matrices.a, read);
-  gather(banks, instr.refs[2], product, Operand::b, matrices.b, read);
-  gather(banks, instr.refs[3], product, Operand::c, matrices.c, read);
-  std::byte* base = banks.base[static_cast<std::size_t>(instr.refs[0].bank)] + instr.refs[0].offset;
+  gather(banks, instr[MatrixOperand::a], product, Operand::a, matrices.a, read);
+  gather(banks, instr[MatrixOperand::b], product, Operand::b, matrices.b, read);
+  gather(banks, instr[MatrixOperand::c], product, Operand::c, matrices.c, read);
+  std::byte* base = banks.base[static_cast<std::size_t>(instr[MatrixOperand::d].bank)] +
+                    instr[MatrixOperand::d].offset;
   for_each_element(
       product, Operand::d,
       [&](std::uint32_t lane, std::uint32_t reg, std::uint32_t shift, std::uint32_t mask,
@@ -178,7 +179,7 @@ void multiply(const LaneBanks& banks, const Instr& instr, std::uint32_t active, 
         if ((active >> lane & 1) == 0) return;
         const auto sum =
             calculate(product, a[at.row].data(), b.data(), at.column, c[at.row][at.column]);
-        std::uint32_t word = read_word(banks, instr.refs[0], reg, lane);
+        std::uint32_t word = read_word(banks, instr[MatrixOperand::d], reg, lane);
         word &= ~(mask << shift);
         word |= (bits_of(product, sum) & mask) << shift;
         std::memcpy(base + reg * kWordRowBytes + lane * sizeof word, &word, sizeof word);
@@ -272,9 +273,9 @@ std::uint64_t multiply_add(std::uint64_t a, std::uint64_t b, std::uint64_t c,
 void multiply_doubles(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
   const MatrixProduct product = product_of(instr);
   const auto [m, n, k] = product.shape;
-  const auto a = gather_doubles(banks, instr.refs[1], product, Operand::a, k);
-  const auto b = gather_doubles(banks, instr.refs[2], product, Operand::b, n);
-  const auto c = gather_doubles(banks, instr.refs[3], product, Operand::c, n);
+  const auto a = gather_doubles(banks, instr[MatrixOperand::a], product, Operand::a, k);
+  const auto b = gather_doubles(banks, instr[MatrixOperand::b], product, Operand::b, n);
+  const auto c = gather_doubles(banks, instr[MatrixOperand::c], product, Operand::c, n);
   const bool to_nearest = product.rounding == ptx::Rounding::none;
   const ptx::Rounding rounding = to_nearest ? ptx::Rounding::rn : product.rounding;
   for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
@@ -285,7 +286,7 @@ void multiply_doubles(const LaneBanks& banks, const Instr& instr, std::uint32_t 
       for (std::uint32_t step = 0; step < k; ++step) {
         sum = multiply_add(a[at.row * k + step], b[step * n + at.column], sum, rounding);
       }
-      std::memcpy(wide_cell(banks, instr.refs[0], reg, lane), &sum, sizeof sum);
+      std::memcpy(wide_cell(banks, instr[MatrixOperand::d], reg, lane), &sum, sizeof sum);
     }
   }
 }

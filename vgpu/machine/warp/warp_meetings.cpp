@@ -41,7 +41,7 @@ unsigned shuffle_source(ptx::ShuffleMode mode, unsigned lane, std::uint32_t b, s
 
 // Whether the lanes that execute `instr` now are those that all of them wait for.
 bool Core::all_members_are(const Running& run, const Instr& instr, std::uint32_t active) const {
-  const Ref& mask = instr.refs[5];
+  const Ref& mask = instr[WarpOperand::members];
   const auto first = static_cast<unsigned>(std::countr_zero(active));
   const std::uint32_t members = word_of(run.banks, mask, first);
   if ((members & run.warp.live) != active) return false;
@@ -85,11 +85,11 @@ void Core::undefined_across_lanes(Running& run, const Instr& instr, std::uint32_
     undefined.propagate(run.frame, run.banks, instr, active, *program_);
     return;
   }
-  const UndefinedLanes value = undefined.get(run.frame, instr.refs[1]);
-  const LaneBits bits = undefined.bits_of(run.frame, instr.refs[1]);
+  const UndefinedLanes value = undefined.get(run.frame, instr[WarpOperand::value]);
+  const LaneBits bits = undefined.bits_of(run.frame, instr[WarpOperand::value]);
   UndefinedLanes from;  // which lane to read is undefined
-  for (const std::size_t operand : {2, 3, 5}) {
-    const UndefinedLanes lanes = undefined.get(run.frame, instr.refs[operand]);
+  for (const WarpOperand operand : {WarpOperand::lane, WarpOperand::clamp, WarpOperand::members}) {
+    const UndefinedLanes lanes = undefined.get(run.frame, instr[operand]);
     if ((lanes.mask & active) == 0) continue;
     from.mask |= lanes.mask & active;
     from.origin = lanes.origin;
@@ -98,9 +98,9 @@ void Core::undefined_across_lanes(Running& run, const Instr& instr, std::uint32_
   std::uint32_t from_nobody = 0, from_somebody = 0;
   for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    const unsigned source =
-        shuffle_source(instr.modifiers.shuffle, lane, word_of(run.banks, instr.refs[2], lane),
-                       word_of(run.banks, instr.refs[3], lane));
+    const unsigned source = shuffle_source(instr.modifiers.shuffle, lane,
+                                           word_of(run.banks, instr[WarpOperand::lane], lane),
+                                           word_of(run.banks, instr[WarpOperand::clamp], lane));
     const bool is_nobody = (~active >> source & 1u) != 0;
     const bool is_whole = is_nobody || (from.mask >> lane & 1u) != 0;
     result[lane] = is_whole ? ones_of(4) : bits[source];
@@ -110,8 +110,8 @@ void Core::undefined_across_lanes(Running& run, const Instr& instr, std::uint32_
   const std::uint32_t origin = from_nobody != 0                    ? run.pc
                                : (from_somebody & ~from.mask) != 0 ? value.origin
                                                                    : from.origin;
-  undefined.set_bits(run.frame, instr.refs[0], result, origin, active, *program_);
-  undefined.set(run.frame, instr.refs[4], from, active, *program_);
+  undefined.set_bits(run.frame, instr[WarpOperand::result], result, origin, active, *program_);
+  undefined.set(run.frame, instr[WarpOperand::predicate], from, active, *program_);
 }
 
 // `active` lanes of a fragment, which has its pc stored, arrive at an operation whose members they
@@ -123,11 +123,11 @@ void Core::meet(Running& run, std::size_t index, const Instr& instr, std::uint32
     ++warp.fragments[others].pc;
   }
   const auto first = static_cast<unsigned>(std::countr_zero(active));
-  const std::uint32_t members = word_of(run.banks, instr.refs[5], first);
+  const std::uint32_t members = word_of(run.banks, instr[WarpOperand::members], first);
   std::uint32_t same = 0;
   for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    if (word_of(run.banks, instr.refs[5], lane) == members) same |= 1u << lane;
+    if (word_of(run.banks, instr[WarpOperand::members], lane) == members) same |= 1u << lane;
   }
   const std::uint32_t outsiders = same & ~members;
   const std::uint32_t now = outsiders != 0 ? outsiders : same;
@@ -201,9 +201,9 @@ namespace {
 // Rows for the operands of an operation whose lanes have theirs in different registers.
 class OperandRows {
  public:
-  Ref place(std::size_t operand, Bank bank) {
+  Ref place(WarpOperand operand, Bank bank) {
     banks_.base[static_cast<std::size_t>(bank)] = rows_.front().bytes.data();
-    return {bank, static_cast<std::uint32_t>(operand * sizeof(Row))};
+    return {bank, static_cast<std::uint32_t>(place_of(operand) * sizeof(Row))};
   }
   [[nodiscard]] const LaneBanks& banks() const { return banks_; }
 
@@ -211,7 +211,7 @@ class OperandRows {
   struct alignas(64) Row {
     std::array<std::byte, kWideRowBytes> bytes;
   };
-  std::array<Row, 6> rows_{};
+  std::array<Row, kOperandPlaces> rows_{};
   LaneBanks banks_;
 };
 
@@ -231,12 +231,17 @@ void copy_lanes(std::byte* to, const std::byte* from, Bank bank, std::uint32_t m
   }
 }
 
-Bank bank_of_operand(const Instr& instr, std::size_t operand) {
+constexpr std::array kWarpOperands = {WarpOperand::result,    WarpOperand::value,
+                                      WarpOperand::lane,      WarpOperand::clamp,
+                                      WarpOperand::predicate, WarpOperand::members};
+
+Bank bank_of_operand(const Instr& instr, WarpOperand operand) {
   const bool is_vote = instr.opcode == ptx::Opcode::vote_;
   const bool is_ballot = is_vote && instr.modifiers.vote == ptx::VoteMode::ballot;
-  if (operand == 4 || (operand == 0 && is_vote && !is_ballot)) return Bank::predicate;
-  if (operand == 1 && is_vote) return Bank::predicate;
-  return operand == 1 && instr.modifiers.type == ptx::Type::b64 ? Bank::wide : Bank::word;
+  const bool is_result = operand == WarpOperand::result, is_value = operand == WarpOperand::value;
+  if (operand == WarpOperand::predicate) return Bank::predicate;
+  if (is_vote && (is_value || (is_result && !is_ballot))) return Bank::predicate;
+  return is_value && instr.modifiers.type == ptx::Type::b64 ? Bank::wide : Bank::word;
 }
 
 }  // namespace
@@ -255,14 +260,15 @@ void Core::operate_across(Warp& warp, const std::vector<std::size_t>& here) {
       visit(fragment, program_->code[fragment.pc], banks);
     }
   };
-  for (const std::size_t operand : {0, 1, 2, 3, 4, 5}) {
-    merged.refs[operand] = rows.place(operand, bank_of_operand(merged, operand));
+  for (const WarpOperand operand : kWarpOperands) {
+    merged[operand] = rows.place(operand, bank_of_operand(merged, operand));
   }
   each([&](const Fragment& fragment, const Instr& instr, const LaneBanks& banks) {
     lanes |= fragment.mask;
-    for (const std::size_t operand : {1, 2, 3, 5}) {
-      const Ref& from = instr.refs[operand];
-      const Ref& to = merged.refs[operand];
+    for (const WarpOperand operand : kWarpOperands) {
+      if (operand == WarpOperand::result || operand == WarpOperand::predicate) continue;
+      const Ref& from = instr[operand];
+      const Ref& to = merged[operand];
       if (from.bank == Bank::none) continue;
       copy_lanes(row_of(rows.banks(), to), row_of(banks, from), to.bank, fragment.mask);
       const UndefinedLanes value = warp.undefined.get(frame_of(fragment), from);
@@ -271,9 +277,9 @@ void Core::operate_across(Warp& warp, const std::vector<std::size_t>& here) {
   });
   merged.compute(rows.banks(), merged, lanes);
   each([&](const Fragment& fragment, const Instr& instr, const LaneBanks& banks) {
-    for (const std::size_t operand : {0, 4}) {
-      const Ref& from = merged.refs[operand];
-      const Ref& to = instr.refs[operand];
+    for (const WarpOperand operand : {WarpOperand::result, WarpOperand::predicate}) {
+      const Ref& from = merged[operand];
+      const Ref& to = instr[operand];
       if (to.bank == Bank::none) continue;
       copy_lanes(row_of(banks, to), row_of(rows.banks(), from), from.bank, fragment.mask);
       warp.undefined.set(frame_of(fragment), to, undefined, fragment.mask, *program_);

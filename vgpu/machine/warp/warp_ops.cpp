@@ -45,8 +45,8 @@ WARPCHECK_INLINE void gather(const Word* a, const Word* source, Word* values) {
 
 template <ShuffleMode kMode>
 void shfl(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
-  const Word* b = row<Word>(banks, instr.refs[2]);
-  const Word* c = row<Word>(banks, instr.refs[3]);
+  const Word* b = row<Word>(banks, instr[WarpOperand::lane]);
+  const Word* c = row<Word>(banks, instr[WarpOperand::clamp]);
   alignas(64) Word source[kWarpLanes];
   alignas(64) Word in_range[kWarpLanes];
   WARPCHECK_EACH_LANE(lane) {
@@ -65,29 +65,31 @@ void shfl(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
     in_range[lane] = valid ? 0xffffffffu : 0;
   }
   alignas(64) Word values[kWarpLanes];
-  gather(row<Word>(banks, instr.refs[1]), source, values);
+  gather(row<Word>(banks, instr[WarpOperand::value]), source, values);
   const Word valid = mask_of(in_range);
-  if (present(instr.refs[0])) blend<Word>(row<Word>(banks, instr.refs[0]), values, active);
-  write_predicate(banks, instr.refs[4], valid, active);
+  if (present(instr[WarpOperand::result]))
+    blend<Word>(row<Word>(banks, instr[WarpOperand::result]), values, active);
+  write_predicate(banks, instr[WarpOperand::predicate], valid, active);
 }
 
 // The same word for every active lane.
 void write_uniform(const LaneBanks& banks, const Instr& instr, Word value, std::uint32_t active) {
   alignas(64) Word values[kWarpLanes];
   WARPCHECK_EACH_LANE(lane) { values[lane] = value; }
-  if (present(instr.refs[0])) blend<Word>(row<Word>(banks, instr.refs[0]), values, active);
+  if (present(instr[WarpOperand::result]))
+    blend<Word>(row<Word>(banks, instr[WarpOperand::result]), values, active);
 }
 
 template <VoteMode kMode>
 void vote(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
-  const Word votes = predicate(banks, instr.refs[1]) & active;
+  const Word votes = predicate(banks, instr[WarpOperand::value]) & active;
   if constexpr (kMode == VoteMode::ballot) {
     write_uniform(banks, instr, votes, active);
   } else {
     const bool all = votes == active;
     const bool any = votes != 0;
     const bool result = kMode == VoteMode::all ? all : kMode == VoteMode::any ? any : all || !any;
-    write_predicate(banks, instr.refs[0], result ? 0xffffffffu : 0, active);
+    write_predicate(banks, instr[WarpOperand::result], result ? 0xffffffffu : 0, active);
   }
 }
 
@@ -99,13 +101,13 @@ void activemask(const LaneBanks& banks, const Instr& instr, std::uint32_t active
 void elect(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
   const auto leader = static_cast<Word>(__builtin_ctz(active));
   write_uniform(banks, instr, leader, active);
-  write_predicate(banks, instr.refs[4], Word{1} << leader, active);
+  write_predicate(banks, instr[WarpOperand::predicate], Word{1} << leader, active);
 }
 
 // Each lane gets the mask of the lanes that hold the same value.
 template <class T>
 void match_any(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
-  const Bits<T>* a = row<T>(banks, instr.refs[1]);
+  const Bits<T>* a = row<T>(banks, instr[WarpOperand::value]);
   alignas(64) Word values[kWarpLanes] = {};
   for (Word left = active; left != 0;) {
     const auto leader = static_cast<unsigned>(__builtin_ctz(left));
@@ -116,22 +118,22 @@ void match_any(const LaneBanks& banks, const Instr& instr, std::uint32_t active)
     for (Word rest = same; rest != 0; rest &= rest - 1) values[__builtin_ctz(rest)] = same;
     left &= ~same;
   }
-  blend<Word>(row<Word>(banks, instr.refs[0]), values, active);
+  blend<Word>(row<Word>(banks, instr[WarpOperand::result]), values, active);
 }
 
 template <class T>
 void match_all(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
-  const Bits<T>* a = row<T>(banks, instr.refs[1]);
+  const Bits<T>* a = row<T>(banks, instr[WarpOperand::value]);
   const T value = a[__builtin_ctz(active)];
   bool all = true;
   for (Word rest = active; rest != 0; rest &= rest - 1) all &= a[__builtin_ctz(rest)] == value;
   write_uniform(banks, instr, all ? active : 0, active);
-  write_predicate(banks, instr.refs[4], all ? 0xffffffffu : 0, active);
+  write_predicate(banks, instr[WarpOperand::predicate], all ? 0xffffffffu : 0, active);
 }
 
 template <AtomOp kOp, class T>
 void redux(const LaneBanks& banks, const Instr& instr, std::uint32_t active) {
-  const Word* a = row<Word>(banks, instr.refs[1]);
+  const Word* a = row<Word>(banks, instr[WarpOperand::value]);
   auto result = static_cast<T>(a[__builtin_ctz(active)]);
   for (Word rest = active & (active - 1); rest != 0; rest &= rest - 1) {
     const auto x = static_cast<T>(a[__builtin_ctz(rest)]);

@@ -4,12 +4,8 @@
 // brought the lanes of the member mask together before it calls; `active` are the lanes that
 // execute the instruction now, and these alone are read, voted, and written.
 //
-// Operands (refs):
-//   shfl:  [0] d, [4] p, [1] a, [2] b, [3] c, [5] member mask
-//   vote:  [0] d (a predicate, or a word for ballot), [1] a (predicate), [5] member mask
-//   match: [0] d, [4] p (match.all), [1] a, [5] member mask; modifiers.vote is any or all
-//   redux: [0] d, [1] a, [5] member mask; modifiers.atom_op is the operation
-//   elect: [0] d, [4] p, [5] member mask        activemask: [0] d
+// Operands: see WarpOperand.  The result of vote is a predicate, or a word for ballot; what match
+// looks for is modifiers.vote, any or all; the operation of redux is modifiers.atom_op.
 // A lane's member mask other than the executing lanes is for the machine to judge; the functions
 // do not look at it.
 #pragma once

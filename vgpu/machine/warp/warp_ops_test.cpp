@@ -57,12 +57,12 @@ Instr warp_instr(Opcode opcode, Type type) {
   Instr instr;
   instr.opcode = opcode;
   instr.modifiers.type = type;
-  instr.refs[0] = {Bank::word, 0};
-  instr.refs[1] = {type == Type::b64 ? Bank::wide : Bank::word,
-                   type == Type::b64 ? kWideRowBytes : kWordRowBytes};
-  instr.refs[2] = {Bank::word, 2 * kWordRowBytes};
-  instr.refs[3] = {Bank::word, 3 * kWordRowBytes};
-  instr.refs[4] = {Bank::predicate, 16};
+  instr[WarpOperand::result] = {Bank::word, 0};
+  instr[WarpOperand::value] = {type == Type::b64 ? Bank::wide : Bank::word,
+                               type == Type::b64 ? kWideRowBytes : kWordRowBytes};
+  instr[WarpOperand::lane] = {Bank::word, 2 * kWordRowBytes};
+  instr[WarpOperand::clamp] = {Bank::word, 3 * kWordRowBytes};
+  instr[WarpOperand::predicate] = {Bank::predicate, 16};
   return instr;
 }
 
@@ -144,8 +144,8 @@ TEST(WarpOps, Vote) {
   for (const VoteMode mode : {VoteMode::all, VoteMode::any, VoteMode::uni, VoteMode::ballot}) {
     Instr instr = warp_instr(Opcode::vote_, mode == VoteMode::ballot ? Type::b32 : Type::pred);
     instr.modifiers.vote = mode;
-    if (mode != VoteMode::ballot) instr.refs[0] = {Bank::predicate, 0};
-    instr.refs[1] = {Bank::predicate, 4};
+    if (mode != VoteMode::ballot) instr[WarpOperand::result] = {Bank::predicate, 0};
+    instr[WarpOperand::value] = {Bank::predicate, 4};
     for (const std::uint32_t active : masks(random)) {
       for (const std::uint32_t votes : {0u, active, ~active, active & (active - 1), word(random)}) {
         Warp warp = random_warp(random);

@@ -1,9 +1,10 @@
-// Video instructions of one function: selectors, masks and signs of operands; see emitter.hpp.
+// Video instructions: selectors, masks and signs of operands.
 // PTX ISA 9.0, 9.7.18, 9.7.19.
 #include <optional>
 #include <string_view>
 
-#include "vgpu/program/emitter.hpp"
+#include "vgpu/program/emit/families.hpp"
+#include "vgpu/program/emit/steps.hpp"
 #include "vgpu/program/video.hpp"
 
 namespace warpcheck::vgpu {
@@ -63,19 +64,18 @@ bool has_suffix(std::string_view mnemonic, std::string_view suffix) {
 
 }  // namespace
 
-void Emitter::emit_video(const ptx::Instruction& in, Instr& out) {
-  require_form(in);
+void emit_video(Emission& e, const ptx::Instruction& in, Instr& out) {
   const std::size_t count = in.operands.size();
-  if (count < 3 || count > 4) refuse(in, "expected three or four operands");
+  if (count < 3 || count > 4) e.refuse(in, "expected three or four operands");
   const ptx::Operand &d = in.operands[0], &a = in.operands[1], &b = in.operands[2];
   VideoOperands selected;
   const unsigned elements = video_elements(in.opcode);
   if (elements == 1) {
     const auto of_d = part_named(d.name), of_a = part_named(a.name), of_b = part_named(b.name);
-    if (!of_d || !of_a || !of_b) refuse(in, "a selector other than .b0 - .b3, .h0, .h1");
+    if (!of_d || !of_a || !of_b) e.refuse(in, "a selector other than .b0 - .b3, .h0, .h1");
     // There GPUs do otherwise than the ISA says.
     if (*of_d != Part{} && (in.modifiers.sat || d.name == "h1")) {
-      refuse(in, "a result that is merged into c by .sat or .h1");
+      e.refuse(in, "a result that is merged into c by .sat or .h1");
     }
     selected.d = *of_d;
     selected.a = *of_a;
@@ -84,29 +84,29 @@ void Emitter::emit_video(const ptx::Instruction& in, Instr& out) {
     const auto of_a = elements_named(a.name, elements, 0);
     const auto of_b = elements_named(b.name, elements, elements);
     const auto mask = mask_named(d.name, elements);
-    if (!of_a || !of_b || !mask) refuse(in, "a selector or mask of another kind");
+    if (!of_a || !of_b || !mask) e.refuse(in, "a selector or mask of another kind");
     selected.of_a = *of_a;
     selected.of_b = *of_b;
     selected.mask = *mask;
   }
-  if (count > 3 && !in.operands[3].name.empty()) refuse(in, "a selector of c");
+  if (count > 3 && !in.operands[3].name.empty()) e.refuse(in, "a selector of c");
   selected.negated_a = a.negated;
   selected.negated_b = b.negated;
   selected.negated_c = count > 3 && in.operands[3].negated;
   if (selected.negated_c && selected.negated_a != selected.negated_b) {
-    refuse(in, "both the product and c are negated");
+    e.refuse(in, "both the product and c are negated");
   }
   selected.plus_one = has_suffix(in.text, ".po");
   selected.scale = has_suffix(in.text, ".shr7") ? 7 : has_suffix(in.text, ".shr15") ? 15 : 0;
   out.kind = InstrKind::compute;
   out.offset = encoded(selected);
-  out.refs[0] = destination(in, d);
+  out[ComputeOperand::d] = e.destination(in, d);
   for (std::size_t i = 1; i < count; ++i) {
     ptx::Operand plain = in.operands[i];
     plain.negated = false;
-    out.refs[i] = source(in, plain, Type::u32);
+    out[ComputeOperand::d + i] = e.source(in, plain, Type::u32);
   }
-  push(out);
+  e.push(out);
 }
 
 }  // namespace warpcheck::vgpu

@@ -1,4 +1,5 @@
-// Emits the code of one function: PTX instructions to decoded ones.  Internal to vgpu/program.
+// What is decided for a whole kernel before the code of its functions is emitted.  Internal to
+// vgpu/program.
 #pragma once
 
 #include <cstdint>
@@ -70,37 +71,15 @@ Signature signature_of(const CallShape& shape);
 void find_reached(const ptx::Module& module, std::string_view kernel, Program& program,
                   Layout& layout);
 
-// The constant bank: one row for each different value and width.
-class ConstantRows {
- public:
-  explicit ConstantRows(Program& program) : program_(program) {}
-  Ref word(std::uint32_t value);
-  Ref wide(std::uint64_t value);
-  Ref predicate(bool value) { return word(value ? 0xffffffffu : 0u); }
-  // The address of a module variable plus `addend`, patched when the module is loaded.
-  Ref address(std::uint32_t variable, std::int64_t addend, bool is_wide);
-  // The address of a shared variable plus something: no integer of that value has this row.
-  Ref shared(std::uint32_t symbol, std::uint64_t value, bool is_wide);
-  // What a row holds the address of; null: an integer, or the address of a function.
-  [[nodiscard]] const Root* root_of(const Ref& row) const;
-
- private:
-  Ref append(std::uint64_t value, bool is_wide);
-
-  Program& program_;
-  std::map<std::pair<std::uint64_t, bool>, Ref> rows_;
-  std::map<std::pair<std::uint32_t, std::pair<std::int64_t, bool>>, Ref> addresses_;
-  std::map<std::pair<std::uint32_t, std::pair<std::uint64_t, bool>>, Ref> shared_;
-  std::map<std::uint32_t, Root> roots_;                 // by offset of the row
-  std::map<std::uint32_t, std::uint32_t> first_patch_;  // of each variable
-};
-
 // "s" of "_ZZ6kernelPiE1s": the source name of a variable.
 std::string demangled_variable(const std::string& name);
+
+class ConstantRows;
 
 // Fills in Program::roots and provenances, and says for each access which one its address has.
 void find_provenance(const Layout& layout, const ConstantRows& constants, Program& program);
 
+// Emits the code of one function: PTX instructions to decoded ones.
 void emit_function(std::uint32_t instance, Layout& layout, ConstantRows& constants,
                    Program& program);
 

@@ -10,10 +10,12 @@
 
 #include <fmt/format.h>
 
-#include "vgpu/program/emitter.hpp"
+#include "vgpu/program/emit/families.hpp"
+#include "vgpu/program/emit/steps.hpp"
 
 namespace warpcheck::vgpu {
 
+using Kind = ptx::Operand::Kind;
 using ptx::Opcode;
 using ptx::Type;
 
@@ -126,96 +128,97 @@ bool read_surface_access(Words words, TextureInstr& out) {
   return true;
 }
 
-}  // namespace
-
-void Emitter::emit_texture(const ptx::Instruction& in, Instr& out) {
-  TextureInstr texture;
-  const Words words = words_after_opcode(in.text);
-  if (in.opcode == Opcode::tex_ || in.opcode == Opcode::tld4_) {
-    if (!read_fetch(words, in.opcode == Opcode::tld4_, texture)) refuse(in, kNoSuchForm);
-    emit_fetch(in, texture);
-  } else {
-    texture.operation = in.opcode == Opcode::suld_ ? Operation::load : Operation::store;
-    if (!read_surface_access(words, texture)) refuse(in, kNoSuchForm);
-    emit_surface_access(in, texture);
-  }
-  out.kind = InstrKind::texture;
-  out.target = static_cast<std::uint32_t>(program_.texture_instrs.size());
-  program_.texture_instrs.push_back(texture);
-  push(out);
-}
-
 // [object, {layer, x, y, z}]: of elements that the text has beyond those, no notice is taken.
-void Emitter::place_coordinates(const ptx::Instruction& in, const ptx::Operand& place, Type type,
-                                TextureInstr& out) {
+void place_coordinates(Emission& e, const ptx::Instruction& in, const ptx::Operand& place,
+                       Type type, TextureInstr& out) {
   if (place.kind != Kind::address || place.index == ptx::kNone || place.offset != 0) {
-    refuse(in, "an object that is not in a register");
+    e.refuse(in, "an object that is not in a register");
   }
-  out.object = rows_.at(place.index);
-  if (out.object.bank != Bank::wide) refuse(in, "a handle that has not 64 bits");
-  if (place.parts.size() != 1) refuse(in, "offsets, or a sampler of its own");
+  out.object = e.frame.row_of(place.index);
+  if (out.object.bank != Bank::wide) e.refuse(in, "a handle that has not 64 bits");
+  if (place.parts.size() != 1) e.refuse(in, "offsets, or a sampler of its own");
   const ptx::Operand& list = place.parts.front();
   const std::vector<ptx::Operand> single{list};
   const std::vector<ptx::Operand>& parts = list.kind == Kind::vector ? list.parts : single;
   std::size_t next = 0;
   const auto part = [&](Type wanted) {
-    if (next == parts.size()) refuse(in, "too few coordinates");
-    return source(in, parts[next++], wanted);
+    if (next == parts.size()) e.refuse(in, "too few coordinates");
+    return e.source(in, parts[next++], wanted);
   };
   if (is_layered(out.geometry)) out.layer = part(Type::u32);
   for (std::size_t i = 0; i < coordinate_count(out.geometry); ++i) out.at[i] = part(type);
 }
 
-std::array<Ref, 3> Emitter::vector_operand(const ptx::Instruction& in, const ptx::Operand& operand,
-                                           const TextureInstr& out) {
+std::array<Ref, 3> vector_operand(Emission& e, const ptx::Instruction& in,
+                                  const ptx::Operand& operand, const TextureInstr& out) {
   const std::vector<ptx::Operand> single{operand};
   const std::vector<ptx::Operand>& parts = operand.kind == Kind::vector ? operand.parts : single;
   const std::size_t count = coordinate_count(out.geometry);
-  if (parts.size() < count) refuse(in, "a gradient of too few elements");
+  if (parts.size() < count) e.refuse(in, "a gradient of too few elements");
   std::array<Ref, 3> refs;
-  for (std::size_t i = 0; i < count; ++i) refs[i] = source(in, parts[i], Type::f32);
+  for (std::size_t i = 0; i < count; ++i) refs[i] = e.source(in, parts[i], Type::f32);
   return refs;
 }
 
-void Emitter::emit_fetch(const ptx::Instruction& in, TextureInstr& out) {
+void emit_fetch(Emission& e, const ptx::Instruction& in, TextureInstr& out) {
   const std::size_t operands = out.operation == Operation::level      ? 3
                                : out.operation == Operation::gradient ? 4
                                                                       : 2;
-  if (in.operands.size() != operands) refuse(in, "offsets, or a depth to compare with");
+  if (in.operands.size() != operands) e.refuse(in, "offsets, or a depth to compare with");
   const ptx::Operand* results = &in.operands[0];
   if (results->kind == Kind::vector && results->pair) {  // {r, g, b, a}|p
-    out.is_resident = destination(in, results->parts.at(1));
+    out.is_resident = e.destination(in, results->parts.at(1));
     results = &results->parts.at(0);
   }
   if (results->kind != Kind::vector || results->parts.size() != out.count) {
-    refuse(in, "expected four results");
+    e.refuse(in, "expected four results");
   }
   for (std::size_t i = 0; i < out.count; ++i) {
-    out.values[i] = destination(in, results->parts[i]);
+    out.values[i] = e.destination(in, results->parts[i]);
   }
-  place_coordinates(in, in.operands[1], out.integer_coordinates ? Type::s32 : Type::f32, out);
-  if (out.operation == Operation::level) out.level = source(in, in.operands[2], Type::f32);
+  place_coordinates(e, in, in.operands[1], out.integer_coordinates ? Type::s32 : Type::f32, out);
+  if (out.operation == Operation::level) out.level = e.source(in, in.operands[2], Type::f32);
   if (out.operation == Operation::gradient) {
-    out.dx = vector_operand(in, in.operands[2], out);
-    out.dy = vector_operand(in, in.operands[3], out);
+    out.dx = vector_operand(e, in, in.operands[2], out);
+    out.dy = vector_operand(e, in, in.operands[3], out);
   }
 }
 
-void Emitter::emit_surface_access(const ptx::Instruction& in, TextureInstr& out) {
-  if (in.operands.size() != 2) refuse(in, "expected values and a place");
+void emit_surface_access(Emission& e, const ptx::Instruction& in, TextureInstr& out) {
+  if (in.operands.size() != 2) e.refuse(in, "expected values and a place");
   const bool loads = out.operation == Operation::load;
-  place_coordinates(in, in.operands[loads ? 1 : 0], Type::s32, out);
+  place_coordinates(e, in, in.operands[loads ? 1 : 0], Type::s32, out);
   const ptx::Operand& values = in.operands[loads ? 0 : 1];
   const std::vector<ptx::Operand> single{values};
   const std::vector<ptx::Operand>& parts = values.kind == Kind::vector ? values.parts : single;
-  if (parts.size() != out.count) refuse(in, "a vector of another length");
+  if (parts.size() != out.count) e.refuse(in, "a vector of another length");
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const bool is_register =
-        parts[i].kind == Kind::reg && rows_.at(parts[i].index).bank != Bank::predicate;
-    out.values[i] = loads         ? destination(in, parts[i])
-                    : is_register ? rows_.at(parts[i].index)  // may be wider than what is stored
-                                  : source(in, parts[i], out.type);
+        parts[i].kind == Kind::reg && e.frame.row_of(parts[i].index).bank != Bank::predicate;
+    out.values[i] = loads ? e.destination(in, parts[i])
+                    : is_register
+                        ? e.frame.row_of(parts[i].index)  // may be wider than what is stored
+                        : e.source(in, parts[i], out.type);
   }
+}
+
+}  // namespace
+
+void emit_texture(Emission& e, const ptx::Instruction& in, Instr& out) {
+  TextureInstr texture;
+  const Words words = words_after_opcode(in.text);
+  if (in.opcode == Opcode::tex_ || in.opcode == Opcode::tld4_) {
+    if (!read_fetch(words, in.opcode == Opcode::tld4_, texture)) e.refuse(in, kNoSuchForm);
+    emit_fetch(e, in, texture);
+  } else {
+    texture.operation = in.opcode == Opcode::suld_ ? Operation::load : Operation::store;
+    if (!read_surface_access(words, texture)) e.refuse(in, kNoSuchForm);
+    emit_surface_access(e, in, texture);
+  }
+  out.kind = InstrKind::texture;
+  out.target = static_cast<std::uint32_t>(e.program.texture_instrs.size());
+  e.program.texture_instrs.push_back(texture);
+  e.push(out);
 }
 
 }  // namespace warpcheck::vgpu

@@ -1,0 +1,92 @@
+// Calls and the stack.  PTX ISA 7.1 (calls and .param variables), 9.7.12 (call), 9.7.17 (stack).
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "vgpu/program/emit/families.hpp"
+#include "vgpu/program/emit/steps.hpp"
+
+namespace warpcheck::vgpu {
+
+using Kind = ptx::Operand::Kind;
+using ptx::Opcode;
+using ptx::Type;
+
+namespace {
+
+void emit_builtin(Emission& e, const ptx::Instruction& in, const Builtin& builtin) {
+  const auto row_of = [&](std::size_t list, std::size_t part) {
+    return Ref{Bank::word, e.params.row_of(in.operands.at(list).parts.at(part).variable).value() *
+                               kWordRowBytes};
+  };
+  Instr call = e.begin(in);
+  e.program.sources.back().text += fmt::format(" {}", builtin.name);
+  call.kind = builtin.kind;
+  for (std::size_t i = 0; i < builtin.argument_bytes.size(); ++i) {
+    const Ref low = row_of(2, i);
+    call[BuiltinOperand::argument + i] = low;
+    if (builtin.argument_bytes[i] != 8) continue;
+    call[BuiltinOperand::argument + i] = e.frame.temporary(Bank::wide);
+    push_compute(e, call, Opcode::mov_, Type::b64, Type::none,
+                 {.d = call[BuiltinOperand::argument + i], .a = low, .b = row_after(low, 1)}, 2);
+  }
+  const Ref result = builtin.result_bytes != 0 ? row_of(0, 0) : Ref{};
+  if (builtin.result_bytes == 4) call[BuiltinOperand::result] = result;
+  if (builtin.result_bytes == 8) call[BuiltinOperand::result] = e.frame.temporary(Bank::wide);
+  e.push(call);
+  if (builtin.result_bytes == 8) {
+    push_compute(e, call, Opcode::mov_, Type::b64, Type::none,
+                 {.d = result, .a = call[BuiltinOperand::result], .e = row_after(result, 1)}, 2);
+  }
+  e.program.uses_heap |=
+      builtin.kind == InstrKind::heap_allocate || builtin.kind == InstrKind::heap_free;
+}
+
+}  // namespace
+
+void emit_call(Emission& e, const ptx::Instruction& in, Instr& out) {
+  const std::uint32_t at = e.context.position_of(in);
+  if (const auto builtin = e.instance.builtins.find(at); builtin != e.instance.builtins.end()) {
+    return emit_builtin(e, in, *builtin->second);
+  }
+  const ptx::Operand& callee = in.operands.at(1);
+  if (callee.kind == Kind::reg) {
+    out.kind = InstrKind::call_register;
+    out[TargetOperand::address] = e.source(in, callee, Type::b64);
+    out.target = e.layout.number_of(signature_of(shape_of(*e.layout.module, e.function, in)));
+    return e.push(out);
+  }
+  const auto known = e.instance.callees.find(at);
+  if (known == e.instance.callees.end()) {
+    e.refuse(in, fmt::format("the called function '{}' has no body", callee.name));
+  }
+  out.kind = InstrKind::call;
+  out.target = known->second;
+  e.push(out);
+}
+
+void emit_stack(Emission& e, const ptx::Instruction& in, Instr& out) {
+  const auto pointer = [&](const ptx::Operand& operand) {
+    return e.source(in, operand, in.modifiers.type);
+  };
+  out.kind = InstrKind::stack;
+  if (in.opcode != Opcode::stackrestore_)
+    out[StackOperand::result] = e.destination(in, in.operands.at(0));
+  if (in.opcode == Opcode::stackrestore_) out[StackOperand::argument] = pointer(in.operands.at(0));
+  if (in.opcode == Opcode::alloca_) {
+    out[StackOperand::argument] = pointer(in.operands.at(1));
+    out.offset = 8;
+    if (in.operands.size() > 2) {
+      const ptx::Operand& alignment = in.operands[2];
+      if (alignment.kind != Kind::immediate || !std::has_single_bit(alignment.bits) ||
+          alignment.bits > 1u << 23) {
+        e.refuse(in, "an alignment that is no power of two");
+      }
+      out.offset = std::max<std::int64_t>(8, static_cast<std::int64_t>(alignment.bits));
+    }
+  }
+  e.push(out);
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,198 @@
+// Thread block clusters and asynchronous bulk copies.  PTX ISA 9.0, 9.7.9.22
+// (mapa), 9.7.9.23 (getctarank), 9.7.9.25 (cp.async.bulk), 9.7.13.3 (barrier.cluster), and st.async
+// and red.async of 9.7.9.12 and 9.7.13.8.
+//
+// An address of shared memory in the cluster holds its block's rank and 1 above the offset
+// (memory.hpp); 0 there is the executing block, so addresses of its own variables are such, too.
+#include <algorithm>
+
+#include "vgpu/program/emit/families.hpp"
+#include "vgpu/program/emit/steps.hpp"
+
+namespace warpcheck::vgpu {
+
+using ptx::Completion;
+using ptx::ObjectOp;
+using Kind = ptx::Operand::Kind;
+using ptx::Opcode;
+using ptx::Order;
+using ptx::Space;
+using ptx::Type;
+
+namespace {
+
+constexpr std::uint32_t kRankShift = 24, kRankBits = 8;
+constexpr std::uint64_t kRankMask = std::uint64_t{0xff} << kRankShift;
+
+// The address that an operand names, with its offset, in 64 bits.
+Ref address_row(Emission& e, const ptx::Instruction& in, const ptx::Operand& operand) {
+  Instr base;
+  Ref row = e.address(in, operand, base);
+  if (row.bank == Bank::word) row = widened(e, in, row);
+  if (base.offset == 0) return row;
+  const auto offset = static_cast<std::uint64_t>(base.offset);
+  return calculate(e, in, Opcode::add_, Type::u64, {row, e.constants.wide(offset)});
+}
+
+Ref cluster_rank(Emission& e, const ptx::Instruction& in) {
+  Instr out = e.begin(in);
+  out.kind = InstrKind::special;
+  out.special = ptx::SpecialRegister::cluster_ctarank;
+  out.guard = {};
+  out[ScalarOperand::result] = e.frame.temporary(Bank::word);
+  e.push(out);
+  return out[ScalarOperand::result];
+}
+
+}  // namespace
+
+void emit_cluster_barrier(Emission& e, const ptx::Instruction& in, Instr& out) {
+  const ptx::Modifiers& m = in.modifiers;
+  const bool arrives = m.arrive && (m.order == Order::weak || m.order == Order::release ||
+                                    m.order == Order::relaxed);
+  const bool waits = m.wait && (m.order == Order::weak || m.order == Order::acquire);
+  if (arrives == waits || !in.operands.empty() || m.sync || m.red) {
+    e.refuse(in, "a barrier of this kind");
+  }
+  out.kind = InstrKind::cluster_barrier;
+  e.program.uses_clusters = true;
+  e.push(out);
+}
+
+// cp.async.bulk and cp.reduce.async.bulk.
+void emit_bulk(Emission& e, const ptx::Instruction& in, Instr& out) {
+  const ptx::Modifiers& m = in.modifiers;
+  const bool to_shared = m.space == Space::shared && m.completion == Completion::object;
+  const bool to_global = m.space == Space::global && m.source_space == Space::shared &&
+                         m.completion == Completion::bulk_group && !m.cluster;
+  const bool from_there = m.source_space == Space::global
+                              ? !m.reduce
+                              : m.source_space == Space::shared && m.cluster && !m.multicast;
+  const std::size_t operands = 3 + (to_shared ? 1 : 0) + (m.multicast ? 1 : 0);
+  const bool reduces_right =
+      m.reduce == (m.atom_op != ptx::AtomOp::none) && m.reduce == (m.type != Type::none);
+  const bool is_known = to_global ? !m.multicast : to_shared && from_there;
+  if (!is_known || !reduces_right || m.read || (m.multicast && !m.cluster)) {
+    e.refuse(in, "a bulk copy of this kind");
+  }
+  if (in.operands.size() < operands) e.refuse(in, "an operand is missing");
+  out.kind = InstrKind::bulk_copy;
+  out[BulkOperand::target] = address_row(e, in, in.operands[0]);
+  out[BulkOperand::source] = address_row(e, in, in.operands[1]);
+  out[BulkOperand::bytes] = e.source(in, in.operands[2], Type::u32);
+  if (to_shared) out[BulkOperand::object] = address_row(e, in, in.operands[3]);
+  if (m.multicast) out[BulkOperand::blocks] = e.source(in, in.operands[4], Type::b16);
+  out[BulkOperand::rows] = e.frame.temporary(Bank::word);
+  for (int more = 0; more < 3; ++more) e.frame.temporary(Bank::word);
+  out.target = e.frame.temporary(Bank::wide).offset;
+  e.frame.temporary(Bank::wide);
+  e.program.uses_clusters |= m.cluster;
+  e.push(out);
+}
+
+// st.async and red.async: a store or a reduction, and then its bytes at an mbarrier.
+void emit_async_store(Emission& e, const ptx::Instruction& in, Instr& out) {
+  const ptx::Modifiers& m = in.modifiers;
+  const bool is_reduction = in.opcode == Opcode::red_;
+  const bool is_ordered = is_reduction ? m.order == Order::relaxed && m.scope == ptx::Scope::cluster
+                                       : m.order == Order::weak && m.scope == ptx::Scope::none;
+  const bool is_known = m.space == Space::shared && m.completion == Completion::object &&
+                        is_ordered && in.operands.size() == 3;
+  const std::uint32_t bytes = ptx::bytes_of(m.type);
+  if (!is_known || (bytes != 4 && bytes != 8) || (is_reduction && m.vector != 1)) {
+    e.refuse(in, "an asynchronous store of this kind");
+  }
+  const ptx::Operand& value = in.operands[1];
+  const std::vector<ptx::Operand> single{value};
+  const std::vector<ptx::Operand>& parts = value.kind == Kind::vector ? value.parts : single;
+  if (parts.size() != m.vector || m.vector > 4) e.refuse(in, "a vector of another length");
+  out.kind = InstrKind::async_store;
+  out[AsyncStoreOperand::address] = address_row(e, in, in.operands[0]);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Ref row = e.source(in, parts[i], m.type);
+    if (is_reduction) {
+      out[AtomicOperand::value] = row;
+    } else {
+      out[MemoryOperand::value + i] = row;
+    }
+  }
+  out[AsyncStoreOperand::object] = address_row(e, in, in.operands[2]);
+  out.target = m.vector;
+  out.modifiers.vector = 1;
+  e.program.uses_clusters = true;
+  e.push(out);
+}
+
+// mapa: the same place in another block's shared memory.
+void emit_mapping(Emission& e, const ptx::Instruction& in, Instr& out) {
+  const ptx::Modifiers& m = in.modifiers;
+  const bool is_wide = m.type == Type::u64;
+  if (!is_wide && m.type != Type::u32) e.refuse(in, "an address of this type");
+  e.program.uses_clusters = true;
+  const Ref address = e.source(in, in.operands[1], m.type);
+  const Ref rank = e.source(in, in.operands[2], Type::u32);
+  const Ref number = calculate(e, in, Opcode::add_, Type::u32, {rank, e.constants.word(1)});
+  const Ref tag = calculate(e, in, Opcode::shl_, Type::b32, {number, e.constants.word(kRankShift)});
+  const Ref to = e.destination(in, in.operands[0]);
+  if (!is_wide) {
+    const auto mask = static_cast<std::uint32_t>(~kRankMask);
+    const Ref offset = calculate(e, in, Opcode::and_, Type::b32, {address, e.constants.word(mask)});
+    return push_compute(e, out, Opcode::or_, Type::b32, Type::none,
+                        {.d = to, .a = offset, .b = tag});
+  }
+  const Ref wide_tag = widened(e, in, tag);
+  const Ref offset =
+      calculate(e, in, Opcode::and_, Type::b64, {address, e.constants.wide(~kRankMask)});
+  push_compute(e, out, Opcode::or_, Type::b64, Type::none, {.d = to, .a = offset, .b = wide_tag});
+}
+
+// getctarank: the rank of the block in whose shared memory an address lies.
+void emit_rank(Emission& e, const ptx::Instruction& in, Instr& out) {
+  const ptx::Modifiers& m = in.modifiers;
+  if (m.type != Type::u64 && m.type != Type::u32) e.refuse(in, "an address of this type");
+  Ref address = e.source(in, in.operands[1], m.type);
+  if (m.type == Type::u64) {
+    ptx::Modifiers narrow;
+    narrow.type = Type::u32;
+    narrow.source_type = Type::u64;
+    address = calculate(e, in, Opcode::cvt_, narrow, {address}, Bank::word);
+  }
+  const Ref tag = calculate(e, in, Opcode::bfe_, Type::u32,
+                            {address, e.constants.word(kRankShift), e.constants.word(kRankBits)});
+  ptx::Modifiers equal;
+  equal.type = Type::u32;
+  equal.compare = ptx::Compare::eq;
+  const Ref is_own =
+      calculate(e, in, Opcode::setp_, equal, {tag, e.constants.word(0)}, Bank::predicate);
+  const Ref rank = calculate(e, in, Opcode::sub_, Type::u32, {tag, e.constants.word(1)});
+  const Ref own = cluster_rank(e, in);
+  const Ref to = e.destination(in, in.operands[0]);
+  push_compute(e, out, Opcode::selp_, Type::b32, Type::none,
+               {.d = to, .a = own, .b = rank, .c = is_own});
+}
+
+// isspacep.shared asks for the executing block's shared memory, which has a second address where
+// mapa has made one.
+void emit_space_test(Emission& e, const ptx::Instruction& in, Instr& out) {
+  out.kind = InstrKind::compute;
+  if (in.modifiers.space != Space::shared) e.require_form(in);
+  const bool is_mapped = std::ranges::any_of(e.layout.instances, [](const Instance& instance) {
+    return std::ranges::any_of(instance.function->body, [](const ptx::Instruction& other) {
+      return other.opcode == Opcode::mapa_;
+    });
+  });
+  const bool asks_for_shared = in.modifiers.space == Space::shared && !in.modifiers.cluster;
+  if (!asks_for_shared || !is_mapped) return emit_compute(e, in, out);
+  const Ref address = e.source(in, in.operands[1], Type::u64);
+  const Ref number =
+      calculate(e, in, Opcode::add_, Type::u32, {cluster_rank(e, in), e.constants.word(1)});
+  const Ref tag = calculate(e, in, Opcode::shl_, Type::b32, {number, e.constants.word(kRankShift)});
+  const Ref wide_tag = widened(e, in, tag);
+  const Ref unmapped = calculate(e, in, Opcode::sub_, Type::u64, {address, wide_tag});
+  const Ref first = calculate(e, in, Opcode::isspacep_, in.modifiers, {address}, Bank::predicate);
+  const Ref second = calculate(e, in, Opcode::isspacep_, in.modifiers, {unmapped}, Bank::predicate);
+  push_compute(e, out, Opcode::or_, Type::pred, Type::none,
+               {.d = e.destination(in, in.operands[0]), .a = first, .b = second});
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,52 @@
+// The emitters of instructions, by family: each turns one instruction of the text into decoded
+// ones.
+#pragma once
+
+#include "vgpu/program/emit/emission.hpp"
+
+namespace warpcheck::vgpu {
+
+// out: begun, with the opcode, modifiers and guard of `in`.
+using Emit = void (*)(Emission& e, const ptx::Instruction& in, Instr& out);
+
+// data.cpp
+void emit_compute(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_mov(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_memory(Emission& e, const ptx::Instruction& in, Instr& out);
+// param_access.cpp: ld.param and st.param of variables
+void emit_param_access(Emission& e, const ptx::Instruction& in, Instr& out);
+// atomic.cpp
+void emit_atomic(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_quad_mov(Emission& e, const ptx::Instruction& in);
+void emit_quad_memory(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_cache_control(Emission& e, const ptx::Instruction& in, Instr& out);
+// video.cpp
+void emit_video(Emission& e, const ptx::Instruction& in, Instr& out);
+// sync.cpp
+void emit_warp_operation(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_barrier(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_barrier_object(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_copy(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_fence(Emission& e, const ptx::Instruction& in, Instr& out);
+// texture.cpp
+void emit_texture(Emission& e, const ptx::Instruction& in, Instr& out);
+// cluster.cpp
+void emit_cluster_barrier(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_bulk(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_async_store(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_mapping(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_rank(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_space_test(Emission& e, const ptx::Instruction& in, Instr& out);
+// matrix.cpp
+void emit_matrix(Emission& e, const ptx::Instruction& in, Instr& out);
+// calls.cpp
+void emit_call(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_stack(Emission& e, const ptx::Instruction& in, Instr& out);
+// branches.cpp
+void emit_branch(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_jump_table(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_end(Emission& e, const ptx::Instruction& in, Instr& out);  // ret, exit, trap, brkpt
+void emit_sleep(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_nothing(Emission& e, const ptx::Instruction& in, Instr& out);
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,185 @@
+// The code of one function: its blocks in reconvergence order, and its instructions one by one.
+#include <fmt/format.h>
+
+#include "vgpu/program/emit/families.hpp"
+#include "vgpu/program/order.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using ptx::Opcode;
+
+// Refuses what forms.def does not list before it is decoded.
+template <Emit kEmit>
+void emit_listed(Emission& e, const ptx::Instruction& in, Instr& out) {
+  e.require_form(in);
+  kEmit(e, in, out);
+}
+
+void refuse(Emission& e, const ptx::Instruction& in, Instr&) {
+  e.refuse(in, "the virtual GPU has no such instruction");
+}
+
+Emit emitter_of(ptx::Family family) {
+  using enum ptx::Family;
+  switch (family) {
+    case none: return refuse;
+    case atomic: return emit_atomic;
+    case barrier: return emit_barrier;
+    case barrier_object: return emit_barrier_object;
+    case branch: return emit_branch;
+    case cache_control: return emit_cache_control;
+    case call: return emit_call;
+    case compute: return emit_listed<emit_compute>;
+    case copy: return emit_copy;
+    case end: return emit_end;
+    case fence: return emit_fence;
+    case jump_table: return emit_jump_table;
+    case mapping: return emit_mapping;
+    case matrix: return emit_listed<emit_matrix>;
+    case memory: return emit_memory;
+    case move: return emit_listed<emit_mov>;
+    case nothing: return emit_nothing;
+    case rank: return emit_rank;
+    case sleep: return emit_sleep;
+    case space_test: return emit_space_test;
+    case stack: return emit_stack;
+    case texture: return emit_texture;
+    case video: return emit_listed<emit_video>;
+    case warp: return emit_warp_operation;
+  }
+  return refuse;
+}
+
+void emit(Emission& e, const ptx::Instruction& in) {
+  if (!in.unsupported.empty()) e.refuse(in, in.unsupported);
+  Instr out = e.begin(in);
+  out.kind = InstrKind::compute;
+  emitter_of(ptx::row_of(in.opcode).family)(e, in, out);
+}
+
+// Where nobody knows whether the code is reached, it is refused when it is.
+void emit_or_refuse(Emission& e, const ptx::Instruction& in) {
+  if (!e.instance.by_address) return emit(e, in);
+  const auto before = static_cast<std::uint32_t>(e.program.code.size());
+  try {
+    emit(e, in);
+  } catch (const Refusal& refusal) {
+    e.program.code.resize(before);
+    e.flow.drop_jumps(before);
+    Instr out = e.begin(in);
+    e.push_refusal(out, refusal.what());
+  }
+}
+
+// Running off the end of the text returns.
+void emit_end_of_text(Emission& e) {
+  Instr out;
+  out.kind = e.function.is_entry ? InstrKind::exit : InstrKind::ret;
+  out.opcode = Opcode::ret_;
+  out.source = static_cast<std::uint32_t>(e.program.sources.size());
+  e.program.sources.push_back({{}, 0, "ret"});
+  e.push(out);
+}
+
+void emit_block(Emission& e, std::uint32_t block, std::uint32_t next_block) {
+  e.flow.place(block, static_cast<std::uint32_t>(e.program.code.size()));
+  if (e.flow.is_end(block)) return emit_end_of_text(e);
+  e.next_block = next_block;
+  for (std::uint32_t at = e.flow.begin_of(block); at < e.flow.end_of(block); ++at) {
+    emit_or_refuse(e, e.function.body[at]);
+  }
+  if (!e.flow.falls_through(block) || next_block == block + 1) return;
+  Instr jump;
+  jump.kind = InstrKind::jump;
+  jump.opcode = Opcode::bra_;
+  jump.source = e.program.code.empty() ? 0 : e.program.code.back().source;
+  e.flow.add_jump(static_cast<std::uint32_t>(e.program.code.size()), block + 1);
+  e.push(jump);
+}
+
+// A parameter whose address is taken is copied to local memory when the function is entered.
+void store_parameters(Emission& e) {
+  for (const ParamPlaces::InMemory& parameter : e.params.in_memory()) {
+    const ptx::Instruction& first = e.function.body.front();
+    const Ref address = e.local_address(first, parameter.local_offset, true);
+    const Ref row{Bank::word, parameter.row * kWordRowBytes};
+    for (std::uint32_t word = 0; word < parameter.words; ++word) {
+      Instr out = e.begin(first);
+      out.kind = InstrKind::store;
+      out.opcode = Opcode::st_;
+      out.guard = {};
+      out.modifiers = {};
+      out.modifiers.type = ptx::Type::b32;
+      out.modifiers.space = ptx::Space::local;
+      out[MemoryOperand::address] = address;
+      out[MemoryOperand::value] = row_after(row, word);
+      out.offset = word * 4;
+      e.push(out);
+    }
+  }
+}
+
+// Rows beyond the frame begin where it ends, which is known now.
+void place_outgoing_rows(Emission& e, std::uint32_t first_pc) {
+  for (std::uint32_t pc = first_pc; pc < e.program.code.size(); ++pc) {
+    for (Ref& ref : e.program.code[pc].operands) {
+      if (ref.bank == Bank::word && (ref.offset & kOutgoing) != 0) {
+        ref.offset = e.frame.end_of_words() + (ref.offset & ~kOutgoing);
+      }
+    }
+  }
+}
+
+void emit_text(Emission& e, FunctionCode& code) {
+  code.entry = static_cast<std::uint32_t>(e.program.code.size());
+  store_parameters(e);
+  const std::vector<std::uint32_t> order = reconvergence_order(e.flow.successors());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    emit_block(e, order[i], i + 1 < order.size() ? order[i + 1] : ptx::kNone);
+  }
+  e.flow.resolve(e.program);
+  place_outgoing_rows(e, code.entry);
+  e.frame.describe(code);
+  code.outgoing_words = e.params.outgoing_words();
+}
+
+// For a function without a body that can run, which is reached, if at all, through a register: says
+// so when it is called.
+void emit_refusal(const ptx::Function& function, const Layout& layout, Program& program,
+                  FunctionCode& code) {
+  const std::string why =
+      function.unsupported.empty()
+          ? fmt::format(
+                "{}: function '{}', called through a register, has no body and is not "
+                "supported",
+                layout.module->name, function.name)
+          : fmt::format("{}:{}: function '{}' is not supported: {}", layout.module->name,
+                        function.ptx_line, function.name, function.unsupported);
+  code.entry = static_cast<std::uint32_t>(program.code.size());
+  code.words =
+      lay_out_param_rows({function.results, function.parameters}, layout.variadic_bytes).rows;
+  Instr out;
+  out.source = static_cast<std::uint32_t>(program.sources.size());
+  program.sources.push_back({{}, function.ptx_line, "call"});
+  out.kind = InstrKind::refusal;
+  out.target = static_cast<std::uint32_t>(program.refusals.size());
+  program.refusals.push_back(why);
+  program.code.push_back(out);
+}
+
+}  // namespace
+
+void emit_function(std::uint32_t instance, Layout& layout, ConstantRows& constants,
+                   Program& program) {
+  const Instance& reached = layout.instances[instance];
+  FunctionCode& code = program.functions[instance];
+  if (reached.function->has_body && reached.function->unsupported.empty()) {
+    Emission emission(reached, layout, constants, program);
+    emit_text(emission, code);
+  } else {
+    emit_refusal(*reached.function, layout, program, code);
+  }
+}
+
+}  // namespace warpcheck::vgpu

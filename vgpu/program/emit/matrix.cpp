@@ -1,0 +1,399 @@
+// Matrix instructions of one function.
+//
+// Multiplications become one instruction over rows side by side (matrix.hpp).  What moves matrices
+// (wmma.load, wmma.store, ldmatrix, stmatrix, movmatrix) is taken apart into ordinary loads,
+// stores and shuffles of each lane, so that every access is checked as any other.
+// Source: PTX ISA 9.0, 9.7.14.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "vgpu/program/emit/families.hpp"
+#include "vgpu/program/emit/steps.hpp"
+#include "vgpu/program/matrix.hpp"
+
+namespace warpcheck::vgpu {
+
+using Kind = ptx::Operand::Kind;
+using ptx::Opcode;
+using ptx::Space;
+using ptx::Type;
+using Instruction = ptx::Instruction;
+
+namespace {
+
+constexpr std::uint32_t kAllLanes = 0xffffffffu;
+
+std::vector<std::string_view> words_of(std::string_view mnemonic) {
+  std::vector<std::string_view> words;
+  while (!mnemonic.empty()) {
+    const std::size_t end = std::min(mnemonic.find('.'), mnemonic.size());
+    words.push_back(mnemonic.substr(0, end));
+    mnemonic.remove_prefix(std::min(end + 1, mnemonic.size()));
+  }
+  return words;
+}
+
+bool has(const std::vector<std::string_view>& words, std::string_view wanted) {
+  return std::find(words.begin(), words.end(), wanted) != words.end();
+}
+
+// "m16n8k16"
+std::optional<MatrixShape> shape_of(std::string_view word) {
+  MatrixShape shape;
+  const char* at = word.data();
+  const char* const end = at + word.size();
+  for (const auto& [letter, size] : {std::pair{'m', &shape.m}, {'n', &shape.n}, {'k', &shape.k}}) {
+    if (at == end || *at != letter) return std::nullopt;
+    const std::from_chars_result read = std::from_chars(at + 1, end, *size);
+    if (read.ec != std::errc()) return std::nullopt;
+    at = read.ptr;
+  }
+  return shape;
+}
+
+std::vector<Type> types_of(const std::vector<std::string_view>& words) {
+  std::vector<Type> types;
+  for (const std::string_view word : words) {
+    for (const Type type : {Type::f16, Type::bf16, Type::tf32, Type::f32, Type::f64, Type::s32,
+                            Type::s8, Type::u8, Type::s4, Type::u4, Type::b1}) {
+      if (ptx::name_of(type) == word) types.push_back(type);
+    }
+    if (word == "e4m3") types.push_back(Type::e4m3x2);
+    if (word == "e5m2") types.push_back(Type::e5m2x2);
+  }
+  return types;
+}
+
+std::string_view name_of(ptx::Rounding rounding) {
+  return rounding == ptx::Rounding::rz ? "rz" : rounding == ptx::Rounding::rm ? "rm" : "rp";
+}
+
+MatrixProduct product_named(std::string_view mnemonic) {
+  const std::vector<std::string_view> words = words_of(mnemonic);
+  const std::vector<Type> types = types_of(words);
+  MatrixProduct product;
+  for (const std::string_view word : words) {
+    if (const std::optional<MatrixShape> shape = shape_of(word)) product.shape = *shape;
+  }
+  product.in_order = words.front() == "wmma";
+  product.saturates = has(words, "satfinite");
+  product.d = types.front();
+  product.c = types.back();
+  product.a = types.size() == 4 ? types[1] : Type::f16;  // wmma.mma of f16 names d and c alone
+  product.b = types.size() == 4 ? types[2] : Type::f16;
+  if (product.a == Type::b1) {
+    product.shape.k /= element_bits(Type::b1);
+    product.bits = has(words, "xor") ? ptx::BoolOp::xor_ : ptx::BoolOp::and_;
+  }
+  for (const ptx::Rounding rounding : {ptx::Rounding::rz, ptx::Rounding::rm, ptx::Rounding::rp}) {
+    if (has(words, name_of(rounding))) product.rounding = rounding;
+  }
+  return product;
+}
+
+Space space_of(const std::vector<std::string_view>& words) {
+  if (has(words, "shared") || has(words, "shared::cta")) return Space::shared;
+  return has(words, "global") ? Space::global : Space::generic;
+}
+
+const std::vector<ptx::Operand>& parts_of(const ptx::Operand& operand,
+                                          std::vector<ptx::Operand>& single) {
+  if (operand.kind == Kind::vector) return operand.parts;
+  single = {operand};
+  return single;
+}
+
+// An address of another lane, of 32 or 64 bits.
+Ref shuffled_address(Emission& e, const Instruction& in, Ref address, Ref lane) {
+  if (address.bank == Bank::word) return shuffled(e, in, address, lane);
+  ptx::Modifiers halves;
+  halves.type = Type::b64;
+  halves.vector = 2;
+  const Ref low = e.frame.temporary(Bank::word);
+  const Ref high = e.frame.temporary(Bank::word);
+  Instr unpack = e.begin(in);
+  unpack.kind = InstrKind::compute;
+  unpack.opcode = Opcode::mov_;
+  unpack.modifiers = halves;
+  unpack.guard = {};
+  unpack.operands = ComputeRows{.d = low, .a = address, .e = high};
+  e.push(unpack);
+  const Ref low_there = shuffled(e, in, low, lane);
+  const Ref high_there = shuffled(e, in, high, lane);
+  return calculate(e, in, Opcode::mov_, halves, {low_there, high_there}, Bank::wide);
+}
+
+// One element of each lane, at address + offset.
+void access_element(Emission& e, const Instruction& in, Space space, Type type, Ref address,
+                    std::int64_t offset, Ref value, bool is_load) {
+  Instr out = e.begin(in);
+  out.kind = is_load ? InstrKind::load : InstrKind::store;
+  out.opcode = is_load ? Opcode::ld_ : Opcode::st_;
+  out.modifiers = {};
+  out.modifiers.type = type;
+  out.modifiers.space = space;
+  out.offset = offset;
+  out[MemoryOperand::address] = address;
+  out[MemoryOperand::value] = value;
+  e.push(out);
+}
+
+// Part `part` of a register, from narrower elements or to them.
+Ref joined(Emission& e, const Instruction& in, Ref whole, Ref element, std::uint32_t shift) {
+  if (shift == 0) return element;
+  const Ref shifted = calculate(e, in, Opcode::shl_, Type::b32, {element, e.constants.word(shift)});
+  return calculate(e, in, Opcode::or_, Type::b32, {whole, shifted});
+}
+
+Ref shifted_down(Emission& e, const Instruction& in, Ref whole, std::uint32_t shift) {
+  if (shift == 0) return whole;
+  return calculate(e, in, Opcode::shr_, Type::u32, {whole, e.constants.word(shift)});
+}
+
+void emit_product(Emission& e, const Instruction& in) {
+  const MatrixProduct product = product_named(in.text);
+  if (in.operands.size() != 4) e.refuse(in, "expected four matrices");
+  Operands first;
+  constexpr MatrixOperand kOperands[] = {MatrixOperand::d, MatrixOperand::a, MatrixOperand::b,
+                                         MatrixOperand::c};
+  for (std::size_t which = 0; which < 4; ++which) {
+    std::vector<ptx::Operand> single;
+    const std::vector<ptx::Operand>& parts = parts_of(in.operands[which], single);
+    const std::uint32_t count = registers_of(product, kOperands[which]);
+    const bool fits = parts.size() == count || (product.in_order && parts.size() % count == 0);
+    if (!fits) e.refuse(in, fmt::format("expected {} registers of matrix {}", count, which + 1));
+    const bool is_wide = register_bits(product.type_of(kOperands[which])) == 64;
+    std::vector<Ref> sources;
+    for (std::uint32_t reg = 0; which != 0 && reg < count; ++reg) {
+      sources.push_back(e.source(in, parts[reg], is_wide ? Type::f64 : Type::b32));
+    }
+    first[kOperands[which]] = e.frame.rows(is_wide ? Bank::wide : Bank::word, count);
+    for (std::uint32_t reg = 0; reg < sources.size(); ++reg) {
+      copy_row(e, in, row_after(first[kOperands[which]], reg), sources[reg], false);
+    }
+  }
+  Instr out = e.begin(in);
+  out.kind = InstrKind::warp_sync;
+  describe_product(product, out);
+  out.operands = first;
+  out[WarpOperand::members] = e.constants.word(kAllLanes);
+  e.push(out);
+  std::vector<ptx::Operand> single;
+  const std::vector<ptx::Operand>& results = parts_of(in.operands[0], single);
+  for (std::uint32_t reg = 0; reg < results.size(); ++reg) {
+    const Ref to = e.destination(in, results[reg]);
+    if (to.bank != Bank::none) copy_row(e, in, to, row_after(first[MatrixOperand::d], reg), true);
+  }
+}
+
+// wmma.load, wmma.store: the lanes' shares of a matrix in memory.
+struct Fragment {
+  Space space = Space::generic;
+  std::uint32_t bits = 0;                     // of an element
+  bool is_wide = false;                       // registers of 64 bits
+  std::uint32_t registers = 0, per_lane = 0;  // of a lane, and its elements
+  std::uint32_t lanes_per_line = 1;           // a line: a row, or a column of b
+  bool contiguous = true;                     // neighbours in a line are so in memory
+  bool is_load = true;
+  Ref stride{};  // from line to line, or between neighbours, in elements
+};
+
+void access_fragment(Emission& e, const Instruction& in, const Fragment& fragment) {
+  std::vector<ptx::Operand> single;
+  const std::vector<ptx::Operand>& parts = parts_of(in.operands[fragment.is_load ? 0 : 1], single);
+  if (parts.size() % fragment.registers != 0) {
+    e.refuse(in, fmt::format("expected {} registers", fragment.registers));
+  }
+  Instr scratch;
+  const Ref base = e.address(in, in.operands[fragment.is_load ? 1 : 0], scratch);
+  const auto log2 = [](std::uint32_t x) { return static_cast<std::uint32_t>(std::countr_zero(x)); };
+  ptx::Modifiers low;
+  low.type = Type::u32;
+  low.part = ptx::MulPart::lo;
+  const Ref lane = lane_number(e, in);
+  const Ref line = shifted_down(e, in, lane, log2(fragment.lanes_per_line));
+  const Ref in_line = calculate(e, in, Opcode::and_, Type::b32,
+                                {lane, e.constants.word(fragment.lanes_per_line - 1)});
+  const Ref within = calculate(e, in, Opcode::mul_, low,
+                               {in_line, e.constants.word(fragment.per_lane)}, Bank::word);
+  const Ref index = calculate(
+      e, in, Opcode::mad_, low,
+      {fragment.contiguous ? line : within, fragment.stride, fragment.contiguous ? within : line},
+      Bank::word);
+  const Ref bytes = e.constants.word(std::max(fragment.bits / 8, 1u));
+  const auto moved = [&](Ref from, Ref elements) {
+    if (fragment.bits < 8) elements = shifted_down(e, in, elements, log2(8 / fragment.bits));
+    if (from.bank == Bank::word) {
+      return calculate(e, in, Opcode::mad_, low, {elements, bytes, from}, Bank::word);
+    }
+    ptx::Modifiers wide = low;
+    wide.part = ptx::MulPart::wide;
+    return calculate(e, in, Opcode::mad_, wide, {elements, bytes, from}, Bank::wide);
+  };
+  Ref at = moved(base, index);
+  const std::uint32_t register_bytes = fragment.is_wide ? 8 : 4;
+  const Type whole = fragment.is_wide ? Type::b64 : Type::b32;
+  const std::uint32_t elements = 8 * register_bytes / fragment.bits;  // in a register
+  const Type element = elements == 1 ? whole : fragment.bits == 16 ? Type::b16 : Type::b8;
+  std::vector<Ref> registers;
+  for (std::uint32_t reg = 0; reg < fragment.registers; ++reg) {
+    Ref value = fragment.is_load ? Ref{} : e.source(in, parts[reg], whole);
+    if (fragment.contiguous) {
+      if (fragment.is_load) value = e.frame.temporary(fragment.is_wide ? Bank::wide : Bank::word);
+      access_element(e, in, fragment.space, whole, at, scratch.offset + register_bytes * reg, value,
+                     fragment.is_load);
+    } else {
+      for (std::uint32_t part = 0; part < elements; ++part) {
+        const std::uint32_t shift = part * fragment.bits;
+        const Ref one = fragment.is_load
+                            ? e.frame.temporary(fragment.is_wide ? Bank::wide : Bank::word)
+                            : shifted_down(e, in, value, shift);
+        access_element(e, in, fragment.space, element, at, scratch.offset, one, fragment.is_load);
+        if (fragment.is_load) value = joined(e, in, value, one, shift);
+        at = moved(at, fragment.stride);
+      }
+    }
+    registers.push_back(value);
+  }
+  for (std::uint32_t reg = 0; fragment.is_load && reg < parts.size(); ++reg) {
+    const Ref to = e.destination(in, parts[reg]);
+    if (to.bank != Bank::none) copy_row(e, in, to, registers[reg % fragment.registers], true);
+  }
+}
+
+// wmma.load and wmma.store: each lane has some neighbours of one row (of a, c, d) or column (of
+// b): see element_at().
+void emit_fragment(Emission& e, const Instruction& in) {
+  const std::vector<std::string_view> words = words_of(in.text);
+  const bool is_load = words.at(1) == "load";
+  MatrixProduct product;
+  product.in_order = true;
+  for (const std::string_view word : words) {
+    if (const std::optional<MatrixShape> shape = shape_of(word)) product.shape = *shape;
+  }
+  product.a = product.b = product.c = product.d = types_of(words).at(0);
+  const MatrixOperand which = words.at(2) == "a"   ? MatrixOperand::a
+                              : words.at(2) == "b" ? MatrixOperand::b
+                                                   : MatrixOperand::c;
+  if (in.operands.size() < 2) e.refuse(in, "expected an address and a matrix");
+  Fragment fragment;
+  fragment.space = space_of(words);
+  fragment.bits = product.a == Type::b1 ? 1 : element_bits(product.a);
+  fragment.is_wide = register_bits(product.a) == 64;
+  if (product.a == Type::b1) product.shape.k /= element_bits(Type::b1);
+  fragment.registers = registers_of(product, which);
+  fragment.is_load = is_load;
+  const bool columns = which == MatrixOperand::b;
+  const std::uint32_t lines = columns                     ? product.shape.n
+                              : which == MatrixOperand::a ? product.shape.m
+                                                          : product.shape.m;
+  const std::uint32_t per_lane = fragment.registers * register_bits(product.a) / fragment.bits;
+  fragment.lanes_per_line = kWarpLanes / lines;
+  fragment.per_lane = per_lane;
+  fragment.contiguous = columns == has(words, "col");
+  const std::uint32_t line_length = per_lane * fragment.lanes_per_line;
+  fragment.stride = in.operands.size() > 2
+                        ? e.source(in, in.operands[2], Type::u32)
+                        : e.constants.word(fragment.contiguous ? line_length : lines);
+  access_fragment(e, in, fragment);
+}
+
+// ldmatrix and stmatrix: lane 8 i + r has the address of row r of matrix i; each lane holds two
+// neighbours of row lane / 4, or of a column if transposed.
+void emit_matrix_rows(Emission& e, const Instruction& in) {
+  const bool is_load = in.opcode == Opcode::ldmatrix_;
+  const std::vector<std::string_view> words = words_of(in.text);
+  const bool transposed = has(words, "trans");
+  const Space space = space_of(words);
+  std::vector<ptx::Operand> single;
+  if (in.operands.size() != 2) e.refuse(in, "expected an address and registers");
+  const std::vector<ptx::Operand>& parts = parts_of(in.operands[is_load ? 0 : 1], single);
+  const std::size_t count = has(words, "x4") ? 4 : has(words, "x2") ? 2 : 1;
+  if (parts.size() != count) e.refuse(in, fmt::format("expected {} registers", count));
+  Instr scratch;
+  const Ref own = e.address(in, in.operands[is_load ? 1 : 0], scratch);
+  const Ref lane = lane_number(e, in);
+  const Ref group = shifted_down(e, in, lane, 2);
+  const Ref in_group = calculate(e, in, Opcode::and_, Type::b32, {lane, e.constants.word(3)});
+  const Ref pair = calculate(e, in, Opcode::shl_, Type::b32, {in_group, e.constants.word(1)});
+  // Bytes into the row.
+  const Ref place =
+      transposed ? calculate(e, in, Opcode::shl_, Type::b32, {group, e.constants.word(1)})
+                 : calculate(e, in, Opcode::shl_, Type::b32, {in_group, e.constants.word(2)});
+  const auto address_in_row = [&](Ref row, std::uint32_t matrix, std::uint32_t next) {
+    const Ref from =
+        calculate(e, in, Opcode::add_, Type::u32, {row, e.constants.word(8 * matrix + next)});
+    const Ref start = shuffled_address(e, in, own, from);
+    if (start.bank == Bank::word) return calculate(e, in, Opcode::add_, Type::u32, {start, place});
+    ptx::Modifiers wide;
+    wide.type = Type::u32;
+    wide.part = ptx::MulPart::wide;
+    return calculate(e, in, Opcode::mad_, wide, {place, e.constants.word(1), start}, Bank::wide);
+  };
+  for (std::uint32_t matrix = 0; matrix < count; ++matrix) {
+    Ref value = is_load ? Ref{} : e.source(in, parts[matrix], Type::b32);
+    if (!transposed) {
+      if (is_load) value = e.frame.temporary(Bank::word);
+      access_element(e, in, space, Type::b32, address_in_row(group, matrix, 0), scratch.offset,
+                     value, is_load);
+    }
+    for (std::uint32_t part = 0; transposed && part < 2; ++part) {
+      const Ref one =
+          is_load ? e.frame.temporary(Bank::word) : shifted_down(e, in, value, 16 * part);
+      access_element(e, in, space, Type::b16, address_in_row(pair, matrix, part), scratch.offset,
+                     one, is_load);
+      if (is_load) value = joined(e, in, value, one, 16 * part);
+    }
+    if (!is_load) continue;
+    const Ref to = e.destination(in, parts[matrix]);
+    if (to.bank != Bank::none) copy_row(e, in, to, value, true);
+  }
+}
+
+// movmatrix: element (r, c) of a becomes element (c, r) of d.
+void emit_transposition(Emission& e, const Instruction& in) {
+  if (in.operands.size() != 2) e.refuse(in, "expected two registers");
+  const Ref a = e.source(in, in.operands[1], Type::b32);
+  const Ref lane = lane_number(e, in);
+  const Ref group = shifted_down(e, in, lane, 2);
+  const Ref in_group = calculate(e, in, Opcode::and_, Type::b32, {lane, e.constants.word(3)});
+  // Row 2 * in_group stands in lanes 8 * in_group and up, column `group` in the half group & 1.
+  const Ref first = calculate(e, in, Opcode::shl_, Type::b32, {in_group, e.constants.word(3)});
+  const Ref from =
+      calculate(e, in, Opcode::add_, Type::u32, {first, shifted_down(e, in, group, 1)});
+  const Ref below = calculate(e, in, Opcode::add_, Type::u32, {from, e.constants.word(4)});
+  const Ref odd = calculate(e, in, Opcode::and_, Type::b32, {group, e.constants.word(1)});
+  // Bytes 0 1 of both words, or bytes 2 3.
+  ptx::Modifiers low;
+  low.type = Type::u32;
+  low.part = ptx::MulPart::lo;
+  const Ref selector =
+      calculate(e, in, Opcode::mad_, low, {odd, e.constants.word(0x2222), e.constants.word(0x5410)},
+                Bank::word);
+  const Ref result = calculate(e, in, Opcode::prmt_, Type::b32,
+                               {shuffled(e, in, a, from), shuffled(e, in, a, below), selector});
+  const Ref to = e.destination(in, in.operands[0]);
+  if (to.bank != Bank::none) copy_row(e, in, to, result, true);
+}
+
+}  // namespace
+
+void emit_matrix(Emission& e, const Instruction& in, Instr&) {
+  switch (in.opcode) {
+    case Opcode::ldmatrix_:
+    case Opcode::stmatrix_: return emit_matrix_rows(e, in);
+    case Opcode::movmatrix_: return emit_transposition(e, in);
+    case Opcode::mma_: return emit_product(e, in);
+    default: break;
+  }
+  if (in.text.starts_with("wmma.mma")) return emit_product(e, in);
+  emit_fragment(e, in);
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,20 @@
+// Which operands of a decoded instruction are read and which are written.
+#pragma once
+
+#include <vector>
+
+#include "vgpu/program/program.hpp"
+
+namespace warpcheck::vgpu {
+
+struct OperandRoles {
+  OperandSet reads{}, writes{};
+  // It reads or writes more registers than these: rows beside them, or those of a callee.
+  bool opaque = false;
+};
+OperandRoles roles_of(const Instr& instr);
+
+// Every register that an instruction writes, but for the rows of matrices; absent ones are listed.
+std::vector<Ref> destinations_of(const Program& program, const Instr& instr);
+
+}  // namespace warpcheck::vgpu
