@@ -57,6 +57,10 @@ std::uint32_t undefined_lanes(const Access& access, const std::uint8_t* states) 
       all &= load<std::uint64_t>(row + i);
     }
     if ((all & kEightDefined) == kEightDefined) return 0;
+  } else if (access.mask == ~0u) {
+    Word all = kAllDefined;
+    for (const std::uint32_t offset : access.offset) all &= load<Word>(states + offset);
+    if (all == kAllDefined) return 0;
   }
   std::uint32_t lanes = 0;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
@@ -126,11 +130,16 @@ void InitChecker::reset(WarpModel /*model*/) {
   shapes_.reset();
 }
 
-InitShadow& InitChecker::shadow_of(const Allocation& allocation) {
+inline InitShadow& InitChecker::shadow_of(const Allocation& allocation) {
+  const bool is_there =
+      allocation.id < shadows_.size() && shadows_[allocation.id].bytes() == allocation.bytes;
+  return is_there ? shadows_[allocation.id] : begin_shadow(allocation);
+}
+
+InitShadow& InitChecker::begin_shadow(const Allocation& allocation) {
   if (allocation.id >= shadows_.size()) shadows_.resize(allocation.id + 1);
-  InitShadow& shadow = shadows_[allocation.id];
-  if (shadow.bytes() != allocation.bytes) shadow.begin(allocation.bytes);
-  return shadow;
+  shadows_[allocation.id].begin(allocation.bytes);
+  return shadows_[allocation.id];
 }
 
 void InitChecker::on_allocate(const Allocation& allocation) {

@@ -6,18 +6,10 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Widths are 1, 2, 4, 8, 16: first the rows without gaps, then single stores.
-constexpr std::uint32_t kWidths = 5;
-constexpr std::uint32_t kAlone = kWidths;
-
 constexpr std::uint32_t kAlignmentMax = 16;    // of scalars and CUDA's vectors
 constexpr std::uint32_t kStructBytesMax = 32;  // with a larger alignment than its members
 // A struct's most aligned member is looked for so far before the gap at its end.
 constexpr std::uint32_t kLookedBack = 64;
-
-std::uint32_t log2_of(std::uint32_t width) {
-  return static_cast<std::uint32_t>(std::countr_zero(width));
-}
 
 // Bytes from lane to lane; 0: not the same everywhere, or not upwards.
 std::uint32_t stride_of(const Access& access) {
@@ -46,24 +38,15 @@ StoreShapes::StoreShapes() {
 
 void StoreShapes::reset() { known_ = 2 * kWidths; }
 
-std::uint8_t StoreShapes::state_for(const Access& access) {
-  const auto state = [](std::uint32_t index) {
-    return static_cast<std::uint8_t>(InitShadow::kFirstShape + index);
-  };
-  const bool is_alone =
-      access.pattern == Pattern::uniform || (access.mask & (access.mask - 1)) == 0;
-  if (is_alone) return state(kAlone + log2_of(access.bytes));
-  if (access.pattern == Pattern::strided) {
-    const bool is_vector = access.element_bytes != 0 && access.element_bytes < access.bytes;
-    return state(log2_of(is_vector ? access.element_bytes : access.bytes));
-  }
+// Of a row of lanes that is neither uniform nor without gaps.
+std::uint8_t StoreShapes::state_for_spaced(const Access& access) {
   const StoreShape shape{access.bytes, stride_of(access)};
-  if (!shape.is_spaced()) return state(kAlone + log2_of(access.bytes));
+  if (!shape.is_spaced()) return state_of_alone(access.bytes);
   const auto end = shapes_.begin() + known_;
   const auto found = std::find(shapes_.begin(), end, shape);
   if (found == shapes_.end()) return InitShadow::kDefined;
   if (found == end) shapes_[known_++] = shape;
-  return state(static_cast<std::uint32_t>(found - shapes_.begin()));
+  return static_cast<std::uint8_t>(InitShadow::kFirstShape + (found - shapes_.begin()));
 }
 
 StoreShape StoreShapes::shape_at(const InitShadow& shadow, std::uint32_t offset) const {

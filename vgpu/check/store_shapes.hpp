@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "vgpu/check/init_shadow.hpp"
@@ -37,13 +38,31 @@ class StoreShapes {
   // Forgets all but the ordinary shapes.
   void reset();
   // What InitShadow keeps of a byte that `access` writes: one of its states.
-  std::uint8_t state_for(const Access& access);
+  std::uint8_t state_for(const Access& access) {
+    const bool is_alone =
+        access.pattern == Pattern::uniform || (access.mask & (access.mask - 1)) == 0;
+    if (is_alone) return state_of_alone(access.bytes);
+    if (access.pattern != Pattern::strided) return state_for_spaced(access);
+    const bool is_vector = access.element_bytes != 0 && access.element_bytes < access.bytes;
+    return state_of_row(is_vector ? access.element_bytes : access.bytes);
+  }
   // Whether the bytes from `begin` up to `end`, which nothing has written, may be padding of what
   // is copied from byte `first` on.
   [[nodiscard]] bool may_be_padding(const InitShadow& shadow, std::uint32_t begin,
                                     std::uint32_t end, std::uint32_t first) const;
 
  private:
+  // Widths are 1, 2, 4, 8, 16: first the rows without gaps, then single stores.
+  static constexpr std::uint32_t kWidths = 5;
+  static constexpr std::uint32_t kAlone = kWidths;
+
+  static std::uint8_t state_of_row(std::uint32_t width) {
+    return static_cast<std::uint8_t>(InitShadow::kFirstShape + std::countr_zero(width));
+  }
+  static std::uint8_t state_of_alone(std::uint32_t width) {
+    return static_cast<std::uint8_t>(state_of_row(width) + kAlone);
+  }
+  std::uint8_t state_for_spaced(const Access& access);
   [[nodiscard]] StoreShape shape_at(const InitShadow& shadow, std::uint32_t offset) const;
   [[nodiscard]] bool ends_struct(const InitShadow& shadow, std::uint32_t begin,
                                  std::uint32_t end) const;

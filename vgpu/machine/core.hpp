@@ -22,6 +22,7 @@
 //   textures.cpp         textures and surfaces
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -135,6 +136,7 @@ class Core {
   [[nodiscard]] std::optional<WarpId> first_admitted() const;
   void list_ready();
   [[nodiscard]] bool default_next(bool after_current, WarpId& next);
+  [[nodiscard]] bool search_next(bool after_current, WarpId& next);
   bool choose_after_stop(Stop stop, Slot* slot, const WarpId& stopped, std::uint64_t stop_index,
                          WarpId& next);
   void choose_at_release(const Slot& slot, const Warp& warp, WarpId& next);
@@ -261,7 +263,6 @@ class Core {
     std::uint64_t base = 0;   // subtracted from the addresses
     std::uint32_t limit = 0;  // end of the bytes that may be touched
     std::uint32_t begin = 0;
-    const MeantObject* meant = nullptr;
   };
   void access(Running& run, const Instr& instr, std::uint32_t active);
   [[nodiscard]] Target target_of(const Running& run, const Instr& instr, std::uint64_t address);
@@ -294,7 +295,21 @@ class Core {
   // meant_objects.cpp
   void find_meant_objects(const Launch& launch);
   [[nodiscard]] MeantObject object_of(const Root& root, const Launch& launch) const;
-  void keep_to_object(const Running& run, MeantObject& meant, Target& target) const;
+  // Takes from `target` what does not belong to the object: all, if it is in another one.
+  static void keep_to_object(const Running& run, MeantObject& meant, Target& target) {
+    if (meant.symbol != nullptr) {
+      if (target.allocation == run.slot.shared) [[likely]] {
+        target.limit = std::min(target.limit, meant.end);
+        target.begin = std::min(target.limit, meant.begin);
+      } else {
+        target.limit = 0;
+      }
+    } else if (target.allocation == meant.allocation) [[likely]] {
+      meant.is_sure = true;
+    } else if (meant.allocation != nullptr && meant.is_sure) {
+      target.limit = 0;
+    }
+  }
 
   Target cluster_target(const Running& run, std::uint64_t address, const Target& own);
   void explain_fault_in_cluster(const Running& run, const Target& target, Fault& fault) const;

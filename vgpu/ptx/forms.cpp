@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <mutex>
+#include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "vgpu/ptx/suffixes.hpp"
@@ -144,6 +147,65 @@ std::string in_order(std::string_view mnemonic) {
   return text;
 }
 
+// "add" of "add.sat.s32"
+std::string_view opcode_of(std::string_view mnemonic) {
+  return mnemonic.substr(0, mnemonic.find('.'));
+}
+
+// The mnemonics of all forms, as they stand and in_order(), by opcode: a program has few of those,
+// and to write out the rows of all would take longer than most launches.
+class KnownForms {
+ public:
+  KnownForms() {
+    std::vector<std::string> chosen;
+    for (const FormRow& row : kRows) {
+      std::set<std::string> opcodes;
+      expand(std::string(begin_of(row.mnemonic)), chosen,
+             [&](const std::string& one) { opcodes.emplace(opcode_of(one)); });
+      for (const std::string& opcode : opcodes) rows_[opcode].push_back(&row);
+    }
+  }
+
+  bool has(std::string_view mnemonic) {
+    const std::lock_guard lock(mutex_);
+    const auto [known, is_new] = forms_.try_emplace(std::string(opcode_of(mnemonic)));
+    if (is_new) add_forms(known->first, known->second);
+    return known->second.contains(std::string(mnemonic)) ||
+           known->second.contains(in_order(mnemonic));
+  }
+
+ private:
+  using Forms = std::unordered_set<std::string>;
+
+  // Up to the first dot that is not between braces.
+  static std::string_view begin_of(std::string_view pattern) {
+    bool is_choice = false;
+    for (std::size_t at = 0; at < pattern.size(); ++at) {
+      if (pattern[at] == '{') is_choice = true;
+      if (pattern[at] == '}') is_choice = false;
+      if (pattern[at] == '.' && !is_choice) return pattern.substr(0, at);
+    }
+    return pattern;
+  }
+
+  void add_forms(const std::string& opcode, Forms& forms) const {
+    const auto rows = rows_.find(opcode);
+    if (rows == rows_.end()) return;
+    std::vector<std::string> chosen;
+    for (const FormRow* row : rows->second) {
+      expand(std::string(row->mnemonic), chosen, [&](const std::string& one) {
+        const std::string form = filled_in(one, chosen, "");
+        forms.insert(in_order(form));
+        forms.insert(form);
+      });
+    }
+  }
+
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::vector<const FormRow*>> rows_;
+  std::unordered_map<std::string, Forms> forms_;
+};
+
 }  // namespace
 
 std::span<const FormRow> form_rows() { return kRows; }
@@ -154,19 +216,8 @@ const std::vector<InstructionForm>& instruction_forms() {
 }
 
 bool has_form(std::string_view mnemonic) {
-  static const std::unordered_set<std::string> known = [] {
-    std::unordered_set<std::string> all;
-    std::vector<std::string> chosen;
-    for (const FormRow& row : kRows) {
-      expand(std::string(row.mnemonic), chosen, [&](const std::string& one) {
-        const std::string form = filled_in(one, chosen, "");
-        all.insert(in_order(form));
-        all.insert(form);
-      });
-    }
-    return all;
-  }();
-  return known.contains(std::string(mnemonic)) || known.contains(in_order(mnemonic));
+  static KnownForms known;
+  return known.has(mnemonic);
 }
 
 }  // namespace warpcheck::ptx

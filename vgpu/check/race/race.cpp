@@ -92,7 +92,10 @@ RaceChecker::RaceChecker(Reporter& reporter, const RaceRowFunctions& functions,
 
 RaceChecker::~RaceChecker() = default;
 
-void RaceChecker::configure(const CheckerSet& set) { volatile_is_weak_ = set.volatile_is_weak; }
+void RaceChecker::configure(const CheckerSet& set) {
+  volatile_is_weak_ = set.volatile_is_weak;
+  is_plain_ = false;
+}
 
 void RaceChecker::reset(WarpModel model) {
   collectives_.reset(model);
@@ -115,6 +118,7 @@ void RaceChecker::on_sync(const Sync& sync) {
     is_general_ = has_streams_ || sync.program->synchronizes_threads || !fits;
     hands_on_ = !sync.program->data_reads.empty();
     collectives_.begin_launch(*sync.program);
+    is_plain_ = !is_general_ && !collectives_.is_on() && !volatile_is_weak_;
     general_->on_sync(sync);  // counts every launch
     ++trial_launches_;
   } else if (is_general_) {
@@ -270,7 +274,7 @@ void RaceChecker::begin_phase(const Sync& sync, std::uint32_t in_slot) {
   if (single_block_) global_period_ = slot.period;
 }
 
-Shadow& RaceChecker::shadow_of(const Access& access) {
+inline Shadow& RaceChecker::shadow_of(const Access& access) {
   const std::uint32_t id = access.allocation->id;
   if (id >= shadows_.size()) shadows_.resize(id + 1);
   Shadow& shadow = shadows_[id];
@@ -283,7 +287,7 @@ Shadow& RaceChecker::shadow_of(const Access& access) {
   return shadow;
 }
 
-Epoch RaceChecker::epoch_of(const Access& access) const {
+inline Epoch RaceChecker::epoch_of(const Access& access) const {
   const WarpPlace& place = access.place;
   const bool shared = access.space == ptx::Space::shared;
   const std::uint32_t block = shared ? 0 : place.block;
@@ -321,19 +325,25 @@ void RaceChecker::move_to_shadow(RowLog& log, const Access& access) {
 void RaceChecker::on_access(Access& access) {
   // Nothing else can be shared between threads and written.
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
+  if (is_plain_) [[likely]]
+    return check_row(access);
+  check_access(access);
+}
+
+void RaceChecker::check_access(Access& access) {
   if (collectives_.is_on() && access.kind == AccessKind::read && !access.asynchronous) {
     collectives_.on_load(access);
   }
-  if (!volatile_is_weak_ || access.order != ptx::Order::volatile_) return check_access(access);
+  const auto check = [&] { is_general_ ? general_->on_access(access) : check_row(access); };
+  if (!volatile_is_weak_ || access.order != ptx::Order::volatile_) return check();
   const auto scope = std::exchange(access.scope, ptx::Scope::none);
   access.order = ptx::Order::weak;
-  check_access(access);
+  check();
   access.order = ptx::Order::volatile_;
   access.scope = scope;
 }
 
-void RaceChecker::check_access(Access& access) {
-  if (is_general_) return general_->on_access(access);
+void RaceChecker::check_row(const Access& access) {
   if (access.space == ptx::Space::shared) {
     RowLog& log = slots_[access.place.slot].log;
     if (log.is_open()) {

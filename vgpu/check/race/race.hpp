@@ -106,10 +106,12 @@ class RaceChecker final : public Checker {
   void report(const Access& access, unsigned access_class, unsigned lane, Weight weight,
               const Earlier& earlier);
   void check_access(Access& access);
+  void check_row(const Access& access);  // by epochs
 
   CollectiveOrder collectives_;
   std::unique_ptr<GeneralRaceChecker> general_;
   bool volatile_is_weak_ = false;
+  bool is_plain_ = false;     // accesses of the present launch are checked as they come, by epochs
   bool hands_on_ = false;     // the present launch has loads that may be handed data
   bool is_general_ = false;   // the present launch is checked by general_
   bool has_streams_ = false;  // launches of the trial are unordered

@@ -30,22 +30,28 @@ struct History {
   CellEpochs last, other;
 };
 
-// Whether `other` says more than `last` would in its place, when `me` comes: it is of another
-// block; or of another warp, and `last` is not.
+// Of epochs that are unordered with `me`: whether it is of the warp of `me`.
 template <typename T>
-[[gnu::always_inline]] constexpr auto stays(const T& last, const T& other, const T& me) {
-  const auto is_lane = unordered(last, me, kKinWarp) == 0;
-  return across_blocks(other, me) | (is_lane & unordered(other, me, kKinWarp));
+[[gnu::always_inline]] constexpr auto of_same_warp(const T& earlier, const T& me) {
+  return (earlier ^ me) / kKinWarp == 0;
+}
+// Of any: whether it is of the same block and phase, and of another warp.
+template <typename T>
+[[gnu::always_inline]] constexpr auto of_warp_beside(const T& earlier, const T& me) {
+  return (earlier ^ me) - kKinWarp < kPhaseUnit - kKinWarp;
 }
 
-// Adds an access of `me` at `pc` to the history of a cell; true: history.other was written.
+// Adds an access of `me` at `pc` to the history of a cell; true: history.other was written.  It is
+// not where it says more than `last` would in its place: it is of another block than `me`; or of
+// another warp, and `last` is not.
 [[gnu::always_inline]] inline bool record(const History& history, std::int64_t cell, Epoch me,
                                           std::uint32_t pc, std::uint64_t kin) {
   const auto [last, other] = history;
-  const bool displaced =
-      unordered(last.epoch[cell], me, kin) && !stays(last.epoch[cell], other.epoch[cell], me);
+  const Epoch before = last.epoch[cell];
+  const bool displaced = unordered(before, me, kin) && !across_blocks(other.epoch[cell], me) &&
+                         !(of_same_warp(before, me) && of_warp_beside(other.epoch[cell], me));
   if (displaced) {
-    other.epoch[cell] = last.epoch[cell];
+    other.epoch[cell] = before;
     other.pc[cell] = last.pc[cell];
   }
   last.epoch[cell] = me;

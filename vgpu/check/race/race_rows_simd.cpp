@@ -120,7 +120,9 @@ RaceRowResult strided_row(const RaceRow& row) {
           Epoch* const other = row.history.other.epoch + row.cell + cell;
           std::uint32_t* const other_pc = row.history.other.pc + row.cell + cell;
           const Epochs kept = load<Epochs>(other);
-          moves &= ~stays(before, kept, me);
+          moves &= ~across_blocks(kept, me);
+          const Mask beside = of_same_warp(before, me) & moves;
+          if (any(beside)) moves &= ~(beside & of_warp_beside(kept, me));
           store(other, moves ? before : kept);
           store(other_pc, narrow(moves) ? before_pc : load<Pcs>(other_pc));
           displaced |= moves;

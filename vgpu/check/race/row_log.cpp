@@ -37,10 +37,9 @@ struct Placed {
   std::uint64_t low, high;  // of this word and the next
 };
 
-Placed place(std::uint64_t bits, std::int64_t at) {
+Placed place(std::uint64_t bits, std::uint64_t at) {
   const auto shift = static_cast<unsigned>(at % kWordBits);
-  return {static_cast<std::size_t>(at / kWordBits), bits << shift,
-          bits >> 1 >> (kWordBits - 1 - shift)};
+  return {at / kWordBits, bits << shift, bits >> 1 >> (kWordBits - 1 - shift)};
 }
 
 // The cells from the first to the last lane, active or not.
@@ -113,7 +112,8 @@ bool RowLog::take(const Row& row, std::uint64_t kin) {
   if (row.uniform && row.write && (row.mask & (row.mask - 1)) != 0 && kin != kKinWarp) return false;
 
   std::uint64_t met = 0;
-  std::int64_t at = row.cell + kSlackCells;
+  const auto begin = static_cast<std::uint64_t>(row.cell + kSlackCells);
+  std::uint64_t at = begin;
   for_each_word(row, [&](std::uint64_t bits) {
     const auto [word, low, high] = place(bits, at);
     met |= (written_[word] & low) | (written_[word + 1] & high);
@@ -123,7 +123,7 @@ bool RowLog::take(const Row& row, std::uint64_t kin) {
   if (met != 0 && !is_ordered(row, kin)) return false;
 
   Cells& mine = row.write ? written_ : read_;
-  at = row.cell + kSlackCells;
+  at = begin;
   for_each_word(row, [&](std::uint64_t bits) {
     const auto [word, low, high] = place(bits, at);
     mine[word] |= low;

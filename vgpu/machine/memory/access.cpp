@@ -150,9 +150,12 @@ void Core::fault(const Running& run, const Instr& instr, const Target& target,
   const std::uint64_t base = is_arena && fault.nearest != nullptr ? fault.nearest->address : 0;
   const std::uint64_t offset = fault.address - base;
   const std::uint64_t limit = target.allocation != nullptr ? target.limit : 0;
-  if (target.meant != nullptr) {
-    fault.symbol = target.meant->symbol;
-    fault.meant = fault.symbol != nullptr ? run.slot.shared : target.meant->allocation;
+  const MeantObject& meant = meant_[instr.provenance];
+  if (meant.symbol != nullptr) {
+    fault.symbol = meant.symbol;
+    fault.meant = run.slot.shared;
+  } else if (meant.is_sure) {
+    fault.meant = meant.allocation;
   }
   if (target.allocation == nullptr && fault.nearest != nullptr && !fault.nearest->live &&
       offset < fault.nearest->bytes) {
@@ -331,8 +334,9 @@ void Core::perform(Running& run, const Instr& instr, const Target& target, const
       rows_.store(move);
     }
   }
-  const bool raises_flag = instr.kind == InstrKind::store &&
-                           instr.modifiers.order != ptx::Order::weak && (mask & (mask - 1)) == 0;
+  if (instr.modifiers.order == ptx::Order::weak) [[likely]]
+    return;
+  const bool raises_flag = instr.kind == InstrKind::store && (mask & (mask - 1)) == 0;
   if (raises_flag) note_strong_writes(run, mask);
 }
 

@@ -83,24 +83,4 @@ void Core::find_meant_objects(const Launch& launch) {
   }
 }
 
-// Takes from `target` what does not belong to the object: all, if it is in another one.
-void Core::keep_to_object(const Running& run, MeantObject& meant, Target& target) const {
-  if (meant.symbol != nullptr) {
-    target.meant = &meant;
-    if (target.allocation != run.slot.shared) {
-      target.limit = 0;
-      return;
-    }
-    target.begin = meant.begin;
-    target.limit = std::min(target.limit, meant.end);
-  } else if (meant.allocation != nullptr) {
-    if (target.allocation == meant.allocation) {
-      meant.is_sure = true;
-    } else if (meant.is_sure) {
-      target.limit = 0;
-    }
-    if (meant.is_sure) target.meant = &meant;
-  }
-}
-
 }  // namespace warpcheck::vgpu

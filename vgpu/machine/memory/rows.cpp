@@ -23,11 +23,6 @@ T read(const std::byte* from) {
   return value;
 }
 
-// The bytes [offset, offset + bytes) lie in [begin, begin + size) and are naturally aligned.
-bool fits(std::uint64_t offset, std::uint32_t bytes, std::uint32_t begin, std::uint32_t size) {
-  return size >= bytes && offset - begin <= size - bytes && (offset & (bytes - 1)) == 0;
-}
-
 // Consecutive or equal addresses are nearly all there are: two passes find them, and then two
 // lanes stand for all.
 template <class Address, bool kAll>
@@ -44,6 +39,8 @@ RowScan scan_row(const AddressRow& addresses, std::uint32_t limit, std::uint32_t
   const auto low = static_cast<std::uint32_t>(first);
   const std::uint32_t begin = addresses.begin;
   const std::uint32_t size = limit > begin ? limit - begin : 0;
+  const std::uint64_t highest = size >= bytes ? size - bytes : 0;
+  bool inside = first - begin <= highest && size >= bytes && (low & (bytes - 1)) == 0;
 
   const auto nominal = static_cast<Address>(row[lead] - lead * bytes);
   Address unstrided = 0;
@@ -54,8 +51,8 @@ RowScan scan_row(const AddressRow& addresses, std::uint32_t limit, std::uint32_t
   if (unstrided == 0) {
     const std::uint32_t origin = low - lead * bytes;
     for (unsigned lane = 0; lane < kLanes; ++lane) offsets[lane] = origin + lane * bytes;
-    return {fits(first, bytes, begin, size) && fits(offset_of(last), bytes, begin, size), true,
-            lead == last};
+    inside = inside && offset_of(last) - begin <= highest;
+    return {inside, true, lead == last};
   }
   Address different = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
@@ -64,9 +61,8 @@ RowScan scan_row(const AddressRow& addresses, std::uint32_t limit, std::uint32_t
   }
   if (different == 0) {
     for (unsigned lane = 0; lane < kLanes; ++lane) offsets[lane] = low;
-    return {fits(first, bytes, begin, size), false, true};
+    return {inside, false, true};
   }
-  const std::uint64_t highest = size >= bytes ? size - bytes : 0;
   std::uint32_t outside = 0, unaligned = 0;
   for (unsigned lane = 0; lane < kLanes; ++lane) {
     const std::uint32_t active = 0u - ((mask >> lane) & 1u);

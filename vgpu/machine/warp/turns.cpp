@@ -151,6 +151,17 @@ bool Core::can_run(const WarpId& id) {
 // until all are in that state: what they may be waiting for must get its turn.
 // next: in, the warp that stopped; it is passed over if `after_current`, unless it is alone.
 bool Core::default_next(bool after_current, WarpId& next) {
+  if (after_current || order_ != StartOrder{}) return search_next(after_current, next);
+  for (const Slot* slot : resident_) {
+    const std::uint32_t rest = slot->ready_warps & ~slot->spent_warps;
+    if (rest == 0) continue;
+    next = {slot->block, static_cast<std::uint32_t>(std::countr_zero(rest))};
+    return true;
+  }
+  return search_next(false, next);
+}
+
+bool Core::search_next(bool after_current, WarpId& next) {
   const WarpId stopped = next;
   bool found = false;
   const auto search = [&](bool spent_too) {
