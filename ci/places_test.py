@@ -32,6 +32,7 @@ EXAMPLES = {
     "adding-a-checker.md": (r"lifetime|Lifetime", ("vgpu/check/lifetime.hpp", "vgpu/check/lifetime.cpp")),
     "adding-a-command.md": (r"command_list|ListCommand|add_list_to", ("cli/command_list.cpp",)),
     "adding-a-runtime-function.md": (r"\bcudaMemGetInfo\b", ()),
+    "adding-an-instruction.md": (r"\bbrev(?:_\b|\b)|\bBrev\b", ()),
 }
 # Its example is not in the tree: the reader writes it.
 WRITTEN_BY_THE_READER = {"adding-a-kernel.md": "reverse"}
