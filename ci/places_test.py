@@ -9,8 +9,8 @@ A page shows what one thing of its kind costs by an example that is in the tree.
 - The table "| file | lines | what |" names every file in which the example's identifier stands,
   and how many lines of it, outside its own files, comments, tests, docs and recorded cases.
 - No page is longer than LINES_MAX lines.
-Beside that, what the command line shares knows no command by name, and what people and tools read lists the
-rows that there are.  And the test is tested: a page that is
+Beside that, nobody knows a strategy, a checker or a command by name who can ask the rows, and what people and
+tools read lists the rows that there are.  And the test is tested: a page that is
 changed so that it lies is found out.
 """
 import fnmatch
@@ -51,12 +51,16 @@ def code_of(path):
     return [line.split(mark)[0] for line in text.splitlines()]
 
 
+def is_test(name):
+    return any(fnmatch.fnmatch(name, each) for each in TESTS)
+
+
 @functools.cache
 def places(root, identifier, own):
     found = {}
     for path in files_below(root):
         name = path.relative_to(root).as_posix()
-        if path.suffix not in SOURCES or name in own or any(fnmatch.fnmatch(name, each) for each in TESTS):
+        if path.suffix not in SOURCES or name in own or is_test(name):
             continue
         lines = sum(1 for line in code_of(path) if re.search(identifier, line))
         if lines:
@@ -105,18 +109,25 @@ def errors_of(root, page, text):
             yield f"does not name {path}, a file of its example"
 
 
-def errors_of_commands(root):
-    commands = [name for path in (root / "cli").glob("command_*.cpp")
-                for name in re.findall(r'\.name = "([^"]+)"', path.read_text())]
-    if len(commands) < 10:
-        yield f"only {len(commands)} commands found"
-    for path in sorted((root / "cli").glob("*.?pp")):
-        if path.name.startswith("command_") or "_test" in path.name:
-            continue
-        text = "\n".join(code_of(path))
-        for name in commands:
-            if f'"{name}"' in text:
-                yield f"knows the command {name}"
+def errors_of_names(root):
+    """Who knows by name what only its row should know."""
+    for kind, rows, row, form, elsewhere, names_min in (
+            ("command", "cli/command_*.cpp", r'\.name = "([^"]+)"', '"%s"', r"cli/(?!command_)[^/]*", 10),
+            ("strategy", "vgpu/schedule/strategies.cpp", r'\.name = "(?!default)([^"]+)"', '"%s"',
+             r"(harness|campaign|fuzz|cli|bench|vgpu/cudart)/.*", 3),
+            ("checker", "vgpu/check/checkers.def", r"^CHECKER\((\w+),", "checkers.%s",
+             r"(harness|campaign|fuzz|cli|vgpu/cudart)/.*", 5)):
+        names = [name for path in root.glob(rows)
+                 for name in re.findall(row, path.read_text(), re.MULTILINE)]
+        if len(names) < names_min:
+            yield f"{rows} names only {len(names)}"
+        for path in files_below(root):
+            name = path.relative_to(root).as_posix()
+            if path.suffix not in {".cpp", ".hpp"} or is_test(name) or not re.fullmatch(elsewhere, name):
+                continue
+            text = "\n".join(code_of(path))
+            yield from (f"{name} knows the {kind} {each}" for each in names
+                        if re.search(re.escape(form % each) + r"(?!\w)", text))
 
 
 def errors_of_lists(root):
@@ -155,7 +166,7 @@ def main():
         told += [f"docs/{page.name} could lie so:\n{lie}" for lie in lies(text)
                  if page.name in EXAMPLES and not any(errors_of(root, page.name, lie))]
     told += [f"docs/{page} is missing" for page in EXAMPLES if not (root / "docs" / page).is_file()]
-    told += [f"cli {error}" for error in errors_of_commands(root)]
+    told += errors_of_names(root)
     told += errors_of_lists(root)
     print("\n".join(told) or f"{len(pages)} pages name every place")
     return 1 if told else 0
