@@ -10,7 +10,7 @@ using vgpu::InstrKind;
 
 bool tells_order(const Instr& atomic) {
   const ptx::AtomOp op = atomic.modifiers.atom_op;
-  return atomic[AtomicOperand::old].bank != vgpu::Bank::none || op == ptx::AtomOp::exch ||
+  return atomic[vgpu::AtomicOperand::old].bank != vgpu::Bank::none || op == ptx::AtomOp::exch ||
          op == ptx::AtomOp::cas || ptx::is_float(atomic.modifiers.type);
 }
 
