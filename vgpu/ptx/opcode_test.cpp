@@ -74,7 +74,8 @@ TEST(OpcodeTable, EveryRowThatCalculatesHasForms) {
   for (const InstructionForm& form : instruction_forms()) listed.insert(opcode_of(form));
   for (int at = 1; at < static_cast<int>(Opcode::count); ++at) {
     const OpcodeRow& row = row_of(static_cast<Opcode>(at));
-    if (row.functions != 0) EXPECT_TRUE(listed.contains(row.name)) << row.name;
+    if (row.functions == 0) continue;
+    EXPECT_TRUE(listed.contains(row.name)) << row.name;
   }
 }
 
