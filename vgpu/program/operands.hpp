@@ -65,9 +65,9 @@ enum class TargetOperand : std::uint8_t { index = 1, address = 1 };
 // The sources in the order of the text, which are the parts that mov packs, and those to which it
 // unpacks.
 constexpr ComputeOperand kComputeSources[] = {ComputeOperand::a, ComputeOperand::b,
-                                                     ComputeOperand::c, ComputeOperand::f};
+                                              ComputeOperand::c, ComputeOperand::f};
 constexpr ComputeOperand kUnpackedParts[] = {ComputeOperand::d, ComputeOperand::e,
-                                                    ComputeOperand::c, ComputeOperand::f};
+                                             ComputeOperand::c, ComputeOperand::f};
 
 template <class Name, class... Names>
 concept OneOf = (std::same_as<Name, Names> || ...);
