@@ -168,6 +168,52 @@ __global__ void backs_off_for_ever(int* flag, int* attempts) {
 }
 LITMUS(backs_off_for_ever) { backs_off_for_ever<<<1, 1>>>(zeroed<int>(1), zeroed<int>(1)); }
 
+// The same by a function, which unoptimised code calls.
+__device__ __noinline__ unsigned rest_a_while(unsigned pause) {
+  for (unsigned k = 0; k < pause; ++k) __nanosleep(pause);
+  return pause < 32 ? pause * 2 : pause;
+}
+// expect: deadlock
+__global__ void rests_for_ever(int* flag, int* attempts) {
+  unsigned pause = 1;
+  int i = 0;
+  for (; atomicAdd(flag, 0) == 0; ++i) {     //~ spin
+    if (i % 2 == 1) pause = rest_a_while(pause);
+  }
+  *attempts = i;
+}
+LITMUS(rests_for_ever) { rests_for_ever<<<1, 1>>>(zeroed<int>(1), zeroed<int>(1)); }
+
+// The function gives up.
+__device__ __noinline__ void rest_or_give_up(int* flag, int i) {
+  if (i >= 30'000) atomicExch(flag, 1);
+}
+// expect: clean
+__global__ void rests_until_it_gives_up(int* flag, int* attempts) {
+  int i = 0;
+  for (; atomicAdd(flag, 0) == 0; ++i) {
+    if (i % 2 == 1) rest_or_give_up(flag, i);
+  }
+  *attempts = i;
+}
+LITMUS(rests_until_it_gives_up) {
+  rests_until_it_gives_up<<<1, 1>>>(zeroed<int>(1), zeroed<int>(1));
+}
+
+// The function only computes; its result ends the loop.
+__device__ __noinline__ int enough(int i) { return i >= 30'000 ? 1 : 0; }
+// expect: clean
+__global__ void rests_until_it_is_enough(int* flag, int* attempts) {
+  int i = 0, is_enough = 0;
+  for (; atomicAdd(flag, 0) == 0 && is_enough == 0; ++i) {
+    if (i % 2 == 1) is_enough = enough(i);
+  }
+  *attempts = i;
+}
+LITMUS(rests_until_it_is_enough) {
+  rests_until_it_is_enough<<<1, 1>>>(zeroed<int>(1), zeroed<int>(1));
+}
+
 // expect: clean
 __global__ void gives_up_after_many_attempts(int* flag, int* attempts) {
   int i = 0;

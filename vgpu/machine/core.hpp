@@ -2,7 +2,8 @@
 //
 //   run.cpp              blocks and warps: how a launch begins, runs and ends
 //   turns.cpp            what runs next
-//   poll_watch.cpp       blocks that only poll
+//   poll_watch.cpp       blocks and warps that only poll
+//   polls.cpp            turns of warps that poll
 //   warp.cpp             one warp: fragments, control flow
 //   warp_meetings.cpp    operations for which lanes of a warp wait for each other
 //   barriers.cpp         barriers of a block
@@ -99,7 +100,7 @@ class Core {
   // Why a warp no longer runs.
   enum class Stop : std::uint8_t { blocked, exited, quantum, preempted, released, halted };
   // What became of a fragment's run.
-  enum class Step : std::uint8_t { again, quantum, preempted, halted };
+  enum class Step : std::uint8_t { again, quantum, paused, preempted, halted };
   // A fragment while it runs: its fields in locals' reach.
   struct Running {
     Slot& slot;
@@ -212,6 +213,14 @@ class Core {
   void complete_list(std::vector<Waiting>& waiting) const;
   bool cannot_end();
   bool look_ahead(std::uint64_t& cost);
+
+  // polls.cpp
+  void begin_watched_quantum(Warp& warp);
+  void end_quantum(Warp& warp) const;
+  Stop run_suspect(Slot& slot, Warp& warp, bool is_new_quantum);
+  bool stops_polling(Slot& slot, Warp& warp, std::size_t index);
+  [[nodiscard]] static bool polls_in_vain(const Warp& warp);
+  [[nodiscard]] static std::uint32_t vain_warps(const Slot& slot);
   Outcome::End end_at_step_limit(Slot& slot, Warp& warp);
   void note_strong_writes(const Running& run, std::uint32_t mask);
   void note_swaps(const Running& run, const Instr& instr, std::uint32_t mask);
@@ -227,6 +236,7 @@ class Core {
 
   // warp.cpp
   Stop run_warp(Slot& slot, Warp& warp);
+  Stop run_fragments(Slot& slot, Warp& warp);
   std::size_t pick(Warp& warp, std::uint32_t& limit);
   Step run_fragment(Slot& slot, Warp& warp, std::size_t index, std::uint32_t limit);
   Step branch(Running& run, std::size_t index, const Instr& instr, std::uint32_t taken);
@@ -424,6 +434,7 @@ class Core {
   bool came_last_ = false;     // the running warp has completed a barrier
   PollWatch watch_;            // of the accesses of one block
   Slot* watched_ = nullptr;    // it is on, for this one
+  PollWatch warp_watch_;       // of the accesses of the running warp
   Allocation* parameters_ = nullptr;
   Allocation* workspace_ = nullptr;       // of a cooperative launch
   std::vector<Allocation*> last_target_;  // by pc: where its last access went

@@ -151,7 +151,7 @@ void Core::dispatch(std::uint32_t block) {
     for (NamedBarrier& barrier : slot.barriers) barrier.arrivals.clear();
   }
   slot.objects.clear();
-  slot.spent_warps = 0;
+  slot.spent_warps = slot.polling_warps = 0;
   slot.turn_steps = 0;
   slot.watch_at = std::uint64_t{kQuantaBeforeWatch} * limits_.quantum;
   slot.ready_warps = warps_per_block_ == 32 ? ~0u : (1u << warps_per_block_) - 1;
@@ -188,7 +188,8 @@ void Core::start_warp(Slot& slot, Warp& warp) {
   warp.accesses = 0;
   warp.stops = 0;
   warp.releases = 0;
-  warp.quantum_left = 0;
+  warp.quantum_left = warp.quantum_rest = 0;
+  warp.quanta = 0;
   warp.fragments.resize(1);
   Fragment& fragment = warp.fragments.front();
   fragment = {};
@@ -240,6 +241,7 @@ Outcome::End Core::loop() {
       slot = slot_of(next.block);
     }
     Warp& warp = slot->warps[next.warp];
+    slot->polling_warps &= ~(1u << next.warp);
     const std::uint64_t steps_before = outcome_.steps;
     const Stop stop = run_warp(*slot, warp);
     slot->turn_steps += outcome_.steps - steps_before;

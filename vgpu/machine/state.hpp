@@ -1,6 +1,7 @@
 // The machine's state: resident blocks, their warps, and each warp's fragments.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -62,6 +63,13 @@ class RowBank {
   std::vector<Line> lines_;
 };
 
+// What a warp that polls reads.
+struct PolledBytes {
+  const std::byte* at = nullptr;
+  std::uint32_t count = 0;  // up to 16
+  std::array<std::byte, 16> value{};
+};
+
 struct Warp {
   std::uint32_t index = 0;     // in the block
   std::uint32_t lanes = 0;     // that exist: the last warp of a block may be partial
@@ -71,6 +79,13 @@ struct Warp {
   std::uint64_t stops = 0;
   std::uint64_t releases = 0;      // barriers to which it came last
   std::uint32_t quantum_left = 0;  // of a quantum that was interrupted; 0: a new one begins
+  // Of a quantum in which it is watched whether the warp polls: what comes after the next look.
+  std::uint32_t quantum_rest = 0;
+  // Used up in a row, since it was last found to poll; with a bit that says whether it ever was.
+  std::uint32_t quanta = 0;
+  static constexpr std::uint32_t kHasPolled = 1u << 31;
+  std::vector<PolledBytes> polled;    // what it read when it was last found to poll
+  std::uint32_t ready_fragments = 0;  // it had then
   std::vector<Fragment> fragments;
   std::uint64_t run = 0;  // the launch that its registers were last cleared for
   RowBank words, wides, predicates;
@@ -91,6 +106,10 @@ struct Warp {
       if (fragment.state == Fragment::State::ready) return true;
     }
     return false;
+  }
+  [[nodiscard]] std::uint32_t count_ready() const {
+    return static_cast<std::uint32_t>(
+        std::ranges::count(fragments, Fragment::State::ready, &Fragment::state));
   }
 };
 
@@ -127,6 +146,7 @@ struct Slot {
   std::uint32_t waiting_lanes = 0;  // threads at any barrier
   std::uint32_t ready_warps = 0;    // one bit each
   std::uint32_t spent_warps = 0;    // those that wait for others to use up their quantum, too
+  std::uint32_t polling_warps = 0;  // those that polled when they stopped, and have not run since
   std::uint64_t turn_steps = 0;     // warp instructions since all were spent last
   std::uint64_t watch_at = 0;       // of a turn: when to look whether the block only polls
   std::vector<Warp> warps;          // kept between blocks

@@ -5,7 +5,8 @@
 // blocks, exits or has run a quantum of steps, and then comes after all others; blocks begin in
 // order, when no warp is ready of those that have begun.  Within a warp all lanes at the lowest pc
 // run together.  A block of which the warps only poll, whatever they do in between, comes after all
-// others too.  A decision at the start of a launch makes another block and warp the lowest.
+// others too.  A warp that has used up a quantum and can only poll, as long as what it reads is as
+// it is, counts as blocked until that changes.  A decision at the start of a launch makes another block and warp the lowest.
 // Other decisions are numbered per warp (by its accesses, its stops, or its releases), so one
 // decision does not shift the others, and nothing depends on which checkers are on.
 //
@@ -91,7 +92,7 @@ struct SchedulePoint {
   bool spent = false;  // stop: `at` could go on, but has used up its quantum, or sleeps or polls
   WarpModel model = WarpModel::independent;
   WarpId default_next;  // what the default policy would run
-  // Every warp that could run next, ascending; includes `at` for an access and a release.  A block
+  // Every warp that could run next, ascending, but for those that poll in vain; includes `at` for an access and a release.  A block
   // that fits and has not begun counts by its warp 0; any of its warps may be chosen.
   std::span<const WarpId> ready;
   std::span<const std::uint32_t> not_begun{};  // those blocks, ascending

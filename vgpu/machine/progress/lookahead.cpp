@@ -43,6 +43,8 @@ Warp copy_of(Warp& warp) {
   copy.stops = warp.stops;
   copy.releases = warp.releases;
   copy.quantum_left = warp.quantum_left;
+  copy.quantum_rest = warp.quantum_rest;
+  copy.quanta = warp.quanta;
   copy.fragments = warp.fragments;
   copy.words = warp.words;
   copy.wides = warp.wides;
@@ -61,6 +63,8 @@ void put_back_warp(Warp& warp, Warp& copy) {
   warp.stops = copy.stops;
   warp.releases = copy.releases;
   warp.quantum_left = copy.quantum_left;
+  warp.quantum_rest = copy.quantum_rest;
+  warp.quanta = copy.quanta;
   warp.fragments = std::move(copy.fragments);
   warp.words = std::move(copy.words);
   warp.wides = std::move(copy.wides);
@@ -125,7 +129,9 @@ Core::Lookahead::~Lookahead() {
   core_.want_edges_ = want_edges_;
 }
 
-void Core::Lookahead::save(Slot& slot) {
+void Core::Lookahead::save(Slot& slot) { save(slot, 0, core_.warps_per_block_); }
+
+void Core::Lookahead::save(Slot& slot, std::uint32_t first_warp, std::uint32_t warps) {
   const auto is_saved = [&](const auto& saved) { return saved->slot == &slot; };
   if (std::ranges::any_of(saved_, is_saved)) return;
   auto saved = std::make_unique<Saved>();
@@ -137,8 +143,9 @@ void Core::Lookahead::save(Slot& slot) {
   saved->spent_warps = slot.spent_warps;
   if (core_.program_->has_named_barriers) saved->barriers = slot.barriers;
   saved->objects = slot.objects;
-  for (std::uint32_t index = 0; index < core_.warps_per_block_; ++index) {
-    saved->warps.push_back(copy_of(slot.warps[index]));
+  saved->first_warp = first_warp;
+  for (std::uint32_t index = 0; index < warps; ++index) {
+    saved->warps.push_back(copy_of(slot.warps[first_warp + index]));
   }
   saved_.push_back(std::move(saved));
 }
@@ -159,7 +166,7 @@ void Core::Lookahead::put_back() {
     if (core_.program_->has_named_barriers) slot.barriers = std::move(saved->barriers);
     slot.objects = std::move(saved->objects);
     for (std::size_t i = 0; i < saved->warps.size(); ++i) {
-      put_back_warp(slot.warps[i], saved->warps[i]);
+      put_back_warp(slot.warps[saved->first_warp + i], saved->warps[i]);
     }
   }
   saved_.clear();
@@ -169,6 +176,7 @@ void Core::Lookahead::put_back() {
 
 void Core::Lookahead::on_access(Access& access) {
   const bool is_local = access.space == ptx::Space::local;
+  if (polled_ != nullptr && access.kind != AccessKind::write && !is_local) note_polled(access);
   if (access.kind != AccessKind::write) {
     const bool is_strong = access.kind == AccessKind::atomic || access.order != ptx::Order::weak;
     if (access.allocation->address >= kMappedBase) reads_host_memory_ = true;
@@ -332,6 +340,9 @@ Core::Lookahead::Fate Core::Lookahead::step(Slot& slot, Warp& warp) {
   }
   const Fate act = act_of(warp, warp.fragments[index]);
   if (act != Fate::runs) return act;
+  if (polled_ != nullptr && concerns_others(core_.program_->code[warp.fragments[index].pc])) {
+    return Fate::unknown;
+  }
   if (is_following_ && !may_execute(warp, warp.fragments[index])) return Fate::unknown;
   const std::uint32_t ready = slot.ready_warps;
   const std::size_t changes = changes_.size();
@@ -340,6 +351,7 @@ Core::Lookahead::Fate Core::Lookahead::step(Slot& slot, Warp& warp) {
   const std::uint32_t lanes = warp.fragments[index].mask;
   warp.ask_at = UINT64_MAX;
   warp.quantum_left = 1;
+  warp.quantum_rest = 0;
   const Stop stop = core_.run_warp(slot, warp);
   ++steps_;
   if (reads_time(instr)) {

@@ -45,6 +45,9 @@ class Core::Lookahead final : public Observer {
   // The same, after look_at_launch(), with writes that count: threads that change memory for each
   // other may do so in a circle (Prospect::repeats).
   Prospect look_for_livelock();
+  // One warp, on its own: whether it only polls, as long as what it reads is as it is.
+  //   polled: becomes that
+  bool polls(Slot& slot, Warp& warp, std::vector<PolledBytes>& polled);
   // One warp as it is now, for a report: adds what its lanes do.
   void look_at_warp(Slot& slot, Warp& warp, std::vector<Waiting>& waiting);
   // After look_at_launch(): what all threads do.
@@ -88,6 +91,7 @@ class Core::Lookahead final : public Observer {
     std::uint32_t phase = 0, live_lanes = 0, waiting_lanes = 0, ready_warps = 0, spent_warps = 0;
     std::array<NamedBarrier, 16> barriers;
     std::vector<BarrierObjectState> objects;
+    std::uint32_t first_warp = 0;
     std::vector<Warp> warps;
   };
   // What a lane read last; polls are mostly strong or atomic, so such a read counts before weak
@@ -119,6 +123,7 @@ class Core::Lookahead final : public Observer {
   [[nodiscard]] bool is_in(const WarpState& state, const Slot& slot, Warp& warp) const;
   [[nodiscard]] std::uint64_t hash_of(const std::vector<Slot*>& unit) const;
   void save(Slot& slot);
+  void save(Slot& slot, std::uint32_t first_warp, std::uint32_t warps);
   void put_back();
   void describe(const Read& read, Waiting& waiting) const;
   void list_polls(const Slot& slot, Warp& warp, std::vector<Waiting>& waiting);
@@ -126,6 +131,10 @@ class Core::Lookahead final : public Observer {
   // lookahead_livelock.cpp
   Fate run_until_idle(Slot& slot, Warp& warp);
   [[nodiscard]] std::uint64_t hash_of_changes() const;
+
+  // lookahead_polls.cpp
+  void note_polled(const Access& access);
+  [[nodiscard]] static bool concerns_others(const Instr& instr);
 
   // lookahead_rounds.cpp
   Fate run_indifferently(Slot& slot, Warp& warp);
@@ -151,6 +160,10 @@ class Core::Lookahead final : public Observer {
   bool is_following_ = false;  // what is indifferent
   bool has_strayed_ = false;   // what is indifferent went where it matters
   bool is_anchored_ = false;   // the head of the rounds is where a fork has closed
+  std::uint64_t steps_of_round_ = 16'384;
+  std::vector<PolledBytes>* polled_ = nullptr;  // of polls()
+  const Allocation* polled_shared_ = nullptr;   // the block's own
+  bool is_too_much_ = false;                    // to be polled
   std::vector<Fork> forks_;
   std::set<std::pair<const Allocation*, std::uint32_t>> indifferent_words_;
 

@@ -6,8 +6,8 @@
 // round is the same, whatever the marked registers hold: by induction over the rounds.
 //
 // A marked branch is a fork.  It is harmless where its ways meet in the same round (at a
-// postdominator), and can do nothing in between but compute and read; then everything that either
-// way may write is marked where they meet.
+// postdominator), and can do nothing in between but compute, read, and call functions that do no
+// more; then everything that either way may write is marked where they meet.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -19,9 +19,9 @@
 namespace warpcheck::vgpu {
 namespace {
 
-constexpr std::uint64_t kStepsOfRound = 16'384;
 constexpr int kRoundsMax = 24;
 constexpr std::size_t kNodesMax = 256;  // instructions between a fork and where its ways meet
+constexpr int kCallsMax = 8;            // of functions that call functions
 
 bool is_harmless(InstrKind kind) {
   switch (kind) {
@@ -46,30 +46,85 @@ void add_successors(const Program& program, std::uint32_t pc, std::vector<std::u
   if (!jumps || instr.guard.bank != Bank::none) to.push_back(pc + 1);
 }
 
-// What can be executed from the ways of a branch on, before `end`; nothing if that is too much, or
-// not harmless.
-std::optional<std::vector<std::uint32_t>> between(const Program& program, std::uint32_t branch,
-                                                  std::uint32_t end) {
+void add_destinations(const Instr& instr, std::vector<Ref>& to) {
+  roles_of(instr).writes.for_each_in(instr.operands, [&](const Ref& ref) {
+    if (ref.bank != Bank::none && ref.bank != Bank::constant) to.push_back(ref);
+  });
+}
+
+// Adds what a function and those that it calls write, as rows of its frame.  False: they do more
+// than to compute, to read and to return.
+bool add_writes_of_function(const Program& program, std::uint32_t function, int calls_max,
+                            std::vector<Ref>& writes);
+
+// The same of one instruction of `function`.
+bool add_writes(const Program& program, std::uint32_t function, std::uint32_t pc, int calls_max,
+                std::vector<Ref>& writes) {
+  const Instr& instr = program.code[pc];
+  if (is_harmless(instr.kind)) {
+    add_destinations(instr, writes);
+    return true;
+  }
+  const bool is_call = instr.kind == InstrKind::call && !program.dynamic_stack && calls_max > 0;
+  const std::size_t first = writes.size();
+  if (!is_call || !add_writes_of_function(program, instr.target, calls_max - 1, writes)) {
+    return false;
+  }
+  const FunctionCode& caller = program.functions[function];  // the callee's frame lies behind its
+  for (std::size_t i = first; i < writes.size(); ++i) {
+    writes[i].offset += writes[i].bank == Bank::wide   ? caller.wides * kWideRowBytes
+                        : writes[i].bank == Bank::word ? caller.words * kWordRowBytes
+                                                       : caller.predicates * 4;
+  }
+  return true;
+}
+
+bool add_writes_of_function(const Program& program, std::uint32_t function, int calls_max,
+                            std::vector<Ref>& writes) {
+  std::vector<std::uint32_t> found, rest{program.functions[function].entry};
+  while (!rest.empty()) {
+    const std::uint32_t pc = rest.back();
+    rest.pop_back();
+    if (std::ranges::find(found, pc) != found.end()) continue;
+    found.push_back(pc);
+    const Instr& instr = program.code[pc];
+    const bool returns = instr.kind == InstrKind::ret;
+    if (found.size() > kNodesMax) return false;
+    if (!returns && !add_writes(program, function, pc, calls_max, writes)) return false;
+    if (!returns || instr.guard.bank != Bank::none) add_successors(program, pc, rest);
+  }
+  return true;
+}
+
+// The instruction at which the ways of a branch meet, with what can be written in between: where
+// the fewest instructions lie between.
+struct Diamond {
+  std::uint32_t meets_at = ptx::kNone;
+  std::size_t between = 0;
+  std::vector<Ref> writes;
+};
+
+// What can be executed from the ways of a branch of `function` on, before `end`; nothing if that is
+// too much, or not harmless.
+std::optional<Diamond> diamond_to(const Program& program, std::uint32_t function,
+                                  std::uint32_t branch, std::uint32_t end) {
+  Diamond diamond{end, 0, {}};
   std::vector<std::uint32_t> found, rest;
   add_successors(program, branch, rest);
   while (!rest.empty()) {
     const std::uint32_t pc = rest.back();
     rest.pop_back();
     if (pc == end || std::ranges::find(found, pc) != found.end()) continue;
-    if (!is_harmless(program.code[pc].kind) || found.size() == kNodesMax) return std::nullopt;
+    if (found.size() == kNodesMax) return std::nullopt;
+    if (!add_writes(program, function, pc, kCallsMax, diamond.writes)) return std::nullopt;
     found.push_back(pc);
     add_successors(program, pc, rest);
   }
-  return found;
+  diamond.between = found.size();
+  return diamond;
 }
 
-// The instruction at which the ways of a branch meet, with what lies between: the least.
-struct Diamond {
-  std::uint32_t meets_at = ptx::kNone;
-  std::vector<std::uint32_t> between;
-};
-
-Diamond diamond_of(const Program& program, std::uint32_t branch) {
+Diamond diamond_of(const Program& program, std::uint32_t function, std::uint32_t branch) {
   Diamond best;
   std::vector<std::uint32_t> ends, rest;
   add_successors(program, branch, rest);
@@ -77,21 +132,15 @@ Diamond diamond_of(const Program& program, std::uint32_t branch) {
     const std::uint32_t pc = rest[i];
     if (std::ranges::find(ends, pc) != ends.end()) continue;
     ends.push_back(pc);
-    if (is_harmless(program.code[pc].kind)) add_successors(program, pc, rest);
+    std::vector<Ref> writes;
+    if (add_writes(program, function, pc, kCallsMax, writes)) add_successors(program, pc, rest);
   }
   for (const std::uint32_t end : ends) {
-    const auto nodes = between(program, branch, end);
-    if (!nodes) continue;
-    if (best.meets_at != ptx::kNone && best.between.size() <= nodes->size()) continue;
-    best = {end, *nodes};
+    const auto diamond = diamond_to(program, function, branch, end);
+    if (!diamond) continue;
+    if (best.meets_at == ptx::kNone || diamond->between < best.between) best = *diamond;
   }
   return best;
-}
-
-void add_destinations(const Instr& instr, std::vector<Ref>& to) {
-  roles_of(instr).writes.for_each_in(instr.operands, [&](const Ref& ref) {
-    if (ref.bank != Bank::none && ref.bank != Bank::constant) to.push_back(ref);
-  });
 }
 
 // Calls visit(reference, lanes) for every row of a bank that differs.
@@ -151,7 +200,7 @@ Core::Lookahead::Fate Core::Lookahead::run_indifferently(Slot& slot, Warp& warp)
 // fork closes, the head moves there: it must not be one of the places between.
 Core::Lookahead::Fate Core::Lookahead::run_round(Slot& slot, Warp& warp, WarpState& head) {
   const std::size_t foreign = foreign_changes_;
-  for (std::uint64_t steps = 0; steps < kStepsOfRound; ++steps) {
+  for (std::uint64_t steps = 0; steps < steps_of_round_; ++steps) {
     const Fate fate = step(slot, warp);
     if (foreign_changes_ != foreign) return Fate::acts;
     if (fate != Fate::runs) return fate;
@@ -239,7 +288,7 @@ bool Core::Lookahead::may_execute(Warp& warp, const Fragment& fragment) {
 
 // False: its ways need not meet, or do more than to compute and read.
 bool Core::Lookahead::open_fork(const Fragment& fragment) {
-  const Diamond diamond = diamond_of(*core_.program_, fragment.pc);
+  const Diamond diamond = diamond_of(*core_.program_, fragment.function, fragment.pc);
   if (diamond.meets_at == ptx::kNone) return false;
   const auto is_same = [&](const Fork& fork) {
     return fork.meets_at == diamond.meets_at && fork.callers == fragment.callers &&
@@ -251,9 +300,7 @@ bool Core::Lookahead::open_fork(const Fragment& fragment) {
   fork.meets_at = diamond.meets_at;
   fork.lanes = fragment.mask;
   fork.frame = frame_of(fragment);
-  for (const std::uint32_t pc : diamond.between) {
-    add_destinations(core_.program_->code[pc], fork.writes);
-  }
+  fork.writes = diamond.writes;
   return true;
 }
 

@@ -7,8 +7,9 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// So often at least must what was seen be seen again.
-constexpr std::uint64_t kRepeatedMin = 128;
+// So often at least must what was seen be seen again: by a block; by a warp, which is then looked
+// at more closely.
+constexpr std::uint64_t kRepeatedMin = 128, kRepeatedMinOfWarp = 4;
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   __extension__ using Wide = unsigned __int128;
@@ -37,19 +38,28 @@ std::uint64_t hash_of(const Access& access) {
 
 void PollWatch::begin(std::uint32_t block, std::uint64_t accesses_max) {
   block_ = block;
+  warp_.reset();
+  repeated_min_ = kRepeatedMin;
   accesses_max_ = accesses_max;
   accesses_ = new_until_ = 0;
   seen_.assign(std::bit_ceil(2 * accesses_max), 0);
 }
 
+void PollWatch::begin(std::uint32_t block, std::uint32_t warp, std::uint64_t accesses_max) {
+  begin(block, accesses_max);
+  warp_ = warp;
+  repeated_min_ = kRepeatedMinOfWarp;
+}
+
 PollWatch::Verdict PollWatch::verdict() const {
   const std::uint64_t repeated = accesses_ - new_until_;
-  if (repeated >= kRepeatedMin && repeated >= 2 * new_until_) return Verdict::polls;
+  if (repeated >= repeated_min_ && repeated >= 2 * new_until_) return Verdict::polls;
   return accesses_ >= accesses_max_ ? Verdict::works : Verdict::undecided;
 }
 
 void PollWatch::on_access(Access& access) {
   const bool is_local = access.space == ptx::Space::local;
+  if (warp_ && access.place.warp != *warp_) return;
   if (access.place.block != block_ || is_local || accesses_ >= accesses_max_) return;
   ++accesses_;
   if (insert(hash_of(access))) new_until_ = accesses_;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "vgpu/machine/access.hpp"
@@ -27,8 +28,10 @@ class PollWatch final : public Observer {
  public:
   enum class Verdict : std::uint8_t { undecided, polls, works };
 
-  // accesses_max: what has not repeated itself after so many does not poll.
+  // A block; with `warp`, only that one of it.
+  //   accesses_max: what has not repeated itself after so many does not poll.
   void begin(std::uint32_t block, std::uint64_t accesses_max);
+  void begin(std::uint32_t block, std::uint32_t warp, std::uint64_t accesses_max);
   [[nodiscard]] Verdict verdict() const;
 
   void on_access(Access& access) override;
@@ -37,6 +40,8 @@ class PollWatch final : public Observer {
   bool insert(std::uint64_t hash);
 
   std::uint32_t block_ = 0;
+  std::optional<std::uint32_t> warp_;
+  std::uint64_t repeated_min_ = 0;
   std::uint64_t accesses_max_ = 0;
   std::uint64_t accesses_ = 0;
   std::uint64_t new_until_ = 0;      // how many accesses there were when the last new one came

@@ -132,11 +132,19 @@ void Core::list_ready() {
   };
   for (const Slot* slot : resident_) {
     list_admitted(slot->block);
-    for (std::uint32_t rest = slot->ready_warps; rest != 0; rest &= rest - 1) {
+    std::uint32_t rest = slot->ready_warps;
+    if (slot->polling_warps != 0) rest &= ~vain_warps(*slot);
+    for (; rest != 0; rest &= rest - 1) {
       ready_.push_back({slot->block, static_cast<std::uint32_t>(std::countr_zero(rest))});
     }
   }
   list_admitted(UINT32_MAX);
+  if (!ready_.empty()) return;
+  for (const Slot* slot : resident_) {  // all poll in vain
+    for (std::uint32_t rest = slot->ready_warps; rest != 0; rest &= rest - 1) {
+      ready_.push_back({slot->block, static_cast<std::uint32_t>(std::countr_zero(rest))});
+    }
+  }
 }
 
 bool Core::can_run(const WarpId& id) {
@@ -148,12 +156,13 @@ bool Core::can_run(const WarpId& id) {
 
 // The default policy's choice: the first ready warp; a new block only when none is ready.  Warps
 // whose quantum is over, and blocks whose turn is, go behind all others and behind new blocks,
-// until all are in that state: what they may be waiting for must get its turn.
+// until all are in that state: what they may be waiting for must get its turn.  Warps that poll
+// count as blocked where what they read is as it was, unless there is nobody else.
 // next: in, the warp that stopped; it is passed over if `after_current`, unless it is alone.
 bool Core::default_next(bool after_current, WarpId& next) {
   if (after_current || order_ != StartOrder{}) return search_next(after_current, next);
   for (const Slot* slot : resident_) {
-    const std::uint32_t rest = slot->ready_warps & ~slot->spent_warps;
+    const std::uint32_t rest = slot->ready_warps & ~(slot->spent_warps | slot->polling_warps);
     if (rest == 0) continue;
     next = {slot->block, static_cast<std::uint32_t>(std::countr_zero(rest))};
     return true;
@@ -166,7 +175,8 @@ bool Core::search_next(bool after_current, WarpId& next) {
   bool found = false;
   const auto search = [&](bool spent_too) {
     return visit_in_order([&](const Slot* slot) {
-      std::uint32_t rest = slot->ready_warps & ~(spent_too ? 0u : slot->spent_warps);
+      std::uint32_t rest = slot->ready_warps & ~slot->polling_warps;
+      if (!spent_too) rest &= ~slot->spent_warps;
       while (rest != 0) {
         const WarpId id{slot->block, first_warp(rest, order_)};
         if (!found) next = id;
@@ -193,7 +203,10 @@ bool Core::search_next(bool after_current, WarpId& next) {
   for (Slot* slot : resident_) {
     slot->spent_warps = 0;
     slot->turn_steps = 0;
+    slot->polling_warps &= vain_warps(*slot);
   }
+  if (search(true) || found) return true;
+  for (Slot* slot : resident_) slot->polling_warps = 0;
   return search(true) || found;
 }
 

@@ -87,5 +87,78 @@ TEST_F(Turns, AreNotTakenFromBlocksThatWork) {
   EXPECT_EQ(ints(7), (std::vector<std::uint32_t>{6, 0, 1, 2, 3, 4, 5}));
 }
 
+// Warp 0 computes for 50 quanta and raises the flag; the others `poll` it to %r5.
+std::string long_work_beside(const std::string& poll) {
+  return "mov.u32 %r9, 0; setp.ge.u32 %p1, %r1, 32; @%p1 bra S;\n"
+         "W: add.u32 %r9, %r9, 1; xor.b32 %r8, %r8, %r9; setp.lt.u32 %p2, %r9, 50000; @%p2 bra W;\n"
+         "st.volatile.global.u32 [%rd1], 1; bra E;\nS: " +
+         poll + " setp.eq.u32 %p2, %r5, 0; @%p2 bra S;\nE: bar.sync 0;";
+}
+constexpr std::uint64_t kLongWork = 4 * 50'000;
+
+class TurnsOfPolls : public Turns, public testing::WithParamInterface<std::string> {};
+
+TEST_P(TurnsOfPolls, BesideLongWorkAreShort) {
+  compile(long_work_beside(GetParam()));
+  const Outcome outcome = run(1024);
+  EXPECT_EQ(outcome.end, Outcome::End::completed);
+  EXPECT_LT(outcome.steps, kLongWork + 31 * (4'096 + 2 * 256));
+}
+
+TEST_P(TurnsOfPolls, OfAChainAreShort) {
+  cooperative_ = true;
+  compile(chain("ld.volatile.global.u32 %r5, [%rd4+4]; add.u32 %r9, %r9, 1;"));
+  const Outcome outcome = run({256, 1, 1}, {32, 1, 1});
+  EXPECT_EQ(outcome.end, Outcome::End::completed);
+  EXPECT_LT(outcome.steps, 256 * (4'096 + 2 * 256));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Poll, TurnsOfPolls,
+    testing::Values("ld.volatile.global.u32 %r5, [%rd1];", "atom.global.add.u32 %r5, [%rd1], 0;",
+                    "add.u32 %r7, %r7, 1; ld.acquire.gpu.global.u32 %r5, [%rd1];",
+                    "mov.u64 %rd9, %clock64; ld.volatile.global.u32 %r5, [%rd1];"));
+
+TEST_F(Turns, OfAGridBarrierAreShortWhileOthersArrive) {
+  cooperative_ = true;
+  compile(
+      "mov.u32 %r3, %nctaid.x; mov.u32 %r9, 0; mov.u32 %r8, 0;\n"
+      "R: add.u32 %r8, %r8, %r3; atom.global.add.u32 %r4, [%rd1], 1;\n"
+      "S: ld.acquire.gpu.global.u32 %r5, [%rd1]; setp.lt.u32 %p1, %r5, %r8; @%p1 bra S;\n"
+      "add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, 20; @%p2 bra R;");
+  const Outcome outcome = run({64, 1, 1}, {1, 1, 1});
+  EXPECT_EQ(outcome.end, Outcome::End::completed);
+  EXPECT_EQ(ints(1)[0], 20u * 64);
+  EXPECT_LT(outcome.steps, 64u * (4'096 + 20 * 3 * 256));
+  limits_.resident_blocks = 8;
+  expect_end_under_every_strategy(8, 1);
+}
+
+TEST_F(Turns, OfWarpsThatWaitForTheirOwnLanesGoToThoseLanes) {
+  // Lane 0 raises the flag of the others of its warp, after long work.
+  compile(
+      "mov.u32 %r9, 0; setp.ne.u32 %p1, %r1, 0; @%p1 bra S;\n"
+      "W: add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, 20000; @%p2 bra W;\n"
+      "st.volatile.global.u32 [%rd1], 1; bra E;\n"
+      "S: ld.volatile.global.u32 %r5, [%rd1]; setp.eq.u32 %p2, %r5, 0; @%p2 bra S;\n"
+      "E: bar.sync 0;");
+  expect_end_under_every_strategy(2, 64);
+}
+
+TEST_F(Turns, AreWholeWhereTheSameIsReadForWork) {
+  // Two warps take a ticket after three quanta and a half; neither can tell that the other runs.
+  compile(
+      "mov.u32 %r9, 0; shr.u32 %r2, %r1, 5; mul.wide.u32 %rd4, %r2, 4; add.s64 %rd4, %rd4, %rd1;\n"
+      "W: ld.volatile.global.u32 %r5, [%rd1]; add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, 3584;\n"
+      "@%p2 bra W;\n"
+      "setp.eq.u32 %p1, %r1, 0; setp.eq.or.u32 %p1, %r1, 32, %p1;\n"
+      "@%p1 atom.global.add.u32 %r3, [%rd1+64], 1; @%p1 st.global.u32 [%rd4+68], %r3;");
+  const Outcome outcome = run(64);
+  EXPECT_EQ(outcome.end, Outcome::End::completed);
+  EXPECT_EQ(outcome.steps, 2u * (4 + 4 + 4 * 3584 + 5));
+  EXPECT_EQ(ints(19)[17], 0u);
+  EXPECT_EQ(ints(19)[18], 1u);
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu

@@ -62,6 +62,10 @@ std::size_t Core::pick(Warp& warp, std::uint32_t& limit) {
 Core::Stop Core::run_warp(Slot& slot, Warp& warp) {
   const std::uint32_t left = std::exchange(warp.quantum_left, 0);
   launch_steps_left_ = left != 0 ? left : limits_.quantum;
+  return warp.quanta == 0 ? run_fragments(slot, warp) : run_suspect(slot, warp, left == 0);
+}
+
+Core::Stop Core::run_fragments(Slot& slot, Warp& warp) {
   came_last_ = false;
   while (true) {
     std::uint32_t limit = 0;
@@ -77,7 +81,10 @@ Core::Stop Core::run_warp(Slot& slot, Warp& warp) {
         if (order_ == StartOrder{} && !strategy_->decides_releases()) break;
         warp.quantum_left = launch_steps_left_;
         return Stop::released;
-      case Step::quantum: return Stop::quantum;
+      case Step::quantum: end_quantum(warp); return Stop::quantum;
+      case Step::paused:
+        if (stops_polling(slot, warp, index)) return Stop::quantum;
+        break;
       case Step::preempted:
         // Or lanes that poll would never use up a quantum where each of their polls is interrupted.
         warp.quantum_left = launch_steps_left_;
@@ -200,7 +207,7 @@ Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::ui
   while (run.pc < limit) {
     if (launch_steps_left_ == 0) {
       park();
-      return finish(yield(warp.fragments[index]));
+      return finish(warp.quantum_rest != 0 ? Step::paused : yield(warp.fragments[index]));
     }
     const Instr& instr = code[run.pc];
     const std::uint32_t active =

@@ -1,0 +1,59 @@
+// Whether one warp only polls: it is run ahead by itself, round after round (lookahead_rounds.cpp).
+//
+// Then it does nothing else until somebody changes what it reads.
+#include <algorithm>
+#include <cstring>
+
+#include "vgpu/machine/progress/lookahead.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr std::uint64_t kStepsOfPoll = 512;
+constexpr std::size_t kPolledMax = 64;
+
+}  // namespace
+
+bool Core::Lookahead::polls(Slot& slot, Warp& warp, std::vector<PolledBytes>& polled) {
+  save(slot, warp.index, 1);
+  polled.clear();
+  polled_ = &polled;
+  polled_shared_ = slot.shared;
+  steps_of_round_ = kStepsOfPoll;
+  current_reads_ = &reads_[&warp];
+  const Fate fate = run_indifferently(slot, warp);
+  polled_ = nullptr;
+  return fate == Fate::spins && !is_too_much_;
+}
+
+// Whether it may let other warps go on, or depends on more than registers and accesses.
+bool Core::Lookahead::concerns_others(const Instr& instr) {
+  switch (instr.kind) {
+    case InstrKind::barrier:
+    case InstrKind::cluster_barrier:
+    case InstrKind::barrier_object:
+    case InstrKind::texture: return true;
+    default: return false;
+  }
+}
+
+void Core::Lookahead::note_polled(const Access& access) {
+  if (access.space == ptx::Space::param || access.space == ptx::Space::constant) return;
+  // Shared memory of another block may go before that block's warps wait no more.
+  if (access.space != ptx::Space::global && access.allocation != polled_shared_) {
+    is_too_much_ = true;
+  }
+  for (std::uint32_t rest = access.mask; rest != 0 && !is_too_much_; rest &= rest - 1) {
+    const auto lane = static_cast<std::size_t>(__builtin_ctz(rest));
+    PolledBytes bytes{access.allocation->data + access.offset[lane], access.bytes, {}};
+    const bool is_known = std::ranges::any_of(*polled_, [&](const PolledBytes& other) {
+      return other.at == bytes.at && other.count >= bytes.count;
+    });
+    if (is_known) continue;
+    is_too_much_ = polled_->size() == kPolledMax;
+    std::memcpy(bytes.value.data(), bytes.at, bytes.count);
+    polled_->push_back(bytes);
+  }
+}
+
+}  // namespace warpcheck::vgpu
