@@ -114,6 +114,9 @@ class Campaign final : public WorkerListener {
   void launch(Task task, const std::function<void(const Emit&)>& work);
   void look_after_workers();
   void account_for(Task& task, Clock::time_point now);
+  void take(Task& task, const Message& message);
+  void failed_inside(const Task& task, const std::string& error);
+  void task_died(const Task& task, const std::string& reason);
   void search_died(const Task& task, const std::string& reason);
   void flush();
   [[nodiscard]] Snapshot snapshot();
@@ -133,6 +136,7 @@ class Campaign final : public WorkerListener {
   std::set<const AnyPair*> to_try_again_;
   bool last_was_search_ = false;
   bool stopping_ = false;
+  bool internal_errors_ = false;
 
   Clock::time_point begin_ = Clock::now();
   double earlier_seconds_ = 0;
@@ -297,7 +301,14 @@ void Campaign::look_after_workers() {
 
 void Campaign::on_line(std::size_t worker, std::string line) {
   Task& task = tasks_.at(worker);
-  const Message message = message_of(line);
+  try {
+    take(task, message_of(line));
+  } catch (const MessageError& error) {
+    failed_inside(task, error.what());
+  }
+}
+
+void Campaign::take(Task& task, const Message& message) {
   if (message.found) {
     const auto news = ledger_.found(*message.found, total_seconds());
     for (const FindingKey& key : news) {
@@ -339,6 +350,13 @@ void Campaign::on_line(std::size_t worker, std::string line) {
     paused_ = message.error;
     paused_until_ = Clock::now() + std::chrono::seconds(5);
   }
+  if (!message.internal.empty()) failed_inside(task, message.internal);
+}
+
+// An error that nobody foresaw: the pair may be as good as any.
+void Campaign::failed_inside(const Task& task, const std::string& error) {
+  internal_errors_ = true;
+  task_died(task, error);
 }
 
 void Campaign::on_end(std::size_t worker, const WorkerEnd& end) {
@@ -351,6 +369,11 @@ void Campaign::on_end(std::size_t worker, const WorkerEnd& end) {
   if (task.answered || stopping_ || interrupted) return;
   const std::string reason =
       task.hung ? fmt::format("no sign of life for {} s", options_.hang_seconds) : end.failure;
+  internal_errors_ = internal_errors_ || end.threw;
+  task_died(task, reason);
+}
+
+void Campaign::task_died(const Task& task, const std::string& reason) {
   if (task.pair != nullptr) return search_died(task, reason);
   ledger_.failed(*task.finding, reason);
   ledger_.add_incident({task.finding->pair, task.text + ": " + reason, {}});
@@ -424,6 +447,7 @@ Snapshot Campaign::snapshot() {
 CampaignOutcome Campaign::outcome() const {
   CampaignOutcome outcome;
   outcome.seconds = total_seconds();
+  outcome.internal_errors = internal_errors_;
   outcome.incidents = ledger_.incidents();
   for (const AnyPair* pair : options_.pairs) {
     outcome.progress.push_back(ledger_.progress().at(pair->name()));

@@ -39,6 +39,7 @@ struct CampaignOutcome {
   std::vector<Incident> incidents;
   double seconds = 0;                   // over all starts
   std::vector<std::string> not_stored;  // texts of cases that the disk had no room for
+  bool internal_errors = false;         // of this start: some incidents are errors of ours
 
   // Pairs that could not be run.
   [[nodiscard]] bool refused() const;
@@ -51,11 +52,14 @@ CampaignOutcome run_campaign(const CampaignOptions& options);
 // expectation, and what is left to do.
 std::string outcome_text(const CampaignOutcome& outcome, const CampaignOptions& options);
 
-// Each case of the outcome once, run again for its verdict, in processes of their own.  A case that
-// cannot be run is left out.
-std::vector<Report> reports_of(const CampaignOutcome& outcome, const CampaignOptions& options);
+// Each case of the outcome once, run again for its verdict, in processes of their own.
+//   problems: a line is added for each case that could not be run, and is left out
+std::vector<Report> reports_of(const CampaignOutcome& outcome, const CampaignOptions& options,
+                               std::vector<std::string>& problems);
 
 // The source lines that the corpora run: what the searches, of all starts, have come to.
-LineCoverage coverage_of_corpora(const CampaignOptions& options);
+//   problems: a line is added for each pair whose corpus could not be run
+LineCoverage coverage_of_corpora(const CampaignOptions& options,
+                                 std::vector<std::string>& problems);
 
 }  // namespace warpcheck::campaign

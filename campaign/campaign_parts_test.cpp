@@ -12,6 +12,8 @@
 #include "campaign/ledger.hpp"
 #include "campaign/scheduler.hpp"
 #include "campaign/view.hpp"
+#include "campaign/worker.hpp"
+#include "harness/case/case_file.hpp"
 
 namespace warpcheck::campaign {
 namespace {
@@ -130,6 +132,42 @@ TEST_F(PartsTest, ACorpusTakesAnyFileAndSetsDamagedOnesAside) {
   remove_unfinished(directory);
   EXPECT_FALSE(fs::exists(corpus / "half.7.tmp"));
   EXPECT_EQ(read_corpus(directory, "no such pair").entries.size(), 0u);
+}
+
+TEST_F(PartsTest, ACorpusThatCannotBeReadIsAnError) {
+  const Directory directory(root_);
+  write(directory.corpus("scan"), "no directory");
+  const auto error_of = [](const auto& work) -> std::string {
+    try {
+      work();
+    } catch (const CaseFileError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  const std::string expected =
+      "cannot read " + directory.corpus("scan").string() + ": Not a directory";
+  EXPECT_EQ(error_of([&] { static_cast<void>(read_corpus(directory, "scan")); }), expected);
+  EXPECT_EQ(error_of([&] { remove_unfinished(directory); }), expected);
+}
+
+// --- messages -----------------------------------------------------------------------------------
+
+TEST(Messages, ALineThatIsNoneIsQuoted) {
+  const auto error_of = [](const std::string& line) -> std::string {
+    try {
+      static_cast<void>(message_of(line));
+    } catch (const MessageError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(error_of(text_of({.remark = "a", .internal = "b"})), "no error");
+  for (const std::string line :
+       {"{\"remark\":", "[]", "{\"remarks\":\"a\"}", "{\"remark\":1}", "{\"shrunk\":{}}"}) {
+    EXPECT_TRUE(error_of(line).starts_with("internal error: a worker wrote '" + line + "': "))
+        << error_of(line);
+  }
 }
 
 // --- ledger -------------------------------------------------------------------------------------

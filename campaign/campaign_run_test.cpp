@@ -12,6 +12,8 @@
 #include "campaign/corpus.hpp"
 #include "campaign/failures.hpp"
 #include "fuzz/small_pairs.hpp"
+#include "harness/case/case_file.hpp"
+#include "harness/pair/project.hpp"
 
 namespace warpcheck {
 
@@ -76,7 +78,9 @@ TEST_F(CampaignTest, AFindingIsStoredOnceShrunkAndConfirmed) {
     EXPECT_TRUE(finding.reproducible());
     EXPECT_TRUE(outcome.incidents.empty());
     EXPECT_GE(outcome.progress.at(0).executions, 2'000 * static_cast<int>(jobs));
-    const std::vector<Report> reports = reports_of(outcome, asked);
+    std::vector<std::string> problems;
+    const std::vector<Report> reports = reports_of(outcome, asked, problems);
+    EXPECT_EQ(problems, std::vector<std::string>{});
     ASSERT_EQ(reports.size(), 1u);
     EXPECT_EQ(reports[0].a_case.pair->to_json(reports[0].a_case.input).dump(), R"({"value":1})");
     EXPECT_TRUE(fs::exists(reports[0].replay_path));
@@ -98,6 +102,44 @@ TEST_F(CampaignTest, ACrashOfHostCodeIsAnIncidentWithItsInput) {
   const CampaignOutcome again = run_campaign(options("host_crash", 20'000));
   EXPECT_GT(again.incidents.at(0).count, incident.count);
   EXPECT_TRUE(fs::exists(root_ / "damaged/corpus/host_crash"));
+}
+
+// The text of an exception reaches the user, and its pair can be run.
+TEST_F(CampaignTest, AnErrorThatNobodyForesawIsAnIncidentWithItsText) {
+  for (const unsigned jobs : {1u, 2u}) {
+    fs::remove_all(root_);
+    CampaignOptions asked = options("broken_reference", 3'000);
+    asked.jobs = jobs;
+    const CampaignOutcome outcome = run_campaign(asked);
+    EXPECT_FALSE(outcome.refused());
+    EXPECT_TRUE(outcome.internal_errors);
+    ASSERT_EQ(outcome.incidents.size(), 1u);
+    EXPECT_EQ(outcome.incidents[0].what, "internal error: no table for 77");
+    EXPECT_FALSE(outcome.incidents[0].input.empty());
+    EXPECT_GE(outcome.progress.at(0).executions, 3'000);
+  }
+}
+
+TEST_F(CampaignTest, ACorpusThatCannotBeReadIsNotAnEmptyOne) {
+  fs::create_directories(root_ / "corpus");
+  std::ofstream(root_ / "corpus" / "wrong_number") << "x";
+  try {
+    run_campaign(options("wrong_number", 100));
+    FAIL() << "no error";
+  } catch (const CaseFileError& error) {
+    EXPECT_EQ(error.what(),
+              "cannot read " + (root_ / "corpus/wrong_number").string() + ": Not a directory");
+  }
+}
+
+TEST_F(CampaignTest, TheReplayCommandIsOfTheProgramThatFoundIt) {
+  CampaignOutcome outcome;
+  outcome.findings.push_back({.key = {"wrong_number", "aa"}, .kind = "mismatch"});
+  const Project ours = project();
+  set_project({.program = "saxpy_pairs", .source_root = ours.source_root});
+  const std::string text = outcome_text(outcome, options("wrong_number", 1));
+  set_project(ours);
+  EXPECT_NE(text.find("replay one: saxpy_pairs replay "), std::string::npos) << text;
 }
 
 TEST_F(CampaignTest, WhatIsNotShownAgainIsKeptAsNotConfirmed) {

@@ -70,23 +70,21 @@ bool is_damaged_entry(const std::string& name, std::span<const std::uint8_t> byt
 
 void remove_unfinished(const Directory& directory) {
   std::error_code none;
-  for (const auto& entry : fs::recursive_directory_iterator(directory.corpus(""), none)) {
-    if (entry.path().extension() == ".tmp") fs::remove(entry.path(), none);
+  for (const fs::path& pair : files_in(directory.corpus(""))) {
+    for (const fs::path& path : files_in(pair)) {
+      if (path.extension() == ".tmp") fs::remove(path, none);
+    }
   }
 }
 
 Corpus read_corpus(const Directory& directory, std::string_view pair) {
   Corpus corpus;
-  std::error_code none;
-  std::vector<fs::path> paths;
-  for (const auto& entry : fs::directory_iterator(directory.corpus(pair), none)) {
-    paths.push_back(entry.path());
-  }
-  for (const fs::path& path : paths) {
+  for (const fs::path& path : files_in(directory.corpus(pair))) {
     try {
       read_entry(directory, path, corpus);
     } catch (const std::exception& error) {
       // Another worker may have dropped it just now.
+      std::error_code none;
       if (!fs::exists(path, none)) continue;
       corpus.messages.push_back(fmt::format("left out: {}: {}", path.string(), error.what()));
     }

@@ -33,13 +33,15 @@ std::string corpus_name(std::span<const std::uint8_t> bytes);
 // Longer files are left out: no input of ours is.
 inline constexpr std::size_t kCorpusBytesMax = 4096;
 
-// Files of other names are renamed to their digest.
+// Files of other names are renamed to their digest.  Throws CaseFileError where the directory is
+// there and cannot be read.
 Corpus read_corpus(const Directory& directory, std::string_view pair);
 
 // Throws CaseFileError.  Not synced: what a power failure takes is searched for again.
 void save_corpus_entry(const std::filesystem::path& corpus, std::span<const std::uint8_t> bytes);
 
-// Removes what kills have left of entries that were being written.
+// Removes what kills have left of entries that were being written.  Throws CaseFileError where the
+// corpora cannot be read.
 void remove_unfinished(const Directory& directory);
 
 // Whether a file of this name has to have these bytes, and does not.

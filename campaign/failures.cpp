@@ -94,6 +94,10 @@ class Import {
 
  private:
   void take(const NamedBytes& entry, const TaskResult& result) {
+    if (result.threw) {  // that says nothing about the case
+      outcome_.messages.push_back(fmt::format("left out: {}: {}", entry.name, result.failure));
+      return;
+    }
     if (!result.finished) {
       return set_aside(entry, fmt::format("{}: {}", entry.name, result.failure));
     }
@@ -160,10 +164,11 @@ ImportOutcome import_case_files(const Directory& directory, Store& store, unsign
     return path.extension() != ".case" ||
            store.find({path.parent_path().filename().string(), path.stem().string()}).has_value();
   });
-  if (contents.entries.empty()) return {};
+  if (contents.entries.empty()) return {.messages = std::move(contents.errors)};
   ImportOutcome outcome = Import(directory, store, [&](const NamedBytes& entry) {
                             return directory.set_aside(directory.cases() / entry.name);
                           }).run(contents.entries, jobs, stop);
+  outcome.messages.insert(outcome.messages.begin(), contents.errors.begin(), contents.errors.end());
   if (stop == nullptr || *stop == 0) {
     set_renamed_aside(directory, store, contents.entries, outcome);
   }
@@ -267,7 +272,13 @@ void FailureDatabase::replay_tier(Tier tier, const AnyPair& pair, TrialRunner& r
 
 void FailureDatabase::replay_coverage(const AnyPair& pair, const std::string& cases, Ledger& ledger,
                                       ReplayedFailures& outcome) {
-  Corpus corpus = read_corpus(directory_, pair.name());
+  Corpus corpus;
+  try {
+    corpus = read_corpus(directory_, pair.name());
+  } catch (const CaseFileError& error) {
+    outcome.problems.emplace_back(error.what());
+    return;
+  }
   outcome.problems.insert(outcome.problems.end(), corpus.messages.begin(), corpus.messages.end());
   if (corpus.entries.empty()) return;
   std::vector<std::uint8_t> counters(fuzz::kCounters);
@@ -288,9 +299,15 @@ void FailureDatabase::replay_coverage(const AnyPair& pair, const std::string& ca
       outcome.failed_claims.insert(report.a_case.title());
       ledger.found(found_in(report), store_->seconds());
       outcome.failures.push_back(std::move(report));
-    } catch (const std::runtime_error& error) {
+    } catch (const fuzz::UnsupportedError& error) {
       outcome.problems.push_back(fmt::format("{}: {}", entry.path.string(), error.what()));
       return;
+    } catch (const CaseFileError& error) {
+      outcome.problems.emplace_back(error.what());
+      return;
+    } catch (const std::exception& error) {
+      outcome.problems.push_back(
+          fmt::format("{}: {}", entry.path.string(), internal_error(error.what())));
     }
   }
 }

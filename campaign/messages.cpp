@@ -1,4 +1,10 @@
 // The lines between workers and their parent: JSON objects.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "campaign/worker.hpp"
 #include "harness/input/json_values.hpp"
 
@@ -52,12 +58,22 @@ std::string text_of(const Message& message) {
   if (!message.remark.empty()) json["remark"] = message.remark;
   if (!message.refusal.empty()) json["refusal"] = message.refusal;
   if (!message.error.empty()) json["error"] = message.error;
+  if (!message.internal.empty()) json["internal"] = message.internal;
   // Texts of errors may hold any bytes.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Message message_of(const std::string& line) {
-  const Json json = Json::parse(line);
+namespace {
+
+constexpr std::array<std::string_view, 8> kParts{"found",  "shrunk",  "confirmed", "searched",
+                                                 "remark", "refusal", "error",     "internal"};
+
+Message message_from(const Json& json) {
+  for (const auto& [part, unused] : json.items()) {
+    if (std::ranges::find(kParts, part) == kParts.end()) {
+      throw Json::other_error::create(501, fmt::format("no such part: {}", part), &json);
+    }
+  }
   Message message;
   if (json.contains("found")) {
     const Json& found = json["found"];
@@ -89,7 +105,18 @@ Message message_of(const std::string& line) {
   message.remark = json.value("remark", "");
   message.refusal = json.value("refusal", "");
   message.error = json.value("error", "");
+  message.internal = json.value("internal", "");
   return message;
+}
+
+}  // namespace
+
+Message message_of(const std::string& line) {
+  try {
+    return message_from(Json::parse(line));
+  } catch (const Json::exception& error) {
+    throw MessageError(internal_error(fmt::format("a worker wrote '{}': {}", line, error.what())));
+  }
 }
 
 }  // namespace warpcheck::campaign

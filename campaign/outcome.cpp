@@ -7,6 +7,7 @@
 #include <set>
 
 #include "campaign/campaign.hpp"
+#include "harness/pair/project.hpp"
 
 namespace warpcheck::campaign {
 namespace {
@@ -98,7 +99,7 @@ std::string outcome_text(const CampaignOutcome& outcome, const CampaignOptions& 
   text += fmt::format("{} findings of {} pairs after {} trials of {} pairs\n",
                       outcome.findings.size(), pairs.size(), executions, options.pairs.size());
   if (!outcome.findings.empty()) {
-    text += fmt::format("replay one: warpcheck replay {}/cases/PAIR/FINDING.case\n",
+    text += fmt::format("replay one: {} replay {}/cases/PAIR/FINDING.case\n", project().program,
                         options.directory.string());
   }
   return text;

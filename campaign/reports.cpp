@@ -1,4 +1,6 @@
 // A campaign's findings and coverage as the printers want them that every command shares.
+#include <fmt/format.h>
+
 #include <set>
 
 #include "campaign/campaign.hpp"
@@ -12,7 +14,8 @@
 
 namespace warpcheck::campaign {
 
-std::vector<Report> reports_of(const CampaignOutcome& outcome, const CampaignOptions& options) {
+std::vector<Report> reports_of(const CampaignOutcome& outcome, const CampaignOptions& options,
+                               std::vector<std::string>& problems) {
   const Directory directory(options.directory);
   std::vector<const StoredFinding*> findings;
   std::set<std::string> texts;
@@ -31,7 +34,12 @@ std::vector<Report> reports_of(const CampaignOutcome& outcome, const CampaignOpt
   std::vector<Report> reports;
   TrialRunner runner;
   for (std::size_t i = 0; i < findings.size(); ++i) {
-    if (!tried[i].finished) continue;
+    if (!tried[i].finished) {
+      problems.push_back(fmt::format("{}: left out of the report: {}",
+                                     directory.case_path(findings[i]->key).string(),
+                                     tried[i].failure));
+      continue;
+    }
     Report report;
     report.a_case = record(i).a_case;
     report.verdict = runner.run(report.a_case);
@@ -44,7 +52,8 @@ std::vector<Report> reports_of(const CampaignOutcome& outcome, const CampaignOpt
   return reports;
 }
 
-LineCoverage coverage_of_corpora(const CampaignOptions& options) {
+LineCoverage coverage_of_corpora(const CampaignOptions& options,
+                                 std::vector<std::string>& problems) {
   const Directory directory(options.directory);
   const auto run_corpus = [&](std::size_t i, const Emit& emit) {
     const AnyPair& pair = *options.pairs[i];
@@ -57,9 +66,14 @@ LineCoverage coverage_of_corpora(const CampaignOptions& options) {
     emit(to_json(*inputs.coverage()).dump());
   };
   LineCoverage coverage;
-  for (const TaskResult& task :
-       run_tasks(options.pairs.size(), options.jobs, run_corpus, nullptr)) {
-    for (const std::string& line : task.lines) coverage.add(line_coverage_from(Json::parse(line)));
+  const auto tasks = run_tasks(options.pairs.size(), options.jobs, run_corpus, nullptr);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    for (const std::string& line : tasks[i].lines) {
+      coverage.add(line_coverage_from(Json::parse(line)));
+    }
+    if (tasks[i].finished) continue;
+    problems.push_back(fmt::format("the corpus of {} is left out of the coverage: {}",
+                                   options.pairs[i]->name(), tasks[i].failure));
   }
   return coverage;
 }

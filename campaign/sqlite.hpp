@@ -79,6 +79,8 @@ class Statement {
   [[nodiscard]] double real(int column) const;
   [[nodiscard]] std::string text(int column) const;
 
+  [[nodiscard]] const std::filesystem::path& database_path() const { return database_.path(); }
+
  private:
   struct Finalize {
     void operator()(sqlite3_stmt* handle) const;

@@ -59,12 +59,19 @@ constexpr std::string_view kChangingValues = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
 
 std::string digest(std::string_view text) { return fmt::format("{:016x}", hash_of_text(text)); }
 
+// Of a column of a finding.
 template <class Names>
-auto value_named(const Names& names, std::string_view name) {
+auto value_named(const Names& names, const Statement& row, int column, std::string_view what) {
+  const std::string name = row.text(column);
+  std::string expected;
   for (const auto& [value, known] : names) {
     if (known == name) return value;
+    expected += expected.empty() ? "" : ", ";
+    expected += known;
   }
-  return names.front().first;
+  throw StoreError(fmt::format("{}: finding {} of {}: its {} is '{}', and should be one of {}",
+                               row.database_path().string(), row.text(1), row.text(0), what, name,
+                               expected));
 }
 
 template <class Names, class Value>
@@ -79,8 +86,8 @@ StoredFinding finding_of(const Statement& row) {
   return {.key = {row.text(0), row.text(1)},
           .kind = row.text(2),
           .place = row.text(3),
-          .tier = value_named(kTierNames, row.text(4)),
-          .stage = value_named(kStageNames, row.text(5)),
+          .tier = value_named(kTierNames, row, 4, "tier"),
+          .stage = value_named(kStageNames, row, 5, "stage"),
           .case_text = row.text(6),
           .found_text = row.text(8),
           .found_seconds = row.real(10),

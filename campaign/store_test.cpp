@@ -303,6 +303,28 @@ TEST_F(StoreTest, ADamagedRowIsSetAsideByName) {
   EXPECT_EQ(text, "found of aa");
 }
 
+TEST_F(StoreTest, AStageOrTierThatIsNotKnownIsNamed) {
+  Store store(path_);
+  add(store, finding_of("scan", "aa"));
+  const auto error_after = [&](const std::string& change) -> std::string {
+    Database(path_).execute("UPDATE findings SET " + change);
+    try {
+      static_cast<void>(store.findings());
+    } catch (const StoreError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(error_after("stage = 'polished'"),
+            path_.string() +
+                ": finding aa of scan: its stage is 'polished', and should be one of "
+                "found, shrunk, confirmed, unconfirmed");
+  EXPECT_EQ(error_after("stage = 'shrunk', tier = 'other'"),
+            path_.string() +
+                ": finding aa of scan: its tier is 'other', and should be one of "
+                "crashing, regression");
+}
+
 TEST_F(StoreTest, NamesDoNotLeadOutOfTheDirectory) {
   const Directory directory(root_ / "inside");
   const fs::path place = directory.set_text_aside("../../etc/passwd", "x");

@@ -28,6 +28,23 @@ void become_worker() {
   if (::getppid() == 1) std::_Exit(1);  // it was faster
 }
 
+// What the exception in hand means to the campaign.
+Message message_of_exception() {
+  try {
+    throw;
+  } catch (const CaseFileError& error) {
+    return {.error = error.what()};
+  } catch (const std::filesystem::filesystem_error& error) {
+    return {.error = error.what()};
+  } catch (const fuzz::UnsupportedError& error) {
+    return {.refusal = error.what()};
+  } catch (const std::exception& error) {
+    return {.internal = internal_error(error.what())};
+  } catch (...) {
+    return {.internal = internal_error("an exception that says nothing")};
+  }
+}
+
 // --- search -------------------------------------------------------------------------------------
 
 class Search {
@@ -62,7 +79,7 @@ class Search {
     return names;
   }
 
-  // An error (a kernel that cannot be run, a full disk) ends the search.
+  // An error (a kernel that cannot be run, a full disk, one of ours) ends the search.
   void run_input(std::span<const std::uint8_t> bytes) {
     try {
       const std::size_t features = run_trial(bytes);
@@ -71,10 +88,8 @@ class Search {
       ++entries_;
       slate_.features += features;
       ++slate_.entries;
-    } catch (const CaseFileError& error) {
-      end({.error = error.what()});
-    } catch (const std::runtime_error& error) {
-      end({.refusal = error.what()});
+    } catch (...) {
+      end(message_of_exception());
     }
   }
 
@@ -89,8 +104,8 @@ class Search {
   // Returns how many features are new.
   std::size_t run_trial(std::span<const std::uint8_t> bytes) {
     slate_.begin_input(bytes);
+    ++slate_.executions;  // also of one that ends the search
     const auto failed = runner_.run(bytes);
-    ++slate_.executions;
     if (failed) tell(*failed);
     return coverage_.add(fuzz::libfuzzer_counters());
   }
@@ -182,10 +197,8 @@ void search(const SearchTask& task, Slate& slate, const Emit& emit) {
     if (!seeds.empty()) arguments.push_back(fmt::format("-seed_inputs={}", fmt::join(seeds, ",")));
     // Names of entries have no comma; the path to them may.
     std::filesystem::current_path(corpus);
-  } catch (const std::filesystem::filesystem_error& error) {
-    search.end({.error = error.what()});
-  } catch (const std::runtime_error& error) {
-    search.end({.refusal = error.what()});
+  } catch (...) {
+    search.end(message_of_exception());
   }
   fuzz::silence_libfuzzer();
   fuzz::run_libfuzzer(arguments,

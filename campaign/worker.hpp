@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,11 +61,19 @@ struct Message {
   std::optional<ShrunkMessage> shrunk{};
   std::optional<ConfirmedMessage> confirmed{};
   std::optional<SearchedMessage> searched{};
-  std::string remark{};   // of a damaged corpus entry, and the like
-  std::string refusal{};  // the pair cannot be run
-  std::string error{};    // the worker could not go on
+  std::string remark{};    // of a damaged corpus entry, and the like
+  std::string refusal{};   // the pair cannot be run
+  std::string error{};     // the worker could not go on: a file
+  std::string internal{};  // nor here, and nobody foresaw why: internal_error()
 };
 std::string text_of(const Message& message);
+
+// A line that is no message.  what() quotes it.
+class MessageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+// Throws MessageError.
 Message message_of(const std::string& line);
 
 // --- work ---------------------------------------------------------------------------------------

@@ -131,8 +131,7 @@ class Headers(unittest.TestCase):
                 self.assertIn("/include/cooperative_groups", side["header"])
 
     def test_tiles_without_line_numbers(self):
-        # Without lines all of a kernel's races are one class, of which the widest pair is shown.
-        self.assert_notes(findings("without_lines", "tiles"), "are not ordered")
+        self.assert_notes(findings("without_lines", "tiles"), "by a shuffle or vote")
 
     def test_are_ignored_by_the_header(self):
         report = report_of("library", "tiles", "--ignore", "*/include/cooperative_groups*")

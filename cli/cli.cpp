@@ -235,10 +235,9 @@ std::vector<Settings> ConfigurationOptions::settings() const {
 }
 
 bool save_case(Report& report, const std::string& directory) {
-  const auto path = std::filesystem::path(directory) / report.a_case.pair->name() /
-                    case_file_name(report.a_case, report.verdict);
   try {
-    keep_case(path, record_of(report.a_case, report.verdict));
+    const auto path = keep_case(std::filesystem::path(directory) / report.a_case.pair->name(),
+                                report.a_case, report.verdict);
     report.replay_path = path.generic_string();
     return true;
   } catch (const CaseFileError& error) {

@@ -322,6 +322,29 @@ TEST_F(Cli, BadCampaignsAreOneLineAndStatus2) {
   expect_one_line_error(run("failures"), "subcommand");
 }
 
+TEST_F(Cli, WhatIsStoredAndCannotBeReadIsNamed) {
+  fs::create_directories(directory_ / "night" / "corpus");
+  std::ofstream(directory_ / "night/corpus/histogram_shared") << "x";
+  const Outcome checked = run("check histogram_shared --trials 1 --failures night");
+  EXPECT_EQ(checked.status, 2) << checked.out;
+  const std::string error = "cannot read night/corpus/histogram_shared: Not a directory\n";
+  EXPECT_NE(checked.out.find(error), std::string::npos) << checked.out;
+  expect_one_line_error(run("campaign night --pairs histogram_shared --runs 10"), error);
+}
+
+// The search does not know what a pair expects.
+TEST_F(Cli, ASpecimenGetsTheTrialsOfACleanPair) {
+  const Outcome outcome =
+      run("hunt --pairs kahan_sum_contracted,naive_sum --trials 20 2>/dev/null; exit $?");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_TRUE(
+      std::regex_search(outcome.out, std::regex("kahan_sum_contracted  clean     -  +80  ok\n")))
+      << outcome.out;
+  EXPECT_TRUE(
+      std::regex_search(outcome.out, std::regex("naive_sum  +mismatch  mismatch  +80  ok\n")))
+      << outcome.out;
+}
+
 TEST_F(Cli, HuntIsTheSameWithOneProcessAndWithThree) {
   const std::string hunt = std::string("hunt --pairs scan_hillis_steele,") + kPair +
                            " --trials 20 --json hunt.json --jobs ";

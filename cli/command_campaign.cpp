@@ -23,8 +23,8 @@ struct CampaignArguments {
 
 // A row for each pair, with all that is stored of it.
 RunReport report_of(const campaign::CampaignOutcome& outcome,
-                    const campaign::CampaignOptions& options) {
-  const std::vector<Report> reports = campaign::reports_of(outcome, options);
+                    const campaign::CampaignOptions& options, std::vector<std::string>& problems) {
+  const std::vector<Report> reports = campaign::reports_of(outcome, options, problems);
   RunReport run;
   run.command = "campaign";
   for (const AnyPair* pair : options.pairs) {
@@ -60,10 +60,14 @@ int run_campaign_command(const CampaignArguments& arguments) {
     complain("this case could not be stored:\n" + text);
   }
   print(campaign::outcome_text(outcome, options));
-  RunReport run = report_of(outcome, options);
-  if (arguments.reports.wants_coverage()) run.coverage = campaign::coverage_of_corpora(options);
+  std::vector<std::string> problems;
+  RunReport run = report_of(outcome, options, problems);
+  if (arguments.reports.wants_coverage()) {
+    run.coverage = campaign::coverage_of_corpora(options, problems);
+  }
+  for (const std::string& problem : problems) complain(problem);
   arguments.reports.write(run);
-  if (!outcome.not_stored.empty() || outcome.refused()) return kCannot;
+  if (!outcome.not_stored.empty() || outcome.refused() || outcome.internal_errors) return kCannot;
   if (*options.stop != 0) return kInterrupted;
   return outcome.findings.empty() && outcome.incidents.empty() ? kNothingFound : kFindings;
 }

@@ -10,6 +10,7 @@
 #include "campaign/failures.hpp"
 #include "cli/cli.hpp"
 #include "harness/case/stored_cases.hpp"
+#include "harness/pair/project.hpp"
 #include "harness/report/run_report.hpp"
 
 namespace warpcheck {
@@ -38,8 +39,8 @@ int complain_of(const std::vector<std::string>& messages) {
 // One that is there: to look into an empty one is a mistake of the caller.
 FailureDatabase existing(const std::string& path) {
   if (!std::filesystem::exists(std::filesystem::path(path) / "warpcheck.db")) {
-    throw UsageError(fmt::format(
-        "{}: no failure database is there; `warpcheck failures import` makes one", path));
+    throw UsageError(fmt::format("{}: no failure database is there; `{} failures import` makes one",
+                                 path, project().program));
   }
   return FailureDatabase(path);
 }

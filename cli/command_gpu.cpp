@@ -10,6 +10,7 @@
 #include "harness/case/stored_cases.hpp"
 #include "harness/gpu/gpu_run.hpp"
 #include "harness/gpu/sanitizer.hpp"
+#include "harness/pair/project.hpp"
 #include "harness/pair/registry.hpp"
 
 namespace warpcheck {
@@ -113,7 +114,8 @@ class GpuReporter {
     }
     print(report_text(report));
     if (!report.replay_path.empty()) {
-      print(fmt::format("        warpcheck replay --engine gpu {}\n", report.replay_path));
+      print(fmt::format("        {} replay --engine gpu {}\n", project().program,
+                        report.replay_path));
     }
     run_.add(std::move(report));
   }

@@ -87,10 +87,11 @@ void add_hunt_to(CLI::App& command, Run& run) {
   HuntOptions& hunt = arguments->hunt;
   hunt.jobs = std::max(1u, std::thread::hardware_concurrency());
   command.add_option("--pairs", arguments->pairs, "Only these")->delimiter(',');
-  command.add_option("--seconds", hunt.seconds, "Give clean pairs more trials for so long")
+  command
+      .add_option("--seconds", hunt.seconds, "Go on for so long with pairs that have not failed")
       ->check(CLI::NonNegativeNumber);
   command.add_option("--seed", hunt.seed, "The same seed finds the same")->capture_default_str();
-  command.add_option("--trials", hunt.clean_trials, "Of a clean pair, build and warp model")
+  command.add_option("--trials", hunt.trials, "Of a pair, build and warp model")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command.add_option("--jobs", hunt.jobs, "Processes")
@@ -106,7 +107,7 @@ void add_hunt_to(CLI::App& command, Run& run) {
       "Examples:\n"
       "  warpcheck hunt                                   all pairs\n"
       "  warpcheck hunt --pairs scan_tree,scan_pairs --seed 7\n"
-      "  warpcheck hunt --seconds 600                     ten minutes more for clean pairs\n"
+      "  warpcheck hunt --seconds 600                     for ten minutes\n"
       "\n"
       "Exit status: 0 every pair as expected, 1 some are not, 2 bad usage, a file that cannot be\n"
       "written, or a pair that cannot be run, 130 interrupted.");

@@ -138,6 +138,25 @@ TEST_F(Gpu, ASanitizersFindingsAreInTheReport) {
       << outcome.out;
 }
 
+// What the process that uses the GPU says is understood, or it is an error.
+TEST_F(Gpu, ALineThatIsNotUnderstoodIsQuoted) {
+  std::ofstream(directory_ / "compute-sanitizer") << "#!/bin/sh\n"
+                                                     "for task; do :; done\n"
+                                                     "cat line.txt >\"$task.results\"\n";
+  fs::permissions(directory_ / "compute-sanitizer", fs::perms::owner_all);
+  const std::string environment = "PATH='" + directory_.string() + "':\"$PATH\"";
+  for (const std::string line :
+       {R"({"device":)", R"({"devices":"Fake GPU"})",
+        R"({"trial":0,"launches":1,"findings":[{"kind":"new","message":"","kernel":""}]})"}) {
+    std::ofstream(directory_ / "line.txt") << line << "\n";
+    const Outcome outcome =
+        run("check histogram_global --trials 10 --sanitizer memcheck", environment);
+    EXPECT_EQ(outcome.status, 2) << outcome.out;
+    EXPECT_TRUE(has(outcome.out, "the process that uses the GPU wrote '" + line + "'"))
+        << outcome.out;
+  }
+}
+
 TEST_F(Gpu, ACleanSanitizerPassesAndABrokenOneDoesNot) {
   const std::string check = "check histogram_global --trials 100 --sanitizer initcheck";
   const std::string clean = fake_sanitizer("========= ERROR SUMMARY: 0 errors\n");

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <stdexcept>
 #include <utility>
 
 #include "fuzz/byte_schedule.hpp"
@@ -81,8 +80,8 @@ std::optional<FailedInput> InputRunner::run(std::span<const std::uint8_t> bytes)
   ByteSchedule schedule(split_input(bytes));
   failed.verdict = watched_runner_.run(failed.a_case, schedule);
   if (!failed.verdict.refusals.empty()) {
-    throw std::runtime_error(fmt::format("pair '{}' cannot be run: {}", pair_.name(),
-                                         fmt::join(failed.verdict.refusals, "; ")));
+    throw UnsupportedError(fmt::format("pair '{}' cannot be run: {}", pair_.name(),
+                                       fmt::join(failed.verdict.refusals, "; ")));
   }
   if (!failed.verdict.failed()) return std::nullopt;
   failed.a_case.schedule = failed.verdict.schedule;
@@ -104,21 +103,19 @@ std::filesystem::path case_directory(const std::filesystem::path& root, const An
 Report shrink_and_save(const FailedInput& failed, const std::filesystem::path& directory,
                        std::uint64_t executions, TrialRunner& runner,
                        const ShrinkOptions& options) {
-  const auto save = [&](const Case& a_case, const Verdict& verdict) {
-    std::filesystem::path path = directory / case_file_name(a_case, verdict);
-    keep_case(path, record_of(a_case, verdict));
-    return path;
-  };
-  const std::filesystem::path found = save(failed.a_case, failed.verdict);
+  // What was kept of this failure before is smaller, if anything.
+  const CasePlace found = case_place(directory, failed.a_case, failed.verdict);
+  const std::filesystem::path first =
+      found.is_taken ? found.path : keep_case(directory, failed.a_case, failed.verdict);
   ShrunkCase shrunk = shrink(failed.a_case, runner, options);
   Report report{.a_case = failed.a_case,
                 .verdict = failed.verdict,
                 .search = Report::Search{.trials = executions, .shrinks = 0, .complete = false},
-                .replay_path = found.string()};
+                .replay_path = first.string()};
   // A failure that its own recording does not show again stays as it was found.
   if (!shrunk.kept) return report;
-  const std::filesystem::path smallest = save(shrunk.a_case, shrunk.verdict);
-  if (smallest != found) std::filesystem::remove(found);
+  const std::filesystem::path smallest = keep_case(directory, shrunk.a_case, shrunk.verdict);
+  if (smallest != first && !found.is_taken) std::filesystem::remove(first);
   report.a_case = std::move(shrunk.a_case);
   report.verdict = std::move(shrunk.verdict);
   report.search->shrinks = shrunk.shrinks;

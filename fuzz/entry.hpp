@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,12 @@ struct InputOptions {
   bool lines = false;    // whether to count source lines, for reports
 };
 
+// A kernel uses what is not supported, and so its pair cannot be run.
+class UnsupportedError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 // A failing case, its verdict; the schedule is the recorded one.
 struct FailedInput {
   Case a_case;
@@ -49,7 +56,7 @@ class InputRunner {
   [[nodiscard]] Case decode(std::span<const std::uint8_t> bytes) const;
 
   // Runs one input.  Nothing: it did not fail, or it is outside the pair's domain.
-  // Throws std::runtime_error where a kernel cannot be run, with its name and the reason.
+  // Throws UnsupportedError where a kernel cannot be run, with its name and the reason.
   std::optional<FailedInput> run(std::span<const std::uint8_t> bytes);
 
   [[nodiscard]] std::uint64_t executions() const { return executions_; }

@@ -126,6 +126,26 @@ TEST_F(EntryTest, AFailureIsSavedSmallAndSavedOnce) {
   std::filesystem::remove_all(directory);
 }
 
+// Of a failure that shrinks to a part of it, the case that was kept before stays.
+TEST_F(EntryTest, AShrunkCaseRemovesOnlyWhatItWasMadeFrom) {
+  const auto directory = std::filesystem::path(testing::TempDir()) / "fuzz_entry_test_kept";
+  InputRunner runner(pair("scan_hillis_steele_published"), counters_,
+                     {.build = {}, .warp_model = vgpu::WarpModel::independent});
+  std::optional<FailedInput> failed;
+  for (std::uint64_t seed = 0; !failed; ++seed) failed = runner.run(random_bytes(seed));
+  failed->verdict.findings.push_back({.kind = vgpu::FindingKind::leak});
+  for (const bool is_kept : {false, true}) {
+    std::filesystem::remove_all(directory);
+    const auto place = case_place(directory, failed->a_case, failed->verdict);
+    if (is_kept) keep_case(directory, failed->a_case, failed->verdict);
+    const Report report = shrink_and_save(*failed, directory, 7, runner.plain_runner());
+    EXPECT_NE(report.replay_path, place.path.string());
+    EXPECT_TRUE(std::filesystem::exists(report.replay_path));
+    EXPECT_EQ(std::filesystem::exists(place.path), is_kept);
+  }
+  std::filesystem::remove_all(directory);
+}
+
 TEST(KnownFailures, AFailureIsNewWhenItShowsANewPlace) {
   const auto verdict_at = [](std::initializer_list<std::uint32_t> lines) {
     Verdict verdict;

@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -44,9 +45,12 @@ class Job {
   void run_input(std::span<const std::uint8_t> bytes) {
     try {
       run_trial(bytes);
+    } catch (const fuzz::UnsupportedError& error) {
+      end_with(error.what());
+    } catch (const CaseFileError& error) {
+      end_with(error.what());
     } catch (const std::exception& error) {
-      emit_(fmt::format("{}{}", kError, error.what()));
-      end();
+      end_with(internal_error(error.what()));
     }
   }
 
@@ -58,6 +62,11 @@ class Job {
   }
 
  private:
+  [[noreturn]] void end_with(std::string_view error) {
+    emit_(fmt::format("{}{}", kError, error));
+    end();
+  }
+
   void run_trial(std::span<const std::uint8_t> bytes) {
     const auto failed = runner_.run(bytes);
     if (!failed || !known_.add(failed->verdict)) return;
@@ -102,11 +111,15 @@ Job* the_job = nullptr;
                       [](std::span<const std::uint8_t> bytes) { the_job->run_input(bytes); });
 }
 
+[[noreturn]] void throw_unknown(const std::string& line) {
+  throw std::runtime_error(internal_error(fmt::format("a job wrote '{}'", line)));
+}
+
 Report report_of(const std::string& line, Registry& registry, TrialRunner& runner) {
   unsigned long long trials = 0, shrinks = 0;
   int complete = 0, length = 0;
   if (std::sscanf(line.c_str(), "%llu %llu %d %n", &trials, &shrinks, &complete, &length) != 3) {
-    throw std::logic_error("fuzz: a job's line is not what a job writes: " + line);
+    throw_unknown(line);
   }
   Report report;
   report.replay_path = line.substr(static_cast<std::size_t>(length));
@@ -116,23 +129,32 @@ Report report_of(const std::string& line, Registry& registry, TrialRunner& runne
   return report;
 }
 
+void take_line(const std::string& line, std::set<std::string>& cases, FuzzOutcome& outcome) {
+  const std::string text = line.empty() ? "" : line.substr(1);
+  switch (line.empty() ? '\0' : line.front()) {
+    case kCase: cases.insert(text); return;
+    case kError: outcome.errors.push_back(text); return;
+    case kLines:
+      if (!outcome.coverage) outcome.coverage.emplace();
+      outcome.coverage->add(line_coverage_from(Json::parse(text)));
+      return;
+    case kExecutions: {
+      std::uint64_t executions = 0;
+      const char* const last = text.data() + text.size();
+      if (std::from_chars(text.data(), last, executions).ptr != last) break;
+      outcome.executions += executions;
+      return;
+    }
+    default: break;
+  }
+  throw_unknown(line);
+}
+
 // Case files are named by what they show, so jobs that found the same wrote the same file.
 void take_lines(const TaskResult& task, const FuzzOptions& options, std::set<std::string>& cases,
                 FuzzOutcome& outcome) {
-  bool ended = false;
-  for (const std::string& line : task.lines) {
-    const std::string text = line.substr(1);
-    if (line.front() == kCase) cases.insert(text);
-    if (line.front() == kError) outcome.errors.push_back(text);
-    if (line.front() == kLines) {
-      if (!outcome.coverage) outcome.coverage.emplace();
-      outcome.coverage->add(line_coverage_from(Json::parse(text)));
-    }
-    if (line.front() == kExecutions) {
-      ended = true;
-      outcome.executions += std::stoull(text);
-    }
-  }
+  for (const std::string& line : task.lines) take_line(line, cases, outcome);
+  const bool ended = !task.lines.empty() && task.lines.back().starts_with(kExecutions);
   if (ended) return;
   const bool interrupted = options.stop != nullptr && *options.stop != 0;
   outcome.errors.push_back(

@@ -1,4 +1,5 @@
 // run_fuzz(): what the jobs of a search leave behind.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <string>
 
 #include "fuzz/fuzz.hpp"
+#include "harness/case/case_file.hpp"
 #include "harness/pair/registry.hpp"
 
 namespace warpcheck {
@@ -93,15 +95,31 @@ TEST_F(FuzzTest, ACrashOfHostCodeIsAnError) {
 }
 
 TEST_F(FuzzTest, ACaseThatCannotBeSavedIsAnError) {
-  const FuzzOptions blocked = options("wrong_number", 1'000);
-  // A directory of the name that the case file wants.
-  FuzzOptions probe = blocked;
-  const std::string path = run_fuzz(probe).reports.at(0).replay_path;
+  const FuzzOptions asked = options("wrong_number", 1'000);
+  const Report known = run_fuzz(asked).reports.at(0);
+  const std::filesystem::path path = known.replay_path;
   std::filesystem::remove(path);
-  std::filesystem::create_directories(std::filesystem::path(path) / "in the way");
-  const FuzzOutcome outcome = run_fuzz(blocked);
+  // Directories of all the names that the case could have.
+  std::string name;
+  for (unsigned digits = 4; digits <= 16; ++digits) {
+    name = case_file_name(known.a_case, known.verdict, digits);
+    std::filesystem::create_directories(path.parent_path() / name);
+  }
+  for (int number = 2; number <= 99; ++number) {
+    const std::string stem = std::filesystem::path(name).stem().string();
+    std::filesystem::create_directories(path.parent_path() /
+                                        fmt::format("{}-{}.case", stem, number));
+  }
+  const FuzzOutcome outcome = run_fuzz(asked);
   ASSERT_EQ(outcome.errors.size(), 1u);
-  EXPECT_NE(outcome.errors.front().find(path), std::string::npos) << outcome.errors.front();
+  EXPECT_EQ(outcome.errors.front(),
+            "cannot write " + path.string() + ": it and all longer names are taken");
+}
+
+// An error of the harness, not of the kernel: what it says reaches the caller.
+TEST_F(FuzzTest, AnErrorThatNobodyForesawIsTold) {
+  const FuzzOutcome outcome = run_fuzz(options("broken_reference", 100'000));
+  EXPECT_EQ(outcome.errors, std::vector<std::string>{"internal error: no table for 77"});
 }
 
 TEST_F(FuzzTest, RefusesASearchWithoutAnEnd) {

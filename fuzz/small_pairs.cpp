@@ -1,6 +1,7 @@
 #include "fuzz/small_pairs.hpp"
 
 #include <cstdlib>
+#include <stdexcept>
 
 namespace warpcheck {
 
@@ -15,6 +16,19 @@ KERNEL_PAIR(host_crash, Number, int) = {
           return 0;
         },
     .reference = [](const Number&) { return 0; },
+};
+
+// A reference that gives up for one number in 256.
+KERNEL_PAIR(broken_reference, Number, int) = {
+    .family = "test",
+    .origin = "ours",
+    .arbitrary = draw_number,
+    .kernel = [](Device&, const Number&) { return 0; },
+    .reference =
+        [](const Number& in) {
+          if (in.value == 77) throw std::logic_error("no table for 77");
+          return 0;
+        },
 };
 
 // Wrong for one number in 2.

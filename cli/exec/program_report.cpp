@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/process/worker_pool.hpp"
 #include "harness/report/finding_help.hpp"
 #include "harness/report/report.hpp"
 #include "vgpu/check/finding_groups.hpp"
@@ -133,23 +134,11 @@ std::string found_text(const vgpu::Finding& finding) {
   return text;
 }
 
-// Indices by group (vgpu/check/finding_groups.hpp), in the order of their first members.
+// Of their indices (vgpu/check/finding_groups.hpp).
 std::vector<std::vector<std::size_t>> groups_of(const std::vector<ProgramReport::Found>& found) {
   std::vector<vgpu::Finding> findings;
   for (const ProgramReport::Found& one : found) findings.push_back(one.finding);
-  const std::vector<std::size_t> first_of = vgpu::group_by_cause(findings);
-  std::vector<std::vector<std::size_t>> groups;
-  std::vector<std::size_t> group_of(found.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (first_of[i] == i) {
-      group_of[i] = groups.size();
-      groups.emplace_back();
-    } else {
-      group_of[i] = group_of[first_of[i]];
-    }
-    groups[group_of[i]].push_back(i);
-  }
-  return groups;
+  return vgpu::groups_of_one_cause(findings);
 }
 
 bool lacks_lines(const vgpu::Finding& finding) {
@@ -189,6 +178,9 @@ void ProgramReport::add(const ProgramRun& run) {
   if (run.signal != 0) deaths.push_back({runs, run.signal});
   if (own_status == 0) own_status = run.status;
   for (const auto& [process, log] : run.logs) launches += log.counts.launches;
+  for (const std::string& line : run.unreadable) {
+    refusals.push_back(internal_error(fmt::format("the program's process wrote '{}'", line)));
+  }
   // By process and number: the last record of a finding has its count.
   std::map<std::pair<int, std::size_t>, vgpu::Finding> latest;
   std::vector<std::pair<int, std::size_t>> order;

@@ -170,6 +170,31 @@ TEST(ProgramReportTest, WithoutLinesItSaysHowToGetThem) {
             std::string::npos);
 }
 
+TEST(ProgramReportTest, ARecordThatIsNotUnderstoodIsQuoted) {
+  ProgramReport report;
+  report.add({.records = {{1, StartRecord{"/sum"}}}, .unreadable = {"{\"record\":\"new\"}"}});
+  EXPECT_EQ(report.refusals,
+            std::vector<std::string>{
+                "internal error: the program's process wrote '{\"record\":\"new\"}'"});
+}
+
+// Without lines an access is known by its instruction.
+TEST(ProgramReportTest, AccessesWithoutLinesAreToldApart) {
+  vgpu::Finding first = race(1);
+  for (vgpu::AccessSide& one : first.accesses) one.file.clear();
+  first.accesses[0].instruction = 12;
+  first.accesses[1].instruction = 15;
+  vgpu::Finding second = first;
+  second.accesses[1].instruction = 17;
+  ProgramReport report = report_of({{1, FindingRecord{0, first}}, {1, FindingRecord{1, second}}});
+  report.add({.records = {{2, FindingRecord{0, second}}}});
+  ASSERT_EQ(report.findings.size(), 2u);
+  EXPECT_EQ(report.findings[0].finding.count, 1u);
+  EXPECT_EQ(report.findings[1].finding.count, 2u);
+  const Json findings = report_json(run_report(report, {})).at("findings");
+  EXPECT_NE(findings[0].at("hash"), findings[1].at("hash"));
+}
+
 // What a killed process has logged is counted; it never told its end.
 TEST(ProgramReportTest, LaunchesOfAKilledRun) {
   cudart::ExecLogContents log;

@@ -211,9 +211,14 @@ void ProgramRunner::tell_progress(ProgramRun& run) {
 
 void ProgramRunner::read(ProgramRun& run) {
   run.records.clear();
+  run.unreadable.clear();
   std::ifstream file(run.records_file);
   for (std::string line; std::getline(file, line);) {
-    if (auto record = cudart::parse_exec_record(line)) run.records.push_back(std::move(*record));
+    if (auto record = cudart::parse_exec_record(line)) {
+      run.records.push_back(std::move(*record));
+    } else if (!file.eof()) {  // the last may be half of one: being written, or its process killed
+      run.unreadable.push_back(line);
+    }
   }
   std::set<int> processes;
   for (const cudart::ExecRecord& record : run.records) processes.insert(record.process);

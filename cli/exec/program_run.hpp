@@ -24,6 +24,7 @@ struct ProgramRun {
   bool ended = true;  // false: it is still running
   std::vector<cudart::ExecRecord> records{};
   std::map<int, cudart::ExecLogContents> logs{};  // by process
+  std::vector<std::string> unreadable{};          // records that are not understood
   std::filesystem::path records_file{};           // beside which the logs and kept bytes are
 };
 

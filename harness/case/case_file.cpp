@@ -1,14 +1,12 @@
 #include "harness/case/case_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
+#include <iterator>
+#include <optional>
 #include <sstream>
 
 #include "vgpu/schedule/strategies.hpp"
@@ -336,56 +334,61 @@ CaseRecord record_from(const Json& json, Registry& registry) {
   return record;
 }
 
-[[noreturn]] void throw_system_error(const std::string& action, const std::filesystem::path& path) {
-  throw CaseFileError(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(errno)));
+// --- whose a file is ---------------------------------------------------------------------------
+
+constexpr unsigned kNameDigitsMax = 16;
+
+std::vector<std::string> possible_names(const Case& a_case, const Verdict& verdict) {
+  constexpr int kNumberMax = 99;
+  std::vector<std::string> names;
+  for (unsigned digits = 4; digits <= kNameDigitsMax; ++digits) {
+    names.push_back(case_file_name(a_case, verdict, digits));
+  }
+  const std::string stem = std::filesystem::path(names.back()).stem().string();
+  for (int number = 2; number <= kNumberMax; ++number) {
+    names.push_back(fmt::format("{}-{}.case", stem, number));
+  }
+  return names;
 }
 
-bool write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
+// A link that leads nowhere is there.
+bool is_there(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) return false;
+  if (error) {
+    throw CaseFileError(fmt::format("cannot write {}: {}", path.string(), error.message()));
   }
   return true;
 }
 
-// Whether the bytes are for whoever has the file open: a device, a pipe, or one of the links that
-// the system keeps in their place (/dev/stdout, /proc/self/fd/1).  Renaming a file over these
-// would replace them for every program.
-bool stands_for_open_file(const std::filesystem::path& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (exists(status) && !is_regular_file(status)) return true;
-  if (!is_symlink(std::filesystem::symlink_status(path, error))) return false;
-  const std::string place = std::filesystem::absolute(path, error).lexically_normal().string();
-  return place.starts_with("/dev/") || place.starts_with("/proc/");
+// Of what is no JSON: discarded.
+Json known_json(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  return Json::parse(text, nullptr, false);
 }
 
-// The file that a link leads to, or the path itself.
-std::filesystem::path followed(std::filesystem::path path) {
-  constexpr int kLinksMax = 40;  // as Linux has it
-  std::error_code error;
-  for (int links = 0; !stands_for_open_file(path); ++links) {
-    if (!is_symlink(std::filesystem::symlink_status(path, error))) break;
-    if (links == kLinksMax) {
-      errno = ELOOP;
-      throw_system_error("write", path);
-    }
-    path = path.parent_path() / std::filesystem::read_symlink(path, error);
+Json without_tape(Json json) {
+  if (json.is_object()) json.erase("tape");
+  return json;
+}
+
+// Whether a file's text is a case that says it shows what `wanted` shows: what its name is made of.
+bool shows_same_failure(const Json& known, const CaseRecord& wanted) {
+  if (!known.is_object() || !known.contains("settings")) return false;
+  const Case& a_case = wanted.a_case;
+  try {
+    CaseRecord shown;
+    read_expected(known.at("expected"), FieldPath("expected"), shown);
+    const Settings settings = settings_from(known.at("settings"), FieldPath("settings"));
+    return known.at("pair") == a_case.pair->name() &&
+           known.value("property", "") == a_case.property && shown.classes == wanted.classes &&
+           settings_summary(settings) == settings_summary(a_case.settings);
+  } catch (const FieldError&) {  // no case
+  } catch (const Json::exception&) {
   }
-  return path;
-}
-
-// What the file holds already stays: it may be our own standard output.
-void write_in_place(const std::filesystem::path& path, std::string_view text) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (file < 0) throw_system_error("write", path);
-  const bool written = write_all(file, text);
-  const int reason = errno;
-  if (::close(file) == 0 && written) return;
-  errno = reason;
-  throw_system_error("write", path);
+  return false;
 }
 
 // Bytes that are not UTF-8 or control characters must not reach a one-line message.
@@ -460,10 +463,10 @@ CaseRecord read_case(const std::filesystem::path& path, Registry& registry) {
     throw CaseFileError(fmt::format("cannot read {}: it is a directory", path.string()));
   }
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw_system_error("read", path);
+  if (!file) throw_file_error("read", path);
   std::ostringstream text;
   text << file.rdbuf();
-  if (file.bad()) throw_system_error("read", path);
+  if (file.bad()) throw_file_error("read", path);
   return parse_case(text.str(), path.string(), registry);
 }
 
@@ -471,60 +474,49 @@ void write_case(const std::filesystem::path& path, const CaseRecord& record) {
   write_file_atomically(path, case_text(record));
 }
 
-void keep_case(const std::filesystem::path& path, const CaseRecord& record) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return write_case(path, record);
-  std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  const auto without_tape = [](const std::string& a_case) {
-    Json json = Json::parse(a_case, nullptr, false);
-    if (json.is_object()) json.erase("tape");
-    return json;
-  };
-  const Json known = without_tape(text);
-  if (known.is_object() && known == without_tape(case_text(record))) return;
-  write_case(path, record);
+CasePlace case_place(const std::filesystem::path& directory, const Case& a_case,
+                     const Verdict& verdict) {
+  const CaseRecord wanted = record_of(a_case, verdict);
+  std::optional<std::filesystem::path> free;
+  for (const std::string& name : possible_names(a_case, verdict)) {
+    const std::filesystem::path path = directory / name;
+    if (!is_there(path)) {
+      if (!free) free = path;
+    } else if (shows_same_failure(known_json(path), wanted)) {
+      return {path, true};
+    }
+  }
+  if (!free) {
+    throw CaseFileError(fmt::format("cannot write {}: it and all longer names are taken",
+                                    (directory / case_file_name(a_case, verdict)).string()));
+  }
+  return {*free, false};
 }
 
-void write_file_atomically(const std::filesystem::path& given, std::string_view text) {
-  const std::filesystem::path path = followed(given);
-  if (stands_for_open_file(path)) return write_in_place(path, text);
-  std::error_code error;
-  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
-  if (error) {
-    throw CaseFileError(fmt::format("cannot make the directory {}: {}", path.parent_path().string(),
-                                    error.message()));
-  }
-  // What is there and is no file, as /dev/stdout, is written to and not replaced.
-  std::error_code unknown;
-  const auto there = std::filesystem::status(path, unknown);
-  const bool in_place = std::filesystem::exists(there) && !std::filesystem::is_regular_file(there);
-  std::filesystem::path temporary = path;
-  if (!in_place) temporary += fmt::format(".{}.tmp", ::getpid());
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) throw_system_error("write", path);
-  const auto fail = [&] {
-    const int reason = errno;
-    ::close(file);
-    if (!in_place) ::unlink(temporary.c_str());
-    errno = reason;
-    throw_system_error("write", path);
-  };
-  if (!write_all(file, text)) fail();
-  if (::fsync(file) != 0 && errno != EINVAL) fail();
-  if (::close(file) != 0 || (!in_place && ::rename(temporary.c_str(), path.c_str()) != 0)) {
-    const int reason = errno;
-    if (!in_place) ::unlink(temporary.c_str());
-    errno = reason;
-    throw_system_error("write", path);
+std::filesystem::path keep_case(const std::filesystem::path& directory, const Case& a_case,
+                                const Verdict& verdict) {
+  const CaseRecord record = record_of(a_case, verdict);
+  const std::string text = case_text(record);
+  while (true) {
+    const CasePlace place = case_place(directory, a_case, verdict);
+    if (!place.is_taken) {
+      // Another process may take the name first.
+      if (write_new_file(place.path, text)) return place.path;
+      continue;
+    }
+    if (without_tape(known_json(place.path)) != without_tape(Json::parse(text))) {
+      write_case(place.path, record);
+    }
+    return place.path;
   }
 }
 
-std::string case_file_name(const Case& a_case, const Verdict& verdict) {
+std::string case_file_name(const Case& a_case, const Verdict& verdict, unsigned digits) {
   std::string text = a_case.title();
   for (const std::string& place : failure_class(verdict).places) text += "\n" + place;
   text += "\n" + settings_summary(a_case.settings);
-  return fmt::format("{:04x}.case", XXH3_64bits(text.data(), text.size()) >> 48);
+  const std::string hash = hex64(XXH3_64bits(text.data(), text.size()));
+  return hash.substr(0, std::min(digits, kNameDigitsMax)) + ".case";
 }
 
 }  // namespace warpcheck

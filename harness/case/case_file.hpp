@@ -19,11 +19,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/case/atomic_file.hpp"
 #include "harness/case/case.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/trial/verdict.hpp"
@@ -31,12 +31,6 @@
 namespace warpcheck {
 
 inline constexpr std::uint64_t kCaseFormatVersion = 1;
-
-// A case file that cannot be read or written.  what() is one line that names the file.
-class CaseFileError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 struct CaseRecord {
   Case a_case;
@@ -55,18 +49,28 @@ struct CaseRecord {
 
 // Throws CaseFileError.
 [[nodiscard]] CaseRecord read_case(const std::filesystem::path& path, Registry& registry);
-// Writes a new file and renames it into place, so that no reader and no crash sees half of one.
-// Makes the directory.  Where the path is a link, its target is written; what is no file of its own
-// (a device, a pipe, /dev/stdout) is written to as it is.  Throws CaseFileError.
+// As write_file_atomically() does.  Throws CaseFileError.
 void write_case(const std::filesystem::path& path, const CaseRecord& record);
-// The same, unless the file that is there says the same but for its tape: a failure that is found
-// again by other choices leaves its case alone.
-void keep_case(const std::filesystem::path& path, const CaseRecord& record);
-// The same as write_case() for any text; a device or pipe is written to as it is.
-void write_file_atomically(const std::filesystem::path& path, std::string_view text);
+
+// Where a directory keeps the case of a failure.
+struct CasePlace {
+  std::filesystem::path path;
+  bool is_taken = false;  // by a case of the same failure
+};
+// case_file_name(); where that file is another failure's, or no case at all, with more digits, and
+// in the end with a number behind them.
+[[nodiscard]] CasePlace case_place(const std::filesystem::path& directory, const Case& a_case,
+                                   const Verdict& verdict);
+// Writes the case of a failure there, and returns the path.  A failure that was kept before gets
+// its new case, unless that says the same but for its tape: what is found again by other choices
+// leaves its case alone.  The case of another failure is never written over.  Throws CaseFileError.
+std::filesystem::path keep_case(const std::filesystem::path& directory, const Case& a_case,
+                                const Verdict& verdict);
 
 // "3f9a.case": from the failure's class and the settings, so that finding it again finds its file.
-[[nodiscard]] std::string case_file_name(const Case& a_case, const Verdict& verdict);
+//   digits: at most 16
+[[nodiscard]] std::string case_file_name(const Case& a_case, const Verdict& verdict,
+                                         unsigned digits = 4);
 
 // Decisions as JSON, as in the case file.
 [[nodiscard]] Json to_json(const vgpu::Schedule& schedule);

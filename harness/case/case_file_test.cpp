@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "harness/case/replay.hpp"
+#include "harness/case/stored_cases.hpp"
 #include "harness/testing/fake_engine.hpp"
 
 namespace warpcheck {
@@ -267,22 +268,75 @@ TEST_F(CaseDirectory, WritesAtomicallyAndReadsBack) {
 
 // A failure that another seed finds again is the same case, though other choices drew it.
 TEST_F(CaseDirectory, LeavesACaseAloneThatDiffersInItsTapeOnly) {
-  const fs::path path = directory_ / "x.case";
-  CaseRecord record = parse(kText);
-  record.a_case.tape = {1, 2, 3};
-  keep_case(path, record);
+  FakeEngine engine;
+  Case a_case = parse(kText).a_case;
+  Verdict verdict = TrialRunner(engine).run(a_case);
+  a_case.tape = {1, 2, 3};
+  const fs::path path = keep_case(directory_, a_case, verdict);
+  EXPECT_EQ(path, directory_ / case_file_name(a_case, verdict));
   const std::string first = text_of(path);
-  EXPECT_EQ(first, case_text(record));
-  record.a_case.tape = {4, 5};
-  keep_case(path, record);
+  EXPECT_EQ(first, case_text(record_of(a_case, verdict)));
+  a_case.tape = {4, 5};
+  EXPECT_EQ(keep_case(directory_, a_case, verdict), path);
   EXPECT_EQ(text_of(path), first);
 
-  record.ptx_hash ^= 1;
-  keep_case(path, record);
-  EXPECT_EQ(text_of(path), case_text(record));
-  std::ofstream(path) << "damaged";
-  keep_case(path, record);
-  EXPECT_EQ(text_of(path), case_text(record));
+  verdict.ptx_hash ^= 1;
+  EXPECT_EQ(keep_case(directory_, a_case, verdict), path);
+  EXPECT_EQ(text_of(path), case_text(record_of(a_case, verdict)));
+}
+
+TEST_F(CaseDirectory, NoFileOfAnotherFailureIsWrittenOver) {
+  FakeEngine engine;
+  const Case a_case = parse(kText).a_case;
+  const Verdict verdict = TrialRunner(engine).run(a_case);
+  const fs::path short_name = directory_ / case_file_name(a_case, verdict);
+  Verdict other = verdict;
+  other.findings.front().kernel = "another";
+  const std::string others = case_text(record_of(a_case, other));
+  std::ofstream(short_name) << others;
+  const fs::path longer = keep_case(directory_, a_case, verdict);
+  EXPECT_EQ(longer, directory_ / case_file_name(a_case, verdict, 5));
+  EXPECT_EQ(text_of(short_name), others);
+  EXPECT_EQ(text_of(longer), case_text(record_of(a_case, verdict)));
+  // It keeps its name, also when the shorter one is free.
+  EXPECT_EQ(keep_case(directory_, a_case, verdict), longer);
+  fs::remove(short_name);
+  EXPECT_EQ(keep_case(directory_, a_case, verdict), longer);
+  EXPECT_FALSE(fs::exists(short_name));
+
+  std::ofstream(short_name) << "notes";
+  std::ofstream(longer) << "damaged";
+  EXPECT_EQ(keep_case(directory_, a_case, verdict),
+            directory_ / case_file_name(a_case, verdict, 6));
+  EXPECT_EQ(text_of(short_name), "notes");
+}
+
+TEST_F(CaseDirectory, OtherSettingsAreAnotherFailure) {
+  FakeEngine engine;
+  Case a_case = parse(kText).a_case;
+  const Verdict verdict = TrialRunner(engine).run(a_case);
+  const fs::path path = directory_ / case_file_name(a_case, verdict);
+  Case lockstep = a_case;
+  lockstep.settings.warp_model = vgpu::WarpModel::lockstep;
+  std::ofstream(path) << case_text(record_of(lockstep, verdict));
+  EXPECT_NE(keep_case(directory_, a_case, verdict), path);
+}
+
+TEST_F(CaseDirectory, StoredCasesThatCannotBeReadAreNotNone) {
+  EXPECT_EQ(stored_cases(directory_, "scan"), std::vector<std::string>{});
+  fs::create_directories(directory_ / "cases" / "scan" / "a.case");
+  std::ofstream(directory_ / "cases" / "sum") << "x";
+  EXPECT_EQ(stored_cases(directory_, "scan"),
+            std::vector<std::string>{(directory_ / "cases/scan/a.case").string()});
+  for (const fs::path& path : {fs::path("sum"), fs::path("sum") / "below"}) {
+    try {
+      static_cast<void>(stored_cases(directory_, path.string()));
+      ADD_FAILURE() << "no error";
+    } catch (const CaseFileError& error) {
+      EXPECT_EQ(error.what(),
+                "cannot read " + (directory_ / "cases" / path).string() + ": Not a directory");
+    }
+  }
 }
 
 TEST_F(CaseDirectory, AppendsToWhatIsOpenAlready) {

@@ -1,7 +1,8 @@
 #include "harness/case/stored_cases.hpp"
 
 #include <algorithm>
-#include <system_error>
+
+#include "harness/case/case_file.hpp"
 
 namespace warpcheck {
 
@@ -9,9 +10,8 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> stored_cases(const fs::path& database, const std::string& pair) {
   std::vector<std::string> paths;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(database / "cases" / pair, none)) {
-    if (entry.path().extension() == ".case") paths.push_back(entry.path().string());
+  for (const fs::path& path : files_in(database / "cases" / pair)) {
+    if (path.extension() == ".case") paths.push_back(path.string());
   }
   std::ranges::sort(paths);
   return paths;

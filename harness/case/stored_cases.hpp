@@ -13,6 +13,7 @@ namespace warpcheck {
 inline constexpr std::string_view kDefaultDatabase = ".warpcheck";
 
 // cases/PAIR/*.case below the database, in order of name; none where there is no such directory.
+// Throws CaseFileError where there is one that cannot be read.
 std::vector<std::string> stored_cases(const std::filesystem::path& database,
                                       const std::string& pair);
 

@@ -94,7 +94,12 @@ class WorkerFiles {
     stream.seekg(read_);
     for (std::string line; std::getline(stream, line) && !stream.eof();) {
       read_ += static_cast<std::streamoff>(line.size() + 1);
-      if (const Json json = Json::parse(line, nullptr, false); !json.is_discarded()) take(json);
+      try {
+        take(Json::parse(line));
+      } catch (const Json::exception& error) {
+        throw GpuError(
+            fmt::format("the process that uses the GPU wrote '{}': {}", line, error.what()));
+      }
     }
   }
 
@@ -103,7 +108,7 @@ class WorkerFiles {
   std::streamoff read_ = 0;
 };
 
-// Until the process ends, hangs, or is to be stopped.
+// Until the process ends, hangs, or is to be stopped.  It is ended when take_line throws.
 WorkerEnd watch(pid_t process, const GpuTask& task, const GpuOptions& options,
                 const std::function<void(const Json&)>& take_line) {
   WorkerFiles files(task);
@@ -111,7 +116,13 @@ WorkerEnd watch(pid_t process, const GpuTask& task, const GpuOptions& options,
   auto last_news = Clock::now();
   while (::waitpid(process, &end.status, WNOHANG) == 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    files.for_each_new_line(take_line);
+    try {
+      files.for_each_new_line(take_line);
+    } catch (const GpuError&) {
+      ::kill(-process, SIGKILL);
+      ::waitpid(process, &end.status, 0);
+      throw;
+    }
     const GpuProgress now = files.progress();
     if (now.begun != end.progress.begun) last_news = Clock::now();
     end.progress = now;
@@ -140,9 +151,14 @@ std::vector<vgpu::Finding> findings_of(const Json& list) {
   std::vector<vgpu::Finding> findings;
   for (const Json& json : list) {
     vgpu::FindingKind kind{};
-    if (!vgpu::find_kind(json.at("kind").get<std::string>(), kind)) continue;
+    if (!vgpu::find_kind(json.at("kind").get<std::string>(), kind)) {
+      throw Json::other_error::create(501, "no such kind of finding", &json);
+    }
     findings.push_back(finding_of(kind, json.at("message")));
     findings.back().kernel = json.at("kernel");
+    if (!vgpu::find_lack(json.at("lack").get<std::string>(), findings.back().lack)) {
+      throw Json::other_error::create(501, "no such lack", &json);
+    }
   }
   return findings;
 }
@@ -195,8 +211,11 @@ class Runner {
     GpuOutcome current;
     std::string error;
     const WorkerEnd end = watch(start(command), task, options_, [&](const Json& line) {
-      if (line.contains("error")) error = line.at("error");
-      if (ended < jobs.size() && take_line(line, jobs[ended], current)) {
+      if (line.contains("error")) {
+        error = line.at("error");
+      } else if (ended == jobs.size()) {
+        throw Json::other_error::create(501, "a line of no job", &line);
+      } else if (take_line(line, jobs[ended], current)) {
         ++ended;
         end_job(std::exchange(current, {}));
       }
@@ -225,6 +244,8 @@ class Runner {
     } else if (line.contains("trials")) {
       current.trials = line.at("trials");
       return true;
+    } else {
+      throw Json::other_error::create(501, "no such line", &line);
     }
     return false;
   }
@@ -343,8 +364,7 @@ class Runner {
     }
     Verdict& verdict = outcome.failure->verdict;
     for (vgpu::Finding& finding : verdict.findings) {
-      if (finding.kind == vgpu::FindingKind::mismatch &&
-          !finding.message.starts_with("no output:")) {
+      if (finding.kind == vgpu::FindingKind::mismatch && finding.lack != vgpu::Lack::output) {
         findings.push_back(std::move(finding));
       }
     }

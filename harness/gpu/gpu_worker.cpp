@@ -27,7 +27,10 @@ Json job_json(const GpuJob& job) {
 }
 
 GpuJob job_of(const Json& json) {
-  return {.pair = Registry::global().find(json.at("pair").get<std::string>()),
+  const auto name = json.at("pair").get<std::string>();
+  const AnyPair* const pair = Registry::global().find(name);
+  if (pair == nullptr) throw GpuError(fmt::format("no pair '{}' in this program", name));
+  return {.pair = pair,
           .property = json.at("property"),
           .case_path = json.at("case"),
           .first = json.at("first"),
@@ -68,6 +71,7 @@ Json findings_json(const std::vector<vgpu::Finding>& findings) {
   for (const vgpu::Finding& finding : findings) {
     list.push_back({{"kind", vgpu::name_of(finding.kind)},
                     {"kernel", finding.kernel},
+                    {"lack", vgpu::name_of(finding.lack)},
                     {"message", finding.message}});
   }
   return list;

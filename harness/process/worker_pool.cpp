@@ -44,12 +44,18 @@ void write_line(int pipe, char tag, std::string_view text) {
     work([pipe](std::string_view line) { write_line(pipe, kEmitted, line); });
     write_line(pipe, kFinished, "");
   } catch (const std::exception& error) {
-    write_line(pipe, kThrew, error.what());
+    write_line(pipe, kThrew, internal_error(error.what()));
+  } catch (...) {
+    write_line(pipe, kThrew, internal_error("an exception that says nothing"));
   }
   ::_exit(0);  // no static destructors: they belong to the parent
 }
 
 }  // namespace
+
+std::string internal_error(std::string_view what) {
+  return fmt::format("internal error: {}", what);
+}
 
 WorkerPool::~WorkerPool() {
   for (Worker& worker : workers_) {
@@ -121,8 +127,13 @@ bool WorkerPool::read_some(Worker& worker, WorkerListener& listener) {
     switch (worker.buffer[begin]) {
       case kEmitted: listener.on_line(worker.number, std::move(line)); break;
       case kFinished: worker.end.finished = true; break;
-      case kThrew: worker.end.failure = std::move(line); break;
-      default: break;
+      case kThrew:
+        worker.end.failure = std::move(line);
+        worker.end.threw = true;
+        break;
+      default:
+        worker.end.failure = internal_error(
+            fmt::format("a worker wrote '{}'", worker.buffer.substr(begin, end - begin)));
     }
   }
   worker.buffer.erase(0, begin);
@@ -134,6 +145,7 @@ void WorkerPool::reap(Worker& worker) {
   int status = 0;
   while (::waitpid(worker.process, &status, 0) < 0 && errno == EINTR) {
   }
+  if (!worker.end.failure.empty()) worker.end.finished = false;
   if (worker.end.finished || !worker.end.failure.empty()) return;
   worker.end.failure =
       WIFSIGNALED(status)

@@ -19,8 +19,12 @@ using Emit = std::function<void(std::string_view)>;
 
 struct WorkerEnd {
   bool finished = false;  // its work returned
-  std::string failure;    // else why not: "killed by signal 11 (...)", what an exception said
+  std::string failure;    // else why not: "killed by signal 11 (...)", "internal error: ..."
+  bool threw = false;     // an exception left its work
 };
+
+// "internal error: WHAT": how an error is told that nobody foresaw.
+std::string internal_error(std::string_view what);
 
 // Who is told, in the parent and from within wait().
 class WorkerListener {
@@ -38,7 +42,7 @@ class WorkerPool {
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   // `worker`: the caller's number for it, unique among the running ones.  An exception that leaves
-  // `work` ends the process with a failure that says what.
+  // `work` ends the process with internal_error() of what it says.
   void start(std::size_t worker, const std::function<void(const Emit&)>& work);
 
   // Waits for news for at most `milliseconds`.

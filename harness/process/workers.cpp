@@ -14,6 +14,7 @@ class Collector final : public WorkerListener {
   void on_end(std::size_t task, const WorkerEnd& end) override {
     results[task].finished = end.finished;
     results[task].failure = end.failure;
+    results[task].threw = end.threw;
     ended.push_back(task);
   }
 

@@ -14,13 +14,14 @@ namespace warpcheck {
 struct TaskResult {
   std::vector<std::string> lines;  // what the task emitted, in order
   bool finished = false;           // it returned
-  std::string failure;             // why not, when it was started: "killed by signal 11 (...)"
+  std::string failure;             // why not, when it was started (WorkerEnd)
+  bool threw = false;              // an exception left it
 };
 
 // Runs tasks 0 .. count-1, at most `jobs` at a time; results in order of task.  An exception that
-// leaves `work` ends its task with a failure that says what.  When *stop becomes non-zero, running
-// tasks are ended, no further one is started, and what was emitted so far is returned.
-// In the parent, `on_finished(task)` is called as each ends, and `on_wait()` every 200 ms at least.
+// leaves `work` ends its task with internal_error() of what it says.  When *stop becomes non-zero,
+// running tasks are ended, no further one is started, and what was emitted so far is returned. In
+// the parent, `on_finished(task)` is called as each ends, and `on_wait()` every 200 ms at least.
 std::vector<TaskResult> run_tasks(std::size_t count, unsigned jobs,
                                   const std::function<void(std::size_t, const Emit&)>& work,
                                   const volatile std::sig_atomic_t* stop,

@@ -46,7 +46,9 @@ TEST(Tasks, ATaskThatDiesTakesNoOtherAlong) {
   EXPECT_EQ(results[0].lines, Lines{"begun"});
   EXPECT_FALSE(results[0].finished);
   EXPECT_EQ(results[0].failure, "killed by signal 9 (Killed)");
-  EXPECT_EQ(results[1].failure, "no such thing");
+  EXPECT_FALSE(results[0].threw);
+  EXPECT_EQ(results[1].failure, "internal error: no such thing");
+  EXPECT_TRUE(results[1].threw);
   EXPECT_TRUE(results[2].finished);
 }
 

@@ -132,6 +132,10 @@ std::string_view advice_for_lack(vgpu::Lack lack) {
     case Lack::participation:
       return "Let every lane that is read from take part: name it in the mask, and begin with an "
              "offset of half as many lanes as take part.";
+    case Lack::output:
+      return "A call of the CUDA runtime failed, so there is no result to compare: look at its "
+             "error "
+             "first.";
   }
   return {};
 }

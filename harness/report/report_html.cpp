@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "harness/pair/project.hpp"
 #include "harness/report/finding_help.hpp"
 #include "harness/report/input_view.hpp"
 #include "harness/report/report_svg.hpp"
@@ -63,18 +64,17 @@ class Page {
     std::map<std::string, std::size_t> index_of;
     for (std::size_t i = 0; i < run.reports.size(); ++i) {
       const auto& findings = run.reports[i].verdict.findings;
-      const std::vector<std::size_t> first_of = vgpu::group_by_cause(findings);
-      for (std::size_t j = 0; j < findings.size(); ++j) {
-        // A note at the lines of an error is none of its repetitions.
-        const auto severity = std::string(vgpu::name_of(findings[j].severity));
-        const auto [entry, is_new] =
-            index_of.try_emplace(vgpu::hash_of(findings[j]) + severity, classes_.size());
-        if (is_new) {
-          // Those of one cause are of one severity.
-          const std::size_t first = index_of.at(vgpu::hash_of(findings[first_of[j]]) + severity);
-          classes_.push_back({{}, first});
+      for (const std::vector<std::size_t>& group : vgpu::groups_of_one_cause(findings)) {
+        std::size_t first = classes_.size();
+        for (const std::size_t j : group) {
+          // A note at the lines of an error is none of its repetitions.
+          const auto [entry, is_new] = index_of.try_emplace(
+              vgpu::hash_of(findings[j]) + std::string(vgpu::name_of(findings[j].severity)),
+              classes_.size());
+          if (j == group.front()) first = entry->second;
+          if (is_new) classes_.push_back({{}, first});
+          classes_[entry->second].members.push_back({i, j});
         }
-        classes_[entry->second].members.push_back({i, j});
       }
     }
   }
@@ -366,7 +366,8 @@ class Page {
     const std::string& path = report.replay_path;
     add(parent, "h4", "Again");
     add(parent, "pre",
-        fmt::format("warpcheck replay {0}\nwarpcheck export {0} -o finding.cu", path), "commands");
+        fmt::format("{0} replay {1}\n{0} export {1} -o finding.cu", project().program, path),
+        "commands");
   }
 
   // The other findings of a class: where each was, and how to see it.
@@ -382,7 +383,8 @@ class Page {
                                 fmt::format("{}: {}{}", report.a_case.title(),
                                             report.a_case.pair->summary(report.a_case.input),
                                             settings.empty() ? "" : "; " + settings));
-      if (!report.replay_path.empty()) add(item, "code", " warpcheck replay " + report.replay_path);
+      if (report.replay_path.empty()) continue;
+      add(item, "code", fmt::format(" {} replay {}", project().program, report.replay_path));
     }
   }
 

@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 
+#include "harness/pair/project.hpp"
 #include "harness/report/finding_help.hpp"
 #include "harness/report/run_report.hpp"
 #include "vgpu/check/finding_groups.hpp"
@@ -110,7 +111,9 @@ std::string message_of(const vgpu::Finding& finding, const Report& report) {
     const std::string place = has_place(side) ? fmt::format(", {}:{}", side.file, side.line) : "";
     text += sentence_of(side, i + 1) + place + "\n";
   }
-  if (!report.replay_path.empty()) text += "replay: warpcheck replay " + report.replay_path + "\n";
+  if (!report.replay_path.empty()) {
+    text += fmt::format("replay: {} replay {}\n", project().program, report.replay_path);
+  }
   return text;
 }
 

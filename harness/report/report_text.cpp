@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
 #include "harness/input/input_summary.hpp"
@@ -126,17 +127,13 @@ std::string folded_text(const std::vector<const vgpu::Finding*>& findings) {
 std::string report_text(const Report& report) {
   std::string text = headline(report);
   const auto& findings = report.verdict.findings;
-  const std::vector<std::size_t> first_of = vgpu::group_by_cause(findings);
-  std::size_t shown = 0, told = 0;
-  for (std::size_t i = 0; i < findings.size() && shown < kFindingsShown; ++i) {
-    if (first_of[i] != i) continue;
+  const auto groups = vgpu::groups_of_one_cause(findings);
+  std::size_t told = 0;
+  for (std::size_t i = 0; i < std::min(groups.size(), kFindingsShown); ++i) {
     std::vector<const vgpu::Finding*> folded;
-    for (std::size_t j = i + 1; j < findings.size(); ++j) {
-      if (first_of[j] == i) folded.push_back(&findings[j]);
-    }
-    text += finding_text(findings[i]) + folded_text(folded);
-    ++shown;
-    told += 1 + folded.size();
+    for (const std::size_t j : std::span(groups[i]).subspan(1)) folded.push_back(&findings[j]);
+    text += finding_text(findings[groups[i].front()]) + folded_text(folded);
+    told += groups[i].size();
   }
   if (told < findings.size()) {
     text += fmt::format("  ... and {} more findings\n", findings.size() - told);

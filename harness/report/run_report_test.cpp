@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "harness/pair/project.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/report/finding_help.hpp"
 #include "harness/testing/fake_engine.hpp"
@@ -204,6 +205,22 @@ TEST(ReportHtml, SaysWhereASourceFileIsNotThere) {
   EXPECT_NE(page.find("kernels/my scan.cu: the file is not here"), std::string::npos);
   EXPECT_NE(page.find("warpcheck replay cases/a.case\nwarpcheck export cases/a.case -o finding.cu"),
             std::string::npos);
+}
+
+TEST(Reports, TheReplayCommandIsOfTheProgramThatFoundIt) {
+  const Project ours = project();
+  set_project({.program = "saxpy_pairs", .source_root = ours.source_root});
+  RunReport run = run_of(report_of({race_at("scan", 14)}));
+  run.add(report_of({race_at("scan", 14)}, "cases/b.case"));
+  const std::string html = report_html(run), sarif = report_sarif(run, "1.2.3");
+  set_project(ours);
+  EXPECT_NE(html.find("saxpy_pairs replay cases/a.case\n"
+                      "saxpy_pairs export cases/a.case -o finding.cu"),
+            std::string::npos);
+  EXPECT_NE(html.find("saxpy_pairs replay cases/b.case"), std::string::npos);
+  EXPECT_EQ(html.find("warpcheck replay"), std::string::npos);
+  EXPECT_NE(sarif.find("replay: saxpy_pairs replay cases/a.case"), std::string::npos);
+  EXPECT_EQ(sarif.find("warpcheck replay"), std::string::npos);
 }
 
 TEST(ReportHtml, FoldsManyFindingsByClass) {

@@ -43,11 +43,21 @@ class Hunter {
         engine_(options.coverage),
         runner_(engine_.engine()) {}
 
+  // The trials of a pair do not depend on what it declares.
   void run() {
-    if (pair_.clean())
-      hunt_clean();
-    else
-      hunt_specimen();
+    std::uint64_t first = 0;
+    try {
+      do {
+        search("", first, options_.trials);
+        for (const PropertyEntry& property : pair_.properties()) {
+          search(property.name, first, options_.property_trials);
+        }
+        if (first == 0) look_for_classes();
+        first += options_.trials;
+      } while (!failed_ && !stopped_ && Clock::now() < deadline_);
+    } catch (const DomainError& error) {
+      tell("", first, {{"discards", error.what()}});
+    }
     emit_(Json{{"trials", trials_}}.dump());
     if (const auto coverage = engine_.coverage()) {
       emit_(Json{{"coverage", to_json(*coverage)}}.dump());
@@ -55,39 +65,23 @@ class Hunter {
   }
 
  private:
-  void hunt_clean() {
-    std::uint64_t first = 0;
-    try {
-      do {
-        search("", first, options_.clean_trials);
-        for (const PropertyEntry& property : pair_.properties()) {
-          search(property.name, first, options_.property_trials);
-        }
-        if (first == 0) look_for_classes();
-        first += options_.clean_trials;
-      } while (!stopped_ && Clock::now() < deadline_);
-    } catch (const DomainError& error) {
-      tell("", first, {{"discards", error.what()}});
-    }
-  }
-
-  // Trials of a claim that should hold; stops at the first failure.
+  // Trials of a claim; a failure does not end them, for there may be others.
   void search(const std::string& property, std::uint64_t first, std::uint64_t count) {
     FailureLog log;
     TrialsSeen seen;
-    for (std::uint64_t i = first; i < first + count && log.empty() && !stopped_; ++i) {
+    for (std::uint64_t i = first; i < first + count && !stopped_; ++i) {
       seen.add(trial(property, i, log, &seen.draws));
     }
     report(log);
-    stopped_ = stopped_ || !log.empty();
-    if (!stopped_) tell(property, seen.trials, health_problems(property, seen));
+    failed_ = failed_ || !log.empty();
+    if (!stopped_ && log.empty()) tell(property, seen.trials, health_problems(property, seen));
   }
 
   // Draws until every class that the pair requires was met; it is the same under all settings.
   void look_for_classes() {
     const bool first_of_all = settings_.build == kConfigurations.front().first &&
                               settings_.warp_model == kConfigurations.front().second;
-    if (!first_of_all || stopped_ || pair_.required_classes().empty()) return;
+    if (!first_of_all || failed_ || stopped_ || pair_.required_classes().empty()) return;
     CaseStatistics statistics(pair_);
     for (int i = 0; i < kDrawsForClasses && (i == 0 || !statistics.missing().empty()); ++i) {
       statistics.add(nth_case(pair_, "", settings_, options_.seed, static_cast<std::uint64_t>(i)));
@@ -104,17 +98,6 @@ class Hunter {
                  {"of_trials", trials}}
                 .dump());
     }
-  }
-
-  void hunt_specimen() {
-    FailureLog log;
-    for (std::uint64_t i = 0; i < options_.specimen_trials_max && !stopped_; ++i) {
-      if (i >= options_.specimen_trials && std::ranges::includes(log.kinds(), pair_.expects())) {
-        break;
-      }
-      trial("", i, log);
-    }
-    report(log);
   }
 
   Verdict trial(const std::string& property, std::uint64_t number, FailureLog& log,
@@ -152,7 +135,8 @@ class Hunter {
   CoveredEngine engine_;
   TrialRunner runner_;
   std::uint64_t trials_ = 0;
-  bool stopped_ = false;
+  bool failed_ = false;
+  bool stopped_ = false;  // it cannot be run
 };
 
 // --- in the parent: what the workers found -------------------------------------------------------
@@ -164,7 +148,13 @@ class Merge {
   explicit Merge(const AnyPair& pair) { outcome_.pair = &pair; }
 
   void add(const TaskResult& result, const Settings& settings) {
-    for (const std::string& line : result.lines) add_line(Json::parse(line), settings);
+    for (const std::string& line : result.lines) {
+      try {
+        add_line(Json::parse(line), settings);
+      } catch (const Json::exception& error) {
+        add_unknown(line, error.what());
+      }
+    }
     if (!result.finished) {
       outcome_.errors.push_back(result.failure.empty() ? "not run: interrupted" : result.failure);
     }
@@ -178,7 +168,14 @@ class Merge {
   }
 
  private:
+  void add_unknown(const std::string& line, std::string_view why) {
+    outcome_.errors.push_back(internal_error(fmt::format("a worker wrote '{}': {}", line, why)));
+  }
+
   void add_line(const Json& line, const Settings& settings) {
+    const bool is_known =
+        std::ranges::any_of(kParts, [&](std::string_view part) { return line.contains(part); });
+    if (!is_known) throw Json::other_error::create(501, "no part of it is known", &line);
     if (line.contains("trials")) outcome_.trials += line["trials"].get<std::uint64_t>();
     if (line.contains("refusal")) {
       outcome_.errors.push_back("cannot run: " + line["refusal"].get<std::string>());
@@ -186,7 +183,10 @@ class Merge {
     if (line.contains("kinds")) {
       for (const auto& name : line["kinds"]) {
         vgpu::FindingKind kind{};
-        if (vgpu::find_kind(name.get_ref<const std::string&>(), kind)) kinds_.insert(kind);
+        if (!vgpu::find_kind(name.get_ref<const std::string&>(), kind)) {
+          throw Json::other_error::create(501, "no such kind of finding", &name);
+        }
+        kinds_.insert(kind);
       }
     }
     if (line.contains("coverage")) {
@@ -233,6 +233,8 @@ class Merge {
     if (!told && !told_of_class) outcome_.reports.push_back(std::move(report));
   }
 
+  static constexpr std::array<std::string_view, 6> kParts{"trials",   "refusal",   "kinds",
+                                                          "coverage", "unhealthy", "case"};
   PairOutcome outcome_;
   std::set<vgpu::FindingKind> kinds_;
   std::set<std::string> told_;
@@ -261,9 +263,11 @@ std::string verdict_text(const PairOutcome& outcome) {
     return rest;
   };
   const auto missing = without(outcome.pair->expects(), outcome.found);
-  if (!missing.empty()) return "NOT FOUND: " + show_kinds(missing);
   const auto unexpected = without(outcome.found, outcome.pair->expects());
-  if (!unexpected.empty()) return "UNEXPECTED: " + show_kinds(unexpected);
+  std::vector<std::string> kinds;
+  if (!missing.empty()) kinds.push_back("NOT FOUND: " + show_kinds(missing));
+  if (!unexpected.empty()) kinds.push_back("UNEXPECTED: " + show_kinds(unexpected));
+  if (!kinds.empty()) return fmt::format("{}", fmt::join(kinds, "; "));
   std::set<std::string> checks;
   for (const UnhealthyClaim& claim : outcome.unhealthy) {
     for (const HealthProblem& problem : claim.problems) checks.insert(problem.check);
@@ -278,12 +282,14 @@ std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::si
   // Not std::ranges: Clang 14 cannot compile what that returns.
   std::stable_partition(order.begin(), order.end(),
                         [](const AnyPair* pair) { return !pair->clean(); });
-  const auto clean = std::ranges::count_if(order, &AnyPair::clean);
-  const auto share = std::chrono::duration<double>(
-      clean == 0 ? 0 : options.seconds * options.jobs / static_cast<double>(clean * kPerPair));
+  const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                   std::chrono::duration<double>(options.seconds));
   const auto work = [&](std::size_t task, const Emit& emit) {
-    const Settings settings = settings_of(task % kPerPair);
+    // What is left of the time, for the searches that are left.
+    const auto left = static_cast<double>(order.size() * kPerPair - task);
+    const auto share = (end - Clock::now()) * (options.jobs / left);
     const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(share);
+    const Settings settings = settings_of(task % kPerPair);
     Hunter(*order[task / kPerPair], settings, options, deadline, emit).run();
   };
   std::size_t done = 0;

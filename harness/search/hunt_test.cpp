@@ -2,10 +2,34 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/pair/pair.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/testing/fake_engine.hpp"
 
 namespace warpcheck {
+
+// Without a kernel; one is what it declares, one is not there, one is something else.
+KERNEL_PAIR(never_fails, FakeInput, int) = {
+    .family = "fake",
+    .arbitrary = [](Draw&) { return FakeInput{}; },
+    .kernel = [](Device&, const FakeInput&) { return 0; },
+    .reference = [](const FakeInput&) { return 0; },
+};
+KERNEL_PAIR(never_fails_declared, FakeInput, int) = {
+    .family = "fake",
+    .expects = {"data-race"},
+    .arbitrary = [](Draw&) { return FakeInput{}; },
+    .kernel = [](Device&, const FakeInput&) { return 0; },
+    .reference = [](const FakeInput&) { return 0; },
+};
+KERNEL_PAIR(fails_otherwise, FakeInput, int) = {
+    .family = "fake",
+    .expects = {"data-race"},
+    .arbitrary = [](Draw&) { return FakeInput{}; },
+    .kernel = [](Device&, const FakeInput&) { return 1; },
+    .reference = [](const FakeInput&) { return 0; },
+};
+
 namespace {
 
 PairOutcome outcome_of(const char* pair, std::vector<vgpu::FindingKind> found,
@@ -39,6 +63,30 @@ TEST(HuntTable, SaysWhatIsMissingUnexpectedOrWrong) {
             "fake_two_decisions  mismatch  data-race, mismatch      20  UNEXPECTED: data-race\n"
             "fake_misbehaving    clean     -                        20  killed by signal 11\n"
             "1 of 4 pairs as expected\n");
+}
+
+TEST(HuntTable, SaysWhatWasFoundInThePlaceOfWhatIsExpected) {
+  EXPECT_EQ(verdict_text(outcome_of("fake_two_decisions", {Kind::data_race})),
+            "NOT FOUND: mismatch; UNEXPECTED: data-race");
+}
+
+// What a pair declares neither ends its search nor prolongs it.
+TEST(Hunt, APairGetsTheSameTrialsWhateverItDeclares) {
+  HuntOptions options;
+  for (const char* pair : {"never_fails", "never_fails_declared", "fails_otherwise"}) {
+    options.pairs.push_back(Registry::global().find(pair));
+  }
+  options.trials = 15;
+  options.property_trials = 5;
+  const auto outcomes = hunt(options, nullptr);
+  ASSERT_EQ(outcomes.size(), 3u);
+  for (const PairOutcome& outcome : outcomes) {
+    EXPECT_EQ(outcome.trials, 4u * 15) << outcome.pair->name();
+    EXPECT_EQ(outcome.errors, std::vector<std::string>{});
+  }
+  EXPECT_EQ(outcomes[0].pair->name(), "fails_otherwise");
+  EXPECT_EQ(verdict_text(outcomes[0]), "NOT FOUND: data-race; UNEXPECTED: mismatch");
+  EXPECT_EQ(verdict_text(outcomes[2]), "NOT FOUND: data-race");
 }
 
 TEST(HuntTable, AnUnhealthyPairIsNotAsExpected) {

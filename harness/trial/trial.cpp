@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -32,6 +33,13 @@ vgpu::Finding harness_finding(vgpu::FindingKind kind, const Case& a_case, std::s
   finding.kind = kind;
   finding.kernel = a_case.title();
   finding.message = std::move(message);
+  return finding;
+}
+
+// Why there is no output, or a property failed.
+vgpu::Finding failed_finding(const Case& a_case, const std::string& failure, bool call_failed) {
+  vgpu::Finding finding = harness_finding(vgpu::FindingKind::mismatch, a_case, failure);
+  if (call_failed) finding.lack = vgpu::Lack::output;
   return finding;
 }
 
@@ -87,6 +95,21 @@ Verdict verdict_of(TrialResult result) {
   return verdict;
 }
 
+// Adds what the run under the default schedule found and this one did not.
+void add_what_is_new(const Verdict& by_default, Verdict& verdict) {
+  const auto is_known = [&](const vgpu::Finding& finding) {
+    return std::ranges::any_of(verdict.findings, [&](const vgpu::Finding& known) {
+      return known.severity == finding.severity && vgpu::class_of(known) == vgpu::class_of(finding);
+    });
+  };
+  for (vgpu::Finding finding : by_default.findings) {
+    if (is_known(finding)) continue;
+    finding.message += "; under the default schedule, with which the output is compared";
+    verdict.findings.push_back(std::move(finding));
+  }
+  verdict.refusals = by_default.refusals;  // this run had none
+}
+
 }  // namespace
 
 Verdict TrialRunner::run(const Case& a_case) {
@@ -101,7 +124,7 @@ Verdict TrialRunner::run(const Case& a_case, vgpu::Strategy& strategy) {
     input_ = a_case.input;
     settings_ = a_case.settings;
     reference_ = nullptr;
-    default_output_ = nullptr;
+    default_run_.reset();
   }
   Attempt made = attempt(a_case, strategy);
   Verdict verdict = verdict_of(std::exchange(made.result, {}));
@@ -128,6 +151,7 @@ TrialRunner::Attempt TrialRunner::attempt(const Case& a_case, vgpu::Strategy& st
       }
     } catch (const CudaError& error) {
       made.failure = fmt::format("no output: {}", error.what());
+      made.call_failed = true;
     } catch (const std::exception& error) {
       made.failure = fmt::format("threw: {}", error.what());
     }
@@ -145,7 +169,7 @@ void TrialRunner::judge_output(const Case& a_case, const Attempt& made, Verdict&
   verdict.claims = made.expectations;
   // A call that failed because of a finding (a trap, a deadlock) says nothing new.
   if (made.failure && !(verdict.failed() && a_case.property.empty())) {
-    add(vgpu::FindingKind::mismatch, *made.failure);
+    verdict.findings.push_back(failed_finding(a_case, *made.failure, made.call_failed));
   }
   if (made.output == nullptr) return;
   const AnyOutput& reference = reference_of(a_case);
@@ -155,9 +179,10 @@ void TrialRunner::judge_output(const Case& a_case, const Attempt& made, Verdict&
   if (wrong) add(vgpu::FindingKind::mismatch, std::move(*wrong));
   if (verdict.schedule.decisions.empty()) return;
   if (!a_case.pair->wants_schedule_comparison(agrees)) return;
-  const AnyOutput& other = default_output_of(a_case);
-  if (other == nullptr) return;
-  if (auto difference = a_case.pair->schedule_difference(made.output, other)) {
+  const DefaultRun& other = default_run_of(a_case);
+  add_what_is_new(other.verdict, verdict);
+  if (other.output == nullptr || !verdict.refusals.empty()) return;
+  if (auto difference = a_case.pair->schedule_difference(made.output, other.output)) {
     add(vgpu::FindingKind::schedule_dependent, std::move(*difference));
   }
 }
@@ -170,12 +195,17 @@ const AnyOutput& TrialRunner::reference_of(const Case& a_case) {
   return reference_;
 }
 
-const AnyOutput& TrialRunner::default_output_of(const Case& a_case) {
-  if (default_output_ == nullptr) {
+const TrialRunner::DefaultRun& TrialRunner::default_run_of(const Case& a_case) {
+  if (!default_run_) {
     vgpu::DefaultPolicy policy;
-    default_output_ = attempt(a_case, policy).output;
+    Attempt made = attempt(a_case, policy);
+    default_run_.emplace(DefaultRun{made.output, verdict_of(std::exchange(made.result, {}))});
+    Verdict& verdict = default_run_->verdict;
+    if (made.failure && !verdict.failed()) {
+      verdict.findings.push_back(failed_finding(a_case, *made.failure, made.call_failed));
+    }
   }
-  return default_output_;
+  return *default_run_;
 }
 
 }  // namespace warpcheck

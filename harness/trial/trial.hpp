@@ -23,7 +23,8 @@ class TrialRunner {
   explicit TrialRunner(Engine& engine = virtual_gpu()) : engine_(engine) {}
 
   // The findings of the trial, and of the harness: `mismatch` (a wrong output, a failed property,
-  // or no output because a CUDA call failed) and `schedule-dependent`.
+  // or no output because a CUDA call failed) and `schedule-dependent`.  Where the output is
+  // compared with that under the default schedule, also what only the latter run found.
   Verdict run(const Case& a_case);
   // The same under `strategy`, whatever the case says.
   Verdict run(const Case& a_case, vgpu::Strategy& strategy);
@@ -37,12 +38,19 @@ class TrialRunner {
     std::uint64_t expectations = 0;
     AnyOutput output;                    // null: a property, or the kernel gave none
     std::optional<std::string> failure;  // why a property failed, or why there is no output
+    bool call_failed = false;            // of the CUDA runtime: that is why
+  };
+
+  // What another schedule is compared with.
+  struct DefaultRun {
+    AnyOutput output;
+    Verdict verdict;  // what the run itself found
   };
 
   Attempt attempt(const Case& a_case, vgpu::Strategy& strategy);
   void judge_output(const Case& a_case, const Attempt& attempt, Verdict& verdict);
   const AnyOutput& reference_of(const Case& a_case);
-  const AnyOutput& default_output_of(const Case& a_case);
+  const DefaultRun& default_run_of(const Case& a_case);
 
   Engine& engine_;
   std::uint64_t trials_ = 0;
@@ -53,7 +61,7 @@ class TrialRunner {
   AnyInput input_;
   Settings settings_;
   AnyOutput reference_;
-  AnyOutput default_output_;
+  std::optional<DefaultRun> default_run_;
 };
 
 }  // namespace warpcheck

@@ -64,6 +64,21 @@ KERNEL_PAIR(fake_other_bits, FakeInput, std::vector<float>) = {
         },
 };
 
+// Shows its finding only where nobody is held back.
+KERNEL_PAIR(fake_fails_by_default, FakeInput, std::vector<float>) = {
+    .family = "fake",
+    .arbitrary = [](Draw&) { return FakeInput{}; },
+    .kernel =
+        [](Device&, const FakeInput&) {
+          FakeEngine& engine = FakeEngine::current();
+          const bool held = engine.held_lanes({0, 0}, 0, 3) != 0;
+          if (!held) engine.report(vgpu::FindingKind::out_of_bounds, "k", 3);
+          return std::vector<float>{1};
+        },
+    .reference = [](const FakeInput&) { return std::vector<float>{1}; },
+    .agreement = within_error_bound([](const FakeInput&) { return std::vector<double>{0.5}; }),
+};
+
 KERNEL_PAIR(fake_misbehaving, FakeInput, int) = {
     .family = "fake",
     .arbitrary = [](Draw&) { return FakeInput{}; },
@@ -169,11 +184,28 @@ TEST(Trial, ACallThatFailsIsAMismatchUnlessAFindingExplainsIt) {
   Verdict verdict = runner.run(case_of("fake_misbehaving"));
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_EQ(verdict.findings[0].message.rfind("no output: cudaErrorInvalidValue", 0), 0u);
+  EXPECT_EQ(verdict.findings[0].lack, vgpu::Lack::output);
   behaviour = 2;
   EXPECT_EQ(show_kinds(failure_kinds(runner.run(case_of("fake_misbehaving")))), "trap");
   behaviour = 3;
   verdict = runner.run(case_of("fake_misbehaving"));
   EXPECT_EQ(verdict.refusals, std::vector<std::string>{"an instruction"});
+}
+
+TEST(Trial, WhatTheDefaultScheduleShowsIsNotLostInTheComparison) {
+  FakeEngine engine;
+  TrialRunner runner(engine);
+  Case a_case = case_of("fake_fails_by_default");
+  EXPECT_EQ(show_kinds(failure_kinds(runner.run(a_case))), "out-of-bounds");
+  a_case.schedule = hold_lane_1();
+  for (int i = 0; i < 2; ++i) {  // the second time it is remembered
+    const Verdict verdict = runner.run(a_case);
+    ASSERT_EQ(verdict.findings.size(), 1u);
+    EXPECT_EQ(verdict.findings[0].kind, vgpu::FindingKind::out_of_bounds);
+    EXPECT_EQ(verdict.findings[0].message,
+              "no barrier orders (1) and (2); under the default schedule, with which the output is "
+              "compared");
+  }
 }
 
 TEST(FailureClass, KeepsSignaturesAtNoNewPlace) {

@@ -61,7 +61,7 @@ TEST_F(CheckersTest, OutOfBounds) {
   EXPECT_EQ(finding.kind, FindingKind::out_of_bounds);
   EXPECT_EQ(finding.space, "global");
   EXPECT_EQ(finding.object, "4 bytes, 0 bytes past the end of in (256 bytes)");
-  const AccessSide side{"write", {2, 0, 0}, {35, 0, 0}, "k.cu", 107, "op7"};
+  const AccessSide side{"write", {2, 0, 0}, {35, 0, 0}, "k.cu", 107, "op7", "", 0, 7};
   EXPECT_EQ(finding.accesses, std::vector{side});
   EXPECT_EQ(finding.message, "(1) is outside every allocation");
 
@@ -180,8 +180,8 @@ TEST_F(CheckersTest, BarrierMissedByAThreadThatExited) {
   const Finding finding = only();
   EXPECT_EQ(finding.kind, FindingKind::barrier_divergence);
   EXPECT_EQ(finding.severity, Severity::note);
-  const AccessSide waiting{"wait", {1, 0, 0}, {34, 0, 0}, "k.cu", 110, "op10"};
-  const AccessSide exited{"exit", {1, 0, 0}, {31, 0, 0}, "k.cu", 112, "op12"};
+  const AccessSide waiting{"wait", {1, 0, 0}, {34, 0, 0}, "k.cu", 110, "op10", "", 0, 10};
+  const AccessSide exited{"exit", {1, 0, 0}, {31, 0, 0}, "k.cu", 112, "op12", "", 0, 12};
   EXPECT_EQ(finding.accesses, (std::vector{waiting, exited}));
   EXPECT_EQ(finding.message,
             "(1) waits for all threads of its block, and (2) has exited: devices before sm_70 need "
@@ -228,8 +228,8 @@ TEST_F(CheckersTest, AMisusedWarpOperationHasOneSideOrTwo) {
   event.other_lane = 5;
   notify([&](Observer& observer) { observer.on_barrier_divergence(event); });
   ASSERT_EQ(checkers.findings().size(), 2u);
-  const AccessSide waiting{"wait", {1, 0, 0}, {34, 0, 0}, "k.cu", 110, "op10"};
-  const AccessSide elsewhere{"wait", {1, 0, 0}, {37, 0, 0}, "k.cu", 112, "op12"};
+  const AccessSide waiting{"wait", {1, 0, 0}, {34, 0, 0}, "k.cu", 110, "op10", "", 0, 10};
+  const AccessSide elsewhere{"wait", {1, 0, 0}, {37, 0, 0}, "k.cu", 112, "op12", "", 0, 12};
   EXPECT_EQ(checkers.findings()[0].accesses, std::vector{waiting});
   EXPECT_EQ(checkers.findings()[0].message,
             "(1) takes part in an operation of its warp whose mask does not name it");
@@ -262,8 +262,8 @@ TEST_F(CheckersTest, ADeadlockSaysWhoWaitsForWhat) {
   notify([&](Observer& observer) { observer.on_deadlock(event); });
   const Finding finding = only();
   EXPECT_EQ(finding.kind, FindingKind::deadlock);
-  const AccessSide waits{"wait", {1, 0, 0}, {0, 0, 0}, "k.cu", 110, "op10"};
-  const AccessSide exited{"exit", {1, 0, 0}, {8, 0, 0}, "k.cu", 112, "op12"};
+  const AccessSide waits{"wait", {1, 0, 0}, {0, 0, 0}, "k.cu", 110, "op10", "", 0, 10};
+  const AccessSide exited{"exit", {1, 0, 0}, {8, 0, 0}, "k.cu", 112, "op12", "", 0, 12};
   EXPECT_EQ(finding.accesses, (std::vector{waits, exited}));
   EXPECT_EQ(finding.message,
             "no thread of the block can go on: (1) 40 threads wait at barrier 3, at which 40 of 96 "
@@ -329,10 +329,10 @@ TEST_F(CheckersTest, ADeadlockOfTheLaunchNamesWhoHoldsWhat) {
   event.of_launch = true;
   event.blocks_not_started = 2;
   notify([&](Observer& observer) { observer.on_deadlock(event); });
-  const AccessSide spins{"spin", {0, 0, 0}, {0, 0, 0}, "k.cu", 105, "op5"};
-  const AccessSide too{"spin", {1, 0, 0}, {35, 0, 0}, "k.cu", 105, "op5"};
-  const AccessSide holds{"write", {1, 0, 0}, {35, 0, 0}, "k.cu", 105, "op5"};
-  const AccessSide gone{"write", {2, 0, 0}, {7, 0, 0}, "k.cu", 106, "op6"};
+  const AccessSide spins{"spin", {0, 0, 0}, {0, 0, 0}, "k.cu", 105, "op5", "", 0, 5};
+  const AccessSide too{"spin", {1, 0, 0}, {35, 0, 0}, "k.cu", 105, "op5", "", 0, 5};
+  const AccessSide holds{"write", {1, 0, 0}, {35, 0, 0}, "k.cu", 105, "op5", "", 0, 5};
+  const AccessSide gone{"write", {2, 0, 0}, {7, 0, 0}, "k.cu", 106, "op6", "", 0, 6};
   EXPECT_EQ(only().accesses, (std::vector{spins, too, holds, gone}));
   const std::string at8 = describe(memory.allocation(), 8, 4);
   const std::string at4 = describe(memory.allocation(), 4, 4);

@@ -28,7 +28,7 @@ constexpr std::array<std::pair<Relation, std::string_view>, 6> kRelationNames{{
     {Relation::host, "host"},
 }};
 
-constexpr std::array<std::pair<Lack, std::string_view>, 20> kLackNames{{
+constexpr std::array<std::pair<Lack, std::string_view>, 21> kLackNames{{
     {Lack::unknown, ""},
     {Lack::warp_barrier, "warp-barrier"},
     {Lack::block_barrier, "block-barrier"},
@@ -49,6 +49,7 @@ constexpr std::array<std::pair<Lack, std::string_view>, 20> kLackNames{{
     {Lack::copy_handover, "copy-handover"},
     {Lack::proxy_fence, "proxy-fence"},
     {Lack::participation, "participation"},
+    {Lack::output, "output"},
 }};
 
 template <typename Names, typename Value>
@@ -111,13 +112,20 @@ std::string kernel_name(std::string_view mangled) {
 }
 
 std::string class_of(const Finding& finding) {
-  std::vector<std::pair<std::string_view, std::uint32_t>> lines;
+  using Places = std::vector<std::pair<std::string_view, std::uint32_t>>;
+  Places lines, instructions;
   for (const AccessSide& side : finding.accesses) {
-    if (!side.file.empty()) lines.emplace_back(side.file, side.line);
+    if (!side.file.empty()) {
+      lines.emplace_back(side.file, side.line);
+    } else if (!side.ptx.empty()) {
+      instructions.emplace_back(side.ptx, side.instruction);
+    }
   }
   std::ranges::sort(lines);
+  std::ranges::sort(instructions);
   std::string text = fmt::format("{}|{}|{}", name_of(finding.kind), finding.space, finding.kernel);
   for (const auto& [file, line] : lines) text += fmt::format("|{}:{}", file, line);
+  for (const auto& [ptx, index] : instructions) text += fmt::format("|{} #{}", ptx, index);
   // Calls on one line, or of a program without lines, are told apart by what they call.
   if (finding.kind == FindingKind::api_error) {
     text +=

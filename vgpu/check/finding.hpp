@@ -42,6 +42,7 @@ enum class Lack : std::uint8_t {
   copy_handover,      // by its thread, on to the other side
   proxy_fence,        // before a bulk copy
   participation,      // of a lane that another one reads from
+  output,             // of the kernel: a call of the runtime failed
 };
 
 std::string_view name_of(FindingKind kind);                     // "data-race"
@@ -67,6 +68,7 @@ struct AccessSide {
   // it lies in; empty: they are the innermost place themselves.
   std::string header{};
   std::uint32_t header_line = 0;
+  std::uint32_t instruction = 0;  // its index in the kernel's code; of the host 0
   friend bool operator==(const AccessSide&, const AccessSide&) = default;
 };
 
@@ -89,9 +91,9 @@ struct Finding {
 };
 
 // The class of a finding: what shrinking keeps.  (kind, space, kernel, files and lines of its
-// sides in ascending order; of an api-error also the call and its message); block, thread and
-// object do not count.  Paths count as they are given: whoever compares classes between checkouts
-// makes them relative first.
+// sides in ascending order, of sides without a line the instruction instead; of an api-error also
+// the call and its message); block, thread and object do not count.  Paths count as they are given:
+// whoever compares classes between checkouts makes them relative first.
 std::string class_of(const Finding& finding);
 // 16 hex digits over class_of().
 std::string hash_of(const Finding& finding);

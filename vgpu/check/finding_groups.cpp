@@ -103,6 +103,18 @@ std::vector<std::size_t> group_by_cause(std::span<const Finding> findings) {
   return first_of;
 }
 
+std::vector<std::vector<std::size_t>> groups_of_one_cause(std::span<const Finding> findings) {
+  const std::vector<std::size_t> first_of = group_by_cause(findings);
+  std::vector<std::vector<std::size_t>> groups;
+  std::vector<std::size_t> group_of(findings.size());
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    group_of[i] = first_of[i] == i ? groups.size() : group_of[first_of[i]];
+    if (first_of[i] == i) groups.emplace_back();
+    groups[group_of[i]].push_back(i);
+  }
+  return groups;
+}
+
 std::string places_text(const Finding& finding) {
   std::string text;
   for (const AccessSide& side : finding.accesses) {

@@ -29,6 +29,8 @@ namespace warpcheck::vgpu {
 // Of each finding, in order, the index of the first one with its cause; its own if there is none
 // before it.
 std::vector<std::size_t> group_by_cause(std::span<const Finding> findings);
+// The same as lists: the indices of each group in order, the groups in the order of their first.
+std::vector<std::vector<std::size_t>> groups_of_one_cause(std::span<const Finding> findings);
 
 // "write a.cu:12 and read a.cu:14"
 std::string places_text(const Finding& finding);

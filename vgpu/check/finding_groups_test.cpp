@@ -30,6 +30,12 @@ TEST(FindingGroupsTest, OneBarrierForAllThatItCanOrder) {
   EXPECT_EQ(group_by_cause(findings), (Indices{0, 0, 0, 3}));
 }
 
+TEST(FindingGroupsTest, GroupsAreInTheOrderOfTheirFirst) {
+  const std::vector findings{race(20, 22), race(10, 12), race(10, 14), race(20, 23)};
+  EXPECT_EQ(groups_of_one_cause(findings), (std::vector<Indices>{{0, 3}, {1, 2}}));
+  EXPECT_EQ(groups_of_one_cause({}), std::vector<Indices>{});
+}
+
 TEST(FindingGroupsTest, WhatHasNoLineInCommonWithAllIsAnother) {
   // 10 to 14 and 14 to 16 meet at 14; 10 to 12 meets the first alone.
   const std::vector findings{race(10, 14), race(14, 16), race(10, 12)};

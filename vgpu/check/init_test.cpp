@@ -132,8 +132,8 @@ TEST_F(InitTest, ABranchIsReportedWithTheLoad) {
   EXPECT_EQ(finding.severity, Severity::error);
   EXPECT_EQ(finding.space, "shared");
   EXPECT_EQ(finding.object, "s[4], 4 bytes");
-  const AccessSide load{"read", {0, 0, 0}, {5, 0, 0}, "k.cu", 103, "op3"};
-  const AccessSide use{"branch", {0, 0, 0}, {5, 0, 0}, "k.cu", 104, "op4"};
+  const AccessSide load{"read", {0, 0, 0}, {5, 0, 0}, "k.cu", 103, "op3", "", 0, 3};
+  const AccessSide use{"branch", {0, 0, 0}, {5, 0, 0}, "k.cu", 104, "op4", "", 0, 4};
   EXPECT_EQ(finding.accesses, (std::vector{load, use}));
   EXPECT_EQ(finding.message, "(2) branches on a value made from bytes that nothing has written");
 

@@ -159,6 +159,7 @@ AccessSide side_at(std::string_view role, const CodePlace& place) {
       side.header_line = innermost.line;
     }
     side.ptx = program.source_of(place.pc).text;
+    side.instruction = place.pc;
   }
   return side;
 }

@@ -210,6 +210,14 @@ std::uint32_t CellLists::make() {
   return static_cast<std::uint32_t>(lists_.size() - 1);
 }
 
+void CellLists::entries_have_gone(Cell& cell) {
+  CellList& list = at(cell);
+  list.forget_answers();
+  list.classes = 0;
+  for (const CellEntry& entry : list.entries) list.classes |= 1u << entry.access_class;
+  if (list.entries.empty()) drop(cell);
+}
+
 void CellLists::drop(Cell& cell) {
   CellList& list = at(cell);
   list.entries.clear();

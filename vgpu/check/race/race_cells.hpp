@@ -111,15 +111,15 @@ class CellLists {
   // Keeps the entries for which `keep` holds; gives the list back when there are none.
   template <typename Keep>
   void filter(Cell& cell, Keep keep) {
-    CellList& list = at(cell);
-    std::erase_if(list.entries, [&](CellEntry& entry) { return !keep(entry); });
-    if (list.entries.size() > kRacedMax) {
-      list.entries.erase(list.entries.begin(), list.entries.end() - kRacedMax);
-    }
-    list.forget_answers();
-    list.classes = 0;
-    for (const CellEntry& entry : list.entries) list.classes |= 1u << entry.access_class;
-    if (list.entries.empty()) drop(cell);
+    std::erase_if(at(cell).entries, [&](CellEntry& entry) { return !keep(entry); });
+    entries_have_gone(cell);
+  }
+  // Keeps the last kRacedMax entries of a cell that has raced.
+  void shorten(Cell& cell) {
+    std::vector<CellEntry>& entries = at(cell).entries;
+    if (entries.size() <= kRacedMax) return;
+    entries.erase(entries.begin(), entries.end() - kRacedMax);
+    entries_have_gone(cell);
   }
   void drop(Cell& cell);
   // How many of the list's entries are of launches that all come before the present one.
@@ -136,6 +136,7 @@ class CellLists {
   }
 
  private:
+  void entries_have_gone(Cell& cell);
   void prune(CellList& list, const ThreadOrder& order);
   CellList& made_list(Cell& cell, const ThreadOrder& order);
   std::uint32_t make();

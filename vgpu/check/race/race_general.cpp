@@ -549,6 +549,7 @@ void GeneralRaceChecker::record_weak_write(Row& row, unsigned lane, Cell& cell) 
       });
       return keeps;
     });
+    if (cell.has_list()) lists_.shorten(cell);  // this write races with those that are left
   } else if (cell.rest != 0) {
     const Record read{cell.rest};
     if (is_before(row, read.segment(), read.lane(), lane)) cell.rest = 0;

@@ -163,6 +163,21 @@ TEST_F(GeneralRaceTest, OneFenceEndsManyReads) {
   EXPECT_EQ(summary(), Lines{});
 }
 
+// What 96 threads read that are ordered before the write hides no reader that is not.
+TEST_F(GeneralRaceTest, AllReadersOfAPhaseAreRemembered) {
+  start(1, 128);
+  launch.one(kRead, shared, 0, 0, 1, 0);
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    for (const std::uint32_t warp : {1u, 2u, 3u}) {
+      launch.one(kRead, shared, 0, warp * kWarpLanes + lane, 2, 0);
+    }
+  }
+  const std::array parties{Party{1, ~0u}, Party{2, ~0u}, Party{3, ~0u}};
+  checker.on_meeting({&program, launch.place(0, 1), parties, parties});
+  launch.one(kWrite, shared, 0, 32, 3, 0);
+  EXPECT_EQ(summary(), (Lines{"read 101 / write 103: no barrier orders (1) and (2)"}));
+}
+
 TEST_F(GeneralRaceTest, FencesAloneOrderNothing) {
   start(2, 32);
   launch.one(kWrite, global, 0, 0, 1, 0);

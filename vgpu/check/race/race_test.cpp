@@ -32,8 +32,8 @@ TEST_F(RaceTest, NeighbourReadWithoutABarrierIsARace) {
   EXPECT_EQ(race.object, "s[31], 4 bytes");
   EXPECT_EQ(race.message, "no barrier orders (1) and (2)");
   EXPECT_EQ(race.count, 32u);  // the other lanes read what their own warp wrote
-  const AccessSide writer{"write", {0, 0, 0}, {31, 0, 0}, "k.cu", 105, "op5"};
-  const AccessSide reader{"read", {0, 0, 0}, {32, 0, 0}, "k.cu", 106, "op6"};
+  const AccessSide writer{"write", {0, 0, 0}, {31, 0, 0}, "k.cu", 105, "op5", "", 0, 5};
+  const AccessSide reader{"read", {0, 0, 0}, {32, 0, 0}, "k.cu", 106, "op6", "", 0, 6};
   EXPECT_EQ(race.accesses, (std::vector{writer, reader}));
 }
 

@@ -27,7 +27,8 @@ Json to_json(const vgpu::AccessSide& side) {
           {"line", side.line},
           {"ptx", side.ptx},
           {"header", side.header},
-          {"header_line", side.header_line}};
+          {"header_line", side.header_line},
+          {"instruction", side.instruction}};
 }
 
 vgpu::AccessSide side_of(const Json& json) {
@@ -40,6 +41,7 @@ vgpu::AccessSide side_of(const Json& json) {
   side.ptx = json.at("ptx").get<std::string>();
   side.header = json.at("header").get<std::string>();
   side.header_line = json.at("header_line").get<std::uint32_t>();
+  side.instruction = json.at("instruction").get<std::uint32_t>();
   return side;
 }
 
@@ -73,14 +75,20 @@ vgpu::Relation relation_of(const Json& json) {
   return relation;
 }
 
+vgpu::Severity severity_of(const Json& json) {
+  for (const vgpu::Severity severity : {vgpu::Severity::error, vgpu::Severity::note}) {
+    if (json == vgpu::name_of(severity)) return severity;
+  }
+  throw Json::other_error::create(501, "no such severity", &json);
+}
+
 vgpu::Finding finding_of(const Json& json) {
   vgpu::Finding finding;
   if (!vgpu::find_kind(json.at("kind").get<std::string>(), finding.kind)) {
     throw Json::other_error::create(501, "no such kind of finding", &json);
   }
   finding.space = json.at("space").get<std::string>();
-  const bool is_error = json.at("severity") == vgpu::name_of(vgpu::Severity::error);
-  finding.severity = is_error ? vgpu::Severity::error : vgpu::Severity::note;
+  finding.severity = severity_of(json.at("severity"));
   finding.kernel = json.at("kernel").get<std::string>();
   finding.object = json.at("object").get<std::string>();
   for (const Json& side : json.at("accesses")) finding.accesses.push_back(side_of(side));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <span>
 #include <vector>
 
 #include "vgpu/check/finding_groups.hpp"
@@ -37,14 +38,11 @@ bool wanted_at_exit = false;
     findings.insert(findings.end(), result.findings.begin(), result.findings.end());
   }
   if (findings.empty()) return;
-  const std::vector<std::size_t> first_of = vgpu::group_by_cause(findings);
-  for (std::size_t i = 0; i < findings.size(); ++i) {
-    if (first_of[i] != i) continue;
-    fmt::print(stderr, "warpcheck: {}", compact_text(findings[i]));
-    for (std::size_t j = i + 1; j < findings.size(); ++j) {
-      if (first_of[j] != i) continue;
-      fmt::print(stderr, "  the same cause: {}: {}\n", findings[j].object,
-                 vgpu::places_text(findings[j]));
+  for (const std::vector<std::size_t>& group : vgpu::groups_of_one_cause(findings)) {
+    fmt::print(stderr, "warpcheck: {}", compact_text(findings[group.front()]));
+    for (const std::size_t i : std::span(group).subspan(1)) {
+      fmt::print(stderr, "  the same cause: {}: {}\n", findings[i].object,
+                 vgpu::places_text(findings[i]));
     }
   }
   fmt::print(stderr, "warpcheck: {} finding{}\n", findings.size(), findings.size() == 1 ? "" : "s");
