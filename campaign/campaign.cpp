@@ -40,7 +40,7 @@ struct Task {
   const AnyPair* pair = nullptr;      // of a search
   std::optional<FindingKey> finding;  // of the others
   std::string text;                   // "search scan_tree"
-  std::shared_ptr<SharedSlate> slate = std::make_shared<SharedSlate>();
+  std::shared_ptr<SharedWorkerMemory> memory = std::make_shared<SharedWorkerMemory>();
   Clock::time_point begin = Clock::now();
   Clock::time_point alive = begin;  // when it last gave a sign of life
   Clock::time_point accounted = begin;
@@ -209,11 +209,11 @@ bool Campaign::start_finding_task() {
   task.finding = finding->key;
   task.text =
       fmt::format("{} {} of {}", shrinks ? "shrink" : "confirm", finding->kind, finding->key.pair);
-  launch(task, [this, shrinks, slate = task.slate, copy = *finding](const Emit& emit) {
+  launch(task, [this, shrinks, memory = task.memory, copy = *finding](const Emit& emit) {
     if (shrinks) {
-      shrink_finding(copy, options_.shrink, **slate, emit);
+      shrink_finding(copy, options_.shrink, **memory, emit);
     } else {
-      confirm_finding(copy, **slate, emit);
+      confirm_finding(copy, **memory, emit);
     }
   });
   last_was_search_ = false;
@@ -250,8 +250,8 @@ bool Campaign::start_search() {
   Task task;
   task.pair = &pair;
   task.text = "search " + pair.name();
-  launch(task, [search_task, slate = task.slate](const Emit& emit) {
-    search(search_task, **slate, emit);
+  launch(task, [search_task, memory = task.memory](const Emit& emit) {
+    search(search_task, **memory, emit);
   });
   last_was_search_ = true;
   return true;
@@ -265,10 +265,10 @@ void Campaign::launch(Task task, const std::function<void(const Emit&)>& work) {
 // --- what workers do ----------------------------------------------------------------------------
 
 void Campaign::account_for(Task& task, Clock::time_point now) {
-  const Slate& slate = **task.slate;
-  const std::uint64_t executions = slate.executions.load() - task.executions;
-  const std::uint64_t features = slate.features.load() - task.features;
-  const std::uint64_t entries = slate.entries.load() - task.entries;
+  const WorkerMemory& memory = **task.memory;
+  const std::uint64_t executions = memory.executions.load() - task.executions;
+  const std::uint64_t features = memory.features.load() - task.features;
+  const std::uint64_t entries = memory.entries.load() - task.entries;
   task.executions += executions;
   task.features += features;
   task.entries += entries;
@@ -286,7 +286,7 @@ void Campaign::account_for(Task& task, Clock::time_point now) {
 void Campaign::look_after_workers() {
   const Clock::time_point now = Clock::now();
   for (auto& [number, task] : tasks_) {
-    const std::uint64_t beats = (*task.slate)->executions.load();
+    const std::uint64_t beats = (*task.memory)->executions.load();
     if (beats != task.beats) {
       task.beats = beats;
       task.alive = now;
@@ -381,7 +381,7 @@ void Campaign::task_died(const Task& task, const std::string& reason) {
 }
 
 void Campaign::search_died(const Task& task, const std::string& reason) {
-  const std::string input = task.slate->input();
+  const std::string input = task.memory->input();
   ledger_.add_incident({task.pair->name(), reason, input});
   view_.say(fmt::format("{}: {}; the input is kept", task.text, reason));
   // In a corpus it would end every further search.

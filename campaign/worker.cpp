@@ -49,9 +49,9 @@ Message message_of_exception() {
 
 class Search {
  public:
-  Search(const SearchTask& task, Slate& slate, const Emit& emit)
+  Search(const SearchTask& task, WorkerMemory& memory, const Emit& emit)
       : task_(task),
-        slate_(slate),
+        memory_(memory),
         emit_(emit),
         corpus_(std::filesystem::absolute(task.directory->corpus(task.pair->name()))),
         known_(task.known),
@@ -86,8 +86,8 @@ class Search {
       if (features == 0) return;
       save_corpus_entry(corpus_, bytes);
       ++entries_;
-      slate_.features += features;
-      ++slate_.entries;
+      memory_.features += features;
+      ++memory_.entries;
     } catch (...) {
       end(message_of_exception());
     }
@@ -103,8 +103,8 @@ class Search {
  private:
   // Returns how many features are new.
   std::size_t run_trial(std::span<const std::uint8_t> bytes) {
-    slate_.begin_input(bytes);
-    ++slate_.executions;  // also of one that ends the search
+    memory_.begin_input(bytes);
+    ++memory_.executions;  // also of one that ends the search
     const auto failed = runner_.run(bytes);
     if (failed) tell(*failed);
     return coverage_.add(fuzz::libfuzzer_counters());
@@ -124,7 +124,7 @@ class Search {
   }
 
   const SearchTask& task_;
-  Slate& slate_;
+  WorkerMemory& memory_;
   const Emit& emit_;
   std::filesystem::path corpus_;
   std::set<std::string> known_;
@@ -141,14 +141,14 @@ Search* the_search = nullptr;
 // The virtual GPU, with a sign of life for each trial.
 class BeatingEngine final : public Engine {
  public:
-  explicit BeatingEngine(Slate& slate) : slate_(slate) {}
+  explicit BeatingEngine(WorkerMemory& memory) : memory_(memory) {}
   TrialResult run(const TrialSettings& settings, FunctionRef<void()> body) override {
-    ++slate_.executions;
+    ++memory_.executions;
     return virtual_gpu().run(settings, body);
   }
 
  private:
-  Slate& slate_;
+  WorkerMemory& memory_;
 };
 
 Case case_of(const StoredFinding& finding) {
@@ -176,14 +176,14 @@ std::vector<ShownFinding> shown_findings(const Verdict& verdict) {
   return shown;
 }
 
-void search(const SearchTask& task, Slate& slate, const Emit& emit) {
+void search(const SearchTask& task, WorkerMemory& memory, const Emit& emit) {
   become_worker();
-  Search search(task, slate, emit);
+  Search search(task, memory, emit);
   the_search = &search;
   std::atexit([] { the_search->end({}); });
   std::vector<std::string> arguments = fuzz::search_arguments(task.seed);
   arguments.push_back(fmt::format("-max_total_time={}", task.seconds));
-  // A crash ends the process as the signal that it is; the parent has the input from the slate.
+  // A crash ends the process as the signal that it is; the parent has the input from the memory.
   for (const char* signal : {"segv", "bus", "abrt", "ill", "fpe"}) {
     arguments.push_back(fmt::format("-handle_{}=0", signal));
   }
@@ -205,10 +205,10 @@ void search(const SearchTask& task, Slate& slate, const Emit& emit) {
                       [](std::span<const std::uint8_t> bytes) { the_search->run_input(bytes); });
 }
 
-void shrink_finding(const StoredFinding& finding, const ShrinkOptions& options, Slate& slate,
-                    const Emit& emit) {
+void shrink_finding(const StoredFinding& finding, const ShrinkOptions& options,
+                    WorkerMemory& memory, const Emit& emit) {
   become_worker();
-  BeatingEngine engine(slate);
+  BeatingEngine engine(memory);
   TrialRunner runner(engine);
   ShrinkOptions all = options;
   all.places = {finding.place};
@@ -222,11 +222,11 @@ void shrink_finding(const StoredFinding& finding, const ShrinkOptions& options, 
   emit(text_of({.shrunk = std::move(message)}));
 }
 
-void confirm_finding(const StoredFinding& finding, Slate& slate, const Emit& emit) {
+void confirm_finding(const StoredFinding& finding, WorkerMemory& memory, const Emit& emit) {
   constexpr std::int64_t kSchedules = 20;
   constexpr std::uint64_t kStepsMax = 100'000'000;  // a hang takes as many as it may
   become_worker();
-  BeatingEngine engine(slate);
+  BeatingEngine engine(memory);
   TrialRunner runner(engine);
   Case a_case = case_of(finding);
   ConfirmedMessage message;

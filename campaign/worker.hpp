@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "campaign/slate.hpp"
 #include "campaign/store.hpp"
+#include "campaign/worker_memory.hpp"
 #include "harness/pair/any_pair.hpp"
 #include "harness/process/worker_pool.hpp"
 #include "harness/shrink/shrink.hpp"
@@ -88,11 +88,11 @@ struct SearchTask {
 };
 
 // Leaves the process.
-[[noreturn]] void search(const SearchTask& task, Slate& slate, const Emit& emit);
+[[noreturn]] void search(const SearchTask& task, WorkerMemory& memory, const Emit& emit);
 
 // Throws CaseFileError when the text is no case.
-void shrink_finding(const StoredFinding& finding, const ShrinkOptions& options, Slate& slate,
-                    const Emit& emit);
-void confirm_finding(const StoredFinding& finding, Slate& slate, const Emit& emit);
+void shrink_finding(const StoredFinding& finding, const ShrinkOptions& options,
+                    WorkerMemory& memory, const Emit& emit);
+void confirm_finding(const StoredFinding& finding, WorkerMemory& memory, const Emit& emit);
 
 }  // namespace warpcheck::campaign

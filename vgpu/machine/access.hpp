@@ -182,7 +182,7 @@ struct Fence {
 };
 
 // Lanes of one warp.
-struct Party {
+struct WarpLanes {
   std::uint32_t warp = 0, lanes = 0;
 };
 
@@ -195,7 +195,7 @@ struct Meeting {
   WarpPlace place;  // warp: of bar.warp.sync; else the number of the barrier
   // Nobody is released when threads arrive at a barrier that they do not wait for (bar.arrive);
   // the meeting follows when it completes.
-  std::span<const Party> arrived, released;
+  std::span<const WarpLanes> arrived, released;
 };
 
 // Lanes of one warp executed shfl, vote, match, redux or another operation for which they waited

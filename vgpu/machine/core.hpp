@@ -102,7 +102,7 @@ class Core {
   // What became of a fragment's run.
   enum class Step : std::uint8_t { again, quantum, paused, preempted, halted };
   // A fragment while it runs: its fields in locals' reach.
-  struct Running {
+  struct RunningFragment {
     Slot& slot;
     Warp& warp;
     LaneBanks banks;
@@ -155,7 +155,7 @@ class Core {
 
   // barriers.cpp
   using Waiter = std::pair<Warp*, Fragment*>;
-  void arrive(Running& run, std::size_t index, const Instr& instr, std::uint32_t lanes);
+  void arrive(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t lanes);
   void recheck_barriers(Slot& slot);  // after an exit
   void complete_if_all_wait(Slot& slot);
   [[nodiscard]] std::vector<Waiter> waiters_of(Slot& slot, std::uint32_t number);
@@ -164,10 +164,11 @@ class Core {
   void reduce(const std::vector<Waiter>& waiters);
 
   // named_barriers.cpp
-  void arrive_at_named(Running& run, std::size_t index, const Instr& instr, std::uint32_t lanes);
-  void check_use(Running& run, const Instr& instr, NamedBarrier& barrier, unsigned lane,
+  void arrive_at_named(RunningFragment& run, std::size_t index, const Instr& instr,
+                       std::uint32_t lanes);
+  void check_use(RunningFragment& run, const Instr& instr, NamedBarrier& barrier, unsigned lane,
                  std::uint32_t count);
-  void report_misuse(const Running& run, unsigned lane, BarrierDivergence::Reason reason);
+  void report_misuse(const RunningFragment& run, unsigned lane, BarrierDivergence::Reason reason);
   void count_arrival(Slot& slot, Warp& warp, std::uint32_t number);
   [[nodiscard]] bool is_complete(const Slot& slot, const NamedBarrier& barrier) const;
   void complete_named(Slot& slot, std::uint32_t number);
@@ -181,30 +182,30 @@ class Core {
   void renew_reserved_shared(Slot& slot);
   [[nodiscard]] std::uint32_t special_of_cluster(const Slot& slot,
                                                  ptx::SpecialRegister special) const;
-  Step come_to_cluster_barrier(Running& run, std::size_t index, const Instr& instr,
+  Step come_to_cluster_barrier(RunningFragment& run, std::size_t index, const Instr& instr,
                                std::uint32_t lanes);
   void tell_cluster_barrier(const Slot& slot, const Warp& warp, ClusterBarrier::Kind kind,
                             std::uint32_t lanes, std::uint64_t phase, bool relaxed);
   void complete_cluster_barrier(std::uint32_t first);
   void leave_cluster(Slot& slot, Warp& warp, std::uint32_t lanes);
   [[nodiscard]] bool waits_for_cluster(const Slot& slot) const;
-  [[nodiscard]] Slot& owner_of(const Running& run, const Allocation* shared);
+  [[nodiscard]] Slot& owner_of(const RunningFragment& run, const Allocation* shared);
 
   // warp_meetings.cpp
-  [[nodiscard]] bool all_members_are(const Running& run, const Instr& instr,
+  [[nodiscard]] bool all_members_are(const RunningFragment& run, const Instr& instr,
                                      std::uint32_t active) const;
-  void meet(Running& run, std::size_t index, const Instr& instr, std::uint32_t active);
+  void meet(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t active);
   bool meet_if_complete(Slot& slot, Warp& warp, std::size_t index);
   void meet_now(Slot& slot, Warp& warp, const std::vector<std::size_t>& here);
-  void operate(Running& run, const Instr& instr, std::uint32_t lanes);
-  void tell_collective(const Running& run, std::uint32_t pc, std::uint32_t lanes,
+  void operate(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
+  void tell_collective(const RunningFragment& run, std::uint32_t pc, std::uint32_t lanes,
                        std::uint32_t members);
   void operate_across(Warp& warp, const std::vector<std::size_t>& here);
   void recheck_meetings(Slot& slot, Warp& warp);
   bool release_stuck_meeting(Slot& slot);
   [[nodiscard]] std::vector<std::size_t> fragments_beside(const Warp& warp,
                                                           std::size_t index) const;
-  void undefined_across_lanes(Running& run, const Instr& instr, std::uint32_t active);
+  void undefined_across_lanes(RunningFragment& run, const Instr& instr, std::uint32_t active);
 
   // progress.cpp
   bool unblock(Slot& slot);
@@ -222,8 +223,8 @@ class Core {
   [[nodiscard]] static bool polls_in_vain(const Warp& warp);
   [[nodiscard]] static std::uint32_t vain_warps(const Slot& slot);
   Outcome::End end_at_step_limit(Slot& slot, Warp& warp);
-  void note_strong_writes(const Running& run, std::uint32_t mask);
-  void note_swaps(const Running& run, const Instr& instr, std::uint32_t mask);
+  void note_strong_writes(const RunningFragment& run, std::uint32_t mask);
+  void note_swaps(const RunningFragment& run, const Instr& instr, std::uint32_t mask);
 
   // lookahead.cpp
   enum class Prospect : std::uint8_t {
@@ -239,20 +240,20 @@ class Core {
   Stop run_fragments(Slot& slot, Warp& warp);
   std::size_t pick(Warp& warp, std::uint32_t& limit);
   Step run_fragment(Slot& slot, Warp& warp, std::size_t index, std::uint32_t limit);
-  Step branch(Running& run, std::size_t index, const Instr& instr, std::uint32_t taken);
-  Step leave(Running& run, std::size_t index, const Instr& instr, std::uint32_t lanes);
+  Step branch(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t taken);
+  Step leave(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t lanes);
   Step yield(Fragment& fragment);
-  Step ask(Running& run, std::size_t index, std::uint32_t active);
+  Step ask(RunningFragment& run, std::size_t index, std::uint32_t active);
   static std::size_t split(Warp& warp, std::size_t index, std::uint32_t lanes);
-  void bind(Running& run, const Fragment& fragment);
+  void bind(RunningFragment& run, const Fragment& fragment);
   [[nodiscard]] LaneBanks banks_of(Warp& warp, const Fragment& fragment) const;
   [[nodiscard]] static FrameRows frame_of(const Fragment& fragment);
-  std::uint32_t guarded_lanes(const Running& run, const Instr& instr);
-  void compute(Running& run, const Instr& instr, std::uint32_t active);
-  void move_scalar(Running& run, const Instr& instr, std::uint32_t active);
-  bool jump(Running& run, const Instr& instr, std::uint32_t taken);
-  void read_special(Running& run, const Instr& instr, std::uint32_t mask);
-  void fence(const Running& run, const Instr& instr, std::uint32_t lanes);
+  std::uint32_t guarded_lanes(const RunningFragment& run, const Instr& instr);
+  void compute(RunningFragment& run, const Instr& instr, std::uint32_t active);
+  void move_scalar(RunningFragment& run, const Instr& instr, std::uint32_t active);
+  bool jump(RunningFragment& run, const Instr& instr, std::uint32_t taken);
+  void read_special(RunningFragment& run, const Instr& instr, std::uint32_t mask);
+  void fence(const RunningFragment& run, const Instr& instr, std::uint32_t lanes);
   // Warp instructions of the launch, the running one included.
   [[nodiscard]] std::uint64_t steps_so_far() const {
     return outcome_.steps + (fragment_steps_left_ - launch_steps_left_);
@@ -260,7 +261,7 @@ class Core {
   void edge(std::uint32_t from, std::uint32_t to) {
     if (want_edges_) notify([&](Observer& o) { o.on_edge(from, to, *program_); });
   }
-  void use_of_undefined(const Running& run, UndefinedUse::Kind kind, const Ref& ref,
+  void use_of_undefined(const RunningFragment& run, UndefinedUse::Kind kind, const Ref& ref,
                         std::uint32_t lanes);
   [[nodiscard]] WarpPlace place_of(const Slot& slot, const Warp& warp) const {
     return {slot.block, warp.index, slot.index, slot.phase};
@@ -274,39 +275,42 @@ class Core {
     std::uint32_t limit = 0;  // end of the bytes that may be touched
     std::uint32_t begin = 0;
   };
-  void access(Running& run, const Instr& instr, std::uint32_t active);
-  [[nodiscard]] Target target_of(const Running& run, const Instr& instr, std::uint64_t address);
+  void access(RunningFragment& run, const Instr& instr, std::uint32_t active);
+  [[nodiscard]] Target target_of(const RunningFragment& run, const Instr& instr,
+                                 std::uint64_t address);
   [[nodiscard]] std::uint32_t lanes_inside(const AddressRow& row, const Target& target,
                                            std::uint32_t bytes, std::uint32_t mask) const;
-  void fault(const Running& run, const Instr& instr, const Target& target, std::uint64_t address,
-             unsigned lane, std::uint32_t bytes);
-  void perform(Running& run, const Instr& instr, const Target& target, const RowScan& scan,
+  void fault(const RunningFragment& run, const Instr& instr, const Target& target,
+             std::uint64_t address, unsigned lane, std::uint32_t bytes);
+  void perform(RunningFragment& run, const Instr& instr, const Target& target, const RowScan& scan,
                std::uint32_t mask);
-  void perform_local(Running& run, const Instr& instr, const Target& target, std::uint32_t mask);
-  void move_local_word(Running& run, const Instr& instr, const std::array<std::uint32_t, 32>& at,
-                       const Ref& ref, std::uint32_t half, std::uint32_t mask);
+  void perform_local(RunningFragment& run, const Instr& instr, const Target& target,
+                     std::uint32_t mask);
+  void move_local_word(RunningFragment& run, const Instr& instr,
+                       const std::array<std::uint32_t, 32>& at, const Ref& ref, std::uint32_t half,
+                       std::uint32_t mask);
   struct Elements {  // of a vector access, that one Access is about
     std::uint32_t first = 0, count = 1;
     std::uint32_t byte = 0;  // of a part of one element: where in its register it begins
   };
-  void announce(Running& run, const Instr& instr, const Target& target, Pattern pattern,
+  void announce(RunningFragment& run, const Instr& instr, const Target& target, Pattern pattern,
                 std::uint32_t bytes, std::uint32_t mask, const Elements& elements);
-  void take_undefined(const Running& run, const Instr& instr, const Elements& elements,
+  void take_undefined(const RunningFragment& run, const Instr& instr, const Elements& elements,
                       std::uint32_t mask);
-  UndefinedLanes take_undefined_of(const Running& run, const Ref& ref, std::uint32_t register_byte,
-                                   std::uint32_t access_byte, std::uint32_t bytes,
-                                   std::uint32_t mask);
-  void give_undefined(Running& run, const Instr& instr, const Ref& ref, std::uint32_t element,
-                      std::uint32_t mask);
-  void give_undefined_word(Running& run, const Instr& instr, const Ref& ref, std::uint32_t half,
-                           std::uint32_t mask);
-  void zero_destinations(Running& run, const Instr& instr, std::uint32_t mask);
+  UndefinedLanes take_undefined_of(const RunningFragment& run, const Ref& ref,
+                                   std::uint32_t register_byte, std::uint32_t access_byte,
+                                   std::uint32_t bytes, std::uint32_t mask);
+  void give_undefined(RunningFragment& run, const Instr& instr, const Ref& ref,
+                      std::uint32_t element, std::uint32_t mask);
+  void give_undefined_word(RunningFragment& run, const Instr& instr, const Ref& ref,
+                           std::uint32_t half, std::uint32_t mask);
+  void zero_destinations(RunningFragment& run, const Instr& instr, std::uint32_t mask);
 
   // meant_objects.cpp
   void find_meant_objects(const Launch& launch);
   [[nodiscard]] MeantObject object_of(const Root& root, const Launch& launch) const;
   // Takes from `target` what does not belong to the object: all, if it is in another one.
-  static void keep_to_object(const Running& run, MeantObject& meant, Target& target) {
+  static void keep_to_object(const RunningFragment& run, MeantObject& meant, Target& target) {
     if (meant.symbol != nullptr) {
       if (target.allocation == run.slot.shared) [[likely]] {
         target.limit = std::min(target.limit, meant.end);
@@ -321,88 +325,96 @@ class Core {
     }
   }
 
-  Target cluster_target(const Running& run, std::uint64_t address, const Target& own);
-  void explain_fault_in_cluster(const Running& run, const Target& target, Fault& fault) const;
+  Target cluster_target(const RunningFragment& run, std::uint64_t address, const Target& own);
+  void explain_fault_in_cluster(const RunningFragment& run, const Target& target,
+                                Fault& fault) const;
 
   // calls.cpp
-  [[nodiscard]] std::uint64_t lane_value(const Running& run, const Ref& ref, unsigned lane) const;
-  Step enter(Running& run, std::size_t index, std::uint32_t function);
-  Step enter_by_register(Running& run, std::size_t index, const Instr& instr);
-  Step return_to_caller(Running& run, std::size_t index);
-  Step jump_by_table(Running& run, std::size_t index, const Instr& instr);
-  Step halt(const Running& run, std::uint32_t lanes, Trap::Cause cause,
+  [[nodiscard]] std::uint64_t lane_value(const RunningFragment& run, const Ref& ref,
+                                         unsigned lane) const;
+  Step enter(RunningFragment& run, std::size_t index, std::uint32_t function);
+  Step enter_by_register(RunningFragment& run, std::size_t index, const Instr& instr);
+  Step return_to_caller(RunningFragment& run, std::size_t index);
+  Step jump_by_table(RunningFragment& run, std::size_t index, const Instr& instr);
+  Step halt(const RunningFragment& run, std::uint32_t lanes, Trap::Cause cause,
             std::string_view detail = {}, std::string_view object = {});
-  Step refuse(const Running& run, std::string_view why);
+  Step refuse(const RunningFragment& run, std::string_view why);
 
   // stack.cpp
   void start_stack(Warp& warp);
-  bool grow_stack(Running& run, const Fragment& fragment, std::uint64_t local_top);
+  bool grow_stack(RunningFragment& run, const Fragment& fragment, std::uint64_t local_top);
   void drop_local_pieces(Warp& warp);
   [[nodiscard]] std::uint32_t stack_limit() const;
-  Step move_stack(Running& run, std::size_t index, const Instr& instr);
+  Step move_stack(RunningFragment& run, std::size_t index, const Instr& instr);
   [[nodiscard]] Target local_target(const Warp& warp, std::uint64_t base,
                                     std::uint64_t address) const;
 
   // print.cpp
-  Step print(Running& run, std::size_t index, const Instr& instr);
-  Step fail_assertion(Running& run, std::size_t index, const Instr& instr);
-  std::size_t read_bytes(const Running& run, unsigned lane, std::uint64_t address,
+  Step print(RunningFragment& run, std::size_t index, const Instr& instr);
+  Step fail_assertion(RunningFragment& run, std::size_t index, const Instr& instr);
+  std::size_t read_bytes(const RunningFragment& run, unsigned lane, std::uint64_t address,
                          std::span<std::byte> to);
-  std::string read_string(const Running& run, unsigned lane, std::uint64_t address);
+  std::string read_string(const RunningFragment& run, unsigned lane, std::uint64_t address);
 
   // textures.cpp
-  Step use_texture(Running& run, const Instr& instr, std::uint32_t lanes);
-  void destroyed_object(const Running& run, const TextureInstr& texture, unsigned lane);
-  void fetch_texels(Running& run, const TextureInstr& instr, const Texture& texture,
+  Step use_texture(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
+  void destroyed_object(const RunningFragment& run, const TextureInstr& texture, unsigned lane);
+  void fetch_texels(RunningFragment& run, const TextureInstr& instr, const Texture& texture,
                     std::uint32_t lanes);
-  [[nodiscard]] Footprint footprint_of_lane(const Running& run, const TextureInstr& instr,
+  [[nodiscard]] Footprint footprint_of_lane(const RunningFragment& run, const TextureInstr& instr,
                                             const Texture& texture, unsigned lane) const;
-  void read_texels(Running& run, const Texture& texture, std::uint32_t use, std::uint32_t lanes);
-  Step access_surface(Running& run, const TextureInstr& instr, const Surface& surface,
+  void read_texels(RunningFragment& run, const Texture& texture, std::uint32_t use,
+                   std::uint32_t lanes);
+  Step access_surface(RunningFragment& run, const TextureInstr& instr, const Surface& surface,
                       std::uint32_t lanes);
-  void move_elements(Running& run, const TextureInstr& instr, const Surface& surface,
+  void move_elements(RunningFragment& run, const TextureInstr& instr, const Surface& surface,
                      const std::array<std::uint64_t, kWarpLanes>& offsets, std::uint32_t lanes);
-  void zero_values(Running& run, const TextureInstr& instr, std::uint32_t lanes);
+  void zero_values(RunningFragment& run, const TextureInstr& instr, std::uint32_t lanes);
 
   // atomics.cpp
-  void perform_atomic(Running& run, const Instr& instr, std::uint32_t mask);
-  void perform_elements(Running& run, const Instr& instr, const Target& target, std::uint32_t mask);
-  [[nodiscard]] std::uint32_t lanes_that_compare_unequal(const Running& run, const Instr& instr,
+  void perform_atomic(RunningFragment& run, const Instr& instr, std::uint32_t mask);
+  void perform_elements(RunningFragment& run, const Instr& instr, const Target& target,
+                        std::uint32_t mask);
+  [[nodiscard]] std::uint32_t lanes_that_compare_unequal(const RunningFragment& run,
+                                                         const Instr& instr,
                                                          std::uint32_t mask) const;
 
   // barrier_objects.cpp
-  void access_objects(Running& run, const Instr& instr, std::uint32_t active);
-  void announce_object(Running& run, const Instr& instr, const Target& target, const RowScan& scan,
-                       std::uint32_t mask);
-  void perform_on_objects(Running& run, const Instr& instr, std::uint32_t mask);
-  void perform_on_object(Running& run, const Instr& instr, unsigned lane, BarrierObject& event);
-  void arrive_on_object(Running& run, const Instr& instr, unsigned lane, BarrierToken& token);
-  static std::uint64_t state_of(const Running& run, const Instr& instr, unsigned lane);
-  static void finish_object(const Running& run, const Instr& instr, unsigned lane,
+  void access_objects(RunningFragment& run, const Instr& instr, std::uint32_t active);
+  void announce_object(RunningFragment& run, const Instr& instr, const Target& target,
+                       const RowScan& scan, std::uint32_t mask);
+  void perform_on_objects(RunningFragment& run, const Instr& instr, std::uint32_t mask);
+  void perform_on_object(RunningFragment& run, const Instr& instr, unsigned lane,
+                         BarrierObject& event);
+  void arrive_on_object(RunningFragment& run, const Instr& instr, unsigned lane,
+                        BarrierToken& token);
+  static std::uint64_t state_of(const RunningFragment& run, const Instr& instr, unsigned lane);
+  static void finish_object(const RunningFragment& run, const Instr& instr, unsigned lane,
                             std::uint64_t state, bool is_done);
 
   // copies.cpp
-  void copy(Running& run, const Instr& instr, std::uint32_t active);
-  void fetch(Running& run, const Instr& instr, std::uint32_t bytes, std::uint32_t lanes);
-  void put_byte(Running& run, const Ref& from, const Ref& to, std::uint32_t position,
+  void copy(RunningFragment& run, const Instr& instr, std::uint32_t active);
+  void fetch(RunningFragment& run, const Instr& instr, std::uint32_t bytes, std::uint32_t lanes);
+  void put_byte(RunningFragment& run, const Ref& from, const Ref& to, std::uint32_t position,
                 std::uint32_t lanes);
-  void discard(Running& run, const Instr& instr, std::uint32_t active);
-  void copy_group(const Running& run, const Instr& instr, std::uint32_t active);
+  void discard(RunningFragment& run, const Instr& instr, std::uint32_t active);
+  void copy_group(const RunningFragment& run, const Instr& instr, std::uint32_t active);
 
   // bulk_copies.cpp
-  Step bulk_copy(Running& run, const Instr& instr, std::uint32_t lanes);
-  void copy_in_bulk(Running& run, const Instr& instr, unsigned lane);
-  Step async_store(Running& run, const Instr& instr, std::uint32_t lanes);
-  void begin_asynchronous(const Running& run, const Ref& object, unsigned lane, bool async_proxy);
+  Step bulk_copy(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
+  void copy_in_bulk(RunningFragment& run, const Instr& instr, unsigned lane);
+  Step async_store(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
+  void begin_asynchronous(const RunningFragment& run, const Ref& object, unsigned lane,
+                          bool async_proxy);
   void end_asynchronous();
-  void complete_bytes(Running& run, const Instr& instr, const Ref& object, const Ref& bytes,
+  void complete_bytes(RunningFragment& run, const Instr& instr, const Ref& object, const Ref& bytes,
                       std::uint32_t constant_bytes, unsigned lane);
 
   // heap.cpp
-  void call_heap(Running& run, const Instr& instr, std::uint32_t active);
-  std::uint64_t allocate_on_heap(const Running& run, unsigned lane, std::uint64_t bytes);
-  void free_on_heap(const Running& run, unsigned lane, std::uint64_t address);
-  [[nodiscard]] CodePlace code_place(const Running& run, unsigned lane) const;
+  void call_heap(RunningFragment& run, const Instr& instr, std::uint32_t active);
+  std::uint64_t allocate_on_heap(const RunningFragment& run, unsigned lane, std::uint64_t bytes);
+  void free_on_heap(const RunningFragment& run, unsigned lane, std::uint64_t address);
+  [[nodiscard]] CodePlace code_place(const RunningFragment& run, unsigned lane) const;
 
   DeviceMemory& memory_;
   const MemoryRowFunctions& rows_;

@@ -16,7 +16,7 @@ constexpr std::size_t kStringBytesMax = 1 << 20;
 }  // namespace
 
 // Copies bytes at a generic address, as far as there is memory; returns how many.
-std::size_t Core::read_bytes(const Running& run, unsigned lane, std::uint64_t address,
+std::size_t Core::read_bytes(const RunningFragment& run, unsigned lane, std::uint64_t address,
                              std::span<std::byte> to) {
   std::size_t done = 0;
   while (done < to.size()) {
@@ -55,7 +55,7 @@ std::size_t Core::read_bytes(const Running& run, unsigned lane, std::uint64_t ad
   return done;
 }
 
-std::string Core::read_string(const Running& run, unsigned lane, std::uint64_t address) {
+std::string Core::read_string(const RunningFragment& run, unsigned lane, std::uint64_t address) {
   std::string text;
   while (text.size() < kStringBytesMax) {
     std::byte next{};
@@ -67,7 +67,7 @@ std::string Core::read_string(const Running& run, unsigned lane, std::uint64_t a
 }
 
 // Lane after lane, as their lines appear.
-Core::Step Core::print(Running& run, std::size_t index, const Instr& instr) {
+Core::Step Core::print(RunningFragment& run, std::size_t index, const Instr& instr) {
   Warp& warp = run.warp;
   const std::uint32_t mask = warp.fragments[index].mask;
   const Ref& to = instr[PrintOperand::result];
@@ -106,7 +106,7 @@ Core::Step Core::print(Running& run, std::size_t index, const Instr& instr) {
   return Step::again;
 }
 
-Core::Step Core::fail_assertion(Running& run, std::size_t index, const Instr& instr) {
+Core::Step Core::fail_assertion(RunningFragment& run, std::size_t index, const Instr& instr) {
   const std::uint32_t mask = run.warp.fragments[index].mask;
   std::string condition;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {

@@ -151,7 +151,7 @@ void Core::dispatch(std::uint32_t block) {
     for (NamedBarrier& barrier : slot.barriers) barrier.arrivals.clear();
   }
   slot.objects.clear();
-  slot.spent_warps = slot.polling_warps = 0;
+  slot.yielded_warps = slot.polling_warps = 0;
   slot.turn_steps = 0;
   slot.watch_at = std::uint64_t{kQuantaBeforeWatch} * limits_.quantum;
   slot.ready_warps = warps_per_block_ == 32 ? ~0u : (1u << warps_per_block_) - 1;

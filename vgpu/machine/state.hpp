@@ -145,9 +145,9 @@ struct Slot {
   std::uint32_t live_lanes = 0;     // threads that have not exited
   std::uint32_t waiting_lanes = 0;  // threads at any barrier
   std::uint32_t ready_warps = 0;    // one bit each
-  std::uint32_t spent_warps = 0;    // those that wait for others to use up their quantum, too
+  std::uint32_t yielded_warps = 0;  // those that wait for others to use up their quantum, too
   std::uint32_t polling_warps = 0;  // those that polled when they stopped, and have not run since
-  std::uint64_t turn_steps = 0;     // warp instructions since all were spent last
+  std::uint64_t turn_steps = 0;     // warp instructions since all had yielded last
   std::uint64_t watch_at = 0;       // of a turn: when to look whether the block only polls
   std::vector<Warp> warps;          // kept between blocks
   Allocation* shared = nullptr;

@@ -51,7 +51,7 @@ std::uint64_t Pct::next_access(std::uint32_t, WarpId warp, std::uint64_t from) {
 std::optional<Choice> Pct::decide(const SchedulePoint& point) {
   if (point.ready.empty()) return std::nullopt;
   if (point.point != Decision::Point::access) {
-    if (point.spent) demote(point.at);
+    if (point.yielded) demote(point.at);
     const WarpId next = highest(point);
     if (next == point.default_next) return std::nullopt;
     return Choice{0, next};

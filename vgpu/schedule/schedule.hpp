@@ -6,9 +6,10 @@
 // order, when no warp is ready of those that have begun.  Within a warp all lanes at the lowest pc
 // run together.  A block of which the warps only poll, whatever they do in between, comes after all
 // others too.  A warp that has used up a quantum and can only poll, as long as what it reads is as
-// it is, counts as blocked until that changes.  A decision at the start of a launch makes another block and warp the lowest.
-// Other decisions are numbered per warp (by its accesses, its stops, or its releases), so one
-// decision does not shift the others, and nothing depends on which checkers are on.
+// it is, counts as blocked until that changes.  A decision at the start of a launch makes another
+// block and warp the lowest. Other decisions are numbered per warp (by its accesses, its stops, or
+// its releases), so one decision does not shift the others, and nothing depends on which checkers
+// are on.
 //
 // The device admits blocks in ascending order while they fit.  Any block that it has admitted may
 // begin, by any of its warps.
@@ -89,11 +90,12 @@ struct SchedulePoint {
   std::uint64_t index = 0;
   std::uint32_t active = 0;  // access: the lanes about to access; else 0
   std::uint32_t beside = 0;  // access: lanes of the warp that are elsewhere and could go on instead
-  bool spent = false;  // stop: `at` could go on, but has used up its quantum, or sleeps or polls
+  bool yielded = false;  // stop: `at` could go on, but has used up its quantum, or sleeps or polls
   WarpModel model = WarpModel::independent;
   WarpId default_next;  // what the default policy would run
-  // Every warp that could run next, ascending, but for those that poll in vain; includes `at` for an access and a release.  A block
-  // that fits and has not begun counts by its warp 0; any of its warps may be chosen.
+  // Every warp that could run next, ascending, but for those that poll in vain; includes `at` for
+  // an access and a release.  A block that fits and has not begun counts by its warp 0; any of its
+  // warps may be chosen.
   std::span<const WarpId> ready;
   std::span<const std::uint32_t> not_begun{};  // those blocks, ascending
   std::uint32_t warps_per_block = 1;

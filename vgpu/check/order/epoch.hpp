@@ -37,9 +37,9 @@ struct EpochLimits {
 };
 
 // How many consecutive threads of a block are ordered among themselves.
-inline constexpr std::uint64_t kKinThread = 1;           // program order only
-inline constexpr std::uint64_t kKinWarp = 32;            // lockstep warps
-inline constexpr std::uint64_t kKinBlock = kThreadsMax;  // only other blocks count
+inline constexpr std::uint64_t kOrderedInThread = 1;           // program order only
+inline constexpr std::uint64_t kOrderedInWarp = 32;            // lockstep warps
+inline constexpr std::uint64_t kOrderedInBlock = kThreadsMax;  // only other blocks count
 
 constexpr std::uint32_t block_of(Epoch epoch) {
   return static_cast<std::uint32_t>(epoch / kBlockUnit % kBlocksMax);
@@ -57,13 +57,14 @@ constexpr std::uint32_t thread_of(Epoch epoch) {
 // Whether no causality order relates an access at `earlier` to one at `later`, made after it.
 // Works on one epoch or on a vector of them (the result is then a mask).  With x the differing
 // bits, unsigned wrap-around makes each line one interval:
-//   same launch, block and phase, but other kin:   kin        <= x < kPhaseUnit
-//   same launch, other block:                      kBlockUnit <= x < kLaunchUnit
+//   same launch, block and phase, threads further apart:   ordered_threads <= x < kPhaseUnit
+//   same launch, other block:                              kBlockUnit <= x < kLaunchUnit
 template <typename T>
 [[gnu::always_inline]] constexpr auto unordered(const T& earlier, const T& later,
-                                                std::uint64_t kin) {
+                                                std::uint64_t ordered_threads) {
   const T x = earlier ^ later;
-  return (x - kin < kPhaseUnit - kin) | (x - kBlockUnit < kLaunchUnit - kBlockUnit);
+  return (x - ordered_threads < kPhaseUnit - ordered_threads) |
+         (x - kBlockUnit < kLaunchUnit - kBlockUnit);
 }
 
 // Whether they belong to different blocks of one launch.

@@ -101,27 +101,27 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
   if (!operation.may_acquire) return;
   const Access& access = *operation.access;
   const BlockKey block = order_.block_key(access.place);
-  Offer offer;
+  ReleasedClocks released_clocks;
   if (linked) {
     bool has_released = false;
     if (variable.patterns != nullptr) {
       const auto& released_in = variable.patterns->released_in;
       has_released = variable.patterns->has_released;
       const auto nearby = released_in.find(group_of(block, Reach::block));
-      if (nearby != released_in.end()) offer.block = nearby->second;
-      offer.cluster = offer.block;
+      if (nearby != released_in.end()) released_clocks.block = nearby->second;
+      released_clocks.cluster = released_clocks.block;
       if (order_.has_clusters()) {
         const auto around = released_in.find(group_of(block, Reach::cluster));
-        if (around != released_in.end()) offer.cluster.join(around->second);
+        if (around != released_in.end()) released_clocks.cluster.join(around->second);
       }
     }
-    offer.grid = variable.released;
+    released_clocks.grid = variable.released;
     if (variable.patterns != nullptr && variable.patterns->is_for_some) {
-      offer.grid.join(offer.cluster);
+      released_clocks.grid.join(released_clocks.cluster);
     }
     const std::uint32_t thread = order_.thread_at(access.place, operation.lane);
     const bool own = variable.last.block == block && variable.last.thread == thread;
-    if (offer.is_empty() && !own) {
+    if (released_clocks.is_empty() && !own) {
       miss = {has_released ? Missed::release_scope : Missed::release, variable.last.block,
               variable.last.thread};
     }
@@ -129,16 +129,16 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
   ThreadOrder::Lane& self = order_.lane_at(access.place, operation.lane);
   if (acquires(access.order)) {
     const Reach reach = order_.reach_of(access.scope);
-    Clock acquired = offer.at(reach);
+    Clock acquired = released_clocks.at(reach);
     for (const ThreadOrder::Lane::Seen& seen : self.seen) {
-      if (seen.variable == variable.number) acquired.join(seen.offer.at(reach));
+      if (seen.variable == variable.number) acquired.join(seen.released_clocks.at(reach));
     }
     order_.learn(access.place, operation.lane, acquired);
   }
   const bool acquired_all = acquires(access.order) && order_.reach_of(access.scope) == Reach::grid;
-  if (offer.is_empty() || acquired_all) return;
+  if (released_clocks.is_empty() || acquired_all) return;
   // Later fences, and later acquires of this very variable, may complete the pattern.
-  self.observe(variable.number, variable.place.chain, offer);
+  self.observe(variable.number, variable.place.chain, released_clocks);
 }
 
 void SyncVariables::Patterns::forget_ended(const ThreadOrder& order) {

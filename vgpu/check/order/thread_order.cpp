@@ -16,17 +16,18 @@ bool releases(ptx::Order order) { return order != ptx::Order::acquire; }
 
 }  // namespace
 
-void ThreadOrder::Lane::observe(std::uint64_t variable, std::uint64_t chain, const Offer& offer) {
+void ThreadOrder::Lane::observe(std::uint64_t variable, std::uint64_t chain,
+                                const ReleasedClocks& released_clocks) {
   if (seen.size() > folded && seen.back().chain == chain) {
-    seen.back().offer = offer;
+    seen.back().released_clocks = released_clocks;
     return;
   }
-  seen.push_back({variable, chain, offer});
+  seen.push_back({variable, chain, released_clocks});
   if (seen.size() >= compact_at) compact();
 }
 
 void ThreadOrder::Lane::fold() {
-  for (; folded < seen.size(); ++folded) observed.join(seen[folded].offer);
+  for (; folded < seen.size(); ++folded) observed.join(seen[folded].released_clocks);
 }
 
 // One entry for each variable.
@@ -41,7 +42,7 @@ void ThreadOrder::Lane::compact() {
     }
     Seen& last = compacted.back();
     if (last.chain != next.chain) last.chain = 0;
-    last.offer.join(next.offer);
+    last.released_clocks.join(next.released_clocks);
   }
   seen = std::move(compacted);
   folded = seen.size();
@@ -50,7 +51,7 @@ void ThreadOrder::Lane::compact() {
 
 Clock ThreadOrder::Lane::all_observed() const {
   Clock all = observed.grid;
-  for (std::size_t i = folded; i < seen.size(); ++i) all.join(seen[i].offer.grid);
+  for (std::size_t i = folded; i < seen.size(); ++i) all.join(seen[i].released_clocks.grid);
   return all;
 }
 
@@ -186,13 +187,13 @@ void ThreadOrder::meet(const Meeting& meeting) {
   const std::uint32_t number = place.warp;
   auto& arrivals = slots_[place.slot].arrivals;
   const auto waits = [&](std::uint32_t warp, unsigned lane) {
-    return std::ranges::any_of(meeting.released, [&](const Party& party) {
+    return std::ranges::any_of(meeting.released, [&](const WarpLanes& party) {
       return party.warp == warp && (lockstep_ || (party.lanes >> lane & 1) != 0);
     });
   };
   Clock common;
   std::vector<ThreadTime> times;
-  for (const Party& party : meeting.arrived) {
+  for (const WarpLanes& party : meeting.arrived) {
     place.warp = party.warp;
     for_each_bit(lockstep_ ? 1u : party.lanes, [&](unsigned lane) {
       const std::pair key{number, thread_at(place, lane)};
@@ -211,7 +212,7 @@ void ThreadOrder::meet(const Meeting& meeting) {
   if (meeting.released.empty()) return;
   std::ranges::sort(times, {}, &ThreadTime::thread);
   common.learn(block_key(place), slots_[place.slot].phase, times);
-  for (const Party& party : meeting.released) {
+  for (const WarpLanes& party : meeting.released) {
     place.warp = party.warp;
     for_each_bit(lockstep_ ? 1u : party.lanes, [&](unsigned lane) { learn(place, lane, common); });
   }

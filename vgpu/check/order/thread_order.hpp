@@ -36,9 +36,9 @@ enum class Reach : std::uint8_t { block, cluster, grid };
 inline constexpr std::array kReaches{Reach::block, Reach::cluster, Reach::grid};
 
 // What an acquire at each reach would learn.
-struct Offer {
+struct ReleasedClocks {
   Clock block, cluster, grid;  // each knows all that the one before it does
-  void join(const Offer& other) {
+  void join(const ReleasedClocks& other) {
     block.join(other.block);
     cluster.join(other.cluster);
     grid.join(other.grid);
@@ -66,18 +66,19 @@ class ThreadOrder {
     Tick copier_tick = 0;
     std::vector<Tick> groups;     // of copies: the ticks of the copier that they end before
     std::array<Moment, 3> fence;  // by Reach: the latest release fence that reaches so far
-    Offer observed;               // by strong reads, and not acquired yet
+    ReleasedClocks observed;      // by strong reads, and not acquired yet
     // What was observed of which variables, oldest first.  `observed` knows the first `folded`.
     struct Seen {
       std::uint64_t variable = 0;
       std::uint64_t chain = 0;  // 0: several
-      Offer offer;
+      ReleasedClocks released_clocks;
     };
     std::vector<Seen> seen;
     std::size_t folded = 0, compact_at = 32;
 
     //   chain: who observes it again is offered no less
-    void observe(std::uint64_t variable, std::uint64_t chain, const Offer& offer);
+    void observe(std::uint64_t variable, std::uint64_t chain,
+                 const ReleasedClocks& released_clocks);
     void fold();
     // All that is observed, for who reaches the grid.
     [[nodiscard]] Clock all_observed() const;
@@ -115,7 +116,9 @@ class ThreadOrder {
   // The thread that counts for a lane: with lockstep warps, one for all.
   [[nodiscard]] unsigned actor_of(unsigned lane) const { return lockstep_ ? 0 : lane; }
   // How many threads that follow each other are ordered among themselves, as in epoch.hpp.
-  [[nodiscard]] std::uint64_t kin() const { return lockstep_ ? kKinWarp : kKinThread; }
+  [[nodiscard]] std::uint64_t ordered_threads() const {
+    return lockstep_ ? kOrderedInWarp : kOrderedInThread;
+  }
   [[nodiscard]] Lane& lane_at(const WarpPlace& place, unsigned lane) {
     return slots_[place.slot].warps[place.warp].lanes[actor_of(lane)];
   }

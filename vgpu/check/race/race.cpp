@@ -105,7 +105,7 @@ void RaceChecker::reset(WarpModel model) {
   first_recorded_ = launch_ + 1;
   recorded_.clear();
   put_away_.clear();
-  kin_ = model == WarpModel::lockstep ? kKinWarp : kKinThread;
+  ordered_threads_ = model == WarpModel::lockstep ? kOrderedInWarp : kOrderedInThread;
   std::size_t kept = 0;
   for (const Shadow& shadow : shadows_) kept += shadow.host_bytes();
   if (kept > kKeptBytesMax) shadows_.clear();
@@ -308,8 +308,8 @@ void RaceChecker::move_to_shadow(RowLog& log, const Access& access) {
     const unsigned access_class = AccessClass{.write = from.write}.index();
     RaceRow row;
     row.epoch = warp_0 + std::uint64_t{from.warp} * kWarpLanes;
-    row.kin = kin_;
-    row.history = shadow.plan(access_class, kin_, hands_on_).history;
+    row.ordered_threads = ordered_threads_;
+    row.history = shadow.plan(access_class, ordered_threads_, hands_on_).history;
     row.cell = std::int64_t{from.cell} << shift;
     row.pc = from.pc;
     row.mask = from.mask;
@@ -347,7 +347,7 @@ void RaceChecker::check_row(const Access& access) {
   if (access.space == ptx::Space::shared) {
     RowLog& log = slots_[access.place.slot].log;
     if (log.is_open()) {
-      if (log.take(access, kin_)) return;
+      if (log.take(access, ordered_threads_)) return;
       move_to_shadow(log, access);
     }
   }
@@ -358,7 +358,7 @@ void RaceChecker::check_row(const Access& access) {
 
   RaceRow row;
   row.epoch = epoch_of(access);
-  row.kin = kin_;
+  row.ordered_threads = ordered_threads_;
   row.offset = access.offset.data();
   row.pc = access.pc;
   row.mask = access.mask;
@@ -366,7 +366,7 @@ void RaceChecker::check_row(const Access& access) {
   row.cells_log2 =
       static_cast<std::uint8_t>(__builtin_ctz(access.bytes) - static_cast<int>(row.offset_shift));
   row.exclusive = access_class == kWeakWrite;
-  const Shadow::Plan& plan = shadow.plan(access_class, kin_, hands_on_);
+  const Shadow::Plan& plan = shadow.plan(access_class, ordered_threads_, hands_on_);
   row.history = plan.history;
   row.checks = static_cast<std::uint8_t>(plan.checks.size());
   row.check = plan.checks.data();
@@ -466,7 +466,7 @@ void RaceChecker::check_lane_by_lane(const Access& access, unsigned access_class
     const std::int64_t begin = access.offset[lane] >> row.offset_shift;
     bool displaced = false;
     for (std::int64_t cell = begin; cell < begin + cells; ++cell) {
-      displaced |= record(row.history, cell, row.epoch + lane, row.pc, row.kin);
+      displaced |= record(row.history, cell, row.epoch + lane, row.pc, row.ordered_threads);
     }
     shadow.mark(1u << access_class, std::uint32_t{displaced} << access_class);
   });
@@ -479,29 +479,29 @@ void RaceChecker::report_lane(const Access& access, unsigned access_class, const
   const std::int64_t begin = access.offset[lane] >> row.offset_shift;
   const std::int64_t end = begin + (std::int64_t{1} << row.cells_log2);
 
-  const auto look_in = [&](const CellEpochs& cells, unsigned earlier_class, std::uint64_t kin,
-                           bool races) {
+  const auto look_in = [&](const CellEpochs& cells, unsigned earlier_class,
+                           std::uint64_t ordered_threads, bool races) {
     Earlier found{earlier_class, 0, ptx::kNone};
     for (std::int64_t cell = begin; cell < end; ++cell) {
       const Earlier earlier{earlier_class, cells.epoch[cell], cells.pc[cell]};
-      if (earlier == found || !unordered(earlier.epoch, me, kin)) continue;
+      if (earlier == found || !unordered(earlier.epoch, me, ordered_threads)) continue;
       found = earlier;
       if (!races && !is_handed(access, access_class, lane, earlier, me)) continue;
       const Weight weight = weight_of(access, access_class, row, lane, cell, earlier, races);
       report(access, access_class, lane, weight, earlier);
     }
   };
-  const auto look_for = [&](std::uint32_t classes, std::uint64_t kin, bool races) {
+  const auto look_for = [&](std::uint32_t classes, std::uint64_t ordered_threads, bool races) {
     for_each_bit(classes & shadow.used(), [&](unsigned earlier_class) {
       const bool pair = (shadow.displaced() >> earlier_class & 1) != 0;
       const History& history = shadow.history(earlier_class, pair);
-      look_in(history.last, earlier_class, kin, races);
-      if (pair) look_in(history.other, earlier_class, kin, races);
+      look_in(history.last, earlier_class, ordered_threads, races);
+      if (pair) look_in(history.other, earlier_class, ordered_threads, races);
     });
   };
-  look_for(kClassRelations.race[access_class], kin_, true);
-  look_for(kClassRelations.race_across[access_class], kKinBlock, true);
-  if (hands_on_) look_for(kClassRelations.hand_over[access_class], kin_, false);
+  look_for(kClassRelations.race[access_class], ordered_threads_, true);
+  look_for(kClassRelations.race_across[access_class], kOrderedInBlock, true);
+  if (hands_on_) look_for(kClassRelations.hand_over[access_class], ordered_threads_, false);
 }
 
 // Whether two strong accesses, which do not race, hand on data.
@@ -512,7 +512,8 @@ bool RaceChecker::is_handed(const Access& access, unsigned access_class, unsigne
   if (!may_hand_on(*access.program, earlier.pc, *access.program, access.pc)) return false;
   const bool both_write =
       access.kind == AccessKind::write && AccessClass::of_index(earlier.access_class).write;
-  return !both_write || (unordered(earlier.epoch, me, kKinWarp) && !holds_same_bytes(access, lane));
+  return !both_write ||
+         (unordered(earlier.epoch, me, kOrderedInWarp) && !holds_same_bytes(access, lane));
 }
 
 Weight RaceChecker::weight_of(const Access& access, unsigned access_class, const RaceRow& row,
@@ -523,7 +524,7 @@ Weight RaceChecker::weight_of(const Access& access, unsigned access_class, const
     return same ? Weight::same_bytes : Weight::race;
   }
   const Program& program = *access.program;
-  const bool one_warp = !unordered(earlier.epoch, row.epoch + lane, kKinWarp);
+  const bool one_warp = !unordered(earlier.epoch, row.epoch + lane, kOrderedInWarp);
   if (one_warp && access.kind == AccessKind::write && collectives_.is_on()) {
     const auto byte = static_cast<std::uint32_t>(cell) << row.offset_shift;
     const std::uint32_t offset = std::max(byte, access.offset[lane]);

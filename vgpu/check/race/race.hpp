@@ -121,7 +121,7 @@ class RaceChecker final : public Checker {
   std::vector<RecalledAccess> put_away_;  // what they had no numbers left for
   EpochLimits limits_;
   const RaceRowFunctions* functions_;
-  std::uint64_t kin_ = kKinThread;
+  std::uint64_t ordered_threads_ = kOrderedInThread;
   std::uint32_t launch_ = 0;    // as in an epoch
   std::uint64_t launches_ = 0;  // not wrapped around
   bool single_block_ = false;   // the launch has one block

@@ -193,8 +193,8 @@ void GeneralRaceChecker::wait_for_object(const BarrierObject& event, unsigned la
   Clock all = released.near;
   if (event.scope != ptx::Scope::cta) all.join(released.far);
   if (!event.relaxed) return order_.learn(event.place, lane, all);
-  Offer offer{released.near, all, all};
-  order_.lane_at(event.place, lane).observed.join(offer);
+  ReleasedClocks released_clocks{released.near, all, all};
+  order_.lane_at(event.place, lane).observed.join(released_clocks);
 }
 
 }  // namespace warpcheck::vgpu

@@ -23,7 +23,7 @@ bool GeneralRaceChecker::log(const Access& access) {
   // A weak write where threads synchronise is told to the variables.
   const bool may_silence =
       access.kind == AccessKind::write && !variables_.is_empty(access.allocation->id);
-  if (!may_silence && phase.log.take(access, order_.kin(), now)) return true;
+  if (!may_silence && phase.log.take(access, order_.ordered_threads(), now)) return true;
   move_to_cells(phase, access);
   return false;
 }

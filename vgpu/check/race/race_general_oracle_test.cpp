@@ -234,7 +234,7 @@ class RandomExecution {
   // (bar.arrive), which is the point that a later meeting orders if its thread does not wait there.
   void meet() {
     const std::uint32_t block = below(kBlocks);
-    std::vector<Party> arrived, released;
+    std::vector<WarpLanes> arrived, released;
     const bool warp_only = chance(60);
     const std::uint32_t only = below(kWarps);
     for (std::uint32_t warp = 0; warp < kWarps; ++warp) {
@@ -264,9 +264,10 @@ class RandomExecution {
       last = execution_.node({last, meeting});
     }
   }
-  std::set<std::uint32_t> actors_of(std::uint32_t block, const std::vector<Party>& parties) const {
+  std::set<std::uint32_t> actors_of(std::uint32_t block,
+                                    const std::vector<WarpLanes>& parties) const {
     std::set<std::uint32_t> actors;
-    for (const Party& party : parties) {
+    for (const WarpLanes& party : parties) {
       for_each_lane(party.lanes,
                     [&](unsigned lane) { actors.insert(actor(block, party.warp, lane)); });
     }

@@ -58,7 +58,7 @@ class GeneralRaceTest : public testing::Test {
   }
   // bar.warp.sync
   void sync_warp(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) {
-    const std::array party{Party{warp, lanes}};
+    const std::array party{WarpLanes{warp, lanes}};
     checker.on_meeting({&program, launch.place(block, 0), party, party});
   }
 
@@ -172,7 +172,7 @@ TEST_F(GeneralRaceTest, AllReadersOfAPhaseAreRemembered) {
       launch.one(kRead, shared, 0, warp * kWarpLanes + lane, 2, 0);
     }
   }
-  const std::array parties{Party{1, ~0u}, Party{2, ~0u}, Party{3, ~0u}};
+  const std::array parties{WarpLanes{1, ~0u}, WarpLanes{2, ~0u}, WarpLanes{3, ~0u}};
   checker.on_meeting({&program, launch.place(0, 1), parties, parties});
   launch.one(kWrite, shared, 0, 32, 3, 0);
   EXPECT_EQ(summary(), (Lines{"read 101 / write 103: no barrier orders (1) and (2)"}));
@@ -258,8 +258,8 @@ TEST_F(GeneralRaceTest, WhoOnlyArrivesLearnsNothing) {
   start(1, 64);
   launch.strided(kWrite, shared, 0, 0, 1);
   launch.strided(kWrite, shared, 0, 1, 2, 64);
-  const std::array arrived{Party{0, ~0u}, Party{1, ~0u}};
-  const std::array released{Party{1, ~0u}};
+  const std::array arrived{WarpLanes{0, ~0u}, WarpLanes{1, ~0u}};
+  const std::array released{WarpLanes{1, ~0u}};
   checker.on_meeting({&program, launch.place(0, 0), arrived, released});
   launch.strided(kRead, shared, 0, 1, 3);
   EXPECT_EQ(summary(), Lines{});
@@ -270,13 +270,13 @@ TEST_F(GeneralRaceTest, WhoOnlyArrivesLearnsNothing) {
 TEST_F(GeneralRaceTest, WhatFollowsAnArrivalIsNotPartOfTheMeeting) {
   start(1, 64);
   launch.strided(kWrite, shared, 0, 0, 1);
-  const std::array producer{Party{0, ~0u}};
+  const std::array producer{WarpLanes{0, ~0u}};
   WarpPlace barrier = launch.place(0, 0);
   barrier.warp = 1;
   checker.on_meeting({&program, barrier, producer, {}});
   launch.strided(kWrite, shared, 0, 0, 2, 32);
-  const std::array arrived{Party{0, ~0u}, Party{1, ~0u}};
-  const std::array released{Party{1, ~0u}};
+  const std::array arrived{WarpLanes{0, ~0u}, WarpLanes{1, ~0u}};
+  const std::array released{WarpLanes{1, ~0u}};
   checker.on_meeting({&program, barrier, arrived, released});
   launch.strided(kRead, shared, 0, 1, 3);
   EXPECT_EQ(summary(), Lines{});

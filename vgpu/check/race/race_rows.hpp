@@ -21,11 +21,11 @@ struct CellEpochs {
 };
 
 // The accesses of one class, as far as a later access can want to know: `last` is the most recent
-// one; `other` one of another kin that was unordered with its successor.  One pair is enough to
+// one; `other` one of other threads that was unordered with its successor.  One pair is enough to
 // know exactly whether some earlier access is unordered with any given thread: if the two are of
 // different blocks, one of them is of another block than that thread; if both are of one phase,
-// one of them is of another kin; and older phases of one block are ordered.  Where they could be of
-// two warps, they are: who asks for another warp's access finds one.
+// one of them is by another thread (warp, in lockstep); and older phases of one block are ordered.
+// Where they could be of two warps, they are: who asks for another warp's access finds one.
 struct History {
   CellEpochs last, other;
 };
@@ -33,22 +33,23 @@ struct History {
 // Of epochs that are unordered with `me`: whether it is of the warp of `me`.
 template <typename T>
 [[gnu::always_inline]] constexpr auto of_same_warp(const T& earlier, const T& me) {
-  return (earlier ^ me) / kKinWarp == 0;
+  return (earlier ^ me) / kOrderedInWarp == 0;
 }
 // Of any: whether it is of the same block and phase, and of another warp.
 template <typename T>
 [[gnu::always_inline]] constexpr auto of_warp_beside(const T& earlier, const T& me) {
-  return (earlier ^ me) - kKinWarp < kPhaseUnit - kKinWarp;
+  return (earlier ^ me) - kOrderedInWarp < kPhaseUnit - kOrderedInWarp;
 }
 
 // Adds an access of `me` at `pc` to the history of a cell; true: history.other was written.  It is
 // not where it says more than `last` would in its place: it is of another block than `me`; or of
 // another warp, and `last` is not.
 [[gnu::always_inline]] inline bool record(const History& history, std::int64_t cell, Epoch me,
-                                          std::uint32_t pc, std::uint64_t kin) {
+                                          std::uint32_t pc, std::uint64_t ordered_threads) {
   const auto [last, other] = history;
   const Epoch before = last.epoch[cell];
-  const bool displaced = unordered(before, me, kin) && !across_blocks(other.epoch[cell], me) &&
+  const bool displaced = unordered(before, me, ordered_threads) &&
+                         !across_blocks(other.epoch[cell], me) &&
                          !(of_same_warp(before, me) && of_warp_beside(other.epoch[cell], me));
   if (displaced) {
     other.epoch[cell] = before;
@@ -62,17 +63,17 @@ template <typename T>
 // "No access in these cells may be unordered with mine."
 struct CellCheck {
   const Epoch* epoch;
-  std::uint64_t kin;
+  std::uint64_t ordered_threads;
 };
 
 // An access of one warp instruction, in cells.
 struct RaceRow {
-  Epoch epoch;                  // of the thread in lane 0; lane l's is epoch + l
-  std::uint64_t kin;            // of the warp model: kKinThread or kKinWarp
-  History history;              // where to record it
-  const std::uint32_t* offset;  // scattered: 32 byte offsets
-  std::int64_t cell;            // strided: lane 0's first cell (may lie before the allocation);
-                                // uniform: every lane's first cell
+  Epoch epoch;                    // of the thread in lane 0; lane l's is epoch + l
+  std::uint64_t ordered_threads;  // of the warp model: kOrderedInThread or kOrderedInWarp
+  History history;                // where to record it
+  const std::uint32_t* offset;    // scattered: 32 byte offsets
+  std::int64_t cell;              // strided: lane 0's first cell (may lie before the allocation);
+                                  // uniform: every lane's first cell
   std::uint32_t pc;
   std::uint32_t mask;         // not empty
   std::uint8_t offset_shift;  // byte offset >> this: cell

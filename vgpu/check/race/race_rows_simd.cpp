@@ -84,15 +84,16 @@ template <unsigned kCellsLog2>
 template <unsigned kCellsLog2, bool kPartial>
 [[gnu::always_inline]] inline bool any_unordered(const RaceRow& row, const CellCheck& check) {
   constexpr unsigned kCells = kLanes << kCellsLog2;
-  Epochs past_kin = Epochs{} - 1, past_block = Epochs{} - 1;
+  Epochs past_ordered = Epochs{} - 1, past_block = Epochs{} - 1;
   for (unsigned cell = 0; cell < kCells; cell += kWidth) {
     Epochs x = load<Epochs>(check.epoch + row.cell + cell) ^ epochs_at<kCellsLog2>(row.epoch, cell);
     // No difference is the largest distance.
     if constexpr (kPartial) x &= (Epochs)active_at<kCellsLog2>(row.mask, cell);
-    past_kin = smaller(past_kin, x - check.kin);
+    past_ordered = smaller(past_ordered, x - check.ordered_threads);
     past_block = smaller(past_block, x - kBlockUnit);
   }
-  return any((past_kin < kPhaseUnit - check.kin) | (past_block < kLaunchUnit - kBlockUnit));
+  return any((past_ordered < kPhaseUnit - check.ordered_threads) |
+             (past_block < kLaunchUnit - kBlockUnit));
 }
 
 template <unsigned kCellsLog2, bool kPartial, bool kExclusive>
@@ -115,7 +116,7 @@ RaceRowResult strided_row(const RaceRow& row) {
       Mask active = Mask{} - 1;
       if constexpr (kPartial) active = active_at<kCellsLog2>(row.mask, cell);
       if constexpr (!kExclusive) {
-        Mask moves = unordered(before, me, row.kin) & active;
+        Mask moves = unordered(before, me, row.ordered_threads) & active;
         if (any(moves)) {
           Epoch* const other = row.history.other.epoch + row.cell + cell;
           std::uint32_t* const other_pc = row.history.other.pc + row.cell + cell;
@@ -164,7 +165,7 @@ RaceRowResult strided(const RaceRow& row) {
 RaceRowResult uniform(const RaceRow& row) {
   const Epoch first = row.epoch + static_cast<unsigned>(__builtin_ctz(row.mask));
   const Epoch last = row.epoch + (kLanes - 1 - static_cast<unsigned>(__builtin_clz(row.mask)));
-  if (row.exclusive && unordered(first, last, row.kin)) return RaceRowResult::conflict;
+  if (row.exclusive && unordered(first, last, row.ordered_threads)) return RaceRowResult::conflict;
 
   const std::int64_t end = row.cell + (std::int64_t{1} << row.cells_log2);
   bool conflict = false;
@@ -172,7 +173,8 @@ RaceRowResult uniform(const RaceRow& row) {
     const CellCheck& check = row.check[i];
     for (std::int64_t cell = row.cell; cell < end; ++cell) {
       const Epoch earlier = check.epoch[cell];
-      conflict |= unordered(earlier, first, check.kin) | unordered(earlier, last, check.kin);
+      conflict |= unordered(earlier, first, check.ordered_threads) |
+                  unordered(earlier, last, check.ordered_threads);
     }
   }
   if (conflict) return RaceRowResult::conflict;
@@ -183,8 +185,8 @@ RaceRowResult uniform(const RaceRow& row) {
       row.history.last.epoch[cell] = last;
       row.history.last.pc[cell] = row.pc;
     } else {
-      displaced |= record(row.history, cell, first, row.pc, row.kin);
-      if (first != last) displaced |= record(row.history, cell, last, row.pc, row.kin);
+      displaced |= record(row.history, cell, first, row.pc, row.ordered_threads);
+      if (first != last) displaced |= record(row.history, cell, last, row.pc, row.ordered_threads);
     }
   }
   return displaced ? RaceRowResult::displaced : RaceRowResult::recorded;
@@ -227,14 +229,14 @@ bool replace_exclusively(const Lanes& lanes, const RaceRow& row) {
     std::uint32_t pc[kLanes * kCellsMax];
   };
   const CellEpochs last = row.history.last;
-  const std::uint64_t kin = row.kin;
+  const std::uint64_t ordered_threads = row.ordered_threads;
   const std::uint32_t pc = row.pc;
   Replaced replaced;
   unsigned count = 0;
   bool conflict = false;
   lanes.for_each_cell<kFull, kSingle>([&](std::int64_t cell, Epoch me) {
     const Epoch before = last.epoch[cell];
-    conflict |= unordered(before, me, kin);
+    conflict |= unordered(before, me, ordered_threads);
     replaced.epoch[count] = before;
     replaced.pc[count++] = last.pc[cell];
     last.epoch[cell] = me;
@@ -261,7 +263,7 @@ RaceRowResult scattered_row(const RaceRow& row) {
     const CellCheck check = row.check[i];
     if (row.exclusive && check.epoch == row.history.last.epoch) continue;  // checked when replaced
     lanes.for_each_cell<kFull, kSingle>([&](std::int64_t cell, Epoch me) {
-      conflict |= unordered(check.epoch[cell], me, check.kin);
+      conflict |= unordered(check.epoch[cell], me, check.ordered_threads);
     });
   }
   if (conflict) return RaceRowResult::conflict;
@@ -271,11 +273,12 @@ RaceRowResult scattered_row(const RaceRow& row) {
   }
 
   const History history = row.history;
-  const std::uint64_t kin = row.kin;
+  const std::uint64_t ordered_threads = row.ordered_threads;
   const std::uint32_t pc = row.pc;
   bool displaced = false;
-  lanes.for_each_cell<kFull, kSingle>(
-      [&](std::int64_t cell, Epoch me) { displaced |= record(history, cell, me, pc, kin); });
+  lanes.for_each_cell<kFull, kSingle>([&](std::int64_t cell, Epoch me) {
+    displaced |= record(history, cell, me, pc, ordered_threads);
+  });
   return displaced ? RaceRowResult::displaced : RaceRowResult::recorded;
 }
 

@@ -87,7 +87,7 @@ void Shadow::split_to_bytes() {
   planned_ = 0;
 }
 
-void Shadow::make_plan(unsigned access_class, std::uint64_t kin, bool hands_on) {
+void Shadow::make_plan(unsigned access_class, std::uint64_t ordered_threads, bool hands_on) {
   plans_.resize(kAccessClasses);
   Plan& plan = plans_[access_class];
   plan.history = history(access_class, access_class != kWeakWrite);
@@ -101,9 +101,9 @@ void Shadow::make_plan(unsigned access_class, std::uint64_t kin, bool hands_on) 
       if (pair) plan.checks.push_back({cells.other.epoch, class_kin});
     }
   };
-  add(kClassRelations.race[access_class], kin);
-  add(kClassRelations.race_across[access_class], kKinBlock);
-  if (hands_on) add(kClassRelations.hand_over[access_class], kin);
+  add(kClassRelations.race[access_class], ordered_threads);
+  add(kClassRelations.race_across[access_class], kOrderedInBlock);
+  if (hands_on) add(kClassRelations.hand_over[access_class], ordered_threads);
   planned_ |= 1u << access_class;
 }
 

@@ -58,10 +58,10 @@ class Shadow {
     History history;  // where to record it
     std::vector<CellCheck> checks;
   };
-  //   kin: of the warp model
+  //   ordered_threads: of the warp model
   //   hands_on: looks for strong accesses that hand on values, too; the same throughout a period
-  const Plan& plan(unsigned access_class, std::uint64_t kin, bool hands_on) {
-    if ((planned_ >> access_class & 1) == 0) make_plan(access_class, kin, hands_on);
+  const Plan& plan(unsigned access_class, std::uint64_t ordered_threads, bool hands_on) {
+    if ((planned_ >> access_class & 1) == 0) make_plan(access_class, ordered_threads, hands_on);
     return plans_[access_class];
   }
 
@@ -131,7 +131,7 @@ class Shadow {
   static std::size_t slack_cells(Granularity granularity);
   [[nodiscard]] std::size_t cells_of(Granularity granularity) const;
   const History& history_at(Granularity granularity, unsigned access_class, bool pair);
-  void make_plan(unsigned access_class, std::uint64_t kin, bool hands_on);
+  void make_plan(unsigned access_class, std::uint64_t ordered_threads, bool hands_on);
 
   std::uint32_t used_ = 0, displaced_ = 0;
   std::uint32_t planned_ = 0;  // bit c: plans_[c] holds

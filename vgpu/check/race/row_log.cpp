@@ -55,9 +55,9 @@ bool may_meet(const RowLog::Row& a, const RowLog::Row& b) {
 }
 
 // Whether program order, or that of a lockstep warp, relates them in every cell.
-bool same_threads(const RowLog::Row& a, const RowLog::Row& b, std::uint64_t kin) {
+bool same_threads(const RowLog::Row& a, const RowLog::Row& b, std::uint64_t ordered_threads) {
   if (a.warp != b.warp) return false;
-  if (kin == kKinWarp) return true;
+  if (ordered_threads == kOrderedInWarp) return true;
   return !a.uniform && !b.uniform && a.cell == b.cell && a.cells_log2 == b.cells_log2;
 }
 
@@ -78,16 +78,16 @@ void RowLog::begin(std::uint32_t bytes) {
 }
 
 // The rows of this phase that have met this one's cells, and at least one of both is a write.
-bool RowLog::is_ordered(const Row& row, std::uint64_t kin) {
+bool RowLog::is_ordered(const Row& row, std::uint64_t ordered_threads) {
   looks_ += rows_.size();
   if (looks_ > kLooksMax) return false;
   return std::ranges::all_of(rows_, [&](const Row& earlier) {
-    return !(earlier.write || row.write) || same_threads(earlier, row, kin) ||
+    return !(earlier.write || row.write) || same_threads(earlier, row, ordered_threads) ||
            !may_meet(earlier, row);
   });
 }
 
-bool RowLog::take(const Access& access, std::uint64_t kin, std::uint32_t segment) {
+bool RowLog::take(const Access& access, std::uint64_t ordered_threads, std::uint32_t segment) {
   if (access.kind == AccessKind::atomic || access.order != ptx::Order::weak || access.bytes < 4 ||
       access.pattern == Pattern::scattered || access.asynchronous) {
     return false;
@@ -104,12 +104,14 @@ bool RowLog::take(const Access& access, std::uint64_t kin, std::uint32_t segment
                .cells_log2 = static_cast<std::uint8_t>(__builtin_ctz(access.bytes) - 2),
                .write = access.kind == AccessKind::write,
                .uniform = uniform},
-              kin);
+              ordered_threads);
 }
 
-bool RowLog::take(const Row& row, std::uint64_t kin) {
+bool RowLog::take(const Row& row, std::uint64_t ordered_threads) {
   if (rows_.size() == kRowsMax) return false;
-  if (row.uniform && row.write && (row.mask & (row.mask - 1)) != 0 && kin != kKinWarp) return false;
+  if (row.uniform && row.write && (row.mask & (row.mask - 1)) != 0 &&
+      ordered_threads != kOrderedInWarp)
+    return false;
 
   std::uint64_t met = 0;
   const auto begin = static_cast<std::uint64_t>(row.cell + kSlackCells);
@@ -120,7 +122,7 @@ bool RowLog::take(const Row& row, std::uint64_t kin) {
     if (row.write) met |= (read_[word] & low) | (read_[word + 1] & high);
     at += kWordBits;
   });
-  if (met != 0 && !is_ordered(row, kin)) return false;
+  if (met != 0 && !is_ordered(row, ordered_threads)) return false;
 
   Cells& mine = row.write ? written_ : read_;
   at = begin;

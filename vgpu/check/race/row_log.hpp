@@ -39,9 +39,9 @@ class RowLog {
 
   // Adds a row, unless it is none for the log, might race with one that is there, or the log is
   // full.
-  //   kin: of the warp model
-  bool take(const Access& access, std::uint64_t kin, std::uint32_t segment = 0);
-  bool take(const Row& row, std::uint64_t kin);
+  //   ordered_threads: of the warp model
+  bool take(const Access& access, std::uint64_t ordered_threads, std::uint32_t segment = 0);
+  bool take(const Row& row, std::uint64_t ordered_threads);
   // In the order in which they were taken.
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   [[nodiscard]] std::vector<Row>& rows() { return rows_; }
@@ -54,7 +54,7 @@ class RowLog {
 
   using Cells = std::vector<std::uint64_t>;  // a bit a cell, from -kSlackCells on
 
-  [[nodiscard]] bool is_ordered(const Row& row, std::uint64_t kin);
+  [[nodiscard]] bool is_ordered(const Row& row, std::uint64_t ordered_threads);
 
   bool open_ = false;
   std::size_t looks_ = 0;

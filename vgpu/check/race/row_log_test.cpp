@@ -16,7 +16,9 @@ RowLog::Row row_of(std::uint32_t warp, std::int32_t cell, bool write, std::uint3
 class RowLogTest : public testing::Test {
  protected:
   RowLogTest() { log_.begin(kBytes); }
-  bool take(const RowLog::Row& row, std::uint64_t kin = kKinThread) { return log_.take(row, kin); }
+  bool take(const RowLog::Row& row, std::uint64_t ordered_threads = kOrderedInThread) {
+    return log_.take(row, ordered_threads);
+  }
   RowLog log_;
 };
 
@@ -36,9 +38,9 @@ TEST_F(RowLogTest, TakesAWriteNextToAllOthers) {
 TEST_F(RowLogTest, TakesWhatAThreadDoesInItsOwnCell) {
   EXPECT_TRUE(take(row_of(3, 5, kRead)));
   EXPECT_TRUE(take(row_of(3, 5, kWrite)));
-  EXPECT_FALSE(take(row_of(3, 6, kWrite)));            // the neighbour's
-  EXPECT_TRUE(take(row_of(3, 6, kWrite), kKinWarp));   // which a lockstep warp orders
-  EXPECT_FALSE(take(row_of(4, 5, kWrite), kKinWarp));  // but not another warp
+  EXPECT_FALSE(take(row_of(3, 6, kWrite)));                  // the neighbour's
+  EXPECT_TRUE(take(row_of(3, 6, kWrite), kOrderedInWarp));   // which a lockstep warp orders
+  EXPECT_FALSE(take(row_of(4, 5, kWrite), kOrderedInWarp));  // but not another warp
 }
 
 TEST_F(RowLogTest, InactiveLanesTouchNothing) {
@@ -46,7 +48,7 @@ TEST_F(RowLogTest, InactiveLanesTouchNothing) {
   EXPECT_TRUE(take(row_of(1, 0, kWrite, 0xffff0000)));
   // Lanes before the memory are inactive: lane 31 alone reads cell 0, which warp 0 has written.
   EXPECT_FALSE(take(row_of(1, -31, kRead, 1u << 31)));
-  EXPECT_TRUE(take(row_of(0, -31, kRead, 1u << 31), kKinWarp));
+  EXPECT_TRUE(take(row_of(0, -31, kRead, 1u << 31), kOrderedInWarp));
 }
 
 TEST_F(RowLogTest, KnowsTheWordsOfWideRows) {

@@ -23,7 +23,7 @@ struct Operation {
   std::uint32_t number = 0;  // in the order of the calls, from 0
   Work work;
   Stamp stamp;
-  Clock clock;  // itself, and what comes before it
+  OperationSet clock;  // itself, and what comes before it
   State state = State::waiting;
   std::uint32_t waits_for = 0;  // operations that have not run
   std::vector<OperationPtr> waited_for_by;
@@ -53,7 +53,7 @@ class Operations {
   // The host waited for an operation, or for all that there were.
   void host_waited_for(const Operation& operation) { host_.join(operation.clock); }
   void host_waited_for_all() { host_ = all_; }
-  [[nodiscard]] const Clock& known_to_host() const { return host_; }
+  [[nodiscard]] const OperationSet& known_to_host() const { return host_; }
 
   void clear();
 
@@ -63,7 +63,7 @@ class Operations {
   std::size_t pending_ = 0;
   std::uint32_t next_number_ = 0;
   Chains chains_;
-  Clock host_, all_;
+  OperationSet host_, all_;
 };
 
 }  // namespace warpcheck::cudart

@@ -23,7 +23,7 @@ struct Stamp {
 };
 
 // A set of operations that is closed downwards: whatever comes before a member is one.
-class Clock {
+class OperationSet {
  public:
   // How many operations of a chain are in the set: its first ones.
   [[nodiscard]] std::uint32_t count(std::size_t chain) const {
@@ -32,7 +32,7 @@ class Clock {
   [[nodiscard]] bool covers(const Stamp& stamp) const {
     return count(stamp.chain) >= stamp.position;
   }
-  void join(const Clock& other) {
+  void join(const OperationSet& other) {
     if (counts_.size() < other.counts_.size()) counts_.resize(other.counts_.size());
     for (std::size_t i = 0; i < other.counts_.size(); ++i) {
       counts_[i] = std::max(counts_[i], other.counts_[i]);
@@ -50,7 +50,7 @@ class Clock {
 class Chains {
  public:
   // The place of a new operation, after those of `before`.
-  Stamp extend(const Clock& before) {
+  Stamp extend(const OperationSet& before) {
     std::uint32_t chain = 0;
     while (chain < lengths_.size() && before.count(chain) != lengths_[chain]) ++chain;
     if (chain == lengths_.size()) lengths_.push_back(0);
@@ -85,7 +85,7 @@ class RunLog {
     add(stamp, std::move(value));
   }
   template <typename Visit>
-  void visit_unordered(const Clock& clock, Visit&& visit) const {
+  void visit_unordered(const OperationSet& clock, Visit&& visit) const {
     for (std::size_t chain = 0; chain < chains_.size(); ++chain) {
       const std::uint32_t known = clock.count(chain);
       const auto& entries = chains_[chain];
@@ -95,7 +95,7 @@ class RunLog {
     }
   }
   // Forgets the members of `known`, which must come before all that is asked from now on.
-  void forget(const Clock& known) {
+  void forget(const OperationSet& known) {
     for (std::size_t chain = 0; chain < chains_.size(); ++chain) {
       std::erase_if(chains_[chain],
                     [&](const auto& one) { return one.first <= known.count(chain); });

@@ -144,9 +144,9 @@ class Streams : public testing::Test {
   bool running_ = false;
 };
 
-TEST(Clock, CoversWhatComesBefore) {
+TEST(OperationSet, CoversWhatComesBefore) {
   Chains chains;
-  Clock first, second, third;
+  OperationSet first, second, third;
   const Stamp one = chains.extend({});
   first.add(one);
   const Stamp two = chains.extend({});  // beside the first

@@ -28,7 +28,7 @@ AccessKind kind_of(const Instr& instr) {
 
 // Executes a load, store or atomic of the lanes of `active`, one group of lanes at a time: those
 // whose bytes lie in the same allocation.  Lanes that no allocation answers fault and are dropped.
-void Core::access(Running& run, const Instr& instr, std::uint32_t active) {
+void Core::access(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   const Ref& address = instr[MemoryOperand::address];
   if (run.warp.undefined.any()) [[unlikely]] {
     use_of_undefined(run, UndefinedUse::Kind::address, address, active);
@@ -72,7 +72,8 @@ void Core::access(Running& run, const Instr& instr, std::uint32_t active) {
   if (faulted != 0 && instr.kind != InstrKind::store) zero_destinations(run, instr, faulted);
 }
 
-Core::Target Core::target_of(const Running& run, const Instr& instr, std::uint64_t address) {
+Core::Target Core::target_of(const RunningFragment& run, const Instr& instr,
+                             std::uint64_t address) {
   Target target;
   target.space = instr.modifiers.space;
   if (target.space == Space::generic) {
@@ -132,7 +133,7 @@ std::uint32_t Core::lanes_inside(const AddressRow& row, const Target& target, st
   return inside;
 }
 
-void Core::fault(const Running& run, const Instr& instr, const Target& target,
+void Core::fault(const RunningFragment& run, const Instr& instr, const Target& target,
                  std::uint64_t address, unsigned lane, std::uint32_t bytes) {
   Fault fault;
   fault.program = program_;
@@ -173,7 +174,7 @@ void Core::fault(const Running& run, const Instr& instr, const Target& target,
 }
 
 // What is undefined of the operands that go to memory: the values of a store, b and c of an atomic.
-void Core::take_undefined(const Running& run, const Instr& instr, const Elements& elements,
+void Core::take_undefined(const RunningFragment& run, const Instr& instr, const Elements& elements,
                           std::uint32_t mask) {
   const std::uint32_t bytes = access_.bytes / elements.count;
   if (instr.kind == InstrKind::store) {
@@ -191,7 +192,7 @@ void Core::take_undefined(const Running& run, const Instr& instr, const Elements
 }
 
 // `bytes` bytes of the register, from `register_byte` on, go to `access_byte` of the access.
-UndefinedLanes Core::take_undefined_of(const Running& run, const Ref& ref,
+UndefinedLanes Core::take_undefined_of(const RunningFragment& run, const Ref& ref,
                                        std::uint32_t register_byte, std::uint32_t access_byte,
                                        std::uint32_t bytes, std::uint32_t mask) {
   UndefinedLanes value = run.warp.undefined.get(run.frame, ref);
@@ -212,8 +213,8 @@ UndefinedLanes Core::take_undefined_of(const Running& run, const Ref& ref,
 }
 
 // What is undefined of an element that has been read, to the register that it went to.
-void Core::give_undefined(Running& run, const Instr& instr, const Ref& ref, std::uint32_t element,
-                          std::uint32_t mask) {
+void Core::give_undefined(RunningFragment& run, const Instr& instr, const Ref& ref,
+                          std::uint32_t element, std::uint32_t mask) {
   const UndefinedLanes value = access_.undefined_in(element);
   if ((value.mask & mask) == 0) return run.warp.undefined.set(run.frame, ref, {}, mask, *program_);
   const std::uint32_t bytes = std::min(ptx::bytes_of(instr.modifiers.type), 8u);
@@ -232,7 +233,7 @@ void Core::give_undefined(Running& run, const Instr& instr, const Ref& ref, std:
 }
 
 // Tells the observers about the access in access_.offset, before the bytes move.
-void Core::announce(Running& run, const Instr& instr, const Target& target, Pattern pattern,
+void Core::announce(RunningFragment& run, const Instr& instr, const Target& target, Pattern pattern,
                     std::uint32_t bytes, std::uint32_t mask, const Elements& elements) {
   access_.allocation = target.allocation;
   access_.program = program_;
@@ -283,8 +284,8 @@ void Core::announce(Running& run, const Instr& instr, const Target& target, Patt
   for (Observer* observer : access_observers_) observer->on_access(access_);
 }
 
-void Core::perform(Running& run, const Instr& instr, const Target& target, const RowScan& scan,
-                   std::uint32_t mask) {
+void Core::perform(RunningFragment& run, const Instr& instr, const Target& target,
+                   const RowScan& scan, std::uint32_t mask) {
   // A .b128 moves as two halves.
   const std::uint32_t whole = ptx::bytes_of(instr.modifiers.type);
   const std::uint32_t width = std::min(whole, 8u);
@@ -342,7 +343,7 @@ void Core::perform(Running& run, const Instr& instr, const Target& target, const
 
 // Local memory is interleaved: the 4-byte words of the lanes lie side by side, so that lanes at
 // the same offset touch one row.  Wider accesses are announced and moved a word at a time.
-void Core::perform_local(Running& run, const Instr& instr, const Target& target,
+void Core::perform_local(RunningFragment& run, const Instr& instr, const Target& target,
                          std::uint32_t mask) {
   const std::uint32_t whole = ptx::bytes_of(instr.modifiers.type);
   const std::uint32_t width = std::min(whole, 8u);
@@ -384,7 +385,7 @@ void Core::perform_local(Running& run, const Instr& instr, const Target& target,
   access_.offset = lane_offset;
 }
 
-void Core::move_local_word(Running& run, const Instr& instr,
+void Core::move_local_word(RunningFragment& run, const Instr& instr,
                            const std::array<std::uint32_t, kWarpLanes>& at, const Ref& ref,
                            std::uint32_t half, std::uint32_t mask) {
   if (ref.bank == Bank::none) return;
@@ -419,8 +420,8 @@ void Core::move_local_word(Running& run, const Instr& instr,
 }
 
 // The same of a word of local memory, half of a register or all of it.
-void Core::give_undefined_word(Running& run, const Instr& instr, const Ref& ref, std::uint32_t half,
-                               std::uint32_t mask) {
+void Core::give_undefined_word(RunningFragment& run, const Instr& instr, const Ref& ref,
+                               std::uint32_t half, std::uint32_t mask) {
   if (ptx::bytes_of(instr.modifiers.type) <= 4) return give_undefined(run, instr, ref, 0, mask);
   UndefinedRegisters& undefined = run.warp.undefined;
   LaneBits bits = half == 0 ? LaneBits{} : undefined.bits_of(run.frame, ref);
@@ -435,7 +436,7 @@ void Core::give_undefined_word(Running& run, const Instr& instr, const Ref& ref,
   undefined.set_bits(run.frame, ref, bits, origin, mask, *program_);
 }
 
-void Core::zero_destinations(Running& run, const Instr& instr, std::uint32_t mask) {
+void Core::zero_destinations(RunningFragment& run, const Instr& instr, std::uint32_t mask) {
   const auto zero = [&](const Ref& ref) {
     if (ref.bank == Bank::none) return;
     rows_.broadcast(row_of(run.banks, ref), ref.bank == Bank::wide, 0, mask);

@@ -251,7 +251,7 @@ bool atomic_is_supported(const ptx::Modifiers& modifiers) {
 }
 
 // Lanes run one after the other: what an earlier one swapped in is what a later one finds.
-std::uint32_t Core::lanes_that_compare_unequal(const Running& run, const Instr& instr,
+std::uint32_t Core::lanes_that_compare_unequal(const RunningFragment& run, const Instr& instr,
                                                std::uint32_t mask) const {
   const std::size_t bytes = ptx::bytes_of(instr.modifiers.type);
   const auto value_of = [&](const Ref& ref, unsigned lane) {
@@ -277,7 +277,7 @@ std::uint32_t Core::lanes_that_compare_unequal(const Running& run, const Instr& 
   return unequal;
 }
 
-void Core::perform_atomic(Running& run, const Instr& instr, std::uint32_t mask) {
+void Core::perform_atomic(RunningFragment& run, const Instr& instr, std::uint32_t mask) {
   const auto row = [&](const Ref& ref) {
     return ref.bank == Bank::none ? nullptr : row_of(run.banks, ref);
   };
@@ -302,7 +302,7 @@ void Core::perform_atomic(Running& run, const Instr& instr, std::uint32_t mask) 
 }
 
 // Those of a vector and both of a packed type, each an atomic by itself.
-void Core::perform_elements(Running& run, const Instr& instr, const Target& target,
+void Core::perform_elements(RunningFragment& run, const Instr& instr, const Target& target,
                             std::uint32_t mask) {
   const std::array<std::uint32_t, kWarpLanes> lane_offset = access_.offset;
   Instr element = instr;

@@ -35,7 +35,7 @@ Instr part_of(const Instr& whole, InstrKind kind, Space space, Type type, std::u
 
 }  // namespace
 
-Core::Step Core::bulk_copy(Running& run, const Instr& instr, std::uint32_t lanes) {
+Core::Step Core::bulk_copy(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const std::uint32_t bytes = word_of(run.banks, instr[BulkOperand::bytes], lane);
@@ -71,7 +71,7 @@ Core::Step Core::bulk_copy(Running& run, const Instr& instr, std::uint32_t lanes
 
 // The accesses that follow are those of something asynchronous.
 //   object: address of the mbarrier that counts it; none: a group of copies
-void Core::begin_asynchronous(const Running& run, const Ref& object, unsigned lane,
+void Core::begin_asynchronous(const RunningFragment& run, const Ref& object, unsigned lane,
                               bool async_proxy) {
   asynchronous_ = true;
   access_.async_proxy = async_proxy;
@@ -90,7 +90,7 @@ void Core::end_asynchronous() {
   access_.object = nullptr;
 }
 
-void Core::copy_in_bulk(Running& run, const Instr& instr, unsigned lane) {
+void Core::copy_in_bulk(RunningFragment& run, const Instr& instr, unsigned lane) {
   const ptx::Modifiers& m = instr.modifiers;
   const std::uint32_t bytes = word_of(run.banks, instr[BulkOperand::bytes], lane);
   const Type type = m.reduce ? m.type : Type::b32;
@@ -129,7 +129,7 @@ void Core::copy_in_bulk(Running& run, const Instr& instr, unsigned lane) {
   }
 }
 
-Core::Step Core::async_store(Running& run, const Instr& instr, std::uint32_t lanes) {
+Core::Step Core::async_store(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool reduces = m.atom_op != ptx::AtomOp::none;
   const auto elements = static_cast<std::uint8_t>(instr.target);
@@ -152,8 +152,8 @@ Core::Step Core::async_store(Running& run, const Instr& instr, std::uint32_t lan
 }
 
 // What is asynchronous tells an mbarrier how many bytes it has brought.
-void Core::complete_bytes(Running& run, const Instr& instr, const Ref& object, const Ref& bytes,
-                          std::uint32_t constant_bytes, unsigned lane) {
+void Core::complete_bytes(RunningFragment& run, const Instr& instr, const Ref& object,
+                          const Ref& bytes, std::uint32_t constant_bytes, unsigned lane) {
   Instr done = part_of(instr, InstrKind::barrier_object, Space::shared, Type::b64, 1);
   done.opcode = ptx::Opcode::mbarrier_;
   done.modifiers.object_op = ptx::ObjectOp::complete_tx;

@@ -24,7 +24,7 @@ Instr part_of(const Instr& copy, InstrKind kind, ptx::Space space) {
 }  // namespace
 
 // Lanes may have fewer bytes than they copy; the rest of their target is filled with zeros.
-void Core::copy(Running& run, const Instr& instr, std::uint32_t active) {
+void Core::copy(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   if (instr.opcode == ptx::Opcode::discard_) return discard(run, instr, active);
   const std::uint32_t total = 4u * instr.modifiers.vector;
   const auto source_bytes = [&](unsigned lane) {
@@ -56,7 +56,8 @@ void Core::copy(Running& run, const Instr& instr, std::uint32_t active) {
 }
 
 // Brings the first `bytes` of each lane's source into the rows on the way, zeros after them.
-void Core::fetch(Running& run, const Instr& instr, std::uint32_t bytes, std::uint32_t lanes) {
+void Core::fetch(RunningFragment& run, const Instr& instr, std::uint32_t bytes,
+                 std::uint32_t lanes) {
   const std::uint32_t words = instr.modifiers.vector;
   const Ref& rows = instr[CopyOperand::rows];
   Instr load = part_of(instr, InstrKind::load, ptx::Space::global);
@@ -91,7 +92,7 @@ void Core::fetch(Running& run, const Instr& instr, std::uint32_t bytes, std::uin
   }
 }
 
-void Core::put_byte(Running& run, const Ref& from, const Ref& to, std::uint32_t position,
+void Core::put_byte(RunningFragment& run, const Ref& from, const Ref& to, std::uint32_t position,
                     std::uint32_t lanes) {
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
@@ -111,7 +112,7 @@ void Core::put_byte(Running& run, const Ref& from, const Ref& to, std::uint32_t 
 }
 
 // A weak write of values that nobody knows (PTX ISA 9.0, 9.7.9.19), of 128 bytes a lane.
-void Core::discard(Running& run, const Instr& instr, std::uint32_t active) {
+void Core::discard(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   constexpr std::uint32_t kBytes = 128, kPieceBytes = 16;
   Instr piece = part_of(instr, InstrKind::store, instr.modifiers.space);
   piece[MemoryOperand::address] = instr[CopyOperand::target];
@@ -133,7 +134,7 @@ void Core::discard(Running& run, const Instr& instr, std::uint32_t active) {
   }
 }
 
-void Core::copy_group(const Running& run, const Instr& instr, std::uint32_t active) {
+void Core::copy_group(const RunningFragment& run, const Instr& instr, std::uint32_t active) {
   const bool waits = instr.modifiers.copy_op != ptx::CopyOp::commit_group;
   const bool commits = instr.modifiers.copy_op != ptx::CopyOp::wait_group;
   const WarpPlace place = place_of(run.slot, run.warp);

@@ -15,12 +15,12 @@ Dim3 position_in(const Dim3& extent, std::uint32_t linear) {
 
 }  // namespace
 
-CodePlace Core::code_place(const Running& run, unsigned lane) const {
+CodePlace Core::code_place(const RunningFragment& run, unsigned lane) const {
   return {program_, run.pc, run.slot.position,
           position_in(launch_->block, run.warp.index * kWarpLanes + lane)};
 }
 
-void Core::call_heap(Running& run, const Instr& instr, std::uint32_t active) {
+void Core::call_heap(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   const auto row = [&](const Ref& ref) {
     return run.banks.base[static_cast<std::size_t>(ref.bank)] + ref.offset;
   };
@@ -41,7 +41,8 @@ void Core::call_heap(Running& run, const Instr& instr, std::uint32_t active) {
   }
 }
 
-std::uint64_t Core::allocate_on_heap(const Running& run, unsigned lane, std::uint64_t bytes) {
+std::uint64_t Core::allocate_on_heap(const RunningFragment& run, unsigned lane,
+                                     std::uint64_t bytes) {
   Allocation* const allocation = memory_.allocate_on_heap(bytes);
   if (allocation == nullptr) return 0;
   allocation->allocated_at = code_place(run, lane);
@@ -49,7 +50,7 @@ std::uint64_t Core::allocate_on_heap(const Running& run, unsigned lane, std::uin
   return allocation->address;
 }
 
-void Core::free_on_heap(const Running& run, unsigned lane, std::uint64_t address) {
+void Core::free_on_heap(const RunningFragment& run, unsigned lane, std::uint64_t address) {
   if (address == 0) return;
   auto* const nearest = const_cast<Allocation*>(memory_.nearest(address));
   const bool is_valid =

@@ -140,7 +140,7 @@ void Core::Lookahead::save(Slot& slot, std::uint32_t first_warp, std::uint32_t w
   saved->live_lanes = slot.live_lanes;
   saved->waiting_lanes = slot.waiting_lanes;
   saved->ready_warps = slot.ready_warps;
-  saved->spent_warps = slot.spent_warps;
+  saved->yielded_warps = slot.yielded_warps;
   if (core_.program_->has_named_barriers) saved->barriers = slot.barriers;
   saved->objects = slot.objects;
   saved->first_warp = first_warp;
@@ -162,7 +162,7 @@ void Core::Lookahead::put_back() {
     slot.live_lanes = saved->live_lanes;
     slot.waiting_lanes = saved->waiting_lanes;
     slot.ready_warps = saved->ready_warps;
-    slot.spent_warps = saved->spent_warps;
+    slot.yielded_warps = saved->yielded_warps;
     if (core_.program_->has_named_barriers) slot.barriers = std::move(saved->barriers);
     slot.objects = std::move(saved->objects);
     for (std::size_t i = 0; i < saved->warps.size(); ++i) {

@@ -88,7 +88,7 @@ class Core::Lookahead final : public Observer {
   };
   struct Saved {  // a block as it was
     Slot* slot = nullptr;
-    std::uint32_t phase = 0, live_lanes = 0, waiting_lanes = 0, ready_warps = 0, spent_warps = 0;
+    std::uint32_t phase = 0, live_lanes = 0, waiting_lanes = 0, ready_warps = 0, yielded_warps = 0;
     std::array<NamedBarrier, 16> barriers;
     std::vector<BarrierObjectState> objects;
     std::uint32_t first_warp = 0;

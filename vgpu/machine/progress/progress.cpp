@@ -203,7 +203,7 @@ Outcome::End Core::end_at_step_limit(Slot& slot, Warp& warp) {
 
 // ---- who wrote what others poll ----
 
-void Core::note_strong_writes(const Running& run, std::uint32_t mask) {
+void Core::note_strong_writes(const RunningFragment& run, std::uint32_t mask) {
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
     strong_writes_.note({run_, access_.allocation, access_.offset[lane], run.slot.block,
@@ -212,7 +212,7 @@ void Core::note_strong_writes(const Running& run, std::uint32_t mask) {
 }
 
 // Of a compare-and-swap or an exchange that has been performed: the lanes that changed something.
-void Core::note_swaps(const Running& run, const Instr& instr, std::uint32_t mask) {
+void Core::note_swaps(const RunningFragment& run, const Instr& instr, std::uint32_t mask) {
   const Ref& old = instr[AtomicOperand::old];
   const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
   if (old.bank == Bank::none || bytes > 8) return;

@@ -53,7 +53,7 @@ void complete_if_done(BarrierToken& token, BarrierObjectState& object) {
 }  // namespace
 
 // Like Core::access(), but only shared memory holds such objects.
-void Core::access_objects(Running& run, const Instr& instr, std::uint32_t active) {
+void Core::access_objects(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   const Ref& address = instr[ObjectOperand::address];
   if (run.warp.undefined.any()) {
     use_of_undefined(run, UndefinedUse::Kind::address, address, active);
@@ -85,7 +85,7 @@ void Core::access_objects(Running& run, const Instr& instr, std::uint32_t active
     zero_destinations(run, instr, faulted);
 }
 
-void Core::announce_object(Running& run, const Instr& instr, const Target& target,
+void Core::announce_object(RunningFragment& run, const Instr& instr, const Target& target,
                            const RowScan& scan, std::uint32_t mask) {
   access_.allocation = target.allocation;
   access_.undefined = 0;
@@ -116,7 +116,7 @@ void Core::announce_object(Running& run, const Instr& instr, const Target& targe
 }
 
 // Lane after lane, each event for as many lanes as it is true of.
-void Core::perform_on_objects(Running& run, const Instr& instr, std::uint32_t mask) {
+void Core::perform_on_objects(RunningFragment& run, const Instr& instr, std::uint32_t mask) {
   const std::uint32_t undefined = access_.undefined & mask;
   const bool reads = !is_written_anew(instr);
   if (undefined != 0 && reads) {
@@ -162,7 +162,7 @@ void Core::perform_on_objects(Running& run, const Instr& instr, std::uint32_t ma
 }
 
 // event.mask stays 0 if the operation orders nothing.
-void Core::perform_on_object(Running& run, const Instr& instr, unsigned lane,
+void Core::perform_on_object(RunningFragment& run, const Instr& instr, unsigned lane,
                              BarrierObject& event) {
   std::byte* const place = access_.allocation->data + event.offset;
   std::uint64_t bits = 0;
@@ -229,7 +229,8 @@ void Core::perform_on_object(Running& run, const Instr& instr, unsigned lane,
   finish_object(run, instr, lane, bits, true);
 }
 
-void Core::arrive_on_object(Running& run, const Instr& instr, unsigned lane, BarrierToken& token) {
+void Core::arrive_on_object(RunningFragment& run, const Instr& instr, unsigned lane,
+                            BarrierToken& token) {
   const ptx::Modifiers& m = instr.modifiers;
   const std::uint32_t operand = instr[ObjectOperand::value].bank == Bank::none
                                     ? 1
@@ -244,7 +245,7 @@ void Core::arrive_on_object(Running& run, const Instr& instr, unsigned lane, Bar
   if (m.object_op == ObjectOp::arrive_drop) token.expected -= std::min(count, token.expected);
 }
 
-std::uint64_t Core::state_of(const Running& run, const Instr& instr, unsigned lane) {
+std::uint64_t Core::state_of(const RunningFragment& run, const Instr& instr, unsigned lane) {
   std::uint64_t state = 0;
   std::memcpy(&state, row_of(run.banks, instr[ObjectOperand::value]) + lane * sizeof state,
               sizeof state);
@@ -252,8 +253,8 @@ std::uint64_t Core::state_of(const Running& run, const Instr& instr, unsigned la
 }
 
 // The result: the state before an arrival, or whether a wait is over.
-void Core::finish_object(const Running& run, const Instr& instr, unsigned lane, std::uint64_t state,
-                         bool is_done) {
+void Core::finish_object(const RunningFragment& run, const Instr& instr, unsigned lane,
+                         std::uint64_t state, bool is_done) {
   const Ref& to = instr[ObjectOperand::result];
   if (to.bank == Bank::none) return;
   std::byte* const row = row_of(run.banks, to);

@@ -25,7 +25,8 @@ bool are_copies(const Program& program, std::uint32_t pc, std::uint32_t other) {
 
 }  // namespace
 
-void Core::arrive(Running& run, std::size_t index, const Instr& instr, std::uint32_t lanes) {
+void Core::arrive(RunningFragment& run, std::size_t index, const Instr& instr,
+                  std::uint32_t lanes) {
   if (program_->has_named_barriers) return arrive_at_named(run, index, instr, lanes);
   Fragment& fragment = run.warp.fragments[index];
   fragment.state = Fragment::State::at_barrier;

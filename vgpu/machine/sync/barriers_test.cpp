@@ -31,8 +31,8 @@ TEST_F(Barriers, APartOfTheBlockMeets) {
       "bar.sync %r2, 64;");
   EXPECT_EQ(run(128).end, Outcome::End::completed);
   ASSERT_EQ(seen_.meetings.size(), 4u);
-  EXPECT_EQ(seen_.meetings[0].arrived, (std::vector<Party>{{0, ~0u}, {1, ~0u}}));
-  EXPECT_EQ(seen_.meetings[0].released, (std::vector<Party>{{0, ~0u}, {1, ~0u}}));
+  EXPECT_EQ(seen_.meetings[0].arrived, (std::vector<WarpLanes>{{0, ~0u}, {1, ~0u}}));
+  EXPECT_EQ(seen_.meetings[0].released, (std::vector<WarpLanes>{{0, ~0u}, {1, ~0u}}));
   EXPECT_EQ(seen_.phases, 0);
   EXPECT_TRUE(seen_.divergences.empty());
 }
@@ -45,10 +45,10 @@ TEST_F(Barriers, ProducersArriveAndConsumersWait) {
   EXPECT_EQ(run(64).end, Outcome::End::completed);
   EXPECT_EQ(ints(64)[40], 5u);
   ASSERT_EQ(seen_.meetings.size(), 2u);
-  EXPECT_EQ(seen_.meetings[0].arrived, (std::vector<Party>{{0, ~0u}}));  // told at once
+  EXPECT_EQ(seen_.meetings[0].arrived, (std::vector<WarpLanes>{{0, ~0u}}));  // told at once
   EXPECT_TRUE(seen_.meetings[0].released.empty());
-  EXPECT_EQ(seen_.meetings[1].arrived, (std::vector<Party>{{0, ~0u}, {1, ~0u}}));
-  EXPECT_EQ(seen_.meetings[1].released, (std::vector<Party>{{1, ~0u}}));
+  EXPECT_EQ(seen_.meetings[1].arrived, (std::vector<WarpLanes>{{0, ~0u}, {1, ~0u}}));
+  EXPECT_EQ(seen_.meetings[1].released, (std::vector<WarpLanes>{{1, ~0u}}));
   EXPECT_TRUE(seen_.divergences.empty());
 }
 

@@ -98,7 +98,8 @@ std::uint32_t Core::special_of_cluster(const Slot& slot, ptx::SpecialRegister sp
 // The shared memory that an address of the cluster leads to.  The allocation is null where there is
 // none any more, or was none.
 //   own: the target if the address has no rank
-Core::Target Core::cluster_target(const Running& run, std::uint64_t address, const Target& own) {
+Core::Target Core::cluster_target(const RunningFragment& run, std::uint64_t address,
+                                  const Target& own) {
   const std::uint64_t window = address >= kSharedWindow ? kSharedWindow : 0;
   const std::uint64_t tag = (address - window) / kWindowBytes;
   if (!program_->uses_clusters || tag == 0 || tag > kSharedWindows) return own;
@@ -119,7 +120,8 @@ Core::Target Core::cluster_target(const Running& run, std::uint64_t address, con
 }
 
 // Why an address with a rank leads nowhere.
-void Core::explain_fault_in_cluster(const Running& run, const Target& target, Fault& fault) const {
+void Core::explain_fault_in_cluster(const RunningFragment& run, const Target& target,
+                                    Fault& fault) const {
   const auto rank = static_cast<std::uint32_t>(target.base % kSharedWindow / kWindowBytes) - 1;
   const bool exists = rank < launch_->cluster.count();
   fault.kind = exists ? Fault::Kind::block_exited : Fault::Kind::no_such_block;
@@ -127,7 +129,7 @@ void Core::explain_fault_in_cluster(const Running& run, const Target& target, Fa
 }
 
 // Whose shared memory it is.
-Slot& Core::owner_of(const Running& run, const Allocation* shared) {
+Slot& Core::owner_of(const RunningFragment& run, const Allocation* shared) {
   for (Slot* slot : resident_) {
     if (slot->shared == shared) return *slot;
   }
@@ -135,8 +137,8 @@ Slot& Core::owner_of(const Running& run, const Allocation* shared) {
 }
 
 // Lanes of a fragment, which has its pc stored, come to barrier.cluster.
-Core::Step Core::come_to_cluster_barrier(Running& run, std::size_t index, const Instr& instr,
-                                         std::uint32_t lanes) {
+Core::Step Core::come_to_cluster_barrier(RunningFragment& run, std::size_t index,
+                                         const Instr& instr, std::uint32_t lanes) {
   ClusterState& cluster = clusters_[run.slot.cluster];
   Warp& warp = run.warp;
   if (instr.modifiers.arrive) {

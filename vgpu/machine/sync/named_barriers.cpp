@@ -15,7 +15,7 @@ using Reason = BarrierDivergence::Reason;
 
 // Lanes of a fragment, which has its pc stored, arrive.  Lanes that name another barrier or another
 // count stay behind and come here by themselves.
-void Core::arrive_at_named(Running& run, std::size_t index, const Instr& instr,
+void Core::arrive_at_named(RunningFragment& run, std::size_t index, const Instr& instr,
                            std::uint32_t lanes) {
   Warp& warp = run.warp;
   const auto first = static_cast<unsigned>(std::countr_zero(lanes));
@@ -56,7 +56,7 @@ void Core::arrive_at_named(Running& run, std::size_t index, const Instr& instr,
   if (!instr.modifiers.arrive) {
     arrival->waiting |= same;
   } else {  // what they do from now on is not part of it
-    const Party party{warp.index, same};
+    const WarpLanes party{warp.index, same};
     const Meeting early{
         program_, {run.slot.block, number, run.slot.index, run.slot.phase}, {&party, 1}, {}};
     notify([&](Observer& observer) { observer.on_meeting(early); });
@@ -65,7 +65,7 @@ void Core::arrive_at_named(Running& run, std::size_t index, const Instr& instr,
 }
 
 // What a barrier is used for is decided by who comes first; others must mean the same.
-void Core::check_use(Running& run, const Instr& instr, NamedBarrier& barrier, unsigned lane,
+void Core::check_use(RunningFragment& run, const Instr& instr, NamedBarrier& barrier, unsigned lane,
                      std::uint32_t count) {
   if (barrier.arrivals.empty()) {
     barrier.count = count;
@@ -96,7 +96,7 @@ void Core::check_use(Running& run, const Instr& instr, NamedBarrier& barrier, un
 }
 
 // Of one thread alone: there is no other that it disagrees with.
-void Core::report_misuse(const Running& run, unsigned lane, Reason reason) {
+void Core::report_misuse(const RunningFragment& run, unsigned lane, Reason reason) {
   BarrierDivergence divergence;
   divergence.reason = reason;
   divergence.program = program_;
@@ -154,7 +154,7 @@ void Core::complete_named(Slot& slot, std::uint32_t number) {
     return release_block(slot);
   }
   came_last_ = true;
-  std::vector<Party> arrived, released;
+  std::vector<WarpLanes> arrived, released;
   for (const NamedBarrier::Arrival& arrival : arrivals) {
     arrived.push_back({arrival.warp, arrival.lanes});
     if (arrival.waiting != 0) released.push_back({arrival.warp, arrival.waiting});

@@ -16,13 +16,13 @@ namespace warpcheck::vgpu {
 
 // A Meeting whose parties outlive it.
 struct SeenMeeting {
-  std::vector<Party> arrived, released;
+  std::vector<WarpLanes> arrived, released;
 };
 
-inline bool operator==(const Party& a, const Party& b) {
+inline bool operator==(const WarpLanes& a, const WarpLanes& b) {
   return a.warp == b.warp && a.lanes == b.lanes;
 }
-inline void PrintTo(const Party& party, std::ostream* out) {
+inline void PrintTo(const WarpLanes& party, std::ostream* out) {
   *out << "warp " << party.warp << " lanes " << std::hex << party.lanes << std::dec;
 }
 

@@ -16,7 +16,7 @@ namespace warpcheck::vgpu {
 
 using Operation = TextureInstr::Operation;
 
-Core::Step Core::use_texture(Running& run, const Instr& instr, std::uint32_t lanes) {
+Core::Step Core::use_texture(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   const TextureInstr& texture = program_->texture_instrs[instr.target];
   if (run.warp.undefined.any()) [[unlikely]] {
     use_of_undefined(run, UndefinedUse::Kind::address, texture.object, lanes);
@@ -61,7 +61,8 @@ Core::Step Core::use_texture(Running& run, const Instr& instr, std::uint32_t lan
   return Step::again;
 }
 
-void Core::destroyed_object(const Running& run, const TextureInstr& texture, unsigned lane) {
+void Core::destroyed_object(const RunningFragment& run, const TextureInstr& texture,
+                            unsigned lane) {
   Fault fault;
   fault.kind = Fault::Kind::destroyed_object;
   fault.program = program_;
@@ -74,7 +75,7 @@ void Core::destroyed_object(const Running& run, const TextureInstr& texture, uns
   notify([&](Observer& observer) { observer.on_fault(fault); });
 }
 
-void Core::zero_values(Running& run, const TextureInstr& instr, std::uint32_t lanes) {
+void Core::zero_values(RunningFragment& run, const TextureInstr& instr, std::uint32_t lanes) {
   if (instr.operation == Operation::store) return;
   for (std::size_t i = 0; i < instr.count; ++i) {
     const Ref& ref = instr.values[i];
@@ -86,7 +87,7 @@ void Core::zero_values(Running& run, const TextureInstr& instr, std::uint32_t la
 
 // ---- textures ----
 
-Footprint Core::footprint_of_lane(const Running& run, const TextureInstr& instr,
+Footprint Core::footprint_of_lane(const RunningFragment& run, const TextureInstr& instr,
                                   const Texture& texture, unsigned lane) const {
   const auto real = [&](const Ref& ref) {
     return ref.bank == Bank::none ? 0.0F : std::bit_cast<float>(word_of(run.banks, ref, lane));
@@ -130,7 +131,7 @@ std::uint32_t channel_of(const std::array<std::byte, 16>& texel, const TexelForm
 }  // namespace
 
 // Reads texel number `use` of the lanes, which have one; those in the same memory at once.
-void Core::read_texels(Running& run, const Texture& texture, std::uint32_t use,
+void Core::read_texels(RunningFragment& run, const Texture& texture, std::uint32_t use,
                        std::uint32_t lanes) {
   FetchState& fetch = *fetch_;
   const TexelFormat& format = texture.format;
@@ -182,7 +183,7 @@ void Core::read_texels(Running& run, const Texture& texture, std::uint32_t use,
   }
 }
 
-void Core::fetch_texels(Running& run, const TextureInstr& instr, const Texture& texture,
+void Core::fetch_texels(RunningFragment& run, const TextureInstr& instr, const Texture& texture,
                         std::uint32_t lanes) {
   if (fetch_ == nullptr) fetch_ = std::make_unique<FetchState>();
   FetchState& fetch = *fetch_;
@@ -290,8 +291,8 @@ std::string objection_to(const SurfacePlace& place, const Surface& surface, std:
 
 // Elements outside: of .trap, the launch ends; of .zero, loads give 0 and stores do nothing; of
 // .clamp, the nearest element is meant.
-Core::Step Core::access_surface(Running& run, const TextureInstr& instr, const Surface& surface,
-                                std::uint32_t lanes) {
+Core::Step Core::access_surface(RunningFragment& run, const TextureInstr& instr,
+                                const Surface& surface, std::uint32_t lanes) {
   const std::uint32_t bytes = ptx::bytes_of(instr.type) * instr.count;
   const TexelBox& box = surface.box;
   const auto coordinate = [&](const Ref& ref, unsigned lane) {
@@ -326,7 +327,7 @@ Core::Step Core::access_surface(Running& run, const TextureInstr& instr, const S
 }
 
 // The lanes' elements to or from their places.
-void Core::move_elements(Running& run, const TextureInstr& instr, const Surface& surface,
+void Core::move_elements(RunningFragment& run, const TextureInstr& instr, const Surface& surface,
                          const std::array<std::uint64_t, kWarpLanes>& offsets,
                          std::uint32_t lanes) {
   const TexelBox& box = surface.box;

@@ -12,7 +12,7 @@
 
 namespace warpcheck::vgpu {
 
-std::uint64_t Core::lane_value(const Running& run, const Ref& ref, unsigned lane) const {
+std::uint64_t Core::lane_value(const RunningFragment& run, const Ref& ref, unsigned lane) const {
   const std::byte* const row = run.banks.base[static_cast<std::size_t>(ref.bank)] + ref.offset;
   if (ref.bank == Bank::word) {
     std::uint32_t value = 0;
@@ -25,7 +25,7 @@ std::uint64_t Core::lane_value(const Running& run, const Ref& ref, unsigned lane
 }
 
 // Ends the launch.
-Core::Step Core::halt(const Running& run, std::uint32_t lanes, Trap::Cause cause,
+Core::Step Core::halt(const RunningFragment& run, std::uint32_t lanes, Trap::Cause cause,
                       std::string_view detail, std::string_view object) {
   Trap trap{program_, place_of(run.slot, run.warp), run.pc, lanes, cause, detail, object};
   notify([&](Observer& observer) { observer.on_trap(trap); });
@@ -34,14 +34,14 @@ Core::Step Core::halt(const Running& run, std::uint32_t lanes, Trap::Cause cause
   return Step::halted;
 }
 
-Core::Step Core::refuse(const Running&, std::string_view why) {
+Core::Step Core::refuse(const RunningFragment&, std::string_view why) {
   outcome_.end = Outcome::End::refused;
   outcome_.refusal = why;
   return Step::halted;
 }
 
 // The fragment at a call goes to the first instruction of `function`.
-Core::Step Core::enter(Running& run, std::size_t index, std::uint32_t function) {
+Core::Step Core::enter(RunningFragment& run, std::size_t index, std::uint32_t function) {
   Fragment& fragment = run.warp.fragments[index];
   const FunctionCode& caller = program_->functions[fragment.function];
   const FunctionCode& callee = program_->functions[function];
@@ -61,7 +61,7 @@ Core::Step Core::enter(Running& run, std::size_t index, std::uint32_t function) 
   return Step::again;
 }
 
-Core::Step Core::return_to_caller(Running& run, std::size_t index) {
+Core::Step Core::return_to_caller(RunningFragment& run, std::size_t index) {
   Fragment& fragment = run.warp.fragments[index];
   const Return back = fragment.callers.back();
   const FunctionCode& caller = program_->functions[back.function];
@@ -77,7 +77,7 @@ Core::Step Core::return_to_caller(Running& run, std::size_t index) {
 }
 
 // Each group of lanes calls the function at its address.
-Core::Step Core::enter_by_register(Running& run, std::size_t index, const Instr& instr) {
+Core::Step Core::enter_by_register(RunningFragment& run, std::size_t index, const Instr& instr) {
   Warp& warp = run.warp;
   if (warp.undefined.any()) {
     use_of_undefined(run, UndefinedUse::Kind::address, instr[TargetOperand::address],
@@ -114,7 +114,7 @@ Core::Step Core::enter_by_register(Running& run, std::size_t index, const Instr&
 }
 
 // brx.idx: each group of lanes goes to the label with its number.
-Core::Step Core::jump_by_table(Running& run, std::size_t index, const Instr& instr) {
+Core::Step Core::jump_by_table(RunningFragment& run, std::size_t index, const Instr& instr) {
   Warp& warp = run.warp;
   if (warp.undefined.any()) {
     use_of_undefined(run, UndefinedUse::Kind::branch, instr[TargetOperand::index],

@@ -43,7 +43,7 @@ void Core::start_stack(Warp& warp) {
 
 // Makes room for the fragment's frame and the parameters of its calls, and for `local_top` bytes a
 // lane.  False: there is none, the launch is over.
-bool Core::grow_stack(Running& run, const Fragment& fragment, std::uint64_t local_top) {
+bool Core::grow_stack(RunningFragment& run, const Fragment& fragment, std::uint64_t local_top) {
   Warp& warp = run.warp;
   const FunctionCode& function = program_->functions[fragment.function];
   const auto reserve = [](RowBank& bank, std::size_t bytes) {
@@ -102,7 +102,7 @@ Core::Target Core::local_target(const Warp& warp, std::uint64_t base, std::uint6
 
 // alloca, stacksave, stackrestore.  Lanes of a fragment share the end of their frame, so alloca
 // takes what the largest of them asks for.
-Core::Step Core::move_stack(Running& run, std::size_t index, const Instr& instr) {
+Core::Step Core::move_stack(RunningFragment& run, std::size_t index, const Instr& instr) {
   Warp& warp = run.warp;
   Fragment& fragment = warp.fragments[index];
   const std::uint32_t mask = fragment.mask;

@@ -162,7 +162,7 @@ bool Core::can_run(const WarpId& id) {
 bool Core::default_next(bool after_current, WarpId& next) {
   if (after_current || order_ != StartOrder{}) return search_next(after_current, next);
   for (const Slot* slot : resident_) {
-    const std::uint32_t rest = slot->ready_warps & ~(slot->spent_warps | slot->polling_warps);
+    const std::uint32_t rest = slot->ready_warps & ~(slot->yielded_warps | slot->polling_warps);
     if (rest == 0) continue;
     next = {slot->block, static_cast<std::uint32_t>(std::countr_zero(rest))};
     return true;
@@ -173,10 +173,10 @@ bool Core::default_next(bool after_current, WarpId& next) {
 bool Core::search_next(bool after_current, WarpId& next) {
   const WarpId stopped = next;
   bool found = false;
-  const auto search = [&](bool spent_too) {
+  const auto search = [&](bool yielded_too) {
     return visit_in_order([&](const Slot* slot) {
       std::uint32_t rest = slot->ready_warps & ~slot->polling_warps;
-      if (!spent_too) rest &= ~slot->spent_warps;
+      if (!yielded_too) rest &= ~slot->yielded_warps;
       while (rest != 0) {
         const WarpId id{slot->block, first_warp(rest, order_)};
         if (!found) next = id;
@@ -201,7 +201,7 @@ bool Core::search_next(bool after_current, WarpId& next) {
   }
   if (found) return true;
   for (Slot* slot : resident_) {
-    slot->spent_warps = 0;
+    slot->yielded_warps = 0;
     slot->turn_steps = 0;
     slot->polling_warps &= vain_warps(*slot);
   }
@@ -236,17 +236,17 @@ SchedulePoint Core::point_of(const WarpId& at, Decision::Point kind, std::uint64
 bool Core::choose_after_stop(Stop stop, Slot* slot, const WarpId& stopped, std::uint64_t stop_index,
                              WarpId& next) {
   next = stopped;
-  bool spent = stop == Stop::quantum;
-  if (spent) slot->spent_warps |= 1u << stopped.warp;
+  bool yielded = stop == Stop::quantum;
+  if (yielded) slot->yielded_warps |= 1u << stopped.warp;
   if (slot != nullptr && slot->turn_steps >= slot->watch_at && ends_turn(*slot)) {
-    slot->spent_warps = ~0u;
+    slot->yielded_warps = ~0u;
   }
-  spent |= slot != nullptr && slot->spent_warps == ~0u;
-  if (!default_next(spent, next)) return false;
+  yielded |= slot != nullptr && slot->yielded_warps == ~0u;
+  if (!default_next(yielded, next)) return false;
   if (!strategy_->decides_stops()) return true;
   SchedulePoint point = point_of(stopped, Decision::Point::stop, stop_index);
   point.default_next = next;
-  point.spent = spent;
+  point.yielded = yielded;
   const std::optional<Choice> choice = strategy_->decide(point);
   if (choice && choice->next != next && can_run(choice->next)) {
     record(point, {0, choice->next});

@@ -103,7 +103,7 @@ std::size_t Core::split(Warp& warp, std::size_t index, std::uint32_t lanes) {
   return warp.fragments.size() - 1;
 }
 
-void Core::bind(Running& run, const Fragment& fragment) {
+void Core::bind(RunningFragment& run, const Fragment& fragment) {
   run.pc = fragment.pc;
   run.mask = fragment.mask;
   run.local_base = fragment.local_base;
@@ -127,7 +127,7 @@ FrameRows Core::frame_of(const Fragment& fragment) {
           fragment.predicate_base / 4};
 }
 
-void Core::use_of_undefined(const Running& run, UndefinedUse::Kind kind, const Ref& ref,
+void Core::use_of_undefined(const RunningFragment& run, UndefinedUse::Kind kind, const Ref& ref,
                             std::uint32_t lanes) {
   const UndefinedLanes undefined = run.warp.undefined.get(run.frame, ref);
   if ((undefined.mask & lanes) == 0) return;
@@ -142,7 +142,7 @@ void Core::use_of_undefined(const Running& run, UndefinedUse::Kind kind, const R
 }
 
 // The lanes for which the guard of `instr` holds.
-inline std::uint32_t Core::guarded_lanes(const Running& run, const Instr& instr) {
+inline std::uint32_t Core::guarded_lanes(const RunningFragment& run, const Instr& instr) {
   const std::uint32_t value = read_predicate(run.banks, instr.guard);
   if (run.warp.undefined.any() && instr.kind != InstrKind::compute) [[unlikely]] {
     use_of_undefined(run, UndefinedUse::Kind::branch, instr.guard, run.mask);
@@ -150,7 +150,7 @@ inline std::uint32_t Core::guarded_lanes(const Running& run, const Instr& instr)
   return run.mask & (instr.guard_negated ? ~value : value);
 }
 
-inline void Core::compute(Running& run, const Instr& instr, std::uint32_t active) {
+inline void Core::compute(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   if (run.warp.undefined.any()) [[unlikely]] {
     run.warp.undefined.propagate(run.frame, run.banks, instr, active, *program_);
   }
@@ -158,7 +158,7 @@ inline void Core::compute(Running& run, const Instr& instr, std::uint32_t active
 }
 
 // A parameter of the kernel, or the address of a local variable: the same for all lanes.
-void Core::move_scalar(Running& run, const Instr& instr, std::uint32_t active) {
+void Core::move_scalar(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   std::uint64_t value = run.local_base + static_cast<std::uint64_t>(instr.offset);
   if (instr.kind == InstrKind::param) {
     value = 0;
@@ -176,7 +176,7 @@ void Core::move_scalar(Running& run, const Instr& instr, std::uint32_t active) {
 }
 
 // A branch that all lanes of the fragment take, or none.  False, and nothing done: they diverge.
-inline bool Core::jump(Running& run, const Instr& instr, std::uint32_t taken) {
+inline bool Core::jump(RunningFragment& run, const Instr& instr, std::uint32_t taken) {
   if (taken != 0 && taken != run.mask) return false;
   const std::uint32_t to = taken != 0 ? instr.target : run.pc + 1;
   edge(run.pc, to);
@@ -186,7 +186,7 @@ inline bool Core::jump(Running& run, const Instr& instr, std::uint32_t taken) {
 
 // Runs one fragment until it meets another, splits, waits, ends, or has used up the quantum.
 Core::Step Core::run_fragment(Slot& slot, Warp& warp, std::size_t index, std::uint32_t limit) {
-  Running run{slot, warp, {}, {}, 0, 0, 0};
+  RunningFragment run{slot, warp, {}, {}, 0, 0, 0};
   bind(run, warp.fragments[index]);
   const Instr* const code = program_->code.data();
   const std::uint64_t lanes = lane_count(run.mask);
@@ -295,7 +295,7 @@ Core::Step Core::yield(Fragment& fragment) {
 }
 
 // Memory is sequentially consistent here: a fence has nothing to do but to be told.
-void Core::fence(const Running& run, const Instr& instr, std::uint32_t lanes) {
+void Core::fence(const RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   const Fence event{program_,
                     place_of(run.slot, run.warp),
                     run.pc,
@@ -308,7 +308,8 @@ void Core::fence(const Running& run, const Instr& instr, std::uint32_t lanes) {
   notify([&](Observer& observer) { observer.on_fence(event); });
 }
 
-Core::Step Core::branch(Running& run, std::size_t index, const Instr& instr, std::uint32_t taken) {
+Core::Step Core::branch(RunningFragment& run, std::size_t index, const Instr& instr,
+                        std::uint32_t taken) {
   edge(run.pc, instr.target);
   edge(run.pc, run.pc + 1);
   Fragment& stays = run.warp.fragments[index];
@@ -319,7 +320,8 @@ Core::Step Core::branch(Running& run, std::size_t index, const Instr& instr, std
 }
 
 // What ends a run of the fragment, for `lanes` of it; the fragment has its pc stored.
-Core::Step Core::leave(Running& run, std::size_t index, const Instr& instr, std::uint32_t lanes) {
+Core::Step Core::leave(RunningFragment& run, std::size_t index, const Instr& instr,
+                       std::uint32_t lanes) {
   Slot& slot = run.slot;
   Warp& warp = run.warp;
   if (lanes != run.mask) {  // the others go on
@@ -362,7 +364,7 @@ Core::Step Core::leave(Running& run, std::size_t index, const Instr& instr, std:
 }
 
 // The strategy may stop some lanes, or the whole warp, before their next access.
-Core::Step Core::ask(Running& run, std::size_t index, std::uint32_t active) {
+Core::Step Core::ask(RunningFragment& run, std::size_t index, std::uint32_t active) {
   Warp& warp = run.warp;
   const WarpId self{run.slot.block, warp.index};
   SchedulePoint point = point_of(self, Decision::Point::access, warp.accesses);
@@ -393,7 +395,7 @@ Core::Step Core::ask(Running& run, std::size_t index, std::uint32_t active) {
   return Step::again;
 }
 
-void Core::read_special(Running& run, const Instr& instr, std::uint32_t mask) {
+void Core::read_special(RunningFragment& run, const Instr& instr, std::uint32_t mask) {
   const Ref& to = instr[ScalarOperand::result];
   std::byte* row = run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset;
   const bool wide = to.bank == Bank::wide;

@@ -40,7 +40,8 @@ unsigned shuffle_source(ptx::ShuffleMode mode, unsigned lane, std::uint32_t b, s
 }  // namespace
 
 // Whether the lanes that execute `instr` now are those that all of them wait for.
-bool Core::all_members_are(const Running& run, const Instr& instr, std::uint32_t active) const {
+bool Core::all_members_are(const RunningFragment& run, const Instr& instr,
+                           std::uint32_t active) const {
   const Ref& mask = instr[WarpOperand::members];
   const auto first = static_cast<unsigned>(std::countr_zero(active));
   const std::uint32_t members = word_of(run.banks, mask, first);
@@ -56,7 +57,7 @@ bool Core::all_members_are(const Running& run, const Instr& instr, std::uint32_t
 }
 
 // Executes the operation for lanes that are at the same place.
-void Core::operate(Running& run, const Instr& instr, std::uint32_t lanes) {
+void Core::operate(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   if (instr.compute != nullptr) {
     const bool shuffles_some = lanes != ~0u && instr.opcode == ptx::Opcode::shfl_;
     if (shuffles_some || run.warp.undefined.any()) [[unlikely]]
@@ -64,13 +65,13 @@ void Core::operate(Running& run, const Instr& instr, std::uint32_t lanes) {
     instr.compute(run.banks, instr, lanes);
     return;
   }
-  const Party party{run.warp.index, lanes};
+  const WarpLanes party{run.warp.index, lanes};
   const Meeting meeting{program_, place_of(run.slot, run.warp), {&party, 1}, {&party, 1}};
   notify([&](Observer& observer) { observer.on_meeting(meeting); });
 }
 
 // bar.warp.sync is none: it orders memory, and is told as a meeting.
-void Core::tell_collective(const Running& run, std::uint32_t pc, std::uint32_t lanes,
+void Core::tell_collective(const RunningFragment& run, std::uint32_t pc, std::uint32_t lanes,
                            std::uint32_t members) {
   if (program_->code[pc].compute == nullptr) return;
   const Collective collective{program_, place_of(run.slot, run.warp), pc, lanes, members};
@@ -79,7 +80,7 @@ void Core::tell_collective(const Running& run, std::uint32_t pc, std::uint32_t l
 
 // What a lane of shfl gets is as defined as what it reads, and undefined where it reads from a lane
 // that takes no part (PTX ISA 9.7.9.6); other operations look at all lanes.
-void Core::undefined_across_lanes(Running& run, const Instr& instr, std::uint32_t active) {
+void Core::undefined_across_lanes(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   UndefinedRegisters& undefined = run.warp.undefined;
   if (instr.opcode != ptx::Opcode::shfl_) {
     undefined.propagate(run.frame, run.banks, instr, active, *program_);
@@ -116,7 +117,7 @@ void Core::undefined_across_lanes(Running& run, const Instr& instr, std::uint32_
 
 // `active` lanes of a fragment, which has its pc stored, arrive at an operation whose members they
 // are not all, or not only.  Lanes with another mask stay behind and come here by themselves.
-void Core::meet(Running& run, std::size_t index, const Instr& instr, std::uint32_t active) {
+void Core::meet(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t active) {
   Warp& warp = run.warp;
   if (active != run.mask) {
     const std::size_t others = split(warp, index, run.mask & ~active);
@@ -179,7 +180,7 @@ void Core::meet_now(Slot& slot, Warp& warp, const std::vector<std::size_t>& here
   }
   const Instr& instr = program_->code[first.pc];
   if (same_place || instr.compute == nullptr) {
-    Running run{slot, warp, {}, {}, 0, 0, 0};
+    RunningFragment run{slot, warp, {}, {}, 0, 0, 0};
     bind(run, first);
     operate(run, instr, lanes);
   } else {

@@ -74,7 +74,7 @@ TEST_F(WarpMeetings, LanesOfAPartialWarpAreNotWaitedFor) {
   EXPECT_EQ(ints(1)[0], 496u);
   EXPECT_EQ(ints(35)[34], 32u + 33 + 34);
   ASSERT_EQ(seen_.meetings.size(), 2u);
-  EXPECT_EQ(seen_.meetings[1].arrived, (std::vector<Party>{{1, 7}}));
+  EXPECT_EQ(seen_.meetings[1].arrived, (std::vector<WarpLanes>{{1, 7}}));
 }
 
 TEST_F(WarpMeetings, LanesWaitForMembersThatComeLater) {
@@ -99,8 +99,8 @@ TEST_F(WarpMeetings, OperationsOfSeveralMasksAtOnePlace) {
   run(32);
   EXPECT_EQ(ints(32), each(32, [](std::uint32_t i) { return i / 8 * 64 + 28; }));
   ASSERT_EQ(seen_.meetings.size(), 4u);
-  EXPECT_EQ(seen_.meetings[2].arrived, (std::vector<Party>{{0, 0xff0000}}));
-  EXPECT_EQ(seen_.meetings[2].released, (std::vector<Party>{{0, 0xff0000}}));
+  EXPECT_EQ(seen_.meetings[2].arrived, (std::vector<WarpLanes>{{0, 0xff0000}}));
+  EXPECT_EQ(seen_.meetings[2].released, (std::vector<WarpLanes>{{0, 0xff0000}}));
 }
 
 TEST_F(WarpMeetings, WarpBarriersAtDifferentPlacesAreOne) {
@@ -110,7 +110,7 @@ TEST_F(WarpMeetings, WarpBarriersAtDifferentPlacesAreOne) {
   EXPECT_EQ(run(32).end, Outcome::End::completed);
   EXPECT_TRUE(seen_.divergences.empty());
   ASSERT_EQ(seen_.meetings.size(), 1u);
-  EXPECT_EQ(seen_.meetings[0].arrived, (std::vector<Party>{{0, ~0u}}));
+  EXPECT_EQ(seen_.meetings[0].arrived, (std::vector<WarpLanes>{{0, ~0u}}));
 }
 
 TEST_F(WarpMeetings, NobodyWaitsForLanesThatHaveExited) {

@@ -14,7 +14,7 @@
 
 namespace warpcheck::campaign {
 
-struct Slate {
+struct WorkerMemory {
   std::atomic<std::uint64_t> executions;  // trials, of whatever kind
   std::atomic<std::uint64_t> features;    // new ones
   std::atomic<std::uint64_t> entries;     // added to the corpus
@@ -28,20 +28,20 @@ struct Slate {
   }
 };
 
-// A slate in memory of its own, made before the worker is forked.
-class SharedSlate {
+// WorkerMemory in pages of its own, made before the worker is forked.
+class SharedWorkerMemory {
  public:
-  SharedSlate();  // throws StoreError where there is no memory
-  ~SharedSlate();
-  SharedSlate(const SharedSlate&) = delete;
-  SharedSlate& operator=(const SharedSlate&) = delete;
+  SharedWorkerMemory();  // throws StoreError where there is no memory
+  ~SharedWorkerMemory();
+  SharedWorkerMemory(const SharedWorkerMemory&) = delete;
+  SharedWorkerMemory& operator=(const SharedWorkerMemory&) = delete;
 
-  Slate& operator*() const { return *slate_; }
-  Slate* operator->() const { return slate_; }
+  WorkerMemory& operator*() const { return *memory_; }
+  WorkerMemory* operator->() const { return memory_; }
   [[nodiscard]] std::string input() const;
 
  private:
-  Slate* slate_;
+  WorkerMemory* memory_;
 };
 
 }  // namespace warpcheck::campaign
