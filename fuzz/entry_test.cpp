@@ -133,7 +133,7 @@ TEST_F(EntryTest, AShrunkCaseRemovesOnlyWhatItWasMadeFrom) {
                      {.build = {}, .warp_model = vgpu::WarpModel::independent});
   std::optional<FailedInput> failed;
   for (std::uint64_t seed = 0; !failed; ++seed) failed = runner.run(random_bytes(seed));
-  failed->verdict.findings.push_back({.kind = vgpu::FindingKind::leak});
+  failed->verdict.findings.emplace_back().kind = vgpu::FindingKind::leak;
   for (const bool is_kept : {false, true}) {
     std::filesystem::remove_all(directory);
     const auto place = case_place(directory, failed->a_case, failed->verdict);
