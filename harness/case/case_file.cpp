@@ -362,8 +362,10 @@ bool is_there(const std::filesystem::path& path) {
   return true;
 }
 
-// Of what is no JSON: discarded.
+// Of what is no JSON, a directory for instance: discarded.
 Json known_json(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return Json(Json::value_t::discarded);
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
   return Json::parse(text, nullptr, false);
