@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <string_view>
+
+#include "harness/process/terminal.hpp"
 
 namespace warpcheck::campaign {
 namespace {
@@ -42,11 +43,6 @@ std::size_t terminal_columns() {
   winsize size = {};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
   return size.ws_col;
-}
-
-bool is_set(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value != nullptr && *value != '\0';
 }
 
 }  // namespace
@@ -92,10 +88,8 @@ std::string progress_line(const Snapshot& snapshot) {
 }
 
 View::View() {
-  const char* terminal = std::getenv("TERM");
-  live_ =
-      ::isatty(STDOUT_FILENO) != 0 && terminal != nullptr && std::string_view(terminal) != "dumb";
-  color_ = live_ && !is_set("NO_COLOR");
+  live_ = is_terminal(STDOUT_FILENO);
+  color_ = wants_color(STDOUT_FILENO);
 }
 
 View::~View() { std::fflush(stdout); }

@@ -25,6 +25,7 @@
 #include "harness/pair/project.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/process/progress.hpp"
+#include "harness/process/terminal.hpp"
 
 namespace warpcheck {
 namespace {

@@ -3,24 +3,11 @@
 #include <bit>
 #include <utility>
 
+#include "vgpu/schedule/prng.hpp"
+
 namespace warpcheck {
 
 namespace {
-
-// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-class SplitMix {
- public:
-  explicit SplitMix(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t operator()() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 // Maps 64 random bits to [0, limit) (Lemire 2019, without the rejection: the bias is at most
 // limit / 2^64).
@@ -45,7 +32,9 @@ Tape Tape::of_bytes(std::span<const std::uint8_t> bytes) {
   return tape;
 }
 
-Tape Tape::of_seed(std::uint64_t seed) { return of_random(SplitMix(seed)); }
+Tape Tape::of_seed(std::uint64_t seed) {
+  return of_random([random = vgpu::Prng(seed)]() mutable { return random.next(); });
+}
 
 Tape Tape::of_random(RandomSource source) {
   Tape tape;

@@ -41,11 +41,4 @@ class Progress {
   bool visible_ = false;
 };
 
-// Whether what is written to this descriptor should be coloured: it is a terminal, TERM is not
-// "dumb", and NO_COLOR (no-color.org) is not set to anything.
-bool wants_color(int descriptor);
-
-// The words of a verdict that begin lines ("PASS", "FAIL", ...) in colour.
-std::string colored_verdicts(std::string_view text);
-
 }  // namespace warpcheck

@@ -1,4 +1,5 @@
 #include "harness/process/progress.hpp"
+#include "harness/process/terminal.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,23 +1,11 @@
 #include "harness/report/kernel_signature.hpp"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
 #include <regex>
+
+#include "vgpu/ptx/demangle.hpp"
 
 namespace warpcheck {
 namespace {
-
-// Nothing: it is no mangled name.
-std::optional<std::string> demangled(std::string_view mangled) {
-  if (!mangled.starts_with("_Z")) return std::nullopt;
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text{
-      abi::__cxa_demangle(std::string(mangled).c_str(), nullptr, nullptr, &status), &std::free};
-  if (status != 0 || text == nullptr) return std::nullopt;
-  return std::string(text.get());
-}
 
 // nvcc wraps what has no linkage into a namespace of its file.
 std::string without_unnamed_namespaces(const std::string& text) {
@@ -49,7 +37,7 @@ std::vector<std::string> split_list(std::string_view list) {
 }  // namespace
 
 KernelSignature signature_of(std::string_view mangled) {
-  const std::optional<std::string> full = demangled(mangled);
+  const std::optional<std::string> full = ptx::demangle(mangled);
   if (!full || full->empty() || full->back() != ')') return {std::string(mangled), std::nullopt};
   const std::string text = without_unnamed_namespaces(*full);
   std::size_t open = text.size() - 1;

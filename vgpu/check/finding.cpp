@@ -1,14 +1,14 @@
 #include "vgpu/check/finding.hpp"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <memory>
+#include <optional>
 #include <utility>
+
+#include "vgpu/ptx/demangle.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -98,12 +98,9 @@ std::string_view name_of(Severity severity) {
 }
 
 std::string kernel_name(std::string_view mangled) {
-  if (!mangled.starts_with("_Z")) return std::string(mangled);  // extern "C"; `f` reads as float
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text{
-      abi::__cxa_demangle(std::string(mangled).c_str(), nullptr, nullptr, &status), &std::free};
-  if (status != 0 || text == nullptr) return std::string(mangled);
-  std::string_view name{text.get()};
+  const std::optional<std::string> text = ptx::demangle(mangled);
+  if (!text) return std::string(mangled);
+  std::string_view name{*text};
   name = name.substr(0, without_parameters(name));
   // Only templates carry their return type, and a kernel returns nothing.
   constexpr std::string_view kReturnType = "void ";

@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 
+#include "vgpu/schedule/prng.hpp"
+
 namespace warpcheck::conformance {
 namespace {
 
@@ -13,23 +15,19 @@ constexpr std::size_t kVectorsMin = 2048;
 constexpr std::size_t kRandomMin = 512;
 constexpr std::size_t kComposedVectors = 6 * kBlock;  // of sequences and whole kernels
 
-// Sebastiano Vigna's splitmix64: tiny, and the same everywhere.
 class Random {
  public:
-  explicit Random(std::string_view seed) {
-    for (const char c : seed) state_ = (state_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  }
-  std::uint64_t next() {
-    state_ += 0x9e3779b97f4a7c15u;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
+  explicit Random(std::string_view seed) : generator_(hash(seed)) {}
+  std::uint64_t next() { return generator_.next(); }
   std::uint64_t below(std::uint64_t bound) { return next() % bound; }
 
  private:
-  std::uint64_t state_ = 0xcbf29ce484222325u;
+  static std::uint64_t hash(std::string_view seed) {  // FNV-1a
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    for (const char c : seed) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    return hash;
+  }
+  vgpu::Prng generator_;
 };
 
 struct FloatShape {

@@ -1,11 +1,9 @@
-#include <cxxabi.h>
+#include "vgpu/program/program.hpp"
 
 #include <algorithm>
 
-#include <cstdlib>
-#include <memory>
-
 #include "vgpu/program/layout.hpp"
+#include "vgpu/ptx/demangle.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -29,14 +27,10 @@ std::uint32_t Program::function_of(std::uint32_t pc) const {
 }
 
 std::string demangled_variable(const std::string& name) {
-  if (!name.starts_with("_Z")) return name;  // `s` alone would read as the type short
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> demangled(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  if (status != 0 || demangled == nullptr) return name;
-  const std::string_view full(demangled.get());
-  const std::size_t scope = full.rfind("::");
-  return std::string(scope == std::string_view::npos ? full : full.substr(scope + 2));
+  const std::optional<std::string> full = ptx::demangle(name);
+  if (!full) return name;
+  const std::size_t scope = full->rfind("::");
+  return scope == std::string::npos ? *full : full->substr(scope + 2);
 }
 
 }  // namespace warpcheck::vgpu

@@ -1,4 +1,4 @@
-// The one pseudo-random generator of this project's schedules.
+// The one pseudo-random generator of this project.
 //
 // splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 // Nothing of <random>'s distributions and no libm: their results differ between libraries, and the
