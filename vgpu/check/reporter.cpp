@@ -25,52 +25,6 @@ std::size_t hash_of(const Reporter::Key& key) {
   return mix ^ mix >> 32;
 }
 
-// The function whose code holds `pc`; functions are laid out one after the other.
-std::uint32_t function_at(const Program& program, std::uint32_t pc) {
-  std::uint32_t holder = 0;
-  for (std::uint32_t i = 1; i < program.functions.size(); ++i) {
-    const FunctionCode& function = program.functions[i];
-    const bool closer = function.entry <= pc && function.entry > program.functions[holder].entry;
-    if (closer) holder = i;
-  }
-  return holder;
-}
-
-// The pc of the only call of the function that holds `pc`; kNone: there is none, or more than one.
-std::uint32_t only_call_of_function_at(const Program& program, std::uint32_t pc) {
-  const std::uint32_t function = function_at(program, pc);
-  std::uint32_t call = ptx::kNone;
-  for (std::uint32_t at = 0; at < program.code.size(); ++at) {
-    const Instr& instr = program.code[at];
-    if (instr.kind != InstrKind::call || instr.target != function) continue;
-    if (call != ptx::kNone) return ptx::kNone;
-    call = at;
-  }
-  return call;
-}
-
-// The innermost location in the user's own code: atomicAdd() is a function in a header of the
-// toolkit, but it is the line that calls it which explains anything.  Optimised code has it
-// inlined; in unoptimised code the line is known if there is but one call.
-const ptx::SourceLocation& user_location(const Program& program, std::uint32_t pc) {
-  const ptx::SourceLocation& innermost = program.source_of(pc).location;
-  const ptx::SourceLocation* location = &innermost;
-  const auto is_users = [&] {
-    return location->file < program.files.size() &&
-           !is_library_header(program.files[location->file]);
-  };
-  while (!is_users()) {
-    if (location->inlined_at < program.locations.size()) {
-      location = &program.locations[location->inlined_at];
-      continue;
-    }
-    pc = only_call_of_function_at(program, pc);
-    if (pc == ptx::kNone) return innermost;
-    location = &program.source_of(pc).location;
-  }
-  return *location;
-}
-
 // Not a wrapper of one instruction, such as atomicAdd(): those stand in .hpp files beside the
 // toolkit's other headers, and say no more than the line that calls them.
 bool is_library_code(std::string_view header) {
@@ -103,22 +57,6 @@ bool say_the_same(const Finding& a, const Finding& b) {
 
 }  // namespace
 
-// A toolkit keeps its headers in .../cuda*/include or .../targets/*-linux/include.
-bool is_library_header(std::string_view file) {
-  if (file.starts_with("/usr/include/")) return true;
-  const std::size_t end = file.find("/include/");
-  if (end == std::string_view::npos) return false;
-  std::string_view owner = file.substr(0, end);
-  owner.remove_prefix(owner.rfind('/') + 1);  // npos + 1: nothing
-  return owner.starts_with("cuda") || owner.ends_with("-linux");
-}
-
-std::string_view short_header_name(std::string_view header) {
-  constexpr std::string_view kDirectory = "/include/";
-  const std::size_t at = header.rfind(kDirectory);
-  return at == std::string_view::npos ? header : header.substr(at + kDirectory.size());
-}
-
 std::string_view space_name(ptx::Space space) {
   switch (space) {
     case ptx::Space::global: return "global";
@@ -147,7 +85,7 @@ AccessSide side_at(std::string_view role, const CodePlace& place) {
   side.thread = place.thread;
   const Program& program = *place.program;
   if (place.pc < program.code.size()) {
-    const ptx::SourceLocation& location = user_location(program, place.pc);
+    const ptx::SourceLocation& location = program.user_location(place.pc);
     if (location.file < program.files.size()) {
       side.file = program.files[location.file];
       side.line = location.line;

@@ -18,6 +18,7 @@
 
 #include "vgpu/check/finding.hpp"
 #include "vgpu/machine/access.hpp"
+#include "vgpu/program/library_headers.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -36,12 +37,6 @@ inline ThreadId thread_of(const WarpPlace& place, unsigned lane) {
 std::string_view space_name(ptx::Space space);
 // "read", "write", "atomic"
 std::string_view role_name(AccessKind kind);
-
-// Whether a file is a header of the CUDA toolkit or the system: not the user's code.
-bool is_library_header(std::string_view file);
-
-// "cub/block/block_scan.cuh": as a program includes it.
-std::string_view short_header_name(std::string_view header);
 
 // One side of a finding: what a thread did there.
 AccessSide side_at(std::string_view role, const CodePlace& place);

@@ -32,7 +32,7 @@ namespace {
 
 void refuse(Program& program, std::uint32_t pc, std::string_view why) {
   const Source& source = program.source_of(pc);
-  const ptx::SourceLocation place = program.report_location(pc);
+  const ptx::SourceLocation place = program.user_location(pc);
   const std::string from = place.file < program.files.size()
                                ? fmt::format(" (from {}:{})", program.files[place.file], place.line)
                                : std::string();

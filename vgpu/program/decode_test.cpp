@@ -70,7 +70,7 @@ TEST(Decode, EveryCallSiteHasItsOwnCopyWithItsOwnLine) {
   const Program program = program_of(kCalls);
   ASSERT_EQ(program.functions.size(), 3u);
   const auto line_at = [&](std::uint32_t function) {
-    return program.report_location(program.functions[function].entry).line;
+    return program.user_location(program.functions[function].entry).line;
   };
   EXPECT_EQ(line_at(1), 10u);  // the toolkit's header is passed over
   EXPECT_EQ(line_at(2), 20u);

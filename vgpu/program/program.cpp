@@ -3,22 +3,44 @@
 #include <algorithm>
 
 #include "vgpu/program/layout.hpp"
+#include "vgpu/program/library_headers.hpp"
 #include "vgpu/ptx/demangle.hpp"
 
 namespace warpcheck::vgpu {
 
-ptx::SourceLocation Program::report_location(std::uint32_t pc) const {
-  const auto in_toolkit = [&](const ptx::SourceLocation& place) {
-    if (place.file >= files.size()) return true;
-    const std::string& file = files[place.file];
-    return file.find("/cuda") != std::string::npos && file.find("/include/") != std::string::npos;
-  };
-  const ptx::SourceLocation innermost = source_of(pc).location;
-  ptx::SourceLocation place = innermost;
-  while (in_toolkit(place) && place.inlined_at < locations.size()) {
-    place = locations[place.inlined_at];
+namespace {
+
+// The pc of the only call of the function that holds `pc`; kNone: there is none, or more than one.
+std::uint32_t only_call_of_function_at(const Program& program, std::uint32_t pc) {
+  const std::uint32_t function = program.function_of(pc);
+  std::uint32_t call = ptx::kNone;
+  for (std::uint32_t at = 0; at < program.code.size(); ++at) {
+    const Instr& instr = program.code[at];
+    if (instr.kind != InstrKind::call || instr.target != function) continue;
+    if (call != ptx::kNone) return ptx::kNone;
+    call = at;
   }
-  return in_toolkit(place) ? innermost : place;
+  return call;
+}
+
+}  // namespace
+
+const ptx::SourceLocation& Program::user_location(std::uint32_t pc) const {
+  const ptx::SourceLocation& innermost = source_of(pc).location;
+  const ptx::SourceLocation* location = &innermost;
+  const auto is_users = [&] {
+    return location->file < files.size() && !is_library_header(files[location->file]);
+  };
+  while (!is_users()) {
+    if (location->inlined_at < locations.size()) {
+      location = &locations[location->inlined_at];
+      continue;
+    }
+    pc = only_call_of_function_at(*this, pc);
+    if (pc == ptx::kNone) return innermost;
+    location = &source_of(pc).location;
+  }
+  return *location;
 }
 
 std::uint32_t Program::function_of(std::uint32_t pc) const {

@@ -268,9 +268,11 @@ struct Program {
   [[nodiscard]] const Source& source_of(std::uint32_t pc) const { return sources[code[pc].source]; }
   // The function whose code holds `pc`: an index into functions.
   [[nodiscard]] std::uint32_t function_of(std::uint32_t pc) const;
-  // The line to report for an instruction: the innermost location of its inlining and call chain
-  // that is not in a header of the CUDA toolkit (atomicAdd() is one); the innermost if all are.
-  [[nodiscard]] ptx::SourceLocation report_location(std::uint32_t pc) const;
+  // The line to report for an instruction: the innermost location in the user's own code.
+  // atomicAdd() is a function in a header of the toolkit, but it is the line that calls it which
+  // explains anything.  Optimised code has it inlined; in unoptimised code the line is known if
+  // there is but one call.  The innermost of all where no line is the user's.
+  [[nodiscard]] const ptx::SourceLocation& user_location(std::uint32_t pc) const;
 };
 
 // A kernel that cannot run here.  what() names the instruction or function, file and line, and
