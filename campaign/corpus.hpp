@@ -22,7 +22,7 @@ struct CorpusEntry {
 
 struct Corpus {
   // Shorter ones first; of one length in order of digest.  So what is kept when redundant entries
-  // are dropped does not depend on who does it.
+  // are dropped does not depend on which process does it.
   std::vector<CorpusEntry> entries;
   std::vector<std::string> messages;  // a line for each file that was set aside or left out
 };

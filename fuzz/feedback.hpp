@@ -33,7 +33,7 @@ inline constexpr std::size_t kCounters = kEdgeCounters + kReadsFromCounters;
 
 class Feedback : public vgpu::Observer {
  public:
-  // counters: kCounters of them, zeroed by whoever owns them.
+  // counters: kCounters of them, zeroed by their owner.
   // Throws std::invalid_argument when they are fewer or more.
   explicit Feedback(std::span<std::uint8_t> counters);
 

@@ -7,7 +7,7 @@
 // A job that is given its seed and a number of executions finds the same on every machine, as
 // long as it is alone: jobs of one corpus exchange what they find by the clock.
 //
-// Whoever links this has libFuzzer's driver and its counters in the program (libfuzzer.cpp).
+// A program that links this has libFuzzer's driver and its counters in the program (libfuzzer.cpp).
 #pragma once
 
 #include <csignal>

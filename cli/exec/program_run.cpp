@@ -111,7 +111,7 @@ ProgramRun ProgramRunner::run(cudart::ExecSettings settings, const fs::path& sil
   if (input_ != nullptr) input_->end_run();
   run.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   run.status = run.signal != 0 ? 128 + run.signal : WEXITSTATUS(status);
-  // Whoever asks the program to end means all of it.
+  // A signal to end the program is meant for all of it.
   if (supervisor_.is_stopped()) Supervisor::end_all();
   read(run);
   wait_for_orphans(run);

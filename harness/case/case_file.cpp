@@ -272,7 +272,7 @@ std::vector<std::uint8_t> bytes_from(const Json& json, const FieldPath& path) {
   return bytes;
 }
 
-// No case nests deeper; a hostile file must not exhaust the stack of whoever walks it.
+// No case nests deeper; a hostile file must not exhaust the stack of the code that walks it.
 constexpr int kDepthMax = 32;
 
 Json parse_json(std::string_view text) {

@@ -17,8 +17,8 @@ namespace warpcheck {
 using ExpectationCapture =
     std::function<bool(const std::function<void()>& body, std::vector<std::string>& failures)>;
 
-// Who captures in this program; the default is capture_expectations().  gtest_adaptor.hpp's
-// run_capturing sees GoogleTest's.
+// What captures failures in this program; the default is capture_expectations().
+// gtest_adaptor.hpp's run_capturing sees GoogleTest's.
 void set_expectation_capture(ExpectationCapture capture);
 const ExpectationCapture& expectation_capture();
 

@@ -26,7 +26,7 @@ struct WorkerEnd {
 // "internal error: WHAT": how an error is told that nobody foresaw.
 std::string internal_error(std::string_view what);
 
-// Who is told, in the parent and from within wait().
+// Called in the parent, from within wait().
 class WorkerListener {
  public:
   virtual ~WorkerListener() = default;

@@ -277,7 +277,7 @@ std::string verdict_text(const PairOutcome& outcome) {
 
 std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::sig_atomic_t* stop) {
   constexpr std::size_t kPerPair = kConfigurations.size();
-  // Specimens first: who interrupts a hunt has most of what there is to find.
+  // Specimens first: a hunt that is interrupted has found most of what there is to find.
   std::vector<const AnyPair*> order = options.pairs;
   // Not std::ranges: Clang 14 cannot compile what that returns.
   std::stable_partition(order.begin(), order.end(),

@@ -265,7 +265,7 @@ class Shrinker {
     return rank(a) < rank(b);
   }
 
-  // Who came first mostly does not matter.
+  // Which warp came first mostly does not matter.
   bool drop_starts() {
     Decisions others = decisions();
     const auto is_start = [](const vgpu::Decision& decision) {

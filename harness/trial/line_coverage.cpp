@@ -9,7 +9,7 @@ namespace warpcheck {
 namespace {
 
 // Whether no lane goes on behind this instruction, except along an edge that is reported.
-// Whoever waits at a barrier or calls a function comes back.
+// A thread that waits at a barrier or calls a function comes back.
 bool ends_straight_line(const vgpu::Instr& instr) {
   switch (instr.kind) {
     case vgpu::InstrKind::branch:

@@ -15,7 +15,7 @@ constexpr std::size_t kPlacesMax = 4;  // that one instruction reads, told one b
 
 bool is_poll(Kind kind) { return kind == Kind::reads || kind == Kind::object; }
 
-// Who polls comes first: what it polls is what all others wait for.
+// Groups that poll come first: what they poll is what all others wait for.
 int rank_of(Kind kind) {
   if (is_poll(kind)) return 0;
   if (kind == Kind::runs) return 1;

@@ -93,7 +93,7 @@ struct Finding {
 // The class of a finding: what shrinking keeps.  (kind, space, kernel, files and lines of its
 // sides in ascending order, of sides without a line the instruction instead; of an api-error also
 // the call and its message); block, thread and object do not count.  Paths count as they are given:
-// whoever compares classes between checkouts makes them relative first.
+// a comparison of classes between checkouts makes them relative first.
 std::string class_of(const Finding& finding);
 // 16 hex digits over class_of().
 std::string hash_of(const Finding& finding);

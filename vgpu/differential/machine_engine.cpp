@@ -74,7 +74,7 @@ Result run_on_machine(const ptx::Module& module, std::uint32_t threads,
   std::optional<Checkers> checkers;
   std::span<Observer* const> observers;
   if (settings.checks) {
-    // Who wrote what before the launch nobody has told the checkers.
+    // Nobody has told the checkers what the host wrote before the launch.
     checkers.emplace(CheckerSet{.init = false, .lifetime = false}, WarpModel::independent);
     observers = checkers->observers();
   }

@@ -312,7 +312,7 @@ void place_variables(Block& block) {
   block.variables.push_back(block.memory.add(std::move(buffer)));
 }
 
-// Lets those go on who have all come together.  Returns whether anyone could.
+// Lets threads go on that have all come together.  Returns whether any could.
 bool let_meet(std::vector<Thread>& threads) {
   bool any = false;
   ReferenceMeetings meetings;

@@ -23,7 +23,7 @@ enum class AccessKind : std::uint8_t { read, write, atomic };
 // uniform: all the same.
 enum class Pattern : std::uint8_t { scattered, strided, uniform };
 
-// Who: enough to name every lane's thread.
+// Enough to name every lane's thread.
 struct WarpPlace {
   std::uint32_t block = 0;  // linear index in the grid
   std::uint32_t warp = 0;   // in the block; lane l is thread warp * 32 + l, linear
@@ -406,7 +406,8 @@ struct DeviceCopy {
 class Observer {
  public:
   virtual ~Observer() = default;
-  // Asked once a launch.  Accesses are most of the events: who answers false is spared them.
+  // Asked once a launch.  Accesses are most of the events: an observer that answers false is spared
+  // them.
   [[nodiscard]] virtual bool watches_accesses() const { return true; }
   [[nodiscard]] virtual bool watches_accesses_of(const Program&) const {
     return watches_accesses();
@@ -417,7 +418,7 @@ class Observer {
   virtual void on_sync(const Sync&) {}
   virtual void on_fence(const Fence&) {}
   virtual void on_meeting(const Meeting&) {}
-  // Told to those alone who watch_collectives().
+  // Told only to observers that watch_collectives().
   virtual void on_collective(const Collective&) {}
   virtual void on_barrier_object(const BarrierObject&) {}
   virtual void on_cluster_barrier(const ClusterBarrier&) {}

@@ -33,7 +33,7 @@ Dependence::Dependence(const RegisterFlow& flow, std::uint32_t pc,
   }
 }
 
-// Whoever covers nothing covers all of no executions.
+// A block that covers nothing covers all of no executions.
 Dependence::State Dependence::start() const {
   const std::size_t words = (flow_.registers() + 63) / 64;
   return {.older = Bits(words, ~std::uint64_t{0}),

@@ -7,7 +7,7 @@
 // copy of its callee) and halves of 64 bits.  Whatever else is made of an address (masks, shifts,
 // hashes) keeps the sum that went in as one that must come to nothing for the result to be a mere
 // integer.  What is read from memory is an integer, or an address of which nothing is known: it may
-// be added to an address, but whoever subtracts it may be after the distance between two objects.
+// be added to an address, but code that subtracts it may be after the distance between two objects.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>

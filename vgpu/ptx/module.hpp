@@ -33,7 +33,7 @@ struct Register {
   Type type = Type::none;
 };
 
-// Who may refer to a name (PTX ISA 11.6).
+// Which modules may refer to a name (PTX ISA 11.6).
 enum class Linkage : std::uint8_t { internal, visible, weak, common };
 
 // A variable in a state space other than .reg: a global, a shared array, a local array, a
@@ -186,7 +186,7 @@ class LinkError : public std::runtime_error {
 
 // Links the modules of a program that was compiled in parts (nvcc -rdc=true) to one: declarations
 // find their definitions; of weak definitions one stays; internal names that clash are changed.
-// What has no definition stays a declaration: only who needs it cannot run.
+// What has no definition stays a declaration: only kernels that need it cannot run.
 //   name: of the whole.
 // Throws LinkError for a name that is defined twice, or as different things.
 Module link_modules(std::vector<Module> modules, std::string_view name);

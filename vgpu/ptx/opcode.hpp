@@ -149,7 +149,7 @@ enum class Opcode : std::uint8_t {
   count,
 };
 
-// Who decodes an instruction: vgpu/program/emit/families.hpp.
+// The emitter that decodes an instruction: vgpu/program/emit/families.hpp.
 enum class Family : std::uint8_t {
   none,
   atomic,

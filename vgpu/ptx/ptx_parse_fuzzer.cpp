@@ -42,7 +42,7 @@ void require_resolved(const Module& module, const Function& function, const Oper
   for (const Operand& part : operand.parts) require_resolved(module, function, part);
 }
 
-// Whoever reads a Module relies on its indices.
+// Readers of a Module rely on its indices.
 void require_consistent(const Module& module) {
   for (const Variable& variable : module.variables) {
     require(variable.initial.size() <= variable.bytes);

@@ -5,7 +5,7 @@
 // many it may take (mostly 1 to 8, sometimes no limit); the accesses in between cost nothing, as
 // their number is drawn from a geometric distribution.
 // Under `independent` a decision mostly splits the lanes of a warp; else it preempts the warp.
-// Who comes first is decided in every launch, whatever the budget: see start.hpp.
+// Which warp comes first is decided in every launch, whatever the budget: see start.hpp.
 #pragma once
 
 #include <cstdint>

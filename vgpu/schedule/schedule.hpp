@@ -129,7 +129,7 @@ class Strategy {
   // The index of the next access of `warp` at which decide() wants to be asked, at least `from`;
   // UINT64_MAX: never.  Asked when a warp starts and after every access decision of that warp.
   virtual std::uint64_t next_access(std::uint32_t launch, WarpId warp, std::uint64_t from) = 0;
-  // Who comes first in this launch; asked after begin().
+  // Which warp comes first in this launch; asked after begin().
   virtual StartOrder choose_start(const StartPoint& /*point*/) { return {}; }
   // Whether decide() wants to be asked at stops, and at releases.  May change with every decision.
   [[nodiscard]] virtual bool decides_stops() const { return false; }

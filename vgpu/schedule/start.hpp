@@ -1,4 +1,4 @@
-// Who comes first in a launch, so that all have their turn.
+// Which warp comes first in a launch: each of them, in turn.
 //
 // Which of n contenders is first decides what many defects show: who takes the lock, the first
 // ticket, the slot of a queue.  Strategies of consecutive seeds go through the contenders one after

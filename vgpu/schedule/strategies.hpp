@@ -1,5 +1,5 @@
 // The strategies by name.  Adding one costs its files and a row in strategies.cpp: see
-// docs/adding-a-strategy.md.  Whoever chooses among strategies asks the rows.
+// docs/adding-a-strategy.md.  Code that chooses among strategies asks the rows.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// What the barrier of a cluster orders (PTX ISA 9.7.13.3): who waits has acquired what all threads
-// of the cluster released when they arrived.  An arrival that is relaxed releases what a fence
-// before it has; a fence.mbarrier_init before it, the initialisations of mbarriers alone.
+// What the barrier of a cluster orders (PTX ISA 9.7.13.3): a thread that waits has acquired what
+// all threads of the cluster released when they arrived.  An arrival that is relaxed releases what
+// a fence before it has; a fence.mbarrier_init before it, the initialisations of mbarriers alone.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Thread epochs: who accessed a cell, and when, in 64 bits.
+// Thread epochs: which thread accessed a cell, and when, in 64 bits.
 //
 //   [ launch:12 ][ block:22 ][ phase:20 ][ thread:10 ]
 //

@@ -5,7 +5,7 @@
 // or a fence followed by a strong write on M, all of one thread.  An acquire pattern is the
 // mirror image.  They synchronise when a read of the one observes a write of the other, and the
 // first operation of the release and the last one of the acquire are morally strong.  A write is
-// observed by who reads it, and through any number of atomic operations each of which read what
+// observed by its readers, and through any number of atomic operations each of which read what
 // the one before wrote, all of them morally strong with their neighbours: a *chain*.
 //
 // fence.sc does here what fence.acq_rel does.  The ISA's Fence-SC order also synchronises, but it
@@ -111,7 +111,7 @@ class SyncVariables {
     [[nodiscard]] bool overlaps(std::uint32_t begin, std::uint32_t size) const {
       return offset < begin + size && begin < offset + bytes;
     }
-    // Who reads it from now on observes nothing.
+    // Threads that read it from now on observe nothing.
     void silence() {
       last = {};
       released = {};

@@ -1,4 +1,5 @@
-// Causality order of the threads of a trial: who knows what of whom, and when (PTX ISA 8.9.5).
+// Causality order of the threads of a trial: what each knows of the others, and when (PTX
+// ISA 8.9.5).
 //
 // The time of a thread has two hands: the phase of its block (whole-block barriers so far) and its
 // own tick, which advances whenever it releases something.  What a thread did is known to another
@@ -76,11 +77,11 @@ class ThreadOrder {
     std::vector<Seen> seen;
     std::size_t folded = 0, compact_at = 32;
 
-    //   chain: who observes it again is offered no less
+    //   chain: a later observer of it is offered no less
     void observe(std::uint64_t variable, std::uint64_t chain,
                  const ReleasedClocks& released_clocks);
     void fold();
-    // All that is observed, for who reaches the grid.
+    // All that is observed by operations that reach the grid.
     [[nodiscard]] Clock all_observed() const;
 
    private:

@@ -28,7 +28,7 @@ std::uint64_t some_saw(const CellEntry& entry) {
 // A later access of the same kind by the same thread stands for an earlier one, if whatever it
 // comes before, the earlier one does, too.  That holds in base causality order.  A strong write
 // also comes before what follows its observers (PTX ISA 8.9.5), so then those must have observed
-// the earlier one as well.  And who has observed a write that is kept is a witness of that.
+// the earlier one as well.  A thread that has observed a write that is kept is a witness of that.
 //
 // An entry that could go may stay, so nothing is looked for at length: the work is proportional to
 // the number of entries.

@@ -3,9 +3,9 @@
 // A cell keeps its last weak write, and every other access since that is not ordered before it.
 // Nothing that could matter is forgotten: an access is dropped only for a later weak write that it
 // comes before, or for a later access of the same kind by the same thread, unless observers (PTX
-// ISA 8.9.5) tell the two apart.  Whoever is unordered with, and races with, the dropped one, races
-// with the one that replaced it.  The exception is a cell that has raced already: it keeps the last
-// kRacedMax accesses.
+// ISA 8.9.5) tell the two apart.  An access that is unordered with, and races with, the dropped
+// one, races with the one that replaced it.  The exception is a cell that has raced already: it
+// keeps the last kRacedMax accesses.
 //
 // A cell is 4 bytes wide until something narrower is accessed; then, for the rest of the trial,
 // the cells of that allocation are bytes.
@@ -64,7 +64,7 @@ struct CellEntry {
 
 // Entries in order of execution, so that those of one launch follow each other.
 //
-// Whoever asks about a cell should not have to look at all that it has seen: what whole launches
+// A question about a cell should not have to look at all that it has seen: what whole launches
 // settle, and what the same segment has found out already, is remembered with the list.
 struct CellList {
   static constexpr BlockKey kManyBlocks = ~BlockKey{0};

@@ -462,7 +462,7 @@ void GeneralRaceChecker::check_list(Row& row, const Part& part, const Cell& cell
   if (((anyhow | across | handed) & list.classes) == 0) return;
   const BlockKey block = order_.block_key(row.access->place);
   if (((anyhow | handed) & list.classes) == 0 && list.block == block) return;
-  // Who looks for more than races passes by less.
+  // A search for notes, too, may pass by less.
   const unsigned passes_as = part.access_class + (handed != 0 ? kAccessClasses : 0);
   std::optional<Observations> observations;
   bool all_passed = true;

@@ -25,7 +25,7 @@ struct CellEpochs {
 // know exactly whether some earlier access is unordered with any given thread: if the two are of
 // different blocks, one of them is of another block than that thread; if both are of one phase,
 // one of them is by another thread (warp, in lockstep); and older phases of one block are ordered.
-// Where they could be of two warps, they are: who asks for another warp's access finds one.
+// Where they could be of two warps, they are: a search for another warp's access finds one.
 struct History {
   CellEpochs last, other;
 };

@@ -24,7 +24,7 @@ class RowLog {
     std::uint32_t pc = 0;
     std::uint32_t mask = 0;  // not empty
     std::uint32_t warp = 0;
-    std::uint32_t segment = 0;    // whatever whoever logs it wants to know of its time
+    std::uint32_t segment = 0;    // the caller's own mark of its time
     std::uint8_t cells_log2 = 0;  // words of one lane, 0 to 2
     bool write = false;
     bool uniform = false;

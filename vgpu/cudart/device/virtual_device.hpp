@@ -44,8 +44,9 @@ struct TrialSettings {
   vgpu::CheckerSet checkers{};
   vgpu::Limits limits{};
   std::uint64_t memory_bytes = vgpu::kMemoryBytes;  // of the device
-  // What fresh managed and page-locked memory holds.  The pattern shows who relies on zeros, which
-  // CUDA does not promise; outside of trials it is zeros, as programs mostly find there.
+  // What fresh managed and page-locked memory holds.  The pattern shows programs that rely on
+  // zeros, which CUDA does not promise; outside of trials it is zeros, as programs mostly find
+  // there.
   vgpu::Fresh fresh_mapped = vgpu::Fresh::pattern;
   vgpu::Strategy* strategy = nullptr;        // not owned; null: the default policy
   bool want_feedback = false;                // call extra_observer's on_edge

@@ -3,7 +3,7 @@
 //
 // Kernels and variables were registered with us before main; they are registered with the real
 // library when it is opened.  Nothing of CUDA is touched before: a CUDA context does not survive
-// fork(), so whoever forks opens the library in the child.
+// fork(), so a program that forks opens the library in the child.
 #pragma once
 
 #include <cstdint>

@@ -312,7 +312,7 @@ Core::Lookahead::Fate Core::Lookahead::act_of(Warp& warp, const Fragment& fragme
     case InstrKind::bulk_copy:
     case InstrKind::async_store:
     case InstrKind::copy: break;
-    case InstrKind::warp: {  // depends on who happens to be here
+    case InstrKind::warp: {  // depends on which lanes happen to be here
       const auto is_ready = [](const Fragment& one) { return one.state == Fragment::State::ready; };
       return std::ranges::count_if(warp.fragments, is_ready) > 1 ? Fate::unknown : Fate::runs;
     }

@@ -1,4 +1,4 @@
-// Threads that do not get on: who waits where, and for what.
+// Threads that do not get on: where each group waits, and for what.
 //
 // Warp operations, barriers and mbarriers are of one block, so a block of which no thread can go on
 // never will: that is found at once.  Launches that only poll are found by looking ahead
@@ -201,7 +201,7 @@ Outcome::End Core::end_at_step_limit(Slot& slot, Warp& warp) {
   return Outcome::End::step_limit;
 }
 
-// ---- who wrote what others poll ----
+// ---- which thread wrote what others poll ----
 
 void Core::note_strong_writes(const RunningFragment& run, std::uint32_t mask) {
   for (; mask != 0; mask &= mask - 1) {

@@ -1,10 +1,10 @@
 // Thread block clusters (PTX ISA 9.0, 5.2.2): blocks that are resident at once, reach each other's
 // shared memory, and meet at a barrier of their own (9.7.13.3).
 //
-// The barrier completes when all threads of the cluster that have not exited have arrived.  Who
-// arrives goes on; who waits, waits for the phase in which it arrived.  An H200 lets a thread pass
-// that waits without having arrived, and counts one that arrives twice; both are undefined, and are
-// reported here.
+// The barrier completes when all threads of the cluster that have not exited have arrived.  A
+// thread that arrives goes on; one that waits, waits for the phase in which it arrived.  An H200
+// lets a thread pass that waits without having arrived, and counts one that arrives twice; both are
+// undefined, and are reported here.
 #include <algorithm>
 #include <bit>
 

@@ -64,7 +64,7 @@ void Core::arrive_at_named(RunningFragment& run, std::size_t index, const Instr&
   count_arrival(run.slot, warp, number);
 }
 
-// What a barrier is used for is decided by who comes first; others must mean the same.
+// The first thread that comes decides what a barrier is used for; the others must agree.
 void Core::check_use(RunningFragment& run, const Instr& instr, NamedBarrier& barrier, unsigned lane,
                      std::uint32_t count) {
   if (barrier.arrivals.empty()) {

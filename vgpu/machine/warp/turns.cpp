@@ -60,7 +60,7 @@ std::uint32_t Core::blocks_not_begun() const {
   return block_count_ - next_block_ + static_cast<std::uint32_t>(admitted_.size()) * size;
 }
 
-// Asks the strategy who comes first in this launch.
+// Asks the strategy which warp comes first in this launch.
 void Core::choose_order() {
   const StartPoint point{launch_->index, next_block_, warps_per_block_};
   const StartOrder order = strategy_->choose_start(point);
