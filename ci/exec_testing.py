@@ -1,0 +1,36 @@
+"""What the tests of `warpcheck exec` share: their arguments (WARPCHECK NVCC SOURCE_DIRECTORY), a
+directory for the time being, and a program that plain nvcc has built there.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+WARPCHECK, NVCC, SOURCES = sys.argv[1:4]
+LIBRARIES = subprocess.run([WARPCHECK, "libdir"], check=True, capture_output=True,
+                           text=True).stdout.strip()
+DIRECTORY = tempfile.TemporaryDirectory()
+HERE = pathlib.Path(DIRECTORY.name)
+
+
+class Source:
+    """A source of ci/, copied as `name`; its lines are known by the comments at their ends."""
+
+    def __init__(self, file, name):
+        self.text = pathlib.Path(SOURCES, "ci", file).read_text()
+        (HERE / name).write_text(self.text)
+
+    def line_of(self, marker):
+        return next(i for i, line in enumerate(self.text.splitlines(), 1) if f"// {marker}" in line)
+
+
+def build(source, name, *options):
+    subprocess.run([NVCC, "-arch=compute_75", "-lineinfo", *options, source, "-o", name], check=True,
+                   cwd=HERE)
+    return f"./{name}"
+
+
+def run(*words, **more):
+    return subprocess.run([WARPCHECK, "exec", *words], cwd=HERE, capture_output=True, text=True,
+                          timeout=120, **more)
