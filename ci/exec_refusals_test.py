@@ -2,8 +2,6 @@
 exec_refusals_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
 """
 
-import pathlib
-import re
 import subprocess
 import sys
 import unittest
