@@ -140,7 +140,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         os.chdir(directory)
 
-        hunt = formats.run(0, "hunt", "--pairs", f"{SPECIMEN},{CLEAN}", "--trials", "20",
+        hunt = formats.run(0, "hunt", "--pairs", f"{SPECIMEN},{CLEAN}", "--trials", "50",
                            "--jobs", "2")
         results = json.loads(hunt["sarif"])["runs"][0]["results"]
         races = [result for result in results if result["ruleId"] == "data-race"]
@@ -149,7 +149,7 @@ def main():
         check(len(races[0]["relatedLocations"]) == 1, "the other side of the race", races[0])
         check(all("suppressions" in result for result in results), "expected, so suppressed", results)
         check("<svg" in hunt["html"] and "__syncthreads();" in hunt["html"], "picture and source")
-        once = ("hunt", "--pairs", SPECIMEN, "--trials", "20", "--jobs")
+        once = ("hunt", "--pairs", SPECIMEN, "--trials", "50", "--jobs")
         check(formats.run(0, *once, "1") == formats.run(0, *once, "3"), "the same bytes")
 
         found = formats.run(1, "check", SPECIMEN, CLEAN, "--trials", "200", "--statistics")
