@@ -6,14 +6,12 @@ import json
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
-WARPCHECK, NVCC, SOURCES = sys.argv[1:4]
+from exec_testing import HERE, NVCC, SOURCES, WARPCHECK
+
 SOURCE = pathlib.Path(SOURCES, "ci", "exec_races.cu")
 LIBRARY = pathlib.Path(SOURCES, "ci", "exec_library_races.cu")
-DIRECTORY = tempfile.TemporaryDirectory()
-HERE = pathlib.Path(DIRECTORY.name)
 OPTIONS = ("-arch=compute_75", "-lineinfo", "-cudart", "shared")
 
 

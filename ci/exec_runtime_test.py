@@ -8,15 +8,11 @@ import json
 import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
-WARPCHECK, NVCC, SOURCES = sys.argv[1:4]
+from exec_testing import HERE, LIBRARIES, NVCC, SOURCES, run
+
 SOURCE = pathlib.Path(SOURCES, "ci", "exec_runtime_programs.cu")
-LIBRARIES = subprocess.run([WARPCHECK, "libdir"], check=True, capture_output=True,
-                           text=True).stdout.strip()
-DIRECTORY = tempfile.TemporaryDirectory()
-HERE = pathlib.Path(DIRECTORY.name)
 
 
 def build(name, *options, sources=("programs.cu",)):
@@ -28,11 +24,6 @@ def build(name, *options, sources=("programs.cu",)):
 def setUpModule():
     (HERE / "programs.cu").write_text(SOURCE.read_text())
     build("program", "-g", "-cudart", "shared")
-
-
-def run(*words):
-    return subprocess.run([WARPCHECK, "exec", *words], cwd=HERE, capture_output=True, text=True,
-                          timeout=120)
 
 
 def findings(*words):

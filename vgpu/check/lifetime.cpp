@@ -10,12 +10,6 @@
 namespace warpcheck::vgpu {
 namespace {
 
-AccessSide host_side(std::string_view role) {
-  AccessSide side;
-  side.role = role;
-  return side;
-}
-
 std::string name_of_block(const Allocation& allocation) {
   return fmt::format("allocation of {} bytes", allocation.bytes);
 }

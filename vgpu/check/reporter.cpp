@@ -57,6 +57,12 @@ bool say_the_same(const Finding& a, const Finding& b) {
 
 }  // namespace
 
+AccessSide host_side(std::string_view role) {
+  AccessSide side;
+  side.role = role;
+  return side;
+}
+
 std::string_view space_name(ptx::Space space) {
   switch (space) {
     case ptx::Space::global: return "global";

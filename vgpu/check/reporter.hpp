@@ -38,6 +38,9 @@ std::string_view space_name(ptx::Space space);
 // "read", "write", "atomic"
 std::string_view role_name(AccessKind kind);
 
+// One side of a finding: what the host did; it has no place in device code.
+AccessSide host_side(std::string_view role);
+
 // One side of a finding: what a thread did there.
 AccessSide side_at(std::string_view role, const CodePlace& place);
 

@@ -7,12 +7,6 @@
 namespace warpcheck::vgpu {
 namespace {
 
-AccessSide host_side(std::string_view role) {
-  AccessSide side;
-  side.role = role;
-  return side;
-}
-
 AccessSide side_of(const HostOperation& operation) {
   return host_side(operation.write ? "host write" : "host copy");
 }

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "vgpu/check/order/bits.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
-
-template <typename Visit>
-void for_each_bit(std::uint32_t bits, Visit visit) {
-  for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(std::countr_zero(bits)));
-}
 
 bool acquires(ptx::Order order) { return order != ptx::Order::release; }
 bool releases(ptx::Order order) { return order != ptx::Order::acquire; }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "vgpu/check/checkers.hpp"
+#include "vgpu/check/order/bits.hpp"
 #include "vgpu/check/race/race_class.hpp"
 #include "vgpu/check/race/race_general.hpp"
 #include "vgpu/check/race/race_lack.hpp"
@@ -18,11 +19,6 @@ namespace {
 
 // Shadows are kept between trials up to this much host memory.
 constexpr std::size_t kKeptBytesMax = std::size_t{1} << 30;
-
-template <typename Visit>
-void for_each_bit(std::uint32_t bits, Visit visit) {
-  for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(__builtin_ctz(bits)));
-}
 
 // The value that `lane` of a write stores at byte `index` of its access.
 std::byte stored_byte(const Access& access, unsigned lane, std::uint32_t index) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "vgpu/check/order/bits.hpp"
 #include "vgpu/machine/machine.hpp"
 
 namespace warpcheck::vgpu {
@@ -17,11 +18,6 @@ constexpr std::uint32_t kWeakReads = 1u << AccessClass{}.index();
 std::uint64_t* words_of(Cell* cell) {
   static_assert(sizeof(Cell) == 2 * sizeof(std::uint64_t) && offsetof(Cell, rest) == 8);
   return &cell->write.bits;
-}
-
-template <typename Visit>
-void for_each_bit(std::uint32_t bits, Visit visit) {
-  for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(std::countr_zero(bits)));
 }
 
 // Whether all that a block does with its shared memory comes before what anyone does with it after
