@@ -3,26 +3,16 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstring>
 #include <mutex>
 #include <new>
 #include <string_view>
 
 #include "vgpu/cudart/device/device.hpp"
+#include "vgpu/cudart/device/enum_number.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/ptx/module.hpp"
 
 namespace warpcheck::cudart {
-
-// The number that a caller passed as an enumeration of the API; it may be none of its values, and
-// then even reading it as one is undefined.
-template <typename Enum>
-int number_of(const Enum& value) {
-  static_assert(sizeof(Enum) == sizeof(int));
-  int number = 0;
-  std::memcpy(&number, &value, sizeof number);
-  return number;
-}
 
 // Runs `body(device)` and answers its error.  What the virtual device cannot do becomes
 // cudaErrorNotSupported (or cudaErrorInvalidPtx), and its reason a refusal.  Other exceptions are
@@ -31,18 +21,18 @@ template <typename Body>
 cudaError_t answer_even_after_a_fault(Body&& body) {
   Device& device = Device::instance();
   const std::lock_guard lock(device.mutex());
-  if (Device::in_host_function()) return device.refuse_in_host_function();
+  if (Device::in_host_function()) return device.errors().refuse_in_host_function();
   device.enter_call();
   try {
-    return device.record(body(device));
+    return device.errors().record(body(device));
   } catch (const vgpu::Refusal& refusal) {
-    device.refuse(refusal.what());
-    return device.record(cudaErrorNotSupported);
+    device.errors().refuse(refusal.what());
+    return device.errors().record(cudaErrorNotSupported);
   } catch (const ptx::ParseError& error) {
-    device.refuse(error.what());
-    return device.record(cudaErrorInvalidPtx);
+    device.errors().refuse(error.what());
+    return device.errors().record(cudaErrorInvalidPtx);
   } catch (const std::bad_alloc&) {
-    return device.record(cudaErrorMemoryAllocation);
+    return device.errors().record(cudaErrorMemoryAllocation);
   }
 }
 
@@ -51,9 +41,9 @@ cudaError_t answer_even_after_a_fault(Body&& body) {
 template <typename Body>
 cudaError_t answer(Body&& body) {
   return answer_even_after_a_fault([&](Device& device) {
-    if (device.sticky_error() == cudaSuccess) return body(device);
+    if (!device.errors().has_sticky()) return body(device);
     device.flush_prints();  // what the launch wrote before it died
-    return device.sticky_error();
+    return device.errors().sticky();
   });
 }
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "vgpu/cudart/device/device.hpp"
+#include "vgpu/cudart/device/allocations.hpp"
 #include "vgpu/cudart/device/registry.hpp"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // all are described, old and new
@@ -56,12 +56,12 @@ std::string show_kind(int kind) {
   }
 }
 
-std::string show_address(const Device& device, const void* address) {
+std::string show_address(const Allocations& allocations, const void* address) {
   if (address == nullptr) return "nullptr";
   if (const Kernel* const kernel = Registry::instance().find_kernel(address)) {
     return vgpu::kernel_name(kernel->name);
   }
-  if (!device.owns(address)) return "host pointer";
+  if (!allocations.owns(address)) return "host pointer";
   return fmt::format("{:#x}", reinterpret_cast<std::uint64_t>(address));
 }
 
@@ -73,7 +73,7 @@ std::string show_stream(cudaStream_t stream) {
 
 // An argument of type T, the next one.
 template <typename T>
-std::string show(Arguments& arguments, const Device& device) {
+std::string show(Arguments& arguments, const Allocations& allocations) {
   if constexpr (std::is_same_v<T, cudaStream_t>) {
     return show_stream(arguments.next<T>());
   } else if constexpr (std::is_enum_v<T>) {
@@ -83,7 +83,7 @@ std::string show(Arguments& arguments, const Device& device) {
     using Target = std::remove_pointer_t<T>;
     const void* const pointer = arguments.next<const void*>();
     if constexpr (std::is_void_v<Target>) {
-      return show_address(device, pointer);
+      return show_address(allocations, pointer);
     } else {
       return pointer == nullptr ? "nullptr" : std::is_pointer_v<Target> ? "&pointer" : "pointer";
     }
@@ -103,15 +103,16 @@ std::string show(Arguments& arguments, const Device& device) {
 }
 
 template <typename... Parameters>
-std::string show_all(cudaError_t (*)(Parameters...), const ApiCall& call, const Device& device) {
+std::string show_all(cudaError_t (*)(Parameters...), const ApiCall& call,
+                     const Allocations& allocations) {
   Arguments arguments(call);
-  const std::vector<std::string> texts{show<Parameters>(arguments, device)...};
+  const std::vector<std::string> texts{show<Parameters>(arguments, allocations)...};
   return fmt::format("({})", fmt::join(texts, ", "));
 }
 
 // Also of functions that answer no error.
 template <typename Other>
-std::string show_all(Other, const ApiCall&, const Device&) {
+std::string show_all(Other, const ApiCall&, const Allocations&) {
   return {};
 }
 
@@ -127,11 +128,11 @@ std::string_view without_suffix(std::string_view name) {
 
 ApiCall& current_call() { return warpcheck_api_call; }
 
-std::string describe(const ApiCall& call, const Device& device) {
+std::string describe(const ApiCall& call, const Allocations& allocations) {
   const std::string_view name = without_suffix(call.name == nullptr ? "a call" : call.name);
-#define SIGNATURE(function)                                         \
-  if (name == #function) {                                          \
-    return std::string(name) + show_all(&::function, call, device); \
+#define SIGNATURE(function)                                              \
+  if (name == #function) {                                               \
+    return std::string(name) + show_all(&::function, call, allocations); \
   }
 #include "signatures.def"
 #undef SIGNATURE

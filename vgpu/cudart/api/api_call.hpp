@@ -14,7 +14,7 @@
 
 namespace warpcheck::cudart {
 
-class Device;
+class Allocations;
 
 // The layout is known to entry_points.cpp.
 struct ApiCall {
@@ -29,6 +29,6 @@ ApiCall& current_call();
 
 // "cudaMalloc(&pointer, 8589934592)"; only the name where the parameters are not known.  Addresses
 // of the host are left out: they differ from run to run.
-std::string describe(const ApiCall& call, const Device& device);
+std::string describe(const ApiCall& call, const Allocations& allocations);
 
 }  // namespace warpcheck::cudart

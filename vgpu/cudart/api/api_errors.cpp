@@ -6,11 +6,11 @@
 #include <array>
 #include <vector>
 
-#include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/api/api_call.hpp"
 #include "vgpu/cudart/api/call_place.hpp"
-#include "vgpu/cudart/api/mishaps.hpp"
-#include "vgpu/cudart/device/device.hpp"
+#include "vgpu/cudart/device/allocations.hpp"
+#include "vgpu/cudart/device/enum_number.hpp"
+#include "vgpu/cudart/device/findings.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -44,10 +44,10 @@ constexpr std::array<std::string_view, 24> kQuestions{
 };
 
 // The memory that a copy or fill should have written; null: none.
-const vgpu::Allocation* target_of(Device& device, const ApiCall& call) {
+const vgpu::Allocation* target_of(const Allocations& allocations, const ApiCall& call) {
   const std::string_view name = call.name;
   if (!name.starts_with("cudaMemcpy") && !name.starts_with("cudaMemset")) return nullptr;
-  return device.memory().find(call.registers[0]);
+  return allocations.find(reinterpret_cast<const void*>(call.registers[0]));
 }
 
 // "cudaMalloc(&pointer, 8589934592) failed before: cudaErrorMemoryAllocation, sums.cu:12"
@@ -81,7 +81,7 @@ bool is_question(std::string_view call, cudaError_t error) {
          std::ranges::find(kQuestions, call) != kQuestions.end();
 }
 
-void tell_failed_call(Device& device, vgpu::Checkers& checkers, Mishaps& mishaps, cudaError_t error,
+void tell_failed_call(Findings& findings, const Allocations& allocations, cudaError_t error,
                       const FailedCall& call) {
   const ApiCall& made = current_call();
   if (made.name == nullptr || is_question(made.name, error)) return;
@@ -90,13 +90,14 @@ void tell_failed_call(Device& device, vgpu::Checkers& checkers, Mishaps& mishaps
   const CallPlace place = place_of(places);
   const std::string key = fmt::format("{} {} {}:{} {}", made.name, number_of(error), place.file,
                                       place.line, place.file.empty() ? place.code : "");
-  checkers.add(key, [&] {
+  Mishaps& mishaps = findings.mishaps();
+  findings.checkers().add(key, [&] {
     const auto [name, text] = text_of(error);
     vgpu::Finding finding;
     finding.kind = vgpu::FindingKind::api_error;
     finding.severity = vgpu::Severity::note;
     finding.kernel = call.kernel;
-    finding.object = call.text.empty() ? describe(made, device) : call.text;
+    finding.object = call.text.empty() ? describe(made, allocations) : call.text;
     finding.accesses.emplace_back().role = "host call";
     finding.accesses.back().file = place.file;
     finding.accesses.back().line = place.line;
@@ -110,7 +111,7 @@ void tell_failed_call(Device& device, vgpu::Checkers& checkers, Mishaps& mishaps
     mishaps.describe(key, as_cause(finding, name, place));
     return finding;
   });
-  mishaps.add(made.name, key, target_of(device, made));
+  mishaps.add(made.name, key, target_of(allocations, made));
 }
 
 }  // namespace warpcheck::cudart

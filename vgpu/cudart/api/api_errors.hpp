@@ -11,12 +11,10 @@
 #include <string>
 #include <string_view>
 
-#include "vgpu/check/checkers.hpp"
-
 namespace warpcheck::cudart {
 
-class Device;
-class Mishaps;
+class Allocations;
+class Findings;
 
 // What a call is told with where the arguments alone (api_call.hpp) do not say it: a launch.
 struct FailedCall {
@@ -26,7 +24,7 @@ struct FailedCall {
 };
 
 // Tells the call that this thread is in, and keeps it as a cause of what follows.
-void tell_failed_call(Device& device, vgpu::Checkers& checkers, Mishaps& mishaps, cudaError_t error,
+void tell_failed_call(Findings& findings, const Allocations& allocations, cudaError_t error,
                       const FailedCall& call);
 
 // Whether the failure of a call is an answer, and no mishap.

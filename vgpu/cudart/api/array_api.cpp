@@ -47,7 +47,8 @@ Array* make_array(Device& device, const cudaChannelFormatDesc& format, const cud
   array->format = format;
   array->extent = extent;
   array->flags = flags;
-  array->memory = device.allocate(array->row_bytes() * array->rows() * array->slices());
+  array->memory =
+      device.allocations().allocate(array->row_bytes() * array->rows() * array->slices());
   if (array->memory == nullptr) return nullptr;
   const auto handle = reinterpret_cast<cudaArray_const_t>(array.get());
   return device.arrays().arrays.emplace(handle, std::move(array)).first->second.get();
@@ -64,7 +65,7 @@ cudaError_t check_array(const void* handle, const cudaChannelFormatDesc* format,
 
 void free_array(Device& device, cudaArray_const_t handle) {
   const auto found = device.arrays().arrays.find(handle);
-  device.free(*found->second->memory);
+  device.allocations().free(*found->second->memory);
   device.arrays().arrays.erase(found);
 }
 
@@ -244,7 +245,7 @@ cudaError_t cudaFreeArray(cudaArray_t handle) {
     if (array == nullptr || array->is_level) return cudaErrorInvalidValue;
     device.wait_for_all();
     free_array(device, handle);
-    return device.sticky_error();
+    return device.errors().sticky();
   });
 }
 
@@ -285,7 +286,7 @@ cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t handle) {
       free_array(device, reinterpret_cast<cudaArray_const_t>(level));
     }
     device.arrays().mipmapped.erase(found);
-    return device.sticky_error();
+    return device.errors().sticky();
   });
 }
 

@@ -6,12 +6,6 @@
 #include "vgpu/cudart/device/device.hpp"
 
 namespace warpcheck::cudart {
-namespace {
-
-// A pointer this far past an allocation still counts as meant for it.
-constexpr std::uint64_t kOverrunBytesMax = std::uint64_t{1} << 20;
-
-}  // namespace
 
 DevicePlace CallLog::place_of(std::uint64_t address, std::uint64_t overrun_max) const {
   const DevicePlace nowhere{DevicePlace::kNone, static_cast<std::int64_t>(address)};
@@ -68,7 +62,7 @@ HostBytes CallLog::host_bytes(std::span<const std::byte> bytes) const {
 void record_calls(CallLog* log) {
   Device& device = Device::instance();
   const std::lock_guard lock(device.mutex());
-  device.set_call_log(log);
+  device.recording().set_log(log);
 }
 
 }  // namespace warpcheck::cudart

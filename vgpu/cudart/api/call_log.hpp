@@ -109,6 +109,18 @@ class CallLog {
   std::map<std::uint64_t, Known> allocations_;  // by address; none is given out twice in a trial
 };
 
+// Where the calls of a device are recorded.
+class CallRecording {
+ public:
+  // nullptr: nowhere.
+  [[nodiscard]] CallLog* log() const { return log_; }
+  // Not owned.
+  void set_log(CallLog* log) { log_ = log; }
+
+ private:
+  CallLog* log_ = nullptr;
+};
+
 // Every call from now on is written to `log`, until nullptr is given.
 void record_calls(CallLog* log);
 

@@ -15,26 +15,27 @@ using vgpu::Dim3;
 
 constexpr Dim3 kNone{0, 0, 0};
 
-bool was_set(const Kernel& kernel, const Device& device) {
-  return kernel.generation == device.generation();
+bool was_set(const Kernel& kernel, std::uint64_t generation) {
+  return kernel.generation == generation;
 }
 
 // What the kernel itself, or cudaFuncSetAttribute, wants; all 0: nothing.
-Dim3 required_cluster(const Kernel& kernel, const vgpu::Program& program, const Device& device) {
+Dim3 required_cluster(const Kernel& kernel, const vgpu::Program& program,
+                      std::uint64_t generation) {
   if (program.cluster != kNone) return program.cluster;
-  return was_set(kernel, device) && kernel.cluster.count() != 0 ? kernel.cluster : kNone;
+  return was_set(kernel, generation) && kernel.cluster.count() != 0 ? kernel.cluster : kNone;
 }
 
-std::uint64_t blocks_max(const Kernel& kernel, const Device& device) {
-  const bool is_wide = was_set(kernel, device) && kernel.non_portable_clusters != 0;
+std::uint64_t blocks_max(const Kernel& kernel, std::uint64_t generation) {
+  const bool is_wide = was_set(kernel, generation) && kernel.non_portable_clusters != 0;
   return is_wide ? virtual_gpu::kClusterBlocksMax : virtual_gpu::kPortableClusterBlocksMax;
 }
 
 }  // namespace
 
-cudaError_t cluster_of(const Kernel& kernel, const vgpu::Program& program, const Device& device,
+cudaError_t cluster_of(const Kernel& kernel, const vgpu::Program& program, std::uint64_t generation,
                        const Dim3& asked, const Dim3& grid, Dim3& cluster, bool& is_explicit) {
-  const Dim3 required = required_cluster(kernel, program, device);
+  const Dim3 required = required_cluster(kernel, program, generation);
   cluster = asked == kNone ? required : asked;
   is_explicit = cluster != kNone;
   if (!is_explicit) {
@@ -42,7 +43,7 @@ cudaError_t cluster_of(const Kernel& kernel, const vgpu::Program& program, const
     return cudaSuccess;
   }
   const bool agrees = required == kNone || cluster == required;
-  if (!agrees || cluster.count() == 0 || cluster.count() > blocks_max(kernel, device) ||
+  if (!agrees || cluster.count() == 0 || cluster.count() > blocks_max(kernel, generation) ||
       grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
     return cudaErrorInvalidClusterSize;
   }
@@ -88,9 +89,9 @@ cudaError_t set_cluster_attribute(Kernel& kernel, const vgpu::Program& program, 
   }
 }
 
-void describe_clusters(const Kernel& kernel, const vgpu::Program& program, const Device& device,
+void describe_clusters(const Kernel& kernel, const vgpu::Program& program, std::uint64_t generation,
                        cudaFuncAttributes& attributes) {
-  const bool is_set = was_set(kernel, device);
+  const bool is_set = was_set(kernel, generation);
   const Dim3 extent = program.cluster != kNone ? program.cluster : is_set ? kernel.cluster : kNone;
   attributes.clusterDimMustBeSet = program.explicit_cluster ? 1 : 0;
   attributes.requiredClusterWidth = static_cast<int>(extent.x);
@@ -106,10 +107,13 @@ namespace {
 int resident_on_device(const Kernel& kernel, const vgpu::Program& program, const Device& device,
                        const cudaLaunchConfig_t& config) {
   const Dim3 block = to_dim3(config.blockDim);
-  if (config.dynamicSmemBytes > dynamic_shared_bytes_max(kernel, program, device)) return 0;
+  if (config.dynamicSmemBytes >
+      dynamic_shared_bytes_max(kernel, program, device.allocations().generation()))
+    return 0;
   if (block.count() == 0 || block.count() > virtual_gpu::kBlockThreadsMax) return 0;
-  return virtual_gpu::kMultiprocessors *
-         resident_blocks(device, program, static_cast<int>(block.count()), config.dynamicSmemBytes);
+  return virtual_gpu::kMultiprocessors * resident_blocks(device.trial().capability(), program,
+                                                         static_cast<int>(block.count()),
+                                                         config.dynamicSmemBytes);
 }
 
 // What a launch of clusters would find.
@@ -132,13 +136,14 @@ cudaError_t with_launch(Device& device, const void* function, const cudaLaunchCo
   Kernel* const kernel = Registry::instance().find_kernel(function);
   if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
   const vgpu::Program& program =
-      kernel->unit->code(device, kernel->name).link(kernel->name).program;
+      kernel->unit->code(device.trial(), kernel->name).link(kernel->name).program;
+  const std::uint64_t generation = device.allocations().generation();
   ClusterLaunch launch;
   const cudaError_t error =
-      cluster_of(*kernel, program, device, asked_cluster(*config), to_dim3(config->gridDim),
+      cluster_of(*kernel, program, generation, asked_cluster(*config), to_dim3(config->gridDim),
                  launch.cluster, launch.is_explicit);
   if (error != cudaSuccess) return error;
-  launch.cluster_blocks_max = static_cast<int>(blocks_max(*kernel, device));
+  launch.cluster_blocks_max = static_cast<int>(blocks_max(*kernel, generation));
   launch.resident_blocks = resident_on_device(*kernel, program, device, *config);
   body(launch);
   return cudaSuccess;

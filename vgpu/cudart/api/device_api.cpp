@@ -160,7 +160,7 @@ void describe(cudaDeviceProp& properties, const virtual_gpu::Capability& capabil
 // cudaDeviceSetLimit of the device runtime's sync depth is gone since CUDA 12.
 bool is_supported(int limit) { return limit != cudaLimitDevRuntimeSyncDepth; }
 
-bool exists(int limit) { return static_cast<unsigned>(limit) < Device::kLimits; }
+bool exists(int limit) { return static_cast<unsigned>(limit) < DeviceLimits::kCount; }
 
 // Functions of the driver are not here, whatever their name.
 cudaError_t find_driver_function(const char* symbol, void** function,
@@ -212,8 +212,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int number) {
   return answer_even_after_a_fault([&](Device& device) {
     if (properties == nullptr) return cudaErrorInvalidValue;
     if (number != 0) return cudaErrorInvalidDevice;
-    describe(*properties, device.capability());
-    properties->totalGlobalMem = device.memory().capacity_bytes();
+    describe(*properties, device.trial().capability());
+    properties->totalGlobalMem = device.allocations().capacity_bytes();
     return cudaSuccess;
   });
 }
@@ -224,7 +224,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int num
     if (number != 0) return cudaErrorInvalidDevice;
     const int id = number_of(attribute);
     if (id < kFirstAttribute || id >= cudaDevAttrMax) return cudaErrorInvalidValue;
-    *value = value_of(device.capability(), id).value_or(value_of(id));
+    *value = value_of(device.trial().capability(), id).value_or(value_of(id));
     return cudaSuccess;
   });
 }
@@ -328,7 +328,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function
 cudaError_t cudaDeviceSynchronize() {
   return answer([](Device& device) {
     device.wait_for_all();
-    return device.sticky_error();
+    return device.errors().sticky();
   });
 }
 
@@ -345,7 +345,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     const int index = number_of(limit);
     if (!exists(index)) return cudaErrorInvalidValue;
     if (!is_supported(index)) return cudaErrorUnsupportedLimit;
-    return device.set_limit(static_cast<std::size_t>(index), value);
+    return device.limits().set(limit, value);
   });
 }
 
@@ -354,7 +354,7 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
     const int index = number_of(limit);
     if (value == nullptr || !exists(index)) return cudaErrorInvalidValue;
     if (!is_supported(index)) return cudaErrorUnsupportedLimit;
-    *value = device.limits()[static_cast<std::size_t>(index)];
+    *value = device.limits().get(limit);
     return cudaSuccess;
   });
 }

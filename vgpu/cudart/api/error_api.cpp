@@ -11,14 +11,14 @@ cudaError_t cudaGetLastError() {
   Device& device = Device::instance();
   const std::lock_guard lock(device.mutex());
   device.enter_call();
-  return device.take_last_error();
+  return device.errors().take_last();
 }
 
 cudaError_t cudaPeekAtLastError() {
   Device& device = Device::instance();
   const std::lock_guard lock(device.mutex());
   device.enter_call();
-  return device.last_error();
+  return device.errors().last();
 }
 
 const char* cudaGetErrorName(cudaError_t error) { return text_of(error).name; }

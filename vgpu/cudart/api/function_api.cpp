@@ -14,18 +14,17 @@
 namespace warpcheck::cudart {
 
 std::size_t dynamic_shared_bytes_max(const Kernel& kernel, const vgpu::Program& program,
-                                     const Device& device) {
-  if (kernel.generation == device.generation() && kernel.dynamic_shared_bytes_max >= 0) {
+                                     std::uint64_t generation) {
+  if (kernel.generation == generation && kernel.dynamic_shared_bytes_max >= 0) {
     return static_cast<std::size_t>(kernel.dynamic_shared_bytes_max);
   }
   const std::size_t used = program.static_shared_bytes;
   return used < virtual_gpu::kBlockSharedBytes ? virtual_gpu::kBlockSharedBytes - used : 0;
 }
 
-int resident_blocks(const Device& device, const vgpu::Program& program, int threads,
-                    std::size_t dynamic_shared_bytes) {
+int resident_blocks(const virtual_gpu::Capability& capability, const vgpu::Program& program,
+                    int threads, std::size_t dynamic_shared_bytes) {
   constexpr int kWarp = virtual_gpu::kWarpSize;
-  const virtual_gpu::Capability& capability = device.capability();
   if (threads > static_cast<int>(program.max_threads)) return 0;
   const int rounded = (threads + kWarp - 1) / kWarp * kWarp;
   int blocks = std::min(capability.multiprocessor_blocks_max,
@@ -48,7 +47,7 @@ cudaError_t with_kernel(Device& device, const void* function, Body&& body) {
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
   Kernel* const kernel = Registry::instance().find_kernel(function);
   if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
-  DeviceCode& code = kernel->unit->code(device, kernel->name);
+  DeviceCode& code = kernel->unit->code(device.trial(), kernel->name);
   return body(*kernel, code, code.link(kernel->name).program);
 }
 
@@ -60,8 +59,8 @@ int target_version(const std::string& target) {
 
 cudaError_t set_attribute(Device& device, Kernel& kernel, const vgpu::Program& program,
                           int attribute, int value) {
-  if (kernel.generation != device.generation()) {
-    kernel.generation = device.generation();
+  if (kernel.generation != device.allocations().generation()) {
+    kernel.generation = device.allocations().generation();
     kernel.dynamic_shared_bytes_max = -1;
     kernel.carveout = -1;
     kernel.cluster = {0, 0, 0};
@@ -70,7 +69,7 @@ cudaError_t set_attribute(Device& device, Kernel& kernel, const vgpu::Program& p
   switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
       if (value < 0 || program.static_shared_bytes + static_cast<std::size_t>(value) >
-                           device.capability().block_shared_bytes_opt_in()) {
+                           device.trial().capability().block_shared_bytes_opt_in()) {
         return cudaErrorInvalidValue;
       }
       kernel.dynamic_shared_bytes_max = value;
@@ -104,18 +103,18 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
         device, function,
         [&](Kernel& kernel, DeviceCode& code, const warpcheck::vgpu::Program& program) {
           *attributes = {};
-          describe_clusters(kernel, program, device, *attributes);
+          describe_clusters(kernel, program, device.allocations().generation(), *attributes);
           attributes->sharedSizeBytes = program.static_shared_bytes;
           attributes->constSizeBytes = code.constant_bytes();
           attributes->localSizeBytes = program.local_bytes_max;
           attributes->maxThreadsPerBlock = static_cast<int>(program.max_threads);
           attributes->numRegs = virtual_gpu::kThreadRegisters;
           attributes->ptxVersion = target_version(code.module().target);
-          attributes->binaryVersion = static_cast<int>(device.capability().sm());
-          attributes->maxDynamicSharedSizeBytes =
-              static_cast<int>(dynamic_shared_bytes_max(kernel, program, device));
+          attributes->binaryVersion = static_cast<int>(device.trial().capability().sm());
+          attributes->maxDynamicSharedSizeBytes = static_cast<int>(
+              dynamic_shared_bytes_max(kernel, program, device.allocations().generation()));
           attributes->preferredShmemCarveout =
-              kernel.generation == device.generation() ? kernel.carveout : -1;
+              kernel.generation == device.allocations().generation() ? kernel.carveout : -1;
           return cudaSuccess;
         });
   });
@@ -180,14 +179,16 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     if (flags != cudaOccupancyDefault && flags != cudaOccupancyDisableCachingOverride) {
       return cudaErrorInvalidValue;
     }
-    return with_kernel(
-        device, function,
-        [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
-          const bool fits =
-              dynamic_shared_bytes <= dynamic_shared_bytes_max(kernel, program, device);
-          *blocks = fits ? resident_blocks(device, program, threads, dynamic_shared_bytes) : 0;
-          return cudaSuccess;
-        });
+    return with_kernel(device, function,
+                       [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
+                         const bool fits = dynamic_shared_bytes <=
+                                           dynamic_shared_bytes_max(
+                                               kernel, program, device.allocations().generation());
+                         *blocks = fits ? resident_blocks(device.trial().capability(), program,
+                                                          threads, dynamic_shared_bytes)
+                                        : 0;
+                         return cudaSuccess;
+                       });
   });
 }
 
@@ -208,12 +209,13 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamic_shared_byt
     return with_kernel(
         device, function,
         [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
-          const virtual_gpu::Capability& capability = device.capability();
+          const virtual_gpu::Capability& capability = device.trial().capability();
           const std::size_t share =
               capability.multiprocessor_shared_bytes / static_cast<std::size_t>(blocks);
           const std::size_t used = program.static_shared_bytes + capability.reserved_shared_bytes;
-          *dynamic_shared_bytes = std::min(share > used ? share - used : 0,
-                                           dynamic_shared_bytes_max(kernel, program, device));
+          *dynamic_shared_bytes = std::min(
+              share > used ? share - used : 0,
+              dynamic_shared_bytes_max(kernel, program, device.allocations().generation()));
           return cudaSuccess;
         });
   });

@@ -62,8 +62,9 @@ std::vector<std::byte> gather(const vgpu::Program& program, void** arguments) {
 }
 
 void record_launch(Device& device, Kernel& kernel, const LaunchShape& shape, void** arguments) {
-  const vgpu::Program& program =
-      kernel.unit->code(device, kernel.name).load(kernel.name, device).program;
+  const vgpu::Program& program = kernel.unit->code(device.trial(), kernel.name)
+                                     .load(kernel.name, device.allocations())
+                                     .program;
   if (shape.cluster.count() > 1 && shape.cluster != program.cluster) {
     throw vgpu::Refusal(fmt::format(
         "{}: a launch that asks for clusters cannot be exported; give the kernel __cluster_dims__",
@@ -77,15 +78,17 @@ void record_launch(Device& device, Kernel& kernel, const LaunchShape& shape, voi
                   .arguments = {}};
   for (std::size_t i = 0; arguments != nullptr && i < program.parameters.size(); ++i) {
     const auto* const bytes = static_cast<const std::byte*>(arguments[i]);
-    call.arguments.push_back(device.call_log()->host_bytes({bytes, program.parameters[i].bytes}));
+    call.arguments.push_back(
+        device.recording().log()->host_bytes({bytes, program.parameters[i].bytes}));
   }
-  device.call_log()->launch(std::move(call));
+  device.recording().log()->launch(std::move(call));
 }
 
 // All blocks of a cooperative launch are resident at once, on the virtual device's multiprocessors.
 cudaError_t check_cooperative(const Device& device, const vgpu::Program& program,
                               const LaunchShape& shape, std::uint64_t blocks, int threads) {
-  const int resident = resident_blocks(device, program, threads, shape.dynamic_shared_bytes);
+  const int resident =
+      resident_blocks(device.trial().capability(), program, threads, shape.dynamic_shared_bytes);
   const bool fits = blocks <= static_cast<std::uint64_t>(resident) * virtual_gpu::kMultiprocessors;
   return fits ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
 }
@@ -99,23 +102,24 @@ cudaError_t prepare(Device& device, const void* function, const LaunchShape& sha
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
   Kernel* const kernel = Registry::instance().find_kernel(function);
   if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
-  if (device.call_log() != nullptr) record_launch(device, *kernel, shape, arguments);
+  if (device.recording().log() != nullptr) record_launch(device, *kernel, shape, arguments);
   const vgpu::Dim3 grid = to_dim3(shape.grid), block = to_dim3(shape.block);
   if (!fits(shape.grid, virtual_gpu::kGridDimMax) ||
       !fits(shape.block, virtual_gpu::kBlockDimMax) ||
       block.count() > static_cast<std::uint64_t>(virtual_gpu::kBlockThreadsMax)) {
     return cudaErrorInvalidValue;
   }
-  DeviceCode& code = kernel->unit->code(device, kernel->name);
-  LinkedKernel& linked = code.load(kernel->name, device);
+  DeviceCode& code = kernel->unit->code(device.trial(), kernel->name);
+  LinkedKernel& linked = code.load(kernel->name, device.allocations());
   const vgpu::Program& program = linked.program;
   if (block.count() > program.max_threads) return cudaErrorInvalidValue;
-  if (shape.dynamic_shared_bytes > dynamic_shared_bytes_max(*kernel, program, device)) {
+  if (shape.dynamic_shared_bytes >
+      dynamic_shared_bytes_max(*kernel, program, device.allocations().generation())) {
     return cudaErrorInvalidValue;
   }
   if (!program.parameters.empty() && arguments == nullptr) return cudaErrorInvalidValue;
-  const cudaError_t misfit = cluster_of(*kernel, program, device, shape.cluster, grid, work.cluster,
-                                        work.explicit_cluster);
+  const cudaError_t misfit = cluster_of(*kernel, program, device.allocations().generation(),
+                                        shape.cluster, grid, work.cluster, work.explicit_cluster);
   if (misfit != cudaSuccess) return misfit;
   if (grid.count() > UINT32_MAX) {
     throw vgpu::Refusal(fmt::format("{}: a grid of {} blocks; the virtual device runs at most {}",
@@ -177,7 +181,7 @@ cudaError_t launch(Device& device, std::string_view call, const void* function,
   const void* const address = std::exchange(launch_address(), nullptr);
   const cudaError_t error = try_launch(device, call, function, shape, handle, arguments);
   if (error != cudaSuccess) {
-    device.describe_call(describe_launch(call, function, shape, handle, address));
+    device.errors().describe_call(describe_launch(call, function, shape, handle, address));
   }
   return error;
 }

@@ -6,7 +6,7 @@
 // kernel.  Advice and prefetching change nothing but what the program is told about them.
 #include <cuda_runtime_api.h>
 
-#include <cstring>
+#include <optional>
 
 #include "vgpu/cudart/api/api.hpp"
 
@@ -15,9 +15,9 @@ namespace {
 
 // The managed allocation that holds the range; nullptr: none does.
 const vgpu::Allocation* managed_at(Device& device, const void* pointer, std::size_t bytes) {
-  const auto address = reinterpret_cast<std::uint64_t>(pointer);
-  const vgpu::Allocation* const found = device.memory().find(address);
-  const bool holds = found != nullptr && found->managed && found->contains(address, bytes);
+  const vgpu::Allocation* const found = device.allocations().find(pointer);
+  const bool holds = found != nullptr && found->managed &&
+                     found->contains(reinterpret_cast<std::uint64_t>(pointer), bytes);
   return holds ? found : nullptr;
 }
 
@@ -29,58 +29,6 @@ std::optional<int> place_of(const cudaMemLocation& location) {
     case cudaMemLocationTypeHostNuma:
     case cudaMemLocationTypeHostNumaCurrent: return cudaCpuDeviceId;
     default: return std::nullopt;
-  }
-}
-
-cudaError_t advise(ManagedAdvice& advice, int kind, const cudaMemLocation& location) {
-  const std::optional<int> place = place_of(location);
-  switch (kind) {
-    case cudaMemAdviseSetReadMostly: advice.read_mostly = true; return cudaSuccess;
-    case cudaMemAdviseUnsetReadMostly: advice.read_mostly = false; return cudaSuccess;
-    case cudaMemAdviseUnsetPreferredLocation:
-      advice.preferred = cudaInvalidDeviceId;
-      return cudaSuccess;
-    default: break;
-  }
-  if (!place) return cudaErrorInvalidDevice;
-  switch (kind) {
-    case cudaMemAdviseSetPreferredLocation: advice.preferred = *place; return cudaSuccess;
-    case cudaMemAdviseSetAccessedBy: advice.accessed_by.insert(*place); return cudaSuccess;
-    case cudaMemAdviseUnsetAccessedBy: advice.accessed_by.erase(*place); return cudaSuccess;
-    default: return cudaErrorInvalidValue;
-  }
-}
-
-int location_type(int place) {
-  if (place == cudaInvalidDeviceId) return cudaMemLocationTypeInvalid;
-  return place == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
-}
-
-cudaError_t tell(const ManagedAdvice& advice, int attribute, void* data, std::size_t bytes) {
-  const auto put = [&](int value) {
-    if (bytes != sizeof value) return cudaErrorInvalidValue;
-    std::memcpy(data, &value, sizeof value);
-    return cudaSuccess;
-  };
-  switch (attribute) {
-    case cudaMemRangeAttributeReadMostly: return put(advice.read_mostly ? 1 : 0);
-    case cudaMemRangeAttributePreferredLocation: return put(advice.preferred);
-    case cudaMemRangeAttributeLastPrefetchLocation: return put(advice.prefetched);
-    case cudaMemRangeAttributePreferredLocationType: return put(location_type(advice.preferred));
-    case cudaMemRangeAttributePreferredLocationId: return put(advice.preferred);
-    case cudaMemRangeAttributeLastPrefetchLocationType:
-      return put(location_type(advice.prefetched));
-    case cudaMemRangeAttributeLastPrefetchLocationId: return put(advice.prefetched);
-    case cudaMemRangeAttributeAccessedBy: {
-      if (bytes == 0 || bytes % sizeof(int) != 0) return cudaErrorInvalidValue;
-      auto next = advice.accessed_by.begin();
-      for (std::size_t at = 0; at < bytes; at += sizeof(int)) {
-        const int value = next == advice.accessed_by.end() ? cudaInvalidDeviceId : *next++;
-        std::memcpy(static_cast<std::byte*>(data) + at, &value, sizeof value);
-      }
-      return cudaSuccess;
-    }
-    default: return cudaErrorInvalidValue;
   }
 }
 
@@ -97,7 +45,7 @@ cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
         (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)) {
       return cudaErrorInvalidValue;
     }
-    warpcheck::vgpu::Allocation* const allocation = device.allocate_mapped(bytes);
+    warpcheck::vgpu::Allocation* const allocation = device.allocations().allocate_mapped(bytes);
     if (allocation == nullptr) return cudaErrorMemoryAllocation;
     allocation->managed = true;
     *pointer = reinterpret_cast<void*>(allocation->address);
@@ -122,7 +70,7 @@ cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise ad
   return answer([&](Device& device) {
     const warpcheck::vgpu::Allocation* const allocation = managed_at(device, pointer, bytes);
     if (allocation == nullptr || bytes == 0) return cudaErrorInvalidValue;
-    return advise(device.advice()[allocation], number_of(advice), location);
+    return device.advice()[allocation].advise(number_of(advice), place_of(location));
   });
 }
 
@@ -131,7 +79,7 @@ cudaError_t cudaMemRangeGetAttribute(void* data, size_t data_bytes, cudaMemRange
   return answer([&](Device& device) {
     const warpcheck::vgpu::Allocation* const allocation = managed_at(device, pointer, bytes);
     if (data == nullptr || allocation == nullptr || bytes == 0) return cudaErrorInvalidValue;
-    return tell(device.advice()[allocation], number_of(attribute), data, data_bytes);
+    return device.advice()[allocation].tell(number_of(attribute), data, data_bytes);
   });
 }
 

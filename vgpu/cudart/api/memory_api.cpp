@@ -17,7 +17,7 @@ cudaError_t allocate(Device& device, void** pointer, std::size_t bytes) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
-  const vgpu::Allocation* const allocation = device.allocate(bytes);
+  const vgpu::Allocation* const allocation = device.allocations().allocate(bytes);
   if (allocation == nullptr) return cudaErrorMemoryAllocation;
   *pointer = reinterpret_cast<void*>(allocation->address);
   return cudaSuccess;
@@ -25,9 +25,8 @@ cudaError_t allocate(Device& device, void** pointer, std::size_t bytes) {
 
 void report_invalid_free(Device& device, std::string_view call, const void* pointer) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
-  const vgpu::Allocation* const nearest =
-      device.owns(pointer) ? device.memory().nearest(address) : nullptr;
-  device.add_finding(vgpu::invalid_host_free(call, address, nearest));
+  device.findings().add(
+      vgpu::invalid_host_free(call, address, device.allocations().nearest(pointer)));
 }
 
 // stream: where it is freed when its turn comes.  Null: at once, when the whole device is done, as
@@ -35,36 +34,36 @@ void report_invalid_free(Device& device, std::string_view call, const void* poin
 cudaError_t free_memory(Device& device, std::string_view call, void* pointer, Stream* stream) {
   if (pointer == nullptr) return cudaSuccess;
   if (stream == nullptr) device.wait_for_all();
-  if (device.sticky_error() != cudaSuccess) return device.sticky_error();
-  if (CallLog* const log = device.call_log()) log->free(pointer);
+  if (device.errors().sticky() != cudaSuccess) return device.errors().sticky();
+  if (CallLog* const log = device.recording().log()) log->free(pointer);
+  Allocations& allocations = device.allocations();
+  vgpu::Allocation* const allocation = allocations.find(pointer);
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
-  vgpu::Allocation* const allocation = device.memory().find(address);
   if (allocation == nullptr || allocation->address != address || allocation->on_heap() ||
       !allocation->name.empty() || allocation->page_locked) {
     report_invalid_free(device, call, pointer);
     return cudaErrorInvalidValue;
   }
-  if (device.to_be_freed().contains(allocation)) {
-    device.add_finding(vgpu::freed_twice(call, *allocation));
+  if (allocations.is_freed_later(*allocation)) {
+    device.findings().add(vgpu::freed_twice(call, *allocation));
     return cudaErrorInvalidValue;
   }
-  const auto& of_graphs = device.graphs().memory;
-  const auto graphs = of_graphs.find(allocation);
-  if (stream != nullptr && stream->capture != nullptr && graphs == of_graphs.end()) {
+  const bool is_of_graph = allocations.of_graphs().has(*allocation);
+  if (stream != nullptr && stream->capture != nullptr && !is_of_graph) {
     throw vgpu::Refusal(
         "cudaFreeAsync in a captured stream, of memory that was not allocated in one");
   }
-  if (stream == nullptr && graphs != of_graphs.end() && !graphs->second) {
-    device.add_finding(vgpu::freed_twice(call, *allocation));
+  if (stream == nullptr && allocations.of_graphs().is_unused(*allocation)) {
+    device.findings().add(vgpu::freed_twice(call, *allocation));
     return cudaErrorInvalidValue;
   }
   if (stream != nullptr) {
-    if (graphs == of_graphs.end()) device.to_be_freed().insert(allocation);
+    if (!is_of_graph) allocations.free_later(*allocation);
     FreeWork work;
     work.allocation = allocation;
     return device.submit(*stream, work, false);
   }
-  device.free(*allocation);
+  allocations.free(*allocation);
   return cudaSuccess;
 }
 
@@ -81,7 +80,14 @@ cudaError_t allocate_captured(Device& device, Stream& stream, void** pointer, st
 bool free_after_trial(void* pointer) {
   Device& device = Device::instance();
   const std::lock_guard lock(device.mutex());
-  return device.trial_just_ended() && (pointer == nullptr || device.owns(pointer));
+  return device.trial().has_just_ended() &&
+         (pointer == nullptr || device.allocations().owns(pointer));
+}
+
+// nullptr: there is none.
+const HostBlock* block_that_begins_at(Device& device, const void* pointer) {
+  const HostBlock* const block = device.host_blocks().find(pointer);
+  return block != nullptr && block->offset_of(pointer) == 0 ? block : nullptr;
 }
 
 cudaError_t allocate_host(Device& device, void** pointer, std::size_t bytes, unsigned flags) {
@@ -90,11 +96,11 @@ cudaError_t allocate_host(Device& device, void** pointer, std::size_t bytes, uns
   if (pointer == nullptr || (flags & ~kFlags) != 0) return cudaErrorInvalidValue;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
-  vgpu::Allocation* const allocation = device.allocate_mapped(bytes);
+  vgpu::Allocation* const allocation = device.allocations().allocate_mapped(bytes);
   if (allocation == nullptr) return cudaErrorMemoryAllocation;
   allocation->page_locked = true;
   *pointer = reinterpret_cast<void*>(allocation->address);
-  device.host_blocks()[allocation->address] = {bytes, flags, false, allocation};
+  device.host_blocks().add({allocation->address, bytes, flags, false, allocation});
   return cudaSuccess;
 }
 
@@ -113,7 +119,7 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
   return on_stream("cudaMallocAsync", stream, [&](Device& device, Stream& found) {
     if (found.capture != nullptr) return allocate_captured(device, found, pointer, bytes);
-    return allocate_from(device, device.pools().current(), pointer, bytes);
+    return allocate_from(device.allocations(), device.pools().current(), pointer, bytes);
   });
 }
 
@@ -127,8 +133,7 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
     if (__builtin_mul_overflow(*pitch, height, &bytes)) return cudaErrorMemoryAllocation;
     const cudaError_t error = allocate(device, pointer, bytes);
     if (error == cudaSuccess && bytes != 0) {
-      vgpu::Allocation* const made =
-          device.memory().find(reinterpret_cast<std::uint64_t>(*pointer));
+      vgpu::Allocation* const made = device.allocations().find(*pointer);
       made->row_bytes = static_cast<std::uint32_t>(width);
       made->pitch = static_cast<std::uint32_t>(*pitch);
     }
@@ -168,39 +173,36 @@ cudaError_t cudaFreeHost(void* pointer) {
   if (free_after_trial(pointer)) return cudaSuccess;
   return answer([&](Device& device) {
     if (pointer == nullptr) return cudaSuccess;
-    auto& blocks = device.host_blocks();
-    const auto found = blocks.find(reinterpret_cast<std::uintptr_t>(pointer));
-    if (found == blocks.end() || found->second.registered) {
+    const HostBlock* const block = block_that_begins_at(device, pointer);
+    if (block == nullptr || block->registered) {
       report_invalid_free(device, "cudaFreeHost", pointer);
       return cudaErrorInvalidValue;
     }
     device.wait_for_all();
-    device.free(*found->second.allocation);
-    blocks.erase(found);
-    return device.sticky_error();
+    device.allocations().free(*block->allocation);
+    device.host_blocks().remove(*block);
+    return device.errors().sticky();
   });
 }
 
 cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
   return answer([&](Device& device) {
     if (pointer == nullptr || bytes == 0 || flags > 0xf) return cudaErrorInvalidValue;
-    if (device.find_host_block(pointer) != nullptr) return cudaErrorHostMemoryAlreadyRegistered;
-    device.host_blocks()[reinterpret_cast<std::uintptr_t>(pointer)] = {bytes, flags, true, nullptr};
+    if (device.host_blocks().find(pointer) != nullptr) return cudaErrorHostMemoryAlreadyRegistered;
+    device.host_blocks().add(
+        {reinterpret_cast<std::uintptr_t>(pointer), bytes, flags, true, nullptr});
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaHostUnregister(void* pointer) {
   return answer([&](Device& device) {
-    auto& blocks = device.host_blocks();
-    const auto found = blocks.find(reinterpret_cast<std::uintptr_t>(pointer));
-    if (found == blocks.end() || !found->second.registered) {
-      return cudaErrorHostMemoryNotRegistered;
-    }
+    const HostBlock* const block = block_that_begins_at(device, pointer);
+    if (block == nullptr || !block->registered) return cudaErrorHostMemoryNotRegistered;
     device.wait_for_all();
-    if (found->second.allocation != nullptr) device.free(*found->second.allocation);
-    blocks.erase(found);
-    return device.sticky_error();
+    if (block->allocation != nullptr) device.allocations().free(*block->allocation);
+    device.host_blocks().remove(*block);
+    return device.errors().sticky();
   });
 }
 
@@ -209,25 +211,23 @@ cudaError_t cudaHostUnregister(void* pointer) {
 cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* pointer, unsigned flags) {
   return answer([&](Device& device) {
     if (device_pointer == nullptr || flags != 0) return cudaErrorInvalidValue;
-    std::uintptr_t start = 0;
-    const Device::HostBlock* const found = device.find_host_block(pointer, &start);
-    if (found == nullptr) return cudaErrorInvalidValue;
-    Device::HostBlock& block = device.host_blocks()[start];
-    if (block.allocation == nullptr) {
-      block.allocation = device.allocate(block.bytes);
-      if (block.allocation == nullptr) return cudaErrorMemoryAllocation;
-      block.allocation->page_locked = true;
-      device.host_write(*block.allocation, 0, block.allocation->bytes);
+    HostBlock* const block = device.host_blocks().find(pointer);
+    if (block == nullptr) return cudaErrorInvalidValue;
+    if (block->allocation == nullptr) {
+      block->allocation = device.allocations().allocate(block->bytes);
+      if (block->allocation == nullptr) return cudaErrorMemoryAllocation;
+      block->allocation->page_locked = true;
+      device.allocations().fill_from_host(*block->allocation);
     }
-    const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(pointer) - start;
-    *device_pointer = reinterpret_cast<void*>(block.allocation->address + offset);
+    *device_pointer =
+        reinterpret_cast<void*>(block->allocation->address + block->offset_of(pointer));
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
   return answer([&](Device& device) {
-    const Device::HostBlock* const block = device.find_host_block(pointer);
+    const HostBlock* const block = device.host_blocks().find(pointer);
     if (flags == nullptr || block == nullptr) return cudaErrorInvalidValue;
     *flags = block->flags;
     return cudaSuccess;
@@ -237,8 +237,8 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   return answer([&](Device& device) {
     if (free == nullptr || total == nullptr) return cudaErrorInvalidValue;
-    *total = device.memory().capacity_bytes();
-    *free = *total - device.memory().used_bytes();
+    *total = device.allocations().capacity_bytes();
+    *free = *total - device.allocations().used_bytes();
     return cudaSuccess;
   });
 }
@@ -248,15 +248,13 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     if (attributes == nullptr) return cudaErrorInvalidValue;
     *attributes = {};
     auto* const address = const_cast<void*>(pointer);
-    const vgpu::Allocation* const found =
-        device.memory().find(reinterpret_cast<std::uint64_t>(pointer));
-    std::uintptr_t start = 0;
-    if (const Device::HostBlock* const block = device.find_host_block(pointer, &start)) {
+    const vgpu::Allocation* const found = device.allocations().find(pointer);
+    if (const HostBlock* const block = device.host_blocks().find(pointer)) {
       attributes->type = cudaMemoryTypeHost;
       attributes->hostPointer = address;
       if (block->allocation != nullptr) {
-        const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(pointer) - start;
-        attributes->devicePointer = reinterpret_cast<void*>(block->allocation->address + offset);
+        attributes->devicePointer =
+            reinterpret_cast<void*>(block->allocation->address + block->offset_of(pointer));
       }
     } else if (found != nullptr) {
       attributes->type = found->managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;

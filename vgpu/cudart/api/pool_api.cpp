@@ -38,14 +38,15 @@ MemoryPool& MemoryPools::current() {
   return *current_;
 }
 
-cudaError_t allocate_from(Device& device, MemoryPool& pool, void** pointer, std::size_t bytes) {
+cudaError_t allocate_from(Allocations& allocations, MemoryPool& pool, void** pointer,
+                          std::size_t bytes) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
   if (pool.bytes_max != 0 && pool.used_bytes() + bytes > pool.bytes_max) {
     return cudaErrorMemoryAllocation;
   }
-  const vgpu::Allocation* const allocation = device.allocate(bytes);
+  const vgpu::Allocation* const allocation = allocations.allocate(bytes);
   if (allocation == nullptr) return cudaErrorMemoryAllocation;
   pool.allocations.push_back(allocation);
   pool.used_high = std::max(pool.used_high, pool.used_bytes());
@@ -88,7 +89,7 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t 
   return on_stream("cudaMallocFromPoolAsync", stream, [&](Device& device, Stream&) {
     MemoryPool* const pool = device.pools().find(handle);
     if (pool == nullptr) return cudaErrorInvalidValue;
-    return allocate_from(device, *pool, pointer, bytes);
+    return allocate_from(device.allocations(), *pool, pointer, bytes);
   });
 }
 

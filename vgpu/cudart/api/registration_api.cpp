@@ -68,7 +68,7 @@ void __cudaRegisterManagedVar(void** handle, void** host_pointer, char*, const c
 // may be in another trial.
 char __cudaInitModule(void** handle) {
   static_cast<void>(warpcheck::cudart::answer_even_after_a_fault([&](Device& device) {
-    unit_of(handle).place_managed(device);
+    unit_of(handle).place_managed(device.trial(), device.allocations());
     return cudaSuccess;
   }));
   return 0;

@@ -20,8 +20,8 @@ struct PlacedSymbol {
 PlacedSymbol find(Device& device, const void* shadow) {
   const Symbol* const symbol = Registry::instance().find_symbol(shadow);
   if (symbol == nullptr) return {};
-  DeviceCode& code = symbol->unit->code(device, symbol->name);
-  vgpu::Allocation* const place = code.variable(symbol->name, device);
+  DeviceCode& code = symbol->unit->code(device.trial(), symbol->name);
+  vgpu::Allocation* const place = code.variable(symbol->name, device.allocations());
   if (place == nullptr) {
     throw vgpu::Refusal(
         fmt::format("variable {} is not in the PTX of its translation unit", symbol->name));
@@ -40,7 +40,7 @@ cudaError_t locate(Device& device, std::string_view call, const void* shadow, st
   if (symbol.error != cudaSuccess) return symbol.error;
   const std::uint64_t start = symbol.place->address + offset;
   if (offset > symbol.place->bytes || bytes > symbol.place->bytes - offset) {
-    device.add_finding(vgpu::host_copy_out_of_bounds(call, write, start, bytes, symbol.place));
+    device.findings().add(vgpu::host_copy_out_of_bounds(call, write, start, bytes, symbol.place));
     return cudaErrorInvalidValue;
   }
   *address = reinterpret_cast<void*>(start);

@@ -23,13 +23,13 @@ cudaError_t check_resource(Device& device, const cudaResourceDesc& resource) {
       return device.arrays().mipmapped.contains(resource.res.mipmap.mipmap) ? cudaSuccess
                                                                             : cudaErrorInvalidValue;
     case cudaResourceTypeLinear:
-      return device.owns(resource.res.linear.devPtr) &&
+      return device.allocations().owns(resource.res.linear.devPtr) &&
                      is_aligned(resource.res.linear.devPtr, virtual_gpu::kTextureAlignment)
                  ? cudaSuccess
                  : cudaErrorInvalidValue;
     case cudaResourceTypePitch2D: {
       const auto& pitched = resource.res.pitch2D;
-      const bool is_good = device.owns(pitched.devPtr) &&
+      const bool is_good = device.allocations().owns(pitched.devPtr) &&
                            is_aligned(pitched.devPtr, virtual_gpu::kTextureAlignment) &&
                            pitched.pitchInBytes % virtual_gpu::kTexturePitchAlignment == 0;
       return is_good ? cudaSuccess : cudaErrorInvalidValue;
@@ -62,7 +62,7 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* handle, const cudaResou
     TextureObject object{*resource, *texture, {}, view != nullptr};
     if (view != nullptr) object.view = *view;
     warpcheck::vgpu::Texture described;
-    const cudaError_t misfit = describe(device, object, described);
+    const cudaError_t misfit = describe(device.arrays(), device.allocations(), object, described);
     if (misfit != cudaSuccess) return misfit;
     *handle = device.arrays().next_object++;
     device.arrays().textures.emplace(*handle, object);

@@ -4,7 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/device/enum_number.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
 
 namespace warpcheck::cudart {

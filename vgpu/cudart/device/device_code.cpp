@@ -8,7 +8,7 @@
 #include <cstring>
 #include <new>
 
-#include "vgpu/cudart/device/device.hpp"
+#include "vgpu/cudart/device/allocations.hpp"
 #include "vgpu/cudart/device/ptx_hash.hpp"
 #include "vgpu/machine/machine.hpp"
 
@@ -94,16 +94,16 @@ LinkedKernel& DeviceCode::link(std::string_view kernel) {
   return *cached.kernel;
 }
 
-LinkedKernel& DeviceCode::load(std::string_view kernel, Device& device) {
+LinkedKernel& DeviceCode::load(std::string_view kernel, Allocations& allocations) {
   LinkedKernel& linked = link(kernel);
-  place_variables(device);
+  place_variables(allocations);
   if (linked.patched_in != placed_in_) patch(linked);
   return linked;
 }
 
-vgpu::Allocation* DeviceCode::variable(std::string_view name, Device& device) {
+vgpu::Allocation* DeviceCode::variable(std::string_view name, Allocations& allocations) {
   module();
-  place_variables(device);
+  place_variables(allocations);
   const std::uint32_t index = index_of(name);
   return index == ptx::kNone ? nullptr : places_[index];
 }
@@ -130,8 +130,8 @@ std::optional<std::uint64_t> DeviceCode::address_of(std::string_view symbol) con
 
 // Every generation places the variables afresh, in the order of the text, with their initial
 // bytes; so a trial that uses the same units in the same order sees the same addresses.
-void DeviceCode::place_variables(Device& device) {
-  if (placed_in_ == device.generation()) return;
+void DeviceCode::place_variables(Allocations& allocations) {
+  if (placed_in_ == allocations.generation()) return;
   const std::vector<ptx::Variable>& variables = module().variables;
   places_.assign(variables.size(), nullptr);
   unplaced_reason_.assign(variables.size(), {});
@@ -142,9 +142,9 @@ void DeviceCode::place_variables(Device& device) {
       unplaced_reason_[i] = "it is defined in another translation unit";
       continue;
     }
-    vgpu::Allocation* place = variable.managed
-                                  ? device.allocate_mapped(variable.bytes)
-                                  : device.allocate(variable.bytes, variable.space, variable.name);
+    vgpu::Allocation* place =
+        variable.managed ? allocations.allocate_mapped(variable.bytes)
+                         : allocations.allocate(variable.bytes, variable.space, variable.name);
     if (place == nullptr) throw std::bad_alloc();
     if (variable.managed) {
       place->managed = true;
@@ -158,7 +158,7 @@ void DeviceCode::place_variables(Device& device) {
               reinterpret_cast<std::uint8_t*>(place->data));
     places_[i] = place;
   }
-  placed_in_ = device.generation();
+  placed_in_ = allocations.generation();
   for (std::size_t i = 0; i < variables.size(); ++i) {
     if (places_[i] == nullptr) continue;
     for (const ptx::Variable::Relocation& relocation : variables[i].relocations) {
@@ -176,7 +176,7 @@ void DeviceCode::place_variables(Device& device) {
                     std::min<std::size_t>(relocation.bytes, sizeof stored));
       }
     }
-    device.host_write(*places_[i], 0, places_[i]->bytes);
+    allocations.fill_from_host(*places_[i]);
   }
 }
 

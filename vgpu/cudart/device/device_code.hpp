@@ -17,7 +17,7 @@
 
 namespace warpcheck::cudart {
 
-class Device;
+class Allocations;
 
 // A kernel ready to launch.
 struct LinkedKernel {
@@ -42,10 +42,10 @@ class DeviceCode {
   // that is not PTX.
   LinkedKernel& link(std::string_view kernel);
   // The same, with the addresses of this generation's variables in it.
-  LinkedKernel& load(std::string_view kernel, Device& device);
+  LinkedKernel& load(std::string_view kernel, Allocations& allocations);
 
   // A module variable, placed in this generation; nullptr if there is no such variable.
-  vgpu::Allocation* variable(std::string_view name, Device& device);
+  vgpu::Allocation* variable(std::string_view name, Allocations& allocations);
 
   // Where host code keeps the address of a __managed__ variable.
   void add_managed(std::string name, void** host_pointer) {
@@ -57,7 +57,7 @@ class DeviceCode {
   std::size_t constant_bytes();
 
  private:
-  void place_variables(Device& device);
+  void place_variables(Allocations& allocations);
   [[nodiscard]] std::uint32_t index_of(std::string_view name) const;  // kNone: no such variable
   // Of a variable that has been placed, or of a device function.
   [[nodiscard]] std::optional<std::uint64_t> address_of(std::string_view symbol) const;

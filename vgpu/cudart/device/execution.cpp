@@ -72,23 +72,19 @@ cudaError_t error_of(vgpu::Trap::Cause cause) {
 
 bool Device::in_host_function() { return host_function_runs; }
 
-vgpu::Strategy& Device::strategy() {
-  return settings_.strategy != nullptr ? *settings_.strategy : default_policy_;
-}
-
 // ---- what calls ask for ----
 
 Stream* Device::find_stream(std::string_view call, cudaStream_t handle) {
   Stream* const stream = queues_.find(handle);
   if (stream == nullptr || !stream->destroyed) return stream;
-  add_finding(vgpu::use_of_destroyed(call, "stream"));
+  findings_.add(vgpu::use_of_destroyed(call, "stream"));
   return nullptr;
 }
 
 Event* Device::find_event(std::string_view call, cudaEvent_t handle) {
   Event* const event = queues_.find(handle);
   if (event == nullptr || !event->destroyed) return event;
-  add_finding(vgpu::use_of_destroyed(call, "event"));
+  findings_.add(vgpu::use_of_destroyed(call, "event"));
   return nullptr;
 }
 
@@ -99,16 +95,16 @@ cudaError_t Device::submit(Stream& stream, Work work, bool until_done) {
   }
   stream.last = enqueue(std::move(work), queues_.before_next(stream));
   // Calls are recorded in the order in which a program makes them.
-  if (!until_done && call_log_ == nullptr) return cudaSuccess;
+  if (!until_done && recording_.log() == nullptr) return cudaSuccess;
   const OperationPtr last = stream.last;
   wait_for(last);
-  return until_done ? sticky_error_ : cudaSuccess;
+  return until_done ? errors_.sticky() : cudaSuccess;
 }
 
 OperationPtr Device::enqueue(Work work, const std::vector<OperationPtr>& after) {
   OperationPtr operation = operations_.add(std::move(work), after);
   if (operations_.pending() > kPendingMax) run_next();
-  if (in_ambient()) watch_for_idle_host(*this);
+  if (trial_.in_ambient()) watch_for_idle_host(*this);
   return operation;
 }
 
@@ -154,7 +150,7 @@ void Device::run_what_is_left() {
   try {
     wait_for_all();
   } catch (const vgpu::Refusal& refusal) {
-    refuse(refusal.what());
+    errors_.refuse(refusal.what());
     operations_.clear();
   }
   host_is_gone_ = false;
@@ -163,7 +159,7 @@ void Device::run_what_is_left() {
 // ---- what runs ----
 
 void Device::run_next() {
-  const OperationPtr operation = operations_.take(strategy(), result_.schedule);
+  const OperationPtr operation = operations_.take(trial_.strategy(), trial_.schedule());
   if (operation == nullptr) {
     if (running_ == 0) throw std::logic_error("operations wait for each other");
     operation_done_.wait(mutex_);
@@ -171,14 +167,14 @@ void Device::run_next() {
   }
   ++running_;
   try {
-    if (sticky_error_ == cudaSuccess) run(*operation);
+    if (!errors_.has_sticky()) run(*operation);
   } catch (...) {
     --running_;
-    operations_.finish(*operation, clock_);
+    operations_.finish(*operation, clock_.cycles());
     throw;
   }
   --running_;
-  operations_.finish(*operation, clock_);
+  operations_.finish(*operation, clock_.cycles());
   operation_done_.notify_all();
 }
 
@@ -196,7 +192,7 @@ void Device::run(Operation& operation) {
     void operator()(const FillWork& work) const { run_fill(device, work, operation); }
     void operator()(const HostWork& work) const { device.run_on_host(work); }
     void operator()(const FreeWork& work) const { device.run_free(work, operation); }
-    void operator()(const AllocateWork& work) const { device.run_allocate(work); }
+    void operator()(const AllocateWork& work) const { device.allocations_.take(*work.allocation); }
   };
   std::visit(Visitor{*this, operation}, operation.work);
 }
@@ -221,19 +217,12 @@ void Device::run_on_host(const HostWork& work) {
 void Device::run_kernel(const KernelWork& work, const Operation& operation) {
   flush_prints();
   const vgpu::Program& program = work.linked->program;
-  const std::string& name = program.kernel;
-  const auto known = std::find(result_.kernels.begin(), result_.kernels.end(), name);
-  last_kernel_ = static_cast<std::uint32_t>(known - result_.kernels.begin()) + 1;
-  if (known == result_.kernels.end()) {
-    result_.kernels.push_back(name);
-    launched_hashes_.push_back(work.linked->ptx_hash);
-    if (ExecSession* const session = exec_session()) session->launches_first(program);
-  }
+  const Trial::LaunchNumber number = trial_.launch(program, work.linked->ptx_hash);
+  last_kernel_ = number.kernel + 1;
   const std::vector<std::uint32_t> unordered = unordered_launches(operation);
   vgpu::Launch launch;
   launch.program = &program;
-  launch.index = static_cast<std::uint32_t>(result_.launches++);
-  if (ExecSession* const session = exec_session()) session->launched(result_.launches);
+  launch.index = number.launch;
   launch.grid = work.grid;
   launch.block = work.block;
   launch.cluster = work.cluster;
@@ -244,24 +233,23 @@ void Device::run_kernel(const KernelWork& work, const Operation& operation) {
   launch.unordered_launches = unordered;
   launch.textures = &arrays_.objects;
   launch.host_runs =
-      in_ambient() && memory_.has_mapped() && (nobody_waits_ || other_threads_may_run());
-  launch.stack_bytes =
-      static_cast<std::uint32_t>(std::min<std::size_t>(limits_[cudaLimitStackSize], UINT32_MAX));
-  heap_in_use_ |= program.uses_heap;
-  if (!host_is_gone_) exchange_registered_memory(true);
-  const vgpu::Outcome outcome = machine_.run(launch, settings_.warp_model, strategy(), observers_,
-                                             settings_.limits, settings_.want_feedback);
-  if (!host_is_gone_) exchange_registered_memory(false);
-  result_.steps += outcome.steps;
-  result_.lane_steps += outcome.lane_steps;
-  std::vector<vgpu::Decision>& decisions = result_.schedule.decisions;
-  decisions.insert(decisions.end(), outcome.decisions.begin(), outcome.decisions.end());
-  spend_cycles(virtual_gpu::kLaunchCycles + outcome.steps);
+      trial_.in_ambient() && memory_.has_mapped() && (nobody_waits_ || other_threads_may_run());
+  launch.stack_bytes = static_cast<std::uint32_t>(
+      std::min<std::size_t>(limits_.get(cudaLimitStackSize), UINT32_MAX));
+  if (program.uses_heap) limits_.use_heap();
+  const TrialSettings& settings = trial_.settings();
+  if (!host_is_gone_) host_blocks_.copy_registered_to_device();
+  const vgpu::Outcome outcome =
+      machine_.run(launch, settings.warp_model, trial_.strategy(), observers_.list(),
+                   settings.limits, settings.want_feedback);
+  if (!host_is_gone_) host_blocks_.copy_registered_to_host();
+  trial_.count(outcome);
+  clock_.spend_launch(outcome.steps);
   if (outcome.end == vgpu::Outcome::End::refused) throw vgpu::Refusal(outcome.refusal);
-  if (outcome.end == vgpu::Outcome::End::trap) sticky_error_ = error_of(outcome.cause);
+  if (outcome.end == vgpu::Outcome::End::trap) errors_.set_sticky(error_of(outcome.cause));
   if (outcome.end == vgpu::Outcome::End::step_limit ||
       outcome.end == vgpu::Outcome::End::deadlock) {
-    sticky_error_ = cudaErrorLaunchTimeout;
+    errors_.set_sticky(cudaErrorLaunchTimeout);
   }
 
   const std::uint32_t itself[] = {launch.index};
@@ -274,55 +262,32 @@ void Device::run_kernel(const KernelWork& work, const Operation& operation) {
       access.bytes = static_cast<std::uint32_t>(touch.rows.box.width);
       access.write = touch.write;
       access.unordered_launches = itself;
-      notify([&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
+      observers_.tell([&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
     });
   });
   ran_launches_.add(operation.stamp, launch.index);
 }
 
 void Device::run_free(const FreeWork& work, const Operation& operation) {
-  to_be_freed_.erase(work.allocation);
-  if (!work.allocation->live) return;
-  const auto graphs = graphs_.memory.find(work.allocation);
-  if (graphs != graphs_.memory.end() && !graphs->second) {
-    add_finding(vgpu::freed_twice("cudaFreeAsync", *work.allocation));
+  vgpu::Allocation& allocation = *work.allocation;
+  allocations_.forget_later_free(allocation);
+  if (!allocation.live) return;
+  if (allocations_.of_graphs().is_unused(allocation)) {
+    findings_.add(vgpu::freed_twice("cudaFreeAsync", allocation));
     return;
   }
   // Freeing conflicts with every access, as a write of all the bytes would.
-  const Rows all{work.allocation, 0, 0, 0, {work.allocation->bytes}};
-  if (unordered_launches(operation).empty()) {
-    touch({"cudaFreeAsync", all, true, {}}, {}, operation);
-  } else {
-    tell_host_access(all, true, operation);
-    touch({"cudaFreeAsync", all, true, {}}, {}, operation);
-  }
-  free(*work.allocation);
-}
-
-void Device::run_allocate(const AllocateWork& work) {
-  graphs_.memory[work.allocation] = true;
-  notify([&](vgpu::Observer& observer) { observer.on_allocate(*work.allocation); });
-}
-
-// Kernels see a copy of registered memory: the program's own has no room around it.
-void Device::exchange_registered_memory(bool to_device) {
-  for (auto& [address, block] : host_blocks_) {
-    if (!block.registered || block.allocation == nullptr) continue;
-    auto* const own = reinterpret_cast<std::byte*>(address);
-    std::byte* const copy = block.allocation->data;
-    std::memcpy(to_device ? copy : own, to_device ? own : copy, block.bytes);
-  }
+  const Rows all{&allocation, 0, 0, 0, {allocation.bytes}};
+  if (!unordered_launches(operation).empty()) tell_host_access(all, true, operation);
+  touch({"cudaFreeAsync", all, true, {}}, {}, operation);
+  allocations_.free(allocation);
 }
 
 // ---- what `warpcheck exec` is told ----
 
-ExecSession* Device::exec_session() const {
-  return in_ambient() ? ExecSession::instance() : nullptr;
-}
-
 void Device::tell_copy_to_host(const CopyWork& work, const void* first, std::size_t pitch,
                                std::size_t slice, const Operation& operation) {
-  ExecSession* const session = exec_session();
+  ExecSession* const session = trial_.exec_session();
   if (session == nullptr || !session->logs_host_bytes()) return;
   Arrival entry;
   entry.operation = operation.number;
@@ -342,7 +307,7 @@ void Device::tell_copy_to_host(const CopyWork& work, const void* first, std::siz
 // Managed and mapped memory, which the host reads without a call.  Only when no operation is left
 // is it known what the host would read there, whatever the order of the operations was.
 void Device::tell_memory_of_host() {
-  ExecSession* const session = exec_session();
+  ExecSession* const session = trial_.exec_session();
   if (session == nullptr || !session->logs_host_bytes()) return;
   const std::uint32_t asked = operations_.asked_for();
   if (asked == std::exchange(told_operations_, asked)) return;
@@ -376,9 +341,9 @@ void Device::touch(Touch now, const Bytes& bytes, const Operation& operation) {
     if (!(now.write || earlier.write)) return;
     const std::uint32_t at = common_byte(earlier.rows, now.rows);
     if (at == ptx::kNone) return;
-    add_finding(vgpu::race_of_operations({earlier.call, earlier.write}, {now.call, now.write},
-                                         *now.rows.allocation, at,
-                                         brings_the_same(earlier, now, bytes)));
+    findings_.add(vgpu::race_of_operations({earlier.call, earlier.write}, {now.call, now.write},
+                                           *now.rows.allocation, at,
+                                           brings_the_same(earlier, now, bytes)));
   });
   touched_.add_latest(operation.stamp, now);
 }
@@ -425,7 +390,7 @@ void Device::tell_host_access(const Rows& rows, bool write, const Operation& ope
     access.bytes = static_cast<std::uint32_t>(rows.box.width);
     access.write = write;
     access.unordered_launches = unordered;
-    notify([&](vgpu::Observer& observer) { observer.on_host_access(access); });
+    observers_.tell([&](vgpu::Observer& observer) { observer.on_host_access(access); });
   });
 }
 
@@ -455,7 +420,7 @@ void Device::device_copy(std::string_view call, const Rows& target, const Rows& 
           static_cast<std::uint32_t>(source.offset + slice * source.slice + row * source.pitch);
       copy.bytes = static_cast<std::uint32_t>(target.box.width);
       copy.unordered_launches = unordered;
-      notify([&](vgpu::Observer& observer) { observer.on_device_copy(copy); });
+      observers_.tell([&](vgpu::Observer& observer) { observer.on_device_copy(copy); });
     }
   }
   touch({call, source, false, {}}, {}, operation);

@@ -13,7 +13,7 @@
 
 namespace warpcheck::cudart {
 
-class Device;
+class Allocations;
 
 struct MemoryPool {
   std::uint64_t bytes_max = 0;  // 0: no limit of its own
@@ -48,6 +48,7 @@ class MemoryPools {
 };
 
 // As cudaMallocAsync does.
-cudaError_t allocate_from(Device& device, MemoryPool& pool, void** pointer, std::size_t bytes);
+cudaError_t allocate_from(Allocations& allocations, MemoryPool& pool, void** pointer,
+                          std::size_t bytes);
 
 }  // namespace warpcheck::cudart

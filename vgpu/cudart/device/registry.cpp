@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <set>
 
-#include "vgpu/cudart/device/device.hpp"
 #include "vgpu/cudart/device/fatbinary_image.hpp"
+#include "vgpu/cudart/device/trial.hpp"
 
 namespace warpcheck::cudart {
 
-DeviceCode& Unit::code(const Device& device, std::string_view user) {
-  if (device.settings().build == Build::unoptimized) return unoptimized_code(user);
-  const unsigned sm = device.capability().sm();
+DeviceCode& Unit::code(const Trial& trial, std::string_view user) {
+  if (trial.settings().build == Build::unoptimized) return unoptimized_code(user);
+  const unsigned sm = trial.capability().sm();
   std::unique_ptr<DeviceCode>& code = optimized_[sm];
   if (code == nullptr) {
     code = std::make_unique<DeviceCode>(ptx_in_fatbinary(wrapper_, sm, user), "embedded PTX");
@@ -46,10 +46,10 @@ void Unit::tell_managed(DeviceCode& code) const {
   }
 }
 
-void Unit::place_managed(Device& device) {
+void Unit::place_managed(const Trial& trial, Allocations& allocations) {
   for (const Variable& variable : variables) {
     if (!variable.managed) continue;
-    code(device, variable.name).variable(variable.name, device);
+    code(trial, variable.name).variable(variable.name, allocations);
   }
 }
 

@@ -21,6 +21,8 @@
 
 namespace warpcheck::cudart {
 
+class Allocations;
+class Trial;
 class Unit;
 
 // What a host function pointer, or a cudaKernel_t, stands for.
@@ -49,10 +51,10 @@ class Unit {
  public:
   explicit Unit(const void* fatbinary_wrapper) : wrapper_(fatbinary_wrapper) {}
 
-  // The unit's code in the build of the device's trial, found at first use: in the fatbinary, as
-  // the device's compute capability wants it, or among the registered texts.
+  // The unit's code in the build of the trial, found at first use: in the fatbinary, as the
+  // device's compute capability wants it, or among the registered texts.
   // user: the kernel or variable that is wanted, for messages.  Throws vgpu::Refusal.
-  DeviceCode& code(const Device& device, std::string_view user);
+  DeviceCode& code(const Trial& trial, std::string_view user);
 
   [[nodiscard]] const void* wrapper() const { return wrapper_; }
 
@@ -69,7 +71,7 @@ class Unit {
   std::vector<std::string> names;  // of its kernels and variables
   bool removed = false;
   // Gives the __managed__ variables their addresses, before host code uses them.
-  void place_managed(Device& device);
+  void place_managed(const Trial& trial, Allocations& allocations);
 
  private:
   void tell_managed(DeviceCode& code) const;

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/device/enum_number.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -54,11 +55,11 @@ void describe_array(const Array& array, vgpu::Texture& texture) {
   texture.levels = {box_of(array)};
 }
 
-TexelBox linear_box(Device& device, const void* pointer, const TexelFormat& format,
+TexelBox linear_box(const Allocations& allocations, const void* pointer, const TexelFormat& format,
                     std::size_t width, std::size_t height, std::size_t pitch) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   TexelBox box;
-  box.memory = device.memory().find(address);
+  box.memory = allocations.find(pointer);
   if (box.memory == nullptr) return box;
   box.offset = address - box.memory->address;
   box.width = static_cast<std::uint32_t>(width);
@@ -68,14 +69,14 @@ TexelBox linear_box(Device& device, const void* pointer, const TexelFormat& form
   return box;
 }
 
-cudaError_t describe_memory(Device& device, const cudaResourceDesc& resource,
-                            vgpu::Texture& texture) {
+cudaError_t describe_memory(const Arrays& arrays, const Allocations& allocations,
+                            const cudaResourceDesc& resource, vgpu::Texture& texture) {
   switch (number_of(resource.resType)) {
     case cudaResourceTypeArray:
-      describe_array(*device.arrays().find(resource.res.array.array), texture);
+      describe_array(*arrays.find(resource.res.array.array), texture);
       return cudaSuccess;
     case cudaResourceTypeMipmappedArray: {
-      const auto& levels = device.arrays().mipmapped.at(resource.res.mipmap.mipmap)->levels;
+      const auto& levels = arrays.mipmapped.at(resource.res.mipmap.mipmap)->levels;
       describe_array(*levels.front(), texture);
       texture.levels.clear();
       for (const Array* level : levels) texture.levels.push_back(box_of(*level));
@@ -85,7 +86,7 @@ cudaError_t describe_memory(Device& device, const cudaResourceDesc& resource,
       const auto& linear = resource.res.linear;
       texture.format = format_of(linear.desc);
       texture.shape = TextureShape::linear;
-      texture.levels = {linear_box(device, linear.devPtr, texture.format,
+      texture.levels = {linear_box(allocations, linear.devPtr, texture.format,
                                    linear.sizeInBytes / texture.format.bytes(), 1, 0)};
       break;
     }
@@ -93,7 +94,7 @@ cudaError_t describe_memory(Device& device, const cudaResourceDesc& resource,
       const auto& pitched = resource.res.pitch2D;
       texture.format = format_of(pitched.desc);
       texture.shape = TextureShape::plane;
-      texture.levels = {linear_box(device, pitched.devPtr, texture.format, pitched.width,
+      texture.levels = {linear_box(allocations, pitched.devPtr, texture.format, pitched.width,
                                    pitched.height, pitched.pitchInBytes)};
     }
   }
@@ -114,9 +115,10 @@ void refuse_what_is_missing(const TextureObject& object) {
 
 }  // namespace
 
-cudaError_t describe(Device& device, const TextureObject& object, vgpu::Texture& texture) {
+cudaError_t describe(const Arrays& arrays, const Allocations& allocations,
+                     const TextureObject& object, vgpu::Texture& texture) {
   refuse_what_is_missing(object);
-  const cudaError_t error = describe_memory(device, object.resource, texture);
+  const cudaError_t error = describe_memory(arrays, allocations, object.resource, texture);
   if (error != cudaSuccess) return error;
   const cudaTextureDesc& desc = object.texture;
   constexpr vgpu::TextureAddress kAddresses[] = {

@@ -3,8 +3,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include "vgpu/cudart/device/allocations.hpp"
 #include "vgpu/cudart/device/arrays.hpp"
-#include "vgpu/cudart/device/device.hpp"
 #include "vgpu/machine/texture/texture.hpp"
 
 namespace warpcheck::cudart {
@@ -13,7 +13,8 @@ namespace warpcheck::cudart {
 // cudaErrorInvalidFilterSetting for a linear filter over integers that are not read as fractions,
 // cudaErrorInvalidNormSetting for numbers of 32 bits that are.  Throws vgpu::Refusal for what the
 // machine cannot do.
-cudaError_t describe(Device& device, const TextureObject& object, vgpu::Texture& texture);
+cudaError_t describe(const Arrays& arrays, const Allocations& allocations,
+                     const TextureObject& object, vgpu::Texture& texture);
 vgpu::Surface describe_surface(const Array& array);
 
 }  // namespace warpcheck::cudart

@@ -27,13 +27,13 @@ bool wanted_at_exit = false;
   if (!wanted_at_exit) return;
   Device& device = Device::instance();
   const std::lock_guard lock(device.mutex());
-  if (device.in_ambient()) device.finish();
+  if (device.trial().in_ambient()) device.finish();
   if (ExecSession* const session = ExecSession::instance()) {
-    if (device.in_ambient()) session->end(device.end_ambient(session->wants_leaks()));
+    if (device.trial().in_ambient()) session->end(device.end_ambient(session->wants_leaks()));
     return;
   }
   std::vector<vgpu::Finding> findings = std::move(kept_findings());
-  if (device.in_ambient()) {
+  if (device.trial().in_ambient()) {
     const TrialResult result = device.peek_result();
     findings.insert(findings.end(), result.findings.begin(), result.findings.end());
   }

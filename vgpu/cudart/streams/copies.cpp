@@ -31,8 +31,9 @@ struct Direction {
 std::optional<Direction> direction_of(Device& device, const void* target, const void* source,
                                       int kind) {
   const auto where = [&](const void* pointer) {
-    return device.owns(pointer) && device.find_host_block(pointer) == nullptr ? Where::device
-                                                                              : Where::host;
+    return device.allocations().owns(pointer) && device.host_blocks().find(pointer) == nullptr
+               ? Where::device
+               : Where::host;
   };
   switch (kind) {
     case cudaMemcpyHostToDevice: return Direction{Where::device, Where::host};
@@ -61,8 +62,7 @@ void wait_for_heap(Device& device, const void* pointer) {
 }
 
 bool is_managed(Device& device, const void* pointer) {
-  const vgpu::Allocation* const found =
-      device.memory().find(reinterpret_cast<std::uint64_t>(pointer));
+  const vgpu::Allocation* const found = device.allocations().find(pointer);
   return found != nullptr && found->managed;
 }
 
@@ -72,15 +72,14 @@ std::optional<Side> side_at(Device& device, std::string_view call, const Place& 
   const std::optional<std::size_t> extent = extent_of(box, place);
   if (place.pointer == nullptr || !extent) return std::nullopt;
   if (where == Where::device || is_managed(device, place.pointer)) {
-    const std::optional<DeviceRange> range = device.range_at(call, place.pointer, *extent, write);
+    const std::optional<DeviceRange> range =
+        device.allocations().range_at(call, place.pointer, *extent, write);
     if (!range) return std::nullopt;
     return Side{range->data(), place.pitch, place.slice, *range, true};
   }
-  std::uintptr_t start = 0;
-  if (const Device::HostBlock* block = device.find_host_block(place.pointer, &start)) {
-    const std::size_t offset = reinterpret_cast<std::uintptr_t>(place.pointer) - start;
-    if (*extent > block->bytes - offset) return std::nullopt;
-  } else if (device.owns(place.pointer)) {
+  if (const HostBlock* const block = device.host_blocks().find(place.pointer)) {
+    if (*extent > block->bytes - block->offset_of(place.pointer)) return std::nullopt;
+  } else if (device.allocations().owns(place.pointer)) {
     return std::nullopt;
   }
   return Side{static_cast<std::byte*>(place.pointer), place.pitch, place.slice, {}, false};
@@ -91,10 +90,6 @@ void for_each_row(const Box& box, Visit&& visit) {
   for (std::size_t slice = 0; slice < box.depth; ++slice) {
     for (std::size_t row = 0; row < box.height; ++row) visit(slice, row);
   }
-}
-
-void spend_copy(Device& device, const Box& box) {
-  device.spend_cycles(virtual_gpu::kCopyCycles + box.bytes() / virtual_gpu::kCopyBytesPerCycle);
 }
 
 std::byte* row_of(const Place& place, std::size_t slice, std::size_t row) {
@@ -127,7 +122,7 @@ bool fits_in(const Box& box, const Place& place) {
 
 bool is_pageable(Device& device, Where where, const void* pointer) {
   return where == Where::host && !is_managed(device, pointer) &&
-         device.find_host_block(pointer) == nullptr;
+         device.host_blocks().find(pointer) == nullptr;
 }
 
 void stage(CopyWork& work) {
@@ -157,7 +152,7 @@ cudaError_t prepare(Device& device, CopyWork& work) {
   const bool is_good =
       side_at(device, work.call, work.source, work.source_in, work.box, false).has_value();
   if (!side_at(device, work.call, work.target, work.target_in, work.box, true) || !is_good) {
-    if (CallLog* const log = device.call_log()) record_copy(*log, work, false);
+    if (CallLog* const log = device.recording().log()) record_copy(*log, work, false);
     return cudaErrorInvalidValue;
   }
   return cudaSuccess;
@@ -216,8 +211,8 @@ void run_copy(Device& device, const CopyWork& work, const Operation& operation) 
   if (from->on_device && work.target_in == Where::host) {
     device.tell_copy_to_host(work, to->data, to->pitch, to->slice, operation);
   }
-  spend_copy(device, work.box);
-  if (CallLog* const log = device.call_log()) record_copy(*log, work, true);
+  device.clock().spend_copy(work.box.bytes());
+  if (CallLog* const log = device.recording().log()) record_copy(*log, work, true);
 }
 
 cudaError_t prepare(Device& device, FillWork& work) {
@@ -239,7 +234,7 @@ cudaError_t fill(Device& device, std::string_view call, const Place& target, std
   if (box.bytes() == 0) return cudaSuccess;
   const cudaError_t error = prepare(device, work);
   if (error != cudaSuccess) {
-    if (CallLog* const log = device.call_log(); log != nullptr && fits_in(box, target)) {
+    if (CallLog* const log = device.recording().log(); log != nullptr && fits_in(box, target)) {
       for_each_row(box, [&](std::size_t slice, std::size_t row) {
         log->fill(row_of(target, slice, row), static_cast<int>(value), box.width);
       });
@@ -247,7 +242,7 @@ cudaError_t fill(Device& device, std::string_view call, const Place& target, std
     return error;
   }
   const bool is_of_host =
-      is_managed(device, target.pointer) || device.find_host_block(target.pointer) != nullptr;
+      is_managed(device, target.pointer) || device.host_blocks().find(target.pointer) != nullptr;
   return device.submit(stream, std::move(work), waiting == Waiting::until_done && is_of_host);
 }
 
@@ -267,11 +262,11 @@ void run_fill(Device& device, const FillWork& work, const Operation& operation) 
         std::memcpy(bytes + at, &work.value, work.element_bytes);
       }
     }
-    if (CallLog* const log = device.call_log()) {
+    if (CallLog* const log = device.recording().log()) {
       log->fill(row_of(work.target, slice, row), static_cast<int>(work.value), work.box.width);
     }
   });
-  spend_copy(device, work.box);
+  device.clock().spend_copy(work.box.bytes());
 }
 
 }  // namespace warpcheck::cudart

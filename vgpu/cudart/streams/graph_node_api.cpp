@@ -536,10 +536,10 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                     const cudaGraphNode_t* after, size_t count, void* pointer) {
   return add_node(
       {node, graph, after, count}, cudaGraphNodeTypeMemFree, [&](Device& device, Node& made) {
-        const auto address = reinterpret_cast<std::uint64_t>(pointer);
-        warpcheck::vgpu::Allocation* const found = device.memory().find(address);
-        const bool is_ours =
-            found != nullptr && found->address == address && device.graphs().memory.contains(found);
+        warpcheck::vgpu::Allocation* const found = device.allocations().find(pointer);
+        const bool is_ours = found != nullptr &&
+                             found->address == reinterpret_cast<std::uint64_t>(pointer) &&
+                             device.allocations().of_graphs().has(*found);
         if (!is_ours) return cudaErrorInvalidValue;
         made.work = FreeWork{found};
         return cudaSuccess;
@@ -564,11 +564,10 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int number, cudaGraphMemAttributeType
         which > cudaGraphMemAttrReservedMemHigh) {
       return cudaErrorInvalidValue;
     }
-    const bool wants_used = which == cudaGraphMemAttrUsedMemCurrent;
-    std::uint64_t bytes = 0;  // what was ever made is kept: reserved, and used at most
-    for (const auto& [allocation, is_used] : device.graphs().memory) {
-      if (is_used || !wants_used) bytes += allocation->bytes;
-    }
+    const GraphMemory& memory = device.allocations().of_graphs();
+    // What was ever made is kept: reserved, and used at most.
+    const std::uint64_t bytes =
+        which == cudaGraphMemAttrUsedMemCurrent ? memory.used_bytes() : memory.reserved_bytes();
     std::memcpy(value, &bytes, sizeof bytes);
     return cudaSuccess;
   });

@@ -153,9 +153,9 @@ std::vector<OperationPtr> launch_graph(Device& device, const Graph& graph,
 }
 
 void* allocate_in_graph(Device& device, std::size_t bytes, Work& work) {
-  vgpu::Allocation* const allocation = device.allocate(bytes);
+  vgpu::Allocation* const allocation = device.allocations().allocate(bytes);
   if (allocation == nullptr) return nullptr;
-  device.graphs().memory.emplace(allocation, false);
+  device.allocations().of_graphs().add(*allocation);
   work = AllocateWork{allocation};
   return reinterpret_cast<void*>(allocation->address);
 }

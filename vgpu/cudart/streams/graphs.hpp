@@ -68,9 +68,6 @@ struct Graphs {
   std::map<const void*, std::unique_ptr<Graph>> graphs;
   std::map<const void*, std::unique_ptr<ExecutableGraph>> executable;
   unsigned long long next_capture = 1;
-  // Memory of allocation nodes, and whether it is allocated now.  It has one address for good, as
-  // kernels know it, so it is the device's until that is reset.
-  std::map<const vgpu::Allocation*, bool> memory;
 
   // nullptr: no such graph or node; child graphs and their nodes count.
   [[nodiscard]] Graph* find(cudaGraph_t handle) const;

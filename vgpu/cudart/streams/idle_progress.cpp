@@ -32,12 +32,12 @@ std::chrono::nanoseconds process_time() {
 
 void run_what_waits(Device& device) {
   const std::unique_lock lock(device.mutex(), std::try_to_lock);
-  if (!lock.owns_lock() || !device.in_ambient()) return;  // a call is being answered
+  if (!lock.owns_lock() || !device.trial().in_ambient()) return;  // a call is being answered
   try {
     device.run_all_for_nobody();
   } catch (const vgpu::Refusal& refusal) {
-    device.refuse(refusal.what());
-    device.record(cudaErrorNotSupported);
+    device.errors().refuse(refusal.what());
+    device.errors().record(cudaErrorNotSupported);
   }
 }
 

@@ -55,7 +55,7 @@ cudaError_t query(Device& device, const std::vector<OperationPtr>& operations) {
     return std::ranges::all_of(operations, [](const auto& one) { return one->is_done(); });
   };
   if (!all_done()) device.make_progress();
-  if (device.sticky_error() != cudaSuccess) return device.sticky_error();
+  if (device.errors().sticky() != cudaSuccess) return device.errors().sticky();
   if (!all_done()) return cudaErrorNotReady;
   for (const OperationPtr& operation : operations) device.host_knows(*operation);
   return cudaSuccess;
@@ -91,7 +91,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
     const bool is_made = handle != nullptr && handle != cudaStreamLegacy &&
                          handle != cudaStreamPerThread && stream != nullptr;
     if (is_made && stream->destroyed) {
-      device.add_finding(warpcheck::vgpu::destroyed_twice("cudaStreamDestroy", "stream"));
+      device.findings().add(warpcheck::vgpu::destroyed_twice("cudaStreamDestroy", "stream"));
     }
     if (!is_made || stream->destroyed) return cudaErrorInvalidResourceHandle;
     stream->destroyed = true;
@@ -103,7 +103,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return on_stream("cudaStreamSynchronize", stream, [](Device& device, Stream& found) {
     if (found.capture != nullptr) return spoil_capture(found);
     device.wait_for(found);
-    return device.sticky_error();
+    return device.errors().sticky();
   });
 }
 
@@ -265,7 +265,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t handle) {
     Event* const event = device.queues().find(handle);
     if (event == nullptr) return cudaErrorInvalidResourceHandle;
     if (event->destroyed) {
-      device.add_finding(warpcheck::vgpu::destroyed_twice("cudaEventDestroy", "event"));
+      device.findings().add(warpcheck::vgpu::destroyed_twice("cudaEventDestroy", "event"));
       return cudaErrorInvalidResourceHandle;
     }
     device.queues().destroy(handle);
@@ -313,7 +313,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return with_event("cudaEventSynchronize", event, [](Device& device, Event& found) {
     if (found.capture != nullptr) return cudaErrorCapturedEvent;
     if (found.record != nullptr) device.wait_for(found.record);
-    return device.sticky_error();
+    return device.errors().sticky();
   });
 }
 

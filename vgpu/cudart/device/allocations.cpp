@@ -1,0 +1,117 @@
+#include "vgpu/cudart/device/allocations.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "vgpu/check/bounds.hpp"
+#include "vgpu/check/lifetime.hpp"
+#include "vgpu/cudart/api/call_log.hpp"
+#include "vgpu/cudart/device/findings.hpp"
+#include "vgpu/cudart/device/observers.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+
+}  // namespace
+
+// What would fit on the device, and that its memory cannot hold in one piece.
+void Allocations::require_possible(std::uint64_t bytes) const {
+  if (bytes <= vgpu::kAllocationBytesMax || bytes > memory_.capacity_bytes()) return;
+  throw vgpu::Refusal(fmt::format(
+      "an allocation of {} bytes: the virtual device gives out at most {} bytes at once", bytes,
+      vgpu::kAllocationBytesMax));
+}
+
+vgpu::Allocation* Allocations::allocate(std::uint64_t bytes, ptx::Space space,
+                                        std::string_view name) {
+  require_possible(bytes);
+  vgpu::Allocation* const allocation = memory_.allocate(bytes, space, name);
+  if (allocation == nullptr) return nullptr;
+  if (CallLog* const log = recording_.log()) log->allocate(allocation->address, bytes, name);
+  observers_.tell([&](vgpu::Observer& observer) { observer.on_allocate(*allocation); });
+  return allocation;
+}
+
+vgpu::Allocation* Allocations::allocate_mapped(std::uint64_t bytes) {
+  require_possible(bytes);
+  vgpu::Allocation* const allocation = memory_.allocate_mapped(bytes);
+  if (allocation == nullptr) return nullptr;
+  observers_.tell([&](vgpu::Observer& observer) { observer.on_allocate(*allocation); });
+  fill_from_host(*allocation);
+  return allocation;
+}
+
+void Allocations::free(vgpu::Allocation& allocation) {
+  if (of_graphs_.has(allocation)) {
+    of_graphs_.give_back(allocation);
+    observers_.tell([&](vgpu::Observer& observer) { observer.on_allocate(allocation); });
+    return;
+  }
+  observers_.tell([&](vgpu::Observer& observer) { observer.on_free(allocation); });
+  findings_.mishaps().freed(allocation);
+  memory_.free(&allocation);
+}
+
+void Allocations::take(const vgpu::Allocation& allocation) {
+  of_graphs_.take(allocation);
+  observers_.tell([&](vgpu::Observer& observer) { observer.on_allocate(allocation); });
+}
+
+void Allocations::fill_from_host(const vgpu::Allocation& allocation) const {
+  const vgpu::HostAccess access{&allocation, 0, allocation.bytes, true};
+  observers_.tell([&](vgpu::Observer& observer) { observer.on_host_access(access); });
+}
+
+vgpu::Allocation* Allocations::find(const void* pointer) const {
+  return memory_.find(address_of(pointer));
+}
+
+const vgpu::Allocation* Allocations::nearest(const void* pointer) const {
+  const vgpu::Allocation* const nearest = memory_.nearest(address_of(pointer));
+  const bool is_near = nearest != nullptr &&
+                       address_of(pointer) - nearest->address <= nearest->bytes + kOverrunBytesMax;
+  return is_near ? nearest : nullptr;
+}
+
+std::optional<DeviceRange> Allocations::range_at(std::string_view call, const void* pointer,
+                                                 std::uint64_t bytes, bool write) {
+  const std::uint64_t address = address_of(pointer);
+  vgpu::Allocation* const found = memory_.find(address);
+  const bool on_heap = found != nullptr && found->on_heap();
+  if (found != nullptr && !on_heap && found->contains(address, bytes)) {
+    return DeviceRange{found, static_cast<std::uint32_t>(address - found->address)};
+  }
+  const vgpu::Allocation* const near = nearest(pointer);
+  if (near == nullptr) return std::nullopt;
+  const bool freed = !near->live && address - near->address < near->bytes;
+  findings_.add(freed     ? vgpu::host_copy_of_freed(call, write, address, bytes, *near)
+                : on_heap ? vgpu::host_copy_of_heap(call, write, address, bytes, *found)
+                          : vgpu::host_copy_out_of_bounds(call, write, address, bytes, near));
+  return std::nullopt;
+}
+
+void Allocations::tell_what_is_left() const {
+  std::vector<const vgpu::Allocation*> left = memory_.live();
+  std::erase_if(left, [&](const vgpu::Allocation* one) {
+    return !one->name.empty() || one->page_locked || of_graphs_.is_unused(*one);
+  });
+  observers_.tell([&](vgpu::Observer& observer) { observer.on_trial_end(left); });
+}
+
+void Allocations::tell_all_freed() const {
+  for (const vgpu::Allocation* const allocation : memory_.live()) {
+    observers_.tell([&](vgpu::Observer& observer) { observer.on_free(*allocation); });
+  }
+}
+
+void Allocations::reset() {
+  ++generation_;
+  memory_.reset();
+  of_graphs_.clear();
+  to_be_freed_.clear();
+}
+
+}  // namespace warpcheck::cudart

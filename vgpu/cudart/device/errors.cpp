@@ -1,0 +1,36 @@
+#include "vgpu/cudart/device/errors.hpp"
+
+#include "vgpu/cudart/device/allocations.hpp"
+#include "vgpu/cudart/device/findings.hpp"
+#include "vgpu/cudart/device/trial.hpp"
+
+namespace warpcheck::cudart {
+
+void Errors::begin_call() {
+  findings_.begin_call();
+  described_call_ = {};
+}
+
+cudaError_t Errors::record(cudaError_t error) {
+  if (error == cudaSuccess || error == cudaErrorNotReady) return error;
+  last_ = error;
+  // What a launch that died leaves behind is told with the launch.
+  if (trial_.in_ambient() && !findings_.call_is_told() && error != sticky_) {
+    tell_failed_call(findings_, allocations_, error, described_call_);
+  }
+  return error;
+}
+
+void Errors::refuse(std::string_view reason) {
+  findings_.call_is_told_elsewhere();
+  trial_.refuse(reason);
+}
+
+cudaError_t Errors::refuse_in_host_function() {
+  if (trial_.in_ambient()) {
+    tell_failed_call(findings_, allocations_, cudaErrorNotPermitted, FailedCall{});
+  }
+  return cudaErrorNotPermitted;
+}
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,40 @@
+// The findings of a trial so far: those of its checkers, and those that only the calls of the host
+// show.
+#pragma once
+
+#include <utility>
+
+#include "vgpu/check/checkers.hpp"
+#include "vgpu/cudart/api/mishaps.hpp"
+
+namespace warpcheck::cudart {
+
+class Findings {
+ public:
+  Findings() : checkers_(vgpu::CheckerSet{}, vgpu::WarpModel::independent) {
+    checkers_.set_causes(&mishaps_);
+  }
+
+  vgpu::Checkers& checkers() { return checkers_; }
+  [[nodiscard]] const vgpu::Checkers& checkers() const { return checkers_; }
+  // Calls that have failed, which findings name as their causes.
+  Mishaps& mishaps() { return mishaps_; }
+
+  // Misuse of the API by the call that is being answered.
+  void add(vgpu::Finding finding) {
+    if (checkers_.add(std::move(finding))) call_is_told_ = true;
+  }
+
+  // Whether a finding, or a refusal, says already what is wrong with the call that is being
+  // answered.
+  [[nodiscard]] bool call_is_told() const { return call_is_told_; }
+  void call_is_told_elsewhere() { call_is_told_ = true; }
+  void begin_call() { call_is_told_ = false; }
+
+ private:
+  Mishaps mishaps_;
+  vgpu::Checkers checkers_;
+  bool call_is_told_ = false;
+};
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,43 @@
+// Memory of the allocation nodes of graphs.  It has one address for good, as kernels know it, so it
+// is the device's until that is reset; the launches of a graph take it and give it back.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "vgpu/machine/memory/memory.hpp"
+
+namespace warpcheck::cudart {
+
+class GraphMemory {
+ public:
+  void add(const vgpu::Allocation& allocation) { in_use_.emplace(&allocation, false); }
+  void clear() { in_use_.clear(); }
+
+  [[nodiscard]] bool has(const vgpu::Allocation& allocation) const {
+    return in_use_.contains(&allocation);
+  }
+  // It is memory of a graph, and no launch has taken it.
+  [[nodiscard]] bool is_unused(const vgpu::Allocation& allocation) const {
+    const auto found = in_use_.find(&allocation);
+    return found != in_use_.end() && !found->second;
+  }
+  void take(const vgpu::Allocation& allocation) { in_use_[&allocation] = true; }
+  void give_back(const vgpu::Allocation& allocation) { in_use_[&allocation] = false; }
+
+  [[nodiscard]] std::uint64_t used_bytes() const { return bytes(true); }
+  [[nodiscard]] std::uint64_t reserved_bytes() const { return bytes(false); }
+
+ private:
+  [[nodiscard]] std::uint64_t bytes(bool only_used) const {
+    std::uint64_t sum = 0;
+    for (const auto& [allocation, in_use] : in_use_) {
+      if (in_use || !only_used) sum += allocation->bytes;
+    }
+    return sum;
+  }
+
+  std::map<const vgpu::Allocation*, bool> in_use_;
+};
+
+}  // namespace warpcheck::cudart

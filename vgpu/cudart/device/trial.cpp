@@ -1,0 +1,95 @@
+#include "vgpu/cudart/device/trial.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "vgpu/cudart/device/print_buffer.hpp"
+#include "vgpu/cudart/exec/exec_session.hpp"
+
+namespace warpcheck::cudart {
+
+void Trial::start(Phase phase, const TrialSettings& settings,
+                  const virtual_gpu::Capability& capability) {
+  phase_ = phase;
+  settings_ = settings;
+  capability_ = &capability;
+  result_ = {};
+  launched_hashes_.clear();
+}
+
+void Trial::begin(const TrialSettings& settings) {
+  start(Phase::trial, settings, virtual_gpu::kTrialCapability);
+}
+
+void Trial::begin_ambient(const TrialSettings& settings,
+                          const virtual_gpu::Capability& capability) {
+  start(Phase::ambient, settings, capability);
+}
+
+void Trial::end() {
+  settings_.strategy = nullptr;
+  settings_.extra_observer = nullptr;
+  phase_ = Phase::ended;
+}
+
+vgpu::Strategy& Trial::strategy() {
+  return settings_.strategy != nullptr ? *settings_.strategy : default_policy_;
+}
+
+ExecSession* Trial::exec_session() const {
+  return in_ambient() ? ExecSession::instance() : nullptr;
+}
+
+void Trial::refuse(std::string_view reason) {
+  std::vector<std::string>& known = result_.refusals;
+  if (std::ranges::find(known, reason) != known.end()) return;
+  known.emplace_back(reason);
+  if (in_trial()) return;
+  if (ExecSession* const session = ExecSession::instance()) {
+    session->refused(reason);
+  } else {
+    fmt::print(stderr, "warpcheck: refused: {}\n", reason);
+  }
+}
+
+Trial::LaunchNumber Trial::launch(const vgpu::Program& program, std::uint64_t ptx_hash) {
+  ExecSession* const session = exec_session();
+  std::vector<std::string>& kernels = result_.kernels;
+  const auto known = std::ranges::find(kernels, program.kernel);
+  const LaunchNumber number{static_cast<std::uint32_t>(result_.launches++),
+                            static_cast<std::uint32_t>(known - kernels.begin())};
+  if (known == kernels.end()) {
+    kernels.push_back(program.kernel);
+    launched_hashes_.push_back(ptx_hash);
+    if (session != nullptr) session->launches_first(program);
+  }
+  if (session != nullptr) session->launched(result_.launches);
+  return number;
+}
+
+void Trial::count(const vgpu::Outcome& outcome) {
+  result_.steps += outcome.steps;
+  result_.lane_steps += outcome.lane_steps;
+  std::vector<vgpu::Decision>& decisions = result_.schedule.decisions;
+  decisions.insert(decisions.end(), outcome.decisions.begin(), outcome.decisions.end());
+}
+
+void Trial::bring_out(PrintBuffer& prints) {
+  prints.flush(in_trial() ? &result_.output : nullptr);
+  result_.prints_lost = prints.lost();
+  ExecSession* const session = exec_session();
+  if (session != nullptr && prints.in_use()) session->printed(prints.prints(), prints.hash());
+}
+
+TrialResult Trial::result() const {
+  TrialResult result = result_;
+  result.ptx_hash =
+      XXH3_64bits(launched_hashes_.data(), launched_hashes_.size() * sizeof(std::uint64_t));
+  result.decisions_ignored = settings_.strategy != nullptr ? settings_.strategy->ignored() : 0;
+  return result;
+}
+
+}  // namespace warpcheck::cudart
