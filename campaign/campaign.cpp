@@ -42,12 +42,11 @@ struct Task {
   std::string text;                   // "search scan_tree"
   std::shared_ptr<SharedWorkerMemory> memory = std::make_shared<SharedWorkerMemory>();
   Clock::time_point begin = Clock::now();
-  Clock::time_point alive = begin;  // when it last gave a sign of life
   Clock::time_point accounted = begin;
   std::uint64_t executions = 0, features = 0, entries = 0;  // accounted for
   std::uint64_t beats = 0;
   bool answered = false;  // it said how it ended
-  bool hung = false;
+  bool refused = false;   // its pair cannot be run
 };
 
 class Campaign final : public WorkerListener {
@@ -83,7 +82,8 @@ class Campaign final : public WorkerListener {
     return outcome();
   }
 
-  void on_line(std::size_t worker, std::string line) override;
+  void on_message(std::size_t worker, const Message& message) override;
+  void on_unreadable(std::size_t worker, const ProtocolError& error) override;
   void on_end(std::size_t worker, const WorkerEnd& end) override;
 
  private:
@@ -114,7 +114,12 @@ class Campaign final : public WorkerListener {
   void launch(Task task, const std::function<void(const Emit&)>& work);
   void look_after_workers();
   void account_for(Task& task, Clock::time_point now);
-  void take(Task& task, const Message& message);
+  bool take(Task& task, const FoundMessage& found);
+  bool take(Task& task, const SearchedMessage& searched);
+  bool take(Task& task, const RefusalMessage& refusal);
+  bool take(Task& task, const ShrunkMessage& shrunk);
+  bool take(Task& task, const ConfirmedMessage& confirmed);
+  void pause(const std::string& error);
   void failed_inside(const Task& task, const std::string& error);
   void task_died(const Task& task, const std::string& reason);
   void search_died(const Task& task, const std::string& reason);
@@ -259,6 +264,7 @@ bool Campaign::start_search() {
 
 void Campaign::launch(Task task, const std::function<void(const Emit&)>& work) {
   pool_.start(tasks_started_, work);
+  pool_.give_time(tasks_started_, options_.hang_seconds);
   tasks_.emplace(tasks_started_++, std::move(task));
 }
 
@@ -289,68 +295,89 @@ void Campaign::look_after_workers() {
     const std::uint64_t beats = (*task.memory)->executions.load();
     if (beats != task.beats) {
       task.beats = beats;
-      task.alive = now;
-    }
-    if (!task.hung && seconds_between(task.alive, now) > options_.hang_seconds) {
-      task.hung = true;
-      pool_.kill(number);
+      pool_.give_time(number, options_.hang_seconds);
     }
     if (stopping_ || seconds_between(task.accounted, now) >= 1) account_for(task, now);
   }
 }
 
-void Campaign::on_line(std::size_t worker, std::string line) {
+void Campaign::on_message(std::size_t worker, const Message& message) {
   Task& task = tasks_.at(worker);
-  try {
-    take(task, message_of(line));
-  } catch (const MessageError& error) {
-    failed_inside(task, error.what());
-  }
+  const bool known = std::visit(
+      Overloaded{
+          [&](const FoundMessage& found) { return take(task, found); },
+          [&](const SearchedMessage& searched) { return take(task, searched); },
+          [&](const RefusalMessage& refusal) { return take(task, refusal); },
+          [&](const ShrunkMessage& shrunk) { return take(task, shrunk); },
+          [&](const ConfirmedMessage& confirmed) { return take(task, confirmed); },
+          [&](const RemarkMessage& remark) { return view_.say(remark.text), true; },
+          [&](const ErrorMessage& error) { return pause(error.text), true; },
+          [&](const InternalErrorMessage& error) { return failed_inside(task, error.text), true; },
+          [](const auto&) { return false; }},
+      message);
+  if (!known) on_unreadable(worker, unexpected(message));
 }
 
-void Campaign::take(Task& task, const Message& message) {
-  if (message.found) {
-    const auto news = ledger_.found(*message.found, total_seconds());
-    for (const FindingKey& key : news) {
-      const StoredFinding& finding = ledger_.findings().at(key);
-      view_.say(fmt::format("{}  found      {} {}  {}", clock_text(seconds()), key.hash, key.pair,
-                            finding.place));
-      last_finding_ = seconds();
-    }
-    account(ledger_.progress_of(task.pair->name()), 0,
-            kFindingGain * static_cast<double>(news.size()));
+void Campaign::on_unreadable(std::size_t worker, const ProtocolError& error) {
+  failed_inside(tasks_.at(worker), internal_error(error));
+}
+
+// False where the message is not of such a task.
+bool Campaign::take(Task& task, const FoundMessage& found) {
+  if (task.pair == nullptr) return false;
+  const auto news = ledger_.found(found, total_seconds());
+  for (const FindingKey& key : news) {
+    const StoredFinding& finding = ledger_.findings().at(key);
+    view_.say(fmt::format("{}  found      {} {}  {}", clock_text(seconds()), key.hash, key.pair,
+                          finding.place));
+    last_finding_ = seconds();
   }
-  if (message.shrunk) {
-    task.answered = true;
-    ledger_.shrunk(*task.finding, *message.shrunk);
-  }
-  if (message.confirmed) {
-    task.answered = true;
-    ledger_.confirmed(*task.finding, *message.confirmed);
-    const StoredFinding& finding = ledger_.findings().at(*task.finding);
-    view_.say(fmt::format("{}  {:11}{} {}  {}", clock_text(seconds()), name_of(finding.stage),
-                          finding.key.hash, finding.key.pair,
-                          directory_.case_path(finding.key).string()));
-  }
-  if (message.searched) {
-    task.answered = true;
-    account_for(task, Clock::now());
-    PairProgress& progress = ledger_.progress_of(task.pair->name());
-    if (message.refusal.empty()) progress.refusal.clear();
-    progress.features = message.searched->features;
-    progress.entries = message.searched->entries;
-  }
-  if (!message.remark.empty()) view_.say(message.remark);
-  if (!message.refusal.empty()) {
-    ledger_.progress_of(task.pair->name()).refusal = message.refusal;
-    view_.say(fmt::format("{} cannot be run: {}", task.pair->name(), message.refusal));
-  }
-  if (!message.error.empty()) {
-    view_.say(message.error);
-    paused_ = message.error;
-    paused_until_ = Clock::now() + std::chrono::seconds(5);
-  }
-  if (!message.internal.empty()) failed_inside(task, message.internal);
+  account(ledger_.progress_of(task.pair->name()), 0,
+          kFindingGain * static_cast<double>(news.size()));
+  return true;
+}
+
+bool Campaign::take(Task& task, const ShrunkMessage& shrunk) {
+  if (!task.finding) return false;
+  task.answered = true;
+  ledger_.shrunk(*task.finding, shrunk);
+  return true;
+}
+
+bool Campaign::take(Task& task, const ConfirmedMessage& confirmed) {
+  if (!task.finding) return false;
+  task.answered = true;
+  ledger_.confirmed(*task.finding, confirmed);
+  const StoredFinding& finding = ledger_.findings().at(*task.finding);
+  view_.say(fmt::format("{}  {:11}{} {}  {}", clock_text(seconds()), name_of(finding.stage),
+                        finding.key.hash, finding.key.pair,
+                        directory_.case_path(finding.key).string()));
+  return true;
+}
+
+bool Campaign::take(Task& task, const RefusalMessage& refusal) {
+  if (task.pair == nullptr) return false;
+  task.refused = true;
+  ledger_.progress_of(task.pair->name()).refusal = refusal.reason;
+  view_.say(fmt::format("{} cannot be run: {}", task.pair->name(), refusal.reason));
+  return true;
+}
+
+bool Campaign::take(Task& task, const SearchedMessage& searched) {
+  if (task.pair == nullptr) return false;
+  task.answered = true;
+  account_for(task, Clock::now());
+  PairProgress& progress = ledger_.progress_of(task.pair->name());
+  if (!task.refused) progress.refusal.clear();
+  progress.features = searched.features;
+  progress.entries = searched.entries;
+  return true;
+}
+
+void Campaign::pause(const std::string& error) {
+  view_.say(error);
+  paused_ = error;
+  paused_until_ = Clock::now() + std::chrono::seconds(5);
 }
 
 // An error that nobody foresaw: the pair may be as good as any.
@@ -364,13 +391,9 @@ void Campaign::on_end(std::size_t worker, const WorkerEnd& end) {
   Task task = std::move(at->second);
   account_for(task, Clock::now());
   tasks_.erase(at);
-  // An interrupt reaches workers too, before they have learnt to leave it to us.
-  const bool interrupted = options_.stop != nullptr && *options_.stop != 0;
-  if (task.answered || stopping_ || interrupted) return;
-  const std::string reason =
-      task.hung ? fmt::format("no sign of life for {} s", options_.hang_seconds) : end.failure;
+  if (task.answered || stopping_) return;
   internal_errors_ = internal_errors_ || end.threw;
-  task_died(task, reason);
+  task_died(task, end.failure);
 }
 
 void Campaign::task_died(const Task& task, const std::string& reason) {

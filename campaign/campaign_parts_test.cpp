@@ -151,25 +151,6 @@ TEST_F(PartsTest, ACorpusThatCannotBeReadIsAnError) {
   EXPECT_EQ(error_of([&] { remove_unfinished(directory); }), expected);
 }
 
-// --- messages -----------------------------------------------------------------------------------
-
-TEST(Messages, ALineThatIsNoneIsQuoted) {
-  const auto error_of = [](const std::string& line) -> std::string {
-    try {
-      static_cast<void>(message_of(line));
-    } catch (const MessageError& error) {
-      return error.what();
-    }
-    return "no error";
-  };
-  EXPECT_EQ(error_of(text_of({.remark = "a", .internal = "b"})), "no error");
-  for (const std::string line :
-       {"{\"remark\":", "[]", "{\"remarks\":\"a\"}", "{\"remark\":1}", "{\"shrunk\":{}}"}) {
-    EXPECT_TRUE(error_of(line).starts_with("internal error: a worker wrote '" + line + "': "))
-        << error_of(line);
-  }
-}
-
 // --- ledger -------------------------------------------------------------------------------------
 
 FoundMessage found(const std::string& text, const std::vector<std::string>& hashes) {

@@ -30,32 +30,29 @@ FoundMessage found_in(const Report& report) {
 
 // In a worker: what the case shows now; of one that passes, what it recorded.
 Message try_case(const NamedBytes& entry) {
-  Message message;
   try {
     const CaseRecord record = parse_case(entry.bytes, entry.name, Registry::global());
     TrialRunner runner;
     const ReplayOutcome outcome = replay(record, runner);
     const Verdict& verdict = outcome.report.verdict;
     if (!verdict.refusals.empty()) {
-      message.refusal = fmt::format("{}: cannot be run: {}", entry.name, verdict.refusals.front());
-      return message;
+      return RefusalMessage{
+          fmt::format("{}: cannot be run: {}", entry.name, verdict.refusals.front())};
     }
-    if (verdict.failed()) {
-      message.found = found_in(outcome.report);
-      return message;
-    }
-    message.found =
-        FoundMessage{.pair = record.a_case.pair->name(), .case_text = entry.bytes, .fails = false};
-    for (const std::string& hash : record.classes) {
-      message.found->findings.push_back({hash, show_kinds(record.kinds), ""});
-    }
+    if (verdict.failed()) return found_in(outcome.report);
     if (record.classes.empty()) {
-      message.error = fmt::format("{}: passes, and does not say what it once showed", entry.name);
+      return ErrorMessage{
+          fmt::format("{}: passes, and does not say what it once showed", entry.name)};
     }
+    FoundMessage found{
+        .pair = record.a_case.pair->name(), .case_text = entry.bytes, .fails = false};
+    for (const std::string& hash : record.classes) {
+      found.findings.push_back({hash, show_kinds(record.kinds), ""});
+    }
+    return found;
   } catch (const CaseFileError& error) {
-    message.error = error.what();
+    return ErrorMessage{error.what()};
   }
-  return message;
 }
 
 class Import {
@@ -81,8 +78,8 @@ class Import {
       }
     }
     const auto results = run_tasks(
-        cases.size(), jobs,
-        [&](std::size_t i, const Emit& emit) { emit(text_of(try_case(*cases[i]))); }, stop);
+        cases.size(), jobs, [&](std::size_t i, const Emit& emit) { emit(try_case(*cases[i])); },
+        stop);
     const bool interrupted = stop != nullptr && *stop != 0;
     for (std::size_t i = 0; i < cases.size(); ++i) {
       if (interrupted && !results[i].finished) continue;
@@ -94,19 +91,30 @@ class Import {
 
  private:
   void take(const NamedBytes& entry, const TaskResult& result) {
-    if (result.threw) {  // that says nothing about the case
-      outcome_.messages.push_back(fmt::format("left out: {}: {}", entry.name, result.failure));
-      return;
-    }
+    for (const std::string& error : result.unreadable) leave_out(entry, error);
+    if (result.threw) return leave_out(entry, result.failure);
     if (!result.finished) {
       return set_aside(entry, fmt::format("{}: {}", entry.name, result.failure));
     }
-    const Message message = message_of(result.lines.at(0));
-    if (!message.refusal.empty()) return set_aside(entry, message.refusal);
-    if (!message.error.empty()) return set_aside(entry, message.error);
-    const std::size_t added = ledger_.found(*message.found, store_.seconds()).size();
-    outcome_.added += added;
-    outcome_.known += added == 0 ? 1 : 0;
+    for (const Message& message : result.messages) take(entry, message);
+  }
+
+  void take(const NamedBytes& entry, const Message& message) {
+    std::visit(
+        Overloaded{[&](const RefusalMessage& refusal) { set_aside(entry, refusal.reason); },
+                   [&](const ErrorMessage& error) { set_aside(entry, error.text); },
+                   [&](const FoundMessage& found) {
+                     const auto added = ledger_.found(found, store_.seconds()).size();
+                     outcome_.added += added;
+                     outcome_.known += added == 0 ? 1 : 0;
+                   },
+                   [&](const auto&) { leave_out(entry, internal_error(unexpected(message))); }},
+        message);
+  }
+
+  // For a reason that says nothing about the case.
+  void leave_out(const NamedBytes& entry, const std::string& reason) {
+    outcome_.messages.push_back(fmt::format("left out: {}: {}", entry.name, reason));
   }
 
   void set_aside(const NamedBytes& entry, const std::string& reason) {

@@ -63,17 +63,23 @@ LineCoverage coverage_of_corpora(const CampaignOptions& options,
     for (const CorpusEntry& entry : read_corpus(directory, pair.name()).entries) {
       inputs.run(entry.bytes);
     }
-    emit(to_json(*inputs.coverage()).dump());
+    emit(LinesMessage{*inputs.coverage()});
   };
   LineCoverage coverage;
   const auto tasks = run_tasks(options.pairs.size(), options.jobs, run_corpus, nullptr);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    for (const std::string& line : tasks[i].lines) {
-      coverage.add(line_coverage_from(Json::parse(line)));
+    std::vector<std::string> errors = tasks[i].unreadable;
+    for (const Message& message : tasks[i].messages) {
+      std::visit(
+          Overloaded{[&](const LinesMessage& lines) { coverage.add(lines.coverage); },
+                     [&](const auto&) { errors.push_back(internal_error(unexpected(message))); }},
+          message);
     }
-    if (tasks[i].finished) continue;
-    problems.push_back(fmt::format("the corpus of {} is left out of the coverage: {}",
-                                   options.pairs[i]->name(), tasks[i].failure));
+    if (!tasks[i].finished) errors.push_back(tasks[i].failure);
+    for (const std::string& error : errors) {
+      problems.push_back(fmt::format("the corpus of {} is left out of the coverage: {}",
+                                     options.pairs[i]->name(), error));
+    }
   }
   return coverage;
 }

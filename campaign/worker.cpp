@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <utility>
 
@@ -20,28 +17,20 @@
 namespace warpcheck::campaign {
 namespace {
 
-// Ctrl-C reaches the whole process group; the parent is the one who ends workers, and they end
-// with it.
-void become_worker() {
-  std::signal(SIGINT, SIG_IGN);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() == 1) std::_Exit(1);  // it was faster
-}
-
 // What the exception in hand means to the campaign.
 Message message_of_exception() {
   try {
     throw;
   } catch (const CaseFileError& error) {
-    return {.error = error.what()};
+    return ErrorMessage{error.what()};
   } catch (const std::filesystem::filesystem_error& error) {
-    return {.error = error.what()};
+    return ErrorMessage{error.what()};
   } catch (const fuzz::UnsupportedError& error) {
-    return {.refusal = error.what()};
+    return RefusalMessage{error.what()};
   } catch (const std::exception& error) {
-    return {.internal = internal_error(error.what())};
+    return InternalErrorMessage{internal_error(error.what())};
   } catch (...) {
-    return {.internal = internal_error("an exception that says nothing")};
+    return InternalErrorMessage{internal_error("an exception that says nothing")};
   }
 }
 
@@ -64,7 +53,7 @@ class Search {
   // time do not drop each other's reasons.
   std::vector<std::string> merge_corpus() {
     Corpus corpus = read_corpus(*task_.directory, task_.pair->name());
-    for (std::string& remark : corpus.messages) emit_(text_of({.remark = std::move(remark)}));
+    for (std::string& remark : corpus.messages) emit_(RemarkMessage{std::move(remark)});
     std::vector<std::string> names;
     for (const CorpusEntry& entry : corpus.entries) {
       std::ranges::fill(fuzz::libfuzzer_counters(), std::uint8_t{0});
@@ -89,14 +78,19 @@ class Search {
       memory_.features += features;
       ++memory_.entries;
     } catch (...) {
-      end(message_of_exception());
+      end_with_exception();
     }
   }
 
-  [[noreturn]] void end(Message message) {
-    message.searched = SearchedMessage{static_cast<std::int64_t>(coverage_.features()),
-                                       static_cast<std::int64_t>(entries_)};
-    emit_(text_of(message));
+  [[noreturn]] void end_with_exception() {
+    emit_(message_of_exception());
+    end();
+  }
+
+  [[noreturn]] void end() {
+    emit_(SearchedMessage{static_cast<std::int64_t>(coverage_.features()),
+                          static_cast<std::int64_t>(entries_)});
+    emit_(DoneMessage{});
     std::_Exit(0);  // static objects belong to the parent
   }
 
@@ -116,11 +110,10 @@ class Search {
       is_new |= known_.insert(place).second;
     }
     if (!is_new) return;
-    emit_(text_of(
-        {.found = FoundMessage{.pair = task_.pair->name(),
-                               .case_text = case_text(record_of(failed.a_case, failed.verdict)),
-                               .executions = static_cast<std::int64_t>(runner_.executions()),
-                               .findings = shown_findings(failed.verdict)}}));
+    emit_(FoundMessage{.pair = task_.pair->name(),
+                       .case_text = case_text(record_of(failed.a_case, failed.verdict)),
+                       .executions = static_cast<std::int64_t>(runner_.executions()),
+                       .findings = shown_findings(failed.verdict)});
   }
 
   const SearchTask& task_;
@@ -177,10 +170,9 @@ std::vector<ShownFinding> shown_findings(const Verdict& verdict) {
 }
 
 void search(const SearchTask& task, WorkerMemory& memory, const Emit& emit) {
-  become_worker();
   Search search(task, memory, emit);
   the_search = &search;
-  std::atexit([] { the_search->end({}); });
+  std::atexit([] { the_search->end(); });
   std::vector<std::string> arguments = fuzz::search_arguments(task.seed);
   arguments.push_back(fmt::format("-max_total_time={}", task.seconds));
   // A crash ends the process as the signal that it is; the parent has the input from the memory.
@@ -198,7 +190,7 @@ void search(const SearchTask& task, WorkerMemory& memory, const Emit& emit) {
     // Names of entries have no comma; the path to them may.
     std::filesystem::current_path(corpus);
   } catch (...) {
-    search.end(message_of_exception());
+    search.end_with_exception();
   }
   fuzz::silence_libfuzzer();
   fuzz::run_libfuzzer(arguments,
@@ -207,7 +199,6 @@ void search(const SearchTask& task, WorkerMemory& memory, const Emit& emit) {
 
 void shrink_finding(const StoredFinding& finding, const ShrinkOptions& options,
                     WorkerMemory& memory, const Emit& emit) {
-  become_worker();
   BeatingEngine engine(memory);
   TrialRunner runner(engine);
   ShrinkOptions all = options;
@@ -219,13 +210,12 @@ void shrink_finding(const StoredFinding& finding, const ShrinkOptions& options,
                         .complete = shrunk.complete,
                         .findings = shown_findings(shrunk.verdict)};
   if (shrunk.kept) message.case_text = case_text(record_of(shrunk.a_case, shrunk.verdict));
-  emit(text_of({.shrunk = std::move(message)}));
+  emit(message);
 }
 
 void confirm_finding(const StoredFinding& finding, WorkerMemory& memory, const Emit& emit) {
   constexpr std::int64_t kSchedules = 20;
   constexpr std::uint64_t kStepsMax = 100'000'000;  // a hang takes as many as it may
-  become_worker();
   BeatingEngine engine(memory);
   TrialRunner runner(engine);
   Case a_case = case_of(finding);
@@ -244,7 +234,7 @@ void confirm_finding(const StoredFinding& finding, WorkerMemory& memory, const E
     ++message.schedules;
     message.shown += shows(verdict, finding.key.hash) ? 1 : 0;
   }
-  emit(text_of({.confirmed = message}));
+  emit(message);
 }
 
 }  // namespace warpcheck::campaign

@@ -1,4 +1,5 @@
-// What the workers of a campaign do, each in a process of its own, and the lines they emit.
+// What the workers of a campaign do, each in a process of its own, and what they emit
+// (harness/process/messages.hpp).
 //
 //   search    libFuzzer on one pair for a while; what fails is emitted at once and as it is
 //   shrink    the smallest case of one finding
@@ -7,11 +8,8 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <set>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "campaign/store.hpp"
@@ -23,60 +21,7 @@
 
 namespace warpcheck::campaign {
 
-// One of the findings that a case shows.
-struct ShownFinding {
-  std::string hash{};
-  std::string kind{};
-  std::string place{};
-};
 std::vector<ShownFinding> shown_findings(const Verdict& verdict);
-
-// --- messages -----------------------------------------------------------------------------------
-
-struct FoundMessage {
-  std::string pair{};
-  std::string case_text{};
-  std::int64_t executions = 0;
-  std::vector<ShownFinding> findings{};
-  bool fails = true;  // false: it passes now, and these are the findings that it recorded
-};
-struct ShrunkMessage {
-  bool kept = false;  // the case did show the finding again
-  std::string case_text{};
-  std::int64_t shrinks = 0;
-  bool complete = false;
-  std::vector<ShownFinding> findings{};
-};
-struct ConfirmedMessage {
-  bool confirmed = false;
-  std::int64_t shown = 0;
-  std::int64_t schedules = 0;
-};
-struct SearchedMessage {  // the last of a search
-  std::int64_t features = 0;
-  std::int64_t entries = 0;
-};
-struct Message {
-  std::optional<FoundMessage> found{};
-  std::optional<ShrunkMessage> shrunk{};
-  std::optional<ConfirmedMessage> confirmed{};
-  std::optional<SearchedMessage> searched{};
-  std::string remark{};    // of a damaged corpus entry, and the like
-  std::string refusal{};   // the pair cannot be run
-  std::string error{};     // the worker could not go on: a file
-  std::string internal{};  // nor here, and nobody foresaw why: internal_error()
-};
-std::string text_of(const Message& message);
-
-// A line that is no message.  what() quotes it.
-class MessageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-// Throws MessageError.
-Message message_of(const std::string& line);
-
-// --- work ---------------------------------------------------------------------------------------
 
 struct SearchTask {
   const AnyPair* pair = nullptr;

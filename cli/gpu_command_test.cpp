@@ -142,18 +142,29 @@ TEST_F(Gpu, ASanitizersFindingsAreInTheReport) {
 TEST_F(Gpu, ALineThatIsNotUnderstoodIsQuoted) {
   std::ofstream(directory_ / "compute-sanitizer") << "#!/bin/sh\n"
                                                      "for task; do :; done\n"
-                                                     "cat line.txt >\"$task.results\"\n";
+                                                     "cat line.txt >\"$task.messages\"\n";
   fs::permissions(directory_ / "compute-sanitizer", fs::perms::owner_all);
   const std::string environment = "PATH='" + directory_.string() + "':\"$PATH\"";
-  for (const std::string line :
-       {R"({"device":)", R"({"devices":"Fake GPU"})",
-        R"({"trial":0,"launches":1,"findings":[{"kind":"new","message":"","kernel":""}]})"}) {
-    std::ofstream(directory_ / "line.txt") << line << "\n";
+  const std::string hello = "hello {\"version\":1}\n";
+  struct Row {
+    std::string text, line, reason;
+  };
+  const Row kRows[] = {
+      {hello, R"(gpu-device {"text":)", "its fields are no JSON from byte 9 on"},
+      {hello, R"(devices {"text":"Fake GPU"})", "no message has the tag 'devices'"},
+      {hello, R"(remark {"text":"a"})", "it is no message of this worker"},
+      {hello, R"(gpu-trial {"job":9,"trial":0})", "it is no message of this worker"},
+      {hello, R"(gpu-failure {"trial":0,"launches":1,"findings":[{"kind":"new"}]})",
+       R"(gpu-failure.findings[0].kind: expected a kind of finding, found "new")"},
+      {"", R"(hello {"version":0})", "it speaks version 0 of the protocol, and not 1"},
+      {"", R"(gpu-device {"text":"Fake GPU"})", "hello has to come first"}};
+  for (const auto& [text, line, reason] : kRows) {
+    std::ofstream(directory_ / "line.txt") << text << line << "\n";
     const Outcome outcome =
         run("check histogram_global --trials 10 --sanitizer memcheck", environment);
     EXPECT_EQ(outcome.status, 2) << outcome.out;
-    EXPECT_TRUE(has(outcome.out, "the process that uses the GPU wrote '" + line + "'"))
-        << outcome.out;
+    EXPECT_EQ(outcome.out, "warpcheck: --engine gpu: the process that uses the GPU wrote '" + line +
+                               "': " + reason + "\n");
   }
 }
 

@@ -1,13 +1,11 @@
 #include "fuzz/fuzz.hpp"
 
 #include <fmt/format.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -23,12 +21,6 @@ namespace {
 using fuzz::case_directory;
 using fuzz::InputRunner;
 using fuzz::KnownFailures;
-
-// Tags of the lines that a job emits.
-constexpr char kCase = 'c';        // path of a case file, behind executions, shrinks, completeness
-constexpr char kExecutions = 'n';  // at the end: how many
-constexpr char kLines = 'l';       // at the end: coverage, where it is wanted
-constexpr char kError = 'e';       // why the job cannot go on
 
 // One job: what the callback of libFuzzer works on.
 class Job {
@@ -56,14 +48,15 @@ class Job {
 
   // Leaves the process; static objects belong to the parent.
   [[noreturn]] void end() {
-    if (const auto coverage = runner_.coverage()) emit_(kLines + to_json(*coverage).dump());
-    emit_(fmt::format("{}{}", kExecutions, runner_.executions()));
+    if (const auto coverage = runner_.coverage()) emit_(LinesMessage{*coverage});
+    emit_(TrialsMessage{runner_.executions()});
+    emit_(DoneMessage{});
     std::_Exit(0);
   }
 
  private:
-  [[noreturn]] void end_with(std::string_view error) {
-    emit_(fmt::format("{}{}", kError, error));
+  [[noreturn]] void end_with(std::string error) {
+    emit_(ErrorMessage{std::move(error)});
     end();
   }
 
@@ -73,8 +66,11 @@ class Job {
     const Report report =
         fuzz::shrink_and_save(*failed, case_directory(options_.cases, *options_.pair),
                               runner_.executions(), runner_.plain_runner(), options_.shrink);
-    emit_(fmt::format("{}{} {} {:d} {}", kCase, report.search->trials, report.search->shrinks,
-                      report.search->complete, report.replay_path));
+    emit_(FailureMessage{.case_text = {},
+                         .path = report.replay_path,
+                         .trials = report.search->trials,
+                         .shrinks = report.search->shrinks,
+                         .complete = report.search->complete});
     known_.add(report.verdict);
     for (const vgpu::FindingKind kind : failure_kinds(failed->verdict)) kinds_.insert(kind);
     if (options_.stop_when_found && std::ranges::includes(kinds_, options_.pair->expects())) {
@@ -93,7 +89,6 @@ class Job {
 Job* the_job = nullptr;
 
 [[noreturn]] void run_job(const FuzzOptions& options, std::size_t number, const Emit& emit) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   Job job(options, emit);
   the_job = &job;
   std::atexit([] { the_job->end(); });
@@ -111,57 +106,60 @@ Job* the_job = nullptr;
                       [](std::span<const std::uint8_t> bytes) { the_job->run_input(bytes); });
 }
 
-[[noreturn]] void throw_unknown(const std::string& line) {
-  throw std::runtime_error(internal_error(fmt::format("a job wrote '{}'", line)));
-}
+// What all jobs have said.  Case files are named by what they show, so jobs that found the same
+// wrote the same file; the one that found it first counts.
+class Merge {
+ public:
+  explicit Merge(const FuzzOptions& options) : options_(options) {}
 
-Report report_of(const std::string& line, Registry& registry, TrialRunner& runner) {
-  unsigned long long trials = 0, shrinks = 0;
-  int complete = 0, length = 0;
-  if (std::sscanf(line.c_str(), "%llu %llu %d %n", &trials, &shrinks, &complete, &length) != 3) {
-    throw_unknown(line);
+  void add(const TaskResult& job) {
+    for (const Message& message : job.messages) add(message);
+    outcome_.errors.insert(outcome_.errors.end(), job.unreadable.begin(), job.unreadable.end());
+    if (job.finished) return;
+    const bool interrupted = options_.stop != nullptr && *options_.stop != 0;
+    outcome_.errors.push_back(
+        interrupted || job.threw
+            ? job.failure
+            : fmt::format("a job {}; libFuzzer saved the input in {}", job.failure,
+                          case_directory(options_.cases, *options_.pair).string()));
   }
-  Report report;
-  report.replay_path = line.substr(static_cast<std::size_t>(length));
-  report.a_case = read_case(report.replay_path, registry).a_case;
-  report.verdict = runner.run(report.a_case);
-  report.search = Report::Search{trials, shrinks, complete != 0};
-  return report;
-}
 
-void take_line(const std::string& line, std::set<std::string>& cases, FuzzOutcome& outcome) {
-  const std::string text = line.empty() ? "" : line.substr(1);
-  switch (line.empty() ? '\0' : line.front()) {
-    case kCase: cases.insert(text); return;
-    case kError: outcome.errors.push_back(text); return;
-    case kLines:
-      if (!outcome.coverage) outcome.coverage.emplace();
-      outcome.coverage->add(line_coverage_from(Json::parse(text)));
-      return;
-    case kExecutions: {
-      std::uint64_t executions = 0;
-      const char* const last = text.data() + text.size();
-      if (std::from_chars(text.data(), last, executions).ptr != last) break;
-      outcome.executions += executions;
-      return;
+  FuzzOutcome finish() {
+    TrialRunner runner;
+    for (const auto& [path, search] : cases_) {
+      Report report;
+      report.replay_path = path;
+      report.a_case = read_case(path, Registry::global()).a_case;
+      report.verdict = runner.run(report.a_case);
+      report.search = search;
+      outcome_.reports.push_back(std::move(report));
     }
-    default: break;
+    return std::move(outcome_);
   }
-  throw_unknown(line);
-}
 
-// Case files are named by what they show, so jobs that found the same wrote the same file.
-void take_lines(const TaskResult& task, const FuzzOptions& options, std::set<std::string>& cases,
-                FuzzOutcome& outcome) {
-  for (const std::string& line : task.lines) take_line(line, cases, outcome);
-  const bool ended = !task.lines.empty() && task.lines.back().starts_with(kExecutions);
-  if (ended) return;
-  const bool interrupted = options.stop != nullptr && *options.stop != 0;
-  outcome.errors.push_back(
-      interrupted ? task.failure
-                  : fmt::format("a job {}; libFuzzer saved the input in {}", task.failure,
-                                case_directory(options.cases, *options.pair).string()));
-}
+ private:
+  void add(const Message& message) {
+    std::visit(
+        Overloaded{
+            [&](const FailureMessage& found) {
+              const Report::Search search{found.trials, found.shrinks, found.complete};
+              const auto [known, is_new] = cases_.try_emplace(found.path, search);
+              if (!is_new && search.trials < known->second.trials) known->second = search;
+            },
+            [&](const ErrorMessage& error) { outcome_.errors.push_back(error.text); },
+            [&](const LinesMessage& lines) {
+              if (!outcome_.coverage) outcome_.coverage.emplace();
+              outcome_.coverage->add(lines.coverage);
+            },
+            [&](const TrialsMessage& trials) { outcome_.executions += trials.count; },
+            [&](const auto&) { outcome_.errors.push_back(internal_error(unexpected(message))); }},
+        message);
+  }
+
+  const FuzzOptions& options_;
+  FuzzOutcome outcome_;
+  std::map<std::string, Report::Search> cases_;  // by path
+};
 
 }  // namespace
 
@@ -187,17 +185,9 @@ FuzzOutcome run_fuzz(const FuzzOptions& options) {
   if (options.on_done) options.on_done();
   std::error_code not_empty;
   std::filesystem::remove(case_directory(options.cases, *options.pair), not_empty);
-  FuzzOutcome outcome;
-  std::set<std::string> cases;
-  for (const TaskResult& task : tasks) take_lines(task, options, cases, outcome);
-  TrialRunner runner;
-  std::set<std::string> seen;
-  for (const std::string& line : cases) {
-    Report report = report_of(line, Registry::global(), runner);
-    if (seen.insert(report.replay_path).second) outcome.reports.push_back(std::move(report));
-  }
-  std::ranges::sort(outcome.reports, {}, &Report::replay_path);
-  return outcome;
+  Merge merge(options);
+  for (const TaskResult& task : tasks) merge.add(task);
+  return merge.finish();
 }
 
 }  // namespace warpcheck

@@ -34,6 +34,7 @@ std::vector<std::string> search_arguments(std::uint64_t seed) {
           "-entropic=0",  // newest first climbs faster: our corpora are small
           fmt::format("-timeout={}", kTimeoutSeconds),
           "-rss_limit_mb=0",
+          "-handle_int=0",  // Ctrl-C is the parent's (worker_pool.hpp)
           "-detect_leaks=0"};
 }
 

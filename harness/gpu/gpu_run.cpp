@@ -1,25 +1,22 @@
 #include "harness/gpu/gpu_run.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <sstream>
-#include <thread>
+#include <utility>
 
 #include "harness/gpu/sanitizer.hpp"
+#include "harness/process/worker_pool.hpp"
 
 namespace warpcheck {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 // Under a sanitizer a log says what happened in a whole process, and not in which trial.
 constexpr std::uint64_t kTrialsPerLog = 64;
@@ -52,94 +49,6 @@ std::string text_of(const fs::path& path) {
   return text.str();
 }
 
-// How a worker ended.
-struct WorkerEnd {
-  GpuProgress progress;
-  bool hung = false;
-  bool stopped = false;
-  int status = 0;  // of waitpid
-};
-
-pid_t start(const std::vector<std::string>& command) {
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  const pid_t parent = ::getpid();
-  const pid_t process = ::fork();
-  if (process < 0) throw GpuError(fmt::format("cannot start a process: {}", std::strerror(errno)));
-  if (process > 0) return process;
-  ::setpgid(0, 0);  // a group of its own, to be ended together with what it starts
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);
-  ::dup2(STDERR_FILENO, STDOUT_FILENO);  // what kernels print is no report
-  ::execv(arguments.front(), arguments.data());
-  ::_exit(127);
-}
-
-// What a worker writes while it runs.
-class WorkerFiles {
- public:
-  explicit WorkerFiles(const GpuTask& task) : task_(task) {}
-
-  [[nodiscard]] GpuProgress progress() const {
-    GpuProgress progress;
-    std::ifstream stream(task_.progress(), std::ios::binary);
-    if (!stream.read(reinterpret_cast<char*>(&progress), sizeof progress)) return {};
-    return progress;
-  }
-
-  // Each line once; not the beginning of one.
-  void for_each_new_line(const std::function<void(const Json&)>& take) {
-    std::ifstream stream(task_.results());
-    stream.seekg(read_);
-    for (std::string line; std::getline(stream, line) && !stream.eof();) {
-      read_ += static_cast<std::streamoff>(line.size() + 1);
-      try {
-        take(Json::parse(line));
-      } catch (const Json::exception& error) {
-        throw GpuError(
-            fmt::format("the process that uses the GPU wrote '{}': {}", line, error.what()));
-      }
-    }
-  }
-
- private:
-  const GpuTask& task_;
-  std::streamoff read_ = 0;
-};
-
-// Until the process ends, hangs, or is to be stopped.  It is ended when take_line throws.
-WorkerEnd watch(pid_t process, const GpuTask& task, const GpuOptions& options,
-                const std::function<void(const Json&)>& take_line) {
-  WorkerFiles files(task);
-  WorkerEnd end;
-  auto last_news = Clock::now();
-  while (::waitpid(process, &end.status, WNOHANG) == 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    try {
-      files.for_each_new_line(take_line);
-    } catch (const GpuError&) {
-      ::kill(-process, SIGKILL);
-      ::waitpid(process, &end.status, 0);
-      throw;
-    }
-    const GpuProgress now = files.progress();
-    if (now.begun != end.progress.begun) last_news = Clock::now();
-    end.progress = now;
-    const std::chrono::duration<double> silence = Clock::now() - last_news;
-    end.hung =
-        silence.count() > (now.begun == 0 ? options.seconds_to_start : options.seconds_per_trial);
-    end.stopped = options.stop != nullptr && *options.stop != 0;
-    if (!end.hung && !end.stopped) continue;
-    ::kill(-process, SIGKILL);
-    ::waitpid(process, &end.status, 0);
-    break;
-  }
-  end.progress = files.progress();
-  files.for_each_new_line(take_line);
-  return end;
-}
-
 vgpu::Finding finding_of(vgpu::FindingKind kind, std::string message) {
   vgpu::Finding finding;
   finding.kind = kind;
@@ -147,21 +56,127 @@ vgpu::Finding finding_of(vgpu::FindingKind kind, std::string message) {
   return finding;
 }
 
-std::vector<vgpu::Finding> findings_of(const Json& list) {
+std::vector<vgpu::Finding> findings_of(const std::vector<GpuFinding>& list) {
   std::vector<vgpu::Finding> findings;
-  for (const Json& json : list) {
-    vgpu::FindingKind kind{};
-    if (!vgpu::find_kind(json.at("kind").get<std::string>(), kind)) {
-      throw Json::other_error::create(501, "no such kind of finding", &json);
-    }
-    findings.push_back(finding_of(kind, json.at("message")));
-    findings.back().kernel = json.at("kernel");
-    if (!vgpu::find_lack(json.at("lack").get<std::string>(), findings.back().lack)) {
-      throw Json::other_error::create(501, "no such lack", &json);
-    }
+  for (const GpuFinding& told : list) {
+    findings.push_back(finding_of(told.kind, told.message));
+    findings.back().kernel = told.kernel;
+    findings.back().lack = told.lack;
   }
   return findings;
 }
+
+// What one worker tells of its jobs, which it does in order.
+class JobListener final : public WorkerListener {
+ public:
+  using TakeDevice = std::function<void(const std::string&)>;
+  using TakeOutcome = std::function<void(GpuOutcome)>;
+
+  JobListener(WorkerPool& pool, const std::vector<GpuJob>& jobs, const GpuOptions& options,
+              TakeDevice take_device, TakeOutcome end_job)
+      : pool_(pool),
+        jobs_(jobs),
+        options_(options),
+        take_device_(std::move(take_device)),
+        end_job_(std::move(end_job)) {}
+
+  void on_message(std::size_t worker, const Message& message) override {
+    const bool known = std::visit(
+        Overloaded{[&](const ErrorMessage& error) { return error_ = error.text, true; },
+                   [&](const GpuDeviceMessage& device) { return take_device_(device.text), true; },
+                   [&](const GpuTrialMessage& trial) { return take(trial); },
+                   [&](const RefusalMessage& refusal) { return take(refusal); },
+                   [&](const GpuFailureMessage& failure) { return take(failure); },
+                   [&](const TrialsMessage& trials) { return take(trials); },
+                   [](const auto&) { return false; }},
+        message);
+    if (!known) on_unreadable(worker, unexpected(message));
+  }
+
+  // Nothing that it has said is to be trusted: the worker ends with its pool.
+  void on_unreadable(std::size_t, const ProtocolError& error) override {
+    throw GpuError(fmt::format("the process that uses the GPU {}", error.what()));
+  }
+
+  void on_end(std::size_t, const WorkerEnd& end) override { end_ = end; }
+
+  // When the worker has ended by itself.
+  void finish() {
+    if (!error_.empty()) throw GpuError(error_);
+    if (!latest_) {
+      throw GpuError(
+          end_.silent
+              ? fmt::format("the GPU did not get ready within {} s", options_.seconds_to_start)
+              : fmt::format("the process that was to use the GPU {}", how_it_ended()));
+    }
+    // In the middle of a job; else it lost the device with the failure that it told.
+    if (ended_ < jobs_.size() && latest_->job >= ended_) end_job_(outcome_of_unfinished());
+  }
+
+ private:
+  bool take(const GpuTrialMessage& trial) {
+    if (trial.job != ended_ || trial.job >= jobs_.size()) return false;
+    latest_ = trial;
+    pool_.give_time(0, options_.seconds_per_trial);
+    return true;
+  }
+
+  bool take(const RefusalMessage& refusal) {
+    if (ended_ == jobs_.size()) return false;
+    current_.refusal = refusal.reason;
+    return true;
+  }
+
+  bool take(const GpuFailureMessage& failure) {
+    if (ended_ == jobs_.size()) return false;
+    Verdict verdict;
+    verdict.findings = findings_of(failure.findings);
+    verdict.launches = failure.launches;
+    current_.failure = failure_of(failure.trial, std::move(verdict));
+    return true;
+  }
+
+  bool take(const TrialsMessage& trials) {
+    if (ended_ == jobs_.size()) return false;
+    current_.trials = trials.count;
+    ++ended_;
+    end_job_(std::exchange(current_, {}));
+    return true;
+  }
+
+  [[nodiscard]] Failure failure_of(std::uint64_t trial, Verdict verdict) const {
+    return {case_of(jobs_[ended_], trial, options_.check), std::move(verdict), trial + 1};
+  }
+
+  // That the worker ended is a failure of the trial it was at.
+  [[nodiscard]] GpuOutcome outcome_of_unfinished() const {
+    Verdict verdict;
+    verdict.findings.push_back(
+        end_.silent ? finding_of(vgpu::FindingKind::deadlock,
+                                 fmt::format("the trial did not end within {} s",
+                                             options_.seconds_per_trial))
+                    : finding_of(vgpu::FindingKind::trap, "the trial's process " + how_it_ended()));
+    return {.trials = latest_->trial - jobs_[ended_].first + 1,
+            .failure = failure_of(latest_->trial, std::move(verdict)),
+            .refusal = {}};
+  }
+
+  [[nodiscard]] std::string how_it_ended() const {
+    if (end_.finished) return "ended before its work was done";
+    return (end_.signal == 0 ? "" : "was ") + end_.failure;
+  }
+
+  WorkerPool& pool_;
+  const std::vector<GpuJob>& jobs_;
+  const GpuOptions& options_;
+  TakeDevice take_device_;
+  TakeOutcome end_job_;
+  std::size_t ended_ = 0;  // jobs
+  GpuOutcome current_;     // of the job that runs
+  std::optional<GpuTrialMessage> latest_;
+  std::string error_;
+  WorkerEnd end_;
+};
 
 class Runner {
  public:
@@ -193,12 +208,10 @@ class Runner {
   }
 
  private:
-  using TakeOutcome = std::function<void(GpuOutcome)>;
-
   // Hands over the jobs that one worker brings to an end, in order, as it does so; at least the
   // first, unless stopped.
   void run_worker(const std::vector<GpuJob>& jobs, const fs::path& log,
-                  const TakeOutcome& end_job) {
+                  const JobListener::TakeOutcome& end_job) {
     const GpuTask task{scratch_.path() / fmt::format("task{}", ++tasks_)};
     write_task(task, jobs, options_);
     std::vector<std::string> command{fs::read_symlink("/proc/self/exe").string(), "gpu-worker",
@@ -207,75 +220,26 @@ class Runner {
       command.insert(command.begin(), {sanitizer_, "--tool", options_.sanitizer,
                                        "--target-processes", "all", "--log-file", log.string()});
     }
-    std::size_t ended = 0;
-    GpuOutcome current;
-    std::string error;
-    const WorkerEnd end = watch(start(command), task, options_, [&](const Json& line) {
-      if (line.contains("error")) {
-        error = line.at("error");
-      } else if (ended == jobs.size()) {
-        throw Json::other_error::create(501, "a line of no job", &line);
-      } else if (take_line(line, jobs[ended], current)) {
-        ++ended;
-        end_job(std::exchange(current, {}));
+    WorkerPool pool;
+    JobListener listener(
+        pool, jobs, options_, [&](const std::string& device) { take_device(device); }, end_job);
+    pool.start_program(0, command, task.messages());
+    pool.give_time(0, options_.seconds_to_start);
+    while (pool.running() > 0) {
+      stopped_ = options_.stop != nullptr && *options_.stop != 0;
+      if (stopped_) {
+        pool.stop_all(listener);
+      } else {
+        pool.wait(200, listener);
       }
-    });
-    if (!error.empty()) throw GpuError(error);
-    stopped_ = end.stopped;
-    // Not in the middle of a job: it lost the device with the failure that it told.
-    if (stopped_ || ended == jobs.size() || end.progress.job < ended) return;
-    end_job(outcome_of_unfinished(end, jobs));
+    }
+    if (!stopped_) listener.finish();
   }
 
-  // Returns whether the line ends the job.
-  bool take_line(const Json& line, const GpuJob& job, GpuOutcome& current) {
-    if (line.contains("device")) {
-      const bool first = run_.device.empty();
-      run_.device = line.at("device");
-      if (first && on_device_) on_device_(run_.device);
-    } else if (line.contains("refusal")) {
-      current.refusal = line.at("refusal");
-    } else if (line.contains("findings")) {
-      const std::uint64_t trial = line.at("trial");
-      Verdict verdict;
-      verdict.findings = findings_of(line.at("findings"));
-      verdict.launches = line.at("launches");
-      current.failure = Failure{case_of(job, trial, options_.check), std::move(verdict), trial + 1};
-    } else if (line.contains("trials")) {
-      current.trials = line.at("trials");
-      return true;
-    } else {
-      throw Json::other_error::create(501, "no such line", &line);
-    }
-    return false;
-  }
-
-  // The worker ended in the middle of a job: that is a failure of the trial it was at.
-  GpuOutcome outcome_of_unfinished(const WorkerEnd& end, const std::vector<GpuJob>& jobs) {
-    if (end.progress.begun == 0) {
-      throw GpuError(
-          end.hung ? fmt::format("the GPU did not get ready within {} s", options_.seconds_to_start)
-                   : fmt::format("the process that was to use the GPU {}", how(end)));
-    }
-    const GpuJob& job = jobs.at(end.progress.job);
-    const std::uint64_t trial = end.progress.trial;
-    Verdict verdict;
-    verdict.findings.push_back(
-        end.hung ? finding_of(
-                       vgpu::FindingKind::deadlock,
-                       fmt::format("the trial did not end within {} s", options_.seconds_per_trial))
-                 : finding_of(vgpu::FindingKind::trap, "the trial's process " + how(end)));
-    return {.trials = trial - job.first + 1,
-            .failure = Failure{case_of(job, trial, options_.check), std::move(verdict), trial + 1},
-            .refusal = {}};
-  }
-
-  static std::string how(const WorkerEnd& end) {
-    if (WIFSIGNALED(end.status)) {
-      return fmt::format("was killed by signal {} ({})", WTERMSIG(end.status),
-                         ::strsignal(WTERMSIG(end.status)));
-    }
-    return fmt::format("ended with status {}", WEXITSTATUS(end.status));
+  void take_device(const std::string& device) {
+    const bool first = run_.device.empty();
+    run_.device = device;
+    if (first && on_device_) on_device_(device);
   }
 
   // --- compute-sanitizer ------------------------------------------------------------------------

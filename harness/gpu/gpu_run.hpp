@@ -15,7 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/input/json_values.hpp"
 #include "harness/search/check.hpp"
 #include "harness/search/search.hpp"
 
@@ -64,17 +63,11 @@ GpuRun run_on_gpu(const std::vector<GpuJob>& jobs, const GpuOptions& options,
 
 // --- between the two processes (gpu_worker.cpp) -------------------------------------------------
 
-// Where a worker is, in a file that is overwritten in place.
-struct GpuProgress {
-  std::uint64_t job = 0;
-  std::uint64_t trial = 0;
-  std::uint64_t begun = 0;  // trials so far; 0: none yet
-};
-
+// What is written for a worker, as messages (harness/process/protocol.hpp), and the named pipe
+// through which it answers.
 struct GpuTask {
   std::filesystem::path file;
-  [[nodiscard]] std::filesystem::path progress() const { return file.string() + ".progress"; }
-  [[nodiscard]] std::filesystem::path results() const { return file.string() + ".results"; }
+  [[nodiscard]] std::filesystem::path messages() const { return file.string() + ".messages"; }
 };
 
 void write_task(const GpuTask& task, const std::vector<GpuJob>& jobs, const GpuOptions& options);

@@ -1,122 +1,97 @@
 // The process that runs trials on a real GPU.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <fstream>
+#include <iterator>
+#include <utility>
 
 #include "harness/case/case_file.hpp"
 #include "harness/gpu/gpu_run.hpp"
 #include "harness/gpu/real_engine.hpp"
 #include "harness/pair/registry.hpp"
+#include "harness/process/worker_pool.hpp"
 #include "harness/trial/trial.hpp"
 
 namespace warpcheck {
 namespace {
 
+// Exit statuses; 0: all jobs are done.
+constexpr int kCannotRun = 2;
 constexpr int kDeviceLost = 3;
 
-Json job_json(const GpuJob& job) {
-  return {{"pair", job.pair == nullptr ? "" : job.pair->name()},
-          {"property", job.property},
-          {"case", job.case_path},
-          {"first", job.first},
-          {"count", job.count}};
-}
-
-GpuJob job_of(const Json& json) {
-  const auto name = json.at("pair").get<std::string>();
-  const AnyPair* const pair = Registry::global().find(name);
-  if (pair == nullptr) throw GpuError(fmt::format("no pair '{}' in this program", name));
+GpuJob job_of(const GpuJobMessage& job) {
+  const AnyPair* const pair = Registry::global().find(job.pair);
+  if (pair == nullptr) throw GpuError(fmt::format("no pair '{}' in this program", job.pair));
   return {.pair = pair,
-          .property = json.at("property"),
-          .case_path = json.at("case"),
-          .first = json.at("first"),
-          .count = json.at("count")};
+          .property = job.property,
+          .case_path = job.case_path,
+          .first = job.first,
+          .count = job.count};
 }
 
-// A file that another process reads while it is written.
-class Output {
- public:
-  explicit Output(const std::filesystem::path& path)
-      : file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) {
-    if (file_ < 0) {
-      throw GpuError(fmt::format("cannot write {}: {}", path.string(), std::strerror(errno)));
-    }
+std::vector<GpuFinding> told_findings(const std::vector<vgpu::Finding>& findings) {
+  std::vector<GpuFinding> told;
+  for (const vgpu::Finding& finding : findings) {
+    told.push_back({finding.kind, finding.kernel, finding.lack, finding.message});
   }
-  ~Output() { ::close(file_); }
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
+  return told;
+}
 
-  void overwrite(const GpuProgress& progress) {
-    require(::pwrite(file_, &progress, sizeof progress, 0));
-  }
-  void append(const Json& line) {
-    const std::string text = line.dump() + "\n";
-    ::lseek(file_, 0, SEEK_END);
-    require(::write(file_, text.data(), text.size()));
-  }
-
- private:
-  static void require(ssize_t written) {
-    if (written < 0) throw GpuError(fmt::format("cannot report: {}", std::strerror(errno)));
-  }
-  int file_;
+// What a file says is to be done.
+struct Work {
+  GpuTaskMessage task;
+  std::vector<GpuJob> jobs;
 };
 
-Json findings_json(const std::vector<vgpu::Finding>& findings) {
-  Json list = Json::array();
-  for (const vgpu::Finding& finding : findings) {
-    list.push_back({{"kind", vgpu::name_of(finding.kind)},
-                    {"kernel", finding.kernel},
-                    {"lack", vgpu::name_of(finding.lack)},
-                    {"message", finding.message}});
+Work read_work(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  MessageReader reader;
+  reader.add(std::string(std::istreambuf_iterator<char>(stream), {}));
+  Work work;
+  try {
+    while (const auto message = reader.next()) {
+      std::visit(Overloaded{[](const HelloMessage&) {},
+                            [&](const GpuTaskMessage& task) { work.task = task; },
+                            [&](const GpuJobMessage& job) { work.jobs.push_back(job_of(job)); },
+                            [&](const auto&) { throw unexpected(*message); }},
+                 *message);
+    }
+    reader.end();
+  } catch (const ProtocolError& error) {
+    throw GpuError(fmt::format("{}: the parent {}", path.string(), error.what()));
   }
-  return list;
+  return work;
 }
 
 class Worker {
  public:
-  Worker(const GpuTask& task, Json description)
-      : task_(std::move(description)), progress_(task.progress()), results_(task.results()) {
-    options_.seed = task_.at("seed");
-    options_.trials = task_.at("trials");
+  Worker(Work work, const Emit& emit) : work_(std::move(work)), emit_(emit) {
+    options_.seed = work_.task.seed;
+    options_.trials = work_.task.trials;
   }
 
+  // Returns the exit status.
   int run() {
-    try {
-      RealGpu gpu(task_.at("runtime").get<std::string>());
-      const cudart::RealDevice& device = gpu.device();
-      const auto version = [](int number) {
-        return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
-      };
-      results_.append({{"device", fmt::format("{} (CUDA driver {}, runtime {}, {})", device.name,
-                                              version(device.driver_version),
-                                              version(device.runtime_version), device.library)}});
-      return run_jobs(gpu);
-    } catch (const cudart::RealRuntimeError& error) {
-      results_.append({{"error", error.what()}});
-    }
-    return 2;
-  }
-
- private:
-  int run_jobs(RealGpu& gpu) {
-    std::size_t number = 0;
-    for (const Json& json : task_.at("jobs")) {
-      const GpuJob job = job_of(json);
+    RealGpu gpu(work_.task.runtime);
+    const cudart::RealDevice& device = gpu.device();
+    const auto version = [](int number) {
+      return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
+    };
+    emit_(GpuDeviceMessage{fmt::format("{} (CUDA driver {}, runtime {}, {})", device.name,
+                                       version(device.driver_version),
+                                       version(device.runtime_version), device.library)});
+    for (std::size_t number = 0; number < work_.jobs.size(); ++number) {
       TrialRunner runner(gpu);
       trials_ = 0;
-      run_job(job, number, runner);
-      results_.append({{"job", number}, {"trials", trials_}});
+      run_job(work_.jobs[number], number, runner);
+      emit_(TrialsMessage{trials_});
       if (gpu.lost()) return kDeviceLost;
-      ++number;
     }
+    emit_(DoneMessage{});
     return 0;
   }
 
+ private:
   void run_job(const GpuJob& job, std::size_t number, TrialRunner& runner) {
     if (!job.case_path.empty()) {
       const Case a_case = case_of(job, 0, options_);
@@ -136,37 +111,37 @@ class Worker {
 
   // Returns whether the job goes on.
   bool run_trial(const Case& a_case, std::size_t number, std::uint64_t trial, TrialRunner& runner) {
-    progress_.overwrite({number, trial, ++begun_});
+    emit_(GpuTrialMessage{number, trial});
     ++trials_;
     const Verdict verdict = runner.run(a_case);
     if (!verdict.refusals.empty()) {
-      results_.append({{"job", number}, {"refusal", verdict.refusals.front()}});
+      emit_(RefusalMessage{verdict.refusals.front()});
       return false;
     }
     if (!verdict.failed()) return true;
-    results_.append({{"job", number},
-                     {"trial", trial},
-                     {"launches", verdict.launches},
-                     {"findings", findings_json(verdict.findings)}});
+    emit_(GpuFailureMessage{trial, verdict.launches, told_findings(verdict.findings)});
     return false;
   }
 
-  Json task_;
-  Output progress_, results_;
+  Work work_;
+  const Emit& emit_;
   CheckOptions options_;
-  std::uint64_t trials_ = 0, begun_ = 0;
+  std::uint64_t trials_ = 0;
 };
 
 }  // namespace
 
 void write_task(const GpuTask& task, const std::vector<GpuJob>& jobs, const GpuOptions& options) {
-  Json list = Json::array();
-  for (const GpuJob& job : jobs) list.push_back(job_json(job));
-  write_file_atomically(task.file, Json{{"jobs", list},
-                                        {"seed", options.check.seed},
-                                        {"trials", options.check.trials},
-                                        {"runtime", options.runtime}}
-                                       .dump());
+  std::string text = line_of(HelloMessage{kProtocolVersion});
+  text += line_of(GpuTaskMessage{options.runtime, options.check.seed, options.check.trials});
+  for (const GpuJob& job : jobs) {
+    text += line_of(GpuJobMessage{.pair = job.pair == nullptr ? "" : job.pair->name(),
+                                  .property = job.property,
+                                  .case_path = job.case_path,
+                                  .first = job.first,
+                                  .count = job.count});
+  }
+  write_file_atomically(task.file, text);
 }
 
 Case case_of(const GpuJob& job, std::uint64_t trial, const CheckOptions& options) {
@@ -183,8 +158,15 @@ Case case_of(const GpuJob& job, std::uint64_t trial, const CheckOptions& options
 }
 
 int run_gpu_worker(const std::filesystem::path& task_file) {
-  std::ifstream stream(task_file);
-  return Worker({task_file}, Json::parse(stream)).run();
+  const Emit emit = connect_to_parent(GpuTask{task_file}.messages());
+  try {
+    return Worker(read_work(task_file), emit).run();
+  } catch (const cudart::RealRuntimeError& error) {
+    emit(ErrorMessage{error.what()});
+  } catch (const GpuError& error) {
+    emit(ErrorMessage{error.what()});
+  }
+  return kCannotRun;
 }
 
 }  // namespace warpcheck

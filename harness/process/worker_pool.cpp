@@ -3,22 +3,28 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 namespace warpcheck {
 namespace {
 
-// The first byte of a line on the pipe: what it is.
-constexpr char kEmitted = '+';
-constexpr char kFinished = '.';
-constexpr char kThrew = '!';
+// How often is looked whether a process has ended of which no pipe tells it.
+constexpr int kLookMilliseconds = 5;
+
+[[noreturn]] void throw_errno(std::string_view what) {
+  throw std::runtime_error(fmt::format("{}: {}", what, std::strerror(errno)));
+}
 
 void write_all(int pipe, std::string_view text) {
   while (!text.empty()) {
@@ -29,128 +35,247 @@ void write_all(int pipe, std::string_view text) {
   }
 }
 
-void write_line(int pipe, char tag, std::string_view text) {
-  std::string line;
-  line.reserve(text.size() + 2);
-  line += tag;
-  for (const char c : text) line += c == '\n' ? ' ' : c;
-  line += '\n';
-  write_all(pipe, line);
+Emit emit_to(int pipe) {
+  Emit emit = [pipe](const Message& message) { write_all(pipe, line_of(message)); };
+  emit(HelloMessage{kProtocolVersion});
+  return emit;
+}
+
+// In a new process.
+void end_with(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);  // it was faster
 }
 
 [[noreturn]] void run_child(int pipe, const std::function<void(const Emit&)>& work) {
-  std::signal(SIGINT, SIG_DFL);
+  const Emit emit = emit_to(pipe);
   try {
-    work([pipe](std::string_view line) { write_line(pipe, kEmitted, line); });
-    write_line(pipe, kFinished, "");
+    work(emit);
+    emit(DoneMessage{});
   } catch (const std::exception& error) {
-    write_line(pipe, kThrew, internal_error(error.what()));
+    emit(ThrewMessage{error.what()});
   } catch (...) {
-    write_line(pipe, kThrew, internal_error("an exception that says nothing"));
+    emit(ThrewMessage{"an exception that says nothing"});
   }
   ::_exit(0);  // no static destructors: they belong to the parent
 }
 
+// Only the parent's end of a pipe: workers wait when it is full.
+void never_wait(int pipe) { ::fcntl(pipe, F_SETFL, ::fcntl(pipe, F_GETFL) | O_NONBLOCK); }
+
+std::string how_it_ended(int status) {
+  if (!WIFSIGNALED(status)) return fmt::format("ended with status {}", WEXITSTATUS(status));
+  return fmt::format("killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+}
+
 }  // namespace
 
-std::string internal_error(std::string_view what) {
-  return fmt::format("internal error: {}", what);
-}
+// --- to start and to end ------------------------------------------------------------------------
 
 WorkerPool::~WorkerPool() {
   for (Worker& worker : workers_) {
-    ::kill(worker.process, SIGKILL);
-    reap(worker);
+    kill(worker);
+    reap(worker, true);
+    if (worker.pipe >= 0) ::close(worker.pipe);
   }
 }
 
 void WorkerPool::start(std::size_t number, const std::function<void(const Emit&)>& work) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw_errno("cannot make a pipe");
   std::fflush(nullptr);
+  const pid_t parent = ::getpid();
   const pid_t process = ::fork();
   if (process < 0) {
     const int reason = errno;
     ::close(ends[0]);
     ::close(ends[1]);
-    throw std::runtime_error(fmt::format("cannot start a process: {}", std::strerror(reason)));
+    errno = reason;
+    throw_errno("cannot start a process");
   }
   if (process == 0) {
+    end_with(parent);
+    std::signal(SIGINT, SIG_IGN);
     ::close(ends[0]);
     run_child(ends[1], work);
   }
   ::close(ends[1]);
-  workers_.push_back({number, process, ends[0], {}, {}});
+  never_wait(ends[0]);
+  workers_.push_back({.number = number, .process = process, .pipe = ends[0]});
 }
 
-void WorkerPool::wait(int milliseconds, WorkerListener& listener) {
-  std::vector<pollfd> polls;
-  for (const Worker& worker : workers_) polls.push_back({worker.pipe, POLLIN, 0});
-  if (::poll(polls.data(), polls.size(), milliseconds) <= 0) return;
-  for (std::size_t i = polls.size(); i-- > 0;) {
-    if (polls[i].revents == 0 || read_some(workers_[i], listener)) continue;
-    Worker worker = std::move(workers_[i]);
-    workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(i));
-    reap(worker);
-    listener.on_end(worker.number, worker.end);
+void WorkerPool::start_program(std::size_t number, const std::vector<std::string>& command,
+                               const std::filesystem::path& pipe) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  if (::mkfifo(pipe.c_str(), 0600) != 0) throw_errno("cannot make " + pipe.string());
+  // Also for writing: it is open before the program opens it, and never ends.
+  const int end = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  if (end < 0) throw_errno("cannot open " + pipe.string());
+  std::fflush(nullptr);
+  const pid_t parent = ::getpid();
+  const pid_t process = ::fork();
+  if (process < 0) {
+    const int reason = errno;
+    ::close(end);
+    errno = reason;
+    throw_errno("cannot start a process");
   }
+  if (process == 0) {
+    ::setpgid(0, 0);
+    end_with(parent);
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    ::execv(arguments.front(), arguments.data());
+    ::_exit(127);
+  }
+  ::setpgid(process, process);  // before anybody signals the group
+  workers_.push_back({.number = number, .process = process, .pipe = end, .is_program = true});
+}
+
+Emit connect_to_parent(const std::filesystem::path& pipe) {
+  const int end = ::open(pipe.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  if (end < 0) throw_errno("cannot open " + pipe.string());
+  ::fcntl(end, F_SETFL, ::fcntl(end, F_GETFL) & ~O_NONBLOCK);
+  return emit_to(end);
+}
+
+void WorkerPool::kill(Worker& worker) {
+  worker.killed = true;
+  ::kill(worker.is_program ? -worker.process : worker.process, SIGKILL);
 }
 
 void WorkerPool::kill(std::size_t number) {
+  for (Worker& worker : workers_) {
+    if (worker.number == number) kill(worker);
+  }
+}
+
+void WorkerPool::give_time(std::size_t number, double seconds) {
+  for (Worker& worker : workers_) {
+    if (worker.number != number) continue;
+    worker.seconds = seconds;
+    worker.time_is_over = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                             std::chrono::duration<double>(seconds));
+  }
+}
+
+// Before news are waited for, and never right after: while this process was stopped, workers may
+// have written what gives them time.
+void WorkerPool::kill_the_late() {
+  const Clock::time_point now = Clock::now();
+  for (Worker& worker : workers_) {
+    if (worker.killed || now < worker.time_is_over) continue;
+    worker.end.silent = true;
+    kill(worker);
+  }
+}
+
+// Whether it has ended, and is waited for no more.
+bool WorkerPool::reap(Worker& worker, bool wait) {
+  siginfo_t ended{};
+  const int options = WEXITED | WNOWAIT | (wait ? 0 : WNOHANG);
+  while (::waitid(P_PID, static_cast<id_t>(worker.process), &ended, options) < 0) {
+    if (errno != EINTR) return true;
+  }
+  if (ended.si_pid == 0) return false;
+  // What it has started ends with it; its number is its own until it is waited for.
+  if (worker.is_program) ::kill(-worker.process, SIGKILL);
+  while (::waitpid(worker.process, &worker.status, 0) < 0 && errno == EINTR) {
+  }
+  return true;
+}
+
+// --- to hear ------------------------------------------------------------------------------------
+
+int WorkerPool::patience(int milliseconds) const {
+  auto wake = Clock::now() + std::chrono::milliseconds(milliseconds);
   for (const Worker& worker : workers_) {
-    if (worker.number == number) ::kill(worker.process, SIGKILL);
+    if (!worker.killed) wake = std::min(wake, worker.time_is_over);
+  }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(wake - Clock::now()).count();
+  const bool is_untold = std::ranges::any_of(
+      workers_, [](const Worker& worker) { return worker.is_program || worker.pipe < 0; });
+  return std::clamp(static_cast<int>(left), 0, is_untold ? kLookMilliseconds : milliseconds);
+}
+
+void WorkerPool::wait(int milliseconds, WorkerListener& listener) {
+  kill_the_late();
+  std::vector<pollfd> polls;
+  for (const Worker& worker : workers_) polls.push_back({worker.pipe, POLLIN, 0});
+  ::poll(polls.data(), polls.size(), patience(milliseconds));
+  for (std::size_t i = polls.size(); i-- > 0;) {
+    Worker& worker = workers_[i];
+    if (polls[i].revents != 0 && !read_some(worker, listener) && !worker.is_program) {
+      ::close(std::exchange(worker.pipe, -1));
+    }
+    if (!reap(worker, false)) continue;
+    Worker ended = std::move(worker);
+    workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(i));
+    tell_end(ended, listener);
   }
 }
 
 void WorkerPool::stop_all(WorkerListener& listener) {
-  for (const Worker& worker : workers_) ::kill(worker.process, SIGKILL);
-  for (Worker& worker : workers_) {
-    while (read_some(worker, listener)) {
-    }
-    reap(worker);
-    listener.on_end(worker.number, worker.end);
+  for (Worker& worker : workers_) kill(worker);
+  while (!workers_.empty()) {
+    Worker ended = std::move(workers_.front());
+    workers_.erase(workers_.begin());
+    reap(ended, true);
+    tell_end(ended, listener);
   }
-  workers_.clear();
 }
 
-// False at the end of what it has to say.
+// False when there is nothing more for now, or for ever.
 bool WorkerPool::read_some(Worker& worker, WorkerListener& listener) {
   char bytes[65536];
   const ssize_t count = ::read(worker.pipe, bytes, sizeof bytes);
-  if (count < 0) return errno == EINTR;
-  if (count == 0) return false;
-  worker.buffer.append(bytes, static_cast<std::size_t>(count));
-  std::size_t begin = 0;
-  for (std::size_t end; (end = worker.buffer.find('\n', begin)) != std::string::npos;
-       begin = end + 1) {
-    std::string line = worker.buffer.substr(begin + 1, end - begin - 1);
-    switch (worker.buffer[begin]) {
-      case kEmitted: listener.on_line(worker.number, std::move(line)); break;
-      case kFinished: worker.end.finished = true; break;
-      case kThrew:
-        worker.end.failure = std::move(line);
-        worker.end.threw = true;
-        break;
-      default:
-        worker.end.failure = internal_error(
-            fmt::format("a worker wrote '{}'", worker.buffer.substr(begin, end - begin)));
+  if (count < 0 && errno == EINTR) return true;
+  if (count <= 0) return false;
+  worker.reader.add({bytes, static_cast<std::size_t>(count)});
+  while (true) {
+    try {
+      const std::optional<Message> message = worker.reader.next();
+      if (!message) break;
+      take(worker, *message, listener);
+    } catch (const ProtocolError& error) {
+      listener.on_unreadable(worker.number, error);
+      if (worker.reader.is_foreign()) kill(worker);
     }
   }
-  worker.buffer.erase(0, begin);
   return true;
 }
 
-void WorkerPool::reap(Worker& worker) {
-  ::close(worker.pipe);
-  int status = 0;
-  while (::waitpid(worker.process, &status, 0) < 0 && errno == EINTR) {
+// Of one that has ended: what it has said that is not read yet, and how it ended.
+void WorkerPool::tell_end(Worker& worker, WorkerListener& listener) {
+  while (worker.pipe >= 0 && read_some(worker, listener)) {
   }
-  if (!worker.end.failure.empty()) worker.end.finished = false;
-  if (worker.end.finished || !worker.end.failure.empty()) return;
-  worker.end.failure =
-      WIFSIGNALED(status)
-          ? fmt::format("killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)))
-          : fmt::format("ended with status {}", WEXITSTATUS(status));
+  if (worker.pipe >= 0) ::close(worker.pipe);
+  try {
+    if (!worker.killed) worker.reader.end();  // else it was in the middle of whatever it did
+  } catch (const ProtocolError& error) {
+    listener.on_unreadable(worker.number, error);
+  }
+  WorkerEnd& end = worker.end;
+  end.signal = WIFSIGNALED(worker.status) ? WTERMSIG(worker.status) : 0;
+  if (end.silent) {
+    end.failure = fmt::format("no sign of life for {} s", worker.seconds);
+  } else if (!end.finished && !end.threw) {
+    end.failure = how_it_ended(worker.status);
+  }
+  listener.on_end(worker.number, end);
+}
+
+void WorkerPool::take(Worker& worker, const Message& message, WorkerListener& listener) {
+  if (std::holds_alternative<HelloMessage>(message)) return;
+  if (std::holds_alternative<DoneMessage>(message)) {
+    worker.end.finished = true;
+  } else if (const auto* const threw = std::get_if<ThrewMessage>(&message)) {
+    worker.end.threw = true;
+    worker.end.failure = internal_error(threw->what);
+  } else {
+    listener.on_message(worker.number, message);
+  }
 }
 
 }  // namespace warpcheck

@@ -8,8 +8,11 @@ namespace {
 class Collector final : public WorkerListener {
  public:
   explicit Collector(std::size_t count) : results(count) {}
-  void on_line(std::size_t task, std::string line) override {
-    results[task].lines.push_back(std::move(line));
+  void on_message(std::size_t task, const Message& message) override {
+    results[task].messages.push_back(message);
+  }
+  void on_unreadable(std::size_t task, const ProtocolError& error) override {
+    results[task].unreadable.push_back(internal_error(error));
   }
   void on_end(std::size_t task, const WorkerEnd& end) override {
     results[task].finished = end.finished;

@@ -12,10 +12,11 @@
 namespace warpcheck {
 
 struct TaskResult {
-  std::vector<std::string> lines;  // what the task emitted, in order
-  bool finished = false;           // it returned
-  std::string failure;             // why not, when it was started (WorkerEnd)
-  bool threw = false;              // an exception left it
+  std::vector<Message> messages;        // what the task emitted, in order
+  std::vector<std::string> unreadable;  // lines that are no messages, as errors
+  bool finished = false;                // it returned
+  std::string failure;                  // why not, when it was started (WorkerEnd)
+  bool threw = false;                   // an exception left it
 };
 
 // Runs tasks 0 .. count-1, at most `jobs` at a time; results in order of task.  An exception that

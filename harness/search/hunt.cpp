@@ -58,10 +58,8 @@ class Hunter {
     } catch (const DomainError& error) {
       tell("", first, {{"discards", error.what()}});
     }
-    emit_(Json{{"trials", trials_}}.dump());
-    if (const auto coverage = engine_.coverage()) {
-      emit_(Json{{"coverage", to_json(*coverage)}}.dump());
-    }
+    emit_(TrialsMessage{trials_});
+    if (const auto coverage = engine_.coverage()) emit_(LinesMessage{*coverage});
   }
 
  private:
@@ -92,11 +90,10 @@ class Hunter {
   void tell(const std::string& property, std::uint64_t trials,
             const std::vector<HealthProblem>& problems) {
     for (const HealthProblem& problem : problems) {
-      emit_(Json{{"unhealthy", problem.check},
-                 {"message", problem.message},
-                 {"property", property},
-                 {"of_trials", trials}}
-                .dump());
+      emit_(UnhealthyMessage{.property = property,
+                             .of_trials = trials,
+                             .check = problem.check,
+                             .message = problem.message});
     }
   }
 
@@ -106,7 +103,7 @@ class Hunter {
     Verdict verdict = runner_.run(a_case);
     ++trials_;
     for (const std::string& refusal : verdict.refusals) {
-      emit_(Json{{"refusal", refusal}}.dump());
+      emit_(RefusalMessage{refusal});
       stopped_ = true;
     }
     if (verdict.failed() && verdict.refusals.empty()) log.add(a_case, verdict, number + 1);
@@ -114,16 +111,14 @@ class Hunter {
   }
 
   void report(const FailureLog& log) {
-    Json kinds = Json::array();
-    for (const vgpu::FindingKind kind : log.kinds()) kinds.push_back(vgpu::name_of(kind));
-    emit_(Json{{"kinds", kinds}}.dump());
+    emit_(KindsMessage{log.kinds()});
     for (const Failure* failure : log.worth_reporting()) {
       const ShrunkCase shrunk = shrink(failure->a_case, runner_, options_.shrink);
-      emit_(Json{{"case", case_text(record_of(shrunk.a_case, shrunk.verdict))},
-                 {"trial", failure->trial},
-                 {"shrinks", shrunk.shrinks},
-                 {"complete", shrunk.complete}}
-                .dump());
+      emit_(FailureMessage{.case_text = case_text(record_of(shrunk.a_case, shrunk.verdict)),
+                           .path = {},
+                           .trials = failure->trial,
+                           .shrinks = shrunk.shrinks,
+                           .complete = shrunk.complete});
     }
   }
 
@@ -148,13 +143,8 @@ class Merge {
   explicit Merge(const AnyPair& pair) { outcome_.pair = &pair; }
 
   void add(const TaskResult& result, const Settings& settings) {
-    for (const std::string& line : result.lines) {
-      try {
-        add_line(Json::parse(line), settings);
-      } catch (const Json::exception& error) {
-        add_unknown(line, error.what());
-      }
-    }
+    for (const Message& message : result.messages) add_message(message, settings);
+    for (const std::string& error : result.unreadable) outcome_.errors.push_back(error);
     if (!result.finished) {
       outcome_.errors.push_back(result.failure.empty() ? "not run: interrupted" : result.failure);
     }
@@ -168,57 +158,47 @@ class Merge {
   }
 
  private:
-  void add_unknown(const std::string& line, std::string_view why) {
-    outcome_.errors.push_back(internal_error(fmt::format("a worker wrote '{}': {}", line, why)));
-  }
-
-  void add_line(const Json& line, const Settings& settings) {
-    const bool is_known =
-        std::ranges::any_of(kParts, [&](std::string_view part) { return line.contains(part); });
-    if (!is_known) throw Json::other_error::create(501, "no part of it is known", &line);
-    if (line.contains("trials")) outcome_.trials += line["trials"].get<std::uint64_t>();
-    if (line.contains("refusal")) {
-      outcome_.errors.push_back("cannot run: " + line["refusal"].get<std::string>());
-    }
-    if (line.contains("kinds")) {
-      for (const auto& name : line["kinds"]) {
-        vgpu::FindingKind kind{};
-        if (!vgpu::find_kind(name.get_ref<const std::string&>(), kind)) {
-          throw Json::other_error::create(501, "no such kind of finding", &name);
-        }
-        kinds_.insert(kind);
-      }
-    }
-    if (line.contains("coverage")) {
-      if (!outcome_.coverage) outcome_.coverage.emplace();
-      outcome_.coverage->add(line_coverage_from(line["coverage"]));
-    }
-    if (line.contains("unhealthy")) add_problem(line);
-    if (line.contains("case")) add_failure(line, settings);
+  void add_message(const Message& message, const Settings& settings) {
+    std::visit(Overloaded{[&](const TrialsMessage& trials) { outcome_.trials += trials.count; },
+                          [&](const RefusalMessage& refusal) {
+                            outcome_.errors.push_back("cannot run: " + refusal.reason);
+                          },
+                          [&](const KindsMessage& kinds) {
+                            kinds_.insert(kinds.kinds.begin(), kinds.kinds.end());
+                          },
+                          [&](const LinesMessage& lines) {
+                            if (!outcome_.coverage) outcome_.coverage.emplace();
+                            outcome_.coverage->add(lines.coverage);
+                          },
+                          [&](const UnhealthyMessage& unhealthy) { add_problem(unhealthy); },
+                          [&](const FailureMessage& failure) { add_failure(failure, settings); },
+                          [&](const auto&) {
+                            outcome_.errors.push_back(internal_error(unexpected(message)));
+                          }},
+               message);
   }
 
   // Configurations say the same of a claim, in other numbers.
-  void add_problem(const Json& line) {
-    const std::string property = line["property"];
-    auto claim = std::ranges::find(outcome_.unhealthy, property, &UnhealthyClaim::property);
+  void add_problem(const UnhealthyMessage& told) {
+    auto claim = std::ranges::find(outcome_.unhealthy, told.property, &UnhealthyClaim::property);
     if (claim == outcome_.unhealthy.end()) {
-      claim = outcome_.unhealthy.insert(claim, {.property = property, .trials = 0, .problems = {}});
+      claim = outcome_.unhealthy.insert(claim,
+                                        {.property = told.property, .trials = 0, .problems = {}});
     }
-    const std::string check = line["unhealthy"];
-    claim->trials = std::max(claim->trials, line["of_trials"].get<std::uint64_t>());
-    if (std::ranges::count(claim->problems, check, &HealthProblem::check) != 0) return;
-    claim->problems.push_back({check, line["message"]});
+    claim->trials = std::max(claim->trials, told.of_trials);
+    if (std::ranges::count(claim->problems, told.check, &HealthProblem::check) != 0) return;
+    claim->problems.push_back({told.check, told.message});
   }
 
   // The worker sends the case alone; running it again gives the verdict.
-  void add_failure(const Json& line, const Settings& settings) {
-    const CaseRecord record = parse_case(line["case"].get_ref<const std::string&>(),
-                                         outcome_.pair->name(), Registry::global());
+  void add_failure(const FailureMessage& failure, const Settings& settings) {
+    const CaseRecord record =
+        parse_case(failure.case_text, outcome_.pair->name(), Registry::global());
     Report report{.a_case = record.a_case,
                   .verdict = runner_.run(record.a_case),
-                  .search = Report::Search{.trials = line["trial"].get<std::uint64_t>(),
-                                           .shrinks = line["shrinks"].get<std::uint64_t>(),
-                                           .complete = line["complete"].get<bool>()},
+                  .search = Report::Search{.trials = failure.trials,
+                                           .shrinks = failure.shrinks,
+                                           .complete = failure.complete},
                   .replay_path = {}};
     // Another configuration is worth telling of when it shows another class, or a case that is
     // not as small: both say something about the configuration.
@@ -233,8 +213,6 @@ class Merge {
     if (!told && !told_of_class) outcome_.reports.push_back(std::move(report));
   }
 
-  static constexpr std::array<std::string_view, 6> kParts{"trials",   "refusal",   "kinds",
-                                                          "coverage", "unhealthy", "case"};
   PairOutcome outcome_;
   std::set<vgpu::FindingKind> kinds_;
   std::set<std::string> told_;

@@ -1,6 +1,14 @@
 #include "harness/search/hunt.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "harness/pair/pair.hpp"
 #include "harness/pair/registry.hpp"
@@ -27,6 +35,52 @@ KERNEL_PAIR(fails_otherwise, FakeInput, int) = {
     .expects = {"data-race"},
     .arbitrary = [](Draw&) { return FakeInput{}; },
     .kernel = [](Device&, const FakeInput&) { return 1; },
+    .reference = [](const FakeInput&) { return 0; },
+};
+
+std::set<int> pipes_for_writing() {
+  std::set<int> pipes;
+  for (int file = 3; file < 256; ++file) {
+    struct stat status {};
+    if (::fstat(file, &status) != 0 || !S_ISFIFO(status.st_mode)) continue;
+    if ((::fcntl(file, F_GETFL) & O_ACCMODE) == O_WRONLY) pipes.insert(file);
+  }
+  return pipes;
+}
+
+std::set<int> foreign_pipes;  // of who started the test
+
+// Host code that writes where it should not: to its worker's own pipe, once.
+int write_to_the_parent(std::string_view text) {
+  static bool is_written = false;
+  if (std::exchange(is_written, true)) return 0;
+  for (const int pipe : pipes_for_writing()) {
+    if (foreign_pipes.contains(pipe)) continue;
+    static_cast<void>(!::write(pipe, text.data(), text.size()));
+  }
+  return 0;
+}
+
+KERNEL_PAIR(writes_an_unknown_tag, FakeInput, int) = {
+    .family = "fake",
+    .arbitrary = [](Draw&) { return FakeInput{}; },
+    .kernel = [](Device&,
+                 const FakeInput&) { return write_to_the_parent("trialz {\"count\":1}\n"); },
+    .reference = [](const FakeInput&) { return 0; },
+};
+KERNEL_PAIR(writes_half_a_message, FakeInput, int) = {
+    .family = "fake",
+    .arbitrary = [](Draw&) { return FakeInput{}; },
+    .kernel = [](Device&, const FakeInput&) { return write_to_the_parent("trials {\"count\":"); },
+    .reference = [](const FakeInput&) { return 0; },
+};
+KERNEL_PAIR(writes_what_is_not_for_a_hunt, FakeInput, int) = {
+    .family = "fake",
+    .arbitrary = [](Draw&) { return FakeInput{}; },
+    .kernel =
+        [](Device&, const FakeInput&) {
+          return write_to_the_parent("gpu-trial {\"job\":0,\"trial\":0}\n");
+        },
     .reference = [](const FakeInput&) { return 0; },
 };
 
@@ -87,6 +141,31 @@ TEST(Hunt, APairGetsTheSameTrialsWhateverItDeclares) {
   EXPECT_EQ(outcomes[0].pair->name(), "fails_otherwise");
   EXPECT_EQ(verdict_text(outcomes[0]), "NOT FOUND: data-race; UNEXPECTED: mismatch");
   EXPECT_EQ(verdict_text(outcomes[2]), "NOT FOUND: data-race");
+}
+
+// Each of the four workers of a pair writes it; what a hunt was told before and after counts.
+TEST(Hunt, WhatAWorkerWritesThatIsNotUnderstoodIsTold) {
+  foreign_pipes = pipes_for_writing();
+  HuntOptions options;
+  for (const char* pair :
+       {"writes_an_unknown_tag", "writes_half_a_message", "writes_what_is_not_for_a_hunt"}) {
+    options.pairs.push_back(Registry::global().find(pair));
+  }
+  options.trials = 5;
+  const auto outcomes = hunt(options, nullptr);
+  ASSERT_EQ(outcomes.size(), 3u);
+  const std::string told[] = {
+      "internal error: a worker wrote 'trialz {\"count\":1}': no message has the tag 'trialz'",
+      "internal error: a worker wrote 'trials {\"count\":kinds {\"kinds\":[]}': its fields are no "
+      "JSON from byte 10 on",
+      "internal error: a worker wrote 'gpu-trial {\"job\":0,\"trial\":0}': it is no message of "
+      "this worker"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(outcomes[i].errors, std::vector<std::string>{told[i]});
+    EXPECT_EQ(verdict_text(outcomes[i]), told[i]);
+    EXPECT_FALSE(outcomes[i].as_expected());
+    EXPECT_EQ(outcomes[i].trials, 4u * 5);
+  }
 }
 
 TEST(HuntTable, AnUnhealthyPairIsNotAsExpected) {
