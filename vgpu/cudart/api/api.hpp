@@ -9,6 +9,7 @@
 
 #include "vgpu/cudart/device/device.hpp"
 #include "vgpu/cudart/device/enum_number.hpp"
+#include "vgpu/cudart/streams/host_functions.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/ptx/module.hpp"
 
@@ -21,7 +22,7 @@ template <typename Body>
 cudaError_t answer_even_after_a_fault(Body&& body) {
   Device& device = Device::instance();
   const std::lock_guard lock(device.mutex());
-  if (Device::in_host_function()) return device.errors().refuse_in_host_function();
+  if (in_host_function()) return device.errors().refuse_in_host_function();
   device.enter_call();
   try {
     return device.errors().record(body(device));
@@ -56,7 +57,7 @@ inline cudaError_t fail(cudaError_t error) {
 template <typename Body>
 cudaError_t on_stream(std::string_view call, cudaStream_t handle, Body&& body) {
   return answer([&](Device& device) {
-    Stream* const stream = device.find_stream(call, handle);
+    Stream* const stream = device.execution().find_stream(call, handle);
     return stream == nullptr ? cudaErrorInvalidResourceHandle : body(device, *stream);
   });
 }

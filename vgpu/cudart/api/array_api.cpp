@@ -243,7 +243,7 @@ cudaError_t cudaFreeArray(cudaArray_t handle) {
     if (handle == nullptr) return cudaSuccess;
     const Array* const array = device.arrays().find(handle);
     if (array == nullptr || array->is_level) return cudaErrorInvalidValue;
-    device.wait_for_all();
+    device.execution().wait_for_all();
     free_array(device, handle);
     return device.errors().sticky();
   });
@@ -281,7 +281,7 @@ cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t handle) {
     if (handle == nullptr) return cudaSuccess;
     const auto found = device.arrays().mipmapped.find(handle);
     if (found == device.arrays().mipmapped.end()) return cudaErrorInvalidValue;
-    device.wait_for_all();
+    device.execution().wait_for_all();
     for (Array* const level : found->second->levels) {
       free_array(device, reinterpret_cast<cudaArray_const_t>(level));
     }

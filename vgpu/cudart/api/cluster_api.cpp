@@ -104,7 +104,7 @@ void describe_clusters(const Kernel& kernel, const vgpu::Program& program, std::
 namespace {
 
 // Blocks that are resident on the device at once; 0: none fits.
-int resident_on_device(const Kernel& kernel, const vgpu::Program& program, const Device& device,
+int resident_on_device(const Kernel& kernel, const vgpu::Program& program, Device& device,
                        const cudaLaunchConfig_t& config) {
   const Dim3 block = to_dim3(config.blockDim);
   if (config.dynamicSmemBytes >

@@ -327,7 +327,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function
 
 cudaError_t cudaDeviceSynchronize() {
   return answer([](Device& device) {
-    device.wait_for_all();
+    device.execution().wait_for_all();
     return device.errors().sticky();
   });
 }

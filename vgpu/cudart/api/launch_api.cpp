@@ -85,10 +85,10 @@ void record_launch(Device& device, Kernel& kernel, const LaunchShape& shape, voi
 }
 
 // All blocks of a cooperative launch are resident at once, on the virtual device's multiprocessors.
-cudaError_t check_cooperative(const Device& device, const vgpu::Program& program,
-                              const LaunchShape& shape, std::uint64_t blocks, int threads) {
-  const int resident =
-      resident_blocks(device.trial().capability(), program, threads, shape.dynamic_shared_bytes);
+cudaError_t check_cooperative(const virtual_gpu::Capability& capability,
+                              const vgpu::Program& program, const LaunchShape& shape,
+                              std::uint64_t blocks, int threads) {
+  const int resident = resident_blocks(capability, program, threads, shape.dynamic_shared_bytes);
   const bool fits = blocks <= static_cast<std::uint64_t>(resident) * virtual_gpu::kMultiprocessors;
   return fits ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
 }
@@ -126,8 +126,8 @@ cudaError_t prepare(Device& device, const void* function, const LaunchShape& sha
                                     kernel->name, grid.count(), UINT32_MAX));
   }
   if (shape.cooperative) {
-    const cudaError_t error =
-        check_cooperative(device, program, shape, grid.count(), static_cast<int>(block.count()));
+    const cudaError_t error = check_cooperative(device.trial().capability(), program, shape,
+                                                grid.count(), static_cast<int>(block.count()));
     if (error != cudaSuccess) return error;
   }
   work.kernel = kernel;
@@ -145,12 +145,12 @@ namespace {
 cudaError_t try_launch(Device& device, std::string_view call, const void* function,
                        const LaunchShape& shape, cudaStream_t handle, void** arguments) {
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
-  Stream* const stream = device.find_stream(call, handle);
+  Stream* const stream = device.execution().find_stream(call, handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   KernelWork work;
   const cudaError_t error = prepare(device, function, shape, arguments, work);
   if (error != cudaSuccess) return error;
-  return device.submit(*stream, std::move(work), false);
+  return device.execution().submit(*stream, std::move(work), false);
 }
 
 std::string show(const dim3& dim) {

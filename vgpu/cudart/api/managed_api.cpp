@@ -61,7 +61,7 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocat
     const std::optional<int> place = place_of(location);
     if (!place) return cudaErrorInvalidDevice;
     device.advice()[allocation].prefetched = *place;
-    return device.submit(found, EmptyWork{}, false);
+    return device.execution().submit(found, EmptyWork{}, false);
   });
 }
 
@@ -100,7 +100,7 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t,
     if (managed_at(device, pointer, 1) == nullptr || flags == 0 || flags > cudaMemAttachSingle) {
       return cudaErrorInvalidValue;
     }
-    return device.submit(found, EmptyWork{}, false);
+    return device.execution().submit(found, EmptyWork{}, false);
   });
 }
 

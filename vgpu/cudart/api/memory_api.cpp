@@ -33,7 +33,7 @@ void report_invalid_free(Device& device, std::string_view call, const void* poin
 // cudaFree waits for it.
 cudaError_t free_memory(Device& device, std::string_view call, void* pointer, Stream* stream) {
   if (pointer == nullptr) return cudaSuccess;
-  if (stream == nullptr) device.wait_for_all();
+  if (stream == nullptr) device.execution().wait_for_all();
   if (device.errors().sticky() != cudaSuccess) return device.errors().sticky();
   if (CallLog* const log = device.recording().log()) log->free(pointer);
   Allocations& allocations = device.allocations();
@@ -61,7 +61,7 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
     if (!is_of_graph) allocations.free_later(*allocation);
     FreeWork work;
     work.allocation = allocation;
-    return device.submit(*stream, work, false);
+    return device.execution().submit(*stream, work, false);
   }
   allocations.free(*allocation);
   return cudaSuccess;
@@ -71,9 +71,9 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
 cudaError_t allocate_captured(Device& device, Stream& stream, void** pointer, std::size_t bytes) {
   if (pointer == nullptr || bytes == 0) return cudaErrorInvalidValue;
   Work work;
-  *pointer = allocate_in_graph(device, bytes, work);
+  *pointer = allocate_in_graph(device.allocations(), bytes, work);
   if (*pointer == nullptr) return cudaErrorMemoryAllocation;
-  return device.submit(stream, std::move(work), false);
+  return device.execution().submit(stream, std::move(work), false);
 }
 
 // Objects that outlive their trial may still give their memory back.
@@ -178,7 +178,7 @@ cudaError_t cudaFreeHost(void* pointer) {
       report_invalid_free(device, "cudaFreeHost", pointer);
       return cudaErrorInvalidValue;
     }
-    device.wait_for_all();
+    device.execution().wait_for_all();
     device.allocations().free(*block->allocation);
     device.host_blocks().remove(*block);
     return device.errors().sticky();
@@ -199,7 +199,7 @@ cudaError_t cudaHostUnregister(void* pointer) {
   return answer([&](Device& device) {
     const HostBlock* const block = block_that_begins_at(device, pointer);
     if (block == nullptr || !block->registered) return cudaErrorHostMemoryNotRegistered;
-    device.wait_for_all();
+    device.execution().wait_for_all();
     if (block->allocation != nullptr) device.allocations().free(*block->allocation);
     device.host_blocks().remove(*block);
     return device.errors().sticky();

@@ -16,7 +16,7 @@ Device& Device::instance() {
 void Device::begin_trial(const TrialSettings& settings) {
   if (trial_.in_trial()) throw std::logic_error("begin_trial: a trial is already running");
   if (trial_.in_ambient()) {
-    run_what_is_left();
+    execution_.run_what_is_left();
     keep_for_exit_report(peek_result());
   }
   trial_.begin(settings);
@@ -25,7 +25,7 @@ void Device::begin_trial(const TrialSettings& settings) {
 
 TrialResult Device::end_trial() {
   if (!trial_.in_trial()) throw std::logic_error("end_trial: no trial is running");
-  run_what_is_left();
+  execution_.run_what_is_left();
   flush_prints();
   tell_what_is_left();
   TrialResult result = peek_result();
@@ -46,7 +46,7 @@ TrialResult Device::peek_result() const {
 }
 
 void Device::enter_call() {
-  calls_.fetch_add(1, std::memory_order_relaxed);
+  idle_.count_call();
   errors_.begin_call();
   if (trial_.in_trial() || trial_.in_ambient()) return;
   ExecSession* const session = ExecSession::instance();
@@ -85,7 +85,7 @@ void Device::start() {
 }
 
 void Device::reset() {
-  wait_for_all();
+  execution_.wait_for_all();
   allocations_.tell_all_freed();
   forget_everything();
 }
@@ -93,17 +93,27 @@ void Device::reset() {
 void Device::forget_everything() {
   findings_.mishaps().clear();
   allocations_.reset();
-  queues_.clear();
-  operations_.clear();
+  execution_.reset();
   arrays_ = {};
   pools_.clear();
   graphs_ = {};
   advice_.clear();
-  ran_launches_.clear();
-  touched_.clear();
+  transfers_.clear();
+  arrivals_.reset();
   host_blocks_.clear();
   errors_.forget_sticky();
   limits_.reset();
+}
+
+void Device::run_for_idle_host() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || !trial_.in_ambient()) return;  // a call is being answered
+  try {
+    execution_.run_all_for_nobody();
+  } catch (const vgpu::Refusal& refusal) {
+    errors_.refuse(refusal.what());
+    errors_.record(cudaErrorNotSupported);
+  }
 }
 
 void begin_trial(const TrialSettings& settings) {

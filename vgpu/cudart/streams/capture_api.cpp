@@ -84,7 +84,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* handle) {
     if (found.capture->origin != &found) return cudaErrorStreamCaptureUnmatched;
     const std::shared_ptr<Capture> capture = found.capture;
     const std::vector<Node*> end = found.captured_after;
-    device.queues().for_each_stream([&](Stream& other) {
+    device.execution().queues().for_each_stream([&](Stream& other) {
       if (other.capture != capture) return;
       other.capture = nullptr;
       other.captured_after.clear();

@@ -1,5 +1,5 @@
 // Copies and fills of memory: linear, pitched, and of three dimensions, with every range checked
-// when they are asked for and again when they run.
+// when they are asked for and again when they run (copy_runner.hpp).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -38,9 +38,5 @@ cudaError_t describe_copy(Device& device, const cudaMemcpy3DParms* parameters, C
 // Asks for a fill.  It never waits, unless the memory is the host's as well.
 cudaError_t fill(Device& device, std::string_view call, const Place& target, std::uint32_t value,
                  const Box& box, Stream& stream, Waiting waiting, unsigned element_bytes = 1);
-
-// Run what was asked for.
-void run_copy(Device& device, const CopyWork& work, const Operation& operation);
-void run_fill(Device& device, const FillWork& work, const Operation& operation);
 
 }  // namespace warpcheck::cudart

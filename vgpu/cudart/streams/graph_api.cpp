@@ -292,14 +292,15 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph,
 
 cudaError_t cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t stream) {
   return with(handle, [&](Device& device, ExecutableGraph&) {
-    return device.find_stream("cudaGraphUpload", stream) == nullptr ? cudaErrorInvalidResourceHandle
-                                                                    : cudaSuccess;
+    return device.execution().find_stream("cudaGraphUpload", stream) == nullptr
+               ? cudaErrorInvalidResourceHandle
+               : cudaSuccess;
   });
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
   return with(handle, [&](Device& device, ExecutableGraph& executable) {
-    Stream* const found = device.find_stream("cudaGraphLaunch", stream);
+    Stream* const found = device.execution().find_stream("cudaGraphLaunch", stream);
     if (found == nullptr) return cudaErrorInvalidResourceHandle;
     if (found->capture != nullptr) {
       Node& node = found->capture->graph->add(cudaGraphNodeTypeGraph, found->captured_after);
@@ -308,13 +309,13 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
       found->captured_after = {&node};
       return cudaSuccess;
     }
-    std::vector<OperationPtr> before = device.queues().before_next(*found);
+    std::vector<OperationPtr> before = device.execution().queues().before_next(*found);
     before.insert(before.end(), executable.last.begin(), executable.last.end());
-    executable.last = launch_graph(device, *executable.graph, before);
+    executable.last = launch_graph(device.execution(), *executable.graph, before);
     if (executable.last.size() == 1) {
       found->last = executable.last.front();
     } else {
-      found->last = device.enqueue(EmptyWork{}, executable.last);
+      found->last = device.execution().enqueue(EmptyWork{}, executable.last);
     }
     return cudaSuccess;
   });

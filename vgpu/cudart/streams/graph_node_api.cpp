@@ -144,7 +144,7 @@ cudaError_t with_node(cudaGraphExec_t executable, cudaGraphNode_t handle, cudaGr
 }
 
 cudaError_t set_event(Device& device, cudaEvent_t event, Node& node) {
-  if (device.find_event("cudaGraphAddEventRecordNode", event) == nullptr) {
+  if (device.execution().find_event("cudaGraphAddEventRecordNode", event) == nullptr) {
     return cudaErrorInvalidResourceHandle;
   }
   node.event = event;
@@ -508,14 +508,14 @@ cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t executable, cudaG
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                      const cudaGraphNode_t* after, size_t count,
                                      cudaMemAllocNodeParams* parameters) {
-  return add_node({node, graph, after, count}, cudaGraphNodeTypeMemAlloc,
-                  [&](Device& device, Node& made) {
-                    if (parameters == nullptr || parameters->bytesize == 0) {
-                      return cudaErrorInvalidValue;
-                    }
-                    parameters->dptr = allocate_in_graph(device, parameters->bytesize, made.work);
-                    return parameters->dptr != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
-                  });
+  return add_node(
+      {node, graph, after, count}, cudaGraphNodeTypeMemAlloc, [&](Device& device, Node& made) {
+        if (parameters == nullptr || parameters->bytesize == 0) {
+          return cudaErrorInvalidValue;
+        }
+        parameters->dptr = allocate_in_graph(device.allocations(), parameters->bytesize, made.work);
+        return parameters->dptr != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
+      });
 }
 
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t handle,

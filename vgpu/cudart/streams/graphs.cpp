@@ -6,7 +6,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "vgpu/cudart/device/device.hpp"
+#include "vgpu/cudart/device/allocations.hpp"
+#include "vgpu/cudart/streams/execution.hpp"
+#include "vgpu/cudart/streams/queues.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -127,7 +129,7 @@ cudaGraphNodeType type_of(const Work& work) {
   return kTypes[work.index()];
 }
 
-std::vector<OperationPtr> launch_graph(Device& device, const Graph& graph,
+std::vector<OperationPtr> launch_graph(Execution& execution, const Graph& graph,
                                        const std::vector<OperationPtr>& before) {
   std::unordered_map<const Node*, OperationPtr> end_of;
   std::unordered_set<const Node*> waited_for;
@@ -137,12 +139,13 @@ std::vector<OperationPtr> launch_graph(Device& device, const Graph& graph,
       after.push_back(end_of[earlier]);
       waited_for.insert(earlier);
     }
-    Event* const event = node->event == nullptr ? nullptr : device.queues().find(node->event);
+    Event* const event = node->event == nullptr ? nullptr : execution.queues().find(node->event);
     if (event != nullptr && node->type == cudaGraphNodeTypeWaitEvent)
       after.push_back(event->record);
-    if (node->child != nullptr && node->enabled) after = launch_graph(device, *node->child, after);
+    if (node->child != nullptr && node->enabled)
+      after = launch_graph(execution, *node->child, after);
     OperationPtr& end = end_of[node];
-    end = device.enqueue(node->enabled ? node->work : Work{}, after);
+    end = execution.enqueue(node->enabled ? node->work : Work{}, after);
     if (event != nullptr && node->type == cudaGraphNodeTypeEventRecord) event->record = end;
   }
   std::vector<OperationPtr> last;
@@ -152,10 +155,10 @@ std::vector<OperationPtr> launch_graph(Device& device, const Graph& graph,
   return last.empty() ? before : last;
 }
 
-void* allocate_in_graph(Device& device, std::size_t bytes, Work& work) {
-  vgpu::Allocation* const allocation = device.allocations().allocate(bytes);
+void* allocate_in_graph(Allocations& allocations, std::size_t bytes, Work& work) {
+  vgpu::Allocation* const allocation = allocations.allocate(bytes);
   if (allocation == nullptr) return nullptr;
-  device.allocations().of_graphs().add(*allocation);
+  allocations.of_graphs().add(*allocation);
   work = AllocateWork{allocation};
   return reinterpret_cast<void*>(allocation->address);
 }

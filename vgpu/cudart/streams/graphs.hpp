@@ -18,7 +18,8 @@
 
 namespace warpcheck::cudart {
 
-class Device;
+class Allocations;
+class Execution;
 struct Graph;
 struct Stream;
 
@@ -82,11 +83,11 @@ inline cudaGraphNode_t handle_of(Node* node) { return reinterpret_cast<cudaGraph
 cudaGraphNodeType type_of(const Work& work);
 
 // Asks for the nodes after `before`; the operations that are last.
-std::vector<OperationPtr> launch_graph(Device& device, const Graph& graph,
+std::vector<OperationPtr> launch_graph(Execution& execution, const Graph& graph,
                                        const std::vector<OperationPtr>& before);
 
 // Memory for an allocation node, and what the node does.  nullptr: out of memory.
-void* allocate_in_graph(Device& device, std::size_t bytes, Work& work);
+void* allocate_in_graph(Allocations& allocations, std::size_t bytes, Work& work);
 
 // A call in a stream that is captured makes a node.  A call that waits cannot be captured.
 cudaError_t capture_work(Stream& stream, Work work, bool until_done);

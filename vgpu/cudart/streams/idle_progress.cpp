@@ -12,8 +12,6 @@
 #include <system_error>
 #include <thread>
 
-#include "vgpu/cudart/device/device.hpp"
-
 namespace warpcheck::cudart {
 namespace {
 
@@ -30,20 +28,31 @@ std::chrono::nanoseconds process_time() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-void run_what_waits(Device& device) {
-  const std::unique_lock lock(device.mutex(), std::try_to_lock);
-  if (!lock.owns_lock() || !device.trial().in_ambient()) return;  // a call is being answered
-  try {
-    device.run_all_for_nobody();
-  } catch (const vgpu::Refusal& refusal) {
-    device.errors().refuse(refusal.what());
-    device.errors().record(cudaErrorNotSupported);
+// Threads that watch, in a process; a child of fork() has none of its parent's.
+struct Watchers {
+  std::mutex mutex;
+  pid_t process = 0;
+  int threads = 0;
+
+  void add() {
+    const std::lock_guard lock(mutex);
+    threads = (process == ::getpid() ? threads : 0) + 1;
+    process = ::getpid();
   }
+  int count() {
+    const std::lock_guard lock(mutex);
+    return process == ::getpid() ? threads : 0;
+  }
+};
+
+Watchers& watchers() {
+  static auto* const all = new Watchers;  // threads go on until the process has ended
+  return *all;
 }
 
-pid_t watched = 0;  // a child of fork() has none of its parent's threads
+}  // namespace
 
-[[noreturn]] void look_after(Device& device) {
+void IdleProgress::look_after() const {
   std::uint64_t calls = 0;
   std::chrono::nanoseconds spent{0};
   auto silent_since = std::chrono::steady_clock::now();
@@ -53,40 +62,40 @@ pid_t watched = 0;  // a child of fork() has none of its parent's threads
     const auto spent_now = process_time();
     const bool sleeps = spent_now - spent < kAwake;
     spent = spent_now;
-    if (const std::uint64_t calls_now = device.calls(); calls_now != calls) {
+    if (const std::uint64_t calls_now = calls_.load(std::memory_order_relaxed);
+        calls_now != calls) {
       calls = calls_now;
       silent_since = now;
       continue;
     }
     if (!sleeps && now - silent_since < kSilence) continue;
-    run_what_waits(device);
+    run_();
     silent_since = now;
     spent = process_time();
   }
 }
 
-}  // namespace
-
-bool other_threads_may_run() {
-  std::error_code error;
-  const std::filesystem::directory_iterator threads("/proc/self/task", error);
-  if (error) return true;
-  return std::distance(begin(threads), end(threads)) > (watched == ::getpid() ? 2 : 1);
-}
-
-void watch_for_idle_host(Device& device) {
-  if (watched == ::getpid()) return;
-  watched = ::getpid();
+void IdleProgress::watch() {
+  if (watched_ == ::getpid()) return;
+  watched_ = ::getpid();
   // The program's own threads handle its signals.
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_BLOCK, &all, &before);
   try {
-    std::thread(look_after, std::ref(device)).detach();
+    std::thread(&IdleProgress::look_after, this).detach();
+    watchers().add();
   } catch (const std::system_error&) {
     // Without the thread, only the host's waiting calls run operations.
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+bool other_threads_may_run() {
+  std::error_code error;
+  const std::filesystem::directory_iterator threads("/proc/self/task", error);
+  if (error) return true;
+  return std::distance(begin(threads), end(threads)) > 1 + watchers().count();
 }
 
 }  // namespace warpcheck::cudart

@@ -8,14 +8,37 @@
 // When that is depends on the machine, in which order operations run does not.
 #pragma once
 
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
 namespace warpcheck::cudart {
 
-class Device;
+class IdleProgress {
+ public:
+  // run: called by a thread of its own when the process has been idle, without any lock.
+  explicit IdleProgress(std::function<void()> run) : run_(std::move(run)) {}
+  IdleProgress(const IdleProgress&) = delete;
+  IdleProgress& operator=(const IdleProgress&) = delete;
 
-// Makes sure that operations which wait will run.  Cheap after the first time.
-void watch_for_idle_host(Device& device);
+  // The program has called the API.
+  void count_call() { calls_.fetch_add(1, std::memory_order_relaxed); }
+  // Makes sure that operations which wait will run; from then on, this object lives as long as the
+  // process.  Cheap after the first time.
+  void watch();
 
-// Whether the process has threads other than the calling one and the one that watches.
+ private:
+  [[noreturn]] void look_after() const;
+
+  std::function<void()> run_;
+  std::atomic<std::uint64_t> calls_{0};
+  pid_t watched_ = 0;  // the process whose thread watches: a child of fork() has no such thread
+};
+
+// Whether the process has threads other than the calling one and those that watch.
 bool other_threads_may_run();
 
 }  // namespace warpcheck::cudart

@@ -23,7 +23,7 @@ constexpr int kLowestPriority = 0, kHighestPriority = -5;
 template <typename Body>
 cudaError_t with_event(std::string_view call, cudaEvent_t handle, Body&& body) {
   return answer([&](Device& device) {
-    Event* const event = device.find_event(call, handle);
+    Event* const event = device.execution().find_event(call, handle);
     return event == nullptr ? cudaErrorInvalidResourceHandle : body(device, *event);
   });
 }
@@ -54,10 +54,10 @@ cudaError_t query(Device& device, const std::vector<OperationPtr>& operations) {
   const auto all_done = [&] {
     return std::ranges::all_of(operations, [](const auto& one) { return one->is_done(); });
   };
-  if (!all_done()) device.make_progress();
+  if (!all_done()) device.execution().make_progress();
   if (device.errors().sticky() != cudaSuccess) return device.errors().sticky();
   if (!all_done()) return cudaErrorNotReady;
-  for (const OperationPtr& operation : operations) device.host_knows(*operation);
+  for (const OperationPtr& operation : operations) device.execution().host_knows(*operation);
   return cudaSuccess;
 }
 
@@ -71,7 +71,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
       return cudaErrorInvalidValue;
     }
     const int clamped = std::min(std::max(priority, kHighestPriority), kLowestPriority);
-    *stream = device.queues().create_stream(flags, clamped);
+    *stream = device.execution().queues().create_stream(flags, clamped);
     return cudaSuccess;
   });
 }
@@ -87,7 +87,7 @@ cudaError_t cudaStreamCreate(cudaStream_t* stream) {
 // What was asked for in the stream still runs.
 cudaError_t cudaStreamDestroy(cudaStream_t handle) {
   return answer([&](Device& device) {
-    Stream* const stream = device.queues().find(handle);
+    Stream* const stream = device.execution().queues().find(handle);
     const bool is_made = handle != nullptr && handle != cudaStreamLegacy &&
                          handle != cudaStreamPerThread && stream != nullptr;
     if (is_made && stream->destroyed) {
@@ -102,7 +102,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return on_stream("cudaStreamSynchronize", stream, [](Device& device, Stream& found) {
     if (found.capture != nullptr) return spoil_capture(found);
-    device.wait_for(found);
+    device.execution().wait_for(found);
     return device.errors().sticky();
   });
 }
@@ -116,7 +116,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t handle, unsigned flags) {
   return on_stream("cudaStreamWaitEvent", stream, [&](Device& device, Stream& found) {
-    const Event* const event = device.find_event("cudaStreamWaitEvent", handle);
+    const Event* const event = device.execution().find_event("cudaStreamWaitEvent", handle);
     if (event == nullptr) return cudaErrorInvalidResourceHandle;
     if (flags != cudaEventWaitDefault && flags != cudaEventWaitExternal) {
       return cudaErrorInvalidValue;
@@ -203,7 +203,7 @@ cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID attribu
 
 cudaError_t cudaStreamCopyAttributes(cudaStream_t target, cudaStream_t source) {
   return on_stream("cudaStreamCopyAttributes", target, [&](Device& device, Stream& found) {
-    const Stream* const other = device.find_stream("cudaStreamCopyAttributes", source);
+    const Stream* const other = device.execution().find_stream("cudaStreamCopyAttributes", source);
     if (other == nullptr) return cudaErrorInvalidResourceHandle;
     found.attributes = other->attributes;
     return cudaSuccess;
@@ -224,7 +224,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
     HostWork work;
     work.function = function;
     work.argument = argument;
-    return device.submit(found, work, false);
+    return device.execution().submit(found, work, false);
   });
 }
 
@@ -236,7 +236,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
     work.callback = callback;
     work.stream = stream;
     work.argument = argument;
-    return device.submit(found, work, false);
+    return device.execution().submit(found, work, false);
   });
 }
 
@@ -251,7 +251,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
           "cudaEventCreateWithFlags: cudaEventInterprocess is not "
           "supported");
     }
-    *event = device.queues().create_event(flags);
+    *event = device.execution().queues().create_event(flags);
     return cudaSuccess;
   });
 }
@@ -262,20 +262,20 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
 
 cudaError_t cudaEventDestroy(cudaEvent_t handle) {
   return answer([&](Device& device) {
-    Event* const event = device.queues().find(handle);
+    Event* const event = device.execution().queues().find(handle);
     if (event == nullptr) return cudaErrorInvalidResourceHandle;
     if (event->destroyed) {
       device.findings().add(warpcheck::vgpu::destroyed_twice("cudaEventDestroy", "event"));
       return cudaErrorInvalidResourceHandle;
     }
-    device.queues().destroy(handle);
+    device.execution().queues().destroy(handle);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t handle, unsigned flags) {
   return with_event("cudaEventRecord", event, [&](Device& device, Event& found) {
-    Stream* const stream = device.find_stream("cudaEventRecord", handle);
+    Stream* const stream = device.execution().find_stream("cudaEventRecord", handle);
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
     if (flags != cudaEventRecordDefault && flags != cudaEventRecordExternal) {
       return cudaErrorInvalidValue;
@@ -291,7 +291,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t handle, uns
       return cudaSuccess;
     }
     found.capture = nullptr;
-    const cudaError_t error = device.submit(*stream, EmptyWork{}, false);
+    const cudaError_t error = device.execution().submit(*stream, EmptyWork{}, false);
     if (error == cudaSuccess) found.record = stream->last;
     return error;
   });
@@ -312,7 +312,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return with_event("cudaEventSynchronize", event, [](Device& device, Event& found) {
     if (found.capture != nullptr) return cudaErrorCapturedEvent;
-    if (found.record != nullptr) device.wait_for(found.record);
+    if (found.record != nullptr) device.execution().wait_for(found.record);
     return device.errors().sticky();
   });
 }
@@ -320,8 +320,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   return answer([&](Device& device) {
     if (milliseconds == nullptr) return cudaErrorInvalidValue;
-    const Event* const first = device.find_event("cudaEventElapsedTime", start);
-    const Event* const last = device.find_event("cudaEventElapsedTime", end);
+    const Event* const first = device.execution().find_event("cudaEventElapsedTime", start);
+    const Event* const last = device.execution().find_event("cudaEventElapsedTime", end);
     if (first == nullptr || last == nullptr || !first->has_time() || !last->has_time()) {
       return cudaErrorInvalidResourceHandle;
     }

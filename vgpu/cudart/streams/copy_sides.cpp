@@ -1,0 +1,58 @@
+#include "vgpu/cudart/streams/copy_sides.hpp"
+
+#include <cuda_runtime_api.h>
+
+namespace warpcheck::cudart {
+namespace {
+
+// Bytes from the first of the first row to the last of the last; nothing on overflow.
+std::optional<std::size_t> extent_of(const Box& box, const Place& place) {
+  std::size_t slices = 0, rows = 0, bytes = 0;
+  if (__builtin_mul_overflow(box.depth - 1, place.slice, &slices)) return std::nullopt;
+  if (__builtin_mul_overflow(box.height - 1, place.pitch, &rows)) return std::nullopt;
+  if (__builtin_add_overflow(slices, rows, &bytes)) return std::nullopt;
+  if (__builtin_add_overflow(bytes, box.width, &bytes)) return std::nullopt;
+  return bytes;
+}
+
+}  // namespace
+
+std::optional<Direction> CopySides::direction_of(const void* target, const void* source,
+                                                 int kind) const {
+  const auto where = [&](const void* pointer) {
+    return allocations_.owns(pointer) && !is_page_locked(pointer) ? Where::device : Where::host;
+  };
+  switch (kind) {
+    case cudaMemcpyHostToDevice: return Direction{Where::device, Where::host};
+    case cudaMemcpyDeviceToHost: return Direction{Where::host, Where::device};
+    case cudaMemcpyDeviceToDevice: return Direction{Where::device, Where::device};
+    case cudaMemcpyHostToHost:
+    case cudaMemcpyDefault: return Direction{where(target), where(source)};
+  }
+  return std::nullopt;
+}
+
+bool CopySides::is_managed(const void* pointer) const {
+  const vgpu::Allocation* const found = allocations_.find(pointer);
+  return found != nullptr && found->managed;
+}
+
+std::optional<CopySide> CopySides::at(std::string_view call, const Place& place, Where where,
+                                      const Box& box, bool write) {
+  const std::optional<std::size_t> extent = extent_of(box, place);
+  if (place.pointer == nullptr || !extent) return std::nullopt;
+  if (where == Where::device || is_managed(place.pointer)) {
+    const std::optional<DeviceRange> range =
+        allocations_.range_at(call, place.pointer, *extent, write);
+    if (!range) return std::nullopt;
+    return CopySide{range->data(), place.pitch, place.slice, *range, true};
+  }
+  if (const HostBlock* const block = host_blocks_.find(place.pointer)) {
+    if (*extent > block->bytes - block->offset_of(place.pointer)) return std::nullopt;
+  } else if (allocations_.owns(place.pointer)) {
+    return std::nullopt;
+  }
+  return CopySide{static_cast<std::byte*>(place.pointer), place.pitch, place.slice, {}, false};
+}
+
+}  // namespace warpcheck::cudart

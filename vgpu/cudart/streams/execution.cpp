@@ -1,0 +1,142 @@
+#include "vgpu/cudart/streams/execution.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+#include "vgpu/check/streams.hpp"
+#include "vgpu/cudart/api/call_log.hpp"
+#include "vgpu/cudart/device/clock.hpp"
+#include "vgpu/cudart/device/errors.hpp"
+#include "vgpu/cudart/device/findings.hpp"
+#include "vgpu/cudart/device/trial.hpp"
+#include "vgpu/cudart/streams/graphs.hpp"
+#include "vgpu/cudart/streams/idle_progress.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+// More operations than this do not wait: a program that never waits must not fill memory.
+constexpr std::size_t kPendingMax = 1024;
+
+// Has a value until it goes.
+template <typename T>
+class Meanwhile {
+ public:
+  Meanwhile(T& variable, T value) : variable_(variable), before_(std::exchange(variable, value)) {}
+  ~Meanwhile() { variable_ = before_; }
+  Meanwhile(const Meanwhile&) = delete;
+  Meanwhile& operator=(const Meanwhile&) = delete;
+
+ private:
+  T& variable_;
+  T before_;
+};
+
+}  // namespace
+
+// ---- what calls ask for ----
+
+Stream* Execution::find_stream(std::string_view call, cudaStream_t handle) {
+  Stream* const stream = queues_.find(handle);
+  if (stream == nullptr || !stream->destroyed) return stream;
+  needs_.findings.add(vgpu::use_of_destroyed(call, "stream"));
+  return nullptr;
+}
+
+Event* Execution::find_event(std::string_view call, cudaEvent_t handle) {
+  Event* const event = queues_.find(handle);
+  if (event == nullptr || !event->destroyed) return event;
+  needs_.findings.add(vgpu::use_of_destroyed(call, "event"));
+  return nullptr;
+}
+
+cudaError_t Execution::submit(Stream& stream, Work work, bool until_done) {
+  if (stream.capture != nullptr) return capture_work(stream, std::move(work), until_done);
+  if (stream.is_legacy && queues_.captures_blocking_stream()) {
+    return cudaErrorStreamCaptureImplicit;
+  }
+  stream.last = enqueue(std::move(work), queues_.before_next(stream));
+  // Calls are recorded in the order in which a program makes them.
+  if (!until_done && needs_.recording.log() == nullptr) return cudaSuccess;
+  const OperationPtr last = stream.last;
+  wait_for(last);
+  return until_done ? needs_.errors.sticky() : cudaSuccess;
+}
+
+OperationPtr Execution::enqueue(Work work, const std::vector<OperationPtr>& after) {
+  OperationPtr operation = operations_.add(std::move(work), after);
+  if (operations_.pending() > kPendingMax) run_next();
+  if (needs_.trial.in_ambient()) needs_.idle.watch();
+  return operation;
+}
+
+void Execution::wait_for(const OperationPtr& operation) {
+  while (!operation->is_done() && operations_.pending() != 0) run_next();
+  operations_.host_waited_for(*operation);
+  host_has_waited();
+}
+
+void Execution::wait_for(const Stream& stream) {
+  for (const OperationPtr& operation : Queues::latest(stream)) wait_for(operation);
+}
+
+void Execution::wait_for_all() {
+  while (operations_.pending() != 0) run_next();
+  operations_.host_waited_for_all();
+  host_has_waited();
+}
+
+void Execution::host_has_waited() {
+  needs_.runner.bring_out_prints();
+  if (operations_.pending() != 0) return;
+  needs_.runner.all_done(operations_.known_to_host(), operations_.asked_for());
+}
+
+void Execution::make_progress() {
+  if (operations_.pending() != 0) run_next();
+}
+
+void Execution::run_all_for_nobody() {
+  const Meanwhile meanwhile(host_.waits, false);
+  while (operations_.pending() > running_) run_next();
+  needs_.runner.bring_out_prints();
+}
+
+void Execution::run_what_is_left() {
+  const Meanwhile meanwhile(host_.is_gone, true);
+  try {
+    wait_for_all();
+  } catch (const vgpu::Refusal& refusal) {
+    needs_.errors.refuse(refusal.what());
+    operations_.clear();
+  }
+}
+
+void Execution::reset() {
+  queues_.clear();
+  operations_.clear();
+}
+
+// ---- what runs ----
+
+void Execution::run_next() {
+  const OperationPtr operation = operations_.take(needs_.trial.strategy(), needs_.trial.schedule());
+  if (operation == nullptr) {
+    if (running_ == 0) throw std::logic_error("operations wait for each other");
+    operation_done_.wait(needs_.mutex);
+    return;
+  }
+  ++running_;
+  try {
+    if (!needs_.errors.has_sticky()) needs_.runner.run(*operation, host_);
+  } catch (...) {
+    --running_;
+    operations_.finish(*operation, needs_.clock.cycles());
+    throw;
+  }
+  --running_;
+  operations_.finish(*operation, needs_.clock.cycles());
+  operation_done_.notify_all();
+}
+
+}  // namespace warpcheck::cudart

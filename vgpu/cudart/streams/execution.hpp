@@ -1,0 +1,98 @@
+// How the operations of a device's streams come to run: asked for by calls, and run when the host
+// waits for them, when too many are waiting, or when nobody will wait any more.  What each does is
+// its runner's.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "vgpu/cudart/streams/operations.hpp"
+#include "vgpu/cudart/streams/queues.hpp"
+
+namespace warpcheck::cudart {
+
+class CallRecording;
+class Clock;
+class Errors;
+class Findings;
+class IdleProgress;
+class Trial;
+
+// The host while an operation runs.
+struct HostState {
+  bool is_gone = false;  // its memory may be gone, too: it is not touched
+  bool waits = true;     // in a call, until something has run
+};
+
+// Does what operations say.
+class OperationRunner {
+ public:
+  virtual ~OperationRunner() = default;
+  virtual void run(const Operation& operation, const HostState& host) = 0;
+  // The host sees what has been printed so far.
+  virtual void bring_out_prints() = 0;
+  // All operations that were asked for have run, so many of them.
+  virtual void all_done(const OperationSet& known_to_host, std::uint32_t operations) = 0;
+};
+
+class Execution {
+ public:
+  // Nothing is owned.
+  struct Needs {
+    std::mutex& mutex;  // held by whoever calls; released while the program's own functions run
+    Trial& trial;
+    Errors& errors;
+    Findings& findings;
+    const CallRecording& recording;
+    const Clock& clock;
+    IdleProgress& idle;
+    OperationRunner& runner;
+  };
+  explicit Execution(const Needs& needs) : needs_(needs) {}
+
+  Queues& queues() { return queues_; }
+  // nullptr, and a finding where it has been destroyed: no such stream.
+  Stream* find_stream(std::string_view call, cudaStream_t handle);
+  Event* find_event(std::string_view call, cudaEvent_t handle);
+
+  // Asks for an operation of a stream.  until_done: returns when it has run, with the error that
+  // the device is in.
+  cudaError_t submit(Stream& stream, Work work, bool until_done);
+  // The same without a stream, after what is given.
+  OperationPtr enqueue(Work work, const std::vector<OperationPtr>& after);
+
+  // Runs operations, in the strategy's order, until one has run; and the host knows of it.
+  void wait_for(const OperationPtr& operation);
+  void wait_for(const Stream& stream);
+  void wait_for_all();
+  // Runs one operation, if one is ready.
+  void make_progress();
+  // Runs all operations although the host does not wait for them, and knows nothing of it.
+  void run_all_for_nobody();
+  // Runs what is left when nobody will wait any more; the host is gone.
+  void run_what_is_left();
+  // The host has seen that an operation is done.
+  void host_knows(const Operation& operation) { operations_.host_waited_for(operation); }
+
+  // Forgets every stream, event and operation.
+  void reset();
+
+ private:
+  void run_next();
+  void host_has_waited();
+
+  Needs needs_;
+  Queues queues_;
+  Operations operations_;
+  std::condition_variable_any operation_done_;
+  std::size_t running_ = 0;  // operations: host functions, which run without the mutex
+  HostState host_;
+};
+
+}  // namespace warpcheck::cudart

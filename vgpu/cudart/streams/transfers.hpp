@@ -1,0 +1,96 @@
+// What copies, fills and frees of streams do to device memory, told to the observers: each with the
+// launches that nothing orders with it.  Races of copies with each other are found here; those with
+// kernels are the race checker's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "vgpu/cudart/streams/operations.hpp"
+#include "vgpu/cudart/streams/order.hpp"
+#include "vgpu/cudart/streams/work.hpp"
+#include "vgpu/machine/memory/memory.hpp"
+
+namespace warpcheck::cudart {
+
+class Findings;
+class Observers;
+
+// A box of bytes in device memory.
+struct Rows {
+  const vgpu::Allocation* allocation = nullptr;
+  std::uint32_t offset = 0;
+  std::size_t pitch = 0, slice = 0;
+  Box box;
+  friend bool operator==(const Rows&, const Rows&) = default;
+};
+
+// What a copy from the host, or a fill, brings.
+struct Brought {
+  enum class From : std::uint8_t { elsewhere, host, value };
+  From from = From::elsewhere;
+  const void* host = nullptr;  // where the first row came from, and its pitch and slice
+  std::size_t pitch = 0, slice = 0;
+  std::uint32_t value = 0;
+  unsigned element_bytes = 0;
+  friend bool operator==(const Brought&, const Brought&) = default;
+};
+// The same as bytes that are there, row by row.
+struct Bytes {
+  const std::byte* data = nullptr;
+  std::size_t pitch = 0, slice = 0;
+};
+
+// What an operation of the API function `call` does to some bytes.
+struct Touch {
+  std::string_view call;
+  Rows rows;
+  bool write = false;
+  Brought brought{};
+  friend bool operator==(const Touch&, const Touch&) = default;
+};
+
+// Whether `later`, which has not moved anything yet, brings from the same place of the host what
+// `earlier` has brought, and what is still there; or, as a fill, the same value.
+//   bytes: what it brings from the host
+bool brings_the_same(const Touch& earlier, const Touch& later, const Bytes& bytes);
+
+class Transfers {
+ public:
+  // Nothing is owned.
+  Transfers(const Observers& observers, Findings& findings)
+      : observers_(observers), findings_(findings) {}
+
+  // Operations of the API function `call`, before the bytes move.
+  void host_read(std::string_view call, const Rows& rows, const Operation& operation);
+  //   bytes: what is written, if it comes from somewhere
+  void host_write(std::string_view call, const Rows& rows, const Operation& operation,
+                  const Brought& brought, const Bytes& bytes = {});
+  void device_copy(std::string_view call, const Rows& target, const Rows& source,
+                   const Operation& operation);
+  void free(std::string_view call, const vgpu::Allocation& allocation, const Operation& operation);
+
+  // Launches, by their numbers, that have run and that nothing orders before the operation;
+  // ascending.
+  [[nodiscard]] std::vector<std::uint32_t> unordered_launches(const Operation& operation) const;
+  // A launch has run: the copies that nothing orders before it are told again.
+  void launched(std::uint32_t launch, const Operation& operation);
+
+  // The host has waited for these: nothing that it asks for from now on is unordered with them.
+  void forget(const OperationSet& known);
+  void clear();
+
+ private:
+  void touch(Touch now, const Bytes& bytes, const Operation& operation);
+  void tell_host_access(const Rows& rows, bool write,
+                        const std::vector<std::uint32_t>& unordered) const;
+
+  const Observers& observers_;
+  Findings& findings_;
+  RunLog<std::uint32_t> launches_;  // by their numbers
+  RunLog<Touch> touched_;
+};
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,47 @@
+// Does what the operations of a device say, each kind of work by the component whose it is.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "vgpu/cudart/streams/execution.hpp"
+#include "vgpu/cudart/streams/work.hpp"
+
+namespace warpcheck::cudart {
+
+class Allocations;
+class Arrivals;
+class CopyRunner;
+class Findings;
+class KernelRunner;
+class PrintBuffer;
+class Transfers;
+class Trial;
+
+class WorkRunner final : public OperationRunner {
+ public:
+  // Nothing is owned.
+  struct Needs {
+    std::mutex& mutex;  // as Execution's
+    Trial& trial;
+    PrintBuffer& prints;
+    KernelRunner& kernels;
+    CopyRunner& copies;
+    Allocations& allocations;
+    Findings& findings;
+    Transfers& transfers;
+    Arrivals& arrivals;
+  };
+  explicit WorkRunner(const Needs& needs) : needs_(needs) {}
+
+  void run(const Operation& operation, const HostState& host) override;
+  void bring_out_prints() override;
+  void all_done(const OperationSet& known_to_host, std::uint32_t operations) override;
+
+ private:
+  void free(const FreeWork& work, const Operation& operation);
+
+  Needs needs_;
+};
+
+}  // namespace warpcheck::cudart
