@@ -1,0 +1,124 @@
+#include "vgpu/cudart/device/allocations.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "vgpu/cudart/testing/device_parts.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+using Events = std::vector<std::string>;
+
+const void* at(const vgpu::Allocation& allocation, std::uint64_t offset) {
+  return reinterpret_cast<const void*>(allocation.address + offset);
+}
+
+class OfDevice : public testing::Test, protected DeviceParts {};
+
+TEST_F(OfDevice, AllocationsAreToldRecordedAndFound) {
+  CallLog log;
+  recording.set_log(&log);
+  vgpu::Allocation* const one = allocations.allocate(16);
+  ASSERT_NE(one, nullptr);
+  EXPECT_EQ(events.events, (Events{"allocate 16"}));
+  ASSERT_EQ(log.calls().size(), 1u);
+  EXPECT_EQ(std::get<AllocateCall>(log.calls()[0]).bytes, 16u);
+  EXPECT_EQ(allocations.find(at(*one, 15)), one);
+  EXPECT_EQ(allocations.find(at(*one, 16)), nullptr);
+  allocations.free(*one);
+  EXPECT_EQ(events.events, (Events{"allocate 16", "free 16"}));
+  EXPECT_EQ(allocations.find(at(*one, 0)), nullptr);
+}
+
+TEST_F(OfDevice, BytesThatTheHostHasWrittenAreToldAsSuch) {
+  allocations.fill_from_host(*allocations.allocate(8));
+  EXPECT_EQ(events.events, (Events{"allocate 8", "host write 0+8"}));
+}
+
+TEST_F(OfDevice, AllocationsThatCannotBeInOnePieceAreRefused) {
+  memory.set_capacity(vgpu::kAllocationBytesMax + 1);
+  EXPECT_THROW(allocations.allocate(vgpu::kAllocationBytesMax + 1), vgpu::Refusal);
+  EXPECT_EQ(allocations.allocate(vgpu::kAllocationBytesMax + 2), nullptr);
+}
+
+// An address a little past an allocation is meant for the device, one far away is the host's.
+TEST_F(OfDevice, AddressesNearAnAllocationAreOwned) {
+  int on_host = 0;
+  EXPECT_FALSE(allocations.owns(&on_host));
+  const vgpu::Allocation* const one = allocations.allocate(16);
+  EXPECT_TRUE(allocations.owns(at(*one, 16 + kOverrunBytesMax)));
+  EXPECT_FALSE(allocations.owns(at(*one, 17 + kOverrunBytesMax)));
+  EXPECT_EQ(allocations.nearest(at(*one, 20)), one);
+  EXPECT_FALSE(allocations.owns(&on_host));
+}
+
+TEST_F(OfDevice, RangesOutsideAnAllocationAreFindings) {
+  vgpu::Allocation* const one = allocations.allocate(16);
+  const auto range = allocations.range_at("cudaMemcpy", at(*one, 4), 12, true);
+  ASSERT_TRUE(range);
+  EXPECT_EQ(range->allocation, one);
+  EXPECT_EQ(range->offset, 4u);
+  EXPECT_EQ(range->data(), one->data + 4);
+  EXPECT_TRUE(found().empty());
+
+  EXPECT_FALSE(allocations.range_at("cudaMemcpy", at(*one, 4), 13, true));
+  ASSERT_EQ(found().size(), 1u);
+  EXPECT_EQ(found()[0].kind, vgpu::FindingKind::out_of_bounds);
+  EXPECT_EQ(found()[0].message, "cudaMemcpy of 13 bytes is not inside one allocation");
+
+  allocations.free(*one);
+  EXPECT_FALSE(allocations.range_at("cudaMemset", at(*one, 4), 4, true));
+  ASSERT_EQ(found().size(), 2u);
+  EXPECT_EQ(found()[1].kind, vgpu::FindingKind::use_after_free);
+  EXPECT_EQ(found()[1].message, "cudaMemset of 4 bytes uses memory that has been freed");
+
+  int on_host = 0;
+  EXPECT_FALSE(allocations.range_at("cudaMemcpy", &on_host, 4, false));
+  EXPECT_EQ(found().size(), 2u);
+}
+
+// It keeps its address, and begins undefined.
+TEST_F(OfDevice, MemoryOfAGraphIsKept) {
+  vgpu::Allocation* const one = allocations.allocate(16);
+  GraphMemory& of_graphs = allocations.of_graphs();
+  EXPECT_FALSE(of_graphs.is_unused(*one));
+  of_graphs.add(*one);
+  EXPECT_TRUE(of_graphs.is_unused(*one));
+  EXPECT_EQ(of_graphs.used_bytes(), 0u);
+  allocations.take(*one);
+  EXPECT_FALSE(of_graphs.is_unused(*one));
+  EXPECT_EQ(of_graphs.used_bytes(), 16u);
+  allocations.free(*one);
+  EXPECT_TRUE(of_graphs.is_unused(*one));
+  EXPECT_EQ(of_graphs.reserved_bytes(), 16u);
+  EXPECT_EQ(allocations.find(at(*one, 0)), one);
+  EXPECT_EQ(events.events, (Events{"allocate 16", "allocate 16", "allocate 16"}));
+}
+
+TEST_F(OfDevice, OnlyWhatTheProgramHasAllocatedIsLeft) {
+  allocations.allocate(8);
+  allocations.allocate(16, ptx::Space::global, "variable");
+  allocations.allocate(32)->page_locked = true;
+  vgpu::Allocation* const unused = allocations.allocate(64);
+  allocations.of_graphs().add(*unused);
+  events.events.clear();
+  allocations.tell_what_is_left();
+  EXPECT_EQ(events.events, (Events{"left 8"}));
+}
+
+TEST_F(OfDevice, AResetForgetsEverythingAndIsCounted) {
+  const vgpu::Allocation* const one = allocations.allocate(16);
+  const std::uint64_t address = one->address, generation = allocations.generation();
+  allocations.free_later(*one);
+  EXPECT_TRUE(allocations.is_freed_later(*one));
+  allocations.reset();
+  EXPECT_FALSE(allocations.is_freed_later(*one));
+  EXPECT_EQ(allocations.generation(), generation + 1);
+  EXPECT_EQ(allocations.allocate(16)->address, address);
+}
+
+}  // namespace
+}  // namespace warpcheck::cudart

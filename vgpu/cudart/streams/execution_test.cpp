@@ -1,0 +1,157 @@
+#include "vgpu/cudart/streams/execution.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "vgpu/cudart/device/clock.hpp"
+#include "vgpu/cudart/streams/idle_progress.hpp"
+#include "vgpu/cudart/testing/device_parts.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+using Numbers = std::vector<std::uint32_t>;
+
+// Notes the numbers of the operations that it runs.
+class NotingRunner final : public OperationRunner {
+ public:
+  void run(const Operation& operation, const HostState& host) override {
+    ran.push_back(operation.number);
+    last_host = host;
+    if (operation.number == refuses) throw vgpu::Refusal("it cannot be run");
+  }
+  void bring_out_prints() override { ++brought_out; }
+  void all_done(const OperationSet&, std::uint32_t operations) override {
+    all_done_at.push_back(operations);
+  }
+  Numbers ran, all_done_at;
+  HostState last_host;
+  int brought_out = 0;
+  std::uint32_t refuses = UINT32_MAX;
+};
+
+// Work that moves something, so that it matters when it runs.
+Work work() { return FreeWork{}; }
+
+class ExecutionOfStreams : public testing::Test, protected DeviceParts {
+ protected:
+  Stream& stream() {
+    Queues& queues = execution_.queues();
+    return *queues.find(queues.create_stream(cudaStreamNonBlocking, 0));
+  }
+
+  std::mutex mutex_;
+  std::unique_lock<std::mutex> lock_{mutex_};
+  Clock clock_;
+  IdleProgress idle_{[] {}};
+  NotingRunner runner_;
+  Execution execution_{{.mutex = mutex_,
+                        .trial = trial,
+                        .errors = errors,
+                        .findings = findings,
+                        .recording = recording,
+                        .clock = clock_,
+                        .idle = idle_,
+                        .runner = runner_}};
+};
+
+TEST_F(ExecutionOfStreams, BeginsWhenTheHostWaits) {
+  Stream &first = stream(), &second = stream();
+  EXPECT_EQ(execution_.submit(first, work(), false), cudaSuccess);   // 0
+  EXPECT_EQ(execution_.submit(second, work(), false), cudaSuccess);  // 1
+  EXPECT_EQ(execution_.submit(first, work(), false), cudaSuccess);   // 2
+  EXPECT_EQ(runner_.ran, Numbers{});
+  execution_.wait_for(second);
+  EXPECT_EQ(runner_.ran, (Numbers{0, 1}));
+  EXPECT_EQ(runner_.brought_out, 1);
+  EXPECT_EQ(runner_.all_done_at, Numbers{});
+  EXPECT_EQ(execution_.submit(first, work(), true), cudaSuccess);  // 3
+  EXPECT_EQ(runner_.ran, (Numbers{0, 1, 2, 3}));
+  EXPECT_EQ(runner_.all_done_at, (Numbers{4}));
+  EXPECT_TRUE(runner_.last_host.waits);
+  EXPECT_FALSE(runner_.last_host.is_gone);
+}
+
+TEST_F(ExecutionOfStreams, MakesProgressByOneOperation) {
+  Stream& one = stream();
+  execution_.make_progress();
+  execution_.submit(one, work(), false);
+  execution_.submit(one, work(), false);
+  execution_.make_progress();
+  EXPECT_EQ(runner_.ran, (Numbers{0}));
+}
+
+TEST_F(ExecutionOfStreams, BeginsWhereTooManyOperationsWait) {
+  Stream& one = stream();
+  for (int i = 0; i < 1024; ++i) execution_.submit(one, work(), false);
+  EXPECT_EQ(runner_.ran, Numbers{});
+  execution_.submit(one, work(), false);
+  EXPECT_EQ(runner_.ran, (Numbers{0}));
+}
+
+TEST_F(ExecutionOfStreams, OfCallsThatAreRecordedIsAtOnce) {
+  CallLog log;
+  recording.set_log(&log);
+  execution_.submit(stream(), work(), false);
+  EXPECT_EQ(runner_.ran, (Numbers{0}));
+}
+
+TEST_F(ExecutionOfStreams, EndsWhereALaunchHasDied) {
+  Stream& one = stream();
+  execution_.submit(one, work(), false);
+  errors.set_sticky(cudaErrorAssert);
+  EXPECT_EQ(execution_.submit(one, work(), true), cudaErrorAssert);
+  EXPECT_EQ(runner_.ran, Numbers{});
+  EXPECT_TRUE(one.last->is_done());
+}
+
+TEST_F(ExecutionOfStreams, GoesOnForNobody) {
+  execution_.submit(stream(), work(), false);
+  execution_.run_all_for_nobody();
+  EXPECT_EQ(runner_.ran, (Numbers{0}));
+  EXPECT_FALSE(runner_.last_host.waits);
+  EXPECT_EQ(runner_.brought_out, 1);
+  EXPECT_EQ(runner_.all_done_at, Numbers{});  // the host knows nothing of it
+}
+
+TEST_F(ExecutionOfStreams, RunsWhatIsLeftWithoutTheHost) {
+  trial.begin({});
+  Stream& one = stream();
+  execution_.submit(one, work(), false);
+  execution_.submit(one, work(), false);
+  runner_.refuses = 1;
+  execution_.submit(one, work(), false);
+  execution_.run_what_is_left();
+  EXPECT_EQ(runner_.ran, (Numbers{0, 1}));
+  EXPECT_TRUE(runner_.last_host.is_gone);
+  EXPECT_EQ(trial.result().refusals, (std::vector<std::string>{"it cannot be run"}));
+  execution_.submit(stream(), work(), true);  // number 0 again: what was left is forgotten
+  EXPECT_EQ(runner_.ran, (Numbers{0, 1, 0}));
+  EXPECT_FALSE(runner_.last_host.is_gone);
+}
+
+TEST_F(ExecutionOfStreams, NotesWhenOperationsEnd) {
+  Stream& one = stream();
+  clock_.spend_launch(10);
+  execution_.submit(one, work(), true);
+  EXPECT_EQ(one.last->ended_at, virtual_gpu::kLaunchCycles + 10);
+}
+
+TEST_F(ExecutionOfStreams, KnowsStreamsThatAreDestroyed) {
+  const cudaStream_t handle = execution_.queues().create_stream(0, 0);
+  ASSERT_NE(execution_.find_stream("cudaStreamQuery", handle), nullptr);
+  execution_.queues().find(handle)->destroyed = true;
+  EXPECT_EQ(execution_.find_stream("cudaStreamQuery", handle), nullptr);
+  ASSERT_EQ(found().size(), 1u);
+  EXPECT_EQ(found()[0].message, "cudaStreamQuery uses a stream that has been destroyed");
+  execution_.reset();
+  EXPECT_EQ(execution_.find_stream("cudaStreamQuery", handle), nullptr);
+  EXPECT_EQ(found().size(), 1u);  // nobody knows that there was one
+}
+
+}  // namespace
+}  // namespace warpcheck::cudart

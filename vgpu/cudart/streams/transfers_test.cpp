@@ -1,0 +1,211 @@
+#include "vgpu/cudart/streams/transfers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "vgpu/cudart/testing/device_parts.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+using Events = std::vector<std::string>;
+
+// Sixteen bytes of device memory, 0 to 15, and the host's copy of them.
+struct SixteenBytes {
+  SixteenBytes() {
+    for (std::size_t i = 0; i < 16; ++i) host[i] = device[i] = static_cast<std::byte>(i);
+    allocation.bytes = 16;
+    allocation.data = device.data();
+  }
+  [[nodiscard]] Rows row(std::uint32_t offset, std::size_t bytes) const {
+    return {&allocation, offset, 0, 0, {bytes}};
+  }
+  // A copy from the host's bytes of the same place.
+  [[nodiscard]] Touch copy(std::uint32_t offset, std::size_t bytes) const {
+    return {"cudaMemcpy",
+            row(offset, bytes),
+            true,
+            {.from = Brought::From::host, .host = host.data() + offset}};
+  }
+  [[nodiscard]] Bytes bytes_at(std::size_t offset) const { return {host.data() + offset}; }
+
+  std::array<std::byte, 16> host{}, device{};
+  vgpu::Allocation allocation;
+};
+
+// ---- brings_the_same ----
+
+TEST(BringsTheSame, OfTheHostsBytesThatAreStillThere) {
+  const SixteenBytes all;
+  EXPECT_TRUE(brings_the_same(all.copy(0, 8), all.copy(0, 8), all.bytes_at(0)));
+}
+
+TEST(BringsTheSame, OnlyWhereTheHostHasNotChangedThem) {
+  SixteenBytes all;
+  all.host[7] = std::byte{99};
+  EXPECT_FALSE(brings_the_same(all.copy(0, 8), all.copy(0, 8), all.bytes_at(0)));
+  EXPECT_TRUE(brings_the_same(all.copy(0, 7), all.copy(0, 8), all.bytes_at(0)));
+}
+
+// Of single rows, what both have.
+TEST(BringsTheSame, OfRowsThatOverlap) {
+  SixteenBytes all;
+  all.host[3] = all.host[12] = std::byte{99};  // outside of what both have, 4 to 11
+  EXPECT_TRUE(brings_the_same(all.copy(0, 12), all.copy(4, 12), all.bytes_at(4)));
+  EXPECT_TRUE(brings_the_same(all.copy(4, 12), all.copy(0, 12), all.bytes_at(0)));
+  all.host[11] = std::byte{99};
+  EXPECT_FALSE(brings_the_same(all.copy(0, 12), all.copy(4, 12), all.bytes_at(4)));
+  EXPECT_FALSE(brings_the_same(all.copy(4, 12), all.copy(0, 12), all.bytes_at(0)));
+}
+
+TEST(BringsTheSame, OnlyFromOnePlaceOfTheHost) {
+  const SixteenBytes all;
+  const std::array<std::byte, 16> other = all.host;
+  Touch elsewhere = all.copy(0, 8);
+  elsewhere.brought.host = other.data();
+  EXPECT_FALSE(brings_the_same(all.copy(0, 8), elsewhere, {other.data()}));
+}
+
+TEST(BringsTheSame, OfBoxesRowByRow) {
+  SixteenBytes all;
+  Touch box = all.copy(1, 2);
+  box.rows.pitch = box.brought.pitch = 4;
+  box.rows.box.height = 3;  // bytes 1, 2, 5, 6, 9, 10
+  const Bytes bytes{all.host.data() + 1, 4, 0};
+  all.host[3] = all.host[8] = all.host[11] = std::byte{99};  // between the rows
+  EXPECT_TRUE(brings_the_same(box, box, bytes));
+  Touch shorter = box;
+  shorter.rows.box.height = 2;
+  EXPECT_FALSE(brings_the_same(shorter, box, bytes));
+  all.host[10] = std::byte{99};
+  EXPECT_FALSE(brings_the_same(box, box, bytes));
+}
+
+TEST(BringsTheSame, OfFillsWithOneValue) {
+  const SixteenBytes all;
+  const auto fill = [&](std::uint32_t value, unsigned element_bytes) {
+    return Touch{"cudaMemset",
+                 all.row(0, 8),
+                 true,
+                 {.from = Brought::From::value, .value = value, .element_bytes = element_bytes}};
+  };
+  EXPECT_TRUE(brings_the_same(fill(7, 1), fill(7, 1), {}));
+  EXPECT_FALSE(brings_the_same(fill(7, 1), fill(8, 1), {}));
+  EXPECT_FALSE(brings_the_same(fill(7, 1), fill(7, 2), {}));
+  EXPECT_FALSE(brings_the_same(fill(7, 1), all.copy(0, 8), all.bytes_at(0)));
+}
+
+TEST(BringsTheSame, NeverWhatComesFromTheDevice) {
+  const SixteenBytes all;
+  const Touch moved{"cudaMemcpy", all.row(0, 8), true};
+  EXPECT_FALSE(brings_the_same(moved, moved, {}));
+}
+
+// ---- what is told ----
+
+class TransfersOfStreams : public testing::Test, protected DeviceParts, protected SixteenBytes {
+ protected:
+  // Operations of different streams.
+  OperationPtr operation(const std::vector<OperationPtr>& after = {}) {
+    return operations_.add(EmptyWork{}, after);
+  }
+  void write(const Operation& by, std::uint32_t offset, std::size_t bytes) {
+    const Touch touch = copy(offset, bytes);
+    transfers_.host_write("cudaMemcpyAsync", touch.rows, by, touch.brought, bytes_at(offset));
+  }
+
+  Operations operations_;
+  Transfers transfers_{observers, findings};
+};
+
+TEST_F(TransfersOfStreams, AreToldWithTheLaunchesThatNothingOrders) {
+  const OperationPtr first = operation(), second = operation();
+  transfers_.launched(5, *second);
+  transfers_.launched(3, *first);
+  transfers_.host_read("cudaMemcpyAsync", row(0, 4), *operation({first}));
+  transfers_.host_read("cudaMemcpyAsync", row(4, 4), *operation());
+  transfers_.host_read("cudaMemcpyAsync", row(8, 4), *operation({first, second}));
+  EXPECT_EQ(events.events, (Events{"host read 0+4, unordered 5",
+                                   "host read 4+4, unordered 3, unordered 5", "host read 8+4"}));
+}
+
+TEST_F(TransfersOfStreams, AreToldRowByRow) {
+  Rows box = row(1, 2);
+  box.pitch = 4;
+  box.slice = 8;
+  box.box.height = box.box.depth = 2;
+  transfers_.host_read("cudaMemcpy3D", box, *operation());
+  EXPECT_EQ(events.events,
+            (Events{"host read 1+2", "host read 5+2", "host read 9+2", "host read 13+2"}));
+}
+
+TEST_F(TransfersOfStreams, AreToldAgainWhenALaunchIsNotOrderedWithThem) {
+  const OperationPtr copied = operation();
+  write(*copied, 4, 8);
+  events.events.clear();
+  transfers_.launched(0, *operation({copied}));
+  EXPECT_EQ(events.events, Events{});
+  transfers_.launched(1, *operation());
+  EXPECT_EQ(events.events, (Events{"late write 4+8, unordered 1"}));
+}
+
+TEST_F(TransfersOfStreams, RaceWhereTheyShareAByteThatOneWrites) {
+  transfers_.host_read("cudaMemcpyAsync", row(0, 8), *operation());
+  transfers_.host_read("cudaMemcpyAsync", row(0, 8), *operation());
+  write(*operation(), 8, 8);
+  EXPECT_TRUE(found().empty());
+  write(*operation(), 7, 1);
+  ASSERT_EQ(found().size(), 1u);  // both reads, one finding
+  EXPECT_EQ(found()[0].kind, vgpu::FindingKind::data_race);
+  EXPECT_EQ(found()[0].severity, vgpu::Severity::error);
+  EXPECT_EQ(found()[0].object, "allocation of 16 bytes [7]");
+  EXPECT_EQ(found()[0].message,
+            "nothing orders cudaMemcpyAsync (1) and cudaMemcpyAsync (2): they are in different "
+            "streams");
+}
+
+TEST_F(TransfersOfStreams, ThatBringTheSameAreNoted) {
+  write(*operation(), 0, 8);
+  write(*operation(), 4, 8);
+  ASSERT_EQ(found().size(), 1u);
+  EXPECT_EQ(found()[0].severity, vgpu::Severity::note);
+}
+
+TEST_F(TransfersOfStreams, WithinTheDeviceReadAndWrite) {
+  vgpu::Allocation other;
+  other.bytes = 16;
+  transfers_.device_copy("cudaMemcpyAsync", {&other, 2, 0, 0, {4}}, row(8, 4), *operation());
+  EXPECT_EQ(events.events, (Events{"copy 8 to 2, 4 bytes"}));
+  transfers_.host_read("cudaMemcpyAsync", row(8, 4), *operation());
+  EXPECT_TRUE(found().empty());
+  transfers_.host_read("cudaMemcpyAsync", {&other, 5, 0, 0, {1}}, *operation());
+  EXPECT_EQ(found().size(), 1u);
+}
+
+TEST_F(TransfersOfStreams, AFreeIsAWriteOfAll) {
+  const OperationPtr launched = operation();
+  transfers_.launched(4, *launched);
+  transfers_.free("cudaFreeAsync", allocation, *operation({launched}));
+  EXPECT_EQ(events.events, Events{});
+  transfers_.free("cudaFreeAsync", allocation, *operation());
+  EXPECT_EQ(events.events, (Events{"host write 0+16, unordered 4"}));
+}
+
+TEST_F(TransfersOfStreams, ThatTheHostHasWaitedForAreForgotten) {
+  const OperationPtr copied = operation(), launched = operation();
+  write(*copied, 0, 8);
+  transfers_.launched(0, *launched);
+  operations_.host_waited_for_all();
+  transfers_.forget(operations_.known_to_host());
+  events.events.clear();
+  write(*operation(), 0, 8);
+  EXPECT_EQ(events.events, (Events{"host write 0+8"}));
+  EXPECT_TRUE(found().empty());
+}
+
+}  // namespace
+}  // namespace warpcheck::cudart

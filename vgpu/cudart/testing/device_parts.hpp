@@ -1,0 +1,63 @@
+// The components that most tests of one component need beside it; each of these makes its own.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "vgpu/cudart/api/call_log.hpp"
+#include "vgpu/cudart/device/allocations.hpp"
+#include "vgpu/cudart/device/errors.hpp"
+#include "vgpu/cudart/device/findings.hpp"
+#include "vgpu/cudart/device/observers.hpp"
+#include "vgpu/cudart/device/trial.hpp"
+#include "vgpu/machine/memory/memory.hpp"
+
+namespace warpcheck::cudart {
+
+// What it was told, a text for each event: "allocate 16", "host write 4+8, unordered 2".
+class EventLog final : public vgpu::Observer {
+ public:
+  void on_allocate(const vgpu::Allocation& one) override { add("allocate {}", one.bytes); }
+  void on_free(const vgpu::Allocation& one) override { add("free {}", one.bytes); }
+  void on_trial_end(std::span<const vgpu::Allocation* const> left) override {
+    for (const vgpu::Allocation* const one : left) add("left {}", one->bytes);
+  }
+  void on_host_access(const vgpu::HostAccess& access) override { add_access("host", access); }
+  void on_late_host_access(const vgpu::HostAccess& access) override { add_access("late", access); }
+  void on_device_copy(const vgpu::DeviceCopy& copy) override {
+    add("copy {} to {}, {} bytes", copy.source_offset, copy.target_offset, copy.bytes);
+  }
+  std::vector<std::string> events;
+
+ private:
+  template <typename... Values>
+  void add(fmt::format_string<Values...> form, Values&&... values) {
+    events.push_back(fmt::format(form, std::forward<Values>(values)...));
+  }
+  void add_access(const char* how, const vgpu::HostAccess& access) {
+    add("{} {} {}+{}", how, access.write ? "write" : "read", access.offset, access.bytes);
+    for (const std::uint32_t launch : access.unordered_launches) {
+      events.back() += fmt::format(", unordered {}", launch);
+    }
+  }
+};
+
+struct DeviceParts {
+  DeviceParts() { observers.add(events); }
+  [[nodiscard]] const std::vector<vgpu::Finding>& found() const {
+    return findings.checkers().findings();
+  }
+
+  EventLog events;
+  vgpu::DeviceMemory memory;
+  Observers observers;
+  Findings findings;
+  Trial trial;
+  CallRecording recording;
+  Allocations allocations{memory, observers, findings, recording};
+  Errors errors{trial, findings, allocations};
+};
+
+}  // namespace warpcheck::cudart
