@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "vgpu/machine/memory/memory.hpp"
@@ -111,6 +113,13 @@ struct Warp {
     return static_cast<std::uint32_t>(
         std::ranges::count(fragments, Fragment::State::ready, &Fragment::state));
   }
+  // Of a warp that has polled: it would do so again.
+  [[nodiscard]] bool polls_in_vain() const {
+    return count_ready() == ready_fragments &&
+           std::ranges::all_of(polled, [](const PolledBytes& bytes) {
+             return std::memcmp(bytes.at, bytes.value.data(), bytes.count) == 0;
+           });
+  }
 };
 
 // A barrier of a block, of a program that uses others than number 0 for all threads.
@@ -158,41 +167,16 @@ struct Slot {
   std::vector<BarrierObjectState> objects;
   std::uint32_t cluster = 0;       // the first of its blocks in the grid, linear
   std::uint32_t cluster_rank = 0;  // of the block
-};
 
-// The latest strong writes of single lanes, and the latest compare-and-swaps and exchanges that
-// changed something: by which locks are taken and flags raised.  As many as there is room for; the
-// later one stays where two want the same place.
-class StrongWrites {
- public:
-  struct Write {
-    std::uint64_t launch = 0;  // counted by the machine; 0: none
-    const Allocation* allocation = nullptr;
-    std::uint32_t offset = 0;
-    std::uint32_t block = 0, warp = 0, lane = 0, pc = 0;
-  };
-  void note(const Write& write) { writes_[index_of(write.allocation, write.offset)] = write; }
-  [[nodiscard]] const Write* find(std::uint64_t launch, const Allocation* allocation,
-                                  std::uint32_t offset) const {
-    const Write& write = writes_[index_of(allocation, offset)];
-    const bool is_it =
-        write.launch == launch && write.allocation == allocation && write.offset == offset;
-    return is_it ? &write : nullptr;
+  // Those of polling_warps that would poll in vain.
+  [[nodiscard]] std::uint32_t vain_warps() const {
+    std::uint32_t vain = 0;
+    for (std::uint32_t rest = polling_warps; rest != 0; rest &= rest - 1) {
+      const auto number = static_cast<std::size_t>(std::countr_zero(rest));
+      if (warps[number].polls_in_vain()) vain |= 1u << number;
+    }
+    return vain;
   }
-
- private:
-  static constexpr std::size_t kPlaces = 1024;
-  static std::size_t index_of(const Allocation* allocation, std::uint32_t offset) {
-    return (allocation->id * 0x9e3779b1u + offset / 4) % kPlaces;
-  }
-  std::array<Write, kPlaces> writes_{};
-};
-
-// The barrier of a cluster (PTX ISA 9.7.13.3).
-struct ClusterState {
-  std::uint64_t phase = 0;
-  std::uint32_t live_lanes = 0;     // threads that have not exited
-  std::uint32_t arrived_lanes = 0;  // of them: in this phase
 };
 
 }  // namespace warpcheck::vgpu

@@ -1,4 +1,3 @@
-// Atomic read-modify-write (PTX ISA 9.7.13.5 atom, 9.7.13.7 red): lane after lane.
 #include "vgpu/machine/memory/atomics.hpp"
 
 #include <algorithm>
@@ -7,7 +6,6 @@
 #include <type_traits>
 
 #include "vgpu/machine/compute/exact.hpp"
-#include "vgpu/machine/core.hpp"
 #include "vgpu/machine/link.hpp"
 
 namespace warpcheck::vgpu {
@@ -251,8 +249,8 @@ bool atomic_is_supported(const ptx::Modifiers& modifiers) {
 }
 
 // Lanes run one after the other: what an earlier one swapped in is what a later one finds.
-std::uint32_t Core::lanes_that_compare_unequal(const RunningFragment& run, const Instr& instr,
-                                               std::uint32_t mask) const {
+std::uint32_t lanes_that_compare_unequal(const RunningFragment& run, const Instr& instr,
+                                         const Access& access, std::uint32_t mask) {
   const std::size_t bytes = ptx::bytes_of(instr.modifiers.type);
   const auto value_of = [&](const Ref& ref, unsigned lane) {
     const std::byte* const row = row_of(run.banks, ref);
@@ -264,47 +262,48 @@ std::uint32_t Core::lanes_that_compare_unequal(const RunningFragment& run, const
   std::uint32_t unequal = 0;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    const std::uint32_t offset = access_.offset[lane];
+    const std::uint32_t offset = access.offset[lane];
     Quad found = 0;
-    std::memcpy(&found, access_.allocation->data + offset, bytes);
+    std::memcpy(&found, access.allocation->data + offset, bytes);
     const std::uint32_t swapped = mask & ~unequal & ((1u << lane) - 1);
     for (std::uint32_t before = swapped; before != 0; before &= before - 1) {
       const auto other = static_cast<unsigned>(std::countr_zero(before));
-      if (access_.offset[other] == offset) found = value_of(instr[AtomicOperand::swap], other);
+      if (access.offset[other] == offset) found = value_of(instr[AtomicOperand::swap], other);
     }
     if (found != value_of(instr[AtomicOperand::value], lane)) unequal |= 1u << lane;
   }
   return unequal;
 }
 
-void Core::perform_atomic(RunningFragment& run, const Instr& instr, std::uint32_t mask) {
+void Atomics::perform(RunningFragment& run, const Instr& instr, std::uint32_t mask) {
   const auto row = [&](const Ref& ref) {
     return ref.bank == Bank::none ? nullptr : row_of(run.banks, ref);
   };
   const Ref& destination = instr[AtomicOperand::old];
-  const AtomicRows rows{access_.allocation->data,
-                        access_.offset.data(),
+  const AtomicRows rows{current_.access.allocation->data,
+                        current_.access.offset.data(),
                         mask,
                         row(destination),
                         destination.bank == Bank::wide,
                         row(instr[AtomicOperand::value]),
                         row(instr[AtomicOperand::swap])};
-  const bool is_global = access_.allocation->space == ptx::Space::global;
+  const bool is_global = current_.access.allocation->space == ptx::Space::global;
   find_function(instr.modifiers, is_global, true)(rows);
   const AtomOp op = instr.modifiers.atom_op;
-  if (op == AtomOp::cas || op == AtomOp::exch) note_swaps(run, instr, mask);
-  if (access_.undefined != 0 || run.warp.undefined.any()) {
-    give_undefined(run, instr, destination, 0, mask);
+  if (op == AtomOp::cas || op == AtomOp::exch)
+    strong_writes_.note_swaps(run, instr, current_.access, mask);
+  if (current_.access.undefined != 0 || run.warp.undefined.any()) {
+    current_.give_undefined(run, instr, destination, 0, mask);
     if (instr.modifiers.type == Type::b128) {
-      give_undefined(run, instr, row_after(destination, 1), 1, mask);
+      current_.give_undefined(run, instr, row_after(destination, 1), 1, mask);
     }
   }
 }
 
 // Those of a vector and both of a packed type, each an atomic by itself.
-void Core::perform_elements(RunningFragment& run, const Instr& instr, const Target& target,
-                            std::uint32_t mask) {
-  const std::array<std::uint32_t, kWarpLanes> lane_offset = access_.offset;
+void Atomics::perform_elements(RunningFragment& run, const Instr& instr, const Target& target,
+                               std::uint32_t mask) {
+  const std::array<std::uint32_t, kWarpLanes> lane_offset = current_.access.offset;
   Instr element = instr;
   element.modifiers.type = element_of(instr.modifiers.type);
   element.modifiers.vector = 1;
@@ -313,7 +312,7 @@ void Core::perform_elements(RunningFragment& run, const Instr& instr, const Targ
   for (std::uint32_t index = 0; index < parts * instr.modifiers.vector; ++index) {
     const std::uint32_t part = index % parts;
     for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-      access_.offset[lane] = lane_offset[lane] + index * bytes;
+      current_.access.offset[lane] = lane_offset[lane] + index * bytes;
     }
     for (const AtomicOperand operand : {AtomicOperand::old, AtomicOperand::value}) {
       element[operand] = row_after(instr[operand], index / parts);
@@ -321,19 +320,19 @@ void Core::perform_elements(RunningFragment& run, const Instr& instr, const Targ
     }
     const Ref& destination = element[AtomicOperand::old];
     const UndefinedLanes first = run.warp.undefined.get(run.frame, destination);
-    access_.allocation = target.allocation;
-    access_.undefined = 0;
-    if (!access_observers_.empty()) {
-      announce(run, element, target, Pattern::scattered, bytes, mask, {0, 1});
+    current_.access.allocation = target.allocation;
+    current_.access.undefined = 0;
+    if (current_.is_watched()) {
+      current_.announce(run, element, target, Pattern::scattered, bytes, mask, {0, 1});
     }
-    perform_atomic(run, element, mask);
+    perform(run, element, mask);
     if (parts == 1 || !run.warp.undefined.any()) continue;
     UndefinedLanes both = run.warp.undefined.get(run.frame, destination);
     if ((both.mask & mask) == 0) both.origin = first.origin;
     if (part != 0) both.mask |= first.mask & mask;
-    run.warp.undefined.set(run.frame, destination, both, mask, *program_);
+    run.warp.undefined.set(run.frame, destination, both, mask, *launch_.program);
   }
-  access_.offset = lane_offset;
+  current_.access.offset = lane_offset;
 }
 
 }  // namespace warpcheck::vgpu

@@ -1,15 +1,9 @@
-// Bulk copies (cp.async.bulk, cp.reduce.async.bulk; PTX ISA 9.0, 9.7.9.25.4), and stores and
-// reductions that an mbarrier counts (st.async, red.async).
-//
-// Like cp.async, they are made when they are begun, which is one of the times at which they may be
-// made (copies.cpp).  The accesses are those of no thread: an mbarrier, or a wait for a group of
-// copies, tells that they are complete.
+#include "vgpu/machine/memory/bulk_copies.hpp"
+
 #include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
-
-#include "vgpu/machine/core.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -35,18 +29,18 @@ Instr part_of(const Instr& whole, InstrKind kind, Space space, Type type, std::u
 
 }  // namespace
 
-Core::Step Core::bulk_copy(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
+Step BulkCopies::copy(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const std::uint32_t bytes = word_of(run.banks, instr[BulkOperand::bytes], lane);
     if (bytes % kUnitBytes == 0) continue;
-    return refuse(run, fmt::format("'{}' of {} bytes, which is no multiple of {}",
-                                   program_->source_of(run.pc).text, bytes, kUnitBytes));
+    return launch_.refuse(fmt::format("'{}' of {} bytes, which is no multiple of {}",
+                                      launch_.program->source_of(run.pc).text, bytes, kUnitBytes));
   }
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     if (instr[BulkOperand::blocks].bank == Bank::none) {
-      copy_in_bulk(run, instr, lane);
+      copy_of_lane(run, instr, lane);
       continue;
     }
     // To the same place in several blocks, each of which has its own mbarrier there.
@@ -63,7 +57,7 @@ Core::Step Core::bulk_copy(RunningFragment& run, const Instr& instr, std::uint32
         std::memcpy(row_of(run.banks, to_one[place]) + lane * sizeof address, &address,
                     sizeof address);
       }
-      copy_in_bulk(run, to_one, lane);
+      copy_of_lane(run, to_one, lane);
     }
   }
   return Step::again;
@@ -71,26 +65,19 @@ Core::Step Core::bulk_copy(RunningFragment& run, const Instr& instr, std::uint32
 
 // The accesses that follow are those of something asynchronous.
 //   object: address of the mbarrier that counts it; none: a group of copies
-void Core::begin_asynchronous(const RunningFragment& run, const Ref& object, unsigned lane,
-                              bool async_proxy) {
-  asynchronous_ = true;
-  access_.async_proxy = async_proxy;
-  if (object.bank == Bank::none) return;
+void BulkCopies::begin_asynchronous(const RunningFragment& run, const Ref& object, unsigned lane,
+                                    bool async_proxy) {
+  if (object.bank == Bank::none) return current_.begin_asynchronous(async_proxy);
   const AddressRow row{row_of(run.banks, object), true, 0, 0};
   Instr place;
   place.modifiers.space = Space::shared;
   const std::uint64_t address = address_of(row, lane);
-  const Target target = target_of(run, place, address);
-  access_.object = target.allocation;
-  access_.object_offset = static_cast<std::uint32_t>(address - target.base);
+  const Target target = targets_.of(run, place, address);
+  current_.begin_asynchronous(async_proxy, target.allocation,
+                              static_cast<std::uint32_t>(address - target.base));
 }
 
-void Core::end_asynchronous() {
-  asynchronous_ = access_.async_proxy = false;
-  access_.object = nullptr;
-}
-
-void Core::copy_in_bulk(RunningFragment& run, const Instr& instr, unsigned lane) {
+void BulkCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsigned lane) {
   const ptx::Modifiers& m = instr.modifiers;
   const std::uint32_t bytes = word_of(run.banks, instr[BulkOperand::bytes], lane);
   const Type type = m.reduce ? m.type : Type::b32;
@@ -120,16 +107,16 @@ void Core::copy_in_bulk(RunningFragment& run, const Instr& instr, unsigned lane)
   const std::uint32_t step = ptx::bytes_of(type) * elements;
   for (std::uint32_t at = 0; at < bytes; at += step) {
     load.offset = store.offset = at;
-    access(run, load, 1u << lane);
-    access(run, store, 1u << lane);
+    accesses_.execute(run, load, 1u << lane);
+    accesses_.execute(run, store, 1u << lane);
   }
-  end_asynchronous();
+  current_.end_asynchronous();
   if (instr[BulkOperand::object].bank != Bank::none) {
     complete_bytes(run, instr, instr[BulkOperand::object], instr[BulkOperand::bytes], 0, lane);
   }
 }
 
-Core::Step Core::async_store(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
+Step BulkCopies::store(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool reduces = m.atom_op != ptx::AtomOp::none;
   const auto elements = static_cast<std::uint8_t>(instr.target);
@@ -143,8 +130,8 @@ Core::Step Core::async_store(RunningFragment& run, const Instr& instr, std::uint
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     begin_asynchronous(run, instr[AsyncStoreOperand::object], lane, false);
-    access(run, part, 1u << lane);
-    end_asynchronous();
+    accesses_.execute(run, part, 1u << lane);
+    current_.end_asynchronous();
     complete_bytes(run, instr, instr[AsyncStoreOperand::object], {},
                    ptx::bytes_of(m.type) * elements, lane);
   }
@@ -152,8 +139,8 @@ Core::Step Core::async_store(RunningFragment& run, const Instr& instr, std::uint
 }
 
 // What is asynchronous tells an mbarrier how many bytes it has brought.
-void Core::complete_bytes(RunningFragment& run, const Instr& instr, const Ref& object,
-                          const Ref& bytes, std::uint32_t constant_bytes, unsigned lane) {
+void BulkCopies::complete_bytes(RunningFragment& run, const Instr& instr, const Ref& object,
+                                const Ref& bytes, std::uint32_t constant_bytes, unsigned lane) {
   Instr done = part_of(instr, InstrKind::barrier_object, Space::shared, Type::b64, 1);
   done.opcode = ptx::Opcode::mbarrier_;
   done.modifiers.object_op = ptx::ObjectOp::complete_tx;
@@ -163,7 +150,7 @@ void Core::complete_bytes(RunningFragment& run, const Instr& instr, const Ref& o
   done[ObjectOperand::address] = object;
   done[ObjectOperand::value] = bytes;
   done.target = constant_bytes;
-  access_objects(run, done, 1u << lane);
+  barrier_objects_.execute(run, done, 1u << lane);
 }
 
 }  // namespace warpcheck::vgpu

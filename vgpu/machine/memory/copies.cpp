@@ -1,13 +1,7 @@
-// cp.async (PTX ISA 9.0, 9.7.9.25.3): copies from global to shared memory that nobody waits for;
-// and discard (9.7.9.19), which leaves bytes undefined.
-//
-// A copy is made when it is begun, which is one of the times at which it may be made.  Its accesses
-// are marked as asynchronous: to the memory model they come after what the lane did before, and
-// before nothing until the lane waits for them.
+#include "vgpu/machine/memory/copies.hpp"
+
 #include <algorithm>
 #include <bit>
-
-#include "vgpu/machine/core.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -24,7 +18,7 @@ Instr part_of(const Instr& copy, InstrKind kind, ptx::Space space) {
 }  // namespace
 
 // Lanes may have fewer bytes than they copy; the rest of their target is filled with zeros.
-void Core::copy(RunningFragment& run, const Instr& instr, std::uint32_t active) {
+void Copies::execute(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   if (instr.opcode == ptx::Opcode::discard_) return discard(run, instr, active);
   const std::uint32_t total = 4u * instr.modifiers.vector;
   const auto source_bytes = [&](unsigned lane) {
@@ -35,7 +29,7 @@ void Core::copy(RunningFragment& run, const Instr& instr, std::uint32_t active) 
     const Ref& bytes = instr[CopyOperand::bytes];
     return bytes.bank == Bank::none ? total : std::min(total, word_of(run.banks, bytes, lane));
   };
-  asynchronous_ = true;
+  current_.begin_asynchronous();
   for (std::uint32_t rest = active; rest != 0;) {
     const std::uint32_t bytes = source_bytes(static_cast<unsigned>(std::countr_zero(rest)));
     std::uint32_t group = 0;
@@ -51,13 +45,13 @@ void Core::copy(RunningFragment& run, const Instr& instr, std::uint32_t active) 
   for (std::uint32_t i = 0; i < instr.modifiers.vector; ++i) {
     store[MemoryOperand::value + i] = row_after(instr[CopyOperand::rows], i);
   }
-  access(run, store, active);
-  asynchronous_ = false;
+  accesses_.execute(run, store, active);
+  current_.end_asynchronous();
 }
 
 // Brings the first `bytes` of each lane's source into the rows on the way, zeros after them.
-void Core::fetch(RunningFragment& run, const Instr& instr, std::uint32_t bytes,
-                 std::uint32_t lanes) {
+void Copies::fetch(RunningFragment& run, const Instr& instr, std::uint32_t bytes,
+                   std::uint32_t lanes) {
   const std::uint32_t words = instr.modifiers.vector;
   const Ref& rows = instr[CopyOperand::rows];
   Instr load = part_of(instr, InstrKind::load, ptx::Space::global);
@@ -66,34 +60,34 @@ void Core::fetch(RunningFragment& run, const Instr& instr, std::uint32_t bytes,
   load.offset = static_cast<std::int32_t>(instr.target);
   if (bytes == 4 * words) {
     for (std::uint32_t i = 0; i < words; ++i) load[MemoryOperand::value + i] = row_after(rows, i);
-    access(run, load, lanes);
+    accesses_.execute(run, load, lanes);
     return;
   }
   load.modifiers.vector = 1;
   const std::int64_t start = load.offset;
   for (std::uint32_t word = 0; word < words; ++word) {
     const Ref to = row_after(rows, word);
-    rows_.broadcast(row_of(run.banks, to), false, 0, lanes);
-    run.warp.undefined.set(run.frame, to, {}, lanes, *program_);
+    launch_.rows.broadcast(row_of(run.banks, to), false, 0, lanes);
+    run.warp.undefined.set(run.frame, to, {}, lanes, *launch_.program);
     if (bytes >= 4 * (word + 1)) {
       load.modifiers.type = ptx::Type::b32;
       load.offset = start + 4 * word;
       load[MemoryOperand::value] = to;
-      access(run, load, lanes);
+      accesses_.execute(run, load, lanes);
       continue;
     }
     for (std::uint32_t byte = 4 * word; byte < bytes; ++byte) {
       load.modifiers.type = ptx::Type::u8;
       load.offset = start + byte;
       load[MemoryOperand::value] = row_after(rows, 4);
-      access(run, load, lanes);
+      accesses_.execute(run, load, lanes);
       put_byte(run, load[MemoryOperand::value], to, byte - 4 * word, lanes);
     }
   }
 }
 
-void Core::put_byte(RunningFragment& run, const Ref& from, const Ref& to, std::uint32_t position,
-                    std::uint32_t lanes) {
+void Copies::put_byte(RunningFragment& run, const Ref& from, const Ref& to, std::uint32_t position,
+                      std::uint32_t lanes) {
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     row_of(run.banks, to)[lane * 4 + position] = row_of(run.banks, from)[lane * 4];
@@ -108,11 +102,11 @@ void Core::put_byte(RunningFragment& run, const Ref& from, const Ref& to, std::u
   }
   const bool is_new = (byte.mask & lanes) != 0;
   const std::uint32_t origin = is_new ? byte.origin : undefined.get(run.frame, to).origin;
-  undefined.set_bits(run.frame, to, bits, origin, lanes, *program_);
+  undefined.set_bits(run.frame, to, bits, origin, lanes, *launch_.program);
 }
 
 // A weak write of values that nobody knows (PTX ISA 9.0, 9.7.9.19), of 128 bytes a lane.
-void Core::discard(RunningFragment& run, const Instr& instr, std::uint32_t active) {
+void Copies::discard(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   constexpr std::uint32_t kBytes = 128, kPieceBytes = 16;
   Instr piece = part_of(instr, InstrKind::store, instr.modifiers.space);
   piece[MemoryOperand::address] = instr[CopyOperand::target];
@@ -125,30 +119,32 @@ void Core::discard(RunningFragment& run, const Instr& instr, std::uint32_t activ
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const std::uint64_t address = address_of(row, lane);
     if (address % kBytes == 0) continue;
-    fault(run, piece, target_of(run, piece, address), address, lane, kBytes);
+    targets_.fault(run, piece, targets_.of(run, piece, address), address, lane, kBytes);
     active &= ~(1u << lane);
   }
   for (std::uint32_t at = 0; at < kBytes && active != 0; at += kPieceBytes) {
-    access(run, piece, active);
+    accesses_.execute(run, piece, active);
     piece.offset += kPieceBytes;
   }
 }
 
-void Core::copy_group(const RunningFragment& run, const Instr& instr, std::uint32_t active) {
+void Copies::commit_or_wait(const RunningFragment& run, const Instr& instr,
+                            std::uint32_t active) const {
   const bool waits = instr.modifiers.copy_op != ptx::CopyOp::commit_group;
   const bool commits = instr.modifiers.copy_op != ptx::CopyOp::wait_group;
-  const WarpPlace place = place_of(run.slot, run.warp);
+  const WarpPlace place = launch_.place_of(run.slot, run.warp);
   if (commits) {
-    const CopyCommit commit{program_, place, run.pc, active, instr.modifiers.bulk};
-    notify([&](Observer& observer) { observer.on_copy_commit(commit); });
+    const CopyCommit commit{launch_.program, place, run.pc, active, instr.modifiers.bulk};
+    launch_.notify([&](Observer& observer) { observer.on_copy_commit(commit); });
   }
   if (!waits) return;
-  CopyWait wait{program_, place, run.pc, active, 0, instr.modifiers.bulk, instr.modifiers.read};
+  CopyWait wait{launch_.program,     place, run.pc, active, 0, instr.modifiers.bulk,
+                instr.modifiers.read};
   if (instr.modifiers.copy_op == ptx::CopyOp::wait_group) {
     wait.groups_left = word_of(run.banks, instr[CopyGroupOperand::groups_left],
                                static_cast<unsigned>(std::countr_zero(active)));
   }
-  notify([&](Observer& observer) { observer.on_copy_wait(wait); });
+  launch_.notify([&](Observer& observer) { observer.on_copy_wait(wait); });
 }
 
 }  // namespace warpcheck::vgpu

@@ -1,11 +1,7 @@
-// Which object an address is meant for: what a launch makes of provenances (provenance.hpp).
-//
-// An access that leaves its object is a fault, whatever memory answers there: which one that is
-// depends on where this machine has put things, and on a GPU others lie there.
+#include "vgpu/machine/memory/meant_objects.hpp"
+
 #include <algorithm>
 #include <cstring>
-
-#include "vgpu/machine/core.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -43,37 +39,41 @@ std::vector<CountedObject> count_objects(const RootSum& sum,
 }  // namespace
 
 // What a root is an address of; nothing: it holds none.
-MeantObject Core::object_of(const Root& root, const Launch& launch) const {
+MeantObject MeantObjects::object_of(const Root& root) const {
+  const Launch& launch = *launch_.request;
   MeantObject object;
   std::uint64_t address = 0;
   if (root.kind == Root::Kind::shared) {
-    const std::uint32_t dynamic_end = program_->dynamic_shared_offset + launch.dynamic_shared_bytes;
-    object.symbol = &program_->shared_symbols[root.index];
+    const std::uint32_t dynamic_end =
+        launch_.program->dynamic_shared_offset + launch.dynamic_shared_bytes;
+    object.symbol = &launch_.program->shared_symbols[root.index];
     object.begin = object.symbol->offset;
     object.end = object.symbol->bytes == 0 ? dynamic_end : object.begin + object.symbol->bytes;
     return object;
   }
   if (root.kind == Root::Kind::variable) {
-    const AddressPatch& patch = program_->patches[root.index];
+    const AddressPatch& patch = launch_.program->patches[root.index];
     if (!patch.wide) return object;
-    std::memcpy(&address, program_->constants.data() + patch.constant_offset, sizeof address);
-    object.allocation = memory_.find(address - static_cast<std::uint64_t>(patch.addend));
+    std::memcpy(&address, launch_.program->constants.data() + patch.constant_offset,
+                sizeof address);
+    object.allocation = launch_.memory.find(address - static_cast<std::uint64_t>(patch.addend));
     return object;
   }
   if (root.index + sizeof address > launch.parameters.size()) return object;
   std::memcpy(&address, launch.parameters.data() + root.index, sizeof address);
-  object.allocation = memory_.find(address);
-  if (object.allocation == nullptr) object.allocation = memory_.find(address - 1);  // its end
+  object.allocation = launch_.memory.find(address);
+  if (object.allocation == nullptr)
+    object.allocation = launch_.memory.find(address - 1);  // its end
   object.is_sure = object.allocation != nullptr && object.allocation->address == address;
   return object;
 }
 
-void Core::find_meant_objects(const Launch& launch) {
+void MeantObjects::begin_launch() {
   std::vector<MeantObject> object_of_root;
-  for (const Root& root : program_->roots) object_of_root.push_back(object_of(root, launch));
-  meant_.assign(program_->provenances.size(), {});
+  for (const Root& root : launch_.program->roots) object_of_root.push_back(object_of(root));
+  meant_.assign(launch_.program->provenances.size(), {});
   for (std::size_t i = 0; i < meant_.size(); ++i) {
-    const Provenance& provenance = program_->provenances[i];
+    const Provenance& provenance = launch_.program->provenances[i];
     const bool is_clear = std::ranges::all_of(provenance.differences, [&](const RootSum& sum) {
       return count_objects(sum, object_of_root).empty();
     });

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "vgpu/machine/core.hpp"
 #include "vgpu/machine/memory/undefined.hpp"
+#include "vgpu/machine/warp/running_fragment.hpp"
 #include "vgpu/program/matrix.hpp"
 
 namespace warpcheck::vgpu {

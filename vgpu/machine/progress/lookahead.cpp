@@ -110,28 +110,23 @@ class Hash {
 
 }  // namespace
 
-Core::Lookahead::Lookahead(Core& core) : core_(core) {
-  observers_ = std::exchange(core_.observers_, std::span<Observer* const>(&self_, 1));
-  access_observers_ = std::exchange(core_.access_observers_, {this});
-  collective_observers_ = std::exchange(core_.collective_observers_, {});
-  outcome_ = std::exchange(core_.outcome_, {});
-  core_.outcome_.steps = outcome_.steps;
-  clusters_ = core_.clusters_;
-  want_edges_ = std::exchange(core_.want_edges_, false);
+Lookahead::Lookahead(const Parts& parts) : parts_(parts), launch_(parts.launch) {
+  const std::span<Observer* const> only(&self_, 1);
+  observers_ = std::exchange(launch_.observers, {only, {this}, {}, false});
+  outcome_ = std::exchange(launch_.outcome, {});
+  launch_.outcome.steps = outcome_.steps;
+  clusters_ = parts_.cluster_barriers.states();
 }
 
-Core::Lookahead::~Lookahead() {
+Lookahead::~Lookahead() {
   put_back();
-  core_.observers_ = observers_;
-  core_.access_observers_ = std::move(access_observers_);
-  core_.collective_observers_ = std::move(collective_observers_);
-  core_.outcome_ = std::move(outcome_);
-  core_.want_edges_ = want_edges_;
+  launch_.observers = std::move(observers_);
+  launch_.outcome = std::move(outcome_);
 }
 
-void Core::Lookahead::save(Slot& slot) { save(slot, 0, core_.warps_per_block_); }
+void Lookahead::save(Slot& slot) { save(slot, 0, launch_.warps_per_block); }
 
-void Core::Lookahead::save(Slot& slot, std::uint32_t first_warp, std::uint32_t warps) {
+void Lookahead::save(Slot& slot, std::uint32_t first_warp, std::uint32_t warps) {
   const auto is_saved = [&](const auto& saved) { return saved->slot == &slot; };
   if (std::ranges::any_of(saved_, is_saved)) return;
   auto saved = std::make_unique<Saved>();
@@ -141,7 +136,7 @@ void Core::Lookahead::save(Slot& slot, std::uint32_t first_warp, std::uint32_t w
   saved->waiting_lanes = slot.waiting_lanes;
   saved->ready_warps = slot.ready_warps;
   saved->yielded_warps = slot.yielded_warps;
-  if (core_.program_->has_named_barriers) saved->barriers = slot.barriers;
+  if (launch_.program->has_named_barriers) saved->barriers = slot.barriers;
   saved->objects = slot.objects;
   saved->first_warp = first_warp;
   for (std::uint32_t index = 0; index < warps; ++index) {
@@ -150,7 +145,7 @@ void Core::Lookahead::save(Slot& slot, std::uint32_t first_warp, std::uint32_t w
   saved_.push_back(std::move(saved));
 }
 
-void Core::Lookahead::put_back() {
+void Lookahead::put_back() {
   foreign_changes_ = 0;
   for (auto change = changes_.rbegin(); change != changes_.rend(); ++change) {
     std::memcpy(change->at, change->old.data(), change->bytes);
@@ -163,18 +158,17 @@ void Core::Lookahead::put_back() {
     slot.waiting_lanes = saved->waiting_lanes;
     slot.ready_warps = saved->ready_warps;
     slot.yielded_warps = saved->yielded_warps;
-    if (core_.program_->has_named_barriers) slot.barriers = std::move(saved->barriers);
+    if (launch_.program->has_named_barriers) slot.barriers = std::move(saved->barriers);
     slot.objects = std::move(saved->objects);
     for (std::size_t i = 0; i < saved->warps.size(); ++i) {
       put_back_warp(slot.warps[saved->first_warp + i], saved->warps[i]);
     }
   }
   saved_.clear();
-  core_.clusters_ = clusters_;
-  core_.must_yield_ = false;
+  parts_.cluster_barriers.put_back(clusters_);
 }
 
-void Core::Lookahead::on_access(Access& access) {
+void Lookahead::on_access(Access& access) {
   const bool is_local = access.space == ptx::Space::local;
   if (polled_ != nullptr && access.kind != AccessKind::write && !is_local) note_polled(access);
   if (access.kind != AccessKind::write) {
@@ -219,7 +213,7 @@ void Core::Lookahead::on_access(Access& access) {
 }
 
 // Forgets the writes since `since` that have changed nothing.
-void Core::Lookahead::keep_changes(std::size_t since) {
+void Lookahead::keep_changes(std::size_t since) {
   if (changes_.size() == since) return;
   const auto begin = changes_.begin() + static_cast<std::ptrdiff_t>(since);
   const auto changes_nothing = [](const Change& change) {
@@ -230,7 +224,7 @@ void Core::Lookahead::keep_changes(std::size_t since) {
 }
 
 // Whether memory is as it was when there were `since` changes.
-bool Core::Lookahead::changes_back(std::size_t since) const {
+bool Lookahead::changes_back(std::size_t since) const {
   std::set<const std::byte*> seen;
   for (std::size_t i = since; i < changes_.size(); ++i) {
     for (std::uint8_t byte = 0; byte < changes_[i].bytes; ++byte) {
@@ -241,17 +235,17 @@ bool Core::Lookahead::changes_back(std::size_t since) const {
   return true;
 }
 
-Core::Lookahead::WarpState Core::Lookahead::state_of(const Slot& slot, Warp& warp) const {
+Lookahead::WarpState Lookahead::state_of(const Slot& slot, Warp& warp) const {
   WarpState state{warp.fragments,  warp.words,           warp.wides, warp.predicates,
                   changes_.size(), warp.cluster_arrived, {}};
-  if (core_.program_->has_named_barriers) {
+  if (launch_.program->has_named_barriers) {
     state.barriers.assign(slot.barriers.begin(), slot.barriers.end());
   }
   return state;
 }
 
 // Whether a warp is at the places where it was.
-bool Core::Lookahead::is_at(const WarpState& state, const Warp& warp) {
+bool Lookahead::is_at(const WarpState& state, const Warp& warp) {
   if (state.fragments.size() != warp.fragments.size()) return false;
   return std::ranges::all_of(state.fragments, [&](const Fragment& one) {
     return std::ranges::any_of(warp.fragments,
@@ -259,7 +253,7 @@ bool Core::Lookahead::is_at(const WarpState& state, const Warp& warp) {
   });
 }
 
-bool Core::Lookahead::is_in(const WarpState& state, const Slot& slot, Warp& warp) const {
+bool Lookahead::is_in(const WarpState& state, const Slot& slot, Warp& warp) const {
   if (!is_at(state, warp)) return false;
   if (state.cluster_arrived != warp.cluster_arrived) return false;
   if (!are_same_bytes(state.words, warp.words) || !are_same_bytes(state.wides, warp.wides) ||
@@ -273,11 +267,11 @@ bool Core::Lookahead::is_in(const WarpState& state, const Slot& slot, Warp& warp
   return changes_back(state.changes);
 }
 
-std::uint64_t Core::Lookahead::hash_of(const std::vector<Slot*>& unit) const {
+std::uint64_t Lookahead::hash_of(const std::vector<Slot*>& unit) const {
   Hash hash;
   for (const Slot* slot : unit) {
     hash.add(slot->ready_warps);
-    for (std::uint32_t index = 0; index < core_.warps_per_block_; ++index) {
+    for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
       const Warp& warp = slot->warps[index];
       for (const Fragment& fragment : warp.fragments) {
         hash.add(std::uint64_t{fragment.pc} << 32 | fragment.mask);
@@ -300,8 +294,8 @@ std::uint64_t Core::Lookahead::hash_of(const std::vector<Slot*>& unit) const {
 }
 
 // What an instruction does that no round may have, or that cannot be taken back.
-Core::Lookahead::Fate Core::Lookahead::act_of(Warp& warp, const Fragment& fragment) const {
-  const Instr& instr = core_.program_->code[fragment.pc];
+Lookahead::Fate Lookahead::act_of(Warp& warp, const Fragment& fragment) const {
+  const Instr& instr = launch_.program->code[fragment.pc];
   switch (instr.kind) {
     case InstrKind::exit:
     case InstrKind::trap:
@@ -317,7 +311,7 @@ Core::Lookahead::Fate Core::Lookahead::act_of(Warp& warp, const Fragment& fragme
       return std::ranges::count_if(warp.fragments, is_ready) > 1 ? Fate::unknown : Fate::runs;
     }
     case InstrKind::texture:
-      if (core_.program_->texture_instrs[instr.target].operation !=
+      if (launch_.program->texture_instrs[instr.target].operation !=
           TextureInstr::Operation::store) {
         return Fate::runs;
       }
@@ -325,39 +319,41 @@ Core::Lookahead::Fate Core::Lookahead::act_of(Warp& warp, const Fragment& fragme
     default: return Fate::runs;
   }
   if (instr.guard.bank == Bank::none) return Fate::acts;
-  const std::uint32_t holds = read_predicate(core_.banks_of(warp, fragment), instr.guard);
+  const std::uint32_t holds =
+      read_predicate(banks_of(*launch_.program, warp, fragment), instr.guard);
   const std::uint32_t active = fragment.mask & (instr.guard_negated ? ~holds : holds);
   return active != 0 ? Fate::acts : Fate::runs;
 }
 
 // One instruction of the fragment whose turn it is.
-Core::Lookahead::Fate Core::Lookahead::step(Slot& slot, Warp& warp) {
+Lookahead::Fate Lookahead::step(Slot& slot, Warp& warp) {
   std::uint32_t limit = 0;
-  const std::size_t index = core_.pick(warp, limit);
+  const std::size_t index = Warps::pick(warp, limit);
   if (index == SIZE_MAX) {
     slot.ready_warps &= ~(1u << warp.index);
     return Fate::waits;
   }
   const Fate act = act_of(warp, warp.fragments[index]);
   if (act != Fate::runs) return act;
-  if (polled_ != nullptr && concerns_others(core_.program_->code[warp.fragments[index].pc])) {
+  if (polled_ != nullptr && concerns_others(launch_.program->code[warp.fragments[index].pc])) {
     return Fate::unknown;
   }
   if (is_following_ && !may_execute(warp, warp.fragments[index])) return Fate::unknown;
   const std::uint32_t ready = slot.ready_warps;
   const std::size_t changes = changes_.size();
-  const Instr& instr = core_.program_->code[warp.fragments[index].pc];
+  const Instr& instr = launch_.program->code[warp.fragments[index].pc];
   const FrameRows frame = frame_of(warp.fragments[index]);
   const std::uint32_t lanes = warp.fragments[index].mask;
   warp.ask_at = UINT64_MAX;
-  warp.quantum_left = 1;
+  warp.quantum_left = 0;
   warp.quantum_rest = 0;
-  const Stop stop = core_.run_warp(slot, warp);
+  launch_.quantum_left = 1;
+  const Stop stop = parts_.warps.run(slot, warp);
   ++steps_;
   if (reads_time(instr)) {
     reads_time_ = true;
     if (is_following_) {
-      warp.undefined.set(frame, instr[ScalarOperand::result], {lanes, 0}, lanes, *core_.program_);
+      warp.undefined.set(frame, instr[ScalarOperand::result], {lanes, 0}, lanes, *launch_.program);
     }
   }
   keep_changes(changes);
@@ -368,7 +364,7 @@ Core::Lookahead::Fate Core::Lookahead::step(Slot& slot, Warp& warp) {
   return warp.is_ready() ? Fate::runs : Fate::waits;
 }
 
-Core::Lookahead::Fate Core::Lookahead::run_until_settled(Slot& slot, Warp& warp) {
+Lookahead::Fate Lookahead::run_until_settled(Slot& slot, Warp& warp) {
   current_reads_ = &reads_[&warp];
   reads_time_ = false;
   const WarpState start = state_of(slot, warp);
@@ -390,7 +386,7 @@ Core::Lookahead::Fate Core::Lookahead::run_until_settled(Slot& slot, Warp& warp)
 }
 
 // Blocks that wait for each other without memory: one, or those of a cluster.
-Core::Lookahead::Fate Core::Lookahead::look_at_unit(const std::vector<Slot*>& unit) {
+Lookahead::Fate Lookahead::look_at_unit(const std::vector<Slot*>& unit) {
   for (Slot* slot : unit) save(*slot);
   const bool was_ready =
       std::ranges::any_of(unit, [](const Slot* slot) { return slot->ready_warps != 0; });
@@ -422,19 +418,17 @@ Core::Lookahead::Fate Core::Lookahead::look_at_unit(const std::vector<Slot*>& un
   }
 }
 
-Core::Prospect Core::Lookahead::look_at_launch() {
-  const bool may_start = !core_.admitted_.empty();
-  if (may_start) return Prospect::goes_on;
-  std::vector<Slot*> order = core_.resident_;
-  const auto first = std::ranges::find(order, core_.restless_block_, &Slot::block);
+Prospect Lookahead::look_at_launch(std::uint32_t first_block) {
+  std::vector<Slot*> order = launch_.resident;
+  const auto first = std::ranges::find(order, first_block, &Slot::block);
   if (first != order.end()) std::rotate(order.begin(), first, order.end());
   std::set<std::uint32_t> clusters_seen;
   for (Slot* slot : order) {
     std::vector<Slot*> unit{slot};
-    if (core_.program_->uses_clusters) {
+    if (launch_.program->uses_clusters) {
       if (!clusters_seen.insert(slot->cluster).second) continue;
       unit.clear();
-      std::ranges::copy_if(core_.resident_, std::back_inserter(unit),
+      std::ranges::copy_if(launch_.resident, std::back_inserter(unit),
                            [&](const Slot* other) { return other->cluster == slot->cluster; });
     }
     const Fate fate = look_at_unit(unit);
@@ -442,12 +436,12 @@ Core::Prospect Core::Lookahead::look_at_launch() {
     restless_block_ = slot->block;
     return fate == Fate::acts ? Prospect::goes_on : Prospect::unknown;
   }
-  if (reads_host_memory_ && core_.launch_->host_runs) return Prospect::goes_on;
+  if (reads_host_memory_ && launch_.request->host_runs) return Prospect::goes_on;
   return repeats_ ? Prospect::repeats : Prospect::stuck;
 }
 
 // What lanes that poll look at.
-void Core::Lookahead::describe(const Read& read, Waiting& waiting) const {
+void Lookahead::describe(const Read& read, Waiting& waiting) const {
   if (read.allocation == nullptr) return;
   waiting.pc = read.pc;
   waiting.allocation = read.allocation;
@@ -455,7 +449,7 @@ void Core::Lookahead::describe(const Read& read, Waiting& waiting) const {
   waiting.bytes = read.bytes;
   std::memcpy(&waiting.value, read.allocation->data + read.offset,
               std::min<std::size_t>(read.bytes, sizeof waiting.value));
-  for (const Slot* slot : core_.resident_) {
+  for (const Slot* slot : launch_.resident) {
     const bool is_object = std::ranges::any_of(slot->objects, [&](const BarrierObjectState& one) {
       return one.allocation == read.allocation && one.offset == read.offset;
     });
@@ -465,27 +459,26 @@ void Core::Lookahead::describe(const Read& read, Waiting& waiting) const {
     waiting.expected = token.expected;
     waiting.arrived = token.expected - std::min(token.pending, token.expected);
   }
-  const StrongWrites::Write* const write =
-      core_.strong_writes_.find(core_.run_, read.allocation, read.offset);
+  const StrongWrites::Write* const write = parts_.strong_writes.find(read.allocation, read.offset);
   if (write == nullptr) return;
   waiting.written = {{write->block, write->warp, 0, 0}, write->lane, write->pc, false};
-  const Slot* const slot = core_.slot_of(write->block);
+  const Slot* const slot = launch_.slot_of(write->block);
   waiting.written.has_exited =
       slot == nullptr || (slot->warps[write->warp].live >> write->lane & 1u) == 0;
 }
 
-void Core::Lookahead::list_polls(const Slot& slot, Warp& warp, std::vector<Waiting>& waiting) {
+void Lookahead::list_polls(const Slot& slot, Warp& warp, std::vector<Waiting>& waiting) {
   std::uint32_t limit = 0;
-  const std::size_t next = core_.pick(warp, limit);
+  const std::size_t next = Warps::pick(warp, limit);
   for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
     const Fragment& fragment = warp.fragments[i];
     if (fragment.state != Fragment::State::ready) continue;
     Waiting one;
     one.kind = Waiting::Kind::reads;
-    one.place = core_.place_of(slot, warp);
+    one.place = launch_.place_of(slot, warp);
     one.pc = fragment.pc;
     one.lanes = fragment.mask;
-    if (core_.model_ == WarpModel::lockstep && i != next) {
+    if (launch_.model == WarpModel::lockstep && i != next) {
       one.kind = Waiting::Kind::rejoin;
     } else {
       describe(reads_[&warp][static_cast<std::size_t>(std::countr_zero(fragment.mask))], one);
@@ -494,16 +487,16 @@ void Core::Lookahead::list_polls(const Slot& slot, Warp& warp, std::vector<Waiti
   }
 }
 
-void Core::Lookahead::list(std::vector<Waiting>& waiting) {
-  for (Slot* slot : core_.resident_) {
-    core_.list_waiting(*slot, waiting);
-    for (std::uint32_t index = 0; index < core_.warps_per_block_; ++index) {
+void Lookahead::list(std::vector<Waiting>& waiting) {
+  for (Slot* slot : launch_.resident) {
+    parts_.waiting_threads.list(*slot, waiting);
+    for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
       list_polls(*slot, slot->warps[index], waiting);
     }
   }
 }
 
-void Core::Lookahead::look_at_warp(Slot& slot, Warp& warp, std::vector<Waiting>& waiting) {
+void Lookahead::look_at_warp(Slot& slot, Warp& warp, std::vector<Waiting>& waiting) {
   save(slot);
   if (run_until_settled(slot, warp) == Fate::spins) return list_polls(slot, warp, waiting);
   put_back();
@@ -511,7 +504,7 @@ void Core::Lookahead::look_at_warp(Slot& slot, Warp& warp, std::vector<Waiting>&
     if (fragment.state != Fragment::State::ready) continue;
     Waiting one;
     one.kind = Waiting::Kind::runs;
-    one.place = core_.place_of(slot, warp);
+    one.place = launch_.place_of(slot, warp);
     one.pc = fragment.pc;
     one.lanes = fragment.mask;
     waiting.push_back(one);

@@ -28,20 +28,39 @@
 #include <utility>
 #include <vector>
 
-#include "vgpu/machine/core.hpp"
+#include "vgpu/machine/progress/strong_writes.hpp"
+#include "vgpu/machine/progress/waiting_threads.hpp"
+#include "vgpu/machine/running_launch.hpp"
+#include "vgpu/machine/sync/cluster_barriers.hpp"
+#include "vgpu/machine/warp/warps.hpp"
 
 namespace warpcheck::vgpu {
 
-class Core::Lookahead final : public Observer {
+enum class Prospect : std::uint8_t {
+  goes_on,
+  unknown,  // nothing is known as far as it was looked
+  stuck,    // for ever, whatever the schedule
+  repeats,  // threads change memory and change it back
+};
+
+class Lookahead final : public Observer {
  public:
+  struct Parts {
+    RunningLaunch& launch;
+    Warps& warps;
+    ClusterBarriers& cluster_barriers;
+    const StrongWrites& strong_writes;
+    const WaitingThreads& waiting_threads;
+  };
   // Takes the place of the launch's observers, until it ends.
-  explicit Lookahead(Core& core);
+  explicit Lookahead(const Parts& parts);
   ~Lookahead() override;
   Lookahead(const Lookahead&) = delete;
   Lookahead& operator=(const Lookahead&) = delete;
 
-  // All blocks.  Ends at the first one that goes on.
-  Prospect look_at_launch();
+  // All blocks, where no other one can start.  Ends at the first one that goes on.
+  //   first_block: with which it begins, if it is resident
+  Prospect look_at_launch(std::uint32_t first_block);
   // The same, after look_at_launch(), with writes that count: threads that change memory for each
   // other may do so in a circle (Prospect::repeats).
   Prospect look_for_livelock();
@@ -145,7 +164,8 @@ class Core::Lookahead final : public Observer {
   bool open_fork(const Fragment& fragment);
   bool close_forks(Warp& warp);
 
-  Core& core_;
+  Parts parts_;
+  RunningLaunch& launch_;
   std::vector<std::unique_ptr<Saved>> saved_;
   std::vector<Change> changes_;
   std::size_t foreign_changes_ = 0;  // so many of them were not of local memory
@@ -168,13 +188,10 @@ class Core::Lookahead final : public Observer {
   std::set<std::pair<const Allocation*, std::uint32_t>> indifferent_words_;
 
   // What the launch had.
-  std::span<Observer* const> observers_;
-  std::vector<Observer*> access_observers_;
-  std::vector<Observer*> collective_observers_;
+  Observers observers_;
   Observer* self_ = this;
   Outcome outcome_;
-  std::map<std::uint32_t, ClusterState> clusters_;
-  bool want_edges_ = false;
+  ClusterBarriers::States clusters_;
 };
 
 }  // namespace warpcheck::vgpu

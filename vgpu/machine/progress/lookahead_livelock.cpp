@@ -18,27 +18,27 @@ constexpr std::uint64_t kStepsOfLaunch = 1 << 15;  // in all rounds
 
 }  // namespace
 
-Core::Prospect Core::Lookahead::look_for_livelock() {
+Prospect Lookahead::look_for_livelock() {
   put_back();
-  for (Slot* slot : core_.resident_) save(*slot);
+  for (Slot* slot : launch_.resident) save(*slot);
   const std::uint64_t steps_before = steps_;
   std::vector<std::uint64_t> rounds;
   while (steps_ - steps_before < kStepsOfLaunch) {
-    rounds.push_back(hash_of(core_.resident_) ^ hash_of_changes());
-    for (Slot* slot : core_.resident_) {
+    rounds.push_back(hash_of(launch_.resident) ^ hash_of_changes());
+    for (Slot* slot : launch_.resident) {
       for (std::uint32_t rest = slot->ready_warps; rest != 0; rest &= rest - 1) {
         const auto index = static_cast<std::size_t>(std::countr_zero(rest));
         const Fate fate = run_until_idle(*slot, slot->warps[index]);
         if (fate == Fate::acts || fate == Fate::unknown) return Prospect::goes_on;
       }
     }
-    const std::uint64_t hash = hash_of(core_.resident_) ^ hash_of_changes();
+    const std::uint64_t hash = hash_of(launch_.resident) ^ hash_of_changes();
     if (std::ranges::find(rounds, hash) != rounds.end()) return Prospect::repeats;
   }
   return Prospect::goes_on;
 }
 
-Core::Lookahead::Fate Core::Lookahead::run_until_idle(Slot& slot, Warp& warp) {
+Lookahead::Fate Lookahead::run_until_idle(Slot& slot, Warp& warp) {
   current_reads_ = &reads_[&warp];
   reads_time_ = false;
   WarpState seen = state_of(slot, warp);
@@ -62,7 +62,7 @@ Core::Lookahead::Fate Core::Lookahead::run_until_idle(Slot& slot, Warp& warp) {
 }
 
 // Of the bytes that differ from what they were.
-std::uint64_t Core::Lookahead::hash_of_changes() const {
+std::uint64_t Lookahead::hash_of_changes() const {
   std::map<const std::byte*, std::byte> before;
   for (const Change& change : changes_) {
     for (std::uint8_t byte = 0; byte < change.bytes; ++byte) {

@@ -14,7 +14,7 @@ constexpr std::size_t kPolledMax = 64;
 
 }  // namespace
 
-bool Core::Lookahead::polls(Slot& slot, Warp& warp, std::vector<PolledBytes>& polled) {
+bool Lookahead::polls(Slot& slot, Warp& warp, std::vector<PolledBytes>& polled) {
   save(slot, warp.index, 1);
   polled.clear();
   polled_ = &polled;
@@ -27,7 +27,7 @@ bool Core::Lookahead::polls(Slot& slot, Warp& warp, std::vector<PolledBytes>& po
 }
 
 // Whether it may let other warps go on, or depends on more than registers and accesses.
-bool Core::Lookahead::concerns_others(const Instr& instr) {
+bool Lookahead::concerns_others(const Instr& instr) {
   switch (instr.kind) {
     case InstrKind::barrier:
     case InstrKind::cluster_barrier:
@@ -37,7 +37,7 @@ bool Core::Lookahead::concerns_others(const Instr& instr) {
   }
 }
 
-void Core::Lookahead::note_polled(const Access& access) {
+void Lookahead::note_polled(const Access& access) {
   if (access.space == ptx::Space::param || access.space == ptx::Space::constant) return;
   // Shared memory of another block may go before that block's warps wait no more.
   if (access.space != ptx::Space::global && access.allocation != polled_shared_) {

@@ -172,7 +172,7 @@ void for_each_difference(Bank bank, const RowBank& a, const RowBank& b, Visit vi
 
 }  // namespace
 
-Core::Lookahead::Fate Core::Lookahead::run_indifferently(Slot& slot, Warp& warp) {
+Lookahead::Fate Lookahead::run_indifferently(Slot& slot, Warp& warp) {
   is_following_ = true;
   has_strayed_ = is_anchored_ = false;
   forks_.clear();
@@ -198,7 +198,7 @@ Core::Lookahead::Fate Core::Lookahead::run_indifferently(Slot& slot, Warp& warp)
 
 // Runs until the warp is at `head` again and no fork is open: Fate::spins.  The first time that a
 // fork closes, the head moves there: it must not be one of the places between.
-Core::Lookahead::Fate Core::Lookahead::run_round(Slot& slot, Warp& warp, WarpState& head) {
+Lookahead::Fate Lookahead::run_round(Slot& slot, Warp& warp, WarpState& head) {
   const std::size_t foreign = foreign_changes_;
   for (std::uint64_t steps = 0; steps < steps_of_round_; ++steps) {
     const Fate fate = step(slot, warp);
@@ -216,13 +216,13 @@ Core::Lookahead::Fate Core::Lookahead::run_round(Slot& slot, Warp& warp, WarpSta
 }
 
 // Marks what differs from `before`.  False: everything that does was marked.
-bool Core::Lookahead::mark_differences(const WarpState& before, Warp& warp) {
+bool Lookahead::mark_differences(const WarpState& before, Warp& warp) {
   bool spreads = false;
   const auto mark = [&](const Ref& ref, std::uint32_t lanes) {
     const std::uint32_t marked = warp.undefined.get({}, ref).mask;
     if ((lanes & ~marked) == 0) return;
     spreads = true;
-    warp.undefined.set({}, ref, {lanes, 0}, lanes, *core_.program_);
+    warp.undefined.set({}, ref, {lanes, 0}, lanes, *launch_.program);
   };
   for_each_difference(Bank::word, before.words, warp.words, mark);
   for_each_difference(Bank::wide, before.wides, warp.wides, mark);
@@ -238,7 +238,7 @@ bool Core::Lookahead::mark_differences(const WarpState& before, Warp& warp) {
 }
 
 // Lane by lane, in order.
-Core::Lookahead::Marks Core::Lookahead::marks_of(const Warp& warp) {
+Lookahead::Marks Lookahead::marks_of(const Warp& warp) {
   Marks marks;
   warp.undefined.for_each([&](std::size_t row, std::uint32_t lanes) {
     for (; lanes != 0; lanes &= lanes - 1) {
@@ -250,9 +250,9 @@ Core::Lookahead::Marks Core::Lookahead::marks_of(const Warp& warp) {
 
 // Whether what the next instruction does, other than to registers, depends on nothing that is
 // marked.
-bool Core::Lookahead::may_execute(Warp& warp, const Fragment& fragment) {
+bool Lookahead::may_execute(Warp& warp, const Fragment& fragment) {
   if (!warp.undefined.any()) return true;
-  const Instr& instr = core_.program_->code[fragment.pc];
+  const Instr& instr = launch_.program->code[fragment.pc];
   const auto is_marked = [&](const Ref& ref) {
     return (warp.undefined.get(frame_of(fragment), ref).mask & fragment.mask) != 0;
   };
@@ -287,8 +287,8 @@ bool Core::Lookahead::may_execute(Warp& warp, const Fragment& fragment) {
 }
 
 // False: its ways need not meet, or do more than to compute and read.
-bool Core::Lookahead::open_fork(const Fragment& fragment) {
-  const Diamond diamond = diamond_of(*core_.program_, fragment.function, fragment.pc);
+bool Lookahead::open_fork(const Fragment& fragment) {
+  const Diamond diamond = diamond_of(*launch_.program, fragment.function, fragment.pc);
   if (diamond.meets_at == ptx::kNone) return false;
   const auto is_same = [&](const Fork& fork) {
     return fork.meets_at == diamond.meets_at && fork.callers == fragment.callers &&
@@ -305,13 +305,13 @@ bool Core::Lookahead::open_fork(const Fragment& fragment) {
 }
 
 // Marks what the lanes that have come to the end of a fork may have written.  True: one is closed.
-bool Core::Lookahead::close_forks(Warp& warp) {
+bool Lookahead::close_forks(Warp& warp) {
   for (Fork& fork : forks_) {
     for (const Fragment& fragment : warp.fragments) {
       if (fragment.pc != fork.meets_at || fragment.callers != fork.callers) continue;
       const std::uint32_t here = fork.lanes & fragment.mask;
       for (const Ref& ref : fork.writes) {
-        warp.undefined.set(fork.frame, ref, {here, 0}, here, *core_.program_);
+        warp.undefined.set(fork.frame, ref, {here, 0}, here, *launch_.program);
       }
       fork.lanes &= ~here;
     }

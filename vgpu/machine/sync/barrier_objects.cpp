@@ -1,12 +1,7 @@
-// mbarrier (PTX ISA 9.0, 9.7.13.15) and cp.async.mbarrier.arrive (9.7.9.25.3).
-//
-// An object lives in its 8 bytes of shared memory (barrier_token.hpp); beside it the machine counts
-// its phases.  To the memory model the bytes are accessed like an atomic variable, and init and
-// inval write them; what an operation orders is told by BarrierObject events.
+#include "vgpu/machine/sync/barrier_objects.hpp"
+
 #include <algorithm>
 #include <bit>
-
-#include "vgpu/machine/core.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -50,13 +45,36 @@ void complete_if_done(BarrierToken& token, BarrierObjectState& object) {
   ++object.phase;
 }
 
+std::uint64_t state_of(const RunningFragment& run, const Instr& instr, unsigned lane) {
+  std::uint64_t state = 0;
+  std::memcpy(&state, row_of(run.banks, instr[ObjectOperand::value]) + lane * sizeof state,
+              sizeof state);
+  return state;
+}
+
+// The result: the state before an arrival, or whether a wait is over.
+void finish_object(const RunningFragment& run, const Instr& instr, unsigned lane,
+                   std::uint64_t state, bool is_done) {
+  const Ref& to = instr[ObjectOperand::result];
+  if (to.bank == Bank::none) return;
+  std::byte* const row = row_of(run.banks, to);
+  if (to.bank != Bank::predicate) {
+    std::memcpy(row + lane * sizeof state, &state, sizeof state);
+    return;
+  }
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, row, sizeof bits);
+  bits = (bits & ~(1u << lane)) | std::uint32_t{is_done} << lane;
+  std::memcpy(row, &bits, sizeof bits);
+}
+
 }  // namespace
 
-// Like Core::access(), but only shared memory holds such objects.
-void Core::access_objects(RunningFragment& run, const Instr& instr, std::uint32_t active) {
+bool BarrierObjects::execute(RunningFragment& run, const Instr& instr, std::uint32_t active) {
+  must_yield_ = false;
   const Ref& address = instr[ObjectOperand::address];
   if (run.warp.undefined.any()) {
-    use_of_undefined(run, UndefinedUse::Kind::address, address, active);
+    launch_.use_of_undefined(run, UndefinedUse::Kind::address, address, active);
   }
   AddressRow row{row_of(run.banks, address),
                  address.bank == Bank::wide || address.bank == Bank::constant,
@@ -65,31 +83,33 @@ void Core::access_objects(RunningFragment& run, const Instr& instr, std::uint32_
   while (active != 0) {
     const auto lead = static_cast<unsigned>(std::countr_zero(active));
     const std::uint64_t lead_address = address_of(row, lead);
-    Target target = target_of(run, instr, lead_address);
+    Target target = targets_.of(run, instr, lead_address);
     if (target.space != ptx::Space::shared) target = {nullptr, ptx::Space::shared, 0, 0};
     row.base = target.base;
     const std::uint32_t group =
-        target.allocation == nullptr ? 0 : lanes_inside(row, target, kObjectBytes, active);
+        target.allocation == nullptr ? 0 : Targets::lanes_inside(row, target, kObjectBytes, active);
     if ((group >> lead & 1u) == 0) {
-      fault(run, instr, target, lead_address, lead, kObjectBytes);
+      targets_.fault(run, instr, target, lead_address, lead, kObjectBytes);
       faulted |= 1u << lead;
       active &= ~(1u << lead);
       continue;
     }
-    const RowScan scan = rows_.scan(row, target.limit, kObjectBytes, group, access_.offset.data());
-    announce_object(run, instr, target, scan, group);
-    perform_on_objects(run, instr, group);
+    const RowScan scan =
+        launch_.rows.scan(row, target.limit, kObjectBytes, group, current_.access.offset.data());
+    announce(run, instr, target, scan, group);
+    perform(run, instr, group);
     active &= ~group;
   }
   if (faulted != 0 && instr[ObjectOperand::result].bank != Bank::none)
-    zero_destinations(run, instr, faulted);
+    accesses_.zero_destinations(run, instr, faulted);
+  return must_yield_;
 }
 
-void Core::announce_object(RunningFragment& run, const Instr& instr, const Target& target,
-                           const RowScan& scan, std::uint32_t mask) {
-  access_.allocation = target.allocation;
-  access_.undefined = 0;
-  if (access_observers_.empty()) return;
+void BarrierObjects::announce(RunningFragment& run, const Instr& instr, const Target& target,
+                              const RowScan& scan, std::uint32_t mask) {
+  current_.access.allocation = target.allocation;
+  current_.access.undefined = 0;
+  if (!current_.is_watched()) return;
   const Pattern pattern = scan.uniform   ? Pattern::uniform
                           : scan.strided ? Pattern::strided
                                          : Pattern::scattered;
@@ -99,6 +119,7 @@ void Core::announce_object(RunningFragment& run, const Instr& instr, const Targe
   const ObjectOp op = operation_of(instr);
   if (op == ObjectOp::test_wait || op == ObjectOp::try_wait) access.kind = InstrKind::load;
   alignas(64) std::array<std::uint64_t, kWarpLanes> values{};
+  const std::byte* written = nullptr;
   if (is_written_anew(instr)) {
     access.kind = InstrKind::store;
     access.modifiers.order = ptx::Order::weak;
@@ -108,43 +129,43 @@ void Core::announce_object(RunningFragment& run, const Instr& instr, const Targe
       values[lane] =
           bits_after(instr, count.bank == Bank::none ? 0 : word_of(run.banks, count, lane));
     }
-    written_ = reinterpret_cast<const std::byte*>(values.data());
+    written = reinterpret_cast<const std::byte*>(values.data());
     access[ObjectOperand::result] = {};
   }
-  announce(run, access, target, pattern, kObjectBytes, mask, {0, 1});
-  written_ = nullptr;
+  current_.announce(run, access, target, pattern, kObjectBytes, mask, {0, 1}, written);
 }
 
 // Lane after lane, each event for as many lanes as it is true of.
-void Core::perform_on_objects(RunningFragment& run, const Instr& instr, std::uint32_t mask) {
-  const std::uint32_t undefined = access_.undefined & mask;
+void BarrierObjects::perform(RunningFragment& run, const Instr& instr, std::uint32_t mask) {
+  const std::uint32_t undefined = current_.access.undefined & mask;
   const bool reads = !is_written_anew(instr);
   if (undefined != 0 && reads) {
     const UndefinedUse use{UndefinedUse::Kind::branch,
-                           program_,
-                           place_of(run.slot, run.warp),
+                           launch_.program,
+                           launch_.place_of(run.slot, run.warp),
                            run.pc,
                            undefined,
-                           access_.origin};
-    notify([&](Observer& observer) { observer.on_undefined_use(use); });
+                           current_.access.origin};
+    launch_.notify([&](Observer& observer) { observer.on_undefined_use(use); });
   }
   const auto flush = [&](const BarrierObject& event) {
-    if (event.mask != 0) notify([&](Observer& observer) { observer.on_barrier_object(event); });
+    if (event.mask != 0)
+      launch_.notify([&](Observer& observer) { observer.on_barrier_object(event); });
   };
   BarrierObject pending;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     BarrierObject event;
-    event.program = program_;
-    event.place = place_of(run.slot, run.warp);
+    event.program = launch_.program;
+    event.place = launch_.place_of(run.slot, run.warp);
     event.pc = run.pc;
-    event.allocation = access_.allocation;
-    event.offset = access_.offset[lane];
+    event.allocation = current_.access.allocation;
+    event.offset = current_.access.offset[lane];
     event.scope = instr.modifiers.scope;
     event.relaxed = instr.modifiers.order == ptx::Order::relaxed;
     event.for_copies = instr.opcode == ptx::Opcode::cp_;
     is_reported_ = (undefined >> lane & 1u) != 0;
-    perform_on_object(run, instr, lane, event);
+    perform_lane(run, instr, lane, event);
     const bool joins = event.offset == pending.offset && event.phase == pending.phase &&
                        event.kind == pending.kind && event.allocation == pending.allocation;
     if (event.mask != 0 && pending.mask != 0 && joins) {
@@ -157,17 +178,18 @@ void Core::perform_on_objects(RunningFragment& run, const Instr& instr, std::uin
   flush(pending);
   const Ref& to = instr[ObjectOperand::result];
   if (to.bank != Bank::none && run.warp.undefined.any()) {
-    run.warp.undefined.set(run.frame, to, {undefined, access_.origin}, mask, *program_);
+    run.warp.undefined.set(run.frame, to, {undefined, current_.access.origin}, mask,
+                           *launch_.program);
   }
 }
 
 // event.mask stays 0 if the operation orders nothing.
-void Core::perform_on_object(RunningFragment& run, const Instr& instr, unsigned lane,
-                             BarrierObject& event) {
-  std::byte* const place = access_.allocation->data + event.offset;
+void BarrierObjects::perform_lane(RunningFragment& run, const Instr& instr, unsigned lane,
+                                  BarrierObject& event) {
+  std::byte* const place = current_.access.allocation->data + event.offset;
   std::uint64_t bits = 0;
   std::memcpy(&bits, place, sizeof bits);
-  Slot& owner = owner_of(run, event.allocation);
+  Slot& owner = clusters_.owner_of(run, event.allocation);
   BarrierObjectState* object = find_object(owner, event.allocation, event.offset);
   const std::uint32_t otherwise = instr.modifiers.async ? instr.target : 1;
   const std::uint32_t operand = instr[ObjectOperand::value].bank == Bank::none
@@ -177,7 +199,7 @@ void Core::perform_on_object(RunningFragment& run, const Instr& instr, unsigned 
   const auto store = [&](std::uint64_t value) { std::memcpy(place, &value, sizeof value); };
   if (op == ObjectOp::init) {
     if (operand == 0 || operand > BarrierToken::kCountMax) {
-      report_misuse(run, lane, Reason::bad_count);
+      launch_.report_misuse(run, lane, Reason::bad_count);
     }
     store(bits_after(instr, operand));
     if (object == nullptr) object = &owner.objects.emplace_back();
@@ -187,7 +209,7 @@ void Core::perform_on_object(RunningFragment& run, const Instr& instr, unsigned 
     return;
   }
   if (object == nullptr) {
-    if (!is_reported_) report_misuse(run, lane, Reason::no_object);
+    if (!is_reported_) launch_.report_misuse(run, lane, Reason::no_object);
     return finish_object(run, instr, lane, bits, true);
   }
   BarrierToken token = BarrierToken::unpack(bits);
@@ -222,14 +244,14 @@ void Core::perform_on_object(RunningFragment& run, const Instr& instr, unsigned 
       event.completes = instr.modifiers.async;
       if (!event.completes) event.mask = 0;
       break;
-    default: arrive_on_object(run, instr, lane, token); break;
+    default: arrive(run, instr, lane, token); break;
   }
   complete_if_done(token, *object);
   store(token.pack());
   finish_object(run, instr, lane, bits, true);
 }
 
-void Core::arrive_on_object(RunningFragment& run, const Instr& instr, unsigned lane,
+void BarrierObjects::arrive(RunningFragment& run, const Instr& instr, unsigned lane,
                             BarrierToken& token) {
   const ptx::Modifiers& m = instr.modifiers;
   const std::uint32_t operand = instr[ObjectOperand::value].bank == Bank::none
@@ -240,32 +262,10 @@ void Core::arrive_on_object(RunningFragment& run, const Instr& instr, unsigned l
   // Copies are made when they are begun: they arrive at once, and what .noinc does not add to the
   // arrivals that are waited for is taken off again.
   if (instr.opcode == ptx::Opcode::cp_ && !m.no_increment) return;
-  if (count == 0 || count > token.pending) report_misuse(run, lane, Reason::too_many_arrivals);
+  if (count == 0 || count > token.pending)
+    launch_.report_misuse(run, lane, Reason::too_many_arrivals);
   token.pending -= std::min(count, token.pending);
   if (m.object_op == ObjectOp::arrive_drop) token.expected -= std::min(count, token.expected);
-}
-
-std::uint64_t Core::state_of(const RunningFragment& run, const Instr& instr, unsigned lane) {
-  std::uint64_t state = 0;
-  std::memcpy(&state, row_of(run.banks, instr[ObjectOperand::value]) + lane * sizeof state,
-              sizeof state);
-  return state;
-}
-
-// The result: the state before an arrival, or whether a wait is over.
-void Core::finish_object(const RunningFragment& run, const Instr& instr, unsigned lane,
-                         std::uint64_t state, bool is_done) {
-  const Ref& to = instr[ObjectOperand::result];
-  if (to.bank == Bank::none) return;
-  std::byte* const row = row_of(run.banks, to);
-  if (to.bank != Bank::predicate) {
-    std::memcpy(row + lane * sizeof state, &state, sizeof state);
-    return;
-  }
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, row, sizeof bits);
-  bits = (bits & ~(1u << lane)) | std::uint32_t{is_done} << lane;
-  std::memcpy(row, &bits, sizeof bits);
 }
 
 }  // namespace warpcheck::vgpu

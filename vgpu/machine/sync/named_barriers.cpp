@@ -1,21 +1,13 @@
-// Barriers with numbers and thread counts, and arrivals that do not wait (PTX ISA 9.0, 9.7.13.1).
-//
-// A block has 16 barriers.  A warp arrives at one when all its threads that have not exited have
-// executed a barrier instruction for it, and counts as 32 threads.  A barrier without a count is
-// for all threads of the block.  It completes when as many threads as its count have arrived, and
-// can be used again at once.
+#include "vgpu/machine/sync/named_barriers.hpp"
+
 #include <algorithm>
 #include <bit>
-
-#include "vgpu/machine/core.hpp"
 
 namespace warpcheck::vgpu {
 
 using Reason = BarrierDivergence::Reason;
 
-// Lanes of a fragment, which has its pc stored, arrive.  Lanes that name another barrier or another
-// count stay behind and come here by themselves.
-void Core::arrive_at_named(RunningFragment& run, std::size_t index, const Instr& instr,
+void NamedBarriers::arrive(RunningFragment& run, std::size_t index, const Instr& instr,
                            std::uint32_t lanes) {
   Warp& warp = run.warp;
   const auto first = static_cast<unsigned>(std::countr_zero(lanes));
@@ -33,12 +25,12 @@ void Core::arrive_at_named(RunningFragment& run, std::size_t index, const Instr&
   }
   if (same != lanes) split(warp, index, lanes & ~same);
   if (number >= run.slot.barriers.size()) {
-    report_misuse(run, first, Reason::bad_number);
+    launch_.report_misuse(run, first, Reason::bad_number);
     number %= static_cast<std::uint32_t>(run.slot.barriers.size());
   }
   const bool is_counted = instr[BarrierOperand::threads].bank != Bank::none;
   if (is_counted && (count == 0 || count % kWarpLanes != 0)) {
-    report_misuse(run, first, Reason::bad_count);
+    launch_.report_misuse(run, first, Reason::bad_count);
     count = std::max(1u, (count + kWarpLanes - 1) / kWarpLanes) * kWarpLanes;
   }
   NamedBarrier& barrier = run.slot.barriers[number];
@@ -58,15 +50,15 @@ void Core::arrive_at_named(RunningFragment& run, std::size_t index, const Instr&
   } else {  // what they do from now on is not part of it
     const WarpLanes party{warp.index, same};
     const Meeting early{
-        program_, {run.slot.block, number, run.slot.index, run.slot.phase}, {&party, 1}, {}};
-    notify([&](Observer& observer) { observer.on_meeting(early); });
+        launch_.program, {run.slot.block, number, run.slot.index, run.slot.phase}, {&party, 1}, {}};
+    launch_.notify([&](Observer& observer) { observer.on_meeting(early); });
   }
   count_arrival(run.slot, warp, number);
 }
 
 // The first thread that comes decides what a barrier is used for; the others must agree.
-void Core::check_use(RunningFragment& run, const Instr& instr, NamedBarrier& barrier, unsigned lane,
-                     std::uint32_t count) {
+void NamedBarriers::check_use(RunningFragment& run, const Instr& instr, NamedBarrier& barrier,
+                              unsigned lane, std::uint32_t count) {
   if (barrier.arrivals.empty()) {
     barrier.count = count;
     barrier.reduces = instr.modifiers.red;
@@ -79,35 +71,24 @@ void Core::check_use(RunningFragment& run, const Instr& instr, NamedBarrier& bar
   if (barrier.misused) return;
   const bool other_use = barrier.reduces != instr.modifiers.red;
   const auto threads = [&](std::uint32_t named) {
-    return named == 0 ? warps_per_block_ * kWarpLanes : named;
+    return named == 0 ? launch_.warps_per_block * kWarpLanes : named;
   };
   if (threads(barrier.count) == threads(count) && !other_use) return;
   barrier.misused = true;
   BarrierDivergence divergence;
   divergence.reason = other_use ? Reason::different_uses : Reason::different_counts;
-  divergence.program = program_;
-  divergence.place = place_of(run.slot, run.slot.warps[barrier.first_warp]);
+  divergence.program = launch_.program;
+  divergence.place = launch_.place_of(run.slot, run.slot.warps[barrier.first_warp]);
   divergence.pc = barrier.first_pc;
   divergence.lane = barrier.first_lane;
   divergence.other_pc = run.pc;
   divergence.other_warp = run.warp.index;
   divergence.other_lane = lane;
-  notify([&](Observer& observer) { observer.on_barrier_divergence(divergence); });
-}
-
-// Of one thread alone: there is no other that it disagrees with.
-void Core::report_misuse(const RunningFragment& run, unsigned lane, Reason reason) {
-  BarrierDivergence divergence;
-  divergence.reason = reason;
-  divergence.program = program_;
-  divergence.place = place_of(run.slot, run.warp);
-  divergence.pc = run.pc;
-  divergence.lane = lane;
-  notify([&](Observer& observer) { observer.on_barrier_divergence(divergence); });
+  launch_.notify([&](Observer& observer) { observer.on_barrier_divergence(divergence); });
 }
 
 // A warp has arrived when all its threads have; then those go on that wait for no other warp.
-void Core::count_arrival(Slot& slot, Warp& warp, std::uint32_t number) {
+void NamedBarriers::count_arrival(Slot& slot, Warp& warp, std::uint32_t number) {
   NamedBarrier& barrier = slot.barriers[number];
   const auto arrival =
       std::ranges::find_if(barrier.arrivals, [&](const NamedBarrier::Arrival& other) {
@@ -118,14 +99,14 @@ void Core::count_arrival(Slot& slot, Warp& warp, std::uint32_t number) {
   for (Fragment& fragment : warp.fragments) {
     const bool is_here =
         fragment.state == Fragment::State::at_barrier && fragment.barrier == number;
-    if (!is_here || !program_->code[fragment.pc].modifiers.arrive) continue;
+    if (!is_here || !launch_.program->code[fragment.pc].modifiers.arrive) continue;
     fragment.state = Fragment::State::ready;
     ++fragment.pc;
   }
-  if (is_complete(slot, barrier)) complete_named(slot, number);
+  if (is_complete(slot, barrier)) complete(slot, number);
 }
 
-bool Core::is_complete(const Slot& slot, const NamedBarrier& barrier) const {
+bool NamedBarriers::is_complete(const Slot& slot, const NamedBarrier& barrier) const {
   std::uint32_t arrived = 0, warps = 0;
   for (const NamedBarrier::Arrival& arrival : barrier.arrivals) {
     if (!arrival.complete) continue;
@@ -133,73 +114,70 @@ bool Core::is_complete(const Slot& slot, const NamedBarrier& barrier) const {
     warps |= 1u << arrival.warp;
   }
   if (barrier.count != 0) return arrived >= barrier.count;
-  for (std::uint32_t index = 0; index < warps_per_block_; ++index) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
     if (slot.warps[index].live != 0 && (warps >> index & 1u) == 0) return false;
   }
   return warps != 0;
 }
 
-void Core::complete_named(Slot& slot, std::uint32_t number) {
+void NamedBarriers::complete(Slot& slot, std::uint32_t number) {
   NamedBarrier& barrier = slot.barriers[number];
   const std::vector<NamedBarrier::Arrival> arrivals = std::move(barrier.arrivals);
   barrier.arrivals.clear();
-  const std::vector<Waiter> waiters = waiters_of(slot, number);
+  const std::vector<BlockBarriers::Waiter> waiters = block_barriers_.waiters_of(slot, number);
   std::uint32_t waiting = 0;
   for (const auto& [warp, fragment] : waiters) {
     waiting += static_cast<std::uint32_t>(std::popcount(fragment->mask));
   }
   // Threads that have exited took part in a barrier for all threads only.
-  if (waiting == slot.live_lanes && (barrier.count == 0 || waiting == threads_)) {
-    if (barrier.count == 0 && !barrier.misused) report_divergence(slot);
-    return release_block(slot);
+  if (waiting == slot.live_lanes && (barrier.count == 0 || waiting == launch_.threads)) {
+    if (barrier.count == 0 && !barrier.misused) block_barriers_.report_divergence(slot);
+    return block_barriers_.release(slot);
   }
-  came_last_ = true;
+  launch_.came_last = true;
   std::vector<WarpLanes> arrived, released;
   for (const NamedBarrier::Arrival& arrival : arrivals) {
     arrived.push_back({arrival.warp, arrival.lanes});
     if (arrival.waiting != 0) released.push_back({arrival.warp, arrival.waiting});
   }
-  reduce(waiters);
+  block_barriers_.reduce(waiters);
   for (const auto& [warp, fragment] : waiters) {
     fragment->state = Fragment::State::ready;
     ++fragment->pc;
     slot.ready_warps |= 1u << warp->index;
   }
   if (released.empty()) return;
-  const Meeting meeting{program_, {slot.block, number, slot.index, slot.phase}, arrived, released};
-  notify([&](Observer& observer) { observer.on_meeting(meeting); });
+  const Meeting meeting{
+      launch_.program, {slot.block, number, slot.index, slot.phase}, arrived, released};
+  launch_.notify([&](Observer& observer) { observer.on_meeting(meeting); });
 }
 
-// After an exit.
-void Core::recount_named(Slot& slot) {
+void NamedBarriers::recount(Slot& slot) {
   if (slot.live_lanes == 0) return;
   for (std::uint32_t number = 0; number < slot.barriers.size(); ++number) {
     NamedBarrier& barrier = slot.barriers[number];
     if (barrier.arrivals.empty()) continue;
-    for (std::uint32_t index = 0; index < warps_per_block_; ++index) {
+    for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
       if (slot.warps[index].live != 0) count_arrival(slot, slot.warps[index], number);
     }
-    if (!barrier.arrivals.empty() && is_complete(slot, barrier)) complete_named(slot, number);
+    if (!barrier.arrivals.empty() && is_complete(slot, barrier)) complete(slot, number);
   }
 }
 
-// No thread of the block can go on, and all wait at barriers.  Those that were misused complete as
-// they are; threads at different barriers for the whole block are reported and go on.  False: what
-// is left is a deadlock.
-bool Core::release_stuck_barriers(Slot& slot) {
+bool NamedBarriers::release_stuck(Slot& slot) {
   bool all_whole = true;
   for (std::uint32_t number = 0; number < slot.barriers.size(); ++number) {
     const NamedBarrier& barrier = slot.barriers[number];
     if (barrier.arrivals.empty()) continue;
     if (barrier.misused) {
-      complete_named(slot, number);
+      complete(slot, number);
       if (slot.ready_warps != 0) return true;
     }
     all_whole &= barrier.count == 0;
   }
-  if (!all_whole || !report_divergence(slot)) return false;
+  if (!all_whole || !block_barriers_.report_divergence(slot)) return false;
   for (NamedBarrier& barrier : slot.barriers) barrier.arrivals.clear();
-  release_block(slot);
+  block_barriers_.release(slot);
   return true;
 }
 

@@ -1,35 +1,45 @@
-// Textures and surfaces: whose handles lanes hold, what they read, and what a program must not do
-// (PTX ISA 9.7.10, 9.7.11; CUDA C++ Programming Guide, "Texture and Surface Memory").
-//
-// Every texel that counts is a weak read of its array's memory, and is told as one; texels that the
-// filter gives no weight are not looked at, as on hardware.  Lanes with different objects go one
-// object after the other.
+#include "vgpu/machine/texture/textures.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include <fmt/format.h>
 
-#include "vgpu/machine/core.hpp"
+#include "vgpu/machine/texture/texture_sampling.hpp"
 
 namespace warpcheck::vgpu {
 
 using Operation = TextureInstr::Operation;
 
-Core::Step Core::use_texture(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
-  const TextureInstr& texture = program_->texture_instrs[instr.target];
+// What the lanes of one fetch look at.
+struct Textures::Fetch {
+  std::array<Footprint, kWarpLanes> footprint;
+  // Of each lane and texel: its bytes, up to 16.
+  std::array<std::array<std::array<std::byte, 16>, 16>, kWarpLanes> texel;
+  std::array<UndefinedLanes, 4> undefined;  // of each channel
+};
+
+Textures::Textures(RunningLaunch& launch, const Targets& targets, CurrentAccess& current,
+                   Accesses& accesses)
+    : launch_(launch), targets_(targets), current_(current), accesses_(accesses) {}
+
+Textures::~Textures() = default;
+
+Step Textures::execute(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
+  const TextureInstr& texture = launch_.program->texture_instrs[instr.target];
   if (run.warp.undefined.any()) [[unlikely]] {
-    use_of_undefined(run, UndefinedUse::Kind::address, texture.object, lanes);
-    use_of_undefined(run, UndefinedUse::Kind::address, texture.layer, lanes);
+    launch_.use_of_undefined(run, UndefinedUse::Kind::address, texture.object, lanes);
+    launch_.use_of_undefined(run, UndefinedUse::Kind::address, texture.layer, lanes);
     for (const Ref& coordinate : texture.at) {
-      use_of_undefined(run, UndefinedUse::Kind::address, coordinate, lanes);
+      launch_.use_of_undefined(run, UndefinedUse::Kind::address, coordinate, lanes);
     }
   }
   if (texture.is_resident.bank == Bank::predicate) {
     std::byte* const row = row_of(run.banks, texture.is_resident);
     const std::uint32_t value = read_predicate(run.banks, texture.is_resident) | lanes;
     std::memcpy(row, &value, sizeof value);
-    run.warp.undefined.set(run.frame, texture.is_resident, {}, lanes, *program_);
+    run.warp.undefined.set(run.frame, texture.is_resident, {}, lanes, *launch_.program);
   }
   for (std::uint32_t rest = lanes; rest != 0;) {
     const auto lead = static_cast<unsigned>(std::countr_zero(rest));
@@ -43,7 +53,7 @@ Core::Step Core::use_texture(RunningFragment& run, const Instr& instr, std::uint
     const bool of_surface =
         texture.operation == Operation::load || texture.operation == Operation::store;
     const TextureTable::Object* const object =
-        launch_->textures == nullptr ? nullptr : launch_->textures->find(handle);
+        launch_.request->textures == nullptr ? nullptr : launch_.request->textures->find(handle);
     if (object != nullptr && std::holds_alternative<TextureTable::Destroyed>(*object)) {
       destroyed_object(run, texture, lead);
       zero_values(run, texture, group);
@@ -53,42 +63,45 @@ Core::Step Core::use_texture(RunningFragment& run, const Instr& instr, std::uint
     } else if (object != nullptr && !of_surface && std::holds_alternative<Texture>(*object)) {
       fetch_texels(run, texture, std::get<Texture>(*object), group);
     } else {
-      return halt(run, group, Trap::Cause::no_object,
-                  fmt::format("(1) uses the handle {:#x}, which is no {} object", handle,
-                              of_surface ? "surface" : "texture"));
+      return launch_.halt(run, group, Trap::Cause::no_object,
+                          fmt::format("(1) uses the handle {:#x}, which is no {} object", handle,
+                                      of_surface ? "surface" : "texture"));
     }
   }
   return Step::again;
 }
 
-void Core::destroyed_object(const RunningFragment& run, const TextureInstr& texture,
-                            unsigned lane) {
+void Textures::destroyed_object(const RunningFragment& run, const TextureInstr& texture,
+                                unsigned lane) const {
   Fault fault;
   fault.kind = Fault::Kind::destroyed_object;
-  fault.program = program_;
-  fault.place = place_of(run.slot, run.warp);
+  fault.program = launch_.program;
+  fault.place = launch_.place_of(run.slot, run.warp);
   fault.pc = run.pc;
   fault.lane = lane;
   fault.space = ptx::Space::global;
   fault.access = texture.operation == Operation::store ? AccessKind::write : AccessKind::read;
   fault.address = lane_value(run, texture.object, lane);
-  notify([&](Observer& observer) { observer.on_fault(fault); });
+  launch_.notify([&](Observer& observer) { observer.on_fault(fault); });
 }
 
-void Core::zero_values(RunningFragment& run, const TextureInstr& instr, std::uint32_t lanes) {
+void Textures::zero_values(RunningFragment& run, const TextureInstr& instr,
+                           std::uint32_t lanes) const {
   if (instr.operation == Operation::store) return;
   for (std::size_t i = 0; i < instr.count; ++i) {
     const Ref& ref = instr.values[i];
     if (ref.bank == Bank::none) continue;
-    rows_.broadcast(row_of(run.banks, ref), ref.bank == Bank::wide, 0, lanes);
-    run.warp.undefined.set(run.frame, ref, {}, lanes, *program_);
+    launch_.rows.broadcast(row_of(run.banks, ref), ref.bank == Bank::wide, 0, lanes);
+    run.warp.undefined.set(run.frame, ref, {}, lanes, *launch_.program);
   }
 }
 
 // ---- textures ----
 
-Footprint Core::footprint_of_lane(const RunningFragment& run, const TextureInstr& instr,
-                                  const Texture& texture, unsigned lane) const {
+namespace {
+
+Footprint footprint_of_lane(const RunningFragment& run, const TextureInstr& instr,
+                            const Texture& texture, unsigned lane) {
   const auto real = [&](const Ref& ref) {
     return ref.bank == Bank::none ? 0.0F : std::bit_cast<float>(word_of(run.banks, ref, lane));
   };
@@ -113,8 +126,6 @@ Footprint Core::footprint_of_lane(const RunningFragment& run, const TextureInstr
   return footprint_of(texture, place);
 }
 
-namespace {
-
 std::uint64_t offset_of(const TexelBox& box, std::uint32_t texel_bytes, std::uint32_t x,
                         std::uint32_t y, std::uint32_t layer) {
   return box.offset + layer * box.slice + y * box.pitch + std::uint64_t{x} * texel_bytes;
@@ -131,9 +142,9 @@ std::uint32_t channel_of(const std::array<std::byte, 16>& texel, const TexelForm
 }  // namespace
 
 // Reads texel number `use` of the lanes, which have one; those in the same memory at once.
-void Core::read_texels(RunningFragment& run, const Texture& texture, std::uint32_t use,
-                       std::uint32_t lanes) {
-  FetchState& fetch = *fetch_;
+void Textures::read_texels(RunningFragment& run, const Texture& texture, std::uint32_t use,
+                           std::uint32_t lanes) {
+  Fetch& fetch = *fetch_;
   const TexelFormat& format = texture.format;
   const std::uint32_t bytes = format.bytes();
   Instr part;
@@ -156,26 +167,27 @@ void Core::read_texels(RunningFragment& run, const Texture& texture, std::uint32
       if (!box.memory->live || offset + bytes > box.memory->bytes) {
         const Target target{box.memory->live ? box.memory : nullptr, ptx::Space::global,
                             box.memory->address, box.memory->bytes};
-        fault(run, part, target, box.memory->address + offset, lane, bytes);
+        targets_.fault(run, part, target, box.memory->address + offset, lane, bytes);
         fetch.texel[lane][use].fill(std::byte{0});
         continue;
       }
-      access_.offset[lane] = static_cast<std::uint32_t>(offset);
+      current_.access.offset[lane] = static_cast<std::uint32_t>(offset);
       group |= 1u << lane;
     }
     if (group == 0) continue;
-    access_.undefined = 0;
-    if (!access_observers_.empty()) {
+    current_.access.undefined = 0;
+    if (current_.is_watched()) {
       const Target target{box.memory, box.memory->space, box.memory->address, box.memory->bytes};
-      announce(run, part, target, Pattern::scattered, bytes, group, {0, format.channels});
+      current_.announce(run, part, target, Pattern::scattered, bytes, group, {0, format.channels});
     }
     for (std::uint32_t rest = group; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-      std::memcpy(fetch.texel[lane][use].data(), box.memory->data + access_.offset[lane], bytes);
+      std::memcpy(fetch.texel[lane][use].data(), box.memory->data + current_.access.offset[lane],
+                  bytes);
     }
-    for (std::uint32_t channel = 0; access_.undefined != 0 && channel < format.channels;
+    for (std::uint32_t channel = 0; current_.access.undefined != 0 && channel < format.channels;
          ++channel) {
-      const UndefinedLanes found = access_.undefined_in(channel);
+      const UndefinedLanes found = current_.access.undefined_in(channel);
       if (found.mask == 0) continue;
       fetch.undefined[channel].mask |= found.mask;
       fetch.undefined[channel].origin = found.origin;
@@ -183,10 +195,10 @@ void Core::read_texels(RunningFragment& run, const Texture& texture, std::uint32
   }
 }
 
-void Core::fetch_texels(RunningFragment& run, const TextureInstr& instr, const Texture& texture,
-                        std::uint32_t lanes) {
-  if (fetch_ == nullptr) fetch_ = std::make_unique<FetchState>();
-  FetchState& fetch = *fetch_;
+void Textures::fetch_texels(RunningFragment& run, const TextureInstr& instr, const Texture& texture,
+                            std::uint32_t lanes) {
+  if (fetch_ == nullptr) fetch_ = std::make_unique<Fetch>();
+  Fetch& fetch = *fetch_;
   fetch.undefined = {};
   std::array<std::uint32_t, 16> users{};  // of each use: lanes that read memory for it
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
@@ -228,7 +240,7 @@ void Core::fetch_texels(RunningFragment& run, const TextureInstr& instr, const T
     const UndefinedLanes undefined =
         channel < texture.format.channels ? fetch.undefined[channel] : UndefinedLanes{};
     if (undefined.mask != 0 || run.warp.undefined.any()) {
-      run.warp.undefined.set(run.frame, to, undefined, lanes, *program_);
+      run.warp.undefined.set(run.frame, to, undefined, lanes, *launch_.program);
     }
   }
 }
@@ -291,8 +303,8 @@ std::string objection_to(const SurfacePlace& place, const Surface& surface, std:
 
 // Elements outside: of .trap, the launch ends; of .zero, loads give 0 and stores do nothing; of
 // .clamp, the nearest element is meant.
-Core::Step Core::access_surface(RunningFragment& run, const TextureInstr& instr,
-                                const Surface& surface, std::uint32_t lanes) {
+Step Textures::access_surface(RunningFragment& run, const TextureInstr& instr,
+                              const Surface& surface, std::uint32_t lanes) {
   const std::uint32_t bytes = ptx::bytes_of(instr.type) * instr.count;
   const TexelBox& box = surface.box;
   const auto coordinate = [&](const Ref& ref, unsigned lane) {
@@ -313,7 +325,7 @@ Core::Step Core::access_surface(RunningFragment& run, const TextureInstr& instr,
       const Trap::Cause cause =
           is_aligned ? Trap::Cause::surface_bounds : Trap::Cause::surface_alignment;
       const std::string why = objection_to(at, surface, bytes, is_aligned);
-      return halt(run, 1u << lane, cause, why, describe(surface));
+      return launch_.halt(run, 1u << lane, cause, why, describe(surface));
     }
     if (!is_inside && instr.boundary == TextureInstr::Boundary::zero) continue;
     inside |= 1u << lane;
@@ -327,9 +339,10 @@ Core::Step Core::access_surface(RunningFragment& run, const TextureInstr& instr,
 }
 
 // The lanes' elements to or from their places.
-void Core::move_elements(RunningFragment& run, const TextureInstr& instr, const Surface& surface,
-                         const std::array<std::uint64_t, kWarpLanes>& offsets,
-                         std::uint32_t lanes) {
+void Textures::move_elements(RunningFragment& run, const TextureInstr& instr,
+                             const Surface& surface,
+                             const std::array<std::uint64_t, kWarpLanes>& offsets,
+                             std::uint32_t lanes) {
   const TexelBox& box = surface.box;
   Instr part;
   part.kind = instr.operation == Operation::store ? InstrKind::store : InstrKind::load;
@@ -342,14 +355,14 @@ void Core::move_elements(RunningFragment& run, const TextureInstr& instr, const 
   const auto lead = static_cast<unsigned>(std::countr_zero(lanes));
   if (!is_live) {
     const std::uint32_t bytes = ptx::bytes_of(instr.type) * instr.count;
-    fault(run, part, target, box.memory->address + offsets[lead], lead, bytes);
+    targets_.fault(run, part, target, box.memory->address + offsets[lead], lead, bytes);
     return zero_values(run, instr, lanes);
   }
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     const bool is_active = (lanes >> lane & 1) != 0;
-    access_.offset[lane] = static_cast<std::uint32_t>(offsets[is_active ? lane : lead]);
+    current_.access.offset[lane] = static_cast<std::uint32_t>(offsets[is_active ? lane : lead]);
   }
-  perform(run, part, target, {true, false, false}, lanes);
+  accesses_.perform(run, part, target, {true, false, false}, lanes);
 }
 
 }  // namespace warpcheck::vgpu

@@ -1,15 +1,8 @@
-// Operations for which lanes of a warp wait for each other: shfl.sync, vote.sync, match.sync,
-// redux.sync, elect.sync, bar.warp.sync.
-//
-// PTX ISA 9.0, 9.7.9.6 and 9.7.13: a lane waits until all lanes of its member mask that have not
-// exited have executed the operation with the same qualifiers and the same mask.  Nothing there
-// asks for the same instruction (only targets below sm_70 did), so lanes at different places of the
-// program meet when their operations are alike.  Of these operations bar.warp.sync alone orders
-// memory.
+#include "vgpu/machine/warp/warp_meetings.hpp"
+
 #include <algorithm>
 #include <bit>
 
-#include "vgpu/machine/core.hpp"
 #include "vgpu/program/matrix.hpp"
 
 namespace warpcheck::vgpu {
@@ -39,9 +32,8 @@ unsigned shuffle_source(ptx::ShuffleMode mode, unsigned lane, std::uint32_t b, s
 
 }  // namespace
 
-// Whether the lanes that execute `instr` now are those that all of them wait for.
-bool Core::all_members_are(const RunningFragment& run, const Instr& instr,
-                           std::uint32_t active) const {
+bool WarpMeetings::all_members_are(const RunningFragment& run, const Instr& instr,
+                                   std::uint32_t active) const {
   const Ref& mask = instr[WarpOperand::members];
   const auto first = static_cast<unsigned>(std::countr_zero(active));
   const std::uint32_t members = word_of(run.banks, mask, first);
@@ -56,8 +48,7 @@ bool Core::all_members_are(const RunningFragment& run, const Instr& instr,
   return differs == 0;
 }
 
-// Executes the operation for lanes that are at the same place.
-void Core::operate(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
+void WarpMeetings::execute(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   if (instr.compute != nullptr) {
     const bool shuffles_some = lanes != ~0u && instr.opcode == ptx::Opcode::shfl_;
     if (shuffles_some || run.warp.undefined.any()) [[unlikely]]
@@ -66,24 +57,32 @@ void Core::operate(RunningFragment& run, const Instr& instr, std::uint32_t lanes
     return;
   }
   const WarpLanes party{run.warp.index, lanes};
-  const Meeting meeting{program_, place_of(run.slot, run.warp), {&party, 1}, {&party, 1}};
-  notify([&](Observer& observer) { observer.on_meeting(meeting); });
+  const Meeting meeting{
+      launch_.program, launch_.place_of(run.slot, run.warp), {&party, 1}, {&party, 1}};
+  launch_.notify([&](Observer& observer) { observer.on_meeting(meeting); });
+}
+
+void WarpMeetings::operate(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
+  execute(run, instr, lanes);
+  if (launch_.observers.of_collectives.empty()) return;
+  tell_collective(launch_.place_of(run.slot, run.warp), run.pc, lanes, lanes);
 }
 
 // bar.warp.sync is none: it orders memory, and is told as a meeting.
-void Core::tell_collective(const RunningFragment& run, std::uint32_t pc, std::uint32_t lanes,
-                           std::uint32_t members) {
-  if (program_->code[pc].compute == nullptr) return;
-  const Collective collective{program_, place_of(run.slot, run.warp), pc, lanes, members};
-  for (Observer* observer : collective_observers_) observer->on_collective(collective);
+void WarpMeetings::tell_collective(const WarpPlace& place, std::uint32_t pc, std::uint32_t lanes,
+                                   std::uint32_t members) const {
+  if (launch_.program->code[pc].compute == nullptr) return;
+  const Collective collective{launch_.program, place, pc, lanes, members};
+  for (Observer* observer : launch_.observers.of_collectives) observer->on_collective(collective);
 }
 
 // What a lane of shfl gets is as defined as what it reads, and undefined where it reads from a lane
 // that takes no part (PTX ISA 9.7.9.6); other operations look at all lanes.
-void Core::undefined_across_lanes(RunningFragment& run, const Instr& instr, std::uint32_t active) {
+void WarpMeetings::undefined_across_lanes(RunningFragment& run, const Instr& instr,
+                                          std::uint32_t active) {
   UndefinedRegisters& undefined = run.warp.undefined;
   if (instr.opcode != ptx::Opcode::shfl_) {
-    undefined.propagate(run.frame, run.banks, instr, active, *program_);
+    undefined.propagate(run.frame, run.banks, instr, active, *launch_.program);
     return;
   }
   const UndefinedLanes value = undefined.get(run.frame, instr[WarpOperand::value]);
@@ -111,13 +110,14 @@ void Core::undefined_across_lanes(RunningFragment& run, const Instr& instr, std:
   const std::uint32_t origin = from_nobody != 0                    ? run.pc
                                : (from_somebody & ~from.mask) != 0 ? value.origin
                                                                    : from.origin;
-  undefined.set_bits(run.frame, instr[WarpOperand::result], result, origin, active, *program_);
-  undefined.set(run.frame, instr[WarpOperand::predicate], from, active, *program_);
+  undefined.set_bits(run.frame, instr[WarpOperand::result], result, origin, active,
+                     *launch_.program);
+  undefined.set(run.frame, instr[WarpOperand::predicate], from, active, *launch_.program);
 }
 
-// `active` lanes of a fragment, which has its pc stored, arrive at an operation whose members they
-// are not all, or not only.  Lanes with another mask stay behind and come here by themselves.
-void Core::meet(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t active) {
+// Lanes with another mask stay behind and come here by themselves.
+void WarpMeetings::meet(RunningFragment& run, std::size_t index, const Instr& instr,
+                        std::uint32_t active) {
   Warp& warp = run.warp;
   if (active != run.mask) {
     const std::size_t others = split(warp, index, run.mask & ~active);
@@ -134,8 +134,8 @@ void Core::meet(RunningFragment& run, std::size_t index, const Instr& instr, std
   const std::uint32_t now = outsiders != 0 ? outsiders : same;
   if (now != active) split(warp, index, active & ~now);
   if (outsiders != 0) {
-    report_misuse(run, static_cast<unsigned>(std::countr_zero(outsiders)),
-                  BarrierDivergence::Reason::not_a_member);
+    launch_.report_misuse(run, static_cast<unsigned>(std::countr_zero(outsiders)),
+                          BarrierDivergence::Reason::not_a_member);
     meet_now(run.slot, warp, {index});
     return;
   }
@@ -145,23 +145,23 @@ void Core::meet(RunningFragment& run, std::size_t index, const Instr& instr, std
   meet_if_complete(run.slot, warp, index);
 }
 
-// Those that wait for the same as fragment `index`, which is one of them.
-std::vector<std::size_t> Core::fragments_beside(const Warp& warp, std::size_t index) const {
+std::vector<std::size_t> WarpMeetings::fragments_beside(const Warp& warp, std::size_t index) const {
   const Fragment& one = warp.fragments[index];
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
     const Fragment& other = warp.fragments[i];
     const bool waits =
         other.state == Fragment::State::at_warp_operation && other.members == one.members;
-    if (!waits || !are_alike(program_->code[other.pc], program_->code[one.pc])) continue;
+    if (!waits || !are_alike(launch_.program->code[other.pc], launch_.program->code[one.pc]))
+      continue;
     // Products of matrices are .aligned: all lanes execute the same one (9.7.14).
     const bool same_place = other.pc == one.pc && other.callers == one.callers;
-    if (same_place || !is_matrix_product(program_->code[one.pc])) found.push_back(i);
+    if (same_place || !is_matrix_product(launch_.program->code[one.pc])) found.push_back(i);
   }
   return found;
 }
 
-bool Core::meet_if_complete(Slot& slot, Warp& warp, std::size_t index) {
+bool WarpMeetings::meet_if_complete(Slot& slot, Warp& warp, std::size_t index) {
   const std::vector<std::size_t> here = fragments_beside(warp, index);
   std::uint32_t present = 0;
   for (const std::size_t i : here) present |= warp.fragments[i].mask;
@@ -170,7 +170,7 @@ bool Core::meet_if_complete(Slot& slot, Warp& warp, std::size_t index) {
   return true;
 }
 
-void Core::meet_now(Slot& slot, Warp& warp, const std::vector<std::size_t>& here) {
+void WarpMeetings::meet_now(Slot& slot, Warp& warp, const std::vector<std::size_t>& here) {
   const Fragment& first = warp.fragments[here.front()];
   std::uint32_t lanes = 0;
   bool same_place = true;
@@ -178,18 +178,17 @@ void Core::meet_now(Slot& slot, Warp& warp, const std::vector<std::size_t>& here
     lanes |= warp.fragments[i].mask;
     same_place &= warp.fragments[i].pc == first.pc && warp.fragments[i].callers == first.callers;
   }
-  const Instr& instr = program_->code[first.pc];
+  const Instr& instr = launch_.program->code[first.pc];
   if (same_place || instr.compute == nullptr) {
-    RunningFragment run{slot, warp, {}, {}, 0, 0, 0};
-    bind(run, first);
-    operate(run, instr, lanes);
+    RunningFragment run(slot, warp, *launch_.program, first);
+    execute(run, instr, lanes);
   } else {
-    operate_across(warp, here);
+    execute_across(warp, here);
   }
   for (const std::size_t i : here) {
     Fragment& fragment = warp.fragments[i];
-    if (!collective_observers_.empty()) {
-      tell_collective({slot, warp, {}, {}, 0, 0, 0}, fragment.pc, fragment.mask, lanes);
+    if (!launch_.observers.of_collectives.empty()) {
+      tell_collective(launch_.place_of(slot, warp), fragment.pc, fragment.mask, lanes);
     }
     fragment.state = Fragment::State::ready;
     fragment.held = false;
@@ -249,16 +248,16 @@ Bank bank_of_operand(const Instr& instr, WarpOperand operand) {
 
 // The operation of lanes at different places: their operands are brought together in rows of their
 // own, and the results go to where each wants them.
-void Core::operate_across(Warp& warp, const std::vector<std::size_t>& here) {
+void WarpMeetings::execute_across(Warp& warp, const std::vector<std::size_t>& here) {
   OperandRows rows;
-  Instr merged = program_->code[warp.fragments[here.front()].pc];
+  Instr merged = launch_.program->code[warp.fragments[here.front()].pc];
   std::uint32_t lanes = 0;
   UndefinedLanes undefined;
   const auto each = [&](auto visit) {
     for (const std::size_t i : here) {
       const Fragment& fragment = warp.fragments[i];
-      LaneBanks banks = banks_of(warp, fragment);
-      visit(fragment, program_->code[fragment.pc], banks);
+      LaneBanks banks = banks_of(*launch_.program, warp, fragment);
+      visit(fragment, launch_.program->code[fragment.pc], banks);
     }
   };
   for (const WarpOperand operand : kWarpOperands) {
@@ -283,13 +282,12 @@ void Core::operate_across(Warp& warp, const std::vector<std::size_t>& here) {
       const Ref& to = instr[operand];
       if (to.bank == Bank::none) continue;
       copy_lanes(row_of(banks, to), row_of(rows.banks(), from), from.bank, fragment.mask);
-      warp.undefined.set(frame_of(fragment), to, undefined, fragment.mask, *program_);
+      warp.undefined.set(frame_of(fragment), to, undefined, fragment.mask, *launch_.program);
     }
   });
 }
 
-// After an exit: nobody waits for lanes that have left.
-void Core::recheck_meetings(Slot& slot, Warp& warp) {
+void WarpMeetings::recheck(Slot& slot, Warp& warp) {
   for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
     if (warp.fragments[i].state == Fragment::State::at_warp_operation) {
       meet_if_complete(slot, warp, i);
@@ -297,10 +295,8 @@ void Core::recheck_meetings(Slot& slot, Warp& warp) {
   }
 }
 
-// Lanes that wait for lanes of their warp which wait elsewhere.  That is reported, and those that
-// are there go on without the others, so that the trial does.  False: there are none.
-bool Core::release_stuck_meeting(Slot& slot) {
-  for (std::uint32_t number = 0; number < warps_per_block_; ++number) {
+bool WarpMeetings::release_stuck(Slot& slot) {
+  for (std::uint32_t number = 0; number < launch_.warps_per_block; ++number) {
     Warp& warp = slot.warps[number];
     for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
       const Fragment& fragment = warp.fragments[i];
@@ -312,14 +308,14 @@ bool Core::release_stuck_meeting(Slot& slot) {
           warp.fragments, [&](const Fragment& other) { return (other.mask & missing) != 0; });
       BarrierDivergence divergence;
       divergence.reason = BarrierDivergence::Reason::elsewhere;
-      divergence.program = program_;
-      divergence.place = place_of(slot, warp);
+      divergence.program = launch_.program;
+      divergence.place = launch_.place_of(slot, warp);
       divergence.pc = fragment.pc;
       divergence.lane = static_cast<unsigned>(std::countr_zero(fragment.mask));
       divergence.other_pc = elsewhere->pc;
       divergence.other_warp = number;
       divergence.other_lane = static_cast<unsigned>(std::countr_zero(elsewhere->mask & missing));
-      notify([&](Observer& observer) { observer.on_barrier_divergence(divergence); });
+      launch_.notify([&](Observer& observer) { observer.on_barrier_divergence(divergence); });
       meet_now(slot, warp, here);
       slot.ready_warps |= 1u << number;
       return true;

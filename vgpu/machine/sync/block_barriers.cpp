@@ -1,10 +1,6 @@
-// Barriers of a whole block (PTX ISA 9.0, 9.7.13.1), and what all barriers have in common.
-//
-// Programs that know only barrier 0 for all threads, which is nearly every program, need no more
-// than a count of the threads that wait; the others are in named_barriers.cpp.
-#include <bit>
+#include "vgpu/machine/sync/block_barriers.hpp"
 
-#include "vgpu/machine/core.hpp"
+#include <bit>
 
 namespace warpcheck::vgpu {
 namespace {
@@ -25,9 +21,7 @@ bool are_copies(const Program& program, std::uint32_t pc, std::uint32_t other) {
 
 }  // namespace
 
-void Core::arrive(RunningFragment& run, std::size_t index, const Instr& instr,
-                  std::uint32_t lanes) {
-  if (program_->has_named_barriers) return arrive_at_named(run, index, instr, lanes);
+void BlockBarriers::arrive(RunningFragment& run, std::size_t index, std::uint32_t lanes) {
   Fragment& fragment = run.warp.fragments[index];
   fragment.state = Fragment::State::at_barrier;
   fragment.barrier = 0;
@@ -35,28 +29,17 @@ void Core::arrive(RunningFragment& run, std::size_t index, const Instr& instr,
   complete_if_all_wait(run.slot);
 }
 
-// Nobody waits for threads that have exited.
-void Core::recheck_barriers(Slot& slot) {
-  if (program_->has_named_barriers) {
-    recount_named(slot);
-  } else {
-    complete_if_all_wait(slot);
-  }
-}
-
-// A whole-block barrier completes when every thread that has not exited waits.  Threads that
-// wait at different barriers cannot have meant the same: that is reported, and the barrier
-// completes all the same, so that the trial goes on.
-void Core::complete_if_all_wait(Slot& slot) {
+void BlockBarriers::complete_if_all_wait(Slot& slot) {
   if (slot.live_lanes == 0 || slot.waiting_lanes != slot.live_lanes) return;
   report_divergence(slot);
   slot.waiting_lanes = 0;
-  release_block(slot);
+  release(slot);
 }
 
-std::vector<Core::Waiter> Core::waiters_of(Slot& slot, std::uint32_t number) {
+std::vector<BlockBarriers::Waiter> BlockBarriers::waiters_of(Slot& slot,
+                                                             std::uint32_t number) const {
   std::vector<Waiter> waiters;
-  for (std::uint32_t index = 0; index < warps_per_block_; ++index) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
     for (Fragment& fragment : slot.warps[index].fragments) {
       if (fragment.state == Fragment::State::at_barrier && fragment.barrier == number) {
         waiters.emplace_back(&slot.warps[index], &fragment);
@@ -66,19 +49,18 @@ std::vector<Core::Waiter> Core::waiters_of(Slot& slot, std::uint32_t number) {
   return waiters;
 }
 
-// All threads of the block wait, and go on.
-void Core::release_block(Slot& slot) {
-  came_last_ = true;
+void BlockBarriers::release(Slot& slot) {
+  launch_.came_last = true;
   ++slot.phase;
   std::vector<Waiter> reducing;
-  for (std::uint32_t index = 0; index < warps_per_block_; ++index) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
     for (Fragment& fragment : slot.warps[index].fragments) {
-      const bool reduces = program_->code[fragment.pc].modifiers.red;
+      const bool reduces = launch_.program->code[fragment.pc].modifiers.red;
       if (reduces) reducing.emplace_back(&slot.warps[index], &fragment);
     }
   }
   if (!reducing.empty()) reduce(reducing);
-  for (std::uint32_t index = 0; index < warps_per_block_; ++index) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
     Warp& warp = slot.warps[index];
     for (Fragment& fragment : warp.fragments) {
       fragment.state = Fragment::State::ready;
@@ -88,21 +70,20 @@ void Core::release_block(Slot& slot) {
   }
   Sync sync;
   sync.kind = Sync::Kind::barrier_complete;
-  sync.program = program_;
+  sync.program = launch_.program;
   sync.place = {slot.block, 0, slot.index, slot.phase};
   sync.shared = slot.shared;
-  notify([&](Observer& observer) { observer.on_sync(sync); });
+  launch_.notify([&](Observer& observer) { observer.on_sync(sync); });
 }
 
-// .red: the predicates of the threads that wait, counted or joined; each gets the result.
-void Core::reduce(const std::vector<Waiter>& waiters) {
+void BlockBarriers::reduce(const std::vector<Waiter>& waiters) {
   std::uint32_t count = 0, threads = 0;
   UndefinedLanes undefined;
   for (const auto& [warp, fragment] : waiters) {
-    const Instr& instr = program_->code[fragment->pc];
+    const Instr& instr = launch_.program->code[fragment->pc];
     if (!instr.modifiers.red) continue;
-    const std::uint32_t predicate =
-        read_predicate(banks_of(*warp, *fragment), instr[BarrierOperand::predicate]);
+    const std::uint32_t predicate = read_predicate(banks_of(*launch_.program, *warp, *fragment),
+                                                   instr[BarrierOperand::predicate]);
     count += static_cast<std::uint32_t>(std::popcount(predicate & fragment->mask));
     threads += static_cast<std::uint32_t>(std::popcount(fragment->mask));
     const UndefinedLanes value =
@@ -110,12 +91,12 @@ void Core::reduce(const std::vector<Waiter>& waiters) {
     if ((value.mask & fragment->mask) != 0) undefined = {~0u, value.origin};
   }
   for (const auto& [warp, fragment] : waiters) {
-    const Instr& instr = program_->code[fragment->pc];
+    const Instr& instr = launch_.program->code[fragment->pc];
     const Ref& to = instr[BarrierOperand::result];
     if (!instr.modifiers.red || to.bank == Bank::none) continue;
-    std::byte* const row = row_of(banks_of(*warp, *fragment), to);
+    std::byte* const row = row_of(banks_of(*launch_.program, *warp, *fragment), to);
     if (instr.modifiers.popc) {
-      rows_.broadcast(row, to.bank == Bank::wide, count, fragment->mask);
+      launch_.rows.broadcast(row, to.bank == Bank::wide, count, fragment->mask);
     } else {
       const bool is_and = instr.modifiers.bool_op == ptx::BoolOp::and_;
       const bool result = is_and ? count == threads : count != 0;
@@ -124,13 +105,11 @@ void Core::reduce(const std::vector<Waiter>& waiters) {
       bits = (bits & ~fragment->mask) | (result ? fragment->mask : 0u);
       std::memcpy(row, &bits, sizeof bits);
     }
-    warp->undefined.set(frame_of(*fragment), to, undefined, fragment->mask, *program_);
+    warp->undefined.set(frame_of(*fragment), to, undefined, fragment->mask, *launch_.program);
   }
 }
 
-// All threads of the block wait.  An aligned barrier is one instruction for all of them; others of
-// one number are one barrier wherever they stand.  False: there is nothing to report.
-bool Core::report_divergence(const Slot& slot) {
+bool BlockBarriers::report_divergence(const Slot& slot) {
   using Reason = BarrierDivergence::Reason;
   const Warp* first_warp = nullptr;
   const Fragment* first = nullptr;
@@ -138,16 +117,16 @@ bool Core::report_divergence(const Slot& slot) {
   bool found = false;
   const auto differ = [&](const Fragment& other) {
     if (other.pc == first->pc) return other.barrier != first->barrier;
-    const ptx::Modifiers& m = program_->code[first->pc].modifiers;
-    const ptx::Modifiers& n = program_->code[other.pc].modifiers;
+    const ptx::Modifiers& m = launch_.program->code[first->pc].modifiers;
+    const ptx::Modifiers& n = launch_.program->code[other.pc].modifiers;
     if (other.barrier == first->barrier && m.red != n.red) {
       divergence.reason = Reason::different_uses;
       return true;
     }
     if (other.barrier != first->barrier) return true;
-    return (m.aligned || n.aligned) && !are_copies(*program_, first->pc, other.pc);
+    return (m.aligned || n.aligned) && !are_copies(*launch_.program, first->pc, other.pc);
   };
-  for (std::uint32_t index = 0; index < warps_per_block_ && !found; ++index) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block && !found; ++index) {
     const Warp& warp = slot.warps[index];
     for (const Fragment& fragment : warp.fragments) {
       if (first == nullptr) {
@@ -169,11 +148,11 @@ bool Core::report_divergence(const Slot& slot) {
     divergence.other_warp = slot.exit_warp;
     divergence.other_lane = slot.exit_lane;
   }
-  divergence.program = program_;
-  divergence.place = place_of(slot, *first_warp);
+  divergence.program = launch_.program;
+  divergence.place = launch_.place_of(slot, *first_warp);
   divergence.pc = first->pc;
   divergence.lane = static_cast<unsigned>(std::countr_zero(first->mask));
-  notify([&](Observer& observer) { observer.on_barrier_divergence(divergence); });
+  launch_.notify([&](Observer& observer) { observer.on_barrier_divergence(divergence); });
   return true;
 }
 

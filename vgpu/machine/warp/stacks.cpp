@@ -1,15 +1,10 @@
-// Stacks that grow: recursion, and alloca (PTX ISA 9.7.17).
-//
-// Rows of registers and local memory are made as calls need them.  Local memory ends where the
-// stack of a real device would (cudaLimitStackSize); registers, which a real device saves there,
-// have rows of their own and count with kCallBytes.
+#include "vgpu/machine/warp/stacks.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include <fmt/format.h>
-
-#include "vgpu/machine/core.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -20,32 +15,31 @@ constexpr std::uint32_t kFirstPieceBytes = 256;
 
 }  // namespace
 
-std::uint32_t Core::stack_limit() const {
+std::uint32_t Stacks::limit() const {
   const std::uint32_t most = static_cast<std::uint32_t>(kWindowBytes);
-  return std::min(most, std::max(program_->local_bytes_max, launch_->stack_bytes));
+  return std::min(most, std::max(launch_.program->local_bytes_max, launch_.request->stack_bytes));
 }
 
-void Core::drop_local_pieces(Warp& warp) {
+void Stacks::drop_pieces(Warp& warp) {
   for (const Warp::LocalPiece& piece : warp.local_beyond) {
-    memory_.release_private(piece.allocation);
+    launch_.memory.release_private(piece.allocation);
   }
   warp.local_beyond.clear();
 }
 
-void Core::start_stack(Warp& warp) {
-  drop_local_pieces(warp);
-  warp.local_bytes = program_->local_bytes_max;
-  warp.fragments.front().local_top = program_->functions.front().local_bytes;
+void Stacks::start(Warp& warp) {
+  drop_pieces(warp);
+  warp.local_bytes = launch_.program->local_bytes_max;
+  warp.fragments.front().local_top = launch_.program->functions.front().local_bytes;
   if (warp.local_bytes == 0) return;
-  warp.local = memory_.renew_private(warp.local, warp.local_bytes * kWarpLanes, ptx::Space::local);
-  notify([&](Observer& observer) { observer.on_allocate(*warp.local); });
+  warp.local =
+      launch_.memory.renew_private(warp.local, warp.local_bytes * kWarpLanes, ptx::Space::local);
+  launch_.notify([&](Observer& observer) { observer.on_allocate(*warp.local); });
 }
 
-// Makes room for the fragment's frame and the parameters of its calls, and for `local_top` bytes a
-// lane.  False: there is none, the launch is over.
-bool Core::grow_stack(RunningFragment& run, const Fragment& fragment, std::uint64_t local_top) {
+bool Stacks::grow(RunningFragment& run, const Fragment& fragment, std::uint64_t local_top) {
   Warp& warp = run.warp;
-  const FunctionCode& function = program_->functions[fragment.function];
+  const FunctionCode& function = launch_.program->functions[fragment.function];
   const auto reserve = [](RowBank& bank, std::size_t bytes) {
     if (bytes > kBankBytesMax) return false;
     if (bytes > bank.bytes()) bank.grow(std::max(bytes, std::min(2 * bank.bytes(), kBankBytesMax)));
@@ -58,51 +52,37 @@ bool Core::grow_stack(RunningFragment& run, const Fragment& fragment, std::uint6
       reserve(warp.wides, fragment.wide_base + std::size_t{function.wides} * kWideRowBytes) &&
       reserve(warp.predicates, fragment.predicate_base + std::size_t{function.predicates} * 4);
   if (!has_rows) {
-    refuse(run, fmt::format("{}: calls {} deep need more host memory for registers than there is",
-                            program_->kernel, fragment.callers.size()));
+    launch_.refuse(
+        fmt::format("{}: calls {} deep need more host memory for registers than there is",
+                    launch_.program->kernel, fragment.callers.size()));
     return false;
   }
   warp.undefined.reserve({static_cast<std::uint32_t>(warp.words.bytes() / kWordRowBytes),
                           static_cast<std::uint32_t>(warp.wides.bytes() / kWideRowBytes),
                           static_cast<std::uint32_t>(warp.predicates.bytes() / 4)});
   if (local_top <= warp.local_bytes) return true;
-  const std::uint32_t limit = stack_limit();
+  const std::uint32_t limit = Stacks::limit();
   if (local_top > limit) {
-    halt(run, fragment.mask, Trap::Cause::stack_overflow,
-         fmt::format("stack overflow: (1) needs {} bytes of a stack of {} (cudaLimitStackSize)",
-                     local_top, limit));
+    launch_.halt(
+        run, fragment.mask, Trap::Cause::stack_overflow,
+        fmt::format("stack overflow: (1) needs {} bytes of a stack of {} (cudaLimitStackSize)",
+                    local_top, limit));
     return false;
   }
   const auto needed = static_cast<std::uint32_t>(local_top) - warp.local_bytes;
   const std::uint32_t bytes =
       std::min((std::max({needed, warp.local_bytes, kFirstPieceBytes}) + 15) / 16 * 16,
                (limit - warp.local_bytes + 15) / 16 * 16);
-  Allocation* const piece = memory_.allocate_private(bytes * kWarpLanes, ptx::Space::local);
+  Allocation* const piece = launch_.memory.allocate_private(bytes * kWarpLanes, ptx::Space::local);
   warp.local_beyond.push_back({piece, warp.local_bytes});
   warp.local_bytes += bytes;
-  notify([&](Observer& observer) { observer.on_allocate(*piece); });
+  launch_.notify([&](Observer& observer) { observer.on_allocate(*piece); });
   return true;
 }
 
-Core::Target Core::local_target(const Warp& warp, std::uint64_t base, std::uint64_t address) const {
-  Target target;
-  target.space = ptx::Space::local;
-  target.base = base;
-  target.allocation = warp.local;
-  for (const Warp::LocalPiece& piece : warp.local_beyond) {
-    if (target.allocation == nullptr || address - base >= piece.begin) {
-      if (address - base >= warp.local_bytes && target.allocation != nullptr) break;
-      target.allocation = piece.allocation;
-      target.base = base + piece.begin;
-    }
-  }
-  if (target.allocation != nullptr) target.limit = target.allocation->bytes / kWarpLanes;
-  return target;
-}
-
-// alloca, stacksave, stackrestore.  Lanes of a fragment share the end of their frame, so alloca
+// Lanes of a fragment share the end of their frame, so alloca
 // takes what the largest of them asks for.
-Core::Step Core::move_stack(RunningFragment& run, std::size_t index, const Instr& instr) {
+Step Stacks::move(RunningFragment& run, std::size_t index, const Instr& instr) {
   Warp& warp = run.warp;
   Fragment& fragment = warp.fragments[index];
   const std::uint32_t mask = fragment.mask;
@@ -120,23 +100,24 @@ Core::Step Core::move_stack(RunningFragment& run, std::size_t index, const Instr
     value = (value + alignment - 1) / alignment * alignment;
     const bool fits = bytes <= kWindowBytes;
     const std::uint64_t top = fits ? (value + bytes + 15) / 16 * 16 : UINT64_MAX;
-    if (!grow_stack(run, fragment, top)) return Step::halted;
+    if (!grow(run, fragment, top)) return Step::halted;
     fragment.local_top = static_cast<std::uint32_t>(top);
   } else if (instr.opcode == ptx::Opcode::stackrestore_) {
     std::uint64_t top = 0;
     each([&](std::uint64_t saved) { top = std::max(top, saved); });
     const std::uint32_t lowest =
-        fragment.local_base + program_->functions[fragment.function].local_bytes;
+        fragment.local_base + launch_.program->functions[fragment.function].local_bytes;
     if (top < lowest || top > fragment.local_top) {
-      return halt(run, mask, Trap::Cause::stack_overflow,
-                  "(1) restores a stack pointer that no stacksave of the function has given");
+      return launch_.halt(
+          run, mask, Trap::Cause::stack_overflow,
+          "(1) restores a stack pointer that no stacksave of the function has given");
     }
     fragment.local_top = static_cast<std::uint32_t>(top);
   }
   if (const Ref& to = instr[StackOperand::result]; to.bank != Bank::none) {
-    rows_.broadcast(run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset,
-                    to.bank == Bank::wide, value, mask);
-    if (warp.undefined.any()) warp.undefined.set(run.frame, to, {}, mask, *program_);
+    launch_.rows.broadcast(run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset,
+                           to.bank == Bank::wide, value, mask);
+    if (warp.undefined.any()) warp.undefined.set(run.frame, to, {}, mask, *launch_.program);
   }
   fragment.pc = run.pc + 1;
   return Step::again;

@@ -1,11 +1,11 @@
-// printf() and assert() of device code: vprintf() and __assertfail() (CUDA C++ Programming Guide,
-// "Formatted Output", "Assertion").
+#include "vgpu/machine/printing.hpp"
+
 #include <fmt/format.h>
 
 #include <bit>
 #include <cstring>
 
-#include "vgpu/machine/core.hpp"
+#include "vgpu/machine/memory/targets.hpp"
 #include "vgpu/machine/printf_format.hpp"
 
 namespace warpcheck::vgpu {
@@ -16,8 +16,8 @@ constexpr std::size_t kStringBytesMax = 1 << 20;
 }  // namespace
 
 // Copies bytes at a generic address, as far as there is memory; returns how many.
-std::size_t Core::read_bytes(const RunningFragment& run, unsigned lane, std::uint64_t address,
-                             std::span<std::byte> to) {
+std::size_t Printing::read_bytes(const RunningFragment& run, unsigned lane, std::uint64_t address,
+                                 std::span<std::byte> to) const {
   std::size_t done = 0;
   while (done < to.size()) {
     const std::uint64_t at = address + done;
@@ -29,7 +29,7 @@ std::size_t Core::read_bytes(const RunningFragment& run, unsigned lane, std::uin
       continue;
     }
     const bool in_shared = at - kSharedWindow < kWindowBytes;
-    const Allocation* const memory = in_shared ? run.slot.shared : memory_.find(at);
+    const Allocation* const memory = in_shared ? run.slot.shared : launch_.memory.find(at);
     const std::uint64_t offset =
         at - (in_shared || memory == nullptr ? kSharedWindow : memory->address);
     if (memory == nullptr || offset >= memory->bytes) break;
@@ -39,23 +39,24 @@ std::size_t Core::read_bytes(const RunningFragment& run, unsigned lane, std::uin
   }
   if (done < to.size()) {
     Fault fault;
-    fault.program = program_;
-    fault.place = place_of(run.slot, run.warp);
+    fault.program = launch_.program;
+    fault.place = launch_.place_of(run.slot, run.warp);
     fault.pc = run.pc;
     fault.lane = lane;
     fault.space = ptx::Space::global;
     fault.bytes = 1;
     fault.address = address + done;
-    fault.nearest = memory_.nearest(fault.address);
+    fault.nearest = launch_.memory.nearest(fault.address);
     const bool freed = fault.nearest != nullptr && !fault.nearest->live &&
                        fault.address - fault.nearest->address < fault.nearest->bytes;
     fault.kind = freed ? Fault::Kind::use_after_free : Fault::Kind::out_of_bounds;
-    notify([&](Observer& observer) { observer.on_fault(fault); });
+    launch_.notify([&](Observer& observer) { observer.on_fault(fault); });
   }
   return done;
 }
 
-std::string Core::read_string(const RunningFragment& run, unsigned lane, std::uint64_t address) {
+std::string Printing::read_string(const RunningFragment& run, unsigned lane,
+                                  std::uint64_t address) const {
   std::string text;
   while (text.size() < kStringBytesMax) {
     std::byte next{};
@@ -67,13 +68,13 @@ std::string Core::read_string(const RunningFragment& run, unsigned lane, std::ui
 }
 
 // Lane after lane, as their lines appear.
-Core::Step Core::print(RunningFragment& run, std::size_t index, const Instr& instr) {
+Step Printing::print(RunningFragment& run, std::size_t index, const Instr& instr) {
   Warp& warp = run.warp;
   const std::uint32_t mask = warp.fragments[index].mask;
   const Ref& to = instr[PrintOperand::result];
   if (warp.undefined.any()) {
-    use_of_undefined(run, UndefinedUse::Kind::address, instr[PrintOperand::format], mask);
-    warp.undefined.set(run.frame, to, {}, mask, *program_);
+    launch_.use_of_undefined(run, UndefinedUse::Kind::address, instr[PrintOperand::format], mask);
+    warp.undefined.set(run.frame, to, {}, mask, *launch_.program);
   }
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
@@ -93,11 +94,12 @@ Core::Step Core::print(RunningFragment& run, std::size_t index, const Instr& ins
       try {
         printed = format_printf(read_string(run, lane, format), arguments);
       } catch (const Refusal& refusal) {
-        return refuse(run, fmt::format("{}: {}", program_->kernel, refusal.what()));
+        return launch_.refuse(fmt::format("{}: {}", launch_.program->kernel, refusal.what()));
       }
-      const Print event{program_,     place_of(run.slot, warp), run.pc, lane, false,
-                        printed.text, printed.record_bytes};
-      notify([&](Observer& observer) { observer.on_print(event); });
+      const Print event{
+          launch_.program,     launch_.place_of(run.slot, warp), run.pc, lane, false, printed.text,
+          printed.record_bytes};
+      launch_.notify([&](Observer& observer) { observer.on_print(event); });
     }
     std::memcpy(run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset + lane * 4,
                 &printed.arguments, 4);
@@ -106,7 +108,7 @@ Core::Step Core::print(RunningFragment& run, std::size_t index, const Instr& ins
   return Step::again;
 }
 
-Core::Step Core::fail_assertion(RunningFragment& run, std::size_t index, const Instr& instr) {
+Step Printing::fail_assertion(RunningFragment& run, std::size_t index, const Instr& instr) {
   const std::uint32_t mask = run.warp.fragments[index].mask;
   std::string condition;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
@@ -116,16 +118,17 @@ Core::Step Core::fail_assertion(RunningFragment& run, std::size_t index, const I
     };
     const std::string failed = text(AssertionOperand::condition);
     if (condition.empty()) condition = failed;
-    const CodePlace place = code_place(run, lane);
+    const CodePlace place = launch_.code_place(run, lane);
     const std::string line = fmt::format(
         "{}:{}: {}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.\n",
         text(AssertionOperand::file), lane_value(run, instr[AssertionOperand::line], lane),
         text(AssertionOperand::function), place.block.x, place.block.y, place.block.z,
         place.thread.x, place.thread.y, place.thread.z, failed);
-    const Print event{program_, place_of(run.slot, run.warp), run.pc, lane, true, line, 0};
-    notify([&](Observer& observer) { observer.on_print(event); });
+    const Print event{
+        launch_.program, launch_.place_of(run.slot, run.warp), run.pc, lane, true, line, 0};
+    launch_.notify([&](Observer& observer) { observer.on_print(event); });
   }
-  return halt(run, mask, Trap::Cause::assertion, "assertion failed: " + condition);
+  return launch_.halt(run, mask, Trap::Cause::assertion, "assertion failed: " + condition);
 }
 
 }  // namespace warpcheck::vgpu

@@ -1,0 +1,158 @@
+#include "vgpu/machine/blocks.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace warpcheck::vgpu {
+
+Blocks::~Blocks() {
+  for (const auto& slot : slots_) {
+    if (slot->shared != nullptr) launch_.memory.release_private(slot->shared);
+    if (slot->reserved_shared != nullptr) launch_.memory.release_private(slot->reserved_shared);
+    for (const Warp& warp : slot->warps) {
+      if (warp.local != nullptr) launch_.memory.release_private(warp.local);
+      for (const Warp::LocalPiece& piece : warp.local_beyond) {
+        launch_.memory.release_private(piece.allocation);
+      }
+    }
+  }
+}
+
+void Blocks::begin_launch() {
+  next_ = ended_ = 0;
+  admitted_.clear();
+  // The last launch may have been given up.
+  for (const auto& slot : slots_) slot->occupied = false;
+}
+
+void Blocks::admit() {
+  const auto size = std::size_t{parts_.clusters.size()};
+  const auto fits = [&] {
+    return launch_.request->cooperative ||
+           launch_.resident.size() + admitted_.size() * size < launch_.limits.resident_blocks;
+  };
+  while (next_ < launch_.block_count && fits()) {
+    admitted_.push_back(next_);
+    do {
+      ++next_;
+    } while (size > 1 && next_ < launch_.block_count && parts_.clusters.first_of(next_) != next_);
+  }
+}
+
+std::uint32_t Blocks::not_begun() const {
+  return launch_.block_count - next_ +
+         static_cast<std::uint32_t>(admitted_.size()) * parts_.clusters.size();
+}
+
+// Makes an admitted block resident; with it, all others of its cluster.
+Slot& Blocks::begin(std::uint32_t block) {
+  const std::uint32_t first = parts_.clusters.first_of(block);
+  admitted_.erase(std::ranges::lower_bound(admitted_, first));
+  const std::uint32_t size = parts_.clusters.size();
+  if (launch_.program->uses_clusters) {
+    parts_.cluster_barriers.begin_cluster(first, size * launch_.threads);
+  }
+  for (std::uint32_t rank = 0; rank < size; ++rank) {
+    Slot& slot = dispatch(parts_.clusters.block_of_rank(first, rank));
+    slot.cluster = first;
+    slot.cluster_rank = rank;
+  }
+  return *launch_.slot_of(block);
+}
+
+// Makes a block resident in a free slot.
+Slot& Blocks::dispatch(std::uint32_t block) {
+  auto free_slot =
+      std::find_if(slots_.begin(), slots_.end(), [](const auto& slot) { return !slot->occupied; });
+  if (free_slot == slots_.end()) {
+    slots_.push_back(std::make_unique<Slot>());
+    slots_.back()->index = static_cast<std::uint32_t>(slots_.size() - 1);
+    free_slot = std::prev(slots_.end());
+  }
+  Slot& slot = **free_slot;
+  slot.occupied = true;
+  slot.block = block;
+  slot.position = position_in(launch_.request->grid, block);
+  slot.phase = 0;
+  slot.live_lanes = launch_.threads;
+  slot.waiting_lanes = 0;
+  slot.exit_pc = ptx::kNone;
+  if (launch_.program->has_named_barriers) {
+    for (NamedBarrier& barrier : slot.barriers) barrier.arrivals.clear();
+  }
+  slot.objects.clear();
+  slot.yielded_warps = slot.polling_warps = 0;
+  slot.turn_steps = 0;
+  slot.watch_at = std::uint64_t{kQuantaBeforeWatch} * launch_.limits.quantum;
+  slot.ready_warps = launch_.warps_per_block == 32 ? ~0u : (1u << launch_.warps_per_block) - 1;
+  const std::uint32_t shared_bytes =
+      launch_.request->dynamic_shared_bytes == 0
+          ? launch_.program->static_shared_bytes
+          : launch_.program->dynamic_shared_offset + launch_.request->dynamic_shared_bytes;
+  slot.shared = launch_.memory.renew_private(slot.shared, shared_bytes, ptx::Space::shared);
+  slot.shared->symbols = launch_.program->shared_symbols;
+  if (launch_.program->uses_reserved_shared) parts_.clusters.renew_reserved_shared(slot);
+
+  Sync sync;
+  sync.kind = Sync::Kind::block_start;
+  sync.program = launch_.program;
+  sync.place = {block, 0, slot.index, 0};
+  sync.shared = slot.shared;
+  launch_.notify([&](Observer& observer) { observer.on_sync(sync); });
+
+  slot.warps.resize(std::max<std::size_t>(slot.warps.size(), launch_.warps_per_block));
+  const auto after = std::find_if(launch_.resident.begin(), launch_.resident.end(),
+                                  [&](const Slot* other) { return other->block > block; });
+  launch_.resident.insert(after, &slot);
+  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+    slot.warps[index].index = index;
+    start_warp(slot, slot.warps[index]);
+  }
+  return slot;
+}
+
+void Blocks::start_warp(Slot& slot, Warp& warp) {
+  const std::uint32_t first = warp.index * kWarpLanes;
+  const std::uint32_t count = std::min(kWarpLanes, launch_.threads - first);
+  warp.lanes = count == kWarpLanes ? ~0u : (1u << count) - 1;
+  warp.live = warp.lanes;
+  warp.accesses = 0;
+  warp.stops = 0;
+  warp.releases = 0;
+  warp.quantum_left = warp.quantum_rest = 0;
+  warp.quanta = 0;
+  warp.fragments.resize(1);
+  Fragment& fragment = warp.fragments.front();
+  fragment = {};
+  fragment.pc = launch_.program->functions.front().entry;
+  fragment.mask = warp.lanes;
+  if (warp.run !=
+      launch_.number) {  // registers start as zeros once a launch; no program may rely on more
+    warp.run = launch_.number;
+    warp.words.reset(launch_.program->words_max * std::size_t{kWordRowBytes});
+    warp.wides.reset(launch_.program->wides_max * std::size_t{kWideRowBytes});
+    warp.predicates.reset(launch_.program->predicates_max * std::size_t{4});
+  }
+  warp.undefined.clear();
+  warp.cluster_arrived = 0;
+  parts_.stacks.start(warp);
+  warp.ask_at = launch_.strategy->next_access(launch_.request->index, {slot.block, warp.index}, 0);
+}
+
+void Blocks::end(Slot& slot) {
+  Sync sync;
+  sync.kind = Sync::Kind::block_end;
+  sync.program = launch_.program;
+  sync.place = {slot.block, 0, slot.index, slot.phase};
+  sync.shared = slot.shared;
+  sync.has_ended = slot.live_lanes == 0;
+  launch_.notify([&](Observer& observer) { observer.on_sync(sync); });
+  ++ended_;
+  slot.occupied = false;
+  slot.ready_warps = 0;
+  launch_.resident.erase(std::find(launch_.resident.begin(), launch_.resident.end(), &slot));
+  parts_.watch.forget(slot);
+  admit();
+}
+
+}  // namespace warpcheck::vgpu

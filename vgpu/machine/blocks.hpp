@@ -1,0 +1,58 @@
+// Blocks, from their admission to their end.
+//
+// The device admits blocks in ascending order while they fit.  A block that it has admitted begins
+// when one of its warps is chosen (turns.hpp); with it, all others of its cluster.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "vgpu/machine/progress/block_watch.hpp"
+#include "vgpu/machine/running_launch.hpp"
+#include "vgpu/machine/sync/cluster_barriers.hpp"
+#include "vgpu/machine/sync/clusters.hpp"
+#include "vgpu/machine/warp/stacks.hpp"
+
+namespace warpcheck::vgpu {
+
+class Blocks {
+ public:
+  struct Parts {
+    Clusters& clusters;
+    ClusterBarriers& cluster_barriers;
+    Stacks& stacks;
+    BlockWatch& watch;
+  };
+  Blocks(RunningLaunch& launch, const Parts& parts) : launch_(launch), parts_(parts) {}
+  ~Blocks();
+  Blocks(const Blocks&) = delete;
+  Blocks& operator=(const Blocks&) = delete;
+
+  void begin_launch();
+  void admit();
+  // Makes an admitted block resident.
+  Slot& begin(std::uint32_t block);
+  void end(Slot& slot);
+
+  // Blocks that fit and have not begun, ascending; of a cluster the first.
+  [[nodiscard]] const std::vector<std::uint32_t>& admitted() const { return admitted_; }
+  // The first that is not yet admitted.
+  [[nodiscard]] std::uint32_t admitted_end() const { return next_; }
+  [[nodiscard]] std::uint32_t not_begun() const;
+  // So many have ended.
+  [[nodiscard]] std::uint32_t ended() const { return ended_; }
+
+ private:
+  Slot& dispatch(std::uint32_t block);
+  void start_warp(Slot& slot, Warp& warp);
+
+  RunningLaunch& launch_;
+  Parts parts_;
+  std::vector<std::unique_ptr<Slot>> slots_;  // kept between launches
+  std::vector<std::uint32_t> admitted_;
+  std::uint32_t next_ = 0;
+  std::uint32_t ended_ = 0;
+};
+
+}  // namespace warpcheck::vgpu

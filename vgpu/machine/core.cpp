@@ -1,0 +1,108 @@
+// How a launch begins, runs and ends.
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+#include "vgpu/machine/core.hpp"
+
+namespace warpcheck::vgpu {
+
+class Machine::Impl : public Core {
+  using Core::Core;
+};
+
+Machine::Machine(DeviceMemory& memory) : impl_(std::make_unique<Impl>(memory)) {}
+Machine::~Machine() = default;
+
+Outcome Machine::run(const Launch& launch, WarpModel model, Strategy& strategy,
+                     std::span<Observer* const> observers, const Limits& limits, bool want_edges) {
+  return impl_->run(launch, model, strategy, observers, limits, want_edges);
+}
+
+Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
+                  std::span<Observer* const> observers, const Limits& limits, bool want_edges) {
+  begin(launch, model, strategy, observers, limits, want_edges);
+  Sync sync;
+  sync.kind = Sync::Kind::kernel_start;
+  sync.program = launch_.program;
+  sync.grid = launch.grid;
+  sync.block = launch.block;
+  sync.cluster = launch.cluster;
+  sync.unordered_launches = launch.unordered_launches;
+  launch_.notify([&](Observer& observer) { observer.on_sync(sync); });
+  std::ranges::copy_if(observers, std::back_inserter(launch_.observers.of_collectives),
+                       [](const Observer* observer) { return observer->watches_collectives(); });
+
+  const Outcome::End end = loop();
+  if (launch_.outcome.end == Outcome::End::completed) launch_.outcome.end = end;
+  for (Slot* slot : std::vector<Slot*>(launch_.resident)) blocks_.end(*slot);
+
+  sync.kind = Sync::Kind::kernel_end;
+  launch_.notify([&](Observer& observer) { observer.on_sync(sync); });
+  workspace_.end_launch();
+  return std::move(launch_.outcome);
+}
+
+// An observer of the last launch may have thrown: nothing is as a launch leaves it.
+void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
+                 std::span<Observer* const> observers, const Limits& limits, bool want_edges) {
+  launch_.begin(launch, model, strategy, limits);
+  launch_.observers = {observers, {}, {}, want_edges};
+  std::ranges::copy_if(
+      observers, std::back_inserter(launch_.observers.of_accesses),
+      [&](const Observer* observer) { return observer->watches_accesses_of(*launch.program); });
+  block_watch_.begin_launch();
+  blocks_.begin_launch();
+  cluster_barriers_.begin_launch();
+  current_.end_asynchronous();
+  targets_.begin_launch();
+  meant_objects_.begin_launch();
+  progress_.begin_launch();
+  workspace_.begin_launch();
+  strategy.begin(launch.index, launch_.block_count, launch_.warps_per_block);
+}
+
+Outcome::End Core::loop() {
+  blocks_.admit();
+  turns_.begin_launch();
+  WarpId next;
+  if (!turns_.choose_first(next)) return Outcome::End::completed;
+  while (true) {
+    Slot* slot = launch_.slot_of(next.block);
+    if (slot == nullptr) slot = &blocks_.begin(next.block);
+    Warp& warp = slot->warps[next.warp];
+    slot->polling_warps &= ~(1u << next.warp);
+    const std::uint64_t steps_before = launch_.outcome.steps;
+    const Stop stop = polls_.run(*slot, warp);
+    slot->turn_steps += launch_.outcome.steps - steps_before;
+    if (stop == Stop::halted) return Outcome::End::trap;
+    if (launch_.outcome.steps >= launch_.limits.steps_max) {
+      return progress_.end_at_step_limit(*slot, warp);
+    }
+    const bool must_look = progress_.must_look();
+    if (stop == Stop::preempted) {
+      next = turns_.preempted_to();
+      continue;
+    }
+    if (stop == Stop::released) {
+      turns_.choose_at_release(*slot, warp, next);
+      continue;
+    }
+    const WarpId stopped = next;
+    const std::uint64_t stop_index = warp.stops++;
+    // A barrier that this warp completed has made itself ready again.
+    if (!warp.is_ready()) slot->ready_warps &= ~(1u << warp.index);
+    if (slot->live_lanes == 0) {
+      blocks_.end(*slot);
+      slot = nullptr;
+    } else if (slot->ready_warps == 0 && !cluster_barriers_.waits(*slot) &&
+               !progress_.unblock(*slot)) {
+      return Outcome::End::deadlock;
+    }
+    if (must_look && progress_.cannot_end()) return Outcome::End::deadlock;
+    if (!turns_.choose_after_stop(stop, slot, stopped, stop_index, next))
+      return Outcome::End::completed;
+  }
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,134 @@
+#include "vgpu/machine/memory/current_access.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "vgpu/machine/memory/atomics.hpp"
+
+namespace warpcheck::vgpu {
+
+void CurrentAccess::begin_asynchronous(bool async_proxy, const Allocation* object,
+                                       std::uint32_t object_offset) {
+  access.asynchronous = true;
+  access.async_proxy = async_proxy;
+  access.object = object;
+  access.object_offset = object_offset;
+}
+
+void CurrentAccess::end_asynchronous() {
+  access.asynchronous = access.async_proxy = false;
+  access.object = nullptr;
+}
+
+// What is undefined of the operands that go to memory: the values of a store, b and c of an atomic.
+void CurrentAccess::take_undefined(const RunningFragment& run, const Instr& instr,
+                                   const Elements& elements, std::uint32_t mask) {
+  const std::uint32_t bytes = access.bytes / elements.count;
+  if (instr.kind == InstrKind::store) {
+    for (std::uint32_t i = 0; i < elements.count; ++i) {
+      access.of_element[i] =
+          take_undefined_of(run, instr[MemoryOperand::value + elements.first + i], elements.byte,
+                            i * bytes, bytes, mask);
+    }
+    return;
+  }
+  for (const Ref& ref : {instr[AtomicOperand::value], instr[AtomicOperand::swap]}) {
+    take_undefined_of(run, ref, 0, 0, std::min(bytes, 8u), mask);
+    if (bytes == 16) take_undefined_of(run, row_after(ref, 1), 0, 8, 8, mask);
+  }
+}
+
+// `bytes` bytes of the register, from `register_byte` on, go to `access_byte` of the access.
+UndefinedLanes CurrentAccess::take_undefined_of(const RunningFragment& run, const Ref& ref,
+                                                std::uint32_t register_byte,
+                                                std::uint32_t access_byte, std::uint32_t bytes,
+                                                std::uint32_t mask) {
+  UndefinedLanes value = run.warp.undefined.get(run.frame, ref);
+  value.mask &= mask;
+  if (value.mask == 0) return {};
+  if (!access.is_partial) access.undefined_bits = {};
+  access.is_partial = true;
+  const LaneBits bits = run.warp.undefined.bits_of(run.frame, ref);
+  for (std::uint32_t rest = value.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint64_t stored = bits[lane] >> (8 * register_byte) & ones_of(bytes);
+    access.undefined_bits[access_byte / 8][lane] |= stored << (8 * (access_byte % 8));
+    if (stored == 0) value.mask &= ~(1u << lane);
+  }
+  access.undefined |= value.mask;
+  if (value.mask != 0) access.origin = value.origin;
+  return value;
+}
+
+void CurrentAccess::give_undefined(RunningFragment& run, const Instr& instr, const Ref& ref,
+                                   std::uint32_t element, std::uint32_t mask) {
+  const UndefinedLanes value = access.undefined_in(element);
+  if ((value.mask & mask) == 0)
+    return run.warp.undefined.set(run.frame, ref, {}, mask, *launch_.program);
+  const std::uint32_t bytes = std::min(ptx::bytes_of(instr.modifiers.type), 8u);
+  const unsigned unused = 64 - 8 * bytes;
+  LaneBits bits{};
+  for (std::uint32_t rest = value.mask & mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    bits[lane] =
+        access.is_partial ? access.undefined_bits_at(element * bytes, bytes, lane) : ones_of(bytes);
+    if (ptx::is_signed(instr.modifiers.type)) {
+      bits[lane] =
+          static_cast<std::uint64_t>(static_cast<std::int64_t>(bits[lane] << unused) >> unused);
+    }
+  }
+  run.warp.undefined.set_bits(run.frame, ref, bits, value.origin, mask, *launch_.program);
+}
+
+void CurrentAccess::announce(RunningFragment& run, const Instr& instr, const Target& target,
+                             Pattern pattern, std::uint32_t bytes, std::uint32_t mask,
+                             const Elements& elements, const std::byte* written) {
+  access.allocation = target.allocation;
+  access.program = launch_.program;
+  access.place = launch_.place_of(run.slot, run.warp);
+  access.pc = run.pc;
+  access.mask = mask;
+  access.space = target.space;
+  access.kind = access_kind_of(instr);
+  access.pattern = pattern;
+  access.bytes = static_cast<std::uint8_t>(bytes);
+  access.order = instr.modifiers.order;
+  access.scope = instr.modifiers.scope;
+  access.values = {};
+  access.value_bytes = 0;
+  access.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(instr.modifiers.type));
+  access.undefined = 0;
+  access.is_partial = false;
+  access.origin = ptx::kNone;
+  access.unwritten = 0;
+  if (launch_.program->synchronizes_threads && instr.modifiers.atom_op == ptx::AtomOp::cas) {
+    access.unwritten = lanes_that_compare_unequal(run, instr, access, mask);
+  }
+  std::size_t values = instr.modifiers.vector;
+  if (access.element_bytes == 16) {
+    // To weak accesses it is a vector of two; values of strong ones matter to nobody.
+    const bool weak = access.order == ptx::Order::weak;
+    if (weak) access.element_bytes = 8;
+    values = weak ? 2 : 0;
+  }
+  if (instr.opcode == ptx::Opcode::discard_) {
+    access.undefined = mask;
+    access.of_element.fill({mask, ptx::kNone});
+    values = 0;
+  }
+  if (instr.kind == InstrKind::store) {
+    access.value_bytes =
+        instr[MemoryOperand::value].bank == Bank::wide || access.element_bytes == 8 ? 8 : 4;
+    for (std::size_t i = 0; i < values; ++i) {
+      access.values[i] =
+          written != nullptr ? written : row_of(run.banks, instr[MemoryOperand::value + i]);
+    }
+  }
+  const bool brings_values = instr.kind != InstrKind::load && instr.opcode != ptx::Opcode::discard_;
+  if (brings_values && run.warp.undefined.any()) {
+    take_undefined(run, instr, elements, mask);
+  }
+  for (Observer* observer : launch_.observers.of_accesses) observer->on_access(access);
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,59 @@
+#include "vgpu/machine/memory/device_heap.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace warpcheck::vgpu {
+void DeviceHeap::call(RunningFragment& run, const Instr& instr, std::uint32_t active) {
+  const auto row = [&](const Ref& ref) {
+    return run.banks.base[static_cast<std::size_t>(ref.bank)] + ref.offset;
+  };
+  if (run.warp.undefined.any()) [[unlikely]] {
+    launch_.use_of_undefined(run, UndefinedUse::Kind::address, instr[HeapOperand::argument],
+                             active);
+    run.warp.undefined.set(run.frame, instr[HeapOperand::result], {}, active, *launch_.program);
+  }
+  for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    std::uint64_t value = 0;
+    std::memcpy(&value, row(instr[HeapOperand::argument]) + lane * sizeof value, sizeof value);
+    if (instr.kind == InstrKind::heap_free) {
+      free(run, lane, value);
+    } else {
+      value = allocate(run, lane, value);
+      std::memcpy(row(instr[HeapOperand::result]) + lane * sizeof value, &value, sizeof value);
+    }
+  }
+}
+
+std::uint64_t DeviceHeap::allocate(const RunningFragment& run, unsigned lane, std::uint64_t bytes) {
+  Allocation* const allocation = launch_.memory.allocate_on_heap(bytes);
+  if (allocation == nullptr) return 0;
+  allocation->allocated_at = launch_.code_place(run, lane);
+  launch_.notify([&](Observer& observer) { observer.on_allocate(*allocation); });
+  return allocation->address;
+}
+
+void DeviceHeap::free(const RunningFragment& run, unsigned lane, std::uint64_t address) {
+  if (address == 0) return;
+  auto* const nearest = const_cast<Allocation*>(launch_.memory.nearest(address));
+  const bool is_valid =
+      nearest != nullptr && nearest->on_heap() && nearest->live && nearest->address == address;
+  if (!is_valid) {
+    InvalidFree invalid{launch_.code_place(run, lane), address, ptx::Space::global, nearest};
+    if (address - kSharedWindow < kWindowBytes) invalid.space = ptx::Space::shared;
+    if (address - kLocalWindow < kWindowBytes) invalid.space = ptx::Space::local;
+    launch_.notify([&](Observer& observer) { observer.on_invalid_free(invalid); });
+    return;
+  }
+  const HeapFree event{launch_.program, launch_.place_of(run.slot, run.warp), run.pc, lane,
+                       nearest};
+  launch_.notify([&](Observer& observer) { observer.on_heap_free(event); });
+  launch_.notify([&](Observer& observer) { observer.on_free(*nearest); });
+  nearest->freed_at = launch_.code_place(run, lane);
+  targets_.forget(nearest);
+  launch_.memory.free(nearest);
+}
+
+}  // namespace warpcheck::vgpu

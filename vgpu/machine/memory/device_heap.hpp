@@ -1,0 +1,28 @@
+// The device heap: malloc() and free() in device code, lane after lane (CUDA Programming Guide,
+// "Dynamic Global Memory Allocation and Operations").
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/machine/memory/targets.hpp"
+#include "vgpu/machine/running_launch.hpp"
+#include "vgpu/machine/warp/running_fragment.hpp"
+
+namespace warpcheck::vgpu {
+
+class DeviceHeap {
+ public:
+  DeviceHeap(RunningLaunch& launch, Targets& targets) : launch_(launch), targets_(targets) {}
+
+  // heap_allocate, heap_free.
+  void call(RunningFragment& run, const Instr& instr, std::uint32_t active);
+
+ private:
+  std::uint64_t allocate(const RunningFragment& run, unsigned lane, std::uint64_t bytes);
+  void free(const RunningFragment& run, unsigned lane, std::uint64_t address);
+
+  RunningLaunch& launch_;
+  Targets& targets_;
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,27 @@
+// What cooperative groups expect of a cooperative launch: zeros in global memory, where the barrier
+// of the grid keeps its state.
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/machine/running_launch.hpp"
+
+namespace warpcheck::vgpu {
+
+class GridWorkspace {
+ public:
+  explicit GridWorkspace(RunningLaunch& launch) : launch_(launch) {}
+
+  // Where the program looks for one.
+  void begin_launch();
+  void end_launch();
+  [[nodiscard]] std::uint64_t address() const {
+    return allocation_ != nullptr ? allocation_->address : 0;
+  }
+
+ private:
+  RunningLaunch& launch_;
+  Allocation* allocation_ = nullptr;
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,39 @@
+// Accesses to local memory.
+//
+// It is interleaved: the 4-byte words of the lanes lie side by side, so that lanes at the same
+// offset touch one row.  Wider accesses are announced and moved a word at a time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "vgpu/machine/memory/atomics.hpp"
+#include "vgpu/machine/memory/current_access.hpp"
+#include "vgpu/machine/memory/targets.hpp"
+#include "vgpu/machine/running_launch.hpp"
+
+namespace warpcheck::vgpu {
+
+class LocalMemory {
+ public:
+  LocalMemory(RunningLaunch& launch, const Targets& targets, CurrentAccess& current,
+              Atomics& atomics)
+      : launch_(launch), targets_(targets), current_(current), atomics_(atomics) {}
+
+  // At the offsets of the current access, which are those of the lanes.
+  void perform(RunningFragment& run, const Instr& instr, const Target& target, std::uint32_t mask);
+
+ private:
+  void move_word(RunningFragment& run, const Instr& instr,
+                 const std::array<std::uint32_t, kWarpLanes>& at, const Ref& ref,
+                 std::uint32_t half, std::uint32_t mask);
+  void give_undefined_word(RunningFragment& run, const Instr& instr, const Ref& ref,
+                           std::uint32_t half, std::uint32_t mask);
+
+  RunningLaunch& launch_;
+  const Targets& targets_;
+  CurrentAccess& current_;
+  Atomics& atomics_;
+};
+
+}  // namespace warpcheck::vgpu

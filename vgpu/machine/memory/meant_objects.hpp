@@ -1,0 +1,58 @@
+// Which object an address is meant for: what a launch makes of provenances (provenance.hpp).
+//
+// An access that leaves its object is a fault, whatever memory answers there: which one that is
+// depends on where this machine has put things, and on a GPU others lie there.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "vgpu/machine/memory/target.hpp"
+#include "vgpu/machine/running_launch.hpp"
+
+namespace warpcheck::vgpu {
+
+// The object that addresses of one provenance are meant for, in one launch.
+struct MeantObject {
+  const Allocation* allocation = nullptr;  // null: of shared memory, or nothing is known
+  const Symbol* symbol = nullptr;          // of shared memory
+  std::uint32_t begin = 0, end = 0;        // symbol: where in the block's shared memory
+  // A parameter that points into the middle of an allocation may be meant for another one (a host
+  // that computes `base - first_index`), until an access has been where it points.
+  bool is_sure = true;
+};
+
+class MeantObjects {
+ public:
+  explicit MeantObjects(RunningLaunch& launch) : launch_(launch) {}
+
+  // Finds those of the launch.
+  void begin_launch();
+  [[nodiscard]] const MeantObject& of(std::uint16_t provenance) const { return meant_[provenance]; }
+  // Takes from `target` what does not belong to the object: all, if it is in another one.
+  //   shared: the block's own shared memory
+  void keep(std::uint16_t provenance, const Allocation* shared, Target& target) {
+    MeantObject& meant = meant_[provenance];
+    if (meant.symbol != nullptr) {
+      if (target.allocation == shared) [[likely]] {
+        target.limit = std::min(target.limit, meant.end);
+        target.begin = std::min(target.limit, meant.begin);
+      } else {
+        target.limit = 0;
+      }
+    } else if (target.allocation == meant.allocation) [[likely]] {
+      meant.is_sure = true;
+    } else if (meant.allocation != nullptr && meant.is_sure) {
+      target.limit = 0;
+    }
+  }
+
+ private:
+  [[nodiscard]] MeantObject object_of(const Root& root) const;
+
+  RunningLaunch& launch_;
+  std::vector<MeantObject> meant_;  // by Instr::provenance
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,155 @@
+#include "vgpu/machine/memory/targets.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace warpcheck::vgpu {
+
+using ptx::Space;
+
+namespace {
+
+bool in_window(std::uint64_t address, std::uint64_t window) {
+  return address - window < kWindowBytes;
+}
+
+}  // namespace
+
+Target local_target(const Warp& warp, std::uint64_t base, std::uint64_t address) {
+  Target target;
+  target.space = ptx::Space::local;
+  target.base = base;
+  target.allocation = warp.local;
+  for (const Warp::LocalPiece& piece : warp.local_beyond) {
+    if (target.allocation == nullptr || address - base >= piece.begin) {
+      if (address - base >= warp.local_bytes && target.allocation != nullptr) break;
+      target.allocation = piece.allocation;
+      target.base = base + piece.begin;
+    }
+  }
+  if (target.allocation != nullptr) target.limit = target.allocation->bytes / kWarpLanes;
+  return target;
+}
+
+Targets::~Targets() {
+  if (parameters_ != nullptr) launch_.memory.release_private(parameters_);
+}
+
+void Targets::begin_launch() {
+  last_.assign(launch_.program->code.size(), nullptr);
+  const std::span<const std::byte> parameters = launch_.request->parameters;
+  const auto bytes = static_cast<std::uint32_t>(parameters.size());
+  if (parameters_ == nullptr || parameters_->bytes != bytes) {
+    if (parameters_ != nullptr) launch_.memory.release_private(parameters_);
+    parameters_ = launch_.memory.allocate_private(bytes, Space::param);
+    parameters_->read_only = true;
+    parameters_->name = "parameters";
+  }
+  std::ranges::copy(parameters, parameters_->data);
+}
+
+Target Targets::of(const RunningFragment& run, const Instr& instr, std::uint64_t address) {
+  Target target;
+  target.space = instr.modifiers.space;
+  if (target.space == Space::generic) {
+    target.space = Space::global;
+    if (in_window(address, kSharedWindow)) {
+      target.space = Space::shared;
+      target.base = kSharedWindow;
+    } else if (in_window(address, kLocalWindow)) {
+      target.space = Space::local;
+      target.base = kLocalWindow;
+    } else if (in_window(address, kParamWindow)) {
+      target.space = Space::param;
+      target.base = kParamWindow;
+    }
+  }
+  switch (target.space) {
+    case Space::shared:
+      target.allocation = run.slot.shared;
+      if (address - target.base >= kWindowBytes) [[unlikely]] {
+        target.limit = target.allocation->bytes;
+        return clusters_.target(run, address, target);
+      }
+      break;
+    case Space::param: target.allocation = parameters_; break;
+    case Space::local:
+      target.allocation = run.warp.local;
+      if (target.allocation != nullptr) target.limit = target.allocation->bytes / kWarpLanes;
+      if (!run.warp.local_beyond.empty()) return local_target(run.warp, target.base, address);
+      return target;
+    default: {
+      Allocation*& last = last_[run.pc];
+      if (last == nullptr || !last->contains(address, 1)) {
+        Allocation* found = launch_.memory.find(address);
+        if (found == nullptr) return clusters_.target(run, address, target);
+        last = found;
+      }
+      target.allocation = last;
+      target.base = last->address;
+      target.space = last->space;
+      break;
+    }
+  }
+  if (target.allocation != nullptr) target.limit = target.allocation->bytes;
+  return target;
+}
+
+std::uint32_t Targets::lanes_inside(const AddressRow& row, const Target& target,
+                                    std::uint32_t bytes, std::uint32_t mask) {
+  std::uint32_t inside = 0;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint64_t offset = address_of(row, lane) - target.base;
+    const bool fits =
+        target.begin <= offset && bytes <= target.limit && offset <= target.limit - bytes;
+    if (fits && offset % bytes == 0) inside |= 1u << lane;
+  }
+  return inside;
+}
+
+void Targets::fault(const RunningFragment& run, const Instr& instr, const Target& target,
+                    std::uint64_t address, unsigned lane, std::uint32_t bytes) const {
+  Fault fault;
+  fault.program = launch_.program;
+  fault.place = launch_.place_of(run.slot, run.warp);
+  fault.pc = run.pc;
+  fault.lane = lane;
+  fault.space = target.space;
+  fault.access = access_kind_of(instr);
+  fault.bytes = bytes;
+  fault.address = address;
+  fault.nearest = target.allocation;
+  const bool is_arena = target.space == Space::global || target.space == Space::constant;
+  if (!is_arena) fault.address -= target.base;
+  if (target.allocation == nullptr && is_arena) fault.nearest = launch_.memory.nearest(address);
+  const std::uint64_t base = is_arena && fault.nearest != nullptr ? fault.nearest->address : 0;
+  const std::uint64_t offset = fault.address - base;
+  const std::uint64_t limit = target.allocation != nullptr ? target.limit : 0;
+  const MeantObject& meant = meant_objects_.of(instr.provenance);
+  if (meant.symbol != nullptr) {
+    fault.symbol = meant.symbol;
+    fault.meant = run.slot.shared;
+  } else if (meant.is_sure) {
+    fault.meant = meant.allocation;
+  }
+  if (target.allocation == nullptr && fault.nearest != nullptr && !fault.nearest->live &&
+      offset < fault.nearest->bytes) {
+    fault.kind = Fault::Kind::use_after_free;
+  } else if (offset % bytes != 0 && offset >= target.begin && offset < limit) {
+    fault.kind = Fault::Kind::misaligned;
+  } else if (offset >= target.begin && bytes <= limit && offset <= limit - bytes) {
+    fault.kind = Fault::Kind::read_only;
+  } else {
+    fault.kind = Fault::Kind::out_of_bounds;
+    const bool has_rank = target.space == Space::shared && target.allocation == nullptr;
+    if (has_rank && target.base != 0) clusters_.explain(run, target, fault);
+  }
+  launch_.notify([&](Observer& observer) { observer.on_fault(fault); });
+}
+
+void Targets::forget(const Allocation* allocation) {
+  std::ranges::replace(last_, allocation, static_cast<Allocation*>(nullptr));
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,48 @@
+// Which memory an address leads to: address spaces, their windows, allocations; and why one leads
+// nowhere, which is a fault.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "vgpu/machine/memory/meant_objects.hpp"
+#include "vgpu/machine/memory/target.hpp"
+#include "vgpu/machine/running_launch.hpp"
+#include "vgpu/machine/sync/clusters.hpp"
+#include "vgpu/machine/warp/running_fragment.hpp"
+
+namespace warpcheck::vgpu {
+
+// The piece of a warp's local memory that an address leads to.
+//   base: subtracted from the address
+[[nodiscard]] Target local_target(const Warp& warp, std::uint64_t base, std::uint64_t address);
+
+class Targets {
+ public:
+  Targets(RunningLaunch& launch, const Clusters& clusters, const MeantObjects& meant_objects)
+      : launch_(launch), clusters_(clusters), meant_objects_(meant_objects) {}
+  ~Targets();
+  Targets(const Targets&) = delete;
+  Targets& operator=(const Targets&) = delete;
+
+  // Stores the launch's parameters.
+  void begin_launch();
+  [[nodiscard]] Target of(const RunningFragment& run, const Instr& instr, std::uint64_t address);
+  // The lanes whose bytes lie inside, aligned.
+  [[nodiscard]] static std::uint32_t lanes_inside(const AddressRow& row, const Target& target,
+                                                  std::uint32_t bytes, std::uint32_t mask);
+  // Tells that a lane's access is none of `target`.
+  void fault(const RunningFragment& run, const Instr& instr, const Target& target,
+             std::uint64_t address, unsigned lane, std::uint32_t bytes) const;
+  // Before it is freed.
+  void forget(const Allocation* allocation);
+
+ private:
+  RunningLaunch& launch_;
+  const Clusters& clusters_;
+  const MeantObjects& meant_objects_;
+  Allocation* parameters_ = nullptr;
+  std::vector<Allocation*> last_;  // by pc: where its last access went
+};
+
+}  // namespace warpcheck::vgpu

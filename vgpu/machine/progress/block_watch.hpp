@@ -1,0 +1,32 @@
+// Whether others must have their turn before a block goes on: one that only polls across barriers
+// never uses up a quantum (poll_watch.hpp).
+#pragma once
+
+#include "vgpu/machine/progress/poll_watch.hpp"
+#include "vgpu/machine/running_launch.hpp"
+
+namespace warpcheck::vgpu {
+
+// Of one block at a time.
+class BlockWatch {
+ public:
+  explicit BlockWatch(RunningLaunch& launch) : launch_(launch) {}
+
+  void begin_launch() { end(); }
+  // Of a block that has stopped, after at least Slot::watch_at steps of its turn.
+  [[nodiscard]] bool ends_turn(Slot& slot);
+  // The block has ended.
+  void forget(const Slot& slot) {
+    if (watched_ == &slot) end();
+  }
+
+ private:
+  void begin(Slot& slot);
+  void end();
+
+  RunningLaunch& launch_;
+  PollWatch watch_;
+  const Slot* watched_ = nullptr;  // it is on, for this one
+};
+
+}  // namespace warpcheck::vgpu

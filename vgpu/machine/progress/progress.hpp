@@ -1,0 +1,57 @@
+// Threads that do not get on: where each group waits, and for what.
+//
+// Warp operations, barriers and mbarriers are of one block, so a block of which no thread can go on
+// never will: that is found at once.  Launches that only poll are found by looking ahead
+// (lookahead.hpp): for the first time when no block has ended for Limits::look_after steps, then
+// again and again, at intervals that grow with what a look has cost.
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/machine/blocks.hpp"
+#include "vgpu/machine/progress/lookahead.hpp"
+#include "vgpu/machine/progress/waiting_threads.hpp"
+#include "vgpu/machine/running_launch.hpp"
+#include "vgpu/machine/sync/named_barriers.hpp"
+#include "vgpu/machine/warp/warp_meetings.hpp"
+
+namespace warpcheck::vgpu {
+
+class Progress {
+ public:
+  struct Parts {
+    const Blocks& blocks;
+    WarpMeetings& meetings;
+    NamedBarriers& named_barriers;
+    const WaitingThreads& waiting_threads;
+    Lookahead::Parts lookahead;
+  };
+  Progress(RunningLaunch& launch, const Parts& parts) : launch_(launch), parts_(parts) {}
+
+  void begin_launch();
+  // Lets threads of a block in which nothing can run go on, if what holds them up is misuse that
+  // can be reported.  False: it is a deadlock, and is reported.
+  bool unblock(Slot& slot);
+  // Whether it is time for cannot_end().
+  [[nodiscard]] bool must_look() const { return launch_.outcome.steps >= look_at_; }
+  // Whether the launch is deadlocked; then that is told.
+  bool cannot_end();
+  // The launch has used up its steps.  It may be deadlocked all the same.
+  Outcome::End end_at_step_limit(Slot& slot, Warp& warp);
+
+ private:
+  bool release_stuck(Slot& slot);
+  bool look_ahead(std::uint64_t& cost);
+
+  RunningLaunch& launch_;
+  Parts parts_;
+  // When it is looked whether the launch can end: after so many warp instructions.
+  std::uint64_t look_at_ = 0;
+  std::uint32_t blocks_ended_at_look_ = 0;
+  std::uint32_t looks_ = 0;
+  std::uint32_t repeating_looks_ = 0;  // the last so many saw memory come back
+  std::uint64_t repeats_since_ = 0;    // steps
+  std::uint32_t restless_block_ = 0;
+};
+
+}  // namespace warpcheck::vgpu

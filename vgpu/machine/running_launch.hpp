@@ -1,0 +1,102 @@
+// The launch that runs: what was asked for, who decides and who watches, which blocks are resident,
+// and how far it is.
+//
+// Every component of the machine holds it by reference.  What only one of them needs to remember is
+// that one's own.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "vgpu/machine/machine.hpp"
+#include "vgpu/machine/memory/rows.hpp"
+#include "vgpu/machine/state.hpp"
+
+namespace warpcheck::vgpu {
+
+struct RunningFragment;
+enum class Step : std::uint8_t;
+
+// Of the blocks of a grid, or of the threads of a block, x first: where number `linear` is, and
+// which number is `at`.
+constexpr Dim3 position_in(const Dim3& extent, std::uint32_t linear) {
+  return {linear % extent.x, linear / extent.x % extent.y, linear / extent.x / extent.y};
+}
+constexpr std::uint32_t linear_in(const Dim3& extent, const Dim3& at) {
+  return at.x + extent.x * (at.y + extent.y * at.z);
+}
+
+// Who watches the launch, in the order in which they are told.
+struct Observers {
+  std::span<Observer* const> all;
+  std::vector<Observer*> of_accesses;     // those that watch accesses
+  std::vector<Observer*> of_collectives;  // and those that watch collectives
+  bool want_edges = false;
+};
+
+struct RunningLaunch {
+  explicit RunningLaunch(DeviceMemory& device_memory)
+      : memory(device_memory), rows(memory_row_functions()) {}
+
+  // Those who watch are another matter.
+  void begin(const Launch& launch, WarpModel warp_model, Strategy& its_strategy,
+             const Limits& its_limits);
+  template <class Function>
+  void notify(Function function) const {
+    for (Observer* observer : observers.all) function(*observer);
+  }
+  void edge(std::uint32_t from, std::uint32_t to) const {
+    if (observers.want_edges) notify([&](Observer& o) { o.on_edge(from, to, *program); });
+  }
+  // Lanes use what is undefined, if it is.
+  void use_of_undefined(const RunningFragment& run, UndefinedUse::Kind kind, const Ref& ref,
+                        std::uint32_t lanes) const;
+  // A lane breaks a rule of barriers, by itself: there is no other that it disagrees with.
+  void report_misuse(const RunningFragment& run, unsigned lane,
+                     BarrierDivergence::Reason reason) const;
+  // Ends the launch.
+  Step halt(const RunningFragment& run, std::uint32_t lanes, Trap::Cause cause,
+            std::string_view detail = {}, std::string_view object = {});
+  Step refuse(std::string_view why);
+
+  // Lanes that spin must not starve those that they wait for: the others of their own warp go
+  // first, then other warps.
+  Step yield(Fragment& fragment) const;
+
+  [[nodiscard]] WarpPlace place_of(const Slot& slot, const Warp& warp) const {
+    return {slot.block, warp.index, slot.index, slot.phase};
+  }
+  [[nodiscard]] CodePlace code_place(const RunningFragment& run, unsigned lane) const;
+  // Null: the block is not resident.
+  [[nodiscard]] Slot* slot_of(std::uint32_t block) const;
+  // Blocks form clusters, or may reach each other as if they did.
+  [[nodiscard]] bool has_clusters() const {
+    return request->cluster.count() != 1 || program->uses_clusters;
+  }
+  // Warp instructions of the launch, the running one included.
+  [[nodiscard]] std::uint64_t steps_so_far() const {
+    return outcome.steps + (quantum_left_before - quantum_left);
+  }
+
+  DeviceMemory& memory;
+  const MemoryRowFunctions& rows;
+
+  const Launch* request = nullptr;
+  const Program* program = nullptr;
+  WarpModel model = WarpModel::independent;
+  Strategy* strategy = nullptr;
+  Observers observers;
+  Limits limits;
+  Outcome outcome;
+  std::uint64_t number = 0;  // of launches so far
+  std::uint32_t block_count = 0, warps_per_block = 0, threads = 0;
+  std::vector<Slot*> resident;  // by ascending block
+
+  // Warp instructions left of the running warp's quantum: now, and when the running fragment began.
+  std::uint32_t quantum_left = 0, quantum_left_before = 0;
+  bool came_last = false;  // the running warp has completed a barrier
+};
+
+}  // namespace warpcheck::vgpu

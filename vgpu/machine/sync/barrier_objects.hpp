@@ -1,0 +1,54 @@
+// mbarrier (PTX ISA 9.0, 9.7.13.15) and cp.async.mbarrier.arrive (9.7.9.25.3).
+//
+// An object lives in its 8 bytes of shared memory (barrier_token.hpp); beside it the machine counts
+// its phases.  To the memory model the bytes are accessed like an atomic variable, and init and
+// inval write them; what an operation orders is told by BarrierObject events.
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/machine/memory/accesses.hpp"
+#include "vgpu/machine/memory/current_access.hpp"
+#include "vgpu/machine/memory/targets.hpp"
+#include "vgpu/machine/running_launch.hpp"
+#include "vgpu/machine/sync/clusters.hpp"
+#include "vgpu/program/barrier_token.hpp"
+
+namespace warpcheck::vgpu {
+
+class BarrierObjects {
+ public:
+  struct Parts {
+    Clusters& clusters;
+    Targets& targets;
+    CurrentAccess& current;
+    Accesses& accesses;
+  };
+  BarrierObjects(RunningLaunch& launch, const Parts& parts)
+      : launch_(launch),
+        clusters_(parts.clusters),
+        targets_(parts.targets),
+        current_(parts.current),
+        accesses_(parts.accesses) {}
+
+  // Like Accesses::execute(), but only shared memory holds such objects.  True: a wait is not over,
+  // and those that it is for must run.
+  bool execute(RunningFragment& run, const Instr& instr, std::uint32_t active);
+
+ private:
+  void announce(RunningFragment& run, const Instr& instr, const Target& target, const RowScan& scan,
+                std::uint32_t mask);
+  void perform(RunningFragment& run, const Instr& instr, std::uint32_t mask);
+  void perform_lane(RunningFragment& run, const Instr& instr, unsigned lane, BarrierObject& event);
+  void arrive(RunningFragment& run, const Instr& instr, unsigned lane, BarrierToken& token);
+
+  RunningLaunch& launch_;
+  Clusters& clusters_;
+  Targets& targets_;
+  CurrentAccess& current_;
+  Accesses& accesses_;
+  bool is_reported_ = false;  // the object's bytes are undefined
+  bool must_yield_ = false;   // the instruction waits for others
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,53 @@
+// The barrier of a cluster (PTX ISA 9.0, 9.7.13.3).
+//
+// It completes when all threads of the cluster that have not exited have arrived.  A thread that
+// arrives goes on; one that waits, waits for the phase in which it arrived.  An H200 lets a thread
+// pass that waits without having arrived, and counts one that arrives twice; both are undefined,
+// and are reported here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "vgpu/machine/running_launch.hpp"
+#include "vgpu/machine/warp/running_fragment.hpp"
+
+namespace warpcheck::vgpu {
+
+class ClusterBarriers {
+ public:
+  struct State {
+    std::uint64_t phase = 0;
+    std::uint32_t live_lanes = 0;     // threads that have not exited
+    std::uint32_t arrived_lanes = 0;  // of them: in this phase
+  };
+  // By first block, where the program uses them.
+  using States = std::map<std::uint32_t, State>;
+
+  explicit ClusterBarriers(RunningLaunch& launch) : launch_(launch) {}
+
+  void begin_launch() { states_.clear(); }
+  void begin_cluster(std::uint32_t first, std::uint32_t threads) { states_[first] = {0, threads}; }
+  // Lanes of a fragment, which has its pc stored, come to barrier.cluster.
+  Step come(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t lanes);
+  // Nobody waits for threads that have exited.
+  void leave(Slot& slot, Warp& warp, std::uint32_t lanes);
+  // Whether a block, of which no thread can go on, waits for another one that can.
+  [[nodiscard]] bool waits(const Slot& slot) const;
+
+  [[nodiscard]] const State& state_of(std::uint32_t first) const { return states_.at(first); }
+  [[nodiscard]] const States& states() const { return states_; }
+  void put_back(const States& states) { states_ = states; }
+
+ private:
+  void tell(const Slot& slot, const Warp& warp, ClusterBarrier::Kind kind, std::uint32_t lanes,
+            std::uint64_t phase, bool relaxed) const;
+  void complete(std::uint32_t first);
+
+  RunningLaunch& launch_;
+  States states_;
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,55 @@
+// Textures and surfaces: whose handles lanes hold, what they read, and what a program must not do
+// (PTX ISA 9.0, 9.7.10, 9.7.11; CUDA C++ Programming Guide, "Texture and Surface Memory").
+//
+// Every texel that counts is a weak read of its array's memory, and is told as one; texels that the
+// filter gives no weight are not looked at, as on hardware.  Lanes with different objects go one
+// object after the other.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "vgpu/machine/memory/accesses.hpp"
+#include "vgpu/machine/memory/current_access.hpp"
+#include "vgpu/machine/memory/targets.hpp"
+#include "vgpu/machine/running_launch.hpp"
+#include "vgpu/machine/texture/texture.hpp"
+
+namespace warpcheck::vgpu {
+
+struct Footprint;
+
+class Textures {
+ public:
+  Textures(RunningLaunch& launch, const Targets& targets, CurrentAccess& current,
+           Accesses& accesses);
+  ~Textures();
+  Textures(const Textures&) = delete;
+  Textures& operator=(const Textures&) = delete;
+
+  Step execute(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
+
+ private:
+  struct Fetch;
+
+  void destroyed_object(const RunningFragment& run, const TextureInstr& texture,
+                        unsigned lane) const;
+  void fetch_texels(RunningFragment& run, const TextureInstr& instr, const Texture& texture,
+                    std::uint32_t lanes);
+  void read_texels(RunningFragment& run, const Texture& texture, std::uint32_t use,
+                   std::uint32_t lanes);
+  Step access_surface(RunningFragment& run, const TextureInstr& instr, const Surface& surface,
+                      std::uint32_t lanes);
+  void move_elements(RunningFragment& run, const TextureInstr& instr, const Surface& surface,
+                     const std::array<std::uint64_t, kWarpLanes>& offsets, std::uint32_t lanes);
+  void zero_values(RunningFragment& run, const TextureInstr& instr, std::uint32_t lanes) const;
+
+  RunningLaunch& launch_;
+  const Targets& targets_;
+  CurrentAccess& current_;
+  Accesses& accesses_;
+  std::unique_ptr<Fetch> fetch_;  // made when first needed, and kept
+};
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,34 @@
+// Control flow that leaves a function or depends on a register: calls, returns, jump tables
+// (PTX ISA 9.0, 9.7.12).
+//
+// Lanes of a fragment that go to different places become fragments of their own, as at a branch.
+// Those deeper in calls run first, so that they all meet again behind the call.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "vgpu/machine/running_launch.hpp"
+#include "vgpu/machine/warp/running_fragment.hpp"
+#include "vgpu/machine/warp/stacks.hpp"
+
+namespace warpcheck::vgpu {
+
+class Calls {
+ public:
+  Calls(RunningLaunch& launch, Stacks& stacks) : launch_(launch), stacks_(stacks) {}
+
+  // The fragment at a call goes to the first instruction of `function`.
+  Step enter(RunningFragment& run, std::size_t index, std::uint32_t function);
+  // Each group of lanes calls the function at its address.
+  Step enter_by_register(RunningFragment& run, std::size_t index, const Instr& instr);
+  Step return_to_caller(RunningFragment& run, std::size_t index);
+  // brx.idx: each group of lanes goes to the label with its number.
+  Step jump_by_table(RunningFragment& run, std::size_t index, const Instr& instr);
+
+ private:
+  RunningLaunch& launch_;
+  Stacks& stacks_;
+};
+
+}  // namespace warpcheck::vgpu

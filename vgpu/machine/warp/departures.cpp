@@ -1,0 +1,63 @@
+#include "vgpu/machine/warp/departures.hpp"
+
+#include <bit>
+
+namespace warpcheck::vgpu {
+
+Step Departures::leave(RunningFragment& run, std::size_t index, const Instr& instr,
+                       std::uint32_t lanes) {
+  Warp& warp = run.warp;
+  if (lanes != run.mask) {  // the others go on
+    const std::size_t other = split(warp, index, run.mask & ~lanes);
+    ++warp.fragments[other].pc;
+  }
+  Fragment& fragment = warp.fragments[index];
+  switch (instr.kind) {
+    case InstrKind::call: return parts_.calls.enter(run, index, instr.target);
+    case InstrKind::call_register: return parts_.calls.enter_by_register(run, index, instr);
+    case InstrKind::jump_table: return parts_.calls.jump_by_table(run, index, instr);
+    case InstrKind::ret: return parts_.calls.return_to_caller(run, index);
+    case InstrKind::stack: return parts_.stacks.move(run, index, instr);
+    case InstrKind::print: return parts_.printing.print(run, index, instr);
+    case InstrKind::assertion: return parts_.printing.fail_assertion(run, index, instr);
+    case InstrKind::refusal: return launch_.refuse(launch_.program->refusals[instr.target]);
+    case InstrKind::exit: exit(run, index, lanes); return Step::again;
+    case InstrKind::barrier:
+      if (launch_.program->has_named_barriers) {
+        parts_.named_barriers.arrive(run, index, instr, lanes);
+      } else {
+        parts_.block_barriers.arrive(run, index, lanes);
+      }
+      return Step::again;
+    case InstrKind::cluster_barrier: return parts_.cluster_barriers.come(run, index, instr, lanes);
+    case InstrKind::bulk_copy: ++fragment.pc; return parts_.bulk_copies.copy(run, instr, lanes);
+    case InstrKind::async_store: ++fragment.pc; return parts_.bulk_copies.store(run, instr, lanes);
+    case InstrKind::sleep: ++fragment.pc; return launch_.yield(fragment);
+    default:
+      return launch_.halt(
+          run, lanes,
+          instr.opcode == ptx::Opcode::brkpt_ ? Trap::Cause::breakpoint : Trap::Cause::trap);
+  }
+}
+
+void Departures::exit(RunningFragment& run, std::size_t index, std::uint32_t lanes) {
+  Slot& slot = run.slot;
+  Warp& warp = run.warp;
+  warp.live &= ~lanes;
+  if (slot.exit_pc == ptx::kNone) {
+    slot.exit_pc = run.pc;
+    slot.exit_warp = warp.index;
+    slot.exit_lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
+  }
+  slot.live_lanes -= lane_count(lanes);
+  warp.fragments.erase(warp.fragments.begin() + static_cast<std::ptrdiff_t>(index));
+  parts_.meetings.recheck(slot, warp);
+  if (launch_.program->has_named_barriers) {
+    parts_.named_barriers.recount(slot);
+  } else {
+    parts_.block_barriers.complete_if_all_wait(slot);
+  }
+  if (launch_.program->uses_clusters) parts_.cluster_barriers.leave(slot, warp, lanes);
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,157 @@
+#include "vgpu/machine/warp/fragment_loop.hpp"
+
+#include <bit>
+
+namespace warpcheck::vgpu {
+
+// The lanes for which the guard of `instr` holds.
+inline std::uint32_t FragmentLoop::guarded_lanes(const RunningFragment& run, const Instr& instr) {
+  const std::uint32_t value = read_predicate(run.banks, instr.guard);
+  if (run.warp.undefined.any() && instr.kind != InstrKind::compute) [[unlikely]] {
+    launch_.use_of_undefined(run, UndefinedUse::Kind::branch, instr.guard, run.mask);
+  }
+  return run.mask & (instr.guard_negated ? ~value : value);
+}
+
+inline void FragmentLoop::compute(RunningFragment& run, const Instr& instr, std::uint32_t active) {
+  if (run.warp.undefined.any()) [[unlikely]] {
+    run.warp.undefined.propagate(run.frame, run.banks, instr, active, *launch_.program);
+  }
+  instr.compute(run.banks, instr, active);
+}
+
+// A branch that all lanes of the fragment take, or none.  False, and nothing done: they diverge.
+inline bool FragmentLoop::jump(RunningFragment& run, const Instr& instr, std::uint32_t taken) {
+  if (taken != 0 && taken != run.mask) return false;
+  const std::uint32_t to = taken != 0 ? instr.target : run.pc + 1;
+  launch_.edge(run.pc, to);
+  run.pc = to;
+  return true;
+}
+
+Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t limit) {
+  RunningFragment run(slot, warp, *launch_.program, warp.fragments[index]);
+  const Instr* const code = launch_.program->code.data();
+  const std::uint64_t lanes = lane_count(run.mask);
+  std::uint64_t lane_steps = 0;
+  launch_.quantum_left_before = launch_.quantum_left;
+  const auto finish = [&](Step step) {
+    launch_.outcome.lane_steps += lane_steps;
+    launch_.outcome.steps += launch_.quantum_left_before - launch_.quantum_left;
+    return step;
+  };
+  const auto park = [&] { warp.fragments[index].pc = run.pc; };
+  const auto postpone = [&](std::uint32_t active) {
+    ++launch_.quantum_left;  // the access has not happened yet
+    lane_steps -= static_cast<std::uint64_t>(std::popcount(active));
+    park();
+    return parts_.turns.ask(run, index, active);
+  };
+  while (run.pc < limit) {
+    if (launch_.quantum_left == 0) {
+      park();
+      return finish(warp.quantum_rest != 0 ? Step::paused : launch_.yield(warp.fragments[index]));
+    }
+    const Instr& instr = code[run.pc];
+    const std::uint32_t active =
+        instr.guard.bank == Bank::none ? run.mask : guarded_lanes(run, instr);
+    --launch_.quantum_left;
+    lane_steps += active == run.mask ? lanes : lane_count(active);
+    switch (instr.kind) {
+      case InstrKind::compute:
+      case InstrKind::warp:
+        if (active != 0) compute(run, instr, active);
+        break;
+      case InstrKind::special: parts_.scalars.read_special(run, instr, active); break;
+      case InstrKind::local_address:
+      case InstrKind::param: parts_.scalars.move(run, instr, active); break;
+      case InstrKind::load:
+      case InstrKind::store:
+      case InstrKind::atomic:
+        if (active == 0) break;
+        if (warp.accesses == warp.ask_at) [[unlikely]]
+          return finish(postpone(active));
+        ++warp.accesses;
+        parts_.accesses.execute(run, instr, active);
+        break;
+      case InstrKind::warp_sync:
+        if (active == 0) break;
+        if (parts_.meetings.all_members_are(run, instr, active)) [[likely]] {
+          parts_.meetings.operate(run, instr, active);
+          break;
+        }
+        park();
+        parts_.meetings.meet(run, index, instr, active);
+        return finish(Step::again);
+      case InstrKind::barrier_object:
+      case InstrKind::copy:
+      case InstrKind::texture:
+        if (active == 0) break;
+        if (warp.accesses == warp.ask_at) return finish(postpone(active));
+        ++warp.accesses;
+        if (instr.kind == InstrKind::copy) {
+          parts_.copies.execute(run, instr, active);
+          break;
+        }
+        if (instr.kind == InstrKind::texture) {
+          park();
+          if (parts_.textures.execute(run, instr, active) == Step::halted)
+            return finish(Step::halted);
+          break;
+        }
+        if (!parts_.barrier_objects.execute(run, instr, active)) break;
+        ++run.pc;
+        park();
+        return finish(launch_.yield(warp.fragments[index]));
+      case InstrKind::copy_group:
+        if (active != 0) parts_.copies.commit_or_wait(run, instr, active);
+        break;
+      case InstrKind::heap_allocate:
+      case InstrKind::heap_free:
+        if (active != 0) parts_.heap.call(run, instr, active);
+        break;
+      case InstrKind::fence:
+        if (active != 0) fence(run, instr, active);
+        break;
+      case InstrKind::nop: break;
+      case InstrKind::jump:
+      case InstrKind::branch:
+        if (!jump(run, instr, active)) return finish(branch(run, index, instr, active));
+        continue;
+      default:  // calls, returns, exits, barriers, traps: whatever ends a run of the fragment
+        park();
+        if (active != 0) return finish(parts_.departures.leave(run, index, instr, active));
+    }
+    ++run.pc;
+  }
+  park();
+  return finish(Step::again);
+}
+
+// Memory is sequentially consistent here: a fence has nothing to do but to be told.
+void FragmentLoop::fence(const RunningFragment& run, const Instr& instr,
+                         std::uint32_t lanes) const {
+  const Fence event{launch_.program,
+                    launch_.place_of(run.slot, run.warp),
+                    run.pc,
+                    lanes,
+                    instr.modifiers.order,
+                    instr.modifiers.scope,
+                    instr.modifiers.object_inits,
+                    instr.modifiers.proxy,
+                    instr.modifiers.space};
+  launch_.notify([&](Observer& observer) { observer.on_fence(event); });
+}
+
+Step FragmentLoop::branch(RunningFragment& run, std::size_t index, const Instr& instr,
+                          std::uint32_t taken) {
+  launch_.edge(run.pc, instr.target);
+  launch_.edge(run.pc, run.pc + 1);
+  Fragment& stays = run.warp.fragments[index];
+  stays.pc = run.pc + 1;
+  const std::size_t other = split(run.warp, index, taken);
+  run.warp.fragments[other].pc = instr.target;
+  return Step::again;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,92 @@
+// A fragment while it runs, and the rows that its operands name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "vgpu/machine/memory/rows.hpp"
+#include "vgpu/machine/state.hpp"
+
+namespace warpcheck::vgpu {
+
+// Why a warp no longer runs.
+enum class Stop : std::uint8_t { blocked, exited, quantum, paused, preempted, released, halted };
+// What became of a fragment's run.
+enum class Step : std::uint8_t { again, quantum, paused, preempted, halted };
+
+inline std::byte* row_of(const LaneBanks& banks, const Ref& ref) {
+  return banks.base[static_cast<std::size_t>(ref.bank)] + ref.offset;
+}
+
+// One lane's word of a row, of a register or of constants.
+inline std::uint32_t word_of(const LaneBanks& banks, const Ref& ref, unsigned lane) {
+  std::uint32_t value = 0;
+  std::memcpy(&value, row_of(banks, ref) + lane * sizeof value, sizeof value);
+  return value;
+}
+
+inline std::uint32_t read_predicate(const LaneBanks& banks, const Ref& ref) {
+  return word_of(banks, ref, 0);
+}
+
+inline std::uint64_t address_of(const AddressRow& row, unsigned lane) {
+  std::uint64_t address = 0;
+  const std::size_t width = row.wide ? 8 : 4;
+  std::memcpy(&address, row.row + lane * width, width);
+  address += row.displacement;
+  return row.wide ? address : static_cast<std::uint32_t>(address);
+}
+
+inline LaneBanks banks_of(const Program& program, Warp& warp, const Fragment& fragment) {
+  LaneBanks banks;
+  banks.base[static_cast<std::size_t>(Bank::word)] = warp.words.data() + fragment.word_base;
+  banks.base[static_cast<std::size_t>(Bank::wide)] = warp.wides.data() + fragment.wide_base;
+  banks.base[static_cast<std::size_t>(Bank::predicate)] =
+      warp.predicates.data() + fragment.predicate_base;
+  banks.base[static_cast<std::size_t>(Bank::constant)] =
+      const_cast<std::byte*>(program.constants.data());
+  return banks;
+}
+
+inline FrameRows frame_of(const Fragment& fragment) {
+  return {fragment.word_base / kWordRowBytes, fragment.wide_base / kWideRowBytes,
+          fragment.predicate_base / 4};
+}
+
+// Its fields in locals' reach.
+struct RunningFragment {
+  RunningFragment(Slot& its_slot, Warp& its_warp, const Program& program, const Fragment& fragment)
+      : slot(its_slot),
+        warp(its_warp),
+        banks(banks_of(program, its_warp, fragment)),
+        frame(frame_of(fragment)),
+        pc(fragment.pc),
+        mask(fragment.mask),
+        local_base(fragment.local_base) {}
+
+  Slot& slot;
+  Warp& warp;
+  LaneBanks banks;
+  FrameRows frame;
+  std::uint32_t pc, mask, local_base;
+};
+
+// One lane's value of a register, of either width.
+inline std::uint64_t lane_value(const RunningFragment& run, const Ref& ref, unsigned lane) {
+  if (ref.bank == Bank::word) return word_of(run.banks, ref, lane);
+  std::uint64_t value = 0;
+  std::memcpy(&value, row_of(run.banks, ref) + lane * sizeof value, sizeof value);
+  return value;
+}
+
+// Moves `lanes` of a fragment to a new one at the same place; returns the new one's index.
+inline std::size_t split(Warp& warp, std::size_t index, std::uint32_t lanes) {
+  Fragment other = warp.fragments[index];
+  other.mask = lanes;
+  warp.fragments[index].mask &= ~lanes;
+  warp.fragments.push_back(std::move(other));
+  return warp.fragments.size() - 1;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,96 @@
+#include "vgpu/machine/warp/scalars.hpp"
+
+#include <bit>
+#include <cstring>
+
+namespace warpcheck::vgpu {
+
+using ptx::SpecialRegister;
+
+void Scalars::move(RunningFragment& run, const Instr& instr, std::uint32_t active) const {
+  std::uint64_t value = run.local_base + static_cast<std::uint64_t>(instr.offset);
+  if (instr.kind == InstrKind::param) {
+    value = 0;
+    const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
+    std::memcpy(&value, launch_.request->parameters.data() + instr.offset, bytes);
+    if (ptx::is_signed(instr.modifiers.type) && bytes < 8) {
+      const unsigned unused = 64 - 8 * bytes;
+      value = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
+    }
+  }
+  const Ref& to = instr[ScalarOperand::result];
+  launch_.rows.broadcast(run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset,
+                         to.bank == Bank::wide, value, active);
+  if (run.warp.undefined.any()) run.warp.undefined.set(run.frame, to, {}, active, *launch_.program);
+}
+
+void Scalars::read_special(RunningFragment& run, const Instr& instr, std::uint32_t mask) const {
+  const Ref& to = instr[ScalarOperand::result];
+  std::byte* row = run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset;
+  const bool wide = to.bank == Bank::wide;
+  if (run.warp.undefined.any()) run.warp.undefined.set(run.frame, to, {}, mask, *launch_.program);
+  const Dim3& block = launch_.request->block;
+  const auto uniform = [&](std::uint64_t value) { launch_.rows.broadcast(row, wide, value, mask); };
+  const auto each = [&](auto value_of_lane) {
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      const std::uint64_t value = value_of_lane(lane);
+      std::memcpy(row + lane * (wide ? 8u : 4u), &value, wide ? 8 : 4);
+    }
+  };
+  const std::uint32_t first = run.warp.index * kWarpLanes;
+  switch (instr.special) {
+    case SpecialRegister::tid_x: return each([&](unsigned l) { return (first + l) % block.x; });
+    case SpecialRegister::tid_y:
+      return each([&](unsigned l) { return (first + l) / block.x % block.y; });
+    case SpecialRegister::tid_z:
+      return each([&](unsigned l) { return (first + l) / block.x / block.y; });
+    case SpecialRegister::ntid_x: return uniform(block.x);
+    case SpecialRegister::ntid_y: return uniform(block.y);
+    case SpecialRegister::ntid_z: return uniform(block.z);
+    case SpecialRegister::ctaid_x: return uniform(run.slot.position.x);
+    case SpecialRegister::ctaid_y: return uniform(run.slot.position.y);
+    case SpecialRegister::ctaid_z: return uniform(run.slot.position.z);
+    case SpecialRegister::nctaid_x: return uniform(launch_.request->grid.x);
+    case SpecialRegister::nctaid_y: return uniform(launch_.request->grid.y);
+    case SpecialRegister::nctaid_z: return uniform(launch_.request->grid.z);
+    case SpecialRegister::laneid: return each([](unsigned l) { return l; });
+    case SpecialRegister::warpid: return uniform(run.warp.index);
+    case SpecialRegister::nwarpid: return uniform(32);
+    case SpecialRegister::smid: return uniform(run.slot.index);
+    case SpecialRegister::nsmid: return uniform(launch_.limits.resident_blocks);
+    case SpecialRegister::gridid: return uniform(launch_.request->index);
+    case SpecialRegister::lanemask_eq: return each([](unsigned l) { return 1u << l; });
+    case SpecialRegister::lanemask_lt: return each([](unsigned l) { return (1u << l) - 1; });
+    case SpecialRegister::lanemask_le: return each([](unsigned l) { return (2u << l) - 1; });
+    case SpecialRegister::lanemask_gt: return each([](unsigned l) { return ~((2u << l) - 1); });
+    case SpecialRegister::lanemask_ge: return each([](unsigned l) { return ~((1u << l) - 1); });
+    // Time is counted in warp instructions of the launch, this one included: it depends on nothing
+    // but the case, every reading is later than those before it, and all warps read one clock.
+    case SpecialRegister::clock:
+    case SpecialRegister::clock64:
+    case SpecialRegister::globaltimer:
+    case SpecialRegister::globaltimer_lo: return uniform(launch_.steps_so_far());
+    case SpecialRegister::clock_hi:
+    case SpecialRegister::globaltimer_hi: return uniform(launch_.steps_so_far() >> 32);
+    case SpecialRegister::dynamic_smem_size: return uniform(launch_.request->dynamic_shared_bytes);
+    case SpecialRegister::total_smem_size:
+      return uniform(launch_.program->dynamic_shared_offset +
+                     launch_.request->dynamic_shared_bytes);
+    case SpecialRegister::envreg1: return uniform(workspace_.address() >> 32);
+    case SpecialRegister::envreg2: return uniform(workspace_.address());
+    case SpecialRegister::warp_size: return uniform(kWarpLanes);
+    case SpecialRegister::none: return;
+    case SpecialRegister::reserved_smem_offset_1: return uniform(kReservedSharedOffset);
+    case SpecialRegister::is_explicit_cluster: {
+      std::uint32_t bits = 0;
+      std::memcpy(&bits, row, sizeof bits);
+      bits = launch_.request->explicit_cluster ? bits | mask : bits & ~mask;
+      std::memcpy(row, &bits, sizeof bits);
+      return;
+    }
+    default: return uniform(clusters_.special(run.slot, instr.special));
+  }
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,65 @@
+// What runs next: the default policy, and where the strategy is asked.
+//
+// Blocks that the device has admitted begin when one of their warps is chosen.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "vgpu/machine/blocks.hpp"
+#include "vgpu/machine/progress/block_watch.hpp"
+#include "vgpu/machine/running_launch.hpp"
+#include "vgpu/machine/sync/clusters.hpp"
+#include "vgpu/machine/warp/running_fragment.hpp"
+
+namespace warpcheck::vgpu {
+
+class Turns {
+ public:
+  Turns(RunningLaunch& launch, const Clusters& clusters, const Blocks& blocks, BlockWatch& watch)
+      : launch_(launch), clusters_(clusters), blocks_(blocks), watch_(watch) {}
+
+  // Asks the strategy which warp comes first in this launch.
+  void begin_launch();
+  // The first warp to run.  False: there is none.
+  [[nodiscard]] bool choose_first(WarpId& next) { return default_next(false, next); }
+  // What runs after a warp stopped by itself.  False: nothing can.
+  // slot: of the stopped warp; null if its block has ended.
+  bool choose_after_stop(Stop stop, Slot* slot, const WarpId& stopped, std::uint64_t stop_index,
+                         WarpId& next);
+  // The running warp came last to a barrier, and goes on.
+  void choose_at_release(const Slot& slot, const Warp& warp, WarpId& next);
+  // Whether that is for choose_at_release() to decide.
+  [[nodiscard]] bool decides_releases() const {
+    return order_ != StartOrder{} || launch_.strategy->decides_releases();
+  }
+  // The strategy may stop some lanes of a fragment, or the whole warp, before their next access.
+  Step ask(RunningFragment& run, std::size_t index, std::uint32_t active);
+  // After Stop::preempted.
+  [[nodiscard]] const WarpId& preempted_to() const { return preempted_to_; }
+
+ private:
+  [[nodiscard]] std::uint64_t rank_of(const WarpId& id) const;
+  template <class Visit>
+  bool visit_in_order(Visit visit) const;
+  [[nodiscard]] std::optional<WarpId> first_admitted() const;
+  void list_ready();
+  [[nodiscard]] bool default_next(bool after_current, WarpId& next);
+  [[nodiscard]] bool search_next(bool after_current, WarpId& next);
+  [[nodiscard]] SchedulePoint point_of(const WarpId& at, Decision::Point point,
+                                       std::uint64_t index);
+  [[nodiscard]] bool can_run(const WarpId& id) const;
+  void record(const SchedulePoint& point, const Choice& choice);
+
+  RunningLaunch& launch_;
+  const Clusters& clusters_;
+  const Blocks& blocks_;
+  BlockWatch& watch_;
+  StartOrder order_;           // of the default policy
+  std::vector<WarpId> ready_;  // scratch of list_ready()
+  WarpId preempted_to_;
+};
+
+}  // namespace warpcheck::vgpu

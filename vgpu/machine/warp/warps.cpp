@@ -1,0 +1,85 @@
+#include "vgpu/machine/warp/warps.hpp"
+
+#include <algorithm>
+
+namespace warpcheck::vgpu {
+
+std::size_t Warps::pick(Warp& warp, std::uint32_t& limit) {
+  std::vector<Fragment>& fragments = warp.fragments;
+  constexpr std::size_t kNothing = SIZE_MAX;
+  std::size_t best = kNothing;
+  limit = ptx::kNone;
+  if (fragments.size() == 1) {  // nearly always
+    Fragment& only = fragments.front();
+    if (only.state != Fragment::State::ready) return kNothing;
+    only.held = false;
+    return 0;
+  }
+  bool any_held = false;
+  for (std::size_t i = 0; i < fragments.size(); ++i) {
+    Fragment& fragment = fragments[i];
+    if (fragment.state != Fragment::State::ready) continue;
+    any_held |= fragment.held;
+    if (fragment.held) continue;
+    for (std::size_t j = fragments.size() - 1; j > i; --j) {
+      const Fragment& other = fragments[j];
+      if (other.state == Fragment::State::ready && !other.held && other.pc == fragment.pc &&
+          other.callers == fragment.callers) {
+        fragment.mask |= other.mask;
+        fragment.local_top = std::max(fragment.local_top, other.local_top);
+        fragments.erase(fragments.begin() + static_cast<std::ptrdiff_t>(j));
+      }
+    }
+    if (best == kNothing) {
+      best = i;
+      continue;
+    }
+    const Fragment& leader = fragments[best];
+    const bool deeper = fragment.callers.size() > leader.callers.size();
+    const bool level = fragment.callers.size() == leader.callers.size();
+    if (deeper || (level && fragment.pc < leader.pc)) best = i;
+  }
+  if (best == kNothing && any_held) {
+    for (Fragment& fragment : fragments) fragment.held = false;
+    return pick(warp, limit);
+  }
+  for (std::size_t i = 0; best != kNothing && i < fragments.size(); ++i) {
+    const Fragment& other = fragments[i];
+    if (i == best || other.held || other.state != Fragment::State::ready) continue;
+    // Only those that it could meet: a function may be entered from several places.
+    if (other.callers == fragments[best].callers) limit = std::min(limit, other.pc);
+  }
+  return best;
+}
+
+Stop Warps::run(Slot& slot, Warp& warp) {
+  launch_.came_last = false;
+  while (true) {
+    std::uint32_t limit = 0;
+    const std::size_t index = pick(warp, limit);
+    last_fragment_ = index;
+    if (index == SIZE_MAX) return warp.live == 0 ? Stop::exited : Stop::blocked;
+    switch (fragments_.run(slot, warp, index, limit)) {
+      case Step::again:
+        if (!launch_.came_last) [[likely]]
+          break;
+        launch_.came_last = false;
+        if (!warp.is_ready()) break;
+        ++warp.releases;
+        if (!turns_.decides_releases()) break;
+        warp.quantum_left = launch_.quantum_left;
+        return Stop::released;
+      case Step::quantum:
+        if (launch_.quantum_left == 0) ++warp.quanta;  // else it sleeps
+        return Stop::quantum;
+      case Step::paused: return Stop::paused;
+      case Step::preempted:
+        // Or lanes that poll would never use up a quantum where each of their polls is interrupted.
+        warp.quantum_left = launch_.quantum_left;
+        return Stop::preempted;
+      case Step::halted: return Stop::halted;
+    }
+  }
+}
+
+}  // namespace warpcheck::vgpu
