@@ -106,18 +106,6 @@ void require_our_runtime(const ProgramFile& program) {
     throw ProgramError(fmt::format("{}: {}", program.path, why));
   };
   if (!program.unsupported.empty()) refuse(fmt::format("{}", fmt::join(program.unsupported, "; ")));
-  if (!program.toolkit_libraries.empty()) {
-    refuse(fmt::format(
-        "its library {} has the toolkit's static CUDA runtime inside, so it would look for a real "
-        "GPU; link that again with `nvcc -L {}` (or with `nvcc -cudart shared`)",
-        program.toolkit_libraries.front(), drop_in_directory()));
-  }
-  if (program.runtime == ProgramFile::Runtime::toolkit) {
-    refuse(fmt::format(
-        "the toolkit's static CUDA runtime is linked in, so it would look for a real GPU; link it "
-        "again with `nvcc -L {}` (or with `nvcc -cudart shared`)",
-        drop_in_directory()));
-  }
   const std::string& needed = program.needed_library;
   if (!needed.empty() && needed != "libcudart.so.13" && needed != "libcudart.so.12") {
     refuse(fmt::format("it needs {}; there are libcudart.so.13 and libcudart.so.12", needed));
@@ -212,15 +200,28 @@ class Execution {
       status = {kCannot, ExecStatus::Owner::unwritten};
     }
     if (!unwritten.empty()) complain(unwritten);
-    if (program_.runtime == ProgramFile::Runtime::shared && !report_.runtime_loaded &&
-        report_.own_status == 0) {
-      complain(
-          fmt::format("{}: another {} was loaded than the one in {}; has the program an RPATH?",
-                      report_.program, program_.needed_library, drop_in_directory()));
+    if (const std::string why = why_past_our_runtime(); !why.empty()) {
+      complain(fmt::format("{}: {}", report_.program, why));
       status = {arguments_.unsupported_exit_code, ExecStatus::Owner::refusals};
     }
     std::fputs(status_text(report_, status).c_str(), stderr);
     return status.status;
+  }
+
+  // Why the program has run, and not on the virtual GPU; empty: it has, or it ended early.
+  [[nodiscard]] std::string why_past_our_runtime() const {
+    using Runtime = ProgramFile::Runtime;
+    if (report_.runtime_loaded || report_.own_status != 0) return {};
+    if (program_.runtime == Runtime::shared) {
+      return fmt::format("another {} was loaded than the one in {}; has the program an RPATH?",
+                         program_.needed_library, drop_in_directory());
+    }
+    if (program_.runtime == Runtime::toolkit && program_.has_device_code) {
+      return fmt::format(
+          "the static CUDA runtime in it was not led to the virtual GPU; can {}/{} be loaded?",
+          drop_in_directory(), kRedirectLibrary);
+    }
+    return {};
   }
 
   // What is known while a run goes on, so that a report is there whatever happens.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,13 +15,16 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/exec/elf_file.hpp"
 #include "vgpu/cudart/api/unsupported_libraries.hpp"
+#include "vgpu/cudart/redirect/elf_file.hpp"
+#include "vgpu/cudart/redirect/static_runtime.hpp"
 
 namespace warpcheck {
 namespace {
 
 namespace fs = std::filesystem;
+using cudart::ElfFile;
+using cudart::MappedFile;
 
 // The first library that the file needs whose name begins so; empty: none.
 std::string needed(const ElfFile& elf, std::string_view prefix) {
@@ -30,16 +34,34 @@ std::string needed(const ElfFile& elf, std::string_view prefix) {
   return {};
 }
 
-ProgramFile::Runtime runtime_in(const ElfFile& elf) {
-  using Runtime = ProgramFile::Runtime;
-  if (elf.has_note("warpcheck")) return Runtime::ours;
-  if (!needed(elf, "libcudart.so").empty()) return Runtime::shared;
-  constexpr std::string_view kRegister = "__cudaRegisterFatBinary";
-  // Stripping leaves the section with the device code; a program without kernels has only symbols.
-  const bool has_device_code = elf.has_section(".nv_fatbin") || elf.has_section(".nvFatBinSegment");
-  const bool elsewhere = elf.has_symbol(SHT_DYNSYM, kRegister, false);
-  const bool inside = elf.has_symbol(SHT_SYMTAB, kRegister, true);
-  return inside || (has_device_code && !elsewhere) ? Runtime::toolkit : Runtime::unknown;
+// Whether the program gets rights that its user does not have: then the dynamic linker ignores the
+// variables that name our libraries (ld.so(8), "Secure-execution mode").
+bool is_privileged(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return false;
+  return ((status.st_mode & S_ISUID) != 0 && status.st_uid != ::getuid()) ||
+         ((status.st_mode & S_ISGID) != 0 && status.st_gid != ::getgid()) ||
+         ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
+}
+
+// Empty: it can be led to the virtual GPU.
+std::string why_program_is_not_led(const std::string& path, const ElfFile& elf,
+                                   const cudart::StaticRuntime& runtime) {
+  constexpr std::string_view kInside = "the toolkit's static CUDA runtime is linked in";
+  const std::string libraries = drop_in_directory();
+  if (elf.segments(PT_INTERP).empty()) {
+    return fmt::format(
+        "{}, and so is the C library (-static), so nothing can take its place; link it again "
+        "without -static",
+        kInside);
+  }
+  if (is_privileged(path)) {
+    return fmt::format(
+        "{}, and the system lets nothing take its place in a program that runs with the rights of "
+        "another user, or with capabilities; {}",
+        kInside, cudart::other_ways(libraries));
+  }
+  return cudart::why_not_led(runtime, libraries);
 }
 
 std::string search_path(const std::string& name) {
@@ -87,6 +109,14 @@ std::vector<fs::path> directories_in(std::string_view list, const fs::path& orig
   return directories;
 }
 
+// Empty: it can be led to the virtual GPU, or has no static runtime.
+std::string why_library_is_not_led(const std::string& path, const ElfFile& elf) {
+  const cudart::StaticRuntime runtime = cudart::find_static_runtime(elf);
+  if (!runtime.is_inside) return {};
+  const std::string why = cudart::why_not_led(runtime, drop_in_directory());
+  return why.empty() ? why : fmt::format("its library {}: {}", path, why);
+}
+
 // Looks through what a program needs, and what that needs.  Only libraries that the files
 // themselves or LD_LIBRARY_PATH lead to are opened: those of the system are nobody's CUDA code.
 class NeededLibraries {
@@ -124,8 +154,8 @@ class NeededLibraries {
     const MappedFile file(path);
     const ElfFile elf(file.bytes());
     if (!elf.is_x86_64()) return;
-    if (runtime_in(elf) == ProgramFile::Runtime::toolkit)
-      program_.toolkit_libraries.push_back(path);
+    const std::string not_led = why_library_is_not_led(path, elf);
+    if (!not_led.empty()) program_.unsupported.push_back(not_led);
     look_into(path, elf);
   }
 
@@ -141,6 +171,22 @@ class NeededLibraries {
   ProgramFile& program_;
   std::set<std::string> seen_;
 };
+
+void look_for_runtime(ProgramFile& program, const ElfFile& elf) {
+  using Runtime = ProgramFile::Runtime;
+  program.needed_library = needed(elf, "libcudart.so");
+  program.has_device_code = elf.has_section(".nv_fatbin");
+  const cudart::StaticRuntime runtime = cudart::find_static_runtime(elf);
+  if (elf.has_note("warpcheck")) {
+    program.runtime = Runtime::ours;
+  } else if (runtime.is_inside) {
+    program.runtime = Runtime::toolkit;
+    const std::string why = why_program_is_not_led(program.path, elf, runtime);
+    if (!why.empty()) program.unsupported.push_back(why);
+  } else if (!program.needed_library.empty()) {
+    program.runtime = Runtime::shared;
+  }
+}
 
 }  // namespace
 
@@ -158,8 +204,7 @@ ProgramFile find_program(const std::string& name) {
     throw ProgramError(program.path +
                        ": neither an ELF program for x86-64 nor a script that begins with #!");
   }
-  program.runtime = runtime_in(elf);
-  program.needed_library = needed(elf, "libcudart.so");
+  look_for_runtime(program, elf);
   NeededLibraries(program).look_into(program.path, elf);
   return program;
 }

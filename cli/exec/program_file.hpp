@@ -1,5 +1,5 @@
 // The file of a program that `exec` shall run: found as a shell finds it, and looked into, because
-// a program that carries the toolkit's own runtime library would run past ours without a word.
+// a program that cannot be led to our runtime library would run past it without a word.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,19 @@ struct ProgramFile {
   std::string path;
   Runtime runtime = Runtime::unknown;
   std::string needed_library;  // "libcudart.so.13", of Runtime::shared
-  // Why it cannot run, for each library it needs, itself or through its libraries, that the virtual
-  // GPU cannot take the place of.
+  // Why it cannot run: libraries it needs, itself or through its libraries, that the virtual GPU
+  // cannot take the place of, and static runtimes that cannot be led to it.
   std::vector<std::string> unsupported;
-  std::vector<std::string> toolkit_libraries;  // its libraries that have Runtime::toolkit
+  bool has_device_code = false;  // which is registered before main
 };
 
 // The file that `name` means: itself where it has a slash, else of $PATH.  Throws ProgramError when
 // there is none, it cannot be executed, or it is neither an x86-64 ELF file nor a script.
 [[nodiscard]] ProgramFile find_program(const std::string& name);
 
-// Where libcudart.so.13, libcudart.so.12 and libcudart_static.a are: lib/warpcheck beside this
-// program (a build directory), or where they are installed, seen from the directory of it.  Throws
-// ProgramError when they are in neither.
+// Where libcudart.so.13, libcudart.so.12, libcudart_static.a and libwarpcheck_redirect.so are:
+// lib/warpcheck beside this program (a build directory), or where they are installed, seen from the
+// directory of it.  Throws ProgramError when they are in neither.
 [[nodiscard]] std::string drop_in_directory();
 
 }  // namespace warpcheck

@@ -47,19 +47,24 @@ fs::path make_directory() {
 
 std::vector<std::string> child_environment(const cudart::ExecSettings& settings,
                                            const std::string& libraries) {
-  constexpr std::string_view kPath = "LD_LIBRARY_PATH=";
+  // What is in front of lists that the user may have: shared runtimes, and static ones.
+  std::array<std::pair<std::string_view, std::string>, 2> lists{
+      {{"LD_LIBRARY_PATH=", libraries},
+       {"LD_AUDIT=", fmt::format("{}/{}", libraries, kRedirectLibrary)}}};
   const std::string variable = std::string(cudart::kExecVariable) + "=";
   std::vector<std::string> environment;
-  std::string path = libraries;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
-    if (text.starts_with(kPath)) {
-      if (text.size() > kPath.size()) path += fmt::format(":{}", text.substr(kPath.size()));
+    const auto list =
+        std::ranges::find_if(lists, [&](const auto& each) { return text.starts_with(each.first); });
+    if (list != lists.end()) {
+      const std::string_view known = text.substr(list->first.size());
+      if (!known.empty()) list->second += fmt::format(":{}", known);
     } else if (!text.starts_with(variable)) {
       environment.emplace_back(text);
     }
   }
-  environment.push_back(std::string(kPath) + path);
+  for (const auto& [name, value] : lists) environment.push_back(std::string(name) + value);
   environment.push_back(variable + to_text(settings));
   return environment;
 }

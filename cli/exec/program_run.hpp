@@ -18,6 +18,9 @@
 
 namespace warpcheck {
 
+// The audit library that leads static runtimes to the virtual GPU, in the drop-in directory.
+inline constexpr const char* kRedirectLibrary = "libwarpcheck_redirect.so";
+
 struct ProgramRun {
   int status = 0;     // its exit status; 128 + n when signal n killed it
   int signal = 0;     // 0: it ended by itself

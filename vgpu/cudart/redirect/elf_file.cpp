@@ -1,11 +1,11 @@
-#include "cli/exec/elf_file.hpp"
+#include "vgpu/cudart/redirect/elf_file.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace warpcheck {
+namespace warpcheck::cudart {
 
 MappedFile::MappedFile(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -58,11 +58,30 @@ std::vector<std::string> ElfFile::dynamic(std::int64_t tag) const {
 
 bool ElfFile::has_symbol(std::uint32_t table, std::string_view name, bool defined) const {
   bool found = false;
-  for_each<Elf64_Sym>(table, [&](const Elf64_Sym& symbol, const Elf64_Shdr& strings) {
-    found = found || ((symbol.st_shndx != SHN_UNDEF) == defined &&
-                      text_at(strings.sh_offset + symbol.st_name) == name);
+  for_each_symbol(table, [&](std::string_view other, const Elf64_Sym& symbol) {
+    found = found || ((symbol.st_shndx != SHN_UNDEF) == defined && other == name);
   });
   return found;
+}
+
+std::vector<Elf64_Phdr> ElfFile::segments(std::uint32_t type) const {
+  std::vector<Elf64_Phdr> found;
+  for (unsigned i = 0; i < header_.e_phnum; ++i) {
+    const auto segment = read<Elf64_Phdr>(header_.e_phoff + i * std::uint64_t{header_.e_phentsize});
+    if (segment && segment->p_type == type) found.push_back(*segment);
+  }
+  return found;
+}
+
+std::string_view ElfFile::bytes_at(std::uint64_t address, std::size_t count) const {
+  for (const Elf64_Phdr& segment : segments(PT_LOAD)) {
+    if (address < segment.p_vaddr || address - segment.p_vaddr > segment.p_filesz) continue;
+    const std::uint64_t within = address - segment.p_vaddr;
+    if (segment.p_filesz - within < count || segment.p_offset > bytes_.size()) continue;
+    if (bytes_.size() - segment.p_offset < within + count) continue;
+    return bytes_.substr(segment.p_offset + within, count);
+  }
+  return {};
 }
 
 bool ElfFile::has_note(std::string_view owner) const {
@@ -85,16 +104,4 @@ std::string_view ElfFile::text_at(std::uint64_t at) const {
   return rest.substr(0, rest.find('\0'));
 }
 
-template <class Entry, class Visit>
-void ElfFile::for_each(std::uint32_t type, Visit&& visit) const {
-  for (const Elf64_Shdr& section : sections_) {
-    if (section.sh_type != type || section.sh_link >= sections_.size()) continue;
-    for (std::uint64_t i = 0; i < section.sh_size / sizeof(Entry); ++i) {
-      const auto entry = read<Entry>(section.sh_offset + i * sizeof(Entry));
-      if (!entry) break;
-      visit(*entry, sections_[section.sh_link]);
-    }
-  }
-}
-
-}  // namespace warpcheck
+}  // namespace warpcheck::cudart

@@ -1,5 +1,6 @@
-// What `exec` wants to know of ELF files: the libraries that they need, symbols, sections, notes.
-// ELF-64 as the System V ABI describes it; whatever a file says is checked before it is followed.
+// What `exec` wants to know of ELF files: the libraries that they need, symbols, sections, segments,
+// notes.  ELF-64 as the System V ABI describes it; whatever a file says is checked before it is
+// followed.
 #pragma once
 
 #include <elf.h>
@@ -11,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpcheck {
+namespace warpcheck::cudart {
 
 // A file's bytes, mapped: libraries can be large, and little of them is looked at.
 class MappedFile {
@@ -41,6 +42,17 @@ class ElfFile {
   [[nodiscard]] std::vector<std::string> dynamic(std::int64_t tag) const;
   // Whether the table (SHT_DYNSYM, SHT_SYMTAB) has this symbol, defined here or elsewhere.
   [[nodiscard]] bool has_symbol(std::uint32_t table, std::string_view name, bool defined) const;
+  // Calls visit(name, symbol) for every symbol of the table.
+  template <class Visit>
+  void for_each_symbol(std::uint32_t table, Visit&& visit) const {
+    for_each<Elf64_Sym>(table, [&](const Elf64_Sym& symbol, const Elf64_Shdr& strings) {
+      visit(text_at(strings.sh_offset + symbol.st_name), symbol);
+    });
+  }
+  // The program headers of this type (PT_LOAD, PT_INTERP ...).
+  [[nodiscard]] std::vector<Elf64_Phdr> segments(std::uint32_t type) const;
+  // What the file has for `count` bytes at an address of its own; empty: it has no such bytes.
+  [[nodiscard]] std::string_view bytes_at(std::uint64_t address, std::size_t count) const;
   // Whether there is a note of this owner.
   [[nodiscard]] bool has_note(std::string_view owner) const;
 
@@ -57,11 +69,20 @@ class ElfFile {
 
   // Every entry of the sections of this type, with the section of its strings.
   template <class Entry, class Visit>
-  void for_each(std::uint32_t type, Visit&& visit) const;
+  void for_each(std::uint32_t type, Visit&& visit) const {
+    for (const Elf64_Shdr& section : sections_) {
+      if (section.sh_type != type || section.sh_link >= sections_.size()) continue;
+      for (std::uint64_t i = 0; i < section.sh_size / sizeof(Entry); ++i) {
+        const auto entry = read<Entry>(section.sh_offset + i * sizeof(Entry));
+        if (!entry) break;
+        visit(*entry, sections_[section.sh_link]);
+      }
+    }
+  }
 
   std::string_view bytes_;
   Elf64_Ehdr header_{};
   std::vector<Elf64_Shdr> sections_;
 };
 
-}  // namespace warpcheck
+}  // namespace warpcheck::cudart

@@ -1,0 +1,142 @@
+// An audit library (rtld-audit(7), LD_AUDIT): the dynamic linker shows it every file that it loads,
+// the program, the libraries that it needs, and those that are opened later, before any code of the
+// file runs and before it is relocated.  Where the toolkit's static CUDA runtime is inside, its
+// functions are led to the shared library of the virtual GPU that lies beside this one.
+//
+// An audit library lives in a namespace of its own, with a C library of its own, so nothing of it
+// meets the program's symbols.  The virtual GPU is loaded into the program's namespace, by the first
+// call of a redirected function: there is one of it in the process, also where other files of the
+// program need it as a shared library, and none where nobody calls it.
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "vgpu/cudart/api/unsupported_libraries.hpp"
+#include "vgpu/cudart/exec/refusal_record.hpp"
+#include "vgpu/cudart/redirect/jumps.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+// Of what cannot be run: as `warpcheck exec` ends where it refuses a program before it runs.
+constexpr int kCannotRun = 2;
+
+void tell(const std::string& reason) {
+  if (append_refusal(std::getenv("WARPCHECK_EXEC"), reason)) return;
+  std::fprintf(stderr, "warpcheck: %s\n", reason.c_str());
+}
+
+[[noreturn]] void end_with(const std::string& reason) {
+  tell(reason);
+  std::fflush(nullptr);
+  ::_exit(kCannotRun);
+}
+
+// Where this library is, and the virtual GPU's.
+std::string libraries() {
+  Dl_info self{};
+  if (::dladdr(reinterpret_cast<void*>(libraries), &self) == 0) return {};
+  const std::string path = self.dli_fname;
+  return path.substr(0, path.rfind('/'));
+}
+
+std::string path_of(const link_map& file, bool is_program) {
+  if (!is_program) return file.l_name;
+  std::string path(4096, '\0');
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
+  path.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
+  return path;
+}
+
+bool is_loaded_from(const link_map& loaded, const ElfFile& elf) {
+  for (const Elf64_Phdr& segment : elf.segments(PT_DYNAMIC)) {
+    return loaded.l_addr + segment.p_vaddr == reinterpret_cast<std::uintptr_t>(loaded.l_ld);
+  }
+  return false;
+}
+
+// A program that cannot be led to the virtual GPU ends before it runs.  A library may never be used:
+// it is told, and the program goes on.
+void refuse(const std::string& reason, bool is_program) {
+  if (is_program) end_with(reason);
+  tell(reason);
+}
+
+void redirect(const link_map& loaded) {
+  // The program has no name there; its file may have been moved since.
+  const bool is_program = loaded.l_name == nullptr || *loaded.l_name == '\0';
+  const MappedFile file(is_program ? "/proc/self/exe" : loaded.l_name);
+  const ElfFile elf(file.bytes());
+  if (!elf.is_x86_64() || !is_loaded_from(loaded, elf)) return;
+  StaticRuntime runtime = find_static_runtime(elf);
+  if (!runtime.is_inside) return;
+  const std::string path = path_of(loaded, is_program);
+  if (!why_unsupported(path.substr(path.rfind('/') + 1)).empty()) return;  // the runtime tells it
+  if (const std::string why = why_not_led(runtime, libraries()); !why.empty()) {
+    return refuse(path + ": " + why, is_program);
+  }
+  auto* const redirected = new RedirectedFile(std::move(runtime), loaded.l_addr);
+  const RedirectOutcome outcome = redirected->write(elf);
+  if (outcome.failure.empty()) return;
+  const std::string reason = path +
+                             ": the toolkit's static CUDA runtime is linked in, and its functions "
+                             "cannot be led to the virtual GPU (" +
+                             outcome.failure + "); " + other_ways(libraries());
+  refuse(reason, is_program || outcome.is_broken);
+}
+
+int answer_not_supported() { return cudaErrorNotSupported; }
+
+// The virtual GPU of a release, in the program's namespace.
+void* virtual_gpu(unsigned release) {
+  const std::string path = libraries() + "/libcudart.so." + std::to_string(release);
+  void* const library = ::dlmopen(LM_ID_BASE, path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (library == nullptr) end_with(std::string("the virtual GPU cannot be loaded: ") + ::dlerror());
+  return library;
+}
+
+}  // namespace
+
+// The first call of a file's functions finds them all.  One that the virtual GPU does not know is of
+// a newer release: each call of it is refused by name.
+extern "C" [[gnu::used]] void* warpcheck_target_of(
+    RedirectedFile* file, std::size_t function) {
+  const int error = errno;
+  const StaticRuntime& runtime = file->runtime();
+  void* const library = virtual_gpu(runtime.release);
+  void* wanted = nullptr;
+  for (std::size_t i = 0; i < runtime.functions.size(); ++i) {
+    void* const target = ::dlsym(library, runtime.functions[i].name.c_str());
+    if (target == nullptr) continue;
+    file->lead(i, target);
+    if (i == function) wanted = target;
+  }
+  errno = error;
+  if (wanted != nullptr) return wanted;
+  tell(runtime.functions[function].name + " is not supported by the virtual device");
+  return reinterpret_cast<void*>(answer_not_supported);
+}
+
+}  // namespace warpcheck::cudart
+
+// NOLINTBEGIN(readability-identifier-naming): the names are the dynamic linker's.
+extern "C" {
+
+unsigned la_version(unsigned version) {
+  return version < LAV_CURRENT ? version : LAV_CURRENT;
+}
+
+unsigned la_objopen(link_map* loaded, Lmid_t, std::uintptr_t*) {
+  warpcheck::cudart::redirect(*loaded);
+  return 0;  // bindings of its symbols are not watched
+}
+
+}  // extern "C"
+// NOLINTEND(readability-identifier-naming)
