@@ -110,10 +110,19 @@ std::vector<fs::path> directories_in(std::string_view list, const fs::path& orig
 }
 
 // Empty: it can be led to the virtual GPU, or has no static runtime.
-std::string why_library_is_not_led(const std::string& path, const ElfFile& elf) {
+std::string why_library_is_not_led(const ProgramFile& program, const std::string& path,
+                                   const ElfFile& elf) {
   const cudart::StaticRuntime runtime = cudart::find_static_runtime(elf);
   if (!runtime.is_inside) return {};
-  const std::string why = cudart::why_not_led(runtime, drop_in_directory());
+  const std::string libraries = drop_in_directory();
+  // It would be led to libcudart.so, and there would be two virtual GPUs.
+  if (program.runtime == ProgramFile::Runtime::ours) {
+    return fmt::format(
+        "its library {} has the toolkit's static CUDA runtime inside, and the program that of the "
+        "virtual GPU; link both with `nvcc -L {}`, or neither",
+        path, libraries);
+  }
+  const std::string why = cudart::why_not_led(runtime, libraries);
   return why.empty() ? why : fmt::format("its library {}: {}", path, why);
 }
 
@@ -154,7 +163,7 @@ class NeededLibraries {
     const MappedFile file(path);
     const ElfFile elf(file.bytes());
     if (!elf.is_x86_64()) return;
-    const std::string not_led = why_library_is_not_led(path, elf);
+    const std::string not_led = why_library_is_not_led(program_, path, elf);
     if (!not_led.empty()) program_.unsupported.push_back(not_led);
     look_into(path, elf);
   }

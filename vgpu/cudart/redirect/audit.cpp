@@ -15,8 +15,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <fstream>
 #include <string>
+#include <utility>
 
 #include "vgpu/cudart/api/unsupported_libraries.hpp"
 #include "vgpu/cudart/exec/refusal_record.hpp"
@@ -47,19 +48,24 @@ std::string libraries() {
   return path.substr(0, path.rfind('/'));
 }
 
-std::string path_of(const link_map& file, bool is_program) {
-  if (!is_program) return file.l_name;
-  std::string path(4096, '\0');
-  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
-  path.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
-  return path;
+// The file that is mapped where this address is (proc(5), /proc/pid/maps).
+std::string mapped_file(std::uintptr_t address) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    char* end = nullptr;
+    const std::uintptr_t first = std::strtoul(line.c_str(), &end, 16);
+    const std::uintptr_t behind = std::strtoul(end + 1, nullptr, 16);
+    const std::size_t path = line.find('/');
+    if (first <= address && address < behind && path != std::string::npos) return line.substr(path);
+  }
+  return {};
 }
 
 bool is_loaded_from(const link_map& loaded, const ElfFile& elf) {
-  for (const Elf64_Phdr& segment : elf.segments(PT_DYNAMIC)) {
-    return loaded.l_addr + segment.p_vaddr == reinterpret_cast<std::uintptr_t>(loaded.l_ld);
-  }
-  return false;
+  if (!elf.is_x86_64()) return false;
+  const auto dynamic = elf.segments(PT_DYNAMIC);
+  return !dynamic.empty() && loaded.l_addr + dynamic.front().p_vaddr ==
+                                 reinterpret_cast<std::uintptr_t>(loaded.l_ld);
 }
 
 // A program that cannot be led to the virtual GPU ends before it runs.  A library may never be used:
@@ -69,15 +75,11 @@ void refuse(const std::string& reason, bool is_program) {
   tell(reason);
 }
 
-void redirect(const link_map& loaded) {
-  // The program has no name there; its file may have been moved since.
-  const bool is_program = loaded.l_name == nullptr || *loaded.l_name == '\0';
-  const MappedFile file(is_program ? "/proc/self/exe" : loaded.l_name);
-  const ElfFile elf(file.bytes());
-  if (!elf.is_x86_64() || !is_loaded_from(loaded, elf)) return;
+void redirect_in(const link_map& loaded, const ElfFile& elf, bool is_program) {
   StaticRuntime runtime = find_static_runtime(elf);
   if (!runtime.is_inside) return;
-  const std::string path = path_of(loaded, is_program);
+  const std::string path =
+      is_program ? mapped_file(reinterpret_cast<std::uintptr_t>(loaded.l_ld)) : loaded.l_name;
   if (!why_unsupported(path.substr(path.rfind('/') + 1)).empty()) return;  // the runtime tells it
   if (const std::string why = why_not_led(runtime, libraries()); !why.empty()) {
     return refuse(path + ": " + why, is_program);
@@ -90,6 +92,19 @@ void redirect(const link_map& loaded) {
                              "cannot be led to the virtual GPU (" +
                              outcome.failure + "); " + other_ways(libraries());
   refuse(reason, is_program || outcome.is_broken);
+}
+
+void redirect(const link_map& loaded) {
+  const bool is_program = loaded.l_name == nullptr || *loaded.l_name == '\0';
+  // The program has no name there.  It may have been deleted since, or be an argument of the dynamic
+  // linker, which is the file that runs then.
+  const MappedFile file(is_program ? "/proc/self/exe" : loaded.l_name);
+  const ElfFile elf(file.bytes());
+  if (is_loaded_from(loaded, elf)) return redirect_in(loaded, elf, is_program);
+  if (!is_program) return;
+  const MappedFile other(mapped_file(reinterpret_cast<std::uintptr_t>(loaded.l_ld)));
+  const ElfFile other_elf(other.bytes());
+  if (is_loaded_from(loaded, other_elf)) redirect_in(loaded, other_elf, is_program);
 }
 
 int answer_not_supported() { return cudaErrorNotSupported; }
