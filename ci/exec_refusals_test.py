@@ -102,13 +102,6 @@ class Refusals(unittest.TestCase):
         for text in texts:
             self.assertIn(text, result.stderr)
 
-    def test_the_toolkits_static_library(self):
-        program = build("programs.cu", "toolkit")
-        self.assert_refused(run("--", program, "clean", "0"), f"nvcc -L {LIBRARIES}",
-                            "nvcc -cudart shared")
-        subprocess.run(["strip", "toolkit"], check=True, cwd=HERE)
-        self.assert_refused(run("--", program, "clean", "0"), f"nvcc -L {LIBRARIES}")
-
     def test_an_instruction_is_named_with_its_lines(self):
         result = run("--", "./shared", "refused-kernel")
         self.assert_refused(result, "========= refused: ", "special register '%pm0'",
@@ -175,12 +168,6 @@ class Refusals(unittest.TestCase):
         self.assertEqual(run("--", program, "./nothing.so").returncode, 0)
         result = run("--", program, "./libcudnn.so.9")
         self.assert_refused(result, "========= refused: libcudnn.so.9 holds machine code")
-
-    def test_a_library_of_the_program_with_the_toolkits_runtime_inside(self):
-        build("programs.cu", "libscan.so", "-shared", "-Xcompiler", "-fPIC")
-        program = self.program("calls_scan", str(HERE / "libscan.so"), "-Wl,-rpath,$ORIGIN")
-        self.assert_refused(run("--", program), "libscan.so has the toolkit's static CUDA runtime",
-                            f"nvcc -L {LIBRARIES}")
 
 
 if __name__ == "__main__":

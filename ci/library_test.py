@@ -129,7 +129,9 @@ def check_exec(prefix, directory):
     (directory / "bin").symlink_to(f"{prefix}/bin")
     run(directory, "nvcc -arch=compute_75 -lineinfo -cudart shared last.cu -o shared")
     run(directory, f"nvcc -arch=compute_75 -lineinfo -L {libraries} last.cu -o static")
-    for command in ("warpcheck exec -- ./shared", "bin/warpcheck exec -- ./static"):
+    run(directory, "nvcc -lineinfo last.cu -o default")
+    for command in ("warpcheck exec -- ./shared", "bin/warpcheck exec -- ./static",
+                    "warpcheck exec -- ./default"):
         expect(run(directory, command, status=66), "0\n",
                "out-of-bounds on global memory 4 bytes, 0 bytes past the end of an allocation of 40",
                "(1) read by block (0,0,0) thread (0,0,0)  last.cu:3   ld.global.u32",

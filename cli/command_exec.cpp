@@ -344,11 +344,13 @@ void add_exec_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<ExecArguments>();
   add_options(command, *arguments);
   command.footer(
-      "The program is one that nvcc built, with `-cudart shared`, or with `-L DIR` where\n"
-      "`warpcheck libdir` prints DIR.  Give nvcc -lineinfo as well, for source lines.\n"
+      "The program is one that nvcc built, as it is.  Give nvcc -lineinfo for source lines.  One\n"
+      "that is stripped is linked with `-cudart shared`, or with `-L DIR` where `warpcheck "
+      "libdir`\n"
+      "prints DIR.\n"
       "\n"
       "Examples:\n"
-      "  nvcc -lineinfo -cudart shared scan.cu -o scan && warpcheck exec -- ./scan\n"
+      "  nvcc -lineinfo scan.cu -o scan && warpcheck exec -- ./scan\n"
       "  warpcheck exec --runs 10 --sarif scan.sarif -- ./scan 1000\n"
       "\n"
       "Exit status: the program's own (128 + n: killed by signal n); --error-exitcode where\n"

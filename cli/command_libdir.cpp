@@ -7,7 +7,8 @@ namespace {
 
 void add_libdir_to(CLI::App& command, Run& run) {
   command.footer(
-      "A program that is linked with -L and this directory runs on the virtual GPU.\n"
+      "A program that is linked with -L and this directory runs on the virtual GPU by itself,\n"
+      "without `warpcheck exec`.\n"
       "\n"
       "Examples:\n"
       "  nvcc -lineinfo -L \"$(warpcheck libdir)\" scan.cu -o scan\n"

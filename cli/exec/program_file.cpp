@@ -209,6 +209,10 @@ ProgramFile find_program(const std::string& name) {
   }
   if (file.bytes().starts_with("#!")) return program;
   const ElfFile elf(file.bytes());
+  if (const std::string kind = elf.foreign_kind(); !kind.empty()) {
+    throw ProgramError(fmt::format("{}: a{} {}; the virtual GPU takes programs for x86-64",
+                                   program.path, kind.starts_with('E') ? "n" : "", kind));
+  }
   if (!elf.is_x86_64()) {
     throw ProgramError(program.path +
                        ": neither an ELF program for x86-64 nor a script that begins with #!");

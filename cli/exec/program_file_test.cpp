@@ -1,8 +1,10 @@
 // Which files `exec` runs, and what it says of others.
 #include "cli/exec/program_file.hpp"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -57,6 +59,22 @@ TEST_F(ProgramFileTest, AFileThatIsCutOffIsNoProgram) {
   const std::string path = file("cut", bytes);
   EXPECT_EQ(refusal_of(path),
             path + ": neither an ELF program for x86-64 nor a script that begins with #!");
+}
+
+TEST_F(ProgramFileTest, AProgramForAnotherProcessorIsRefusedByName) {
+  std::ifstream self("/proc/self/exe", std::ios::binary);
+  std::string bytes(sizeof(Elf64_Ehdr), '\0');
+  self.read(bytes.data(), std::ssize(bytes));
+  const std::string takes = "; the virtual GPU takes programs for x86-64";
+  bytes[offsetof(Elf64_Ehdr, e_machine)] = static_cast<char>(EM_AARCH64);
+  const std::string arm = file("arm", bytes);
+  EXPECT_EQ(refusal_of(arm), arm + ": an ELF program for AArch64" + takes);
+  bytes[offsetof(Elf64_Ehdr, e_machine)] = EM_PPC64;
+  const std::string power = file("power", bytes);
+  EXPECT_EQ(refusal_of(power), power + ": an ELF program for processor number 21" + takes);
+  bytes[EI_CLASS] = ELFCLASS32;
+  const std::string narrow = file("narrow", bytes);
+  EXPECT_EQ(refusal_of(narrow), narrow + ": a 32-bit ELF program" + takes);
 }
 
 TEST_F(ProgramFileTest, AScriptMayLoadTheLibraryLater) {

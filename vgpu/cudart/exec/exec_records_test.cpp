@@ -1,8 +1,15 @@
 #include "vgpu/cudart/exec/exec_records.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <variant>
+
+#include "vgpu/cudart/exec/refusal_record.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -100,6 +107,30 @@ TEST(ExecRecords, WhatIsDamagedIsNothing) {
   EXPECT_FALSE(parse_exec_record(R"({"record":"other","process":1})").has_value());
   EXPECT_FALSE(parse_exec_settings("{}").has_value());
   EXPECT_FALSE(parse_exec_settings("1").has_value());
+}
+
+TEST(ExecRecords, ARefusalIsAppendedByThoseWhoKnowNothingElseOfThem) {
+  std::string file = (std::filesystem::temp_directory_path() / "exec_records_test-XXXXXX").string();
+  ASSERT_GE(::mkstemp(file.data()), 0);
+  ExecSettings settings;
+  settings.records = file;
+  EXPECT_TRUE(append_refusal(to_text(settings).c_str(), "a \"name\"\n"));
+  EXPECT_TRUE(append_refusal(to_text(settings).c_str(), "another"));
+  std::ifstream written(file);
+  for (const char* reason : {"a \"name\"\n", "another"}) {
+    std::string line;
+    ASSERT_TRUE(std::getline(written, line));
+    const auto record = parse_exec_record(line);
+    ASSERT_TRUE(record.has_value());
+    EXPECT_EQ(record->process, ::getpid());
+    EXPECT_EQ(std::get<RefusalRecord>(record->what).reason, reason);
+  }
+  std::filesystem::remove(file);
+  EXPECT_FALSE(append_refusal(nullptr, "no settings"));
+  EXPECT_FALSE(append_refusal("{}", "settings without a file"));
+  EXPECT_FALSE(append_refusal("{", "half of the settings"));
+  settings.records = file + "/nowhere";
+  EXPECT_FALSE(append_refusal(to_text(settings).c_str(), "no such file"));
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 // functions are led to the shared library of the virtual GPU that lies beside this one.
 //
 // An audit library lives in a namespace of its own, with a C library of its own, so nothing of it
-// meets the program's symbols.  The virtual GPU is loaded into the program's namespace, by the first
-// call of a redirected function: there is one of it in the process, also where other files of the
-// program need it as a shared library, and none where nobody calls it.
+// meets the program's symbols.  The virtual GPU is loaded into the program's namespace, by the
+// first call of a redirected function: there is one of it in the process, also where other files of
+// the program need it as a shared library, and none where nobody calls it.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <link.h>
@@ -64,12 +64,12 @@ std::string mapped_file(std::uintptr_t address) {
 bool is_loaded_from(const link_map& loaded, const ElfFile& elf) {
   if (!elf.is_x86_64()) return false;
   const auto dynamic = elf.segments(PT_DYNAMIC);
-  return !dynamic.empty() && loaded.l_addr + dynamic.front().p_vaddr ==
-                                 reinterpret_cast<std::uintptr_t>(loaded.l_ld);
+  return !dynamic.empty() &&
+         loaded.l_addr + dynamic.front().p_vaddr == reinterpret_cast<std::uintptr_t>(loaded.l_ld);
 }
 
-// A program that cannot be led to the virtual GPU ends before it runs.  A library may never be used:
-// it is told, and the program goes on.
+// A program that cannot be led to the virtual GPU ends before it runs.  A library may never be
+// used: it is told, and the program goes on.
 void refuse(const std::string& reason, bool is_program) {
   if (is_program) end_with(reason);
   tell(reason);
@@ -96,8 +96,8 @@ void redirect_in(const link_map& loaded, const ElfFile& elf, bool is_program) {
 
 void redirect(const link_map& loaded) {
   const bool is_program = loaded.l_name == nullptr || *loaded.l_name == '\0';
-  // The program has no name there.  It may have been deleted since, or be an argument of the dynamic
-  // linker, which is the file that runs then.
+  // The program has no name there.  It may have been deleted since, or be an argument of the
+  // dynamic linker, which is the file that runs then.
   const MappedFile file(is_program ? "/proc/self/exe" : loaded.l_name);
   const ElfFile elf(file.bytes());
   if (is_loaded_from(loaded, elf)) return redirect_in(loaded, elf, is_program);
@@ -119,10 +119,9 @@ void* virtual_gpu(unsigned release) {
 
 }  // namespace
 
-// The first call of a file's functions finds them all.  One that the virtual GPU does not know is of
-// a newer release: each call of it is refused by name.
-extern "C" [[gnu::used]] void* warpcheck_target_of(
-    RedirectedFile* file, std::size_t function) {
+// The first call of a file's functions finds them all.  One that the virtual GPU does not know is
+// of a newer release: each call of it is refused by name.
+extern "C" [[gnu::used]] void* warpcheck_target_of(RedirectedFile* file, std::size_t function) {
   const int error = errno;
   const StaticRuntime& runtime = file->runtime();
   void* const library = virtual_gpu(runtime.release);
@@ -144,9 +143,7 @@ extern "C" [[gnu::used]] void* warpcheck_target_of(
 // NOLINTBEGIN(readability-identifier-naming): the names are the dynamic linker's.
 extern "C" {
 
-unsigned la_version(unsigned version) {
-  return version < LAV_CURRENT ? version : LAV_CURRENT;
-}
+unsigned la_version(unsigned version) { return version < LAV_CURRENT ? version : LAV_CURRENT; }
 
 unsigned la_objopen(link_map* loaded, Lmid_t, std::uintptr_t*) {
   warpcheck::cudart::redirect(*loaded);

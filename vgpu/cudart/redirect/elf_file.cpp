@@ -39,6 +39,16 @@ bool ElfFile::is_x86_64() const {
          header_.e_machine == EM_X86_64;
 }
 
+std::string ElfFile::foreign_kind() const {
+  if (!std::string_view(reinterpret_cast<const char*>(header_.e_ident), SELFMAG)
+           .starts_with(ELFMAG))
+    return {};
+  if (header_.e_ident[EI_CLASS] == ELFCLASS32) return "32-bit ELF program";
+  if (header_.e_machine == EM_X86_64) return {};
+  if (header_.e_machine == EM_AARCH64) return "ELF program for AArch64";
+  return "ELF program for processor number " + std::to_string(header_.e_machine);
+}
+
 bool ElfFile::has_section(std::string_view name) const {
   if (header_.e_shstrndx >= sections_.size()) return false;
   const Elf64_Shdr& names = sections_[header_.e_shstrndx];

@@ -1,6 +1,6 @@
-// What `exec` wants to know of ELF files: the libraries that they need, symbols, sections, segments,
-// notes.  ELF-64 as the System V ABI describes it; whatever a file says is checked before it is
-// followed.
+// What `exec` wants to know of ELF files: the libraries that they need, symbols, sections,
+// segments, notes.  ELF-64 as the System V ABI describes it; whatever a file says is checked before
+// it is followed.
 #pragma once
 
 #include <elf.h>
@@ -37,6 +37,8 @@ class ElfFile {
   explicit ElfFile(std::string_view bytes);
 
   [[nodiscard]] bool is_x86_64() const;
+  // "32-bit ELF program", "ELF program for AArch64" ...; empty: it is for x86-64, or no ELF file.
+  [[nodiscard]] std::string foreign_kind() const;
   [[nodiscard]] bool has_section(std::string_view name) const;
   // What the entries of this tag (DT_NEEDED, DT_RUNPATH ...) of the dynamic section name.
   [[nodiscard]] std::vector<std::string> dynamic(std::int64_t tag) const;

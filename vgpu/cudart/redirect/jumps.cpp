@@ -8,8 +8,9 @@
 #include <cstring>
 #include <limits>
 
-// Entered by a jump from a stub, which has pushed the function's number and the RedirectedFile.  All
-// registers that can hold arguments are kept (System V ABI, x86-64 supplement, "Parameter Passing").
+// Entered by a jump from a stub, which has pushed the function's number and the RedirectedFile. All
+// registers that can hold arguments are kept (System V ABI, x86-64 supplement, "Parameter
+// Passing").
 asm(".pushsection .text\n"
     ".type warpcheck_resolve, @function\n"
     "warpcheck_resolve:\n"
@@ -88,8 +89,8 @@ std::byte* map_at(std::uintptr_t address, std::size_t bytes) {
   return nullptr;
 }
 
-// Pages that all of [begin, end) can reach by a jump.  Below it if possible: the heap grows behind a
-// program.
+// Pages that all of [begin, end) can reach by a jump.  Below it if possible: the heap grows behind
+// a program.
 std::byte* map_near(std::uintptr_t begin, std::uintptr_t end, std::size_t bytes) {
   const std::uintptr_t step = std::max<std::uintptr_t>(kLowest, round_up(bytes, page_bytes()));
   const std::uintptr_t lowest = end > kReach ? round_up(end - kReach, page_bytes()) : 0;

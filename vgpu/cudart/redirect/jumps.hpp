@@ -21,7 +21,7 @@
 namespace warpcheck::cudart {
 
 struct RedirectOutcome {
-  std::string failure;     // what the system did not allow, "mprotect: Permission denied"; empty: done
+  std::string failure;  // what the system did not allow, "mprotect: Permission denied"; empty: done
   bool is_broken = false;  // the file's code cannot be executed any more
 };
 

@@ -53,8 +53,8 @@ std::set<std::uint64_t> addresses_of_symbols(const ElfFile& elf) {
   std::set<std::uint64_t> addresses;
   elf.for_each_symbol(SHT_SYMTAB, [&](std::string_view, const Elf64_Sym& symbol) {
     const unsigned type = ELF64_ST_TYPE(symbol.st_info);
-    const bool is_place = type == STT_FUNC || type == STT_OBJECT || type == STT_NOTYPE ||
-                          type == STT_GNU_IFUNC;
+    const bool is_place =
+        type == STT_FUNC || type == STT_OBJECT || type == STT_NOTYPE || type == STT_GNU_IFUNC;
     if (is_place && symbol.st_shndx != SHN_UNDEF) addresses.insert(symbol.st_value);
   });
   return addresses;
@@ -93,7 +93,8 @@ StaticRuntime find_static_runtime(const ElfFile& elf) {
     runtime.functions.push_back({std::string(name), symbol.st_value, symbol.st_size});
   });
   if (!runtime.is_inside) {
-    // Stripping leaves the section with the device code; a program without kernels has only symbols.
+    // Stripping leaves the section with the device code; a program without kernels has only
+    // symbols.
     const bool has_device_code =
         elf.has_section(".nv_fatbin") || elf.has_section(".nvFatBinSegment");
     const bool is_elsewhere = elf.has_symbol(SHT_DYNSYM, kRegister, false);

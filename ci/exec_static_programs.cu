@@ -1,0 +1,61 @@
+// What exec_static_test.py builds as nvcc does by default, with the static runtime library inside:
+// a program, and a library that calls the runtime before and after main.
+#include <cuda_runtime.h>
+
+#include <cstdio>
+
+__constant__ int factor;
+__device__ int scaled;
+__managed__ int last;
+
+__global__ void scale(int* data, int n) {
+  const int i = threadIdx.x;
+  if (i < n) data[i] *= factor;
+  atomicAdd(&scaled, 1);
+  if (i == 0) std::printf("scaled by %d\n", factor);
+  if (i == n - 1) last = data[i];
+}
+
+__global__ void overrun(int* data, int n) {
+  data[n] = 1;  // overrun
+}
+
+// Multiplies what is in device memory by 3, whoever has allocated it; 0: all calls succeeded.
+extern "C" int scale_by_three(int* data, int n) {
+  const int three = 3;
+  if (cudaMemcpyToSymbol(factor, &three, sizeof three) != cudaSuccess) return 1;
+  cudaStream_t stream;
+  if (cudaStreamCreate(&stream) != cudaSuccess) return 1;
+  scale<<<1, 32, 0, stream>>>(data, n);
+  if (cudaStreamSynchronize(stream) != cudaSuccess) return 1;
+  return cudaStreamDestroy(stream) == cudaSuccess ? 0 : 1;
+}
+
+// 0: results are right.
+extern "C" int use_device(int is_wrong) {
+  int host[32], *data, blocks = 0;
+  const int n = 32;
+  for (int i = 0; i < n; ++i) host[i] = i;
+  if (cudaMalloc(&data, sizeof host) != cudaSuccess) return 1;
+  cudaMemcpy(data, host, sizeof host, cudaMemcpyHostToDevice);
+  if (scale_by_three(data, n) != 0) return 1;
+  if (is_wrong) overrun<<<1, 1>>>(data, n);
+  cudaMemcpy(host, data, sizeof host, cudaMemcpyDeviceToHost);
+  cudaFree(data);
+  cudaMemcpyFromSymbol(&blocks, scaled, sizeof blocks);
+  const bool is_right = host[31] == 93 && last == 93 && blocks % n == 0 && blocks > 0;
+  std::puts(is_right ? "right" : "wrong");
+  return is_right ? 0 : 1;
+}
+
+struct BeforeMain {
+  BeforeMain() {
+    int devices = 0;
+    cudaGetDeviceCount(&devices);
+    std::printf("%d device\n", devices);
+  }
+} before_main;
+
+#ifndef LIBRARY
+int main(int argc, char**) { return use_device(argc > 1); }
+#endif
