@@ -291,22 +291,24 @@ void FailureDatabase::replay_coverage(const AnyPair& pair, const std::string& ca
   if (corpus.entries.empty()) return;
   std::vector<std::uint8_t> counters(fuzz::kCounters);
   fuzz::InputRunner inputs(pair, counters, {.build = {}, .warp_model = {}, .feedback = false});
-  std::set<std::string> known = ledger.known_places(pair.name());
+  KnownFailures known(ledger.known_places(pair.name()));
+  const auto take = [&](const Failure& failure) {
+    if (!known.add(failure.verdict)) return;
+    Report report = fuzz::shrink_and_save(failure, fuzz::case_directory(cases, pair),
+                                          inputs.executions(), inputs.plain_runner());
+    outcome.failed_claims.insert(report.a_case.title());
+    ledger.found(found_in(report), store_->seconds());
+    outcome.failures.push_back(std::move(report));
+  };
+  SearchLoop search({.on_failure = take});
   for (const CorpusEntry& entry : corpus.entries) {
     try {
-      const auto failed = inputs.run(entry.bytes);
-      ++outcome.replayed;
-      if (!failed) continue;
-      bool is_new = false;
-      for (const std::string& place : failure_class(failed->verdict).places) {
-        is_new |= known.insert(place).second;
-      }
-      if (!is_new) continue;
-      Report report = fuzz::shrink_and_save(*failed, fuzz::case_directory(cases, pair),
-                                            inputs.executions(), inputs.plain_runner());
-      outcome.failed_claims.insert(report.a_case.title());
-      ledger.found(found_in(report), store_->seconds());
-      outcome.failures.push_back(std::move(report));
+      search.take([&] {
+        std::optional<TriedCase> tried = inputs.try_input(entry.bytes);
+        if (!tried || tried->verdict.refusals.empty()) ++outcome.replayed;
+        return tried;
+      });
+      fuzz::require_runnable(search);
     } catch (const fuzz::UnsupportedError& error) {
       outcome.problems.push_back(fmt::format("{}: {}", entry.path.string(), error.what()));
       return;

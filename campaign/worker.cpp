@@ -44,7 +44,8 @@ class Search {
         emit_(emit),
         corpus_(std::filesystem::absolute(task.directory->corpus(task.pair->name()))),
         known_(task.known),
-        runner_(*task.pair, fuzz::libfuzzer_counters()) {
+        runner_(*task.pair, fuzz::libfuzzer_counters()),
+        search_({.on_failure = [this](const Failure& failure) { tell(failure); }}) {
     fuzz::set_mutation_shape(runner_.shape());
   }
 
@@ -99,17 +100,13 @@ class Search {
   std::size_t run_trial(std::span<const std::uint8_t> bytes) {
     memory_.begin_input(bytes);
     ++memory_.executions;  // also of one that ends the search
-    const auto failed = runner_.run(bytes);
-    if (failed) tell(*failed);
+    search_.take([&] { return runner_.try_input(bytes); });
+    fuzz::require_runnable(search_);
     return coverage_.add(fuzz::libfuzzer_counters());
   }
 
-  void tell(const fuzz::FailedInput& failed) {
-    bool is_new = false;
-    for (const std::string& place : failure_class(failed.verdict).places) {
-      is_new |= known_.insert(place).second;
-    }
-    if (!is_new) return;
+  void tell(const Failure& failed) {
+    if (!known_.add(failed.verdict)) return;
     emit_(FoundMessage{.pair = task_.pair->name(),
                        .case_text = case_text(record_of(failed.a_case, failed.verdict)),
                        .executions = static_cast<std::int64_t>(runner_.executions()),
@@ -120,8 +117,9 @@ class Search {
   WorkerMemory& memory_;
   const Emit& emit_;
   std::filesystem::path corpus_;
-  std::set<std::string> known_;
+  KnownFailures known_;
   fuzz::InputRunner runner_;
+  SearchLoop search_;
   Coverage coverage_;
   std::size_t entries_ = 0;
 };

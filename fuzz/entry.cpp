@@ -72,35 +72,38 @@ Case InputRunner::decode(std::span<const std::uint8_t> bytes) const {
   return drawn;
 }
 
-std::optional<FailedInput> InputRunner::run(std::span<const std::uint8_t> bytes) {
+std::optional<TriedCase> InputRunner::try_input(std::span<const std::uint8_t> bytes) {
   ++executions_;
   counters_[kAliveCounter] = 1;
-  FailedInput failed{decode(bytes), {}};
-  if (!pair_.in_domain(failed.a_case.input)) return std::nullopt;
+  TriedCase tried{decode(bytes), {}};
+  if (!pair_.in_domain(tried.a_case.input)) return std::nullopt;
   ByteSchedule schedule(split_input(bytes));
-  failed.verdict = watched_runner_.run(failed.a_case, schedule);
-  if (!failed.verdict.refusals.empty()) {
-    throw UnsupportedError(fmt::format("pair '{}' cannot be run: {}", pair_.name(),
-                                       fmt::join(failed.verdict.refusals, "; ")));
-  }
-  if (!failed.verdict.failed()) return std::nullopt;
-  failed.a_case.schedule = failed.verdict.schedule;
+  tried.verdict = watched_runner_.run(tried.a_case, schedule);
+  // What the bytes meant, as it was recorded.
+  if (tried.verdict.failed()) tried.a_case.schedule = tried.verdict.schedule;
+  return tried;
+}
+
+std::optional<Failure> InputRunner::run(std::span<const std::uint8_t> bytes) {
+  std::optional<Failure> failed;
+  SearchLoop search({.on_failure = [&](const Failure& failure) { failed = failure; }});
+  search.take([&] { return try_input(bytes); });
+  require_runnable(search);
   return failed;
 }
 
-bool KnownFailures::add(const Verdict& verdict) {
-  bool is_new = false;
-  for (const std::string& place : failure_class(verdict).places) {
-    is_new |= places_.insert(place).second;
-  }
-  return is_new;
+void require_runnable(const SearchLoop& search) {
+  const auto& refused = search.refused();
+  if (!refused) return;
+  throw UnsupportedError(fmt::format("pair '{}' cannot be run: {}", refused->a_case.pair->name(),
+                                     fmt::join(refused->verdict.refusals, "; ")));
 }
 
 std::filesystem::path case_directory(const std::filesystem::path& root, const AnyPair& pair) {
   return root / pair.name();
 }
 
-Report shrink_and_save(const FailedInput& failed, const std::filesystem::path& directory,
+Report shrink_and_save(const Failure& failed, const std::filesystem::path& directory,
                        std::uint64_t executions, TrialRunner& runner,
                        const ShrinkOptions& options) {
   // What was kept of this failure before is smaller, if anything.

@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -19,6 +18,8 @@
 
 #include "fuzz/feedback.hpp"
 #include "harness/report/report.hpp"
+#include "harness/search/search.hpp"
+#include "harness/search/search_loop.hpp"
 #include "harness/shrink/shrink.hpp"
 #include "harness/trial/line_coverage.hpp"
 #include "harness/trial/trial.hpp"
@@ -40,12 +41,6 @@ class UnsupportedError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A failing case, its verdict; the schedule is the recorded one.
-struct FailedInput {
-  Case a_case;
-  Verdict verdict;
-};
-
 // Runs inputs as trials of one pair.  One at a time in a process.
 class InputRunner {
  public:
@@ -55,9 +50,11 @@ class InputRunner {
   // The case that the bytes mean; its schedule is still to be decided by ByteSchedule.
   [[nodiscard]] Case decode(std::span<const std::uint8_t> bytes) const;
 
-  // Runs one input.  Nothing: it did not fail, or it is outside the pair's domain.
-  // Throws UnsupportedError where a kernel cannot be run, with its name and the reason.
-  std::optional<FailedInput> run(std::span<const std::uint8_t> bytes);
+  // Runs one input, for a search (SearchLoop::take()).  Nothing: it is outside the pair's domain.
+  std::optional<TriedCase> try_input(std::span<const std::uint8_t> bytes);
+  // Runs one input by itself.  Nothing: it did not fail, or it is outside the pair's domain. Throws
+  // UnsupportedError.
+  std::optional<Failure> run(std::span<const std::uint8_t> bytes);
 
   [[nodiscard]] std::uint64_t executions() const { return executions_; }
   // Of the last trial; lives as long as this.
@@ -101,16 +98,9 @@ class InputRunner {
   std::uint64_t executions_ = 0;
 };
 
-// Failures that were met before.  A failure is new when it shows a finding, at its place, that no
-// earlier one showed.
-class KnownFailures {
- public:
-  // Returns whether it is new, and remembers it.
-  bool add(const Verdict& verdict);
-
- private:
-  std::set<std::string> places_;
-};
+// Throws UnsupportedError where a search has met a kernel that cannot be run, with its name and the
+// reason.
+void require_runnable(const SearchLoop& search);
 
 // Where the cases of a pair are saved.
 [[nodiscard]] std::filesystem::path case_directory(const std::filesystem::path& root,
@@ -118,7 +108,7 @@ class KnownFailures {
 
 // Saves the failing case at once, so that nothing is lost on kill, then shrinks it and saves the
 // smallest in its place.  The report has the path.
-Report shrink_and_save(const FailedInput& failed, const std::filesystem::path& directory,
+Report shrink_and_save(const Failure& failed, const std::filesystem::path& directory,
                        std::uint64_t executions, TrialRunner& runner,
                        const ShrinkOptions& options = {});
 

@@ -113,7 +113,7 @@ TEST_F(EntryTest, AFailureIsSavedSmallAndSavedOnce) {
   std::filesystem::remove_all(directory);
   InputRunner runner(pair("scan_hillis_steele_published"), counters_,
                      {.build = {}, .warp_model = vgpu::WarpModel::independent});
-  std::optional<FailedInput> failed;
+  std::optional<Failure> failed;
   for (std::uint64_t seed = 0; !failed; ++seed) failed = runner.run(random_bytes(seed));
   const Report report = shrink_and_save(*failed, directory, 7, runner.plain_runner());
   EXPECT_EQ(report.search->trials, 7u);
@@ -131,7 +131,7 @@ TEST_F(EntryTest, AShrunkCaseRemovesOnlyWhatItWasMadeFrom) {
   const auto directory = std::filesystem::path(testing::TempDir()) / "fuzz_entry_test_kept";
   InputRunner runner(pair("scan_hillis_steele_published"), counters_,
                      {.build = {}, .warp_model = vgpu::WarpModel::independent});
-  std::optional<FailedInput> failed;
+  std::optional<Failure> failed;
   for (std::uint64_t seed = 0; !failed; ++seed) failed = runner.run(random_bytes(seed));
   failed->verdict.findings.emplace_back().kind = vgpu::FindingKind::leak;
   for (const bool is_kept : {false, true}) {
@@ -144,25 +144,6 @@ TEST_F(EntryTest, AShrunkCaseRemovesOnlyWhatItWasMadeFrom) {
     EXPECT_EQ(std::filesystem::exists(place.path), is_kept);
   }
   std::filesystem::remove_all(directory);
-}
-
-TEST(KnownFailures, AFailureIsNewWhenItShowsANewPlace) {
-  const auto verdict_at = [](std::initializer_list<std::uint32_t> lines) {
-    Verdict verdict;
-    for (const std::uint32_t line : lines) {
-      vgpu::Finding finding;
-      finding.kernel = "k";
-      finding.accesses = {{.role = "read", .file = "k.cu", .line = line, .ptx = ""}};
-      verdict.findings.push_back(finding);
-    }
-    return verdict;
-  };
-  KnownFailures known;
-  EXPECT_TRUE(known.add(verdict_at({1, 2})));
-  EXPECT_FALSE(known.add(verdict_at({2})));
-  EXPECT_FALSE(known.add(verdict_at({1, 2})));
-  EXPECT_TRUE(known.add(verdict_at({2, 3})));
-  EXPECT_FALSE(known.add(verdict_at({})));
 }
 
 }  // namespace

@@ -20,7 +20,6 @@ namespace {
 
 using fuzz::case_directory;
 using fuzz::InputRunner;
-using fuzz::KnownFailures;
 
 // One job: what the callback of libFuzzer works on.
 class Job {
@@ -29,14 +28,18 @@ class Job {
       : options_(options),
         emit_(emit),
         runner_(*options.pair, fuzz::libfuzzer_counters(),
-                {options.build, options.warp_model, options.feedback, options.coverage}) {
+                {options.build, options.warp_model, options.feedback, options.coverage}),
+        search_({.end = options.stop_when_found ? SearchEnd::all_expected : SearchEnd::never,
+                 .expected = options.pair->expects(),
+                 .on_failure = [this](const Failure& failure) { take(failure); }}) {
     fuzz::set_mutation_shape(runner_.shape());
   }
 
   // An error (a kernel that cannot be run, a case that cannot be written) ends the job.
   void run_input(std::span<const std::uint8_t> bytes) {
     try {
-      run_trial(bytes);
+      if (search_.take([&] { return runner_.try_input(bytes); })) return;
+      fuzz::require_runnable(search_);
     } catch (const fuzz::UnsupportedError& error) {
       end_with(error.what());
     } catch (const CaseFileError& error) {
@@ -44,6 +47,7 @@ class Job {
     } catch (const std::exception& error) {
       end_with(internal_error(error.what()));
     }
+    end();
   }
 
   // Leaves the process; static objects belong to the parent.
@@ -60,11 +64,10 @@ class Job {
     end();
   }
 
-  void run_trial(std::span<const std::uint8_t> bytes) {
-    const auto failed = runner_.run(bytes);
-    if (!failed || !known_.add(failed->verdict)) return;
+  void take(const Failure& failure) {
+    if (!known_.add(failure.verdict)) return;
     const Report report =
-        fuzz::shrink_and_save(*failed, case_directory(options_.cases, *options_.pair),
+        fuzz::shrink_and_save(failure, case_directory(options_.cases, *options_.pair),
                               runner_.executions(), runner_.plain_runner(), options_.shrink);
     emit_(FailureMessage{.case_text = {},
                          .path = report.replay_path,
@@ -72,17 +75,13 @@ class Job {
                          .shrinks = report.search->shrinks,
                          .complete = report.search->complete});
     known_.add(report.verdict);
-    for (const vgpu::FindingKind kind : failure_kinds(failed->verdict)) kinds_.insert(kind);
-    if (options_.stop_when_found && std::ranges::includes(kinds_, options_.pair->expects())) {
-      end();
-    }
   }
 
   const FuzzOptions& options_;
   const Emit& emit_;
   InputRunner runner_;
   KnownFailures known_;
-  std::set<vgpu::FindingKind> kinds_;
+  SearchLoop search_;
 };
 
 // libFuzzer's callback and the end of the process know no context.

@@ -10,6 +10,7 @@
 #include "harness/gpu/real_engine.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/process/worker_pool.hpp"
+#include "harness/search/search_loop.hpp"
 #include "harness/trial/trial.hpp"
 
 namespace warpcheck {
@@ -82,9 +83,7 @@ class Worker {
                                        version(device.runtime_version), device.library)});
     for (std::size_t number = 0; number < work_.jobs.size(); ++number) {
       TrialRunner runner(gpu);
-      trials_ = 0;
       run_job(work_.jobs[number], number, runner);
-      emit_(TrialsMessage{trials_});
       if (gpu.lost()) return kDeviceLost;
     }
     emit_(DoneMessage{});
@@ -93,40 +92,36 @@ class Worker {
 
  private:
   void run_job(const GpuJob& job, std::size_t number, TrialRunner& runner) {
+    SearchLoop search({.end = SearchEnd::first_failure, .on_failure = [&](const Failure& failure) {
+                         emit_(GpuFailureMessage{job.first + failure.trial - 1,
+                                                 failure.verdict.launches,
+                                                 told_findings(failure.verdict.findings)});
+                       }});
+    const auto take = [&](const Case& a_case) {
+      return search.take([&] {
+        emit_(GpuTrialMessage{number, job.first + search.trials()});
+        return TriedCase{a_case, runner.run(a_case)};
+      });
+    };
     if (!job.case_path.empty()) {
       const Case a_case = case_of(job, 0, options_);
-      while (trials_ < job.count && run_trial(a_case, number, trials_, runner)) {
+      while (search.trials() < job.count && take(a_case)) {
       }
-      return;
+    } else {
+      std::uint64_t at = 0;
+      for_each_case(*job.pair, job.property, options_, [&](Case a_case) {
+        if (at++ < job.first) return true;
+        a_case.schedule = vgpu::Schedule{};
+        return take(a_case) && search.trials() < job.count;
+      });
     }
-    std::uint64_t trial = 0;
-    for_each_case(*job.pair, job.property, options_, [&](Case a_case) {
-      const std::uint64_t at = trial++;
-      if (at < job.first) return true;
-      a_case.schedule = vgpu::Schedule{};
-      return at < job.first + job.count && run_trial(a_case, number, at, runner) &&
-             at + 1 < job.first + job.count;
-    });
-  }
-
-  // Returns whether the job goes on.
-  bool run_trial(const Case& a_case, std::size_t number, std::uint64_t trial, TrialRunner& runner) {
-    emit_(GpuTrialMessage{number, trial});
-    ++trials_;
-    const Verdict verdict = runner.run(a_case);
-    if (!verdict.refusals.empty()) {
-      emit_(RefusalMessage{verdict.refusals.front()});
-      return false;
-    }
-    if (!verdict.failed()) return true;
-    emit_(GpuFailureMessage{trial, verdict.launches, told_findings(verdict.findings)});
-    return false;
+    if (search.refused()) emit_(RefusalMessage{search.refused()->verdict.refusals.front()});
+    emit_(TrialsMessage{search.trials()});
   }
 
   Work work_;
   const Emit& emit_;
   CheckOptions options_;
-  std::uint64_t trials_ = 0;
 };
 
 }  // namespace

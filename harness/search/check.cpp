@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "harness/adaptors/rapidcheck_adaptor.hpp"
+#include "harness/search/search_loop.hpp"
 
 namespace warpcheck {
 namespace {
@@ -71,32 +72,6 @@ std::vector<HealthProblem> problems_of_classes(const AnyPair& pair, CheckOptions
 
 bool stopped(const CheckOptions& options) { return options.stop != nullptr && *options.stop != 0; }
 
-// Runs trials until one fails; of a specimen, until every kind that it expects was found.
-void run_trials(const AnyPair& pair, std::string_view property, const CheckOptions& options,
-                TrialRunner& runner, TrialsSeen& seen, FailureLog& log, CheckOutcome& outcome) {
-  const auto run = [&](const Case& a_case) {
-    Verdict verdict = runner.run(a_case);
-    ++outcome.trials;
-    if (options.on_trial) options.on_trial(outcome.trials);
-    if (!verdict.refusals.empty()) {
-      outcome.failures.push_back({.a_case = a_case,
-                                  .verdict = std::move(verdict),
-                                  .search = std::nullopt,
-                                  .replay_path = {}});
-      return false;
-    }
-    seen.add(verdict);
-    if (verdict.failed()) log.add(a_case, verdict, outcome.trials);
-    if (stopped(options)) return false;
-    return log.empty() || !std::ranges::includes(log.kinds(), pair.expects());
-  };
-  try {
-    for_each_trial(pair, property, options, run, &seen.draws);
-  } catch (const DomainError& error) {
-    outcome.problems.push_back({"discards", error.what()});
-  }
-}
-
 }  // namespace
 
 CheckOptions options_of_rapidcheck() {
@@ -120,10 +95,28 @@ CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
                          const CheckOptions& options, TrialRunner& runner) {
   CheckOutcome outcome;
   FailureLog log;
-  TrialsSeen seen;
-  run_trials(pair, property, options, runner, seen, log, outcome);
-  if (log.empty() && outcome.failures.empty() && outcome.problems.empty() && !stopped(options)) {
-    outcome.problems = health_problems(property, seen);
+  SearchLoop loop({.end = SearchEnd::all_expected,
+                   .expected = pair.expects(),
+                   .on_failure = [&](const Failure& failure) { log.add(failure); },
+                   .on_trial = options.on_trial,
+                   .stop = options.stop});
+  const auto take = [&](const Case& a_case) {
+    return loop.take([&] { return TriedCase{a_case, runner.run(a_case)}; });
+  };
+  try {
+    for_each_trial(pair, property, options, take, &loop.seen().draws);
+  } catch (const DomainError& error) {
+    outcome.problems.push_back({"discards", error.what()});
+  }
+  outcome.trials = loop.trials();
+  if (const auto& refused = loop.refused()) {
+    outcome.failures.push_back({.a_case = refused->a_case,
+                                .verdict = refused->verdict,
+                                .search = std::nullopt,
+                                .replay_path = {}});
+  }
+  if (!loop.failed() && !loop.refused() && outcome.problems.empty() && !loop.is_stopped()) {
+    outcome.problems = health_problems(property, loop.seen());
     if (property.empty())
       std::ranges::move(problems_of_classes(pair, options), std::back_inserter(outcome.problems));
   }

@@ -14,6 +14,7 @@
 #include "harness/case/case_file.hpp"
 #include "harness/process/workers.hpp"
 #include "harness/search/search.hpp"
+#include "harness/search/search_loop.hpp"
 #include "harness/search/statistics.hpp"
 
 namespace warpcheck {
@@ -65,14 +66,29 @@ class Hunter {
  private:
   // Trials of a claim; a failure does not end them, for there may be others.
   void search(const std::string& property, std::uint64_t first, std::uint64_t count) {
+    if (stopped_) return;
     FailureLog log;
-    TrialsSeen seen;
-    for (std::uint64_t i = first; i < first + count && !stopped_; ++i) {
-      seen.add(trial(property, i, log, &seen.draws));
+    SearchLoop loop({.on_failure =
+                         [&](Failure failure) {
+                           failure.trial += first;
+                           log.add(failure);
+                         },
+                     .on_trial = [&](std::uint64_t) { ++trials_; }});
+    std::uint64_t next = first;
+    loop.run(count, [&] {
+      Case a_case = nth_case(pair_, property, settings_, options_.seed, next++, &loop.seen().draws);
+      Verdict verdict = runner_.run(a_case);
+      return TriedCase{std::move(a_case), std::move(verdict)};
+    });
+    if (const auto& refused = loop.refused()) {
+      for (const std::string& refusal : refused->verdict.refusals) emit_(RefusalMessage{refusal});
+      stopped_ = true;
     }
     report(log);
-    failed_ = failed_ || !log.empty();
-    if (!stopped_ && log.empty()) tell(property, seen.trials, health_problems(property, seen));
+    failed_ = failed_ || loop.failed();
+    if (!stopped_ && !loop.failed()) {
+      tell(property, loop.trials(), health_problems(property, loop.seen()));
+    }
   }
 
   // Draws until every class that the pair requires was met; it is the same under all settings.
@@ -95,19 +111,6 @@ class Hunter {
                              .check = problem.check,
                              .message = problem.message});
     }
-  }
-
-  Verdict trial(const std::string& property, std::uint64_t number, FailureLog& log,
-                DrawCount* draws = nullptr) {
-    const Case a_case = nth_case(pair_, property, settings_, options_.seed, number, draws);
-    Verdict verdict = runner_.run(a_case);
-    ++trials_;
-    for (const std::string& refusal : verdict.refusals) {
-      emit_(RefusalMessage{refusal});
-      stopped_ = true;
-    }
-    if (verdict.failed() && verdict.refusals.empty()) log.add(a_case, verdict, number + 1);
-    return verdict;
   }
 
   void report(const FailureLog& log) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "vgpu/schedule/strategies.hpp"
 
@@ -59,9 +58,17 @@ Case nth_case(const AnyPair& pair, std::string_view property, const Settings& se
   return draw_case(pair, property, settings, Tape::of_seed(mix(numbers)), size, count);
 }
 
-bool FailureLog::add(const Case& a_case, const Verdict& verdict, std::uint64_t trial) {
-  Entry entry{.failure = {a_case, verdict, trial}, .size = size_of(a_case, verdict.schedule)};
-  auto [at, is_new] = by_class_.try_emplace(failure_class(verdict).signatures, entry);
+bool KnownFailures::add(const Verdict& verdict) {
+  bool is_new = false;
+  for (const std::string& place : failure_class(verdict).places) {
+    is_new |= places_.insert(place).second;
+  }
+  return is_new;
+}
+
+bool FailureLog::add(const Failure& failure) {
+  Entry entry{.failure = failure, .size = size_of(failure.a_case, failure.verdict.schedule)};
+  auto [at, is_new] = by_class_.try_emplace(failure_class(failure.verdict).signatures, entry);
   if (!is_new && entry.size < at->second.size) {
     entry.failure.trial = at->second.failure.trial;  // when the class was first met
     at->second = std::move(entry);

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/case/case.hpp"
@@ -42,6 +44,12 @@ Case nth_case(const AnyPair& pair, std::string_view property, const Settings& se
 std::uint64_t mix(std::span<const std::uint64_t> numbers);
 std::uint64_t hash_of_text(std::string_view text);
 
+// A case and what its trial showed.
+struct TriedCase {
+  Case a_case;
+  Verdict verdict;
+};
+
 // A failing case and when it was met.
 struct Failure {
   Case a_case;
@@ -49,11 +57,25 @@ struct Failure {
   std::uint64_t trial = 0;  // from 1
 };
 
+// What is known of failures by place.  A failure is new when it shows a finding, at its place, that
+// no earlier one showed.
+class KnownFailures {
+ public:
+  KnownFailures() = default;
+  explicit KnownFailures(std::set<std::string> places) : places_(std::move(places)) {}
+
+  // Returns whether it is new, and remembers it.
+  bool add(const Verdict& verdict);
+
+ private:
+  std::set<std::string> places_;
+};
+
 // The failures of a search: of each class (by signatures) the smallest case.
 class FailureLog {
  public:
   // Returns whether its class is new.
-  bool add(const Case& a_case, const Verdict& verdict, std::uint64_t trial);
+  bool add(const Failure& failure);
 
   [[nodiscard]] bool empty() const { return by_class_.empty(); }
   // All kinds seen, ascending.

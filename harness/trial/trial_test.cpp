@@ -232,10 +232,10 @@ TEST(FailureLog, ReportsForEachKindTheClassThatShowsLittleElse) {
   using Kind = vgpu::FindingKind;
   FailureLog log;
   const Case a_case = case_of("fake_clean");
-  EXPECT_TRUE(log.add(a_case, verdict_of({Kind::out_of_bounds, Kind::mismatch}), 1));
-  EXPECT_TRUE(log.add(a_case, verdict_of({Kind::mismatch}), 2));
-  EXPECT_TRUE(log.add(a_case, verdict_of({Kind::out_of_bounds}), 3));
-  EXPECT_FALSE(log.add(a_case, verdict_of({Kind::out_of_bounds}), 4));
+  EXPECT_TRUE(log.add({a_case, verdict_of({Kind::out_of_bounds, Kind::mismatch}), 1}));
+  EXPECT_TRUE(log.add({a_case, verdict_of({Kind::mismatch}), 2}));
+  EXPECT_TRUE(log.add({a_case, verdict_of({Kind::out_of_bounds}), 3}));
+  EXPECT_FALSE(log.add({a_case, verdict_of({Kind::out_of_bounds}), 4}));
   const auto chosen = log.worth_reporting();
   ASSERT_EQ(chosen.size(), 2u);
   EXPECT_EQ(show_kinds(failure_kinds(chosen[0]->verdict)), "mismatch");
@@ -247,8 +247,8 @@ TEST(FailureLog, LeavesOutWhatIsAPartOfAnother) {
   using Kind = vgpu::FindingKind;
   FailureLog log;
   const Case a_case = case_of("fake_clean");
-  log.add(a_case, verdict_of({Kind::data_race}), 1);
-  log.add(a_case, verdict_of({Kind::data_race, Kind::mismatch}), 2);
+  log.add({a_case, verdict_of({Kind::data_race}), 1});
+  log.add({a_case, verdict_of({Kind::data_race, Kind::mismatch}), 2});
   const auto chosen = log.worth_reporting();
   ASSERT_EQ(chosen.size(), 1u);
   EXPECT_EQ(show_kinds(failure_kinds(chosen[0]->verdict)), "data-race, mismatch");
