@@ -4,80 +4,85 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <string>
+#include <vector>
 
 namespace warpcheck {
 namespace {
 
-class ProgressTest : public testing::Test {
- protected:
-  Progress::World world(bool terminal) {
-    return {.terminal = terminal,
-            .seconds = [this] { return now_; },
-            .write = [this](std::string_view text) { written_ += text; },
-            .columns = [this] { return columns_; }};
-  }
-  void show_at(Progress& progress, double seconds) {
-    now_ = seconds;
-    progress.show([this] {
-      ++asked_;
-      return std::string("checking scan");
-    });
-  }
+struct Step {
+  double seconds = 0;  // shown then
+  bool clears = false;
+};
+constexpr Step kClear{.clears = true};
 
-  double now_ = 100;
-  int columns_ = 80;
-  int asked_ = 0;
-  std::string written_;
+struct Row {
+  const char* what;
+  bool terminal;
+  int columns;
+  std::vector<Step> steps;
+  std::string written;  // by these
+  int asked;            // for the text
+  std::string erased;   // at the end
 };
 
-TEST_F(ProgressTest, IsSilentForTwoSeconds) {
-  Progress progress(world(true));
-  show_at(progress, 101.9);
-  EXPECT_EQ(written_, "");
-  EXPECT_EQ(asked_, 0);
-  show_at(progress, 102);
-  EXPECT_EQ(written_, "\r\x1b[Kchecking scan   2 s");
-}
+const std::string kErase = "\r\x1b[K";
+const std::string kThreeSeconds = kErase + "checking scan   3 s";
 
-TEST_F(ProgressTest, IsRewrittenAtMostFiveTimesASecondAndGoneAtTheEnd) {
-  {
-    Progress progress(world(true));
-    show_at(progress, 103);
-    show_at(progress, 103.125);
-    EXPECT_EQ(asked_, 1);
-    show_at(progress, 103.25);
-    EXPECT_EQ(asked_, 2);
-    written_.clear();
+const Row kRows[] = {
+    {"silent for two seconds", true, 80, {{1.9}}, "", 0, ""},
+    {"shown after two seconds", true, 80, {{1.9}, {2}}, kErase + "checking scan   2 s", 1, kErase},
+    {"not twice in 0.2 s", true, 80, {{3}, {3.125}}, kThreeSeconds, 1, kErase},
+    {"rewritten after 0.2 s",
+     true,
+     80,
+     {{3}, {3.125}, {3.25}},
+     kThreeSeconds + kThreeSeconds,
+     2,
+     kErase},
+    {"nothing is erased where nothing was shown", true, 80, {}, "", 0, ""},
+    {"nothing is cleared where nothing was shown", true, 80, {kClear}, "", 0, ""},
+    {"cleared", true, 80, {{3}, kClear}, kThreeSeconds + kErase, 1, ""},
+    {"back at once after it was cleared",
+     true,
+     80,
+     {{3}, kClear, {3.0625}},
+     kThreeSeconds + kErase + kThreeSeconds,
+     2,
+     kErase},
+    {"never wraps", true, 9, {{3}}, kErase + "checking", 1, kErase},
+    {"nothing fits", true, 0, {{3}}, kErase, 1, kErase},
+    {"for terminals only", false, 80, {{100}}, "", 0, ""},
+};
+
+TEST(Progress, IsShownWhenALineIsDueAndErasedAtTheEnd) {
+  constexpr double kBegin = 100;
+  for (const Row& row : kRows) {
+    double now = kBegin;
+    int asked = 0;
+    std::string written;
+    {
+      Progress progress({.terminal = row.terminal,
+                         .seconds = [&] { return now; },
+                         .write = [&](std::string_view text) { written += text; },
+                         .columns = [&] { return row.columns; }});
+      for (const Step& step : row.steps) {
+        if (step.clears) {
+          progress.clear();
+          continue;
+        }
+        now = kBegin + step.seconds;
+        progress.show([&] {
+          ++asked;
+          return std::string("checking scan");
+        });
+      }
+      EXPECT_EQ(written, row.written) << row.what;
+      EXPECT_EQ(asked, row.asked) << row.what;
+      written.clear();
+    }
+    EXPECT_EQ(written, row.erased) << row.what;
   }
-  EXPECT_EQ(written_, "\r\x1b[K");
-}
-
-TEST_F(ProgressTest, NothingIsErasedWhereNothingWasShown) {
-  { Progress progress(world(true)); }
-  EXPECT_EQ(written_, "");
-}
-
-TEST_F(ProgressTest, ComesBackAtOnceAfterItWasCleared) {
-  Progress progress(world(true));
-  show_at(progress, 103);
-  progress.clear();
-  show_at(progress, 103.0625);
-  EXPECT_EQ(written_, "\r\x1b[Kchecking scan   3 s\r\x1b[K\r\x1b[Kchecking scan   3 s");
-}
-
-TEST_F(ProgressTest, NeverWraps) {
-  columns_ = 9;
-  Progress progress(world(true));
-  show_at(progress, 103);
-  EXPECT_EQ(written_, "\r\x1b[Kchecking");
-}
-
-TEST_F(ProgressTest, IsForTerminalsOnly) {
-  Progress progress(world(false));
-  show_at(progress, 200);
-  EXPECT_EQ(written_, "");
-  EXPECT_EQ(asked_, 0);
 }
 
 TEST(Colors, MarkTheVerdictsThatBeginLines) {
