@@ -178,8 +178,8 @@ void ProgramReport::add(const ProgramRun& run) {
   if (run.signal != 0) deaths.push_back({runs, run.signal});
   if (own_status == 0) own_status = run.status;
   for (const auto& [process, log] : run.logs) launches += log.counts.launches;
-  for (const std::string& line : run.unreadable) {
-    refusals.push_back(internal_error(fmt::format("the program's process wrote '{}'", line)));
+  for (const std::string& error : run.unreadable) {
+    refusals.push_back(internal_error(fmt::format("the program's process {}", error)));
   }
   // By process and number: the last record of a finding has its count.
   std::map<std::pair<int, std::size_t>, vgpu::Finding> latest;

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <string_view>
 #include <utility>
 
 #include "harness/report/finding_help.hpp"
@@ -170,12 +172,31 @@ TEST(ProgramReportTest, WithoutLinesItSaysHowToGetThem) {
             std::string::npos);
 }
 
+// As the file of a run has them: between good ones, and half of one at the end.
 TEST(ProgramReportTest, ARecordThatIsNotUnderstoodIsQuoted) {
+  const auto path = std::filesystem::path(testing::TempDir()) / "records_that_are_none";
+  std::ofstream(path) << to_text(ExecRecord{1, StartRecord{"/sum"}})
+                      << "Segmentation fault\n{\"record\":\"new\",\"process\":1}\n"
+                      << to_text(ExecRecord{1, EndRecord{2, {"_Z3sumPi"}}})
+                      << "{\"record\":\"refusal\",";
+  ProgramRun run{.records_file = path};
+  read_records(run, false);
+  EXPECT_EQ(run.records.size(), 2u);
+  EXPECT_EQ(run.unreadable.size(), 2u);
+  read_records(run, true);
+  std::filesystem::remove(path);
   ProgramReport report;
-  report.add({.records = {{1, StartRecord{"/sum"}}}, .unreadable = {"{\"record\":\"new\"}"}});
-  EXPECT_EQ(report.refusals,
-            std::vector<std::string>{
-                "internal error: the program's process wrote '{\"record\":\"new\"}'"});
+  report.program = "./sum";
+  report.add(run);
+  EXPECT_EQ(exec_text(report, no_schedule),
+            "========= warpcheck exec: ./sum\n"
+            "========= refused: internal error: the program's process wrote 'Segmentation fault': "
+            "no JSON from byte 1 on\n"
+            "========= refused: internal error: the program's process wrote "
+            "'{\"record\":\"new\",\"process\":1}': no such record\n"
+            "========= refused: internal error: the program's process wrote "
+            "'{\"record\":\"refusal\",': no JSON from byte 21 on\n"
+            "========= no findings, 3 refused; 2 launches of 1 kernel\n");
 }
 
 // Without lines an access is known by its instruction.
@@ -284,26 +305,37 @@ TEST(ProgramReportTest, FindingsOfOneCauseAreFolded) {
 
 TEST(FindingHelpTest, AdviceFitsWhatIsLacking) {
   using vgpu::Lack;
+  using vgpu::Relation;
+  struct Row {
+    Lack lack;
+    Relation relation;
+    std::string_view says;
+    std::string_view says_not;
+  };
+  const Row kRows[] = {
+      {Lack::warp_barrier, Relation::none, "__syncwarp()", "__syncthreads()"},
+      {Lack::block_barrier, Relation::none, "__syncthreads()", "__syncwarp()"},
+      {Lack::cluster_barrier, Relation::none, "cluster.sync()", "__syncthreads()"},
+      {Lack::order_of_blocks, Relation::none, "__threadfence()", "__syncthreads"},
+      {Lack::order_of_launches, Relation::none, "cudaStreamWaitEvent", "__syncthreads"},
+      {Lack::wait_of_host, Relation::none, "a wait of the host", "__syncthreads"},
+      {Lack::atomic_update, Relation::none, "atomicAdd", "__syncthreads"},
+      {Lack::scope, Relation::none, "drop `_block`", "__syncthreads"},
+      {Lack::acquire, Relation::none, "memory_order_acquire", "memory_order_release"},
+      {Lack::release, Relation::none, "memory_order_release", "memory_order_acquire"},
+      {Lack::atomicity, Relation::warps, "cuda::atomic_ref", "launches of their own"},
+      {Lack::atomicity, Relation::warps, "barrier", "launches of their own"},
+      {Lack::atomicity, Relation::blocks, "cuda::atomic_ref", "barrier"},
+  };
   vgpu::Finding finding = race(1);
   EXPECT_EQ(advice_for(finding), help_for(vgpu::FindingKind::data_race).advice);
-  const auto says = [&](Lack lack, std::string_view word) {
+  for (const auto& [lack, relation, says, says_not] : kRows) {
     finding.lack = lack;
-    return advice_for(finding).find(word) != std::string_view::npos;
-  };
-  EXPECT_TRUE(says(Lack::warp_barrier, "__syncwarp()"));
-  EXPECT_TRUE(says(Lack::block_barrier, "__syncthreads()"));
-  EXPECT_TRUE(says(Lack::order_of_blocks, "__threadfence()"));
-  EXPECT_FALSE(says(Lack::order_of_blocks, "__syncthreads"));
-  EXPECT_TRUE(says(Lack::order_of_launches, "cudaStreamWaitEvent"));
-  EXPECT_TRUE(says(Lack::atomic_update, "atomicAdd"));
-  EXPECT_TRUE(says(Lack::scope, "drop `_block`"));
-  EXPECT_TRUE(says(Lack::acquire, "memory_order_acquire"));
-  finding.relation = vgpu::Relation::warps;
-  EXPECT_TRUE(says(Lack::atomicity, "cuda::atomic_ref"));
-  EXPECT_TRUE(says(Lack::atomicity, "barrier"));
-  finding.relation = vgpu::Relation::blocks;
-  EXPECT_TRUE(says(Lack::atomicity, "cuda::atomic_ref"));
-  EXPECT_FALSE(says(Lack::atomicity, "barrier"));
+    finding.relation = relation;
+    const std::string_view advice = advice_for(finding);
+    EXPECT_NE(advice.find(says), std::string_view::npos) << advice;
+    EXPECT_EQ(advice.find(says_not), std::string_view::npos) << advice;
+  }
 }
 
 }  // namespace

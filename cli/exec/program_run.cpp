@@ -118,7 +118,7 @@ ProgramRun ProgramRunner::run(cudart::ExecSettings settings, const fs::path& sil
   run.status = run.signal != 0 ? 128 + run.signal : WEXITSTATUS(status);
   // A signal to end the program is meant for all of it.
   if (supervisor_.is_stopped()) Supervisor::end_all();
-  read(run);
+  read_records(run, false);
   wait_for_orphans(run);
   run.ended = !supervisor_.is_abandoned();
   return run;
@@ -198,7 +198,7 @@ void ProgramRunner::wait_for_orphans(ProgramRun& run) {
     tell_progress(run);
   }
   if (supervisor_.is_stopped()) Supervisor::end_all();
-  read(run);
+  read_records(run, run.signal == 0 && !supervisor_.is_stopped());
 }
 
 void ProgramRunner::tell_progress(ProgramRun& run) {
@@ -207,22 +207,23 @@ void ProgramRunner::tell_progress(ProgramRun& run) {
   std::error_code error;
   const std::uintmax_t bytes = fs::file_size(run.records_file, error);
   if (!error && bytes != std::exchange(told_bytes_, bytes)) {
-    read(run);
+    read_records(run, false);
     on_progress_(run);
   }
   const std::int64_t end = now_ms();
   tell_next_ms_ = end + std::max(kTellEveryMs, kTellShare * (end - begin));
 }
 
-void ProgramRunner::read(ProgramRun& run) {
+void read_records(ProgramRun& run, bool is_whole) {
   run.records.clear();
   run.unreadable.clear();
   std::ifstream file(run.records_file);
   for (std::string line; std::getline(file, line);) {
-    if (auto record = cudart::parse_exec_record(line)) {
-      run.records.push_back(std::move(*record));
-    } else if (!file.eof()) {  // the last may be half of one: being written, or its process killed
-      run.unreadable.push_back(line);
+    if (file.eof() && !is_whole) break;
+    try {
+      run.records.push_back(cudart::parse_exec_record(line));
+    } catch (const cudart::ExecRecordError& error) {
+      run.unreadable.emplace_back(error.what());
     }
   }
   std::set<int> processes;

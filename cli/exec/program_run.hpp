@@ -27,9 +27,14 @@ struct ProgramRun {
   bool ended = true;  // false: it is still running
   std::vector<cudart::ExecRecord> records{};
   std::map<int, cudart::ExecLogContents> logs{};  // by process
-  std::vector<std::string> unreadable{};          // records that are not understood
+  std::vector<std::string> unreadable{};          // "wrote 'LINE': REASON": what is no record
   std::filesystem::path records_file{};           // beside which the logs and kept bytes are
 };
+
+// Reads what all processes of a run have recorded so far into it.
+//   is_whole: all have ended by themselves; else half a line at the end is being written, or its
+//             process was killed.
+void read_records(ProgramRun& run, bool is_whole);
 
 class ProgramRunner {
  public:
@@ -62,7 +67,6 @@ class ProgramRunner {
   void wait_for_orphans(ProgramRun& run);
   void poll_once(pid_t process, int timeout_ms);
   void tell_progress(ProgramRun& run);
-  static void read(ProgramRun& run);
 
   Supervisor& supervisor_;
   std::string path_;

@@ -173,13 +173,11 @@ ExecSettings settings_of(const Json& json) {
   return settings;
 }
 
-template <typename Read>
-auto parse_as(std::string_view text, Read&& read) -> std::optional<decltype(read(Json{}))> {
-  try {
-    return read(Json::parse(text));
-  } catch (const Json::exception&) {
-    return std::nullopt;
-  }
+// "[json.exception.out_of_range.403] key 'name' not found", less what is for programmers.
+std::string_view reason_of(const Json::exception& error) {
+  const std::string_view text = error.what();
+  const std::size_t head = text.find("] ");
+  return head == std::string_view::npos ? text : text.substr(head + 2);
 }
 
 }  // namespace
@@ -206,7 +204,11 @@ std::string to_text(const ExecSettings& settings) {
 }
 
 std::optional<ExecSettings> parse_exec_settings(std::string_view text) {
-  return parse_as(text, settings_of);
+  try {
+    return settings_of(Json::parse(text));
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
 }
 
 std::string to_text(const ExecRecord& record) {
@@ -215,8 +217,18 @@ std::string to_text(const ExecRecord& record) {
   return dump(json) + "\n";
 }
 
-std::optional<ExecRecord> parse_exec_record(std::string_view line) {
-  return parse_as(line, record_of);
+ExecRecordError::ExecRecordError(std::string_view line, std::string_view reason)
+    : std::runtime_error("wrote '" + std::string(line) + "': " + std::string(reason)) {}
+
+ExecRecord parse_exec_record(std::string_view line) {
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  try {
+    return record_of(Json::parse(line));
+  } catch (const Json::parse_error& error) {
+    throw ExecRecordError(line, "no JSON from byte " + std::to_string(error.byte) + " on");
+  } catch (const Json::exception& error) {
+    throw ExecRecordError(line, reason_of(error));
+  }
 }
 
 }  // namespace warpcheck::cudart

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -79,6 +80,13 @@ std::optional<ExecSettings> parse_exec_settings(std::string_view text);
 
 // One line, with its end.
 std::string to_text(const ExecRecord& record);
-std::optional<ExecRecord> parse_exec_record(std::string_view line);
+
+// A line that to_text() does not write.  what(): "wrote 'LINE': REASON".
+class ExecRecordError : public std::runtime_error {
+ public:
+  ExecRecordError(std::string_view line, std::string_view reason);
+};
+// line: with or without its end.  Throws ExecRecordError.
+ExecRecord parse_exec_record(std::string_view line);
 
 }  // namespace warpcheck::cudart

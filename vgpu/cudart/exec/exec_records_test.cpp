@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "vgpu/cudart/exec/refusal_record.hpp"
@@ -76,10 +77,9 @@ TEST(ExecRecords, AFindingComesBackAsItWas) {
   finding.cause = "cudaMalloc() failed before";
   const std::string text = to_text(ExecRecord{17, FindingRecord{3, finding}});
   EXPECT_EQ(text.find('\n'), text.size() - 1);
-  const auto back = parse_exec_record(text);
-  ASSERT_TRUE(back.has_value());
-  EXPECT_EQ(back->process, 17);
-  const auto* const found = std::get_if<FindingRecord>(&back->what);
+  const ExecRecord back = parse_exec_record(text);
+  EXPECT_EQ(back.process, 17);
+  const auto* const found = std::get_if<FindingRecord>(&back.what);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->number, 3u);
   EXPECT_EQ(found->finding, finding);
@@ -87,26 +87,51 @@ TEST(ExecRecords, AFindingComesBackAsItWas) {
 
 TEST(ExecRecords, TheOthersComeBackToo) {
   const auto start = parse_exec_record(to_text(ExecRecord{1, StartRecord{"/bin/program"}}));
-  EXPECT_EQ(std::get<StartRecord>(start.value().what).program, "/bin/program");
+  EXPECT_EQ(std::get<StartRecord>(start.what).program, "/bin/program");
   const auto kernel = parse_exec_record(to_text(ExecRecord{1, KernelRecord{"_Z3sumPi", true}}));
-  EXPECT_EQ(std::get<KernelRecord>(kernel.value().what).name, "_Z3sumPi");
-  EXPECT_TRUE(std::get<KernelRecord>(kernel.value().what).order_shows);
+  EXPECT_EQ(std::get<KernelRecord>(kernel.what).name, "_Z3sumPi");
+  EXPECT_TRUE(std::get<KernelRecord>(kernel.what).order_shows);
   const auto call = parse_exec_record(to_text(ExecRecord{1, CallRecord{"cudaMemcpy"}}));
-  EXPECT_EQ(std::get<CallRecord>(call.value().what).name, "cudaMemcpy");
+  EXPECT_EQ(std::get<CallRecord>(call.what).name, "cudaMemcpy");
   const auto refusal = parse_exec_record(to_text(ExecRecord{1, RefusalRecord{"no \xff"}}));
-  EXPECT_EQ(std::get<RefusalRecord>(refusal.value().what).reason, "no \xef\xbf\xbd");
+  EXPECT_EQ(std::get<RefusalRecord>(refusal.what).reason, "no \xef\xbf\xbd");
   const auto end = parse_exec_record(to_text(ExecRecord{1, EndRecord{2, {"a", "b"}}}));
-  EXPECT_EQ(std::get<EndRecord>(end.value().what).launches, 2u);
-  EXPECT_EQ(std::get<EndRecord>(end.value().what).kernels, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(std::get<EndRecord>(end.what).launches, 2u);
+  EXPECT_EQ(std::get<EndRecord>(end.what).kernels, (std::vector<std::string>{"a", "b"}));
 }
 
-TEST(ExecRecords, WhatIsDamagedIsNothing) {
-  const std::string whole = to_text(ExecRecord{1, RefusalRecord{"reason"}});
-  EXPECT_FALSE(parse_exec_record(whole.substr(0, whole.size() / 2)).has_value());
-  EXPECT_FALSE(parse_exec_record("").has_value());
-  EXPECT_FALSE(parse_exec_record(R"({"record":"other","process":1})").has_value());
+TEST(ExecRecords, ALineThatIsNoRecordIsQuotedWithTheReason) {
+  const auto error_of = [](const std::string& line) -> std::string {
+    try {
+      static_cast<void>(parse_exec_record(line));
+    } catch (const ExecRecordError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  const std::string finding =
+      R"({"record":"finding","number":0,"finding":{"kind":"new"},"process":1})";
+  const std::pair<std::string, std::string> kLines[] = {
+      {"", "no JSON from byte 1 on"},
+      {R"({"record":"refus)", "no JSON from byte 17 on"},
+      {R"({"record":"refusal","reason":"a","process":1}{)", "no JSON from byte 46 on"},
+      {"[]", "cannot use at() with array"},
+      {R"({"record":"refusal","reason":"a"})", "key 'process' not found"},
+      {R"({"record":"refusal","process":1})", "key 'reason' not found"},
+      {R"({"record":"refusal","reason":2,"process":1})", "type must be string, but is number"},
+      {R"({"record":"other","process":1})", "no such record"},
+      {finding, "no such kind of finding"},
+  };
+  for (const auto& [line, reason] : kLines) {
+    EXPECT_EQ(error_of(line), "wrote '" + line + "': " + reason);
+    EXPECT_EQ(error_of(line + "\n"), error_of(line));
+  }
+}
+
+TEST(ExecRecords, DamagedSettingsAreNone) {
   EXPECT_FALSE(parse_exec_settings("{}").has_value());
   EXPECT_FALSE(parse_exec_settings("1").has_value());
+  EXPECT_FALSE(parse_exec_settings("").has_value());
 }
 
 TEST(ExecRecords, ARefusalIsAppendedByThoseWhoKnowNothingElseOfThem) {
@@ -120,10 +145,9 @@ TEST(ExecRecords, ARefusalIsAppendedByThoseWhoKnowNothingElseOfThem) {
   for (const char* reason : {"a \"name\"\n", "another"}) {
     std::string line;
     ASSERT_TRUE(std::getline(written, line));
-    const auto record = parse_exec_record(line);
-    ASSERT_TRUE(record.has_value());
-    EXPECT_EQ(record->process, ::getpid());
-    EXPECT_EQ(std::get<RefusalRecord>(record->what).reason, reason);
+    const ExecRecord record = parse_exec_record(line);
+    EXPECT_EQ(record.process, ::getpid());
+    EXPECT_EQ(std::get<RefusalRecord>(record.what).reason, reason);
   }
   std::filesystem::remove(file);
   EXPECT_FALSE(append_refusal(nullptr, "no settings"));
