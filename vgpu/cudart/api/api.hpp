@@ -3,7 +3,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <mutex>
 #include <new>
 #include <string_view>
 
@@ -20,21 +19,22 @@ namespace warpcheck::cudart {
 // defects of this library and pass through.
 template <typename Body>
 cudaError_t answer_even_after_a_fault(Body&& body) {
-  Device& device = Device::instance();
-  const std::lock_guard lock(device.mutex());
-  if (in_host_function()) return device.errors().refuse_in_host_function();
-  device.enter_call();
-  try {
-    return device.errors().record(body(device));
-  } catch (const vgpu::Refusal& refusal) {
-    device.errors().refuse(refusal.what());
-    return device.errors().record(cudaErrorNotSupported);
-  } catch (const ptx::ParseError& error) {
-    device.errors().refuse(error.what());
-    return device.errors().record(cudaErrorInvalidPtx);
-  } catch (const std::bad_alloc&) {
-    return device.errors().record(cudaErrorMemoryAllocation);
-  }
+  return with_device([&](Device& device) {
+    Errors& errors = device.errors();
+    if (in_host_function()) return errors.refuse_in_host_function();
+    device.enter_call();
+    try {
+      return errors.record(body(device));
+    } catch (const vgpu::Refusal& refusal) {
+      errors.refuse(refusal.what());
+      return errors.record(cudaErrorNotSupported);
+    } catch (const ptx::ParseError& error) {
+      errors.refuse(error.what());
+      return errors.record(cudaErrorInvalidPtx);
+    } catch (const std::bad_alloc&) {
+      return errors.record(cudaErrorMemoryAllocation);
+    }
+  });
 }
 
 // The same for calls that need a working device: once a launch has died, they answer its error

@@ -1,7 +1,6 @@
 #include "vgpu/cudart/api/call_log.hpp"
 
 #include <cstring>
-#include <mutex>
 
 #include "vgpu/cudart/device/device.hpp"
 
@@ -60,9 +59,7 @@ HostBytes CallLog::host_bytes(std::span<const std::byte> bytes) const {
 }
 
 void record_calls(CallLog* log) {
-  Device& device = Device::instance();
-  const std::lock_guard lock(device.mutex());
-  device.recording().set_log(log);
+  with_device([&](Device& device) { device.recording().set_log(log); });
 }
 
 }  // namespace warpcheck::cudart

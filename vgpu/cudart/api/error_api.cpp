@@ -8,17 +8,17 @@ using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 extern "C" {
 
 cudaError_t cudaGetLastError() {
-  Device& device = Device::instance();
-  const std::lock_guard lock(device.mutex());
-  device.enter_call();
-  return device.errors().take_last();
+  return with_device([](Device& device) {
+    device.enter_call();
+    return device.errors().take_last();
+  });
 }
 
 cudaError_t cudaPeekAtLastError() {
-  Device& device = Device::instance();
-  const std::lock_guard lock(device.mutex());
-  device.enter_call();
-  return device.errors().last();
+  return with_device([](Device& device) {
+    device.enter_call();
+    return device.errors().last();
+  });
 }
 
 const char* cudaGetErrorName(cudaError_t error) { return text_of(error).name; }

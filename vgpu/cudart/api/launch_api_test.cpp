@@ -470,27 +470,6 @@ TEST_F(LaunchApi, RunsTheUnoptimisedBuild) {
   EXPECT_TRUE(finish().findings.empty());
 }
 
-TEST(FatBinary, IsRefusedByNameWhenItHoldsNoPtx) {
-  begin_trial({});
-  char kernel = 0;
-  TestUnit machine_code("not PTX", 2);
-  machine_code.kernel(&kernel, "cubin_only");
-  EXPECT_EQ(cudaLaunchKernel(&kernel, dim3(1), dim3(1), nullptr, 0, nullptr),
-            cudaErrorNotSupported);
-  const TrialResult result = end_trial();
-  ASSERT_EQ(result.refusals.size(), 1u);
-  EXPECT_EQ(result.refusals[0].find("cubin_only: "), 0u) << result.refusals[0];
-}
-
-TEST(FatBinary, WithBrokenPtxIsInvalidPtx) {
-  begin_trial({});
-  char kernel = 0;
-  TestUnit broken(".version 9.0\n.target sm_75\n.address_size 64\n.visible .entry k( {");
-  broken.kernel(&kernel, "k");
-  EXPECT_EQ(cudaLaunchKernel(&kernel, dim3(1), dim3(1), nullptr, 0, nullptr), cudaErrorInvalidPtx);
-  EXPECT_EQ(end_trial().refusals.size(), 1u);
-}
-
 TEST_F(LaunchApi, ADeadLaunchLeaksNothing) {
   int* device = nullptr;
   ASSERT_EQ(cudaMalloc(reinterpret_cast<void**>(&device), 4), cudaSuccess);

@@ -78,10 +78,10 @@ cudaError_t allocate_captured(Device& device, Stream& stream, void** pointer, st
 
 // Objects that outlive their trial may still give their memory back.
 bool free_after_trial(void* pointer) {
-  Device& device = Device::instance();
-  const std::lock_guard lock(device.mutex());
-  return device.trial().has_just_ended() &&
-         (pointer == nullptr || device.allocations().owns(pointer));
+  return with_device([&](Device& device) {
+    return device.trial().has_just_ended() &&
+           (pointer == nullptr || device.allocations().owns(pointer));
+  });
 }
 
 // nullptr: there is none.

@@ -2,8 +2,6 @@
 // (crt/host_runtime.h), and the one of the generated objects with unoptimised PTX.
 #include <cuda_runtime_api.h>
 
-#include <mutex>
-
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/device/device.hpp"
 #include "vgpu/cudart/device/registry.hpp"
@@ -11,14 +9,14 @@
 using warpcheck::cudart::Device;
 using warpcheck::cudart::Registry;
 using warpcheck::cudart::Unit;
+using warpcheck::cudart::with_device;
 
 namespace {
 
 // Registration may come from a library opened while kernels run.
 template <typename Body>
 auto with_registry(Body&& body) {
-  const std::lock_guard lock(Device::instance().mutex());
-  return body(Registry::instance());
+  return with_device([&](Device&) { return body(Registry::instance()); });
 }
 
 Unit& unit_of(void** handle) { return *reinterpret_cast<Unit*>(handle); }

@@ -8,11 +8,6 @@
 
 namespace warpcheck::cudart {
 
-Device& Device::instance() {
-  static auto* const device = new Device;
-  return *device;
-}
-
 void Device::begin_trial(const TrialSettings& settings) {
   if (trial_.in_trial()) throw std::logic_error("begin_trial: a trial is already running");
   if (trial_.in_ambient()) {
@@ -116,16 +111,17 @@ void Device::run_for_idle_host() {
   }
 }
 
+Device& device_of_process() {
+  static auto* const device = new Device;
+  return *device;
+}
+
 void begin_trial(const TrialSettings& settings) {
-  Device& device = Device::instance();
-  const std::lock_guard lock(device.mutex());
-  device.begin_trial(settings);
+  with_device([&](Device& device) { device.begin_trial(settings); });
 }
 
 TrialResult end_trial() {
-  Device& device = Device::instance();
-  const std::lock_guard lock(device.mutex());
-  return device.end_trial();
+  return with_device([](Device& device) { return device.end_trial(); });
 }
 
 }  // namespace warpcheck::cudart

@@ -38,15 +38,11 @@ namespace warpcheck::cudart {
 
 class Device {
  public:
-  // The runtime API is a set of free functions, so there is one device a process, and this is the
-  // one place that says so.  Made at first use and never destroyed.
-  static Device& instance();
-
   Device() = default;
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  // Held by every call (see answer() in api.hpp).
+  // Held by every call (with_device()).
   std::mutex& mutex() { return mutex_; }
 
   void begin_trial(const TrialSettings& settings);
@@ -134,5 +130,17 @@ class Device {
                         .idle = idle_,
                         .runner = work_}};
 };
+
+// The runtime API is a set of free functions, so there is one device a process; this is the one
+// place that says so.  Made at first use and never destroyed.
+Device& device_of_process();
+
+// Runs `body(device)` with that one, under its lock.
+template <typename Body>
+decltype(auto) with_device(Body&& body) {
+  Device& device = device_of_process();
+  const std::lock_guard lock(device.mutex());
+  return body(device);
+}
 
 }  // namespace warpcheck::cudart

@@ -21,22 +21,28 @@ std::vector<vgpu::Finding>& kept_findings() {
 
 bool wanted_at_exit = false;
 
+// What is told at the exit; nothing of a plain program under `warpcheck exec`, whose session has
+// it.
+std::vector<vgpu::Finding> findings_at_exit(Device& device) {
+  const bool in_ambient = device.trial().in_ambient();
+  if (in_ambient) device.finish();
+  if (ExecSession* const session = ExecSession::instance()) {
+    if (in_ambient) session->end(device.end_ambient(session->wants_leaks()));
+    return {};
+  }
+  std::vector<vgpu::Finding> findings = std::move(kept_findings());
+  if (in_ambient) {
+    const TrialResult result = device.peek_result();
+    findings.insert(findings.end(), result.findings.begin(), result.findings.end());
+  }
+  return findings;
+}
+
 // Behind the destructors of the program's static objects, which may still free memory.
 [[gnu::destructor]] void print_report() {
   if (ExecSession* const session = ExecSession::instance()) session->name_unsupported_libraries();
   if (!wanted_at_exit) return;
-  Device& device = Device::instance();
-  const std::lock_guard lock(device.mutex());
-  if (device.trial().in_ambient()) device.finish();
-  if (ExecSession* const session = ExecSession::instance()) {
-    if (device.trial().in_ambient()) session->end(device.end_ambient(session->wants_leaks()));
-    return;
-  }
-  std::vector<vgpu::Finding> findings = std::move(kept_findings());
-  if (device.trial().in_ambient()) {
-    const TrialResult result = device.peek_result();
-    findings.insert(findings.end(), result.findings.begin(), result.findings.end());
-  }
+  const std::vector<vgpu::Finding> findings = with_device(findings_at_exit);
   if (findings.empty()) return;
   for (const std::vector<std::size_t>& group : vgpu::groups_of_one_cause(findings)) {
     fmt::print(stderr, "warpcheck: {}", compact_text(findings[group.front()]));

@@ -160,15 +160,16 @@ std::map<const Unit*, void**> register_units(const Functions& real, const Regist
 
 // Nothing: neither a registered host function nor one of our handles.
 std::optional<Kernel> launched_kernel(const void* function) {
-  const std::lock_guard lock(Device::instance().mutex());
-  const Kernel* const kernel = Registry::instance().find_kernel(function);
-  if (kernel == nullptr) return std::nullopt;
-  RealLaunches& seen = state().launches;
-  ++seen.count;
-  if (std::ranges::find(seen.kernels, kernel->name) == seen.kernels.end()) {
-    seen.kernels.push_back(kernel->name);
-  }
-  return *kernel;
+  return with_device([&](Device&) -> std::optional<Kernel> {
+    const Kernel* const kernel = Registry::instance().find_kernel(function);
+    if (kernel == nullptr) return std::nullopt;
+    RealLaunches& seen = state().launches;
+    ++seen.count;
+    if (std::ranges::find(seen.kernels, kernel->name) == seen.kernels.end()) {
+      seen.kernels.push_back(kernel->name);
+    }
+    return *kernel;
+  });
 }
 
 cudaError_t launch(const void* function, dim3 grid, dim3 block, void** arguments,
@@ -257,8 +258,8 @@ RealDevice use_real_runtime(const std::string& library) {
   RealDevice device = describe_device(real);
   State& now = state();
   if (!now.registered.contains(opened)) {
-    const std::lock_guard lock(Device::instance().mutex());
-    now.registered[opened] = register_units(real, Registry::instance());
+    with_device(
+        [&](Device&) { now.registered[opened] = register_units(real, Registry::instance()); });
   }
   now.library = opened;
   now.real = real;

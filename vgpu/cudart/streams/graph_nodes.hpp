@@ -1,0 +1,103 @@
+// Nodes of graphs, as the functions of the API find and make them.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/streams/copies.hpp"
+#include "vgpu/cudart/streams/graphs.hpp"
+
+namespace warpcheck::cudart {
+
+// ---- the work of nodes that move memory, of their parameters ----
+
+cudaError_t copy_work(Device& device, const cudaMemcpy3DParms* given, Work& work);
+
+template <typename Parameters>
+cudaError_t fill_work(Device& device, const Parameters& given, Work& work) {
+  const unsigned element = given.elementSize;
+  if (element != 1 && element != 2 && element != 4) return cudaErrorInvalidValue;
+  FillWork fill;
+  fill.call = "cudaGraphAddMemsetNode";
+  fill.target = {given.dst, given.pitch};
+  fill.box = {given.width * element, given.height};
+  fill.value = given.value;
+  fill.element_bytes = element;
+  const cudaError_t error = prepare(device, fill);
+  if (error == cudaSuccess) work = std::move(fill);
+  return error;
+}
+
+// ---- where the node is ----
+
+inline bool list_nodes(const Graphs& graphs, const Graph& graph, const cudaGraphNode_t* handles,
+                       std::size_t count, std::vector<Node*>& nodes) {
+  if (count != 0 && handles == nullptr) return false;
+  for (std::size_t i = 0; i < count; ++i) {
+    Node* const node = graphs.find(handles[i]);
+    if (node == nullptr || node->graph != &graph) return false;
+    nodes.push_back(node);
+  }
+  return true;
+}
+
+// Where a node is to be, and what it comes after.
+struct NodeSite {
+  cudaGraphNode_t* node;
+  cudaGraph_t graph;
+  const cudaGraphNode_t* after;
+  std::size_t count;
+};
+
+// Adds a node of `type` that fill(device, node) completes.
+template <typename Fill>
+cudaError_t add_node(const NodeSite& site, cudaGraphNodeType type, Fill&& fill) {
+  return answer([&](Device& device) {
+    Graph* const graph = device.graphs().find(site.graph);
+    std::vector<Node*> after;
+    if (site.node == nullptr || graph == nullptr ||
+        !list_nodes(device.graphs(), *graph, site.after, site.count, after)) {
+      return cudaErrorInvalidValue;
+    }
+    Node made;
+    made.type = type;
+    const cudaError_t error = fill(device, made);
+    if (error != cudaSuccess) return error;
+    Node& node = graph->add(type, std::move(after));
+    node.work = std::move(made.work);
+    node.event = made.event;
+    node.child = std::move(made.child);
+    if (node.child != nullptr) node.child->parent = graph;
+    *site.node = handle_of(&node);
+    return cudaSuccess;
+  });
+}
+
+// Runs `body(device, node)` for a node of `type`.
+template <typename Body>
+cudaError_t with_node(cudaGraphNode_t handle, cudaGraphNodeType type, Body&& body) {
+  return answer([&](Device& device) {
+    Node* const node = device.graphs().find(handle);
+    if (node == nullptr || node->type != type) return cudaErrorInvalidValue;
+    return body(device, *node);
+  });
+}
+
+// The same for the node that stands for it in an instantiated graph.
+template <typename Body>
+cudaError_t with_node(cudaGraphExec_t executable, cudaGraphNode_t handle, cudaGraphNodeType type,
+                      Body&& body) {
+  return answer([&](Device& device) {
+    ExecutableGraph* const found = device.graphs().find(executable);
+    if (found == nullptr) return cudaErrorInvalidValue;
+    Node* const node = found->graph->find_clone(reinterpret_cast<const Node*>(handle));
+    if (node == nullptr || node->type != type) return cudaErrorInvalidValue;
+    return body(device, *node);
+  });
+}
+
+}  // namespace warpcheck::cudart
