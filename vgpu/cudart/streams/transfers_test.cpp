@@ -196,15 +196,17 @@ TEST_F(TransfersOfStreams, AFreeIsAWriteOfAll) {
 }
 
 TEST_F(TransfersOfStreams, ThatTheHostHasWaitedForAreForgotten) {
-  const OperationPtr copied = operation(), launched = operation();
+  const OperationPtr copied = operation(), launched = operation(), other = operation();
   write(*copied, 0, 8);
   transfers_.launched(0, *launched);
-  operations_.host_waited_for_all();
+  operations_.host_waited_for(*copied);
   transfers_.forget(operations_.known_to_host());
-  events.events.clear();
-  write(*operation(), 0, 8);
-  EXPECT_EQ(events.events, (Events{"host write 0+8"}));
+  EXPECT_EQ(transfers_.unordered_launches(*other), (std::vector<std::uint32_t>{0}));
+  transfers_.host_read("cudaMemcpyAsync", row(0, 8), *other);
   EXPECT_TRUE(found().empty());
+  operations_.host_waited_for(*launched);
+  transfers_.forget(operations_.known_to_host());
+  EXPECT_TRUE(transfers_.unordered_launches(*other).empty());
 }
 
 }  // namespace
