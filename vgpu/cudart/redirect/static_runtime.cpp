@@ -86,19 +86,23 @@ unsigned release_of(const std::vector<RuntimeFunction>& functions) {
 
 StaticRuntime find_static_runtime(const ElfFile& elf) {
   StaticRuntime runtime;
+  bool has_local_functions = false;
   if (elf.has_note("warpcheck") || elf.has_symbol(SHT_DYNSYM, kRegister, true)) return runtime;
   elf.for_each_symbol(SHT_SYMTAB, [&](std::string_view name, const Elf64_Sym& symbol) {
-    if (!is_function(symbol) || !is_runtime_name(name)) return;
+    if (!is_function(symbol)) return;
+    has_local_functions = has_local_functions || ELF64_ST_BIND(symbol.st_info) == STB_LOCAL;
+    if (!is_runtime_name(name)) return;
     runtime.is_inside = runtime.is_inside || name == kRegister;
     runtime.functions.push_back({std::string(name), symbol.st_value, symbol.st_size});
   });
-  if (!runtime.is_inside) {
-    // Stripping leaves the section with the device code; a program without kernels has only
-    // symbols.
-    const bool has_device_code =
-        elf.has_section(".nv_fatbin") || elf.has_section(".nvFatBinSegment");
-    const bool is_elsewhere = elf.has_symbol(SHT_DYNSYM, kRegister, false);
-    runtime.is_inside = runtime.is_stripped = has_device_code && !is_elsewhere;
+  // Stripping leaves the section with the device code; a program without kernels has only symbols.
+  // `strip -x` takes local symbols away, and linkers make those functions local that are called.
+  const bool has_names = runtime.is_inside && has_local_functions;
+  const bool has_device_code = elf.has_section(".nv_fatbin") || elf.has_section(".nvFatBinSegment");
+  const bool is_elsewhere = elf.has_symbol(SHT_DYNSYM, kRegister, false);
+  runtime.is_inside = runtime.is_inside || (has_device_code && !is_elsewhere);
+  runtime.is_stripped = runtime.is_inside && !has_names;
+  if (!has_names) {
     runtime.functions.clear();
     return runtime;
   }

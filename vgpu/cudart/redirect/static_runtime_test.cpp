@@ -18,6 +18,7 @@ struct Symbol {
   std::uint64_t address;
   std::uint64_t bytes;
   unsigned char type = STT_FUNC;
+  unsigned char binding = STB_LOCAL;
 };
 
 // A file of nothing but sections: these symbols in a table of this type, and an empty section.
@@ -32,7 +33,7 @@ class FileOfSymbols {
     };
     std::string entries;
     for (const Symbol& symbol : symbols) {
-      append(entries, Elf64_Sym{name(symbol.name), ELF64_ST_INFO(STB_LOCAL, symbol.type), 0, 1,
+      append(entries, Elf64_Sym{name(symbol.name), ELF64_ST_INFO(symbol.binding, symbol.type), 0, 1,
                                 symbol.address, symbol.bytes});
     }
     const std::uint32_t section_name = name(section);
@@ -166,6 +167,15 @@ TEST(StaticRuntime, DeviceCodeWithoutSymbolsIsAStrippedRuntime) {
               "-cudart shared`)");
   }
   EXPECT_FALSE(FileOfSymbols({}).runtime().is_inside);
+}
+
+TEST(StaticRuntime, WithoutAnyLocalFunctionSomeOfTheRuntimeMayBeGone) {
+  const Symbol global{"__cudaRegisterFatBinary", 0x1000, 0x40, STT_FUNC, STB_GLOBAL};
+  const StaticRuntime runtime = FileOfSymbols({global, {"data", 0x2000, 8, STT_OBJECT}}).runtime();
+  EXPECT_TRUE(runtime.is_inside);
+  EXPECT_TRUE(runtime.is_stripped);
+  EXPECT_EQ(rooms_in(runtime), Rooms{});
+  EXPECT_FALSE(FileOfSymbols({global, {"helper", 0x2000, 8}}).runtime().is_stripped);
 }
 
 TEST(StaticRuntime, ARuntimeThatIsExportedIsNoStaticOne) {
