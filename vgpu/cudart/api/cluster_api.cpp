@@ -15,27 +15,22 @@ using vgpu::Dim3;
 
 constexpr Dim3 kNone{0, 0, 0};
 
-bool was_set(const Kernel& kernel, std::uint64_t generation) {
-  return kernel.generation == generation;
-}
-
 // What the kernel itself, or cudaFuncSetAttribute, wants; all 0: nothing.
-Dim3 required_cluster(const Kernel& kernel, const vgpu::Program& program,
-                      std::uint64_t generation) {
+Dim3 required_cluster(const KernelAttributes& attributes, const vgpu::Program& program) {
   if (program.cluster != kNone) return program.cluster;
-  return was_set(kernel, generation) && kernel.cluster.count() != 0 ? kernel.cluster : kNone;
+  return attributes.cluster.count() != 0 ? attributes.cluster : kNone;
 }
 
-std::uint64_t blocks_max(const Kernel& kernel, std::uint64_t generation) {
-  const bool is_wide = was_set(kernel, generation) && kernel.non_portable_clusters != 0;
-  return is_wide ? virtual_gpu::kClusterBlocksMax : virtual_gpu::kPortableClusterBlocksMax;
+std::uint64_t blocks_max(const KernelAttributes& attributes) {
+  return attributes.non_portable_clusters != 0 ? virtual_gpu::kClusterBlocksMax
+                                               : virtual_gpu::kPortableClusterBlocksMax;
 }
 
 }  // namespace
 
-cudaError_t cluster_of(const Kernel& kernel, const vgpu::Program& program, std::uint64_t generation,
+cudaError_t cluster_of(const KernelAttributes& attributes, const vgpu::Program& program,
                        const Dim3& asked, const Dim3& grid, Dim3& cluster, bool& is_explicit) {
-  const Dim3 required = required_cluster(kernel, program, generation);
+  const Dim3 required = required_cluster(attributes, program);
   cluster = asked == kNone ? required : asked;
   is_explicit = cluster != kNone;
   if (!is_explicit) {
@@ -43,7 +38,7 @@ cudaError_t cluster_of(const Kernel& kernel, const vgpu::Program& program, std::
     return cudaSuccess;
   }
   const bool agrees = required == kNone || cluster == required;
-  if (!agrees || cluster.count() == 0 || cluster.count() > blocks_max(kernel, generation) ||
+  if (!agrees || cluster.count() == 0 || cluster.count() > blocks_max(attributes) ||
       grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
     return cudaErrorInvalidClusterSize;
   }
@@ -60,8 +55,8 @@ Dim3 asked_cluster(const cudaLaunchConfig_t& config) {
   return asked;
 }
 
-cudaError_t set_cluster_attribute(Kernel& kernel, const vgpu::Program& program, int attribute,
-                                  int value) {
+cudaError_t set_cluster_attribute(KernelAttributes& attributes, const vgpu::Program& program,
+                                  int attribute, int value) {
   const auto set_extent = [&](std::uint32_t required, std::uint32_t& extent) {
     const bool agrees = program.cluster == kNone || value == static_cast<int>(required);
     if (value < 0 || !agrees) return cudaErrorInvalidValue;
@@ -70,48 +65,46 @@ cudaError_t set_cluster_attribute(Kernel& kernel, const vgpu::Program& program, 
   };
   switch (attribute) {
     case cudaFuncAttributeRequiredClusterWidth:
-      return set_extent(program.cluster.x, kernel.cluster.x);
+      return set_extent(program.cluster.x, attributes.cluster.x);
     case cudaFuncAttributeRequiredClusterHeight:
-      return set_extent(program.cluster.y, kernel.cluster.y);
+      return set_extent(program.cluster.y, attributes.cluster.y);
     case cudaFuncAttributeRequiredClusterDepth:
-      return set_extent(program.cluster.z, kernel.cluster.z);
+      return set_extent(program.cluster.z, attributes.cluster.z);
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
-      kernel.non_portable_clusters = value;
+      attributes.non_portable_clusters = value;
       return cudaSuccess;
     case cudaFuncAttributeClusterSchedulingPolicyPreference:
       if (value < cudaClusterSchedulingPolicyDefault ||
           value > cudaClusterSchedulingPolicyLoadBalancing) {
         return cudaErrorInvalidValue;
       }
-      kernel.cluster_policy = value;
+      attributes.cluster_policy = value;
       return cudaSuccess;
     default: return cudaErrorInvalidValue;  // ClusterDimMustBeSet can only be read
   }
 }
 
-void describe_clusters(const Kernel& kernel, const vgpu::Program& program, std::uint64_t generation,
-                       cudaFuncAttributes& attributes) {
-  const bool is_set = was_set(kernel, generation);
-  const Dim3 extent = program.cluster != kNone ? program.cluster : is_set ? kernel.cluster : kNone;
-  attributes.clusterDimMustBeSet = program.explicit_cluster ? 1 : 0;
-  attributes.requiredClusterWidth = static_cast<int>(extent.x);
-  attributes.requiredClusterHeight = static_cast<int>(extent.y);
-  attributes.requiredClusterDepth = static_cast<int>(extent.z);
-  attributes.clusterSchedulingPolicyPreference = is_set ? kernel.cluster_policy : 0;
-  attributes.nonPortableClusterSizeAllowed = is_set ? kernel.non_portable_clusters : 0;
+void describe_clusters(const KernelAttributes& attributes, const vgpu::Program& program,
+                       cudaFuncAttributes& described) {
+  const Dim3 extent = program.cluster != kNone ? program.cluster : attributes.cluster;
+  described.clusterDimMustBeSet = program.explicit_cluster ? 1 : 0;
+  described.requiredClusterWidth = static_cast<int>(extent.x);
+  described.requiredClusterHeight = static_cast<int>(extent.y);
+  described.requiredClusterDepth = static_cast<int>(extent.z);
+  described.clusterSchedulingPolicyPreference = attributes.cluster_policy;
+  described.nonPortableClusterSizeAllowed = attributes.non_portable_clusters;
 }
 
 namespace {
 
 // Blocks that are resident on the device at once; 0: none fits.
-int resident_on_device(const Kernel& kernel, const vgpu::Program& program, Device& device,
+int resident_on_device(const KernelAttributes& attributes, const vgpu::Program& program,
+                       const virtual_gpu::Capability& capability,
                        const cudaLaunchConfig_t& config) {
   const Dim3 block = to_dim3(config.blockDim);
-  if (config.dynamicSmemBytes >
-      dynamic_shared_bytes_max(kernel, program, device.allocations().generation()))
-    return 0;
+  if (config.dynamicSmemBytes > dynamic_shared_bytes_max(attributes, program)) return 0;
   if (block.count() == 0 || block.count() > virtual_gpu::kBlockThreadsMax) return 0;
-  return virtual_gpu::kMultiprocessors * resident_blocks(device.trial().capability(), program,
+  return virtual_gpu::kMultiprocessors * resident_blocks(capability, program,
                                                          static_cast<int>(block.count()),
                                                          config.dynamicSmemBytes);
 }
@@ -135,16 +128,18 @@ cudaError_t with_launch(Device& device, const void* function, const cudaLaunchCo
   }
   Kernel* const kernel = Registry::instance().find_kernel(function);
   if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
+  const Allocations& memory = device.allocations();
   const vgpu::Program& program =
-      kernel->unit->code(device.trial(), kernel->name).link(kernel->name).program;
-  const std::uint64_t generation = device.allocations().generation();
+      kernel->unit->code(device.trial(), memory, kernel->name).link(kernel->name).program;
+  const KernelAttributes& attributes = kernel->attributes_on(memory);
   ClusterLaunch launch;
   const cudaError_t error =
-      cluster_of(*kernel, program, generation, asked_cluster(*config), to_dim3(config->gridDim),
+      cluster_of(attributes, program, asked_cluster(*config), to_dim3(config->gridDim),
                  launch.cluster, launch.is_explicit);
   if (error != cudaSuccess) return error;
-  launch.cluster_blocks_max = static_cast<int>(blocks_max(*kernel, generation));
-  launch.resident_blocks = resident_on_device(*kernel, program, device, *config);
+  launch.cluster_blocks_max = static_cast<int>(blocks_max(attributes));
+  launch.resident_blocks =
+      resident_on_device(attributes, program, device.trial().capability(), *config);
   body(launch);
   return cudaSuccess;
 }

@@ -13,10 +13,10 @@
 
 namespace warpcheck::cudart {
 
-std::size_t dynamic_shared_bytes_max(const Kernel& kernel, const vgpu::Program& program,
-                                     std::uint64_t generation) {
-  if (kernel.generation == generation && kernel.dynamic_shared_bytes_max >= 0) {
-    return static_cast<std::size_t>(kernel.dynamic_shared_bytes_max);
+std::size_t dynamic_shared_bytes_max(const KernelAttributes& attributes,
+                                     const vgpu::Program& program) {
+  if (attributes.dynamic_shared_bytes_max >= 0) {
+    return static_cast<std::size_t>(attributes.dynamic_shared_bytes_max);
   }
   const std::size_t used = program.static_shared_bytes;
   return used < virtual_gpu::kBlockSharedBytes ? virtual_gpu::kBlockSharedBytes - used : 0;
@@ -41,14 +41,15 @@ int resident_blocks(const virtual_gpu::Capability& capability, const vgpu::Progr
 
 namespace {
 
-// Runs `body(kernel, code, program)` for a host function or handle.
+// Runs `body(attributes, code, program)` for a host function or handle.
 template <typename Body>
 cudaError_t with_kernel(Device& device, const void* function, Body&& body) {
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
   Kernel* const kernel = Registry::instance().find_kernel(function);
   if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
-  DeviceCode& code = kernel->unit->code(device.trial(), kernel->name);
-  return body(*kernel, code, code.link(kernel->name).program);
+  const Allocations& memory = device.allocations();
+  DeviceCode& code = kernel->unit->code(device.trial(), memory, kernel->name);
+  return body(kernel->attributes_on(memory), code, code.link(kernel->name).program);
 }
 
 // "sm_75" -> 75; other forms -> 0.
@@ -57,26 +58,19 @@ int target_version(const std::string& target) {
   return digits == std::string::npos ? 0 : std::stoi(target.substr(digits));
 }
 
-cudaError_t set_attribute(Device& device, Kernel& kernel, const vgpu::Program& program,
-                          int attribute, int value) {
-  if (kernel.generation != device.allocations().generation()) {
-    kernel.generation = device.allocations().generation();
-    kernel.dynamic_shared_bytes_max = -1;
-    kernel.carveout = -1;
-    kernel.cluster = {0, 0, 0};
-    kernel.non_portable_clusters = kernel.cluster_policy = 0;
-  }
+cudaError_t set_attribute(const virtual_gpu::Capability& capability, KernelAttributes& attributes,
+                          const vgpu::Program& program, int attribute, int value) {
   switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
       if (value < 0 || program.static_shared_bytes + static_cast<std::size_t>(value) >
-                           device.trial().capability().block_shared_bytes_opt_in()) {
+                           capability.block_shared_bytes_opt_in()) {
         return cudaErrorInvalidValue;
       }
-      kernel.dynamic_shared_bytes_max = value;
+      attributes.dynamic_shared_bytes_max = value;
       return cudaSuccess;
     case cudaFuncAttributePreferredSharedMemoryCarveout:
       if (value < -1 || value > 100) return cudaErrorInvalidValue;
-      kernel.carveout = value;
+      attributes.carveout = value;
       return cudaSuccess;
     case cudaFuncAttributeClusterDimMustBeSet:
     case cudaFuncAttributeRequiredClusterWidth:
@@ -84,7 +78,7 @@ cudaError_t set_attribute(Device& device, Kernel& kernel, const vgpu::Program& p
     case cudaFuncAttributeRequiredClusterDepth:
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
     case cudaFuncAttributeClusterSchedulingPolicyPreference:
-      return set_cluster_attribute(kernel, program, attribute, value);
+      return set_cluster_attribute(attributes, program, attribute, value);
     default: return cudaErrorInvalidValue;
   }
 }
@@ -101,9 +95,9 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
     if (attributes == nullptr) return cudaErrorInvalidValue;
     return with_kernel(
         device, function,
-        [&](Kernel& kernel, DeviceCode& code, const warpcheck::vgpu::Program& program) {
+        [&](KernelAttributes& set, DeviceCode& code, const warpcheck::vgpu::Program& program) {
           *attributes = {};
-          describe_clusters(kernel, program, device.allocations().generation(), *attributes);
+          describe_clusters(set, program, *attributes);
           attributes->sharedSizeBytes = program.static_shared_bytes;
           attributes->constSizeBytes = code.constant_bytes();
           attributes->localSizeBytes = program.local_bytes_max;
@@ -111,10 +105,9 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
           attributes->numRegs = virtual_gpu::kThreadRegisters;
           attributes->ptxVersion = target_version(code.module().target);
           attributes->binaryVersion = static_cast<int>(device.trial().capability().sm());
-          attributes->maxDynamicSharedSizeBytes = static_cast<int>(
-              dynamic_shared_bytes_max(kernel, program, device.allocations().generation()));
-          attributes->preferredShmemCarveout =
-              kernel.generation == device.allocations().generation() ? kernel.carveout : -1;
+          attributes->maxDynamicSharedSizeBytes =
+              static_cast<int>(dynamic_shared_bytes_max(set, program));
+          attributes->preferredShmemCarveout = set.carveout;
           return cudaSuccess;
         });
   });
@@ -122,10 +115,12 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
   return answer([&](Device& device) {
-    return with_kernel(device, function,
-                       [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
-                         return set_attribute(device, kernel, program, number_of(attribute), value);
-                       });
+    return with_kernel(
+        device, function,
+        [&](KernelAttributes& set, DeviceCode&, const warpcheck::vgpu::Program& program) {
+          return set_attribute(device.trial().capability(), set, program, number_of(attribute),
+                               value);
+        });
   });
 }
 
@@ -133,7 +128,7 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
 cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache) {
   return answer([&](Device& device) {
     return with_kernel(device, function,
-                       [](Kernel&, DeviceCode&, const auto&) { return cudaSuccess; });
+                       [](KernelAttributes&, DeviceCode&, const auto&) { return cudaSuccess; });
   });
 }
 
@@ -160,15 +155,16 @@ cudaError_t cudaFuncGetName(const char** name, const void* function) {
 cudaError_t cudaFuncGetParamInfo(const void* function, size_t index, size_t* offset,
                                  size_t* bytes) {
   return answer([&](Device& device) {
-    return with_kernel(device, function,
-                       [&](Kernel&, DeviceCode&, const warpcheck::vgpu::Program& program) {
-                         if (index >= program.parameters.size() || offset == nullptr) {
-                           return cudaErrorInvalidValue;
-                         }
-                         *offset = program.parameters[index].offset;
-                         if (bytes != nullptr) *bytes = program.parameters[index].bytes;
-                         return cudaSuccess;
-                       });
+    return with_kernel(
+        device, function,
+        [&](KernelAttributes&, DeviceCode&, const warpcheck::vgpu::Program& program) {
+          if (index >= program.parameters.size() || offset == nullptr) {
+            return cudaErrorInvalidValue;
+          }
+          *offset = program.parameters[index].offset;
+          if (bytes != nullptr) *bytes = program.parameters[index].bytes;
+          return cudaSuccess;
+        });
   });
 }
 
@@ -179,16 +175,15 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     if (flags != cudaOccupancyDefault && flags != cudaOccupancyDisableCachingOverride) {
       return cudaErrorInvalidValue;
     }
-    return with_kernel(device, function,
-                       [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
-                         const bool fits = dynamic_shared_bytes <=
-                                           dynamic_shared_bytes_max(
-                                               kernel, program, device.allocations().generation());
-                         *blocks = fits ? resident_blocks(device.trial().capability(), program,
-                                                          threads, dynamic_shared_bytes)
-                                        : 0;
-                         return cudaSuccess;
-                       });
+    return with_kernel(
+        device, function,
+        [&](KernelAttributes& set, DeviceCode&, const warpcheck::vgpu::Program& program) {
+          const bool fits = dynamic_shared_bytes <= dynamic_shared_bytes_max(set, program);
+          *blocks = fits ? resident_blocks(device.trial().capability(), program, threads,
+                                           dynamic_shared_bytes)
+                         : 0;
+          return cudaSuccess;
+        });
   });
 }
 
@@ -208,14 +203,13 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamic_shared_byt
     }
     return with_kernel(
         device, function,
-        [&](Kernel& kernel, DeviceCode&, const warpcheck::vgpu::Program& program) {
+        [&](KernelAttributes& set, DeviceCode&, const warpcheck::vgpu::Program& program) {
           const virtual_gpu::Capability& capability = device.trial().capability();
           const std::size_t share =
               capability.multiprocessor_shared_bytes / static_cast<std::size_t>(blocks);
           const std::size_t used = program.static_shared_bytes + capability.reserved_shared_bytes;
-          *dynamic_shared_bytes = std::min(
-              share > used ? share - used : 0,
-              dynamic_shared_bytes_max(kernel, program, device.allocations().generation()));
+          *dynamic_shared_bytes =
+              std::min(share > used ? share - used : 0, dynamic_shared_bytes_max(set, program));
           return cudaSuccess;
         });
   });

@@ -62,9 +62,9 @@ std::vector<std::byte> gather(const vgpu::Program& program, void** arguments) {
 }
 
 void record_launch(Device& device, Kernel& kernel, const LaunchShape& shape, void** arguments) {
-  const vgpu::Program& program = kernel.unit->code(device.trial(), kernel.name)
-                                     .load(kernel.name, device.allocations())
-                                     .program;
+  Allocations& memory = device.allocations();
+  const vgpu::Program& program =
+      kernel.unit->code(device.trial(), memory, kernel.name).load(kernel.name, memory).program;
   if (shape.cluster.count() > 1 && shape.cluster != program.cluster) {
     throw vgpu::Refusal(fmt::format(
         "{}: a launch that asks for clusters cannot be exported; give the kernel __cluster_dims__",
@@ -109,17 +109,18 @@ cudaError_t prepare(Device& device, const void* function, const LaunchShape& sha
       block.count() > static_cast<std::uint64_t>(virtual_gpu::kBlockThreadsMax)) {
     return cudaErrorInvalidValue;
   }
-  DeviceCode& code = kernel->unit->code(device.trial(), kernel->name);
-  LinkedKernel& linked = code.load(kernel->name, device.allocations());
+  Allocations& memory = device.allocations();
+  LinkedKernel& linked =
+      kernel->unit->code(device.trial(), memory, kernel->name).load(kernel->name, memory);
+  const KernelAttributes& attributes = kernel->attributes_on(memory);
   const vgpu::Program& program = linked.program;
   if (block.count() > program.max_threads) return cudaErrorInvalidValue;
-  if (shape.dynamic_shared_bytes >
-      dynamic_shared_bytes_max(*kernel, program, device.allocations().generation())) {
+  if (shape.dynamic_shared_bytes > dynamic_shared_bytes_max(attributes, program)) {
     return cudaErrorInvalidValue;
   }
   if (!program.parameters.empty() && arguments == nullptr) return cudaErrorInvalidValue;
-  const cudaError_t misfit = cluster_of(*kernel, program, device.allocations().generation(),
-                                        shape.cluster, grid, work.cluster, work.explicit_cluster);
+  const cudaError_t misfit =
+      cluster_of(attributes, program, shape.cluster, grid, work.cluster, work.explicit_cluster);
   if (misfit != cudaSuccess) return misfit;
   if (grid.count() > UINT32_MAX) {
     throw vgpu::Refusal(fmt::format("{}: a grid of {} blocks; the virtual device runs at most {}",

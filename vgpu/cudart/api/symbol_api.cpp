@@ -20,7 +20,7 @@ struct PlacedSymbol {
 PlacedSymbol find(Device& device, const void* shadow) {
   const Symbol* const symbol = Registry::instance().find_symbol(shadow);
   if (symbol == nullptr) return {};
-  DeviceCode& code = symbol->unit->code(device.trial(), symbol->name);
+  DeviceCode& code = symbol->unit->code(device.trial(), device.allocations(), symbol->name);
   vgpu::Allocation* const place = code.variable(symbol->name, device.allocations());
   if (place == nullptr) {
     throw vgpu::Refusal(

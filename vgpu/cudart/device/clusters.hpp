@@ -6,19 +6,16 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstdint>
-
 #include "vgpu/cudart/device/registry.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::cudart {
 
 // The blocks of a cluster in a launch.
-//   generation: of the device's memory, for which attributes of the kernel were set or not
 //   asked: by the launch; all 0: nothing
 //   cluster: what it is; one block where nobody asks for any
 //   is_explicit: somebody does
-cudaError_t cluster_of(const Kernel& kernel, const vgpu::Program& program, std::uint64_t generation,
+cudaError_t cluster_of(const KernelAttributes& attributes, const vgpu::Program& program,
                        const vgpu::Dim3& asked, const vgpu::Dim3& grid, vgpu::Dim3& cluster,
                        bool& is_explicit);
 
@@ -26,9 +23,9 @@ cudaError_t cluster_of(const Kernel& kernel, const vgpu::Program& program, std::
 vgpu::Dim3 asked_cluster(const cudaLaunchConfig_t& config);
 
 // cudaFuncSetAttribute, for those attributes that are about clusters.
-cudaError_t set_cluster_attribute(Kernel& kernel, const vgpu::Program& program, int attribute,
-                                  int value);
-void describe_clusters(const Kernel& kernel, const vgpu::Program& program, std::uint64_t generation,
-                       cudaFuncAttributes& attributes);
+cudaError_t set_cluster_attribute(KernelAttributes& attributes, const vgpu::Program& program,
+                                  int attribute, int value);
+void describe_clusters(const KernelAttributes& attributes, const vgpu::Program& program,
+                       cudaFuncAttributes& described);
 
 }  // namespace warpcheck::cudart

@@ -1,5 +1,6 @@
-// The PTX of one translation unit in one build: parsed at first use, each kernel decoded and
-// linked at its first launch, variables placed in device memory once a generation (a trial).
+// The PTX of one translation unit in one build, on one device: parsed at first use, each kernel
+// decoded and linked at its first launch, variables placed in the device's memory once a generation
+// (a trial).
 #pragma once
 
 #include <cstdint>

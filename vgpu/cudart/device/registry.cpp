@@ -5,39 +5,56 @@
 #include <algorithm>
 #include <set>
 
+#include "vgpu/cudart/device/allocations.hpp"
 #include "vgpu/cudart/device/fatbinary_image.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 
 namespace warpcheck::cudart {
+namespace {
 
-DeviceCode& Unit::code(const Trial& trial, std::string_view user) {
-  if (trial.settings().build == Build::unoptimized) return unoptimized_code(user);
+constexpr const char* kUnoptimizedName = "unoptimised PTX";
+
+}  // namespace
+
+KernelAttributes& Kernel::attributes_on(const Allocations& device) {
+  OfDevice& own = attributes_[&device];
+  if (own.generation != device.generation()) own = {device.generation(), {}};
+  return own.attributes;
+}
+
+DeviceCode& Unit::code(const Trial& trial, const Allocations& device, std::string_view user) {
+  const bool is_optimized = trial.settings().build == Build::optimized;
   const unsigned sm = trial.capability().sm();
-  std::unique_ptr<DeviceCode>& code = optimized_[sm];
-  if (code == nullptr) {
+  OfDevice& own = code_[&device];
+  std::unique_ptr<DeviceCode>& code = is_optimized ? own.optimized[sm] : own.unoptimized;
+  if (code != nullptr) return *code;
+  if (is_optimized) {
     code = std::make_unique<DeviceCode>(ptx_in_fatbinary(wrapper_, sm, user), "embedded PTX");
-    tell_managed(*code);
+  } else {
+    find_unoptimized(user);
+    const std::vector<std::string_view>& texts = unoptimized_texts_;
+    code = unoptimized_is_linked_
+               ? std::make_unique<DeviceCode>(std::vector<std::string>(texts.begin(), texts.end()),
+                                              kUnoptimizedName)
+               : std::make_unique<DeviceCode>(texts.front(), kUnoptimizedName);
   }
+  tell_managed(*code);
   return *code;
 }
 
-DeviceCode& Unit::unoptimized_code(std::string_view user) {
-  if (unoptimized_ == nullptr && is_relocatable(wrapper_)) {
-    linked_unoptimized_ = Registry::instance().link_unoptimized(names);
-    unoptimized_ = linked_unoptimized_.get();
+void Unit::find_unoptimized(std::string_view user) {
+  Registry& registry = Registry::instance();
+  if (unoptimized_texts_.empty() && is_relocatable(wrapper_)) {
+    unoptimized_texts_ = registry.claim_linked(names);
+    unoptimized_is_linked_ = !unoptimized_texts_.empty();
   }
-  if (unoptimized_ == nullptr) {
-    unoptimized_ = Registry::instance().claim_unoptimized(names);
-    if (unoptimized_ != nullptr) tell_managed(*unoptimized_);
-  }
-  if (unoptimized_ == nullptr) {
-    throw vgpu::Refusal(fmt::format(
-        "{}: no unoptimised build of its translation unit is linked in; compile the file with "
-        "warpcheck_kernels(), or embed the output of `nvcc -ptx -G` and hand it to "
-        "warpcheck_register_unoptimized()",
-        user));
-  }
-  return *unoptimized_;
+  if (unoptimized_texts_.empty()) unoptimized_texts_ = registry.claim_text(names);
+  if (!unoptimized_texts_.empty()) return;
+  throw vgpu::Refusal(fmt::format(
+      "{}: no unoptimised build of its translation unit is linked in; compile the file with "
+      "warpcheck_kernels(), or embed the output of `nvcc -ptx -G` and hand it to "
+      "warpcheck_register_unoptimized()",
+      user));
 }
 
 void Unit::tell_managed(DeviceCode& code) const {
@@ -49,7 +66,7 @@ void Unit::tell_managed(DeviceCode& code) const {
 void Unit::place_managed(const Trial& trial, Allocations& allocations) {
   for (const Variable& variable : variables) {
     if (!variable.managed) continue;
-    code(trial, variable.name).variable(variable.name, allocations);
+    code(trial, allocations, variable.name).variable(variable.name, allocations);
   }
 }
 
@@ -99,7 +116,7 @@ std::vector<const Kernel*> Registry::kernels_of(const Unit& unit) const {
 
 void Registry::add_unoptimized(std::string_view text) {
   unoptimized_.push_back(
-      {.text = text.data(), .code = std::make_unique<DeviceCode>(text, "unoptimised PTX")});
+      {.text = text.data(), .code = std::make_unique<DeviceCode>(text, kUnoptimizedName)});
 }
 
 void Registry::add_source(const char* text, KernelSource source) {
@@ -118,11 +135,13 @@ unsigned Registry::newest_target() const {
 
 KernelSource Registry::source_of(Unit& unit) {
   try {
-    const DeviceCode& code = unit.unoptimized_code({});
-    for (const Unoptimized& known : unoptimized_) {
-      if (known.code.get() == &code) return known.source;
-    }
-  } catch (const vgpu::Refusal&) {  // there is no such text, and so nobody to tell
+    unit.find_unoptimized({});
+  } catch (const vgpu::Refusal&) {
+    return {};  // there is no such text, and so nobody to tell
+  }
+  if (unit.unoptimized_is_linked_) return {};
+  for (const Unoptimized& known : unoptimized_) {
+    if (known.text == unit.unoptimized_texts_.front().data()) return known.source;
   }
   return {};
 }
@@ -137,9 +156,8 @@ const Symbol* Registry::find_symbol(const void* host_variable) const {
   return found == symbol_of_.end() ? nullptr : &found->second;
 }
 
-// The texts that name anything of the unit's, and those that define what these only declare.
-std::unique_ptr<DeviceCode> Registry::link_unoptimized(const std::vector<std::string>& names) {
-  std::vector<std::string> texts;
+std::vector<std::string_view> Registry::claim_linked(const std::vector<std::string>& names) {
+  std::vector<std::string_view> texts;
   std::set<std::string> wanted(names.begin(), names.end());
   std::set<const Unoptimized*> chosen;
   for (bool found = true; found;) {
@@ -166,12 +184,11 @@ std::unique_ptr<DeviceCode> Registry::link_unoptimized(const std::vector<std::st
       }
     }
   }
-  if (texts.empty()) return nullptr;
-  return std::make_unique<DeviceCode>(texts, "unoptimised PTX");
+  return texts;
 }
 
-DeviceCode* Registry::claim_unoptimized(const std::vector<std::string>& names) {
-  if (names.empty()) return nullptr;
+std::vector<std::string_view> Registry::claim_text(const std::vector<std::string>& names) {
+  if (names.empty()) return {};
   const auto mentions_all = [&](const Unoptimized& text) {
     return std::all_of(names.begin(), names.end(),
                        [&](const std::string& name) { return text.code->mentions(name); });
@@ -180,10 +197,10 @@ DeviceCode* Registry::claim_unoptimized(const std::vector<std::string>& names) {
     for (Unoptimized& text : unoptimized_) {
       if (text.taken != taken || !mentions_all(text)) continue;
       text.taken = true;
-      return text.code.get();
+      return {text.code->text()};
     }
   }
-  return nullptr;
+  return {};
 }
 
 }  // namespace warpcheck::cudart

@@ -25,18 +25,30 @@ class Allocations;
 class Trial;
 class Unit;
 
-// What a host function pointer, or a cudaKernel_t, stands for.
-struct Kernel {
-  Unit* unit = nullptr;
-  const void* host_function = nullptr;
-  std::string name;  // mangled
-  // cudaFuncSetAttribute; they hold for one generation of the device.
-  std::uint64_t generation = 0;
+// What cudaFuncSetAttribute has set.
+struct KernelAttributes {
   int dynamic_shared_bytes_max = -1;  // -1: not set
   int carveout = -1;
   vgpu::Dim3 cluster{0, 0, 0};  // required
   int non_portable_clusters = 0;
   int cluster_policy = 0;
+};
+
+// What a host function pointer, or a cudaKernel_t, stands for.
+struct Kernel {
+  Unit* unit = nullptr;
+  const void* host_function = nullptr;
+  std::string name;  // mangled
+
+  // On the device that has this memory, until it is reset.
+  KernelAttributes& attributes_on(const Allocations& device);
+
+ private:
+  struct OfDevice {
+    std::uint64_t generation = 0;
+    KernelAttributes attributes;
+  };
+  std::map<const Allocations*, OfDevice> attributes_;
 };
 
 // A __device__ or __constant__ variable as the host sees it.
@@ -51,10 +63,10 @@ class Unit {
  public:
   explicit Unit(const void* fatbinary_wrapper) : wrapper_(fatbinary_wrapper) {}
 
-  // The unit's code in the build of the trial, found at first use: in the fatbinary, as the
-  // device's compute capability wants it, or among the registered texts.
-  // user: the kernel or variable that is wanted, for messages.  Throws vgpu::Refusal.
-  DeviceCode& code(const Trial& trial, std::string_view user);
+  // The unit's code in the build of the trial, on the device that has this memory; found at first
+  // use: in the fatbinary, as the device's compute capability wants it, or among the registered
+  // texts.  user: the kernel or variable that is wanted, for messages.  Throws vgpu::Refusal.
+  DeviceCode& code(const Trial& trial, const Allocations& device, std::string_view user);
 
   [[nodiscard]] const void* wrapper() const { return wrapper_; }
 
@@ -74,15 +86,18 @@ class Unit {
   void place_managed(const Trial& trial, Allocations& allocations);
 
  private:
-  void tell_managed(DeviceCode& code) const;
-
   friend class Registry;
-  DeviceCode& unoptimized_code(std::string_view user);
+  struct OfDevice {
+    std::map<unsigned, std::unique_ptr<DeviceCode>> optimized;  // by compute capability, 75
+    std::unique_ptr<DeviceCode> unoptimized;
+  };
+  void tell_managed(DeviceCode& code) const;
+  void find_unoptimized(std::string_view user);
 
   const void* wrapper_;
-  std::map<unsigned, std::unique_ptr<DeviceCode>> optimized_;  // by compute capability, 75
-  std::unique_ptr<DeviceCode> linked_unoptimized_;             // of relocatable device code
-  DeviceCode* unoptimized_ = nullptr;
+  std::vector<std::string_view> unoptimized_texts_;  // empty: not looked for, or there are none
+  bool unoptimized_is_linked_ = false;               // of relocatable device code
+  std::map<const Allocations*, OfDevice> code_;
 };
 
 class Registry {
@@ -120,9 +135,10 @@ class Registry {
     bool taken = false;  // belongs to a unit
   };
 
-  // The unit's own text: the first not taken that names everything the unit does.
-  std::unique_ptr<DeviceCode> link_unoptimized(const std::vector<std::string>& names);
-  DeviceCode* claim_unoptimized(const std::vector<std::string>& names);
+  // The texts that name anything of the unit's, and those that define what these only declare.
+  std::vector<std::string_view> claim_linked(const std::vector<std::string>& names);
+  // The unit's own text: the first not taken that names everything the unit does; or none.
+  std::vector<std::string_view> claim_text(const std::vector<std::string>& names);
 
   std::vector<std::unique_ptr<Unit>> units_;
   std::vector<std::unique_ptr<Kernel>> kernels_;

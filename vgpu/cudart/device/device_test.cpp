@@ -1,0 +1,111 @@
+// Two devices side by side: nothing of the one is the other's.
+#include "vgpu/cudart/device/device.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "vgpu/cudart/device/launches.hpp"
+#include "vgpu/cudart/device/registry.hpp"
+#include "vgpu/cudart/streams/copies.hpp"
+#include "vgpu/cudart/testing/test_unit.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+// add: adds 1 to a variable, and stores what it is then.  stop: traps.
+constexpr const char* kTwoDevicesPtx = R"(
+.version 9.0
+.target sm_75
+.address_size 64
+.visible .global .align 4 .u32 sum;
+.visible .entry add(.param .u64 out) {
+  .reg .b64 %rd<3>;
+  .reg .b32 %r<2>;
+  ld.param.u64 %rd1, [out];
+  mov.u64 %rd2, sum;
+  ld.global.u32 %r1, [%rd2];
+  add.u32 %r1, %r1, 1;
+  st.global.u32 [%rd2], %r1;
+  st.global.u32 [%rd1], %r1;
+  ret;
+}
+.visible .entry stop() {
+  trap;
+}
+)";
+char add, stop;  // their addresses stand for the kernels
+
+class TwoDevices : public testing::Test {
+ protected:
+  TwoDevices() {
+    unit_.kernel(&add, "add");
+    unit_.kernel(&stop, "stop");
+    for (Device* const device : {&first_, &second_}) device->begin_trial({});
+  }
+  static Stream& stream(Device& device) {
+    return *device.execution().find_stream("cudaLaunchKernel", nullptr);
+  }
+  static cudaError_t launch(Device& device, const void* kernel, const void* out = nullptr) {
+    KernelWork work;
+    void* arguments[] = {&out};
+    const cudaError_t error = prepare(device, kernel, {dim3(1), dim3(1)}, arguments, work);
+    if (error != cudaSuccess) return error;
+    return device.execution().submit(stream(device), std::move(work), false);
+  }
+  // What add() has written there.
+  static std::uint32_t sum_at(Device& device, const vgpu::Allocation& out) {
+    std::uint32_t sum = 0;
+    EXPECT_EQ(copy(device, "cudaMemcpy", {&sum}, {reinterpret_cast<void*>(out.address)},
+                   {sizeof sum}, cudaMemcpyDeviceToHost, stream(device), Waiting::until_done),
+              cudaSuccess);
+    return sum;
+  }
+
+  TestUnit unit_{kTwoDevicesPtx};
+  Device first_, second_;
+};
+
+TEST_F(TwoDevices, HaveVariablesOfTheirOwn) {
+  const vgpu::Allocation* const out = first_.allocations().allocate(4);
+  const vgpu::Allocation* const other = second_.allocations().allocate(4);
+  const auto* const target = reinterpret_cast<const void*>(out->address);
+  const auto* const other_target = reinterpret_cast<const void*>(other->address);
+  EXPECT_EQ(launch(first_, &add, target), cudaSuccess);
+  EXPECT_EQ(launch(second_, &add, other_target), cudaSuccess);
+  EXPECT_EQ(launch(first_, &add, target), cudaSuccess);
+  EXPECT_EQ(sum_at(first_, *out), 2u);
+  EXPECT_EQ(sum_at(second_, *other), 1u);
+  EXPECT_EQ(first_.end_trial().launches, 2u);
+  EXPECT_EQ(second_.end_trial().launches, 1u);
+}
+
+TEST_F(TwoDevices, DieEachByItself) {
+  EXPECT_EQ(launch(first_, &stop), cudaSuccess);
+  first_.execution().wait_for_all();
+  EXPECT_EQ(first_.errors().sticky(), cudaErrorLaunchFailure);
+  EXPECT_EQ(second_.errors().sticky(), cudaSuccess);
+  EXPECT_EQ(first_.end_trial().findings.size(), 1u);
+  EXPECT_TRUE(second_.end_trial().findings.empty());
+}
+
+TEST_F(TwoDevices, FindWhatIsLeftOnThem) {
+  first_.allocations().allocate(16);
+  second_.host_blocks().add({.start = 0x1000, .bytes = 8});
+  EXPECT_EQ(first_.host_blocks().find(reinterpret_cast<const void*>(0x1000)), nullptr);
+  EXPECT_EQ(first_.end_trial().findings.size(), 1u);
+  EXPECT_TRUE(second_.end_trial().findings.empty());
+}
+
+TEST_F(TwoDevices, HaveKernelAttributesOfTheirOwn) {
+  Kernel& kernel = *Registry::instance().find_kernel(&add);
+  kernel.attributes_on(first_.allocations()).carveout = 50;
+  EXPECT_EQ(kernel.attributes_on(second_.allocations()).carveout, -1);
+  EXPECT_EQ(kernel.attributes_on(first_.allocations()).carveout, 50);
+  first_.reset();
+  EXPECT_EQ(kernel.attributes_on(first_.allocations()).carveout, -1);
+}
+
+}  // namespace
+}  // namespace warpcheck::cudart
