@@ -14,6 +14,7 @@
 #include "fuzz/small_pairs.hpp"
 #include "harness/case/case_file.hpp"
 #include "harness/pair/project.hpp"
+#include "harness/testing/stray_writes.hpp"
 
 namespace warpcheck {
 
@@ -118,6 +119,20 @@ TEST_F(CampaignTest, AnErrorThatNobodyForesawIsAnIncidentWithItsText) {
     EXPECT_FALSE(outcome.incidents[0].input.empty());
     EXPECT_GE(outcome.progress.at(0).executions, 3'000);
   }
+}
+
+// It is no message, and the search goes on.
+TEST_F(CampaignTest, WhatAWorkerWritesThatIsNotUnderstoodIsAnIncident) {
+  foreign_pipes = open_pipes();
+  const CampaignOutcome outcome = run_campaign(options("stray_writer", 5'000));
+  EXPECT_FALSE(outcome.refused());
+  EXPECT_TRUE(outcome.internal_errors);
+  ASSERT_EQ(outcome.incidents.size(), 1u);
+  EXPECT_EQ(outcome.incidents[0].what,
+            "internal error: a worker wrote 'trialz {\"count\":1}': no message has the tag "
+            "'trialz'");
+  EXPECT_TRUE(outcome.findings.empty());
+  EXPECT_GE(outcome.progress.at(0).executions, 5'000);
 }
 
 TEST_F(CampaignTest, ACorpusThatCannotBeReadIsNotAnEmptyOne) {

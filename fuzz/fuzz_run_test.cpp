@@ -11,6 +11,7 @@
 #include "fuzz/fuzz.hpp"
 #include "harness/case/case_file.hpp"
 #include "harness/pair/registry.hpp"
+#include "harness/testing/stray_writes.hpp"
 
 namespace warpcheck {
 
@@ -120,6 +121,17 @@ TEST_F(FuzzTest, ACaseThatCannotBeSavedIsAnError) {
 TEST_F(FuzzTest, AnErrorThatNobodyForesawIsTold) {
   const FuzzOutcome outcome = run_fuzz(options("broken_reference", 100'000));
   EXPECT_EQ(outcome.errors, std::vector<std::string>{"internal error: no table for 77"});
+}
+
+// It is no message; those before and after it are.
+TEST_F(FuzzTest, WhatAJobWritesThatIsNotUnderstoodIsTold) {
+  foreign_pipes = open_pipes();
+  const FuzzOutcome outcome = run_fuzz(options("stray_writer", 5'000));
+  EXPECT_EQ(outcome.errors,
+            std::vector<std::string>{"internal error: a worker wrote 'trialz {\"count\":1}': no "
+                                     "message has the tag 'trialz'"});
+  EXPECT_EQ(outcome.executions, 5'000u);
+  EXPECT_TRUE(outcome.reports.empty());
 }
 
 TEST_F(FuzzTest, RefusesASearchWithoutAnEnd) {

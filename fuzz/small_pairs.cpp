@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "harness/testing/stray_writes.hpp"
+
 namespace warpcheck {
 
 // Host code that crashes for one number in 256.
@@ -13,6 +15,19 @@ KERNEL_PAIR(host_crash, Number, int) = {
     .kernel =
         [](Device&, const Number& in) {
           if (in.value == 77) std::abort();
+          return 0;
+        },
+    .reference = [](const Number&) { return 0; },
+};
+
+// Host code that writes to its worker's pipe, for one number in 256.
+KERNEL_PAIR(stray_writer, Number, int) = {
+    .family = "test",
+    .origin = "ours",
+    .arbitrary = draw_number,
+    .kernel =
+        [](Device&, const Number& in) {
+          if (in.value == 77) write_astray("trialz {\"count\":1}\n");
           return 0;
         },
     .reference = [](const Number&) { return 0; },

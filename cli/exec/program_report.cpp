@@ -10,7 +10,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -134,11 +133,10 @@ std::string found_text(const vgpu::Finding& finding) {
   return text;
 }
 
-// Of their indices (vgpu/check/finding_groups.hpp).
-std::vector<std::vector<std::size_t>> groups_of(const std::vector<ProgramReport::Found>& found) {
+std::vector<vgpu::Finding> findings_of(const ProgramReport& report) {
   std::vector<vgpu::Finding> findings;
-  for (const ProgramReport::Found& one : found) findings.push_back(one.finding);
-  return vgpu::groups_of_one_cause(findings);
+  for (const ProgramReport::Found& one : report.findings) findings.push_back(one.finding);
+  return findings;
 }
 
 bool lacks_lines(const vgpu::Finding& finding) {
@@ -151,7 +149,7 @@ std::string summary_text(const ProgramReport& report) {
   const std::uint64_t errors = report.errors(), notes = report.findings.size() - errors;
   std::string text = report.findings.empty() ? "no findings" : plural(errors, "error");
   std::uint64_t causes = 0;
-  for (const auto& group : groups_of(report.findings)) {
+  for (const auto& group : vgpu::groups_of_one_cause(findings_of(report))) {
     causes += report.findings[group.front()].finding.severity == vgpu::Severity::error ? 1 : 0;
   }
   if (causes != errors) text += fmt::format(" of {}", plural(causes, "cause"));
@@ -230,14 +228,11 @@ std::string exec_text(const ProgramReport& report,
                       const std::function<std::string(int)>& schedule_of) {
   std::string text = fmt::format("warpcheck exec: {}\n", report.program);
   std::set<std::string_view> advised;
-  for (const std::vector<std::size_t>& group : groups_of(report.findings)) {
+  const std::vector<vgpu::Finding> findings = findings_of(report);
+  for (const std::vector<std::size_t>& group : vgpu::groups_of_one_cause(findings)) {
     const ProgramReport::Found& found = report.findings[group.front()];
     text += found_text(found.finding);
-    std::vector<const vgpu::Finding*> folded;
-    for (const std::size_t i : std::span(group).subspan(1)) {
-      folded.push_back(&report.findings[i].finding);
-    }
-    text += moved_left(folded_text(folded));
+    text += moved_left(folded_text(findings, group));
     if (found.run > 1) {
       text += fmt::format("  first seen in run {}: {}\n", found.run, schedule_of(found.run));
     }
@@ -291,7 +286,7 @@ RunReport run_report(const ProgramReport& report, const Settings& settings) {
   Report only;
   only.a_case.pair = programs.back().get();
   only.a_case.settings = settings;
-  for (const auto& found : report.findings) only.verdict.findings.push_back(found.finding);
+  only.verdict.findings = findings_of(report);
   RunReport run;
   for (const auto& found : report.ignored) run.ignored.push_back(found.finding);
   only.verdict.launches = report.launches;

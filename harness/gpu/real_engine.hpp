@@ -1,7 +1,7 @@
 // The real GPU as an engine: pairs as they are, through the real CUDA runtime.
 //
 // In the process that runs trials and nowhere else: after an illegal access a CUDA context is lost,
-// and with it the process's use of the device (gpu_worker.hpp).
+// and with it the process's use of the device (gpu_worker.cpp).
 #pragma once
 
 #include <string>

@@ -31,13 +31,6 @@ struct FieldTraits<vgpu::Lack> {
   static bool identical(vgpu::Lack a, vgpu::Lack b) { return a == b; }
 };
 
-template <>
-struct FieldTraits<LineCoverage> {
-  static Json to_json(const LineCoverage& coverage);
-  static LineCoverage from_json(const Json& json, const FieldPath& path);
-  static bool identical(const LineCoverage& a, const LineCoverage& b) { return a.files == b.files; }
-};
-
 // --- of every worker, read by the pool (worker_pool.hpp) ----------------------------------------
 
 // The first of all.

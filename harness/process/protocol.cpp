@@ -85,18 +85,6 @@ vgpu::Lack FieldTraits<vgpu::Lack>::from_json(const Json& json, const FieldPath&
   return lack;
 }
 
-Json FieldTraits<LineCoverage>::to_json(const LineCoverage& coverage) {
-  return warpcheck::to_json(coverage);
-}
-
-LineCoverage FieldTraits<LineCoverage>::from_json(const Json& json, const FieldPath& path) {
-  try {
-    if (json.is_object()) return line_coverage_from(json);
-  } catch (const Json::exception&) {
-  }
-  throw_unexpected(path, "lines of files", json);
-}
-
 ProtocolError::ProtocolError(std::string_view line, std::string_view reason)
     : std::runtime_error(fmt::format("wrote {}: {}", quoted(line), reason)) {}
 

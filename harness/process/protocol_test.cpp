@@ -112,7 +112,10 @@ TEST(Protocol, ALineThatIsNoMessageIsQuotedWithTheReason) {
       {"kinds {\"kinds\":[\"data-race\",\"new\"]}",
        "kinds.kinds[1]: expected a kind of finding, found \"new\""},
       {"lines {\"coverage\":{\"a.cu\":[1]}}",
-       "lines.coverage: expected lines of files, found {\"a.cu\":[1]}"},
+       "lines.coverage.a.cu[0]: expected a list of 2 values, found 1"},
+      {"lines {\"coverage\":{\"a.cu\":[[4294967296,1]]}}",
+       "lines.coverage.a.cu[0]: expected a line and how often it ran, found [4294967296,1]"},
+      {"lines {\"coverage\":[]}", "lines.coverage: expected lines of files, found []"},
       {"gpu-failure {\"trial\":0,\"launches\":1,\"findings\":[{\"kind\":\"trap\",\"kernel\":\"\","
        "\"lack\":\"new\",\"message\":\"\"}]}",
        "gpu-failure.findings[0].lack: expected what a finding lacks, found \"new\""}};

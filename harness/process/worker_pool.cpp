@@ -41,10 +41,22 @@ Emit emit_to(int pipe) {
   return emit;
 }
 
-// In a new process.
-void end_with(pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // it was faster
+// A fork that ends with this process; 0: this is it.  `ends` are closed where none can be started.
+pid_t start_process(const std::vector<int>& ends) {
+  std::fflush(nullptr);
+  const pid_t parent = ::getpid();
+  const pid_t process = ::fork();
+  if (process < 0) {
+    const int reason = errno;
+    for (const int end : ends) ::close(end);
+    errno = reason;
+    throw_errno("cannot start a process");
+  }
+  if (process == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(1);  // it was faster
+  }
+  return process;
 }
 
 [[noreturn]] void run_child(int pipe, const std::function<void(const Emit&)>& work) {
@@ -83,18 +95,8 @@ WorkerPool::~WorkerPool() {
 void WorkerPool::start(std::size_t number, const std::function<void(const Emit&)>& work) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw_errno("cannot make a pipe");
-  std::fflush(nullptr);
-  const pid_t parent = ::getpid();
-  const pid_t process = ::fork();
-  if (process < 0) {
-    const int reason = errno;
-    ::close(ends[0]);
-    ::close(ends[1]);
-    errno = reason;
-    throw_errno("cannot start a process");
-  }
+  const pid_t process = start_process({ends[0], ends[1]});
   if (process == 0) {
-    end_with(parent);
     std::signal(SIGINT, SIG_IGN);
     ::close(ends[0]);
     run_child(ends[1], work);
@@ -113,18 +115,9 @@ void WorkerPool::start_program(std::size_t number, const std::vector<std::string
   // Also for writing: it is open before the program opens it, and never ends.
   const int end = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
   if (end < 0) throw_errno("cannot open " + pipe.string());
-  std::fflush(nullptr);
-  const pid_t parent = ::getpid();
-  const pid_t process = ::fork();
-  if (process < 0) {
-    const int reason = errno;
-    ::close(end);
-    errno = reason;
-    throw_errno("cannot start a process");
-  }
+  const pid_t process = start_process({end});
   if (process == 0) {
     ::setpgid(0, 0);
-    end_with(parent);
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
     ::execv(arguments.front(), arguments.data());
     ::_exit(127);

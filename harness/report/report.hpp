@@ -30,7 +30,9 @@ std::string report_text(const Report& report);
 
 // One finding as text, indented by two.
 std::string finding_text(const vgpu::Finding& finding);
-// Findings that have the cause of one that was told, a line each; empty: there are none.
-std::string folded_text(const std::vector<const vgpu::Finding*>& findings);
+// The findings of a group but the first, which was told, a line each; empty: there are no others.
+//   group: their indices (vgpu/check/finding_groups.hpp)
+std::string folded_text(const std::vector<vgpu::Finding>& findings,
+                        const std::vector<std::size_t>& group);
 
 }  // namespace warpcheck

@@ -110,16 +110,18 @@ std::string finding_text(const vgpu::Finding& finding) {
   return text;
 }
 
-std::string folded_text(const std::vector<const vgpu::Finding*>& findings) {
-  if (findings.empty()) return {};
-  std::string text = fmt::format("    {} more of this cause:\n", findings.size());
-  for (std::size_t i = 0; i < std::min(findings.size(), kFoldedShown); ++i) {
-    const vgpu::Finding& finding = *findings[i];
+std::string folded_text(const std::vector<vgpu::Finding>& findings,
+                        const std::vector<std::size_t>& group) {
+  const auto others = std::span(group).subspan(1);
+  if (others.empty()) return {};
+  std::string text = fmt::format("    {} more of this cause:\n", others.size());
+  for (const std::size_t i : others.first(std::min(others.size(), kFoldedShown))) {
+    const vgpu::Finding& finding = findings[i];
     const std::string_view separator = finding.object.empty() ? "" : ": ";
     text += fmt::format("      {}{}{}\n", finding.object, separator, vgpu::places_text(finding));
   }
-  if (findings.size() > kFoldedShown) {
-    text += fmt::format("      ... and {} more\n", findings.size() - kFoldedShown);
+  if (others.size() > kFoldedShown) {
+    text += fmt::format("      ... and {} more\n", others.size() - kFoldedShown);
   }
   return text;
 }
@@ -130,9 +132,7 @@ std::string report_text(const Report& report) {
   const auto groups = vgpu::groups_of_one_cause(findings);
   std::size_t told = 0;
   for (std::size_t i = 0; i < std::min(groups.size(), kFindingsShown); ++i) {
-    std::vector<const vgpu::Finding*> folded;
-    for (const std::size_t j : std::span(groups[i]).subspan(1)) folded.push_back(&findings[j]);
-    text += finding_text(findings[groups[i].front()]) + folded_text(folded);
+    text += finding_text(findings[groups[i].front()]) + folded_text(findings, groups[i]);
     told += groups[i].size();
   }
   if (told < findings.size()) {

@@ -1,18 +1,14 @@
 #include "harness/search/hunt.hpp"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "harness/pair/pair.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/testing/fake_engine.hpp"
+#include "harness/testing/stray_writes.hpp"
 
 namespace warpcheck {
 
@@ -38,51 +34,17 @@ KERNEL_PAIR(fails_otherwise, FakeInput, int) = {
     .reference = [](const FakeInput&) { return 0; },
 };
 
-std::set<int> pipes_for_writing() {
-  std::set<int> pipes;
-  for (int file = 3; file < 256; ++file) {
-    struct stat status {};
-    if (::fstat(file, &status) != 0 || !S_ISFIFO(status.st_mode)) continue;
-    if ((::fcntl(file, F_GETFL) & O_ACCMODE) == O_WRONLY) pipes.insert(file);
+// What they write is that of each of their workers.
+#define STRAY_KERNEL_PAIR(name, text)                                            \
+  KERNEL_PAIR(name, FakeInput, int) = {                                          \
+      .family = "fake",                                                          \
+      .arbitrary = [](Draw&) { return FakeInput{}; },                            \
+      .kernel = [](Device&, const FakeInput&) { return write_astray(text), 0; }, \
+      .reference = [](const FakeInput&) { return 0; },                           \
   }
-  return pipes;
-}
-
-std::set<int> foreign_pipes;  // of who started the test
-
-// Host code that writes where it should not: to its worker's own pipe, once.
-int write_to_the_parent(std::string_view text) {
-  static bool is_written = false;
-  if (std::exchange(is_written, true)) return 0;
-  for (const int pipe : pipes_for_writing()) {
-    if (foreign_pipes.contains(pipe)) continue;
-    static_cast<void>(!::write(pipe, text.data(), text.size()));
-  }
-  return 0;
-}
-
-KERNEL_PAIR(writes_an_unknown_tag, FakeInput, int) = {
-    .family = "fake",
-    .arbitrary = [](Draw&) { return FakeInput{}; },
-    .kernel = [](Device&,
-                 const FakeInput&) { return write_to_the_parent("trialz {\"count\":1}\n"); },
-    .reference = [](const FakeInput&) { return 0; },
-};
-KERNEL_PAIR(writes_half_a_message, FakeInput, int) = {
-    .family = "fake",
-    .arbitrary = [](Draw&) { return FakeInput{}; },
-    .kernel = [](Device&, const FakeInput&) { return write_to_the_parent("trials {\"count\":"); },
-    .reference = [](const FakeInput&) { return 0; },
-};
-KERNEL_PAIR(writes_what_is_not_for_a_hunt, FakeInput, int) = {
-    .family = "fake",
-    .arbitrary = [](Draw&) { return FakeInput{}; },
-    .kernel =
-        [](Device&, const FakeInput&) {
-          return write_to_the_parent("gpu-trial {\"job\":0,\"trial\":0}\n");
-        },
-    .reference = [](const FakeInput&) { return 0; },
-};
+STRAY_KERNEL_PAIR(writes_an_unknown_tag, "trialz {\"count\":1}\n");
+STRAY_KERNEL_PAIR(writes_half_a_message, "trials {\"count\":");
+STRAY_KERNEL_PAIR(writes_what_is_not_for_a_hunt, "gpu-trial {\"job\":0,\"trial\":0}\n");
 
 namespace {
 
@@ -145,7 +107,7 @@ TEST(Hunt, APairGetsTheSameTrialsWhateverItDeclares) {
 
 // Each of the four workers of a pair writes it; what a hunt was told before and after counts.
 TEST(Hunt, WhatAWorkerWritesThatIsNotUnderstoodIsTold) {
-  foreign_pipes = pipes_for_writing();
+  foreign_pipes = open_pipes();
   HuntOptions options;
   for (const char* pair :
        {"writes_an_unknown_tag", "writes_half_a_message", "writes_what_is_not_for_a_hunt"}) {

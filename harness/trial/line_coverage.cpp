@@ -1,6 +1,8 @@
 #include "harness/trial/line_coverage.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
 #include "harness/report/source_path.hpp"
 #include "vgpu/check/reporter.hpp"
@@ -61,7 +63,7 @@ std::uint64_t lines_hit(const LineCoverage::Lines& lines) {
       std::ranges::count_if(lines, [](const auto& line) { return line.second != 0; }));
 }
 
-Json to_json(const LineCoverage& coverage) {
+Json FieldTraits<LineCoverage>::to_json(const LineCoverage& coverage) {
   Json json = Json::object();
   for (const auto& [file, lines] : coverage.files) {
     Json list = Json::array();
@@ -71,12 +73,21 @@ Json to_json(const LineCoverage& coverage) {
   return json;
 }
 
-LineCoverage line_coverage_from(const Json& json) {
+LineCoverage FieldTraits<LineCoverage>::from_json(const Json& json, const FieldPath& path) {
+  using Numbers = FieldTraits<std::array<std::uint64_t, 2>>;
+  if (!json.is_object()) throw_unexpected(path, "lines of files", json);
   LineCoverage coverage;
   for (const auto& [file, lines] : json.items()) {
+    const FieldPath file_path(path, file);
+    if (!lines.is_array()) throw_unexpected(file_path, "a list", lines);
     LineCoverage::Lines& mine = coverage.files[file];
-    for (const auto& line : lines) {
-      mine[line.at(0).get<std::uint32_t>()] = line.at(1).get<std::uint64_t>();
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const FieldPath line_path(file_path, i);
+      const auto [line, count] = Numbers::from_json(lines[i], line_path);
+      if (line > std::numeric_limits<std::uint32_t>::max()) {
+        throw_unexpected(line_path, "a line and how often it ran", lines[i]);
+      }
+      mine[static_cast<std::uint32_t>(line)] = count;
     }
   }
   return coverage;

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "harness/input/json_values.hpp"
+#include "harness/input/fields.hpp"
 #include "harness/trial/engine.hpp"
 #include "harness/trial/watched_engine.hpp"
 #include "vgpu/machine/access.hpp"
@@ -31,9 +31,12 @@ struct LineCoverage {
 [[nodiscard]] std::uint64_t lines_hit(const LineCoverage::Lines& lines);
 
 // {"kernels/scan.cu": [[14, 3], [15, 0]]}
-[[nodiscard]] Json to_json(const LineCoverage& coverage);
-// Of what to_json() made; throws nlohmann's exceptions for anything else.
-[[nodiscard]] LineCoverage line_coverage_from(const Json& json);
+template <>
+struct FieldTraits<LineCoverage> {
+  static Json to_json(const LineCoverage& coverage);
+  static LineCoverage from_json(const Json& json, const FieldPath& path);
+  static bool identical(const LineCoverage& a, const LineCoverage& b) { return a.files == b.files; }
+};
 
 // Counts entries into straight-line code; wants edges (WatchedEngine).
 class CoverageObserver final : public vgpu::Observer {

@@ -80,7 +80,7 @@ TEST(LineCoverage, AddsUpAndSurvivesJson) {
   coverage.add({{{"a.cu", {{3, 5}, {4, 0}}}, {"b.cu", {{9, 1}}}}});
   const std::map<std::string, Lines> sum{{"a.cu", {{1, 2}, {3, 5}, {4, 0}}}, {"b.cu", {{9, 1}}}};
   EXPECT_EQ(coverage.files, sum);
-  EXPECT_EQ(line_coverage_from(Json::parse(to_json(coverage).dump())).files, sum);
+  EXPECT_EQ(from_json<LineCoverage>(to_json(coverage)).files, sum);
   EXPECT_EQ(to_json(coverage).dump(), R"({"a.cu":[[1,2],[3,5],[4,0]],"b.cu":[[9,1]]})");
   EXPECT_EQ(lines_hit(sum.at("a.cu")), 2U);
 }
