@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdio>
+#include <cstring>
 
 __constant__ int factor;
 __device__ int scaled;
@@ -15,6 +16,8 @@ __global__ void scale(int* data, int n) {
   if (i == 0) std::printf("scaled by %d\n", factor);
   if (i == n - 1) last = data[i];
 }
+
+__global__ void tell_end() { std::printf("launched at the end\n"); }
 
 __global__ void overrun(int* data, int n) {
   data[n] = 1;  // overrun
@@ -48,14 +51,22 @@ extern "C" int use_device(int is_wrong) {
   return is_right ? 0 : 1;
 }
 
-struct BeforeMain {
-  BeforeMain() {
+struct AllTheTime {
+  bool launches_at_end = false;
+  AllTheTime() {
     int devices = 0;
     cudaGetDeviceCount(&devices);
     std::printf("%d device\n", devices);
   }
-} before_main;
+  ~AllTheTime() {
+    if (!launches_at_end) return;
+    tell_end<<<1, 1>>>();
+    std::puts(cudaGetErrorName(cudaDeviceSynchronize()));
+  }
+} all_the_time;
 
-#ifndef LIBRARY
-int main(int argc, char**) { return use_device(argc > 1); }
-#endif
+int main(int argc, char** argv) {
+  const char* const mode = argc > 1 ? argv[1] : "";
+  all_the_time.launches_at_end = std::strcmp(mode, "at-end") == 0;
+  return use_device(std::strcmp(mode, "wrong") == 0);
+}

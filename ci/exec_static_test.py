@@ -190,6 +190,14 @@ class Programs(StaticTest):
                                  rf"\S*programs.cu:{SOURCE.line_of('overrun')}   st\.(global\.)?u32")
                 self.assertIn("========= 1 error; 2 launches of 2 kernels\n", result.stderr)
 
+    def test_a_kernel_that_is_launched_first_by_a_destructor(self):
+        for name in ("program", "shared"):
+            with self.subTest(name):
+                result = run("--", f"./{name}", "at-end")
+                self.assertEqual(result.stdout,
+                                 self.OUTPUT + "launched at the end\ncudaSuccess\n")
+                self.assertIn("========= no findings; 2 launches of 2 kernels\n", result.stderr)
+
     def test_the_file_stays_as_it_is(self):
         before = (HERE / "program").read_bytes()
         self.assert_silent(run("--", "./program"))

@@ -32,10 +32,20 @@ struct PendingLaunch {
   const void* return_address = nullptr;  // in the code of the `<<<>>>`
 };
 
+// Of one thread.  exit() destroys objects of threads before static ones, whose destructors may
+// launch: so the end of the thread frees what the vector holds, and leaves it one.
+union PendingLaunches {
+  std::vector<PendingLaunch> shapes;
+  PendingLaunches() : shapes() {}
+  PendingLaunches(const PendingLaunches&) = delete;
+  PendingLaunches& operator=(const PendingLaunches&) = delete;
+  ~PendingLaunches() { std::vector<PendingLaunch>().swap(shapes); }
+};
+
 // Between the `<<<>>>` of an expression and the stub that it calls.
 std::vector<PendingLaunch>& pending_shapes() {
-  thread_local std::vector<PendingLaunch> shapes;
-  return shapes;
+  thread_local PendingLaunches pending;
+  return pending.shapes;
 }
 
 // Of the `<<<>>>` whose stub has taken the configuration, and will launch; null: no such.

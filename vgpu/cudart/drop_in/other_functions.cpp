@@ -25,6 +25,10 @@ int not_supported_by_name(std::string_view call);  // vgpu/cudart/api/unsupporte
 #undef REFUSED
 
 extern "C" {
+// Takes the place of __cxa_atexit (Itanium C++ ABI, 3.3.5) in the virtual GPU: its static objects
+// live until the process has ended.
+int warpcheck_never_destroyed(void (*)(void*), void*, void*) { return 0; }
+
 #define RENAMED(name, other)
 #define REFUSED(name) \
   int name() { return warpcheck::cudart::not_supported_by_name(#name); }

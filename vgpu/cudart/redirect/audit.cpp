@@ -120,7 +120,7 @@ void* virtual_gpu(unsigned release) {
 }  // namespace
 
 // The first call of a file's functions finds them all.  One that the virtual GPU does not know is
-// of a newer release: each call of it is refused by name.
+// of a newer release: its first call is told, and all answer that it is not supported.
 extern "C" [[gnu::used]] void* warpcheck_target_of(RedirectedFile* file, std::size_t function) {
   const int error = errno;
   const StaticRuntime& runtime = file->runtime();
@@ -135,7 +135,9 @@ extern "C" [[gnu::used]] void* warpcheck_target_of(RedirectedFile* file, std::si
   errno = error;
   if (wanted != nullptr) return wanted;
   tell(runtime.functions[function].name + " is not supported by the virtual device");
-  return reinterpret_cast<void*>(answer_not_supported);
+  wanted = reinterpret_cast<void*>(answer_not_supported);
+  file->lead(function, wanted);
+  return wanted;
 }
 
 }  // namespace warpcheck::cudart
