@@ -283,6 +283,20 @@ class Refusals(StaticTest):
                      "./program"], cwd=HERE, capture_output=True, text=True, timeout=120)
                 self.assert_refused(result, f"{HERE.resolve()}/program: {NOT_ALLOWED}", 2)
 
+    def test_an_installation_that_is_damaged(self):
+        warpcheck = pathlib.Path(sys.argv[1])
+        (HERE / "bin").mkdir()
+        (HERE / "lib").mkdir()
+        shutil.copy(warpcheck, HERE / "bin" / "warpcheck")
+        shutil.copytree(LIBRARIES, HERE / "lib" / "warpcheck", symlinks=True)
+        audit = HERE.resolve() / "lib" / "warpcheck" / "libwarpcheck_redirect.so"
+        audit.write_bytes(b"")
+        result = subprocess.run([HERE / "bin" / "warpcheck", "exec", "--", "./program"], cwd=HERE,
+                                capture_output=True, text=True, timeout=120)
+        self.assertIn("warpcheck: ./program: the static CUDA runtime in it was not led to the "
+                      f"virtual GPU; can {audit} be loaded?\n", result.stderr)
+        self.assertEqual(result.returncode, 2)
+
     def test_without_a_dynamic_linker(self):
         self.assert_refused_before(
             run("--", "./unlinked"),

@@ -211,12 +211,15 @@ class Execution {
   // Why the program has run, and not on the virtual GPU; empty: it has, or it ended early.
   [[nodiscard]] std::string why_past_our_runtime() const {
     using Runtime = ProgramFile::Runtime;
-    if (report_.runtime_loaded || report_.own_status != 0) return {};
-    if (program_.runtime == Runtime::shared) {
+    if (report_.runtime_loaded) return {};
+    if (program_.runtime == Runtime::shared && report_.own_status == 0) {
       return fmt::format("another {} was loaded than the one in {}; has the program an RPATH?",
                          program_.needed_library, drop_in_directory());
     }
-    if (program_.runtime == Runtime::toolkit && program_.has_device_code) {
+    // Kernels are registered before main; the dynamic linker ends with 127, signals with more.
+    constexpr int kNotStarted = 127;
+    if (program_.runtime == Runtime::toolkit && program_.has_device_code &&
+        report_.own_status < kNotStarted && report_.refusals.empty()) {
       return fmt::format(
           "the static CUDA runtime in it was not led to the virtual GPU; can {}/{} be loaded?",
           drop_in_directory(), kRedirectLibrary);
