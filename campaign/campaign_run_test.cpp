@@ -150,7 +150,7 @@ TEST_F(CampaignTest, ACorpusThatCannotBeReadIsNotAnEmptyOne) {
 TEST_F(CampaignTest, TheReplayCommandIsOfTheProgramThatFoundIt) {
   CampaignOutcome outcome;
   outcome.findings.push_back({.key = {"wrong_number", "aa"}, .kind = "mismatch"});
-  const Project ours = project();
+  const Project ours(project());
   set_project({.program = "saxpy_pairs", .source_root = ours.source_root});
   const std::string text = outcome_text(outcome, options("wrong_number", 1));
   set_project(ours);

@@ -45,7 +45,7 @@ fs::path Directory::free_place(const fs::path& name) const {
 }
 
 fs::path Directory::set_aside(const fs::path& path) const {
-  const fs::path place = free_place(path.lexically_relative(root_));
+  fs::path place = free_place(path.lexically_relative(root_));
   std::error_code error;
   fs::rename(path, place, error);
   if (error) {
@@ -56,7 +56,7 @@ fs::path Directory::set_aside(const fs::path& path) const {
 }
 
 fs::path Directory::set_text_aside(const std::string& name, std::string_view text) const {
-  const fs::path place = free_place(name);
+  fs::path place = free_place(name);
   write_file_atomically(place, text);
   return place;
 }

@@ -273,7 +273,7 @@ void FailureDatabase::replay_tier(Tier tier, const AnyPair& pair, TrialRunner& r
         }
       }
     } catch (const CaseFileError& error) {
-      outcome.problems.push_back(error.what());
+      outcome.problems.emplace_back(error.what());
     }
   }
 }

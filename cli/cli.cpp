@@ -89,7 +89,7 @@ std::string unknown_option(const CLI::App& app, std::span<const char* const> wor
     if (const auto below = command->get_subcommands(is_named); !below.empty()) {
       command = below.front();
     } else if (word.starts_with('-') && word.size() > 1) {
-      const std::string name = word.substr(0, word.find('='));
+      std::string name = word.substr(0, word.find('='));
       if (command->get_option_no_throw(name) == nullptr) return name;
     }
   }

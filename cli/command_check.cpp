@@ -160,7 +160,8 @@ class Checker {
     auto replayed = database_->replay(pairs, arguments_.cases, runner, options_.stop);
     for (Report& report : replayed.failures) {
       print(report_text(report));
-      add_failure(claim_of(*report.a_case.pair, report.a_case.property), std::move(report));
+      Claim& claim = claim_of(*report.a_case.pair, report.a_case.property);
+      add_failure(claim, std::move(report));
     }
     for (const std::string& note : replayed.notes) print(fmt::format("note: {}\n", note));
     for (const std::string& problem : replayed.problems) complain(problem);

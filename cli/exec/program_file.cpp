@@ -70,7 +70,7 @@ std::string search_path(const std::string& name) {
   while (true) {
     const std::size_t colon = rest.find(':');
     const std::filesystem::path directory(rest.substr(0, colon));
-    const std::string candidate = (directory.empty() ? "." : directory) / name;
+    std::string candidate = (directory.empty() ? "." : directory) / name;
     struct stat status {};
     const bool is_file = ::stat(candidate.c_str(), &status) == 0 && S_ISREG(status.st_mode);
     if (is_file && ::access(candidate.c_str(), X_OK) == 0) return candidate;

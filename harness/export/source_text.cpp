@@ -34,7 +34,7 @@ fs::path SourceText::find(const std::string& name, const std::optional<fs::path>
   places.insert(places.end(), directories_.begin(), directories_.end());
   for (const fs::path& directory : places) {
     std::error_code error;
-    const fs::path path = fs::weakly_canonical(directory / name, error);
+    fs::path path = fs::weakly_canonical(directory / name, error);
     if (!error && fs::is_regular_file(path, error)) return path;
   }
   return {};

@@ -116,7 +116,8 @@ class Floats {
   // 0, 1, -1, 2, -2 ... 16, -16
   static T small_integer(Draw& draw) {
     const std::uint64_t choice = draw.below(33);
-    const auto magnitude = static_cast<T>((choice + 1) / 2);
+    const std::uint64_t rank = (choice + 1) / 2;
+    const auto magnitude = static_cast<T>(rank);
     return choice == 0 || choice % 2 == 1 ? magnitude : -magnitude;
   }
 

@@ -214,7 +214,7 @@ std::string find_compute_sanitizer() {
   std::istringstream directories{(path == nullptr ? std::string() : std::string(path) + ":") +
                                  "/usr/local/cuda/bin:/usr/local/cuda/compute-sanitizer"};
   for (std::string directory; std::getline(directories, directory, ':');) {
-    const std::string program = directory + "/compute-sanitizer";
+    std::string program = directory + "/compute-sanitizer";
     if (!directory.empty() && ::access(program.c_str(), X_OK) == 0) return program;
   }
   return {};

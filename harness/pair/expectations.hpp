@@ -43,7 +43,8 @@ class FailedExpectation {
   }
   // Lets ASSERT_* return from the body it stands in.
   struct Return {
-    void operator=(const FailedExpectation&) const {}
+    void operator=(const FailedExpectation&) const {
+    }  // NOLINT(misc-unconventional-assign-operator): a void return needs a void expression
   };
 
  private:

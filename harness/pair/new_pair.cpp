@@ -167,10 +167,10 @@ void write_new(const std::filesystem::path& path, const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const bool closed = std::fclose(file) == 0;
   if (written && closed) return;
-  const NewPairError error = cannot_write(path);
+  NewPairError error = cannot_write(path);
   std::error_code ignored;
   std::filesystem::remove(path, ignored);
-  throw error;
+  throw NewPairError(std::move(error));
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ std::optional<Message> MessageReader::next() {
 // The first of all.
 Message MessageReader::checked(std::string_view line) {
   foreign_ = true;
-  const Message message = message_of(line);
+  Message message = message_of(line);
   const auto* const hello = std::get_if<HelloMessage>(&message);
   if (hello == nullptr) throw ProtocolError(line, "hello has to come first");
   if (hello->version != kProtocolVersion) {

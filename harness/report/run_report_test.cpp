@@ -208,7 +208,7 @@ TEST(ReportHtml, SaysWhereASourceFileIsNotThere) {
 }
 
 TEST(Reports, TheReplayCommandIsOfTheProgramThatFoundIt) {
-  const Project ours = project();
+  const Project ours(project());
   set_project({.program = "saxpy_pairs", .source_root = ours.source_root});
   RunReport run = run_of(report_of({race_at("scan", 14)}));
   run.add(report_of({race_at("scan", 14)}, "cases/b.case"));

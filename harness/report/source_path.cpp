@@ -7,7 +7,7 @@
 namespace warpcheck {
 
 std::string repository_path(std::string_view path) {
-  const std::string normal = std::filesystem::path(path).lexically_normal().string();
+  std::string normal = std::filesystem::path(path).lexically_normal().string();
   const std::string root = project().source_root + "/";
   if (normal.starts_with(root)) return normal.substr(root.size());
   return normal;

@@ -77,7 +77,8 @@ TEST(Statistics, SayWhatWasNeverDrawn) {
   EXPECT_NE(text.find("\n  never drawn:  values.size: one, "), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with("\n  REQUIRED AND NEVER DRAWN:  a pair, launch: several blocks\n"))
       << text;
-  for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
+  for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos;
+       begin = end + 1) {
     EXPECT_LE(end - begin, 100U);
   }
 }

@@ -243,7 +243,7 @@ struct ShrinkTraits<std::vector<T>> {
 
   static bool two_magnitudes(const Vector& vector, Take<Vector> take) {
     if constexpr (std::floating_point<T>) {
-      const Vector simple = of_two_magnitudes(vector);
+      Vector simple = of_two_magnitudes(vector);
       return !identical(simple, vector) && take([&] { return simple; });
     }
     return false;

@@ -386,7 +386,8 @@ TEST(StructShrinks, TakeRowsAndColumnsFromMatrices) {
   const auto domain = [](const Matrix& in) {
     const Dim3& grid = in.launch.grid;
     const Dim3& block = in.launch.block;
-    return static_cast<std::size_t>(in.rows * in.columns) == in.elements.size() &&
+    return static_cast<std::size_t>(in.rows) * static_cast<std::size_t>(in.columns) ==
+               in.elements.size() &&
            grid.x * block.x >= static_cast<unsigned>(in.columns) &&
            grid.y * block.y >= static_cast<unsigned>(in.rows);
   };

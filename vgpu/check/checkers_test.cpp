@@ -480,7 +480,7 @@ TEST_F(CheckersTest, AToolkitHeaderIsNotTheUsersLine) {
         "/usr/local/cuda-13.0/include/cccl/cub/block/block_scan.cuh", "/usr/include/crt/math.h"}) {
     checkers.reset({}, WarpModel::independent);
     program = fake_program();
-    program.files.push_back(header);
+    program.files.emplace_back(header);
     program.locations.push_back({.file = 1, .line = 42});
     program.sources[7].location = {.file = 2, .line = 107, .column = 3, .inlined_at = 0};
     start();
@@ -491,7 +491,7 @@ TEST_F(CheckersTest, AToolkitHeaderIsNotTheUsersLine) {
 }
 
 TEST_F(CheckersTest, TheUsersOwnHeadersAreTheUsersLines) {
-  program.files.push_back("project/include/scan.cuh");
+  program.files.emplace_back("project/include/scan.cuh");
   program.locations.push_back({.file = 1, .line = 42});
   program.sources[7].location = {.file = 2, .line = 8, .column = 3, .inlined_at = 0};
   start();
@@ -500,7 +500,7 @@ TEST_F(CheckersTest, TheUsersOwnHeadersAreTheUsersLines) {
 }
 
 TEST_F(CheckersTest, ALibraryFunctionThatIsCalledOnceHasItsCallersLine) {
-  program.files.push_back("/usr/local/cuda/include/device_atomic_functions.hpp");
+  program.files.emplace_back("/usr/local/cuda/include/device_atomic_functions.hpp");
   program.sources[7].location = {.file = 2, .line = 107};
   program.functions = {{.name = "k", .entry = 0}, {.name = "atomicAdd", .entry = 6}};
   program.code[3].kind = InstrKind::call;

@@ -54,7 +54,7 @@ void TextureReadChecker::on_access(Access& access) {
   });
 }
 
-void TextureReadChecker::record(const Access& access, std::vector<Word>& words) {
+void TextureReadChecker::record(const Access& access, std::vector<Word>& words) const {
   for_each_lane(access.mask, [&](unsigned lane) {
     const ThreadId who = thread_of(access.place, lane);
     const std::uint32_t end = access.offset[lane] + access.bytes;

@@ -37,7 +37,7 @@ class TextureReadChecker final : public Checker {
     std::uint16_t bytes : 4 = 0;
   };
 
-  void record(const Access& access, std::vector<Word>& words);
+  void record(const Access& access, std::vector<Word>& words) const;
   void report(const Access& access, unsigned lane, const Word& word);
 
   std::uint16_t launch_ = 0;  // numbered anew before it repeats

@@ -168,7 +168,7 @@ std::string Generator::shaped(std::string_view type, std::size_t index, std::str
                    [&](const Shape& candidate) { return candidate.type == type; });
   if (shape == std::end(kShapes)) return {};
   const std::size_t bytes = conformance::bytes_of(type);
-  const std::string name = fmt::format("v{}", index);
+  std::string name = fmt::format("v{}", index);
   before += fmt::format(".reg .b{0} {1};\nand.b{0} {1}, {2}, {3:#x};\nor.b{0} {1}, {1}, {4:#x};\n",
                         bytes * 8, name, state(bytes), shape->kept, shape->set);
   return name;
@@ -181,7 +181,7 @@ std::string Generator::source(const InstructionForm& form, std::size_t index, st
     const bool may_be_negated = form.mnemonic.starts_with("set");
     return (may_be_negated && prng_.one_in(4) ? "!" : "") + predicate();
   }
-  const std::string name = fmt::format("v{}", index);
+  std::string name = fmt::format("v{}", index);
   if (type == "carry") {
     before += fmt::format(".reg .b32 {0};\nand.b32 {0}, {1}, 1;\n", name, word());
     return name;

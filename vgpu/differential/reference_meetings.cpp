@@ -71,7 +71,7 @@ Given shuffled(const ptx::Instruction& in, const Waiting& group, std::uint32_t t
   const int clamp = c & 31, segment = c >> 8 & 31;
   const int most = (lane & segment) | (clamp & ~segment);
   const int least = lane & segment;
-  int from = lane;
+  int from;
   bool in_range = false;
   switch (in.modifiers.shuffle) {
     case ptx::ShuffleMode::up:

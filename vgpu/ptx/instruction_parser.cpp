@@ -180,10 +180,10 @@ class InstructionParser {
   Operand parse_selected() {
     const std::uint32_t line = lexer_.peek().line;
     const std::string_view text = lexer_.expect_identifier("an operand");
-    const std::size_t dot = context_.symbols.find(text) ? text.npos : text.find('.');
+    const std::size_t dot = context_.symbols.find(text) ? std::string_view::npos : text.find('.');
     Operand out = find_name(text.substr(0, dot), line);
     if (out.kind != Operand::Kind::reg) return out;
-    if (dot != text.npos) {
+    if (dot != std::string_view::npos) {
       out.name = text.substr(dot + 1);
     } else if (lexer_.peek().kind == Token::Kind::directive) {
       out.name = lexer_.take().text.substr(1);

@@ -110,11 +110,11 @@ void Lexer::extend_mnemonic() {
 void Lexer::skip_braces() {
   const std::string_view rest = between(cursor_, end_);
   std::size_t at = rest.find_first_of("}/");
-  while (at != rest.npos && rest[at] == '/') {
+  while (at != std::string_view::npos && rest[at] == '/') {
     const bool comment = rest.substr(at, 2) == "//";
     at = rest.find_first_of("}/", comment ? rest.find('\n', at) : at + 1);
   }
-  if (at == rest.npos) fail("expected '}', found the end of the text");
+  if (at == std::string_view::npos) fail("expected '}', found the end of the text");
   line_ += static_cast<std::uint32_t>(std::count(cursor_, cursor_ + at, '\n'));
   cursor_ += at + 1;
   advance();
@@ -128,7 +128,7 @@ void Lexer::skip_statement() {
 void Lexer::skip_block_comment() {
   const std::string_view rest = between(cursor_, end_);
   const std::size_t close = rest.find("*/", 2);
-  if (close == rest.npos) fail(line_, "expected '*/', found the end of the text");
+  if (close == std::string_view::npos) fail(line_, "expected '*/', found the end of the text");
   const char* const behind = cursor_ + close + 2;
   line_ += static_cast<std::uint32_t>(std::count(cursor_, behind, '\n'));
   cursor_ = behind;
@@ -214,7 +214,7 @@ void Lexer::read_number() {
   if (second == 'd' || second == 'D') return read_float_bits(16);
   const bool based = *start == '0' && (second == 'x' || second == 'X');
   const bool fraction = end_ - cursor_ >= 2 && *cursor_ == '.' && is_digit(cursor_[1]);
-  const bool exponent = token_.text.find_first_of("eE") != token_.text.npos;
+  const bool exponent = token_.text.find_first_of("eE") != std::string_view::npos;
   if (!based && (fraction || exponent)) return read_decimal_real(start);
   read_integer(start);
 }

@@ -22,8 +22,8 @@ constexpr unsigned kWidth = 2;
 constexpr unsigned kSegmentBits = kRecordSegmentBits;
 constexpr std::uint64_t kSegment = (1u << kSegmentBits) - 1, kLowHalf = 0xffffffff;
 
-typedef std::uint64_t Words __attribute__((vector_size(8 * kWidth)));
-typedef std::int64_t Mask __attribute__((vector_size(8 * kWidth)));
+using Words = std::uint64_t __attribute__((vector_size(8 * kWidth)));
+using Mask = std::int64_t __attribute__((vector_size(8 * kWidth)));
 
 [[gnu::always_inline]] inline bool all(const Mask& mask) {
 #if defined(__AVX512F__)
@@ -82,7 +82,8 @@ void record_reads(const CellRow& row, std::uint64_t record) {
 
 }  // namespace
 
-extern const CellRowFunctions kCellRowFunctions;
+extern const CellRowFunctions
+    kCellRowFunctions;  // NOLINT(readability-redundant-declaration): constants are of one file else
 const CellRowFunctions kCellRowFunctions{find_other, record_writes, record_reads};
 
 }  // namespace warpcheck::vgpu::WARPCHECK_SIMD

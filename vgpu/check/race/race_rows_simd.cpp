@@ -22,9 +22,9 @@ constexpr unsigned kWidth = 2;
 constexpr unsigned kLanes = 32;
 constexpr unsigned kCellsMax = 16;  // of one lane
 
-typedef std::uint64_t Epochs __attribute__((vector_size(8 * kWidth)));
-typedef std::int64_t Mask __attribute__((vector_size(8 * kWidth)));
-typedef std::uint32_t Pcs __attribute__((vector_size(4 * kWidth)));
+using Epochs = std::uint64_t __attribute__((vector_size(8 * kWidth)));
+using Mask = std::int64_t __attribute__((vector_size(8 * kWidth)));
+using Pcs = std::uint32_t __attribute__((vector_size(4 * kWidth)));
 
 template <typename V, typename T>
 [[gnu::always_inline]] inline V load(const T* from) {
@@ -290,7 +290,8 @@ RaceRowResult scattered(const RaceRow& row) {
 
 }  // namespace
 
-extern const RaceRowFunctions kRaceRowFunctions;
+extern const RaceRowFunctions
+    kRaceRowFunctions;  // NOLINT(readability-redundant-declaration): constants are of one file else
 const RaceRowFunctions kRaceRowFunctions{strided, uniform, scattered};
 
 }  // namespace warpcheck::vgpu::WARPCHECK_SIMD

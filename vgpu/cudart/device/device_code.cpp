@@ -38,7 +38,7 @@ bool DeviceCode::mentions(std::string_view identifier) const {
 DeviceCode::DeviceCode(const std::vector<std::string>& texts, std::string name)
     : name_(std::move(name)) {
   for (const std::string& text : texts) {
-    storage_.append(text.c_str()) += '\n';
+    storage_.append(text, 0, text.find('\0')) += '\n';
     part_ends_.push_back(storage_.size());
   }
   text_ = storage_;

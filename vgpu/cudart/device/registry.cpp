@@ -119,9 +119,9 @@ void Registry::add_unoptimized(std::string_view text) {
       {.text = text.data(), .code = std::make_unique<DeviceCode>(text, kUnoptimizedName)});
 }
 
-void Registry::add_source(const char* text, KernelSource source) {
+void Registry::add_source(const char* text, const KernelSource& source) {
   for (Unoptimized& known : unoptimized_) {
-    if (known.text == text) known.source = std::move(source);
+    if (known.text == text) known.source = source;
   }
 }
 

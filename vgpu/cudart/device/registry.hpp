@@ -113,7 +113,7 @@ class Registry {
   void add_symbol(Unit& unit, const Unit::Variable& variable);
   void add_unoptimized(std::string_view text);
   // Of the unoptimised text that begins at `text`.
-  void add_source(const char* text, KernelSource source);
+  void add_source(const char* text, const KernelSource& source);
 
   [[nodiscard]] const std::vector<std::unique_ptr<Unit>>& units() const { return units_; }
   [[nodiscard]] std::vector<const Kernel*> kernels_of(const Unit& unit) const;

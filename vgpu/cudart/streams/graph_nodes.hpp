@@ -28,7 +28,7 @@ cudaError_t fill_work(Device& device, const Parameters& given, Work& work) {
   fill.value = given.value;
   fill.element_bytes = element;
   const cudaError_t error = prepare(device, fill);
-  if (error == cudaSuccess) work = std::move(fill);
+  if (error == cudaSuccess) work = fill;
   return error;
 }
 

@@ -12,7 +12,6 @@ namespace {
 
 using ptx::BoolOp;
 using ptx::Compare;
-using ptx::Modifiers;
 using ptx::Opcode;
 using ptx::Space;
 using ptx::TestProperty;

@@ -166,7 +166,6 @@ void multiply(const LaneBanks& banks, const Instr& instr, std::uint32_t active, 
               Calculate calculate) {
   const MatrixProduct product = product_of(instr);
   Matrices<T> matrices;
-  const auto& [a, b, c] = matrices;
   gather(banks, instr[MatrixOperand::a], product, Operand::a, matrices.a, read);
   gather(banks, instr[MatrixOperand::b], product, Operand::b, matrices.b, read);
   gather(banks, instr[MatrixOperand::c], product, Operand::c, matrices.c, read);
@@ -177,8 +176,8 @@ void multiply(const LaneBanks& banks, const Instr& instr, std::uint32_t active, 
       [&](std::uint32_t lane, std::uint32_t reg, std::uint32_t shift, std::uint32_t mask,
           MatrixPlace at) {
         if ((active >> lane & 1) == 0) return;
-        const auto sum =
-            calculate(product, a[at.row].data(), b.data(), at.column, c[at.row][at.column]);
+        const auto sum = calculate(product, matrices.a[at.row].data(), matrices.b.data(), at.column,
+                                   matrices.c[at.row][at.column]);
         std::uint32_t word = read_word(banks, instr[MatrixOperand::d], reg, lane);
         word &= ~(mask << shift);
         word |= (bits_of(product, sum) & mask) << shift;

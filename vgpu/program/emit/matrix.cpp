@@ -290,9 +290,7 @@ void emit_fragment(Emission& e, const Instruction& in) {
   fragment.registers = registers_of(product, which);
   fragment.is_load = is_load;
   const bool columns = which == MatrixOperand::b;
-  const std::uint32_t lines = columns                     ? product.shape.n
-                              : which == MatrixOperand::a ? product.shape.m
-                                                          : product.shape.m;
+  const std::uint32_t lines = columns ? product.shape.n : product.shape.m;
   const std::uint32_t per_lane = fragment.registers * register_bits(product.a) / fragment.bits;
   fragment.lanes_per_line = kWarpLanes / lines;
   fragment.per_lane = per_lane;

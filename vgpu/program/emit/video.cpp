@@ -9,7 +9,6 @@
 
 namespace warpcheck::vgpu {
 
-using ptx::Opcode;
 using ptx::Type;
 
 namespace {
