@@ -69,3 +69,62 @@ function(warpcheck_fuzz_targets_of library)
     endforeach()
   endforeach()
 endfunction()
+
+# Fuzz targets of the project's own readers need Clang, whatever compiler builds the rest.
+find_program(WARPCHECK_CLANGXX NAMES clang++ clang++-14 clang++-15 clang++-16 clang++-17)
+if(WARPCHECK_CLANGXX)
+  set(fuzzers_default ON)
+else()
+  set(fuzzers_default OFF)
+endif()
+option(WARPCHECK_FUZZERS "Build the fuzz targets that need Clang" ${fuzzers_default})
+
+# warpcheck_instrumented_fuzzer(NAME SOURCES files... [ALONE files...] LIBRARIES names...): the program
+# NAME, all of whose sources are compiled once more, with libFuzzer and sanitizers; ten at a time, but
+# for those that must stay alone.
+function(warpcheck_instrumented_fuzzer name)
+  cmake_parse_arguments(arg "" "" "SOURCES;ALONE;LIBRARIES" ${ARGN})
+  set(flags -std=c++20 -O1 -g1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+    -DWARPCHECK_NO_GTEST)
+  list(REMOVE_ITEM arg_SOURCES ${arg_ALONE})
+  list(LENGTH arg_SOURCES count)
+  set(batches)
+  foreach(begin RANGE 0 ${count} 10)
+    if(begin LESS count)
+      list(SUBLIST arg_SOURCES ${begin} 10 batch)
+      list(JOIN batch "|" batch)
+      list(APPEND batches "${batch}")
+    endif()
+  endforeach()
+  set(index 0)
+  set(objects)
+  foreach(batch ${batches} ${arg_ALONE})
+    string(REPLACE "|" ";" batch "${batch}")
+    set(text)
+    foreach(source ${batch})
+      string(APPEND text "#include \"${CMAKE_CURRENT_SOURCE_DIR}/${source}\"\n")
+    endforeach()
+    set(unit ${CMAKE_CURRENT_BINARY_DIR}/${name}_${index}.cpp)
+    file(CONFIGURE OUTPUT ${unit} CONTENT "${text}" @ONLY)
+    add_custom_command(
+      OUTPUT ${unit}.o
+      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${WARPCHECK_CLANGXX} ${flags}
+        -I${PROJECT_SOURCE_DIR} -isystem ${CUDAToolkit_INCLUDE_DIRS}
+        -MD -MF ${unit}.d -MT ${unit}.o -c ${unit} -o ${unit}.o
+      DEPENDS ${unit}
+      DEPFILE ${unit}.d
+      COMMENT "Building ${name}, part ${index}, with libFuzzer and sanitizers"
+      VERBATIM)
+    list(APPEND objects ${unit}.o)
+    math(EXPR index "${index} + 1")
+  endforeach()
+  list(TRANSFORM arg_LIBRARIES PREPEND -l)
+  add_custom_command(
+    OUTPUT ${name}
+    COMMAND ${WARPCHECK_CLANGXX} ${flags} ${objects} ${arg_LIBRARIES}
+      -o ${CMAKE_CURRENT_BINARY_DIR}/${name}
+    DEPENDS ${objects}
+    COMMENT "Linking ${name}"
+    VERBATIM)
+  add_custom_target(${name}_target ALL DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${name})
+endfunction()

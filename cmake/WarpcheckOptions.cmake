@@ -18,7 +18,8 @@ target_include_directories(warpcheck_options INTERFACE $<BUILD_INTERFACE:${PROJE
 set(warpcheck_warnings -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
   -ffp-contract=off
   # Sources that are compiled together look like headers of one another.
-  $<$<BOOL:${CMAKE_UNITY_BUILD}>:-Wno-subobject-linkage> $<$<BOOL:${WARPCHECK_WERROR}>:-Werror>)
+  $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>
+  $<$<BOOL:${WARPCHECK_WERROR}>:-Werror>)
 target_compile_options(warpcheck_options INTERFACE
   "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:${warpcheck_warnings}>>")
 # Of those who link an installed copy; this project sets CMAKE_CXX_STANDARD above.

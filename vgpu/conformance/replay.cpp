@@ -1,5 +1,6 @@
 #include "vgpu/conformance/replay.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <map>
@@ -51,7 +52,8 @@ void place_variables(const ptx::Module& module, vgpu::DeviceMemory& memory,
     if (is_new) {
       vgpu::Allocation* const allocation = memory.allocate(variable.bytes, variable.space);
       std::memset(allocation->data, 0, variable.bytes);
-      std::memcpy(allocation->data, variable.initial.data(), variable.initial.size());
+      std::ranges::transform(variable.initial, allocation->data,
+                             [](std::uint8_t byte) { return std::byte{byte}; });
       place->second = allocation->address;
     }
     const std::uint64_t address = place->second + static_cast<std::uint64_t>(patch.addend);

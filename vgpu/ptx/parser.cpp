@@ -7,10 +7,10 @@
 #include <charconv>
 #include <optional>
 
-#include "vgpu/ptx/constant.hpp"
-#include "vgpu/ptx/context.hpp"
-#include "vgpu/ptx/function_parser.hpp"
-#include "vgpu/ptx/variable_parser.hpp"
+#include "vgpu/ptx/parse/constant.hpp"
+#include "vgpu/ptx/parse/context.hpp"
+#include "vgpu/ptx/parse/function_parser.hpp"
+#include "vgpu/ptx/parse/variable_parser.hpp"
 
 namespace warpcheck::ptx {
 namespace {

@@ -23,7 +23,7 @@ bool are_same_place(const Fragment& a, const Fragment& b) {
 }
 
 bool are_same_bytes(const RowBank& a, const RowBank& b) {
-  return a.bytes() == b.bytes() && std::memcmp(a.data(), b.data(), a.bytes()) == 0;
+  return std::equal(a.data(), a.data() + a.bytes(), b.data(), b.data() + b.bytes());
 }
 
 bool are_same_barriers(const NamedBarrier& a, const NamedBarrier& b) {

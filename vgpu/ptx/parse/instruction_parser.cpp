@@ -1,11 +1,11 @@
-#include "vgpu/ptx/instruction_parser.hpp"
+#include "vgpu/ptx/parse/instruction_parser.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <optional>
 
-#include "vgpu/ptx/constant.hpp"
+#include "vgpu/ptx/parse/constant.hpp"
 
 namespace warpcheck::ptx {
 namespace {

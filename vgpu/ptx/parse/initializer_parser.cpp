@@ -1,4 +1,4 @@
-#include "vgpu/ptx/initializer_parser.hpp"
+#include "vgpu/ptx/parse/initializer_parser.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstring>
 
-#include "vgpu/ptx/constant.hpp"
+#include "vgpu/ptx/parse/constant.hpp"
 
 namespace warpcheck::ptx {
 namespace {

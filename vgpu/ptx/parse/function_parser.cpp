@@ -1,12 +1,12 @@
-#include "vgpu/ptx/function_parser.hpp"
+#include "vgpu/ptx/parse/function_parser.hpp"
 
 #include <fmt/format.h>
 
 #include <limits>
 
-#include "vgpu/ptx/body_parser.hpp"
-#include "vgpu/ptx/constant.hpp"
-#include "vgpu/ptx/variable_parser.hpp"
+#include "vgpu/ptx/parse/body_parser.hpp"
+#include "vgpu/ptx/parse/constant.hpp"
+#include "vgpu/ptx/parse/variable_parser.hpp"
 
 namespace warpcheck::ptx {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "vgpu/ptx/lexer.hpp"
+#include "vgpu/ptx/parse/lexer.hpp"
 
 namespace warpcheck::ptx {
 

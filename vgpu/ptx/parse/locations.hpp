@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-#include "vgpu/ptx/context.hpp"
+#include "vgpu/ptx/parse/context.hpp"
 
 namespace warpcheck::ptx {
 

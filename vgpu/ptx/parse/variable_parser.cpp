@@ -1,12 +1,12 @@
-#include "vgpu/ptx/variable_parser.hpp"
+#include "vgpu/ptx/parse/variable_parser.hpp"
 
 #include <fmt/format.h>
 
 #include <bit>
 #include <optional>
 
-#include "vgpu/ptx/constant.hpp"
-#include "vgpu/ptx/initializer_parser.hpp"
+#include "vgpu/ptx/parse/constant.hpp"
+#include "vgpu/ptx/parse/initializer_parser.hpp"
 #include "vgpu/ptx/suffixes.hpp"
 
 namespace warpcheck::ptx {

@@ -1,4 +1,4 @@
-#include "vgpu/ptx/lexer.hpp"
+#include "vgpu/ptx/parse/lexer.hpp"
 
 #include <fmt/format.h>
 

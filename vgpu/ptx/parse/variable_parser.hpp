@@ -1,7 +1,7 @@
 // Declarations of variables: `.align 8 .b8 name[2][3] = {...}` (PTX ISA 9.0, 5.4).
 #pragma once
 
-#include "vgpu/ptx/context.hpp"
+#include "vgpu/ptx/parse/context.hpp"
 
 namespace warpcheck::ptx {
 

@@ -1,8 +1,8 @@
-#include "vgpu/ptx/locations.hpp"
+#include "vgpu/ptx/parse/locations.hpp"
 
 #include <limits>
 
-#include "vgpu/ptx/constant.hpp"
+#include "vgpu/ptx/parse/constant.hpp"
 
 namespace warpcheck::ptx {
 namespace {

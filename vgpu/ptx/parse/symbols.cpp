@@ -1,4 +1,4 @@
-#include "vgpu/ptx/symbols.hpp"
+#include "vgpu/ptx/parse/symbols.hpp"
 
 #include <algorithm>
 #include <charconv>

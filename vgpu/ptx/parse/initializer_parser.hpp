@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "vgpu/ptx/context.hpp"
+#include "vgpu/ptx/parse/context.hpp"
 
 namespace warpcheck::ptx {
 

@@ -1,7 +1,7 @@
 // The body of a function: declarations, scopes, labels, locations, instructions (PTX ISA 9.0, 4.3).
 #pragma once
 
-#include "vgpu/ptx/context.hpp"
+#include "vgpu/ptx/parse/context.hpp"
 
 namespace warpcheck::ptx {
 

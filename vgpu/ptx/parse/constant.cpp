@@ -1,4 +1,4 @@
-#include "vgpu/ptx/constant.hpp"
+#include "vgpu/ptx/parse/constant.hpp"
 
 #include <fmt/format.h>
 

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "vgpu/ptx/lexer.hpp"
 #include "vgpu/ptx/mnemonic.hpp"
 #include "vgpu/ptx/module.hpp"
-#include "vgpu/ptx/symbols.hpp"
+#include "vgpu/ptx/parse/lexer.hpp"
+#include "vgpu/ptx/parse/symbols.hpp"
 
 namespace warpcheck::ptx {
 

@@ -1,15 +1,15 @@
-#include "vgpu/ptx/body_parser.hpp"
+#include "vgpu/ptx/parse/body_parser.hpp"
 
 #include <fmt/format.h>
 
 #include <limits>
 #include <optional>
 
-#include "vgpu/ptx/constant.hpp"
-#include "vgpu/ptx/function_parser.hpp"
-#include "vgpu/ptx/instruction_parser.hpp"
-#include "vgpu/ptx/locations.hpp"
-#include "vgpu/ptx/variable_parser.hpp"
+#include "vgpu/ptx/parse/constant.hpp"
+#include "vgpu/ptx/parse/function_parser.hpp"
+#include "vgpu/ptx/parse/instruction_parser.hpp"
+#include "vgpu/ptx/parse/locations.hpp"
+#include "vgpu/ptx/parse/variable_parser.hpp"
 
 namespace warpcheck::ptx {
 namespace {

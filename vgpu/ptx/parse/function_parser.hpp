@@ -1,7 +1,7 @@
 // .func and .entry: parameters, performance directives, body (PTX ISA 9.0, 5.4, 7, 11.2 - 11.4).
 #pragma once
 
-#include "vgpu/ptx/context.hpp"
+#include "vgpu/ptx/parse/context.hpp"
 
 namespace warpcheck::ptx {
 
