@@ -27,7 +27,7 @@ std::string quoted(std::string_view line) {
 template <class T>
 bool read_as(std::string_view tag, const Json& fields, Message& message) {
   if (tag != T::kTag) return false;
-  message = from_json<T>(fields, T::kTag);
+  message = warpcheck::from_json<T>(fields, T::kTag);
   return true;
 }
 

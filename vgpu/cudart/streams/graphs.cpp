@@ -173,7 +173,7 @@ cudaError_t capture_work(Stream& stream, Work work, bool until_done) {
   if (until_done) return spoil_capture(stream);
   Node& node = stream.capture->graph->add(type_of(work), stream.captured_after);
   node.work = std::move(work);
-  stream.captured_after = {&node};
+  stream.captured_after.assign(1, &node);
   return cudaSuccess;
 }
 
