@@ -10,9 +10,9 @@ namespace {
 using Lines = std::vector<std::string>;
 
 // Lines [first, last], the marks included.
-struct Part {
+struct Region {
   std::size_t first, last;
-  std::vector<Part> parts;  // directly inside
+  std::vector<Region> regions;  // directly inside
 };
 
 Lines split(const std::string& text) {
@@ -31,34 +31,34 @@ std::string join(const Lines& lines) {
   return text;
 }
 
-std::vector<Part> find_parts(const Lines& lines) {
-  std::vector<Part> open = {{0, lines.size(), {}}};
+std::vector<Region> find_regions(const Lines& lines) {
+  std::vector<Region> open = {{0, lines.size(), {}}};
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines[i] == "//+") open.push_back({i, i, {}});
     if (lines[i] != "//-" || open.size() == 1) continue;
-    Part part = std::move(open.back());
+    Region region = std::move(open.back());
     open.pop_back();
-    part.last = i;
-    open.back().parts.push_back(std::move(part));
+    region.last = i;
+    open.back().regions.push_back(std::move(region));
   }
-  return open.front().parts;
+  return open.front().regions;
 }
 
-void flatten(const std::vector<Part>& parts, std::vector<const Part*>& all) {
-  for (const Part& part : parts) {
-    all.push_back(&part);
-    flatten(part.parts, all);
+void flatten(const std::vector<Region>& regions, std::vector<const Region*>& all) {
+  for (const Region& region : regions) {
+    all.push_back(&region);
+    flatten(region.regions, all);
   }
 }
 
-// Without the part, or without what is directly in it.
-Lines without(const Lines& lines, const Part& part, bool keeps_inner) {
+// Without the region, or without what is directly in it.
+Lines without(const Lines& lines, const Region& region, bool keeps_inner) {
   Lines rest;
-  auto inner = part.parts.begin();
+  auto inner = region.regions.begin();
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    while (inner != part.parts.end() && inner->last < i) ++inner;
-    const bool inside = i >= part.first && i <= part.last;
-    const bool nested = inner != part.parts.end() && i >= inner->first;
+    while (inner != region.regions.end() && inner->last < i) ++inner;
+    const bool inside = i >= region.first && i <= region.last;
+    const bool nested = inner != region.regions.end() && i >= inner->first;
     if (!inside || (keeps_inner && nested)) rest.push_back(lines[i]);
   }
   return rest;
@@ -67,18 +67,18 @@ Lines without(const Lines& lines, const Part& part, bool keeps_inner) {
 // The first smaller program that still shows it, or nothing.
 bool find_smaller(Lines& lines, std::size_t& budget,
                   const std::function<bool(const std::string&)>& shows) {
-  const std::vector<Part> parts = find_parts(lines);
-  std::vector<const Part*> all;
-  flatten(parts, all);
-  std::stable_sort(all.begin(), all.end(), [](const Part* a, const Part* b) {
+  const std::vector<Region> regions = find_regions(lines);
+  std::vector<const Region*> all;
+  flatten(regions, all);
+  std::stable_sort(all.begin(), all.end(), [](const Region* a, const Region* b) {
     return a->last - a->first > b->last - b->first;
   });
-  for (const Part* part : all) {
+  for (const Region* region : all) {
     for (const bool keeps_inner : {false, true}) {
-      if (keeps_inner && part->parts.empty()) continue;
+      if (keeps_inner && region->regions.empty()) continue;
       if (budget == 0) return false;
       --budget;
-      Lines rest = without(lines, *part, keeps_inner);
+      Lines rest = without(lines, *region, keeps_inner);
       if (!shows(join(rest))) continue;
       lines = std::move(rest);
       return true;

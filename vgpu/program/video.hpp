@@ -21,11 +21,11 @@ constexpr unsigned video_elements(ptx::Opcode opcode) {
 }
 
 struct VideoOperands {
-  struct Part {
+  struct BitField {
     std::uint8_t begin = 0, bits = 32;  // in the register
-    friend bool operator==(const Part&, const Part&) = default;
+    friend bool operator==(const BitField&, const BitField&) = default;
   };
-  Part d, a, b;                                // scalar
+  BitField d, a, b;                            // scalar
   std::array<std::uint8_t, 4> of_a{}, of_b{};  // by element, lowest first
   std::uint8_t mask = 0;                       // of elements
   bool negated_a = false, negated_b = false, negated_c = false, plus_one = false;  // vmad
@@ -36,7 +36,7 @@ struct VideoOperands {
 constexpr std::int64_t encoded(const VideoOperands& v) {
   std::uint64_t bits = 0;
   const auto put = [&](std::uint64_t value, unsigned width) { bits = bits << width | value; };
-  for (const VideoOperands::Part part : {v.d, v.a, v.b}) {
+  for (const VideoOperands::BitField part : {v.d, v.a, v.b}) {
     put(part.begin / 8u, 2);
     put(part.bits / 8u, 3);
   }
@@ -63,7 +63,7 @@ constexpr VideoOperands video_operands(std::int64_t offset) {
   v.mask = take(4);
   for (unsigned i = 4; i-- > 0;) v.of_b[i] = take(3);
   for (unsigned i = 4; i-- > 0;) v.of_a[i] = take(3);
-  for (VideoOperands::Part* const part : {&v.b, &v.a, &v.d}) {
+  for (VideoOperands::BitField* const part : {&v.b, &v.a, &v.d}) {
     part->bits = static_cast<std::uint8_t>(8 * take(3));
     part->begin = static_cast<std::uint8_t>(8 * take(2));
   }

@@ -66,9 +66,9 @@ void ClusterOrder::arrive_relaxed(const ClusterBarrier& event, Released& release
 
 // Threads that know the same learn the same, and share it.
 void ClusterOrder::wait(const ClusterBarrier& event, const Released& released) {
-  Clock before, after;
+  VectorClock before, after;
   for_each_actor(order_, event.mask, [&](unsigned lane) {
-    const Clock& knows = order_.lane_at(event.place, lane).knows;
+    const VectorClock& knows = order_.lane_at(event.place, lane).knows;
     if (after.is_empty() || !before.is_same(knows)) {
       before = after = knows;
       after.join(released.all);

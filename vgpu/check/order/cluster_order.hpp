@@ -24,7 +24,7 @@ class ClusterOrder {
 
  private:
   struct Released {
-    Clock all, inits;
+    VectorClock all, inits;
   };
   struct State {
     std::uint64_t phase = 0;
@@ -38,8 +38,8 @@ class ClusterOrder {
   void wait(const ClusterBarrier& event, const Released& released);
 
   ThreadOrder& order_;
-  std::map<BlockKey, State> barriers_;                         // by cluster
-  std::map<std::uint64_t, Clock> fenced_inits_, known_inits_;  // by thread
+  std::map<BlockKey, State> barriers_;                               // by cluster
+  std::map<std::uint64_t, VectorClock> fenced_inits_, known_inits_;  // by thread
 };
 
 }  // namespace warpcheck::vgpu

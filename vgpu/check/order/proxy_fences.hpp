@@ -37,7 +37,7 @@ class ProxyFences {
     ThreadOrder::SegmentId segment = 0;  // that the fence ends
     unsigned lane = 0;
     ptx::Space space = ptx::Space::generic;
-    Clock knows;
+    VectorClock knows;
   };
   static constexpr std::size_t kRememberedMax = 16;  // of one thread: the latest
 

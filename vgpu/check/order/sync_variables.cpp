@@ -129,7 +129,7 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
   ThreadOrder::Lane& self = order_.lane_at(access.place, operation.lane);
   if (acquires(access.order)) {
     const Reach reach = order_.reach_of(access.scope);
-    Clock acquired = released_clocks.at(reach);
+    VectorClock acquired = released_clocks.at(reach);
     for (const ThreadOrder::Lane::Seen& seen : self.seen) {
       if (seen.variable == variable.number) acquired.join(seen.released_clocks.at(reach));
     }
@@ -151,7 +151,7 @@ void SyncVariables::Patterns::forget_ended(const ThreadOrder& order) {
 void SyncVariables::release(Variable& variable, Reach reach, const ThreadOrder::Moment& moment,
                             const StrongOperation& operation) {
   const WarpPlace& place = operation.access->place;
-  const Clock clock = order_.clock_of(moment, place, operation.lane);
+  const VectorClock clock = order_.clock_of(moment, place, operation.lane);
   const BlockKey block = order_.block_key(place);
   Patterns& patterns = variable.made_patterns();
   auto& released_in = patterns.released_in;

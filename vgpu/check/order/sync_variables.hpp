@@ -85,7 +85,7 @@ class SyncVariables {
   struct Patterns {
     // What the chain's release patterns release to who is in one block, or in one cluster
     // (group_of).
-    std::unordered_map<std::uint64_t, Clock> released_in;
+    std::unordered_map<std::uint64_t, VectorClock> released_in;
     std::size_t forget_at = 8;
     bool has_released = false;  // the chain, anything
     bool is_for_some = false;   // not all of that is for everybody
@@ -101,7 +101,7 @@ class SyncVariables {
     Writer last;
     ChainPlace place;
     // What the chain's release patterns release to everybody.
-    Clock released;
+    VectorClock released;
     std::unique_ptr<Patterns> patterns;  // null: none yet
 
     Patterns& made_patterns() {

@@ -46,8 +46,8 @@ void ThreadOrder::Lane::compact() {
   compact_at = 32 + 2 * seen.size();
 }
 
-Clock ThreadOrder::Lane::all_observed() const {
-  Clock all = observed.grid;
+VectorClock ThreadOrder::Lane::all_observed() const {
+  VectorClock all = observed.grid;
   for (std::size_t i = folded; i < seen.size(); ++i) all.join(seen[i].released_clocks.grid);
   return all;
 }
@@ -139,16 +139,17 @@ ThreadOrder::Moment ThreadOrder::release(const WarpPlace& place, unsigned lane) 
   return {self.knows, slots_[place.slot].phase, self.tick, true};
 }
 
-Clock ThreadOrder::clock_of(const Moment& moment, const WarpPlace& place, unsigned lane) const {
-  Clock clock = moment.knows;
+VectorClock ThreadOrder::clock_of(const Moment& moment, const WarpPlace& place,
+                                  unsigned lane) const {
+  VectorClock clock = moment.knows;
   const ThreadTime own{thread_at(place, lane), moment.ticks, moment.phase};
   clock.learn(block_key(place), moment.phase, {&own, 1});
   return clock;
 }
 
-void ThreadOrder::learn(const WarpPlace& place, unsigned lane, const Clock& clock) {
-  Clock& knows = lane_at(place, lane).knows;
-  Clock joined = knows;
+void ThreadOrder::learn(const WarpPlace& place, unsigned lane, const VectorClock& clock) {
+  VectorClock& knows = lane_at(place, lane).knows;
+  VectorClock joined = knows;
   joined.join(clock);
   if (joined.is_same(knows)) return;
   knows = std::move(joined);
@@ -188,7 +189,7 @@ void ThreadOrder::meet(const Meeting& meeting) {
       return party.warp == warp && (lockstep_ || (party.lanes >> lane & 1) != 0);
     });
   };
-  Clock common;
+  VectorClock common;
   std::vector<ThreadTime> times;
   for (const WarpLanes& party : meeting.arrived) {
     place.warp = party.warp;
@@ -228,11 +229,11 @@ void ThreadOrder::commit_copies(const CopyCommit& commit) {
   changed(commit.place);
 }
 
-Clock ThreadOrder::release_copies(const WarpPlace& place, unsigned lane) {
+VectorClock ThreadOrder::release_copies(const WarpPlace& place, unsigned lane) {
   changed(place);
   const ThreadTime copies{kCopier + thread_at(place, lane), ++lane_at(place, lane).copier_tick,
                           kAnyPhase};
-  Clock clock;
+  VectorClock clock;
   clock.learn(block_key(place), 0, {&copies, 1});
   return clock;
 }
@@ -246,7 +247,7 @@ void ThreadOrder::wait_for_copies(const CopyWait& wait) {
     const Tick end = groups[groups.size() - wait.groups_left - 1];
     std::vector<ThreadTime> copies{{(wait.bulk ? kBulkReads : kCopier) + thread, end, kAnyPhase}};
     if (wait.bulk && !wait.reads_only) copies.push_back({kBulkWrites + thread, end, kAnyPhase});
-    Clock clock;
+    VectorClock clock;
     clock.learn(block_key(wait.place), 0, copies);
     learn(wait.place, lane, clock);
   });
@@ -328,17 +329,17 @@ ThreadOrder::SegmentId ThreadOrder::segment_of_object(const WarpPlace& place, co
   return segment_of_agent(segment, ticks);
 }
 
-Clock ThreadOrder::complete(const Object& object) {
+VectorClock ThreadOrder::complete(const Object& object) {
   const ThreadTime done{kObject + object.offset, ++object_ticks_[{object.block, object.offset}],
                         kAnyPhase};
-  Clock clock;
+  VectorClock clock;
   clock.learn(object.block, 0, {&done, 1});
   return clock;
 }
 
-Clock ThreadOrder::knowledge_of_block(const WarpPlace& place) const {
-  Clock all;
-  const Clock* last = nullptr;
+VectorClock ThreadOrder::knowledge_of_block(const WarpPlace& place) const {
+  VectorClock all;
+  const VectorClock* last = nullptr;
   for_each_lane(place, [&](const Lane& lane) {
     if (last == nullptr || !last->is_same(lane.knows)) all.join(lane.knows);
     last = &lane.knows;
@@ -396,7 +397,7 @@ std::vector<ThreadOrder::SegmentId> ThreadOrder::forget_segments(std::vector<boo
 }
 
 // The lanes of a segment whose part in it is known.
-std::uint32_t ThreadOrder::known_lanes(const Clock::Knowledge& known,
+std::uint32_t ThreadOrder::known_lanes(const VectorClock::Knowledge& known,
                                        const Segment& segment) const {
   if (!segment.asynchronous && segment.phase < known.phases) return ~0u;
   if (known.threads.empty()) return 0;
@@ -420,7 +421,7 @@ ThreadOrder::Before ThreadOrder::answer(SegmentId earlier, const WarpPlace& plac
   if (one_block && !segment.asynchronous && segment.phase < slot.phase) return Before::all_lanes;
   if (one_warp && lockstep_) return Before::all_lanes;
   std::uint32_t known_to_all = ~0u, known_to_some = one_warp ? ~0u : 0;
-  const Clock* last = nullptr;
+  const VectorClock* last = nullptr;
   for (const Lane& lane : slot.warps[place.warp].lanes) {
     if (last != nullptr && last->is_same(lane.knows)) continue;
     last = &lane.knows;
@@ -441,7 +442,7 @@ ThreadOrder::Before ThreadOrder::before(SegmentId earlier, SegmentId now, const 
   return known.before;
 }
 
-bool ThreadOrder::knows(const Clock& clock, SegmentId earlier, unsigned earlier_lane) const {
+bool ThreadOrder::knows(const VectorClock& clock, SegmentId earlier, unsigned earlier_lane) const {
   const Segment& segment = segments_[earlier];
   return (known_lanes(clock.of_block(segment.agent_block), segment) >> earlier_lane & 1) != 0;
 }

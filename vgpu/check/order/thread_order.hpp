@@ -38,13 +38,13 @@ inline constexpr std::array kReaches{Reach::block, Reach::cluster, Reach::grid};
 
 // What an acquire at each reach would learn.
 struct ReleasedClocks {
-  Clock block, cluster, grid;  // each knows all that the one before it does
+  VectorClock block, cluster, grid;  // each knows all that the one before it does
   void join(const ReleasedClocks& other) {
     block.join(other.block);
     cluster.join(other.cluster);
     grid.join(other.grid);
   }
-  [[nodiscard]] const Clock& at(Reach reach) const {
+  [[nodiscard]] const VectorClock& at(Reach reach) const {
     return reach == Reach::block ? block : reach == Reach::cluster ? cluster : grid;
   }
   [[nodiscard]] bool is_empty() const { return grid.is_empty(); }
@@ -57,12 +57,12 @@ class ThreadOrder {
 
   // All that a thread had done and known when it released.
   struct Moment {
-    Clock knows;
+    VectorClock knows;
     Tick phase = 0, ticks = 0;
     bool is_set = false;
   };
   struct Lane {
-    Clock knows;
+    VectorClock knows;
     Tick tick = 0;
     Tick copier_tick = 0;
     std::vector<Tick> groups;     // of copies: the ticks of the copier that they end before
@@ -82,7 +82,7 @@ class ThreadOrder {
                  const ReleasedClocks& released_clocks);
     void fold();
     // All that is observed by operations that reach the grid.
-    [[nodiscard]] Clock all_observed() const;
+    [[nodiscard]] VectorClock all_observed() const;
 
    private:
     void compact();
@@ -151,11 +151,12 @@ class ThreadOrder {
 
   // Everything that the lane did until now comes before what acquires the moment.
   Moment release(const WarpPlace& place, unsigned lane);
-  [[nodiscard]] Clock clock_of(const Moment& moment, const WarpPlace& place, unsigned lane) const;
-  void learn(const WarpPlace& place, unsigned lane, const Clock& clock);
+  [[nodiscard]] VectorClock clock_of(const Moment& moment, const WarpPlace& place,
+                                     unsigned lane) const;
+  void learn(const WarpPlace& place, unsigned lane, const VectorClock& clock);
 
   // The asynchronous copies that the lane has begun come before what acquires the clock.
-  Clock release_copies(const WarpPlace& place, unsigned lane);
+  VectorClock release_copies(const WarpPlace& place, unsigned lane);
 
   // An mbarrier of a block: who counts asynchronous accesses.
   struct Object {
@@ -163,7 +164,7 @@ class ThreadOrder {
     std::uint32_t offset = 0;  // in the block's shared memory
   };
   // What this mbarrier has counted so far comes before what acquires the clock.
-  Clock complete(const Object& object);
+  VectorClock complete(const Object& object);
 
   // The present segment of a warp, or of its lanes' copiers.
   SegmentId segment_of(const WarpPlace& place, bool asynchronous);
@@ -179,7 +180,8 @@ class ThreadOrder {
   [[nodiscard]] bool before(SegmentId earlier, unsigned earlier_lane, const WarpPlace& place,
                             unsigned lane);
   // Whether `clock` knows what a lane did in a segment.
-  [[nodiscard]] bool knows(const Clock& clock, SegmentId earlier, unsigned earlier_lane) const;
+  [[nodiscard]] bool knows(const VectorClock& clock, SegmentId earlier,
+                           unsigned earlier_lane) const;
 
   [[nodiscard]] std::uint32_t launch() const { return launch_; }
   [[nodiscard]] bool is_ordered_launch(std::uint32_t launch) const;
@@ -194,7 +196,7 @@ class ThreadOrder {
   }
   [[nodiscard]] BlockKey first_block_of_launch() const { return first_block_; }
   // All that any thread of a block has done and knows.
-  [[nodiscard]] Clock knowledge_of_block(const WarpPlace& place) const;
+  [[nodiscard]] VectorClock knowledge_of_block(const WarpPlace& place) const;
   // For reports: every lane of a block.
   template <typename Visit>
   void for_each_lane(const WarpPlace& place, Visit visit) const {
@@ -218,7 +220,7 @@ class ThreadOrder {
     // By barrier and thread: arrivals without waiting, oldest first, at barriers still to complete.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Moment>> arrivals;
     bool alike = false;  // all lanes know `common`
-    Clock common;
+    VectorClock common;
   };
   struct Answer {
     SegmentId earlier = 0, now = 0;
@@ -239,7 +241,7 @@ class ThreadOrder {
   }
   SegmentId segment_of_agent(const Segment& segment, const Ticks& ticks);
   [[nodiscard]] Before answer(SegmentId earlier, const WarpPlace& place) const;
-  [[nodiscard]] std::uint32_t known_lanes(const Clock::Knowledge& known,
+  [[nodiscard]] std::uint32_t known_lanes(const VectorClock::Knowledge& known,
                                           const Segment& segment) const;
   void changed(const WarpPlace& place);
 

@@ -10,56 +10,56 @@ constexpr unsigned kHeightMax = 16;  // which spans all keys
 
 }  // namespace
 
-struct Clock::Fork : Part {
-  std::array<Part*, kFan> child{};
+struct VectorClock::Fork : Node {
+  std::array<Node*, kFan> child{};
 };
 
-struct Clock::Leaf : Part {
+struct VectorClock::Leaf : Node {
   Tick phases = 0;
   std::vector<ThreadTime> threads;
 };
 
-Tick Clock::Knowledge::ticks_of(std::uint32_t thread) const {
+Tick VectorClock::Knowledge::ticks_of(std::uint32_t thread) const {
   const auto found = std::ranges::lower_bound(threads, thread, {}, &ThreadTime::thread);
   return found != threads.end() && found->thread == thread ? found->ticks : 0;
 }
 
-Clock::Knowledge Clock::of_block(BlockKey block) const {
+VectorClock::Knowledge VectorClock::of_block(BlockKey block) const {
   if (height_ < kHeightMax && block >> (kBits * height_) != 0) return {};
-  const Part* part = root_;
-  for (unsigned height = height_; part != nullptr && height > 0; --height) {
-    part = static_cast<const Fork*>(part)->child[block >> (kBits * (height - 1)) & (kFan - 1)];
+  const Node* node = root_;
+  for (unsigned height = height_; node != nullptr && height > 0; --height) {
+    node = static_cast<const Fork*>(node)->child[block >> (kBits * (height - 1)) & (kFan - 1)];
   }
-  if (part == nullptr) return {};
-  const Leaf& leaf = *static_cast<const Leaf*>(part);
+  if (node == nullptr) return {};
+  const Leaf& leaf = *static_cast<const Leaf*>(node);
   return {leaf.phases, leaf.threads};
 }
 
-void Clock::drop(Part* part, unsigned height) {
+void VectorClock::drop(Node* node, unsigned height) {
   if (height == 0) {
-    delete static_cast<Leaf*>(part);
+    delete static_cast<Leaf*>(node);
     return;
   }
-  auto* const fork = static_cast<Fork*>(part);
-  for (Part* child : fork->child) {
+  auto* const fork = static_cast<Fork*>(node);
+  for (Node* child : fork->child) {
     if (child != nullptr && --child->owners == 0) drop(child, height - 1);
   }
   delete fork;
 }
 
 // The same parts under a higher root.  Takes the reference that is given.
-Clock::Part* Clock::lift(Part* part, unsigned from, unsigned to) {
-  for (; part != nullptr && from < to; ++from) {
+VectorClock::Node* VectorClock::lift(Node* node, unsigned from, unsigned to) {
+  for (; node != nullptr && from < to; ++from) {
     auto* const fork = new Fork;
     fork->owners = 1;
-    fork->child[0] = part;
-    part = fork;
+    fork->child[0] = node;
+    node = fork;
   }
-  return part;
+  return node;
 }
 
 // Whether `a` knows all that `b` does.
-bool Clock::knows_all_of(const Leaf& a, const Leaf& b) {
+bool VectorClock::knows_all_of(const Leaf& a, const Leaf& b) {
   if (a.phases < b.phases) return false;
   auto at = a.threads.begin();
   return std::ranges::all_of(b.threads, [&](const ThreadTime& time) {
@@ -69,7 +69,7 @@ bool Clock::knows_all_of(const Leaf& a, const Leaf& b) {
   });
 }
 
-Clock::Leaf* Clock::join_leaves(const Leaf& a, const Leaf& b) {
+VectorClock::Leaf* VectorClock::join_leaves(const Leaf& a, const Leaf& b) {
   auto* const joined = new Leaf;
   joined->phases = std::max(a.phases, b.phases);
   joined->threads.reserve(a.threads.size() + b.threads.size());
@@ -91,10 +91,10 @@ Clock::Leaf* Clock::join_leaves(const Leaf& a, const Leaf& b) {
 }
 
 // A reference to the join; to `a` or `b` itself where it knows all that the other does.
-Clock::Part* Clock::join_parts(Part* a, Part* b, unsigned height) {
-  const auto share = [](Part* part) {
-    ++part->owners;
-    return part;
+VectorClock::Node* VectorClock::join_nodes(Node* a, Node* b, unsigned height) {
+  const auto share = [](Node* node) {
+    ++node->owners;
+    return node;
   };
   if (a == b || b == nullptr) return share(a);
   if (a == nullptr) return share(b);
@@ -110,15 +110,15 @@ Clock::Part* Clock::join_parts(Part* a, Part* b, unsigned height) {
   Fork fork;
   bool is_a = true, is_b = true;
   for (unsigned i = 0; i < kFan; ++i) {
-    Part* const left = static_cast<Fork*>(a)->child[i];
-    Part* const right = static_cast<Fork*>(b)->child[i];
+    Node* const left = static_cast<Fork*>(a)->child[i];
+    Node* const right = static_cast<Fork*>(b)->child[i];
     if (left == nullptr && right == nullptr) continue;
-    fork.child[i] = join_parts(left, right, height - 1);
+    fork.child[i] = join_nodes(left, right, height - 1);
     is_a &= fork.child[i] == left;
     is_b &= fork.child[i] == right;
   }
   if (is_a || is_b) {
-    for (Part* child : fork.child) {
+    for (Node* child : fork.child) {
       if (child != nullptr) --child->owners;  // never the last: a or b has it, too
     }
     return share(is_a ? a : b);
@@ -127,7 +127,7 @@ Clock::Part* Clock::join_parts(Part* a, Part* b, unsigned height) {
   return new Fork(fork);
 }
 
-void Clock::join(const Clock& other) {
+void VectorClock::join(const VectorClock& other) {
   if (other.root_ == nullptr || other.root_ == root_) return;
   if (root_ == nullptr) {
     *this = other;
@@ -137,11 +137,11 @@ void Clock::join(const Clock& other) {
   root_ = lift(root_, height_, height);
   height_ = height;
   retain(other.root_);
-  Clock lifted(lift(other.root_, other.height_, height), height);
-  *this = Clock(join_parts(root_, lifted.root_, height), height);
+  VectorClock lifted(lift(other.root_, other.height_, height), height);
+  *this = VectorClock(join_nodes(root_, lifted.root_, height), height);
 }
 
-void Clock::learn(BlockKey block, Tick phases, std::span<const ThreadTime> threads) {
+void VectorClock::learn(BlockKey block, Tick phases, std::span<const ThreadTime> threads) {
   unsigned height = 0;
   while (height < kHeightMax && block >> (kBits * height) != 0) ++height;
   auto* const leaf = new Leaf;
@@ -149,14 +149,14 @@ void Clock::learn(BlockKey block, Tick phases, std::span<const ThreadTime> threa
   leaf->phases = phases;
   leaf->threads.assign(threads.begin(), threads.end());
   std::erase_if(leaf->threads, [&](const ThreadTime& time) { return time.phase < phases; });
-  Part* part = leaf;
+  Node* node = leaf;
   for (unsigned at = 0; at < height; ++at) {
     auto* const fork = new Fork;
     fork->owners = 1;
-    fork->child[block >> (kBits * at) & (kFan - 1)] = part;
-    part = fork;
+    fork->child[block >> (kBits * at) & (kFan - 1)] = node;
+    node = fork;
   }
-  join(Clock(part, height));
+  join(VectorClock(node, height));
 }
 
 }  // namespace warpcheck::vgpu

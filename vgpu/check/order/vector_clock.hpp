@@ -31,18 +31,20 @@ struct ThreadTime {
 };
 inline constexpr Tick kAnyPhase = ~Tick{0};
 
-class Clock {
+class VectorClock {
  public:
-  Clock() = default;
-  Clock(const Clock& other) : root_(other.root_), height_(other.height_) { retain(root_); }
-  Clock(Clock&& other) noexcept
+  VectorClock() = default;
+  VectorClock(const VectorClock& other) : root_(other.root_), height_(other.height_) {
+    retain(root_);
+  }
+  VectorClock(VectorClock&& other) noexcept
       : root_(std::exchange(other.root_, nullptr)), height_(other.height_) {}
-  Clock& operator=(Clock other) noexcept {
+  VectorClock& operator=(VectorClock other) noexcept {
     std::swap(root_, other.root_);
     std::swap(height_, other.height_);
     return *this;
   }
-  ~Clock() { release(root_); }
+  ~VectorClock() { release(root_); }
 
   // What is known of a block.
   struct Knowledge {
@@ -53,37 +55,37 @@ class Clock {
   [[nodiscard]] Knowledge of_block(BlockKey block) const;
 
   // Learns all that `other` knows.
-  void join(const Clock& other);
+  void join(const VectorClock& other);
   // Learns about one block.
   //   threads: ascending
   void learn(BlockKey block, Tick phases, std::span<const ThreadTime> threads);
 
   [[nodiscard]] bool is_empty() const { return root_ == nullptr; }
   // Whether they are one value: then they know the same.  The reverse need not hold.
-  [[nodiscard]] bool is_same(const Clock& other) const { return root_ == other.root_; }
+  [[nodiscard]] bool is_same(const VectorClock& other) const { return root_ == other.root_; }
 
  private:
   static constexpr unsigned kBits = 4, kFan = 1u << kBits;
-  struct Part {  // of the trie: a Fork, or at height 0 a Leaf
+  struct Node {  // of the trie: a Fork, or at height 0 a Leaf
     std::uint32_t owners = 0;
   };
   struct Fork;
   struct Leaf;
 
-  Clock(Part* root, unsigned height) : root_(root), height_(height) {}
-  static void drop(Part* part, unsigned height);
-  static Part* lift(Part* part, unsigned from, unsigned to);
-  static Part* join_parts(Part* a, Part* b, unsigned height);
+  VectorClock(Node* root, unsigned height) : root_(root), height_(height) {}
+  static void drop(Node* node, unsigned height);
+  static Node* lift(Node* node, unsigned from, unsigned to);
+  static Node* join_nodes(Node* a, Node* b, unsigned height);
   static bool knows_all_of(const Leaf& a, const Leaf& b);
   static Leaf* join_leaves(const Leaf& a, const Leaf& b);
-  void retain(Part* part) const {
-    if (part != nullptr) ++part->owners;
+  void retain(Node* node) const {
+    if (node != nullptr) ++node->owners;
   }
-  void release(Part* part) const {
-    if (part != nullptr && --part->owners == 0) drop(part, height_);
+  void release(Node* node) const {
+    if (node != nullptr && --node->owners == 0) drop(node, height_);
   }
 
-  Part* root_ = nullptr;
+  Node* root_ = nullptr;
   unsigned height_ = 0;  // of the root: it spans kFan^height blocks
 };
 

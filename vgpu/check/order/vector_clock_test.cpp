@@ -12,15 +12,15 @@
 namespace warpcheck::vgpu {
 namespace {
 
-TEST(Clock, KnowsNothingAtFirst) {
-  const Clock clock;
+TEST(VectorClock, KnowsNothingAtFirst) {
+  const VectorClock clock;
   EXPECT_TRUE(clock.is_empty());
   EXPECT_EQ(clock.of_block(0).phases, 0u);
   EXPECT_EQ(clock.of_block(1u << 31).ticks_of(3), 0u);
 }
 
-TEST(Clock, APhaseOfTheBlockReplacesWhatItSaysOfItsThreads) {
-  Clock clock;
+TEST(VectorClock, APhaseOfTheBlockReplacesWhatItSaysOfItsThreads) {
+  VectorClock clock;
   const std::array times{ThreadTime{1, 4, 2}, ThreadTime{7, 5, kAnyPhase}};
   clock.learn(40, 0, times);
   EXPECT_EQ(clock.of_block(40).ticks_of(1), 4u);
@@ -32,13 +32,13 @@ TEST(Clock, APhaseOfTheBlockReplacesWhatItSaysOfItsThreads) {
   EXPECT_EQ(clock.of_block(41).phases, 0u);
 }
 
-TEST(Clock, LearningWhatIsKnownChangesNothing) {
-  Clock clock;
+TEST(VectorClock, LearningWhatIsKnownChangesNothing) {
+  VectorClock clock;
   for (const std::uint32_t block : {0u, 17u, 300u, 70'000u}) clock.learn(block, block + 2, {});
-  const Clock before = clock;
+  const VectorClock before = clock;
   clock.learn(300, 5, {});
   EXPECT_TRUE(clock.is_same(before));
-  Clock less;
+  VectorClock less;
   less.learn(17, 1, {});
   clock.join(less);
   EXPECT_TRUE(clock.is_same(before));
@@ -50,11 +50,11 @@ TEST(Clock, LearningWhatIsKnownChangesNothing) {
 }
 
 // Against maps of the largest numbers.
-TEST(Clock, JoinsAreTheLargestOfBoth) {
+TEST(VectorClock, JoinsAreTheLargestOfBoth) {
   using Phases = std::map<BlockKey, Tick>;
   using Ticks = std::map<std::pair<BlockKey, std::uint32_t>, Tick>;
   struct Pair {
-    Clock clock;
+    VectorClock clock;
     Phases phases;
     Ticks ticks;
   };

@@ -142,11 +142,11 @@ void GeneralRaceChecker::on_access(Access& access) {
 }
 
 template <typename Visit>
-void GeneralRaceChecker::for_each_cell(const Row& row, const Part& part, Visit visit) {
+void GeneralRaceChecker::for_each_cell(const Row& row, const LaneAccess& mine, Visit visit) {
   const unsigned shift = row.memory->shift();
   Cell* const cells = row.memory->cells();
-  const std::uint32_t begin = part.offset >> shift;
-  const std::uint32_t end = (part.offset + part.bytes - 1) >> shift;
+  const std::uint32_t begin = mine.offset >> shift;
+  const std::uint32_t end = (mine.offset + mine.bytes - 1) >> shift;
   for (std::uint32_t cell = begin; cell <= end; ++cell) visit(cells[cell]);
 }
 
@@ -159,16 +159,16 @@ void GeneralRaceChecker::check_weak(Row& row) {
   const bool is_common = access.pattern == Pattern::uniform && std::popcount(access.mask) > 1;
   if (is_plain && is_common && !write && check_common_read(row)) return;
   for_each_bit(access.mask, [&](unsigned lane) {
-    const Part part{lane, access.offset[lane], access.bytes, access_class};
-    if (is_plain && check_lane(row, part)) return;
-    for_each_cell(row, part, [&](Cell& cell) { check(row, part, cell); });
+    const LaneAccess mine{lane, access.offset[lane], access.bytes, access_class};
+    if (is_plain && check_lane(row, mine)) return;
+    for_each_cell(row, mine, [&](Cell& cell) { check(row, mine, cell); });
     bool silences = false;
-    for_each_cell(row, part, [&](Cell& cell) {
+    for_each_cell(row, mine, [&](Cell& cell) {
       if (!write) return record_weak_read(row, lane, cell);
       silences |= cell.has_list();
       record_weak_write(row, lane, cell);
     });
-    if (silences) variables_.overwrite(access.allocation->id, part.offset, part.bytes);
+    if (silences) variables_.overwrite(access.allocation->id, mine.offset, mine.bytes);
   });
 }
 
@@ -204,14 +204,14 @@ bool GeneralRaceChecker::check_neighbours(Row& row) {
 // All lanes read the same; false: nothing is done.
 bool GeneralRaceChecker::check_common_read(Row& row) {
   const Access& access = *row.access;
-  const Part part{access.first_lane(), access.offset[access.first_lane()], access.bytes, 0};
+  const LaneAccess mine{access.first_lane(), access.offset[access.first_lane()], access.bytes, 0};
   bool is_ordered = true;
-  for_each_cell(row, part, [&](const Cell& cell) {
+  for_each_cell(row, mine, [&](const Cell& cell) {
     is_ordered &= cell.write.bits == 0 || all_before(row, cell.write.segment());
     if (cell.has_list()) is_ordered &= (lists_.at(cell).classes & ~kWeakReads) == 0;
   });
   if (!is_ordered) return false;
-  for_each_cell(row, part, [&](Cell& cell) {
+  for_each_cell(row, mine, [&](Cell& cell) {
     const bool is_past =
         !cell.has_list() && cell.rest != 0 && all_before(row, Record{cell.rest}.segment());
     if (is_past) cell.rest = 0;
@@ -221,8 +221,8 @@ bool GeneralRaceChecker::check_common_read(Row& row) {
 }
 
 // One lane's cells, if everything in them comes before; false: nothing is done.
-bool GeneralRaceChecker::check_lane(Row& row, const Part& part) {
-  const std::uint64_t own = row.known.own + (std::uint64_t{part.lane} << Record::kSegmentBits);
+bool GeneralRaceChecker::check_lane(Row& row, const LaneAccess& mine) {
+  const std::uint64_t own = row.known.own + (std::uint64_t{mine.lane} << Record::kSegmentBits);
   const auto is_known = [&](std::uint64_t word) {
     const std::uint64_t segment = word & (ThreadOrder::kSegmentsMax - 1);
     const bool is_before =
@@ -231,12 +231,12 @@ bool GeneralRaceChecker::check_lane(Row& row, const Part& part) {
     return word == 0 || ((word & Cell::kIsList) == 0 && is_before);
   };
   bool is_ordered = true;
-  for_each_cell(row, part, [&](const Cell& cell) {
+  for_each_cell(row, mine, [&](const Cell& cell) {
     is_ordered &= is_known(cell.write.bits) && is_known(cell.rest);
   });
   if (!is_ordered) return false;
-  const Record record = Record::of(row.now, part.lane, row.access->pc);
-  for_each_cell(row, part, [&](Cell& cell) {
+  const Record record = Record::of(row.now, mine.lane, row.access->pc);
+  for_each_cell(row, mine, [&](Cell& cell) {
     if (row.access->kind == AccessKind::write) {
       cell = {record, 0};
     } else {
@@ -254,30 +254,30 @@ void GeneralRaceChecker::check_strong(Row& row) {
   const std::uint32_t bytes = access.bytes / elements;
   AccessClass reads = class_of(access);
   reads.write = reads.atomic = false;
-  const auto for_each_part = [&](auto visit) {
+  const auto for_each_lane_access = [&](auto visit) {
     for_each_bit(access.mask, [&](unsigned lane) {
       const bool only_reads = (access.unwritten >> lane & 1) != 0;
       const unsigned access_class = (only_reads ? reads : class_of(access)).index();
       for (std::uint32_t i = 0; i < elements; ++i) {
-        visit(Part{lane, access.offset[lane] + i * bytes, bytes, access_class});
+        visit(LaneAccess{lane, access.offset[lane] + i * bytes, bytes, access_class});
       }
     });
   };
-  for_each_part([&](const Part& part) {
-    for_each_cell(row, part, [&](Cell& cell) { check(row, part, cell); });
+  for_each_lane_access([&](const LaneAccess& mine) {
+    for_each_cell(row, mine, [&](Cell& cell) { check(row, mine, cell); });
   });
-  for_each_part([&](const Part& part) { perform_strong(row, part); });
+  for_each_lane_access([&](const LaneAccess& mine) { perform_strong(row, mine); });
 }
 
-void GeneralRaceChecker::perform_strong(Row& row, const Part& part) {
+void GeneralRaceChecker::perform_strong(Row& row, const LaneAccess& mine) {
   const Access& access = *row.access;
   StrongOperation operation;
   operation.access = &access;
-  operation.lane = part.lane;
-  operation.offset = part.offset;
-  operation.bytes = static_cast<std::uint8_t>(part.bytes);
+  operation.lane = mine.lane;
+  operation.offset = mine.offset;
+  operation.bytes = static_cast<std::uint8_t>(mine.bytes);
   operation.reads = access.kind != AccessKind::write;
-  operation.writes = AccessClass::of_index(part.access_class).write;
+  operation.writes = AccessClass::of_index(mine.access_class).write;
   operation.may_acquire = access.program->code[access.pc].opcode != ptx::Opcode::red_;
   Miss miss;
   // What is asynchronous takes no part in the patterns of the thread that began it.
@@ -289,12 +289,12 @@ void GeneralRaceChecker::perform_strong(Row& row, const Part& part) {
   }
   CellEntry entry;
   entry.segment = row.now;
-  entry.lanes = 1u << part.lane;
+  entry.lanes = 1u << mine.lane;
   entry.pc = access.pc;
-  entry.access_class = static_cast<std::uint8_t>(part.access_class);
+  entry.access_class = static_cast<std::uint8_t>(mine.access_class);
   entry.observes = operation.reads;
   entry.place = place;
-  for_each_cell(row, part, [&](Cell& cell) { lists_.add(cell, entry, order_); });
+  for_each_cell(row, mine, [&](Cell& cell) { lists_.add(cell, entry, order_); });
 }
 
 ThreadOrder::Before GeneralRaceChecker::ask(Row& row, ThreadOrder::SegmentId earlier) {
@@ -372,52 +372,54 @@ GeneralRaceChecker::Observations GeneralRaceChecker::observations_of(Row& row, c
   return observations;
 }
 
-// Of the first byte of a cell that the part accesses.
-std::uint32_t GeneralRaceChecker::offset_in(const Row& row, const Part& part, const Cell& cell) {
+// Of the first byte of a cell that the lane accesses.
+std::uint32_t GeneralRaceChecker::offset_in(const Row& row, const LaneAccess& mine,
+                                            const Cell& cell) {
   const auto at = static_cast<std::uint32_t>(&cell - row.memory->cells()) << row.memory->shift();
-  return std::max(at, part.offset);
+  return std::max(at, mine.offset);
 }
 
-void GeneralRaceChecker::check(Row& row, const Part& part, Cell& cell) {
+void GeneralRaceChecker::check(Row& row, const LaneAccess& mine, Cell& cell) {
   if (cell.write.bits != 0) {
     const Earlier write{cell.write.segment(), cell.write.lane(), cell.write.pc(), kWeakWrite};
-    if (!is_before(row, write.segment, write.lane, part.lane)) {
-      report(row, part, write);
+    if (!is_before(row, write.segment, write.lane, mine.lane)) {
+      report(row, mine, write);
     } else if (row.access->async_proxy) {
-      check_proxy(row, part, write);
+      check_proxy(row, mine, write);
     }
   }
   if (cell.rest == 0) return;
   if (cell.has_list()) {
-    if (!is_over(row, lists_.at(cell))) return check_list(row, part, cell);
+    if (!is_over(row, lists_.at(cell))) return check_list(row, mine, cell);
     lists_.drop(cell);
     return;
   }
   constexpr unsigned kWeakRead = AccessClass{}.index();
-  if ((kClassRelations.race[part.access_class] >> kWeakRead & 1) == 0) return;
+  if ((kClassRelations.race[mine.access_class] >> kWeakRead & 1) == 0) return;
   const Record read{cell.rest};
-  if (!is_before(row, read.segment(), read.lane(), part.lane)) {
-    report(row, part,
+  if (!is_before(row, read.segment(), read.lane(), mine.lane)) {
+    report(row, mine,
            {.segment = read.segment(),
             .lane = read.lane(),
             .pc = read.pc(),
             .access_class = kWeakRead,
-            .offset = offset_in(row, part, cell)});
+            .offset = offset_in(row, mine, cell)});
   }
 }
 
 // Of accesses that may hand a value on to this one, or it to them, without a race.
-std::uint32_t GeneralRaceChecker::handed_classes(const Row& row, const Part& part) const {
+std::uint32_t GeneralRaceChecker::handed_classes(const Row& row, const LaneAccess& mine) const {
   const Access& access = *row.access;
   const std::vector<bool>& data_reads = access.program->data_reads;
   if (access.pc >= data_reads.size() || !is_relaxed_access(access.program->code[access.pc])) {
     return 0;
   }
   const bool takes_part = access.kind == AccessKind::write || data_reads[access.pc];
-  return takes_part ? kClassRelations.hand_over[part.access_class] : 0;
+  return takes_part ? kClassRelations.hand_over[mine.access_class] : 0;
 }
 
-bool GeneralRaceChecker::is_handed(const Row& row, const Part& part, const CellEntry& entry) const {
+bool GeneralRaceChecker::is_handed(const Row& row, const LaneAccess& mine,
+                                   const CellEntry& entry) const {
   const Access& access = *row.access;
   const ThreadOrder::Segment& segment = order_.segment(entry.segment);
   const Program& earlier = *launches_[segment.launch].program;
@@ -426,7 +428,7 @@ bool GeneralRaceChecker::is_handed(const Row& row, const Part& part, const CellE
       access.kind == AccessKind::write && AccessClass::of_index(entry.access_class).write;
   const bool one_warp =
       segment.block == order_.block_key(access.place) && segment.warp == access.place.warp;
-  return !both_write || (!one_warp && !stores_same_bytes(row, part));
+  return !both_write || (!one_warp && !stores_same_bytes(row, mine));
 }
 
 // Whether all of a list was in shared memory before it was this block's, or before its barrier.
@@ -450,16 +452,16 @@ std::size_t GeneralRaceChecker::first_in_question(const Row& row, unsigned acces
   return std::max(list.passed, settled);
 }
 
-void GeneralRaceChecker::check_list(Row& row, const Part& part, const Cell& cell) {
+void GeneralRaceChecker::check_list(Row& row, const LaneAccess& mine, const Cell& cell) {
   CellList& list = lists_.at(cell);
-  const std::uint32_t anyhow = kClassRelations.race[part.access_class];
-  const std::uint32_t across = kClassRelations.race_across[part.access_class];
-  const std::uint32_t handed = handed_classes(row, part);
+  const std::uint32_t anyhow = kClassRelations.race[mine.access_class];
+  const std::uint32_t across = kClassRelations.race_across[mine.access_class];
+  const std::uint32_t handed = handed_classes(row, mine);
   if (((anyhow | across | handed) & list.classes) == 0) return;
   const BlockKey block = order_.block_key(row.access->place);
   if (((anyhow | handed) & list.classes) == 0 && list.block == block) return;
   // A search for notes, too, may pass by less.
-  const unsigned passes_as = part.access_class + (handed != 0 ? kAccessClasses : 0);
+  const unsigned passes_as = mine.access_class + (handed != 0 ? kAccessClasses : 0);
   std::optional<Observations> observations;
   bool all_passed = true;
   for (std::size_t i = first_in_question(row, passes_as, list); i < list.entries.size(); ++i) {
@@ -471,7 +473,7 @@ void GeneralRaceChecker::check_list(Row& row, const Part& part, const Cell& cell
     const bool races = (relations >> entry.access_class & 1) != 0;
     const bool may_hand = !races && (handed >> entry.access_class & 1) != 0;
     if (!races && !may_hand) continue;
-    if (may_hand && !is_handed(row, part, entry)) {
+    if (may_hand && !is_handed(row, mine, entry)) {
       // Of two stores, what this one stores has decided, and the next one may store something else.
       all_passed = all_passed && !AccessClass::of_index(entry.access_class).write;
       continue;
@@ -484,20 +486,20 @@ void GeneralRaceChecker::check_list(Row& row, const Part& part, const Cell& cell
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
       const auto is_observed = [&] {
         if (entry.place.chain == 0) return false;
-        if (!observations) observations = observations_of(row, list, part.lane);
+        if (!observations) observations = observations_of(row, list, mine.lane);
         return observations->include(entry, lane);
       };
-      if (is_before(row, entry.segment, lane, part.lane) || is_observed()) {
-        if (asks_proxy) check_proxy(row, part, {entry.segment, lane, entry.pc, entry.access_class});
+      if (is_before(row, entry.segment, lane, mine.lane) || is_observed()) {
+        if (asks_proxy) check_proxy(row, mine, {entry.segment, lane, entry.pc, entry.access_class});
         continue;
       }
-      const bool is_enough = report(row, part,
+      const bool is_enough = report(row, mine,
                                     {.segment = entry.segment,
                                      .lane = lane,
                                      .pc = entry.pc,
                                      .access_class = entry.access_class,
                                      .is_handed = may_hand,
-                                     .offset = offset_in(row, part, cell)});
+                                     .offset = offset_in(row, mine, cell)});
       if (is_enough) break;
     }
   }
@@ -515,17 +517,17 @@ bool GeneralRaceChecker::is_one_group(const Row& row, const CellEntry& entry) co
 }
 
 // A bulk copy comes after a write by a store or an atomic.
-void GeneralRaceChecker::check_proxy(Row& row, const Part& part, Earlier earlier) {
+void GeneralRaceChecker::check_proxy(Row& row, const LaneAccess& mine, Earlier earlier) {
   if (earlier.segment < row.first) return;
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
   if (segment.async_proxy || segment.launch != order_.launch()) return;
   const Access& access = *row.access;
-  if (proxy_fences_.lies_between(earlier.segment, earlier.lane, access.place, part.lane,
+  if (proxy_fences_.lies_between(earlier.segment, earlier.lane, access.place, mine.lane,
                                  access.space)) {
     return;
   }
   earlier.lacks_proxy_fence = true;
-  report(row, part, earlier);
+  report(row, mine, earlier);
 }
 
 // What comes before this write has nothing to say any more.

@@ -104,22 +104,22 @@ class GeneralRaceChecker final : public Checker {
    private:
     std::vector<std::pair<std::uint64_t, std::uint64_t>> seen_;  // by chain, the highest first
   };
-  // Some lane's part of an access: where, and as what.
-  struct Part {
+  // What one lane accesses, and as what.
+  struct LaneAccess {
     unsigned lane = 0;
     std::uint32_t offset = 0, bytes = 0;
     unsigned access_class = 0;
   };
   // What arrivals at an mbarrier release, from its own block and from others of the cluster.
   struct Released {
-    Clock near, far;
+    VectorClock near, far;
   };
   // An mbarrier (PTX ISA 9.7.13.15), by the parity of its phases.
   struct BarrierState {
     std::uint64_t phase = 0;
     Released current, before;
-    Clock arrived;  // all that has, whether it releases anything or not
-    Clock seen;     // of that: before the latest wait that ended
+    VectorClock arrived;  // all that has, whether it releases anything or not
+    VectorClock seen;     // of that: before the latest wait that ended
   };
   // An access to a block's shared memory by another block.
   struct Remote {
@@ -141,12 +141,14 @@ class GeneralRaceChecker final : public Checker {
   void end_shared(const Sync& sync);
   [[nodiscard]] ThreadOrder::SegmentId first_segment_of(const Access& access) const;
   void remember_remote(const Row& row);
-  bool is_known_use(const Row& row, const Part& part, const Earlier& earlier);
-  [[nodiscard]] bool is_fenced_init(const Row& row, const Part& part, const Earlier& earlier) const;
+  bool is_known_use(const Row& row, const LaneAccess& mine, const Earlier& earlier);
+  [[nodiscard]] bool is_fenced_init(const Row& row, const LaneAccess& mine,
+                                    const Earlier& earlier) const;
   [[nodiscard]] ThreadOrder::SegmentId segment_of(const Access& access);
   [[nodiscard]] ThreadOrder::Object object_at(const Allocation& allocation,
                                               std::uint32_t offset) const;
-  void arrive_on_object(const BarrierObject& event, unsigned lane, Clock* into, Clock& arrived);
+  void arrive_on_object(const BarrierObject& event, unsigned lane, VectorClock* into,
+                        VectorClock& arrived);
   void wait_for_object(const BarrierObject& event, unsigned lane, const Released& released);
 
   // race_general_tidy.cpp
@@ -169,19 +171,20 @@ class GeneralRaceChecker final : public Checker {
   void check_weak(Row& row);
   bool check_neighbours(Row& row);
   bool check_common_read(Row& row);
-  bool check_lane(Row& row, const Part& part);
+  bool check_lane(Row& row, const LaneAccess& mine);
   void check_strong(Row& row);
-  void perform_strong(Row& row, const Part& part);
+  void perform_strong(Row& row, const LaneAccess& mine);
   template <typename Visit>
-  void for_each_cell(const Row& row, const Part& part, Visit visit);
+  void for_each_cell(const Row& row, const LaneAccess& mine, Visit visit);
 
-  [[nodiscard]] static std::uint32_t offset_in(const Row& row, const Part& part, const Cell& cell);
-  [[nodiscard]] std::uint32_t handed_classes(const Row& row, const Part& part) const;
-  void check(Row& row, const Part& part, Cell& cell);
-  void check_list(Row& row, const Part& part, const Cell& cell);
+  [[nodiscard]] static std::uint32_t offset_in(const Row& row, const LaneAccess& mine,
+                                               const Cell& cell);
+  [[nodiscard]] std::uint32_t handed_classes(const Row& row, const LaneAccess& mine) const;
+  void check(Row& row, const LaneAccess& mine, Cell& cell);
+  void check_list(Row& row, const LaneAccess& mine, const Cell& cell);
   static bool is_over(const Row& row, const CellList& list);
   std::size_t first_in_question(const Row& row, unsigned access_class, CellList& list) const;
-  void check_proxy(Row& row, const Part& part, Earlier earlier);
+  void check_proxy(Row& row, const LaneAccess& mine, Earlier earlier);
   [[nodiscard]] bool is_one_group(const Row& row, const CellEntry& entry) const;
   bool is_before(Row& row, ThreadOrder::SegmentId earlier, unsigned earlier_lane, unsigned lane);
   ThreadOrder::Before ask(Row& row, ThreadOrder::SegmentId earlier);
@@ -192,18 +195,20 @@ class GeneralRaceChecker final : public Checker {
   void record_weak_read(Row& row, unsigned lane, Cell& cell);
 
   // Whether it says enough of its row: false, if only this lane's access is known to do no harm.
-  bool report(const Row& row, const Part& part, const Earlier& earlier);
+  bool report(const Row& row, const LaneAccess& mine, const Earlier& earlier);
   [[nodiscard]] bool has_seen_release(const Row& row, unsigned lane, const Earlier& earlier);
-  [[nodiscard]] Weight weight_of(const Row& row, const Part& part, const Earlier& earlier);
+  [[nodiscard]] Weight weight_of(const Row& row, const LaneAccess& mine, const Earlier& earlier);
   [[nodiscard]] bool is_passed_on(const Access& access, unsigned lane, const Earlier& earlier);
-  [[nodiscard]] bool is_handed(const Row& row, const Part& part, const CellEntry& entry) const;
-  [[nodiscard]] bool stores_same_bytes(const Row& row, const Part& part) const;
+  [[nodiscard]] bool is_handed(const Row& row, const LaneAccess& mine,
+                               const CellEntry& entry) const;
+  [[nodiscard]] bool stores_same_bytes(const Row& row, const LaneAccess& mine) const;
   struct Explanation {
     Lack lack = Lack::unknown;
     std::string message;
   };
-  [[nodiscard]] Explanation explain(const Row& row, const Part& part, const Earlier& earlier) const;
-  [[nodiscard]] Explanation what_was_missed(const Row& row, const Part& part,
+  [[nodiscard]] Explanation explain(const Row& row, const LaneAccess& mine,
+                                    const Earlier& earlier) const;
+  [[nodiscard]] Explanation what_was_missed(const Row& row, const LaneAccess& mine,
                                             const Earlier& earlier) const;
   [[nodiscard]] AccessSide side_of(const Earlier& earlier) const;
   void check_host(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes,

@@ -66,8 +66,8 @@ void GeneralRaceChecker::remember_remote(const Row& row) {
 void GeneralRaceChecker::end_shared(const Sync& sync) {
   const Owner& owner = owners_[sync.shared->id];
   if (owner.remote.empty() || !sync.has_ended) return;
-  const Clock known = order_.knowledge_of_block(sync.place);
-  Clock seen = known;
+  const VectorClock known = order_.knowledge_of_block(sync.place);
+  VectorClock seen = known;
   for (const auto& [place, state] : barriers_) {
     if (place.first == sync.shared->id) seen.join(state.seen);
   }
@@ -102,21 +102,22 @@ void GeneralRaceChecker::end_shared(const Sync& sync) {
 }
 
 // What fence.mbarrier_init has released.
-bool GeneralRaceChecker::is_fenced_init(const Row& row, const Part& part,
+bool GeneralRaceChecker::is_fenced_init(const Row& row, const LaneAccess& mine,
                                         const Earlier& earlier) const {
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
   if (segment.launch != order_.launch()) return false;
   const Instr& instr = row.access->program->code[earlier.pc];
   return instr.kind == InstrKind::barrier_object &&
          instr.modifiers.object_op == ptx::ObjectOp::init &&
-         cluster_order_.knows_init(earlier.segment, earlier.lane, row.access->place, part.lane);
+         cluster_order_.knows_init(earlier.segment, earlier.lane, row.access->place, mine.lane);
 }
 
 // mbarrier.inval after other lanes of a warp have used the object, one lane of which comes before
 // it. Operations on an mbarrier are done when they return, and cuda::pipeline relies on that: when
 // it ends, the lanes of a warp meet at a match.sync, which orders no memory, and one counts for
 // all.
-bool GeneralRaceChecker::is_known_use(const Row& row, const Part& part, const Earlier& earlier) {
+bool GeneralRaceChecker::is_known_use(const Row& row, const LaneAccess& mine,
+                                      const Earlier& earlier) {
   const Access& access = *row.access;
   const Instr& now = access.program->code[access.pc];
   const bool invalidates =
@@ -125,7 +126,7 @@ bool GeneralRaceChecker::is_known_use(const Row& row, const Part& part, const Ea
   if (!invalidates || segment.launch != order_.launch() || segment.asynchronous) return false;
   if (access.program->code[earlier.pc].kind != InstrKind::barrier_object) return false;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    if (order_.before(earlier.segment, lane, access.place, part.lane)) return true;
+    if (order_.before(earlier.segment, lane, access.place, mine.lane)) return true;
   }
   return false;
 }
@@ -152,9 +153,9 @@ void GeneralRaceChecker::on_barrier_object(const BarrierObject& event) {
   }
   const bool is_near = object.block == order_.block_key(event.place);
   const bool reaches = is_near || event.completes || event.scope != ptx::Scope::cta;
-  Clock& into = is_near ? state.current.near : state.current.far;
+  VectorClock& into = is_near ? state.current.near : state.current.far;
   if (event.completes) {
-    const Clock done = order_.complete(object);
+    const VectorClock done = order_.complete(object);
     into.join(done);
     state.arrived.join(done);
     return;
@@ -173,11 +174,12 @@ void GeneralRaceChecker::on_barrier_object(const BarrierObject& event) {
 }
 
 // A relaxed arrival releases what a fence before it has.
-void GeneralRaceChecker::arrive_on_object(const BarrierObject& event, unsigned lane, Clock* into,
-                                          Clock& arrived) {
+void GeneralRaceChecker::arrive_on_object(const BarrierObject& event, unsigned lane,
+                                          VectorClock* into, VectorClock& arrived) {
   const auto reach = static_cast<std::size_t>(order_.reach_of(event.scope));
   const ThreadOrder::Moment fence = order_.lane_at(event.place, lane).fence[reach];
-  const Clock released = order_.clock_of(order_.release(event.place, lane), event.place, lane);
+  const VectorClock released =
+      order_.clock_of(order_.release(event.place, lane), event.place, lane);
   arrived.join(released);
   if (into == nullptr) return;
   if (!event.relaxed) {
@@ -190,7 +192,7 @@ void GeneralRaceChecker::arrive_on_object(const BarrierObject& event, unsigned l
 // A relaxed wait is completed by a later fence.
 void GeneralRaceChecker::wait_for_object(const BarrierObject& event, unsigned lane,
                                          const Released& released) {
-  Clock all = released.near;
+  VectorClock all = released.near;
   if (event.scope != ptx::Scope::cta) all.join(released.far);
   if (!event.relaxed) return order_.learn(event.place, lane, all);
   ReleasedClocks released_clocks{released.near, all, all};

@@ -49,7 +49,7 @@ AccessSide GeneralRaceChecker::side_of(const Earlier& earlier) const {
        position_in(launch.block, segment.warp * kWarpLanes + earlier.lane)});
 }
 
-bool GeneralRaceChecker::stores_same_bytes(const Row& row, const Part& part) const {
+bool GeneralRaceChecker::stores_same_bytes(const Row& row, const LaneAccess& mine) const {
   const Access& access = *row.access;
   if (access.values[0] == nullptr) return false;
   const auto stored_byte = [&](unsigned lane, std::uint32_t index) {
@@ -57,32 +57,33 @@ bool GeneralRaceChecker::stores_same_bytes(const Row& row, const Part& part) con
     return values[lane * access.value_bytes + index % access.element_bytes];
   };
   for (std::uint32_t i = 0; i < access.bytes; ++i) {
-    std::byte held = access.allocation->data[access.offset[part.lane] + i];
+    std::byte held = access.allocation->data[access.offset[mine.lane] + i];
     // Earlier lanes of this very row, the bytes of which have not moved yet.
-    for (std::uint32_t rest = access.mask & ((1u << part.lane) - 1); rest != 0; rest &= rest - 1) {
+    for (std::uint32_t rest = access.mask & ((1u << mine.lane) - 1); rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
-      const std::uint32_t at = access.offset[part.lane] + i - access.offset[lane];
+      const std::uint32_t at = access.offset[mine.lane] + i - access.offset[lane];
       if (at < access.bytes) held = stored_byte(lane, at);
     }
-    if (stored_byte(part.lane, i) != held) return false;
+    if (stored_byte(mine.lane, i) != held) return false;
   }
   return true;
 }
 
-Weight GeneralRaceChecker::weight_of(const Row& row, const Part& part, const Earlier& earlier) {
+Weight GeneralRaceChecker::weight_of(const Row& row, const LaneAccess& mine,
+                                     const Earlier& earlier) {
   const Access& access = *row.access;
-  const bool weak_writes = part.access_class == kWeakWrite && earlier.access_class == kWeakWrite;
-  if (weak_writes && stores_same_bytes(row, part)) return Weight::same_bytes;
+  const bool weak_writes = mine.access_class == kWeakWrite && earlier.access_class == kWeakWrite;
+  if (weak_writes && stores_same_bytes(row, mine)) return Weight::same_bytes;
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
   const bool one_warp = segment.block == order_.block_key(access.place) &&
                         segment.warp == access.place.warp && !segment.asynchronous &&
                         !access.asynchronous;
   const bool reads_first = !AccessClass::of_index(earlier.access_class).write;
   if (one_warp && reads_first && access.kind == AccessKind::write &&
-      collectives_.orders(access, part.lane, earlier.offset, earlier.pc, earlier.lane)) {
+      collectives_.orders(access, mine.lane, earlier.offset, earlier.pc, earlier.lane)) {
     return Weight::dependent;
   }
-  if (!earlier.lacks_proxy_fence && is_passed_on(access, part.lane, earlier)) {
+  if (!earlier.lacks_proxy_fence && is_passed_on(access, mine.lane, earlier)) {
     return Weight::passed_on;
   }
   if (!earlier.is_handed) return Weight::race;
@@ -124,19 +125,19 @@ bool GeneralRaceChecker::has_seen_release(const Row& row, unsigned lane, const E
   return seen_release_.seen;
 }
 
-bool GeneralRaceChecker::report(const Row& row, const Part& part, const Earlier& earlier) {
+bool GeneralRaceChecker::report(const Row& row, const LaneAccess& mine, const Earlier& earlier) {
   const Access& access = *row.access;
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
   const Program& program = *access.program;
   const Program& earlier_program = *launches_[segment.launch].program;
-  const Weight weight = weight_of(row, part, earlier);
+  const Weight weight = weight_of(row, mine, earlier);
   // The same race is found in either order of the two.
   const AccessKind earlier_kind = kind_at(earlier_program, earlier.pc, earlier.access_class);
   // Cooperative groups pass values on there by shfl.sync, which orders no memory.  What they order
   // of the program's own memory, by atomics in that place, counts.
   if (access.allocation->reserved) return true;
-  if (is_fenced_init(row, part, earlier) || is_known_use(row, part, earlier)) return true;
-  if (earlier.is_handed && has_seen_release(row, part.lane, earlier)) return false;
+  if (is_fenced_init(row, mine, earlier) || is_known_use(row, mine, earlier)) return true;
+  if (earlier.is_handed && has_seen_release(row, mine.lane, earlier)) return false;
   const bool one_block = segment.block == order_.block_key(access.place);
   const Relation relation = segment.launch != order_.launch()
                                 ? Relation::launches
@@ -155,12 +156,12 @@ bool GeneralRaceChecker::report(const Row& row, const Part& part, const Earlier&
     finding.space = space_name(access.space);
     finding.severity = severity_of(weight);
     finding.kernel = kernel_name(program.kernel);
-    finding.object = describe_element(access, part.lane);
+    finding.object = describe_element(access, mine.lane);
     finding.accesses = {side_of(earlier),
                         reporter_.side(role_at(program, access.pc, access.kind), program, access.pc,
-                                       thread_of(access.place, part.lane))};
-    finding.variable = variable_of(*access.allocation, access.offset[part.lane]);
-    const Explanation why = explain(row, part, earlier);
+                                       thread_of(access.place, mine.lane))};
+    finding.variable = variable_of(*access.allocation, access.offset[mine.lane]);
+    const Explanation why = explain(row, mine, earlier);
     finding.message = why.message;
     finding.message += remark_of(weight);
     finding.lack = why.lack;
@@ -169,12 +170,12 @@ bool GeneralRaceChecker::report(const Row& row, const Part& part, const Earlier&
   return weight != Weight::dependent && weight != Weight::passed_on;
 }
 
-GeneralRaceChecker::Explanation GeneralRaceChecker::explain(const Row& row, const Part& part,
+GeneralRaceChecker::Explanation GeneralRaceChecker::explain(const Row& row, const LaneAccess& mine,
                                                             const Earlier& earlier) const {
   const Access& access = *row.access;
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
   const AccessClass before = AccessClass::of_index(earlier.access_class);
-  const AccessClass now = AccessClass::of_index(part.access_class);
+  const AccessClass now = AccessClass::of_index(mine.access_class);
   if (segment.launch != order_.launch()) {
     return {Lack::order_of_launches,
             "nothing orders these two kernel launches: their streams are not synchronised"};
@@ -195,14 +196,14 @@ GeneralRaceChecker::Explanation GeneralRaceChecker::explain(const Row& row, cons
   const bool one_block = segment.block == order_.block_key(access.place);
   const bool one_warp = one_block && segment.warp == access.place.warp;
   if (segment.asynchronous) {
-    if (one_warp && earlier.lane == part.lane) {
+    if (one_warp && earlier.lane == mine.lane) {
       return {Lack::copy_wait, "the asynchronous copy (1) has not been waited for before (2)"};
     }
     return {Lack::copy_handover,
             "the asynchronous copy (1) was not waited for and passed on by its own thread before "
             "(2)"};
   }
-  Explanation missed = what_was_missed(row, part, earlier);
+  Explanation missed = what_was_missed(row, mine, earlier);
   if (missed.lack != Lack::unknown) return missed;
   const bool one_cluster =
       order_.has_clusters() &&
@@ -221,14 +222,14 @@ GeneralRaceChecker::Explanation GeneralRaceChecker::explain(const Row& row, cons
 
 // How the threads of (1) and (2) did communicate, and why it did not order them.
 GeneralRaceChecker::Explanation GeneralRaceChecker::what_was_missed(const Row& row,
-                                                                    const Part& part,
+                                                                    const LaneAccess& mine,
                                                                     const Earlier& earlier) const {
   const WarpPlace& place = row.access->place;
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
-  const auto would_know = [&](const Clock& clock) {
+  const auto would_know = [&](const VectorClock& clock) {
     return order_.knows(clock, earlier.segment, earlier.lane);
   };
-  const ThreadOrder::Lane& self = order_.lane_at(place, part.lane);
+  const ThreadOrder::Lane& self = order_.lane_at(place, mine.lane);
   if (would_know(self.all_observed())) {
     return {Lack::acquire,
             "(1) is released and the thread of (2) has read the flag, but no acquire that reaches "

@@ -26,7 +26,7 @@ std::int64_t sign_extended(Type type, std::uint64_t value) {
 void check(Opcode opcode, const OperandTypes& operands,
            const std::function<std::uint64_t(const Lane&)>& f, const Modifiers& modifiers,
            std::int64_t offset = 0) {
-  const Form form{
+  const TestedInstruction form{
       .name = std::string(ptx::name_of(opcode)) + "." + std::string(ptx::name_of(modifiers.type)),
       .opcode = opcode,
       .modifiers = modifiers,
@@ -74,12 +74,13 @@ TEST(ComputeBits, Lop3) {
         [table](const Lane& lane) { return looked_up(lane, table); }, of(Type::b32), table);
   }
   for (const ptx::BoolOp op : {ptx::BoolOp::and_, ptx::BoolOp::or_}) {
-    Form form{.name = "lop3.bool",
-              .opcode = Opcode::lop3_,
-              .modifiers = of(Type::b32),
-              .operands = {Type::b32, Type::b32, Type::b32, Type::b32, Type::pred, Type::pred},
-              .destinations = {ComputeOperand::d, ComputeOperand::e},
-              .offset = 0x80};
+    TestedInstruction form{
+        .name = "lop3.bool",
+        .opcode = Opcode::lop3_,
+        .modifiers = of(Type::b32),
+        .operands = {Type::b32, Type::b32, Type::b32, Type::b32, Type::pred, Type::pred},
+        .destinations = {ComputeOperand::d, ComputeOperand::e},
+        .offset = 0x80};
     form.modifiers.bool_op = op;
     expect_agrees(form, [op](Lane& lane) {
       lane.d = looked_up(lane, 0x80);
@@ -267,10 +268,10 @@ TEST(ComputeBits, MaskAndExtension) {
 }
 
 TEST(ComputeBits, FindNthSet) {
-  Form form{.name = "fns.b32",
-            .opcode = Opcode::fns_,
-            .modifiers = of(Type::b32),
-            .operands = {Type::b32, Type::b32, Type::u32, Type::s32}};
+  TestedInstruction form{.name = "fns.b32",
+                         .opcode = Opcode::fns_,
+                         .modifiers = of(Type::b32),
+                         .operands = {Type::b32, Type::b32, Type::u32, Type::s32}};
   expect_agrees(
       form,
       [](Lane& lane) {

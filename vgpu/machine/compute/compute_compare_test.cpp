@@ -85,12 +85,13 @@ bool exists(Compare compare, Type type) {
 }
 
 void check_compare(Compare compare, Type type, BoolOp op, bool both, bool ftz) {
-  Form form{.name = "setp." + std::to_string(static_cast<int>(compare)) + "." +
-                    std::string(ptx::name_of(type)),
-            .opcode = Opcode::setp_,
-            .operands = {Type::pred, type, type, op == BoolOp::none ? Type::none : Type::pred,
-                         both ? Type::pred : Type::none},
-            .destinations = {ComputeOperand::d, ComputeOperand::e}};
+  TestedInstruction form{
+      .name = "setp." + std::to_string(static_cast<int>(compare)) + "." +
+              std::string(ptx::name_of(type)),
+      .opcode = Opcode::setp_,
+      .operands = {Type::pred, type, type, op == BoolOp::none ? Type::none : Type::pred,
+                   both ? Type::pred : Type::none},
+      .destinations = {ComputeOperand::d, ComputeOperand::e}};
   form.modifiers.type = type;
   form.modifiers.compare = compare;
   form.modifiers.bool_op = op;
@@ -142,9 +143,9 @@ TEST(ComputeCompare, EveryComparisonOfEveryType) {
 }
 
 TEST(ComputeCompare, RefusesComparisonsThatDoNotExist) {
-  Form form{.name = "setp.lo.s32",
-            .opcode = Opcode::setp_,
-            .operands = {Type::pred, Type::s32, Type::s32}};
+  TestedInstruction form{.name = "setp.lo.s32",
+                         .opcode = Opcode::setp_,
+                         .operands = {Type::pred, Type::s32, Type::s32}};
   form.modifiers.type = Type::s32;
   form.modifiers.compare = Compare::lo;
   EXPECT_EQ(find_compute(make_instr(form)), nullptr);
@@ -154,11 +155,12 @@ TEST(ComputeCompare, RefusesComparisonsThatDoNotExist) {
 
 TEST(ComputeCompare, Selection) {
   for (const Type type : {Type::b32, Type::f32, Type::b64, Type::f64, Type::s32, Type::u64}) {
-    Form selp{.name = "selp", .opcode = Opcode::selp_, .operands = {type, type, type, Type::pred}};
+    TestedInstruction selp{
+        .name = "selp", .opcode = Opcode::selp_, .operands = {type, type, type, Type::pred}};
     selp.modifiers.type = type;
     expect_agrees(selp, [](Lane& l) { l.d = l.c != 0 ? l.a : l.b; });
     for (const bool ftz : {false, true}) {
-      Form slct{
+      TestedInstruction slct{
           .name = "slct.f32", .opcode = Opcode::slct_, .operands = {type, type, type, Type::f32}};
       slct.modifiers.type = type;
       slct.modifiers.source_type = Type::f32;
@@ -169,7 +171,7 @@ TEST(ComputeCompare, Selection) {
         l.d = c >= 0 || zero ? l.a : l.b;
       });
     }
-    Form slct{
+    TestedInstruction slct{
         .name = "slct.s32", .opcode = Opcode::slct_, .operands = {type, type, type, Type::s32}};
     slct.modifiers.type = type;
     slct.modifiers.source_type = Type::s32;
@@ -195,7 +197,8 @@ TEST(ComputeCompare, Properties) {
   for (int value = 1; value <= static_cast<int>(TestProperty::subnormal); ++value) {
     const auto property = static_cast<TestProperty>(value);
     for (const Type type : {Type::f32, Type::f64}) {
-      Form form{.name = "testp", .opcode = Opcode::testp_, .operands = {Type::pred, type}};
+      TestedInstruction form{
+          .name = "testp", .opcode = Opcode::testp_, .operands = {Type::pred, type}};
       form.modifiers.type = type;
       form.modifiers.test = property;
       expect_agrees(form, [&](Lane& l) {
@@ -208,7 +211,7 @@ TEST(ComputeCompare, Properties) {
 TEST(ComputeMove, CopiesAndPredicates) {
   for (const Type type :
        {Type::b32, Type::b64, Type::f32, Type::f64, Type::u32, Type::s64, Type::pred}) {
-    Form form{.name = "mov", .opcode = Opcode::mov_, .operands = {type, type}};
+    TestedInstruction form{.name = "mov", .opcode = Opcode::mov_, .operands = {type, type}};
     form.modifiers.type = type;
     expect_agrees(form, [](Lane& l) { l.d = l.a; });
   }
@@ -219,13 +222,14 @@ TEST(ComputeMove, CopiesAndPredicates) {
   for (const Row& row : {Row{Opcode::and_, [](bool a, bool b) { return a && b; }},
                          Row{Opcode::or_, [](bool a, bool b) { return a || b; }},
                          Row{Opcode::xor_, [](bool a, bool b) { return a != b; }}}) {
-    Form form{.name = "logic.pred",
-              .opcode = row.opcode,
-              .operands = {Type::pred, Type::pred, Type::pred}};
+    TestedInstruction form{.name = "logic.pred",
+                           .opcode = row.opcode,
+                           .operands = {Type::pred, Type::pred, Type::pred}};
     form.modifiers.type = Type::pred;
     expect_agrees(form, [&](Lane& l) { l.d = row.f(l.a != 0, l.b != 0); });
   }
-  Form form{.name = "not.pred", .opcode = Opcode::not_, .operands = {Type::pred, Type::pred}};
+  TestedInstruction form{
+      .name = "not.pred", .opcode = Opcode::not_, .operands = {Type::pred, Type::pred}};
   form.modifiers.type = Type::pred;
   expect_agrees(form, [](Lane& l) { l.d = l.a == 0; });
 }
@@ -235,7 +239,7 @@ TEST(ComputeMove, PacksAndUnpacks) {
   const auto b32 = Type::b32;
   const auto b64 = Type::b64;
   const auto form = [](Type type, std::uint8_t vector, OperandTypes operands) {
-    Form result{.name = "mov.v", .opcode = Opcode::mov_, .operands = operands};
+    TestedInstruction result{.name = "mov.v", .opcode = Opcode::mov_, .operands = operands};
     result.modifiers.type = type;
     result.modifiers.vector = vector;
     return result;
@@ -244,7 +248,7 @@ TEST(ComputeMove, PacksAndUnpacks) {
   expect_agrees(form(b32, 2, {b32, b16, b16}), [](Lane& l) { l.d = l.b << 16 | l.a; });
   expect_agrees(form(b64, 4, {b64, b16, b16, b16, Type::none, b16}),
                 [](Lane& l) { l.d = l.f << 48 | l.c << 32 | l.b << 16 | l.a; });
-  Form halves = form(b64, 2, {b32, b64, Type::none, Type::none, b32});
+  TestedInstruction halves = form(b64, 2, {b32, b64, Type::none, Type::none, b32});
   halves.destinations = {ComputeOperand::d, ComputeOperand::e};
   expect_agrees(halves, [](Lane& l) {
     l.d = l.a & 0xffffffff;
@@ -252,13 +256,13 @@ TEST(ComputeMove, PacksAndUnpacks) {
   });
   halves.operands.d = Type::none;  // {_, hi}
   expect_agrees(halves, [](Lane& l) { l.e = l.a >> 32; });
-  Form words = form(b32, 2, {b16, b32, Type::none, Type::none, b16});
+  TestedInstruction words = form(b32, 2, {b16, b32, Type::none, Type::none, b16});
   words.destinations = {ComputeOperand::d, ComputeOperand::e};
   expect_agrees(words, [](Lane& l) {
     l.d = l.a & 0xffff;
     l.e = l.a >> 16;
   });
-  Form quarters = form(b64, 4, {b16, b64, Type::none, b16, b16, b16});
+  TestedInstruction quarters = form(b64, 4, {b16, b64, Type::none, b16, b16, b16});
   quarters.destinations = {ComputeOperand::d, ComputeOperand::e, ComputeOperand::c,
                            ComputeOperand::f};
   expect_agrees(quarters, [](Lane& l) {
@@ -276,7 +280,8 @@ TEST(ComputeMove, Addresses) {
   };
   for (const Row& row : {Row{Space::global, 0}, Row{Space::constant, 0},
                          Row{Space::shared, kSharedWindow}, Row{Space::local, kLocalWindow}}) {
-    Form form{.name = "cvta", .opcode = Opcode::cvta_, .operands = {Type::u64, Type::u64}};
+    TestedInstruction form{
+        .name = "cvta", .opcode = Opcode::cvta_, .operands = {Type::u64, Type::u64}};
     form.modifiers.type = Type::u64;
     form.modifiers.space = row.space;
     expect_agrees(form, [&](Lane& l) { l.d = l.a + row.window; });
@@ -288,7 +293,8 @@ TEST(ComputeMove, Addresses) {
 }
 
 TEST(ComputeMove, SpaceOfAGenericAddress) {
-  Form form{.name = "isspacep", .opcode = Opcode::isspacep_, .operands = {Type::pred, Type::u64}};
+  TestedInstruction form{
+      .name = "isspacep", .opcode = Opcode::isspacep_, .operands = {Type::pred, Type::u64}};
   const struct {
     std::uint64_t address;
     Space space;

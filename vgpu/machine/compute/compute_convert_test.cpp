@@ -41,13 +41,13 @@ Exact highest(Type type) {
   return (Exact{1} << (width(type) - (ptx::is_signed(type) ? 1 : 0))) - 1;
 }
 
-Form cvt(Type type, Type source, const Modifiers& modifiers) {
-  Form form{.name = "cvt." + std::string(ptx::name_of(type)) + "." +
-                    std::string(ptx::name_of(source)) + "." +
-                    std::to_string(static_cast<int>(modifiers.rounding)),
-            .opcode = Opcode::cvt_,
-            .modifiers = modifiers,
-            .operands = {type, source}};
+TestedInstruction cvt(Type type, Type source, const Modifiers& modifiers) {
+  TestedInstruction form{.name = "cvt." + std::string(ptx::name_of(type)) + "." +
+                                 std::string(ptx::name_of(source)) + "." +
+                                 std::to_string(static_cast<int>(modifiers.rounding)),
+                         .opcode = Opcode::cvt_,
+                         .modifiers = modifiers,
+                         .operands = {type, source}};
   form.modifiers.type = type;
   form.modifiers.source_type = source;
   return form;
@@ -100,7 +100,7 @@ TEST(ComputeConvert, IntegersToIntegers) {
 
 // A cvt may name a 64-bit register where the type is narrower.
 TEST(ComputeConvert, WiderRegistersThanTypes) {
-  Form form = cvt(Type::s8, Type::u16, {});
+  TestedInstruction form = cvt(Type::s8, Type::u16, {});
   form.operands = {Type::b64, Type::b64};
   expect_agrees(form, [](Lane& l) {
     l.d = static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int8_t>(l.a)));
@@ -258,7 +258,7 @@ TEST(ComputeConvert, Halves) {
     const auto half = __builtin_bit_cast(_Float16, static_cast<std::uint16_t>(l.a));
     l.d = finished(static_cast<float>(half), false, false);
   });
-  Form pair = cvt(Type::f16x2, Type::f32, rn);
+  TestedInstruction pair = cvt(Type::f16x2, Type::f32, rn);
   pair.operands = {Type::b32, Type::f32, Type::f32};
   expect_agrees(pair, [&](Lane& l) {
     l.d = to_half(static_cast<long double>(as_float(l.a))) << 16 |

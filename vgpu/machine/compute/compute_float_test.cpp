@@ -91,11 +91,12 @@ float flushed_result(float result, Opcode opcode, Rounding rounding, float a, fl
   return tiny ? std::copysign(0.0f, result) : result;
 }
 
-Form float_form(Opcode opcode, Type type, int sources, const Modifiers& modifiers) {
-  Form form{.name = std::string(ptx::name_of(opcode)) + "." + std::string(ptx::name_of(type)) +
-                    "." + std::to_string(static_cast<int>(modifiers.rounding)),
-            .opcode = opcode,
-            .modifiers = modifiers};
+TestedInstruction float_form(Opcode opcode, Type type, int sources, const Modifiers& modifiers) {
+  TestedInstruction form{.name = std::string(ptx::name_of(opcode)) + "." +
+                                 std::string(ptx::name_of(type)) + "." +
+                                 std::to_string(static_cast<int>(modifiers.rounding)),
+                         .opcode = opcode,
+                         .modifiers = modifiers};
   form.modifiers.type = type;
   for (int place = 0; place <= sources; ++place)
     form.operands.at(static_cast<std::size_t>(place)) = type;

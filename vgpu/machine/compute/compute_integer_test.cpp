@@ -51,7 +51,7 @@ using Function = std::function<Exact(Exact a, Exact b, Exact c)>;
 // d = f(a, b, c), all of one type.
 void check(Opcode opcode, Type type, int sources, const Function& f, Modifiers m = {}) {
   m.type = type;
-  Form form{.name = named(opcode, m), .opcode = opcode, .modifiers = m};
+  TestedInstruction form{.name = named(opcode, m), .opcode = opcode, .modifiers = m};
   for (int place = 0; place <= sources; ++place)
     form.operands.at(static_cast<std::size_t>(place)) = type;
   expect_agrees(form, [&](Lane& lane) {
@@ -133,17 +133,17 @@ TEST(ComputeInteger, WideProducts) {
     Modifiers m;
     m.type = type;
     m.part = MulPart::wide;
-    const Form mul{.name = named(Opcode::mul_, m, ".wide"),
-                   .opcode = Opcode::mul_,
-                   .modifiers = m,
-                   .operands = {wide, type, type}};
+    const TestedInstruction mul{.name = named(Opcode::mul_, m, ".wide"),
+                                .opcode = Opcode::mul_,
+                                .modifiers = m,
+                                .operands = {wide, type, type}};
     expect_agrees(mul, [type = type, wide = wide](Lane& lane) {
       lane.d = cell(wide, number(type, lane.a) * number(type, lane.b));
     });
-    const Form mad{.name = named(Opcode::mad_, m, ".wide"),
-                   .opcode = Opcode::mad_,
-                   .modifiers = m,
-                   .operands = {wide, type, type, wide}};
+    const TestedInstruction mad{.name = named(Opcode::mad_, m, ".wide"),
+                                .opcode = Opcode::mad_,
+                                .modifiers = m,
+                                .operands = {wide, type, type, wide}};
     expect_agrees(mad, [type = type, wide = wide](Lane& lane) {
       lane.d = cell(wide, number(type, lane.a) * number(type, lane.b) + number(wide, lane.c));
     });
@@ -193,10 +193,10 @@ TEST(ComputeInteger, DotProducts) {
       Modifiers m;
       m.type = a_type;
       m.source_type = b_type;
-      Form form{.name = named(Opcode::dp4a_, m),
-                .opcode = Opcode::dp4a_,
-                .modifiers = m,
-                .operands = {Type::u32, Type::u32, Type::u32, Type::u32}};
+      TestedInstruction form{.name = named(Opcode::dp4a_, m),
+                             .opcode = Opcode::dp4a_,
+                             .modifiers = m,
+                             .operands = {Type::u32, Type::u32, Type::u32, Type::u32}};
       expect_agrees(form, [&](Lane& lane) {
         Exact sum = static_cast<Exact>(lane.c);
         for (unsigned i = 0; i < 4; ++i)
@@ -223,8 +223,9 @@ TEST(ComputeInteger, DotProducts) {
 // One step of extended precision; the carry is what does not fit, or that nothing is borrowed.
 void check_carry(Opcode opcode, Type type, MulPart part, bool carries_in, bool carries_out) {
   const bool product_form = opcode == Opcode::mad_ || opcode == Opcode::madc_;
-  Form form{.name = std::string(ptx::name_of(opcode)) + ".cc." + std::string(ptx::name_of(type)),
-            .opcode = opcode};
+  TestedInstruction form{
+      .name = std::string(ptx::name_of(opcode)) + ".cc." + std::string(ptx::name_of(type)),
+      .opcode = opcode};
   form.modifiers.type = type;
   form.modifiers.part = part;
   form.modifiers.carry_out = carries_out;
@@ -272,7 +273,7 @@ TEST(ComputeInteger, Carries) {
 }
 
 TEST(ComputeInteger, RefusesFormsThatDoNotExist) {
-  Form form{.name = "add.sat.u32", .opcode = Opcode::add_};
+  TestedInstruction form{.name = "add.sat.u32", .opcode = Opcode::add_};
   form.modifiers.type = Type::u32;
   form.modifiers.sat = true;
   EXPECT_EQ(find_compute(make_instr(form)), nullptr);

@@ -60,7 +60,7 @@ std::uint64_t draw(Type type, std::mt19937_64& random) {
 }
 
 // Fills all rows; rows of narrow types hold junk above their width.
-Rows draw_rows(const Form& form, std::mt19937_64& random) {
+Rows draw_rows(const TestedInstruction& form, std::mt19937_64& random) {
   Rows rows;
   for (unsigned place = 0; place < kRefs; ++place) {
     const Type type = form.operands.at(place);
@@ -74,7 +74,7 @@ Rows draw_rows(const Form& form, std::mt19937_64& random) {
   return rows;
 }
 
-Lane lane_of(const Form& form, const Rows& rows, unsigned lane) {
+Lane lane_of(const TestedInstruction& form, const Rows& rows, unsigned lane) {
   Lane result{};
   for (unsigned place = 0; place < kRefs; ++place) {
     const Type type = form.operands.at(place);
@@ -93,7 +93,7 @@ std::uint32_t draw_mask(int round, std::mt19937_64& random) {
   return mask == 0 ? 1u << (random() % 32) : mask;
 }
 
-Rows expected_rows(const Form& form, const Rows& before, std::uint32_t mask,
+Rows expected_rows(const TestedInstruction& form, const Rows& before, std::uint32_t mask,
                    const Reference& reference) {
   Rows after = before;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
@@ -110,7 +110,7 @@ Rows expected_rows(const Form& form, const Rows& before, std::uint32_t mask,
   return after;
 }
 
-std::string first_difference(const Form& form, const Rows& before, const Rows& want,
+std::string first_difference(const TestedInstruction& form, const Rows& before, const Rows& want,
                              const Rows& got) {
   for (unsigned place = 0; place < kRefs; ++place) {
     const Type type = form.operands.at(place);
@@ -259,7 +259,7 @@ std::vector<std::uint64_t> extremes(Type type) {
           0xaaaaaaaaaaaaaaaa};
 }
 
-Instr make_instr(const Form& form) {
+Instr make_instr(const TestedInstruction& form) {
   Instr instr;
   instr.opcode = form.opcode;
   instr.modifiers = form.modifiers;
@@ -279,7 +279,7 @@ Instr make_instr(const Form& form) {
   return instr;
 }
 
-void expect_agrees(const Form& form, const Reference& reference, int rounds) {
+void expect_agrees(const TestedInstruction& form, const Reference& reference, int rounds) {
   SCOPED_TRACE(form.name);
   const Instr instr = make_instr(form);
   std::mt19937_64 random(std::hash<std::string>{}(form.name));
@@ -298,8 +298,8 @@ void expect_agrees(const Form& form, const Reference& reference, int rounds) {
   }
 }
 
-void expect_same_at_all_levels(const Form& form, const std::function<void(const Lane&)>& judge,
-                               int rounds) {
+void expect_same_at_all_levels(const TestedInstruction& form,
+                               const std::function<void(const Lane&)>& judge, int rounds) {
   SCOPED_TRACE(form.name);
   const Instr instr = make_instr(form);
   std::mt19937_64 random(std::hash<std::string>{}(form.name));

@@ -35,7 +35,7 @@ using Lane = ByName<std::uint64_t>;
 // what they held.
 using Reference = std::function<void(Lane&)>;
 
-struct Form {
+struct TestedInstruction {
   std::string name;
   ptx::Opcode opcode = ptx::Opcode::invalid;
   ptx::Modifiers modifiers{};
@@ -48,15 +48,15 @@ struct Form {
 std::vector<std::uint64_t> extremes(ptx::Type type);
 
 // The instruction with its operands as run_form() lays them out.
-Instr make_instr(const Form& form);
+Instr make_instr(const TestedInstruction& form);
 
 // Fails the current test unless every level gives the reference's bits in the lanes of the mask,
 // and leaves everything else as it was.
-void expect_agrees(const Form& form, const Reference& reference, int rounds = 24);
+void expect_agrees(const TestedInstruction& form, const Reference& reference, int rounds = 24);
 
 // Fails unless every level gives the same bits; calls `judge` with each lane's result.
-void expect_same_at_all_levels(const Form& form, const std::function<void(const Lane&)>& judge,
-                               int rounds = 24);
+void expect_same_at_all_levels(const TestedInstruction& form,
+                               const std::function<void(const Lane&)>& judge, int rounds = 24);
 
 // The levels that this host can run.
 std::vector<SimdLevel> levels();

@@ -254,7 +254,7 @@ ComputeFn find_video(const Instr& instr) {
   const bool known = m.atom_op == AtomOp::none || m.atom_op == AtomOp::add ||
                      m.atom_op == AtomOp::min || m.atom_op == AtomOp::max;
   // c is there to be combined with, or merged into.
-  const bool merges = video_operands(instr.offset).d != VideoOperands::Part{};
+  const bool merges = video_operands(instr.offset).d != VideoOperands::BitField{};
   if (!known || (merges && m.atom_op != AtomOp::none)) return nullptr;
   if (has_c != (merges || m.atom_op != AtomOp::none)) return nullptr;
   return has_c ? lanewise<ScalarVideo, Word, Word, Word, Word>

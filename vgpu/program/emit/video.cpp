@@ -13,15 +13,15 @@ using ptx::Type;
 
 namespace {
 
-using Part = VideoOperands::Part;
+using BitField = VideoOperands::BitField;
 
 // "b3", "h1", or nothing.
-std::optional<Part> part_named(std::string_view selector) {
-  if (selector.empty()) return Part{};
+std::optional<BitField> part_named(std::string_view selector) {
+  if (selector.empty()) return BitField{};
   if (selector.size() != 2) return std::nullopt;
   const unsigned index = static_cast<unsigned>(selector[1]) - '0';
-  if (selector[0] == 'b' && index < 4) return Part{static_cast<std::uint8_t>(8 * index), 8};
-  if (selector[0] == 'h' && index < 2) return Part{static_cast<std::uint8_t>(16 * index), 16};
+  if (selector[0] == 'b' && index < 4) return BitField{static_cast<std::uint8_t>(8 * index), 8};
+  if (selector[0] == 'h' && index < 2) return BitField{static_cast<std::uint8_t>(16 * index), 16};
   return std::nullopt;
 }
 
@@ -73,7 +73,7 @@ void emit_video(Emission& e, const ptx::Instruction& in, Instr& out) {
     const auto of_d = part_named(d.name), of_a = part_named(a.name), of_b = part_named(b.name);
     if (!of_d || !of_a || !of_b) e.refuse(in, "a selector other than .b0 - .b3, .h0, .h1");
     // There GPUs do otherwise than the ISA says.
-    if (*of_d != Part{} && (in.modifiers.sat || d.name == "h1")) {
+    if (*of_d != BitField{} && (in.modifiers.sat || d.name == "h1")) {
       e.refuse(in, "a result that is merged into c by .sat or .h1");
     }
     selected.d = *of_d;
