@@ -101,7 +101,7 @@ std::string hex_list(const std::vector<std::byte>& bytes) {
   return fmt::format("{{{}}}", fmt::join(parts, ", "));
 }
 
-std::string extents(const vgpu::Dim3& dim) {
+std::string extents(const Dim3& dim) {
   if (dim.y == 1 && dim.z == 1) return fmt::format("{}", dim.x);
   return fmt::format("dim3({}, {}, {})", dim.x, dim.y, dim.z);
 }

@@ -13,7 +13,6 @@ namespace warpcheck {
 namespace {
 
 using vgpu::AccessSide;
-using vgpu::Dim3;
 using vgpu::Finding;
 using vgpu::FindingKind;
 

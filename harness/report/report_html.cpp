@@ -52,7 +52,7 @@ void add_text(pugi::xml_node parent, std::string_view text) {
   parent.append_child(pugi::node_pcdata).set_value(printable(text).c_str());
 }
 
-std::string show_place(const vgpu::Dim3& at) { return fmt::format("({},{},{})", at.x, at.y, at.z); }
+std::string show_place(const Dim3& at) { return fmt::format("({},{},{})", at.x, at.y, at.z); }
 
 std::string plural(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : noun.ends_with('s') ? "es" : "s");

@@ -17,7 +17,7 @@ Json kinds_json(const std::vector<vgpu::FindingKind>& kinds) {
   return json;
 }
 
-Json extents_json(const vgpu::Dim3& at) { return Json::array({at.x, at.y, at.z}); }
+Json extents_json(const Dim3& at) { return Json::array({at.x, at.y, at.z}); }
 
 Json side_json(const vgpu::AccessSide& side) {
   Json json = {{"role", side.role},

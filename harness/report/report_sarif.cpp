@@ -57,9 +57,7 @@ Json physical_location(const std::string& file, std::uint32_t line) {
 }
 
 std::string sentence_of(const vgpu::AccessSide& side, std::size_t number) {
-  const auto show = [](const vgpu::Dim3& at) {
-    return fmt::format("({},{},{})", at.x, at.y, at.z);
-  };
+  const auto show = [](const Dim3& at) { return fmt::format("({},{},{})", at.x, at.y, at.z); };
   if (side.ptx.empty()) return fmt::format("({}) {} by the host", number, side.role);
   return fmt::format("({}) {} by block {} thread {}, {}", number, side.role, show(side.block),
                      show(side.thread), side.ptx);

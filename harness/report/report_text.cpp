@@ -20,7 +20,7 @@ constexpr std::size_t kFindingsShown = 12;
 constexpr std::size_t kDecisionsShown = 8;
 constexpr std::size_t kFoldedShown = 8;
 
-std::string show_place(const vgpu::Dim3& at) { return fmt::format("({},{},{})", at.x, at.y, at.z); }
+std::string show_place(const Dim3& at) { return fmt::format("({},{},{})", at.x, at.y, at.z); }
 
 // "sums.cu:8", or "sums.cu:8 (cub/block/block_scan.cuh:217)"
 std::string place_text(const vgpu::AccessSide& side) {

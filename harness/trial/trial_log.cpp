@@ -12,10 +12,6 @@ namespace {
 using vgpu::FindingKind;
 using vgpu::kWarpLanes;
 
-std::uint32_t linear(const vgpu::Dim3& at, const vgpu::Dim3& extent) {
-  return at.x + extent.x * (at.y + extent.y * at.z);
-}
-
 // Sides of these findings are accesses that memory did not answer.
 bool is_fault_kind(FindingKind kind) {
   return kind == FindingKind::out_of_bounds || kind == FindingKind::misaligned_access ||
@@ -57,8 +53,8 @@ struct TrialLog::Target {
     in_its_kernel = finding->kernel == vgpu::kernel_name(sync.program->kernel);
     earlier.clear();
     for (std::size_t i = 0; i < sides.size(); ++i) {
-      sides[i].block = linear(finding->accesses[i].block, sync.grid);
-      sides[i].thread = linear(finding->accesses[i].thread, sync.block);
+      sides[i].block = sync.grid.linear(finding->accesses[i].block);
+      sides[i].thread = sync.block.linear(finding->accesses[i].thread);
     }
   }
 
@@ -246,9 +242,9 @@ void TrialLog::on_heap_free(const vgpu::HeapFree& free) {
 void TrialLog::on_allocate(const vgpu::Allocation& allocation) {
   const vgpu::CodePlace& at = allocation.allocated_at;
   if (at.program == nullptr) return;
-  const std::uint32_t thread = linear(at.thread, block_);
+  const std::uint32_t thread = block_.linear(at.thread);
   vgpu::WarpPlace place;
-  place.block = linear(at.block, grid_);
+  place.block = grid_.linear(at.block);
   place.warp = thread / kWarpLanes;
   add_event(*at.program, place, at.pc, 1u << thread % kWarpLanes);
 }

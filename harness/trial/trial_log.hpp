@@ -73,7 +73,7 @@ class TrialLog final : public vgpu::Observer {
   std::vector<LogStep> steps_;
   std::vector<vgpu::Decision> decisions_;
   std::vector<std::uint32_t> threads_of_launch_;  // of a block
-  vgpu::Dim3 grid_, block_;                       // of the running launch
+  Dim3 grid_, block_;                             // of the running launch
   std::vector<Target> targets_;
 };
 

@@ -504,7 +504,7 @@ TEST_F(CheckersTest, ALibraryFunctionThatIsCalledOnceHasItsCallersLine) {
   program.sources[7].location = {.file = 2, .line = 107};
   program.functions = {{.name = "k", .entry = 0}, {.name = "atomicAdd", .entry = 6}};
   program.code[3].kind = InstrKind::call;
-  program.code[3].target = 1;
+  program.code[3].function = 1;
   start();
   emit(fault(Fault::Kind::out_of_bounds));
   EXPECT_EQ(only().accesses[0].file, "k.cu");

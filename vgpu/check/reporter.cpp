@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::size_t kInitialEntries = 64;
 
-Dim3 position_in(const Dim3& extent, std::uint32_t linear) {
-  return {linear % extent.x, linear / extent.x % extent.y, linear / extent.x / extent.y};
-}
-
 std::size_t hash_of(const Reporter::Key& key) {
   auto mix = reinterpret_cast<std::uintptr_t>(key.subject) * 0x9e3779b97f4a7c15u;
   mix = (mix ^ (std::uint64_t{key.pc1} << 32 | key.pc2)) * 0xff51afd7ed558ccdu;
@@ -146,7 +142,7 @@ void Reporter::on_sync(const Sync& sync) {
 AccessSide Reporter::side(std::string_view role, const Program& program, std::uint32_t pc,
                           ThreadId who) const {
   return side_at(role,
-                 {&program, pc, position_in(grid_, who.block), position_in(block_, who.thread)});
+                 {&program, pc, grid_.position_of(who.block), block_.position_of(who.thread)});
 }
 
 std::uint32_t& Reporter::finding_of(const Key& key) {

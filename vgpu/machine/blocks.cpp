@@ -72,7 +72,7 @@ Slot& Blocks::dispatch(std::uint32_t block) {
   Slot& slot = **free_slot;
   slot.occupied = true;
   slot.block = block;
-  slot.position = position_in(launch_.request->grid, block);
+  slot.position = launch_.request->grid.position_of(block);
   slot.phase = 0;
   slot.live_lanes = launch_.threads;
   slot.waiting_lanes = 0;

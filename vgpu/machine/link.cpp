@@ -41,7 +41,7 @@ void refuse(Program& program, std::uint32_t pc, std::string_view why) {
   if (!program.functions[program.function_of(pc)].by_address) throw Refusal(refusal);
   Instr& instr = program.code[pc];
   instr.kind = InstrKind::refusal;
-  instr.target = static_cast<std::uint32_t>(program.refusals.size());
+  instr.refusal = static_cast<std::uint32_t>(program.refusals.size());
   program.refusals.push_back(refusal);
 }
 

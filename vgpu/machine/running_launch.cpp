@@ -66,7 +66,7 @@ Step RunningLaunch::refuse(std::string_view why) {
 
 CodePlace RunningLaunch::code_place(const RunningFragment& run, unsigned lane) const {
   return {program, run.pc, run.slot.position,
-          position_in(request->block, run.warp.index * kWarpLanes + lane)};
+          request->block.position_of(run.warp.index * kWarpLanes + lane)};
 }
 
 Slot* RunningLaunch::slot_of(std::uint32_t block) const {

@@ -19,15 +19,6 @@ namespace warpcheck::vgpu {
 struct RunningFragment;
 enum class Step : std::uint8_t;
 
-// Of the blocks of a grid, or of the threads of a block, x first: where number `linear` is, and
-// which number is `at`.
-constexpr Dim3 position_in(const Dim3& extent, std::uint32_t linear) {
-  return {linear % extent.x, linear / extent.x % extent.y, linear / extent.x / extent.y};
-}
-constexpr std::uint32_t linear_in(const Dim3& extent, const Dim3& at) {
-  return at.x + extent.x * (at.y + extent.y * at.z);
-}
-
 // Who watches the launch, in the order in which they are told.
 struct Observers {
   std::span<Observer* const> all;

@@ -105,11 +105,11 @@ class StackMeasure {
                                   : static_cast<std::uint32_t>(program_.code.size());
     for (std::uint32_t pc = program_.functions[index].entry; pc < end; ++pc) {
       const Instr& instr = program_.code[pc];
-      if (instr.kind == InstrKind::call) callees_[index].insert(instr.target);
+      if (instr.kind == InstrKind::call) callees_[index].insert(instr.function);
       if (instr.kind == InstrKind::stack) program_.dynamic_stack = true;
       if (instr.kind != InstrKind::call_register) continue;
       for (const auto& [address, target] : program_.function_at) {
-        if (program_.functions[target].signature == instr.target) callees_[index].insert(target);
+        if (program_.functions[target].signature == instr.signature) callees_[index].insert(target);
       }
     }
   }

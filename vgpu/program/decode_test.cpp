@@ -100,9 +100,9 @@ TEST(Decode, ARecursiveCallLeadsBackToItsCopy) {
   ASSERT_EQ(program.functions.size(), 5u);  // k, and f and g for each of its calls
   EXPECT_TRUE(program.dynamic_stack);
   for (const std::uint32_t f : {1u, 2u}) {
-    const std::uint32_t g = program.code[program.functions[f].entry].target;
+    const std::uint32_t g = program.code[program.functions[f].entry].function;
     EXPECT_EQ(program.functions[g].name, "g");
-    EXPECT_EQ(program.code[program.functions[g].entry].target, f);
+    EXPECT_EQ(program.code[program.functions[g].entry].function, f);
   }
 }
 
@@ -126,7 +126,7 @@ TEST(Decode, FunctionsOfTheShapeWhoseAddressIsTakenMayBeCalled) {
   for (const Instr& instr : program.code) {
     if (instr.kind != InstrKind::call_register) continue;
     ++calls;
-    EXPECT_EQ(instr.target, f.signature);
+    EXPECT_EQ(instr.signature, f.signature);
   }
   EXPECT_EQ(calls, 1u);
 }
@@ -136,7 +136,7 @@ TEST(Decode, WhatOnlyARegisterReachesIsRefusedWhenItIsReached) {
   const std::uint32_t g = program.function_at.at(function_address("g"));
   const Instr& first = program.code[program.functions[g].entry];
   ASSERT_EQ(first.kind, InstrKind::refusal);
-  EXPECT_EQ(program.refusals.at(first.target),
+  EXPECT_EQ(program.refusals.at(first.refusal),
             "test.ptx:12: 'frob.b32' in function 'g' is not supported: unknown instruction "
             "'frob.b32'");
 }
@@ -202,7 +202,7 @@ TEST(Decode, ReadsTextureInstructions) {
       "{%f9, %f10};\n"
       "sust.b.3d.v2.b32.clamp [%rd1, {%r1, %r2, %r3, %r3}], {%r4, %r5};");
   ASSERT_EQ(program.texture_instrs.size(), 2u);
-  const TextureInstr& fetch = program.texture_instrs[program.code[0].target];
+  const TextureInstr& fetch = program.texture_instrs[program.code[0].texture];
   EXPECT_EQ(program.code[0].kind, InstrKind::texture);
   EXPECT_EQ(fetch.operation, TextureInstr::Operation::gradient);
   EXPECT_EQ(fetch.geometry, Geometry::planes);
@@ -212,7 +212,7 @@ TEST(Decode, ReadsTextureInstructions) {
   EXPECT_NE(fetch.at[1], fetch.at[0]);
   EXPECT_EQ(fetch.at[2].bank, Bank::none);
   EXPECT_NE(fetch.dy[1].bank, Bank::none);
-  const TextureInstr& store = program.texture_instrs[program.code[1].target];
+  const TextureInstr& store = program.texture_instrs[program.code[1].texture];
   EXPECT_EQ(store.operation, TextureInstr::Operation::store);
   EXPECT_EQ(store.geometry, Geometry::volume);
   EXPECT_EQ(store.boundary, TextureInstr::Boundary::clamp);

@@ -191,7 +191,7 @@ void Flow::step(const Instr& instr) {
     case InstrKind::param: {
       const bool may_be_address =
           ptx::bytes_of(instr.modifiers.type) == 8 && instr.modifiers.type != Type::f64;
-      const Root root{Root::Kind::parameter, static_cast<std::uint32_t>(instr.offset)};
+      const Root root{Root::Kind::parameter, static_cast<std::uint32_t>(instr.parameter_offset)};
       return write(instr[ScalarOperand::result],
                    may_be_address ? values_.of_root(number_of(root)) : Values::kInteger);
     }
@@ -204,7 +204,7 @@ void Flow::step(const Instr& instr) {
       store_value(read(instr[AtomicOperand::swap]));
       return load(instr);
     case InstrKind::local_address:
-      return write(instr[ScalarOperand::result], values_.of_local(function_, instr.offset));
+      return write(instr[ScalarOperand::result], values_.of_local(function_, instr.local_offset));
     case InstrKind::heap_allocate: return write(instr[HeapOperand::result], Values::kUnknown);
     case InstrKind::stack: return write(instr[StackOperand::result], Values::kUnknown);
     case InstrKind::call: return call(instr);
@@ -311,7 +311,7 @@ std::uint32_t& Flow::local_cell(const LocalPlace& place, std::int64_t at) {
 
 void Flow::load_local(const Instr& instr, const LocalPlace& from) {
   const std::uint32_t bytes = std::min(ptx::bytes_of(instr.modifiers.type), 8u);
-  std::int64_t at = instr.offset;
+  std::int64_t at = instr.displacement;
   for (const Ref& ref : destinations_of(program_, instr)) {
     const std::uint32_t low = local_cell(from, at), high = local_cell(from, at + 4);
     const bool is_whole = (from.offset + at) % 4 == 0;
@@ -343,7 +343,7 @@ void Flow::store_elements(const Instr& instr) {
 
 void Flow::store_local(const Instr& instr, const LocalPlace& to) {
   const std::uint32_t bytes = std::min(ptx::bytes_of(instr.modifiers.type), 8u);
-  std::int64_t at = instr.offset;
+  std::int64_t at = instr.displacement;
   for (std::size_t i = 0; i < kElementsMax; ++i, at += bytes) {
     const Ref& element = instr[MemoryOperand::value + i];
     if (element.bank == Bank::none) continue;
@@ -367,7 +367,7 @@ void Flow::store_value(std::uint32_t value) {
 }
 
 void Flow::call(const Instr& instr) {
-  const Frame& callee = frames_[instr.target];
+  const Frame& callee = frames_[instr.function];
   for (std::uint32_t row = callee.results; row < callee.parameters; ++row) {
     raise(cells_[callee.words + row], outgoing_.at(row));
   }

@@ -3,7 +3,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Fields of Instr::offset, lowest first.
+// Fields of Instr::packed, lowest first.
 constexpr unsigned kFieldBits = 8;
 
 MatrixShape size_of(const MatrixProduct& product, MatrixOperand operand) {
@@ -23,17 +23,17 @@ void describe_product(const MatrixProduct& product, Instr& instr) {
   instr.modifiers.satfinite = product.saturates;
   instr.modifiers.rounding = product.rounding;
   instr.modifiers.bool_op = product.bits;
-  instr.offset = 0;
+  instr.packed = 0;
   for (const std::uint32_t field :
        {std::uint32_t{product.in_order}, static_cast<std::uint32_t>(product.c), product.shape.k,
         product.shape.n, product.shape.m}) {
-    instr.offset = instr.offset << kFieldBits | field;
+    instr.packed = instr.packed << kFieldBits | field;
   }
 }
 
 MatrixProduct product_of(const Instr& instr) {
   const auto field = [&](unsigned index) {
-    return static_cast<std::uint32_t>(instr.offset >> (kFieldBits * index) & 0xff);
+    return static_cast<std::uint32_t>(instr.packed >> (kFieldBits * index) & 0xff);
   };
   const ptx::Modifiers& m = instr.modifiers;
   return {{field(0), field(1), field(2)},

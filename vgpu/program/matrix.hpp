@@ -37,7 +37,7 @@ struct MatrixProduct {
   }
 };
 
-// Into Instr::modifiers and Instr::offset, and back.
+// Into Instr::modifiers and Instr::packed, and back.
 void describe_product(const MatrixProduct& product, Instr& instr);
 MatrixProduct product_of(const Instr& instr);
 inline bool is_matrix_product(const Instr& instr) {

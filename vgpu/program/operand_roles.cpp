@@ -99,7 +99,7 @@ OperandRoles roles_of(const Instr& instr) {
 
 std::vector<Ref> destinations_of(const Program& program, const Instr& instr) {
   if (instr.kind == InstrKind::texture) {
-    const auto& values = program.texture_instrs[instr.target].values;
+    const auto& values = program.texture_instrs[instr.texture].values;
     return {values.begin(), values.end()};
   }
   std::vector<Ref> rows;

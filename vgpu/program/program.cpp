@@ -16,7 +16,7 @@ std::uint32_t only_call_of_function_at(const Program& program, std::uint32_t pc)
   std::uint32_t call = ptx::kNone;
   for (std::uint32_t at = 0; at < program.code.size(); ++at) {
     const Instr& instr = program.code[at];
-    if (instr.kind != InstrKind::call || instr.target != function) continue;
+    if (instr.kind != InstrKind::call || instr.function != function) continue;
     if (call != ptx::kNone) return ptx::kNone;
     call = at;
   }

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vgpu/program/dim3.hpp"
 #include "vgpu/program/operands.hpp"
 #include "vgpu/program/provenance.hpp"
 #include "vgpu/ptx/module.hpp"
@@ -28,12 +29,6 @@ namespace warpcheck::vgpu {
 inline constexpr unsigned kWarpLanes = 32;
 inline constexpr std::uint32_t kWordRowBytes = kWarpLanes * 4;
 inline constexpr std::uint32_t kWideRowBytes = kWarpLanes * 8;
-
-struct Dim3 {
-  std::uint32_t x = 1, y = 1, z = 1;
-  friend bool operator==(const Dim3&, const Dim3&) = default;
-  [[nodiscard]] constexpr std::uint64_t count() const { return std::uint64_t{x} * y * z; }
-};
 
 enum class Bank : std::uint8_t {
   word,       // 32 x 4 bytes a row
@@ -123,12 +118,10 @@ enum class InstrKind : std::uint8_t {
   nop,
 };
 
-// One decoded instruction.  Its operands: operands.hpp.  What they do not hold:
-//   copy: modifiers say elements of .b32; target: offset of the source's address
-//   bulk_copy: target: the first of two wide rows for addresses on their way
-//   async_store: target: elements
-//   alloca: offset is the alignment
-//   texture: target is an index into Program::texture_instrs
+// One decoded instruction.  Its operands: operands.hpp.  A copy's modifiers say elements of .b32.
+//
+// What belongs to one family alone has its name in one of the two unions: there is no instruction
+// that has two of a union.
 struct Instr {
   ComputeFn compute = nullptr;  // set by link(); compute only
   Operands operands{};
@@ -140,10 +133,27 @@ struct Instr {
   ptx::Modifiers modifiers;
   // load, store, atomic, copy: of the address, an index into Program::provenances
   std::uint16_t provenance = 0;
-  std::int64_t offset = 0;  // added to the address; param: byte offset
-  // branch, jump: pc; jump_table: index into Program::jump_tables; call: into functions;
-  // call_register: the signature; refusal: index into Program::refusals
-  std::uint32_t target = 0;
+  union {
+    // load, store, atomic, barrier_object, copy: added to the address; of a copy's target
+    std::int64_t displacement = 0;
+    std::int64_t parameter_offset;  // param: bytes into the kernel's parameters
+    std::int64_t local_offset;      // local_address: bytes into the frame
+    std::int64_t alignment;         // stack: of alloca, bytes
+    std::int64_t truth_table;       // compute: of lop3
+    std::int64_t packed;            // compute, warp_sync: see video.hpp and matrix.hpp
+  };
+  union {
+    std::uint32_t target = 0;           // branch, jump: pc
+    std::uint32_t table;                // jump_table: index into Program::jump_tables
+    std::uint32_t function;             // call: index into Program::functions
+    std::uint32_t signature;            // call_register
+    std::uint32_t refusal;              // refusal: index into Program::refusals
+    std::uint32_t texture;              // texture: index into Program::texture_instrs
+    std::uint32_t source_displacement;  // copy: added to the source's address, signed
+    std::uint32_t address_rows;         // bulk_copy: two wide rows for addresses on their way
+    std::uint32_t elements;             // async_store
+    std::uint32_t completed_bytes;      // barrier_object: of what is asynchronous
+  };
   std::uint32_t source = 0;  // index into Program::sources
 
   template <OperandName Name>

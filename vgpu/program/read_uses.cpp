@@ -128,7 +128,7 @@ std::vector<Loop> loops_of(const Program& program) {
     const Instr& instr = program.code[pc];
     if (instr.kind == InstrKind::branch || instr.kind == InstrKind::jump) add(pc, instr.target);
     if (instr.kind != InstrKind::jump_table) continue;
-    for (const std::uint32_t target : program.jump_tables[instr.target]) add(pc, target);
+    for (const std::uint32_t target : program.jump_tables[instr.table]) add(pc, target);
   }
   std::vector<Loop> loops;
   for (const auto& [begin, last] : last_of) loops.push_back({begin, last});

@@ -50,9 +50,9 @@ bool RegisterFlow::place_frames() {
     const Instr& instr = program_.code[pc];
     if (instr.kind == InstrKind::call_register) return false;
     if (instr.kind != InstrKind::call) continue;
-    if (instr.target == 0 || calls_[instr.target] != ptx::kNone) return false;
-    calls_[instr.target] = pc;
-    callees[function_of_[pc]].push_back(instr.target);
+    if (instr.function == 0 || calls_[instr.function] != ptx::kNone) return false;
+    calls_[instr.function] = pc;
+    callees[function_of_[pc]].push_back(instr.function);
   }
   std::vector<std::uint32_t> path{0};
   while (!path.empty()) {
@@ -148,11 +148,11 @@ void RegisterFlow::link_blocks() {
         break;
       case InstrKind::jump: add(instr.target); break;
       case InstrKind::jump_table:
-        for (const std::uint32_t target : program_.jump_tables[instr.target]) add(target);
+        for (const std::uint32_t target : program_.jump_tables[instr.table]) add(target);
         if (guarded) add(block.end);
         break;
       case InstrKind::call:
-        add(program_.functions[instr.target].entry);
+        add(program_.functions[instr.function].entry);
         if (guarded) add(block.end);
         break;
       case InstrKind::ret: {

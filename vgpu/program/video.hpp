@@ -32,7 +32,7 @@ struct VideoOperands {
   std::uint8_t scale = 0;  // vmad: bits that are shifted out
 };
 
-// Into Instr::offset, and back.
+// Into Instr::packed, and back.
 constexpr std::int64_t encoded(const VideoOperands& v) {
   std::uint64_t bits = 0;
   const auto put = [&](std::uint64_t value, unsigned width) { bits = bits << width | value; };
@@ -48,8 +48,8 @@ constexpr std::int64_t encoded(const VideoOperands& v) {
   return static_cast<std::int64_t>(bits);
 }
 
-constexpr VideoOperands video_operands(std::int64_t offset) {
-  auto bits = static_cast<std::uint64_t>(offset);
+constexpr VideoOperands video_operands(std::int64_t packed) {
+  auto bits = static_cast<std::uint64_t>(packed);
   const auto take = [&](unsigned width) {
     const auto value = static_cast<std::uint8_t>(bits & ((1u << width) - 1));
     bits >>= width;

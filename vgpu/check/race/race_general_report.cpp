@@ -12,10 +12,6 @@
 namespace warpcheck::vgpu {
 namespace {
 
-Dim3 position_in(const Dim3& extent, std::uint32_t linear) {
-  return {linear % extent.x, linear / extent.x % extent.y, linear / extent.x / extent.y};
-}
-
 // An atomic that has not written is one all the same; parts of a copy and uses of an mbarrier are
 // what they do.
 AccessKind kind_at(const Program& program, std::uint32_t pc, unsigned access_class) {
@@ -45,8 +41,8 @@ AccessSide GeneralRaceChecker::side_of(const Earlier& earlier) const {
   return side_at(
       role_at(*launch.program, earlier.pc, kind),
       {launch.program, earlier.pc,
-       position_in(launch.grid, static_cast<std::uint32_t>(segment.block - launch.first_block)),
-       position_in(launch.block, segment.warp * kWarpLanes + earlier.lane)});
+       launch.grid.position_of(static_cast<std::uint32_t>(segment.block - launch.first_block)),
+       launch.block.position_of(segment.warp * kWarpLanes + earlier.lane)});
 }
 
 bool GeneralRaceChecker::stores_same_bytes(const Row& row, const LaneAccess& mine) const {

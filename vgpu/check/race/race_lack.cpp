@@ -13,7 +13,7 @@ bool is_load_of(const Program& program, std::uint32_t pc, const Instr& store) {
   const auto& line = program.sources[store.source].location;
   return load.kind == InstrKind::load &&
          load[MemoryOperand::address] == store[MemoryOperand::address] &&
-         load.offset == store.offset && at.file == line.file && at.line == line.line;
+         load.displacement == store.displacement && at.file == line.file && at.line == line.line;
 }
 
 // Whether both are parts of one statement that reads, changes and writes the place at which they

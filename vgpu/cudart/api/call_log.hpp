@@ -74,7 +74,7 @@ struct FillCall {
 struct LaunchCall {
   std::string kernel;   // mangled
   KernelSource source;  // empty path: not known
-  vgpu::Dim3 grid, block;
+  Dim3 grid, block;
   std::size_t dynamic_shared_bytes = 0;
   std::vector<HostBytes> arguments;
 };

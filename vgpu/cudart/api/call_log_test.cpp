@@ -74,7 +74,7 @@ TEST_F(Log, HasAllocationsCopiesFillsAndLaunches) {
   const auto& launch = call<LaunchCall>(3);
   EXPECT_EQ(launch.kernel, "store");
   EXPECT_EQ(launch.source.path, "");
-  EXPECT_EQ(launch.grid, (vgpu::Dim3{2, 3, 1}));
+  EXPECT_EQ(launch.grid, (Dim3{2, 3, 1}));
   EXPECT_EQ(launch.dynamic_shared_bytes, 64u);
   ASSERT_EQ(launch.arguments.size(), 2u);
   ASSERT_EQ(launch.arguments[0].pointers.size(), 1u);

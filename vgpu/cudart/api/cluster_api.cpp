@@ -11,8 +11,6 @@
 namespace warpcheck::cudart {
 namespace {
 
-using vgpu::Dim3;
-
 constexpr Dim3 kNone{0, 0, 0};
 
 // What the kernel itself, or cudaFuncSetAttribute, wants; all 0: nothing.

@@ -113,7 +113,7 @@ cudaError_t prepare(Device& device, const void* function, const LaunchShape& sha
   Kernel* const kernel = Registry::instance().find_kernel(function);
   if (kernel == nullptr) return cudaErrorInvalidResourceHandle;
   if (device.recording().log() != nullptr) record_launch(device, *kernel, shape, arguments);
-  const vgpu::Dim3 grid = to_dim3(shape.grid), block = to_dim3(shape.block);
+  const Dim3 grid = to_dim3(shape.grid), block = to_dim3(shape.block);
   if (!fits(shape.grid, virtual_gpu::kGridDimMax) ||
       !fits(shape.block, virtual_gpu::kBlockDimMax) ||
       block.count() > static_cast<std::uint64_t>(virtual_gpu::kBlockThreadsMax)) {

@@ -16,11 +16,10 @@ namespace warpcheck::cudart {
 //   cluster: what it is; one block where nobody asks for any
 //   is_explicit: somebody does
 cudaError_t cluster_of(const KernelAttributes& attributes, const vgpu::Program& program,
-                       const vgpu::Dim3& asked, const vgpu::Dim3& grid, vgpu::Dim3& cluster,
-                       bool& is_explicit);
+                       const Dim3& asked, const Dim3& grid, Dim3& cluster, bool& is_explicit);
 
 // What the attributes of a launch ask for; all 0: nothing.
-vgpu::Dim3 asked_cluster(const cudaLaunchConfig_t& config);
+Dim3 asked_cluster(const cudaLaunchConfig_t& config);
 
 // cudaFuncSetAttribute, for those attributes that are about clusters.
 cudaError_t set_cluster_attribute(KernelAttributes& attributes, const vgpu::Program& program,

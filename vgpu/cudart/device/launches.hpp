@@ -10,13 +10,13 @@
 
 namespace warpcheck::cudart {
 
-inline vgpu::Dim3 to_dim3(const dim3& dim) { return {dim.x, dim.y, dim.z}; }
+inline Dim3 to_dim3(const dim3& dim) { return {dim.x, dim.y, dim.z}; }
 
 struct LaunchShape {
   dim3 grid, block;
   std::size_t dynamic_shared_bytes = 0;
   bool cooperative = false;
-  vgpu::Dim3 cluster{0, 0, 0};  // blocks; all 0: the kernel says
+  Dim3 cluster{0, 0, 0};  // blocks; all 0: the kernel says
 };
 
 // Makes the work of a launch, with the arguments as they are now.  Throws vgpu::Refusal for a

@@ -29,7 +29,7 @@ class Unit;
 struct KernelAttributes {
   int dynamic_shared_bytes_max = -1;  // -1: not set
   int carveout = -1;
-  vgpu::Dim3 cluster{0, 0, 0};  // required
+  Dim3 cluster{0, 0, 0};  // required
   int non_portable_clusters = 0;
   int cluster_policy = 0;
 };

@@ -12,9 +12,9 @@ std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Json to_json(const vgpu::Dim3& at) { return Json::array({at.x, at.y, at.z}); }
+Json to_json(const Dim3& at) { return Json::array({at.x, at.y, at.z}); }
 
-vgpu::Dim3 dim3_of(const Json& json) {
+Dim3 dim3_of(const Json& json) {
   return {json.at(0).get<std::uint32_t>(), json.at(1).get<std::uint32_t>(),
           json.at(2).get<std::uint32_t>()};
 }

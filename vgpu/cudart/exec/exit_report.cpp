@@ -54,7 +54,7 @@ std::vector<vgpu::Finding> findings_at_exit(Device& device) {
   fmt::print(stderr, "warpcheck: {} finding{}\n", findings.size(), findings.size() == 1 ? "" : "s");
 }
 
-std::string triple(const vgpu::Dim3& dim) { return fmt::format("({},{},{})", dim.x, dim.y, dim.z); }
+std::string triple(const Dim3& dim) { return fmt::format("({},{},{})", dim.x, dim.y, dim.z); }
 
 }  // namespace
 

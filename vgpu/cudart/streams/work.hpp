@@ -38,7 +38,7 @@ enum class Where : std::uint8_t { host, device };
 struct KernelWork {
   Kernel* kernel = nullptr;
   LinkedKernel* linked = nullptr;
-  vgpu::Dim3 grid, block, cluster;
+  Dim3 grid, block, cluster;
   std::uint32_t dynamic_shared_bytes = 0;
   bool cooperative = false;
   bool explicit_cluster = false;      // the launch or the kernel says what a cluster is

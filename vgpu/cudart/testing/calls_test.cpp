@@ -226,7 +226,7 @@ TEST_P(Calls, AFailedAssertionNamesItsConditionAndThreads) {
   EXPECT_EQ(finding.message, "assertion failed: static_cast<int>(threadIdx.x) < limit");
   ASSERT_EQ(finding.accesses.size(), 1u);
   EXPECT_EQ(finding.accesses[0].role, "assert");
-  EXPECT_EQ(finding.accesses[0].thread, (vgpu::Dim3{62, 0, 0}));
+  EXPECT_EQ(finding.accesses[0].thread, (Dim3{62, 0, 0}));
   EXPECT_EQ(finding.accesses[0].line, 231u);
   EXPECT_NE(result.output.find("calls_test_kernels.cu:231: "), std::string::npos) << result.output;
   EXPECT_NE(result.output.find(": block: [0,0,0], thread: [63,0,0] Assertion "

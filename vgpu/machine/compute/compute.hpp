@@ -9,7 +9,7 @@
 //   - Rows may hold anything above the width of their register's type; every function cuts its
 //     sources to the instruction's types.  `cvt` to a signed narrow type extends to the whole row.
 //   - The fourth source, of bfi and of a mov of four parts, is f.
-//   - lop3: the table is Instr::offset.
+//   - lop3: the table is Instr::truth_table.
 //   - setp, lop3 and unpacking mov: destinations may be absent (the sink).
 //   - mov of vectors: modifiers.vector is 2 or 4, modifiers.type is the type of the whole.
 //   - Negated predicate sources do not exist: the decoder inserts a `not`.

@@ -51,11 +51,11 @@ struct Cnot {
   }
 };
 
-// Selects by the 8-row table of Instr::offset, whose index is the bits of a, b, c.
+// Selects by the 8-row table of Instr::truth_table, whose index is the bits of a, b, c.
 struct Lop3 {
   explicit Lop3(const Instr& instr) {
     for (unsigned index = 0; index < 8; ++index) {
-      when[index] = (instr.offset >> index & 1) != 0 ? 0xffffffffu : 0;
+      when[index] = (instr.truth_table >> index & 1) != 0 ? 0xffffffffu : 0;
     }
   }
   Word operator()(Word a, Word b, Word c) const {

@@ -263,7 +263,7 @@ Instr make_instr(const TestedInstruction& form) {
   Instr instr;
   instr.opcode = form.opcode;
   instr.modifiers = form.modifiers;
-  instr.offset = form.offset;
+  (form.opcode == ptx::Opcode::lop3_ ? instr.truth_table : instr.packed) = form.offset;
   instr.kind = InstrKind::compute;
   for (unsigned place = 0; place < kRefs; ++place) {
     const Type type = form.operands.at(place);

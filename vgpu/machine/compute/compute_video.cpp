@@ -1,6 +1,6 @@
 // Video instructions: PTX ISA 9.0, 9.7.18 (scalar), 9.7.19 (on two halves or four bytes).
 //
-// What operands select is in Instr::offset (video.hpp).  Compiled once: they are rare, software on
+// What operands select is in Instr::packed (video.hpp).  Compiled once: they are rare, software on
 // today's GPUs too.
 #define WARPCHECK_SIMD portable
 
@@ -89,7 +89,7 @@ Int clamped_to(Int x, unsigned bits, bool is_signed) {
 struct Video {
   explicit Video(const Instr& instr)
       : operation(operation_of(instr.opcode)),
-        operands(video_operands(instr.offset)),
+        operands(video_operands(instr.packed)),
         saturates(instr.modifiers.sat),
         wraps(instr.modifiers.wrap),
         second(instr.modifiers.atom_op),
@@ -206,7 +206,7 @@ struct PackedVideo : Video {
 // vmad: a * b + c, of which one product or c may be negated, or one more added.
 struct MultiplyAddVideo {
   explicit MultiplyAddVideo(const Instr& instr)
-      : operands(video_operands(instr.offset)),
+      : operands(video_operands(instr.packed)),
         saturates(instr.modifiers.sat),
         signed_a(ptx::is_signed(instr.modifiers.source_type)),
         signed_b(ptx::is_signed(instr.modifiers.third_type)) {
@@ -254,7 +254,7 @@ ComputeFn find_video(const Instr& instr) {
   const bool known = m.atom_op == AtomOp::none || m.atom_op == AtomOp::add ||
                      m.atom_op == AtomOp::min || m.atom_op == AtomOp::max;
   // c is there to be combined with, or merged into.
-  const bool merges = video_operands(instr.offset).d != VideoOperands::BitField{};
+  const bool merges = video_operands(instr.packed).d != VideoOperands::BitField{};
   if (!known || (merges && m.atom_op != AtomOp::none)) return nullptr;
   if (has_c != (merges || m.atom_op != AtomOp::none)) return nullptr;
   return has_c ? lanewise<ScalarVideo, Word, Word, Word, Word>

@@ -15,7 +15,7 @@ void Accesses::execute(RunningFragment& run, const Instr& instr, std::uint32_t a
   }
   AddressRow row{row_of(run.banks, address),
                  address.bank == Bank::wide || (address.bank == Bank::constant),
-                 static_cast<std::uint64_t>(instr.offset), 0};
+                 static_cast<std::uint64_t>(instr.displacement), 0};
   const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type) * instr.modifiers.vector;
   std::uint32_t faulted = 0;
   while (active != 0) {

@@ -45,8 +45,8 @@ Step BulkCopies::copy(RunningFragment& run, const Instr& instr, std::uint32_t la
     }
     // To the same place in several blocks, each of which has its own mbarrier there.
     Instr to_one = instr;
-    to_one[BulkOperand::target] = {Bank::wide, instr.target};
-    to_one[BulkOperand::object] = {Bank::wide, instr.target + kWideRowBytes};
+    to_one[BulkOperand::target] = {Bank::wide, instr.address_rows};
+    to_one[BulkOperand::object] = {Bank::wide, instr.address_rows + kWideRowBytes};
     std::uint32_t ranks = word_of(run.banks, instr[BulkOperand::blocks], lane) & 0xffffu;
     for (; ranks != 0; ranks &= ranks - 1) {
       const auto rank = static_cast<std::uint64_t>(std::countr_zero(ranks));
@@ -89,7 +89,7 @@ void BulkCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsigned
   store[MemoryOperand::address] = instr[BulkOperand::target];
   for (std::uint32_t i = 0; i < elements; ++i) {
     const bool is_wide = ptx::bytes_of(type) == 8;
-    const Ref row = is_wide ? Ref{Bank::wide, instr.target}
+    const Ref row = is_wide ? Ref{Bank::wide, instr.address_rows}
                             : Ref{Bank::word, instr[BulkOperand::rows].offset + i * kWordRowBytes};
     load[MemoryOperand::value + i] = row;
     if (m.reduce) {
@@ -106,7 +106,7 @@ void BulkCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsigned
   begin_asynchronous(run, instr[BulkOperand::object], lane, true);
   const std::uint32_t step = ptx::bytes_of(type) * elements;
   for (std::uint32_t at = 0; at < bytes; at += step) {
-    load.offset = store.offset = at;
+    load.displacement = store.displacement = at;
     accesses_.execute(run, load, 1u << lane);
     accesses_.execute(run, store, 1u << lane);
   }
@@ -119,7 +119,7 @@ void BulkCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsigned
 Step BulkCopies::store(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool reduces = m.atom_op != ptx::AtomOp::none;
-  const auto elements = static_cast<std::uint8_t>(instr.target);
+  const auto elements = static_cast<std::uint8_t>(instr.elements);
   Instr part = part_of(instr, reduces ? InstrKind::atomic : InstrKind::store, Space::shared, m.type,
                        elements);
   part.operands = instr.operands;
@@ -146,10 +146,10 @@ void BulkCopies::complete_bytes(RunningFragment& run, const Instr& instr, const 
   done.modifiers.object_op = ptx::ObjectOp::complete_tx;
   done.modifiers.scope = ptx::Scope::cluster;
   done.modifiers.async = true;
-  done.offset = 0;
+  done.displacement = 0;
   done[ObjectOperand::address] = object;
   done[ObjectOperand::value] = bytes;
-  done.target = constant_bytes;
+  done.completed_bytes = constant_bytes;
   barrier_objects_.execute(run, done, 1u << lane);
 }
 

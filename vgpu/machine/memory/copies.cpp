@@ -57,28 +57,28 @@ void Copies::fetch(RunningFragment& run, const Instr& instr, std::uint32_t bytes
   Instr load = part_of(instr, InstrKind::load, ptx::Space::global);
   load[MemoryOperand::address] = instr[CopyOperand::source];
   load.provenance = 0;  // that of the target
-  load.offset = static_cast<std::int32_t>(instr.target);
+  load.displacement = static_cast<std::int32_t>(instr.source_displacement);
   if (bytes == 4 * words) {
     for (std::uint32_t i = 0; i < words; ++i) load[MemoryOperand::value + i] = row_after(rows, i);
     accesses_.execute(run, load, lanes);
     return;
   }
   load.modifiers.vector = 1;
-  const std::int64_t start = load.offset;
+  const std::int64_t start = load.displacement;
   for (std::uint32_t word = 0; word < words; ++word) {
     const Ref to = row_after(rows, word);
     launch_.rows.broadcast(row_of(run.banks, to), false, 0, lanes);
     run.warp.undefined.set(run.frame, to, {}, lanes, *launch_.program);
     if (bytes >= 4 * (word + 1)) {
       load.modifiers.type = ptx::Type::b32;
-      load.offset = start + 4 * word;
+      load.displacement = start + 4 * word;
       load[MemoryOperand::value] = to;
       accesses_.execute(run, load, lanes);
       continue;
     }
     for (std::uint32_t byte = 4 * word; byte < bytes; ++byte) {
       load.modifiers.type = ptx::Type::u8;
-      load.offset = start + byte;
+      load.displacement = start + byte;
       load[MemoryOperand::value] = row_after(rows, 4);
       accesses_.execute(run, load, lanes);
       put_byte(run, load[MemoryOperand::value], to, byte - 4 * word, lanes);
@@ -114,7 +114,7 @@ void Copies::discard(RunningFragment& run, const Instr& instr, std::uint32_t act
   piece.modifiers.vector = 2;
   const AddressRow row{row_of(run.banks, instr[CopyOperand::target]),
                        instr[CopyOperand::target].bank != Bank::word,
-                       static_cast<std::uint64_t>(instr.offset), 0};
+                       static_cast<std::uint64_t>(instr.displacement), 0};
   for (std::uint32_t rest = active; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const std::uint64_t address = address_of(row, lane);
@@ -124,7 +124,7 @@ void Copies::discard(RunningFragment& run, const Instr& instr, std::uint32_t act
   }
   for (std::uint32_t at = 0; at < kBytes && active != 0; at += kPieceBytes) {
     accesses_.execute(run, piece, active);
-    piece.offset += kPieceBytes;
+    piece.displacement += kPieceBytes;
   }
 }
 

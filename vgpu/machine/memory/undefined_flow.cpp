@@ -48,7 +48,7 @@ std::optional<std::uint32_t> truth_table(const Instr& instr) {
     case Opcode::or_: return kA | kB;
     case Opcode::xor_: return kA ^ kB;
     case Opcode::not_: return ~kA & 0xff;
-    default: return static_cast<std::uint32_t>(instr.offset) & 0xff;
+    default: return static_cast<std::uint32_t>(instr.truth_table) & 0xff;
   }
 }
 

@@ -311,7 +311,7 @@ Lookahead::Fate Lookahead::act_of(Warp& warp, const Fragment& fragment) const {
       return std::ranges::count_if(warp.fragments, is_ready) > 1 ? Fate::unknown : Fate::runs;
     }
     case InstrKind::texture:
-      if (launch_.program->texture_instrs[instr.target].operation !=
+      if (launch_.program->texture_instrs[instr.texture].operation !=
           TextureInstr::Operation::store) {
         return Fate::runs;
       }

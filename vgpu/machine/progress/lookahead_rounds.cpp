@@ -67,7 +67,7 @@ bool add_writes(const Program& program, std::uint32_t function, std::uint32_t pc
   }
   const bool is_call = instr.kind == InstrKind::call && !program.dynamic_stack && calls_max > 0;
   const std::size_t first = writes.size();
-  if (!is_call || !add_writes_of_function(program, instr.target, calls_max - 1, writes)) {
+  if (!is_call || !add_writes_of_function(program, instr.function, calls_max - 1, writes)) {
     return false;
   }
   const FunctionCode& caller = program.functions[function];  // the callee's frame lies behind its

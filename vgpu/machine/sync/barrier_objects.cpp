@@ -78,7 +78,7 @@ bool BarrierObjects::execute(RunningFragment& run, const Instr& instr, std::uint
   }
   AddressRow row{row_of(run.banks, address),
                  address.bank == Bank::wide || address.bank == Bank::constant,
-                 static_cast<std::uint64_t>(instr.offset), 0};
+                 static_cast<std::uint64_t>(instr.displacement), 0};
   std::uint32_t faulted = 0;
   while (active != 0) {
     const auto lead = static_cast<unsigned>(std::countr_zero(active));
@@ -191,7 +191,7 @@ void BarrierObjects::perform_lane(RunningFragment& run, const Instr& instr, unsi
   std::memcpy(&bits, place, sizeof bits);
   Slot& owner = clusters_.owner_of(run, event.allocation);
   BarrierObjectState* object = find_object(owner, event.allocation, event.offset);
-  const std::uint32_t otherwise = instr.modifiers.async ? instr.target : 1;
+  const std::uint32_t otherwise = instr.modifiers.async ? instr.completed_bytes : 1;
   const std::uint32_t operand = instr[ObjectOperand::value].bank == Bank::none
                                     ? otherwise
                                     : word_of(run.banks, instr[ObjectOperand::value], lane);

@@ -8,16 +8,16 @@ namespace warpcheck::vgpu {
 std::uint32_t Clusters::first_of(std::uint32_t block) const {
   if (!launch_.has_clusters()) return block;
   const Dim3& extent = launch_.request->cluster;
-  Dim3 at = position_in(launch_.request->grid, block);
+  Dim3 at = launch_.request->grid.position_of(block);
   at = {at.x - at.x % extent.x, at.y - at.y % extent.y, at.z - at.z % extent.z};
-  return linear_in(launch_.request->grid, at);
+  return launch_.request->grid.linear(at);
 }
 
 std::uint32_t Clusters::block_of_rank(std::uint32_t cluster, std::uint32_t rank) const {
-  const Dim3 first = position_in(launch_.request->grid, cluster);
-  const Dim3 in_cluster = position_in(launch_.request->cluster, rank);
-  return linear_in(launch_.request->grid,
-                   {first.x + in_cluster.x, first.y + in_cluster.y, first.z + in_cluster.z});
+  const Dim3 first = launch_.request->grid.position_of(cluster);
+  const Dim3 in_cluster = launch_.request->cluster.position_of(rank);
+  return launch_.request->grid.linear(
+      {first.x + in_cluster.x, first.y + in_cluster.y, first.z + in_cluster.z});
 }
 
 void Clusters::renew_reserved_shared(Slot& slot) {

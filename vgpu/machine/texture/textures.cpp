@@ -27,7 +27,7 @@ Textures::Textures(RunningLaunch& launch, const Targets& targets, CurrentAccess&
 Textures::~Textures() = default;
 
 Step Textures::execute(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
-  const TextureInstr& texture = launch_.program->texture_instrs[instr.target];
+  const TextureInstr& texture = launch_.program->texture_instrs[instr.texture];
   if (run.warp.undefined.any()) [[unlikely]] {
     launch_.use_of_undefined(run, UndefinedUse::Kind::address, texture.object, lanes);
     launch_.use_of_undefined(run, UndefinedUse::Kind::address, texture.layer, lanes);

@@ -65,7 +65,7 @@ Step Calls::enter_by_register(RunningFragment& run, std::size_t index, const Ins
               ? "(1) calls a function whose parameters are not those of the call"
               : fmt::format("(1) calls address {:#x}, where no function begins", address));
     }
-    if (launch_.program->functions[target->second].signature != instr.target) {
+    if (launch_.program->functions[target->second].signature != instr.signature) {
       return launch_.halt(
           run, group, Trap::Cause::bad_call,
           fmt::format("(1) calls function '{}', whose parameters are not those of the call",
@@ -87,7 +87,7 @@ Step Calls::jump_by_table(RunningFragment& run, std::size_t index, const Instr& 
     launch_.use_of_undefined(run, UndefinedUse::Kind::branch, instr[TargetOperand::index],
                              warp.fragments[index].mask);
   }
-  const std::vector<std::uint32_t>& table = launch_.program->jump_tables[instr.target];
+  const std::vector<std::uint32_t>& table = launch_.program->jump_tables[instr.table];
   std::uint32_t rest = warp.fragments[index].mask;
   while (true) {
     const std::uint64_t number =

@@ -13,14 +13,14 @@ Step Departures::leave(RunningFragment& run, std::size_t index, const Instr& ins
   }
   Fragment& fragment = warp.fragments[index];
   switch (instr.kind) {
-    case InstrKind::call: return parts_.calls.enter(run, index, instr.target);
+    case InstrKind::call: return parts_.calls.enter(run, index, instr.function);
     case InstrKind::call_register: return parts_.calls.enter_by_register(run, index, instr);
     case InstrKind::jump_table: return parts_.calls.jump_by_table(run, index, instr);
     case InstrKind::ret: return parts_.calls.return_to_caller(run, index);
     case InstrKind::stack: return parts_.stacks.move(run, index, instr);
     case InstrKind::print: return parts_.printing.print(run, index, instr);
     case InstrKind::assertion: return parts_.printing.fail_assertion(run, index, instr);
-    case InstrKind::refusal: return launch_.refuse(launch_.program->refusals[instr.target]);
+    case InstrKind::refusal: return launch_.refuse(launch_.program->refusals[instr.refusal]);
     case InstrKind::exit: exit(run, index, lanes); return Step::again;
     case InstrKind::barrier:
       if (launch_.program->has_named_barriers) {

@@ -8,11 +8,11 @@ namespace warpcheck::vgpu {
 using ptx::SpecialRegister;
 
 void Scalars::move(RunningFragment& run, const Instr& instr, std::uint32_t active) const {
-  std::uint64_t value = run.local_base + static_cast<std::uint64_t>(instr.offset);
+  std::uint64_t value = run.local_base + static_cast<std::uint64_t>(instr.local_offset);
   if (instr.kind == InstrKind::param) {
     value = 0;
     const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
-    std::memcpy(&value, launch_.request->parameters.data() + instr.offset, bytes);
+    std::memcpy(&value, launch_.request->parameters.data() + instr.parameter_offset, bytes);
     if (ptx::is_signed(instr.modifiers.type) && bytes < 8) {
       const unsigned unused = 64 - 8 * bytes;
       value = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);

@@ -94,7 +94,7 @@ Step Stacks::move(RunningFragment& run, std::size_t index, const Instr& instr) {
     }
   };
   if (instr.opcode == ptx::Opcode::alloca_) {
-    const auto alignment = static_cast<std::uint64_t>(instr.offset);
+    const auto alignment = static_cast<std::uint64_t>(instr.alignment);
     std::uint64_t bytes = 0;
     each([&](std::uint64_t asked) { bytes = std::max(bytes, asked); });
     value = (value + alignment - 1) / alignment * alignment;

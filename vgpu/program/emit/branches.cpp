@@ -17,8 +17,8 @@ void emit_branch(Emission& e, const ptx::Instruction& in, Instr& out) {
 void emit_jump_table(Emission& e, const ptx::Instruction& in, Instr& out) {
   out.kind = InstrKind::jump_table;
   out[TargetOperand::index] = e.source(in, in.operands.at(0), Type::u32);
-  out.target = static_cast<std::uint32_t>(e.program.jump_tables.size());
-  e.flow.add_table(out.target);
+  out.table = static_cast<std::uint32_t>(e.program.jump_tables.size());
+  e.flow.add_table(out.table);
   e.program.jump_tables.push_back(e.flow.targets_of(in));
   e.push(out);
 }

@@ -54,7 +54,7 @@ void emit_call(Emission& e, const ptx::Instruction& in, Instr& out) {
   if (callee.kind == Kind::reg) {
     out.kind = InstrKind::call_register;
     out[TargetOperand::address] = e.source(in, callee, Type::b64);
-    out.target = e.layout.number_of(signature_of(shape_of(*e.layout.module, e.function, in)));
+    out.signature = e.layout.number_of(signature_of(shape_of(*e.layout.module, e.function, in)));
     return e.push(out);
   }
   const auto known = e.instance.callees.find(at);
@@ -62,7 +62,7 @@ void emit_call(Emission& e, const ptx::Instruction& in, Instr& out) {
     e.refuse(in, fmt::format("the called function '{}' has no body", callee.name));
   }
   out.kind = InstrKind::call;
-  out.target = known->second;
+  out.function = known->second;
   e.push(out);
 }
 
@@ -76,14 +76,14 @@ void emit_stack(Emission& e, const ptx::Instruction& in, Instr& out) {
   if (in.opcode == Opcode::stackrestore_) out[StackOperand::argument] = pointer(in.operands.at(0));
   if (in.opcode == Opcode::alloca_) {
     out[StackOperand::argument] = pointer(in.operands.at(1));
-    out.offset = 8;
+    out.alignment = 8;
     if (in.operands.size() > 2) {
       const ptx::Operand& alignment = in.operands[2];
       if (alignment.kind != Kind::immediate || !std::has_single_bit(alignment.bits) ||
           alignment.bits > 1u << 23) {
         e.refuse(in, "an alignment that is no power of two");
       }
-      out.offset = std::max<std::int64_t>(8, static_cast<std::int64_t>(alignment.bits));
+      out.alignment = std::max<std::int64_t>(8, static_cast<std::int64_t>(alignment.bits));
     }
   }
   e.push(out);

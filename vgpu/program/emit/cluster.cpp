@@ -29,8 +29,8 @@ Ref address_row(Emission& e, const ptx::Instruction& in, const ptx::Operand& ope
   Instr base;
   Ref row = e.address(in, operand, base);
   if (row.bank == Bank::word) row = widened(e, in, row);
-  if (base.offset == 0) return row;
-  const auto offset = static_cast<std::uint64_t>(base.offset);
+  if (base.displacement == 0) return row;
+  const auto offset = static_cast<std::uint64_t>(base.displacement);
   return calculate(e, in, Opcode::add_, Type::u64, {row, e.constants.wide(offset)});
 }
 
@@ -84,7 +84,7 @@ void emit_bulk(Emission& e, const ptx::Instruction& in, Instr& out) {
   if (m.multicast) out[BulkOperand::blocks] = e.source(in, in.operands[4], Type::b16);
   out[BulkOperand::rows] = e.frame.temporary(Bank::word);
   for (int more = 0; more < 3; ++more) e.frame.temporary(Bank::word);
-  out.target = e.frame.temporary(Bank::wide).offset;
+  out.address_rows = e.frame.temporary(Bank::wide).offset;
   e.frame.temporary(Bank::wide);
   e.program.uses_clusters |= m.cluster;
   e.push(out);
@@ -117,7 +117,7 @@ void emit_async_store(Emission& e, const ptx::Instruction& in, Instr& out) {
     }
   }
   out[AsyncStoreOperand::object] = address_row(e, in, in.operands[2]);
-  out.target = m.vector;
+  out.elements = m.vector;
   out.modifiers.vector = 1;
   e.program.uses_clusters = true;
   e.push(out);

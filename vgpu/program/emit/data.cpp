@@ -32,7 +32,7 @@ void emit_compute(Emission& e, const ptx::Instruction& in, Instr& out) {
   }
   if (in.opcode == Opcode::lop3_ && in.operands.size() >= 5) {  // d, a, b, c, table[, q]
     if (in.operands[4].kind != Kind::immediate) e.refuse(in, "a table that is no constant");
-    out.offset = static_cast<std::int64_t>(in.operands[4].bits);
+    out.truth_table = static_cast<std::int64_t>(in.operands[4].bits);
     out[ComputeOperand::f] =
         in.operands.size() > 5 ? e.source(in, in.operands[5], Type::pred) : Ref{};
   }

@@ -61,7 +61,7 @@ void Emission::push(const Instr& instruction) {
 
 void Emission::push_refusal(Instr& out, const std::string& why) {
   out.kind = InstrKind::refusal;
-  out.target = static_cast<std::uint32_t>(program.refusals.size());
+  out.refusal = static_cast<std::uint32_t>(program.refusals.size());
   program.refusals.push_back(why);
   push(out);
 }

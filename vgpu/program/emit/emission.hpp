@@ -40,7 +40,7 @@ class Emission {
   // Operands as rows (operands.cpp).  What they have to be made from is pushed.
   Ref source(const ptx::Instruction& in, const ptx::Operand& operand, ptx::Type type);
   Ref destination(const ptx::Instruction& in, const ptx::Operand& operand) const;
-  // The row of an address; what is added to it goes to out.offset.
+  // The row of an address; what is added to it goes to out.displacement.
   Ref address(const ptx::Instruction& in, const ptx::Operand& operand, Instr& out);
   // The first of the two rows of a .b128 register; none for the sink.
   Ref quad(const ptx::Instruction& in, const ptx::Operand& operand) const;

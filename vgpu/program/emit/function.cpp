@@ -114,7 +114,7 @@ void store_parameters(Emission& e) {
       out.modifiers.space = ptx::Space::local;
       out[MemoryOperand::address] = address;
       out[MemoryOperand::value] = row_after(row, word);
-      out.offset = word * 4;
+      out.displacement = word * 4;
       e.push(out);
     }
   }
@@ -163,7 +163,7 @@ void emit_refusal(const ptx::Function& function, const Layout& layout, Program& 
   out.source = static_cast<std::uint32_t>(program.sources.size());
   program.sources.push_back({{}, function.ptx_line, "call"});
   out.kind = InstrKind::refusal;
-  out.target = static_cast<std::uint32_t>(program.refusals.size());
+  out.refusal = static_cast<std::uint32_t>(program.refusals.size());
   program.refusals.push_back(why);
   program.code.push_back(out);
 }

@@ -138,7 +138,7 @@ void access_element(Emission& e, const Instruction& in, Space space, Type type, 
   out.modifiers = {};
   out.modifiers.type = type;
   out.modifiers.space = space;
-  out.offset = offset;
+  out.displacement = offset;
   out[MemoryOperand::address] = address;
   out[MemoryOperand::value] = value;
   e.push(out);
@@ -246,15 +246,16 @@ void access_fragment(Emission& e, const Instruction& in, const Fragment& fragmen
     Ref value = fragment.is_load ? Ref{} : e.source(in, parts[reg], whole);
     if (fragment.contiguous) {
       if (fragment.is_load) value = e.frame.temporary(fragment.is_wide ? Bank::wide : Bank::word);
-      access_element(e, in, fragment.space, whole, at, scratch.offset + register_bytes * reg, value,
-                     fragment.is_load);
+      access_element(e, in, fragment.space, whole, at, scratch.displacement + register_bytes * reg,
+                     value, fragment.is_load);
     } else {
       for (std::uint32_t part = 0; part < elements; ++part) {
         const std::uint32_t shift = part * fragment.bits;
         const Ref one = fragment.is_load
                             ? e.frame.temporary(fragment.is_wide ? Bank::wide : Bank::word)
                             : shifted_down(e, in, value, shift);
-        access_element(e, in, fragment.space, element, at, scratch.offset, one, fragment.is_load);
+        access_element(e, in, fragment.space, element, at, scratch.displacement, one,
+                       fragment.is_load);
         if (fragment.is_load) value = joined(e, in, value, one, shift);
         at = moved(at, fragment.stride);
       }
@@ -338,14 +339,14 @@ void emit_matrix_rows(Emission& e, const Instruction& in) {
     Ref value = is_load ? Ref{} : e.source(in, parts[matrix], Type::b32);
     if (!transposed) {
       if (is_load) value = e.frame.temporary(Bank::word);
-      access_element(e, in, space, Type::b32, address_in_row(group, matrix, 0), scratch.offset,
-                     value, is_load);
+      access_element(e, in, space, Type::b32, address_in_row(group, matrix, 0),
+                     scratch.displacement, value, is_load);
     }
     for (std::uint32_t part = 0; transposed && part < 2; ++part) {
       const Ref one =
           is_load ? e.frame.temporary(Bank::word) : shifted_down(e, in, value, 16 * part);
-      access_element(e, in, space, Type::b16, address_in_row(pair, matrix, part), scratch.offset,
-                     one, is_load);
+      access_element(e, in, space, Type::b16, address_in_row(pair, matrix, part),
+                     scratch.displacement, one, is_load);
       if (is_load) value = joined(e, in, value, one, 16 * part);
     }
     if (!is_load) continue;

@@ -69,14 +69,14 @@ Ref Emission::local_address(const ptx::Instruction& in, std::int64_t offset, boo
   out.kind = InstrKind::local_address;
   out.guard = {};
   out[ScalarOperand::result] = frame.temporary(is_wide ? Bank::wide : Bank::word);
-  out.offset = offset;
+  out.local_offset = offset;
   push(out);
   return out[ScalarOperand::result];
 }
 
 Ref Emission::address(const ptx::Instruction& in, const ptx::Operand& operand, Instr& out) {
   if (operand.kind != Kind::address) refuse(in, "expected an address operand");
-  out.offset = operand.offset;
+  out.displacement = operand.offset;
   if (operand.variable.scope != ptx::VariableRef::Scope::none) {
     ptx::Operand base = operand;
     base.offset = 0;

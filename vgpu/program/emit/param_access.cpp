@@ -129,7 +129,7 @@ void emit_param_access(Emission& e, const ptx::Instruction& in, Instr& out) {
       Instr load = out;
       load.kind = InstrKind::param;
       load[ScalarOperand::result] = e.destination(in, parts[i]);
-      load.offset = e.program.parameters.at(place.variable.index).offset + byte;
+      load.parameter_offset = e.program.parameters.at(place.variable.index).offset + byte;
       e.push(load);
       continue;
     }

@@ -216,7 +216,7 @@ void emit_texture(Emission& e, const ptx::Instruction& in, Instr& out) {
     emit_surface_access(e, in, texture);
   }
   out.kind = InstrKind::texture;
-  out.target = static_cast<std::uint32_t>(e.program.texture_instrs.size());
+  out.texture = static_cast<std::uint32_t>(e.program.texture_instrs.size());
   e.program.texture_instrs.push_back(texture);
   e.push(out);
 }

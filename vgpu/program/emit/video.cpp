@@ -98,7 +98,7 @@ void emit_video(Emission& e, const ptx::Instruction& in, Instr& out) {
   selected.plus_one = has_suffix(in.text, ".po");
   selected.scale = has_suffix(in.text, ".shr7") ? 7 : has_suffix(in.text, ".shr15") ? 15 : 0;
   out.kind = InstrKind::compute;
-  out.offset = encoded(selected);
+  out.packed = encoded(selected);
   out[ComputeOperand::d] = e.destination(in, d);
   for (std::size_t i = 1; i < count; ++i) {
     ptx::Operand plain = in.operands[i];
