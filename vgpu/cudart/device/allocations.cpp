@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <vector>
 
 #include "vgpu/check/bounds.hpp"
@@ -15,7 +16,21 @@ namespace {
 
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
+// What is kept of a device that is gone is so never taken for that of another.
+std::uint64_t next_generation() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 }  // namespace
+
+Allocations::Allocations(vgpu::DeviceMemory& memory, const Observers& observers, Findings& findings,
+                         const CallRecording& recording)
+    : memory_(memory),
+      observers_(observers),
+      findings_(findings),
+      recording_(recording),
+      generation_(next_generation()) {}
 
 // What would fit on the device, and that its memory cannot hold in one piece.
 void Allocations::require_possible(std::uint64_t bytes) const {
@@ -108,7 +123,7 @@ void Allocations::tell_all_freed() const {
 }
 
 void Allocations::reset() {
-  ++generation_;
+  generation_ = next_generation();
   memory_.reset();
   of_graphs_.clear();
   to_be_freed_.clear();

@@ -31,8 +31,7 @@ class Allocations {
  public:
   // Nothing is owned.
   Allocations(vgpu::DeviceMemory& memory, const Observers& observers, Findings& findings,
-              const CallRecording& recording)
-      : memory_(memory), observers_(observers), findings_(findings), recording_(recording) {}
+              const CallRecording& recording);
 
   // nullptr: out of memory.
   vgpu::Allocation* allocate(std::uint64_t bytes, ptx::Space space = ptx::Space::global,
@@ -76,7 +75,7 @@ class Allocations {
   void tell_all_freed() const;
   // Forgets everything: addresses are given out anew.
   void reset();
-  // Counts the resets.
+  // Another number after each reset, and for each device.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
 
  private:
@@ -88,7 +87,7 @@ class Allocations {
   const CallRecording& recording_;
   GraphMemory of_graphs_;
   std::set<const vgpu::Allocation*> to_be_freed_;
-  std::uint64_t generation_ = 0;
+  std::uint64_t generation_;
 };
 
 }  // namespace warpcheck::cudart

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "vgpu/cudart/device/launches.hpp"
 #include "vgpu/cudart/device/registry.hpp"
@@ -96,6 +98,22 @@ TEST_F(TwoDevices, FindWhatIsLeftOnThem) {
   EXPECT_EQ(first_.host_blocks().find(reinterpret_cast<const void*>(0x1000)), nullptr);
   EXPECT_EQ(first_.end_trial().findings.size(), 1u);
   EXPECT_TRUE(second_.end_trial().findings.empty());
+}
+
+// Even where it has the address of one that is gone.
+TEST_F(TwoDevices, KnowNothingOfOneThatWasThereBefore) {
+  Kernel& kernel = *Registry::instance().find_kernel(&add);
+  std::optional<Device> device;
+  for (int i = 0; i < 2; ++i) {
+    device.emplace();
+    device->begin_trial({});
+    EXPECT_EQ(kernel.attributes_on(device->allocations()).carveout, -1);
+    kernel.attributes_on(device->allocations()).carveout = 50;
+    const vgpu::Allocation* const out = device->allocations().allocate(4);
+    EXPECT_EQ(launch(*device, &add, reinterpret_cast<const void*>(out->address)), cudaSuccess);
+    EXPECT_EQ(sum_at(*device, *out), 1u);
+    device->end_trial();
+  }
 }
 
 TEST_F(TwoDevices, HaveKernelAttributesOfTheirOwn) {
