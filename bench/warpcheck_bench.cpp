@@ -183,7 +183,9 @@ void register_all() {
   for (const BenchKernel& kernel : kKernels) {
     for (const Mode& mode : kModes) {
       benchmark::RegisterBenchmark(
-          fmt::format("engine/{}/{}", kernel.name, mode.name),
+          // benchmark 1.7 wants a C string.
+          fmt::format("engine/{}/{}", kernel.name, mode.name)
+              .c_str(),  // NOLINT(readability-redundant-string-cstr)
           [&kernel, &mode](benchmark::State& state) { run_engine(state, kernel, mode); })
           ->UseManualTime()
           ->Unit(benchmark::kMillisecond);
@@ -192,7 +194,9 @@ void register_all() {
   for (const Growth& growth : kGrowths) {
     for (const bool races : {false, true}) {
       benchmark::RegisterBenchmark(
-          fmt::format("growth/{}/{}", growth.name, races ? "race" : "off"),
+          // benchmark 1.7 wants a C string.
+          fmt::format("growth/{}/{}", growth.name, races ? "race" : "off")
+              .c_str(),  // NOLINT(readability-redundant-string-cstr)
           [&growth, races](benchmark::State& state) { run_growth(state, growth, races); })
           ->Arg(256)
           ->Arg(2'048)
