@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "vgpu/cudart/device/allocations.hpp"
-#include "vgpu/cudart/device/registry.hpp"
+#include "vgpu/cudart/code/registry.hpp"
+#include "vgpu/cudart/memory/allocations.hpp"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // all are described, old and new
 

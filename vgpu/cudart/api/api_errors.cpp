@@ -8,9 +8,9 @@
 
 #include "vgpu/cudart/api/api_call.hpp"
 #include "vgpu/cudart/api/call_place.hpp"
-#include "vgpu/cudart/device/allocations.hpp"
 #include "vgpu/cudart/device/enum_number.hpp"
 #include "vgpu/cudart/device/findings.hpp"
+#include "vgpu/cudart/memory/allocations.hpp"
 
 namespace warpcheck::cudart {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "vgpu/cudart/api/api.hpp"
-#include "vgpu/cudart/device/arrays.hpp"
+#include "vgpu/cudart/memory/arrays.hpp"
 #include "vgpu/cudart/streams/copies.hpp"
 
 namespace warpcheck::cudart {

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/code/device_code.hpp"
+#include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/clusters.hpp"
-#include "vgpu/cudart/device/device_code.hpp"
 #include "vgpu/cudart/device/kernel_limits.hpp"
-#include "vgpu/cudart/device/registry.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
 
 namespace warpcheck::cudart {

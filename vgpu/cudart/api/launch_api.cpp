@@ -15,13 +15,13 @@
 
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/api/call_log.hpp"
-#include "vgpu/cudart/device/access_policy.hpp"
+#include "vgpu/cudart/code/device_code.hpp"
+#include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/clusters.hpp"
-#include "vgpu/cudart/device/device_code.hpp"
 #include "vgpu/cudart/device/kernel_limits.hpp"
 #include "vgpu/cudart/device/launches.hpp"
-#include "vgpu/cudart/device/registry.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
+#include "vgpu/cudart/memory/access_policy.hpp"
 
 namespace warpcheck::cudart {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "vgpu/cudart/api/api.hpp"
-#include "vgpu/cudart/device/pools.hpp"
+#include "vgpu/cudart/memory/pools.hpp"
 
 namespace warpcheck::cudart {
 

@@ -3,8 +3,8 @@
 #include <cuda_runtime_api.h>
 
 #include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/device.hpp"
-#include "vgpu/cudart/device/registry.hpp"
 
 using warpcheck::cudart::Device;
 using warpcheck::cudart::Registry;

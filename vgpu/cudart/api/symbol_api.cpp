@@ -4,8 +4,8 @@
 
 #include "vgpu/check/bounds.hpp"
 #include "vgpu/cudart/api/api.hpp"
-#include "vgpu/cudart/device/device_code.hpp"
-#include "vgpu/cudart/device/registry.hpp"
+#include "vgpu/cudart/code/device_code.hpp"
+#include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/streams/copies.hpp"
 
 namespace warpcheck::cudart {

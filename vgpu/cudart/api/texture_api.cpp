@@ -2,9 +2,9 @@
 #include <cuda_runtime_api.h>
 
 #include "vgpu/cudart/api/api.hpp"
-#include "vgpu/cudart/device/arrays.hpp"
-#include "vgpu/cudart/device/texture_objects.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
+#include "vgpu/cudart/memory/arrays.hpp"
+#include "vgpu/cudart/memory/texture_objects.hpp"
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 

@@ -6,7 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "vgpu/cudart/device/registry.hpp"
+#include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::cudart {

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "vgpu/cudart/device/registry.hpp"
+#include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/exec/exit_report.hpp"
 

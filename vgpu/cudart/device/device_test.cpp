@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/launches.hpp"
-#include "vgpu/cudart/device/registry.hpp"
 #include "vgpu/cudart/streams/copies.hpp"
 #include "vgpu/cudart/testing/test_unit.hpp"
 

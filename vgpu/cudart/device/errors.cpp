@@ -1,8 +1,8 @@
 #include "vgpu/cudart/device/errors.hpp"
 
-#include "vgpu/cudart/device/allocations.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/trial.hpp"
+#include "vgpu/cudart/memory/allocations.hpp"
 
 namespace warpcheck::cudart {
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "vgpu/cudart/device/registry.hpp"
+#include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
 #include "vgpu/program/program.hpp"
 

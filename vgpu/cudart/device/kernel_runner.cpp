@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/device/clock.hpp"
-#include "vgpu/cudart/device/device_code.hpp"
 #include "vgpu/cudart/device/device_limits.hpp"
 #include "vgpu/cudart/device/errors.hpp"
-#include "vgpu/cudart/device/host_blocks.hpp"
 #include "vgpu/cudart/device/observers.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
+#include "vgpu/cudart/memory/host_blocks.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
 #include "vgpu/cudart/streams/transfers.hpp"
 

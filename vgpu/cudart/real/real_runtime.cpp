@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "vgpu/cudart/api/entry_points.hpp"
+#include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/device.hpp"
-#include "vgpu/cudart/device/registry.hpp"
 
 namespace warpcheck::cudart {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string_view>
 
-#include "vgpu/cudart/device/allocations.hpp"
-#include "vgpu/cudart/device/host_blocks.hpp"
+#include "vgpu/cudart/memory/allocations.hpp"
+#include "vgpu/cudart/memory/host_blocks.hpp"
 #include "vgpu/cudart/streams/transfers.hpp"
 #include "vgpu/cudart/streams/work.hpp"
 

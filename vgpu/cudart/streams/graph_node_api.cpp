@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/launches.hpp"
-#include "vgpu/cudart/device/registry.hpp"
 #include "vgpu/cudart/streams/graph_nodes.hpp"
 #include "vgpu/cudart/streams/graphs.hpp"
 

@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "vgpu/cudart/device/allocations.hpp"
+#include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/cudart/streams/execution.hpp"
 #include "vgpu/cudart/streams/queues.hpp"
 

@@ -3,12 +3,12 @@
 #include <variant>
 
 #include "vgpu/check/lifetime.hpp"
-#include "vgpu/cudart/device/allocations.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/kernel_runner.hpp"
 #include "vgpu/cudart/device/print_buffer.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
+#include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/cudart/streams/copy_runner.hpp"
 #include "vgpu/cudart/streams/host_functions.hpp"
 #include "vgpu/cudart/streams/transfers.hpp"

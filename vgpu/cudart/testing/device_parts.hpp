@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "vgpu/cudart/api/call_log.hpp"
-#include "vgpu/cudart/device/allocations.hpp"
 #include "vgpu/cudart/device/errors.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/observers.hpp"
 #include "vgpu/cudart/device/trial.hpp"
+#include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::cudart {

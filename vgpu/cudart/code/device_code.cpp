@@ -1,4 +1,4 @@
-#include "vgpu/cudart/device/device_code.hpp"
+#include "vgpu/cudart/code/device_code.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <cstring>
 #include <new>
 
-#include "vgpu/cudart/device/allocations.hpp"
-#include "vgpu/cudart/device/ptx_hash.hpp"
+#include "vgpu/cudart/code/ptx_hash.hpp"
+#include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/machine/machine.hpp"
 
 namespace warpcheck::cudart {

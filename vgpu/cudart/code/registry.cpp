@@ -1,13 +1,13 @@
-#include "vgpu/cudart/device/registry.hpp"
+#include "vgpu/cudart/code/registry.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "vgpu/cudart/device/allocations.hpp"
-#include "vgpu/cudart/device/fatbinary_image.hpp"
+#include "vgpu/cudart/code/fatbinary_image.hpp"
 #include "vgpu/cudart/device/trial.hpp"
+#include "vgpu/cudart/memory/allocations.hpp"
 
 namespace warpcheck::cudart {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cuda_runtime_api.h>
 
-#include "vgpu/cudart/device/allocations.hpp"
-#include "vgpu/cudart/device/arrays.hpp"
+#include "vgpu/cudart/memory/allocations.hpp"
+#include "vgpu/cudart/memory/arrays.hpp"
 #include "vgpu/machine/texture/texture.hpp"
 
 namespace warpcheck::cudart {

@@ -1,4 +1,4 @@
-#include "vgpu/cudart/device/managed_advice.hpp"
+#include "vgpu/cudart/memory/managed_advice.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "vgpu/cudart/device/allocations.hpp"
+#include "vgpu/cudart/memory/allocations.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "vgpu/cudart/device/fatbinary_image.hpp"
+#include "vgpu/cudart/code/fatbinary_image.hpp"
 
 #include <fmt/format.h>
 

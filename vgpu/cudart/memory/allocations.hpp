@@ -8,7 +8,7 @@
 #include <set>
 #include <string_view>
 
-#include "vgpu/cudart/device/graph_memory.hpp"
+#include "vgpu/cudart/memory/graph_memory.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::cudart {

@@ -1,4 +1,4 @@
-#include "vgpu/cudart/device/texture_objects.hpp"
+#include "vgpu/cudart/memory/texture_objects.hpp"
 
 #include <algorithm>
 

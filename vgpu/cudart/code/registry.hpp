@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "vgpu/cudart/api/call_log.hpp"
-#include "vgpu/cudart/device/device_code.hpp"
+#include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
 
 namespace warpcheck::cudart {

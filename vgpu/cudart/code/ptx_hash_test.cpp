@@ -1,4 +1,4 @@
-#include "vgpu/cudart/device/ptx_hash.hpp"
+#include "vgpu/cudart/code/ptx_hash.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "vgpu/cudart/device/host_blocks.hpp"
+#include "vgpu/cudart/memory/host_blocks.hpp"
 
 #include <cstring>
 #include <iterator>
