@@ -126,11 +126,11 @@ TEST_F(FuzzTest, AnErrorThatNobodyForesawIsTold) {
 // It is no message; those before and after it are.
 TEST_F(FuzzTest, WhatAJobWritesThatIsNotUnderstoodIsTold) {
   foreign_pipes = open_pipes();
-  const FuzzOutcome outcome = run_fuzz(options("stray_writer", 5'000));
+  const FuzzOutcome outcome = run_fuzz(options("stray_writer", 100'000));
   EXPECT_EQ(outcome.errors,
             std::vector<std::string>{"internal error: a worker wrote 'trialz {\"count\":1}': no "
                                      "message has the tag 'trialz'"});
-  EXPECT_EQ(outcome.executions, 5'000u);
+  EXPECT_EQ(outcome.executions, 100'000u);
   EXPECT_TRUE(outcome.reports.empty());
 }
 
