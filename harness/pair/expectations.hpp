@@ -43,8 +43,9 @@ class FailedExpectation {
   }
   // Lets ASSERT_* return from the body it stands in.
   struct Return {
-    void operator=(const FailedExpectation&) const {
-    }  // NOLINT(misc-unconventional-assign-operator): a void return needs a void expression
+    // Without a result, as the expression is returned from functions that return none.
+    // NOLINTNEXTLINE(misc-unconventional-assign-operator)
+    void operator=(const FailedExpectation&) const {}
   };
 
  private:

@@ -11,8 +11,8 @@ namespace {
 constexpr std::string_view kRegister = "__cudaRegisterFatBinary";
 
 // What the runtime of these releases exports; functions_12.txt and functions_13.txt, sorted.
-constexpr std::array kKnownNames{
-#define FUNCTION(name) std::string_view(#name),
+constexpr std::string_view kKnownNames[]{
+#define FUNCTION(name) #name,
 #include "known_functions.def"
 #undef FUNCTION
 };

@@ -33,8 +33,8 @@ class FileOfSymbols {
     };
     std::string entries;
     for (const Symbol& symbol : symbols) {
-      append(entries, Elf64_Sym{name(symbol.name), ELF64_ST_INFO(symbol.binding, symbol.type), 0, 1,
-                                symbol.address, symbol.bytes});
+      const auto info = static_cast<unsigned char>(ELF64_ST_INFO(symbol.binding, symbol.type));
+      append(entries, Elf64_Sym{name(symbol.name), info, 0, 1, symbol.address, symbol.bytes});
     }
     const std::uint32_t section_name = name(section);
     Elf64_Ehdr header{};

@@ -109,8 +109,7 @@ cudaError_t fill(Device& device, std::string_view call, const Place& target, std
   }
   const CopySides& sides = device.copy_sides();
   const bool is_of_host = sides.is_managed(target.pointer) || sides.is_page_locked(target.pointer);
-  return device.execution().submit(stream, std::move(work),
-                                   waiting == Waiting::until_done && is_of_host);
+  return device.execution().submit(stream, work, waiting == Waiting::until_done && is_of_host);
 }
 
 }  // namespace warpcheck::cudart

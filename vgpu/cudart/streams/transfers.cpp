@@ -90,7 +90,7 @@ std::vector<std::uint32_t> Transfers::unordered_launches(const Operation& operat
   return launches;
 }
 
-void Transfers::touch(Touch now, const Bytes& bytes, const Operation& operation) {
+void Transfers::touch(const Touch& now, const Bytes& bytes, const Operation& operation) {
   touched_.visit_unordered(operation.clock, [&](const Touch& earlier) {
     if (!(now.write || earlier.write)) return;
     const std::uint32_t at = common_byte(earlier.rows, now.rows);
@@ -99,7 +99,7 @@ void Transfers::touch(Touch now, const Bytes& bytes, const Operation& operation)
                                            *now.rows.allocation, at,
                                            brings_the_same(earlier, now, bytes)));
   });
-  touched_.add_latest(operation.stamp, std::move(now));
+  touched_.add_latest(operation.stamp, now);
 }
 
 void Transfers::tell_host_access(const Rows& rows, bool write,

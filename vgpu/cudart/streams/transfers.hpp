@@ -83,7 +83,7 @@ class Transfers {
   void clear();
 
  private:
-  void touch(Touch now, const Bytes& bytes, const Operation& operation);
+  void touch(const Touch& now, const Bytes& bytes, const Operation& operation);
   void tell_host_access(const Rows& rows, bool write,
                         const std::vector<std::uint32_t>& unordered) const;
 

@@ -141,6 +141,7 @@ bool BlockBarriers::report_divergence(const Slot& slot) {
       }
     }
   }
+  if (first == nullptr) return false;
   if (!found) {
     if (slot.exit_pc == ptx::kNone) return false;
     divergence.reason = Reason::exited;
