@@ -1,7 +1,6 @@
 #include "vgpu/cudart/redirect/static_runtime.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string_view>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
-#include <utility>
 
 #include "vgpu/check/streams.hpp"
 #include "vgpu/cudart/device/findings.hpp"
