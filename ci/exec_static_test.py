@@ -1,5 +1,5 @@
 """Programs that have the toolkit's static runtime library inside, as nvcc builds them by default,
-under `warpcheck exec`: exec_static_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
+under `warpcheck exec`.  Arguments: WARPCHECK NVCC SOURCE_DIRECTORY TOOLKIT_INCLUDE TOOLKIT_LIBRARIES.
 """
 
 import os
@@ -11,8 +11,8 @@ import unittest
 
 from exec_testing import HERE, LIBRARIES, NVCC, Source, run
 
-TOOLKIT = pathlib.Path(NVCC).resolve().parents[1]
-INCLUDE = f"-I{TOOLKIT}/include"
+INCLUDE = f"-I{sys.argv[4]}"
+TOOLKIT_LIBRARIES = pathlib.Path(sys.argv[5])
 SOURCE = Source("exec_static_programs.cu", "programs.cu")
 
 # One object serves for programs at fixed and at any addresses, and for a library.
@@ -229,7 +229,7 @@ class Programs(StaticTest):
 
 class Libraries(StaticTest):
     def test_a_library_that_is_needed(self):
-        static = [str(TOOLKIT / "lib64" / "libcudart_static.a"), "-lrt", "-ldl", "-lpthread"]
+        static = [str(TOOLKIT_LIBRARIES / "libcudart_static.a"), "-lrt", "-ldl", "-lpthread"]
         for name, options in (("needs_shared", [f"{LIBRARIES}/libcudart.so.13"]),
                               ("needs_static", static)):
             with self.subTest(name):
@@ -351,4 +351,4 @@ class OtherRuntimes(StaticTest):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[6:]])
