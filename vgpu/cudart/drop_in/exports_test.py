@@ -1,15 +1,17 @@
-"""What the drop-in libraries export: exports_test.py NM TOOLKIT_DIRECTORY DIRECTORY.
+"""What the drop-in libraries export: exports_test.py NM READELF TOOLKIT_DIRECTORY DIRECTORY.
 
 Every name of the toolkit's library at the same version node, and not one more: what else is inside
 must not meet a program's own symbols.
 """
 
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
 
-NM, TOOLKIT, DIRECTORY = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+NM, READELF = sys.argv[1], sys.argv[2]
+TOOLKIT, DIRECTORY = pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])
 FUNCTIONS = pathlib.Path(__file__).parent
 
 
@@ -22,6 +24,13 @@ def defined(library, *options):
 def functions(release):
     lines = (FUNCTIONS / f"functions_{release}.txt").read_text().splitlines()
     return [line.split()[0] for line in lines]
+
+
+def needed(library):
+    out = subprocess.run([READELF, "-dW", str(DIRECTORY / library)], check=True,
+                         capture_output=True, text=True).stdout
+    return {kind: re.findall(rf"\({kind}\).*\[(.*)\]", out)
+            for kind in ("NEEDED", "RPATH", "RUNPATH")}
 
 
 class Exports(unittest.TestCase):
@@ -38,6 +47,22 @@ class Exports(unittest.TestCase):
         names = [("T", f"{name}@@libcudart.so.12") for name in functions(12)]
         self.assertEqual(defined(DIRECTORY / "libcudart.so.12", "-D"),
                          sorted([*names, ("A", "libcudart.so.12")]))
+
+    def test_thin_libraries_bring_the_virtual_gpu_that_lies_beside_them(self):
+        for library in ("libcudart.so.13", "libcudart.so.12"):
+            found = needed(library)
+            self.assertIn("libwarpcheck_gpu.so", found["NEEDED"], library)
+            self.assertEqual(found["RPATH"], ["$ORIGIN"], library)
+            self.assertEqual(found["RUNPATH"], [], library)
+
+    def test_the_virtual_gpu_brings_no_cpp_runtime_and_exports_private_names_alone(self):
+        self.assertFalse([name for name in needed("libwarpcheck_gpu.so")["NEEDED"]
+                          if "stdc++" in name or "fmt" in name])
+        names = [name for _, name in defined(DIRECTORY / "libwarpcheck_gpu.so", "-D")]
+        others = [name for name in names
+                  if not re.fullmatch(r"warpcheck_\w+@@WARPCHECK_PRIVATE|WARPCHECK_PRIVATE", name)]
+        self.assertEqual(others, [])
+        self.assertIn("warpcheck_cudaMalloc@@WARPCHECK_PRIVATE", names)
 
 
 if __name__ == "__main__":

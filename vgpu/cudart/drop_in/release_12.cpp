@@ -70,9 +70,15 @@ static_assert(sizeof(Properties) == 1032, "as release 12 has it");
               reinterpret_cast<const std::byte*>(from) + offsetof(cudaDeviceProp, first), \
               offsetof(Properties, last) - offsetof(Properties, first) + sizeof((to)->last))
 
+// Functions of release 13, in libwarpcheck_gpu.so.
+extern "C" {
+cudaError_t warpcheck_cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
+cudaError_t warpcheck_cudaDeviceGetAttribute(int* value, cudaDeviceAttr name, int device);
+}
+
 int attribute(cudaDeviceAttr name, int device) {
   int value = 0;
-  static_cast<void>(cudaDeviceGetAttribute(&value, name, device));
+  static_cast<void>(warpcheck_cudaDeviceGetAttribute(&value, name, device));
   return value;
 }
 
@@ -80,13 +86,10 @@ int attribute(cudaDeviceAttr name, int device) {
 
 extern "C" {
 
-// cudaGetDeviceProperties() of release 13; the name is another function of release 12.
-cudaError_t release13_cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
-
 cudaError_t cudaGetDeviceProperties_v2(Properties* properties, int device) {
-  if (properties == nullptr) return release13_cudaGetDeviceProperties(nullptr, device);
+  if (properties == nullptr) return warpcheck_cudaGetDeviceProperties(nullptr, device);
   cudaDeviceProp known{};
-  const cudaError_t error = release13_cudaGetDeviceProperties(&known, device);
+  const cudaError_t error = warpcheck_cudaGetDeviceProperties(&known, device);
   if (error != cudaSuccess) return error;
   *properties = {};
   COPY_MEMBERS(properties, &known, name, maxGridSize);
