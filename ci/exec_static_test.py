@@ -120,6 +120,34 @@ int main(void) {
 """
 
 
+# Memory of one runtime is the other's.
+TWO_RELEASES = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+#ifdef INSIDE
+int cudaGetLastError(void);
+#endif
+int main(int count, char** names) {
+#ifdef INSIDE
+  cudaGetLastError();
+#endif
+  void* first = dlopen(names[1], RTLD_NOW | RTLD_LOCAL);
+  void* second = dlopen(names[2], RTLD_NOW | RTLD_LOCAL);
+  if (first == NULL || second == NULL) return puts(dlerror()), 1;
+  int (*allocate)(void**, size_t) = dlsym(first, "cudaMalloc");
+  int (*fill)(void*, int, size_t) = dlsym(second, "cudaMemset");
+  int (*copy)(void*, const void*, size_t, int) = dlsym(first, "cudaMemcpy");
+  int (*release)(void*) = dlsym(second, "cudaFree");
+  void* memory = NULL;
+  char host = 0;
+  const int allocated = allocate(&memory, 1), filled = fill(memory, 5, 1);
+  const int copied = copy(&host, memory, 1, 2);
+  printf("%d %d %d %d %d\n", allocated, filled, copied, host, release(memory));
+  return count != 3;
+}
+"""
+
+
 def compile_c(text, name, *options):
     subprocess.run(["gcc", "-O1", "-x", "c", "-", "-x", "none", "-o", name, *options], input=text,
                    text=True, check=True, cwd=HERE)
@@ -252,6 +280,22 @@ class Libraries(StaticTest):
             run("--", program),
             "./two: its library ./libstatic.so has the toolkit's static CUDA runtime inside, and "
             f"the program that of the virtual GPU; link both with `nvcc -L {LIBRARIES}`, or neither")
+
+    def test_one_virtual_gpu_for_the_runtimes_of_both_releases(self):
+        program = compile_c(TWO_RELEASES, "releases", "-ldl")
+        result = run("--", program, "libcudart.so.12", "libcudart.so.13")
+        self.assertEqual((result.stdout, result.returncode), ("0 0 0 5 0\n", 0), result.stderr)
+
+    def test_no_second_virtual_gpu(self):
+        program = compile_c(TWO_RELEASES, "second", "-DINSIDE", f"{LIBRARIES}/libcudart_static.a",
+                            "-ldl", "-lm", "-lpthread")
+        result = run("--", program, "libcudart.so.13", "libcudart.so.13")
+        self.assertIn(
+            "========= refused: the program has the virtual GPU inside (libcudart_static.a of "
+            "`warpcheck libdir`), and another library of the process needs the shared one "
+            "(libwarpcheck_gpu.so), so there would be two; link it with `nvcc -cudart shared`, and "
+            "run it under `warpcheck exec`\n", result.stderr)
+        self.assertEqual((result.stdout, result.returncode), ("", 2))
 
 
 class Refusals(StaticTest):

@@ -1,7 +1,7 @@
 // One process, one virtual GPU.  A program that has libcudart_static.a of this directory inside has
-// one already; if libwarpcheck_gpu.so comes as well, because another library of the program is a thin
-// one, memory of the one would be unknown to the other.  So the process ends before that, whichever
-// of the two comes first.
+// one already; if libwarpcheck_gpu.so comes as well, because another library of the program is a
+// thin one, memory of the one would be unknown to the other.  So the process ends before that,
+// whichever of the two comes first.
 #include <link.h>
 #include <unistd.h>
 

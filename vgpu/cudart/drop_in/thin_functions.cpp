@@ -14,12 +14,12 @@
       "endbr64\n" __VA_ARGS__ ".size " #name ", . - " #name "\n.popsection\n");
 #define FORWARDED(name, other) THIN_FUNCTION(name, "jmp " #other "@PLT\n")
 // Not supported: answered and told by libwarpcheck_gpu.so, which is given the name.
-#define REFUSED(name)                      \
-  THIN_FUNCTION(name,                      \
-                "leaq 1f(%rip), %rdi\n"    \
+#define REFUSED(name)                        \
+  THIN_FUNCTION(name,                        \
+                "leaq 1f(%rip), %rdi\n"      \
                 "jmp warpcheck_refuse@PLT\n" \
-                ".pushsection .rodata\n"   \
-                "1: .asciz \"" #name        \
-                "\"\n"                     \
+                ".pushsection .rodata\n"     \
+                "1: .asciz \"" #name         \
+                "\"\n"                       \
                 ".popsection\n")
 #include "functions.def"
