@@ -36,6 +36,7 @@ struct ExecArguments {
   std::uint64_t steps_max = vgpu::kNoLimit;
   std::string device = kNewest;  // or sm_NN
   bool portable = false;
+  unsigned devices = 1;
   std::uint64_t memory_bytes = vgpu::kMemoryBytes;
   std::string fresh = "zeros";  // or pattern
   bool leaks = false;
@@ -167,6 +168,7 @@ class Execution {
             .strategy = schedule.strategy,
             .seed = schedule.seed,
             .steps_max = settings_.limits.steps_max,
+            .devices = arguments_.devices,
             .memory_bytes = arguments_.memory_bytes,
             .fresh_pattern = arguments_.fresh == "pattern",
             .device = device_of(arguments_),
@@ -314,7 +316,10 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
                   "Compute capability of the device; newest: that of the newest PTX in the program")
       ->check(CLI::IsMember(device_names()))
       ->capture_default_str();
-  command.add_option("--memory", arguments.memory_bytes, "Memory of the device, 512M or 16G")
+  command.add_option("--devices", arguments.devices, "How many devices there are")
+      ->check(CLI::Range(1u, vgpu::kDevicesMax))
+      ->capture_default_str();
+  command.add_option("--memory", arguments.memory_bytes, "Memory of each device, 512M or 16G")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{1} << 20, std::uint64_t{1} << 40))
       ->type_name("BYTES")

@@ -38,6 +38,18 @@ void BoundsChecker::on_fault(const Fault& fault) {
                                "fewer blocks",
                                fault.block));
       break;
+    case Fault::Kind::no_peer_access: {
+      const unsigned other = fault.nearest->device;
+      const std::string lack =
+          fault.nearest->of_pool
+              ? "its pool is not open to it (cudaMemPoolSetAccess)"
+              : fmt::format("cudaDeviceEnablePeerAccess({}) was not called there", other);
+      report_fault(
+          reporter_, fault, FindingKind::out_of_bounds,
+          fmt::format("(1) is in memory of device {}, which device {} has no access to: {}", other,
+                      fault.device, lack));
+      break;
+    }
     case Fault::Kind::block_exited:
     case Fault::Kind::use_after_free:
     case Fault::Kind::destroyed_object: break;  // lifetime

@@ -100,6 +100,7 @@ struct Fault {
     destroyed_object,  // `address` is the handle of a texture or surface
     block_exited,      // shared memory of a block of the cluster that has ended
     no_such_block,     // of a block that the cluster does not have
+    no_peer_access,    // of another device, which this one has no access to
   };
   Kind kind = Kind::out_of_bounds;
   const Program* program = nullptr;
@@ -116,6 +117,7 @@ struct Fault {
   const Allocation* meant = nullptr;
   const Symbol* symbol = nullptr;
   std::uint32_t block = 0;  // block_exited: which one; no_such_block: its rank
+  unsigned device = 0;      // no_peer_access: that runs the launch
 };
 
 // free() of device code, before the memory goes.
@@ -164,6 +166,7 @@ struct Sync {
   // kernel_start: earlier launches of the trial, by Launch::index, that nothing orders before
   // this one (streams).  Usually none.
   std::span<const std::uint32_t> unordered_launches{};
+  unsigned device = 0;  // kernel_start: that runs the launch
 };
 
 // Lanes of one warp execute a fence: membar or fence (PTX ISA 9.7.13.4), before they go on.

@@ -47,6 +47,8 @@ struct Launch {
   const TextureTable* textures = nullptr;
   // The host may write its mapped memory while the launch runs.
   bool host_runs = false;
+  unsigned device = 0;      // that runs it
+  std::uint32_t peers = 0;  // a bit for each device whose memory this one may use
 };
 
 struct Outcome {

@@ -66,6 +66,9 @@ struct RunningLaunch {
   [[nodiscard]] bool has_clusters() const {
     return request->cluster.count() != 1 || program->uses_clusters;
   }
+  [[nodiscard]] bool may_use(const Allocation& allocation) const {
+    return allocation.is_open_to(request->device, request->peers);
+  }
   // Warp instructions of the launch, the running one included.
   [[nodiscard]] std::uint64_t steps_so_far() const {
     return outcome.steps + (quantum_left_before - quantum_left);

@@ -161,14 +161,19 @@ ArrayOrPointer side_of(Device& device, cudaArray_t array, const cudaPos& at,
   return side;
 }
 
+cudaError_t copy_3d(Device& device, std::string_view call, const cudaMemcpy3DParms* parameters,
+                    Stream& stream, Waiting waiting) {
+  CopyWork work;
+  work.call = call;
+  const cudaError_t error = describe_copy(device, parameters, work);
+  if (error != cudaSuccess || work.box.bytes() == 0) return error;
+  return copy(device, call, work.target, work.source, work.box, work.kind, stream, waiting);
+}
+
 cudaError_t copy_3d(std::string_view call, const cudaMemcpy3DParms* parameters, cudaStream_t stream,
                     Waiting waiting) {
   return on_stream(call, stream, [&](Device& device, Stream& found) {
-    CopyWork work;
-    work.call = call;
-    const cudaError_t error = describe_copy(device, parameters, work);
-    if (error != cudaSuccess || work.box.bytes() == 0) return error;
-    return copy(device, call, work.target, work.source, work.box, work.kind, found, waiting);
+    return copy_3d(device, call, parameters, found, waiting);
   });
 }
 
@@ -183,6 +188,19 @@ cudaMemcpy3DParms without_peers(const cudaMemcpy3DPeerParms& peer) {
   parameters.extent = peer.extent;
   parameters.kind = cudaMemcpyDeviceToDevice;
   return parameters;
+}
+
+// Addresses say where memory is: the devices' numbers only have to be right.
+cudaError_t copy_3d(std::string_view call, const cudaMemcpy3DPeerParms* parameters,
+                    cudaStream_t stream) {
+  return on_stream(call, stream, [&](Device& device, Stream& found) {
+    if (parameters == nullptr) return cudaErrorInvalidValue;
+    if (!device.exists(parameters->srcDevice) || !device.exists(parameters->dstDevice)) {
+      return cudaErrorInvalidDevice;
+    }
+    const cudaMemcpy3DParms own = without_peers(*parameters);
+    return copy_3d(device, call, &own, found, Waiting::asynchronous);
+  });
 }
 
 }  // namespace
@@ -399,17 +417,11 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t 
 }
 
 cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* parameters) {
-  if (parameters == nullptr) return fail(cudaErrorInvalidValue);
-  if (parameters->srcDevice != 0 || parameters->dstDevice != 0) return fail(cudaErrorInvalidDevice);
-  const cudaMemcpy3DParms own = without_peers(*parameters);
-  return copy_3d("cudaMemcpy3DPeer", &own, nullptr, Waiting::until_done);
+  return copy_3d("cudaMemcpy3DPeer", parameters, nullptr);
 }
 
 cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* parameters, cudaStream_t stream) {
-  if (parameters == nullptr) return fail(cudaErrorInvalidValue);
-  if (parameters->srcDevice != 0 || parameters->dstDevice != 0) return fail(cudaErrorInvalidDevice);
-  const cudaMemcpy3DParms own = without_peers(*parameters);
-  return copy_3d("cudaMemcpy3DPeerAsync", &own, stream, Waiting::asynchronous);
+  return copy_3d("cudaMemcpy3DPeerAsync", parameters, stream);
 }
 
 }  // extern "C"

@@ -1,13 +1,16 @@
 // The device itself: choice, attributes, limits, synchronisation, versions.
 #include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
+#include <string>
 
 #include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/device/current_device.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
@@ -71,7 +74,8 @@ constexpr std::array kAttributes{
     Attribute{cudaDevAttrHostNumaId, -1},
 };
 
-constexpr const char* kBusId = "0000:00:00.0";
+// The virtual devices have no bus but their numbers.
+std::string bus_id(int number) { return fmt::format("0000:00:{:02x}.0", number); }
 
 constexpr int kFirstAttribute = cudaDevAttrMaxThreadsPerBlock;
 
@@ -179,40 +183,57 @@ cudaError_t find_driver_function(const char* symbol, void** function,
 extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  return answer_even_after_a_fault([&](Device&) {
+  return answer_even_after_a_fault([&](Device& device) {
     if (count == nullptr) return cudaErrorInvalidValue;
-    *count = 1;
+    *count = static_cast<int>(device.count());
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaGetDevice(int* number) {
-  return answer_even_after_a_fault([&](Device&) {
+  return answer_even_after_a_fault([&](Device& device) {
     if (number == nullptr) return cudaErrorInvalidValue;
-    *number = 0;
+    *number = static_cast<int>(device.number());
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaSetDevice(int number) {
-  return answer_even_after_a_fault(
-      [&](Device&) { return number == 0 ? cudaSuccess : cudaErrorInvalidDevice; });
+  return answer_even_after_a_fault([&](Device& device) {
+    if (!device.exists(number)) return cudaErrorInvalidDevice;
+    current_device() = static_cast<unsigned>(number);
+    return cudaSuccess;
+  });
 }
 
-cudaError_t cudaInitDevice(int number, unsigned, unsigned) { return cudaSetDevice(number); }
+// Flags are set as by cudaSetDeviceFlags; the thread's device stays what it is.
+cudaError_t cudaInitDevice(int number, unsigned flags, unsigned how) {
+  return answer_even_after_a_fault([&](Device& device) {
+    if (!device.exists(number)) return cudaErrorInvalidDevice;
+    if ((how & ~unsigned{cudaInitDeviceFlagsAreValid}) != 0) return cudaErrorInvalidValue;
+    if (how == 0) return cudaSuccess;
+    if ((flags & ~unsigned{cudaDeviceMask}) != 0) return cudaErrorInvalidValue;
+    device.other(number).own().flags = flags;
+    return cudaSuccess;
+  });
+}
 
 // How the host waits: nothing is ever waited for.
 cudaError_t cudaSetDeviceFlags(unsigned flags) {
-  return answer_even_after_a_fault([&](Device&) {
-    return (flags & ~unsigned{cudaDeviceMask}) == 0 ? cudaSuccess : cudaErrorInvalidValue;
+  return answer_even_after_a_fault([&](Device& device) {
+    if ((flags & ~unsigned{cudaDeviceMask}) != 0) return cudaErrorInvalidValue;
+    device.own().flags = flags;
+    return cudaSuccess;
   });
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int number) {
   return answer_even_after_a_fault([&](Device& device) {
     if (properties == nullptr) return cudaErrorInvalidValue;
-    if (number != 0) return cudaErrorInvalidDevice;
+    if (!device.exists(number)) return cudaErrorInvalidDevice;
     describe(*properties, device.trial().capability());
+    properties->pciDeviceID = number;
+    properties->uuid.bytes[15] = static_cast<char>(number);
     properties->totalGlobalMem = device.allocations().capacity_bytes();
     return cudaSuccess;
   });
@@ -221,9 +242,13 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int number) {
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int number) {
   return answer_even_after_a_fault([&](Device& device) {
     if (value == nullptr) return cudaErrorInvalidValue;
-    if (number != 0) return cudaErrorInvalidDevice;
+    if (!device.exists(number)) return cudaErrorInvalidDevice;
     const int id = number_of(attribute);
     if (id < kFirstAttribute || id >= cudaDevAttrMax) return cudaErrorInvalidValue;
+    if (id == cudaDevAttrPciDeviceId) {
+      *value = number;
+      return cudaSuccess;
+    }
     *value = value_of(device.trial().capability(), id).value_or(value_of(id));
     return cudaSuccess;
   });
@@ -237,65 +262,50 @@ cudaError_t cudaChooseDevice(int* number, const cudaDeviceProp* properties) {
   });
 }
 
-cudaError_t cudaDeviceCanAccessPeer(int* can_access, int number, int peer) {
-  return answer([&](Device&) {
-    if (can_access == nullptr) return cudaErrorInvalidValue;
-    if (number != 0 || peer != 0) return cudaErrorInvalidDevice;
-    *can_access = 0;
-    return cudaSuccess;
-  });
-}
-
 cudaError_t cudaGetDeviceFlags(unsigned* flags) {
-  return answer_even_after_a_fault([&](Device&) {
+  return answer_even_after_a_fault([&](Device& device) {
     if (flags == nullptr) return cudaErrorInvalidValue;
-    *flags = cudaDeviceScheduleAuto;
+    *flags = device.own().flags;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaSetValidDevices(int* numbers, int count) {
-  return answer_even_after_a_fault([&](Device&) {
+  return answer_even_after_a_fault([&](Device& device) {
     if (count < 0 || (count != 0 && numbers == nullptr)) return cudaErrorInvalidValue;
-    const bool all_exist = std::all_of(numbers, numbers + count, [](int one) { return one == 0; });
+    const bool all_exist =
+        std::all_of(numbers, numbers + count, [&](int one) { return device.exists(one); });
     return all_exist ? cudaSuccess : cudaErrorInvalidDevice;
   });
 }
 
-// The virtual device has no bus: domain, bus, device and function are 0.
 cudaError_t cudaDeviceGetPCIBusId(char* text, int size, int number) {
-  return answer_even_after_a_fault([&](Device&) {
+  return answer_even_after_a_fault([&](Device& device) {
     if (text == nullptr || size <= 0) return cudaErrorInvalidValue;
-    if (number != 0) return cudaErrorInvalidDevice;
-    std::strncpy(text, kBusId, static_cast<std::size_t>(size) - 1);
+    if (!device.exists(number)) return cudaErrorInvalidDevice;
+    std::strncpy(text, bus_id(number).c_str(), static_cast<std::size_t>(size) - 1);
     text[size - 1] = 0;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceGetByPCIBusId(int* number, const char* text) {
-  return answer_even_after_a_fault([&](Device&) {
+  return answer_even_after_a_fault([&](Device& device) {
     if (number == nullptr || text == nullptr) return cudaErrorInvalidValue;
-    if (std::strcmp(text, kBusId) != 0) return cudaErrorInvalidDevice;
-    *number = 0;
-    return cudaSuccess;
+    for (unsigned one = 0; one < device.count(); ++one) {
+      if (bus_id(static_cast<int>(one)) != text) continue;
+      *number = static_cast<int>(one);
+      return cudaSuccess;
+    }
+    return cudaErrorInvalidDevice;
   });
-}
-
-// There is no other device; a device is not its own peer.
-cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return fail(cudaErrorInvalidDevice); }
-
-cudaError_t cudaDeviceDisablePeerAccess(int) { return fail(cudaErrorInvalidDevice); }
-
-cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int, int) {
-  return fail(value == nullptr ? cudaErrorInvalidValue : cudaErrorInvalidDevice);
 }
 
 cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t* elements,
                                                  const cudaChannelFormatDesc* format, int number) {
-  return answer([&](Device&) {
+  return answer([&](Device& device) {
     if (elements == nullptr || format == nullptr) return cudaErrorInvalidValue;
-    if (number != 0) return cudaErrorInvalidDevice;
+    if (!device.exists(number)) return cudaErrorInvalidDevice;
     *elements = static_cast<std::size_t>(virtual_gpu::kTexture1DLinearWidthMax);
     return cudaSuccess;
   });
@@ -327,7 +337,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function
 
 cudaError_t cudaDeviceSynchronize() {
   return answer([](Device& device) {
-    device.execution().wait_for_all();
+    device.wait();
     return device.errors().sticky();
   });
 }

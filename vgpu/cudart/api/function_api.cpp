@@ -8,7 +8,9 @@
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/clusters.hpp"
+#include "vgpu/cudart/device/current_device.hpp"
 #include "vgpu/cudart/device/kernel_limits.hpp"
+#include "vgpu/cudart/device/meanwhile.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
 
 namespace warpcheck::cudart {
@@ -138,7 +140,10 @@ cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig
 
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute,
                                             int value, int number) {
-  if (number != 0) return fail(cudaErrorInvalidDevice);
+  const cudaError_t error = answer(
+      [&](Device& device) { return device.exists(number) ? cudaSuccess : cudaErrorInvalidDevice; });
+  if (error != cudaSuccess) return error;
+  const Meanwhile of_thread(current_device(), static_cast<unsigned>(number));
   return cudaFuncSetAttribute(kernel, attribute, value);
 }
 

@@ -141,6 +141,7 @@ cudaError_t prepare(Device& device, const void* function, const LaunchShape& sha
                                                 grid.count(), static_cast<int>(block.count()));
     if (error != cudaSuccess) return error;
   }
+  work.device = device.number();
   work.kernel = kernel;
   work.linked = &linked;
   work.grid = grid;
@@ -157,7 +158,11 @@ cudaError_t try_launch(Device& device, std::string_view call, const void* functi
                        const LaunchShape& shape, cudaStream_t handle, void** arguments) {
   if (function == nullptr) return cudaErrorInvalidDeviceFunction;
   Stream* const stream = device.execution().find_stream(call, handle);
-  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+  // A launch needs a stream of the thread's device (Programming Guide, "Stream and Event
+  // Behavior").
+  if (stream == nullptr || stream->device != device.number()) {
+    return cudaErrorInvalidResourceHandle;
+  }
   KernelWork work;
   const cudaError_t error = prepare(device, function, shape, arguments, work);
   if (error != cudaSuccess) return error;

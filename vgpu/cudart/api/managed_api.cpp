@@ -22,9 +22,10 @@ const vgpu::Allocation* managed_at(Device& device, const void* pointer, std::siz
 }
 
 // The number that the API uses for a place: the device's, or cudaCpuDeviceId.  Nothing: no place.
-std::optional<int> place_of(const cudaMemLocation& location) {
+std::optional<int> place_of(const Device& device, const cudaMemLocation& location) {
   switch (number_of(location.type)) {
-    case cudaMemLocationTypeDevice: return location.id == 0 ? std::optional(0) : std::nullopt;
+    case cudaMemLocationTypeDevice:
+      return device.exists(location.id) ? std::optional(location.id) : std::nullopt;
     case cudaMemLocationTypeHost:
     case cudaMemLocationTypeHostNuma:
     case cudaMemLocationTypeHostNumaCurrent: return cudaCpuDeviceId;
@@ -58,7 +59,7 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocat
   return on_stream("cudaMemPrefetchAsync", stream, [&](Device& device, Stream& found) {
     const warpcheck::vgpu::Allocation* const allocation = managed_at(device, pointer, bytes);
     if (allocation == nullptr || bytes == 0 || flags != 0) return cudaErrorInvalidValue;
-    const std::optional<int> place = place_of(location);
+    const std::optional<int> place = place_of(device, location);
     if (!place) return cudaErrorInvalidDevice;
     device.advice()[allocation].prefetched = *place;
     return device.execution().submit(found, EmptyWork{}, false);
@@ -70,7 +71,7 @@ cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise ad
   return answer([&](Device& device) {
     const warpcheck::vgpu::Allocation* const allocation = managed_at(device, pointer, bytes);
     if (allocation == nullptr || bytes == 0) return cudaErrorInvalidValue;
-    return device.advice()[allocation].advise(number_of(advice), place_of(location));
+    return device.advice()[allocation].advise(number_of(advice), place_of(device, location));
   });
 }
 

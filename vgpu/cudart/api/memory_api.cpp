@@ -29,11 +29,17 @@ void report_invalid_free(Device& device, std::string_view call, const void* poin
       vgpu::invalid_host_free(call, address, device.allocations().nearest(pointer)));
 }
 
+// cudaFree waits for the device whose memory it is.
+void wait_for_owner(Device& device, const void* pointer) {
+  const vgpu::Allocation* const allocation = device.allocations().find(pointer);
+  device.execution().wait_for_device(allocation != nullptr ? allocation->device : device.number());
+}
+
 // stream: where it is freed when its turn comes.  Null: at once, when the whole device is done, as
 // cudaFree waits for it.
 cudaError_t free_memory(Device& device, std::string_view call, void* pointer, Stream* stream) {
   if (pointer == nullptr) return cudaSuccess;
-  if (stream == nullptr) device.execution().wait_for_all();
+  if (stream == nullptr) wait_for_owner(device, pointer);
   if (device.errors().sticky() != cudaSuccess) return device.errors().sticky();
   if (CallLog* const log = device.recording().log()) log->free(pointer);
   Allocations& allocations = device.allocations();
@@ -100,7 +106,7 @@ cudaError_t allocate_host(Device& device, void** pointer, std::size_t bytes, uns
   if (allocation == nullptr) return cudaErrorMemoryAllocation;
   allocation->page_locked = true;
   *pointer = reinterpret_cast<void*>(allocation->address);
-  device.host_blocks().add({allocation->address, bytes, flags, false, allocation});
+  device.host_blocks().add({allocation->address, bytes, flags, false, allocation, device.number()});
   return cudaSuccess;
 }
 
@@ -119,7 +125,7 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
   return on_stream("cudaMallocAsync", stream, [&](Device& device, Stream& found) {
     if (found.capture != nullptr) return allocate_captured(device, found, pointer, bytes);
-    return allocate_from(device.allocations(), device.pools().current(), pointer, bytes);
+    return allocate_from(device, device.pools().current(found.device), pointer, bytes);
   });
 }
 
@@ -189,8 +195,11 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
   return answer([&](Device& device) {
     if (pointer == nullptr || bytes == 0 || flags > 0xf) return cudaErrorInvalidValue;
     if (device.host_blocks().find(pointer) != nullptr) return cudaErrorHostMemoryAlreadyRegistered;
-    device.host_blocks().add(
-        {reinterpret_cast<std::uintptr_t>(pointer), bytes, flags, true, nullptr});
+    device.host_blocks().add({.start = reinterpret_cast<std::uintptr_t>(pointer),
+                              .bytes = bytes,
+                              .flags = flags,
+                              .registered = true,
+                              .device = device.number()});
     return cudaSuccess;
   });
 }
@@ -251,6 +260,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     const vgpu::Allocation* const found = device.allocations().find(pointer);
     if (const HostBlock* const block = device.host_blocks().find(pointer)) {
       attributes->type = cudaMemoryTypeHost;
+      attributes->device = static_cast<int>(block->device);
       attributes->hostPointer = address;
       if (block->allocation != nullptr) {
         attributes->devicePointer =
@@ -258,7 +268,9 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
       }
     } else if (found != nullptr) {
       attributes->type = found->managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
-      attributes->devicePointer = address;
+      attributes->device = found->device;
+      const bool is_open = found->is_open_to(device.number(), device.own().peers);
+      attributes->devicePointer = is_open ? address : nullptr;
       attributes->hostPointer = found->managed ? address : nullptr;
     } else {
       attributes->type = cudaMemoryTypeUnregistered;

@@ -26,28 +26,42 @@ MemoryPool* MemoryPools::find(cudaMemPool_t handle) {
   return found == pools_.end() || (*found)->destroyed ? nullptr : found->get();
 }
 
-MemoryPool& MemoryPools::add() { return *pools_.emplace_back(std::make_unique<MemoryPool>()); }
-
-MemoryPool& MemoryPools::default_pool() {
-  if (pools_.empty()) current_ = &add();
-  return *pools_.front();
+MemoryPool& MemoryPools::add(unsigned device) {
+  MemoryPool& pool = *pools_.emplace_back(std::make_unique<MemoryPool>());
+  pool.device = device;
+  return pool;
 }
 
-MemoryPool& MemoryPools::current() {
-  default_pool();
-  return *current_;
+MemoryPool& MemoryPools::default_pool(unsigned device) {
+  MemoryPool*& pool = default_[device];
+  if (pool == nullptr) pool = &add(device);
+  return *pool;
 }
 
-cudaError_t allocate_from(Allocations& allocations, MemoryPool& pool, void** pointer,
-                          std::size_t bytes) {
+MemoryPool& MemoryPools::current(unsigned device) {
+  MemoryPool*& pool = current_[device];
+  if (pool == nullptr) pool = &default_pool(device);
+  return *pool;
+}
+
+void MemoryPools::forget(unsigned device) {
+  for (const auto& pool : pools_) pool->destroyed |= pool->device == device;
+  default_.erase(device);
+  current_.erase(device);
+}
+
+cudaError_t allocate_from(Device& device, MemoryPool& pool, void** pointer, std::size_t bytes) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
   if (pool.bytes_max != 0 && pool.used_bytes() + bytes > pool.bytes_max) {
     return cudaErrorMemoryAllocation;
   }
-  const vgpu::Allocation* const allocation = allocations.allocate(bytes);
+  Device owner = device.other(static_cast<int>(pool.device));
+  vgpu::Allocation* const allocation = owner.allocations().allocate(bytes);
   if (allocation == nullptr) return cudaErrorMemoryAllocation;
+  allocation->of_pool = true;
+  allocation->open_to = pool.open_to;
   pool.allocations.push_back(allocation);
   pool.used_high = std::max(pool.used_high, pool.used_bytes());
   *pointer = reinterpret_cast<void*>(allocation->address);
@@ -64,8 +78,8 @@ cudaError_t with_pool(cudaMemPool_t handle, Body&& body) {
   });
 }
 
-bool is_this_device(const cudaMemLocation& location) {
-  return number_of(location.type) == cudaMemLocationTypeDevice && location.id == 0;
+bool is_device(const Device& device, const cudaMemLocation& location) {
+  return number_of(location.type) == cudaMemLocationTypeDevice && device.exists(location.id);
 }
 
 int* switch_of(MemoryPool& pool, int attribute) {
@@ -81,6 +95,7 @@ int* switch_of(MemoryPool& pool, int attribute) {
 }  // namespace warpcheck::cudart
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
+namespace vgpu = warpcheck::vgpu;
 
 extern "C" {
 
@@ -89,15 +104,15 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t 
   return on_stream("cudaMallocFromPoolAsync", stream, [&](Device& device, Stream&) {
     MemoryPool* const pool = device.pools().find(handle);
     if (pool == nullptr) return cudaErrorInvalidValue;
-    return allocate_from(device.allocations(), *pool, pointer, bytes);
+    return allocate_from(device, *pool, pointer, bytes);
   });
 }
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* handle, int number) {
   return answer([&](Device& device) {
     if (handle == nullptr) return cudaErrorInvalidValue;
-    if (number != 0) return cudaErrorInvalidDevice;
-    *handle = MemoryPools::handle_of(device.pools().default_pool());
+    if (!device.exists(number)) return cudaErrorInvalidDevice;
+    *handle = MemoryPools::handle_of(device.pools().default_pool(static_cast<unsigned>(number)));
     return cudaSuccess;
   });
 }
@@ -105,15 +120,16 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* handle, int number) {
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* handle, int number) {
   return answer([&](Device& device) {
     if (handle == nullptr) return cudaErrorInvalidValue;
-    if (number != 0) return cudaErrorInvalidDevice;
-    *handle = MemoryPools::handle_of(device.pools().current());
+    if (!device.exists(number)) return cudaErrorInvalidDevice;
+    *handle = MemoryPools::handle_of(device.pools().current(static_cast<unsigned>(number)));
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceSetMemPool(int number, cudaMemPool_t handle) {
   return with_pool(handle, [&](Device& device, MemoryPool& pool) {
-    if (number != 0) return cudaErrorInvalidDevice;
+    if (!device.exists(number)) return cudaErrorInvalidDevice;
+    if (pool.device != static_cast<unsigned>(number)) return cudaErrorInvalidValue;
     device.pools().set_current(pool);
     return cudaSuccess;
   });
@@ -126,11 +142,10 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* handle, const cudaMemPoolProps* pro
       return cudaErrorInvalidValue;
     }
     if (number_of(properties->handleTypes) != cudaMemHandleTypeNone) {
-      throw warpcheck::vgpu::Refusal("cudaMemPoolCreate: pools of several processes");
+      throw vgpu::Refusal("cudaMemPoolCreate: pools of several processes");
     }
-    if (!is_this_device(properties->location)) return cudaErrorInvalidDevice;
-    device.pools().default_pool();
-    MemoryPool& pool = device.pools().add();
+    if (!is_device(device, properties->location)) return cudaErrorInvalidDevice;
+    MemoryPool& pool = device.pools().add(static_cast<unsigned>(properties->location.id));
     pool.bytes_max = properties->maxSize;
     *handle = MemoryPools::handle_of(pool);
     return cudaSuccess;
@@ -139,11 +154,10 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* handle, const cudaMemPoolProps* pro
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t handle) {
   return with_pool(handle, [](Device& device, MemoryPool& pool) {
-    if (&pool == &device.pools().default_pool()) return cudaErrorInvalidValue;
+    MemoryPool& of_device = device.pools().default_pool(pool.device);
+    if (&pool == &of_device) return cudaErrorInvalidValue;
     pool.destroyed = true;
-    if (&pool == &device.pools().current()) {
-      device.pools().set_current(device.pools().default_pool());
-    }
+    if (&pool == &device.pools().current(pool.device)) device.pools().set_current(of_device);
     return cudaSuccess;
   });
 }
@@ -198,25 +212,31 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t handle, size_t) {
 
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t handle, const cudaMemAccessDesc* list,
                                  size_t count) {
-  return with_pool(handle, [&](Device&, MemoryPool&) {
+  return with_pool(handle, [&](Device& device, MemoryPool& pool) {
     if (list == nullptr && count != 0) return cudaErrorInvalidValue;
     for (std::size_t i = 0; i < count; ++i) {
-      if (!is_this_device(list[i].location)) return cudaErrorInvalidDevice;
-      // A device always reaches its own memory.
-      if (number_of(list[i].flags) != cudaMemAccessFlagsProtReadWrite) {
-        return cudaErrorInvalidValue;
-      }
+      if (!is_device(device, list[i].location)) return cudaErrorInvalidDevice;
+      const bool is_open = number_of(list[i].flags) == cudaMemAccessFlagsProtReadWrite;
+      const bool is_closed = number_of(list[i].flags) == cudaMemAccessFlagsProtNone;
+      // A device always reaches its own memory; none may only read that of another.
+      const bool is_own = static_cast<unsigned>(list[i].location.id) == pool.device;
+      if (!is_open && (is_own || !is_closed)) return cudaErrorInvalidValue;
+      const unsigned bit = 1u << list[i].location.id;
+      pool.open_to = static_cast<std::uint16_t>(is_open ? pool.open_to | bit : pool.open_to & ~bit);
     }
+    for (vgpu::Allocation* const one : pool.allocations) one->open_to = pool.open_to;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t handle,
                                  cudaMemLocation* location) {
-  return with_pool(handle, [&](Device&, MemoryPool&) {
+  return with_pool(handle, [&](Device& device, MemoryPool& pool) {
     if (flags == nullptr || location == nullptr) return cudaErrorInvalidValue;
-    if (!is_this_device(*location)) return cudaErrorInvalidDevice;
-    *flags = cudaMemAccessFlagsProtReadWrite;
+    if (!is_device(device, *location)) return cudaErrorInvalidDevice;
+    const auto user = static_cast<unsigned>(location->id);
+    const bool is_open = user == pool.device || (pool.open_to >> user & 1) != 0;
+    *flags = is_open ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
     return cudaSuccess;
   });
 }

@@ -128,6 +128,19 @@ std::optional<std::uint64_t> DeviceCode::address_of(std::string_view symbol) con
   return vgpu::function_address(symbol);
 }
 
+// A managed variable is one for all devices: where another has placed it; nullptr: none has.
+vgpu::Allocation* DeviceCode::placed_elsewhere(const ptx::Variable& variable,
+                                               const Allocations& allocations) const {
+  if (!variable.managed) return nullptr;
+  for (const auto& [name, host_pointer] : managed_) {
+    if (name != variable.name) continue;
+    vgpu::Allocation* const found = allocations.find(*host_pointer);
+    const bool is_it = found != nullptr && found->managed && found->name == name;
+    if (is_it && found->device != allocations.device()) return found;
+  }
+  return nullptr;
+}
+
 // Every generation places the variables afresh, in the order of the text, with their initial
 // bytes; so a trial that uses the same units in the same order sees the same addresses.
 void DeviceCode::place_variables(Allocations& allocations) {
@@ -140,6 +153,10 @@ void DeviceCode::place_variables(Allocations& allocations) {
     if (!lives_in_memory(variable)) continue;
     if (variable.external) {
       unplaced_reason_[i] = "it is defined in another translation unit";
+      continue;
+    }
+    if (vgpu::Allocation* const placed = placed_elsewhere(variable, allocations)) {
+      places_[i] = placed;
       continue;
     }
     vgpu::Allocation* place =
@@ -160,7 +177,7 @@ void DeviceCode::place_variables(Allocations& allocations) {
   }
   placed_in_ = allocations.generation();
   for (std::size_t i = 0; i < variables.size(); ++i) {
-    if (places_[i] == nullptr) continue;
+    if (places_[i] == nullptr || places_[i]->device != allocations.device()) continue;
     for (const ptx::Variable::Relocation& relocation : variables[i].relocations) {
       const std::optional<std::uint64_t> symbol = address_of(relocation.symbol);
       if (!symbol) {

@@ -59,6 +59,8 @@ class DeviceCode {
 
  private:
   void place_variables(Allocations& allocations);
+  [[nodiscard]] vgpu::Allocation* placed_elsewhere(const ptx::Variable& variable,
+                                                   const Allocations& allocations) const;
   [[nodiscard]] std::uint32_t index_of(std::string_view name) const;  // kNone: no such variable
   // Of a variable that has been placed, or of a device function.
   [[nodiscard]] std::optional<std::uint64_t> address_of(std::string_view symbol) const;

@@ -1,145 +1,64 @@
-// The virtual device behind the runtime API: the components that its calls need, and how these are
-// put together.  Each component is given what it works with; none knows the device.
-//
-// Calls ask for operations of streams (execution.hpp); these run when the host waits for them,
-// when too many are waiting, or when the trial ends.  So the host is always as far ahead of the
-// device as its calls allow (but see idle_progress.hpp).  Nothing here depends on host addresses or
-// on time.
+// One virtual device as the runtime API's functions see it: what it has of its own, and the
+// components that it shares with the other devices of its system (system.hpp).
 #pragma once
 
 #include <mutex>
 
-#include "vgpu/cudart/api/call_log.hpp"
-#include "vgpu/cudart/device/clock.hpp"
-#include "vgpu/cudart/device/device_limits.hpp"
-#include "vgpu/cudart/device/errors.hpp"
-#include "vgpu/cudart/device/findings.hpp"
-#include "vgpu/cudart/device/kernel_runner.hpp"
-#include "vgpu/cudart/device/observers.hpp"
-#include "vgpu/cudart/device/print_buffer.hpp"
-#include "vgpu/cudart/device/trial.hpp"
-#include "vgpu/cudart/device/virtual_device.hpp"
-#include "vgpu/cudart/exec/arrivals.hpp"
-#include "vgpu/cudart/memory/allocations.hpp"
-#include "vgpu/cudart/memory/arrays.hpp"
-#include "vgpu/cudart/memory/host_blocks.hpp"
-#include "vgpu/cudart/memory/managed_advice.hpp"
-#include "vgpu/cudart/memory/pools.hpp"
-#include "vgpu/cudart/streams/copy_runner.hpp"
-#include "vgpu/cudart/streams/copy_sides.hpp"
-#include "vgpu/cudart/streams/execution.hpp"
-#include "vgpu/cudart/streams/graphs.hpp"
-#include "vgpu/cudart/streams/idle_progress.hpp"
-#include "vgpu/cudart/streams/transfers.hpp"
-#include "vgpu/cudart/streams/work_runner.hpp"
-#include "vgpu/machine/memory/memory.hpp"
+#include "vgpu/cudart/device/device_state.hpp"
+#include "vgpu/cudart/device/system.hpp"
 
 namespace warpcheck::cudart {
 
 class Device {
  public:
-  Device() = default;
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
+  Device(System& system, DeviceState& own) : system_(system), own_(own) {}
 
-  // Held by every call (with_device()).
-  std::mutex& mutex() { return mutex_; }
+  [[nodiscard]] unsigned number() const { return own_.number; }
+  System& system() { return system_; }
+  // How many there are; a number that programs pass is one of them.
+  [[nodiscard]] unsigned count() const { return system_.count(); }
+  [[nodiscard]] bool exists(int number) const {
+    return number >= 0 && static_cast<unsigned>(number) < count();
+  }
+  // That number must exist.
+  Device other(int number) { return system_.device(static_cast<unsigned>(number)); }
 
-  void begin_trial(const TrialSettings& settings);
-  TrialResult end_trial();
-  // Every API call comes through here: outside a trial, the device starts afresh with default
-  // settings.
-  void enter_call();
-  // The process ends outside a trial: runs what is left; tells what is still allocated, if that is
-  // wanted.
-  void finish() { execution_.run_what_is_left(); }
-  TrialResult end_ambient(bool tell_leaks);
-  // Findings and refusals so far.
-  [[nodiscard]] TrialResult peek_result() const;
-  // cudaDeviceReset: everything allocated or created is gone; the trial goes on.
-  void reset();
+  // Every API call comes through here.
+  void enter_call() { system_.enter_call(own_); }
+  // cudaDeviceReset
+  void reset() { system_.reset(own_); }
+  // The host waits for all that was asked of this device.
+  void wait() { system_.execution().wait_for_device(number()); }
   // Brings out what device code has printed.
-  void flush_prints() { trial_.bring_out(prints_); }
+  void flush_prints() { system_.flush_prints(); }
 
-  Trial& trial() { return trial_; }
-  Errors& errors() { return errors_; }
-  Findings& findings() { return findings_; }
-  Allocations& allocations() { return allocations_; }
-  HostBlocks& host_blocks() { return host_blocks_; }
-  AdviceOfAllocations& advice() { return advice_; }
-  DeviceLimits& limits() { return limits_; }
-  CallRecording& recording() { return recording_; }
-  Arrays& arrays() { return arrays_; }
-  MemoryPools& pools() { return pools_; }
-  Graphs& graphs() { return graphs_; }
-  CopySides& copy_sides() { return copy_sides_; }
-  Execution& execution() { return execution_; }
+  DeviceState& own() { return own_; }
+  Errors& errors() { return own_.errors; }
+  Allocations& allocations() { return own_.allocations; }
+  DeviceLimits& limits() { return own_.limits; }
+
+  Trial& trial() { return system_.trial(); }
+  Findings& findings() { return system_.findings(); }
+  HostBlocks& host_blocks() { return system_.host_blocks(); }
+  AdviceOfAllocations& advice() { return system_.advice(); }
+  CallRecording& recording() { return system_.recording(); }
+  Arrays& arrays() { return system_.arrays(); }
+  MemoryPools& pools() { return system_.pools(); }
+  Graphs& graphs() { return system_.graphs(); }
+  CopySides& copy_sides() { return system_.copy_sides(); }
+  Execution& execution() { return system_.execution(); }
 
  private:
-  void start();
-  void forget_everything();
-  void tell_what_is_left() const;
-  void run_for_idle_host();
-
-  std::mutex mutex_;
-  vgpu::DeviceMemory memory_;
-  Observers observers_;
-  Findings findings_;
-  Trial trial_;
-  PrintBuffer prints_;
-  CallRecording recording_;
-  Clock clock_;
-  HostBlocks host_blocks_;
-  AdviceOfAllocations advice_;
-  Arrays arrays_;
-  MemoryPools pools_;
-  Graphs graphs_;
-  Allocations allocations_{memory_, observers_, findings_, recording_};
-  Errors errors_{trial_, findings_, allocations_};
-  DeviceLimits limits_{memory_, prints_};
-  Transfers transfers_{observers_, findings_};
-  Arrivals arrivals_{trial_, memory_};
-  CopySides copy_sides_{allocations_, host_blocks_};
-  CopyRunner copies_{copy_sides_, transfers_, arrivals_, clock_, recording_};
-  KernelRunner kernels_{{.memory = memory_,
-                         .textures = arrays_.objects,
-                         .observers = observers_,
-                         .trial = trial_,
-                         .errors = errors_,
-                         .limits = limits_,
-                         .host_blocks = host_blocks_,
-                         .transfers = transfers_,
-                         .arrivals = arrivals_,
-                         .clock = clock_}};
-  WorkRunner work_{{.mutex = mutex_,
-                    .trial = trial_,
-                    .prints = prints_,
-                    .kernels = kernels_,
-                    .copies = copies_,
-                    .allocations = allocations_,
-                    .findings = findings_,
-                    .transfers = transfers_,
-                    .arrivals = arrivals_}};
-  IdleProgress idle_{[this] { run_for_idle_host(); }};
-  Execution execution_{{.mutex = mutex_,
-                        .trial = trial_,
-                        .errors = errors_,
-                        .findings = findings_,
-                        .recording = recording_,
-                        .clock = clock_,
-                        .idle = idle_,
-                        .runner = work_}};
+  System& system_;
+  DeviceState& own_;
 };
 
-// The runtime API is a set of free functions, so there is one device a process; this is the one
-// place that says so.  Made at first use and never destroyed.
-Device& device_of_process();
-
-// Runs `body(device)` with that one, under its lock.
+// Runs `body(device)` with the calling thread's device of the process, under the lock.
 template <typename Body>
 decltype(auto) with_device(Body&& body) {
-  Device& device = device_of_process();
-  const std::lock_guard lock(device.mutex());
+  System& system = system_of_process();
+  const std::lock_guard lock(system.mutex());
+  Device device = system.current();
   return body(device);
 }
 

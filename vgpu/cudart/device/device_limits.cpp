@@ -15,8 +15,8 @@ constexpr std::size_t kStackUnit = 16;  // a stack's bytes are rounded up to it
 
 }  // namespace
 
-DeviceLimits::DeviceLimits(vgpu::DeviceMemory& memory, PrintBuffer& prints)
-    : memory_(memory), prints_(prints) {
+DeviceLimits::DeviceLimits(vgpu::DeviceMemory& memory, PrintBuffer& prints, unsigned device)
+    : memory_(memory), prints_(prints), device_(device) {
   reset();
 }
 
@@ -39,7 +39,7 @@ cudaError_t DeviceLimits::set(cudaLimit limit, std::size_t value) {
     case cudaLimitMallocHeapSize:
       if (heap_in_use_) return cudaErrorInvalidValue;
       value = std::min<std::size_t>(value, memory_.capacity_bytes());
-      memory_.set_heap_capacity(value);
+      memory_.set_heap_capacity(value, device_);
       break;
     default: break;
   }

@@ -17,7 +17,7 @@ class DeviceLimits {
   static constexpr std::size_t kCount = 7;
 
   // Both are told of the limits that are theirs; not owned.
-  DeviceLimits(vgpu::DeviceMemory& memory, PrintBuffer& prints);
+  DeviceLimits(vgpu::DeviceMemory& memory, PrintBuffer& prints, unsigned device = 0);
 
   [[nodiscard]] std::size_t get(cudaLimit limit) const { return values_[limit]; }
   // cudaErrorInvalidValue: for a stack that no thread can have, for the buffer of printf() once
@@ -31,7 +31,8 @@ class DeviceLimits {
 
  private:
   vgpu::DeviceMemory& memory_;
-  PrintBuffer& prints_;
+  PrintBuffer& prints_;  // of all devices
+  unsigned device_;
   std::array<std::size_t, kCount> values_{};
   bool heap_in_use_ = false;
 };

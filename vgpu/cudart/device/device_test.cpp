@@ -1,4 +1,4 @@
-// Two devices side by side: nothing of the one is the other's.
+// Two systems side by side, of which nothing of the one is the other's; and two devices of one.
 #include "vgpu/cudart/device/device.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace warpcheck::cudart {
 namespace {
 
 // add: adds 1 to a variable, and stores what it is then.  stop: traps.
-constexpr const char* kTwoDevicesPtx = R"(
+constexpr const char* kTwoSystemsPtx = R"(
 .version 9.0
 .target sm_75
 .address_size 64
@@ -39,12 +39,12 @@ constexpr const char* kTwoDevicesPtx = R"(
 )";
 char add, stop;  // their addresses stand for the kernels
 
-class TwoDevices : public testing::Test {
+class TwoSystems : public testing::Test {
  protected:
-  TwoDevices() {
+  TwoSystems() {
     unit_.kernel(&add, "add");
     unit_.kernel(&stop, "stop");
-    for (Device* const device : {&first_, &second_}) device->begin_trial({});
+    for (System* const system : {&first_system_, &second_system_}) system->begin_trial({});
   }
   static Stream& stream(Device& device) {
     return *device.execution().find_stream("cudaLaunchKernel", nullptr);
@@ -65,11 +65,12 @@ class TwoDevices : public testing::Test {
     return sum;
   }
 
-  TestUnit unit_{kTwoDevicesPtx};
-  Device first_, second_;
+  TestUnit unit_{kTwoSystemsPtx};
+  System first_system_, second_system_;
+  Device first_ = first_system_.current(), second_ = second_system_.current();
 };
 
-TEST_F(TwoDevices, HaveVariablesOfTheirOwn) {
+TEST_F(TwoSystems, HaveVariablesOfTheirOwn) {
   const vgpu::Allocation* const out = first_.allocations().allocate(4);
   const vgpu::Allocation* const other = second_.allocations().allocate(4);
   const auto* const target = reinterpret_cast<const void*>(out->address);
@@ -79,44 +80,45 @@ TEST_F(TwoDevices, HaveVariablesOfTheirOwn) {
   EXPECT_EQ(launch(first_, &add, target), cudaSuccess);
   EXPECT_EQ(sum_at(first_, *out), 2u);
   EXPECT_EQ(sum_at(second_, *other), 1u);
-  EXPECT_EQ(first_.end_trial().launches, 2u);
-  EXPECT_EQ(second_.end_trial().launches, 1u);
+  EXPECT_EQ(first_system_.end_trial().launches, 2u);
+  EXPECT_EQ(second_system_.end_trial().launches, 1u);
 }
 
-TEST_F(TwoDevices, DieEachByItself) {
+TEST_F(TwoSystems, DieEachByItself) {
   EXPECT_EQ(launch(first_, &stop), cudaSuccess);
   first_.execution().wait_for_all();
   EXPECT_EQ(first_.errors().sticky(), cudaErrorLaunchFailure);
   EXPECT_EQ(second_.errors().sticky(), cudaSuccess);
-  EXPECT_EQ(first_.end_trial().findings.size(), 1u);
-  EXPECT_TRUE(second_.end_trial().findings.empty());
+  EXPECT_EQ(first_system_.end_trial().findings.size(), 1u);
+  EXPECT_TRUE(second_system_.end_trial().findings.empty());
 }
 
-TEST_F(TwoDevices, FindWhatIsLeftOnThem) {
+TEST_F(TwoSystems, FindWhatIsLeftOnThem) {
   first_.allocations().allocate(16);
   second_.host_blocks().add({.start = 0x1000, .bytes = 8});
   EXPECT_EQ(first_.host_blocks().find(reinterpret_cast<const void*>(0x1000)), nullptr);
-  EXPECT_EQ(first_.end_trial().findings.size(), 1u);
-  EXPECT_TRUE(second_.end_trial().findings.empty());
+  EXPECT_EQ(first_system_.end_trial().findings.size(), 1u);
+  EXPECT_TRUE(second_system_.end_trial().findings.empty());
 }
 
 // Even where it has the address of one that is gone.
-TEST_F(TwoDevices, KnowNothingOfOneThatWasThereBefore) {
+TEST_F(TwoSystems, KnowNothingOfOneThatWasThereBefore) {
   Kernel& kernel = *Registry::instance().find_kernel(&add);
-  std::optional<Device> device;
+  std::optional<System> system;
   for (int i = 0; i < 2; ++i) {
-    device.emplace();
-    device->begin_trial({});
-    EXPECT_EQ(kernel.attributes_on(device->allocations()).carveout, -1);
-    kernel.attributes_on(device->allocations()).carveout = 50;
-    const vgpu::Allocation* const out = device->allocations().allocate(4);
-    EXPECT_EQ(launch(*device, &add, reinterpret_cast<const void*>(out->address)), cudaSuccess);
-    EXPECT_EQ(sum_at(*device, *out), 1u);
-    device->end_trial();
+    system.emplace();
+    system->begin_trial({});
+    Device device = system->current();
+    EXPECT_EQ(kernel.attributes_on(device.allocations()).carveout, -1);
+    kernel.attributes_on(device.allocations()).carveout = 50;
+    const vgpu::Allocation* const out = device.allocations().allocate(4);
+    EXPECT_EQ(launch(device, &add, reinterpret_cast<const void*>(out->address)), cudaSuccess);
+    EXPECT_EQ(sum_at(device, *out), 1u);
+    system->end_trial();
   }
 }
 
-TEST_F(TwoDevices, HaveKernelAttributesOfTheirOwn) {
+TEST_F(TwoSystems, HaveKernelAttributesOfTheirOwn) {
   Kernel& kernel = *Registry::instance().find_kernel(&add);
   kernel.attributes_on(first_.allocations()).carveout = 50;
   EXPECT_EQ(kernel.attributes_on(second_.allocations()).carveout, -1);

@@ -13,7 +13,7 @@ void Errors::begin_call() {
 
 cudaError_t Errors::record(cudaError_t error) {
   if (error == cudaSuccess || error == cudaErrorNotReady) return error;
-  last_ = error;
+  last_.set(error);
   // What a launch that died leaves behind is told with the launch.
   if (trial_.in_ambient() && !findings_.call_is_told() && error != sticky_) {
     tell_failed_call(findings_, allocations_, error, described_call_);

@@ -1,5 +1,5 @@
-// What the API's calls answer: the last error, the error of a launch that died, and what is told of
-// a call that has failed.
+// What the API's calls answer for one device: the last error, the error of a launch that died, and
+// what is told of a call that has failed.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "vgpu/cudart/api/api_errors.hpp"
+#include "vgpu/cudart/device/last_errors.hpp"
 
 namespace warpcheck::cudart {
 
@@ -18,8 +19,8 @@ class Trial;
 class Errors {
  public:
   // Nothing is owned.
-  Errors(Trial& trial, Findings& findings, const Allocations& allocations)
-      : trial_(trial), findings_(findings), allocations_(allocations) {}
+  Errors(Trial& trial, Findings& findings, const Allocations& allocations, LastErrors& last)
+      : trial_(trial), findings_(findings), allocations_(allocations), last_(last) {}
 
   // Nothing is known of the call that begins.
   void begin_call();
@@ -34,9 +35,9 @@ class Errors {
   // A host function (cudaLaunchHostFunc) has called the API, which it must not.
   cudaError_t refuse_in_host_function();
 
-  [[nodiscard]] cudaError_t last() const { return last_; }
-  cudaError_t take_last() { return std::exchange(last_, cudaSuccess); }
-  void forget_last() { last_ = cudaSuccess; }
+  // Of the calling thread.
+  [[nodiscard]] cudaError_t last() const { return last_.get(); }
+  cudaError_t take_last() { return last_.take(); }
 
   // The error of a launch that died; every later call that needs the device answers it.
   [[nodiscard]] cudaError_t sticky() const { return sticky_; }
@@ -49,7 +50,8 @@ class Errors {
   Findings& findings_;
   const Allocations& allocations_;
   FailedCall described_call_;
-  cudaError_t last_ = cudaSuccess, sticky_ = cudaSuccess;
+  LastErrors& last_;
+  cudaError_t sticky_ = cudaSuccess;
 };
 
 }  // namespace warpcheck::cudart

@@ -6,8 +6,6 @@
 
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/device/clock.hpp"
-#include "vgpu/cudart/device/device_limits.hpp"
-#include "vgpu/cudart/device/errors.hpp"
 #include "vgpu/cudart/device/observers.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
@@ -55,6 +53,7 @@ bool KernelRunner::host_may_write(const HostState& host) const {
 
 void KernelRunner::run(const KernelWork& work, const Operation& operation, const HostState& host) {
   const vgpu::Program& program = work.linked->program;
+  DeviceState& device = needs_.devices[work.device];
   const Trial::LaunchNumber number = needs_.trial.launch(program, work.linked->ptx_hash);
   needs_.arrivals.launched(number.kernel);
   const std::vector<std::uint32_t> unordered = needs_.transfers.unordered_launches(operation);
@@ -71,9 +70,11 @@ void KernelRunner::run(const KernelWork& work, const Operation& operation, const
   launch.unordered_launches = unordered;
   launch.textures = &needs_.textures;
   launch.host_runs = host_may_write(host);
+  launch.device = device.number;
+  launch.peers = device.peers;
   launch.stack_bytes = static_cast<std::uint32_t>(
-      std::min<std::size_t>(needs_.limits.get(cudaLimitStackSize), UINT32_MAX));
-  if (program.uses_heap) needs_.limits.use_heap();
+      std::min<std::size_t>(device.limits.get(cudaLimitStackSize), UINT32_MAX));
+  if (program.uses_heap) device.limits.use_heap();
 
   const TrialSettings& settings = needs_.trial.settings();
   if (!host.is_gone) needs_.host_blocks.copy_registered_to_device();
@@ -86,7 +87,7 @@ void KernelRunner::run(const KernelWork& work, const Operation& operation, const
   needs_.clock.spend_launch(outcome.steps);
   if (outcome.end == vgpu::Outcome::End::refused) throw vgpu::Refusal(outcome.refusal);
   if (const cudaError_t error = error_of(outcome); error != cudaSuccess) {
-    needs_.errors.set_sticky(error);
+    device.errors.set_sticky(error);
   }
   needs_.transfers.launched(number.launch, operation);
 }

@@ -2,6 +2,7 @@
 // and what came of it is told.
 #pragma once
 
+#include "vgpu/cudart/device/device_state.hpp"
 #include "vgpu/cudart/streams/execution.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/work.hpp"
@@ -13,8 +14,6 @@ namespace warpcheck::cudart {
 
 class Arrivals;
 class Clock;
-class DeviceLimits;
-class Errors;
 class HostBlocks;
 class Observers;
 class Transfers;
@@ -28,8 +27,7 @@ class KernelRunner {
     const vgpu::TextureTable& textures;
     const Observers& observers;
     Trial& trial;
-    Errors& errors;
-    DeviceLimits& limits;
+    DeviceStates& devices;
     HostBlocks& host_blocks;
     Transfers& transfers;
     Arrivals& arrivals;

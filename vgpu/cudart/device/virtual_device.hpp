@@ -43,7 +43,8 @@ struct TrialSettings {
   vgpu::WarpModel warp_model = vgpu::WarpModel::independent;
   vgpu::CheckerSet checkers{};
   vgpu::Limits limits{};
-  std::uint64_t memory_bytes = vgpu::kMemoryBytes;  // of the device
+  unsigned devices = 1;                             // how many there are, up to kDevicesMax
+  std::uint64_t memory_bytes = vgpu::kMemoryBytes;  // of each device
   // What fresh managed and page-locked memory holds.  The pattern shows programs that rely on
   // zeros, which CUDA does not promise; outside of trials it is zeros, as programs mostly find
   // there.

@@ -166,6 +166,7 @@ ExecSettings settings_of(const Json& json) {
   settings.steps_max = json.at("steps_max").get<std::uint64_t>();
   settings.memory_bytes = json.at("memory_bytes").get<std::uint64_t>();
   settings.fresh_pattern = json.at("fresh_pattern").get<bool>();
+  settings.devices = json.value("devices", 1u);
   settings.device = json.at("device").get<unsigned>();
   settings.leaks = json.at("leaks").get<bool>();
   settings.host_bytes = json.at("host_bytes").get<bool>();
@@ -197,6 +198,7 @@ std::string to_text(const ExecSettings& settings) {
                {"steps_max", settings.steps_max},
                {"memory_bytes", settings.memory_bytes},
                {"fresh_pattern", settings.fresh_pattern},
+               {"devices", settings.devices},
                {"device", settings.device},
                {"leaks", settings.leaks},
                {"host_bytes", settings.host_bytes},

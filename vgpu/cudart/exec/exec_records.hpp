@@ -32,7 +32,8 @@ struct ExecSettings {
   std::uint64_t seed = 0;
   // Of one launch.  Nobody chose this program's sizes: it runs as long as it can end.
   std::uint64_t steps_max = vgpu::kNoLimit;
-  std::uint64_t memory_bytes = vgpu::kMemoryBytes;  // of the device
+  unsigned devices = 1;                             // how many there are
+  std::uint64_t memory_bytes = vgpu::kMemoryBytes;  // of each device
   bool fresh_pattern = false;                       // in managed and page-locked memory; else zeros
   unsigned device = 0;      // compute capability, 90 for sm_90; 0: of the newest PTX in the program
   bool leaks = false;       // whether what is still allocated at exit is a finding

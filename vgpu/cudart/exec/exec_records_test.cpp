@@ -26,6 +26,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   settings.strategy = "pct";
   settings.seed = UINT64_MAX;
   settings.steps_max = 12;
+  settings.devices = 4;
   settings.memory_bytes = std::uint64_t{16} << 30;
   settings.fresh_pattern = true;
   settings.device = 89;
@@ -43,6 +44,7 @@ TEST(ExecRecords, SettingsComeBackAsTheyWere) {
   EXPECT_EQ(back->strategy, "pct");
   EXPECT_EQ(back->seed, UINT64_MAX);
   EXPECT_EQ(back->steps_max, 12u);
+  EXPECT_EQ(back->devices, 4u);
   EXPECT_EQ(back->memory_bytes, std::uint64_t{16} << 30);
   EXPECT_TRUE(back->fresh_pattern);
   EXPECT_EQ(back->device, 89u);

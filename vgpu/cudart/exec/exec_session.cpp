@@ -66,6 +66,7 @@ TrialSettings ExecSession::trial_settings() {
   trial.checkers = settings_.checkers;
   trial.warp_model = settings_.warp_model;
   trial.limits.steps_max = settings_.steps_max;
+  trial.devices = settings_.devices;
   trial.memory_bytes = settings_.memory_bytes;
   trial.fresh_mapped = settings_.fresh_pattern ? vgpu::Fresh::pattern : vgpu::Fresh::zeros;
   try {

@@ -25,14 +25,14 @@ bool wanted_at_exit = false;
 // it.
 std::vector<vgpu::Finding> findings_at_exit(Device& device) {
   const bool in_ambient = device.trial().in_ambient();
-  if (in_ambient) device.finish();
+  if (in_ambient) device.system().finish();
   if (ExecSession* const session = ExecSession::instance()) {
-    if (in_ambient) session->end(device.end_ambient(session->wants_leaks()));
+    if (in_ambient) session->end(device.system().end_ambient(session->wants_leaks()));
     return {};
   }
   std::vector<vgpu::Finding> findings = std::move(kept_findings());
   if (in_ambient) {
-    const TrialResult result = device.peek_result();
+    const TrialResult result = device.system().peek_result();
     findings.insert(findings.end(), result.findings.begin(), result.findings.end());
   }
   return findings;

@@ -25,11 +25,13 @@ std::uint64_t next_generation() {
 }  // namespace
 
 Allocations::Allocations(vgpu::DeviceMemory& memory, const Observers& observers, Findings& findings,
-                         const CallRecording& recording)
+                         const CallRecording& recording, SharedAllocations& of_all, unsigned device)
     : memory_(memory),
       observers_(observers),
       findings_(findings),
       recording_(recording),
+      of_all_(of_all),
+      device_(device),
       generation_(next_generation()) {}
 
 // What would fit on the device, and that its memory cannot hold in one piece.
@@ -43,7 +45,7 @@ void Allocations::require_possible(std::uint64_t bytes) const {
 vgpu::Allocation* Allocations::allocate(std::uint64_t bytes, ptx::Space space,
                                         std::string_view name) {
   require_possible(bytes);
-  vgpu::Allocation* const allocation = memory_.allocate(bytes, space, name);
+  vgpu::Allocation* const allocation = memory_.allocate(bytes, space, name, device_);
   if (allocation == nullptr) return nullptr;
   if (CallLog* const log = recording_.log()) log->allocate(allocation->address, bytes, name);
   observers_.tell([&](vgpu::Observer& observer) { observer.on_allocate(*allocation); });
@@ -52,7 +54,7 @@ vgpu::Allocation* Allocations::allocate(std::uint64_t bytes, ptx::Space space,
 
 vgpu::Allocation* Allocations::allocate_mapped(std::uint64_t bytes) {
   require_possible(bytes);
-  vgpu::Allocation* const allocation = memory_.allocate_mapped(bytes);
+  vgpu::Allocation* const allocation = memory_.allocate_mapped(bytes, device_);
   if (allocation == nullptr) return nullptr;
   observers_.tell([&](vgpu::Observer& observer) { observer.on_allocate(*allocation); });
   fill_from_host(*allocation);
@@ -60,8 +62,8 @@ vgpu::Allocation* Allocations::allocate_mapped(std::uint64_t bytes) {
 }
 
 void Allocations::free(vgpu::Allocation& allocation) {
-  if (of_graphs_.has(allocation)) {
-    of_graphs_.give_back(allocation);
+  if (of_all_.of_graphs.has(allocation)) {
+    of_all_.of_graphs.give_back(allocation);
     observers_.tell([&](vgpu::Observer& observer) { observer.on_allocate(allocation); });
     return;
   }
@@ -71,7 +73,7 @@ void Allocations::free(vgpu::Allocation& allocation) {
 }
 
 void Allocations::take(const vgpu::Allocation& allocation) {
-  of_graphs_.take(allocation);
+  of_all_.of_graphs.take(allocation);
   observers_.tell([&](vgpu::Observer& observer) { observer.on_allocate(allocation); });
 }
 
@@ -111,7 +113,7 @@ std::optional<DeviceRange> Allocations::range_at(std::string_view call, const vo
 void Allocations::tell_what_is_left() const {
   std::vector<const vgpu::Allocation*> left = memory_.live();
   std::erase_if(left, [&](const vgpu::Allocation* one) {
-    return !one->name.empty() || one->page_locked || of_graphs_.is_unused(*one);
+    return !one->name.empty() || one->page_locked || of_all_.of_graphs.is_unused(*one);
   });
   observers_.tell([&](vgpu::Observer& observer) { observer.on_trial_end(left); });
 }
@@ -122,11 +124,15 @@ void Allocations::tell_all_freed() const {
   }
 }
 
-void Allocations::reset() {
-  generation_ = next_generation();
-  memory_.reset();
-  of_graphs_.clear();
-  to_be_freed_.clear();
+void Allocations::free_all() {
+  for (const vgpu::Allocation* const allocation : memory_.live()) {
+    const bool is_variable_of_all = allocation->managed && !allocation->name.empty();
+    if (allocation->device != device_ || is_variable_of_all) continue;
+    free(*memory_.find(allocation->address));
+  }
+  begin_generation();
 }
+
+void Allocations::begin_generation() { generation_ = next_generation(); }
 
 }  // namespace warpcheck::cudart

@@ -27,11 +27,23 @@ struct DeviceRange {
   [[nodiscard]] std::byte* data() const { return allocation->data + offset; }
 };
 
+// What is known of the allocations of all devices: any of them may be freed through any.
+struct SharedAllocations {
+  GraphMemory of_graphs;
+  std::set<const vgpu::Allocation*> to_be_freed;
+  void clear() {
+    of_graphs.clear();
+    to_be_freed.clear();
+  }
+};
+
+// Of one device where memory is given out; those of any device find all memory, as addresses are
+// unified.
 class Allocations {
  public:
   // Nothing is owned.
   Allocations(vgpu::DeviceMemory& memory, const Observers& observers, Findings& findings,
-              const CallRecording& recording);
+              const CallRecording& recording, SharedAllocations& of_all, unsigned device);
 
   // nullptr: out of memory.
   vgpu::Allocation* allocate(std::uint64_t bytes, ptx::Space space = ptx::Space::global,
@@ -59,22 +71,27 @@ class Allocations {
                                       std::uint64_t bytes, bool write);
 
   // Memory that a free which has not run yet will give back.
-  void free_later(const vgpu::Allocation& allocation) { to_be_freed_.insert(&allocation); }
-  void forget_later_free(const vgpu::Allocation& allocation) { to_be_freed_.erase(&allocation); }
+  void free_later(const vgpu::Allocation& allocation) { of_all_.to_be_freed.insert(&allocation); }
+  void forget_later_free(const vgpu::Allocation& allocation) {
+    of_all_.to_be_freed.erase(&allocation);
+  }
   [[nodiscard]] bool is_freed_later(const vgpu::Allocation& allocation) const {
-    return to_be_freed_.contains(&allocation);
+    return of_all_.to_be_freed.contains(&allocation);
   }
 
-  GraphMemory& of_graphs() { return of_graphs_; }
+  [[nodiscard]] unsigned device() const { return device_; }
+  GraphMemory& of_graphs() { return of_all_.of_graphs; }
   [[nodiscard]] std::uint64_t capacity_bytes() const { return memory_.capacity_bytes(); }
-  [[nodiscard]] std::uint64_t used_bytes() const { return memory_.used_bytes(); }
+  [[nodiscard]] std::uint64_t used_bytes() const { return memory_.used_bytes(device_); }
 
-  // Tells what is still there of what the program has allocated.
+  // Tells what is still there of what the program has allocated, on any device.
   void tell_what_is_left() const;
   // cudaDeviceReset frees everything.
   void tell_all_freed() const;
-  // Forgets everything: addresses are given out anew.
-  void reset();
+  // What is this device's, but for managed variables, is free from now on.
+  void free_all();
+  // Variables have to be placed anew.
+  void begin_generation();
   // Another number after each reset, and for each device.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
 
@@ -85,8 +102,8 @@ class Allocations {
   const Observers& observers_;
   Findings& findings_;
   const CallRecording& recording_;
-  GraphMemory of_graphs_;
-  std::set<const vgpu::Allocation*> to_be_freed_;
+  SharedAllocations& of_all_;
+  unsigned device_;
   std::uint64_t generation_;
 };
 

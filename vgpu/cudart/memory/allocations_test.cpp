@@ -109,15 +109,24 @@ TEST_F(OfDevice, OnlyWhatTheProgramHasAllocatedIsLeft) {
   EXPECT_EQ(events.events, (Events{"left 8"}));
 }
 
-TEST_F(OfDevice, AResetForgetsEverything) {
-  const vgpu::Allocation* const one = allocations.allocate(16);
-  const std::uint64_t address = one->address, generation = allocations.generation();
-  allocations.free_later(*one);
-  EXPECT_TRUE(allocations.is_freed_later(*one));
-  allocations.reset();
-  EXPECT_FALSE(allocations.is_freed_later(*one));
+TEST_F(OfDevice, AGenerationHasANumberOfItsOwn) {
+  const std::uint64_t generation = allocations.generation();
+  allocations.begin_generation();
   EXPECT_NE(allocations.generation(), generation);
-  EXPECT_EQ(allocations.allocate(16)->address, address);
+}
+
+TEST_F(OfDevice, AllOfItIsFreedAtOnceButVariablesOfAllDevices) {
+  vgpu::Allocation* const variable = allocations.allocate_mapped(4);
+  variable->managed = true;
+  variable->name = "shared_by_all";
+  const vgpu::Allocation* const own = allocations.allocate(16);
+  memory.set_devices(2);
+  Allocations other(memory, observers, findings, recording, of_all, 1);
+  const vgpu::Allocation* const of_other = other.allocate(16);
+  allocations.free_all();
+  EXPECT_FALSE(own->live);
+  EXPECT_TRUE(variable->live);
+  EXPECT_TRUE(of_other->live);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ struct HostBlock {
   // What kernels use: the same bytes, or, of registered memory, a copy of them that is brought up
   // to date around every kernel.  Null: no kernel can know it.
   vgpu::Allocation* allocation = nullptr;
+  unsigned device = 0;  // that was the thread's when it was made
 
   [[nodiscard]] std::size_t offset_of(const void* pointer) const {
     return reinterpret_cast<std::uintptr_t>(pointer) - start;

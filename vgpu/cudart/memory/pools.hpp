@@ -1,4 +1,4 @@
-// Memory pools of the virtual device.
+// Memory pools of the virtual devices.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -13,15 +14,17 @@
 
 namespace warpcheck::cudart {
 
-class Allocations;
+class Device;
 
 struct MemoryPool {
+  unsigned device = 0;          // whose memory it gives out
+  std::uint16_t open_to = 0;    // other devices (a bit each) that may use it
   std::uint64_t bytes_max = 0;  // 0: no limit of its own
   std::uint64_t release_threshold = 0;
   std::uint64_t used_high = 0;
   std::array<int, 3> reuse{1, 1, 1};  // follow events, opportunistic, internal dependencies
   bool destroyed = false;             // what was taken from it lives on
-  std::vector<const vgpu::Allocation*> allocations;
+  std::vector<vgpu::Allocation*> allocations;
   [[nodiscard]] std::uint64_t used_bytes() const;
 };
 
@@ -32,23 +35,26 @@ class MemoryPools {
   }
   // nullptr: no such pool.
   MemoryPool* find(cudaMemPool_t handle);
-  MemoryPool& add();
-  MemoryPool& default_pool();
-  // What cudaMallocAsync uses.
-  MemoryPool& current();
-  void set_current(MemoryPool& pool) { current_ = &pool; }
+  MemoryPool& add(unsigned device);
+  MemoryPool& default_pool(unsigned device);
+  // What cudaMallocAsync uses in streams of the device.
+  MemoryPool& current(unsigned device);
+  // Of the pool's device.
+  void set_current(MemoryPool& pool) { current_[pool.device] = &pool; }
+  // Pools of the device are gone.
+  void forget(unsigned device);
   void clear() {
     pools_.clear();
-    current_ = nullptr;
+    default_.clear();
+    current_.clear();
   }
 
  private:
-  std::vector<std::unique_ptr<MemoryPool>> pools_;  // the default one first
-  MemoryPool* current_ = nullptr;
+  std::vector<std::unique_ptr<MemoryPool>> pools_;
+  std::map<unsigned, MemoryPool*> default_, current_;  // by device
 };
 
 // As cudaMallocAsync does.
-cudaError_t allocate_from(Allocations& allocations, MemoryPool& pool, void** pointer,
-                          std::size_t bytes);
+cudaError_t allocate_from(Device& device, MemoryPool& pool, void** pointer, std::size_t bytes);
 
 }  // namespace warpcheck::cudart

@@ -25,14 +25,24 @@ cudaError_t cudaMemcpyAsync(void* target, const void* source, size_t bytes, cuda
 
 cudaError_t cudaMemcpyPeer(void* target, int target_device, const void* source, int source_device,
                            size_t bytes) {
-  if (target_device != 0 || source_device != 0) return fail(cudaErrorInvalidDevice);
-  return cudaMemcpy(target, source, bytes, cudaMemcpyDeviceToDevice);
+  return on_stream("cudaMemcpyPeer", nullptr, [&](Device& device, Stream& stream) {
+    if (!device.exists(target_device) || !device.exists(source_device)) {
+      return cudaErrorInvalidDevice;
+    }
+    return copy(device, "cudaMemcpyPeer", {target}, {const_cast<void*>(source)}, {bytes},
+                cudaMemcpyDeviceToDevice, stream, Waiting::asynchronous);
+  });
 }
 
 cudaError_t cudaMemcpyPeerAsync(void* target, int target_device, const void* source,
                                 int source_device, size_t bytes, cudaStream_t stream) {
-  if (target_device != 0 || source_device != 0) return fail(cudaErrorInvalidDevice);
-  return cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToDevice, stream);
+  return on_stream("cudaMemcpyPeerAsync", stream, [&](Device& device, Stream& found) {
+    if (!device.exists(target_device) || !device.exists(source_device)) {
+      return cudaErrorInvalidDevice;
+    }
+    return copy(device, "cudaMemcpyPeerAsync", {target}, {const_cast<void*>(source)}, {bytes},
+                cudaMemcpyDeviceToDevice, found, Waiting::asynchronous);
+  });
 }
 
 cudaError_t cudaMemcpy2D(void* target, size_t target_pitch, const void* source, size_t source_pitch,

@@ -6,8 +6,8 @@
 #include "vgpu/check/streams.hpp"
 #include "vgpu/cudart/api/call_log.hpp"
 #include "vgpu/cudart/device/clock.hpp"
-#include "vgpu/cudart/device/errors.hpp"
 #include "vgpu/cudart/device/findings.hpp"
+#include "vgpu/cudart/device/meanwhile.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/streams/graphs.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
@@ -17,20 +17,6 @@ namespace {
 
 // More operations than this do not wait: a program that never waits must not fill memory.
 constexpr std::size_t kPendingMax = 1024;
-
-// Has a value until it goes.
-template <typename T>
-class Meanwhile {
- public:
-  Meanwhile(T& variable, T value) : variable_(variable), before_(std::exchange(variable, value)) {}
-  ~Meanwhile() { variable_ = before_; }
-  Meanwhile(const Meanwhile&) = delete;
-  Meanwhile& operator=(const Meanwhile&) = delete;
-
- private:
-  T& variable_;
-  T before_;
-};
 
 }  // namespace
 
@@ -52,19 +38,20 @@ Event* Execution::find_event(std::string_view call, cudaEvent_t handle) {
 
 cudaError_t Execution::submit(Stream& stream, Work work, bool until_done) {
   if (stream.capture != nullptr) return capture_work(stream, std::move(work), until_done);
-  if (stream.is_legacy && queues_.captures_blocking_stream()) {
+  if (stream.is_legacy && queues_.captures_blocking_stream(stream.device)) {
     return cudaErrorStreamCaptureImplicit;
   }
-  stream.last = enqueue(std::move(work), queues_.before_next(stream));
+  stream.last = enqueue(std::move(work), queues_.before_next(stream), stream.device);
   // Calls are recorded in the order in which a program makes them.
   if (!until_done && needs_.recording.log() == nullptr) return cudaSuccess;
   const OperationPtr last = stream.last;
   wait_for(last);
-  return until_done ? needs_.errors.sticky() : cudaSuccess;
+  return until_done ? needs_.devices[stream.device].errors.sticky() : cudaSuccess;
 }
 
-OperationPtr Execution::enqueue(Work work, const std::vector<OperationPtr>& after) {
-  OperationPtr operation = operations_.add(std::move(work), after);
+OperationPtr Execution::enqueue(Work work, const std::vector<OperationPtr>& after,
+                                unsigned device) {
+  OperationPtr operation = operations_.add(std::move(work), after, device);
   if (operations_.pending() > kPendingMax) run_next();
   if (needs_.trial.in_ambient()) needs_.idle.watch();
   return operation;
@@ -78,6 +65,12 @@ void Execution::wait_for(const OperationPtr& operation) {
 
 void Execution::wait_for(const Stream& stream) {
   for (const OperationPtr& operation : Queues::latest(stream)) wait_for(operation);
+}
+
+void Execution::wait_for_device(unsigned number) {
+  while (operations_.has_pending(number)) run_next();
+  operations_.host_waited_for_device(number);
+  host_has_waited();
 }
 
 void Execution::wait_for_all() {
@@ -107,7 +100,7 @@ void Execution::run_what_is_left() {
   try {
     wait_for_all();
   } catch (const vgpu::Refusal& refusal) {
-    needs_.errors.refuse(refusal.what());
+    needs_.devices.front().errors.refuse(refusal.what());
     operations_.clear();
   }
 }
@@ -119,6 +112,13 @@ void Execution::reset() {
 
 // ---- what runs ----
 
+// Not where a launch has died.
+bool Execution::may_run(const Operation& operation) const {
+  const auto* const kernel = std::get_if<KernelWork>(&operation.work);
+  const unsigned device = kernel == nullptr ? operation.device : kernel->device;
+  return !needs_.devices[device].errors.has_sticky();
+}
+
 void Execution::run_next() {
   const OperationPtr operation = operations_.take(needs_.trial.strategy(), needs_.trial.schedule());
   if (operation == nullptr) {
@@ -128,7 +128,7 @@ void Execution::run_next() {
   }
   ++running_;
   try {
-    if (!needs_.errors.has_sticky()) needs_.runner.run(*operation, host_);
+    if (may_run(*operation)) needs_.runner.run(*operation, host_);
   } catch (...) {
     --running_;
     operations_.finish(*operation, needs_.clock.cycles());

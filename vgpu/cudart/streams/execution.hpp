@@ -1,4 +1,4 @@
-// How the operations of a device's streams come to run: asked for by calls, and run when the host
+// How the operations of streams come to run: asked for by calls, and run when the host
 // waits for them, when too many are waiting, or when nobody will wait any more.  What each does is
 // its runner's.
 #pragma once
@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vgpu/cudart/device/device_state.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/queues.hpp"
 
@@ -19,7 +20,6 @@ namespace warpcheck::cudart {
 
 class CallRecording;
 class Clock;
-class Errors;
 class Findings;
 class IdleProgress;
 class Trial;
@@ -47,7 +47,7 @@ class Execution {
   struct Needs {
     std::mutex& mutex;  // held by whoever calls; released while the program's own functions run
     Trial& trial;
-    Errors& errors;
+    DeviceStates& devices;
     Findings& findings;
     const CallRecording& recording;
     const Clock& clock;
@@ -64,12 +64,13 @@ class Execution {
   // Asks for an operation of a stream.  until_done: returns when it has run, with the error that
   // the device is in.
   cudaError_t submit(Stream& stream, Work work, bool until_done);
-  // The same without a stream, after what is given.
-  OperationPtr enqueue(Work work, const std::vector<OperationPtr>& after);
+  // The same without a stream, for a device, after what is given.
+  OperationPtr enqueue(Work work, const std::vector<OperationPtr>& after, unsigned device);
 
   // Runs operations, in the strategy's order, until one has run; and the host knows of it.
   void wait_for(const OperationPtr& operation);
   void wait_for(const Stream& stream);
+  void wait_for_device(unsigned number);
   void wait_for_all();
   // Runs one operation, if one is ready.
   void make_progress();
@@ -82,10 +83,13 @@ class Execution {
 
   // Forgets every stream, event and operation.
   void reset();
+  // The streams and events of a device are gone.
+  void forget_streams_of(unsigned device) { queues_.forget(device); }
 
  private:
   void run_next();
   void host_has_waited();
+  [[nodiscard]] bool may_run(const Operation& operation) const;
 
   Needs needs_;
   Queues queues_;

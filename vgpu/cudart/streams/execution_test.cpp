@@ -51,7 +51,7 @@ class ExecutionOfStreams : public testing::Test, protected DeviceParts {
   NotingRunner runner_;
   Execution execution_{{.mutex = mutex_,
                         .trial = trial,
-                        .errors = errors,
+                        .devices = devices,
                         .findings = findings,
                         .recording = recording,
                         .clock = clock_,

@@ -311,11 +311,11 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
     }
     std::vector<OperationPtr> before = device.execution().queues().before_next(*found);
     before.insert(before.end(), executable.last.begin(), executable.last.end());
-    executable.last = launch_graph(device.execution(), *executable.graph, before);
+    executable.last = launch_graph(device.execution(), *executable.graph, before, found->device);
     if (executable.last.size() == 1) {
       found->last = executable.last.front();
     } else {
-      found->last = device.execution().enqueue(EmptyWork{}, executable.last);
+      found->last = device.execution().enqueue(EmptyWork{}, executable.last, found->device);
     }
     return cudaSuccess;
   });

@@ -206,7 +206,7 @@ cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t handle, void* pointer)
 cudaError_t cudaDeviceGetGraphMemAttribute(int number, cudaGraphMemAttributeType attribute,
                                            void* value) {
   return answer([&](Device& device) {
-    if (number != 0) return cudaErrorInvalidDevice;
+    if (!device.exists(number)) return cudaErrorInvalidDevice;
     const int which = number_of(attribute);
     if (value == nullptr || which < cudaGraphMemAttrUsedMemCurrent ||
         which > cudaGraphMemAttrReservedMemHigh) {
@@ -222,7 +222,8 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int number, cudaGraphMemAttributeType
 }
 
 cudaError_t cudaDeviceGraphMemTrim(int number) {
-  return answer([&](Device&) { return number == 0 ? cudaSuccess : cudaErrorInvalidDevice; });
+  return answer(
+      [&](Device& device) { return device.exists(number) ? cudaSuccess : cudaErrorInvalidDevice; });
 }
 
 }  // extern "C"

@@ -130,7 +130,7 @@ cudaGraphNodeType type_of(const Work& work) {
 }
 
 std::vector<OperationPtr> launch_graph(Execution& execution, const Graph& graph,
-                                       const std::vector<OperationPtr>& before) {
+                                       const std::vector<OperationPtr>& before, unsigned device) {
   std::unordered_map<const Node*, OperationPtr> end_of;
   std::unordered_set<const Node*> waited_for;
   for (const Node* const node : graph.in_order()) {
@@ -143,9 +143,9 @@ std::vector<OperationPtr> launch_graph(Execution& execution, const Graph& graph,
     if (event != nullptr && node->type == cudaGraphNodeTypeWaitEvent)
       after.push_back(event->record);
     if (node->child != nullptr && node->enabled)
-      after = launch_graph(execution, *node->child, after);
+      after = launch_graph(execution, *node->child, after, device);
     OperationPtr& end = end_of[node];
-    end = execution.enqueue(node->enabled ? node->work : Work{}, after);
+    end = execution.enqueue(node->enabled ? node->work : Work{}, after, device);
     if (event != nullptr && node->type == cudaGraphNodeTypeEventRecord) event->record = end;
   }
   std::vector<OperationPtr> last;

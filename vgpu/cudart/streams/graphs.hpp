@@ -84,7 +84,7 @@ cudaGraphNodeType type_of(const Work& work);
 
 // Asks for the nodes after `before`; the operations that are last.
 std::vector<OperationPtr> launch_graph(Execution& execution, const Graph& graph,
-                                       const std::vector<OperationPtr>& before);
+                                       const std::vector<OperationPtr>& before, unsigned device);
 
 // Memory for an allocation node, and what the node does.  nullptr: out of memory.
 void* allocate_in_graph(Allocations& allocations, std::size_t bytes, Work& work);

@@ -4,9 +4,10 @@
 
 namespace warpcheck::cudart {
 
-OperationPtr Operations::add(Work work, const std::vector<OperationPtr>& after) {
+OperationPtr Operations::add(Work work, const std::vector<OperationPtr>& after, unsigned device) {
   auto operation = std::make_shared<Operation>();
   operation->number = next_number_++;
+  operation->device = device;
   operation->work = std::move(work);
   operation->clock = host_;
   for (const OperationPtr& earlier : after) {
@@ -18,7 +19,9 @@ OperationPtr Operations::add(Work work, const std::vector<OperationPtr>& after) 
   }
   operation->stamp = chains_.extend(operation->clock);
   operation->clock.add(operation->stamp);
-  all_.join(operation->clock);
+  if (device >= of_device_.size()) of_device_.resize(device + 1);
+  of_device_[device].all.join(operation->clock);
+  ++of_device_[device].pending;
   if (operation->waits_for == 0) ready_.emplace(operation->number, operation);
   ++pending_;
   return operation;
@@ -58,6 +61,7 @@ void Operations::finish(Operation& operation, std::uint64_t cycles) {
   operation.ended_at = cycles;
   operation.work = EmptyWork{};
   --pending_;
+  --of_device_[operation.device].pending;
   for (const OperationPtr& later : std::exchange(operation.waited_for_by, {})) {
     if (--later->waits_for == 0) ready_.emplace(later->number, later);
   }
@@ -69,7 +73,8 @@ void Operations::clear() {
   pending_ = 0;
   next_number_ = 0;
   chains_.clear();
-  host_ = all_ = {};
+  host_ = {};
+  of_device_.clear();
 }
 
 }  // namespace warpcheck::cudart

@@ -21,6 +21,7 @@ using OperationPtr = std::shared_ptr<Operation>;
 struct Operation {
   enum class State : std::uint8_t { waiting, running, done };
   std::uint32_t number = 0;  // in the order of the calls, from 0
+  unsigned device = 0;       // of the stream that it was asked for in
   Work work;
   Stamp stamp;
   OperationSet clock;  // itself, and what comes before it
@@ -38,7 +39,7 @@ class Operations {
  public:
   // A new operation that comes after those of `after`, which may have run or be null, and after
   // what the host knows of.
-  OperationPtr add(Work work, const std::vector<OperationPtr>& after);
+  OperationPtr add(Work work, const std::vector<OperationPtr>& after, unsigned device);
 
   // Takes a ready operation to be run; nullptr: none is ready.  A choice other than the default's
   // is added to *schedule.
@@ -49,10 +50,18 @@ class Operations {
   [[nodiscard]] std::uint32_t asked_for() const { return next_number_; }
   // Those that have not been finished.
   [[nodiscard]] std::size_t pending() const { return pending_; }
+  [[nodiscard]] bool has_pending(unsigned device) const {
+    return device < of_device_.size() && of_device_[device].pending != 0;
+  }
 
   // The host waited for an operation, or for all that there were.
   void host_waited_for(const Operation& operation) { host_.join(operation.clock); }
-  void host_waited_for_all() { host_ = all_; }
+  void host_waited_for_device(unsigned device) {
+    if (device < of_device_.size()) host_.join(of_device_[device].all);
+  }
+  void host_waited_for_all() {
+    for (const OfDevice& one : of_device_) host_.join(one.all);
+  }
   [[nodiscard]] const OperationSet& known_to_host() const { return host_; }
 
   void clear();
@@ -63,7 +72,12 @@ class Operations {
   std::size_t pending_ = 0;
   std::uint32_t next_number_ = 0;
   Chains chains_;
-  OperationSet host_, all_;
+  OperationSet host_;
+  struct OfDevice {
+    OperationSet all;
+    std::size_t pending = 0;
+  };
+  std::vector<OfDevice> of_device_;
 };
 
 }  // namespace warpcheck::cudart

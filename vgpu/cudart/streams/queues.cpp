@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "vgpu/cudart/device/current_device.hpp"
+
 namespace warpcheck::cudart {
 namespace {
 
@@ -18,19 +20,28 @@ cudaStream_t Queues::create_stream(unsigned flags, int priority) {
   stream->flags = flags;
   stream->priority = priority;
   stream->id = next_stream_id_++;
+  stream->device = current_device();
   auto* const handle = reinterpret_cast<cudaStream_t>(stream.get());
   streams_.emplace(handle, std::move(stream));
   return handle;
 }
 
+Stream& Queues::legacy(unsigned device) {
+  Stream& stream = legacy_[device];
+  stream.is_legacy = true;
+  stream.device = device;
+  return stream;
+}
+
 Stream* Queues::find(cudaStream_t handle) {
   if (handle == nullptr && default_is_per_thread) handle = cudaStreamPerThread;
-  if (handle == nullptr || handle == cudaStreamLegacy) return &legacy_;
+  if (handle == nullptr || handle == cudaStreamLegacy) return &legacy(current_device());
   if (handle == cudaStreamPerThread) {
-    std::unique_ptr<Stream>& own = per_thread_[std::this_thread::get_id()];
+    std::unique_ptr<Stream>& own = per_thread_[{current_device(), std::this_thread::get_id()}];
     if (own == nullptr) {
       own = std::make_unique<Stream>();
       own->id = next_stream_id_++;
+      own->device = current_device();
     }
     return own.get();
   }
@@ -41,6 +52,7 @@ Stream* Queues::find(cudaStream_t handle) {
 cudaEvent_t Queues::create_event(unsigned flags) {
   auto event = std::make_unique<Event>();
   event->flags = flags;
+  event->device = current_device();
   auto* const handle = reinterpret_cast<cudaEvent_t>(event.get());
   events_.emplace(handle, std::move(event));
   return handle;
@@ -67,9 +79,9 @@ std::vector<OperationPtr> Queues::latest(const Stream& stream) {
   return list;
 }
 
-void Queues::add_blocking(std::vector<OperationPtr>& list) const {
+void Queues::add_blocking(std::vector<OperationPtr>& list, unsigned device) const {
   const auto add = [&](const Stream& stream) {
-    if (!stream.is_blocking()) return;
+    if (stream.device != device || !stream.is_blocking()) return;
     for (OperationPtr& operation : latest(stream)) list.push_back(std::move(operation));
   };
   for (const auto& [handle, stream] : streams_) add(*stream);
@@ -81,18 +93,31 @@ void Queues::add_blocking(std::vector<OperationPtr>& list) const {
 std::vector<OperationPtr> Queues::before_next(Stream& stream) {
   std::vector<OperationPtr> list = latest(stream);
   stream.waits.clear();
-  if (stream.is_legacy) add_blocking(list);
+  if (stream.is_legacy) add_blocking(list, stream.device);
   if (stream.is_blocking()) {
-    for (OperationPtr& operation : latest(legacy_)) list.push_back(std::move(operation));
+    for (OperationPtr& operation : latest(legacy(stream.device)))
+      list.push_back(std::move(operation));
   }
   return list;
 }
 
-bool Queues::captures_blocking_stream() {
+bool Queues::captures_blocking_stream(unsigned device) {
   bool found = false;
-  for_each_stream(
-      [&](const Stream& stream) { found |= stream.is_blocking() && stream.capture != nullptr; });
+  for_each_stream([&](const Stream& stream) {
+    found |= stream.device == device && stream.is_blocking() && stream.capture != nullptr;
+  });
   return found;
+}
+
+void Queues::forget(unsigned device) {
+  legacy_.erase(device);
+  std::erase_if(per_thread_, [&](const auto& one) { return one.first.first == device; });
+  for (const auto& [handle, stream] : streams_) stream->destroyed |= stream->device == device;
+  std::vector<cudaEvent_t> gone;
+  for (const auto& [handle, event] : events_) {
+    if (event->device == device && !event->destroyed) gone.push_back(handle);
+  }
+  for (const cudaEvent_t handle : gone) destroy(handle);
 }
 
 void Queues::clear() {
@@ -100,8 +125,7 @@ void Queues::clear() {
   per_thread_.clear();
   events_.clear();
   destroyed_events_.clear();
-  legacy_ = {};
-  legacy_.is_legacy = true;
+  legacy_.clear();
   next_stream_id_ = 1;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "vgpu/cudart/streams/operations.hpp"
@@ -22,6 +23,7 @@ struct Stream {
   unsigned flags = 0;
   int priority = 0;
   std::uint64_t id = 0;
+  unsigned device = 0;  // that was the thread's when it was made
   bool is_legacy = false;
   bool destroyed = false;  // its handle is never given out again
   OperationPtr last;
@@ -36,6 +38,7 @@ struct Stream {
 
 struct Event {
   unsigned flags = 0;
+  unsigned device = 0;
   bool destroyed = false;
   OperationPtr record;                 // the latest; null: never recorded
   std::shared_ptr<Capture> capture{};  // recorded while a stream was captured
@@ -47,7 +50,7 @@ struct Event {
 };
 
 // Handles are addresses of the objects; 0, cudaStreamLegacy and cudaStreamPerThread are streams
-// that always exist.
+// that every device always has: those of the thread's device are meant.
 class Queues {
  public:
   Queues() { clear(); }
@@ -71,18 +74,21 @@ class Queues {
     for (const auto& [handle, stream] : streams_) visit(*stream);
     for (const auto& [thread, stream] : per_thread_) visit(*stream);
   }
-  // The legacy stream would make what is captured depend on it.
-  [[nodiscard]] bool captures_blocking_stream();
+  // The legacy stream of the device would make what is captured depend on it.
+  [[nodiscard]] bool captures_blocking_stream(unsigned device);
 
   void clear();
+  // Streams and events of the device are known as destroyed ones.
+  void forget(unsigned device);
 
  private:
-  void add_blocking(std::vector<OperationPtr>& list) const;
+  void add_blocking(std::vector<OperationPtr>& list, unsigned device) const;
+  Stream& legacy(unsigned device);
 
-  Stream legacy_;
+  std::map<unsigned, Stream> legacy_;  // by device, as the next
   std::uint64_t next_stream_id_ = 1;
   std::unordered_map<cudaStream_t, std::unique_ptr<Stream>> streams_;
-  std::unordered_map<std::thread::id, std::unique_ptr<Stream>> per_thread_;
+  std::map<std::pair<unsigned, std::thread::id>, std::unique_ptr<Stream>> per_thread_;
   std::unordered_map<cudaEvent_t, std::unique_ptr<Event>> events_;
   std::deque<cudaEvent_t> destroyed_events_;  // oldest first
 };

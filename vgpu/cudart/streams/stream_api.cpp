@@ -157,9 +157,9 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
 }
 
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device_number) {
-  return on_stream("cudaStreamGetDevice", stream, [&](Device&, const Stream&) {
+  return on_stream("cudaStreamGetDevice", stream, [&](Device&, const Stream& found) {
     if (device_number == nullptr) return cudaErrorInvalidValue;
-    *device_number = 0;
+    *device_number = static_cast<int>(found.device);
     return cudaSuccess;
   });
 }
@@ -276,7 +276,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t handle) {
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t handle, unsigned flags) {
   return with_event("cudaEventRecord", event, [&](Device& device, Event& found) {
     Stream* const stream = device.execution().find_stream("cudaEventRecord", handle);
-    if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (stream == nullptr || stream->device != found.device) return cudaErrorInvalidResourceHandle;
     if (flags != cudaEventRecordDefault && flags != cudaEventRecordExternal) {
       return cudaErrorInvalidValue;
     }
@@ -322,7 +322,8 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
     if (milliseconds == nullptr) return cudaErrorInvalidValue;
     const Event* const first = device.execution().find_event("cudaEventElapsedTime", start);
     const Event* const last = device.execution().find_event("cudaEventElapsedTime", end);
-    if (first == nullptr || last == nullptr || !first->has_time() || !last->has_time()) {
+    if (first == nullptr || last == nullptr || !first->has_time() || !last->has_time() ||
+        first->device != last->device) {
       return cudaErrorInvalidResourceHandle;
     }
     if (!first->is_done() || !last->is_done()) return cudaErrorNotReady;

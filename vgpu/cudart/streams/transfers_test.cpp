@@ -111,7 +111,7 @@ class TransfersOfStreams : public testing::Test, protected DeviceParts, protecte
  protected:
   // Operations of different streams.
   OperationPtr operation(const std::vector<OperationPtr>& after = {}) {
-    return operations_.add(EmptyWork{}, after);
+    return operations_.add(EmptyWork{}, after, 0);
   }
   void write(const Operation& by, std::uint32_t offset, std::size_t bytes) {
     const Touch touch = copy(offset, bytes);

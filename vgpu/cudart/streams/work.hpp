@@ -36,6 +36,7 @@ struct Place {
 enum class Where : std::uint8_t { host, device };
 
 struct KernelWork {
+  unsigned device = 0;  // that runs it
   Kernel* kernel = nullptr;
   LinkedKernel* linked = nullptr;
   Dim3 grid, block, cluster;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "vgpu/cudart/api/call_log.hpp"
-#include "vgpu/cudart/device/errors.hpp"
+#include "vgpu/cudart/device/device_state.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/observers.hpp"
 #include "vgpu/cudart/device/trial.hpp"
@@ -56,8 +56,21 @@ struct DeviceParts {
   Findings findings;
   Trial trial;
   CallRecording recording;
-  Allocations allocations{memory, observers, findings, recording};
-  Errors errors{trial, findings, allocations};
+  SharedAllocations of_all;
+  LastErrors last_errors;
+  PrintBuffer prints;
+  DeviceStates devices = first();
+  Allocations& allocations{devices.front().allocations};
+  Errors& errors{devices.front().errors};
+
+ private:
+  DeviceStates first() {
+    DeviceStates list;
+    list.emplace_back(DeviceState::Shared{memory, observers, findings, recording, of_all, trial,
+                                          last_errors, prints},
+                      0);
+    return list;
+  }
 };
 
 }  // namespace warpcheck::cudart

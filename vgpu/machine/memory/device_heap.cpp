@@ -28,7 +28,7 @@ void DeviceHeap::call(RunningFragment& run, const Instr& instr, std::uint32_t ac
 }
 
 std::uint64_t DeviceHeap::allocate(const RunningFragment& run, unsigned lane, std::uint64_t bytes) {
-  Allocation* const allocation = launch_.memory.allocate_on_heap(bytes);
+  Allocation* const allocation = launch_.memory.allocate_on_heap(bytes, launch_.request->device);
   if (allocation == nullptr) return 0;
   allocation->allocated_at = launch_.code_place(run, lane);
   launch_.notify([&](Observer& observer) { observer.on_allocate(*allocation); });

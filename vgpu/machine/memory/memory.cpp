@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 #include <new>
@@ -63,8 +64,11 @@ class HostPool {
 }  // namespace
 
 struct DeviceMemory::Arena {
-  // By ascending address within a space; global and constant grow from their own bases.
-  std::vector<std::unique_ptr<Allocation>> global, constant, heap, mapped, private_ones;
+  // By ascending address within a space; global and constant, of each device, grow from their own
+  // bases.
+  using List = std::vector<std::unique_ptr<Allocation>>;
+  std::array<List, kDevicesMax> global, constant;
+  List heap, mapped, private_ones;
   std::vector<Allocation*> freed;                     // of the heap, oldest first
   std::vector<std::unique_ptr<Allocation>> recycled;  // of the heap, for reuse
   std::vector<std::uint32_t> free_ids;                // ids given back, reused lowest first
@@ -119,35 +123,50 @@ struct DeviceMemory::Arena {
     std::erase_if(heap, [](const auto& one) { return one->space == ptx::Space::generic; });
     freed.erase(freed.begin(), freed.begin() + static_cast<std::ptrdiff_t>(count));
   }
-  const std::vector<std::unique_ptr<Allocation>>& list_at(std::uint64_t address) const {
+  void drop_global() {
+    for (List& list : global) drop_all(list);
+    for (List& list : constant) drop_all(list);
+  }
+  [[nodiscard]] const List& list_at(std::uint64_t address, std::size_t devices) const {
     if (address >= kMappedBase) return mapped;
     if (address >= kHeapBase && address < kHeapEnd) return heap;
-    return address >= kGlobalBase ? global : constant;
+    const bool is_global = address >= kGlobalBase;
+    if (devices == 1 || address < kConstantBase) return is_global ? global[0] : constant[0];
+    const std::uint64_t device = is_global ? (address - kGlobalBase) / kDeviceGlobalBytes
+                                           : (address - kConstantBase) / kDeviceConstantBytes;
+    return (is_global ? global : constant)[std::min<std::uint64_t>(device, devices - 1)];
   }
 };
 
 DeviceMemory::DeviceMemory() : arena_(std::make_unique<Arena>()) {}
 DeviceMemory::~DeviceMemory() {
-  arena_->drop_all(arena_->global);
-  arena_->drop_all(arena_->constant);
+  arena_->drop_global();
   arena_->drop_all(arena_->private_ones);
   arena_->drop_heap();
   arena_->drop_mapped();
 }
 
-bool DeviceMemory::has_room_for(std::uint64_t bytes) const {
-  const std::uint64_t taken = used_ + kRedZone;
+bool DeviceMemory::has_room_for(std::uint64_t bytes, unsigned device) const {
+  const std::uint64_t taken = devices_[device].used + kRedZone;
   return bytes <= kAllocationBytesMax && taken <= capacity_ && bytes <= capacity_ - taken;
 }
 
-Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::string_view name) {
-  if (!has_room_for(bytes)) return nullptr;
+std::uint64_t DeviceMemory::global_end(unsigned device) const {
+  return device + 1 == devices_.size() ? kMappedBase
+                                       : kGlobalBase + (device + 1) * kDeviceGlobalBytes;
+}
+
+Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::string_view name,
+                                   unsigned device) {
+  if (!has_room_for(bytes, device)) return nullptr;
   const bool is_constant = space == ptx::Space::constant;
-  auto& list = is_constant ? arena_->constant : arena_->global;
-  std::uint64_t address = is_constant ? kConstantBase : kGlobalBase;
+  auto& list = (is_constant ? arena_->constant : arena_->global)[device];
+  std::uint64_t address = is_constant ? kConstantBase + device * kDeviceConstantBytes
+                                      : kGlobalBase + device * kDeviceGlobalBytes;
   if (!list.empty()) {
     address = round_up(list.back()->address + list.back()->bytes + kRedZone, kAlignment);
   }
+  if (!is_constant && address + bytes + kRedZone > global_end(device)) return nullptr;
   auto allocation = std::make_unique<Allocation>();
   allocation->data = arena_->pool.take(static_cast<std::uint32_t>(bytes));
   if (allocation->data == nullptr) return nullptr;
@@ -157,15 +176,16 @@ Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::s
   allocation->bytes = static_cast<std::uint32_t>(bytes);
   allocation->read_only = is_constant;
   allocation->name = name;
-  used_ += bytes;
+  allocation->device = static_cast<std::uint8_t>(device);
+  devices_[device].used += bytes;
   list.push_back(std::move(allocation));
   return list.back().get();
 }
 
 bool DeviceMemory::has_mapped() const { return !arena_->mapped.empty(); }
 
-Allocation* DeviceMemory::allocate_mapped(std::uint64_t bytes) {
-  if (!has_room_for(bytes)) return nullptr;
+Allocation* DeviceMemory::allocate_mapped(std::uint64_t bytes, unsigned device) {
+  if (!has_room_for(bytes, device)) return nullptr;
   auto& list = arena_->mapped;
   std::uint64_t first = kMappedBase;
   if (!list.empty()) first = list.back()->address - kRedZone + mapped_bytes(list.back()->bytes);
@@ -185,13 +205,15 @@ Allocation* DeviceMemory::allocate_mapped(std::uint64_t bytes) {
   allocation->id = arena_->take_id();
   allocation->address = first + kRedZone;
   allocation->bytes = static_cast<std::uint32_t>(bytes);
-  used_ += bytes;
+  allocation->device = static_cast<std::uint8_t>(device);
+  devices_[device].used += bytes;
   list.push_back(std::move(allocation));
   return list.back().get();
 }
 
-Allocation* DeviceMemory::allocate_on_heap(std::uint64_t bytes) {
-  const std::uint64_t left = heap_capacity_ - std::min(heap_used_, heap_capacity_);
+Allocation* DeviceMemory::allocate_on_heap(std::uint64_t bytes, unsigned device) {
+  OfDevice& own = devices_[device];
+  const std::uint64_t left = own.heap_capacity - std::min(own.heap_used, own.heap_capacity);
   if (bytes > left || bytes > UINT32_MAX) return nullptr;
   const std::uint64_t taken = round_up(std::max(bytes, kHeapAlignment), kHeapAlignment);
   if (taken > left || heap_next_ + taken + kRedZone > kHeapEnd) return nullptr;
@@ -201,14 +223,16 @@ Allocation* DeviceMemory::allocate_on_heap(std::uint64_t bytes) {
   allocation->id = arena_->take_id();
   allocation->address = heap_next_;
   allocation->bytes = static_cast<std::uint32_t>(bytes);
-  heap_used_ += taken;
+  allocation->device = static_cast<std::uint8_t>(device);
+  own.heap_used += taken;
   heap_next_ += taken + kRedZone;
   arena_->heap.push_back(std::move(allocation));
   return arena_->heap.back().get();
 }
 
 void DeviceMemory::free_on_heap(Allocation& allocation) {
-  heap_used_ -= round_up(std::max<std::uint64_t>(allocation.bytes, kHeapAlignment), kHeapAlignment);
+  devices_[allocation.device].heap_used -=
+      round_up(std::max<std::uint64_t>(allocation.bytes, kHeapAlignment), kHeapAlignment);
   arena_->pool.give(allocation.data, allocation.bytes);
   arena_->give_id(allocation.id);
   allocation.data = nullptr;
@@ -252,12 +276,12 @@ void DeviceMemory::free(Allocation* allocation) {
   if (allocation->on_heap()) {
     free_on_heap(*allocation);
   } else {
-    used_ -= allocation->bytes;
+    devices_[allocation->device].used -= allocation->bytes;
   }
 }
 
 const Allocation* DeviceMemory::nearest(std::uint64_t address) const {
-  const auto& list = arena_->list_at(address);
+  const auto& list = arena_->list_at(address, devices_.size());
   const auto after = std::upper_bound(
       list.begin(), list.end(), address,
       [](std::uint64_t at, const auto& allocation) { return at < allocation->address; });
@@ -272,8 +296,10 @@ Allocation* DeviceMemory::find(std::uint64_t address) {
 
 std::vector<const Allocation*> DeviceMemory::live() const {
   std::vector<const Allocation*> result;
-  for (const auto& allocation : arena_->global) {
-    if (allocation->live) result.push_back(allocation.get());
+  for (const auto& list : arena_->global) {
+    for (const auto& allocation : list) {
+      if (allocation->live) result.push_back(allocation.get());
+    }
   }
   for (const auto& allocation : arena_->mapped) {
     if (allocation->live) result.push_back(allocation.get());
@@ -285,13 +311,11 @@ std::vector<const Allocation*> DeviceMemory::live() const {
 }
 
 void DeviceMemory::reset() {
-  arena_->drop_all(arena_->global);
-  arena_->drop_all(arena_->constant);
+  arena_->drop_global();
   arena_->drop_heap();
   arena_->drop_mapped();
-  used_ = heap_used_ = 0;
   heap_next_ = kHeapBase;
-  heap_capacity_ = kHeapBytes;
+  std::ranges::fill(devices_, OfDevice{});
 }
 
 std::string describe(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes) {

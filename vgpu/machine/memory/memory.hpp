@@ -41,6 +41,11 @@ inline constexpr std::uint32_t kReservedSharedBytes = 512;
 // itself, and in what AddressSanitizer leaves to programs.
 inline constexpr std::uint64_t kMappedBase = 0x2000'0000'0000;
 
+// Of several devices, each has ranges of its own: the first begins at the bases.
+inline constexpr unsigned kDevicesMax = 16;
+inline constexpr std::uint64_t kDeviceGlobalBytes = 0x100'0000'0000;
+inline constexpr std::uint64_t kDeviceConstantBytes = 0x10'0000'0000;
+
 inline constexpr std::uint64_t kMemoryBytes = std::uint64_t{4} << 30;  // unless the host asks
 // An allocation's offsets have 32 bits.
 inline constexpr std::uint64_t kAllocationBytesMax = UINT32_MAX;
@@ -75,6 +80,10 @@ struct Allocation {
   bool managed = false;      // the host uses it, too, by the same address
   bool reserved = false;     // shared memory that only the toolkit's headers know
   bool page_locked = false;  // host memory that kernels may use; managed ones are not
+  std::uint8_t device = 0;   // whose memory it is
+  // Of a pool: peer access does not count, but which devices (a bit each) the pool is open to.
+  bool of_pool = false;
+  std::uint16_t open_to = 0;
   // Of rows that are farther apart than they are long (cudaMallocPitch): both in bytes; else 0.
   std::uint32_t row_bytes = 0, pitch = 0;
   std::string name;                  // variable name, or "" for an anonymous allocation
@@ -83,6 +92,13 @@ struct Allocation {
   CodePlace allocated_at, freed_at;  // by device code
 
   [[nodiscard]] bool on_heap() const { return address >= kHeapBase && address < kHeapEnd; }
+  // Memory that host and devices share.
+  [[nodiscard]] bool is_shared_with_host() const { return address >= kMappedBase || page_locked; }
+  // peers: a bit for each device whose memory `user` may use
+  [[nodiscard]] bool is_open_to(unsigned user, std::uint32_t peers) const {
+    if (device == user || is_shared_with_host()) return true;
+    return ((of_pool ? open_to >> user : peers >> device) & 1) != 0;
+  }
   [[nodiscard]] bool contains(std::uint64_t at, std::uint64_t size) const {
     return at >= address && at - address <= bytes && size <= bytes - (at - address);
   }
@@ -98,13 +114,13 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  // Returns nullptr when `bytes` is over what is left of capacity_bytes(), or over
+  // Returns nullptr when `bytes` is over what is left of the device's capacity_bytes(), or over
   // kAllocationBytesMax.
   Allocation* allocate(std::uint64_t bytes, ptx::Space space = ptx::Space::global,
-                       std::string_view name = {});
+                       std::string_view name = {}, unsigned device = 0);
   // Memory whose bytes the host reads and writes at the address of the allocation (managed and
   // page-locked memory).  nullptr: the host cannot map that address, or there is no memory left.
-  Allocation* allocate_mapped(std::uint64_t bytes);
+  Allocation* allocate_mapped(std::uint64_t bytes, unsigned device = 0);
   // Storage outside the arena, for shared and local memory: no address, not found by find().
   Allocation* allocate_private(std::uint32_t bytes, ptx::Space space);
   void release_private(Allocation* allocation);
@@ -117,11 +133,13 @@ class DeviceMemory {
   // least kFreedMin of them: older ones are outside every allocation.
   void free(Allocation* allocation);
 
-  // The device heap (CUDA Programming Guide, "Dynamic Global Memory Allocation and Operations"):
+  // A device's heap (CUDA Programming Guide, "Dynamic Global Memory Allocation and Operations"):
   // aligned to kHeapAlignment, undefined bytes; nullptr when the live ones would take more than
   // heap_capacity, each rounded up to the alignment and no less than that.
-  Allocation* allocate_on_heap(std::uint64_t bytes);
-  void set_heap_capacity(std::uint64_t bytes) { heap_capacity_ = bytes; }
+  Allocation* allocate_on_heap(std::uint64_t bytes, unsigned device = 0);
+  void set_heap_capacity(std::uint64_t bytes, unsigned device = 0) {
+    devices_[device].heap_capacity = bytes;
+  }
 
   // The live allocation that holds `address`, or nullptr.
   [[nodiscard]] Allocation* find(std::uint64_t address);
@@ -137,22 +155,32 @@ class DeviceMemory {
   // Whether there is memory that the host can write.
   [[nodiscard]] bool has_mapped() const;
 
-  // Of the whole device; to be set while nothing is allocated.
+  // Of each device; to be set while nothing is allocated.
   [[nodiscard]] std::uint64_t capacity_bytes() const { return capacity_; }
   void set_capacity(std::uint64_t bytes) { capacity_ = bytes; }
   void set_fresh_mapped(Fresh fresh) { fresh_mapped_ = fresh; }
-  [[nodiscard]] std::uint64_t used_bytes() const { return used_; }
+  [[nodiscard]] std::uint64_t used_bytes(unsigned device = 0) const {
+    return devices_[device].used;
+  }
+  // How many there are; to be set while nothing is allocated.
+  void set_devices(unsigned devices) { devices_.resize(devices); }
 
  private:
   static constexpr std::size_t kFreedMin = 1 << 15;
   struct Arena;
+  struct OfDevice {
+    std::uint64_t used = 0, heap_capacity = kHeapBytes, heap_used = 0;
+  };
   void free_on_heap(Allocation& allocation);
-  [[nodiscard]] bool has_room_for(std::uint64_t bytes) const;
+  [[nodiscard]] bool has_room_for(std::uint64_t bytes, unsigned device) const;
+  // Where the global memory of a device ends.
+  [[nodiscard]] std::uint64_t global_end(unsigned device) const;
 
   std::unique_ptr<Arena> arena_;
-  std::uint64_t capacity_ = kMemoryBytes, used_ = 0;
+  std::vector<OfDevice> devices_{1};
+  std::uint64_t capacity_ = kMemoryBytes;
   Fresh fresh_mapped_ = Fresh::pattern;
-  std::uint64_t heap_capacity_ = kHeapBytes, heap_used_ = 0, heap_next_ = kHeapBase;
+  std::uint64_t heap_next_ = kHeapBase;
 };
 
 }  // namespace warpcheck::vgpu

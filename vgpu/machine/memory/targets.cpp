@@ -82,7 +82,9 @@ Target Targets::of(const RunningFragment& run, const Instr& instr, std::uint64_t
       Allocation*& last = last_[run.pc];
       if (last == nullptr || !last->contains(address, 1)) {
         Allocation* found = launch_.memory.find(address);
-        if (found == nullptr) return clusters_.target(run, address, target);
+        if (found == nullptr || !launch_.may_use(*found)) {
+          return clusters_.target(run, address, target);
+        }
         last = found;
       }
       target.allocation = last;
@@ -136,6 +138,10 @@ void Targets::fault(const RunningFragment& run, const Instr& instr, const Target
   if (target.allocation == nullptr && fault.nearest != nullptr && !fault.nearest->live &&
       offset < fault.nearest->bytes) {
     fault.kind = Fault::Kind::use_after_free;
+  } else if (fault.nearest != nullptr && fault.nearest->live && !launch_.may_use(*fault.nearest) &&
+             fault.nearest->contains(fault.address, bytes)) {
+    fault.kind = Fault::Kind::no_peer_access;
+    fault.device = launch_.request->device;
   } else if (offset % bytes != 0 && offset >= target.begin && offset < limit) {
     fault.kind = Fault::Kind::misaligned;
   } else if (offset >= target.begin && bytes <= limit && offset <= limit - bytes) {

@@ -1,14 +1,31 @@
-#include "vgpu/cudart/device/device.hpp"
+#include "vgpu/cudart/device/system.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "vgpu/cudart/code/registry.hpp"
+#include "vgpu/cudart/device/current_device.hpp"
+#include "vgpu/cudart/device/device.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/exec/exit_report.hpp"
 
 namespace warpcheck::cudart {
 
-void Device::begin_trial(const TrialSettings& settings) {
+DeviceStates System::first_of(const DeviceState::Shared& shared) {
+  DeviceStates devices;
+  devices.emplace_back(shared, 0);
+  return devices;
+}
+
+Device System::device(unsigned number) { return {*this, devices_[number]}; }
+
+// A thread may have chosen one in a trial with more of them.
+Device System::current() {
+  if (current_device() >= count()) current_device() = 0;
+  return device(current_device());
+}
+
+void System::begin_trial(const TrialSettings& settings) {
   if (trial_.in_trial()) throw std::logic_error("begin_trial: a trial is already running");
   if (trial_.in_ambient()) {
     execution_.run_what_is_left();
@@ -18,7 +35,7 @@ void Device::begin_trial(const TrialSettings& settings) {
   start();
 }
 
-TrialResult Device::end_trial() {
+TrialResult System::end_trial() {
   if (!trial_.in_trial()) throw std::logic_error("end_trial: no trial is running");
   execution_.run_what_is_left();
   flush_prints();
@@ -30,19 +47,21 @@ TrialResult Device::end_trial() {
 }
 
 // Once a launch has died, no call frees anything any more: what is left says nothing.
-void Device::tell_what_is_left() const {
-  if (!errors_.has_sticky()) allocations_.tell_what_is_left();
+void System::tell_what_is_left() const {
+  const bool died =
+      std::ranges::any_of(devices_, [](const DeviceState& one) { return one.errors.has_sticky(); });
+  if (!died) address_space_.tell_what_is_left();
 }
 
-TrialResult Device::peek_result() const {
+TrialResult System::peek_result() const {
   TrialResult result = trial_.result();
   result.findings = findings_.checkers().findings();
   return result;
 }
 
-void Device::enter_call() {
+void System::enter_call(DeviceState& device) {
   idle_.count_call();
-  errors_.begin_call();
+  device.errors.begin_call();
   if (trial_.in_trial() || trial_.in_ambient()) return;
   ExecSession* const session = ExecSession::instance();
   TrialSettings settings{.fresh_mapped = vgpu::Fresh::zeros};
@@ -59,18 +78,21 @@ void Device::enter_call() {
   });
 }
 
-TrialResult Device::end_ambient(bool tell_leaks) {
+TrialResult System::end_ambient(bool tell_leaks) {
   if (tell_leaks) tell_what_is_left();
   return peek_result();
 }
 
 // With the settings of the trial that has begun.
-void Device::start() {
+void System::start() {
   const TrialSettings& settings = trial_.settings();
+  forget_everything();
   memory_.set_capacity(settings.memory_bytes);
   memory_.set_fresh_mapped(settings.fresh_mapped);
-  forget_everything();
-  errors_.forget_last();
+  memory_.set_devices(settings.devices);
+  while (count() > settings.devices) devices_.pop_back();
+  while (count() < settings.devices) devices_.emplace_back(shared_, count());
+  last_errors_.clear();
   clock_.reset();
   prints_.clear();
   findings_.checkers().reset(settings.checkers, settings.warp_model);
@@ -79,15 +101,27 @@ void Device::start() {
   if (settings.extra_observer != nullptr) observers_.add(*settings.extra_observer);
 }
 
-void Device::reset() {
-  execution_.wait_for_all();
-  allocations_.tell_all_freed();
-  forget_everything();
+// The only one has nothing left then, and addresses are given out anew.  Of several, the others may
+// still know of what is gone: so it is freed.
+void System::reset(DeviceState& device) {
+  execution_.wait_for_device(device.number);
+  if (count() == 1) {
+    device.allocations.tell_all_freed();
+    forget_everything();
+    return;
+  }
+  device.allocations.free_all();
+  execution_.forget_streams_of(device.number);
+  pools_.forget(device.number);
+  device.errors.forget_sticky();
+  device.limits.reset();
+  device.peers = device.flags = 0;
 }
 
-void Device::forget_everything() {
+void System::forget_everything() {
   findings_.mishaps().clear();
-  allocations_.reset();
+  memory_.reset();
+  allocations_.clear();
   execution_.reset();
   arrays_ = {};
   pools_.clear();
@@ -96,32 +130,36 @@ void Device::forget_everything() {
   transfers_.clear();
   arrivals_.reset();
   host_blocks_.clear();
-  errors_.forget_sticky();
-  limits_.reset();
+  for (DeviceState& device : devices_) {
+    device.allocations.begin_generation();
+    device.errors.forget_sticky();
+    device.limits.reset();
+    device.peers = device.flags = 0;
+  }
 }
 
-void Device::run_for_idle_host() {
+void System::run_for_idle_host() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock() || !trial_.in_ambient()) return;  // a call is being answered
   try {
     execution_.run_all_for_nobody();
   } catch (const vgpu::Refusal& refusal) {
-    errors_.refuse(refusal.what());
-    errors_.record(cudaErrorNotSupported);
+    devices_.front().errors.refuse(refusal.what());
+    last_errors_.set_for_anybody(cudaErrorNotSupported);
   }
 }
 
-Device& device_of_process() {
-  static auto* const device = new Device;
-  return *device;
+System& system_of_process() {
+  static auto* const system = new System;
+  return *system;
 }
 
 void begin_trial(const TrialSettings& settings) {
-  with_device([&](Device& device) { device.begin_trial(settings); });
+  with_device([&](Device& device) { device.system().begin_trial(settings); });
 }
 
 TrialResult end_trial() {
-  return with_device([](Device& device) { return device.end_trial(); });
+  return with_device([](Device& device) { return device.system().end_trial(); });
 }
 
 }  // namespace warpcheck::cudart

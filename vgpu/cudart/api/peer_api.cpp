@@ -1,0 +1,72 @@
+// Several devices: which may use whose memory.
+//
+// All devices of the virtual system are alike and connected with each other.
+#include <cuda_runtime_api.h>
+
+#include "vgpu/cudart/api/api.hpp"
+
+using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+// Runs `body(device, peer)` with the number of another device that exists.
+template <typename Body>
+cudaError_t with_peer(int peer, Body&& body) {
+  return answer([&](Device& device) {
+    if (!device.exists(peer) || static_cast<unsigned>(peer) == device.number()) {
+      return cudaErrorInvalidDevice;
+    }
+    return body(device, std::uint32_t{1} << peer);
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaDeviceCanAccessPeer(int* can_access, int number, int peer) {
+  return answer([&](Device& device) {
+    if (can_access == nullptr) return cudaErrorInvalidValue;
+    if (!device.exists(number) || !device.exists(peer)) return cudaErrorInvalidDevice;
+    *can_access = number != peer ? 1 : 0;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return with_peer(peer, [&](Device& device, std::uint32_t bit) {
+    if (flags != 0) return cudaErrorInvalidValue;
+    if ((device.own().peers & bit) != 0) return cudaErrorPeerAccessAlreadyEnabled;
+    device.own().peers |= bit;
+    return cudaSuccess;
+  });
+}
+
+// What has been asked for still has it.
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+  return with_peer(peer, [](Device& device, std::uint32_t bit) {
+    if ((device.own().peers & bit) == 0) return cudaErrorPeerAccessNotEnabled;
+    device.wait();
+    device.own().peers &= ~bit;
+    return device.errors().sticky();
+  });
+}
+
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr attribute, int number,
+                                      int peer) {
+  return answer([&](Device& device) {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    if (!device.exists(number) || !device.exists(peer) || number == peer) {
+      return cudaErrorInvalidDevice;
+    }
+    switch (number_of(attribute)) {
+      case cudaDevP2PAttrPerformanceRank: *value = 0; return cudaSuccess;
+      case cudaDevP2PAttrAccessSupported:
+      case cudaDevP2PAttrNativeAtomicSupported:
+      case cudaDevP2PAttrCudaArrayAccessSupported: *value = 1; return cudaSuccess;
+      default: return cudaErrorInvalidValue;
+    }
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,22 @@
+// A variable that has another value for a while.
+#pragma once
+
+#include <utility>
+
+namespace warpcheck::cudart {
+
+// Until it goes.
+template <typename T>
+class Meanwhile {
+ public:
+  Meanwhile(T& variable, T value) : variable_(variable), before_(std::exchange(variable, value)) {}
+  ~Meanwhile() { variable_ = before_; }
+  Meanwhile(const Meanwhile&) = delete;
+  Meanwhile& operator=(const Meanwhile&) = delete;
+
+ private:
+  T& variable_;
+  T before_;
+};
+
+}  // namespace warpcheck::cudart

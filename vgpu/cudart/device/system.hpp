@@ -1,0 +1,155 @@
+// The virtual devices of a process behind the runtime API, and what they share: one address space,
+// one order of operations, one set of checkers that see all of it, one trial.  What a device has of
+// its own is a DeviceState; a call is answered by a Device, which is both (device.hpp).
+//
+// Each component is given what it works with; none knows the system.
+// Calls ask for operations of streams (execution.hpp); these run when the host waits for them,
+// when too many are waiting, or when the trial ends.  So the host is always as far ahead of the
+// devices as its calls allow (but see idle_progress.hpp).  Nothing here depends on host addresses
+// or on time.
+#pragma once
+
+#include <mutex>
+
+#include "vgpu/cudart/api/call_log.hpp"
+#include "vgpu/cudart/device/clock.hpp"
+#include "vgpu/cudart/device/device_state.hpp"
+#include "vgpu/cudart/device/findings.hpp"
+#include "vgpu/cudart/device/kernel_runner.hpp"
+#include "vgpu/cudart/device/last_errors.hpp"
+#include "vgpu/cudart/device/observers.hpp"
+#include "vgpu/cudart/device/print_buffer.hpp"
+#include "vgpu/cudart/device/trial.hpp"
+#include "vgpu/cudart/device/virtual_device.hpp"
+#include "vgpu/cudart/exec/arrivals.hpp"
+#include "vgpu/cudart/memory/allocations.hpp"
+#include "vgpu/cudart/memory/arrays.hpp"
+#include "vgpu/cudart/memory/host_blocks.hpp"
+#include "vgpu/cudart/memory/managed_advice.hpp"
+#include "vgpu/cudart/memory/pools.hpp"
+#include "vgpu/cudart/streams/copy_runner.hpp"
+#include "vgpu/cudart/streams/copy_sides.hpp"
+#include "vgpu/cudart/streams/execution.hpp"
+#include "vgpu/cudart/streams/graphs.hpp"
+#include "vgpu/cudart/streams/idle_progress.hpp"
+#include "vgpu/cudart/streams/transfers.hpp"
+#include "vgpu/cudart/streams/work_runner.hpp"
+#include "vgpu/machine/memory/memory.hpp"
+
+namespace warpcheck::cudart {
+
+class Device;
+
+class System {
+ public:
+  System() = default;
+  System(const System&) = delete;
+  System& operator=(const System&) = delete;
+
+  // Held by every call (with_device()).
+  std::mutex& mutex() { return mutex_; }
+
+  [[nodiscard]] unsigned count() const { return static_cast<unsigned>(devices_.size()); }
+  // number: below count()
+  Device device(unsigned number);
+  // That of the calling thread.
+  Device current();
+
+  // On as many devices as the settings say.
+  void begin_trial(const TrialSettings& settings);
+  TrialResult end_trial();
+  // A call for a device begins: outside a trial, the system starts afresh with default settings.
+  void enter_call(DeviceState& device);
+  // The process ends outside a trial: runs what is left; tells what is still allocated, if that is
+  // wanted.
+  void finish() { execution_.run_what_is_left(); }
+  TrialResult end_ambient(bool tell_leaks);
+  // Findings and refusals so far.
+  [[nodiscard]] TrialResult peek_result() const;
+  // cudaDeviceReset: everything allocated or created on the device is gone; the trial goes on.
+  void reset(DeviceState& device);
+  // Brings out what device code has printed.
+  void flush_prints() { trial_.bring_out(prints_); }
+
+  Trial& trial() { return trial_; }
+  Findings& findings() { return findings_; }
+  HostBlocks& host_blocks() { return host_blocks_; }
+  AdviceOfAllocations& advice() { return advice_; }
+  CallRecording& recording() { return recording_; }
+  Arrays& arrays() { return arrays_; }
+  MemoryPools& pools() { return pools_; }
+  Graphs& graphs() { return graphs_; }
+  CopySides& copy_sides() { return copy_sides_; }
+  Execution& execution() { return execution_; }
+
+ private:
+  void start();
+  void forget_everything();
+  void tell_what_is_left() const;
+  void run_for_idle_host();
+  static DeviceStates first_of(const DeviceState::Shared& shared);
+
+  std::mutex mutex_;
+  vgpu::DeviceMemory memory_;
+  Observers observers_;
+  Findings findings_;
+  Trial trial_;
+  PrintBuffer prints_;
+  CallRecording recording_;
+  Clock clock_;
+  HostBlocks host_blocks_;
+  AdviceOfAllocations advice_;
+  Arrays arrays_;
+  MemoryPools pools_;
+  Graphs graphs_;
+  SharedAllocations allocations_;
+  LastErrors last_errors_;
+  const DeviceState::Shared shared_{.memory = memory_,
+                                    .observers = observers_,
+                                    .findings = findings_,
+                                    .recording = recording_,
+                                    .of_all = allocations_,
+                                    .trial = trial_,
+                                    .last_errors = last_errors_,
+                                    .prints = prints_};
+  DeviceStates devices_ = first_of(shared_);
+  // Addresses are the system's: the allocations of any device find them.
+  Allocations& address_space_{devices_.front().allocations};
+  Transfers transfers_{observers_, findings_};
+  Arrivals arrivals_{trial_, memory_};
+  CopySides copy_sides_{address_space_, host_blocks_};
+  CopyRunner copies_{copy_sides_, transfers_, arrivals_, clock_, recording_};
+  KernelRunner kernels_{{.memory = memory_,
+                         .textures = arrays_.objects,
+                         .observers = observers_,
+                         .trial = trial_,
+                         .devices = devices_,
+                         .host_blocks = host_blocks_,
+                         .transfers = transfers_,
+                         .arrivals = arrivals_,
+                         .clock = clock_}};
+  WorkRunner work_{{.mutex = mutex_,
+                    .trial = trial_,
+                    .prints = prints_,
+                    .kernels = kernels_,
+                    .copies = copies_,
+                    .allocations = address_space_,
+                    .findings = findings_,
+                    .transfers = transfers_,
+                    .arrivals = arrivals_}};
+  IdleProgress idle_{[this] { run_for_idle_host(); }};
+  Execution execution_{{.mutex = mutex_,
+                        .trial = trial_,
+                        .devices = devices_,
+                        .findings = findings_,
+                        .recording = recording_,
+                        .clock = clock_,
+                        .idle = idle_,
+                        .runner = work_}};
+};
+
+// The runtime API is a set of free functions, so there is one system a process; this is the one
+// place that says so.  Made at first use and never destroyed.
+System& system_of_process();
+
+}  // namespace warpcheck::cudart
