@@ -89,6 +89,14 @@ struct Access {
   }
 };
 
+// Of a strong access, whatever its instruction leaves out: .gpu of an atomic operation (PTX ISA
+// 9.7.13.5), .sys of a volatile access (8.4.1).
+inline ptx::Scope scope_of(const Instr& instr) {
+  if (instr.modifiers.scope != ptx::Scope::none) return instr.modifiers.scope;
+  const bool is_plain = instr.kind == InstrKind::load || instr.kind == InstrKind::store;
+  return is_plain ? ptx::Scope::sys : ptx::Scope::gpu;
+}
+
 // A lane's address that no memory answers, before the lane is dropped from its access (a bad
 // load gives 0, a bad store or atomic does nothing).
 struct Fault {
@@ -166,7 +174,7 @@ struct Sync {
   // kernel_start: earlier launches of the trial, by Launch::index, that nothing orders before
   // this one (streams).  Usually none.
   std::span<const std::uint32_t> unordered_launches{};
-  unsigned device = 0;  // kernel_start: that runs the launch
+  unsigned device = 0, devices = 1;  // kernel_start: that runs the launch, and how many there are
 };
 
 // Lanes of one warp execute a fence: membar or fence (PTX ISA 9.7.13.4), before they go on.

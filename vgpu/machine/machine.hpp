@@ -48,6 +48,7 @@ struct Launch {
   // The host may write its mapped memory while the launch runs.
   bool host_runs = false;
   unsigned device = 0;      // that runs it
+  unsigned devices = 1;     // how many there are
   std::uint32_t peers = 0;  // a bit for each device whose memory this one may use
 };
 

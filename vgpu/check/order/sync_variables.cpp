@@ -74,7 +74,7 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
   const WarpPlace& place = operation.access->place;
   const Writer& last = variable.last;
   const BlockKey block = order_.block_key(place);
-  const Reach reach = order_.reach_of(operation.access->scope);
+  const Reach reach = order_.reach_of(*operation.access);
   const bool linked = last.is_set && reach_each_other(last, block, reach);
   if (operation.reads) {
     if (last.is_set && !linked) {
@@ -93,7 +93,7 @@ bool SyncVariables::reach_each_other(const Writer& writer, BlockKey block, Reach
   if (writer.block == block) return true;
   const Reach nearer = std::min(writer.reach, reach);
   if (nearer != Reach::cluster) return nearer == Reach::grid;
-  return order_.cluster_of(writer.block) == order_.cluster_of(block);
+  return order_.group_of(writer.block) == order_.group_of(block);
 }
 
 void SyncVariables::read(Variable& variable, const StrongOperation& operation, bool linked,
@@ -110,7 +110,7 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
       const auto nearby = released_in.find(group_of(block, Reach::block));
       if (nearby != released_in.end()) released_clocks.block = nearby->second;
       released_clocks.cluster = released_clocks.block;
-      if (order_.has_clusters()) {
+      if (order_.has_groups()) {
         const auto around = released_in.find(group_of(block, Reach::cluster));
         if (around != released_in.end()) released_clocks.cluster.join(around->second);
       }
@@ -128,14 +128,14 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
   }
   ThreadOrder::Lane& self = order_.lane_at(access.place, operation.lane);
   if (acquires(access.order)) {
-    const Reach reach = order_.reach_of(access.scope);
+    const Reach reach = order_.reach_of(access);
     VectorClock acquired = released_clocks.at(reach);
     for (const ThreadOrder::Lane::Seen& seen : self.seen) {
       if (seen.variable == variable.number) acquired.join(seen.released_clocks.at(reach));
     }
     order_.learn(access.place, operation.lane, acquired);
   }
-  const bool acquired_all = acquires(access.order) && order_.reach_of(access.scope) == Reach::grid;
+  const bool acquired_all = acquires(access.order) && order_.reach_of(access) == Reach::grid;
   if (released_clocks.is_empty() || acquired_all) return;
   // Later fences, and later acquires of this very variable, may complete the pattern.
   self.observe(variable.number, variable.place.chain, released_clocks);
@@ -159,7 +159,7 @@ void SyncVariables::release(Variable& variable, Reach reach, const ThreadOrder::
   patterns.has_released = true;
   patterns.is_for_some |= reach != Reach::grid;
   released_in[group_of(block, Reach::block)].join(clock);
-  if (reach != Reach::block && order_.has_clusters()) {
+  if (reach != Reach::block && order_.has_groups()) {
     released_in[group_of(block, Reach::cluster)].join(clock);
   }
   if (reach == Reach::grid) variable.released.join(clock);
@@ -177,7 +177,7 @@ void SyncVariables::write(Variable& variable, const StrongOperation& operation, 
   const ThreadOrder::Lane& self = order_.lane_at(access.place, operation.lane);
   for (const Reach reach : kReaches) {
     const ThreadOrder::Moment& fence = self.fence[index_of(reach)];
-    if (reach == Reach::cluster && !order_.has_clusters()) continue;
+    if (reach == Reach::cluster && !order_.has_groups()) continue;
     // What a fence releases to everybody it releases to those nearby, too.
     const ThreadOrder::Moment& far = self.fence[index_of(Reach::grid)];
     const bool is_part = reach != Reach::grid && far.is_set && far.ticks == fence.ticks;
@@ -187,13 +187,13 @@ void SyncVariables::write(Variable& variable, const StrongOperation& operation, 
     const auto own = variable.patterns->releases.find(thread);
     for (const Reach reach : kReaches) {
       if (own == variable.patterns->releases.end()) break;
-      if (reach == Reach::cluster && !order_.has_clusters()) continue;
+      if (reach == Reach::cluster && !order_.has_groups()) continue;
       const ThreadOrder::Moment& earlier = own->second[index_of(reach)];
       if (earlier.is_set) release(variable, reach, earlier, operation);
     }
   }
   if (releases(access.order)) {
-    const Reach reach = order_.reach_of(access.scope);
+    const Reach reach = order_.reach_of(access);
     const ThreadOrder::Moment moment = order_.release(access.place, operation.lane);
     auto& own = variable.made_patterns().releases[thread];
     for (const Reach near : kReaches) {
@@ -202,7 +202,7 @@ void SyncVariables::write(Variable& variable, const StrongOperation& operation, 
     release(variable, reach, moment, operation);
   }
   variable.last = {order_.block_key(access.place), order_.thread_at(access.place, operation.lane),
-                   order_.reach_of(access.scope), true};
+                   order_.reach_of(access), true};
 }
 
 void SyncVariables::overwrite(std::uint32_t allocation, std::uint32_t offset, std::uint32_t bytes) {

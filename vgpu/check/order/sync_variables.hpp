@@ -157,7 +157,7 @@ class SyncVariables {
   // The block, or the cluster, of a block.
   [[nodiscard]] std::uint64_t group_of(BlockKey block, Reach reach) const {
     if (reach == Reach::block) return block;
-    return kClusters | order_.cluster_of(block);
+    return kClusters | order_.group_of(block);
   }
   [[nodiscard]] bool reach_each_other(const Writer& writer, BlockKey block, Reach reach) const;
   Granule* granule_of(const StrongOperation& operation);

@@ -61,11 +61,14 @@ void ThreadOrder::reset(WarpModel model) {
   ticks_.assign(1, {});
   answers_.assign(kAnswers, {});
   past_.clear();
+  starts_.clear();
   last_agent_ = 0;
 }
 
 void ThreadOrder::begin_launch(const Sync& sync) {
   launch_ = launches_++;
+  devices_ = sync.devices;
+  if (has_devices()) starts_.push_back({next_first_block_, sync.device});
   first_block_ = next_first_block_;
   next_first_block_ += sync.grid.count();
   threads_ = static_cast<std::uint32_t>(sync.block.count());
@@ -89,6 +92,11 @@ BlockKey ThreadOrder::cluster_of(BlockKey block) const {
   const Dim3 at{linear % grid_.x, linear / grid_.x % grid_.y, linear / grid_.x / grid_.y};
   const Dim3 first{at.x - at.x % cluster_.x, at.y - at.y % cluster_.y, at.z - at.z % cluster_.z};
   return first_block_ + first.x + grid_.x * (first.y + grid_.y * first.z);
+}
+
+unsigned ThreadOrder::device_of_block(BlockKey block) const {
+  const auto after = std::ranges::upper_bound(starts_, block, {}, &Start::first_block);
+  return std::prev(after)->device;
 }
 
 bool ThreadOrder::is_ordered_launch(std::uint32_t launch) const {

@@ -31,8 +31,8 @@
 
 namespace warpcheck::vgpu {
 
-// How far a strong operation reaches (PTX ISA 8.5): its block, its cluster, or everybody, as there
-// is one device.
+// How far a strong operation reaches (PTX ISA 8.5): its block, its cluster, or everybody.  Where
+// there are several devices and no clusters, the blocks of one device take a cluster's place.
 enum class Reach : std::uint8_t { block, cluster, grid };
 inline constexpr std::array kReaches{Reach::block, Reach::cluster, Reach::grid};
 
@@ -138,6 +138,14 @@ class ThreadOrder {
   }
   // The cluster of a block of the running launch: the key of its first block.
   [[nodiscard]] BlockKey cluster_of(BlockKey block) const;
+  // The threads that an operation of Reach::cluster includes: a cluster, or a device.
+  [[nodiscard]] bool has_groups() const { return has_clusters() || has_devices(); }
+  [[nodiscard]] BlockKey group_of(BlockKey block) const {
+    return has_clusters() || !has_devices() ? cluster_of(block) : device_of_block(block);
+  }
+  [[nodiscard]] bool has_devices() const { return devices_ > 1; }
+  // Of a launch of the trial.
+  [[nodiscard]] unsigned device_of(std::uint32_t launch) const { return starts_[launch].device; }
   // Whether all threads of a block have exited, so far as its slot shows.
   [[nodiscard]] bool has_ended(BlockKey block) const {
     return block < first_block_ || ended_[block - first_block_];
@@ -145,8 +153,12 @@ class ThreadOrder {
   [[nodiscard]] bool has_clusters() const { return cluster_.count() != 1; }
   [[nodiscard]] Reach reach_of(ptx::Scope scope) const {
     if (scope == ptx::Scope::cta) return Reach::block;
-    if (scope != ptx::Scope::cluster) return Reach::grid;
-    return has_clusters() ? Reach::cluster : Reach::block;
+    if (scope == ptx::Scope::cluster) return has_clusters() ? Reach::cluster : Reach::block;
+    const bool is_of_device = scope == ptx::Scope::gpu && has_devices() && !has_clusters();
+    return is_of_device ? Reach::cluster : Reach::grid;
+  }
+  [[nodiscard]] Reach reach_of(const Access& access) const {
+    return reach_of(has_devices() ? scope_of(access.program->code[access.pc]) : access.scope);
   }
 
   // Everything that the lane did until now comes before what acquires the moment.
@@ -206,6 +218,8 @@ class ThreadOrder {
   }
 
  private:
+  [[nodiscard]] unsigned device_of_block(BlockKey block) const;
+
   using Ticks = std::array<Tick, kWarpLanes>;
   struct Warp {
     std::array<Lane, kWarpLanes> lanes;
@@ -248,6 +262,12 @@ class ThreadOrder {
   bool lockstep_ = false;
   std::uint32_t threads_ = 0, warps_ = 0;
   std::uint32_t launch_ = 0, launches_ = 0;
+  unsigned devices_ = 1;
+  struct Start {
+    BlockKey first_block = 0;
+    unsigned device = 0;
+  };
+  std::vector<Start> starts_;  // of all launches, where there are several devices
   BlockKey first_block_ = 0, next_first_block_ = 0;
   Dim3 grid_, cluster_;
   std::vector<std::uint32_t> unordered_launches_;

@@ -46,10 +46,12 @@ constexpr bool morally_strong(const AccessClass& a, const AccessClass& b, bool o
 }
 
 // Bit b of race[a]: accesses of classes a and b race when unordered; of race_across[a]: only if
-// they are of different blocks; of hand_over[a]: one may hand a value on to the other.
+// they are of different blocks; of race_apart[a]: also where their scopes do not include each
+// other's device; of hand_over[a]: one may hand a value on to the other.
 struct ClassRelations {
   std::array<std::uint32_t, kAccessClasses> race{};
   std::array<std::uint32_t, kAccessClasses> race_across{};
+  std::array<std::uint32_t, kAccessClasses> race_apart{};
   std::array<std::uint32_t, kAccessClasses> hand_over{};
 };
 
@@ -59,6 +61,7 @@ constexpr ClassRelations relate_classes() {
     for (unsigned j = 0; j < kAccessClasses; ++j) {
       const AccessClass a = AccessClass::of_index(i), b = AccessClass::of_index(j);
       if (!conflict(a, b)) continue;
+      relations.race_apart[i] |= 1u << j;
       const bool alike = a.strong && b.strong && a.size_log2 == b.size_log2;
       const bool has_atomic = a.atomic || b.atomic;
       if (alike && !has_atomic) relations.hand_over[i] |= 1u << j;

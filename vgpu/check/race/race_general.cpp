@@ -457,7 +457,9 @@ void GeneralRaceChecker::check_list(Row& row, const LaneAccess& mine, const Cell
   const std::uint32_t anyhow = kClassRelations.race[mine.access_class];
   const std::uint32_t across = kClassRelations.race_across[mine.access_class];
   const std::uint32_t handed = handed_classes(row, mine);
-  if (((anyhow | across | handed) & list.classes) == 0) return;
+  const std::uint32_t apart =
+      order_.has_devices() ? kClassRelations.race_apart[mine.access_class] : 0;
+  if (((anyhow | across | apart | handed) & list.classes) == 0) return;
   const BlockKey block = order_.block_key(row.access->place);
   if (((anyhow | handed) & list.classes) == 0 && list.block == block) return;
   // A search for notes, too, may pass by less.
@@ -468,8 +470,8 @@ void GeneralRaceChecker::check_list(Row& row, const LaneAccess& mine, const Cell
     const CellEntry& entry = list.entries[i];
     if (all_passed) list.passed = static_cast<std::uint32_t>(i);
     const bool one_block = order_.segment(entry.segment).block == block;
-    const std::uint32_t relations =
-        one_block || is_one_group(row, entry) ? anyhow : anyhow | across;
+    std::uint32_t relations = one_block || is_one_group(row, entry) ? anyhow : anyhow | across;
+    if (apart != 0 && are_apart(row, entry)) relations = apart;
     const bool races = (relations >> entry.access_class & 1) != 0;
     const bool may_hand = !races && (handed >> entry.access_class & 1) != 0;
     if (!races && !may_hand) continue;
@@ -514,6 +516,15 @@ bool GeneralRaceChecker::is_one_group(const Row& row, const CellEntry& entry) co
   if (segment.launch != order_.launch() || access.scope == ptx::Scope::cta) return false;
   if (access.program->code[entry.pc].modifiers.scope == ptx::Scope::cta) return false;
   return order_.cluster_of(segment.block) == order_.cluster_of(order_.block_key(access.place));
+}
+
+// Of launches on different devices, which only the scope of the system includes.
+bool GeneralRaceChecker::are_apart(const Row& row, const CellEntry& entry) const {
+  const std::uint32_t launch = order_.segment(entry.segment).launch;
+  if (order_.device_of(launch) == order_.device_of(order_.launch())) return false;
+  const Instr& earlier = launches_[launch].program->code[entry.pc];
+  const Instr& now = row.access->program->code[row.access->pc];
+  return scope_of(now) != ptx::Scope::sys || scope_of(earlier) != ptx::Scope::sys;
 }
 
 // A bulk copy comes after a write by a store or an atomic.

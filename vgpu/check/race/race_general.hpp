@@ -186,6 +186,7 @@ class GeneralRaceChecker final : public Checker {
   std::size_t first_in_question(const Row& row, unsigned access_class, CellList& list) const;
   void check_proxy(Row& row, const LaneAccess& mine, Earlier earlier);
   [[nodiscard]] bool is_one_group(const Row& row, const CellEntry& entry) const;
+  [[nodiscard]] bool are_apart(const Row& row, const CellEntry& entry) const;
   bool is_before(Row& row, ThreadOrder::SegmentId earlier, unsigned earlier_lane, unsigned lane);
   ThreadOrder::Before ask(Row& row, ThreadOrder::SegmentId earlier);
   void remember(Row& row, ThreadOrder::SegmentId earlier);

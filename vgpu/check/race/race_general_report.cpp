@@ -173,6 +173,12 @@ GeneralRaceChecker::Explanation GeneralRaceChecker::explain(const Row& row, cons
   const AccessClass before = AccessClass::of_index(earlier.access_class);
   const AccessClass now = AccessClass::of_index(mine.access_class);
   if (segment.launch != order_.launch()) {
+    if (before.strong && now.strong && before.size_log2 == now.size_log2) {
+      return {
+          Lack::scope,
+          "nothing orders these two kernel launches, and the scope of (1) or (2) does not include "
+          "the other's device"};
+    }
     return {Lack::order_of_launches,
             "nothing orders these two kernel launches: their streams are not synchronised"};
   }

@@ -71,6 +71,7 @@ void KernelRunner::run(const KernelWork& work, const Operation& operation, const
   launch.textures = &needs_.textures;
   launch.host_runs = host_may_write(host);
   launch.device = device.number;
+  launch.devices = static_cast<unsigned>(needs_.devices.size());
   launch.peers = device.peers;
   launch.stack_bytes = static_cast<std::uint32_t>(
       std::min<std::size_t>(device.limits.get(cudaLimitStackSize), UINT32_MAX));
