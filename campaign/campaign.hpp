@@ -4,11 +4,18 @@
 // One process decides and writes (this), the others work (worker.hpp): so a worker that dies takes
 // nothing along, and the store has one writer.  Whatever a worker finds is stored before anything
 // is done about it.  All state is in the directory; to go on, a campaign is started there again.
+//
+// Several processes, on several machines, share a campaign as its nodes: each is a campaign of its
+// own in nodes/N of the directory, searches its share of the pairs (nodes/share.hpp), and reads
+// what the others show (nodes/exchange.hpp).  Where there are nodes, the campaign of the directory
+// itself does not search: it takes over all that nodes have shown, shrinks and confirms what they
+// have not, and ends.
 #pragma once
 
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +27,15 @@
 
 namespace warpcheck::campaign {
 
+// One of several.
+struct CampaignNode {
+  unsigned number = 0;  // from 1
+  unsigned count = 0;   // that the campaign is started with; others may come, and these may go
+};
+
 struct CampaignOptions {
-  std::filesystem::path directory;
+  std::filesystem::path directory;  // of the whole campaign
+  std::optional<CampaignNode> node;
   std::vector<const AnyPair*> pairs;
   unsigned jobs = 2;
   double seconds = 0;            // of this start; 0: until it is stopped
@@ -44,6 +58,11 @@ struct CampaignOutcome {
   // Pairs that could not be run.
   [[nodiscard]] bool refused() const;
 };
+
+// Where this process keeps everything: the directory, or the node's in it.
+std::filesystem::path own_directory(const CampaignOptions& options);
+// Whether it takes over what nodes have found, and searches nothing.
+bool merges_nodes(const CampaignOptions& options);
 
 // Throws StoreError when the directory cannot be used.
 CampaignOutcome run_campaign(const CampaignOptions& options);

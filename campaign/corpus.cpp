@@ -20,16 +20,6 @@ bool is_digest(const std::string& name) {
   return name.size() == 32 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-std::vector<std::uint8_t> read_bytes(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw CaseFileError(std::strerror(errno));
-  std::vector<std::uint8_t> bytes(kCorpusBytesMax + 1);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (file.bad()) throw CaseFileError(std::strerror(errno));
-  bytes.resize(static_cast<std::size_t>(file.gcount()));
-  return bytes;
-}
-
 void read_entry(const Directory& directory, const fs::path& path, Corpus& corpus) {
   const std::string name = path.filename().string();
   if (name.ends_with(".tmp")) return;  // being written, or left by a kill
@@ -37,7 +27,7 @@ void read_entry(const Directory& directory, const fs::path& path, Corpus& corpus
     corpus.messages.push_back(fmt::format("left out: {}: not a file", path.string()));
     return;
   }
-  CorpusEntry entry{path, read_bytes(path)};
+  CorpusEntry entry{path, read_corpus_bytes(path)};
   if (entry.bytes.size() > kCorpusBytesMax) {
     corpus.messages.push_back(
         fmt::format("left out: {}: longer than {} bytes", path.string(), kCorpusBytesMax));
@@ -58,6 +48,16 @@ void read_entry(const Directory& directory, const fs::path& path, Corpus& corpus
 }
 
 }  // namespace
+
+std::vector<std::uint8_t> read_corpus_bytes(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw CaseFileError(std::strerror(errno));
+  std::vector<std::uint8_t> bytes(kCorpusBytesMax + 1);
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (file.bad()) throw CaseFileError(std::strerror(errno));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return bytes;
+}
 
 std::string corpus_name(std::span<const std::uint8_t> bytes) {
   const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());

@@ -33,6 +33,9 @@ std::string corpus_name(std::span<const std::uint8_t> bytes);
 // Longer files are left out: no input of ours is.
 inline constexpr std::size_t kCorpusBytesMax = 4096;
 
+// Those of one file, or one more than the longest entry has.  Throws CaseFileError.
+std::vector<std::uint8_t> read_corpus_bytes(const std::filesystem::path& path);
+
 // Files of other names are renamed to their digest.  Throws CaseFileError where the directory is
 // there and cannot be read.
 Corpus read_corpus(const Directory& directory, std::string_view pair);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <thread>
 #include <utility>
 
 #include "harness/case/case_file.hpp"
@@ -61,7 +62,7 @@ fs::path Directory::set_text_aside(const std::string& name, std::string_view tex
   return place;
 }
 
-DirectoryLock::DirectoryLock(const Directory& directory) {
+DirectoryLock::DirectoryLock(const Directory& directory, std::chrono::milliseconds patience) {
   const fs::path path = directory.root() / "lock";
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file_ < 0) {
@@ -71,7 +72,12 @@ DirectoryLock::DirectoryLock(const Directory& directory) {
   struct flock lock = {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  if (::fcntl(file_, F_SETLK, &lock) == 0) return;
+  constexpr auto kPause = std::chrono::milliseconds(100);
+  for (auto left = patience;; left -= kPause) {
+    if (::fcntl(file_, F_SETLK, &lock) == 0) return;
+    if (left <= std::chrono::milliseconds(0)) break;
+    std::this_thread::sleep_for(kPause);
+  }
   ::fcntl(file_, F_GETLK, &lock);
   ::close(file_);
   throw StoreError(fmt::format("{}: another campaign runs here (process {})",
@@ -80,10 +86,11 @@ DirectoryLock::DirectoryLock(const Directory& directory) {
 
 DirectoryLock::~DirectoryLock() { ::close(file_); }
 
-std::unique_ptr<Store> open_store(const Directory& directory, std::vector<std::string>& messages) {
+std::unique_ptr<Store> open_store(const Directory& directory, std::vector<std::string>& messages,
+                                  StoreUsers users) {
   std::unique_ptr<Store> store;
   try {
-    store = std::make_unique<Store>(directory.store_path());
+    store = std::make_unique<Store>(directory.store_path(), users);
   } catch (const StoreDamaged& error) {
     const fs::path place = directory.set_aside(directory.store_path());
     for (const char* suffix : {"-wal", "-shm"}) {
@@ -93,7 +100,7 @@ std::unique_ptr<Store> open_store(const Directory& directory, std::vector<std::s
     }
     messages.push_back(fmt::format("damaged: {}; set aside as {}, and a new one begun",
                                    error.what(), place.string()));
-    store = std::make_unique<Store>(directory.store_path());
+    store = std::make_unique<Store>(directory.store_path(), users);
   }
   const std::vector<StoredFinding> damaged = store->damaged();
   if (damaged.empty()) return store;

@@ -10,6 +10,7 @@
 // another one is made from them.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -46,8 +47,9 @@ class Directory {
 // Held until it is destroyed, or its process dies.
 class DirectoryLock {
  public:
-  // Throws StoreError when another process holds it.
-  explicit DirectoryLock(const Directory& directory);
+  // Throws StoreError when another process holds it, and still does after `patience`.
+  explicit DirectoryLock(const Directory& directory,
+                         std::chrono::milliseconds patience = std::chrono::milliseconds(0));
   ~DirectoryLock();
   DirectoryLock(const DirectoryLock&) = delete;
   DirectoryLock& operator=(const DirectoryLock&) = delete;
@@ -58,7 +60,8 @@ class DirectoryLock {
 
 // The directory's store.  A damaged one is set aside and a new one begun; damaged rows are set
 // aside and removed.  `messages` says so, a line for each.
-std::unique_ptr<Store> open_store(const Directory& directory, std::vector<std::string>& messages);
+std::unique_ptr<Store> open_store(const Directory& directory, std::vector<std::string>& messages,
+                                  StoreUsers users = StoreUsers::of_this_machine);
 
 // Writes the case file of a finding from its row, unless it is there as it should be.
 void write_case_file(const Directory& directory, const StoredFinding& finding);

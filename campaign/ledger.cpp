@@ -13,6 +13,17 @@ bool is_wanted_again(const StoredFinding& finding) {
          (finding.stage == Stage::unconfirmed && finding.attempts < Ledger::kAttemptsMax);
 }
 
+// How much is known of a finding.
+int knowledge(Stage stage) {
+  switch (stage) {
+    case Stage::found: return 0;
+    case Stage::unconfirmed: return 1;
+    case Stage::shrunk: return 2;
+    case Stage::confirmed: return 3;
+  }
+  return 0;
+}
+
 }  // namespace
 
 Ledger::Ledger(const Directory& directory, Store& store, const std::vector<std::string>& pairs)
@@ -111,6 +122,25 @@ void Ledger::confirmed(const FindingKey& key, const ConfirmedMessage& message) {
   finding.attempts += message.confirmed ? 0 : 1;
 }
 
+bool Ledger::adopt(const StoredFinding& theirs) {
+  const auto [at, is_new] = findings_.emplace(theirs.key, theirs);
+  if (is_new) {
+    new_.insert(theirs.key);
+    without_file_.insert(theirs.key);
+    return true;
+  }
+  const StoredFinding& ours = at->second;
+  if (ours.tier != theirs.tier || knowledge(theirs.stage) <= knowledge(ours.stage)) return false;
+  const StoredFinding discovery = ours;
+  StoredFinding& finding = change(theirs.key);
+  finding = theirs;
+  finding.found_text = discovery.found_text;
+  finding.found_seconds = discovery.found_seconds;
+  finding.found_at = discovery.found_at;
+  finding.executions = discovery.executions;
+  return false;
+}
+
 void Ledger::failed(const FindingKey& key, const std::string& reason) {
   StoredFinding& finding = change(key);
   finding.attempts += kAttemptsOfADeath;
@@ -175,7 +205,9 @@ void Ledger::flush(double seconds) {
   }
   // After the store: a file is of a finding that is stored.
   while (!without_file_.empty()) {
-    write_case_file(directory_, findings_.at(*without_file_.begin()));
+    const StoredFinding& finding = findings_.at(*without_file_.begin());
+    write_case_file(directory_, finding);
+    if (publish_) publish_(finding);
     without_file_.erase(without_file_.begin());
   }
 }

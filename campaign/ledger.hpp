@@ -4,9 +4,11 @@
 // that failed is tried again with all that has come since.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "campaign/directory.hpp"
@@ -33,6 +35,9 @@ class Ledger {
   void passes(const FindingKey& key);
   void shrunk(const FindingKey& key, const ShrunkMessage& message);
   void confirmed(const FindingKey& key, const ConfirmedMessage& message);
+  // Of another process.  What it knows better of a known finding is taken over; a finding that was
+  // fixed here, or there, stays as it is.  Returns whether it is new.
+  bool adopt(const StoredFinding& theirs);
   // A worker died of shrinking or confirming it.
   void failed(const FindingKey& key, const std::string& reason);
   void add_incident(Incident incident);
@@ -48,6 +53,8 @@ class Ledger {
 
   // Places that a search of the pair need not tell again.
   [[nodiscard]] std::set<std::string> known_places(const std::string& pair) const;
+  // Findings of these pairs alone are shrunk and confirmed here; at first all of the campaign.
+  void work_on(std::set<std::string> pairs) { pairs_ = std::move(pairs); }
   // The finding of this campaign to shrink or confirm next, `busy` ones left out; null: none.
   // Confirming comes first, it is quick; then kinds of which a pair has nothing shrunk yet.
   [[nodiscard]] const StoredFinding* next_to_do(const std::set<FindingKey>& busy) const;
@@ -58,6 +65,11 @@ class Ledger {
   // Stores what is not stored, and writes case files.  `seconds`: of the campaign.  Throws
   // StoreFull, and CaseFileError when a case file cannot be written: to be tried again.
   void flush(double seconds);
+  // Called by flush() with each finding that is stored, new or changed.  What it throws, flush()
+  // does; the finding comes again.
+  void publish_with(std::function<void(const StoredFinding&)> publish) {
+    publish_ = std::move(publish);
+  }
   // Findings that are in no store yet.
   [[nodiscard]] std::vector<const StoredFinding*> not_stored() const;
 
@@ -68,6 +80,7 @@ class Ledger {
   const Directory& directory_;
   Store& store_;
   std::set<std::string> pairs_;
+  std::function<void(const StoredFinding&)> publish_;
   std::map<FindingKey, StoredFinding> findings_;
   std::map<std::string, PairProgress> progress_;
   std::vector<Incident> incidents_;

@@ -100,7 +100,7 @@ std::string outcome_text(const CampaignOutcome& outcome, const CampaignOptions& 
                       outcome.findings.size(), pairs.size(), executions, options.pairs.size());
   if (!outcome.findings.empty()) {
     text += fmt::format("replay one: {} replay {}/cases/PAIR/FINDING.case\n", project().program,
-                        options.directory.string());
+                        own_directory(options).string());
   }
   return text;
 }

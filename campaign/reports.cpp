@@ -16,7 +16,7 @@ namespace warpcheck::campaign {
 
 std::vector<Report> reports_of(const CampaignOutcome& outcome, const CampaignOptions& options,
                                std::vector<std::string>& problems) {
-  const Directory directory(options.directory);
+  const Directory directory(own_directory(options));
   std::vector<const StoredFinding*> findings;
   std::set<std::string> texts;
   for (const StoredFinding& finding : outcome.findings) {
@@ -54,7 +54,7 @@ std::vector<Report> reports_of(const CampaignOutcome& outcome, const CampaignOpt
 
 LineCoverage coverage_of_corpora(const CampaignOptions& options,
                                  std::vector<std::string>& problems) {
-  const Directory directory(options.directory);
+  const Directory directory(own_directory(options));
   const auto run_corpus = [&](std::size_t i, const Emit& emit) {
     const AnyPair& pair = *options.pairs[i];
     std::vector<std::uint8_t> counters(fuzz::kCounters);

@@ -14,17 +14,6 @@ namespace {
 constexpr std::int64_t kApplicationId = 0x77636b21;  // "wck!"
 constexpr std::int64_t kSchemaVersion = 1;
 
-constexpr std::array<std::pair<Stage, std::string_view>, 4> kStageNames{{
-    {Stage::found, "found"},
-    {Stage::shrunk, "shrunk"},
-    {Stage::confirmed, "confirmed"},
-    {Stage::unconfirmed, "unconfirmed"},
-}};
-constexpr std::array<std::pair<Tier, std::string_view>, 2> kTierNames{{
-    {Tier::crashing, "crashing"},
-    {Tier::regression, "regression"},
-}};
-
 constexpr const char* kSchema = R"(
 CREATE TABLE findings(
   pair TEXT NOT NULL, hash TEXT NOT NULL, kind TEXT NOT NULL, place TEXT NOT NULL,
@@ -60,11 +49,11 @@ constexpr std::string_view kChangingValues = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
 std::string digest(std::string_view text) { return fmt::format("{:016x}", hash_of_text(text)); }
 
 // Of a column of a finding.
-template <class Names>
-auto value_named(const Names& names, const Statement& row, int column, std::string_view what) {
+template <NamedEnum E>
+E value_named(const Statement& row, int column, std::string_view what) {
   const std::string name = row.text(column);
   std::string expected;
-  for (const auto& [value, known] : names) {
+  for (const auto& [value, known] : warpcheck_enum_names(static_cast<const E*>(nullptr))) {
     if (known == name) return value;
     expected += expected.empty() ? "" : ", ";
     expected += known;
@@ -74,20 +63,20 @@ auto value_named(const Names& names, const Statement& row, int column, std::stri
                                expected));
 }
 
-template <class Names, class Value>
-std::string_view name_in(const Names& names, Value value) {
-  for (const auto& [known, name] : names) {
+template <NamedEnum E>
+std::string_view name_in(E value) {
+  for (const auto& [known, name] : warpcheck_enum_names(&value)) {
     if (known == value) return name;
   }
-  return names.front().second;
+  return "";
 }
 
 StoredFinding finding_of(const Statement& row) {
   return {.key = {row.text(0), row.text(1)},
           .kind = row.text(2),
           .place = row.text(3),
-          .tier = value_named(kTierNames, row, 4, "tier"),
-          .stage = value_named(kStageNames, row, 5, "stage"),
+          .tier = value_named<Tier>(row, 4, "tier"),
+          .stage = value_named<Stage>(row, 5, "stage"),
           .case_text = row.text(6),
           .found_text = row.text(8),
           .found_seconds = row.real(10),
@@ -144,7 +133,9 @@ bool has_schema(Database& database) {
   return false;
 }
 
-void prepare(Database& database) {
+void prepare(Database& database, StoreUsers users) {
+  // Before the log is opened: then it is kept in the memory of this process.
+  if (users == StoreUsers::one) database.execute("PRAGMA locking_mode = EXCLUSIVE");
   database.execute("BEGIN");
   const bool is_new = !has_schema(database);
   database.execute("COMMIT");
@@ -161,11 +152,11 @@ void prepare(Database& database) {
 
 }  // namespace
 
-std::string_view name_of(Stage stage) { return name_in(kStageNames, stage); }
-std::string_view name_of(Tier tier) { return name_in(kTierNames, tier); }
+std::string_view name_of(Stage stage) { return name_in(stage); }
+std::string_view name_of(Tier tier) { return name_in(tier); }
 
-Store::Store(const std::filesystem::path& path) : database_(path) {
-  prepare(database_);
+Store::Store(const std::filesystem::path& path, StoreUsers users) : database_(path) {
+  prepare(database_, users);
   check_whole(database_);
 }
 

@@ -22,11 +22,14 @@
 #include <vector>
 
 #include "campaign/sqlite.hpp"
+#include "harness/input/fields.hpp"
 
 namespace warpcheck::campaign {
 
 enum class Stage : std::uint8_t { found, shrunk, confirmed, unconfirmed };
 enum class Tier : std::uint8_t { crashing, regression };
+ENUM_NAMES(Stage, Stage::found, Stage::shrunk, Stage::confirmed, Stage::unconfirmed);
+ENUM_NAMES(Tier, Tier::crashing, Tier::regression);
 
 std::string_view name_of(Stage stage);
 std::string_view name_of(Tier tier);
@@ -36,6 +39,7 @@ struct FindingKey {
   std::string hash{};
   friend auto operator<=>(const FindingKey&, const FindingKey&) = default;
 };
+WARPCHECK_REFLECT(FindingKey, pair, hash);
 
 struct StoredFinding {
   FindingKey key{};
@@ -58,6 +62,8 @@ struct StoredFinding {
   // The case fails whatever the schedule, else only under some.
   [[nodiscard]] bool reproducible() const { return schedules > 0 && shown == schedules; }
 };
+FIELDS(StoredFinding, key, kind, place, tier, stage, case_text, found_text, found_seconds, found_at,
+       executions, shrinks, complete, shown, schedules, attempts, remark);
 
 struct PairProgress {
   std::string pair{};
@@ -69,6 +75,7 @@ struct PairProgress {
   double gain = 0, span = 0;  // discounted new features, and the seconds they took
   std::string refusal{};      // why it cannot be run; empty: it can
 };
+FIELDS(PairProgress, pair, slots, executions, seconds, features, entries, gain, span, refusal);
 
 struct Incident {
   std::string pair{};
@@ -76,12 +83,18 @@ struct Incident {
   std::string input{};  // bytes; empty: not known
   std::int64_t count = 1;
 };
+FIELDS(Incident, pair, what, input, count);
+
+// Other processes may read a store while a campaign writes it, which takes memory that they share.
+// On a network file system nothing is shared: there a store belongs to one process.
+enum class StoreUsers : std::uint8_t { of_this_machine, one };
 
 class Store {
  public:
   // Opens or creates `path` and checks it whole.  Throws StoreDamaged when it is not, StoreError
   // when it is another program's, or of a newer warpcheck.
-  explicit Store(const std::filesystem::path& path);
+  //   users: who else may have it open
+  explicit Store(const std::filesystem::path& path, StoreUsers users = StoreUsers::of_this_machine);
 
   // Changes of one transaction.
   class Change {

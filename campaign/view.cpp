@@ -13,12 +13,6 @@
 namespace warpcheck::campaign {
 namespace {
 
-std::string with_commas(std::int64_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
-  return text;
-}
-
 std::string ago(double seconds, std::string_view never) {
   return seconds < 0 ? std::string(never) : clock_text(seconds) + " ago";
 }
@@ -46,6 +40,12 @@ std::size_t terminal_columns() {
 }
 
 }  // namespace
+
+std::string with_commas(std::int64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
 
 std::string clock_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::max(seconds, 0.0));

@@ -24,6 +24,9 @@ struct Snapshot {
   std::vector<std::string> workers{};  // "search scan_tree, 3 s"
 };
 
+// "1,234,567"
+std::string with_commas(std::int64_t number);
+
 // "1:02:03"
 std::string clock_text(double seconds);
 

@@ -264,4 +264,6 @@ const volatile std::sig_atomic_t* watch_interrupts() {
   return &interrupted;
 }
 
+void watch_termination() { std::signal(SIGTERM, on_interrupt); }
+
 }  // namespace warpcheck

@@ -77,5 +77,7 @@ void print(const std::string& text);
 
 // Non-zero once the user has pressed Ctrl-C; the second time ends the program.
 const volatile std::sig_atomic_t* watch_interrupts();
+// Takes SIGTERM, which clusters send where a job has to end, for Ctrl-C.
+void watch_termination();
 
 }  // namespace warpcheck

@@ -2,14 +2,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <csignal>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <thread>
 
 #include "campaign/campaign.hpp"
+#include "campaign/nodes/node_status.hpp"
+#include "campaign/nodes/slurm.hpp"
 #include "cli/cli.hpp"
 #include "cli/report_options.hpp"
+#include "harness/case/atomic_file.hpp"
+#include "harness/pair/project.hpp"
 
 namespace warpcheck {
 namespace {
@@ -18,8 +24,78 @@ struct CampaignArguments {
   campaign::CampaignOptions campaign;
   std::string directory;
   std::vector<std::string> pairs;
+  std::string node;  // "K/N"
+  bool status = false;
+  campaign::SlurmJob slurm{.tasks = 0};
   ReportOptions reports;
 };
+
+// "3/8".  Throws UsageError.
+campaign::CampaignNode node_of(const std::string& text) {
+  campaign::CampaignNode node;
+  const char* const end = text.data() + text.size();
+  const auto number = std::from_chars(text.data(), end, node.number);
+  if (number.ec == std::errc{} && number.ptr != end && *number.ptr == '/') {
+    const auto count = std::from_chars(number.ptr + 1, end, node.count);
+    if (count.ec == std::errc{} && count.ptr == end && node.number >= 1 &&
+        node.number <= node.count) {
+      return node;
+    }
+  }
+  throw UsageError(
+      fmt::format("--node {}: expected K/N, the number of this node and how many "
+                  "there are, as 3/8",
+                  text));
+}
+
+int print_status(const CampaignArguments& arguments) {
+  const std::vector<campaign::SeenNode> nodes = campaign::look_at_nodes(arguments.directory);
+  if (nodes.empty()) {
+    throw UsageError(
+        fmt::format("{}: no nodes of a campaign are there; --slurm N or --node K/N "
+                    "begins them",
+                    arguments.directory));
+  }
+  print(campaign::nodes_text(arguments.directory, nodes));
+  if (!arguments.reports.json.empty()) {
+    write_file_atomically(arguments.reports.json, campaign::nodes_json(nodes));
+  }
+  const bool damaged = std::ranges::any_of(
+      nodes, [](const campaign::SeenNode& node) { return !node.problem.empty(); });
+  return damaged ? kCannot : kNothingFound;
+}
+
+int submit_to_slurm(const CampaignArguments& arguments) {
+  const campaign::CampaignOptions& options = arguments.campaign;
+  pairs_named(arguments.pairs);  // refuses unknown ones here, and not in every task
+  campaign::SlurmJob job = arguments.slurm;
+  job.campaign = std::filesystem::absolute(arguments.directory);
+  job.cpus = options.jobs;
+  job.program = std::filesystem::read_symlink("/proc/self/exe");
+  const auto pass = [&](const char* option, const auto& value, const auto& preset) {
+    if (value == preset) return;
+    job.arguments.insert(job.arguments.end(), {option, fmt::format("{}", value)});
+  };
+  const campaign::CampaignOptions presets;
+  for (const std::string& pair : arguments.pairs) {
+    job.arguments.insert(job.arguments.end(), {"--pairs", pair});
+  }
+  pass("--seconds", options.seconds, presets.seconds);
+  pass("--runs", options.executions, presets.executions);
+  pass("--seed", options.seed, presets.seed);
+  pass("--shrink-trials", options.shrink.trials_max, presets.shrink.trials_max);
+  pass("--hang-seconds", options.hang_seconds, presets.hang_seconds);
+  if (options.stop_when_found) job.arguments.emplace_back("--stop-when-found");
+  const std::string number = campaign::submit(job);
+  const std::string& program = project().program;
+  print(fmt::format(
+      "job {} of {} tasks\n"
+      "watch it:    {} campaign {} --status\n"
+      "take over what it has found, at any time: {} campaign {}\n"
+      "end it:      scancel {}\n",
+      number, job.tasks, program, arguments.directory, program, arguments.directory, number));
+  return kNothingFound;
+}
 
 // A row for each pair, with all that is stored of it.
 RunReport report_of(const campaign::CampaignOutcome& outcome,
@@ -46,13 +122,17 @@ RunReport report_of(const campaign::CampaignOutcome& outcome,
 
 int run_campaign_command(const CampaignArguments& arguments) {
   arguments.reports.check();
+  if (arguments.status) return print_status(arguments);
+  if (arguments.slurm.tasks != 0) return submit_to_slurm(arguments);
   campaign::CampaignOptions options = arguments.campaign;
   options.directory = arguments.directory;
+  if (!arguments.node.empty()) options.node = node_of(arguments.node);
   options.pairs = pairs_named(arguments.pairs);
   if (options.stop_when_found && std::ranges::all_of(options.pairs, &AnyPair::clean)) {
     throw UsageError("--stop-when-found: none of these pairs is known to have a defect");
   }
   options.stop = watch_interrupts();
+  watch_termination();
   // A limit on file sizes is a full disk, and not the end.
   std::signal(SIGXFSZ, SIG_IGN);
   const campaign::CampaignOutcome outcome = campaign::run_campaign(options);
@@ -70,6 +150,24 @@ int run_campaign_command(const CampaignArguments& arguments) {
   if (!outcome.not_stored.empty() || outcome.refused() || outcome.internal_errors) return kCannot;
   if (*options.stop != 0) return kInterrupted;
   return outcome.findings.empty() && outcome.incidents.empty() ? kNothingFound : kFindings;
+}
+
+void add_node_options_to(CLI::App& command, CampaignArguments& arguments) {
+  CLI::Option* const node =
+      command.add_option("--node", arguments.node, "Search as number K of N that share DIR: K/N");
+  CLI::Option* const status =
+      command.add_flag("--status", arguments.status, "Print how far the nodes are, and end");
+  CLI::Option* const slurm =
+      command
+          .add_option("--slurm", arguments.slurm.tasks,
+                      "Submit a job array of so many nodes to Slurm, and end")
+          ->check(CLI::PositiveNumber);
+  node->excludes(status)->excludes(slurm);
+  status->excludes(slurm);
+  command.add_option("--time", arguments.slurm.time, "Of the job, as sbatch takes it")
+      ->needs(slurm);
+  command.add_option("--partition", arguments.slurm.partition, "Of the job")->needs(slurm);
+  command.add_option("--sbatch", arguments.slurm.options, "Another option of sbatch")->needs(slurm);
 }
 
 void add_campaign_to(CLI::App& command, Run& run) {
@@ -99,6 +197,7 @@ void add_campaign_to(CLI::App& command, Run& run) {
                   "Kill a worker that completes no trial for so long")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  add_node_options_to(command, *arguments);
   arguments->reports.add_to(command);
   command.footer(
       "Everything is kept in DIR: started again there, a campaign goes on.  Each finding is "
@@ -108,10 +207,13 @@ void add_campaign_to(CLI::App& command, Run& run) {
       "Examples:\n"
       "  warpcheck campaign night                   all pairs, until Ctrl-C\n"
       "  warpcheck campaign night --seconds 28800   for eight hours\n"
+      "  warpcheck campaign night --slurm 8 --time 8:00:00   on eight nodes of a cluster\n"
+      "  warpcheck campaign night --node 3/8        as one of eight, started by hand\n"
+      "  warpcheck campaign night                   then: takes over what the nodes have found\n"
       "\n"
       "Exit status: 0 nothing found, 1 findings are stored, 2 bad usage, a pair that cannot be "
       "run,\n"
-      "or findings that could not be stored, 130 interrupted.");
+      "or findings that could not be stored, 130 interrupted (Ctrl-C, SIGTERM).");
   command.callback(
       [&run, arguments] { run = [arguments] { return run_campaign_command(*arguments); }; });
 }

@@ -1,0 +1,124 @@
+// A campaign as one of several nodes, and as the one that takes over what nodes have found.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "campaign/nodes/share.hpp"
+#include "campaign/running_campaign.hpp"
+#include "harness/case/atomic_file.hpp"
+
+namespace warpcheck::campaign {
+namespace {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+}  // namespace
+
+// By all nodes.
+std::int64_t RunningCampaign::executions_of(const AnyPair& pair) const {
+  const std::int64_t others = exchange_ ? exchange_->executions(pair.name()) : 0;
+  return others + ledger_.progress().at(pair.name()).executions;
+}
+
+void RunningCampaign::exchange() {
+  if (!exchange_ || Clock::now() < paused_until_) return;
+  try {
+    if (options_.node && seconds() >= next_status_) {
+      next_status_ = seconds() + 1;
+      publish_status(false);
+    }
+    if (seconds() < next_look_) return;
+    next_look_ = seconds() + 5;
+    exchange_->look();
+    deal_pairs();
+    take_news();
+  } catch (const CaseFileError& error) {
+    pause(error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    pause(error.what());
+  }
+}
+
+void RunningCampaign::take_news() {
+  std::vector<std::string> messages;
+  for (const StoredFinding& theirs : exchange_->news(messages)) {
+    if (!ledger_.adopt(theirs) || !merges_) continue;
+    say_when_stored(fmt::format("{}  taken over {} {}  {}", clock_text(seconds()), theirs.key.hash,
+                                theirs.key.pair, theirs.place));
+  }
+  for (const AnyPair* pair : options_.pairs) {
+    if (options_.stop != nullptr && *options_.stop != 0) break;
+    if (!share_.contains(pair)) continue;
+    exchange_->take_corpus(pair->name(), messages);
+  }
+  for (const std::string& message : messages) view_.say(message);
+}
+
+void RunningCampaign::deal_pairs() {
+  if (!options_.node) return;
+  // Nodes that are started together begin at different times; and where no other is ever seen, they
+  // share no folder, and each has to keep to its share.
+  constexpr double kStartSeconds = 60;
+  const bool alone = std::ranges::none_of(exchange_->nodes(), [&](const SeenNode& node) {
+    return node.status && node.node != options_.node->number;
+  });
+  const unsigned expected = alone || seconds() < kStartSeconds ? options_.node->count : 0;
+  const std::vector<unsigned> nodes = exchange_->at_work(expected);
+  std::set<std::string> names;
+  share_.clear();
+  for (std::size_t i = 0; i < options_.pairs.size(); ++i) {
+    if (!is_in_share(i, options_.pairs.size(), nodes, options_.node->number)) continue;
+    share_.insert(options_.pairs[i]);
+    names.insert(options_.pairs[i]->name());
+  }
+  ledger_.work_on(std::move(names));
+}
+
+void RunningCampaign::publish_status(bool ended) {
+  const Snapshot now = snapshot();
+  NodeStatus status{.node = options_.node->number,
+                    .nodes = options_.node->count,
+                    .host = host_name(),
+                    .process = ::getpid(),
+                    .ended = ended,
+                    .seconds = now.total_seconds,
+                    .trials_per_second = now.trials_per_second,
+                    .findings = static_cast<std::int64_t>(now.findings),
+                    .confirmed = static_cast<std::int64_t>(now.confirmed),
+                    .incidents = ledger_.incidents()};
+  for (const AnyPair* pair : options_.pairs) {
+    status.pairs.push_back(ledger_.progress().at(pair->name()));
+  }
+  exchange_->publish(status);
+}
+
+void RunningCampaign::add_what_nodes_did(CampaignOutcome& outcome) const {
+  for (const SeenNode& node : exchange_->nodes()) {
+    if (!node.status) continue;
+    for (const PairProgress& theirs : node.status->pairs) {
+      for (PairProgress& progress : outcome.progress) {
+        if (progress.pair != theirs.pair) continue;
+        progress.executions += theirs.executions;
+        progress.features = std::max(progress.features, theirs.features);
+        if (progress.refusal.empty()) progress.refusal = theirs.refusal;
+      }
+    }
+    for (const Incident& theirs : node.status->incidents) {
+      const auto known = std::ranges::find_if(outcome.incidents, [&](const Incident& incident) {
+        return incident.pair == theirs.pair && incident.what == theirs.what;
+      });
+      if (known == outcome.incidents.end()) {
+        outcome.incidents.push_back(theirs);
+      } else {
+        known->count += theirs.count;
+      }
+    }
+  }
+}
+
+}  // namespace warpcheck::campaign
