@@ -5,7 +5,6 @@ and in the end every defect that is expected is stored once, shrunk and confirme
 
 usage: killed_campaign_test.py WARPCHECK REPOSITORY
 """
-import json
 import os
 import pathlib
 import random
@@ -16,21 +15,12 @@ import sys
 import tempfile
 import time
 
+from campaign_testing import expected_of_specimens, seed_corpora
+
 KILLS = 100
 LONGEST_SECONDS = 0.35
 CLEAN = ["histogram_shared", "reduce_max", "scan_tree"]
 STAGES = ["found", "shrunk", "confirmed"]
-
-
-def seed_corpora(directory, repository, pairs):
-    """The tapes of the repository's cases: a search by chance alone would take minutes."""
-    for pair in pairs:
-        for case in sorted((repository / "fuzz" / "cases" / pair).glob("*.case")):
-            tape = json.loads(case.read_text()).get("tape", "")
-            corpus = directory / "corpus" / pair
-            corpus.mkdir(parents=True, exist_ok=True)
-            # No decisions, no tail, the usual mode.
-            (corpus / case.stem).write_bytes(bytes.fromhex(tape) + bytes(3))
 
 
 def stored(directory):
@@ -57,9 +47,7 @@ def check_nothing_is_lost(before, after):
 
 def main():
     warpcheck, repository = sys.argv[1], pathlib.Path(sys.argv[2])
-    listed = json.loads(subprocess.run([warpcheck, "list", "--json"], check=True,
-                                       capture_output=True).stdout)["pairs"]
-    expected = {(pair["name"], kind) for pair in listed for kind in pair["expects"]}
+    expected = expected_of_specimens(warpcheck)
     specimens = sorted({pair for pair, _ in expected})
     moments = random.Random(20260101)
     with tempfile.TemporaryDirectory() as scratch:

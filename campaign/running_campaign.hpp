@@ -101,7 +101,7 @@ class RunningCampaign final : public WorkerListener {
   Ledger ledger_;
   double earlier_seconds_ = 0;
   std::optional<Exchange> exchange_;
-  std::set<const AnyPair*> share_;               // that this process searches
+  std::set<const AnyPair*> share_;  // that this process searches
   double next_status_ = 0, next_look_ = 0;
   View view_;
   std::vector<std::string> to_say_{};  // what is stored first, as it may be relied upon

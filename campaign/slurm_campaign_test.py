@@ -7,7 +7,6 @@ every kind that the specimens expect is confirmed there.
 usage: slurm_campaign_test.py WARPCHECK REPOSITORY
 """
 import getpass
-import json
 import os
 import pathlib
 import random
@@ -19,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from campaign_testing import expected_of_specimens, seed_corpora
 
 KILLS = 50
 DOWN_AFTER = 35       # kills, one of the two machines is set down
@@ -124,17 +125,6 @@ class Cluster:
                 if line.isdigit()]
 
 
-def seed_corpora(directory, repository, pairs):
-    """The tapes of the repository's cases: a search by chance alone would take minutes."""
-    for pair in pairs:
-        for case in sorted((repository / "fuzz" / "cases" / pair).glob("*.case")):
-            tape = json.loads(case.read_text()).get("tape", "")
-            corpus = directory / "corpus" / pair
-            corpus.mkdir(parents=True, exist_ok=True)
-            # No decisions, no tail, the usual mode.
-            (corpus / case.stem).write_bytes(bytes.fromhex(tape) + bytes(3))
-
-
 def searches(directory, task):
     """Processes of a task's search: its campaign first."""
     pattern = f"campaign {directory} --node {task}/{TASKS} "
@@ -181,9 +171,7 @@ def stored(directory):
 
 def main():
     warpcheck, repository = sys.argv[1], pathlib.Path(sys.argv[2])
-    listed = json.loads(subprocess.run([warpcheck, "list", "--json"], check=True,
-                                       capture_output=True).stdout)["pairs"]
-    expected = {(pair["name"], kind) for pair in listed for kind in pair["expects"]}
+    expected = expected_of_specimens(warpcheck)
     specimens = sorted({pair for pair, _ in expected})
     with tempfile.TemporaryDirectory() as scratch:
         directory = pathlib.Path(scratch) / "night"

@@ -1,0 +1,21 @@
+"""What the tests of campaigns share: the specimens and what they expect, and corpora to begin with."""
+import json
+import subprocess
+
+
+def expected_of_specimens(warpcheck):
+    """{(pair, kind)}"""
+    listed = json.loads(subprocess.run([warpcheck, "list", "--json"], check=True,
+                                       capture_output=True).stdout)["pairs"]
+    return {(pair["name"], kind) for pair in listed for kind in pair["expects"]}
+
+
+def seed_corpora(directory, repository, pairs):
+    """The tapes of the repository's cases: a search by chance alone would take minutes."""
+    for pair in pairs:
+        for case in sorted((repository / "fuzz" / "cases" / pair).glob("*.case")):
+            tape = json.loads(case.read_text()).get("tape", "")
+            corpus = directory / "corpus" / pair
+            corpus.mkdir(parents=True, exist_ok=True)
+            # No decisions, no tail, the usual mode.
+            (corpus / case.stem).write_bytes(bytes.fromhex(tape) + bytes(3))
