@@ -11,6 +11,7 @@
 
 #include "campaign/corpus.hpp"
 #include "campaign/failures.hpp"
+#include "campaign/service_corpora.hpp"
 #include "fuzz/small_pairs.hpp"
 #include "harness/case/case_file.hpp"
 #include "harness/pair/project.hpp"
@@ -282,6 +283,38 @@ TEST_F(CampaignTest, ACaseThatPassesBecomesARegression) {
   EXPECT_TRUE(database.contents({"crashing"}, pairs).empty());
   // It is fixed: the next replay has nothing to note.
   EXPECT_TRUE(database.replay(pairs, root_.string(), runner, nullptr).notes.empty());
+}
+
+// --- corpora of fuzzing services ----------------------------------------------------------------
+
+TEST_F(CampaignTest, ServiceCorporaAreNamedByTheirTargets) {
+  const std::vector<const AnyPair*> pairs = Registry::global().pairs();
+  const auto named = [&](const char* path) {
+    const AnyPair* const pair = pair_of_service_corpus(path, pairs);
+    return pair == nullptr ? "" : pair->name();
+  };
+  EXPECT_EQ(named("fuzz_wrong_number_seed_corpus.zip"), "wrong_number");
+  EXPECT_EQ(named("/backup/project_fuzz_wrong_number.zip"), "wrong_number");
+  EXPECT_EQ(named("/backup/project_fuzz_wrong_number/latest.zip"), "wrong_number");
+  EXPECT_EQ(named("fuzz_very_wrong_number.zip"), "");
+  EXPECT_EQ(named("latest.zip"), "");
+}
+
+TEST_F(CampaignTest, AServiceCorpusGoesOutAndComesBack) {
+  CampaignOptions asked = options("wrong_number", 500);
+  run_campaign(asked);
+  const Directory directory(root_), other(root_ / "other");
+  const std::size_t entries = read_corpus(directory, "wrong_number").entries.size();
+  ASSERT_GT(entries, 0u);
+  const ExportedCorpora exported = export_service_corpora(directory, asked.pairs, root_ / "out");
+  EXPECT_EQ(exported.entries, entries);
+  EXPECT_EQ(exported.pairs, 1u);
+  ArchiveContents contents = read_archive(root_ / "out/fuzz_wrong_number_seed_corpus.zip");
+  contents.entries.push_back({"long", std::string(kCorpusBytesMax + 1, 'x')});
+  const ImportedCorpus imported = import_service_corpus(other, *asked.pairs.front(), contents);
+  EXPECT_EQ(imported.added, entries);
+  EXPECT_EQ(imported.messages, std::vector<std::string>{"left out: long: longer than 4096 bytes"});
+  EXPECT_EQ(import_service_corpus(other, *asked.pairs.front(), contents).known, entries);
 }
 
 }  // namespace

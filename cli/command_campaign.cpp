@@ -12,6 +12,7 @@
 #include "campaign/campaign.hpp"
 #include "campaign/nodes/node_status.hpp"
 #include "campaign/nodes/slurm.hpp"
+#include "cli/campaign_corpora.hpp"
 #include "cli/cli.hpp"
 #include "cli/report_options.hpp"
 #include "harness/case/atomic_file.hpp"
@@ -121,6 +122,9 @@ RunReport report_of(const campaign::CampaignOutcome& outcome,
 }
 
 int run_campaign_command(const CampaignArguments& arguments) {
+  if (arguments.directory.empty()) {
+    throw UsageError("DIR is required: where the campaign keeps everything");
+  }
   arguments.reports.check();
   if (arguments.status) return print_status(arguments);
   if (arguments.slurm.tasks != 0) return submit_to_slurm(arguments);
@@ -174,7 +178,8 @@ void add_campaign_to(CLI::App& command, Run& run) {
   const auto arguments = std::make_shared<CampaignArguments>();
   campaign::CampaignOptions& campaign = arguments->campaign;
   campaign.jobs = std::max(1u, std::thread::hardware_concurrency());
-  command.add_option("DIR", arguments->directory, "Where it keeps everything")->required();
+  command.add_option("DIR", arguments->directory, "Where it keeps everything");
+  add_campaign_corpora_to(command, run);
   command.add_option("--pairs", arguments->pairs, "Only these")->delimiter(',');
   command.add_option("--jobs", campaign.jobs, "Worker processes")
       ->check(CLI::PositiveNumber)
@@ -210,12 +215,15 @@ void add_campaign_to(CLI::App& command, Run& run) {
       "  warpcheck campaign night --slurm 8 --time 8:00:00   on eight nodes of a cluster\n"
       "  warpcheck campaign night --node 3/8        as one of eight, started by hand\n"
       "  warpcheck campaign night                   then: takes over what the nodes have found\n"
+      "  warpcheck campaign import night fuzz_scan_tree_seed_corpus.zip\n"
       "\n"
       "Exit status: 0 nothing found, 1 findings are stored, 2 bad usage, a pair that cannot be "
       "run,\n"
       "or findings that could not be stored, 130 interrupted (Ctrl-C, SIGTERM).");
-  command.callback(
-      [&run, arguments] { run = [arguments] { return run_campaign_command(*arguments); }; });
+  command.callback([&command, &run, arguments] {
+    if (!command.get_subcommands().empty()) return;  // it has said what to run
+    run = [arguments] { return run_campaign_command(*arguments); };
+  });
 }
 
 const RegisteredCommand kCampaignCommand{
