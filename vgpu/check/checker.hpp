@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "vgpu/check/operand.hpp"
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/schedule/schedule.hpp"
@@ -18,6 +19,10 @@ class Checker : public Observer {
   virtual void configure(const CheckerSet& /*set*/) {}
   // Starts a new trial: nothing that was seen before counts.
   virtual void reset(WarpModel /*model*/) {}
+  // What a library function does to device memory; of a read, sets which bits are undefined.
+  virtual void on_operand(OperandAccess& /*access*/) {}
+  // An access that was told before, as Observer::on_late_host_access().
+  virtual void on_late_operand(const OperandAccess& /*access*/) {}
 
  protected:
   Reporter& reporter_;

@@ -67,6 +67,7 @@ class Checkers::Impl {
   CheckerSet set;
   Reporter reporter;
   std::array<std::unique_ptr<Checker>, kRegistry.size()> checkers;  // made when first enabled
+  std::vector<Checker*> enabled;
   // Findings of the host's calls by all that they say but for the element.
   std::unordered_map<std::string, std::uint32_t> host_findings;
 };
@@ -89,6 +90,7 @@ void Checkers::reset(const CheckerSet& set, WarpModel model) {
   impl_->reporter.reset();
   impl_->host_findings.clear();
   observers_.assign(1, &impl_->reporter);
+  impl_->enabled.clear();
   for (std::size_t i = 0; i < kRegistry.size(); ++i) {
     const Row& row = kRegistry[i];
     if (row.enabled != nullptr && !(set.*row.enabled)) continue;
@@ -97,7 +99,16 @@ void Checkers::reset(const CheckerSet& set, WarpModel model) {
     checker->configure(set);
     checker->reset(model);
     observers_.push_back(checker.get());
+    impl_->enabled.push_back(checker.get());
   }
+}
+
+void Checkers::on_operand(OperandAccess& access) {
+  for (Checker* const checker : impl_->enabled) checker->on_operand(access);
+}
+
+void Checkers::on_late_operand(const OperandAccess& access) {
+  for (Checker* const checker : impl_->enabled) checker->on_late_operand(access);
 }
 
 const std::vector<Finding>& Checkers::findings() const { return impl_->reporter.findings(); }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "vgpu/check/finding.hpp"
+#include "vgpu/check/operand.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
@@ -63,6 +64,10 @@ class Checkers {
 
   // Valid until the next reset().
   [[nodiscard]] std::span<Observer* const> observers() const { return observers_; }
+
+  // What library functions do, told to the checkers that are on.
+  void on_operand(OperandAccess& access);
+  void on_late_operand(const OperandAccess& access);
 
   // In order of first occurrence.
   [[nodiscard]] const std::vector<Finding>& findings() const;

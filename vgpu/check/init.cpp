@@ -291,6 +291,41 @@ void InitChecker::on_update(Access& access, InitShadow& shadow) {
   access.is_partial = reads_partially;
 }
 
+void InitChecker::on_operand(OperandAccess& access) {
+  InitShadow& shadow = shadow_of(*access.allocation);
+  if (!access.write) return find_undefined_bits(access, shadow);
+  shadow.fill(access.offset, access.bytes, InitShadow::kDefined);
+  if (access.undefined.empty()) return;
+  const std::uint32_t origin = origin_of_operand(*access.undefined_from);
+  for (std::uint32_t i = 0; i < access.bytes; ++i) {
+    if (access.undefined[i] != 0) shadow.taint(access.offset + i, {origin, access.undefined[i]});
+  }
+}
+
+void InitChecker::find_undefined_bits(OperandAccess& access, const InitShadow& shadow) {
+  const std::uint32_t end = access.offset + access.bytes;
+  std::uint32_t at = shadow.find_undefined(access.offset, end);
+  if (at == end) return;
+  access.undefined.resize(access.bytes);
+  for (; at < end; at = shadow.find_undefined(at + 1, end)) {
+    const bool is_tainted = shadow.state_at(at) == InitShadow::kUndefined;
+    access.undefined[at - access.offset] = is_tainted ? shadow.taint_at(at).bits : 0xff;
+  }
+}
+
+std::uint32_t InitChecker::origin_of_operand(const LibraryOperand& operand) {
+  const auto known = std::ranges::find_if(origins_, [&](const Origin& origin) {
+    return origin.program == nullptr && origin.operand.call_site == operand.call_site &&
+           origin.operand.number == operand.number;
+  });
+  if (known != origins_.end()) return static_cast<std::uint32_t>(known - origins_.begin());
+  Origin& origin = origins_.emplace_back();
+  origin.pc = static_cast<std::uint32_t>(origins_.size() - 1);
+  origin.space = ptx::Space::global;
+  origin.operand = operand;
+  return origin.pc;
+}
+
 std::uint32_t InitChecker::origin_of_load(const Access& access, std::uint32_t lanes) {
   std::uint32_t index = find_origin(access.program, access.pc);
   if (index == ptx::kNone) {
@@ -330,6 +365,7 @@ std::uint32_t InitChecker::origin_of_use(const Program* program, std::uint32_t p
 }
 
 AccessSide InitChecker::side_of(const Origin& origin, ThreadId who) const {
+  if (origin.program == nullptr) return vgpu::side_of(origin.operand, false);
   const char* const role = origin.is_shuffle ? "shuffle" : "read";
   return reporter_.side(role, *origin.program, origin.pc, who);
 }
@@ -416,6 +452,7 @@ void InitChecker::report_copied_value(const HostAccess& access, std::uint32_t of
     finding.message =
         fmt::format("(2) takes a value made from {}",
                     origin.is_shuffle ? kFromNobody : "bytes that nothing had written");
+    if (origin.program == nullptr) finding.message += ": " + origin.operand.name;
     return finding;
   });
 }
@@ -459,7 +496,7 @@ Finding InitChecker::copied_from(const HostAccess& access, std::uint32_t offset,
   Finding finding;
   finding.kind = FindingKind::uninitialized_read;
   finding.space = space_name(origin.is_shuffle ? access.allocation->space : origin.space);
-  finding.kernel = kernel_name(origin.program->kernel);
+  if (origin.program != nullptr) finding.kernel = kernel_name(origin.program->kernel);
   finding.object = range_of(access, offset);
   finding.accesses = {side_of(origin, origin.first), host_copy()};
   finding.variable = origin.variable;

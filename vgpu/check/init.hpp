@@ -30,11 +30,13 @@ class InitChecker final : public Checker {
   void on_undefined_use(const UndefinedUse& use) override;
   void on_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
+  void on_operand(OperandAccess& access) override;
 
  private:
-  // A load that read bytes that nothing had written, or a shfl from a lane that took no part.
+  // A load that read bytes that nothing had written, or a shfl from a lane that took no part; or
+  // such an operand of a library function.
   struct Origin {
-    const Program* program = nullptr;
+    const Program* program = nullptr;  // null: of a library function
     std::uint32_t pc = 0;
     ptx::Space space = ptx::Space::generic;
     std::string object;  // of its first time
@@ -43,6 +45,7 @@ class InitChecker final : public Checker {
     WarpPlace place;  // of its most recent time
     std::uint32_t lanes = 0;
     bool is_shuffle = false;
+    LibraryOperand operand{};  // of a library function
   };
 
   InitShadow& shadow_of(const Allocation& allocation);
@@ -58,6 +61,8 @@ class InitChecker final : public Checker {
   std::uint32_t origin_of_value(const Access& access, std::uint32_t lanes, const InitShadow& shadow,
                                 std::uint32_t at, std::uint32_t bytes);
 
+  static void find_undefined_bits(OperandAccess& access, const InitShadow& shadow);
+  std::uint32_t origin_of_operand(const LibraryOperand& operand);
   std::uint32_t origin_of_load(const Access& access, std::uint32_t lanes);
   // The index of the origin at `pc`; kNone: no load of this trial, and no shfl.
   [[nodiscard]] std::uint32_t find_origin(const Program* program, std::uint32_t pc) const;

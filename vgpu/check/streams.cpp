@@ -8,6 +8,7 @@ namespace warpcheck::vgpu {
 namespace {
 
 AccessSide side_of(const HostOperation& operation) {
+  if (operation.operand != nullptr) return side_of(*operation.operand, operation.write);
   return host_side(operation.write ? "host write" : "host copy");
 }
 
@@ -21,7 +22,7 @@ Finding race_of_operations(const HostOperation& earlier, const HostOperation& la
   finding.object = describe(allocation, offset, 1);
   finding.accesses = {side_of(earlier), side_of(later)};
   finding.message = fmt::format("nothing orders {} (1) and {} (2): they are in different streams",
-                                earlier.call, later.call);
+                                earlier.name(), later.name());
   // Of allocations that come and go, each is no finding of its own.
   finding.variable = allocation.name.empty()
                          ? fmt::format("allocation of {} bytes", allocation.bytes)

@@ -5,14 +5,17 @@
 #include <string_view>
 
 #include "vgpu/check/finding.hpp"
+#include "vgpu/check/operand.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::vgpu {
 
-// A copy or fill of the host API.
+// A copy or fill of the host API, or a library function.
 struct HostOperation {
   std::string_view call;
   bool write = false;
+  const LibraryOperand* operand = nullptr;  // of a library function
+  [[nodiscard]] std::string_view name() const { return operand == nullptr ? call : operand->name; }
 };
 
 // Two operations of streams that nothing orders use a byte of one allocation.

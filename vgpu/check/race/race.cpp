@@ -422,6 +422,14 @@ void RaceChecker::on_device_copy(const DeviceCopy& copy) {
   if (!copy.unordered_launches.empty()) begin_streams();
   general_->on_device_copy(copy);
 }
+void RaceChecker::on_operand(OperandAccess& access) {
+  if (!access.unordered_launches.empty()) begin_streams();
+  general_->on_operand(access);
+}
+void RaceChecker::on_late_operand(const OperandAccess& access) {
+  if (!access.unordered_launches.empty()) begin_streams();
+  general_->on_late_operand(access);
+}
 void RaceChecker::on_allocate(const Allocation& allocation) { general_->on_allocate(allocation); }
 
 void RaceChecker::on_heap_free(const HeapFree& event) {

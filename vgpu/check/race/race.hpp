@@ -56,6 +56,8 @@ class RaceChecker final : public Checker {
   void on_host_access(const HostAccess& access) override;
   void on_late_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
+  void on_operand(OperandAccess& access) override;
+  void on_late_operand(const OperandAccess& access) override;
   void on_allocate(const Allocation& allocation) override;
   // Freeing conflicts with every access, as a write of all the bytes would.
   void on_heap_free(const HeapFree& event) override;

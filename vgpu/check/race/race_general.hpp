@@ -49,6 +49,8 @@ class GeneralRaceChecker final : public Checker {
   void on_host_access(const HostAccess& access) override;
   void on_late_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
+  void on_operand(OperandAccess& access) override;
+  void on_late_operand(const OperandAccess& access) override;
 
   // Another number when a lane of the warp has acquired or released something since.
   [[nodiscard]] std::uint32_t knowledge_at(const WarpPlace& place) {
@@ -213,9 +215,10 @@ class GeneralRaceChecker final : public Checker {
                                             const Earlier& earlier) const;
   [[nodiscard]] AccessSide side_of(const Earlier& earlier) const;
   void check_host(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes,
-                  bool write, std::span<const std::uint32_t> unordered);
+                  bool write, std::span<const std::uint32_t> unordered,
+                  const LibraryOperand* operand = nullptr);
   void report_host(const Allocation& allocation, std::uint32_t offset, bool write,
-                   const Earlier& earlier);
+                   const Earlier& earlier, const LibraryOperand* operand);
 
   // The latest answer of has_seen_release() for a whole block.
   struct SeenRelease {

@@ -294,9 +294,21 @@ void GeneralRaceChecker::on_device_copy(const DeviceCopy& copy) {
   check_host(*copy.target, copy.target_offset, copy.bytes, true, copy.unordered_launches);
 }
 
+void GeneralRaceChecker::on_operand(OperandAccess& access) {
+  if (access.write) variables_.overwrite(access.allocation->id, access.offset, access.bytes);
+  on_late_operand(access);
+}
+
+void GeneralRaceChecker::on_late_operand(const OperandAccess& access) {
+  check_host(*access.allocation, access.offset, access.bytes, access.write,
+             access.unordered_launches, access.operand);
+}
+
+// operand: of a library function; null: a copy or fill.
 void GeneralRaceChecker::check_host(const Allocation& allocation, std::uint32_t offset,
                                     std::uint32_t bytes, bool write,
-                                    std::span<const std::uint32_t> unordered) {
+                                    std::span<const std::uint32_t> unordered,
+                                    const LibraryOperand* operand) {
   if (unordered.empty() || bytes == 0 || allocation.id >= memories_.size()) return;
   CellMemory& memory = memories_[allocation.id];
   if (memory.cells() == nullptr) return;
@@ -310,7 +322,7 @@ void GeneralRaceChecker::check_host(const Allocation& allocation, std::uint32_t 
     const auto look_at = [&](const Earlier& earlier) {
       const bool writes = AccessClass::of_index(earlier.access_class).write;
       if ((write || writes) && is_unordered(earlier.segment)) {
-        report_host(allocation, at, write, earlier);
+        report_host(allocation, at, write, earlier, operand);
       }
     };
     if (cell.write.bits != 0) {
@@ -329,10 +341,15 @@ void GeneralRaceChecker::check_host(const Allocation& allocation, std::uint32_t 
 }
 
 void GeneralRaceChecker::report_host(const Allocation& allocation, std::uint32_t offset, bool write,
-                                     const Earlier& earlier) {
+                                     const Earlier& earlier, const LibraryOperand* operand) {
   const Launch& launch = launches_[order_.segment(earlier.segment).launch];
-  const std::uint32_t tag = 1u << 31 | std::uint32_t{write};
-  reporter_.report({launch.program, earlier.pc, ptx::kNone, tag}, Relation::host, [&] {
+  std::uint32_t tag = 1u << 31 | std::uint32_t{write};
+  std::uint32_t site = ptx::kNone;  // of the call of a library function
+  if (operand != nullptr) {
+    tag |= 1u << 30 | operand->number << 1;
+    site = static_cast<std::uint32_t>(operand->call_site);
+  }
+  reporter_.report({launch.program, earlier.pc, site, tag}, Relation::host, [&] {
     Finding finding;
     finding.kind = FindingKind::data_race;
     finding.space = space_name(allocation.space);
@@ -341,6 +358,14 @@ void GeneralRaceChecker::report_host(const Allocation& allocation, std::uint32_t
     finding.object = describe(allocation, offset, 1);
     finding.variable = variable_of(allocation, offset);
     finding.lack = Lack::wait_of_host;
+    if (operand != nullptr) {
+      finding.lack = Lack::order_of_launches;
+      finding.accesses = {side_of(earlier), vgpu::side_of(*operand, write)};
+      finding.message = fmt::format(
+          "nothing orders the kernel of (1) and (2), {}: they are in different streams",
+          operand->name);
+      return finding;
+    }
     AccessSide host;
     host.role = write ? "host write" : "host copy";
     finding.accesses = {side_of(earlier), host};

@@ -10,6 +10,7 @@
 #include "vgpu/cudart/api/call_place.hpp"
 #include "vgpu/cudart/device/enum_number.hpp"
 #include "vgpu/cudart/device/findings.hpp"
+#include "vgpu/cudart/libraries/library_interface.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 
 namespace warpcheck::cudart {
@@ -59,6 +60,19 @@ std::string as_cause(const vgpu::Finding& finding, std::string_view error, const
                      where);
 }
 
+vgpu::AccessSide host_call_at(const CallPlace& place) {
+  vgpu::AccessSide side;
+  side.role = "host call";
+  side.file = place.file;
+  side.line = place.line;
+  return side;
+}
+
+void tell_code(const CallPlace& place, vgpu::Finding& finding) {
+  if (!place.file.empty() || place.code.empty()) return;
+  finding.message += fmt::format("; it is called in {}", place.code);
+}
+
 }  // namespace
 
 ErrorText text_of(const cudaError_t& error) {
@@ -81,6 +95,25 @@ bool is_question(std::string_view call, cudaError_t error) {
          std::ranges::find(kQuestions, call) != kQuestions.end();
 }
 
+void tell_failed_library_call(Findings& findings, const LibraryFailure& failure) {
+  const CallPlace place = place_of(callers_from(failure.return_address));
+  const std::string key =
+      fmt::format("{} {} {}:{} {}", failure.function, failure.answer, place.file, place.line,
+                  place.file.empty() ? place.code : "");
+  findings.checkers().add(key, [&] {
+    vgpu::Finding finding;
+    finding.kind = vgpu::FindingKind::api_error;
+    finding.severity = vgpu::Severity::note;
+    finding.object = failure.call;
+    finding.accesses.push_back(host_call_at(place));
+    finding.message = fmt::format("(1) answered {}: {}", failure.answer, failure.why);
+    tell_code(place, finding);
+    findings.mishaps().describe(key, as_cause(finding, failure.answer, place));
+    return finding;
+  });
+  findings.mishaps().add(failure.function, key, nullptr);
+}
+
 void tell_failed_call(Findings& findings, const Allocations& allocations, cudaError_t error,
                       const FailedCall& call) {
   const ApiCall& made = current_call();
@@ -98,13 +131,9 @@ void tell_failed_call(Findings& findings, const Allocations& allocations, cudaEr
     finding.severity = vgpu::Severity::note;
     finding.kernel = call.kernel;
     finding.object = call.text.empty() ? describe(made, allocations) : call.text;
-    finding.accesses.emplace_back().role = "host call";
-    finding.accesses.back().file = place.file;
-    finding.accesses.back().line = place.line;
+    finding.accesses.push_back(host_call_at(place));
     finding.message = fmt::format("(1) answered {}: {}", name, text);
-    if (place.file.empty() && !place.code.empty()) {
-      finding.message += fmt::format("; it is called in {}", place.code);
-    }
+    tell_code(place, finding);
     if (finding.object.find("nullptr") != std::string::npos) {
       finding.cause = mishaps.of_pointer_to_nothing();
     }

@@ -15,6 +15,7 @@ namespace warpcheck::cudart {
 
 class Allocations;
 class Findings;
+struct LibraryFailure;
 
 // What a call is told with where the arguments alone (api_call.hpp) do not say it: a launch.
 struct FailedCall {
@@ -26,6 +27,9 @@ struct FailedCall {
 // Tells the call that this thread is in, and keeps it as a cause of what follows.
 void tell_failed_call(Findings& findings, const Allocations& allocations, cudaError_t error,
                       const FailedCall& call);
+
+// The same of a function of a library (library_interface.hpp).
+void tell_failed_library_call(Findings& findings, const LibraryFailure& failure);
 
 // Whether the failure of a call is an answer, and no mishap.
 bool is_question(std::string_view call, cudaError_t error);

@@ -11,7 +11,9 @@ bool gives_pointer(std::string_view call) {
          call.starts_with("cudaHostGetDevicePointer") || call.starts_with("cudaGetSymbolAddress");
 }
 
+// Also of a function of a library (cublas..., cufft...).
 bool is_launch(std::string_view call) {
+  if (call.starts_with("cu") && !call.starts_with("cuda")) return true;
   return call.starts_with("cudaLaunch") || call.starts_with("__cudaLaunch") ||
          call.starts_with("cudaGraphLaunch");
 }

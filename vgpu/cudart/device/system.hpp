@@ -22,6 +22,7 @@
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
+#include "vgpu/cudart/libraries/library_runner.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/cudart/memory/arrays.hpp"
 #include "vgpu/cudart/memory/host_blocks.hpp"
@@ -128,11 +129,17 @@ class System {
                          .transfers = transfers_,
                          .arrivals = arrivals_,
                          .clock = clock_}};
+  LibraryRunner libraries_{{.allocations = address_space_,
+                            .host_blocks = host_blocks_,
+                            .findings = findings_,
+                            .transfers = transfers_,
+                            .clock = clock_}};
   WorkRunner work_{{.mutex = mutex_,
                     .trial = trial_,
                     .prints = prints_,
                     .kernels = kernels_,
                     .copies = copies_,
+                    .libraries = libraries_,
                     .allocations = address_space_,
                     .findings = findings_,
                     .transfers = transfers_,

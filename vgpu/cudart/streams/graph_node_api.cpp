@@ -162,6 +162,10 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGra
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t handle, cudaKernelNodeParams* parameters) {
   return with_node(handle, cudaGraphNodeTypeKernel, [&](Device&, Node& node) {
     if (parameters == nullptr) return cudaErrorInvalidValue;
+    if (std::holds_alternative<LibraryWork>(node.work)) {
+      throw vgpu::Refusal(
+          "cudaGraphKernelNodeGetParams of a function of a library: it has no kernel here");
+    }
     auto& work = std::get<KernelWork>(node.work);
     node.arguments.clear();
     for (const auto& parameter : program_of(work).parameters) {

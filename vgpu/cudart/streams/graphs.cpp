@@ -121,10 +121,11 @@ ExecutableGraph* Graphs::find(cudaGraphExec_t handle) const {
 }
 
 cudaGraphNodeType type_of(const Work& work) {
-  constexpr std::array kTypes{cudaGraphNodeTypeEmpty,   cudaGraphNodeTypeKernel,
-                              cudaGraphNodeTypeMemcpy,  cudaGraphNodeTypeMemset,
-                              cudaGraphNodeTypeHost,    cudaGraphNodeTypeMemFree,
-                              cudaGraphNodeTypeMemAlloc};
+  // A GPU runs a kernel for a function of a library.
+  constexpr std::array kTypes{cudaGraphNodeTypeEmpty,    cudaGraphNodeTypeKernel,
+                              cudaGraphNodeTypeMemcpy,   cudaGraphNodeTypeMemset,
+                              cudaGraphNodeTypeHost,     cudaGraphNodeTypeMemFree,
+                              cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeKernel};
   static_assert(kTypes.size() == std::variant_size_v<Work>);
   return kTypes[work.index()];
 }

@@ -11,37 +11,84 @@
 namespace warpcheck::cudart {
 namespace {
 
+struct Row {
+  std::uint32_t offset = 0, bytes = 0;
+};
+
+Row row_at(const Rows& rows, std::size_t slice, std::size_t row) {
+  const auto number = static_cast<std::ptrdiff_t>(row);
+  const std::size_t begin = rows.offset + slice * rows.slice + row * rows.pitch;
+  return {static_cast<std::uint32_t>(begin + static_cast<std::size_t>(number * rows.shift)),
+          static_cast<std::uint32_t>(rows.box.width +
+                                     static_cast<std::size_t>(number * rows.growth))};
+}
+
 template <typename Visit>
 void for_each_row(const Rows& rows, Visit&& visit) {
   for (std::size_t slice = 0; slice < rows.box.depth; ++slice) {
     for (std::size_t row = 0; row < rows.box.height; ++row) {
-      visit(static_cast<std::uint32_t>(rows.offset + slice * rows.slice + row * rows.pitch));
+      visit(row_at(rows, slice, row));
     }
   }
+}
+
+// Numbers from `first` to before `behind`.
+struct Interval {
+  std::int64_t first = 0, behind = 0;
+};
+
+// Of things that lie `stride` apart and are up to `reach` long, those that may meet `bytes`, which
+// are counted from the first thing's begin.
+Interval that_meet(Interval bytes, std::int64_t stride, std::int64_t reach, std::size_t count) {
+  const auto all = static_cast<std::int64_t>(count);
+  if (stride == 0 || all == 1) return {0, all};
+  const std::int64_t before = bytes.first - reach;
+  return {before < 0 ? 0 : std::min(before / stride + 1, all),
+          bytes.behind <= 0 ? 0 : std::min((bytes.behind - 1) / stride + 1, all)};
+}
+
+// The first byte of `row` that is one of a box, too; kNone: there is none.
+std::uint32_t common_byte(const Row& row, const Rows& box) {
+  const auto last = static_cast<std::int64_t>(box.box.height) - 1;
+  const auto width = static_cast<std::int64_t>(box.box.width);
+  const std::int64_t row_reach = std::max(width, width + last * (box.growth + box.shift));
+  const std::int64_t slice_reach = last * static_cast<std::int64_t>(box.pitch) + row_reach;
+  const std::int64_t begin = std::int64_t{row.offset} - box.offset;
+  const Interval wanted{begin, begin + row.bytes};
+  const auto slice_stride = static_cast<std::int64_t>(box.slice);
+  const Interval slices = that_meet(wanted, slice_stride, slice_reach, box.box.depth);
+  for (std::int64_t slice = slices.first; slice < slices.behind; ++slice) {
+    const std::int64_t at = slice * slice_stride;
+    const Interval rows = that_meet({wanted.first - at, wanted.behind - at},
+                                    static_cast<std::int64_t>(box.pitch), row_reach,
+                                    box.box.height);
+    for (std::int64_t number = rows.first; number < rows.behind; ++number) {
+      const Row other = row_at(box, static_cast<std::size_t>(slice),
+                               static_cast<std::size_t>(number));
+      const std::uint32_t start = std::max(row.offset, other.offset);
+      if (start < row.offset + row.bytes && start < other.offset + other.bytes) return start;
+    }
+  }
+  return ptx::kNone;
 }
 
 // A byte that two boxes share, by its offset; kNone: there is none.
 std::uint32_t common_byte(const Rows& a, const Rows& b) {
   std::uint32_t found = ptx::kNone;
   if (a.allocation != b.allocation) return found;
-  for_each_row(a, [&](std::uint32_t first) {
-    if (found != ptx::kNone) return;
-    for_each_row(b, [&](std::uint32_t second) {
-      const std::uint32_t start = std::max(first, second);
-      const bool meets = start < first + a.box.width && start < second + b.box.width;
-      if (meets && found == ptx::kNone) found = start;
-    });
+  for_each_row(a, [&](const Row& row) {
+    if (found == ptx::kNone) found = common_byte(row, b);
   });
   return found;
 }
 
 // One row of a box.
-vgpu::HostAccess host_access(const Rows& rows, std::uint32_t offset, bool write,
+vgpu::HostAccess host_access(const Rows& rows, const Row& row, bool write,
                              std::span<const std::uint32_t> unordered) {
   vgpu::HostAccess access;
   access.allocation = rows.allocation;
-  access.offset = offset;
-  access.bytes = static_cast<std::uint32_t>(rows.box.width);
+  access.offset = row.offset;
+  access.bytes = row.bytes;
   access.write = write;
   access.unordered_launches = unordered;
   return access;
@@ -94,8 +141,8 @@ void Transfers::touch(const Touch& now, const Bytes& bytes, const Operation& ope
     if (!(now.write || earlier.write)) return;
     const std::uint32_t at = common_byte(earlier.rows, now.rows);
     if (at == ptx::kNone) return;
-    findings_.add(vgpu::race_of_operations({earlier.call, earlier.write}, {now.call, now.write},
-                                           *now.rows.allocation, at,
+    findings_.add(vgpu::race_of_operations({earlier.call, earlier.write, earlier.operand.operand.get()},
+                                           {now.call, now.write, now.operand.operand.get()}, *now.rows.allocation, at,
                                            brings_the_same(earlier, now, bytes)));
   });
   touched_.add_latest(operation.stamp, now);
@@ -103,8 +150,8 @@ void Transfers::touch(const Touch& now, const Bytes& bytes, const Operation& ope
 
 void Transfers::tell_host_access(const Rows& rows, bool write,
                                  const std::vector<std::uint32_t>& unordered) const {
-  for_each_row(rows, [&](std::uint32_t offset) {
-    const vgpu::HostAccess access = host_access(rows, offset, write, unordered);
+  for_each_row(rows, [&](const Row& row) {
+    const vgpu::HostAccess access = host_access(rows, row, write, unordered);
     observers_.tell([&](vgpu::Observer& observer) { observer.on_host_access(access); });
   });
 }
@@ -142,6 +189,12 @@ void Transfers::device_copy(std::string_view call, const Rows& target, const Row
   touch({call, target, true}, {}, operation);
 }
 
+void Transfers::touch_operand(const vgpu::OperandRef& operand, const Rows& rows, bool write,
+                              const Operation& operation) {
+  touch({.call = operand.operand->function, .rows = rows, .write = write, .operand = operand}, {},
+        operation);
+}
+
 // Freeing conflicts with every access, as a write of all the bytes would.
 void Transfers::free(std::string_view call, const vgpu::Allocation& allocation,
                      const Operation& operation) {
@@ -155,8 +208,13 @@ void Transfers::launched(std::uint32_t launch, const Operation& operation) {
   const std::uint32_t itself[] = {launch};
   touched_.visit_unordered(operation.clock, [&](const Touch& touch) {
     if (!touch.rows.allocation->live) return;
-    for_each_row(touch.rows, [&](std::uint32_t offset) {
-      const vgpu::HostAccess access = host_access(touch.rows, offset, touch.write, itself);
+    for_each_row(touch.rows, [&](const Row& row) {
+      const vgpu::HostAccess access = host_access(touch.rows, row, touch.write, itself);
+      if (const vgpu::LibraryOperand* const operand = touch.operand.operand.get()) {
+        findings_.checkers().on_late_operand({access.allocation, access.offset, access.bytes,
+                                              access.write, operand, itself});
+        return;
+      }
       observers_.tell([&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
     });
   });

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "vgpu/check/operand.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/order.hpp"
 #include "vgpu/cudart/streams/work.hpp"
@@ -24,6 +25,8 @@ struct Rows {
   std::uint32_t offset = 0;
   std::size_t pitch = 0, slice = 0;
   Box box;
+  // Of a triangle: by how many bytes each row of a slice begins later, and is longer.
+  std::ptrdiff_t shift = 0, growth = 0;
   friend bool operator==(const Rows&, const Rows&) = default;
 };
 
@@ -49,6 +52,7 @@ struct Touch {
   Rows rows;
   bool write = false;
   Brought brought{};
+  vgpu::OperandRef operand{};  // of a library function
   friend bool operator==(const Touch&, const Touch&) = default;
 };
 
@@ -70,6 +74,10 @@ class Transfers {
                   const Brought& brought, const Bytes& bytes = {});
   void device_copy(std::string_view call, const Rows& target, const Rows& source,
                    const Operation& operation);
+  // A library function reads an operand, or has written it; only against other operations, as the
+  // checkers are told by the caller.
+  void touch_operand(const vgpu::OperandRef& operand, const Rows& rows, bool write,
+                     const Operation& operation);
   void free(std::string_view call, const vgpu::Allocation& allocation, const Operation& operation);
 
   // Launches, by their numbers, that have run and that nothing orders before the operation;

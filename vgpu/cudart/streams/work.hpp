@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -18,6 +19,7 @@ struct Allocation;
 namespace warpcheck::cudart {
 
 struct Kernel;
+class LibraryCall;
 struct LinkedKernel;
 
 // Rows of bytes: what a copy or a fill moves.
@@ -81,9 +83,14 @@ struct AllocateWork {
   vgpu::Allocation* allocation = nullptr;
 };
 
+// A function of a library (vgpu/cudart/libraries).
+struct LibraryWork {
+  std::shared_ptr<const LibraryCall> call;
+};
+
 struct EmptyWork {};
 
-using Work =
-    std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, FreeWork, AllocateWork>;
+using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, FreeWork,
+                          AllocateWork, LibraryWork>;
 
 }  // namespace warpcheck::cudart

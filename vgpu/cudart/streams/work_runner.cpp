@@ -8,6 +8,7 @@
 #include "vgpu/cudart/device/print_buffer.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
+#include "vgpu/cudart/libraries/library_runner.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/cudart/streams/copy_runner.hpp"
 #include "vgpu/cudart/streams/host_functions.hpp"
@@ -37,6 +38,7 @@ void WorkRunner::run(const Operation& operation, const HostState& host) {
     }
     void operator()(const FreeWork& work) const { runner.free(work, operation); }
     void operator()(const AllocateWork& work) const { needs.allocations.take(*work.allocation); }
+    void operator()(const LibraryWork& work) const { needs.libraries.run(work, operation, host); }
   };
   std::visit(Visitor{*this, needs_, operation, host}, operation.work);
 }

@@ -14,6 +14,7 @@ class Arrivals;
 class CopyRunner;
 class Findings;
 class KernelRunner;
+class LibraryRunner;
 class PrintBuffer;
 class Transfers;
 class Trial;
@@ -27,6 +28,7 @@ class WorkRunner final : public OperationRunner {
     PrintBuffer& prints;
     KernelRunner& kernels;
     CopyRunner& copies;
+    LibraryRunner& libraries;
     Allocations& allocations;
     Findings& findings;
     Transfers& transfers;

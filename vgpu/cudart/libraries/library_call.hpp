@@ -1,0 +1,41 @@
+// A call of a function of a library (library_interface.hpp) as an operation of a stream, or as the
+// node of a graph.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "vgpu/check/operand.hpp"
+#include "vgpu/cudart/libraries/library_interface.hpp"
+
+namespace warpcheck::cudart {
+
+class LibraryCall {
+ public:
+  // Takes over the state of the request.
+  explicit LibraryCall(const LibraryRequest& request);
+  ~LibraryCall();
+  LibraryCall(const LibraryCall&) = delete;
+  LibraryCall& operator=(const LibraryCall&) = delete;
+
+  // An operand with a name of its own.
+  struct Operand {
+    LibraryRegion region;  // its name is the other's
+    std::shared_ptr<const vgpu::LibraryOperand> told_as;
+  };
+  [[nodiscard]] const std::vector<Operand>& operands() const { return operands_; }
+  // Those that the contents of operands() lead to.
+  [[nodiscard]] std::vector<Operand> expand(const LibraryView* views) const;
+  void compute(const LibraryView* views) const { request_.compute(request_.state, views); }
+
+ private:
+  [[nodiscard]] Operand operand_of(const LibraryRegion& region, std::size_t number) const;
+
+  LibraryRequest request_;
+  std::shared_ptr<const std::vector<const void*>> callers_;
+  std::vector<Operand> operands_;
+};
+
+}  // namespace warpcheck::cudart

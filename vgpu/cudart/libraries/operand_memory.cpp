@@ -1,0 +1,138 @@
+#include "vgpu/cudart/libraries/operand_memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "vgpu/cudart/device/findings.hpp"
+#include "vgpu/cudart/memory/allocations.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+// More than this is not computed with where it is not in memory.
+constexpr std::uint64_t kSpareBytesMax = std::uint64_t{1} << 30;
+
+// Elements from the first of the first row to the last of the longest one, per row.
+std::int64_t reach_of(const LibraryRegion& region) {
+  const std::int64_t last = region.height - 1;
+  return std::max(region.width, region.width + last * (region.growth + region.shift));
+}
+
+// Nothing on overflow.
+std::optional<std::uint64_t> extent_of(const LibraryRegion& region) {
+  std::int64_t slices = 0, rows = 0, reach = 0, bytes = 0;
+  if (__builtin_mul_overflow(region.depth - 1, region.slice, &slices) ||
+      __builtin_mul_overflow(region.height - 1, region.pitch, &rows) ||
+      __builtin_mul_overflow(reach_of(region), std::int64_t{region.element_bytes}, &reach) ||
+      __builtin_add_overflow(slices, rows, &bytes) || __builtin_add_overflow(bytes, reach, &bytes) ||
+      bytes < 0) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint64_t>(bytes);
+}
+
+}  // namespace
+
+OperandMemory::OperandMemory(LibraryCall::Operand operand, Allocations& allocations,
+                             Findings& findings)
+    : operand_(std::move(operand)) {
+  const LibraryRegion& all = operand_.region;
+  if (all.width <= 0 || all.height <= 0 || all.depth <= 0) {
+    operand_.region.height = operand_.region.depth = 0;
+    return;
+  }
+  extent_ = extent_of(all);
+  if (all.on_host) {
+    find_on_host(allocations, findings);
+  } else {
+    find_on_device(allocations, findings);
+  }
+}
+
+void OperandMemory::find_on_host(const Allocations& allocations, Findings& findings) {
+  const LibraryRegion& all = operand_.region;
+  const vgpu::Allocation* const near = allocations.nearest(all.pointer);
+  if (near != nullptr && !near->managed && !near->page_locked) {
+    findings.add(vgpu::host_operand_on_device(*operand_.told_as, all.writes));
+    make_spare();
+    return;
+  }
+  view_ = {static_cast<std::byte*>(all.pointer), all.pitch, all.slice};
+}
+
+void OperandMemory::find_on_device(Allocations& allocations, Findings& findings) {
+  const LibraryRegion& all = operand_.region;
+  allocation_ = allocations.find(all.pointer);
+  if (allocation_ != nullptr) {
+    offset_ = static_cast<std::uint32_t>(address() - allocation_->address);
+    require_alignment(findings);
+    if (extent_ && allocation_->contains(address(), *extent_)) {
+      view_ = {allocation_->data + offset_, all.pitch, all.slice};
+      return;
+    }
+  }
+  const vgpu::Allocation* const near = allocations.nearest(all.pointer);
+  const bool writes = all.writes && !all.reads;
+  const std::uint64_t bytes = extent_.value_or(UINT64_MAX);
+  if (near == nullptr) {
+    vgpu::Finding finding =
+        vgpu::operand_on_host(*operand_.told_as, writes, all.pointer == nullptr);
+    if (all.pointer == nullptr) finding.cause = findings.mishaps().of_pointer_to_nothing();
+    findings.add(std::move(finding));
+  } else if (!near->live && address() - near->address < near->bytes) {
+    vgpu::Finding finding =
+        vgpu::operand_of_freed(*operand_.told_as, writes, address(), bytes, *near);
+    finding.cause = findings.mishaps().of_use_after_free(*near);
+    findings.add(std::move(finding));
+  } else {
+    findings.add(
+        vgpu::operand_out_of_bounds(*operand_.told_as, writes, address(), bytes, near));
+  }
+  make_spare();
+}
+
+void OperandMemory::require_alignment(Findings& findings) const {
+  const std::uint32_t element = operand_.region.element_bytes;
+  if ((element & (element - 1)) != 0 || address() % element == 0) return;
+  findings.add(vgpu::operand_misaligned(*operand_.told_as, operand_.region.writes, *allocation_,
+                                        offset_, element));
+}
+
+// Zeros, and what is in memory of it.
+void OperandMemory::make_spare() {
+  const LibraryRegion& all = operand_.region;
+  std::uint64_t bytes = 0;
+  const std::int64_t pitch = reach_of(all) * std::int64_t{all.element_bytes};
+  if (!extent_ || __builtin_mul_overflow(static_cast<std::uint64_t>(pitch), all.height, &bytes) ||
+      __builtin_mul_overflow(bytes, all.depth, &bytes) || bytes > kSpareBytesMax) {
+    is_impossible_ = true;
+    return;
+  }
+  spare_.resize(bytes);
+  view_ = {spare_.data(), pitch, pitch * all.height};
+  for_each_row_on_device([](const Row& row) {
+    std::memcpy(row.data, row.allocation->data + row.offset, row.bytes);
+  });
+}
+
+void OperandMemory::bring_back() const {
+  if (spare_.empty()) return;
+  for_each_row_on_device([](const Row& row) {
+    std::memcpy(row.allocation->data + row.offset, row.data, row.bytes);
+  });
+}
+
+std::optional<Rows> OperandMemory::rows() const {
+  if (allocation_ == nullptr || !spare_.empty() || view_.data == nullptr) return std::nullopt;
+  const LibraryRegion& all = operand_.region;
+  const std::int64_t element = all.element_bytes;
+  Rows rows{allocation_, offset_, static_cast<std::size_t>(all.pitch),
+            static_cast<std::size_t>(all.slice),
+            Box{static_cast<std::size_t>(all.width * element), static_cast<std::size_t>(all.height),
+                static_cast<std::size_t>(all.depth)}};
+  rows.shift = all.shift * element;
+  rows.growth = all.growth * element;
+  return rows;
+}
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,87 @@
+// An operand of a library function as memory: the bytes that the function gets, and those of them
+// that are in an allocation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "vgpu/cudart/libraries/library_call.hpp"
+#include "vgpu/cudart/streams/transfers.hpp"
+
+namespace warpcheck::cudart {
+
+class Allocations;
+class Findings;
+
+class OperandMemory {
+ public:
+  // Findings where it is not all in memory.
+  OperandMemory(LibraryCall::Operand operand, Allocations& allocations, Findings& findings);
+
+  [[nodiscard]] const LibraryRegion& region() const { return operand_.region; }
+  [[nodiscard]] const vgpu::LibraryOperand& told_as() const { return *operand_.told_as; }
+  [[nodiscard]] vgpu::OperandRef ref() const { return {operand_.told_as}; }
+  [[nodiscard]] const LibraryView& view() const { return view_; }
+  // It is larger than anything that memory can hold: nothing can be computed.
+  [[nodiscard]] bool is_impossible() const { return is_impossible_; }
+  // What it is in device memory; nothing: it is not all in one allocation, or the host's.
+  [[nodiscard]] std::optional<Rows> rows() const;
+
+  // A row's bytes that are in device memory.
+  struct Row {
+    std::int64_t number = 0;  // counted over all slices
+    const vgpu::Allocation* allocation = nullptr;
+    std::uint32_t offset = 0, bytes = 0;
+    std::byte* data = nullptr;  // of the view
+  };
+  template <typename Visit>
+  void for_each_row_on_device(Visit&& visit) const {
+    if (allocation_ == nullptr) return;
+    for_each_row([&](std::int64_t number, std::int64_t at, std::byte* data, std::int64_t bytes) {
+      const std::int64_t begin = std::int64_t{offset_} + at;
+      const std::int64_t inside = std::min<std::int64_t>(bytes, allocation_->bytes - begin);
+      if (inside <= 0) return;
+      visit(Row{number, allocation_, static_cast<std::uint32_t>(begin),
+                static_cast<std::uint32_t>(inside), data});
+    });
+  }
+  // visit(number of the row, offset from the operand's begin, bytes of the view, how many)
+  template <typename Visit>
+  void for_each_row(Visit&& visit) const {
+    const LibraryRegion& all = operand_.region;
+    const std::int64_t element = all.element_bytes;
+    for (std::int64_t slice = 0; slice < all.depth; ++slice) {
+      for (std::int64_t row = 0; row < all.height; ++row) {
+        const std::int64_t bytes = (all.width + row * all.growth) * element;
+        const std::int64_t begin = row * all.shift * element;
+        if (bytes <= 0 || view_.data == nullptr) continue;
+        visit(slice * all.height + row, slice * all.slice + row * all.pitch + begin,
+              view_.data + slice * view_.slice + row * view_.pitch + begin, bytes);
+      }
+    }
+  }
+  // What the function has written goes to memory, where it got other bytes than those.
+  void bring_back() const;
+
+ private:
+  void find_on_device(Allocations& allocations, Findings& findings);
+  void find_on_host(const Allocations& allocations, Findings& findings);
+  void make_spare();
+  void require_alignment(Findings& findings) const;
+  [[nodiscard]] std::uint64_t address() const {
+    return reinterpret_cast<std::uint64_t>(operand_.region.pointer);
+  }
+
+  LibraryCall::Operand operand_;
+  std::optional<std::uint64_t> extent_;  // bytes, from the first to the last; nothing: too many
+  vgpu::Allocation* allocation_ = nullptr;
+  std::uint32_t offset_ = 0;
+  LibraryView view_;
+  std::vector<std::byte> spare_;
+  bool is_impossible_ = false;
+};
+
+}  // namespace warpcheck::cudart
