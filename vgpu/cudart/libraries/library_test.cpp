@@ -70,15 +70,14 @@ class Library : public testing::Test {
   ~Library() override {
     if (!ended_) end_trial();
   }
-  static float* device(const Floats& values) {
-    float* pointer = nullptr;
-    cudaMalloc(&pointer, values.size() * sizeof(float));
-    cudaMemcpy(pointer, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice);
-    return pointer;
-  }
   static float* undefined(std::size_t count) {
-    float* pointer = nullptr;
+    void* pointer = nullptr;
     cudaMalloc(&pointer, count * sizeof(float));
+    return static_cast<float*>(pointer);
+  }
+  static float* device(const Floats& values) {
+    float* const pointer = undefined(values.size());
+    cudaMemcpy(pointer, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice);
     return pointer;
   }
   static Floats host(const float* pointer, std::size_t count) {
@@ -137,8 +136,8 @@ TEST_F(Library, OverrunsAreToldAndReadAsZeros) {
   float* const y = device({10, 20, 30, 40});
   add(y, x);
   EXPECT_EQ(host(y, 4), (Floats{11, 22, 33, 40}));
-  EXPECT_EQ(found(), (Texts{"out-of-bounds [library read] 16 bytes at byte 0 of allocation of 12 "
-                            "bytes: (1) x of add takes up 16 bytes, which are not inside one "
+  EXPECT_EQ(found(), (Texts{"out-of-bounds [library read] 16 bytes at byte 0 of an allocation of "
+                            "12 bytes: (1) x of add takes up 16 bytes, which are not inside one "
                             "allocation"}));
 }
 
@@ -172,8 +171,8 @@ TEST_F(Library, MemoryThatIsGoneIsToldWhenTheFunctionRuns) {
   cudaFree(x);
   add(y, x);
   EXPECT_EQ(host(y, 4), (Floats{10, 20, 30, 40}));
-  EXPECT_EQ(found(), (Texts{"use-after-free [library read] 16 bytes at byte 0 of allocation of 16 "
-                            "bytes: (1) x of add is in memory that has been freed"}));
+  EXPECT_EQ(found(), (Texts{"use-after-free [library read] 16 bytes at byte 0 of an allocation of "
+                            "16 bytes: (1) x of add is in memory that has been freed"}));
 }
 
 TEST_F(Library, MemoryOfTheHostAndOfNobodyIsOutOfReach) {
@@ -190,9 +189,11 @@ TEST_F(Library, MemoryOfTheHostAndOfNobodyIsOutOfReach) {
 }
 
 TEST_F(Library, PageLockedAndManagedMemoryIsTheDevices) {
-  float *pinned = nullptr, *managed = nullptr;
-  cudaMallocHost(&pinned, 16);
-  cudaMallocManaged(&managed, 16);
+  void *page_locked = nullptr, *shared = nullptr;
+  cudaMallocHost(&page_locked, 16);
+  cudaMallocManaged(&shared, 16);
+  auto* const pinned = static_cast<float*>(page_locked);
+  auto* const managed = static_cast<float*>(shared);
   std::fill_n(pinned, 4, 2.0f);
   std::fill_n(managed, 4, 3.0f);
   add(managed, pinned);
@@ -244,8 +245,8 @@ TEST_F(Library, CopiesAndFailuresAreTheLibrarys) {
   EXPECT_EQ(warpcheck_library_services()->copy(&copy), cudaErrorInvalidValue);
   EXPECT_EQ(warpcheck_library_services()->memory_at(x), LibraryMemory::device);
   EXPECT_EQ(warpcheck_library_services()->memory_at(values.data()), LibraryMemory::host);
-  EXPECT_EQ(found(), (Texts{"out-of-bounds [host write] 16 bytes at byte 4 of allocation of 16 "
-                            "bytes: cublasSetVector of 16 bytes is not inside one allocation"}));
+  EXPECT_EQ(found(), (Texts{"out-of-bounds [host write] 16 bytes at byte 4 of an allocation of "
+                            "16 bytes: cublasSetVector of 16 bytes is not inside one allocation"}));
 }
 
 }  // namespace

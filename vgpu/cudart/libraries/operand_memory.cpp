@@ -37,7 +37,7 @@ OperandMemory::OperandMemory(LibraryCall::Operand operand, Allocations& allocati
                              Findings& findings)
     : operand_(std::move(operand)) {
   const LibraryRegion& all = operand_.region;
-  if (all.width <= 0 || all.height <= 0 || all.depth <= 0) {
+  if (all.height <= 0 || all.depth <= 0 || reach_of(all) <= 0) {
     operand_.region.height = operand_.region.depth = 0;
     return;
   }

@@ -163,7 +163,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t handle, cudaKernelNodeP
   return with_node(handle, cudaGraphNodeTypeKernel, [&](Device&, Node& node) {
     if (parameters == nullptr) return cudaErrorInvalidValue;
     if (std::holds_alternative<LibraryWork>(node.work)) {
-      throw vgpu::Refusal(
+      throw warpcheck::vgpu::Refusal(
           "cudaGraphKernelNodeGetParams of a function of a library: it has no kernel here");
     }
     auto& work = std::get<KernelWork>(node.work);
