@@ -32,9 +32,8 @@ Finding operand_out_of_bounds(const LibraryOperand& operand, bool write, std::ui
                               std::uint64_t bytes, const Allocation* nearest) {
   Finding finding = finding_of(FindingKind::out_of_bounds, operand, write);
   finding.object = describe_place(nearest, address, bytes);
-  finding.message =
-      fmt::format("(1) {} takes up {} bytes, which are not inside one allocation", operand.name,
-                  bytes);
+  finding.message = fmt::format("(1) {} takes up {} bytes, which are not inside one allocation",
+                                operand.name, bytes);
   return finding;
 }
 
@@ -54,8 +53,8 @@ Finding operand_misaligned(const LibraryOperand& operand, bool write, const Allo
   Finding finding = finding_of(FindingKind::misaligned_access, operand, write);
   finding.object = describe(allocation, offset, 1);
   finding.variable = variable_of(allocation, offset);
-  finding.message = fmt::format("(1) the address of {} is not a multiple of {}", operand.name,
-                                element_bytes);
+  finding.message =
+      fmt::format("(1) the address of {} is not a multiple of {}", operand.name, element_bytes);
   return finding;
 }
 
@@ -70,10 +69,10 @@ Finding operand_on_host(const LibraryOperand& operand, bool write, bool is_null)
 Finding host_operand_on_device(const LibraryOperand& operand, bool write) {
   Finding finding = finding_of(FindingKind::out_of_bounds, operand, write);
   finding.object = operand.name;
-  finding.message =
-      fmt::format("(1) is device memory, and the host {} it: the function is told that the pointer "
-                  "is one to memory of the host",
-                  write ? "writes" : "reads");
+  finding.message = fmt::format(
+      "(1) is device memory, and the host {} it: the function is told that the pointer "
+      "is one to memory of the host",
+      write ? "writes" : "reads");
   return finding;
 }
 

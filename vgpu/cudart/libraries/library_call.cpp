@@ -9,8 +9,8 @@ namespace warpcheck::cudart {
 
 LibraryCall::LibraryCall(const LibraryRequest& request)
     : request_(request),
-      callers_(std::make_shared<const std::vector<const void*>>(
-          callers_from(request.return_address))) {
+      callers_(
+          std::make_shared<const std::vector<const void*>>(callers_from(request.return_address))) {
   for (const LibraryRegion& region : std::span(request.regions, request.region_count)) {
     operands_.push_back(operand_of(region, operands_.size()));
   }

@@ -102,7 +102,8 @@ void Run::read_operand(Operand& operand, std::uint64_t& bytes) {
     needs_.findings.checkers().on_operand(access);
     if (access.undefined.empty()) return;
     if (memory.region().addresses) {
-      const auto first = std::ranges::find_if(access.undefined, [](auto bits) { return bits != 0; });
+      const auto first =
+          std::ranges::find_if(access.undefined, [](auto bits) { return bits != 0; });
       const auto at = static_cast<std::uint32_t>(first - access.undefined.begin());
       if (!std::exchange(has_bad_addresses_, true)) {
         needs_.findings.add(
@@ -197,21 +198,20 @@ void Run::keep_where_different(std::span<const std::byte> expected) {
   for (Operand& operand : operands_) {
     const LibraryRegion& region = operand.memory.region();
     if (!region.writes) continue;
-    operand.memory.for_each_row(
-        [&](std::int64_t number, std::int64_t, const std::byte* data, std::int64_t bytes) {
-          const auto size = static_cast<std::size_t>(bytes);
-          const std::byte* const other = expected.data();
-          expected = expected.subspan(size);
-          if (std::memcmp(data, other, size) == 0) return;
-          Bits& bits = operand.results[number];
-          bits.resize(size);
-          for (std::size_t at = 0; at < size; at += region.element_bytes) {
-            const std::size_t element = std::min<std::size_t>(region.element_bytes, size - at);
-            if (std::memcmp(data + at, other + at, element) == 0) continue;
-            std::fill_n(bits.begin() + static_cast<std::ptrdiff_t>(at), element,
-                        std::uint8_t{0xff});
-          }
-        });
+    operand.memory.for_each_row([&](std::int64_t number, std::int64_t, const std::byte* data,
+                                    std::int64_t bytes) {
+      const auto size = static_cast<std::size_t>(bytes);
+      const std::byte* const other = expected.data();
+      expected = expected.subspan(size);
+      if (std::memcmp(data, other, size) == 0) return;
+      Bits& bits = operand.results[number];
+      bits.resize(size);
+      for (std::size_t at = 0; at < size; at += region.element_bytes) {
+        const std::size_t element = std::min<std::size_t>(region.element_bytes, size - at);
+        if (std::memcmp(data + at, other + at, element) == 0) continue;
+        std::fill_n(bits.begin() + static_cast<std::ptrdiff_t>(at), element, std::uint8_t{0xff});
+      }
+    });
   }
 }
 

@@ -24,8 +24,8 @@ std::optional<std::uint64_t> extent_of(const LibraryRegion& region) {
   if (__builtin_mul_overflow(region.depth - 1, region.slice, &slices) ||
       __builtin_mul_overflow(region.height - 1, region.pitch, &rows) ||
       __builtin_mul_overflow(reach_of(region), std::int64_t{region.element_bytes}, &reach) ||
-      __builtin_add_overflow(slices, rows, &bytes) || __builtin_add_overflow(bytes, reach, &bytes) ||
-      bytes < 0) {
+      __builtin_add_overflow(slices, rows, &bytes) ||
+      __builtin_add_overflow(bytes, reach, &bytes) || bytes < 0) {
     return std::nullopt;
   }
   return static_cast<std::uint64_t>(bytes);
@@ -85,8 +85,7 @@ void OperandMemory::find_on_device(Allocations& allocations, Findings& findings)
     finding.cause = findings.mishaps().of_use_after_free(*near);
     findings.add(std::move(finding));
   } else {
-    findings.add(
-        vgpu::operand_out_of_bounds(*operand_.told_as, writes, address(), bytes, near));
+    findings.add(vgpu::operand_out_of_bounds(*operand_.told_as, writes, address(), bytes, near));
   }
   make_spare();
 }
@@ -110,16 +109,14 @@ void OperandMemory::make_spare() {
   }
   spare_.resize(bytes);
   view_ = {spare_.data(), pitch, pitch * all.height};
-  for_each_row_on_device([](const Row& row) {
-    std::memcpy(row.data, row.allocation->data + row.offset, row.bytes);
-  });
+  for_each_row_on_device(
+      [](const Row& row) { std::memcpy(row.data, row.allocation->data + row.offset, row.bytes); });
 }
 
 void OperandMemory::bring_back() const {
   if (spare_.empty()) return;
-  for_each_row_on_device([](const Row& row) {
-    std::memcpy(row.allocation->data + row.offset, row.data, row.bytes);
-  });
+  for_each_row_on_device(
+      [](const Row& row) { std::memcpy(row.allocation->data + row.offset, row.data, row.bytes); });
 }
 
 std::optional<Rows> OperandMemory::rows() const {

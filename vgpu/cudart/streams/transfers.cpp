@@ -18,9 +18,9 @@ struct Row {
 Row row_at(const Rows& rows, std::size_t slice, std::size_t row) {
   const auto number = static_cast<std::ptrdiff_t>(row);
   const std::size_t begin = rows.offset + slice * rows.slice + row * rows.pitch;
-  return {static_cast<std::uint32_t>(begin + static_cast<std::size_t>(number * rows.shift)),
-          static_cast<std::uint32_t>(rows.box.width +
-                                     static_cast<std::size_t>(number * rows.growth))};
+  return {
+      static_cast<std::uint32_t>(begin + static_cast<std::size_t>(number * rows.shift)),
+      static_cast<std::uint32_t>(rows.box.width + static_cast<std::size_t>(number * rows.growth))};
 }
 
 template <typename Visit>
@@ -59,12 +59,12 @@ std::uint32_t common_byte(const Row& row, const Rows& box) {
   const Interval slices = that_meet(wanted, slice_stride, slice_reach, box.box.depth);
   for (std::int64_t slice = slices.first; slice < slices.behind; ++slice) {
     const std::int64_t at = slice * slice_stride;
-    const Interval rows = that_meet({wanted.first - at, wanted.behind - at},
-                                    static_cast<std::int64_t>(box.pitch), row_reach,
-                                    box.box.height);
+    const Interval rows =
+        that_meet({wanted.first - at, wanted.behind - at}, static_cast<std::int64_t>(box.pitch),
+                  row_reach, box.box.height);
     for (std::int64_t number = rows.first; number < rows.behind; ++number) {
-      const Row other = row_at(box, static_cast<std::size_t>(slice),
-                               static_cast<std::size_t>(number));
+      const Row other =
+          row_at(box, static_cast<std::size_t>(slice), static_cast<std::size_t>(number));
       const std::uint32_t start = std::max(row.offset, other.offset);
       if (start < row.offset + row.bytes && start < other.offset + other.bytes) return start;
     }
@@ -141,9 +141,10 @@ void Transfers::touch(const Touch& now, const Bytes& bytes, const Operation& ope
     if (!(now.write || earlier.write)) return;
     const std::uint32_t at = common_byte(earlier.rows, now.rows);
     if (at == ptx::kNone) return;
-    findings_.add(vgpu::race_of_operations({earlier.call, earlier.write, earlier.operand.operand.get()},
-                                           {now.call, now.write, now.operand.operand.get()}, *now.rows.allocation, at,
-                                           brings_the_same(earlier, now, bytes)));
+    findings_.add(
+        vgpu::race_of_operations({earlier.call, earlier.write, earlier.operand.operand.get()},
+                                 {now.call, now.write, now.operand.operand.get()},
+                                 *now.rows.allocation, at, brings_the_same(earlier, now, bytes)));
   });
   touched_.add_latest(operation.stamp, now);
 }
@@ -211,8 +212,8 @@ void Transfers::launched(std::uint32_t launch, const Operation& operation) {
     for_each_row(touch.rows, [&](const Row& row) {
       const vgpu::HostAccess access = host_access(touch.rows, row, touch.write, itself);
       if (const vgpu::LibraryOperand* const operand = touch.operand.operand.get()) {
-        findings_.checkers().on_late_operand({access.allocation, access.offset, access.bytes,
-                                              access.write, operand, itself});
+        findings_.checkers().on_late_operand(
+            {access.allocation, access.offset, access.bytes, access.write, operand, itself});
         return;
       }
       observers_.tell([&](vgpu::Observer& observer) { observer.on_late_host_access(access); });

@@ -1,0 +1,154 @@
+// C := alpha * op(A) * op(B) + beta * C in all its forms: of one pair or a batch, strided or by
+// arrays of pointers, with elements of any type.
+#pragma once
+
+#include "vgpu/libraries/cublas/types.hpp"
+
+namespace warpcheck::libraries::cublas {
+
+struct GemmMatrix {
+  const void* pointer = nullptr;  // of a batch by pointers: to an array of them, on the device
+  cudaDataType type = CUDA_R_32F;
+  std::int64_t leading = 0;
+  std::int64_t stride = 0;  // elements from one of a batch to the next
+};
+
+enum class BatchBy : std::uint8_t { one, strides, pointers };
+
+struct Gemm {
+  cublasOperation_t transa = CUBLAS_OP_N, transb = CUBLAS_OP_N;
+  std::int64_t m = 0, n = 0, k = 0;
+  const void *alpha = nullptr, *beta = nullptr;
+  cudaDataType scalars = CUDA_R_32F;
+  cudaDataType computes = CUDA_R_32F;  // CUDA_R_32I: exactly
+  GemmMatrix a{}, b{}, c{};
+  std::int64_t batch = 1;
+  BatchBy by = BatchBy::one;
+};
+
+void enqueue(BlasCall& call, const Gemm& gemm);
+
+// What a compute type and the types of the elements come to; throws where the documentation of
+// cublasGemmEx has no such row.
+void set_types(Gemm& gemm, cublasComputeType_t compute);
+
+template <typename T>
+Gemm gemm_of(cublasOperation_t transa, cublasOperation_t transb, std::int64_t m, std::int64_t n,
+             std::int64_t k, const T* alpha, const T* beta) {
+  Gemm gemm{transa, transb, m, n, k, alpha, beta, kTypeOf<T>};
+  // Half precision is summed up in single.
+  gemm.computes = std::is_same_v<T, __half> ? CUDA_R_32F : kTypeOf<T>;
+  return gemm;
+}
+
+template <typename T>
+void gemm(BlasCall& call, cublasOperation_t transa, cublasOperation_t transb, std::int64_t m,
+          std::int64_t n, std::int64_t k, const T* alpha, const T* a, std::int64_t lda, const T* b,
+          std::int64_t ldb, const T* beta, T* c, std::int64_t ldc) {
+  Gemm all = gemm_of(transa, transb, m, n, k, alpha, beta);
+  all.a = {a, kTypeOf<T>, lda};
+  all.b = {b, kTypeOf<T>, ldb};
+  all.c = {c, kTypeOf<T>, ldc};
+  enqueue(call, all);
+}
+// By another algorithm on a GPU.
+template <typename T>
+void gemm3m(BlasCall& call, cublasOperation_t transa, cublasOperation_t transb, std::int64_t m,
+            std::int64_t n, std::int64_t k, const T* alpha, const T* a, std::int64_t lda,
+            const T* b, std::int64_t ldb, const T* beta, T* c, std::int64_t ldc) {
+  gemm(call, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+template <typename T>
+void gemm_strided_batched(BlasCall& call, cublasOperation_t transa, cublasOperation_t transb,
+                          std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha,
+                          const T* a, std::int64_t lda, std::int64_t stride_a, const T* b,
+                          std::int64_t ldb, std::int64_t stride_b, const T* beta, T* c,
+                          std::int64_t ldc, std::int64_t stride_c, std::int64_t batch) {
+  Gemm all = gemm_of(transa, transb, m, n, k, alpha, beta);
+  all.a = {a, kTypeOf<T>, lda, stride_a};
+  all.b = {b, kTypeOf<T>, ldb, stride_b};
+  all.c = {c, kTypeOf<T>, ldc, stride_c};
+  all.batch = batch;
+  all.by = BatchBy::strides;
+  enqueue(call, all);
+}
+
+template <typename T>
+void gemm_batched(BlasCall& call, cublasOperation_t transa, cublasOperation_t transb,
+                  std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* const* a,
+                  std::int64_t lda, const T* const* b, std::int64_t ldb, const T* beta, T* const* c,
+                  std::int64_t ldc, std::int64_t batch) {
+  Gemm all = gemm_of(transa, transb, m, n, k, alpha, beta);
+  all.a = {a, kTypeOf<T>, lda};
+  all.b = {b, kTypeOf<T>, ldb};
+  all.c = {c, kTypeOf<T>, ldc};
+  all.batch = batch;
+  all.by = BatchBy::pointers;
+  enqueue(call, all);
+}
+
+// ---- types as arguments ----
+
+inline void gemm_ex(BlasCall& call, cublasOperation_t transa, cublasOperation_t transb,
+                    std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha,
+                    const void* a, cudaDataType a_type, std::int64_t lda, const void* b,
+                    cudaDataType b_type, std::int64_t ldb, const void* beta, void* c,
+                    cudaDataType c_type, std::int64_t ldc, cublasComputeType_t compute,
+                    cublasGemmAlgo_t /*algo*/) {
+  Gemm all{transa, transb, m, n, k, alpha, beta};
+  all.a = {a, a_type, lda};
+  all.b = {b, b_type, ldb};
+  all.c = {c, c_type, ldc};
+  set_types(all, compute);
+  enqueue(call, all);
+}
+
+inline void gemm_strided_batched_ex(BlasCall& call, cublasOperation_t transa,
+                                    cublasOperation_t transb, std::int64_t m, std::int64_t n,
+                                    std::int64_t k, const void* alpha, const void* a,
+                                    cudaDataType a_type, std::int64_t lda, std::int64_t stride_a,
+                                    const void* b, cudaDataType b_type, std::int64_t ldb,
+                                    std::int64_t stride_b, const void* beta, void* c,
+                                    cudaDataType c_type, std::int64_t ldc, std::int64_t stride_c,
+                                    std::int64_t batch, cublasComputeType_t compute,
+                                    cublasGemmAlgo_t /*algo*/) {
+  Gemm all{transa, transb, m, n, k, alpha, beta};
+  all.a = {a, a_type, lda, stride_a};
+  all.b = {b, b_type, ldb, stride_b};
+  all.c = {c, c_type, ldc, stride_c};
+  all.batch = batch;
+  all.by = BatchBy::strides;
+  set_types(all, compute);
+  enqueue(call, all);
+}
+
+inline void gemm_batched_ex(BlasCall& call, cublasOperation_t transa, cublasOperation_t transb,
+                            std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha,
+                            const void* const* a, cudaDataType a_type, std::int64_t lda,
+                            const void* const* b, cudaDataType b_type, std::int64_t ldb,
+                            const void* beta, void* const* c, cudaDataType c_type, std::int64_t ldc,
+                            std::int64_t batch, cublasComputeType_t compute,
+                            cublasGemmAlgo_t /*algo*/) {
+  Gemm all{transa, transb, m, n, k, alpha, beta};
+  all.a = {a, a_type, lda};
+  all.b = {b, b_type, ldb};
+  all.c = {c, c_type, ldc};
+  all.batch = batch;
+  all.by = BatchBy::pointers;
+  set_types(all, compute);
+  enqueue(call, all);
+}
+
+// cublasSgemmEx, cublasCgemmEx: T is the type of the scalars and of the sums.
+template <typename T>
+void typed_gemm_ex(BlasCall& call, cublasOperation_t transa, cublasOperation_t transb,
+                   std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const void* a,
+                   cudaDataType a_type, std::int64_t lda, const void* b, cudaDataType b_type,
+                   std::int64_t ldb, const T* beta, void* c, cudaDataType c_type,
+                   std::int64_t ldc) {
+  gemm_ex(call, transa, transb, m, n, k, alpha, a, a_type, lda, b, b_type, ldb, beta, c, c_type,
+          ldc, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+}
+
+}  // namespace warpcheck::libraries::cublas

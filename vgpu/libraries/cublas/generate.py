@@ -1,0 +1,94 @@
+"""The functions of libcublas: generate.py HEADER FUNCTIONS ROUTINES OUTPUT
+
+Writes for each function of the header that ROUTINES lists a definition that calls the routine of that
+name with the function's arguments; C++ finds by their types which one.  Functions of FUNCTIONS (all
+that the library exports) that are neither listed nor done by hand are refused by name when they are
+called.
+"""
+
+import re
+import sys
+
+HEADER, FUNCTIONS, ROUTINES, OUTPUT = sys.argv[1:]
+COUNTS = {"int", "int64_t", "long long int"}
+HEAD = """// Written by generate.py from routines.txt.
+#include "vgpu/libraries/cublas/routines.hpp"
+
+using namespace warpcheck::libraries::cublas;  // NOLINT(google-build-using-namespace)
+
+extern "C" {
+"""
+
+
+def declarations(header):
+    """{name: [(type, name), ...]} of those that answer a cublasStatus_t."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", open(header).read(), flags=re.S)
+    text = re.sub(r"^\s*#.*$", "", text, flags=re.M)
+    found = {}
+    for name, parameters in re.findall(
+            r"cublasStatus_t\s+CUBLASWINAPI\s+(\w+)\s*\(([^()]*)\)", text):
+        each = [re.match(r"(.*?)(\w+)\s*(\[\])?$", " ".join(parameter.split()))
+                for parameter in parameters.split(",")]
+        found[name] = [(one[1].strip() + ("[]" if one[3] else ""), one[2]) for one in each]
+    return found
+
+
+def routines(path):
+    """{function: routine}, and the functions that are done by hand."""
+    known, by_hand = {}, set()
+    for line in open(path):
+        line = line.split("#")[0].strip()
+        if not line:
+            continue
+        routine, prefixes = line.split(":")
+        for prefix in prefixes.split():
+            if routine == "by hand":
+                by_hand.add(prefix)
+            else:
+                known["cublas" + prefix.replace("*", routine)] = routine.lstrip("_")
+    return known, by_hand
+
+
+def parameter(kind, name):
+    return f"{kind[:-2]} {name}[]" if kind.endswith("[]") else f"{kind} {name}"
+
+
+def definition(name, shown, routine, parameters):
+    given = ", ".join(parameter(*each) for each in parameters)
+    names = [each for _, each in parameters[1:]]
+    counts = ", ".join(f'{{"{each}", {each}}}' for kind, each in parameters if kind in COUNTS)
+    return f"""cublasStatus_t {name}({given}) {{
+  return answer({{"{shown}", __builtin_return_address(0)}}, {parameters[0][1]},
+                [&](BlasCall& call) {{ {routine}({", ".join(["call", *names])}); }}, {{{counts}}});
+}}
+"""
+
+
+def main():
+    declared = declarations(HEADER)
+    known, by_hand = routines(ROUTINES)
+    exported = open(FUNCTIONS).read().split()
+    out, done = [HEAD], set()
+    for name in exported:
+        shown = name.replace("_v2", "")
+        routine = known.get(re.sub(r"_64$", "", shown))
+        if name in by_hand:
+            continue
+        if routine and name in declared:
+            done.add(re.sub(r"_64$", "", shown))
+            out.append(definition(name, shown, routine, declared[name]))
+        elif name in declared:
+            given = ", ".join(kind if not kind.endswith("[]") else kind[:-2] + "*"
+                              for kind, _ in declared[name])
+            out.append(f'cublasStatus_t {name}({given}) {{ return refused("{shown}"); }}\n')
+        else:
+            # It ignores its arguments, which serves all callers under the x86-64 convention.
+            out.append(f'int {name}();\nint {name}() {{ return refused("{shown}"); }}\n')
+    unknown = set(known) - done
+    if unknown:
+        sys.exit(f"routines.txt: no function of the header is {sorted(unknown)}")
+    out.append("}  // extern \"C\"\n")
+    open(OUTPUT, "w").write("".join(out))
+
+
+main()
