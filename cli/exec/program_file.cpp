@@ -150,7 +150,10 @@ class NeededLibraries {
  private:
   void look_at(const std::string& user, const std::string& name,
                const std::vector<fs::path>& directories) {
-    if (!seen_.insert(name).second || name.starts_with("libcudart.so")) return;
+    if (!seen_.insert(name).second) return;
+    // One of ours takes its place.
+    std::error_code error;
+    if (fs::exists(fs::path(drop_in_directory()) / fs::path(name).filename(), error)) return;
     const std::string why = cudart::why_unsupported(fs::path(name).filename().string());
     if (!why.empty()) {
       program_.unsupported.push_back(

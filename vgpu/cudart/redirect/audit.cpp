@@ -15,8 +15,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "vgpu/cudart/api/unsupported_libraries.hpp"
@@ -107,6 +109,18 @@ void redirect(const link_map& loaded) {
   if (is_loaded_from(loaded, other_elf)) redirect_in(loaded, other_elf, is_program);
 }
 
+// The library of ours that takes the place of the one with this name, or the name itself.
+char* path_of_ours(const char* name) {
+  const char* const slash = std::strrchr(name, '/');
+  const char* const file = slash == nullptr ? name : slash + 1;
+  // The vendor's begin so; no other costs a look at the directory.
+  if (!std::string_view(file).starts_with("libcu")) return const_cast<char*>(name);
+  const std::string path = libraries() + "/" + file;
+  if (::access(path.c_str(), R_OK) != 0) return const_cast<char*>(name);
+  // The dynamic linker keeps what it is given.
+  return ::strdup(path.c_str());
+}
+
 int answer_not_supported() { return cudaErrorNotSupported; }
 
 // The virtual GPU of a release, in the program's namespace.
@@ -150,6 +164,12 @@ unsigned la_version(unsigned version) { return version < LAV_CURRENT ? version :
 unsigned la_objopen(link_map* loaded, Lmid_t, std::uintptr_t*) {
   warpcheck::cudart::redirect(*loaded);
   return 0;  // bindings of its symbols are not watched
+}
+
+// Called with the name that a file or a program gives to a library that it wants, before anything
+// is searched: LD_LIBRARY_PATH would lose against a DT_RPATH, and against a path.
+char* la_objsearch(const char* name, std::uintptr_t*, unsigned from) {
+  return from == LA_SER_ORIG ? warpcheck::cudart::path_of_ours(name) : const_cast<char*>(name);
 }
 
 }  // extern "C"
