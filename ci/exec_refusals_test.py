@@ -146,10 +146,10 @@ class Refusals(unittest.TestCase):
         return f"./{name}"
 
     def test_a_library_of_machine_code(self):
-        blas = self.library("libcublas.so.13")
+        blas = self.library("libcusparse.so.12")
         self.assert_refused(run("--", self.program("multiplies", blas)),
                             "./multiplies: it needs a library that cannot be used here: "
-                            "libcublas.so.13 holds machine code of real GPUs")
+                            "libcusparse.so.12 holds machine code of real GPUs")
 
     def test_the_driver(self):
         driver = self.library("libcuda.so.1")
@@ -157,10 +157,10 @@ class Refusals(unittest.TestCase):
                             "libcuda.so.1 is the driver of a real GPU")
 
     def test_a_library_that_a_library_of_the_program_needs(self):
-        own = self.library("libown.so", self.library("libcufft.so.12"))
+        own = self.library("libown.so", self.library("libcusolver.so.12"))
         self.assert_refused(run("--", self.program("transforms", own, "-Wl,-rpath,$ORIGIN")),
                             "./libown.so needs a library that cannot be used here: "
-                            "libcufft.so.12 holds machine code")
+                            "libcusolver.so.12 holds machine code")
 
     def test_a_library_that_is_opened_at_run_time(self):
         self.library("libcudnn.so.9")

@@ -361,9 +361,9 @@ void GeneralRaceChecker::report_host(const Allocation& allocation, std::uint32_t
     if (operand != nullptr) {
       finding.lack = Lack::order_of_launches;
       finding.accesses = {side_of(earlier), vgpu::side_of(*operand, write)};
-      finding.message = fmt::format(
-          "nothing orders the kernel of (1) and (2), {}: they are in different streams",
-          operand->name);
+      finding.message =
+          fmt::format("nothing orders the kernel of (1) and (2), {}: they are in different streams",
+                      operand->name);
       return finding;
     }
     AccessSide host;

@@ -97,9 +97,8 @@ bool is_question(std::string_view call, cudaError_t error) {
 
 void tell_failed_library_call(Findings& findings, const LibraryFailure& failure) {
   const CallPlace place = place_of(callers_from(failure.return_address));
-  const std::string key =
-      fmt::format("{} {} {}:{} {}", failure.function, failure.answer, place.file, place.line,
-                  place.file.empty() ? place.code : "");
+  const std::string key = fmt::format("{} {} {}:{} {}", failure.function, failure.answer,
+                                      place.file, place.line, place.file.empty() ? place.code : "");
   findings.checkers().add(key, [&] {
     vgpu::Finding finding;
     finding.kind = vgpu::FindingKind::api_error;
