@@ -39,11 +39,35 @@ std::int64_t row_begin(const Access& access) {
   return std::int64_t{access.offset[first]} - std::int64_t{first} * access.bytes;
 }
 
+using Bytes [[gnu::vector_size(16)]] = std::uint64_t;
+
+// Gives all bytes of a strided row a state.
+template <unsigned kLaneBytes>
+void define_row(std::uint8_t* row, std::uint8_t state) {
+  const std::uint64_t eight = state * std::uint64_t{0x0101'0101'0101'0101};
+  const Bytes bytes = {eight, eight};
+  for (unsigned i = 0; i < kWarpLanes * kLaneBytes; i += sizeof bytes) {
+    std::memcpy(row + i, &bytes, sizeof bytes);
+  }
+}
+
+// Whether all bytes of a strided row are defined, those of inactive lanes included.
+template <unsigned kLaneBytes>
+bool is_row_defined(const std::uint8_t* row) {
+  constexpr std::uint64_t kEightDefined = 0x8080'8080'8080'8080;
+  Bytes all = {kEightDefined, kEightDefined};
+  for (unsigned i = 0; i < kWarpLanes * kLaneBytes; i += sizeof all) {
+    Bytes part;
+    std::memcpy(&part, row + i, sizeof part);
+    all &= part;
+  }
+  return (all[0] & all[1]) == kEightDefined;
+}
+
 // The lanes that read at least one byte that is not defined.
 template <typename Word>
 std::uint32_t undefined_lanes(const Access& access, const std::uint8_t* states) {
   constexpr auto kAllDefined = static_cast<Word>(static_cast<Word>(~Word{0}) / 0xff * 0x80);
-  constexpr std::uint64_t kEightDefined = 0x8080'8080'8080'8080;
   const auto is_undefined = [&](std::uint32_t offset) {
     return static_cast<Word>(load<Word>(states + offset) & kAllDefined) != kAllDefined;
   };
@@ -51,12 +75,7 @@ std::uint32_t undefined_lanes(const Access& access, const std::uint8_t* states) 
     return is_undefined(access.offset[access.first_lane()]) ? access.mask : 0;
   }
   if (access.pattern == Pattern::strided) {
-    const std::uint8_t* const row = states + row_begin(access);
-    std::uint64_t all = ~std::uint64_t{0};
-    for (unsigned i = 0; i < kWarpLanes * sizeof(Word); i += sizeof all) {
-      all &= load<std::uint64_t>(row + i);
-    }
-    if ((all & kEightDefined) == kEightDefined) return 0;
+    if (is_row_defined<sizeof(Word)>(states + row_begin(access))) return 0;
   } else if (access.mask == ~0u) {
     Word all = kAllDefined;
     for (const std::uint32_t offset : access.offset) all &= load<Word>(states + offset);
@@ -78,8 +97,7 @@ void define_lanes(const Access& access, std::uint8_t* states, std::uint8_t state
     return;
   }
   if (access.pattern == Pattern::strided && access.mask == ~0u) {
-    std::memset(states + access.offset[0], state, kWarpLanes * sizeof(Word));
-    return;
+    return define_row<sizeof(Word)>(states + access.offset[0], state);
   }
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     if ((access.mask >> lane & 1) == 0) continue;
@@ -152,6 +170,16 @@ void InitChecker::on_sync(const Sync& sync) {
   }
 }
 
+inline void InitChecker::on_read(Access& access, InitShadow& shadow) {
+  if (shadow.extent() == InitShadow::Extent::all) return;
+  const bool is_row_of_words = access.pattern == Pattern::strided && access.bytes == 4;
+  if (is_row_of_words && shadow.extent() == InitShadow::Extent::some &&
+      is_row_defined<4>(shadow.states() + row_begin(access))) {
+    return;  // as nearly all are
+  }
+  find_undefined(access, shadow);
+}
+
 void InitChecker::on_access(Access& access) {
   if (access.space == ptx::Space::param) return;  // always defined
   InitShadow& shadow = shadow_of(*access.allocation);
@@ -162,8 +190,7 @@ void InitChecker::on_access(Access& access) {
   }
 }
 
-void InitChecker::on_read(Access& access, InitShadow& shadow) {
-  if (shadow.extent() == InitShadow::Extent::all) return;
+void InitChecker::find_undefined(Access& access, InitShadow& shadow) {
   std::uint32_t lanes = access.mask;
   if (shadow.extent() == InitShadow::Extent::some) {
     with_word(access.bytes,
@@ -235,6 +262,10 @@ void InitChecker::on_write(const Access& access, InitShadow& shadow) {
   if (access.undefined == 0 && shadow.extent() == InitShadow::Extent::all) return;
   std::uint8_t* const states = shadow.writable_states();
   const std::uint8_t state = shapes_.state_for(access);
+  const bool is_row_of_words = access.pattern == Pattern::strided && access.bytes == 4;
+  if (is_row_of_words && access.mask == ~0u && access.undefined == 0) {
+    return define_row<4>(states + access.offset[0], state);  // as nearly all are
+  }
   with_word(access.bytes, [&](auto word) { define_lanes<decltype(word)>(access, states, state); });
   if (access.undefined == 0) return;
   const std::uint32_t elements = access.elements();

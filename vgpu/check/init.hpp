@@ -51,6 +51,7 @@ class InitChecker final : public Checker {
   InitShadow& shadow_of(const Allocation& allocation);
   InitShadow& begin_shadow(const Allocation& allocation);
   void on_read(Access& access, InitShadow& shadow);
+  void find_undefined(Access& access, InitShadow& shadow);
   void on_update(Access& access, InitShadow& shadow);
   void on_write(const Access& access, InitShadow& shadow);
   void leave_undefined(const Access& access, const UndefinedLanes& value, InitShadow& shadow,

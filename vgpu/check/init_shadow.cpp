@@ -45,11 +45,6 @@ void InitShadow::materialise() {
   extent_ = Extent::some;
 }
 
-std::uint8_t* InitShadow::writable_states() {
-  if (extent_ != Extent::some) materialise();
-  return states_;
-}
-
 void InitShadow::fill(std::uint32_t offset, std::uint32_t bytes, State state) {
   const Extent whole = state == kDefined ? Extent::all : Extent::none;
   if (extent_ == whole || bytes == 0) return;

@@ -31,7 +31,10 @@ class InitShadow {
   // extent() is `some`.
   [[nodiscard]] const std::uint8_t* states() const { return states_; }
   // The states, for single bytes to be written; extent() becomes `some`.
-  std::uint8_t* writable_states();
+  std::uint8_t* writable_states() {
+    if (extent_ != Extent::some) materialise();
+    return states_;
+  }
 
   // A range at once; the whole of the allocation costs nothing.
   //   state: kNeverWritten or kDefined

@@ -58,6 +58,7 @@ void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
   cluster_barriers_.begin_launch();
   current_.end_asynchronous();
   targets_.begin_launch();
+  accesses_.begin_launch();
   meant_objects_.begin_launch();
   progress_.begin_launch();
   workspace_.begin_launch();

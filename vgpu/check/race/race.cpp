@@ -318,6 +318,17 @@ void RaceChecker::move_to_shadow(RowLog& log, const Access& access) {
   }
 }
 
+inline void RaceChecker::check_row(const Access& access) {
+  if (access.space == ptx::Space::shared) {
+    RowLog& log = slots_[access.place.slot].log;
+    if (log.is_open()) {
+      if (log.take(access, ordered_threads_)) return;
+      move_to_shadow(log, access);
+    }
+  }
+  check_in_shadow(access);
+}
+
 void RaceChecker::on_access(Access& access) {
   // Nothing else can be shared between threads and written.
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return;
@@ -339,15 +350,7 @@ void RaceChecker::check_access(Access& access) {
   access.scope = scope;
 }
 
-void RaceChecker::check_row(const Access& access) {
-  if (access.space == ptx::Space::shared) {
-    RowLog& log = slots_[access.place.slot].log;
-    if (log.is_open()) {
-      if (log.take(access, ordered_threads_)) return;
-      move_to_shadow(log, access);
-    }
-  }
-
+void RaceChecker::check_in_shadow(const Access& access) {
   Shadow& shadow = shadow_of(access);
   if (access.bytes < 4 && !shadow.is_bytes()) shadow.split_to_bytes();
   const unsigned access_class = class_of(access).index();

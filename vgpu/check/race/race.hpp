@@ -109,6 +109,7 @@ class RaceChecker final : public Checker {
               const Earlier& earlier);
   void check_access(Access& access);
   void check_row(const Access& access);  // by epochs
+  void check_in_shadow(const Access& access);
 
   CollectiveOrder collectives_;
   std::unique_ptr<GeneralRaceChecker> general_;

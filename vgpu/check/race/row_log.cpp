@@ -87,27 +87,7 @@ bool RowLog::is_ordered(const Row& row, std::uint64_t ordered_threads) {
   });
 }
 
-bool RowLog::take(const Access& access, std::uint64_t ordered_threads, std::uint32_t segment) {
-  if (access.kind == AccessKind::atomic || access.order != ptx::Order::weak || access.bytes < 4 ||
-      access.pattern == Pattern::scattered || access.asynchronous) {
-    return false;
-  }
-  const unsigned first = access.first_lane();
-  const bool uniform = access.pattern == Pattern::uniform;
-  const std::int64_t offset =
-      std::int64_t{access.offset[first]} - (uniform ? 0 : std::int64_t{first} * access.bytes);
-  return take({.cell = static_cast<std::int32_t>(offset >> 2),
-               .pc = access.pc,
-               .mask = access.mask,
-               .warp = access.place.warp,
-               .segment = segment,
-               .cells_log2 = static_cast<std::uint8_t>(__builtin_ctz(access.bytes) - 2),
-               .write = access.kind == AccessKind::write,
-               .uniform = uniform},
-              ordered_threads);
-}
-
-bool RowLog::take(const Row& row, std::uint64_t ordered_threads) {
+bool RowLog::take_any(const Row& row, std::uint64_t ordered_threads) {
   if (rows_.size() == kRowsMax) return false;
   if (row.uniform && row.write && (row.mask & (row.mask - 1)) != 0 &&
       ordered_threads != kOrderedInWarp)

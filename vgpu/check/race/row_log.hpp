@@ -40,8 +40,43 @@ class RowLog {
   // Adds a row, unless it is none for the log, might race with one that is there, or the log is
   // full.
   //   ordered_threads: of the warp model
-  bool take(const Access& access, std::uint64_t ordered_threads, std::uint32_t segment = 0);
-  bool take(const Row& row, std::uint64_t ordered_threads);
+  bool take(const Access& access, std::uint64_t ordered_threads, std::uint32_t segment = 0) {
+    if (access.kind == AccessKind::atomic || access.order != ptx::Order::weak || access.bytes < 4 ||
+        access.pattern == Pattern::scattered || access.asynchronous) {
+      return false;
+    }
+    const unsigned first = access.first_lane();
+    const bool uniform = access.pattern == Pattern::uniform;
+    const std::int64_t offset =
+        std::int64_t{access.offset[first]} - (uniform ? 0 : std::int64_t{first} * access.bytes);
+    return take({.cell = static_cast<std::int32_t>(offset >> 2),
+                 .pc = access.pc,
+                 .mask = access.mask,
+                 .warp = access.place.warp,
+                 .segment = segment,
+                 .cells_log2 = static_cast<std::uint8_t>(__builtin_ctz(access.bytes) - 2),
+                 .write = access.kind == AccessKind::write,
+                 .uniform = uniform},
+                ordered_threads);
+  }
+  bool take(const Row& row, std::uint64_t ordered_threads) {
+    if (row.cells_log2 != 0 || row.uniform) return take_any(row, ordered_threads);
+    // Nearly all rows: a cell a lane, so 32 bits.
+    if (rows_.size() == kRowsMax) return false;
+    const auto at = static_cast<std::uint64_t>(row.cell + kSlackCells);
+    const std::uint64_t bits = row.mask;
+    const auto shift = static_cast<unsigned>(at % kWordBits);
+    const std::uint64_t low = bits << shift, high = bits >> 1 >> (kWordBits - 1 - shift);
+    const std::size_t word = at / kWordBits;
+    std::uint64_t met = (written_[word] & low) | (written_[word + 1] & high);
+    if (row.write) met |= (read_[word] & low) | (read_[word + 1] & high);
+    if (met != 0 && !is_ordered(row, ordered_threads)) return false;
+    Cells& mine = row.write ? written_ : read_;
+    mine[word] |= low;
+    mine[word + 1] |= high;
+    rows_.push_back(row);
+    return true;
+  }
   // In the order in which they were taken.
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   [[nodiscard]] std::vector<Row>& rows() { return rows_; }
@@ -50,10 +85,12 @@ class RowLog {
   static constexpr std::size_t kRowsMax = 128;
   // Rows looked at in one phase, before the shadow is the cheaper way.
   static constexpr std::size_t kLooksMax = 2048;
+  static constexpr unsigned kWordBits = 64;
   static constexpr std::int64_t kSlackCells = 128;  // inactive lanes may lie outside
 
   using Cells = std::vector<std::uint64_t>;  // a bit a cell, from -kSlackCells on
 
+  bool take_any(const Row& row, std::uint64_t ordered_threads);
   [[nodiscard]] bool is_ordered(const Row& row, std::uint64_t ordered_threads);
 
   bool open_ = false;

@@ -8,6 +8,85 @@ namespace warpcheck::vgpu {
 
 using ptx::Space;
 
+Accesses::Plan Accesses::plan_of(const Instr& instr) {
+  const ptx::Modifiers& modifiers = instr.modifiers;
+  const Ref& value = instr[MemoryOperand::value];
+  const std::uint32_t bytes = ptx::bytes_of(modifiers.type);
+  const bool moves_one = instr.kind != InstrKind::atomic && modifiers.vector == 1 && bytes <= 8 &&
+                         value.bank != Bank::none;
+  const bool is_shared = modifiers.space != Space::local && modifiers.space != Space::param;
+  if (!moves_one || !is_shared || modifiers.order != ptx::Order::weak)
+    return {.kind = Plan::Kind::other};
+  const bool wide = value.bank == Bank::wide || (value.bank == Bank::constant && bytes == 8);
+  const bool is_load = instr.kind == InstrKind::load;
+  const bool wide_address = instr[MemoryOperand::address].bank != Bank::word;
+  return {.kind = Plan::Kind::plain,
+          .is_load = is_load,
+          .wide_address = wide_address,
+          .bytes = static_cast<std::uint8_t>(bytes),
+          .value_bytes = static_cast<std::uint8_t>(wide ? 8 : 4),
+          .move = row_move_index(bytes, wide, is_load && ptx::is_signed(modifiers.type))};
+}
+
+void Accesses::execute_next(RunningFragment& run, const Instr& instr, std::uint32_t active) {
+  Plan& plan = plans_[run.pc];
+  if (plan.kind == Plan::Kind::unknown) [[unlikely]]
+    plan = plan_of(instr);
+  if (plan.kind != Plan::Kind::plain || run.warp.undefined.any() ||
+      !execute_plain(run, instr, plan, active)) {
+    execute(run, instr, active);
+  }
+}
+
+bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, const Plan& plan,
+                             std::uint32_t active) {
+  const std::byte* const addresses = row_of(run.banks, instr[MemoryOperand::address]);
+  const MemoryRowFunctions& rows = launch_.rows;
+  const RowOrder order = plan.wide_address ? rows.order_of_wides(addresses, plan.bytes, active)
+                                           : rows.order_of_words(addresses, plan.bytes, active);
+  if (order == RowOrder::scattered) return false;
+
+  const auto lead = static_cast<unsigned>(__builtin_ctz(active));
+  const std::uint64_t address = address_of(
+      {addresses, plan.wide_address, static_cast<std::uint64_t>(instr.displacement), 0}, lead);
+  Target target;
+  if (!targets_.find_again(run, instr.modifiers.space, address, target)) return false;
+  if (instr.provenance != 0) meant_objects_.keep(instr.provenance, run.slot.shared, target);
+  if (!plan.is_load && target.allocation->read_only) return false;
+
+  // All addresses lie between the first active lane's and the last one's.
+  const bool strided = order == RowOrder::strided;
+  const std::uint32_t step = strided ? plan.bytes : 0;
+  const std::uint64_t offset = address - target.base;
+  const std::uint64_t reach =
+      std::uint64_t{31u - static_cast<unsigned>(__builtin_clz(active)) - lead} * step + plan.bytes;
+  const bool is_inside =
+      offset >= target.begin && offset <= target.limit && reach <= target.limit - offset;
+  if (!is_inside || (offset & (plan.bytes - 1u)) != 0) return false;
+
+  // Of lane 0, which need not be active.
+  const std::uint32_t first = static_cast<std::uint32_t>(offset) - lead * step;
+  std::byte* const value = row_of(run.banks, instr[MemoryOperand::value]);
+  Access& access = current_.access;
+  access.undefined = 0;
+  if (current_.is_watched()) {
+    rows.count_up(access.offset.data(), first, step);
+    access.kind = plan.is_load ? AccessKind::read : AccessKind::write;
+    access.pattern = strided ? Pattern::strided : Pattern::uniform;
+    access.bytes = access.element_bytes = plan.bytes;
+    access.value_bytes = plan.is_load ? 0 : plan.value_bytes;
+    access.values = {plan.is_load ? nullptr : value};
+    current_.announce_plain(run, instr, target, active);
+  }
+  const auto& moves = strided ? (plan.is_load ? rows.strided_load : rows.strided_store)
+                              : (plan.is_load ? rows.uniform_load : rows.uniform_store);
+  moves[plan.move](value, target.allocation->data + start_of(first), active);
+  if (plan.is_load && access.undefined != 0) [[unlikely]] {
+    current_.give_undefined(run, instr, instr[MemoryOperand::value], 0, active);
+  }
+  return true;
+}
+
 void Accesses::execute(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   const Ref& address = instr[MemoryOperand::address];
   if (run.warp.undefined.any()) [[unlikely]] {

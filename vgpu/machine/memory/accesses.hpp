@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "vgpu/machine/memory/atomics.hpp"
 #include "vgpu/machine/memory/current_access.hpp"
@@ -32,8 +33,11 @@ class Accesses {
         local_memory_(parts.local_memory),
         strong_writes_(parts.strong_writes) {}
 
-  // Executes a load, store or atomic of the lanes of `active`.  Lanes that no allocation answers
-  // fault and are dropped.
+  void begin_launch() { plans_.assign(launch_.program->code.size(), {}); }
+  // Executes the program's instruction at run.pc, a load, store or atomic.
+  void execute_next(RunningFragment& run, const Instr& instr, std::uint32_t active);
+  // Executes a load, store or atomic, one that another instruction is made of perhaps, of the lanes
+  // of `active`.  Lanes that no allocation answers fault and are dropped.
   void execute(RunningFragment& run, const Instr& instr, std::uint32_t active);
   // One whose lanes are all inside of `target`, at the offsets of the current access.
   void perform(RunningFragment& run, const Instr& instr, const Target& target, const RowScan& scan,
@@ -42,6 +46,25 @@ class Accesses {
   void zero_destinations(RunningFragment& run, const Instr& instr, std::uint32_t mask);
 
  private:
+  // What is known of an instruction before its lanes are.
+  struct Plan {
+    enum class Kind : std::uint8_t {
+      unknown,
+      plain,  // a weak load or store of one element a lane, of memory that lanes share
+      other,
+    };
+    Kind kind = Kind::unknown;
+    bool is_load = false;
+    bool wide_address = false;
+    std::uint8_t bytes = 0;        // of the element
+    std::uint8_t value_bytes = 0;  // of a lane in the register's row
+    std::uint8_t move = 0;         // row_move_index()
+  };
+  static Plan plan_of(const Instr& instr);
+  // False, and nothing done: some lane needs a closer look.
+  bool execute_plain(RunningFragment& run, const Instr& instr, const Plan& plan,
+                     std::uint32_t active);
+
   RunningLaunch& launch_;
   Targets& targets_;
   MeantObjects& meant_objects_;
@@ -49,6 +72,7 @@ class Accesses {
   Atomics& atomics_;
   LocalMemory& local_memory_;
   StrongWrites& strong_writes_;
+  std::vector<Plan> plans_;  // by pc
 };
 
 }  // namespace warpcheck::vgpu

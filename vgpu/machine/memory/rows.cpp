@@ -1,5 +1,9 @@
 // See rows.hpp.  Compiled once per instruction set: plain loops over 32 lanes that the compiler
 // turns into that set's vectors.
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 #include "vgpu/machine/memory/rows.hpp"
 
 namespace warpcheck::vgpu {
@@ -9,13 +13,6 @@ namespace {
 constexpr unsigned kLanes = 32;
 constexpr std::uint32_t kFull = 0xffffffffu;
 
-// A strided row starts at a nominal offset: below 0 when its first lanes are inactive.  No
-// allocation reaches into the last page of offsets.
-std::ptrdiff_t start_of(std::uint32_t offset) {
-  return offset >= 0xffff'f000u ? static_cast<std::int32_t>(offset)
-                                : static_cast<std::ptrdiff_t>(offset);
-}
-
 template <class T>
 T read(const std::byte* from) {
   T value;
@@ -23,8 +20,110 @@ T read(const std::byte* from) {
   return value;
 }
 
+#if defined(__AVX512F__)
+constexpr unsigned kVectorBytes = 64;
+#elif defined(__AVX2__)
+constexpr unsigned kVectorBytes = 32;
+#else
+constexpr unsigned kVectorBytes = 16;
+#endif
+
+template <class Cell>
+struct VectorOf {
+  using type [[gnu::vector_size(kVectorBytes)]] = Cell;
+};
+template <class Cell>
+using Vector = typename VectorOf<Cell>::type;
+template <class Cell>
+constexpr unsigned kCells = kVectorBytes / sizeof(Cell);  // of a vector
+
+template <class Cell>
+struct LaneTable {
+  alignas(64) Cell index[kLanes];
+  alignas(64) Cell bit[kLanes];
+  constexpr LaneTable() : index{}, bit{} {
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      index[lane] = lane;
+      bit[lane] = Cell{1} << lane;
+    }
+  }
+};
+template <class Cell>
+constexpr LaneTable<Cell> kLaneTable{};
+
+template <class Cell>
+[[gnu::always_inline]] inline Vector<Cell> load_vector(const Cell* from) {
+  Vector<Cell> vector;
+  __builtin_memcpy(&vector, from, sizeof vector);
+  return vector;
+}
+
+template <class Cell>
+[[gnu::always_inline]] inline void store_vector(Cell* to, const Vector<Cell>& vector) {
+  __builtin_memcpy(to, &vector, sizeof vector);
+}
+
+// All ones in the cells of the active ones of the lanes from `lane` on.
+template <class Cell>
+[[gnu::always_inline]] inline Vector<Cell> active_cells(std::uint32_t mask, unsigned lane) {
+  const Vector<Cell> bits = load_vector(kLaneTable<Cell>.bit + lane);
+  return (Vector<Cell>)((bits & (Vector<Cell>{} + Cell{mask})) == bits);
+}
+
+template <class Cell>
+[[gnu::always_inline]] inline bool is_zero(const Vector<Cell>& vector) {
+#if defined(__AVX512F__)
+  return _mm512_test_epi64_mask((__m512i)vector, (__m512i)vector) == 0;
+#elif defined(__AVX2__)
+  return _mm256_testz_si256((__m256i)vector, (__m256i)vector) != 0;
+#else
+  const auto halves = (Vector<std::uint64_t>)vector;
+  return (halves[0] | halves[1]) == 0;
+#endif
+}
+
 // Consecutive or equal addresses are nearly all there are: two passes find them, and then two
 // lanes stand for all.
+template <class Address, bool kAll>
+[[gnu::always_inline]] inline RowOrder order_of_lanes(const Address* row, std::uint32_t bytes,
+                                                      std::uint32_t mask) {
+  if (!kAll && (mask & (mask - 1)) == 0) return RowOrder::uniform;
+  const unsigned lead = kAll ? 0 : static_cast<unsigned>(__builtin_ctz(mask));
+  const auto log2 = static_cast<unsigned>(__builtin_ctz(bytes));
+  Vector<Address> expected =
+      (load_vector(kLaneTable<Address>.index) << log2) + (row[lead] - (Address{lead} << log2));
+  Vector<Address> unstrided{};
+  for (unsigned lane = 0; lane < kLanes; lane += kCells<Address>) {
+    Vector<Address> difference = load_vector(row + lane) ^ expected;
+    if constexpr (!kAll) difference &= active_cells<Address>(mask, lane);
+    unstrided |= difference;
+    expected += Address{kCells<Address>} << log2;
+  }
+  if (is_zero<Address>(unstrided)) return RowOrder::strided;
+  Vector<Address> different{};
+  for (unsigned lane = 0; lane < kLanes; lane += kCells<Address>) {
+    Vector<Address> difference = load_vector(row + lane) ^ row[lead];
+    if constexpr (!kAll) difference &= active_cells<Address>(mask, lane);
+    different |= difference;
+  }
+  return is_zero<Address>(different) ? RowOrder::uniform : RowOrder::scattered;
+}
+
+template <class Address>
+RowOrder order_of(const std::byte* row, std::uint32_t bytes, std::uint32_t mask) {
+  const auto* addresses = reinterpret_cast<const Address*>(row);
+  return mask == kFull ? order_of_lanes<Address, true>(addresses, bytes, mask)
+                       : order_of_lanes<Address, false>(addresses, bytes, mask);
+}
+
+void count_up(std::uint32_t* offsets, std::uint32_t first, std::uint32_t step) {
+  Vector<std::uint32_t> next = load_vector(kLaneTable<std::uint32_t>.index) * step + first;
+  for (unsigned lane = 0; lane < kLanes; lane += kCells<std::uint32_t>) {
+    store_vector(offsets + lane, next);
+    next += kCells<std::uint32_t> * step;
+  }
+}
+
 template <class Address, bool kAll>
 RowScan scan_row(const AddressRow& addresses, std::uint32_t limit, std::uint32_t bytes,
                  std::uint32_t mask, std::uint32_t* offsets) {
@@ -42,25 +141,15 @@ RowScan scan_row(const AddressRow& addresses, std::uint32_t limit, std::uint32_t
   const std::uint64_t highest = size >= bytes ? size - bytes : 0;
   bool inside = first - begin <= highest && size >= bytes && (low & (bytes - 1)) == 0;
 
-  const auto nominal = static_cast<Address>(row[lead] - lead * bytes);
-  Address unstrided = 0;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const auto active = static_cast<Address>(Address{0} - (kAll ? 1u : (mask >> lane) & 1u));
-    unstrided |= (row[lane] - (nominal + static_cast<Address>(lane) * bytes)) & active;
-  }
-  if (unstrided == 0) {
-    const std::uint32_t origin = low - lead * bytes;
-    for (unsigned lane = 0; lane < kLanes; ++lane) offsets[lane] = origin + lane * bytes;
+  const RowOrder order = order_of_lanes<Address, kAll>(row, bytes, mask);
+  const bool is_single = lead == last;
+  if (order == RowOrder::strided || is_single) {
+    count_up(offsets, low - lead * bytes, bytes);
     inside = inside && offset_of(last) - begin <= highest;
-    return {inside, true, lead == last};
+    return {inside, true, is_single};
   }
-  Address different = 0;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const auto active = static_cast<Address>(Address{0} - (kAll ? 1u : (mask >> lane) & 1u));
-    different |= (row[lane] - row[lead]) & active;
-  }
-  if (different == 0) {
-    for (unsigned lane = 0; lane < kLanes; ++lane) offsets[lane] = low;
+  if (order == RowOrder::uniform) {
+    count_up(offsets, low, 0);
     return {inside, false, true};
   }
   std::uint32_t outside = 0, unaligned = 0;
@@ -87,34 +176,70 @@ RowScan scan(const AddressRow& addresses, std::uint32_t limit, std::uint32_t byt
 }
 
 template <class Row>
-void blend(Row* row, const Row* values, std::uint32_t mask) {
+[[gnu::always_inline]] inline void blend(Row* row, const Row* values, std::uint32_t mask) {
   if (mask == kFull) {
     __builtin_memcpy(row, values, sizeof(Row) * kLanes);
     return;
   }
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    row[lane] = ((mask >> lane) & 1u) != 0 ? values[lane] : row[lane];
+  for (unsigned lane = 0; lane < kLanes; lane += kCells<Row>) {
+    const Vector<Row> active = active_cells<Row>(mask, lane);
+    store_vector(row + lane,
+                 (load_vector(values + lane) & active) | (load_vector(row + lane) & ~active));
   }
 }
 
 // Element: how it lies in memory, with the sign that its extension takes.  Row: the register's.
 template <class Element, class Row>
+void load_strided(std::byte* row, std::byte* memory, std::uint32_t mask) {
+  Row values[kLanes];
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    values[lane] = static_cast<Row>(read<Element>(memory + lane * sizeof(Element)));
+  }
+  blend(reinterpret_cast<Row*>(row), values, mask);
+}
+
+// The slack around every allocation makes the whole row readable.
+template <class Element, class Row>
+void store_strided(std::byte* from, std::byte* memory, std::uint32_t mask) {
+  const auto* row = reinterpret_cast<const Row*>(from);
+  Element values[kLanes];
+  if (mask != kFull) {
+    __builtin_memcpy(values, memory, sizeof values);
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      values[lane] = ((mask >> lane) & 1u) != 0 ? static_cast<Element>(row[lane]) : values[lane];
+    }
+  } else {
+    for (unsigned lane = 0; lane < kLanes; ++lane) values[lane] = static_cast<Element>(row[lane]);
+  }
+  __builtin_memcpy(memory, values, sizeof values);
+}
+
+template <class Element, class Row>
+void load_uniform(std::byte* row, std::byte* memory, std::uint32_t mask) {
+  Row values[kLanes];
+  const auto value = static_cast<Row>(read<Element>(memory));
+  for (unsigned lane = 0; lane < kLanes; ++lane) values[lane] = value;
+  blend(reinterpret_cast<Row*>(row), values, mask);
+}
+
+// The last lane's value stays.
+template <class Element, class Row>
+void store_uniform(std::byte* from, std::byte* memory, std::uint32_t mask) {
+  const auto* row = reinterpret_cast<const Row*>(from);
+  const auto value = static_cast<Element>(row[31u - static_cast<unsigned>(__builtin_clz(mask))]);
+  __builtin_memcpy(memory, &value, sizeof value);
+}
+
+template <class Element, class Row>
 void load_as(const RowMove& move) {
+  std::byte* data = move.data + move.displacement;
+  if (move.strided)
+    return load_strided<Element, Row>(move.row, data + start_of(move.offsets[0]), move.mask);
+  if (move.uniform) return load_uniform<Element, Row>(move.row, data + move.offsets[0], move.mask);
   auto* row = reinterpret_cast<Row*>(move.row);
   Row values[kLanes];
-  const std::byte* data = move.data + move.displacement;
-  if (move.strided) {
-    const std::byte* start = data + start_of(move.offsets[0]);
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      values[lane] = static_cast<Row>(read<Element>(start + lane * sizeof(Element)));
-    }
-  } else if (move.uniform) {
-    const auto value = static_cast<Row>(read<Element>(data + move.offsets[0]));
-    for (unsigned lane = 0; lane < kLanes; ++lane) values[lane] = value;
-  } else {
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      values[lane] = static_cast<Row>(read<Element>(data + move.offsets[lane]));
-    }
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    values[lane] = static_cast<Row>(read<Element>(data + move.offsets[lane]));
   }
   blend(row, values, move.mask);
 }
@@ -142,23 +267,10 @@ void load(const RowMove& move) {
 
 template <class Element, class Row>
 void store_as(const RowMove& move) {
-  const auto* row = reinterpret_cast<const Row*>(move.row);
   std::byte* data = move.data + move.displacement;
-  if (move.strided) {
-    std::byte* start = data + start_of(move.offsets[0]);
-    Element values[kLanes];
-    if (move.mask != kFull) {  // the slack around every allocation makes the whole row readable
-      __builtin_memcpy(values, start, sizeof values);
-      for (unsigned lane = 0; lane < kLanes; ++lane) {
-        values[lane] =
-            ((move.mask >> lane) & 1u) != 0 ? static_cast<Element>(row[lane]) : values[lane];
-      }
-    } else {
-      for (unsigned lane = 0; lane < kLanes; ++lane) values[lane] = static_cast<Element>(row[lane]);
-    }
-    __builtin_memcpy(start, values, sizeof values);
-    return;
-  }
+  if (move.strided)
+    return store_strided<Element, Row>(move.row, data + start_of(move.offsets[0]), move.mask);
+  const auto* row = reinterpret_cast<const Row*>(move.row);
   for (std::uint32_t rest = move.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
     const auto value = static_cast<Element>(row[lane]);
@@ -202,7 +314,42 @@ void broadcast(std::byte* row, bool wide, std::uint64_t value, std::uint32_t mas
 }  // namespace
 
 extern const MemoryRowFunctions kMemoryRowFunctions;
-const MemoryRowFunctions kMemoryRowFunctions{scan, load, store, broadcast};
+const MemoryRowFunctions kMemoryRowFunctions{
+    .order_of_words = order_of<std::uint32_t>,
+    .order_of_wides = order_of<std::uint64_t>,
+    .count_up = count_up,
+    .scan = scan,
+    .strided_load =
+        {load_strided<std::uint8_t, std::uint32_t>, load_strided<std::uint16_t, std::uint32_t>,
+         load_strided<std::uint32_t, std::uint32_t>, load_strided<std::uint64_t, std::uint32_t>,
+         load_strided<std::uint8_t, std::uint64_t>, load_strided<std::uint16_t, std::uint64_t>,
+         load_strided<std::uint32_t, std::uint64_t>, load_strided<std::uint64_t, std::uint64_t>,
+         load_strided<std::int8_t, std::uint32_t>, load_strided<std::int16_t, std::uint32_t>,
+         load_strided<std::int32_t, std::uint32_t>, load_strided<std::int64_t, std::uint32_t>,
+         load_strided<std::int8_t, std::uint64_t>, load_strided<std::int16_t, std::uint64_t>,
+         load_strided<std::int32_t, std::uint64_t>, load_strided<std::int64_t, std::uint64_t>},
+    .strided_store =
+        {store_strided<std::uint8_t, std::uint32_t>, store_strided<std::uint16_t, std::uint32_t>,
+         store_strided<std::uint32_t, std::uint32_t>, store_strided<std::uint64_t, std::uint32_t>,
+         store_strided<std::uint8_t, std::uint64_t>, store_strided<std::uint16_t, std::uint64_t>,
+         store_strided<std::uint32_t, std::uint64_t>, store_strided<std::uint64_t, std::uint64_t>},
+    .uniform_load =
+        {load_uniform<std::uint8_t, std::uint32_t>, load_uniform<std::uint16_t, std::uint32_t>,
+         load_uniform<std::uint32_t, std::uint32_t>, load_uniform<std::uint64_t, std::uint32_t>,
+         load_uniform<std::uint8_t, std::uint64_t>, load_uniform<std::uint16_t, std::uint64_t>,
+         load_uniform<std::uint32_t, std::uint64_t>, load_uniform<std::uint64_t, std::uint64_t>,
+         load_uniform<std::int8_t, std::uint32_t>, load_uniform<std::int16_t, std::uint32_t>,
+         load_uniform<std::int32_t, std::uint32_t>, load_uniform<std::int64_t, std::uint32_t>,
+         load_uniform<std::int8_t, std::uint64_t>, load_uniform<std::int16_t, std::uint64_t>,
+         load_uniform<std::int32_t, std::uint64_t>, load_uniform<std::int64_t, std::uint64_t>},
+    .uniform_store =
+        {store_uniform<std::uint8_t, std::uint32_t>, store_uniform<std::uint16_t, std::uint32_t>,
+         store_uniform<std::uint32_t, std::uint32_t>, store_uniform<std::uint64_t, std::uint32_t>,
+         store_uniform<std::uint8_t, std::uint64_t>, store_uniform<std::uint16_t, std::uint64_t>,
+         store_uniform<std::uint32_t, std::uint64_t>, store_uniform<std::uint64_t, std::uint64_t>},
+    .load = load,
+    .store = store,
+    .broadcast = broadcast};
 
 }  // namespace WARPCHECK_SIMD
 }  // namespace warpcheck::vgpu

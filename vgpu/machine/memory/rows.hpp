@@ -1,12 +1,20 @@
 // Rows of 32 lanes to memory and back, compiled once per instruction set.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
 namespace warpcheck::vgpu {
 
-// What scan_addresses() found out about the active lanes.
+// How the addresses of the active lanes lie.
+enum class RowOrder : std::uint8_t {
+  scattered,
+  strided,  // as many bytes apart as each lane takes, ascending
+  uniform,  // all the same; of a single lane, too
+};
+
+// What scan() found out about the active lanes.
 struct RowScan {
   bool inside = false;   // every active lane's bytes lie in [begin, limit), naturally aligned
   bool strided = false;  // offset[l] == offset[0] + l * bytes
@@ -34,11 +42,38 @@ struct RowMove {
   bool is_signed = false;  // loads: how to extend
 };
 
+// A strided row starts at a nominal offset: below 0 when its first lanes are inactive.  No
+// allocation reaches into the last page of offsets.
+[[gnu::always_inline]] inline std::ptrdiff_t start_of(std::uint32_t offset) {
+  return offset >= 0xffff'f000u ? static_cast<std::int32_t>(offset)
+                                : static_cast<std::ptrdiff_t>(offset);
+}
+
+// One element of each active lane between a register and the memory from lane 0's on, which may
+// lie before the allocation; uniform: and the memory of all.
+using RowMoveFn = void (*)(std::byte* row, std::byte* memory, std::uint32_t mask);
+
+// An index into the tables of MemoryRowFunctions.
+//   width: bytes of an element in memory, 1 2 4 8; is_signed: as of RowMove
+constexpr std::uint8_t row_move_index(std::uint32_t width, bool wide_row, bool is_signed) {
+  const std::uint32_t log2 = width == 8 ? 3 : width / 2;
+  return static_cast<std::uint8_t>(log2 + 4 * std::uint32_t{wide_row} +
+                                   8 * std::uint32_t{is_signed});
+}
+inline constexpr std::size_t kRowMoves = 16;
+
 struct MemoryRowFunctions {
+  // Of 32 x 4 bytes, and of 32 x 8.
+  RowOrder (*order_of_words)(const std::byte* row, std::uint32_t bytes, std::uint32_t mask);
+  RowOrder (*order_of_wides)(const std::byte* row, std::uint32_t bytes, std::uint32_t mask);
+  // offsets[l] = first + l * step
+  void (*count_up)(std::uint32_t* offsets, std::uint32_t first, std::uint32_t step);
   // Writes offsets[32]; inactive lanes get the offset of the first active one unless strided.
   // limit: end of the bytes that are meant; bytes: of one lane's access, a power of two.
   RowScan (*scan)(const AddressRow& addresses, std::uint32_t limit, std::uint32_t bytes,
                   std::uint32_t mask, std::uint32_t* offsets);
+  // By row_move_index().
+  std::array<RowMoveFn, kRowMoves> strided_load, strided_store, uniform_load, uniform_store;
   void (*load)(const RowMove& move);
   void (*store)(const RowMove& move);
   // Sets the active lanes of a row to one value.

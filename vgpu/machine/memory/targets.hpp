@@ -28,6 +28,23 @@ class Targets {
   // Stores the launch's parameters.
   void begin_launch();
   [[nodiscard]] Target of(const RunningFragment& run, const Instr& instr, std::uint64_t address);
+  // The same, of what nearly all accesses are to: the block's own shared memory, and the
+  // allocation to which the last access at this pc went.  False: elsewhere.
+  //   space: of the instruction; neither local nor param
+  [[nodiscard]] bool find_again(const RunningFragment& run, ptx::Space space, std::uint64_t address,
+                                Target& target) const {
+    const bool generic = space == ptx::Space::generic;
+    const std::uint64_t window = generic ? kSharedWindow : 0;
+    if (space == ptx::Space::shared || (generic && address - window < kWindowBytes)) {
+      if (address - window >= kWindowBytes || run.slot.shared == nullptr) return false;
+      target = {run.slot.shared, ptx::Space::shared, window, run.slot.shared->bytes, 0};
+      return true;
+    }
+    Allocation* const last = last_[run.pc];
+    if (last == nullptr || !last->contains(address, 1)) return false;
+    target = {last, last->space, last->address, last->bytes, 0};
+    return true;
+  }
   // The lanes whose bytes lie inside, aligned.
   [[nodiscard]] static std::uint32_t lanes_inside(const AddressRow& row, const Target& target,
                                                   std::uint32_t bytes, std::uint32_t mask);

@@ -1,5 +1,6 @@
 #include "vgpu/machine/warp/fragment_loop.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace warpcheck::vgpu {
@@ -18,6 +19,24 @@ inline void FragmentLoop::compute(RunningFragment& run, const Instr& instr, std:
     run.warp.undefined.propagate(run.frame, run.banks, instr, active, *launch_.program);
   }
   instr.compute(run.banks, instr, active);
+}
+
+// Unguarded compute instructions from `run.pc` on, as long as one follows another: nothing comes
+// between them but the place of another fragment and the end of the quantum.  Returns how many.
+inline std::uint32_t FragmentLoop::compute_in_line(RunningFragment& run, const Instr* code,
+                                                   std::uint32_t limit) {
+  const std::uint32_t count_max = std::min(limit - run.pc, launch_.quantum_left);
+  const Instr* instr = code + run.pc;
+  std::uint32_t count = 0;
+  do {
+    instr->compute(run.banks, *instr, run.mask);
+    ++instr;
+    ++count;
+  } while (count != count_max && instr->kind == InstrKind::compute &&
+           instr->guard.bank == Bank::none);
+  run.pc += count;
+  launch_.quantum_left -= count;
+  return count;
 }
 
 // A branch that all lanes of the fragment take, or none.  False, and nothing done: they diverge.
@@ -53,6 +72,11 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
       return finish(warp.quantum_rest != 0 ? Step::paused : launch_.yield(warp.fragments[index]));
     }
     const Instr& instr = code[run.pc];
+    if (instr.kind == InstrKind::compute && instr.guard.bank == Bank::none &&
+        !warp.undefined.any()) {
+      lane_steps += lanes * compute_in_line(run, code, limit);
+      continue;
+    }
     const std::uint32_t active =
         instr.guard.bank == Bank::none ? run.mask : guarded_lanes(run, instr);
     --launch_.quantum_left;
@@ -72,7 +96,7 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
         if (warp.accesses == warp.ask_at) [[unlikely]]
           return finish(postpone(active));
         ++warp.accesses;
-        parts_.accesses.execute(run, instr, active);
+        parts_.accesses.execute_next(run, instr, active);
         break;
       case InstrKind::warp_sync:
         if (active == 0) break;

@@ -41,6 +41,7 @@ class FragmentLoop {
  private:
   std::uint32_t guarded_lanes(const RunningFragment& run, const Instr& instr);
   void compute(RunningFragment& run, const Instr& instr, std::uint32_t active);
+  std::uint32_t compute_in_line(RunningFragment& run, const Instr* code, std::uint32_t limit);
   bool jump(RunningFragment& run, const Instr& instr, std::uint32_t taken);
   Step branch(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t taken);
   void fence(const RunningFragment& run, const Instr& instr, std::uint32_t lanes) const;

@@ -38,9 +38,15 @@ void Scalars::read_special(RunningFragment& run, const Instr& instr, std::uint32
       std::memcpy(row + lane * (wide ? 8u : 4u), &value, wide ? 8 : 4);
     }
   };
+  const auto count_up = [&](std::uint32_t from) {
+    if (wide || mask != ~0u) return each([&](unsigned l) { return from + l; });
+    launch_.rows.count_up(reinterpret_cast<std::uint32_t*>(row), from, 1);
+  };
   const std::uint32_t first = run.warp.index * kWarpLanes;
   switch (instr.special) {
-    case SpecialRegister::tid_x: return each([&](unsigned l) { return (first + l) % block.x; });
+    case SpecialRegister::tid_x:
+      if (block.x == launch_.threads) return count_up(first);
+      return each([&](unsigned l) { return (first + l) % block.x; });
     case SpecialRegister::tid_y:
       return each([&](unsigned l) { return (first + l) / block.x % block.y; });
     case SpecialRegister::tid_z:
@@ -54,7 +60,7 @@ void Scalars::read_special(RunningFragment& run, const Instr& instr, std::uint32
     case SpecialRegister::nctaid_x: return uniform(launch_.request->grid.x);
     case SpecialRegister::nctaid_y: return uniform(launch_.request->grid.y);
     case SpecialRegister::nctaid_z: return uniform(launch_.request->grid.z);
-    case SpecialRegister::laneid: return each([](unsigned l) { return l; });
+    case SpecialRegister::laneid: return count_up(0);
     case SpecialRegister::warpid: return uniform(run.warp.index);
     case SpecialRegister::nwarpid: return uniform(32);
     case SpecialRegister::smid: return uniform(run.slot.index);
