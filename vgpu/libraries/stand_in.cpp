@@ -21,6 +21,7 @@ cudart::LibraryRegion plain(const Region& region, const std::string& name, bool 
           .growth = region.growth,
           .reads = reads,
           .writes = writes,
+          .leaves_undefined = region.leaves_undefined,
           .on_host = region.on_host,
           .addresses = region.addresses};
 }

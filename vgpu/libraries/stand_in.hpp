@@ -45,6 +45,7 @@ struct Region {
   std::int64_t shift = 0, growth = 0;
   bool on_host = false;
   bool addresses = false;
+  bool leaves_undefined = false;
 
   // So many of them, `stride` elements from each other.
   Region batch(std::int64_t count, std::int64_t stride) &&;
@@ -92,6 +93,11 @@ class Operation {
   std::size_t read(Region region) { return add(std::move(region), true, false); }
   std::size_t write(Region region) { return add(std::move(region), false, true); }
   std::size_t update(Region region) { return add(std::move(region), true, true); }
+  // Reads it, and leaves nothing there that anybody may rely on.
+  std::size_t consume(Region region) {
+    region.leaves_undefined = true;
+    return add(std::move(region), true, true);
+  }
   // Computes what is written from what is read and nothing else, as often as it is called.
   void computes(std::function<void(const Views&)> compute) { state_->compute = std::move(compute); }
 

@@ -24,7 +24,8 @@ struct LibraryRegion {
   // Of a triangle: by how many elements each row begins later, and is longer, than the one before.
   std::int64_t shift = 0, growth = 0;
   bool reads = false, writes = false;
-  bool on_host = false;    // memory that the function itself uses, not the device
+  bool leaves_undefined = false;  // it is overwritten, with what nobody may rely on
+  bool on_host = false;           // memory that the function itself uses, not the device
   bool addresses = false;  // its values are addresses or indices: undefined ones are told at once
 };
 

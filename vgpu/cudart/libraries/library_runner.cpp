@@ -142,7 +142,8 @@ void Run::compute() {
 template <typename Visit>
 void Run::for_each_kept_row(bool written, bool undefined, Visit&& visit) const {
   for (const Operand& operand : operands_) {
-    const bool is_written = written && operand.memory.region().writes;
+    const LibraryRegion& region = operand.memory.region();
+    const bool is_written = written && region.writes && !region.leaves_undefined;
     if (!is_written && !(undefined && !operand.undefined.empty())) continue;
     operand.memory.for_each_row(
         [&](std::int64_t number, std::int64_t, std::byte* data, std::int64_t bytes) {
@@ -197,7 +198,7 @@ void Run::find_what_depends() {
 void Run::keep_where_different(std::span<const std::byte> expected) {
   for (Operand& operand : operands_) {
     const LibraryRegion& region = operand.memory.region();
-    if (!region.writes) continue;
+    if (!region.writes || region.leaves_undefined) continue;
     operand.memory.for_each_row([&](std::int64_t number, std::int64_t, const std::byte* data,
                                     std::int64_t bytes) {
       const auto size = static_cast<std::size_t>(bytes);
@@ -241,6 +242,10 @@ void Run::tell_result(const Operand& operand) {
                                .operand = &memory.told_as(),
                                .unordered_launches = unordered_,
                                .undefined_from = from};
+    if (memory.region().leaves_undefined) {
+      access.undefined.assign(row.bytes, 0xff);
+      access.undefined_from = &memory.told_as();
+    }
     const auto bits = operand.results.find(row.number);
     if (bits != operand.results.end()) access.undefined = bits->second;
     needs_.findings.checkers().on_operand(access);
