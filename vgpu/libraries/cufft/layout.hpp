@@ -1,0 +1,70 @@
+// Where the elements of a batch of transforms lie in memory (the cuFFT guide, "Data Layout" and
+// "Advanced Data Layout"), as regions that the virtual GPU checks.
+//
+// Transforms have one to three dimensions; all have three here, the first ones of length 1.  The
+// last dimension is the innermost, as in C.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "vgpu/libraries/stand_in.hpp"
+
+namespace warpcheck::libraries::fourier {
+
+using Lengths = std::array<std::int64_t, 3>;
+
+enum class Transform : std::uint8_t { complex_to_complex, real_to_complex, complex_to_real };
+enum class Precision : std::uint8_t { half, bfloat16, single, double_ };
+
+constexpr std::uint32_t bytes_of(Precision precision) {
+  switch (precision) {
+    case Precision::half:
+    case Precision::bfloat16: return 2;
+    case Precision::single: return 4;
+    default: return 8;
+  }
+}
+
+// The inembed, istride and idist of a plan, or the onembed, ostride and odist.
+struct Storage {
+  Lengths embed{1, 1, 1};  // the first one is of no consequence
+  std::int64_t stride = 1, dist = 1;
+};
+
+struct Shape {
+  int rank = 1;
+  Lengths lengths{1, 1, 1};
+  std::int64_t batch = 1;
+  Transform transform = Transform::complex_to_complex;
+  Precision precision = Precision::single;
+  // Nothing: the basic layout, in which elements lie side by side.
+  std::optional<Storage> input{}, output{};
+
+  [[nodiscard]] std::int64_t elements() const { return lengths[0] * lengths[1] * lengths[2]; }
+  // Complex numbers of one transform that its redundant half leaves.
+  [[nodiscard]] std::int64_t half_elements() const {
+    return lengths[0] * lengths[1] * (lengths[2] / 2 + 1);
+  }
+};
+
+// One side of a batch of transforms.
+struct Side {
+  bool is_complex = true;
+  std::uint32_t element_bytes = 0;
+  Lengths counts{1, 1, 1};
+  std::int64_t batch = 1;
+  Storage storage;
+};
+Side input_side(const Shape& shape, bool in_place);
+Side output_side(const Shape& shape, bool in_place);
+
+// The regions of a side, such that their elements one after the other, slice by slice and row by
+// row, are those of the transforms one after the other.  They have no names.  Most layouts need
+// one.
+std::vector<Region> regions_of(const Side& side, void* pointer);
+
+}  // namespace warpcheck::libraries::fourier
