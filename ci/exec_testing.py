@@ -2,6 +2,7 @@
 directory for the time being, and a program that plain nvcc has built there.
 """
 
+import json
 import pathlib
 import subprocess
 import sys
@@ -34,3 +35,11 @@ def build(source, name, *options):
 def run(*words, **more):
     return subprocess.run([WARPCHECK, "exec", *words], cwd=HERE, capture_output=True, text=True,
                           timeout=120, **more)
+
+
+def findings_of(program, mode, expect):
+    """What a program's mode shows, where exec ends with the status that is expected."""
+    report = HERE / "report.json"
+    result = run("--json", str(report), "--", program, mode)
+    assert result.returncode == expect, (result.returncode, result.stdout, result.stderr)
+    return json.loads(report.read_text())["findings"]
