@@ -152,9 +152,9 @@ class Refusals(unittest.TestCase):
                             "libcusparse.so.12 holds machine code of real GPUs")
 
     def test_the_driver(self):
-        driver = self.library("libcuda.so.1")
-        self.assert_refused(run("--", self.program("drives", driver)),
-                            "libcuda.so.1 is the driver of a real GPU")
+        decoder = self.library("libnvcuvid.so.1")
+        self.assert_refused(run("--", self.program("decodes", decoder)),
+                            "libnvcuvid.so.1 is of the driver of a real GPU")
 
     def test_a_library_that_a_library_of_the_program_needs(self):
         own = self.library("libown.so", self.library("libcusolver.so.12"))

@@ -6,8 +6,10 @@
 #include <new>
 #include <string_view>
 
+#include "vgpu/cudart/api/api_call.hpp"
 #include "vgpu/cudart/device/device.hpp"
 #include "vgpu/cudart/device/enum_number.hpp"
+#include "vgpu/cudart/device/runtime_use.hpp"
 #include "vgpu/cudart/streams/host_functions.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/ptx/module.hpp"
@@ -23,6 +25,7 @@ cudaError_t answer_even_after_a_fault(Body&& body) {
     Errors& errors = device.errors();
     if (in_host_function()) return errors.refuse_in_host_function();
     device.enter_call();
+    if (!is_driver_call(current_call())) note_runtime_use();
     try {
       return errors.record(body(device));
     } catch (const vgpu::Refusal& refusal) {

@@ -2,16 +2,8 @@
 
 #include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <cstring>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-#include "vgpu/cudart/code/registry.hpp"
-#include "vgpu/cudart/memory/allocations.hpp"
+#include "vgpu/cudart/api/call_arguments.hpp"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // all are described, old and new
 
@@ -23,99 +15,6 @@ extern "C" {
 namespace warpcheck::cudart {
 namespace {
 
-// Takes arguments from where a caller has put them, in their order.
-class Arguments {
- public:
-  explicit Arguments(const ApiCall& call) : call_(call) {}
-
-  template <typename T>
-  T next() {
-    constexpr std::size_t kWords = (sizeof(T) + 7) / 8;
-    const bool in_registers = kWords <= 2 && register_ + kWords <= call_.registers.size();
-    const std::uint64_t* const from =
-        in_registers ? call_.registers.data() + register_ : call_.stack + 1 + stack_;
-    (in_registers ? register_ : stack_) += kWords;
-    std::array<std::byte, sizeof(T)> bytes;
-    std::memcpy(bytes.data(), from, sizeof(T));
-    return __builtin_bit_cast(T, bytes);
-  }
-
- private:
-  const ApiCall& call_;
-  std::size_t register_ = 0, stack_ = 0;
-};
-
-std::string show_kind(int kind) {
-  switch (kind) {
-    case cudaMemcpyHostToHost: return "cudaMemcpyHostToHost";
-    case cudaMemcpyHostToDevice: return "cudaMemcpyHostToDevice";
-    case cudaMemcpyDeviceToHost: return "cudaMemcpyDeviceToHost";
-    case cudaMemcpyDeviceToDevice: return "cudaMemcpyDeviceToDevice";
-    case cudaMemcpyDefault: return "cudaMemcpyDefault";
-    default: return fmt::format("{}", kind);
-  }
-}
-
-std::string show_address(const Allocations& allocations, const void* address) {
-  if (address == nullptr) return "nullptr";
-  if (const Kernel* const kernel = Registry::instance().find_kernel(address)) {
-    return vgpu::kernel_name(kernel->name);
-  }
-  if (!allocations.owns(address)) return "host pointer";
-  return fmt::format("{:#x}", reinterpret_cast<std::uint64_t>(address));
-}
-
-std::string show_stream(cudaStream_t stream) {
-  if (stream == nullptr) return "stream 0";
-  if (stream == cudaStreamLegacy) return "cudaStreamLegacy";
-  return stream == cudaStreamPerThread ? "cudaStreamPerThread" : "stream";
-}
-
-// An argument of type T, the next one.
-template <typename T>
-std::string show(Arguments& arguments, const Allocations& allocations) {
-  if constexpr (std::is_same_v<T, cudaStream_t>) {
-    return show_stream(arguments.next<T>());
-  } else if constexpr (std::is_enum_v<T>) {
-    const int number = arguments.next<int>();  // it may be no value of the enumeration
-    return std::is_same_v<T, cudaMemcpyKind> ? show_kind(number) : fmt::format("{}", number);
-  } else if constexpr (std::is_pointer_v<T>) {
-    using Target = std::remove_pointer_t<T>;
-    const void* const pointer = arguments.next<const void*>();
-    if constexpr (std::is_void_v<Target>) {
-      return show_address(allocations, pointer);
-    } else {
-      return pointer == nullptr ? "nullptr" : std::is_pointer_v<Target> ? "&pointer" : "pointer";
-    }
-  } else if constexpr (std::is_same_v<T, dim3>) {
-    const auto [x, y, z] = arguments.next<std::array<unsigned, 3>>();
-    return fmt::format("({},{},{})", x, y, z);
-  } else if constexpr (std::is_same_v<T, cudaExtent>) {
-    const auto extent = arguments.next<T>();
-    return fmt::format("{{{}, {}, {}}}", extent.width, extent.height, extent.depth);
-  } else if constexpr (std::is_integral_v<T>) {
-    return fmt::format("{}", arguments.next<T>());
-  } else {
-    static_assert(std::is_class_v<T>, "a type that is passed in other registers");
-    arguments.next<std::array<std::byte, sizeof(T)>>();
-    return "{...}";
-  }
-}
-
-template <typename... Parameters>
-std::string show_all(cudaError_t (*)(Parameters...), const ApiCall& call,
-                     const Allocations& allocations) {
-  Arguments arguments(call);
-  const std::vector<std::string> texts{show<Parameters>(arguments, allocations)...};
-  return fmt::format("({})", fmt::join(texts, ", "));
-}
-
-// Also of functions that answer no error.
-template <typename Other>
-std::string show_all(Other, const ApiCall&, const Allocations&) {
-  return {};
-}
-
 // "cudaMalloc" of "cudaMalloc_ptsz".
 std::string_view without_suffix(std::string_view name) {
   for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
@@ -124,18 +23,47 @@ std::string_view without_suffix(std::string_view name) {
   return name;
 }
 
+// "cuMemAlloc" of "cuMemAlloc_v2".
+std::string_view without_version(std::string_view name) {
+  const std::size_t at = name.rfind("_v");
+  const bool is_version = at != std::string_view::npos && at + 3 == name.size() &&
+                          name.back() >= '2' && name.back() <= '9';
+  return is_version ? name.substr(0, at) : name;
+}
+
 }  // namespace
 
 ApiCall& current_call() { return warpcheck_api_call; }
 
+bool is_driver_call(const ApiCall& call) {
+  const char* const name = call.name;
+  return name != nullptr && name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z';
+}
+
+std::string_view without_suffixes(std::string_view function) {
+  function = without_suffix(function);
+  const bool is_of_driver = function.size() > 2 && function[2] >= 'A' && function[2] <= 'Z';
+  return is_of_driver ? without_version(function) : function;
+}
+
+std::string_view told_name() {
+  const ApiCall& call = current_call();
+  return call.name == nullptr ? "" : without_suffixes(call.name);
+}
+
+std::string_view told_name(std::string_view runtime_function) {
+  return is_driver_call(current_call()) ? told_name() : runtime_function;
+}
+
 std::string describe(const ApiCall& call, const Allocations& allocations) {
-  const std::string_view name = without_suffix(call.name == nullptr ? "a call" : call.name);
+  const std::string_view name = without_suffixes(call.name == nullptr ? "a call" : call.name);
 #define SIGNATURE(function)                                              \
   if (name == #function) {                                               \
     return std::string(name) + show_all(&::function, call, allocations); \
   }
 #include "signatures.def"
 #undef SIGNATURE
+  if (is_driver_call(call)) return describe_driver_call(name, call, allocations);
   return std::string(name);
 }
 

@@ -10,6 +10,7 @@
 #include "vgpu/cudart/api/call_place.hpp"
 #include "vgpu/cudart/device/enum_number.hpp"
 #include "vgpu/cudart/device/findings.hpp"
+#include "vgpu/cudart/driver/driver_errors.hpp"
 #include "vgpu/cudart/libraries/library_interface.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 
@@ -17,7 +18,35 @@ namespace warpcheck::cudart {
 namespace {
 
 // Questions; also those that end so.
-constexpr std::array<std::string_view, 24> kQuestions{
+constexpr std::array<std::string_view, 52> kQuestions{
+    "cuCtxGetCurrent",
+    "cuCtxGetDevice",
+    "cuCtxGetFlags",
+    "cuDeviceCanAccessPeer",
+    "cuDeviceGet",
+    "cuDeviceGetAttribute",
+    "cuDeviceGetByPCIBusId",
+    "cuDeviceGetCount",
+    "cuDeviceGetLuid",
+    "cuDeviceGetP2PAttribute",
+    "cuFuncGetAttribute",
+    "cuFuncGetParamInfo",
+    "cuGetErrorName",
+    "cuGetErrorString",
+    "cuGetProcAddress",
+    "cuGraphExecUpdate",
+    "cuKernelGetAttribute",
+    "cuKernelGetParamInfo",
+    "cuLibraryGetGlobal",
+    "cuLibraryGetKernel",
+    "cuLibraryGetManaged",
+    "cuMemGetAddressRange",
+    "cuMemHostGetFlags",
+    "cuModuleGetFunction",
+    "cuModuleGetGlobal",
+    "cuPointerGetAttribute",
+    "cuPointerGetAttributes",
+    "cuStreamGetCaptureInfo",
     "cudaArrayGetInfo",
     "cudaChooseDevice",
     "cudaDeviceCanAccessPeer",
@@ -47,7 +76,9 @@ constexpr std::array<std::string_view, 24> kQuestions{
 // The memory that a copy or fill should have written; null: none.
 const vgpu::Allocation* target_of(const Allocations& allocations, const ApiCall& call) {
   const std::string_view name = call.name;
-  if (!name.starts_with("cudaMemcpy") && !name.starts_with("cudaMemset")) return nullptr;
+  const bool writes = name.starts_with("cudaMemcpy") || name.starts_with("cudaMemset") ||
+                      name.starts_with("cuMemcpy") || name.starts_with("cuMemset");
+  if (!writes) return nullptr;
   return allocations.find(reinterpret_cast<const void*>(call.registers[0]));
 }
 
@@ -88,10 +119,8 @@ ErrorText text_of(const cudaError_t& error) {
 
 bool is_question(std::string_view call, cudaError_t error) {
   if (error == cudaErrorNotReady || error == cudaErrorPeerAccessAlreadyEnabled) return true;
-  for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
-    if (call.ends_with(suffix)) call.remove_suffix(suffix.size());
-  }
-  return call.starts_with("cudaOccupancy") ||
+  call = without_suffixes(call);
+  return call.starts_with("cudaOccupancy") || call.starts_with("cuOccupancy") ||
          std::ranges::find(kQuestions, call) != kQuestions.end();
 }
 
@@ -124,7 +153,8 @@ void tell_failed_call(Findings& findings, const Allocations& allocations, cudaEr
                                       place.line, place.file.empty() ? place.code : "");
   Mishaps& mishaps = findings.mishaps();
   findings.checkers().add(key, [&] {
-    const auto [name, text] = text_of(error);
+    const auto [name, text] =
+        is_driver_call(made) ? driver_text_of(result_of(error)) : text_of(error);
     vgpu::Finding finding;
     finding.kind = vgpu::FindingKind::api_error;
     finding.severity = vgpu::Severity::note;

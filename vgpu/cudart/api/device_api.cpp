@@ -12,6 +12,7 @@
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/device/current_device.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
+#include "vgpu/cudart/driver/driver_functions.hpp"
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 
@@ -166,14 +167,20 @@ bool is_supported(int limit) { return limit != cudaLimitDevRuntimeSyncDepth; }
 
 bool exists(int limit) { return static_cast<unsigned>(limit) < DeviceLimits::kCount; }
 
-// Functions of the driver are not here, whatever their name.
-cudaError_t find_driver_function(const char* symbol, void** function,
-                                 cudaDriverEntryPointQueryResult* status) {
+cudaError_t get_driver_function(const char* symbol, void** function, int version,
+                                unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
   return answer([&](Device&) {
-    if (symbol == nullptr || function == nullptr) return cudaErrorInvalidValue;
-    *function = nullptr;
-    if (status == nullptr) return cudaErrorSymbolNotFound;
-    *status = cudaDriverEntryPointSymbolNotFound;
+    constexpr unsigned long long kFlags = cudaEnableLegacyStream | cudaEnablePerThreadDefaultStream;
+    if (symbol == nullptr || function == nullptr || (flags & ~kFlags) != 0) {
+      return cudaErrorInvalidValue;
+    }
+    const auto [found, is_too_new] =
+        find_driver_function(symbol, version, (flags & cudaEnablePerThreadDefaultStream) != 0);
+    *function = found;
+    if (status == nullptr) return found != nullptr ? cudaSuccess : cudaErrorSymbolNotFound;
+    *status = found != nullptr ? cudaDriverEntryPointSuccess
+              : is_too_new     ? cudaDriverEntryPointVersionNotSufficent
+                               : cudaDriverEntryPointSymbolNotFound;
     return cudaSuccess;
   });
 }
@@ -324,15 +331,15 @@ cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
 
 cudaError_t cudaCtxResetPersistingL2Cache() { return fail(cudaSuccess); }
 
-cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long,
+cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags,
                                     cudaDriverEntryPointQueryResult* status) {
-  return find_driver_function(symbol, function, status);
+  return get_driver_function(symbol, function, CUDART_VERSION, flags, status);
 }
 
-cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
-                                             unsigned long long,
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version,
+                                             unsigned long long flags,
                                              cudaDriverEntryPointQueryResult* status) {
-  return find_driver_function(symbol, function, status);
+  return get_driver_function(symbol, function, static_cast<int>(version), flags, status);
 }
 
 cudaError_t cudaDeviceSynchronize() {

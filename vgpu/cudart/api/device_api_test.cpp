@@ -154,14 +154,13 @@ TEST(UnsupportedApi, AnswersByName) {
 
 TEST(UnsupportedLibraries, AreKnownByTheirNames) {
   for (const char* file : {"libcudart.so.13", "libc.so.6", "libcublas_static.a", "libcublasfree.so",
-                           "libcudadebug.so", ""}) {
+                           "libcudadebug.so", "libcuda.so.1", "libnvrtc.so.13", ""}) {
     EXPECT_EQ(why_unsupported(file), "") << file;
   }
   for (const char* file : {"libcublas.so.13", "libcudnn_ops.so.9", "libnppig.so.13"}) {
     EXPECT_NE(why_unsupported(file).find("machine code"), std::string::npos) << file;
   }
-  EXPECT_NE(why_unsupported("libcuda.so.1").find("the driver"), std::string::npos);
-  EXPECT_NE(why_unsupported("libnvrtc.so").find("while the program runs"), std::string::npos);
+  EXPECT_NE(why_unsupported("libnvcuvid.so.1").find("the driver"), std::string::npos);
 }
 
 std::string text_of(const std::string& path) {

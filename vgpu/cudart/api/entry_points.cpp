@@ -15,6 +15,8 @@ static_assert(offsetof(warpcheck::cudart::ApiCall, return_address) == 8);
 static_assert(offsetof(warpcheck::cudart::ApiCall, stack) == 16);
 static_assert(offsetof(warpcheck::cudart::ApiCall, registers) == 24);
 asm(".pushsection .text\n"
+    ".globl warpcheck_note_call\n"  // of the driver API's, too
+    ".hidden warpcheck_note_call\n"
     "warpcheck_note_call:\n"
     "movq warpcheck_api_call@gottpoff(%rip), %rax\n"
     "movq %r10, %fs:(%rax)\n"

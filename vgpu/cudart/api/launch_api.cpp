@@ -181,7 +181,7 @@ FailedCall describe_launch(std::string_view call, const void* function, const La
   const Kernel* const kernel =
       function == nullptr ? nullptr : Registry::instance().find_kernel(function);
   if (kernel != nullptr) failed.kernel = vgpu::kernel_name(kernel->name);
-  if (return_address == nullptr) failed.text = fmt::format("{} of ", call);
+  if (return_address == nullptr) failed.text = fmt::format("{} of ", told_name(call));
   failed.text += fmt::format("{}<<<{}, {}", kernel == nullptr ? "no kernel" : failed.kernel,
                              show(shape.grid), show(shape.block));
   if (shape.dynamic_shared_bytes != 0 || stream != nullptr) {

@@ -26,7 +26,7 @@ cudaError_t allocate(Device& device, void** pointer, std::size_t bytes) {
 void report_invalid_free(Device& device, std::string_view call, const void* pointer) {
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   device.findings().add(
-      vgpu::invalid_host_free(call, address, device.allocations().nearest(pointer)));
+      vgpu::invalid_host_free(told_name(call), address, device.allocations().nearest(pointer)));
 }
 
 // cudaFree waits for the device whose memory it is.
@@ -51,7 +51,7 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
     return cudaErrorInvalidValue;
   }
   if (allocations.is_freed_later(*allocation)) {
-    device.findings().add(vgpu::freed_twice(call, *allocation));
+    device.findings().add(vgpu::freed_twice(told_name(call), *allocation));
     return cudaErrorInvalidValue;
   }
   const bool is_of_graph = allocations.of_graphs().has(*allocation);
@@ -60,7 +60,7 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
         "cudaFreeAsync in a captured stream, of memory that was not allocated in one");
   }
   if (stream == nullptr && allocations.of_graphs().is_unused(*allocation)) {
-    device.findings().add(vgpu::freed_twice(call, *allocation));
+    device.findings().add(vgpu::freed_twice(told_name(call), *allocation));
     return cudaErrorInvalidValue;
   }
   if (stream != nullptr) {

@@ -14,9 +14,7 @@ constexpr std::array<std::string_view, 21> kMachineCode{
     "libcufftMp",    "libcudnn",    "libcudnn_*",  "libcusparse", "libcusparseLt", "libcusolver",
     "libcusolverMg", "libcurand",   "libcutensor", "libnccl",     "libnvshmem_*",  "libnpp*",
     "libnvjpeg",     "libnvcomp*",  "libnvinfer*"};
-constexpr std::array<std::string_view, 2> kDriver{"libcuda", "libnvcuvid"};
-constexpr std::array<std::string_view, 3> kCompilers{"libnvrtc", "libnvrtc-builtins",
-                                                     "libnvJitLink"};
+constexpr std::array<std::string_view, 1> kDriver{"libnvcuvid"};
 
 template <class Patterns>
 bool has_match(const Patterns& patterns, std::string_view stem) {
@@ -41,15 +39,7 @@ std::string why_unsupported(std::string_view file) {
   }
   if (has_match(kDriver, stem)) {
     return fmt::format(
-        "{} is the driver of a real GPU; the virtual GPU has the runtime API only: use cudaMalloc, "
-        "<<<...>>> and so on in place of cuMemAlloc, cuLaunchKernel ...",
-        file);
-  }
-  if (has_match(kCompilers, stem)) {
-    return fmt::format(
-        "{} makes kernels while the program runs, and the virtual GPU runs only those that nvcc "
-        "has put into the program; compile them with nvcc",
-        file);
+        "{} is of the driver of a real GPU, which the virtual GPU has no counterpart of", file);
   }
   return {};
 }

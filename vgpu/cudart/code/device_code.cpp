@@ -108,6 +108,14 @@ vgpu::Allocation* DeviceCode::variable(std::string_view name, Allocations& alloc
   return index == ptx::kNone ? nullptr : places_[index];
 }
 
+void DeviceCode::free_variables(Allocations& allocations) {
+  if (placed_in_ != allocations.generation()) return;
+  for (vgpu::Allocation* const place : places_) {
+    if (place != nullptr) allocations.free(*place);
+  }
+  placed_in_ = 0;
+}
+
 std::uint32_t DeviceCode::index_of(std::string_view name) const {
   const std::vector<ptx::Variable>& variables = module_->variables;
   const auto found =

@@ -48,6 +48,9 @@ class DeviceCode {
   // A module variable, placed in this generation; nullptr if there is no such variable.
   vgpu::Allocation* variable(std::string_view name, Allocations& allocations);
 
+  // The module is unloaded: gives back the memory of its variables.
+  void free_variables(Allocations& allocations);
+
   // Where host code keeps the address of a __managed__ variable.
   void add_managed(std::string name, void** host_pointer) {
     managed_.emplace_back(std::move(name), host_pointer);

@@ -104,6 +104,10 @@ std::vector<std::string> ptx_in_fatbinary(const void* wrapper, unsigned sm, std:
   return texts;
 }
 
+std::string ptx_in_image(const void* fatbinary, unsigned sm) {
+  return choose(ptx::read_fatbinary(image_at(static_cast<const std::byte*>(fatbinary))), sm).text;
+}
+
 unsigned newest_target_in_fatbinary(const void* wrapper) {
   struct Part {
     const std::byte* data;

@@ -18,6 +18,9 @@ bool is_relocatable(const void* wrapper);
 // Throws vgpu::Refusal when there is none: machine code only, or a damaged image.
 std::vector<std::string> ptx_in_fatbinary(const void* wrapper, unsigned sm, std::string_view user);
 
+// The same of one fatbinary without a wrapper.  Throws ptx::FatbinaryError.
+std::string ptx_in_image(const void* fatbinary, unsigned sm);
+
 // The newest target of PTX there, 75 for compute_75; 0: there is none, or the image is damaged.
 // Of relocatable code the toolkit's device runtime (libcudadevrt) does not count: it brings PTX for
 // the newest device there is, whatever the program was built for.

@@ -26,6 +26,10 @@ DeviceCode& Unit::code(const Trial& trial, const Allocations& device, std::strin
   const bool is_optimized = trial.settings().build == Build::optimized;
   const unsigned sm = trial.capability().sm();
   OfDevice& own = code_[&device];
+  if (!loaded_texts_.empty() && own.loaded == nullptr) {
+    own.loaded = std::make_unique<DeviceCode>(loaded_texts_, "loaded PTX");
+  }
+  if (own.loaded != nullptr) return *own.loaded;
   std::unique_ptr<DeviceCode>& code = is_optimized ? own.optimized[sm] : own.unoptimized;
   if (code != nullptr) return *code;
   if (is_optimized) {
@@ -100,6 +104,21 @@ void Registry::add_kernel(Unit& unit, const void* host_function, std::string_vie
   kernels_.push_back(std::move(kernel));
 }
 
+Unit& Registry::add_loaded_unit(std::vector<std::string> texts) {
+  units_.push_back(std::make_unique<Unit>(std::move(texts)));
+  return *units_.back();
+}
+
+Kernel& Registry::add_loaded_kernel(Unit& unit, std::string_view name) {
+  auto kernel = std::make_unique<Kernel>();
+  kernel->unit = &unit;
+  kernel->host_function = kernel.get();
+  kernel->name = name;
+  kernel_of_[kernel.get()] = kernel.get();
+  kernels_.push_back(std::move(kernel));
+  return *kernels_.back();
+}
+
 void Registry::add_symbol(Unit& unit, const Unit::Variable& variable) {
   unit.variables.push_back(variable);
   unit.names.push_back(variable.name);
@@ -128,7 +147,8 @@ void Registry::add_source(const char* text, const KernelSource& source) {
 unsigned Registry::newest_target() const {
   unsigned newest = 0;
   for (const std::unique_ptr<Unit>& unit : units_) {
-    if (!unit->removed) newest = std::max(newest, newest_target_in_fatbinary(unit->wrapper()));
+    if (unit->removed || unit->wrapper() == nullptr) continue;
+    newest = std::max(newest, newest_target_in_fatbinary(unit->wrapper()));
   }
   return newest;
 }

@@ -62,13 +62,16 @@ struct Symbol {
 class Unit {
  public:
   explicit Unit(const void* fatbinary_wrapper) : wrapper_(fatbinary_wrapper) {}
+  // Of PTX that the program brings while it runs, the same in both builds: several texts are
+  // linked.
+  explicit Unit(std::vector<std::string> texts) : loaded_texts_(std::move(texts)) {}
 
   // The unit's code in the build of the trial, on the device that has this memory; found at first
   // use: in the fatbinary, as the device's compute capability wants it, or among the registered
   // texts.  user: the kernel or variable that is wanted, for messages.  Throws vgpu::Refusal.
   DeviceCode& code(const Trial& trial, const Allocations& device, std::string_view user);
 
-  [[nodiscard]] const void* wrapper() const { return wrapper_; }
+  [[nodiscard]] const void* wrapper() const { return wrapper_; }  // null: loaded
 
   // A variable as it was registered, for a real runtime to be told the same.
   struct Variable {
@@ -90,11 +93,13 @@ class Unit {
   struct OfDevice {
     std::map<unsigned, std::unique_ptr<DeviceCode>> optimized;  // by compute capability, 75
     std::unique_ptr<DeviceCode> unoptimized;
+    std::unique_ptr<DeviceCode> loaded;
   };
   void tell_managed(DeviceCode& code) const;
   void find_unoptimized(std::string_view user);
 
-  const void* wrapper_;
+  const void* wrapper_ = nullptr;
+  std::vector<std::string> loaded_texts_;
   std::vector<std::string_view> unoptimized_texts_;  // empty: not looked for, or there are none
   bool unoptimized_is_linked_ = false;               // of relocatable device code
   std::map<const Allocations*, OfDevice> code_;
@@ -111,6 +116,9 @@ class Registry {
   // units has one host function and equal device functions.
   void add_kernel(Unit& unit, const void* host_function, std::string_view name);
   void add_symbol(Unit& unit, const Unit::Variable& variable);
+  // Of modules that the program loads: kernels are known by their handles alone.
+  Unit& add_loaded_unit(std::vector<std::string> texts);
+  Kernel& add_loaded_kernel(Unit& unit, std::string_view name);
   void add_unoptimized(std::string_view text);
   // Of the unoptimised text that begins at `text`.
   void add_source(const char* text, const KernelSource& source);

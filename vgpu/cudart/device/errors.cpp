@@ -1,5 +1,6 @@
 #include "vgpu/cudart/device/errors.hpp"
 
+#include "vgpu/cudart/api/api_call.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
@@ -13,7 +14,7 @@ void Errors::begin_call() {
 
 cudaError_t Errors::record(cudaError_t error) {
   if (error == cudaSuccess || error == cudaErrorNotReady) return error;
-  last_.set(error);
+  if (!is_driver_call(current_call())) last_.set(error);
   // What a launch that died leaves behind is told with the launch.
   if (trial_.in_ambient() && !findings_.call_is_told() && error != sticky_) {
     tell_failed_call(findings_, allocations_, error, described_call_);

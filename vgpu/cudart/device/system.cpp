@@ -1,7 +1,10 @@
 #include "vgpu/cudart/device/system.hpp"
 
+#include <link.h>
+
 #include <algorithm>
 #include <stdexcept>
+#include <string_view>
 
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/current_device.hpp"
@@ -10,6 +13,27 @@
 #include "vgpu/cudart/exec/exit_report.hpp"
 
 namespace warpcheck::cudart {
+namespace {
+
+// What a program that loads all its kernels while it runs makes them for: it asks the device.
+constexpr unsigned kTargetOfLoadedCode = 90;
+
+// Whether the program may load kernels: it has the driver's library, or the compiler's.
+bool can_load_code() {
+  const auto visit = [](dl_phdr_info* library, std::size_t, void*) {
+    const std::string_view path = library->dlpi_name;
+    const std::string_view name = path.substr(path.rfind('/') + 1);
+    return name.starts_with("libcuda.so") || name.starts_with("libnvrtc.") ? 1 : 0;
+  };
+  return ::dl_iterate_phdr(visit, nullptr) != 0;
+}
+
+unsigned target_of_program() {
+  const unsigned newest = Registry::instance().newest_target();
+  return newest == 0 && can_load_code() ? kTargetOfLoadedCode : newest;
+}
+
+}  // namespace
 
 DeviceStates System::first_of(const DeviceState::Shared& shared) {
   DeviceStates devices;
@@ -68,8 +92,8 @@ void System::enter_call(DeviceState& device) {
   settings.limits.steps_max = vgpu::kNoLimit;
   if (session != nullptr) settings = session->trial_settings();
   const unsigned asked = session != nullptr ? session->device() : 0;
-  trial_.begin_ambient(settings, virtual_gpu::capability_of(
-                                     asked != 0 ? asked : Registry::instance().newest_target()));
+  trial_.begin_ambient(settings,
+                       virtual_gpu::capability_of(asked != 0 ? asked : target_of_program()));
   start();
   print_report_at_exit();
   if (session == nullptr) return;

@@ -1,4 +1,5 @@
-"""What the drop-in libraries export: exports_test.py NM READELF TOOLKIT_DIRECTORY DIRECTORY.
+"""What the drop-in libraries export: exports_test.py NM READELF TOOLKIT_LIBRARIES TOOLKIT_HEADERS
+DIRECTORY.
 
 Every name of the toolkit's library at the same version node, and not one more: what else is inside
 must not meet a program's own symbols.
@@ -11,7 +12,7 @@ import sys
 import unittest
 
 NM, READELF = sys.argv[1], sys.argv[2]
-TOOLKIT, DIRECTORY = pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])
+TOOLKIT, INCLUDE, DIRECTORY = map(pathlib.Path, sys.argv[3:6])
 FUNCTIONS = pathlib.Path(__file__).parent
 
 
@@ -48,8 +49,28 @@ class Exports(unittest.TestCase):
         self.assertEqual(defined(DIRECTORY / "libcudart.so.12", "-D"),
                          sorted([*names, ("A", "libcudart.so.12")]))
 
+    def test_the_driver_has_every_function_that_its_headers_declare(self):
+        ours = [name for kind, name in defined(DIRECTORY / "libcuda.so.1", "-D")]
+        stub = [name for kind, name in defined(TOOLKIT / "stubs" / "libcuda.so", "-D")]
+        self.assertEqual(ours, stub)
+        declared = set()
+        for header in ("cuda.h", "cudaProfiler.h"):
+            declared |= set(re.findall(r"CUresult CUDAAPI (cu\w+)\s*\(",
+                                       (INCLUDE / header).read_text()))
+        self.assertGreater(len(declared), 400)
+        self.assertEqual(declared - set(ours), set())
+
+    def test_the_drivers_versions_are_those_of_the_typedefs(self):
+        rows = re.findall(r"^DRIVER_FUNCTION\(\w+, (\w+?)(_pt[ds][sz])?, (\d+)\)",
+                          (FUNCTIONS.parent / "driver" / "driver_functions.def").read_text(), re.M)
+        typedefs = set()
+        for header in ("cudaTypedefs.h", "cudaProfilerTypedefs.h"):
+            typedefs |= set(re.findall(r"CUDAAPI \*PFN_(cu\w+?)_v(\d+)(_pt[ds][sz])?\)",
+                                       (INCLUDE / header).read_text()))
+        self.assertEqual({(name, version, suffix) for name, suffix, version in rows}, typedefs)
+
     def test_thin_libraries_bring_the_virtual_gpu_that_lies_beside_them(self):
-        for library in ("libcudart.so.13", "libcudart.so.12"):
+        for library in ("libcudart.so.13", "libcudart.so.12", "libcuda.so.1"):
             found = needed(library)
             self.assertIn("libwarpcheck_gpu.so", found["NEEDED"], library)
             self.assertEqual(found["RPATH"], ["$ORIGIN"], library)

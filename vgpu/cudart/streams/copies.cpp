@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "vgpu/cudart/api/api_call.hpp"
 #include "vgpu/cudart/api/call_log.hpp"
 #include "vgpu/cudart/device/device.hpp"
 #include "vgpu/cudart/streams/copy_runner.hpp"
@@ -62,7 +63,7 @@ cudaError_t prepare(Device& device, CopyWork& work) {
 cudaError_t copy(Device& device, std::string_view call, const Place& target, const Place& source,
                  const Box& box, int kind, Stream& stream, Waiting waiting) {
   CopyWork work;
-  work.call = call;
+  work.call = told_name(call);
   work.target = target;
   work.source = source;
   work.box = box;
@@ -94,7 +95,7 @@ cudaError_t prepare(Device& device, FillWork& work) {
 cudaError_t fill(Device& device, std::string_view call, const Place& target, std::uint32_t value,
                  const Box& box, Stream& stream, Waiting waiting, unsigned element_bytes) {
   FillWork work;
-  work.call = call;
+  work.call = told_name(call);
   work.target = target;
   work.box = box;
   work.value = value;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "vgpu/check/streams.hpp"
+#include "vgpu/cudart/api/api_call.hpp"
 #include "vgpu/cudart/api/call_log.hpp"
 #include "vgpu/cudart/device/clock.hpp"
 #include "vgpu/cudart/device/findings.hpp"
@@ -25,14 +26,14 @@ constexpr std::size_t kPendingMax = 1024;
 Stream* Execution::find_stream(std::string_view call, cudaStream_t handle) {
   Stream* const stream = queues_.find(handle);
   if (stream == nullptr || !stream->destroyed) return stream;
-  needs_.findings.add(vgpu::use_of_destroyed(call, "stream"));
+  needs_.findings.add(vgpu::use_of_destroyed(told_name(call), "stream"));
   return nullptr;
 }
 
 Event* Execution::find_event(std::string_view call, cudaEvent_t handle) {
   Event* const event = queues_.find(handle);
   if (event == nullptr || !event->destroyed) return event;
-  needs_.findings.add(vgpu::use_of_destroyed(call, "event"));
+  needs_.findings.add(vgpu::use_of_destroyed(told_name(call), "event"));
   return nullptr;
 }
 

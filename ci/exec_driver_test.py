@@ -1,0 +1,123 @@
+"""Programs of the driver API and NVRTC under `warpcheck exec`: exec_driver_test.py WARPCHECK NVCC
+SOURCE_DIRECTORY TOOLKIT_HEADERS TOOLKIT_LIBRARIES.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+from exec_testing import HERE, NVCC, Source, run
+
+HEADERS, TOOLKIT = sys.argv[4:6]
+PROGRAM = Source("exec_driver_programs.cpp", "programs.cpp")
+ENVIRONMENT = {**os.environ, "LD_LIBRARY_PATH": TOOLKIT}
+END = "========= exit status {}"
+
+
+def setUpModule():
+    subprocess.run(["g++", "-std=c++17", "-O1", "-g", f"-I{HEADERS}", "programs.cpp", "-o", "driver",
+                    f"-L{TOOLKIT}/stubs", "-lcuda", f"-L{TOOLKIT}", "-lnvrtc"], check=True, cwd=HERE)
+
+
+def kernel_line(text):
+    """The line of the kernels' source, which begins where the string does."""
+    lines = PROGRAM.text[PROGRAM.text.index('R"(') + 3:].splitlines()
+    return next(i for i, line in enumerate(lines, 1) if text in line)
+
+
+class DriverTest(unittest.TestCase):
+    def mode(self, *words, status=0):
+        result = run("--", "./driver", *words, env=ENVIRONMENT)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    def assert_finding(self, result, head, *sides):
+        self.assertIn(f"========= {head}", result.stderr)
+        for number, side in enumerate(sides, 1):
+            self.assertRegex(result.stderr, rf"=========   \({number}\) {side}")
+
+
+class Programs(DriverTest):
+    def test_a_clean_one(self):
+        result = self.mode("clean")
+        self.assertEqual(result.stdout, "8 8\n21 21\n3\n")
+        self.assertEqual(result.stderr.splitlines()[1:],
+                         ["========= no findings; 3 launches of 2 kernels",
+                          "========= exit status 0: the program's own"])
+
+    def test_out_of_bounds_with_the_line_that_nvrtc_compiled(self):
+        result = self.mode("past_the_end", status=66)
+        line = kernel_line("if (i <= n)")
+        self.assert_finding(
+            result, "out-of-bounds on global memory 4 bytes, 0 bytes past the end of an allocation "
+            "of 256 bytes, in kernel past_the_end\n",
+            rf"write by block \(0,0,0\) thread \(64,0,0\)  kernels\.cu:{line} ")
+
+    def test_a_race(self):
+        result = self.mode("race", status=66)
+        self.assert_finding(
+            result, "data-race on shared memory copy[32], 4 bytes, in kernel reverse\n",
+            rf"read  by block \(0,0,0\) thread \(31,0,0\)  kernels\.cu:{kernel_line('copy[blockDim')} ",
+            rf"write by block \(0,0,0\) thread \(32,0,0\)  kernels\.cu:{kernel_line('copy[thread')} ")
+
+    def test_uninitialized_memory(self):
+        result = self.mode("uninitialized", status=66)
+        line = kernel_line("if (data[0]")
+        self.assert_finding(
+            result, "uninitialized-read on global memory allocation of 256 bytes [0], 4 bytes, in "
+            "kernel read_first\n", rf"read   by .* kernels\.cu:{line} ",
+            rf"branch by .* kernels\.cu:{line} ")
+
+    def test_use_after_cuMemFree(self):
+        result = self.mode("use_after_free", status=66)
+        line = kernel_line("data[i] += offset")
+        self.assert_finding(result, "use-after-free on global memory 4 bytes at byte 0 of an "
+                            "allocation of 256 bytes, in kernel add_offset\n",
+                            rf"read by .* kernels\.cu:{line} ")
+        self.assertIn("cuMemcpyDtoH of 4 bytes uses memory that has been freed\n", result.stderr)
+
+    def test_streams_that_nothing_orders(self):
+        result = self.mode("missing_order", status=66)
+        self.assert_finding(result, "data-race on global memory allocation of 256 bytes [0], 4 "
+                            "bytes, in kernel add_offset\n")
+        self.assertIn("nothing orders these two kernel launches: their streams are not "
+                      "synchronised\n", result.stderr)
+
+    def test_errors_are_those_of_the_header(self):
+        result = self.mode("errors", status=2)
+        self.assertEqual(result.stdout, """\
+before cuInit: CUDA_ERROR_NOT_INITIALIZED, initialization error
+cuInit: CUDA_SUCCESS, no error
+without a context: CUDA_ERROR_INVALID_CONTEXT, invalid device context
+primary: CUDA_SUCCESS, no error
+current: CUDA_SUCCESS, no error
+no bytes: CUDA_ERROR_INVALID_VALUE, invalid argument
+too much: CUDA_ERROR_OUT_OF_MEMORY, out of memory
+no image: CUDA_ERROR_INVALID_IMAGE, device kernel image is invalid
+bad PTX: CUDA_ERROR_INVALID_PTX, a PTX JIT compilation failed
+log: names the place
+empty module: CUDA_SUCCESS, no error
+no function: CUDA_ERROR_NOT_FOUND, named symbol not found
+no stream: CUDA_ERROR_INVALID_HANDLE, invalid resource handle
+a context that is none: CUDA_ERROR_INVALID_CONTEXT, invalid device context
+device 7: CUDA_ERROR_INVALID_DEVICE, invalid device ordinal
+""")
+        line = PROGRAM.line_of("told: too much")
+        self.assertRegex(
+            result.stderr,
+            r"========= note: api-error cuMemAlloc\(pointer, 1099511627776\)\n"
+            rf"=========   \(1\) host call   \S*programs\.cpp:{line}\n"
+            r"=========   \(1\) answered CUDA_ERROR_OUT_OF_MEMORY: out of memory\n")
+
+    def test_lookups_by_version(self):
+        result = self.mode("lookups", status=2)
+        self.assertEqual(result.stdout, "1 1\n1 0\n1 1\n1 2\n801\n")
+        self.assertIn("========= refused: cuMemAlloc is not supported by the virtual device: it is "
+                      "of before CUDA 3.2, with addresses of 32 bits; cuMemAlloc_v2 is what cuda.h "
+                      "means\n", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[6:]])

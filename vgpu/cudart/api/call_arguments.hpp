@@ -1,0 +1,127 @@
+// The arguments of a call as text, taken from the registers and the stack where the calling
+// convention puts them (System V ABI, AMD64 supplement, 3.2.3), by the types of a function's
+// header.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "vgpu/cudart/api/api_call.hpp"
+#include "vgpu/cudart/code/registry.hpp"
+#include "vgpu/cudart/memory/allocations.hpp"
+
+namespace warpcheck::cudart {
+
+// Takes arguments from where a caller has put them, in their order.
+class Arguments {
+ public:
+  explicit Arguments(const ApiCall& call) : call_(call) {}
+
+  template <typename T>
+  T next() {
+    constexpr std::size_t kWords = (sizeof(T) + 7) / 8;
+    const bool in_registers = kWords <= 2 && register_ + kWords <= call_.registers.size();
+    const std::uint64_t* const from =
+        in_registers ? call_.registers.data() + register_ : call_.stack + 1 + stack_;
+    (in_registers ? register_ : stack_) += kWords;
+    std::array<std::byte, sizeof(T)> bytes;
+    std::memcpy(bytes.data(), from, sizeof(T));
+    return __builtin_bit_cast(T, bytes);
+  }
+
+ private:
+  const ApiCall& call_;
+  std::size_t register_ = 0, stack_ = 0;
+};
+
+inline std::string show_kind(int kind) {
+  switch (kind) {
+    case cudaMemcpyHostToHost: return "cudaMemcpyHostToHost";
+    case cudaMemcpyHostToDevice: return "cudaMemcpyHostToDevice";
+    case cudaMemcpyDeviceToHost: return "cudaMemcpyDeviceToHost";
+    case cudaMemcpyDeviceToDevice: return "cudaMemcpyDeviceToDevice";
+    case cudaMemcpyDefault: return "cudaMemcpyDefault";
+    default: return fmt::format("{}", kind);
+  }
+}
+
+inline std::string show_address(const Allocations& allocations, const void* address) {
+  if (address == nullptr) return "nullptr";
+  if (const Kernel* const kernel = Registry::instance().find_kernel(address)) {
+    return vgpu::kernel_name(kernel->name);
+  }
+  if (!allocations.owns(address)) return "host pointer";
+  return fmt::format("{:#x}", reinterpret_cast<std::uint64_t>(address));
+}
+
+inline std::string show_stream(cudaStream_t stream) {
+  if (stream == nullptr) return "stream 0";
+  if (stream == cudaStreamLegacy) return "cudaStreamLegacy";
+  return stream == cudaStreamPerThread ? "cudaStreamPerThread" : "stream";
+}
+
+// An argument of type T, the next one.
+template <typename T>
+std::string show(Arguments& arguments, const Allocations& allocations) {
+  if constexpr (std::is_same_v<T, cudaStream_t>) {
+    return show_stream(arguments.next<T>());
+  } else if constexpr (std::is_enum_v<T>) {
+    const int number = arguments.next<int>();  // it may be no value of the enumeration
+    return std::is_same_v<T, cudaMemcpyKind> ? show_kind(number) : fmt::format("{}", number);
+  } else if constexpr (std::is_pointer_v<T>) {
+    using Target = std::remove_pointer_t<T>;
+    const void* const pointer = arguments.next<const void*>();
+    if constexpr (std::is_void_v<Target>) {
+      return show_address(allocations, pointer);
+    } else {
+      return pointer == nullptr ? "nullptr" : std::is_pointer_v<Target> ? "&pointer" : "pointer";
+    }
+  } else if constexpr (std::is_same_v<T, dim3>) {
+    const auto [x, y, z] = arguments.next<std::array<unsigned, 3>>();
+    return fmt::format("({},{},{})", x, y, z);
+  } else if constexpr (std::is_same_v<T, cudaExtent>) {
+    const auto extent = arguments.next<T>();
+    return fmt::format("{{{}, {}, {}}}", extent.width, extent.height, extent.depth);
+  } else if constexpr (std::is_same_v<T, unsigned long long>) {  // the driver's addresses, too
+    const auto number = arguments.next<unsigned long long>();
+    const bool is_address = allocations.owns(reinterpret_cast<const void*>(number));
+    return is_address ? fmt::format("{:#x}", number) : fmt::format("{}", number);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return "...";  // in a vector register, which is not kept
+  } else if constexpr (std::is_integral_v<T>) {
+    return fmt::format("{}", arguments.next<T>());
+  } else {
+    static_assert(std::is_class_v<T>, "a type that is passed in other registers");
+    arguments.next<std::array<std::byte, sizeof(T)>>();
+    return "{...}";
+  }
+}
+
+// Of a function that answers an error.
+template <typename Result, typename... Parameters>
+requires std::is_enum_v<Result> std::string show_all(Result (*)(Parameters...), const ApiCall& call,
+                                                     const Allocations& allocations) {
+  Arguments arguments(call);
+  const std::vector<std::string> texts{show<Parameters>(arguments, allocations)...};
+  return fmt::format("({})", fmt::join(texts, ", "));
+}
+
+// Also of functions that answer no error.
+template <typename Other>
+std::string show_all(Other, const ApiCall&, const Allocations&) {
+  return {};
+}
+
+// Of a function of the driver API, named without its suffixes (driver_signatures.cpp).
+std::string describe_driver_call(std::string_view name, const ApiCall& call,
+                                 const Allocations& allocations);
+
+}  // namespace warpcheck::cudart

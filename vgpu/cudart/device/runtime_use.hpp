@@ -1,0 +1,12 @@
+// Whether the program has called the runtime API, which initialises the driver API and makes a
+// device's primary context current to the calling thread (CUDA Runtime API, "Interactions with the
+// CUDA Driver API").
+#pragma once
+
+namespace warpcheck::cudart {
+
+void note_runtime_use();
+bool runtime_was_used();
+bool runtime_was_used_by_this_thread();
+
+}  // namespace warpcheck::cudart

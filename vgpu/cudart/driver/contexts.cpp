@@ -1,0 +1,117 @@
+#include "vgpu/cudart/driver/contexts.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "vgpu/cudart/device/current_device.hpp"
+#include "vgpu/cudart/device/runtime_use.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+struct Contexts {
+  std::mutex mutex;
+  std::map<int, std::unique_ptr<Context>> primary;  // by device
+  std::map<CUcontext, std::unique_ptr<Context>> created;
+  // Handles are not given out again, so that one that was destroyed is known as none.
+  std::vector<std::unique_ptr<Context>> destroyed;
+  unsigned long long next_id = 1;
+  std::atomic<bool> initialized{false};
+};
+
+Contexts& all() {
+  static auto* const contexts = new Contexts;  // programs call in destructors of their own
+  return *contexts;
+}
+
+// Contexts that have been destroyed stay on the stacks of other threads: what they name is gone.
+std::vector<CUcontext>& stack() {
+  thread_local std::vector<CUcontext> contexts;
+  return contexts;
+}
+
+}  // namespace
+
+Context* find_context(CUcontext handle) {
+  const std::lock_guard lock(all().mutex);
+  for (const auto& [device, context] : all().primary) {
+    if (handle_of(context.get()) == handle) return context.get();
+  }
+  const auto found = all().created.find(handle);
+  return found == all().created.end() ? nullptr : found->second.get();
+}
+
+bool driver_is_initialized() { return all().initialized || runtime_was_used(); }
+void initialize_driver() { all().initialized = true; }
+
+Context& primary_context(int device) {
+  const std::lock_guard lock(all().mutex);
+  std::unique_ptr<Context>& context = all().primary[device];
+  if (context == nullptr) {
+    context = std::make_unique<Context>();
+    context->device = device;
+    context->is_primary = true;
+    context->id = all().next_id++;
+  }
+  return *context;
+}
+
+bool primary_is_active(int device) {
+  return primary_context(device).retained != 0 || runtime_was_used();
+}
+
+Context& create_context(int device, unsigned flags) {
+  auto context = std::make_unique<Context>();
+  context->device = device;
+  context->flags = flags;
+  const std::lock_guard lock(all().mutex);
+  context->id = all().next_id++;
+  Context& made = *context;
+  all().created[handle_of(&made)] = std::move(context);
+  return made;
+}
+
+void forget_context(Context& context) {
+  std::erase(stack(), handle_of(&context));
+  const std::lock_guard lock(all().mutex);
+  const auto found = all().created.find(handle_of(&context));
+  all().destroyed.push_back(std::move(found->second));
+  all().created.erase(found);
+}
+
+Context* current_context() {
+  if (!stack().empty()) return find_context(stack().back());
+  return runtime_was_used_by_this_thread() ? &primary_context(static_cast<int>(current_device()))
+                                           : nullptr;
+}
+
+void push_context(Context& context) { stack().push_back(handle_of(&context)); }
+
+Context* pop_context() {
+  Context* const top = current_context();
+  if (!stack().empty()) stack().pop_back();
+  return top;
+}
+
+void set_current_context(Context* context) {
+  if (!stack().empty()) stack().pop_back();
+  if (context != nullptr) push_context(*context);
+}
+
+void own_memory(CUdeviceptr address) {
+  Context* const context = current_context();
+  if (context == nullptr || context->is_primary) return;
+  const std::lock_guard lock(all().mutex);
+  context->memory.insert(address);
+}
+
+void disown_memory(CUdeviceptr address) {
+  const std::lock_guard lock(all().mutex);
+  for (const auto& [handle, context] : all().created) context->memory.erase(address);
+}
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,74 @@
+// The frame of every driver API function: most do what a function of the runtime API does, which
+// they call, and answer with the driver's number for its error.
+//
+// Entry points (driver_entry_points.cpp) have noted the call, so a failure is told under the name
+// that the program called, and the runtime's last error stays what it was (Errors::record()).
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <optional>
+#include <string_view>
+
+#include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/api/api_call.hpp"
+#include "vgpu/cudart/device/current_device.hpp"
+#include "vgpu/cudart/driver/contexts.hpp"
+#include "vgpu/cudart/streams/queues.hpp"
+
+namespace warpcheck::cudart {
+
+// The driver has the runtime's numbers, where it has the error at all.
+CUresult result_of(cudaError_t error);
+inline cudaError_t error_of(CUresult result) { return static_cast<cudaError_t>(result); }
+inline CUresult fail(CUresult result) { return result_of(fail(error_of(result))); }
+
+// A call that needs nothing: a null stream is that of the thread where the name says so.
+class DriverCall {
+ public:
+  DriverCall() {
+    const std::string_view name = current_call().name;
+    if (name.ends_with("_ptsz") || name.ends_with("_ptds")) per_thread_.emplace();
+  }
+
+ private:
+  std::optional<PerThreadDefaultStream> per_thread_;
+};
+
+// Runs `body()`, of which the answer is the runtime's, where cuInit() has been called.
+template <typename Body>
+CUresult after_init(Body&& body) {
+  const DriverCall call;
+  if (!driver_is_initialized()) return fail(CUDA_ERROR_NOT_INITIALIZED);
+  return result_of(body());
+}
+
+// The same, where the thread has a context.
+template <typename Body>
+CUresult in_context(Body&& body) {
+  const DriverCall call;
+  if (!driver_is_initialized()) return fail(CUDA_ERROR_NOT_INITIALIZED);
+  const Context* const context = current_context();
+  if (context == nullptr) return fail(CUDA_ERROR_INVALID_CONTEXT);
+  current_device() = static_cast<unsigned>(context->device);
+  return result_of(body());
+}
+
+// After cuInit(), for a device that exists.
+template <typename Body>
+CUresult of_device(CUdevice device, Body&& body) {
+  return after_init([&] {
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess) return error;
+    return device >= 0 && device < count ? body() : fail(cudaErrorInvalidDevice);
+  });
+}
+
+inline void* to_pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+inline CUdeviceptr to_address(const void* pointer) {
+  return reinterpret_cast<CUdeviceptr>(pointer);
+}
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,59 @@
+// The functions of the driver API as libcuda.so.1 calls them, warpcheck_cuMemAlloc_v2 for
+// cuMemAlloc_v2: each notes the call (vgpu/cudart/api/api_call.hpp) and goes on to the one of this
+// folder, virtual_cuMemAlloc_v2, or, where there is none, is refused by name.
+//
+// The function of a per-thread default stream (..._ptsz, ..._ptds) is that of the other name: the
+// frame of all functions reads the name of the call (driver_call.hpp).
+#include <cuda.h>
+
+#include "vgpu/cudart/driver/driver_functions.hpp"
+
+#ifndef __x86_64__
+#error "The jumps of the driver API's functions are written for x86-64."
+#endif
+
+// Weak: an undefined one is null.
+#define DRIVER_ENTRY(name, function)                             \
+  asm(".weak virtual_" #function                                 \
+      "\n"                                                       \
+      ".pushsection .rodata\n"                                   \
+      "warpcheck_driver_name_" #name                             \
+      ":\n"                                                      \
+      ".asciz \"" #name                                          \
+      "\"\n"                                                     \
+      ".popsection\n"                                            \
+      ".pushsection .text\n"                                     \
+      ".globl warpcheck_" #name                                  \
+      "\n"                                                       \
+      ".type warpcheck_" #name                                   \
+      ", @function\n"                                            \
+      "warpcheck_" #name                                         \
+      ":\n"                                                      \
+      "endbr64\n"                                                \
+      "leaq warpcheck_driver_name_" #name                        \
+      "(%rip), %r10\n"                                           \
+      "movq virtual_" #function                                  \
+      "@GOTPCREL(%rip), %r11\n"                                  \
+      "testq %r11, %r11\n"                                       \
+      "jnz warpcheck_note_call\n"                                \
+      "movq warpcheck_refuse_driver_call@GOTPCREL(%rip), %r11\n" \
+      "jmp warpcheck_note_call\n"                                \
+      ".size warpcheck_" #name ", . - warpcheck_" #name          \
+      "\n"                                                       \
+      ".popsection\n");                                          \
+  extern "C" char warpcheck_##name[];
+#include "driver_entries.def"
+#undef DRIVER_ENTRY
+
+namespace warpcheck::cudart {
+
+std::span<const DriverFunction> driver_functions() {
+  static const DriverFunction kAll[] = {
+#define DRIVER_FUNCTION(name, asked, version) {#name, #asked, version, warpcheck_##name},
+#include "vgpu/cudart/driver/driver_functions.def"
+#undef DRIVER_FUNCTION
+  };
+  return kAll;
+}
+
+}  // namespace warpcheck::cudart

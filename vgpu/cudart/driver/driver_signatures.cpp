@@ -1,0 +1,23 @@
+// A failed call of the driver API as text, by the types that cuda.h gives its parameters.
+#include <cuda.h>
+#include <cudaProfiler.h>
+
+#include "vgpu/cudart/api/call_arguments.hpp"
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // all are described, old and new
+
+namespace warpcheck::cudart {
+
+std::string describe_driver_call(std::string_view name, const ApiCall& call,
+                                 const Allocations& allocations) {
+#define SIGNATURE(function)                                                          \
+  if (name == #function) {                                                           \
+    return std::string(name) +                                                       \
+           show_all(static_cast<decltype(&::function)>(nullptr), call, allocations); \
+  }
+#include "driver_signatures.def"
+#undef SIGNATURE
+  return std::string(name);
+}
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,115 @@
+// Libraries of device code in the runtime API: what the driver's are (CUDA Runtime API, "Library
+// Management"), and kernels of the program as the driver's functions.
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+#include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/driver/modules.hpp"
+
+using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+template <typename Body>
+cudaError_t of_library(cudaLibrary_t library, Body&& body) {
+  return answer([&](Device& device) {
+    LoadedModule* const module = LoadedModules::instance().find(library);
+    return module == nullptr ? cudaErrorInvalidResourceHandle : body(device, *module);
+  });
+}
+
+cudaError_t load(cudaLibrary_t* library, const void* image, cudaJitOption* options, void** values,
+                 unsigned count) {
+  return answer([&](Device& device) {
+    if (library == nullptr) return cudaErrorInvalidValue;
+    JitOptions read;
+    // The runtime's options have the driver's numbers.
+    if (!read.read(count, reinterpret_cast<CUjit_option*>(options), values)) {
+      return cudaErrorInvalidValue;
+    }
+    LoadedModule* module = nullptr;
+    const cudaError_t error = load_module(device, image, read, &module);
+    if (error == cudaSuccess) *library = reinterpret_cast<cudaLibrary_t>(module);
+    return error;
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* image, cudaJitOption* options,
+                                void** values, unsigned count, cudaLibraryOption*, void**,
+                                unsigned) {
+  return load(library, image, options, values, count);
+}
+
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path,
+                                    cudaJitOption* options, void** values, unsigned count,
+                                    cudaLibraryOption*, void**, unsigned) {
+  if (path == nullptr) return fail(cudaErrorInvalidValue);
+  const std::string bytes = read_module_file(path);
+  if (bytes.empty()) return fail(cudaErrorFileNotFound);
+  return load(library, bytes.c_str(), options, values, count);
+}
+
+cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
+  return of_library(library, [](Device& device, LoadedModule& module) {
+    LoadedModules::instance().unload(device, module);
+    return device.errors().sticky();
+  });
+}
+
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
+  return of_library(library, [&](Device&, const LoadedModule& module) {
+    if (kernel == nullptr || name == nullptr) return cudaErrorInvalidValue;
+    *kernel = reinterpret_cast<cudaKernel_t>(module.find_kernel(name));
+    return *kernel != nullptr ? cudaSuccess : cudaErrorSymbolNotFound;
+  });
+}
+
+cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t library) {
+  return of_library(library, [&](Device&, const LoadedModule& module) {
+    if (count == nullptr) return cudaErrorInvalidValue;
+    *count = static_cast<unsigned>(module.kernels.size());
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count,
+                                        cudaLibrary_t library) {
+  return of_library(library, [&](Device&, const LoadedModule& module) {
+    if (kernels == nullptr) return cudaErrorInvalidValue;
+    for (unsigned i = 0; i < count && i < module.kernels.size(); ++i) {
+      kernels[i] = reinterpret_cast<cudaKernel_t>(module.kernels[i]);
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaLibraryGetGlobal(void** address, size_t* bytes, cudaLibrary_t library,
+                                 const char* name) {
+  return of_library(library, [&](Device& device, const LoadedModule& module) {
+    return find_variable(device, module, name, false, address, bytes);
+  });
+}
+
+cudaError_t cudaLibraryGetManaged(void** address, size_t* bytes, cudaLibrary_t library,
+                                  const char* name) {
+  return of_library(library, [&](Device& device, const LoadedModule& module) {
+    return find_variable(device, module, name, true, address, bytes);
+  });
+}
+
+cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* symbol) {
+  return answer_even_after_a_fault([&](Device&) {
+    if (function == nullptr) return cudaErrorInvalidValue;
+    Kernel* const kernel = Registry::instance().find_kernel(symbol);
+    *function = reinterpret_cast<cudaFunction_t>(kernel);
+    return kernel != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,369 @@
+// Memory of the driver API: device, managed and page-locked memory, pools, and what may be asked of
+// a pointer.
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "vgpu/cudart/driver/driver_call.hpp"
+
+using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
+namespace vgpu = warpcheck::vgpu;
+
+namespace {
+
+cudaError_t keep(CUdeviceptr* address, void* made, cudaError_t error) {
+  if (error != cudaSuccess) return error;
+  *address = to_address(made);
+  if (made != nullptr) own_memory(*address);
+  return error;
+}
+
+// Runs `body(pointer)`, which allocates.  The driver refuses to allocate nothing.
+template <typename Body>
+CUresult allocate(CUdeviceptr* address, std::size_t bytes, Body&& body) {
+  return in_context([&] {
+    if (address == nullptr || bytes == 0) return fail(cudaErrorInvalidValue);
+    void* made = nullptr;
+    const cudaError_t error = body(&made);
+    return keep(address, made, error);
+  });
+}
+
+cudaMemLocation location_of(const CUmemLocation& location) {
+  cudaMemLocation made{};
+  static_assert(static_cast<int>(CU_MEM_LOCATION_TYPE_DEVICE) ==
+                static_cast<int>(cudaMemLocationTypeDevice));
+  static_assert(static_cast<int>(CU_MEM_LOCATION_TYPE_HOST) ==
+                static_cast<int>(cudaMemLocationTypeHost));
+  made.type = static_cast<cudaMemLocationType>(number_of(location.type));
+  made.id = location.id;
+  return made;
+}
+
+// As before CUDA 12.2: a device, or CU_DEVICE_CPU.
+cudaMemLocation location_of(CUdevice device) {
+  cudaMemLocation made{};
+  made.type = device == CU_DEVICE_CPU ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
+  made.id = device == CU_DEVICE_CPU ? 0 : device;
+  return made;
+}
+
+struct PointerFacts {
+  cudaPointerAttributes known{};
+  std::uint64_t begin = 0;
+  std::size_t bytes = 0;
+  std::uint32_t id = 0;
+  bool is_mapped = false;  // the device has it
+};
+
+cudaError_t facts_of(CUdeviceptr address, PointerFacts& facts) {
+  const cudaError_t error = cudaPointerGetAttributes(&facts.known, to_pointer(address));
+  if (error != cudaSuccess) return error;
+  with_device([&](Device& device) {
+    const vgpu::Allocation* const found = device.allocations().find(to_pointer(address));
+    if (found == nullptr) return;
+    facts.begin = found->address;
+    facts.bytes = found->bytes;
+    facts.id = found->id + 1;
+    facts.is_mapped = true;
+  });
+  return cudaSuccess;
+}
+
+template <typename T>
+CUresult put(void* data, T value) {
+  *static_cast<T*>(data) = value;
+  return CUDA_SUCCESS;
+}
+
+CUresult put_attribute(void* data, int attribute, CUdeviceptr address, const PointerFacts& facts) {
+  const bool is_known = facts.known.type != cudaMemoryTypeUnregistered;
+  if (!is_known) return CUDA_ERROR_INVALID_VALUE;
+  const bool is_of_host = facts.known.type == cudaMemoryTypeHost;
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+      return put(data, handle_of(&primary_context(facts.known.device)));
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      return put(data,
+                 static_cast<unsigned>(is_of_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE));
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      return put(data, to_address(facts.known.devicePointer));
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+      if (facts.known.hostPointer == nullptr) return CUDA_ERROR_INVALID_VALUE;
+      return put(data, facts.known.hostPointer);
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: return put(data, 0u);
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+      return put(data, static_cast<unsigned long long>(facts.id));
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+      return put(data, static_cast<unsigned>(facts.known.type == cudaMemoryTypeManaged));
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return put(data, facts.known.device);
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: return put(data, 0u);
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+      return put(data, facts.is_mapped ? CUdeviceptr{facts.begin} : address);
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: return put(data, facts.bytes);
+    case CU_POINTER_ATTRIBUTE_MAPPED: return put(data, static_cast<unsigned>(facts.is_mapped));
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: return put(data, 0ull);
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+      return put(data, static_cast<int>(CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE));
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: return put(data, CUmemoryPool{nullptr});
+    default: return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t bytes) {
+  return allocate(address, bytes, [&](void** made) { return cudaMalloc(made, bytes); });
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr* address, size_t* pitch, size_t width, size_t height,
+                            unsigned element) {
+  return allocate(address, width * height, [&](void** made) {
+    if (element != 4 && element != 8 && element != 16) return fail(cudaErrorInvalidValue);
+    return cudaMallocPitch(made, pitch, width, height);
+  });
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags) {
+  return allocate(address, bytes,
+                  [&](void** made) { return cudaMallocManaged(made, bytes, flags); });
+}
+
+CUresult cuMemFree_v2(CUdeviceptr address) {
+  return in_context([&] {
+    disown_memory(address);
+    return cudaFree(to_pointer(address));
+  });
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream stream) {
+  return allocate(address, bytes,
+                  [&](void** made) { return cudaMallocAsync(made, bytes, stream); });
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes, CUmemoryPool pool,
+                                 CUstream stream) {
+  return allocate(address, bytes,
+                  [&](void** made) { return cudaMallocFromPoolAsync(made, bytes, pool, stream); });
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+  return in_context([&] {
+    disown_memory(address);
+    return cudaFreeAsync(to_pointer(address), stream);
+  });
+}
+
+CUresult cuMemAllocHost_v2(void** pointer, size_t bytes) {
+  return in_context([&] {
+    if (bytes == 0) return fail(cudaErrorInvalidValue);
+    return cudaMallocHost(pointer, bytes);
+  });
+}
+CUresult virtual_cuMemAllocHost(void** pointer, unsigned bytes) {
+  return cuMemAllocHost_v2(pointer, bytes);
+}
+
+CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+  return in_context([&] {
+    if (bytes == 0) return fail(cudaErrorInvalidValue);
+    return cudaHostAlloc(pointer, bytes, flags);
+  });
+}
+
+CUresult cuMemFreeHost(void* pointer) {
+  return in_context([&] { return cudaFreeHost(pointer); });
+}
+
+CUresult cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned flags) {
+  return in_context([&] { return cudaHostRegister(pointer, bytes, flags); });
+}
+CUresult virtual_cuMemHostRegister(void* pointer, size_t bytes, unsigned flags) {
+  return cuMemHostRegister_v2(pointer, bytes, flags);
+}
+
+CUresult cuMemHostUnregister(void* pointer) {
+  return in_context([&] { return cudaHostUnregister(pointer); });
+}
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* pointer, unsigned flags) {
+  return in_context([&] {
+    if (address == nullptr) return fail(cudaErrorInvalidValue);
+    void* found = nullptr;
+    const cudaError_t error = cudaHostGetDevicePointer(&found, pointer, flags);
+    if (error == cudaSuccess) *address = to_address(found);
+    return error;
+  });
+}
+
+CUresult cuMemHostGetFlags(unsigned* flags, void* pointer) {
+  return in_context([&] { return cudaHostGetFlags(flags, pointer); });
+}
+
+CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
+  return in_context([&] { return cudaMemGetInfo(free, total); });
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr* begin, size_t* bytes, CUdeviceptr address) {
+  return in_context([&] {
+    return answer([&](Device& device) {
+      const vgpu::Allocation* const found = device.allocations().find(to_pointer(address));
+      if (found == nullptr) return error_of(CUDA_ERROR_NOT_FOUND);
+      if (begin != nullptr) *begin = found->address;
+      if (bytes != nullptr) *bytes = found->bytes;
+      return cudaSuccess;
+    });
+  });
+}
+
+CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr address) {
+  return in_context([&] {
+    if (data == nullptr) return fail(cudaErrorInvalidValue);
+    PointerFacts facts;
+    const cudaError_t error = facts_of(address, facts);
+    if (error != cudaSuccess) return error;
+    const CUresult result = put_attribute(data, number_of(attribute), address, facts);
+    return result == CUDA_SUCCESS ? cudaSuccess : fail(error_of(result));
+  });
+}
+
+// What does not hold of the pointer is 0, and no error (CUDA Driver API, cuPointerGetAttributes).
+CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes, void** data,
+                                CUdeviceptr address) {
+  return in_context([&] {
+    if (attributes == nullptr || data == nullptr) return fail(cudaErrorInvalidValue);
+    PointerFacts facts;
+    const cudaError_t error = facts_of(address, facts);
+    if (error != cudaSuccess) return error;
+    for (unsigned i = 0; i < count; ++i) {
+      const int attribute = number_of(attributes[i]);
+      if (put_attribute(data[i], attribute, address, facts) == CUDA_SUCCESS) continue;
+      switch (attribute) {
+        case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: put(data[i], CU_DEVICE_INVALID); break;
+        case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        case CU_POINTER_ATTRIBUTE_MAPPED:
+        case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: put(data[i], 0u); break;
+        default: put(data[i], 0ull); break;
+      }
+    }
+    return cudaSuccess;
+  });
+}
+
+// How operations on the memory synchronise; all that is left to set.
+CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
+                               CUdeviceptr address) {
+  return in_context([&] {
+    PointerFacts facts;
+    if (value == nullptr || number_of(attribute) != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS) {
+      return fail(cudaErrorInvalidValue);
+    }
+    const cudaError_t error = facts_of(address, facts);
+    if (error != cudaSuccess) return error;
+    return facts.is_mapped ? cudaSuccess : fail(cudaErrorInvalidValue);
+  });
+}
+
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation location,
+                               unsigned flags, CUstream stream) {
+  return in_context([&] {
+    return cudaMemPrefetchAsync(to_pointer(address), bytes, location_of(location), flags, stream);
+  });
+}
+CUresult virtual_cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device,
+                                    CUstream stream) {
+  return in_context([&] {
+    return cudaMemPrefetchAsync(to_pointer(address), bytes, location_of(device), 0, stream);
+  });
+}
+
+CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
+                        CUmemLocation location) {
+  return in_context([&] {
+    return cudaMemAdvise(to_pointer(address), bytes,
+                         static_cast<cudaMemoryAdvise>(number_of(advice)), location_of(location));
+  });
+}
+CUresult virtual_cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise advice,
+                             CUdevice device) {
+  return in_context([&] {
+    return cudaMemAdvise(to_pointer(address), bytes,
+                         static_cast<cudaMemoryAdvise>(number_of(advice)), location_of(device));
+  });
+}
+
+CUresult cuMemRangeGetAttribute(void* data, size_t size, CUmem_range_attribute attribute,
+                                CUdeviceptr address, size_t bytes) {
+  return in_context([&] {
+    return cudaMemRangeGetAttribute(data, size,
+                                    static_cast<cudaMemRangeAttribute>(number_of(attribute)),
+                                    to_pointer(address), bytes);
+  });
+}
+
+CUresult cuMemRangeGetAttributes(void** data, size_t* sizes, CUmem_range_attribute* attributes,
+                                 size_t count, CUdeviceptr address, size_t bytes) {
+  return in_context([&] {
+    return cudaMemRangeGetAttributes(data, sizes,
+                                     reinterpret_cast<cudaMemRangeAttribute*>(attributes), count,
+                                     to_pointer(address), bytes);
+  });
+}
+
+CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
+  return after_init([&] {
+    if (properties == nullptr) return fail(cudaErrorInvalidValue);
+    cudaMemPoolProps known{};
+    static_assert(sizeof known == sizeof *properties);
+    std::memcpy(&known, properties, sizeof known);  // the same members
+    return cudaMemPoolCreate(pool, &known);
+  });
+}
+
+CUresult cuMemPoolDestroy(CUmemoryPool pool) {
+  return after_init([&] { return cudaMemPoolDestroy(pool); });
+}
+
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t bytes) {
+  return after_init([&] { return cudaMemPoolTrimTo(pool, bytes); });
+}
+
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
+  return after_init([&] {
+    return cudaMemPoolSetAttribute(pool, static_cast<cudaMemPoolAttr>(number_of(attribute)), value);
+  });
+}
+
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
+  return after_init([&] {
+    return cudaMemPoolGetAttribute(pool, static_cast<cudaMemPoolAttr>(number_of(attribute)), value);
+  });
+}
+
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* accesses, size_t count) {
+  return after_init([&] {
+    static_assert(sizeof(cudaMemAccessDesc) == sizeof(CUmemAccessDesc));
+    return cudaMemPoolSetAccess(pool, reinterpret_cast<const cudaMemAccessDesc*>(accesses), count);
+  });
+}
+
+CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
+  return after_init([&] {
+    if (location == nullptr || flags == nullptr) return fail(cudaErrorInvalidValue);
+    cudaMemLocation known = location_of(*location);
+    cudaMemAccessFlags found{};
+    const cudaError_t error = cudaMemPoolGetAccess(&found, pool, &known);
+    if (error == cudaSuccess) *flags = static_cast<CUmemAccess_flags>(found);
+    return error;
+  });
+}
+
+}  // extern "C"

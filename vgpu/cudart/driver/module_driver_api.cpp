@@ -1,0 +1,382 @@
+// Modules, libraries and the linker of the driver API.
+#include <cuda.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vgpu/cudart/code/module_image.hpp"
+#include "vgpu/cudart/driver/driver_call.hpp"
+#include "vgpu/cudart/driver/modules.hpp"
+
+using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
+namespace vgpu = warpcheck::vgpu;
+namespace ptx = warpcheck::ptx;
+
+namespace {
+
+template <typename Handle>
+Handle handle_as(LoadedModule* module) {
+  return reinterpret_cast<Handle>(module);
+}
+
+// Runs `body(device, module)`.
+template <typename Handle, typename Body>
+CUresult of_module(Handle handle, Body&& body) {
+  return in_context([&] {
+    return answer([&](Device& device) {
+      LoadedModule* const module = LoadedModules::instance().find(handle);
+      return module == nullptr ? cudaErrorInvalidResourceHandle : body(device, *module);
+    });
+  });
+}
+
+// Runs `body(kernel)`.
+template <typename Handle, typename Body>
+CUresult of_kernel(Handle handle, Body&& body) {
+  return after_init([&] {
+    return answer([&](Device&) {
+      Kernel* const kernel = Registry::instance().find_kernel(handle);
+      return kernel == nullptr ? cudaErrorInvalidResourceHandle : body(*kernel);
+    });
+  });
+}
+
+template <typename Handle>
+CUresult load(Handle* made, const void* image, unsigned count, CUjit_option* options,
+              void** values) {
+  return in_context([&] {
+    return answer([&](Device& device) {
+      if (made == nullptr) return cudaErrorInvalidValue;
+      JitOptions read;
+      if (!read.read(count, options, values)) return cudaErrorInvalidValue;
+      LoadedModule* module = nullptr;
+      const cudaError_t error = load_module(device, image, read, &module);
+      if (error == cudaSuccess) *made = handle_as<Handle>(module);
+      return error;
+    });
+  });
+}
+
+template <typename Handle>
+CUresult load_file(Handle* made, const char* path, unsigned count, CUjit_option* options,
+                   void** values) {
+  if (path == nullptr) return fail(CUDA_ERROR_INVALID_VALUE);
+  const std::string bytes = read_module_file(path);
+  if (bytes.empty()) return fail(CUDA_ERROR_FILE_NOT_FOUND);
+  return load(made, bytes.c_str(), count, options, values);
+}
+
+template <typename Handle, typename Function>
+cudaError_t find_function(const LoadedModule& module, const char* name, Function* function) {
+  if (function == nullptr || name == nullptr) return cudaErrorInvalidValue;
+  Kernel* const kernel = module.find_kernel(name);
+  if (kernel == nullptr) return cudaErrorSymbolNotFound;
+  *function = reinterpret_cast<Function>(kernel);
+  return cudaSuccess;
+}
+
+template <typename Function>
+void list_functions(const LoadedModule& module, unsigned count, Function* functions) {
+  for (unsigned i = 0; i < count && i < module.kernels.size(); ++i) {
+    functions[i] = reinterpret_cast<Function>(module.kernels[i]);
+  }
+}
+
+template <typename Handle>
+CUresult find_global(CUdeviceptr* address, size_t* bytes, Handle handle, const char* name,
+                     bool managed) {
+  return of_module(handle, [&](Device& device, const LoadedModule& module) {
+    void* found = nullptr;
+    const cudaError_t error = find_variable(device, module, name, managed, &found, bytes);
+    if (error == cudaSuccess && address != nullptr) *address = to_address(found);
+    return error;
+  });
+}
+
+// What CUlinkState points to.
+struct Linker {
+  std::vector<std::string> texts;
+  JitOptions options;
+  std::string image;
+};
+
+cudaError_t add_to(Device& device, Linker& linker, CUjitInputType type, const void* data,
+                   std::size_t bytes) {
+  switch (number_of(type)) {
+    case CU_JIT_INPUT_PTX: {
+      std::string text(static_cast<const char*>(data), bytes);
+      text.resize(std::strlen(text.c_str()));
+      static_cast<void>(ptx::parse(text, "linked PTX"));
+      linker.texts.push_back(std::move(text));
+      return cudaSuccess;
+    }
+    case CU_JIT_INPUT_CUBIN:  // may be an image of ours
+    case CU_JIT_INPUT_FATBINARY: {
+      try {
+        for (std::string& text : ptx_of_module(data, device.trial().capability().sm())) {
+          linker.texts.push_back(std::move(text));
+        }
+        return cudaSuccess;
+      } catch (const ModuleImageError& error) {
+        if (*error.what() != '\0') device.errors().refuse(error.what());
+        return error.error;
+      }
+    }
+    case CU_JIT_INPUT_OBJECT:
+    case CU_JIT_INPUT_LIBRARY:
+      throw vgpu::Refusal(
+          "cuLinkAddData of an object or a library is not supported; add PTX or a fatbinary");
+    default: return cudaErrorInvalidValue;
+  }
+}
+
+CUresult add(CUlinkState state, CUjitInputType type, const void* data, std::size_t bytes) {
+  return in_context([&] {
+    return answer([&](Device& device) {
+      if (state == nullptr || data == nullptr) return cudaErrorInvalidValue;
+      Linker& linker = *reinterpret_cast<Linker*>(state);
+      try {
+        return add_to(device, linker, type, data, bytes);
+      } catch (const std::runtime_error& error) {
+        linker.options.write_logs("", error.what());
+        throw;
+      }
+    });
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  return load(module, image, 0, nullptr, nullptr);
+}
+
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count,
+                            CUjit_option* options, void** values) {
+  return load(module, image, count, options, values);
+}
+
+CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
+  return load(module, image, 0, nullptr, nullptr);
+}
+
+CUresult cuModuleLoad(CUmodule* module, const char* path) {
+  return load_file(module, path, 0, nullptr, nullptr);
+}
+
+CUresult cuModuleUnload(CUmodule handle) {
+  return of_module(handle, [](Device& device, LoadedModule& module) {
+    LoadedModules::instance().unload(device, module);
+    return device.errors().sticky();
+  });
+}
+
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* name) {
+  return of_module(handle, [&](Device&, const LoadedModule& module) {
+    return find_function<CUmodule>(module, name, function);
+  });
+}
+
+CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule handle) {
+  return of_module(handle, [&](Device&, const LoadedModule& module) {
+    if (count == nullptr) return cudaErrorInvalidValue;
+    *count = static_cast<unsigned>(module.kernels.size());
+    return cudaSuccess;
+  });
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmodule handle) {
+  return of_module(handle, [&](Device&, const LoadedModule& module) {
+    if (functions == nullptr) return cudaErrorInvalidValue;
+    list_functions(module, count, functions);
+    return cudaSuccess;
+  });
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule module,
+                              const char* name) {
+  return find_global(address, bytes, module, name, false);
+}
+
+CUresult cuLibraryLoadData(CUlibrary* library, const void* image, CUjit_option* options,
+                           void** values, unsigned count, CUlibraryOption*, void**, unsigned) {
+  return load(library, image, count, options, values);
+}
+
+CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_option* options,
+                               void** values, unsigned count, CUlibraryOption*, void**, unsigned) {
+  return load_file(library, path, count, options, values);
+}
+
+CUresult cuLibraryUnload(CUlibrary handle) {
+  return of_module(handle, [](Device& device, LoadedModule& module) {
+    LoadedModules::instance().unload(device, module);
+    return device.errors().sticky();
+  });
+}
+
+CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary handle, const char* name) {
+  return of_module(handle, [&](Device&, const LoadedModule& module) {
+    return find_function<CUlibrary>(module, name, kernel);
+  });
+}
+
+CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary handle) {
+  return of_module(handle, [&](Device&, const LoadedModule& module) {
+    if (count == nullptr) return cudaErrorInvalidValue;
+    *count = static_cast<unsigned>(module.kernels.size());
+    return cudaSuccess;
+  });
+}
+
+CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned count, CUlibrary handle) {
+  return of_module(handle, [&](Device&, const LoadedModule& module) {
+    if (kernels == nullptr) return cudaErrorInvalidValue;
+    list_functions(module, count, kernels);
+    return cudaSuccess;
+  });
+}
+
+CUresult cuLibraryGetModule(CUmodule* made, CUlibrary handle) {
+  return of_module(handle, [&](Device&, LoadedModule& module) {
+    if (made == nullptr) return cudaErrorInvalidValue;
+    *made = handle_as<CUmodule>(&module);
+    return cudaSuccess;
+  });
+}
+
+CUresult cuLibraryGetGlobal(CUdeviceptr* address, size_t* bytes, CUlibrary library,
+                            const char* name) {
+  return find_global(address, bytes, library, name, false);
+}
+
+CUresult cuLibraryGetManaged(CUdeviceptr* address, size_t* bytes, CUlibrary library,
+                             const char* name) {
+  return find_global(address, bytes, library, name, true);
+}
+
+CUresult cuKernelGetFunction(CUfunction* function, CUkernel handle) {
+  return of_kernel(handle, [&](Kernel& kernel) {
+    if (function == nullptr) return cudaErrorInvalidValue;
+    *function = reinterpret_cast<CUfunction>(&kernel);
+    return cudaSuccess;
+  });
+}
+
+CUresult cuKernelGetLibrary(CUlibrary* library, CUkernel handle) {
+  return of_kernel(handle, [&](const Kernel& kernel) {
+    if (library == nullptr) return cudaErrorInvalidValue;
+    *library = handle_as<CUlibrary>(&LoadedModules::instance().module_of(kernel));
+    return cudaSuccess;
+  });
+}
+
+CUresult cuFuncGetModule(CUmodule* module, CUfunction handle) {
+  return of_kernel(handle, [&](const Kernel& kernel) {
+    if (module == nullptr) return cudaErrorInvalidValue;
+    *module = handle_as<CUmodule>(&LoadedModules::instance().module_of(kernel));
+    return cudaSuccess;
+  });
+}
+
+CUresult cuKernelGetName(const char** name, CUkernel handle) {
+  return of_kernel(handle, [&](const Kernel& kernel) {
+    if (name == nullptr) return cudaErrorInvalidValue;
+    *name = kernel.name.c_str();
+    return cudaSuccess;
+  });
+}
+
+CUresult cuFuncGetName(const char** name, CUfunction handle) {
+  return cuKernelGetName(name, reinterpret_cast<CUkernel>(handle));
+}
+
+CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction handle) {
+  return of_kernel(handle, [&](const Kernel&) {
+    if (state == nullptr) return cudaErrorInvalidValue;
+    *state = CU_FUNCTION_LOADING_STATE_LOADED;
+    return cudaSuccess;
+  });
+}
+
+CUresult cuFuncLoad(CUfunction handle) {
+  return of_kernel(handle, [](const Kernel&) { return cudaSuccess; });
+}
+
+CUresult cuLinkCreate_v2(unsigned count, CUjit_option* options, void** values, CUlinkState* state) {
+  return in_context([&] {
+    return answer([&](Device&) {
+      if (state == nullptr) return cudaErrorInvalidValue;
+      auto linker = std::make_unique<Linker>();
+      if (!linker->options.read(count, options, values)) return cudaErrorInvalidValue;
+      *state = reinterpret_cast<CUlinkState>(linker.release());
+      return cudaSuccess;
+    });
+  });
+}
+CUresult virtual_cuLinkCreate(unsigned count, CUjit_option* options, void** values,
+                              CUlinkState* state) {
+  return cuLinkCreate_v2(count, options, values, state);
+}
+
+CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t bytes,
+                          const char*, unsigned, CUjit_option*, void**) {
+  return add(state, type, data, bytes);
+}
+CUresult virtual_cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, size_t bytes,
+                               const char*, unsigned, CUjit_option*, void**) {
+  return add(state, type, data, bytes);
+}
+
+CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* path, unsigned,
+                          CUjit_option*, void**) {
+  if (path == nullptr) return fail(CUDA_ERROR_INVALID_VALUE);
+  const std::string bytes = read_module_file(path);
+  if (bytes.empty()) return fail(CUDA_ERROR_FILE_NOT_FOUND);
+  return add(state, type, bytes.data(), bytes.size());
+}
+CUresult virtual_cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned n,
+                               CUjit_option* options, void** values) {
+  return cuLinkAddFile_v2(state, type, path, n, options, values);
+}
+
+CUresult cuLinkComplete(CUlinkState state, void** image, size_t* bytes) {
+  return in_context([&] {
+    return answer([&](Device&) {
+      if (state == nullptr || image == nullptr) return cudaErrorInvalidValue;
+      Linker& linker = *reinterpret_cast<Linker*>(state);
+      if (linker.texts.empty()) return cudaErrorInvalidValue;
+      try {
+        std::vector<ptx::Module> parts;
+        for (const std::string& text : linker.texts) {
+          parts.push_back(ptx::parse(text, "linked PTX"));
+        }
+        static_cast<void>(ptx::link_modules(std::move(parts), "linked PTX"));
+      } catch (const ptx::LinkError& error) {
+        linker.options.write_logs("", error.what());
+        return cudaErrorInvalidKernelImage;
+      }
+      linker.image = make_module_image(linker.texts);
+      linker.options.write_logs("", "");
+      *image = linker.image.data();
+      if (bytes != nullptr) *bytes = linker.image.size();
+      return cudaSuccess;
+    });
+  });
+}
+
+CUresult cuLinkDestroy(CUlinkState state) {
+  return in_context([&] {
+    delete reinterpret_cast<Linker*>(state);
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"
