@@ -94,7 +94,9 @@ CUresult cuGetExportTable(const void** table, const CUuuid*) {
   const bool is_known = ::dladdr(current_call().return_address, &caller) != 0;
   const std::string_view path = is_known && caller.dli_fname != nullptr ? caller.dli_fname : "";
   if (path.substr(path.rfind('/') + 1).starts_with("libnv")) return CUDA_ERROR_NOT_FOUND;
-  return result_of(not_supported("cuGetExportTable", "its tables are not documented"));
+  return result_of(not_supported("cuGetExportTable",
+                                 "its tables are not documented; a CUDA runtime of the "
+                                 "toolkit asks for one where it was not led to the virtual GPU"));
 }
 
 CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, cuuint64_t flags,
