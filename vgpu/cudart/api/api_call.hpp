@@ -28,7 +28,8 @@ struct ApiCall {
 bool is_driver_call(const ApiCall& call);
 
 // The call that this thread is in, as findings name it: without the suffixes of versions and of
-// per-thread default streams, "cuMemcpyHtoD" of cuMemcpyHtoD_v2_ptds.  Lives as long as the process.
+// per-thread default streams, "cuMemcpyHtoD" of cuMemcpyHtoD_v2_ptds.  Lives as long as the
+// process.
 std::string_view told_name();
 std::string_view without_suffixes(std::string_view function);
 // The same for what a function of the runtime does, which functions of the driver call as well.

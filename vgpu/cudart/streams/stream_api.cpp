@@ -91,7 +91,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
     const bool is_made = handle != nullptr && handle != cudaStreamLegacy &&
                          handle != cudaStreamPerThread && stream != nullptr;
     if (is_made && stream->destroyed) {
-      device.findings().add(warpcheck::vgpu::destroyed_twice(told_name("cudaStreamDestroy"), "stream"));
+      device.findings().add(
+          warpcheck::vgpu::destroyed_twice(told_name("cudaStreamDestroy"), "stream"));
     }
     if (!is_made || stream->destroyed) return cudaErrorInvalidResourceHandle;
     stream->destroyed = true;
@@ -265,7 +266,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t handle) {
     Event* const event = device.execution().queues().find(handle);
     if (event == nullptr) return cudaErrorInvalidResourceHandle;
     if (event->destroyed) {
-      device.findings().add(warpcheck::vgpu::destroyed_twice(told_name("cudaEventDestroy"), "event"));
+      device.findings().add(
+          warpcheck::vgpu::destroyed_twice(told_name("cudaEventDestroy"), "event"));
       return cudaErrorInvalidResourceHandle;
     }
     device.execution().queues().destroy(handle);
