@@ -1,6 +1,7 @@
 // A program of the driver API and NVRTC, as an application would have it: no nvcc, no runtime
 // library, kernels that are compiled while it runs.  The first argument says what it does.
 #include <cuda.h>
+#include <dlfcn.h>
 #include <nvrtc.h>
 
 #include <cstdio>
@@ -208,6 +209,135 @@ int cubin() {
   return launch(session, "add_offset", arguments) != 0 || print(session) != 0;
 }
 
+// A graph by hand and one that was captured, over memory of the runtime API.
+int graphs() {
+  Session session;
+  if (open(session, compile("--gpu-architecture=compute_75")) != 0) return 1;
+  CHECK(cuMemFree(session.data));
+  void* const runtime = dlopen("libcudart.so.13", RTLD_NOW | RTLD_LOCAL);
+  if (runtime == nullptr) return std::puts(dlerror()), 1;
+  const auto allocate =
+      reinterpret_cast<int (*)(CUdeviceptr*, std::size_t)>(dlsym(runtime, "cudaMalloc"));
+  const auto release = reinterpret_cast<int (*)(CUdeviceptr)>(dlsym(runtime, "cudaFree"));
+  std::printf("%d\n", allocate(&session.data, kCount * sizeof(int)));
+  CUfunction function = nullptr;
+  CHECK(cuModuleGetFunction(&function, session.module, "add_offset"));
+  int count = kCount;
+  void* arguments[] = {&session.data, &count};
+  CUgraph graph = nullptr;
+  CUgraphNode fill = nullptr, add = nullptr;
+  CUgraphExec made = nullptr;
+  CHECK(cuGraphCreate(&graph, 0));
+  CUDA_MEMSET_NODE_PARAMS filled{};
+  filled.dst = session.data;
+  filled.value = 7;
+  filled.elementSize = 4;
+  filled.width = kCount;
+  filled.height = 1;
+  CHECK(cuGraphAddMemsetNode(&fill, graph, nullptr, 0, &filled, session.context));
+  CUDA_KERNEL_NODE_PARAMS launched{};
+  launched.func = function;
+  launched.gridDimX = launched.gridDimY = launched.gridDimZ = 1;
+  launched.blockDimX = kCount;
+  launched.blockDimY = launched.blockDimZ = 1;
+  launched.kernelParams = arguments;
+  CHECK(cuGraphAddKernelNode(&add, graph, &fill, 1, &launched));
+  CHECK(cuGraphInstantiate(&made, graph, 0));
+  CHECK(cuGraphLaunch(made, nullptr));
+  if (print(session) != 0) return 1;
+  CUstream stream = nullptr;
+  CUgraph captured = nullptr;
+  CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  if (launch(session, "add_offset", arguments, kCount, stream) != 0) return 1;
+  if (launch(session, "add_offset", arguments, kCount, stream) != 0) return 1;
+  CHECK(cuStreamEndCapture(stream, &captured));
+  CUgraphExec again = nullptr;
+  CHECK(cuGraphInstantiate(&again, captured, 0));
+  CHECK(cuGraphLaunch(again, stream));
+  CHECK(cuStreamSynchronize(stream));
+  if (print(session) != 0) return 1;
+  CHECK(cuGraphExecDestroy(again));
+  CHECK(cuGraphExecDestroy(made));
+  CHECK(cuGraphDestroy(captured));
+  CHECK(cuGraphDestroy(graph));
+  CHECK(cuStreamDestroy(stream));
+  std::printf("%d\n", release(session.data));
+  return 0;
+}
+
+// Texts that are linked, and a texture over an array.
+int linked() {
+  static const char* const kCaller = R"(.version 7.0
+.target sm_75
+.address_size 64
+.extern .func (.param .b32 result) next(.param .b32 value);
+.visible .entry fetch(.param .u64 out, .param .u64 texture) {
+  .reg .b32 %r<9>; .reg .b64 %rd<4>; .reg .f32 %f<5>;
+  ld.param.u64 %rd1, [out];
+  ld.param.u64 %rd2, [texture];
+  mov.u32 %r1, %tid.x;
+  cvt.rn.f32.u32 %f1, %r1;
+  mov.f32 %f2, 0f3F000000;
+  add.f32 %f1, %f1, %f2;
+  tex.2d.v4.u32.f32 {%r2, %r3, %r4, %r5}, [%rd2, {%f1, %f2}];
+  { .param .b32 given; .param .b32 answer;
+    st.param.b32 [given], %r2;
+    call (answer), next, (given);
+    ld.param.b32 %r6, [answer]; }
+  mul.wide.u32 %rd3, %r1, 4;
+  add.u64 %rd1, %rd1, %rd3;
+  st.global.u32 [%rd1], %r6;
+  ret;
+}
+)";
+  static const char* const kCallee = R"(.version 7.0
+.target sm_75
+.address_size 64
+.visible .func (.param .b32 result) next(.param .b32 value) {
+  .reg .b32 %r<3>;
+  ld.param.b32 %r1, [value];
+  add.u32 %r2, %r1, 1;
+  st.param.b32 [result], %r2;
+  ret;
+}
+)";
+  Session session;
+  CHECK(cuInit(0));
+  CHECK(cuCtxCreate(&session.context, nullptr, 0, 0));
+  CUlinkState state = nullptr;
+  void* image = nullptr;
+  std::size_t bytes = 0;
+  CHECK(cuLinkCreate(0, nullptr, nullptr, &state));
+  for (const char* const text : {kCaller, kCallee}) {
+    CHECK(cuLinkAddData(state, CU_JIT_INPUT_PTX, const_cast<char*>(text), std::strlen(text) + 1,
+                        "part", 0, nullptr, nullptr));
+  }
+  CHECK(cuLinkComplete(state, &image, &bytes));
+  CHECK(cuModuleLoadData(&session.module, image));
+  CHECK(cuLinkDestroy(state));
+  CUDA_ARRAY_DESCRIPTOR wanted{8, 1, CU_AD_FORMAT_UNSIGNED_INT32, 1};
+  CUarray array = nullptr;
+  CHECK(cuArrayCreate(&array, &wanted));
+  unsigned host[8] = {10, 20, 30, 40, 50, 60, 70, 80};
+  CHECK(cuMemcpyHtoA(array, 0, host, sizeof host));
+  CUDA_RESOURCE_DESC resource{};
+  resource.resType = CU_RESOURCE_TYPE_ARRAY;
+  resource.res.array.hArray = array;
+  CUDA_TEXTURE_DESC how{};
+  how.flags = CU_TRSF_READ_AS_INTEGER;
+  CUtexObject texture = 0;
+  CHECK(cuTexObjectCreate(&texture, &resource, &how, nullptr));
+  CHECK(cuMemAlloc(&session.data, sizeof host));
+  void* arguments[] = {&session.data, &texture};
+  if (launch(session, "fetch", arguments, 8) != 0) return 1;
+  CHECK(cuMemcpyDtoH(host, session.data, sizeof host));
+  std::printf("%u %u\n", host[0], host[7]);
+  CHECK(cuTexObjectDestroy(texture));
+  CHECK(cuArrayDestroy(array));
+  return 0;
+}
+
 // What the driver answers to mistakes.
 int errors() {
   CUdeviceptr data = 0;
@@ -282,6 +412,8 @@ int main(int count, char** words) {
                 {"uninitialized", uninitialized},
                 {"use_after_free", use_after_free},
                 {"missing_order", missing_order},
+                {"graphs", graphs},
+                {"linked", linked},
                 {"cubin", cubin},
                 {"errors", errors},
                 {"lookups", lookups}};

@@ -85,6 +85,28 @@ class Programs(DriverTest):
         self.assertIn("nothing orders these two kernel launches: their streams are not "
                       "synchronised\n", result.stderr)
 
+    def test_graphs_over_memory_of_the_runtime(self):
+        self.assertEqual(self.mode("graphs").stdout, "0\n10 10\n16 16\n0\n")
+
+    def test_linked_texts_and_a_texture(self):
+        self.assertEqual(self.mode("linked").stdout, "11 81\n")
+
+    def test_machine_code_is_refused_with_the_remedy(self):
+        result = self.mode("cubin", status=2)
+        self.assertIn("CUDA_ERROR_NO_BINARY_FOR_GPU\n", result.stdout)
+        self.assertIn("========= refused: the module is machine code (a cubin), which the virtual "
+                      "GPU cannot run; load PTX: nvrtcGetPTX() with "
+                      "--gpu-architecture=compute_XX in place of nvrtcGetCUBIN(), `nvcc -ptx`, or a "
+                      "fatbinary that carries PTX\n", result.stderr)
+
+    def test_from_python_by_name_and_by_path(self):
+        for library in ("libcuda.so.1", "libcuda.so", "/nonexistent/libcuda.so.1"):
+            script = ("import ctypes; cuda = ctypes.CDLL(%r); version = ctypes.c_int(); "
+                      "print(cuda.cuInit(0), cuda.cuDriverGetVersion(ctypes.byref(version)), "
+                      "version.value > 13000 - 1)" % library)
+            result = run("--", "/usr/bin/python3", "-c", script)
+            self.assertEqual(result.stdout, "0 0 True\n", result.stderr)
+
     def test_errors_are_those_of_the_header(self):
         result = self.mode("errors", status=2)
         self.assertEqual(result.stdout, """\

@@ -1,84 +1,21 @@
 // Launches and what may be asked of a function.
 #include <cuda.h>
 
+#include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <optional>
-#include <vector>
 
-#include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/driver/driver_call.hpp"
+#include "vgpu/cudart/driver/launch_arguments.hpp"
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// Arguments as the program passes them: the address of each, or one block of all (`extra`).
-class Arguments {
- public:
-  Arguments(CUfunction function, void** parameters, void** extra)
-      : function_(reinterpret_cast<const void*>(function)),
-        parameters_(parameters),
-        extra_(extra) {}
-
-  // cudaSuccess: get() has the address of each.
-  cudaError_t read() {
-    if (extra_ == nullptr) return cudaSuccess;
-    if (parameters_ != nullptr) return fail(cudaErrorInvalidValue);
-    std::byte* block = nullptr;
-    const std::size_t* bytes = nullptr;
-    for (void** at = extra_; *at != CU_LAUNCH_PARAM_END; at += 2) {
-      if (*at == CU_LAUNCH_PARAM_BUFFER_POINTER) {
-        block = static_cast<std::byte*>(at[1]);
-      } else if (*at == CU_LAUNCH_PARAM_BUFFER_SIZE) {
-        bytes = static_cast<const std::size_t*>(at[1]);
-      } else {
-        return fail(cudaErrorInvalidValue);
-      }
-    }
-    if (block == nullptr && bytes == nullptr) return cudaSuccess;
-    if (block == nullptr || bytes == nullptr) return fail(cudaErrorInvalidValue);
-    std::size_t offset = 0, size = 0;
-    for (std::size_t i = 0; parameter(i, offset, size); ++i) {
-      if (offset + size > *bytes) return fail(cudaErrorInvalidValue);
-      addresses_.push_back(block + offset);
-    }
-    parameters_ = addresses_.data();
-    return cudaSuccess;
-  }
-  [[nodiscard]] void** get() const { return parameters_; }
-
- private:
-  // Whether there is such a parameter, and where it lies in the block.
-  bool parameter(std::size_t index, std::size_t& offset, std::size_t& size) const {
-    return with_device([&](Device& device) {
-      const Kernel* const kernel = Registry::instance().find_kernel(function_);
-      if (kernel == nullptr) return false;
-      try {
-        DeviceCode& code = kernel->unit->code(device.trial(), device.allocations(), kernel->name);
-        const auto& parameters = code.link(kernel->name).program.parameters;
-        if (index >= parameters.size()) return false;
-        offset = parameters[index].offset;
-        size = parameters[index].bytes;
-        return true;
-      } catch (const std::runtime_error&) {
-        return false;  // the launch tells it
-      }
-    });
-  }
-
-  const void* function_;
-  void** parameters_;
-  void** extra_;
-  std::vector<void*> addresses_;
-};
-
 CUresult launch(CUfunction function, const cudaLaunchConfig_t& config, void** parameters,
                 void** extra) {
   return in_context([&] {
     if (function == nullptr) return fail(error_of(CUDA_ERROR_INVALID_HANDLE));
-    Arguments arguments(function, parameters, extra);
+    LaunchArguments arguments(function, parameters, extra);
     const cudaError_t error = arguments.read();
     if (error != cudaSuccess) return error;
     return cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(function), arguments.get());
