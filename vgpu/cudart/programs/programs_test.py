@@ -1,11 +1,18 @@
-"""One program of this directory: programs_test.py NVCC WARPCHECK BUILD_DIRECTORY PROGRAM.cu
+"""The programs of one area: programs_test.py NVCC WARPCHECK BUILD_DIRECTORY AREA
 
-It is built by plain nvcc, as it is and with -DMUTANT, and both are run under `warpcheck exec`: the
-program must compute what it should with no findings; the mutant must show the kinds that its header
-names (`// expect: KIND, ...`), and at least one finding of the first kind at lines marked `//~`.
+Each *.cu of the area's folder is a whole program.  One translation unit includes them all, each in a
+namespace of its name, and once more with MUTANT defined where it has a defect to plant: nvcc reads the
+toolkit's headers once, and instantiates a template once.  `main` of such a namespace is an ordinary
+function; the first argument says whose.
 
-The first is linked with the shared runtime library, the mutant with the static one of the virtual
-GPU.  A handful is linked once more as nvcc does by default, with the toolkit's static one.
+Under `warpcheck exec`, a program computes what it should, prints the lines that its header names
+(`// prints: LINE`), and nothing is found; its mutant shows the kinds that its header names
+(`// expect: KIND, ...`), and at least one finding of the first kind at lines marked `//~`.  Programs are
+linked as nvcc does by default and with the shared runtime library, mutants with the static one of the
+virtual GPU.
+
+An area is built with all that its programs ask for: `// arch: compute_90` (the newest is taken),
+`// options: --extended-lambda`.
 """
 
 import json
@@ -16,87 +23,129 @@ import subprocess
 import sys
 
 NVCC, WARPCHECK = sys.argv[1:3]
-BUILD, SOURCE = pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])
-TEXT = SOURCE.read_text()
-LIBRARIES = subprocess.run([WARPCHECK, "libdir"], check=True, capture_output=True,
-                           text=True).stdout.strip()
+AREA = pathlib.Path(sys.argv[4])
+BUILD = pathlib.Path(sys.argv[3]) / AREA.name
+CHECKS = AREA.parent / "check.hpp"
 FOUND = 66
-# Programs that need a newer target say so: `// arch: compute_90`.
-# Between them they have kernels that print, textures, streams, graphs, cooperative launches, thrust
-# and CUB.
-BY_DEFAULT = {"cub_scan", "graph", "grid_sync", "printf_malloc", "streams", "textures", "thrust_sort"}
-ARCH = next(iter(re.findall(r"^// arch: (.*)$", TEXT, re.MULTILINE)), "compute_75")
+problems = []
 
 
-def fail(*words):
-    sys.exit(f"{SOURCE.name}: " + " ".join(str(word) for word in words))
+class Program:
+    def __init__(self, path):
+        self.path, self.name, self.text = path, path.stem, path.read_text()
+        self.is_mutable = "MUTANT" in self.text.split('#include', 1)[1]
+
+    def heads(self, word):
+        return re.findall(rf"^// {word}: (.*)$", self.text, re.MULTILINE)
+
+    def kinds(self):
+        return self.heads("expect")[0].split(", ")
+
+    def marked_lines(self):
+        return {i for i, line in enumerate(self.text.splitlines(), 1) if "//~" in line}
 
 
-def build(name, compile_options):
-    """Compiled anew where its sources are newer."""
-    compiled = BUILD / f"{name}.o"
-    newest = max(each.stat().st_mtime for each in (SOURCE, SOURCE.with_name("check.hpp")))
+PROGRAMS = [Program(path) for path in sorted(AREA.glob("*.cu"))]
+
+
+def unit():
+    """The text of the area's translation unit."""
+    headers = [line for each in PROGRAMS
+               for line in re.findall(r"^#include <.*>$", each.text, re.MULTILINE)]
+    # In a namespace of their own, names of programs are nobody else's.
+    lines = [*dict.fromkeys(headers), "#include <cstring>", '#include "check.hpp"',
+             "namespace programs {"]
+    cases = []
+    for program in PROGRAMS:
+        body = f'#include "{program.path}"'
+        lines += [f"namespace {program.name} {{", body, "}"]
+        cases.append(program.name)
+        if program.is_mutable:
+            lines += ["#define MUTANT", f"namespace {program.name}_mutant {{", body, "}",
+                      "#undef MUTANT"]
+            cases.append(f"{program.name}_mutant")
+    lines += ["}", "int main(int, char** arguments) {"]
+    lines += [f'  if (!std::strcmp(arguments[1], "{name}")) return programs::{name}::main();'
+              for name in cases]
+    return "\n".join([*lines, "  return 3;", "}", ""])
+
+
+def build():
+    """The program linked by default, with the shared library, and with the virtual GPU's own."""
+    os.makedirs(BUILD, exist_ok=True)
+    source, compiled = BUILD / "area.cu", BUILD / "area.o"
+    newest = max(path.stat().st_mtime
+                 for path in (*(each.path for each in PROGRAMS), CHECKS, pathlib.Path(__file__)))
+    arch = max((arch for each in PROGRAMS for arch in each.heads("arch")), default="compute_75",
+               key=lambda arch: int(re.search(r"\d+", arch).group()))
+    options = {word for each in PROGRAMS for words in each.heads("options")
+               for word in words.split()}
     if not compiled.exists() or compiled.stat().st_mtime < newest:
-        subprocess.run([NVCC, f"-arch={ARCH}", "-std=c++17", "-lineinfo", *compile_options, "-c",
-                        SOURCE, "-o", compiled], check=True)
-    return compiled
+        source.write_text(unit())
+        # Host code unoptimised: half of the rest of the time would be spent there.
+        subprocess.run([NVCC, f"-arch={arch}", "-std=c++17", "-lineinfo", "-Xcompiler", "-O0",
+                        *sorted(options), "-I", AREA.parent, "-c", source, "-o", compiled],
+                       check=True)
+    library = subprocess.run([WARPCHECK, "libdir"], check=True, capture_output=True,
+                             text=True).stdout.strip()
+    for name, link in (("default", []), ("shared", ["-cudart", "shared"]), ("own", ["-L", library])):
+        subprocess.run([NVCC, f"-arch={arch}", *link, *sorted(options), compiled, "-o",
+                        BUILD / name], check=True)
 
 
-def linked(compiled, options):
-    """As options say, and by default where that is tested too."""
-    for link_options in [options, []] if SOURCE.stem in BY_DEFAULT else [options]:
-        program = compiled.with_suffix("" if link_options else ".default")
-        subprocess.run([NVCC, f"-arch={ARCH}", *link_options, compiled, "-o", program], check=True)
-        yield program
-
-
-def run(program):
-    report = program.with_suffix(".json")
-    result = subprocess.run([WARPCHECK, "exec", "--leaks", "--json", report, "--", program],
-                            capture_output=True, text=True, cwd=SOURCE.parent, timeout=300)
+def run(program, case):
+    report = BUILD / f"{case}.json"
+    report.unlink(missing_ok=True)
+    result = subprocess.run([WARPCHECK, "exec", "--leaks", "--json", report, "--", program, case],
+                            capture_output=True, text=True, cwd=AREA, timeout=300)
     return result, json.loads(report.read_text()) if report.exists() else {"findings": []}
 
 
-def errors(report):
-    return [found for found in report["findings"] if found["severity"] == "error"]
+def problem(program, result, *words):
+    problems.append(f"{AREA.name}/{program.name}: " + " ".join(str(word) for word in words)
+                    + f"; status {result.returncode}\n{result.stdout}{result.stderr}")
 
 
-def lines_of(finding):
-    """Of its sides in this file; empty where one is elsewhere."""
+def test_the_program(program, link):
+    result, report = run(BUILD / link, program.name)
+    printed = result.stdout.splitlines()
+    if result.returncode != 0 or printed[-1:] != ["right"] or report["findings"]:
+        problem(program, result, "expected 'right' and no findings, linked with", link)
+    # What a device prints is checked where a program says so.
+    for line in program.heads("prints"):
+        if line not in printed:
+            problem(program, result, f"expected the line '{line}'")
+
+
+def lines_of(finding, program):
+    """Of its sides in the program's file; empty where one is elsewhere."""
     sides = [side for side in finding["accesses"] if side["ptx"]]
-    if any(side["file"] != SOURCE.name for side in sides):
+    if any(side["file"] != program.path.name for side in sides):
         return set()
     return {side["line"] for side in sides}
 
 
-def test_the_program(program):
-    result, report = run(program)
-    printed = result.stdout.splitlines()
-    if result.returncode != 0 or printed[-1:] != ["right"] or report["findings"]:
-        fail("expected 'right' and no findings; status", result.returncode, "\n", result.stdout,
-             result.stderr)
-    # What a device prints is checked where a program says so.
-    for line in re.findall(r"^// prints: (.*)$", TEXT, re.MULTILINE):
-        if line not in printed:
-            fail(f"expected the line '{line}' in\n", result.stdout)
-
-
-def test_the_mutant(mutant):
-    result, report = run(mutant)
-    expected = re.search(r"^// expect: (.*)$", TEXT, re.MULTILINE).group(1).split(", ")
-    marked = {i for i, line in enumerate(TEXT.splitlines(), 1) if "//~" in line}
-    found = {finding["kind"] for finding in errors(report)}
+def test_the_mutant(program):
+    result, report = run(BUILD / "own", f"{program.name}_mutant")
+    errors = [found for found in report["findings"] if found["severity"] == "error"]
+    expected, marked = program.kinds(), program.marked_lines()
+    found = {error["kind"] for error in errors}
     if result.returncode != FOUND or found != set(expected):
-        fail("the mutant: expected", expected, "and status", FOUND, "; found", found, "and",
-             result.returncode, "\n", result.stdout, result.stderr)
-    places = [lines_of(each) for each in errors(report) if each["kind"] == expected[0]]
+        problem(program, result, "the mutant: expected", expected, "and status", FOUND, "; found",
+                found)
+    places = [lines_of(each, program) for each in errors if each["kind"] == expected[0]]
     if marked and not any(place and place <= marked for place in places):
-        fail("the mutant: expected", expected[0], "at lines", marked, "; found", places, "\n",
-             result.stderr)
+        problem(program, result, "the mutant: expected", expected[0], "at lines", marked, "; found",
+                places)
 
 
-os.makedirs(BUILD, exist_ok=True)
-for each in linked(build(SOURCE.stem, []), ["-cudart", "shared"]):
-    test_the_program(each)
-for each in linked(build(f"{SOURCE.stem}_mutant", ["-DMUTANT"]), ["-L", LIBRARIES]):
-    test_the_mutant(each)
+build()
+# By name for whoever looks for one of them.
+for each in [each for each in PROGRAMS if not sys.argv[5:] or each.name in sys.argv[5:]]:
+    for link in ("default", "shared"):
+        test_the_program(each, link)
+    if each.is_mutable:
+        test_the_mutant(each)
+print(f"{AREA.name}: {len(PROGRAMS)} programs,",
+      sum(each.is_mutable for each in PROGRAMS), "with a mutant")
+sys.exit("\n".join(problems) or 0)
