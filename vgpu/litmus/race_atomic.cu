@@ -138,3 +138,69 @@ __global__ void sixteen_bits_beside_their_store(unsigned short* cells) {
 LITMUS(sixteen_bits_beside_their_store) {
   sixteen_bits_beside_their_store<<<2, 1>>>(zeroed<unsigned short>(2));
 }
+
+// The loop that the programming guide makes other atomics of begins with a plain read: a guess.
+// expect: data-race global note
+__global__ void guess_of_a_swap(unsigned long long* sum, const double* values) {
+  unsigned long long old = *sum, assumed;    //~ read
+  do {
+    assumed = old;
+    const double added = values[threadIdx.x] + __longlong_as_double(assumed);
+    old = atomicCAS(sum, assumed, __double_as_longlong(added));  //~ atomic
+  } while (assumed != old);
+}
+LITMUS(guess_of_a_swap) {
+  guess_of_a_swap<<<1, 64>>>(zeroed<unsigned long long>(1), zeroed<double>(64));
+}
+
+// The same as long as the new value is larger; what the guess made of a maximum is nobody's data.
+// expect: data-race global note
+__global__ void guess_of_a_maximum(int* maximum, const int* values) {
+  __threadfence();
+  int old = *maximum;                        //~ read
+  while (static_cast<int>(threadIdx.x) + values[threadIdx.x] > old) {
+    const int assumed = old;
+    old = atomicCAS(maximum, assumed, threadIdx.x + values[threadIdx.x]);  //~ atomic
+    if (old == assumed) break;
+  }
+}
+LITMUS(guess_of_a_maximum) { guess_of_a_maximum<<<2, 64>>>(zeroed<int>(1), zeroed<int>(64)); }
+
+// Where the first read is an atomic too, nothing races.
+// expect: clean
+__global__ void guess_by_an_atomic(unsigned long long* sum, const double* values) {
+  unsigned long long old = atomicAdd(sum, 0ull), assumed;
+  do {
+    assumed = old;
+    const double added = values[threadIdx.x] + __longlong_as_double(assumed);
+    old = atomicCAS(sum, assumed, __double_as_longlong(added));
+  } while (assumed != old);
+}
+LITMUS(guess_by_an_atomic) {
+  guess_by_an_atomic<<<1, 64>>>(zeroed<unsigned long long>(1), zeroed<double>(64));
+}
+
+// A guess that goes into a result before any swap has found it.
+// expect: data-race global
+__global__ void guess_that_is_used(int* count, int* out) {
+  const int guess = *count;                  //~ read
+  out[threadIdx.x] = guess;
+  atomicCAS(count, guess, guess + 1);        //~ atomic
+}
+LITMUS(guess_that_is_used) { guess_that_is_used<<<1, 64>>>(zeroed<int>(1), zeroed<int>(64)); }
+
+// A guess beside a plain store.
+// expect: data-race global
+// expect: data-race global note
+__global__ void guess_beside_a_store(int* count) {
+  if (threadIdx.x == 32) {
+    *count = 5;                              //~ write
+    return;
+  }
+  int old = *count, assumed;                 //~ read
+  do {
+    assumed = old;
+    old = atomicCAS(count, assumed, assumed + 1);  //~ atomic
+  } while (assumed != old);
+}
+LITMUS(guess_beside_a_store) { guess_beside_a_store<<<1, 64>>>(zeroed<int>(1)); }

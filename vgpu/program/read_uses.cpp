@@ -135,9 +135,13 @@ std::vector<Loop> loops_of(const Program& program) {
   return loops;
 }
 
-// What becomes of the value of one load.  Three facts of a register: it holds the value, or what
-// was calculated from it; it holds the result of a comparison of those; and that comparison looks
-// at the value.
+bool is_compare_and_swap(const Instr& instr) {
+  return instr.kind == InstrKind::atomic && instr.modifiers.atom_op == ptx::AtomOp::cas;
+}
+
+// What becomes of the value of one load.  Four facts of a register: it holds the value, or what
+// was calculated from it; it holds the result of a comparison of those; that comparison looks
+// at the value; and it holds what a compare-and-swap that expected the value has found.
 class ReadUses {
  public:
   ReadUses(const RegisterFlow& flow, Origins& origins, const std::vector<Loop>& loops,
@@ -148,13 +152,18 @@ class ReadUses {
         loops_(loops),
         load_(load),
         compared_(flow.registers()),
-        looked_(2 * flow.registers()) {}
+        looked_(2 * flow.registers()),
+        found_(3 * flow.registers()) {}
 
   bool find_data_use() {
-    Spread spread(flow_, 3 * flow_.registers());
-    spread.run(flow_.block_of(load_),
-               [this](Bits& facts, std::uint32_t pc) { execute(facts, pc); });
+    follow();
     return is_data_;
+  }
+  // Whoever has looked at the value may still expect it.
+  bool find_swap() {
+    follows_what_was_looked_at_ = true;
+    follow();
+    return is_expected_;
   }
 
  private:
@@ -166,6 +175,11 @@ class ReadUses {
   [[nodiscard]] bool is_value(const Bits& facts, std::uint32_t pc, const Ref& ref) const {
     return has(facts, 0, pc, ref);
   }
+  void follow() {
+    Spread spread(flow_, 4 * flow_.registers());
+    spread.run(flow_.block_of(load_),
+               [this](Bits& facts, std::uint32_t pc) { execute(facts, pc); });
+  }
   void execute(Bits& facts, std::uint32_t pc);
   void move(Bits& facts, std::uint32_t pc) const;
   [[nodiscard]] bool looks(const Bits& facts, std::uint32_t pc) const;
@@ -176,20 +190,23 @@ class ReadUses {
   const Program& program_;
   Origins& origins_;
   const std::vector<Loop>& loops_;
-  std::uint32_t load_, compared_, looked_;
-  bool is_data_ = false;
+  std::uint32_t load_, compared_, looked_, found_;
+  bool follows_what_was_looked_at_ = false;
+  bool is_data_ = false, is_expected_ = false;
 };
 
 void ReadUses::execute(Bits& facts, std::uint32_t pc) {
   const Instr& instr = program_.code[pc];
   is_data_ |= uses_as_data(facts, pc);
+  is_expected_ |=
+      is_compare_and_swap(instr) && is_value(facts, pc, instr[AtomicOperand::value]);
   const bool decides = instr.kind == InstrKind::jump_table
                            ? is_value(facts, pc, instr[TargetOperand::index])
                            : has(facts, looked_, pc, instr.guard) ||
                                  (has(facts, compared_, pc, instr.guard) && leaves_loop(pc));
   const bool goes = instr.kind == InstrKind::branch || instr.kind == InstrKind::jump_table ||
                     instr.kind == InstrKind::ret || instr.kind == InstrKind::exit;
-  if (goes && decides) {
+  if (goes && decides && !follows_what_was_looked_at_) {
     std::ranges::fill(facts, 0);
   } else {
     move(facts, pc);
@@ -202,9 +219,11 @@ void ReadUses::move(Bits& facts, std::uint32_t pc) const {
   const bool is_load = instr.kind == InstrKind::load || instr.kind == InstrKind::atomic;
   const bool is_comparison = instr.opcode == Opcode::setp_ || instr.opcode == Opcode::set_;
   bool value = false, compared = false, looked = false;
+  bool found = is_compare_and_swap(instr) && is_value(facts, pc, instr[AtomicOperand::value]);
   if (!is_load) {
     for (const std::uint32_t from : flow_.reads(pc)) {
       value |= test(facts, from);
+      found |= test(facts, found_ + from);
       compared |= test(facts, compared_ + from);
       looked |= test(facts, looked_ + from);
     }
@@ -224,17 +243,20 @@ void ReadUses::move(Bits& facts, std::uint32_t pc) const {
   };
   for (const std::uint32_t to : flow_.writes(pc)) {
     set(to, value);
+    set(found_ + to, found && !is_comparison);
     set(compared_ + to, compared && !value);
     set(looked_ + to, looked && !value);
   }
 }
 
-// Whether a comparison is one with what is no data itself.
+// Whether a comparison is one with what is no data itself, or with what a compare-and-swap has found
+// where it expected the value.
 bool ReadUses::looks(const Bits& facts, std::uint32_t pc) const {
   const Instr& instr = program_.code[pc];
   for (const CompareOperand operand : {CompareOperand::a, CompareOperand::b}) {
     const Ref& ref = instr[operand];
-    if (!is_value(facts, pc, ref) && origins_.is_loaded(pc, ref)) return false;
+    if (is_value(facts, pc, ref) || has(facts, found_, pc, ref)) continue;
+    if (origins_.is_loaded(pc, ref)) return false;
   }
   return true;
 }
@@ -257,7 +279,7 @@ bool ReadUses::uses_as_data(const Bits& facts, std::uint32_t pc) const {
              !origins_.is_local_address(pc, instr[MemoryOperand::address]);
     case InstrKind::atomic:
       // A compare-and-swap looks at what it is given.
-      if (instr.modifiers.atom_op == ptx::AtomOp::cas) return any_of(AtomicOperand::address);
+      if (is_compare_and_swap(instr)) return any_of(AtomicOperand::address);
       return any_of(AtomicOperand::address, AtomicOperand::value, AtomicOperand::swap);
     case InstrKind::async_store: return any_of(MemoryOperand::address) || any_element();
     case InstrKind::copy:
@@ -315,6 +337,17 @@ std::vector<bool> find_data_reads(const Program& program) {
     data[pc] = ReadUses(flow, origins, loops, pc).find_data_use();
   }
   return data;
+}
+
+bool is_swap_guess(const Program& program, std::uint32_t pc) {
+  if (program.code[pc].kind != InstrKind::load) return false;
+  if (std::ranges::none_of(program.code, is_compare_and_swap)) return false;
+  const RegisterFlow flow(program);
+  if (!flow.is_known()) return false;
+  Origins origins(flow);
+  const std::vector<Loop> loops = loops_of(program);
+  return ReadUses(flow, origins, loops, pc).find_swap() &&
+         !ReadUses(flow, origins, loops, pc).find_data_use();
 }
 
 }  // namespace warpcheck::vgpu

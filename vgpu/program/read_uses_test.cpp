@@ -110,5 +110,27 @@ TEST(ReadUses, NothingIsHandedOnWhereNothingIsStored) {
   EXPECT_TRUE(find_data_reads(program).empty());
 }
 
+TEST(ReadUses, WhatACompareAndSwapExpectsIsAGuess) {
+  const auto is_guess = [](const std::string& body) {
+    const Program program = program_of(kBegin + body + "ret;\n}\n");
+    for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+      if (program.code[pc].kind == InstrKind::load) return is_swap_guess(program, pc);
+    }
+    ADD_FAILURE() << "there is no load";
+    return false;
+  };
+  const std::string loop =
+      "mov.b32 %r2, %r1;\n"
+      "L: add.u32 %r3, %r2, 1;\natom.global.cas.b32 %r4, [%rd1], %r2, %r3;\n"
+      "setp.ne.u32 %p1, %r2, %r4;\nmov.b32 %r5, %r2;\nmov.b32 %r2, %r4;\n@%p1 bra L;\n";
+  EXPECT_TRUE(is_guess("ld.global.u32 %r1, [%rd1];\n" + loop));
+  // Behind the loop the swap has found it.
+  EXPECT_TRUE(is_guess("ld.global.u32 %r1, [%rd1];\n" + loop + "st.global.u32 [%rd1+4], %r5;\n"));
+  EXPECT_FALSE(is_guess("ld.global.u32 %r1, [%rd1];\nst.global.u32 [%rd1+4], %r1;\n" + loop));
+  EXPECT_FALSE(is_guess("ld.global.u32 %r1, [%rd1];\nst.global.u32 [%rd1+4], %r1;\n"));
+  EXPECT_FALSE(is_guess("ld.global.u32 %r1, [%rd1];\nadd.u32 %r2, %r1, 1;\n"
+                        "atom.global.cas.b32 %r4, [%rd1], 0, %r2;\n"));
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu

@@ -540,7 +540,10 @@ Weight RaceChecker::weight_of(const Access& access, unsigned access_class, const
                                              thread_of(earlier.epoch) % kWarpLanes);
     if (depends && collectives_.orders_all(access, lane, offset)) return Weight::dependent;
   }
-  if (races) return Weight::race;
+  if (races) {
+    const bool guessed = guesses_.explain(program, earlier.pc, program, access.pc);
+    return guessed ? Weight::swap_guess : Weight::race;
+  }
   if (access.kind == AccessKind::write && AccessClass::of_index(earlier.access_class).write) {
     return Weight::overwrite;
   }

@@ -112,6 +112,7 @@ class RaceChecker final : public Checker {
   void check_in_shadow(const Access& access);
 
   CollectiveOrder collectives_;
+  SwapGuesses guesses_;
   std::unique_ptr<GeneralRaceChecker> general_;
   bool volatile_is_weak_ = false;
   bool is_plain_ = false;     // accesses of the present launch are checked as they come, by epochs

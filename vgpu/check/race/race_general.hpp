@@ -227,6 +227,7 @@ class GeneralRaceChecker final : public Checker {
   };
 
   CollectiveOrder& collectives_;
+  SwapGuesses guesses_;
   SeenRelease seen_release_;
   const CellRowFunctions& rows_;
   std::uint32_t segments_kept_;  // before the first tidying up

@@ -82,7 +82,12 @@ Weight GeneralRaceChecker::weight_of(const Row& row, const LaneAccess& mine,
   if (!earlier.lacks_proxy_fence && is_passed_on(access, mine.lane, earlier)) {
     return Weight::passed_on;
   }
-  if (!earlier.is_handed) return Weight::race;
+  if (!earlier.is_handed) {
+    const bool guessed = !earlier.lacks_proxy_fence &&
+                         guesses_.explain(*launches_[segment.launch].program, earlier.pc,
+                                          *access.program, access.pc);
+    return guessed ? Weight::swap_guess : Weight::race;
+  }
   if (access.kind == AccessKind::write && !reads_first) return Weight::overwrite;
   const bool in_lockstep_code = one_warp && access.space == ptx::Space::shared &&
                                 is_volatile(*access.program, earlier.pc) &&

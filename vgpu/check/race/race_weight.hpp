@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string_view>
+#include <utility>
 
 #include "vgpu/check/finding.hpp"
 #include "vgpu/machine/access.hpp"
@@ -25,6 +27,9 @@ enum class Weight : std::uint8_t {
   // (1) comes before a lane of (2)'s warp, which has let the lane of (2) go on by such an
   // operation.
   passed_on,
+  // A weak read of what atomics write, whose value counts only where a compare-and-swap has found it:
+  // the loop that the programming guide makes other atomics of.
+  swap_guess,
 };
 
 constexpr Severity severity_of(Weight weight) {
@@ -42,6 +47,8 @@ constexpr std::string_view remark_of(Weight weight) {
              "wrong";
     case Weight::passed_on:
       return ", but a lane of (2)'s warp has acquired it, and lets (2) go on by a shuffle or vote";
+    case Weight::swap_guess:
+      return ", but what was read counts only where a compare-and-swap finds it again";
     case Weight::overwrite:
       return "; volatile or relaxed, they do not race, but which of their values stays is chance";
     case Weight::hand_over: return "; volatile or relaxed, they do not race, but hand on data";
@@ -61,6 +68,26 @@ inline bool may_hand_on(const Program& a, std::uint32_t pc_a, const Program& b,
   };
   return takes_part(a, pc_a) && takes_part(b, pc_b);
 }
+
+// The weak reads of the launches so far that are guesses of a compare-and-swap: asked when they race.
+class SwapGuesses {
+ public:
+  // Whether one of two accesses is one, and the other an atomic.
+  bool explain(const Program& a, std::uint32_t pc_a, const Program& b, std::uint32_t pc_b) {
+    return (is_guess(a, pc_a) && b.code[pc_b].kind == InstrKind::atomic) ||
+           (is_guess(b, pc_b) && a.code[pc_a].kind == InstrKind::atomic);
+  }
+
+ private:
+  bool is_guess(const Program& program, std::uint32_t pc) {
+    if (program.code[pc].kind != InstrKind::load) return false;
+    const auto [known, is_new] = known_.try_emplace({&program, pc});
+    if (is_new) known->second = is_swap_guess(program, pc);
+    return known->second;
+  }
+
+  std::map<std::pair<const Program*, std::uint32_t>, bool> known_;
+};
 
 inline bool is_volatile(const Program& program, std::uint32_t pc) {
   return program.code[pc].modifiers.order == ptx::Order::volatile_;
