@@ -1,8 +1,9 @@
-// What every program here ends with: its own verdict, printed.
+// What every program here ends with, its own verdict, printed; and what most begin with.
 #pragma once
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 
@@ -12,6 +13,34 @@ inline void require(cudaError_t error) {
   std::printf("%s\n", cudaGetErrorString(error));
   std::exit(1);
 }
+
+// Of the launch before.
+inline void finish() {
+  require(cudaGetLastError());
+  require(cudaDeviceSynchronize());
+}
+
+// Managed memory for `size` elements, each of `value`.
+template <typename T>
+class Buffer {
+ public:
+  explicit Buffer(std::size_t size, const T& value = T()) : size_(size) {
+    require(cudaMallocManaged(&data_, size * sizeof(T)));
+    for (T& each : *this) each = value;
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() { require(cudaFree(data_)); }
+
+  operator T*() { return data_; }
+  T* begin() { return data_; }
+  T* end() { return data_ + size_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_;
+};
 
 // Prints "right" or "wrong"; the program's exit status.
 inline int verdict(bool is_right) {
