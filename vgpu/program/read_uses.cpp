@@ -198,8 +198,7 @@ class ReadUses {
 void ReadUses::execute(Bits& facts, std::uint32_t pc) {
   const Instr& instr = program_.code[pc];
   is_data_ |= uses_as_data(facts, pc);
-  is_expected_ |=
-      is_compare_and_swap(instr) && is_value(facts, pc, instr[AtomicOperand::value]);
+  is_expected_ |= is_compare_and_swap(instr) && is_value(facts, pc, instr[AtomicOperand::value]);
   const bool decides = instr.kind == InstrKind::jump_table
                            ? is_value(facts, pc, instr[TargetOperand::index])
                            : has(facts, looked_, pc, instr.guard) ||
@@ -249,8 +248,8 @@ void ReadUses::move(Bits& facts, std::uint32_t pc) const {
   }
 }
 
-// Whether a comparison is one with what is no data itself, or with what a compare-and-swap has found
-// where it expected the value.
+// Whether a comparison is one with what is no data itself, or with what a compare-and-swap has
+// found where it expected the value.
 bool ReadUses::looks(const Bits& facts, std::uint32_t pc) const {
   const Instr& instr = program_.code[pc];
   for (const CompareOperand operand : {CompareOperand::a, CompareOperand::b}) {

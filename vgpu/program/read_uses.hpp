@@ -1,5 +1,6 @@
 // What a program does with the values that its loads read: whether those of volatile and relaxed
-// ones are data, or are only looked at; and whether a value is only what a compare-and-swap expects.
+// ones are data, or are only looked at; and whether a value is only what a compare-and-swap
+// expects.
 //
 // A value is data if it, or what is calculated from it, is stored, is an operand of an atomic, or
 // becomes an address, before the program has looked at it.  It looks at it where it compares it
@@ -22,8 +23,8 @@ namespace warpcheck::vgpu {
 // followed (RegisterFlow::is_known).  Empty if the program has no volatile or relaxed stores.
 std::vector<bool> find_data_reads(const Program& program);
 
-// Whether the value that a load reads is what a compare-and-swap expects, and is data nowhere before
-// one has found it: the first guess of the usual loop around atomicCAS().
+// Whether the value that a load reads is what a compare-and-swap expects, and is data nowhere
+// before one has found it: the first guess of the usual loop around atomicCAS().
 bool is_swap_guess(const Program& program, std::uint32_t pc);
 
 // Whether an instruction loads or stores as volatile or relaxed (and is no atomic).

@@ -128,8 +128,9 @@ TEST(ReadUses, WhatACompareAndSwapExpectsIsAGuess) {
   EXPECT_TRUE(is_guess("ld.global.u32 %r1, [%rd1];\n" + loop + "st.global.u32 [%rd1+4], %r5;\n"));
   EXPECT_FALSE(is_guess("ld.global.u32 %r1, [%rd1];\nst.global.u32 [%rd1+4], %r1;\n" + loop));
   EXPECT_FALSE(is_guess("ld.global.u32 %r1, [%rd1];\nst.global.u32 [%rd1+4], %r1;\n"));
-  EXPECT_FALSE(is_guess("ld.global.u32 %r1, [%rd1];\nadd.u32 %r2, %r1, 1;\n"
-                        "atom.global.cas.b32 %r4, [%rd1], 0, %r2;\n"));
+  EXPECT_FALSE(
+      is_guess("ld.global.u32 %r1, [%rd1];\nadd.u32 %r2, %r1, 1;\n"
+               "atom.global.cas.b32 %r4, [%rd1], 0, %r2;\n"));
 }
 
 }  // namespace

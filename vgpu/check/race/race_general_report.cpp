@@ -83,9 +83,9 @@ Weight GeneralRaceChecker::weight_of(const Row& row, const LaneAccess& mine,
     return Weight::passed_on;
   }
   if (!earlier.is_handed) {
-    const bool guessed = !earlier.lacks_proxy_fence &&
-                         guesses_.explain(*launches_[segment.launch].program, earlier.pc,
-                                          *access.program, access.pc);
+    const bool guessed =
+        !earlier.lacks_proxy_fence && guesses_.explain(*launches_[segment.launch].program,
+                                                       earlier.pc, *access.program, access.pc);
     return guessed ? Weight::swap_guess : Weight::race;
   }
   if (access.kind == AccessKind::write && !reads_first) return Weight::overwrite;

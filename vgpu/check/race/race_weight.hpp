@@ -27,8 +27,8 @@ enum class Weight : std::uint8_t {
   // (1) comes before a lane of (2)'s warp, which has let the lane of (2) go on by such an
   // operation.
   passed_on,
-  // A weak read of what atomics write, whose value counts only where a compare-and-swap has found it:
-  // the loop that the programming guide makes other atomics of.
+  // A weak read of what atomics write, whose value counts only where a compare-and-swap has found
+  // it: the loop that the programming guide makes other atomics of.
   swap_guess,
 };
 
@@ -69,7 +69,8 @@ inline bool may_hand_on(const Program& a, std::uint32_t pc_a, const Program& b,
   return takes_part(a, pc_a) && takes_part(b, pc_b);
 }
 
-// The weak reads of the launches so far that are guesses of a compare-and-swap: asked when they race.
+// The weak reads of the launches so far that are guesses of a compare-and-swap: asked when they
+// race.
 class SwapGuesses {
  public:
   // Whether one of two accesses is one, and the other an atomic.

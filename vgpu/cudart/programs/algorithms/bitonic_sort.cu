@@ -19,7 +19,7 @@ __device__ void order(int& a, int& b, bool ascending) {
 __global__ void sort_blocks(int* data) {
   __shared__ int values[2 * kBlock];
   const int base = blockIdx.x * 2 * kBlock, t = threadIdx.x;
-  values[t] = data[base + t];  //~
+  values[t] = data[base + t];                    //~
   values[t + kBlock] = data[base + t + kBlock];  //~
   for (int size = 2; size <= 2 * kBlock; size *= 2) {
     for (int stride = size / 2; stride > 0; stride /= 2) {

@@ -7,8 +7,8 @@
 
 #include "check.hpp"
 
-__global__ void expand(const int* offsets, const int* edges, const int* frontier, int size, int* next,
-                       int* next_size, int* levels, int level) {
+__global__ void expand(const int* offsets, const int* edges, const int* frontier, int size,
+                       int* next, int* next_size, int* levels, int level) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= size) return;
   const int vertex = frontier[i];
@@ -33,7 +33,8 @@ int main() {
       graph[to].push_back(i);
     }
   }
-  Buffer<int> offsets(n + 1), edges(6 * n), levels(n, -1), frontier(2 * n), next(2 * n), next_size(1);
+  Buffer<int> offsets(n + 1), edges(6 * n), levels(n, -1), frontier(2 * n), next(2 * n),
+      next_size(1);
   for (int i = 0, at = 0; i < n; ++i) {
     for (const int to : graph[i]) edges[at++] = to;
     offsets[i + 1] = at;

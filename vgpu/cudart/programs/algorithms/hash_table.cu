@@ -1,5 +1,5 @@
-// A hash table with open addressing: keys are claimed by a 64-bit compare-and-swap of key and value,
-// looked up and deleted by other launches.
+// A hash table with open addressing: keys are claimed by a 64-bit compare-and-swap of key and
+// value, looked up and deleted by other launches.
 // MUTANT: a slot is tested and then stored to.
 // expect: data-race
 #include "check.hpp"

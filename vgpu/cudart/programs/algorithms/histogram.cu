@@ -10,7 +10,8 @@ __global__ void count(const unsigned char* data, int n, unsigned* bins) {
 #ifdef MUTANT
   for (int bin = threadIdx.x; bin < kBins; bin += kThreads) mine[0][bin] = 0;
 #else
-  for (int bin = threadIdx.x; bin < kWarps * kBins; bin += kThreads) mine[bin / kBins][bin % kBins] = 0;
+  for (int bin = threadIdx.x; bin < kWarps * kBins; bin += kThreads)
+    mine[bin / kBins][bin % kBins] = 0;
 #endif
   __syncthreads();
   for (int i = blockIdx.x * kThreads + threadIdx.x; i < n; i += gridDim.x * kThreads) {

@@ -1,5 +1,5 @@
-// A lock-free stack of nodes with a tagged head, pushed by all threads and popped by all threads of
-// the next launch.
+// A lock-free stack of nodes with a tagged head, pushed by all threads and popped by all threads
+// of the next launch.
 // MUTANT: nodes are pushed without a release of what they hold, and popped at the same time.
 // expect: data-race
 #include "check.hpp"

@@ -1,5 +1,5 @@
-// Inclusive scan in one pass: tiles are taken by a ticket, and look back at the sums of those before,
-// which are published with a status by one 64-bit word.
+// Inclusive scan in one pass: tiles are taken by a ticket, and look back at the sums of those
+// before, which are published with a status by one 64-bit word.
 // MUTANT: sum and status are published by two plain stores.
 // expect: data-race
 #include "check.hpp"

@@ -1,4 +1,5 @@
-// Sequence alignment in wavefronts: tiles along an antidiagonal a launch, cells along one a barrier.
+// Sequence alignment in wavefronts: tiles along an antidiagonal a launch, cells along one a
+// barrier.
 // MUTANT: no barrier between antidiagonals of a tile.
 // expect: data-race
 #include <algorithm>
@@ -26,7 +27,7 @@ __global__ void align(const char* s, const char* t, int* scores, int n, int tile
 #endif
     const int x = k, y = step - k;
     if (0 <= y && y < kTile) {
-      cell[y + 1][x + 1] =                                                              //~
+      cell[y + 1][x + 1] =                                                           //~
           best(cell[y][x], cell[y][x + 1], cell[y + 1][x], s[y0 + y] == t[x0 + x]);  //~
     }
   }

@@ -6,7 +6,8 @@
 
 #include "check.hpp"
 
-__global__ void push(const int* offsets, const int* edges, int n, const double* ranks, double* next) {
+__global__ void push(const int* offsets, const int* edges, int n, const double* ranks,
+                     double* next) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const int begin = offsets[i], end = offsets[i + 1];  //~

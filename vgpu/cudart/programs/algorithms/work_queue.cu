@@ -1,5 +1,5 @@
-// A dynamic work queue: threads take intervals, split them and put halves back, until none are left
-// and nobody works (adaptive integration).
+// A dynamic work queue: threads take intervals, split them and put halves back, until none are
+// left and nobody works (adaptive integration).
 // MUTANT: an interval is put back without a release before it is counted.
 // expect: data-race
 #include <cmath>
@@ -13,7 +13,8 @@ constexpr int kCapacity = 4096;
 
 __device__ float function(float x) { return x * x; }
 
-__global__ void integrate(Interval* queue, int* ready, int* put, int* taken, int* open, float* total) {
+__global__ void integrate(Interval* queue, int* ready, int* put, int* taken, int* open,
+                          float* total) {
   float sum = 0;
   if (threadIdx.x % 32 == 0) {
     while (atomicAdd(open, 0) > 0) {

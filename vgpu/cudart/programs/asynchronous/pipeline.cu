@@ -1,5 +1,5 @@
-// The sum of many tiles, each of which is brought to shared memory while the one before it is used:
-// cuda::pipeline with two stages.
+// The sum of many tiles, each of which is brought to shared memory while the one before it is
+// used: cuda::pipeline with two stages.
 // arch: compute_90
 // MUTANT: a tile is used without waiting for it.
 // expect: data-race, uninitialized-read

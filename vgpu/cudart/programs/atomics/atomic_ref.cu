@@ -1,5 +1,5 @@
-// The last block to finish adds up what all have written, as it learns from a counter with release
-// and acquire order.
+// The last block to finish adds up what all have written, as it learns from a counter with
+// release and acquire order.
 // MUTANT: the counter is relaxed, so it orders nothing.
 // expect: data-race
 #include <cuda/atomic>

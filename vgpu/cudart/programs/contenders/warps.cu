@@ -125,7 +125,8 @@ __global__ void counter_shortcut(Memory*) {
 }
 CONTEST(counter_shortcut, 1, 256)
 
-// Double-checked set-up: warp 2 trusts the flag that it has set itself, and lets the lock go early.
+// Double-checked set-up: warp 2 trusts the flag that it has set itself, and lets the lock go
+// early.
 template <bool fixed>
 __global__ void double_checked(Memory*) {
   __shared__ Memory s;

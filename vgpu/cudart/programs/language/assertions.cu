@@ -1,4 +1,5 @@
-// assert() in a kernel that holds, and one that does not: the launch dies, and the program notices.
+// assert() in a kernel that holds, and one that does not: the launch dies, and the program
+// notices.
 // MUTANT: the second kernel of the program fails its assertion.
 // expect: trap
 #include <cassert>

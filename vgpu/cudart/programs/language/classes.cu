@@ -1,5 +1,6 @@
-// Classes on the device: operators, copies and moves, static members, friends, inheritance, references
-// returned, const overloads, std::array-like containers with iterators, constexpr functions, namespaces.
+// Classes on the device: operators, copies and moves, static members, friends, inheritance,
+// references returned, const overloads, std::array-like containers with iterators, constexpr
+// functions, namespaces.
 // MUTANT: a vector is asked for one element more than it has.
 // expect: out-of-bounds
 #include "check.hpp"
@@ -7,11 +8,15 @@
 namespace geometry {
 struct Vector {
   float x, y, z;
-  __host__ __device__ Vector operator+(const Vector& o) const { return {x + o.x, y + o.y, z + o.z}; }
+  __host__ __device__ Vector operator+(const Vector& o) const {
+    return {x + o.x, y + o.y, z + o.z};
+  }
   __host__ __device__ friend Vector operator*(float a, const Vector& v) {
     return {a * v.x, a * v.y, a * v.z};
   }
-  __host__ __device__ bool operator==(const Vector& o) const { return x == o.x && y == o.y && z == o.z; }
+  __host__ __device__ bool operator==(const Vector& o) const {
+    return x == o.x && y == o.y && z == o.z;
+  }
 };
 __host__ __device__ constexpr int factorial(int n) { return n < 2 ? 1 : n * factorial(n - 1); }
 }  // namespace geometry
@@ -46,7 +51,8 @@ struct Derived : Base {
   __device__ int shifted() const { return doubled() + kShift; }
 };
 
-__global__ void calculate(const geometry::Vector* vectors, int n, geometry::Vector* sums, int* sizes) {
+__global__ void calculate(const geometry::Vector* vectors, int n, geometry::Vector* sums,
+                          int* sizes) {
   List<geometry::Vector, 16> list;
   for (int i = threadIdx.x; i < n; i += blockDim.x) list.push(0.5f * vectors[i]);
   List<geometry::Vector, 16> moved(static_cast<List<geometry::Vector, 16>&&>(list));

@@ -1,12 +1,22 @@
-// Switches with tables and fall-through, goto, nested loops with break and continue, early returns,
-// do-while, short-circuits: an interpreter of a small byte code, a thread a program.
+// Switches with tables and fall-through, goto, nested loops with break and continue, early
+// returns, do-while, short-circuits: an interpreter of a small byte code, a thread a program.
 // MUTANT: a program jumps over its end.
 // expect: out-of-bounds
 #include <vector>
 
 #include "check.hpp"
 
-enum Code : unsigned char { kPush, kAdd, kMultiply, kDuplicate, kSwap, kJumpIfZero, kJump, kOutput, kEnd };
+enum Code : unsigned char {
+  kPush,
+  kAdd,
+  kMultiply,
+  kDuplicate,
+  kSwap,
+  kJumpIfZero,
+  kJump,
+  kOutput,
+  kEnd
+};
 
 __global__ void interpret(const unsigned char* programs, const int* starts, int* outputs) {
   const unsigned char* code = programs + starts[threadIdx.x];

@@ -1,5 +1,5 @@
-// Objects on the device's heap: new and delete, arrays with destructors, placement new, a heap that is
-// made larger, and one that runs out.
+// Objects on the device's heap: new and delete, arrays with destructors, placement new, a heap
+// that is made larger, and one that runs out.
 // MUTANT: an array is deleted twice.
 // expect: invalid-free
 #include <new>

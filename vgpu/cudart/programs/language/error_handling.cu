@@ -1,17 +1,17 @@
-// What programs do about errors: a macro with file and line, names and texts, errors that are asked for
-// once or only looked at, launches that cannot be, attempts that may fail.
+// What programs do about errors: a macro with file and line, names and texts, errors that are
+// asked for once or only looked at, launches that cannot be, attempts that may fail.
 // notes: api-error
 #include <cstring>
 
 #include "check.hpp"
 
-#define CHECK_CUDA(call)                                                             \
-  do {                                                                               \
-    const cudaError_t status = (call);                                               \
-    if (status != cudaSuccess) {                                                     \
+#define CHECK_CUDA(call)                                                              \
+  do {                                                                                \
+    const cudaError_t status = (call);                                                \
+    if (status != cudaSuccess) {                                                      \
       fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(status)); \
-      return 1;                                                                      \
-    }                                                                                \
+      return 1;                                                                       \
+    }                                                                                 \
   } while (0)
 
 __global__ void nothing() {}

@@ -1,5 +1,5 @@
-// Kernels call functions through pointers: from a table in constant memory, from an argument that the
-// host has read from the device, and of device functions with different numbers of registers.
+// Kernels call functions through pointers: from a table in constant memory, from an argument that
+// the host has read from the device, and of device functions with different numbers of registers.
 // MUTANT: the table has no entry for the last operation.
 // expect: trap
 #include "check.hpp"

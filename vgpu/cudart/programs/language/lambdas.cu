@@ -1,4 +1,5 @@
-// A loop over indices takes its body as a lambda, which calls another one that runs on the host too.
+// A loop over indices takes its body as a lambda, which calls another one that runs on the host
+// too.
 // options: --extended-lambda
 // MUTANT: the body reads the element after its own.
 // expect: out-of-bounds

@@ -1,6 +1,6 @@
 // A binary tree in an array, summed by a function that calls itself.
-// MUTANT: a node is a leaf only where its right child is missing, so the left one is read past the
-// end.
+// MUTANT: a node is a leaf only where its right child is missing, so the left one is read past
+// the end.
 // expect: out-of-bounds
 #include "check.hpp"
 

@@ -27,8 +27,8 @@ struct alignas(16) Aligned {
 };
 enum class Color : unsigned char { kRed, kGreen, kBlue };
 
-__global__ void convert(const float* in, Word* words, Flags* flags, Packed* packed, Aligned* aligned,
-                        Color* colors) {
+__global__ void convert(const float* in, Word* words, Flags* flags, Packed* packed,
+                        Aligned* aligned, Color* colors) {
   const int i = threadIdx.x;
   Word word;
   word.value = in[i];
@@ -77,8 +77,8 @@ int main() {
     is_right &= aligned[i].x == in[i] && aligned[i].z == -in[i];
     is_right &= colors[i] == static_cast<Color>(i % 3);
   }
-  for (void* each : {(void*)in, (void*)words, (void*)flags, (void*)packed, (void*)aligned,
-                     (void*)colors}) {
+  for (void* each :
+       {(void*)in, (void*)words, (void*)flags, (void*)packed, (void*)aligned, (void*)colors}) {
     require(cudaFree(each));
   }
   return verdict(is_right);

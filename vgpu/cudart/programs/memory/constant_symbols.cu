@@ -1,5 +1,6 @@
-// Coefficients in constant memory, a counter and a table in __device__ variables, all reached from the
-// host by symbol: copies with offsets, in both directions, asynchronous, addresses and sizes.
+// Coefficients in constant memory, a counter and a table in __device__ variables, all reached
+// from the host by symbol: copies with offsets, in both directions, asynchronous, addresses and
+// sizes.
 // MUTANT: a copy to a symbol goes past its end.
 // expect: out-of-bounds
 #include "check.hpp"
@@ -40,7 +41,8 @@ int main() {
   require(cudaGetSymbolAddress(&address, table));
   require(cudaGetSymbolSize(&bytes, table));
   float first;
-  require(cudaMemcpy(&first, static_cast<float*>(address) + 4, sizeof first, cudaMemcpyDeviceToHost));
+  require(
+      cudaMemcpy(&first, static_cast<float*>(address) + 4, sizeof first, cudaMemcpyDeviceToHost));
 
   float *in, *out;
   require(cudaMallocManaged(&in, n * sizeof(float)));

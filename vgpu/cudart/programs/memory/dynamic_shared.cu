@@ -62,6 +62,7 @@ int main() {
     }
   }
   for (int i = 0; i < kLarge; ++i) is_right &= large[i] == kLarge - 1 - i;
-  for (void* each : {(void*)values, (void*)counts, (void*)sums, (void*)large}) require(cudaFree(each));
+  for (void* each : {(void*)values, (void*)counts, (void*)sums, (void*)large})
+    require(cudaFree(each));
   return verdict(is_right);
 }

@@ -1,4 +1,5 @@
-// Three-dimensional grids and blocks that do not divide what they cover, very wide grids, strided loops.
+// Three-dimensional grids and blocks that do not divide what they cover, very wide grids, strided
+// loops.
 // MUTANT: nobody asks whether the last planes exist.
 // expect: out-of-bounds
 #include "check.hpp"

@@ -32,11 +32,11 @@ int main() {
   size_t pitch, turned_pitch;
   require(cudaMallocPitch(&image, &pitch, width * sizeof(float), height));
   require(cudaMallocPitch(&turned, &turned_pitch, height * sizeof(float), width));
-  require(cudaMemcpy2D(image, pitch, in.data(), width * sizeof(float), width * sizeof(float), height,
-                       cudaMemcpyHostToDevice));
+  require(cudaMemcpy2D(image, pitch, in.data(), width * sizeof(float), width * sizeof(float),
+                       height, cudaMemcpyHostToDevice));
   require(cudaMemset2D(turned, turned_pitch, 0, height * sizeof(float), width));
-  transpose<<<dim3((width + 15) / 16, (height + 15) / 16), dim3(16, 16)>>>(image, pitch, turned,
-                                                                        turned_pitch, width, height);
+  transpose<<<dim3((width + 15) / 16, (height + 15) / 16), dim3(16, 16)>>>(
+      image, pitch, turned, turned_pitch, width, height);
   require(cudaGetLastError());
   require(cudaMemcpy2D(out.data(), height * sizeof(float), turned, turned_pitch,
                        height * sizeof(float), width, cudaMemcpyDeviceToHost));

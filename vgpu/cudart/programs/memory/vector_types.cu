@@ -3,14 +3,15 @@
 // expect: misaligned-access
 #include "check.hpp"
 
-__global__ void convert(const float* in, int2* pairs, double2* wide, uchar4* colors, short3* odd, int n) {
+__global__ void convert(const float* in, int2* pairs, double2* wide, uchar4* colors, short3* odd,
+                        int n) {
 #ifdef MUTANT
   const float4* const vectors = reinterpret_cast<const float4*>(in + 2);
 #else
   const float4* const vectors = reinterpret_cast<const float4*>(in);
 #endif
   for (int i = threadIdx.x; i < n / 4 - 1; i += blockDim.x) {
-    const float4 v = vectors[i];  //~
+    const float4 v = vectors[i];              //~
     const float4 again = __ldg(vectors + i);  //~
     pairs[i] = make_int2(v.x + v.y, again.z + again.w);
     __stcs(wide + i, make_double2(v.x, -v.w));
@@ -55,8 +56,8 @@ int main() {
     is_right &= odd[i].x == v[1] && odd[i].y == v[0] && odd[i].z == -1;
   }
   for (int i = 0; i < 32; ++i) is_right &= hinted[i] == 4 * i * i && hinted[32 + i] == i * i;
-  for (void* each : {(void*)in, (void*)pairs, (void*)wide, (void*)colors, (void*)odd, (void*)integers,
-                     (void*)hinted}) {
+  for (void* each : {(void*)in, (void*)pairs, (void*)wide, (void*)colors, (void*)odd,
+                     (void*)integers, (void*)hinted}) {
     require(cudaFree(each));
   }
   return verdict(is_right);

@@ -1,4 +1,5 @@
-// Kernels on host memory: mapped and page-locked, registered, write-combined; attributes of pointers.
+// Kernels on host memory: mapped and page-locked, registered, write-combined; attributes of
+// pointers.
 // MUTANT: the registered memory is shorter than what the kernel writes.
 // expect: out-of-bounds
 #include <vector>
