@@ -5,13 +5,15 @@
 
 #include "check.hpp"
 
-#define UNARY(X)                                                                                   \
-  X(sin)                                                                                           \
-  X(cos)                                                                                           \
-  X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(atanh) X(exp) X(exp2) X(expm1) \
-      X(log) X(log2) X(log10) X(log1p) X(sqrt) X(cbrt) X(erf) X(erfc) X(tgamma) X(floor) X(ceil)   \
-          X(trunc) X(round) X(rint) X(fabs)
-#define BINARY(X) X(pow) X(atan2) X(fmod) X(remainder) X(hypot) X(fmax) X(fmin) X(fdim) X(copysign)
+#define CIRCULAR(X) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan)
+#define HYPERBOLIC(X) X(sinh) X(cosh) X(tanh) X(asinh) X(atanh)
+#define POWERS(X) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sqrt) X(cbrt)
+#define SPECIAL(X) X(erf) X(erfc) X(tgamma)
+#define ROUNDING(X) X(floor) X(ceil) X(trunc) X(round) X(rint) X(fabs)
+#define UNARY(X) CIRCULAR(X) HYPERBOLIC(X) POWERS(X) SPECIAL(X) ROUNDING(X)
+#define PLANE(X) X(pow) X(atan2) X(hypot)
+#define REMAINDERS(X) X(fmod) X(remainder) X(fmax) X(fmin) X(fdim) X(copysign)
+#define BINARY(X) PLANE(X) REMAINDERS(X)
 
 template <typename T>
 __global__ void evaluate(const T* in, T* out, int n) {
