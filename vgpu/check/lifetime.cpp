@@ -183,6 +183,22 @@ Finding host_copy_of_freed(std::string_view call, bool write, std::uint64_t addr
   return finding;
 }
 
+Finding host_use_of_freed(bool write, std::uint64_t address, std::uint64_t bytes,
+                          const Allocation& freed, const HostPlace& place,
+                          const HostPlace* freed_at) {
+  Finding finding = host_copy_finding(FindingKind::use_after_free, write, address, bytes, freed);
+  finding.accesses = {host_side(write, place)};
+  finding.message = "(1) uses memory that has been freed" + text_of_code(place, 1);
+  if (freed_at != nullptr) {
+    finding.accesses.push_back(host_side("host free"));
+    finding.accesses.back().file = freed_at->file;
+    finding.accesses.back().line = freed_at->line;
+    finding.message =
+        "(1) uses memory that (2) has freed" + text_of_code(place, 1) + text_of_code(*freed_at, 2);
+  }
+  return finding;
+}
+
 Finding host_copy_of_heap(std::string_view call, bool write, std::uint64_t address,
                           std::uint64_t bytes, const Allocation& allocation) {
   Finding finding =

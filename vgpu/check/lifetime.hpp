@@ -35,6 +35,11 @@ Finding freed_twice(std::string_view call, const Allocation& allocation);
 //   call, write: as of host_copy_out_of_bounds().
 Finding host_copy_of_freed(std::string_view call, bool write, std::uint64_t address,
                            std::uint64_t bytes, const Allocation& freed);
+// The host has read or written freed memory by itself.
+//   freed_at: by which call; null: not known
+Finding host_use_of_freed(bool write, std::uint64_t address, std::uint64_t bytes,
+                          const Allocation& freed, const HostPlace& place,
+                          const HostPlace* freed_at);
 Finding host_copy_of_heap(std::string_view call, bool write, std::uint64_t address,
                           std::uint64_t bytes, const Allocation& allocation);
 

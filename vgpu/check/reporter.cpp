@@ -59,6 +59,18 @@ AccessSide host_side(std::string_view role) {
   return side;
 }
 
+AccessSide host_side(bool write, const HostPlace& place) {
+  AccessSide side = host_side(write ? "host write" : "host read");
+  side.file = place.file;
+  side.line = place.line;
+  return side;
+}
+
+std::string text_of_code(const HostPlace& place, unsigned side) {
+  if (!place.file.empty() || place.code.empty()) return {};
+  return fmt::format("; ({}) is in {}", side, place.code);
+}
+
 std::string_view space_name(ptx::Space space) {
   switch (space) {
     case ptx::Space::global: return "global";

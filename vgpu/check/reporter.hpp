@@ -40,6 +40,10 @@ std::string_view role_name(AccessKind kind);
 
 // One side of a finding: what the host did; it has no place in device code.
 AccessSide host_side(std::string_view role);
+// The same of a load or store: "host read", "host write" at its line.
+AccessSide host_side(bool write, const HostPlace& place);
+// What a message adds where that line is not known: "; (2) is in main+0x2f".
+std::string text_of_code(const HostPlace& place, unsigned side);
 
 // One side of a finding: what a thread did there.
 AccessSide side_at(std::string_view role, const CodePlace& place);

@@ -9,7 +9,19 @@ namespace {
 
 AccessSide side_of(const HostOperation& operation) {
   if (operation.operand != nullptr) return side_of(*operation.operand, operation.write);
+  if (operation.place != nullptr) return host_side(operation.write, *operation.place);
   return host_side(operation.write ? "host write" : "host copy");
+}
+
+std::string message_of(const HostOperation& earlier, const HostOperation& later) {
+  if (earlier.place == nullptr && later.place == nullptr) {
+    return fmt::format("nothing orders {} (1) and {} (2): they are in different streams",
+                       earlier.name(), later.name());
+  }
+  const unsigned own = later.place != nullptr ? 2 : 1;
+  const HostOperation &host = own == 2 ? later : earlier, &operation = own == 2 ? earlier : later;
+  return fmt::format("the host does not wait for {} ({}) before ({}){}", operation.name(), 3 - own,
+                     own, text_of_code(*host.place, own));
 }
 
 }  // namespace
@@ -21,13 +33,13 @@ Finding race_of_operations(const HostOperation& earlier, const HostOperation& la
   finding.space = "global";
   finding.object = describe(allocation, offset, 1);
   finding.accesses = {side_of(earlier), side_of(later)};
-  finding.message = fmt::format("nothing orders {} (1) and {} (2): they are in different streams",
-                                earlier.name(), later.name());
+  finding.message = message_of(earlier, later);
   // Of allocations that come and go, each is no finding of its own.
   finding.variable = allocation.name.empty()
                          ? fmt::format("allocation of {} bytes", allocation.bytes)
                          : variable_of(allocation, offset);
-  finding.lack = Lack::order_of_launches;
+  const bool is_of_calls = earlier.place == nullptr && later.place == nullptr;
+  finding.lack = is_of_calls ? Lack::order_of_launches : Lack::wait_of_host;
   if (same_bytes) {
     finding.severity = Severity::note;
     finding.message += "; both bring the same bytes";

@@ -6,15 +6,17 @@
 
 #include "vgpu/check/finding.hpp"
 #include "vgpu/check/operand.hpp"
+#include "vgpu/machine/access.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::vgpu {
 
-// A copy or fill of the host API, or a library function.
+// A copy or fill of the host API, a library function, or a load or store of the program's own.
 struct HostOperation {
   std::string_view call;
   bool write = false;
   const LibraryOperand* operand = nullptr;  // of a library function
+  const HostPlace* place = nullptr;         // of a load or store
   [[nodiscard]] std::string_view name() const { return operand == nullptr ? call : operand->name; }
 };
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "vgpu/machine/memory/memory.hpp"
@@ -393,6 +394,14 @@ struct Print {
   std::uint32_t record_bytes = 0;  // what printf() took up of the buffer
 };
 
+// Where in the program's own code the host reads or writes memory by itself, without a call.
+struct HostPlace {
+  std::uint32_t id = 0;  // unique in the process
+  std::string file{};    // empty: not known
+  std::uint32_t line = 0;
+  std::string code{};  // "main+0x2f"; empty: not known
+};
+
 // Host copies and fills (cudaMemcpy, cudaMemset): an access by the host, ordered after all earlier
 // launches but those in `unordered_launches`.
 struct HostAccess {
@@ -401,6 +410,7 @@ struct HostAccess {
   bool write = false;      // false: device to host
   bool undefined = false;  // write: a copy of undefined device bytes (device to device)
   std::span<const std::uint32_t> unordered_launches{};  // by Launch::index; usually none
+  const HostPlace* place = nullptr;                     // of a load or store; null: a call's
 };
 
 // A copy within device memory (cudaMemcpyDeviceToDevice), before the bytes move: it is no use of

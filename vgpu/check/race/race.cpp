@@ -418,7 +418,10 @@ void RaceChecker::on_host_access(const HostAccess& access) {
   general_->on_host_access(access);
 }
 void RaceChecker::on_late_host_access(const HostAccess& access) {
-  if (!access.unordered_launches.empty()) begin_streams();
+  // Loads and stores of the host are many, and mostly of memory that no kernel has used.
+  const std::uint32_t id = access.allocation->id;
+  const bool is_recorded = id < shadows_.size() && shadows_[id].capacity() != 0;
+  if (!access.unordered_launches.empty() && is_recorded) begin_streams();
   general_->on_late_host_access(access);
 }
 void RaceChecker::on_device_copy(const DeviceCopy& copy) {

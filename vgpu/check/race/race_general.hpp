@@ -214,11 +214,10 @@ class GeneralRaceChecker final : public Checker {
   [[nodiscard]] Explanation what_was_missed(const Row& row, const LaneAccess& mine,
                                             const Earlier& earlier) const;
   [[nodiscard]] AccessSide side_of(const Earlier& earlier) const;
-  void check_host(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes,
-                  bool write, std::span<const std::uint32_t> unordered,
-                  const LibraryOperand* operand = nullptr);
-  void report_host(const Allocation& allocation, std::uint32_t offset, bool write,
-                   const Earlier& earlier, const LibraryOperand* operand);
+  // operand: of a library function; null: a copy or fill, or what the host does by itself.
+  void check_host(const HostAccess& access, const LibraryOperand* operand = nullptr);
+  void report_host(const HostAccess& access, std::uint32_t offset, const Earlier& earlier,
+                   const LibraryOperand* operand);
 
   // The latest answer of has_seen_release() for a whole block.
   struct SeenRelease {

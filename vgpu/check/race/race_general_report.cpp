@@ -284,19 +284,23 @@ GeneralRaceChecker::Explanation GeneralRaceChecker::what_was_missed(const Row& r
 // before the host's access race with it as with any other.
 void GeneralRaceChecker::on_host_access(const HostAccess& access) {
   if (access.write) variables_.overwrite(access.allocation->id, access.offset, access.bytes);
-  check_host(*access.allocation, access.offset, access.bytes, access.write,
-             access.unordered_launches);
+  check_host(access);
 }
 
-void GeneralRaceChecker::on_late_host_access(const HostAccess& access) {
-  check_host(*access.allocation, access.offset, access.bytes, access.write,
-             access.unordered_launches);
-}
+void GeneralRaceChecker::on_late_host_access(const HostAccess& access) { check_host(access); }
 
 void GeneralRaceChecker::on_device_copy(const DeviceCopy& copy) {
   variables_.overwrite(copy.target->id, copy.target_offset, copy.bytes);
-  check_host(*copy.source, copy.source_offset, copy.bytes, false, copy.unordered_launches);
-  check_host(*copy.target, copy.target_offset, copy.bytes, true, copy.unordered_launches);
+  HostAccess access;
+  access.bytes = copy.bytes;
+  access.unordered_launches = copy.unordered_launches;
+  access.allocation = copy.source;
+  access.offset = copy.source_offset;
+  check_host(access);
+  access.allocation = copy.target;
+  access.offset = copy.target_offset;
+  access.write = true;
+  check_host(access);
 }
 
 void GeneralRaceChecker::on_operand(OperandAccess& access) {
@@ -304,31 +308,36 @@ void GeneralRaceChecker::on_operand(OperandAccess& access) {
   on_late_operand(access);
 }
 
-void GeneralRaceChecker::on_late_operand(const OperandAccess& access) {
-  check_host(*access.allocation, access.offset, access.bytes, access.write,
-             access.unordered_launches, access.operand);
+void GeneralRaceChecker::on_late_operand(const OperandAccess& operand) {
+  HostAccess access;
+  access.allocation = operand.allocation;
+  access.offset = operand.offset;
+  access.bytes = operand.bytes;
+  access.write = operand.write;
+  access.unordered_launches = operand.unordered_launches;
+  check_host(access, operand.operand);
 }
 
-// operand: of a library function; null: a copy or fill.
-void GeneralRaceChecker::check_host(const Allocation& allocation, std::uint32_t offset,
-                                    std::uint32_t bytes, bool write,
-                                    std::span<const std::uint32_t> unordered,
-                                    const LibraryOperand* operand) {
-  if (unordered.empty() || bytes == 0 || allocation.id >= memories_.size()) return;
-  CellMemory& memory = memories_[allocation.id];
+void GeneralRaceChecker::check_host(const HostAccess& access, const LibraryOperand* operand) {
+  const std::span<const std::uint32_t> unordered = access.unordered_launches;
+  const std::uint32_t offset = access.offset;
+  if (unordered.empty() || access.bytes == 0 || access.allocation->id >= memories_.size()) return;
+  CellMemory& memory = memories_[access.allocation->id];
   if (memory.cells() == nullptr) return;
   const auto is_unordered = [&](ThreadOrder::SegmentId id) {
     return std::ranges::find(unordered, order_.segment(id).launch) != unordered.end();
   };
-  const std::uint32_t end = std::min(offset + bytes, memory.bytes());
+  const std::uint32_t end = std::min(offset + access.bytes, memory.bytes());
   for (std::uint32_t at = offset; at < end; ++at) {
     if (at != offset && !memory.is_bytes() && at % 4 != 0) continue;
     const Cell& cell = memory.cells()[at >> memory.shift()];
     const auto look_at = [&](const Earlier& earlier) {
-      const bool writes = AccessClass::of_index(earlier.access_class).write;
-      if ((write || writes) && is_unordered(earlier.segment)) {
-        report_host(allocation, at, write, earlier, operand);
-      }
+      const AccessClass other = AccessClass::of_index(earlier.access_class);
+      if (!(access.write || other.write) || !is_unordered(earlier.segment)) return;
+      // An aligned load or store of the host may be volatile or atomic: its machine code does not
+      // say so.
+      if (access.place != nullptr && other.strong && !other.narrow) return;
+      report_host(access, at, earlier, operand);
     };
     if (cell.write.bits != 0) {
       look_at({cell.write.segment(), cell.write.lane(), cell.write.pc(), kWeakWrite});
@@ -345,14 +354,18 @@ void GeneralRaceChecker::check_host(const Allocation& allocation, std::uint32_t 
   }
 }
 
-void GeneralRaceChecker::report_host(const Allocation& allocation, std::uint32_t offset, bool write,
+void GeneralRaceChecker::report_host(const HostAccess& access, std::uint32_t offset,
                                      const Earlier& earlier, const LibraryOperand* operand) {
+  const Allocation& allocation = *access.allocation;
   const Launch& launch = launches_[order_.segment(earlier.segment).launch];
-  std::uint32_t tag = 1u << 31 | std::uint32_t{write};
-  std::uint32_t site = ptx::kNone;  // of the call of a library function
+  std::uint32_t tag = 1u << 31 | std::uint32_t{access.write};
+  std::uint32_t site = ptx::kNone;  // of the call of a library function, or the host's own
   if (operand != nullptr) {
     tag |= 1u << 30 | operand->number << 1;
     site = static_cast<std::uint32_t>(operand->call_site);
+  } else if (access.place != nullptr) {
+    tag |= 1u << 29;
+    site = access.place->id;
   }
   reporter_.report({launch.program, earlier.pc, site, tag}, Relation::host, [&] {
     Finding finding;
@@ -365,14 +378,20 @@ void GeneralRaceChecker::report_host(const Allocation& allocation, std::uint32_t
     finding.lack = Lack::wait_of_host;
     if (operand != nullptr) {
       finding.lack = Lack::order_of_launches;
-      finding.accesses = {side_of(earlier), vgpu::side_of(*operand, write)};
+      finding.accesses = {side_of(earlier), vgpu::side_of(*operand, access.write)};
       finding.message =
           fmt::format("nothing orders the kernel of (1) and (2), {}: they are in different streams",
                       operand->name);
       return finding;
     }
+    if (access.place != nullptr) {
+      finding.accesses = {side_of(earlier), host_side(access.write, *access.place)};
+      finding.message = "the host does not wait for the kernel of (1) before (2)" +
+                        text_of_code(*access.place, 2);
+      return finding;
+    }
     AccessSide host;
-    host.role = write ? "host write" : "host copy";
+    host.role = access.write ? "host write" : "host copy";
     finding.accesses = {side_of(earlier), host};
     finding.message = "the host does not wait for the kernel of (1): nothing orders their streams";
     return finding;

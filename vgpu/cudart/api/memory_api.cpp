@@ -69,6 +69,7 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
     work.allocation = allocation;
     return device.execution().submit(*stream, work, false);
   }
+  device.host_accesses().freed(*allocation);
   allocations.free(*allocation);
   return cudaSuccess;
 }
@@ -185,6 +186,7 @@ cudaError_t cudaFreeHost(void* pointer) {
       return cudaErrorInvalidValue;
     }
     device.execution().wait_for_all();
+    device.host_accesses().freed(*block->allocation);
     device.allocations().free(*block->allocation);
     device.host_blocks().remove(*block);
     return device.errors().sticky();

@@ -6,6 +6,7 @@
 
 #include "vgpu/cudart/device/device_state.hpp"
 #include "vgpu/cudart/device/system.hpp"
+#include "vgpu/cudart/host/host_watch.hpp"
 
 namespace warpcheck::cudart {
 
@@ -46,6 +47,7 @@ class Device {
   MemoryPools& pools() { return system_.pools(); }
   Graphs& graphs() { return system_.graphs(); }
   CopySides& copy_sides() { return system_.copy_sides(); }
+  HostAccesses& host_accesses() { return system_.host_accesses(); }
   Execution& execution() { return system_.execution(); }
 
  private:
@@ -57,6 +59,7 @@ class Device {
 template <typename Body>
 decltype(auto) with_device(Body&& body) {
   System& system = system_of_process();
+  const InEngine in_engine;
   const std::lock_guard lock(system.mutex());
   Device device = system.current();
   return body(device);

@@ -9,6 +9,7 @@
 #include "vgpu/cudart/device/observers.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
+#include "vgpu/cudart/host/host_accesses.hpp"
 #include "vgpu/cudart/memory/host_blocks.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
 #include "vgpu/cudart/streams/transfers.hpp"
@@ -79,6 +80,7 @@ void KernelRunner::run(const KernelWork& work, const Operation& operation, const
 
   const TrialSettings& settings = needs_.trial.settings();
   if (!host.is_gone) needs_.host_blocks.copy_registered_to_device();
+  needs_.host_accesses.launch_begins(number.launch);
   const vgpu::Outcome outcome =
       machine_.run(launch, settings.warp_model, needs_.trial.strategy(), needs_.observers.list(),
                    settings.limits, settings.want_feedback);
@@ -90,7 +92,8 @@ void KernelRunner::run(const KernelWork& work, const Operation& operation, const
   if (const cudaError_t error = error_of(outcome); error != cudaSuccess) {
     device.errors.set_sticky(error);
   }
-  needs_.transfers.launched(number.launch, operation);
+  needs_.host_accesses.launch_ended(number.launch, operation);
+  needs_.transfers.launched(number.launch, operation, &needs_.host_accesses.signals());
 }
 
 }  // namespace warpcheck::cudart

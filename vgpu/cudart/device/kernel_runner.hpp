@@ -14,6 +14,7 @@ namespace warpcheck::cudart {
 
 class Arrivals;
 class Clock;
+class HostAccesses;
 class HostBlocks;
 class Observers;
 class Transfers;
@@ -32,6 +33,7 @@ class KernelRunner {
     Transfers& transfers;
     Arrivals& arrivals;
     Clock& clock;
+    HostAccesses& host_accesses;
   };
   explicit KernelRunner(const Needs& needs) : needs_(needs), machine_(needs.memory) {}
 

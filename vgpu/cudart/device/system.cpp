@@ -86,6 +86,7 @@ TrialResult System::peek_result() const {
 void System::enter_call(DeviceState& device) {
   idle_.count_call();
   device.errors.begin_call();
+  if (trial_.in_ambient()) execution_.tell_host_accesses();
   if (trial_.in_trial() || trial_.in_ambient()) return;
   ExecSession* const session = ExecSession::instance();
   TrialSettings settings{.fresh_mapped = vgpu::Fresh::zeros};
@@ -113,6 +114,7 @@ void System::start() {
   forget_everything();
   memory_.set_capacity(settings.memory_bytes);
   memory_.set_fresh_mapped(settings.fresh_mapped);
+  memory_.set_two_views(host_accesses_.are_watched());
   memory_.set_devices(settings.devices);
   while (count() > settings.devices) devices_.pop_back();
   while (count() < settings.devices) devices_.emplace_back(shared_, count());
@@ -122,6 +124,7 @@ void System::start() {
   findings_.checkers().reset(settings.checkers, settings.warp_model);
   observers_.set(findings_.checkers().observers());
   observers_.add(prints_);
+  if (host_accesses_.are_watched()) observers_.add(host_accesses_.signals());
   if (settings.extra_observer != nullptr) observers_.add(*settings.extra_observer);
 }
 
@@ -144,6 +147,7 @@ void System::reset(DeviceState& device) {
 
 void System::forget_everything() {
   findings_.mishaps().clear();
+  host_accesses_.forget_all();
   memory_.reset();
   allocations_.clear();
   execution_.reset();
@@ -163,6 +167,7 @@ void System::forget_everything() {
 }
 
 void System::run_for_idle_host() {
+  const InEngine in_engine;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock() || !trial_.in_ambient()) return;  // a call is being answered
   try {

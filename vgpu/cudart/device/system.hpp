@@ -22,6 +22,7 @@
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
+#include "vgpu/cudart/host/host_accesses.hpp"
 #include "vgpu/cudart/libraries/library_runner.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/cudart/memory/arrays.hpp"
@@ -81,6 +82,7 @@ class System {
   MemoryPools& pools() { return pools_; }
   Graphs& graphs() { return graphs_; }
   CopySides& copy_sides() { return copy_sides_; }
+  HostAccesses& host_accesses() { return host_accesses_; }
   Execution& execution() { return execution_; }
 
  private:
@@ -118,6 +120,8 @@ class System {
   Allocations& address_space_{devices_.front().allocations};
   Transfers transfers_{observers_, findings_};
   Arrivals arrivals_{trial_, memory_};
+  HostAccesses host_accesses_{
+      {.memory = memory_, .trial = trial_, .findings = findings_, .transfers = transfers_}};
   CopySides copy_sides_{address_space_, host_blocks_};
   CopyRunner copies_{copy_sides_, transfers_, arrivals_, clock_, recording_};
   KernelRunner kernels_{{.memory = memory_,
@@ -128,7 +132,8 @@ class System {
                          .host_blocks = host_blocks_,
                          .transfers = transfers_,
                          .arrivals = arrivals_,
-                         .clock = clock_}};
+                         .clock = clock_,
+                         .host_accesses = host_accesses_}};
   LibraryRunner libraries_{{.allocations = address_space_,
                             .host_blocks = host_blocks_,
                             .findings = findings_,
@@ -143,8 +148,9 @@ class System {
                     .allocations = address_space_,
                     .findings = findings_,
                     .transfers = transfers_,
-                    .arrivals = arrivals_}};
-  IdleProgress idle_{[this] { run_for_idle_host(); }};
+                    .arrivals = arrivals_,
+                    .host_accesses = host_accesses_}};
+  IdleProgress idle_{[this] { run_for_idle_host(); }, host_polls};
   Execution execution_{{.mutex = mutex_,
                         .trial = trial_,
                         .devices = devices_,

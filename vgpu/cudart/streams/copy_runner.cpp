@@ -69,6 +69,12 @@ void CopyRunner::run(const CopyWork& work, const Operation& operation) {
     transfers_.host_write(work.call, to->rows(work.box), operation, brought,
                           {from->data, from->pitch, from->slice});
   }
+  const auto tell_of_host_memory = [&](const CopySide& side, bool write) {
+    if (side.on_device || side.range.allocation == nullptr) return;
+    transfers_.use_of_host_memory(work.call, side.rows(work.box), write, operation);
+  };
+  tell_of_host_memory(*from, false);
+  tell_of_host_memory(*to, true);
   for_each_row(work.box, [&](std::size_t slice, std::size_t row) {
     std::memmove(to->row(slice, row), from->row(slice, row), work.box.width);
   });

@@ -17,7 +17,7 @@ namespace warpcheck::cudart {
 struct CopySide {
   std::byte* data = nullptr;  // host bytes of the first row
   std::size_t pitch = 0, slice = 0;
-  DeviceRange range;  // of a device side
+  DeviceRange range;  // of a device side, and of page-locked memory that the runtime has given out
   bool on_device = false;
 
   [[nodiscard]] std::byte* row(std::size_t in_slice, std::size_t number) const {

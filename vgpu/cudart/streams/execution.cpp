@@ -52,6 +52,7 @@ cudaError_t Execution::submit(Stream& stream, Work work, bool until_done) {
 
 OperationPtr Execution::enqueue(Work work, const std::vector<OperationPtr>& after,
                                 unsigned device) {
+  needs_.runner.asked_for(work);
   OperationPtr operation = operations_.add(std::move(work), after, device);
   if (operations_.pending() > kPendingMax) run_next();
   if (needs_.trial.in_ambient()) needs_.idle.watch();
@@ -80,8 +81,14 @@ void Execution::wait_for_all() {
   host_has_waited();
 }
 
+void Execution::host_knows(const Operation& operation) {
+  operations_.host_waited_for(operation);
+  if (operations_.host_knows_all()) needs_.runner.host_knows_all();
+}
+
 void Execution::host_has_waited() {
   needs_.runner.bring_out_prints();
+  if (operations_.host_knows_all()) needs_.runner.host_knows_all();
   if (operations_.pending() != 0) return;
   needs_.runner.all_done(operations_.known_to_host(), operations_.asked_for());
 }
@@ -98,6 +105,7 @@ void Execution::run_all_for_nobody() {
 
 void Execution::run_what_is_left() {
   const Meanwhile meanwhile(host_.is_gone, true);
+  tell_host_accesses();
   try {
     wait_for_all();
   } catch (const vgpu::Refusal& refusal) {
@@ -130,6 +138,7 @@ void Execution::run_next() {
   ++running_;
   try {
     if (may_run(*operation)) needs_.runner.run(*operation, host_);
+    tell_host_accesses();
   } catch (...) {
     --running_;
     operations_.finish(*operation, needs_.clock.cycles());

@@ -35,6 +35,12 @@ class OperationRunner {
  public:
   virtual ~OperationRunner() = default;
   virtual void run(const Operation& operation, const HostState& host) = 0;
+  // One was asked for: it may run from now on.
+  virtual void asked_for(const Work&) {}
+  // What the host has done without a call is told, as nothing is known of what follows.
+  virtual void tell_host_accesses(Operations&) {}
+  // The host has waited for all that it has asked for.
+  virtual void host_knows_all() {}
   // The host sees what has been printed so far.
   virtual void bring_out_prints() = 0;
   // All operations that were asked for have run, so many of them.
@@ -79,7 +85,9 @@ class Execution {
   // Runs what is left when nobody will wait any more; the host is gone.
   void run_what_is_left();
   // The host has seen that an operation is done.
-  void host_knows(const Operation& operation) { operations_.host_waited_for(operation); }
+  void host_knows(const Operation& operation);
+  // Tells what the host has done so far without a call.
+  void tell_host_accesses() { needs_.runner.tell_host_accesses(operations_); }
 
   // Forgets every stream, event and operation.
   void reset();

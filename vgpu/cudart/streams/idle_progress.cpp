@@ -3,14 +3,17 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <ctime>
 #include <filesystem>
+#include <future>
 #include <iterator>
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 namespace warpcheck::cudart {
 namespace {
@@ -28,25 +31,26 @@ std::chrono::nanoseconds process_time() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// Threads that watch, in a process; a child of fork() has none of its parent's.
-struct Watchers {
+// Threads of ours, in a process; a child of fork() has none of its parent's.
+struct OwnThreads {
   std::mutex mutex;
   pid_t process = 0;
-  int threads = 0;
+  std::vector<pid_t> threads;
 
-  void add() {
+  void add(pid_t thread) {
     const std::lock_guard lock(mutex);
-    threads = (process == ::getpid() ? threads : 0) + 1;
+    if (process != ::getpid()) threads.clear();
     process = ::getpid();
+    threads.push_back(thread);
   }
-  int count() {
+  std::vector<pid_t> all() {
     const std::lock_guard lock(mutex);
-    return process == ::getpid() ? threads : 0;
+    return process == ::getpid() ? threads : std::vector<pid_t>();
   }
 };
 
-Watchers& watchers() {
-  static auto* const all = new Watchers;  // threads go on until the process has ended
+OwnThreads& own_threads() {
+  static auto* const all = new OwnThreads;  // threads go on until the process has ended
   return *all;
 }
 
@@ -62,13 +66,14 @@ void IdleProgress::look_after() const {
     const auto spent_now = process_time();
     const bool sleeps = spent_now - spent < kAwake;
     spent = spent_now;
+    const bool polls = host_polls_ != nullptr && host_polls_();
     if (const std::uint64_t calls_now = calls_.load(std::memory_order_relaxed);
         calls_now != calls) {
       calls = calls_now;
       silent_since = now;
       continue;
     }
-    if (!sleeps && now - silent_since < kSilence) continue;
+    if (!sleeps && !polls && now - silent_since < kSilence) continue;
     run_();
     silent_since = now;
     spent = process_time();
@@ -78,24 +83,42 @@ void IdleProgress::look_after() const {
 void IdleProgress::watch() {
   if (watched_ == ::getpid()) return;
   watched_ = ::getpid();
+  // Without the thread, only the host's waiting calls run operations.
+  start_own_thread([this] { look_after(); });
+}
+
+bool start_own_thread(std::function<void()> run) {
   // The program's own threads handle its signals.
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  bool is_started = true;
   try {
-    std::thread(&IdleProgress::look_after, this).detach();
-    watchers().add();
+    std::promise<void> is_known;
+    std::future<void> known = is_known.get_future();
+    std::thread([is_known = std::move(is_known), run = std::move(run)]() mutable {
+      own_threads().add(::gettid());
+      is_known.set_value();
+      run();
+    }).detach();
+    known.wait();
   } catch (const std::system_error&) {
-    // Without the thread, only the host's waiting calls run operations.
+    is_started = false;
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return is_started;
+}
+
+bool is_own_thread(pid_t thread) {
+  const std::vector<pid_t> all = own_threads().all();
+  return std::ranges::find(all, thread) != all.end();
 }
 
 bool other_threads_may_run() {
   std::error_code error;
   const std::filesystem::directory_iterator threads("/proc/self/task", error);
   if (error) return true;
-  return std::distance(begin(threads), end(threads)) > 1 + watchers().count();
+  return std::distance(begin(threads), end(threads)) > 1 + std::ssize(own_threads().all());
 }
 
 }  // namespace warpcheck::cudart

@@ -20,7 +20,10 @@ namespace warpcheck::cudart {
 class IdleProgress {
  public:
   // run: called by a thread of its own when the process has been idle, without any lock.
-  explicit IdleProgress(std::function<void()> run) : run_(std::move(run)) {}
+  // host_polls: whether the program has begun to wait in a loop for what a kernel will write; by
+  // the same thread.  Null: nobody knows.
+  explicit IdleProgress(std::function<void()> run, bool (*host_polls)() = nullptr)
+      : run_(std::move(run)), host_polls_(host_polls) {}
   IdleProgress(const IdleProgress&) = delete;
   IdleProgress& operator=(const IdleProgress&) = delete;
 
@@ -34,9 +37,15 @@ class IdleProgress {
   [[noreturn]] void look_after() const;
 
   std::function<void()> run_;
+  bool (*host_polls_)();
   std::atomic<std::uint64_t> calls_{0};
   pid_t watched_ = 0;  // the process whose thread watches: a child of fork() has no such thread
 };
+
+// Starts a thread that takes no signals of the program's and is none of its threads.  False: the
+// system has no thread left.
+bool start_own_thread(std::function<void()> run);
+bool is_own_thread(pid_t thread);
 
 // Whether the process has threads other than the calling one and those that watch.
 bool other_threads_may_run();

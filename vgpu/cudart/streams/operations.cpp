@@ -27,6 +27,14 @@ OperationPtr Operations::add(Work work, const std::vector<OperationPtr>& after, 
   return operation;
 }
 
+void Operations::step_of_host(Operation& step, const OperationSet& may_know) {
+  step.clock = host_;
+  step.stamp = chains_.extend(host_);
+  host_.add(step.stamp);
+  step.clock.join(may_know);
+  step.clock.add(step.stamp);
+}
+
 OperationPtr Operations::take(vgpu::Strategy& strategy, vgpu::Schedule& schedule) {
   if (ready_.empty()) return nullptr;
   auto chosen = ready_.begin();

@@ -4,6 +4,7 @@
 // next is the strategy's choice.  The default is the order of the calls.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -63,6 +64,13 @@ class Operations {
     for (const OfDevice& one : of_device_) host_.join(one.all);
   }
   [[nodiscard]] const OperationSet& known_to_host() const { return host_; }
+  [[nodiscard]] bool host_knows_all() const {
+    return std::ranges::all_of(of_device_,
+                               [&](const OfDevice& one) { return host_.includes(one.all); });
+  }
+  // What the host does next by itself, without a call: after what it knows of, and what it may
+  // know of besides; before all that it asks for from now on.
+  void step_of_host(Operation& step, const OperationSet& may_know);
 
   void clear();
 

@@ -32,6 +32,12 @@ class OperationSet {
   [[nodiscard]] bool covers(const Stamp& stamp) const {
     return count(stamp.chain) >= stamp.position;
   }
+  [[nodiscard]] bool includes(const OperationSet& other) const {
+    for (std::size_t i = 0; i < other.counts_.size(); ++i) {
+      if (count(i) < other.counts_[i]) return false;
+    }
+    return true;
+  }
   void join(const OperationSet& other) {
     if (counts_.size() < other.counts_.size()) counts_.resize(other.counts_.size());
     for (std::size_t i = 0; i < other.counts_.size(); ++i) {

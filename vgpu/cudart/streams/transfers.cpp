@@ -7,6 +7,7 @@
 #include "vgpu/check/streams.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/observers.hpp"
+#include "vgpu/cudart/host/signals_of_kernels.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -94,6 +95,10 @@ vgpu::HostAccess host_access(const Rows& rows, const Row& row, bool write,
   return access;
 }
 
+vgpu::HostOperation operation_of(const Touch& touch) {
+  return {touch.call, touch.write, touch.operand.operand.get(), touch.place};
+}
+
 bool is_one_row(const Rows& rows) { return rows.box.height * rows.box.depth == 1; }
 
 }  // namespace
@@ -141,10 +146,9 @@ void Transfers::touch(const Touch& now, const Bytes& bytes, const Operation& ope
     if (!(now.write || earlier.write)) return;
     const std::uint32_t at = common_byte(earlier.rows, now.rows);
     if (at == ptx::kNone) return;
-    findings_.add(
-        vgpu::race_of_operations({earlier.call, earlier.write, earlier.operand.operand.get()},
-                                 {now.call, now.write, now.operand.operand.get()},
-                                 *now.rows.allocation, at, brings_the_same(earlier, now, bytes)));
+    findings_.add(vgpu::race_of_operations(operation_of(earlier), operation_of(now),
+                                           *now.rows.allocation, at,
+                                           brings_the_same(earlier, now, bytes)));
   });
   touched_.add_latest(operation.stamp, now);
 }
@@ -205,17 +209,43 @@ void Transfers::free(std::string_view call, const vgpu::Allocation& allocation,
   touch({call, all, true}, {}, operation);
 }
 
-void Transfers::launched(std::uint32_t launch, const Operation& operation) {
+void Transfers::host_touch(const Touch& now, const Operation& step,
+                           std::span<const std::uint32_t> ordered) {
+  std::vector<std::uint32_t> unordered = unordered_launches(step);
+  std::erase_if(unordered, [&](std::uint32_t launch) {
+    return std::ranges::find(ordered, launch) != ordered.end();
+  });
+  if (!unordered.empty()) {
+    vgpu::HostAccess access = host_access(now.rows, row_at(now.rows, 0, 0), now.write, unordered);
+    access.place = now.place;
+    observers_.tell([&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
+  }
+  touch(now, {}, step);
+}
+
+void Transfers::launched(std::uint32_t launch, const Operation& operation,
+                         const SignalsOfKernels* signals) {
   const std::uint32_t itself[] = {launch};
+  std::uint64_t signalled = 0;  // the last touch of the host's that the launch has read strongly
+  if (signals != nullptr) {
+    touched_.visit_unordered(operation.clock, [&](const Touch& touch) {
+      const bool is_signal = touch.write && touch.place != nullptr &&
+                             signals->read(launch, *touch.rows.allocation, touch.rows.offset,
+                                           static_cast<std::uint32_t>(touch.rows.box.width));
+      if (is_signal) signalled = std::max(signalled, touch.number);
+    });
+  }
   touched_.visit_unordered(operation.clock, [&](const Touch& touch) {
     if (!touch.rows.allocation->live) return;
+    if (touch.place != nullptr && touch.number <= signalled) return;
     for_each_row(touch.rows, [&](const Row& row) {
-      const vgpu::HostAccess access = host_access(touch.rows, row, touch.write, itself);
+      vgpu::HostAccess access = host_access(touch.rows, row, touch.write, itself);
       if (const vgpu::LibraryOperand* const operand = touch.operand.operand.get()) {
         findings_.checkers().on_late_operand(
             {access.allocation, access.offset, access.bytes, access.write, operand, itself});
         return;
       }
+      access.place = touch.place;
       observers_.tell([&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
     });
   });

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -12,12 +13,14 @@
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/order.hpp"
 #include "vgpu/cudart/streams/work.hpp"
+#include "vgpu/machine/access.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::cudart {
 
 class Findings;
 class Observers;
+class SignalsOfKernels;
 
 // A box of bytes in device memory.
 struct Rows {
@@ -46,13 +49,15 @@ struct Bytes {
   std::size_t pitch = 0, slice = 0;
 };
 
-// What an operation of the API function `call` does to some bytes.
+// What an operation of the API function `call` does to some bytes, or the host by itself.
 struct Touch {
-  std::string_view call;
-  Rows rows;
+  std::string_view call{};
+  Rows rows{};
   bool write = false;
   Brought brought{};
   vgpu::OperandRef operand{};  // of a library function
+  const vgpu::HostPlace* place = nullptr;  // of the host by itself; null: a call
+  std::uint64_t number = 0;                // of the host by itself: in the order of time
   friend bool operator==(const Touch&, const Touch&) = default;
 };
 
@@ -79,12 +84,22 @@ class Transfers {
   void touch_operand(const vgpu::OperandRef& operand, const Rows& rows, bool write,
                      const Operation& operation);
   void free(std::string_view call, const vgpu::Allocation& allocation, const Operation& operation);
+  // An operation reads or writes page-locked memory as the host's: kernels are not asked about it.
+  void use_of_host_memory(std::string_view call, const Rows& rows, bool write,
+                          const Operation& operation) {
+    touch({call, rows, write}, {}, operation);
+  }
+  // A load or store of the host's, in a step of its own (Operations::step_of_host).
+  //   ordered: launches that come before or after it although the step does not say so
+  void host_touch(const Touch& now, const Operation& step, std::span<const std::uint32_t> ordered);
 
   // Launches, by their numbers, that have run and that nothing orders before the operation;
   // ascending.
   [[nodiscard]] std::vector<std::uint32_t> unordered_launches(const Operation& operation) const;
   // A launch has run: the copies that nothing orders before it are told again.
-  void launched(std::uint32_t launch, const Operation& operation);
+  //   signals: what the host has touched before it gave the launch a signal comes before it
+  void launched(std::uint32_t launch, const Operation& operation,
+                const SignalsOfKernels* signals = nullptr);
 
   // The host has waited for these: nothing that it asks for from now on is unordered with them.
   void forget(const OperationSet& known);

@@ -8,6 +8,7 @@
 #include "vgpu/cudart/device/print_buffer.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
+#include "vgpu/cudart/host/host_accesses.hpp"
 #include "vgpu/cudart/libraries/library_runner.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/cudart/streams/copy_runner.hpp"
@@ -34,7 +35,9 @@ void WorkRunner::run(const Operation& operation, const HostState& host) {
     }
     void operator()(const FillWork& work) const { needs.copies.run(work, operation); }
     void operator()(const HostWork& work) const {
-      if (!host.is_gone) call_host_function(work, needs.mutex);
+      if (host.is_gone) return;
+      needs.host_accesses.host_function_begins(operation);
+      call_host_function(work, needs.mutex);
     }
     void operator()(const FreeWork& work) const { runner.free(work, operation); }
     void operator()(const AllocateWork& work) const { needs.allocations.take(*work.allocation); }
@@ -54,6 +57,14 @@ void WorkRunner::free(const FreeWork& work, const Operation& operation) {
   needs_.transfers.free("cudaFreeAsync", allocation, operation);
   needs_.allocations.free(allocation);
 }
+
+void WorkRunner::asked_for(const Work& work) { needs_.host_accesses.asked_for(work); }
+
+void WorkRunner::tell_host_accesses(Operations& operations) {
+  needs_.host_accesses.tell(operations);
+}
+
+void WorkRunner::host_knows_all() { needs_.host_accesses.host_knows_all(); }
 
 void WorkRunner::bring_out_prints() { needs_.trial.bring_out(needs_.prints); }
 

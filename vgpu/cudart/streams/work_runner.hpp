@@ -13,6 +13,7 @@ class Allocations;
 class Arrivals;
 class CopyRunner;
 class Findings;
+class HostAccesses;
 class KernelRunner;
 class LibraryRunner;
 class PrintBuffer;
@@ -33,10 +34,14 @@ class WorkRunner final : public OperationRunner {
     Findings& findings;
     Transfers& transfers;
     Arrivals& arrivals;
+    HostAccesses& host_accesses;
   };
   explicit WorkRunner(const Needs& needs) : needs_(needs) {}
 
   void run(const Operation& operation, const HostState& host) override;
+  void asked_for(const Work& work) override;
+  void tell_host_accesses(Operations& operations) override;
+  void host_knows_all() override;
   void bring_out_prints() override;
   void all_done(const OperationSet& known_to_host, std::uint32_t operations) override;
 

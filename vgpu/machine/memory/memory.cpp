@@ -1,6 +1,7 @@
 #include "vgpu/machine/memory/memory.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -24,6 +25,50 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t alignment) {
 
 // Of whole pages, with a red zone before and behind.
 std::uint64_t mapped_bytes(std::uint64_t bytes) { return round_up(bytes, 4096) + 2 * kRedZone; }
+
+// Bytes of the host at `wanted`, and where to read and write them besides; null: there are none.
+struct MappedBytes {
+  std::byte* at_address = nullptr;
+  std::byte* data = nullptr;
+};
+
+// nullptr: that address is not to be had.
+std::byte* map_at(void* wanted, std::size_t bytes, int flags, int file) {
+  void* const given =
+      ::mmap(wanted, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED_NOREPLACE, file, 0);
+  if (given == MAP_FAILED) return nullptr;
+  if (given == wanted) return static_cast<std::byte*>(given);
+  ::munmap(given, bytes);  // a kernel that does not know MAP_FIXED_NOREPLACE
+  return nullptr;
+}
+
+MappedBytes map_twice(void* wanted, std::size_t bytes) {
+  MappedBytes mapped;
+  const int file = ::memfd_create("warpcheck", MFD_CLOEXEC);
+  if (file < 0) return mapped;
+  if (::ftruncate(file, static_cast<off_t>(bytes)) == 0) {
+    void* const other = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    mapped.at_address = other == MAP_FAILED ? nullptr : map_at(wanted, bytes, MAP_SHARED, file);
+    if (mapped.at_address != nullptr) {
+      mapped.data = static_cast<std::byte*>(other);
+    } else if (other != MAP_FAILED) {
+      ::munmap(other, bytes);
+    }
+  }
+  ::close(file);
+  return mapped;
+}
+
+// Where there can be no second view, one has to do.
+MappedBytes map_shared_with_host(void* wanted, std::size_t bytes, bool two_views) {
+  MappedBytes mapped;
+  if (two_views) mapped = map_twice(wanted, bytes);
+  if (mapped.at_address == nullptr) {
+    mapped.at_address = map_at(wanted, bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    mapped.data = mapped.at_address;
+  }
+  return mapped;
+}
 
 // Host bytes with slack at both ends, kept for reuse by size class.
 class HostPool {
@@ -60,6 +105,12 @@ class HostPool {
   }
   std::unordered_map<std::size_t, std::vector<std::byte*>> free_;
 };
+
+// Its addresses stay taken, the host's memory need not: programs allocate and free in loops.
+void give_back_pages(const Allocation& freed) {
+  ::madvise(freed.data, round_up(freed.bytes, 4096),
+            freed.has_two_views() ? MADV_REMOVE : MADV_DONTNEED);
+}
 
 }  // namespace
 
@@ -113,7 +164,11 @@ struct DeviceMemory::Arena {
   }
   void drop_mapped() {
     for (const auto& allocation : mapped) {
-      ::munmap(allocation->data - kRedZone, mapped_bytes(allocation->bytes));
+      const std::size_t bytes = mapped_bytes(allocation->bytes);
+      ::munmap(allocation->data - kRedZone, bytes);
+      if (allocation->has_two_views()) {
+        ::munmap(reinterpret_cast<void*>(allocation->address - kRedZone), bytes);
+      }
       give_id(allocation->id);
     }
     mapped.clear();
@@ -184,24 +239,27 @@ Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::s
 
 bool DeviceMemory::has_mapped() const { return !arena_->mapped.empty(); }
 
+std::vector<const Allocation*> DeviceMemory::mapped_variables() const {
+  std::vector<const Allocation*> found;
+  for (const auto& allocation : arena_->mapped) {
+    if (allocation->live && !allocation->name.empty()) found.push_back(allocation.get());
+  }
+  return found;
+}
+
 Allocation* DeviceMemory::allocate_mapped(std::uint64_t bytes, unsigned device) {
   if (!has_room_for(bytes, device)) return nullptr;
   auto& list = arena_->mapped;
   std::uint64_t first = kMappedBase;
   if (!list.empty()) first = list.back()->address - kRedZone + mapped_bytes(list.back()->bytes);
-  void* const wanted = reinterpret_cast<void*>(first);
-  void* const given = ::mmap(wanted, mapped_bytes(bytes), PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-  if (given == MAP_FAILED) return nullptr;
-  if (given != wanted) {  // a kernel that does not know MAP_FIXED_NOREPLACE
-    ::munmap(given, mapped_bytes(bytes));
-    return nullptr;
-  }
+  const MappedBytes mapped =
+      map_shared_with_host(reinterpret_cast<void*>(first), mapped_bytes(bytes), two_views_);
+  if (mapped.at_address == nullptr) return nullptr;
   if (fresh_mapped_ == Fresh::pattern) {
-    std::memset(given, static_cast<int>(kFreshByte), mapped_bytes(bytes));
+    std::memset(mapped.data, static_cast<int>(kFreshByte), mapped_bytes(bytes));
   }
   auto allocation = std::make_unique<Allocation>();
-  allocation->data = static_cast<std::byte*>(given) + kRedZone;
+  allocation->data = mapped.data + kRedZone;
   allocation->id = arena_->take_id();
   allocation->address = first + kRedZone;
   allocation->bytes = static_cast<std::uint32_t>(bytes);
@@ -277,6 +335,7 @@ void DeviceMemory::free(Allocation* allocation) {
     free_on_heap(*allocation);
   } else {
     devices_[allocation->device].used -= allocation->bytes;
+    if (allocation->is_mapped()) give_back_pages(*allocation);
   }
 }
 

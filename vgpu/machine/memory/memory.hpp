@@ -38,7 +38,9 @@ inline constexpr std::uint64_t kReservedSharedOffset = kSharedWindows * kWindowB
 inline constexpr std::uint32_t kReservedSharedBytes = 512;
 
 // Memory that host and device share, at one address for both: far from what the host maps for
-// itself, and in what AddressSanitizer leaves to programs.
+// itself, and in what AddressSanitizer leaves to programs.  Whoever wants to see what the host does
+// there takes the pages at that address away from it; Allocation::data is another view of the same
+// bytes then (set_two_views), which stays.
 inline constexpr std::uint64_t kMappedBase = 0x2000'0000'0000;
 
 // Of several devices, each has ranges of its own: the first begins at the bases.
@@ -99,6 +101,12 @@ struct Allocation {
     if (device == user || is_shared_with_host()) return true;
     return ((of_pool ? open_to >> user : peers >> device) & 1) != 0;
   }
+  // The host reads and writes it at `address`.
+  [[nodiscard]] bool is_mapped() const { return address >= kMappedBase; }
+  // Its pages at `address` may be taken away: `data` leads to the same bytes elsewhere.
+  [[nodiscard]] bool has_two_views() const {
+    return is_mapped() && reinterpret_cast<std::uint64_t>(data) != address;
+  }
   [[nodiscard]] bool contains(std::uint64_t at, std::uint64_t size) const {
     return at >= address && at - address <= bytes && size <= bytes - (at - address);
   }
@@ -154,11 +162,15 @@ class DeviceMemory {
 
   // Whether there is memory that the host can write.
   [[nodiscard]] bool has_mapped() const;
+  // Of it, the live variables of the program.
+  [[nodiscard]] std::vector<const Allocation*> mapped_variables() const;
 
   // Of each device; to be set while nothing is allocated.
   [[nodiscard]] std::uint64_t capacity_bytes() const { return capacity_; }
   void set_capacity(std::uint64_t bytes) { capacity_ = bytes; }
   void set_fresh_mapped(Fresh fresh) { fresh_mapped_ = fresh; }
+  // Of memory that is mapped from now on.
+  void set_two_views(bool two) { two_views_ = two; }
   [[nodiscard]] std::uint64_t used_bytes(unsigned device = 0) const {
     return devices_[device].used;
   }
@@ -180,6 +192,7 @@ class DeviceMemory {
   std::vector<OfDevice> devices_{1};
   std::uint64_t capacity_ = kMemoryBytes;
   Fresh fresh_mapped_ = Fresh::pattern;
+  bool two_views_ = false;
   std::uint64_t heap_next_ = kHeapBase;
 };
 

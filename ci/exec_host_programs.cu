@@ -1,0 +1,200 @@
+// What the host does by itself, without a call, to memory that a kernel or a copy may be using:
+// program MODE.  Comments at the ends of lines name them for exec_host_test.py.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <setjmp.h>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <thread>
+
+constexpr int kCount = 4096, kHalf = kCount / 2;
+
+__global__ void fill(int* values, int count) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < count) values[i] = i;  // the store
+}
+__global__ void sum(const int* values, int* result, int count) {
+  int total = 0;
+  for (int i = 0; i < count; ++i) total += values[i];  // the load
+  *result = total;
+}
+__global__ void signal_host(int* data, volatile int* flag) {
+  data[0] = 42;
+  __threadfence_system();
+  *flag = 1;
+}
+__global__ void wait_for_host(const int* data, volatile int* flag, int* result) {
+  while (*flag == 0) {
+  }
+  __threadfence_system();
+  *result = data[0];
+}
+__managed__ int counter;
+__global__ void count() { counter += 1; }  // the update
+
+struct Node {
+  Node* next;
+  int value;
+};
+__global__ void double_list(Node* list) {
+  for (; list != nullptr; list = list->next) list->value *= 2;  // the list's update
+}
+
+static int *values, *result;
+
+// Half of the values are the kernel's, the others the host's.
+static void launch_half() { fill<<<kHalf / 256, 256>>>(values, kHalf); }
+
+static void races(const std::string& mode) {
+  if (mode == "read") {
+    fill<<<kCount / 256, 256>>>(values, kCount);
+    std::printf("%d\n", values[17] == -1);  // read too early
+  } else if (mode == "write") {
+    std::fill(values, values + kCount, 1);
+    sum<<<1, 1>>>(values, result, 100);
+    values[5] = 3;  // written too early
+  } else if (mode == "copied") {
+    static int copy[kCount];
+    fill<<<1, 32>>>(values + 1000, 1);
+    std::memcpy(copy, values, sizeof copy);  // copied too early
+  } else if (mode == "variable") {
+    count<<<1, 1>>>();
+    std::printf("%d\n", counter == -1);  // the variable is read
+  } else if (mode == "list") {
+    Node* nodes[2];
+    for (Node*& node : nodes) cudaMallocManaged(&node, sizeof *node);
+    *nodes[0] = {nodes[1], 1};
+    *nodes[1] = {nullptr, 2};
+    double_list<<<1, 1>>>(nodes[0]);
+    nodes[1]->value = 3;  // the list is written
+  } else if (mode == "mapped") {
+    int *host, *device;
+    cudaHostAlloc(&host, 64, cudaHostAllocMapped);
+    cudaHostGetDevicePointer(&device, host, 0);
+    fill<<<1, 16>>>(device, 16);
+    host[3] = 1;  // mapped memory is written
+  } else if (mode == "source") {
+    int *host, *device;
+    cudaMallocHost(&host, 4096);
+    cudaMalloc(&device, 4096);
+    std::memset(host, 0, 4096);
+    cudaMemcpyAsync(device, host, 4096, cudaMemcpyHostToDevice, nullptr);
+    host[10] = 1;  // the source is written
+  }
+  cudaDeviceSynchronize();
+}
+
+static void clean(const std::string& mode) {
+  if (mode == "halves") {
+    launch_half();
+    std::iota(values + kHalf, values + kCount, 0);
+    std::sort(values + kHalf, values + kCount, std::greater<>());
+  } else if (mode == "flag-to-host") {
+    *result = 0;
+    signal_host<<<1, 1>>>(values, result);
+    while (*static_cast<volatile int*>(result) == 0) {
+    }
+    std::printf("%d\n", values[0]);
+  } else if (mode == "flag-to-kernel") {
+    *result = 0;
+    wait_for_host<<<1, 1>>>(values, result, values + 100);
+    values[0] = 7;
+    *static_cast<volatile int*>(result) = 1;
+    cudaDeviceSynchronize();
+    std::printf("%d\n", values[100]);
+  } else if (mode == "callback") {
+    static std::mutex mutex;
+    static std::condition_variable is_told;
+    static bool told = false;
+    fill<<<kCount / 256, 256>>>(values, kCount);
+    cudaLaunchHostFunc(
+        nullptr,
+        [](void*) {
+          const std::lock_guard lock(mutex);
+          told = true;
+          is_told.notify_one();
+        },
+        nullptr);
+    std::unique_lock lock(mutex);
+    is_told.wait(lock, [] { return told; });
+    std::printf("%d\n", values[17]);
+  } else if (mode == "query") {
+    fill<<<kCount / 256, 256>>>(values, kCount);
+    while (cudaStreamQuery(nullptr) == cudaErrorNotReady) {
+    }
+    std::printf("%d\n", values[17]);
+  }
+  cudaDeviceSynchronize();
+}
+
+// Each beside a kernel that has not been waited for.
+static void system_calls(const char* path) {
+  int* const own = values + kHalf;
+  const std::size_t bytes = kHalf * sizeof(int);
+  std::memset(own, 'x', bytes);
+  const int file = ::open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+  launch_half();
+  std::printf("write %zd\n", ::write(file, own, bytes));
+  launch_half();
+  std::printf("pread %zd\n", ::pread(file, own, bytes, 0));
+  std::FILE* const stream = ::fdopen(file, "r+");
+  std::rewind(stream);
+  launch_half();
+  std::printf("fread %zu\n", std::fread(own, 1, bytes, stream));
+  std::rewind(stream);
+  launch_half();
+  std::printf("fwrite %zu\n", std::fwrite(own, 1, bytes, stream));
+  cudaDeviceSynchronize();
+}
+
+static sigjmp_buf back;
+
+static void own_faults() {
+  std::signal(SIGSEGV, [](int) { siglongjmp(back, 1); });
+  launch_half();
+  values[kCount - 1] = 0;
+  if (sigsetjmp(back, 1) == 0) {
+    *reinterpret_cast<volatile int*>(8) = 1;
+  } else {
+    std::puts("caught");
+  }
+  cudaDeviceSynchronize();
+  std::printf("%d\n", values[3]);
+}
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  cudaMallocManaged(&values, kCount * sizeof(int));
+  cudaMallocManaged(&result, sizeof(int));
+  races(mode);
+  clean(mode);
+  if (mode == "system-calls") system_calls("data");
+  if (mode == "own-faults") own_faults();
+  if (mode == "crash") {
+    launch_half();
+    *reinterpret_cast<volatile int*>(8) = 1;
+  }
+  if (mode == "blocked") {  // signals that nobody can take: nothing is watched, and all goes well
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    launch_half();
+    values[kCount - 1] = 0;
+    cudaDeviceSynchronize();
+  }
+  if (mode == "freed" || mode == "freed-host") {
+    int* pointer = values;
+    if (mode == "freed-host") cudaMallocHost(&pointer, 64);
+    if (mode == "freed-host") cudaFreeHost(pointer);  // freed for the host
+    if (mode == "freed") cudaFree(pointer);  // the free
+    std::printf("%d\n", pointer[3] == -1);  // used when freed
+  }
+  return 0;
+}

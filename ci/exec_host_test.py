@@ -1,0 +1,134 @@
+"""What the host does without a call to memory that kernels use, under `warpcheck exec`:
+exec_host_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
+
+One program by plain nvcc with its default, the static runtime, and once more with the shared one.
+"""
+
+import json
+import sys
+import unittest
+
+from exec_testing import HERE, Source, build, run
+
+SOURCE = Source("exec_host_programs.cu", "host.cu")
+
+
+def setUpModule():
+    build("host.cu", "host", "-g")
+
+
+def findings(mode, program="./host"):
+    """The status and output of a run, and its findings."""
+    path = HERE / "report.json"
+    path.unlink(missing_ok=True)
+    result = run("--json", str(path), "--", program, mode)
+    return result, json.loads(path.read_text())["findings"]
+
+
+class Accesses(unittest.TestCase):
+    def assert_race(self, mode, sides, message, of_kernel=True, program="./host"):
+        result, found = findings(mode, program)
+        self.assertEqual(result.returncode, 66, result.stderr)
+        self.assertEqual(len(found), 1, result.stderr)
+        finding, = found
+        self.assertEqual((finding["kind"], finding["severity"]), ("data-race", "error"))
+        self.assertEqual([(side["role"], side["file"] or None, side["line"] or None)
+                          for side in finding["accesses"]],
+                         [(role, marker and "host.cu", marker and SOURCE.line_of(marker))
+                          for role, marker in sides])
+        self.assertEqual(finding["message"], message)
+        self.assertEqual(finding["lack"], "wait-of-host")
+        return result, finding
+
+    KERNEL = "the host does not wait for the kernel of (1) before (2)"
+
+    def test_a_value_is_read_before_the_kernel_has_been_waited_for(self):
+        result, finding = self.assert_race(
+            "read", [("write", "the store"), ("host read", "read too early")], self.KERNEL)
+        self.assertEqual(finding["object"], "allocation of 16384 bytes [68]")
+        self.assertIn("=========   (2) host read ", result.stderr)
+
+    def test_the_same_with_the_shared_runtime(self):
+        build("host.cu", "host-shared", "-g", "-cudart", "shared")
+        self.assert_race("read", [("write", "the store"), ("host read", "read too early")],
+                         self.KERNEL, program="./host-shared")
+
+    def test_a_value_is_written_that_the_kernel_reads(self):
+        _, finding = self.assert_race(
+            "write", [("read", "the load"), ("host write", "written too early")], self.KERNEL)
+        self.assertEqual(finding["object"], "allocation of 16384 bytes [20]")
+
+    def test_a_copy_by_the_host_is_known_to_the_byte(self):
+        _, finding = self.assert_race(
+            "copied", [("write", "the store"), ("host read", "copied too early")], self.KERNEL)
+        self.assertEqual(finding["object"], "allocation of 16384 bytes [4000]")
+
+    def test_a_managed_variable(self):
+        result, found = findings("variable")
+        self.assertEqual(result.returncode, 66)
+        self.assertEqual([(one["kind"], one["object"], one["accesses"][1]["line"]) for one in found],
+                         [("data-race", "counter[0]", SOURCE.line_of("the variable is read"))])
+
+    def test_what_structures_lead_to(self):
+        result, found = findings("list")
+        self.assertEqual(result.returncode, 66)
+        self.assertEqual({(one["kind"], one["accesses"][0]["line"], one["accesses"][1]["line"])
+                          for one in found},
+                         {("data-race", SOURCE.line_of("the list's update"),
+                           SOURCE.line_of("the list is written"))})
+
+    def test_mapped_memory(self):
+        self.assert_race(
+            "mapped", [("write", "the store"), ("host write", "mapped memory is written")],
+            self.KERNEL)
+
+    def test_the_source_of_a_copy(self):
+        self.assert_race(
+            "source", [("host write", "the source is written"), ("host copy", None)],
+            "the host does not wait for cudaMemcpyAsync (2) before (1)")
+
+    def test_memory_that_has_been_freed(self):
+        for mode, free in (("freed", "the free"), ("freed-host", "freed for the host")):
+            with self.subTest(mode):
+                result, found = findings(mode)
+                self.assertEqual((result.returncode, result.stdout), (66, "0\n"))
+                finding, = found
+                self.assertEqual(finding["kind"], "use-after-free")
+                self.assertEqual([(side["role"], side["line"]) for side in finding["accesses"]],
+                                 [("host read", SOURCE.line_of("used when freed")),
+                                  ("host free", SOURCE.line_of(free))])
+                self.assertEqual(finding["message"], "(1) uses memory that (2) has freed")
+
+
+class WhatIsRight(unittest.TestCase):
+    def assert_silent(self, mode, output):
+        result, found = findings(mode)
+        self.assertEqual((result.returncode, result.stdout, found), (0, output, []), result.stderr)
+
+    def test_other_bytes_of_the_same_pages(self):
+        self.assert_silent("halves", "")
+
+    def test_flags_between_the_host_and_a_running_kernel(self):
+        self.assert_silent("flag-to-host", "42\n")
+        self.assert_silent("flag-to-kernel", "7\n")
+
+    def test_waits_without_a_call_that_waits(self):
+        self.assert_silent("callback", "17\n")
+        self.assert_silent("query", "17\n")
+
+    def test_system_calls_reach_what_is_watched(self):
+        self.assert_silent("system-calls", "write 8192\npread 8192\nfread 8192\nfwrite 8192\n")
+
+    def test_the_programs_own_faults_are_its_own(self):
+        self.assert_silent("own-faults", "caught\n3\n")
+        result, found = findings("crash")
+        self.assertEqual((result.returncode, found), (139, []))
+        self.assertIn("========= ./host was killed by signal 11 (Segmentation fault)\n",
+                      result.stderr)
+
+    def test_a_thread_that_blocks_all_signals(self):
+        self.assert_silent("blocked", "")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,164 @@
+#include "vgpu/cudart/host/host_accesses.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <string_view>
+#include <variant>
+
+#include "vgpu/check/lifetime.hpp"
+#include "vgpu/cudart/api/api_call.hpp"
+#include "vgpu/cudart/api/call_place.hpp"
+#include "vgpu/cudart/device/findings.hpp"
+#include "vgpu/cudart/device/trial.hpp"
+#include "vgpu/cudart/host/shared_objects.hpp"
+#include "vgpu/cudart/streams/transfers.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+vgpu::HostPlace to_host_place(std::size_t id, const CallPlace& place) {
+  return {static_cast<std::uint32_t>(id), place.file, place.line, place.code};
+}
+
+bool is_of_system(const void* code) {
+  Dl_info info{};
+  if (::dladdr(code, &info) == 0 || info.dli_fname == nullptr) return false;
+  const std::string_view path = info.dli_fname;
+  return path.starts_with("/lib") || path.starts_with("/usr/lib");
+}
+
+// Without what the system's libraries do for the program: memcpy(), fwrite().
+std::vector<const void*> of_program(std::vector<const void*> code) {
+  const auto own = std::ranges::find_if_not(code, is_of_system);
+  if (own != code.end()) code.erase(code.begin(), own);
+  return code;
+}
+
+}  // namespace
+
+bool HostAccesses::are_watched() const {
+  return host_watch() != nullptr && needs_.trial.in_ambient();
+}
+
+void HostAccesses::asked_for(const Work& work) {
+  if (!are_watched()) return;
+  const std::vector<AddressRange> ranges = shared_ranges(needs_.memory, work);
+  if (!ranges.empty()) host_watch()->watch(ranges);
+}
+
+void HostAccesses::launch_begins(std::uint32_t launch) {
+  signals_.begin(launch);
+  if (!are_watched()) return;
+  host_watch()->count_launches(launch + 1);
+  host_watch()->watch_again();
+}
+
+void HostAccesses::launch_ended(std::uint32_t launch, const Operation& operation) {
+  if (!are_watched()) return;
+  ended_.push_back({launch, operation.clock});
+  host_watch()->watch_again();
+}
+
+// Behind a place that the host has read after a kernel had written it strongly, it may know all
+// that the kernel did; so it is a set of operations of its own for each such reading.
+void HostAccesses::tell(Operations& operations) {
+  if (!are_watched()) return;
+  const std::vector<SeenAccess> seen = host_watch()->take();
+  if (!seen.empty()) tell_unordered(seen, operations);
+}
+
+void HostAccesses::tell_unordered(const std::vector<SeenAccess>& seen, Operations& operations) {
+  const std::map<std::uint32_t, std::size_t> signalled = signals_to_kernels(seen);
+  Operation step;
+  bool is_new = true;
+  for (const SeenAccess& access : seen) {
+    const auto number = static_cast<std::size_t>(&access - seen.data());
+    const vgpu::Allocation* const found = needs_.memory.nearest(access.address);
+    if (found == nullptr || access.address - found->address >= found->bytes) continue;
+    const auto offset = static_cast<std::uint32_t>(access.address - found->address);
+    const std::uint32_t bytes = std::min(access.bytes, found->bytes - offset);
+    if (!found->live) {
+      tell_freed(access, *found);
+      continue;
+    }
+    if (!access.write) {
+      for (const Ended& ended : ended_) {
+        if (ended.launch >= access.launches) continue;  // it was not running yet
+        if (!signals_.wrote(ended.launch, *found, offset, bytes)) continue;
+        may_know_.join(ended.clock);
+        is_new = true;
+      }
+    }
+    if (is_new) operations.step_of_host(step, may_know_);
+    is_new = false;
+    Touch touch;
+    touch.rows = {found, offset, 0, 0, {bytes}};
+    touch.write = access.write;
+    touch.place = &place_of(access);
+    touch.number = ++told_;
+    std::vector<std::uint32_t> ordered;  // launches that the access has told of itself
+    for (const auto& [launch, last] : signalled) {
+      if (number <= last) ordered.push_back(launch);
+    }
+    needs_.transfers.host_touch(touch, step, ordered);
+  }
+}
+
+// By launch that was running: the last access that gave it a signal.
+std::map<std::uint32_t, std::size_t> HostAccesses::signals_to_kernels(
+    const std::vector<SeenAccess>& seen) const {
+  std::map<std::uint32_t, std::size_t> last;
+  for (const Ended& ended : ended_) {
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      if (!seen[i].write) continue;
+      const vgpu::Allocation* const found = needs_.memory.nearest(seen[i].address);
+      if (found == nullptr || !found->live) continue;
+      const auto offset = static_cast<std::uint32_t>(seen[i].address - found->address);
+      if (signals_.read(ended.launch, *found, offset, seen[i].bytes)) last[ended.launch] = i;
+    }
+  }
+  return last;
+}
+
+void HostAccesses::host_knows_all() {
+  ended_.clear();
+  may_know_ = {};
+  signals_.forget();
+  if (are_watched()) host_watch()->stop();
+}
+
+void HostAccesses::freed(const vgpu::Allocation& allocation) {
+  if (!are_watched() || !allocation.has_two_views()) return;
+  host_watch()->watch_freed({allocation.address, allocation.address + allocation.bytes});
+  const CallPlace place = warpcheck::cudart::place_of(callers_from(current_call().return_address));
+  freed_at_[&allocation] = &places_.emplace_back(to_host_place(places_.size(), place));
+}
+
+void HostAccesses::tell_freed(const SeenAccess& seen, const vgpu::Allocation& freed) {
+  const auto at = freed_at_.find(&freed);
+  needs_.findings.add(vgpu::host_use_of_freed(seen.write, seen.address, seen.bytes, freed,
+                                              place_of(seen),
+                                              at == freed_at_.end() ? nullptr : at->second));
+}
+
+void HostAccesses::forget_all() {
+  ended_.clear();
+  may_know_ = {};
+  signals_.forget();
+  freed_at_.clear();
+  if (host_watch() != nullptr) host_watch()->forget_all();
+}
+
+bool host_polls() { return host_watch() != nullptr && host_watch()->takes_polls(); }
+
+const vgpu::HostPlace& HostAccesses::place_of(const SeenAccess& seen) {
+  const vgpu::HostPlace*& known = place_of_code_[seen.code];
+  if (known == nullptr) {
+    const CallPlace place = warpcheck::cudart::place_of(of_program(host_watch()->code(seen.code)));
+    known = &places_.emplace_back(to_host_place(places_.size(), place));
+  }
+  return *known;
+}
+
+}  // namespace warpcheck::cudart

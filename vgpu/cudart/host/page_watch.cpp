@@ -1,0 +1,414 @@
+// The watch of programs (host_watch.hpp): pages are taken from the program, and its faults say what
+// it does there.
+//
+// An access that faults is noted: si_addr is its first byte, the error code says whether it writes,
+// Capstone how many bytes.  The page is lent for that one instruction, which runs with the trap
+// flag set, and is taken back in the trap.  That costs some 20 microseconds, so a page that is
+// accessed often is given back until the next launch begins or ends: after kSteps accesses, and
+// fewer once the program has paid for many.  Repeated string instructions are noted as a whole up
+// to the end of the page, which is given.
+//
+// Other threads that use a lent page meanwhile are not seen.  The handlers allocate memory: they
+// interrupt only instructions that access shared memory, and no allocator does.
+#include <pthread.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "vgpu/cudart/host/faulting_instruction.hpp"
+#include "vgpu/cudart/host/host_watch.hpp"
+#include "vgpu/cudart/host/pages.hpp"
+#include "vgpu/cudart/host/system_calls.hpp"
+#include "vgpu/cudart/streams/idle_progress.hpp"
+#include "vgpu/machine/memory/memory.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+constexpr greg_t kTrapFlag = 0x100;  // of the flags register
+constexpr greg_t kDirectionFlag = 0x400;
+constexpr greg_t kWriteFault = 2;        // of the page fault's error code
+constexpr std::size_t kCodeMax = 32;     // return addresses of one place
+constexpr std::uint32_t kPollsMin = 64;  // equal reads, one after the other
+// A handler on a stack that the program has made for its handlers finds little room there.
+constexpr std::size_t kRoomToUnwind = 64 * 1024;
+
+// Accesses to a page that are noted one by one, by how many the program has paid for before.
+std::uint32_t steps_of_page(std::uint64_t stepped) {
+  if (stepped < 50'000) return 2048;
+  if (stepped < 100'000) return 32;
+  return 0;
+}
+// After so many faults, at 10 microseconds each, the program runs on unwatched.
+constexpr std::uint64_t kFaultsMax = 1'000'000;
+
+class SpinLock {
+ public:
+  void lock() {
+    while (flag_.test_and_set(std::memory_order_acquire)) {
+    }
+  }
+  void unlock() { flag_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag flag_ = ATOMIC_FLAG_INIT;
+};
+
+// Of this thread: pages that are lent to the instruction that runs.
+struct Lent {
+  std::array<std::uint64_t, 4> pages{};
+  unsigned count = 0;
+  bool trapped_before = false;  // the program had the trap flag set itself
+};
+[[gnu::tls_model("initial-exec")]] thread_local Lent lent;
+
+void on_fault(int signal, siginfo_t* info, void* context);
+void on_trap(int signal, siginfo_t* info, void* context);
+
+// One signal's handlers: ours, and the program's behind it.
+class Handler {
+ public:
+  using Function = void (*)(int, siginfo_t*, void*);
+  Handler(int signal, Function own) : signal_(signal), own_(own) {}
+
+  // The program may have set its own since.
+  void install() {
+    struct sigaction now {};
+    ::sigaction(signal_, nullptr, &now);
+    if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == own_) return;
+    of_program_ = now;
+    struct sigaction action {};
+    action.sa_sigaction = own_;
+    action.sa_flags = SA_SIGINFO | (now.sa_flags & (SA_ONSTACK | SA_RESTART));
+    ::sigaction(signal_, &action, nullptr);
+  }
+  // A signal that is the program's own.
+  void pass_on(siginfo_t* info, void* context) const {
+    const bool has_info = (of_program_.sa_flags & SA_SIGINFO) != 0;
+    if (!has_info && (of_program_.sa_handler == SIG_DFL || of_program_.sa_handler == SIG_IGN)) {
+      // The instruction runs once more, and the signal does what it would have done.
+      ::sigaction(signal_, &of_program_, nullptr);
+      if (info->si_code <= 0) ::raise(signal_);  // somebody has sent it
+      return;
+    }
+    sigset_t before;
+    ::pthread_sigmask(SIG_BLOCK, &of_program_.sa_mask, &before);
+    if (has_info) {
+      of_program_.sa_sigaction(signal_, info, context);
+    } else {
+      of_program_.sa_handler(signal_);
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+ private:
+  int signal_;
+  Function own_;
+  struct sigaction of_program_ {};
+};
+
+// Signals that an instruction raises kill a thread that blocks them.
+constexpr std::uint64_t kNeeded = 1u << (SIGSEGV - 1) | 1u << (SIGTRAP - 1);
+
+bool this_thread_blocks() {
+  sigset_t blocked;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  return sigismember(&blocked, SIGSEGV) == 1 || sigismember(&blocked, SIGTRAP) == 1;
+}
+
+bool some_thread_blocks() {
+  if (this_thread_blocks()) return true;
+  std::error_code error;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    const auto id = static_cast<pid_t>(std::atoi(thread.path().filename().c_str()));
+    if (id == ::gettid() || is_own_thread(id)) continue;
+    std::ifstream status(thread.path() / "status");
+    for (std::string line; std::getline(status, line);) {
+      if (!line.starts_with("SigBlk:")) continue;
+      if ((std::strtoull(line.c_str() + 7, nullptr, 16) & kNeeded) != 0) return true;
+    }
+  }
+  return static_cast<bool>(error);
+}
+
+class PageWatch final : public HostWatch {
+ public:
+  PageWatch() { set_host_watch(this); }
+
+  void watch(const std::vector<AddressRange>& ranges) override;
+  void watch_again() override;
+  void stop() override;
+  void watch_freed(const AddressRange& range) override;
+  void forget_all() override;
+  void count_launches(std::uint32_t launches) override { launches_ = launches; }
+  std::vector<SeenAccess> take() override;
+  std::vector<const void*> code(std::uint32_t number) override;
+  bool takes_polls() override { return polls_.exchange(false); }
+  [[nodiscard]] std::string why_incomplete() const override;
+
+  // In a handler, or before a system call.
+  bool handle_fault(std::uint64_t address, ucontext_t& context);
+  void take_back_lent();
+  void before_system_call(std::uint64_t address);
+
+  Handler faults{SIGSEGV, on_fault}, traps{SIGTRAP, on_trap};
+
+ private:
+  // Of code: the instruction, and the stack that it runs on.
+  using Frame = std::pair<std::uint64_t, std::uint64_t>;
+
+  bool prepare();
+  void note(std::uint64_t address, bool write, const FaultingInstruction& instruction,
+            const ucontext_t& context);
+  std::uint32_t code_of(const ucontext_t& context);
+  const FaultingInstruction& instruction_at(std::uint64_t code, bool write);
+
+  SpinLock lock_;
+  Pages pages_;
+  std::vector<SeenAccess> seen_;
+  std::vector<std::vector<const void*>> codes_;
+  std::map<Frame, std::uint32_t> code_of_frame_;
+  std::map<std::pair<std::uint64_t, bool>, FaultingInstruction> instructions_;
+  std::atomic<std::uint32_t> launches_{0};
+  std::atomic<bool> polls_{false};
+  std::uint32_t equal_reads_ = 0;
+  std::uint64_t stepped_ = 0, faults_ = 0;
+  bool gave_up_ = false, gave_pages_ = false;
+  bool is_blocked_ = false, was_blocked_ = false;
+  enum class Prepared : std::uint8_t { not_yet, yes, no } prepared_ = Prepared::not_yet;
+};
+
+PageWatch& watch() {
+  static auto* const one = new PageWatch;  // lives until the process has ended
+  return *one;
+}
+
+[[gnu::constructor]] void make_watch() { watch(); }
+
+void end_step(ucontext_t& context) {
+  if (lent.count == 0) return;
+  if (!lent.trapped_before) context.uc_mcontext.gregs[REG_EFL] &= ~kTrapFlag;
+  watch().take_back_lent();
+}
+
+void on_fault(int, siginfo_t* info, void* context) {
+  const int error = errno;
+  const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
+  const bool is_of_page = info->si_code == SEGV_ACCERR || info->si_code == SEGV_MAPERR;
+  if (!is_of_page || !watch().handle_fault(address, *static_cast<ucontext_t*>(context))) {
+    end_step(*static_cast<ucontext_t*>(context));  // its handler need not come back
+    watch().faults.pass_on(info, context);
+  }
+  errno = error;
+}
+
+void on_trap(int, siginfo_t* info, void* context) {
+  if (lent.count == 0) return watch().traps.pass_on(info, context);
+  const int error = errno;
+  end_step(*static_cast<ucontext_t*>(context));
+  errno = error;
+}
+
+void before_system_call(std::uint64_t address) { watch().before_system_call(address); }
+
+// ---- what the device asks for ----
+
+bool PageWatch::prepare() {
+  if (prepared_ == Prepared::not_yet) {
+    prepared_ = watch_system_calls(cudart::before_system_call) ? Prepared::yes : Prepared::no;
+  }
+  return prepared_ == Prepared::yes;
+}
+
+void PageWatch::watch(const std::vector<AddressRange>& ranges) {
+  if (gave_up_ || !prepare()) return;
+  if (!pages_.takes_any()) is_blocked_ = some_thread_blocks();
+  if (is_blocked_) was_blocked_ = true;
+  if (is_blocked_) return;
+  faults.install();
+  traps.install();
+  const std::lock_guard lock(lock_);
+  for (const AddressRange& range : ranges) pages_.take(range);
+  pages_.take_again();
+}
+
+void PageWatch::watch_again() {
+  const std::lock_guard lock(lock_);
+  pages_.take_again();
+}
+
+void PageWatch::stop() {
+  const std::lock_guard lock(lock_);
+  pages_.give_all();
+}
+
+void PageWatch::watch_freed(const AddressRange& range) {
+  if (!prepare() || some_thread_blocks()) return;
+  faults.install();
+  traps.install();
+  const std::lock_guard lock(lock_);
+  pages_.take_freed(range);
+}
+
+void PageWatch::forget_all() {
+  const std::lock_guard lock(lock_);
+  pages_.forget_all();
+  seen_.clear();
+  launches_ = 0;
+}
+
+std::vector<SeenAccess> PageWatch::take() {
+  const std::lock_guard lock(lock_);
+  equal_reads_ = 0;
+  return std::exchange(seen_, {});
+}
+
+std::vector<const void*> PageWatch::code(std::uint32_t number) {
+  const std::lock_guard lock(lock_);
+  return codes_[number];
+}
+
+std::string PageWatch::why_incomplete() const {
+  if (prepared_ == Prepared::no) return "the system does not let a process see its system calls";
+  if (was_blocked_) return "a thread blocks SIGSEGV or SIGTRAP";
+  if (gave_up_) return "there were too many of them beside unfinished work";
+  if (gave_pages_) return "some pages were accessed too often beside unfinished work";
+  return {};
+}
+
+// ---- what the program does ----
+
+bool PageWatch::handle_fault(std::uint64_t address, ucontext_t& context) {
+  if (address < vgpu::kMappedBase) return false;
+  const std::lock_guard lock(lock_);
+  const std::uint64_t page = Pages::page_of(address);
+  const bool is_freed = pages_.is_freed(page);
+  if (!is_freed && !pages_.is_taken(page)) {
+    return Pages::give_unknown(page);  // given back by another thread since
+  }
+  greg_t* const registers = context.uc_mcontext.gregs;
+  if (InEngine::is_this_thread()) {
+    pages_.give(page);
+    return true;
+  }
+  const bool write = (registers[REG_ERR] & kWriteFault) != 0;
+  const FaultingInstruction& instruction =
+      instruction_at(static_cast<std::uint64_t>(registers[REG_RIP]), write);
+  note(address, write, instruction, context);
+  ++faults_;
+  const bool is_often = pages_.count(page) > steps_of_page(stepped_);
+  if (is_freed || is_often || instruction.is_repeated || lent.count == lent.pages.size()) {
+    gave_pages_ = gave_pages_ || is_often;
+    pages_.give(page);
+  } else {
+    ++stepped_;
+    pages_.lend(page);
+    if (lent.count == 0) lent.trapped_before = (registers[REG_EFL] & kTrapFlag) != 0;
+    lent.pages[lent.count++] = page;
+    registers[REG_EFL] |= kTrapFlag;
+  }
+  if (pages_.has_failed() || faults_ > kFaultsMax) {
+    gave_up_ = true;
+    pages_.give_all();
+  }
+  return true;
+}
+
+void PageWatch::take_back_lent() {
+  const std::lock_guard lock(lock_);
+  for (unsigned i = 0; i < lent.count; ++i) pages_.take_back(lent.pages[i]);
+  lent.count = 0;
+}
+
+// The call may use as much as there is behind the address.
+void PageWatch::before_system_call(std::uint64_t) {
+  const std::lock_guard lock(lock_);
+  pages_.give_all_for_now();
+}
+
+void PageWatch::note(std::uint64_t address, bool write, const FaultingInstruction& instruction,
+                     const ucontext_t& context) {
+  SeenAccess access;
+  access.address = address;
+  access.write = write;
+  access.launches = launches_;
+  access.code = code_of(context);
+  access.bytes = instruction.bytes;
+  const greg_t* const registers = context.uc_mcontext.gregs;
+  if (instruction.is_repeated && (registers[REG_EFL] & kDirectionFlag) == 0) {
+    const auto left = static_cast<std::uint64_t>(registers[REG_RCX]) * instruction.bytes;
+    const std::uint64_t page_end = Pages::page_of(address) + Pages::kBytes;
+    access.bytes = static_cast<std::uint32_t>(std::min(left, page_end - address));
+  }
+  if (!seen_.empty()) {
+    SeenAccess& last = seen_.back();
+    const bool is_alike =
+        last.write == write && last.code == access.code && last.launches == access.launches;
+    if (is_alike && last.address == address && last.bytes == access.bytes) {
+      if (!write && ++equal_reads_ >= kPollsMin) polls_ = true;
+      return;
+    }
+    // One after the other is one.
+    if (is_alike && last.address + last.bytes == address) {
+      last.bytes += access.bytes;
+      return;
+    }
+  }
+  equal_reads_ = 0;
+  seen_.push_back(access);
+}
+
+const FaultingInstruction& PageWatch::instruction_at(std::uint64_t code, bool write) {
+  const auto [known, is_new] = instructions_.try_emplace({code, write});
+  if (is_new) known->second = decode_faulting(reinterpret_cast<const void*>(code), write);
+  return known->second;
+}
+
+struct Unwound {
+  std::vector<const void*> code;
+  const void* begin = nullptr;
+};
+
+_Unwind_Reason_Code add_frame(_Unwind_Context* frame, void* to) {
+  Unwound& unwound = *static_cast<Unwound*>(to);
+  int is_before = 0;  // of a frame that a signal has interrupted, the instruction itself
+  const auto place = reinterpret_cast<const char*>(::_Unwind_GetIPInfo(frame, &is_before));
+  const bool is_begun = !unwound.code.empty() || place == unwound.begin;
+  if (is_begun) unwound.code.push_back(is_before != 0 ? place + 1 : place);
+  return unwound.code.size() < kCodeMax ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+// One instruction with one stack is one place, as calls that lead there by the same addresses are.
+std::uint32_t PageWatch::code_of(const ucontext_t& context) {
+  const greg_t* const registers = context.uc_mcontext.gregs;
+  const Frame frame{static_cast<std::uint64_t>(registers[REG_RIP]),
+                    static_cast<std::uint64_t>(registers[REG_RSP])};
+  const auto [known, is_new] =
+      code_of_frame_.try_emplace(frame, static_cast<std::uint32_t>(codes_.size()));
+  if (!is_new) return known->second;
+  Unwound unwound;
+  unwound.begin = reinterpret_cast<const void*>(frame.first);
+  const bool is_small =
+      (context.uc_stack.ss_flags & SS_ONSTACK) != 0 && context.uc_stack.ss_size < kRoomToUnwind;
+  if (!is_small) ::_Unwind_Backtrace(add_frame, &unwound);
+  if (unwound.code.empty()) unwound.code.push_back(static_cast<const char*>(unwound.begin) + 1);
+  codes_.push_back(std::move(unwound.code));
+  return known->second;
+}
+
+}  // namespace
+}  // namespace warpcheck::cudart

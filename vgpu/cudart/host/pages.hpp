@@ -1,0 +1,59 @@
+// Pages of memory that host and device share, and which of them the program has been given for the
+// time being.  Called by signal handlers, under a lock of the caller's.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "vgpu/cudart/host/host_watch.hpp"
+
+namespace warpcheck::cudart {
+
+class Pages {
+ public:
+  static constexpr std::uint64_t kBytes = 4096;
+  static std::uint64_t page_of(std::uint64_t address) { return address & ~(kBytes - 1); }
+
+  // The program cannot use these any more.
+  void take(const AddressRange& range);
+  // The same for good.
+  void take_freed(const AddressRange& range);
+  // What was given is taken again.
+  void take_again();
+  // The program gets back all but what was freed: until take_again(), or until take().
+  void give_all_for_now();
+  void give_all();
+  void forget_all();
+
+  [[nodiscard]] bool is_taken(std::uint64_t page) const { return is_in(taken_, page); }
+  [[nodiscard]] bool is_freed(std::uint64_t page) const { return is_in(freed_, page); }
+  [[nodiscard]] bool takes_any() const { return !taken_.empty(); }
+  // Gives one for an instruction, or until take_again() or give_all().
+  void lend(std::uint64_t page) const;
+  void give(std::uint64_t page);
+  // One that is neither taken nor freed, any more.  False: there is no such page.
+  static bool give_unknown(std::uint64_t page);
+  // Takes it again after an instruction, if it is still to be taken.
+  void take_back(std::uint64_t page);
+  // How often accesses to it have been seen since it was taken.
+  std::uint32_t count(std::uint64_t page) { return ++counts_[page]; }
+  // The system has refused to change a page: nothing is taken any more.
+  [[nodiscard]] bool has_failed() const { return has_failed_; }
+
+ private:
+  // By beginning; whole pages, none twice.
+  using Ranges = std::vector<AddressRange>;
+  static bool is_in(const Ranges& ranges, std::uint64_t page);
+  static void insert(Ranges& ranges, AddressRange range);
+  void protect(const AddressRange& range, int protection) const;
+
+  Ranges taken_, freed_;
+  std::unordered_set<std::uint64_t> given_;
+  std::unordered_map<std::uint64_t, std::uint32_t> counts_;
+  bool all_given_ = false;
+  mutable bool has_failed_ = false;
+};
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,72 @@
+#include "vgpu/cudart/host/shared_objects.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <variant>
+
+namespace warpcheck::cudart {
+namespace {
+
+AddressRange range_of(const vgpu::Allocation& allocation) {
+  return {allocation.address, allocation.address + allocation.bytes};
+}
+
+class Followed {
+ public:
+  explicit Followed(vgpu::DeviceMemory& memory) : memory_(memory) {}
+
+  void follow_words(const std::byte* data, std::size_t bytes) {
+    bytes = std::min(bytes, left_);
+    left_ -= bytes;
+    for (std::size_t at = 0; at + sizeof(std::uint64_t) <= bytes; at += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, data + at, sizeof word);
+      if (word >= vgpu::kHeapBase) add(memory_.find(word));
+    }
+  }
+  void add(const vgpu::Allocation* found) {
+    if (found == nullptr || !objects_.insert(found).second) return;
+    if (found->has_two_views()) ranges_.push_back(range_of(*found));
+    follow_words(found->data, std::min<std::size_t>(found->bytes, kBytesFollowed));
+  }
+  std::vector<AddressRange> ranges() && { return std::move(ranges_); }
+
+ private:
+  vgpu::DeviceMemory& memory_;
+  std::size_t left_ = kBytesFollowedInAll;
+  std::set<const vgpu::Allocation*> objects_;
+  std::vector<AddressRange> ranges_;
+};
+
+// The rows of a place that lies in mapped memory.
+void add_rows(vgpu::DeviceMemory& memory, const Place& place, const Box& box,
+              std::vector<AddressRange>& ranges) {
+  const auto begin = reinterpret_cast<std::uint64_t>(place.pointer);
+  const vgpu::Allocation* const found = memory.find(begin);
+  if (found == nullptr || !found->has_two_views() || box.bytes() == 0) return;
+  const std::uint64_t end =
+      begin + (box.depth - 1) * place.slice + (box.height - 1) * place.pitch + box.width;
+  ranges.push_back({begin, std::min(end, range_of(*found).end)});
+}
+
+}  // namespace
+
+std::vector<AddressRange> shared_ranges(vgpu::DeviceMemory& memory, const Work& work) {
+  std::vector<AddressRange> ranges;
+  if (!memory.has_mapped()) return ranges;
+  if (const auto* const copy = std::get_if<CopyWork>(&work)) {
+    add_rows(memory, copy->target, copy->box, ranges);
+    if (!copy->staged) add_rows(memory, copy->source, copy->box, ranges);
+  } else if (const auto* const fill = std::get_if<FillWork>(&work)) {
+    add_rows(memory, fill->target, fill->box, ranges);
+  } else if (const auto* const kernel = std::get_if<KernelWork>(&work)) {
+    Followed followed(memory);
+    followed.follow_words(kernel->parameters.data(), kernel->parameters.size());
+    for (const vgpu::Allocation* const variable : memory.mapped_variables()) followed.add(variable);
+    return std::move(followed).ranges();
+  }
+  return ranges;
+}
+
+}  // namespace warpcheck::cudart
