@@ -21,7 +21,11 @@ extern const MemoryRowFunctions kMemoryRowFunctions;
 }
 
 const MemoryRowFunctions& memory_row_functions() {
-  switch (chosen_simd_level()) {
+  return memory_row_functions(chosen_simd_level());
+}
+
+const MemoryRowFunctions& memory_row_functions(SimdLevel level) {
+  switch (level) {
     case SimdLevel::avx512: return avx512::kMemoryRowFunctions;
     case SimdLevel::avx2: return avx2::kMemoryRowFunctions;
     default: return baseline::kMemoryRowFunctions;

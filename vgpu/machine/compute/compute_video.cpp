@@ -5,6 +5,7 @@
 #define WARPCHECK_SIMD portable
 
 #include <algorithm>
+#include <cstdint>
 
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/machine/compute/lanes.hpp"
@@ -203,6 +204,84 @@ struct PackedVideo : Video {
   unsigned elements, bits;
 };
 
+// The same where every element has its own place in all three registers, as toolkits' functions
+// have it, in a form that the compiler makes vector code of.
+template <Operation kOperation, unsigned kElements>
+struct VideoInPlace {
+  explicit VideoInPlace(const Instr& instr) {
+    const PackedVideo video(instr);
+    top_of_a = video.signed_a ? kTop : 0;
+    top_of_b = video.signed_b ? kTop : 0;
+    adds_up = video.second == AtomOp::add;
+    if (!video.saturates) return;
+    lowest = video.signed_result ? -kTop : 0;
+    highest = video.signed_result ? kTop - 1 : static_cast<std::int32_t>(kOnes);
+  }
+
+  Word operator()(Word a, Word b, Word c) const {
+    Word packed = 0, sum = c;
+    for (unsigned at = 0; at < 32; at += kBits) {
+      const std::int32_t x = (static_cast<std::int32_t>(a >> at & kOnes) ^ top_of_a) - top_of_a;
+      const std::int32_t y = (static_cast<std::int32_t>(b >> at & kOnes) ^ top_of_b) - top_of_b;
+      std::int32_t result = calculated(x, y);
+      result = result < lowest ? lowest : result;
+      result = result > highest ? highest : result;
+      packed |= (static_cast<Word>(result) & kOnes) << at;
+      sum += static_cast<Word>(result);
+    }
+    return adds_up ? sum : packed;
+  }
+
+ private:
+  static constexpr unsigned kBits = 32 / kElements;
+  static constexpr Word kOnes = (Word{1} << kBits) - 1;
+  static constexpr std::int32_t kTop = 1 << (kBits - 1);
+
+  static std::int32_t calculated(std::int32_t a, std::int32_t b) {
+    switch (kOperation) {
+      case Operation::add: return a + b;
+      case Operation::sub: return a - b;
+      case Operation::average: return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;
+      case Operation::difference: return a < b ? b - a : a - b;
+      case Operation::min: return a < b ? a : b;
+      default: return a > b ? a : b;
+    }
+  }
+
+  std::int32_t top_of_a, top_of_b;
+  std::int32_t lowest = INT32_MIN, highest = INT32_MAX;
+  bool adds_up;
+};
+
+template <Operation kOperation, unsigned kElements>
+constexpr ComputeFn kInPlace =
+    lanewise<VideoInPlace<kOperation, kElements>, Word, Word, Word, Word>;
+
+template <unsigned kElements>
+ComputeFn find_in_place(Operation operation) {
+  switch (operation) {
+    case Operation::add: return kInPlace<Operation::add, kElements>;
+    case Operation::sub: return kInPlace<Operation::sub, kElements>;
+    case Operation::average: return kInPlace<Operation::average, kElements>;
+    case Operation::difference: return kInPlace<Operation::difference, kElements>;
+    case Operation::min: return kInPlace<Operation::min, kElements>;
+    case Operation::max: return kInPlace<Operation::max, kElements>;
+    default: return nullptr;
+  }
+}
+
+// nullptr: its elements are elsewhere, or it compares.
+ComputeFn find_in_place(const Instr& instr) {
+  const unsigned elements = video_elements(instr.opcode);
+  const VideoOperands operands = video_operands(instr.packed);
+  if (operands.mask != (1u << elements) - 1) return nullptr;
+  for (unsigned i = 0; i < elements; ++i) {
+    if (operands.of_a[i] != i || operands.of_b[i] != elements + i) return nullptr;
+  }
+  const Operation operation = operation_of(instr.opcode);
+  return elements == 2 ? find_in_place<2>(operation) : find_in_place<4>(operation);
+}
+
 // vmad: a * b + c, of which one product or c may be negated, or one more added.
 struct MultiplyAddVideo {
   explicit MultiplyAddVideo(const Instr& instr)
@@ -249,7 +328,9 @@ ComputeFn find_video(const Instr& instr) {
   if (set && (m.compare < Compare::eq || m.compare > Compare::ge)) return nullptr;
   if (video_elements(instr.opcode) != 1) {
     const bool known = m.atom_op == AtomOp::none || (m.atom_op == AtomOp::add && !m.sat);
-    return known && has_c ? lanewise<PackedVideo, Word, Word, Word, Word> : nullptr;
+    if (!known || !has_c) return nullptr;
+    const ComputeFn in_place = find_in_place(instr);
+    return in_place != nullptr ? in_place : lanewise<PackedVideo, Word, Word, Word, Word>;
   }
   const bool known = m.atom_op == AtomOp::none || m.atom_op == AtomOp::add ||
                      m.atom_op == AtomOp::min || m.atom_op == AtomOp::max;

@@ -8,6 +8,13 @@ namespace warpcheck::vgpu {
 
 using ptx::Space;
 
+namespace {
+
+// An instruction whose lanes are scattered once is likely to have them so again.
+constexpr std::uint8_t kSkips = 15;
+
+}  // namespace
+
 Accesses::Plan Accesses::plan_of(const Instr& instr) {
   const ptx::Modifiers& modifiers = instr.modifiers;
   const Ref& value = instr[MemoryOperand::value];
@@ -32,19 +39,26 @@ void Accesses::execute_next(RunningFragment& run, const Instr& instr, std::uint3
   Plan& plan = plans_[run.pc];
   if (plan.kind == Plan::Kind::unknown) [[unlikely]]
     plan = plan_of(instr);
+  if (plan.skips != 0) {
+    --plan.skips;
+    return execute(run, instr, active);
+  }
   if (plan.kind != Plan::Kind::plain || run.warp.undefined.any() ||
       !execute_plain(run, instr, plan, active)) {
     execute(run, instr, active);
   }
 }
 
-bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, const Plan& plan,
+bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, Plan& plan,
                              std::uint32_t active) {
   const std::byte* const addresses = row_of(run.banks, instr[MemoryOperand::address]);
   const MemoryRowFunctions& rows = launch_.rows;
   const RowOrder order = plan.wide_address ? rows.order_of_wides(addresses, plan.bytes, active)
                                            : rows.order_of_words(addresses, plan.bytes, active);
-  if (order == RowOrder::scattered) return false;
+  if (order == RowOrder::scattered) {
+    plan.skips = kSkips;
+    return false;
+  }
 
   const auto lead = static_cast<unsigned>(__builtin_ctz(active));
   const std::uint64_t address = address_of(

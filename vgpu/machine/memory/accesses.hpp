@@ -59,11 +59,12 @@ class Accesses {
     std::uint8_t bytes = 0;        // of the element
     std::uint8_t value_bytes = 0;  // of a lane in the register's row
     std::uint8_t move = 0;         // row_move_index()
+    // How often the short way is not tried, after lanes went each its own way.
+    std::uint8_t skips = 0;
   };
   static Plan plan_of(const Instr& instr);
   // False, and nothing done: some lane needs a closer look.
-  bool execute_plain(RunningFragment& run, const Instr& instr, const Plan& plan,
-                     std::uint32_t active);
+  bool execute_plain(RunningFragment& run, const Instr& instr, Plan& plan, std::uint32_t active);
 
   RunningLaunch& launch_;
   Targets& targets_;

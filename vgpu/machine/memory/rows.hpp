@@ -82,5 +82,8 @@ struct MemoryRowFunctions {
 
 // For this host's instruction set (simd_level()).
 const MemoryRowFunctions& memory_row_functions();
+// For one that the host has.
+enum class SimdLevel : std::uint8_t;
+const MemoryRowFunctions& memory_row_functions(SimdLevel level);
 
 }  // namespace warpcheck::vgpu

@@ -1,0 +1,146 @@
+#include "vgpu/machine/memory/rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "vgpu/machine/compute/compute.hpp"
+#include "vgpu/program/program.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr std::array<std::uint32_t, 9> kMasks{~0u,          1u,           0x8000'0000u,
+                                              0xffff'fff0u, 0x0fff'ffffu, 0x5555'5555u,
+                                              0x0001'0000u, 0x8000'0001u, 0x0006'0030u};
+
+std::vector<const MemoryRowFunctions*> functions_of_levels() {
+  std::vector<const MemoryRowFunctions*> functions;
+  for (const SimdLevel level : {SimdLevel::baseline, SimdLevel::avx2, SimdLevel::avx512}) {
+    if (level <= host_simd_level()) functions.push_back(&memory_row_functions(level));
+  }
+  return functions;
+}
+
+bool is_active(std::uint32_t mask, unsigned lane) { return (mask >> lane & 1) != 0; }
+
+// By the definition.
+template <class Address>
+RowOrder order_by_lanes(std::span<const Address> row, std::uint32_t bytes, std::uint32_t mask) {
+  const auto lead = static_cast<unsigned>(__builtin_ctz(mask));
+  bool strided = (mask & (mask - 1)) != 0, uniform = true;
+  for (unsigned lane = lead; lane < kWarpLanes; ++lane) {
+    if (!is_active(mask, lane)) continue;
+    uniform &= row[lane] == row[lead];
+    strided &= row[lane] == static_cast<Address>(row[lead] + (lane - lead) * bytes);
+  }
+  if (uniform) return RowOrder::uniform;
+  return strided ? RowOrder::strided : RowOrder::scattered;
+}
+
+// Rows that are in order but for one lane, which may be inactive.
+template <class Address>
+void expect_orders(RowOrder (*order_of)(const std::byte*, std::uint32_t, std::uint32_t)) {
+  for (const std::uint32_t bytes : {1u, 2u, 4u, 8u, 16u}) {
+    for (const std::uint32_t step : {0u, bytes}) {
+      for (const std::uint32_t mask : kMasks) {
+        for (unsigned odd = 0; odd <= kWarpLanes; ++odd) {  // kWarpLanes: no lane
+          alignas(64) std::array<Address, kWarpLanes> row{};
+          for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+            row[lane] = static_cast<Address>(Address{0} - 8 * bytes + lane * step);  // wraps
+          }
+          if (odd < kWarpLanes) row[odd] ^= Address{1} << (8 * sizeof(Address) - 1);
+          EXPECT_EQ(order_of(reinterpret_cast<const std::byte*>(row.data()), bytes, mask),
+                    order_by_lanes<Address>(row, bytes, mask))
+              << bytes << " bytes, step " << step << ", mask " << mask << ", odd lane " << odd;
+        }
+      }
+    }
+  }
+}
+
+TEST(MemoryRows, KnowTheOrderOfAddresses) {
+  for (const MemoryRowFunctions* functions : functions_of_levels()) {
+    expect_orders<std::uint32_t>(functions->order_of_words);
+    expect_orders<std::uint64_t>(functions->order_of_wides);
+  }
+}
+
+TEST(MemoryRows, CountUp) {
+  for (const MemoryRowFunctions* functions : functions_of_levels()) {
+    alignas(64) std::array<std::uint32_t, kWarpLanes> offsets{};
+    functions->count_up(offsets.data(), ~0u - 7, 4);
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) EXPECT_EQ(offsets[lane], 4 * lane - 8);
+  }
+}
+
+struct Move {
+  std::uint32_t width = 0;
+  bool wide_row = false, is_signed = false, uniform = false;
+};
+
+// Bytes of 32 lanes of a register and of memory, with what they held before.
+struct Sides {
+  alignas(64) std::array<std::byte, 8 * kWarpLanes> row{};
+  alignas(64) std::array<std::byte, 8 * kWarpLanes> memory{};
+  friend bool operator==(const Sides&, const Sides&) = default;
+};
+
+Sides random_sides(std::mt19937& random) {
+  Sides sides;
+  for (std::byte& byte : sides.row) byte = static_cast<std::byte>(random());
+  for (std::byte& byte : sides.memory) byte = static_cast<std::byte>(random());
+  return sides;
+}
+
+// Lane by lane, ascending.
+void move_lanes(Sides& sides, const Move& move, std::uint32_t mask, bool is_load) {
+  const std::size_t cell = move.wide_row ? 8 : 4;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    if (!is_active(mask, lane)) continue;
+    std::byte* const place = sides.memory.data() + (move.uniform ? 0 : lane * move.width);
+    std::byte* const value = sides.row.data() + lane * cell;
+    if (!is_load) {
+      std::memcpy(place, value, std::min<std::size_t>(move.width, cell));
+      continue;
+    }
+    std::uint64_t loaded = 0;
+    std::memcpy(&loaded, place, move.width);
+    const unsigned unused = 64 - 8 * move.width;
+    if (move.is_signed) {
+      loaded = static_cast<std::uint64_t>(static_cast<std::int64_t>(loaded << unused) >> unused);
+    }
+    std::memcpy(value, &loaded, cell);
+  }
+}
+
+TEST(MemoryRows, MoveWhatLanesMoveOneByOne) {
+  std::mt19937 random(1);
+  for (const MemoryRowFunctions* functions : functions_of_levels()) {
+    for (unsigned form = 0; form < 32; ++form) {
+      const Move move{1u << (form & 3), (form & 4) != 0, (form & 8) != 0, (form & 16) != 0};
+      if (move.width == 8 && !move.wide_row) continue;
+      for (const std::uint32_t mask : kMasks) {
+        for (const bool is_load : {true, false}) {
+          if (!is_load && move.is_signed) continue;
+          Sides moved = random_sides(random), expected = moved;
+          move_lanes(expected, move, mask, is_load);
+          const auto& table =
+              is_load ? (move.uniform ? functions->uniform_load : functions->strided_load)
+                      : (move.uniform ? functions->uniform_store : functions->strided_store);
+          table[row_move_index(move.width, move.wide_row, move.is_signed)](
+              moved.row.data(), moved.memory.data(), mask);
+          EXPECT_EQ(moved, expected)
+              << "form " << form << ", mask " << mask << ", " << (is_load ? "load" : "store");
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu
