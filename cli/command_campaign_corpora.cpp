@@ -1,4 +1,4 @@
-#include "cli/campaign_corpora.hpp"
+#include "cli/command_campaign_corpora.hpp"
 
 #include <fmt/format.h>
 
