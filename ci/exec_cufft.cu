@@ -170,6 +170,35 @@ void layouts() {
   CHECK(cudaFree(halves));
 }
 
+// Captured once, launched twice: there and back each time.
+void graph() {
+  const auto values = signal(kLength);
+  cufftComplex* const data = to_device(values);
+  cudaStream_t stream = nullptr;
+  CHECK(cudaStreamCreate(&stream));
+  cufftHandle plan = 0;
+  CHECK(cufftPlan1d(&plan, kLength, CUFFT_C2C, 1));
+  CHECK(cufftSetStream(plan, stream));
+  CHECK(cudaDeviceSynchronize());
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  CHECK(cufftExecC2C(plan, data, data, CUFFT_FORWARD));
+  scale<<<1, 32, 0, stream>>>(data, kLength, 2.0F / kLength);
+  CHECK(cufftExecC2C(plan, data, data, CUFFT_INVERSE));
+  CHECK(cudaStreamEndCapture(stream, &graph));
+  CHECK(cudaGraphInstantiate(&executable, graph, 0));
+  for (int launch = 0; launch < 2; ++launch) CHECK(cudaGraphLaunch(executable, stream));
+  CHECK(cudaStreamSynchronize(stream));
+  const auto back = to_host(data, values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) expect_near(back[i].y, 4 * values[i].y, "graph");
+  CHECK(cudaGraphExecDestroy(executable));
+  CHECK(cudaGraphDestroy(graph));
+  CHECK(cufftDestroy(plan));
+  CHECK(cudaStreamDestroy(stream));
+  CHECK(cudaFree(data));
+}
+
 // What is said of them in the guide.
 void statuses() {
   cufftHandle plan = 0;
@@ -306,6 +335,7 @@ struct Mode {
 constexpr Mode kModes[] = {{"round-trip", round_trip},
                            {"real", real_transforms},
                            {"layouts", layouts},
+                           {"graph", graph},
                            {"statuses", statuses},
                            {"short-output", short_output},
                            {"wrong-distance", wrong_distance},

@@ -21,7 +21,7 @@ def sides(finding):
 
 class RightPrograms(unittest.TestCase):
     def test_are_right_and_silent(self):
-        for mode in ("round-trip", "real", "layouts"):
+        for mode in ("round-trip", "real", "layouts", "graph"):
             with self.subTest(mode):
                 self.assertEqual(findings(mode, expect=0), [])
 
