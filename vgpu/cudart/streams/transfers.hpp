@@ -55,7 +55,7 @@ struct Touch {
   Rows rows{};
   bool write = false;
   Brought brought{};
-  vgpu::OperandRef operand{};  // of a library function
+  vgpu::OperandRef operand{};              // of a library function
   const vgpu::HostPlace* place = nullptr;  // of the host by itself; null: a call
   std::uint64_t number = 0;                // of the host by itself: in the order of time
   friend bool operator==(const Touch&, const Touch&) = default;
