@@ -8,12 +8,40 @@ import subprocess
 import sys
 import unittest
 
-from exec_testing import HERE, NVCC, Source, run
+from exec_testing import HERE, LIBRARIES, Source, run
 
 HEADERS, TOOLKIT = sys.argv[4:6]
 PROGRAM = Source("exec_driver_programs.cpp", "programs.cpp")
 ENVIRONMENT = {**os.environ, "LD_LIBRARY_PATH": TOOLKIT}
-END = "========= exit status {}"
+PTX = """.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry answer(.param .u64 out) {
+  .reg .b32 %r<2>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, 42;
+  st.global.u32 [%rd1], %r1;
+  ret;
+}
+"""
+# As Triton does: no header, no cuGetProcAddress.
+LOADER = """
+import ctypes
+cuda = ctypes.CDLL("libcuda.so.1")
+cuda.cuInit(0)
+context, module, function = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+cuda.cuCtxSetCurrent(context)
+loaded = cuda.cuModuleLoadData(ctypes.byref(module), open("kernel.cubin", "rb").read())
+found = cuda.cuModuleGetFunction(ctypes.byref(function), module, b"answer")
+data, value = ctypes.c_uint64(), ctypes.c_uint32()
+cuda.cuMemAlloc_v2(ctypes.byref(data), ctypes.c_size_t(4))
+arguments = (ctypes.c_void_p * 1)(ctypes.addressof(data))
+launched = cuda.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, None, arguments, None)
+cuda.cuMemcpyDtoH_v2(ctypes.byref(value), data, ctypes.c_size_t(4))
+print(loaded, found, launched)
+print(value.value)
+"""
 
 
 def setUpModule():
@@ -90,6 +118,19 @@ class Programs(DriverTest):
 
     def test_linked_texts_and_a_texture(self):
         self.assertEqual(self.mode("linked").stdout, "11 81\n")
+
+    def test_the_stand_in_for_ptxas(self):
+        ptxas = f"{LIBRARIES}/ptxas"
+        (HERE / "kernel.ptx").write_text(PTX)
+        subprocess.run([ptxas, "-lineinfo", "-v", "--gpu-name=sm_90a", "kernel.ptx", "-o",
+                        "kernel.cubin"], check=True, cwd=HERE)
+        self.assertRegex(subprocess.run([ptxas, "--version"], check=True, capture_output=True,
+                                        text=True).stdout, r"release 13\.\d, V13")
+        self.assertEqual(run("--", "/usr/bin/python3", "-c", LOADER).stdout, "0 0 0\n42\n")
+        bad = subprocess.run([ptxas, "--nonsense", "kernel.ptx"], cwd=HERE, capture_output=True,
+                             text=True)
+        self.assertEqual((bad.returncode, bad.stderr),
+                         (255, "ptxas fatal   : option --nonsense is not supported\n"))
 
     def test_machine_code_is_refused_with_the_remedy(self):
         result = self.mode("cubin", status=2)

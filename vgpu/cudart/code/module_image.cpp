@@ -26,10 +26,6 @@ std::uint64_t read_u64(const char*& at) {
   return value;
 }
 
-void append_u64(std::string& to, std::uint64_t value) {
-  to.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
 std::vector<std::string> texts_of_our_image(const char* image) {
   const char* at = image + kImageMagic.size();
   const char* const end = image + read_u64(at);
@@ -88,19 +84,6 @@ std::vector<std::string> ptx_of_module(const void* image, unsigned sm) {
     if (looks_like_ptx(bytes)) return {bytes};
   }
   throw ModuleImageError(cudaErrorInvalidKernelImage, "");
-}
-
-std::string make_module_image(const std::vector<std::string>& texts) {
-  std::uint64_t total = kImageMagic.size() + 2 * sizeof(std::uint64_t);
-  for (const std::string& text : texts) total += sizeof(std::uint64_t) + text.size();
-  std::string image(kImageMagic);
-  append_u64(image, total);
-  append_u64(image, texts.size());
-  for (const std::string& text : texts) {
-    append_u64(image, text.size());
-    image += text;
-  }
-  return image;
 }
 
 }  // namespace warpcheck::cudart

@@ -1,6 +1,6 @@
 // What a program hands over as a module while it runs: PTX, a fatbinary, or an image of ours, which
-// holds PTX where a real driver's would hold machine code: cuLinkComplete() makes one, and
-// `warpcheck ptxas`.
+// holds PTX where a real driver's would hold machine code: cuLinkComplete() makes one, and the
+// stand-in for ptxas in `warpcheck libdir`.
 //
 // An image of ours: the 16 bytes of kImageMagic, u64 bytes of the whole image, u64 number of texts,
 // and each text as u64 bytes and the bytes; little-endian.
