@@ -18,13 +18,10 @@ namespace {
 
 constexpr int kCudaVersion = CUDA_VERSION;
 
-// What the driver has more of attributes than the runtime.
+// What the driver has more of attributes than the runtime.  Programs ask before they use what is
+// refused here, cuMemMap() for instance.
 int value_of_drivers_own(int attribute) {
-  switch (attribute) {
-    case CU_DEVICE_ATTRIBUTE_CAN_TEX2D_GATHER:
-    case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: return 1;
-    default: return 0;
-  }
+  return attribute == CU_DEVICE_ATTRIBUTE_CAN_TEX2D_GATHER ? 1 : 0;
 }
 
 bool is_drivers_own(int attribute) {
