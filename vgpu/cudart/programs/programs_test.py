@@ -50,8 +50,8 @@ PROGRAMS = [Program(path) for path in sorted(AREA.glob("*.cu"))]
 
 def unit():
     """The text of the area's translation unit."""
-    headers = [line for each in PROGRAMS
-               for line in re.findall(r"^#include <.*>$", each.text, re.MULTILINE)]
+    headers = [f"#if __has_include({header})\n#include {header}\n#endif" for each in PROGRAMS
+               for header in re.findall(r"^#include (<.*>)$", each.text, re.MULTILINE)]
     # In a namespace of their own, names of programs are nobody else's.
     lines = [*dict.fromkeys(headers), "#include <cstring>", '#include "check.hpp"',
              "namespace programs {"]

@@ -1,7 +1,10 @@
 // What programs ask of the device and of kernels: properties, attributes, occupancy, versions,
 // limits, cache preferences, launch attributes; ranges of NVTX and of the profiler.
 #include <cuda_profiler_api.h>
+#if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
+#define HAS_NVTX
+#endif
 #include <cstring>
 
 #include "check.hpp"
@@ -15,7 +18,9 @@ __global__ void __launch_bounds__(kBlock, 2) scale(float* data, float factor) {
 }
 
 int main() {
+#ifdef HAS_NVTX
   nvtxRangePushA("questions");
+#endif
   require(cudaProfilerStart());
   cudaDeviceProp properties;
   require(cudaGetDeviceProperties(&properties, 0));
@@ -55,6 +60,8 @@ int main() {
   finish();
   for (int i = 0; i < 128; ++i) is_right &= data[i] == 2 * (127 - i);
   require(cudaProfilerStop());
+#ifdef HAS_NVTX
   nvtxRangePop();
+#endif
   return verdict(is_right);
 }
