@@ -1,11 +1,13 @@
 #include "cli/exec/program_file.hpp"
 
+#include <elf.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -13,6 +15,7 @@
 #include <filesystem>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "vgpu/cudart/api/unsupported_libraries.hpp"
@@ -62,6 +65,31 @@ std::string why_program_is_not_led(const std::string& path, const ElfFile& elf,
         kInside, cudart::other_ways(libraries));
   }
   return cudart::why_not_led(runtime, libraries);
+}
+
+// A library of machine code that is linked into the file, by a function that all its users call;
+// empty: none is.
+std::string static_library(const ElfFile& elf) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kKnownBy{
+      {{"cublasCreate_v2", "libcublas_static.a"},
+       {"cublasLtCreate", "libcublasLt_static.a"},
+       {"cufftPlanMany", "libcufft_static.a"},
+       {"curandCreateGenerator", "libcurand_static.a"},
+       {"cusparseCreate", "libcusparse_static.a"},
+       {"cusolverDnCreate", "libcusolver_static.a"}}};
+  for (const auto& [function, library] : kKnownBy) {
+    if (elf.has_symbol(SHT_SYMTAB, function, true)) return std::string(library);
+  }
+  return {};
+}
+
+void require_no_static_library(ProgramFile& program, const std::string& path, const ElfFile& elf) {
+  const std::string library = static_library(elf);
+  if (library.empty()) return;
+  program.unsupported.push_back(
+      fmt::format("{}{} is linked in: machine code of real GPUs, which the virtual GPU cannot run, "
+                  "and which nothing can take the place of; link the shared library",
+                  path == program.path ? "" : fmt::format("its library {}: ", path), library));
 }
 
 std::string search_path(const std::string& name) {
@@ -168,6 +196,7 @@ class NeededLibraries {
     if (!elf.is_x86_64()) return;
     const std::string not_led = why_library_is_not_led(program_, path, elf);
     if (!not_led.empty()) program_.unsupported.push_back(not_led);
+    require_no_static_library(program_, path, elf);
     look_into(path, elf);
   }
 
@@ -221,6 +250,7 @@ ProgramFile find_program(const std::string& name) {
                        ": neither an ELF program for x86-64 nor a script that begins with #!");
   }
   look_for_runtime(program, elf);
+  require_no_static_library(program, program.path, elf);
   NeededLibraries(program).look_into(program.path, elf);
   return program;
 }
