@@ -52,6 +52,7 @@ void require(bool condition, fmt::format_string<Values...> why, Values&&... valu
 // nullptr: none that has been created and not destroyed.
 cublasContext* find_handle(cublasHandle_t handle);
 const char* name_of(cublasStatus_t status);
+const char* text_of(cublasStatus_t status);
 
 struct Count {
   const char* name;

@@ -108,7 +108,7 @@ class CuBlas(unittest.TestCase):
 
     def test_results_are_what_the_definitions_say(self):
         subprocess.run([CXX, "-std=c++17", "-isystem", INCLUDE, PROGRAMS / "results.cpp", "-o",
-                        self.here / "results", *LINK, "-lcudart"], check=True)
+                        self.here / "results", *LINK, "-lcublasLt", "-lcudart"], check=True)
         result, report = self.run_program("./results")
         self.assertEqual((result.stdout, report["findings"], result.returncode), ("right\n", [], 0),
                          result.stderr)
@@ -155,12 +155,14 @@ class CuBlas(unittest.TestCase):
         self.assertIn("libcublas_static.a is linked in", result.stderr)
 
     def test_it_exports_what_the_vendors_does(self):
-        out = subprocess.run([NM, "-D", "--defined-only", f"{LIBRARIES}/libcublas.so.13"], check=True,
-                             capture_output=True, text=True).stdout
-        names = sorted(line.split()[2] for line in out.splitlines())
-        wanted = (HERE / "functions.txt").read_text().split()
-        self.assertEqual(names, sorted(["libcublas.so.13"] +
-                                       [f"{name}@@libcublas.so.13" for name in wanted]))
+        for library, listed in (("libcublas.so.13", "functions.txt"),
+                                ("libcublasLt.so.13", "lt_functions.txt")):
+            out = subprocess.run([NM, "-D", "--defined-only", f"{LIBRARIES}/{library}"], check=True,
+                                 capture_output=True, text=True).stdout
+            names = sorted(line.split()[2] for line in out.splitlines())
+            wanted = (HERE / listed).read_text().split()
+            self.assertEqual(names,
+                             sorted([library, *(f"{name}@@{library}" for name in wanted)]))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // Functions of cuBLAS and what they should compute, written down from their definitions: prints
 // "right", or what is wrong.  All matrices lie in memory with room between their columns that
 // nothing has written.
+#include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -505,6 +506,67 @@ void try_gemm_ex(const char* what, cudaDataType in, cudaDataType out, cublasComp
   expect_matrix(what, c, wanted, tolerance);
 }
 
+// D = max(0, A * B + bias), where B is a transposed matrix, and then the same bytes by rows.
+void try_matmul() {
+  const int m = 4, n = 3, k = 5;
+  Matrix<__half> a(m, k), b(n, k);
+  Matrix<float> d(m, n, true), bias(m, 1);
+  std::vector<Number> wanted;
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < m; ++i) {
+      Number sum = bias.at(i, 0);
+      for (int l = 0; l < k; ++l) sum += a.at(i, l) * b.at(j, l);
+      wanted.push_back(sum.real() < 0 ? 0 : sum);
+    }
+  }
+  cublasLtHandle_t lt;
+  cublasLtMatmulDesc_t product;
+  cublasLtMatrixLayout_t of_a, of_b, of_d;
+  cublasLtMatmulPreference_t preference;
+  cublasLtMatmulHeuristicResult_t algorithm;
+  const cublasLtOrder_t by_rows = CUBLASLT_ORDER_ROW;
+  const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_RELU_BIAS;
+  const cublasOperation_t transposed = CUBLAS_OP_T;
+  const float one = 1, zero = 0;
+  int found = 0;
+  cublasLtCreate(&lt);
+  cublasLtMatmulDescCreate(&product, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
+                                 sizeof epilogue);
+  cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias.device,
+                                 sizeof bias.device);
+  cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_TRANSB, &transposed,
+                                 sizeof transposed);
+  cublasLtMatrixLayoutCreate(&of_a, CUDA_R_16F, m, k, a.leading);
+  cublasLtMatrixLayoutCreate(&of_b, CUDA_R_16F, n, k, b.leading);
+  cublasLtMatrixLayoutCreate(&of_d, CUDA_R_32F, m, n, d.leading);
+  cublasLtMatmulPreferenceCreate(&preference);
+  expect("cublasLtMatmulAlgoGetHeuristic",
+         cublasLtMatmulAlgoGetHeuristic(lt, product, of_a, of_b, of_d, of_d, preference, 1,
+                                        &algorithm, &found) == CUBLAS_STATUS_SUCCESS &&
+             found == 1);
+  const auto multiply = [&] {
+    return cublasLtMatmul(lt, product, &one, a.device, of_a, b.device, of_b, &zero, d.device, of_d,
+                          d.device, of_d, &algorithm.algo, nullptr, 0, nullptr);
+  };
+  expect("cublasLtMatmul", multiply() == CUBLAS_STATUS_SUCCESS);
+  expect_matrix("matmul", d, wanted, 1e-3);
+  // The same bytes as k x n by rows.
+  const cublasOperation_t plain = CUBLAS_OP_N;
+  cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_TRANSB, &plain, sizeof plain);
+  cublasLtMatrixLayoutDestroy(of_b);
+  cublasLtMatrixLayoutCreate(&of_b, CUDA_R_16F, k, n, b.leading);
+  cublasLtMatrixLayoutSetAttribute(of_b, CUBLASLT_MATRIX_LAYOUT_ORDER, &by_rows, sizeof by_rows);
+  expect("cublasLtMatmul by rows", multiply() == CUBLAS_STATUS_SUCCESS);
+  expect_matrix("matmul by rows", d, wanted, 1e-3);
+  cublasLtMatmulPreferenceDestroy(preference);
+  cublasLtMatrixLayoutDestroy(of_a);
+  cublasLtMatrixLayoutDestroy(of_b);
+  cublasLtMatrixLayoutDestroy(of_d);
+  cublasLtMatmulDescDestroy(product);
+  cublasLtDestroy(lt);
+}
+
 void try_copies() {
   const float values[] = {1, 2, 3, 4, 5, 6};
   float back[6] = {}, *device = nullptr;
@@ -532,6 +594,7 @@ int main() {
                                                    CUBLAS_COMPUTE_32F, 1e-1);
   try_gemm_ex<std::int8_t, std::int32_t, std::int32_t>("integers", CUDA_R_8I, CUDA_R_32I,
                                                        CUBLAS_COMPUTE_32I, 0);
+  try_matmul();
   try_copies();
   cublasDestroy(handle);
   if (wrong == 0) std::puts("right");
