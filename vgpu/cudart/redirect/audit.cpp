@@ -116,9 +116,14 @@ char* path_of_ours(const char* name) {
   // The vendor's begin so; no other costs a look at the directory.
   if (!std::string_view(file).starts_with("libcu")) return const_cast<char*>(name);
   const std::string path = libraries() + "/" + file;
-  if (::access(path.c_str(), R_OK) != 0) return const_cast<char*>(name);
-  // The dynamic linker keeps what it is given.
-  return ::strdup(path.c_str());
+  // A program may open a library by the name that is for linkers; which release is ours to choose.
+  for (const char* const release : {"", ".13", ".12", ".10"}) {
+    const std::string found = path + release;
+    // The dynamic linker keeps what it is given.
+    if (::access(found.c_str(), R_OK) == 0) return ::strdup(found.c_str());
+    if (!path.ends_with(".so")) break;
+  }
+  return const_cast<char*>(name);
 }
 
 int answer_not_supported() { return cudaErrorNotSupported; }

@@ -98,7 +98,12 @@ StaticRuntime find_static_runtime(const ElfFile& elf) {
   // `strip -x` takes local symbols away, and linkers make those functions local that are called.
   const bool has_names = runtime.is_inside && has_local_functions;
   const bool has_device_code = elf.has_section(".nv_fatbin") || elf.has_section(".nvFatBinSegment");
-  const bool is_elsewhere = elf.has_symbol(SHT_DYNSYM, kRegister, false);
+  // A program of host code alone has such a section where nvcc has linked it, and registers
+  // nothing.
+  const bool needs_shared =
+      std::ranges::any_of(elf.dynamic(DT_NEEDED),
+                          [](const std::string& name) { return name.starts_with("libcudart.so"); });
+  const bool is_elsewhere = needs_shared || elf.has_symbol(SHT_DYNSYM, kRegister, false);
   runtime.is_inside = runtime.is_inside || (has_device_code && !is_elsewhere);
   runtime.is_stripped = runtime.is_inside && !has_names;
   if (!has_names) {

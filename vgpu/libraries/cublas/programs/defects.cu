@@ -1,11 +1,12 @@
-// Defects in the use of cuBLAS, one an argument, and their clean twins (`clean NAME`).
+// Defects in the use of cuBLAS, one an argument, and their clean twins (`clean`).  The call that a
+// finding is about follows its name.
 #include <cublas_v2.h>
 
 #include <cstdio>
 #include <cstring>
 #include <vector>
 
-__global__ void scale(float* x, float by) { x[threadIdx.x] *= by; }  //~ race
+__global__ void scale(float* x, float by) { x[threadIdx.x] *= by; }
 
 namespace {
 
@@ -35,22 +36,23 @@ void look(const float* pointer, int count) {
 
 void short_operand() {
   float *a = filled(clean ? 16 : 15), *b = filled(16), *c = filled(16);
-  cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, b, n, &zero, c,
-              n);  //~ short_operand
+  //~ short_operand
+  cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, b, n, &zero, c, n);
   look(c, 16);
 }
 
 void wide_leading() {
   float *a = filled(16), *x = filled(4), *y = filled(4);
-  cublasSgemv(handle, CUBLAS_OP_N, n, n, &one, a, clean ? n : n + 1, x, 1, &zero, y,
-              1);  //~ wide_leading
+  //~ wide_leading
+  cublasSgemv(handle, CUBLAS_OP_N, n, n, &one, a, clean ? n : n + 1, x, 1, &zero, y, 1);
   look(y, 4);
 }
 
 void long_stride() {
   float *a = filled(32), *b = filled(32), *c = filled(32);
+  //~ long_stride
   cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, 16, b, n, 16,
-                            &zero, c, n, clean ? 16 : 17, 2);  //~ long_stride
+                            &zero, c, n, clean ? 16 : 17, 2);
   look(c, 32);
 }
 
@@ -61,8 +63,8 @@ void uninitialized() {
     cudaMemset(a + column * n, 0, sizeof(float));
     cudaMemset(a + column * n + 2, 0, 2 * sizeof(float));
   }
-  cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, b, n, &zero, c,
-              n);  //~ uninitialized
+  //~ uninitialized
+  cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, n, b, n, &zero, c, n);
   look(c, 1);
   look(c + 2, 2);
   look(c, 16);
@@ -70,7 +72,8 @@ void uninitialized() {
 
 void uninitialized_result() {
   float *x = clean ? filled(8) : fresh(8), *y = filled(8), result = 0;
-  cublasSdot(handle, 8, x, 1, y, 1, &result);  //~ uninitialized_result
+  //~ uninitialized_result
+  cublasSdot(handle, 8, x, 1, y, 1, &result);
 }
 
 void race() {
@@ -80,36 +83,41 @@ void race() {
   scale<<<1, 32>>>(x, 2);
   if (clean) cudaDeviceSynchronize();
   cublasSetStream(handle, stream);
-  cublasSaxpy(handle, 32, &one, x, 1, y, 1);  //~ race
+  //~ race
+  cublasSaxpy(handle, 32, &one, x, 1, y, 1);
   cudaDeviceSynchronize();
 }
 
 void freed() {
   float *x = filled(8), *y = filled(8);
   if (!clean) cudaFree(x);
-  cublasScopy(handle, 8, x, 1, y, 1);  //~ freed
+  //~ freed
+  cublasScopy(handle, 8, x, 1, y, 1);
   cudaDeviceSynchronize();
 }
 
 void scalar_on_device() {
   float *alpha = filled(1), *x = filled(8);
   if (clean) cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE);
-  cublasSscal(handle, 8, alpha, x, 1);  //~ scalar_on_device
+  //~ scalar_on_device
+  cublasSscal(handle, 8, alpha, x, 1);
   cudaDeviceSynchronize();
 }
 
 void scalar_on_host() {
   float* x = filled(8);
   if (!clean) cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE);
-  cublasSscal(handle, 8, &one, x, 1);  //~ scalar_on_host
+  //~ scalar_on_host
+  cublasSscal(handle, 8, &one, x, 1);
   cudaDeviceSynchronize();
 }
 
 void small_leading() {
   float *a = filled(16), *b = filled(16), *c = filled(16);
-  const cublasStatus_t status =
-      cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, clean ? n : n - 1, b, n,
-                  &zero, c, n);  //~ small_leading
+  const int lda = clean ? n : n - 1;
+  //~ small_leading
+  const auto status =
+      cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a, lda, b, n, &zero, c, n);
   std::printf("%s\n", cublasGetStatusName(status));
 }
 
@@ -118,7 +126,8 @@ void destroyed() {
   cublasHandle_t other;
   cublasCreate(&other);
   if (!clean) cublasDestroy(other);
-  cublasSscal(other, 8, &one, x, 1);  //~ destroyed
+  //~ destroyed
+  cublasSscal(other, 8, &one, x, 1);
 }
 
 void refused() {
@@ -133,7 +142,8 @@ void captured() {
   cudaStreamCreate(&stream);
   cublasSetStream(handle, stream);
   cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
-  cublasSaxpy(handle, clean ? 8 : 9, &one, x, 1, y, 1);  //~ captured
+  //~ captured
+  cublasSaxpy(handle, clean ? 8 : 9, &one, x, 1, y, 1);
   cudaStreamEndCapture(stream, &graph);
   cudaGraphInstantiate(&executable, graph, 0);
   cudaGraphLaunch(executable, stream);
