@@ -138,6 +138,15 @@ struct HeapFree {
   const Allocation* allocation = nullptr;
 };
 
+// A lane launches a kernel, which comes after what the lane has done and knows.
+struct DeviceLaunch {
+  const Program* program = nullptr;
+  WarpPlace place;
+  std::uint32_t pc = 0;
+  unsigned lane = 0;
+  std::uint32_t number = 0;  // another one for each
+};
+
 // free() of a pointer that no live allocation of the device heap begins at.
 struct InvalidFree {
   CodePlace at;
@@ -175,6 +184,7 @@ struct Sync {
   // kernel_start: earlier launches of the trial, by Launch::index, that nothing orders before
   // this one (streams).  Usually none.
   std::span<const std::uint32_t> unordered_launches{};
+  std::uint32_t launched_as = 0;     // kernel_start: DeviceLaunch::number; 0: by the host
   unsigned device = 0, devices = 1;  // kernel_start: that runs the launch, and how many there are
 };
 
@@ -454,6 +464,7 @@ class Observer {
   virtual void on_print(const Print&) {}
   virtual void on_allocate(const Allocation&) {}  // undefined bytes
   virtual void on_free(const Allocation&) {}
+  virtual void on_device_launch(const DeviceLaunch&) {}
   virtual void on_heap_free(const HeapFree&) {}  // on_free() follows
   virtual void on_invalid_free(const InvalidFree&) {}
   // left: what is live and is no variable of the program, as DeviceMemory::live() orders it.

@@ -31,6 +31,7 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
   sync.unordered_launches = launch.unordered_launches;
   sync.device = launch.device;
   sync.devices = launch.devices;
+  sync.launched_as = launch.launched_as;
   launch_.notify([&](Observer& observer) { observer.on_sync(sync); });
   std::ranges::copy_if(observers, std::back_inserter(launch_.observers.of_collectives),
                        [](const Observer* observer) { return observer->watches_collectives(); });

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "vgpu/machine/blocks.hpp"
+#include "vgpu/machine/device_calls.hpp"
 #include "vgpu/machine/memory/accesses.hpp"
 #include "vgpu/machine/memory/atomics.hpp"
 #include "vgpu/machine/memory/bulk_copies.hpp"
@@ -87,6 +88,7 @@ class Core {
   Copies copies_{launch_, targets_, current_, accesses_};
   BulkCopies bulk_copies_{launch_, {targets_, current_, accesses_, barrier_objects_}};
   DeviceHeap heap_{launch_, targets_};
+  DeviceCalls device_calls_{launch_, heap_};
   Textures textures_{launch_, targets_, current_, accesses_};
   Printing printing_{launch_};
 
@@ -96,7 +98,7 @@ class Core {
                           cluster_barriers_, bulk_copies_, printing_}};
   FragmentLoop fragments_{launch_,
                           {turns_, scalars_, accesses_, barrier_objects_, copies_, textures_, heap_,
-                           meetings_, departures_}};
+                           device_calls_, meetings_, departures_}};
   Warps warps_{launch_, turns_, fragments_};
 
   // Whether the launch gets on.

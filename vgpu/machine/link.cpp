@@ -49,6 +49,15 @@ void refuse(Program& program, std::uint32_t pc, std::string_view why) {
   program.refusals.push_back(refusal);
 }
 
+// With what it launches.
+bool launches(const Program& program, const Instr& instr) {
+  if (instr.kind != InstrKind::device_call) return false;
+  const DeviceFunction function = program.device_calls[instr.device_call].function;
+  return function == DeviceFunction::__cudaCDP2LaunchDeviceV2 ||
+         function == DeviceFunction::__cudaCDP2MemcpyAsync ||
+         function == DeviceFunction::__cudaCDP2MemsetAsync;
+}
+
 // Whether it can order threads other than by a barrier of their whole block.
 bool synchronizes_threads(const Instr& instr) {
   switch (ptx::row_of(instr.opcode).family) {
@@ -80,7 +89,7 @@ void link(Program& program, SimdLevel level) {
   program.synchronizes_threads = program.has_named_barriers || program.uses_clusters;
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     Instr& instr = program.code[pc];
-    program.synchronizes_threads |= synchronizes_threads(instr);
+    program.synchronizes_threads |= synchronizes_threads(instr) || launches(program, instr);
     switch (instr.kind) {
       case InstrKind::compute:
         instr.compute = find_compute(instr, level);

@@ -29,6 +29,7 @@ struct Limits {
   std::uint32_t look_after = 65'536;
 };
 
+class DeviceRuntime;
 class TextureTable;
 
 struct Launch {
@@ -47,9 +48,11 @@ struct Launch {
   const TextureTable* textures = nullptr;
   // The host may write its mapped memory while the launch runs.
   bool host_runs = false;
-  unsigned device = 0;      // that runs it
-  unsigned devices = 1;     // how many there are
-  std::uint32_t peers = 0;  // a bit for each device whose memory this one may use
+  DeviceRuntime* device_runtime = nullptr;  // null: device code asks for nothing
+  std::uint32_t launched_as = 0;            // by device code: DeviceAnswer::launched
+  unsigned device = 0;                      // that runs it
+  unsigned devices = 1;                     // how many there are
+  std::uint32_t peers = 0;                  // a bit for each device whose memory this one may use
 };
 
 struct Outcome {

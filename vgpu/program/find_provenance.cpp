@@ -206,6 +206,9 @@ void Flow::step(const Instr& instr) {
     case InstrKind::local_address:
       return write(instr[ScalarOperand::result], values_.of_local(function_, instr.local_offset));
     case InstrKind::heap_allocate: return write(instr[HeapOperand::result], Values::kUnknown);
+    case InstrKind::device_call:
+      write(program_.device_calls[instr.device_call].result, Values::kUnknown);
+      return write(program_.device_calls[instr.device_call].stored, Values::kUnknown);
     case InstrKind::stack: return write(instr[StackOperand::result], Values::kUnknown);
     case InstrKind::call: return call(instr);
     // What comes back from a function that nobody knows is as if it had been read from memory.

@@ -19,6 +19,8 @@ struct Builtin {
   InstrKind kind;
   std::uint32_t result_bytes;  // 0: none
   std::vector<std::uint32_t> argument_bytes;
+  DeviceFunction function{};       // of a device_call
+  std::uint32_t stored_bytes = 0;  // where its first argument points
 };
 const Builtin* find_builtin(std::string_view name);  // nullptr: there is no such one
 

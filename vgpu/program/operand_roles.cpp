@@ -81,7 +81,8 @@ OperandRoles roles_of(const Instr& instr) {
       return {.reads = {StackOperand::argument}, .writes = {StackOperand::result}};
     case InstrKind::jump_table: return {.reads = {TargetOperand::index}};
     case InstrKind::call_register: return {.reads = {TargetOperand::address}, .opaque = true};
-    case InstrKind::texture: return {.opaque = true};
+    case InstrKind::texture:
+    case InstrKind::device_call: return {.opaque = true};
     case InstrKind::cluster_barrier:
     case InstrKind::branch:
     case InstrKind::jump:
@@ -101,6 +102,10 @@ std::vector<Ref> destinations_of(const Program& program, const Instr& instr) {
   if (instr.kind == InstrKind::texture) {
     const auto& values = program.texture_instrs[instr.texture].values;
     return {values.begin(), values.end()};
+  }
+  if (instr.kind == InstrKind::device_call) {
+    const DeviceCallInstr& call = program.device_calls[instr.device_call];
+    return {call.result, call.stored};
   }
   std::vector<Ref> rows;
   if (instr.kind == InstrKind::atomic) {

@@ -108,13 +108,14 @@ enum class InstrKind : std::uint8_t {
   exit,
   barrier,
   fence,
-  sleep,      // nanosleep
-  trap,       // trap and brkpt
-  stack,      // alloca, stacksave, stackrestore
-  print,      // vprintf()
-  assertion,  // __assertfail()
-  texture,    // tex, tld4, suld, sust
-  refusal,    // what cannot be run, in a function of which nobody knows whether it is called
+  sleep,        // nanosleep
+  trap,         // trap and brkpt
+  stack,        // alloca, stacksave, stackrestore
+  print,        // vprintf()
+  assertion,    // __assertfail()
+  device_call,  // of the device runtime: DeviceCallInstr
+  texture,      // tex, tld4, suld, sust
+  refusal,      // what cannot be run, in a function of which nobody knows whether it is called
   nop,
 };
 
@@ -149,6 +150,7 @@ struct Instr {
     std::uint32_t signature;            // call_register
     std::uint32_t refusal;              // refusal: index into Program::refusals
     std::uint32_t texture;              // texture: index into Program::texture_instrs
+    std::uint32_t device_call;          // device_call: index into Program::device_calls
     std::uint32_t source_displacement;  // copy: added to the source's address, signed
     std::uint32_t address_rows;         // bulk_copy: two wide rows for addresses on their way
     std::uint32_t elements;             // async_store
@@ -222,6 +224,19 @@ struct TextureInstr {
   std::array<Ref, 3> dx, dy;  // gradient
 };
 
+enum class DeviceFunction : std::uint8_t {
+#define DEVICE_CALL(name, ...) name,
+#include "vgpu/program/device_calls.def"
+#undef DEVICE_CALL
+};
+
+// The operands of an instruction of kind `device_call`: rows of words and wide rows.
+struct DeviceCallInstr {
+  DeviceFunction function{};
+  std::vector<Ref> arguments;
+  Ref result, stored;  // stored: what the instruction behind it stores
+};
+
 // A constant-bank row whose value is an address that is known only when the module is loaded.
 struct AddressPatch {
   std::uint32_t constant_offset = 0;  // of a wide or word row
@@ -272,6 +287,7 @@ struct Program {
   std::map<std::uint64_t, std::uint32_t> function_at;   // by address: index into functions
   std::vector<std::string> refusals;
   std::vector<TextureInstr> texture_instrs;
+  std::vector<DeviceCallInstr> device_calls;
   std::vector<Root> roots;
   std::vector<Provenance> provenances;  // the first is that of addresses of which nothing is known
 

@@ -76,8 +76,10 @@ class Reach {
       }
       const ptx::Function* const target = find(*name);
       const bool has_body = target != nullptr && target->has_body;
-      // A program's own function of that name is no builtin.
-      if (const Builtin* const builtin = has_body ? nullptr : find_builtin(*name)) {
+      // A program's own function of that name is no builtin; but the toolkit's library of the
+      // device runtime is linked into programs, and knows hardware that is not here.
+      const Builtin* const builtin = find_builtin(*name);
+      if (builtin != nullptr && (!has_body || builtin->kind == InstrKind::device_call)) {
         layout_.instances[index].builtins[at] = builtin;
       } else if (has_body) {
         const std::uint32_t callee = callee_of(index, *target, call);
@@ -102,7 +104,7 @@ class Reach {
     for (const std::string_view launch :
          {"__cudaCDP2", "__cuda_syscall_cnp", "cudaLaunchDevice", "cudaGetParameterBuffer"}) {
       if (!name.starts_with(launch)) continue;
-      return fmt::format("'{}' belongs to dynamic parallelism, which is not supported", name);
+      return fmt::format("'{}' of the device runtime is not supported", name);
     }
     return fmt::format("the called function '{}' has no body and is not supported", name);
   }
@@ -189,12 +191,20 @@ std::uint64_t largest_arguments(const ptx::Module& module) {
 }  // namespace
 
 const Builtin* find_builtin(std::string_view name) {
-  static const std::array<Builtin, 4> kBuiltins{{
+  static const std::vector<Builtin> kBuiltins{
       {"malloc", InstrKind::heap_allocate, 8, {8}},
       {"free", InstrKind::heap_free, 0, {8}},
       {"vprintf", InstrKind::print, 4, {8, 8}},
       {"__assertfail", InstrKind::assertion, 0, {8, 8, 4, 8, 8}},
-  }};
+#define DEVICE_CALL(name, result, stored, ...) \
+  {#name, InstrKind::device_call, result, {__VA_ARGS__}, DeviceFunction::name, stored},
+#include "vgpu/program/device_calls.def"
+#undef DEVICE_CALL
+  };
+  constexpr std::string_view kPerThread = "_ptsz";
+  if (name.starts_with("__cudaCDP2") && name.ends_with(kPerThread)) {
+    name.remove_suffix(kPerThread.size());
+  }
   const auto found = std::ranges::find(kBuiltins, name, &Builtin::name);
   return found == kBuiltins.end() ? nullptr : &*found;
 }

@@ -62,6 +62,7 @@ void ThreadOrder::reset(WarpModel model) {
   answers_.assign(kAnswers, {});
   past_.clear();
   starts_.clear();
+  known_to_launch_.clear();
   last_agent_ = 0;
 }
 
@@ -77,6 +78,10 @@ void ThreadOrder::begin_launch(const Sync& sync) {
   first_unordered_launch_ = launch_;
   for (const std::uint32_t launch : unordered_launches_) {
     first_unordered_launch_ = std::min(first_unordered_launch_, launch);
+  }
+  known_at_start_ = {};
+  if (const auto known = known_to_launch_.find(sync.launched_as); known != known_to_launch_.end()) {
+    known_at_start_ = known->second;
   }
   slots_.clear();
   ended_.assign(sync.grid.count(), false);
@@ -114,7 +119,16 @@ void ThreadOrder::begin_block(const WarpPlace& place) {
   slot.first_segment = segments();
   slot.arrivals.clear();
   slot.alike = true;
-  slot.common = {};
+  slot.common = known_at_start_;
+  if (known_at_start_.is_empty()) return;
+  for (Warp& warp : slot.warps) {
+    for (Lane& lane : warp.lanes) lane.knows = known_at_start_;
+  }
+}
+
+void ThreadOrder::launch_from(const DeviceLaunch& event) {
+  const Moment moment = release(event.place, event.lane);
+  known_to_launch_[event.number] = clock_of(moment, event.place, event.lane);
 }
 
 // All that anyone of the block knows, everyone does from now on.

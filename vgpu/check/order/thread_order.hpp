@@ -111,6 +111,8 @@ class ThreadOrder {
 
   void fence(const Fence& fence);
   void meet(const Meeting& meeting);
+  // What the lane has done and knows, the launch of that number will know.
+  void launch_from(const DeviceLaunch& event);
   void commit_copies(const CopyCommit& commit);
   void wait_for_copies(const CopyWait& wait);
 
@@ -267,6 +269,8 @@ class ThreadOrder {
     BlockKey first_block = 0;
     unsigned device = 0;
   };
+  std::map<std::uint32_t, VectorClock> known_to_launch_;  // by DeviceLaunch::number
+  VectorClock known_at_start_;                            // by all threads of this launch
   std::vector<Start> starts_;  // of all launches, where there are several devices
   BlockKey first_block_ = 0, next_first_block_ = 0;
   Dim3 grid_, cluster_;

@@ -395,6 +395,10 @@ void RaceChecker::check_in_shadow(const Access& access) {
 void RaceChecker::on_fence(const Fence& fence) {
   if (is_general_) general_->on_fence(fence);
 }
+void RaceChecker::on_device_launch(const DeviceLaunch& event) {
+  if (is_general_) general_->on_device_launch(event);
+}
+
 void RaceChecker::on_meeting(const Meeting& meeting) {
   if (is_general_) general_->on_meeting(meeting);
 }

@@ -46,6 +46,7 @@ class RaceChecker final : public Checker {
   void on_access(Access& access) override;
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override;
+  void on_device_launch(const DeviceLaunch& event) override;
   [[nodiscard]] bool watches_collectives() const override { return collectives_.is_on(); }
   void on_collective(const Collective& event) override;
   void on_barrier_object(const BarrierObject& event) override;

@@ -40,6 +40,7 @@ class GeneralRaceChecker final : public Checker {
   void on_access(Access& access) override;
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override { order_.meet(meeting); }
+  void on_device_launch(const DeviceLaunch& event) override { order_.launch_from(event); }
   void on_barrier_object(const BarrierObject& event) override;
   void on_cluster_barrier(const ClusterBarrier& event) override;
   void on_copy_commit(const CopyCommit& commit) override { order_.commit_copies(commit); }

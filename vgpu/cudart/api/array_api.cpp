@@ -424,4 +424,28 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* parameters, cudaS
   return copy_3d("cudaMemcpy3DPeerAsync", parameters, stream);
 }
 
+// Arrays with planes, with memory that is mapped later, and sparse ones are never made here: that
+// is what is answered of the others.
+cudaError_t cudaArrayGetPlane(cudaArray_t*, cudaArray_t, unsigned) {
+  return fail(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaArrayGetMemoryRequirements(cudaArrayMemoryRequirements*, cudaArray_t, int) {
+  return fail(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMipmappedArrayGetMemoryRequirements(cudaArrayMemoryRequirements*,
+                                                    cudaMipmappedArray_t, int) {
+  return fail(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaArrayGetSparseProperties(cudaArraySparseProperties*, cudaArray_t) {
+  return fail(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMipmappedArrayGetSparseProperties(cudaArraySparseProperties*,
+                                                  cudaMipmappedArray_t) {
+  return fail(cudaErrorInvalidValue);
+}
+
 }  // extern "C"

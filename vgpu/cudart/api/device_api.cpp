@@ -10,6 +10,7 @@
 #include <string>
 
 #include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/device/attributes.hpp"
 #include "vgpu/cudart/device/current_device.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
 #include "vgpu/cudart/driver/driver_functions.hpp"
@@ -187,6 +188,10 @@ cudaError_t get_driver_function(const char* symbol, void** function, int version
 
 }  // namespace
 
+int warpcheck::cudart::attribute_of(const virtual_gpu::Capability& capability, int id) {
+  return value_of(capability, id).value_or(value_of(id));
+}
+
 extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
@@ -256,7 +261,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int num
       *value = number;
       return cudaSuccess;
     }
-    *value = value_of(device.trial().capability(), id).value_or(value_of(id));
+    *value = attribute_of(device.trial().capability(), id);
     return cudaSuccess;
   });
 }

@@ -82,6 +82,22 @@ bool is_device(const Device& device, const cudaMemLocation& location) {
   return number_of(location.type) == cudaMemLocationTypeDevice && device.exists(location.id);
 }
 
+// Runs `body(device, number)` for the device of a location.
+template <typename Body>
+cudaError_t on_pools_of(const cudaMemLocation* location, cudaMemAllocationType type, Body&& body) {
+  return answer([&](Device& device) {
+    if (location == nullptr || number_of(type) == cudaMemAllocationTypeInvalid) {
+      return cudaErrorInvalidValue;
+    }
+    if (number_of(location->type) != cudaMemLocationTypeDevice ||
+        number_of(type) != cudaMemAllocationTypePinned) {
+      throw vgpu::Refusal("pools of managed memory, or of memory of the host, are not supported");
+    }
+    if (!device.exists(location->id)) return cudaErrorInvalidDevice;
+    return body(device, static_cast<unsigned>(location->id));
+  });
+}
+
 int* switch_of(MemoryPool& pool, int attribute) {
   switch (attribute) {
     case cudaMemPoolReuseFollowEventDependencies: return &pool.reuse[0];
@@ -131,6 +147,34 @@ cudaError_t cudaDeviceSetMemPool(int number, cudaMemPool_t handle) {
     if (!device.exists(number)) return cudaErrorInvalidDevice;
     if (pool.device != static_cast<unsigned>(number)) return cudaErrorInvalidValue;
     device.pools().set_current(pool);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* handle, cudaMemLocation* location,
+                                     cudaMemAllocationType type) {
+  return on_pools_of(location, type, [&](Device& device, unsigned number) {
+    if (handle == nullptr) return cudaErrorInvalidValue;
+    *handle = MemoryPools::handle_of(device.pools().default_pool(number));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemGetMemPool(cudaMemPool_t* handle, cudaMemLocation* location,
+                              cudaMemAllocationType type) {
+  return on_pools_of(location, type, [&](Device& device, unsigned number) {
+    if (handle == nullptr) return cudaErrorInvalidValue;
+    *handle = MemoryPools::handle_of(device.pools().current(number));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type,
+                              cudaMemPool_t handle) {
+  return on_pools_of(location, type, [&](Device& device, unsigned number) {
+    MemoryPool* const pool = device.pools().find(handle);
+    if (pool == nullptr || pool->device != number) return cudaErrorInvalidValue;
+    device.pools().set_current(*pool);
     return cudaSuccess;
   });
 }

@@ -2,11 +2,14 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "vgpu/check/bounds.hpp"
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/streams/copies.hpp"
+#include "vgpu/cudart/streams/graph_nodes.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -67,6 +70,39 @@ cudaError_t copy_from_symbol(Device& device, std::string_view call, void* target
   return copy(device, call, {target}, {source}, {bytes}, kind, stream, waiting);
 }
 
+// A copy to or from a variable, as the work of a graph's node.
+struct SymbolCopy {
+  const void* shadow = nullptr;
+  std::size_t bytes = 0, offset = 0;
+  int kind = cudaMemcpyDefault;
+
+  cudaError_t to(Device& device, const void* source, Work& work) const {
+    if (!is_one_of(kind, cudaMemcpyHostToDevice)) return cudaErrorInvalidMemcpyDirection;
+    CopyWork copy;
+    copy.call = "cudaGraphAddMemcpyNodeToSymbol";
+    copy.source = {const_cast<void*>(source)};
+    return make(device, true, copy, copy.target, work);
+  }
+  cudaError_t from(Device& device, void* target, Work& work) const {
+    if (!is_one_of(kind, cudaMemcpyDeviceToHost)) return cudaErrorInvalidMemcpyDirection;
+    CopyWork copy;
+    copy.call = "cudaGraphAddMemcpyNodeFromSymbol";
+    copy.target = {target};
+    return make(device, false, copy, copy.source, work);
+  }
+
+ private:
+  cudaError_t make(Device& device, bool write, CopyWork& copy, Place& symbol, Work& work) const {
+    cudaError_t error = locate(device, copy.call, shadow, bytes, offset, write, &symbol.pointer);
+    if (error != cudaSuccess) return error;
+    copy.box = {bytes};
+    copy.kind = kind;
+    error = prepare(device, copy);
+    if (error == cudaSuccess) work = std::move(copy);
+    return error;
+  }
+};
+
 }  // namespace
 }  // namespace warpcheck::cudart
 
@@ -103,6 +139,60 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* target, const void* symbol, size_t b
   return on_stream("cudaMemcpyFromSymbolAsync", stream, [&](Device& device, Stream& found) {
     return copy_from_symbol(device, "cudaMemcpyFromSymbolAsync", target, symbol, bytes, offset,
                             number_of(kind), found, Waiting::asynchronous);
+  });
+}
+
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                           const cudaGraphNode_t* after, size_t count,
+                                           const void* symbol, const void* source, size_t bytes,
+                                           size_t offset, cudaMemcpyKind kind) {
+  return add_node(
+      {node, graph, after, count}, cudaGraphNodeTypeMemcpy, [&](Device& device, Node& made) {
+        return SymbolCopy{symbol, bytes, offset, number_of(kind)}.to(device, source, made.work);
+      });
+}
+
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                             const cudaGraphNode_t* after, size_t count,
+                                             void* target, const void* symbol, size_t bytes,
+                                             size_t offset, cudaMemcpyKind kind) {
+  return add_node(
+      {node, graph, after, count}, cudaGraphNodeTypeMemcpy, [&](Device& device, Node& made) {
+        return SymbolCopy{symbol, bytes, offset, number_of(kind)}.from(device, target, made.work);
+      });
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t handle, const void* symbol,
+                                                 const void* source, size_t bytes, size_t offset,
+                                                 cudaMemcpyKind kind) {
+  return with_node(handle, cudaGraphNodeTypeMemcpy, [&](Device& device, Node& node) {
+    return SymbolCopy{symbol, bytes, offset, number_of(kind)}.to(device, source, node.work);
+  });
+}
+
+cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t handle, void* target,
+                                                   const void* symbol, size_t bytes, size_t offset,
+                                                   cudaMemcpyKind kind) {
+  return with_node(handle, cudaGraphNodeTypeMemcpy, [&](Device& device, Node& node) {
+    return SymbolCopy{symbol, bytes, offset, number_of(kind)}.from(device, target, node.work);
+  });
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t executable,
+                                                     cudaGraphNode_t handle, const void* symbol,
+                                                     const void* source, size_t bytes,
+                                                     size_t offset, cudaMemcpyKind kind) {
+  return with_node(executable, handle, cudaGraphNodeTypeMemcpy, [&](Device& device, Node& node) {
+    return SymbolCopy{symbol, bytes, offset, number_of(kind)}.to(device, source, node.work);
+  });
+}
+
+cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t executable,
+                                                       cudaGraphNode_t handle, void* target,
+                                                       const void* symbol, size_t bytes,
+                                                       size_t offset, cudaMemcpyKind kind) {
+  return with_node(executable, handle, cudaGraphNodeTypeMemcpy, [&](Device& device, Node& node) {
+    return SymbolCopy{symbol, bytes, offset, number_of(kind)}.from(device, target, node.work);
   });
 }
 

@@ -79,6 +79,7 @@ LinkedKernel& DeviceCode::link(std::string_view kernel) {
   if (first) {
     try {
       auto linked = std::make_unique<LinkedKernel>();
+      linked->code = this;
       linked->program = vgpu::decode(module(), kernel);
       vgpu::link(linked->program);
       linked->ptx_hash = hash_of_kernel(text_, kernel);
@@ -99,6 +100,14 @@ LinkedKernel& DeviceCode::load(std::string_view kernel, Allocations& allocations
   place_variables(allocations);
   if (linked.patched_in != placed_in_) patch(linked);
   return linked;
+}
+
+LinkedKernel* DeviceCode::load_at(std::uint64_t address, Allocations& allocations) {
+  for (const ptx::Function& function : module().functions) {
+    if (!function.is_entry || vgpu::function_address(function.name) != address) continue;
+    return &load(function.name, allocations);
+  }
+  return nullptr;
 }
 
 vgpu::Allocation* DeviceCode::variable(std::string_view name, Allocations& allocations) {

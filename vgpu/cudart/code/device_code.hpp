@@ -20,8 +20,11 @@ namespace warpcheck::cudart {
 
 class Allocations;
 
+class DeviceCode;
+
 // A kernel ready to launch.
 struct LinkedKernel {
+  DeviceCode* code = nullptr;  // that has it
   vgpu::Program program;
   std::uint64_t ptx_hash = 0;
   std::uint64_t patched_in = 0;  // generation in which variable addresses were written to it
@@ -44,6 +47,9 @@ class DeviceCode {
   LinkedKernel& link(std::string_view kernel);
   // The same, with the addresses of this generation's variables in it.
   LinkedKernel& load(std::string_view kernel, Allocations& allocations);
+
+  // The kernel whose address device code has taken; nullptr: there is none.
+  LinkedKernel* load_at(std::uint64_t address, Allocations& allocations);
 
   // A module variable, placed in this generation; nullptr if there is no such variable.
   vgpu::Allocation* variable(std::string_view name, Allocations& allocations);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/device/clock.hpp"
+#include "vgpu/cudart/device/copy_kernels.hpp"
 #include "vgpu/cudart/device/observers.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
@@ -52,39 +54,83 @@ bool KernelRunner::host_may_write(const HostState& host) const {
          (!host.waits || other_threads_may_run());
 }
 
+// One grid, and what is known of those that its operation has run before.
+struct KernelRunner::Running {
+  const KernelWork& work;  // of the host's launch
+  const Operation& operation;
+  const HostState& host;
+  std::vector<std::uint32_t> unordered;  // launches of other operations
+  std::vector<std::uint32_t> ran;        // launches of this one
+};
+
 void KernelRunner::run(const KernelWork& work, const Operation& operation, const HostState& host) {
-  const vgpu::Program& program = work.linked->program;
-  DeviceState& device = needs_.devices[work.device];
-  const Trial::LaunchNumber number = needs_.trial.launch(program, work.linked->ptx_hash);
-  needs_.arrivals.launched(number.kernel);
-  const std::vector<std::uint32_t> unordered = needs_.transfers.unordered_launches(operation);
+  static_cast<void>(run(work, operation, host, {}));
+}
+
+std::uint32_t KernelRunner::run(const KernelWork& work, const Operation& operation,
+                                const HostState& host,
+                                const std::vector<std::uint32_t>& also_unordered) {
+  Running running{work, operation, host, needs_.transfers.unordered_launches(operation), {}};
+  running.unordered.insert(running.unordered.end(), also_unordered.begin(), also_unordered.end());
+  std::ranges::sort(running.unordered);
+  const Grid grid{work.linked, work.grid, work.block, work.dynamic_shared_bytes, work.parameters};
+  return run_grid(running, grid, {}).front();
+}
+
+vgpu::Launch KernelRunner::launch_of(const Running& running, const Grid& grid,
+                                     DeviceState& device) const {
+  const KernelWork& work = running.work;
   vgpu::Launch launch;
-  launch.program = &program;
-  launch.index = number.launch;
-  launch.grid = work.grid;
-  launch.block = work.block;
-  launch.cluster = work.cluster;
-  launch.explicit_cluster = work.explicit_cluster;
-  launch.dynamic_shared_bytes = work.dynamic_shared_bytes;
-  launch.parameters = work.parameters;
-  launch.cooperative = work.cooperative;
-  launch.unordered_launches = unordered;
+  launch.program = &grid.linked->program;
+  launch.grid = grid.grid;
+  launch.block = grid.block;
+  launch.cluster = grid.depth == 0 ? work.cluster : Dim3{};
+  launch.explicit_cluster = grid.depth == 0 && work.explicit_cluster;
+  launch.dynamic_shared_bytes = grid.dynamic_shared_bytes;
+  launch.parameters = grid.parameters;
+  launch.cooperative = grid.depth == 0 && work.cooperative;
   launch.textures = &needs_.textures;
-  launch.host_runs = host_may_write(host);
+  launch.host_runs = host_may_write(running.host);
+  launch.launched_as = grid.launched_as;
   launch.device = device.number;
   launch.devices = static_cast<unsigned>(needs_.devices.size());
   launch.peers = device.peers;
   launch.stack_bytes = static_cast<std::uint32_t>(
       std::min<std::size_t>(device.limits.get(cudaLimitStackSize), UINT32_MAX));
-  if (program.uses_heap) device.limits.use_heap();
+  return launch;
+}
+
+// before: launches of the same operation that come before the grid, ascending.  All that ran: the
+// grid, and what it has launched.
+std::vector<std::uint32_t> KernelRunner::run_grid(Running& running, const Grid& grid,
+                                                  const std::vector<std::uint32_t>& before) {
+  DeviceState& device = needs_.devices[running.work.device];
+  const Trial::LaunchNumber number =
+      needs_.trial.launch(grid.linked->program, grid.linked->ptx_hash);
+  needs_.arrivals.launched(number.kernel);
+  std::vector<std::uint32_t> unordered = running.unordered;
+  std::ranges::set_difference(running.ran, before, std::back_inserter(unordered));
+  vgpu::Launch launch = launch_of(running, grid, device);
+  launch.index = number.launch;
+  launch.unordered_launches = unordered;
+  DeviceGrids grids({.device = device,
+                     .findings = needs_.findings,
+                     .conditionals = needs_.conditionals,
+                     .copies = copies_of(device),
+                     .last_launched = last_launched_,
+                     .devices = static_cast<unsigned>(needs_.devices.size()),
+                     .capability = needs_.trial.capability()},
+                    grid);
+  launch.device_runtime = &grids;
+  if (launch.program->uses_heap) device.limits.use_heap();
 
   const TrialSettings& settings = needs_.trial.settings();
-  if (!host.is_gone) needs_.host_blocks.copy_registered_to_device();
+  if (!running.host.is_gone) needs_.host_blocks.copy_registered_to_device();
   needs_.host_accesses.launch_begins(number.launch);
   const vgpu::Outcome outcome =
       machine_.run(launch, settings.warp_model, needs_.trial.strategy(), needs_.observers.list(),
                    settings.limits, settings.want_feedback);
-  if (!host.is_gone) needs_.host_blocks.copy_registered_to_host();
+  if (!running.host.is_gone) needs_.host_blocks.copy_registered_to_host();
 
   needs_.trial.count(outcome);
   needs_.clock.spend_launch(outcome.steps);
@@ -92,8 +138,44 @@ void KernelRunner::run(const KernelWork& work, const Operation& operation, const
   if (const cudaError_t error = error_of(outcome); error != cudaSuccess) {
     device.errors.set_sticky(error);
   }
-  needs_.host_accesses.launch_ended(number.launch, operation);
-  needs_.transfers.launched(number.launch, operation, &needs_.host_accesses.signals());
+  needs_.host_accesses.launch_ended(number.launch, running.operation);
+  needs_.transfers.launched(number.launch, running.operation, &needs_.host_accesses.signals());
+  running.ran.push_back(number.launch);
+  std::vector<std::uint32_t> all{number.launch};
+  run_children(running, grids.children(), before, all);
+  return all;
+}
+
+// In the order of their launches, which is one that they may have; those of the tail come last.
+//   all: the parent, and what has run below it
+void KernelRunner::run_children(Running& running, const std::vector<ChildGrid>& children,
+                                const std::vector<std::uint32_t>& before_parent,
+                                std::vector<std::uint32_t>& all) {
+  const Errors& errors = needs_.devices[running.work.device].errors;
+  std::vector<std::vector<std::uint32_t>> below(children.size());
+  for (const bool is_tail : {false, true}) {
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      if (children[i].is_tail != is_tail || errors.has_sticky()) continue;
+      std::vector<std::uint32_t> before = before_parent;
+      if (is_tail) before.insert(before.end(), all.begin(), all.end());
+      std::vector<std::size_t> after = children[i].after;
+      for (std::size_t next = 0; next < after.size(); ++next) {
+        const std::size_t earlier = after[next];
+        before.insert(before.end(), below[earlier].begin(), below[earlier].end());
+        after.insert(after.end(), children[earlier].after.begin(), children[earlier].after.end());
+      }
+      std::ranges::sort(before);
+      before.erase(std::unique(before.begin(), before.end()), before.end());
+      below[i] = run_grid(running, children[i].grid, before);
+      all.insert(all.end(), below[i].begin(), below[i].end());
+    }
+  }
+}
+
+DeviceCode& KernelRunner::copies_of(const DeviceState& device) {
+  std::unique_ptr<DeviceCode>& code = copies_[device.number];
+  if (code == nullptr) code = std::make_unique<DeviceCode>(kCopyKernels, "copies of device code");
+  return *code;
 }
 
 }  // namespace warpcheck::cudart

@@ -2,7 +2,15 @@
 // and what came of it is told.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "vgpu/cudart/code/device_code.hpp"
+#include "vgpu/cudart/device/device_grids.hpp"
 #include "vgpu/cudart/device/device_state.hpp"
+#include "vgpu/cudart/streams/conditionals.hpp"
 #include "vgpu/cudart/streams/execution.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/work.hpp"
@@ -29,6 +37,8 @@ class KernelRunner {
     const Observers& observers;
     Trial& trial;
     DeviceStates& devices;
+    Findings& findings;
+    const Conditionals& conditionals;
     HostBlocks& host_blocks;
     Transfers& transfers;
     Arrivals& arrivals;
@@ -37,13 +47,30 @@ class KernelRunner {
   };
   explicit KernelRunner(const Needs& needs) : needs_(needs), machine_(needs.memory) {}
 
-  // Throws vgpu::Refusal where the kernel has reached what cannot be run.
+  // With all the grids that its device code launches.  Throws vgpu::Refusal where a kernel has
+  // reached what cannot be run.
   void run(const KernelWork& work, const Operation& operation, const HostState& host);
+  // The same for one of several kernels of the operation.  Its number among all launches.
+  //   also_unordered: earlier launches of the operation that nothing orders before it
+  std::uint32_t run(const KernelWork& work, const Operation& operation, const HostState& host,
+                    const std::vector<std::uint32_t>& also_unordered);
 
  private:
+  struct Running;
+
   [[nodiscard]] bool host_may_write(const HostState& host) const;
+  [[nodiscard]] vgpu::Launch launch_of(const Running& running, const Grid& grid,
+                                       DeviceState& device) const;
+  std::vector<std::uint32_t> run_grid(Running& running, const Grid& grid,
+                                      const std::vector<std::uint32_t>& before);
+  void run_children(Running& running, const std::vector<ChildGrid>& children,
+                    const std::vector<std::uint32_t>& before_parent,
+                    std::vector<std::uint32_t>& all);
+  DeviceCode& copies_of(const DeviceState& device);
 
   Needs needs_;
+  std::uint32_t last_launched_ = 0;                         // DeviceAnswer::launched
+  std::map<unsigned, std::unique_ptr<DeviceCode>> copies_;  // by device
   vgpu::Machine machine_;
 };
 

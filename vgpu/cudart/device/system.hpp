@@ -129,6 +129,8 @@ class System {
                          .observers = observers_,
                          .trial = trial_,
                          .devices = devices_,
+                         .findings = findings_,
+                         .conditionals = graphs_.conditionals,
                          .host_blocks = host_blocks_,
                          .transfers = transfers_,
                          .arrivals = arrivals_,

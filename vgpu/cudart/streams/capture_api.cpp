@@ -78,9 +78,10 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t handl
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* handle) {
   return on_stream("cudaStreamEndCapture", stream, [&](Device& device, Stream& found) {
-    if (handle == nullptr) return cudaErrorInvalidValue;
-    *handle = nullptr;
+    if (handle != nullptr) *handle = nullptr;
     if (found.capture == nullptr) return cudaErrorIllegalState;
+    // A graph that the program has given it has already.
+    if (handle == nullptr && found.capture->own != nullptr) return cudaErrorInvalidValue;
     if (found.capture->origin != &found) return cudaErrorStreamCaptureUnmatched;
     const std::shared_ptr<Capture> capture = found.capture;
     const std::vector<Node*> end = found.captured_after;
@@ -91,7 +92,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* handle) {
     });
     if (capture->invalidated) return cudaErrorStreamCaptureInvalidated;
     if (capture->own != nullptr && !is_joined(*capture, end)) return cudaErrorStreamCaptureUnjoined;
-    *handle = handle_of(capture->graph);
+    if (handle != nullptr) *handle = handle_of(capture->graph);
     if (capture->own != nullptr) device.graphs().graphs.emplace(*handle, std::move(capture->own));
     return cudaSuccess;
   });

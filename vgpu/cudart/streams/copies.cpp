@@ -26,6 +26,8 @@ bool fits_in(const Box& box, const Place& place) {
   return box.depth <= 1 || place.slice >= (box.height - 1) * place.pitch + box.width;
 }
 
+}  // namespace
+
 void stage(CopyWork& work) {
   const Box& box = work.box;
   work.bytes.resize(box.bytes());
@@ -35,8 +37,6 @@ void stage(CopyWork& work) {
   });
   work.staged = true;
 }
-
-}  // namespace
 
 cudaError_t prepare(Device& device, CopyWork& work) {
   wait_for_heap(device, work.target.pointer);

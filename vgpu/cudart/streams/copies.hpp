@@ -28,6 +28,9 @@ enum class Waiting : std::uint8_t { until_done, asynchronous };
 cudaError_t copy(Device& device, std::string_view call, const Place& target, const Place& source,
                  const Box& box, int kind, Stream& stream, Waiting waiting);
 
+// Takes the bytes of the source now.
+void stage(CopyWork& work);
+
 // Checks a copy and makes its work, for a graph.  cudaSuccess with a box of no bytes does nothing.
 cudaError_t prepare(Device& device, CopyWork& work);
 cudaError_t prepare(Device& device, FillWork& work);

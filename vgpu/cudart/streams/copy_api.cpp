@@ -1,6 +1,9 @@
 // cudaMemcpy, cudaMemset and their relatives in one and two dimensions.
 #include <cuda_runtime_api.h>
 
+#include <set>
+#include <utility>
+
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/streams/copies.hpp"
 
@@ -25,12 +28,23 @@ cudaError_t cudaMemcpyAsync(void* target, const void* source, size_t bytes, cuda
 
 cudaError_t cudaMemcpyPeer(void* target, int target_device, const void* source, int source_device,
                            size_t bytes) {
-  return on_stream("cudaMemcpyPeer", nullptr, [&](Device& device, Stream& stream) {
+  // It does not wait; but it is serialised with all work of the devices that take part.
+  return answer([&](Device& device) {
     if (!device.exists(target_device) || !device.exists(source_device)) {
       return cudaErrorInvalidDevice;
     }
-    return copy(device, "cudaMemcpyPeer", {target}, {const_cast<void*>(source)}, {bytes},
-                cudaMemcpyDeviceToDevice, stream, Waiting::asynchronous);
+    CopyWork work;
+    work.call = "cudaMemcpyPeer";
+    work.target = {target};
+    work.source = {const_cast<void*>(source)};
+    work.box = {bytes};
+    work.kind = cudaMemcpyDeviceToDevice;
+    const cudaError_t error = prepare(device, work);
+    if (error != cudaSuccess || bytes == 0) return error;
+    const std::set<unsigned> devices{device.number(), static_cast<unsigned>(target_device),
+                                     static_cast<unsigned>(source_device)};
+    device.execution().submit_across(devices, std::move(work), device.number());
+    return cudaSuccess;
   });
 }
 

@@ -50,6 +50,28 @@ cudaError_t Execution::submit(Stream& stream, Work work, bool until_done) {
   return until_done ? needs_.devices[stream.device].errors.sticky() : cudaSuccess;
 }
 
+cudaError_t Execution::submit_together(Stream& stream, std::vector<Work> works) {
+  if (stream.capture != nullptr) return spoil_capture(stream);
+  const std::vector<OperationPtr> before = queues_.before_next(stream);
+  std::vector<OperationPtr> all;
+  for (Work& work : works) all.push_back(enqueue(std::move(work), before, stream.device));
+  stream.last = enqueue(EmptyWork{}, all.empty() ? before : all, stream.device);
+  return cudaSuccess;
+}
+
+void Execution::submit_across(const std::set<unsigned>& devices, Work work, unsigned device) {
+  std::vector<Stream*> streams;
+  for (const unsigned one : devices) {
+    queues_.for_each_stream_of(one, [&](Stream& stream) { streams.push_back(&stream); });
+  }
+  std::vector<OperationPtr> before;
+  for (const Stream* const stream : streams) {
+    for (OperationPtr& operation : Queues::latest(*stream)) before.push_back(std::move(operation));
+  }
+  const OperationPtr operation = enqueue(std::move(work), before, device);
+  for (Stream* const stream : streams) stream->waits.push_back(operation);
+}
+
 OperationPtr Execution::enqueue(Work work, const std::vector<OperationPtr>& after,
                                 unsigned device) {
   needs_.runner.asked_for(work);

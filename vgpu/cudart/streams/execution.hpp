@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -70,6 +71,11 @@ class Execution {
   // Asks for an operation of a stream.  until_done: returns when it has run, with the error that
   // the device is in.
   cudaError_t submit(Stream& stream, Work work, bool until_done);
+  // Several operations that nothing orders among themselves; what follows in the stream comes after
+  // all of them.
+  cudaError_t submit_together(Stream& stream, std::vector<Work> works);
+  // One that comes after all that was asked of these devices, and before all that will be.
+  void submit_across(const std::set<unsigned>& devices, Work work, unsigned device);
   // The same without a stream, for a device, after what is given.
   OperationPtr enqueue(Work work, const std::vector<OperationPtr>& after, unsigned device);
 

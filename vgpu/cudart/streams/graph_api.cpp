@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "vgpu/cudart/api/api.hpp"
+#include "vgpu/cudart/streams/graph_nodes.hpp"
 #include "vgpu/cudart/streams/graphs.hpp"
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
@@ -125,7 +126,8 @@ cudaError_t cudaGraphCreate(cudaGraph_t* handle, unsigned flags) {
 
 cudaError_t cudaGraphDestroy(cudaGraph_t handle) {
   return answer([&](Device& device) {
-    return device.graphs().graphs.erase(handle) != 0 ? cudaSuccess : cudaErrorInvalidValue;
+    if (device.graphs().graphs.erase(handle) == 0) return cudaErrorInvalidValue;
+    return end_objects(device);
   });
 }
 
@@ -259,7 +261,8 @@ cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* executable, cudaGrap
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t handle) {
   return answer([&](Device& device) {
-    return device.graphs().executable.erase(handle) != 0 ? cudaSuccess : cudaErrorInvalidValue;
+    if (device.graphs().executable.erase(handle) == 0) return cudaErrorInvalidValue;
+    return end_objects(device);
   });
 }
 
@@ -311,6 +314,13 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
     }
     std::vector<OperationPtr> before = device.execution().queues().before_next(*found);
     before.insert(before.end(), executable.last.begin(), executable.last.end());
+    ResetWork reset;
+    executable.graph->visit_conditions([&](const std::shared_ptr<Conditional>& condition) {
+      if (condition->at_launch) reset.conditions.push_back(condition);
+    });
+    if (!reset.conditions.empty()) {
+      before = {device.execution().enqueue(std::move(reset), before, found->device)};
+    }
     executable.last = launch_graph(device.execution(), *executable.graph, before, found->device);
     if (executable.last.size() == 1) {
       found->last = executable.last.front();

@@ -221,6 +221,20 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int number, cudaGraphMemAttributeType
   });
 }
 
+// The highest amounts may be set to what they are now, which is what they always are here.
+cudaError_t cudaDeviceSetGraphMemAttribute(int number, cudaGraphMemAttributeType attribute,
+                                           void* value) {
+  return answer([&](Device& device) {
+    if (!device.exists(number)) return cudaErrorInvalidDevice;
+    const int which = number_of(attribute);
+    std::uint64_t bytes = 0;
+    if (value != nullptr) std::memcpy(&bytes, value, sizeof bytes);
+    const bool is_highest =
+        which == cudaGraphMemAttrUsedMemHigh || which == cudaGraphMemAttrReservedMemHigh;
+    return value != nullptr && is_highest && bytes == 0 ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
 cudaError_t cudaDeviceGraphMemTrim(int number) {
   return answer(
       [&](Device& device) { return device.exists(number) ? cudaSuccess : cudaErrorInvalidDevice; });

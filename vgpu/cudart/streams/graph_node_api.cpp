@@ -2,6 +2,8 @@
 // been instantiated.  Those that move or hold memory are in graph_memory_node_api.cpp.
 #include <cuda_runtime_api.h>
 
+#include <climits>
+#include <memory>
 #include <utility>
 
 #include "vgpu/cudart/api/api.hpp"
@@ -52,6 +54,27 @@ cudaError_t set_child(Device& device, cudaGraph_t handle, Node& node) {
   return cudaSuccess;
 }
 
+// Its bodies are made here, and are the node's.
+cudaError_t make_choice(Device& device, cudaConditionalNodeParams& given, Node& node) {
+  const auto condition = device.graphs().conditionals.find(given.handle);
+  const int type = number_of(given.type);
+  const unsigned bodies_max = type == cudaGraphCondTypeSwitch  ? UINT_MAX
+                              : type == cudaGraphCondTypeWhile ? 1
+                                                               : 2;
+  if (condition == device.graphs().conditionals.end() || given.size == 0 ||
+      given.size > bodies_max || type < cudaGraphCondTypeIf || type > cudaGraphCondTypeSwitch) {
+    return cudaErrorInvalidValue;
+  }
+  node.choice = {condition->second, given.type, {}};
+  node.bodies_given_out.clear();
+  for (unsigned i = 0; i < given.size; ++i) {
+    node.choice.bodies.push_back(std::make_shared<Graph>());
+    node.bodies_given_out.push_back(handle_of(node.choice.bodies.back().get()));
+  }
+  given.phGraph_out = node.bodies_given_out.data();
+  return cudaSuccess;
+}
+
 cudaError_t set_any(Device& device, const cudaGraphNodeParams& given, Node& node) {
   switch (number_of(given.type)) {
     case cudaGraphNodeTypeEmpty: return cudaSuccess;
@@ -62,10 +85,7 @@ cudaError_t set_any(Device& device, const cudaGraphNodeParams& given, Node& node
     case cudaGraphNodeTypeGraph: return set_child(device, given.graph.graph, node);
     case cudaGraphNodeTypeWaitEvent: return set_event(device, given.eventWait.event, node);
     case cudaGraphNodeTypeEventRecord: return set_event(device, given.eventRecord.event, node);
-    default:
-      throw vgpu::Refusal(
-          "cudaGraphAddNode: memory, conditional and semaphore nodes are not "
-          "supported");
+    default: throw vgpu::Refusal("cudaGraphAddNode: memory and semaphore nodes are not supported");
   }
 }
 
@@ -78,12 +98,31 @@ extern "C" {
 
 // ---- any kind ----
 
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
+                                             unsigned default_value, unsigned flags) {
+  return answer([&](Device& device) {
+    if (handle == nullptr || (flags & ~unsigned{cudaGraphCondAssignDefault}) != 0 ||
+        device.graphs().find(graph) == nullptr) {
+      return cudaErrorInvalidValue;
+    }
+    auto condition = std::make_shared<Conditional>();
+    if (flags != 0) condition->at_launch = default_value;
+    *handle = device.graphs().next_conditional++;
+    device.graphs().conditionals.emplace(*handle, std::move(condition));
+    return cudaSuccess;
+  });
+}
+
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
                              const cudaGraphEdgeData*, size_t count,
                              cudaGraphNodeParams* parameters) {
   if (parameters == nullptr) return fail(cudaErrorInvalidValue);
-  return add_node({node, graph, after, count}, parameters->type,
-                  [&](Device& device, Node& made) { return set_any(device, *parameters, made); });
+  return add_node({node, graph, after, count}, parameters->type, [&](Device& device, Node& made) {
+    if (number_of(parameters->type) == cudaGraphNodeTypeConditional) {
+      return make_choice(device, parameters->conditional, made);
+    }
+    return set_any(device, *parameters, made);
+  });
 }
 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t handle, cudaGraphNodeParams* parameters) {

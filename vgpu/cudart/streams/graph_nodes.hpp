@@ -13,6 +13,10 @@
 
 namespace warpcheck::cudart {
 
+// Runs the destructors of objects that no graph, and nobody else, holds any more: at the end of a
+// call, as the mutex is released meanwhile.
+cudaError_t end_objects(Device& device);
+
 // ---- the work of nodes that move memory, of their parameters ----
 
 cudaError_t copy_work(Device& device, const cudaMemcpy3DParms* given, Work& work);
@@ -72,6 +76,9 @@ cudaError_t add_node(const NodeSite& site, cudaGraphNodeType type, Fill&& fill) 
     node.event = made.event;
     node.child = std::move(made.child);
     if (node.child != nullptr) node.child->parent = graph;
+    node.choice = std::move(made.choice);
+    node.bodies_given_out = std::move(made.bodies_given_out);
+    for (const auto& body : node.choice.bodies) body->parent = graph;
     *site.node = handle_of(&node);
     return cudaSuccess;
   });

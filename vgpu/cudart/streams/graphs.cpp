@@ -16,8 +16,9 @@ namespace {
 Graph* find_in(Graph& graph, const void* handle) {
   if (&graph == handle) return &graph;
   for (const auto& node : graph.nodes) {
-    if (node->child == nullptr) continue;
-    if (Graph* const found = find_in(*node->child, handle)) return found;
+    for (Graph* const inner : node->inner_graphs()) {
+      if (Graph* const found = find_in(*inner, handle)) return found;
+    }
   }
   return nullptr;
 }
@@ -25,13 +26,29 @@ Graph* find_in(Graph& graph, const void* handle) {
 Node* find_node_in(const Graph& graph, const void* handle) {
   for (const auto& node : graph.nodes) {
     if (node.get() == handle) return node.get();
-    if (node->child == nullptr) continue;
-    if (Node* const found = find_node_in(*node->child, handle)) return found;
+    for (const Graph* const inner : node->inner_graphs()) {
+      if (Node* const found = find_node_in(*inner, handle)) return found;
+    }
   }
   return nullptr;
 }
 
 }  // namespace
+
+std::vector<Graph*> Node::inner_graphs() const {
+  std::vector<Graph*> graphs;
+  if (child != nullptr) graphs.push_back(child.get());
+  for (const auto& body : choice.bodies) graphs.push_back(body.get());
+  return graphs;
+}
+
+void Graph::visit_conditions(
+    const std::function<void(const std::shared_ptr<Conditional>&)>& visit) const {
+  for (const auto& node : nodes) {
+    if (node->choice.condition != nullptr) visit(node->choice.condition);
+    for (const Graph* const inner : node->inner_graphs()) inner->visit_conditions(visit);
+  }
+}
 
 Node& Graph::add(cudaGraphNodeType type, std::vector<Node*> after) {
   Node& node = *nodes.emplace_back(std::make_unique<Node>());
@@ -43,6 +60,7 @@ Node& Graph::add(cudaGraphNodeType type, std::vector<Node*> after) {
 
 std::unique_ptr<Graph> Graph::clone() const {
   auto copy = std::make_unique<Graph>();
+  copy->objects = objects;
   std::unordered_map<const Node*, Node*> clone_of;
   for (const auto& node : nodes) {
     Node& made = copy->add(node->type, {});
@@ -50,9 +68,15 @@ std::unique_ptr<Graph> Graph::clone() const {
     made.event = node->event;
     made.original = node.get();
     made.enabled = node->enabled;
+    made.attributes = node->attributes;
     if (node->child != nullptr) {
       made.child = node->child->clone();
       made.child->parent = copy.get();
+    }
+    made.choice = {node->choice.condition, node->choice.type, {}};
+    for (const auto& body : node->choice.bodies) {
+      made.choice.bodies.push_back(body->clone());
+      made.choice.bodies.back()->parent = copy.get();
     }
     clone_of[node.get()] = &made;
   }
@@ -67,8 +91,9 @@ std::unique_ptr<Graph> Graph::clone() const {
 Node* Graph::find_clone(const Node* original) const {
   for (const auto& node : nodes) {
     if (node->original == original) return node.get();
-    if (node->child == nullptr) continue;
-    if (Node* const found = node->child->find_clone(original)) return found;
+    for (const Graph* const inner : node->inner_graphs()) {
+      if (Node* const found = inner->find_clone(original)) return found;
+    }
   }
   return nullptr;
 }
@@ -122,10 +147,11 @@ ExecutableGraph* Graphs::find(cudaGraphExec_t handle) const {
 
 cudaGraphNodeType type_of(const Work& work) {
   // A GPU runs a kernel for a function of a library.
-  constexpr std::array kTypes{cudaGraphNodeTypeEmpty,    cudaGraphNodeTypeKernel,
-                              cudaGraphNodeTypeMemcpy,   cudaGraphNodeTypeMemset,
-                              cudaGraphNodeTypeHost,     cudaGraphNodeTypeMemFree,
-                              cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeKernel};
+  constexpr std::array kTypes{cudaGraphNodeTypeEmpty,       cudaGraphNodeTypeKernel,
+                              cudaGraphNodeTypeMemcpy,      cudaGraphNodeTypeMemset,
+                              cudaGraphNodeTypeHost,        cudaGraphNodeTypeMemFree,
+                              cudaGraphNodeTypeMemAlloc,    cudaGraphNodeTypeKernel,
+                              cudaGraphNodeTypeConditional, cudaGraphNodeTypeEmpty};
   static_assert(kTypes.size() == std::variant_size_v<Work>);
   return kTypes[work.index()];
 }
@@ -145,6 +171,10 @@ std::vector<OperationPtr> launch_graph(Execution& execution, const Graph& graph,
       after.push_back(event->record);
     if (node->child != nullptr && node->enabled)
       after = launch_graph(execution, *node->child, after, device);
+    if (node->choice.condition != nullptr) {
+      end_of[node] = execution.enqueue(ConditionalWork{node->choice}, after, device);
+      continue;
+    }
     OperationPtr& end = end_of[node];
     end = execution.enqueue(node->enabled ? node->work : Work{}, after, device);
     if (event != nullptr && node->type == cudaGraphNodeTypeEventRecord) event->record = end;

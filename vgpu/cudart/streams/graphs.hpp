@@ -9,10 +9,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "vgpu/cudart/streams/conditionals.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/work.hpp"
 
@@ -32,10 +34,37 @@ struct Node {
   std::vector<Node*> after;        // in the order in which they were given
   const Node* original = nullptr;  // of a clone
   bool enabled = true;
+  Choice choice;                                         // of a conditional node
+  std::map<int, cudaLaunchAttributeValue> attributes{};  // of a kernel node
+  std::vector<cudaGraph_t> bodies_given_out{};           // cudaConditionalNodeParams::phGraph_out
   std::vector<void*> arguments;  // what cudaGraphKernelNodeGetParams gives out
+  // Its child graph, or the bodies of a conditional node.
+  [[nodiscard]] std::vector<Graph*> inner_graphs() const;
+};
+
+// An object of the program, which its destructor ends when nobody holds it any more: then the end
+// of the call runs that.
+class HeldObject {
+ public:
+  HeldObject(const HostWork& destructor, std::vector<HostWork>& to_end)
+      : destructor_(destructor), to_end_(to_end) {}
+  ~HeldObject() { to_end_.push_back(destructor_); }
+  HeldObject(const HeldObject&) = delete;
+  HeldObject& operator=(const HeldObject&) = delete;
+
+ private:
+  HostWork destructor_;
+  std::vector<HostWork>& to_end_;
+};
+
+// cudaUserObject_t
+struct UserObject {
+  std::shared_ptr<HeldObject> held;
+  unsigned references = 0;  // of the program
 };
 
 struct Graph {
+  std::vector<std::shared_ptr<HeldObject>> objects;  // each as often as it was retained
   std::vector<std::unique_ptr<Node>> nodes;
   Graph* parent = nullptr;  // of a child graph
 
@@ -47,6 +76,9 @@ struct Graph {
   [[nodiscard]] std::vector<Node*> dependents_of(const Node& node) const;
   // Dependencies first, else in the order of their making.  Fewer than all: there is a cycle.
   [[nodiscard]] std::vector<Node*> in_order() const;
+  // What conditional nodes ask for, here and in inner graphs.
+  void visit_conditions(
+      const std::function<void(const std::shared_ptr<Conditional>&)>& visit) const;
 };
 
 struct ExecutableGraph {
@@ -66,9 +98,13 @@ struct Capture {
 
 // Handles are addresses of the objects.
 struct Graphs {
+  std::vector<HostWork> to_end;  // destructors of objects that nobody holds any more
+  std::map<cudaUserObject_t, UserObject> objects;
   std::map<const void*, std::unique_ptr<Graph>> graphs;
   std::map<const void*, std::unique_ptr<ExecutableGraph>> executable;
   unsigned long long next_capture = 1;
+  Conditionals conditionals;
+  cudaGraphConditionalHandle next_conditional = 1;
 
   // nullptr: no such graph or node; child graphs and their nodes count.
   [[nodiscard]] Graph* find(cudaGraph_t handle) const;

@@ -74,6 +74,14 @@ class Queues {
     for (const auto& [handle, stream] : streams_) visit(*stream);
     for (const auto& [thread, stream] : per_thread_) visit(*stream);
   }
+  // The same for those of a device, and its legacy stream.
+  template <typename Visit>
+  void for_each_stream_of(unsigned device, Visit&& visit) {
+    visit(legacy(device));
+    for_each_stream([&](Stream& stream) {
+      if (stream.device == device) visit(stream);
+    });
+  }
   // The legacy stream of the device would make what is captured depend on it.
   [[nodiscard]] bool captures_blocking_stream(unsigned device);
 

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "vgpu/cudart/streams/conditionals.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
@@ -88,9 +89,19 @@ struct LibraryWork {
   std::shared_ptr<const LibraryCall> call;
 };
 
+// A conditional node: the bodies that its value asks for.
+struct ConditionalWork {
+  Choice choice;
+};
+
+// A graph begins: its conditions have the values that they begin with.
+struct ResetWork {
+  std::vector<std::shared_ptr<Conditional>> conditions;
+};
+
 struct EmptyWork {};
 
 using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, FreeWork,
-                          AllocateWork, LibraryWork>;
+                          AllocateWork, LibraryWork, ConditionalWork, ResetWork>;
 
 }  // namespace warpcheck::cudart

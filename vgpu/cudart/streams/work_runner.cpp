@@ -1,5 +1,8 @@
 #include "vgpu/cudart/streams/work_runner.hpp"
 
+#include <fmt/format.h>
+
+#include <map>
 #include <variant>
 
 #include "vgpu/check/lifetime.hpp"
@@ -12,6 +15,7 @@
 #include "vgpu/cudart/libraries/library_runner.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 #include "vgpu/cudart/streams/copy_runner.hpp"
+#include "vgpu/cudart/streams/graphs.hpp"
 #include "vgpu/cudart/streams/host_functions.hpp"
 #include "vgpu/cudart/streams/transfers.hpp"
 
@@ -42,8 +46,75 @@ void WorkRunner::run(const Operation& operation, const HostState& host) {
     void operator()(const FreeWork& work) const { runner.free(work, operation); }
     void operator()(const AllocateWork& work) const { needs.allocations.take(*work.allocation); }
     void operator()(const LibraryWork& work) const { needs.libraries.run(work, operation, host); }
+    void operator()(const ConditionalWork& work) const { runner.choose(work, operation, host); }
+    void operator()(const ResetWork& work) const {
+      for (const auto& condition : work.conditions) condition->value = *condition->at_launch;
+    }
   };
   std::visit(Visitor{*this, needs_, operation, host}, operation.work);
+}
+
+// What a conditional node runs in its turn.  Which of its kernels nothing orders is known by the
+// edges of its graphs; to other operations it is one.
+struct WorkRunner::Body {
+  const Operation& operation;
+  const HostState& host;
+  std::map<const Node*, std::uint32_t> launch_of;
+  std::map<const Node*, std::set<const Node*>> before;  // all that comes before a node
+};
+
+void WorkRunner::choose(const ConditionalWork& work, const Operation& operation,
+                        const HostState& host) {
+  const Choice& choice = work.choice;
+  const auto run_body = [&](std::size_t number) {
+    if (number >= choice.bodies.size()) return;
+    Body body{operation, host, {}, {}};
+    run_graph(body, *choice.bodies[number], {});
+  };
+  const unsigned& value = choice.condition->value;
+  switch (choice.type) {
+    case cudaGraphCondTypeIf: return run_body(value != 0 ? 0 : 1);
+    case cudaGraphCondTypeSwitch: return run_body(value);
+    case cudaGraphCondTypeWhile: break;
+  }
+  constexpr std::uint64_t kRoundsMax = 1 << 22;
+  for (std::uint64_t round = 0; value != 0; ++round) {
+    if (round == kRoundsMax) {
+      throw vgpu::Refusal(fmt::format(
+          "a conditional node of a graph: the condition still holds after {} rounds", round));
+    }
+    run_body(0);
+  }
+}
+
+void WorkRunner::run_graph(Body& body, const Graph& graph,
+                           const std::set<const Node*>& before_graph) {
+  for (const Node* const node : graph.in_order()) {
+    std::set<const Node*>& before = body.before[node];
+    before = before_graph;
+    for (const Node* const earlier : node->after) {
+      before.insert(earlier);
+      before.insert(body.before[earlier].begin(), body.before[earlier].end());
+    }
+    if (!node->enabled) continue;
+    if (node->child != nullptr) {
+      run_graph(body, *node->child, before);
+      for (const auto& inner : node->child->nodes) before.insert(inner.get());
+    } else if (node->choice.condition != nullptr) {
+      choose({node->choice}, body.operation, body.host);
+    } else if (const auto* const kernel = std::get_if<KernelWork>(&node->work)) {
+      std::vector<std::uint32_t> unordered;
+      for (const auto& [other, launch] : body.launch_of) {
+        if (!before.contains(other)) unordered.push_back(launch);
+      }
+      bring_out_prints();
+      body.launch_of[node] = needs_.kernels.run(*kernel, body.operation, body.host, unordered);
+    } else {
+      Operation part = body.operation;
+      part.work = node->work;
+      run(part, body.host);
+    }
+  }
 }
 
 void WorkRunner::free(const FreeWork& work, const Operation& operation) {

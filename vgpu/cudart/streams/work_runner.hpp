@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <set>
 
 #include "vgpu/cudart/streams/execution.hpp"
 #include "vgpu/cudart/streams/work.hpp"
@@ -19,6 +20,9 @@ class LibraryRunner;
 class PrintBuffer;
 class Transfers;
 class Trial;
+
+struct Graph;
+struct Node;
 
 class WorkRunner final : public OperationRunner {
  public:
@@ -46,6 +50,9 @@ class WorkRunner final : public OperationRunner {
   void all_done(const OperationSet& known_to_host, std::uint32_t operations) override;
 
  private:
+  void choose(const ConditionalWork& work, const Operation& operation, const HostState& host);
+  struct Body;
+  void run_graph(Body& body, const Graph& graph, const std::set<const Node*>& before_graph);
   void free(const FreeWork& work, const Operation& operation);
 
   Needs needs_;

@@ -16,11 +16,11 @@ class DeviceHeap {
 
   // heap_allocate, heap_free.
   void call(RunningFragment& run, const Instr& instr, std::uint32_t active);
-
- private:
+  // One lane's; 0: there is not so much memory.
   std::uint64_t allocate(const RunningFragment& run, unsigned lane, std::uint64_t bytes);
   void free(const RunningFragment& run, unsigned lane, std::uint64_t address);
 
+ private:
   RunningLaunch& launch_;
   Targets& targets_;
 };

@@ -302,6 +302,7 @@ Lookahead::Fate Lookahead::act_of(Warp& warp, const Fragment& fragment) const {
     case InstrKind::print:
     case InstrKind::heap_allocate:
     case InstrKind::heap_free:
+    case InstrKind::device_call:
     case InstrKind::refusal:
     case InstrKind::bulk_copy:
     case InstrKind::async_store:

@@ -134,6 +134,9 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
       case InstrKind::heap_free:
         if (active != 0) parts_.heap.call(run, instr, active);
         break;
+      case InstrKind::device_call:
+        if (active != 0) parts_.device_calls.call(run, instr, active);
+        break;
       case InstrKind::fence:
         if (active != 0) fence(run, instr, active);
         break;

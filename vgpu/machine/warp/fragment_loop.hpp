@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "vgpu/machine/device_calls.hpp"
 #include "vgpu/machine/memory/accesses.hpp"
 #include "vgpu/machine/memory/copies.hpp"
 #include "vgpu/machine/memory/device_heap.hpp"
@@ -30,6 +31,7 @@ class FragmentLoop {
     Copies& copies;
     Textures& textures;
     DeviceHeap& heap;
+    DeviceCalls& device_calls;
     WarpMeetings& meetings;
     Departures& departures;
   };

@@ -15,6 +15,57 @@ using ptx::Type;
 
 namespace {
 
+// A function of the device runtime; what it gives through its first argument is stored by an
+// instruction of its own.
+void emit_device_call(Emission& e, const ptx::Instruction& in, const Builtin& builtin) {
+  const auto row_of = [&](std::size_t list, std::size_t part) {
+    return Ref{Bank::word, e.params.row_of(in.operands.at(list).parts.at(part).variable).value() *
+                               kWordRowBytes};
+  };
+  Instr call = e.begin(in);
+  e.program.sources.back().text += fmt::format(" {}", builtin.name);
+  DeviceCallInstr asked{builtin.function, {}, {}, {}};
+  for (std::size_t i = 0; i < builtin.argument_bytes.size(); ++i) {
+    const Ref low = row_of(2, i);
+    if (builtin.argument_bytes[i] == 8) {
+      asked.arguments.push_back(e.frame.temporary(Bank::wide));
+      push_compute(e, call, Opcode::mov_, Type::b64, Type::none,
+                   {.d = asked.arguments.back(), .a = low, .b = row_after(low, 1)}, 2);
+      continue;
+    }
+    for (std::uint32_t word = 0; word < builtin.argument_bytes[i] / 4; ++word) {
+      asked.arguments.push_back(row_after(low, word));
+    }
+  }
+  const Ref result = builtin.result_bytes != 0 ? row_of(0, 0) : Ref{};
+  if (builtin.result_bytes == 4) asked.result = result;
+  if (builtin.result_bytes == 8) asked.result = e.frame.temporary(Bank::wide);
+  if (builtin.stored_bytes != 0) {
+    asked.stored = e.frame.temporary(builtin.stored_bytes == 8 ? Bank::wide : Bank::word);
+  }
+  call.kind = InstrKind::device_call;
+  call.device_call = static_cast<std::uint32_t>(e.program.device_calls.size());
+  e.program.device_calls.push_back(asked);
+  e.push(call);
+  if (builtin.result_bytes == 8) {
+    push_compute(e, call, Opcode::mov_, Type::b64, Type::none,
+                 {.d = result, .a = asked.result, .e = row_after(result, 1)}, 2);
+  }
+  if (builtin.stored_bytes != 0) {
+    Instr store = call;
+    store.kind = InstrKind::store;
+    store.opcode = Opcode::st_;
+    store.modifiers = {};
+    store.modifiers.type = builtin.stored_bytes == 8 ? Type::b64 : Type::b32;
+    store.displacement = 0;
+    store[MemoryOperand::address] = asked.arguments.front();
+    store[MemoryOperand::value] = asked.stored;
+    e.push(store);
+  }
+  using enum DeviceFunction;
+  e.program.uses_heap |= builtin.function == __cudaCDP2Malloc || builtin.function == __cudaCDP2Free;
+}
+
 void emit_builtin(Emission& e, const ptx::Instruction& in, const Builtin& builtin) {
   const auto row_of = [&](std::size_t list, std::size_t part) {
     return Ref{Bank::word, e.params.row_of(in.operands.at(list).parts.at(part).variable).value() *
@@ -48,7 +99,9 @@ void emit_builtin(Emission& e, const ptx::Instruction& in, const Builtin& builti
 void emit_call(Emission& e, const ptx::Instruction& in, Instr& out) {
   const std::uint32_t at = e.context.position_of(in);
   if (const auto builtin = e.instance.builtins.find(at); builtin != e.instance.builtins.end()) {
-    return emit_builtin(e, in, *builtin->second);
+    const bool is_call = builtin->second->kind == InstrKind::device_call;
+    return is_call ? emit_device_call(e, in, *builtin->second)
+                   : emit_builtin(e, in, *builtin->second);
   }
   const ptx::Operand& callee = in.operands.at(1);
   if (callee.kind == Kind::reg) {

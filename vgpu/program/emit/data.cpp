@@ -59,9 +59,9 @@ void emit_mov(Emission& e, const ptx::Instruction& in, Instr& out) {
   const bool pack = from.kind == Kind::vector;
   out.kind = InstrKind::compute;
   if (from.kind == Kind::function) {
-    const ptx::Function* const function = e.layout.module->find_function(from.name);
-    if (function == nullptr || function->is_entry) {
-      e.refuse(in, fmt::format("the address of kernel '{}'", from.name));
+    // That of a kernel is what the device runtime launches it by.
+    if (e.layout.module->find_function(from.name) == nullptr) {
+      e.refuse(in, fmt::format("the address of '{}'", from.name));
     }
     out[ComputeOperand::d] = e.destination(in, to);
     if (out[ComputeOperand::d].bank != Bank::wide)

@@ -1,0 +1,247 @@
+#include "vgpu/cudart/device/device_grids.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "vgpu/check/reporter.hpp"
+#include "vgpu/cudart/api/api_errors.hpp"
+#include "vgpu/cudart/code/device_code.hpp"
+#include "vgpu/cudart/device/attributes.hpp"
+#include "vgpu/cudart/device/findings.hpp"
+#include "vgpu/cudart/device/virtual_gpu.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+using vgpu::DeviceAnswer;
+using vgpu::DeviceCall;
+using vgpu::DeviceFunction;
+
+constexpr std::uint64_t kTailLaunch = 3, kFireAndForget = 4, kFirstMade = 0x100;
+constexpr unsigned kDepthMax = 24;
+
+Dim3 dim3_at(std::span<const std::uint64_t> words) {
+  return {static_cast<std::uint32_t>(words[0]), static_cast<std::uint32_t>(words[1]),
+          static_cast<std::uint32_t>(words[2])};
+}
+
+bool is_in(std::uint64_t address, std::uint64_t window) {
+  return address - window < vgpu::kWindowBytes;
+}
+
+bool fits(const Grid& grid) {
+  const vgpu::Program& program = grid.linked->program;
+  const auto within = [](const Dim3& dim, const int(&max)[3]) {
+    return dim.count() != 0 && dim.x <= static_cast<unsigned>(max[0]) &&
+           dim.y <= static_cast<unsigned>(max[1]) && dim.z <= static_cast<unsigned>(max[2]);
+  };
+  return within(grid.grid, virtual_gpu::kGridDimMax) && grid.grid.count() <= UINT32_MAX &&
+         within(grid.block, virtual_gpu::kBlockDimMax) &&
+         grid.block.count() <= program.max_threads &&
+         grid.dynamic_shared_bytes + program.static_shared_bytes <= virtual_gpu::kBlockSharedBytes;
+}
+
+}  // namespace
+
+DeviceAnswer DeviceGrids::failed(cudaError_t error) {
+  last_error_ = error;
+  return {.result = static_cast<std::uint64_t>(error)};
+}
+
+bool DeviceGrids::is_stream(Stream stream) const {
+  return stream.second < kFirstMade || last_of_.contains(stream);
+}
+
+DeviceAnswer DeviceGrids::answer(const DeviceCall& call) {
+  const std::span<const std::uint64_t> given = call.arguments;
+  const auto of_block = [&](std::uint64_t handle) { return Stream{call.block, handle}; };
+  switch (call.function) {
+    case DeviceFunction::cudaGraphSetConditional: {
+      const auto found = needs_.conditionals.find(given[0]);
+      if (found == needs_.conditionals.end()) {
+        throw vgpu::Refusal("cudaGraphSetConditional: there is no such handle");
+      }
+      found->second->value = static_cast<unsigned>(given[1]);
+      return {};
+    }
+    case DeviceFunction::__cudaCDP2GetParameterBufferV2: return {.result = parameter_buffer(call)};
+    case DeviceFunction::__cudaCDP2LaunchDeviceV2: return launch(call);
+    case DeviceFunction::__cudaCDP2MemcpyAsync: return copy(call);
+    case DeviceFunction::__cudaCDP2MemsetAsync: return fill(call);
+    case DeviceFunction::__cudaCDP2StreamCreateWithFlags: {
+      if (given[1] != cudaStreamNonBlocking) return failed(cudaErrorInvalidValue);
+      last_of_[of_block(next_handle_)];
+      return {.stored = next_handle_++};
+    }
+    case DeviceFunction::__cudaCDP2StreamDestroy:
+      return is_stream(of_block(given[0])) ? DeviceAnswer{}
+                                           : failed(cudaErrorInvalidResourceHandle);
+    case DeviceFunction::__cudaCDP2EventCreateWithFlags:
+      if (given[1] != cudaEventDisableTiming) return failed(cudaErrorInvalidValue);
+      events_[of_block(next_handle_)];
+      return {.stored = next_handle_++};
+    case DeviceFunction::__cudaCDP2EventRecord:
+    case DeviceFunction::__cudaCDP2EventRecordWithFlags: {
+      const auto event = events_.find(of_block(given[0]));
+      if (event == events_.end()) return failed(cudaErrorInvalidResourceHandle);
+      event->second = last_of_[of_block(given[1])];
+      return {};
+    }
+    case DeviceFunction::__cudaCDP2StreamWaitEvent: {
+      const auto event = events_.find(of_block(given[1]));
+      if (event == events_.end()) return failed(cudaErrorInvalidResourceHandle);
+      std::vector<std::size_t>& next = last_of_[of_block(given[0])];
+      next.insert(next.end(), event->second.begin(), event->second.end());
+      return {};
+    }
+    case DeviceFunction::__cudaCDP2EventDestroy:
+      return events_.erase(of_block(given[0])) != 0 ? DeviceAnswer{}
+                                                    : failed(cudaErrorInvalidResourceHandle);
+    case DeviceFunction::__cudaCDP2GetLastError:
+      return {.result = static_cast<std::uint64_t>(std::exchange(last_error_, cudaSuccess))};
+    case DeviceFunction::__cudaCDP2PeekAtLastError:
+      return {.result = static_cast<std::uint64_t>(last_error_)};
+    case DeviceFunction::__cudaCDP2GetDevice: return {.stored = needs_.device.number};
+    case DeviceFunction::__cudaCDP2GetDeviceCount: return {.stored = needs_.devices};
+    case DeviceFunction::__cudaCDP2RuntimeGetVersion:
+      return {.stored = virtual_gpu::kRuntimeVersion};
+    case DeviceFunction::__cudaCDP2DeviceGetAttribute:
+      return {.stored = static_cast<std::uint32_t>(
+                  attribute_of(needs_.capability, static_cast<int>(given[1])))};
+    case DeviceFunction::__cudaCDP2DeviceGetLimit:
+      if (given[1] >= DeviceLimits::kCount) return failed(cudaErrorInvalidValue);
+      return {.stored = needs_.device.limits.get(static_cast<cudaLimit>(given[1]))};
+    case DeviceFunction::__cudaCDP2GetErrorName:
+      return {.result = text(text_of(static_cast<cudaError_t>(given[0])).name)};
+    case DeviceFunction::__cudaCDP2GetErrorString:
+      return {.result = text(text_of(static_cast<cudaError_t>(given[0])).text)};
+    case DeviceFunction::__cudaCDP2Malloc:
+    case DeviceFunction::__cudaCDP2Free: break;  // of the heap
+  }
+  return failed(cudaErrorNotSupported);
+}
+
+// Memory for the arguments, which the launching thread fills.
+std::uint64_t DeviceGrids::parameter_buffer(const DeviceCall& call) {
+  LinkedKernel* const linked =
+      parent_.linked->code->load_at(call.arguments[0], needs_.device.allocations);
+  if (linked == nullptr) {
+    last_error_ = cudaErrorInvalidDeviceFunction;
+    return 0;
+  }
+  Grid grid{.linked = linked,
+            .grid = dim3_at(call.arguments.subspan(1)),
+            .block = dim3_at(call.arguments.subspan(4)),
+            .dynamic_shared_bytes = static_cast<std::uint32_t>(call.arguments[7]),
+            .parameters = {},
+            .launched_as = 0,
+            .depth = parent_.depth + 1};
+  if (!fits(grid) || grid.depth > kDepthMax) {
+    last_error_ =
+        grid.depth > kDepthMax ? cudaErrorLaunchMaxDepthExceeded : cudaErrorInvalidConfiguration;
+    return 0;
+  }
+  const std::string name =
+      fmt::format("arguments of {}", vgpu::kernel_name(linked->program.kernel));
+  vgpu::Allocation* const buffer = needs_.device.allocations.allocate(
+      std::max(linked->program.parameter_bytes, 8u), ptx::Space::global, name);
+  if (buffer == nullptr) {
+    last_error_ = cudaErrorMemoryAllocation;
+    return 0;
+  }
+  buffers_[buffer->address] = {std::move(grid), buffer};
+  return buffer->address;
+}
+
+DeviceAnswer DeviceGrids::launch(const DeviceCall& call) {
+  const auto found = buffers_.find(call.arguments[0]);
+  if (found == buffers_.end()) return failed(cudaErrorInvalidValue);
+  auto [grid, buffer] = std::move(found->second);
+  buffers_.erase(found);
+  const Stream stream{call.block, call.arguments[1]};
+  grid.parameters.assign(buffer->data, buffer->data + grid.linked->program.parameter_bytes);
+  needs_.device.allocations.free(*buffer);
+  if (!is_stream(stream)) return failed(cudaErrorInvalidResourceHandle);
+  check_arguments(call, grid);
+  return add(std::move(grid), stream);
+}
+
+// Memory of a thread or of a block is nobody else's ("Shared and Local Memory").
+void DeviceGrids::check_arguments(const DeviceCall& call, const Grid& grid) {
+  const vgpu::Program& child = grid.linked->program;
+  for (std::size_t i = 0; i < child.parameters.size(); ++i) {
+    const vgpu::Parameter& parameter = child.parameters[i];
+    for (std::uint32_t at = 0; at + 8 <= parameter.bytes; at += 8) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, grid.parameters.data() + parameter.offset + at, sizeof value);
+      const bool is_shared = is_in(value, vgpu::kSharedWindow);
+      if (!is_shared && !is_in(value, vgpu::kLocalWindow)) continue;
+      vgpu::Finding finding;
+      finding.kind = vgpu::FindingKind::out_of_bounds;
+      finding.space = is_shared ? "shared" : "local";
+      finding.kernel = vgpu::kernel_name(call.by.program->kernel);
+      finding.object = fmt::format("argument {} of {}", i + 1, vgpu::kernel_name(child.kernel));
+      finding.accesses = {vgpu::side_at("launch", call.by)};
+      finding.message = fmt::format(
+          "(1) passes an address of {} memory to a grid, which cannot use memory of another {}",
+          finding.space, is_shared ? "block" : "thread");
+      needs_.findings.add(finding);
+    }
+  }
+}
+
+DeviceAnswer DeviceGrids::add(Grid grid, Stream stream) {
+  const std::uint32_t number = ++needs_.last_launched;
+  grid.launched_as = number;
+  ChildGrid child{.grid = std::move(grid), .is_tail = stream.second == kTailLaunch, .after = {}};
+  if (!child.is_tail && stream.second != kFireAndForget) {
+    std::vector<std::size_t>& last = last_of_[stream];
+    child.after = std::exchange(last, {children_.size()});
+  }
+  children_.push_back(std::move(child));
+  return {.launched = number};
+}
+
+DeviceAnswer DeviceGrids::copy(const DeviceCall& call) {
+  const std::array given{call.arguments[0], call.arguments[1], call.arguments[2]};
+  return run_helper("cudaMemcpyAsync", given, {call.block, call.arguments[4]});
+}
+
+DeviceAnswer DeviceGrids::fill(const DeviceCall& call) {
+  const std::array given{call.arguments[0], call.arguments[1], call.arguments[2]};
+  return run_helper("cudaMemsetAsync", given, {call.block, call.arguments[3]});
+}
+
+DeviceAnswer DeviceGrids::run_helper(std::string_view kernel,
+                                     std::span<const std::uint64_t> parameters, Stream stream) {
+  if (!is_stream(stream)) return failed(cudaErrorInvalidResourceHandle);
+  if (parameters.back() == 0) return {};  // bytes
+  Grid grid{.linked = &needs_.copies.load(kernel, needs_.device.allocations),
+            .grid = {1, 1, 1},
+            .block = {256, 1, 1},
+            .dynamic_shared_bytes = 0,
+            .parameters = {},
+            .launched_as = 0,
+            .depth = parent_.depth + 1};
+  grid.parameters.resize(parameters.size_bytes());
+  std::memcpy(grid.parameters.data(), parameters.data(), parameters.size_bytes());
+  return add(std::move(grid), stream);
+}
+
+// Device code reads it like any other.
+std::uint64_t DeviceGrids::text(std::string_view text) {
+  Allocations& allocations = needs_.device.allocations;
+  vgpu::Allocation* const place =
+      allocations.allocate(text.size() + 1, ptx::Space::global, "text of an error");
+  if (place == nullptr) return 0;
+  std::memcpy(place->data, text.data(), text.size());
+  place->data[text.size()] = std::byte{0};
+  allocations.fill_from_host(*place);
+  return place->address;
+}
+
+}  // namespace warpcheck::cudart

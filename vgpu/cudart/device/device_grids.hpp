@@ -1,0 +1,88 @@
+// What the device code of one grid has asked the device runtime for: grids to be launched, with
+// their order (CUDA Programming Guide, "CUDA Dynamic Parallelism").
+//
+// Streams and events that device code makes are those of its block.  The null stream of a block and
+// each stream that it has made run what they were given one after the other;
+// cudaStreamFireAndForget orders nothing; what is in cudaStreamTailLaunch comes after the grid and
+// all that it has launched.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "vgpu/cudart/device/device_state.hpp"
+#include "vgpu/cudart/device/virtual_gpu.hpp"
+#include "vgpu/cudart/streams/conditionals.hpp"
+#include "vgpu/machine/device_runtime.hpp"
+#include "vgpu/program/dim3.hpp"
+
+namespace warpcheck::cudart {
+
+class DeviceCode;
+class Findings;
+struct LinkedKernel;
+
+// A grid that is to run, or has run, within an operation.
+struct Grid {
+  LinkedKernel* linked = nullptr;
+  Dim3 grid, block;
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::vector<std::byte> parameters;
+  std::uint32_t launched_as = 0;  // DeviceAnswer::launched; 0: by the host
+  unsigned depth = 0;             // below the host's
+};
+
+struct ChildGrid {
+  Grid grid;
+  bool is_tail = false;
+  std::vector<std::size_t> after;  // other children of its parent, by number
+};
+
+class DeviceGrids final : public vgpu::DeviceRuntime {
+ public:
+  // Nothing is owned.
+  struct Needs {
+    DeviceState& device;
+    Findings& findings;
+    const Conditionals& conditionals;
+    DeviceCode& copies;            // kernels that copy and fill
+    std::uint32_t& last_launched;  // the last number that was given to a launch
+    unsigned devices = 1;
+    const virtual_gpu::Capability& capability;
+  };
+  DeviceGrids(const Needs& needs, const Grid& parent) : needs_(needs), parent_(parent) {}
+
+  vgpu::DeviceAnswer answer(const vgpu::DeviceCall& call) override;
+
+  // In the order of their launches.
+  [[nodiscard]] const std::vector<ChildGrid>& children() const { return children_; }
+
+ private:
+  using Stream = std::pair<std::uint32_t, std::uint64_t>;  // a block's
+
+  std::uint64_t parameter_buffer(const vgpu::DeviceCall& call);
+  vgpu::DeviceAnswer launch(const vgpu::DeviceCall& call);
+  vgpu::DeviceAnswer copy(const vgpu::DeviceCall& call);
+  vgpu::DeviceAnswer fill(const vgpu::DeviceCall& call);
+  vgpu::DeviceAnswer run_helper(std::string_view kernel, std::span<const std::uint64_t> parameters,
+                                Stream stream);
+  vgpu::DeviceAnswer add(Grid grid, Stream stream);
+  vgpu::DeviceAnswer failed(cudaError_t error);
+  void check_arguments(const vgpu::DeviceCall& call, const Grid& grid);
+  std::uint64_t text(std::string_view text);
+  [[nodiscard]] bool is_stream(Stream stream) const;
+
+  Needs needs_;
+  const Grid& parent_;
+  std::map<std::uint64_t, std::pair<Grid, vgpu::Allocation*>> buffers_;  // by address
+  std::vector<ChildGrid> children_;
+  std::map<Stream, std::vector<std::size_t>> last_of_;  // what the next of the stream comes after
+  std::map<Stream, std::vector<std::size_t>> events_;
+  std::uint64_t next_handle_ = 0x100;
+  cudaError_t last_error_ = cudaSuccess;
+};
+
+}  // namespace warpcheck::cudart

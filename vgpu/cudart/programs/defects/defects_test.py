@@ -1,0 +1,71 @@
+"""One program with several defects: defects_test.py NVCC WARPCHECK BUILD_DIRECTORY PROGRAM.cu
+
+It is built by nvcc as people build it, and run under `warpcheck exec`: as it is, it computes what it
+should and nothing is found.  With the name of a defect (`// defect NAME: KIND; MESSAGE`) as its
+argument, there is an error of that kind with that message, and all its sides in device code are at
+lines marked with the name (`//~ NAME`).
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+NVCC, WARPCHECK = sys.argv[1:3]
+BUILD, SOURCE = pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])
+TEXT = SOURCE.read_text()
+FOUND = 66
+
+
+def fail(*words):
+    sys.exit(f"{SOURCE.name}: " + " ".join(str(word) for word in words))
+
+
+def options(name):
+    return [each for line in re.findall(rf"^// {name}: (.*)$", TEXT, re.MULTILINE)
+            for each in line.split()]
+
+
+def run(program, *arguments):
+    report = program.with_suffix(".json")
+    result = subprocess.run([WARPCHECK, "exec", *options("exec"), "--json", report, "--", program,
+                             *arguments], capture_output=True, text=True, timeout=300)
+    return result, json.loads(report.read_text())["findings"]
+
+
+def marked(name):
+    return {number for number, line in enumerate(TEXT.splitlines(), 1)
+            if "//~" in line and name in line.split("//~")[1].split()}
+
+
+def test_the_program(program):
+    result, findings = run(program)
+    errors = [found for found in findings if found["kind"] != "api-error"]
+    if result.returncode != 0 or result.stdout.split()[-1:] != ["right"] or errors:
+        fail("expected 'right' and no findings; status", result.returncode, "\n", result.stdout,
+             result.stderr)
+
+
+def test_the_defect(program, name, kind, message):
+    result, findings = run(program, name)
+    places = []
+    for found in findings:
+        if (found["kind"], found["severity"]) != (kind, "error") or found["message"] != message:
+            continue
+        sides = [side for side in found["accesses"] if side["ptx"]]
+        places.append({(pathlib.Path(side["file"]).name, side["line"]) for side in sides})
+    wanted = {(SOURCE.name, line) for line in marked(name)}
+    if result.returncode != FOUND or not any(place and place <= wanted for place in places):
+        fail("with", name, "expected status", FOUND, "and", kind, "at", sorted(wanted), "; found",
+             places, "\n", result.stdout, result.stderr)
+
+
+os.makedirs(BUILD, exist_ok=True)
+built = BUILD / SOURCE.stem
+subprocess.run([NVCC, "-arch=sm_90", "-std=c++17", "-lineinfo", SOURCE, "-o", built,
+                *options("nvcc")], check=True)
+test_the_program(built)
+for defect in re.findall(r"^// defect (\w+): ([\w-]+); (.*)$", TEXT, re.MULTILINE):
+    test_the_defect(built, *defect)
