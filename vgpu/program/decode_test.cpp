@@ -86,11 +86,10 @@ TEST(Decode, RefusesByName) {
             "'frob.b32'");
   EXPECT_EQ(refusal_of(".func g();\n.visible .entry k()\n{\ncall.uni g;\nret;\n}\n"),
             "test.ptx:7: the called function 'g' has no body and is not supported");
-  EXPECT_EQ(
-      refusal_of(".func __cudaCDP2Free();\n.visible .entry k()\n{\n.loc 1 9 2\n"
-                 "call.uni __cudaCDP2Free;\nret;\n}\n.file 1 \"a.cu\"\n"),
-      "test.ptx:8 (from a.cu:9): '__cudaCDP2Free' belongs to dynamic parallelism, which is not "
-      "supported");
+  EXPECT_EQ(refusal_of(".func __cudaCDP2Memcpy2DAsync();\n.visible .entry k()\n{\n.loc 1 9 2\n"
+                       "call.uni __cudaCDP2Memcpy2DAsync;\nret;\n}\n.file 1 \"a.cu\"\n"),
+            "test.ptx:8 (from a.cu:9): '__cudaCDP2Memcpy2DAsync' of the device runtime is not "
+            "supported");
 }
 
 TEST(Decode, ARecursiveCallLeadsBackToItsCopy) {

@@ -127,7 +127,7 @@ cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t handle, cudaLaunchAt
   });
 }
 
-cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t source, cudaGraphNode_t target) {
+cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t target, cudaGraphNode_t source) {
   return with_node(target, cudaGraphNodeTypeKernel, [&](Device& device, Node& node) {
     Node* const other = device.graphs().find(source);
     if (other == nullptr || number_of(other->type) != cudaGraphNodeTypeKernel) {

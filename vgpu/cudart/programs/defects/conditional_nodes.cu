@@ -1,10 +1,13 @@
-// Graphs whose shape depends on what kernels find: conditional nodes; beside them copies to and from
-// variables, attributes of nodes, objects that a graph keeps alive, a picture, and a batch of copies.
-// nvcc: -rdc=true -lcudadevrt
+// Graphs whose shape depends on what kernels find: conditional nodes; beside them copies to and
+// from variables, attributes of nodes, objects that a graph keeps alive, a picture, and a batch of
+// copies.
 //
 // A run without an argument is right.  With one it has that defect:
+// clang-format off
+// nvcc: -rdc=true -lcudadevrt
 // defect branches: data-race; nothing orders these two kernel launches: their streams are not synchronised
 // defect body_bounds: out-of-bounds; (1) is outside every allocation
+// clang-format on
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -48,8 +51,7 @@ cudaGraphNode_t add_choice(cudaGraph_t graph, const cudaGraphNode_t* after,
   parameters.conditional.type = type;
   parameters.conditional.size = bodies;
   cudaGraphNode_t node;
-  require(
-      cudaGraphAddNode(&node, graph, after, nullptr, after == nullptr ? 0 : 1, &parameters));
+  require(cudaGraphAddNode(&node, graph, after, nullptr, after == nullptr ? 0 : 1, &parameters));
   for (unsigned i = 0; i < bodies; ++i) out[i] = parameters.conditional.phGraph_out[i];
   return node;
 }
@@ -80,8 +82,8 @@ int main(int count, char** arguments) {
   const cudaGraphNode_t during = add_choice(graph, &set, loop, cudaGraphCondTypeWhile, 1, &body);
   const cudaGraphNode_t first = add_kernel(body, nullptr, 10, sum, has("body_bounds") ? 4096 : 0);
   if (has("branches")) add_kernel(body, nullptr, 1, sum);  // beside the first
-  require(cudaStreamBeginCaptureToGraph(stream, body, &first, nullptr, 1,
-                                        cudaStreamCaptureModeGlobal));
+  require(
+      cudaStreamBeginCaptureToGraph(stream, body, &first, nullptr, 1, cudaStreamCaptureModeGlobal));
   count_down<<<1, 1, 0, stream>>>(loop, left);
   require(cudaStreamEndCapture(stream, nullptr));
   // Switch: the second of three.

@@ -2,11 +2,13 @@
 // nvcc: -rdc=true -lcudadevrt
 //
 // A run without an argument is right.  With one it has that defect:
+// clang-format off
 // defect no_barrier: data-race; nothing orders these two kernel launches: their streams are not synchronised
 // defect no_end: data-race; nothing orders these two kernel launches: their streams are not synchronised
 // defect two_streams: data-race; nothing orders these two kernel launches: their streams are not synchronised
 // defect local: out-of-bounds; (1) passes an address of local memory to a grid, which cannot use memory of another thread
 // defect child_bounds: out-of-bounds; (1) is outside every allocation
+// clang-format on
 #include <cstring>
 
 #include "../check.hpp"
@@ -68,7 +70,8 @@ __global__ void copies(int* values, const int* from) {
 }
 
 int main(int count, char** arguments) {
-  const char* const names[] = {"none", "no_barrier", "no_end", "two_streams", "local", "child_bounds"};
+  const char* const names[] = {"none",        "no_barrier", "no_end",
+                               "two_streams", "local",      "child_bounds"};
   Defect defect = none;
   for (int i = 0; i < 6; ++i) {
     if (count > 1 && std::strcmp(arguments[1], names[i]) == 0) defect = static_cast<Defect>(i);

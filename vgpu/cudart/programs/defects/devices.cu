@@ -3,11 +3,13 @@
 // exec: --devices 2
 //
 // A run without an argument is right.  With one it has that defect:
+// clang-format off
 // defect no_peer: out-of-bounds; (1) is in memory of device 1, which device 0 has no access to: cudaDeviceEnablePeerAccess(1) was not called there
 // defect disabled: out-of-bounds; (1) is in memory of device 1, which device 0 has no access to: cudaDeviceEnablePeerAccess(1) was not called there
 // defect closed_pool: out-of-bounds; (1) is in memory of device 1, which device 0 has no access to: its pool is not open to it (cudaMemPoolSetAccess)
 // defect no_event: data-race; nothing orders these two kernel launches: their streams are not synchronised
 // defect gpu_scope: data-race; nothing orders these two kernel launches, and the scope of (1) or (2) does not include the other's device
+// clang-format on
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -25,7 +27,7 @@ __global__ void fill(int* out, int value) {
 }
 
 __global__ void add(int* out, const int* in) {
-  out[threadIdx.x] +=    //~ no_event
+  out[threadIdx.x] +=   //~ no_event
       in[threadIdx.x];  //~ no_peer disabled closed_pool no_event
 }
 
@@ -75,7 +77,8 @@ int main(int count, char** arguments) {
       fill<<<1, kElements, 0, stream[device]>>>(memory[device], device + 1);
       require(cudaDeviceSynchronize());
       is_right &= knows_itself(device, memory[device]);
-    }).join();
+    })
+        .join();
   }
 
   // Copies need no peer access, kernels do.
