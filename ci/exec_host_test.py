@@ -5,10 +5,13 @@ One program by plain nvcc with its default, the static runtime, and once more wi
 """
 
 import json
+import os
+import signal
+import subprocess
 import sys
 import unittest
 
-from exec_testing import HERE, Source, build, run
+from exec_testing import HERE, WARPCHECK, Source, build, run
 
 SOURCE = Source("exec_host_programs.cu", "host.cu")
 
@@ -128,6 +131,32 @@ class WhatIsRight(unittest.TestCase):
 
     def test_a_thread_that_blocks_all_signals(self):
         self.assert_silent("blocked", "")
+
+
+class Ends(unittest.TestCase):
+    def test_a_run_that_takes_too_long(self):
+        result = run("--timeout", "4", "--", "./host", "long")
+        self.assertEqual(result.stderr, """\
+========= warpcheck exec: ./host
+========= it was running kernel compute, 2 of 64 blocks done
+========= no findings; 1 launch of 1 kernel
+========= its time was up (--timeout): this is what was found until then
+========= exit status 124: its time was up
+""")
+        self.assertEqual(result.returncode, 124)
+
+    def test_a_job_is_put_aside_and_taken_up_again(self):
+        process = subprocess.Popen([WARPCHECK, "exec", "--", "./host", "job"], cwd=HERE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        process.send_signal(signal.SIGTSTP)
+        self.assertEqual(process.stdout.readline(), "stop\n")
+        self.assertTrue(os.WIFSTOPPED(os.waitpid(process.pid, os.WUNTRACED)[1]))
+        process.send_signal(signal.SIGCONT)
+        self.assertEqual(process.stdout.readline(), "continue\n")
+        process.send_signal(signal.SIGTERM)
+        self.assertIn("was killed by signal 15", process.communicate()[1])
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ namespace warpcheck {
 namespace {
 
 constexpr const char* kNewest = "newest";
+constexpr int kTimeUp = 124;               // as timeout(1) answers
 constexpr const char* kOutputCheck = "output";  // of several runs; no checker of a run
 
 struct ExecArguments {
@@ -34,6 +35,7 @@ struct ExecArguments {
   std::uint64_t seed = 1;
   int runs = 1;
   std::uint64_t steps_max = vgpu::kNoLimit;
+  double timeout_s = 0;  // of a run; 0: none
   std::string device = kNewest;  // or sm_NN
   bool portable = false;
   unsigned devices = 1;
@@ -116,6 +118,7 @@ void require_our_runtime(const ProgramFile& program) {
 ExecStatus exit_status(const ExecArguments& arguments, const ProgramReport& report) {
   using Owner = ExecStatus::Owner;
   if (!report.refusals.empty()) return {arguments.unsupported_exit_code, Owner::refusals};
+  if (report.errors() == 0 && report.timed_out) return {kTimeUp, Owner::timeout};
   if (report.errors() != 0) return {arguments.error_exit_code, Owner::findings};
   return {report.own_status, Owner::program};
 }
@@ -140,6 +143,7 @@ class Execution {
     report_.arguments.assign(arguments.command.begin() + 1, arguments.command.end());
     report_.ignore = arguments.ignore;
     if (arguments.runs > 1) runner_.share_input();
+    runner_.set_timeout(arguments.timeout_s);
     const ReportOptions files = arguments.reports.rewritable();
     if (files.wants_any()) {
       runner_.on_progress([this, files](const ProgramRun& run) { write_so_far(files, run); });
@@ -151,11 +155,13 @@ class Execution {
       const ProgramRun run = runner_.run(settings_of_run(i));
       report_.add(run);
       if (compares_outputs(arguments_)) comparison_.add(run);
+      if (run.timed_out) break;
       // Ctrl-C means all the runs, also where the program alone has got it.
       if (run.signal == SIGINT || run.signal == SIGQUIT) break;
     }
     if (report_.runs < arguments_.runs) report_.is_complete = false;
-    if (compares_outputs(arguments_) && !supervisor_.is_stopped()) compare_outputs();
+    const bool is_cut = supervisor_.is_stopped() || report_.timed_out;
+    if (compares_outputs(arguments_) && !is_cut) compare_outputs();
     return tell();
   }
 
@@ -312,6 +318,11 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
                   "cannot end is found anyway)")
       ->check(CLI::PositiveNumber);
   command
+      .add_option("--timeout", arguments.timeout_s,
+                  "Seconds after which a run of the program is ended, and what was found is told")
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS");
+  command
       .add_option("--device", arguments.device,
                   "Compute capability of the device; newest: that of the newest PTX in the program")
       ->check(CLI::IsMember(device_names()))
@@ -363,7 +374,7 @@ void add_exec_to(CLI::App& command, Run& run) {
       "\n"
       "Exit status: the program's own (128 + n: killed by signal n); --error-exitcode where\n"
       "something was found; --unsupported-exitcode where the virtual GPU does not support\n"
-      "something; 2 bad usage.  The last line of the report says whose it is.");
+      "something; 124 after --timeout; 2 bad usage.  The last line of the report says whose it is.");
   command.callback([&run, arguments] { run = [arguments] { return run_exec(*arguments); }; });
 }
 

@@ -173,8 +173,14 @@ void ProgramReport::add(vgpu::Finding finding, int run) {
 void ProgramReport::add(const ProgramRun& run) {
   ++runs;
   is_complete = is_complete && run.ended;
-  if (run.signal != 0) deaths.push_back({runs, run.signal});
+  if (run.timed_out) {
+    timed_out = true;
+    is_complete = false;
+  } else if (run.signal != 0) {
+    deaths.push_back({runs, run.signal});
+  }
   if (own_status == 0) own_status = run.status;
+  was_running = running_kernels(run);
   for (const auto& [process, log] : run.logs) launches += log.counts.launches;
   for (const std::string& error : run.unreadable) {
     refusals.push_back(internal_error(fmt::format("the program's process {}", error)));
@@ -187,6 +193,11 @@ void ProgramReport::add(const ProgramRun& run) {
     if (const auto* const refusal = std::get_if<cudart::RefusalRecord>(&record.what)) {
       if (std::ranges::find(refusals, refusal->reason) == refusals.end()) {
         refusals.push_back(refusal->reason);
+      }
+    }
+    if (const auto* const gap = std::get_if<cudart::NotCheckedRecord>(&record.what)) {
+      if (std::ranges::find(not_checked, gap->what) == not_checked.end()) {
+        not_checked.push_back(gap->what);
       }
     }
     if (const auto* const kernel = std::get_if<cudart::KernelRecord>(&record.what)) {
@@ -254,10 +265,22 @@ std::string exec_text(const ProgramReport& report,
                         ::strsignal(death.signal),
                         report.runs > 1 ? fmt::format(" in run {}", death.run) : "");
   }
+  for (const std::string& gap : report.not_checked) {
+    text += fmt::format("not checked: {}\n", gap);
+  }
+  if (!report.is_complete) {
+    for (const std::string& kernel : report.was_running) {
+      text += fmt::format("it was running {}\n", kernel);
+    }
+  }
   text += report.runtime_loaded
               ? summary_text(report)
               : "the program never loaded the CUDA runtime library: nothing was checked\n";
-  if (!report.is_complete) text += "interrupted: this is what was found until then\n";
+  if (report.timed_out) {
+    text += "its time was up (--timeout): this is what was found until then\n";
+  } else if (!report.is_complete) {
+    text += "interrupted: this is what was found until then\n";
+  }
   std::string prefixed;
   for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
     end = text.find('\n', at);
@@ -273,6 +296,7 @@ std::string status_text(const ProgramReport& report, const ExecStatus& status) {
     case ExecStatus::Owner::findings: return text + fmt::format("errors were found; {}\n", own);
     case ExecStatus::Owner::refusals:
       return text + fmt::format("something is not supported; {}\n", own);
+    case ExecStatus::Owner::timeout: return text + "its time was up\n";
     case ExecStatus::Owner::unwritten:
       return text + fmt::format("a report could not be written; {}\n", own);
     case ExecStatus::Owner::program: break;
@@ -307,6 +331,7 @@ RunReport run_report(const ProgramReport& report, const Settings& settings) {
       claim.verdict = std::move(why);
     }
   };
+  if (report.timed_out) give_up("its time was up");
   if (!report.is_complete) give_up("interrupted");
   if (!report.deaths.empty()) {
     const ProgramReport::Death& death = report.deaths.front();

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,6 +31,9 @@ namespace fs = std::filesystem;
 // How often what is new is told; telling must not take up a tenth of the time.
 constexpr std::int64_t kTellEveryMs = 1000;
 constexpr std::int64_t kTellShare = 10;
+// How often the line on a terminal is drawn, and how long the program must have written nothing.
+constexpr int kShowEveryMs = 200;
+constexpr std::int64_t kSilentMs = 2000;
 
 std::int64_t now_ms() {
   using std::chrono::steady_clock;
@@ -76,6 +80,17 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
+// What the process has written so far, to wherever that is (proc(5), io); 0: nobody may know.
+std::uint64_t bytes_written_by(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/io", process));
+  std::string name;
+  std::uint64_t bytes = 0;
+  while (file >> name >> bytes) {
+    if (name == "wchar:") return bytes;
+  }
+  return 0;
+}
+
 // In the new process.
 bool redirect(int to, const char* path, int flags) {
   const int file = ::open(path, flags, 0600);
@@ -110,9 +125,12 @@ ProgramRun ProgramRunner::run(cudart::ExecSettings settings, const fs::path& sil
   is_silent_ = !silent_output.empty();
   told_bytes_ = 0;
   tell_next_ms_ = now_ms() + kTellEveryMs;
+  silent_since_ms_ = now_ms();
+  ends_at_ms_ = timeout_ms_ == 0 ? 0 : now_ms() + timeout_ms_;
   run.ended = false;
   const pid_t process = start(settings, silent_output);
   const int status = wait_for(process, run);
+  progress_.clear();
   if (input_ != nullptr) input_->end_run();
   run.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   run.status = run.signal != 0 ? 128 + run.signal : WEXITSTATUS(status);
@@ -160,12 +178,45 @@ pid_t ProgramRunner::start(const cudart::ExecSettings& settings, const fs::path&
   throw ProgramError(fmt::format("{}: {}", path_, std::strerror(error)));
 }
 
-void ProgramRunner::poll_once(pid_t process, int timeout_ms) {
+int ProgramRunner::poll_timeout_ms() const {
+  std::int64_t wait = on_progress_ ? kTellEveryMs : -1;
+  if (draws_ && !is_silent_) wait = kShowEveryMs;
+  if (ends_at_ms_ == 0) return static_cast<int>(wait);
+  const std::int64_t left = std::clamp<std::int64_t>(ends_at_ms_ - now_ms(), 0, INT32_MAX);
+  return static_cast<int>(wait < 0 ? left : std::min(wait, left));
+}
+
+void ProgramRunner::poll_once(pid_t process, ProgramRun& run) {
   std::vector<pollfd> wanted{{supervisor_.signals(), POLLIN, 0}};
   if (input_ != nullptr) input_->add_to(wanted);
-  ::poll(wanted.data(), wanted.size(), timeout_ms);
+  ::poll(wanted.data(), wanted.size(), poll_timeout_ms());
   supervisor_.handle_signals(process);
   if (input_ != nullptr) input_->serve();
+  end_late(run);
+  tell_progress(run);
+  show_progress(process, run);
+}
+
+// What is known of it is read first: the files of its processes are as they have left them.
+void ProgramRunner::end_late(ProgramRun& run) {
+  if (ends_at_ms_ == 0 || now_ms() < ends_at_ms_ || run.timed_out) return;
+  run.timed_out = true;
+  Supervisor::end_all();
+}
+
+// Not while the program writes, which may be to the same terminal.
+void ProgramRunner::show_progress(pid_t process, const ProgramRun& run) {
+  if (!draws_ || is_silent_ || process <= 0) return;
+  const std::int64_t now = now_ms();
+  const std::uint64_t written = bytes_written_by(process);
+  if (written != std::exchange(written_bytes_, written)) silent_since_ms_ = now;
+  if (now - silent_since_ms_ < kSilentMs) return progress_.clear();
+  ProgramRun so_far;
+  so_far.records_file = run.records_file;
+  read_records(so_far, false);
+  const std::vector<std::string> running = running_kernels(so_far);
+  if (running.empty()) return progress_.clear();
+  progress_.show([&] { return fmt::format("{}", fmt::join(running, "; ")); });
 }
 
 // Reaps orphans of the program as well, whose parent the supervisor becomes.
@@ -178,8 +229,7 @@ int ProgramRunner::wait_for(pid_t process, ProgramRun& run) {
       // All have been ended, and the program with them.
       if (ended < 0 && errno == ECHILD) return SIGKILL;
     }
-    poll_once(process, on_progress_ ? kTellEveryMs : -1);
-    tell_progress(run);
+    poll_once(process, run);
   }
 }
 
@@ -194,8 +244,7 @@ void ProgramRunner::wait_for_orphans(ProgramRun& run) {
     }
     const std::vector<pid_t> left = Supervisor::children();
     if (std::ranges::none_of(left, is_of_the_program)) break;
-    poll_once(0, on_progress_ ? kTellEveryMs : -1);
-    tell_progress(run);
+    poll_once(0, run);
   }
   if (supervisor_.is_stopped()) Supervisor::end_all();
   read_records(run, run.signal == 0 && !supervisor_.is_stopped());
@@ -212,6 +261,23 @@ void ProgramRunner::tell_progress(ProgramRun& run) {
   }
   const std::int64_t end = now_ms();
   tell_next_ms_ = end + std::max(kTellEveryMs, kTellShare * (end - begin));
+}
+
+std::vector<std::string> running_kernels(const ProgramRun& run) {
+  std::vector<std::string> running;
+  for (const auto& [process, log] : run.logs) {
+    std::uint64_t left = log.counts.running_kernel;
+    if (left == 0) continue;
+    for (const cudart::ExecRecord& record : run.records) {
+      const auto* const kernel = std::get_if<cudart::KernelRecord>(&record.what);
+      if (record.process != process || kernel == nullptr || --left != 0) continue;
+      running.push_back(fmt::format("kernel {}, {} of {} blocks done",
+                                    vgpu::kernel_name(kernel->name), log.counts.blocks_ended,
+                                    log.counts.blocks));
+      break;
+    }
+  }
+  return running;
 }
 
 void read_records(ProgramRun& run, bool is_whole) {

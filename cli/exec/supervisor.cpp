@@ -28,7 +28,10 @@
 namespace warpcheck {
 namespace {
 
-constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+constexpr std::array kSignals{SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                              SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+// Those that ask all of it to end; the others are the program's business.
+constexpr std::array kEndings{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 // Ignored by a supervisor, which writes to pipes whose reader may end, and to terminals.
 constexpr std::array kIgnored{SIGPIPE, SIGTTOU};
 
@@ -46,6 +49,8 @@ void tell_supervisor(int signal, siginfo_t* info, void*) {
   if (supervisor > 0) {
     ::sigqueue(supervisor, is_from_process ? from_process() : from_terminal(), value);
   }
+  // The shell is to see that the job has stopped.
+  if (signal == SIGTSTP) ::raise(SIGSTOP);
 }
 
 sigset_t set_of(auto&& signals) {
@@ -165,7 +170,7 @@ void Supervisor::handle_signals(pid_t program) {
     }
     const bool is_told = signal == from_process() || signal == from_terminal();
     const int meant = is_told ? info.ssi_int : signal;
-    if (meant != SIGUSR1 && meant != SIGUSR2) stopped_ = true;
+    if (std::ranges::find(kEndings, meant) != kEndings.end()) stopped_ = true;
     if (signal != from_terminal() && program > 0) ::kill(program, meant);
   }
   if (!abandoned_) return;

@@ -9,6 +9,7 @@
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/api/call_log.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
+#include "vgpu/cudart/exec/exec_session.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -228,6 +229,10 @@ cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* pointer, unsig
       block->allocation = device.allocations().allocate(block->bytes);
       if (block->allocation == nullptr) return cudaErrorMemoryAllocation;
       block->allocation->page_locked = true;
+      if (ExecSession* const session = device.trial().exec_session()) {
+        session->not_checked(
+            "what the host reads and writes in memory that it has registered (cudaHostRegister)");
+      }
       device.allocations().fill_from_host(*block->allocation);
     }
     *device_pointer =

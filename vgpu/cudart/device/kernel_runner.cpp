@@ -11,6 +11,7 @@
 #include "vgpu/cudart/device/observers.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
+#include "vgpu/cudart/exec/launch_progress.hpp"
 #include "vgpu/cudart/host/host_accesses.hpp"
 #include "vgpu/cudart/memory/host_blocks.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
@@ -108,6 +109,7 @@ std::vector<std::uint32_t> KernelRunner::run_grid(Running& running, const Grid& 
   const Trial::LaunchNumber number =
       needs_.trial.launch(grid.linked->program, grid.linked->ptx_hash);
   needs_.arrivals.launched(number.kernel);
+  needs_.progress.launched(number.kernel);
   std::vector<std::uint32_t> unordered = running.unordered;
   std::ranges::set_difference(running.ran, before, std::back_inserter(unordered));
   vgpu::Launch launch = launch_of(running, grid, device);

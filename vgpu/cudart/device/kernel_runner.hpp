@@ -24,6 +24,7 @@ class Arrivals;
 class Clock;
 class HostAccesses;
 class HostBlocks;
+class LaunchProgress;
 class Observers;
 class Transfers;
 class Trial;
@@ -44,6 +45,7 @@ class KernelRunner {
     Arrivals& arrivals;
     Clock& clock;
     HostAccesses& host_accesses;
+    LaunchProgress& progress;
   };
   explicit KernelRunner(const Needs& needs) : needs_(needs), machine_(needs.memory) {}
 

@@ -124,6 +124,7 @@ void System::start() {
   findings_.checkers().reset(settings.checkers, settings.warp_model);
   observers_.set(findings_.checkers().observers());
   observers_.add(prints_);
+  if (trial_.exec_session() != nullptr) observers_.add(progress_);
   if (host_accesses_.are_watched()) observers_.add(host_accesses_.signals());
   if (settings.extra_observer != nullptr) observers_.add(*settings.extra_observer);
 }

@@ -22,6 +22,7 @@
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
+#include "vgpu/cudart/exec/launch_progress.hpp"
 #include "vgpu/cudart/host/host_accesses.hpp"
 #include "vgpu/cudart/libraries/library_runner.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
@@ -120,6 +121,7 @@ class System {
   Allocations& address_space_{devices_.front().allocations};
   Transfers transfers_{observers_, findings_};
   Arrivals arrivals_{trial_, memory_};
+  LaunchProgress progress_{trial_};
   HostAccesses host_accesses_{
       {.memory = memory_, .trial = trial_, .findings = findings_, .transfers = transfers_}};
   CopySides copy_sides_{address_space_, host_blocks_};
@@ -135,7 +137,8 @@ class System {
                          .transfers = transfers_,
                          .arrivals = arrivals_,
                          .clock = clock_,
-                         .host_accesses = host_accesses_}};
+                         .host_accesses = host_accesses_,
+                         .progress = progress_}};
   LibraryRunner libraries_{{.allocations = address_space_,
                             .host_blocks = host_blocks_,
                             .findings = findings_,

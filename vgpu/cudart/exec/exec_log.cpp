@@ -61,6 +61,21 @@ void ExecLog::count_launches(std::uint64_t launches) {
   if (mapped_ != nullptr) counts()->launches = launches;
 }
 
+void ExecLog::launch_begins(std::uint64_t kernel, std::uint64_t blocks) {
+  if (mapped_ == nullptr) return;
+  counts()->blocks = blocks;
+  counts()->blocks_ended = 0;
+  counts()->running_kernel = kernel;
+}
+
+void ExecLog::block_ended() {
+  if (mapped_ != nullptr) ++counts()->blocks_ended;
+}
+
+void ExecLog::launch_ended() {
+  if (mapped_ != nullptr) counts()->running_kernel = 0;
+}
+
 void ExecLog::count_prints(std::uint64_t prints, std::uint64_t hash) {
   if (mapped_ == nullptr) return;
   counts()->prints = prints;

@@ -46,6 +46,10 @@ struct ExecLogCounts {
   std::uint64_t print_hash = 0;  // of these, whatever their order
   std::uint64_t arrivals = 0;    // entries
   std::uint64_t incomplete = 0;  // 1: there was no room for all entries
+  // The launch that runs: its kernel, by the number of the record, from 1 (0: none runs); blocks
+  // that have ended, of so many.
+  std::uint64_t running_kernel = 0;
+  std::uint64_t blocks_ended = 0, blocks = 0;
 };
 
 class ExecLog {
@@ -57,6 +61,10 @@ class ExecLog {
   ExecLog& operator=(const ExecLog&) = delete;
 
   void count_launches(std::uint64_t launches);
+  // What runs: see ExecLogCounts.
+  void launch_begins(std::uint64_t kernel, std::uint64_t blocks);
+  void block_ended();
+  void launch_ended();
   void count_prints(std::uint64_t prints, std::uint64_t hash);
   void add(const Arrival& entry);
 

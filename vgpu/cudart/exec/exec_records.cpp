@@ -122,6 +122,9 @@ struct RecordJson {
   Json operator()(const RefusalRecord& refusal) const {
     return {{"record", "refusal"}, {"reason", refusal.reason}};
   }
+  Json operator()(const NotCheckedRecord& one) const {
+    return {{"record", "not-checked"}, {"what", one.what}};
+  }
   Json operator()(const EndRecord& end) const {
     return {{"record", "end"}, {"launches", end.launches}, {"kernels", end.kernels}};
   }
@@ -142,6 +145,8 @@ ExecRecord record_of(const Json& json) {
     record.what = CallRecord{json.at("name").get<std::string>()};
   } else if (kind == "refusal") {
     record.what = RefusalRecord{json.at("reason").get<std::string>()};
+  } else if (kind == "not-checked") {
+    record.what = NotCheckedRecord{json.at("what").get<std::string>()};
   } else if (kind == "end") {
     record.what = EndRecord{json.at("launches").get<std::uint64_t>(),
                             json.at("kernels").get<std::vector<std::string>>()};

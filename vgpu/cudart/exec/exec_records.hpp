@@ -64,6 +64,10 @@ struct CallRecord {
 struct RefusalRecord {
   std::string reason;
 };
+// Something that nobody has looked at, and why, although it could have been wrong.
+struct NotCheckedRecord {
+  std::string what;
+};
 // The process ended by itself: returned from main, or called exit().
 struct EndRecord {
   std::uint64_t launches = 0;
@@ -72,7 +76,9 @@ struct EndRecord {
 
 struct ExecRecord {
   int process = 0;
-  std::variant<StartRecord, FindingRecord, KernelRecord, CallRecord, RefusalRecord, EndRecord> what;
+  std::variant<StartRecord, FindingRecord, KernelRecord, CallRecord, RefusalRecord,
+               NotCheckedRecord, EndRecord>
+      what;
 };
 
 std::string to_text(const ExecSettings& settings);

@@ -144,6 +144,11 @@ void ExecSession::refused(std::string_view reason) {
   append({.process = ::getpid(), .what = RefusalRecord{std::string(reason)}});
 }
 
+void ExecSession::not_checked(std::string_view what) {
+  if (!not_checked_.emplace(what).second) return;
+  append({.process = ::getpid(), .what = NotCheckedRecord{std::string(what)}});
+}
+
 void ExecSession::name_unsupported_libraries() {
   std::vector<std::string> reasons;
   const auto visit = [](dl_phdr_info* library, std::size_t, void* list) {

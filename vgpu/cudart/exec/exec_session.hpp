@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,9 +31,13 @@ class ExecSession {
   void start();
   void found(std::size_t number, const vgpu::Finding& finding);
   void refused(std::string_view reason);
+  // Something that was not looked at, and why; each is told once.
+  void not_checked(std::string_view what);
   // The first launch of a kernel; a launch, of so many; texts of printf(), of so many.
   void launches_first(const vgpu::Program& kernel);
   void launched(std::uint64_t launches);
+  // Of this process.
+  ExecLog& log();
   void printed(std::uint64_t prints, std::uint64_t hash);
   // Whether what comes to the host is to be logged, and the bytes of this operation to be kept.
   [[nodiscard]] bool logs_host_bytes() const { return settings_.host_bytes; }
@@ -47,11 +53,11 @@ class ExecSession {
  private:
   explicit ExecSession(ExecSettings settings) : settings_(std::move(settings)) {}
   void append(const ExecRecord& record) const;
-  ExecLog& log();
 
   ExecSettings settings_;
   std::optional<ExecLog> log_;
   int log_process_ = 0;                  // whose log that is: a child of fork() has its own
+  std::set<std::string, std::less<>> not_checked_;
   std::vector<std::string_view> calls_;  // as named in the records
   std::unique_ptr<vgpu::Strategy> strategy_;
   std::vector<std::uint64_t> counts_;  // as recorded, by number

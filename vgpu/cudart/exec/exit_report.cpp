@@ -27,6 +27,8 @@ std::vector<vgpu::Finding> findings_at_exit(Device& device) {
   const bool in_ambient = device.trial().in_ambient();
   if (in_ambient) device.system().finish();
   if (ExecSession* const session = ExecSession::instance()) {
+    const std::string gap = device.host_accesses().not_checked();
+    if (in_ambient && !gap.empty()) session->not_checked(gap);
     if (in_ambient) session->end(device.system().end_ambient(session->wants_leaks()));
     return {};
   }

@@ -142,6 +142,12 @@ void HostAccesses::tell_freed(const SeenAccess& seen, const vgpu::Allocation& fr
                                               at == freed_at_.end() ? nullptr : at->second));
 }
 
+std::string HostAccesses::not_checked() const {
+  const std::string why = host_watch() == nullptr ? std::string() : host_watch()->why_incomplete();
+  if (why.empty()) return {};
+  return "what the host reads and writes beside unfinished work, or not all of it: " + why;
+}
+
 void HostAccesses::forget_all() {
   ended_.clear();
   may_know_ = {};

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "vgpu/cudart/host/host_watch.hpp"
@@ -52,6 +53,8 @@ class HostAccesses {
   // The API frees the allocation, or everything.
   void freed(const vgpu::Allocation& allocation);
   void forget_all();
+  // What of it was not seen, and why; empty: nothing.
+  [[nodiscard]] std::string not_checked() const;
 
  private:
   struct Ended {

@@ -172,7 +172,8 @@ class PageWatch final : public HostWatch {
   using Frame = std::pair<std::uint64_t, std::uint64_t>;
 
   bool prepare();
-  void note(std::uint64_t address, bool write, const FaultingInstruction& instruction,
+  // False: the same as the last one, as in a loop that waits.
+  bool note(std::uint64_t address, bool write, const FaultingInstruction& instruction,
             const ucontext_t& context);
   std::uint32_t code_of(const ucontext_t& context);
   const FaultingInstruction& instruction_at(std::uint64_t code, bool write);
@@ -308,11 +309,11 @@ bool PageWatch::handle_fault(std::uint64_t address, ucontext_t& context) {
   const bool write = (registers[REG_ERR] & kWriteFault) != 0;
   const FaultingInstruction& instruction =
       instruction_at(static_cast<std::uint64_t>(registers[REG_RIP]), write);
-  note(address, write, instruction, context);
+  const bool is_other = note(address, write, instruction, context);
   ++faults_;
   const bool is_often = pages_.count(page) > steps_of_page(stepped_);
   if (is_freed || is_often || instruction.is_repeated || lent.count == lent.pages.size()) {
-    gave_pages_ = gave_pages_ || is_often;
+    gave_pages_ = gave_pages_ || (is_often && is_other);
     pages_.give(page);
   } else {
     ++stepped_;
@@ -340,7 +341,7 @@ void PageWatch::before_system_call(std::uint64_t) {
   pages_.give_all_for_now();
 }
 
-void PageWatch::note(std::uint64_t address, bool write, const FaultingInstruction& instruction,
+bool PageWatch::note(std::uint64_t address, bool write, const FaultingInstruction& instruction,
                      const ucontext_t& context) {
   SeenAccess access;
   access.address = address;
@@ -360,16 +361,17 @@ void PageWatch::note(std::uint64_t address, bool write, const FaultingInstructio
         last.write == write && last.code == access.code && last.launches == access.launches;
     if (is_alike && last.address == address && last.bytes == access.bytes) {
       if (!write && ++equal_reads_ >= kPollsMin) polls_ = true;
-      return;
+      return false;
     }
     // One after the other is one.
     if (is_alike && last.address + last.bytes == address) {
       last.bytes += access.bytes;
-      return;
+      return true;
     }
   }
   equal_reads_ = 0;
   seen_.push_back(access);
+  return true;
 }
 
 const FaultingInstruction& PageWatch::instruction_at(std::uint64_t code, bool write) {
