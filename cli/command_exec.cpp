@@ -23,7 +23,7 @@ namespace warpcheck {
 namespace {
 
 constexpr const char* kNewest = "newest";
-constexpr int kTimeUp = 124;               // as timeout(1) answers
+constexpr int kTimeUp = 124;                    // as timeout(1) answers
 constexpr const char* kOutputCheck = "output";  // of several runs; no checker of a run
 
 struct ExecArguments {
@@ -35,7 +35,7 @@ struct ExecArguments {
   std::uint64_t seed = 1;
   int runs = 1;
   std::uint64_t steps_max = vgpu::kNoLimit;
-  double timeout_s = 0;  // of a run; 0: none
+  double timeout_s = 0;          // of a run; 0: none
   std::string device = kNewest;  // or sm_NN
   bool portable = false;
   unsigned devices = 1;
@@ -374,7 +374,8 @@ void add_exec_to(CLI::App& command, Run& run) {
       "\n"
       "Exit status: the program's own (128 + n: killed by signal n); --error-exitcode where\n"
       "something was found; --unsupported-exitcode where the virtual GPU does not support\n"
-      "something; 124 after --timeout; 2 bad usage.  The last line of the report says whose it is.");
+      "something; 124 after --timeout; 2 bad usage.  The last line of the report says whose it "
+      "is.");
   command.callback([&run, arguments] { run = [arguments] { return run_exec(*arguments); }; });
 }
 

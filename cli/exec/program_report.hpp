@@ -34,13 +34,13 @@ struct ProgramReport {
     int run = 1;
     int signal = 0;
   };
-  std::vector<Death> deaths;  // of runs that a signal killed
-  int own_status = 0;         // of the first run that ended with another status than 0
-  bool is_complete = true;    // every run that was asked for has ended
-  bool timed_out = false;     // a run was ended by --timeout
+  std::vector<Death> deaths;             // of runs that a signal killed
+  int own_status = 0;                    // of the first run that ended with another status than 0
+  bool is_complete = true;               // every run that was asked for has ended
+  bool timed_out = false;                // a run was ended by --timeout
   std::vector<std::string> was_running;  // then, or when it was interrupted: kernels, how far
   std::vector<std::string> not_checked;  // what nobody has looked at, and why
-  bool is_unsteady = false;   // what runs brought to the host could not be compared
+  bool is_unsteady = false;              // what runs brought to the host could not be compared
 
   // Adds a run: classes of findings that are known count on.
   void add(const ProgramRun& run);

@@ -25,9 +25,9 @@ namespace warpcheck {
 inline constexpr const char* kRedirectLibrary = "libwarpcheck_redirect.so";
 
 struct ProgramRun {
-  int status = 0;     // its exit status; 128 + n when signal n killed it
-  int signal = 0;     // 0: it ended by itself
-  bool ended = true;  // false: it is still running
+  int status = 0;          // its exit status; 128 + n when signal n killed it
+  int signal = 0;          // 0: it ended by itself
+  bool ended = true;       // false: it is still running
   bool timed_out = false;  // it had used up its time, and was killed
   std::vector<cudart::ExecRecord> records{};
   std::map<int, cudart::ExecLogContents> logs{};  // by process

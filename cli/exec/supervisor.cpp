@@ -28,8 +28,7 @@
 namespace warpcheck {
 namespace {
 
-constexpr std::array kSignals{SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
-                              SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 // Those that ask all of it to end; the others are the program's business.
 constexpr std::array kEndings{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 // Ignored by a supervisor, which writes to pipes whose reader may end, and to terminals.

@@ -56,7 +56,7 @@ class ExecSession {
 
   ExecSettings settings_;
   std::optional<ExecLog> log_;
-  int log_process_ = 0;                  // whose log that is: a child of fork() has its own
+  int log_process_ = 0;  // whose log that is: a child of fork() has its own
   std::set<std::string, std::less<>> not_checked_;
   std::vector<std::string_view> calls_;  // as named in the records
   std::unique_ptr<vgpu::Strategy> strategy_;

@@ -1,0 +1,28 @@
+// How far the launch that runs has come, for `warpcheck exec`: it shows that while it waits, and
+// tells it where the program had to be ended.
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/machine/access.hpp"
+
+namespace warpcheck::cudart {
+
+class Trial;
+
+class LaunchProgress final : public vgpu::Observer {
+ public:
+  explicit LaunchProgress(const Trial& trial) : trial_(trial) {}
+
+  // kernel: its number among those of the trial (trial.hpp)
+  void launched(std::uint32_t kernel) { kernel_ = kernel + 1; }
+
+  [[nodiscard]] bool watches_accesses() const override { return false; }
+  void on_sync(const vgpu::Sync& sync) override;
+
+ private:
+  const Trial& trial_;
+  std::uint32_t kernel_ = 0;  // one more than its number
+};
+
+}  // namespace warpcheck::cudart
