@@ -19,6 +19,7 @@
 #include "cli/completion.hpp"
 #include "cli/manual.hpp"
 #include "cli/run_cli.hpp"
+#include "cli/version.hpp"
 #include "harness/adaptors/gtest_adaptor.hpp"
 #include "harness/case/case_file.hpp"
 #include "harness/pair/expectations.hpp"
@@ -144,7 +145,7 @@ RegisteredCommand::RegisteredCommand(const CommandRow& row) {
 int run_cli(int argc, const char* const* argv) {
   CLI::App app{"Finds bugs in CUDA kernels, on a virtual GPU.", project().program};
   app.require_subcommand(0, 1);
-  app.set_version_flag("--version", std::string("warpcheck ") + WARPCHECK_VERSION);
+  app.set_version_flag("--version", "warpcheck " + version_and_commit());
   app.footer(
       "`COMMAND --help` says the rest, with examples.\n"
       "\n"
@@ -169,7 +170,7 @@ int run_cli(int argc, const char* const* argv) {
   }
   if (argc > 1 && argv[1] == kManualCommand) {
     return run_guarded([&] {
-      print(manual_page(app, project().program, WARPCHECK_VERSION));
+      print(manual_page(app, project().program, version()));
       return kNothingFound;
     });
   }

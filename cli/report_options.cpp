@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/cli.hpp"
+#include "cli/version.hpp"
 #include "harness/case/case_file.hpp"
 
 namespace warpcheck {
@@ -38,7 +39,7 @@ std::string text_of(const Format& format, const RunReport& run) {
   }
   if (file == &ReportOptions::html) return report_html(run);
   if (file == &ReportOptions::junit) return report_junit(run);
-  if (file == &ReportOptions::sarif) return report_sarif(run, WARPCHECK_VERSION);
+  if (file == &ReportOptions::sarif) return report_sarif(run, version());
   return report_lcov(run.coverage.value_or(LineCoverage{}));
 }
 

@@ -14,12 +14,17 @@ function(warpcheck_find_libfuzzer variable name)
   if(WARPCHECK_CLANG)
     execute_process(COMMAND ${WARPCHECK_CLANG} --print-resource-dir
       OUTPUT_VARIABLE resources OUTPUT_STRIP_TRAILING_WHITESPACE)
+  endif()
+  # The runtime may be there without the compiler.
+  file(GLOB runtimes /usr/lib/llvm-*/lib/clang/*)
+  list(SORT runtimes COMPARE NATURAL ORDER DESCENDING)
+  foreach(resources ${resources} ${runtimes})
     find_library(${variable} DOC "libFuzzer"
       NAMES libclang_rt.${name}-${CMAKE_SYSTEM_PROCESSOR}.a libclang_rt.${name}.a
       PATHS ${resources}/lib/linux ${resources}/lib/${CMAKE_SYSTEM_PROCESSOR}-pc-linux-gnu
         ${resources}/lib/${CMAKE_SYSTEM_PROCESSOR}-unknown-linux-gnu
       NO_DEFAULT_PATH)
-  endif()
+  endforeach()
   if(NOT ${variable})
     message(FATAL_ERROR "libFuzzer (libclang_rt.${name}) was not found: install clang and its "
       "compiler runtime (Debian: clang libclang-rt-dev), or set ${variable}")

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""The Debian package, in a fresh Debian.
+
+  package_test.py CMAKE BUILD_DIRECTORY REPOSITORY TOOLKIT_DIRECTORY
+
+Makes the package, installs it with apt into a minimal root, which debootstrap makes, and there, with nothing
+else but the CUDA Toolkit: version, manual page, completion; the five commands of README.md, of which the last two
+find and replay a planted bug; and `exec` of a program that nvcc built.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+# Runs as root of its own mounts, which end with it.
+INSIDE = """
+set -e
+mount --bind {toolkit} {root}/opt/cuda
+mount --rbind /dev {root}/dev
+mount -t proc proc {root}/proc
+exec chroot {root} /usr/bin/env -i HOME=/root PATH=/opt/cuda/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
+  DEBIAN_FRONTEND=noninteractive sh -c "$1"
+"""
+
+PROGRAM = r"""
+__global__ void last(const int* data, int n, int* out) { *out = data[n]; }
+int main() {
+  int *data, *out, result = 1;
+  cudaMalloc(&data, 40);
+  cudaMalloc(&out, 4);
+  cudaMemset(data, 0, 40);
+  last<<<1, 1>>>(data, 10, out);
+  cudaMemcpy(&result, out, 4, cudaMemcpyDeviceToHost);
+}
+"""
+
+
+def run(command, status=0, **options):
+    ran = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                         **options)
+    if ran.returncode != status:
+        sys.exit(f"{command} ended with {ran.returncode}, {status} expected:\n{ran.stdout}")
+    return ran.stdout
+
+
+def expect(text, *parts):
+    for part in parts:
+        if part not in text:
+            sys.exit(f"expected {part!r} in\n{text}")
+
+
+class FreshDebian:
+    def __init__(self, root, toolkit):
+        self.root, self.toolkit = root, toolkit
+        self.sudo = [] if os.geteuid() == 0 else ["sudo"]
+        release = pathlib.Path("/etc/os-release").read_text()
+        suite = re.search(r"VERSION_CODENAME=(\w+)", release).group(1)
+        mirror = run(["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages",
+                      f"Codename: {suite}"]).split()[0]
+        run([*self.sudo, "debootstrap", "--variant=minbase", suite, str(root), mirror])
+        run([*self.sudo, "mkdir", "-p", str(root / "opt/cuda"), str(root / "work")])
+
+    def __call__(self, script, status=0):
+        inside = INSIDE.format(toolkit=self.toolkit, root=self.root)
+        return run([*self.sudo, "unshare", "--mount", "sh", "-c", inside, "sh", script], status)
+
+
+def five_commands(repository):
+    block = re.search(r"<!-- five commands -->\n```\n(.*?)```", (repository / "README.md").read_text(),
+                      re.DOTALL)
+    return [line.split("#")[0].strip() for line in block.group(1).splitlines()]
+
+
+def check_package(debian, repository):
+    debian("apt-get install -y -q --no-install-recommends /warpcheck.deb")
+    version = re.search(r"warpcheck VERSION (\S+) ", (repository / "CMakeLists.txt").read_text()).group(1)
+    expect(debian("warpcheck --version"), f"warpcheck {version}")
+    expect(debian("dpkg -L warpcheck"), "/usr/share/man/man1/warpcheck.1", "/usr/share/doc/warpcheck/changelog.md",
+           "/usr/share/bash-completion/completions/warpcheck", "/usr/share/zsh/vendor-completions/_warpcheck",
+           "/usr/share/fish/vendor_completions.d/warpcheck.fish", "/cmake/warpcheck/warpcheckConfig.cmake")
+    expect(debian("warpcheck list"), "scan_hillis_steele_published")
+    expect(debian("cd /work && warpcheck check scan_tree --trials 50"), "PASS scan_tree   50 trials")
+
+
+def check_five_commands(debian, repository):
+    *build, check, replay = five_commands(repository)
+    debian("cd /work && " + " && ".join(build))
+    found = debian(f"cd /work && {check}", status=1)
+    expect(found, "FAIL saxpy   after ", "out-of-bounds on global memory", "saxpy.cu:3")
+    replayed = debian(f"cd /work && {replay}", status=1)
+    if found.splitlines()[1:] != replayed.splitlines()[1:]:
+        sys.exit(f"found\n{found}but replayed\n{replayed}")
+
+
+def check_exec(debian, root):
+    (root / "work" / "last.cu").write_text(PROGRAM)
+    debian("cd /work && nvcc -lineinfo last.cu -o last")
+    expect(debian("cd /work && warpcheck exec -- ./last", status=66), "out-of-bounds on global memory", "last.cu:2")
+
+
+def main():
+    cmake, (build, repository, toolkit) = sys.argv[1], map(pathlib.Path, sys.argv[2:5])
+    with tempfile.TemporaryDirectory() as scratch:
+        run([str(pathlib.Path(cmake).parent / "cpack"), "-G", "DEB", "-B", scratch], cwd=build)
+        package, = pathlib.Path(scratch).glob("warpcheck_*.deb")
+        root = pathlib.Path(scratch) / "root"
+        debian = FreshDebian(root, toolkit)
+        shutil.copy(package, root / "warpcheck.deb")
+        check_package(debian, repository)
+        check_five_commands(debian, repository)
+        check_exec(debian, root)
+        print(f"{package.name}, {package.stat().st_size / 2**20:.0f} MiB: installed, and used")
+
+
+main()
