@@ -120,7 +120,7 @@ def check_runs(out, elsewhere):
           "the seed corpus does not load", loaded.stdout)
 
     dictionary = f"-dict={out / TARGET}.dict"
-    found = run([program, "-seed=1", "-runs=20000", dictionary, *arguments, corpus], cwd="/")
+    found = run([program, "-seed=1", "-runs=100000", dictionary, *arguments, corpus], cwd="/")
     place = r"/fuzz/targets/planted/planted_service\.cu:10:1\n"
     check(found.returncode != 0 and re.search(
         r"==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x[0-9a-f]+\n"
