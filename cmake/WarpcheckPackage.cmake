@@ -41,7 +41,7 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib/warpcheck)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS
-  "g++, cmake (>= 3.25), make, pkg-config, libclang-rt-dev, libfmt-dev, libcli11-dev, "
+  "g++, cmake (>= 3.24), make, pkg-config, libclang-rt-dev, libfmt-dev, libcli11-dev, "
   "libgtest-dev, librapidcheck-dev, libpugixml-dev, nlohmann-json3-dev, "
   "libarchive-dev, libsqlite3-dev, libxxhash-dev, libzstd-dev, liblz4-dev")
 list(JOIN CPACK_DEBIAN_PACKAGE_DEPENDS "" CPACK_DEBIAN_PACKAGE_DEPENDS)
