@@ -13,26 +13,12 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
+from installed_testing import PROGRAM, expect, expect_same_report, five_commands, run
+
 LINES_MAX = 40  # of kernel, reference and pair, blank ones too; fewer than that
-COMMANDS = 5
-
-
-def run(directory, command, status=0):
-    ran = subprocess.run(command, cwd=directory, text=True, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, shell=isinstance(command, str), check=False)
-    if ran.returncode != status:
-        sys.exit(f"{command} ended with {ran.returncode}, {status} expected:\n{ran.stdout}")
-    return ran.stdout
-
-
-def expect(text, *parts):
-    for part in parts:
-        if part not in text:
-            sys.exit(f"expected {part!r} in\n{text}")
 
 
 def add_planted(directory):
@@ -85,14 +71,8 @@ def check_example(repository, directory):
 
 
 def check_readme(repository, directory):
-    block = re.search(r"<!-- five commands -->\n```\n(.*?)```", (repository / "README.md").read_text(),
-                      re.DOTALL)
-    # What follows a # is for the reader.
-    commands = [line.split("#")[0].strip() for line in block.group(1).splitlines()]
-    if len(commands) != COMMANDS:
-        sys.exit(f"{COMMANDS} commands expected in README.md, found {commands}")
     directory.mkdir()
-    *before, check, replay = commands
+    *before, check, replay = five_commands(repository)
     for command in before:
         run(directory, command)
     found = run(directory, check, status=1)
@@ -100,23 +80,7 @@ def check_readme(repository, directory):
            "input: a=0.0; x: n=0; y: n=0; schedule: default (0 decisions)",
            "replay: saxpy replay fuzz/cases/saxpy/")
     replayed = run(directory, replay, status=1)
-    if found.splitlines()[1:] != replayed.splitlines()[1:]:
-        sys.exit(f"found\n{found}but replayed\n{replayed}")
-
-
-PROGRAM = r"""
-#include <cstdio>
-__global__ void last(const int* data, int n, int* out) { *out = data[n]; }
-int main() {
-  int *data, *out, result = 1;
-  cudaMalloc(&data, 40);
-  cudaMalloc(&out, 4);
-  cudaMemset(data, 0, 40);
-  last<<<1, 1>>>(data, 10, out);
-  cudaMemcpy(&result, out, 4, cudaMemcpyDeviceToHost);
-  std::printf("%d\n", result);
-}
-"""
+    expect_same_report(found, replayed)
 
 
 def check_exec(prefix, directory):

@@ -11,9 +11,10 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
+
+from installed_testing import PROGRAM, expect, expect_same_report, five_commands, run
 
 # Runs as root of its own mounts, which end with it.
 INSIDE = """
@@ -25,53 +26,20 @@ exec chroot {root} /usr/bin/env -i HOME=/root PATH=/opt/cuda/bin:/usr/sbin:/usr/
   DEBIAN_FRONTEND=noninteractive sh -c "$1"
 """
 
-PROGRAM = r"""
-__global__ void last(const int* data, int n, int* out) { *out = data[n]; }
-int main() {
-  int *data, *out, result = 1;
-  cudaMalloc(&data, 40);
-  cudaMalloc(&out, 4);
-  cudaMemset(data, 0, 40);
-  last<<<1, 1>>>(data, 10, out);
-  cudaMemcpy(&result, out, 4, cudaMemcpyDeviceToHost);
-}
-"""
-
-
-def run(command, status=0, **options):
-    ran = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-                         **options)
-    if ran.returncode != status:
-        sys.exit(f"{command} ended with {ran.returncode}, {status} expected:\n{ran.stdout}")
-    return ran.stdout
-
-
-def expect(text, *parts):
-    for part in parts:
-        if part not in text:
-            sys.exit(f"expected {part!r} in\n{text}")
-
-
 class FreshDebian:
     def __init__(self, root, toolkit):
         self.root, self.toolkit = root, toolkit
         self.sudo = [] if os.geteuid() == 0 else ["sudo"]
         release = pathlib.Path("/etc/os-release").read_text()
         suite = re.search(r"VERSION_CODENAME=(\w+)", release).group(1)
-        mirror = run(["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages",
+        mirror = run(root.parent, ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages",
                       f"Codename: {suite}"]).split()[0]
-        run([*self.sudo, "debootstrap", "--variant=minbase", suite, str(root), mirror])
-        run([*self.sudo, "mkdir", "-p", str(root / "opt/cuda"), str(root / "work")])
+        run(root.parent, [*self.sudo, "debootstrap", "--variant=minbase", suite, str(root), mirror])
+        run(root.parent, [*self.sudo, "mkdir", "-p", str(root / "opt/cuda"), str(root / "work")])
 
     def __call__(self, script, status=0):
         inside = INSIDE.format(toolkit=self.toolkit, root=self.root)
-        return run([*self.sudo, "unshare", "--mount", "sh", "-c", inside, "sh", script], status)
-
-
-def five_commands(repository):
-    block = re.search(r"<!-- five commands -->\n```\n(.*?)```", (repository / "README.md").read_text(),
-                      re.DOTALL)
-    return [line.split("#")[0].strip() for line in block.group(1).splitlines()]
+        return run(self.root.parent, [*self.sudo, "unshare", "--mount", "sh", "-c", inside, "sh", script], status)
 
 
 def check_package(debian, repository):
@@ -91,20 +59,19 @@ def check_five_commands(debian, repository):
     found = debian(f"cd /work && {check}", status=1)
     expect(found, "FAIL saxpy   after ", "out-of-bounds on global memory", "saxpy.cu:3")
     replayed = debian(f"cd /work && {replay}", status=1)
-    if found.splitlines()[1:] != replayed.splitlines()[1:]:
-        sys.exit(f"found\n{found}but replayed\n{replayed}")
+    expect_same_report(found, replayed)
 
 
 def check_exec(debian, root):
     (root / "work" / "last.cu").write_text(PROGRAM)
     debian("cd /work && nvcc -lineinfo last.cu -o last")
-    expect(debian("cd /work && warpcheck exec -- ./last", status=66), "out-of-bounds on global memory", "last.cu:2")
+    expect(debian("cd /work && warpcheck exec -- ./last", status=66), "out-of-bounds on global memory", "last.cu:3")
 
 
 def main():
     cmake, (build, repository, toolkit) = sys.argv[1], map(pathlib.Path, sys.argv[2:5])
     with tempfile.TemporaryDirectory() as scratch:
-        run([str(pathlib.Path(cmake).parent / "cpack"), "-G", "DEB", "-B", scratch], cwd=build)
+        run(build, [str(pathlib.Path(cmake).parent / "cpack"), "-G", "DEB", "-B", scratch])
         package, = pathlib.Path(scratch).glob("warpcheck_*.deb")
         root = pathlib.Path(scratch) / "root"
         debian = FreshDebian(root, toolkit)
