@@ -195,18 +195,43 @@ int missing_order() {
   return print(session);
 }
 
-// A program that prefers machine code, and takes PTX where that cannot be loaded.
-int cubin() {
-  const Compiled compiled = compile("--gpu-architecture=sm_75");
-  Session session;
+// What NVRTC gives for a real architecture, as frameworks keep it in files.
+int open_machine_code(Session& session, const Compiled& compiled) {
+  const std::string kept(compiled.cubin.data(), compiled.cubin.size() - 1);  // as CuPy does
   CHECK(cuInit(0));
   CHECK(cuCtxCreate(&session.context, nullptr, 0, 0));
-  CHECK(cuModuleLoadData(&session.module, compiled.cubin.data()));
+  CHECK(cuModuleLoadData(&session.module, kept.data()));
   CHECK(cuMemAlloc(&session.data, kCount * sizeof(int)));
+  return 0;
+}
+
+int cubin() {
+  Session session;
+  const Compiled compiled = compile("--gpu-architecture=sm_75");
+  if (open_machine_code(session, compiled) != 0) return 1;
+  std::printf("%d %d\n", !compiled.ptx.empty(),
+              compile("--gpu-architecture=compute_75").cubin.empty());
   CHECK(cuMemsetD32(session.data, 5, kCount));
   int count = kCount;
   void* arguments[] = {&session.data, &count};
   return launch(session, "add_offset", arguments) != 0 || print(session) != 0;
+}
+
+int past_the_end_of_cubin() {
+  Session session;
+  if (open_machine_code(session, compile("--gpu-architecture=sm_80")) != 0) return 1;
+  int count = kCount;
+  void* arguments[] = {&session.data, &count};
+  return launch(session, "past_the_end", arguments, kCount * 2) != 0 || print(session) != 0;
+}
+
+int machine_code() {
+  Session session;
+  const char image[64] = "\177ELF";
+  CHECK(cuInit(0));
+  CHECK(cuCtxCreate(&session.context, nullptr, 0, 0));
+  CHECK(cuModuleLoadData(&session.module, image));
+  return 0;
 }
 
 // A graph by hand and one that was captured, over memory of the runtime API.
@@ -415,6 +440,8 @@ int main(int count, char** words) {
                 {"graphs", graphs},
                 {"linked", linked},
                 {"cubin", cubin},
+                {"past_the_end_of_cubin", past_the_end_of_cubin},
+                {"machine_code", machine_code},
                 {"errors", errors},
                 {"lookups", lookups}};
   for (const auto& mode : kModes) {

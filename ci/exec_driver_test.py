@@ -43,6 +43,22 @@ print(loaded, found, launched)
 print(value.value)
 """
 
+# As frameworks do: by what dlopen() finds, and dlsym().
+ASKER = """
+import ctypes, sys
+nvrtc = ctypes.CDLL(sys.argv[1])
+program, size, major, minor = ctypes.c_void_p(), ctypes.c_size_t(), ctypes.c_int(), ctypes.c_int()
+options = (ctypes.c_char_p * 1)(b"-arch=sm_90")
+made = nvrtc.nvrtcCreateProgram(ctypes.byref(program), b"__global__ void k() {}", None, 0, None, None)
+compiled = nvrtc.nvrtcCompileProgram(program, 1, options)
+asked = nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size))
+image = ctypes.create_string_buffer(size.value)
+nvrtc.nvrtcGetCUBIN(program, image)
+print(made, compiled, asked, image.raw.startswith(b"warpcheck image"))
+print(nvrtc.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)), major.value >= 12)
+print(nvrtc.nvrtcDestroyProgram(ctypes.byref(program)))
+"""
+
 
 def setUpModule():
     subprocess.run(["g++", "-std=c++17", "-O1", "-g", f"-I{HEADERS}", "programs.cpp", "-o", "driver",
@@ -132,8 +148,21 @@ class Programs(DriverTest):
         self.assertEqual((bad.returncode, bad.stderr),
                          (255, "ptxas fatal   : option --nonsense is not supported\n"))
 
+    def test_what_nvrtc_gives_for_a_real_architecture(self):
+        self.assertEqual(self.mode("cubin").stdout, "1 1\n8 8\n")
+        result = self.mode("past_the_end_of_cubin", status=66)
+        self.assert_finding(
+            result, "out-of-bounds on global memory 4 bytes, 0 bytes past the end of an allocation "
+            "of 256 bytes, in kernel past_the_end\n",
+            rf"write by block \(0,0,0\) thread \(64,0,0\)  kernels\.cu:{kernel_line('if (i <= n)')} ")
+
+    def test_nvrtc_from_python_by_name_and_by_path(self):
+        for library in ("libnvrtc.so.13", "libnvrtc.so", f"{TOOLKIT}/libnvrtc.so"):
+            result = run("--", "/usr/bin/python3", "-c", ASKER, library, env=ENVIRONMENT)
+            self.assertEqual(result.stdout, "0 0 0 True\n0 True\n0\n", result.stderr)
+
     def test_machine_code_is_refused_with_the_remedy(self):
-        result = self.mode("cubin", status=2)
+        result = self.mode("machine_code", status=2)
         self.assertIn("CUDA_ERROR_NO_BINARY_FOR_GPU\n", result.stdout)
         self.assertIn("========= refused: the module is machine code (a cubin), which the virtual "
                       "GPU cannot run; load PTX: nvrtcGetPTX() with "

@@ -221,8 +221,9 @@ class Execution {
     using Runtime = ProgramFile::Runtime;
     if (report_.runtime_loaded) return {};
     if (program_.runtime == Runtime::shared && report_.own_status == 0) {
-      return fmt::format("another {} was loaded than the one in {}; has the program an RPATH?",
-                         program_.needed_library, drop_in_directory());
+      return fmt::format(
+          "the {} that it needs was not led to the virtual GPU; can {}/{} be loaded?",
+          program_.needed_library, drop_in_directory(), kRedirectLibrary);
     }
     // Kernels are registered before main; the dynamic linker ends with 127, signals with more.
     constexpr int kNotStarted = 127;

@@ -49,6 +49,26 @@ fs::path make_directory() {
   return name;
 }
 
+// Of frameworks that compile kernels while they run: Triton starts ptxas, and CuPy keeps modules by
+// the device that they are for, whoever runs them; PyTorch gives out memory of large pieces.  What
+// the user has set stays.
+void add_settings_of_frameworks(std::vector<std::string>& environment,
+                                const std::string& libraries) {
+  const auto add = [&](std::string_view name, const std::string& value) {
+    const bool is_set = std::ranges::any_of(environment, [&](std::string_view entry) {
+      return entry.starts_with(name) && entry.substr(name.size()).starts_with('=');
+    });
+    if (!is_set) environment.push_back(fmt::format("{}={}", name, value));
+  };
+  add("TRITON_PTXAS_PATH", libraries + "/ptxas");
+  add("TRITON_PTXAS_BLACKWELL_PATH", libraries + "/ptxas");
+  // What lies behind a tensor is nobody's then, and what was freed is known as that.
+  add("PYTORCH_NO_CUDA_MEMORY_CACHING", "1");
+  if (const char* const home = std::getenv("HOME")) {
+    add("CUPY_CACHE_DIR", std::string(home) + "/.cupy/kernel_cache_of_warpcheck");
+  }
+}
+
 std::vector<std::string> child_environment(const cudart::ExecSettings& settings,
                                            const std::string& libraries) {
   // What is in front of lists that the user may have: shared runtimes, and static ones.
@@ -69,6 +89,7 @@ std::vector<std::string> child_environment(const cudart::ExecSettings& settings,
     }
   }
   for (const auto& [name, value] : lists) environment.push_back(std::string(name) + value);
+  add_settings_of_frameworks(environment, libraries);
   environment.push_back(variable + to_text(settings));
   return environment;
 }

@@ -1,8 +1,8 @@
 // Libraries of CUDA programs that the virtual GPU cannot take the place of, by their file names.
 //
-// `warpcheck exec` refuses a program that needs one before it runs, and a process tells which it
-// has opened later: their calls would fail for want of a GPU, and the report would say "no
-// findings" of a program that has done nothing.
+// `warpcheck exec` refuses a program that needs one before it runs, and tells which of those that a
+// process has opened later does anything: their calls fail for want of a GPU, and the report would
+// say "no findings" of a program that has done nothing.
 #pragma once
 
 #include <string>

@@ -2,10 +2,8 @@
 #include <cuda.h>
 #include <cudaProfiler.h>
 #include <cuda_profiler_api.h>
-#include <dlfcn.h>
 
 #include <cstring>
-#include <string_view>
 
 #include "vgpu/cudart/device/virtual_gpu.hpp"
 #include "vgpu/cudart/driver/driver_call.hpp"
@@ -81,19 +79,6 @@ CUresult cuGetErrorString(CUresult error, const char** text) {
   if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *text = driver_text_of(error).text;
   return *text == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-}
-
-// The tables are not documented, so there are none.  The toolkit's compilers ask for one where they
-// find a driver, and do without.
-CUresult cuGetExportTable(const void** table, const CUuuid*) {
-  if (table != nullptr) *table = nullptr;
-  Dl_info caller{};
-  const bool is_known = ::dladdr(current_call().return_address, &caller) != 0;
-  const std::string_view path = is_known && caller.dli_fname != nullptr ? caller.dli_fname : "";
-  if (path.substr(path.rfind('/') + 1).starts_with("libnv")) return CUDA_ERROR_NOT_FOUND;
-  return result_of(not_supported("cuGetExportTable",
-                                 "its tables are not documented; a CUDA runtime of the "
-                                 "toolkit asks for one where it was not led to the virtual GPU"));
 }
 
 CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, cuuint64_t flags,

@@ -1,9 +1,7 @@
 #include "vgpu/cudart/exec/exec_session.hpp"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <link.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,7 +14,6 @@
 #include <string>
 #include <utility>
 
-#include "vgpu/cudart/api/unsupported_libraries.hpp"
 #include "vgpu/cudart/streams/order_of_arrival.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
@@ -37,17 +34,6 @@ std::string program_path() {
   const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
   path.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
   return path;
-}
-
-// Where the libraries are that stand for the vendor's.
-std::string_view own_directory() {
-  static const std::string directory = [] {
-    Dl_info self{};
-    const bool is_known = ::dladdr(reinterpret_cast<void*>(program_path), &self) != 0;
-    const std::string path = is_known ? self.dli_fname : "";
-    return path.substr(0, path.rfind('/'));
-  }();
-  return directory;
 }
 
 [[noreturn]] void refuse_to_run(std::string_view why) {
@@ -147,20 +133,6 @@ void ExecSession::refused(std::string_view reason) {
 void ExecSession::not_checked(std::string_view what) {
   if (!not_checked_.emplace(what).second) return;
   append({.process = ::getpid(), .what = NotCheckedRecord{std::string(what)}});
-}
-
-void ExecSession::name_unsupported_libraries() {
-  std::vector<std::string> reasons;
-  const auto visit = [](dl_phdr_info* library, std::size_t, void* list) {
-    const std::string_view path = library->dlpi_name;
-    const std::size_t slash = path.rfind('/');
-    if (path.substr(0, slash) == own_directory()) return 0;  // it stands for the vendor's
-    const std::string why = why_unsupported(path.substr(slash + 1));
-    if (!why.empty()) static_cast<std::vector<std::string>*>(list)->push_back(why);
-    return 0;
-  };
-  ::dl_iterate_phdr(visit, &reasons);
-  for (const std::string& why : reasons) refused(why);
 }
 
 void ExecSession::end(const TrialResult& result) {

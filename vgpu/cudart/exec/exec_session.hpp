@@ -45,8 +45,6 @@ class ExecSession {
   // entry.call is set here; call: empty where there is none.
   void came_to_host(Arrival entry, std::string_view call);
   void keep(Arrival::Kind kind, std::uint32_t operation, std::span<const std::byte> part) const;
-  // The loaded libraries that the virtual GPU cannot take the place of: opened since the start.
-  void name_unsupported_libraries();
   // Findings whose counts have grown since they were recorded, and the end.
   void end(const TrialResult& result);
 

@@ -42,7 +42,6 @@ std::vector<vgpu::Finding> findings_at_exit(Device& device) {
 
 // Behind the destructors of the program's static objects, which may still free memory.
 [[gnu::destructor]] void print_report() {
-  if (ExecSession* const session = ExecSession::instance()) session->name_unsupported_libraries();
   if (!wanted_at_exit) return;
   const std::vector<vgpu::Finding> findings = with_device(findings_at_exit);
   if (findings.empty()) return;

@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,6 +64,8 @@ std::string mapped_file(std::uintptr_t address) {
   return {};
 }
 
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
 bool is_loaded_from(const link_map& loaded, const ElfFile& elf) {
   if (!elf.is_x86_64()) return false;
   const auto dynamic = elf.segments(PT_DYNAMIC);
@@ -70,8 +73,7 @@ bool is_loaded_from(const link_map& loaded, const ElfFile& elf) {
          loaded.l_addr + dynamic.front().p_vaddr == reinterpret_cast<std::uintptr_t>(loaded.l_ld);
 }
 
-// A program that cannot be led to the virtual GPU ends before it runs.  A library may never be
-// used: it is told, and the program goes on.
+// A program that cannot be led to the virtual GPU ends before it runs.  With a library it goes on.
 void refuse(const std::string& reason, bool is_program) {
   if (is_program) end_with(reason);
   tell(reason);
@@ -82,7 +84,10 @@ void redirect_in(const link_map& loaded, const ElfFile& elf, bool is_program) {
   if (!runtime.is_inside) return;
   const std::string path =
       is_program ? mapped_file(reinterpret_cast<std::uintptr_t>(loaded.l_ld)) : loaded.l_name;
-  if (!why_unsupported(path.substr(path.rfind('/') + 1)).empty()) return;  // the runtime tells it
+  // Frameworks load many of these, and use few: libcuda.so.1 tells it when their runtime does
+  // anything (cuGetExportTable).
+  if (!is_program && runtime.is_stripped) return;
+  if (!why_unsupported(file_name(path)).empty()) return;
   if (const std::string why = why_not_led(runtime, libraries()); !why.empty()) {
     return refuse(path + ": " + why, is_program);
   }
@@ -126,6 +131,50 @@ char* path_of_ours(const char* name) {
   return const_cast<char*>(name);
 }
 
+// ---- the toolkit's NVRTC, in whose place ours stands (vgpu/cudart/nvrtc) ----
+
+std::string directory_of_compilers() { return libraries() + "/compilers/"; }
+
+// Of each of ours, where the toolkit's is that was about to be loaded.  Never destroyed: the
+// dynamic linker calls until the end.
+std::map<std::string, std::string>& toolkits_compilers() {
+  static auto* const compilers = new std::map<std::string, std::string>;
+  return *compilers;
+}
+
+bool is_nvrtc(std::string_view path) { return file_name(path).starts_with("libnvrtc.so"); }
+
+// Ours for the toolkit's at this path; nullptr: that is not there, or of another release.
+char* compiler_of_ours(const char* path) {
+  constexpr std::string_view kVersioned = "libnvrtc.so.";
+  char* const real = ::realpath(path, nullptr);
+  if (real == nullptr) return nullptr;
+  const std::string file(file_name(real));
+  std::free(real);
+  if (!file.starts_with(kVersioned)) return nullptr;
+  const std::string ours =
+      directory_of_compilers() + file.substr(0, file.find('.', kVersioned.size()));
+  if (::access(ours.c_str(), R_OK) != 0) return nullptr;
+  toolkits_compilers()[ours] = path;
+  return ::strdup(ours.c_str());
+}
+
+// Whether the file is a compiler of ours, which is told now where the toolkit's is.
+bool tell_compiler_of_ours(const link_map& loaded) {
+  if (loaded.l_name == nullptr || !is_nvrtc(loaded.l_name)) return false;
+  const std::string path = mapped_file(reinterpret_cast<std::uintptr_t>(loaded.l_ld));
+  const auto known = toolkits_compilers().find(path);
+  if (known == toolkits_compilers().end()) return false;
+  const MappedFile file(path);
+  const ElfFile elf(file.bytes());
+  elf.for_each_symbol(SHT_DYNSYM, [&](std::string_view name, const Elf64_Sym& symbol) {
+    if (name != "warpcheck_nvrtc_path" || symbol.st_size <= known->second.size()) return;
+    std::memcpy(reinterpret_cast<void*>(loaded.l_addr + symbol.st_value), known->second.c_str(),
+                known->second.size() + 1);
+  });
+  return true;
+}
+
 int answer_not_supported() { return cudaErrorNotSupported; }
 
 // The virtual GPU of a release, in the program's namespace.
@@ -166,15 +215,23 @@ extern "C" {
 
 unsigned la_version(unsigned version) { return version < LAV_CURRENT ? version : LAV_CURRENT; }
 
-unsigned la_objopen(link_map* loaded, Lmid_t, std::uintptr_t*) {
+// A file's cookie, by which it is known when it wants a library, is 0 for compilers of ours: they
+// get what they ask for.
+unsigned la_objopen(link_map* loaded, Lmid_t, std::uintptr_t* cookie) {
+  if (warpcheck::cudart::tell_compiler_of_ours(*loaded)) *cookie = 0;
   warpcheck::cudart::redirect(*loaded);
   return 0;  // bindings of its symbols are not watched
 }
 
 // Called with the name that a file or a program gives to a library that it wants, before anything
-// is searched: LD_LIBRARY_PATH would lose against a DT_RPATH, and against a path.
-char* la_objsearch(const char* name, std::uintptr_t*, unsigned from) {
-  return from == LA_SER_ORIG ? warpcheck::cudart::path_of_ours(name) : const_cast<char*>(name);
+// is searched: LD_LIBRARY_PATH would lose against a DT_RPATH, and against a path.  Then with every
+// path where it may be; of a compiler that has to be known.
+char* la_objsearch(const char* name, std::uintptr_t* cookie, unsigned from) {
+  namespace cudart = warpcheck::cudart;
+  if (cudart::is_nvrtc(name) && std::strchr(name, '/') != nullptr && *cookie != 0) {
+    if (char* const ours = cudart::compiler_of_ours(name)) return ours;
+  }
+  return from == LA_SER_ORIG ? cudart::path_of_ours(name) : const_cast<char*>(name);
 }
 
 }  // extern "C"
