@@ -315,4 +315,40 @@ void geqrf_batched(BlasCall& call, std::int64_t m, std::int64_t n, T* const* a, 
   call.finish(operation);
 }
 
+// C := the least squares solution of A * X = C; of matrices that are at least as high as wide.
+template <typename T>
+void gels_batched(BlasCall& call, cublasOperation_t trans, std::int64_t m, std::int64_t n,
+                  std::int64_t nrhs, T* const* a, std::int64_t lda, T* const* c, std::int64_t ldc,
+                  int* info, int* each_info, std::int64_t batch) {
+  require_size("m", m);
+  require_size("n", n);
+  require_size("nrhs", nrhs);
+  require_size("batchSize", batch);
+  require_leading("lda", lda, m);
+  require_leading("ldc", ldc, m);
+  require(info != nullptr, "info is a null pointer");
+  if (trans != CUBLAS_OP_N || m < n) {
+    throw Rejected{CUBLAS_STATUS_NOT_SUPPORTED, "only systems A * X = C that are overdetermined"};
+  }
+  *info = 0;  // of the host
+  if (n == 0 || nrhs == 0 || batch == 0) return;
+  Operation operation(call);
+  const std::size_t infos = operation.write(
+      read_if(each_info != nullptr, array("devInfoArray", each_info, sizeof(int), batch)));
+  const Batch all(operation, batch,
+                  {batch_of_matrices<T>("Aarray", a, Use::update, m, n, lda),
+                   batch_of_matrices<T>("Carray", c, Use::update, m, nrhs, ldc)});
+  operation.computes([=](const Views& views) {
+    std::vector<T> tau(static_cast<std::size_t>(n));
+    for (std::int64_t i = 0; i < batch; ++i) {
+      const Matrix<T> matrix(all.region(i, 0)), to(all.region(i, 1));
+      factor_qr(m, n, matrix.in(views), matrix.leading(views), tau.data());
+      const int failed = solve_qr(m, n, nrhs, matrix.in(views), matrix.leading(views), tau.data(),
+                                  to.in(views), to.leading(views));
+      if (each_info != nullptr) views.data<int>(infos)[i] = failed;
+    }
+  });
+  call.finish(operation);
+}
+
 }  // namespace warpcheck::libraries::cublas

@@ -286,4 +286,41 @@ inline void rot_ex(BlasCall& call, std::int64_t n, void* x, cudaDataType x_type,
   call.finish(operation);
 }
 
+// Those of one real type, which all its arguments have.
+template <typename Run>
+void with_rotation_type(std::initializer_list<cudaDataType> types, Run&& run) {
+  const bool is_double = *types.begin() == CUDA_R_64F;
+  for (const cudaDataType type : types) {
+    if (type == (is_double ? CUDA_R_64F : CUDA_R_32F)) continue;
+    throw Refused{fmt::format("rotations of elements of type {}", static_cast<int>(type))};
+  }
+  return is_double ? run(double{}) : run(float{});
+}
+inline void rotg_ex(BlasCall& call, void* a, void* b, cudaDataType type, void* c, void* s,
+                    cudaDataType cs_type, cudaDataType execution) {
+  with_rotation_type({type, cs_type, execution}, [&](auto of_type) {
+    using T = decltype(of_type);
+    rotg(call, static_cast<T*>(a), static_cast<T*>(b), static_cast<T*>(c), static_cast<T*>(s));
+  });
+}
+inline void rotm_ex(BlasCall& call, std::int64_t n, void* x, cudaDataType x_type, std::int64_t incx,
+                    void* y, cudaDataType y_type, std::int64_t incy, const void* param,
+                    cudaDataType param_type, cudaDataType execution) {
+  with_rotation_type({x_type, y_type, param_type, execution}, [&](auto of_type) {
+    using T = decltype(of_type);
+    rotm(call, n, static_cast<T*>(x), incx, static_cast<T*>(y), incy,
+         static_cast<const T*>(param));
+  });
+}
+inline void rotmg_ex(BlasCall& call, void* d1, cudaDataType d1_type, void* d2, cudaDataType d2_type,
+                     void* x1, cudaDataType x1_type, const void* y1, cudaDataType y1_type,
+                     void* param, cudaDataType param_type, cudaDataType execution) {
+  with_rotation_type({d1_type, d2_type, x1_type, y1_type, param_type, execution},
+                     [&](auto of_type) {
+                       using T = decltype(of_type);
+                       rotmg(call, static_cast<T*>(d1), static_cast<T*>(d2), static_cast<T*>(x1),
+                             static_cast<const T*>(y1), static_cast<T*>(param));
+                     });
+}
+
 }  // namespace warpcheck::libraries::cublas

@@ -131,4 +131,35 @@ void factor_qr(std::int64_t m, std::int64_t n, T* a, std::int64_t leading, T* ta
   }
 }
 
+// B := the X for which A * X - B is smallest, in its first n rows; A as factor_qr() left it.
+// Answers the first column, from 1, that depends on those before it; 0: there is none.
+template <typename T>
+int solve_qr(std::int64_t m, std::int64_t n, std::int64_t columns, const T* a, std::int64_t leading,
+             const T* tau, T* b, std::int64_t b_leading) {
+  using Number = decltype(value_of(T{}));
+  for (std::int64_t k = 0; k < n; ++k) {
+    if (a[k + k * leading] == T{}) return static_cast<int>(k + 1);
+  }
+  for (std::int64_t j = 0; j < columns; ++j) {
+    T* const x = b + j * b_leading;
+    for (std::int64_t k = 0; k < n; ++k) {
+      Number sum = value_of(x[k]);
+      for (std::int64_t i = k + 1; i < m; ++i) {
+        sum += Number(conjugate(value_of(a[i + k * leading]))) * value_of(x[i]);
+      }
+      sum *= Number(conjugate(value_of(tau[k])));
+      assign(x[k], value_of(x[k]) - sum);
+      for (std::int64_t i = k + 1; i < m; ++i) {
+        assign(x[i], value_of(x[i]) - value_of(a[i + k * leading]) * sum);
+      }
+    }
+  }
+  T one{};
+  assign(one, Number(1));
+  Blas<T>::trsm(CblasColMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit,
+                static_cast<int>(n), static_cast<int>(columns), by(one), a,
+                static_cast<int>(leading), b, static_cast<int>(b_leading));
+  return 0;
+}
+
 }  // namespace warpcheck::libraries::cublas

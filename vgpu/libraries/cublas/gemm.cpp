@@ -147,6 +147,8 @@ void enqueue(BlasCall& call, const Gemm& gemm) {
   call.finish(operation);
 }
 
+void require_valid(const Gemm& gemm) { look_at(gemm); }
+
 void set_types(Gemm& gemm, cublasComputeType_t compute) {
   const auto is_one_of = [](cudaDataType type, std::initializer_list<cudaDataType> types) {
     return std::find(types.begin(), types.end(), type) != types.end();

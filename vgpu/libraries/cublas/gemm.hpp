@@ -27,6 +27,8 @@ struct Gemm {
 };
 
 void enqueue(BlasCall& call, const Gemm& gemm);
+// Throws where enqueue() would.
+void require_valid(const Gemm& gemm);
 
 // What a compute type and the types of the elements come to; throws where the documentation of
 // cublasGemmEx has no such row.
@@ -88,7 +90,72 @@ void gemm_batched(BlasCall& call, cublasOperation_t transa, cublasOperation_t tr
   enqueue(call, all);
 }
 
+// Groups of batches, each with sizes and scalars of its own; all of these are the host's.  The
+// groups' arrays of pointers lie one behind the other.
+//   group(i): the i-th without its pointers and its count
+template <typename Size, typename Group>
+void enqueue_groups(BlasCall& call, Size groups, const Size* counts, const void* const* a,
+                    const void* const* b, void* const* c, Group group) {
+  require_size("group_count", groups);
+  if (call.pointer_mode != CUBLAS_POINTER_MODE_HOST) {
+    throw Rejected{CUBLAS_STATUS_NOT_SUPPORTED, "groups take their scalars from the host alone"};
+  }
+  std::vector<Gemm> all;
+  std::int64_t first = 0;
+  for (Size i = 0; i < groups; ++i) {
+    Gemm gemm = group(i);
+    gemm.a.pointer = a + first;
+    gemm.b.pointer = b + first;
+    gemm.c.pointer = c + first;
+    gemm.batch = counts[i];
+    gemm.by = BatchBy::pointers;
+    require_valid(gemm);
+    first += counts[i];
+    all.push_back(gemm);
+  }
+  for (const Gemm& gemm : all) enqueue(call, gemm);
+}
+
+template <typename T, typename Size>
+void gemm_grouped_batched(BlasCall& call, const cublasOperation_t* transa,
+                          const cublasOperation_t* transb, const Size* m, const Size* n,
+                          const Size* k, const T* alpha, const T* const* a, const Size* lda,
+                          const T* const* b, const Size* ldb, const T* beta, T* const* c,
+                          const Size* ldc, Size groups, const Size* counts) {
+  const auto pointers = [](auto array) { return reinterpret_cast<const void* const*>(array); };
+  enqueue_groups(call, groups, counts, pointers(a), pointers(b),
+                 reinterpret_cast<void* const*>(c), [&](Size i) {
+                   Gemm gemm =
+                       gemm_of(transa[i], transb[i], m[i], n[i], k[i], alpha + i, beta + i);
+                   gemm.a = {nullptr, kTypeOf<T>, lda[i]};
+                   gemm.b = {nullptr, kTypeOf<T>, ldb[i]};
+                   gemm.c = {nullptr, kTypeOf<T>, ldc[i]};
+                   return gemm;
+                 });
+}
+
 // ---- types as arguments ----
+
+template <typename Size>
+void gemm_grouped_batched_ex(BlasCall& call, const cublasOperation_t* transa,
+                             const cublasOperation_t* transb, const Size* m, const Size* n,
+                             const Size* k, const void* alpha, const void* const* a,
+                             cudaDataType a_type, const Size* lda, const void* const* b,
+                             cudaDataType b_type, const Size* ldb, const void* beta,
+                             void* const* c, cudaDataType c_type, const Size* ldc, Size groups,
+                             const Size* counts, cublasComputeType_t compute) {
+  enqueue_groups(call, groups, counts, a, b, c, [&](Size i) {
+    Gemm gemm{transa[i], transb[i], m[i], n[i], k[i]};
+    gemm.a = {nullptr, a_type, lda[i]};
+    gemm.b = {nullptr, b_type, ldb[i]};
+    gemm.c = {nullptr, c_type, ldc[i]};
+    set_types(gemm, compute);
+    const auto at = static_cast<std::size_t>(i) * bytes_of(gemm.scalars);
+    gemm.alpha = static_cast<const std::byte*>(alpha) + at;
+    gemm.beta = static_cast<const std::byte*>(beta) + at;
+    return gemm;
+  });
+}
 
 inline void gemm_ex(BlasCall& call, cublasOperation_t transa, cublasOperation_t transb,
                     std::int64_t m, std::int64_t n, std::int64_t k, const void* alpha,

@@ -1,15 +1,15 @@
-"""The functions of libcublas: generate.py HEADER FUNCTIONS ROUTINES OUTPUT
+"""The functions of libcublas: generate.py HEADER FUNCTIONS ROUTINES OUTPUT DONE
 
 Writes for each function of the header that ROUTINES lists a definition that calls the routine of that
 name with the function's arguments; C++ finds by their types which one.  Functions of FUNCTIONS (all
 that the library exports) that are neither listed nor done by hand are refused by name when they are
-called.
+called. DONE gets the names of those that are not refused.
 """
 
 import re
 import sys
 
-HEADER, FUNCTIONS, ROUTINES, OUTPUT = sys.argv[1:]
+HEADER, FUNCTIONS, ROUTINES, OUTPUT, DONE = sys.argv[1:]
 COUNTS = {"int", "int64_t", "long long int"}
 HEAD = """// Written by generate.py from routines.txt.
 #include "vgpu/libraries/cublas/routines.hpp"
@@ -68,14 +68,16 @@ def main():
     declared = declarations(HEADER)
     known, by_hand = routines(ROUTINES)
     exported = open(FUNCTIONS).read().split()
-    out, done = [HEAD], set()
+    out, done, names = [HEAD], set(), []
     for name in exported:
         shown = name.replace("_v2", "")
         routine = known.get(re.sub(r"_64$", "", shown))
         if name in by_hand:
+            names.append(name)
             continue
         if routine and name in declared:
             done.add(re.sub(r"_64$", "", shown))
+            names.append(name)
             out.append(definition(name, shown, routine, declared[name]))
         elif name in declared:
             given = ", ".join(kind if not kind.endswith("[]") else kind[:-2] + "*"
@@ -89,6 +91,7 @@ def main():
         sys.exit(f"routines.txt: no function of the header is {sorted(unknown)}")
     out.append("}  // extern \"C\"\n")
     open(OUTPUT, "w").write("".join(out))
+    open(DONE, "w").writelines(f"{name}\n" for name in names)
 
 
 main()

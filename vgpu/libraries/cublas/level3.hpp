@@ -118,6 +118,29 @@ void herk(BlasCall& call, cublasFillMode_t uplo, cublasOperation_t trans, std::i
   update_rank_k(call, uplo, shape, n, k, alpha, a, lda, beta, c, ldc, Blas<T>::herk);
 }
 
+// Types as arguments: those of single precision.
+inline void require_single_complex(cudaDataType a_type, cudaDataType c_type) {
+  if (a_type == CUDA_C_32F && c_type == CUDA_C_32F) return;
+  throw Refused{fmt::format("elements of types {} and {}", static_cast<int>(a_type),
+                            static_cast<int>(c_type))};
+}
+inline void syrk_ex(BlasCall& call, cublasFillMode_t uplo, cublasOperation_t trans, std::int64_t n,
+                    std::int64_t k, const cuComplex* alpha, const void* a, cudaDataType a_type,
+                    std::int64_t lda, const cuComplex* beta, void* c, cudaDataType c_type,
+                    std::int64_t ldc) {
+  require_single_complex(a_type, c_type);
+  syrk(call, uplo, trans, n, k, alpha, static_cast<const cuComplex*>(a), lda, beta,
+       static_cast<cuComplex*>(c), ldc);
+}
+inline void herk_ex(BlasCall& call, cublasFillMode_t uplo, cublasOperation_t trans, std::int64_t n,
+                    std::int64_t k, const float* alpha, const void* a, cudaDataType a_type,
+                    std::int64_t lda, const float* beta, void* c, cudaDataType c_type,
+                    std::int64_t ldc) {
+  require_single_complex(a_type, c_type);
+  herk(call, uplo, trans, n, k, alpha, static_cast<const cuComplex*>(a), lda, beta,
+       static_cast<cuComplex*>(c), ldc);
+}
+
 // C := alpha * op(A) * op(B)' + beta * C, of one triangle; with both ways round as well.
 //   compute(views, alpha, a, b, beta, c)
 template <typename T, typename S, typename Compute>

@@ -1,171 +1,65 @@
-// cublasLtMatmul and what describes it.
+// cublasLtMatmul: D := epilogue(alpha * op(A) * op(B) + beta * C), with elements of many types, in
+// columns or in rows.
 //
-// D := epilogue(alpha * op(A) * op(B) + beta * C), with elements of many types, in columns or in
-// rows. There is one algorithm, which needs no workspace.  Epilogues are bias and ReLU; what else a
-// descriptor may ask for is refused by name.
-#include <cublasLt.h>
+// An epilogue is a sequence: bias, then the activation, which may keep its input (or, of ReLU, its
+// signs as bits) in an auxiliary matrix; or, backwards, the activation's derivative at what such a
+// matrix has kept; and sums of rows of what came out, or of A, or of B's columns. GELU is the
+// approximation by the hyperbolic tangent.
+#include <array>
+#include <optional>
 
-#include <cstring>
-
-#include "vgpu/libraries/cublas/types.hpp"
+#include "vgpu/libraries/cublas/lt_descriptors.hpp"
+#include "vgpu/libraries/fixed_math.hpp"
 
 namespace warpcheck::libraries::cublas {
 namespace {
 
-// The opaque structures as they are here.
-struct Layout {
-  std::int32_t type = 0, order = CUBLASLT_ORDER_COL;
-  std::uint64_t rows = 0, columns = 0;
-  std::int64_t leading = 0;
-  std::int32_t batch = 1;
-  std::int64_t stride = 0;
+enum class Part : std::uint32_t {
+  relu = CUBLASLT_EPILOGUE_RELU,
+  bias = CUBLASLT_EPILOGUE_BIAS,
+  relu_gradient = 8,
+  row_sums = 16,  // the bias's gradient
+  gelu = CUBLASLT_EPILOGUE_GELU,
+  gelu_gradient = 64,
+  aux = 128,
+  row_sums_of_a = CUBLASLT_EPILOGUE_BGRADA,
+  column_sums_of_b = CUBLASLT_EPILOGUE_BGRADB,
 };
-static_assert(sizeof(Layout) <= sizeof(cublasLtMatrixLayoutOpaque_t));
-struct Description {
-  std::int32_t compute = 0, scalars = 0, pointer_mode = CUBLASLT_POINTER_MODE_HOST;
-  std::int32_t transa = CUBLAS_OP_N, transb = CUBLAS_OP_N, transc = CUBLAS_OP_N;
-  std::uint32_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
-  const void* bias = nullptr;
-  std::int64_t bias_stride = 0;
-  std::int32_t bias_type = -1;
-  const void *a_scale = nullptr, *b_scale = nullptr, *d_scale = nullptr;
-  std::int8_t fast_accumulation = 0;
-  std::int32_t multiprocessors = 0;
-};
-static_assert(sizeof(Description) <= sizeof(cublasLtMatmulDescOpaque_t));
-struct Preference {
-  std::uint64_t workspace_bytes = 0;
-};
-
-// Where an attribute is kept; null: it is not supported.
-struct Field {
-  void* at = nullptr;
-  std::size_t bytes = 0;
-};
-template <typename T>
-Field field(T& value) {
-  return {&value, sizeof value};
-}
-Field field_of(Layout& layout, cublasLtMatrixLayoutAttribute_t attribute) {
-  switch (static_cast<int>(attribute)) {
-    case CUBLASLT_MATRIX_LAYOUT_TYPE: return field(layout.type);
-    case CUBLASLT_MATRIX_LAYOUT_ORDER: return field(layout.order);
-    case CUBLASLT_MATRIX_LAYOUT_ROWS: return field(layout.rows);
-    case CUBLASLT_MATRIX_LAYOUT_COLS: return field(layout.columns);
-    case CUBLASLT_MATRIX_LAYOUT_LD: return field(layout.leading);
-    case CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT: return field(layout.batch);
-    case CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET: return field(layout.stride);
-    default: return {};
-  }
-}
-Field field_of(Description& all, cublasLtMatmulDescAttributes_t attribute) {
-  switch (static_cast<int>(attribute)) {
-    case CUBLASLT_MATMUL_DESC_COMPUTE_TYPE: return field(all.compute);
-    case CUBLASLT_MATMUL_DESC_SCALE_TYPE: return field(all.scalars);
-    case CUBLASLT_MATMUL_DESC_POINTER_MODE: return field(all.pointer_mode);
-    case CUBLASLT_MATMUL_DESC_TRANSA: return field(all.transa);
-    case CUBLASLT_MATMUL_DESC_TRANSB: return field(all.transb);
-    case CUBLASLT_MATMUL_DESC_TRANSC: return field(all.transc);
-    case CUBLASLT_MATMUL_DESC_EPILOGUE: return field(all.epilogue);
-    case CUBLASLT_MATMUL_DESC_BIAS_POINTER: return field(all.bias);
-    case CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE: return field(all.bias_stride);
-    case CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE: return field(all.bias_type);
-    case CUBLASLT_MATMUL_DESC_A_SCALE_POINTER: return field(all.a_scale);
-    case CUBLASLT_MATMUL_DESC_B_SCALE_POINTER: return field(all.b_scale);
-    case CUBLASLT_MATMUL_DESC_D_SCALE_POINTER: return field(all.d_scale);
-    case CUBLASLT_MATMUL_DESC_FAST_ACCUM: return field(all.fast_accumulation);
-    case CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET: return field(all.multiprocessors);
-    default: return {};
-  }
-}
-
-template <typename Body>
-cublasStatus_t answer_lt(const char* function, const void* return_address, Body&& body) {
-  const Call call{function, return_address};
-  try {
-    body(call);
-    return CUBLAS_STATUS_SUCCESS;
-  } catch (...) {
-    return rejected(call, {});
-  }
-}
-
-void set(const Field& to, int attribute, const void* from, std::size_t bytes) {
-  if (to.at == nullptr) throw Refused{fmt::format("attribute {}", attribute)};
-  require(from != nullptr && bytes == to.bytes, "attribute {} has {} bytes, not {}", attribute,
-          to.bytes, bytes);
-  std::memcpy(to.at, from, bytes);
-}
-void get(const Field& from, int attribute, void* to, std::size_t bytes, std::size_t* written) {
-  if (from.at == nullptr) throw Refused{fmt::format("attribute {}", attribute)};
-  if (written != nullptr) *written = from.bytes;
-  if (bytes == 0 && written != nullptr) return;
-  require(to != nullptr && bytes >= from.bytes, "attribute {} has {} bytes, not {}", attribute,
-          from.bytes, bytes);
-  std::memcpy(to, from.at, from.bytes);
-}
-
-Layout& layout_of(cublasLtMatrixLayout_t handle) {
-  require(handle != nullptr, "a layout is a null pointer");
-  return *reinterpret_cast<Layout*>(handle);
-}
-Description& description_of(cublasLtMatmulDesc_t handle) {
-  require(handle != nullptr, "the descriptor is a null pointer");
-  return *reinterpret_cast<Description*>(handle);
-}
-template <typename Opaque, typename T>
-void begin(Opaque* handle, const T& value) {
-  require(handle != nullptr, "the handle is a null pointer");
-  *handle = {};
-  new (handle) T(value);
-}
-template <typename Opaque, typename T>
-void create(Opaque** handle, const T& value) {
-  require(handle != nullptr, "the handle is a null pointer");
-  *handle = new Opaque;
-  begin(*handle, value);
-}
-
-// ---- the product ----
-
-struct Operand {
-  std::size_t region = 0;
-  Layout layout;
-  [[nodiscard]] cudaDataType type() const { return static_cast<cudaDataType>(layout.type); }
-  // Of element (i, j), by a view's pitch.
-  [[nodiscard]] std::int64_t index(const LibraryView& view, std::int64_t i, std::int64_t j) const {
-    const std::int64_t pitch = view.pitch / static_cast<std::int64_t>(bytes_of(type()));
-    return layout.order == CUBLASLT_ORDER_ROW ? j + i * pitch : i + j * pitch;
-  }
-};
-
-Region region_of(const char* name, const void* pointer, const Layout& layout) {
-  const bool by_rows = layout.order == CUBLASLT_ORDER_ROW;
-  const auto rows = static_cast<std::int64_t>(layout.rows);
-  const auto columns = static_cast<std::int64_t>(layout.columns);
-  const std::int64_t width = by_rows ? columns : rows;
-  if (layout.order != CUBLASLT_ORDER_COL && !by_rows) {
-    throw Refused{fmt::format("{} in order {}", name, layout.order)};
-  }
-  if (bytes_of(static_cast<cudaDataType>(layout.type)) == 0) {
-    throw Refused{fmt::format("{} with elements of type {}", name, layout.type)};
-  }
-  require(layout.leading >= width, "the leading dimension of {} is {}, less than {}", name,
-          layout.leading, width);
-  Region region = matrix(name, pointer, bytes_of(static_cast<cudaDataType>(layout.type)), width,
-                         by_rows ? rows : columns, layout.leading);
-  return layout.batch == 1 ? region : std::move(region).batch(layout.batch, layout.stride);
-}
+constexpr std::array kEpilogues{
+    CUBLASLT_EPILOGUE_DEFAULT,       CUBLASLT_EPILOGUE_RELU,       CUBLASLT_EPILOGUE_RELU_AUX,
+    CUBLASLT_EPILOGUE_BIAS,          CUBLASLT_EPILOGUE_RELU_BIAS,  CUBLASLT_EPILOGUE_RELU_AUX_BIAS,
+    CUBLASLT_EPILOGUE_DRELU,         CUBLASLT_EPILOGUE_DRELU_BGRAD, CUBLASLT_EPILOGUE_GELU,
+    CUBLASLT_EPILOGUE_GELU_AUX,      CUBLASLT_EPILOGUE_GELU_BIAS,  CUBLASLT_EPILOGUE_GELU_AUX_BIAS,
+    CUBLASLT_EPILOGUE_DGELU,         CUBLASLT_EPILOGUE_DGELU_BGRAD, CUBLASLT_EPILOGUE_BGRADA,
+    CUBLASLT_EPILOGUE_BGRADB};
 
 struct Product {
   CBLAS_TRANSPOSE transa, transb;
   std::int64_t m, n, k;
   Description how;
   Operand a, b, c, d;
-  std::size_t bias = 0, a_scale = 0, b_scale = 0, d_scale = 0;
+  std::size_t bias = 0, aux = 0;
+  std::optional<std::size_t> alphas{}, betas{};  // of vectors of scalars
+  std::size_t a_scale = 0, b_scale = 0, c_scale = 0, d_scale = 0, d_largest = 0;
   bool reads_inputs = true, reads_c = true;
-  [[nodiscard]] bool has(cublasLtEpilogue_t epilogue) const {
-    return (how.epilogue & static_cast<std::uint32_t>(epilogue)) != 0;
+  [[nodiscard]] bool has(Part part) const {
+    return (how.epilogue & static_cast<std::uint32_t>(part)) != 0;
+  }
+  [[nodiscard]] bool is_backward() const {
+    return has(Part::relu_gradient) || has(Part::gelu_gradient);
+  }
+  [[nodiscard]] bool sums_up() const {
+    return has(Part::row_sums) || has(Part::row_sums_of_a) || has(Part::column_sums_of_b);
+  }
+  // The signs of ReLU's inputs are bits.
+  [[nodiscard]] bool has_bits() const {
+    return has(Part::aux) && (has(Part::relu) || has(Part::relu_gradient));
+  }
+  [[nodiscard]] bool has_vectors() const {
+    return how.pointer_mode >= CUBLASLT_POINTER_MODE_DEVICE_VECTOR;
+  }
+  [[nodiscard]] cudaDataType aux_type() const {
+    return has_bits() ? CUDA_R_8U : static_cast<cudaDataType>(how.aux_type);
   }
 };
 
@@ -184,44 +78,191 @@ std::vector<T> gather(const Operand& from, const LibraryView& view, std::int64_t
 }
 
 template <typename T>
-void compute_one(const Product& all, const Views& views, std::int64_t slice, T alpha, T beta) {
-  std::vector<T> sums(static_cast<std::size_t>(all.m * all.n));
-  if (all.reads_inputs && all.k != 0) {
-    const std::vector<T> left = gather<T>(all.a, views[all.a.region], slice);
-    const std::vector<T> right = gather<T>(all.b, views[all.b.region], slice);
-    const T zero{};
-    Blas<T>::gemm(CblasColMajor, all.transa, all.transb, static_cast<int>(all.m),
-                  static_cast<int>(all.n), static_cast<int>(all.k), by(alpha), left.data(),
-                  static_cast<int>(all.a.layout.rows), right.data(),
-                  static_cast<int>(all.b.layout.rows), by(zero), sums.data(),
-                  static_cast<int>(all.m));
-  }
-  const auto scale = [&](const void* is_there, std::size_t region) -> float {
-    return is_there == nullptr ? 1 : *views.data<float>(region);
-  };
-  const auto input_scale = static_cast<Real<T>>(scale(all.how.a_scale, all.a_scale) *
-                                                scale(all.how.b_scale, all.b_scale));
-  const auto output_scale = static_cast<Real<T>>(scale(all.how.d_scale, all.d_scale));
-  const LibraryView &c = views[all.c.region], &d = views[all.d.region];
-  for (std::int64_t j = 0; j < all.n; ++j) {
-    for (std::int64_t i = 0; i < all.m; ++i) {
-      auto sum = value_of(sums[static_cast<std::size_t>(i + j * all.m)]) * input_scale;
-      if (all.reads_c && !(beta == T{})) {
-        sum += value_of(beta) *
-               value_of(number_at<T>(all.c.type(), c.data + slice * c.slice, all.c.index(c, i, j)));
+T one() {
+  T value{};
+  assign(value, decltype(value_of(value))(1));
+  return value;
+}
+
+// tanh, by an exponential that is the same on all machines.
+template <typename T>
+T fixed_tanh(T x) {
+  return 1 - 2 / (fixed_math::exp(2 * x) + 1);
+}
+constexpr double kGeluScale = 0.79788456080286535588;  // sqrt(2 / pi)
+constexpr double kGeluCube = 0.044715;
+inline double gelu(double x) {
+  return 0.5 * x * (1 + fixed_tanh(kGeluScale * (x + kGeluCube * x * x * x)));
+}
+inline double gelu_derivative(double x) {
+  const double tanh = fixed_tanh(kGeluScale * (x + kGeluCube * x * x * x));
+  return 0.5 * (1 + tanh) +
+         0.5 * x * (1 - tanh * tanh) * kGeluScale * (1 + 3 * kGeluCube * x * x);
+}
+
+// One product of a batch.
+template <typename T>
+class One {
+ public:
+  One(const Product& all, const Views& views, std::int64_t slice)
+      : all_(all), views_(views), slice_(slice) {}
+
+  void compute(T alpha, T beta) {
+    std::vector<T> sums(static_cast<std::size_t>(all_.m * all_.n));
+    if (all_.reads_inputs && all_.k != 0) multiply(alpha, sums);
+    const auto input_scale = static_cast<Real<T>>(scale(all_.how.a_scale, all_.a_scale) *
+                                                  scale(all_.how.b_scale, all_.b_scale));
+    const auto c_scale = static_cast<Real<T>>(scale(all_.how.c_scale, all_.c_scale));
+    const auto output_scale = static_cast<Real<T>>(scale(all_.how.d_scale, all_.d_scale));
+    const LibraryView &c = views_[all_.c.region], &d = views_[all_.d.region];
+    std::vector<double> row_sums(static_cast<std::size_t>(all_.m));
+    for (std::int64_t j = 0; j < all_.n; ++j) {
+      for (std::int64_t i = 0; i < all_.m; ++i) {
+        auto sum = value_of(sums[static_cast<std::size_t>(i + j * all_.m)]) * input_scale;
+        sum *= value_of(of_row(all_.alphas, i));
+        const auto factor = value_of(of_row(all_.betas, i)) * value_of(beta);
+        if (all_.reads_c && factor != value_of(T{})) {
+          sum += factor * c_scale *
+                 value_of(number_at<T>(all_.c.type(), c.data + slice_ * c.slice,
+                                       all_.c.index(c, i, j)));
+        }
+        if (all_.has(Part::bias)) {
+          const auto type = static_cast<cudaDataType>(all_.how.bias_type);
+          sum += value_of(number_at<T>(type, views_[all_.bias].data,
+                                       i + slice_ * all_.how.bias_stride));
+        }
+        if constexpr (!kIsComplex<T>) {
+          sum = activated(sum, i, j);
+          row_sums[static_cast<std::size_t>(i)] += sum;
+          largest_ = std::max(largest_, std::abs(static_cast<float>(sum)));
+        }
+        T result;
+        assign(result, sum * output_scale);
+        put_number(all_.d.type(), d.data + slice_ * d.slice, all_.d.index(d, i, j), result);
       }
-      if (all.has(CUBLASLT_EPILOGUE_BIAS)) {
-        const auto type = static_cast<cudaDataType>(all.how.bias_type);
-        sum += value_of(number_at<T>(type, views[all.bias].data, i + slice * all.how.bias_stride));
-      }
-      if constexpr (!kIsComplex<T>) {
-        // A NaN stays one.
-        if (all.has(CUBLASLT_EPILOGUE_RELU) && sum < 0) sum = 0;
-      }
-      T result;
-      assign(result, sum * output_scale);
-      put_number(all.d.type(), d.data + slice * d.slice, all.d.index(d, i, j), result);
     }
+    if (all_.has(Part::row_sums)) put_sums(row_sums);
+    if (all_.has(Part::row_sums_of_a)) sum_up_input(all_.a, all_.transa, all_.m);
+    if (all_.has(Part::column_sums_of_b)) sum_up_input(all_.b, flipped(all_.transb), all_.n);
+  }
+  [[nodiscard]] float largest() const { return largest_; }
+
+ private:
+  static CBLAS_TRANSPOSE flipped(CBLAS_TRANSPOSE operation) {
+    return operation == CblasNoTrans ? CblasTrans : CblasNoTrans;
+  }
+  void multiply(T alpha, std::vector<T>& sums) const {
+    const std::vector<T> left = gather<T>(all_.a, views_[all_.a.region], slice_);
+    const std::vector<T> right = gather<T>(all_.b, views_[all_.b.region], slice_);
+    const T zero{};
+    Blas<T>::gemm(CblasColMajor, all_.transa, all_.transb, static_cast<int>(all_.m),
+                  static_cast<int>(all_.n), static_cast<int>(all_.k), by(alpha), left.data(),
+                  static_cast<int>(all_.a.layout.rows), right.data(),
+                  static_cast<int>(all_.b.layout.rows), by(zero), sums.data(),
+                  static_cast<int>(all_.m));
+  }
+  [[nodiscard]] float scale(const void* is_there, std::size_t region) const {
+    return is_there == nullptr ? 1 : *views_.data<float>(region);
+  }
+  // Of a vector of scalars; 1 where there is none.
+  [[nodiscard]] T of_row(const std::optional<std::size_t>& region, std::int64_t i) const {
+    if (!region) return one<T>();
+    return number_at<T>(static_cast<cudaDataType>(all_.how.scalars), views_[*region].data,
+                        i + slice_ * all_.how.alpha_stride);
+  }
+
+  // A NaN stays one.
+  [[nodiscard]] T activated(T sum, std::int64_t i, std::int64_t j) {
+    if (all_.has(Part::relu)) {
+      if (all_.has(Part::aux)) put_bit(i, j, sum > 0);
+      return sum < 0 ? 0 : sum;
+    }
+    if (all_.has(Part::relu_gradient)) return bit(i, j) ? sum : 0;
+    if (all_.has(Part::gelu)) {
+      if (all_.has(Part::aux)) put_number(all_.aux_type(), aux_slice(), aux_index(i, j), sum);
+      return static_cast<T>(gelu(sum));
+    }
+    if (all_.has(Part::gelu_gradient)) {
+      const double input = real_at(all_.aux_type(), aux_slice(), aux_index(i, j));
+      return static_cast<T>(sum * gelu_derivative(input));
+    }
+    return sum;
+  }
+  [[nodiscard]] std::byte* aux_slice() const {
+    const LibraryView& view = views_[all_.aux];
+    return view.data + slice_ * view.slice;
+  }
+  [[nodiscard]] std::int64_t aux_index(std::int64_t i, std::int64_t j) const {
+    return i + j * (views_[all_.aux].pitch / static_cast<std::int64_t>(bytes_of(all_.aux_type())));
+  }
+  [[nodiscard]] std::byte& byte_of_bit(std::int64_t i, std::int64_t j) const {
+    return aux_slice()[i / 8 + j * views_[all_.aux].pitch];
+  }
+  [[nodiscard]] bool bit(std::int64_t i, std::int64_t j) const {
+    return ((byte_of_bit(i, j) >> (i % 8)) & std::byte{1}) != std::byte{};
+  }
+  void put_bit(std::int64_t i, std::int64_t j, bool is_set) const {
+    std::byte& all = byte_of_bit(i, j);
+    if (i % 8 == 0) all = std::byte{};
+    if (is_set) all |= std::byte{1} << (i % 8);
+  }
+
+  void put_sums(const std::vector<double>& sums) const {
+    const LibraryView& view = views_[all_.bias];
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      put_at(static_cast<cudaDataType>(all_.how.bias_type), view.data,
+             static_cast<std::int64_t>(i) + slice_ * all_.how.bias_stride, sums[i]);
+    }
+  }
+  // Sums over k.
+  void sum_up_input(const Operand& input, CBLAS_TRANSPOSE operation, std::int64_t count) const {
+    if constexpr (!kIsComplex<T>) {
+      const std::vector<T> numbers = gather<T>(input, views_[input.region], slice_);
+      const auto rows = static_cast<std::int64_t>(input.layout.rows);
+      std::vector<double> sums(static_cast<std::size_t>(count));
+      for (std::int64_t at = 0; at < std::ssize(numbers); ++at) {
+        const std::int64_t to = operation == CblasNoTrans ? at % rows : at / rows;
+        sums[static_cast<std::size_t>(to)] += numbers[static_cast<std::size_t>(at)];
+      }
+      put_sums(sums);
+    }
+  }
+
+  const Product& all_;
+  const Views& views_;
+  std::int64_t slice_;
+  float largest_ = 0;
+};
+
+void require_supported(const Product& all) {
+  const Description& how = all.how;
+  const auto epilogue = static_cast<cublasLtEpilogue_t>(how.epilogue);
+  if (std::find(kEpilogues.begin(), kEpilogues.end(), epilogue) == kEpilogues.end()) {
+    throw Refused{fmt::format("epilogue {}", how.epilogue)};
+  }
+  if (how.pointer_mode > CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST) {
+    throw Refused{fmt::format("pointer mode {}", how.pointer_mode)};
+  }
+  if (how.transc != CUBLAS_OP_N) throw Refused{"a transposed C"};
+  if (how.fill != CUBLAS_FILL_MODE_FULL) throw Refused{fmt::format("fill mode {}", how.fill)};
+  for (const std::int32_t mode :
+       {how.a_scale_mode, how.b_scale_mode, how.c_scale_mode, how.d_scale_mode}) {
+    if (mode != 0) throw Refused{fmt::format("scale mode {}", mode)};
+  }
+  if (how.aux_scale != nullptr || how.aux_largest != nullptr) {
+    throw Refused{"a scale of the auxiliary matrix"};
+  }
+  if (is_complex(all.d.type()) && how.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
+    throw Refused{fmt::format("epilogue {} of complex matrices", how.epilogue)};
+  }
+  if (!all.has(Part::aux)) return;
+  const std::int64_t multiple = all.has_bits() ? 128 : 8;
+  require(how.aux_leading >= all.m && how.aux_leading % multiple == 0,
+          "the leading dimension of the auxiliary matrix is {}, no multiple of {} that is {} at "
+          "least",
+          how.aux_leading, multiple, all.m);
+  if (bytes_of(all.aux_type()) == 0) {
+    throw Refused{fmt::format("an auxiliary matrix of type {}", how.aux_type)};
   }
 }
 
@@ -248,54 +289,118 @@ Product look_at(const Description& how, const Layout& a, const Layout& b, const 
           "the batches of A, B, C and D are {}, {}, {} and {}", a.batch, b.batch, c.batch, d.batch);
   all.k = static_cast<std::int64_t>(k);
   if (all.how.bias_type < 0) all.how.bias_type = d.type;
-  constexpr std::uint32_t kDone =
-      CUBLASLT_EPILOGUE_DEFAULT | CUBLASLT_EPILOGUE_RELU | CUBLASLT_EPILOGUE_BIAS;
-  if ((how.epilogue & ~kDone) != 0) throw Refused{fmt::format("epilogue {}", how.epilogue)};
-  if (how.pointer_mode > CUBLASLT_POINTER_MODE_DEVICE) {
-    throw Refused{fmt::format("pointer mode {}", how.pointer_mode)};
-  }
-  if (how.transc != CUBLAS_OP_N) throw Refused{"a transposed C"};
+  if (all.how.aux_type < 0) all.how.aux_type = d.type;
+  require_supported(all);
   return all;
+}
+
+// ---- the regions of a product ----
+
+std::size_t read_if(Operation& operation, bool reads, Region region) {
+  if (!reads) region.height = region.depth = 0;
+  return operation.read(std::move(region));
+}
+
+void add_vector(Product& all, Operation& operation, bool is_read) {
+  const std::int64_t count = all.has(Part::column_sums_of_b) ? all.n : all.m;
+  Region region = array(is_read ? "bias" : "the bias's gradient", all.how.bias,
+                        bytes_of(static_cast<cudaDataType>(all.how.bias_type)), count);
+  if (all.d.layout.batch != 1) {
+    region = std::move(region).batch(all.d.layout.batch, all.how.bias_stride);
+  }
+  all.bias = is_read ? operation.read(std::move(region)) : operation.write(std::move(region));
+}
+
+void add_aux(Product& all, Operation& operation) {
+  const std::int64_t per_element = all.has_bits() ? 8 : 1;  // bits are told as bytes
+  Region region = matrix("the auxiliary matrix", all.how.aux, bytes_of(all.aux_type()),
+                         (all.m + per_element - 1) / per_element, all.n,
+                         all.how.aux_leading / per_element);
+  if (all.d.layout.batch != 1) {
+    region = std::move(region).batch(all.d.layout.batch, all.how.aux_stride / per_element);
+  }
+  all.aux = all.is_backward() ? operation.read(std::move(region))
+                              : operation.write(std::move(region));
+}
+
+void add_scalar_vectors(Product& all, Operation& operation, const void* alpha, const void* beta) {
+  const auto add = [&](const char* name, const void* pointer) {
+    Region region =
+        array(name, pointer, bytes_of(static_cast<cudaDataType>(all.how.scalars)), all.m);
+    if (all.how.alpha_stride != 0) {
+      region = std::move(region).batch(all.d.layout.batch, all.how.alpha_stride);
+    }
+    return operation.read(std::move(region));
+  };
+  all.alphas = add("alpha", alpha);
+  if (all.how.pointer_mode == CUBLASLT_POINTER_MODE_DEVICE_VECTOR) all.betas = add("beta", beta);
+}
+
+// Known before the product is made, or 1 where there are vectors.
+struct Scalars {
+  std::optional<TypedScalar> alpha, beta;
+};
+Scalars add_scalars(BlasCall& call, Product& all, Operation& operation, const void* alpha,
+                    const void* beta) {
+  const auto type = static_cast<cudaDataType>(all.how.scalars);
+  if (bytes_of(type) == 0) throw Refused{fmt::format("scalars of type {}", all.how.scalars)};
+  Scalars scalars;
+  const auto mode = all.how.pointer_mode;
+  if (all.has_vectors()) {
+    add_scalar_vectors(all, operation, alpha, beta);
+    all.reads_c = mode != CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_ZERO;
+    if (mode != CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST) return scalars;
+    call.pointer_mode = CUBLAS_POINTER_MODE_HOST;
+  } else {
+    scalars.alpha.emplace(call, operation, "alpha", alpha, type);
+    all.reads_inputs = !scalars.alpha->is_zero();
+  }
+  scalars.beta.emplace(call, operation, "beta", beta, type);
+  all.reads_c = !scalars.beta->is_zero();
+  return scalars;
+}
+
+template <typename T>
+T scalar_in(const std::optional<TypedScalar>& scalar, const Views& views) {
+  return scalar ? scalar->in<T>(views) : one<T>();
 }
 
 void enqueue(const Call& made, Product all, const void* alpha, const void* a, const void* b,
              const void* beta, const void* c, void* d) {
   BlasCall call{made, static_cast<cublasPointerMode_t>(all.how.pointer_mode)};
-  const auto scalars = static_cast<cudaDataType>(all.how.scalars);
-  if (bytes_of(scalars) == 0) throw Refused{fmt::format("scalars of type {}", all.how.scalars)};
   Operation operation(call);
-  const TypedScalar by_alpha(call, operation, "alpha", alpha, scalars);
-  const TypedScalar by_beta(call, operation, "beta", beta, scalars);
-  all.reads_inputs = !by_alpha.is_zero();
-  all.reads_c = !by_beta.is_zero();
-  const auto read_if = [&](bool reads, Region region) {
-    if (!reads) region.height = region.depth = 0;
-    return operation.read(std::move(region));
-  };
-  all.a.region = read_if(all.reads_inputs && all.k != 0, region_of("A", a, all.a.layout));
-  all.b.region = read_if(all.reads_inputs && all.k != 0, region_of("B", b, all.b.layout));
-  all.c.region = read_if(all.reads_c, region_of("C", c, all.c.layout));
-  if (all.has(CUBLASLT_EPILOGUE_BIAS)) {
-    Region bias =
-        array("bias", all.how.bias, bytes_of(static_cast<cudaDataType>(all.how.bias_type)), all.m);
-    if (all.d.layout.batch != 1) {
-      bias = std::move(bias).batch(all.d.layout.batch, all.how.bias_stride);
-    }
-    all.bias = operation.read(std::move(bias));
-  }
+  const Scalars scalars = add_scalars(call, all, operation, alpha, beta);
+  const bool reads = all.reads_inputs && all.k != 0;
+  all.a.region = read_if(operation, reads || all.has(Part::row_sums_of_a),
+                         region_of("A", a, all.a.layout));
+  all.b.region = read_if(operation, reads || all.has(Part::column_sums_of_b),
+                         region_of("B", b, all.b.layout));
+  all.c.region = read_if(operation, all.reads_c, region_of("C", c, all.c.layout));
+  if (all.has(Part::bias)) add_vector(all, operation, true);
+  if (all.has(Part::aux)) add_aux(all, operation);
   const auto read_scale = [&](const char* name, const void* pointer) {
     return pointer == nullptr ? 0 : operation.read(array(name, pointer, sizeof(float), 1));
   };
   all.a_scale = read_scale("the scale of A", all.how.a_scale);
   all.b_scale = read_scale("the scale of B", all.how.b_scale);
+  all.c_scale = read_scale("the scale of C", all.how.c_scale);
   all.d_scale = read_scale("the scale of D", all.how.d_scale);
   all.d.region = operation.write(region_of("D", d, all.d.layout));
+  if (all.sums_up()) add_vector(all, operation, false);
+  if (all.how.d_largest != nullptr) {
+    all.d_largest = operation.write(
+        array("the largest size in D", all.how.d_largest, sizeof(float), 1));
+  }
   operation.computes([=](const Views& views) {
     const auto run = [&](auto type) {
       using T = decltype(type);
+      float largest = 0;
       for (std::int64_t i = 0; i < all.d.layout.batch; ++i) {
-        compute_one<T>(all, views, i, by_alpha.in<T>(views), by_beta.in<T>(views));
+        One<T> product(all, views, i);
+        product.compute(scalar_in<T>(scalars.alpha, views), scalar_in<T>(scalars.beta, views));
+        largest = std::max(largest, product.largest());
       }
+      if (all.how.d_largest != nullptr) *views.data<float>(all.d_largest) = largest;
     };
     const bool complex = is_complex(all.d.type());
     const bool exact =
@@ -308,148 +413,24 @@ void enqueue(const Call& made, Product all, const void* alpha, const void* a, co
 }
 
 }  // namespace
+
+void require_product(const Description& how, const Layout& a, const Layout& b, const Layout& c,
+                     const Layout& d) {
+  look_at(how, a, b, c, d);
+}
+
 }  // namespace warpcheck::libraries::cublas
 
 using namespace warpcheck::libraries::cublas;  // NOLINT(google-build-using-namespace)
 using warpcheck::libraries::Call;
 
-#define HERE(function) function, __builtin_return_address(0)
-
-extern "C" {
-
-cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
-  if (handle == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
-  *handle = reinterpret_cast<cublasLtHandle_t>(new cublasContext);
-  return CUBLAS_STATUS_SUCCESS;
-}
-// Handles hold nothing.
-cublasStatus_t cublasLtDestroy(cublasLtHandle_t) { return CUBLAS_STATUS_SUCCESS; }
-size_t cublasLtGetVersion() { return CUBLAS_VERSION; }
-size_t cublasLtGetCudartVersion() { return CUDART_VERSION; }
-cublasStatus_t cublasLtGetProperty(libraryPropertyType type, int* value) {
-  constexpr int kVersion[] = {CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR, CUBLAS_VER_PATCH};
-  if (value == nullptr || type < MAJOR_VERSION || type > PATCH_LEVEL) {
-    return CUBLAS_STATUS_INVALID_VALUE;
-  }
-  *value = kVersion[type];
-  return CUBLAS_STATUS_SUCCESS;
-}
-const char* cublasLtGetStatusName(cublasStatus_t status) { return name_of(status); }
-const char* cublasLtGetStatusString(cublasStatus_t status) { return text_of(status); }
-
-// ---- layouts ----
-
-cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t layout, size_t,
-                                                 cudaDataType type, uint64_t rows, uint64_t cols,
-                                                 int64_t ld) {
-  return answer_lt(HERE("cublasLtMatrixLayoutInit"), [&](const Call&) {
-    begin(layout, Layout{type, CUBLASLT_ORDER_COL, rows, cols, ld});
-  });
-}
-cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, cudaDataType type,
-                                          uint64_t rows, uint64_t cols, int64_t ld) {
-  return answer_lt(HERE("cublasLtMatrixLayoutCreate"), [&](const Call&) {
-    create(layout, Layout{type, CUBLASLT_ORDER_COL, rows, cols, ld});
-  });
-}
-cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
-  delete layout;
-  return CUBLAS_STATUS_SUCCESS;
-}
-cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
-                                                cublasLtMatrixLayoutAttribute_t attribute,
-                                                const void* from, size_t bytes) {
-  return answer_lt(HERE("cublasLtMatrixLayoutSetAttribute"), [&](const Call&) {
-    set(field_of(layout_of(layout), attribute), attribute, from, bytes);
-  });
-}
-cublasStatus_t cublasLtMatrixLayoutGetAttribute(cublasLtMatrixLayout_t layout,
-                                                cublasLtMatrixLayoutAttribute_t attribute, void* to,
-                                                size_t bytes, size_t* written) {
-  return answer_lt(HERE("cublasLtMatrixLayoutGetAttribute"), [&](const Call&) {
-    get(field_of(layout_of(layout), attribute), attribute, to, bytes, written);
-  });
-}
-
-// ---- descriptors ----
-
-cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t description, size_t,
-                                               cublasComputeType_t compute, cudaDataType scalars) {
-  return answer_lt(HERE("cublasLtMatmulDescInit"), [&](const Call&) {
-    begin(description, Description{compute, scalars});
-  });
-}
-cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* description,
-                                        cublasComputeType_t compute, cudaDataType scalars) {
-  return answer_lt(HERE("cublasLtMatmulDescCreate"), [&](const Call&) {
-    create(description, Description{compute, scalars});
-  });
-}
-cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t description) {
-  delete description;
-  return CUBLAS_STATUS_SUCCESS;
-}
-cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description,
-                                              cublasLtMatmulDescAttributes_t attribute,
-                                              const void* from, size_t bytes) {
-  return answer_lt(HERE("cublasLtMatmulDescSetAttribute"), [&](const Call&) {
-    set(field_of(description_of(description), attribute), attribute, from, bytes);
-  });
-}
-cublasStatus_t cublasLtMatmulDescGetAttribute(cublasLtMatmulDesc_t description,
-                                              cublasLtMatmulDescAttributes_t attribute, void* to,
-                                              size_t bytes, size_t* written) {
-  return answer_lt(HERE("cublasLtMatmulDescGetAttribute"), [&](const Call&) {
-    get(field_of(description_of(description), attribute), attribute, to, bytes, written);
-  });
-}
-
-// ---- preferences, which nothing here depends on ----
-
-cublasStatus_t cublasLtMatmulPreferenceInit_internal(cublasLtMatmulPreference_t preference,
-                                                     size_t) {
-  return answer_lt(HERE("cublasLtMatmulPreferenceInit"),
-                   [&](const Call&) { begin(preference, Preference{}); });
-}
-cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* preference) {
-  return answer_lt(HERE("cublasLtMatmulPreferenceCreate"),
-                   [&](const Call&) { create(preference, Preference{}); });
-}
-cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference) {
-  delete preference;
-  return CUBLAS_STATUS_SUCCESS;
-}
-cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
-                                                    cublasLtMatmulPreferenceAttributes_t,
-                                                    const void* from, size_t) {
-  return answer_lt(HERE("cublasLtMatmulPreferenceSetAttribute"), [&](const Call&) {
-    require(preference != nullptr && from != nullptr, "an argument is a null pointer");
-  });
-}
-
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t description,
-                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
-                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
-                                              cublasLtMatmulPreference_t, int requested,
-                                              cublasLtMatmulHeuristicResult_t results[],
-                                              int* found) {
-  return answer_lt(HERE("cublasLtMatmulAlgoGetHeuristic"), [&](const Call&) {
-    require(requested > 0 && results != nullptr && found != nullptr,
-            "there is no room for an algorithm");
-    look_at(description_of(description), layout_of(a), layout_of(b), layout_of(c), layout_of(d));
-    results[0] = {};
-    results[0].state = CUBLAS_STATUS_SUCCESS;
-    results[0].wavesCount = 1;
-    *found = 1;
-  });
-}
-
-cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t description,
-                              const void* alpha, const void* A, cublasLtMatrixLayout_t a,
-                              const void* B, cublasLtMatrixLayout_t b, const void* beta,
-                              const void* C, cublasLtMatrixLayout_t c, void* D,
-                              cublasLtMatrixLayout_t d, const cublasLtMatmulAlgo_t*, void*, size_t,
-                              cudaStream_t stream) {
+extern "C" cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t description,
+                                         const void* alpha, const void* A,
+                                         cublasLtMatrixLayout_t a, const void* B,
+                                         cublasLtMatrixLayout_t b, const void* beta, const void* C,
+                                         cublasLtMatrixLayout_t c, void* D,
+                                         cublasLtMatrixLayout_t d, const cublasLtMatmulAlgo_t*,
+                                         void*, size_t, cudaStream_t stream) {
   return answer_lt(HERE("cublasLtMatmul"), [&](const Call& made) {
     require(handle != nullptr, "the handle is a null pointer");
     Call call = made;
@@ -460,5 +441,3 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     enqueue(call, all, alpha, A, B, beta, C, D);
   });
 }
-
-}  // extern "C"
