@@ -1,36 +1,69 @@
 #!/usr/bin/env python3
-"""compare_recordings.py REAL OURS: the lines of two outputs of record_libraries that differ by more
-than rounding in single precision, and how many do not.
+"""compare_recordings.py REAL OURS: the lines of two outputs of a program that records what libraries
+answer, and that differ by more than rounding; and how many do not. Files may be compressed (.xz).
+
+A line is "NAME: VALUES", where numbers may differ by rounding in single precision, or "NAME within
+BOUND: VALUES", where they may differ by the sum of both lines' bounds. A value is a number, or
+two with a comma for a complex one.
 """
 
 import itertools
+import lzma
 import pathlib
 import sys
 
 RELATIVE = 2e-5
 
 
-def is_near(a, b, scale):
-    return abs(float(a) - float(b)) <= RELATIVE * max(1.0, scale)
+def lines_of(path):
+    path = pathlib.Path(path)
+    data = path.read_bytes()
+    if path.suffix == ".xz":
+        data = lzma.decompress(data)
+    return data.decode().splitlines()
+
+
+def number(text):
+    real, _, imaginary = text.partition(",")
+    return complex(float(real), float(imaginary or 0))
+
+
+def parsed(line):
+    """(name, bound or None, values)"""
+    head, _, values = line.partition(": ") if ": " in line else line.partition(":")
+    name, _, bound = head.partition(" within ")
+    return name, float(bound) if bound else None, [number(value) for value in values.split()]
+
+
+def is_near(a, b, bound):
+    return abs(a - b) <= bound or (a != a and b != b)
 
 
 def is_same(real, ours):
-    name, real_values = real.rsplit(":", 1)
-    other, our_values = ours.rsplit(":", 1)
-    a, b = real_values.split(), our_values.split()
-    scale = max((abs(float(value)) for value in a), default=0)
-    return name == other and len(a) == len(b) and all(
-        is_near(x, y, scale) for x, y in zip(a, b))
+    name, bound, values = parsed(real)
+    other, other_bound, other_values = parsed(ours)
+    if bound is None:
+        scale = max((abs(value) for value in values), default=0)
+        both = RELATIVE * max(1.0, scale)
+    else:
+        both = bound + (other_bound or 0)
+    return name == other and len(values) == len(other_values) and all(
+        is_near(a, b, both) for a, b in zip(values, other_values))
+
+
+def differing(real, ours):
+    """The pairs of lines that differ, and the number of all."""
+    pairs = list(itertools.zip_longest(real, ours, fillvalue="nothing:"))
+    return [pair for pair in pairs if not is_same(*pair)], len(pairs)
 
 
 def main():
-    real, ours = (pathlib.Path(path).read_text().splitlines() for path in sys.argv[1:3])
-    pairs = list(itertools.zip_longest(real, ours, fillvalue="nothing:"))
-    different = [pair for pair in pairs if not is_same(*pair)]
+    different, count = differing(*map(lines_of, sys.argv[1:3]))
     for one, other in different:
         print(f"real {one}\nours {other}")
-    print(f"{len(pairs) - len(different)} lines are the same, {len(different)} differ")
+    print(f"{count - len(different)} lines are the same, {len(different)} differ")
     return 1 if different else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

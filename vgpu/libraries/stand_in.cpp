@@ -17,8 +17,7 @@ cudart::LibraryRegion plain(const Region& region, const std::string& name, bool 
           .depth = region.depth,
           .pitch = region.pitch,
           .slice = region.slice,
-          .shift = region.shift,
-          .growth = region.growth,
+          .shape = region.shape,
           .reads = reads,
           .writes = writes,
           .leaves_undefined = region.leaves_undefined,
@@ -69,8 +68,20 @@ Region triangle(std::string_view name, const void* pointer, std::size_t element_
   Region region = matrix(name, pointer, element_bytes, order, order, leading);
   region.name += is_lower ? ", lower triangle" : ", upper triangle";
   region.width = is_lower ? order : std::min<std::int64_t>(order, 1);
-  region.shift = is_lower ? 1 : 0;
-  region.growth = is_lower ? -1 : 1;
+  region.shape.shift = is_lower ? 1 : 0;
+  region.shape.growth = is_lower ? -1 : 1;
+  return region;
+}
+
+Region band(std::string_view name, const void* pointer, std::size_t element_bytes,
+            std::int64_t rows, std::int64_t columns, std::int64_t below, std::int64_t above,
+            std::int64_t leading) {
+  // The last columns may have none of it.
+  Region region =
+      matrix(name, pointer, element_bytes, rows, std::min(columns, rows + above), leading);
+  region.name = fmt::format("{}, {} x {}, {} below and {} above the diagonal, ld {}", name, rows,
+                            columns, below, above, leading);
+  region.shape = {.lead = above, .shift = -1, .limit = below + above + 1};
   return region;
 }
 

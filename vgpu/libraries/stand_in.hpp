@@ -42,7 +42,7 @@ struct Region {
   std::uint32_t element_bytes = 1;
   std::int64_t width = 0, height = 1, depth = 1;  // as of LibraryRegion
   std::int64_t pitch = 0, slice = 0;
-  std::int64_t shift = 0, growth = 0;
+  cudart::RowShape shape;
   bool on_host = false;
   bool addresses = false;
   bool leaves_undefined = false;
@@ -57,6 +57,10 @@ Region matrix(std::string_view name, const void* pointer, std::size_t element_by
 // Its lower or upper triangle, with the diagonal.
 Region triangle(std::string_view name, const void* pointer, std::size_t element_bytes,
                 bool is_lower, std::int64_t order, std::int64_t leading);
+// What is inside a matrix of the diagonals that BLAS stores as rows, each column's side by side.
+Region band(std::string_view name, const void* pointer, std::size_t element_bytes,
+            std::int64_t rows, std::int64_t columns, std::int64_t below, std::int64_t above,
+            std::int64_t leading);
 // `count` elements, `increment` apart; backwards where that is negative, from the same address on.
 Region vector(std::string_view name, const void* pointer, std::size_t element_bytes,
               std::int64_t count, std::int64_t increment);

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "vgpu/cudart/streams/row_shape.hpp"
+
 namespace warpcheck::cudart {
 
 // Where in memory an operand lies: slices of rows of elements.  A matrix in the order of BLAS is a
@@ -21,8 +23,7 @@ struct LibraryRegion {
   std::uint32_t element_bytes = 1;
   std::int64_t width = 0, height = 1, depth = 1;  // elements of a row, rows, slices
   std::int64_t pitch = 0, slice = 0;              // bytes from a row to the next; of slices
-  // Of a triangle: by how many elements each row begins later, and is longer, than the one before.
-  std::int64_t shift = 0, growth = 0;
+  RowShape shape{};                               // in elements
   bool reads = false, writes = false;
   bool leaves_undefined = false;  // it is overwritten, with what nobody may rely on
   bool on_host = false;           // memory that the function itself uses, not the device

@@ -46,8 +46,7 @@ LibraryRegion region(const char* name, void* pointer, const Shape& shape) {
           .width = shape.width,
           .height = shape.height,
           .pitch = shape.pitch,
-          .shift = shape.shift,
-          .growth = shape.growth};
+          .shape = {.shift = shape.shift, .growth = shape.growth}};
 }
 
 cudaError_t add(void* target, void* source, Shape shape = {}, cudaStream_t stream = nullptr) {

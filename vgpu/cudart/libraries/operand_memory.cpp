@@ -12,10 +12,16 @@ namespace {
 // More than this is not computed with where it is not in memory.
 constexpr std::uint64_t kSpareBytesMax = std::uint64_t{1} << 30;
 
-// Elements from the first of the first row to the last of the longest one, per row.
+// Elements of a row, up to where the one that reaches furthest ends.
 std::int64_t reach_of(const LibraryRegion& region) {
-  const std::int64_t last = region.height - 1;
-  return std::max(region.width, region.width + last * (region.growth + region.shift));
+  return region.shape.reach(region.width, region.height);
+}
+// Of the last row, unless rows lie in each other.
+std::int64_t last_reach_of(const LibraryRegion& region) {
+  const std::int64_t reach = reach_of(region);
+  return region.pitch / std::int64_t{region.element_bytes} < reach
+             ? reach
+             : region.shape.of_row(region.width, region.height - 1).end;
 }
 
 // Nothing on overflow.
@@ -23,7 +29,7 @@ std::optional<std::uint64_t> extent_of(const LibraryRegion& region) {
   std::int64_t slices = 0, rows = 0, reach = 0, bytes = 0;
   if (__builtin_mul_overflow(region.depth - 1, region.slice, &slices) ||
       __builtin_mul_overflow(region.height - 1, region.pitch, &rows) ||
-      __builtin_mul_overflow(reach_of(region), std::int64_t{region.element_bytes}, &reach) ||
+      __builtin_mul_overflow(last_reach_of(region), std::int64_t{region.element_bytes}, &reach) ||
       __builtin_add_overflow(slices, rows, &bytes) ||
       __builtin_add_overflow(bytes, reach, &bytes) || bytes < 0) {
     return std::nullopt;
@@ -101,7 +107,9 @@ void OperandMemory::require_alignment(Findings& findings) const {
 void OperandMemory::make_spare() {
   const LibraryRegion& all = operand_.region;
   std::uint64_t bytes = 0;
-  const std::int64_t pitch = reach_of(all) * std::int64_t{all.element_bytes};
+  // Where rows are cut off, that is the box's width.
+  const std::int64_t pitch =
+      (all.shape.is_cut() ? all.shape.limit : reach_of(all)) * std::int64_t{all.element_bytes};
   if (!extent_ || __builtin_mul_overflow(static_cast<std::uint64_t>(pitch), all.height, &bytes) ||
       __builtin_mul_overflow(bytes, all.depth, &bytes) || bytes > kSpareBytesMax) {
     is_impossible_ = true;
@@ -127,8 +135,7 @@ std::optional<Rows> OperandMemory::rows() const {
             static_cast<std::size_t>(all.slice),
             Box{static_cast<std::size_t>(all.width * element), static_cast<std::size_t>(all.height),
                 static_cast<std::size_t>(all.depth)}};
-  rows.shift = all.shift * element;
-  rows.growth = all.growth * element;
+  rows.shape = all.shape.in_bytes(element);
   return rows;
 }
 

@@ -55,8 +55,8 @@ class OperandMemory {
     const std::int64_t element = all.element_bytes;
     for (std::int64_t slice = 0; slice < all.depth; ++slice) {
       for (std::int64_t row = 0; row < all.height; ++row) {
-        const std::int64_t bytes = (all.width + row * all.growth) * element;
-        const std::int64_t begin = row * all.shift * element;
+        const RowShape::Span span = all.shape.of_row(all.width, row);
+        const std::int64_t bytes = span.size() * element, begin = span.begin * element;
         if (bytes <= 0 || view_.data == nullptr) continue;
         visit(slice * all.height + row, slice * all.slice + row * all.pitch + begin,
               view_.data + slice * view_.slice + row * view_.pitch + begin, bytes);

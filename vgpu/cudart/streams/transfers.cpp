@@ -17,11 +17,11 @@ struct Row {
 };
 
 Row row_at(const Rows& rows, std::size_t slice, std::size_t row) {
-  const auto number = static_cast<std::ptrdiff_t>(row);
   const std::size_t begin = rows.offset + slice * rows.slice + row * rows.pitch;
-  return {
-      static_cast<std::uint32_t>(begin + static_cast<std::size_t>(number * rows.shift)),
-      static_cast<std::uint32_t>(rows.box.width + static_cast<std::size_t>(number * rows.growth))};
+  const RowShape::Span span =
+      rows.shape.of_row(static_cast<std::int64_t>(rows.box.width), static_cast<std::int64_t>(row));
+  return {static_cast<std::uint32_t>(begin + static_cast<std::size_t>(span.begin)),
+          static_cast<std::uint32_t>(span.size())};
 }
 
 template <typename Visit>
@@ -51,8 +51,8 @@ Interval that_meet(Interval bytes, std::int64_t stride, std::int64_t reach, std:
 // The first byte of `row` that is one of a box, too; kNone: there is none.
 std::uint32_t common_byte(const Row& row, const Rows& box) {
   const auto last = static_cast<std::int64_t>(box.box.height) - 1;
-  const auto width = static_cast<std::int64_t>(box.box.width);
-  const std::int64_t row_reach = std::max(width, width + last * (box.growth + box.shift));
+  const std::int64_t row_reach =
+      box.shape.reach(static_cast<std::int64_t>(box.box.width), last + 1);
   const std::int64_t slice_reach = last * static_cast<std::int64_t>(box.pitch) + row_reach;
   const std::int64_t begin = std::int64_t{row.offset} - box.offset;
   const Interval wanted{begin, begin + row.bytes};

@@ -12,6 +12,7 @@
 #include "vgpu/check/operand.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/order.hpp"
+#include "vgpu/cudart/streams/row_shape.hpp"
 #include "vgpu/cudart/streams/work.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/memory/memory.hpp"
@@ -28,8 +29,7 @@ struct Rows {
   std::uint32_t offset = 0;
   std::size_t pitch = 0, slice = 0;
   Box box;
-  // Of a triangle: by how many bytes each row of a slice begins later, and is longer.
-  std::ptrdiff_t shift = 0, growth = 0;
+  RowShape shape{};  // in bytes
   friend bool operator==(const Rows&, const Rows&) = default;
 };
 

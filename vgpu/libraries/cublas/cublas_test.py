@@ -1,10 +1,12 @@
-"""Programs with cuBLAS under `warpcheck exec`: cublas_test.py WARPCHECK NVCC CXX NM
+"""Programs with cuBLAS under `warpcheck exec`: cublas_test.py WARPCHECK NVCC CXX NM CASES GENERATED
 
-programs/results.cpp says itself whether what it got is right; of programs/defects.cu each defect must
-be found at the line that is marked with its name, and the twins without them are silent.
+CASES (cases/) says itself whether what it got is right, and must call every function that is not
+refused (GENERATED has lists of them); of programs/defects.cu each defect must be found at the line
+that is marked with its name, and the twins without them are silent.
 """
 
 import json
+import lzma
 import pathlib
 import re
 import subprocess
@@ -12,9 +14,12 @@ import sys
 import tempfile
 import unittest
 
-WARPCHECK, NVCC, CXX, NM = sys.argv[1:5]
+WARPCHECK, NVCC, CXX, NM, CASES, GENERATED = sys.argv[1:7]
 HERE = pathlib.Path(__file__).parent
 PROGRAMS = HERE / "programs"
+RECORDINGS = HERE.parent / "recordings"
+sys.path.insert(0, str(HERE.parent))
+from compare_recordings import differing, lines_of  # noqa: E402
 LIBRARIES = subprocess.run([WARPCHECK, "libdir"], check=True, capture_output=True,
                            text=True).stdout.strip()
 DEFECTS = PROGRAMS / "defects.cu"
@@ -56,6 +61,40 @@ EXPECTED = {
                              "x of cublasSdot, 8 elements",
                              "(1) gives the host a value made from bytes that nothing has "
                              "written: result of cublasSdot"),
+    "short_band": ("out-of-bounds", ["library read"],
+                   "44 bytes at byte 0 of an allocation of 40 bytes",
+                   "(1) A of cublasSgbmv, 4 x 4, 1 below and 1 above the diagonal, ld 3 takes up 44 "
+                   "bytes, which are not inside one allocation"),
+    "short_packed": ("out-of-bounds", ["library read"],
+                     "40 bytes at byte 0 of an allocation of 36 bytes",
+                     "(1) AP of cublasSspmv, 10 elements takes up 40 bytes, which are not inside "
+                     "one allocation"),
+    "short_of_batch": ("out-of-bounds", ["library read"],
+                       "64 bytes at byte 0 of an allocation of 60 bytes",
+                       "(1) A[1] of cublasStrsmBatched, 4 x 4, ld 4, lower triangle takes up 64 "
+                       "bytes, which are not inside one allocation"),
+    "unwritten_triangle": ("uninitialized-read", ["library read", "host copy"],
+                           "allocation of 16 bytes [12], first of a copy of 16 bytes",
+                           "(2) takes a value made from bytes that nothing had written: A of "
+                           "cublasStrsv, 4 x 4, ld 4, lower triangle"),
+    "unwritten_symmetric": ("uninitialized-read", ["library read", "host copy"],
+                            "allocation of 64 bytes [4], first of a copy of 64 bytes",
+                            "(2) takes a value made from bytes that nothing had written: A of "
+                            "cublasSsymm, 4 x 4, ld 4, lower triangle"),
+    "race_in_triangle": ("data-race", ["write", "library read"], "allocation of 64 bytes [4]",
+                         "nothing orders the kernel of (1) and (2), A of cublasStrmv, 4 x 4, ld 4, "
+                         "lower triangle: they are in different streams"),
+    "race_in_band": ("data-race", ["write", "library read"], "allocation of 48 bytes [4]",
+                     "nothing orders the kernel of (1) and (2), A of cublasSgbmv, 4 x 4, 1 "
+                     "below and 1 above the diagonal, ld 3: they are in different streams"),
+    "short_bias": ("out-of-bounds", ["library read"],
+                   "32 bytes at byte 0 of an allocation of 28 bytes",
+                   "(1) bias of cublasLtMatmul, 8 elements takes up 32 bytes, which are not inside "
+                   "one allocation"),
+    "short_aux": ("out-of-bounds", ["library write"],
+                  "256 bytes at byte 0 of an allocation of 252 bytes",
+                  "(1) the auxiliary matrix of cublasLtMatmul, 8 x 8, ld 8 takes up 256 bytes, "
+                  "which are not inside one allocation"),
     "race": ("data-race", ["write", "library read"], "allocation of 128 bytes [0]",
              "nothing orders the kernel of (1) and (2), x of cublasSaxpy, 32 elements: they are "
              "in different streams"),
@@ -87,7 +126,7 @@ class CuBlas(unittest.TestCase):
         cls.here = pathlib.Path(cls.room.name)
         # Linked as nvcc does by default: the runtime is inside, cuBLAS is shared.
         subprocess.run([NVCC, "-arch=compute_75", "-g", "-lineinfo", DEFECTS, "-o",
-                        cls.here / "defects", "-lcublas"], check=True)
+                        cls.here / "defects", "-lcublas", "-lcublasLt"], check=True)
 
     @classmethod
     def tearDownClass(cls):
@@ -105,12 +144,37 @@ class CuBlas(unittest.TestCase):
                         "none", *options], input=text, text=True, check=True)
         return f"./{name}"
 
-    def test_results_are_what_the_definitions_say(self):
-        subprocess.run([NVCC, "-std=c++17", "-cudart", "shared", PROGRAMS / "results.cpp", "-o",
-                        self.here / "results", "-lcublas", "-lcublasLt"], check=True)
-        result, report = self.run_program("./results")
+    def test_every_function_gives_what_its_definition_says(self):
+        result, report = self.run_program(CASES, "--called", "called.txt")
         self.assertEqual((result.stdout, report["findings"], result.returncode), ("right\n", [], 0),
                          result.stderr)
+        called = set((self.here / "called.txt").read_text().split())
+        done = {name for file in ("done.txt", "lt_done.txt")
+                for name in pathlib.Path(GENERATED, file).read_text().split()}
+        self.assertGreater(len(done), 500)
+        self.assertEqual(done - called, set(), "functions without a case in cases/")
+
+    # Notes tell the calls that are wrong.
+    def test_what_it_answers_agrees_with_recordings_of_gpus(self):
+        result, report = self.run_program(CASES, "--record", "ours.txt")
+        self.assertEqual((result.stdout, result.returncode), ("right\n", 0), result.stderr)
+        self.assertEqual({found["kind"] for found in report["findings"]}, {"api-error"})
+        ours = lines_of(self.here / "ours.txt")
+        self.assertGreater(len(ours), 5000)
+        for recording in sorted(RECORDINGS.glob("cublas-*.txt.xz")):
+            with self.subTest(recording.name):
+                self.assertEqual(differing(lines_of(recording), ours)[0], [])
+        # A recording that is damaged, or another, is no agreement.
+        damaged = self.here / "damaged.txt.xz"
+        damaged.write_bytes(lzma.compress("\n".join(ours).encode())[:-20])
+        with self.assertRaises((lzma.LZMAError, EOFError)):
+            lines_of(damaged)
+        at = next(i for i, line in enumerate(ours) if line.startswith("cublasSgemm_v2 1 "))
+        name, last = ours[at].rsplit(" ", 1)
+        other = f"{name} {float(last) + 1}"
+        self.assertEqual(differing(ours[:at] + [other] + ours[at + 1:], ours),
+                         ([(other, ours[at])], len(ours)))
+        self.assertEqual(len(differing(ours[:-1], ours)[0]), 1)
 
     def test_defects_are_found_and_their_twins_are_silent(self):
         lines = {name: i + 1 for i, line in enumerate(DEFECTS.read_text().splitlines(), 1)
@@ -124,8 +188,8 @@ class CuBlas(unittest.TestCase):
                 self.assertEqual((found["kind"], [side["role"] for side in sides], found["object"],
                                   found["message"]), (kind, roles, what, message))
                 at = sides[0] if kind != "data-race" else sides[1]
-                self.assertEqual((pathlib.Path(at["file"]).name, at["line"]),
-                                 ("defects.cu", lines[name]))
+                line = lines["short_bias" if name == "short_aux" else name]
+                self.assertEqual((pathlib.Path(at["file"]).name, at["line"]), ("defects.cu", line))
                 self.assertEqual(result.returncode, 0 if kind == "api-error" else FOUND)
         result, report = self.run_program("./defects", "clean")
         self.assertEqual((report["findings"], result.returncode), ([], 0), result.stderr)
@@ -142,9 +206,20 @@ class CuBlas(unittest.TestCase):
         (self.here / "toolkit" / "libcublas.so.13").write_text("machine code\n")
         opener = self.compile(OPENER, "opener", f"{LIBRARIES}/libcudart.so.13", "-Wl,-rpath,$ORIGIN/toolkit",
                               "-Wl,--disable-new-dtags")
-        for name in ("libcublas.so.13", "libcublas.so", "./toolkit/libcublas.so.13"):
+        for name in ("libcublas.so.13", "libcublas.so", "./toolkit/libcublas.so.13",
+                     "libcublas.so.12"):
             result, _ = self.run_program(opener, name)
             self.assertEqual((result.stdout, result.returncode), ("right\n", 0), result.stderr)
+
+    def test_a_program_of_release_12(self):
+        text = """int cublasCreate_v2(void**);
+            int cublasLtCreate(void**);
+            int main(void) { void* handle; return cublasCreate_v2(&handle) + cublasLtCreate(&handle); }
+            """
+        program = self.compile(text, "of_12", *(f"{LIBRARIES}/{name}.so.12" for name in
+                                                ("libcudart", "libcublas", "libcublasLt")))
+        result, report = self.run_program(program)
+        self.assertEqual((result.returncode, report["findings"]), (0, []), result.stderr)
 
     def test_the_static_library_is_refused(self):
         text = "int cublasCreate_v2(void) { return 0; }\nint main(void) { return cublasCreate_v2(); }\n"
@@ -155,6 +230,8 @@ class CuBlas(unittest.TestCase):
 
     def test_it_exports_what_the_vendors_does(self):
         for library, listed in (("libcublas.so.13", "functions.txt"),
+                                ("libcublas.so.12", "functions.txt"),
+                                ("libcublasLt.so.12", "lt_functions.txt"),
                                 ("libcublasLt.so.13", "lt_functions.txt")):
             out = subprocess.run([NM, "-D", "--defined-only", f"{LIBRARIES}/{library}"], check=True,
                                  capture_output=True, text=True).stdout

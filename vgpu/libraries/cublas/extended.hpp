@@ -308,8 +308,7 @@ inline void rotm_ex(BlasCall& call, std::int64_t n, void* x, cudaDataType x_type
                     cudaDataType param_type, cudaDataType execution) {
   with_rotation_type({x_type, y_type, param_type, execution}, [&](auto of_type) {
     using T = decltype(of_type);
-    rotm(call, n, static_cast<T*>(x), incx, static_cast<T*>(y), incy,
-         static_cast<const T*>(param));
+    rotm(call, n, static_cast<T*>(x), incx, static_cast<T*>(y), incy, static_cast<const T*>(param));
   });
 }
 inline void rotmg_ex(BlasCall& call, void* d1, cudaDataType d1_type, void* d2, cudaDataType d2_type,

@@ -123,10 +123,9 @@ void gemm_grouped_batched(BlasCall& call, const cublasOperation_t* transa,
                           const T* const* b, const Size* ldb, const T* beta, T* const* c,
                           const Size* ldc, Size groups, const Size* counts) {
   const auto pointers = [](auto array) { return reinterpret_cast<const void* const*>(array); };
-  enqueue_groups(call, groups, counts, pointers(a), pointers(b),
-                 reinterpret_cast<void* const*>(c), [&](Size i) {
-                   Gemm gemm =
-                       gemm_of(transa[i], transb[i], m[i], n[i], k[i], alpha + i, beta + i);
+  enqueue_groups(call, groups, counts, pointers(a), pointers(b), reinterpret_cast<void* const*>(c),
+                 [&](Size i) {
+                   Gemm gemm = gemm_of(transa[i], transb[i], m[i], n[i], k[i], alpha + i, beta + i);
                    gemm.a = {nullptr, kTypeOf<T>, lda[i]};
                    gemm.b = {nullptr, kTypeOf<T>, ldb[i]};
                    gemm.c = {nullptr, kTypeOf<T>, ldc[i]};
@@ -141,9 +140,9 @@ void gemm_grouped_batched_ex(BlasCall& call, const cublasOperation_t* transa,
                              const cublasOperation_t* transb, const Size* m, const Size* n,
                              const Size* k, const void* alpha, const void* const* a,
                              cudaDataType a_type, const Size* lda, const void* const* b,
-                             cudaDataType b_type, const Size* ldb, const void* beta,
-                             void* const* c, cudaDataType c_type, const Size* ldc, Size groups,
-                             const Size* counts, cublasComputeType_t compute) {
+                             cudaDataType b_type, const Size* ldb, const void* beta, void* const* c,
+                             cudaDataType c_type, const Size* ldc, Size groups, const Size* counts,
+                             cublasComputeType_t compute) {
   enqueue_groups(call, groups, counts, a, b, c, [&](Size i) {
     Gemm gemm{transa[i], transb[i], m[i], n[i], k[i]};
     gemm.a = {nullptr, a_type, lda[i]};

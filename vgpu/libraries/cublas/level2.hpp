@@ -104,8 +104,8 @@ void gbmv(BlasCall& call, cublasOperation_t trans, std::int64_t m, std::int64_t 
   require_size("ku", ku);
   require_leading("lda", lda, kl + ku + 1);
   const bool is_plain = operation == CblasNoTrans;
-  multiply(call, alpha, matrix_of("A", a, kl + ku + 1, n, lda), x, is_plain ? n : m, incx, beta, y,
-           is_plain ? m : n, incy,
+  multiply(call, alpha, band("A", a, sizeof(T), m, n, kl, ku, lda), x, is_plain ? n : m, incx, beta,
+           y, is_plain ? m : n, incy,
            [=](const Views& views, const Matrix<T>& all, const Vector<T>& from, const Vector<T>& to,
                const T& by_alpha, const T& by_beta) {
              Blas<T>::gbmv(CblasColMajor, operation, static_cast<int>(m), static_cast<int>(n),
@@ -113,6 +113,13 @@ void gbmv(BlasCall& call, cublasOperation_t trans, std::int64_t m, std::int64_t 
                            all.leading(views), from.in(views), from.increment(views), by(by_beta),
                            to.in(views), to.increment(views));
            });
+}
+
+template <typename T>
+Region triangular_band(const char* name, const T* a, cublasFillMode_t uplo, std::int64_t n,
+                       std::int64_t k, std::int64_t lda) {
+  const bool is_lower = uplo == CUBLAS_FILL_MODE_LOWER;
+  return band(name, a, sizeof(T), n, n, is_lower ? k : 0, is_lower ? 0 : k, lda);
 }
 
 // Full, banded and packed symmetric matrices: call_blas(order, uplo, n, by alpha, A, lda, x, ...).
@@ -175,7 +182,7 @@ void hbmv(BlasCall& call, cublasFillMode_t uplo, std::int64_t n, std::int64_t k,
   require_size("n", n);
   require_size("k", k);
   require_leading("lda", lda, k + 1);
-  multiply(call, alpha, matrix_of("A", a, k + 1, n, lda), x, n, incx, beta, y, n, incy,
+  multiply(call, alpha, triangular_band("A", a, uplo, n, k, lda), x, n, incx, beta, y, n, incy,
            [=](const Views& views, const Matrix<T>& all, const Vector<T>& from, const Vector<T>& to,
                const T& by_alpha, const T& by_beta) {
              const auto run = [&](auto routine) {
@@ -465,7 +472,7 @@ void banded_triangle(BlasCall& call, cublasFillMode_t uplo, cublasOperation_t tr
   const TriangularForm form(uplo, trans, diag);
   require_size("k", k);
   require_leading("lda", lda, k + 1);
-  apply_triangle(call, n, matrix_of("A", a, k + 1, n, lda), x, incx,
+  apply_triangle(call, n, triangular_band("A", a, uplo, n, k, lda), x, incx,
                  [=](const Views& views, const Matrix<T>& all, const Vector<T>& vector) {
                    routine(CblasColMajor, form.part, form.operation, form.diagonal,
                            static_cast<int>(n), static_cast<int>(k), all.in(views),

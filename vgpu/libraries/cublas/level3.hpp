@@ -221,6 +221,10 @@ void update_triangle_by_product(BlasCall& call, cublasFillMode_t uplo, const Upd
             T& value = to.in(views)[i + j * leading];
             auto sum = value_of(product[static_cast<std::size_t>(i + j * n)]);
             if (!(by_beta == S{})) sum += value_of(by_beta) * value_of(value);
+            // The diagonal of a Hermitian matrix is real.
+            if constexpr (!std::is_same_v<T, S>) {
+              if (i == j) sum.imag(0);
+            }
             assign(value, sum);
           }
         }

@@ -192,22 +192,22 @@ using namespace warpcheck::libraries::cublas;  // NOLINT(google-build-using-name
 using warpcheck::libraries::Call;
 
 // The functions that all descriptors have.
-#define DESCRIPTOR(kind, Held, Handle, Attribute)                                                \
-  cublasStatus_t cublasLt##kind##Destroy(Handle handle) {                                        \
-    delete handle;                                                                               \
-    return CUBLAS_STATUS_SUCCESS;                                                                \
-  }                                                                                              \
-  cublasStatus_t cublasLt##kind##SetAttribute(Handle handle, Attribute attribute,                \
-                                              const void* from, size_t bytes) {                  \
-    return answer_lt(HERE("cublasLt" #kind "SetAttribute"), [&](const Call&) {                   \
-      set(field_of(held_in<Held>(handle), attribute), attribute, from, bytes);                   \
-    });                                                                                          \
-  }                                                                                              \
-  cublasStatus_t cublasLt##kind##GetAttribute(Handle handle, Attribute attribute, void* to,      \
-                                              size_t bytes, size_t* written) {                   \
-    return answer_lt(HERE("cublasLt" #kind "GetAttribute"), [&](const Call&) {                   \
-      get(field_of(held_in<Held>(handle), attribute), attribute, to, bytes, written);            \
-    });                                                                                          \
+#define DESCRIPTOR(kind, Held, Handle, Attribute)                                           \
+  cublasStatus_t cublasLt##kind##Destroy(Handle handle) {                                   \
+    delete handle;                                                                          \
+    return CUBLAS_STATUS_SUCCESS;                                                           \
+  }                                                                                         \
+  cublasStatus_t cublasLt##kind##SetAttribute(Handle handle, Attribute attribute,           \
+                                              const void* from, size_t bytes) {             \
+    return answer_lt(HERE("cublasLt" #kind "SetAttribute"), [&](const Call&) {              \
+      set(field_of(held_in<Held>(handle), attribute), attribute, from, bytes);              \
+    });                                                                                     \
+  }                                                                                         \
+  cublasStatus_t cublasLt##kind##GetAttribute(Handle handle, Attribute attribute, void* to, \
+                                              size_t bytes, size_t* written) {              \
+    return answer_lt(HERE("cublasLt" #kind "GetAttribute"), [&](const Call&) {              \
+      get(field_of(held_in<Held>(handle), attribute), attribute, to, bytes, written);       \
+    });                                                                                     \
   }
 
 extern "C" {

@@ -26,11 +26,11 @@ enum class Part : std::uint32_t {
   column_sums_of_b = CUBLASLT_EPILOGUE_BGRADB,
 };
 constexpr std::array kEpilogues{
-    CUBLASLT_EPILOGUE_DEFAULT,       CUBLASLT_EPILOGUE_RELU,       CUBLASLT_EPILOGUE_RELU_AUX,
-    CUBLASLT_EPILOGUE_BIAS,          CUBLASLT_EPILOGUE_RELU_BIAS,  CUBLASLT_EPILOGUE_RELU_AUX_BIAS,
-    CUBLASLT_EPILOGUE_DRELU,         CUBLASLT_EPILOGUE_DRELU_BGRAD, CUBLASLT_EPILOGUE_GELU,
-    CUBLASLT_EPILOGUE_GELU_AUX,      CUBLASLT_EPILOGUE_GELU_BIAS,  CUBLASLT_EPILOGUE_GELU_AUX_BIAS,
-    CUBLASLT_EPILOGUE_DGELU,         CUBLASLT_EPILOGUE_DGELU_BGRAD, CUBLASLT_EPILOGUE_BGRADA,
+    CUBLASLT_EPILOGUE_DEFAULT,  CUBLASLT_EPILOGUE_RELU,        CUBLASLT_EPILOGUE_RELU_AUX,
+    CUBLASLT_EPILOGUE_BIAS,     CUBLASLT_EPILOGUE_RELU_BIAS,   CUBLASLT_EPILOGUE_RELU_AUX_BIAS,
+    CUBLASLT_EPILOGUE_DRELU,    CUBLASLT_EPILOGUE_DRELU_BGRAD, CUBLASLT_EPILOGUE_GELU,
+    CUBLASLT_EPILOGUE_GELU_AUX, CUBLASLT_EPILOGUE_GELU_BIAS,   CUBLASLT_EPILOGUE_GELU_AUX_BIAS,
+    CUBLASLT_EPILOGUE_DGELU,    CUBLASLT_EPILOGUE_DGELU_BGRAD, CUBLASLT_EPILOGUE_BGRADA,
     CUBLASLT_EPILOGUE_BGRADB};
 
 struct Product {
@@ -96,8 +96,7 @@ inline double gelu(double x) {
 }
 inline double gelu_derivative(double x) {
   const double tanh = fixed_tanh(kGeluScale * (x + kGeluCube * x * x * x));
-  return 0.5 * (1 + tanh) +
-         0.5 * x * (1 - tanh * tanh) * kGeluScale * (1 + 3 * kGeluCube * x * x);
+  return 0.5 * (1 + tanh) + 0.5 * x * (1 - tanh * tanh) * kGeluScale * (1 + 3 * kGeluCube * x * x);
 }
 
 // One product of a batch.
@@ -123,13 +122,13 @@ class One {
         const auto factor = value_of(of_row(all_.betas, i)) * value_of(beta);
         if (all_.reads_c && factor != value_of(T{})) {
           sum += factor * c_scale *
-                 value_of(number_at<T>(all_.c.type(), c.data + slice_ * c.slice,
-                                       all_.c.index(c, i, j)));
+                 value_of(
+                     number_at<T>(all_.c.type(), c.data + slice_ * c.slice, all_.c.index(c, i, j)));
         }
         if (all_.has(Part::bias)) {
           const auto type = static_cast<cudaDataType>(all_.how.bias_type);
-          sum += value_of(number_at<T>(type, views_[all_.bias].data,
-                                       i + slice_ * all_.how.bias_stride));
+          sum += value_of(
+              number_at<T>(type, views_[all_.bias].data, i + slice_ * all_.how.bias_stride));
         }
         if constexpr (!kIsComplex<T>) {
           sum = activated(sum, i, j);
@@ -313,14 +312,14 @@ void add_vector(Product& all, Operation& operation, bool is_read) {
 
 void add_aux(Product& all, Operation& operation) {
   const std::int64_t per_element = all.has_bits() ? 8 : 1;  // bits are told as bytes
-  Region region = matrix("the auxiliary matrix", all.how.aux, bytes_of(all.aux_type()),
-                         (all.m + per_element - 1) / per_element, all.n,
-                         all.how.aux_leading / per_element);
+  Region region =
+      matrix("the auxiliary matrix", all.how.aux, bytes_of(all.aux_type()),
+             (all.m + per_element - 1) / per_element, all.n, all.how.aux_leading / per_element);
   if (all.d.layout.batch != 1) {
     region = std::move(region).batch(all.d.layout.batch, all.how.aux_stride / per_element);
   }
-  all.aux = all.is_backward() ? operation.read(std::move(region))
-                              : operation.write(std::move(region));
+  all.aux =
+      all.is_backward() ? operation.read(std::move(region)) : operation.write(std::move(region));
 }
 
 void add_scalar_vectors(Product& all, Operation& operation, const void* alpha, const void* beta) {
@@ -371,10 +370,10 @@ void enqueue(const Call& made, Product all, const void* alpha, const void* a, co
   Operation operation(call);
   const Scalars scalars = add_scalars(call, all, operation, alpha, beta);
   const bool reads = all.reads_inputs && all.k != 0;
-  all.a.region = read_if(operation, reads || all.has(Part::row_sums_of_a),
-                         region_of("A", a, all.a.layout));
-  all.b.region = read_if(operation, reads || all.has(Part::column_sums_of_b),
-                         region_of("B", b, all.b.layout));
+  all.a.region =
+      read_if(operation, reads || all.has(Part::row_sums_of_a), region_of("A", a, all.a.layout));
+  all.b.region =
+      read_if(operation, reads || all.has(Part::column_sums_of_b), region_of("B", b, all.b.layout));
   all.c.region = read_if(operation, all.reads_c, region_of("C", c, all.c.layout));
   if (all.has(Part::bias)) add_vector(all, operation, true);
   if (all.has(Part::aux)) add_aux(all, operation);
@@ -388,8 +387,8 @@ void enqueue(const Call& made, Product all, const void* alpha, const void* a, co
   all.d.region = operation.write(region_of("D", d, all.d.layout));
   if (all.sums_up()) add_vector(all, operation, false);
   if (all.how.d_largest != nullptr) {
-    all.d_largest = operation.write(
-        array("the largest size in D", all.how.d_largest, sizeof(float), 1));
+    all.d_largest =
+        operation.write(array("the largest size in D", all.how.d_largest, sizeof(float), 1));
   }
   operation.computes([=](const Views& views) {
     const auto run = [&](auto type) {
@@ -425,10 +424,9 @@ using namespace warpcheck::libraries::cublas;  // NOLINT(google-build-using-name
 using warpcheck::libraries::Call;
 
 extern "C" cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t description,
-                                         const void* alpha, const void* A,
-                                         cublasLtMatrixLayout_t a, const void* B,
-                                         cublasLtMatrixLayout_t b, const void* beta, const void* C,
-                                         cublasLtMatrixLayout_t c, void* D,
+                                         const void* alpha, const void* A, cublasLtMatrixLayout_t a,
+                                         const void* B, cublasLtMatrixLayout_t b, const void* beta,
+                                         const void* C, cublasLtMatrixLayout_t c, void* D,
                                          cublasLtMatrixLayout_t d, const cublasLtMatmulAlgo_t*,
                                          void*, size_t, cudaStream_t stream) {
   return answer_lt(HERE("cublasLtMatmul"), [&](const Call& made) {

@@ -1,5 +1,5 @@
-// cublasLtMatrixTransform: C := alpha * op(A) + beta * op(B), from columns to rows and from one type
-// of elements to another.
+// cublasLtMatrixTransform: C := alpha * op(A) + beta * op(B), from columns to rows and from one
+// type of elements to another.
 #include "vgpu/libraries/cublas/lt_descriptors.hpp"
 
 namespace warpcheck::libraries::cublas {
@@ -55,8 +55,8 @@ void compute(const Sum& all, const Views& views, T alpha, T beta) {
   }
 }
 
-void enqueue(const Call& made, const Transformation& how, Sum all, const void* alpha,
-             const void* a, const void* beta, const void* b, void* c) {
+void enqueue(const Call& made, const Transformation& how, Sum all, const void* alpha, const void* a,
+             const void* beta, const void* b, void* c) {
   if (how.pointer_mode > CUBLASLT_POINTER_MODE_DEVICE) {
     throw Refused{fmt::format("pointer mode {}", how.pointer_mode)};
   }

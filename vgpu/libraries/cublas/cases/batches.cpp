@@ -186,8 +186,7 @@ void try_inverse_and_qr(const Matinv& matinv, const Geqrf& geqrf) {
   run(geqrf, handle, m, n, qrs.device, m, taus.device, &host_info, 1);
   expect("info", host_info == 0);
   const Dense factors = on_tall.get(), tau = on_tau.get();
-  Dense product = matrix_of(
-      m, n, [&](int i, int j) { return i <= j ? factors(i, j) : Bounded(); });
+  Dense product = matrix_of(m, n, [&](int i, int j) { return i <= j ? factors(i, j) : Bounded(); });
   for (int l = n; l-- > 0;) {
     const Dense v = matrix_of(m, 1, [&](int i, int) {
       return i < l ? Bounded() : i == l ? Bounded(1.0) : factors(i, l);
@@ -213,9 +212,10 @@ void try_least_squares(const F& gels) {
   expect_near(adjoint(a) * (a * x), adjoint(a) * b, 100 * m, kRoundoff<T>);
 }
 
-// Two groups of different shapes, the first of two products.
-template <class T, class F>
-void try_groups(const F& gemm) {
+// Two groups of different shapes, the first of two products; types: behind what they are about,
+// where they are arguments.
+template <class T, class F, class Types>
+void try_groups(const F& gemm, Types types) {
   const cublasOperation_t transa[] = {CUBLAS_OP_N, CUBLAS_OP_T},
                           transb[] = {CUBLAS_OP_N, CUBLAS_OP_C};
   const int ms[] = {3, 2}, ns[] = {2, 4}, ks[] = {4, 3};
@@ -231,14 +231,14 @@ void try_groups(const F& gemm) {
     using Size = decltype(size);
     const Size sizes_m[] = {ms[0], ms[1]}, sizes_n[] = {ns[0], ns[1]}, sizes_k[] = {ks[0], ks[1]},
                lda[] = {5, 3}, ldb[] = {4, 6}, ldc[] = {4, 2}, group_size[] = {2, 1};
+    const auto with = [&](const char* name, auto function) {
+      note_call(name, types(function, transa, transb, sizes_m, sizes_n, sizes_k, alphas, as.device,
+                            lda, bs.device, ldb, betas, cs.device, ldc, group_size));
+    };
     if constexpr (sizeof(Size) == 8) {
-      note_call(gemm.wide_name,
-                gemm.wide(handle, transa, transb, sizes_m, sizes_n, sizes_k, alphas, as.device, lda,
-                          bs.device, ldb, betas, cs.device, ldc, 2, group_size));
+      with(gemm.wide_name, gemm.wide);
     } else {
-      note_call(gemm.narrow_name,
-                gemm.narrow(handle, transa, transb, sizes_m, sizes_n, sizes_k, alphas, as.device,
-                            lda, bs.device, ldb, betas, cs.device, ldc, 2, group_size));
+      with(gemm.narrow_name, gemm.narrow);
     }
   };
   is_wide ? call(std::int64_t{}) : call(int{});
@@ -247,13 +247,26 @@ void try_groups(const F& gemm) {
   expect_matrix(c2, Bounded(-1.0) * (transposed(a[2]) * transposed(b[2])) + Bounded(0.5) * c);
 }
 
-#define OF_ALL(T, p)                                                                         \
-  try_gemm<T>(BOTH(cublas##p##gemmStridedBatched), BOTH(cublas##p##gemmBatched));            \
-  try_gemv<T, T, T>(BOTH(cublas##p##gemvStridedBatched), BOTH(cublas##p##gemvBatched));      \
-  try_trsm<T>(BOTH(cublas##p##trsmBatched));                                                 \
-  try_lu<T>(ONLY(cublas##p##getrfBatched), ONLY(cublas##p##getrsBatched),                    \
-            ONLY(cublas##p##getriBatched));                                                  \
-  try_inverse_and_qr<T>(ONLY(cublas##p##matinvBatched), ONLY(cublas##p##geqrfBatched));      \
+constexpr auto kTypesInName = [](auto function, auto transa, auto transb, auto m, auto n, auto k,
+                                 auto alpha, auto a, auto lda, auto b, auto ldb, auto beta, auto c,
+                                 auto ldc, auto count) {
+  return function(handle, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, 2, count);
+};
+constexpr auto kTypesAsArguments = [](auto function, auto transa, auto transb, auto m, auto n,
+                                      auto k, auto alpha, auto a, auto lda, auto b, auto ldb,
+                                      auto beta, auto c, auto ldc, auto count) {
+  const auto plain = [](float** all) { return reinterpret_cast<void**>(all); };
+  return function(handle, transa, transb, m, n, k, alpha, plain(a), CUDA_R_32F, lda, plain(b),
+                  CUDA_R_32F, ldb, beta, plain(c), CUDA_R_32F, ldc, 2, count, CUBLAS_COMPUTE_32F);
+};
+
+#define OF_ALL(T, p)                                                                    \
+  try_gemm<T>(BOTH(cublas##p##gemmStridedBatched), BOTH(cublas##p##gemmBatched));       \
+  try_gemv<T, T, T>(BOTH(cublas##p##gemvStridedBatched), BOTH(cublas##p##gemvBatched)); \
+  try_trsm<T>(BOTH(cublas##p##trsmBatched));                                            \
+  try_lu<T>(ONLY(cublas##p##getrfBatched), ONLY(cublas##p##getrsBatched),               \
+            ONLY(cublas##p##getriBatched));                                             \
+  try_inverse_and_qr<T>(ONLY(cublas##p##matinvBatched), ONLY(cublas##p##geqrfBatched)); \
   try_least_squares<T>(ONLY(cublas##p##gelsBatched));
 
 }  // namespace
@@ -272,6 +285,7 @@ void try_batches() {
                                                 BOTH(cublasTSTgemvBatched));
   try_gemv<float, __nv_bfloat16, float>(BOTH(cublasTSSgemvStridedBatched),
                                         BOTH(cublasTSSgemvBatched));
-  try_groups<float>(BOTH(cublasSgemmGroupedBatched));
-  try_groups<double>(BOTH(cublasDgemmGroupedBatched));
+  try_groups<float>(BOTH(cublasSgemmGroupedBatched), kTypesInName);
+  try_groups<double>(BOTH(cublasDgemmGroupedBatched), kTypesInName);
+  try_groups<float>(BOTH(cublasGemmGroupedBatchedEx), kTypesAsArguments);
 }

@@ -4,7 +4,8 @@
 //   cases [--called FILE] [--record FILE]
 //
 // Prints "right", or what is wrong. --called writes the names of the functions that were called,
-// --record what they answered, for compare_recordings.py. It runs on a GPU as well:
+// --record what they answered, also to calls that are wrong, for compare_recordings.py. It runs on
+// a GPU as well:
 //
 //   nvcc -std=c++17 -arch=sm_90 *.cpp -lcublas -lcublasLt -o cases && ./cases --record gpu.txt
 //   warpcheck exec -- ./cases --record ours.txt
@@ -122,7 +123,9 @@ int main(int count, char** arguments) {
   run_all();
   is_wide = false;
   try_matmul();
+  try_legacy_settings();
   cublasDestroy(handle);
+  if (recording != nullptr) try_statuses();
   check(cudaDeviceSynchronize());
   for (const std::string& name : called) {
     if (names != nullptr) std::fprintf(names, "%s\n", name.c_str());

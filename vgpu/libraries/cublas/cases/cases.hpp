@@ -5,7 +5,12 @@
 #pragma once
 
 #include <cublasLt.h>
+// The two APIs of cuBLAS exclude each other: a file of cases is compiled for either.
+#ifdef LEGACY
+#include <cublas.h>
+#else
 #include <cublas_v2.h>
+#endif
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime_api.h>
@@ -15,7 +20,9 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "numbers.hpp"
@@ -173,16 +180,14 @@ class OnDevice {
     for_each_run([&](int place, const std::vector<int>& elements) {
       std::vector<T> run;
       for (const int element : elements) run.push_back(from<T>(values.all[element].value));
-      check(
-          cudaMemcpy(device + place, run.data(), run.size() * sizeof(T), cudaMemcpyHostToDevice));
+      check(cudaMemcpy(device + place, run.data(), run.size() * sizeof(T), cudaMemcpyHostToDevice));
     });
   }
   Dense get() const {
     Dense values(rows_, columns_);
     for_each_run([&](int place, const std::vector<int>& elements) {
       std::vector<T> run(elements.size());
-      check(
-          cudaMemcpy(run.data(), device + place, run.size() * sizeof(T), cudaMemcpyDeviceToHost));
+      check(cudaMemcpy(run.data(), device + place, run.size() * sizeof(T), cudaMemcpyDeviceToHost));
       for (std::size_t i = 0; i < run.size(); ++i) values.all[elements[i]] = number(run[i]);
     });
     return values;
@@ -241,31 +246,85 @@ struct Function {
 };
 template <class Narrow, class Wide>
 constexpr Function<Narrow, Wide> both_forms(const char* narrow_name, const char* wide_name,
-                                          Narrow* narrow, Wide* wide) {
+                                            Narrow* narrow, Wide* wide) {
   return {narrow_name, wide_name, narrow, wide};
 }
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
+#ifdef LEGACY
+#define BOTH(name) \
+  LegacyForm { #name, name }
+#define ONLY(name) BOTH(name)
+#define NOT_LEGACY(...)
+#define OF_LEVEL(name) try_legacy_##name
+#else
 #define BOTH(name) both_forms(TEXT(name), TEXT(name##_64), name, name##_64)
 #define ONLY(name) both_forms(TEXT(name), TEXT(name), name, name)
+#define NOT_LEGACY(...) __VA_ARGS__
+#define OF_LEVEL(name) try_##name
+#endif
 
 template <class... Parameters, class... Arguments>
 int call_with(cublasStatus_t (*function)(Parameters...), Arguments&&... arguments) {
   return function(static_cast<Parameters>(arguments)...);
 }
+#ifdef LEGACY
+// A function of the legacy API, which is called with the arguments of the one that has a handle:
+// scalars become values, enumerations letters, and what comes last is the answer's place.
+template <class Answer, class... Parameters>
+struct LegacyForm {
+  const char* name;
+  Answer (*function)(Parameters...);
+};
+template <class Parameter, class Argument>
+Parameter passed(const Argument& argument) {
+  if constexpr (std::is_same_v<Parameter, char>) {
+    if constexpr (std::is_same_v<Argument, cublasOperation_t>) return "NTC"[argument];
+    if constexpr (std::is_same_v<Argument, cublasFillMode_t>) return "LU"[argument];
+    if constexpr (std::is_same_v<Argument, cublasSideMode_t>) return "LR"[argument];
+    if constexpr (std::is_same_v<Argument, cublasDiagType_t>) return "NU"[argument];
+  } else if constexpr (std::is_pointer_v<Argument> && !std::is_pointer_v<Parameter>) {
+    return *argument;
+  } else {
+    return static_cast<Parameter>(argument);
+  }
+}
+template <class Answer, class... Parameters, class Arguments, std::size_t... I>
+Answer call_legacy(Answer (*function)(Parameters...), const Arguments& arguments,
+                   std::index_sequence<I...>) {
+  return function(passed<Parameters>(std::get<I>(arguments))...);
+}
+template <class Answer, class... Parameters, class... Arguments>
+int run(const LegacyForm<Answer, Parameters...>& form, cublasHandle_t,
+        const Arguments&... arguments) {
+  const auto all = std::make_tuple(arguments...);
+  const auto parameters = std::index_sequence_for<Parameters...>();
+  if constexpr (std::is_void_v<Answer>) {
+    call_legacy(form.function, all, parameters);
+  } else {
+    *static_cast<Answer*>(std::get<sizeof...(Arguments) - 1>(all)) =
+        call_legacy(form.function, all, parameters);
+  }
+  const int status = cublasGetError();
+  note_call(form.name, status);
+  return status;
+}
+#else
 template <class F, class... Arguments>
 int run(const F& function, Arguments&&... arguments) {
-  const int status = is_wide ? call_with(function.wide, arguments...)
-                             : call_with(function.narrow, arguments...);
+  const int status =
+      is_wide ? call_with(function.wide, arguments...) : call_with(function.narrow, arguments...);
   note_call(is_wide ? function.wide_name : function.narrow_name, status);
   return status;
 }
+#endif
+
 // Functions that have one form.
-#define CALL(function, ...)                                                   \
-  [&] {                                                                       \
-    const auto status_of_call = function(__VA_ARGS__);                        \
-    note_call(TEXT(function), static_cast<int>(status_of_call));              \
-    return status_of_call;                                                    \
+#define CALL(function, ...)                                      \
+  [&] {                                                          \
+    const auto status_of_call = function(__VA_ARGS__);           \
+    note_call(TEXT(function), static_cast<int>(status_of_call)); \
+    return status_of_call;                                       \
   }()
 
 // ---- results of the latest call ----
@@ -282,8 +341,7 @@ void expect_value(const T& found, const Bounded& wanted, double roundoff = kRoun
   expect_numbers({number(found)}, {wanted}, roundoff, kRoundoff<T>);
 }
 template <class T>
-void expect_matrix(const OnDevice<T>& found, const Dense& wanted,
-                   double roundoff = kRoundoff<T>) {
+void expect_matrix(const OnDevice<T>& found, const Dense& wanted, double roundoff = kRoundoff<T>) {
   const Dense all = found.get();
   std::vector<Number> numbers;
   std::vector<Bounded> bounded;
@@ -300,7 +358,12 @@ void expect_matrix(const OnDevice<T>& found, const Dense& wanted,
 void try_level_1();
 void try_level_2();
 void try_level_3();
+void try_legacy_level_1();
+void try_legacy_level_2();
+void try_legacy_level_3();
+void try_legacy_settings();
 void try_batches();
 void try_typed();
 void try_settings();
+void try_statuses();  // of calls that are wrong
 void try_matmul();

@@ -11,19 +11,19 @@ constexpr int n = 7;
 
 template <class T>
 struct Api;
-#define API(T, p, real_p, i_p)                                \
-  template <>                                                 \
-  struct Api<T> {                                             \
-    static constexpr auto axpy = BOTH(cublas##p##axpy);       \
-    static constexpr auto copy = BOTH(cublas##p##copy);       \
-    static constexpr auto swap = BOTH(cublas##p##swap);       \
-    static constexpr auto scal = BOTH(cublas##p##scal);       \
-    static constexpr auto nrm2 = BOTH(cublas##real_p##nrm2);  \
-    static constexpr auto asum = BOTH(cublas##real_p##asum);  \
-    static constexpr auto amax = BOTH(cublasI##i_p##amax);    \
-    static constexpr auto amin = BOTH(cublasI##i_p##amin);    \
-    static constexpr auto rot = BOTH(cublas##p##rot);         \
-    static constexpr auto rotg = ONLY(cublas##p##rotg);       \
+#define API(T, p, real_p, i_p)                               \
+  template <>                                                \
+  struct Api<T> {                                            \
+    static constexpr auto axpy = BOTH(cublas##p##axpy);      \
+    static constexpr auto copy = BOTH(cublas##p##copy);      \
+    static constexpr auto swap = BOTH(cublas##p##swap);      \
+    static constexpr auto scal = BOTH(cublas##p##scal);      \
+    static constexpr auto nrm2 = BOTH(cublas##real_p##nrm2); \
+    static constexpr auto asum = BOTH(cublas##real_p##asum); \
+    static constexpr auto amax = BOTH(cublasI##i_p##amax);   \
+    static constexpr auto amin = BOTH(cublasI##i_p##amin);   \
+    static constexpr auto rot = BOTH(cublas##p##rot);        \
+    static constexpr auto rotg = ONLY(cublas##p##rotg);      \
   };
 API(float, S, S, s)
 API(double, D, D, d)
@@ -76,11 +76,8 @@ template <class F, class Pointer>
 std::int64_t index_by(const F& function, int count, Pointer x, int step) {
   int index = -1;
   std::int64_t wide_index = -1;
-  if (is_wide) {
-    note_call(function.wide_name, function.wide(handle, count, x, step, &wide_index));
-  } else {
-    note_call(function.narrow_name, function.narrow(handle, count, x, step, &index));
-  }
+  void* const result = is_wide ? static_cast<void*>(&wide_index) : &index;
+  run(function, handle, count, x, step, result);
   return is_wide ? wide_index : index;
 }
 
@@ -151,13 +148,18 @@ void try_modified_rotation(const Rotm& rotm, const Rotmg& rotmg) {
   for (const T flag : {T(-2), T(-1), T(0), T(1)}) {
     const T parameters[] = {flag, 2, -3, T(0.5), 4};
     const bool is_unit = flag == -2;
-    const Bounded h11 = Number(is_unit || flag == 0 ? 1 : 2), h12 = Number(is_unit ? 0 : flag == 1 ? 1 : 0.5),
-                  h21 = Number(is_unit ? 0 : flag == 1 ? -1 : -3),
+    const Bounded h11 = Number(is_unit || flag == 0 ? 1 : 2),
+                  h12 = Number(is_unit     ? 0
+                               : flag == 1 ? 1
+                                           : 0.5),
+                  h21 = Number(is_unit     ? 0
+                               : flag == 1 ? -1
+                                           : -3),
                   h22 = Number(is_unit || flag == 0 ? 1 : 4);
     for (const Steps steps : kSteps) {
       const Dense x = drawn<T>(n), y = drawn<T>(n);
       const OnDevice<T> on_x(x, spaced(n, steps.x)), on_y(y, spaced(n, steps.y));
-      run(rotm, handle, n, on_x.device, steps.x, on_y.device, steps.y, parameters);
+      run(rotm, handle, n, on_x.device, steps.x, on_y.device, steps.y, &parameters[0]);
       expect_matrix(on_x, h11 * x + h12 * y);
       expect_matrix(on_y, h21 * x + h22 * y);
     }
@@ -165,13 +167,14 @@ void try_modified_rotation(const Rotm& rotm, const Rotmg& rotmg) {
   // H takes (x1, y1) to (r, 0), in the scaled sense: H11 * x1 + H12 * y1 = r.
   T d1 = 2, d2 = 3, x1 = 4, parameters[5] = {};
   const T y1 = 1;
-  run(rotmg, handle, &d1, &d2, &x1, &y1, parameters);
+  run(rotmg, handle, &d1, &d2, &x1, &y1, &parameters[0]);
   expect("the flag of rotmg", parameters[0] == 0);
   const Bounded h21 = Number(parameters[2]), h12 = Number(parameters[3]);
   expect_value(x1, Bounded(4.0) + h12 * Bounded(1.0));
   expect_value(T(0), h21 * Bounded(4.0) + Bounded(1.0));
 }
 
+#ifndef LEGACY
 // A scalar that stays on the device.
 void try_device_scalars() {
   const Dense x = drawn<float>(n), y = drawn<float>(n);
@@ -183,6 +186,7 @@ void try_device_scalars() {
   CALL(cublasSetPointerMode, handle, CUBLAS_POINTER_MODE_HOST);
   expect_matrix(on_x, (transposed(x) * y)(0) * x);
 }
+#endif
 
 template <class T>
 void try_type() {
@@ -203,7 +207,7 @@ void try_real_factor(const F& scal) {
 
 }  // namespace
 
-void try_level_1() {
+void OF_LEVEL(level_1)() {
   try_type<float>();
   try_type<double>();
   try_type<cuComplex>();
@@ -220,5 +224,5 @@ void try_level_1() {
   try_rotation<cuDoubleComplex, double>(BOTH(cublasZdrot));
   try_modified_rotation<float>(BOTH(cublasSrotm), ONLY(cublasSrotmg));
   try_modified_rotation<double>(BOTH(cublasDrotm), ONLY(cublasDrotmg));
-  try_device_scalars();
+  NOT_LEGACY(try_device_scalars();)
 }

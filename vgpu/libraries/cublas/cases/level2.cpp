@@ -1,5 +1,5 @@
-// Level 2: a matrix and vectors. Of a matrix only those elements are written that its form names: the
-// band, the triangle.
+// Level 2: a matrix and vectors. Of a matrix only those elements are written that its form names:
+// the band, the triangle.
 #include "cases.hpp"
 
 namespace {
@@ -49,21 +49,19 @@ void try_general(const Gemv& gemv, const Gbmv& gbmv) {
           if (layout(i, j) < 0) banded(i, j) = Number(0);
         }
       }
-      try_product<T>(op(trans, banded),
-                     [&, r = rows, c = columns](auto alpha, auto x, int incx, auto beta, auto y,
-                                                int incy) {
-                       run(gbmv, handle, trans, r, c, kBelow, kAbove, alpha, on_band.device,
-                           kBelow + kAbove + 2, x, incx, beta, y, incy);
-                     });
+      try_product<T>(op(trans, banded), [&, r = rows, c = columns](auto alpha, auto x, int incx,
+                                                                   auto beta, auto y, int incy) {
+        run(gbmv, handle, trans, r, c, kBelow, kAbove, alpha, on_band.device, kBelow + kAbove + 2,
+            x, incx, beta, y, incy);
+      });
     }
   }
 }
 
 // Without the elements that are `k` or more off the diagonal.
 Dense in_band(const Dense& a, int k) {
-  return matrix_of(a.rows, a.columns, [&](int i, int j) {
-    return std::abs(i - j) <= k ? a(i, j) : Bounded();
-  });
+  return matrix_of(a.rows, a.columns,
+                   [&](int i, int j) { return std::abs(i - j) <= k ? a(i, j) : Bounded(); });
 }
 Layout triangular_band(cublasFillMode_t uplo, int k, int leading) {
   return uplo == CUBLAS_FILL_MODE_LOWER ? band(k, 0, leading) : band(0, k, leading);
@@ -86,11 +84,10 @@ void try_symmetric(Whole whole, const Banded& banded, const Packed& of_packed) {
   for (const auto uplo : kTriangles) {
     const Dense a = drawn<T>(n, n);
     const OnDevice<T> on_band(a, triangular_band(uplo, k, k + 2)), on_packed(a, packed(uplo, n));
-    try_product<T>(whole(uplo, in_band(a, k)),
-                   [&](auto alpha, auto x, int incx, auto beta, auto y, int incy) {
-                     run(banded, handle, uplo, n, k, alpha, on_band.device, k + 2, x, incx, beta, y,
-                         incy);
-                   });
+    try_product<T>(
+        whole(uplo, in_band(a, k)), [&](auto alpha, auto x, int incx, auto beta, auto y, int incy) {
+          run(banded, handle, uplo, n, k, alpha, on_band.device, k + 2, x, incx, beta, y, incy);
+        });
     try_product<T>(whole(uplo, a), [&](auto alpha, auto x, int incx, auto beta, auto y, int incy) {
       run(of_packed, handle, uplo, n, alpha, on_packed.device, x, incx, beta, y, incy);
     });
@@ -123,15 +120,15 @@ struct RankOne {
   bool is_hermitian;
   template <class Full>
   void try_full(const Full& update) const {
-    try_each([&](cublasFillMode_t uplo, const S* alpha, const T* x, int step, T* a) {
-      run(update, handle, uplo, n, alpha, x, step, a, n + 2);
-    }, false);
+    try_each([&](cublasFillMode_t uplo, const S* alpha, const T* x, int step,
+                 T* a) { run(update, handle, uplo, n, alpha, x, step, a, n + 2); },
+             false);
   }
   template <class Packed>
   void try_packed(const Packed& update) const {
-    try_each([&](cublasFillMode_t uplo, const S* alpha, const T* x, int step, T* a) {
-      run(update, handle, uplo, n, alpha, x, step, a);
-    }, true);
+    try_each([&](cublasFillMode_t uplo, const S* alpha, const T* x, int step,
+                 T* a) { run(update, handle, uplo, n, alpha, x, step, a); },
+             true);
   }
 
  private:
@@ -159,15 +156,15 @@ struct RankTwo {
   bool is_hermitian;
   template <class Full>
   void try_full(const Full& update) const {
-    try_each([&](cublasFillMode_t uplo, const T* alpha, const T* x, const T* y, Steps steps, T* a) {
-      run(update, handle, uplo, n, alpha, x, steps.x, y, steps.y, a, n + 2);
-    }, false);
+    try_each([&](cublasFillMode_t uplo, const T* alpha, const T* x, const T* y, Steps steps,
+                 T* a) { run(update, handle, uplo, n, alpha, x, steps.x, y, steps.y, a, n + 2); },
+             false);
   }
   template <class Packed>
   void try_packed(const Packed& update) const {
-    try_each([&](cublasFillMode_t uplo, const T* alpha, const T* x, const T* y, Steps steps, T* a) {
-      run(update, handle, uplo, n, alpha, x, steps.x, y, steps.y, a);
-    }, true);
+    try_each([&](cublasFillMode_t uplo, const T* alpha, const T* x, const T* y, Steps steps,
+                 T* a) { run(update, handle, uplo, n, alpha, x, steps.x, y, steps.y, a); },
+             true);
   }
 
  private:
@@ -232,33 +229,36 @@ void try_triangular(const Full& of_full, const Banded& banded, const Packed& of_
   }
 }
 
-#define OF_ALL(T, p)                                                                            \
-  try_general<T>(BOTH(cublas##p##gemv), BOTH(cublas##p##gbmv));                                 \
-  try_full_symmetric<T>(symmetric, BOTH(cublas##p##symv));                                      \
-  RankOne<T, T>{false}.try_full(BOTH(cublas##p##syr));                                          \
-  RankTwo<T>{false}.try_full(BOTH(cublas##p##syr2));                                            \
+#define OF_ALL(T, p)                                                                             \
+  try_general<T>(BOTH(cublas##p##gemv), BOTH(cublas##p##gbmv));                                  \
   try_triangular<T>(BOTH(cublas##p##trmv), BOTH(cublas##p##tbmv), BOTH(cublas##p##tpmv), false); \
   try_triangular<T>(BOTH(cublas##p##trsv), BOTH(cublas##p##tbsv), BOTH(cublas##p##tpsv), true);
-#define OF_REAL(T, p)                                                               \
-  OF_ALL(T, p)                                                                      \
-  try_rank_1<T>(BOTH(cublas##p##ger), false);                                       \
-  try_symmetric<T>(symmetric, BOTH(cublas##p##sbmv), BOTH(cublas##p##spmv));        \
-  RankOne<T, T>{false}.try_packed(BOTH(cublas##p##spr));                            \
+#define OF_SYMMETRIC(T, p)                                 \
+  try_full_symmetric<T>(symmetric, BOTH(cublas##p##symv)); \
+  RankOne<T, T>{false}.try_full(BOTH(cublas##p##syr));     \
+  RankTwo<T>{false}.try_full(BOTH(cublas##p##syr2));
+#define OF_REAL(T, p)                                                        \
+  OF_ALL(T, p)                                                               \
+  OF_SYMMETRIC(T, p)                                                         \
+  try_rank_1<T>(BOTH(cublas##p##ger), false);                                \
+  try_symmetric<T>(symmetric, BOTH(cublas##p##sbmv), BOTH(cublas##p##spmv)); \
+  RankOne<T, T>{false}.try_packed(BOTH(cublas##p##spr));                     \
   RankTwo<T>{false}.try_packed(BOTH(cublas##p##spr2));
-#define OF_COMPLEX(T, p)                                                            \
-  OF_ALL(T, p)                                                                      \
-  try_rank_1<T>(BOTH(cublas##p##geru), false);                                      \
-  try_rank_1<T>(BOTH(cublas##p##gerc), true);                                       \
-  try_full_symmetric<T>(hermitian, BOTH(cublas##p##hemv));                          \
-  try_symmetric<T>(hermitian, BOTH(cublas##p##hbmv), BOTH(cublas##p##hpmv));        \
-  RankOne<T, Real<T>>{true}.try_full(BOTH(cublas##p##her));                         \
-  RankOne<T, Real<T>>{true}.try_packed(BOTH(cublas##p##hpr));                       \
-  RankTwo<T>{true}.try_full(BOTH(cublas##p##her2));                                 \
+#define OF_COMPLEX(T, p)                                                     \
+  OF_ALL(T, p)                                                               \
+  NOT_LEGACY(OF_SYMMETRIC(T, p))                                             \
+  try_rank_1<T>(BOTH(cublas##p##geru), false);                               \
+  try_rank_1<T>(BOTH(cublas##p##gerc), true);                                \
+  try_full_symmetric<T>(hermitian, BOTH(cublas##p##hemv));                   \
+  try_symmetric<T>(hermitian, BOTH(cublas##p##hbmv), BOTH(cublas##p##hpmv)); \
+  RankOne<T, Real<T>>{true}.try_full(BOTH(cublas##p##her));                  \
+  RankOne<T, Real<T>>{true}.try_packed(BOTH(cublas##p##hpr));                \
+  RankTwo<T>{true}.try_full(BOTH(cublas##p##her2));                          \
   RankTwo<T>{true}.try_packed(BOTH(cublas##p##hpr2));
 
 }  // namespace
 
-void try_level_2() {
+void OF_LEVEL(level_2)() {
   OF_REAL(float, S)
   OF_REAL(double, D)
   OF_COMPLEX(cuComplex, C)

@@ -23,8 +23,8 @@ void try_gemm(const F& gemm, double roundoff = kRoundoff<T>) {
                     b = tb == CUBLAS_OP_N ? drawn<T>(k, n) : drawn<T>(n, k), c = drawn<T>(m, n);
         const OnDevice<T> on_a(a, full(a.rows + 2)), on_b(b, full(b.rows + 1)),
             on_c(c, full(m + 3), factor == 0);
-        run(gemm, handle, ta, tb, m, n, k, &alpha, on_a.device, a.rows + 2, on_b.device,
-            b.rows + 1, &beta, on_c.device, m + 3);
+        run(gemm, handle, ta, tb, m, n, k, &alpha, on_a.device, a.rows + 2, on_b.device, b.rows + 1,
+            &beta, on_c.device, m + 3);
         expect_matrix(on_c, scaled_sum<T>(scalar<T>(), op(ta, a) * op(tb, b), factor, c), roundoff);
       }
     }
@@ -62,8 +62,7 @@ Dense with_real_diagonal(Dense a) {
 // calls; sum(op(A), op(B)) is what is added.
 template <class T, class Update, class Sum>
 void try_update(bool is_hermitian, Update update, Sum sum) {
-  const cublasOperation_t other =
-      is_hermitian ? CUBLAS_OP_C : CUBLAS_OP_T;
+  const cublasOperation_t other = is_hermitian ? CUBLAS_OP_C : CUBLAS_OP_T;
   for (const auto uplo : kTriangles) {
     for (const auto trans : {CUBLAS_OP_N, other}) {
       for (const double factor : kFactors) {
@@ -75,7 +74,8 @@ void try_update(bool is_hermitian, Update update, Sum sum) {
         update(uplo, trans, factor, on_a.device, a.rows + 2, on_b.device, b.rows + 1, on_c.device,
                n + 3);
         Dense wanted = sum(op(trans, a), op(trans, b));
-        if (factor != 0) wanted = wanted + Bounded(factor) * (is_hermitian ? with_real_diagonal(c) : c);
+        if (factor != 0)
+          wanted = wanted + Bounded(factor) * (is_hermitian ? with_real_diagonal(c) : c);
         expect_matrix(on_c, wanted);
       }
     }
@@ -146,15 +146,21 @@ void try_triangular(const Trmm& trmm, const Trsm& trsm) {
           const Layout off_diagonal = [&](int i, int j) { return i == j ? -1 : stored(i, j); };
           const OnDevice<T> on_a(a, diag == CUBLAS_DIAG_UNIT ? off_diagonal : stored, false,
                                  stored);
-          const OnDevice<T> on_b(b, full(m + 1)), on_c(b, full(m + 3), true);
+          const OnDevice<T> on_b(b, full(m + 1));
+#ifdef LEGACY  // in place
+          const OnDevice<T> on_c(b, full(m + 3));
+          run(trmm, handle, side, uplo, trans, diag, m, n, &by, on_a.device, lda, on_c.device,
+              m + 3);
+#else
+          const OnDevice<T> on_c(b, full(m + 3), true);
           run(trmm, handle, side, uplo, trans, diag, m, n, &by, on_a.device, lda, on_b.device,
               m + 1, on_c.device, m + 3);
+#endif
           expect_matrix(on_c, alpha * (is_left ? all * b : b * all));
           run(trsm, handle, side, uplo, trans, diag, m, n, &by, on_a.device, lda, on_b.device,
               m + 1);
           expect_matrix(on_b, is_left ? solved(all, alpha * b)
-                                      : transposed(solved(transposed(all),
-                                                          alpha * transposed(b))));
+                                      : transposed(solved(transposed(all), alpha * transposed(b))));
         }
       }
     }
@@ -184,9 +190,8 @@ void try_own(const Geam& geam, const Dgmm& dgmm) {
       const OnDevice<T> on_a(a, full(m + 2)), on_x(x, spaced(count, step)),
           on_c(a, full(m + 3), true);
       run(dgmm, handle, side, m, n, on_a.device, m + 2, on_x.device, step, on_c.device, m + 3);
-      expect_matrix(on_c, matrix_of(m, n, [&](int i, int j) {
-                      return a(i, j) * x(is_left ? i : j);
-                    }));
+      expect_matrix(on_c,
+                    matrix_of(m, n, [&](int i, int j) { return a(i, j) * x(is_left ? i : j); }));
     }
   }
 }
@@ -204,29 +209,31 @@ void try_packing(const Pack& pack, const Unpack& unpack) {
   }
 }
 
-#define OF_ALL(T, p)                                                        \
-  try_gemm<T>(BOTH(cublas##p##gemm));                                       \
-  try_symm<T>(symmetric, BOTH(cublas##p##symm));                            \
-  try_rank_k<T, T>(false, BOTH(cublas##p##syrk));                           \
-  try_rank_2k<T, T>(false, BOTH(cublas##p##syr2k));                         \
-  try_rank_kx<T, T>(false, BOTH(cublas##p##syrkx));                         \
-  try_triangular<T>(BOTH(cublas##p##trmm), BOTH(cublas##p##trsm));          \
-  try_own<T>(BOTH(cublas##p##geam), BOTH(cublas##p##dgmm));                 \
+#define OF_ALL(T, p)                                               \
+  try_gemm<T>(BOTH(cublas##p##gemm));                              \
+  try_symm<T>(symmetric, BOTH(cublas##p##symm));                   \
+  try_rank_k<T, T>(false, BOTH(cublas##p##syrk));                  \
+  try_rank_2k<T, T>(false, BOTH(cublas##p##syr2k));                \
+  try_triangular<T>(BOTH(cublas##p##trmm), BOTH(cublas##p##trsm)); \
+  NOT_LEGACY(OF_CUBLAS(T, p))
+#define OF_CUBLAS(T, p)                                     \
+  try_rank_kx<T, T>(false, BOTH(cublas##p##syrkx));         \
+  try_own<T>(BOTH(cublas##p##geam), BOTH(cublas##p##dgmm)); \
   try_packing<T>(ONLY(cublas##p##trttp), ONLY(cublas##p##tpttr));
-#define OF_COMPLEX(T, p)                                                    \
-  OF_ALL(T, p)                                                              \
-  try_gemm<T>(BOTH(cublas##p##gemm3m), 4 * kRoundoff<T>);                   \
-  try_symm<T>(hermitian, BOTH(cublas##p##hemm));                            \
-  try_rank_k<T, Real<T>>(true, BOTH(cublas##p##herk));                      \
-  try_rank_2k<T, Real<T>>(true, BOTH(cublas##p##her2k));                    \
-  try_rank_kx<T, Real<T>>(true, BOTH(cublas##p##herkx));
+#define OF_COMPLEX(T, p)                                              \
+  OF_ALL(T, p)                                                        \
+  NOT_LEGACY(try_gemm<T>(BOTH(cublas##p##gemm3m), 4 * kRoundoff<T>);) \
+  NOT_LEGACY(try_rank_kx<T, Real<T>>(true, BOTH(cublas##p##herkx));)  \
+  try_symm<T>(hermitian, BOTH(cublas##p##hemm));                      \
+  try_rank_k<T, Real<T>>(true, BOTH(cublas##p##herk));                \
+  try_rank_2k<T, Real<T>>(true, BOTH(cublas##p##her2k));
 
 }  // namespace
 
-void try_level_3() {
+void OF_LEVEL(level_3)() {
   OF_ALL(float, S)
   OF_ALL(double, D)
   OF_COMPLEX(cuComplex, C)
   OF_COMPLEX(cuDoubleComplex, Z)
-  try_gemm<__half>(BOTH(cublasHgemm));
+  NOT_LEGACY(try_gemm<__half>(BOTH(cublasHgemm));)
 }

@@ -82,10 +82,10 @@ class Product {
     std::size_t got = 0, written = 0;
     void* const workspace = allocate(bytes);
     CALL(cublasLtMatmulPreferenceCreate, &preference);
-    CALL(cublasLtMatmulPreferenceSetAttribute, preference,
-         CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes);
-    CALL(cublasLtMatmulPreferenceGetAttribute, preference,
-         CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &got, sizeof got, &written);
+    CALL(cublasLtMatmulPreferenceSetAttribute, preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+         &bytes, sizeof bytes);
+    CALL(cublasLtMatmulPreferenceGetAttribute, preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+         &got, sizeof got, &written);
     expect("the preference", got == bytes);
     CALL(cublasLtMatmulAlgoGetHeuristic, lt, description_, of_a.layout, of_b.layout, of_c.layout,
          of_d.layout, preference, 1, &result, &found);
@@ -214,8 +214,9 @@ void try_forward() {
               .aux(aux.device, m + 8));
     f.expect_result(each(input, gelu));
     expect_matrix(aux, input, kRoundoff<float>);
-    const OnDevice<std::uint8_t> bits(Dense(1, n), [](int, int j) { return j * kBits / 8; }, true,
-                                      [](int, int j) { return (j + 1) * kBits / 8 - 1; });
+    const OnDevice<std::uint8_t> bits(
+        Dense(1, n), [](int, int j) { return j * kBits / 8; }, true,
+        [](int, int j) { return (j + 1) * kBits / 8 - 1; });
     f.run(Product()
               .epilogue(has_bias ? CUBLASLT_EPILOGUE_RELU_AUX_BIAS : CUBLASLT_EPILOGUE_RELU_AUX)
               .bias(f.on_bias.device)
@@ -247,8 +248,9 @@ void try_backward() {
     for (int i = 0; i < m; ++i) byte |= inputs(i, j).value.real() > 0 ? 1 << i : 0;
     signs(0, j) = Number(byte);
   }
-  const OnDevice<std::uint8_t> bits(signs, [](int, int j) { return j * kBits / 8; }, false,
-                                    [](int, int j) { return (j + 1) * kBits / 8 - 1; });
+  const OnDevice<std::uint8_t> bits(
+      signs, [](int, int j) { return j * kBits / 8; }, false,
+      [](int, int j) { return (j + 1) * kBits / 8 - 1; });
   const Dense through_relu = matrix_of(m, n, [&](int i, int j) {
     return inputs(i, j).value.real() > 0 ? f.product(i, j) : Bounded();
   });
@@ -285,8 +287,7 @@ void try_vectors_of_scalars() {
   Fixture f;
   const Dense factors = drawn<float>(m);
   const OnDevice<float> alphas(factors, full(m));
-  const Dense wanted =
-      matrix_of(m, n, [&](int i, int j) { return factors(i) * f.product(i, j); });
+  const Dense wanted = matrix_of(m, n, [&](int i, int j) { return factors(i) * f.product(i, j); });
   const auto run = [&](const Product& how, const void* beta) {
     how.run(alphas.device, f.on_a.device, f.of_a, f.on_b.device, f.of_b, beta, f.d.device, f.of_d,
             f.d.device, f.of_d);
@@ -303,10 +304,10 @@ void try_transform() {
   cublasOperation_t got = CUBLAS_OP_N;
   std::size_t written = 0;
   CALL(cublasLtMatrixTransformDescCreate, &description, CUDA_R_32F);
-  CALL(cublasLtMatrixTransformDescSetAttribute, description,
-       CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSA, &transposes, sizeof transposes);
-  CALL(cublasLtMatrixTransformDescGetAttribute, description,
-       CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSA, &got, sizeof got, &written);
+  CALL(cublasLtMatrixTransformDescSetAttribute, description, CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSA,
+       &transposes, sizeof transposes);
+  CALL(cublasLtMatrixTransformDescGetAttribute, description, CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSA,
+       &got, sizeof got, &written);
   expect("the attribute", got == transposes);
   const Dense a = drawn<float>(n, m), b = drawn<float>(m, n);
   const OnDevice<float> on_a(a, full(n + 4)), on_b(b, by_rows(n + 4)),
@@ -348,9 +349,8 @@ void try_algorithms() {
       cublasLtMatmulAlgoCheck(lt, product.description(), square.layout, square.layout,
                               square.layout, square.layout, &algorithm, &result);
   note_call("cublasLtMatmulAlgoCheck", 0);
-  expect("an answer",
-         status == CUBLAS_STATUS_SUCCESS || status == CUBLAS_STATUS_INVALID_VALUE ||
-             status == CUBLAS_STATUS_NOT_SUPPORTED);
+  expect("an answer", status == CUBLAS_STATUS_SUCCESS || status == CUBLAS_STATUS_INVALID_VALUE ||
+                          status == CUBLAS_STATUS_NOT_SUPPORTED);
 }
 
 void try_library() {
@@ -360,8 +360,8 @@ void try_library() {
   expect("the version", static_cast<int>(cublasLtGetVersion() / 10000) == major);
   note_call("cublasLtGetCudartVersion", cublasLtGetCudartVersion() >= 12000 ? 0 : 1);
   note_call("cublasLtGetStatusName", 0);
-  expect("a name", cublasLtGetStatusName(CUBLAS_STATUS_SUCCESS) ==
-                       std::string("CUBLAS_STATUS_SUCCESS"));
+  expect("a name",
+         cublasLtGetStatusName(CUBLAS_STATUS_SUCCESS) == std::string("CUBLAS_STATUS_SUCCESS"));
   note_call("cublasLtGetStatusString", 0);
   expect("a text", cublasLtGetStatusString(CUBLAS_STATUS_SUCCESS) != std::string());
   CALL(cublasLtLoggerSetLevel, 0);

@@ -1,10 +1,10 @@
-// What functions of cuBLAS should compute, in matrices whose elements know how far rounding may lead
-// from them: Wilkinson's running error analysis (Higham, Accuracy and Stability of Numerical
-// Algorithms, 3.3), with the sizes of terms in place of their sums, so that it holds for every order
-// of summation.
+// What functions of cuBLAS should compute, in matrices whose elements know how far rounding may
+// lead from them: Wilkinson's running error analysis (Higham, Accuracy and Stability of Numerical
+// Algorithms, 3.3), with the sizes of terms in place of their sums, so that it holds for every
+// order of summation.
 #pragma once
 
-#include <cublas_v2.h>
+#include <cublas_api.h>
 
 #include <cmath>
 #include <complex>

@@ -15,21 +15,21 @@ void try_copies() {
     check(cudaDeviceSynchronize());
     for (int i = 0; i < 6; ++i) expect("an element", back[i] == values[i]);
   };
-#define COPIES(suffix)                                                                         \
-  {                                                                                            \
-    float back[6] = {};                                                                        \
-    CALL(cublasSetMatrix##suffix, 2, 3, kBytes, values, 2, device, 2);                         \
-    CALL(cublasGetVector##suffix, 3, kBytes, device, 2, back, 1);                              \
-    expect_odd(back);                                                                          \
-    CALL(cublasSetVector##suffix, 6, kBytes, values, 1, device, 1);                            \
-    CALL(cublasGetMatrix##suffix, 3, 2, kBytes, device, 3, back, 3);                           \
-    expect_all(back);                                                                          \
-    CALL(cublasSetMatrixAsync##suffix, 2, 3, kBytes, values, 2, device, 2, nullptr);           \
-    CALL(cublasGetVectorAsync##suffix, 3, kBytes, device, 2, back, 1, nullptr);                \
-    expect_odd(back);                                                                          \
-    CALL(cublasSetVectorAsync##suffix, 6, kBytes, values, 1, device, 1, nullptr);              \
-    CALL(cublasGetMatrixAsync##suffix, 3, 2, kBytes, device, 3, back, 3, nullptr);             \
-    expect_all(back);                                                                          \
+#define COPIES(suffix)                                                               \
+  {                                                                                  \
+    float back[6] = {};                                                              \
+    CALL(cublasSetMatrix##suffix, 2, 3, kBytes, values, 2, device, 2);               \
+    CALL(cublasGetVector##suffix, 3, kBytes, device, 2, back, 1);                    \
+    expect_odd(back);                                                                \
+    CALL(cublasSetVector##suffix, 6, kBytes, values, 1, device, 1);                  \
+    CALL(cublasGetMatrix##suffix, 3, 2, kBytes, device, 3, back, 3);                 \
+    expect_all(back);                                                                \
+    CALL(cublasSetMatrixAsync##suffix, 2, 3, kBytes, values, 2, device, 2, nullptr); \
+    CALL(cublasGetVectorAsync##suffix, 3, kBytes, device, 2, back, 1, nullptr);      \
+    expect_odd(back);                                                                \
+    CALL(cublasSetVectorAsync##suffix, 6, kBytes, values, 1, device, 1, nullptr);    \
+    CALL(cublasGetMatrixAsync##suffix, 3, 2, kBytes, device, 3, back, 3, nullptr);   \
+    expect_all(back);                                                                \
   }
   COPIES()
   COPIES(_64)
@@ -44,9 +44,9 @@ void try_setting(const char* what, T value, Set set, Get get) {
   get(&got);
   expect(what, got == value);
 }
-#define SETTING(name, value)                                                          \
-  try_setting(                                                                        \
-      #name, value, [&](auto wanted) { CALL(cublasSet##name, handle, wanted); },      \
+#define SETTING(name, value)                                                     \
+  try_setting(                                                                   \
+      #name, value, [&](auto wanted) { CALL(cublasSet##name, handle, wanted); }, \
       [&](auto* got) { CALL(cublasGet##name, handle, got); })
 
 void try_handle() {
@@ -80,12 +80,87 @@ void try_handle() {
   expect("the callback", installed == callback);
   CALL(cublasSetLoggerCallback, nullptr);
   CALL(cublasLoggerConfigure, 0, 0, 0, nullptr);
+  note_call("cublasXerbla", 0);
+  cublasXerbla("CASES", 1);
   CALL(cublasDestroy, handle);
   free_at_end(workspace);
   check(cudaStreamDestroy(stream));
 }
 
 }  // namespace
+
+void try_statuses() {
+  constexpr int n = 4;
+  const float one = 1, zero = 0;
+  const cuComplex complex_one{1, 0};
+  const auto wrong = static_cast<cublasOperation_t>(7);
+  const auto wrong_part = static_cast<cublasFillMode_t>(7);
+  const Dense numbers = drawn<float>(n, n);
+  const OnDevice<float> a(numbers, full(n)), b(numbers, full(n)), c(numbers, full(n));
+  const OnDevice<cuComplex> z(numbers, full(n));
+  const auto gemm = [&](cublasHandle_t of, cublasOperation_t trans, int m, int k,
+                        const float* alpha, int lda, int ldc) {
+    return cublasSgemm(of, trans, CUBLAS_OP_N, m, n, k, alpha, a.device, lda, b.device, n, &zero,
+                       c.device, ldc);
+  };
+  // Each is a row: what it answers, and what it is.
+  const auto expect_of = [](const char* what, cublasStatus_t wanted, cublasStatus_t found) {
+    note_call(what, 0);
+    expect_status(found, wanted);
+  };
+  constexpr auto kInvalid = CUBLAS_STATUS_INVALID_VALUE;
+  constexpr auto kDone = CUBLAS_STATUS_SUCCESS;
+  cublasCreate(&handle);
+  expect_of("no handle", CUBLAS_STATUS_NOT_INITIALIZED,
+            gemm(nullptr, CUBLAS_OP_N, n, n, &one, n, n));
+  expect_of("m -1", kInvalid, gemm(handle, CUBLAS_OP_N, -1, n, &one, n, n));
+  expect_of("k -1", kInvalid, gemm(handle, CUBLAS_OP_N, n, -1, &one, n, n));
+  expect_of("m 0", kDone, gemm(handle, CUBLAS_OP_N, 0, n, &one, n, n));
+  expect_of("k 0", kDone, gemm(handle, CUBLAS_OP_N, n, 0, &one, n, n));
+  expect_of("lda 3", kInvalid, gemm(handle, CUBLAS_OP_N, n, n, &one, 3, n));
+  expect_of("ldc 3", kInvalid, gemm(handle, CUBLAS_OP_N, n, n, &one, n, 3));
+  expect_of("trans 7", kInvalid, gemm(handle, wrong, n, n, &one, n, n));
+  expect_of("alpha null", kInvalid, gemm(handle, CUBLAS_OP_N, n, n, nullptr, n, n));
+  expect_of(
+      "incx 0", kInvalid,
+      cublasSgemv(handle, CUBLAS_OP_N, n, n, &one, a.device, n, b.device, 0, &zero, c.device, 1));
+  expect_of("uplo 7", kInvalid, cublasSsyr(handle, wrong_part, n, &one, b.device, 1, a.device, n));
+  expect_of("uplo full", kInvalid,
+            cublasSsyr(handle, CUBLAS_FILL_MODE_FULL, n, &one, b.device, 1, a.device, n));
+  expect_of("kl -1", kInvalid,
+            cublasSgbmv(handle, CUBLAS_OP_N, n, n, -1, 1, &one, a.device, n, b.device, 1, &zero,
+                        c.device, 1));
+  expect_of("band lda 2", kInvalid,
+            cublasSgbmv(handle, CUBLAS_OP_N, n, n, 1, 1, &one, a.device, 2, b.device, 1, &zero,
+                        c.device, 1));
+  expect_of("axpy of nothing", kDone, cublasSaxpy(handle, 0, &one, nullptr, 1, nullptr, 1));
+  expect_of("axpy of -1", kDone, cublasSaxpy(handle, -1, &one, nullptr, 1, nullptr, 1));
+  expect_of("scal by step 0", kDone, cublasSscal(handle, n, &one, b.device, 0));
+  expect_of("copy of -1", kDone, cublasScopy(handle, -1, a.device, 1, b.device, 1));
+  float result = 0;
+  expect_of("dot into null", kInvalid, cublasSdot(handle, n, a.device, 1, b.device, 1, nullptr));
+  expect_of("asum by step 0", kDone, cublasSasum(handle, n, a.device, 0, &result));
+  expect_of("nrm2 by step -1", kDone, cublasSnrm2(handle, n, a.device, -1, &result));
+  expect_of("syrk of complex by C", kInvalid,
+            cublasCsyrk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_C, n, n, &complex_one, z.device,
+                        n, &complex_one, z.device, n));
+  expect_of("herk by T", kInvalid,
+            cublasCherk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, n, n, &one, z.device, n, &one,
+                        z.device, n));
+  expect_of("geam in place, transposed", kInvalid,
+            cublasSgeam(handle, CUBLAS_OP_T, CUBLAS_OP_N, n, n, &one, a.device, n, &one, b.device,
+                        n, a.device, n));
+  expect_of("product of half into double", CUBLAS_STATUS_NOT_SUPPORTED,
+            cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, a.device, CUDA_R_16F, n,
+                         b.device, CUDA_R_16F, n, &zero, c.device, CUDA_R_64F, n,
+                         CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+  expect_of("pointer mode 5", kInvalid,
+            cublasSetPointerMode(handle, static_cast<cublasPointerMode_t>(5)));
+  expect_of("matrix of -1 rows", kInvalid, cublasSetMatrix(-1, 1, 4, &one, 1, a.device, 1));
+  expect_of("elements of 0 bytes", kInvalid, cublasSetVector(1, 0, &one, 1, a.device, 1));
+  expect_of("vector by step 0", kInvalid, cublasSetVector(1, 4, &one, 0, a.device, 1));
+  cublasDestroy(handle);
+}
 
 void try_settings() {
   try_copies();

@@ -47,8 +47,8 @@ void try_gemm(cublasComputeType_t compute, double roundoff) {
   const S one = from<S>(Number(1)), zero = from<S>(Number(0));
   const Dense a = drawn<In>(m, k), b = drawn<In>(k, n * kCount);
   const OnDevice<In> on_a(a, full(kLda)), on_b(b, full(kLdb));
-  const OnDevice<Out> c(Dense(m, n), full(kLdc), true), strided_c(Dense(m, 2 * n), full(kLdc), true),
-      batched_c(Dense(m, 2 * n), full(kLdc), true);
+  const OnDevice<Out> c(Dense(m, n), full(kLdc), true),
+      strided_c(Dense(m, 2 * n), full(kLdc), true), batched_c(Dense(m, 2 * n), full(kLdc), true);
   run(WITH_NAMESAKE(cublasGemmEx, GemmEx), handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &one,
       on_a.device, kType<In>, kLda, on_b.device, kType<In>, kLdb, &zero, c.device, kType<Out>, kLdc,
       compute, CUBLAS_GEMM_DEFAULT);
@@ -58,8 +58,7 @@ void try_gemm(cublasComputeType_t compute, double roundoff) {
       kLdb * n, &zero, strided_c.device, kType<Out>, kLdc, kLdc * n, kCount, compute,
       CUBLAS_GEMM_DEFAULT);
   expect_matrix(strided_c, a * b, roundoff);
-  const Pointers<void> as({on_a.device, on_a.device}),
-      bs({on_b.device, on_b.device + kLdb * n}),
+  const Pointers<void> as({on_a.device, on_a.device}), bs({on_b.device, on_b.device + kLdb * n}),
       cs({batched_c.device, batched_c.device + kLdc * n});
   run(WITH_NAMESAKE(cublasGemmBatchedEx, GemmBatchedEx), handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k,
       &one, as.device, kType<In>, kLda, bs.device, kType<In>, kLdb, &zero, cs.device, kType<Out>,
