@@ -3,7 +3,7 @@
 Each *.cu of the area's folder is a whole program.  One translation unit includes them all, each in a
 namespace of its name, and once more with MUTANT defined where it has a defect to plant: nvcc reads the
 toolkit's headers once, and instantiates a template once.  `main` of such a namespace is an ordinary
-function; the first argument says whose.
+function; the first argument says whose.  Without one, the names of all but mutants are printed.
 
 Under `warpcheck exec`, a program computes what it should, prints the lines that its header names
 (`// prints: LINE`), and nothing is found but notes of kinds that it names (`// notes: KIND, ...`); its mutant shows the kinds that its header names
@@ -55,7 +55,7 @@ def unit():
     # In a namespace of their own, names of programs are nobody else's.
     lines = [*dict.fromkeys(headers), "#include <cstring>", '#include "check.hpp"',
              "namespace programs {"]
-    cases = []
+    cases, names = [], " ".join(each.name for each in PROGRAMS)
     for program in PROGRAMS:
         body = f'#include "{program.path}"'
         lines += [f"namespace {program.name} {{", body, "}"]
@@ -64,7 +64,8 @@ def unit():
             lines += ["#define MUTANT", f"namespace {program.name}_mutant {{", body, "}",
                       "#undef MUTANT"]
             cases.append(f"{program.name}_mutant")
-    lines += ["}", "int main(int, char** arguments) {"]
+    lines += ["}", "int main(int count, char** arguments) {",
+              f'  if (count < 2) return std::puts("{names}") < 0;']
     lines += [f'  if (!std::strcmp(arguments[1], "{name}")) return programs::{name}::main();'
               for name in cases]
     return "\n".join([*lines, "  return 3;", "}", ""])
