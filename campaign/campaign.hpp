@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "campaign/store.hpp"
+#include "campaign/store/store.hpp"
 #include "harness/pair/any_pair.hpp"
 #include "harness/report/report.hpp"
 #include "harness/shrink/shrink.hpp"

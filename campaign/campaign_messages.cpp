@@ -1,9 +1,9 @@
 // What the workers of a campaign say, and how they end.
 #include <fmt/format.h>
 
-#include "campaign/corpus.hpp"
 #include "campaign/running_campaign.hpp"
 #include "campaign/scheduler.hpp"
+#include "campaign/store/corpus.hpp"
 
 namespace warpcheck::campaign {
 

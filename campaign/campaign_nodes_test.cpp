@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "campaign/campaign.hpp"
-#include "campaign/corpus.hpp"
 #include "campaign/ledger.hpp"
 #include "campaign/nodes/exchange.hpp"
 #include "campaign/nodes/finding_file.hpp"
 #include "campaign/nodes/share.hpp"
 #include "campaign/nodes/slurm.hpp"
+#include "campaign/store/corpus.hpp"
 #include "fuzz/small_pairs.hpp"
 #include "harness/case/atomic_file.hpp"
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "campaign/archive.hpp"
-#include "campaign/corpus.hpp"
 #include "campaign/coverage.hpp"
 #include "campaign/ledger.hpp"
 #include "campaign/scheduler.hpp"
+#include "campaign/store/archive.hpp"
+#include "campaign/store/corpus.hpp"
 #include "campaign/view.hpp"
 #include "campaign/worker.hpp"
 #include "harness/case/case_file.hpp"

@@ -9,9 +9,9 @@
 #include <fstream>
 #include <string>
 
-#include "campaign/corpus.hpp"
 #include "campaign/failures.hpp"
 #include "campaign/service_corpora.hpp"
+#include "campaign/store/corpus.hpp"
 #include "fuzz/small_pairs.hpp"
 #include "harness/case/case_file.hpp"
 #include "harness/pair/project.hpp"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "campaign/corpus.hpp"
+#include "campaign/store/corpus.hpp"
 #include "fuzz/entry.hpp"
 #include "harness/case/case_file.hpp"
 #include "harness/case/replay.hpp"

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "campaign/archive.hpp"
 #include "campaign/ledger.hpp"
+#include "campaign/store/archive.hpp"
 #include "harness/report/report.hpp"
 #include "harness/trial/trial.hpp"
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "campaign/directory.hpp"
-#include "campaign/store.hpp"
+#include "campaign/store/directory.hpp"
+#include "campaign/store/store.hpp"
 #include "campaign/worker.hpp"
 
 namespace warpcheck::campaign {

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "campaign/campaign.hpp"
-#include "campaign/corpus.hpp"
-#include "campaign/directory.hpp"
+#include "campaign/store/corpus.hpp"
+#include "campaign/store/directory.hpp"
 #include "fuzz/entry.hpp"
 #include "harness/case/case_file.hpp"
 #include "harness/pair/registry.hpp"

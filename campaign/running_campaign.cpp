@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "campaign/corpus.hpp"
 #include "campaign/failures.hpp"
+#include "campaign/store/corpus.hpp"
 #include "harness/case/case_file.hpp"
 
 namespace warpcheck::campaign {

@@ -20,7 +20,7 @@
 #include <optional>
 #include <span>
 
-#include "campaign/store.hpp"
+#include "campaign/store/store.hpp"
 #include "vgpu/schedule/prng.hpp"
 
 namespace warpcheck::campaign {

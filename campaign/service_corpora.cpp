@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "campaign/corpus.hpp"
+#include "campaign/store/corpus.hpp"
 
 namespace warpcheck::campaign {
 namespace fs = std::filesystem;

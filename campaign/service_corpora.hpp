@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "campaign/archive.hpp"
-#include "campaign/directory.hpp"
+#include "campaign/store/archive.hpp"
+#include "campaign/store/directory.hpp"
 #include "harness/pair/any_pair.hpp"
 
 namespace warpcheck::campaign {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "campaign/store.hpp"
+#include "campaign/store/store.hpp"
 #include "campaign/worker_memory.hpp"
 #include "harness/pair/any_pair.hpp"
 #include "harness/process/worker_pool.hpp"

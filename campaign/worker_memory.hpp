@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "campaign/corpus.hpp"
+#include "campaign/store/corpus.hpp"
 
 namespace warpcheck::campaign {
 

@@ -6,8 +6,8 @@
 #include <set>
 #include <thread>
 
-#include "campaign/archive.hpp"
 #include "campaign/failures.hpp"
+#include "campaign/store/archive.hpp"
 #include "cli/cli.hpp"
 #include "harness/case/stored_cases.hpp"
 #include "harness/pair/project.hpp"

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <utility>
 
-#include "campaign/corpus.hpp"
 #include "campaign/nodes/finding_file.hpp"
+#include "campaign/store/corpus.hpp"
 #include "harness/case/atomic_file.hpp"
 
 namespace warpcheck::campaign {

@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "campaign/directory.hpp"
 #include "campaign/nodes/node_status.hpp"
-#include "campaign/store.hpp"
+#include "campaign/store/directory.hpp"
+#include "campaign/store/store.hpp"
 
 namespace warpcheck::campaign {
 

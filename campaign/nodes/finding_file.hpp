@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "campaign/store.hpp"
+#include "campaign/store/store.hpp"
 
 namespace warpcheck::campaign {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "campaign/store.hpp"
+#include "campaign/store/store.hpp"
 
 namespace warpcheck::campaign {
 

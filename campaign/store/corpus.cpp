@@ -1,4 +1,4 @@
-#include "campaign/corpus.hpp"
+#include "campaign/store/corpus.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "campaign/directory.hpp"
+#include "campaign/store/directory.hpp"
 
 namespace warpcheck::campaign {
 

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "campaign/store.hpp"
+#include "campaign/store/store.hpp"
 
 namespace warpcheck::campaign {
 

@@ -1,4 +1,4 @@
-#include "campaign/sqlite.hpp"
+#include "campaign/store/sqlite.hpp"
 
 #include <fmt/format.h>
 #include <sqlite3.h>

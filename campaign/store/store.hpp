@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "campaign/sqlite.hpp"
+#include "campaign/store/sqlite.hpp"
 #include "harness/input/fields.hpp"
 
 namespace warpcheck::campaign {

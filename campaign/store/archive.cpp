@@ -1,4 +1,4 @@
-#include "campaign/archive.hpp"
+#include "campaign/store/archive.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,5 +1,5 @@
 // The store by itself: what is committed survives a kill at any write, a full disk and damage.
-#include "campaign/store.hpp"
+#include "campaign/store/store.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include <fstream>
 #include <string>
 
-#include "campaign/directory.hpp"
+#include "campaign/store/directory.hpp"
 
 namespace warpcheck::campaign {
 namespace {

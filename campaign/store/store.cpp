@@ -1,4 +1,4 @@
-#include "campaign/store.hpp"
+#include "campaign/store/store.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "campaign/directory.hpp"
+#include "campaign/store/directory.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
