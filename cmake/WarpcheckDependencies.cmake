@@ -16,7 +16,6 @@ if(WARPCHECK_SERVICE)
   # Targets run where nothing of the build is left, with the service's C++ library: what is linked is
   # static, and C or compiled here.
   set(WARPCHECK_NO_GTEST ON CACHE BOOL "" FORCE)
-  set(WARPCHECK_FUZZERS OFF CACHE BOOL "" FORCE)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
   find_path(FMT_INCLUDE_DIRECTORY fmt/format.h REQUIRED)
   add_library(warpcheck_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt_library.cpp)

@@ -75,14 +75,13 @@ function(warpcheck_fuzz_targets_of library)
   endforeach()
 endfunction()
 
-# Fuzz targets of the project's own readers need Clang, whatever compiler builds the rest.
+# Fuzz targets of the project's own readers, with sanitizers and feedback, need Clang, whatever compiler
+# builds the rest.  ci/sanitize has them; other builds read their corpora once (fuzz/targets).
 find_program(WARPCHECK_CLANGXX NAMES clang++ clang++-14 clang++-15 clang++-16 clang++-17)
-if(WARPCHECK_CLANGXX)
-  set(fuzzers_default ON)
-else()
-  set(fuzzers_default OFF)
+option(WARPCHECK_READER_FUZZERS "Compile the readers once more, with Clang, libFuzzer and sanitizers" OFF)
+if(WARPCHECK_READER_FUZZERS AND NOT WARPCHECK_CLANGXX)
+  message(FATAL_ERROR "WARPCHECK_READER_FUZZERS needs clang++; ci/setup installs it")
 endif()
-option(WARPCHECK_FUZZERS "Build the fuzz targets that need Clang" ${fuzzers_default})
 
 # warpcheck_instrumented_fuzzer(NAME SOURCES files... [ALONE files...] LIBRARIES names...): the program
 # NAME, all of whose sources are compiled once more, with libFuzzer and sanitizers; ten at a time, but

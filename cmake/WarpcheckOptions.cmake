@@ -54,9 +54,16 @@ function(warpcheck_alone target)
 endfunction()
 
 # warpcheck_cold(target): its speed does not matter, the time to compile it does.
+set(WARPCHECK_COLD_OPTIONS -O1 CACHE STRING "Options of sources whose speed does not matter")
 function(warpcheck_cold target)
   target_compile_options(${target} PRIVATE
-    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-O1>)
+    "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:${WARPCHECK_COLD_OPTIONS}>")
+endfunction()
+
+# warpcheck_cold_files(target FILES...): the same of tables that the build makes.
+function(warpcheck_cold_files target)
+  set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY
+    COMPILE_OPTIONS "$<$<CONFIG:RelWithDebInfo>:${WARPCHECK_COLD_OPTIONS}>")
 endfunction()
 
 # warpcheck_test(NAME [SOURCES files...] LINK libraries...): a GoogleTest executable, discovered by
