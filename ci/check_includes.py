@@ -21,13 +21,15 @@ MAY_INCLUDE = {
     "vgpu/litmus": ENGINE,
     "vgpu/conformance": ENGINE[:4],
     "vgpu/differential": ENGINE[:5] + ["vgpu/conformance"],
+    "model": [],
+    "model/compare": ENGINE + ["model"],
     "kernels": [],
     "reference": [],
     "harness": ENGINE,
     "properties": ["harness", "kernels", "reference"],
     "fuzz": ENGINE + ["harness", "properties"],
     "campaign": ENGINE + ["harness", "fuzz", "properties"],
-    "cli": ENGINE + ["harness", "fuzz", "campaign"],
+    "cli": ENGINE + ["model", "harness", "fuzz", "campaign"],
     "bench": ENGINE + ["harness", "kernels", "properties", "reference"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

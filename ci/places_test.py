@@ -23,8 +23,8 @@ LINES_MAX = 110
 SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".def", ".in", ".inc", ".txt", ".cmake", ".py", ".sh"}
 TESTS = ["*_test.*", "*_testing.*", "*/testing/*", "*/testdata/*", "*_corpus/*", "ci/*", "docs/*", "fuzz/cases/*",
          "examples/*", "vgpu/litmus/*", "vgpu/conformance/vectors/*", "vgpu/cudart/programs/*"]
-TOP = ["CMakeLists.txt", "bench", "campaign", "cli", "cmake", "fuzz", "harness", "kernels", "properties",
-       "reference", "vgpu"]
+TOP = ["CMakeLists.txt", "bench", "campaign", "cli", "cmake", "fuzz", "harness", "kernels", "model",
+       "properties", "reference", "vgpu"]
 
 # page: the example's identifier, and its own files
 EXAMPLES = {

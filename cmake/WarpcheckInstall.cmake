@@ -20,7 +20,7 @@ install(TARGETS ${targets} EXPORT warpcheckTargets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/warpcheck)
 install(EXPORT warpcheckTargets NAMESPACE warpcheck:: DESTINATION ${package_directory})
 
-install(DIRECTORY cli harness vgpu fuzz campaign
+install(DIRECTORY cli harness vgpu model fuzz campaign
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/warpcheck
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def"
   PATTERN "cases" EXCLUDE PATTERN "*_corpus" EXCLUDE PATTERN "testdata" EXCLUDE

@@ -1,0 +1,292 @@
+#include "model/enumerate.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "model/barriers.hpp"
+#include "model/execution.hpp"
+#include "model/operators.hpp"
+#include "model/paths.hpp"
+#include "model/ptx_model.hpp"
+
+namespace warpcheck::model {
+namespace {
+
+constexpr unsigned kUnread = ~0U;
+
+// The executions of one choice of paths.
+class Candidates {
+ public:
+  Candidates(const Program& program, Outcome& outcome)
+      : program_(program),
+        outcome_(outcome),
+        execution_(program),
+        source_(program.size(), kUnread) {
+    program.reads.for_each([&](unsigned read) { reads_.push_back(read); });
+  }
+
+  void run() {
+    if (conditions_hold()) read_from(0);
+  }
+
+ private:
+  // --- what reads read from ---------------------------------------------------------------------
+
+  void read_from(std::size_t index) {
+    if (index == reads_.size()) return read_all();
+    const unsigned read = reads_[index];
+    (program_.writes & program_.same_cell.from(read)).for_each([&](unsigned write) {
+      if (write == read || is_hidden(write, read)) return;
+      source_[read] = write;
+      if (conditions_hold()) read_from(index + 1);
+      source_[read] = kUnread;
+    });
+  }
+
+  // Writes that this thread's own operations on the address rule out, by the axioms of coherence
+  // and causality: those that follow the read, and those that another of its writes hides.
+  [[nodiscard]] bool is_hidden(unsigned write, unsigned read) const {
+    if (follows_here(read, write)) return true;
+    const bool is_initial = program_.initial.contains(write);
+    bool hidden = false;
+    (program_.writes & program_.same_cell.from(read)).for_each([&](unsigned between) {
+      if (between == write || !follows_here(between, read)) return;
+      if (is_initial || follows_here(write, between)) hidden = true;
+    });
+    return hidden;
+  }
+  [[nodiscard]] bool follows_here(unsigned first, unsigned second) const {
+    return program_.program_order.contains(first, second) &&
+           program_.morally_strong.contains(first, second);
+  }
+
+  // The value of an expression, where all that it depends on is known, and does not depend on
+  // itself.
+  [[nodiscard]] std::optional<std::int64_t> value(unsigned thread, unsigned expression,
+                                                  unsigned depth) const {
+    const Expression& of = program_.paths[thread]->expressions[expression];
+    switch (of.kind) {
+      case Expression::Kind::constant: return of.value;
+      case Expression::Kind::read: return value_read(program_.event_of(thread, of.event), depth);
+      case Expression::Kind::calculated: {
+        const auto a = value(thread, of.a, depth);
+        const auto b = a ? value(thread, of.b, depth) : a;
+        if (!b) return std::nullopt;
+        return calculate(of.operation, *a, *b, of.type);
+      }
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] std::optional<std::int64_t> value_read(unsigned read, unsigned depth) const {
+    const unsigned write = source_[read];
+    if (write == kUnread || depth > program_.size()) return std::nullopt;
+    const std::optional<std::int64_t> written = value_written(write, depth + 1);
+    if (!written) return std::nullopt;
+    return wrap(*written, program_.events[read].instruction->type);
+  }
+  [[nodiscard]] std::optional<std::int64_t> value_written(unsigned write, unsigned depth) const {
+    const Event& event = program_.events[write];
+    if (event.thread == kNoThread) return program_.test.cells[event.cell].initial;
+    return value(event.thread, program_.paths[event.thread]->events[event.index].value, depth);
+  }
+
+  // Whether what is known so far leads down the chosen paths.
+  [[nodiscard]] bool conditions_hold() const {
+    for (unsigned thread = 0; thread < program_.paths.size(); ++thread) {
+      for (const unsigned condition : program_.paths[thread]->conditions) {
+        const auto known = value(thread, condition, 0);
+        if (known && *known == 0) return false;
+      }
+    }
+    return true;
+  }
+
+  // --- the orders -------------------------------------------------------------------------------
+
+  void read_all() {
+    execution_.reads_from = program_.none();
+    for (const unsigned read : reads_) execution_.reads_from.add(source_[read], read);
+    if (!no_thin_air_holds(program_, execution_.reads_from)) return;
+    observation_ = observation_order(program_, execution_.reads_from);
+    const Evaluate evaluate = [this](unsigned thread, unsigned expression) {
+      return value(thread, expression, 0).value();
+    };
+    for (const Relation& barriers : barrier_phases(program_, evaluate)) {
+      execution_.barriers = barriers;
+      const Relation synchronized = synchronizes(program_, observation_, barriers);
+      const Relation base =
+          base_causality_order(program_, synchronized, program_.none());
+      if (!base.irreflexive()) continue;
+      open_fences_.clear();
+      (program_.morally_strong.between(program_.sc_fences, program_.sc_fences))
+          .for_each([&](unsigned x, unsigned y) {
+            if (x < y && !program_.program_order.contains(x, y)) open_fences_.emplace_back(x, y);
+          });
+      execution_.fence_sc = program_.program_order.between(program_.sc_fences, program_.sc_fences);
+      order_fences(0, base);
+    }
+  }
+
+  // `base` is transitive, and has the orders chosen so far in it.
+  void order_fences(std::size_t index, const Relation& base) {
+    if (index == open_fences_.size()) return order_writes_first(base);
+    const auto [x, y] = open_fences_[index];
+    for (const auto& [first, second] : {std::pair(x, y), std::pair(y, x)}) {
+      if (base.contains(second, first)) continue;
+      Relation ordered = base;
+      ordered.add_to_closed(first, second);
+      const Relation before = execution_.fence_sc;
+      execution_.fence_sc.add(first, second);
+      order_fences(index + 1, ordered);
+      execution_.fence_sc = before;
+    }
+  }
+
+  // What causality order says of coherence order, before anything is chosen.
+  void order_writes_first(const Relation& base) {
+    if (!fence_sc_holds(base)) return;
+    causality_ = causality_order(observation_, proxy_preserved_base_causality_order(program_, base));
+    const Relation overlapping = causality_ & program_.same_cell;
+    if (!(execution_.reads_from & overlapping.inverse()).empty()) return;
+    const Relation coherence =
+        overlapping.between(program_.writes, program_.writes).closure();
+    if (!coherence.irreflexive()) return;
+    forbidden_ = program_.none();
+    overlapping.between(program_.writes, program_.reads).for_each([&](unsigned write, unsigned read) {
+      const unsigned source = source_[read];
+      if (write != read && source != write) forbidden_.add(source, write);
+    });
+    open_writes_.clear();
+    (program_.morally_strong.between(program_.writes, program_.writes))
+        .for_each([&](unsigned x, unsigned y) {
+          if (x < y) open_writes_.emplace_back(x, y);
+        });
+    order_writes(0, coherence);
+  }
+
+  // `coherence` is transitive.
+  void order_writes(std::size_t index, const Relation& coherence) {
+    if (!(coherence & forbidden_).empty()) return;
+    while (index < open_writes_.size() &&
+           (coherence.contains(open_writes_[index].first, open_writes_[index].second) ||
+            coherence.contains(open_writes_[index].second, open_writes_[index].first))) {
+      ++index;
+    }
+    if (index == open_writes_.size()) {
+      execution_.coherence = coherence;
+      if (is_consistent()) finish();
+      return;
+    }
+    const auto [x, y] = open_writes_[index];
+    for (const auto& [first, second] : {std::pair(x, y), std::pair(y, x)}) {
+      Relation ordered = coherence;
+      ordered.add_to_closed(first, second);
+      order_writes(index + 1, ordered);
+    }
+  }
+
+  // Fence-SC and no thin air have been asked before, as they do not depend on coherence order.
+  [[nodiscard]] bool is_consistent() const {
+    return coherence_holds(execution_, causality_) && atomicity_holds(execution_) &&
+           sc_per_location_holds(execution_) && causality_holds(execution_, causality_);
+  }
+
+  // --- final states -----------------------------------------------------------------------------
+
+  void finish() {
+    for (const Path* path : program_.paths) {
+      if (path->fault != nullptr) {
+        throw LitmusError(path->fault->place, "an execution accesses what is no location here");
+      }
+    }
+    FinalState state;
+    finish_from(0, state);
+  }
+
+  void finish_from(std::size_t index, FinalState& state) {
+    const Test& test = program_.test;
+    if (index == test.observed.size()) return count(state);
+    const Term& term = test.observed[index];
+    const auto with = [&](std::optional<std::int64_t> known) {
+      state.push_back(known);
+      finish_from(index + 1, state);
+      state.pop_back();
+    };
+    if (term.kind == Term::Kind::reg) {
+      const Path& path = *program_.paths[term.thread];
+      const bool unknown = path.is_stuck && path.unknown[term.reg];
+      return with(unknown ? std::nullopt : value(term.thread, path.registers[term.reg], 0));
+    }
+    const EventSet writes = program_.writes & program_.same_cell.from(term.cell);
+    writes.for_each([&](unsigned write) {
+      if ((execution_.coherence.from(write) & writes).empty()) with(value_written(write, 0));
+    });
+  }
+
+  // Threads that wait for ever leave registers without a value; where the answer depends on one,
+  // the execution says nothing.
+  void count(const FinalState& state) {
+    const Test& test = program_.test;
+    const Truth passes = holds(test.filter, test, state);
+    const Truth answer = holds(test.condition, test, state);
+    if (passes != Truth::yes || answer == Truth::unknown) return;
+    ++outcome_.states[state];
+    ++(answer == Truth::yes ? outcome_.positive : outcome_.negative);
+  }
+
+  using Pairs = std::vector<std::pair<unsigned, unsigned>>;
+
+  const Program& program_;
+  Outcome& outcome_;
+  Execution execution_;
+  std::vector<unsigned> reads_;
+  std::vector<unsigned> source_;  // by read
+  Relation observation_{0}, causality_{0};
+  Relation forbidden_{0};  // pairs that coherence order must not have
+  Pairs open_fences_, open_writes_;
+};
+
+class Enumeration {
+ public:
+  Enumeration(const Test& test, const EnumerationOptions& options) : test_(test) {
+    for (unsigned thread = 0; thread < test.threads.size(); ++thread) {
+      paths_.push_back(paths_of(test, thread, options.unroll));
+      outcome_.cut = outcome_.cut || paths_.back().cut;
+    }
+  }
+
+  Outcome run() {
+    choose(0);
+    return std::move(outcome_);
+  }
+
+ private:
+  void choose(std::size_t thread) {
+    if (thread == paths_.size()) {
+      const Program program(test_, chosen_);
+      Candidates(program, outcome_).run();
+      return;
+    }
+    for (const Path& path : paths_[thread].paths) {
+      chosen_.push_back(&path);
+      choose(thread + 1);
+      chosen_.pop_back();
+    }
+  }
+
+  const Test& test_;
+  std::vector<Paths> paths_;
+  std::vector<const Path*> chosen_;
+  Outcome outcome_;
+};
+
+}  // namespace
+
+Outcome enumerate(const Test& test, const EnumerationOptions& options) {
+  return Enumeration(test, options).run();
+}
+
+}  // namespace warpcheck::model

@@ -1,0 +1,36 @@
+// What a litmus test's executions end in, and what that says about its condition.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "model/litmus_test.hpp"
+
+namespace warpcheck::model {
+
+// The values of Test::observed; none: a register that a thread would have set behind a barrier at
+// which it waits for ever.
+using FinalState = std::vector<std::optional<std::int64_t>>;
+
+enum class Truth : std::uint8_t { no, yes, unknown };
+Truth holds(const Condition& condition, const Test& test, const FinalState& state);
+
+struct Outcome {
+  // Each state and its executions.
+  std::map<FinalState, std::uint64_t> states;
+  // Executions in which the condition holds, and in which it does not.
+  std::uint64_t positive = 0, negative = 0;
+  // Loops were executed more often than --unroll allows, and those executions are not among these.
+  bool cut = false;
+};
+
+enum class Observation : std::uint8_t { never, sometimes, always, unknown };
+// Unknown where executions are missing that could change the answer.
+Observation observation(const Outcome& outcome);
+// Whether the test's question (exists, ~exists, forall) is answered by yes; none: it is not
+// decided.
+std::optional<bool> validated(const Test& test, const Outcome& outcome);
+
+}  // namespace warpcheck::model
