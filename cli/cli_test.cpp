@@ -189,6 +189,38 @@ TEST_F(Cli, EveryCommandTeachesAndIsDocumented) {
   EXPECT_NE(run("--help").out.find("NO_COLOR"), std::string::npos);
 }
 
+TEST_F(Cli, LitmusSaysWhatTheMemoryModelAllows) {
+  const std::string tests = WARPCHECK_SOURCE_DIR "/model/tests/store_buffering";
+  const Outcome decided = run("litmus " + tests + "/SB+acq_rel.litmus --json found.json");
+  EXPECT_EQ(decided.status, 0) << decided.out;
+  EXPECT_NE(decided.out.find("Observation SB+acq_rel Sometimes 1 3\n"), std::string::npos);
+  const auto json = nlohmann::json::parse(read("found.json"));
+  EXPECT_EQ(json["schema"], "warpcheck-litmus/1");
+  EXPECT_EQ(json["tests"][0]["states"].size(), 4U);
+  EXPECT_EQ(json["tests"][0]["validated"], true);
+
+  const Outcome all = run("litmus --expect " + tests);
+  EXPECT_EQ(all.status, 0) << all.out;
+  EXPECT_NE(all.out.find("\n21 of 21 as expected\n"), std::string::npos) << all.out;
+
+  std::ofstream(directory_ / "odd.litmus") << "PTX odd\n(* Result: Never *)\n{ x=0; }\n"
+                                              "P0@cta 0,gpu 0 ;\nst.weak x, 1 ;\nexists (x=1)\n";
+  EXPECT_EQ(run("litmus odd.litmus").status, 0);
+  const Outcome odd = run("litmus --expect odd.litmus");
+  EXPECT_EQ(odd.status, 1);
+  EXPECT_NE(odd.out.find("NOT AS EXPECTED odd.litmus: Result: Never\n"), std::string::npos);
+
+  std::ofstream(directory_ / "spin.litmus")
+      << "PTX spin\n{}\nP0@cta 0,gpu 0 ;\nL: atom.add r0, x, 1 ;\ngoto L ;\nexists (x=0)\n";
+  const Outcome cut = run("litmus spin.litmus");
+  EXPECT_EQ(cut.status, 1);
+  EXPECT_NE(cut.out.find("Observation spin Unknown 0 0\n"), std::string::npos) << cut.out;
+
+  std::ofstream(directory_ / "bad.litmus") << "PTX bad\n{}\nP0@cta 0,gpu 0 ;\n jmp x ;\n";
+  expect_one_line_error(run("litmus bad.litmus"), "bad.litmus:4:2: unknown instruction 'jmp'");
+  expect_one_line_error(run("litmus none.litmus"), "cannot read none.litmus: No such file");
+}
+
 TEST_F(Cli, NewWritesAPairAndNeverOverTheOldOne) {
   const Outcome made = run("new row_sum");
   EXPECT_EQ(made.status, 0) << made.out;

@@ -84,6 +84,7 @@ Json litmus_json(const std::string& file, const model::Test& test, const model::
           {"negative", outcome.negative},
           {"observation", model::name_of(model::observation(outcome))},
           {"validated", answer ? Json(*answer) : Json(nullptr)},
+          {"has_races", outcome.has_races},
           {"cut", outcome.cut},
           {"expected", test.expectation.empty() ? Json(nullptr) : Json(test.expectation)}};
 }
@@ -126,15 +127,16 @@ int run_litmus(const LitmusArguments& arguments) {
       complain(error.what());
     }
   }
-  if (arguments.expect) print(fmt::format("{} of {} as expected\n", tally.as_expected, tally.tests));
+  if (arguments.expect)
+    print(fmt::format("{} of {} as expected\n", tally.as_expected, tally.tests));
   if (!arguments.json.empty()) {
     const Json all{
         {"schema", kLitmusSchema}, {"version", kReportVersion}, {"tests", tally.results}};
     write_file_atomically(arguments.json, all.dump(2) + "\n");
   }
   if (tally.bad > 0) return kCannot;
-  const bool good = tally.decided == tally.tests &&
-                    (!arguments.expect || tally.as_expected == tally.tests);
+  const bool good =
+      tally.decided == tally.tests && (!arguments.expect || tally.as_expected == tally.tests);
   return good ? kNothingFound : kFindings;
 }
 
@@ -146,11 +148,13 @@ void add_litmus_to(CLI::App& command, Run& run) {
       .add_option("--unroll", arguments->unroll,
                   "How often each branch backwards is taken; what has no effect is not counted")
       ->capture_default_str();
-  command.add_flag("--expect", arguments->expect,
-                   "Compare each observation with 'Result: Never' (Sometimes, Always) in a comment");
+  command.add_flag(
+      "--expect", arguments->expect,
+      "Compare each observation with 'Result: Never' (Sometimes, Always) in a comment");
   command.add_option("--json", arguments->json, "Write the states and verdicts as JSON");
   command.footer(
-      "All executions that the axioms of the PTX memory model (PTX ISA, chapter 8) allow, as final\n"
+      "All executions that the axioms of the PTX memory model (PTX ISA, chapter 8) allow, as "
+      "final\n"
       "states, in the layout of the herd family of tools.\n"
       "\n"
       "Examples:\n"
@@ -158,7 +162,8 @@ void add_litmus_to(CLI::App& command, Run& run) {
       "  warpcheck litmus --expect model/tests\n"
       "\n"
       "Exit status: 0 every test was decided (--expect: and is as expected), 1 some were not, as\n"
-      "loops go on beyond --unroll, or are not as expected, 2 bad usage, or a file that is damaged\n"
+      "loops go on beyond --unroll, or are not as expected, 2 bad usage, or a file that is "
+      "damaged\n"
       "or has an instruction that is not known.");
   command.callback([&run, arguments] { run = [arguments] { return run_litmus(*arguments); }; });
 }

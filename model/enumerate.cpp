@@ -117,8 +117,7 @@ class Candidates {
     for (const Relation& barriers : barrier_phases(program_, evaluate)) {
       execution_.barriers = barriers;
       const Relation synchronized = synchronizes(program_, observation_, barriers);
-      const Relation base =
-          base_causality_order(program_, synchronized, program_.none());
+      const Relation base = base_causality_order(program_, synchronized, program_.none());
       if (!base.irreflexive()) continue;
       open_fences_.clear();
       (program_.morally_strong.between(program_.sc_fences, program_.sc_fences))
@@ -148,17 +147,18 @@ class Candidates {
   // What causality order says of coherence order, before anything is chosen.
   void order_writes_first(const Relation& base) {
     if (!fence_sc_holds(base)) return;
-    causality_ = causality_order(observation_, proxy_preserved_base_causality_order(program_, base));
+    causality_ =
+        causality_order(observation_, proxy_preserved_base_causality_order(program_, base));
     const Relation overlapping = causality_ & program_.same_cell;
     if (!(execution_.reads_from & overlapping.inverse()).empty()) return;
-    const Relation coherence =
-        overlapping.between(program_.writes, program_.writes).closure();
+    const Relation coherence = overlapping.between(program_.writes, program_.writes).closure();
     if (!coherence.irreflexive()) return;
     forbidden_ = program_.none();
-    overlapping.between(program_.writes, program_.reads).for_each([&](unsigned write, unsigned read) {
-      const unsigned source = source_[read];
-      if (write != read && source != write) forbidden_.add(source, write);
-    });
+    overlapping.between(program_.writes, program_.reads)
+        .for_each([&](unsigned write, unsigned read) {
+          const unsigned source = source_[read];
+          if (write != read && source != write) forbidden_.add(source, write);
+        });
     open_writes_.clear();
     (program_.morally_strong.between(program_.writes, program_.writes))
         .for_each([&](unsigned x, unsigned y) {
@@ -202,6 +202,7 @@ class Candidates {
         throw LitmusError(path->fault->place, "an execution accesses what is no location here");
       }
     }
+    has_race_ = !data_races(program_, causality_).empty();
     FinalState state;
     finish_from(0, state);
   }
@@ -233,6 +234,7 @@ class Candidates {
     const Truth passes = holds(test.filter, test, state);
     const Truth answer = holds(test.condition, test, state);
     if (passes != Truth::yes || answer == Truth::unknown) return;
+    outcome_.has_races = outcome_.has_races || has_race_;
     ++outcome_.states[state];
     ++(answer == Truth::yes ? outcome_.positive : outcome_.negative);
   }
@@ -247,6 +249,7 @@ class Candidates {
   Relation observation_{0}, causality_{0};
   Relation forbidden_{0};  // pairs that coherence order must not have
   Pairs open_fences_, open_writes_;
+  bool has_race_ = false;  // of the execution that is being counted
 };
 
 class Enumeration {

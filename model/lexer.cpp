@@ -10,8 +10,8 @@ namespace warpcheck::model {
 namespace {
 
 // Longest first.
-constexpr std::array<std::string_view, 10> kLongSigns{"/\\", "\\/", "&&", "||", "==",
-                                                      "!=",  "<=",  ">=", "<>", "::"};
+constexpr std::array<std::string_view, 10> kLongSigns{
+    "/\\", "\\/", "&&", "||", "==", "!=", "<=", ">=", "<>", "::"};
 constexpr std::string_view kSigns = "{}()[];:,.=<>~!@|&+-*";
 
 bool begins_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -116,8 +116,8 @@ class Lexer {
     if (result.ec != std::errc{} || result.ptr != last) {
       throw LitmusError(begin, fmt::format("'{}' is no number of 64 bits", digits));
     }
-    lexed_.tokens.push_back({Token::Kind::number, std::string(digits),
-                             static_cast<std::int64_t>(value), begin, false});
+    lexed_.tokens.push_back(
+        {Token::Kind::number, std::string(digits), static_cast<std::int64_t>(value), begin, false});
   }
 
   void name(Place begin) {

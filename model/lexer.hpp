@@ -22,7 +22,7 @@ struct Token {
 };
 
 struct LexedTest {
-  std::string title;                  // the first line
+  std::string title;  // the first line
   Place title_place;
   std::vector<Token> tokens;          // of the rest; the last is the end
   std::vector<std::string> comments;  // (* ... *), // ..., and strings

@@ -110,11 +110,11 @@ struct Cell {
 struct Term {
   enum class Kind : std::uint8_t { constant, reg, cell };
   Kind kind = Kind::constant;
-  std::int64_t value = 0;    // constant
-  unsigned thread = 0;       // index in Test::threads
-  unsigned reg = 0;          // index in Thread::registers
-  unsigned cell = 0;         // index in Test::cells
-  std::string name;          // as it is printed: "1:r0", "[x]"
+  std::int64_t value = 0;  // constant
+  unsigned thread = 0;     // index in Test::threads
+  unsigned reg = 0;        // index in Thread::registers
+  unsigned cell = 0;       // index in Test::cells
+  std::string name;        // as it is printed: "1:r0", "[x]"
 };
 
 struct Condition {
@@ -136,8 +136,8 @@ struct Test {
   std::map<std::int64_t, unsigned> addresses;
   Quantifier quantifier = Quantifier::exists;
   Condition condition, filter;
-  std::vector<Term> observed;   // what states show: registers, then cells
-  std::string expectation;      // "Never", "Sometimes", "Always" of "Result: ..."; else empty
+  std::vector<Term> observed;  // what states show: registers, then cells
+  std::string expectation;     // "Never", "Sometimes", "Always" of "Result: ..."; else empty
   std::vector<std::string> warnings;
 };
 

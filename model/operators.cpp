@@ -8,14 +8,14 @@ namespace warpcheck::model {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, Operator>, 25> kNames{{
-    {"add", Operator::add},     {"sub", Operator::sub},     {"mul", Operator::mul},
-    {"div", Operator::div},     {"rem", Operator::rem},     {"and", Operator::bit_and},
-    {"or", Operator::bit_or},   {"xor", Operator::bit_xor}, {"shl", Operator::shl},
-    {"shr", Operator::shr},     {"min", Operator::min},     {"max", Operator::max},
-    {"inc", Operator::inc},     {"dec", Operator::dec},     {"exch", Operator::exch},
-    {"cas", Operator::cas},     {"eq", Operator::eq},       {"ne", Operator::ne},
-    {"lt", Operator::lt},       {"le", Operator::le},       {"gt", Operator::gt},
-    {"ge", Operator::ge},       {"mov", Operator::copy},    {"plus", Operator::add},
+    {"add", Operator::add},   {"sub", Operator::sub},     {"mul", Operator::mul},
+    {"div", Operator::div},   {"rem", Operator::rem},     {"and", Operator::bit_and},
+    {"or", Operator::bit_or}, {"xor", Operator::bit_xor}, {"shl", Operator::shl},
+    {"shr", Operator::shr},   {"min", Operator::min},     {"max", Operator::max},
+    {"inc", Operator::inc},   {"dec", Operator::dec},     {"exch", Operator::exch},
+    {"cas", Operator::cas},   {"eq", Operator::eq},       {"ne", Operator::ne},
+    {"lt", Operator::lt},     {"le", Operator::le},       {"gt", Operator::gt},
+    {"ge", Operator::ge},     {"mov", Operator::copy},    {"plus", Operator::add},
     {"minus", Operator::sub},
 }};
 
@@ -69,7 +69,8 @@ std::int64_t unwrapped(Operator operation, std::int64_t a, std::int64_t b, Value
 }  // namespace
 
 std::optional<Operator> operator_named(std::string_view name) {
-  const auto* found = std::ranges::find(kNames, name, &std::pair<std::string_view, Operator>::first);
+  const auto* found =
+      std::ranges::find(kNames, name, &std::pair<std::string_view, Operator>::first);
   if (found == kNames.end()) return std::nullopt;
   return found->second;
 }

@@ -15,9 +15,7 @@ std::optional<std::int64_t> value_of(const Term& term, const Test& test, const F
 
 Truth truth(bool value) { return value ? Truth::yes : Truth::no; }
 
-Truth negated(Truth value) {
-  return value == Truth::unknown ? value : truth(value == Truth::no);
-}
+Truth negated(Truth value) { return value == Truth::unknown ? value : truth(value == Truth::no); }
 
 // Kleene's: what decides alone decides, whatever the unknown parts are.
 Truth joined(const std::vector<Condition>& parts, Truth deciding, const Test& test,

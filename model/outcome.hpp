@@ -22,6 +22,7 @@ struct Outcome {
   std::map<FinalState, std::uint64_t> states;
   // Executions in which the condition holds, and in which it does not.
   std::uint64_t positive = 0, negative = 0;
+  bool has_races = false;  // some execution has a data race (PTX ISA 8.7.1)
   // Loops were executed more often than --unroll allows, and those executions are not among these.
   bool cut = false;
 };

@@ -133,8 +133,8 @@ class ConditionParser {
       reader_.expect("]");
     }
     if (element < 0 || element >= location.elements) {
-      throw LitmusError(place, fmt::format("there is no element {}, of {}", element,
-                                           location.elements));
+      throw LitmusError(place,
+                        fmt::format("there is no element {}, of {}", element, location.elements));
     }
     const unsigned cell = cell_of(location, element);
     return {.kind = Term::Kind::cell,
@@ -149,8 +149,8 @@ class ConditionParser {
 
 void add_observed(const Term& term, std::vector<Term>& observed) {
   if (term.kind == Term::Kind::constant) return;
-  const bool known = std::ranges::any_of(
-      observed, [&](const Term& other) { return other.name == term.name; });
+  const bool known =
+      std::ranges::any_of(observed, [&](const Term& other) { return other.name == term.name; });
   if (!known) observed.push_back(term);
 }
 

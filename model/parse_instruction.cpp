@@ -33,13 +33,12 @@ constexpr std::array<Access, 11> kAccesses{{{"ld", Kind::load, Proxy::generic},
                                             {"red", Kind::reduction, Proxy::generic},
                                             {"sured", Kind::reduction, Proxy::surface}}};
 
-constexpr std::array<std::pair<std::string_view, Operator>, 6> kBranches{
-    {{"beq", Operator::eq},
-     {"bne", Operator::ne},
-     {"blt", Operator::lt},
-     {"ble", Operator::le},
-     {"bgt", Operator::gt},
-     {"bge", Operator::ge}}};
+constexpr std::array<std::pair<std::string_view, Operator>, 6> kBranches{{{"beq", Operator::eq},
+                                                                          {"bne", Operator::ne},
+                                                                          {"blt", Operator::lt},
+                                                                          {"ble", Operator::le},
+                                                                          {"bgt", Operator::gt},
+                                                                          {"bge", Operator::ge}}};
 
 constexpr std::array<std::string_view, 15> kCalculations{"mov", "add", "sub", "mul", "div",
                                                          "rem", "and", "or",  "xor", "shl",
@@ -101,15 +100,16 @@ class CodeParser {
     }
     const Token& mnemonic = reader.take();
     const Access* access = access_named(mnemonic.text);
-    const bool writes = access != nullptr ? access->kind == Kind::load || access->kind == Kind::atomic
-                                          : is_calculation(mnemonic.text);
+    const bool writes = access != nullptr
+                            ? access->kind == Kind::load || access->kind == Kind::atomic
+                            : is_calculation(mnemonic.text);
     if (!writes) return;
     while (reader.accept(".")) reader.take();
     if (reader.peek().kind != Token::Kind::name) return;  // an error, found by parse()
     if (symbols_.find(reader.peek().text) != nullptr && !reader.peek().is_register) {
-      throw LitmusError(reader.peek().place,
-                        fmt::format("a register was expected, {} is a location",
-                                    shown(reader.peek())));
+      throw LitmusError(
+          reader.peek().place,
+          fmt::format("a register was expected, {} is a location", shown(reader.peek())));
     }
     Symbols::register_of(thread_, reader.peek().text);
   }
@@ -199,9 +199,8 @@ class CodeParser {
     if (!address && is_register(name)) {
       return Operand::of_register(Symbols::register_of(thread_, name.text));
     }
-    throw LitmusError(name.place,
-                      fmt::format("{} is neither a register of P{} nor a location", shown(name),
-                                  thread_.number));
+    throw LitmusError(name.place, fmt::format("{} is neither a register of P{} nor a location",
+                                              shown(name), thread_.number));
   }
 
   // x, [x], [x+4], x[1], x[r1], r1, [r1], [r1+4]
@@ -254,9 +253,9 @@ class CodeParser {
     made.proxy = qualifiers.is_constant ? Proxy::constant : row.proxy;
     made.order = qualifiers.order.value_or(Order::weak);
     if (made.order != Order::weak && !qualifiers.scope) {
-      throw LitmusError(qualifiers.place,
-                        fmt::format("a scope was expected: .cta, .cluster, .gpu or .sys of {}",
-                                    shown(mnemonic)));
+      throw LitmusError(
+          qualifiers.place,
+          fmt::format("a scope was expected: .cta, .cluster, .gpu or .sys of {}", shown(mnemonic)));
     }
     made.scope = qualifiers.scope.value_or(Scope::sys);
     made.type = qualifiers.type.value_or(ValueType{});
@@ -297,9 +296,9 @@ class CodeParser {
     qualifiers.scope = qualifiers.scope.value_or(Scope::gpu);
     if (!qualifiers.operation || *qualifiers.operation >= Operator::eq ||
         *qualifiers.operation == Operator::copy) {
-      throw LitmusError(qualifiers.place,
-                        fmt::format("an operation of {} was expected: .add, .exch, .cas ...",
-                                    shown(mnemonic)));
+      throw LitmusError(
+          qualifiers.place,
+          fmt::format("an operation of {} was expected: .add, .exch, .cas ...", shown(mnemonic)));
     }
     Instruction& made = access(row, mnemonic, qualifiers);
     made.operation = *qualifiers.operation;

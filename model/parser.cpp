@@ -127,8 +127,8 @@ class TestParser {
     const NamedLocation* known = symbols_.find(name.text);
     if (known != nullptr && reader_.accept("=")) {
       if (index < 0 || index >= known->elements) {
-        throw LitmusError(name.place, fmt::format("{} has {} elements", shown(name),
-                                                  known->elements));
+        throw LitmusError(name.place,
+                          fmt::format("{} has {} elements", shown(name), known->elements));
       }
       const std::int64_t address = known->address + index * kElementBytes;
       const std::int64_t initial = value();
@@ -136,8 +136,8 @@ class TestParser {
       return;
     }
     if (known != nullptr || index < 1 || index > 64) {
-      throw LitmusError(name.place, fmt::format("{} was expected to have 1 to 64 elements, once",
-                                                shown(name)));
+      throw LitmusError(name.place,
+                        fmt::format("{} was expected to have 1 to 64 elements, once", shown(name)));
     }
     const std::int64_t address = symbols_.declare(name.text, static_cast<unsigned>(index)).address;
     if (!reader_.accept("=")) return;
@@ -208,8 +208,9 @@ class TestParser {
       } else if (level.is("gpu")) {
         thread.gpu = place;
       } else if (!level.is("sys") && !level.is("warp")) {
-        throw LitmusError(level.place, fmt::format("'cta', 'cluster' or 'gpu' was expected, found {}",
-                                                   shown(level)));
+        throw LitmusError(
+            level.place,
+            fmt::format("'cta', 'cluster' or 'gpu' was expected, found {}", shown(level)));
       }
     } while (reader_.accept(","));
     if (!has_cta) throw LitmusError(name.place, fmt::format("{} is in no cta", shown(name)));

@@ -66,10 +66,10 @@ class Explorer {
     std::vector<Expression>& all = state.path.expressions;
     for (unsigned index = 0; index < all.size(); ++index) {
       const Expression& other = all[index];
-      if (other.kind == wanted.kind && other.value == wanted.value &&
-          other.event == wanted.event && other.operation == wanted.operation &&
-          other.type.bits == wanted.type.bits && other.type.is_signed == wanted.type.is_signed &&
-          other.a == wanted.a && other.b == wanted.b) {
+      if (other.kind == wanted.kind && other.value == wanted.value && other.event == wanted.event &&
+          other.operation == wanted.operation && other.type.bits == wanted.type.bits &&
+          other.type.is_signed == wanted.type.is_signed && other.a == wanted.a &&
+          other.b == wanted.b) {
         return index;
       }
     }
@@ -250,10 +250,10 @@ class Explorer {
     bool repeated = !is_first;
     for (std::size_t event = round.events; repeated && event < state.path.events.size(); ++event) {
       const PathEvent& done = state.path.events[event];
-      repeated = !done.writes && (done.kind == PathEvent::Kind::memory ||
-                                  done.kind == PathEvent::Kind::fence ||
-                                  done.kind == PathEvent::Kind::proxy_fence ||
-                                  done.kind == PathEvent::Kind::alias_fence);
+      repeated =
+          !done.writes &&
+          (done.kind == PathEvent::Kind::memory || done.kind == PathEvent::Kind::fence ||
+           done.kind == PathEvent::Kind::proxy_fence || done.kind == PathEvent::Kind::alias_fence);
     }
     const std::vector<bool>& live = flow_.live_before(state.at);
     for (std::size_t reg = 0; repeated && reg < live.size(); ++reg) {
@@ -356,8 +356,8 @@ class Explorer {
 
   void barrier(State& state, const Instruction& code) {
     const unsigned a = value(state, code.a);
-    const unsigned b = code.b.kind == Operand::Kind::none ? constant(state, -1)
-                                                          : value(state, code.b);
+    const unsigned b =
+        code.b.kind == Operand::Kind::none ? constant(state, -1) : value(state, code.b);
     const unsigned arrivals = value(state, code.arrivals);
     const auto name = [&](PathEvent& event) {
       event.id_a = a;

@@ -35,10 +35,10 @@ struct PathEvent {
   const Instruction* instruction = nullptr;
   bool reads = false, writes = false;
   std::int64_t address = 0;
-  unsigned value = 0;          // expression of what is written
-  unsigned id_a = 0, id_b = 0; // expressions of what names a barrier
-  unsigned arrivals = 0;       // expression of the number it waits for; 0: all who use it
-  EventSet depends_on;         // earlier events of the path: data, address and control
+  unsigned value = 0;           // expression of what is written
+  unsigned id_a = 0, id_b = 0;  // expressions of what names a barrier
+  unsigned arrivals = 0;        // expression of the number it waits for; 0: all who use it
+  EventSet depends_on;          // earlier events of the path: data, address and control
 };
 
 struct Path {

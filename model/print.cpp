@@ -20,8 +20,8 @@ std::string shown(const Condition& condition) {
   std::string text;
   for (const Condition& part : condition.parts) {
     if (!text.empty()) text += all ? " /\\ " : " \\/ ";
-    const bool inner = part.kind == Condition::Kind::conjunction ||
-                       part.kind == Condition::Kind::disjunction;
+    const bool inner =
+        part.kind == Condition::Kind::conjunction || part.kind == Condition::Kind::disjunction;
     text += inner ? fmt::format("({})", shown(part)) : shown(part);
   }
   return text;
@@ -74,14 +74,15 @@ std::string shown_state(const Test& test, const FinalState& state) {
 std::string shown_outcome(const Test& test, const Outcome& outcome) {
   const bool negated = test.quantifier == Quantifier::not_exists;
   const std::optional<bool> answer = validated(test, outcome);
-  std::string text = fmt::format("Test {} {}\nStates {}\n", test.name, kind_of(test),
-                                 outcome.states.size());
+  std::string text =
+      fmt::format("Test {} {}\nStates {}\n", test.name, kind_of(test), outcome.states.size());
   for (const auto& [state, executions] : outcome.states) text += shown_state(test, state) + "\n";
   if (outcome.cut) text += "Cut: loops go on beyond --unroll, and those executions are missing\n";
   text += !answer ? "Undecided\n" : *answer ? "Ok\n" : "No\n";
-  text += fmt::format("Witnesses\nPositive: {} Negative: {}\nCondition {}\n",
+  text += fmt::format("Witnesses\nPositive: {} Negative: {}\n{}Condition {}\n",
                       negated ? outcome.negative : outcome.positive,
-                      negated ? outcome.positive : outcome.negative, shown_condition(test));
+                      negated ? outcome.positive : outcome.negative,
+                      outcome.has_races ? "Flag data-race\n" : "", shown_condition(test));
   text += fmt::format("Observation {} {} {} {}\n\n", test.name, name_of(observation(outcome)),
                       outcome.positive, outcome.negative);
   return text;

@@ -56,9 +56,8 @@ Relation morally_strong(const Program& program) {
       const bool operations = (is_memory(a) || is_fence(a)) && (is_memory(b) || is_fence(b));
       const bool in_order =
           program.program_order.contains(x, y) || program.program_order.contains(y, x);
-      const bool both_strong = x != y && program.strong.contains(x) &&
-                               program.strong.contains(y) && program.includes(a, b) &&
-                               program.includes(b, a);
+      const bool both_strong = x != y && program.strong.contains(x) && program.strong.contains(y) &&
+                               program.includes(a, b) && program.includes(b, a);
       const bool overlap = !is_memory(a) || !is_memory(b) || a.address == b.address;
       if (operations && (in_order || both_strong) && a.proxy == b.proxy && overlap) {
         related.add(x, y);
@@ -97,8 +96,8 @@ Relation acquire_patterns(const Program& program) {
     program.program_order.from(read).for_each([&](unsigned y) {
       const Event& last = program.events[y];
       if (!acquires(last)) return;
-      const bool on_same = is_memory(last) && is_read_operation(program, y) &&
-                           same_location(first, last);
+      const bool on_same =
+          is_memory(last) && is_read_operation(program, y) && same_location(first, last);
       if (is_fence(last) || on_same) patterns.add(read, y);
     });
   });
@@ -166,6 +165,20 @@ Relation causality_order(const Relation& observation, const Relation& proxy_pres
 // An atomic operation reads before it writes, and is not after itself.
 Relation from_reads(const Relation& reads_from, const Relation& coherence) {
   return reads_from.inverse().then(coherence).strict();
+}
+
+// 8.7.1: "Two overlapping memory operations conflict when at least one of them is a write.  Two
+// conflicting operations are in a data-race if they are not related in causality order and they are
+// not morally strong."
+Relation data_races(const Program& program, const Relation& causality) {
+  const EventSet operations = program.memory - program.initial;
+  const Relation related = causality | causality.inverse() | program.morally_strong;
+  const Relation unrelated = program.same_cell.between(operations, operations).strict() - related;
+  Relation races = program.none();
+  unrelated.for_each([&](unsigned x, unsigned y) {
+    if (x < y && (program.writes.contains(x) || program.writes.contains(y))) races.add(x, y);
+  });
+  return races;
 }
 
 // 8.10.1: "If a write W precedes an overlapping write W' in causality order, then W must precede W'

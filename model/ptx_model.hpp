@@ -32,6 +32,9 @@ Relation causality_order(const Relation& observation, const Relation& proxy_pres
 // 8.9.7: a read comes before writes that are later than the one that it has read from.
 Relation from_reads(const Relation& reads_from, const Relation& coherence);
 
+// 8.7.1: pairs of operations that are in a data race, each once.
+Relation data_races(const Program& program, const Relation& causality);
+
 // --- axioms -------------------------------------------------------------------------------------
 
 // 8.10.1

@@ -16,8 +16,8 @@ struct Qualifiers {
   std::optional<Operator> operation;
   std::optional<ValueType> type;
   std::optional<Proxy> proxy;
-  bool is_constant = false;          // .const
-  std::vector<std::string> words;    // the rest: sync, arrive, cta of a barrier ...
+  bool is_constant = false;        // .const
+  std::vector<std::string> words;  // the rest: sync, arrive, cta of a barrier ...
   Place place;
 
   [[nodiscard]] bool has(std::string_view word) const;

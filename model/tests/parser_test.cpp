@@ -55,7 +55,8 @@ TEST(LitmusParser, SaysWhereAndWhatIsWrong) {
       {test_of(" ld.weak r0, s ;"),
        "4:14: 's' is accessed through the surface proxy, not the generic proxy"},
       {test_of(" ld.weak r0, x r1 ;"), "4:16: the end of the instruction was expected, found 'r1'"},
-      {test_of(" st.weak x, nobody ;"), "4:13: 'nobody' is neither a register of P0 nor a location"},
+      {test_of(" st.weak x, nobody ;"),
+       "4:13: 'nobody' is neither a register of P0 nor a location"},
       {test_of(" atom.relaxed.gpu r0, x, 1 ;"),
        "4:6: an operation of 'atom' was expected: .add, .exch, .cas ..."},
       {test_of(" fence.sc ;"),
@@ -70,8 +71,9 @@ TEST(LitmusParser, SaysWhereAndWhatIsWrong) {
       {test_of(" nop ;", "exists (a[2]=0)"), "5:9: there is no element 2, of 2"},
       {test_of(" nop ;", "exists (x=0"), "6:1: ')' was expected, found the end of the file"},
       {test_of(" nop ;", "exists (x 0)"), "5:11: a comparison was expected, found '0'"},
-      {test_of(" nop ;", ""), "6:1: 'exists', '~exists' or 'forall' was expected, found the end of "
-                              "the file"},
+      {test_of(" nop ;", ""),
+       "6:1: 'exists', '~exists' or 'forall' was expected, found the end of "
+       "the file"},
       {test_of(" nop ;", "exists (x=0) exists (x=1)"),
        "5:14: the end of the file was expected, found 'exists'"},
       {test_of(" ld.weak r0, [x+2] ;"), "4:2: the access is to no location that was declared"},
@@ -136,8 +138,8 @@ TEST(LitmusParser, InstructionsCalculate) {
 }
 
 TEST(LitmusLoops, ARoundThatDidNothingIsNotCounted) {
-  const std::string spin = outcome_of(test_of(
-      " L: ld.relaxed.gpu r0, x ;\n beq r0, 2, L ;\n st.weak x, 5 ;", "forall (0:r0=1)"));
+  const std::string spin = outcome_of(
+      test_of(" L: ld.relaxed.gpu r0, x ;\n beq r0, 2, L ;\n st.weak x, 5 ;", "forall (0:r0=1)"));
   EXPECT_EQ(spin.find("Cut"), std::string::npos) << spin;
   EXPECT_NE(spin.find("\nOk\n"), std::string::npos) << spin;
 }

@@ -1,0 +1,37 @@
+// A litmus test as a kernel on the virtual GPU: what one schedule of it ends in, and whether the
+// race checker finds a race.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "model/outcome.hpp"
+
+namespace warpcheck::model {
+
+struct KernelRun {
+  FinalState state;
+  bool has_race = false;
+};
+
+class Kernel {
+ public:
+  // Of a test without loops, registers as operands, or aliases, on one device.
+  explicit Kernel(const Test& test);
+  ~Kernel();
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+
+  // Whether a kernel does what the test does: all threads of a block use the same barriers.
+  static bool fits(const Test& test);
+
+  // Throws std::runtime_error where it does not end, or where anything but a race is found.
+  KernelRun run(std::string_view strategy, std::uint64_t seed);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace warpcheck::model
