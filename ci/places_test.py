@@ -22,7 +22,8 @@ import sys
 LINES_MAX = 110
 SOURCES = {".cpp", ".hpp", ".cu", ".cuh", ".def", ".in", ".inc", ".txt", ".cmake", ".py", ".sh"}
 TESTS = ["*_test.*", "*_testing.*", "*/testing/*", "*/testdata/*", "*_corpus/*", "ci/*", "docs/*", "fuzz/cases/*",
-         "examples/*", "vgpu/litmus/*", "vgpu/conformance/vectors/*", "vgpu/cudart/programs/*"]
+         "examples/*", "vgpu/litmus/*", "vgpu/conformance/vectors/*", "vgpu/cudart/programs/*",
+         "model/compare/*"]
 TOP = ["CMakeLists.txt", "bench", "campaign", "cli", "cmake", "fuzz", "harness", "kernels", "model",
        "properties", "reference", "vgpu"]
 
