@@ -9,11 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#define CHECK(call)                                \
-  if (const int status = static_cast<int>(call)) { \
-    std::printf("%s answers %d\n", #call, status); \
-    std::exit(1);                                  \
-  }
+#include "exec_library_memory.hpp"
 
 namespace {
 
@@ -25,20 +21,6 @@ T* to_device(const std::vector<T>& values) {
   CHECK(cudaMalloc(&pointer, values.size() * sizeof(T)));
   CHECK(cudaMemcpy(pointer, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
   return pointer;
-}
-
-template <class T>
-T* allocate(std::size_t count) {
-  T* pointer = nullptr;
-  CHECK(cudaMalloc(&pointer, count * sizeof(T)));
-  return pointer;
-}
-
-template <class T>
-std::vector<T> to_host(const T* pointer, std::size_t count) {
-  std::vector<T> values(count);
-  CHECK(cudaMemcpy(values.data(), pointer, count * sizeof(T), cudaMemcpyDeviceToHost));
-  return values;
 }
 
 void expect_near(double got, double want, const char* what) {

@@ -8,29 +8,11 @@
 #include <cstring>
 #include <vector>
 
-#define CHECK(call)                                \
-  if (const int status = static_cast<int>(call)) { \
-    std::printf("%s answers %d\n", #call, status); \
-    std::exit(1);                                  \
-  }
+#include "exec_library_memory.hpp"
 
 namespace {
 
 constexpr int kCount = 4096;
-
-template <class T>
-T* allocate(std::size_t count) {
-  T* pointer = nullptr;
-  CHECK(cudaMalloc(&pointer, count * sizeof(T)));
-  return pointer;
-}
-
-template <class T>
-std::vector<T> to_host(const T* pointer, std::size_t count) {
-  std::vector<T> values(count);
-  CHECK(cudaMemcpy(values.data(), pointer, count * sizeof(T), cudaMemcpyDeviceToHost));
-  return values;
-}
 
 void expect(bool condition, const char* what) {
   if (condition) return;
@@ -245,6 +227,20 @@ void on_host() {
   CHECK(cudaDeviceSynchronize());
 }
 
+// Numbers that are the vendor's.
+void right_order() {
+  auto* const floats = allocate<float>(64);
+  curandGenerator_t generator = nullptr;
+  for (const curandRngType_t type :
+       {CURAND_RNG_PSEUDO_XORWOW, CURAND_RNG_PSEUDO_MRG32K3A, CURAND_RNG_PSEUDO_PHILOX4_32_10,
+        CURAND_RNG_PSEUDO_MTGP32, CURAND_RNG_QUASI_SOBOL32}) {
+    CHECK(curandCreateGenerator(&generator, type));
+    CHECK(curandGenerateUniform(generator, floats, 64));
+    CHECK(curandDestroyGenerator(generator));
+  }
+  CHECK(cudaFree(floats));
+}
+
 struct Mode {
   const char* name;
   void (*run)();
@@ -252,7 +248,7 @@ struct Mode {
 constexpr Mode kModes[] = {{"host", host_functions}, {"device", device_functions},
                            {"statuses", statuses},   {"short-output", short_output},
                            {"unordered", unordered}, {"freed", freed},
-                           {"on-host", on_host}};
+                           {"on-host", on_host},     {"right-order", right_order}};
 
 }  // namespace
 

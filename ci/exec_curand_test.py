@@ -21,6 +21,18 @@ class RightPrograms(unittest.TestCase):
             with self.subTest(mode):
                 self.assertEqual(findings(mode, expect=0), [])
 
+    # What each sequence that differs from the vendor's is said once, and of no other.
+    def test_sequences_that_are_not_the_vendors_are_named(self):
+        def told(mode):
+            lines = run("--", "./curand", mode).stderr.splitlines()
+            return [line for line in lines if "not checked: results that follow from" in line]
+        behind = " of cuRAND: their sequence differs from that of the vendor's generator"
+        self.assertEqual(told("host"), [
+            f"========= not checked: results that follow from {numbers}{behind}" for numbers in
+            ("Poisson numbers of XORWOW, MRG32k3a and Philox", "numbers of MT19937",
+             "scrambled Sobol sequences")])
+        self.assertEqual(told("right-order"), [])
+
     def test_are_answered_as_documented(self):
         result = run("--", "./curand", "statuses")
         self.assertEqual(result.stdout.strip(),

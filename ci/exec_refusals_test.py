@@ -158,10 +158,10 @@ class Refusals(unittest.TestCase):
         return f"./{name}"
 
     def test_a_library_of_machine_code(self):
-        blas = self.library("libcusparse.so.12")
+        blas = self.library("libcusolver.so.12")
         self.assert_refused(run("--", self.program("multiplies", blas)),
                             "./multiplies: it needs a library that cannot be used here: "
-                            "libcusparse.so.12 holds machine code of real GPUs")
+                            "libcusolver.so.12 holds machine code of real GPUs")
 
     def test_the_driver(self):
         decoder = self.library("libnvcuvid.so.1")

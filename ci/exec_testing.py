@@ -27,8 +27,8 @@ class Source:
 
 
 def build(source, name, *options):
-    subprocess.run([NVCC, "-arch=compute_75", "-lineinfo", *options, source, "-o", name], check=True,
-                   cwd=HERE)
+    subprocess.run([NVCC, "-arch=compute_75", "-lineinfo", "-I", pathlib.Path(SOURCES, "ci"), *options,
+                    source, "-o", name], check=True, cwd=HERE)
     return f"./{name}"
 
 

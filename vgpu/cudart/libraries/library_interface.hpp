@@ -91,6 +91,8 @@ struct LibraryServices {
   // What cannot be done: `exec` reports it, and ends with the status of an unsupported program.
   void (*refuse)(const char* function, const char* why);
   LibraryMemory (*memory_at)(const void* pointer);
+  // What a finding cannot be made of here: `exec` says it once, as "not checked: WHAT".
+  void (*tell_gap)(const char* what);
 };
 
 }  // namespace warpcheck::cudart

@@ -260,6 +260,7 @@ curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned int* 
   const auto call = CALL();
   return with_generator(call, generator, [&](Generator& one) {
     require_lambda(lambda);
+    one.tell_if_unlike(true);
     one.fill(call, outputPtr, n, false, [lambda](Engine& engine, std::span<unsigned int> values) {
       engine.poisson(values, lambda);
     });

@@ -96,6 +96,26 @@ void Generator::require_length(std::size_t count, bool in_pairs) const {
   }
 }
 
+void Generator::tell_if_unlike(bool of_poisson) const {
+  const auto tell = [](std::string_view numbers) {
+    services().tell_gap(fmt::format("results that follow from {} of cuRAND: their sequence differs "
+                                    "from that of the vendor's generator",
+                                    numbers)
+                            .c_str());
+  };
+  switch (static_cast<int>(settings_.type)) {
+    case CURAND_RNG_PSEUDO_MT19937: return tell("numbers of MT19937");
+    case CURAND_RNG_QUASI_SCRAMBLED_SOBOL32:
+    case CURAND_RNG_QUASI_SCRAMBLED_SOBOL64: return tell("scrambled Sobol sequences");
+    case CURAND_RNG_PSEUDO_MTGP32:
+    case CURAND_RNG_QUASI_SOBOL32:
+    case CURAND_RNG_QUASI_SOBOL64: return;
+    default: break;
+  }
+  if (settings_.ordering == CURAND_ORDERING_PSEUDO_SEEDED) return tell("seeded XORWOW numbers");
+  if (of_poisson) tell("Poisson numbers of XORWOW, MRG32k3a and Philox");
+}
+
 void Generator::change() {
   engine_.reset();
   settings_.offset = asked_for_;
