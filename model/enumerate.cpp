@@ -29,21 +29,50 @@ class Candidates {
   }
 
   void run() {
-    if (conditions_hold()) read_from(0);
+    const Relation here = program_.program_order & program_.same_cell & program_.morally_strong;
+    if (conditions_hold()) read_from(0, here.closure());
   }
 
  private:
   // --- what reads read from ---------------------------------------------------------------------
 
-  void read_from(std::size_t index) {
+  // `order` is transitive, and must not have a cycle (8.10.5): program order of a location, and the
+  // choices so far that are morally strong.
+  void read_from(std::size_t index, const Relation& order) {
     if (index == reads_.size()) return read_all();
     const unsigned read = reads_[index];
     (program_.writes & program_.same_cell.from(read)).for_each([&](unsigned write) {
-      if (write == read || is_hidden(write, read)) return;
+      if (write == read || is_hidden(write, read) || is_taken(write, read)) return;
+      const bool strong = program_.morally_strong.contains(write, read);
+      if (strong && order.contains(read, write)) return;
       source_[read] = write;
-      if (conditions_hold()) read_from(index + 1);
+      if (conditions_hold()) {
+        if (strong && !order.contains(write, read)) {
+          Relation longer = order;
+          longer.add_to_closed(write, read);
+          read_from(index + 1, longer);
+        } else {
+          read_from(index + 1, order);
+        }
+      }
       source_[read] = kUnread;
     });
+  }
+
+  // Two atomic operations that are morally strong do not read from the same write, where that comes
+  // before both in coherence order: one of the two would come between (8.10.3).
+  [[nodiscard]] bool is_taken(unsigned write, unsigned read) const {
+    if (!program_.atomics.contains(read)) return false;
+    const auto is_before = [&](unsigned atomic) {
+      return program_.initial.contains(write) || program_.morally_strong.contains(write, atomic);
+    };
+    for (const unsigned other : reads_) {
+      if (source_[other] == write && program_.atomics.contains(other) &&
+          program_.morally_strong.contains(other, read) && is_before(read) && is_before(other)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   // Writes that this thread's own operations on the address rule out, by the axioms of coherence

@@ -3,7 +3,7 @@
 // - Every sequentially consistent state is allowed.
 // - What the virtual GPU ends in is sequentially consistent: it runs one warp at a time.
 // - Where no execution that the model allows has a data race, no schedule shows one to the race
-//   checker; where some execution has one, schedules show it in nearly all tests.
+//   checker; where some execution has one, some schedule shows it.
 // - A test that synchronizes as seq_cst atomics do and has no race has no other states than the
 //   sequentially consistent ones.
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ void run_on_virtual_gpu(const model::Test& test, const Outcome& outcome,
     tally.found += found ? 1 : 0;
   } else {
     ++tally.race_free;
-    EXPECT_FALSE(found);
+    EXPECT_FALSE(found) << shown_outcome(test, outcome);
   }
 }
 
@@ -78,14 +78,14 @@ TEST(Comparison, AnyAccesses) {
   EXPECT_GT(tally.weak, 20U);
   EXPECT_GT(tally.race_free, 20U);
   EXPECT_GT(tally.racy, 100U);
-  EXPECT_GE(tally.found * 100, tally.racy * 95) << tally.found << " of " << tally.racy;
+  EXPECT_EQ(tally.found, tally.racy);
 }
 
 TEST(Comparison, SequentiallyConsistentFlags) {
   const Tally tally = compare(Style::sequential);
   EXPECT_GT(tally.race_free, 20U);
   EXPECT_GT(tally.racy, 50U);
-  EXPECT_GE(tally.found * 100, tally.racy * 95) << tally.found << " of " << tally.racy;
+  EXPECT_EQ(tally.found, tally.racy);
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ class Kernel::Impl {
  public:
   explicit Impl(const Test& test)
       : test_(test),
-        program_(vgpu::decode(vgpu::ptx::parse(KernelText(test).run(), "litmus"), "k")),
+        program_(vgpu::decode(ptx::parse(KernelText(test).run(), "litmus"), "k")),
         machine_(memory_),
         buffer_(memory_.allocate(result_at(static_cast<unsigned>(test.threads.size()), 0))) {
     vgpu::link(program_, vgpu::SimdLevel::baseline);
@@ -144,7 +144,8 @@ class Kernel::Impl {
     KernelRun result;
     for (const vgpu::Finding& finding : checkers.findings()) {
       if (finding.kind != vgpu::FindingKind::data_race) throw std::runtime_error(finding.message);
-      result.has_race = true;
+      // Notes are of relaxed accesses, which do not race by the letter.
+      if (finding.severity == vgpu::Severity::error) result.has_race = true;
     }
     for (const Term& term : test_.observed) {
       result.state.push_back(value_at(term.kind == Term::Kind::reg
