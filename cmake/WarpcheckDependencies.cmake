@@ -25,6 +25,8 @@ if(WARPCHECK_SERVICE)
 else()
   find_package(fmt REQUIRED)
 endif()
+# Debian has it as a static library alone.
+find_library(WARPCHECK_ASMJIT libasmjit.a REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)

@@ -13,7 +13,7 @@ endfunction()
 
 warpcheck_prebuilt(ptx LINK PkgConfig::zstd PkgConfig::lz4)
 warpcheck_prebuilt(program LINK warpcheck_ptx)
-warpcheck_prebuilt(machine LINK warpcheck_program)
+warpcheck_prebuilt(machine LINK warpcheck_program ${WARPCHECK_ASMJIT})
 warpcheck_prebuilt(schedule)
 warpcheck_prebuilt(check LINK warpcheck_machine warpcheck_schedule PkgConfig::xxhash)
 # What GCC built reads lines by the libbacktrace that comes with GCC.

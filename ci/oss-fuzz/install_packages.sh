@@ -12,5 +12,5 @@ apt-get install -y --no-install-recommends \
   cuda-nvcc-13-0 cuda-cudart-dev-13-0 \
   ninja-build pkg-config zip python3 \
   libgtest-dev libbenchmark-dev librapidcheck-dev libfmt-dev libcli11-dev nlohmann-json3-dev \
-  libxxhash-dev libzstd-dev liblz4-dev libmpfr-dev \
+  libxxhash-dev libzstd-dev liblz4-dev libmpfr-dev libasmjit-dev \
   libpugixml-dev libsqlite3-dev libarchive-dev

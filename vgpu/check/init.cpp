@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "vgpu/machine/memory/rows.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 
@@ -64,12 +66,19 @@ bool is_row_defined(const std::uint8_t* row) {
   return (all[0] & all[1]) == kEightDefined;
 }
 
+template <typename Word>
+constexpr auto kAllDefined = static_cast<Word>(static_cast<Word>(~Word{0}) / 0xff * 0x80);
+
+template <typename Word>
+bool is_word_defined(const std::uint8_t* states) {
+  return static_cast<Word>(load<Word>(states) & kAllDefined<Word>) == kAllDefined<Word>;
+}
+
 // The lanes that read at least one byte that is not defined.
 template <typename Word>
 std::uint32_t undefined_lanes(const Access& access, const std::uint8_t* states) {
-  constexpr auto kAllDefined = static_cast<Word>(static_cast<Word>(~Word{0}) / 0xff * 0x80);
   const auto is_undefined = [&](std::uint32_t offset) {
-    return static_cast<Word>(load<Word>(states + offset) & kAllDefined) != kAllDefined;
+    return !is_word_defined<Word>(states + offset);
   };
   if (access.pattern == Pattern::uniform) {
     return is_undefined(access.offset[access.first_lane()]) ? access.mask : 0;
@@ -77,9 +86,9 @@ std::uint32_t undefined_lanes(const Access& access, const std::uint8_t* states) 
   if (access.pattern == Pattern::strided) {
     if (is_row_defined<sizeof(Word)>(states + row_begin(access))) return 0;
   } else if (access.mask == ~0u) {
-    Word all = kAllDefined;
+    Word all = kAllDefined<Word>;
     for (const std::uint32_t offset : access.offset) all &= load<Word>(states + offset);
-    if (all == kAllDefined) return 0;
+    if (all == kAllDefined<Word>) return 0;
   }
   std::uint32_t lanes = 0;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
@@ -188,6 +197,27 @@ void InitChecker::on_access(Access& access) {
     case AccessKind::write: on_write(access, shadow); break;
     case AccessKind::atomic: on_update(access, shadow); break;
   }
+}
+
+bool InitChecker::takes_row(const RowAccess& row) {
+  if (row.space == ptx::Space::param) return true;
+  InitShadow& shadow = shadow_of(*row.allocation);
+  if (shadow.extent() == InitShadow::Extent::all) return true;
+  const bool is_row_of_words = row.pattern == Pattern::strided && row.bytes == 4;
+  if (row.kind == AccessKind::write) {
+    if (!is_row_of_words || row.mask != ~0u) return false;
+    define_row<4>(shadow.writable_states() + row.first, StoreShapes::state_of_row(4));
+    return true;
+  }
+  if (shadow.extent() == InitShadow::Extent::none) return false;
+  if (is_row_of_words) return is_row_defined<4>(shadow.states() + start_of(row.first));
+  bool is_defined = false;
+  if (row.pattern == Pattern::uniform) {
+    with_word(row.bytes, [&](auto word) {
+      is_defined = is_word_defined<decltype(word)>(shadow.states() + row.first);
+    });
+  }
+  return is_defined;
 }
 
 void InitChecker::find_undefined(Access& access, InitShadow& shadow) {

@@ -46,6 +46,10 @@ class StoreShapes {
     const bool is_vector = access.element_bytes != 0 && access.element_bytes < access.bytes;
     return state_of_row(is_vector ? access.element_bytes : access.bytes);
   }
+  // The same of a row of lanes that are side by side.
+  static std::uint8_t state_of_row(std::uint32_t width) {
+    return static_cast<std::uint8_t>(InitShadow::kFirstShape + std::countr_zero(width));
+  }
   // Whether the bytes from `begin` up to `end`, which nothing has written, may be padding of what
   // is copied from byte `first` on.
   [[nodiscard]] bool may_be_padding(const InitShadow& shadow, std::uint32_t begin,
@@ -56,9 +60,6 @@ class StoreShapes {
   static constexpr std::uint32_t kWidths = 5;
   static constexpr std::uint32_t kAlone = kWidths;
 
-  static std::uint8_t state_of_row(std::uint32_t width) {
-    return static_cast<std::uint8_t>(InitShadow::kFirstShape + std::countr_zero(width));
-  }
   static std::uint8_t state_of_alone(std::uint32_t width) {
     return static_cast<std::uint8_t>(state_of_row(width) + kAlone);
   }

@@ -22,8 +22,8 @@ struct Engines {
   bool optimized = false;  // the GPU also runs what its assembler has optimised
 };
 
-// The machine with each instruction set of the host, with another schedule, and with all checks,
-// which must find nothing; then whoever else takes part.
+// The machine with each instruction set of the host, as interpreter and with machine code, with
+// another schedule, and with all checks, which must find nothing; then whoever else takes part.
 Comparison compare(std::string_view text, std::string_view name, const Engines& engines);
 
 }  // namespace warpcheck::vgpu

@@ -10,13 +10,18 @@
 
 #include "vgpu/machine/compute/compute.hpp"
 #include "vgpu/ptx/module.hpp"
+#include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck::vgpu {
+
+class Observer;
 
 // What a program leaves in its buffer, buffer_bytes() of them.
 struct Result {
   std::vector<std::uint8_t> bytes;
   std::string problem;  // not empty: why there are none
+  std::uint64_t steps = 0, lane_steps = 0;
+  std::vector<Decision> decisions;
 };
 
 struct MachineSettings {
@@ -24,6 +29,9 @@ struct MachineSettings {
   std::string_view strategy = "default";  // see schedule/strategies.hpp
   std::uint64_t seed = 0;                 // of the strategy
   bool checks = false;                    // a finding is a problem
+  bool compiles = false;                  // to machine code, at once; else it interprets
+  std::uint32_t quantum = 4'096;          // warp instructions
+  Observer* watches = nullptr;            // all that happens, edges included; null: nobody
 };
 
 // Throws Refusal for a program that the machine cannot run.

@@ -73,15 +73,20 @@ Result run_on_machine(const ptx::Module& module, std::uint32_t threads,
   launch.parameters = std::as_bytes(std::span(&address, 1));
   std::optional<Checkers> checkers;
   std::span<Observer* const> observers;
+  if (settings.watches != nullptr) observers = {&settings.watches, 1};
   if (settings.checks) {
     // Nobody has told the checkers what the host wrote before the launch.
     checkers.emplace(CheckerSet{.init = false, .lifetime = false}, WarpModel::independent);
     observers = checkers->observers();
   }
   const auto strategy = make_strategy(settings.strategy, settings.seed);
-  const Outcome outcome =
-      machine.run(launch, WarpModel::independent, *strategy, observers, {.steps_max = kStepsMax});
-  Result result{{}, problem_of(outcome)};
+  const Limits limits{.steps_max = kStepsMax,
+                      .quantum = settings.quantum,
+                      .compile = settings.compiles ? Compile::at_once : Compile::never};
+  const Outcome outcome = machine.run(launch, WarpModel::independent, *strategy, observers, limits,
+                                      settings.watches != nullptr);
+  Result result{
+      {}, problem_of(outcome), outcome.steps, outcome.lane_steps, outcome.decisions};
   if (checkers && !checkers->findings().empty()) {
     const Finding& finding = checkers->findings().front();
     result.problem =

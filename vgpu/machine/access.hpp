@@ -90,6 +90,20 @@ struct Access {
   }
 };
 
+// What nearly all accesses are: a weak load or store of one element a lane, none of it undefined,
+// whose offsets are strided or uniform.  Told in place of an Access to who takes it.
+struct RowAccess {
+  const Allocation* allocation = nullptr;
+  WarpPlace place;
+  std::uint32_t pc = 0;
+  std::uint32_t mask = 0;
+  std::uint32_t first = 0;                 // the offset of lane 0, active or not
+  ptx::Space space = ptx::Space::generic;  // as in Access, and so are these
+  AccessKind kind = AccessKind::read;
+  Pattern pattern = Pattern::strided;
+  std::uint8_t bytes = 0;
+};
+
 // Of a strong access, whatever its instruction leaves out: .gpu of an atomic operation (PTX ISA
 // 9.7.13.5), .sys of a volatile access (8.4.1).
 inline ptx::Scope scope_of(const Instr& instr) {
@@ -446,6 +460,8 @@ class Observer {
   // Asked when the launch has begun.
   [[nodiscard]] virtual bool watches_collectives() const { return false; }
   virtual void on_access(Access&) {}
+  // The same of a row.  False: on_access() is to tell it, and nothing was done.
+  virtual bool takes_row(const RowAccess&) { return false; }
   virtual void on_sync(const Sync&) {}
   virtual void on_fence(const Fence&) {}
   virtual void on_meeting(const Meeting&) {}

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "vgpu/machine/core.hpp"
+#include "vgpu/machine/native/native_tier.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -43,6 +44,7 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
   sync.kind = Sync::Kind::kernel_end;
   launch_.notify([&](Observer& observer) { observer.on_sync(sync); });
   workspace_.end_launch();
+  if (launch.program->native != nullptr) launch.program->native->count(launch_.outcome.steps);
   return std::move(launch_.outcome);
 }
 
@@ -64,6 +66,23 @@ void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
   progress_.begin_launch();
   workspace_.begin_launch();
   strategy.begin(launch.index, launch_.block_count, launch_.warps_per_block);
+  choose_code();
+}
+
+// Whether the launch begins with its program's machine code, and after how many steps it gets it.
+void Core::choose_code() {
+  const NativeTier* const tier = launch_.program->native.get();
+  launch_.native = nullptr;
+  compile_at_ = kNoLimit;
+  if (tier == nullptr || launch_.limits.compile == Compile::never) return;
+  if (tier->code() != nullptr || launch_.limits.compile == Compile::at_once) return compile();
+  compile_at_ = tier->steps_left();
+}
+
+void Core::compile() {
+  compile_at_ = kNoLimit;
+  launch_.native =
+      launch_.program->native->make(*launch_.program, FragmentLoop::native_calls());
 }
 
 Outcome::End Core::loop() {
@@ -83,6 +102,8 @@ Outcome::End Core::loop() {
     if (launch_.outcome.steps >= launch_.limits.steps_max) {
       return progress_.end_at_step_limit(*slot, warp);
     }
+    if (launch_.outcome.steps >= compile_at_) [[unlikely]]
+      compile();
     const bool must_look = progress_.must_look();
     if (stop == Stop::preempted) {
       next = turns_.preempted_to();

@@ -54,8 +54,11 @@ class Core {
   void begin(const Launch& launch, WarpModel model, Strategy& strategy,
              std::span<Observer* const> observers, const Limits& limits, bool want_edges);
   Outcome::End loop();
+  void choose_code();
+  void compile();
 
   RunningLaunch launch_;
+  std::uint64_t compile_at_ = kNoLimit;  // steps of the launch
 
   // Control flow within a warp.
   Stacks stacks_{launch_};

@@ -5,6 +5,7 @@
 #include "vgpu/machine/compute/compute.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/memory/rows.hpp"
+#include "vgpu/machine/native/native_tier.hpp"
 #include "vgpu/machine/warp/warp_ops.hpp"
 #include "vgpu/program/read_uses.hpp"
 
@@ -84,6 +85,7 @@ bool synchronizes_threads(const Instr& instr) {
 void link(Program& program) { link(program, chosen_simd_level()); }
 
 void link(Program& program, SimdLevel level) {
+  program.native = std::make_shared<NativeTier>(level, program.code.size());
   program.data_reads = find_data_reads(program);
   program.has_collectives = false;
   program.synchronizes_threads = program.has_named_barriers || program.uses_clusters;

@@ -21,12 +21,16 @@ void link(Program& program);
 
 inline constexpr std::uint64_t kNoLimit = UINT64_MAX;
 
+// When programs are compiled to machine code of the host.  What they do is the same.
+enum class Compile : std::uint8_t { never, when_it_pays, at_once };
+
 struct Limits {
   std::uint64_t steps_max = 50'000'000;  // warp instructions of one launch; kNoLimit: any number
   std::uint32_t quantum = 4'096;         // warp instructions before another warp gets its turn
   std::uint32_t resident_blocks = 32;
   // Warp instructions after which it is looked for the first time whether the launch can end.
   std::uint32_t look_after = 65'536;
+  Compile compile = Compile::when_it_pays;
 };
 
 class DeviceRuntime;

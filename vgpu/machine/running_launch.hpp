@@ -16,6 +16,7 @@
 
 namespace warpcheck::vgpu {
 
+class NativeCode;
 struct RunningFragment;
 enum class Step : std::uint8_t;
 
@@ -87,6 +88,7 @@ struct RunningLaunch {
   std::uint64_t number = 0;  // of launches so far
   std::uint32_t block_count = 0, warps_per_block = 0, threads = 0;
   std::vector<Slot*> resident;  // by ascending block
+  const NativeCode* native = nullptr;  // of the program; null: it is interpreted
 
   // Warp instructions left of the running warp's quantum: now, and when the running fragment began.
   std::uint32_t quantum_left = 0, quantum_left_before = 0;

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -245,6 +246,8 @@ struct AddressPatch {
   bool wide = true;
 };
 
+class NativeTier;  // vgpu/machine
+
 struct Program {
   std::string kernel;       // mangled name
   std::vector<Instr> code;  // functions[0] is the kernel
@@ -290,6 +293,7 @@ struct Program {
   std::vector<DeviceCallInstr> device_calls;
   std::vector<Root> roots;
   std::vector<Provenance> provenances;  // the first is that of addresses of which nothing is known
+  std::shared_ptr<NativeTier> native;   // set by link(): its machine code, once it has run for long
 
   [[nodiscard]] const Source& source_of(std::uint32_t pc) const { return sources[code[pc].source]; }
   // The function whose code holds `pc`: an index into functions.

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstring>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "vgpu/check/checkers.hpp"
@@ -13,6 +12,7 @@
 #include "vgpu/check/race/race_general.hpp"
 #include "vgpu/check/race/race_lack.hpp"
 #include "vgpu/machine/machine.hpp"
+#include "vgpu/machine/memory/rows.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -163,97 +163,6 @@ RaceChecker::Slot& RaceChecker::slot_at(std::uint32_t slot) {
   return result;
 }
 
-// From now on, launches of the trial need not be ordered.  What the earlier ones have left in the
-// shadows is all of it that can matter: they were ordered, so each record stands for those that
-// it has displaced.
-void RaceChecker::begin_streams() {
-  if (has_streams_) return;
-  has_streams_ = true;
-  for (const RecalledAccess& access : put_away_) general_->recall(access);
-  put_away_.clear();
-  for_each_record([&](Epoch, const RecalledAccess& access) { general_->recall(access); });
-}
-
-// What the shadows hold of this trial, each with its epoch.
-template <typename Visit>
-void RaceChecker::for_each_record(Visit visit) const {
-  for (std::uint32_t id = 0; id < shadows_.size(); ++id) {
-    shadows_[id].for_each_record([&](unsigned access_class, std::uint32_t offset,
-                                     std::uint32_t bytes, Epoch epoch, std::uint32_t pc) {
-      const std::uint32_t launch = launch_of(epoch) - first_recorded_;
-      if (launch >= recorded_.size()) return;
-      visit(epoch, RecalledAccess{.allocation = id,
-                                  .allocation_bytes = shadows_[id].capacity(),
-                                  .offset = offset,
-                                  .bytes = bytes,
-                                  .access_class = access_class,
-                                  .launch = recorded_[launch],
-                                  .block = block_of(epoch),
-                                  .thread = thread_of(epoch),
-                                  .pc = pc});
-    });
-  }
-}
-
-// Launches have no numbers left in epochs.  Those that some cell still remembers are numbered anew,
-// from 1 and in their order; of earlier trials there is nothing to remember.  Where that would
-// leave too few numbers, the oldest are put away: they are ordered before everything to come unless
-// launches turn out to be unordered (begin_streams).
-void RaceChecker::renumber_launches() {
-  std::vector<std::uint32_t> renewed(recorded_.size());
-  for_each_record(
-      [&](Epoch epoch, const RecalledAccess&) { renewed[launch_of(epoch) - first_recorded_] = 1; });
-  const auto live = static_cast<std::size_t>(std::ranges::count(renewed, 1u));
-  const std::size_t left = static_cast<std::size_t>(limits_.launches) / 2;
-  std::size_t too_many = live > left ? live - left : 0;
-  std::vector<std::uint32_t> kept;
-  std::uint32_t goes_below = 0;  // of the old numbers, less first_recorded_
-  for (std::uint32_t launch = 0; launch < renewed.size(); ++launch) {
-    if (renewed[launch] == 0) continue;
-    if (too_many != 0) {
-      --too_many;
-      renewed[launch] = 0;
-      goes_below = launch + 1;
-      continue;
-    }
-    kept.push_back(recorded_[launch]);
-    renewed[launch] = static_cast<std::uint32_t>(kept.size());
-  }
-  for_each_record([&](Epoch epoch, const RecalledAccess& access) {
-    if (launch_of(epoch) - first_recorded_ < goes_below) put_away_.push_back(access);
-  });
-  for (Shadow& shadow : shadows_) {
-    shadow.renew_epochs([&](Epoch epoch) -> Epoch {
-      const std::uint32_t launch = launch_of(epoch) - first_recorded_;
-      if (launch >= renewed.size() || renewed[launch] == 0) return 0;
-      return epoch % kLaunchUnit + renewed[launch] * kLaunchUnit;
-    });
-  }
-  launch_ = static_cast<std::uint32_t>(kept.size()) + 1;
-  first_recorded_ = 1;
-  recorded_ = std::move(kept);
-}
-
-// Some block has no phases left.  All its phases but the present one come before whatever it does
-// next, and no phase of it comes before what another block does: so one number stands for them.
-void RaceChecker::renumber_phases() {
-  std::unordered_map<std::uint32_t, std::uint32_t> present;  // phases, by block
-  for (const Slot& slot : slots_) {
-    if (slot.launch == launches_) present[slot.block] = slot.phase - slot.global_base;
-  }
-  for (Shadow& shadow : shadows_) {
-    if (!shadow.period().global || shadow.period().launch != launches_) continue;
-    shadow.renew_epochs([&](Epoch epoch) -> Epoch {
-      if (launch_of(epoch) != launch_) return epoch;
-      const auto block = present.find(block_of(epoch));
-      const bool is_present = block != present.end() && block->second == phase_of(epoch);
-      const Epoch old = epoch - phase_of(epoch) * kPhaseUnit;
-      return is_present ? old + kPhaseUnit : old;
-    });
-  }
-  for (Slot& slot : slots_) slot.global_base = slot.phase - 1;
-}
-
 // The block of a slot begins a phase.
 //   in_slot: the phase counted from the slot's beginning; may be past the end of its bits.
 void RaceChecker::begin_phase(const Sync& sync, std::uint32_t in_slot) {
@@ -270,7 +179,8 @@ void RaceChecker::begin_phase(const Sync& sync, std::uint32_t in_slot) {
   if (single_block_) global_period_ = slot.period;
 }
 
-inline Shadow& RaceChecker::shadow_of(const Access& access) {
+template <typename AnyAccess>
+inline Shadow& RaceChecker::shadow_of(const AnyAccess& access) {
   const std::uint32_t id = access.allocation->id;
   if (id >= shadows_.size()) shadows_.resize(id + 1);
   Shadow& shadow = shadows_[id];
@@ -283,7 +193,8 @@ inline Shadow& RaceChecker::shadow_of(const Access& access) {
   return shadow;
 }
 
-inline Epoch RaceChecker::epoch_of(const Access& access) const {
+template <typename AnyAccess>
+inline Epoch RaceChecker::epoch_of(const AnyAccess& access) const {
   const WarpPlace& place = access.place;
   const bool shared = access.space == ptx::Space::shared;
   const std::uint32_t block = shared ? 0 : place.block;
@@ -322,7 +233,7 @@ inline void RaceChecker::check_row(const Access& access) {
   if (access.space == ptx::Space::shared) {
     RowLog& log = slots_[access.place.slot].log;
     if (log.is_open()) {
-      if (log.take(access, ordered_threads_)) return;
+      if (!std::exchange(is_refused_, false) && log.take(access, ordered_threads_)) return;
       move_to_shadow(log, access);
     }
   }
@@ -335,6 +246,25 @@ void RaceChecker::on_access(Access& access) {
   if (is_plain_) [[likely]]
     return check_row(access);
   check_access(access);
+}
+
+bool RaceChecker::takes_row(const RowAccess& access) {
+  if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return true;
+  if (!is_plain_) return false;
+  if (access.space == ptx::Space::shared && slots_[access.place.slot].log.is_open()) {
+    is_refused_ = !slots_[access.place.slot].log.take(access, ordered_threads_);
+    return !is_refused_;
+  }
+  Shadow& shadow = shadow_of(access);
+  const unsigned access_class = AccessClass{.write = access.kind == AccessKind::write}.index();
+  RaceRow row = race_row(access, access_class, shadow);
+  row.cell = start_of(access.first) >> row.offset_shift;
+  const RaceRowResult result = access.pattern == Pattern::strided ? functions_->strided(row)
+                                                                  : functions_->uniform(row);
+  if (result == RaceRowResult::conflict) return false;
+  shadow.mark(1u << access_class,
+              std::uint32_t{result == RaceRowResult::displaced} << access_class);
+  return true;
 }
 
 void RaceChecker::check_access(Access& access) {
@@ -350,15 +280,15 @@ void RaceChecker::check_access(Access& access) {
   access.scope = scope;
 }
 
-void RaceChecker::check_in_shadow(const Access& access) {
-  Shadow& shadow = shadow_of(access);
+// Where, as which cells and against what to check an access of one class; of scattered lanes, the
+// offsets are the caller's to add.
+template <typename AnyAccess>
+inline RaceRow RaceChecker::race_row(const AnyAccess& access, unsigned access_class,
+                                     Shadow& shadow) {
   if (access.bytes < 4 && !shadow.is_bytes()) shadow.split_to_bytes();
-  const unsigned access_class = class_of(access).index();
-
   RaceRow row;
   row.epoch = epoch_of(access);
   row.ordered_threads = ordered_threads_;
-  row.offset = access.offset.data();
   row.pc = access.pc;
   row.mask = access.mask;
   row.offset_shift = static_cast<std::uint8_t>(shadow.offset_shift());
@@ -369,6 +299,14 @@ void RaceChecker::check_in_shadow(const Access& access) {
   row.history = plan.history;
   row.checks = static_cast<std::uint8_t>(plan.checks.size());
   row.check = plan.checks.data();
+  return row;
+}
+
+void RaceChecker::check_in_shadow(const Access& access) {
+  Shadow& shadow = shadow_of(access);
+  const unsigned access_class = class_of(access).index();
+  RaceRow row = race_row(access, access_class, shadow);
+  row.offset = access.offset.data();
 
   RaceRowResult result = RaceRowResult::conflict;
   const unsigned first = access.first_lane();

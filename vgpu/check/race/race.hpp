@@ -44,6 +44,7 @@ class RaceChecker final : public Checker {
   void reset(WarpModel model) override;
   void on_sync(const Sync& sync) override;
   void on_access(Access& access) override;
+  bool takes_row(const RowAccess& row) override;
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override;
   void on_device_launch(const DeviceLaunch& event) override;
@@ -88,8 +89,13 @@ class RaceChecker final : public Checker {
 
   Slot& slot_at(std::uint32_t slot);
   void move_to_shadow(RowLog& log, const Access& access);
-  Shadow& shadow_of(const Access& access);
-  [[nodiscard]] Epoch epoch_of(const Access& access) const;
+  // Of an Access or a RowAccess.
+  template <typename AnyAccess>
+  Shadow& shadow_of(const AnyAccess& access);
+  template <typename AnyAccess>
+  [[nodiscard]] Epoch epoch_of(const AnyAccess& access) const;
+  template <typename AnyAccess>
+  RaceRow race_row(const AnyAccess& access, unsigned access_class, Shadow& shadow);
   void begin_launch(const Sync& sync);
   void begin_streams();
   void renumber_launches();
@@ -118,6 +124,7 @@ class RaceChecker final : public Checker {
   bool volatile_is_weak_ = false;
   bool is_plain_ = false;     // accesses of the present launch are checked as they come, by epochs
   bool hands_on_ = false;     // the present launch has loads that may be handed data
+  bool is_refused_ = false;   // the log has been asked for the row that on_access() is about to tell
   bool is_general_ = false;   // the present launch is checked by general_
   bool has_streams_ = false;  // launches of the trial are unordered
   std::uint32_t trial_launches_ = 0;

@@ -14,6 +14,7 @@
 
 #include "vgpu/check/race/race_rows.hpp"
 #include "vgpu/machine/access.hpp"
+#include "vgpu/machine/memory/rows.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -59,7 +60,20 @@ class RowLog {
                  .uniform = uniform},
                 ordered_threads);
   }
-  bool take(const Row& row, std::uint64_t ordered_threads) {
+  [[gnu::always_inline]] bool take(const RowAccess& access, std::uint64_t ordered_threads) {
+    if (access.bytes < 4) return false;
+    return take({.cell = static_cast<std::int32_t>(start_of(access.first) >> 2),
+                 .pc = access.pc,
+                 .mask = access.mask,
+                 .warp = access.place.warp,
+                 .cells_log2 = static_cast<std::uint8_t>(access.bytes == 4   ? 0
+                                                         : access.bytes == 8 ? 1
+                                                                             : 2),
+                 .write = access.kind == AccessKind::write,
+                 .uniform = access.pattern == Pattern::uniform},
+                ordered_threads);
+  }
+  [[gnu::always_inline]] bool take(const Row& row, std::uint64_t ordered_threads) {
     if (row.cells_log2 != 0 || row.uniform) return take_any(row, ordered_threads);
     // Nearly all rows: a cell a lane, so 32 bits.
     if (rows_.size() == kRowsMax) return false;
@@ -67,13 +81,14 @@ class RowLog {
     const std::uint64_t bits = row.mask;
     const auto shift = static_cast<unsigned>(at % kWordBits);
     const std::uint64_t low = bits << shift, high = bits >> 1 >> (kWordBits - 1 - shift);
-    const std::size_t word = at / kWordBits;
-    std::uint64_t met = (written_[word] & low) | (written_[word + 1] & high);
-    if (row.write) met |= (read_[word] & low) | (read_[word + 1] & high);
+    std::uint64_t* const written = written_.data() + at / kWordBits;
+    std::uint64_t* const read = read_.data() + at / kWordBits;
+    std::uint64_t met = (written[0] & low) | (written[1] & high);
+    if (row.write) met |= (read[0] & low) | (read[1] & high);
     if (met != 0 && !is_ordered(row, ordered_threads)) return false;
-    Cells& mine = row.write ? written_ : read_;
-    mine[word] |= low;
-    mine[word + 1] |= high;
+    std::uint64_t* const mine = row.write ? written : read;
+    mine[0] |= low;
+    mine[1] |= high;
     rows_.push_back(row);
     return true;
   }

@@ -49,6 +49,31 @@ void Accesses::execute_next(RunningFragment& run, const Instr& instr, std::uint3
   }
 }
 
+inline RowAccess Accesses::row_access(const RunningFragment& run, const Plan& plan,
+                                      const Allocation& allocation, const PlainRow& row) const {
+  return {.allocation = &allocation,
+          .place = launch_.place_of(run.slot, run.warp),
+          .pc = run.pc,
+          .mask = row.active,
+          .first = row.first,
+          .space = allocation.space,
+          .kind = plan.is_load ? AccessKind::read : AccessKind::write,
+          .pattern = row.strided ? Pattern::strided : Pattern::uniform,
+          .bytes = plan.bytes};
+}
+
+// False: some of what is loaded is undefined.
+inline bool Accesses::tell_plain(const RunningFragment& run, const Instr& instr, const Plan& plan,
+                                 const RowAccess& row) {
+  const std::vector<Observer*>& observers = launch_.observers.of_accesses;
+  for (std::size_t i = 0; i < observers.size(); ++i) {
+    if (observers[i]->takes_row(row)) [[likely]]
+      continue;
+    return tell_whole(run, instr, plan, row, i);
+  }
+  return true;
+}
+
 bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, Plan& plan,
                              std::uint32_t active) {
   const std::byte* const addresses = row_of(run.banks, instr[MemoryOperand::address]);
@@ -78,27 +103,82 @@ bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, Plan& pla
       offset >= target.begin && offset <= target.limit && reach <= target.limit - offset;
   if (!is_inside || (offset & (plan.bytes - 1u)) != 0) return false;
 
+  if (active == ~0u && targets_.has_sites()) remember(run, instr, plan, target);
+
   // Of lane 0, which need not be active.
   const std::uint32_t first = static_cast<std::uint32_t>(offset) - lead * step;
   std::byte* const value = row_of(run.banks, instr[MemoryOperand::value]);
-  Access& access = current_.access;
-  access.undefined = 0;
-  if (current_.is_watched()) {
-    rows.count_up(access.offset.data(), first, step);
-    access.kind = plan.is_load ? AccessKind::read : AccessKind::write;
-    access.pattern = strided ? Pattern::strided : Pattern::uniform;
-    access.bytes = access.element_bytes = plan.bytes;
-    access.value_bytes = plan.is_load ? 0 : plan.value_bytes;
-    access.values = {plan.is_load ? nullptr : value};
-    current_.announce_plain(run, instr, target, active);
-  }
+  std::byte* const memory = target.allocation->data + start_of(first);
+  const bool is_defined =
+      !current_.is_watched() ||
+      tell_plain(run, instr, plan, row_access(run, plan, *target.allocation, {first, strided, active}));
+  move(plan, strided, value, memory, active);
+  if (!is_defined) [[unlikely]]
+    current_.give_undefined(run, instr, instr[MemoryOperand::value], 0, active);
+  return true;
+}
+
+void Accesses::move(const Plan& plan, bool strided, std::byte* value, std::byte* memory,
+                    std::uint32_t active) const {
+  const MemoryRowFunctions& rows = launch_.rows;
   const auto& moves = strided ? (plan.is_load ? rows.strided_load : rows.strided_store)
                               : (plan.is_load ? rows.uniform_load : rows.uniform_store);
-  moves[plan.move](value, target.allocation->data + start_of(first), active);
-  if (plan.is_load && access.undefined != 0) [[unlikely]] {
-    current_.give_undefined(run, instr, instr[MemoryOperand::value], 0, active);
+  moves[plan.move](value, memory, active);
+}
+
+// Tells all that there is of it, to the observers from number `first` on that want that.
+bool Accesses::tell_whole(const RunningFragment& run, const Instr& instr, const Plan& plan,
+                          const RowAccess& row, std::size_t first) {
+  Access& access = current_.access;
+  const bool strided = row.pattern == Pattern::strided;
+  launch_.rows.count_up(access.offset.data(), row.first, strided ? plan.bytes : 0);
+  access.kind = row.kind;
+  access.pattern = row.pattern;
+  access.bytes = access.element_bytes = plan.bytes;
+  access.value_bytes = plan.is_load ? 0 : plan.value_bytes;
+  access.values = {plan.is_load ? nullptr : row_of(run.banks, instr[MemoryOperand::value])};
+  current_.describe_plain(instr, row);
+  const std::vector<Observer*>& observers = launch_.observers.of_accesses;
+  observers[first]->on_access(access);
+  for (std::size_t i = first + 1; i < observers.size(); ++i) {
+    if (!observers[i]->takes_row(row)) observers[i]->on_access(access);
   }
-  return true;
+  return !plan.is_load || access.undefined == 0;
+}
+
+void Accesses::remember(const RunningFragment& run, const Instr& instr, const Plan& plan,
+                        const Target& target) {
+  const bool is_shared = instr.modifiers.space == Space::shared;
+  const bool is_known = is_shared || target.space != Space::shared;
+  const bool is_settled =
+      instr.provenance == 0 || meant_objects_.is_settled(instr.provenance, target.allocation);
+  if (!is_known || !is_settled || target.begin % plan.bytes != 0) return;
+  const std::uint32_t bytes = target.limit - target.begin;
+  const std::uint32_t row_bytes = kWarpLanes * plan.bytes;
+  AccessSite& site = targets_.sites()[run.pc];
+  if (bytes < row_bytes) return;
+  site.base = target.base + target.begin;
+  site.row_room = bytes - row_bytes;
+  site.lane_room = bytes - plan.bytes;
+  site.data = target.begin;
+  site.begin = target.begin;
+  site.space = target.allocation->space;
+  site.is_store = !plan.is_load;
+  site.bytes = plan.bytes;
+  site.allocation = is_shared ? nullptr : target.allocation;
+  if (!is_shared) site.data += reinterpret_cast<std::uint64_t>(target.allocation->data);
+}
+
+// Tells row_ to the observers from number `first` on, the first of which wants all of it.
+bool Accesses::tell_rest(RunningFragment& run, std::size_t first) {
+  const Plan& plan = plans_[row_.pc];
+  const Instr& instr = launch_.program->code[row_.pc];
+  run.pc = row_.pc;
+  if (tell_whole(run, instr, plan, row_, first)) return true;
+  move(plan, row_.pattern == Pattern::strided, row_of(run.banks, instr[MemoryOperand::value]),
+       row_.allocation->data + row_.first, row_.mask);
+  current_.give_undefined(run, instr, instr[MemoryOperand::value], 0, row_.mask);
+  return false;
 }
 
 void Accesses::execute(RunningFragment& run, const Instr& instr, std::uint32_t active) {

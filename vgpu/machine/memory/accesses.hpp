@@ -34,6 +34,30 @@ class Accesses {
         strong_writes_(parts.strong_writes) {}
 
   void begin_launch() { plans_.assign(launch_.program->code.size(), {}); }
+  [[nodiscard]] AccessSite* sites() { return targets_.sites(); }
+  // Accesses of `run` are about to be told.
+  void begin_rows(const RunningFragment& run) {
+    row_.place = launch_.place_of(run.slot, run.warp);
+    row_.mask = ~0u;
+  }
+  // Tells the plain access at `pc` of all lanes, which lie side by side from `offset` bytes behind
+  // the site's base on, or all there.  False: some of what it loads is undefined; it has been made.
+  bool tell(RunningFragment& run, std::uint32_t pc, std::uint64_t offset, bool strided) {
+    const AccessSite& site = targets_.sites()[pc];
+    row_.allocation = site.allocation == nullptr ? run.slot.shared : site.allocation;
+    row_.pc = pc;
+    row_.first = static_cast<std::uint32_t>(offset) + site.begin;
+    row_.space = site.space;
+    row_.kind = site.is_store ? AccessKind::write : AccessKind::read;
+    row_.pattern = strided ? Pattern::strided : Pattern::uniform;
+    row_.bytes = site.bytes;
+    const std::vector<Observer*>& observers = launch_.observers.of_accesses;
+    for (std::size_t i = 0; i < observers.size(); ++i) {
+      if (!observers[i]->takes_row(row_)) [[unlikely]]
+        return tell_rest(run, i);
+    }
+    return true;
+  }
   // Executes the program's instruction at run.pc, a load, store or atomic.
   void execute_next(RunningFragment& run, const Instr& instr, std::uint32_t active);
   // Executes a load, store or atomic, one that another instruction is made of perhaps, of the lanes
@@ -65,6 +89,23 @@ class Accesses {
   static Plan plan_of(const Instr& instr);
   // False, and nothing done: some lane needs a closer look.
   bool execute_plain(RunningFragment& run, const Instr& instr, Plan& plan, std::uint32_t active);
+  struct PlainRow {
+    std::uint32_t first;  // offset of lane 0, which need not be active
+    bool strided;         // else all the same
+    std::uint32_t active;
+  };
+  [[nodiscard]] RowAccess row_access(const RunningFragment& run, const Plan& plan,
+                                     const Allocation& allocation, const PlainRow& row) const;
+  bool tell_plain(const RunningFragment& run, const Instr& instr, const Plan& plan,
+                  const RowAccess& row);
+  bool tell_whole(const RunningFragment& run, const Instr& instr, const Plan& plan,
+                  const RowAccess& row, std::size_t first);
+  bool tell_rest(RunningFragment& run, std::size_t first);
+  void move(const Plan& plan, bool strided, std::byte* value, std::byte* memory,
+            std::uint32_t active) const;
+  // Remembers where the access at run.pc went, if one that goes there again needs no closer look.
+  void remember(const RunningFragment& run, const Instr& instr, const Plan& plan,
+                const Target& target);
 
   RunningLaunch& launch_;
   Targets& targets_;
@@ -74,6 +115,7 @@ class Accesses {
   LocalMemory& local_memory_;
   StrongWrites& strong_writes_;
   std::vector<Plan> plans_;  // by pc
+  RowAccess row_;            // that is told, kept as most of it stays the same
 };
 
 }  // namespace warpcheck::vgpu

@@ -31,23 +31,21 @@ class CurrentAccess {
   void announce(RunningFragment& run, const Instr& instr, const Target& target, Pattern pattern,
                 std::uint32_t bytes, std::uint32_t mask, const Elements& elements,
                 const std::byte* written = nullptr);
-  // The same of one element a lane, none of it undefined, that a weak load or store moves.  The
-  // caller has set what the instruction says of it: kind, pattern, bytes and values.
-  void announce_plain(const RunningFragment& run, const Instr& instr, const Target& target,
-                      std::uint32_t mask) {
-    access.allocation = target.allocation;
+  // Makes `access` say what `row` does.  The caller has set what the instruction says of it, and the
+  // offsets: kind, pattern, bytes and values.
+  void describe_plain(const Instr& instr, const RowAccess& row) {
+    access.allocation = row.allocation;
     access.program = launch_.program;
-    access.place = launch_.place_of(run.slot, run.warp);
-    access.pc = run.pc;
-    access.mask = mask;
-    access.space = target.space;
+    access.place = row.place;
+    access.pc = row.pc;
+    access.mask = row.mask;
+    access.space = row.space;
     access.order = ptx::Order::weak;
     access.scope = instr.modifiers.scope;
     access.undefined = 0;
     access.is_partial = false;
     access.origin = ptx::kNone;
     access.unwritten = 0;
-    for (Observer* observer : launch_.observers.of_accesses) observer->on_access(access);
   }
   // What is undefined of an element that has been read, to the register that it went to.
   void give_undefined(RunningFragment& run, const Instr& instr, const Ref& ref,

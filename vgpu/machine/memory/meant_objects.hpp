@@ -30,6 +30,11 @@ class MeantObjects {
   // Finds those of the launch.
   void begin_launch();
   [[nodiscard]] const MeantObject& of(std::uint16_t provenance) const { return meant_[provenance]; }
+  // Whether keep() will do the same to every target in `allocation` as it did to the last one.
+  [[nodiscard]] bool is_settled(std::uint16_t provenance, const Allocation* allocation) const {
+    const MeantObject& meant = meant_[provenance];
+    return meant.symbol != nullptr || meant.allocation == nullptr || meant.allocation == allocation;
+  }
   // Takes from `target` what does not belong to the object: all, if it is in another one.
   //   shared: the block's own shared memory
   void keep(std::uint16_t provenance, const Allocation* shared, Target& target) {

@@ -37,6 +37,7 @@ Targets::~Targets() {
 
 void Targets::begin_launch() {
   last_.assign(launch_.program->code.size(), nullptr);
+  sites_.clear();
   const std::span<const std::byte> parameters = launch_.request->parameters;
   const auto bytes = static_cast<std::uint32_t>(parameters.size());
   if (parameters_ == nullptr || parameters_->bytes != bytes) {
@@ -156,6 +157,9 @@ void Targets::fault(const RunningFragment& run, const Instr& instr, const Target
 
 void Targets::forget(const Allocation* allocation) {
   std::ranges::replace(last_, allocation, static_cast<Allocation*>(nullptr));
+  for (AccessSite& site : sites_) {
+    if (site.allocation == allocation) site = {};
+  }
 }
 
 }  // namespace warpcheck::vgpu

@@ -7,6 +7,7 @@
 
 #include "vgpu/machine/memory/meant_objects.hpp"
 #include "vgpu/machine/memory/target.hpp"
+#include "vgpu/machine/native/access_site.hpp"
 #include "vgpu/machine/running_launch.hpp"
 #include "vgpu/machine/sync/clusters.hpp"
 #include "vgpu/machine/warp/running_fragment.hpp"
@@ -51,6 +52,12 @@ class Targets {
   // Tells that a lane's access is none of `target`.
   void fault(const RunningFragment& run, const Instr& instr, const Target& target,
              std::uint64_t address, unsigned lane, std::uint32_t bytes) const;
+  // Where the accesses of the launch went, by pc, for code that finds them again.
+  [[nodiscard]] AccessSite* sites() {
+    if (sites_.empty()) sites_.resize(last_.size());
+    return sites_.data();
+  }
+  [[nodiscard]] bool has_sites() const { return !sites_.empty(); }
   // Before it is freed.
   void forget(const Allocation* allocation);
 
@@ -60,6 +67,7 @@ class Targets {
   const MeantObjects& meant_objects_;
   Allocation* parameters_ = nullptr;
   std::vector<Allocation*> last_;  // by pc: where its last access went
+  std::vector<AccessSite> sites_;  // by pc; empty: nobody asked
 };
 
 }  // namespace warpcheck::vgpu

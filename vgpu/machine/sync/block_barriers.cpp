@@ -25,7 +25,7 @@ void BlockBarriers::arrive(RunningFragment& run, std::size_t index, std::uint32_
   Fragment& fragment = run.warp.fragments[index];
   fragment.state = Fragment::State::at_barrier;
   fragment.barrier = 0;
-  run.slot.waiting_lanes += static_cast<std::uint32_t>(std::popcount(lanes));
+  run.slot.waiting_lanes += lane_count(lanes);
   complete_if_all_wait(run.slot);
 }
 

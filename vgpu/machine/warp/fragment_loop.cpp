@@ -71,6 +71,10 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
       park();
       return finish(warp.quantum_rest != 0 ? Step::paused : launch_.yield(warp.fragments[index]));
     }
+    if (launch_.native != nullptr && run.mask == ~0u && launch_.native->begins_at(run.pc) &&
+        !warp.undefined.any() && run_native(run, limit, lane_steps)) {
+      continue;
+    }
     const Instr& instr = code[run.pc];
     if (instr.kind == InstrKind::compute && instr.guard.bank == Bank::none &&
         !warp.undefined.any()) {

@@ -11,6 +11,7 @@
 #include "vgpu/machine/memory/accesses.hpp"
 #include "vgpu/machine/memory/copies.hpp"
 #include "vgpu/machine/memory/device_heap.hpp"
+#include "vgpu/machine/native/native_code.hpp"
 #include "vgpu/machine/running_launch.hpp"
 #include "vgpu/machine/sync/barrier_objects.hpp"
 #include "vgpu/machine/texture/textures.hpp"
@@ -39,6 +40,11 @@ class FragmentLoop {
 
   //   limit: the pc at which another fragment waits
   Step run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t limit);
+  // Runs the machine code of a warp whose lanes are all together, up to a barrier of the whole block
+  // at which they arrive: what nearly all warps do.  False: it is elsewhere, and run() goes on.
+  bool run_to_barrier(Slot& slot, Warp& warp);
+  // What the code of programs calls.
+  static NativeCalls native_calls();
 
  private:
   std::uint32_t guarded_lanes(const RunningFragment& run, const Instr& instr);
@@ -48,8 +54,17 @@ class FragmentLoop {
   Step branch(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t taken);
   void fence(const RunningFragment& run, const Instr& instr, std::uint32_t lanes) const;
 
+  // fragment_loop_native.cpp
+  bool run_native(RunningFragment& run, std::uint32_t limit, std::uint64_t& lane_steps);
+  NativeStep execute(RunningFragment& run, const Instr& instr, std::uint32_t active);
+  static NativeStep execute_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t active,
+                               std::uint32_t after);
+  static NativeStep tell_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t strided);
+  static void edge_of(NativeFrame* frame, std::uint32_t from, std::uint32_t to);
+
   RunningLaunch& launch_;
   Parts parts_;
+  NativeFrame frame_;  // scratch of run_native()
 };
 
 }  // namespace warpcheck::vgpu

@@ -52,8 +52,22 @@ std::size_t Warps::pick(Warp& warp, std::uint32_t& limit) {
   return best;
 }
 
+// The warp has come last to a barrier.  False: it goes on.
+bool Warps::is_released(Warp& warp) {
+  launch_.came_last = false;
+  if (!warp.is_ready()) return false;
+  ++warp.releases;
+  if (!turns_.decides_releases()) return false;
+  warp.quantum_left = launch_.quantum_left;
+  return true;
+}
+
 Stop Warps::run(Slot& slot, Warp& warp) {
   launch_.came_last = false;
+  while (launch_.native != nullptr && fragments_.run_to_barrier(slot, warp)) {
+    if (!launch_.came_last) return Stop::blocked;
+    if (is_released(warp)) return Stop::released;
+  }
   while (true) {
     std::uint32_t limit = 0;
     const std::size_t index = pick(warp, limit);
@@ -63,12 +77,8 @@ Stop Warps::run(Slot& slot, Warp& warp) {
       case Step::again:
         if (!launch_.came_last) [[likely]]
           break;
-        launch_.came_last = false;
-        if (!warp.is_ready()) break;
-        ++warp.releases;
-        if (!turns_.decides_releases()) break;
-        warp.quantum_left = launch_.quantum_left;
-        return Stop::released;
+        if (is_released(warp)) return Stop::released;
+        break;
       case Step::quantum:
         if (launch_.quantum_left == 0) ++warp.quanta;  // else it sleeps
         return Stop::quantum;

@@ -26,6 +26,7 @@ class Warps {
   [[nodiscard]] std::size_t last_fragment() const { return last_fragment_; }
 
  private:
+  bool is_released(Warp& warp);
   RunningLaunch& launch_;
   const Turns& turns_;
   FragmentLoop& fragments_;

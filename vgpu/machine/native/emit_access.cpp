@@ -1,0 +1,200 @@
+// Weak loads and stores of one element a lane, whose addresses are consecutive or all the same: the
+// place where the instruction's last access went is found again, the access told, the row moved.
+// Everything else is for the interpreter.
+#include <bit>
+
+#include "vgpu/machine/native/emitter.hpp"
+
+namespace warpcheck::vgpu::native {
+
+using ptx::Space;
+
+// What an access is like, whatever its lanes do.
+struct Emitter::Site {
+  const Instr& instr;
+  std::uint32_t pc;
+  Counted rest;
+  std::uint32_t bytes;
+  bool wide_address;
+  bool is_load;
+  asmjit::Label slow, done;
+
+  [[nodiscard]] std::uint32_t log2() const {
+    return static_cast<std::uint32_t>(std::countr_zero(bytes));
+  }
+  [[nodiscard]] const Ref& address() const { return instr[MemoryOperand::address]; }
+  [[nodiscard]] const Ref& value() const { return instr[MemoryOperand::value]; }
+  [[nodiscard]] x86::Mem field(std::size_t offset) const {
+    return x86::Mem(x86::rdx, static_cast<std::int32_t>(pc * sizeof(AccessSite) + offset), 8);
+  }
+};
+
+// Goes to `otherwise` unless all lanes' addresses are consecutive, or the same.
+void Emitter::check_lanes(const Site& site, bool strided, asmjit::Label otherwise) {
+  const bool wide = site.wide_address;
+  a.emit(wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(0), [&] {
+    x86::Mem first = row(site.address());
+    first.setSize(wide ? 8 : 4);
+    return first;
+  }());
+  const std::size_t lanes = wide ? offsetof(Tables, wide_lanes) + site.log2() * kWideRowBytes
+                                 : offsetof(Tables, word_lanes) + site.log2() * kWordRowBytes;
+  bool first = true;
+  for_each_part(wide, [&](std::uint32_t byte) {
+    const x86::Mem addresses = row(site.address(), byte);
+    x86::Vec expected = vec(0);
+    if (strided) {
+      expected = vec(1);
+      a.emit(wide ? Inst::kIdVpaddq : Inst::kIdVpaddd, vec(1), vec(0), table(lanes + byte));
+    }
+    if (is_512_) {
+      a.emit(wide ? Inst::kIdVpcmpq : Inst::kIdVpcmpd, first ? x86::k1 : x86::k2, expected,
+             addresses, asmjit::Imm(x86::VPCmpImm::kNE));
+      if (!first) a.korw(x86::k1, x86::k1, x86::k2);
+    } else {
+      a.vpxor(first ? vec(2) : vec(3), expected, addresses);
+      if (!first) a.vpor(vec(2), vec(2), vec(3));
+    }
+    first = false;
+  });
+  if (is_512_) {
+    a.kortestw(x86::k1, x86::k1);
+  } else {
+    a.vptest(vec(2), vec(2));
+  }
+  a.jnz(otherwise);
+}
+
+// Leaves where the first lane's bytes are in rax.
+void Emitter::find_and_tell(const Site& site, bool strided) {
+  x86::Mem first = row(site.address());
+  first.setSize(site.wide_address ? 8 : 4);
+  const std::int64_t displacement = site.instr.displacement;
+  if (site.wide_address) {
+    a.mov(x86::rax, first);
+    if (displacement != 0 && displacement == static_cast<std::int32_t>(displacement)) {
+      a.add(x86::rax, displacement);
+    } else if (displacement != 0) {
+      a.mov(x86::rcx, displacement);
+      a.add(x86::rax, x86::rcx);
+    }
+  } else {
+    a.mov(x86::eax, first);
+    if (displacement != 0) a.add(x86::eax, static_cast<std::int32_t>(displacement));
+  }
+  a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
+  a.sub(x86::rax, site.field(offsetof(AccessSite, base)));
+  a.cmp(x86::rax, site.field(strided ? offsetof(AccessSite, row_room)
+                                     : offsetof(AccessSite, lane_room)));
+  a.ja(site.slow);
+  if (site.bytes != 1) {
+    a.test(x86::al, site.bytes - 1);
+    a.jnz(site.slow);
+  }
+  const asmjit::Label told = a.newLabel();
+  a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
+  a.je(told);
+  a.mov(field(offsetof(NativeFrame, offset), 8), x86::rax);
+  a.mov(x86::rdi, x86::rbx);
+  a.mov(x86::esi, site.pc);
+  a.mov(x86::edx, strided ? 1 : 0);
+  call(reinterpret_cast<const void*>(calls.tell));
+  follow(site.pc, site.rest);
+  a.mov(x86::rax, field(offsetof(NativeFrame, offset), 8));
+  a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
+  a.bind(told);
+  a.add(x86::rax, site.field(offsetof(AccessSite, data)));
+  if (site.instr.modifiers.space == Space::shared) {
+    a.add(x86::rax, field(offsetof(NativeFrame, shared), 8));
+  }
+}
+
+void Emitter::move_row(const Site& site, bool strided) {
+  const bool is_signed = ptx::is_signed(site.instr.modifiers.type);
+  const bool wide = site.bytes == 8;
+  const bool narrow = site.bytes < 4;
+  for_each_part(wide, [&](std::uint32_t byte) {
+    const std::uint32_t lane = byte / (wide ? 8 : 4);
+    const x86::Mem memory(x86::rax, static_cast<std::int32_t>(lane * site.bytes), 0);
+    const x86::Mem value = row(site.value(), byte);
+    if (!site.is_load) {
+      load(vec(0), value);
+      if (narrow) {
+        a.emit(site.bytes == 1 ? Inst::kIdVpmovdb : Inst::kIdVpmovdw, memory, vec(0));
+      } else {
+        store(memory, vec(0));
+      }
+      return;
+    }
+    if (!strided && byte == 0 && narrow) {
+      const x86::Mem one(x86::rax, 0, site.bytes);
+      if (is_signed) {
+        a.movsx(x86::eax, one);
+      } else {
+        a.movzx(x86::eax, one);
+      }
+      a.vmovd(x86::xmm0, x86::eax);
+      a.vpbroadcastd(vec(0), x86::xmm0);
+    } else if (!strided && byte == 0) {
+      const x86::Mem one(x86::rax, 0, site.bytes);
+      a.emit(wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(0), one);
+    } else if (strided && narrow) {
+      asmjit::InstId id = site.bytes == 1 ? Inst::kIdVpmovzxbd : Inst::kIdVpmovzxwd;
+      if (is_signed) id = site.bytes == 1 ? Inst::kIdVpmovsxbd : Inst::kIdVpmovsxwd;
+      a.emit(id, vec(0), memory);
+    } else if (strided) {
+      load(vec(0), memory);
+    }
+    store(value, vec(0));
+  });
+}
+
+bool Emitter::access(const Instr& instr, std::uint32_t pc, const Counted& rest) {
+  const ptx::Modifiers& m = instr.modifiers;
+  const Ref& value = instr[MemoryOperand::value];
+  const Ref& address = instr[MemoryOperand::address];
+  const std::uint32_t bytes = ptx::bytes_of(m.type);
+  const bool is_load = instr.kind == InstrKind::load;
+  const bool is_plain = instr.kind != InstrKind::atomic && m.order == ptx::Order::weak &&
+                        m.vector == 1 && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
+  const bool is_known = m.space == Space::shared || m.space == Space::global ||
+                        m.space == Space::generic || m.space == Space::constant;
+  const bool fits = value.bank == (bytes == 8 ? Bank::wide : Bank::word) ||
+                    (!is_load && value.bank == Bank::constant);
+  const bool narrows = !is_load && bytes < 4;
+  if (!is_plain || !is_known || !fits || (narrows && !is_512_)) return false;
+  const Site site{instr,   pc,          rest,        bytes, address.bank != Bank::word,
+                  is_load, a.newLabel(), a.newLabel()};
+  const asmjit::Label unstrided = a.newLabel();
+  check_lanes(site, true, unstrided);
+  find_and_tell(site, true);
+  move_row(site, true);
+  a.bind(site.done);
+  later([this, site, unstrided] {
+    a.bind(unstrided);
+    if (site.is_load) {
+      check_lanes(site, false, site.slow);
+      find_and_tell(site, false);
+      move_row(site, false);
+      a.jmp(site.done);
+    }
+    a.bind(site.slow);
+    a.mov(x86::edx, -1);
+    call_execute(site.pc, site.rest);
+    a.jmp(site.done);
+  });
+  return true;
+}
+
+bool Emitter::parameter(const Instr& instr) {
+  const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
+  const Ref& to = instr[ScalarOperand::result];
+  if (to.bank != (bytes == 8 ? Bank::wide : Bank::word) || (bytes != 4 && bytes != 8)) return false;
+  a.mov(x86::rax, field(offsetof(NativeFrame, parameters), 8));
+  const x86::Mem from(x86::rax, static_cast<std::int32_t>(instr.parameter_offset), bytes);
+  a.emit(bytes == 8 ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(0), from);
+  for_each_part(bytes == 8, [&](std::uint32_t byte) { store(row(to, byte), vec(0)); });
+  return true;
+}
+
+}  // namespace warpcheck::vgpu::native

@@ -1,0 +1,227 @@
+// Comparison, selection and float arithmetic of all lanes: PTX ISA 9.7.6, 9.7.3.
+#include <optional>
+
+#include "vgpu/machine/native/emitter.hpp"
+
+namespace warpcheck::vgpu::native {
+
+using ptx::Compare;
+using ptx::Type;
+
+namespace {
+
+// How the host compares floats so.
+std::optional<x86::VCmpImm> float_condition(Compare compare) {
+  switch (compare) {
+    case Compare::eq: return x86::VCmpImm::kEQ_OQ;
+    case Compare::ne: return x86::VCmpImm::kNEQ_OQ;
+    case Compare::lt: return x86::VCmpImm::kLT_OQ;
+    case Compare::le: return x86::VCmpImm::kLE_OQ;
+    case Compare::gt: return x86::VCmpImm::kGT_OQ;
+    case Compare::ge: return x86::VCmpImm::kGE_OQ;
+    case Compare::equ: return x86::VCmpImm::kEQ_UQ;
+    case Compare::neu: return x86::VCmpImm::kNEQ_UQ;
+    case Compare::ltu: return x86::VCmpImm::kNGE_UQ;
+    case Compare::leu: return x86::VCmpImm::kNGT_UQ;
+    case Compare::gtu: return x86::VCmpImm::kNLE_UQ;
+    case Compare::geu: return x86::VCmpImm::kNLT_UQ;
+    case Compare::num: return x86::VCmpImm::kORD_Q;
+    case Compare::nan: return x86::VCmpImm::kUNORD_Q;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<x86::VPCmpImm> integer_condition(Compare compare) {
+  switch (compare) {
+    case Compare::eq: return x86::VPCmpImm::kEQ;
+    case Compare::ne: return x86::VPCmpImm::kNE;
+    case Compare::lt:
+    case Compare::lo: return x86::VPCmpImm::kLT;
+    case Compare::le:
+    case Compare::ls: return x86::VPCmpImm::kLE;
+    case Compare::gt:
+    case Compare::hi: return x86::VPCmpImm::kGT;
+    case Compare::ge:
+    case Compare::hs: return x86::VPCmpImm::kGE;
+    default: return std::nullopt;
+  }
+}
+
+bool is_row(const Ref& ref, bool wide) {
+  return ref.bank == (wide ? Bank::wide : Bank::word) || ref.bank == Bank::constant;
+}
+
+}  // namespace
+
+// Leaves a bit a lane in eax: whether the lanes compare so.
+bool Emitter::compare(const Instr& instr) {
+  const ptx::Modifiers& m = instr.modifiers;
+  const bool wide = ptx::bytes_of(m.type) == 8, is_float = ptx::is_float(m.type);
+  const bool is_scalar = m.type == Type::f32 || m.type == Type::f64 || m.type == Type::b32 ||
+                         m.type == Type::u32 || m.type == Type::s32 || m.type == Type::b64 ||
+                         m.type == Type::u64 || m.type == Type::s64;
+  const Ref& x = instr[CompareOperand::a];
+  const Ref& y = instr[CompareOperand::b];
+  if (!is_scalar || m.ftz || !is_row(x, wide) || !is_row(y, wide)) return false;
+  const auto of_floats = is_float ? float_condition(m.compare) : std::nullopt;
+  const auto of_integers = is_float ? std::nullopt : integer_condition(m.compare);
+  if (!of_floats && !of_integers) return false;
+  const bool is_signed = ptx::is_signed(m.type);
+  const std::uint32_t lanes = vector_bytes() / (wide ? 8 : 4);
+  if (is_512_) {
+    for_each_part(wide, [&](std::uint32_t byte) {
+      load(vec(0), row(x, byte));
+      if (is_float) {
+        a.emit(wide ? Inst::kIdVcmppd : Inst::kIdVcmpps, x86::k1, vec(0), row(y, byte),
+               asmjit::Imm(*of_floats));
+      } else {
+        const asmjit::InstId id = is_signed ? (wide ? Inst::kIdVpcmpq : Inst::kIdVpcmpd)
+                                            : (wide ? Inst::kIdVpcmpuq : Inst::kIdVpcmpud);
+        a.emit(id, x86::k1, vec(0), row(y, byte), asmjit::Imm(*of_integers));
+      }
+      const std::uint32_t first = byte / (wide ? 8 : 4);
+      a.kmovw(first == 0 ? x86::eax : x86::ecx, x86::k1);
+      if (first == 0) return;
+      a.shl(x86::ecx, first);
+      a.or_(x86::eax, x86::ecx);
+    });
+    return true;
+  }
+  // Without masks: of integers there are equal and greater, of signed ones.
+  bool swaps = false, negates = false, equal = false;
+  if (of_integers) {
+    equal = *of_integers == x86::VPCmpImm::kEQ || *of_integers == x86::VPCmpImm::kNE;
+    swaps = *of_integers == x86::VPCmpImm::kLT || *of_integers == x86::VPCmpImm::kGE;
+    negates = *of_integers == x86::VPCmpImm::kNE || *of_integers == x86::VPCmpImm::kGE ||
+              *of_integers == x86::VPCmpImm::kLE;
+  }
+  const bool flips = of_integers && !equal && !is_signed;
+  if (flips) {
+    load(vec(2), table(wide ? offsetof(Tables, wide_signs) : offsetof(Tables, signs)));
+  }
+  for_each_part(wide, [&](std::uint32_t byte) {
+    load(vec(0), row(swaps ? y : x, byte));
+    if (is_float) {
+      a.emit(wide ? Inst::kIdVcmppd : Inst::kIdVcmpps, vec(0), vec(0), row(y, byte),
+             asmjit::Imm(*of_floats));
+    } else {
+      load(vec(1), row(swaps ? x : y, byte));
+      if (flips) {
+        a.vpxor(vec(0), vec(0), vec(2));
+        a.vpxor(vec(1), vec(1), vec(2));
+      }
+      asmjit::InstId id = wide ? Inst::kIdVpcmpgtq : Inst::kIdVpcmpgtd;
+      if (equal) id = wide ? Inst::kIdVpcmpeqq : Inst::kIdVpcmpeqd;
+      a.emit(id, vec(0), vec(0), vec(1));
+    }
+    const std::uint32_t first = byte / vector_bytes() * lanes;
+    a.emit(wide ? Inst::kIdVmovmskpd : Inst::kIdVmovmskps, first == 0 ? x86::eax : x86::ecx,
+           vec(0));
+    if (first == 0) return;
+    a.shl(x86::ecx, first);
+    a.or_(x86::eax, x86::ecx);
+  });
+  if (negates) a.not_(x86::eax);
+  return true;
+}
+
+bool Emitter::set_predicate(const Instr& instr) {
+  const ptx::BoolOp op = instr.modifiers.bool_op;
+  const Ref& p = instr[CompareOperand::p];
+  const Ref& q = instr[CompareOperand::q];
+  const Ref& c = instr[CompareOperand::c];
+  const auto is_known = [](const Ref& ref) {
+    return ref.bank == Bank::predicate || ref.bank == Bank::none;
+  };
+  if (!is_known(p) || !is_known(q)) return false;
+  if (op != ptx::BoolOp::none && c.bank != Bank::predicate && c.bank != Bank::constant)
+    return false;
+  if (!compare(instr)) return false;
+  if (q.bank != Bank::none) {
+    a.mov(x86::ecx, x86::eax);
+    a.not_(x86::ecx);
+  }
+  if (op != ptx::BoolOp::none) {
+    a.mov(x86::edx, predicate(c));
+    for (const x86::Gp& bits : {x86::eax, x86::ecx}) {
+      if (bits == x86::ecx && q.bank == Bank::none) continue;
+      if (op == ptx::BoolOp::and_) a.and_(bits, x86::edx);
+      if (op == ptx::BoolOp::or_) a.or_(bits, x86::edx);
+      if (op == ptx::BoolOp::xor_) a.xor_(bits, x86::edx);
+    }
+  }
+  if (p.bank != Bank::none) a.mov(predicate(p), x86::eax);
+  if (q.bank != Bank::none) a.mov(predicate(q), x86::ecx);
+  return true;
+}
+
+bool Emitter::select(const Instr& instr) {
+  const Width width = width_of(instr, 2);
+  const Ref& by = instr[CompareOperand::c];
+  if (width == Width::neither || by.bank != Bank::predicate) return false;
+  const bool wide = width == Width::wide;
+  const x86::Mem bits = predicate(by);
+  if (is_512_) {
+    a.kmovd(x86::k1, bits);
+  } else {
+    a.vpbroadcastd(wide ? half(2) : vec(2), bits);
+    if (wide) a.vpmovzxdq(vec(2), half(2));
+  }
+  for_each_part(wide, [&](std::uint32_t byte) {
+    const x86::Mem first = row(instr[CompareOperand::a], byte);
+    const x86::Mem second = row(instr[CompareOperand::b], byte);
+    if (is_512_) {
+      load(vec(0), second);
+      a.k(x86::k1).emit(wide ? Inst::kIdVmovdqu64 : Inst::kIdVmovdqu32, vec(0), first);
+      if (wide) {
+        a.kshiftrd(x86::k1, x86::k1, 8);
+      } else {
+        a.kshiftrd(x86::k1, x86::k1, 16);
+      }
+    } else {
+      const x86::Mem lanes =
+          table((wide ? offsetof(Tables, wide_bits) : offsetof(Tables, word_bits)) + byte);
+      load(vec(1), lanes);
+      a.vpand(vec(3), vec(2), vec(1));
+      a.emit(wide ? Inst::kIdVpcmpeqq : Inst::kIdVpcmpeqd, vec(3), vec(3), vec(1));
+      load(vec(0), second);
+      a.vpblendvb(vec(0), vec(0), first, vec(3));
+    }
+    store(row(instr[CompareOperand::d], byte), vec(0));
+  });
+  return true;
+}
+
+// f32 to nearest, whose every NaN is the canonical one.
+bool Emitter::float_arithmetic(const Instr& instr) {
+  const ptx::Modifiers& m = instr.modifiers;
+  const bool is_nearest = m.rounding == ptx::Rounding::none || m.rounding == ptx::Rounding::rn;
+  const bool fuses = instr.opcode == ptx::Opcode::fma_ || instr.opcode == ptx::Opcode::mad_;
+  const bool is_plain = !m.ftz && !m.sat && !m.relu && !m.out_of_bounds;
+  if (m.type != Type::f32 || !is_nearest || !is_plain) return false;
+  if (width_of(instr, fuses ? 3 : 2) != Width::word) return false;
+  asmjit::InstId id = Inst::kIdVaddps;
+  if (instr.opcode == ptx::Opcode::sub_) id = Inst::kIdVsubps;
+  if (instr.opcode == ptx::Opcode::mul_) id = Inst::kIdVmulps;
+  load(vec(3), table(offsetof(Tables, nan)));
+  for_each_part(false, [&](std::uint32_t byte) {
+    load(vec(0), row(instr[ComputeOperand::a], byte));
+    if (fuses) {
+      load(vec(1), row(instr[ComputeOperand::b], byte));
+      a.vfmadd213ps(vec(0), vec(1), row(instr[ComputeOperand::c], byte));
+    } else {
+      a.emit(id, vec(0), vec(0), row(instr[ComputeOperand::b], byte));
+    }
+    if (is_512_) {
+      a.vcmpps(x86::k1, vec(0), vec(0), asmjit::Imm(x86::VCmpImm::kUNORD_Q));
+      a.k(x86::k1).vmovdqu32(vec(0), vec(3));
+    } else {
+      a.vcmpps(vec(2), vec(0), vec(0), asmjit::Imm(x86::VCmpImm::kUNORD_Q));
+      a.vblendvps(vec(0), vec(0), vec(3), vec(2));
+    }
+    store(row(instr[ComputeOperand::d], byte), vec(0));
+  });
+  return true;
+}
+
+}  // namespace warpcheck::vgpu::native

@@ -1,0 +1,145 @@
+// How generated code is written: its registers, rows of operands, and what is out of the way of the
+// common case.  Internal to vgpu/machine/native.
+//
+// rbx: the frame.  r12, r13, r14, r15: the rows of words, wide rows, predicates and constants.  rbp:
+// the tables.  All other registers are free between instructions.
+#pragma once
+
+#include <asmjit/x86.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "vgpu/machine/native/native_code.hpp"
+
+namespace warpcheck::vgpu::native {
+
+namespace x86 = asmjit::x86;
+namespace Inst = asmjit::x86::Inst;
+
+// What generated code reads by rbp.
+struct Tables {
+  static constexpr std::size_t kSizes = 4;  // 1, 2, 4 and 8 bytes
+  alignas(64) std::uint64_t wide_lanes[kSizes][kWarpLanes];  // lane * size
+  alignas(64) std::uint32_t word_lanes[kSizes][kWarpLanes];
+  alignas(64) std::uint32_t word_bits[kWarpLanes];  // 1 << lane
+  alignas(64) std::uint64_t wide_bits[kWarpLanes];
+  alignas(64) std::uint32_t nan[16];    // 0x7fffffff
+  alignas(64) std::uint32_t signs[16];  // the sign bit alone
+  alignas(64) std::uint64_t wide_signs[8];
+  alignas(64) std::uint64_t window[8];  // where shared memory begins in the generic space
+};
+extern const Tables kTables;
+
+// What a block has counted when it is entered, and did not do when it is left early.
+struct Counted {
+  std::uint32_t instructions = 0;
+  std::uint32_t lane_steps = 0;
+  std::uint32_t accesses = 0;
+};
+
+class Emitter {
+ public:
+  Emitter(x86::Assembler& assembler, SimdLevel level, const NativeCalls& its_calls)
+      : a(assembler), calls(its_calls), is_512_(level == SimdLevel::avx512) {}
+
+  // Emits a compute instruction that all lanes execute.  False, and nothing emitted: there is no
+  // code for its form.
+  bool compute(const Instr& instr);
+  // A load of a kernel parameter.
+  bool parameter(const Instr& instr);
+  // A weak load or store of one element a lane.  False: none of that kind.
+  //   rest: of the block, behind it
+  bool access(const Instr& instr, std::uint32_t pc, const Counted& rest);
+  // A call of what the interpreter does, for the lanes in edx.
+  void call_execute(std::uint32_t pc, const Counted& rest);
+  // The same of a compute instruction, which is its function.
+  void call_compute(const Instr& instr, std::uint32_t pc);
+  // Goes on at `pc` in the interpreter, which does what is in `undone`.
+  void leave(std::uint32_t pc, const Counted& undone);
+  // After a call: goes on here or, in the interpreter, at `pc` or behind it.
+  void follow(std::uint32_t pc, const Counted& rest);
+  void call(const void* function);
+  // Emitted behind all blocks: what hardly ever runs.
+  void later(std::function<void()> emit) { later_.push_back(std::move(emit)); }
+  void emit_later();
+
+  [[nodiscard]] static x86::Mem field(std::size_t offset, std::uint32_t size) {
+    return x86::Mem(x86::rbx, static_cast<std::int32_t>(offset), size);
+  }
+  [[nodiscard]] static x86::Mem predicate(const Ref& ref) {
+    return x86::Mem(base_of(ref.bank), static_cast<std::int32_t>(ref.offset), 4);
+  }
+
+  x86::Assembler& a;  // NOLINT(readability-identifier-length): what assembler code looks like
+  const NativeCalls& calls;
+  asmjit::Label epilogue;
+
+ private:
+  [[nodiscard]] static x86::Gp base_of(Bank bank) {
+    switch (bank) {
+      case Bank::wide: return x86::r13;
+      case Bank::predicate: return x86::r14;
+      case Bank::constant: return x86::r15;
+      default: return x86::r12;
+    }
+  }
+  [[nodiscard]] static x86::Mem row(const Ref& ref, std::uint32_t byte = 0) {
+    return x86::Mem(base_of(ref.bank), static_cast<std::int32_t>(ref.offset + byte), 0);
+  }
+  [[nodiscard]] static x86::Mem table(std::size_t offset) {
+    return x86::Mem(x86::rbp, static_cast<std::int32_t>(offset), 0);
+  }
+  // A whole vector, and one of half its size.
+  [[nodiscard]] x86::Vec vec(unsigned number) const {
+    return is_512_ ? x86::Vec(x86::zmm(number)) : x86::Vec(x86::ymm(number));
+  }
+  [[nodiscard]] x86::Vec half(unsigned number) const {
+    return is_512_ ? x86::Vec(x86::ymm(number)) : x86::Vec(x86::xmm(number));
+  }
+  [[nodiscard]] std::uint32_t vector_bytes() const { return is_512_ ? 64 : 32; }
+  void load(const x86::Vec& to, const x86::Mem& from) { a.vmovups(to, from); }
+  void store(const x86::Mem& to, const x86::Vec& from) { a.vmovups(to, from); }
+  // Calls emit(bytes into the row) for each vector of a row.
+  template <class Emit>
+  void for_each_part(bool wide, Emit emit) {
+    const std::uint32_t bytes = wide ? kWideRowBytes : kWordRowBytes;
+    for (std::uint32_t byte = 0; byte < bytes; byte += vector_bytes()) emit(byte);
+  }
+
+  // Words are 4 bytes wide, in registers of 4; wides 8 in 8.  neither: others have no code here.
+  enum class Width : std::uint8_t { neither, word, wide };
+  [[nodiscard]] static Width width_of(const Instr& instr, std::uint32_t sources);
+  // Instructions of the host for 32 and 64 bits; 0 where there is none.
+  using Pair = std::pair<asmjit::InstId, asmjit::InstId>;
+
+  // emit_compute.cpp
+  bool binary(const Instr& instr, Pair of_avx2, Pair of_avx512);
+  bool multiply(const Instr& instr);
+  void multiply_part(const Instr& instr, std::uint32_t byte);
+  bool shift(const Instr& instr);
+  bool minimum(const Instr& instr);
+  bool negate(const Instr& instr);
+  bool move(const Instr& instr);
+  bool convert(const Instr& instr);
+  bool logic_of_predicates(const Instr& instr);
+  bool lop3(const Instr& instr);
+  // emit_compare.cpp
+  bool compare(const Instr& instr);
+  bool set_predicate(const Instr& instr);
+  bool select(const Instr& instr);
+  bool float_arithmetic(const Instr& instr);
+  // emit_access.cpp
+  struct Site;
+  void check_lanes(const Site& site, bool strided, asmjit::Label otherwise);
+  void find_and_tell(const Site& site, bool strided);
+  void move_row(const Site& site, bool strided);
+
+  bool is_512_;
+  std::vector<std::function<void()>> later_;
+};
+
+}  // namespace warpcheck::vgpu::native

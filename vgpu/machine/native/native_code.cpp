@@ -1,0 +1,405 @@
+// Blocks, what is between them, and what is counted.
+#include "vgpu/machine/native/native_code.hpp"
+
+#include <algorithm>
+
+#include "vgpu/machine/native/emitter.hpp"
+
+namespace warpcheck::vgpu {
+namespace native {
+namespace {
+
+constexpr std::uint64_t kShared = kSharedWindow;
+
+constexpr Tables make_tables() {
+  Tables tables{};
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    for (std::size_t size = 0; size < Tables::kSizes; ++size) {
+      tables.wide_lanes[size][lane] = std::uint64_t{lane} << size;
+      tables.word_lanes[size][lane] = lane << size;
+    }
+    tables.word_bits[lane] = 1u << lane;
+    tables.wide_bits[lane] = std::uint64_t{1} << lane;
+  }
+  for (std::uint32_t& word : tables.nan) word = 0x7fffffff;
+  for (std::uint32_t& word : tables.signs) word = 0x80000000;
+  for (std::uint64_t& wide : tables.wide_signs) wide = std::uint64_t{1} << 63;
+  for (std::uint64_t& wide : tables.window) wide = kShared;
+  return tables;
+}
+
+// Blocks are no longer, so that what is left of a quantum is hardly ever too short.
+constexpr std::uint32_t kInstructionsMax = 64;
+
+bool is_access(const Instr& instr) {
+  return instr.kind == InstrKind::load || instr.kind == InstrKind::store ||
+         instr.kind == InstrKind::atomic;
+}
+
+bool is_branch(const Instr& instr) {
+  return instr.kind == InstrKind::branch || instr.kind == InstrKind::jump;
+}
+
+// What can be executed inside of a block.
+bool stays(const Instr& instr) {
+  switch (instr.kind) {
+    case InstrKind::compute:
+    case InstrKind::warp:
+    case InstrKind::warp_sync:
+    case InstrKind::special:
+    case InstrKind::param:
+    case InstrKind::local_address:
+    case InstrKind::load:
+    case InstrKind::store:
+    case InstrKind::atomic:
+    case InstrKind::copy_group:
+    case InstrKind::fence:
+    case InstrKind::nop: return true;
+    default: return false;
+  }
+}
+
+// The pcs at which blocks begin.
+std::vector<bool> find_leaders(const Program& program) {
+  const std::vector<Instr>& code = program.code;
+  std::vector<bool> leads(code.size() + 1);
+  for (const FunctionCode& function : program.functions) leads[function.entry] = true;
+  for (const auto& table : program.jump_tables) {
+    for (const std::uint32_t pc : table) leads[pc] = true;
+  }
+  for (std::uint32_t pc = 0; pc < code.size(); ++pc) {
+    if (is_branch(code[pc])) leads[code[pc].target] = true;
+    if (!stays(code[pc])) leads[pc + 1] = true;
+  }
+  return leads;
+}
+
+class Compiler {
+ public:
+  Compiler(const Program& program, Emitter& emitter)
+      : program_(program),
+        emit_(emitter),
+        leads_(find_leaders(program)),
+        label_of_(program.code.size() + 1) {
+    std::uint32_t length = 0;
+    for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+      length = leads_[pc] ? 0 : length + 1;
+      if (length == kInstructionsMax) {
+        leads_[pc] = true;
+        length = 0;
+      }
+      const bool begins = leads_[pc] && (stays(program.code[pc]) || is_branch(program.code[pc]));
+      if (begins) label_of_[pc] = emit_.a.newLabel();
+    }
+  }
+
+  void compile() {
+    emit_.epilogue = emit_.a.newLabel();
+    prologue();
+    for (std::uint32_t pc = 0; pc < program_.code.size(); ++pc) {
+      if (label_of_[pc].isValid()) block(pc);
+    }
+    emit_.emit_later();
+    epilogue();
+  }
+  [[nodiscard]] asmjit::Label label_of(std::uint32_t pc) const { return label_of_[pc]; }
+
+ private:
+  void prologue();
+  void epilogue();
+  void block(std::uint32_t first);
+  void instruction(std::uint32_t pc, const Counted& rest);
+  void unguarded(std::uint32_t pc, const Counted& rest);
+  void branch(std::uint32_t pc);
+  void go_to(std::uint32_t from, std::uint32_t to);
+
+  const Program& program_;
+  Emitter& emit_;
+  std::vector<bool> leads_;
+  std::vector<asmjit::Label> label_of_;  // by pc; not valid: no block begins there
+};
+
+void Compiler::prologue() {
+  x86::Assembler& a = emit_.a;
+  for (const x86::Gp& kept : {x86::rbx, x86::rbp, x86::r12, x86::r13, x86::r14, x86::r15}) {
+    a.push(kept);
+  }
+  a.sub(x86::rsp, 8);
+  a.mov(x86::rbx, x86::rdi);
+  a.mov(x86::rbp, asmjit::Imm(reinterpret_cast<std::uint64_t>(&kTables)));
+  const auto base = [&](Bank bank) {
+    return Emitter::field(offsetof(NativeFrame, banks) + 8 * static_cast<std::size_t>(bank), 8);
+  };
+  a.mov(x86::r12, base(Bank::word));
+  a.mov(x86::r13, base(Bank::wide));
+  a.mov(x86::r14, base(Bank::predicate));
+  a.mov(x86::r15, base(Bank::constant));
+  a.jmp(x86::rsi);
+}
+
+void Compiler::epilogue() {
+  x86::Assembler& a = emit_.a;
+  a.bind(emit_.epilogue);
+  a.vzeroupper();
+  a.add(x86::rsp, 8);
+  for (const x86::Gp& kept : {x86::r15, x86::r14, x86::r13, x86::r12, x86::rbp, x86::rbx}) {
+    a.pop(kept);
+  }
+  a.ret();
+}
+
+void Compiler::block(std::uint32_t first) {
+  std::uint32_t end = first;
+  Counted counted;
+  std::uint32_t accesses_max = 0;
+  bool branches = false;
+  while (end < program_.code.size() && (end == first || !leads_[end])) {
+    const Instr& instr = program_.code[end];
+    branches = is_branch(instr);
+    if (!branches && !stays(instr)) break;
+    ++end;
+    ++counted.instructions;
+    accesses_max += is_access(instr) ? 1 : 0;
+    if (instr.guard.bank == Bank::none) {
+      counted.lane_steps += kWarpLanes;
+      counted.accesses += is_access(instr) ? 1 : 0;
+    }
+    if (branches) break;
+  }
+  x86::Assembler& a = emit_.a;
+  a.bind(label_of_[first]);
+  const asmjit::Label refused = a.newLabel();
+  a.cmp(Emitter::field(offsetof(NativeFrame, quantum_left), 4), counted.instructions);
+  a.jb(refused);
+  a.cmp(Emitter::field(offsetof(NativeFrame, limit), 4), end);
+  a.jb(refused);
+  if (accesses_max != 0) {
+    a.cmp(Emitter::field(offsetof(NativeFrame, accesses_left), 8), accesses_max);
+    a.jb(refused);
+  }
+  emit_.later([this, refused, first] {
+    emit_.a.bind(refused);
+    emit_.leave(first, {});
+  });
+  a.sub(Emitter::field(offsetof(NativeFrame, quantum_left), 4), counted.instructions);
+  if (counted.lane_steps != 0) {
+    a.add(Emitter::field(offsetof(NativeFrame, lane_steps), 8), counted.lane_steps);
+  }
+  if (counted.accesses != 0) {
+    a.sub(Emitter::field(offsetof(NativeFrame, accesses_left), 8), counted.accesses);
+  }
+  for (std::uint32_t pc = first; pc < end; ++pc) {
+    const Instr& instr = program_.code[pc];
+    --counted.instructions;
+    if (instr.guard.bank == Bank::none) {
+      counted.lane_steps -= kWarpLanes;
+      counted.accesses -= is_access(instr) ? 1 : 0;
+    }
+    if (is_branch(instr)) {
+      branch(pc);
+    } else {
+      instruction(pc, counted);
+    }
+  }
+  if (!branches) {
+    if (label_of_[end].isValid()) return;  // follows
+    emit_.leave(end, {});
+  }
+}
+
+void Compiler::go_to(std::uint32_t from, std::uint32_t to) {
+  x86::Assembler& a = emit_.a;
+  const asmjit::Label told = a.newLabel(), untold = a.newLabel();
+  a.cmp(Emitter::field(offsetof(NativeFrame, wants_edges), 4), 0);
+  a.jne(untold);
+  a.bind(told);
+  if (label_of_[to].isValid()) {
+    a.jmp(label_of_[to]);
+  } else {
+    emit_.leave(to, {});
+  }
+  emit_.later([this, told, untold, from, to] {
+    x86::Assembler& rare = emit_.a;
+    rare.bind(untold);
+    rare.mov(x86::rdi, x86::rbx);
+    rare.mov(x86::esi, from);
+    rare.mov(x86::edx, to);
+    emit_.call(reinterpret_cast<const void*>(emit_.calls.edge));
+    rare.jmp(told);
+  });
+}
+
+void Compiler::branch(std::uint32_t pc) {
+  const Instr& instr = program_.code[pc];
+  x86::Assembler& a = emit_.a;
+  if (instr.guard.bank == Bank::none) return go_to(pc, instr.target);
+  const asmjit::Label all = a.newLabel(), some = a.newLabel();
+  a.mov(x86::eax, Emitter::predicate(instr.guard));
+  a.cmp(x86::eax, instr.guard_negated ? 0 : -1);
+  a.je(all);
+  a.cmp(x86::eax, instr.guard_negated ? -1 : 0);
+  a.jne(some);
+  go_to(pc, pc + 1);
+  a.bind(all);
+  a.add(Emitter::field(offsetof(NativeFrame, lane_steps), 8), kWarpLanes);
+  go_to(pc, instr.target);
+  emit_.later([this, some, pc] {
+    emit_.a.bind(some);
+    emit_.leave(pc, {.instructions = 1});
+  });
+}
+
+void Compiler::instruction(std::uint32_t pc, const Counted& rest) {
+  const Instr& instr = program_.code[pc];
+  if (instr.kind == InstrKind::nop && instr.guard.bank == Bank::none) return;
+  if (instr.guard.bank == Bank::none) return unguarded(pc, rest);
+  x86::Assembler& a = emit_.a;
+  const asmjit::Label skip = a.newLabel();
+  a.mov(x86::edx, Emitter::predicate(instr.guard));
+  if (instr.guard_negated) a.not_(x86::edx);
+  a.popcnt(x86::eax, x86::edx);
+  a.add(Emitter::field(offsetof(NativeFrame, lane_steps), 8), x86::rax);
+  a.test(x86::edx, x86::edx);
+  a.jz(skip);
+  if (is_access(instr)) a.dec(Emitter::field(offsetof(NativeFrame, accesses_left), 8));
+  if (instr.kind == InstrKind::compute) {
+    emit_.call_compute(instr, pc);
+  } else if (instr.kind != InstrKind::nop) {
+    const asmjit::Label partial = a.newLabel(), done = a.newLabel();
+    if (is_access(instr)) {
+      a.cmp(x86::edx, -1);
+      a.jne(partial);
+    }
+    if (is_access(instr) && emit_.access(instr, pc, rest)) {
+      a.bind(done);
+      emit_.later([this, partial, done, pc, rest] {
+        emit_.a.bind(partial);
+        emit_.call_execute(pc, rest);
+        emit_.a.jmp(done);
+      });
+    } else {
+      a.bind(partial);
+      emit_.call_execute(pc, rest);
+      a.bind(done);
+    }
+  }
+  a.bind(skip);
+}
+
+void Compiler::unguarded(std::uint32_t pc, const Counted& rest) {
+  const Instr& instr = program_.code[pc];
+  x86::Assembler& a = emit_.a;
+  if (instr.kind == InstrKind::compute && emit_.compute(instr)) return;
+  if (instr.kind == InstrKind::param && emit_.parameter(instr)) return;
+  if (is_access(instr) && emit_.access(instr, pc, rest)) return;
+  a.mov(x86::edx, -1);
+  if (instr.kind == InstrKind::compute) {
+    emit_.call_compute(instr, pc);
+  } else {
+    emit_.call_execute(pc, rest);
+  }
+}
+
+// Code stays as long as the process: programs call the runtime in destructors of their own.
+asmjit::JitRuntime& runtime() {
+  static auto* const made = new asmjit::JitRuntime;
+  return *made;
+}
+
+}  // namespace
+
+constexpr Tables kTables = make_tables();
+
+void Emitter::call(const void* function) {
+  a.vzeroupper();
+  a.mov(x86::rax, asmjit::Imm(reinterpret_cast<std::uint64_t>(function)));
+  a.call(x86::rax);
+}
+
+void Emitter::call_compute(const Instr& instr, std::uint32_t pc) {
+  a.mov(x86::rdi, x86::rbx);
+  a.mov(x86::rsi, field(offsetof(NativeFrame, code), 8));
+  a.add(x86::rsi, static_cast<std::int32_t>(pc * sizeof(Instr)));
+  call(reinterpret_cast<const void*>(instr.compute));
+}
+
+void Emitter::call_execute(std::uint32_t pc, const Counted& rest) {
+  a.mov(x86::rdi, x86::rbx);
+  a.mov(x86::esi, pc);
+  a.mov(x86::ecx, rest.instructions);
+  call(reinterpret_cast<const void*>(calls.execute));
+  follow(pc, rest);
+}
+
+void Emitter::follow(std::uint32_t pc, const Counted& rest) {
+  const asmjit::Label leaves = a.newLabel();
+  a.test(x86::eax, x86::eax);
+  a.jnz(leaves);
+  later([this, leaves, pc, rest] {
+    const asmjit::Label before = a.newLabel();
+    a.bind(leaves);
+    a.cmp(x86::eax, static_cast<std::uint32_t>(NativeStep::leave_before));
+    a.je(before);
+    leave(pc + 1, rest);
+    a.bind(before);
+    leave(pc, {rest.instructions + 1, rest.lane_steps, rest.accesses});
+  });
+}
+
+void Emitter::leave(std::uint32_t pc, const Counted& undone) {
+  if (undone.instructions != 0) {
+    a.add(field(offsetof(NativeFrame, quantum_left), 4), undone.instructions);
+  }
+  if (undone.lane_steps != 0) {
+    a.sub(field(offsetof(NativeFrame, lane_steps), 8), undone.lane_steps);
+  }
+  if (undone.accesses != 0) {
+    a.add(field(offsetof(NativeFrame, accesses_left), 8), undone.accesses);
+  }
+  a.mov(x86::eax, pc);
+  a.jmp(epilogue);
+}
+
+void Emitter::emit_later() {
+  while (!later_.empty()) {
+    const std::vector<std::function<void()>> now = std::move(later_);
+    later_.clear();
+    for (const auto& emit : now) emit();
+  }
+}
+
+}  // namespace native
+
+std::unique_ptr<NativeCode> NativeCode::compile(const Program& program, SimdLevel level,
+                                                const NativeCalls& calls) {
+  if (level == SimdLevel::baseline) return nullptr;
+  asmjit::CodeHolder holder;
+  if (holder.init(native::runtime().environment()) != asmjit::kErrorOk) return nullptr;
+  struct Failure : asmjit::ErrorHandler {
+    void handleError(asmjit::Error /*error*/, const char* /*message*/,
+                     asmjit::BaseEmitter* /*origin*/) override {
+      failed = true;
+    }
+    bool failed = false;
+  } failure;
+  holder.setErrorHandler(&failure);
+  asmjit::x86::Assembler assembler(&holder);
+  native::Emitter emitter(assembler, level, calls);
+  native::Compiler compiler(program, emitter);
+  compiler.compile();
+  void* begin = nullptr;
+  if (failure.failed || native::runtime().add(&begin, &holder) != asmjit::kErrorOk) return nullptr;
+  std::unique_ptr<NativeCode> code(new NativeCode);
+  code->enter_ = reinterpret_cast<Enter>(begin);
+  code->entries_.resize(program.code.size() + 1);
+  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+    if (!compiler.label_of(pc).isValid()) continue;
+    code->entries_[pc] = static_cast<const std::byte*>(begin) +
+                         holder.labelOffsetFromBase(compiler.label_of(pc));
+  }
+  return code;
+}
+
+NativeCode::~NativeCode() { native::runtime().release(reinterpret_cast<void*>(enter_)); }
+
+}  // namespace warpcheck::vgpu

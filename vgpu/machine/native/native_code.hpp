@@ -1,0 +1,88 @@
+// A program as machine code of the host, beside what the interpreter executes.
+//
+// The unit is the basic block.  A block is entered only if nothing can come between its
+// instructions: the quantum lasts, no other fragment waits inside, the strategy is not asked before
+// any of its accesses, all lanes run, and no register is undefined.  What the generated code does
+// not do itself is a call of what the interpreter would call; where that is not enough, it leaves
+// to the interpreter, which goes on at any pc.  So both give the same events in the same order, and
+// whoever looks at a launch cannot tell which of them ran.
+//
+// Code knows a program's layout and nothing of its launches: pcs, offsets of rows, constants'
+// places.  It serves every launch of the program, in this trial and in later ones.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "vgpu/machine/compute/compute.hpp"
+#include "vgpu/machine/native/access_site.hpp"
+#include "vgpu/program/program.hpp"
+
+namespace warpcheck::vgpu {
+
+class FragmentLoop;
+struct RunningFragment;
+
+// What generated code works on: a fragment of all lanes.
+struct NativeFrame {
+  LaneBanks banks;  // first: compute functions are given the frame
+  const Instr* code = nullptr;
+  AccessSite* sites = nullptr;  // by pc
+  std::byte* shared = nullptr;  // the block's
+  const std::byte* parameters = nullptr;
+  std::uint64_t offset = 0;  // of the access that is being told
+  std::uint64_t accesses_left = 0;  // before the strategy is asked
+  std::uint64_t lane_steps = 0;
+  std::uint32_t quantum_left = 0;
+  std::uint32_t limit = 0;  // the pc at which another fragment waits
+  std::uint32_t is_watched = 0;  // accesses are told
+  std::uint32_t wants_edges = 0;
+  FragmentLoop* loop = nullptr;
+  RunningFragment* run = nullptr;
+  std::exception_ptr thrown;  // by an observer: generated code cannot be unwound
+};
+
+// How generated code goes on after a call.
+enum class NativeStep : std::uint32_t {
+  go_on,
+  leave_after,   // the interpreter goes on behind this instruction
+  leave_before,  // nothing was done: the interpreter executes it
+};
+
+// The functions that generated code calls.
+struct NativeCalls {
+  // Executes the instruction at `pc` as the interpreter does.
+  //   after: instructions of the block behind it, which are counted already
+  NativeStep (*execute)(NativeFrame*, std::uint32_t pc, std::uint32_t active, std::uint32_t after);
+  // Tells the access at `pc`, whose lanes lie from NativeFrame::offset bytes behind its site's base
+  // on.  leave_after: it has been made, too.
+  NativeStep (*tell)(NativeFrame*, std::uint32_t pc, std::uint32_t strided);
+  void (*edge)(NativeFrame*, std::uint32_t from, std::uint32_t to);
+};
+
+class NativeCode {
+ public:
+  // Null: this host has no vectors that code is generated for, or gives no executable memory.
+  static std::unique_ptr<NativeCode> compile(const Program& program, SimdLevel level,
+                                             const NativeCalls& calls);
+  ~NativeCode();
+  NativeCode(const NativeCode&) = delete;
+  NativeCode& operator=(const NativeCode&) = delete;
+
+  [[nodiscard]] bool begins_at(std::uint32_t pc) const { return entries_[pc] != nullptr; }
+  // Runs from a pc at which a block begins; returns the pc that is next.
+  std::uint32_t run(NativeFrame& frame, std::uint32_t pc) const {
+    return enter_(&frame, entries_[pc]);
+  }
+
+ private:
+  NativeCode() = default;
+  using Enter = std::uint32_t (*)(NativeFrame*, const void* at);
+  Enter enter_ = nullptr;
+  std::vector<const void*> entries_;  // by pc
+};
+
+}  // namespace warpcheck::vgpu

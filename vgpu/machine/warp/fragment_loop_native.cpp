@@ -1,0 +1,117 @@
+// Fragments that run the machine code of their program, and what that calls.
+#include <bit>
+#include <utility>
+
+#include "vgpu/machine/native/native_tier.hpp"
+#include "vgpu/machine/warp/fragment_loop.hpp"
+
+namespace warpcheck::vgpu {
+
+// False: nothing was executed.
+bool FragmentLoop::run_native(RunningFragment& run, std::uint32_t limit,
+                              std::uint64_t& lane_steps) {
+  NativeFrame& frame = frame_;
+  frame.banks = run.banks;
+  frame.code = launch_.program->code.data();
+  frame.sites = parts_.accesses.sites();
+  frame.shared = run.slot.shared != nullptr ? run.slot.shared->data : nullptr;
+  frame.parameters = launch_.request->parameters.data();
+  frame.accesses_left = run.warp.ask_at - run.warp.accesses;
+  frame.lane_steps = 0;
+  frame.quantum_left = launch_.quantum_left;
+  frame.limit = limit;
+  frame.is_watched = launch_.observers.of_accesses.empty() ? 0 : 1;
+  frame.wants_edges = launch_.observers.want_edges ? 1 : 0;
+  if (frame.is_watched != 0) parts_.accesses.begin_rows(run);
+  frame.loop = this;
+  frame.run = &run;
+  const std::uint32_t quantum_left = launch_.quantum_left;
+  run.pc = launch_.native->run(frame, run.pc);
+  if (frame.thrown != nullptr) [[unlikely]]
+    std::rethrow_exception(std::exchange(frame.thrown, nullptr));
+  launch_.quantum_left = frame.quantum_left;
+  run.warp.accesses = run.warp.ask_at - frame.accesses_left;
+  lane_steps += frame.lane_steps;
+  return frame.quantum_left != quantum_left;
+}
+
+bool FragmentLoop::run_to_barrier(Slot& slot, Warp& warp) {
+  if (warp.fragments.size() != 1) return false;
+  Fragment& fragment = warp.fragments.front();
+  const bool can_run = fragment.state == Fragment::State::ready && fragment.mask == ~0u &&
+                       launch_.native->begins_at(fragment.pc) && launch_.quantum_left != 0 &&
+                       !warp.undefined.any();
+  if (!can_run) return false;
+  fragment.held = false;
+  RunningFragment run(slot, warp, *launch_.program, fragment);
+  launch_.quantum_left_before = launch_.quantum_left;
+  std::uint64_t lane_steps = 0;
+  run_native(run, ptx::kNone, lane_steps);
+  fragment.pc = run.pc;
+  const Instr& instr = launch_.program->code[run.pc];
+  const bool arrives = instr.kind == InstrKind::barrier && instr.guard.bank == Bank::none &&
+                       !launch_.program->has_named_barriers && launch_.quantum_left != 0;
+  if (arrives) {
+    --launch_.quantum_left;
+    lane_steps += kWarpLanes;
+    parts_.departures.leave(run, 0, instr, run.mask);
+  }
+  launch_.outcome.lane_steps += lane_steps;
+  launch_.outcome.steps += launch_.quantum_left_before - launch_.quantum_left;
+  return arrives;
+}
+
+// What the loop does to an instruction that cannot end the fragment's run.
+NativeStep FragmentLoop::execute(RunningFragment& run, const Instr& instr, std::uint32_t active) {
+  switch (instr.kind) {
+    case InstrKind::compute:
+    case InstrKind::warp: compute(run, instr, active); break;
+    case InstrKind::special: parts_.scalars.read_special(run, instr, active); break;
+    case InstrKind::local_address:
+    case InstrKind::param: parts_.scalars.move(run, instr, active); break;
+    case InstrKind::load:
+    case InstrKind::store:
+    case InstrKind::atomic: parts_.accesses.execute_next(run, instr, active); break;
+    case InstrKind::warp_sync:
+      if (!parts_.meetings.all_members_are(run, instr, active)) return NativeStep::leave_before;
+      parts_.meetings.operate(run, instr, active);
+      break;
+    case InstrKind::copy_group: parts_.copies.commit_or_wait(run, instr, active); break;
+    case InstrKind::fence: fence(run, instr, active); break;
+    default: break;
+  }
+  return run.warp.undefined.any() ? NativeStep::leave_after : NativeStep::go_on;
+}
+
+NativeStep FragmentLoop::execute_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t active,
+                                    std::uint32_t after) try {
+  FragmentLoop& loop = *frame->loop;
+  RunningFragment& run = *frame->run;
+  run.pc = pc;
+  loop.launch_.quantum_left = frame->quantum_left + after;
+  const NativeStep step = loop.execute(run, frame->code[pc], active);
+  if (step == NativeStep::leave_before) {
+    frame->lane_steps -= static_cast<std::uint64_t>(std::popcount(active));
+  }
+  return step;
+} catch (...) {
+  frame->thrown = std::current_exception();
+  return NativeStep::leave_after;
+}
+
+NativeStep FragmentLoop::tell_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t strided) try {
+  Accesses& accesses = frame->loop->parts_.accesses;
+  const bool is_defined = accesses.tell(*frame->run, pc, frame->offset, strided != 0);
+  return is_defined ? NativeStep::go_on : NativeStep::leave_after;
+} catch (...) {
+  frame->thrown = std::current_exception();
+  return NativeStep::leave_after;
+}
+
+void FragmentLoop::edge_of(NativeFrame* frame, std::uint32_t from, std::uint32_t to) {
+  frame->loop->launch_.edge(from, to);
+}
+
+NativeCalls FragmentLoop::native_calls() { return {execute_of, tell_of, edge_of}; }
+
+}  // namespace warpcheck::vgpu
