@@ -6,6 +6,7 @@
 //                          checked by the memory model of PTX ISA chapter 8.
 //                          KERNEL_releasing: with a fence first, so that its atomic operations
 //                          release what came before.
+//   interpreted/KERNEL/MODE   the same without machine code.
 //   growth/KERNEL/BLOCKS   blocks that communicate, races checked: microseconds a block, which
 //                          must not grow with the number of blocks.
 //   cases/scan/N           whole trials of a clean pair, all checkers on: upload, launch, download,
@@ -82,12 +83,14 @@ void require(bool holds, const std::string& what) {
   std::exit(1);
 }
 
-void run_engine(benchmark::State& state, const BenchKernel& kernel, const Mode& mode) {
+void run_engine(benchmark::State& state, const BenchKernel& kernel, const Mode& mode,
+                vgpu::Compile compile) {
   const std::vector<int> in = numbers(kElements);
   std::uint64_t lane_steps = 0;
   for (auto _ : state) {
     cudart::TrialSettings settings;
     settings.checkers = mode.checkers;
+    settings.limits.compile = compile;
     cudart::begin_trial(settings);
     {
       Device device;
@@ -179,18 +182,25 @@ void run_cases(benchmark::State& state) {
       benchmark::Counter(static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }
 
-void register_all() {
+void register_engine(const char* name, vgpu::Compile compile) {
   for (const BenchKernel& kernel : kKernels) {
     for (const Mode& mode : kModes) {
       benchmark::RegisterBenchmark(
           // benchmark 1.7 wants a C string.
-          fmt::format("engine/{}/{}", kernel.name, mode.name)
+          fmt::format("{}/{}/{}", name, kernel.name, mode.name)
               .c_str(),  // NOLINT(readability-redundant-string-cstr)
-          [&kernel, &mode](benchmark::State& state) { run_engine(state, kernel, mode); })
+          [&kernel, &mode, compile](benchmark::State& state) {
+            run_engine(state, kernel, mode, compile);
+          })
           ->UseManualTime()
           ->Unit(benchmark::kMillisecond);
     }
   }
+}
+
+void register_all() {
+  register_engine("engine", vgpu::Compile::when_it_pays);
+  register_engine("interpreted", vgpu::Compile::never);
   for (const Growth& growth : kGrowths) {
     for (const bool races : {false, true}) {
       benchmark::RegisterBenchmark(

@@ -85,8 +85,7 @@ Result run_on_machine(const ptx::Module& module, std::uint32_t threads,
                       .compile = settings.compiles ? Compile::at_once : Compile::never};
   const Outcome outcome = machine.run(launch, WarpModel::independent, *strategy, observers, limits,
                                       settings.watches != nullptr);
-  Result result{
-      {}, problem_of(outcome), outcome.steps, outcome.lane_steps, outcome.decisions};
+  Result result{{}, problem_of(outcome), outcome.steps, outcome.lane_steps, outcome.decisions};
   if (checkers && !checkers->findings().empty()) {
     const Finding& finding = checkers->findings().front();
     result.problem =

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -125,6 +126,31 @@ TEST(SameEvents, OfTheInterpreterAndOfMachineCode) {
     }
   }
   EXPECT_GT(events, 100'000u);
+}
+
+// Gives up at an access.
+class Thrower final : public Observer {
+ public:
+  explicit Thrower(int accesses) : left_(accesses) {}
+  void on_access(Access& /*access*/) override {
+    if (--left_ == 0) throw std::runtime_error("enough");
+  }
+
+ private:
+  int left_;
+};
+
+TEST(SameEvents, AnObserverMayThrow) {
+  const std::string text = random_program(1, {});
+  const ptx::Module module = ptx::parse(text, "random");
+  for (int accesses = 1; accesses < 20; ++accesses) {
+    for (const bool compiles : {false, true}) {
+      Thrower thrower(accesses);
+      const MachineSettings settings{
+          .level = host_simd_level(), .compiles = compiles, .watches = &thrower};
+      EXPECT_THROW(run_on_machine(module, threads_of(text), settings), std::runtime_error);
+    }
+  }
 }
 
 }  // namespace

@@ -81,8 +81,7 @@ void Core::choose_code() {
 
 void Core::compile() {
   compile_at_ = kNoLimit;
-  launch_.native =
-      launch_.program->native->make(*launch_.program, FragmentLoop::native_calls());
+  launch_.native = launch_.program->native->make(*launch_.program, FragmentLoop::native_calls());
 }
 
 Outcome::End Core::loop() {

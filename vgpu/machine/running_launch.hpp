@@ -87,7 +87,7 @@ struct RunningLaunch {
   Outcome outcome;
   std::uint64_t number = 0;  // of launches so far
   std::uint32_t block_count = 0, warps_per_block = 0, threads = 0;
-  std::vector<Slot*> resident;  // by ascending block
+  std::vector<Slot*> resident;         // by ascending block
   const NativeCode* native = nullptr;  // of the program; null: it is interpreted
 
   // Warp instructions left of the running warp's quantum: now, and when the running fragment began.

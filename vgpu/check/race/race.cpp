@@ -259,8 +259,8 @@ bool RaceChecker::takes_row(const RowAccess& access) {
   const unsigned access_class = AccessClass{.write = access.kind == AccessKind::write}.index();
   RaceRow row = race_row(access, access_class, shadow);
   row.cell = start_of(access.first) >> row.offset_shift;
-  const RaceRowResult result = access.pattern == Pattern::strided ? functions_->strided(row)
-                                                                  : functions_->uniform(row);
+  const RaceRowResult result =
+      access.pattern == Pattern::strided ? functions_->strided(row) : functions_->uniform(row);
   if (result == RaceRowResult::conflict) return false;
   shadow.mark(1u << access_class,
               std::uint32_t{result == RaceRowResult::displaced} << access_class);

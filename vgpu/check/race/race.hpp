@@ -122,10 +122,10 @@ class RaceChecker final : public Checker {
   SwapGuesses guesses_;
   std::unique_ptr<GeneralRaceChecker> general_;
   bool volatile_is_weak_ = false;
-  bool is_plain_ = false;     // accesses of the present launch are checked as they come, by epochs
-  bool hands_on_ = false;     // the present launch has loads that may be handed data
-  bool is_refused_ = false;   // the log has been asked for the row that on_access() is about to tell
-  bool is_general_ = false;   // the present launch is checked by general_
+  bool is_plain_ = false;    // accesses of the present launch are checked as they come, by epochs
+  bool hands_on_ = false;    // the present launch has loads that may be handed data
+  bool is_refused_ = false;  // the log has been asked for the row that on_access() is about to tell
+  bool is_general_ = false;  // the present launch is checked by general_
   bool has_streams_ = false;  // launches of the trial are unordered
   std::uint32_t trial_launches_ = 0;
   std::uint32_t first_recorded_ = 1;      // launch, as in an epoch, of recorded_[0]

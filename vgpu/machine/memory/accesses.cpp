@@ -111,7 +111,8 @@ bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, Plan& pla
   std::byte* const memory = target.allocation->data + start_of(first);
   const bool is_defined =
       !current_.is_watched() ||
-      tell_plain(run, instr, plan, row_access(run, plan, *target.allocation, {first, strided, active}));
+      tell_plain(run, instr, plan,
+                 row_access(run, plan, *target.allocation, {first, strided, active}));
   move(plan, strided, value, memory, active);
   if (!is_defined) [[unlikely]]
     current_.give_undefined(run, instr, instr[MemoryOperand::value], 0, active);

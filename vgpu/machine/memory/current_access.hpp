@@ -31,8 +31,8 @@ class CurrentAccess {
   void announce(RunningFragment& run, const Instr& instr, const Target& target, Pattern pattern,
                 std::uint32_t bytes, std::uint32_t mask, const Elements& elements,
                 const std::byte* written = nullptr);
-  // Makes `access` say what `row` does.  The caller has set what the instruction says of it, and the
-  // offsets: kind, pattern, bytes and values.
+  // Makes `access` say what `row` does.  The caller has set what the instruction says of it, and
+  // the offsets: kind, pattern, bytes and values.
   void describe_plain(const Instr& instr, const RowAccess& row) {
     access.allocation = row.allocation;
     access.program = launch_.program;

@@ -84,8 +84,8 @@ void Emitter::find_and_tell(const Site& site, bool strided) {
   }
   a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
   a.sub(x86::rax, site.field(offsetof(AccessSite, base)));
-  a.cmp(x86::rax, site.field(strided ? offsetof(AccessSite, row_room)
-                                     : offsetof(AccessSite, lane_room)));
+  a.cmp(x86::rax,
+        site.field(strided ? offsetof(AccessSite, row_room) : offsetof(AccessSite, lane_room)));
   a.ja(site.slow);
   if (site.bytes != 1) {
     a.test(x86::al, site.bytes - 1);
@@ -163,7 +163,7 @@ bool Emitter::access(const Instr& instr, std::uint32_t pc, const Counted& rest) 
                     (!is_load && value.bank == Bank::constant);
   const bool narrows = !is_load && bytes < 4;
   if (!is_plain || !is_known || !fits || (narrows && !is_512_)) return false;
-  const Site site{instr,   pc,          rest,        bytes, address.bank != Bank::word,
+  const Site site{instr,   pc,           rest,        bytes, address.bank != Bank::word,
                   is_load, a.newLabel(), a.newLabel()};
   const asmjit::Label unstrided = a.newLabel();
   check_lanes(site, true, unstrided);

@@ -202,10 +202,10 @@ bool Emitter::convert(const Instr& instr) {
   const Ref& to = instr[ComputeOperand::d];
   const std::uint32_t bytes = bytes_of_scalar(m.type);
   const std::uint32_t source_bytes = bytes_of_scalar(m.source_type);
-  const bool to_float = m.type == Type::f32 && m.source_type == Type::s32 &&
-                        m.rounding == ptx::Rounding::rn;
-  const bool integers = !ptx::is_float(m.type) && !ptx::is_float(m.source_type) &&
-                        m.rounding == ptx::Rounding::none;
+  const bool to_float =
+      m.type == Type::f32 && m.source_type == Type::s32 && m.rounding == ptx::Rounding::rn;
+  const bool integers =
+      !ptx::is_float(m.type) && !ptx::is_float(m.source_type) && m.rounding == ptx::Rounding::none;
   const auto holds = [](const Ref& ref, std::uint32_t size) {
     return size == 8 ? is_row(ref, Bank::wide) : size == 4 && is_row(ref, Bank::word);
   };
@@ -280,12 +280,12 @@ bool Emitter::compute(const Instr& instr) {
   switch (instr.opcode) {
     case Opcode::add_:
       if (is_float) return float_arithmetic(instr);
-      return !m.sat && binary(instr, {Inst::kIdVpaddd, Inst::kIdVpaddq},
-                              {Inst::kIdVpaddd, Inst::kIdVpaddq});
+      return !m.sat &&
+             binary(instr, {Inst::kIdVpaddd, Inst::kIdVpaddq}, {Inst::kIdVpaddd, Inst::kIdVpaddq});
     case Opcode::sub_:
       if (is_float) return float_arithmetic(instr);
-      return !m.sat && binary(instr, {Inst::kIdVpsubd, Inst::kIdVpsubq},
-                              {Inst::kIdVpsubd, Inst::kIdVpsubq});
+      return !m.sat &&
+             binary(instr, {Inst::kIdVpsubd, Inst::kIdVpsubq}, {Inst::kIdVpsubd, Inst::kIdVpsubq});
     case Opcode::mul_:
     case Opcode::mad_: return is_float ? float_arithmetic(instr) : multiply(instr);
     case Opcode::fma_: return float_arithmetic(instr);

@@ -1,7 +1,7 @@
 // How generated code is written: its registers, rows of operands, and what is out of the way of the
 // common case.  Internal to vgpu/machine/native.
 //
-// rbx: the frame.  r12, r13, r14, r15: the rows of words, wide rows, predicates and constants.  rbp:
+// rbx: the frame.  r12, r13, r14, r15: the rows of words, wide rows, predicates and constants. rbp:
 // the tables.  All other registers are free between instructions.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace Inst = asmjit::x86::Inst;
 
 // What generated code reads by rbp.
 struct Tables {
-  static constexpr std::size_t kSizes = 4;  // 1, 2, 4 and 8 bytes
+  static constexpr std::size_t kSizes = 4;                   // 1, 2, 4 and 8 bytes
   alignas(64) std::uint64_t wide_lanes[kSizes][kWarpLanes];  // lane * size
   alignas(64) std::uint32_t word_lanes[kSizes][kWarpLanes];
   alignas(64) std::uint32_t word_bits[kWarpLanes];  // 1 << lane

@@ -394,8 +394,8 @@ std::unique_ptr<NativeCode> NativeCode::compile(const Program& program, SimdLeve
   code->entries_.resize(program.code.size() + 1);
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     if (!compiler.label_of(pc).isValid()) continue;
-    code->entries_[pc] = static_cast<const std::byte*>(begin) +
-                         holder.labelOffsetFromBase(compiler.label_of(pc));
+    code->entries_[pc] =
+        static_cast<const std::byte*>(begin) + holder.labelOffsetFromBase(compiler.label_of(pc));
   }
   return code;
 }

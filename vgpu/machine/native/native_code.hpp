@@ -33,11 +33,11 @@ struct NativeFrame {
   AccessSite* sites = nullptr;  // by pc
   std::byte* shared = nullptr;  // the block's
   const std::byte* parameters = nullptr;
-  std::uint64_t offset = 0;  // of the access that is being told
+  std::uint64_t offset = 0;         // of the access that is being told
   std::uint64_t accesses_left = 0;  // before the strategy is asked
   std::uint64_t lane_steps = 0;
   std::uint32_t quantum_left = 0;
-  std::uint32_t limit = 0;  // the pc at which another fragment waits
+  std::uint32_t limit = 0;       // the pc at which another fragment waits
   std::uint32_t is_watched = 0;  // accesses are told
   std::uint32_t wants_edges = 0;
   FragmentLoop* loop = nullptr;

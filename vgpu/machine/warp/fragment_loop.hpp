@@ -40,8 +40,9 @@ class FragmentLoop {
 
   //   limit: the pc at which another fragment waits
   Step run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t limit);
-  // Runs the machine code of a warp whose lanes are all together, up to a barrier of the whole block
-  // at which they arrive: what nearly all warps do.  False: it is elsewhere, and run() goes on.
+  // Runs the machine code of a warp whose lanes are all together, up to a barrier of the whole
+  // block at which they arrive: what nearly all warps do.  False: it is elsewhere, and run() goes
+  // on.
   bool run_to_barrier(Slot& slot, Warp& warp);
   // What the code of programs calls.
   static NativeCalls native_calls();
