@@ -158,10 +158,10 @@ class Refusals(unittest.TestCase):
         return f"./{name}"
 
     def test_a_library_of_machine_code(self):
-        blas = self.library("libcusolver.so.12")
+        blas = self.library("libcudnn.so.9")
         self.assert_refused(run("--", self.program("multiplies", blas)),
                             "./multiplies: it needs a library that cannot be used here: "
-                            "libcusolver.so.12 holds machine code of real GPUs")
+                            "libcudnn.so.9 holds machine code of real GPUs")
 
     def test_the_driver(self):
         decoder = self.library("libnvcuvid.so.1")
@@ -169,10 +169,10 @@ class Refusals(unittest.TestCase):
                             "libnvcuvid.so.1 is of the driver of a real GPU")
 
     def test_a_library_that_a_library_of_the_program_needs(self):
-        own = self.library("libown.so", self.library("libcusolver.so.12"))
+        own = self.library("libown.so", self.library("libcudnn.so.9"))
         self.assert_refused(run("--", self.program("transforms", own, "-Wl,-rpath,$ORIGIN")),
                             "./libown.so needs a library that cannot be used here: "
-                            "libcusolver.so.12 holds machine code")
+                            "libcudnn.so.9 holds machine code")
 
     def test_a_library_that_is_opened_at_run_time(self):
         self.library("libcudnn.so.9")

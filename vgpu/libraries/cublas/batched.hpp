@@ -133,21 +133,15 @@ void trsm_batched(BlasCall& call, cublasSideMode_t side, cublasFillMode_t uplo,
                   cublasOperation_t trans, cublasDiagType_t diag, std::int64_t m, std::int64_t n,
                   const T* alpha, const T* const* a, std::int64_t lda, T* const* b,
                   std::int64_t ldb, std::int64_t batch) {
-  const CBLAS_SIDE at = side_of(side);
-  const TriangularForm form(uplo, trans, diag);
-  require_size("m", m);
-  require_size("n", n);
+  const SidedTriangle shape(side, uplo, trans, diag, m, n, lda, ldb);
   require_size("batchCount", batch);
-  const std::int64_t order = at == CblasLeft ? m : n;
-  require_leading("lda", lda, order);
-  require_leading("ldb", ldb, m);
   if (m == 0 || n == 0 || batch == 0) return;
   Operation operation(call);
   const Scalar<T> by_alpha(call, operation, "alpha", alpha);
   const Batch all(operation, batch,
                   {{"A", a, Use::read,
                     [=](const char* name, void* pointer) {
-                      return triangle_of(name, static_cast<T*>(pointer), uplo, order, lda);
+                      return triangle_of(name, static_cast<T*>(pointer), uplo, shape.order, lda);
                     }},
                    {"B", b, Use::update, [=](const char* name, void* pointer) {
                       return matrix_of(name, static_cast<T*>(pointer), m, n, ldb);
@@ -156,9 +150,7 @@ void trsm_batched(BlasCall& call, cublasSideMode_t side, cublasFillMode_t uplo,
     const T value = by_alpha.in(views);
     for (std::int64_t i = 0; i < batch; ++i) {
       const Matrix<T> left(all.region(i, 0)), to(all.region(i, 1));
-      Blas<T>::trsm(CblasColMajor, at, form.part, form.operation, form.diagonal,
-                    static_cast<int>(m), static_cast<int>(n), by(value), left.in(views),
-                    left.leading(views), to.in(views), to.leading(views));
+      shape.run(views, Blas<T>::trsm, value, left, to);
     }
   });
   call.finish(operation);

@@ -78,6 +78,13 @@ struct Blas;
     static constexpr auto spr = cblas_##p##spr;     \
     static constexpr auto syr2 = cblas_##p##syr2;   \
     static constexpr auto spr2 = cblas_##p##spr2;   \
+    /* A real symmetric matrix is Hermitian. */     \
+    static constexpr auto hemv = cblas_##p##symv;   \
+    static constexpr auto hbmv = cblas_##p##sbmv;   \
+    static constexpr auto hpmv = cblas_##p##spmv;   \
+    static constexpr auto hpr = cblas_##p##spr;     \
+    static constexpr auto her2 = cblas_##p##syr2;   \
+    static constexpr auto hpr2 = cblas_##p##spr2;   \
   };
 #define WARPCHECK_BLAS_COMPLEX(T, p, r)                   \
   template <>                                             \

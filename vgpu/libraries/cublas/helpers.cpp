@@ -1,18 +1,11 @@
 // Handles and their settings, copies between host and device, versions and names.
 #include <cstring>
-#include <mutex>
-#include <unordered_set>
 
 #include "vgpu/libraries/cublas/call.hpp"
+#include "vgpu/libraries/handles.hpp"
 
 namespace warpcheck::libraries::cublas {
 namespace {
-
-std::mutex handles_mutex;
-std::unordered_set<const cublasContext*>& handles() {
-  static auto* const all = new std::unordered_set<const cublasContext*>;
-  return *all;
-}
 
 // Answers a setter or getter: body(context).
 template <typename Body>
@@ -90,10 +83,7 @@ MatrixCopy vector_copy(std::int64_t n, std::int64_t element_bytes, const void* x
 
 }  // namespace
 
-cublasContext* find_handle(cublasHandle_t handle) {
-  const std::lock_guard lock(handles_mutex);
-  return handles().contains(handle) ? handle : nullptr;
-}
+cublasContext* find_handle(cublasHandle_t handle) { return handles<cublasContext>().find(handle); }
 
 }  // namespace warpcheck::libraries::cublas
 
@@ -111,16 +101,13 @@ cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
   // The device is there, as it is after cublasCreate() on a GPU.
   warpcheck::libraries::services().memory_at(nullptr);
   *handle = new cublasContext;
-  const std::lock_guard lock(handles_mutex);
-  handles().insert(*handle);
+  warpcheck::libraries::handles<cublasContext>().add(*handle);
   return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
   return with_context(HERE("cublasDestroy"), handle, [&](cublasContext& context) {
-    const std::lock_guard lock(handles_mutex);
-    handles().erase(&context);
-    // Not deleted: its address is given to no other handle, so that one that is gone is known.
+    warpcheck::libraries::handles<cublasContext>().remove(&context);
   });
 }
 

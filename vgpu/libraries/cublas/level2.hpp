@@ -132,16 +132,9 @@ void hemv(BlasCall& call, cublasFillMode_t uplo, std::int64_t n, const T* alpha,
   multiply(call, alpha, triangle_of("A", a, uplo, n, lda), x, n, incx, beta, y, n, incy,
            [=](const Views& views, const Matrix<T>& all, const Vector<T>& from, const Vector<T>& to,
                const T& by_alpha, const T& by_beta) {
-             const auto run = [&](auto routine) {
-               routine(CblasColMajor, part, static_cast<int>(n), by(by_alpha), all.in(views),
-                       all.leading(views), from.in(views), from.increment(views), by(by_beta),
-                       to.in(views), to.increment(views));
-             };
-             if constexpr (kIsComplex<T>) {
-               run(Blas<T>::hemv);
-             } else {
-               run(Blas<T>::symv);
-             }
+             Blas<T>::hemv(CblasColMajor, part, static_cast<int>(n), by(by_alpha), all.in(views),
+                           all.leading(views), from.in(views), from.increment(views), by(by_beta),
+                           to.in(views), to.increment(views));
            });
 }
 
@@ -185,16 +178,9 @@ void hbmv(BlasCall& call, cublasFillMode_t uplo, std::int64_t n, std::int64_t k,
   multiply(call, alpha, triangular_band("A", a, uplo, n, k, lda), x, n, incx, beta, y, n, incy,
            [=](const Views& views, const Matrix<T>& all, const Vector<T>& from, const Vector<T>& to,
                const T& by_alpha, const T& by_beta) {
-             const auto run = [&](auto routine) {
-               routine(CblasColMajor, part, static_cast<int>(n), static_cast<int>(k), by(by_alpha),
-                       all.in(views), all.leading(views), from.in(views), from.increment(views),
-                       by(by_beta), to.in(views), to.increment(views));
-             };
-             if constexpr (kIsComplex<T>) {
-               run(Blas<T>::hbmv);
-             } else {
-               run(Blas<T>::sbmv);
-             }
+             Blas<T>::hbmv(CblasColMajor, part, static_cast<int>(n), static_cast<int>(k),
+                           by(by_alpha), all.in(views), all.leading(views), from.in(views),
+                           from.increment(views), by(by_beta), to.in(views), to.increment(views));
            });
 }
 template <typename T>
@@ -218,16 +204,9 @@ void hpmv(BlasCall& call, cublasFillMode_t uplo, std::int64_t n, const T* alpha,
   multiply(call, alpha, packed_of("AP", ap, n), x, n, incx, beta, y, n, incy,
            [=](const Views& views, const Matrix<T>& all, const Vector<T>& from, const Vector<T>& to,
                const T& by_alpha, const T& by_beta) {
-             const auto run = [&](auto routine) {
-               routine(CblasColMajor, part, static_cast<int>(n), by(by_alpha), all.in(views),
-                       from.in(views), from.increment(views), by(by_beta), to.in(views),
-                       to.increment(views));
-             };
-             if constexpr (kIsComplex<T>) {
-               run(Blas<T>::hpmv);
-             } else {
-               run(Blas<T>::spmv);
-             }
+             Blas<T>::hpmv(CblasColMajor, part, static_cast<int>(n), by(by_alpha), all.in(views),
+                           from.in(views), from.increment(views), by(by_beta), to.in(views),
+                           to.increment(views));
            });
 }
 template <typename T>
@@ -336,15 +315,8 @@ void hpr(BlasCall& call, cublasFillMode_t uplo, std::int64_t n, const S* alpha, 
   update_by(call, alpha, x, n, incx, x, n, incx, packed_of("AP", ap, n),
             [=](const Views& views, const S& by_alpha, const Vector<T>& one,
                 const Vector<T>& /*one*/, const Matrix<T>& to) {
-              const auto run = [&](auto routine) {
-                routine(CblasColMajor, part, one.count(), by_alpha, one.in(views),
-                        one.increment(views), to.in(views));
-              };
-              if constexpr (kIsComplex<T>) {
-                run(Blas<T>::hpr);
-              } else {
-                run(Blas<T>::spr);
-              }
+              Blas<T>::hpr(CblasColMajor, part, one.count(), by_alpha, one.in(views),
+                           one.increment(views), to.in(views));
             });
 }
 template <typename T>
@@ -362,16 +334,9 @@ void her2(BlasCall& call, cublasFillMode_t uplo, std::int64_t n, const T* alpha,
   update_by(call, alpha, x, n, incx, y, n, incy, triangle_of("A", a, uplo, n, lda),
             [=](const Views& views, const T& by_alpha, const Vector<T>& one, const Vector<T>& other,
                 const Matrix<T>& to) {
-              const auto run = [&](auto routine) {
-                routine(CblasColMajor, part, one.count(), by(by_alpha), one.in(views),
-                        one.increment(views), other.in(views), other.increment(views), to.in(views),
-                        to.leading(views));
-              };
-              if constexpr (kIsComplex<T>) {
-                run(Blas<T>::her2);
-              } else {
-                run(Blas<T>::syr2);
-              }
+              Blas<T>::her2(CblasColMajor, part, one.count(), by(by_alpha), one.in(views),
+                            one.increment(views), other.in(views), other.increment(views),
+                            to.in(views), to.leading(views));
             });
 }
 template <typename T>
@@ -399,16 +364,9 @@ void hpr2(BlasCall& call, cublasFillMode_t uplo, std::int64_t n, const T* alpha,
   update_by(call, alpha, x, n, incx, y, n, incy, packed_of("AP", ap, n),
             [=](const Views& views, const T& by_alpha, const Vector<T>& one, const Vector<T>& other,
                 const Matrix<T>& to) {
-              const auto run = [&](auto routine) {
-                routine(CblasColMajor, part, one.count(), by(by_alpha), one.in(views),
-                        one.increment(views), other.in(views), other.increment(views),
-                        to.in(views));
-              };
-              if constexpr (kIsComplex<T>) {
-                run(Blas<T>::hpr2);
-              } else {
-                run(Blas<T>::spr2);
-              }
+              Blas<T>::hpr2(CblasColMajor, part, one.count(), by(by_alpha), one.in(views),
+                            one.increment(views), other.in(views), other.increment(views),
+                            to.in(views));
             });
 }
 template <typename T>

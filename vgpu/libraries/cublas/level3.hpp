@@ -250,24 +250,42 @@ void herkx(BlasCall& call, cublasFillMode_t uplo, cublasOperation_t trans, std::
 
 // ---- triangular matrices ----
 
+// A triangular A beside B, which is m x n.
+struct SidedTriangle {
+  CBLAS_SIDE side;
+  TriangularForm form;
+  std::int64_t m, n, order;
+  SidedTriangle(cublasSideMode_t at, cublasFillMode_t uplo, cublasOperation_t trans,
+                cublasDiagType_t diag, std::int64_t rows, std::int64_t columns, std::int64_t lda,
+                std::int64_t ldb)
+      : side(side_of(at)), form(uplo, trans, diag), m(rows), n(columns) {
+    require_size("m", m);
+    require_size("n", n);
+    order = side == CblasLeft ? m : n;
+    require_leading("lda", lda, order);
+    require_leading("ldb", ldb, m);
+  }
+  template <typename T, typename Routine>
+  void run(const Views& views, Routine routine, const T& alpha, const Matrix<T>& a,
+           const Matrix<T>& b) const {
+    routine(CblasColMajor, side, form.part, form.operation, form.diagonal, static_cast<int>(m),
+            static_cast<int>(n), by(alpha), a.in(views), a.leading(views), b.in(views),
+            b.leading(views));
+  }
+};
+
 // The result may take B's place.
 template <typename T>
 void trmm(BlasCall& call, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans,
           cublasDiagType_t diag, std::int64_t m, std::int64_t n, const T* alpha, const T* a,
           std::int64_t lda, const T* b, std::int64_t ldb, T* c, std::int64_t ldc) {
-  const CBLAS_SIDE at = side_of(side);
-  const TriangularForm form(uplo, trans, diag);
-  require_size("m", m);
-  require_size("n", n);
-  const std::int64_t order = at == CblasLeft ? m : n;
-  require_leading("lda", lda, order);
-  require_leading("ldb", ldb, m);
+  const SidedTriangle shape(side, uplo, trans, diag, m, n, lda, ldb);
   require_leading("ldc", ldc, m);
   if (m == 0 || n == 0) return;
   Operation operation(call);
   const Scalar<T> by_alpha(call, operation, "alpha", alpha);
   const bool reads = !by_alpha.is_zero();
-  const Matrix<T> left(operation.read(read_if(reads, triangle_of("A", a, uplo, order, lda))));
+  const Matrix<T> left(operation.read(read_if(reads, triangle_of("A", a, uplo, shape.order, lda))));
   const Matrix<T> from(operation.read(read_if(reads, matrix_of("B", b, m, n, ldb))));
   const Matrix<T> to(operation.write(matrix_of("C", c, m, n, ldc)));
   operation.computes([=](const Views& views) {
@@ -283,9 +301,7 @@ void trmm(BlasCall& call, cublasSideMode_t side, cublasFillMode_t uplo, cublasOp
       }
     }
     if (!reads) return;
-    Blas<T>::trmm(CblasColMajor, at, form.part, form.operation, form.diagonal, static_cast<int>(m),
-                  static_cast<int>(n), by(value), left.in(views), left.leading(views), result,
-                  to.leading(views));
+    shape.run(views, Blas<T>::trmm, value, left, to);
   });
   call.finish(operation);
 }
@@ -294,18 +310,12 @@ template <typename T>
 void trsm(BlasCall& call, cublasSideMode_t side, cublasFillMode_t uplo, cublasOperation_t trans,
           cublasDiagType_t diag, std::int64_t m, std::int64_t n, const T* alpha, const T* a,
           std::int64_t lda, T* b, std::int64_t ldb) {
-  const CBLAS_SIDE at = side_of(side);
-  const TriangularForm form(uplo, trans, diag);
-  require_size("m", m);
-  require_size("n", n);
-  const std::int64_t order = at == CblasLeft ? m : n;
-  require_leading("lda", lda, order);
-  require_leading("ldb", ldb, m);
+  const SidedTriangle shape(side, uplo, trans, diag, m, n, lda, ldb);
   if (m == 0 || n == 0) return;
   Operation operation(call);
   const Scalar<T> by_alpha(call, operation, "alpha", alpha);
   const bool reads = !by_alpha.is_zero();
-  const Matrix<T> left(operation.read(read_if(reads, triangle_of("A", a, uplo, order, lda))));
+  const Matrix<T> left(operation.read(read_if(reads, triangle_of("A", a, uplo, shape.order, lda))));
   Region region = matrix_of("B", b, m, n, ldb);
   const Matrix<T> to(reads ? operation.update(std::move(region))
                            : operation.write(std::move(region)));
@@ -317,9 +327,7 @@ void trsm(BlasCall& call, cublasSideMode_t side, cublasFillMode_t uplo, cublasOp
       }
       return;
     }
-    Blas<T>::trsm(CblasColMajor, at, form.part, form.operation, form.diagonal, static_cast<int>(m),
-                  static_cast<int>(n), by(value), left.in(views), left.leading(views), to.in(views),
-                  to.leading(views));
+    shape.run(views, Blas<T>::trsm, value, left, to);
   });
   call.finish(operation);
 }

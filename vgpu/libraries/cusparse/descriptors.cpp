@@ -1,16 +1,9 @@
 #include "vgpu/libraries/cusparse/descriptors.hpp"
 
-#include <mutex>
-#include <unordered_set>
+#include "vgpu/libraries/handles.hpp"
 
 namespace warpcheck::libraries::sparse {
 namespace {
-
-std::mutex handles_mutex;
-std::unordered_set<const cusparseContext*>& handles() {
-  static auto* const all = new std::unordered_set<const cusparseContext*>;
-  return *all;
-}
 
 Region unread_unless(bool reads, Region region) {
   if (!reads) region.width = region.height = region.depth = 0;
@@ -26,18 +19,8 @@ Region index_array(const char* name, const void* pointer, cusparseIndexType_t ty
 
 }  // namespace
 
-void add_handle(const cusparseContext* context) {
-  const std::lock_guard lock(handles_mutex);
-  handles().insert(context);
-}
-// Not deleted: its address is given to no other handle, so that one that is gone is known.
-void remove_handle(const cusparseContext* context) {
-  const std::lock_guard lock(handles_mutex);
-  handles().erase(context);
-}
 cusparseContext* find_handle(cusparseHandle_t handle) {
-  const std::lock_guard lock(handles_mutex);
-  return handles().contains(handle) ? handle : nullptr;
+  return handles<cusparseContext>().find(handle);
 }
 
 const char* name_of(cusparseStatus_t status) {
@@ -199,11 +182,13 @@ cusparseStatus_t cusparseCreate(cusparseHandle_t* handle) {
     // The device is there, as it is after cusparseCreate() on a GPU.
     warpcheck::libraries::services().memory_at(nullptr);
     give(handle, new cusparseContext);
-    add_handle(*handle);
+    warpcheck::libraries::handles<cusparseContext>().add(*handle);
   });
 }
 cusparseStatus_t cusparseDestroy(cusparseHandle_t handle) {
-  return answer(CALL(), handle, [&](SparseCall&) { remove_handle(handle); });
+  return answer(CALL(), handle, [&](SparseCall&) {
+    warpcheck::libraries::handles<cusparseContext>().remove(handle);
+  });
 }
 cusparseStatus_t cusparseSetStream(cusparseHandle_t handle, cudaStream_t stream) {
   return answer(CALL(), handle, [&](SparseCall&) { handle->stream = stream; });
