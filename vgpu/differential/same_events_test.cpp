@@ -98,8 +98,9 @@ TEST(SameEvents, OfTheInterpreterAndOfMachineCode) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const std::string text = random_program(seed, {});
     const ptx::Module module = ptx::parse(text, "random");
-    for (const Way& way : {Way{"default", 4096, false}, Way{"random", 4096, false},
-                           Way{"pct", 37, false}, Way{"default", 5, true}}) {
+    for (const Way& way :
+         {Way{"default", 4096, false}, Way{"random", 4096, false}, Way{"pct", 37, false},
+          Way{"default", 4096, true}, Way{"random", 5, true}}) {
       for (const SimdLevel level : {SimdLevel::avx2, SimdLevel::avx512}) {
         if (level > host_simd_level()) continue;
         std::array<Events, 2> watched;
