@@ -214,10 +214,18 @@ class CuBlas(unittest.TestCase):
     def test_a_program_of_release_12(self):
         text = """int cublasCreate_v2(void**);
             int cublasLtCreate(void**);
-            int main(void) { void* handle; return cublasCreate_v2(&handle) + cublasLtCreate(&handle); }
+            int cufftCreate(int*);
+            int cusolverDnCreate(void**);
+            int main(void) {
+              void* handle;
+              int plan;
+              return cublasCreate_v2(&handle) + cublasLtCreate(&handle) + cufftCreate(&plan) +
+                     cusolverDnCreate(&handle);
+            }
             """
-        program = self.compile(text, "of_12", *(f"{LIBRARIES}/{name}.so.12" for name in
-                                                ("libcudart", "libcublas", "libcublasLt")))
+        libraries = ("libcudart.so.12", "libcublas.so.12", "libcublasLt.so.12", "libcufft.so.11",
+                     "libcusolver.so.11")
+        program = self.compile(text, "of_12", *(f"{LIBRARIES}/{name}" for name in libraries))
         result, report = self.run_program(program)
         self.assertEqual((result.returncode, report["findings"]), (0, []), result.stderr)
 

@@ -72,7 +72,10 @@ void expect(const char* what, bool is_right) {
   if (!is_right) tell(what);
 }
 void expect_status(int found, cublasStatus_t wanted) {
-  if (recording != nullptr) std::fprintf(recording, "%s status: %d\n", latest.c_str(), found);
+  if (recording != nullptr) {
+    std::fprintf(recording, "%s status: %d\n", latest.c_str(), found);
+    std::fflush(recording);  // the next may be the end of the process
+  }
   if (found != wanted) tell("answered " + std::to_string(found));
 }
 
@@ -125,7 +128,10 @@ int main(int count, char** arguments) {
   try_matmul();
   try_legacy_settings();
   cublasDestroy(handle);
-  if (recording != nullptr) try_statuses();
+  if (recording != nullptr) {
+    std::fflush(recording);
+    try_statuses();
+  }
   check(cudaDeviceSynchronize());
   for (const std::string& name : called) {
     if (names != nullptr) std::fprintf(names, "%s\n", name.c_str());
