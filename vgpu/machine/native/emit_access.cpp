@@ -186,15 +186,4 @@ bool Emitter::access(const Instr& instr, std::uint32_t pc, const Counted& rest) 
   return true;
 }
 
-bool Emitter::parameter(const Instr& instr) {
-  const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
-  const Ref& to = instr[ScalarOperand::result];
-  if (to.bank != (bytes == 8 ? Bank::wide : Bank::word) || (bytes != 4 && bytes != 8)) return false;
-  a.mov(x86::rax, field(offsetof(NativeFrame, parameters), 8));
-  const x86::Mem from(x86::rax, static_cast<std::int32_t>(instr.parameter_offset), bytes);
-  a.emit(bytes == 8 ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(0), from);
-  for_each_part(bytes == 8, [&](std::uint32_t byte) { store(row(to, byte), vec(0)); });
-  return true;
-}
-
 }  // namespace warpcheck::vgpu::native

@@ -51,6 +51,8 @@ class Emitter {
   bool compute(const Instr& instr);
   // A load of a kernel parameter.
   bool parameter(const Instr& instr);
+  // A move from a special register.
+  bool special(const Instr& instr, std::uint32_t pc, const Counted& rest);
   // A weak load or store of one element a lane.  False: none of that kind.
   //   rest: of the block, behind it
   bool access(const Instr& instr, std::uint32_t pc, const Counted& rest);

@@ -291,6 +291,7 @@ void Compiler::unguarded(std::uint32_t pc, const Counted& rest) {
   x86::Assembler& a = emit_.a;
   if (instr.kind == InstrKind::compute && emit_.compute(instr)) return;
   if (instr.kind == InstrKind::param && emit_.parameter(instr)) return;
+  if (instr.kind == InstrKind::special && emit_.special(instr, pc, rest)) return;
   if (is_access(instr) && emit_.access(instr, pc, rest)) return;
   a.mov(x86::edx, -1);
   if (instr.kind == InstrKind::compute) {

@@ -33,6 +33,11 @@ struct NativeFrame {
   AccessSite* sites = nullptr;  // by pc
   std::byte* shared = nullptr;  // the block's
   const std::byte* parameters = nullptr;
+  const Dim3* position = nullptr;  // of the block in the grid
+  const Dim3* block = nullptr;
+  const Dim3* grid = nullptr;
+  std::uint32_t first_thread = 0;   // of the warp
+  std::uint32_t is_line = 0;        // the block has threads in one dimension alone
   std::uint64_t offset = 0;         // of the access that is being told
   std::uint64_t accesses_left = 0;  // before the strategy is asked
   std::uint64_t lane_steps = 0;

@@ -16,6 +16,11 @@ bool FragmentLoop::run_native(RunningFragment& run, std::uint32_t limit,
   frame.sites = parts_.accesses.sites();
   frame.shared = run.slot.shared != nullptr ? run.slot.shared->data : nullptr;
   frame.parameters = launch_.request->parameters.data();
+  frame.position = &run.slot.position;
+  frame.block = &launch_.request->block;
+  frame.grid = &launch_.request->grid;
+  frame.first_thread = run.warp.index * kWarpLanes;
+  frame.is_line = launch_.request->block.x == launch_.threads ? 1 : 0;
   frame.accesses_left = run.warp.ask_at - run.warp.accesses;
   frame.lane_steps = 0;
   frame.quantum_left = launch_.quantum_left;

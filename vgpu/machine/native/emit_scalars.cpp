@@ -1,0 +1,81 @@
+// Parameters and special registers: what lanes have in common, or is counted up from lane to lane.
+#include <optional>
+
+#include "vgpu/machine/native/emitter.hpp"
+
+namespace warpcheck::vgpu::native {
+
+using ptx::SpecialRegister;
+
+namespace {
+
+// Where a frame has a dimension of a launch: a field that points at it, and its place there.
+struct Dimension {
+  std::size_t field;
+  std::uint32_t offset;
+};
+
+std::optional<Dimension> dimension_of(SpecialRegister special) {
+  switch (special) {
+    case SpecialRegister::ntid_x: return Dimension{offsetof(NativeFrame, block), offsetof(Dim3, x)};
+    case SpecialRegister::ntid_y: return Dimension{offsetof(NativeFrame, block), offsetof(Dim3, y)};
+    case SpecialRegister::ntid_z: return Dimension{offsetof(NativeFrame, block), offsetof(Dim3, z)};
+    case SpecialRegister::nctaid_x:
+      return Dimension{offsetof(NativeFrame, grid), offsetof(Dim3, x)};
+    case SpecialRegister::nctaid_y:
+      return Dimension{offsetof(NativeFrame, grid), offsetof(Dim3, y)};
+    case SpecialRegister::nctaid_z:
+      return Dimension{offsetof(NativeFrame, grid), offsetof(Dim3, z)};
+    case SpecialRegister::ctaid_x:
+      return Dimension{offsetof(NativeFrame, position), offsetof(Dim3, x)};
+    case SpecialRegister::ctaid_y:
+      return Dimension{offsetof(NativeFrame, position), offsetof(Dim3, y)};
+    case SpecialRegister::ctaid_z:
+      return Dimension{offsetof(NativeFrame, position), offsetof(Dim3, z)};
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+bool Emitter::parameter(const Instr& instr) {
+  const std::uint32_t bytes = ptx::bytes_of(instr.modifiers.type);
+  const Ref& to = instr[ScalarOperand::result];
+  if (to.bank != (bytes == 8 ? Bank::wide : Bank::word) || (bytes != 4 && bytes != 8)) return false;
+  a.mov(x86::rax, field(offsetof(NativeFrame, parameters), 8));
+  const x86::Mem from(x86::rax, static_cast<std::int32_t>(instr.parameter_offset), bytes);
+  a.emit(bytes == 8 ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(0), from);
+  for_each_part(bytes == 8, [&](std::uint32_t byte) { store(row(to, byte), vec(0)); });
+  return true;
+}
+
+bool Emitter::special(const Instr& instr, std::uint32_t pc, const Counted& rest) {
+  static_assert(sizeof(Dim3::x) == 4);
+  const Ref& to = instr[ScalarOperand::result];
+  if (to.bank != Bank::word) return false;
+  if (const auto dimension = dimension_of(instr.special)) {
+    a.mov(x86::rax, field(dimension->field, 8));
+    a.vpbroadcastd(vec(0), x86::Mem(x86::rax, static_cast<std::int32_t>(dimension->offset), 4));
+    for_each_part(false, [&](std::uint32_t byte) { store(row(to, byte), vec(0)); });
+    return true;
+  }
+  if (instr.special != SpecialRegister::tid_x) return false;
+  const asmjit::Label in_rows = a.newLabel(), done = a.newLabel();
+  a.cmp(field(offsetof(NativeFrame, is_line), 4), 0);
+  a.je(in_rows);
+  a.vpbroadcastd(vec(0), field(offsetof(NativeFrame, first_thread), 4));
+  for_each_part(false, [&](std::uint32_t byte) {
+    a.vpaddd(vec(1), vec(0), table(offsetof(Tables, word_lanes) + byte));
+    store(row(to, byte), vec(1));
+  });
+  a.bind(done);
+  later([this, in_rows, done, pc, rest] {
+    a.bind(in_rows);
+    a.mov(x86::edx, -1);
+    call_execute(pc, rest);
+    a.jmp(done);
+  });
+  return true;
+}
+
+}  // namespace warpcheck::vgpu::native
