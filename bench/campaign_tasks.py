@@ -5,13 +5,14 @@
 
 RUNS (3) times, each with its own seed: a campaign of one worker, until it has used CPU_SECONDS (120) of
 CPU time, then four nodes of one worker each that share a directory and use as much together, so what else
-the machine does is no part of it.  Then both directories are merged into one process, which replays
-their corpora and counts the features; that count is printed.
+the machine does is no part of it.  Then the corpora of both are replayed by a fresh campaign, whose count
+of features is printed.
 """
 import os
 import pathlib
-import re
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -52,13 +53,18 @@ def search(commands, seconds):
 
 
 def features(warpcheck, directory, pairs):
-    """Of the merged corpus, replayed, and the entries that it keeps."""
-    ended = subprocess.run([warpcheck, "campaign", directory, "--jobs", "1", "--runs", "1", *pairs],
-                           capture_output=True, text=True)
-    assert ended.returncode in (0, 1), ended
-    found = re.search(r"([\d,]+) features of \d+ pairs?, ([\d,]+) corpus entries", ended.stdout)
-    assert found, ended.stdout + ended.stderr
-    return tuple(int(number.replace(",", "")) for number in found.groups())
+    """How many a fresh campaign counts that begins with all inputs of the directory, and how many of these
+    it keeps."""
+    merged = subprocess.run([warpcheck, "campaign", directory, "--jobs", "1", "--runs", "1", *pairs],
+                            capture_output=True, text=True)
+    assert merged.returncode in (0, 1), merged
+    with tempfile.TemporaryDirectory() as fresh:
+        shutil.copytree(pathlib.Path(directory, "corpus"), pathlib.Path(fresh, "corpus"))
+        ended = subprocess.run([warpcheck, "campaign", fresh, "--jobs", "1", "--runs", "1", *pairs],
+                               capture_output=True, text=True)
+        assert ended.returncode in (0, 1), ended
+        with sqlite3.connect(pathlib.Path(fresh, "warpcheck.db")) as store:
+            return store.execute("SELECT SUM(features), SUM(entries) FROM progress").fetchone()
 
 
 def main():
