@@ -24,6 +24,7 @@ constexpr std::string_view kLitmusSchema = "warpcheck-litmus/1";
 struct LitmusArguments {
   std::vector<std::string> files;
   unsigned unroll = model::EnumerationOptions{}.unroll;
+  std::uint64_t limit = model::EnumerationOptions{}.choices_max;
   bool expect = false;
   std::string json;
 };
@@ -85,7 +86,7 @@ Json litmus_json(const std::string& file, const model::Test& test, const model::
           {"observation", model::name_of(model::observation(outcome))},
           {"validated", answer ? Json(*answer) : Json(nullptr)},
           {"has_races", outcome.has_races},
-          {"cut", outcome.cut},
+          {"cut", outcome.cut()},
           {"expected", test.expectation.empty() ? Json(nullptr) : Json(test.expectation)}};
 }
 
@@ -95,7 +96,8 @@ void run_litmus_file(const std::string& file, const LitmusArguments& arguments,
   for (const std::string& warning : test.warnings) {
     complain(fmt::format("{}: {}", file, warning));
   }
-  const model::Outcome outcome = model::enumerate(test, {.unroll = arguments.unroll});
+  const model::Outcome outcome =
+      model::enumerate(test, {.unroll = arguments.unroll, .choices_max = arguments.limit});
   const std::string_view observed = model::name_of(model::observation(outcome));
   std::string text = model::shown_outcome(test, outcome);
   if (arguments.expect) {
@@ -148,23 +150,23 @@ void add_litmus_to(CLI::App& command, Run& run) {
       .add_option("--unroll", arguments->unroll,
                   "How often each branch backwards is taken; what has no effect is not counted")
       ->capture_default_str();
+  command.add_option("--limit", arguments->limit, "Choices to try before a test is given up")
+      ->capture_default_str();
   command.add_flag(
       "--expect", arguments->expect,
       "Compare each observation with 'Result: Never' (Sometimes, Always) in a comment");
   command.add_option("--json", arguments->json, "Write the states and verdicts as JSON");
   command.footer(
-      "All executions that the axioms of the PTX memory model (PTX ISA, chapter 8) allow, as "
-      "final\n"
-      "states, in the layout of the herd family of tools.\n"
+      "All executions that the axioms of the PTX memory model (PTX ISA, chapter 8) allow, as\n"
+      "final states, in the layout of the herd family of tools.\n"
       "\n"
       "Examples:\n"
       "  warpcheck litmus mp.litmus\n"
       "  warpcheck litmus --expect model/tests\n"
       "\n"
       "Exit status: 0 every test was decided (--expect: and is as expected), 1 some were not, as\n"
-      "loops go on beyond --unroll, or are not as expected, 2 bad usage, or a file that is "
-      "damaged\n"
-      "or has an instruction that is not known.");
+      "loops go on beyond --unroll or --limit was reached, or are not as expected, 2 bad\n"
+      "usage, or a file that is damaged or has an instruction that is not known.");
   command.callback([&run, arguments] { run = [arguments] { return run_litmus(*arguments); }; });
 }
 

@@ -17,11 +17,21 @@ namespace {
 
 constexpr unsigned kUnread = ~0U;
 
+// How many choices are left; thrown when there are none.
+struct NoChoicesLeft {};
+struct Budget {
+  std::uint64_t left;
+  void spend() {
+    if (left-- == 0) throw NoChoicesLeft{};
+  }
+};
+
 // The executions of one choice of paths.
 class Candidates {
  public:
-  Candidates(const Program& program, Outcome& outcome)
+  Candidates(const Program& program, Budget& budget, Outcome& outcome)
       : program_(program),
+        budget_(budget),
         outcome_(outcome),
         execution_(program),
         source_(program.size(), kUnread) {
@@ -45,6 +55,7 @@ class Candidates {
       if (write == read || is_hidden(write, read) || is_taken(write, read)) return;
       const bool strong = program_.morally_strong.contains(write, read);
       if (strong && order.contains(read, write)) return;
+      budget_.spend();
       source_[read] = write;
       if (conditions_hold()) {
         if (strong && !order.contains(write, read)) {
@@ -164,6 +175,7 @@ class Candidates {
     const auto [x, y] = open_fences_[index];
     for (const auto& [first, second] : {std::pair(x, y), std::pair(y, x)}) {
       if (base.contains(second, first)) continue;
+      budget_.spend();
       Relation ordered = base;
       ordered.add_to_closed(first, second);
       const Relation before = execution_.fence_sc;
@@ -211,6 +223,7 @@ class Candidates {
     }
     const auto [x, y] = open_writes_[index];
     for (const auto& [first, second] : {std::pair(x, y), std::pair(y, x)}) {
+      budget_.spend();
       Relation ordered = coherence;
       ordered.add_to_closed(first, second);
       order_writes(index + 1, ordered);
@@ -271,6 +284,7 @@ class Candidates {
   using Pairs = std::vector<std::pair<unsigned, unsigned>>;
 
   const Program& program_;
+  Budget& budget_;
   Outcome& outcome_;
   Execution execution_;
   std::vector<unsigned> reads_;
@@ -283,15 +297,20 @@ class Candidates {
 
 class Enumeration {
  public:
-  Enumeration(const Test& test, const EnumerationOptions& options) : test_(test) {
+  Enumeration(const Test& test, const EnumerationOptions& options)
+      : test_(test), budget_{options.choices_max} {
     for (unsigned thread = 0; thread < test.threads.size(); ++thread) {
       paths_.push_back(paths_of(test, thread, options.unroll));
-      outcome_.cut = outcome_.cut || paths_.back().cut;
+      outcome_.loops_cut = outcome_.loops_cut || paths_.back().cut;
     }
   }
 
   Outcome run() {
-    choose(0);
+    try {
+      choose(0);
+    } catch (const NoChoicesLeft&) {
+      outcome_.choices_cut = true;
+    }
     return std::move(outcome_);
   }
 
@@ -299,7 +318,7 @@ class Enumeration {
   void choose(std::size_t thread) {
     if (thread == paths_.size()) {
       const Program program(test_, chosen_);
-      Candidates(program, outcome_).run();
+      Candidates(program, budget_, outcome_).run();
       return;
     }
     for (const Path& path : paths_[thread].paths) {
@@ -310,6 +329,7 @@ class Enumeration {
   }
 
   const Test& test_;
+  Budget budget_;
   std::vector<Paths> paths_;
   std::vector<const Path*> chosen_;
   Outcome outcome_;

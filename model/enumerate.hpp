@@ -14,6 +14,9 @@ namespace warpcheck::model {
 
 struct EnumerationOptions {
   unsigned unroll = 3;  // how often each branch backwards is taken
+  // Choices of what a read reads from and of the order of two fences or writes, before the search
+  // is given up.  A few million a second.
+  std::uint64_t choices_max = 100'000'000;
 };
 
 // Throws LitmusError for a test that accesses what is no location, or is too large.

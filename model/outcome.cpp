@@ -49,14 +49,14 @@ Truth holds(const Condition& condition, const Test& test, const FinalState& stat
 
 Observation observation(const Outcome& outcome) {
   if (outcome.positive > 0 && outcome.negative > 0) return Observation::sometimes;
-  if (outcome.cut) return Observation::unknown;
+  if (outcome.cut()) return Observation::unknown;
   return outcome.positive > 0 ? Observation::always : Observation::never;
 }
 
 std::optional<bool> validated(const Test& test, const Outcome& outcome) {
   const bool asks_for_all = test.quantifier == Quantifier::forall;
   const std::uint64_t deciding = asks_for_all ? outcome.negative : outcome.positive;
-  if (deciding == 0 && outcome.cut) return std::nullopt;
+  if (deciding == 0 && outcome.cut()) return std::nullopt;
   return (deciding > 0) == (test.quantifier == Quantifier::exists);
 }
 

@@ -23,8 +23,10 @@ struct Outcome {
   // Executions in which the condition holds, and in which it does not.
   std::uint64_t positive = 0, negative = 0;
   bool has_races = false;  // some execution has a data race (PTX ISA 8.7.1)
-  // Loops were executed more often than --unroll allows, and those executions are not among these.
-  bool cut = false;
+  // Executions are missing: those that execute loops more often than --unroll allows, or those that
+  // were left when --limit was reached.
+  bool loops_cut = false, choices_cut = false;
+  [[nodiscard]] bool cut() const { return loops_cut || choices_cut; }
 };
 
 enum class Observation : std::uint8_t { never, sometimes, always, unknown };

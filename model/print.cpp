@@ -77,7 +77,10 @@ std::string shown_outcome(const Test& test, const Outcome& outcome) {
   std::string text =
       fmt::format("Test {} {}\nStates {}\n", test.name, kind_of(test), outcome.states.size());
   for (const auto& [state, executions] : outcome.states) text += shown_state(test, state) + "\n";
-  if (outcome.cut) text += "Cut: loops go on beyond --unroll, and those executions are missing\n";
+  if (outcome.loops_cut) {
+    text += "Cut: loops go on beyond --unroll, and those executions are missing\n";
+  }
+  if (outcome.choices_cut) text += "Cut: there are more executions than --limit lets try\n";
   text += !answer ? "Undecided\n" : *answer ? "Ok\n" : "No\n";
   text += fmt::format("Witnesses\nPositive: {} Negative: {}\n{}Condition {}\n",
                       negated ? outcome.negative : outcome.positive,

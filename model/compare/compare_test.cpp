@@ -1,6 +1,7 @@
 // Random tests: what the enumerator allows, beside sequential consistency and the race checker.
 //
 // - Every sequentially consistent state is allowed.
+// - Trying everything gives the same executions.
 // - What the virtual GPU ends in is sequentially consistent: it runs one warp at a time.
 // - Where no execution that the model allows has a data race, no schedule shows one to the race
 //   checker; where some execution has one, some schedule shows it.
@@ -12,6 +13,7 @@
 #include <iterator>
 #include <set>
 
+#include "model/compare/exhaustive.hpp"
 #include "model/compare/kernel.hpp"
 #include "model/compare/random_test.hpp"
 #include "model/compare/sequential.hpp"
@@ -28,6 +30,7 @@ struct Tally {
   unsigned weak = 0;             // tests with states beyond sequential consistency
   unsigned racy = 0, found = 0;  // of those on the virtual GPU
   unsigned race_free = 0;
+  unsigned tried = 0;  // every candidate
 };
 
 std::set<FinalState> states_of(const Outcome& outcome) {
@@ -65,6 +68,10 @@ Tally compare(Style style) {
     const std::set<FinalState> allowed = states_of(outcome), sequential = sequential_states(test);
     EXPECT_TRUE(std::ranges::includes(allowed, sequential));
     if (allowed != sequential) ++tally.weak;
+    if (const auto all = exhaustive_states(test)) {
+      ++tally.tried;
+      EXPECT_EQ(*all, outcome.states);
+    }
     if (style == Style::sequential && !outcome.has_races) {
       EXPECT_EQ(allowed, sequential) << shown_outcome(test, outcome);
     }
@@ -75,6 +82,7 @@ Tally compare(Style style) {
 
 TEST(Comparison, AnyAccesses) {
   const Tally tally = compare(Style::any);
+  EXPECT_GT(tally.tried, 200U);
   EXPECT_GT(tally.weak, 20U);
   EXPECT_GT(tally.race_free, 20U);
   EXPECT_GT(tally.racy, 100U);

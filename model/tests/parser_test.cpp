@@ -101,6 +101,28 @@ TEST(LitmusParser, TakesTheSpellingsOfPublishedTests) {
             "Observation names Always 1 0\n\n");
 }
 
+// Whatever is cut off or damaged, it is told as such or still a test.
+TEST(LitmusParser, DamagedFilesAreTold) {
+  const std::string whole =
+      "PTX whole\n\"s\"\n{ a[2]={1,2}; y aliases x; P0:r1=3; }\n P0@cta 0,gpu 0|P1@cta 1,gpu 0;\n"
+      " L: atom.acq_rel.gpu.cas r0, [a+4], 1, r1 | bar.sync 1, 64 ;\n @p0 bra L | fence.sc.sys ;\n"
+      "locations [x;]\nfilter (0:r0!=7)\n~exists (0:r0=1 /\\ ~(a[1]=2 \\/ 1:r9>0))\n";
+  unsigned told = 0, taken = 0;
+  const auto try_text = [&](const std::string& text) {
+    error_of(text) == "no error" ? ++taken : ++told;
+  };
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    try_text(whole.substr(0, at));
+    for (const char byte : {'\0', ';', '|', '9', 'x', '\x80'}) {
+      std::string damaged = whole;
+      damaged[at] = byte;
+      try_text(damaged);
+    }
+  }
+  EXPECT_GT(told, 1000U);
+  EXPECT_GT(taken, 50U);
+}
+
 TEST(LitmusParser, WarnsOfARegisterThatNothingSets) {
   const auto test = parse_test(test_of(" nop ;", "exists (0:r7=0)"));
   EXPECT_EQ(test.warnings, std::vector<std::string>{"P0 never uses r7, which therefore is 0"});
@@ -154,6 +176,12 @@ TEST(LitmusLoops, ASearchThatWasCutSaysSoAndNeverSaysNever) {
             "Observation t Unknown 0 0\n\n");
   const auto test = parse_test(
       test_of(" L: atom.relaxed.gpu.add r0, x, 1 ;\n bne r0, 4, L ;", "exists (0:r0=4)"));
+  EXPECT_FALSE(enumerate(test, {.unroll = 3, .choices_max = 99}).choices_cut);
+  const Outcome given_up = enumerate(test, {.unroll = 3, .choices_max = 2});
+  EXPECT_TRUE(given_up.choices_cut);
+  EXPECT_NE(shown_outcome(test, given_up).find("Cut: there are more executions than --limit"),
+            std::string::npos);
+  EXPECT_EQ(observation(given_up), Observation::unknown);
   EXPECT_EQ(validated(test, enumerate(test, {.unroll = 2})), std::nullopt);
   EXPECT_EQ(validated(test, enumerate(test, {.unroll = 3})), true);
 }
