@@ -80,6 +80,8 @@ void add_strided(Operation& operation, const Job& job) {
   const auto batched = [&](const char* name, const GemmMatrix& all, std::int64_t rows,
                            std::int64_t columns) {
     Region region = region_of(name, all, all.pointer, rows, columns);
+    region.on_host = all.on_host;
+    if (all.on_host) operation.waits();
     return gemm.by == BatchBy::one ? region : std::move(region).batch(gemm.batch, all.stride);
   };
   operation.read(unread_if(!job.reads_inputs, batched("A", gemm.a, job.a_rows, job.a_columns)));

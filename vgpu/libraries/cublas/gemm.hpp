@@ -11,6 +11,7 @@ struct GemmMatrix {
   cudaDataType type = CUDA_R_32F;
   std::int64_t leading = 0;
   std::int64_t stride = 0;  // elements from one of a batch to the next
+  bool on_host = false;     // memory of the host, for which the call waits
 };
 
 enum class BatchBy : std::uint8_t { one, strides, pointers };

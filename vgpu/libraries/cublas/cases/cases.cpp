@@ -126,6 +126,7 @@ int main(int count, char** arguments) {
   run_all();
   is_wide = false;
   try_matmul();
+  try_xt();
   try_legacy_settings();
   cublasDestroy(handle);
   if (recording != nullptr) {

@@ -367,3 +367,4 @@ void try_typed();
 void try_settings();
 void try_statuses();  // of calls that are wrong
 void try_matmul();
+void try_xt();
