@@ -40,6 +40,13 @@ void BoundsChecker::on_fault(const Fault& fault) {
       break;
     case Fault::Kind::no_peer_access: {
       const unsigned other = fault.nearest->device;
+      if (fault.nearest->of_virtual) {
+        report_fault(reporter_, fault, FindingKind::out_of_bounds,
+                     fmt::format("(1) is in mapped memory that device {} has no access to: "
+                                 "cuMemSetAccess was not called for it",
+                                 fault.device));
+        break;
+      }
       const std::string lack =
           fault.nearest->of_pool
               ? "its pool is not open to it (cudaMemPoolSetAccess)"
@@ -66,6 +73,16 @@ Finding host_copy_out_of_bounds(std::string_view call, bool write, std::uint64_t
   side.role = write ? "host write" : "host copy";
   finding.accesses = {side};
   finding.message = fmt::format("{} of {} bytes is not inside one allocation", call, bytes);
+  return finding;
+}
+
+Finding host_copy_without_access(std::string_view call, bool write, std::uint64_t address,
+                                 std::uint64_t bytes, const Allocation& mapped) {
+  Finding finding = host_copy_out_of_bounds(call, write, address, bytes, &mapped);
+  finding.message = fmt::format(
+      "{} of {} bytes is in mapped memory that no device has access to: cuMemSetAccess was not "
+      "called for it",
+      call, bytes);
   return finding;
 }
 

@@ -23,4 +23,8 @@ class BoundsChecker final : public Checker {
 Finding host_copy_out_of_bounds(std::string_view call, bool write, std::uint64_t address,
                                 std::uint64_t bytes, const Allocation* nearest);
 
+// The same of memory that cuMemMap has put there, and no device has access to.
+Finding host_copy_without_access(std::string_view call, bool write, std::uint64_t address,
+                                 std::uint64_t bytes, const Allocation& mapped);
+
 }  // namespace warpcheck::vgpu

@@ -51,6 +51,9 @@ Objection object_to_free(std::string_view what, bool by_device, std::uint64_t ad
       objection.other = &nearest->freed_at;
       return objection;
     }
+  } else if (nearest->of_virtual) {
+    objection.message = fmt::format(
+        "{} {} memory that cuMemMap has put there, which cuMemUnmap takes away", what, frees);
   } else {
     objection.message = by_device ? fmt::format("{} frees memory that the host allocated", what)
                                   : fmt::format("{} of memory that device code allocated", what);
@@ -84,6 +87,10 @@ Finding host_copy_finding(FindingKind kind, bool write, std::uint64_t address, s
   return finding;
 }
 
+std::string_view how_it_went(const Allocation& gone) {
+  return gone.of_virtual ? "unmapped (cuMemUnmap)" : "freed";
+}
+
 }  // namespace
 
 std::unique_ptr<Checker> make_lifetime_checker(Reporter& reporter) {
@@ -115,7 +122,7 @@ void LifetimeChecker::on_fault(const Fault& fault) {
   const CodePlace& freed_at = fault.nearest->freed_at;
   if (freed_at.program == nullptr) {
     report_fault(reporter_, fault, FindingKind::use_after_free,
-                 "(1) uses memory that has been freed");
+                 fmt::format("(1) uses memory that has been {}", how_it_went(*fault.nearest)));
     return;
   }
   const FaultCause cause{"free", freed_at};
@@ -176,7 +183,8 @@ Finding freed_twice(std::string_view call, const Allocation& allocation) {
 Finding host_copy_of_freed(std::string_view call, bool write, std::uint64_t address,
                            std::uint64_t bytes, const Allocation& freed) {
   Finding finding = host_copy_finding(FindingKind::use_after_free, write, address, bytes, freed);
-  finding.message = fmt::format("{} of {} bytes uses memory that has been freed", call, bytes);
+  finding.message =
+      fmt::format("{} of {} bytes uses memory that has been {}", call, bytes, how_it_went(freed));
   if (freed.freed_at.program != nullptr) {
     finding.accesses.push_back(side_at("free", freed.freed_at));
   }

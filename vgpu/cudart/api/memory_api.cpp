@@ -47,7 +47,7 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
   vgpu::Allocation* const allocation = allocations.find(pointer);
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   if (allocation == nullptr || allocation->address != address || allocation->on_heap() ||
-      !allocation->name.empty() || allocation->page_locked) {
+      !allocation->name.empty() || allocation->page_locked || allocation->of_virtual) {
     report_invalid_free(device, call, pointer);
     return cudaErrorInvalidValue;
   }

@@ -138,6 +138,7 @@ void System::reset(DeviceState& device) {
     forget_everything();
     return;
   }
+  virtual_memory_.forget(device.number);
   device.allocations.free_all();
   execution_.forget_streams_of(device.number);
   pools_.forget(device.number);
@@ -154,6 +155,7 @@ void System::forget_everything() {
   execution_.reset();
   arrays_ = {};
   pools_.clear();
+  virtual_memory_.clear();
   graphs_ = {};
   advice_.clear();
   transfers_.clear();

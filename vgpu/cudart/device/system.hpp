@@ -30,6 +30,7 @@
 #include "vgpu/cudart/memory/host_blocks.hpp"
 #include "vgpu/cudart/memory/managed_advice.hpp"
 #include "vgpu/cudart/memory/pools.hpp"
+#include "vgpu/cudart/memory/virtual_memory.hpp"
 #include "vgpu/cudart/streams/copy_runner.hpp"
 #include "vgpu/cudart/streams/copy_sides.hpp"
 #include "vgpu/cudart/streams/execution.hpp"
@@ -81,6 +82,7 @@ class System {
   CallRecording& recording() { return recording_; }
   Arrays& arrays() { return arrays_; }
   MemoryPools& pools() { return pools_; }
+  VirtualMemory& virtual_memory() { return virtual_memory_; }
   Graphs& graphs() { return graphs_; }
   CopySides& copy_sides() { return copy_sides_; }
   HostAccesses& host_accesses() { return host_accesses_; }
@@ -105,6 +107,7 @@ class System {
   AdviceOfAllocations advice_;
   Arrays arrays_;
   MemoryPools pools_;
+  VirtualMemory virtual_memory_;
   Graphs graphs_;
   SharedAllocations allocations_;
   LastErrors last_errors_;

@@ -17,9 +17,10 @@ namespace {
 constexpr int kCudaVersion = CUDA_VERSION;
 
 // What the driver has more of attributes than the runtime.  Programs ask before they use what is
-// refused here, cuMemMap() for instance.
+// refused here, handles for other processes for instance.
 int value_of_drivers_own(int attribute) {
-  return attribute == CU_DEVICE_ATTRIBUTE_CAN_TEX2D_GATHER ? 1 : 0;
+  return attribute == CU_DEVICE_ATTRIBUTE_CAN_TEX2D_GATHER ||
+         attribute == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED;
 }
 
 bool is_drivers_own(int attribute) {

@@ -61,6 +61,19 @@ vgpu::Allocation* Allocations::allocate_mapped(std::uint64_t bytes) {
   return allocation;
 }
 
+vgpu::Allocation* Allocations::allocate_unmapped(std::uint64_t bytes) {
+  require_possible(bytes);
+  vgpu::Allocation* const memory = memory_.allocate_unmapped(bytes, device_);
+  if (memory == nullptr) return nullptr;
+  observers_.tell([&](vgpu::Observer& observer) { observer.on_allocate(*memory); });
+  return memory;
+}
+
+void Allocations::free_unmapped(vgpu::Allocation& memory) {
+  observers_.tell([&](vgpu::Observer& observer) { observer.on_free(memory); });
+  memory_.free_unmapped(memory);
+}
+
 void Allocations::free(vgpu::Allocation& allocation) {
   if (of_all_.of_graphs.has(allocation)) {
     of_all_.of_graphs.give_back(allocation);
@@ -98,6 +111,10 @@ std::optional<DeviceRange> Allocations::range_at(std::string_view call, const vo
   const std::uint64_t address = address_of(pointer);
   vgpu::Allocation* const found = memory_.find(address);
   const bool on_heap = found != nullptr && found->on_heap();
+  if (found != nullptr && found->of_virtual && found->open_to == 0) {
+    findings_.add(vgpu::host_copy_without_access(call, write, address, bytes, *found));
+    return std::nullopt;
+  }
   if (found != nullptr && !on_heap && found->contains(address, bytes)) {
     return DeviceRange{found, static_cast<std::uint32_t>(address - found->address)};
   }
@@ -127,7 +144,9 @@ void Allocations::tell_all_freed() const {
 void Allocations::free_all() {
   for (const vgpu::Allocation* const allocation : memory_.live()) {
     const bool is_variable_of_all = allocation->managed && !allocation->name.empty();
-    if (allocation->device != device_ || is_variable_of_all) continue;
+    // What has no address of its own is freed by whoever knows where it is mapped.
+    const bool is_unmapped = allocation->address == 0;
+    if (allocation->device != device_ || is_variable_of_all || is_unmapped) continue;
     free(*memory_.find(allocation->address));
   }
   begin_generation();

@@ -51,6 +51,12 @@ class Allocations {
   // At one address for host and device; its bytes count as written, as the host's writes are not
   // seen.  nullptr: out of memory.
   vgpu::Allocation* allocate_mapped(std::uint64_t bytes);
+  // Memory without an address (cuMemCreate), and the same at one.  nullptr: out of memory.
+  vgpu::Allocation* allocate_unmapped(std::uint64_t bytes);
+  void free_unmapped(vgpu::Allocation& memory);
+  vgpu::Allocation* map(const vgpu::Allocation& memory, std::uint64_t address) {
+    return memory_.map(memory, address);
+  }
   // Memory of a graph is kept for the graph's next launch.
   void free(vgpu::Allocation& allocation);
   // Memory of a graph begins anew: what was in it is gone.

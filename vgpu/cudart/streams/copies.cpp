@@ -26,6 +26,32 @@ bool fits_in(const Box& box, const Place& place) {
   return box.depth <= 1 || place.slice >= (box.height - 1) * place.pitch + box.width;
 }
 
+// A call about several mappings of virtual memory is one about each, row by row: part(target,
+// source, box) answers its error.  Nothing: the call is about one.
+template <typename Part>
+std::optional<cudaError_t> in_mappings(const CopySides& sides, const Place& target,
+                                       const Place& source, const Box& box, const Part& part) {
+  const auto extent = [&](const Place& place) {
+    return (box.depth - 1) * place.slice + (box.height - 1) * place.pitch + box.width;
+  };
+  const auto is_one = [&](const Place& place) {
+    return sides.bytes_of_one_mapping(place.pointer, extent(place)) == extent(place);
+  };
+  if (box.bytes() == 0 || (is_one(target) && is_one(source))) return std::nullopt;
+  cudaError_t error = cudaSuccess;
+  for_each_row(box, [&](std::size_t slice, std::size_t row) {
+    for (std::size_t at = 0; at < box.width && error == cudaSuccess;) {
+      const std::byte* const to = row_of(target, slice, row) + at;
+      const std::byte* const from = row_of(source, slice, row) + at;
+      const std::size_t bytes =
+          sides.bytes_of_one_mapping(from, sides.bytes_of_one_mapping(to, box.width - at));
+      error = part({const_cast<std::byte*>(to)}, {const_cast<std::byte*>(from)}, Box{bytes});
+      at += bytes;
+    }
+  });
+  return error;
+}
+
 }  // namespace
 
 void stage(CopyWork& work) {
@@ -62,6 +88,10 @@ cudaError_t prepare(Device& device, CopyWork& work) {
 
 cudaError_t copy(Device& device, std::string_view call, const Place& target, const Place& source,
                  const Box& box, int kind, Stream& stream, Waiting waiting) {
+  const auto part = [&](const Place& to, const Place& from, const Box& one) {
+    return copy(device, call, to, from, one, kind, stream, waiting);
+  };
+  if (const auto error = in_mappings(device.copy_sides(), target, source, box, part)) return *error;
   CopyWork work;
   work.call = told_name(call);
   work.target = target;
@@ -94,6 +124,10 @@ cudaError_t prepare(Device& device, FillWork& work) {
 
 cudaError_t fill(Device& device, std::string_view call, const Place& target, std::uint32_t value,
                  const Box& box, Stream& stream, Waiting waiting, unsigned element_bytes) {
+  const auto part = [&](const Place& to, const Place&, const Box& one) {
+    return fill(device, call, to, value, one, stream, waiting, element_bytes);
+  };
+  if (const auto error = in_mappings(device.copy_sides(), target, target, box, part)) return *error;
   FillWork work;
   work.call = told_name(call);
   work.target = target;

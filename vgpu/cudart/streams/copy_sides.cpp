@@ -2,6 +2,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+
 namespace warpcheck::cudart {
 namespace {
 
@@ -35,6 +37,15 @@ std::optional<Direction> CopySides::direction_of(const void* target, const void*
 bool CopySides::is_managed(const void* pointer) const {
   const vgpu::Allocation* const found = allocations_.find(pointer);
   return found != nullptr && found->managed;
+}
+
+std::size_t CopySides::bytes_of_one_mapping(const void* pointer, std::size_t bytes) const {
+  const vgpu::Allocation* const found = allocations_.find(pointer);
+  if (found == nullptr || !found->of_virtual) return bytes;
+  const std::uint64_t end = found->address + found->bytes;
+  const std::size_t left = end - reinterpret_cast<std::uint64_t>(pointer);
+  const bool is_followed = allocations_.find(reinterpret_cast<const void*>(end)) != nullptr;
+  return is_followed ? std::min(bytes, left) : bytes;
 }
 
 std::optional<CopySide> CopySides::at(std::string_view call, const Place& place, Where where,

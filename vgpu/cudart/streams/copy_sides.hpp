@@ -47,6 +47,9 @@ class CopySides {
   std::optional<CopySide> at(std::string_view call, const Place& place, Where where, const Box& box,
                              bool write);
 
+  // How many of the bytes from there on are one mapping of virtual memory, where another one
+  // follows it; else all of them.
+  [[nodiscard]] std::size_t bytes_of_one_mapping(const void* pointer, std::size_t bytes) const;
   [[nodiscard]] bool is_managed(const void* pointer) const;
   [[nodiscard]] bool is_page_locked(const void* pointer) const {
     return host_blocks_.find(pointer) != nullptr;

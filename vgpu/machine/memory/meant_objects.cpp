@@ -64,6 +64,8 @@ MeantObject MeantObjects::object_of(const Root& root) const {
   object.allocation = launch_.memory.find(address);
   if (object.allocation == nullptr)
     object.allocation = launch_.memory.find(address - 1);  // its end
+  // Programs make one array of several mappings.
+  if (object.allocation != nullptr && object.allocation->of_virtual) return {};
   object.is_sure = object.allocation != nullptr && object.allocation->address == address;
   return object;
 }

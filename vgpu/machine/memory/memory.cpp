@@ -120,6 +120,7 @@ struct DeviceMemory::Arena {
   using List = std::vector<std::unique_ptr<Allocation>>;
   std::array<List, kDevicesMax> global, constant;
   List heap, mapped, private_ones;
+  List unmapped, views;  // of allocate_unmapped(), and where it is mapped, by ascending address
   std::vector<Allocation*> freed;                     // of the heap, oldest first
   std::vector<std::unique_ptr<Allocation>> recycled;  // of the heap, for reuse
   std::vector<std::uint32_t> free_ids;                // ids given back, reused lowest first
@@ -181,9 +182,13 @@ struct DeviceMemory::Arena {
   void drop_global() {
     for (List& list : global) drop_all(list);
     for (List& list : constant) drop_all(list);
+    std::erase_if(unmapped, [](const auto& one) { return !one->live; });
+    drop_all(unmapped);
+    views.clear();
   }
   [[nodiscard]] const List& list_at(std::uint64_t address, std::size_t devices) const {
     if (address >= kMappedBase) return mapped;
+    if (address >= kVirtualBase) return views;
     if (address >= kHeapBase && address < kHeapEnd) return heap;
     const bool is_global = address >= kGlobalBase;
     if (devices == 1 || address < kConstantBase) return is_global ? global[0] : constant[0];
@@ -207,7 +212,7 @@ bool DeviceMemory::has_room_for(std::uint64_t bytes, unsigned device) const {
 }
 
 std::uint64_t DeviceMemory::global_end(unsigned device) const {
-  return device + 1 == devices_.size() ? kMappedBase
+  return device + 1 == devices_.size() ? kVirtualBase
                                        : kGlobalBase + (device + 1) * kDeviceGlobalBytes;
 }
 
@@ -298,6 +303,36 @@ void DeviceMemory::free_on_heap(Allocation& allocation) {
   if (arena_->freed.size() == 2 * kFreedMin) arena_->forget_freed(kFreedMin);
 }
 
+Allocation* DeviceMemory::allocate_unmapped(std::uint64_t bytes, unsigned device) {
+  if (!has_room_for(bytes, device)) return nullptr;
+  auto memory = std::make_unique<Allocation>();
+  memory->data = arena_->pool.take(static_cast<std::uint32_t>(bytes));
+  if (memory->data == nullptr) return nullptr;
+  memory->id = arena_->take_id();
+  memory->bytes = static_cast<std::uint32_t>(bytes);
+  memory->device = static_cast<std::uint8_t>(device);
+  devices_[device].used += bytes;
+  arena_->unmapped.push_back(std::move(memory));
+  return arena_->unmapped.back().get();
+}
+
+void DeviceMemory::free_unmapped(Allocation& memory) {
+  devices_[memory.device].used -= memory.bytes;
+  arena_->pool.give(memory.data, memory.bytes);
+  memory.live = false;
+}
+
+Allocation* DeviceMemory::map(const Allocation& memory, std::uint64_t address) {
+  auto view = std::make_unique<Allocation>(memory);
+  view->address = address;
+  view->of_virtual = true;
+  auto& list = arena_->views;
+  const auto after =
+      std::upper_bound(list.begin(), list.end(), address,
+                       [](std::uint64_t at, const auto& one) { return at < one->address; });
+  return list.insert(after, std::move(view))->get();
+}
+
 Allocation* DeviceMemory::allocate_private(std::uint32_t bytes, ptx::Space space) {
   auto allocation = std::make_unique<Allocation>();
   allocation->data = arena_->pool.take(bytes);
@@ -359,6 +394,9 @@ std::vector<const Allocation*> DeviceMemory::live() const {
     for (const auto& allocation : list) {
       if (allocation->live) result.push_back(allocation.get());
     }
+  }
+  for (const auto& memory : arena_->unmapped) {
+    if (memory->live) result.push_back(memory.get());
   }
   for (const auto& allocation : arena_->mapped) {
     if (allocation->live) result.push_back(allocation.get());

@@ -43,6 +43,10 @@ inline constexpr std::uint32_t kReservedSharedBytes = 512;
 // bytes then (set_two_views), which stays.
 inline constexpr std::uint64_t kMappedBase = 0x2000'0000'0000;
 
+// Addresses that a program reserves, and maps memory at (cuMemMap): behind all devices' own.
+inline constexpr std::uint64_t kVirtualBase = 0x1f00'0000'0000;
+inline constexpr std::uint64_t kVirtualEnd = kMappedBase;
+
 // Of several devices, each has ranges of its own: the first begins at the bases.
 inline constexpr unsigned kDevicesMax = 16;
 inline constexpr std::uint64_t kDeviceGlobalBytes = 0x100'0000'0000;
@@ -83,6 +87,8 @@ struct Allocation {
   bool reserved = false;     // shared memory that only the toolkit's headers know
   bool page_locked = false;  // host memory that kernels may use; managed ones are not
   std::uint8_t device = 0;   // whose memory it is
+  // Memory at an address that the program has mapped it at: no device has access of itself.
+  bool of_virtual = false;
   // Of a pool: peer access does not count, but which devices (a bit each) the pool is open to.
   bool of_pool = false;
   std::uint16_t open_to = 0;
@@ -98,6 +104,7 @@ struct Allocation {
   [[nodiscard]] bool is_shared_with_host() const { return address >= kMappedBase || page_locked; }
   // peers: a bit for each device whose memory `user` may use
   [[nodiscard]] bool is_open_to(unsigned user, std::uint32_t peers) const {
+    if (of_virtual) return (open_to >> user & 1) != 0;
     if (device == user || is_shared_with_host()) return true;
     return ((of_pool ? open_to >> user : peers >> device) & 1) != 0;
   }
@@ -129,6 +136,13 @@ class DeviceMemory {
   // Memory whose bytes the host reads and writes at the address of the allocation (managed and
   // page-locked memory).  nullptr: the host cannot map that address, or there is no memory left.
   Allocation* allocate_mapped(std::uint64_t bytes, unsigned device = 0);
+  // Memory without an address; nullptr as of allocate().
+  Allocation* allocate_unmapped(std::uint64_t bytes, unsigned device);
+  // Its bytes and what is known of them are gone, for each address where they are.
+  void free_unmapped(Allocation& memory);
+  // The same memory, by its id, at an address from kVirtualBase on, where nothing is mapped.
+  Allocation* map(const Allocation& memory, std::uint64_t address);
+
   // Storage outside the arena, for shared and local memory: no address, not found by find().
   Allocation* allocate_private(std::uint32_t bytes, ptx::Space space);
   void release_private(Allocation* allocation);
@@ -153,7 +167,8 @@ class DeviceMemory {
   [[nodiscard]] Allocation* find(std::uint64_t address);
   // The nearest allocation at or below, live or freed, for messages; may be nullptr.
   [[nodiscard]] const Allocation* nearest(std::uint64_t address) const;
-  // All that is live: global memory, what is mapped, then the heap; each by ascending address.
+  // All that is live: global memory, what has no address of its own, what is mapped, then the heap;
+  // each by ascending address.
   [[nodiscard]] std::vector<const Allocation*> live() const;
 
   // Forgets every allocation and starts again at the same addresses.  Host memory is kept for

@@ -1,0 +1,140 @@
+// Virtual memory management of the driver API (vgpu/cudart/memory/virtual_memory.hpp).
+#include <cuda.h>
+
+#include <span>
+
+#include "vgpu/cudart/driver/driver_call.hpp"
+
+using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+// Runs body(virtual memory, device), of which the answer is the driver's.
+template <typename Body>
+CUresult in_virtual_memory(Body&& body) {
+  return after_init([&] {
+    return answer(
+        [&](Device& device) { return error_of(body(device.system().virtual_memory(), device)); });
+  });
+}
+
+bool is_device(const CUmemLocation& location, const Device& device) {
+  return number_of(location.type) == CU_MEM_LOCATION_TYPE_DEVICE && device.exists(location.id);
+}
+
+// Page-locked memory of the host, and memory for arrays whose tiles come and go, are not made here.
+CUresult check_properties(const CUmemAllocationProp* properties, const Device& device) {
+  if (properties == nullptr || number_of(properties->type) != CU_MEM_ALLOCATION_TYPE_PINNED) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const int type = number_of(properties->location.type);
+  if (type == CU_MEM_LOCATION_TYPE_HOST || type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+      type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT) {
+    throw warpcheck::vgpu::Refusal("cuMemCreate of memory of the host");
+  }
+  return is_device(properties->location, device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuMemAddressReserve(CUdeviceptr* address, size_t bytes, size_t alignment, CUdeviceptr hint,
+                             unsigned long long flags) {
+  return in_virtual_memory([&](VirtualMemory& memory, Device&) {
+    if (address == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    return memory.reserve(*address, bytes, alignment, hint);
+  });
+}
+
+CUresult cuMemAddressFree(CUdeviceptr address, size_t bytes) {
+  return in_virtual_memory(
+      [&](VirtualMemory& memory, Device&) { return memory.free_address(address, bytes); });
+}
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
+                     const CUmemAllocationProp* properties, unsigned long long flags) {
+  return in_virtual_memory([&](VirtualMemory& memory, Device& device) {
+    if (handle == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    const CUresult bad = check_properties(properties, device);
+    if (bad != CUDA_SUCCESS) return bad;
+    Device owner = device.other(properties->location.id);
+    return memory.create(*handle, bytes, *properties, owner.allocations());
+  });
+}
+
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
+  return in_virtual_memory([&](VirtualMemory& memory, Device&) { return memory.release(handle); });
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* pointer) {
+  return in_virtual_memory([&](VirtualMemory& memory, Device&) {
+    if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    return memory.retain(*handle, to_address(pointer));
+  });
+}
+
+CUresult cuMemMap(CUdeviceptr address, size_t bytes, size_t offset,
+                  CUmemGenericAllocationHandle handle, unsigned long long flags) {
+  return in_virtual_memory([&](VirtualMemory& memory, Device&) {
+    if (offset != 0 || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    return memory.map(address, bytes, handle);
+  });
+}
+
+CUresult cuMemUnmap(CUdeviceptr address, size_t bytes) {
+  return in_virtual_memory(
+      [&](VirtualMemory& memory, Device&) { return memory.unmap(address, bytes); });
+}
+
+CUresult cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc* accesses,
+                        size_t count) {
+  return in_virtual_memory([&](VirtualMemory& memory, Device& device) {
+    if (accesses == nullptr || count == 0) return CUDA_ERROR_INVALID_VALUE;
+    const std::span<const CUmemAccessDesc> all(accesses, count);
+    for (const CUmemAccessDesc& access : all) {
+      const int flags = number_of(access.flags);
+      const bool is_known = flags == CU_MEM_ACCESS_FLAGS_PROT_NONE ||
+                            flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
+                            flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+      if (!is_known) return CUDA_ERROR_INVALID_VALUE;
+      if (!is_device(access.location, device)) return CUDA_ERROR_INVALID_DEVICE;
+    }
+    return memory.set_access(address, bytes, all);
+  });
+}
+
+CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location,
+                        CUdeviceptr address) {
+  return in_virtual_memory([&](VirtualMemory& memory, Device& device) {
+    if (flags == nullptr || location == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (!is_device(*location, device)) return CUDA_ERROR_INVALID_DEVICE;
+    return memory.access(*flags, static_cast<unsigned>(location->id), address);
+  });
+}
+
+CUresult cuMemGetAllocationGranularity(size_t* bytes, const CUmemAllocationProp* properties,
+                                       CUmemAllocationGranularity_flags option) {
+  return in_virtual_memory([&](VirtualMemory&, Device& device) {
+    const int wanted = number_of(option);
+    if (bytes == nullptr || (wanted != CU_MEM_ALLOC_GRANULARITY_MINIMUM &&
+                             wanted != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED)) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    const CUresult bad = check_properties(properties, device);
+    if (bad == CUDA_SUCCESS) *bytes = VirtualMemory::kGranularity;
+    return bad;
+  });
+}
+
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
+                                                CUmemGenericAllocationHandle handle) {
+  return in_virtual_memory([&](VirtualMemory& memory, Device&) {
+    const CUmemAllocationProp* const known = memory.properties(handle);
+    if (properties == nullptr || known == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *properties = *known;
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // extern "C"

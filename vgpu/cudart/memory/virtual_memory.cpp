@@ -1,0 +1,217 @@
+#include "vgpu/cudart/memory/virtual_memory.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "vgpu/cudart/memory/allocations.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+bool is_multiple(std::uint64_t value) { return value % VirtualMemory::kGranularity == 0; }
+
+// What a program may ask for, at an address that there can be.
+bool is_range(CUdeviceptr address, std::uint64_t bytes) {
+  return bytes != 0 && is_multiple(address) && is_multiple(bytes) && bytes <= vgpu::kVirtualEnd &&
+         address <= vgpu::kVirtualEnd - bytes;
+}
+
+}  // namespace
+
+// ---- addresses ----
+
+// None is given out twice, but where the program asks for it.
+CUresult VirtualMemory::reserve(CUdeviceptr& address, std::uint64_t bytes, std::uint64_t alignment,
+                                CUdeviceptr hint) {
+  if (!is_range(0, bytes) || (alignment != 0 && !std::has_single_bit(alignment))) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  alignment = std::max(alignment, kGranularity);
+  const auto is_free = [&](CUdeviceptr at) {
+    const auto behind = reserved_.lower_bound(at + bytes);
+    if (behind == reserved_.begin()) return true;
+    const auto last = std::prev(behind);
+    return last->first + last->second <= at;
+  };
+  const bool is_good =
+      hint >= vgpu::kVirtualBase && hint % alignment == 0 && is_range(hint, bytes) && is_free(hint);
+  const CUdeviceptr next = (next_address_ + alignment - 1) / alignment * alignment;
+  const CUdeviceptr given = is_good ? hint : next;
+  if (!is_range(given, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+  reserved_[given] = bytes;
+  // Something lies between two of them, so that what runs over one misses the other.
+  next_address_ = std::max(next_address_, given + bytes + kGranularity);
+  address = given;
+  return CUDA_SUCCESS;
+}
+
+CUresult VirtualMemory::free_address(CUdeviceptr address, std::uint64_t bytes) {
+  const auto found = reserved_.find(address);
+  if (found == reserved_.end() || found->second != bytes) return CUDA_ERROR_INVALID_VALUE;
+  const auto mapping = mappings_.lower_bound(address);
+  if (mapping != mappings_.end() && mapping->first < address + bytes) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  reserved_.erase(found);
+  return CUDA_SUCCESS;
+}
+
+// Of one reservation, or of several that lie side by side.
+bool VirtualMemory::is_reserved(CUdeviceptr address, std::uint64_t bytes) const {
+  auto one = reserved_.upper_bound(address);
+  if (one == reserved_.begin()) return false;
+  const CUdeviceptr end = address + bytes;
+  for (--one; one != reserved_.end() && one->first <= address; ++one) {
+    if (one->first + one->second >= end) return true;
+    address = std::max(address, one->first + one->second);
+  }
+  return false;
+}
+
+// ---- memory ----
+
+CUresult VirtualMemory::create(CUmemGenericAllocationHandle& handle, std::uint64_t bytes,
+                               const CUmemAllocationProp& properties, Allocations& allocations) {
+  if (!is_range(0, bytes)) return CUDA_ERROR_INVALID_VALUE;
+  vgpu::Allocation* const memory = allocations.allocate_unmapped(bytes);
+  if (memory == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+  handle = ++last_handle_;
+  created_[handle] = {properties, &allocations, memory, 1, 0};
+  return CUDA_SUCCESS;
+}
+
+const CUmemAllocationProp* VirtualMemory::properties(CUmemGenericAllocationHandle handle) const {
+  const auto found = created_.find(handle);
+  const bool is_one = found != created_.end() && found->second.references != 0;
+  return is_one ? &found->second.properties : nullptr;
+}
+
+CUresult VirtualMemory::release(CUmemGenericAllocationHandle handle) {
+  if (properties(handle) == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  --created_[handle].references;
+  free_if_unused(handle);
+  return CUDA_SUCCESS;
+}
+
+CUresult VirtualMemory::retain(CUmemGenericAllocationHandle& handle, CUdeviceptr address) {
+  const auto mapping = mapping_at(address);
+  if (mapping == mappings_.end()) return CUDA_ERROR_INVALID_VALUE;
+  handle = mapping->second.handle;
+  ++created_[handle].references;
+  return CUDA_SUCCESS;
+}
+
+void VirtualMemory::free_if_unused(CUmemGenericAllocationHandle handle) {
+  const Created& created = created_[handle];
+  if (created.references != 0 || created.mappings != 0) return;
+  created.allocations->free_unmapped(*created.memory);
+  created_.erase(handle);
+}
+
+// ---- which is where ----
+
+VirtualMemory::Mappings::const_iterator VirtualMemory::mapping_at(CUdeviceptr address) const {
+  const auto behind = mappings_.upper_bound(address);
+  if (behind == mappings_.begin()) return mappings_.end();
+  const auto found = std::prev(behind);
+  return address - found->first < found->second.view->bytes ? found : mappings_.end();
+}
+
+VirtualMemory::Mappings::iterator VirtualMemory::mappings_of(CUdeviceptr address,
+                                                             std::uint64_t bytes) {
+  const auto first = mappings_.find(address);
+  const CUdeviceptr end = address + bytes;
+  for (auto one = first; one != mappings_.end() && one->first == address; ++one) {
+    address += one->second.view->bytes;
+    if (address == end) return first;
+  }
+  return mappings_.end();
+}
+
+CUresult VirtualMemory::map(CUdeviceptr address, std::uint64_t bytes,
+                            CUmemGenericAllocationHandle handle) {
+  if (!is_range(address, bytes) || !is_reserved(address, bytes) || properties(handle) == nullptr) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const auto next = mappings_.lower_bound(address);
+  const bool is_free = (next == mappings_.end() || next->first >= address + bytes) &&
+                       mapping_at(address) == mappings_.end();
+  Created& created = created_[handle];
+  if (!is_free || bytes > created.memory->bytes) return CUDA_ERROR_INVALID_VALUE;
+  if (bytes != created.memory->bytes) {
+    throw vgpu::Refusal("cuMemMap of a part of what cuMemCreate has made");
+  }
+  mappings_[address] = {handle, created.allocations->map(*created.memory, address)};
+  ++created.mappings;
+  return CUDA_SUCCESS;
+}
+
+VirtualMemory::Mappings::iterator VirtualMemory::unmap(Mappings::iterator mapping) {
+  const CUmemGenericAllocationHandle handle = mapping->second.handle;
+  mapping->second.view->live = false;
+  --created_[handle].mappings;
+  free_if_unused(handle);
+  return mappings_.erase(mapping);
+}
+
+// It does not wait for what has been asked of the device and has not run, as devices need not.
+CUresult VirtualMemory::unmap(CUdeviceptr address, std::uint64_t bytes) {
+  auto mapping = mappings_of(address, bytes);
+  if (mapping == mappings_.end()) return CUDA_ERROR_INVALID_VALUE;
+  while (mapping != mappings_.end() && mapping->first < address + bytes) mapping = unmap(mapping);
+  return CUDA_SUCCESS;
+}
+
+CUresult VirtualMemory::set_access(CUdeviceptr address, std::uint64_t bytes,
+                                   std::span<const CUmemAccessDesc> accesses) {
+  auto mapping = mappings_of(address, bytes);
+  if (mapping == mappings_.end()) return CUDA_ERROR_INVALID_VALUE;
+  for (; mapping != mappings_.end() && mapping->first < address + bytes; ++mapping) {
+    vgpu::Allocation& view = *mapping->second.view;
+    for (const CUmemAccessDesc& access : accesses) {
+      const auto bit = static_cast<std::uint16_t>(1u << access.location.id);
+      const bool is_open = access.flags != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+      view.open_to = static_cast<std::uint16_t>(is_open ? view.open_to | bit : view.open_to & ~bit);
+      view.read_only = access.flags == CU_MEM_ACCESS_FLAGS_PROT_READ;
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult VirtualMemory::access(unsigned long long& flags, unsigned device,
+                               CUdeviceptr address) const {
+  const auto mapping = mapping_at(address);
+  if (mapping == mappings_.end()) return CUDA_ERROR_INVALID_VALUE;
+  const vgpu::Allocation& view = *mapping->second.view;
+  const bool is_open = (view.open_to >> device & 1) != 0;
+  flags = !is_open         ? CU_MEM_ACCESS_FLAGS_PROT_NONE
+          : view.read_only ? CU_MEM_ACCESS_FLAGS_PROT_READ
+                           : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  return CUDA_SUCCESS;
+}
+
+// ---- the end ----
+
+void VirtualMemory::clear() {
+  reserved_.clear();
+  created_.clear();
+  mappings_.clear();
+  last_handle_ = 0;
+  next_address_ = vgpu::kVirtualBase;
+}
+
+void VirtualMemory::forget(unsigned device) {
+  for (auto& [handle, created] : created_) {
+    if (created.memory->device == device) created.references = 0;
+  }
+  for (auto one = mappings_.begin(); one != mappings_.end();) {
+    one = one->second.view->device == device ? unmap(one) : std::next(one);
+  }
+  for (auto one = created_.begin(); one != created_.end();) {
+    const auto next = std::next(one);
+    if (one->second.references == 0) free_if_unused(one->first);
+    one = next;
+  }
+}
+
+}  // namespace warpcheck::cudart
