@@ -47,6 +47,20 @@ Finding race_of_operations(const HostOperation& earlier, const HostOperation& la
   return finding;
 }
 
+Finding value_never_comes(std::string_view call, const Allocation* memory, std::uint32_t offset,
+                          std::uint32_t bytes) {
+  Finding finding;
+  finding.kind = FindingKind::deadlock;
+  finding.space = "global";
+  if (memory != nullptr) finding.object = describe(*memory, offset, bytes);
+  finding.accesses = {host_side("host call")};
+  finding.message = fmt::format(
+      "the host waits for a stream that waits in {} for a value, and nothing is left that could "
+      "write it",
+      call);
+  return finding;
+}
+
 Finding use_of_destroyed(std::string_view call, std::string_view what) {
   Finding finding;
   finding.kind = FindingKind::use_after_free;

@@ -25,6 +25,11 @@ struct HostOperation {
 Finding race_of_operations(const HostOperation& earlier, const HostOperation& later,
                            const Allocation& allocation, std::uint32_t offset, bool same_bytes);
 
+// A stream waits for a value that nothing will write.
+//   memory: where; null: not known
+Finding value_never_comes(std::string_view call, const Allocation* memory, std::uint32_t offset,
+                          std::uint32_t bytes);
+
 // what: "stream", "event".
 Finding use_of_destroyed(std::string_view call, std::string_view what);
 Finding destroyed_twice(std::string_view call, std::string_view what);

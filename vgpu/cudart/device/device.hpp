@@ -47,6 +47,7 @@ class Device {
   MemoryPools& pools() { return system_.pools(); }
   Graphs& graphs() { return system_.graphs(); }
   CopySides& copy_sides() { return system_.copy_sides(); }
+  StreamValues& stream_values() { return system_.stream_values(); }
   HostAccesses& host_accesses() { return system_.host_accesses(); }
   Execution& execution() { return system_.execution(); }
 

@@ -159,6 +159,7 @@ void System::forget_everything() {
   graphs_ = {};
   advice_.clear();
   transfers_.clear();
+  values_.clear();
   arrivals_.reset();
   host_blocks_.clear();
   for (DeviceState& device : devices_) {

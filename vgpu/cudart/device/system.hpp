@@ -36,6 +36,7 @@
 #include "vgpu/cudart/streams/execution.hpp"
 #include "vgpu/cudart/streams/graphs.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
+#include "vgpu/cudart/streams/stream_values.hpp"
 #include "vgpu/cudart/streams/transfers.hpp"
 #include "vgpu/cudart/streams/work_runner.hpp"
 #include "vgpu/machine/memory/memory.hpp"
@@ -85,6 +86,7 @@ class System {
   VirtualMemory& virtual_memory() { return virtual_memory_; }
   Graphs& graphs() { return graphs_; }
   CopySides& copy_sides() { return copy_sides_; }
+  StreamValues& stream_values() { return values_; }
   HostAccesses& host_accesses() { return host_accesses_; }
   Execution& execution() { return execution_; }
 
@@ -147,6 +149,7 @@ class System {
                             .findings = findings_,
                             .transfers = transfers_,
                             .clock = clock_}};
+  StreamValues values_{address_space_, copy_sides_, findings_};
   WorkRunner work_{{.mutex = mutex_,
                     .trial = trial_,
                     .prints = prints_,
@@ -157,7 +160,8 @@ class System {
                     .findings = findings_,
                     .transfers = transfers_,
                     .arrivals = arrivals_,
-                    .host_accesses = host_accesses_}};
+                    .host_accesses = host_accesses_,
+                    .values = values_}};
   IdleProgress idle_{[this] { run_for_idle_host(); }, host_polls};
   Execution execution_{{.mutex = mutex_,
                         .trial = trial_,

@@ -90,9 +90,14 @@ void Allocations::take(const vgpu::Allocation& allocation) {
   observers_.tell([&](vgpu::Observer& observer) { observer.on_allocate(allocation); });
 }
 
-void Allocations::fill_from_host(const vgpu::Allocation& allocation) const {
-  const vgpu::HostAccess access{&allocation, 0, allocation.bytes, true};
+void Allocations::written_by_host(const vgpu::Allocation& allocation, std::uint32_t offset,
+                                  std::uint32_t bytes) const {
+  const vgpu::HostAccess access{&allocation, offset, bytes, true};
   observers_.tell([&](vgpu::Observer& observer) { observer.on_host_access(access); });
+}
+
+void Allocations::fill_from_host(const vgpu::Allocation& allocation) const {
+  written_by_host(allocation, 0, allocation.bytes);
 }
 
 vgpu::Allocation* Allocations::find(const void* pointer) const {

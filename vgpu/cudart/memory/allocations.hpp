@@ -61,6 +61,9 @@ class Allocations {
   void free(vgpu::Allocation& allocation);
   // Memory of a graph begins anew: what was in it is gone.
   void take(const vgpu::Allocation& allocation);
+  // The host has written these bytes, in an order that the checkers need not know.
+  void written_by_host(const vgpu::Allocation& allocation, std::uint32_t offset,
+                       std::uint32_t bytes) const;
   // The host has written all of it.
   void fill_from_host(const vgpu::Allocation& allocation) const;
 

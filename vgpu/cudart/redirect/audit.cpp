@@ -84,12 +84,13 @@ void redirect_in(const link_map& loaded, const ElfFile& elf, bool is_program) {
   if (!runtime.is_inside) return;
   const std::string path =
       is_program ? mapped_file(reinterpret_cast<std::uintptr_t>(loaded.l_ld)) : loaded.l_name;
-  // Frameworks load many of these, and use few: libcuda.so.1 tells it when their runtime does
-  // anything (cuGetExportTable).
-  if (!is_program && runtime.is_stripped) return;
   if (!why_unsupported(file_name(path)).empty()) return;
   if (const std::string why = why_not_led(runtime, libraries()); !why.empty()) {
-    return refuse(path + ": " + why, is_program);
+    if (is_program) end_with(path + ": " + why);
+    // Frameworks load many libraries, and use few; some have functions of these names that look
+    // for the shared runtime.  libcuda.so.1 tells it where a runtime of theirs begins to work
+    // (cuGetExportTable).
+    return;
   }
   auto* const redirected = new RedirectedFile(std::move(runtime), loaded.l_addr);
   const RedirectOutcome outcome = redirected->write(elf);

@@ -1,5 +1,6 @@
 #include "vgpu/cudart/streams/execution.hpp"
 
+#include <chrono>
 #include <stdexcept>
 #include <utility>
 
@@ -76,7 +77,7 @@ OperationPtr Execution::enqueue(Work work, const std::vector<OperationPtr>& afte
                                 unsigned device) {
   needs_.runner.asked_for(work);
   OperationPtr operation = operations_.add(std::move(work), after, device);
-  if (operations_.pending() > kPendingMax) run_next();
+  if (operations_.pending() > kPendingMax && can_run_next()) run_next();
   if (needs_.trial.in_ambient()) needs_.idle.watch();
   return operation;
 }
@@ -116,12 +117,12 @@ void Execution::host_has_waited() {
 }
 
 void Execution::make_progress() {
-  if (operations_.pending() != 0) run_next();
+  if (operations_.pending() != 0 && can_run_next()) run_next();
 }
 
 void Execution::run_all_for_nobody() {
   const Meanwhile meanwhile(host_.waits, false);
-  while (operations_.pending() > running_) run_next();
+  while (operations_.pending() > running_ && can_run_next()) run_next();
   needs_.runner.bring_out_prints();
 }
 
@@ -150,12 +151,34 @@ bool Execution::may_run(const Operation& operation) const {
   return !needs_.devices[device].errors.has_sticky();
 }
 
+bool Execution::can_run_next() const {
+  return running_ != 0 ||
+         operations_.has_ready([&](const Operation& one) { return needs_.runner.can_begin(one); });
+}
+
+// Another thread of the program may write it, or ask for an operation that does.
+void Execution::wait_for_value() {
+  const OperationPtr waiting = operations_.first_ready();
+  if (waiting == nullptr) throw std::logic_error("operations wait for each other");
+  if (host_.is_gone) return operations_.clear();  // nobody knows whether it would have come
+  if (needs_.trial.in_ambient() && other_threads_may_run()) {
+    operation_done_.wait_for(needs_.mutex, std::chrono::milliseconds(1));
+  } else {
+    needs_.runner.give_up_waiting(*waiting);
+  }
+}
+
 void Execution::run_next() {
-  const OperationPtr operation = operations_.take(needs_.trial.strategy(), needs_.trial.schedule());
+  const OperationPtr operation =
+      operations_.take(needs_.trial.strategy(), needs_.trial.schedule(),
+                       [&](const Operation& one) { return needs_.runner.can_begin(one); });
   if (operation == nullptr) {
-    if (running_ == 0) throw std::logic_error("operations wait for each other");
+    if (running_ == 0) return wait_for_value();
     operation_done_.wait(needs_.mutex);
     return;
+  }
+  if (const OperationSet* const more = needs_.runner.comes_after(*operation, operations_.done())) {
+    operations_.learn(*operation, *more);
   }
   ++running_;
   try {

@@ -36,6 +36,14 @@ class OperationRunner {
  public:
   virtual ~OperationRunner() = default;
   virtual void run(const Operation& operation, const HostState& host) = 0;
+  // Whether one that is ready may run, as it does not wait for a value that is not there.
+  virtual bool can_begin(const Operation&) { return true; }
+  // What it comes after by a value that it has waited for; nullptr: by nothing that is known.
+  virtual const OperationSet* comes_after(const Operation&, const OperationSet& /*done*/) {
+    return nullptr;
+  }
+  // The value will never be there: the operation begins all the same.
+  virtual void give_up_waiting(const Operation&) {}
   // One was asked for: it may run from now on.
   virtual void asked_for(const Work&) {}
   // What the host has done without a call is told, as nothing is known of what follows.
@@ -102,6 +110,9 @@ class Execution {
 
  private:
   void run_next();
+  // Nothing that is ready can begin.
+  void wait_for_value();
+  [[nodiscard]] bool can_run_next() const;
   void host_has_waited();
   [[nodiscard]] bool may_run(const Operation& operation) const;
 

@@ -35,13 +35,26 @@ void Operations::step_of_host(Operation& step, const OperationSet& may_know) {
   step.clock.add(step.stamp);
 }
 
-OperationPtr Operations::take(vgpu::Strategy& strategy, vgpu::Schedule& schedule) {
-  if (ready_.empty()) return nullptr;
-  auto chosen = ready_.begin();
+bool Operations::has_ready(const CanBegin& can_begin) const {
+  return std::ranges::any_of(ready_, [&](const auto& one) { return can_begin(*one.second); });
+}
+
+void Operations::learn(Operation& operation, const OperationSet& more) {
+  if (operation.clock.includes(more)) return;
+  operation.clock.join(more);
+  of_device_[operation.device].all.join(more);
+  for (const OperationPtr& later : operation.waited_for_by) learn(*later, more);
+}
+
+OperationPtr Operations::take(vgpu::Strategy& strategy, vgpu::Schedule& schedule,
+                              const CanBegin& can_begin) {
+  auto chosen =
+      std::ranges::find_if(ready_, [&](const auto& one) { return can_begin(*one.second); });
+  if (chosen == ready_.end()) return nullptr;
   if (ready_.size() > 1 && !chosen->second->is_empty()) {
     choices_.clear();
     for (const auto& [number, operation] : ready_) {
-      if (!operation->is_empty()) choices_.push_back(number);
+      if (!operation->is_empty() && can_begin(*operation)) choices_.push_back(number);
     }
     if (choices_.size() > 1) {
       Operation& first = *chosen->second;
@@ -68,6 +81,7 @@ void Operations::finish(Operation& operation, std::uint64_t cycles) {
   operation.state = Operation::State::done;
   operation.ended_at = cycles;
   operation.work = EmptyWork{};
+  done_.join(operation.clock);
   --pending_;
   --of_device_[operation.device].pending;
   for (const OperationPtr& later : std::exchange(operation.waited_for_by, {})) {
@@ -82,6 +96,7 @@ void Operations::clear() {
   next_number_ = 0;
   chains_.clear();
   host_ = {};
+  done_ = {};
   of_device_.clear();
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -42,9 +43,19 @@ class Operations {
   // what the host knows of.
   OperationPtr add(Work work, const std::vector<OperationPtr>& after, unsigned device);
 
-  // Takes a ready operation to be run; nullptr: none is ready.  A choice other than the default's
-  // is added to *schedule.
-  OperationPtr take(vgpu::Strategy& strategy, vgpu::Schedule& schedule);
+  using CanBegin = std::function<bool(const Operation&)>;
+  // Takes a ready operation to be run, one that can begin; nullptr: there is none.  A choice other
+  // than the default's is added to *schedule.
+  OperationPtr take(vgpu::Strategy& strategy, vgpu::Schedule& schedule, const CanBegin& can_begin);
+  [[nodiscard]] bool has_ready(const CanBegin& can_begin) const;
+  // The first that is ready, whether or not it can begin; nullptr: none is.
+  [[nodiscard]] OperationPtr first_ready() const {
+    return ready_.empty() ? nullptr : ready_.begin()->second;
+  }
+  // The operation, and all that comes after it, come after these as well.
+  void learn(Operation& operation, const OperationSet& more);
+  // What has run, with what comes before it.
+  [[nodiscard]] const OperationSet& done() const { return done_; }
   // An operation that was taken has run.
   void finish(Operation& operation, std::uint64_t cycles);
   // How many there were, of all time.
@@ -80,7 +91,7 @@ class Operations {
   std::size_t pending_ = 0;
   std::uint32_t next_number_ = 0;
   Chains chains_;
-  OperationSet host_;
+  OperationSet host_, done_;
   struct OfDevice {
     OperationSet all;
     std::size_t pending = 0;

@@ -99,9 +99,21 @@ struct ResetWork {
   std::vector<std::shared_ptr<Conditional>> conditions;
 };
 
+// A stream writes a value, or waits until memory has one (CUDA Driver API, "Stream Memory
+// Operations").
+struct ValueWork {
+  std::string_view call;
+  void* pointer = nullptr;
+  unsigned bytes = 4;  // or 8
+  std::uint64_t value = 0;
+  bool is_wait = false;
+  unsigned condition = 0;  // of a wait: CU_STREAM_WAIT_VALUE_GEQ and the like
+  bool releases = true;    // a write: whoever sees it knows what comes before it in the stream
+};
+
 struct EmptyWork {};
 
 using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, FreeWork,
-                          AllocateWork, LibraryWork, ConditionalWork, ResetWork>;
+                          AllocateWork, LibraryWork, ConditionalWork, ResetWork, ValueWork>;
 
 }  // namespace warpcheck::cudart

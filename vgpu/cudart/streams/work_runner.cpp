@@ -17,6 +17,7 @@
 #include "vgpu/cudart/streams/copy_runner.hpp"
 #include "vgpu/cudart/streams/graphs.hpp"
 #include "vgpu/cudart/streams/host_functions.hpp"
+#include "vgpu/cudart/streams/stream_values.hpp"
 #include "vgpu/cudart/streams/transfers.hpp"
 
 namespace warpcheck::cudart {
@@ -47,6 +48,7 @@ void WorkRunner::run(const Operation& operation, const HostState& host) {
     void operator()(const AllocateWork& work) const { needs.allocations.take(*work.allocation); }
     void operator()(const LibraryWork& work) const { needs.libraries.run(work, operation, host); }
     void operator()(const ConditionalWork& work) const { runner.choose(work, operation, host); }
+    void operator()(const ValueWork& work) const { needs.values.run(work, operation); }
     void operator()(const ResetWork& work) const {
       for (const auto& condition : work.conditions) condition->value = *condition->at_launch;
     }
@@ -127,6 +129,21 @@ void WorkRunner::free(const FreeWork& work, const Operation& operation) {
   }
   needs_.transfers.free("cudaFreeAsync", allocation, operation);
   needs_.allocations.free(allocation);
+}
+
+bool WorkRunner::can_begin(const Operation& operation) {
+  const auto* const work = std::get_if<ValueWork>(&operation.work);
+  return work == nullptr || !work->is_wait || needs_.values.holds(*work, operation);
+}
+
+const OperationSet* WorkRunner::comes_after(const Operation& operation, const OperationSet& done) {
+  const auto* const work = std::get_if<ValueWork>(&operation.work);
+  if (work == nullptr || !work->is_wait) return nullptr;
+  return &needs_.values.comes_after(*work, done);
+}
+
+void WorkRunner::give_up_waiting(const Operation& operation) {
+  needs_.values.give_up(std::get<ValueWork>(operation.work), operation);
 }
 
 void WorkRunner::asked_for(const Work& work) { needs_.host_accesses.asked_for(work); }

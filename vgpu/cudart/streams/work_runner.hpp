@@ -18,6 +18,7 @@ class HostAccesses;
 class KernelRunner;
 class LibraryRunner;
 class PrintBuffer;
+class StreamValues;
 class Transfers;
 class Trial;
 
@@ -39,10 +40,14 @@ class WorkRunner final : public OperationRunner {
     Transfers& transfers;
     Arrivals& arrivals;
     HostAccesses& host_accesses;
+    StreamValues& values;
   };
   explicit WorkRunner(const Needs& needs) : needs_(needs) {}
 
   void run(const Operation& operation, const HostState& host) override;
+  bool can_begin(const Operation& operation) override;
+  const OperationSet* comes_after(const Operation& operation, const OperationSet& done) override;
+  void give_up_waiting(const Operation& operation) override;
   void asked_for(const Work& work) override;
   void tell_host_accesses(Operations& operations) override;
   void host_knows_all() override;

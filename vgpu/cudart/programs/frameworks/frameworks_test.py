@@ -5,6 +5,8 @@ of this folder computes what it should, and nothing is found; with the argument 
 of the kind that its header names (`# expect: KIND; MESSAGE`), at lines marked `#~`, or `//~` in a source
 of its own.  Lines of a kernel that the program has as a text count from the beginning of the text.
 
+`# exec: OPTION...` are options of `exec`.
+
 A program whose frameworks (`# needs: NAME...`) PYTHON does not have is named, and the status is 2.
 """
 
@@ -27,9 +29,11 @@ class Program:
         self.path, self.name, self.text = path, path.stem, path.read_text()
         self.needs = self.head("needs").split()
         self.kind, self.message = self.head("expect").split("; ", 1)
+        self.options = self.head("exec").split()
 
     def head(self, word):
-        return re.search(rf"^# {word}: ?(.*)$", self.text, re.MULTILINE)[1]
+        found = re.search(rf"^# {word}: ?(.*)$", self.text, re.MULTILINE)
+        return found[1] if found else ""
 
     def places(self):
         """(File or None where the framework chooses its name, line) of the marks."""
@@ -57,7 +61,8 @@ class Program:
         with tempfile.TemporaryDirectory() as directory:
             report = pathlib.Path(directory, "report.json")
             result = subprocess.run(
-                [WARPCHECK, "exec", "--json", report, "--", PYTHON, self.path, *words],
+                [WARPCHECK, "exec", *self.options, "--json", report, "--", PYTHON, self.path,
+                 *words],
                 capture_output=True, text=True, timeout=600, cwd=directory, check=False,
                 env={**os.environ, "TRITON_CACHE_DIR": os.environ.get(
                     "TRITON_CACHE_DIR", f"{directory}/triton")})

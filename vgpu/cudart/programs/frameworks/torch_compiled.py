@@ -1,5 +1,6 @@
 # PyTorch: functions that torch.compile() makes Triton kernels of.
 # needs: torch triton
+# exec: --device sm_90
 # expect: uninitialized-read; 
 import sys
 

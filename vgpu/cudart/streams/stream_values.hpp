@@ -1,0 +1,54 @@
+// Values that streams write to memory and wait for (CUDA Driver API, "Stream Memory Operations").
+//
+// A wait is an operation that cannot begin before its condition holds.  What follows it comes after
+// the write whose value it has found, and what comes before that in its stream; where the value
+// came otherwise (a kernel, a copy, the host), after all that has run until then: less is ordered
+// in fact, but which store it was is not known.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+
+#include "vgpu/cudart/streams/copy_sides.hpp"
+#include "vgpu/cudart/streams/operations.hpp"
+#include "vgpu/cudart/streams/work.hpp"
+
+namespace warpcheck::cudart {
+
+class Allocations;
+class Findings;
+
+class StreamValues {
+ public:
+  // Nothing is owned.
+  StreamValues(Allocations& allocations, CopySides& sides, Findings& findings)
+      : allocations_(allocations), sides_(sides), findings_(findings) {}
+
+  // Where it is; nothing, and a finding or none, where no operation can be.
+  std::optional<CopySide> place_of(const ValueWork& work);
+
+  // Whether a wait is over.  It is where its memory has gone, too.
+  [[nodiscard]] bool holds(const ValueWork& work, const Operation& operation);
+  // Whose condition holds.
+  [[nodiscard]] const OperationSet& comes_after(const ValueWork& work, const OperationSet& done);
+  void run(const ValueWork& work, const Operation& operation);
+  // Tells a deadlock.
+  void give_up(const ValueWork& work, const Operation& operation);
+
+  void clear();
+
+ private:
+  struct Written {
+    std::uint64_t value = 0;
+    OperationSet clock;  // of the write; empty where it orders nothing
+  };
+
+  Allocations& allocations_;
+  CopySides& sides_;
+  Findings& findings_;
+  std::map<const std::byte*, Written> written_;  // the latest, by place
+  std::set<std::uint32_t> given_up_;             // numbers of operations
+};
+
+}  // namespace warpcheck::cudart
