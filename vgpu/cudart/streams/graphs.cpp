@@ -147,12 +147,11 @@ ExecutableGraph* Graphs::find(cudaGraphExec_t handle) const {
 
 cudaGraphNodeType type_of(const Work& work) {
   // A GPU runs a kernel for a function of a library.  Values are in no graph.
-  constexpr std::array kTypes{cudaGraphNodeTypeEmpty,       cudaGraphNodeTypeKernel,
-                              cudaGraphNodeTypeMemcpy,      cudaGraphNodeTypeMemset,
-                              cudaGraphNodeTypeHost,        cudaGraphNodeTypeMemFree,
-                              cudaGraphNodeTypeMemAlloc,    cudaGraphNodeTypeKernel,
-                              cudaGraphNodeTypeConditional, cudaGraphNodeTypeEmpty,
-                              cudaGraphNodeTypeEmpty};
+  constexpr std::array kTypes{
+      cudaGraphNodeTypeEmpty,    cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemcpy,
+      cudaGraphNodeTypeMemset,   cudaGraphNodeTypeHost,   cudaGraphNodeTypeMemFree,
+      cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeKernel, cudaGraphNodeTypeConditional,
+      cudaGraphNodeTypeEmpty,    cudaGraphNodeTypeEmpty};
   static_assert(kTypes.size() == std::variant_size_v<Work>);
   return kTypes[work.index()];
 }

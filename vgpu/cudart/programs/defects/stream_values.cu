@@ -81,8 +81,8 @@ bool conditions_hold(const Streams& streams, unsigned* flag) {
   unsigned value = 0;
   require(cudaStreamSynchronize(streams.first));
   require(cudaMemcpy(&value, flag, sizeof value, cudaMemcpyDeviceToHost));
-  const bool is_misaligned = cuStreamWriteValue32(streams.first, address + 2, 1, 0) ==
-                             CUDA_ERROR_INVALID_VALUE;
+  const bool is_misaligned =
+      cuStreamWriteValue32(streams.first, address + 2, 1, 0) == CUDA_ERROR_INVALID_VALUE;
   require(cudaFreeHost(wide));
   return value == 9 && is_misaligned;
 }
@@ -102,8 +102,8 @@ int main(int count, char** arguments) {
   require(cudaDeviceSynchronize());
   const Streams streams;
   const auto address = reinterpret_cast<CUdeviceptr>(flag);
-  const unsigned barrier = has("no_barrier") ? CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER
-                                             : CU_STREAM_WRITE_VALUE_DEFAULT;
+  const unsigned barrier =
+      has("no_barrier") ? CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER : CU_STREAM_WRITE_VALUE_DEFAULT;
   if (!has("no_wait")) {
     require(cuStreamWaitValue32(streams.second, address, 1, CU_STREAM_WAIT_VALUE_EQ));
   }

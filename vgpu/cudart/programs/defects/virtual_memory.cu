@@ -1,5 +1,5 @@
-// Virtual memory management: an array that grows at its end without moving, of pieces that are mapped
-// one behind the other; the same memory at two addresses; who has access, and until when.
+// Virtual memory management: an array that grows at its end without moving, of pieces that are
+// mapped one behind the other; the same memory at two addresses; who has access, and until when.
 // nvcc: -lcuda
 // exec: --leaks
 //
@@ -128,13 +128,13 @@ int main(int count, char** arguments) {
   };
   require(cudaSetDevice(0));
   int supported = 0;
-  REQUIRE(cuDeviceGetAttribute(&supported, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
-                               0));
+  REQUIRE(
+      cuDeviceGetAttribute(&supported, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 0));
   const bool is_right = supported == 1 && grows();
   Growing growing(3);
-  growing.grow(!has("no_access") && !has("no_access_of_copy"),
-               has("read_only") ? CU_MEM_ACCESS_FLAGS_PROT_READ
-                                : CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+  growing.grow(
+      !has("no_access") && !has("no_access_of_copy"),
+      has("read_only") ? CU_MEM_ACCESS_FLAGS_PROT_READ : CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
   int first = 0;
   if (has("no_access_of_copy")) {
     static_cast<void>(cuMemcpyDtoH(&first, growing.begin, sizeof first));
