@@ -248,9 +248,11 @@ cublasStatus_t cublasGetMatrixAsync_64(int64_t rows, int64_t cols, int64_t elemS
 
 // ---- about the library ----
 
-cublasStatus_t cublasGetVersion_v2(cublasHandle_t handle, int* version) {
-  return with_context(HERE("cublasGetVersion"), handle,
-                      [&](cublasContext&) { give(version, int{CUBLAS_VERSION}, "version"); });
+// It asks the library: programs ask before they have a handle.
+cublasStatus_t cublasGetVersion_v2(cublasHandle_t, int* version) {
+  if (version == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  *version = CUBLAS_VERSION;
+  return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value) {
   if (value == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
