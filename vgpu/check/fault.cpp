@@ -63,7 +63,7 @@ MeantPlace meant_place(const Fault& fault) {
             meant.address, meant.bytes};
   }
   const Symbol& symbol = *fault.symbol;
-  const std::uint64_t end = std::max(fault.meant->bytes, symbol.offset);
+  const std::uint64_t end = std::max<std::uint64_t>(fault.meant->bytes, symbol.offset);
   return {symbol.name, symbol.offset, symbol.bytes != 0 ? symbol.bytes : end - symbol.offset};
 }
 
@@ -108,7 +108,7 @@ bool is_stray(const Fault& fault) {
 }
 
 std::string message_of_stray(const Fault& fault) {
-  const auto offset = static_cast<std::uint32_t>(fault.address - fault.nearest->address);
+  const std::uint64_t offset = fault.address - fault.nearest->address;
   const std::string there = describe(*fault.nearest, offset, fault.bytes);
   return fmt::format("the address of (1) is made from {}, but is in {}{}", meant_place(fault).name,
                      there.starts_with("allocation ") ? "an " : "", there);

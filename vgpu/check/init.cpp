@@ -126,15 +126,16 @@ bool undefined_as_a_whole(const Access& access, std::uint32_t at, std::uint32_t 
 
 std::string range_of(const HostAccess& access, std::uint32_t offset) {
   return fmt::format("{}, first of a copy of {} bytes", describe(*access.allocation, offset, 1),
-                     access.bytes);
+                     access.row_bytes != 0 ? access.row_bytes : access.bytes);
 }
 
 // The first byte from `begin` up to `end` that is not between the rows of pitched memory; `end`:
 // all are.
-std::uint32_t skip_between_rows(const Allocation& allocation, std::uint32_t begin,
-                                std::uint32_t end) {
+std::uint32_t skip_between_rows(const Allocation& part, std::uint32_t begin, std::uint32_t end) {
+  const Allocation& allocation = part.object();
   if (allocation.pitch == 0) return begin;
-  const std::uint32_t column = begin % allocation.pitch;
+  const auto column =
+      static_cast<std::uint32_t>(part.offset_in_object(begin) % allocation.pitch);
   if (column < allocation.row_bytes) return begin;
   return std::min(begin + (allocation.pitch - column), end);
 }
@@ -165,17 +166,21 @@ inline InitShadow& InitChecker::shadow_of(const Allocation& allocation) {
 
 InitShadow& InitChecker::begin_shadow(const Allocation& allocation) {
   if (allocation.id >= shadows_.size()) shadows_.resize(allocation.id + 1);
-  shadows_[allocation.id].begin(allocation.bytes);
+  shadows_[allocation.id].begin(allocation.limit());
   return shadows_[allocation.id];
 }
 
 void InitChecker::on_allocate(const Allocation& allocation) {
-  shadow_of(allocation).begin(allocation.bytes);
+  shadow_of(allocation).begin(allocation.limit());
+}
+
+void InitChecker::on_free(const Allocation& allocation) {
+  if (allocation.id < shadows_.size()) shadows_[allocation.id].release();
 }
 
 void InitChecker::on_sync(const Sync& sync) {
   if (sync.kind == Sync::Kind::block_start && sync.shared != nullptr) {
-    shadow_of(*sync.shared).begin(sync.shared->bytes);
+    shadow_of(*sync.shared).begin(sync.shared->limit());
   }
 }
 

@@ -29,6 +29,7 @@ class InitChecker final : public Checker {
   void on_access(Access& access) override;
   bool takes_row(const RowAccess& row) override;
   void on_undefined_use(const UndefinedUse& use) override;
+  void on_free(const Allocation& allocation) override;
   void on_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
   void on_operand(OperandAccess& access) override;

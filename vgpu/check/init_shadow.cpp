@@ -9,15 +9,19 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// From this size on, new zero pages are cheaper than clearing old ones.
-constexpr std::uint32_t kClearedBytesMax = 1u << 20;
-
 constexpr std::uint64_t kAllDefined = 0x8080'8080'8080'8080;
 
-void* zeroed(std::size_t bytes) {
-  void* const memory = std::calloc(bytes, 1);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
+// Bytes that are copied one by one where they are not all alike.
+constexpr std::uint32_t kPieceBytes = 1u << 18;
+
+HostPages zeroed(std::size_t bytes) {
+  HostPages pages(bytes, std::byte{0});
+  if (pages.is_empty()) throw std::bad_alloc();
+  return pages;
+}
+
+bool are_alike(const std::uint8_t* bytes, std::size_t count) {
+  return std::memcmp(bytes, bytes + 1, count - 1) == 0;
 }
 
 }  // namespace
@@ -27,17 +31,25 @@ void InitShadow::begin(std::uint32_t bytes) {
   extent_ = Extent::none;
 }
 
+void InitShadow::release() {
+  if (capacity_ < HostPages::kMappedMin) return;
+  *this = {};
+}
+
+void InitShadow::fill_states(std::uint32_t offset, std::uint32_t bytes, std::uint8_t state) {
+  pages_.fill(kRowSlack + offset, bytes, std::byte{state});
+}
+
 void InitShadow::materialise() {
-  const bool fresh_pages = bytes_ > kClearedBytesMax && extent_ == Extent::none;
-  if (bytes_ > capacity_ || states_ == nullptr || fresh_pages) {
-    memory_.reset(static_cast<std::uint8_t*>(zeroed(std::size_t{bytes_} + 2 * kRowSlack)));
-    states_ = memory_.get() + kRowSlack;
+  if (bytes_ > capacity_ || states_ == nullptr) {
+    pages_ = zeroed(bytes_ + 2 * kRowSlack);
+    states_ = reinterpret_cast<std::uint8_t*>(pages_.data()) + kRowSlack;
     capacity_ = bytes_;
-    taints_memory_.reset();
+    taint_pages_ = {};
     taints_ = nullptr;
-    if (extent_ == Extent::all) std::memset(states_, kDefined, bytes_);
+    if (extent_ == Extent::all) fill_states(0, bytes_, kDefined);
   } else {
-    std::memset(states_, extent_ == Extent::all ? kDefined : kNeverWritten, bytes_);
+    fill_states(0, bytes_, extent_ == Extent::all ? kDefined : kNeverWritten);
   }
   // So that a row with inactive lanes beyond the ends can be all defined.
   std::memset(states_ - kRowSlack, kDefined, kRowSlack);
@@ -51,15 +63,15 @@ void InitShadow::fill(std::uint32_t offset, std::uint32_t bytes, State state) {
   if (bytes == bytes_) {
     extent_ = whole;
   } else {
-    std::memset(writable_states() + offset, state, bytes);
+    writable_states();
+    fill_states(offset, bytes, state);
   }
 }
 
 void InitShadow::make_taints() {
   if (taints_ != nullptr) return;
-  taints_memory_.reset(
-      static_cast<std::uint32_t*>(zeroed(std::size_t{capacity_} * sizeof(std::uint32_t))));
-  taints_ = taints_memory_.get();
+  taint_pages_ = zeroed(std::size_t{capacity_} * sizeof(std::uint32_t));
+  taints_ = reinterpret_cast<std::uint32_t*>(taint_pages_.data());
 }
 
 void InitShadow::taint(std::uint32_t offset, const Taint& taint) {
@@ -74,7 +86,18 @@ void InitShadow::copy(std::uint32_t offset, const InitShadow& source, std::uint3
     fill(offset, bytes, source.extent_ == Extent::all ? kDefined : kNeverWritten);
     return;
   }
-  std::memmove(writable_states() + offset, source.states_ + source_offset, bytes);
+  std::uint8_t* const to = writable_states() + offset;
+  const std::uint8_t* const from = source.states_ + source_offset;
+  const bool may_overlap = &source == this;
+  for (std::uint32_t at = 0; at < bytes && !may_overlap; at += kPieceBytes) {
+    const std::uint32_t count = std::min(kPieceBytes, bytes - at);
+    if (count == kPieceBytes && are_alike(from + at, count)) {
+      fill_states(offset + at, count, from[at]);
+    } else {
+      std::memcpy(to + at, from + at, count);
+    }
+  }
+  if (may_overlap) std::memmove(to, from, bytes);
   if (source.taints_ == nullptr) return;
   make_taints();
   std::memmove(taints_ + offset, source.taints_ + source_offset, bytes * sizeof *taints_);

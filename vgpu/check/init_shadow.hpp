@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
+
+#include "vgpu/machine/memory/host_pages.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -24,6 +24,8 @@ class InitShadow {
 
   // Forgets everything: `bytes` bytes, none written.
   void begin(std::uint32_t bytes);
+  // Gives back the host's memory if it is much; its allocation is gone.
+  void release();
   [[nodiscard]] std::uint32_t bytes() const { return bytes_; }
   [[nodiscard]] Extent extent() const { return extent_; }
 
@@ -71,15 +73,13 @@ class InitShadow {
   [[nodiscard]] std::uint32_t find_written(std::uint32_t begin, std::uint32_t end) const;
 
  private:
-  struct Free {
-    void operator()(void* memory) const { std::free(memory); }
-  };
   void materialise();
   void make_taints();
+  void fill_states(std::uint32_t offset, std::uint32_t bytes, std::uint8_t state);
 
-  std::unique_ptr<std::uint8_t, Free> memory_;
+  HostPages pages_;
   std::uint8_t* states_ = nullptr;
-  std::unique_ptr<std::uint32_t, Free> taints_memory_;  // null until something is tainted
+  HostPages taint_pages_;            // empty until something is tainted
   std::uint32_t* taints_ = nullptr;  // of each byte: origin << 9 | beside_defined << 8 | bits
   std::uint32_t bytes_ = 0;
   std::uint32_t capacity_ = 0;

@@ -49,7 +49,7 @@ Finding operand_of_freed(const LibraryOperand& operand, bool write, std::uint64_
 }
 
 Finding operand_misaligned(const LibraryOperand& operand, bool write, const Allocation& allocation,
-                           std::uint32_t offset, std::uint32_t element_bytes) {
+                           std::uint64_t offset, std::uint32_t element_bytes) {
   Finding finding = finding_of(FindingKind::misaligned_access, operand, write);
   finding.object = describe(allocation, offset, 1);
   finding.variable = variable_of(allocation, offset);
@@ -85,7 +85,7 @@ Finding undefined_host_result(const LibraryOperand& result, const LibraryOperand
 }
 
 Finding undefined_address(const LibraryOperand& operand, const Allocation& allocation,
-                          std::uint32_t offset) {
+                          std::uint64_t offset) {
   Finding finding = finding_of(FindingKind::uninitialized_read, operand, false);
   finding.object = describe(allocation, offset, 1);
   finding.variable = variable_of(allocation, offset);

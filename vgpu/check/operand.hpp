@@ -65,7 +65,7 @@ Finding operand_of_freed(const LibraryOperand& operand, bool write, std::uint64_
                          std::uint64_t bytes, const Allocation& freed);
 // element_bytes: what the operand's address should be a multiple of
 Finding operand_misaligned(const LibraryOperand& operand, bool write, const Allocation& allocation,
-                           std::uint32_t offset, std::uint32_t element_bytes);
+                           std::uint64_t offset, std::uint32_t element_bytes);
 // The operand is memory of the host, which a GPU cannot reach; or no memory at all.
 Finding operand_on_host(const LibraryOperand& operand, bool write, bool is_null);
 // A function on the host reads or writes device memory where its caller says that it is the host's.
@@ -74,6 +74,6 @@ Finding host_operand_on_device(const LibraryOperand& operand, bool write);
 Finding undefined_host_result(const LibraryOperand& result, const LibraryOperand& from);
 // Undefined bytes of the operand are addresses or indices.
 Finding undefined_address(const LibraryOperand& operand, const Allocation& allocation,
-                          std::uint32_t offset);
+                          std::uint64_t offset);
 
 }  // namespace warpcheck::vgpu

@@ -27,7 +27,7 @@ std::string message_of(const HostOperation& earlier, const HostOperation& later)
 }  // namespace
 
 Finding race_of_operations(const HostOperation& earlier, const HostOperation& later,
-                           const Allocation& allocation, std::uint32_t offset, bool same_bytes) {
+                           const Allocation& allocation, std::uint64_t offset, bool same_bytes) {
   Finding finding;
   finding.kind = FindingKind::data_race;
   finding.space = "global";

@@ -23,7 +23,7 @@ struct HostOperation {
 // Two operations of streams that nothing orders use a byte of one allocation.
 //   same_bytes: both bring the same from the same place, so that the order does not matter
 Finding race_of_operations(const HostOperation& earlier, const HostOperation& later,
-                           const Allocation& allocation, std::uint32_t offset, bool same_bytes);
+                           const Allocation& allocation, std::uint64_t offset, bool same_bytes);
 
 // A stream waits for a value that nothing will write.
 //   memory: where; null: not known

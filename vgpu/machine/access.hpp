@@ -435,6 +435,7 @@ struct HostAccess {
   bool undefined = false;  // write: a copy of undefined device bytes (device to device)
   std::span<const std::uint32_t> unordered_launches{};  // by Launch::index; usually none
   const HostPlace* place = nullptr;                     // of a load or store; null: a call's
+  std::uint64_t row_bytes = 0;  // of the row that these are a part of; 0: they are all of it
 };
 
 // A copy within device memory (cudaMemcpyDeviceToDevice), before the bytes move: it is no use of

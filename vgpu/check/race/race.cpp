@@ -19,6 +19,8 @@ namespace {
 
 // Shadows are kept between trials up to this much host memory.
 constexpr std::size_t kKeptBytesMax = std::size_t{1} << 30;
+// And from this much on not beyond the end of their allocations.
+constexpr std::size_t kReleasedMin = std::size_t{1} << 20;
 
 // The value that `lane` of a write stores at byte `index` of its access.
 std::byte stored_byte(const Access& access, unsigned lane, std::uint32_t index) {
@@ -127,7 +129,7 @@ void RaceChecker::on_sync(const Sync& sync) {
     case Sync::Kind::block_start: {
       Slot& slot = slot_at(sync.place.slot);
       slot.shared = sync.shared == nullptr ? ptx::kNone : sync.shared->id;
-      slot.shared_bytes = sync.shared == nullptr ? 0 : sync.shared->bytes;
+      slot.shared_bytes = sync.shared == nullptr ? 0 : sync.shared->limit();
       slot.block = sync.place.block;
       slot.phase = slot.global_base = 0;
       begin_phase(sync, slot.last + 1);
@@ -188,7 +190,7 @@ inline Shadow& RaceChecker::shadow_of(const AnyAccess& access) {
       access.space == ptx::Space::shared ? slots_[access.place.slot].period : global_period_;
   if (shadow.period().number != period) {
     const bool global = access.space == ptx::Space::global;
-    shadow.begin({period, launches_, global}, access.allocation->bytes);
+    shadow.begin({period, launches_, global}, access.allocation->limit());
   }
   return shadow;
 }
@@ -389,7 +391,7 @@ void RaceChecker::on_heap_free(const HeapFree& event) {
   access.mask = 1u << event.lane;
   access.space = ptx::Space::global;
   access.kind = AccessKind::write;
-  const std::uint32_t end = event.allocation->bytes;
+  const std::uint32_t end = event.allocation->limit();
   for (std::uint32_t at = 0; at < end; at += access.bytes) {
     access.bytes = 16;
     while (access.bytes > end - at) access.bytes /= 2;
@@ -402,8 +404,12 @@ void RaceChecker::on_heap_free(const HeapFree& event) {
 // The id of heap memory may be given to other memory within the launch.
 void RaceChecker::on_free(const Allocation& allocation) {
   general_->on_free(allocation);
-  if (!allocation.on_heap() || allocation.id >= shadows_.size()) return;
+  if (allocation.id >= shadows_.size()) return;
   Shadow& shadow = shadows_[allocation.id];
+  if (!allocation.on_heap()) {
+    if (shadow.host_bytes() >= kReleasedMin) shadow.release();
+    return;
+  }
   if (shadow.period().launch != launches_) return;
   shadow.clear();
   shadow.begin({0, launches_, true}, 0);

@@ -307,9 +307,8 @@ void CellLists::prune(CellList& list, const ThreadOrder& order) {
 
 void CellMemory::allocate() {
   const std::size_t count = (std::size_t{bytes_} >> shift_) + 1;
-  // calloc: pages that no access touches are never made.
-  cells_.reset(static_cast<Cell*>(std::calloc(count, sizeof(Cell))));
-  if (cells_ == nullptr) throw std::bad_alloc();
+  pages_ = HostPages(count * sizeof(Cell), std::byte{0});
+  if (pages_.is_empty()) throw std::bad_alloc();
 }
 
 void CellMemory::fit(std::uint32_t bytes) {
@@ -320,15 +319,18 @@ void CellMemory::fit(std::uint32_t bytes) {
 }
 
 void CellMemory::split_to_bytes(CellLists& lists) {
-  const auto words = std::move(cells_);
+  const std::size_t count = size();
+  const HostPages words = std::move(pages_);
   shift_ = 0;
   allocate();
-  for (std::uint32_t byte = 0; byte < bytes_; ++byte) {
-    const Cell& word = words[byte / 4];
-    if (word.write.bits == 0 && word.rest == 0) continue;
-    cells_[byte] = word;
-    if (word.has_list() && byte % 4 != 0) lists.copy(word, cells_[byte]);
-  }
+  for_each_seen(words, count, [&](const Cell& word, std::size_t number) {
+    const std::size_t end = std::min<std::size_t>(4 * number + 4, bytes_);
+    for (std::size_t byte = 4 * number; byte < end; ++byte) {
+      Cell& cell = cells()[byte];
+      cell = word;
+      if (word.has_list() && byte % 4 != 0) lists.copy(word, cell);
+    }
+  });
 }
 
 }  // namespace warpcheck::vgpu

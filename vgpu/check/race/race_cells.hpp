@@ -11,15 +11,15 @@
 // the cells of that allocation are bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <vector>
 
 #include "vgpu/check/order/sync_variables.hpp"
 #include "vgpu/check/order/thread_order.hpp"
 #include "vgpu/check/race/race_cell_rows.hpp"
+#include "vgpu/machine/memory/host_pages.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -153,19 +153,34 @@ class CellMemory {
   void split_to_bytes(CellLists& lists);
   [[nodiscard]] bool is_bytes() const { return shift_ == 0; }
   [[nodiscard]] unsigned shift() const { return shift_; }  // byte offset >> this: cell
-  [[nodiscard]] Cell* cells() { return cells_.get(); }
+  [[nodiscard]] Cell* cells() { return cells_in(pages_); }
   [[nodiscard]] std::uint32_t bytes() const { return bytes_; }
   [[nodiscard]] std::size_t size() const {  // in cells
-    return cells_ == nullptr ? 0 : (std::size_t{bytes_} >> shift_) + 1;
+    return pages_.is_empty() ? 0 : (std::size_t{bytes_} >> shift_) + 1;
+  }
+  // Calls visit(cell, its number) for every one that may have seen something.
+  template <typename Visit>
+  void for_each_seen(Visit visit) {
+    for_each_seen(pages_, size(), visit);
   }
 
  private:
-  struct Free {
-    void operator()(Cell* cells) const { std::free(cells); }
-  };
+  static Cell* cells_in(const HostPages& pages) {
+    return reinterpret_cast<Cell*>(pages.data());
+  }
+  template <typename Visit>
+  static void for_each_seen(const HostPages& pages, std::size_t count, Visit visit) {
+    pages.for_each_written([&](std::size_t offset, std::size_t bytes) {
+      const std::size_t end = std::min((offset + bytes) / sizeof(Cell), count);
+      for (std::size_t at = offset / sizeof(Cell); at < end; ++at) {
+        Cell& cell = cells_in(pages)[at];
+        if (cell.write.bits != 0 || cell.rest != 0) visit(cell, at);
+      }
+    });
+  }
   void allocate();
 
-  std::unique_ptr<Cell[], Free> cells_;
+  HostPages pages_;
   std::uint32_t bytes_ = 0;
   unsigned shift_ = 2;
 };

@@ -88,7 +88,7 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
         std::erase_if(barriers_, [&](const auto& b) { return b.first.first == sync.shared->id; });
       }
       phases_.resize(std::max<std::size_t>(phases_.size(), sync.place.slot + 1));
-      phases_[sync.place.slot].shared_bytes = sync.shared == nullptr ? 0 : sync.shared->bytes;
+      phases_[sync.place.slot].shared_bytes = sync.shared == nullptr ? 0 : sync.shared->limit();
       begin_phase(sync.place);
       break;
     case Sync::Kind::barrier_complete:
@@ -105,7 +105,7 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
 CellMemory& GeneralRaceChecker::memory_of(const Allocation& allocation, std::uint32_t bytes) {
   if (allocation.id >= memories_.size()) memories_.resize(allocation.id + 1);
   CellMemory& memory = memories_[allocation.id];
-  memory.fit(allocation.bytes);
+  memory.fit(allocation.limit());
   if (bytes < 4 && !memory.is_bytes()) memory.split_to_bytes(lists_);
   return memory;
 }

@@ -20,11 +20,10 @@ void GeneralRaceChecker::for_each_segment(Visit visit) {
     return record.in(segment);
   };
   for (CellMemory& memory : memories_) {
-    for (std::size_t i = 0; i < memory.size(); ++i) {
-      Cell& cell = memory.cells()[i];
+    memory.for_each_seen([&](Cell& cell, std::size_t) {
       if (cell.write.bits != 0) cell.write = visit_record(cell.write);
       if (cell.rest != 0 && !cell.has_list()) cell.rest = visit_record({cell.rest}).bits;
-    }
+    });
   }
   lists_.for_each([&](CellList& list) {
     for (CellEntry& entry : list.entries) visit(entry.segment);

@@ -1,6 +1,5 @@
 #include "vgpu/check/race/race_shadow.hpp"
 
-#include <cstring>
 #include <new>
 
 #include "vgpu/check/race/race_class.hpp"
@@ -10,14 +9,11 @@ namespace warpcheck::vgpu {
 namespace {
 
 constexpr std::size_t kLineBytes = 64;
-constexpr std::size_t kBytesPerCell = sizeof(Epoch) + sizeof(std::uint32_t);
 
-std::byte* align_up(std::byte* at) {
-  const auto address = reinterpret_cast<std::uintptr_t>(at);
-  return at + (kLineBytes - address % kLineBytes) % kLineBytes;
+// The pcs begin a line.
+std::size_t pcs_at(std::size_t cells) {
+  return (cells * sizeof(Epoch) + kLineBytes - 1) / kLineBytes * kLineBytes;
 }
-
-std::size_t memory_bytes(std::size_t cells) { return cells * kBytesPerCell + 2 * kLineBytes; }
 
 }  // namespace
 
@@ -44,12 +40,11 @@ std::size_t Shadow::cells_of(Granularity granularity) const {
 
 void Shadow::allocate(Cells& cells, Granularity granularity) {
   const std::size_t count = cells_of(granularity);
-  // calloc: pages of a large shadow that no access touches are never made.
-  cells.memory.reset(static_cast<std::byte*>(std::calloc(memory_bytes(count), 1)));
-  if (cells.memory == nullptr) throw std::bad_alloc();
-  host_bytes_ += memory_bytes(count);
-  std::byte* const epochs = align_up(cells.memory.get());
-  std::byte* const pcs = align_up(epochs + count * sizeof(Epoch));
+  cells.pages = HostPages(pcs_at(count) + count * sizeof(std::uint32_t), std::byte{0});
+  if (cells.pages.is_empty()) throw std::bad_alloc();
+  host_bytes_ += cells.pages.bytes();
+  std::byte* const epochs = cells.pages.data();
+  std::byte* const pcs = epochs + pcs_at(count);
   cells.at = {reinterpret_cast<Epoch*>(epochs) + slack_cells(granularity),
               reinterpret_cast<std::uint32_t*>(pcs) + slack_cells(granularity)};
 }
@@ -57,8 +52,8 @@ void Shadow::allocate(Cells& cells, Granularity granularity) {
 const History& Shadow::history_at(Granularity granularity, unsigned access_class, bool pair) {
   if (classes_[granularity] == nullptr) classes_[granularity] = std::make_unique<Classes>();
   Pair& cells = (*classes_[granularity])[access_class];
-  if (cells.last.memory == nullptr) allocate(cells.last, granularity);
-  if (pair && cells.other.memory == nullptr) allocate(cells.other, granularity);
+  if (cells.last.pages.is_empty()) allocate(cells.last, granularity);
+  if (pair && cells.other.pages.is_empty()) allocate(cells.other, granularity);
   cells.history = {cells.last.at, cells.other.at};
   return cells.history;
 }
@@ -68,18 +63,23 @@ const History& Shadow::history(unsigned access_class, bool pair) {
 }
 
 void Shadow::split_to_bytes() {
-  const auto copy = [this](const CellEpochs& words, const CellEpochs& bytes) {
-    for (std::size_t byte = 0; byte < capacity_; ++byte) {
-      bytes.epoch[byte] = words.epoch[byte / 4];
-      bytes.pc[byte] = words.pc[byte / 4];
-    }
+  // What a cell holds that no word goes to is of an earlier period.
+  const auto copy = [this](const Cells& words, const CellEpochs& bytes) {
+    for_each_seen(words, 4, [&](std::uint64_t word) {
+      for (std::uint64_t byte = 4 * word; byte < std::min<std::uint64_t>(4 * word + 4, capacity_);
+           ++byte) {
+        bytes.epoch[byte] = words.at.epoch[word];
+        bytes.pc[byte] = words.at.pc[word];
+      }
+    });
   };
   for (unsigned access_class = 0; access_class < kAccessClasses; ++access_class) {
     const std::uint32_t bit = 1u << access_class;
     if ((used_ & bit) == 0) continue;
     const bool pair = (displaced_ & bit) != 0;
-    const History words = history_at(kWord, access_class, pair);
+    history_at(kWord, access_class, pair);
     const History bytes = history_at(kByte, access_class, pair);
+    const Pair& words = (*classes_[kWord])[access_class];
     copy(words.last, bytes.last);
     if (pair) copy(words.other, bytes.other);
   }
@@ -112,8 +112,7 @@ void Shadow::clear() {
     if (classes_[granularity] == nullptr) continue;
     for (Pair& pair : *classes_[granularity]) {
       for (Cells* cells : {&pair.last, &pair.other}) {
-        if (cells->memory == nullptr) continue;
-        std::memset(cells->memory.get(), 0, memory_bytes(cells_of(granularity)));
+        if (!cells->pages.is_empty()) cells->pages.fill(0, cells->pages.bytes(), std::byte{0});
       }
     }
   }
@@ -121,6 +120,8 @@ void Shadow::clear() {
 
 void Shadow::release() {
   classes_ = {};
+  planned_ = 0;
+  capacity_ = 0;
   host_bytes_ = 0;
 }
 

@@ -9,14 +9,15 @@
 // cells are bytes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
 #include "vgpu/check/race/race_rows.hpp"
+#include "vgpu/machine/memory/host_pages.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -74,13 +75,10 @@ class Shadow {
       for (unsigned access_class = 0; access_class < kAccessClasses; ++access_class) {
         const Pair& pair = (*classes_[granularity])[access_class];
         for (const Cells* cells : {&pair.last, &pair.other}) {
-          if (cells->memory == nullptr) continue;
-          for (std::uint64_t cell = 0; cell * width < capacity_; ++cell) {
-            const Epoch epoch = cells->at.epoch[cell];
-            if (epoch == 0) continue;
-            visit(access_class, static_cast<std::uint32_t>(cell * width), width, epoch,
-                  cells->at.pc[cell]);
-          }
+          for_each_seen(*cells, width, [&](std::uint64_t cell) {
+            visit(access_class, static_cast<std::uint32_t>(cell * width), width,
+                  cells->at.epoch[cell], cells->at.pc[cell]);
+          });
         }
       }
     }
@@ -93,13 +91,11 @@ class Shadow {
       const std::uint32_t width = granularity == kByte ? 1 : 4;
       for (Pair& pair : *classes_[granularity]) {
         for (Cells* cells : {&pair.last, &pair.other}) {
-          if (cells->memory == nullptr) continue;
-          for (std::uint64_t cell = 0; cell * width < capacity_; ++cell) {
-            const Epoch epoch = cells->at.epoch[cell];
-            if (epoch == 0) continue;
+          for_each_seen(*cells, width, [&](std::uint64_t cell) {
+            Epoch& epoch = cells->at.epoch[cell];
             const Epoch renewed = renew(epoch);
-            if (renewed != epoch) cells->at.epoch[cell] = renewed;
-          }
+            if (renewed != epoch) epoch = renewed;
+          });
         }
       }
     }
@@ -114,11 +110,8 @@ class Shadow {
 
  private:
   enum Granularity : std::uint8_t { kWord, kByte };
-  struct Free {
-    void operator()(void* memory) const { std::free(memory); }
-  };
   struct Cells {
-    std::unique_ptr<std::byte, Free> memory;
+    HostPages pages;  // all epochs, then all pcs
     CellEpochs at;
   };
   struct Pair {
@@ -127,6 +120,20 @@ class Shadow {
   };
   using Classes = std::array<Pair, kAccessClasses>;
 
+  // Calls visit(cell) for the cells of the allocation whose epoch is not 0.
+  template <typename Visit>
+  void for_each_seen(const Cells& cells, std::uint32_t width, Visit visit) const {
+    if (cells.pages.is_empty()) return;
+    const std::uint64_t count = (std::uint64_t{capacity_} + width - 1) / width;
+    const auto slack = static_cast<std::uint64_t>(
+        cells.at.epoch - reinterpret_cast<const Epoch*>(cells.pages.data()));
+    cells.pages.for_each_written([&](std::size_t offset, std::size_t bytes) {
+      const std::uint64_t begin = offset / sizeof(Epoch), end = (offset + bytes) / sizeof(Epoch);
+      for (std::uint64_t at = std::max(begin, slack); at < std::min(end, slack + count); ++at) {
+        if (cells.at.epoch[at - slack] != 0) visit(at - slack);
+      }
+    });
+  }
   void allocate(Cells& cells, Granularity granularity);
   static std::size_t slack_cells(Granularity granularity);
   [[nodiscard]] std::size_t cells_of(Granularity granularity) const;

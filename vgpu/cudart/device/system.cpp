@@ -11,6 +11,7 @@
 #include "vgpu/cudart/device/device.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
 #include "vgpu/cudart/exec/exit_report.hpp"
+#include "vgpu/cudart/memory/host_memory.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -89,7 +90,7 @@ void System::enter_call(DeviceState& device) {
   if (trial_.in_ambient()) execution_.tell_host_accesses();
   if (trial_.in_trial() || trial_.in_ambient()) return;
   ExecSession* const session = ExecSession::instance();
-  TrialSettings settings{.fresh_mapped = vgpu::Fresh::zeros};
+  TrialSettings settings{.bounded_by_host = true, .fresh_mapped = vgpu::Fresh::zeros};
   settings.limits.steps_max = vgpu::kNoLimit;
   if (session != nullptr) settings = session->trial_settings();
   const unsigned asked = session != nullptr ? session->device() : 0;
@@ -112,7 +113,9 @@ TrialResult System::end_ambient(bool tell_leaks) {
 void System::start() {
   const TrialSettings& settings = trial_.settings();
   forget_everything();
-  memory_.set_capacity(settings.memory_bytes);
+  memory_.set_capacity(settings.bounded_by_host
+                           ? std::min(settings.memory_bytes, device_memory_of_host())
+                           : settings.memory_bytes);
   memory_.set_fresh_mapped(settings.fresh_mapped);
   memory_.set_two_views(host_accesses_.are_watched());
   memory_.set_devices(settings.devices);

@@ -45,6 +45,9 @@ struct TrialSettings {
   vgpu::Limits limits{};
   unsigned devices = 1;                             // how many there are, up to kDevicesMax
   std::uint64_t memory_bytes = vgpu::kMemoryBytes;  // of each device
+  // It has no more than what the host could give to it and to the checkers at present, so that a
+  // program that uses all of it is not killed.
+  bool bounded_by_host = false;
   // What fresh managed and page-locked memory holds.  The pattern shows programs that rely on
   // zeros, which CUDA does not promise; outside of trials it is zeros, as programs mostly find
   // there.

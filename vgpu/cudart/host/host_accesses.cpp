@@ -76,8 +76,9 @@ void HostAccesses::tell_unordered(const std::vector<SeenAccess>& seen, Operation
     const auto number = static_cast<std::size_t>(&access - seen.data());
     const vgpu::Allocation* const found = needs_.memory.nearest(access.address);
     if (found == nullptr || access.address - found->address >= found->bytes) continue;
-    const auto offset = static_cast<std::uint32_t>(access.address - found->address);
-    const std::uint32_t bytes = std::min(access.bytes, found->bytes - offset);
+    const std::uint64_t offset = access.address - found->address;
+    const std::uint64_t bytes = std::min<std::uint64_t>(access.bytes, found->bytes - offset);
+    const auto at = found->place_at(offset);
     if (!found->live) {
       tell_freed(access, *found);
       continue;
@@ -85,7 +86,7 @@ void HostAccesses::tell_unordered(const std::vector<SeenAccess>& seen, Operation
     if (!access.write) {
       for (const Ended& ended : ended_) {
         if (ended.launch >= access.launches) continue;  // it was not running yet
-        if (!signals_.wrote(ended.launch, *found, offset, bytes)) continue;
+        if (!signals_.wrote(ended.launch, *at.part, at.offset, access.bytes)) continue;
         may_know_.join(ended.clock);
         is_new = true;
       }
@@ -114,8 +115,8 @@ std::map<std::uint32_t, std::size_t> HostAccesses::signals_to_kernels(
       if (!seen[i].write) continue;
       const vgpu::Allocation* const found = needs_.memory.nearest(seen[i].address);
       if (found == nullptr || !found->live) continue;
-      const auto offset = static_cast<std::uint32_t>(seen[i].address - found->address);
-      if (signals_.read(ended.launch, *found, offset, seen[i].bytes)) last[ended.launch] = i;
+      const auto at = found->place_at(seen[i].address - found->address);
+      if (signals_.read(ended.launch, *at.part, at.offset, seen[i].bytes)) last[ended.launch] = i;
     }
   }
   return last;

@@ -94,24 +94,35 @@ void Run::read_operand(Operand& operand, std::uint64_t& bytes) {
   const OperandMemory& memory = operand.memory;
   memory.for_each_row_on_device([&](const OperandMemory::Row& row) {
     bytes += row.bytes;
-    vgpu::OperandAccess access{.allocation = row.allocation,
-                               .offset = row.offset,
-                               .bytes = row.bytes,
-                               .operand = &memory.told_as(),
-                               .unordered_launches = unordered_};
-    needs_.findings.checkers().on_operand(access);
-    if (access.undefined.empty()) return;
+    Bits undefined;
+    std::uint64_t done = 0;
+    row.allocation->for_each_part(
+        row.offset, row.bytes,
+        [&](const vgpu::Allocation& part, std::uint32_t offset, std::uint32_t count) {
+          vgpu::OperandAccess access{.allocation = &part,
+                                     .offset = offset,
+                                     .bytes = count,
+                                     .operand = &memory.told_as(),
+                                     .unordered_launches = unordered_};
+          needs_.findings.checkers().on_operand(access);
+          if (!access.undefined.empty()) {
+            undefined.resize(row.bytes);
+            std::ranges::copy(access.undefined,
+                              undefined.begin() + static_cast<std::ptrdiff_t>(done));
+          }
+          done += count;
+        });
+    if (undefined.empty()) return;
     if (memory.region().addresses) {
-      const auto first =
-          std::ranges::find_if(access.undefined, [](auto bits) { return bits != 0; });
-      const auto at = static_cast<std::uint32_t>(first - access.undefined.begin());
+      const auto first = std::ranges::find_if(undefined, [](auto bits) { return bits != 0; });
+      const auto at = static_cast<std::uint64_t>(first - undefined.begin());
       if (!std::exchange(has_bad_addresses_, true)) {
         needs_.findings.add(
             vgpu::undefined_address(memory.told_as(), *row.allocation, row.offset + at));
       }
       return;
     }
-    operand.undefined.emplace(row.number, std::move(access.undefined));
+    operand.undefined.emplace(row.number, std::move(undefined));
   });
   if (const auto rows = memory.rows()) {
     needs_.transfers.touch_operand(memory.ref(), *rows, false, operation_);
@@ -235,20 +246,29 @@ void Run::tell_result(const Operand& operand) {
     return;
   }
   memory.for_each_row_on_device([&](const OperandMemory::Row& row) {
-    vgpu::OperandAccess access{.allocation = row.allocation,
-                               .offset = row.offset,
-                               .bytes = row.bytes,
-                               .write = true,
-                               .operand = &memory.told_as(),
-                               .unordered_launches = unordered_,
-                               .undefined_from = from};
-    if (memory.region().leaves_undefined) {
-      access.undefined.assign(row.bytes, 0xff);
-      access.undefined_from = &memory.told_as();
-    }
-    const auto bits = operand.results.find(row.number);
-    if (bits != operand.results.end()) access.undefined = bits->second;
-    needs_.findings.checkers().on_operand(access);
+    std::uint64_t done = 0;
+    row.allocation->for_each_part(
+        row.offset, row.bytes,
+        [&](const vgpu::Allocation& part, std::uint32_t offset, std::uint32_t count) {
+          vgpu::OperandAccess access{.allocation = &part,
+                                     .offset = offset,
+                                     .bytes = count,
+                                     .write = true,
+                                     .operand = &memory.told_as(),
+                                     .unordered_launches = unordered_,
+                                     .undefined_from = from};
+          if (memory.region().leaves_undefined) {
+            access.undefined.assign(count, 0xff);
+            access.undefined_from = &memory.told_as();
+          }
+          const auto bits = operand.results.find(row.number);
+          if (bits != operand.results.end()) {
+            const auto first = bits->second.begin() + static_cast<std::ptrdiff_t>(done);
+            access.undefined.assign(first, first + count);
+          }
+          needs_.findings.checkers().on_operand(access);
+          done += count;
+        });
   });
   if (const auto rows = memory.rows()) {
     needs_.transfers.touch_operand(memory.ref(), *rows, true, operation_);

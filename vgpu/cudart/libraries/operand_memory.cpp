@@ -70,7 +70,7 @@ void OperandMemory::find_on_device(Allocations& allocations, Findings& findings)
   const LibraryRegion& all = operand_.region;
   allocation_ = allocations.find(all.pointer);
   if (allocation_ != nullptr) {
-    offset_ = static_cast<std::uint32_t>(address() - allocation_->address);
+    offset_ = address() - allocation_->address;
     require_alignment(findings);
     if (extent_ && allocation_->contains(address(), *extent_)) {
       view_ = {allocation_->data + offset_, all.pitch, all.slice};

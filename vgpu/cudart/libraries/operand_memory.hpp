@@ -34,18 +34,19 @@ class OperandMemory {
   struct Row {
     std::int64_t number = 0;  // counted over all slices
     const vgpu::Allocation* allocation = nullptr;
-    std::uint32_t offset = 0, bytes = 0;
+    std::uint64_t offset = 0, bytes = 0;
     std::byte* data = nullptr;  // of the view
   };
   template <typename Visit>
   void for_each_row_on_device(Visit&& visit) const {
     if (allocation_ == nullptr) return;
     for_each_row([&](std::int64_t number, std::int64_t at, std::byte* data, std::int64_t bytes) {
-      const std::int64_t begin = std::int64_t{offset_} + at;
-      const std::int64_t inside = std::min<std::int64_t>(bytes, allocation_->bytes - begin);
+      const std::int64_t begin = static_cast<std::int64_t>(offset_) + at;
+      const std::int64_t inside =
+          std::min(bytes, static_cast<std::int64_t>(allocation_->bytes) - begin);
       if (inside <= 0) return;
-      visit(Row{number, allocation_, static_cast<std::uint32_t>(begin),
-                static_cast<std::uint32_t>(inside), data});
+      visit(Row{number, allocation_, static_cast<std::uint64_t>(begin),
+                static_cast<std::uint64_t>(inside), data});
     });
   }
   // visit(number of the row, offset from the operand's begin, bytes of the view, how many)
@@ -78,7 +79,7 @@ class OperandMemory {
   LibraryCall::Operand operand_;
   std::optional<std::uint64_t> extent_;  // bytes, from the first to the last; nothing: too many
   vgpu::Allocation* allocation_ = nullptr;
-  std::uint32_t offset_ = 0;
+  std::uint64_t offset_ = 0;
   LibraryView view_;
   std::vector<std::byte> spare_;
   bool is_impossible_ = false;

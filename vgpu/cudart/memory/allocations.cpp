@@ -34,35 +34,41 @@ Allocations::Allocations(vgpu::DeviceMemory& memory, const Observers& observers,
       device_(device),
       generation_(next_generation()) {}
 
-// What would fit on the device, and that its memory cannot hold in one piece.
-void Allocations::require_possible(std::uint64_t bytes) const {
-  if (bytes <= vgpu::kAllocationBytesMax || bytes > memory_.capacity_bytes()) return;
-  throw vgpu::Refusal(fmt::format(
-      "an allocation of {} bytes: the virtual device gives out at most {} bytes at once", bytes,
-      vgpu::kAllocationBytesMax));
+void Allocations::tell_allocated(const vgpu::Allocation& allocation) const {
+  allocation.for_each_part([&](const vgpu::Allocation& part) {
+    observers_.tell([&](vgpu::Observer& observer) { observer.on_allocate(part); });
+  });
+}
+
+void Allocations::tell_freed(const vgpu::Allocation& allocation) const {
+  allocation.for_each_part([&](const vgpu::Allocation& part) {
+    observers_.tell([&](vgpu::Observer& observer) { observer.on_free(part); });
+  });
 }
 
 vgpu::Allocation* Allocations::allocate(std::uint64_t bytes, ptx::Space space,
                                         std::string_view name) {
-  require_possible(bytes);
   vgpu::Allocation* const allocation = memory_.allocate(bytes, space, name, device_);
   if (allocation == nullptr) return nullptr;
   if (CallLog* const log = recording_.log()) log->allocate(allocation->address, bytes, name);
-  observers_.tell([&](vgpu::Observer& observer) { observer.on_allocate(*allocation); });
+  tell_allocated(*allocation);
   return allocation;
 }
 
 vgpu::Allocation* Allocations::allocate_mapped(std::uint64_t bytes) {
-  require_possible(bytes);
   vgpu::Allocation* const allocation = memory_.allocate_mapped(bytes, device_);
   if (allocation == nullptr) return nullptr;
-  observers_.tell([&](vgpu::Observer& observer) { observer.on_allocate(*allocation); });
+  tell_allocated(*allocation);
   fill_from_host(*allocation);
   return allocation;
 }
 
 vgpu::Allocation* Allocations::allocate_unmapped(std::uint64_t bytes) {
-  require_possible(bytes);
+  // It may be at several addresses, and parts know one.
+  if (bytes > vgpu::kPartBytes && bytes <= memory_.capacity_bytes()) {
+    throw vgpu::Refusal(fmt::format("memory to be mapped of {} bytes: it has {} bytes at most at once",
+                                    bytes, vgpu::kPartBytes));
+  }
   vgpu::Allocation* const memory = memory_.allocate_unmapped(bytes, device_);
   if (memory == nullptr) return nullptr;
   observers_.tell([&](vgpu::Observer& observer) { observer.on_allocate(*memory); });
@@ -77,23 +83,26 @@ void Allocations::free_unmapped(vgpu::Allocation& memory) {
 void Allocations::free(vgpu::Allocation& allocation) {
   if (of_all_.of_graphs.has(allocation)) {
     of_all_.of_graphs.give_back(allocation);
-    observers_.tell([&](vgpu::Observer& observer) { observer.on_allocate(allocation); });
+    tell_allocated(allocation);
     return;
   }
-  observers_.tell([&](vgpu::Observer& observer) { observer.on_free(allocation); });
+  tell_freed(allocation);
   findings_.mishaps().freed(allocation);
   memory_.free(&allocation);
 }
 
 void Allocations::take(const vgpu::Allocation& allocation) {
   of_all_.of_graphs.take(allocation);
-  observers_.tell([&](vgpu::Observer& observer) { observer.on_allocate(allocation); });
+  tell_allocated(allocation);
 }
 
-void Allocations::written_by_host(const vgpu::Allocation& allocation, std::uint32_t offset,
-                                  std::uint32_t bytes) const {
-  const vgpu::HostAccess access{&allocation, offset, bytes, true};
-  observers_.tell([&](vgpu::Observer& observer) { observer.on_host_access(access); });
+void Allocations::written_by_host(const vgpu::Allocation& allocation, std::uint64_t offset,
+                                  std::uint64_t bytes) const {
+  allocation.for_each_part(
+      offset, bytes, [&](const vgpu::Allocation& part, std::uint32_t at, std::uint32_t count) {
+        const vgpu::HostAccess access{&part, at, count, true};
+        observers_.tell([&](vgpu::Observer& observer) { observer.on_host_access(access); });
+      });
 }
 
 void Allocations::fill_from_host(const vgpu::Allocation& allocation) const {
@@ -121,7 +130,7 @@ std::optional<DeviceRange> Allocations::range_at(std::string_view call, const vo
     return std::nullopt;
   }
   if (found != nullptr && !on_heap && found->contains(address, bytes)) {
-    return DeviceRange{found, static_cast<std::uint32_t>(address - found->address)};
+    return DeviceRange{found, address - found->address};
   }
   const vgpu::Allocation* const near = nearest(pointer);
   if (near == nullptr) return std::nullopt;
@@ -141,9 +150,7 @@ void Allocations::tell_what_is_left() const {
 }
 
 void Allocations::tell_all_freed() const {
-  for (const vgpu::Allocation* const allocation : memory_.live()) {
-    observers_.tell([&](vgpu::Observer& observer) { observer.on_free(*allocation); });
-  }
+  for (const vgpu::Allocation* const allocation : memory_.live()) tell_freed(*allocation);
 }
 
 void Allocations::free_all() {

@@ -23,7 +23,7 @@ inline constexpr std::uint64_t kOverrunBytesMax = std::uint64_t{1} << 20;
 // A range of device memory that lies inside one live allocation.
 struct DeviceRange {
   vgpu::Allocation* allocation = nullptr;
-  std::uint32_t offset = 0;
+  std::uint64_t offset = 0;
   [[nodiscard]] std::byte* data() const { return allocation->data + offset; }
 };
 
@@ -62,8 +62,8 @@ class Allocations {
   // Memory of a graph begins anew: what was in it is gone.
   void take(const vgpu::Allocation& allocation);
   // The host has written these bytes, in an order that the checkers need not know.
-  void written_by_host(const vgpu::Allocation& allocation, std::uint32_t offset,
-                       std::uint32_t bytes) const;
+  void written_by_host(const vgpu::Allocation& allocation, std::uint64_t offset,
+                       std::uint64_t bytes) const;
   // The host has written all of it.
   void fill_from_host(const vgpu::Allocation& allocation) const;
 
@@ -105,7 +105,8 @@ class Allocations {
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
 
  private:
-  void require_possible(std::uint64_t bytes) const;
+  void tell_allocated(const vgpu::Allocation& allocation) const;
+  void tell_freed(const vgpu::Allocation& allocation) const;
 
   vgpu::DeviceMemory& memory_;
   const Observers& observers_;

@@ -38,10 +38,29 @@ TEST_F(OfDevice, BytesThatTheHostHasWrittenAreToldAsSuch) {
   EXPECT_EQ(events.events, (Events{"allocate 8", "host write 0+8"}));
 }
 
-TEST_F(OfDevice, AllocationsThatCannotBeInOnePieceAreRefused) {
-  memory.set_capacity(vgpu::kAllocationBytesMax + 1);
-  EXPECT_THROW(allocations.allocate(vgpu::kAllocationBytesMax + 1), vgpu::Refusal);
-  EXPECT_EQ(allocations.allocate(vgpu::kAllocationBytesMax + 2), nullptr);
+TEST_F(OfDevice, LargeAllocationsAreToldPartByPart) {
+  memory.set_part_bytes(4096);
+  vgpu::Allocation* const one = allocations.allocate(10'000);
+  EXPECT_EQ(events.events, (Events{"allocate 4096", "allocate 4096", "allocate 1808"}));
+  EXPECT_EQ(one->bytes, 10'000u);
+  EXPECT_EQ(allocations.find(at(*one, 9999)), one);
+  EXPECT_EQ(allocations.find(at(*one, 10'000)), nullptr);
+  EXPECT_TRUE(allocations.range_at("cudaMemcpy", at(*one, 4000), 6000, true));
+  events.events.clear();
+  allocations.fill_from_host(*one);
+  EXPECT_EQ(events.events,
+            (Events{"host write 0+4096", "host write 0+4096", "host write 0+1808"}));
+  events.events.clear();
+  allocations.free(*one);
+  EXPECT_EQ(events.events, (Events{"free 4096", "free 4096", "free 1808"}));
+}
+
+TEST_F(OfDevice, WhatIsLeftOfLargeAllocationsIsOneThing) {
+  memory.set_part_bytes(4096);
+  allocations.allocate(10'000);
+  events.events.clear();
+  allocations.tell_what_is_left();
+  EXPECT_EQ(events.events, (Events{"left 10000"}));
 }
 
 // An address a little past an allocation is meant for the device, one far away is the host's.

@@ -59,13 +59,19 @@ TexelBox linear_box(const Allocations& allocations, const void* pointer, const T
                     std::size_t width, std::size_t height, std::size_t pitch) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   TexelBox box;
-  box.memory = allocations.find(pointer);
-  if (box.memory == nullptr) return box;
+  vgpu::Allocation* const found = allocations.find(pointer);
+  if (found == nullptr) return box;
+  box.memory = found->part_at(address - found->address);
   box.offset = address - box.memory->address;
   box.width = static_cast<std::uint32_t>(width);
   box.height = static_cast<std::uint32_t>(height);
   box.pitch = pitch == 0 ? width * format.bytes() : pitch;
   box.slice = box.pitch * height;
+  if (box.memory != found && box.offset + box.slice > box.memory->bytes) {
+    throw vgpu::Refusal(fmt::format(
+        "a texture of memory on both sides of a multiple of {} bytes in one allocation",
+        found->part_bytes));
+  }
   return box;
 }
 

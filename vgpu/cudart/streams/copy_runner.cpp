@@ -92,8 +92,12 @@ void CopyRunner::run(const FillWork& work, const Operation& operation) {
   transfers_.host_write(
       work.call, to->rows(work.box), operation,
       {.from = Brought::From::value, .value = work.value, .element_bytes = work.element_bytes});
-  for_each_row(work.box,
-               [&](std::size_t slice, std::size_t row) { fill_row(to->row(slice, row), work); });
+  for_each_row(work.box, [&](std::size_t slice, std::size_t row) {
+    if (work.value != 0) return fill_row(to->row(slice, row), work);
+    const DeviceRange& range = to->range;
+    vgpu::clear_bytes(*range.allocation, range.offset + slice * to->slice + row * to->pitch,
+                      work.box.width);
+  });
   if (CallLog* const log = recording_.log()) record_fill(*log, work);
   clock_.spend_copy(work.box.bytes());
 }

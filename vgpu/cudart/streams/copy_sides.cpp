@@ -61,8 +61,7 @@ std::optional<CopySide> CopySides::at(std::string_view call, const Place& place,
   if (const HostBlock* const block = host_blocks_.find(place.pointer)) {
     if (*extent > block->bytes - block->offset_of(place.pointer)) return std::nullopt;
     if (!block->registered && block->allocation != nullptr) {
-      const auto offset = static_cast<std::uint32_t>(block->offset_of(place.pointer));
-      const DeviceRange range{block->allocation, offset};
+      const DeviceRange range{block->allocation, block->offset_of(place.pointer)};
       return CopySide{range.data(), place.pitch, place.slice, range, false};
     }
   } else if (allocations_.owns(place.pointer)) {

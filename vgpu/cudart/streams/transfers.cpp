@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
 
 #include "vgpu/check/streams.hpp"
@@ -13,15 +14,14 @@ namespace warpcheck::cudart {
 namespace {
 
 struct Row {
-  std::uint32_t offset = 0, bytes = 0;
+  std::size_t offset = 0, bytes = 0;
 };
 
 Row row_at(const Rows& rows, std::size_t slice, std::size_t row) {
   const std::size_t begin = rows.offset + slice * rows.slice + row * rows.pitch;
   const RowShape::Span span =
       rows.shape.of_row(static_cast<std::int64_t>(rows.box.width), static_cast<std::int64_t>(row));
-  return {static_cast<std::uint32_t>(begin + static_cast<std::size_t>(span.begin)),
-          static_cast<std::uint32_t>(span.size())};
+  return {begin + static_cast<std::size_t>(span.begin), static_cast<std::size_t>(span.size())};
 }
 
 template <typename Visit>
@@ -48,14 +48,14 @@ Interval that_meet(Interval bytes, std::int64_t stride, std::int64_t reach, std:
           bytes.behind <= 0 ? 0 : std::min((bytes.behind - 1) / stride + 1, all)};
 }
 
-// The first byte of `row` that is one of a box, too; kNone: there is none.
-std::uint32_t common_byte(const Row& row, const Rows& box) {
+// The first byte of `row` that is one of a box, too; nothing: there is none.
+std::optional<std::size_t> common_byte(const Row& row, const Rows& box) {
   const auto last = static_cast<std::int64_t>(box.box.height) - 1;
   const std::int64_t row_reach =
       box.shape.reach(static_cast<std::int64_t>(box.box.width), last + 1);
   const std::int64_t slice_reach = last * static_cast<std::int64_t>(box.pitch) + row_reach;
-  const std::int64_t begin = std::int64_t{row.offset} - box.offset;
-  const Interval wanted{begin, begin + row.bytes};
+  const auto begin = static_cast<std::int64_t>(row.offset - box.offset);
+  const Interval wanted{begin, begin + static_cast<std::int64_t>(row.bytes)};
   const auto slice_stride = static_cast<std::int64_t>(box.slice);
   const Interval slices = that_meet(wanted, slice_stride, slice_reach, box.box.depth);
   for (std::int64_t slice = slices.first; slice < slices.behind; ++slice) {
@@ -66,33 +66,65 @@ std::uint32_t common_byte(const Row& row, const Rows& box) {
     for (std::int64_t number = rows.first; number < rows.behind; ++number) {
       const Row other =
           row_at(box, static_cast<std::size_t>(slice), static_cast<std::size_t>(number));
-      const std::uint32_t start = std::max(row.offset, other.offset);
+      const std::size_t start = std::max(row.offset, other.offset);
       if (start < row.offset + row.bytes && start < other.offset + other.bytes) return start;
     }
   }
-  return ptx::kNone;
+  return std::nullopt;
 }
 
-// A byte that two boxes share, by its offset; kNone: there is none.
-std::uint32_t common_byte(const Rows& a, const Rows& b) {
-  std::uint32_t found = ptx::kNone;
+// A byte that two boxes share, by its offset; nothing: there is none.
+std::optional<std::size_t> common_byte(const Rows& a, const Rows& b) {
+  std::optional<std::size_t> found;
   if (a.allocation != b.allocation) return found;
   for_each_row(a, [&](const Row& row) {
-    if (found == ptx::kNone) found = common_byte(row, b);
+    if (!found) found = common_byte(row, b);
   });
   return found;
 }
 
-// One row of a box.
-vgpu::HostAccess host_access(const Rows& rows, const Row& row, bool write,
-                             std::span<const std::uint32_t> unordered) {
-  vgpu::HostAccess access;
-  access.allocation = rows.allocation;
-  access.offset = row.offset;
-  access.bytes = row.bytes;
-  access.write = write;
-  access.unordered_launches = unordered;
-  return access;
+// Calls visit(access) for one row of a box, part by part.
+template <typename Visit>
+void for_each_access(const Rows& rows, const Row& row, bool write,
+                     std::span<const std::uint32_t> unordered, Visit&& visit) {
+  const auto access_to = [&](const vgpu::Allocation& part, std::uint32_t offset,
+                             std::uint32_t bytes) {
+    vgpu::HostAccess access;
+    access.allocation = &part;
+    access.offset = offset;
+    access.bytes = bytes;
+    access.row_bytes = row.bytes;
+    access.write = write;
+    access.unordered_launches = unordered;
+    visit(access);
+  };
+  rows.allocation->for_each_part(row.offset, row.bytes, access_to);
+}
+
+// Both sides of a copy in pieces, of which neither leaves its part.
+std::vector<vgpu::DeviceCopy> pieces_of(const vgpu::DeviceCopy& sides, const Row& target,
+                                        const Row& source) {
+  std::vector<vgpu::DeviceCopy> pieces;
+  sides.target->for_each_part(target.offset, target.bytes, [&](const vgpu::Allocation& to,
+                                                               std::uint32_t to_offset,
+                                                               std::uint32_t to_bytes) {
+    const std::size_t from = source.offset + (to.offset_in_object(to_offset) - target.offset);
+    std::uint32_t done = 0;
+    sides.source->for_each_part(from, to_bytes, [&](const vgpu::Allocation& part,
+                                                    std::uint32_t offset, std::uint32_t bytes) {
+      vgpu::DeviceCopy piece = sides;
+      piece.target = &to;
+      piece.target_offset = to_offset + done;
+      piece.source = &part;
+      piece.source_offset = offset;
+      piece.bytes = bytes;
+      pieces.push_back(piece);
+      done += bytes;
+    });
+  });
+  // As memmove() would.
+  if (sides.target == sides.source && target.offset > source.offset) std::ranges::reverse(pieces);
+  return pieces;
 }
 
 vgpu::HostOperation operation_of(const Touch& touch) {
@@ -144,10 +176,10 @@ std::vector<std::uint32_t> Transfers::unordered_launches(const Operation& operat
 void Transfers::touch(const Touch& now, const Bytes& bytes, const Operation& operation) {
   touched_.visit_unordered(operation.clock, [&](const Touch& earlier) {
     if (!(now.write || earlier.write)) return;
-    const std::uint32_t at = common_byte(earlier.rows, now.rows);
-    if (at == ptx::kNone) return;
+    const std::optional<std::size_t> at = common_byte(earlier.rows, now.rows);
+    if (!at) return;
     findings_.add(vgpu::race_of_operations(operation_of(earlier), operation_of(now),
-                                           *now.rows.allocation, at,
+                                           *now.rows.allocation, *at,
                                            brings_the_same(earlier, now, bytes)));
   });
   touched_.add_latest(operation.stamp, now);
@@ -156,8 +188,9 @@ void Transfers::touch(const Touch& now, const Bytes& bytes, const Operation& ope
 void Transfers::tell_host_access(const Rows& rows, bool write,
                                  const std::vector<std::uint32_t>& unordered) const {
   for_each_row(rows, [&](const Row& row) {
-    const vgpu::HostAccess access = host_access(rows, row, write, unordered);
-    observers_.tell([&](vgpu::Observer& observer) { observer.on_host_access(access); });
+    for_each_access(rows, row, write, unordered, [&](const vgpu::HostAccess& access) {
+      observers_.tell([&](vgpu::Observer& observer) { observer.on_host_access(access); });
+    });
   });
 }
 
@@ -178,16 +211,13 @@ void Transfers::device_copy(std::string_view call, const Rows& target, const Row
   const std::vector<std::uint32_t> unordered = unordered_launches(operation);
   for (std::size_t slice = 0; slice < target.box.depth; ++slice) {
     for (std::size_t row = 0; row < target.box.height; ++row) {
-      vgpu::DeviceCopy copy;
-      copy.target = target.allocation;
-      copy.source = source.allocation;
-      copy.target_offset =
-          static_cast<std::uint32_t>(target.offset + slice * target.slice + row * target.pitch);
-      copy.source_offset =
-          static_cast<std::uint32_t>(source.offset + slice * source.slice + row * source.pitch);
-      copy.bytes = static_cast<std::uint32_t>(target.box.width);
-      copy.unordered_launches = unordered;
-      observers_.tell([&](vgpu::Observer& observer) { observer.on_device_copy(copy); });
+      const vgpu::DeviceCopy sides{.target = target.allocation,
+                                   .source = source.allocation,
+                                   .unordered_launches = unordered};
+      for (const vgpu::DeviceCopy& piece :
+           pieces_of(sides, row_at(target, slice, row), row_at(source, slice, row))) {
+        observers_.tell([&](vgpu::Observer& observer) { observer.on_device_copy(piece); });
+      }
     }
   }
   touch({call, source, false}, {}, operation);
@@ -216,9 +246,12 @@ void Transfers::host_touch(const Touch& now, const Operation& step,
     return std::ranges::find(ordered, launch) != ordered.end();
   });
   if (!unordered.empty()) {
-    vgpu::HostAccess access = host_access(now.rows, row_at(now.rows, 0, 0), now.write, unordered);
-    access.place = now.place;
-    observers_.tell([&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
+    for_each_access(now.rows, row_at(now.rows, 0, 0), now.write, unordered,
+                    [&](vgpu::HostAccess& access) {
+                      access.place = now.place;
+                      observers_.tell(
+                          [&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
+                    });
   }
   touch(now, {}, step);
 }
@@ -229,8 +262,9 @@ void Transfers::launched(std::uint32_t launch, const Operation& operation,
   std::uint64_t signalled = 0;  // the last touch of the host's that the launch has read strongly
   if (signals != nullptr) {
     touched_.visit_unordered(operation.clock, [&](const Touch& touch) {
+      const auto at = touch.rows.allocation->place_at(touch.rows.offset);
       const bool is_signal = touch.write && touch.place != nullptr &&
-                             signals->read(launch, *touch.rows.allocation, touch.rows.offset,
+                             signals->read(launch, *at.part, at.offset,
                                            static_cast<std::uint32_t>(touch.rows.box.width));
       if (is_signal) signalled = std::max(signalled, touch.number);
     });
@@ -239,14 +273,15 @@ void Transfers::launched(std::uint32_t launch, const Operation& operation,
     if (!touch.rows.allocation->live) return;
     if (touch.place != nullptr && touch.number <= signalled) return;
     for_each_row(touch.rows, [&](const Row& row) {
-      vgpu::HostAccess access = host_access(touch.rows, row, touch.write, itself);
-      if (const vgpu::LibraryOperand* const operand = touch.operand.operand.get()) {
-        findings_.checkers().on_late_operand(
-            {access.allocation, access.offset, access.bytes, access.write, operand, itself});
-        return;
-      }
-      access.place = touch.place;
-      observers_.tell([&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
+      for_each_access(touch.rows, row, touch.write, itself, [&](vgpu::HostAccess& access) {
+        if (const vgpu::LibraryOperand* const operand = touch.operand.operand.get()) {
+          findings_.checkers().on_late_operand(
+              {access.allocation, access.offset, access.bytes, access.write, operand, itself});
+          return;
+        }
+        access.place = touch.place;
+        observers_.tell([&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
+      });
     });
   });
   launches_.add(operation.stamp, launch);

@@ -26,7 +26,7 @@ class SignalsOfKernels;
 // A box of bytes in device memory.
 struct Rows {
   const vgpu::Allocation* allocation = nullptr;
-  std::uint32_t offset = 0;
+  std::size_t offset = 0;
   std::size_t pitch = 0, slice = 0;
   Box box;
   RowShape shape{};  // in bytes

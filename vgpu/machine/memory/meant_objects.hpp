@@ -33,7 +33,8 @@ class MeantObjects {
   // Whether keep() will do the same to every target in `allocation` as it did to the last one.
   [[nodiscard]] bool is_settled(std::uint16_t provenance, const Allocation* allocation) const {
     const MeantObject& meant = meant_[provenance];
-    return meant.symbol != nullptr || meant.allocation == nullptr || meant.allocation == allocation;
+    return meant.symbol != nullptr || meant.allocation == nullptr ||
+           meant.allocation == &allocation->object();
   }
   // Takes from `target` what does not belong to the object: all, if it is in another one.
   //   shared: the block's own shared memory
@@ -46,7 +47,9 @@ class MeantObjects {
       } else {
         target.limit = 0;
       }
-    } else if (target.allocation == meant.allocation) [[likely]] {
+    } else if (target.allocation == meant.allocation ||
+               (target.allocation != nullptr && &target.allocation->object() == meant.allocation))
+        [[likely]] {
       meant.is_sure = true;
     } else if (meant.allocation != nullptr && meant.is_sure) {
       target.limit = 0;

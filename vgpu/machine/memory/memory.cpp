@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <new>
 #include <unordered_map>
 
 #include <fmt/format.h>
+
+#include "vgpu/machine/memory/host_pages.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -64,25 +67,28 @@ MappedBytes map_shared_with_host(void* wanted, std::size_t bytes, bool two_views
   MappedBytes mapped;
   if (two_views) mapped = map_twice(wanted, bytes);
   if (mapped.at_address == nullptr) {
-    mapped.at_address = map_at(wanted, bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+    mapped.at_address = map_at(wanted, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
     mapped.data = mapped.at_address;
   }
   return mapped;
 }
 
-// Host bytes with slack at both ends, kept for reuse by size class.
+// Host bytes with slack at both ends: small blocks are kept for reuse by size class, large ones are
+// given back to the host.
 class HostPool {
  public:
   ~HostPool() {
-    for (auto& [size, blocks] : free_) {
+    for (const std::vector<std::byte*>& blocks : free_) {
       for (std::byte* block : blocks) ::operator delete (block, std::align_val_t{64});
     }
   }
-  std::byte* take(std::uint32_t bytes) {
-    const std::size_t size = size_class(bytes);
-    std::vector<std::byte*>& blocks = free_[size];
+  // nullptr: the host has none.
+  std::byte* take(std::uint64_t bytes) {
+    if (bytes > kSmallMax) return take_large(bytes);
+    std::vector<std::byte*>& blocks = free_[class_of(bytes)];
     std::byte* block = nullptr;
     if (blocks.empty()) {
+      const std::size_t size = std::size_t{1} << class_of(bytes);
       block = static_cast<std::byte*>(
           ::operator new (size + 2 * kRowSlack, std::align_val_t{64}, std::nothrow));
       if (block == nullptr) return nullptr;
@@ -93,17 +99,33 @@ class HostPool {
     std::memset(block, static_cast<int>(kFreshByte), bytes + 2 * kRowSlack);
     return block + kRowSlack;
   }
-  void give(std::byte* data, std::uint32_t bytes) {
-    if (data != nullptr) free_[size_class(bytes)].push_back(data - kRowSlack);
+  //   bytes: as it was taken; data: may be null
+  void give(std::byte* data, std::uint64_t bytes) {
+    if (data == nullptr) return;
+    if (bytes > kSmallMax) {
+      large_.erase(data);
+    } else {
+      free_[class_of(bytes)].push_back(data - kRowSlack);
+    }
   }
 
  private:
-  static std::size_t size_class(std::uint32_t bytes) {
-    std::size_t size = 64;
-    while (size < bytes) size *= 2;
-    return size;
+  static constexpr std::uint64_t kSmallMax = HostPages::kMappedMin;
+  static constexpr unsigned kClasses = std::bit_width(kSmallMax);
+
+  std::byte* take_large(std::uint64_t bytes) {
+    HostPages pages(bytes + 2 * kRowSlack, kFreshByte);
+    if (pages.is_empty()) return nullptr;
+    std::byte* const data = pages.data() + kRowSlack;
+    large_.emplace(data, std::move(pages));
+    return data;
   }
-  std::unordered_map<std::size_t, std::vector<std::byte*>> free_;
+  // 64 bytes at least.
+  static unsigned class_of(std::uint64_t bytes) {
+    return static_cast<unsigned>(std::bit_width(std::max<std::uint64_t>(bytes, 64) - 1));
+  }
+  std::array<std::vector<std::byte*>, kClasses> free_;
+  std::unordered_map<std::byte*, HostPages> large_;
 };
 
 // Its addresses stay taken, the host's memory need not: programs allocate and free in loops.
@@ -138,10 +160,14 @@ struct DeviceMemory::Arena {
     free_ids.push_back(id);
     std::push_heap(free_ids.begin(), free_ids.end(), std::greater<>());
   }
+  void give_ids(const Allocation& allocation) {
+    give_id(allocation.id);
+    for (const Allocation& part : allocation.parts) give_id(part.id);
+  }
   void drop_all(std::vector<std::unique_ptr<Allocation>>& list) {
     for (const auto& allocation : list) {
       pool.give(allocation->data, allocation->bytes);
-      give_id(allocation->id);
+      give_ids(*allocation);
     }
     list.clear();
   }
@@ -170,7 +196,7 @@ struct DeviceMemory::Arena {
       if (allocation->has_two_views()) {
         ::munmap(reinterpret_cast<void*>(allocation->address - kRedZone), bytes);
       }
-      give_id(allocation->id);
+      give_ids(*allocation);
     }
     mapped.clear();
   }
@@ -208,7 +234,22 @@ DeviceMemory::~DeviceMemory() {
 
 bool DeviceMemory::has_room_for(std::uint64_t bytes, unsigned device) const {
   const std::uint64_t taken = devices_[device].used + kRedZone;
-  return bytes <= kAllocationBytesMax && taken <= capacity_ && bytes <= capacity_ - taken;
+  return taken <= capacity_ && bytes <= capacity_ - taken;
+}
+
+void DeviceMemory::make_parts(Allocation& whole) {
+  if (whole.bytes <= part_bytes_) return;
+  whole.part_bytes = part_bytes_;
+  const std::uint64_t count = (whole.bytes + part_bytes_ - 1) / part_bytes_;
+  std::vector<Allocation> parts(count, whole);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    parts[i].id = arena_->take_id();
+    parts[i].whole = &whole;
+    parts[i].address = whole.address + i * part_bytes_;
+    parts[i].data = whole.data + i * part_bytes_;
+    parts[i].bytes = std::min(part_bytes_, whole.bytes - i * part_bytes_);
+  }
+  whole.parts = std::move(parts);
 }
 
 std::uint64_t DeviceMemory::global_end(unsigned device) const {
@@ -228,15 +269,16 @@ Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::s
   }
   if (!is_constant && address + bytes + kRedZone > global_end(device)) return nullptr;
   auto allocation = std::make_unique<Allocation>();
-  allocation->data = arena_->pool.take(static_cast<std::uint32_t>(bytes));
+  allocation->data = arena_->pool.take(bytes);
   if (allocation->data == nullptr) return nullptr;
   allocation->id = arena_->take_id();
   allocation->space = space;
   allocation->address = address;
-  allocation->bytes = static_cast<std::uint32_t>(bytes);
+  allocation->bytes = bytes;
   allocation->read_only = is_constant;
   allocation->name = name;
   allocation->device = static_cast<std::uint8_t>(device);
+  make_parts(*allocation);
   devices_[device].used += bytes;
   list.push_back(std::move(allocation));
   return list.back().get();
@@ -261,14 +303,18 @@ Allocation* DeviceMemory::allocate_mapped(std::uint64_t bytes, unsigned device) 
       map_shared_with_host(reinterpret_cast<void*>(first), mapped_bytes(bytes), two_views_);
   if (mapped.at_address == nullptr) return nullptr;
   if (fresh_mapped_ == Fresh::pattern) {
-    std::memset(mapped.data, static_cast<int>(kFreshByte), mapped_bytes(bytes));
+    const bool is_one_view = mapped.data == mapped.at_address;
+    if (!is_one_view || !map_alike(mapped.data, mapped_bytes(bytes), kFreshByte)) {
+      std::memset(mapped.data, static_cast<int>(kFreshByte), mapped_bytes(bytes));
+    }
   }
   auto allocation = std::make_unique<Allocation>();
   allocation->data = mapped.data + kRedZone;
   allocation->id = arena_->take_id();
   allocation->address = first + kRedZone;
-  allocation->bytes = static_cast<std::uint32_t>(bytes);
+  allocation->bytes = bytes;
   allocation->device = static_cast<std::uint8_t>(device);
+  make_parts(*allocation);
   devices_[device].used += bytes;
   list.push_back(std::move(allocation));
   return list.back().get();
@@ -277,15 +323,15 @@ Allocation* DeviceMemory::allocate_mapped(std::uint64_t bytes, unsigned device) 
 Allocation* DeviceMemory::allocate_on_heap(std::uint64_t bytes, unsigned device) {
   OfDevice& own = devices_[device];
   const std::uint64_t left = own.heap_capacity - std::min(own.heap_used, own.heap_capacity);
-  if (bytes > left || bytes > UINT32_MAX) return nullptr;
+  if (bytes > left || bytes > kPartBytes) return nullptr;
   const std::uint64_t taken = round_up(std::max(bytes, kHeapAlignment), kHeapAlignment);
   if (taken > left || heap_next_ + taken + kRedZone > kHeapEnd) return nullptr;
   auto allocation = arena_->make();
-  allocation->data = arena_->pool.take(static_cast<std::uint32_t>(bytes));
+  allocation->data = arena_->pool.take(bytes);
   if (allocation->data == nullptr) return nullptr;
   allocation->id = arena_->take_id();
   allocation->address = heap_next_;
-  allocation->bytes = static_cast<std::uint32_t>(bytes);
+  allocation->bytes = bytes;
   allocation->device = static_cast<std::uint8_t>(device);
   own.heap_used += taken;
   heap_next_ += taken + kRedZone;
@@ -306,10 +352,10 @@ void DeviceMemory::free_on_heap(Allocation& allocation) {
 Allocation* DeviceMemory::allocate_unmapped(std::uint64_t bytes, unsigned device) {
   if (!has_room_for(bytes, device)) return nullptr;
   auto memory = std::make_unique<Allocation>();
-  memory->data = arena_->pool.take(static_cast<std::uint32_t>(bytes));
+  memory->data = arena_->pool.take(bytes);
   if (memory->data == nullptr) return nullptr;
   memory->id = arena_->take_id();
-  memory->bytes = static_cast<std::uint32_t>(bytes);
+  memory->bytes = bytes;
   memory->device = static_cast<std::uint8_t>(device);
   devices_[device].used += bytes;
   arena_->unmapped.push_back(std::move(memory));
@@ -370,7 +416,14 @@ void DeviceMemory::free(Allocation* allocation) {
     free_on_heap(*allocation);
   } else {
     devices_[allocation->device].used -= allocation->bytes;
-    if (allocation->is_mapped()) give_back_pages(*allocation);
+    for (Allocation& part : allocation->parts) part.live = false;
+    if (allocation->is_mapped()) {
+      give_back_pages(*allocation);
+    } else {
+      // Its addresses stay taken: programs allocate and free in loops.
+      arena_->pool.give(allocation->data, allocation->bytes);
+      allocation->data = nullptr;
+    }
   }
 }
 
@@ -415,14 +468,27 @@ void DeviceMemory::reset() {
   std::ranges::fill(devices_, OfDevice{});
 }
 
-std::string describe(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes) {
+void clear_bytes(const Allocation& allocation, std::uint64_t offset, std::uint64_t bytes) {
+  const bool has_pages = allocation.object().bytes > HostPages::kMappedMin &&
+                         !allocation.is_mapped() && !allocation.on_heap();
+  std::byte* const begin = allocation.data + offset;
+  if (has_pages) {
+    HostPages::fill(begin, bytes, std::byte{0});
+  } else {
+    std::memset(begin, 0, bytes);
+  }
+}
+
+std::string describe(const Allocation& part, std::uint64_t offset, std::uint32_t bytes) {
+  const Allocation& allocation = part.object();
+  offset = part.offset_in_object(offset);
   const Symbol* symbol = nullptr;
   for (const Symbol& candidate : allocation.symbols) {
     const bool holds = offset >= candidate.offset &&
                        (candidate.bytes == 0 || offset - candidate.offset < candidate.bytes);
     if (holds) symbol = &candidate;
   }
-  const std::uint32_t start = symbol != nullptr ? symbol->offset : 0;
+  const std::uint64_t start = symbol != nullptr ? symbol->offset : 0;
   const std::uint32_t width = std::max(bytes, 1u);
   const std::string element = (offset - start) % width == 0
                                   ? fmt::format("[{}]", (offset - start) / width)

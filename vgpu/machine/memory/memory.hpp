@@ -9,6 +9,7 @@
 // kernel appear in windows of their own.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -53,8 +54,8 @@ inline constexpr std::uint64_t kDeviceGlobalBytes = 0x100'0000'0000;
 inline constexpr std::uint64_t kDeviceConstantBytes = 0x10'0000'0000;
 
 inline constexpr std::uint64_t kMemoryBytes = std::uint64_t{4} << 30;  // unless the host asks
-// An allocation's offsets have 32 bits.
-inline constexpr std::uint64_t kAllocationBytesMax = UINT32_MAX;
+// Of the parts of larger allocations; a power of two.
+inline constexpr std::uint64_t kPartBytes = std::uint64_t{2} << 30;
 
 // What memory that host and device share holds before anything is written.
 enum class Fresh : std::uint8_t { zeros, pattern };
@@ -76,11 +77,15 @@ struct CodePlace {
 // One object in device memory: a cudaMalloc, a module variable, a malloc() of device code, the
 // shared memory of a resident block, or the local memory of a resident warp.  `id` is dense and
 // unique while it lives: checkers index their shadows by it.
+//
+// Offsets of accesses have 32 bits, so a large allocation has parts, side by side, each of which is
+// an allocation to the machine and to the checkers: what is accessed is a part, and what programs
+// allocate, free, and read of in messages is the object.
 struct Allocation {
   std::uint32_t id = 0;
   ptx::Space space = ptx::Space::global;
   std::uint64_t address = 0;  // device address (global, constant); 0 for shared and local
-  std::uint32_t bytes = 0;
+  std::uint64_t bytes = 0;
   bool live = true;
   bool read_only = false;
   bool managed = false;      // the host uses it, too, by the same address
@@ -98,6 +103,49 @@ struct Allocation {
   std::vector<Symbol> symbols;       // shared: what lies where
   std::byte* data = nullptr;         // host bytes; kRowSlack readable and writable around it
   CodePlace allocated_at, freed_at;  // by device code
+  std::vector<Allocation> parts;     // empty: it has none
+  const Allocation* whole = nullptr;  // of a part
+  std::uint64_t part_bytes = kPartBytes;
+
+  // What it is a part of, or itself.
+  [[nodiscard]] const Allocation& object() const { return whole == nullptr ? *this : *whole; }
+  [[nodiscard]] std::uint64_t offset_in_object(std::uint64_t offset) const {
+    return offset + (whole == nullptr ? 0 : address - whole->address);
+  }
+  // The part that has the byte, or itself.
+  [[nodiscard]] Allocation* part_at(std::uint64_t offset) {
+    return parts.empty() ? this : &parts[offset / part_bytes];
+  }
+  [[nodiscard]] const Allocation* part_at(std::uint64_t offset) const {
+    return const_cast<Allocation*>(this)->part_at(offset);
+  }
+  // The same, with where the byte is in it.
+  struct PartPlace {
+    const Allocation* part = nullptr;
+    std::uint32_t offset = 0;
+  };
+  [[nodiscard]] PartPlace place_at(std::uint64_t offset) const {
+    return {part_at(offset),
+            static_cast<std::uint32_t>(parts.empty() ? offset : offset % part_bytes)};
+  }
+  // Calls visit(part, offset in it, bytes) for a range, ascending.
+  template <typename Visit>
+  void for_each_part(std::uint64_t offset, std::uint64_t size, Visit visit) const {
+    for (const std::uint64_t end = offset + size; offset < end;) {
+      const PartPlace place = place_at(offset);
+      const std::uint64_t count = std::min(end - offset, place.part->bytes - place.offset);
+      visit(*place.part, place.offset, static_cast<std::uint32_t>(count));
+      offset += count;
+    }
+  }
+  // Calls visit(part) for each, or for itself.
+  template <typename Visit>
+  void for_each_part(Visit visit) const {
+    if (parts.empty()) return visit(*this);
+    for (const Allocation& part : parts) visit(part);
+  }
+  // Of one without parts.
+  [[nodiscard]] std::uint32_t limit() const { return static_cast<std::uint32_t>(bytes); }
 
   [[nodiscard]] bool on_heap() const { return address >= kHeapBase && address < kHeapEnd; }
   // Memory that host and devices share.
@@ -120,7 +168,10 @@ struct Allocation {
 };
 
 // "s[31]", "allocation of 128 bytes [12]": the element of `bytes` size at `offset`.
-std::string describe(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);
+std::string describe(const Allocation& allocation, std::uint64_t offset, std::uint32_t bytes);
+
+// Makes bytes of an allocation 0.  Where they are many, the host's pages are given back.
+void clear_bytes(const Allocation& allocation, std::uint64_t offset, std::uint64_t bytes);
 
 class DeviceMemory {
  public:
@@ -129,8 +180,8 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  // Returns nullptr when `bytes` is over what is left of the device's capacity_bytes(), or over
-  // kAllocationBytesMax.
+  // Returns nullptr when `bytes` is over what is left of the device's capacity_bytes(), or the host
+  // has no room for it.  It costs no memory before it is written.
   Allocation* allocate(std::uint64_t bytes, ptx::Space space = ptx::Space::global,
                        std::string_view name = {}, unsigned device = 0);
   // Memory whose bytes the host reads and writes at the address of the allocation (managed and
@@ -163,7 +214,7 @@ class DeviceMemory {
     devices_[device].heap_capacity = bytes;
   }
 
-  // The live allocation that holds `address`, or nullptr.
+  // The live allocation, with all its parts, that holds `address`; or nullptr.
   [[nodiscard]] Allocation* find(std::uint64_t address);
   // The nearest allocation at or below, live or freed, for messages; may be nullptr.
   [[nodiscard]] const Allocation* nearest(std::uint64_t address) const;
@@ -186,6 +237,8 @@ class DeviceMemory {
   void set_fresh_mapped(Fresh fresh) { fresh_mapped_ = fresh; }
   // Of memory that is mapped from now on.
   void set_two_views(bool two) { two_views_ = two; }
+  // Of allocations from now on: how large their parts are.
+  void set_part_bytes(std::uint64_t bytes) { part_bytes_ = bytes; }
   [[nodiscard]] std::uint64_t used_bytes(unsigned device = 0) const {
     return devices_[device].used;
   }
@@ -200,6 +253,7 @@ class DeviceMemory {
   };
   void free_on_heap(Allocation& allocation);
   [[nodiscard]] bool has_room_for(std::uint64_t bytes, unsigned device) const;
+  void make_parts(Allocation& whole);
   // Where the global memory of a device ends.
   [[nodiscard]] std::uint64_t global_end(unsigned device) const;
 
@@ -208,6 +262,7 @@ class DeviceMemory {
   std::uint64_t capacity_ = kMemoryBytes;
   Fresh fresh_mapped_ = Fresh::pattern;
   bool two_views_ = false;
+  std::uint64_t part_bytes_ = kPartBytes;
   std::uint64_t heap_next_ = kHeapBase;
 };
 

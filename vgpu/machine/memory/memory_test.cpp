@@ -51,6 +51,39 @@ TEST(DeviceMemory, KeepsIdsDense) {
   EXPECT_EQ(memory.allocate(4)->id, 0u);
 }
 
+TEST(DeviceMemory, GivesLargeAllocationsPartsSideBySide) {
+  DeviceMemory memory;
+  memory.set_part_bytes(4096);
+  EXPECT_TRUE(memory.allocate(4096)->parts.empty());
+  Allocation* const whole = memory.allocate(10'000);
+  ASSERT_EQ(whole->parts.size(), 3u);
+  EXPECT_EQ(whole->part_at(4095), &whole->parts[0]);
+  const Allocation& part = whole->parts[2];
+  EXPECT_EQ(whole->part_at(8192), &part);
+  EXPECT_EQ(part.bytes, 1808u);
+  EXPECT_EQ(part.address, whole->address + 8192);
+  EXPECT_EQ(part.data, whole->data + 8192);
+  EXPECT_EQ(&part.object(), whole);
+  EXPECT_NE(part.id, whole->id);
+  EXPECT_EQ(whole->place_at(9000).offset, 808u);
+  EXPECT_EQ(describe(part, 8, 4), "allocation of 10000 bytes [2050]");
+  EXPECT_EQ(memory.find(whole->address + 9999), whole);
+  memory.free(whole);
+  EXPECT_FALSE(part.live);
+}
+
+// And a program that allocates and frees in a loop does not collect what it has freed.
+TEST(DeviceMemory, GivesOutMoreThanTheHostHasAsLongAsNobodyTouchesIt) {
+  DeviceMemory memory;
+  memory.set_capacity(std::uint64_t{64} << 30);
+  for (int i = 0; i < 3; ++i) {
+    Allocation* const allocation = memory.allocate(std::uint64_t{60} << 30);
+    ASSERT_NE(allocation, nullptr) << i;
+    EXPECT_EQ(allocation->data[allocation->bytes - 1], std::byte{0xa5});
+    memory.free(allocation);
+  }
+}
+
 TEST(Describe, NamesTheElement) {
   Allocation allocation;
   allocation.bytes = 128;

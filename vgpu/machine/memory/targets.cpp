@@ -27,7 +27,7 @@ Target local_target(const Warp& warp, std::uint64_t base, std::uint64_t address)
       target.base = base + piece.begin;
     }
   }
-  if (target.allocation != nullptr) target.limit = target.allocation->bytes / kWarpLanes;
+  if (target.allocation != nullptr) target.limit = target.allocation->limit() / kWarpLanes;
   return target;
 }
 
@@ -69,14 +69,14 @@ Target Targets::of(const RunningFragment& run, const Instr& instr, std::uint64_t
     case Space::shared:
       target.allocation = run.slot.shared;
       if (address - target.base >= kWindowBytes) [[unlikely]] {
-        target.limit = target.allocation->bytes;
+        target.limit = target.allocation->limit();
         return clusters_.target(run, address, target);
       }
       break;
     case Space::param: target.allocation = parameters_; break;
     case Space::local:
       target.allocation = run.warp.local;
-      if (target.allocation != nullptr) target.limit = target.allocation->bytes / kWarpLanes;
+      if (target.allocation != nullptr) target.limit = target.allocation->limit() / kWarpLanes;
       if (!run.warp.local_beyond.empty()) return local_target(run.warp, target.base, address);
       return target;
     default: {
@@ -86,7 +86,7 @@ Target Targets::of(const RunningFragment& run, const Instr& instr, std::uint64_t
         if (found == nullptr || !launch_.may_use(*found)) {
           return clusters_.target(run, address, target);
         }
-        last = found;
+        last = found->part_at(address - found->address);
       }
       target.allocation = last;
       target.base = last->address;
@@ -94,7 +94,7 @@ Target Targets::of(const RunningFragment& run, const Instr& instr, std::uint64_t
       break;
     }
   }
-  if (target.allocation != nullptr) target.limit = target.allocation->bytes;
+  if (target.allocation != nullptr) target.limit = target.allocation->limit();
   return target;
 }
 
@@ -122,13 +122,17 @@ void Targets::fault(const RunningFragment& run, const Instr& instr, const Target
   fault.access = access_kind_of(instr);
   fault.bytes = bytes;
   fault.address = address;
-  fault.nearest = target.allocation;
+  if (target.allocation != nullptr) fault.nearest = &target.allocation->object();
   const bool is_arena = target.space == Space::global || target.space == Space::constant;
   if (!is_arena) fault.address -= target.base;
   if (target.allocation == nullptr && is_arena) fault.nearest = launch_.memory.nearest(address);
   const std::uint64_t base = is_arena && fault.nearest != nullptr ? fault.nearest->address : 0;
   const std::uint64_t offset = fault.address - base;
-  const std::uint64_t limit = target.allocation != nullptr ? target.limit : 0;
+  const std::uint64_t begin = target.allocation == nullptr
+                                  ? 0
+                                  : target.allocation->offset_in_object(target.begin);
+  const std::uint64_t limit =
+      target.allocation == nullptr ? 0 : target.allocation->offset_in_object(target.limit);
   const MeantObject& meant = meant_objects_.of(instr.provenance);
   if (meant.symbol != nullptr) {
     fault.symbol = meant.symbol;
@@ -143,9 +147,9 @@ void Targets::fault(const RunningFragment& run, const Instr& instr, const Target
              fault.nearest->contains(fault.address, bytes)) {
     fault.kind = Fault::Kind::no_peer_access;
     fault.device = launch_.request->device;
-  } else if (offset % bytes != 0 && offset >= target.begin && offset < limit) {
+  } else if (offset % bytes != 0 && offset >= begin && offset < limit) {
     fault.kind = Fault::Kind::misaligned;
-  } else if (offset >= target.begin && bytes <= limit && offset <= limit - bytes) {
+  } else if (offset >= begin && bytes <= limit && offset <= limit - bytes) {
     fault.kind = Fault::Kind::read_only;
   } else {
     fault.kind = Fault::Kind::out_of_bounds;

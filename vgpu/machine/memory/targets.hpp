@@ -38,12 +38,12 @@ class Targets {
     const std::uint64_t window = generic ? kSharedWindow : 0;
     if (space == ptx::Space::shared || (generic && address - window < kWindowBytes)) {
       if (address - window >= kWindowBytes || run.slot.shared == nullptr) return false;
-      target = {run.slot.shared, ptx::Space::shared, window, run.slot.shared->bytes, 0};
+      target = {run.slot.shared, ptx::Space::shared, window, run.slot.shared->limit(), 0};
       return true;
     }
     Allocation* const last = last_[run.pc];
     if (last == nullptr || !last->contains(address, 1)) return false;
-    target = {last, last->space, last->address, last->bytes, 0};
+    target = {last, last->space, last->address, last->limit(), 0};
     return true;
   }
   // The lanes whose bytes lie inside, aligned.
@@ -58,7 +58,7 @@ class Targets {
     return sites_.data();
   }
   [[nodiscard]] bool has_sites() const { return !sites_.empty(); }
-  // Before it is freed.
+  // Before it is freed; one without parts.
   void forget(const Allocation* allocation);
 
  private:

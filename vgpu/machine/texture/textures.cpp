@@ -166,7 +166,7 @@ void Textures::read_texels(RunningFragment& run, const Texture& texture, std::ui
       const std::uint64_t offset = offset_of(box, bytes, one.x, one.y, one.layer);
       if (!box.memory->live || offset + bytes > box.memory->bytes) {
         const Target target{box.memory->live ? box.memory : nullptr, ptx::Space::global,
-                            box.memory->address, box.memory->bytes};
+                            box.memory->address, box.memory->limit()};
         targets_.fault(run, part, target, box.memory->address + offset, lane, bytes);
         fetch.texel[lane][use].fill(std::byte{0});
         continue;
@@ -177,7 +177,7 @@ void Textures::read_texels(RunningFragment& run, const Texture& texture, std::ui
     if (group == 0) continue;
     current_.access.undefined = 0;
     if (current_.is_watched()) {
-      const Target target{box.memory, box.memory->space, box.memory->address, box.memory->bytes};
+      const Target target{box.memory, box.memory->space, box.memory->address, box.memory->limit()};
       current_.announce(run, part, target, Pattern::scattered, bytes, group, {0, format.channels});
     }
     for (std::uint32_t rest = group; rest != 0; rest &= rest - 1) {
@@ -351,7 +351,7 @@ void Textures::move_elements(RunningFragment& run, const TextureInstr& instr,
   for (std::size_t i = 0; i < instr.count; ++i) part[MemoryOperand::value + i] = instr.values[i];
   const bool is_live = box.memory->live;
   const Target target{is_live ? box.memory : nullptr, ptx::Space::global, box.memory->address,
-                      box.memory->bytes};
+                      box.memory->limit()};
   const auto lead = static_cast<unsigned>(std::countr_zero(lanes));
   if (!is_live) {
     const std::uint32_t bytes = ptx::bytes_of(instr.type) * instr.count;
