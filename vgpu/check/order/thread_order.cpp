@@ -59,11 +59,18 @@ void ThreadOrder::reset(WarpModel model) {
   slots_.clear();
   segments_.assign(1, {});
   ticks_.assign(1, {});
-  answers_.assign(kAnswers, {});
+  forget_answers();
   past_.clear();
   starts_.clear();
   known_to_launch_.clear();
   last_agent_ = 0;
+}
+
+// Small trials ask nothing, and the table is large.
+void ThreadOrder::forget_answers() {
+  if (!has_answers_ && !answers_.empty()) return;
+  answers_.assign(kAnswers, {});
+  has_answers_ = false;
 }
 
 void ThreadOrder::begin_launch(const Sync& sync) {
@@ -407,7 +414,7 @@ std::vector<ThreadOrder::SegmentId> ThreadOrder::forget_segments(std::vector<boo
   for (auto& [place, id] : past_) id = renewed[id];
   segments_.resize(next);
   ticks_ = std::move(ticks);
-  answers_.assign(kAnswers, {});
+  forget_answers();
   for (Slot& slot : slots_) {
     slot.first_segment = renewed[slot.first_segment];
     for (Warp& warp : slot.warps) {
@@ -460,6 +467,7 @@ ThreadOrder::Before ThreadOrder::before(SegmentId earlier, SegmentId now, const 
   Answer& known = answers_[(earlier * 0x9e3779b1u + now) % kAnswers];
   if (known.earlier != earlier || known.now != now) {
     known = {earlier, now, answer(earlier, place)};
+    has_answers_ = true;
   }
   return known.before;
 }

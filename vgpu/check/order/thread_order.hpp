@@ -256,6 +256,7 @@ class ThreadOrder {
     return block_key(place) << 16 | thread_at(place, lane);
   }
   SegmentId segment_of_agent(const Segment& segment, const Ticks& ticks);
+  void forget_answers();
   [[nodiscard]] Before answer(SegmentId earlier, const WarpPlace& place) const;
   [[nodiscard]] std::uint32_t known_lanes(const VectorClock::Knowledge& known,
                                           const Segment& segment) const;
@@ -281,6 +282,7 @@ class ThreadOrder {
   std::vector<Segment> segments_;
   std::vector<Ticks> ticks_;
   std::vector<Answer> answers_;
+  bool has_answers_ = false;
   std::map<std::array<std::uint64_t, 3>, SegmentId> past_;           // by launch, block, warp
   std::map<std::uint64_t, BulkGroups> bulk_groups_;                  // by thread
   std::map<std::pair<BlockKey, std::uint32_t>, Tick> object_ticks_;  // block, offset

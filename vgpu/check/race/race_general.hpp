@@ -234,6 +234,7 @@ class GeneralRaceChecker final : public Checker {
   std::uint32_t tidy_at_;        // segments
   ThreadOrder order_;
   std::array<Recent, kRecent> recent_{};  // by the segment that they come before
+  bool has_recent_ = false;
   SyncVariables variables_{order_};
   ClusterOrder cluster_order_{order_};
   ProxyFences proxy_fences_{order_};

@@ -139,11 +139,11 @@ HostPages::~HostPages() {
 }
 
 void HostPages::fill(std::size_t offset, std::size_t bytes, std::byte value) {
-  if (mapped_) return fill(data_ + offset, bytes, value);
+  if (mapped_) return fill_at(data_ + offset, bytes, value);
   std::memset(data_ + offset, std::to_integer<int>(value), bytes);
 }
 
-void HostPages::fill(std::byte* begin, std::size_t bytes, std::byte value) {
+void HostPages::fill_at(std::byte* begin, std::size_t bytes, std::byte value) {
   const auto set = [&](std::byte* from, std::byte* to) {
     std::memset(from, std::to_integer<int>(value), static_cast<std::size_t>(to - from));
   };

@@ -40,7 +40,7 @@ class HostPages {
   // Gives a range one value; of a mapped block, its whole pages are given back to the host.
   void fill(std::size_t offset, std::size_t bytes, std::byte value);
   // The same of a range of a mapped block.
-  static void fill(std::byte* begin, std::size_t bytes, std::byte value);
+  static void fill_at(std::byte* begin, std::size_t bytes, std::byte value);
   // Calls visit(offset, bytes) for parts of the block, ascending, outside of which nobody has
   // written anything since it was made.
   void for_each_written(const std::function<void(std::size_t, std::size_t)>& visit) const;

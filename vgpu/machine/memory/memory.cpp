@@ -473,7 +473,7 @@ void clear_bytes(const Allocation& allocation, std::uint64_t offset, std::uint64
                          !allocation.is_mapped() && !allocation.on_heap();
   std::byte* const begin = allocation.data + offset;
   if (has_pages) {
-    HostPages::fill(begin, bytes, std::byte{0});
+    HostPages::fill_at(begin, bytes, std::byte{0});
   } else {
     std::memset(begin, 0, bytes);
   }

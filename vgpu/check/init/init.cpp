@@ -1,4 +1,4 @@
-#include "vgpu/check/init.hpp"
+#include "vgpu/check/init/init.hpp"
 
 #include <fmt/format.h>
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "vgpu/check/checker.hpp"
-#include "vgpu/check/init_shadow.hpp"
-#include "vgpu/check/store_shapes.hpp"
+#include "vgpu/check/init/init_shadow.hpp"
+#include "vgpu/check/init/store_shapes.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -1,4 +1,4 @@
-#include "vgpu/check/init_shadow.hpp"
+#include "vgpu/check/init/init_shadow.hpp"
 
 #include <algorithm>
 #include <cstring>

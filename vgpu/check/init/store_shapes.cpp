@@ -1,4 +1,4 @@
-#include "vgpu/check/store_shapes.hpp"
+#include "vgpu/check/init/store_shapes.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -18,7 +18,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "vgpu/check/init_shadow.hpp"
+#include "vgpu/check/init/init_shadow.hpp"
 #include "vgpu/machine/access.hpp"
 
 namespace warpcheck::vgpu {
