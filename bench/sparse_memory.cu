@@ -15,7 +15,8 @@ int main(int, char** argv) {
   char* data = nullptr;
   cudaMalloc(&data, bytes);
   for (size_t part = 0; part < 8; ++part) {
-    touch<<<64, 256>>>(reinterpret_cast<int*>(data + part * (bytes / 8)), touched / 8 / sizeof(int));
+    touch<<<64, 256>>>(reinterpret_cast<int*>(data + part * (bytes / 8)),
+                       touched / 8 / sizeof(int));
   }
   const cudaError_t error = cudaDeviceSynchronize();
   if (error != cudaSuccess) std::printf("%s\n", cudaGetErrorName(error));

@@ -134,8 +134,7 @@ std::string range_of(const HostAccess& access, std::uint32_t offset) {
 std::uint32_t skip_between_rows(const Allocation& part, std::uint32_t begin, std::uint32_t end) {
   const Allocation& allocation = part.object();
   if (allocation.pitch == 0) return begin;
-  const auto column =
-      static_cast<std::uint32_t>(part.offset_in_object(begin) % allocation.pitch);
+  const auto column = static_cast<std::uint32_t>(part.offset_in_object(begin) % allocation.pitch);
   if (column < allocation.row_bytes) return begin;
   return std::min(begin + (allocation.pitch - column), end);
 }

@@ -165,9 +165,7 @@ class CellMemory {
   }
 
  private:
-  static Cell* cells_in(const HostPages& pages) {
-    return reinterpret_cast<Cell*>(pages.data());
-  }
+  static Cell* cells_in(const HostPages& pages) { return reinterpret_cast<Cell*>(pages.data()); }
   template <typename Visit>
   static void for_each_seen(const HostPages& pages, std::size_t count, Visit visit) {
     pages.for_each_written([&](std::size_t offset, std::size_t bytes) {

@@ -1,5 +1,5 @@
-// What relates two accesses besides the order of their threads: writes that were observed, scopes of
-// clusters and devices, and the ways that asynchronous copies take to memory.
+// What relates two accesses besides the order of their threads: writes that were observed, scopes
+// of clusters and devices, and the ways that asynchronous copies take to memory.
 #include <algorithm>
 #include <bit>
 

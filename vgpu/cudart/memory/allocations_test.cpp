@@ -48,8 +48,7 @@ TEST_F(OfDevice, LargeAllocationsAreToldPartByPart) {
   EXPECT_TRUE(allocations.range_at("cudaMemcpy", at(*one, 4000), 6000, true));
   events.events.clear();
   allocations.fill_from_host(*one);
-  EXPECT_EQ(events.events,
-            (Events{"host write 0+4096", "host write 0+4096", "host write 0+1808"}));
+  EXPECT_EQ(events.events, (Events{"host write 0+4096", "host write 0+4096", "host write 0+1808"}));
   events.events.clear();
   allocations.free(*one);
   EXPECT_EQ(events.events, (Events{"free 4096", "free 4096", "free 1808"}));

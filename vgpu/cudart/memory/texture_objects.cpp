@@ -68,9 +68,9 @@ TexelBox linear_box(const Allocations& allocations, const void* pointer, const T
   box.pitch = pitch == 0 ? width * format.bytes() : pitch;
   box.slice = box.pitch * height;
   if (box.memory != found && box.offset + box.slice > box.memory->bytes) {
-    throw vgpu::Refusal(fmt::format(
-        "a texture of memory on both sides of a multiple of {} bytes in one allocation",
-        found->part_bytes));
+    throw vgpu::Refusal(
+        fmt::format("a texture of memory on both sides of a multiple of {} bytes in one allocation",
+                    found->part_bytes));
   }
   return box;
 }

@@ -105,23 +105,24 @@ void for_each_access(const Rows& rows, const Row& row, bool write,
 std::vector<vgpu::DeviceCopy> pieces_of(const vgpu::DeviceCopy& sides, const Row& target,
                                         const Row& source) {
   std::vector<vgpu::DeviceCopy> pieces;
-  sides.target->for_each_part(target.offset, target.bytes, [&](const vgpu::Allocation& to,
-                                                               std::uint32_t to_offset,
-                                                               std::uint32_t to_bytes) {
-    const std::size_t from = source.offset + (to.offset_in_object(to_offset) - target.offset);
-    std::uint32_t done = 0;
-    sides.source->for_each_part(from, to_bytes, [&](const vgpu::Allocation& part,
-                                                    std::uint32_t offset, std::uint32_t bytes) {
-      vgpu::DeviceCopy piece = sides;
-      piece.target = &to;
-      piece.target_offset = to_offset + done;
-      piece.source = &part;
-      piece.source_offset = offset;
-      piece.bytes = bytes;
-      pieces.push_back(piece);
-      done += bytes;
-    });
-  });
+  sides.target->for_each_part(
+      target.offset, target.bytes,
+      [&](const vgpu::Allocation& to, std::uint32_t to_offset, std::uint32_t to_bytes) {
+        const std::size_t from = source.offset + (to.offset_in_object(to_offset) - target.offset);
+        std::uint32_t done = 0;
+        sides.source->for_each_part(
+            from, to_bytes,
+            [&](const vgpu::Allocation& part, std::uint32_t offset, std::uint32_t bytes) {
+              vgpu::DeviceCopy piece = sides;
+              piece.target = &to;
+              piece.target_offset = to_offset + done;
+              piece.source = &part;
+              piece.source_offset = offset;
+              piece.bytes = bytes;
+              pieces.push_back(piece);
+              done += bytes;
+            });
+      });
   // As memmove() would.
   if (sides.target == sides.source && target.offset > source.offset) std::ranges::reverse(pieces);
   return pieces;
@@ -246,12 +247,11 @@ void Transfers::host_touch(const Touch& now, const Operation& step,
     return std::ranges::find(ordered, launch) != ordered.end();
   });
   if (!unordered.empty()) {
-    for_each_access(now.rows, row_at(now.rows, 0, 0), now.write, unordered,
-                    [&](vgpu::HostAccess& access) {
-                      access.place = now.place;
-                      observers_.tell(
-                          [&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
-                    });
+    for_each_access(
+        now.rows, row_at(now.rows, 0, 0), now.write, unordered, [&](vgpu::HostAccess& access) {
+          access.place = now.place;
+          observers_.tell([&](vgpu::Observer& observer) { observer.on_late_host_access(access); });
+        });
   }
   touch(now, {}, step);
 }

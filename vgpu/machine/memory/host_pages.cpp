@@ -159,8 +159,7 @@ void HostPages::fill_at(std::byte* begin, std::size_t bytes, std::byte value) {
   set(behind, end);
 }
 
-void HostPages::for_each_written(
-    const std::function<void(std::size_t, std::size_t)>& visit) const {
+void HostPages::for_each_written(const std::function<void(std::size_t, std::size_t)>& visit) const {
   if (data_ == nullptr) return;
   const int pages = mapped_ ? ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC) : -1;
   if (pages < 0) return visit(0, bytes_);

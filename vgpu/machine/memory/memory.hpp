@@ -99,11 +99,11 @@ struct Allocation {
   std::uint16_t open_to = 0;
   // Of rows that are farther apart than they are long (cudaMallocPitch): both in bytes; else 0.
   std::uint32_t row_bytes = 0, pitch = 0;
-  std::string name;                  // variable name, or "" for an anonymous allocation
-  std::vector<Symbol> symbols;       // shared: what lies where
-  std::byte* data = nullptr;         // host bytes; kRowSlack readable and writable around it
-  CodePlace allocated_at, freed_at;  // by device code
-  std::vector<Allocation> parts;     // empty: it has none
+  std::string name;                   // variable name, or "" for an anonymous allocation
+  std::vector<Symbol> symbols;        // shared: what lies where
+  std::byte* data = nullptr;          // host bytes; kRowSlack readable and writable around it
+  CodePlace allocated_at, freed_at;   // by device code
+  std::vector<Allocation> parts;      // empty: it has none
   const Allocation* whole = nullptr;  // of a part
   std::uint64_t part_bytes = kPartBytes;
 

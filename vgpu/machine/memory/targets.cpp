@@ -128,9 +128,8 @@ void Targets::fault(const RunningFragment& run, const Instr& instr, const Target
   if (target.allocation == nullptr && is_arena) fault.nearest = launch_.memory.nearest(address);
   const std::uint64_t base = is_arena && fault.nearest != nullptr ? fault.nearest->address : 0;
   const std::uint64_t offset = fault.address - base;
-  const std::uint64_t begin = target.allocation == nullptr
-                                  ? 0
-                                  : target.allocation->offset_in_object(target.begin);
+  const std::uint64_t begin =
+      target.allocation == nullptr ? 0 : target.allocation->offset_in_object(target.begin);
   const std::uint64_t limit =
       target.allocation == nullptr ? 0 : target.allocation->offset_in_object(target.limit);
   const MeantObject& meant = meant_objects_.of(instr.provenance);
