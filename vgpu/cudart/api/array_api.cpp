@@ -1,5 +1,6 @@
 // Arrays: allocation, and copies to and from them.
 #include <cuda_runtime_api.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
@@ -47,8 +48,13 @@ Array* make_array(Device& device, const cudaChannelFormatDesc& format, const cud
   array->format = format;
   array->extent = extent;
   array->flags = flags;
-  array->memory =
-      device.allocations().allocate(array->row_bytes() * array->rows() * array->slices());
+  const std::size_t bytes = array->row_bytes() * array->rows() * array->slices();
+  if (bytes > vgpu::kPartBytes) {
+    throw vgpu::Refusal(
+        fmt::format("an array of {} bytes: the virtual device has arrays of up to {}", bytes,
+                    vgpu::kPartBytes));
+  }
+  array->memory = device.allocations().allocate(bytes);
   if (array->memory == nullptr) return nullptr;
   const auto handle = reinterpret_cast<cudaArray_const_t>(array.get());
   return device.arrays().arrays.emplace(handle, std::move(array)).first->second.get();

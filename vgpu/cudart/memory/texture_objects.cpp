@@ -1,5 +1,7 @@
 #include "vgpu/cudart/memory/texture_objects.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "vgpu/cudart/device/enum_number.hpp"
