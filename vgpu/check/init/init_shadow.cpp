@@ -9,7 +9,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-constexpr std::uint64_t kAllDefined = 0x8080'8080'8080'8080;
+constexpr std::uint64_t kDefinedWord = 0x8080'8080'8080'8080;
 
 // Bytes that are copied one by one where they are not all alike.
 constexpr std::uint32_t kPieceBytes = 1u << 18;
@@ -123,7 +123,7 @@ std::uint32_t InitShadow::find_undefined(std::uint32_t begin, std::uint32_t end)
   while (end - begin >= sizeof(std::uint64_t)) {
     std::uint64_t word;
     std::memcpy(&word, states_ + begin, sizeof word);
-    if ((word & kAllDefined) != kAllDefined) break;
+    if ((word & kDefinedWord) != kDefinedWord) break;
     begin += sizeof word;
   }
   while (begin < end && is_defined(states_[begin])) ++begin;
