@@ -66,8 +66,9 @@ vgpu::Allocation* Allocations::allocate_mapped(std::uint64_t bytes) {
 vgpu::Allocation* Allocations::allocate_unmapped(std::uint64_t bytes) {
   // It may be at several addresses, and parts know one.
   if (bytes > vgpu::kPartBytes && bytes <= memory_.capacity_bytes()) {
-    throw vgpu::Refusal(fmt::format("memory to be mapped of {} bytes: it has {} bytes at most at once",
-                                    bytes, vgpu::kPartBytes));
+    throw vgpu::Refusal(
+        fmt::format("memory to be mapped of {} bytes: it has {} bytes at most at once", bytes,
+                    vgpu::kPartBytes));
   }
   vgpu::Allocation* const memory = memory_.allocate_unmapped(bytes, device_);
   if (memory == nullptr) return nullptr;
