@@ -25,6 +25,10 @@ LIBRARIES = subprocess.run([WARPCHECK, "libdir"], check=True, capture_output=Tru
 DEFECTS = PROGRAMS / "defects.cu"
 FOUND, UNSUPPORTED = 66, 2
 
+# Calls that the documentation calls invalid, where a GPU answers success; what they compute is said
+# nowhere, so here they get the documentation's status.
+ACCEPTED = ("incx 0", "syrk of complex by C", "herk by T")
+
 OPENER = """
 #include <dlfcn.h>
 #include <stdio.h>
@@ -163,7 +167,11 @@ class CuBlas(unittest.TestCase):
         self.assertGreater(len(ours), 5000)
         for recording in sorted(RECORDINGS.glob("cublas-*.txt.xz")):
             with self.subTest(recording.name):
-                self.assertEqual(differing(lines_of(recording), ours)[0], [])
+                different, count, lacking = differing(lines_of(recording), ours)
+                print(f"{recording.name}: {count} lines compared, {lacking} are not recorded")
+                self.assertEqual(different, [(f"{name} 1 status: 0", f"{name} 1 status: 7")
+                                             for name in ACCEPTED])
+                self.assertGreater(count, 6000)
         # A recording that is damaged, or another, is no agreement.
         damaged = self.here / "damaged.txt.xz"
         damaged.write_bytes(lzma.compress("\n".join(ours).encode())[:-20])
@@ -173,8 +181,9 @@ class CuBlas(unittest.TestCase):
         name, last = ours[at].rsplit(" ", 1)
         other = f"{name} {float(last) + 1}"
         self.assertEqual(differing(ours[:at] + [other] + ours[at + 1:], ours),
-                         ([(other, ours[at])], len(ours)))
-        self.assertEqual(len(differing(ours[:-1], ours)[0]), 1)
+                         ([(other, ours[at])], len(ours), 0))
+        self.assertEqual(differing(ours, ours[:-1])[0], [(ours[-1], "nothing:")])
+        self.assertEqual(differing(ours[:-1], ours), ([], len(ours) - 1, 1))
 
     def test_defects_are_found_and_their_twins_are_silent(self):
         lines = {name: i + 1 for i, line in enumerate(DEFECTS.read_text().splitlines(), 1)

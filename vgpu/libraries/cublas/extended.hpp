@@ -198,7 +198,15 @@ inline void nrm2_ex(BlasCall& call, std::int64_t n, const void* x, cudaDataType 
 }
 inline void asum_ex(BlasCall& call, std::int64_t n, const void* x, cudaDataType x_type,
                     std::int64_t incx, void* result, cudaDataType result_type,
-                    cudaDataType /*execution*/) {
+                    cudaDataType execution) {
+  // Not said by any table: other types are not supported by an H200.
+  const bool is_real = x_type == CUDA_R_32F || x_type == CUDA_R_64F;
+  if (!is_real || result_type != x_type || execution != x_type) {
+    throw Rejected{CUBLAS_STATUS_NOT_SUPPORTED,
+                   fmt::format("there is no sum of sizes of type {} in type {} by type {}",
+                               static_cast<int>(x_type), static_cast<int>(result_type),
+                               static_cast<int>(execution))};
+  }
   reduce_ex(call, n, x, x_type, incx, result, result_type,
             [](const Views& views, const TypedVector& vector) {
               double sum = 0;

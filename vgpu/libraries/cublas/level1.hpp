@@ -88,6 +88,8 @@ void scal(BlasCall& call, std::int64_t n, const S* alpha, T* x, std::int64_t inc
 template <typename T, typename Compute>
 void dot_by(BlasCall& call, std::int64_t n, const T* x, std::int64_t incx, const T* y,
             std::int64_t incy, T* result, Compute compute) {
+  // Its documentation does not say: as an H200 answers.
+  if (result == nullptr) throw Rejected{CUBLAS_STATUS_MAPPING_ERROR, "result is a null pointer"};
   Operation operation(call);
   const auto one = read_vector(operation, "x", x, std::max<std::int64_t>(n, 0), incx);
   const auto other = read_vector(operation, "y", y, std::max<std::int64_t>(n, 0), incy);

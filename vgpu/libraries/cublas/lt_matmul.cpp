@@ -254,6 +254,16 @@ void require_supported(const Product& all) {
   if (is_complex(all.d.type()) && how.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
     throw Refused{fmt::format("epilogue {} of complex matrices", how.epilogue)};
   }
+  // As an H200 answers; sums of columns run along the rows of what is stored.
+  if (all.has(Part::column_sums_of_b) && all.transb == CblasNoTrans) {
+    throw Rejected{CUBLAS_STATUS_NOT_SUPPORTED,
+                   "CUBLASLT_EPILOGUE_BGRADB is supported for a transposed B alone"};
+  }
+  if (all.has_vectors() && bytes_of(all.a.type()) > 1) {
+    throw Rejected{CUBLAS_STATUS_NOT_SUPPORTED,
+                   fmt::format("vectors of scalars are not supported for elements of type {}",
+                               static_cast<int>(all.a.type()))};
+  }
   if (!all.has(Part::aux)) return;
   const std::int64_t multiple = all.has_bits() ? 128 : 8;
   require(how.aux_leading >= all.m && how.aux_leading % multiple == 0,
@@ -435,6 +445,9 @@ extern "C" cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmul
     call.stream = stream;
     const Product all = look_at(description_of(description), layout_of(a), layout_of(b),
                                 layout_of(c), layout_of(d));
+    // As an H200 answers.
+    require(all.how.bias == nullptr || !all.has(Part::aux) || all.has(Part::bias) || all.sums_up(),
+            "epilogue {} has no bias, but a bias pointer is set", all.how.epilogue);
     if (all.m == 0 || all.n == 0) return;
     enqueue(call, all, alpha, A, B, beta, C, D);
   });

@@ -124,6 +124,9 @@ Request request_of(int rank, const T* lengths, const Layout<T>& input, const Lay
     throw Rejected{CUFFT_INVALID_VALUE, fmt::format("the rank is {}, not 1 to 3", rank)};
   }
   if (lengths == nullptr) throw Rejected{CUFFT_INVALID_VALUE, "n is null"};
+  if ((input.embed == nullptr) != (output.embed == nullptr)) {
+    throw Rejected{CUFFT_INVALID_VALUE, "one of inembed and onembed is null, the other is not"};
+  }
   std::copy_n(lengths, rank, request.lengths.begin());
   request.input = storage_of(rank, input);
   request.output = storage_of(rank, output);

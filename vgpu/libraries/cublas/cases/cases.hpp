@@ -367,4 +367,5 @@ void try_typed();
 void try_settings();
 void try_statuses();  // of calls that are wrong
 void try_matmul();
+void try_product_statuses();
 void try_xt();

@@ -14,6 +14,8 @@ template <>
 constexpr cudaDataType kType<__nv_bfloat16> = CUDA_R_16BF;
 template <>
 constexpr cudaDataType kType<double> = CUDA_R_64F;
+template <>
+constexpr cudaDataType kType<std::int8_t> = CUDA_R_8I;
 
 // A layout that ends with its scope.
 struct Shape {
@@ -208,9 +210,10 @@ void try_forward() {
   for (const bool has_bias : {false, true}) {
     const Dense input = has_bias ? f.with_bias() : f.product;
     const OnDevice<__half> aux(input, full(m + 8), true);
+    __half* const bias = has_bias ? f.on_bias.device : nullptr;
     f.run(Product()
               .epilogue(has_bias ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_AUX)
-              .bias(f.on_bias.device)
+              .bias(bias)
               .aux(aux.device, m + 8));
     f.expect_result(each(input, gelu));
     expect_matrix(aux, input, kRoundoff<float>);
@@ -219,7 +222,7 @@ void try_forward() {
         [](int, int j) { return (j + 1) * kBits / 8 - 1; });
     f.run(Product()
               .epilogue(has_bias ? CUBLASLT_EPILOGUE_RELU_AUX_BIAS : CUBLASLT_EPILOGUE_RELU_AUX)
-              .bias(f.on_bias.device)
+              .bias(bias)
               .aux(bits.device, kBits));
     f.expect_result(each(input, relu));
     const std::vector<int> signs = signs_of(bits);
@@ -260,15 +263,16 @@ void try_backward() {
   });
   for (const bool sums_up : {false, true}) {
     const OnDevice<__half> sums(Dense(m, 1), full(m), true);
+    __half* const gradient = sums_up ? sums.device : nullptr;
     f.run(Product()
               .epilogue(sums_up ? CUBLASLT_EPILOGUE_DRELU_BGRAD : CUBLASLT_EPILOGUE_DRELU)
-              .bias(sums.device)
+              .bias(gradient)
               .aux(bits.device, kBits));
     f.expect_result(through_relu);
     if (sums_up) expect_matrix(sums, sums_of(through_relu), kRoundoff<__half>);
     f.run(Product()
               .epilogue(sums_up ? CUBLASLT_EPILOGUE_DGELU_BGRAD : CUBLASLT_EPILOGUE_DGELU)
-              .bias(sums.device)
+              .bias(gradient)
               .aux(aux.device, m + 8));
     f.expect_result(through_gelu);
     if (sums_up) expect_matrix(sums, sums_of(through_gelu), kRoundoff<__half>);
@@ -277,25 +281,37 @@ void try_backward() {
   f.run(Product().epilogue(CUBLASLT_EPILOGUE_BGRADA).bias(rows.device));
   f.expect_result(f.product);
   expect_matrix(rows, sums_of(f.a), kRoundoff<__half>);
-  f.run(Product().epilogue(CUBLASLT_EPILOGUE_BGRADB).bias(columns.device));
+  const OnDevice<__half> transposed_b(transposed(f.b), full(n));
+  const Shape of_b = Shape::of<__half>(n, k, n);
+  Product()
+      .epilogue(CUBLASLT_EPILOGUE_BGRADB)
+      .bias(columns.device)
+      .set(CUBLASLT_MATMUL_DESC_TRANSB, CUBLAS_OP_T)
+      .run(&kOne, f.on_a.device, f.of_a, transposed_b.device, of_b, &kZero, f.d.device, f.of_d,
+           f.d.device, f.of_d);
   f.expect_result(f.product);
   expect_matrix(columns, sums_of(transposed(f.b)), kRoundoff<__half>);
 }
 
-// A scalar for each row, on the device.
+// Scalars for each row, on the device, where results are whole numbers of 8 bits.
 void try_vectors_of_scalars() {
-  Fixture f;
-  const Dense factors = drawn<float>(m);
-  const OnDevice<float> alphas(factors, full(m));
-  const Dense wanted = matrix_of(m, n, [&](int i, int j) { return factors(i) * f.product(i, j); });
-  const auto run = [&](const Product& how, const void* beta) {
-    how.run(alphas.device, f.on_a.device, f.of_a, f.on_b.device, f.of_b, beta, f.d.device, f.of_d,
-            f.d.device, f.of_d);
-  };
-  run(Product().set(CUBLASLT_MATMUL_DESC_POINTER_MODE,
-                    CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST),
-      &kZero);
-  f.expect_result(wanted);
+  const auto sign = [](const Bounded& x) { return Bounded(x.value.real() < 0 ? -1 : 1); };
+  const Dense a = each(drawn<std::int8_t>(m, k), sign), b = each(drawn<std::int8_t>(k, n), sign),
+              c = matrix_of(m, n, [](int i, int j) { return Bounded(i - j); });
+  const Dense alphas = each(drawn<float>(m), sign), betas = drawn<std::int8_t>(m);
+  const OnDevice<std::int8_t> on_a(a, full(m)), on_b(b, full(k)), on_c(c, full(m)),
+      d(Dense(m, n), full(m), true);
+  const OnDevice<float> on_alphas(alphas, full(m)), on_betas(betas, full(m));
+  const Shape of_a = Shape::of<std::int8_t>(m, k, m), of_b = Shape::of<std::int8_t>(k, n, k),
+              of_d = Shape::of<std::int8_t>(m, n, m);
+  const Dense product = a * b;
+  Product(CUBLAS_COMPUTE_32I)
+      .set(CUBLASLT_MATMUL_DESC_POINTER_MODE, CUBLASLT_POINTER_MODE_DEVICE_VECTOR)
+      .run(on_alphas.device, on_a.device, of_a, on_b.device, of_b, on_betas.device, on_c.device,
+           of_d, d.device, of_d);
+  expect_matrix(d, matrix_of(m, n, [&](int i, int j) {
+                  return alphas(i) * product(i, j) + betas(i) * c(i, j);
+                }));
 }
 
 void try_transform() {
@@ -395,5 +411,37 @@ void try_matmul() {
   try_transform();
   try_algorithms();
   try_library();
+  CALL(cublasLtDestroy, lt);
+}
+
+// Products that an H200 refuses, and what it answers.
+void try_product_statuses() {
+  CALL(cublasLtCreate, &lt);
+  {
+    const Fixture f;
+    const OnDevice<__half> aux(f.product, full(m + 8)), rest(f.product, full(m));
+    const OnDevice<float> scalars(drawn<float>(m), full(m));
+    const auto expect_of = [&](const char* what, cublasStatus_t wanted, const Product& how,
+                               const void* alpha = &kOne) {
+      const cublasStatus_t found =
+          cublasLtMatmul(lt, how.description(), alpha, f.on_a.device, f.of_a.layout, f.on_b.device,
+                         f.of_b.layout, &kZero, f.d.device, f.of_d.layout, f.d.device,
+                         f.of_d.layout, nullptr, nullptr, 0, nullptr);
+      note_call(what, 0);
+      expect_status(found, wanted);
+    };
+    for (const auto& [what, epilogue] :
+         {std::pair("GELU's input kept, and a bias", CUBLASLT_EPILOGUE_GELU_AUX),
+          std::pair("GELU's derivative, and a bias", CUBLASLT_EPILOGUE_DGELU)}) {
+      expect_of(what, CUBLAS_STATUS_INVALID_VALUE,
+                Product().epilogue(epilogue).bias(f.on_bias.device).aux(aux.device, m + 8));
+    }
+    expect_of("sums of B as it is", CUBLAS_STATUS_NOT_SUPPORTED,
+              Product().epilogue(CUBLASLT_EPILOGUE_BGRADB).bias(rest.device));
+    expect_of("a vector of scalars for half", CUBLAS_STATUS_NOT_SUPPORTED,
+              Product().set(CUBLASLT_MATMUL_DESC_POINTER_MODE,
+                            CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST),
+              scalars.device);
+  }
   CALL(cublasLtDestroy, lt);
 }

@@ -157,9 +157,17 @@ void try_statuses() {
   expect_of("matrix of -1 rows", kInvalid, cublasSetMatrix(-1, 1, 4, &one, 1, a.device, 1));
   expect_of("elements of 0 bytes", kInvalid, cublasSetVector(1, 0, &one, 1, a.device, 1));
   expect_of("vector by step 0", kInvalid, cublasSetVector(1, 4, &one, 0, a.device, 1));
+  for (const auto& [what, type, result_type] :
+       {std::tuple("sum of sizes of complex", CUDA_C_32F, CUDA_R_32F),
+        std::tuple("sum of sizes of half", CUDA_R_16F, CUDA_R_16F)}) {
+    expect_of(what, CUBLAS_STATUS_NOT_SUPPORTED,
+              cublasAsumEx(handle, n, a.device, type, 1, &result, result_type, CUDA_R_32F));
+  }
+  try_product_statuses();
   // Null pointers come last: who does not look at them dies of them.
   expect_of("alpha null", kInvalid, gemm(handle, CUBLAS_OP_N, n, n, nullptr, n, n));
-  expect_of("dot into null", kInvalid, cublasSdot(handle, n, a.device, 1, b.device, 1, nullptr));
+  expect_of("dot into null", CUBLAS_STATUS_MAPPING_ERROR,
+            cublasSdot(handle, n, a.device, 1, b.device, 1, nullptr));
   cublasDestroy(handle);
 }
 

@@ -1,9 +1,13 @@
 // What cuFFT and cuRAND answer, a line each, for a comparison of libraries in place of the vendor's
 // with the vendor's own on a real GPU:
 //
-//   nvcc record_libraries.cu -lcufft -lcurand -o record && ./record > real.txt
+//   nvcc record_libraries.cpp -lcufft -lcurand -o record && ./record > real.txt
 //   warpcheck exec -- ./record > ours.txt
 //   python3 compare_recordings.py real.txt ours.txt
+//
+// `./record cufft` and `./record curand` record one of them.  Calls that kill the context on a GPU
+// (null data) are left out: each later call would answer that.
+#include <cuda_runtime_api.h>
 #include <cufft.h>
 #include <cufftXt.h>
 #include <curand.h>
@@ -11,28 +15,32 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
 
 template <class T>
 T* to_device(const std::vector<T>& values) {
-  T* pointer = nullptr;
-  cudaMalloc(&pointer, values.size() * sizeof(T));
-  cudaMemcpy(pointer, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice);
-  return pointer;
+  void* memory = nullptr;
+  cudaMalloc(&memory, values.size() * sizeof(T));
+  cudaMemcpy(memory, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice);
+  return static_cast<T*>(memory);
 }
 
-// Values of an array, at places that tell layouts and orders apart.
+// Values of an array, at places that tell layouts and orders apart; 0 where is_defined says no.
 template <class T>
-void print(const std::string& name, const T* pointer, std::size_t count) {
+void print(const std::string& name, const T* pointer, std::size_t count,
+           const std::vector<bool>& is_defined = {}) {
   cudaDeviceSynchronize();
   std::vector<T> values(count);
   cudaMemcpy(values.data(), pointer, count * sizeof(T), cudaMemcpyDeviceToHost);
   std::printf("%s:", name.c_str());
   for (const std::size_t at : {0UL, 1UL, 2UL, 3UL, 7UL, 8UL, 255UL, 256UL, 4095UL, 4096UL, 16384UL,
                                49152UL, 65536UL, 81920UL, 262144UL, count - 2, count - 1}) {
-    if (at < count) std::printf(" %.9g", static_cast<double>(values[at]));
+    if (at >= count) continue;
+    const bool is_printed = is_defined.empty() || is_defined[at];
+    std::printf(" %.9g", is_printed ? static_cast<double>(values[at]) : 0);
   }
   std::puts("");
 }
@@ -55,6 +63,24 @@ struct Layout {
   int stride, dist, batch;  // stride 0: the basic layout
 };
 
+// The elements of a complex-to-real transform's output in place: between them there may be
+// anything.
+std::vector<bool> real_elements(const Layout& layout, std::size_t count) {
+  const int last = layout.rank - 1, length = layout.lengths[last];
+  const bool is_basic = layout.stride == 0;
+  const int stride = is_basic ? 1 : layout.stride;
+  const int row = is_basic ? 2 * (length / 2 + 1) : layout.embed[last];
+  int rows = 1;
+  for (int axis = 0; axis < last; ++axis) rows *= layout.lengths[axis];
+  const int dist = is_basic ? rows * row : layout.dist;
+  std::vector<bool> all(count);
+  for (int i = 0; i < layout.batch * rows * length; ++i) {
+    const int batch = i / (rows * length), in_batch = i % (rows * length);
+    all[batch * dist + (in_batch / length * row + in_batch % length) * stride] = true;
+  }
+  return all;
+}
+
 void record_transform(const Layout& layout, cufftType type, const char* type_name, bool in_place) {
   constexpr std::size_t kFloats = 1 << 14;
   Layout copy = layout;
@@ -76,7 +102,8 @@ void record_transform(const Layout& layout, cufftType type, const char* type_nam
   if (type == CUFFT_R2C) done = cufftExecR2C(plan, input, complex_output);
   if (type == CUFFT_C2R) done = cufftExecC2R(plan, complex_input, output);
   print_status(name, done);
-  print(name, output, kFloats);
+  print(name, output, kFloats,
+        type == CUFFT_C2R && in_place ? real_elements(layout, kFloats) : std::vector<bool>());
   cufftDestroy(plan);
   cudaFree(input);
   if (!in_place) cudaFree(output);
@@ -122,7 +149,6 @@ void record_plan_statuses() {
   print_status("another precision",
                cufftExecZ2Z(plan, reinterpret_cast<cufftDoubleComplex*>(data),
                             reinterpret_cast<cufftDoubleComplex*>(data), CUFFT_FORWARD));
-  print_status("null data", cufftExecC2C(plan, nullptr, data, CUFFT_FORWARD));
   print_status("direction 0", cufftExecC2C(plan, data, data, 0));
   print_status("made again", cufftMakePlan1d(plan, 8, CUFFT_C2C, 1, &bytes));
   print_status("destroyed", cufftDestroy(plan));
@@ -210,8 +236,11 @@ void record_generators() {
 
 }  // namespace
 
-int main() {
-  record_transforms();
-  record_plan_statuses();
-  record_generators();
+int main(int count, char** arguments) {
+  const std::string_view which = count == 1 ? "" : arguments[1];
+  if (which != "curand") {
+    record_transforms();
+    record_plan_statuses();
+  }
+  if (which != "cufft") record_generators();
 }
