@@ -164,3 +164,37 @@ LITMUS(frees_twice_in_a_stream) {            //~ host free
   cudaFreeAsync(cells, streams.a);
   cudaFreeAsync(cells, streams.a);
 }
+
+static __constant__ int weights[8];
+
+// The first four.
+// expect: data-race constant
+__global__ void weigh(int* cells) {
+  const int i = threadIdx.x;
+  cells[i] = weights[0] + weights[i];        //~ read
+}
+
+static void copy_to_weights(int first, const Streams& streams, cudaStream_t stream) {
+  static const int values[8] = {};
+  int* const cells = zeroed<int>(4);
+  weigh<<<1, 4, 0, streams.a>>>(cells);
+  cudaMemcpyToSymbolAsync(weights, values, 4 * sizeof(int), first * sizeof(int),
+                          cudaMemcpyHostToDevice, stream);
+}
+
+LITMUS(copies_to_constants_beside_a_kernel) {  //~ host write
+  const Streams streams;
+  copy_to_weights(3, streams, streams.b);
+}
+
+// expect: clean
+LITMUS(copies_to_constants_that_nobody_reads) {
+  const Streams streams;
+  copy_to_weights(4, streams, streams.b);
+}
+
+// expect: clean
+LITMUS(copies_to_constants_after_the_kernel) {
+  const Streams streams;
+  copy_to_weights(0, streams, streams.a);
+}

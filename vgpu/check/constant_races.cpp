@@ -1,0 +1,136 @@
+#include "vgpu/check/constant_races.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr std::uint32_t kGranuleBytes = 4;
+// Launches that the host has waited for are kept, too, as nobody says that it has.
+constexpr std::size_t kReadsMax = 1 << 20;
+// Instructions whose reads are extended while they take turns.
+constexpr std::ptrdiff_t kTurns = 8;
+
+bool is_of_constants(const Instr& instr) {
+  return instr.modifiers.space == ptx::Space::constant;  // a load, or the making of an address
+}
+
+}  // namespace
+
+std::unique_ptr<Checker> make_constant_races_checker(Reporter& reporter) {
+  return std::make_unique<ConstantRaceChecker>(reporter);
+}
+
+bool ConstantRaceChecker::watches_accesses_of(const Program& program) const {
+  return std::ranges::any_of(program.code, is_of_constants);
+}
+
+void ConstantRaceChecker::reset(WarpModel /*model*/) {
+  launches_ = 0;
+  known_.clear();
+  words_.clear();
+  reads_ = 0;
+}
+
+void ConstantRaceChecker::on_sync(const Sync& sync) {
+  if (sync.kind != Sync::Kind::kernel_start) return;
+  ++launches_;
+  running_ = {sync.program, sync.grid, sync.block, {}};
+}
+
+void ConstantRaceChecker::on_access(Access& access) {
+  if (access.space != ptx::Space::constant) return;
+  std::vector<Word>& words = words_[access.allocation->id];
+  if (words.empty()) words.resize(access.allocation->bytes / kGranuleBytes + 1);
+  if (access.pattern == Pattern::uniform) return add(access, access.first_lane(), words);
+  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
+    add(access, static_cast<unsigned>(std::countr_zero(rest)), words);
+  }
+}
+
+void ConstantRaceChecker::add(const Access& access, unsigned lane, std::vector<Word>& words) {
+  const std::uint32_t begin = access.offset[lane], end = begin + access.bytes;
+  bool is_new = false;
+  for (std::uint32_t at = begin; at < end; ++at) {
+    Word& word = words[at / kGranuleBytes];
+    const std::uint32_t bit = 1u << at % kGranuleBytes;
+    if (word.launch != launches_) word = {launches_, 0};
+    is_new |= (word.bytes & bit) == 0;
+    word.bytes |= bit;
+  }
+  if (!is_new) return;
+  const auto [launch, is_first] = known_.try_emplace(launches_ - 1, running_);
+  std::vector<Read>& reads = launch->second.reads;
+  const Read read{access.allocation->id, begin,     end,
+                  access.bytes,          access.pc, thread_of(access.place, lane)};
+  const auto turns = std::min(kTurns, std::ssize(reads));
+  const auto before = std::find_if(reads.end() - turns, reads.end(), [&](const Read& other) {
+    return other.end == begin && other.pc == read.pc && other.allocation == read.allocation &&
+           other.who == read.who;
+  });
+  if (before != reads.end()) {
+    before->end = end;
+    return;
+  }
+  reads.push_back(read);
+  if (++reads_ > kReadsMax) forget_oldest();
+}
+
+// But not the launch that runs.
+void ConstantRaceChecker::forget_oldest() {
+  while (reads_ > kReadsMax / 2 && known_.size() > 1) {
+    reads_ -= known_.begin()->second.reads.size();
+    known_.erase(known_.begin());
+  }
+}
+
+void ConstantRaceChecker::on_device_copy(const DeviceCopy& copy) {
+  HostAccess access;
+  access.allocation = copy.target;
+  access.offset = copy.target_offset;
+  access.bytes = copy.bytes;
+  access.write = true;
+  access.unordered_launches = copy.unordered_launches;
+  check(access);
+}
+
+void ConstantRaceChecker::check(const HostAccess& access) {
+  if (!access.write || access.allocation->space != ptx::Space::constant) return;
+  for (const std::uint32_t number : access.unordered_launches) {
+    const auto launch = known_.find(number);
+    if (launch == known_.end()) continue;
+    for (const Read& read : launch->second.reads) {
+      const bool meets = read.allocation == access.allocation->id &&
+                         read.begin < access.offset + access.bytes && access.offset < read.end;
+      if (meets) report(access, launch->second, read);
+    }
+  }
+}
+
+void ConstantRaceChecker::report(const HostAccess& access, const Launch& launch, const Read& read) {
+  const Allocation& allocation = *access.allocation;
+  const std::uint32_t first = std::max(read.begin, access.offset);
+  const std::uint32_t offset = first - (first - read.begin) % read.bytes;
+  reporter_.report({launch.program, read.pc, ptx::kNone, 0}, Relation::host, [&] {
+    Finding finding;
+    finding.kind = FindingKind::data_race;
+    finding.space = space_name(allocation.space);
+    finding.kernel = kernel_name(launch.program->kernel);
+    finding.object = fmt::format("{}, {} byte{}", describe(allocation, offset, read.bytes),
+                                 read.bytes, read.bytes == 1 ? "" : "s");
+    finding.variable = variable_of(allocation, offset);
+    finding.accesses = {side_at(role_name(AccessKind::read),
+                                {launch.program, read.pc, launch.grid.position_of(read.who.block),
+                                 launch.block.position_of(read.who.thread)}),
+                        host_side("host write")};
+    finding.message = "the host does not wait for the kernel of (1): nothing orders their streams";
+    finding.lack = Lack::wait_of_host;
+    return finding;
+  });
+}
+
+}  // namespace warpcheck::vgpu
