@@ -304,6 +304,18 @@ void consumed_input() {
   to_host(spectrum, kLength / 2 + 1);           // consumed input
 }
 
+// Managed memory is the host's again when it has waited.
+void managed(bool waits) {
+  cufftComplex* data = nullptr;
+  CHECK(cudaMallocManaged(&data, kLength * sizeof *data));
+  for (int i = 0; i < kLength; ++i) data[i] = {1, 0};
+  cufftHandle plan = 0;
+  CHECK(cufftPlan1d(&plan, kLength, CUFFT_C2C, 1));
+  CHECK(cufftExecC2C(plan, data, data, CUFFT_FORWARD));  // of managed memory
+  if (waits) CHECK(cudaDeviceSynchronize());
+  expect_near(data[0].x, kLength, "sum");  // read by the host
+}
+
 void callbacks() {
   cufftHandle plan = 0;
   CHECK(cufftPlan1d(&plan, kLength, CUFFT_C2C, 1));
@@ -327,6 +339,8 @@ constexpr Mode kModes[] = {{"round-trip", round_trip},
                            {"freed", freed},
                            {"freed-work-area", freed_work_area},
                            {"consumed-input", consumed_input},
+                           {"managed", [] { managed(true); }},
+                           {"managed-too-early", [] { managed(false); }},
                            {"callbacks", callbacks}};
 
 }  // namespace

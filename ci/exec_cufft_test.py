@@ -1,8 +1,9 @@
 """Programs with cuFFT under `warpcheck exec`: exec_cufft_test.py WARPCHECK NVCC SOURCE_DIRECTORY."""
 
+import json
 import unittest
 
-from exec_testing import Source, build, findings_of, run
+from exec_testing import HERE, Source, build, findings_of, run
 
 SOURCE = Source("exec_cufft.cu", "cufft.cu")
 
@@ -21,7 +22,7 @@ def sides(finding):
 
 class RightPrograms(unittest.TestCase):
     def test_are_right_and_silent(self):
-        for mode in ("round-trip", "real", "layouts", "graph"):
+        for mode in ("round-trip", "real", "layouts", "graph", "managed"):
             with self.subTest(mode):
                 self.assertEqual(findings(mode, expect=0), [])
 
@@ -81,6 +82,18 @@ class Defects(unittest.TestCase):
     def test_what_a_transform_has_made_of_its_input(self):
         self.found("consumed-input", "uninitialized-read", "inverse",
                    "input of cufftExecC2R, which it overwrites, 13 complex")
+
+
+    def test_a_host_that_does_not_wait(self):
+        result = run("--json", str(HERE / "report.json"), "--", "./cufft", "managed-too-early")
+        (finding,) = json.loads((HERE / "report.json").read_text())["findings"]
+        # The host comes first here, and reads what was there before.
+        self.assertEqual((result.returncode, result.stdout), (66, "sum: 1, not 24\n"), result.stderr)
+        self.assertEqual((finding["kind"], finding["message"]),
+                         ("data-race", "the host does not wait for data of cufftExecC2C, 24 complex "
+                          "(2) before (1)"))
+        self.assertEqual(sides(finding), [("host read", SOURCE.line_of("read by the host")),
+                                          ("library write", SOURCE.line_of("of managed memory"))])
 
 
 class Refusals(unittest.TestCase):

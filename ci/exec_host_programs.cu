@@ -1,11 +1,13 @@
 // What the host does by itself, without a call, to memory that a kernel or a copy may be using:
 // program MODE.  Comments at the ends of lines name them for exec_host_test.py.
 #include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <setjmp.h>
 #include <algorithm>
 #include <condition_variable>
-#include <setjmp.h>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -158,6 +160,20 @@ static void system_calls(const char* path) {
   std::rewind(stream);
   launch_half();
   std::printf("fwrite %zu\n", std::fwrite(own, 1, bytes, stream));
+  iovec halves[2] = {{own, bytes / 2}, {own + kHalf / 2, bytes / 2}};
+  launch_half();
+  std::printf("writev %zd\n", ::writev(::fileno(stream), halves, 2));
+  launch_half();
+  std::printf("preadv %zd\n", ::preadv(::fileno(stream), halves, 2, 0));
+  int sockets[2];
+  ::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets);
+  msghdr message{};
+  message.msg_iov = halves;
+  message.msg_iovlen = 1;
+  launch_half();
+  std::printf("sendmsg %zd\n", ::sendmsg(sockets[0], &message, 0));
+  launch_half();
+  std::printf("recvmsg %zd\n", ::recvmsg(sockets[1], &message, 0));
   cudaDeviceSynchronize();
 }
 
@@ -211,8 +227,8 @@ int main(int argc, char** argv) {
     int* pointer = values;
     if (mode == "freed-host") cudaMallocHost(&pointer, 64);
     if (mode == "freed-host") cudaFreeHost(pointer);  // freed for the host
-    if (mode == "freed") cudaFree(pointer);  // the free
-    std::printf("%d\n", pointer[3] == -1);  // used when freed
+    if (mode == "freed") cudaFree(pointer);           // the free
+    std::printf("%d\n", pointer[3] == -1);            // used when freed
   }
   return 0;
 }

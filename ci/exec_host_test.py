@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import unittest
 
 from exec_testing import HERE, WARPCHECK, Source, build, run
@@ -120,7 +121,8 @@ class WhatIsRight(unittest.TestCase):
         self.assert_silent("query", "17\n")
 
     def test_system_calls_reach_what_is_watched(self):
-        self.assert_silent("system-calls", "write 8192\npread 8192\nfread 8192\nfwrite 8192\n")
+        self.assert_silent("system-calls", "write 8192\npread 8192\nfread 8192\nfwrite 8192\n"
+                           "writev 8192\npreadv 8192\nsendmsg 4096\nrecvmsg 4096\n")
 
     def test_the_programs_own_faults_are_its_own(self):
         self.assert_silent("own-faults", "caught\n3\n")
@@ -144,6 +146,23 @@ class Ends(unittest.TestCase):
 ========= exit status 124: its time was up
 """)
         self.assertEqual(result.returncode, 124)
+
+    def test_a_run_that_is_interrupted(self):
+        report = HERE / "report.json"
+        report.unlink(missing_ok=True)
+        process = subprocess.Popen([WARPCHECK, "exec", "--json", str(report), "--", "./host", "long"],
+                                   cwd=HERE, stderr=subprocess.PIPE, text=True)
+        while not report.exists():  # the launch is something new to tell
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        self.assertRegex(process.communicate()[1], """\
+========= warpcheck exec: ./host
+========= ./host was killed by signal 2 .Interrupt.
+========= it was running kernel compute, [0-2] of 64 blocks done
+========= no findings; 1 launch of 1 kernel
+========= exit status 130: the program's own
+""")
+        self.assertEqual(process.returncode, 128 + signal.SIGINT)
 
     def test_a_job_is_put_aside_and_taken_up_again(self):
         process = subprocess.Popen([WARPCHECK, "exec", "--", "./host", "job"], cwd=HERE,

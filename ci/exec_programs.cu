@@ -201,8 +201,7 @@ int main(int argc, char** argv) {
   if (mode == "leak") device_array(16);
   if (mode == "refused-call") {
     int* const data = device_array(1);
-    cudaIpcMemHandle_t handle;
-    std::printf("%s\n", cudaGetErrorName(cudaIpcGetMemHandle(&handle, data)));
+    std::printf("%s\n", cudaGetErrorName(cudaDestroyExternalMemory(nullptr)));
     cudaFree(data);
   }
   if (mode == "refused-kernel") run(read_monitor, 1, 1, static_cast<unsigned*>(nullptr));

@@ -123,7 +123,7 @@ class Refusals(unittest.TestCase):
 
     def test_a_call_is_named(self):
         result = run("--", "./shared", "refused-call")
-        self.assert_refused(result, "========= refused: cudaIpcGetMemHandle")
+        self.assert_refused(result, "========= refused: cudaDestroyExternalMemory")
         self.assertEqual(result.stdout, "cudaErrorNotSupported\n")
 
     def test_what_is_no_program(self):

@@ -197,7 +197,7 @@ class Execution {
 
   int tell() {
     const auto options = [this](int run) { return options_of_run(run); };
-    std::fputs(exec_text(report_, options).c_str(), stderr);
+    std::fputs((exec_text(report_, options) + time_text(report_)).c_str(), stderr);
     ExecStatus status = exit_status(arguments_, report_);
     RunReport files = run_report(report_, settings_);
     std::string unwritten;

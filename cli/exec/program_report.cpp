@@ -145,6 +145,51 @@ bool lacks_lines(const vgpu::Finding& finding) {
   });
 }
 
+// Launches of a process, by the mangled names of their kernels.
+void add_counts(const ProgramRun& run, int process, const cudart::ExecLogCounts& counts,
+                std::map<std::string, cudart::KernelCounts>& to) {
+  std::size_t number = 0;
+  const auto add_next = [&](const std::string& kernel) {
+    const cudart::KernelCounts& more = counts.kernels[number++];
+    if (more.launches == 0) return;
+    cudart::KernelCounts& all = to[kernel];
+    all.launches += more.launches;
+    all.thread_instructions += more.thread_instructions;
+    all.nanoseconds += more.nanoseconds;
+  };
+  for (const cudart::ExecRecord& record : run.records) {
+    const auto* const kernel = std::get_if<cudart::KernelRecord>(&record.what);
+    if (record.process != process || kernel == nullptr) continue;
+    if (number + 1 == counts.kernels.size()) break;
+    add_next(kernel->name);
+  }
+  number = counts.kernels.size() - 1;
+  add_next("");
+}
+
+// "1,234", "5.6 M"
+std::string count_text(double count) {
+  for (const auto& [unit, name] : {std::pair{1e9, "G"}, {1e6, "M"}}) {
+    if (count >= unit) return fmt::format("{:.1f} {}", count / unit, name);
+  }
+  return fmt::format("{:.0f}", count);
+}
+
+std::string prefixed_lines(const std::string& text) {
+  std::string prefixed;
+  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+    end = text.find('\n', at);
+    prefixed += fmt::format("========= {}\n", text.substr(at, end - at));
+  }
+  return prefixed;
+}
+
+std::string running_text(const std::vector<std::string>& kernels) {
+  std::string text;
+  for (const std::string& kernel : kernels) text += fmt::format("it was running {}\n", kernel);
+  return text;
+}
+
 std::string summary_text(const ProgramReport& report) {
   const std::uint64_t errors = report.errors(), notes = report.findings.size() - errors;
   std::string text = report.findings.empty() ? "no findings" : plural(errors, "error");
@@ -177,11 +222,15 @@ void ProgramReport::add(const ProgramRun& run) {
     timed_out = true;
     is_complete = false;
   } else if (run.signal != 0) {
-    deaths.push_back({runs, run.signal});
+    deaths.push_back({runs, run.signal, running_kernels(run)});
   }
   if (own_status == 0) own_status = run.status;
-  was_running = running_kernels(run);
-  for (const auto& [process, log] : run.logs) launches += log.counts.launches;
+  was_running =
+      run.signal == 0 || run.timed_out ? running_kernels(run) : std::vector<std::string>();
+  for (const auto& [process, log] : run.logs) {
+    launches += log.counts.launches;
+    add_counts(run, process, log.counts, kernel_counts);
+  }
   for (const std::string& error : run.unreadable) {
     refusals.push_back(internal_error(fmt::format("the program's process {}", error)));
   }
@@ -264,15 +313,12 @@ std::string exec_text(const ProgramReport& report,
     text += fmt::format("{} was killed by signal {} ({}){}\n", report.program, death.signal,
                         ::strsignal(death.signal),
                         report.runs > 1 ? fmt::format(" in run {}", death.run) : "");
+    text += running_text(death.was_running);
   }
   for (const std::string& gap : report.not_checked) {
     text += fmt::format("not checked: {}\n", gap);
   }
-  if (!report.is_complete) {
-    for (const std::string& kernel : report.was_running) {
-      text += fmt::format("it was running {}\n", kernel);
-    }
-  }
+  text += running_text(report.was_running);
   text += report.runtime_loaded
               ? summary_text(report)
               : "the program never loaded the CUDA runtime library: nothing was checked\n";
@@ -281,12 +327,33 @@ std::string exec_text(const ProgramReport& report,
   } else if (!report.is_complete) {
     text += "interrupted: this is what was found until then\n";
   }
-  std::string prefixed;
-  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
-    end = text.find('\n', at);
-    prefixed += fmt::format("========= {}\n", text.substr(at, end - at));
+  return prefixed_lines(text);
+}
+
+std::string time_text(const ProgramReport& report) {
+  constexpr double kShortest = 1;  // second
+  constexpr std::size_t kShown = 3;
+  cudart::KernelCounts all;
+  std::vector<std::pair<std::uint64_t, std::string>> by_time;
+  for (const auto& [name, counts] : report.kernel_counts) {
+    all.thread_instructions += counts.thread_instructions;
+    all.nanoseconds += counts.nanoseconds;
+    by_time.emplace_back(counts.nanoseconds, name.empty() ? "others" : vgpu::kernel_name(name));
   }
-  return prefixed;
+  const double seconds = static_cast<double>(all.nanoseconds) / 1e9;
+  if (seconds < kShortest) return {};
+  std::ranges::stable_sort(by_time, std::greater(), &std::pair<std::uint64_t, std::string>::first);
+  const auto instructions = static_cast<double>(all.thread_instructions);
+  std::string text =
+      fmt::format("{} thread instructions in {:.1f} s, {} a second", count_text(instructions),
+                  seconds, count_text(instructions / seconds));
+  const char* separator = ": ";
+  for (std::size_t i = 0; i < std::min(kShown, by_time.size()); ++i) {
+    text += fmt::format("{}{} {:.0f} %", separator, by_time[i].second,
+                        100 * static_cast<double>(by_time[i].first) / 1e9 / seconds);
+    separator = ", ";
+  }
+  return prefixed_lines(text + "\n");
 }
 
 std::string status_text(const ProgramReport& report, const ExecStatus& status) {
@@ -313,6 +380,10 @@ RunReport run_report(const ProgramReport& report, const Settings& settings) {
   only.verdict.findings = findings_of(report);
   RunReport run;
   for (const auto& found : report.ignored) run.ignored.push_back(found.finding);
+  run.not_checked = report.not_checked;
+  for (const auto& [name, counts] : report.kernel_counts) {
+    run.kernels.push_back({name, counts.launches, counts.thread_instructions});
+  }
   only.verdict.launches = report.launches;
   only.verdict.kernels = {report.kernels.begin(), report.kernels.end()};
   only.verdict.refusals = report.refusals;

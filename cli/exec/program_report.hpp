@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,15 +31,19 @@ struct ProgramReport {
   std::vector<std::string> refusals;
   std::uint64_t launches = 0;
   std::set<std::string> kernels;  // mangled names
+  // What ran of them; "": of those for which there was no room.  Their times are no part of
+  // reports.
+  std::map<std::string, cudart::KernelCounts> kernel_counts;
   struct Death {
     int run = 1;
     int signal = 0;
+    std::vector<std::string> was_running;  // kernels, how far
   };
   std::vector<Death> deaths;             // of runs that a signal killed
   int own_status = 0;                    // of the first run that ended with another status than 0
   bool is_complete = true;               // every run that was asked for has ended
   bool timed_out = false;                // a run was ended by --timeout
-  std::vector<std::string> was_running;  // then, or when it was interrupted: kernels, how far
+  std::vector<std::string> was_running;  // when the last run ended: kernels, how far
   std::vector<std::string> not_checked;  // what nobody has looked at, and why
   bool is_unsteady = false;              // what runs brought to the host could not be compared
 
@@ -60,6 +65,8 @@ struct ExecStatus {
 // schedule_of(run): how the schedule of that run is asked for, "--strategy random --seed 3".
 [[nodiscard]] std::string exec_text(const ProgramReport& report,
                                     const std::function<std::string(int)>& schedule_of);
+// Which kernels took the time, where that was long enough to matter; else empty.
+[[nodiscard]] std::string time_text(const ProgramReport& report);
 // Its last line, behind "========= " as well.
 [[nodiscard]] std::string status_text(const ProgramReport& report, const ExecStatus& status);
 

@@ -220,6 +220,9 @@ TEST(ProgramReportTest, AccessesWithoutLinesAreToldApart) {
 TEST(ProgramReportTest, LaunchesOfAKilledRun) {
   cudart::ExecLogContents log;
   log.counts.launches = 500;
+  log.counts.running_kernel = 1;
+  log.counts.blocks_ended = 2;
+  log.counts.blocks = 64;
   ProgramReport report;
   report.program = "./sum";
   report.add({.status = 137,
@@ -229,13 +232,59 @@ TEST(ProgramReportTest, LaunchesOfAKilledRun) {
   EXPECT_EQ(exec_text(report, no_schedule),
             "========= warpcheck exec: ./sum\n"
             "========= ./sum was killed by signal 9 (Killed)\n"
+            "========= it was running kernel sum, 2 of 64 blocks done\n"
             "========= no findings; 500 launches of 1 kernel\n");
+  log.counts.running_kernel = 0;
   report.add({.status = 3, .records = {{1, EndRecord{500, {"_Z3sumPi"}}}}, .logs = {{1, log}}});
   EXPECT_EQ(report.launches, 1000u);
   EXPECT_EQ(report.own_status, 137);
   const RunReport files = run_report(report, {});
   EXPECT_EQ(files.claims.front().status, Claim::Status::cannot_run);
   EXPECT_EQ(files.claims.front().verdict, "killed by signal 9 in run 1");
+}
+
+TEST(ProgramReportTest, WhatNobodyLookedAtIsInAllFormats) {
+  const std::string gap = "what the host reads: a thread blocks SIGSEGV";
+  const ProgramReport report = report_of({{1, StartRecord{"/sum"}},
+                                          {1, cudart::NotCheckedRecord{gap}},
+                                          {2, cudart::NotCheckedRecord{gap}}});
+  EXPECT_NE(exec_text(report, no_schedule).find("========= not checked: " + gap + "\n"),
+            std::string::npos);
+  const RunReport run = run_report(report, {});
+  EXPECT_EQ(report_json(run).at("not_checked"), Json::array({gap}));
+  EXPECT_NE(report_html(run).find("<h2>Not checked</h2><ul><li>" + gap + "</li></ul>"),
+            std::string::npos);
+  const Json sarif = Json::parse(report_sarif(run, "1.2.3"));
+  const Json& invocation = sarif.at("runs").at(0).at("invocations").at(0);
+  EXPECT_EQ(invocation.at("executionSuccessful"), true);
+  const Json& notification = invocation.at("toolExecutionNotifications").at(0);
+  EXPECT_EQ(notification.at("descriptor").at("id"), "not-checked");
+  EXPECT_EQ(notification.at("message").at("text"), "not checked: " + gap);
+}
+
+// Times are in the text alone, and only where they are long.
+TEST(ProgramReportTest, WhatKernelsHaveTaken) {
+  const auto ran = [](std::uint64_t nanoseconds) {
+    cudart::ExecLogContents log;
+    log.counts.kernels[0] = {2, 1'500'000'000, nanoseconds};
+    log.counts.kernels[1] = {1, 500, nanoseconds / 3};
+    ProgramReport report;
+    report.add({.records = {{1, cudart::KernelRecord{"_Z3sumPi", false}},
+                            {1, cudart::KernelRecord{"_Z4scanPi", false}},
+                            {2, cudart::KernelRecord{"_Z4scanPi", false}}},
+                .logs = {{1, log}}});
+    return report;
+  };
+  EXPECT_EQ(
+      time_text(ran(3'000'000'000)),
+      "========= 1.5 G thread instructions in 4.0 s, 375.0 M a second: sum 75 %, scan 25 %\n");
+  EXPECT_EQ(time_text(ran(300'000'000)), "");
+  const Json json = report_json(run_report(ran(3'000'000'000), {}));
+  EXPECT_EQ(json, report_json(run_report(ran(1), {})));
+  const Json expected = {
+      {{"name", "_Z3sumPi"}, {"launches", 2}, {"thread_instructions", 1'500'000'000}},
+      {{"name", "_Z4scanPi"}, {"launches", 1}, {"thread_instructions", 500}}};
+  EXPECT_EQ(json.at("kernels"), expected);
 }
 
 TEST(ProgramReportTest, WhoseTheStatusIs) {

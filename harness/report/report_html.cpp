@@ -83,6 +83,8 @@ class Page {
     write_summary();
     write_verdicts();
     write_findings();
+    write_gaps();
+    write_kernels();
     write_coverage();
     std::ostringstream out;
     out << kHead;
@@ -385,6 +387,30 @@ class Page {
                                             settings.empty() ? "" : "; " + settings));
       if (report.replay_path.empty()) continue;
       add(item, "code", fmt::format(" {} replay {}", project().program, report.replay_path));
+    }
+  }
+
+  // --- of exec ------------------------------------------------------------------------------
+
+  void write_gaps() {
+    if (run_.not_checked.empty()) return;
+    add(body_, "h2", "Not checked");
+    pugi::xml_node list = add(body_, "ul");
+    for (const std::string& gap : run_.not_checked) add(list, "li", gap);
+  }
+
+  void write_kernels() {
+    if (run_.kernels.empty()) return;
+    add(body_, "h2", "Kernels");
+    pugi::xml_node table = add(add(body_, "div", {}, "wide"), "table");
+    pugi::xml_node head = add(add(table, "thead"), "tr");
+    for (const char* name : {"kernel", "launches", "thread instructions"}) add(head, "th", name);
+    pugi::xml_node rows = add(table, "tbody");
+    for (const RunReport::KernelUse& kernel : run_.kernels) {
+      pugi::xml_node row = add(rows, "tr");
+      add(row, "td", vgpu::kernel_name(kernel.name));
+      add(row, "td", fmt::format("{}", kernel.launches), "number");
+      add(row, "td", fmt::format("{}", kernel.thread_instructions), "number");
     }
   }
 

@@ -123,6 +123,12 @@ Json report_json(const RunReport& run) {
     document["ignored"].push_back(
         finding_json(finding, run.reports.front(), vgpu::hash_of(finding)));
   }
+  if (!run.not_checked.empty()) document["not_checked"] = run.not_checked;
+  for (const RunReport::KernelUse& kernel : run.kernels) {
+    document["kernels"].push_back({{"name", kernel.name},
+                                   {"launches", kernel.launches},
+                                   {"thread_instructions", kernel.thread_instructions}});
+  }
   if (run.coverage) document["coverage"] = to_json(*run.coverage);
   if (!run.statistics.is_null()) document["statistics"] = run.statistics;
   if (!run.engine.empty()) document["engine"] = run.engine;

@@ -198,6 +198,11 @@ Json invocation_json(const RunReport& run) {
                              {"message", text_json(what + ": " + claim.verdict)}});
   }
   const bool successful = notifications.empty();
+  for (const std::string& gap : run.not_checked) {
+    notifications.push_back({{"descriptor", {{"id", "not-checked"}}},
+                             {"level", "warning"},
+                             {"message", text_json("not checked: " + gap)}});
+  }
   return {{"executionSuccessful", successful},
           {"toolExecutionNotifications", std::move(notifications)}};
 }

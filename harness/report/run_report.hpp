@@ -50,6 +50,14 @@ struct RunReport {
   Json health;  // problems of claims that could not have failed (health.hpp); null: not looked for
   // Of exec: what --ignore leaves out of the findings of reports.front().
   std::vector<vgpu::Finding> ignored;
+  // Of exec: what nobody has looked at, and why.
+  std::vector<std::string> not_checked;
+  // Of exec: what ran, in the order of its names; the same however fast.
+  struct KernelUse {
+    std::string name;
+    std::uint64_t launches = 0, thread_instructions = 0;
+  };
+  std::vector<KernelUse> kernels;
   // For each report and finding its picture; empty: none were wanted.
   std::vector<std::vector<std::optional<Interleaving>>> pictures;
 

@@ -304,6 +304,32 @@ TEST_F(CheckersTest, PollingThreadsAreNamedBeforeThoseThatWaitForThem) {
                 "0x00000002 of the same warp; 3 blocks start only when others have ended");
 }
 
+TEST_F(CheckersTest, ADeadlockAtAnMbarrierSaysWhatIsMissing) {
+  const auto message_with = [&](std::int32_t missing_bytes) {
+    start();
+    Waiting waiting;
+    waiting.kind = Waiting::Kind::object;
+    waiting.place = {0, 0, 0, 0};
+    waiting.pc = 5;
+    waiting.lanes = ~0u;
+    waiting.allocation = &memory.allocation();
+    waiting.bytes = 8;
+    waiting.expected = waiting.arrived = 1;
+    waiting.missing_bytes = missing_bytes;
+    Deadlock event;
+    event.program = &program;
+    event.waiting = {&waiting, 1};
+    event.of_launch = true;
+    notify([&](Observer& observer) { observer.on_deadlock(event); });
+    const std::string message = only().message;
+    const auto end = message.find("have come");
+    checkers.reset({}, WarpModel::independent);
+    return message.substr(end);
+  };
+  EXPECT_EQ(message_with(0), "have come");
+  EXPECT_EQ(message_with(512), "have come, and 512 bytes of asynchronous copies are missing");
+  EXPECT_EQ(message_with(-16), "have come, and 16 bytes more have come than were expected");
+}
 TEST_F(CheckersTest, ADeadlockOfTheLaunchNamesWhoHoldsWhat) {
   start();
   // Two threads, each with the lock that the other wants.
@@ -415,7 +441,7 @@ TEST_F(CheckersTest, WhatIsOffIsSilent) {
   EXPECT_TRUE(checkers.findings().empty());
 
   checkers.reset({}, WarpModel::independent);
-  EXPECT_EQ(checkers.observers().size(), 9u);
+  EXPECT_EQ(checkers.observers().size(), 10u);
   start();
   emit(fault(Fault::Kind::out_of_bounds));
   EXPECT_EQ(checkers.findings().size(), 1u);

@@ -45,6 +45,13 @@ std::string what_they_read(const Waiting& waiting, std::uint32_t places) {
   return text;
 }
 
+// Of the transactions of an mbarrier's phase.
+std::string what_is_missing(std::int32_t bytes) {
+  if (bytes == 0) return {};
+  if (bytes > 0) return fmt::format(", and {} bytes of asynchronous copies are missing", bytes);
+  return fmt::format(", and {} bytes more have come than were expected", -bytes);
+}
+
 std::string what_they_do(const Waiting& waiting, bool one, std::uint32_t places) {
   const std::string_view waits = one ? "waits" : "wait";
   switch (waiting.kind) {
@@ -59,8 +66,9 @@ std::string what_they_do(const Waiting& waiting, bool one, std::uint32_t places)
     case Kind::rejoin:
       return fmt::format("{} until the others of the same warp have come here, too", waits);
     case Kind::object:
-      return fmt::format("{} for the mbarrier {}, at which {} of {} arrivals have come", waits,
-                         what_they_read(waiting, places), waiting.arrived, waiting.expected);
+      return fmt::format("{} for the mbarrier {}, at which {} of {} arrivals have come{}", waits,
+                         what_they_read(waiting, places), waiting.arrived, waiting.expected,
+                         what_is_missing(waiting.missing_bytes));
     case Kind::runs: return one ? "still runs" : "still run";
     case Kind::exited: return one ? "has exited" : "have exited";
     case Kind::reads: break;

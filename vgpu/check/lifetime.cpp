@@ -54,6 +54,8 @@ Objection object_to_free(std::string_view what, bool by_device, std::uint64_t ad
   } else if (nearest->of_virtual) {
     objection.message = fmt::format(
         "{} {} memory that cuMemMap has put there, which cuMemUnmap takes away", what, frees);
+  } else if (nearest->shared_by != nullptr) {
+    objection.message = fmt::format("{} {} memory that another process shares", what, frees);
   } else {
     objection.message = by_device ? fmt::format("{} frees memory that the host allocated", what)
                                   : fmt::format("{} of memory that device code allocated", what);

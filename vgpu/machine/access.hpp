@@ -358,6 +358,9 @@ struct Waiting {
   std::uint32_t offset = 0, bytes = 0;
   std::uint64_t value = 0;
   LastWrite written{};  // reads: by whom
+  // object: of its phase, bytes that asynchronous copies have still to bring; below 0: they have
+  // brought more than was expected.
+  std::int32_t missing_bytes = 0;
 };
 
 // No thread of a block can go on, and none of another can help; or, of a launch: no thread of it

@@ -142,13 +142,13 @@ TEST_F(DeviceApi, RemembersTheLastError) {
 
 TEST(UnsupportedApi, AnswersByName) {
   begin_trial({});
-  EXPECT_EQ(cudaIpcCloseMemHandle(nullptr), cudaErrorNotSupported);
+  EXPECT_EQ(cudaDestroyExternalMemory(nullptr), cudaErrorNotSupported);
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
   EXPECT_EQ(cudaGraphicsUnregisterResource(nullptr), cudaErrorNotSupported);
   EXPECT_EQ(cudaGraphicsUnregisterResource(nullptr), cudaErrorNotSupported);
   EXPECT_EQ(end_trial().refusals,
             (std::vector<std::string>{
-                "cudaIpcCloseMemHandle is not supported by the virtual device",
+                "cudaDestroyExternalMemory is not supported by the virtual device",
                 "cudaGraphicsUnregisterResource is not supported by the virtual device"}));
 }
 

@@ -47,7 +47,8 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
   vgpu::Allocation* const allocation = allocations.find(pointer);
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
   if (allocation == nullptr || allocation->address != address || allocation->on_heap() ||
-      !allocation->name.empty() || allocation->page_locked || allocation->of_virtual) {
+      !allocation->name.empty() || allocation->page_locked || allocation->of_virtual ||
+      device.process_memory().is_opened(*allocation)) {
     report_invalid_free(device, call, pointer);
     return cudaErrorInvalidValue;
   }
@@ -71,6 +72,7 @@ cudaError_t free_memory(Device& device, std::string_view call, void* pointer, St
     return device.execution().submit(*stream, work, false);
   }
   device.host_accesses().freed(*allocation);
+  device.process_memory().freed(*allocation);
   allocations.free(*allocation);
   return cudaSuccess;
 }

@@ -49,6 +49,7 @@ class Device {
   CopySides& copy_sides() { return system_.copy_sides(); }
   StreamValues& stream_values() { return system_.stream_values(); }
   HostAccesses& host_accesses() { return system_.host_accesses(); }
+  ProcessMemory& process_memory() { return system_.process_memory(); }
   Execution& execution() { return system_.execution(); }
 
  private:

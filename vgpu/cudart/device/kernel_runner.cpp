@@ -50,7 +50,9 @@ cudaError_t error_of(const vgpu::Outcome& outcome) {
 
 }  // namespace
 
+// Or another process.
 bool KernelRunner::host_may_write(const HostState& host) const {
+  if (needs_.memory.is_shared_by_processes()) return true;
   return needs_.trial.in_ambient() && needs_.memory.has_mapped() &&
          (!host.waits || other_threads_may_run());
 }
@@ -132,6 +134,7 @@ std::vector<std::uint32_t> KernelRunner::run_grid(Running& running, const Grid& 
   const vgpu::Outcome outcome =
       machine_.run(launch, settings.warp_model, needs_.trial.strategy(), needs_.observers.list(),
                    settings.limits, settings.want_feedback);
+  needs_.progress.ended(outcome);
   if (!running.host.is_gone) needs_.host_blocks.copy_registered_to_host();
 
   needs_.trial.count(outcome);
@@ -175,8 +178,9 @@ void KernelRunner::run_children(Running& running, const std::vector<ChildGrid>& 
 }
 
 DeviceCode& KernelRunner::copies_of(const DeviceState& device) {
+  static const std::string text = copy_kernels();
   std::unique_ptr<DeviceCode>& code = copies_[device.number];
-  if (code == nullptr) code = std::make_unique<DeviceCode>(kCopyKernels, "copies of device code");
+  if (code == nullptr) code = std::make_unique<DeviceCode>(text, "copies of device code");
   return *code;
 }
 

@@ -159,6 +159,7 @@ void System::forget_everything() {
   arrays_ = {};
   pools_.clear();
   virtual_memory_.clear();
+  process_memory_.clear();
   graphs_ = {};
   advice_.clear();
   transfers_.clear();

@@ -30,6 +30,7 @@
 #include "vgpu/cudart/memory/host_blocks.hpp"
 #include "vgpu/cudart/memory/managed_advice.hpp"
 #include "vgpu/cudart/memory/pools.hpp"
+#include "vgpu/cudart/memory/process_memory.hpp"
 #include "vgpu/cudart/memory/virtual_memory.hpp"
 #include "vgpu/cudart/streams/copy_runner.hpp"
 #include "vgpu/cudart/streams/copy_sides.hpp"
@@ -88,6 +89,7 @@ class System {
   CopySides& copy_sides() { return copy_sides_; }
   StreamValues& stream_values() { return values_; }
   HostAccesses& host_accesses() { return host_accesses_; }
+  ProcessMemory& process_memory() { return process_memory_; }
   Execution& execution() { return execution_; }
 
  private:
@@ -110,6 +112,7 @@ class System {
   Arrays arrays_;
   MemoryPools pools_;
   VirtualMemory virtual_memory_;
+  ProcessMemory process_memory_{memory_};
   Graphs graphs_;
   SharedAllocations allocations_;
   LastErrors last_errors_;

@@ -258,6 +258,29 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes,
   });
 }
 
+// The driver's handles are the runtime's.
+CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr address) {
+  return in_context([&] {
+    return cudaIpcGetMemHandle(reinterpret_cast<cudaIpcMemHandle_t*>(handle), to_pointer(address));
+  });
+}
+CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
+  return in_context([&] {
+    void* opened = nullptr;
+    const auto known = __builtin_bit_cast(cudaIpcMemHandle_t, handle);
+    const cudaError_t error =
+        cudaIpcOpenMemHandle(address == nullptr ? nullptr : &opened, known, flags);
+    if (error == cudaSuccess) *address = to_address(opened);
+    return error;
+  });
+}
+CUresult virtual_cuIpcOpenMemHandle(CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
+  return cuIpcOpenMemHandle_v2(address, handle, flags);
+}
+CUresult cuIpcCloseMemHandle(CUdeviceptr address) {
+  return in_context([&] { return cudaIpcCloseMemHandle(to_pointer(address)); });
+}
+
 // How operations on the memory synchronise; all that is left to set.
 CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute,
                                CUdeviceptr address) {

@@ -196,6 +196,17 @@ CUresult cuEventCreate(CUevent* event, unsigned flags) {
   return in_context([&] { return cudaEventCreateWithFlags(event, flags); });
 }
 
+CUresult cuIpcGetEventHandle(CUipcEventHandle* handle, CUevent event) {
+  return in_context([&] {
+    return cudaIpcGetEventHandle(reinterpret_cast<cudaIpcEventHandle_t*>(handle), event);
+  });
+}
+CUresult cuIpcOpenEventHandle(CUevent* event, CUipcEventHandle handle) {
+  return in_context([&] {
+    return cudaIpcOpenEventHandle(event, __builtin_bit_cast(cudaIpcEventHandle_t, handle));
+  });
+}
+
 CUresult cuEventDestroy_v2(CUevent event) {
   return in_context([&] { return cudaEventDestroy(event); });
 }

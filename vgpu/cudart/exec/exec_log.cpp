@@ -72,8 +72,15 @@ void ExecLog::block_ended() {
   if (mapped_ != nullptr) ++counts()->blocks_ended;
 }
 
-void ExecLog::launch_ended() {
-  if (mapped_ != nullptr) counts()->running_kernel = 0;
+void ExecLog::launch_ended(std::uint64_t kernel, std::uint64_t thread_instructions,
+                           std::uint64_t nanoseconds) {
+  if (mapped_ == nullptr) return;
+  counts()->running_kernel = 0;
+  auto& kernels = counts()->kernels;
+  KernelCounts& of_kernel = kernels[std::min<std::size_t>(kernel - 1, kernels.size() - 1)];
+  ++of_kernel.launches;
+  of_kernel.thread_instructions += thread_instructions;
+  of_kernel.nanoseconds += nanoseconds;
 }
 
 void ExecLog::count_prints(std::uint64_t prints, std::uint64_t hash) {

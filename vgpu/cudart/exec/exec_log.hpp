@@ -7,6 +7,7 @@
 // place, and what device code has printed.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -39,6 +40,14 @@ std::filesystem::path exec_log_path(const std::filesystem::path& records, int pr
 std::filesystem::path kept_bytes_path(const std::filesystem::path& records, int process,
                                       Arrival::Kind kind, std::uint32_t operation);
 
+// What launches of one kernel have come to.
+struct KernelCounts {
+  std::uint64_t launches = 0;  // that have ended
+  std::uint64_t thread_instructions = 0;
+  std::uint64_t nanoseconds = 0;
+  friend bool operator==(const KernelCounts&, const KernelCounts&) = default;
+};
+
 struct ExecLogCounts {
   std::uint64_t magic = 0;
   std::uint64_t launches = 0;
@@ -50,6 +59,8 @@ struct ExecLogCounts {
   // that have ended, of so many.
   std::uint64_t running_kernel = 0;
   std::uint64_t blocks_ended = 0, blocks = 0;
+  // By the number of their records, from 0; the last one is of all others.
+  std::array<KernelCounts, 1024> kernels{};
 };
 
 class ExecLog {
@@ -64,7 +75,9 @@ class ExecLog {
   // What runs: see ExecLogCounts.
   void launch_begins(std::uint64_t kernel, std::uint64_t blocks);
   void block_ended();
-  void launch_ended();
+  //   kernel: as above
+  void launch_ended(std::uint64_t kernel, std::uint64_t thread_instructions,
+                    std::uint64_t nanoseconds);
   void count_prints(std::uint64_t prints, std::uint64_t hash);
   void add(const Arrival& entry);
 

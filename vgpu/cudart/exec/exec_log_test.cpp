@@ -31,6 +31,11 @@ TEST_F(ExecLogTest, OutlivesAProcessThatIsKilled) {
     ExecLog log(path_);
     log.count_launches(12);
     log.count_prints(2, 77);
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      log.launch_begins(3, 8);
+      log.launch_ended(3, 1000 + i, 5);
+    }
+    log.launch_ended(1'000'000, 7, 1);  // of kernels without a row of their own
     for (std::uint32_t i = 0; i < kEntries; ++i) log.add(copy(i));
     ::raise(SIGKILL);
   }
@@ -42,6 +47,8 @@ TEST_F(ExecLogTest, OutlivesAProcessThatIsKilled) {
   EXPECT_EQ(contents->counts.prints, 2u);
   EXPECT_EQ(contents->counts.print_hash, 77u);
   EXPECT_EQ(contents->counts.incomplete, 0u);
+  EXPECT_EQ(contents->counts.kernels[2], (KernelCounts{2, 2001, 10}));
+  EXPECT_EQ(contents->counts.kernels.back(), (KernelCounts{1, 7, 1}));
   ASSERT_EQ(contents->arrivals.size(), kEntries);
   for (std::uint32_t i = 0; i < kEntries; ++i) EXPECT_EQ(contents->arrivals[i], copy(i));
 }

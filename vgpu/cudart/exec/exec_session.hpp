@@ -27,6 +27,8 @@ class ExecSession {
   // The compute capability that was asked for, 90 for sm_90; 0: the program's own.
   [[nodiscard]] unsigned device() const { return settings_.device; }
   [[nodiscard]] bool wants_leaks() const { return settings_.leaks; }
+  // Files beside this one are gone when the program and its processes have ended.
+  [[nodiscard]] const std::string& records() const { return settings_.records; }
 
   void start();
   void found(std::size_t number, const vgpu::Finding& finding);

@@ -5,6 +5,21 @@
 
 namespace warpcheck::cudart {
 
+void LaunchProgress::launched(std::uint32_t kernel) {
+  kernel_ = kernel + 1;
+  begin_ = std::chrono::steady_clock::now();
+}
+
+void LaunchProgress::ended(const vgpu::Outcome& outcome) {
+  ExecSession* const session = trial_.exec_session();
+  if (session == nullptr) return;
+  const auto took = std::chrono::steady_clock::now() - begin_;
+  session->log().launch_ended(
+      kernel_, outcome.lane_steps,
+      static_cast<std::uint64_t>(
+          std::chrono::duration_cast<std::chrono::nanoseconds>(took).count()));
+}
+
 void LaunchProgress::on_sync(const vgpu::Sync& sync) {
   ExecSession* const session = trial_.exec_session();
   if (session == nullptr) return;
@@ -13,7 +28,7 @@ void LaunchProgress::on_sync(const vgpu::Sync& sync) {
       session->log().launch_begins(kernel_, sync.grid.count());
       break;
     case vgpu::Sync::Kind::block_end: session->log().block_ended(); break;
-    case vgpu::Sync::Kind::kernel_end: session->log().launch_ended(); break;
+    case vgpu::Sync::Kind::kernel_end:
     case vgpu::Sync::Kind::block_start:
     case vgpu::Sync::Kind::barrier_complete: break;
   }

@@ -1,10 +1,12 @@
 // How far the launch that runs has come, for `warpcheck exec`: it shows that while it waits, and
-// tells it where the program had to be ended.
+// tells it where the program had to be ended.  And what launches have come to, by kernel.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 #include "vgpu/machine/access.hpp"
+#include "vgpu/machine/machine.hpp"
 
 namespace warpcheck::cudart {
 
@@ -15,7 +17,8 @@ class LaunchProgress final : public vgpu::Observer {
   explicit LaunchProgress(const Trial& trial) : trial_(trial) {}
 
   // kernel: its number among those of the trial (trial.hpp)
-  void launched(std::uint32_t kernel) { kernel_ = kernel + 1; }
+  void launched(std::uint32_t kernel);
+  void ended(const vgpu::Outcome& outcome);
 
   [[nodiscard]] bool watches_accesses() const override { return false; }
   void on_sync(const vgpu::Sync& sync) override;
@@ -23,6 +26,7 @@ class LaunchProgress final : public vgpu::Observer {
  private:
   const Trial& trial_;
   std::uint32_t kernel_ = 0;  // one more than its number
+  std::chrono::steady_clock::time_point begin_;
 };
 
 }  // namespace warpcheck::cudart

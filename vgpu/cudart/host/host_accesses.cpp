@@ -131,7 +131,10 @@ void HostAccesses::host_knows_all() {
 
 void HostAccesses::freed(const vgpu::Allocation& allocation) {
   if (!are_watched() || !allocation.has_two_views()) return;
-  host_watch()->watch_freed({allocation.address, allocation.address + allocation.bytes});
+  // With its red zones, so that neighbours become one range.
+  const std::uint64_t pages = (allocation.bytes + vgpu::kRedZone - 1) / vgpu::kRedZone;
+  host_watch()->watch_freed(
+      {allocation.address - vgpu::kRedZone, allocation.address + (pages + 1) * vgpu::kRedZone});
   const CallPlace place = warpcheck::cudart::place_of(callers_from(current_call().return_address));
   freed_at_[&allocation] = &places_.emplace_back(to_host_place(places_.size(), place));
 }

@@ -163,7 +163,8 @@ class PageWatch final : public HostWatch {
   // In a handler, or before a system call.
   bool handle_fault(std::uint64_t address, ucontext_t& context);
   void take_back_lent();
-  void before_system_call(std::uint64_t address);
+  void give_all_for_now();
+  void give_up_for(const char* interface);
 
   Handler faults{SIGSEGV, on_fault}, traps{SIGTRAP, on_trap};
 
@@ -188,8 +189,12 @@ class PageWatch final : public HostWatch {
   std::atomic<bool> polls_{false};
   std::uint32_t equal_reads_ = 0;
   std::uint64_t stepped_ = 0, faults_ = 0;
-  bool gave_up_ = false, gave_pages_ = false;
-  bool is_blocked_ = false, was_blocked_ = false;
+  std::atomic<bool> gave_up_{false};
+  bool gave_pages_ = false;
+  std::uint32_t frees_ = 0;
+  bool frees_are_blocked_ = false;
+  const char* unwatched_interface_ = nullptr;
+  bool is_blocked_ = false, was_blocked_ = false, has_too_many_ = false;
   enum class Prepared : std::uint8_t { not_yet, yes, no } prepared_ = Prepared::not_yet;
 };
 
@@ -224,13 +229,16 @@ void on_trap(int, siginfo_t* info, void* context) {
   errno = error;
 }
 
-void before_system_call(std::uint64_t address) { watch().before_system_call(address); }
+// A system call may use as much as there is behind an address.
+constexpr SystemCallHandlers kSystemCalls{
+    .names_memory = [] { watch().give_all_for_now(); },
+    .leads_elsewhere = [](const char* interface) { watch().give_up_for(interface); }};
 
 // ---- what the device asks for ----
 
 bool PageWatch::prepare() {
   if (prepared_ == Prepared::not_yet) {
-    prepared_ = watch_system_calls(cudart::before_system_call) ? Prepared::yes : Prepared::no;
+    prepared_ = watch_system_calls(kSystemCalls) ? Prepared::yes : Prepared::no;
   }
   return prepared_ == Prepared::yes;
 }
@@ -243,7 +251,15 @@ void PageWatch::watch(const std::vector<AddressRange>& ranges) {
   faults.install();
   traps.install();
   const std::lock_guard lock(lock_);
-  for (const AddressRange& range : ranges) pages_.take(range);
+  for (const AddressRange& range : ranges) {
+    // Each is a mapping or two of the system's, which a process has 65,530 of.
+    constexpr std::size_t kRangesMax = 8192;
+    if (pages_.ranges() == kRangesMax) {
+      has_too_many_ = true;
+      break;
+    }
+    pages_.take(range);
+  }
   pages_.take_again();
 }
 
@@ -258,7 +274,11 @@ void PageWatch::stop() {
 }
 
 void PageWatch::watch_freed(const AddressRange& range) {
-  if (!prepare() || some_thread_blocks()) return;
+  if (!prepare()) return;
+  // Many are freed together: not each time are all threads asked.
+  constexpr std::uint32_t kAskEvery = 64;
+  if (frees_++ % kAskEvery == 0) frees_are_blocked_ = some_thread_blocks();
+  if (frees_are_blocked_ || this_thread_blocks()) return;
   faults.install();
   traps.install();
   const std::lock_guard lock(lock_);
@@ -286,7 +306,12 @@ std::vector<const void*> PageWatch::code(std::uint32_t number) {
 std::string PageWatch::why_incomplete() const {
   if (prepared_ == Prepared::no) return "the system does not let a process see its system calls";
   if (was_blocked_) return "a thread blocks SIGSEGV or SIGTRAP";
+  if (unwatched_interface_ != nullptr) {
+    return std::string("the program uses ") + unwatched_interface_ +
+           ", by which the system reaches memory unseen";
+  }
   if (gave_up_) return "there were too many of them beside unfinished work";
+  if (has_too_many_) return "unfinished work may use too many pieces of memory at once";
   if (gave_pages_) return "some pages were accessed too often beside unfinished work";
   return {};
 }
@@ -335,10 +360,16 @@ void PageWatch::take_back_lent() {
   lent.count = 0;
 }
 
-// The call may use as much as there is behind the address.
-void PageWatch::before_system_call(std::uint64_t) {
+void PageWatch::give_all_for_now() {
   const std::lock_guard lock(lock_);
   pages_.give_all_for_now();
+}
+
+void PageWatch::give_up_for(const char* interface) {
+  const std::lock_guard lock(lock_);
+  unwatched_interface_ = interface;
+  gave_up_ = true;
+  pages_.give_all();
 }
 
 bool PageWatch::note(std::uint64_t address, bool write, const FaultingInstruction& instruction,

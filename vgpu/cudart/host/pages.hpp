@@ -30,6 +30,7 @@ class Pages {
   [[nodiscard]] bool is_taken(std::uint64_t page) const { return is_in(taken_, page); }
   [[nodiscard]] bool is_freed(std::uint64_t page) const { return is_in(freed_, page); }
   [[nodiscard]] bool takes_any() const { return !taken_.empty(); }
+  [[nodiscard]] std::size_t ranges() const { return taken_.size(); }
   // Gives one for an instruction, or until take_again() or give_all().
   void lend(std::uint64_t page) const;
   void give(std::uint64_t page);

@@ -5,6 +5,8 @@
 #include <set>
 #include <variant>
 
+#include "vgpu/cudart/libraries/library_call.hpp"
+
 namespace warpcheck::cudart {
 namespace {
 
@@ -50,6 +52,37 @@ void add_rows(vgpu::DeviceMemory& memory, const Place& place, const Box& box,
   ranges.push_back({begin, std::min(end, range_of(*found).end)});
 }
 
+// From the first byte of an operand to its last, as far as its allocation.
+void add_region(vgpu::DeviceMemory& memory, const LibraryRegion& region,
+                std::vector<AddressRange>& ranges) {
+  const auto begin = reinterpret_cast<std::uint64_t>(region.pointer);
+  const vgpu::Allocation* const found = memory.find(begin);
+  const bool is_empty = region.height < 1 || region.depth < 1;
+  if (region.on_host || is_empty || found == nullptr || !found->has_two_views()) return;
+  using Wide = __int128;  // sizes may be anything
+  const Wide bytes = Wide{region.depth - 1} * region.slice +
+                     Wide{region.height - 1} * region.pitch +
+                     Wide{region.shape.reach(region.width, region.height)} * region.element_bytes;
+  const std::uint64_t left = range_of(*found).end - begin;
+  if (bytes > 0)
+    ranges.push_back({begin, begin + static_cast<std::uint64_t>(std::min<Wide>(bytes, left))});
+}
+
+// Arrays of pointers lead to further operands.
+std::vector<AddressRange> ranges_of(vgpu::DeviceMemory& memory, const LibraryCall& call) {
+  Followed followed(memory);
+  std::vector<AddressRange> ranges;
+  for (const LibraryCall::Operand& operand : call.operands()) {
+    const LibraryRegion& region = operand.region;
+    add_region(memory, region, ranges);
+    const vgpu::Allocation* const found =
+        memory.find(reinterpret_cast<std::uint64_t>(region.pointer));
+    if (region.addresses && found != nullptr) followed.add(found);
+  }
+  for (const AddressRange& range : std::move(followed).ranges()) ranges.push_back(range);
+  return ranges;
+}
+
 }  // namespace
 
 std::vector<AddressRange> shared_ranges(vgpu::DeviceMemory& memory, const Work& work) {
@@ -60,6 +93,8 @@ std::vector<AddressRange> shared_ranges(vgpu::DeviceMemory& memory, const Work& 
     if (!copy->staged) add_rows(memory, copy->source, copy->box, ranges);
   } else if (const auto* const fill = std::get_if<FillWork>(&work)) {
     add_rows(memory, fill->target, fill->box, ranges);
+  } else if (const auto* const library = std::get_if<LibraryWork>(&work)) {
+    return ranges_of(memory, *library->call);
   } else if (const auto* const kernel = std::get_if<KernelWork>(&work)) {
     Followed followed(memory);
     followed.follow_words(kernel->parameters.data(), kernel->parameters.size());

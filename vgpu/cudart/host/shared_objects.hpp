@@ -1,5 +1,5 @@
-// Which memory that host and device share an operation may use: what a copy names, and what the
-// parameters of a kernel lead to.
+// Which memory that host and device share an operation may use: what a copy and a library function
+// name, and what the parameters of a kernel lead to.
 //
 // A kernel gets at memory by addresses.  Those that its parameters hold are followed into the
 // memory there, as far as kBytesFollowed of each object and kBytesFollowedInAll: so structures that

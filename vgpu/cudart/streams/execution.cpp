@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include "vgpu/check/streams.hpp"
@@ -122,8 +123,30 @@ void Execution::make_progress() {
 
 void Execution::run_all_for_nobody() {
   const Meanwhile meanwhile(host_.waits, false);
-  while (operations_.pending() > running_ && can_run_next()) run_next();
+  while (operations_.pending() > running_) {
+    operations_.take_up_held();
+    if (!can_run_next()) break;
+    run_next();
+  }
   needs_.runner.bring_out_prints();
+}
+
+void Execution::wait_for_processes(const ProcessEvent& event, std::uint64_t recording) {
+  while (!event.is_done(recording)) {
+    operations_.take_up_held();
+    if (operations_.pending() != 0 && can_run_next()) {
+      run_next();
+    } else {
+      leave_the_lock();
+    }
+  }
+}
+
+// While another process does something.
+void Execution::leave_the_lock() {
+  needs_.mutex.unlock();
+  std::this_thread::sleep_for(std::chrono::microseconds(200));
+  needs_.mutex.lock();
 }
 
 void Execution::run_what_is_left() {
@@ -173,8 +196,13 @@ void Execution::run_next() {
       operations_.take(needs_.trial.strategy(), needs_.trial.schedule(),
                        [&](const Operation& one) { return needs_.runner.can_begin(one); });
   if (operation == nullptr) {
-    if (running_ == 0) return wait_for_value();
-    operation_done_.wait(needs_.mutex);
+    if (running_ != 0) {
+      operation_done_.wait(needs_.mutex);
+    } else if (operations_.waits_for_processes()) {
+      leave_the_lock();
+    } else {
+      wait_for_value();
+    }
     return;
   }
   if (const OperationSet* const more = needs_.runner.comes_after(*operation, operations_.done())) {

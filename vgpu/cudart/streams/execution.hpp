@@ -92,6 +92,8 @@ class Execution {
   void wait_for(const Stream& stream);
   void wait_for_device(unsigned number);
   void wait_for_all();
+  // Until a recording of another process is done.
+  void wait_for_processes(const ProcessEvent& event, std::uint64_t recording);
   // Runs one operation, if one is ready.
   void make_progress();
   // Runs all operations although the host does not wait for them, and knows nothing of it.
@@ -113,6 +115,7 @@ class Execution {
   // Nothing that is ready can begin.
   void wait_for_value();
   [[nodiscard]] bool can_run_next() const;
+  void leave_the_lock();
   void host_has_waited();
   [[nodiscard]] bool may_run(const Operation& operation) const;
 

@@ -151,7 +151,7 @@ cudaGraphNodeType type_of(const Work& work) {
       cudaGraphNodeTypeEmpty,    cudaGraphNodeTypeKernel, cudaGraphNodeTypeMemcpy,
       cudaGraphNodeTypeMemset,   cudaGraphNodeTypeHost,   cudaGraphNodeTypeMemFree,
       cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeKernel, cudaGraphNodeTypeConditional,
-      cudaGraphNodeTypeEmpty,    cudaGraphNodeTypeEmpty};
+      cudaGraphNodeTypeEmpty,    cudaGraphNodeTypeEmpty,  cudaGraphNodeTypeEventRecord};
   static_assert(kTypes.size() == std::variant_size_v<Work>);
   return kTypes[work.index()];
 }

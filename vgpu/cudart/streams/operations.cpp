@@ -22,9 +22,21 @@ OperationPtr Operations::add(Work work, const std::vector<OperationPtr>& after, 
   if (device >= of_device_.size()) of_device_.resize(device + 1);
   of_device_[device].all.join(operation->clock);
   ++of_device_[device].pending;
-  if (operation->waits_for == 0) ready_.emplace(operation->number, operation);
+  if (operation->waits_for == 0) make_ready(operation);
   ++pending_;
   return operation;
+}
+
+void Operations::make_ready(OperationPtr operation) {
+  const auto* const event = std::get_if<ProcessEventWork>(&operation->work);
+  if (event != nullptr && !event->is_ready()) return held_.push_back(std::move(operation));
+  const std::uint32_t number = operation->number;
+  ready_.emplace(number, std::move(operation));
+}
+
+void Operations::take_up_held() {
+  if (held_.empty()) return;
+  for (OperationPtr& operation : std::exchange(held_, {})) make_ready(std::move(operation));
 }
 
 void Operations::step_of_host(Operation& step, const OperationSet& may_know) {
@@ -48,6 +60,7 @@ void Operations::learn(Operation& operation, const OperationSet& more) {
 
 OperationPtr Operations::take(vgpu::Strategy& strategy, vgpu::Schedule& schedule,
                               const CanBegin& can_begin) {
+  take_up_held();
   auto chosen =
       std::ranges::find_if(ready_, [&](const auto& one) { return can_begin(*one.second); });
   if (chosen == ready_.end()) return nullptr;
@@ -85,13 +98,14 @@ void Operations::finish(Operation& operation, std::uint64_t cycles) {
   --pending_;
   --of_device_[operation.device].pending;
   for (const OperationPtr& later : std::exchange(operation.waited_for_by, {})) {
-    if (--later->waits_for == 0) ready_.emplace(later->number, later);
+    if (--later->waits_for == 0) make_ready(later);
   }
 }
 
 void Operations::clear() {
   // A waiting operation is owned by those that it waits for.
   ready_.clear();
+  held_.clear();
   pending_ = 0;
   next_number_ = 0;
   chains_.clear();

@@ -56,6 +56,9 @@ class Operations {
   void learn(Operation& operation, const OperationSet& more);
   // What has run, with what comes before it.
   [[nodiscard]] const OperationSet& done() const { return done_; }
+  // What waited for another process is ready, if that has done it.
+  void take_up_held();
+  [[nodiscard]] bool waits_for_processes() const { return !held_.empty(); }
   // An operation that was taken has run.
   void finish(Operation& operation, std::uint64_t cycles);
   // How many there were, of all time.
@@ -86,7 +89,10 @@ class Operations {
   void clear();
 
  private:
+  void make_ready(OperationPtr operation);
+
   std::map<std::uint32_t, OperationPtr> ready_;  // by number
+  std::vector<OperationPtr> held_;               // until another process has done something
   std::vector<std::uint32_t> choices_;
   std::size_t pending_ = 0;
   std::uint32_t next_number_ = 0;

@@ -40,9 +40,14 @@ struct Event {
   unsigned flags = 0;
   unsigned device = 0;
   bool destroyed = false;
-  OperationPtr record;                 // the latest; null: never recorded
+  OperationPtr record;  // the latest; null: never recorded
+  std::shared_ptr<ProcessEvent> of_processes{};
   std::shared_ptr<Capture> capture{};  // recorded while a stream was captured
   std::vector<Node*> captured_after{};
+  // Another process has recorded it since this one did.
+  [[nodiscard]] bool is_others() const {
+    return of_processes != nullptr && !of_processes->is_latest_own();
+  }
   [[nodiscard]] bool is_done() const { return record == nullptr || record->is_done(); }
   [[nodiscard]] bool has_time() const {
     return record != nullptr && (flags & cudaEventDisableTiming) == 0;

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -41,6 +42,11 @@ cudaError_t join_capture(Stream& stream, const Event& event) {
     }
   }
   return cudaSuccess;
+}
+
+void refuse_in_capture(const Event& event) {
+  if (event.of_processes == nullptr) return;
+  throw warpcheck::vgpu::Refusal("an event with cudaEventInterprocess in a captured stream");
 }
 
 void add_event_node(Stream& stream, cudaGraphNodeType type, cudaEvent_t event) {
@@ -124,8 +130,12 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t handle, unsigne
     }
     if (event->capture != nullptr) return join_capture(found, *event);
     if (found.capture != nullptr) {
+      refuse_in_capture(*event);
       if (flags != cudaEventWaitExternal) return cudaErrorStreamCaptureIsolation;
       add_event_node(found, cudaGraphNodeTypeWaitEvent, handle);
+    } else if (event->is_others()) {
+      const ProcessEventWork wait{event->of_processes, event->of_processes->latest(), true};
+      return device.execution().submit(found, wait, false);
     } else if (event->record != nullptr) {
       found.waits.push_back(event->record);
     }
@@ -247,12 +257,16 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
     if (event == nullptr || (flags & ~(kFlags | cudaEventInterprocess)) != 0) {
       return cudaErrorInvalidValue;
     }
+    std::shared_ptr<ProcessEvent> of_processes;
     if ((flags & cudaEventInterprocess) != 0) {
-      throw warpcheck::vgpu::Refusal(
-          "cudaEventCreateWithFlags: cudaEventInterprocess is not "
-          "supported");
+      if ((flags & cudaEventDisableTiming) == 0) return cudaErrorInvalidValue;
+      require_exec("cudaEventCreateWithFlags, cudaEventInterprocess");
+      of_processes = ProcessEvent::make();
+      if (of_processes == nullptr) return cudaErrorMemoryAllocation;
     }
-    *event = device.execution().queues().create_event(flags);
+    Queues& queues = device.execution().queues();
+    *event = queues.create_event(flags);
+    queues.find(*event)->of_processes = of_processes;
     return cudaSuccess;
   });
 }
@@ -283,6 +297,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t handle, uns
       return cudaErrorInvalidValue;
     }
     if (stream->capture != nullptr) {
+      refuse_in_capture(found);
       if (flags == cudaEventRecordExternal) {
         add_event_node(*stream, cudaGraphNodeTypeEventRecord, event);
         return cudaSuccess;
@@ -293,7 +308,11 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t handle, uns
       return cudaSuccess;
     }
     found.capture = nullptr;
-    const cudaError_t error = device.execution().submit(*stream, EmptyWork{}, false);
+    Work work;
+    if (found.of_processes != nullptr) {
+      work = ProcessEventWork{found.of_processes, found.of_processes->record()};
+    }
+    const cudaError_t error = device.execution().submit(*stream, std::move(work), false);
     if (error == cudaSuccess) found.record = stream->last;
     return error;
   });
@@ -306,6 +325,11 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   return with_event("cudaEventQuery", event, [](Device& device, Event& found) {
     if (found.capture != nullptr) return cudaErrorCapturedEvent;
+    if (found.is_others()) {
+      device.execution().make_progress();
+      const ProcessEvent& others = *found.of_processes;
+      return others.is_done(others.latest()) ? cudaSuccess : cudaErrorNotReady;
+    }
     if (found.record == nullptr) return cudaSuccess;
     return query(device, {found.record});
   });
@@ -314,8 +338,35 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return with_event("cudaEventSynchronize", event, [](Device& device, Event& found) {
     if (found.capture != nullptr) return cudaErrorCapturedEvent;
-    if (found.record != nullptr) device.execution().wait_for(found.record);
+    if (found.is_others()) {
+      device.execution().wait_for_processes(*found.of_processes, found.of_processes->latest());
+    } else if (found.record != nullptr) {
+      device.execution().wait_for(found.record);
+    }
     return device.errors().sticky();
+  });
+}
+
+cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t* handle, cudaEvent_t event) {
+  return with_event("cudaIpcGetEventHandle", event, [&](Device&, const Event& found) {
+    if (handle == nullptr) return cudaErrorInvalidValue;
+    if (found.of_processes == nullptr) return cudaErrorInvalidResourceHandle;
+    *handle = found.of_processes->handle();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaIpcOpenEventHandle(cudaEvent_t* event, cudaIpcEventHandle_t handle) {
+  return answer([&](Device& device) {
+    require_exec("cudaIpcOpenEventHandle");
+    if (event == nullptr) return cudaErrorInvalidValue;
+    cudaError_t error = cudaSuccess;
+    const std::shared_ptr<ProcessEvent> opened = ProcessEvent::open(handle, error);
+    if (opened == nullptr) return error;
+    Queues& queues = device.execution().queues();
+    *event = queues.create_event(cudaEventDisableTiming | cudaEventInterprocess);
+    queues.find(*event)->of_processes = opened;
+    return cudaSuccess;
   });
 }
 

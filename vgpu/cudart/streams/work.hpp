@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "vgpu/cudart/streams/conditionals.hpp"
+#include "vgpu/cudart/streams/process_events.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
@@ -113,7 +114,8 @@ struct ValueWork {
 
 struct EmptyWork {};
 
-using Work = std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, FreeWork,
-                          AllocateWork, LibraryWork, ConditionalWork, ResetWork, ValueWork>;
+using Work =
+    std::variant<EmptyWork, KernelWork, CopyWork, FillWork, HostWork, FreeWork, AllocateWork,
+                 LibraryWork, ConditionalWork, ResetWork, ValueWork, ProcessEventWork>;
 
 }  // namespace warpcheck::cudart

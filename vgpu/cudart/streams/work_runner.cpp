@@ -49,6 +49,9 @@ void WorkRunner::run(const Operation& operation, const HostState& host) {
     void operator()(const LibraryWork& work) const { needs.libraries.run(work, operation, host); }
     void operator()(const ConditionalWork& work) const { runner.choose(work, operation, host); }
     void operator()(const ValueWork& work) const { needs.values.run(work, operation); }
+    void operator()(const ProcessEventWork& work) const {
+      if (!work.waits) work.event->finish(work.recording);
+    }
     void operator()(const ResetWork& work) const {
       for (const auto& condition : work.conditions) condition->value = *condition->at_launch;
     }

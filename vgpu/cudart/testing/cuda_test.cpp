@@ -124,14 +124,15 @@ TEST_P(Cuda, TheHashIsOfTheBuild) {
 TEST(CudaDeathTest, APlainProgramIsToldItsFindingsWhenItExits) {
   const auto plain_program = [] {
     cuda_test::racy_scan(first_numbers(33));
-    cudaIpcCloseMemHandle(nullptr);
+    cudaDestroyExternalMemory(nullptr);
     std::exit(3);
   };
-  EXPECT_EXIT(plain_program(), testing::ExitedWithCode(3),
-              "warpcheck: refused: cudaIpcCloseMemHandle is not supported by the virtual device\n"
-              "warpcheck: data-race on shared memory: share.*\n"
-              "  \\(1\\) .*cuda_test_kernels.cu:36 .*\n"
-              "(.*\n)*warpcheck: 1 finding\n");
+  EXPECT_EXIT(
+      plain_program(), testing::ExitedWithCode(3),
+      "warpcheck: refused: cudaDestroyExternalMemory is not supported by the virtual device\n"
+      "warpcheck: data-race on shared memory: share.*\n"
+      "  \\(1\\) .*cuda_test_kernels.cu:36 .*\n"
+      "(.*\n)*warpcheck: 1 finding\n");
 }
 
 }  // namespace

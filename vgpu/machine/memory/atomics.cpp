@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <mutex>
 #include <type_traits>
 
 #include "vgpu/machine/compute/exact.hpp"
 #include "vgpu/machine/link.hpp"
+#include "vgpu/machine/memory/process_lock.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -288,7 +290,13 @@ void Atomics::perform(RunningFragment& run, const Instr& instr, std::uint32_t ma
                         row(instr[AtomicOperand::value]),
                         row(instr[AtomicOperand::swap])};
   const bool is_global = current_.access.allocation->space == ptx::Space::global;
-  find_function(instr.modifiers, is_global, true)(rows);
+  const AtomicFn function = find_function(instr.modifiers, is_global, true);
+  if (ProcessLock* const shared_by = current_.access.allocation->shared_by) {
+    const std::lock_guard lock(*shared_by);
+    function(rows);
+  } else {
+    function(rows);
+  }
   const AtomOp op = instr.modifiers.atom_op;
   if (op == AtomOp::cas || op == AtomOp::exch)
     strong_writes_.note_swaps(run, instr, current_.access, mask);

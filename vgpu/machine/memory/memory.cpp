@@ -19,12 +19,14 @@ namespace warpcheck::vgpu {
 namespace {
 
 constexpr std::uint64_t kAlignment = 512;  // of cudaMalloc addresses on this device
-constexpr std::uint64_t kRedZone = 4096;   // bytes between allocations, answered by none
 constexpr std::byte kFreshByte{0xa5};      // what memory holds before anything is written
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
+
+// Of what is mapped, small pieces are parts of one mapping: a process may have 65,530 of them.
+constexpr std::uint64_t kChunkBytes = std::uint64_t{16} << 20;
 
 // Of whole pages, with a red zone before and behind.
 std::uint64_t mapped_bytes(std::uint64_t bytes) { return round_up(bytes, 4096) + 2 * kRedZone; }
@@ -137,12 +139,32 @@ void give_back_pages(const Allocation& freed) {
 }  // namespace
 
 struct DeviceMemory::Arena {
+  // Mapped memory is given out from its beginning on.
+  struct Chunk {
+    MappedBytes bytes;
+    std::size_t size = 0, used = 0;
+    [[nodiscard]] std::size_t left() const { return size - used; }
+  };
+  // Without what is unused behind it: what follows begins there.
+  static std::byte* cut(Chunk& chunk) {
+    std::byte* const end = chunk.bytes.at_address + chunk.used;
+    if (chunk.left() != 0) {
+      ::munmap(end, chunk.left());
+      if (chunk.bytes.data != chunk.bytes.at_address) {
+        ::munmap(chunk.bytes.data + chunk.used, chunk.left());
+      }
+    }
+    chunk.size = chunk.used;
+    return end;
+  }
+
   // By ascending address within a space; global and constant, of each device, grow from their own
   // bases.
   using List = std::vector<std::unique_ptr<Allocation>>;
   std::array<List, kDevicesMax> global, constant;
   List heap, mapped, private_ones;
   List unmapped, views;  // of allocate_unmapped(), and where it is mapped, by ascending address
+  std::vector<Chunk> chunks;                          // of what is mapped, by address
   std::vector<Allocation*> freed;                     // of the heap, oldest first
   std::vector<std::unique_ptr<Allocation>> recycled;  // of the heap, for reuse
   std::vector<std::uint32_t> free_ids;                // ids given back, reused lowest first
@@ -166,7 +188,7 @@ struct DeviceMemory::Arena {
   }
   void drop_all(std::vector<std::unique_ptr<Allocation>>& list) {
     for (const auto& allocation : list) {
-      pool.give(allocation->data, allocation->bytes);
+      if (allocation->shared_by == nullptr) pool.give(allocation->data, allocation->bytes);
       give_ids(*allocation);
     }
     list.clear();
@@ -190,15 +212,28 @@ struct DeviceMemory::Arena {
     freed.clear();
   }
   void drop_mapped() {
-    for (const auto& allocation : mapped) {
-      const std::size_t bytes = mapped_bytes(allocation->bytes);
-      ::munmap(allocation->data - kRedZone, bytes);
-      if (allocation->has_two_views()) {
-        ::munmap(reinterpret_cast<void*>(allocation->address - kRedZone), bytes);
-      }
-      give_ids(*allocation);
-    }
+    for (const auto& allocation : mapped) give_ids(*allocation);
     mapped.clear();
+    for (const Chunk& chunk : chunks) {
+      ::munmap(chunk.bytes.at_address, chunk.size);
+      if (chunk.bytes.data != chunk.bytes.at_address) ::munmap(chunk.bytes.data, chunk.size);
+    }
+    chunks.clear();
+  }
+  // Bytes that follow all that was mapped before; null: they cannot be had.
+  MappedBytes map_next(std::size_t bytes, bool two_views) {
+    if (chunks.empty() || chunks.back().left() < bytes) {
+      std::byte* next = reinterpret_cast<std::byte*>(kMappedBase);
+      if (!chunks.empty()) next = cut(chunks.back());
+      const std::size_t size = std::max<std::size_t>(bytes, kChunkBytes);
+      const MappedBytes bytes_of_chunk = map_shared_with_host(next, size, two_views);
+      if (bytes_of_chunk.at_address == nullptr) return {};
+      chunks.push_back({bytes_of_chunk, size, 0});
+    }
+    Chunk& chunk = chunks.back();
+    const std::size_t at = chunk.used;
+    chunk.used += bytes;
+    return {chunk.bytes.at_address + at, chunk.bytes.data + at};
   }
   void forget_freed(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) freed[i]->space = ptx::Space::generic;  // a mark
@@ -284,6 +319,17 @@ Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::s
   return list.back().get();
 }
 
+void DeviceMemory::move(Allocation& allocation, std::byte* data, ProcessLock* shared_by) {
+  if (allocation.shared_by == nullptr) arena_->pool.give(allocation.data, allocation.bytes);
+  allocation.data = data;
+  allocation.shared_by = shared_by;
+  for (Allocation& part : allocation.parts) {
+    part.data = data + (part.address - allocation.address);
+    part.shared_by = shared_by;
+  }
+  shared_by_processes_ = true;
+}
+
 bool DeviceMemory::has_mapped() const { return !arena_->mapped.empty(); }
 
 std::vector<const Allocation*> DeviceMemory::mapped_variables() const {
@@ -297,10 +343,7 @@ std::vector<const Allocation*> DeviceMemory::mapped_variables() const {
 Allocation* DeviceMemory::allocate_mapped(std::uint64_t bytes, unsigned device) {
   if (!has_room_for(bytes, device)) return nullptr;
   auto& list = arena_->mapped;
-  std::uint64_t first = kMappedBase;
-  if (!list.empty()) first = list.back()->address - kRedZone + mapped_bytes(list.back()->bytes);
-  const MappedBytes mapped =
-      map_shared_with_host(reinterpret_cast<void*>(first), mapped_bytes(bytes), two_views_);
+  const MappedBytes mapped = arena_->map_next(mapped_bytes(bytes), two_views_);
   if (mapped.at_address == nullptr) return nullptr;
   if (fresh_mapped_ == Fresh::pattern) {
     const bool is_one_view = mapped.data == mapped.at_address;
@@ -311,7 +354,7 @@ Allocation* DeviceMemory::allocate_mapped(std::uint64_t bytes, unsigned device) 
   auto allocation = std::make_unique<Allocation>();
   allocation->data = mapped.data + kRedZone;
   allocation->id = arena_->take_id();
-  allocation->address = first + kRedZone;
+  allocation->address = reinterpret_cast<std::uint64_t>(mapped.at_address) + kRedZone;
   allocation->bytes = bytes;
   allocation->device = static_cast<std::uint8_t>(device);
   make_parts(*allocation);
@@ -465,6 +508,7 @@ void DeviceMemory::reset() {
   arena_->drop_heap();
   arena_->drop_mapped();
   heap_next_ = kHeapBase;
+  shared_by_processes_ = false;
   std::ranges::fill(devices_, OfDevice{});
 }
 

@@ -74,6 +74,11 @@ struct CodePlace {
   Dim3 block{0, 0, 0}, thread{0, 0, 0};
 };
 
+// Bytes between allocations of device memory, answered by none; of mapped ones, before and behind.
+inline constexpr std::uint64_t kRedZone = 4096;
+
+class ProcessLock;
+
 // One object in device memory: a cudaMalloc, a module variable, a malloc() of device code, the
 // shared memory of a resident block, or the local memory of a resident warp.  `id` is dense and
 // unique while it lives: checkers index their shadows by it.
@@ -99,9 +104,11 @@ struct Allocation {
   std::uint16_t open_to = 0;
   // Of rows that are farther apart than they are long (cudaMallocPitch): both in bytes; else 0.
   std::uint32_t row_bytes = 0, pitch = 0;
-  std::string name;                   // variable name, or "" for an anonymous allocation
-  std::vector<Symbol> symbols;        // shared: what lies where
-  std::byte* data = nullptr;          // host bytes; kRowSlack readable and writable around it
+  std::string name;             // variable name, or "" for an anonymous allocation
+  std::vector<Symbol> symbols;  // shared: what lies where
+  std::byte* data = nullptr;    // host bytes; kRowSlack readable and writable around it
+  // Other processes have the bytes, too: atomic operations hold this.  Null: nobody else has.
+  ProcessLock* shared_by = nullptr;
   CodePlace allocated_at, freed_at;   // by device code
   std::vector<Allocation> parts;      // empty: it has none
   const Allocation* whole = nullptr;  // of a part
@@ -156,6 +163,8 @@ struct Allocation {
     if (device == user || is_shared_with_host()) return true;
     return ((of_pool ? open_to >> user : peers >> device) & 1) != 0;
   }
+  // Somebody else may change it while a kernel runs.
+  [[nodiscard]] bool changes_by_itself() const { return is_mapped() || shared_by != nullptr; }
   // The host reads and writes it at `address`.
   [[nodiscard]] bool is_mapped() const { return address >= kMappedBase; }
   // Its pages at `address` may be taken away: `data` leads to the same bytes elsewhere.
@@ -230,6 +239,11 @@ class DeviceMemory {
   [[nodiscard]] bool has_mapped() const;
   // Of it, the live variables of the program.
   [[nodiscard]] std::vector<const Allocation*> mapped_variables() const;
+  // Gives the allocation other bytes, which the caller keeps until reset(), with slack at both
+  // ends; what was in it is not brought along.
+  void move(Allocation& allocation, std::byte* data, ProcessLock* shared_by);
+  // Whether there is memory that other processes can write.
+  [[nodiscard]] bool is_shared_by_processes() const { return shared_by_processes_; }
 
   // Of each device; to be set while nothing is allocated.
   [[nodiscard]] std::uint64_t capacity_bytes() const { return capacity_; }
@@ -263,6 +277,7 @@ class DeviceMemory {
   Fresh fresh_mapped_ = Fresh::pattern;
   bool two_views_ = false;
   std::uint64_t part_bytes_ = kPartBytes;
+  bool shared_by_processes_ = false;
   std::uint64_t heap_next_ = kHeapBase;
 };
 

@@ -173,7 +173,7 @@ void Lookahead::on_access(Access& access) {
   if (polled_ != nullptr && access.kind != AccessKind::write && !is_local) note_polled(access);
   if (access.kind != AccessKind::write) {
     const bool is_strong = access.kind == AccessKind::atomic || access.order != ptx::Order::weak;
-    if (access.allocation->address >= kMappedBase) reads_host_memory_ = true;
+    if (access.allocation->changes_by_itself()) reads_host_memory_ = true;
     for (std::uint32_t rest = is_local ? 0 : access.mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
       Read& read = (*current_reads_)[lane];
@@ -459,6 +459,7 @@ void Lookahead::describe(const Read& read, Waiting& waiting) const {
     waiting.kind = Waiting::Kind::object;
     waiting.expected = token.expected;
     waiting.arrived = token.expected - std::min(token.pending, token.expected);
+    waiting.missing_bytes = token.bytes;
   }
   const StrongWrites::Write* const write = parts_.strong_writes.find(read.allocation, read.offset);
   if (write == nullptr) return;

@@ -1,0 +1,146 @@
+// Two processes of one program that share device memory and events, for exec_ipc_test.py:
+// program MODE.  It starts itself once more, as program MODE HANDLES, with a pipe each way.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+constexpr int kCount = 64, kBlocks = 200;
+
+struct Shared {
+  cudaIpcMemHandle_t memory;
+  cudaIpcEventHandle_t event;
+};
+
+__global__ void add(int* values, int what) { values[threadIdx.x] += what; }
+__global__ void overrun(int* values) { values[kCount + threadIdx.x] = 1; }  // out of bounds
+__global__ void late(const int* values, int* sum) { *sum = values[3]; }     // late use
+__global__ void count(int* counter) { atomicAdd_system(counter, 1); }
+__global__ void set(volatile int* flag) { *flag = 1; }
+__global__ void wait_for(volatile int* flag, int* result) {
+  while (*flag == 0) {
+  }
+  *result = 7;
+}
+
+static void require(cudaError_t error, int line) {
+  if (error == cudaSuccess) return;
+  std::printf("line %d: %s\n", line, cudaGetErrorName(error));
+  std::exit(1);
+}
+#define REQUIRE(call) require(call, __LINE__)
+
+// One byte each way is a turn.
+struct Pipes {
+  int in = 0, out = 0;
+  void tell() const { static_cast<void>(!::write(out, "x", 1)); }
+  void await() const {
+    char byte = 0;
+    if (::read(in, &byte, 1) != 1) std::exit(2);
+  }
+};
+
+static int get(const int* value) {
+  int host = 0;
+  REQUIRE(cudaMemcpy(&host, value, sizeof host, cudaMemcpyDeviceToHost));
+  return host;
+}
+
+static void parent(const std::string& mode, const Pipes& pipes) {
+  int* values = nullptr;
+  REQUIRE(cudaMalloc(&values, kCount * sizeof(int)));
+  REQUIRE(cudaMemset(values, 0, kCount * sizeof(int)));
+  cudaEvent_t event = nullptr;
+  REQUIRE(cudaEventCreateWithFlags(&event, cudaEventInterprocess | cudaEventDisableTiming));
+  Shared shared{};
+  REQUIRE(cudaIpcGetMemHandle(&shared.memory, values));
+  REQUIRE(cudaIpcGetEventHandle(&shared.event, event));
+  if (mode == "event") {
+    for (int i = 0; i < 100; ++i) add<<<1, kCount>>>(values, 1);
+    REQUIRE(cudaEventRecord(event));  // nobody waits here
+  }
+  if (mode == "same-process") {
+    void* opened = nullptr;
+    const auto error = cudaIpcOpenMemHandle(&opened, shared.memory, cudaIpcMemLazyEnablePeerAccess);
+    std::printf("%s\n", cudaGetErrorName(error));
+  }
+  static_cast<void>(!::write(pipes.out, &shared, sizeof shared));
+  if (mode == "atomics") count<<<kBlocks, 32>>>(values);
+  if (mode == "flag") {
+    pipes.await();
+    ::usleep(100'000);
+    set<<<1, 1>>>(values);
+  }
+  if (mode == "atomics" || mode == "flag") REQUIRE(cudaDeviceSynchronize());
+  pipes.await();
+  std::printf("%d\n", get(values));
+  REQUIRE(cudaFree(values));
+}
+
+static void child(const std::string& mode, const Pipes& pipes) {
+  Shared shared{};
+  if (::read(pipes.in, &shared, sizeof shared) != sizeof shared) std::exit(2);
+  int *values = nullptr, *again = nullptr, *own = nullptr;
+  void** const opened = reinterpret_cast<void**>(&values);
+  REQUIRE(cudaIpcOpenMemHandle(opened, shared.memory, cudaIpcMemLazyEnablePeerAccess));
+  REQUIRE(cudaMalloc(&own, sizeof(int)));
+  if (mode == "memory") {
+    REQUIRE(cudaIpcOpenMemHandle(reinterpret_cast<void**>(&again), shared.memory,
+                                 cudaIpcMemLazyEnablePeerAccess));
+    REQUIRE(cudaIpcCloseMemHandle(again));
+    std::printf("%d %s\n", again == values, cudaGetErrorName(cudaFree(values)));
+    std::fflush(stdout);
+    add<<<1, kCount>>>(values, 42);
+  }
+  if (mode == "event") {
+    cudaEvent_t event = nullptr;
+    cudaStream_t stream = nullptr;
+    REQUIRE(cudaIpcOpenEventHandle(&event, shared.event));
+    REQUIRE(cudaStreamCreate(&stream));
+    REQUIRE(cudaStreamWaitEvent(stream, event, 0));
+    add<<<1, kCount, 0, stream>>>(values, 1000);
+    REQUIRE(cudaEventRecord(event, stream));
+    REQUIRE(cudaEventSynchronize(event));
+    REQUIRE(cudaEventDestroy(event));
+  }
+  if (mode == "overrun") overrun<<<1, 2>>>(values);
+  if (mode == "atomics") count<<<kBlocks, 32>>>(values);
+  if (mode == "flag") {
+    wait_for<<<1, 1>>>(values, own);
+    pipes.tell();
+    std::printf("%d\n", get(own));
+    std::fflush(stdout);
+  }
+  REQUIRE(cudaDeviceSynchronize());
+  REQUIRE(cudaIpcCloseMemHandle(values));
+  if (mode == "late") late<<<1, 1>>>(values, own);
+  REQUIRE(cudaDeviceSynchronize());
+  REQUIRE(cudaFree(own));
+  pipes.tell();
+}
+
+int main(int argc, char** argv) {
+  if (argc > 3) {
+    child(argv[1], {std::atoi(argv[2]), std::atoi(argv[3])});
+    return 0;
+  }
+  int down[2], up[2];
+  if (::pipe(down) != 0 || ::pipe(up) != 0) return 2;
+  const pid_t process = ::fork();
+  if (process == 0) {
+    ::close(down[1]);
+    ::close(up[0]);
+    ::execl(argv[0], argv[0], argv[1], std::to_string(down[0]).c_str(),
+            std::to_string(up[1]).c_str(), nullptr);
+    ::_exit(2);
+  }
+  ::close(down[0]);
+  ::close(up[1]);
+  parent(argv[1], {up[0], down[1]});
+  int status = 0;
+  ::waitpid(process, &status, 0);
+  return WEXITSTATUS(status);
+}
