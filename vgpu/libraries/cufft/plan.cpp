@@ -45,7 +45,7 @@ void require_half_precision(const Request& request) {
   for (const std::int64_t length : request.lengths) {
     if (is_power_of_two(length)) continue;
     throw Rejected{
-        CUFFT_INVALID_SIZE,
+        CUFFT_NOT_SUPPORTED,
         fmt::format("in half precision sizes are powers of two, and {} is none", length)};
   }
   const std::optional<Storage>& real =

@@ -15,9 +15,9 @@ RECORDINGS = HERE.parent / "recordings"
 sys.path.insert(0, str(HERE.parent))
 from compare_recordings import differing, lines_of  # noqa: E402
 
-# Executions by a function for another type than the plan's: a GPU answers success, and what it
-# computes is said nowhere.
-ACCEPTED = ("another type", "another precision")
+# What a GPU answers success to: executions by a function for another type than the plan's, and without
+# a work area.  What these compute is said nowhere.
+ACCEPTED = {"another type": 3, "another precision": 3, "no work area": 13}
 
 
 class CuFft(unittest.TestCase):
@@ -33,7 +33,8 @@ class CuFft(unittest.TestCase):
             with self.subTest(recording.name):
                 different, count, lacking = differing(lines_of(recording), ours)
                 print(f"{recording.name}: {count} lines compared, {lacking} are not recorded")
-                self.assertEqual(different, [(f"{name}: 0", f"{name}: 3") for name in ACCEPTED])
+                self.assertEqual(different, [(f"{name}: 0", f"{name}: {status}")
+                                             for name, status in ACCEPTED.items()])
                 self.assertGreater(count, 100)
 
 

@@ -113,6 +113,7 @@ void Generator::tell_if_unlike(bool of_poisson) const {
     default: break;
   }
   if (settings_.ordering == CURAND_ORDERING_PSEUDO_SEEDED) return tell("seeded XORWOW numbers");
+  if (settings_.ordering == CURAND_ORDERING_PSEUDO_DYNAMIC) return tell("numbers in dynamic order");
   if (of_poisson) tell("Poisson numbers of XORWOW, MRG32k3a and Philox");
 }
 
