@@ -81,12 +81,16 @@ def build():
                key=lambda arch: int(re.search(r"\d+", arch).group()))
     options = {word for each in PROGRAMS for words in each.heads("options")
                for word in words.split()}
-    if not compiled.exists() or compiled.stat().st_mtime < newest:
-        source.write_text(unit())
-        # Host code unoptimised: half of the rest of the time would be spent there.
-        subprocess.run([NVCC, f"-arch={arch}", "-std=c++17", "-lineinfo", "-Xcompiler", "-O0",
-                        *sorted(options), "-I", AREA.parent, "-c", source, "-o", compiled],
-                       check=True)
+    # Host code unoptimised: half of the rest of the time would be spent there.
+    command = [NVCC, f"-arch={arch}", "-std=c++17", "-lineinfo", "-Xcompiler", "-O0",
+               *sorted(options), "-I", str(AREA.parent), "-c", str(source), "-o", str(compiled)]
+    # A program that has gone, and an option, leave no newer file behind.
+    text = f"// {' '.join(command)}\n{unit()}"
+    if (not compiled.exists() or compiled.stat().st_mtime < newest or not source.exists() or
+            source.read_text() != text):
+        compiled.unlink(missing_ok=True)
+        source.write_text(text)
+        subprocess.run(command, check=True)
     library = subprocess.run([WARPCHECK, "libdir"], check=True, capture_output=True,
                              text=True).stdout.strip()
     for name, link in (("default", []), ("shared", ["-cudart", "shared"]), ("own", ["-L", library])):
