@@ -44,7 +44,9 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
   sync.kind = Sync::Kind::kernel_end;
   launch_.notify([&](Observer& observer) { observer.on_sync(sync); });
   workspace_.end_launch();
-  if (launch.program->native != nullptr) launch.program->native->count(launch_.outcome.steps);
+  if (launch.program->native != nullptr) {
+    launch.program->native->count(Lanes::all, launch_.outcome.steps);
+  }
   return std::move(launch_.outcome);
 }
 
@@ -72,16 +74,20 @@ void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
 // Whether the launch begins with its program's machine code, and after how many steps it gets it.
 void Core::choose_code() {
   const NativeTier* const tier = launch_.program->native.get();
-  launch_.native = nullptr;
+  launch_.native = launch_.native_some = nullptr;
   compile_at_ = kNoLimit;
   if (tier == nullptr || launch_.limits.compile == Compile::never) return;
-  if (tier->code() != nullptr || launch_.limits.compile == Compile::at_once) return compile();
-  compile_at_ = tier->steps_left();
+  const bool at_once = launch_.limits.compile == Compile::at_once;
+  if (at_once) fragments_.compile_for_some();
+  launch_.native_some = tier->code(Lanes::some);
+  if (tier->code(Lanes::all) != nullptr || at_once) return compile();
+  compile_at_ = tier->steps_left(Lanes::all);
 }
 
 void Core::compile() {
   compile_at_ = kNoLimit;
-  launch_.native = launch_.program->native->make(*launch_.program, FragmentLoop::native_calls());
+  launch_.native =
+      launch_.program->native->make(*launch_.program, Lanes::all, FragmentLoop::native_calls());
 }
 
 Outcome::End Core::loop() {

@@ -87,8 +87,10 @@ struct RunningLaunch {
   Outcome outcome;
   std::uint64_t number = 0;  // of launches so far
   std::uint32_t block_count = 0, warps_per_block = 0, threads = 0;
-  std::vector<Slot*> resident;         // by ascending block
-  const NativeCode* native = nullptr;  // of the program; null: it is interpreted
+  std::vector<Slot*> resident;  // by ascending block
+  // Of the program, for fragments of all lanes and of some; null: they are interpreted.
+  const NativeCode* native = nullptr;
+  const NativeCode* native_some = nullptr;
 
   // Warp instructions left of the running warp's quantum: now, and when the running fragment began.
   std::uint32_t quantum_left = 0, quantum_left_before = 0;

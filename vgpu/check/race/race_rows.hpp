@@ -90,10 +90,17 @@ enum class RaceRowResult : std::uint8_t {
   conflict,   // at least one lane's access is unordered with an earlier one; nothing recorded
 };
 
+// The active lanes of scattered offsets as runs of lanes that follow each other: where a lane's
+// offset is not `step` more than that of the lane before it, or that lane is not active, a run
+// begins.  A bit a lane; 0 for inactive lanes.
+using RunsFn = std::uint32_t (*)(const std::uint32_t* offset, std::uint32_t mask,
+                                 std::uint32_t step);
+
 struct RaceRowFunctions {
   RaceRowResult (*strided)(const RaceRow&);
   RaceRowResult (*uniform)(const RaceRow&);
   RaceRowResult (*scattered)(const RaceRow&);
+  RunsFn runs;
 };
 
 // level: "baseline", "avx2" or "avx512"; the caller knows that this host has it.

@@ -288,10 +288,34 @@ RaceRowResult scattered(const RaceRow& row) {
   return full ? scattered_row<true, false>(row) : scattered_row<false, false>(row);
 }
 
+std::uint32_t runs(const std::uint32_t* offset, std::uint32_t mask, std::uint32_t step) {
+  constexpr unsigned kWords = 2 * kWidth;
+  using Words = std::uint32_t __attribute__((vector_size(4 * kWords)));
+  // Of lane 0, which begins a run, and behind the lanes that each lane is compared with.
+  alignas(64) std::uint32_t before[kLanes];
+  std::memcpy(before + 1, offset, sizeof before - sizeof before[0]);
+  before[0] = 0;
+  std::uint32_t begins = 0;
+  for (unsigned lane = 0; lane < kLanes; lane += kWords) {
+    const Words expected = load<Words>(before + lane) + step;
+    const Words given = load<Words>(offset + lane);
+    std::uint32_t differ = 0;
+#if defined(__AVX512F__)
+    differ = _mm512_cmpneq_epi32_mask((__m512i)given, (__m512i)expected);
+#elif defined(__AVX2__)
+    differ = ~static_cast<std::uint32_t>(_mm256_movemask_ps((__m256)(given == expected))) & 0xffu;
+#else
+    for (unsigned i = 0; i < kWords; ++i) differ |= std::uint32_t{given[i] != expected[i]} << i;
+#endif
+    begins |= differ << lane;
+  }
+  return (begins | ~(mask << 1)) & mask;
+}
+
 }  // namespace
 
 extern const RaceRowFunctions
     kRaceRowFunctions;  // NOLINT(readability-redundant-declaration): constants are of one file else
-const RaceRowFunctions kRaceRowFunctions{strided, uniform, scattered};
+const RaceRowFunctions kRaceRowFunctions{strided, uniform, scattered, runs};
 
 }  // namespace warpcheck::vgpu::WARPCHECK_SIMD

@@ -92,12 +92,15 @@ class RowLog {
     rows_.push_back(row);
     return true;
   }
+  // Forgets the rows behind the first `count`, the last thing before the log is closed: their bits
+  // stay.
+  void truncate(std::size_t count) { rows_.resize(count); }
   // In the order in which they were taken.
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   [[nodiscard]] std::vector<Row>& rows() { return rows_; }
 
  private:
-  static constexpr std::size_t kRowsMax = 128;
+  static constexpr std::size_t kRowsMax = 2048;
   // Rows looked at in one phase, before the shadow is the cheaper way.
   static constexpr std::size_t kLooksMax = 2048;
   static constexpr unsigned kWordBits = 64;

@@ -78,10 +78,10 @@ TEST_F(RowLogTest, AUniformWriteOfManyThreadsIsNone) {
 TEST_F(RowLogTest, EndsWhenItIsFullAndBeginsAnew) {
   int taken = 0;
   while (take(row_of(0, 0, kRead))) ++taken;
-  EXPECT_EQ(taken, 128);
+  EXPECT_EQ(taken, 2048);
   log_.close();
   EXPECT_FALSE(log_.is_open());
-  EXPECT_EQ(log_.rows().size(), 128U);
+  EXPECT_EQ(log_.rows().size(), 2048U);
   log_.begin(kBytes);
   EXPECT_TRUE(log_.is_open());
   EXPECT_TRUE(log_.rows().empty());

@@ -21,6 +21,9 @@ constexpr std::size_t kPage = 4096;
 // Of a file of one value: a block of so many bytes takes up one of the mappings that a process may
 // have (65,530, unless its administrator says otherwise).
 constexpr std::size_t kFileBytes = std::size_t{16} << 20;
+// A block of this size is written in many places, if it is written at all, and then the host's
+// large pages save it hundreds of faults.  In a larger one they would cost memory that nobody uses.
+constexpr std::size_t kLargePagesMin = std::size_t{2} << 20, kLargePagesMax = std::size_t{32} << 20;
 // What is filled costs less than what is mapped anew.
 constexpr std::size_t kRemappedMin = std::size_t{256} << 10;
 
@@ -125,6 +128,9 @@ HostPages::HostPages(std::size_t bytes, std::byte value) : bytes_(bytes) {
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (given == MAP_FAILED) return;
   data_ = static_cast<std::byte*>(given);
+  if (value == std::byte{0} && bytes >= kLargePagesMin && bytes <= kLargePagesMax) {
+    ::madvise(given, pages_of(bytes), MADV_HUGEPAGE);  // a host that has none need not have them
+  }
   if (value == std::byte{0} || map_alike(data_, pages_of(bytes), value)) return;
   std::memset(data_, std::to_integer<int>(value), bytes);
 }

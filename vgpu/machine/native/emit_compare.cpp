@@ -150,8 +150,8 @@ bool Emitter::set_predicate(const Instr& instr) {
       if (op == ptx::BoolOp::xor_) a.xor_(bits, x86::edx);
     }
   }
-  if (p.bank != Bank::none) a.mov(predicate(p), x86::eax);
-  if (q.bank != Bank::none) a.mov(predicate(q), x86::ecx);
+  if (p.bank != Bank::none) store_predicate(p, x86::eax);
+  if (q.bank != Bank::none) store_predicate(q, x86::ecx);
   return true;
 }
 
@@ -187,7 +187,7 @@ bool Emitter::select(const Instr& instr) {
       load(vec(0), second);
       a.vpblendvb(vec(0), vec(0), first, vec(3));
     }
-    store(row(instr[CompareOperand::d], byte), vec(0));
+    store_row(instr[CompareOperand::d], byte, wide, vec(0));
   });
   return true;
 }
@@ -219,7 +219,7 @@ bool Emitter::float_arithmetic(const Instr& instr) {
       a.vcmpps(vec(2), vec(0), vec(0), asmjit::Imm(x86::VCmpImm::kUNORD_Q));
       a.vblendvps(vec(0), vec(0), vec(3), vec(2));
     }
-    store(row(instr[ComputeOperand::d], byte), vec(0));
+    store_row(instr[ComputeOperand::d], byte, false, vec(0));
   });
   return true;
 }

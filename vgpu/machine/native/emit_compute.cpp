@@ -49,7 +49,7 @@ bool Emitter::binary(const Instr& instr, Pair of_avx2, Pair of_avx512) {
   for_each_part(width == Width::wide, [&](std::uint32_t byte) {
     load(vec(0), row(instr[ComputeOperand::a], byte));
     a.emit(id, vec(0), vec(0), row(instr[ComputeOperand::b], byte));
-    store(row(instr[ComputeOperand::d], byte), vec(0));
+    store_row(instr[ComputeOperand::d], byte, width == Width::wide, vec(0));
   });
   return true;
 }
@@ -108,7 +108,7 @@ bool Emitter::multiply(const Instr& instr) {
       a.emit(wide ? Inst::kIdVpaddq : Inst::kIdVpaddd, vec(0), vec(0),
              row(instr[ComputeOperand::c], byte));
     }
-    store(row(instr[ComputeOperand::d], byte), vec(0));
+    store_row(instr[ComputeOperand::d], byte, wide, vec(0));
   });
   return true;
 }
@@ -132,7 +132,7 @@ bool Emitter::shift(const Instr& instr) {
     } else {
       a.emit(id, vec(0), vec(0), row(instr[ComputeOperand::b], byte));
     }
-    store(row(instr[ComputeOperand::d], byte), vec(0));
+    store_row(instr[ComputeOperand::d], byte, wide, vec(0));
   });
   return true;
 }
@@ -167,7 +167,7 @@ bool Emitter::negate(const Instr& instr) {
       a.vpxor(x86::xmm0, x86::xmm0, x86::xmm0);
       a.emit(wide ? Inst::kIdVpsubq : Inst::kIdVpsubd, vec(0), vec(0), from);
     }
-    store(row(instr[ComputeOperand::d], byte), vec(0));
+    store_row(instr[ComputeOperand::d], byte, wide, vec(0));
   });
   return true;
 }
@@ -189,7 +189,7 @@ bool Emitter::move(const Instr& instr) {
       a.emit(m.to ? Inst::kIdVpsubq : Inst::kIdVpaddq, vec(0), vec(0),
              table(offsetof(Tables, window)));
     }
-    store(row(instr[ComputeOperand::d], byte), vec(0));
+    store_row(instr[ComputeOperand::d], byte, width == Width::wide, vec(0));
   });
   return true;
 }
@@ -214,7 +214,7 @@ bool Emitter::convert(const Instr& instr) {
     const bool is_signed = ptx::is_signed(m.source_type);
     for_each_part(true, [&](std::uint32_t byte) {
       a.emit(is_signed ? Inst::kIdVpmovsxdq : Inst::kIdVpmovzxdq, vec(0), row(from, byte / 2));
-      store(row(to, byte), vec(0));
+      store_row(to, byte, true, vec(0));
     });
     return true;
   }
@@ -223,7 +223,7 @@ bool Emitter::convert(const Instr& instr) {
     for_each_part(true, [&](std::uint32_t byte) {
       load(vec(0), row(from, byte));
       a.vpmovqd(half(0), vec(0));
-      a.vmovups(row(to, byte / 2), half(0));
+      store_half_row(to, byte / 2, half(0));
     });
     return true;
   }
@@ -233,7 +233,7 @@ bool Emitter::convert(const Instr& instr) {
     } else {
       load(vec(0), row(from, byte));
     }
-    store(row(to, byte), vec(0));
+    store_row(to, byte, bytes == 8, vec(0));
   });
   return true;
 }
@@ -255,7 +255,7 @@ bool Emitter::logic_of_predicates(const Instr& instr) {
     case Opcode::or_: a.or_(x86::eax, predicate(instr[ComputeOperand::b])); break;
     default: a.xor_(x86::eax, predicate(instr[ComputeOperand::b])); break;
   }
-  a.mov(predicate(to), x86::eax);
+  store_predicate(to, x86::eax);
   return true;
 }
 
@@ -268,7 +268,7 @@ bool Emitter::lop3(const Instr& instr) {
     load(vec(1), row(instr[ComputeOperand::b], byte));
     a.vpternlogd(vec(0), vec(1), row(instr[ComputeOperand::c], byte),
                  static_cast<std::uint8_t>(instr.truth_table));
-    store(row(instr[ComputeOperand::d], byte), vec(0));
+    store_row(instr[ComputeOperand::d], byte, false, vec(0));
   });
   return true;
 }

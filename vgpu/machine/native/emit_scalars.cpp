@@ -45,35 +45,38 @@ bool Emitter::parameter(const Instr& instr) {
   a.mov(x86::rax, field(offsetof(NativeFrame, parameters), 8));
   const x86::Mem from(x86::rax, static_cast<std::int32_t>(instr.parameter_offset), bytes);
   a.emit(bytes == 8 ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(0), from);
-  for_each_part(bytes == 8, [&](std::uint32_t byte) { store(row(to, byte), vec(0)); });
+  for_each_part(bytes == 8, [&](std::uint32_t byte) { store_row(to, byte, bytes == 8, vec(0)); });
   return true;
 }
 
-bool Emitter::special(const Instr& instr, std::uint32_t pc, const Counted& rest) {
+bool Emitter::special(const Instr& instr) {
   static_assert(sizeof(Dim3::x) == 4);
   const Ref& to = instr[ScalarOperand::result];
   if (to.bank != Bank::word) return false;
   if (const auto dimension = dimension_of(instr.special)) {
     a.mov(x86::rax, field(dimension->field, 8));
     a.vpbroadcastd(vec(0), x86::Mem(x86::rax, static_cast<std::int32_t>(dimension->offset), 4));
-    for_each_part(false, [&](std::uint32_t byte) { store(row(to, byte), vec(0)); });
+    for_each_part(false, [&](std::uint32_t byte) { store_row(to, byte, false, vec(0)); });
     return true;
   }
-  if (instr.special != SpecialRegister::tid_x) return false;
-  const asmjit::Label in_rows = a.newLabel(), done = a.newLabel();
-  a.cmp(field(offsetof(NativeFrame, is_line), 4), 0);
-  a.je(in_rows);
-  a.vpbroadcastd(vec(0), field(offsetof(NativeFrame, first_thread), 4));
+  if (instr.special == SpecialRegister::laneid) {
+    for_each_part(false, [&](std::uint32_t byte) {
+      load(vec(0), table(offsetof(Tables, word_lanes) + byte));
+      store_row(to, byte, false, vec(0));
+    });
+    return true;
+  }
+  const bool is_place = instr.special == SpecialRegister::tid_x ||
+                        instr.special == SpecialRegister::tid_y ||
+                        instr.special == SpecialRegister::tid_z;
+  if (!is_place) return false;
+  const std::uint32_t row = instr.special == SpecialRegister::tid_x   ? 0
+                            : instr.special == SpecialRegister::tid_y ? 1
+                                                                      : 2;
+  a.mov(x86::rax, field(offsetof(NativeFrame, threads), 8));
   for_each_part(false, [&](std::uint32_t byte) {
-    a.vpaddd(vec(1), vec(0), table(offsetof(Tables, word_lanes) + byte));
-    store(row(to, byte), vec(1));
-  });
-  a.bind(done);
-  later([this, in_rows, done, pc, rest] {
-    a.bind(in_rows);
-    a.mov(x86::edx, -1);
-    call_execute(pc, rest);
-    a.jmp(done);
+    load(vec(0), x86::Mem(x86::rax, static_cast<std::int32_t>(row * kWordRowBytes + byte), 0));
+    store_row(to, byte, false, vec(0));
   });
   return true;
 }

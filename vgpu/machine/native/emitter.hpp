@@ -2,7 +2,8 @@
 // common case.  Internal to vgpu/machine/native.
 //
 // rbx: the frame.  r12, r13, r14, r15: the rows of words, wide rows, predicates and constants. rbp:
-// the tables.  All other registers are free between instructions.
+// the tables.  k4 to k7, where there are masks and not all lanes run: those that do, eight each.
+// All other registers are free between instructions.
 #pragma once
 
 #include <asmjit/x86.h>
@@ -37,22 +38,25 @@ extern const Tables kTables;
 // What a block has counted when it is entered, and did not do when it is left early.
 struct Counted {
   std::uint32_t instructions = 0;
-  std::uint32_t lane_steps = 0;
+  std::uint32_t unguarded = 0;  // instructions, too
   std::uint32_t accesses = 0;
 };
 
 class Emitter {
  public:
-  Emitter(x86::Assembler& assembler, SimdLevel level, const NativeCalls& its_calls)
-      : a(assembler), calls(its_calls), is_512_(level == SimdLevel::avx512) {}
+  Emitter(x86::Assembler& assembler, SimdLevel level, Lanes lanes, const NativeCalls& its_calls)
+      : a(assembler),
+        calls(its_calls),
+        is_512_(level == SimdLevel::avx512),
+        some_(lanes == Lanes::some) {}
 
-  // Emits a compute instruction that all lanes execute.  False, and nothing emitted: there is no
-  // code for its form.
+  // Emits a compute instruction that all lanes of the fragment execute.  False, and nothing
+  // emitted: there is no code for its form.
   bool compute(const Instr& instr);
   // A load of a kernel parameter.
   bool parameter(const Instr& instr);
   // A move from a special register.
-  bool special(const Instr& instr, std::uint32_t pc, const Counted& rest);
+  bool special(const Instr& instr);
   // A weak load or store of one element a lane.  False: none of that kind.
   //   rest: of the block, behind it
   bool access(const Instr& instr, std::uint32_t pc, const Counted& rest);
@@ -65,6 +69,12 @@ class Emitter {
   // After a call: goes on here or, in the interpreter, at `pc` or behind it.
   void follow(std::uint32_t pc, const Counted& rest);
   void call(const void* function);
+  // What each call forgets, and has to be there where a block begins: the lanes that run.
+  void load_lanes();
+  // The lanes that run, in a register; without those for which a guard does not hold.
+  void move_lanes(const x86::Gp& to);
+  void move_lanes(const x86::Gp& to, const Instr& guarded);
+  [[nodiscard]] bool runs_some() const { return some_; }
   // Emitted behind all blocks: what hardly ever runs.
   void later(std::function<void()> emit) { later_.push_back(std::move(emit)); }
   void emit_later();
@@ -105,6 +115,16 @@ class Emitter {
   [[nodiscard]] std::uint32_t vector_bytes() const { return is_512_ ? 64 : 32; }
   void load(const x86::Vec& to, const x86::Mem& from) { a.vmovups(to, from); }
   void store(const x86::Mem& to, const x86::Vec& from) { a.vmovups(to, from); }
+  // Stores a part of a row of results, of the lanes that run.
+  void store_row(const Ref& ref, std::uint32_t byte, bool wide, const x86::Vec& from);
+  // The same of the lower half of a vector, to a row of words.
+  void store_half_row(const Ref& ref, std::uint32_t byte, const x86::Vec& from);
+  void store_predicate(const Ref& ref, const x86::Gp& bits);
+  // The masks of eight lanes from number 8 * `part` on, and of those behind.
+  [[nodiscard]] static x86::KReg lanes_at(std::uint32_t part) {
+    constexpr unsigned kMasks[] = {6, 4, 7, 5};
+    return x86::KReg(kMasks[part]);
+  }
   // Calls emit(bytes into the row) for each vector of a row.
   template <class Emit>
   void for_each_part(bool wide, Emit emit) {
@@ -141,6 +161,7 @@ class Emitter {
   void move_row(const Site& site, bool strided);
 
   bool is_512_;
+  bool some_;  // not all lanes run
   std::vector<std::function<void()>> later_;
 };
 

@@ -134,6 +134,7 @@ void Compiler::prologue() {
   a.mov(x86::r13, base(Bank::wide));
   a.mov(x86::r14, base(Bank::predicate));
   a.mov(x86::r15, base(Bank::constant));
+  emit_.load_lanes();
   a.jmp(x86::rsi);
 }
 
@@ -161,7 +162,7 @@ void Compiler::block(std::uint32_t first) {
     ++counted.instructions;
     accesses_max += is_access(instr) ? 1 : 0;
     if (instr.guard.bank == Bank::none) {
-      counted.lane_steps += kWarpLanes;
+      ++counted.unguarded;
       counted.accesses += is_access(instr) ? 1 : 0;
     }
     if (branches) break;
@@ -182,8 +183,8 @@ void Compiler::block(std::uint32_t first) {
     emit_.leave(first, {});
   });
   a.sub(Emitter::field(offsetof(NativeFrame, quantum_left), 4), counted.instructions);
-  if (counted.lane_steps != 0) {
-    a.add(Emitter::field(offsetof(NativeFrame, lane_steps), 8), counted.lane_steps);
+  if (counted.unguarded != 0) {
+    a.add(Emitter::field(offsetof(NativeFrame, unguarded), 8), counted.unguarded);
   }
   if (counted.accesses != 0) {
     a.sub(Emitter::field(offsetof(NativeFrame, accesses_left), 8), counted.accesses);
@@ -192,7 +193,7 @@ void Compiler::block(std::uint32_t first) {
     const Instr& instr = program_.code[pc];
     --counted.instructions;
     if (instr.guard.bank == Bank::none) {
-      counted.lane_steps -= kWarpLanes;
+      --counted.unguarded;
       counted.accesses -= is_access(instr) ? 1 : 0;
     }
     if (is_branch(instr)) {
@@ -234,14 +235,21 @@ void Compiler::branch(std::uint32_t pc) {
   x86::Assembler& a = emit_.a;
   if (instr.guard.bank == Bank::none) return go_to(pc, instr.target);
   const asmjit::Label all = a.newLabel(), some = a.newLabel();
-  a.mov(x86::eax, Emitter::predicate(instr.guard));
-  a.cmp(x86::eax, instr.guard_negated ? 0 : -1);
-  a.je(all);
-  a.cmp(x86::eax, instr.guard_negated ? -1 : 0);
+  if (emit_.runs_some()) {
+    emit_.move_lanes(x86::edx, instr);
+    a.cmp(x86::edx, Emitter::field(offsetof(NativeFrame, lanes), 4));
+    a.je(all);
+    a.test(x86::edx, x86::edx);
+  } else {
+    a.mov(x86::eax, Emitter::predicate(instr.guard));
+    a.cmp(x86::eax, instr.guard_negated ? 0 : -1);
+    a.je(all);
+    a.cmp(x86::eax, instr.guard_negated ? -1 : 0);
+  }
   a.jne(some);
   go_to(pc, pc + 1);
   a.bind(all);
-  a.add(Emitter::field(offsetof(NativeFrame, lane_steps), 8), kWarpLanes);
+  a.inc(Emitter::field(offsetof(NativeFrame, unguarded), 8));
   go_to(pc, instr.target);
   emit_.later([this, some, pc] {
     emit_.a.bind(some);
@@ -255,8 +263,7 @@ void Compiler::instruction(std::uint32_t pc, const Counted& rest) {
   if (instr.guard.bank == Bank::none) return unguarded(pc, rest);
   x86::Assembler& a = emit_.a;
   const asmjit::Label skip = a.newLabel();
-  a.mov(x86::edx, Emitter::predicate(instr.guard));
-  if (instr.guard_negated) a.not_(x86::edx);
+  emit_.move_lanes(x86::edx, instr);
   a.popcnt(x86::eax, x86::edx);
   a.add(Emitter::field(offsetof(NativeFrame, lane_steps), 8), x86::rax);
   a.test(x86::edx, x86::edx);
@@ -266,11 +273,12 @@ void Compiler::instruction(std::uint32_t pc, const Counted& rest) {
     emit_.call_compute(instr, pc);
   } else if (instr.kind != InstrKind::nop) {
     const asmjit::Label partial = a.newLabel(), done = a.newLabel();
-    if (is_access(instr)) {
+    const bool may_be_whole = is_access(instr) && !emit_.runs_some();
+    if (may_be_whole) {
       a.cmp(x86::edx, -1);
       a.jne(partial);
     }
-    if (is_access(instr) && emit_.access(instr, pc, rest)) {
+    if (may_be_whole && emit_.access(instr, pc, rest)) {
       a.bind(done);
       emit_.later([this, partial, done, pc, rest] {
         emit_.a.bind(partial);
@@ -288,12 +296,11 @@ void Compiler::instruction(std::uint32_t pc, const Counted& rest) {
 
 void Compiler::unguarded(std::uint32_t pc, const Counted& rest) {
   const Instr& instr = program_.code[pc];
-  x86::Assembler& a = emit_.a;
   if (instr.kind == InstrKind::compute && emit_.compute(instr)) return;
   if (instr.kind == InstrKind::param && emit_.parameter(instr)) return;
-  if (instr.kind == InstrKind::special && emit_.special(instr, pc, rest)) return;
-  if (is_access(instr) && emit_.access(instr, pc, rest)) return;
-  a.mov(x86::edx, -1);
+  if (instr.kind == InstrKind::special && emit_.special(instr)) return;
+  if (is_access(instr) && !emit_.runs_some() && emit_.access(instr, pc, rest)) return;
+  emit_.move_lanes(x86::edx);
   if (instr.kind == InstrKind::compute) {
     emit_.call_compute(instr, pc);
   } else {
@@ -315,6 +322,61 @@ void Emitter::call(const void* function) {
   a.vzeroupper();
   a.mov(x86::rax, asmjit::Imm(reinterpret_cast<std::uint64_t>(function)));
   a.call(x86::rax);
+  load_lanes();
+}
+
+void Emitter::load_lanes() {
+  if (!some_ || !is_512_) return;
+  a.kmovd(lanes_at(0), field(offsetof(NativeFrame, lanes), 4));
+  a.kshiftrd(lanes_at(1), lanes_at(0), 8);
+  a.kshiftrd(lanes_at(2), lanes_at(0), 16);
+  a.kshiftrd(lanes_at(3), lanes_at(0), 24);
+}
+
+void Emitter::move_lanes(const x86::Gp& to) {
+  if (some_) {
+    a.mov(to, field(offsetof(NativeFrame, lanes), 4));
+  } else {
+    a.mov(to, -1);
+  }
+}
+
+void Emitter::move_lanes(const x86::Gp& to, const Instr& guarded) {
+  a.mov(to, predicate(guarded.guard));
+  if (guarded.guard_negated) a.not_(to);
+  if (some_) a.and_(to, field(offsetof(NativeFrame, lanes), 4));
+}
+
+void Emitter::store_row(const Ref& ref, std::uint32_t byte, bool wide, const x86::Vec& from) {
+  const x86::Mem to = row(ref, byte);
+  if (!some_) return store(to, from);
+  if (is_512_) {
+    a.k(lanes_at(byte / (wide ? 64 : 32)));
+    a.emit(wide ? Inst::kIdVmovdqu64 : Inst::kIdVmovdqu32, to, from);
+    return;
+  }
+  const std::size_t lanes =
+      wide ? offsetof(NativeFrame, wide_lanes) : offsetof(NativeFrame, word_lanes);
+  load(vec(14), to);
+  load(vec(15), field(lanes + byte, 32));
+  a.vpblendvb(vec(14), vec(14), from, vec(15));
+  store(to, vec(14));
+}
+
+void Emitter::store_half_row(const Ref& ref, std::uint32_t byte, const x86::Vec& from) {
+  const x86::Mem to = row(ref, byte);
+  if (some_) a.k(lanes_at(byte / 32));
+  a.emit(Inst::kIdVmovdqu32, to, from);
+}
+
+void Emitter::store_predicate(const Ref& ref, const x86::Gp& bits) {
+  if (some_) {
+    a.mov(x86::edx, predicate(ref));
+    a.xor_(bits, x86::edx);
+    a.and_(bits, field(offsetof(NativeFrame, lanes), 4));
+    a.xor_(bits, x86::edx);
+  }
+  a.mov(predicate(ref), bits);
 }
 
 void Emitter::call_compute(const Instr& instr, std::uint32_t pc) {
@@ -343,7 +405,7 @@ void Emitter::follow(std::uint32_t pc, const Counted& rest) {
     a.je(before);
     leave(pc + 1, rest);
     a.bind(before);
-    leave(pc, {rest.instructions + 1, rest.lane_steps, rest.accesses});
+    leave(pc, {rest.instructions + 1, rest.unguarded, rest.accesses});
   });
 }
 
@@ -351,8 +413,8 @@ void Emitter::leave(std::uint32_t pc, const Counted& undone) {
   if (undone.instructions != 0) {
     a.add(field(offsetof(NativeFrame, quantum_left), 4), undone.instructions);
   }
-  if (undone.lane_steps != 0) {
-    a.sub(field(offsetof(NativeFrame, lane_steps), 8), undone.lane_steps);
+  if (undone.unguarded != 0) {
+    a.sub(field(offsetof(NativeFrame, unguarded), 8), undone.unguarded);
   }
   if (undone.accesses != 0) {
     a.add(field(offsetof(NativeFrame, accesses_left), 8), undone.accesses);
@@ -372,7 +434,7 @@ void Emitter::emit_later() {
 }  // namespace native
 
 std::unique_ptr<NativeCode> NativeCode::compile(const Program& program, SimdLevel level,
-                                                const NativeCalls& calls) {
+                                                Lanes lanes, const NativeCalls& calls) {
   if (level == SimdLevel::baseline) return nullptr;
   asmjit::CodeHolder holder;
   if (holder.init(native::runtime().environment()) != asmjit::kErrorOk) return nullptr;
@@ -385,7 +447,7 @@ std::unique_ptr<NativeCode> NativeCode::compile(const Program& program, SimdLeve
   } failure;
   holder.setErrorHandler(&failure);
   asmjit::x86::Assembler assembler(&holder);
-  native::Emitter emitter(assembler, level, calls);
+  native::Emitter emitter(assembler, level, lanes, calls);
   native::Compiler compiler(program, emitter);
   compiler.compile();
   void* begin = nullptr;

@@ -2,7 +2,8 @@
 //
 // The unit is the basic block.  A block is entered only if nothing can come between its
 // instructions: the quantum lasts, no other fragment waits inside, the strategy is not asked before
-// any of its accesses, all lanes run, and no register is undefined.  What the generated code does
+// any of its accesses, and no register is undefined.  Fragments of all lanes have code that is
+// shorter than that of other fragments.  What the generated code does
 // not do itself is a call of what the interpreter would call; where that is not enough, it leaves
 // to the interpreter, which goes on at any pc.  So both give the same events in the same order, and
 // whoever looks at a launch cannot tell which of them ran.
@@ -11,6 +12,7 @@
 // places.  It serves every launch of the program, in this trial and in later ones.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -26,7 +28,10 @@ namespace warpcheck::vgpu {
 class FragmentLoop;
 struct RunningFragment;
 
-// What generated code works on: a fragment of all lanes.
+// Which lanes of a warp code is for.
+enum class Lanes : std::uint8_t { all, some };
+
+// What generated code works on: a fragment.
 struct NativeFrame {
   LaneBanks banks;  // first: compute functions are given the frame
   const Instr* code = nullptr;
@@ -36,17 +41,21 @@ struct NativeFrame {
   const Dim3* position = nullptr;  // of the block in the grid
   const Dim3* block = nullptr;
   const Dim3* grid = nullptr;
-  std::uint32_t first_thread = 0;   // of the warp
-  std::uint32_t is_line = 0;        // the block has threads in one dimension alone
-  std::uint64_t offset = 0;         // of the access that is being told
-  std::uint64_t accesses_left = 0;  // before the strategy is asked
-  std::uint64_t lane_steps = 0;
+  const std::uint32_t* threads = nullptr;  // rows of %tid.x, .y and .z of the warp
+  std::uint64_t offset = 0;                // of the access that is being told
+  std::uint64_t accesses_left = 0;         // before the strategy is asked
+  std::uint64_t unguarded = 0;             // instructions, which all lanes of the fragment executed
+  std::uint64_t lane_steps = 0;            // of the others
+  std::uint32_t lanes = 0;                 // of the fragment
   std::uint32_t quantum_left = 0;
   std::uint32_t limit = 0;       // the pc at which another fragment waits
   std::uint32_t is_watched = 0;  // accesses are told
   std::uint32_t wants_edges = 0;
   FragmentLoop* loop = nullptr;
   RunningFragment* run = nullptr;
+  // Lanes::some, without masks: all ones in the cells of `lanes`.
+  alignas(64) std::array<std::uint32_t, kWarpLanes> word_lanes{};
+  alignas(64) std::array<std::uint64_t, kWarpLanes> wide_lanes{};
   std::exception_ptr thrown;  // by an observer: generated code cannot be unwound
 };
 
@@ -71,7 +80,7 @@ struct NativeCalls {
 class NativeCode {
  public:
   // Null: this host has no vectors that code is generated for, or gives no executable memory.
-  static std::unique_ptr<NativeCode> compile(const Program& program, SimdLevel level,
+  static std::unique_ptr<NativeCode> compile(const Program& program, SimdLevel level, Lanes lanes,
                                              const NativeCalls& calls);
   ~NativeCode();
   NativeCode(const NativeCode&) = delete;

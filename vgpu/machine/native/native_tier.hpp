@@ -4,6 +4,8 @@
 // process, in all trials.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,26 +21,40 @@ inline constexpr std::uint64_t kStepsPerInstruction = 128;
 class NativeTier {
  public:
   //   instructions: of the program
-  NativeTier(SimdLevel level, std::size_t instructions)
-      : level_(level), steps_left_(kStepsPerInstruction * instructions) {}
+  NativeTier(SimdLevel level, std::size_t instructions) : level_(level) {
+    for (Code& code : codes_) code.steps_left = kStepsPerInstruction * instructions;
+  }
 
   // Null: there is none yet, or cannot be any.
-  [[nodiscard]] const NativeCode* code() const { return code_.get(); }
-  // Warp instructions that the interpreter has yet to execute before there is.
-  [[nodiscard]] std::uint64_t steps_left() const { return steps_left_; }
-  void count(std::uint64_t steps) { steps_left_ -= steps < steps_left_ ? steps : steps_left_; }
+  [[nodiscard]] const NativeCode* code(Lanes lanes) const { return of(lanes).code.get(); }
+  // Warp instructions that the interpreter has yet to execute before there is: of all fragments
+  // before there is code for all lanes, and then of those of some lanes.
+  [[nodiscard]] std::uint64_t steps_left(Lanes lanes) const { return of(lanes).steps_left; }
+  void count(Lanes lanes, std::uint64_t steps) {
+    std::uint64_t& left = of(lanes).steps_left;
+    left -= std::min(steps, left);
+  }
   // Code for `program`, which carries this tier; compiled at the first call.
-  const NativeCode* make(const Program& program, const NativeCalls& calls) {
-    if (!is_made_) code_ = NativeCode::compile(program, level_, calls);
-    is_made_ = true;
-    return code_.get();
+  const NativeCode* make(const Program& program, Lanes lanes, const NativeCalls& calls) {
+    Code& code = of(lanes);
+    if (!code.is_made) code.code = NativeCode::compile(program, level_, lanes, calls);
+    code.is_made = true;
+    return code.code.get();
   }
 
  private:
+  struct Code {
+    bool is_made = false;
+    std::uint64_t steps_left = 0;
+    std::unique_ptr<NativeCode> code;
+  };
+  [[nodiscard]] const Code& of(Lanes lanes) const {
+    return codes_[static_cast<std::size_t>(lanes)];
+  }
+  [[nodiscard]] Code& of(Lanes lanes) { return codes_[static_cast<std::size_t>(lanes)]; }
+
   SimdLevel level_;
-  bool is_made_ = false;
-  std::uint64_t steps_left_;
-  std::unique_ptr<NativeCode> code_;
+  std::array<Code, 2> codes_;  // by Lanes
 };
 
 }  // namespace warpcheck::vgpu

@@ -54,7 +54,10 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
   const std::uint64_t lanes = lane_count(run.mask);
   std::uint64_t lane_steps = 0;
   launch_.quantum_left_before = launch_.quantum_left;
+  const NativeCode* const native = code_for(run.mask);
   const auto finish = [&](Step step) {
+    if (native == nullptr && launch_.native != nullptr) [[unlikely]]
+      count_some(launch_.quantum_left_before - launch_.quantum_left);
     launch_.outcome.lane_steps += lane_steps;
     launch_.outcome.steps += launch_.quantum_left_before - launch_.quantum_left;
     return step;
@@ -71,8 +74,8 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
       park();
       return finish(warp.quantum_rest != 0 ? Step::paused : launch_.yield(warp.fragments[index]));
     }
-    if (launch_.native != nullptr && run.mask == ~0u && launch_.native->begins_at(run.pc) &&
-        !warp.undefined.any() && run_native(run, limit, lane_steps)) {
+    if (native != nullptr && native->begins_at(run.pc) && !warp.undefined.any() &&
+        run_native(*native, run, limit, lane_steps)) {
       continue;
     }
     const Instr& instr = code[run.pc];

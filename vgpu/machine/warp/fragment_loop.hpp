@@ -41,11 +41,12 @@ class FragmentLoop {
   //   limit: the pc at which another fragment waits
   Step run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t limit);
   // Runs the machine code of a warp whose lanes are all together, up to a barrier of the whole
-  // block at which they arrive: what nearly all warps do.  False: it is elsewhere, and run() goes
-  // on.
-  bool run_to_barrier(Slot& slot, Warp& warp);
+  // block at which they arrive, or to their exit: what nearly all warps do.
+  enum class Departure : std::uint8_t { none, arrived, exited };  // none: run() goes on
+  Departure run_to_barrier(Slot& slot, Warp& warp);
   // What the code of programs calls.
   static NativeCalls native_calls();
+  void compile_for_some();
 
  private:
   std::uint32_t guarded_lanes(const RunningFragment& run, const Instr& instr);
@@ -56,7 +57,13 @@ class FragmentLoop {
   void fence(const RunningFragment& run, const Instr& instr, std::uint32_t lanes) const;
 
   // fragment_loop_native.cpp
-  bool run_native(RunningFragment& run, std::uint32_t limit, std::uint64_t& lane_steps);
+  [[nodiscard]] const NativeCode* code_for(std::uint32_t mask) const {
+    return mask == ~0u ? launch_.native : launch_.native_some;
+  }
+  void begin_native_launch();
+  bool run_native(const NativeCode& code, RunningFragment& run, std::uint32_t limit,
+                  std::uint64_t& lane_steps);
+  void count_some(std::uint64_t steps);
   NativeStep execute(RunningFragment& run, const Instr& instr, std::uint32_t active);
   static NativeStep execute_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t active,
                                std::uint32_t after);
@@ -65,7 +72,8 @@ class FragmentLoop {
 
   RunningLaunch& launch_;
   Parts parts_;
-  NativeFrame frame_;  // scratch of run_native()
+  NativeFrame frame_;              // scratch of run_native()
+  std::uint64_t frame_is_of_ = 0;  // the launch that its constant parts are of
 };
 
 }  // namespace warpcheck::vgpu

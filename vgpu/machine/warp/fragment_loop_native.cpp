@@ -6,64 +6,100 @@
 #include "vgpu/machine/warp/fragment_loop.hpp"
 
 namespace warpcheck::vgpu {
+namespace {
+
+void set_lanes(NativeFrame& frame, std::uint32_t lanes) {
+  frame.lanes = lanes;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    frame.word_lanes[lane] = 0u - (lanes >> lane & 1);
+    frame.wide_lanes[lane] = std::uint64_t{0} - (lanes >> lane & 1);
+  }
+}
+
+}  // namespace
+
+// What a frame has of the launch, whichever fragment runs.
+void FragmentLoop::begin_native_launch() {
+  frame_is_of_ = launch_.number;
+  frame_.code = launch_.program->code.data();
+  frame_.sites = parts_.accesses.sites();
+  frame_.parameters = launch_.request->parameters.data();
+  frame_.block = &launch_.request->block;
+  frame_.grid = &launch_.request->grid;
+  frame_.loop = this;
+}
 
 // False: nothing was executed.
-bool FragmentLoop::run_native(RunningFragment& run, std::uint32_t limit,
+bool FragmentLoop::run_native(const NativeCode& code, RunningFragment& run, std::uint32_t limit,
                               std::uint64_t& lane_steps) {
+  if (frame_is_of_ != launch_.number) [[unlikely]]
+    begin_native_launch();
   NativeFrame& frame = frame_;
   frame.banks = run.banks;
-  frame.code = launch_.program->code.data();
-  frame.sites = parts_.accesses.sites();
   frame.shared = run.slot.shared != nullptr ? run.slot.shared->data : nullptr;
-  frame.parameters = launch_.request->parameters.data();
   frame.position = &run.slot.position;
-  frame.block = &launch_.request->block;
-  frame.grid = &launch_.request->grid;
-  frame.first_thread = run.warp.index * kWarpLanes;
-  frame.is_line = launch_.request->block.x == launch_.threads ? 1 : 0;
+  frame.threads = parts_.scalars.threads_of(run.warp);
   frame.accesses_left = run.warp.ask_at - run.warp.accesses;
-  frame.lane_steps = 0;
+  frame.unguarded = frame.lane_steps = 0;
   frame.quantum_left = launch_.quantum_left;
   frame.limit = limit;
-  frame.is_watched = launch_.observers.of_accesses.empty() ? 0 : 1;
   frame.wants_edges = launch_.observers.want_edges ? 1 : 0;
-  if (frame.is_watched != 0) parts_.accesses.begin_rows(run);
-  frame.loop = this;
+  frame.is_watched = launch_.observers.of_accesses.empty() ? 0 : 1;
+  if (run.mask != ~0u) {
+    if (frame.lanes != run.mask) set_lanes(frame, run.mask);
+  } else if (frame.is_watched != 0) {
+    parts_.accesses.begin_rows(run);
+  }
   frame.run = &run;
   const std::uint32_t quantum_left = launch_.quantum_left;
-  run.pc = launch_.native->run(frame, run.pc);
+  run.pc = code.run(frame, run.pc);
   if (frame.thrown != nullptr) [[unlikely]]
     std::rethrow_exception(std::exchange(frame.thrown, nullptr));
   launch_.quantum_left = frame.quantum_left;
   run.warp.accesses = run.warp.ask_at - frame.accesses_left;
-  lane_steps += frame.lane_steps;
+  lane_steps += frame.lane_steps + frame.unguarded * lane_count(run.mask);
   return frame.quantum_left != quantum_left;
 }
 
-bool FragmentLoop::run_to_barrier(Slot& slot, Warp& warp) {
-  if (warp.fragments.size() != 1) return false;
+FragmentLoop::Departure FragmentLoop::run_to_barrier(Slot& slot, Warp& warp) {
+  if (warp.fragments.size() != 1) return Departure::none;
   Fragment& fragment = warp.fragments.front();
-  const bool can_run = fragment.state == Fragment::State::ready && fragment.mask == ~0u &&
-                       launch_.native->begins_at(fragment.pc) && launch_.quantum_left != 0 &&
+  const NativeCode* const code = code_for(fragment.mask);
+  const bool can_run = code != nullptr && fragment.state == Fragment::State::ready &&
+                       code->begins_at(fragment.pc) && launch_.quantum_left != 0 &&
                        !warp.undefined.any();
-  if (!can_run) return false;
+  if (!can_run) return Departure::none;
   fragment.held = false;
   RunningFragment run(slot, warp, *launch_.program, fragment);
   launch_.quantum_left_before = launch_.quantum_left;
   std::uint64_t lane_steps = 0;
-  run_native(run, ptx::kNone, lane_steps);
+  run_native(*code, run, ptx::kNone, lane_steps);
   fragment.pc = run.pc;
   const Instr& instr = launch_.program->code[run.pc];
-  const bool arrives = instr.kind == InstrKind::barrier && instr.guard.bank == Bank::none &&
-                       !launch_.program->has_named_barriers && launch_.quantum_left != 0;
-  if (arrives) {
+  const bool departs = (instr.kind == InstrKind::exit || (instr.kind == InstrKind::barrier &&
+                                                          !launch_.program->has_named_barriers)) &&
+                       instr.guard.bank == Bank::none && launch_.quantum_left != 0;
+  if (departs) {
     --launch_.quantum_left;
-    lane_steps += kWarpLanes;
+    lane_steps += lane_count(run.mask);
     parts_.departures.leave(run, 0, instr, run.mask);
   }
   launch_.outcome.lane_steps += lane_steps;
   launch_.outcome.steps += launch_.quantum_left_before - launch_.quantum_left;
-  return arrives;
+  if (!departs) return Departure::none;
+  return instr.kind == InstrKind::exit ? Departure::exited : Departure::arrived;
+}
+
+// Fragments of some lanes were interpreted, in a launch that has code for all.
+void FragmentLoop::count_some(std::uint64_t steps) {
+  NativeTier& tier = *launch_.program->native;
+  tier.count(Lanes::some, steps);
+  if (tier.steps_left(Lanes::some) == 0) compile_for_some();
+}
+
+void FragmentLoop::compile_for_some() {
+  launch_.native_some =
+      launch_.program->native->make(*launch_.program, Lanes::some, native_calls());
 }
 
 // What the loop does to an instruction that cannot end the fragment's run.

@@ -24,6 +24,21 @@ void Scalars::move(RunningFragment& run, const Instr& instr, std::uint32_t activ
   if (run.warp.undefined.any()) run.warp.undefined.set(run.frame, to, {}, active, *launch_.program);
 }
 
+void Scalars::number_threads() const {
+  const Dim3& block = launch_.request->block;
+  block_ = block;
+  threads_.resize(launch_.warps_per_block * kThreadWords);
+  for (std::uint32_t warp = 0; warp < launch_.warps_per_block; ++warp) {
+    for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+      const std::uint32_t thread = warp * kWarpLanes + lane;
+      std::uint32_t* const of_lane = threads_.data() + warp * kThreadWords + lane;
+      of_lane[0] = thread % block.x;
+      of_lane[kWarpLanes] = thread / block.x % block.y;
+      of_lane[std::size_t{2} * kWarpLanes] = thread / block.x / block.y;
+    }
+  }
+}
+
 void Scalars::read_special(RunningFragment& run, const Instr& instr, std::uint32_t mask) const {
   const Ref& to = instr[ScalarOperand::result];
   std::byte* row = run.banks.base[static_cast<std::size_t>(to.bank)] + to.offset;
@@ -42,15 +57,15 @@ void Scalars::read_special(RunningFragment& run, const Instr& instr, std::uint32
     if (wide || mask != ~0u) return each([&](unsigned l) { return from + l; });
     launch_.rows.count_up(reinterpret_cast<std::uint32_t*>(row), from, 1);
   };
-  const std::uint32_t first = run.warp.index * kWarpLanes;
+  const auto place = [&](std::size_t dimension) {
+    const std::uint32_t* const numbers = threads_of(run.warp) + dimension * kWarpLanes;
+    if (wide || mask != ~0u) return each([&](unsigned l) { return numbers[l]; });
+    std::memcpy(row, numbers, kWordRowBytes);
+  };
   switch (instr.special) {
-    case SpecialRegister::tid_x:
-      if (block.x == launch_.threads) return count_up(first);
-      return each([&](unsigned l) { return (first + l) % block.x; });
-    case SpecialRegister::tid_y:
-      return each([&](unsigned l) { return (first + l) / block.x % block.y; });
-    case SpecialRegister::tid_z:
-      return each([&](unsigned l) { return (first + l) / block.x / block.y; });
+    case SpecialRegister::tid_x: return place(0);
+    case SpecialRegister::tid_y: return place(1);
+    case SpecialRegister::tid_z: return place(2);
     case SpecialRegister::ntid_x: return uniform(block.x);
     case SpecialRegister::ntid_y: return uniform(block.y);
     case SpecialRegister::ntid_z: return uniform(block.z);

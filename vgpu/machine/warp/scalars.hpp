@@ -2,7 +2,9 @@
 // parameters of the kernel, addresses of local variables.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "vgpu/machine/memory/grid_workspace.hpp"
 #include "vgpu/machine/running_launch.hpp"
@@ -19,11 +21,24 @@ class Scalars {
   // A parameter of the kernel, or the address of a local variable: the same for all lanes.
   void move(RunningFragment& run, const Instr& instr, std::uint32_t active) const;
   void read_special(RunningFragment& run, const Instr& instr, std::uint32_t mask) const;
+  // Rows of %tid.x, .y and .z of a warp.
+  [[nodiscard]] const std::uint32_t* threads_of(const Warp& warp) const {
+    const bool is_there =
+        block_ == launch_.request->block && warp.index < threads_.size() / kThreadWords;
+    if (!is_there) [[unlikely]]
+      number_threads();
+    return threads_.data() + std::size_t{warp.index} * kThreadWords;
+  }
 
  private:
+  static constexpr std::size_t kThreadWords = std::size_t{3} * kWarpLanes;
+  void number_threads() const;
+
   const RunningLaunch& launch_;
   const Clusters& clusters_;
   const GridWorkspace& workspace_;
+  mutable Dim3 block_;                          // that threads_ is of
+  mutable std::vector<std::uint32_t> threads_;  // kThreadWords a warp; of the latest block's shape
 };
 
 }  // namespace warpcheck::vgpu

@@ -64,7 +64,13 @@ bool Warps::is_released(Warp& warp) {
 
 Stop Warps::run(Slot& slot, Warp& warp) {
   launch_.came_last = false;
-  while (launch_.native != nullptr && fragments_.run_to_barrier(slot, warp)) {
+  while (launch_.native != nullptr) {
+    const FragmentLoop::Departure departure = fragments_.run_to_barrier(slot, warp);
+    if (departure == FragmentLoop::Departure::none) break;
+    if (departure == FragmentLoop::Departure::exited) {
+      launch_.came_last = false;  // others may be released by it, and not this one
+      return Stop::exited;
+    }
     if (!launch_.came_last) return Stop::blocked;
     if (is_released(warp)) return Stop::released;
   }
