@@ -25,8 +25,19 @@ if(WARPCHECK_SERVICE)
 else()
   find_package(fmt REQUIRED)
 endif()
-# Debian has it as a static library alone.
-find_library(WARPCHECK_ASMJIT libasmjit.a REQUIRED)
+# Debian has it as a static library alone.  What is older has other functions.
+find_library(WARPCHECK_ASMJIT libasmjit.a)
+if(WARPCHECK_ASMJIT)
+  include(CheckCXXSourceCompiles)
+  check_cxx_source_compiles("#include <asmjit/core.h>
+    static_assert(ASMJIT_LIBRARY_VERSION >= 0x010900);
+    int main() {}" WARPCHECK_ASMJIT_IS_KNOWN)
+endif()
+if(NOT WARPCHECK_ASMJIT_IS_KNOWN)
+  set(WARPCHECK_ASMJIT "")
+  message(STATUS "No AsmJit 1.9 or later (libasmjit-dev of Debian 12 and Ubuntu 24.04): kernels that run long "
+    "are interpreted, not compiled")
+endif()
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)

@@ -1,0 +1,13 @@
+// A build without AsmJit: no host has machine code, and all is interpreted.
+#include "vgpu/machine/native/native_code.hpp"
+
+namespace warpcheck::vgpu {
+
+std::unique_ptr<NativeCode> NativeCode::compile(const Program& /*program*/, SimdLevel /*level*/,
+                                                Lanes /*lanes*/, const NativeCalls& /*calls*/) {
+  return nullptr;
+}
+
+NativeCode::~NativeCode() = default;
+
+}  // namespace warpcheck::vgpu
