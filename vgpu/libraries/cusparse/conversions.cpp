@@ -212,11 +212,15 @@ cusparseStatus_t cusparseCsr2cscEx2(cusparseHandle_t handle, int m, int n, int n
                                     cusparseIndexBase_t base, cusparseCsr2CscAlg_t, void* buffer) {
   return answer(CALL(), handle, [&](SparseCall& call) {
     require(m >= 0 && n >= 0 && nnz >= 0, "the matrix is {} x {} with {} entries", m, n, nnz);
+    const bool takes_values = action == CUSPARSE_ACTION_NUMERIC;
+    require(nnz == 0 || !takes_values || (values != nullptr && csc_values != nullptr),
+            "the values of {} entries are a null pointer", nnz);
     cusparseSpMatDescr result = csr(m, n, nnz, csc_offsets, csc_indices, csc_values, base, type);
     result.format = CUSPARSE_FORMAT_CSC;
     Operation operation(call);
-    const SparseOperand from(operation, csr(m, n, nnz, offsets, indices, values, base, type));
-    const SparseResult to(operation, result, action == CUSPARSE_ACTION_NUMERIC);
+    const SparseOperand from(operation, csr(m, n, nnz, offsets, indices, values, base, type),
+                             takes_values ? Reads::entries : Reads::places);
+    const SparseResult to(operation, result, takes_values);
     use_buffer(operation, buffer);
     operation.computes([=](const Views& views) { to.put(views, from.entries(views)); });
     SparseCall::finish(operation);

@@ -44,6 +44,14 @@ class CuSparse(Programs, unittest.TestCase):
     REFUSED = "cusparseSpMatGetStridedBatch"
     DONE_LEAST = 80
 
+    def test_calls_that_the_documentation_forbids_are_answered_as_a_gpu_answers_them(self):
+        result, findings = self.run_program("invalid")
+        self.assertEqual(result.stdout, 3 * "CUSPARSE_STATUS_INVALID_VALUE\n", result.stderr)
+        self.assertEqual([finding["message"] for finding in findings],
+                         ["(1) answered CUSPARSE_STATUS_INVALID_VALUE: " + why for why in
+                          ("the matrix is in another format", "the matrix is in another format",
+                           "the values of 6 entries are a null pointer")])
+
 
 if __name__ == "__main__":
     main()

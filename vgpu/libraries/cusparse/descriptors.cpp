@@ -100,17 +100,17 @@ Region values_of(const cusparseSpMatDescr& matrix) {
   return array("values", matrix.values, element_bytes(matrix.type), matrix.nonzeros);
 }
 
-SparseOperand::SparseOperand(Operation& operation, const cusparseSpMatDescr& matrix, bool reads)
+SparseOperand::SparseOperand(Operation& operation, const cusparseSpMatDescr& matrix, Reads reads)
     : matrix_(matrix), reads_(reads) {
-  offsets_ = operation.read(unread_unless(reads, offsets_of(matrix)));
-  indices_ = operation.read(unread_unless(reads, indices_of(matrix)));
-  values_ = operation.read(unread_unless(reads, values_of(matrix)));
+  offsets_ = operation.read(unread_unless(reads != Reads::nothing, offsets_of(matrix)));
+  indices_ = operation.read(unread_unless(reads != Reads::nothing, indices_of(matrix)));
+  values_ = operation.read(unread_unless(reads == Reads::entries, values_of(matrix)));
 }
 
 // visit(number of the entry, row, column), whatever these are
 template <typename Visit>
 void SparseOperand::for_each(const Views& views, Visit&& visit) const {
-  if (!reads_) return;
+  if (reads_ == Reads::nothing) return;
   const std::byte* const offsets = views.data<std::byte>(offsets_);
   const std::byte* const indices = views.data<std::byte>(indices_);
   const auto index = [&](std::int64_t at) {
@@ -138,7 +138,9 @@ std::vector<Entry> SparseOperand::entries(const Views& views) const {
   std::vector<Entry> all;
   for_each(views, [&](std::int64_t at, std::int64_t row, std::int64_t column) {
     if (row < 0 || row >= matrix_.rows || column < 0 || column >= matrix_.columns) return;
-    all.push_back({row, column, number_at(matrix_.type, views.data<std::byte>(values_), at)});
+    const bool has_value = reads_ == Reads::entries;
+    all.push_back(
+        {row, column, has_value ? number_at(matrix_.type, views.data<std::byte>(values_), at) : 0});
   });
   return all;
 }
@@ -169,6 +171,17 @@ Region dense_matrix(const char* name, const cusparseDnMatDescr& matrix) {
                            by_rows ? matrix.rows : matrix.columns, matrix.leading);
 }
 
+namespace {
+
+void set_pointers(cusparseSpMatDescr_t matrix, cusparseFormat_t format, void* offsets,
+                  void* indices, void* values) {
+  require(described(matrix).format == format, "the matrix is in another format");
+  matrix->offsets = offsets;
+  matrix->indices = indices;
+  matrix->values = values;
+}
+
+}  // namespace
 }  // namespace warpcheck::libraries::sparse
 
 using namespace warpcheck::libraries::sparse;  // NOLINT(google-build-using-namespace)
@@ -350,21 +363,18 @@ cusparseStatus_t cusparseSpMatGetValues(cusparseSpMatDescr_t matrix, void** valu
 cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t matrix, void* values) {
   return answer(CALL(), [&] { described(matrix).values = values; });
 }
-cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t matrix, void* offsets, void* indices,
+cusparseStatus_t cusparseCsrSetPointers(cusparseSpMatDescr_t matrix, void* offsets, void* columns,
                                         void* values) {
-  return answer(CALL(), [&] {
-    described(matrix).offsets = offsets;
-    matrix->indices = indices;
-    matrix->values = values;
-  });
+  return answer(CALL(),
+                [&] { set_pointers(matrix, CUSPARSE_FORMAT_CSR, offsets, columns, values); });
 }
-cusparseStatus_t cusparseCscSetPointers(cusparseSpMatDescr_t matrix, void* offsets, void* indices,
+cusparseStatus_t cusparseCscSetPointers(cusparseSpMatDescr_t matrix, void* offsets, void* rows,
                                         void* values) {
-  return cusparseCsrSetPointers(matrix, offsets, indices, values);
+  return answer(CALL(), [&] { set_pointers(matrix, CUSPARSE_FORMAT_CSC, offsets, rows, values); });
 }
 cusparseStatus_t cusparseCooSetPointers(cusparseSpMatDescr_t matrix, void* rows, void* columns,
                                         void* values) {
-  return cusparseCsrSetPointers(matrix, rows, columns, values);
+  return answer(CALL(), [&] { set_pointers(matrix, CUSPARSE_FORMAT_COO, rows, columns, values); });
 }
 cusparseStatus_t cusparseSpMatSetAttribute(cusparseSpMatDescr_t matrix,
                                            cusparseSpMatAttribute_t attribute, void* data,

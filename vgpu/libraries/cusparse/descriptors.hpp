@@ -71,11 +71,14 @@ struct Entry {
   Number value;
 };
 
+enum class Reads { nothing, places, entries };
+
 // A sparse matrix that is read.  Indices that lead out of it are left out, and told where the
 // element that they lead to is outside of memory.
 class SparseOperand {
  public:
-  SparseOperand(Operation& operation, const cusparseSpMatDescr& matrix, bool reads = true);
+  SparseOperand(Operation& operation, const cusparseSpMatDescr& matrix,
+                Reads reads = Reads::entries);
   [[nodiscard]] std::vector<Entry> entries(const Views& views) const;
   // Elements of a dense operand that stray indices of it lead to; by_row: those of its rows.
   struct Follower {
@@ -90,7 +93,7 @@ class SparseOperand {
   template <typename Visit>
   void for_each(const Views& views, Visit&& visit) const;
   cusparseSpMatDescr matrix_;
-  bool reads_;
+  Reads reads_;
   std::size_t offsets_ = 0, indices_ = 0, values_ = 0;
 };
 

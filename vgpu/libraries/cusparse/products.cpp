@@ -36,7 +36,7 @@ void multiply(SparseCall& call, const Product& product, const cusparseSpMatDescr
   Operation operation(call);
   const Scalar alpha(call, operation, "alpha", product.alpha, product.computes);
   const Scalar beta(call, operation, "beta", product.beta, product.computes);
-  const SparseOperand from(operation, a, !alpha.is_zero());
+  const SparseOperand from(operation, a, alpha.is_zero() ? Reads::nothing : Reads::entries);
   Region right = dense_matrix(b_name, b);
   if (alpha.is_zero()) right.width = right.height = right.depth = 0;
   const std::size_t bs = operation.read(std::move(right));

@@ -5,7 +5,7 @@
 // prints: long 1234567890123 unsigned 18446744073709551615 short -7 hex ffffffffffffffff
 // prints: inf -0.0 1e+20 0.001
 // prints: characters that do not convert: 100% done, no arguments
-// prints: width 8 [      42] precision 2 [3.14]
+// prints: width 8 [      42] precision 2 [%.*f]
 #include "check.hpp"
 
 __global__ void print(const char* text) {

@@ -223,15 +223,16 @@ void conversions() {
                           CUDA_R_32F));
   CHECK(cusparseDenseToSparse_bufferSize(handle, of_dense, packed,
                                          CUSPARSE_DENSETOSPARSE_ALG_DEFAULT, &bytes));
+  void* const packing = fresh<char>(bytes);
   CHECK(cusparseDenseToSparse_analysis(handle, of_dense, packed, CUSPARSE_DENSETOSPARSE_ALG_DEFAULT,
-                                       buffer));
+                                       packing));
   CHECK(cusparseSpMatGetSize(packed, &r, &c, &count));
   expect("the number of entries", r == m && c == n && count == nonzeros);
   int* const new_columns = fresh<int>(count);
   float* const new_values = fresh<float>(count);
   CHECK(cusparseCsrSetPointers(packed, new_offsets, new_columns, new_values));
   CHECK(cusparseDenseToSparse_convert(handle, of_dense, packed, CUSPARSE_DENSETOSPARSE_ALG_DEFAULT,
-                                      buffer));
+                                      packing));
   expect_values("offsets", new_offsets, offsets);
   expect_values("columns", new_columns, columns);
   expect_values("values", new_values, values);
@@ -242,7 +243,7 @@ void conversions() {
       CUDA_R_32F, CUSPARSE_ACTION_NUMERIC, kZero, CUSPARSE_CSR2CSC_ALG1, &bytes));
   CHECK(cusparseCsr2cscEx2(handle, m, n, nonzeros, new_values, new_offsets, new_columns, turned,
                            by_columns, of_rows, CUDA_R_32F, CUSPARSE_ACTION_NUMERIC, kZero,
-                           CUSPARSE_CSR2CSC_ALG1, buffer));
+                           CUSPARSE_CSR2CSC_ALG1, fresh<char>(bytes)));
   expect_values("CSC's offsets", by_columns, csc_offsets);
   expect_values("CSC's rows", of_rows, csc_rows);
   expect_values("CSC's values", turned, csc_values);
@@ -339,13 +340,21 @@ void settings() {
   expect("a vector", size == 1 && type == CUDA_R_32F);
   CHECK(cusparseCreateConstDnVec(&of_const, 1, values, CUDA_R_32F));
   CHECK(cusparseCreateConstDnMat(&const_matrix, 1, 1, 1, values, CUDA_R_32F, CUSPARSE_ORDER_COL));
-  cusparseSpMatDescr_t matrix = csr();
-  CHECK(cusparseCscSetPointers(matrix, values, values, values));
-  CHECK(cusparseCooSetPointers(matrix, values, values, values));
+}
+
+// Of a matrix in each format.
+void pointers() {
+  int* const made = fresh<int>(8);
+  cusparseSpMatDescr_t coo = nullptr, csc = nullptr;
+  CHECK(cusparseCreateCoo(&coo, m, n, nonzeros, made, made, made, kInt, kZero, CUDA_R_32F));
+  CHECK(cusparseCreateCsc(&csc, m, n, nonzeros, made, made, made, kInt, kInt, kZero, CUDA_R_32F));
+  CHECK(cusparseCscSetPointers(csc, made, made, made));
+  CHECK(cusparseCooSetPointers(coo, made, made, made));
 }
 
 void right() {
   settings();
+  pointers();
   products();
   triangular_systems();
   sparse_vectors();
@@ -438,6 +447,23 @@ void refused() {
   if (!clean) cusparseSpMatGetStridedBatch(csr(), &count);
 }
 
+// Calls that the documentation forbids.
+void invalid() {
+  const auto matrix = csr();
+  int* const parts = fresh<int>(8);
+  std::size_t bytes = 0;
+  CHECK(cusparseCsr2cscEx2_bufferSize(handle, m, n, nonzeros, parts, parts, parts, parts, parts,
+                                      parts, CUDA_R_32F, CUSPARSE_ACTION_NUMERIC, kZero,
+                                      CUSPARSE_CSR2CSC_ALG1, &bytes));
+  const cusparseStatus_t answers[] = {
+      cusparseCscSetPointers(matrix, parts, parts, parts),
+      cusparseCooSetPointers(matrix, parts, parts, parts),
+      cusparseCsr2cscEx2(handle, m, n, nonzeros, nullptr, parts, parts, nullptr, parts, parts,
+                         CUDA_R_32F, CUSPARSE_ACTION_NUMERIC, kZero, CUSPARSE_CSR2CSC_ALG1,
+                         fresh<char>(bytes))};
+  for (const cusparseStatus_t answer : answers) std::puts(cusparseGetErrorName(answer));
+}
+
 struct Row {
   const char* name;
   void (*run)();
@@ -458,6 +484,7 @@ int main(int count, char** arguments) {
   clean = std::strcmp(mode, "clean") == 0;
   cusparseCreate(&handle);
   if (std::strcmp(mode, "right") == 0) right();
+  if (std::strcmp(mode, "invalid") == 0) invalid();
   for (const Row& row : kRows) {
     if (clean || std::strcmp(mode, row.name) == 0) row.run();
     cusparseSetStream(handle, nullptr);
