@@ -27,6 +27,7 @@
 
 #include "bench/kernels/block_scan.hpp"
 #include "bench/kernels/communication.hpp"
+#include "bench/kernels/float_loops.hpp"
 #include "bench/kernels/histogram.hpp"
 #include "bench/kernels/tree_reduction.hpp"
 #include "harness/pair/device.hpp"
@@ -45,13 +46,16 @@ struct BenchKernel {
   std::size_t out_size;
 };
 
-constexpr std::array<BenchKernel, 6> kKernels{{
+constexpr std::array<BenchKernel, 9> kKernels{{
     {"block_scan", bench::block_scan, kElements},
     {"block_scan_fenced", bench::block_scan_fenced, kElements},
     {"histogram", bench::histogram, bench::kBins},
     {"histogram_fenced", bench::histogram_fenced, bench::kBins},
     {"histogram_releasing", bench::histogram_releasing, bench::kBins},
     {"tree_reduction", bench::tree_reduction, kElements / bench::kReductionGroup},
+    {"matrix_product", bench::matrix_product, std::size_t{bench::kMatrixSide} * bench::kMatrixSide},
+    {"stencil", bench::stencil, kElements},
+    {"bodies", bench::bodies, bench::kBodies},
 }};
 
 struct Mode {

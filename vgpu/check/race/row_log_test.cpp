@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
+#include "vgpu/machine/compute/compute.hpp"
+
 namespace warpcheck::vgpu {
 namespace {
 
@@ -91,6 +95,23 @@ TEST_F(RowLogTest, EndsWhenItIsFullAndBeginsAnew) {
 TEST_F(RowLogTest, LooksThroughItselfOnlySoOften) {
   for (int i = 0; i < 64; ++i) ASSERT_TRUE(take(row_of(0, 0, i % 2 == 1)));
   EXPECT_FALSE(take(row_of(0, 0, kWrite)));
+}
+
+// Where lanes that follow each other cease to do so, at each level of the host.
+TEST(RowRuns, BeginWhereALaneIsNotBehindTheLast) {
+  std::array<std::uint32_t, 32> tile{}, halves{};
+  for (std::uint32_t lane = 0; lane < 32; ++lane) {
+    tile[lane] = lane / 12 * 100 + lane % 12 * 4;
+    halves[lane] = lane / 16 * 64;
+  }
+  for (const SimdLevel level : {SimdLevel::baseline, SimdLevel::avx2, SimdLevel::avx512}) {
+    if (level > host_simd_level()) continue;
+    const RunsFn runs = race_row_functions(name_of(level)).runs;
+    EXPECT_EQ(runs(tile.data(), ~0u, 4), 0x01001001u) << name_of(level);
+    EXPECT_EQ(runs(halves.data(), ~0u, 0), 0x00010001u) << name_of(level);
+    EXPECT_EQ(runs(tile.data(), 0x0000ff30, 4), 0x00001110u) << name_of(level);  // 8 follows 5
+    EXPECT_EQ(runs(halves.data(), 1u << 31, 0), 1u << 31) << name_of(level);
+  }
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, Plan& pla
       offset >= target.begin && offset <= target.limit && reach <= target.limit - offset;
   if (!is_inside || (offset & (plan.bytes - 1u)) != 0) return false;
 
-  if (active == ~0u && targets_.has_sites()) remember(run, instr, plan, target);
+  if (active == ~0u && targets_.has_sites()) remember(run, instr, plan.bytes, target);
 
   // Of lane 0, which need not be active.
   const std::uint32_t first = static_cast<std::uint32_t>(offset) - lead * step;
@@ -147,27 +147,30 @@ bool Accesses::tell_whole(const RunningFragment& run, const Instr& instr, const 
   return !plan.is_load || access.undefined == 0;
 }
 
-void Accesses::remember(const RunningFragment& run, const Instr& instr, const Plan& plan,
+void Accesses::remember(const RunningFragment& run, const Instr& instr, std::uint32_t lane_bytes,
                         const Target& target) {
   const bool is_shared = instr.modifiers.space == Space::shared;
-  const bool is_known = is_shared || target.space != Space::shared;
+  const bool is_known = is_shared
+                            ? target.allocation == run.slot.shared
+                            : target.space == Space::global || target.space == Space::constant;
   const bool is_settled =
       instr.provenance == 0 || meant_objects_.is_settled(instr.provenance, target.allocation);
-  if (!is_known || !is_settled || target.begin % plan.bytes != 0) return;
+  if (!is_known || !is_settled || target.begin % lane_bytes != 0) return;
   const std::uint32_t bytes = target.limit - target.begin;
-  const std::uint32_t row_bytes = kWarpLanes * plan.bytes;
+  const std::uint32_t row_bytes = kWarpLanes * lane_bytes;
   AccessSite& site = targets_.sites()[run.pc];
   if (bytes < row_bytes) return;
   site.base = target.base + target.begin;
   site.row_room = bytes - row_bytes;
-  site.lane_room = bytes - plan.bytes;
+  site.lane_room = bytes - lane_bytes;
   site.data = target.begin;
   site.begin = target.begin;
   site.space = target.allocation->space;
-  site.is_store = !plan.is_load;
-  site.bytes = plan.bytes;
+  site.is_store = instr.kind == InstrKind::store;
+  site.bytes = static_cast<std::uint8_t>(lane_bytes);
   site.allocation = is_shared ? nullptr : target.allocation;
-  if (!is_shared) site.data += reinterpret_cast<std::uint64_t>(target.allocation->data);
+  site.origin = is_shared ? 0 : reinterpret_cast<std::uint64_t>(target.allocation->data);
+  site.data += site.origin;
 }
 
 // Tells row_ to the observers from number `first` on, the first of which wants all of it.
@@ -179,6 +182,30 @@ bool Accesses::tell_rest(RunningFragment& run, std::size_t first) {
   move(plan, row_.pattern == Pattern::strided, row_of(run.banks, instr[MemoryOperand::value]),
        row_.allocation->data + row_.first, row_.mask);
   current_.give_undefined(run, instr, instr[MemoryOperand::value], 0, row_.mask);
+  return false;
+}
+
+bool Accesses::tell_lanes(RunningFragment& run, std::uint32_t pc, std::uint64_t offset,
+                          Pattern pattern, const std::array<std::uint32_t, kWarpLanes>& offsets) {
+  const AccessSite& site = targets_.sites()[pc];
+  const Instr& instr = launch_.program->code[pc];
+  run.pc = pc;
+  Target target;
+  target.allocation = site.allocation == nullptr ? run.slot.shared : site.allocation;
+  target.space = site.space;
+  const RowScan scan{.inside = true,
+                     .strided = pattern == Pattern::strided,
+                     .uniform = pattern == Pattern::uniform};
+  if (pattern == Pattern::scattered) {
+    current_.access.offset = offsets;
+  } else {
+    launch_.rows.count_up(current_.access.offset.data(),
+                          static_cast<std::uint32_t>(offset) + site.begin,
+                          scan.strided ? site.bytes : 0);
+  }
+  current_.announce(run, instr, target, pattern, site.bytes, ~0u, {0, instr.modifiers.vector});
+  if (current_.access.undefined == 0 || instr.kind == InstrKind::store) return true;
+  move_elements(run, instr, target, scan, ~0u);
   return false;
 }
 
@@ -217,6 +244,8 @@ void Accesses::execute(RunningFragment& run, const Instr& instr, std::uint32_t a
       active &= ~(1u << lead);
       continue;
     }
+    const bool is_row = group == ~0u && instr.kind != InstrKind::atomic && bytes <= 16;
+    if (is_row && targets_.has_sites()) remember(run, instr, bytes, target);
     if (target.space == Space::local) {
       local_memory_.perform(run, instr, target, group);
     } else {
@@ -248,6 +277,20 @@ void Accesses::perform(RunningFragment& run, const Instr& instr, const Target& t
     atomics_.perform(run, instr, mask);
     return;
   }
+  move_elements(run, instr, target, scan, mask);
+  if (instr.modifiers.order == ptx::Order::weak) [[likely]]
+    return;
+  const bool raises_flag = instr.kind == InstrKind::store && (mask & (mask - 1)) == 0;
+  if (raises_flag) strong_writes_.note(run, current_.access, mask);
+}
+
+// Of a load or store, from or to the offsets of the current access.
+void Accesses::move_elements(RunningFragment& run, const Instr& instr, const Target& target,
+                             const RowScan& scan, std::uint32_t mask) {
+  // A .b128 moves as two halves.
+  const std::uint32_t whole = ptx::bytes_of(instr.modifiers.type);
+  const std::uint32_t width = std::min(whole, 8u);
+  const std::uint32_t count = whole > 8 ? 2 : instr.modifiers.vector;
   RowMove move;
   move.data = target.allocation->data;
   move.offsets = current_.access.offset.data();
@@ -279,10 +322,6 @@ void Accesses::perform(RunningFragment& run, const Instr& instr, const Target& t
       launch_.rows.store(move);
     }
   }
-  if (instr.modifiers.order == ptx::Order::weak) [[likely]]
-    return;
-  const bool raises_flag = instr.kind == InstrKind::store && (mask & (mask - 1)) == 0;
-  if (raises_flag) strong_writes_.note(run, current_.access, mask);
 }
 
 void Accesses::zero_destinations(RunningFragment& run, const Instr& instr, std::uint32_t mask) {

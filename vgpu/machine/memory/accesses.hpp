@@ -58,6 +58,9 @@ class Accesses {
     }
     return true;
   }
+  // The same of vectors, and of scattered lanes, whose offsets are `offsets`.
+  bool tell_lanes(RunningFragment& run, std::uint32_t pc, std::uint64_t offset, Pattern pattern,
+                  const std::array<std::uint32_t, kWarpLanes>& offsets);
   // Executes the program's instruction at run.pc, a load, store or atomic.
   void execute_next(RunningFragment& run, const Instr& instr, std::uint32_t active);
   // Executes a load, store or atomic, one that another instruction is made of perhaps, of the lanes
@@ -104,8 +107,11 @@ class Accesses {
   void move(const Plan& plan, bool strided, std::byte* value, std::byte* memory,
             std::uint32_t active) const;
   // Remembers where the access at run.pc went, if one that goes there again needs no closer look.
-  void remember(const RunningFragment& run, const Instr& instr, const Plan& plan,
+  //   bytes: of a lane
+  void remember(const RunningFragment& run, const Instr& instr, std::uint32_t bytes,
                 const Target& target);
+  void move_elements(RunningFragment& run, const Instr& instr, const Target& target,
+                     const RowScan& scan, std::uint32_t mask);
 
   RunningLaunch& launch_;
   Targets& targets_;

@@ -14,11 +14,12 @@ struct AccessSite {
   std::uint64_t base = kNowhere;  // of the bytes that are meant
   // The largest distance from there at which a row may begin, and a single lane's access.
   std::uint64_t row_room = 0, lane_room = 0;
-  std::uint64_t data = 0;   // of `base` on the host; of shared memory: bytes into the block's
-  std::uint32_t begin = 0;  // of `base`: bytes into the allocation
+  std::uint64_t data = 0;    // of `base` on the host; of shared memory: bytes into the block's
+  std::uint64_t origin = 0;  // the same of the allocation's first byte
+  std::uint32_t begin = 0;   // of `base`: bytes into the allocation
   ptx::Space space = ptx::Space::generic;  // of the allocation
   bool is_store = false;
-  std::uint8_t bytes = 0;            // of a lane
+  std::uint8_t bytes = 0;            // of a lane, all elements of a vector
   Allocation* allocation = nullptr;  // null: the block's shared memory
 };
 

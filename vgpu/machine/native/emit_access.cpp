@@ -1,33 +1,11 @@
-// Weak loads and stores of one element a lane, whose addresses are consecutive or all the same: the
-// place where the instruction's last access went is found again, the access told, the row moved.
-// Everything else is for the interpreter.
-#include <bit>
-
-#include "vgpu/machine/native/emitter.hpp"
+// Weak loads and stores whose addresses are consecutive or all the same: the place where the
+// instruction's last access went is found again, the access told, the row moved.  Lanes that are
+// scattered are in emit_scattered.cpp; everything else is for the interpreter.
+#include "vgpu/machine/native/emit_access.hpp"
 
 namespace warpcheck::vgpu::native {
 
 using ptx::Space;
-
-// What an access is like, whatever its lanes do.
-struct Emitter::Site {
-  const Instr& instr;
-  std::uint32_t pc;
-  Counted rest;
-  std::uint32_t bytes;
-  bool wide_address;
-  bool is_load;
-  asmjit::Label slow, done;
-
-  [[nodiscard]] std::uint32_t log2() const {
-    return static_cast<std::uint32_t>(std::countr_zero(bytes));
-  }
-  [[nodiscard]] const Ref& address() const { return instr[MemoryOperand::address]; }
-  [[nodiscard]] const Ref& value() const { return instr[MemoryOperand::value]; }
-  [[nodiscard]] x86::Mem field(std::size_t offset) const {
-    return x86::Mem(x86::rdx, static_cast<std::int32_t>(pc * sizeof(AccessSite) + offset), 8);
-  }
-};
 
 // Goes to `otherwise` unless all lanes' addresses are consecutive, or the same.
 void Emitter::check_lanes(const Site& site, bool strided, asmjit::Label otherwise) {
@@ -87,19 +65,23 @@ void Emitter::find_and_tell(const Site& site, bool strided) {
   a.cmp(x86::rax,
         site.field(strided ? offsetof(AccessSite, row_room) : offsetof(AccessSite, lane_room)));
   a.ja(site.slow);
-  if (site.bytes != 1) {
-    a.test(x86::al, site.bytes - 1);
+  if (site.lane_bytes() != 1) {
+    a.test(x86::al, site.lane_bytes() - 1);
     a.jnz(site.slow);
   }
   const asmjit::Label told = a.newLabel();
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
   a.je(told);
   a.mov(field(offsetof(NativeFrame, offset), 8), x86::rax);
-  a.mov(x86::rdi, x86::rbx);
-  a.mov(x86::esi, site.pc);
-  a.mov(x86::edx, strided ? 1 : 0);
-  call(reinterpret_cast<const void*>(calls.tell));
-  follow(site.pc, site.rest);
+  if (site.count != 1) {
+    tell_lanes(site, strided ? Pattern::strided : Pattern::uniform);
+  } else {
+    a.mov(x86::rdi, x86::rbx);
+    a.mov(x86::esi, site.pc);
+    a.mov(x86::edx, strided ? 1 : 0);
+    call(reinterpret_cast<const void*>(calls.tell));
+    follow(site.pc, site.rest);
+  }
   a.mov(x86::rax, field(offsetof(NativeFrame, offset), 8));
   a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
   a.bind(told);
@@ -109,7 +91,24 @@ void Emitter::find_and_tell(const Site& site, bool strided) {
   }
 }
 
+// Elements of vectors lie apart.
+void Emitter::move_vector(const Site& site, bool strided) {
+  const bool wide = site.bytes == 8;
+  for (std::uint32_t element = 0; element < site.count; ++element) {
+    if (site.value(element).bank == Bank::none) continue;
+    if (strided) {
+      move_lanes_at(site, element,
+                    table(offsetof(Tables, word_lanes) + site.log2() * kWordRowBytes));
+      continue;
+    }
+    const x86::Mem one(x86::rax, static_cast<std::int32_t>(element * site.bytes), site.bytes);
+    a.emit(wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(0), one);
+    for_each_part(wide, [&](std::uint32_t byte) { store(row(site.value(element), byte), vec(0)); });
+  }
+}
+
 void Emitter::move_row(const Site& site, bool strided) {
+  if (site.count != 1) return move_vector(site, strided);
   const bool is_signed = ptx::is_signed(site.instr.modifiers.type);
   const bool wide = site.bytes == 8;
   const bool narrow = site.bytes < 4;
@@ -149,21 +148,38 @@ void Emitter::move_row(const Site& site, bool strided) {
   });
 }
 
+namespace {
+
+// The rows that an instruction loads or stores are of the width that its type has.
+bool has_rows(const Instr& instr, std::uint32_t bytes, std::uint32_t count, bool is_load) {
+  for (std::uint32_t element = 0; element < count; ++element) {
+    const Ref& value = instr[MemoryOperand::value + element];
+    const bool fits = value.bank == (bytes == 8 ? Bank::wide : Bank::word) ||
+                      (!is_load && value.bank == Bank::constant) ||
+                      (is_load && count != 1 && value.bank == Bank::none);
+    if (!fits) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool Emitter::access(const Instr& instr, std::uint32_t pc, const Counted& rest) {
   const ptx::Modifiers& m = instr.modifiers;
-  const Ref& value = instr[MemoryOperand::value];
   const Ref& address = instr[MemoryOperand::address];
-  const std::uint32_t bytes = ptx::bytes_of(m.type);
+  const std::uint32_t bytes = ptx::bytes_of(m.type), count = m.vector;
   const bool is_load = instr.kind == InstrKind::load;
-  const bool is_plain = instr.kind != InstrKind::atomic && m.order == ptx::Order::weak &&
-                        m.vector == 1 && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
+  const bool is_whole = bytes == 4 || bytes == 8;
+  const bool is_plain =
+      instr.kind != InstrKind::atomic && m.order == ptx::Order::weak &&
+      (count == 1 ? is_whole || bytes == 1 || bytes == 2 : is_whole && bytes * count <= 16);
   const bool is_known = m.space == Space::shared || m.space == Space::global ||
                         m.space == Space::generic || m.space == Space::constant;
-  const bool fits = value.bank == (bytes == 8 ? Bank::wide : Bank::word) ||
-                    (!is_load && value.bank == Bank::constant);
-  const bool narrows = !is_load && bytes < 4;
-  if (!is_plain || !is_known || !fits || (narrows && !is_512_)) return false;
-  const Site site{instr,   pc,           rest,        bytes, address.bank != Bank::word,
+  // What cannot be stored without the host's masks and scatters.
+  const bool needs_512 = !is_load && (bytes < 4 || count != 1);
+  if (!is_plain || !is_known || (needs_512 && !is_512_)) return false;
+  if (!has_rows(instr, bytes, count, is_load)) return false;
+  const Site site{instr,   pc,           rest,        bytes, count, address.bank != Bank::word,
                   is_load, a.newLabel(), a.newLabel()};
   const asmjit::Label unstrided = a.newLabel();
   check_lanes(site, true, unstrided);
@@ -173,9 +189,16 @@ bool Emitter::access(const Instr& instr, std::uint32_t pc, const Counted& rest) 
   later([this, site, unstrided] {
     a.bind(unstrided);
     if (site.is_load) {
-      check_lanes(site, false, site.slow);
+      const asmjit::Label different = a.newLabel();
+      check_lanes(site, false, different);
       find_and_tell(site, false);
       move_row(site, false);
+      a.jmp(site.done);
+      a.bind(different);
+    }
+    if (scatters(site)) {
+      find_scattered(site);
+      move_scattered(site);
       a.jmp(site.done);
     }
     a.bind(site.slow);

@@ -23,7 +23,7 @@ namespace Inst = asmjit::x86::Inst;
 
 // What generated code reads by rbp.
 struct Tables {
-  static constexpr std::size_t kSizes = 4;                   // 1, 2, 4 and 8 bytes
+  static constexpr std::size_t kSizes = 5;                   // 1, 2, 4, 8 and 16 bytes
   alignas(64) std::uint64_t wide_lanes[kSizes][kWarpLanes];  // lane * size
   alignas(64) std::uint32_t word_lanes[kSizes][kWarpLanes];
   alignas(64) std::uint32_t word_bits[kWarpLanes];  // 1 << lane
@@ -159,6 +159,14 @@ class Emitter {
   void check_lanes(const Site& site, bool strided, asmjit::Label otherwise);
   void find_and_tell(const Site& site, bool strided);
   void move_row(const Site& site, bool strided);
+  void move_vector(const Site& site, bool strided);
+  // emit_scattered.cpp
+  [[nodiscard]] bool scatters(const Site& site) const;
+  void find_scattered(const Site& site);
+  void find_part(const Site& site, std::uint32_t byte);
+  void tell_lanes(const Site& site, Pattern pattern);
+  void move_scattered(const Site& site);
+  void move_lanes_at(const Site& site, std::uint32_t element, const x86::Mem& offsets);
 
   bool is_512_;
   bool some_;  // not all lanes run

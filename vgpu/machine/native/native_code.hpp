@@ -19,6 +19,7 @@
 #include <memory>
 #include <vector>
 
+#include "vgpu/machine/access.hpp"
 #include "vgpu/machine/compute/compute.hpp"
 #include "vgpu/machine/native/access_site.hpp"
 #include "vgpu/program/program.hpp"
@@ -53,6 +54,8 @@ struct NativeFrame {
   std::uint32_t wants_edges = 0;
   FragmentLoop* loop = nullptr;
   RunningFragment* run = nullptr;
+  // Scattered: where the lanes' bytes lie in the allocation.
+  alignas(64) std::array<std::uint32_t, kWarpLanes> offsets{};
   // Lanes::some, without masks: all ones in the cells of `lanes`.
   alignas(64) std::array<std::uint32_t, kWarpLanes> word_lanes{};
   alignas(64) std::array<std::uint64_t, kWarpLanes> wide_lanes{};
@@ -74,6 +77,8 @@ struct NativeCalls {
   // Tells the access at `pc`, whose lanes lie from NativeFrame::offset bytes behind its site's base
   // on.  leave_after: it has been made, too.
   NativeStep (*tell)(NativeFrame*, std::uint32_t pc, std::uint32_t strided);
+  // The same of a vector a lane, and of lanes that are scattered: of NativeFrame::offsets.
+  NativeStep (*tell_lanes)(NativeFrame*, std::uint32_t pc, Pattern pattern);
   void (*edge)(NativeFrame*, std::uint32_t from, std::uint32_t to);
 };
 

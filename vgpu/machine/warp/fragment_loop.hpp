@@ -68,6 +68,7 @@ class FragmentLoop {
   static NativeStep execute_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t active,
                                std::uint32_t after);
   static NativeStep tell_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t strided);
+  static NativeStep tell_lanes_of(NativeFrame* frame, std::uint32_t pc, Pattern pattern);
   static void edge_of(NativeFrame* frame, std::uint32_t from, std::uint32_t to);
 
   RunningLaunch& launch_;

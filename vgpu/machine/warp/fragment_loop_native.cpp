@@ -149,10 +149,20 @@ NativeStep FragmentLoop::tell_of(NativeFrame* frame, std::uint32_t pc, std::uint
   return NativeStep::leave_after;
 }
 
+NativeStep FragmentLoop::tell_lanes_of(NativeFrame* frame, std::uint32_t pc, Pattern pattern) try {
+  Accesses& accesses = frame->loop->parts_.accesses;
+  const bool is_defined =
+      accesses.tell_lanes(*frame->run, pc, frame->offset, pattern, frame->offsets);
+  return is_defined ? NativeStep::go_on : NativeStep::leave_after;
+} catch (...) {
+  frame->thrown = std::current_exception();
+  return NativeStep::leave_after;
+}
+
 void FragmentLoop::edge_of(NativeFrame* frame, std::uint32_t from, std::uint32_t to) {
   frame->loop->launch_.edge(from, to);
 }
 
-NativeCalls FragmentLoop::native_calls() { return {execute_of, tell_of, edge_of}; }
+NativeCalls FragmentLoop::native_calls() { return {execute_of, tell_of, tell_lanes_of, edge_of}; }
 
 }  // namespace warpcheck::vgpu

@@ -1,0 +1,153 @@
+// Lanes of an access whose addresses are in no order, and elements of vectors: found and checked as
+// a row of offsets, then gathered, or scattered in the order of the lanes.
+#include "vgpu/machine/native/emit_access.hpp"
+
+namespace warpcheck::vgpu::native {
+
+using ptx::Space;
+
+// Whether there is code for it.
+bool Emitter::scatters(const Site& site) const {
+  return site.is_load || (is_512_ && site.bytes >= 4);
+}
+
+// Goes to the slow way unless all lanes lie where the last access went; leaves their offsets in the
+// frame, and the host's address of offset 0 in rax.
+void Emitter::find_scattered(const Site& site) {
+  a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
+  a.mov(x86::rcx, site.field(offsetof(AccessSite, base)));
+  a.test(x86::rcx, x86::rcx);
+  a.js(site.slow);  // nowhere
+  const std::int64_t displacement = site.instr.displacement;
+  if (displacement == static_cast<std::int32_t>(displacement)) {
+    if (displacement != 0) a.sub(x86::rcx, displacement);
+  } else {
+    a.mov(x86::rax, displacement);
+    a.sub(x86::rcx, x86::rax);
+  }
+  const bool wide = site.wide_address;
+  const asmjit::InstId broadcast = wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd;
+  const auto fill = [&](unsigned number) {  // from rcx
+    a.vmovq(x86::xmm0, x86::rcx);
+    a.emit(broadcast, vec(number), x86::xmm0);
+  };
+  fill(2);
+  a.mov(x86::rcx, site.field(offsetof(AccessSite, lane_room)));
+  fill(3);
+  a.mov(x86::ecx, site.lane_bytes() - 1);
+  fill(4);
+  a.mov(x86::ecx, site.field(offsetof(AccessSite, begin)));
+  a.vmovd(x86::xmm0, x86::ecx);
+  a.vpbroadcastd(vec(5), x86::xmm0);
+  if (!is_512_) {
+    load(vec(6), table(wide ? offsetof(Tables, wide_signs) : offsetof(Tables, signs)));
+    a.vpxor(vec(3), vec(3), vec(6));
+  }
+  for_each_part(wide, [&](std::uint32_t byte) { find_part(site, byte); });
+  if (is_512_) {
+    a.kortestw(x86::k1, x86::k1);
+  } else {
+    a.vptest(vec(7), vec(7));
+  }
+  a.jnz(site.slow);
+  const asmjit::Label told = a.newLabel();
+  a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
+  a.je(told);
+  tell_lanes(site, Pattern::scattered);
+  a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
+  a.bind(told);
+  a.mov(x86::rax, site.field(offsetof(AccessSite, origin)));
+  if (site.instr.modifiers.space == Space::shared) {
+    a.add(x86::rax, field(offsetof(NativeFrame, shared), 8));
+  }
+}
+
+// Of one vector of addresses: vec(2) is subtracted, which gives offsets up to vec(3) whose bits of
+// vec(4) are 0, to which vec(5) is added.  k1, or vec(7), gathers what is wrong.
+void Emitter::find_part(const Site& site, std::uint32_t byte) {
+  const bool wide = site.wide_address;
+  const x86::Mem to = field(offsetof(NativeFrame, offsets) + (wide ? byte / 2 : byte), 0);
+  load(vec(0), row(site.address(), byte));
+  a.emit(wide ? Inst::kIdVpsubq : Inst::kIdVpsubd, vec(0), vec(0), vec(2));
+  if (is_512_) {
+    a.emit(wide ? Inst::kIdVpcmpuq : Inst::kIdVpcmpud, byte == 0 ? x86::k1 : x86::k2, vec(0),
+           vec(3), asmjit::Imm(x86::VPCmpImm::kGT));
+    if (byte != 0) a.korw(x86::k1, x86::k1, x86::k2);
+    a.emit(wide ? Inst::kIdVptestmq : Inst::kIdVptestmd, x86::k2, vec(0), vec(4));
+    a.korw(x86::k1, x86::k1, x86::k2);
+    if (wide) a.vpmovqd(half(0), vec(0));
+    const x86::Vec offsets = wide ? half(0) : vec(0);
+    a.vpaddd(offsets, offsets, wide ? half(5) : vec(5));
+    a.vmovups(to, offsets);
+    return;
+  }
+  a.vpxor(vec(1), vec(0), vec(6));
+  a.emit(wide ? Inst::kIdVpcmpgtq : Inst::kIdVpcmpgtd, vec(1), vec(1), vec(3));
+  if (byte == 0) {
+    a.vmovaps(vec(7), vec(1));
+  } else {
+    a.vpor(vec(7), vec(7), vec(1));
+  }
+  a.vpand(vec(1), vec(0), vec(4));
+  a.vpor(vec(7), vec(7), vec(1));
+  if (wide) {  // the lower halves of four
+    a.vextracti128(x86::xmm1, x86::ymm0, 1);
+    a.vshufps(x86::xmm0, x86::xmm0, x86::xmm1, 0x88);
+  }
+  const x86::Vec offsets = wide ? half(0) : vec(0);
+  a.vpaddd(offsets, offsets, wide ? half(5) : vec(5));
+  a.vmovups(to, offsets);
+}
+
+void Emitter::tell_lanes(const Site& site, Pattern pattern) {
+  a.mov(x86::rdi, x86::rbx);
+  a.mov(x86::esi, site.pc);
+  a.mov(x86::edx, static_cast<std::uint32_t>(pattern));
+  call(reinterpret_cast<const void*>(calls.tell_lanes));
+  follow(site.pc, site.rest);
+}
+
+void Emitter::move_scattered(const Site& site) {
+  for (std::uint32_t element = 0; element < site.count; ++element) {
+    if (site.value(element).bank == Bank::none) continue;
+    move_lanes_at(site, element, field(offsetof(NativeFrame, offsets), 0));
+  }
+}
+
+// One element of each lane, which lies behind rax by as many bytes as a row of `offsets` says.
+void Emitter::move_lanes_at(const Site& site, std::uint32_t element, const x86::Mem& offsets) {
+  const bool wide = site.bytes == 8;
+  const auto begin = static_cast<std::int32_t>(element * site.bytes);
+  const unsigned unused = site.bytes < 4 ? 32 - 8 * site.bytes : 0;
+  const bool is_signed = ptx::is_signed(site.instr.modifiers.type);
+  for_each_part(wide, [&](std::uint32_t byte) {
+    const x86::Vec at = wide ? half(1) : vec(1);
+    a.vmovups(at, offsets.cloneAdjusted(wide ? byte / 2 : byte));
+    const x86::Mem memory = x86::ptr(x86::rax, at, 0, begin);
+    const x86::Mem value = row(site.value(element), byte);
+    if (is_512_) {
+      a.kxnorw(x86::k1, x86::k1, x86::k1);
+    } else {
+      a.vpcmpeqd(vec(2), vec(2), vec(2));
+    }
+    if (!site.is_load) {
+      load(vec(0), value);
+      a.k(x86::k1).emit(wide ? Inst::kIdVpscatterdq : Inst::kIdVpscatterdd, memory, vec(0));
+      return;
+    }
+    a.vpxor(x86::xmm0, x86::xmm0, x86::xmm0);
+    const asmjit::InstId gather = wide ? Inst::kIdVpgatherdq : Inst::kIdVpgatherdd;
+    if (is_512_) {
+      a.k(x86::k1).emit(gather, vec(0), memory);
+    } else {
+      a.emit(gather, vec(0), memory, vec(2));
+    }
+    if (unused != 0) {
+      a.vpslld(vec(0), vec(0), unused);
+      a.emit(is_signed ? Inst::kIdVpsrad : Inst::kIdVpsrld, vec(0), vec(0), asmjit::Imm(unused));
+    }
+    store(value, vec(0));
+  });
+}
+
+}  // namespace warpcheck::vgpu::native
