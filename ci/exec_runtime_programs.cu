@@ -1,5 +1,7 @@
 // What exec_runtime_test.py runs: how the runtime library answers, told by the first argument.
 #include <cuda_runtime.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -197,6 +199,24 @@ void array_bounds() {
   cudaFreeArray(array);
 }
 
+// A process that is forked before the first call has a device; one that is forked later has none.
+void forks() {
+  for (const char* when : {"before", "after"}) {
+    const pid_t child = fork();
+    int* data = nullptr;
+    if (child == 0) {
+      const cudaError_t answer = cudaMalloc(&data, 128);  // after a fork
+      std::printf("%s: %s\n", when, cudaGetErrorName(answer));
+      std::fflush(stdout);
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    cudaMalloc(&data, 128);
+    std::printf("parent: %s\n", cudaGetErrorName(cudaFree(data)));
+    std::fflush(stdout);
+  }
+}
+
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "too-much") too_much_memory();
@@ -212,5 +232,6 @@ int main(int argc, char** argv) {
   if (mode == "fresh") fresh_memory();
   if (mode == "attributes") attributes();
   if (mode == "array-bounds") array_bounds();
+  if (mode == "forks") forks();
   return 0;
 }

@@ -106,6 +106,13 @@ class FailedCalls(unittest.TestCase):
                      if "/* from a callback */" in line)
         self.assertEqual(places(note), [("programs.cu", marked)])
 
+    def test_a_process_that_is_forked_after_the_first_call_has_no_device(self):
+        result, (note,) = findings("./program", "forks")
+        self.assertEqual(result.stdout, "before: cudaSuccess\nparent: cudaSuccess\n"
+                         "after: cudaErrorInitializationError\nparent: cudaSuccess\n")
+        self.assert_note(note, "after a fork", "cudaMalloc(&pointer, 128)",
+                         "cudaErrorInitializationError: initialization error")
+
     def test_questions_are_not_told(self):
         result, found = findings("./program", "questions")
         self.assertEqual(found, [], result.stderr)

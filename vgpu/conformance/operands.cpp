@@ -182,7 +182,7 @@ std::uint64_t draw_small(std::string_view type, Random& random) {
   }
   if (const std::string_view half = half_of(type); !half.empty()) {
     const std::uint64_t low = draw_small(half, random);
-    return draw_small(half, random) << 16 | low;
+    return draw_small(half, random) << 8 * bytes_of(half) | low;
   }
   FloatShape shape{};
   find_float(type, shape);
@@ -205,8 +205,9 @@ std::uint64_t draw(std::string_view type, std::uint64_t previous, Random& random
   if (type.starts_with("small_")) return draw_small(without_small(type), random);
   if (find_float(type, shape)) return draw_float(shape, previous, random);
   if (const std::string_view half = half_of(type); !half.empty()) {
-    const std::uint64_t low = draw(half, previous & 0xffff, random);
-    return draw(half, previous >> 16, random) << 16 | low;
+    const std::size_t bits = 8 * bytes_of(half);
+    const std::uint64_t low = draw(half, cut(previous, static_cast<unsigned>(bits)), random);
+    return draw(half, previous >> bits, random) << bits | low;
   }
   const std::uint64_t any = random.next();
   if (type == "pred" || type == "carry") return any & 1;
@@ -230,6 +231,7 @@ std::size_t bytes_of(std::string_view type) {
   type = without_small(type);
   if (type == "pred") return 1;
   if (type == "position" || type == "offset" || type == "carry") return 4;
+  if (type == "f32x2") return 8;
   if (type.ends_with("x2") || type.ends_with("x4")) return 4;
   unsigned bits = 0;
   for (const char c : type) {

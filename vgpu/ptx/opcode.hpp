@@ -18,7 +18,7 @@ enum class Type : std::uint8_t {
   u16x2, s16x2,
   b1, u2, s2, u4, s4,             // elements of matrices and of cvt.pack: no operand has them
   e4m3x2, e5m2x2, tf32,           // in .b16 and .b32 registers
-  f16, f16x2, bf16, bf16x2, f32, f64,
+  f16, f16x2, bf16, bf16x2, f32, f32x2, f64,
 };
 
 enum class Space : std::uint8_t { generic, global, shared, local, constant, param };
@@ -238,7 +238,7 @@ constexpr std::uint32_t bytes_of(Type type) {
     case Type::e4m3x2: case Type::e5m2x2: return 2;
     case Type::b32: case Type::u32: case Type::s32: case Type::f32: case Type::tf32:
     case Type::u16x2: case Type::s16x2: case Type::f16x2: case Type::bf16x2: return 4;
-    case Type::b64: case Type::u64: case Type::s64: case Type::f64: return 8;
+    case Type::b64: case Type::u64: case Type::s64: case Type::f64: case Type::f32x2: return 8;
     case Type::b128: return 16;
     default: return 0;
   }
@@ -250,5 +250,16 @@ constexpr bool is_signed(Type type) {
 // Several values in a register, or one in a part of it.
 constexpr bool is_packed(Type type) { return type >= Type::u16x2 && type <= Type::tf32; }
 constexpr bool is_float(Type type) { return type >= Type::f16; }
+// Of a register that holds two elements: the bytes of one; 0 if it holds no two.
+constexpr std::uint32_t half_bytes_of(Type type) {
+  switch (type) {
+    case Type::u16x2:
+    case Type::s16x2:
+    case Type::f16x2:
+    case Type::bf16x2: return 2;
+    case Type::f32x2: return 4;
+    default: return 0;
+  }
+}
 
 }  // namespace warpcheck::ptx

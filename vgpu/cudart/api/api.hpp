@@ -44,6 +44,7 @@ cudaError_t answer_even_after_a_fault(Body&& body) {
 // until cudaDeviceReset or the next trial.
 template <typename Body>
 cudaError_t answer(Body&& body) {
+  note_device_use();
   return answer_even_after_a_fault([&](Device& device) {
     if (!device.errors().has_sticky()) return body(device);
     device.flush_prints();  // what the launch wrote before it died

@@ -2,6 +2,7 @@
 
 #include "vgpu/cudart/api/api_call.hpp"
 #include "vgpu/cudart/device/findings.hpp"
+#include "vgpu/cudart/device/runtime_use.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 
@@ -20,6 +21,11 @@ cudaError_t Errors::record(cudaError_t error) {
     tell_failed_call(findings_, allocations_, error, described_call_);
   }
   return error;
+}
+
+cudaError_t Errors::sticky() const {
+  const bool is_lost = trial_.in_ambient() && device_was_used_before_fork();
+  return is_lost ? cudaErrorInitializationError : sticky_;
 }
 
 void Errors::refuse(std::string_view reason) {

@@ -39,9 +39,10 @@ class Errors {
   [[nodiscard]] cudaError_t last() const { return last_.get(); }
   cudaError_t take_last() { return last_.take(); }
 
-  // The error of a launch that died; every later call that needs the device answers it.
-  [[nodiscard]] cudaError_t sticky() const { return sticky_; }
-  [[nodiscard]] bool has_sticky() const { return sticky_ != cudaSuccess; }
+  // The error of a launch that died, or of a program that has forked after it had used the device;
+  // every later call that needs the device answers it.
+  [[nodiscard]] cudaError_t sticky() const;
+  [[nodiscard]] bool has_sticky() const { return sticky() != cudaSuccess; }
   void set_sticky(cudaError_t error) { sticky_ = error; }
   void forget_sticky() { sticky_ = cudaSuccess; }
 

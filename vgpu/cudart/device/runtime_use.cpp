@@ -1,5 +1,7 @@
 #include "vgpu/cudart/device/runtime_use.hpp"
 
+#include <pthread.h>
+
 #include <atomic>
 
 namespace warpcheck::cudart {
@@ -7,6 +9,8 @@ namespace {
 
 std::atomic<bool> used{false};
 thread_local constinit bool used_here = false;
+std::atomic<bool> device_used{false};
+std::atomic<bool> used_before_fork{false};
 
 }  // namespace
 
@@ -18,5 +22,12 @@ void note_runtime_use() {
 
 bool runtime_was_used() { return used; }
 bool runtime_was_used_by_this_thread() { return used_here; }
+
+void note_device_use() {
+  if (device_used.load(std::memory_order_relaxed) || device_used.exchange(true)) return;
+  ::pthread_atfork(nullptr, nullptr, [] { used_before_fork = true; });
+}
+
+bool device_was_used_before_fork() { return used_before_fork; }
 
 }  // namespace warpcheck::cudart

@@ -9,4 +9,9 @@ void note_runtime_use();
 bool runtime_was_used();
 bool runtime_was_used_by_this_thread();
 
+// A call needs the device.
+void note_device_use();
+// One did in a process of which this one is the fork(): there CUDA cannot be used any more.
+bool device_was_used_before_fork();
+
 }  // namespace warpcheck::cudart

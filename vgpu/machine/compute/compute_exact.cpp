@@ -86,20 +86,22 @@ Number calculate(Opcode opcode, Rounding rounding, const Number& a, const Number
   }
 }
 
-// add, sub, mul, div, fma, rcp, sqrt of one element or, for .f16x2 and .bf16x2, of both halves.
+// add, sub, mul, div, fma, rcp, sqrt of one element or, for .f16x2, .bf16x2 and .f32x2, of both
+// halves.
 struct Arithmetic {
   explicit Arithmetic(const Instr& instr)
       : frame(instr, instr.modifiers.type),
         opcode(instr.opcode),
         rounding(instr.modifiers.rounding == Rounding::none ? Rounding::rn
                                                             : instr.modifiers.rounding),
-        pair(is_half_pair(instr.modifiers.type)),
+        half_bits(8 * ptx::half_bytes_of(instr.modifiers.type)),
         out_of_bounds(instr.modifiers.out_of_bounds) {}
 
   template <class U>
   U operator()(U a, U b = 0, U c = 0) const {
-    if (!pair) return static_cast<U>(one(a, b, c));
-    return static_cast<U>(one(a >> 16, b >> 16, c >> 16) << 16 | one(a, b, c));
+    if (half_bits == 0) return static_cast<U>(one(a, b, c));
+    const Wide upper = one(a >> half_bits, b >> half_bits, c >> half_bits);
+    return static_cast<U>(upper << half_bits | one(a, b, c));
   }
 
   [[nodiscard]] Wide one(Wide a, Wide b, Wide c) const {
@@ -127,7 +129,8 @@ struct Arithmetic {
   Frame frame;
   Opcode opcode;
   Rounding rounding;
-  bool pair, out_of_bounds;
+  std::uint32_t half_bits;
+  bool out_of_bounds;
 };
 
 // abs, neg, min, max of 16-bit floats: nothing is rounded.
@@ -305,7 +308,7 @@ ComputeFn find_convert(const Instr& instr) {
 template <int kSources>
 ComputeFn find_arithmetic(const ptx::Modifiers& m) {
   if (!is_rounding_of_floats(m.rounding)) return nullptr;
-  if (m.type == Type::f64) {
+  if (ptx::bytes_of(m.type) == 8) {
     if constexpr (kSources == 1) return lanewise<Arithmetic, Wide, Wide>;
     if constexpr (kSources == 2) return lanewise<Arithmetic, Wide, Wide, Wide>;
     if constexpr (kSources == 3) return lanewise<Arithmetic, Wide, Wide, Wide, Wide>;

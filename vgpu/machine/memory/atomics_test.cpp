@@ -135,6 +135,19 @@ TEST_F(Atomics, SwapsOf128BitsCompareAllOfThem) {
   EXPECT_EQ(unwritten, (std::vector<std::uint32_t>{1, 0}));
 }
 
+TEST_F(Atomics, EightElementsMoveAtOnce) {
+  compile(
+      ".reg .b32 %v<8>;\n"
+      "st.global.v8.b32 [%rd1], {1, 2, 3, 4, 5, 6, 7, 8};\n"
+      "ld.global.v8.b32 {%v0, %v1, %v2, %v3, %v4, %v5, %v6, _}, [%rd1];\n"
+      "st.global.v2.b32 [%rd1+32], {%v0, %v6}; st.global.v4.b64 [%rd1+64], {1, 2, 3, 4};");
+  run(1);
+  EXPECT_EQ(ints(10), (Words{1, 2, 3, 4, 5, 6, 7, 8, 1, 7}));
+  EXPECT_EQ(ints(24).back(), 0u);
+  EXPECT_EQ(ints(23).back(), 4u);
+  EXPECT_THROW(compile("st.global.v8.b64 [%rd1], {1, 2, 3, 4, 5, 6, 7, 8};"), Refusal);
+}
+
 TEST_F(Atomics, LanesSwap128BitsOneAfterAnother) {
   // Each lane takes what the one before it left.
   compile(

@@ -63,6 +63,25 @@ bool carries(const Instr& instr) {
   return instr.modifiers.carry_out || instr[CarryOperand::carry_in].bank != Bank::none;
 }
 
+// Each half of the result is made of those halves of the sources.
+bool is_by_halves(const Instr& instr) {
+  if (ptx::half_bytes_of(instr.modifiers.type) == 0) return false;
+  switch (instr.opcode) {
+    case Opcode::add_:
+    case Opcode::sub_:
+    case Opcode::mul_:
+    case Opcode::mad_:
+    case Opcode::fma_:
+    case Opcode::abs_:
+    case Opcode::neg_:
+    case Opcode::min_:
+    case Opcode::max_:
+    case Opcode::ex2_:
+    case Opcode::tanh_: return true;
+    default: return false;
+  }
+}
+
 // One lane's value; what it holds in its undefined bits means nothing.
 struct Known {
   std::uint64_t value = 0, undefined = 0;
@@ -130,6 +149,25 @@ bool is_decided(ptx::Compare compare, const Known& a, const Known& b) {
   }
 }
 
+template <typename Visit>  // visit(number of the register, its row)
+void for_each_register(const MatrixProduct& product, MatrixOperand which, const Instr& instr,
+                       Visit&& visit) {
+  for (std::uint32_t reg = 0; reg < registers_of(product, which); ++reg) {
+    visit(reg, row_after(instr[which], reg));
+  }
+}
+template <typename Visit>  // visit(lane, the bits of the register that hold it, where it stands)
+void for_each_element(const MatrixProduct& product, MatrixOperand which, std::uint32_t reg,
+                      Visit&& visit) {
+  const std::uint32_t width = element_bits(product.type_of(which));
+  const std::uint64_t lowest = ~std::uint64_t{0} >> (64 - width);
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    for (std::uint32_t part = 0; part * width < register_bits(product.type_of(which)); ++part) {
+      visit(lane, lowest << part * width, element_at(product, which, lane, reg, part));
+    }
+  }
+}
+
 // The value of every lane, in as many bits as the row has.
 LaneBits values_of(const LaneBanks& banks, const Ref& ref, std::uint32_t bytes) {
   LaneBits values{};
@@ -183,6 +221,7 @@ struct UndefinedRegisters::Flow {
   void decide(std::uint32_t table) const;
   void calculate() const;
   void carry_on() const;
+  void by_halves() const;
   void compute_whole();
   [[nodiscard]] UndefinedLanes compared() const;
   [[nodiscard]] std::uint32_t decided_lanes() const;
@@ -353,6 +392,21 @@ void UndefinedRegisters::Flow::carry_on() const {
   set(CarryOperand::carry_out, carry);
 }
 
+void UndefinedRegisters::Flow::by_halves() const {
+  const std::uint32_t half_bits = 8 * ptx::half_bytes_of(instr.modifiers.type);
+  const std::uint64_t lower = ones_of(half_bits / 8);
+  LaneBits result{};
+  for (const ComputeOperand source : kComputeSources) {
+    if (operand[source].mask == 0) continue;
+    const LaneBits undefined = bits(source);
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      if ((undefined[lane] & lower) != 0) result[lane] |= lower;
+      if ((undefined[lane] & ~lower) != 0) result[lane] |= lower << half_bits;
+    }
+  }
+  set_bits(ComputeOperand::d, result);
+}
+
 // The lanes in which a and b are undefined, for as much as a comparison looks at.
 UndefinedLanes UndefinedRegisters::Flow::compared() const {
   const ptx::Modifiers& m = instr.modifiers;
@@ -413,19 +467,35 @@ void UndefinedRegisters::Flow::compute_whole() {
   set_whole(result);
 }
 
-// An undefined element makes all of the product undefined.
+// An element of the product is undefined if one of its row of a, of its column of b, or its own of
+// c is.
 void UndefinedRegisters::Flow::multiply_matrices() const {
   const MatrixProduct product = product_of(instr);
-  UndefinedLanes result;
+  std::array<std::uint32_t, 32> columns_of_row{};  // those that are undefined, as bits
+  std::uint32_t origin = ptx::kNone;
   for (const MatrixOperand which : {MatrixOperand::a, MatrixOperand::b, MatrixOperand::c}) {
-    for (std::uint32_t reg = 0; reg < registers_of(product, which); ++reg) {
-      const UndefinedLanes from = registers.get(frame, row_after(instr[which], reg));
-      if ((from.mask & mask) != 0) result = {mask, from.origin};
-    }
+    for_each_register(product, which, instr, [&](std::uint32_t reg, const Ref& ref) {
+      const UndefinedLanes from = registers.get(frame, ref);
+      if ((from.mask & mask) == 0) return;
+      origin = from.origin;
+      const LaneBits undefined = registers.bits_of(frame, ref);
+      for_each_element(product, which, reg, [&](unsigned lane, std::uint64_t bits, MatrixPlace at) {
+        if ((from.mask >> lane & 1u) == 0 || (undefined[lane] & bits) == 0) return;
+        if (which == MatrixOperand::a) columns_of_row[at.row] = ~0u;
+        if (which == MatrixOperand::c) columns_of_row[at.row] |= 1u << at.column;
+        if (which != MatrixOperand::b) return;
+        for (std::uint32_t& columns : columns_of_row) columns |= 1u << at.column;
+      });
+    });
   }
-  for (std::uint32_t reg = 0; reg < registers_of(product, MatrixOperand::d); ++reg) {
-    registers.set(frame, row_after(instr[MatrixOperand::d], reg), result, mask, program);
-  }
+  for_each_register(product, MatrixOperand::d, instr, [&](std::uint32_t reg, const Ref& ref) {
+    LaneBits result{};
+    for_each_element(product, MatrixOperand::d, reg,
+                     [&](unsigned lane, std::uint64_t bits, MatrixPlace at) {
+                       if ((columns_of_row[at.row] >> at.column & 1u) != 0) result[lane] |= bits;
+                     });
+    registers.set_bits(frame, ref, result, origin, mask, program);
+  });
 }
 
 void UndefinedRegisters::propagate(const FrameRows& frame, const LaneBanks& banks,
@@ -440,6 +510,7 @@ void UndefinedRegisters::propagate(const FrameRows& frame, const LaneBanks& bank
     if (const auto table = truth_table(instr)) return flow.decide(*table);
   }
   if (is_arithmetic(instr, rule)) return carries(instr) ? flow.carry_on() : flow.calculate();
+  if (is_by_halves(instr)) return flow.by_halves();
   flow.compute_whole();
 }
 

@@ -33,12 +33,13 @@ class BitsWatcher final : public Observer {
 
 class UndefinedBits : public SyncTest {
  protected:
-  BitsWatcher watch(const std::string& body, Bits loaded) {
+  BitsWatcher watch(const std::string& body, Bits loaded, std::uint32_t threads = 1) {
     compile(".reg .b16 %h<4>; " + body);
     if (out_ == nullptr) out_ = memory_.allocate(4096);
     std::memset(out_->data, 0, out_->bytes);
     Launch launch;
     launch.program = &program_;
+    launch.block = {threads, 1, 1};
     launch.parameters = std::as_bytes(std::span(&out_->address, 1));
     BitsWatcher watcher(loaded);
     Observer* const observers[] = {&watcher};
@@ -113,6 +114,38 @@ TEST_F(UndefinedBits, SumsCarryThem) {
   EXPECT_EQ(word("mad.lo.u32 %r5, %r2, 256, 255;", 0xff), 0xff00u);
   EXPECT_EQ(word("min.u32 %r5, %r2, 5;", 0x100), 0xffffffffu);
   EXPECT_EQ(word("popc.b32 %r5, %r2;", 0x100), 0xffffffffu);
+}
+
+TEST_F(UndefinedBits, ElementsOfPairsAreSeparate) {
+  EXPECT_EQ(word("fma.rn.f16x2 %r5, %r2, %r2, %r1;", 0x8000'0000), 0xffff0000u);
+  EXPECT_EQ(word("add.bf16x2 %r5, %r1, %r2;", 1), 0xffffu);
+  EXPECT_EQ(word("max.s16x2 %r5, %r2, %r1;", 0x0001'0001), 0xffffffffu);
+  EXPECT_EQ(wide("mul.rn.f32x2 %rd5, %rd4, %rd1;", 0x100), 0xffffffffu);
+  EXPECT_EQ(wide("fma.rn.f32x2 %rd5, %rd1, %rd1, %rd4;", 0x1'0000'0000), 0xffffffff'00000000u);
+}
+
+// Lane 0 has in its registers of d the elements (0, 0), (0, 1), (8, 0) and (8, 1).
+TEST_F(UndefinedBits, AnElementOfAMatrixReachesItsRowOrItsColumn) {
+  const auto product = [&](int stored, const std::string& a, const std::string& b,
+                           const std::string& c) {
+    const std::string registers = ".reg .b32 %m<16>; mov.b32 %m0, 0; ld.global.u32 %m1, [%rd1]; ";
+    const std::string multiply =
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%m4, %m5, %m6, %m7}, {" + a +
+        ", %m0, %m0, %m0}, {" + b + ", %m0}, {" + c + ", %m0, %m0, %m0}; ";
+    return watch(
+               registers + multiply + "st.global.u32 [%rd1], %m" + std::to_string(4 + stored) + ";",
+               0x1'0000, 32)
+        .stored;
+  };
+  constexpr Bits kAll = 0xffffffff;
+  const auto elements = [&](const std::string& a, const std::string& b, const std::string& c) {
+    std::vector<Bits> found;
+    for (int i = 0; i < 4; ++i) found.push_back(product(i, a, b, c));
+    return found;
+  };
+  EXPECT_EQ(elements("%m1", "%m0", "%m0"), (std::vector<Bits>{kAll, kAll, 0, 0})) << "row 0";
+  EXPECT_EQ(elements("%m0", "%m1", "%m0"), (std::vector<Bits>{kAll, 0, kAll, 0})) << "column 0";
+  EXPECT_EQ(elements("%m0", "%m0", "%m1"), (std::vector<Bits>{kAll, 0, 0, 0})) << "(0, 0)";
 }
 
 TEST_F(UndefinedBits, TheCarryFlagHandsThemOn) {

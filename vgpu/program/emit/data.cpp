@@ -99,6 +99,19 @@ void emit_mov(Emission& e, const ptx::Instruction& in, Instr& out) {
   e.push(out);
 }
 
+namespace {
+
+// Where an element of a load goes, or that of a store comes from.
+Ref moved_element(Emission& e, const ptx::Instruction& in, const ptx::Operand& element) {
+  if (in.opcode != Opcode::st_) return e.destination(in, element);
+  const bool is_register =
+      element.kind == Kind::reg && e.frame.row_of(element.index).bank != Bank::predicate;
+  if (is_register) return e.frame.row_of(element.index);  // may be wider than what is stored
+  return e.source(in, element, in.modifiers.type);
+}
+
+}  // namespace
+
 void emit_memory(Emission& e, const ptx::Instruction& in, Instr& out) {
   const bool is_load = in.opcode != Opcode::st_;
   if (in.modifiers.async) return emit_async_store(e, in, out);
@@ -118,24 +131,25 @@ void emit_memory(Emission& e, const ptx::Instruction& in, Instr& out) {
   if (ptx::bytes_of(in.modifiers.type) == 0 || ptx::bytes_of(in.modifiers.type) > 8) {
     e.refuse(in, "an element of this size");
   }
-  if (in.modifiers.vector > 4) e.refuse(in, "more than four elements");
+  const std::uint32_t bytes = ptx::bytes_of(in.modifiers.type);
+  if (in.modifiers.vector > 4 && bytes != 4) e.refuse(in, "more than 32 bytes");
   out.kind = is_load ? InstrKind::load : InstrKind::store;
   out[MemoryOperand::address] = e.address(in, place, out);
   const std::vector<ptx::Operand> single{value};
   const std::vector<ptx::Operand>& parts = value.kind == Kind::vector ? value.parts : single;
   if (parts.size() != in.modifiers.vector) e.refuse(in, "a vector of another length");
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (is_load) {
-      out[MemoryOperand::value + i] = e.destination(in, parts[i]);
-    } else if (parts[i].kind == Kind::reg &&
-               e.frame.row_of(parts[i].index).bank != Bank::predicate) {
-      out[MemoryOperand::value + i] =
-          e.frame.row_of(parts[i].index);  // may be wider than what is stored
-    } else {
-      out[MemoryOperand::value + i] = e.source(in, parts[i], in.modifiers.type);
+  // Eight elements move as two times four: a vector access is one of each element, in any order
+  // (PTX ISA 8.2).
+  for (std::size_t first = 0; first < parts.size(); first += 4) {
+    const std::size_t count = std::min<std::size_t>(parts.size() - first, 4);
+    Instr part = out;
+    part.modifiers.vector = static_cast<std::uint8_t>(count);
+    part.displacement += static_cast<std::int64_t>(first * bytes);
+    for (std::size_t i = 0; i < count; ++i) {
+      part[MemoryOperand::value + i] = moved_element(e, in, parts[first + i]);
     }
+    e.push(part);
   }
-  e.push(out);
 }
 
 }  // namespace warpcheck::vgpu
