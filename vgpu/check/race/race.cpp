@@ -22,11 +22,6 @@ constexpr std::size_t kKeptBytesMax = std::size_t{1} << 30;
 // And from this much on not beyond the end of their allocations.
 constexpr std::size_t kReleasedMin = std::size_t{1} << 20;
 
-// Runs of lanes that a row is logged as.
-constexpr unsigned kRunsMax = 8;
-
-unsigned count_of(std::uint32_t bits) { return static_cast<unsigned>(__builtin_popcount(bits)); }
-
 // The value that `lane` of a write stores at byte `index` of its access.
 std::byte stored_byte(const Access& access, unsigned lane, std::uint32_t index) {
   const std::byte* const row = access.values[index / access.element_bytes];
@@ -236,41 +231,6 @@ void RaceChecker::move_to_shadow(RowLog& log, const Access& access) {
   }
 }
 
-// Tiles whose rows are shorter than a warp make scattered offsets of a few runs of lanes, each of
-// which is a row for the log.
-bool RaceChecker::log_runs(RowLog& log, const Access& access) {
-  const bool is_plain = access.pattern == Pattern::scattered && access.kind != AccessKind::atomic &&
-                        access.order == ptx::Order::weak && access.bytes >= 4 &&
-                        !access.asynchronous;
-  if (!is_plain) return false;
-  bool uniform = false;
-  std::uint32_t begins = functions_->runs(access.offset.data(), access.mask, access.bytes);
-  if (count_of(begins) > kRunsMax) {
-    begins = functions_->runs(access.offset.data(), access.mask, 0);
-    uniform = true;
-  }
-  if (count_of(begins) > kRunsMax) return false;
-  const std::size_t before = log.rows().size();
-  for (std::uint32_t rest = begins; rest != 0; rest &= rest - 1) {
-    const auto first = static_cast<unsigned>(__builtin_ctz(rest));
-    const std::uint32_t next = rest & (rest - 1);
-    const std::uint32_t lanes = ~0u << first & (next == 0 ? ~0u : (next & (0u - next)) - 1);
-    const std::int64_t offset =
-        std::int64_t{access.offset[first]} - (uniform ? 0 : std::int64_t{first} * access.bytes);
-    const RowLog::Row row{.cell = static_cast<std::int32_t>(offset >> 2),
-                          .pc = access.pc,
-                          .mask = access.mask & lanes,
-                          .warp = access.place.warp,
-                          .cells_log2 = static_cast<std::uint8_t>(__builtin_ctz(access.bytes) - 2),
-                          .write = access.kind == AccessKind::write,
-                          .uniform = uniform};
-    if (log.take(row, ordered_threads_)) continue;
-    log.truncate(before);
-    return false;
-  }
-  return true;
-}
-
 inline void RaceChecker::check_row(const Access& access) {
   if (access.space == ptx::Space::shared) {
     RowLog& log = slots_[access.place.slot].log;
@@ -364,7 +324,10 @@ void RaceChecker::check_in_shadow(const Access& access) {
       row.cell = offset >> row.offset_shift;
       result = functions_->uniform(row);
       break;
-    case Pattern::scattered: result = functions_->scattered(row); break;
+    case Pattern::scattered:
+      result =
+          read_runs(access, row, shadow) ? RaceRowResult::recorded : functions_->scattered(row);
+      break;
   }
   if (result == RaceRowResult::conflict) {
     check_lane_by_lane(access, access_class, row, shadow);

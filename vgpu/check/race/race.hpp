@@ -90,6 +90,7 @@ class RaceChecker final : public Checker {
   Slot& slot_at(std::uint32_t slot);
   bool log_runs(RowLog& log, const Access& access);
   void move_to_shadow(RowLog& log, const Access& access);
+  bool read_runs(const Access& access, RaceRow row, Shadow& shadow);
   // Of an Access or a RowAccess.
   template <typename AnyAccess>
   Shadow& shadow_of(const AnyAccess& access);

@@ -104,7 +104,7 @@ class RandomTrace {
     write_percent_ = 5 + below(50);
     barrier_percent_ = below(20);
     first_offset_max_ = chance(50) ? 16 : 512;
-    patterns_ = chance(50) ? 2 : 3;
+    patterns_ = chance(50) ? 2 : 4;
     is_long_ = chance(1);
     hands_on_ = chance(50);
     for (std::uint32_t pc = 0; pc < kPcs; ++pc) describe(pc);
@@ -170,6 +170,14 @@ class RandomTrace {
         row.pattern = Pattern::uniform;
         row.offset.fill(first * row.bytes);
         break;
+      case 2: {  // tiles that are narrower than the warp
+        row.pattern = Pattern::scattered;
+        const std::uint32_t width = 6 + below(11), gap = below(width + 1), step = below(2);
+        for (unsigned lane = 0; lane < 32; ++lane) {
+          row.offset[lane] = (first + lane / width * gap + lane % width * step) * row.bytes;
+        }
+        break;
+      }
       default:
         row.pattern = Pattern::scattered;
         // Inactive lanes: anything.
@@ -261,7 +269,7 @@ class RandomTrace {
   bool narrow_allowed_ = false;
   std::uint32_t strong_percent_ = 0, write_percent_ = 0, barrier_percent_ = 0;
   std::uint32_t first_offset_max_ = 0;
-  std::uint32_t patterns_ = 3;  // 2: none is scattered
+  std::uint32_t patterns_ = 4;  // 2: none is scattered
   bool is_long_ = false;
   std::vector<Operation> operations_;
   bool hands_on_ = false;  // its loads read data

@@ -291,13 +291,11 @@ RaceRowResult scattered(const RaceRow& row) {
 std::uint32_t runs(const std::uint32_t* offset, std::uint32_t mask, std::uint32_t step) {
   constexpr unsigned kWords = 2 * kWidth;
   using Words = std::uint32_t __attribute__((vector_size(4 * kWords)));
-  // Of lane 0, which begins a run, and behind the lanes that each lane is compared with.
-  alignas(64) std::uint32_t before[kLanes];
-  std::memcpy(before + 1, offset, sizeof before - sizeof before[0]);
-  before[0] = 0;
-  std::uint32_t begins = 0;
-  for (unsigned lane = 0; lane < kLanes; lane += kWords) {
-    const Words expected = load<Words>(before + lane) + step;
+  std::uint32_t begins = 1;
+  for (unsigned at = 0; at < kLanes; at += kWords) {
+    // Lanes from number 1 on; the last vector looks at one lane again.
+    const unsigned lane = at + kWords == kLanes ? at : at + 1;
+    const Words expected = load<Words>(offset + lane - 1) + step;
     const Words given = load<Words>(offset + lane);
     std::uint32_t differ = 0;
 #if defined(__AVX512F__)
