@@ -63,23 +63,11 @@ bool carries(const Instr& instr) {
   return instr.modifiers.carry_out || instr[CarryOperand::carry_in].bank != Bank::none;
 }
 
-// Each half of the result is made of those halves of the sources.
-bool is_by_halves(const Instr& instr) {
-  if (ptx::half_bytes_of(instr.modifiers.type) == 0) return false;
-  switch (instr.opcode) {
-    case Opcode::add_:
-    case Opcode::sub_:
-    case Opcode::mul_:
-    case Opcode::mad_:
-    case Opcode::fma_:
-    case Opcode::abs_:
-    case Opcode::neg_:
-    case Opcode::min_:
-    case Opcode::max_:
-    case Opcode::ex2_:
-    case Opcode::tanh_: return true;
-    default: return false;
-  }
+// Each half of the result is made of those halves of the sources: all that calculates with pairs
+// but comparisons and conversions.
+bool is_by_halves(const Instr& instr, ptx::UndefinedRule rule) {
+  return ptx::half_bytes_of(instr.modifiers.type) != 0 && instr.opcode != Opcode::cvt_ &&
+         rule != ptx::UndefinedRule::comparison;
 }
 
 // One lane's value; what it holds in its undefined bits means nothing.
@@ -510,7 +498,7 @@ void UndefinedRegisters::propagate(const FrameRows& frame, const LaneBanks& bank
     if (const auto table = truth_table(instr)) return flow.decide(*table);
   }
   if (is_arithmetic(instr, rule)) return carries(instr) ? flow.carry_on() : flow.calculate();
-  if (is_by_halves(instr)) return flow.by_halves();
+  if (is_by_halves(instr, rule)) return flow.by_halves();
   flow.compute_whole();
 }
 
