@@ -6,7 +6,7 @@
 // is done about it.  All state is in the directory; to go on, a campaign is started there again.
 //
 // Several processes, on several machines, share a campaign as its nodes: each is a campaign of its
-// own in nodes/N of the directory, searches its share of the pairs (nodes/share.hpp), and reads
+// own in nodes/N of the directory, looks after its share of the pairs (nodes/share.hpp), and reads
 // what the others show (nodes/exchange.hpp).  Where there are nodes, the campaign of the directory
 // itself does not search: it takes over all that nodes have shown, shrinks and confirms what they
 // have not, and ends.

@@ -1,9 +1,12 @@
 // What the workers of a campaign say, and how they end.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "campaign/running_campaign.hpp"
 #include "campaign/scheduler.hpp"
 #include "campaign/store/corpus.hpp"
+#include "campaign/worker.hpp"
 
 namespace warpcheck::campaign {
 
@@ -22,7 +25,11 @@ void RunningCampaign::account_for(Task& task, Clock::time_point now) {
   progress.executions += static_cast<std::int64_t>(executions);
   progress.features += static_cast<std::int64_t>(features);
   progress.entries += static_cast<std::int64_t>(entries);
-  account(progress, seconds_between(task.accounted, now), static_cast<double>(features));
+  // A machine with other work gives a search less of its time, which says nothing about the pair.
+  const double waited = seconds_between(task.accounted, now) / static_cast<double>(kWaitingMax);
+  const double used = std::max(memory.used_seconds.load() - task.used_seconds, waited);
+  account(progress, used, static_cast<double>(features));
+  task.used_seconds += used;
   task.accounted = now;
 }
 

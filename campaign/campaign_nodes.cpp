@@ -20,28 +20,43 @@ std::string host_name() {
 }  // namespace
 
 // By all nodes.
-std::int64_t RunningCampaign::executions_of(const AnyPair& pair) const {
-  const std::int64_t others = exchange_ ? exchange_->executions(pair.name()) : 0;
-  return others + ledger_.progress().at(pair.name()).executions;
+PairProgress RunningCampaign::progress_of_all(const AnyPair& pair) const {
+  PairProgress sum = ledger_.progress().at(pair.name());
+  if (exchange_) exchange_->add_progress(sum);
+  return sum;
 }
 
 void RunningCampaign::exchange() {
   if (!exchange_ || Clock::now() < paused_until_) return;
-  try {
+  from_others([&] {
     if (options_.node && seconds() >= next_status_) {
       next_status_ = seconds() + 1;
       publish_status(false);
     }
     if (seconds() < next_look_) return;
-    next_look_ = seconds() + 5;
-    exchange_->look();
-    deal_pairs();
+    // Often at first, when everything is new.
+    next_look_ = seconds() + std::clamp(seconds() / 10, 1.0, 5.0);
+    look_at_others();
     take_news();
+  });
+}
+
+void RunningCampaign::look_at_others() {
+  exchange_->look();
+  deal_pairs();
+}
+
+// False where the shared folder did not let it: the campaign pauses, and it is to be tried again.
+bool RunningCampaign::from_others(const std::function<void()>& read) {
+  try {
+    read();
+    return true;
   } catch (const CaseFileError& error) {
     pause(error.what());
   } catch (const std::filesystem::filesystem_error& error) {
     pause(error.what());
   }
+  return false;
 }
 
 void RunningCampaign::take_news() {
@@ -51,11 +66,19 @@ void RunningCampaign::take_news() {
     say_when_stored(fmt::format("{}  taken over {} {}  {}", clock_text(seconds()), theirs.key.hash,
                                 theirs.key.pair, theirs.place));
   }
+  for (const std::string& message : messages) view_.say(message);
+  // A node takes what it searches: at once, and when it begins to (campaign_tasks.cpp).
   for (const AnyPair* pair : options_.pairs) {
     if (options_.stop != nullptr && *options_.stop != 0) break;
-    if (!share_.contains(pair)) continue;
-    exchange_->take_corpus(pair->name(), messages);
+    const bool is_searched =
+        std::ranges::any_of(tasks_, [&](const auto& task) { return task.second.pair == pair; });
+    if (merges_ || is_searched) take_corpus(*pair);
   }
+}
+
+void RunningCampaign::take_corpus(const AnyPair& pair) {
+  std::vector<std::string> messages;
+  exchange_->take_corpus(pair.name(), messages);
   for (const std::string& message : messages) view_.say(message);
 }
 
@@ -64,10 +87,10 @@ void RunningCampaign::deal_pairs() {
   // Nodes that are started together begin at different times; and where no other is ever seen, they
   // share no folder, and each has to keep to its share.
   constexpr double kStartSeconds = 60;
-  const bool alone = std::ranges::none_of(exchange_->nodes(), [&](const SeenNode& node) {
+  alone_ = std::ranges::none_of(exchange_->nodes(), [&](const SeenNode& node) {
     return node.status && node.node != options_.node->number;
   });
-  const unsigned expected = alone || seconds() < kStartSeconds ? options_.node->count : 0;
+  const unsigned expected = alone_ || seconds() < kStartSeconds ? options_.node->count : 0;
   const std::vector<unsigned> nodes = exchange_->at_work(expected);
   std::set<std::string> names;
   share_.clear();
@@ -92,22 +115,20 @@ void RunningCampaign::publish_status(bool ended) {
                     .confirmed = static_cast<std::int64_t>(now.confirmed),
                     .incidents = ledger_.incidents()};
   for (const AnyPair* pair : options_.pairs) {
-    status.pairs.push_back(ledger_.progress().at(pair->name()));
+    PairProgress& progress = status.pairs.emplace_back(ledger_.progress().at(pair->name()));
+    // What a slot will take counts from its beginning: others do not all come to the same pair.
+    for (const auto& [number, task] : tasks_) {
+      if (task.pair != pair) continue;
+      progress.span += std::max(task.slot_seconds - task.used_seconds, 0.0);
+    }
   }
   exchange_->publish(status);
 }
 
 void RunningCampaign::add_what_nodes_did(CampaignOutcome& outcome) const {
+  for (PairProgress& progress : outcome.progress) exchange_->add_progress(progress);
   for (const SeenNode& node : exchange_->nodes()) {
     if (!node.status) continue;
-    for (const PairProgress& theirs : node.status->pairs) {
-      for (PairProgress& progress : outcome.progress) {
-        if (progress.pair != theirs.pair) continue;
-        progress.executions += theirs.executions;
-        progress.features = std::max(progress.features, theirs.features);
-        if (progress.refusal.empty()) progress.refusal = theirs.refusal;
-      }
-    }
     for (const Incident& theirs : node.status->incidents) {
       const auto known = std::ranges::find_if(outcome.incidents, [&](const Incident& incident) {
         return incident.pair == theirs.pair && incident.what == theirs.what;

@@ -172,7 +172,13 @@ TEST_F(NodesTest, CorporaAreTakenOverOnce) {
 TEST_F(NodesTest, NodesThatEndedOrAreSilentAreNotAtWork) {
   for (const unsigned node : {1u, 2u, 3u}) {
     NodeStatus status{.node = node, .nodes = 5, .ended = node == 2};
-    status.pairs = {{.pair = "scan", .executions = 10 * node}};
+    status.pairs = {{.pair = "scan",
+                     .slots = 1,
+                     .executions = 10 * node,
+                     .seconds = 2,
+                     .features = 5 * node,
+                     .gain = 0.5,
+                     .span = 1.5}};
     write(node_directory(root_, node) / "status.json", node_status_text(status));
   }
   const fs::path silent = node_directory(root_, 3) / "status.json";
@@ -182,7 +188,16 @@ TEST_F(NodesTest, NodesThatEndedOrAreSilentAreNotAtWork) {
   exchange.look();
   EXPECT_EQ(exchange.at_work(0), (std::vector<unsigned>{1, 4}));
   EXPECT_EQ(exchange.at_work(5), (std::vector<unsigned>{1, 4, 5}));  // 5 has not begun
-  EXPECT_EQ(exchange.executions("scan"), 60);
+  PairProgress all{.pair = "scan", .executions = 1, .features = 7, .span = 1};
+  exchange.add_progress(all);
+  const PairProgress expected{.pair = "scan",
+                              .slots = 3,
+                              .executions = 61,
+                              .seconds = 6,
+                              .features = 15,
+                              .gain = 1.5,
+                              .span = 5.5};
+  EXPECT_EQ(to_json(all), to_json(expected));
 }
 
 TEST_F(NodesTest, TheStatusNamesEveryState) {

@@ -61,6 +61,18 @@ TEST(Scheduler, TimeGoesInProportionToTheRate) {
   EXPECT_NEAR(first, 3000, 150);
 }
 
+TEST(Scheduler, TheFloorIsForTheOwnShareAndWhatPaysIsForAll) {
+  const PairProgress a{.pair = "a"};
+  const PairProgress b{.pair = "b", .slots = 9, .executions = 9, .seconds = 9};
+  const PairProgress c{.pair = "c", .slots = 9, .gain = 1e9, .span = 1};
+  const std::vector<Arm> arms{{&a, 0, false, false}, {&b}, {&c, 0, false, false}};
+  vgpu::Prng prng(1);
+  for (std::int64_t slots = 0; slots < 40; ++slots) {
+    EXPECT_EQ(choose_arm(arms, slots, prng), slots % 4 == 0 ? 1u : 2u) << slots;
+  }
+  EXPECT_EQ(choose_arm(std::span(arms).subspan(2), 0, prng), 0u);  // of the share all is finished
+}
+
 TEST(Scheduler, LeavesOutTheFinishedAndPrefersTheIdle) {
   const PairProgress a{.pair = "a", .slots = 1, .gain = 1e9, .span = 1}, b{.pair = "b", .slots = 1};
   vgpu::Prng prng(1);
@@ -72,14 +84,22 @@ TEST(Scheduler, LeavesOutTheFinishedAndPrefersTheIdle) {
 TEST(Scheduler, OldGainsAreForgotten) {
   PairProgress progress;
   account(progress, 0, 100);
-  account(progress, kHalfLifeSeconds, 0);
+  account(progress, 1, 0);  // a second at the beginning
   EXPECT_DOUBLE_EQ(progress.gain, 50);
-  EXPECT_DOUBLE_EQ(progress.span, kHalfLifeSeconds);
-  EXPECT_DOUBLE_EQ(progress.seconds, kHalfLifeSeconds);
+  EXPECT_DOUBLE_EQ(progress.span, 1);
+  EXPECT_DOUBLE_EQ(progress.seconds, 1);
+  progress = {.seconds = 60, .gain = 8, .span = 60};
+  account(progress, 15, 0);  // a quarter of its time
+  EXPECT_DOUBLE_EQ(progress.gain, 4);
+  progress = {.seconds = 1000, .gain = 8, .span = 1000};
+  account(progress, kHalfLifeSecondsMax, 0);
+  EXPECT_DOUBLE_EQ(progress.gain, 4);
+}
+
+TEST(Scheduler, ASlotIsAQuarterOfThePairsTime) {
   EXPECT_EQ(slot_seconds({}), 1u);
-  EXPECT_EQ(slot_seconds(progress), 15u);
-  account(progress, 1000, 0);
-  EXPECT_EQ(slot_seconds(progress), 20u);
+  EXPECT_EQ(slot_seconds({.seconds = 60}), 15u);
+  EXPECT_EQ(slot_seconds({.seconds = 1000}), 20u);
 }
 
 // --- coverage -----------------------------------------------------------------------------------

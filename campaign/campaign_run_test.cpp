@@ -4,14 +4,17 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "campaign/failures.hpp"
 #include "campaign/service_corpora.hpp"
 #include "campaign/store/corpus.hpp"
+#include "fuzz/input_layout.hpp"
 #include "fuzz/small_pairs.hpp"
 #include "harness/case/case_file.hpp"
 #include "harness/pair/project.hpp"
@@ -30,6 +33,39 @@ KERNEL_PAIR(forgetful, Number, int) = {
           return ++trials % 2 == 0 ? 1 : 0;
         },
     .reference = [](const Number&) { return 0; },
+};
+
+// Four bytes that nobody guesses.
+struct Secret {
+  std::vector<int> bytes{};
+};
+FIELDS(Secret, bytes);
+const std::vector<std::uint8_t> kSecret{0x5c, 0xe7, 0x3a, 0x91};
+
+// Where another node adds the secret to the corpus, once, while it is searched.
+std::filesystem::path corpus_of_secret;
+
+KERNEL_PAIR(secret, Secret, bool) = {
+    .family = "test",
+    .origin = "ours",
+    .expects = {"mismatch"},
+    .arbitrary =
+        [](Draw& draw) {
+          Secret drawn;
+          for (int i = 0; i < 4; ++i) drawn.bytes.push_back(static_cast<int>(draw.below(256)));
+          return drawn;
+        },
+    .kernel =
+        [](Device&, const Secret& in) {
+          static int trials = 0;
+          if (++trials == 100 && !corpus_of_secret.empty()) {
+            std::vector<std::uint8_t> entry = kSecret;
+            entry.resize(kSecret.size() + fuzz::kTrailerBytes);
+            campaign::save_corpus_entry(corpus_of_secret, entry);
+          }
+          return std::ranges::equal(in.bytes, kSecret);
+        },
+    .reference = [](const Secret&) { return false; },
 };
 
 // Cannot be run.
@@ -87,6 +123,25 @@ TEST_F(CampaignTest, AFindingIsStoredOnceShrunkAndConfirmed) {
     EXPECT_EQ(reports[0].a_case.pair->to_json(reports[0].a_case.input).dump(), R"({"value":1})");
     EXPECT_TRUE(fs::exists(reports[0].replay_path));
   }
+}
+
+TEST_F(CampaignTest, WhatOthersAddToACorpusIsTakenUpByTheSearchThatRuns) {
+  for (const bool is_added : {false, true}) {
+    fs::remove_all(root_);
+    CampaignOptions asked = options("secret", is_added ? 1'000'000'000 : 1'000);
+    asked.jobs = 1;
+    asked.stop_when_found = true;
+    corpus_of_secret = is_added ? Directory(root_).corpus("secret") : fs::path();
+    const CampaignOutcome outcome = run_campaign(asked);
+    ASSERT_EQ(outcome.findings.size(), is_added ? 1u : 0u);
+    for (const StoredFinding& finding : outcome.findings) {
+      EXPECT_EQ(finding.stage, Stage::confirmed);
+    }
+    // The first search found it, and had begun before the entry came; the second one ran between
+    // shrinking and confirming.
+    EXPECT_EQ(outcome.progress.at(0).slots, is_added ? 2 : 1);
+  }
+  corpus_of_secret.clear();
 }
 
 TEST_F(CampaignTest, ACrashOfHostCodeIsAnIncidentWithItsInput) {

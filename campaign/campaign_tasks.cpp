@@ -49,19 +49,27 @@ bool RunningCampaign::start_finding_task() {
 
 bool RunningCampaign::start_search() {
   if (merges_) return false;
+  if (options_.node && !from_others([&] { look_at_others(); })) return false;
+  std::vector<PairProgress> all;
+  for (const AnyPair* pair : options_.pairs) all.push_back(progress_of_all(*pair));
   std::vector<Arm> arms;
-  std::int64_t slots = 0;
-  for (const AnyPair* pair : options_.pairs) {
-    const PairProgress& progress = ledger_.progress().at(pair->name());
-    slots += progress.slots;
-    arms.push_back({&progress,
-                    static_cast<unsigned>(std::ranges::count_if(
+  std::int64_t slots = 0;  // of this process
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const AnyPair* pair = options_.pairs[i];
+    slots += ledger_.progress().at(pair->name()).slots;
+    const bool ours = share_.contains(pair);
+    // Where no other node is seen they may share no folder, and each keeps to its share.
+    const bool left_to_others = !ours && (alone_ || !all[i].refusal.empty());
+    arms.push_back({.progress = &all[i],
+                    .workers = static_cast<unsigned>(std::ranges::count_if(
                         tasks_, [&](const auto& task) { return task.second.pair == pair; })),
-                    is_finished(*pair) || !share_.contains(pair)});
+                    .finished = is_finished(*pair) || left_to_others,
+                    .ours = ours});
   }
   const std::optional<std::size_t> chosen = choose_arm(arms, slots, prng_);
   if (!chosen) return false;
   const AnyPair& pair = *options_.pairs[*chosen];
+  if (exchange_ && !from_others([&] { take_corpus(pair); })) return false;
   to_try_again_.erase(&pair);
   PairProgress& progress = ledger_.progress_of(pair.name());
   const std::array<std::uint64_t, 4> numbers{options_.seed, hash_of_text(pair.name()),
@@ -70,19 +78,22 @@ bool RunningCampaign::start_search() {
   ++progress.slots;
   SearchTask search_task{.pair = &pair,
                          .directory = &directory_,
-                         .seconds = slot_seconds(progress),
+                         .seconds = slot_seconds(all[*chosen]),
                          .seed = static_cast<std::uint32_t>(mix(numbers)),
                          .known = ledger_.known_places(pair.name())};
   if (options_.executions != 0) {
-    search_task.executions = options_.executions - static_cast<std::uint64_t>(executions_of(pair));
+    search_task.executions =
+        options_.executions - static_cast<std::uint64_t>(all[*chosen].executions);
   }
   Task task;
   task.pair = &pair;
+  task.slot_seconds = static_cast<double>(search_task.seconds);
   task.text = "search " + pair.name();
   launch(task, [search_task, memory = task.memory](const Emit& emit) {
     search(search_task, **memory, emit);
   });
   last_was_search_ = true;
+  next_status_ = 0;  // the others should know
   return true;
 }
 

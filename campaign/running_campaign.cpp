@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "campaign/failures.hpp"
 #include "campaign/store/corpus.hpp"
 #include "harness/case/case_file.hpp"
+#include "harness/search/search.hpp"
 
 namespace warpcheck::campaign {
 namespace {
@@ -22,6 +24,12 @@ std::chrono::milliseconds patience(const CampaignOptions& options) {
   return std::chrono::seconds(options.node ? 60 : 0);
 }
 
+// Nodes know the same of the pairs, and should not all draw the same one.
+std::uint64_t seed_of(const CampaignOptions& options) {
+  if (!options.node) return options.seed;
+  return mix(std::array<std::uint64_t, 2>{options.seed, options.node->number});
+}
+
 }  // namespace
 
 RunningCampaign::RunningCampaign(const CampaignOptions& options)
@@ -32,7 +40,7 @@ RunningCampaign::RunningCampaign(const CampaignOptions& options)
       ledger_(directory_, *store_, names_of(options.pairs)),
       earlier_seconds_(store_->seconds()),
       share_(options.pairs.begin(), options.pairs.end()),
-      prng_(options.seed) {
+      prng_(seed_of(options)) {
   if (options.node || merges_) {
     exchange_.emplace(options.directory, directory_, options.node ? options.node->number : 0);
     ledger_.publish_with([this](const StoredFinding& finding) { exchange_->publish(finding); });
@@ -97,7 +105,7 @@ bool RunningCampaign::is_finished(const AnyPair& pair) const {
   const PairProgress& progress = ledger_.progress().at(pair.name());
   if (!progress.refusal.empty()) return !to_try_again_.contains(&pair);
   return options_.executions != 0 &&
-         executions_of(pair) >= static_cast<std::int64_t>(options_.executions);
+         progress_of_all(pair).executions >= static_cast<std::int64_t>(options_.executions);
 }
 
 bool RunningCampaign::all_expected_are_confirmed() const {
@@ -141,7 +149,7 @@ Snapshot RunningCampaign::snapshot() {
                     .workers = {}};
   for (const AnyPair* pair : options_.pairs) {
     const PairProgress& progress = ledger_.progress().at(pair->name());
-    snapshot.trials += merges_ ? executions_of(*pair) : progress.executions;
+    snapshot.trials += merges_ ? progress_of_all(*pair).executions : progress.executions;
     snapshot.features += progress.features;
     snapshot.entries += progress.entries;
   }

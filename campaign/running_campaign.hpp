@@ -37,6 +37,8 @@ inline double seconds_between(Clock::time_point from, Clock::time_point to) {
 struct Task {
   const AnyPair* pair = nullptr;      // of a search
   std::optional<FindingKey> finding;  // of the others
+  double slot_seconds = 0;            // of CPU time that the search is to take
+  double used_seconds = 0;            // accounted for
   std::string text;                   // "search scan_tree"
   std::shared_ptr<SharedWorkerMemory> memory = std::make_shared<SharedWorkerMemory>();
   Clock::time_point begin = Clock::now();
@@ -66,10 +68,13 @@ class RunningCampaign final : public WorkerListener {
 
   // --- other nodes
   void exchange();
+  void look_at_others();
   void take_news();
+  bool from_others(const std::function<void()>& read);
+  void take_corpus(const AnyPair& pair);
   void deal_pairs();
   void publish_status(bool ended);
-  [[nodiscard]] std::int64_t executions_of(const AnyPair& pair) const;
+  [[nodiscard]] PairProgress progress_of_all(const AnyPair& pair) const;
 
   void start_tasks();
   bool start_finding_task();
@@ -101,7 +106,8 @@ class RunningCampaign final : public WorkerListener {
   Ledger ledger_;
   double earlier_seconds_ = 0;
   std::optional<Exchange> exchange_;
-  std::set<const AnyPair*> share_;  // that this process searches
+  std::set<const AnyPair*> share_;  // that this process answers for
+  bool alone_ = true;               // no other node has ever been seen
   double next_status_ = 0, next_look_ = 0;
   View view_;
   std::vector<std::string> to_say_{};  // what is stored first, as it may be relied upon

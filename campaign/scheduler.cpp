@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <vector>
 
 namespace warpcheck::campaign {
@@ -33,18 +34,23 @@ std::optional<std::size_t> choose_arm(std::span<const Arm> arms, std::int64_t sl
     if (open.empty() || arms[i].workers == arms[open.front()].workers) open.push_back(i);
   }
   if (open.empty()) return std::nullopt;
-  const auto seconds = [&](std::size_t i) { return arms[i].progress->seconds; };
-  for (const std::size_t i : open) {
+  std::vector<std::size_t> ours;
+  std::ranges::copy_if(open, std::back_inserter(ours), [&](std::size_t i) { return arms[i].ours; });
+  for (const std::size_t i : ours) {
     if (arms[i].progress->slots == 0) return i;
   }
+  const auto seconds = [&](std::size_t i) { return arms[i].progress->seconds; };
   const auto executions = [&](std::size_t i) { return arms[i].progress->executions; };
-  if (slots % (2 * kFloorEvery) == 0) return *std::ranges::min_element(open, {}, seconds);
-  if (slots % kFloorEvery == 0) return *std::ranges::min_element(open, {}, executions);
+  if (!ours.empty() && slots % kFloorEvery == 0) {
+    return slots % (2 * kFloorEvery) == 0 ? *std::ranges::min_element(ours, {}, seconds)
+                                          : *std::ranges::min_element(ours, {}, executions);
+  }
   return draw_by_rate(arms, open, prng);
 }
 
 void account(PairProgress& progress, double seconds, double gain) {
-  const double kept = std::exp2(-seconds / kHalfLifeSeconds);
+  const double half_life = std::clamp(progress.seconds / 4, 1.0, kHalfLifeSecondsMax);
+  const double kept = std::exp2(-seconds / half_life);
   progress.seconds += seconds;
   progress.gain = progress.gain * kept + gain;
   progress.span = progress.span * kept + seconds;

@@ -5,7 +5,11 @@
 // to a program with a probability that grows with the rate at which it has paid.  What pays here
 // is new coverage, and findings.  As the rate of a pair falls while it is searched, old payments
 // are discounted (Garivier, Moulines, "On upper-confidence bound policies for switching bandit
-// problems", ALT 2011): of what a pair paid, half is forgotten with every minute of its own time.
+// problems", ALT 2011): of what a pair paid, half is forgotten when a quarter of its own time has
+// gone by again, and with every minute at the latest.  Most of what there is to find of a small
+// kernel is found in its first second, and says little of the next.
+//
+// Time is what the processor gave: on a machine with other work slots are not shorter.
 //
 //   1. a pair that was never searched, in order of name;
 //   2. every fourth time the floor: by turns the pair that was searched for the shortest time, and
@@ -13,6 +17,11 @@
 //   3. else a pair drawn with probability in proportion to its rate.
 //
 // Pairs that fewer workers are on come before others.
+//
+// Several nodes of a campaign deal the pairs among themselves (nodes/share.hpp).  What is known of
+// a pair is then the sum over all of them; rules 1 and 2 are for the pairs of the own share, so
+// that each has somebody who looks after it, and rule 3 is for all: time goes where it pays,
+// whoever was dealt the pair.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +35,7 @@
 namespace warpcheck::campaign {
 
 inline constexpr std::int64_t kFloorEvery = 4;
-inline constexpr double kHalfLifeSeconds = 60;
+inline constexpr double kHalfLifeSecondsMax = 60;
 // What a finding is worth, in features.
 inline constexpr double kFindingGain = 100;
 
@@ -34,6 +43,7 @@ struct Arm {
   const PairProgress* progress = nullptr;
   unsigned workers = 0;   // that search it now
   bool finished = false;  // nothing is left to do for it
+  bool ours = true;       // of the own share
 };
 
 // Index of the arm to search next; `slots`: how many were dealt so far.  Nothing when all are

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
+#include <optional>
 #include <utility>
 
 #include "campaign/coverage.hpp"
@@ -36,6 +38,11 @@ Message message_of_exception() {
 
 // --- search -------------------------------------------------------------------------------------
 
+// A slot lasts at least so many times as long as its corpus took to run.
+constexpr double kSearchShare = 4;
+// What others add to the corpus is looked for so often, in seconds.
+constexpr double kLookSeconds = 0.5;
+
 class Search {
  public:
   Search(const SearchTask& task, WorkerMemory& memory, const Emit& emit)
@@ -49,38 +56,56 @@ class Search {
     fuzz::set_mutation_shape(runner_.shape());
   }
 
-  // Runs the corpus, shortest entries first, and drops those that cover nothing new: greedy set
-  // cover by size.  What one is dropped for is always shorter, so workers that do this at the same
-  // time do not drop each other's reasons.
-  std::vector<std::string> merge_corpus() {
+  // The names of the corpus, shortest entries first, which libFuzzer runs before all else.  Those
+  // that cover nothing new then are dropped: greedy set cover by size.  What one is dropped for is
+  // always shorter, so workers that do this at the same time do not drop each other's reasons.
+  std::vector<std::string> begin_with_corpus() {
     Corpus corpus = read_corpus(*task_.directory, task_.pair->name());
     for (std::string& remark : corpus.messages) emit_(RemarkMessage{std::move(remark)});
     std::vector<std::string> names;
     for (const CorpusEntry& entry : corpus.entries) {
-      std::ranges::fill(fuzz::libfuzzer_counters(), std::uint8_t{0});
-      if (run_trial(entry.bytes) != 0) {
-        names.push_back(entry.path.filename().string());
-      } else {
-        std::error_code gone;
-        std::filesystem::remove(entry.path, gone);
-      }
+      names.push_back(entry.path.filename().string());
     }
-    entries_ = names.size();
+    known_names_.insert(names.begin(), names.end());
+    to_begin_with_ = known_names_;
     return names;
   }
 
   // An error (a kernel that cannot be run, a full disk, one of ours) ends the search.
   void run_input(std::span<const std::uint8_t> bytes) {
     try {
-      const std::size_t features = run_trial(bytes);
-      if (features == 0) return;
-      save_corpus_entry(corpus_, bytes);
-      ++entries_;
-      memory_.features += features;
-      ++memory_.entries;
+      keep_or_drop(bytes, run_trial(bytes));
     } catch (...) {
       end_with_exception();
     }
+    memory_.used_seconds = used_seconds();
+    if (is_searching_ && memory_.used_seconds >= end_seconds_) end();
+  }
+
+  // Of the entries that others, in this process's place or on other nodes, add to the corpus while
+  // this search runs.  None is dropped here, as theirs may be dropping what is like it.
+  std::optional<std::vector<std::uint8_t>> next_of_others() {
+    const double used = used_seconds();
+    if (!std::exchange(is_searching_, true)) {
+      end_seconds_ = used + std::max(static_cast<double>(task_.seconds), kSearchShare * used);
+    }
+    try {
+      if (used >= next_look_) {
+        next_look_ = used + kLookSeconds;
+        look_for_others();
+      }
+      while (!others_.empty()) {
+        const std::filesystem::path path = std::move(others_.back());
+        others_.pop_back();
+        std::vector<std::uint8_t> bytes = bytes_unless_gone(path);
+        if (bytes.empty() || bytes.size() > kCorpusBytesMax) continue;
+        is_of_others_ = true;
+        return bytes;
+      }
+    } catch (...) {
+      end_with_exception();
+    }
+    return std::nullopt;
   }
 
   [[noreturn]] void end_with_exception() {
@@ -105,6 +130,49 @@ class Search {
     return coverage_.add(fuzz::libfuzzer_counters());
   }
 
+  // By the processor: a machine that has other work makes slots longer, not more of them.
+  static double used_seconds() {
+    timespec used{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+  }
+
+  void keep_or_drop(std::span<const std::uint8_t> bytes, std::size_t features) {
+    if (std::exchange(is_of_others_, false)) {
+      entries_ += features != 0 ? 1 : 0;
+      return;
+    }
+    if (!is_searching_ && to_begin_with_.erase(corpus_name(bytes)) != 0) {
+      std::error_code gone;
+      if (features == 0) std::filesystem::remove(corpus_ / corpus_name(bytes), gone);
+      entries_ += features != 0 ? 1 : 0;
+      return;
+    }
+    if (features == 0) return;
+    save_corpus_entry(corpus_, bytes);
+    known_names_.insert(corpus_name(bytes));
+    ++entries_;
+    memory_.features += features;
+    ++memory_.entries;
+  }
+
+  // Another worker may have dropped it just now.
+  static std::vector<std::uint8_t> bytes_unless_gone(const std::filesystem::path& path) {
+    try {
+      return read_corpus_bytes(path);
+    } catch (const CaseFileError&) {
+      if (std::filesystem::exists(path)) throw;
+      return {};
+    }
+  }
+
+  void look_for_others() {
+    for (const std::filesystem::path& path : files_in(corpus_)) {
+      const std::string name = path.filename().string();
+      if (!name.ends_with(".tmp") && known_names_.insert(name).second) others_.push_back(path);
+    }
+  }
+
   void tell(const Failure& failed) {
     if (!known_.add(failed.verdict)) return;
     emit_(FoundMessage{.pair = task_.pair->name(),
@@ -122,6 +190,12 @@ class Search {
   SearchLoop search_;
   Coverage coverage_;
   std::size_t entries_ = 0;
+  std::set<std::string> to_begin_with_{};  // names of the corpus that are not yet run
+  std::set<std::string> known_names_{};    // all that this search has met
+  std::vector<std::filesystem::path> others_{};
+  bool is_of_others_ = false;  // the input in hand
+  bool is_searching_ = false;  // the corpus has been run
+  double end_seconds_ = 0, next_look_ = 0;
 };
 
 // libFuzzer's callback and the end of the process know no context.
@@ -172,7 +246,8 @@ void search(const SearchTask& task, WorkerMemory& memory, const Emit& emit) {
   the_search = &search;
   std::atexit([] { the_search->end(); });
   std::vector<std::string> arguments = fuzz::search_arguments(task.seed);
-  arguments.push_back(fmt::format("-max_total_time={}", task.seconds));
+  arguments.push_back(fmt::format("-max_total_time={}", kWaitingMax * task.seconds));
+  arguments.push_back("-shuffle=0");  // the corpus in its order
   // A crash ends the process as the signal that it is; the parent has the input from the memory.
   for (const char* signal : {"segv", "bus", "abrt", "ill", "fpe"}) {
     arguments.push_back(fmt::format("-handle_{}=0", signal));
@@ -180,7 +255,7 @@ void search(const SearchTask& task, WorkerMemory& memory, const Emit& emit) {
   try {
     const std::filesystem::path corpus = task.directory->corpus(task.pair->name());
     std::filesystem::create_directories(corpus);
-    const std::vector<std::string> seeds = search.merge_corpus();
+    const std::vector<std::string> seeds = search.begin_with_corpus();
     if (task.executions != 0) {
       arguments.push_back(fmt::format("-runs={}", task.executions + seeds.size()));
     }
@@ -191,6 +266,7 @@ void search(const SearchTask& task, WorkerMemory& memory, const Emit& emit) {
     search.end_with_exception();
   }
   fuzz::silence_libfuzzer();
+  fuzz::set_input_offer([] { return the_search->next_of_others(); });
   fuzz::run_libfuzzer(arguments,
                       [](std::span<const std::uint8_t> bytes) { the_search->run_input(bytes); });
 }

@@ -23,10 +23,14 @@ namespace warpcheck::campaign {
 
 std::vector<ShownFinding> shown_findings(const Verdict& verdict);
 
+// Host code may wait, for threads or a clock: a search ends after so many times its seconds, and
+// has used one in so many.
+inline constexpr std::uint64_t kWaitingMax = 20;
+
 struct SearchTask {
   const AnyPair* pair = nullptr;
   const Directory* directory = nullptr;
-  std::uint64_t seconds = 1;
+  std::uint64_t seconds = 1;     // of CPU time, after the corpus was run
   std::uint64_t executions = 0;  // at most; 0: no limit
   std::uint32_t seed = 1;
   std::set<std::string> known{};  // places that are in the store

@@ -18,6 +18,7 @@ struct WorkerMemory {
   std::atomic<std::uint64_t> executions;  // trials, of whatever kind
   std::atomic<std::uint64_t> features;    // new ones
   std::atomic<std::uint64_t> entries;     // added to the corpus
+  std::atomic<double> used_seconds;       // of CPU time, by a search
   std::atomic<std::uint32_t> input_bytes;
   std::array<std::uint8_t, kCorpusBytesMax> input;
 

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +20,11 @@ std::span<std::uint8_t> libfuzzer_counters();
 
 // Where the mutator finds the shape of the last trial; must live as long as libFuzzer runs.
 void set_mutation_shape(const TrialShape& shape);
+
+// Asked before each mutant for an input to run in its place, which others have found; not empty.
+// The first time it is asked all inputs to begin with have been run.
+using InputOffer = std::function<std::optional<std::vector<std::uint8_t>>()>;
+void set_input_offer(InputOffer offer);
 
 // The arguments of every search of ours, the program's name first; `seed` is any number.
 std::vector<std::string> search_arguments(std::uint64_t seed);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "fuzz/feedback.hpp"
 #include "fuzz/input_layout.hpp"
@@ -22,11 +24,13 @@ namespace {
 
 const TrialShape no_shape;
 const TrialShape* last_shape = &no_shape;
+InputOffer the_offer;
 
 }  // namespace
 
 std::span<std::uint8_t> libfuzzer_counters() { return counters; }
 void set_mutation_shape(const TrialShape& shape) { last_shape = &shape; }
+void set_input_offer(InputOffer offer) { the_offer = std::move(offer); }
 
 static std::size_t mutate_in_place(std::span<std::uint8_t> bytes, std::size_t size,
                                    std::uint64_t seed) {
@@ -43,5 +47,11 @@ static std::size_t mutate_in_place(std::span<std::uint8_t> bytes, std::size_t si
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t size_max, unsigned seed) {
+  using warpcheck::fuzz::the_offer;
+  const auto offered = the_offer ? the_offer() : std::nullopt;
+  if (offered && offered->size() <= size_max) {
+    std::ranges::copy(*offered, data);
+    return offered->size();
+  }
   return warpcheck::fuzz::mutate_in_place({data, size_max}, size, seed);
 }

@@ -48,15 +48,20 @@ std::vector<unsigned> Exchange::at_work(unsigned expected) const {
   return {numbers.begin(), numbers.end()};
 }
 
-std::int64_t Exchange::executions(const std::string& pair) const {
-  std::int64_t sum = 0;
+void Exchange::add_progress(PairProgress& sum) const {
   for (const SeenNode& node : nodes_) {
     if (node.node == node_ || !node.status) continue;
-    for (const PairProgress& progress : node.status->pairs) {
-      if (progress.pair == pair) sum += progress.executions;
+    for (const PairProgress& theirs : node.status->pairs) {
+      if (theirs.pair != sum.pair) continue;
+      sum.slots += theirs.slots;
+      sum.executions += theirs.executions;
+      sum.seconds += theirs.seconds;
+      sum.features = std::max(sum.features, theirs.features);
+      sum.gain += theirs.gain;
+      sum.span += theirs.span;
+      if (sum.refusal.empty()) sum.refusal = theirs.refusal;
     }
   }
-  return sum;
 }
 
 std::vector<StoredFinding> Exchange::news(std::vector<std::string>& messages) {

@@ -39,8 +39,8 @@ class Exchange {
   // Numbers of the nodes that are at work, ascending, with this one.  Those of the first `expected`
   // that have not begun are among them.
   [[nodiscard]] std::vector<unsigned> at_work(unsigned expected) const;
-  // How often the others have run a pair.
-  [[nodiscard]] std::int64_t executions(const std::string& pair) const;
+  // What the others have done with the pair of `sum`; of features the most that one has reached.
+  void add_progress(PairProgress& sum) const;
 
   // The findings of others that are new or have changed.  `messages`: a line for each file that
   // cannot be read.

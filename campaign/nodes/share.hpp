@@ -1,8 +1,8 @@
-// Which pairs a node of a campaign searches.
+// Which pairs a node of a campaign looks after.
 //
 // Nodes that are at work deal the pairs among themselves, like cards: every pair has one node, or
-// several where there are more nodes than pairs.  So no time goes into finding the same inputs
-// twice, and what belonged to a node that is gone is dealt again.
+// several where there are more nodes than pairs.  So each is searched by somebody, nobody shrinks
+// what another one does, and what belonged to a node that is gone is dealt again.
 #pragma once
 
 #include <cstddef>
