@@ -301,7 +301,8 @@ void confirm_finding(const StoredFinding& finding, WorkerMemory& memory, const E
     a_case.schedule = vgpu::Schedule{};
     if (i > 0) {
       const auto seed = static_cast<std::uint64_t>(i);
-      a_case.schedule = StrategyChoice{std::string(vgpu::searched_strategy(seed).name), seed};
+      const vgpu::StrategyRow& row = vgpu::searched_strategy(seed);
+      a_case.schedule = StrategyChoice{std::string(vgpu::strategy_of_seed(row, seed).name), seed};
     }
     const Verdict verdict = runner.run(a_case);
     steps += verdict.steps;

@@ -83,4 +83,21 @@ std::optional<Choice> ByteSchedule::decide(const vgpu::SchedulePoint& point) {
   return held == 0 ? std::nullopt : std::optional(Choice{held, point.at});
 }
 
+bool ByteSchedule::chooses_past(std::uint32_t launch) const {
+  return std::ranges::any_of(encoded_, [&](const Encoded& decision) {
+    return decision.launch == launch && decision.point == Point::access;
+  });
+}
+
+std::optional<vgpu::PastChoice> ByteSchedule::choose_past(const vgpu::PastPoint& point) {
+  const Place place{point.at, Point::access, point.index};
+  const auto found = std::ranges::lower_bound(planned_, place, {}, &Planned::place);
+  if (found == planned_.end() || found->place != place) return std::nullopt;
+  vgpu::Prng prng(~found->choice);  // what is held back is another matter
+  if (prng.one_in(2)) return std::nullopt;
+  const std::uint32_t some = vgpu::draw_held_lanes(prng, point.lanes, 0);
+  const std::uint32_t lanes = some != 0 && prng.one_in(2) ? some : point.lanes;
+  return vgpu::PastChoice{lanes, 1 + static_cast<std::uint32_t>(prng.below(point.depth))};
+}
+
 }  // namespace warpcheck::fuzz

@@ -15,6 +15,7 @@
 //
 // At a start, block and warp are those that come first, and the index is odd if the others follow
 // in descending order.
+// With weak memory, a decision at an access also seeds whether it leaves out writes, and which.
 // A decision that finds nothing to decide (no such access, no other warp) is the default policy.
 #pragma once
 
@@ -36,6 +37,8 @@ class ByteSchedule final : public vgpu::Strategy {
   vgpu::StartOrder choose_start(const vgpu::StartPoint& point) override;
   [[nodiscard]] bool decides_stops() const override { return has_stops_; }
   std::optional<vgpu::Choice> decide(const vgpu::SchedulePoint& point) override;
+  [[nodiscard]] bool chooses_past(std::uint32_t launch) const override;
+  std::optional<vgpu::PastChoice> choose_past(const vgpu::PastPoint& point) override;
 
  private:
   struct Place {

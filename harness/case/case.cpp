@@ -11,6 +11,10 @@ std::uint64_t weight(const vgpu::Decision& decision) {
   }
   const auto held = static_cast<std::uint64_t>(std::popcount(decision.held));
   const std::uint64_t lowest = decision.held == 0 ? 0 : std::countr_zero(decision.held);
+  if (decision.point == vgpu::Decision::Point::past) {
+    return (decision.launch + decision.at.block + decision.at.warp) * 4096 + (held - 1) * 1024 +
+           decision.index * 32 + lowest + decision.next.block - 1;
+  }
   const std::uint64_t elsewhere = decision.next == decision.at ? 0 : 1;
   return (decision.launch + elsewhere + decision.at.block + decision.at.warp) * 4096 +
          (held == 0 ? 0 : held - 1) * 1024 + decision.index * 32 + lowest;

@@ -38,6 +38,12 @@ Json decision_json(const vgpu::Decision& decision) {
   }
   json["block"] = decision.at.block;
   json["warp"] = decision.at.warp;
+  if (decision.point == Point::past) {
+    json["access"] = decision.index;
+    json["lanes"] = fmt::format("0x{:08x}", decision.held);
+    json["leaves_out"] = decision.next.block;
+    return json;
+  }
   const bool at_access = decision.point == Point::access;
   json[at_access ? "access" : decision.point == Point::stop ? "stop" : "release"] = decision.index;
   if (at_access) json["held"] = fmt::format("0x{:08x}", decision.held);
@@ -166,6 +172,18 @@ vgpu::Decision decision_from(const Json& json, const FieldPath& path) {
     return decision;
   }
   decision.at = {fields.number<std::uint32_t>("block"), fields.number<std::uint32_t>("warp")};
+  const auto lanes_of = [&](const char* field) {
+    return static_cast<std::uint32_t>(hex_number(fields.required(field), FieldPath(path, field), 8,
+                                                 "a lane mask such as \"0x00000002\""));
+  };
+  if (json.contains("leaves_out")) {
+    decision.point = Point::past;
+    decision.index = fields.number<std::uint64_t>("access");
+    decision.held = lanes_of("lanes");
+    decision.next.block = fields.number<std::uint32_t>("leaves_out");
+    fields.finish({"launch", "block", "warp", "access", "lanes", "leaves_out"});
+    return decision;
+  }
   const char* name = "access";
   if (json.contains("stop")) {
     decision.point = Point::stop;
@@ -175,10 +193,7 @@ vgpu::Decision decision_from(const Json& json, const FieldPath& path) {
     name = "release";
   }
   decision.index = fields.number<std::uint64_t>(name);
-  if (decision.point == Point::access) {
-    decision.held = static_cast<std::uint32_t>(hex_number(
-        fields.required("held"), FieldPath(path, "held"), 8, "a lane mask such as \"0x00000002\""));
-  }
+  if (decision.point == Point::access) decision.held = lanes_of("held");
   decision.next = {fields.number<std::uint32_t>("next_block"),
                    fields.number<std::uint32_t>("next_warp")};
   fields.finish(

@@ -172,6 +172,12 @@ TEST(CaseFile, KeepsSettingsPoliciesPropertiesAndStops) {
                              .index = 9,
                              .held = 0,
                              .next = {6, 7}});
+  stops.decisions.push_back({.launch = 2,
+                             .at = {3, 4},
+                             .point = vgpu::Decision::Point::past,
+                             .index = 11,
+                             .held = 0x80000001,
+                             .next = {2, 0}});
   record.a_case.schedule = stops;
   EXPECT_EQ(std::get<vgpu::Schedule>(parse(case_text(record)).a_case.schedule), stops);
 }

@@ -40,7 +40,13 @@ class FirstTrialLogged final : public Engine {
   bool ran_ = false;
 };
 
-Mark mark_of(const LogStep& step) {
+bool is_of_past(const TrialLog& log, const LogStep& step) {
+  return step.kind == LogStep::Kind::decision &&
+         log.decisions()[step.decision].point == vgpu::Decision::Point::past;
+}
+
+Mark mark_of(const TrialLog& log, const LogStep& step) {
+  if (is_of_past(log, step)) return Mark::older;
   switch (step.kind) {
     case LogStep::Kind::fault: return Mark::fault;
     case LogStep::Kind::event: return Mark::event;
@@ -91,6 +97,22 @@ class Drawing {
         shown_, [&](const LogPoint& point) { return step_at(point).warp == warp; });
   }
 
+  // Of a finding without sides: the accesses that left out writes, at least one, in the last launch
+  // that has any.
+  explicit Drawing(const TrialLog& log) : log_(log) {
+    for (std::size_t i = 0; i + 1 < log.steps().size(); ++i) {
+      const LogStep& step = log.steps()[i];
+      if (!is_of_past(log, step)) continue;
+      if (step.launch != launch_) shown_.clear();
+      launch_ = step.launch;
+      if (shown_.size() < kDecisionsMax) shown_.push_back({i + 1, 0});
+    }
+    for (const LogStep& step : log.steps()) {
+      const bool is_access = step.kind == LogStep::Kind::access && step.launch == launch_;
+      if (is_access && warps_.size() < kWarpsMax) warps_.insert(step.warp);
+    }
+  }
+
   Interleaving draw() {
     choose_warps();
     choose_steps();
@@ -114,7 +136,7 @@ class Drawing {
     for (const vgpu::Decision& decision : log_.decisions()) {
       if (decision.launch != launch_ || warps_.size() >= kWarpsMax) continue;
       if (decision.point != vgpu::Decision::Point::start) warps_.insert(decision.at);
-      warps_.insert(decision.next);
+      if (decision.point != vgpu::Decision::Point::past) warps_.insert(decision.next);
     }
   }
 
@@ -196,7 +218,7 @@ class Drawing {
     const LogStep& step = log_.steps()[number];
     const bool takes_part =
         step.kind == LogStep::Kind::barrier ? step.warp.block == warp.block : step.warp == warp;
-    return takes_part ? mark_of(step) : Mark::none;
+    return takes_part ? mark_of(log_, step) : Mark::none;
   }
 
   // The sets of lanes that share a row: those that take part in the same columns; a lane that is a
@@ -236,7 +258,7 @@ class Drawing {
       Interleaving::Step column = describe(number);
       for (const std::uint32_t lanes : lane_sets_) {
         const bool takes_part = number != kGap && (log_.steps()[number].lanes & lanes) != 0;
-        column.marks.push_back(takes_part ? mark_of(log_.steps()[number]) : Mark::none);
+        column.marks.push_back(takes_part ? mark_of(log_, log_.steps()[number]) : Mark::none);
       }
       picture.steps.push_back(std::move(column));
     }
@@ -293,11 +315,17 @@ std::vector<std::optional<Interleaving>> interleavings(const Report& report, Eng
   LoggedStrategy strategy(replay, log);
   static_cast<void>(TrialRunner(logged_engine).run(report.a_case, strategy));
 
+  const bool left_out_writes =
+      std::ranges::any_of(log.steps(), [&](const LogStep& step) { return is_of_past(log, step); });
   std::vector<std::optional<Interleaving>> pictures(findings.size());
   for (std::size_t i = 0; i < findings.size(); ++i) {
     std::vector<std::optional<LogPoint>> sides = log.sides_of(i);
     const bool any = std::ranges::any_of(sides, [](const auto& side) { return side.has_value(); });
-    if (any) pictures[i] = Drawing(log, std::move(sides)).draw();
+    if (any) {
+      pictures[i] = Drawing(log, std::move(sides)).draw();
+    } else if (findings[i].accesses.empty() && left_out_writes) {
+      pictures[i] = Drawing(log).draw();
+    }
   }
   return pictures;
 }

@@ -30,6 +30,7 @@ struct Interleaving {
     barrier,  // a whole-block barrier is complete
     decided,  // a decision of the schedule holds it back from here ...
     held,     // ... until it does something again
+    older,    // a decision of the schedule: its next access leaves out the latest writes
   };
   struct Step {
     std::string label;        // above the column: a line number, "barrier", "1" of a decision
@@ -52,7 +53,7 @@ struct Interleaving {
 
 // For each finding of the report its picture, from one more run of the case on `engine`; nothing
 // for a finding that no step of the device shows (a mismatch, a leak), or none of the first
-// `steps_max` of the trial.
+// `steps_max` of the trial.  Where accesses left out writes, a mismatch has the picture of those.
 inline constexpr std::size_t kStepsRecordedMax = 200'000;
 [[nodiscard]] std::vector<std::optional<Interleaving>> interleavings(
     const Report& report, Engine& engine, std::size_t steps_max = kStepsRecordedMax);

@@ -67,9 +67,9 @@ Report report_of(vgpu::Finding finding, std::vector<vgpu::Decision> decisions = 
 // "lane 0  RW|.": a row of the picture; `#` where it is held back, `<` where that was decided.
 std::vector<std::string> rows_of(const Interleaving& picture) {
   const std::map<Mark, char> letters{
-      {Mark::none, '.'},    {Mark::read, 'R'},    {Mark::write, 'W'},
-      {Mark::atomic, 'A'},  {Mark::fault, '!'},   {Mark::event, 'e'},
-      {Mark::barrier, '|'}, {Mark::decided, '<'}, {Mark::held, '#'},
+      {Mark::none, '.'},  {Mark::read, 'R'},  {Mark::write, 'W'},   {Mark::atomic, 'A'},
+      {Mark::fault, '!'}, {Mark::event, 'e'}, {Mark::barrier, '|'}, {Mark::decided, '<'},
+      {Mark::held, '#'},  {Mark::older, 'o'},
   };
   std::vector<std::string> rows;
   for (std::size_t row = 0; row < picture.rows.size(); ++row) {
@@ -253,6 +253,37 @@ TEST(Interleaving, OfWhatNoStepShowsThereIsNone) {
   vgpu::Finding copy;
   copy.accesses.emplace_back().role = "host copy";
   EXPECT_FALSE(interleavings(report_of(copy), engine)[0]);
+}
+
+// A wrong result that no step shows, and a schedule that let a load find an older write.
+TEST(Interleaving, OfAMismatchShowsWhereWritesWereLeftOut) {
+  const vgpu::FakeMemory data(7, ptx::Space::global, 256, "data");
+  const vgpu::Decision decision{.launch = 0,
+                                .at = {1, 0},
+                                .point = vgpu::Decision::Point::past,
+                                .index = 0,
+                                .held = 0x1,
+                                .next = {1, 0}};
+  ScriptedEngine engine([&](vgpu::FakeLaunch& launch, vgpu::Strategy& strategy, vgpu::Observer&) {
+    launch.start({2, 1, 1}, {1, 1, 1});
+    launch.start_block(0, 0, nullptr);
+    launch.start_block(1, 1, nullptr);
+    launch.one(AccessKind::write, data, 0, 0, 1, 0);
+    EXPECT_TRUE(strategy.chooses_past(0));
+    const auto choice = strategy.choose_past({.launch = 0, .at = {1, 0}, .index = 0, .lanes = 0x1});
+    ASSERT_TRUE(choice);
+    EXPECT_EQ(choice->writes, 1U);
+    launch.one(AccessKind::read, data, 1, 0, 2, 0);
+  });
+  vgpu::Finding mismatch;
+  mismatch.kind = vgpu::FindingKind::mismatch;
+  const auto pictures = interleavings(report_of(mismatch, {decision}), engine);
+  ASSERT_TRUE(pictures[0]);
+  EXPECT_EQ(rows_of(*pictures[0]),
+            (std::vector<std::string>{"block 0 warp 0  W..", "block 1 warp 0  .oR"}));
+  EXPECT_EQ(pictures[0]->steps[1].text,
+            "launch 0: block 1 warp 0 access 0: lanes 0x1 leave out 1 write");
+  EXPECT_TRUE(pictures[0]->sides.empty());
 }
 
 TEST(Interleaving, EndsWhereTheLogIsFull) {

@@ -312,7 +312,8 @@ class Page {
         legend,
         "Time runs to the right; above each column its source line. R read, W write, A atomic, "
         "! what went wrong; a bar is a barrier; \xe2\x97\x86 a decision of the schedule, after "
-        "which a lane or warp is held back (thin bar).");
+        "which a lane or warp is held back (thin bar); \xe2\x97\x80 one by which the next access "
+        "leaves out the latest writes.");
     for (const Interleaving::Step& step : picture->steps) {
       if (step.decision)
         add(legend, "span", fmt::format("\xe2\x97\x86{} {}", step.label, step.text), "decision");

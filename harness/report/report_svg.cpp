@@ -26,6 +26,7 @@ const char* class_of(Mark mark) {
     case Mark::barrier: return "barrier";
     case Mark::decided: return "decided";
     case Mark::held: return "held";
+    case Mark::older: return "older";
   }
   return "";
 }
@@ -37,6 +38,7 @@ const char* letter_of(Mark mark) {
     case Mark::atomic: return "A";
     case Mark::fault:
     case Mark::event: return "!";
+    case Mark::older: return "\xe2\x97\x80";
     default: return "";
   }
 }

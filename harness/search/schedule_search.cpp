@@ -48,6 +48,18 @@ std::optional<vgpu::Choice> ScheduleProbe::decide(const vgpu::SchedulePoint& poi
   return std::nullopt;
 }
 
+std::optional<vgpu::PastChoice> ScheduleProbe::choose_past(const vgpu::PastPoint& point) {
+  if (points_.size() >= points_max_) return std::nullopt;
+  points_.push_back({.at = {.launch = point.launch,
+                            .at = point.at,
+                            .point = vgpu::Decision::Point::past,
+                            .index = point.index,
+                            .held = point.lanes,
+                            .next = {point.depth, 0}},
+                     .others = {}});
+  return std::nullopt;
+}
+
 std::uint32_t ScheduleProbe::choose_operation(const vgpu::OperationPoint& point) {
   const std::uint32_t first = point.ready.front();
   if (points_.size() >= points_max_) return first;
@@ -63,10 +75,36 @@ std::uint32_t ScheduleProbe::choose_operation(const vgpu::OperationPoint& point)
   return first;
 }
 
+namespace {
+
+// Of one access: what all of its lanes leave out, or one of them.
+void add_past_decisions(const vgpu::Decision& deepest, std::vector<vgpu::Decision>& decisions) {
+  const auto add = [&](std::uint32_t lanes) {
+    vgpu::Decision decision = deepest;
+    decision.held = lanes;
+    decision.next.block = 1;
+    decisions.push_back(decision);
+    if (deepest.next.block == 1) return;
+    decision.next.block = deepest.next.block;
+    decisions.push_back(decision);
+  };
+  add(deepest.held);
+  if (std::has_single_bit(deepest.held)) return;
+  for (std::uint32_t lanes = deepest.held; lanes != 0; lanes &= lanes - 1) {
+    add(lanes & (~lanes + 1));
+  }
+}
+
+}  // namespace
+
 std::vector<vgpu::Decision> single_decisions(const std::vector<ScheduleProbe::Point>& points,
                                              vgpu::WarpModel model) {
   std::vector<vgpu::Decision> decisions;
   for (const ScheduleProbe::Point& point : points) {
+    if (point.at.point == vgpu::Decision::Point::past) {
+      add_past_decisions(point.at, decisions);
+      continue;
+    }
     vgpu::Decision decision = point.at;
     for (const vgpu::WarpId& other : point.others) {
       decision.next = other;
@@ -137,7 +175,8 @@ StrategyChoice policy(std::uint64_t index) {
     if (turn < row.seeds_tried_first) return {.name = std::string(row.name), .seed = turn};
     turn -= row.seeds_tried_first;
   }
-  return {.name = std::string(vgpu::searched_strategy(turn).name), .seed = index};
+  const vgpu::StrategyRow& row = vgpu::strategy_of_seed(vgpu::searched_strategy(turn), index);
+  return {.name = std::string(row.name), .seed = index};
 }
 
 }  // namespace warpcheck

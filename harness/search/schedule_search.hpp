@@ -16,7 +16,9 @@ namespace warpcheck {
 class ScheduleProbe final : public vgpu::Strategy {
  public:
   struct Point {
-    vgpu::Decision at;                 // held: the active lanes; next: the default's choice
+    // held: the active lanes; next: the default's choice.  past: the lanes that could leave out
+    // writes, and how many.
+    vgpu::Decision at;
     std::uint32_t beside = 0;          // lanes of the same warp that could go on instead
     std::vector<vgpu::WarpId> others;  // ready warps that a decision could run instead
   };
@@ -30,6 +32,8 @@ class ScheduleProbe final : public vgpu::Strategy {
   [[nodiscard]] bool decides_releases() const override { return true; }
   std::optional<vgpu::Choice> decide(const vgpu::SchedulePoint& point) override;
   std::uint32_t choose_operation(const vgpu::OperationPoint& point) override;
+  [[nodiscard]] bool chooses_past(std::uint32_t) const override { return true; }
+  std::optional<vgpu::PastChoice> choose_past(const vgpu::PastPoint& point) override;
 
   [[nodiscard]] const std::vector<Point>& points() const { return points_; }
 
@@ -39,8 +43,8 @@ class ScheduleProbe final : public vgpu::Strategy {
 };
 
 // Every single decision that could be taken at `points`, simplest first (case.hpp: weight()):
-// another block or warp first, one lane held, all but one held, all held while lanes of their warp
-// that are elsewhere go on, another warp run.
+// another block or warp first, writes left out, one lane held, all but one held, all held while
+// lanes of their warp that are elsewhere go on, another warp run.
 std::vector<vgpu::Decision> single_decisions(const std::vector<ScheduleProbe::Point>& points,
                                              vgpu::WarpModel model);
 

@@ -38,9 +38,11 @@ Case draw_case(const AnyPair& pair, std::string_view property, const Settings& s
       count->discarded += discarded ? 1 : 0;
     }
     if (discarded) continue;
-    const std::string_view name = vgpu::drawn_strategy(draw.below(vgpu::draw_tickets())).name;
+    const vgpu::StrategyRow& row = vgpu::drawn_strategy(draw.below(vgpu::draw_tickets()));
     // Few seeds do for a policy; a full 64 bits would cost a tape eight bytes.
-    drawn.schedule = StrategyChoice{.name = std::string(name), .seed = draw.below(1u << 24)};
+    const std::uint64_t seed = draw.below(1u << 24);
+    const std::string_view name = vgpu::strategy_of_seed(row, seed).name;
+    drawn.schedule = StrategyChoice{.name = std::string(name), .seed = seed};
     drawn.tape = tape.recorded();
     return drawn;
   }

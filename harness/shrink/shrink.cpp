@@ -320,9 +320,15 @@ class Shrinker {
       }
       return false;
     }
+    const bool is_past = simple.point == vgpu::Decision::Point::past;
+    if (is_past) {
+      simple.next.block = 1;
+      if (attempt(simple)) return true;
+      simple = all[i];
+    }
     for (std::uint32_t lanes = all[i].held; lanes != 0; lanes &= lanes - 1) {
       simple.held = lanes & (~lanes + 1);
-      simple.next = simple.at;
+      if (!is_past) simple.next = simple.at;
       if (attempt(simple)) return true;
     }
     simple = all[i];

@@ -162,9 +162,9 @@ void TrialLog::add_decision(const vgpu::Decision& decision) {
   const bool is_start = decision.point == Point::start;
   add({.kind = LogStep::Kind::decision,
        .warp = is_start ? decision.next : decision.at,
-       .lanes = is_start                          ? 0
-                : decision.point == Point::access ? decision.held
-                                                  : ~0u,
+       .lanes = is_start             ? 0
+                : decision.held != 0 ? decision.held
+                                     : ~0u,
        .decision = static_cast<std::uint32_t>(decisions_.size() - 1)});
 }
 
@@ -271,6 +271,19 @@ std::optional<vgpu::Choice> LoggedStrategy::decide(const vgpu::SchedulePoint& po
                        .index = point.index,
                        .held = choice->held,
                        .next = choice->next});
+  }
+  return choice;
+}
+
+std::optional<vgpu::PastChoice> LoggedStrategy::choose_past(const vgpu::PastPoint& point) {
+  const std::optional<vgpu::PastChoice> choice = inner_.choose_past(point);
+  if (choice) {
+    log_.add_decision({.launch = point.launch,
+                       .at = point.at,
+                       .point = vgpu::Decision::Point::past,
+                       .index = point.index,
+                       .held = choice->lanes,
+                       .next = {choice->writes, 0}});
   }
   return choice;
 }

@@ -95,6 +95,10 @@ class LoggedStrategy final : public vgpu::Strategy {
   std::uint32_t choose_operation(const vgpu::OperationPoint& point) override {
     return inner_.choose_operation(point);
   }
+  [[nodiscard]] bool chooses_past(std::uint32_t launch) const override {
+    return inner_.chooses_past(launch);
+  }
+  std::optional<vgpu::PastChoice> choose_past(const vgpu::PastPoint& point) override;
   [[nodiscard]] std::uint64_t ignored() const override { return inner_.ignored(); }
 
  private:

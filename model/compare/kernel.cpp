@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "vgpu/check/checkers.hpp"
+#include "vgpu/check/weak/write_histories.hpp"
 #include "vgpu/machine/link.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/ptx/module.hpp"
@@ -136,8 +137,15 @@ class Kernel::Impl {
     launch.parameters = std::as_bytes(std::span(&address, 1));
     vgpu::Checkers checkers({.init = false, .lifetime = false}, vgpu::WarpModel::independent);
     const auto chosen = vgpu::make_strategy(strategy, seed);
+    const std::span<vgpu::Observer* const> told = checkers.observers();
+    std::vector<vgpu::Observer*> observers(told.begin(), told.end());
+    vgpu::WriteHistories histories(vgpu::WarpModel::independent);
+    if (chosen->chooses_past(launch.index)) {
+      launch.weak_memory = &histories;
+      observers.push_back(&histories);
+    }
     const vgpu::Outcome outcome = machine_.run(launch, vgpu::WarpModel::independent, *chosen,
-                                               checkers.observers(), {.steps_max = kStepsMax});
+                                               observers, {.steps_max = kStepsMax});
     if (outcome.end != vgpu::Outcome::End::completed) {
       throw std::runtime_error(fmt::format("the kernel does not end: {}", outcome.refusal));
     }

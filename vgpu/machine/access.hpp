@@ -57,6 +57,11 @@ struct Access {
   // Lanes of a compare-and-swap that will find another value: they read and do not write.  Told
   // where Program::synchronizes_threads.
   std::uint32_t unwritten = 0;
+  // Weak memory (null: none): of element `e` of lane `l`, number l * 4 + e says which write it
+  // finds: 0 the one that was made last, kNoStrongSource none of the strong ones, else how many
+  // strong writes of the location were made since, and 1.
+  const std::uint8_t* sources = nullptr;
+  static constexpr std::uint8_t kNoStrongSource = 255;
   // Values to be stored: rows of lanes, `value_bytes` (4 or 8) a lane in the row and
   // `element_bytes` of them stored, one row per vector element.  Null for reads and atomics.
   std::array<const std::byte*, 4> values{};

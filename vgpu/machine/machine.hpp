@@ -35,6 +35,7 @@ struct Limits {
 
 class DeviceRuntime;
 class TextureTable;
+class WeakMemory;
 
 struct Launch {
   const Program* program = nullptr;  // linked, its address patches applied
@@ -54,9 +55,11 @@ struct Launch {
   bool host_runs = false;
   DeviceRuntime* device_runtime = nullptr;  // null: device code asks for nothing
   std::uint32_t launched_as = 0;            // by device code: DeviceAnswer::launched
-  unsigned device = 0;                      // that runs it
-  unsigned devices = 1;                     // how many there are
-  std::uint32_t peers = 0;                  // a bit for each device whose memory this one may use
+  // Null: every access finds the latest write.  Else it has to be among the observers, too.
+  WeakMemory* weak_memory = nullptr;
+  unsigned device = 0;      // that runs it
+  unsigned devices = 1;     // how many there are
+  std::uint32_t peers = 0;  // a bit for each device whose memory this one may use
 };
 
 struct Outcome {

@@ -26,6 +26,7 @@ struct Observers {
   std::vector<Observer*> of_accesses;     // those that watch accesses
   std::vector<Observer*> of_collectives;  // and those that watch collectives
   bool want_edges = false;
+  WeakMemory* weak_memory = nullptr;  // of Launch; null while nobody is to see what is run
 };
 
 struct RunningLaunch {

@@ -6,7 +6,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Where a decision is taken; at most one is taken there.
+// Where a decision is taken; at most one is taken there, but for those about the past.
 struct Place {
   std::uint32_t launch;
   WarpId at;
@@ -83,6 +83,25 @@ std::uint32_t Replay::choose_operation(const OperationPoint& point) {
   if (!std::ranges::binary_search(point.ready, next)) return first;
   ++followed_;
   return next;
+}
+
+bool Replay::chooses_past(std::uint32_t launch) const {
+  return std::ranges::any_of(decisions_, [&](const Decision& decision) {
+    return decision.launch == launch && decision.point == Decision::Point::past;
+  });
+}
+
+// An access of several allocations is asked for each of them.
+std::optional<PastChoice> Replay::choose_past(const PastPoint& point) {
+  const Place place{point.launch, point.at, Decision::Point::past, point.index};
+  auto found = std::lower_bound(decisions_.begin(), decisions_.end(), place, before);
+  for (; found != decisions_.end() && place_of(*found) == place; ++found) {
+    const PastChoice choice{found->held & point.lanes, found->next.block};
+    if (choice.lanes == 0 || choice.writes == 0) continue;
+    ++followed_;
+    return choice;
+  }
+  return std::nullopt;
 }
 
 }  // namespace warpcheck::vgpu

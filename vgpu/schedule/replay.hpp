@@ -23,6 +23,8 @@ class Replay final : public Strategy {
   [[nodiscard]] bool decides_releases() const override { return has_releases_; }
   std::optional<Choice> decide(const SchedulePoint& point) override;
   std::uint32_t choose_operation(const OperationPoint& point) override;
+  [[nodiscard]] bool chooses_past(std::uint32_t launch) const override;
+  std::optional<PastChoice> choose_past(const PastPoint& point) override;
   [[nodiscard]] std::uint64_t ignored() const override { return decisions_.size() - followed_; }
 
  private:

@@ -14,6 +14,11 @@ std::string to_string(const Decision& decision) {
                        decision.next.block, decision.next.warp,
                        decision.index == 0 ? "ascending" : "descending");
   }
+  if (decision.point == Decision::Point::past) {
+    return fmt::format("launch {}: block {} warp {} access {}: lanes {:#x} leave out {} write{}",
+                       decision.launch, decision.at.block, decision.at.warp, decision.index,
+                       decision.held, decision.next.block, decision.next.block == 1 ? "" : "s");
+  }
   const bool access = decision.point == Decision::Point::access;
   const bool stop = decision.point == Decision::Point::stop;
   std::string line = fmt::format("launch {}: block {} warp {} {} {}: ", decision.launch,

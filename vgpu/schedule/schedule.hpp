@@ -50,6 +50,10 @@ struct Decision {
     // At the warp's `index`-th release: it came last to a barrier, and so would go on before those
     // that it has released.
     release,
+    // In the warp's `index`-th memory access: the lanes of `held` take no notice of the latest
+    // next.block writes of their locations, as far as the memory model allows.  What they load is
+    // the write before those; what they store comes before those.  next.warp is 0.
+    past,
   };
   std::uint32_t launch = 0;  // index of the launch in the trial, from 0
   WarpId at;
@@ -118,6 +122,21 @@ struct OperationPoint {
   std::uint64_t passed_over = 0;         // how often the first was
 };
 
+// What a strategy sees when an access need not find, or become, the latest write.
+struct PastPoint {
+  std::uint32_t launch = 0;
+  WarpId at;
+  std::uint64_t index = 0;  // of the access
+  std::uint32_t lanes = 0;  // that need not; at least one
+  std::uint32_t depth = 1;  // how many writes one of them may leave out, at most
+  bool is_store = false;
+};
+
+struct PastChoice {
+  std::uint32_t lanes = 0;   // of PastPoint::lanes, at least one
+  std::uint32_t writes = 1;  // that they leave out, if they may; at least one
+};
+
 // Decides.  Strategies are deterministic functions of their construction and of what they were
 // asked, in order.
 class Strategy {
@@ -140,6 +159,11 @@ class Strategy {
   virtual std::uint32_t choose_operation(const OperationPoint& point) {
     return point.ready.front();
   }
+  // Whether choose_past() wants to be asked in this launch.  Then the writes of every location are
+  // remembered, which costs.
+  [[nodiscard]] virtual bool chooses_past(std::uint32_t /*launch*/) const { return false; }
+  // Nothing: the latest.
+  virtual std::optional<PastChoice> choose_past(const PastPoint& /*point*/) { return std::nullopt; }
   // Recorded decisions (of a replay) that were not followed so far: they did not fit what they
   // met, or their point was not reached.
   [[nodiscard]] virtual std::uint64_t ignored() const { return 0; }

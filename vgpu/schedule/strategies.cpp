@@ -10,8 +10,10 @@
 
 #include "vgpu/schedule/default_policy.hpp"
 #include "vgpu/schedule/pct.hpp"
+#include "vgpu/schedule/prng.hpp"
 #include "vgpu/schedule/random.hpp"
 #include "vgpu/schedule/round_robin.hpp"
+#include "vgpu/schedule/weak.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -47,6 +49,11 @@ constexpr std::array kRows{
                 .make = [](std::uint64_t seed) -> StrategyPtr {
                   return std::make_unique<RoundRobin>(1 + seed % 8, seed / 8);
                 }},
+    StrategyRow{
+        .name = "weak_memory",
+        .help = "as random, and memory is as weak as the PTX model allows",
+        .shares_seeds_of = "random",
+        .make = [](std::uint64_t seed) -> StrategyPtr { return std::make_unique<Weak>(seed); }},
 };
 
 constexpr std::uint64_t sum_of(unsigned StrategyRow::*weight) {
@@ -87,6 +94,11 @@ const StrategyRow& drawn_strategy(std::uint64_t ticket) {
 
 const StrategyRow& searched_strategy(std::uint64_t turn) {
   return row_of(turn % sum_of(&StrategyRow::search_weight), &StrategyRow::search_weight);
+}
+
+const StrategyRow& strategy_of_seed(const StrategyRow& row, std::uint64_t seed) {
+  const auto sharer = std::ranges::find(kRows, row.name, &StrategyRow::shares_seeds_of);
+  return sharer == kRows.end() || Prng(seed).one_in(2) ? row : *sharer;
 }
 
 std::string strategies_help() {

@@ -22,6 +22,9 @@ struct StrategyRow {
   // Its share of what a search of schedules tries then, a campaign confirms a finding with, and
   // further runs of `exec` have.
   unsigned search_weight = 0;
+  // Not empty: half of the seeds that are drawn, or searched, of that row are this one's, which
+  // schedules as that one does for the same seed and does more where there is more to choose.
+  std::string_view shares_seeds_of = {};
   std::unique_ptr<Strategy> (*make)(std::uint64_t seed) = nullptr;
 };
 
@@ -40,6 +43,9 @@ const StrategyRow& drawn_strategy(std::uint64_t ticket);
 
 // The strategies of a search by turns, each as often as its search_weight says.
 const StrategyRow& searched_strategy(std::uint64_t turn);
+
+// Whose that seed of the row is: its own, or of the one that shares its seeds.
+const StrategyRow& strategy_of_seed(const StrategyRow& row, std::uint64_t seed);
 
 // "default (what it does), random (...), ...": for help.
 std::string strategies_help();

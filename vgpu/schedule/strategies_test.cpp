@@ -123,7 +123,8 @@ TEST(Strategies, RefusesAnUnknownNameAndListsTheKnown) {
     make_strategy("fifo", 0);
     FAIL();
   } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(), "no strategy 'fifo'; there are: default, random, pct, round_robin");
+    EXPECT_STREQ(error.what(),
+                 "no strategy 'fifo'; there are: default, random, pct, round_robin, weak_memory");
   }
   EXPECT_EQ(find_strategy("fifo"), nullptr);
   EXPECT_EQ(find_strategy("pct")->name, "pct");
@@ -136,6 +137,22 @@ TEST(Strategies, AreDrawnByTicketAndSearchedByTurns) {
   for (std::uint64_t i = 0; i < 4; ++i) searched.push_back(searched_strategy(i).name);
   EXPECT_EQ(drawn, (std::vector<std::string_view>{"default", "random", "pct", "round_robin"}));
   EXPECT_EQ(searched, (std::vector<std::string_view>{"random", "pct", "random", "pct"}));
+}
+
+// Half of a row's seeds belong to who shares them, the same ones always.
+TEST(Strategies, SharedSeedsAreHalfOfThem) {
+  const StrategyRow& random = *find_strategy("random");
+  int shared = 0;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    const StrategyRow& row = strategy_of_seed(random, seed);
+    shared += row.name == "weak_memory" ? 1 : 0;
+    EXPECT_TRUE(row.name == "weak_memory" || row.name == "random");
+    EXPECT_EQ(strategy_of_seed(*find_strategy("pct"), seed).name, "pct");
+  }
+  EXPECT_GT(shared, 450);
+  EXPECT_LT(shared, 550);
+  EXPECT_EQ(strategy_of_seed(random, 0).name, "weak_memory");
+  EXPECT_EQ(strategy_of_seed(random, 3).name, "random");
 }
 
 TEST(Strategies, HelpNamesEachAndWhatItDoes) {
@@ -204,6 +221,52 @@ TEST(Random, MostlyTakesFewDecisionsAndSometimesMany) {
   EXPECT_GT(few, 600);
   EXPECT_GT(many, 20);
   EXPECT_LT(none, 300);
+}
+
+TEST(Weak, SchedulesAsRandomDoes) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    EXPECT_EQ(simulate(*make_strategy("weak_memory", seed), 3, 4, 20),
+              simulate(*make_strategy("random", seed), 3, 4, 20));
+    EXPECT_TRUE(make_strategy("weak_memory", seed)->chooses_past(0));
+    EXPECT_FALSE(make_strategy("random", seed)->chooses_past(0));
+  }
+}
+
+TEST(Weak, LeavesOutWritesOfSomeLanesAndIsReplayed) {
+  int chosen = 0, deepest = 0, of_few_lanes = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const auto strategy = make_strategy("weak_memory", seed);
+    strategy->begin(0, 2, 1);
+    Schedule schedule;
+    PastPoint point{.at = {1, 0}, .index = 0, .lanes = 0xf0, .depth = 3};
+    for (; point.index < 40; ++point.index) {
+      const auto choice = strategy->choose_past(point);
+      if (!choice) continue;
+      EXPECT_NE(choice->lanes, 0U);
+      EXPECT_EQ(choice->lanes & ~point.lanes, 0U);
+      EXPECT_GE(choice->writes, 1U);
+      EXPECT_LE(choice->writes, 3U);
+      ++chosen;
+      deepest += choice->writes == 3 ? 1 : 0;
+      of_few_lanes += choice->lanes != point.lanes ? 1 : 0;
+      schedule.decisions.push_back(
+          {0, point.at, Point::past, point.index, choice->lanes, {choice->writes, 0}});
+    }
+    Replay replay(schedule);
+    EXPECT_EQ(replay.chooses_past(0), !schedule.decisions.empty());
+    EXPECT_FALSE(replay.chooses_past(1));
+    for (const Decision& decision : schedule.decisions) {
+      point.index = decision.index;
+      const auto choice = replay.choose_past(point);
+      ASSERT_TRUE(choice);
+      EXPECT_EQ(choice->lanes, decision.held);
+      EXPECT_EQ(choice->writes, decision.next.block);
+    }
+    EXPECT_EQ(replay.ignored(), 0U);
+  }
+  EXPECT_GT(chosen, 500);
+  EXPECT_GT(deepest, chosen / 2);
+  EXPECT_GT(of_few_lanes, chosen / 4);
 }
 
 TEST(Pct, RunsTheHighestPriorityAtEveryStop) {

@@ -1,6 +1,8 @@
 #include "vgpu/check/order/sync_variables.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace warpcheck::vgpu {
 namespace {
@@ -71,6 +73,23 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
       if (&other != found && other.overlaps(found->offset, found->bytes)) other.silence();
     }
   }
+  // What is found is not what was written last: a read leaves that as it is.
+  std::optional<Written> present;
+  if (operation.reads && operation.source != 0) {
+    if (!operation.writes) present = variable.written();
+    variable.find_source(operation.source);
+  }
+  const ChainPlace place = perform_on(variable, operation, miss);
+  if (present) variable.find(*std::move(present));
+  const bool is_kept = operation.writes && operation.access->sources != nullptr;
+  if (!is_kept) return place;
+  if (variable.past.size() == kPastMax) variable.past.erase(variable.past.begin());
+  variable.past.push_back(variable.written());
+  return place;
+}
+
+ChainPlace SyncVariables::perform_on(Variable& variable, const StrongOperation& operation,
+                                     Miss& miss) {
   const WarpPlace& place = operation.access->place;
   const Writer& last = variable.last;
   const BlockKey block = order_.block_key(place);
@@ -86,6 +105,31 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
   if (!operation.writes) return seen;
   write(variable, operation, operation.reads && linked);
   return variable.place;
+}
+
+SyncVariables::Written SyncVariables::Variable::written() const {
+  Written state{last, place, released, {}};
+  if (patterns == nullptr) return state;
+  state.released_in = patterns->released_in;
+  state.has_released = patterns->has_released;
+  state.is_for_some = patterns->is_for_some;
+  return state;
+}
+
+void SyncVariables::Variable::find(Written written) {
+  last = written.last;
+  place = written.place;
+  released = std::move(written.released);
+  if (patterns == nullptr) return;
+  patterns->released_in = std::move(written.released_in);
+  patterns->has_released = written.has_released;
+  patterns->is_for_some = written.is_for_some;
+}
+
+// The next operation finds that write.
+void SyncVariables::Variable::find_source(std::uint8_t source) {
+  if (source == Access::kNoStrongSource || source > past.size()) return silence();
+  find(past[past.size() - source]);
 }
 
 // Whether the scopes of two operations include each other's thread.

@@ -31,6 +31,8 @@ struct StrongOperation {
   std::uint8_t bytes = 0;
   bool reads = false, writes = false;  // both: an atomic
   bool may_acquire = false;            // `red` reads for itself alone
+  // Weak memory: which write it finds, as Access::sources says.
+  std::uint8_t source = 0;
 };
 
 // Where in which chain a strong operation stands: the write that it is, or the one that it read.
@@ -60,7 +62,8 @@ class SyncVariables {
   SyncVariables& operator=(SyncVariables&& other) noexcept;
   SyncVariables(SyncVariables&&) = default;
 
-  // Performs the operation: acquires, observes and releases what it does.  In order of execution.
+  // Performs the operation: acquires, observes and releases what it does.  In order of execution,
+  // which need not be the order in which writes are found (StrongOperation::source).
   //   miss: what kept a read from synchronising; untouched if nothing did
   ChainPlace perform(const StrongOperation& operation, Miss& miss);
   // Bytes are written by something that is no strong write, or of another size.
@@ -94,6 +97,14 @@ class SyncVariables {
     // By thread of the trial: its release operations on this variable, by Reach.
     std::unordered_map<std::uint64_t, std::array<ThreadOrder::Moment, 3>> releases;
   };
+  // What a strong write left behind; kept where accesses may find it later.
+  struct Written {
+    Writer last;
+    ChainPlace place;
+    VectorClock released;
+    std::unordered_map<std::uint64_t, VectorClock> released_in;
+    bool has_released = false, is_for_some = false;
+  };
   struct Variable {
     std::uint32_t offset = 0;
     std::uint8_t bytes = 0;
@@ -103,6 +114,11 @@ class SyncVariables {
     // What the chain's release patterns release to everybody.
     VectorClock released;
     std::unique_ptr<Patterns> patterns;  // null: none yet
+    std::vector<Written> past;           // the strong writes so far, with weak memory
+
+    [[nodiscard]] Written written() const;
+    void find(Written written);
+    void find_source(std::uint8_t source);
 
     Patterns& made_patterns() {
       if (patterns == nullptr) patterns = std::make_unique<Patterns>();
@@ -153,6 +169,7 @@ class SyncVariables {
     std::vector<std::unique_ptr<std::array<Granule, kPage>>> pages_;
   };
 
+  static constexpr std::size_t kPastMax = 64;
   static constexpr std::uint64_t kClusters = std::uint64_t{1} << 63;
   // The block, or the cluster, of a block.
   [[nodiscard]] std::uint64_t group_of(BlockKey block, Reach reach) const {
@@ -162,6 +179,7 @@ class SyncVariables {
   [[nodiscard]] bool reach_each_other(const Writer& writer, BlockKey block, Reach reach) const;
   Granule* granule_of(const StrongOperation& operation);
   static Variable* find(Granule& granule, const StrongOperation& operation);
+  ChainPlace perform_on(Variable& variable, const StrongOperation& operation, Miss& miss);
   void read(Variable& variable, const StrongOperation& operation, bool linked, Miss& miss);
   void write(Variable& variable, const StrongOperation& operation, bool linked);
   void release(Variable& variable, Reach reach, const ThreadOrder::Moment& moment,

@@ -281,6 +281,10 @@ void GeneralRaceChecker::perform_strong(Row& row, const LaneAccess& mine) {
   operation.reads = access.kind != AccessKind::write;
   operation.writes = AccessClass::of_index(mine.access_class).write;
   operation.may_acquire = access.program->code[access.pc].opcode != ptx::Opcode::red_;
+  if (access.sources != nullptr) {
+    const std::uint32_t element = (mine.offset - access.offset[mine.lane]) / mine.bytes;
+    operation.source = access.sources[mine.lane * 4 + element];
+  }
   Miss miss;
   // What is asynchronous takes no part in the patterns of the thread that began it.
   const ChainPlace place = access.asynchronous ? ChainPlace{} : variables_.perform(operation, miss);

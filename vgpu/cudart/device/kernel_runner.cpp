@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <optional>
+#include <span>
 #include <vector>
 
+#include "vgpu/check/weak/write_histories.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/device/clock.hpp"
 #include "vgpu/cudart/device/copy_kernels.hpp"
@@ -131,9 +134,16 @@ std::vector<std::uint32_t> KernelRunner::run_grid(Running& running, const Grid& 
   const TrialSettings& settings = needs_.trial.settings();
   if (!running.host.is_gone) needs_.host_blocks.copy_registered_to_device();
   needs_.host_accesses.launch_begins(number.launch);
-  const vgpu::Outcome outcome =
-      machine_.run(launch, settings.warp_model, needs_.trial.strategy(), needs_.observers.list(),
-                   settings.limits, settings.want_feedback);
+  const std::span<vgpu::Observer* const> told = needs_.observers.list();
+  std::vector<vgpu::Observer*> observers(told.begin(), told.end());
+  std::optional<vgpu::WriteHistories> histories;
+  vgpu::Strategy& strategy = needs_.trial.strategy();
+  if (strategy.chooses_past(number.launch) && vgpu::WriteHistories::concern(*launch.program)) {
+    launch.weak_memory = &histories.emplace(settings.warp_model);
+    observers.push_back(&*histories);
+  }
+  const vgpu::Outcome outcome = machine_.run(launch, settings.warp_model, strategy, observers,
+                                             settings.limits, settings.want_feedback);
   needs_.progress.ended(outcome);
   if (!running.host.is_gone) needs_.host_blocks.copy_registered_to_host();
 

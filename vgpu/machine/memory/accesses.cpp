@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "vgpu/machine/memory/weak_memory.hpp"
+
 namespace warpcheck::vgpu {
 
 using ptx::Space;
@@ -37,8 +39,10 @@ Accesses::Plan Accesses::plan_of(const Instr& instr) {
 
 void Accesses::execute_next(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   Plan& plan = plans_[run.pc];
-  if (plan.kind == Plan::Kind::unknown) [[unlikely]]
-    plan = plan_of(instr);
+  if (plan.kind == Plan::Kind::unknown) [[unlikely]] {
+    const bool is_weak = launch_.request->weak_memory != nullptr;
+    plan = is_weak ? Plan{.kind = Plan::Kind::other} : plan_of(instr);
+  }
   if (plan.skips != 0) {
     --plan.skips;
     return execute(run, instr, active);
@@ -268,11 +272,22 @@ void Accesses::perform(RunningFragment& run, const Instr& instr, const Target& t
   current_.access.allocation = target.allocation;
   current_.access.undefined = 0;
   if (instr.kind == InstrKind::atomic && has_elements(instr.modifiers)) [[unlikely]] {
+    if (launch_.observers.weak_memory != nullptr) launch_.observers.weak_memory->forget_past();
     atomics_.perform_elements(run, instr, target, mask);
     return;
   }
+  if (launch_.observers.weak_memory != nullptr && is_weak_memory_of(target)) [[unlikely]] {
+    current_.describe(run, instr, target, pattern, width * count, mask, {0, count});
+    return perform_weakly(run, instr, target, scan);
+  }
   if (current_.is_watched())
     current_.announce(run, instr, target, pattern, width * count, mask, {0, count});
+  move_bytes(run, instr, target, scan, mask);
+}
+
+// What has been described or told.
+void Accesses::move_bytes(RunningFragment& run, const Instr& instr, const Target& target,
+                          const RowScan& scan, std::uint32_t mask) {
   if (instr.kind == InstrKind::atomic) {
     atomics_.perform(run, instr, mask);
     return;

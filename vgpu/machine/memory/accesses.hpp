@@ -104,6 +104,14 @@ class Accesses {
   bool tell_whole(const RunningFragment& run, const Instr& instr, const Plan& plan,
                   const RowAccess& row, std::size_t first);
   bool tell_rest(RunningFragment& run, std::size_t first);
+  void move_bytes(RunningFragment& run, const Instr& instr, const Target& target,
+                  const RowScan& scan, std::uint32_t mask);
+  // weak_accesses.cpp
+  static bool is_weak_memory_of(const Target& target) {
+    return target.space == ptx::Space::shared || target.space == ptx::Space::global;
+  }
+  void perform_weakly(RunningFragment& run, const Instr& instr, const Target& target,
+                      const RowScan& scan);
   void move(const Plan& plan, bool strided, std::byte* value, std::byte* memory,
             std::uint32_t active) const;
   // Remembers where the access at run.pc went, if one that goes there again needs no closer look.

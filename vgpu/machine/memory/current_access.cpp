@@ -80,7 +80,7 @@ void CurrentAccess::give_undefined(RunningFragment& run, const Instr& instr, con
   run.warp.undefined.set_bits(run.frame, ref, bits, value.origin, mask, *launch_.program);
 }
 
-void CurrentAccess::announce(RunningFragment& run, const Instr& instr, const Target& target,
+void CurrentAccess::describe(RunningFragment& run, const Instr& instr, const Target& target,
                              Pattern pattern, std::uint32_t bytes, std::uint32_t mask,
                              const Elements& elements, const std::byte* written) {
   access.allocation = target.allocation;
@@ -101,7 +101,9 @@ void CurrentAccess::announce(RunningFragment& run, const Instr& instr, const Tar
   access.is_partial = false;
   access.origin = ptx::kNone;
   access.unwritten = 0;
-  if (launch_.program->synchronizes_threads && instr.modifiers.atom_op == ptx::AtomOp::cas) {
+  const bool asks_swaps =
+      launch_.program->synchronizes_threads || launch_.observers.weak_memory != nullptr;
+  if (asks_swaps && instr.modifiers.atom_op == ptx::AtomOp::cas) {
     access.unwritten = lanes_that_compare_unequal(run, instr, access, mask);
   }
   std::size_t values = instr.modifiers.vector;
@@ -128,6 +130,9 @@ void CurrentAccess::announce(RunningFragment& run, const Instr& instr, const Tar
   if (brings_values && run.warp.undefined.any()) {
     take_undefined(run, instr, elements, mask);
   }
+}
+
+void CurrentAccess::tell() {
   for (Observer* observer : launch_.observers.of_accesses) observer->on_access(access);
 }
 

@@ -30,7 +30,15 @@ class CurrentAccess {
   //   written: the row that is stored; null: that of the instruction
   void announce(RunningFragment& run, const Instr& instr, const Target& target, Pattern pattern,
                 std::uint32_t bytes, std::uint32_t mask, const Elements& elements,
+                const std::byte* written = nullptr) {
+    describe(run, instr, target, pattern, bytes, mask, elements, written);
+    tell();
+  }
+  // The two halves of that.
+  void describe(RunningFragment& run, const Instr& instr, const Target& target, Pattern pattern,
+                std::uint32_t bytes, std::uint32_t mask, const Elements& elements,
                 const std::byte* written = nullptr);
+  void tell();
   // Makes `access` say what `row` does.  The caller has set what the instruction says of it, and
   // the offsets: kind, pattern, bytes and values.
   void describe_plain(const Instr& instr, const RowAccess& row) {

@@ -1,0 +1,144 @@
+// The writes that an access may find, by the PTX memory model (ISA 8.9 and 8.10), as an operational
+// model in which instructions execute in program order.
+//
+// Every location keeps its writes in coherence order.  A thread *knows* a write when the write
+// comes before what the thread does now in causality order: in base causality order (8.9.5), or
+// because a read that comes before it there has observed the write (8.9.2).
+//
+// - A load finds any write that no write known to the thread follows (8.10.6).
+// - A store comes behind all writes that the thread knows (8.10.1), and not between an atomic
+//   operation and the write that it read (8.10.3).  So it may come before writes made earlier.
+// - An atomic operation finds the last write, and is the last then.
+// - fence.sc also acquires what fence.sc operations before it have released that are morally strong
+//   with it: Fence-SC order (8.9.3) is the order of execution.
+//
+// All executions that this shows are allowed.  It leaves out: loads that find writes made later
+// (load buffering, and with it all out of thin air); atomic operations that find older writes;
+// writes that stay unordered in coherence order; and everything older than the latest write where a
+// location is accessed in several sizes, after operations that are not followed here (mbarriers,
+// barriers of clusters, atomic operations on vectors, asynchronous copies), or when too much would
+// have to be remembered.  The lanes that take part in an operation of their warp (shfl, vote ...)
+// count as synchronised by it, as programs rely on that.
+//
+// In the manner of Kang et al. (POPL 2017: timestamps and views, without promises) and of C11Tester
+// (Luo, Demsky, ASPLOS 2021); views are vector clocks here.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <unordered_map>
+#include <vector>
+
+#include "vgpu/check/order/sync_variables.hpp"
+#include "vgpu/check/order/thread_order.hpp"
+#include "vgpu/machine/memory/weak_memory.hpp"
+
+namespace warpcheck::vgpu {
+
+// Of one launch.
+class WriteHistories final : public WeakMemory, public Observer {
+ public:
+  explicit WriteHistories(WarpModel model) { order_.reset(model); }
+
+  // Whether the program may show more than it does without: it has strong loads.  Atomic operations
+  // find the last write here, and weak loads that need not find it race, which is reported.
+  [[nodiscard]] static bool concern(const Program& program);
+
+  [[nodiscard]] PastPoint begin(Access& access) override;
+  void choose(const Access& access, const PastChoice& choice) override;
+  void begin_lane(const Access& access, unsigned lane) override;
+  void end_lane(const Access& access, unsigned lane) override;
+  void pass(const Access& access) override;
+  void forget_past() override;
+
+  [[nodiscard]] bool watches_accesses() const override { return false; }
+  [[nodiscard]] bool watches_collectives() const override { return true; }
+  void on_sync(const Sync& sync) override;
+  void on_fence(const Fence& fence) override;
+  void on_meeting(const Meeting& meeting) override { order_.meet(meeting); }
+  void on_collective(const Collective& event) override;
+  void on_barrier_object(const BarrierObject&) override { forget_past(); }
+  void on_cluster_barrier(const ClusterBarrier&) override { forget_past(); }
+  void on_allocate(const Allocation& allocation) override { forget(allocation); }
+  void on_free(const Allocation& allocation) override { forget(allocation); }
+
+ private:
+  static constexpr std::size_t kBytesMax = 16, kElementsMax = 4;
+  static constexpr std::size_t kWritesMax = 16;   // of a location: the latest
+  static constexpr std::size_t kReadersMax = 64;  // of a write
+  static constexpr std::size_t kLocationsMax = 1u << 18;
+  static constexpr std::uint32_t kSegmentsMax = 1u << 18;
+  static constexpr std::uint32_t kGranuleBytes = 16;
+
+  // Who did something, and when.
+  struct Author {
+    ThreadOrder::SegmentId segment = 0;  // 0: before everything
+    unsigned lane = 0;
+    BlockKey block = 0;
+    std::uint32_t thread = 0;
+  };
+  struct Write {
+    std::array<std::byte, kBytesMax> bytes{};
+    Author author;
+    bool strong = false;
+    Reach reach = Reach::grid;
+    bool is_update = false;           // of an atomic operation, which read the write before it
+    std::uint64_t number = 0;         // in the order in which the location's writes were made
+    std::uint64_t strong_number = 0;  // strong ones up to it
+    // Reads that have observed it, the first of each thread.
+    std::vector<Author> readers;
+  };
+  struct Location {
+    std::uint32_t offset = 0, bytes = 0;
+    std::uint64_t made = 0, strong_made = 0;
+    std::vector<Write> writes;  // in coherence order; at least one
+  };
+  using Granule = std::list<Location>;
+  // Of one element of a lane.
+  struct Element {
+    std::uint32_t offset = 0, bytes = 0;
+    std::byte* at = nullptr;
+    Location* location = nullptr;
+    std::size_t index = 0;  // of the write that it finds
+  };
+
+  [[nodiscard]] static Element element_of(const Access& access, unsigned lane,
+                                          std::uint32_t number);
+  Location* find(const Access& access, const Element& element, bool makes);
+  [[nodiscard]] Author author_of(const WarpPlace& place, unsigned lane);
+  [[nodiscard]] bool knows(const WarpPlace& place, unsigned lane, const Author& author);
+  [[nodiscard]] bool knows(const WarpPlace& place, unsigned lane, const Write& write);
+  [[nodiscard]] bool observes(const Access& access, const Write& write) const;
+  [[nodiscard]] std::size_t oldest_for(const Access& access, unsigned lane,
+                                       const Location& location);
+  [[nodiscard]] std::size_t place_for(const Access& access, unsigned lane, const Location& location,
+                                      std::uint32_t left_out);
+  [[nodiscard]] std::size_t found_by(const Access& access, unsigned lane, const Location& location,
+                                     std::uint32_t left_out);
+  [[nodiscard]] static std::uint8_t source_of(const Location& location, const Write& write);
+  void set_sources(const Access& access, std::uint32_t lanes, std::uint32_t left_out);
+  [[nodiscard]] std::uint32_t left_out_by(unsigned lane) const {
+    return (choice_.lanes >> lane & 1) != 0 ? choice_.writes : 0;
+  }
+  void end_read(const Access& access, unsigned lane, Location& location, std::size_t index);
+  void end_write(const Access& access, unsigned lane, const Element& element);
+  void synchronise(const Access& access, unsigned lane, const Element& element, bool writes,
+                   std::uint8_t source);
+  void forget(const Allocation& allocation);
+  void forget_if_too_much();
+
+  ThreadOrder order_;
+  SyncVariables variables_{order_};
+  std::vector<std::unordered_map<std::uint32_t, Granule>> granules_;  // by Allocation::id
+  std::size_t locations_ = 0;
+  PastChoice choice_;
+  std::array<Element, kElementsMax> elements_;  // of the lane whose bytes move
+  std::array<std::uint8_t, kWarpLanes * kElementsMax> sources_{};
+  // What fence.sc operations have released to those that are morally strong with them.
+  std::unordered_map<BlockKey, VectorClock> fenced_in_block_, fenced_in_group_;
+  VectorClock fenced_;
+};
+
+}  // namespace warpcheck::vgpu

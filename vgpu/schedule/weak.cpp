@@ -1,0 +1,27 @@
+#include "vgpu/schedule/weak.hpp"
+
+#include "vgpu/schedule/held_lanes.hpp"
+
+namespace warpcheck::vgpu {
+
+void Weak::begin(std::uint32_t launch, std::uint32_t blocks, std::uint32_t warps_per_block) {
+  order_.begin(launch, blocks, warps_per_block);
+  // Schedules are to be read, and a wait must not take for ever.
+  constexpr std::uint64_t kBudgetMax = 256;
+  budget_ = prng_.one_in(4) ? kBudgetMax : 1 + prng_.below(8);
+  odds_ = std::uint64_t{2} << prng_.below(4);
+}
+
+std::optional<PastChoice> Weak::choose_past(const PastPoint& point) {
+  if (budget_ == 0) return std::nullopt;
+  // Where two writes may come in either order, the schedule has chosen one already.
+  if (!prng_.one_in(point.is_store ? 2 * odds_ : odds_)) return std::nullopt;
+  --budget_;
+  PastChoice choice{point.lanes, point.depth};
+  if (prng_.one_in(2)) choice.writes = 1 + static_cast<std::uint32_t>(prng_.below(point.depth));
+  const std::uint32_t some = draw_held_lanes(prng_, point.lanes, 0);
+  if (some != 0 && prng_.one_in(2)) choice.lanes = some;
+  return choice;
+}
+
+}  // namespace warpcheck::vgpu
