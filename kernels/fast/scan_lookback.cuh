@@ -27,8 +27,8 @@ enum class ScanOrder {
   total_released,      // fence: a tile's total, before its state says so
   prefix_released,     // fence: a tile's prefix, before its state says so
   value_acquired,      // fence: after a state was read, before the value
-  state_written_once,  // the strong write of value and state in one word
-  state_read_once,     // the strong read of both
+  state_written_once,  // the strong write of a state, and of the value in the same word
+  state_read_once,     // the strong read of it
 };
 
 enum class TileState : std::uint32_t { empty, total, prefix };
@@ -98,10 +98,12 @@ struct TileStates<T, missing, false> {
       prefixes[tile] = value;
       device_fence<missing, ScanOrder::prefix_released>();
     }
-    store_relaxed(&states[tile], static_cast<std::uint32_t>(state));
+    store_relaxed<missing != ScanOrder::state_written_once>(&states[tile],
+                                                            static_cast<std::uint32_t>(state));
   }
   __device__ __forceinline__ Seen read(unsigned tile) const {
-    const TileState state = static_cast<TileState>(load_relaxed(&states[tile]));
+    const TileState state =
+        static_cast<TileState>(load_relaxed<missing != ScanOrder::state_read_once>(&states[tile]));
     device_fence<missing, ScanOrder::value_acquired>();
     if (state == TileState::empty) return {state, T{}};
     return {state, state == TileState::total ? totals[tile] : prefixes[tile]};
