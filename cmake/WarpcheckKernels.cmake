@@ -1,5 +1,5 @@
 # warpcheck_kernels(target FILES a.cu ... [OPTIONS -fmad=false ...] [INCLUDES directory ...]
-#                   [RUNTIME library] [ARCHITECTURE 75] [SEPARATE]):
+#                   [RUNTIME library] [ARCHITECTURE 75] [SEPARATE] [TOGETHER count]):
 # a library of kernels under test, each compiled twice from the same text.
 #
 #   as shipped     nvcc's ordinary host object; the PTX is in its fatbinary.
@@ -14,6 +14,9 @@
 # the host code (default warpcheck::cudart); the real runtime is never linked.
 #
 # SEPARATE compiles with -rdc=true: files may call each other's device functions.
+#
+# TOGETHER compiles so many files at a time, as most of nvcc's time goes into headers that they share;
+# their names must not clash.
 #
 # `target` is an interface over the static library `target`_archive that keeps every object of it,
 # so registrations in static constructors survive, however far away the executable is.
@@ -36,10 +39,10 @@ if(WARPCHECK_WERROR)
 endif()
 
 function(warpcheck_kernels target)
-  cmake_parse_arguments(arg "SEPARATE" "RUNTIME;ARCHITECTURE" "FILES;OPTIONS;INCLUDES" ${ARGN})
+  cmake_parse_arguments(arg "SEPARATE" "RUNTIME;ARCHITECTURE;TOGETHER" "FILES;OPTIONS;INCLUDES" ${ARGN})
   if(NOT arg_FILES OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "warpcheck_kernels(${target} FILES a.cu ... [OPTIONS ...] [INCLUDES ...] "
-      "[RUNTIME ...] [SEPARATE])")
+      "[RUNTIME ...] [SEPARATE] [TOGETHER ...])")
   endif()
   if(NOT arg_RUNTIME)
     set(arg_RUNTIME warpcheck::cudart)
@@ -48,6 +51,9 @@ function(warpcheck_kernels target)
     set(arg_ARCHITECTURE 75)
   endif()
 
+  if(arg_TOGETHER)
+    warpcheck_batches(arg_FILES ${target} ${arg_TOGETHER} ${arg_FILES})
+  endif()
   set(archive ${target}_archive)
   add_library(${archive} STATIC ${arg_FILES})
   set_target_properties(${archive} PROPERTIES
@@ -83,6 +89,22 @@ function(warpcheck_kernels target)
   add_library(${target} INTERFACE)
   target_link_libraries(${target} INTERFACE
     $<LINK_LIBRARY:WHOLE_ARCHIVE,${archive}> ${arg_RUNTIME})
+endfunction()
+
+# warpcheck_batches(VARIABLE NAME COUNT FILES...): writes files NAME_0.cu, ... that include COUNT of FILES each.
+function(warpcheck_batches variable name count)
+  set(batches)
+  list(LENGTH ARGN files_count)
+  math(EXPR last "${files_count} - 1")
+  foreach(first RANGE 0 ${last} ${count})
+    list(SUBLIST ARGN ${first} ${count} files)
+    list(TRANSFORM files REPLACE "(.+)" "#include \"${CMAKE_CURRENT_SOURCE_DIR}/\\1\"")
+    list(JOIN files "\n" text)
+    set(batch ${CMAKE_CURRENT_BINARY_DIR}/${name}_${first}.cu)
+    file(CONFIGURE OUTPUT ${batch} CONTENT "${text}\n" @ONLY)
+    list(APPEND batches ${batch})
+  endforeach()
+  set(${variable} ${batches} PARENT_SCOPE)
 endfunction()
 
 # Adds to `target` an object that carries, and registers, the unoptimised PTX of `file`.

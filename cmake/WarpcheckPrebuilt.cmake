@@ -1,8 +1,9 @@
-# The virtual GPU of another build of the same sources, WARPCHECK_PREBUILT, in place of vgpu/: for a
-# test of ci/oss-fuzz/build.sh that cannot wait for a second build of all.  It is not instrumented.
-function(warpcheck_prebuilt name)
+# The virtual GPU and the harness of another build of the same sources, WARPCHECK_PREBUILT, in place of
+# vgpu/ and harness/: for a test of ci/oss-fuzz/build.sh that cannot wait for a second build of all.
+# They are not instrumented, and know GoogleTest.
+function(warpcheck_prebuilt directory name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
-  set(archive ${WARPCHECK_PREBUILT}/vgpu/${name}/libwarpcheck_${name}.a)
+  set(archive ${WARPCHECK_PREBUILT}/${directory}/libwarpcheck_${name}.a)
   if(NOT EXISTS ${archive})
     message(FATAL_ERROR "WARPCHECK_PREBUILT=${WARPCHECK_PREBUILT}: there is no ${archive}")
   endif()
@@ -11,16 +12,22 @@ function(warpcheck_prebuilt name)
   target_link_libraries(warpcheck_${name} INTERFACE warpcheck_options ${arg_LINK} fmt::fmt)
 endfunction()
 
-warpcheck_prebuilt(ptx LINK PkgConfig::zstd PkgConfig::lz4)
-warpcheck_prebuilt(program LINK warpcheck_ptx)
-warpcheck_prebuilt(machine LINK warpcheck_program ${WARPCHECK_ASMJIT})
-warpcheck_prebuilt(schedule)
-warpcheck_prebuilt(check LINK warpcheck_machine warpcheck_schedule PkgConfig::xxhash)
+warpcheck_prebuilt(vgpu/ptx ptx LINK PkgConfig::zstd PkgConfig::lz4)
+warpcheck_prebuilt(vgpu/program program LINK warpcheck_ptx)
+warpcheck_prebuilt(vgpu/machine machine LINK warpcheck_program ${WARPCHECK_ASMJIT})
+warpcheck_prebuilt(vgpu/schedule schedule)
+warpcheck_prebuilt(vgpu/check check LINK warpcheck_machine warpcheck_schedule PkgConfig::xxhash)
 # What GCC built reads lines by the libbacktrace that comes with GCC.
 execute_process(COMMAND g++ -print-file-name=libbacktrace.a
   OUTPUT_VARIABLE backtrace OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(NOT EXISTS ${backtrace})
   set(backtrace)
 endif()
-warpcheck_prebuilt(cudart LINK warpcheck_check PkgConfig::xxhash ${backtrace})
+warpcheck_prebuilt(vgpu/cudart cudart LINK warpcheck_check PkgConfig::xxhash ${backtrace})
 target_include_directories(warpcheck_cudart SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
+warpcheck_prebuilt(harness draw LINK nlohmann_json::nlohmann_json)
+warpcheck_prebuilt(harness harness
+  LINK warpcheck_draw warpcheck_cudart warpcheck_check warpcheck_schedule PkgConfig::xxhash GTest::gtest)
+warpcheck_prebuilt(harness rapidcheck LINK warpcheck_draw rapidcheck rapidcheck_gtest GTest::gtest)
+warpcheck_prebuilt(harness pair_tests LINK warpcheck_harness warpcheck_rapidcheck)
+warpcheck_prebuilt(harness reports LINK warpcheck_harness pugixml::pugixml)

@@ -5,7 +5,7 @@
 #
 # WARPCHECK_TARGETS: names of targets, to build only these.  Else every pair that has to be clean, the
 # PTX parser and the reader of case files.  WARPCHECK_PREBUILT: a build directory to take the virtual
-# GPU from, for a test that cannot wait.
+# GPU and the harness from, for a test that cannot wait.
 repository=$SRC/warpcheck
 build=$WORK/warpcheck
 here=$repository/ci/oss-fuzz

@@ -71,16 +71,16 @@ __global__ void local_array(int* out, int index) {
 }
 LITMUS(local_array) { local_array<<<1, 32>>>(zeroed<int>(32), 3); }
 
-__constant__ int table[4] = {1, 2, 3, 4};
+__constant__ int constants[4] = {1, 2, 3, 4};
 
 // expect: out-of-bounds constant
 __global__ void constant_table_overrun(int* out, int index) {
-  out[threadIdx.x] = table[index];           //~ read
+  out[threadIdx.x] = constants[index];           //~ read
 }
 LITMUS(constant_table_overrun) { constant_table_overrun<<<1, 32>>>(zeroed<int>(32), 4); }
 
 // expect: clean
-__global__ void constant_table(int* out, int index) { out[threadIdx.x] = table[index]; }
+__global__ void constant_table(int* out, int index) { out[threadIdx.x] = constants[index]; }
 LITMUS(constant_table) { constant_table<<<1, 32>>>(zeroed<int>(32), 3); }
 
 // expect: misaligned-access global

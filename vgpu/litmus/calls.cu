@@ -81,11 +81,11 @@ LITMUS(a_virtual_function_reads_its_own) {
 // A table of functions with a gap.
 using Value = int (*)(int);
 __device__ int one_more(int i) { return i + 1; }
-__device__ Value values[3] = {one_more, nullptr, one_more};
+__device__ Value value_functions[3] = {one_more, nullptr, one_more};
 // expect: trap
 __global__ void calls_what_is_no_function(int* out, int modulus) {
   const int i = static_cast<int>(threadIdx.x);
-  out[i] = values[i % modulus](i);           //~ call
+  out[i] = value_functions[i % modulus](i);           //~ call
 }
 LITMUS(calls_what_is_no_function) { calls_what_is_no_function<<<1, 32>>>(zeroed<int>(32), 2); }
 

@@ -2,19 +2,12 @@
 // with one part missing.
 #include <cuda/atomic>
 
+#include "vgpu/litmus/flags.cuh"
 #include "vgpu/litmus/litmus.hpp"
 
+using warpcheck::litmus::set;
+using warpcheck::litmus::wait_for;
 using warpcheck::litmus::zeroed;
-
-namespace {
-
-__device__ void set(int* flag, int value) { *static_cast<volatile int*>(flag) = value; }
-__device__ void wait_for(int* flag, int value) {
-  while (*static_cast<volatile int*>(flag) != value) {
-  }
-}
-
-}  // namespace
 
 // expect: clean
 __global__ void message_with_fences(int* data, int* flag, int* out) {

@@ -1,18 +1,15 @@
 // What real programs build of fences and flags: last-block reductions, chained scans, locks and
 // grid barriers, right and with one part missing.
+#include "vgpu/litmus/flags.cuh"
 #include "vgpu/litmus/litmus.hpp"
 
+using warpcheck::litmus::set;
+using warpcheck::litmus::wait_for;
 using warpcheck::litmus::zeroed;
 
 namespace {
 
 constexpr int kBlocks = 4;
-
-__device__ void set(int* flag, int value) { *static_cast<volatile int*>(flag) = value; }
-__device__ void wait_for(int* flag, int value) {
-  while (*static_cast<volatile int*>(flag) != value) {
-  }
-}
 
 }  // namespace
 

@@ -46,6 +46,9 @@ class Run {
   using Snapshot = std::vector<std::byte>;
 
   void add(LibraryCall::Operand operand);
+  template <typename Visit>
+  void for_each_access(const OperandMemory& memory, const OperandMemory::Row& row,
+                       Visit visit) const;
   void read_operand(Operand& operand, std::uint64_t& bytes);
   [[nodiscard]] bool can_compute() const;
   void call_function();
@@ -90,28 +93,36 @@ void Run::find_operands() {
   for (LibraryCall::Operand& operand : call_.expand(views_.data())) add(std::move(operand));
 }
 
+// A row in each part of its allocation: what checkers are told of it, but for what is read or
+// written, and at which byte of the row the part begins.
+template <typename Visit>
+void Run::for_each_access(const OperandMemory& memory, const OperandMemory::Row& row,
+                          Visit visit) const {
+  std::uint64_t at = 0;
+  row.allocation->for_each_part(
+      row.offset, row.bytes,
+      [&](const vgpu::Allocation& part, std::uint32_t offset, std::uint32_t count) {
+        vgpu::OperandAccess access{.allocation = &part,
+                                   .offset = offset,
+                                   .bytes = count,
+                                   .operand = &memory.told_as(),
+                                   .unordered_launches = unordered_};
+        visit(access, at);
+        at += count;
+      });
+}
+
 void Run::read_operand(Operand& operand, std::uint64_t& bytes) {
   const OperandMemory& memory = operand.memory;
   memory.for_each_row_on_device([&](const OperandMemory::Row& row) {
     bytes += row.bytes;
     Bits undefined;
-    std::uint64_t done = 0;
-    row.allocation->for_each_part(
-        row.offset, row.bytes,
-        [&](const vgpu::Allocation& part, std::uint32_t offset, std::uint32_t count) {
-          vgpu::OperandAccess access{.allocation = &part,
-                                     .offset = offset,
-                                     .bytes = count,
-                                     .operand = &memory.told_as(),
-                                     .unordered_launches = unordered_};
-          needs_.findings.checkers().on_operand(access);
-          if (!access.undefined.empty()) {
-            undefined.resize(row.bytes);
-            std::ranges::copy(access.undefined,
-                              undefined.begin() + static_cast<std::ptrdiff_t>(done));
-          }
-          done += count;
-        });
+    for_each_access(memory, row, [&](vgpu::OperandAccess& access, std::uint64_t at) {
+      needs_.findings.checkers().on_operand(access);
+      if (access.undefined.empty()) return;
+      undefined.resize(row.bytes);
+      std::ranges::copy(access.undefined, undefined.begin() + static_cast<std::ptrdiff_t>(at));
+    });
     if (undefined.empty()) return;
     if (memory.region().addresses) {
       const auto first = std::ranges::find_if(undefined, [](auto bits) { return bits != 0; });
@@ -246,29 +257,20 @@ void Run::tell_result(const Operand& operand) {
     return;
   }
   memory.for_each_row_on_device([&](const OperandMemory::Row& row) {
-    std::uint64_t done = 0;
-    row.allocation->for_each_part(
-        row.offset, row.bytes,
-        [&](const vgpu::Allocation& part, std::uint32_t offset, std::uint32_t count) {
-          vgpu::OperandAccess access{.allocation = &part,
-                                     .offset = offset,
-                                     .bytes = count,
-                                     .write = true,
-                                     .operand = &memory.told_as(),
-                                     .unordered_launches = unordered_,
-                                     .undefined_from = from};
-          if (memory.region().leaves_undefined) {
-            access.undefined.assign(count, 0xff);
-            access.undefined_from = &memory.told_as();
-          }
-          const auto bits = operand.results.find(row.number);
-          if (bits != operand.results.end()) {
-            const auto first = bits->second.begin() + static_cast<std::ptrdiff_t>(done);
-            access.undefined.assign(first, first + count);
-          }
-          needs_.findings.checkers().on_operand(access);
-          done += count;
-        });
+    for_each_access(memory, row, [&](vgpu::OperandAccess& access, std::uint64_t at) {
+      access.write = true;
+      access.undefined_from = from;
+      if (memory.region().leaves_undefined) {
+        access.undefined.assign(access.bytes, 0xff);
+        access.undefined_from = &memory.told_as();
+      }
+      const auto bits = operand.results.find(row.number);
+      if (bits != operand.results.end()) {
+        const auto first = bits->second.begin() + static_cast<std::ptrdiff_t>(at);
+        access.undefined.assign(first, first + access.bytes);
+      }
+      needs_.findings.checkers().on_operand(access);
+    });
   });
   if (const auto rows = memory.rows()) {
     needs_.transfers.touch_operand(memory.ref(), *rows, true, operation_);

@@ -276,6 +276,8 @@ struct LegacyForm {
   const char* name;
   Answer (*function)(Parameters...);
 };
+template <class Answer, class... Parameters>
+LegacyForm(const char*, Answer (*)(Parameters...)) -> LegacyForm<Answer, Parameters...>;
 template <class Parameter, class Argument>
 Parameter passed(const Argument& argument) {
   if constexpr (std::is_same_v<Parameter, char>) {
