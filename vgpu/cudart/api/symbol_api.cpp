@@ -8,8 +8,8 @@
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/code/registry.hpp"
+#include "vgpu/cudart/graphs/graph_nodes.hpp"
 #include "vgpu/cudart/streams/copies.hpp"
-#include "vgpu/cudart/streams/graph_nodes.hpp"
 
 namespace warpcheck::cudart {
 namespace {

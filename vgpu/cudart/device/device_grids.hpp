@@ -15,7 +15,7 @@
 
 #include "vgpu/cudart/device/device_state.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
-#include "vgpu/cudart/streams/conditionals.hpp"
+#include "vgpu/cudart/graphs/conditionals.hpp"
 #include "vgpu/machine/device_runtime.hpp"
 #include "vgpu/program/dim3.hpp"
 

@@ -12,7 +12,7 @@
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/meanwhile.hpp"
 #include "vgpu/cudart/device/trial.hpp"
-#include "vgpu/cudart/streams/graphs.hpp"
+#include "vgpu/cudart/graphs/graphs.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
 
 namespace warpcheck::cudart {

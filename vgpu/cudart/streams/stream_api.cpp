@@ -12,8 +12,8 @@
 #include "vgpu/check/streams.hpp"
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
+#include "vgpu/cudart/graphs/graphs.hpp"
 #include "vgpu/cudart/memory/access_policy.hpp"
-#include "vgpu/cudart/streams/graphs.hpp"
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 

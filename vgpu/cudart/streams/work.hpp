@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "vgpu/cudart/streams/conditionals.hpp"
+#include "vgpu/cudart/graphs/conditionals.hpp"
 #include "vgpu/cudart/streams/process_events.hpp"
 #include "vgpu/program/program.hpp"
 

@@ -1,4 +1,4 @@
-#include "vgpu/cudart/streams/graphs.hpp"
+#include "vgpu/cudart/graphs/graphs.hpp"
 
 #include <algorithm>
 #include <array>

@@ -10,8 +10,8 @@
 
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/code/registry.hpp"
+#include "vgpu/cudart/graphs/graph_nodes.hpp"
 #include "vgpu/cudart/memory/access_policy.hpp"
-#include "vgpu/cudart/streams/graph_nodes.hpp"
 #include "vgpu/cudart/streams/host_functions.hpp"
 
 namespace warpcheck::cudart {

@@ -9,8 +9,8 @@
 #include "vgpu/cudart/api/api.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/launches.hpp"
-#include "vgpu/cudart/streams/graph_nodes.hpp"
-#include "vgpu/cudart/streams/graphs.hpp"
+#include "vgpu/cudart/graphs/graph_nodes.hpp"
+#include "vgpu/cudart/graphs/graphs.hpp"
 
 namespace warpcheck::cudart {
 namespace {

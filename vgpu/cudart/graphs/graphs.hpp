@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "vgpu/cudart/streams/conditionals.hpp"
+#include "vgpu/cudart/graphs/conditionals.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/work.hpp"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "vgpu/cudart/api/api.hpp"
-#include "vgpu/cudart/streams/graphs.hpp"
+#include "vgpu/cudart/graphs/graphs.hpp"
 
 using namespace warpcheck::cudart;  // NOLINT(google-build-using-namespace)
 
