@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Another project uses an installed copy, as its users would.
 
-  library_test.py CMAKE BUILD_DIRECTORY REPOSITORY
+  library_test.py CMAKE BUILD_DIRECTORY REPOSITORY CLANGXX
 
 Installs into a fresh prefix.  There, examples/saxpy lists, checks and tests its pair, and has a fuzz
 target; a second pair in it, from `warpcheck new`, builds and passes as it is, and a third, which is planted, fails, is
@@ -66,8 +66,10 @@ def check_example(repository, directory):
            "row_sum.agrees_with_its_reference", "0 tests failed out of 2")
 
 
-def check_readme(repository, directory):
+def check_readme(repository, directory, clangxx):
     directory.mkdir()
+    # Another compiler than that of the example.
+    os.environ["CXX"] = clangxx
     *before, check, replay = five_commands(repository)
     for command in before:
         run(directory, command)
@@ -108,7 +110,7 @@ def main():
         os.environ["PATH"] = f"{root}/prefix/bin:{pathlib.Path(cmake).parent}:{os.environ['PATH']}"
         check_exec(root / "prefix", root / "program")
         check_example(repository, root / "example")
-        check_readme(repository, root / "newcomer")
+        check_readme(repository, root / "newcomer", sys.argv[4])
     print("an installed copy serves another project")
 
 
