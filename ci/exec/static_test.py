@@ -13,7 +13,7 @@ from exec_testing import HERE, LIBRARIES, NVCC, Source, run
 
 INCLUDE = f"-I{sys.argv[4]}"
 TOOLKIT_LIBRARIES = pathlib.Path(sys.argv[5])
-SOURCE = Source("exec_static_programs.cu", "programs.cu")
+SOURCE = Source("static_programs.cu", "programs.cu")
 
 # One object serves for programs at fixed and at any addresses, and for a library.
 OPTIONS = ["-arch=compute_75", "-lineinfo"]

@@ -1,11 +1,11 @@
-"""Programs with cuFFT under `warpcheck exec`: exec_cufft_test.py WARPCHECK NVCC SOURCE_DIRECTORY."""
+"""Programs with cuFFT under `warpcheck exec`: cufft_test.py WARPCHECK NVCC SOURCE_DIRECTORY."""
 
 import json
 import unittest
 
 from exec_testing import HERE, Source, build, findings_of, run
 
-SOURCE = Source("exec_cufft.cu", "cufft.cu")
+SOURCE = Source("cufft.cu", "cufft.cu")
 
 
 def setUpModule():
@@ -104,4 +104,4 @@ class Refusals(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=["exec_cufft_test"])
+    unittest.main(argv=["cufft_test"])

@@ -1,4 +1,4 @@
-// What exec_races_test.py runs: algorithms of the toolkit's libraries that race by the letter and cannot
+// What races_test.py runs: algorithms of the toolkit's libraries that race by the letter and cannot
 // go wrong, and the same headers called from a user's line; chosen by the first argument.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>

@@ -1,5 +1,5 @@
 """Device memory and events that two processes of one program share, under `warpcheck exec`:
-exec_ipc_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
+ipc_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
 """
 
 import json
@@ -9,7 +9,7 @@ import unittest
 
 from exec_testing import HERE, Source, build, run
 
-SOURCE = Source("exec_ipc_programs.cu", "ipc.cu")
+SOURCE = Source("ipc_programs.cu", "ipc.cu")
 GAP = ("what processes do to memory that they share (cudaIpcOpenMemHandle): nobody knows what orders "
        "them, nor what the others have written")
 

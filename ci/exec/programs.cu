@@ -1,4 +1,4 @@
-// What exec_test.py runs: one program with many ways to behave, chosen by its first argument.
+// What programs_test.py runs: one program with many ways to behave, chosen by its first argument.
 #include <cuda_runtime.h>
 #include <unistd.h>
 

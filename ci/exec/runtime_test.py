@@ -1,4 +1,4 @@
-"""How the runtime library answers under `warpcheck exec`: exec_runtime_test.py WARPCHECK NVCC SOURCES.
+"""How the runtime library answers under `warpcheck exec`: runtime_test.py WARPCHECK NVCC SOURCES.
 
 Calls that fail, the device's memory, what the host copies, and functions of the API.  Programs are
 compiled by plain nvcc.
@@ -12,7 +12,7 @@ import unittest
 
 from exec_testing import HERE, LIBRARIES, NVCC, SOURCES, run
 
-SOURCE = pathlib.Path(SOURCES, "ci", "exec_runtime_programs.cu")
+SOURCE = pathlib.Path(SOURCES, "ci", "exec", "runtime_programs.cu")
 
 
 def build(name, *options, sources=("programs.cu",)):

@@ -1,4 +1,4 @@
-// Programs with cuFFT for exec_cufft_test.py: right ones that check their results, and each defect
+// Programs with cuFFT for cufft_test.py: right ones that check their results, and each defect
 // that a program can have at a call of the library.
 #include <cufft.h>
 #include <cufftXt.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "exec_library_memory.hpp"
+#include "library_memory.hpp"
 
 namespace {
 

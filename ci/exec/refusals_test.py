@@ -1,5 +1,5 @@
 """On which devices `warpcheck exec` runs a program, and which programs it refuses by name:
-exec_refusals_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
+refusals_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
 """
 
 import subprocess
@@ -8,7 +8,7 @@ import unittest
 
 from exec_testing import HERE, LIBRARIES, NVCC, Source, build, run
 
-SOURCE = Source("exec_programs.cu", "programs.cu")
+SOURCE = Source("programs.cu", "programs.cu")
 line_of = SOURCE.line_of
 
 

@@ -1,4 +1,4 @@
-// What exec_runtime_test.py runs: how the runtime library answers, told by the first argument.
+// What runtime_test.py runs: how the runtime library answers, told by the first argument.
 #include <cuda_runtime.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 """Volatile and relaxed accesses, in-place shuffles and headers of the toolkit under `warpcheck exec`:
-exec_races_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
+races_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
 """
 
 import json
@@ -10,8 +10,8 @@ import unittest
 
 from exec_testing import HERE, NVCC, SOURCES, WARPCHECK
 
-SOURCE = pathlib.Path(SOURCES, "ci", "exec_races.cu")
-LIBRARY = pathlib.Path(SOURCES, "ci", "exec_library_races.cu")
+SOURCE = pathlib.Path(SOURCES, "ci", "exec", "races.cu")
+LIBRARY = pathlib.Path(SOURCES, "ci", "exec", "library_races.cu")
 OPTIONS = ("-arch=compute_75", "-lineinfo", "-cudart", "shared")
 
 

@@ -16,10 +16,10 @@ HERE = pathlib.Path(DIRECTORY.name)
 
 
 class Source:
-    """A source of ci/, copied as `name`; its lines are known by the comments at their ends."""
+    """A source of ci/exec/, copied as `name`; its lines are known by the comments at their ends."""
 
     def __init__(self, file, name):
-        self.text = pathlib.Path(SOURCES, "ci", file).read_text()
+        self.text = pathlib.Path(SOURCES, "ci", "exec", file).read_text()
         (HERE / name).write_text(self.text)
 
     def line_of(self, marker):
@@ -27,7 +27,7 @@ class Source:
 
 
 def build(source, name, *options):
-    subprocess.run([NVCC, "-arch=compute_75", "-lineinfo", "-I", pathlib.Path(SOURCES, "ci"), *options,
+    subprocess.run([NVCC, "-arch=compute_75", "-lineinfo", "-I", pathlib.Path(SOURCES, "ci", "exec"), *options,
                     source, "-o", name], check=True, cwd=HERE)
     return f"./{name}"
 

@@ -1,4 +1,4 @@
-// Programs with cuRAND for exec_curand_test.py: the host's functions and those for kernels.
+// Programs with cuRAND for curand_test.py: the host's functions and those for kernels.
 #include <curand.h>
 #include <curand_kernel.h>
 
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "exec_library_memory.hpp"
+#include "library_memory.hpp"
 
 namespace {
 

@@ -1,10 +1,10 @@
-"""Programs with cuRAND under `warpcheck exec`: exec_curand_test.py WARPCHECK NVCC SOURCE_DIRECTORY."""
+"""Programs with cuRAND under `warpcheck exec`: curand_test.py WARPCHECK NVCC SOURCE_DIRECTORY."""
 
 import unittest
 
 from exec_testing import Source, build, findings_of, run
 
-SOURCE = Source("exec_curand.cu", "curand.cu")
+SOURCE = Source("curand.cu", "curand.cu")
 
 
 def setUpModule():
@@ -70,4 +70,4 @@ class Defects(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=["exec_curand_test"])
+    unittest.main(argv=["curand_test"])

@@ -1,4 +1,4 @@
-// Two processes of one program that share device memory and events, for exec_ipc_test.py:
+// Two processes of one program that share device memory and events, for ipc_test.py:
 // program MODE.  It starts itself once more, as program MODE HANDLES, with a pipe each way.
 #include <sys/wait.h>
 #include <unistd.h>

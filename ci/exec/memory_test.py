@@ -1,4 +1,4 @@
-"""Much memory under `warpcheck exec`: exec_memory_test.py WARPCHECK NVCC SOURCES.
+"""Much memory under `warpcheck exec`: memory_test.py WARPCHECK NVCC SOURCES.
 
 Allocations larger than an offset of 32 bits can reach, memory that is not touched, and what a
 program is answered when there is none left.
@@ -13,7 +13,7 @@ import unittest
 
 from exec_testing import HERE, NVCC, SOURCES, WARPCHECK, run
 
-SOURCE = pathlib.Path(SOURCES, "ci", "exec_memory_programs.cu")
+SOURCE = pathlib.Path(SOURCES, "ci", "exec", "memory_programs.cu")
 SUM = 384 * 385 // 2
 
 

@@ -1,5 +1,5 @@
 // What the host does by itself, without a call, to memory that a kernel or a copy may be using:
-// program MODE.  Comments at the ends of lines name them for exec_host_test.py.
+// program MODE.  Comments at the ends of lines name them for host_test.py.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>

@@ -1,5 +1,5 @@
 """What the host does without a call to memory that kernels use, under `warpcheck exec`:
-exec_host_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
+host_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
 
 One program by plain nvcc with its default, the static runtime, and once more with the shared one.
 """
@@ -14,7 +14,7 @@ import unittest
 
 from exec_testing import HERE, WARPCHECK, Source, build, run
 
-SOURCE = Source("exec_host_programs.cu", "host.cu")
+SOURCE = Source("host_programs.cu", "host.cu")
 
 
 def setUpModule():

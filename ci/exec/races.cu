@@ -1,4 +1,4 @@
-// What exec_races_test.py runs: races that are more, or less, than the letter of PTX says, chosen by the
+// What races_test.py runs: races that are more, or less, than the letter of PTX says, chosen by the
 // first argument.
 #include <cuda_runtime.h>
 

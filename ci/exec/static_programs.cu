@@ -1,4 +1,4 @@
-// What exec_static_test.py builds as nvcc does by default, with the static runtime library inside:
+// What static_test.py builds as nvcc does by default, with the static runtime library inside:
 // a program, and a library that calls the runtime before and after main.
 #include <cuda_runtime.h>
 

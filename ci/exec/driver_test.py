@@ -1,4 +1,4 @@
-"""Programs of the driver API and NVRTC under `warpcheck exec`: exec_driver_test.py WARPCHECK NVCC
+"""Programs of the driver API and NVRTC under `warpcheck exec`: driver_test.py WARPCHECK NVCC
 SOURCE_DIRECTORY TOOLKIT_HEADERS TOOLKIT_LIBRARIES.
 """
 
@@ -11,7 +11,7 @@ import unittest
 from exec_testing import HERE, LIBRARIES, Source, run
 
 HEADERS, TOOLKIT = sys.argv[4:6]
-PROGRAM = Source("exec_driver_programs.cpp", "programs.cpp")
+PROGRAM = Source("driver_programs.cpp", "programs.cpp")
 ENVIRONMENT = {**os.environ, "LD_LIBRARY_PATH": TOOLKIT}
 PTX = """.version 7.0
 .target sm_75

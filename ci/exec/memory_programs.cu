@@ -1,4 +1,4 @@
-// What exec_memory_test.py runs: much memory, told by the first argument.
+// What memory_test.py runs: much memory, told by the first argument.
 #include <cuda_runtime.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-"""`warpcheck exec` as a user meets it: exec_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
+"""`warpcheck exec` as a user meets it: programs_test.py WARPCHECK NVCC SOURCE_DIRECTORY.
 
 Programs are compiled by plain nvcc, with the shared runtime library and with our static one, and
 run as they are.
@@ -18,7 +18,7 @@ import xml.etree.ElementTree
 
 from exec_testing import HERE, LIBRARIES, NVCC, SOURCES, WARPCHECK, Source, build, run
 
-SOURCE = Source("exec_programs.cu", "programs.cu")
+SOURCE = Source("programs.cu", "programs.cu")
 line_of = SOURCE.line_of
 
 
