@@ -50,13 +50,13 @@ using Real = typename RealOf<T>::Type;
 template <class T>
 constexpr double kRoundoff = 0x1p-24;
 template <>
-constexpr double kRoundoff<double> = 0x1p-53;
+inline constexpr double kRoundoff<double> = 0x1p-53;
 template <>
-constexpr double kRoundoff<cuDoubleComplex> = 0x1p-53;
+inline constexpr double kRoundoff<cuDoubleComplex> = 0x1p-53;
 template <>
-constexpr double kRoundoff<__half> = 0x1p-11;
+inline constexpr double kRoundoff<__half> = 0x1p-11;
 template <>
-constexpr double kRoundoff<__nv_bfloat16> = 0x1p-8;
+inline constexpr double kRoundoff<__nv_bfloat16> = 0x1p-8;
 
 template <class T>
 T from(Number value) {
