@@ -62,6 +62,14 @@ struct TrialsMessage {
 };
 FIELDS(TrialsMessage, count);
 
+// What is proved of all of some inputs of a clean pair, and why not more (prove/certificate.hpp).
+struct ProofMessage {
+  static constexpr std::string_view kTag = "proof";
+  std::string proof{};
+  std::string reason{};
+};
+FIELDS(ProofMessage, proof, reason);
+
 // The pair cannot be run.
 struct RefusalMessage {
   static constexpr std::string_view kTag = "refusal";
@@ -227,11 +235,12 @@ FIELDS(GpuFailureMessage, trial, launches, findings);
 
 // --- all of them --------------------------------------------------------------------------------
 
-using Message = std::variant<HelloMessage, DoneMessage, ThrewMessage, TrialsMessage, RefusalMessage,
-                             ErrorMessage, InternalErrorMessage, KindsMessage, FailureMessage,
-                             UnhealthyMessage, LinesMessage, FoundMessage, ShrunkMessage,
-                             ConfirmedMessage, SearchedMessage, RemarkMessage, GpuTaskMessage,
-                             GpuJobMessage, GpuDeviceMessage, GpuTrialMessage, GpuFailureMessage>;
+using Message =
+    std::variant<HelloMessage, DoneMessage, ThrewMessage, TrialsMessage, ProofMessage,
+                 RefusalMessage, ErrorMessage, InternalErrorMessage, KindsMessage, FailureMessage,
+                 UnhealthyMessage, LinesMessage, FoundMessage, ShrunkMessage, ConfirmedMessage,
+                 SearchedMessage, RemarkMessage, GpuTaskMessage, GpuJobMessage, GpuDeviceMessage,
+                 GpuTrialMessage, GpuFailureMessage>;
 
 // For std::visit(): a function for each message that its receiver knows, and one of `const auto&`
 // for all others.

@@ -48,6 +48,7 @@ std::vector<Message> one_of_each() {
       DoneMessage{},
       ThrewMessage{"no such \"thing\"\n\xff"},
       TrialsMessage{UINT64_MAX},
+      ProofMessage{"every-schedule", "data decides a branch: a.cu:1"},
       RefusalMessage{"kernel k: wmma.load"},
       ErrorMessage{"cannot write a"},
       InternalErrorMessage{"internal error: b"},

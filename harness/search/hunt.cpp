@@ -22,6 +22,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Inputs of a clean pair of which it is asked what they prove: from small ones to the largest.
+constexpr std::uint64_t kProvedInputs = 4;
+
 // The settings that every pair is run under, the most telling first.
 constexpr std::array<std::pair<cudart::Build, vgpu::WarpModel>, 4> kConfigurations{{
     {cudart::Build::optimized, vgpu::WarpModel::independent},
@@ -54,6 +57,7 @@ class Hunter {
           search(property.name, first, options_.property_trials);
         }
         if (first == 0) look_for_classes();
+        if (first == 0) prove_some();
         first += options_.trials;
       } while (!failed_ && !stopped_ && Clock::now() < deadline_);
     } catch (const DomainError& error) {
@@ -101,6 +105,22 @@ class Hunter {
       statistics.add(nth_case(pair_, "", settings_, options_.seed, static_cast<std::uint64_t>(i)));
     }
     tell("", 0, health_problems(statistics));
+  }
+
+  // What independent threads prove, lockstep has too.
+  void prove_some() {
+    const bool is_asked = pair_.clean() && settings_.warp_model == vgpu::WarpModel::independent;
+    if (!is_asked || failed_ || stopped_) return;
+    Proof least = Proof::all_data;
+    std::string reason;
+    for (std::uint64_t i = 1; i <= kProvedInputs; ++i) {
+      const Certificate one =
+          certify(nth_case(pair_, "", settings_, options_.seed, i * kSizeMax / kProvedInputs));
+      if (one.proof >= least) continue;
+      least = one.proof;
+      reason = one.reason;
+    }
+    emit_(ProofMessage{.proof = std::string(name_of(least)), .reason = reason});
   }
 
   void tell(const std::string& property, std::uint64_t trials,
@@ -169,6 +189,7 @@ class Merge {
                           [&](const KindsMessage& kinds) {
                             kinds_.insert(kinds.kinds.begin(), kinds.kinds.end());
                           },
+                          [&](const ProofMessage& proof) { add_proof(proof); },
                           [&](const LinesMessage& lines) {
                             if (!outcome_.coverage) outcome_.coverage.emplace();
                             outcome_.coverage->add(lines.coverage);
@@ -179,6 +200,13 @@ class Merge {
                             outcome_.errors.push_back(internal_error(unexpected(message)));
                           }},
                message);
+  }
+
+  void add_proof(const ProofMessage& told) {
+    const Proof proof = proof_named(told.proof);
+    if (outcome_.proved && *outcome_.proved <= proof) return;
+    outcome_.proved = proof;
+    outcome_.why_not_more = told.reason;
   }
 
   // Configurations say the same of a claim, in other numbers.
@@ -291,6 +319,14 @@ std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::si
   return outcomes;
 }
 
+// ", proved for this data and all schedules (data decides a branch: radix.cu:7 ...)"
+static std::string proof_text(const PairOutcome& outcome) {
+  if (!outcome.as_expected() || !outcome.proved) return "";
+  std::string text = fmt::format(", {}", text_of(*outcome.proved));
+  if (!outcome.why_not_more.empty()) text += fmt::format(" ({})", outcome.why_not_more);
+  return text;
+}
+
 std::string hunt_table(const std::vector<PairOutcome>& outcomes) {
   std::vector<std::array<std::string, 5>> rows{{"pair", "expects", "found", "trials", "verdict"}};
   const auto kinds = [](const std::vector<vgpu::FindingKind>& list, std::string_view none) {
@@ -300,7 +336,7 @@ std::string hunt_table(const std::vector<PairOutcome>& outcomes) {
   for (const PairOutcome& outcome : outcomes) {
     rows.push_back({outcome.pair->name(), kinds(outcome.pair->expects(), "clean"),
                     kinds(outcome.found, "-"), fmt::format("{}", outcome.trials),
-                    verdict_text(outcome)});
+                    verdict_text(outcome) + proof_text(outcome)});
     as_expected += outcome.as_expected() ? 1 : 0;
   }
   std::array<std::size_t, 5> widths{};

@@ -85,7 +85,8 @@ Verdict verdict_of(TrialResult result) {
                   .decisions_ignored = result.decisions_ignored,
                   .ptx_hash = result.ptx_hash,
                   .kernels = std::move(result.kernels),
-                  .refusals = std::move(result.refusals)};
+                  .refusals = std::move(result.refusals),
+                  .order_source = std::move(result.order_source)};
   for (vgpu::Finding& finding : verdict.findings) {
     for (vgpu::AccessSide& side : finding.accesses) {
       side.file = repository_path(side.file);
@@ -93,6 +94,15 @@ Verdict verdict_of(TrialResult result) {
     }
   }
   return verdict;
+}
+
+// Races are looked for between all threads: what the lockstep model orders, a schedule of it may
+// not.
+bool all_checkers_watch(const Settings& settings) {
+  return settings.warp_model == vgpu::WarpModel::independent &&
+         std::ranges::all_of(vgpu::kCheckers, [&](const vgpu::CheckerRow& row) {
+           return settings.checkers.*row.enabled;
+         });
 }
 
 // Adds what the run under the default schedule found and this one did not.
@@ -179,6 +189,8 @@ void TrialRunner::judge_output(const Case& a_case, const Attempt& made, Verdict&
   if (wrong) add(vgpu::FindingKind::mismatch, std::move(*wrong));
   if (verdict.schedule.decisions.empty()) return;
   if (!a_case.pair->wants_schedule_comparison(agrees)) return;
+  // The default schedule gives the same bytes: that is known without running it.
+  if (all_checkers_watch(a_case.settings) && verdict.holds_for_every_schedule()) return;
   const DefaultRun& other = default_run_of(a_case);
   add_what_is_new(other.verdict, verdict);
   if (other.output == nullptr || !verdict.refusals.empty()) return;

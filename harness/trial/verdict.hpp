@@ -41,7 +41,14 @@ struct Verdict {
   std::uint64_t ptx_hash = 0;
   std::vector<std::string> kernels;   // mangled names
   std::vector<std::string> refusals;  // what could not be run, and why
+  // Why another schedule may show something else, although no race was found; empty: nothing does,
+  // so that a run without findings stands for every schedule (docs/proofs.md).
+  std::string order_source;
 
+  // Of a run in the independent warp model with all checkers.
+  [[nodiscard]] bool holds_for_every_schedule() const {
+    return launches != 0 && findings.empty() && refusals.empty() && order_source.empty();
+  }
   [[nodiscard]] bool failed() const;  // a finding of severity error
 };
 

@@ -176,7 +176,15 @@ struct InvalidFree {
 
 // A use of an undefined value that can matter.
 struct UndefinedUse {
-  enum class Kind : std::uint8_t { address, branch };
+  enum class Kind : std::uint8_t {
+    address,
+    branch,
+    // Told to observers that follow values alone.  operand: it says what an instruction does, and
+    // is no value that it moves or calculates with: which barrier, which lanes, how many bytes.
+    // instruction: one that is not followed at all; `lanes` execute it, and `origin` is its own pc.
+    operand,
+    instruction,
+  };
   Kind kind = Kind::branch;
   const Program* program = nullptr;
   WarpPlace place;
@@ -203,7 +211,8 @@ struct Sync {
   // kernel_start: earlier launches of the trial, by Launch::index, that nothing orders before
   // this one (streams).  Usually none.
   std::span<const std::uint32_t> unordered_launches{};
-  std::uint32_t launched_as = 0;     // kernel_start: DeviceLaunch::number; 0: by the host
+  std::span<const std::byte> parameters{};  // kernel_start
+  std::uint32_t launched_as = 0;            // kernel_start: DeviceLaunch::number; 0: by the host
   unsigned device = 0, devices = 1;  // kernel_start: that runs the launch, and how many there are
 };
 
@@ -455,6 +464,12 @@ struct DeviceCopy {
   std::span<const std::uint32_t> unordered_launches{};  // by Launch::index; usually none
 };
 
+// What an observer wants to be marked as undefined, so that it follows where values go.
+struct Following {
+  bool values = false;  // what the observer itself marks: nothing that these decide goes untold
+  bool order = false;   // and what depends on the order of threads: clocks, who is active
+};
+
 // Receives what a launch does.  Every function has an empty default, so an observer names just
 // what it looks at; on_access may set Access::undefined and Access::origin of reads.
 class Observer {
@@ -468,6 +483,9 @@ class Observer {
   }
   // Asked when the launch has begun.
   [[nodiscard]] virtual bool watches_collectives() const { return false; }
+  // Asked once a launch.  An observer that follows values does so instead of the initialisation
+  // checker: both mark registers as undefined.
+  [[nodiscard]] virtual Following follows() const { return {}; }
   virtual void on_access(Access&) {}
   // The same of a row.  False: on_access() is to tell it, and nothing was done.
   virtual bool takes_row(const RowAccess&) { return false; }

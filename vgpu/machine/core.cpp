@@ -30,6 +30,7 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
   sync.block = launch.block;
   sync.cluster = launch.cluster;
   sync.unordered_launches = launch.unordered_launches;
+  sync.parameters = launch.parameters;
   sync.device = launch.device;
   sync.devices = launch.devices;
   sync.launched_as = launch.launched_as;
@@ -54,7 +55,12 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
 void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
                  std::span<Observer* const> observers, const Limits& limits, bool want_edges) {
   launch_.begin(launch, model, strategy, limits);
-  launch_.observers = {observers, {}, {}, want_edges, launch.weak_memory};
+  launch_.observers = {observers, {}, {}, want_edges, launch.weak_memory, {}};
+  for (const Observer* observer : observers) {
+    const Following wanted = observer->follows();
+    launch_.observers.following.values |= wanted.values;
+    launch_.observers.following.order |= wanted.order;
+  }
   std::ranges::copy_if(
       observers, std::back_inserter(launch_.observers.of_accesses),
       [&](const Observer* observer) { return observer->watches_accesses_of(*launch.program); });
@@ -76,8 +82,9 @@ void Core::choose_code() {
   const NativeTier* const tier = launch_.program->native.get();
   launch_.native = launch_.native_some = nullptr;
   compile_at_ = kNoLimit;
+  const bool follows = launch_.observers.following.values;
   // Machine code moves whole rows.
-  if (launch_.request->weak_memory != nullptr) return;
+  if (launch_.request->weak_memory != nullptr || follows) return;
   if (tier == nullptr || launch_.limits.compile == Compile::never) return;
   const bool at_once = launch_.limits.compile == Compile::at_once;
   if (at_once) fragments_.compile_for_some();

@@ -83,6 +83,7 @@ LinkedKernel& DeviceCode::link(std::string_view kernel) {
       linked->program = vgpu::decode(module(), kernel);
       vgpu::link(linked->program);
       linked->ptx_hash = hash_of_kernel(text_, kernel);
+      linked->order_source = vgpu::find_order_source(linked->program);
       cached.kernel = std::move(linked);
     } catch (const vgpu::Refusal& refusal) {
       cached.refusal = refusal.what();

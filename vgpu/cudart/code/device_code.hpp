@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "vgpu/machine/memory/memory.hpp"
+#include "vgpu/program/order_sources.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/ptx/module.hpp"
 
@@ -27,6 +28,7 @@ struct LinkedKernel {
   DeviceCode* code = nullptr;  // that has it
   vgpu::Program program;
   std::uint64_t ptx_hash = 0;
+  vgpu::OrderSource order_source;
   std::uint64_t patched_in = 0;  // generation in which variable addresses were written to it
 };
 

@@ -113,6 +113,8 @@ std::vector<std::uint32_t> KernelRunner::run_grid(Running& running, const Grid& 
   DeviceState& device = needs_.devices[running.work.device];
   const Trial::LaunchNumber number =
       needs_.trial.launch(grid.linked->program, grid.linked->ptx_hash);
+  if (grid.linked->order_source.pc != ptx::kNone)
+    needs_.trial.order_shows(grid.linked->program, grid.linked->order_source);
   needs_.arrivals.launched(number.kernel);
   needs_.progress.launched(number.kernel);
   std::vector<std::uint32_t> unordered = running.unordered;

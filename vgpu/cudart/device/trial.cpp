@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "vgpu/check/reporter.hpp"
 #include "vgpu/cudart/device/print_buffer.hpp"
 #include "vgpu/cudart/exec/exec_session.hpp"
 
@@ -68,6 +69,18 @@ Trial::LaunchNumber Trial::launch(const vgpu::Program& program, std::uint64_t pt
   }
   if (session != nullptr) session->launched(result_.launches);
   return number;
+}
+
+void Trial::order_shows(const vgpu::Program& program, const vgpu::OrderSource& source) {
+  if (!result_.order_source.empty()) return;
+  const vgpu::AccessSide side =
+      vgpu::side_at("", {&program, source.pc, Dim3{0, 0, 0}, Dim3{0, 0, 0}});
+  const std::string file = side.file.substr(side.file.find_last_of('/') + 1);
+  order_shows(fmt::format("{}:{} {} {}", file, side.line, side.ptx, source.what));
+}
+
+void Trial::order_shows(std::string_view why) {
+  if (result_.order_source.empty()) result_.order_source = why;
 }
 
 void Trial::count(const vgpu::Outcome& outcome) {

@@ -12,6 +12,7 @@
 #include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
 #include "vgpu/machine/machine.hpp"
+#include "vgpu/program/order_sources.hpp"
 #include "vgpu/schedule/default_policy.hpp"
 
 namespace warpcheck::cudart {
@@ -48,6 +49,9 @@ class Trial {
     std::uint32_t kernel = 0;  // among all kernels, in order of their first launch, from 0
   };
   LaunchNumber launch(const vgpu::Program& program, std::uint64_t ptx_hash);
+  // Where the order of threads, or of work of the device, can show.
+  void order_shows(const vgpu::Program& program, const vgpu::OrderSource& source);
+  void order_shows(std::string_view why);
   // It has run.
   void count(const vgpu::Outcome& outcome);
   // Where decisions about operations of streams are recorded.

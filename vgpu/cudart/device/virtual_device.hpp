@@ -68,7 +68,10 @@ struct TrialResult {
   std::vector<std::string> refusals;    // why a launch could not be run, each once
   std::vector<std::string> kernels;     // mangled names launched, each once, in order
   std::string output;                   // what printf() and assert() of device code wrote
-  std::uint64_t prints_lost = 0;        // printf() calls whose text the buffer could not hold
+  // Why another schedule may show something else although no race was found: "reads a clock:
+  // sum.cu:12".  Empty: threads are ordered by barriers and the order of kernels alone.
+  std::string order_source;
+  std::uint64_t prints_lost = 0;  // printf() calls whose text the buffer could not hold
 };
 
 // Starts a trial on a fresh device.  Throws std::logic_error when a trial is already running.

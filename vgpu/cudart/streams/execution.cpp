@@ -195,6 +195,8 @@ void Execution::run_next() {
   const OperationPtr operation =
       operations_.take(needs_.trial.strategy(), needs_.trial.schedule(),
                        [&](const Operation& one) { return needs_.runner.can_begin(one); });
+  if (operations_.had_choice())
+    needs_.trial.order_shows("nothing orders operations of several streams");
   if (operation == nullptr) {
     if (running_ != 0) {
       operation_done_.wait(needs_.mutex);

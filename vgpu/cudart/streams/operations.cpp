@@ -61,11 +61,11 @@ void Operations::learn(Operation& operation, const OperationSet& more) {
 OperationPtr Operations::take(vgpu::Strategy& strategy, vgpu::Schedule& schedule,
                               const CanBegin& can_begin) {
   take_up_held();
+  choices_.clear();
   auto chosen =
       std::ranges::find_if(ready_, [&](const auto& one) { return can_begin(*one.second); });
   if (chosen == ready_.end()) return nullptr;
   if (ready_.size() > 1 && !chosen->second->is_empty()) {
-    choices_.clear();
     for (const auto& [number, operation] : ready_) {
       if (!operation->is_empty() && can_begin(*operation)) choices_.push_back(number);
     }

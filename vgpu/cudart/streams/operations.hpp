@@ -47,6 +47,8 @@ class Operations {
   // Takes a ready operation to be run, one that can begin; nullptr: there is none.  A choice other
   // than the default's is added to *schedule.
   OperationPtr take(vgpu::Strategy& strategy, vgpu::Schedule& schedule, const CanBegin& can_begin);
+  // Whether the latest one could have been another.
+  [[nodiscard]] bool had_choice() const { return choices_.size() > 1; }
   [[nodiscard]] bool has_ready(const CanBegin& can_begin) const;
   // The first that is ready, whether or not it can begin; nullptr: none is.
   [[nodiscard]] OperationPtr first_ready() const {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "vgpu/machine/warp/followed_values.hpp"
+#include "vgpu/program/order_sources.hpp"
+
 namespace warpcheck::vgpu {
 
 // The lanes for which the guard of `instr` holds.
@@ -19,6 +22,8 @@ inline void FragmentLoop::compute(RunningFragment& run, const Instr& instr, std:
     run.warp.undefined.propagate(run.frame, run.banks, instr, active, *launch_.program);
   }
   instr.compute(run.banks, instr, active);
+  if (launch_.observers.following.order && instr.kind == InstrKind::warp) [[unlikely]]
+    mark_results(launch_, run, instr, active);
 }
 
 // Unguarded compute instructions from `run.pc` on, as long as one follows another: nothing comes
@@ -86,6 +91,8 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
     }
     const std::uint32_t active =
         instr.guard.bank == Bank::none ? run.mask : guarded_lanes(run, instr);
+    if (launch_.observers.following.values) [[unlikely]]
+      follow_values(launch_, run, instr, active);
     --launch_.quantum_left;
     lane_steps += active == run.mask ? lanes : lane_count(active);
     switch (instr.kind) {
@@ -93,7 +100,11 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
       case InstrKind::warp:
         if (active != 0) compute(run, instr, active);
         break;
-      case InstrKind::special: parts_.scalars.read_special(run, instr, active); break;
+      case InstrKind::special:
+        parts_.scalars.read_special(run, instr, active);
+        if (launch_.observers.following.order && depends_on_order(instr.special)) [[unlikely]]
+          mark_results(launch_, run, instr, active);
+        break;
       case InstrKind::local_address:
       case InstrKind::param: parts_.scalars.move(run, instr, active); break;
       case InstrKind::load:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "vgpu/machine/warp/followed_values.hpp"
 #include "vgpu/program/matrix.hpp"
 
 namespace warpcheck::vgpu {
@@ -107,6 +108,8 @@ void WarpMeetings::undefined_across_lanes(RunningFragment& run, const Instr& ins
     from_nobody |= std::uint32_t{is_nobody} << lane;
     from_somebody |= (value.mask >> source & 1u) << lane;
   }
+  if (from_nobody != 0 && launch_.observers.following.values)
+    tell_unfollowed(launch_, run, from_nobody);
   const std::uint32_t origin = from_nobody != 0                    ? run.pc
                                : (from_somebody & ~from.mask) != 0 ? value.origin
                                                                    : from.origin;

@@ -1,0 +1,166 @@
+#include "harness/prove/points.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "harness/case/case.hpp"
+#include "harness/search/search.hpp"
+
+namespace warpcheck {
+namespace {
+
+constexpr std::uint64_t kSamples = 120;
+constexpr std::uint32_t kBlockMax = 1'024;
+
+std::uint64_t number_in(const Json& input, const std::string& field) {
+  const Json& value = input.at(field);
+  return value.is_number_integer() && value >= 0 ? value.get<std::uint64_t>() : UINT64_MAX;
+}
+
+std::vector<std::string> fields_of(const Json& input, bool (*holds)(const Json&)) {
+  std::vector<std::string> names;
+  for (const auto& item : input.items()) {
+    if (holds(item.value())) names.push_back(item.key());
+  }
+  return names;
+}
+
+}  // namespace
+
+bool is_launch(const Json& field) {
+  return field.is_object() && field.contains("block") && field.contains("grid");
+}
+
+std::vector<std::uint32_t> telling_blocks() {
+  std::set<std::uint32_t> blocks{5, 7, 48, 96, 100, 192, 384, 768, 1'000};
+  for (std::uint32_t power = 1; power <= kBlockMax; power *= 2) {
+    for (const std::uint32_t near : {power - 1, power, power + 1}) {
+      if (near >= 1 && near <= kBlockMax) blocks.insert(near);
+    }
+  }
+  return {blocks.begin(), blocks.end()};
+}
+
+std::vector<std::uint32_t> all_blocks() {
+  std::vector<std::uint32_t> blocks;
+  for (std::uint32_t block = 1; block <= kBlockMax; ++block) blocks.push_back(block);
+  return blocks;
+}
+
+Points::Points(const AnyPair& pair, const PointOptions& options) : pair_(pair) {
+  std::vector<Json> samples;
+  for (std::uint64_t i = 0; i < kSamples; ++i) {
+    samples.push_back(pair.to_json(nth_case(pair, "", {}, 1, i).input));
+  }
+  learn(samples);
+  blocks_ = options.blocks.empty() ? telling_blocks() : options.blocks;
+  if (width_ == Width::none) blocks_ = {0};
+}
+
+void Points::learn(const std::vector<Json>& samples) {
+  // The largest one has the most data to take from.
+  base_ = *std::ranges::max_element(samples, {}, [](const Json& one) { return one.dump().size(); });
+  if (!base_.is_object()) return;
+  learn_lengths(samples);
+  learn_width(base_);
+}
+
+void Points::learn_lengths(const std::vector<Json>& samples) {
+  const std::vector<std::string> numbers =
+      fields_of(base_, [](const Json& value) { return value.is_number_integer(); });
+  const auto holds = [&](const Length& length) {
+    return std::ranges::all_of(samples, [&](const Json& one) {
+      const std::uint64_t first = number_in(one, length.first);
+      const std::uint64_t second = length.second.empty() ? 1 : number_in(one, length.second);
+      return one.at(length.array).size() == first * second;
+    });
+  };
+  for (const std::string& array :
+       fields_of(base_, [](const Json& value) { return value.is_array(); })) {
+    Length found{array, {}, {}};
+    for (const std::string& first : numbers) {
+      if (holds({array, first, {}})) found = {array, first, {}};
+      for (const std::string& second : numbers) {
+        if (holds({array, first, second})) found = {array, first, second};
+      }
+    }
+    if (!found.first.empty()) size_field_ = found.first;
+    if (!found.second.empty()) {
+      size_limit_ = 0;
+      for (const Json& one : samples)
+        size_limit_ = std::max(size_limit_, number_in(one, found.first));
+    }
+    lengths_.push_back(found);
+  }
+}
+
+void Points::learn_width(const Json& base) {
+  for (const auto& item : base.items()) {
+    if (is_launch(item.value())) {
+      width_ = Width::launch;
+      width_field_ = item.key();
+      return;
+    }
+    const bool is_width = item.value().is_number_integer() && item.key() != size_field_;
+    const bool is_named = item.key() == "block" || item.key() == "width" ||
+                          item.key() == "threads" || item.key() == "lists";
+    if (is_width && is_named) {
+      width_ = Width::number;
+      width_field_ = item.key();
+    }
+  }
+}
+
+// Arrays take what the sample has, again and again.
+bool Points::set_lengths(Json& input, std::uint32_t size) const {
+  if (!size_field_.empty()) {
+    for (const Length& length : lengths_) {
+      if (!length.first.empty()) input[length.first] = size;
+      if (!length.second.empty()) input[length.second] = size;
+    }
+  }
+  for (const Length& length : lengths_) {
+    std::uint64_t wanted = size;
+    if (!length.first.empty()) wanted = number_in(input, length.first);
+    if (!length.second.empty()) wanted *= number_in(input, length.second);
+    const Json pool = input.at(length.array);
+    if (pool.empty() && wanted != 0) return false;
+    Json values = Json::array();
+    for (std::uint64_t i = 0; i < wanted; ++i) values.push_back(pool[i % pool.size()]);
+    input[length.array] = std::move(values);
+  }
+  return true;
+}
+
+AnyInput Points::accepted(const Json& json) const {
+  try {
+    AnyInput input = pair_.from_json(json);
+    return pair_.in_domain(input) ? input : nullptr;
+  } catch (const FieldError&) {
+    return nullptr;
+  }
+}
+
+std::vector<Points::Input> Points::inputs(std::uint32_t size, std::uint32_t block) const {
+  std::vector<Input> found;
+  Json json = base_;
+  if (!json.is_object() || size > size_limit_ || !set_lengths(json, size)) return found;
+  if (width_ != Width::launch) {
+    if (width_ == Width::number) json[width_field_] = block;
+    if (AnyInput input = accepted(json)) found.push_back({{size, block, 0}, std::move(input)});
+    return found;
+  }
+  Json& launch = json[width_field_];
+  const std::uint32_t needed = std::max(1u, (size + block - 1) / block);
+  std::set<std::uint32_t> grids{needed, needed + 1, 1, (needed + 1) / 2};
+  for (const std::uint32_t grid : grids) {
+    launch["block"] = {block, 1, 1};
+    launch["grid"] = {grid, 1, 1};
+    if (AnyInput input = accepted(json)) found.push_back({{size, block, grid}, std::move(input)});
+    if (found.size() == 2) break;
+  }
+  return found;
+}
+
+}  // namespace warpcheck

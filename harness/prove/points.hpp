@@ -1,0 +1,75 @@
+// The sizes and launches of a pair's domain, as inputs: what `prove` goes through.
+//
+// A pair declares how to draw an input and which inputs are its domain, not what a size is.  So the
+// fields say it: the length of the input's arrays is its size, where a number is not (`n` of an
+// n x n matrix); a launch's block, or another number (`block`), is the width.  How lengths follow
+// from numbers is learnt from inputs that were drawn; what the domain refuses is no point.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/pair/any_pair.hpp"
+
+namespace warpcheck {
+
+// Whether a field of an input is a LaunchConfig.
+[[nodiscard]] bool is_launch(const Json& field);
+
+// One size and launch.  What an input does not have is 0.
+struct Point {
+  std::uint32_t size = 0;
+  std::uint32_t block = 0;
+  std::uint32_t grid = 0;
+  friend auto operator<=>(const Point&, const Point&) = default;
+};
+
+struct PointOptions {
+  std::uint32_t size_max = 1'024;
+  std::vector<std::uint32_t> blocks;  // empty: those at which kernels tend to break, up to 1,024
+};
+[[nodiscard]] std::vector<std::uint32_t> telling_blocks();
+[[nodiscard]] std::vector<std::uint32_t> all_blocks();
+
+class Points {
+ public:
+  // Draws inputs to learn from; throws DomainError.
+  Points(const AnyPair& pair, const PointOptions& options);
+
+  [[nodiscard]] bool has_blocks() const { return width_ != Width::none; }
+  [[nodiscard]] const std::vector<std::uint32_t>& blocks() const { return blocks_; }
+  // The points of one size and block: of a launch, with the grid that is needed and one block more.
+  struct Input {
+    Point point;
+    AnyInput input;
+  };
+  [[nodiscard]] std::vector<Input> inputs(std::uint32_t size, std::uint32_t block) const;
+
+ private:
+  // How long an array is: as the size says, or a product of the numbers in two fields.
+  struct Length {
+    std::string array;
+    std::string first, second;  // second empty: the first alone; both empty: the size
+  };
+  enum class Width : std::uint8_t { none, launch, number };
+
+  void learn(const std::vector<Json>& samples);
+  void learn_lengths(const std::vector<Json>& samples);
+  void learn_width(const Json& base);
+  [[nodiscard]] bool set_lengths(Json& input, std::uint32_t size) const;
+  [[nodiscard]] AnyInput accepted(const Json& json) const;
+
+  const AnyPair& pair_;
+  Json base_;
+  std::vector<Length> lengths_;
+  std::string size_field_;  // the number that is the size; empty: arrays have it
+  // Where arrays grow faster than the size: the largest that was drawn.
+  std::uint64_t size_limit_ = UINT64_MAX;
+  Width width_ = Width::none;
+  std::string width_field_;
+  std::vector<std::uint32_t> blocks_;
+};
+
+}  // namespace warpcheck

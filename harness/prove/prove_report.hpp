@@ -1,0 +1,17 @@
+// What was proved, for people and programs: lines, JSON, and a page with a map of size against
+// block.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/prove/prove.hpp"
+
+namespace warpcheck {
+
+// "PROVED scan_tree   ...": a few lines, with the reason where more is not proved.
+[[nodiscard]] std::string prove_text(const PairProof& proof);
+[[nodiscard]] Json prove_json(const std::vector<PairProof>& proofs);
+[[nodiscard]] std::string prove_html(const std::vector<PairProof>& proofs);
+
+}  // namespace warpcheck

@@ -1,0 +1,77 @@
+// Proofs of every pair, specimens too, held against trials: what is proved for every schedule shows
+// nothing under any, and what is proved for all data shows nothing for other data.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "harness/pair/registry.hpp"
+#include "harness/prove/certificate.hpp"
+#include "harness/search/search.hpp"
+#include "harness/trial/trial.hpp"
+
+namespace warpcheck {
+namespace {
+
+constexpr std::uint64_t kCases = 3, kSchedules = 3;
+
+void expect_nothing(const Case& a_case) {
+  TrialRunner runner;
+  const Verdict verdict = runner.run(a_case);
+  for (const vgpu::Finding& finding : verdict.findings) {
+    const bool is_of_result = finding.kind == vgpu::FindingKind::mismatch;
+    EXPECT_TRUE(is_of_result) << a_case.title() << ": " << finding.message;
+  }
+}
+
+// Other data is tried under the same schedule.
+void expect_nothing_of_other_data(const Case& proved) {
+  for (unsigned which = 0; which < kOtherData; ++which) {
+    Case other = proved;
+    other.input = with_other_data(*proved.pair, proved.input, which);
+    if (other.input != nullptr) expect_nothing(other);
+  }
+}
+
+TEST(ProofsOfPairs, HoldUnderOtherSchedulesAndForOtherData) {
+  std::uint64_t for_every_schedule = 0, for_all_data = 0;
+  for (const AnyPair* pair : Registry::global().pairs()) {
+    for (std::uint64_t i = 1; i <= kCases; ++i) {
+      Case a_case = nth_case(*pair, "", {}, 7, 30 * i);
+      const Certificate certificate = certify(a_case);
+      if (certificate.proof < Proof::every_schedule || !certificate.same_bytes) continue;
+      ++for_every_schedule;
+      for (std::uint64_t seed = 0; seed < kSchedules; ++seed) {
+        a_case.schedule = StrategyChoice{.name = seed == 0 ? "pct" : "random", .seed = seed};
+        expect_nothing(a_case);
+      }
+      if (certificate.proof != Proof::all_data) continue;
+      ++for_all_data;
+      expect_nothing_of_other_data(a_case);
+    }
+  }
+  EXPECT_GT(for_every_schedule, 100u);
+  EXPECT_GT(for_all_data, 60u);
+}
+
+// A race is there at some sizes, and at those nothing is proved.
+TEST(ProofsOfPairs, NoneWhereASpecimenRaces) {
+  int specimens = 0;
+  for (const AnyPair* pair : Registry::global().pairs()) {
+    if (std::ranges::count(pair->expects(), vgpu::FindingKind::data_race) == 0) continue;
+    bool races = false;
+    for (std::uint64_t i = 0; i < 40 && !races; ++i) {
+      const Case a_case = nth_case(*pair, "", {}, 3, 10 * i + 9);
+      const auto kinds = failure_kinds(TrialRunner().run(a_case));
+      races = std::ranges::count(kinds, vgpu::FindingKind::data_race) != 0;
+      if (races) {
+        EXPECT_LT(certify(a_case).proof, Proof::every_schedule) << pair->name();
+      }
+    }
+    EXPECT_TRUE(races) << pair->name();
+    ++specimens;
+  }
+  EXPECT_GE(specimens, 5);
+}
+
+}  // namespace
+}  // namespace warpcheck

@@ -1,0 +1,359 @@
+#include "vgpu/check/proof/value_flow.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <bit>
+#include <span>
+#include <utility>
+
+#include "vgpu/check/reporter.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+AccessSide place_in_code(std::string_view role, const Program& program, std::uint32_t pc) {
+  if (pc == ptx::kNone) return {};
+  return side_at(role, {&program, pc, Dim3{0, 0, 0}, Dim3{0, 0, 0}});
+}
+
+Obstacle obstacle_at(Obstacle::Kind kind, const Program& program, std::uint32_t pc,
+                     std::uint32_t from) {
+  return {kind, kernel_name(program.kernel), place_in_code(name_of(kind), program, pc),
+          place_in_code("from", program, from)};
+}
+
+// Loads and stores that synchronise, or could together with a fence.
+bool may_synchronize(const Program& program) {
+  return std::ranges::any_of(program.code, [](const Instr& instr) {
+    const bool accesses = instr.kind == InstrKind::load || instr.kind == InstrKind::store;
+    return instr.kind == InstrKind::atomic ||
+           (accesses && instr.modifiers.order != ptx::Order::weak);
+  });
+}
+
+bool orders_memory(ptx::Order order) {
+  return order == ptx::Order::acquire || order == ptx::Order::release ||
+         order == ptx::Order::acq_rel || order == ptx::Order::sc;
+}
+
+std::string where(const AccessSide& side) {
+  if (side.file.empty()) return side.ptx.empty() ? "an unknown line" : side.ptx;
+  const std::string file = side.file.substr(side.file.find_last_of('/') + 1);
+  return side.ptx.empty() ? fmt::format("{}:{}", file, side.line)
+                          : fmt::format("{}:{} ({})", file, side.line, side.ptx);
+}
+
+// All bits of what the lanes read.
+void mark_whole(Access& access, std::uint32_t lanes) {
+  if (!access.is_partial) access.undefined_bits = {};
+  access.is_partial = true;
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    access.undefined_bits[0][lane] = access.undefined_bits[1][lane] = ~std::uint64_t{0};
+  }
+  access.undefined |= lanes;
+  access.origin = access.pc;
+  access.of_element.fill({access.undefined, access.pc});
+}
+
+}  // namespace
+
+std::string_view name_of(Obstacle::Kind kind) {
+  switch (kind) {
+    case Obstacle::Kind::address: return "address";
+    case Obstacle::Kind::branch: return "branch";
+    case Obstacle::Kind::operand: return "operand";
+    case Obstacle::Kind::instruction: return "instruction";
+    case Obstacle::Kind::orders_threads: return "orders-threads";
+    case Obstacle::Kind::shared_with_host: return "shared-with-host";
+    case Obstacle::Kind::host_reads: return "host-reads";
+    case Obstacle::Kind::streams: return "streams";
+    case Obstacle::Kind::undefined_value: return "undefined-value";
+  }
+  return "";
+}
+
+std::string text_of(const Obstacle& obstacle, std::string_view values) {
+  const std::string at = where(obstacle.at);
+  const std::string from =
+      obstacle.from.line == 0 ? "" : fmt::format(", from {}", where(obstacle.from));
+  switch (obstacle.kind) {
+    case Obstacle::Kind::address:
+      return fmt::format("{} decides an address: {}{}", values, at, from);
+    case Obstacle::Kind::branch: return fmt::format("{} decides a branch: {}{}", values, at, from);
+    case Obstacle::Kind::operand:
+      return fmt::format("{} decides what an instruction does: {}{}", values, at, from);
+    case Obstacle::Kind::instruction:
+      return fmt::format("an instruction whose values are not followed: {}", at);
+    case Obstacle::Kind::orders_threads:
+      return fmt::format("threads are ordered by more than barriers of their block: {}", at);
+    case Obstacle::Kind::shared_with_host:
+      return fmt::format("memory that the host shares: {}", at);
+    case Obstacle::Kind::host_reads:
+      return fmt::format("the host has read results before it {}", obstacle.at.role);
+    case Obstacle::Kind::streams:
+      return fmt::format("nothing orders kernel {} and other work of the device", obstacle.kernel);
+    case Obstacle::Kind::undefined_value:
+      return fmt::format("a value that nothing has written: {}", at);
+  }
+  return {};
+}
+
+void ValueFlow::add(Obstacle::Kind kind, const Program& program, std::uint32_t pc,
+                    std::uint32_t from) {
+  if (!known_.emplace(kind, &program, pc).second) return;
+  obstacles_.push_back(obstacle_at(kind, program, pc, from));
+}
+
+std::uint32_t ValueFlow::number_of(const Origin& origin) {
+  const auto known = std::ranges::find(origins_, origin);
+  const auto number = static_cast<std::uint32_t>(known - origins_.begin());
+  if (known == origins_.end()) origins_.push_back(origin);
+  return number;
+}
+
+InitShadow& ValueFlow::shadow_of(const Allocation& allocation) {
+  if (allocation.id >= shadows_.size()) shadows_.resize(allocation.id + 1);
+  InitShadow& shadow = shadows_[allocation.id];
+  if (shadow.bytes() != allocation.bytes) shadow.begin(allocation.limit());
+  return shadow;
+}
+
+void ValueFlow::on_allocate(const Allocation& allocation) {
+  shadow_of(allocation).begin(allocation.limit());
+}
+
+void ValueFlow::on_free(const Allocation& allocation) {
+  if (allocation.id < shadows_.size()) shadows_[allocation.id].release();
+}
+
+void ValueFlow::on_sync(const Sync& sync) {
+  if (sync.kind == Sync::Kind::kernel_start) begin_kernel(sync);
+  if (sync.kind == Sync::Kind::block_start && sync.shared != nullptr) {
+    shadow_of(*sync.shared).begin(sync.shared->limit());
+  }
+}
+
+void ValueFlow::begin_kernel(const Sync& sync) {
+  reductions_.clear();
+  if (!sync.unordered_launches.empty())
+    add(Obstacle::Kind::streams, *sync.program, ptx::kNone, ptx::kNone);
+  host_goes_on("launches " + kernel_name(sync.program->kernel));
+  if (!sources_.order) return;
+  for (std::uint32_t pc = 0; pc < sync.program->code.size(); ++pc) {
+    const Instr& instr = sync.program->code[pc];
+    if (instr.kind == InstrKind::barrier && is_partial_barrier(instr))
+      add(Obstacle::Kind::orders_threads, *sync.program, pc, ptx::kNone);
+  }
+}
+
+// What the host does from now on may depend on what it has read.
+void ValueFlow::host_goes_on(std::string_view what) {
+  if (!host_has_results_) return;
+  host_has_results_ = false;  // told once
+  Obstacle obstacle{Obstacle::Kind::host_reads, {}, {}, {}};
+  obstacle.at.role = what;
+  obstacles_.push_back(std::move(obstacle));
+}
+
+void ValueFlow::on_access(Access& access) {
+  if (access.space == ptx::Space::param) return;
+  const Instr& instr = access.program->code[access.pc];
+  InitShadow& shadow = shadow_of(*access.allocation);
+  if (access.allocation->is_shared_with_host())
+    add(Obstacle::Kind::shared_with_host, *access.program, access.pc, ptx::kNone);
+  const bool is_strong = access.kind != AccessKind::atomic && access.order != ptx::Order::weak;
+  if (sources_.order && orders_memory(access.order))
+    add(Obstacle::Kind::orders_threads, *access.program, access.pc, ptx::kNone);
+  switch (access.kind) {
+    case AccessKind::read:
+      mark_read(access, shadow);
+      if (sources_.order && is_strong) mark_whole(access, access.mask);
+      break;
+    case AccessKind::write:
+      if (sources_.order && is_strong) mark_whole(access, access.mask);
+      leave_written(access, shadow);
+      break;
+    case AccessKind::atomic: update(access, instr, shadow); break;
+  }
+}
+
+void ValueFlow::mark_read(Access& access, const InitShadow& shadow) {
+  if (shadow.extent() != InitShadow::Extent::some) return;
+  const std::uint32_t elements = access.elements();
+  const std::uint32_t of_one = elements == 1 ? access.bytes : access.element_bytes;
+  std::array<UndefinedLanes, 4> of_element{};
+  std::uint32_t lanes = 0;
+  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    std::array<std::uint64_t, 2> bits{};
+    const std::uint8_t* const states = shadow.states() + access.offset[lane];
+    for (std::uint32_t byte = 0; byte < access.bytes; ++byte) {
+      if (states[byte] != InitShadow::kUndefined) continue;
+      bits[byte / 8] |= std::uint64_t{shadow.taint_at(access.offset[lane] + byte).bits}
+                        << (8 * (byte % 8));
+      of_element[std::min(byte / of_one, 3u)].mask |= 1u << lane;
+      lanes |= 1u << lane;
+    }
+    if ((lanes >> lane & 1u) == 0) continue;
+    access.undefined_bits[0][lane] = bits[0];
+    access.undefined_bits[1][lane] = bits[1];
+  }
+  if (lanes == 0) return;
+  for (UndefinedLanes& element : of_element) element.origin = access.pc;
+  access.of_element = of_element;
+  access.is_partial = true;
+  access.undefined = lanes;
+  access.origin = access.pc;
+}
+
+void ValueFlow::leave_written(const Access& access, InitShadow& shadow) {
+  if (access.undefined == 0 && shadow.extent() != InitShadow::Extent::some) return;
+  std::uint8_t* const states = shadow.writable_states();
+  const std::uint32_t origin =
+      access.undefined == 0 ? 0 : number_of({access.program, access.origin});
+  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const bool is_followed = (access.undefined >> lane & 1u) != 0;
+    for (std::uint32_t byte = 0; byte < access.bytes; ++byte) {
+      const std::uint32_t offset = access.offset[lane] + byte;
+      const auto bits =
+          static_cast<std::uint8_t>(!is_followed        ? 0
+                                    : access.is_partial ? access.undefined_bits_at(byte, 1, lane)
+                                                        : 0xff);
+      if (bits != 0) {
+        shadow.taint(offset, {origin, bits});
+      } else if (states[offset] == InitShadow::kUndefined) {
+        states[offset] = InitShadow::kDefined;
+      }
+    }
+  }
+}
+
+// Whether atomic operations leave the same whatever their order; nobody has done others to the
+// allocation in this kernel.
+bool ValueFlow::keeps_order_out(const Access& access, const Instr& instr) {
+  const std::optional<Reduction> own = reduction_of(instr);
+  if (!own) return false;
+  return reductions_.try_emplace(access.allocation->id, *own).first->second == *own;
+}
+
+// What is left in memory depends on the operands and on what was there, all of it on all of them.
+void ValueFlow::update(Access& access, const Instr& instr, InitShadow& shadow) {
+  const UndefinedLanes operands{std::exchange(access.undefined, 0), access.origin};
+  access.is_partial = false;
+  mark_read(access, shadow);
+  if (access.undefined != 0) mark_whole(access, access.undefined);
+  const std::uint32_t read = access.undefined;
+  const bool shows_order = sources_.order && !keeps_order_out(access, instr);
+  const std::uint32_t written = shows_order ? access.mask : operands.mask | read;
+  if (written != 0) {
+    mark_whole(access, written);
+    if (operands.mask != 0 && !shows_order) access.origin = operands.origin;
+  }
+  leave_written(access, shadow);
+  // What the lanes get: others may have come before them.
+  access.undefined = sources_.order ? access.mask : read;
+  access.is_partial = false;
+  access.origin = access.pc;
+  access.of_element.fill({access.undefined, access.pc});
+}
+
+void ValueFlow::on_fence(const Fence& fence) {
+  if (sources_.order && !fence.proxy && may_synchronize(*fence.program))
+    add(Obstacle::Kind::orders_threads, *fence.program, fence.pc, ptx::kNone);
+}
+
+void ValueFlow::on_undefined_use(const UndefinedUse& use) {
+  const auto kind = [&] {
+    switch (use.kind) {
+      case UndefinedUse::Kind::address: return Obstacle::Kind::address;
+      case UndefinedUse::Kind::branch: return Obstacle::Kind::branch;
+      case UndefinedUse::Kind::operand: return Obstacle::Kind::operand;
+      case UndefinedUse::Kind::instruction: break;
+    }
+    return Obstacle::Kind::instruction;
+  }();
+  const bool has_origin = kind != Obstacle::Kind::instruction;
+  add(kind, *use.program, use.pc, has_origin ? use.origin : ptx::kNone);
+}
+
+void ValueFlow::on_host_access(const HostAccess& access) {
+  InitShadow& shadow = shadow_of(*access.allocation);
+  if (access.write) {
+    shadow.fill(access.offset, access.bytes, InitShadow::kDefined);
+    if (!sources_.data) return;
+    const std::uint32_t origin = number_of({});
+    for (std::uint32_t i = 0; i < access.bytes; ++i) shadow.taint(access.offset + i, {origin});
+    return;
+  }
+  if (shadow.extent() != InitShadow::Extent::some) return;
+  for (std::uint32_t i = access.offset; i < access.offset + access.bytes; ++i) {
+    if (shadow.states()[i] != InitShadow::kUndefined) continue;
+    host_has_results_ = true;
+    const Origin& origin = origins_[shadow.taint_at(i).origin];
+    if (origin.program == nullptr) return;
+    const Obstacle result =
+        obstacle_at(Obstacle::Kind::operand, *origin.program, origin.pc, ptx::kNone);
+    if (std::ranges::find(results_, result) == results_.end()) results_.push_back(result);
+    return;
+  }
+}
+
+void ValueFlow::on_device_copy(const DeviceCopy& copy) {
+  shadow_of(*copy.target);  // makes room first: the references must stay valid
+  const InitShadow& source = shadow_of(*copy.source);
+  shadow_of(*copy.target).copy(copy.target_offset, source, copy.source_offset, copy.bytes);
+}
+
+void HostCalls::add(std::uint64_t number) {
+  hash_ = XXH3_64bits_withSeed(&number, sizeof number, hash_);
+}
+
+void HostCalls::add(std::span<const std::byte> bytes) {
+  hash_ = XXH3_64bits_withSeed(bytes.data(), bytes.size(), hash_);
+}
+
+void HostCalls::on_allocate(const Allocation& allocation) {
+  if (allocation.space != ptx::Space::shared && allocation.space != ptx::Space::local)
+    add(allocation.bytes);
+}
+
+void HostCalls::on_free(const Allocation& allocation) {
+  if (allocation.space != ptx::Space::shared && allocation.space != ptx::Space::local)
+    add(allocation.address);
+}
+
+void HostCalls::on_sync(const Sync& sync) {
+  if (sync.kind != Sync::Kind::kernel_start) return;
+  add(std::as_bytes(std::span(sync.program->kernel)));
+  for (const Dim3& extents : {sync.grid, sync.block, sync.cluster}) {
+    for (const std::uint32_t extent : {extents.x, extents.y, extents.z}) add(extent);
+  }
+  add(sync.parameters);
+}
+
+void HostCalls::on_host_access(const HostAccess& access) {
+  add(access.allocation->address);
+  add(access.offset);
+  add(access.bytes);
+  add(access.write ? 1 : 0);
+}
+
+void HostCalls::on_device_copy(const DeviceCopy& copy) {
+  add(copy.target->address);
+  add(copy.target_offset);
+  add(copy.source->address);
+  add(copy.source_offset);
+  add(copy.bytes);
+}
+
+void UndefinedValues::on_access(Access& access) {
+  if (access.undefined == 0 || !obstacles_.empty()) return;
+  obstacles_.push_back(
+      obstacle_at(Obstacle::Kind::undefined_value, *access.program, access.pc, ptx::kNone));
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,163 @@
+#include "vgpu/program/order_sources.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "vgpu/program/register_flow.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using ptx::AtomOp;
+using ptx::Type;
+
+bool is_strong(const Instr& instr) {
+  const bool accesses = instr.kind == InstrKind::load || instr.kind == InstrKind::store;
+  return accesses && instr.modifiers.order != ptx::Order::weak;
+}
+
+// Its old value is taken, or it may be a part of a release or an acquire.
+bool gives_old_value(const Instr& instr) { return instr[AtomicOperand::old].bank != Bank::none; }
+
+bool orders_memory(const Instr& instr) {
+  return instr.modifiers.order != ptx::Order::relaxed && instr.modifiers.order != ptx::Order::weak;
+}
+
+// Whether the old value of the atomic at `pc` goes nowhere: only to registers from which nothing
+// but further registers is made.  Of all paths, and of all that a register ever holds.
+class OldValues {
+ public:
+  explicit OldValues(const Program& program) : flow_(program) {}
+
+  [[nodiscard]] bool is_used(std::uint32_t pc) const {
+    if (!flow_.is_known() || flow_.is_opaque(pc)) return true;
+    std::vector<bool> holds(flow_.registers(), false);
+    const auto add = [&](std::span<const std::uint32_t> registers) {
+      bool is_new = false;
+      for (const std::uint32_t to : registers) {
+        is_new |= !holds[to];
+        holds[to] = true;
+      }
+      return is_new;
+    };
+    add(flow_.writes(pc));
+    for (bool grows = true; grows;) {
+      grows = false;
+      for (std::uint32_t at = 0; at < flow_.program().code.size(); ++at) {
+        const bool reads =
+            std::ranges::any_of(flow_.reads(at), [&](std::uint32_t from) { return holds[from]; });
+        if (!reads) continue;
+        if (flow_.program().code[at].kind != InstrKind::compute || flow_.is_opaque(at)) return true;
+        grows |= add(flow_.writes(at));
+      }
+    }
+    // What an opaque instruction reads is not listed.
+    for (std::uint32_t at = 0; at < flow_.program().code.size(); ++at) {
+      if (flow_.is_opaque(at) && at != pc) return true;
+    }
+    return false;
+  }
+
+ private:
+  RegisterFlow flow_;
+};
+
+// Nothing of its own; atomics are looked at together.
+std::string_view of_instruction(const Instr& instr) {
+  switch (instr.kind) {
+    case InstrKind::special:
+      return depends_on_order(instr.special) ? "reads when or where a thread runs"
+                                             : std::string_view{};
+    case InstrKind::warp: return "looks at the lanes that happen to be active";
+    case InstrKind::warp_sync:
+      return instr.opcode == ptx::Opcode::elect_ ? "elects a lane" : std::string_view{};
+    case InstrKind::load:
+    case InstrKind::store:
+      return is_strong(instr) ? "shares a value without a barrier" : std::string_view{};
+    case InstrKind::barrier:
+      return is_partial_barrier(instr) ? "meets a part of its block at a barrier"
+                                       : std::string_view{};
+    case InstrKind::barrier_object: return "waits at an mbarrier";
+    case InstrKind::bulk_copy:
+    case InstrKind::async_store: return "copies in bulk, which an mbarrier completes";
+    case InstrKind::heap_allocate:
+    case InstrKind::heap_free: return "allocates from the device's heap";
+    case InstrKind::device_call: return "calls the device's runtime";
+    case InstrKind::print: return "prints";
+    case InstrKind::refusal: return "cannot be run";
+    default: return {};
+  }
+}
+
+}  // namespace
+
+bool depends_on_order(ptx::SpecialRegister special) {
+  using enum ptx::SpecialRegister;
+  switch (special) {
+    case clock:
+    case clock_hi:
+    case clock64:
+    case globaltimer:
+    case globaltimer_lo:
+    case globaltimer_hi:
+    case warpid:
+    case smid: return true;
+    default: return false;
+  }
+}
+
+bool is_partial_barrier(const Instr& barrier) {
+  const Bank number = barrier[BarrierOperand::number].bank;
+  const bool is_fixed = number == Bank::none || number == Bank::constant;
+  return barrier[BarrierOperand::threads].bank != Bank::none || barrier.modifiers.arrive ||
+         !is_fixed;
+}
+
+std::optional<Reduction> reduction_of(const Instr& instr) {
+  if (instr.kind != InstrKind::atomic || instr.modifiers.vector > 1) return std::nullopt;
+  const ptx::Modifiers& m = instr.modifiers;
+  Type type = m.type;
+  switch (m.atom_op) {
+    case AtomOp::add:  // of two's complement
+      if (type == Type::s32) type = Type::u32;
+      if (type == Type::s64) type = Type::u64;
+      if (type == Type::u32 || type == Type::u64) return Reduction{m.atom_op, type};
+      return std::nullopt;
+    case AtomOp::min:
+    case AtomOp::max:
+      if (type == Type::u32 || type == Type::s32 || type == Type::u64 || type == Type::s64)
+        return Reduction{m.atom_op, type};
+      return std::nullopt;
+    case AtomOp::and_:
+    case AtomOp::or_:
+    case AtomOp::xor_:
+      if (type == Type::b32 || type == Type::b64) return Reduction{m.atom_op, type};
+      return std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
+OrderSource find_order_source(const Program& program) {
+  std::optional<OldValues> old_values;
+  std::optional<Reduction> reduction;
+  std::optional<std::uint32_t> fence;
+  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+    const Instr& instr = program.code[pc];
+    if (const std::string_view what = of_instruction(instr); !what.empty()) return {pc, what};
+    if (instr.kind == InstrKind::fence && !instr.modifiers.proxy) fence = pc;
+    if (instr.kind != InstrKind::atomic) continue;
+    const std::optional<Reduction> own = reduction_of(instr);
+    if (!own) return {pc, "is an atomic operation whose order matters"};
+    if (reduction && *reduction != *own)
+      return {pc, "is an atomic operation beside another kind of them"};
+    reduction = own;
+    if (orders_memory(instr)) return {pc, "is an atomic operation that orders memory"};
+    if (!gives_old_value(instr)) continue;
+    if (!old_values) old_values.emplace(program);
+    if (old_values->is_used(pc)) return {pc, "takes the old value of an atomic operation"};
+  }
+  if (fence && reduction) return {*fence, "is a fence beside atomic operations"};
+  return {};
+}
+
+}  // namespace warpcheck::vgpu
