@@ -78,9 +78,7 @@ function(warpcheck_unoptimized target)
     "${PROJECT_SOURCE_DIR}/cmake/compile_by;${WARPCHECK_TEST_COMPILER};${CMAKE_CXX_COMPILER};${CMAKE_CXX_COMPILER_LAUNCHER}")
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-O0> $<$<COMPILE_LANGUAGE:CXX>:-g0>
-    $<$<COMPILE_LANGUAGE:CXX>:-Wno-unknown-warning-option>
-    # g++ finds what hides something; clang++ adds names that the next file of a batch hides.
-    $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>)
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-unknown-warning-option>)
 endfunction()
 
 # warpcheck_test(NAME [SOURCES files...] LINK libraries...): a GoogleTest executable, discovered by

@@ -5,7 +5,7 @@
 namespace warpcheck {
 namespace {
 
-using Element = InputField::Element;
+using Shown = InputField::Element;
 
 InputField view(const std::string& json, std::size_t shown_max = 64) {
   return input_view(Json::parse(json), shown_max).at(0);
@@ -18,12 +18,12 @@ TEST(InputView, MarksTheFirstSmallestAndLargest) {
   EXPECT_EQ(field.size, 5U);
   EXPECT_EQ(
       field.elements,
-      (std::vector<Element>{
+      (std::vector<Shown>{
           {0, "3", ""}, {1, "-1", "smallest"}, {2, "7", "largest"}, {3, "7", ""}, {4, "-1", ""}}));
 }
 
 TEST(InputView, EqualElementsHaveNoExtremes) {
-  EXPECT_EQ(view(R"({"in": [4, 4]})").elements, (std::vector<Element>{{0, "4", ""}, {1, "4", ""}}));
+  EXPECT_EQ(view(R"({"in": [4, 4]})").elements, (std::vector<Shown>{{0, "4", ""}, {1, "4", ""}}));
   EXPECT_TRUE(view(R"({"in": []})").elements.empty());
 }
 
@@ -49,9 +49,9 @@ TEST(InputView, KnowsWhatIsExtremeByItself) {
 TEST(InputView, ShowsTheExtremesOfALongListToo) {
   const InputField field = view(R"({"in": [0, 0, 0, 0, 9, 0, -9, 0]})", 2);
   EXPECT_EQ(field.size, 8U);
-  EXPECT_EQ(field.elements,
-            (std::vector<Element>{
-                {0, "0", ""}, {1, "0", ""}, {4, "9", "largest"}, {6, "-9", "smallest"}}));
+  EXPECT_EQ(
+      field.elements,
+      (std::vector<Shown>{{0, "0", ""}, {1, "0", ""}, {4, "9", "largest"}, {6, "-9", "smallest"}}));
   // But not without end.
   EXPECT_EQ(view(R"({"in": ["-0","-0","-0","-0","-0","-0"]})", 2).elements.size(), 4U);
 }
@@ -60,8 +60,8 @@ TEST(InputView, OtherFieldsAreOneElement) {
   const auto fields = input_view(
       Json::parse(R"({"k": 7, "launch": {"grid": [2,1,1], "block": [8,4,1], "shared_bytes": 0}})"));
   ASSERT_EQ(fields.size(), 2U);
-  EXPECT_EQ(fields[0].elements, (std::vector<Element>{{0, "7", ""}}));
-  EXPECT_EQ(fields[1].elements, (std::vector<Element>{{0, "{grid 2, block (8,4,1)}", ""}}));
+  EXPECT_EQ(fields[0].elements, (std::vector<Shown>{{0, "7", ""}}));
+  EXPECT_EQ(fields[1].elements, (std::vector<Shown>{{0, "{grid 2, block (8,4,1)}", ""}}));
   EXPECT_FALSE(fields[1].is_list);
 }
 

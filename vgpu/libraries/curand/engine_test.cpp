@@ -53,17 +53,20 @@ class Toolkit {
 
   curandGenerator_t create(const EngineSettings& settings) {
     curandGenerator_t generator = nullptr;
-    call(&curandCreateGeneratorHost, "curandCreateGeneratorHost", &generator, settings.type);
+    call<decltype(&curandCreateGeneratorHost)>("curandCreateGeneratorHost", &generator,
+                                               settings.type);
     if (settings.type < CURAND_RNG_QUASI_DEFAULT) {
-      call(&curandSetPseudoRandomGeneratorSeed, "curandSetPseudoRandomGeneratorSeed", generator,
-           settings.seed);
-      call(&curandSetGeneratorOrdering, "curandSetGeneratorOrdering", generator, settings.ordering);
+      call<decltype(&curandSetPseudoRandomGeneratorSeed)>("curandSetPseudoRandomGeneratorSeed",
+                                                          generator, settings.seed);
+      call<decltype(&curandSetGeneratorOrdering)>("curandSetGeneratorOrdering", generator,
+                                                  settings.ordering);
     } else {
-      call(&curandSetQuasiRandomGeneratorDimensions, "curandSetQuasiRandomGeneratorDimensions",
-           generator, settings.dimensions);
+      call<decltype(&curandSetQuasiRandomGeneratorDimensions)>(
+          "curandSetQuasiRandomGeneratorDimensions", generator, settings.dimensions);
     }
     if (settings.offset != 0) {
-      call(&curandSetGeneratorOffset, "curandSetGeneratorOffset", generator, settings.offset);
+      call<decltype(&curandSetGeneratorOffset)>("curandSetGeneratorOffset", generator,
+                                                settings.offset);
     }
     return generator;
   }
@@ -76,38 +79,39 @@ class Toolkit {
     const std::size_t count = request.count;
     switch (request.kind) {
       case Kind::bits:
-        call(&curandGenerate, "curandGenerate", generator, bits.data(), count);
+        call<decltype(&curandGenerate)>("curandGenerate", generator, bits.data(), count);
         return as_doubles(bits);
       case Kind::long_bits:
-        call(&curandGenerateLongLong, "curandGenerateLongLong", generator, long_bits.data(), count);
+        call<decltype(&curandGenerateLongLong)>("curandGenerateLongLong", generator,
+                                                long_bits.data(), count);
         return as_doubles(long_bits);
       case Kind::uniform:
-        call(&curandGenerateUniform, "curandGenerateUniform", generator, floats.data(), count);
+        call<decltype(&curandGenerateUniform)>("curandGenerateUniform", generator, floats.data(),
+                                               count);
         return as_doubles(floats);
       case Kind::uniform_double:
-        call(&curandGenerateUniformDouble, "curandGenerateUniformDouble", generator, doubles.data(),
-             count);
+        call<decltype(&curandGenerateUniformDouble)>("curandGenerateUniformDouble", generator,
+                                                     doubles.data(), count);
         return doubles;
       case Kind::normal:
-        call(&curandGenerateNormal, "curandGenerateNormal", generator, floats.data(), count, 0.0F,
-             1.0F);
+        call<decltype(&curandGenerateNormal)>("curandGenerateNormal", generator, floats.data(),
+                                              count, 0.0F, 1.0F);
         return as_doubles(floats);
       case Kind::normal_double:
-        call(&curandGenerateNormalDouble, "curandGenerateNormalDouble", generator, doubles.data(),
-             count, 0.0, 1.0);
+        call<decltype(&curandGenerateNormalDouble)>("curandGenerateNormalDouble", generator,
+                                                    doubles.data(), count, 0.0, 1.0);
         return doubles;
       default:
-        call(&curandGeneratePoisson, "curandGeneratePoisson", generator, bits.data(), count,
-             request.lambda);
+        call<decltype(&curandGeneratePoisson)>("curandGeneratePoisson", generator, bits.data(),
+                                               count, request.lambda);
         return as_doubles(bits);
     }
   }
 
  private:
-  template <class... Parameters, class... Arguments>
-  void call(curandStatus_t (*)(Parameters...), const char* name, Arguments... arguments) {
-    const auto function =
-        reinterpret_cast<curandStatus_t (*)(Parameters...)>(dlsym(library_, name));
+  template <class Function, class... Arguments>
+  void call(const char* name, Arguments... arguments) {
+    const auto function = reinterpret_cast<Function>(dlsym(library_, name));
     ASSERT_EQ(function(arguments...), CURAND_STATUS_SUCCESS) << name;
   }
 
