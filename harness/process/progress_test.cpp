@@ -29,7 +29,7 @@ struct Row {
 const std::string kErase = "\r\x1b[K";
 const std::string kThreeSeconds = kErase + "checking scan   3 s";
 
-const Row kRows[] = {
+const Row kPrintedRows[] = {
     {"silent for two seconds", true, 80, {{1.9}}, "", 0, ""},
     {"shown after two seconds", true, 80, {{1.9}, {2}}, kErase + "checking scan   2 s", 1, kErase},
     {"not twice in 0.2 s", true, 80, {{3}, {3.125}}, kThreeSeconds, 1, kErase},
@@ -57,7 +57,7 @@ const Row kRows[] = {
 
 TEST(Progress, IsShownWhenALineIsDueAndErasedAtTheEnd) {
   constexpr double kBegin = 100;
-  for (const Row& row : kRows) {
+  for (const Row& row : kPrintedRows) {
     double now = kBegin;
     int asked = 0;
     std::string written;
