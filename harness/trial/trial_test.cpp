@@ -270,7 +270,8 @@ TEST(Search, EveryPolicyTakesPart) {
     ++seen[std::get<StrategyChoice>(nth_case(pair, "", {}, 1, i).schedule).name];
   }
   ASSERT_EQ(seen.size(), vgpu::strategies().size());
-  for (const auto& [name, count] : seen) EXPECT_GT(count, 60) << name;
+  // Two share the seeds of one.
+  for (const auto& [name, count] : seen) EXPECT_GT(count, 40) << name;
 }
 
 TEST(SearchOfSchedules, TriesTheFewSeedsFirstAndThenTakesTurns) {

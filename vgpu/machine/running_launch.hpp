@@ -27,7 +27,7 @@ struct Observers {
   std::vector<Observer*> of_collectives;  // and those that watch collectives
   bool want_edges = false;
   WeakMemory* weak_memory = nullptr;  // of Launch; null while nobody is to see what is run
-  Following following{};  // what any of them follows
+  Following following{};              // what any of them follows
 };
 
 struct RunningLaunch {
