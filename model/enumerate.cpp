@@ -251,8 +251,8 @@ class Candidates {
 
   void finish_from(std::size_t index, FinalState& state) {
     const Test& test = program_.test;
-    if (index == test.observed.size()) return count(state);
-    const Term& term = test.observed[index];
+    if (index == test.asked.size()) return count(state);
+    const Term& term = test.asked[index];
     const auto with = [&](std::optional<std::int64_t> known) {
       state.push_back(known);
       finish_from(index + 1, state);
@@ -277,7 +277,7 @@ class Candidates {
     const Truth answer = holds(test.condition, test, state);
     if (passes != Truth::yes || answer == Truth::unknown) return;
     outcome_.has_races = outcome_.has_races || has_race_;
-    ++outcome_.states[state];
+    ++outcome_.states[FinalState(state.begin(), state.begin() + std::ssize(test.observed))];
     ++(answer == Truth::yes ? outcome_.positive : outcome_.negative);
   }
 

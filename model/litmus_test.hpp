@@ -137,6 +137,7 @@ struct Test {
   Quantifier quantifier = Quantifier::exists;
   Condition condition, filter;
   std::vector<Term> observed;  // what states show: registers, then cells
+  std::vector<Term> asked;     // the same, and then what the filter alone names
   std::string expectation;     // "Never", "Sometimes", "Always" of "Result: ..."; else empty
   std::vector<std::string> warnings;
 };

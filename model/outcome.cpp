@@ -9,8 +9,8 @@ namespace {
 
 std::optional<std::int64_t> value_of(const Term& term, const Test& test, const FinalState& state) {
   if (term.kind == Term::Kind::constant) return term.value;
-  const auto at = std::ranges::find(test.observed, term.name, &Term::name);
-  return state[static_cast<std::size_t>(at - test.observed.begin())];
+  const auto at = std::ranges::find(test.asked, term.name, &Term::name);
+  return state.at(static_cast<std::size_t>(at - test.asked.begin()));
 }
 
 Truth truth(bool value) { return value ? Truth::yes : Truth::no; }

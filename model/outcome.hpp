@@ -10,11 +10,12 @@
 
 namespace warpcheck::model {
 
-// The values of Test::observed; none: a register that a thread would have set behind a barrier at
+// The values of Test::observed, or of Test::asked; none: a register that a thread would have set behind a barrier at
 // which it waits for ever.
 using FinalState = std::vector<std::optional<std::int64_t>>;
 
 enum class Truth : std::uint8_t { no, yes, unknown };
+// `state` has values of Test::asked.
 Truth holds(const Condition& condition, const Test& test, const FinalState& state);
 
 struct Outcome {

@@ -237,6 +237,8 @@ void parse_conditions(TokenReader& reader, Symbols& symbols, Test& test) {
   std::ranges::sort(test.observed, {}, [&](const Term& term) {
     return std::tuple(term.kind == Term::Kind::cell, term.thread, term.name);
   });
+  test.asked = test.observed;
+  add_observed(test.filter, test.asked);
 }
 
 }  // namespace warpcheck::model

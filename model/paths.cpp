@@ -35,7 +35,7 @@ struct State {
 
 std::vector<bool> wanted_registers(const Test& test, unsigned thread) {
   std::vector<bool> wanted(test.threads[thread].registers.size());
-  for (const Term& term : test.observed) {
+  for (const Term& term : test.asked) {
     if (term.kind == Term::Kind::reg && term.thread == thread) wanted[term.reg] = true;
   }
   return wanted;

@@ -123,6 +123,16 @@ TEST(LitmusParser, DamagedFilesAreTold) {
   EXPECT_GT(taken, 50U);
 }
 
+TEST(LitmusParser, AFilterMayNameWhatIsNotShown) {
+  const auto test =
+      parse_test(test_of(" mov r0, 1 ;\n mov r1, 2 ;", "filter (0:r0=1)\nexists (0:r1=2)"));
+  EXPECT_NE(shown_outcome(test, enumerate(test)).find("States 1\n0:r1=2;\nOk\n"),
+            std::string::npos);
+  const auto none =
+      parse_test(test_of(" mov r0, 1 ;\n mov r1, 2 ;", "filter (0:r0=0)\nexists (0:r1=2)"));
+  EXPECT_NE(shown_outcome(none, enumerate(none)).find("States 0\n"), std::string::npos);
+}
+
 TEST(LitmusParser, WarnsOfARegisterThatNothingSets) {
   const auto test = parse_test(test_of(" nop ;", "exists (0:r7=0)"));
   EXPECT_EQ(test.warnings, std::vector<std::string>{"P0 never uses r7, which therefore is 0"});
