@@ -81,13 +81,18 @@ function(warpcheck_unoptimized target)
     $<$<COMPILE_LANGUAGE:CXX>:-Wno-unknown-warning-option>)
 endfunction()
 
-# warpcheck_test(NAME [SOURCES files...] LINK libraries...): a GoogleTest executable, discovered by
-# ctest; directories below may add sources to it.
+# warpcheck_test(NAME [LONG] [SOURCES files...] LINK libraries...): a GoogleTest executable, discovered
+# by ctest; directories below may add sources to it.  LONG: its own code runs for longer than it
+# takes to optimise.
 function(warpcheck_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "LONG" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name})
   warpcheck_sources(${name} ${arg_SOURCES})
-  warpcheck_unoptimized(${name})
+  if(arg_LONG)
+    warpcheck_cold(${name})
+  else()
+    warpcheck_unoptimized(${name})
+  endif()
   target_link_libraries(${name} PRIVATE warpcheck_options ${arg_LINK} GTest::gtest_main)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
     PROPERTIES TIMEOUT 600)
