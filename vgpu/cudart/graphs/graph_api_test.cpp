@@ -7,32 +7,12 @@
 #include <vector>
 
 #include "vgpu/cudart/device/virtual_device.hpp"
+#include "vgpu/cudart/testing/append_kernel.hpp"
 #include "vgpu/cudart/testing/test_unit.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
 namespace warpcheck::cudart {
 namespace {
-
-// append: *cell = *cell * 10 + digit, by one thread.
-constexpr const char* kGraphApiPtx = R"(
-.version 9.0
-.target sm_75
-.address_size 64
-
-.visible .entry append(.param .u64 cell, .param .u32 digit)
-{
-	.reg .b32 %r<5>;
-	.reg .b64 %rd<2>;
-
-	ld.param.u64 %rd1, [cell];
-	ld.param.u32 %r1, [digit];
-	ld.global.u32 %r2, [%rd1];
-	mul.lo.u32 %r3, %r2, 10;
-	add.u32 %r4, %r3, %r1;
-	st.global.u32 [%rd1], %r4;
-	ret;
-}
-)";
 
 char append;
 
@@ -100,7 +80,7 @@ class Graphs : public testing::Test {
     return seen;
   }
 
-  TestUnit unit_{kGraphApiPtx};
+  TestUnit unit_{kAppendPtx};
   cudaStream_t stream_ = nullptr;
   cudaGraph_t graph_ = nullptr;
   unsigned* cell_ = nullptr;

@@ -10,6 +10,7 @@
 
 #include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/cudart/streams/order.hpp"
+#include "vgpu/cudart/testing/append_kernel.hpp"
 #include "vgpu/cudart/testing/test_unit.hpp"
 #include "vgpu/schedule/replay.hpp"
 #include "vgpu/schedule/strategies.hpp"
@@ -23,28 +24,6 @@ cudaError_t cudaMemcpy_ptds(void* target, const void* source, size_t bytes, cuda
 
 namespace warpcheck::cudart {
 namespace {
-
-// append: *cell = *cell * 10 + digit, by one thread.
-constexpr const char* kPtx = R"(
-.version 9.0
-.target sm_75
-.address_size 64
-
-.visible .entry append(.param .u64 cell, .param .u32 digit)
-{
-	.reg .b32 %r<5>;
-	.reg .b64 %rd<2>;
-
-	ld.param.u64 %rd1, [cell];
-	ld.param.u32 %r1, [digit];
-	ld.global.u32 %r2, [%rd1];
-	mul.lo.u32 %r3, %r2, 10;
-	add.u32 %r4, %r3, %r1;
-	st.global.u32 [%rd1], %r4;
-	ret;
-}
-.visible .entry dies() { trap; }
-)";
 
 char append, dies;
 
@@ -137,7 +116,7 @@ class Streams : public testing::Test {
     return seen;
   }
 
-  TestUnit unit_{kPtx};
+  TestUnit unit_{std::string(kAppendPtx) + ".visible .entry dies() { trap; }\n"};
   OrderLog log_;
   cudaStream_t a_ = nullptr, b_ = nullptr;
   unsigned* cell_ = nullptr;
