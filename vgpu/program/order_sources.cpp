@@ -91,7 +91,7 @@ std::string_view of_instruction(const Instr& instr) {
 
 }  // namespace
 
-bool depends_on_order(ptx::SpecialRegister special) {
+bool tells_place_or_time(ptx::SpecialRegister special) {
   using enum ptx::SpecialRegister;
   switch (special) {
     case clock:
@@ -100,10 +100,13 @@ bool depends_on_order(ptx::SpecialRegister special) {
     case globaltimer:
     case globaltimer_lo:
     case globaltimer_hi:
-    case warpid:
     case smid: return true;
     default: return false;
   }
+}
+
+bool depends_on_order(ptx::SpecialRegister special) {
+  return special == ptx::SpecialRegister::warpid || tells_place_or_time(special);
 }
 
 bool is_partial_barrier(const Instr& barrier) {

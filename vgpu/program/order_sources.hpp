@@ -15,6 +15,9 @@
 
 namespace warpcheck::vgpu {
 
+// A clock, or the multiprocessor.
+[[nodiscard]] bool tells_place_or_time(ptx::SpecialRegister special);
+
 // A value that depends on when a thread runs, or where.
 [[nodiscard]] bool depends_on_order(ptx::SpecialRegister special);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "vgpu/program/order_sources.hpp"
+
 namespace warpcheck::cudart {
 namespace {
 
@@ -14,24 +16,10 @@ bool tells_order(const Instr& atomic) {
          op == ptx::AtomOp::cas || ptx::is_float(atomic.modifiers.type);
 }
 
-bool tells_place_or_time(ptx::SpecialRegister reg) {
-  using enum ptx::SpecialRegister;
-  switch (reg) {
-    case clock:
-    case clock_hi:
-    case clock64:
-    case globaltimer:
-    case globaltimer_lo:
-    case globaltimer_hi:
-    case smid: return true;
-    default: return false;
-  }
-}
-
 bool shows_order(const Instr& instr) {
   switch (instr.kind) {
     case InstrKind::atomic: return tells_order(instr);
-    case InstrKind::special: return tells_place_or_time(instr.special);
+    case InstrKind::special: return vgpu::tells_place_or_time(instr.special);
     case InstrKind::warp:
     case InstrKind::heap_allocate: return true;
     case InstrKind::async_store:
