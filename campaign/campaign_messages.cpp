@@ -28,7 +28,7 @@ void RunningCampaign::account_for(Task& task, Clock::time_point now) {
   // A machine with other work gives a search less of its time, which says nothing about the pair.
   const double waited = seconds_between(task.accounted, now) / static_cast<double>(kWaitingMax);
   const double used = std::max(memory.used_seconds.load() - task.used_seconds, waited);
-  account(progress, used, static_cast<double>(features));
+  account(progress, used, static_cast<double>(features), seconds_of_others_[task.pair]);
   task.used_seconds += used;
   task.accounted = now;
 }

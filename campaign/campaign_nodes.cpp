@@ -44,6 +44,13 @@ void RunningCampaign::exchange() {
 void RunningCampaign::look_at_others() {
   exchange_->look();
   deal_pairs();
+  for (const AnyPair* pair : options_.pairs) {
+    PairProgress& progress = ledger_.progress_of(pair->name());
+    const double now = progress_of_all(*pair).seconds - progress.seconds;
+    double& known = seconds_of_others_.try_emplace(pair, now).first->second;
+    if (now > known) forget(progress, now - known, now);
+    known = now;
+  }
 }
 
 // False where the shared folder did not let it: the campaign pauses, and it is to be tried again.
@@ -115,12 +122,7 @@ void RunningCampaign::publish_status(bool ended) {
                     .confirmed = static_cast<std::int64_t>(now.confirmed),
                     .incidents = ledger_.incidents()};
   for (const AnyPair* pair : options_.pairs) {
-    PairProgress& progress = status.pairs.emplace_back(ledger_.progress().at(pair->name()));
-    // What a slot will take counts from its beginning: others do not all come to the same pair.
-    for (const auto& [number, task] : tasks_) {
-      if (task.pair != pair) continue;
-      progress.span += std::max(task.slot_seconds - task.used_seconds, 0.0);
-    }
+    status.pairs.push_back(ledger_.progress().at(pair->name()));
   }
   exchange_->publish(status);
 }

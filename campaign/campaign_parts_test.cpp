@@ -96,6 +96,18 @@ TEST(Scheduler, OldGainsAreForgotten) {
   EXPECT_DOUBLE_EQ(progress.gain, 4);
 }
 
+TEST(Scheduler, WhatOthersSearchMakesOwnGainsOld) {
+  PairProgress progress{.seconds = 10, .gain = 8, .span = 4};
+  forget(progress, 15, 50);  // a quarter of the time of all
+  EXPECT_DOUBLE_EQ(progress.gain, 4);
+  EXPECT_DOUBLE_EQ(progress.span, 2);
+  EXPECT_DOUBLE_EQ(progress.seconds, 10);  // its own
+  account(progress, 15, 1, 50);
+  EXPECT_DOUBLE_EQ(progress.gain, 3);
+  EXPECT_DOUBLE_EQ(progress.span, 16);
+  EXPECT_DOUBLE_EQ(progress.seconds, 25);
+}
+
 TEST(Scheduler, ASlotIsAQuarterOfThePairsTime) {
   EXPECT_EQ(slot_seconds({}), 1u);
   EXPECT_EQ(slot_seconds({.seconds = 60}), 15u);

@@ -87,7 +87,6 @@ bool RunningCampaign::start_search() {
   }
   Task task;
   task.pair = &pair;
-  task.slot_seconds = static_cast<double>(search_task.seconds);
   task.text = "search " + pair.name();
   launch(task, [search_task, memory = task.memory](const Emit& emit) {
     search(search_task, **memory, emit);

@@ -37,7 +37,6 @@ inline double seconds_between(Clock::time_point from, Clock::time_point to) {
 struct Task {
   const AnyPair* pair = nullptr;      // of a search
   std::optional<FindingKey> finding;  // of the others
-  double slot_seconds = 0;            // of CPU time that the search is to take
   double used_seconds = 0;            // accounted for
   std::string text;                   // "search scan_tree"
   std::shared_ptr<SharedWorkerMemory> memory = std::make_shared<SharedWorkerMemory>();
@@ -106,8 +105,9 @@ class RunningCampaign final : public WorkerListener {
   Ledger ledger_;
   double earlier_seconds_ = 0;
   std::optional<Exchange> exchange_;
-  std::set<const AnyPair*> share_;  // that this process answers for
-  bool alone_ = true;               // no other node has ever been seen
+  std::map<const AnyPair*, double> seconds_of_others_;  // as this process has last seen
+  std::set<const AnyPair*> share_;                      // that this process answers for
+  bool alone_ = true;                                   // no other node has ever been seen
   double next_status_ = 0, next_look_ = 0;
   View view_;
   std::vector<std::string> to_say_{};  // what is stored first, as it may be relied upon

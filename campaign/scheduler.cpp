@@ -48,12 +48,19 @@ std::optional<std::size_t> choose_arm(std::span<const Arm> arms, std::int64_t sl
   return draw_by_rate(arms, open, prng);
 }
 
-void account(PairProgress& progress, double seconds, double gain) {
-  const double half_life = std::clamp(progress.seconds / 4, 1.0, kHalfLifeSecondsMax);
+void forget(PairProgress& progress, double seconds, double seconds_of_others) {
+  const double half_life =
+      std::clamp((progress.seconds + seconds_of_others) / 4, 1.0, kHalfLifeSecondsMax);
   const double kept = std::exp2(-seconds / half_life);
+  progress.gain *= kept;
+  progress.span *= kept;
+}
+
+void account(PairProgress& progress, double seconds, double gain, double seconds_of_others) {
+  forget(progress, seconds, seconds_of_others);
   progress.seconds += seconds;
-  progress.gain = progress.gain * kept + gain;
-  progress.span = progress.span * kept + seconds;
+  progress.gain += gain;
+  progress.span += seconds;
 }
 
 std::uint64_t slot_seconds(const PairProgress& progress) {

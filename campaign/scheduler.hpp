@@ -19,7 +19,8 @@
 // Pairs that fewer workers are on come before others.
 //
 // Several nodes of a campaign deal the pairs among themselves (nodes/share.hpp).  What is known of
-// a pair is then the sum over all of them; rules 1 and 2 are for the pairs of the own share, so
+// a pair is then the sum over all of them, and what it paid to one is old when others have searched
+// it since; rules 1 and 2 are for the pairs of the own share, so
 // that each has somebody who looks after it, and rule 3 is for all: time goes where it pays,
 // whoever was dealt the pair.
 #pragma once
@@ -51,8 +52,13 @@ struct Arm {
 std::optional<std::size_t> choose_arm(std::span<const Arm> arms, std::int64_t slots,
                                       vgpu::Prng& prng);
 
-// Accounts for `seconds` of search that paid `gain`.
-void account(PairProgress& progress, double seconds, double gain);
+// Accounts for `seconds` of search that paid `gain`; other nodes have searched the pair for
+// `seconds_of_others` so far.
+void account(PairProgress& progress, double seconds, double gain, double seconds_of_others = 0);
+
+// Other nodes have searched the pair for `seconds` more, `seconds_of_others` in all: what it paid
+// to this node is as old as if this node had searched it so long.
+void forget(PairProgress& progress, double seconds, double seconds_of_others);
 
 // How long the next slot of a pair should be: a quarter of its time so far, so that the corpus is
 // read seldom, within [1, 20].

@@ -2,9 +2,11 @@
 //
 //   mutants_on_gpu INDEX [RUNS [WORDS]]
 //
-// Prints kernel, missing order and runs whose output is not that of the unchanged kernel.  Each
-// mutant in a process of its own, under a time limit: one that reads a state without a strong
-// access may wait for ever.
+// Prints kernel, missing order and runs whose output is not that of the unchanged kernel, or in
+// which run an access failed, or which had not ended after kSecondsMax.  Each mutant in a process
+// of its own: a GPU does not go on after either.
+#include <chrono>
+
 #include "bench/gpu/timing.cuh"
 #include "kernels/specimens/fast_mutants/mutants.hpp"
 
@@ -18,6 +20,20 @@ __global__ void count_wrong_kernel(const std::uint32_t* out, const std::uint32_t
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) {
     // The first thread of a run that sees a difference counts it.
     if (out[i] != expected[i] && atomicExch(last, run) != run) atomicAdd(wrong, 1U);
+  }
+}
+
+constexpr double kSecondsMax = 5;
+
+// Why the work so far has no end, or none without an error; null: it has one.
+const char* failure_of_run() {
+  const auto begin = std::chrono::steady_clock::now();
+  while (true) {
+    const cudaError_t error = cudaStreamQuery(nullptr);
+    if (error == cudaSuccess) return nullptr;
+    if (error != cudaErrorNotReady) return cudaGetErrorString(error);
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
+    if (waited.count() > kSecondsMax) return "no end";
   }
 }
 
@@ -47,12 +63,13 @@ int main(int count, char** words) {
     check(mutant.run(in, out, n, scratch));
     count_wrong_kernel<<<256, 256>>>(out, expected, fast::mutant_out_words(n), run, counts,
                                      counts + 1);
+    if (const char* const failure = failure_of_run()) {
+      std::printf("%s,%s,%s in run %u\n", mutant.kernel, mutant.missing, failure, run);
+      std::fflush(stdout);
+      std::_Exit(0);  // what waits for the device would wait for ever
+    }
   }
   unsigned result[2];
-  const cudaError_t error = cudaMemcpy(result, counts, sizeof result, cudaMemcpyDeviceToHost);
-  if (error != cudaSuccess) {
-    std::printf("%s,%s,%s\n", mutant.kernel, mutant.missing, cudaGetErrorString(error));
-  } else {
-    std::printf("%s,%s,%u of %u\n", mutant.kernel, mutant.missing, result[1], runs);
-  }
+  check(cudaMemcpy(result, counts, sizeof result, cudaMemcpyDeviceToHost));
+  std::printf("%s,%s,%u of %u\n", mutant.kernel, mutant.missing, result[1], runs);
 }

@@ -1,8 +1,10 @@
 // Compensated products of matrices of 512 to 8,192 rows beside cuBLAS and the plain tiled kernel,
-// and how far each is from sums in long double, in u times the sum of |a_ik b_kj|.
+// and how far each is from the exact sums (MPFR), in u times the sum of |a_ik b_kj|.
 #include <cublas_v2.h>
+#include <mpfr.h>
 
 #include <cmath>
+#include <thread>
 
 #include "bench/gpu/timing.cuh"
 #include "kernels/fast/kahan_matmul_fast.cuh"
@@ -15,6 +17,7 @@ namespace {
 constexpr unsigned kMax = 8192;
 constexpr unsigned kRowsCompared = 4;
 constexpr double kUnitRoundoff = 0x1p-24;
+constexpr mpfr_prec_t kExactBits = 128;
 
 using Kahan = fast::MatmulShape<128, 128, 16, 8, 4>;
 using Wide = fast::MatmulShape<64, 128, 16, 8, 8>;
@@ -59,7 +62,7 @@ class Products {
   Products() { cublasCreate(&cublas_); }
 
  private:
-  // The sums and the sums of magnitudes of the first rows, with 64 bits of significand.
+  // The sums and the sums of magnitudes of the first rows.
   void exact(unsigned n) {
     std::vector<float> a(std::size_t{kRowsCompared} * n);
     std::vector<float> b(std::size_t{n} * n);
@@ -67,15 +70,31 @@ class Products {
     check(cudaMemcpy(b.data(), b_, b.size() * 4, cudaMemcpyDeviceToHost));
     sums_.assign(a.size(), 0);
     magnitudes_.assign(a.size(), 0);
-    for (std::size_t i = 0; i < kRowsCompared; ++i) {
-      for (std::size_t k = 0; k < n; ++k) {
-        for (std::size_t j = 0; j < n; ++j) {
-          const long double term = static_cast<long double>(a[i * n + k]) * b[k * n + j];
-          sums_[i * n + j] += term;
-          magnitudes_[i * n + j] += std::fabs(term);
-        }
-      }
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < kRowsCompared; ++i) {
+      threads.emplace_back([&, i] { exact_row(n, a.data() + i * std::size_t{n}, b, i); });
     }
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  // Inputs are multiples of 2^-31, so the terms are of 2^-62, and no sum of them is rounded.
+  void exact_row(unsigned n, const float* a, const std::vector<float>& b, unsigned row) {
+    mpfr_t sum;
+    mpfr_t magnitude;
+    mpfr_init2(sum, kExactBits);
+    mpfr_init2(magnitude, kExactBits);
+    for (std::size_t j = 0; j < n; ++j) {
+      mpfr_set_zero(sum, 1);
+      mpfr_set_zero(magnitude, 1);
+      for (std::size_t k = 0; k < n; ++k) {
+        const double term = static_cast<double>(a[k]) * b[k * n + j];  // exact
+        mpfr_add_d(sum, sum, term, MPFR_RNDN);
+        mpfr_add_d(magnitude, magnitude, std::fabs(term), MPFR_RNDN);
+      }
+      sums_[row * std::size_t{n} + j] = mpfr_get_ld(sum, MPFR_RNDN);
+      magnitudes_[row * std::size_t{n} + j] = mpfr_get_ld(magnitude, MPFR_RNDN);
+    }
+    mpfr_clears(sum, magnitude, nullptr);
   }
 
   template <class Launch>

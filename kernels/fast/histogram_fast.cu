@@ -14,7 +14,7 @@ cudaError_t histogram_bytes(const std::uint8_t* in, std::uint32_t* counts, std::
 
 cudaError_t histogram_keys(const std::uint32_t* in, std::uint32_t* counts, std::uint64_t n,
                            unsigned bins, unsigned blocks) {
-  return launch_histogram_keys<128>(in, counts, n, bins, blocks);
+  return launch_histogram_keys<64, 1>(in, counts, n, bins, blocks);
 }
 
 }  // namespace fast

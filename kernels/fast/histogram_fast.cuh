@@ -96,41 +96,67 @@ cudaError_t launch_histogram_bytes(const std::uint8_t* in, std::uint32_t* counts
   return cudaGetLastError();
 }
 
-// Counters of keys: `copies` of each in shared memory, or the global ones where they do not fit.
-template <unsigned threads, HistogramOrder missing>
+// Counters of the `slice` bins that blocks of this row of the grid count, `copies` of each in
+// shared memory.
+template <unsigned threads, unsigned vectors, HistogramOrder missing>
 __global__ void __launch_bounds__(threads)
     histogram_keys_kernel(const std::uint32_t* in, std::uint32_t* counts, std::uint64_t n,
-                          unsigned bins, unsigned copies) {
+                          unsigned bins, unsigned slice, unsigned copies, bool aligned) {
   extern __shared__ std::uint32_t key_counters[];
-  for (unsigned i = threadIdx.x; i < bins * copies; i += threads) key_counters[i] = 0;
+  const unsigned first_bin = blockIdx.y * slice;
+  const unsigned own_bins = min(slice, bins - first_bin);
+  for (unsigned i = threadIdx.x; i < own_bins * copies; i += threads) key_counters[i] = 0;
   block_barrier<missing, HistogramOrder::counters_cleared>();
-  std::uint32_t* const mine = copies == 0 ? counts : key_counters + threadIdx.x % copies * bins;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < n;
-       i += std::uint64_t{gridDim.x} * threads) {
-    const std::uint32_t key = __ldcs(in + i);
-    if (key < bins) atomicAdd(&mine[key], 1U);
-  }
-  if (copies == 0) return;
+  std::uint32_t* const mine = key_counters + threadIdx.x % copies * own_bins;
+  take_all<threads, vectors>(in, n, aligned, [&](std::uint32_t key) {
+    if (key - first_bin < own_bins) atomicAdd(&mine[key - first_bin], 1U);
+  });
   block_barrier<missing, HistogramOrder::counted>();
-  for (unsigned bin = threadIdx.x; bin < bins; bin += threads) {
+  for (unsigned bin = threadIdx.x; bin < own_bins; bin += threads) {
     std::uint32_t sum = 0;
-    for (unsigned copy = 0; copy < copies; ++copy) sum += key_counters[copy * bins + bin];
-    if (sum != 0) atomicAdd(&counts[bin], sum);
+    for (unsigned copy = 0; copy < copies; ++copy) sum += key_counters[copy * own_bins + bin];
+    if (sum != 0) atomicAdd(&counts[first_bin + bin], sum);
   }
 }
 
-constexpr unsigned kSharedCountersMax = 12'288;  // 48 KiB, which every device has
+constexpr unsigned kSharedCounters = 12'288;  // in 48 KiB, which every block of every device has
 
-// counts[k] += how often k occurs, for k < bins; greater keys are left out.
-template <unsigned threads, HistogramOrder missing = HistogramOrder::none>
+// How many counters a block can have at most; 0: the runtime says an error.
+inline unsigned shared_counters_max() {
+  int device = 0;
+  int bytes = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) !=
+          cudaSuccess) {
+    return 0;
+  }
+  return static_cast<unsigned>(bytes) / sizeof(std::uint32_t);
+}
+
+// counts[k] += how often k occurs, for k < bins; greater keys are left out.  Where the counters do
+// not fit in shared memory the input is read once for each slice of them: that is faster than to
+// count in global memory.
+template <unsigned threads, unsigned vectors, HistogramOrder missing = HistogramOrder::none>
 cudaError_t launch_histogram_keys(const std::uint32_t* in, std::uint32_t* counts, std::uint64_t n,
                                   unsigned bins, unsigned blocks) {
   if (n == 0 || bins == 0) return cudaSuccess;
-  const unsigned copies = std::min(kWarp, kSharedCountersMax / bins);
+  unsigned slice = bins;
+  if (bins > kSharedCounters) {
+    const unsigned counters = shared_counters_max();
+    if (counters == 0) return cudaGetLastError();
+    const unsigned slices = (bins + counters - 1) / counters;
+    slice = (bins + slices - 1) / slices;
+  }
+  const unsigned copies = std::max(1U, std::min(kWarp, kSharedCounters / slice));
+  const std::size_t shared_bytes = std::size_t{slice} * copies * sizeof(std::uint32_t);
+  const auto kernel = histogram_keys_kernel<threads, vectors, missing>;
+  const cudaError_t error = cudaFuncSetAttribute(
+      kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
+  if (error != cudaSuccess) return error;
   const auto grid =
       static_cast<unsigned>(std::min<std::uint64_t>(blocks, (n + threads - 1) / threads));
-  histogram_keys_kernel<threads, missing>
-      <<<grid, threads, copies * bins * sizeof(std::uint32_t)>>>(in, counts, n, bins, copies);
+  kernel<<<dim3(grid, (bins + slice - 1) / slice), threads, shared_bytes>>>(
+      in, counts, n, bins, slice, copies, is_aligned(in));
   return cudaGetLastError();
 }
 

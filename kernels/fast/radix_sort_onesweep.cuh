@@ -101,25 +101,7 @@ __global__ void __launch_bounds__(threads)
           1U);
     }
   };
-  constexpr unsigned kVectors = 4;
-  constexpr unsigned kRow = threads * kVector<Key>;
-  const std::uint64_t tiled = aligned ? n / (kVectors * kRow) * (kVectors * kRow) : 0;
-  for (std::uint64_t first =
-           std::uint64_t{blockIdx.x} * kVectors * kRow + threadIdx.x * kVector<Key>;
-       first < tiled; first += std::uint64_t{gridDim.x} * kVectors * kRow) {
-    Key keys[kVectors][kVector<Key>];
-#pragma unroll
-    for (unsigned row = 0; row < kVectors; ++row) load_vector(in + first + row * kRow, keys[row]);
-#pragma unroll
-    for (unsigned row = 0; row < kVectors; ++row) {
-#pragma unroll
-      for (unsigned i = 0; i < kVector<Key>; ++i) count(keys[row][i]);
-    }
-  }
-  for (std::uint64_t i = tiled + std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < n;
-       i += std::uint64_t{gridDim.x} * threads) {
-    count(in[i]);
-  }
+  take_all<threads, 4>(in, n, aligned, count);
   block_barrier<missing, SortOrder::digits_counted>();
   for (unsigned i = threadIdx.x; i < kPlaces * kDigits; i += threads) {
     std::uint32_t sum = 0;
@@ -318,6 +300,15 @@ __device__ __forceinline__ void sweep_tile(const SortArrays<Key, Value>& arrays,
     keys[j] = whole || i < left ? in.encode(__ldcs(arrays.keys + before_tile + i))
                                 : static_cast<Key>(~Key{0});
   }
+  // All values are on their way before keys are ranked: loads do not pass the barriers in between.
+  Value values[kHasValues ? Shape::kItems : 1];
+  if constexpr (kHasValues) {
+#pragma unroll
+    for (unsigned j = 0; j < Shape::kItems; ++j) {
+      const unsigned i = first + j * kWarp;
+      if (whole || i < left) values[j] = arrays.values[before_tile + i];
+    }
+  }
   count_in_warp<Shape, missing>(keys, place, mine);
   block_barrier<missing, SortOrder::warps_counted>();
   const DigitInTile digit = place_digits<Shape, missing>(counters, block.totals, words, tile);
@@ -327,8 +318,7 @@ __device__ __forceinline__ void sweep_tile(const SortArrays<Key, Value>& arrays,
     const unsigned to = rank_in_row<missing>(&mine[digit_of(keys[j], place)]);
     placed_keys[to] = keys[j];
     if constexpr (kHasValues) {
-      const unsigned i = first + j * kWarp;
-      if (whole || i < left) placed_values[to] = arrays.values[before_tile + i];
+      if (whole || first + j * kWarp < left) placed_values[to] = values[j];
     }
   }
   if (threadIdx.x < kDigits) {
@@ -368,7 +358,12 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocks)
   const unsigned left = n - tile * Shape::kTile;  // keys of this tile and all after it
   auto* const counters = reinterpret_cast<DigitCounter*>(sort_shared);
   words += threadIdx.x;
-  if constexpr (Shape::kAhead != 0) fetch_tile<Shape>(arrays.keys, n, tile + Shape::kAhead);
+  if constexpr (Shape::kAhead != 0) {
+    fetch_tile<Shape>(arrays.keys, n, tile + Shape::kAhead);
+    if constexpr (!std::is_same_v<Value, NoValue>) {
+      fetch_tile<Shape>(arrays.values, n, tile + Shape::kAhead);
+    }
+  }
   if (left >= Shape::kTile) {
     sweep_tile<Key, Value, Shape, missing, true>(arrays, left, tile, place, starts, words, in, out,
                                                  block, counters);

@@ -62,6 +62,29 @@ __device__ __forceinline__ void store_vector(T* out, const T* values) {
   __stcs(reinterpret_cast<uint4*>(out), bytes);
 }
 
+// Calls `take` with each of the n elements, in no order: the threads of the grid share them.  Each
+// has `vectors` of them in flight where the array is aligned.
+template <unsigned threads, unsigned vectors, class T, class Take>
+__device__ __forceinline__ void take_all(const T* in, std::uint64_t n, bool aligned, Take take) {
+  constexpr unsigned kRow = threads * kVector<T>;
+  const std::uint64_t tiled = aligned ? n / (vectors * kRow) * (vectors * kRow) : 0;
+  for (std::uint64_t first = std::uint64_t{blockIdx.x} * vectors * kRow + threadIdx.x * kVector<T>;
+       first < tiled; first += std::uint64_t{gridDim.x} * vectors * kRow) {
+    T values[vectors][kVector<T>];
+#pragma unroll
+    for (unsigned row = 0; row < vectors; ++row) load_vector(in + first + row * kRow, values[row]);
+#pragma unroll
+    for (unsigned row = 0; row < vectors; ++row) {
+#pragma unroll
+      for (unsigned i = 0; i < kVector<T>; ++i) take(values[row][i]);
+    }
+  }
+  for (std::uint64_t i = tiled + std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < n;
+       i += std::uint64_t{gridDim.x} * threads) {
+    take(in[i]);
+  }
+}
+
 // Has the second-level cache fetch a tile, a line by each thread as far as there are lines.
 template <class Shape, class T>
 __device__ __forceinline__ void fetch_tile(const T* in, std::uint64_t n, unsigned tile) {

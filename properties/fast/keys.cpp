@@ -26,10 +26,11 @@ FIELDS(FastByteCounts, in, offset, blocks);
 
 struct FastKeyCounts {
   std::vector<std::uint32_t> in;
+  int offset = 0;  // of the first key, from an aligned address
   int bins = 1;
   int blocks = 1;  // at most
 };
-FIELDS(FastKeyCounts, in, bins, blocks);
+FIELDS(FastKeyCounts, in, offset, bins, blocks);
 
 template <class T>
 struct OnesweepSort {
@@ -81,20 +82,22 @@ Words run_bytes(Device& device, const FastByteCounts& input) {
 
 Words counted_bytes(const FastByteCounts& input) { return reference::histogram(input.in, 0); }
 
-// Keys around the bins, a few of them beyond; numbers of bins on both sides of what fits.
+// Keys around the bins, a few of them beyond; numbers of bins on both sides of what fits in 48 KiB,
+// and in any block.
 FastKeyCounts draw_keys(Draw& draw) {
-  const int n = draw(sizes({.max = 600, .block = 128}));
-  const auto bins =
-      static_cast<int>(draw.once_in(8) ? draw.between(12'287, 12'290) : draw.between(1, 600));
+  const int n = draw(sizes({.max = 1'000, .block = 256}));
+  const auto bins = static_cast<int>(!draw.once_in(8)  ? draw.between(1, 600)
+                                     : draw.once_in(4) ? draw.between(kBinsMax - 8, kBinsMax)
+                                                       : draw.between(12'287, 12'290));
   Words in = draw(vectors(n, integers<std::uint32_t>()));
   for (std::uint32_t& key : in) {
     if (key >= static_cast<std::uint32_t>(bins)) key %= static_cast<std::uint32_t>(bins) + 2;
   }
-  return {std::move(in), bins, static_cast<int>(draw.between(1, 4))};
+  return {std::move(in), draw_offset(draw), bins, static_cast<int>(draw.between(1, 4))};
 }
 
 Words run_keys(Device& device, const FastKeyCounts& input) {
-  const auto in = device.upload(input.in);
+  const OffsetArray<std::uint32_t> in(device, input.in, input.offset);
   auto counts = device.upload(Words(static_cast<std::size_t>(input.bins)));
   device.check(fast::histogram_keys(in.data(), counts.data(), input.in.size(),
                                     static_cast<unsigned>(input.bins),
@@ -214,10 +217,11 @@ KERNEL_PAIR(histogram_bytes_fast_large, FastByteCounts, Words) = {
 
 KERNEL_PAIR(histogram_keys_fast, FastKeyCounts, Words) = {
     .family = "histogram",
-    .origin = "ours: shared counters of keys as far as they fit, global ones beyond",
+    .origin = "ours: shared counters of keys, in slices where not all fit",
     .domain =
         [](const FastKeyCounts& in) {
-          return in.bins >= 1 && in.bins <= kBinsMax && has_blocks(in.blocks);
+          return is_offset(in.offset) && in.bins >= 1 && in.bins <= kBinsMax &&
+                 has_blocks(in.blocks);
         },
     .arbitrary = draw_keys,
     .kernel = run_keys,
