@@ -170,8 +170,8 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
               variable.last.thread};
     }
   }
-  ThreadOrder::Lane& self = order_.lane_at(access.place, operation.lane);
   if (acquires(access.order)) {
+    const ThreadOrder::Lane& self = order_.lane_at(access.place, operation.lane);
     const Reach reach = order_.reach_of(access);
     VectorClock acquired = released_clocks.at(reach);
     for (const ThreadOrder::Lane::Seen& seen : self.seen) {
@@ -182,7 +182,8 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
   const bool acquired_all = acquires(access.order) && order_.reach_of(access) == Reach::grid;
   if (released_clocks.is_empty() || acquired_all) return;
   // Later fences, and later acquires of this very variable, may complete the pattern.
-  self.observe(variable.number, variable.place.chain, released_clocks);
+  order_.own_lane(access.place, operation.lane)
+      .observe(variable.number, variable.place.chain, released_clocks);
 }
 
 void SyncVariables::Patterns::forget_ended(const ThreadOrder& order) {

@@ -121,15 +121,15 @@ void ThreadOrder::begin_block(const WarpPlace& place) {
   Slot& slot = slots_[place.slot];
   if (slot.block != kNoBlock) ended_[slot.block] = true;
   slot.block = place.block;
-  slot.warps.assign(warps_, {});
+  slot.warps.resize(warps_);
   slot.phase = place.phase;
   slot.first_segment = segments();
   slot.arrivals.clear();
   slot.alike = true;
   slot.common = known_at_start_;
-  if (known_at_start_.is_empty()) return;
   for (Warp& warp : slot.warps) {
-    for (Lane& lane : warp.lanes) lane.knows = known_at_start_;
+    warp = {};
+    warp.common.knows = known_at_start_;
   }
 }
 
@@ -143,15 +143,13 @@ void ThreadOrder::complete_barrier(const WarpPlace& place) {
   Slot& slot = slots_[place.slot];
   ++slot.phase;
   if (!slot.alike) {
-    for (const Warp& warp : slot.warps) {
-      for (const Lane& lane : warp.lanes) slot.common.join(lane.knows);
-    }
+    for_each_lane(place, [&](const Lane& lane) { slot.common.join(lane.knows); });
     // What was known of single threads of this block is less than what its phase says.
     const BlockKey block = block_key(place);
     if (!slot.common.of_block(block).threads.empty()) slot.common.learn(block, slot.phase, {});
     slot.alike = true;
     for (Warp& warp : slot.warps) {
-      for (Lane& lane : warp.lanes) lane.knows = slot.common;
+      warp.for_each([&](Lane& lane) { lane.knows = slot.common; });
     }
   }
   for (Warp& warp : slot.warps) warp.segment = {};
@@ -161,8 +159,25 @@ void ThreadOrder::changed(const WarpPlace& place) {
   slots_[place.slot].warps[place.warp].segment = {};
 }
 
+bool ThreadOrder::are_alike(const WarpPlace& place, std::uint32_t lanes) const {
+  if (lockstep_) return true;
+  const std::uint32_t others = threads_ - place.warp * kWarpLanes;
+  const std::uint32_t all = others < kWarpLanes ? (1u << others) - 1 : ~0u;
+  return slots_[place.slot].warps[place.warp].each == nullptr && (lanes & all) == all;
+}
+
+template <typename Visit>
+void ThreadOrder::for_each_actor(const WarpPlace& place, std::uint32_t lanes, Visit visit) {
+  Warp& warp = slots_[place.slot].warps[place.warp];
+  if (are_alike(place, lanes)) return visit(warp.common);
+  for_each_bit(lanes, [&](unsigned lane) { visit(warp.own(lane)); });
+}
+
 ThreadOrder::Moment ThreadOrder::release(const WarpPlace& place, unsigned lane) {
-  Lane& self = lane_at(place, lane);
+  return release(place, own_lane(place, lane));
+}
+
+ThreadOrder::Moment ThreadOrder::release(const WarpPlace& place, Lane& self) {
   changed(place);
   ++self.tick;
   return {self.knows, slots_[place.slot].phase, self.tick, true};
@@ -177,11 +192,16 @@ VectorClock ThreadOrder::clock_of(const Moment& moment, const WarpPlace& place,
 }
 
 void ThreadOrder::learn(const WarpPlace& place, unsigned lane, const VectorClock& clock) {
-  VectorClock& knows = lane_at(place, lane).knows;
-  VectorClock joined = knows;
+  VectorClock joined = lane_at(place, lane).knows;
   joined.join(clock);
-  if (joined.is_same(knows)) return;
-  knows = std::move(joined);
+  if (!joined.is_same(lane_at(place, lane).knows)) learn(place, own_lane(place, lane), joined);
+}
+
+void ThreadOrder::learn(const WarpPlace& place, Lane& self, const VectorClock& clock) {
+  VectorClock joined = self.knows;
+  joined.join(clock);
+  if (joined.is_same(self.knows)) return;
+  self.knows = std::move(joined);
   slots_[place.slot].alike = false;
   changed(place);
 }
@@ -190,11 +210,10 @@ void ThreadOrder::learn(const WarpPlace& place, unsigned lane, const VectorClock
 // begins release patterns with the strong writes after it.
 void ThreadOrder::fence(const Fence& fence) {
   const Reach reach = reach_of(fence.scope);
-  for_each_bit(lockstep_ ? 1u : fence.mask, [&](unsigned lane) {
-    Lane& self = lane_at(fence.place, lane);
+  for_each_actor(fence.place, fence.mask, [&](Lane& self) {
     if (acquires(fence.order)) {
       self.fold();
-      if (!self.observed.is_empty()) learn(fence.place, lane, self.observed.at(reach));
+      if (!self.observed.is_empty()) learn(fence.place, self, self.observed.at(reach));
       if (reach == Reach::grid) {
         self.observed = {};
         self.seen.clear();
@@ -202,7 +221,7 @@ void ThreadOrder::fence(const Fence& fence) {
       }
     }
     if (!releases(fence.order)) return;
-    const Moment moment = release(fence.place, lane);
+    const Moment moment = release(fence.place, self);
     for (const Reach near : kReaches) {
       if (near <= reach) self.fence[static_cast<std::size_t>(near)] = moment;
     }
@@ -222,7 +241,16 @@ void ThreadOrder::meet(const Meeting& meeting) {
   std::vector<ThreadTime> times;
   for (const WarpLanes& party : meeting.arrived) {
     place.warp = party.warp;
-    for_each_bit(lockstep_ ? 1u : party.lanes, [&](unsigned lane) {
+    const std::uint32_t lanes = lockstep_ ? 1u : party.lanes;
+    if (!meeting.released.empty() && arrivals.empty() && are_alike(place, lanes)) {
+      const Moment moment = release(place, slots_[place.slot].warps[place.warp].common);
+      common.join(moment.knows);
+      for_each_bit(lanes, [&](unsigned lane) {
+        times.push_back({thread_at(place, lane), moment.ticks, moment.phase});
+      });
+      continue;
+    }
+    for_each_bit(lanes, [&](unsigned lane) {
       const std::pair key{number, thread_at(place, lane)};
       if (meeting.released.empty()) {
         arrivals[key].push_back(release(place, lane));
@@ -241,26 +269,26 @@ void ThreadOrder::meet(const Meeting& meeting) {
   common.learn(block_key(place), slots_[place.slot].phase, times);
   for (const WarpLanes& party : meeting.released) {
     place.warp = party.warp;
-    for_each_bit(lockstep_ ? 1u : party.lanes, [&](unsigned lane) { learn(place, lane, common); });
+    for_each_actor(place, party.lanes, [&](Lane& self) { learn(place, self, common); });
   }
 }
 
 void ThreadOrder::commit_copies(const CopyCommit& commit) {
-  for_each_bit(lockstep_ ? 1u : commit.mask, [&](unsigned lane) {
-    if (commit.bulk) {
+  if (commit.bulk) {
+    for_each_bit(lockstep_ ? 1u : commit.mask, [&](unsigned lane) {
       BulkGroups& groups = bulk_groups_[thread_key(commit.place, lane)];
       groups.ends.push_back(++groups.tick);
-      return;
-    }
-    Lane& self = lane_at(commit.place, lane);
-    self.groups.push_back(++self.copier_tick);
-  });
+    });
+  } else {
+    for_each_actor(commit.place, commit.mask,
+                   [](Lane& self) { self.groups.push_back(++self.copier_tick); });
+  }
   changed(commit.place);
 }
 
 VectorClock ThreadOrder::release_copies(const WarpPlace& place, unsigned lane) {
   changed(place);
-  const ThreadTime copies{kCopier + thread_at(place, lane), ++lane_at(place, lane).copier_tick,
+  const ThreadTime copies{kCopier + thread_at(place, lane), ++own_lane(place, lane).copier_tick,
                           kAnyPhase};
   VectorClock clock;
   clock.learn(block_key(place), 0, {&copies, 1});
@@ -297,16 +325,20 @@ ThreadOrder::SegmentId ThreadOrder::segment_of(const WarpPlace& place, bool asyn
   segment.agent_block = segment.block;
   Ticks ticks;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    const Lane& self = warp.lanes[actor_of(lane)];
+    const Lane& self = warp.lane(lane);
     ticks[lane] = asynchronous ? self.copier_tick : self.tick;
   }
-  if (ticks != Ticks{}) {
-    segment.ticks = static_cast<std::uint32_t>(ticks_.size());
-    ticks_.push_back(ticks);
-  }
+  segment.ticks = row_of_ticks(ticks);
   id = segments();
   segments_.push_back(segment);
   return id;
+}
+
+// Mostly those of the segment before.
+std::uint32_t ThreadOrder::row_of_ticks(const Ticks& ticks) {
+  if (ticks == Ticks{}) return 0;
+  if (ticks_.back() != ticks) ticks_.push_back(ticks);
+  return static_cast<std::uint32_t>(ticks_.size() - 1);
 }
 
 // One like the latest is the same.
@@ -319,10 +351,7 @@ ThreadOrder::SegmentId ThreadOrder::segment_of_agent(const Segment& segment, con
   if (is_same) return last_agent_;
   last_agent_ = segments();
   segments_.push_back(segment);
-  if (ticks != Ticks{}) {
-    segments_.back().ticks = static_cast<std::uint32_t>(ticks_.size());
-    ticks_.push_back(ticks);
-  }
+  segments_.back().ticks = row_of_ticks(ticks);
   return last_agent_;
 }
 
@@ -404,7 +433,7 @@ std::vector<ThreadOrder::SegmentId> ThreadOrder::forget_segments(std::vector<boo
     if (!live[id]) continue;
     Segment segment = segments_[id];
     if (segment.ticks != 0) {
-      ticks.push_back(ticks_[segment.ticks]);
+      if (ticks.back() != ticks_[segment.ticks]) ticks.push_back(ticks_[segment.ticks]);
       segment.ticks = static_cast<std::uint32_t>(ticks.size() - 1);
     }
     segments_[next++] = segment;
@@ -451,14 +480,13 @@ ThreadOrder::Before ThreadOrder::answer(SegmentId earlier, const WarpPlace& plac
   if (one_warp && lockstep_) return Before::all_lanes;
   std::uint32_t known_to_all = ~0u, known_to_some = one_warp ? ~0u : 0;
   const VectorClock* last = nullptr;
-  for (const Lane& lane : slot.warps[place.warp].lanes) {
-    if (last != nullptr && last->is_same(lane.knows)) continue;
+  slot.warps[place.warp].for_each([&](const Lane& lane) {
+    if (last != nullptr && last->is_same(lane.knows)) return;
     last = &lane.knows;
     const std::uint32_t known = known_lanes(lane.knows.of_block(segment.agent_block), segment);
     known_to_all &= known;
     known_to_some |= known;
-    if (lockstep_) break;
-  }
+  });
   if (known_to_all == ~0u) return Before::all_lanes;
   return known_to_some == 0 ? Before::no_lane : Before::some_lanes;
 }

@@ -20,6 +20,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -122,11 +123,13 @@ class ThreadOrder {
   [[nodiscard]] std::uint64_t ordered_threads() const {
     return lockstep_ ? kOrderedInWarp : kOrderedInThread;
   }
-  [[nodiscard]] Lane& lane_at(const WarpPlace& place, unsigned lane) {
-    return slots_[place.slot].warps[place.warp].lanes[actor_of(lane)];
-  }
   [[nodiscard]] const Lane& lane_at(const WarpPlace& place, unsigned lane) const {
-    return slots_[place.slot].warps[place.warp].lanes[actor_of(lane)];
+    return slots_[place.slot].warps[place.warp].lane(lane);
+  }
+  // The same, to be changed alone.
+  [[nodiscard]] Lane& own_lane(const WarpPlace& place, unsigned lane) {
+    Warp& warp = slots_[place.slot].warps[place.warp];
+    return lockstep_ ? warp.common : warp.own(lane);
   }
   [[nodiscard]] std::uint32_t thread_at(const WarpPlace& place, unsigned lane) const {
     return place.warp * kWarpLanes + actor_of(lane);
@@ -211,21 +214,42 @@ class ThreadOrder {
   [[nodiscard]] BlockKey first_block_of_launch() const { return first_block_; }
   // All that any thread of a block has done and knows.
   [[nodiscard]] VectorClock knowledge_of_block(const WarpPlace& place) const;
-  // For reports: every lane of a block.
+  // For reports: every lane of a block, one for those that are alike.
   template <typename Visit>
   void for_each_lane(const WarpPlace& place, Visit visit) const {
-    for (const Warp& warp : slots_[place.slot].warps) {
-      for (const Lane& lane : warp.lanes) visit(lane);
-    }
+    for (const Warp& warp : slots_[place.slot].warps) warp.for_each(visit);
   }
 
  private:
   [[nodiscard]] unsigned device_of_block(BlockKey block) const;
 
   using Ticks = std::array<Tick, kWarpLanes>;
+  // Its lanes mostly do the same, and are alike until one of them does something alone.  With
+  // lockstep warps they are one thread.
   struct Warp {
-    std::array<Lane, kWarpLanes> lanes;
+    Lane common;
+    std::unique_ptr<std::array<Lane, kWarpLanes>> each;  // null: all are as `common`
     std::array<SegmentId, 2> segment{};  // of the lanes, of their copiers; 0: a new one is due
+    [[nodiscard]] const Lane& lane(unsigned lane) const {
+      return each == nullptr ? common : (*each)[lane];
+    }
+    [[nodiscard]] Lane& own(unsigned lane) {
+      if (each == nullptr) {
+        each = std::make_unique<std::array<Lane, kWarpLanes>>();
+        each->fill(common);
+      }
+      return (*each)[lane];
+    }
+    template <typename Visit>
+    void for_each(Visit visit) const {
+      if (each == nullptr) return visit(common);
+      for (const Lane& lane : *each) visit(lane);
+    }
+    template <typename Visit>
+    void for_each(Visit visit) {
+      if (each == nullptr) return visit(common);
+      for (Lane& lane : *each) visit(lane);
+    }
   };
   static constexpr std::uint32_t kNoBlock = ~0u;
   struct Slot {
@@ -255,6 +279,13 @@ class ThreadOrder {
   [[nodiscard]] std::uint64_t thread_key(const WarpPlace& place, unsigned lane) const {
     return block_key(place) << 16 | thread_at(place, lane);
   }
+  // Calls visit(lane) for the lanes of a warp that take part; once for all that are alike.
+  template <typename Visit>
+  void for_each_actor(const WarpPlace& place, std::uint32_t lanes, Visit visit);
+  [[nodiscard]] bool are_alike(const WarpPlace& place, std::uint32_t lanes) const;
+  Moment release(const WarpPlace& place, Lane& self);
+  void learn(const WarpPlace& place, Lane& self, const VectorClock& clock);
+  std::uint32_t row_of_ticks(const Ticks& ticks);
   SegmentId segment_of_agent(const Segment& segment, const Ticks& ticks);
   void forget_answers();
   [[nodiscard]] Before answer(SegmentId earlier, const WarpPlace& place) const;

@@ -196,7 +196,7 @@ void GeneralRaceChecker::wait_for_object(const BarrierObject& event, unsigned la
   if (event.scope != ptx::Scope::cta) all.join(released.far);
   if (!event.relaxed) return order_.learn(event.place, lane, all);
   ReleasedClocks released_clocks{released.near, all, all};
-  order_.lane_at(event.place, lane).observed.join(released_clocks);
+  order_.own_lane(event.place, lane).observed.join(released_clocks);
 }
 
 }  // namespace warpcheck::vgpu
