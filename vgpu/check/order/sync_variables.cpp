@@ -26,8 +26,7 @@ SyncVariables& SyncVariables::operator=(SyncVariables&& other) noexcept {
 }
 
 std::uint64_t SyncVariables::thread_of(const StrongOperation& operation) const {
-  const WarpPlace& place = operation.access->place;
-  return order_.block_key(place) << 16 | order_.thread_at(place, operation.lane);
+  return operation.block << 16 | order_.thread_at(operation.access->place, operation.lane);
 }
 
 // Null: nothing was written there, and nothing is.
@@ -90,9 +89,8 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
 
 ChainPlace SyncVariables::perform_on(Variable& variable, const StrongOperation& operation,
                                      Miss& miss) {
-  const WarpPlace& place = operation.access->place;
   const Writer& last = variable.last;
-  const BlockKey block = order_.block_key(place);
+  const BlockKey block = operation.block;
   const Reach reach = order_.reach_of(*operation.access);
   const bool linked = last.is_set && reach_each_other(last, block, reach);
   if (operation.reads) {
@@ -144,7 +142,7 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
                          Miss& miss) {
   if (!operation.may_acquire) return;
   const Access& access = *operation.access;
-  const BlockKey block = order_.block_key(access.place);
+  const BlockKey block = operation.block;
   ReleasedClocks released_clocks;
   if (linked) {
     bool has_released = false;
@@ -180,7 +178,7 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
     order_.learn(access.place, operation.lane, acquired);
   }
   const bool acquired_all = acquires(access.order) && order_.reach_of(access) == Reach::grid;
-  if (released_clocks.is_empty() || acquired_all) return;
+  if (released_clocks.is_empty() || acquired_all || !operation.is_present) return;
   // Later fences, and later acquires of this very variable, may complete the pattern.
   order_.own_lane(access.place, operation.lane)
       .observe(variable.number, variable.place.chain, released_clocks);
@@ -195,9 +193,9 @@ void SyncVariables::Patterns::forget_ended(const ThreadOrder& order) {
 
 void SyncVariables::release(Variable& variable, Reach reach, const ThreadOrder::Moment& moment,
                             const StrongOperation& operation) {
-  const WarpPlace& place = operation.access->place;
-  const VectorClock clock = order_.clock_of(moment, place, operation.lane);
-  const BlockKey block = order_.block_key(place);
+  const BlockKey block = operation.block;
+  const VectorClock clock = ThreadOrder::clock_of(
+      moment, block, order_.thread_at(operation.access->place, operation.lane));
   Patterns& patterns = variable.made_patterns();
   auto& released_in = patterns.released_in;
   if (released_in.size() >= patterns.forget_at) patterns.forget_ended(order_);
@@ -210,6 +208,19 @@ void SyncVariables::release(Variable& variable, Reach reach, const ThreadOrder::
   if (reach == Reach::grid) variable.released.join(clock);
 }
 
+void SyncVariables::release_fences(Variable& variable, const StrongOperation& operation) {
+  if (operation.fences == nullptr) return;
+  const ThreadOrder::Fences& fences = *operation.fences;
+  for (const Reach reach : kReaches) {
+    const ThreadOrder::Moment& fence = fences[index_of(reach)];
+    if (reach == Reach::cluster && !order_.has_groups()) continue;
+    // What a fence releases to everybody it releases to those nearby, too.
+    const ThreadOrder::Moment& far = fences[index_of(Reach::grid)];
+    const bool is_part = reach != Reach::grid && far.is_set && far.ticks == fence.ticks;
+    if (fence.is_set && !is_part) release(variable, reach, fence, operation);
+  }
+}
+
 void SyncVariables::write(Variable& variable, const StrongOperation& operation, bool linked) {
   const Access& access = *operation.access;
   if (linked) {
@@ -219,15 +230,7 @@ void SyncVariables::write(Variable& variable, const StrongOperation& operation, 
     variable.place = {++chains_, 0};
   }
   const std::uint64_t thread = thread_of(operation);
-  const ThreadOrder::Lane& self = order_.lane_at(access.place, operation.lane);
-  for (const Reach reach : kReaches) {
-    const ThreadOrder::Moment& fence = self.fence[index_of(reach)];
-    if (reach == Reach::cluster && !order_.has_groups()) continue;
-    // What a fence releases to everybody it releases to those nearby, too.
-    const ThreadOrder::Moment& far = self.fence[index_of(Reach::grid)];
-    const bool is_part = reach != Reach::grid && far.is_set && far.ticks == fence.ticks;
-    if (fence.is_set && !is_part) release(variable, reach, fence, operation);
-  }
+  release_fences(variable, operation);
   if (variable.patterns != nullptr) {
     const auto own = variable.patterns->releases.find(thread);
     for (const Reach reach : kReaches) {
@@ -246,7 +249,7 @@ void SyncVariables::write(Variable& variable, const StrongOperation& operation, 
     }
     release(variable, reach, moment, operation);
   }
-  variable.last = {order_.block_key(access.place), order_.thread_at(access.place, operation.lane),
+  variable.last = {operation.block, order_.thread_at(access.place, operation.lane),
                    order_.reach_of(access), true};
 }
 

@@ -33,6 +33,9 @@ struct StrongOperation {
   bool may_acquire = false;            // `red` reads for itself alone
   // Weak memory: which write it finds, as Access::sources says.
   std::uint8_t source = 0;
+  BlockKey block = 0;                           // of its thread
+  bool is_present = true;                       // the thread's block is still there
+  const ThreadOrder::Fences* fences = nullptr;  // what the thread has released; null: nothing
 };
 
 // Where in which chain a strong operation stands: the write that it is, or the one that it read.
@@ -76,6 +79,16 @@ class SyncVariables {
   void forget(std::uint32_t allocation);
   // Every variable's memory is quiet: a launch begins that is ordered after all before it.
   void forget_all();
+  // What these variables were at another time: nothing, but what is counted goes on.
+  [[nodiscard]] SyncVariables of_other_time() const {
+    SyncVariables other(order_);
+    other.count_on_from(*this);
+    return other;
+  }
+  void count_on_from(const SyncVariables& other) {
+    chains_ = other.chains_;
+    variables_ = other.variables_;
+  }
 
  private:
   struct Writer {
@@ -184,6 +197,7 @@ class SyncVariables {
   void write(Variable& variable, const StrongOperation& operation, bool linked);
   void release(Variable& variable, Reach reach, const ThreadOrder::Moment& moment,
                const StrongOperation& operation);
+  void release_fences(Variable& variable, const StrongOperation& operation);
   [[nodiscard]] std::uint64_t thread_of(const StrongOperation& operation) const;
 
   ThreadOrder& order_;

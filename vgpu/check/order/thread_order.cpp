@@ -183,11 +183,10 @@ ThreadOrder::Moment ThreadOrder::release(const WarpPlace& place, Lane& self) {
   return {self.knows, slots_[place.slot].phase, self.tick, true};
 }
 
-VectorClock ThreadOrder::clock_of(const Moment& moment, const WarpPlace& place,
-                                  unsigned lane) const {
+VectorClock ThreadOrder::clock_of(const Moment& moment, BlockKey block, std::uint32_t thread) {
   VectorClock clock = moment.knows;
-  const ThreadTime own{thread_at(place, lane), moment.ticks, moment.phase};
-  clock.learn(block_key(place), moment.phase, {&own, 1});
+  const ThreadTime own{thread, moment.ticks, moment.phase};
+  clock.learn(block, moment.phase, {&own, 1});
   return clock;
 }
 
@@ -323,10 +322,14 @@ ThreadOrder::SegmentId ThreadOrder::segment_of(const WarpPlace& place, bool asyn
   segment.asynchronous = asynchronous;
   segment.agent = asynchronous ? kCopier + place.warp * kWarpLanes : 0;
   segment.agent_block = segment.block;
+  const auto tick_of = [&](const Lane& lane) {
+    return asynchronous ? lane.copier_tick : lane.tick;
+  };
   Ticks ticks;
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    const Lane& self = warp.lane(lane);
-    ticks[lane] = asynchronous ? self.copier_tick : self.tick;
+  if (warp.each == nullptr) {
+    ticks.fill(tick_of(warp.common));
+  } else {
+    std::ranges::transform(*warp.each, ticks.begin(), tick_of);
   }
   segment.ticks = row_of_ticks(ticks);
   id = segments();

@@ -62,13 +62,15 @@ class ThreadOrder {
     Tick phase = 0, ticks = 0;
     bool is_set = false;
   };
+  // By Reach: the latest release fence that reaches so far.
+  using Fences = std::array<Moment, 3>;
   struct Lane {
     VectorClock knows;
     Tick tick = 0;
     Tick copier_tick = 0;
-    std::vector<Tick> groups;     // of copies: the ticks of the copier that they end before
-    std::array<Moment, 3> fence;  // by Reach: the latest release fence that reaches so far
-    ReleasedClocks observed;      // by strong reads, and not acquired yet
+    std::vector<Tick> groups;  // of copies: the ticks of the copier that they end before
+    Fences fence;
+    ReleasedClocks observed;  // by strong reads, and not acquired yet
     // What was observed of which variables, oldest first.  `observed` knows the first `folded`.
     struct Seen {
       std::uint64_t variable = 0;
@@ -151,6 +153,10 @@ class ThreadOrder {
   [[nodiscard]] bool has_devices() const { return devices_ > 1; }
   // Of a launch of the trial.
   [[nodiscard]] unsigned device_of(std::uint32_t launch) const { return starts_[launch].device; }
+  // Whether a block is in that slot now.
+  [[nodiscard]] bool is_in_slot(BlockKey block, std::uint32_t slot) const {
+    return slot < slots_.size() && block == first_block_ + slots_[slot].block;
+  }
   // Whether all threads of a block have exited, so far as its slot shows.
   [[nodiscard]] bool has_ended(BlockKey block) const {
     return block < first_block_ || ended_[block - first_block_];
@@ -169,7 +175,11 @@ class ThreadOrder {
   // Everything that the lane did until now comes before what acquires the moment.
   Moment release(const WarpPlace& place, unsigned lane);
   [[nodiscard]] VectorClock clock_of(const Moment& moment, const WarpPlace& place,
-                                     unsigned lane) const;
+                                     unsigned lane) const {
+    return clock_of(moment, block_key(place), thread_at(place, lane));
+  }
+  [[nodiscard]] static VectorClock clock_of(const Moment& moment, BlockKey block,
+                                            std::uint32_t thread);
   void learn(const WarpPlace& place, unsigned lane, const VectorClock& clock);
 
   // The asynchronous copies that the lane has begun come before what acquires the clock.
@@ -218,6 +228,10 @@ class ThreadOrder {
   template <typename Visit>
   void for_each_lane(const WarpPlace& place, Visit visit) const {
     for (const Warp& warp : slots_[place.slot].warps) warp.for_each(visit);
+  }
+  template <typename Visit>
+  void for_each_lane_of_warp(const WarpPlace& place, Visit visit) const {
+    slots_[place.slot].warps[place.warp].for_each(visit);
   }
 
  private:

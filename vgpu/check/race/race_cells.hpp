@@ -91,9 +91,16 @@ struct CellList {
 };
 
 struct Cell {
-  Record write;            // the last weak write
-  std::uint64_t rest = 0;  // the Record of one weak read, or kIsList and the number of a list
+  Record write;  // the last weak write
+  // The Record of one weak read, or kIsList and the number of a list.  With kIsDeferred as well,
+  // for a list that is yet to be made of deferred atomics (atomic_log.hpp), their size.
+  std::uint64_t rest = 0;
   static constexpr std::uint64_t kIsList = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t kIsDeferred = std::uint64_t{1} << 62;
+  [[nodiscard]] static std::uint64_t deferred(std::uint32_t bytes) {
+    return kIsList | kIsDeferred | bytes;
+  }
+  [[nodiscard]] bool is_deferred() const { return rest >= (kIsList | kIsDeferred); }
   [[nodiscard]] bool has_list() const { return (rest & kIsList) != 0; }
   [[nodiscard]] std::uint32_t list() const { return static_cast<std::uint32_t>(rest); }
 };

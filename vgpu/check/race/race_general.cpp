@@ -12,7 +12,6 @@
 namespace warpcheck::vgpu {
 namespace {
 
-constexpr std::size_t kMissesMax = 16;  // remembered of one block
 constexpr std::uint32_t kWeakReads = 1u << AccessClass{}.index();
 
 // As the loops over rows know cells.
@@ -37,6 +36,7 @@ GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, CollectiveOrder& coll
       collectives_(collectives),
       rows_(cell_row_functions(simd_level())),
       segments_kept_(limits.segments),
+      deferred_max_(limits.deferred),
       tidy_at_(limits.segments) {
   reset({});
 }
@@ -45,6 +45,8 @@ void GeneralRaceChecker::reset(WarpModel model) {
   order_.reset(model);
   tidy_at_ = segments_kept_;
   for (Phase& phase : phases_) phase.log.close();
+  deferred_.clear();
+  asks_again_ = false;
   if (std::exchange(has_recent_, false)) recent_ = {};
   seen_release_ = {};
   variables_.reset();
@@ -64,6 +66,7 @@ void GeneralRaceChecker::on_fence(const Fence& fence) {
   } else if (fence.object_inits) {
     cluster_order_.fence_object_inits(fence);
   } else {
+    perform_before(fence);
     order_.fence(fence);
   }
 }
@@ -71,6 +74,7 @@ void GeneralRaceChecker::on_fence(const Fence& fence) {
 void GeneralRaceChecker::on_sync(const Sync& sync) {
   switch (sync.kind) {
     case Sync::Kind::kernel_start:
+      begin_deferring(sync);
       order_.begin_launch(sync);
       launches_.push_back({sync.program, sync.grid, sync.block, order_.first_block_of_launch()});
       if (sync.unordered_launches.empty()) variables_.forget_all();
@@ -89,7 +93,8 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
         std::erase_if(barriers_, [&](const auto& b) { return b.first.first == sync.shared->id; });
       }
       phases_.resize(std::max<std::size_t>(phases_.size(), sync.place.slot + 1));
-      phases_[sync.place.slot].shared_bytes = sync.shared == nullptr ? 0 : sync.shared->limit();
+      phases_[sync.place.slot].shared = sync.shared;
+      phases_[sync.place.slot].observers = 0;
       begin_phase(sync.place);
       break;
     case Sync::Kind::barrier_complete:
@@ -107,7 +112,10 @@ CellMemory& GeneralRaceChecker::memory_of(const Allocation& allocation, std::uin
   if (allocation.id >= memories_.size()) memories_.resize(allocation.id + 1);
   CellMemory& memory = memories_[allocation.id];
   memory.fit(allocation.limit());
-  if (bytes < 4 && !memory.is_bytes()) memory.split_to_bytes(lists_);
+  if (bytes < 4 && !memory.is_bytes()) {
+    perform_deferred(allocation.id);
+    memory.split_to_bytes(lists_);
+  }
   return memory;
 }
 
@@ -136,20 +144,13 @@ void GeneralRaceChecker::on_access(Access& access) {
   if (order_.segments() >= tidy_at_) tidy_up();
   if (access.space == ptx::Space::shared && log(access)) return;
   Row row = row_of(access);
+  if (defer(row)) return;
+  if (meets_deferred(row)) perform_deferred(access.allocation->id);
   if (class_of(access).strong) {
     check_strong(row);
   } else {
     check_weak(row);
   }
-}
-
-template <typename Visit>
-void GeneralRaceChecker::for_each_cell(const Row& row, const LaneAccess& mine, Visit visit) {
-  const unsigned shift = row.memory->shift();
-  Cell* const cells = row.memory->cells();
-  const std::uint32_t begin = mine.offset >> shift;
-  const std::uint32_t end = (mine.offset + mine.bytes - 1) >> shift;
-  for (std::uint32_t cell = begin; cell <= end; ++cell) visit(cells[cell]);
 }
 
 void GeneralRaceChecker::check_weak(Row& row) {
@@ -163,7 +164,11 @@ void GeneralRaceChecker::check_weak(Row& row) {
   for_each_bit(access.mask, [&](unsigned lane) {
     const LaneAccess mine{lane, access.offset[lane], access.bytes, access_class};
     if (is_plain && check_lane(row, mine)) return;
-    for_each_cell(row, mine, [&](Cell& cell) { check(row, mine, cell); });
+    const auto check_cells = [&] {
+      for_each_cell(row, mine, [&](Cell& cell) { check(row, mine, cell); });
+    };
+    check_cells();
+    if (asks_again(row)) check_cells();
     bool silences = false;
     for_each_cell(row, mine, [&](Cell& cell) {
       if (!write) return record_weak_read(row, lane, cell);
@@ -246,61 +251,6 @@ bool GeneralRaceChecker::check_lane(Row& row, const LaneAccess& mine) {
     }
   });
   return true;
-}
-
-// The lanes of one row never race with each other here: they overlap completely or not at all.
-// All are checked before the first one acquires anything.
-void GeneralRaceChecker::check_strong(Row& row) {
-  const Access& access = *row.access;
-  const std::uint32_t elements = access.elements();
-  const std::uint32_t bytes = access.bytes / elements;
-  AccessClass reads = class_of(access);
-  reads.write = reads.atomic = false;
-  const auto for_each_lane_access = [&](auto visit) {
-    for_each_bit(access.mask, [&](unsigned lane) {
-      const bool only_reads = (access.unwritten >> lane & 1) != 0;
-      const unsigned access_class = (only_reads ? reads : class_of(access)).index();
-      for (std::uint32_t i = 0; i < elements; ++i) {
-        visit(LaneAccess{lane, access.offset[lane] + i * bytes, bytes, access_class});
-      }
-    });
-  };
-  for_each_lane_access([&](const LaneAccess& mine) {
-    for_each_cell(row, mine, [&](Cell& cell) { check(row, mine, cell); });
-  });
-  for_each_lane_access([&](const LaneAccess& mine) { perform_strong(row, mine); });
-}
-
-void GeneralRaceChecker::perform_strong(Row& row, const LaneAccess& mine) {
-  const Access& access = *row.access;
-  StrongOperation operation;
-  operation.access = &access;
-  operation.lane = mine.lane;
-  operation.offset = mine.offset;
-  operation.bytes = static_cast<std::uint8_t>(mine.bytes);
-  operation.reads = access.kind != AccessKind::write;
-  operation.writes = AccessClass::of_index(mine.access_class).write;
-  operation.may_acquire = access.program->code[access.pc].opcode != ptx::Opcode::red_;
-  if (access.sources != nullptr) {
-    const std::uint32_t element = (mine.offset - access.offset[mine.lane]) / mine.bytes;
-    operation.source = access.sources[mine.lane * 4 + element];
-  }
-  Miss miss;
-  // What is asynchronous takes no part in the patterns of the thread that began it.
-  const ChainPlace place = access.asynchronous ? ChainPlace{} : variables_.perform(operation, miss);
-  if (miss.missed != Missed::nothing) {
-    std::vector<Miss>& misses = misses_[access.place.slot];
-    if (misses.size() == kMissesMax) misses.erase(misses.begin());
-    misses.push_back(miss);
-  }
-  CellEntry entry;
-  entry.segment = row.now;
-  entry.lanes = 1u << mine.lane;
-  entry.pc = access.pc;
-  entry.access_class = static_cast<std::uint8_t>(mine.access_class);
-  entry.observes = operation.reads;
-  entry.place = place;
-  for_each_cell(row, mine, [&](Cell& cell) { lists_.add(cell, entry, order_); });
 }
 
 ThreadOrder::Before GeneralRaceChecker::ask(Row& row, ThreadOrder::SegmentId earlier) {
@@ -520,6 +470,7 @@ void GeneralRaceChecker::record_weak_read(Row& row, unsigned lane, Cell& cell) {
 }
 
 void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
+  perform_deferred(recalled.allocation);
   if (recalled.allocation >= memories_.size()) memories_.resize(recalled.allocation + 1);
   CellMemory& memory = memories_[recalled.allocation];
   memory.fit(recalled.allocation_bytes);
@@ -540,6 +491,7 @@ void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
 // The id may be given to other memory.
 void GeneralRaceChecker::on_free(const Allocation& allocation) {
   if (allocation.id < memories_.size()) memories_[allocation.id] = {};
+  deferred_.erase(allocation.id);
   variables_.forget(allocation.id);
 }
 

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "vgpu/check/order/proxy_fences.hpp"
 #include "vgpu/check/order/sync_variables.hpp"
 #include "vgpu/check/order/thread_order.hpp"
+#include "vgpu/check/race/atomic_log.hpp"
 #include "vgpu/check/race/race_cell_rows.hpp"
 #include "vgpu/check/race/race_cells.hpp"
 #include "vgpu/check/race/race_class.hpp"
@@ -162,23 +164,49 @@ class GeneralRaceChecker final : public Checker {
   // The present phase of a block's shared memory, as long as it needs no cells.
   struct Phase {
     RowLog log;
-    std::uint32_t shared_bytes = 0;
-    ThreadOrder::SegmentId first = 0;  // of the phase
+    const Allocation* shared = nullptr;  // null: there is none
+    ThreadOrder::SegmentId first = 0;    // of the phase
+    std::uint32_t observers = 0;         // warps of the block with deferred rows that have read
   };
 
   void begin_phase(const WarpPlace& place);
   bool log(const Access& access);
-  void move_to_cells(Phase& phase, const Access& access);
+  bool log_atomics(Phase& phase, const Access& access);
+  void move_to_cells(Phase& phase);
   Row row_of(const Access& access);
   CellMemory& memory_of(const Allocation& allocation, std::uint32_t bytes);
   void check_weak(Row& row);
   bool check_neighbours(Row& row);
   bool check_common_read(Row& row);
   bool check_lane(Row& row, const LaneAccess& mine);
-  void check_strong(Row& row);
-  void perform_strong(Row& row, const LaneAccess& mine);
   template <typename Visit>
-  void for_each_cell(const Row& row, const LaneAccess& mine, Visit visit);
+  static void for_each_cell(const Row& row, const LaneAccess& mine, Visit visit) {
+    const unsigned shift = row.memory->shift();
+    Cell* const cells = row.memory->cells();
+    const std::uint32_t begin = mine.offset >> shift;
+    const std::uint32_t end = (mine.offset + mine.bytes - 1) >> shift;
+    for (std::uint32_t cell = begin; cell <= end; ++cell) visit(cells[cell]);
+  }
+
+  // race_general_atomics.cpp
+  void check_strong(Row& row);
+  void perform_strong(const Row& row, const LaneAccess& mine);
+  [[nodiscard]] StrongOperation operation_of(const Access& access, const LaneAccess& mine) const;
+  void perform(const Row& row, const StrongOperation& operation, unsigned access_class,
+               SyncVariables& variables);
+  // Rows of atomics that wait until somebody asks about them.
+  bool defer(Row& row);
+  [[nodiscard]] bool may_defer(Row& row, const LaneAccess& mine, std::uint64_t mark);
+  [[nodiscard]] bool meets_deferred(const Row& row) const;
+  void perform_deferred(std::uint32_t allocation);
+  void perform_all_deferred();
+  void perform_before(const Fence& fence);
+  void begin_deferring(const Sync& sync);
+  void overwrite(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);
+  [[nodiscard]] bool has_deferred(const WarpPlace& place);
+  bool asks_again(const Row& row);
+  void forget_before(Cell& cell, ThreadOrder::SegmentId first);
+  void perform_rows(AtomicLog& log, ThreadOrder::SegmentId first);
 
   [[nodiscard]] static std::uint32_t offset_in(const Row& row, const LaneAccess& mine,
                                                const Cell& cell);
@@ -231,6 +259,7 @@ class GeneralRaceChecker final : public Checker {
   SeenRelease seen_release_;
   const CellRowFunctions& rows_;
   std::uint32_t segments_kept_;  // before the first tidying up
+  std::uint32_t deferred_max_;   // rows of an allocation
   std::uint32_t tidy_at_;        // segments
   ThreadOrder order_;
   std::array<Recent, kRecent> recent_{};  // by the segment that they come before
@@ -239,10 +268,12 @@ class GeneralRaceChecker final : public Checker {
   ClusterOrder cluster_order_{order_};
   ProxyFences proxy_fences_{order_};
   CellLists lists_;
-  std::vector<CellMemory> memories_;       // by Allocation::id
-  std::vector<Phase> phases_;              // by slot
-  bool logs_ = false;                      // programs of the present launch
-  std::vector<Launch> launches_;           // of the trial
+  std::deque<CellMemory> memories_;              // by Allocation::id
+  std::vector<Phase> phases_;                    // by slot
+  std::map<std::uint32_t, AtomicLog> deferred_;  // by Allocation::id; none is empty
+  bool asks_again_ = false;       // a race cannot be explained before what is deferred is performed
+  bool logs_ = false;             // programs of the present launch
+  std::vector<Launch> launches_;  // of the trial
   std::vector<std::vector<Miss>> misses_;  // by slot: the latest of its block, for messages
   std::map<std::pair<std::uint32_t, std::uint32_t>, BarrierState> barriers_;  // id, offset
   std::vector<Owner> owners_;  // of shared memory, by Allocation::id

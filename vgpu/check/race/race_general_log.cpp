@@ -9,7 +9,7 @@ void GeneralRaceChecker::begin_phase(const WarpPlace& place) {
   Phase& phase = phases_[place.slot];
   phase.first = order_.segments();
   if (logs_) {
-    phase.log.begin(phase.shared_bytes);
+    phase.log.begin(phase.shared == nullptr ? 0 : phase.shared->limit());
   } else {
     phase.log.close();
   }
@@ -20,36 +20,35 @@ bool GeneralRaceChecker::log(const Access& access) {
   Phase& phase = phases_[access.place.slot];
   if (!phase.log.is_open()) return false;
   const ThreadOrder::SegmentId now = order_.segment_of(access.place, false);
+  if (log_atomics(phase, access)) return true;
   // A weak write where threads synchronise is told to the variables.
   const bool may_silence =
       access.kind == AccessKind::write && !variables_.is_empty(access.allocation->id);
   if (!may_silence && phase.log.take(access, order_.ordered_threads(), now)) return true;
-  move_to_cells(phase, access);
+  move_to_cells(phase);
   return false;
+}
+
+// What a phase's atomics leave behind is known to the whole block when it ends.
+bool GeneralRaceChecker::log_atomics(Phase& phase, const Access& access) {
+  return AtomicLog::takes(access) && phase.log.atomics().rows() < deferred_max_ &&
+         variables_.is_empty(access.allocation->id) &&
+         phase.log.take_atomics(access, order_.segment_of(access.place, false), order_);
 }
 
 // No two rows of a log conflict, unless they are of the same threads: so there is nothing to
 // compare.  What the cells hold is of earlier phases.
-void GeneralRaceChecker::move_to_cells(Phase& phase, const Access& access) {
+void GeneralRaceChecker::move_to_cells(Phase& phase) {
   phase.log.close();
-  CellMemory& memory = memory_of(*access.allocation, 4);
+  CellMemory& memory = memory_of(*phase.shared, 4);
   const unsigned shift = 2 - memory.shift();
-  const auto is_old = [&](ThreadOrder::SegmentId segment) { return segment < phase.first; };
-  const auto forget_old = [&](Cell& cell) {
-    if (is_old(cell.write.segment())) cell.write = {};
-    if (cell.has_list()) {
-      lists_.filter(cell, [&](const CellEntry& entry) { return !is_old(entry.segment); });
-    } else if (is_old(Record{cell.rest}.segment())) {
-      cell.rest = 0;
-    }
-  };
   const auto is_own = [&](const Cell& cell, const RowLog::Row& row, unsigned lane) {
     const Record read{cell.rest};
     return !cell.has_list() && order_.segment(read.segment()).warp == row.warp &&
            order_.actor_of(read.lane()) == order_.actor_of(lane);
   };
   const auto record = [&](const RowLog::Row& row, std::uint32_t lanes, Cell& cell) {
-    forget_old(cell);
+    forget_before(cell, phase.first);
     const auto last = static_cast<unsigned>(31 - std::countl_zero(lanes));
     if (row.write) {
       if (cell.has_list()) lists_.drop(cell);
@@ -73,6 +72,7 @@ void GeneralRaceChecker::move_to_cells(Phase& phase, const Access& access) {
       if (row.uniform) break;
     }
   }
+  perform_rows(phase.log.atomics(), phase.first);
 }
 
 }  // namespace warpcheck::vgpu

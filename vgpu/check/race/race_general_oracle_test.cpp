@@ -49,7 +49,8 @@ class RandomExecution {
     lanes_ = chance(20) ? kLanesMax : 3;
     has_copies_ = chance(50);
     if (has_copies_) program_.code[0].kind = InstrKind::copy;  // no other access is there
-    launch_.start({kBlocks, 1, 1}, {kWarps * 32, 1, 1});
+    // All lanes of the last warp take part in many an event.
+    launch_.start({kBlocks, 1, 1}, {(kWarps - 1) * 32 + lanes_, 1, 1});
     for (std::uint32_t block = 0; block < kBlocks; ++block) {
       launch_.start_block(block, block, shared_[block].get());
     }
@@ -70,7 +71,8 @@ class RandomExecution {
   bool chance(std::uint32_t percent) { return below(100) < percent; }
   std::uint32_t mask() {
     const std::uint32_t all = (1u << lanes_) - 1;
-    if (chance(70)) return 1u << below(lanes_);
+    if (chance(55)) return 1u << below(lanes_);
+    if (chance(30)) return all;
     return lanes_ > 3 && chance(50) ? all : 1 + below(all);
   }
   std::uint32_t actor(std::uint32_t block, std::uint32_t warp, unsigned lane) const {

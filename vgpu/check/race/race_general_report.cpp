@@ -128,6 +128,9 @@ bool GeneralRaceChecker::has_seen_release(const Row& row, unsigned lane, const E
 
 bool GeneralRaceChecker::report(const Row& row, const LaneAccess& mine, const Earlier& earlier) {
   const Access& access = *row.access;
+  // What threads have read of flags may explain it.
+  asks_again_ = asks_again_ || has_deferred(access.place);
+  if (asks_again_) return false;
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
   const Program& program = *access.program;
   const Program& earlier_program = *launches_[segment.launch].program;
@@ -283,14 +286,14 @@ GeneralRaceChecker::Explanation GeneralRaceChecker::what_was_missed(const Row& r
 // Bytes that the host writes are no strong write of a thread's; and launches that nothing orders
 // before the host's access race with it as with any other.
 void GeneralRaceChecker::on_host_access(const HostAccess& access) {
-  if (access.write) variables_.overwrite(access.allocation->id, access.offset, access.bytes);
+  if (access.write) overwrite(*access.allocation, access.offset, access.bytes);
   check_host(access);
 }
 
 void GeneralRaceChecker::on_late_host_access(const HostAccess& access) { check_host(access); }
 
 void GeneralRaceChecker::on_device_copy(const DeviceCopy& copy) {
-  variables_.overwrite(copy.target->id, copy.target_offset, copy.bytes);
+  overwrite(*copy.target, copy.target_offset, copy.bytes);
   HostAccess access;
   access.bytes = copy.bytes;
   access.unordered_launches = copy.unordered_launches;
@@ -304,7 +307,7 @@ void GeneralRaceChecker::on_device_copy(const DeviceCopy& copy) {
 }
 
 void GeneralRaceChecker::on_operand(OperandAccess& access) {
-  if (access.write) variables_.overwrite(access.allocation->id, access.offset, access.bytes);
+  if (access.write) overwrite(*access.allocation, access.offset, access.bytes);
   on_late_operand(access);
 }
 
@@ -324,6 +327,7 @@ void GeneralRaceChecker::check_host(const HostAccess& access, const LibraryOpera
   if (unordered.empty() || access.bytes == 0 || access.allocation->id >= memories_.size()) return;
   CellMemory& memory = memories_[access.allocation->id];
   if (memory.cells() == nullptr) return;
+  perform_deferred(access.allocation->id);
   const auto is_unordered = [&](ThreadOrder::SegmentId id) {
     return std::ranges::find(unordered, order_.segment(id).launch) != unordered.end();
   };

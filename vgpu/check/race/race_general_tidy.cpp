@@ -31,7 +31,9 @@ void GeneralRaceChecker::for_each_segment(Visit visit) {
   for (Phase& phase : phases_) {
     if (!phase.log.is_open()) continue;
     for (RowLog::Row& row : phase.log.rows()) visit(row.segment);
+    phase.log.atomics().for_each_segment(visit);
   }
+  for (auto& [id, log] : deferred_) log.for_each_segment(visit);
   for (Owner& owner : owners_) {
     for (Remote& remote : owner.remote) visit(remote.segment);
   }

@@ -1,6 +1,9 @@
 #include "vgpu/check/race/row_log.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "vgpu/check/order/bits.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -72,9 +75,35 @@ void RowLog::begin(std::uint32_t bytes) {
     std::ranges::fill(read_, 0);
     std::ranges::fill(written_, 0);
   }
+  if (std::exchange(atomic_bytes_, 0) != 0) std::ranges::fill(counted_, 0);
   rows_.clear();
+  atomics_.clear();
   looks_ = 0;
   open_ = true;
+}
+
+bool RowLog::take_atomics(const Access& access, std::uint32_t segment, const ThreadOrder& order) {
+  if (atomics_.rows() == kAtomicsMax) return false;
+  if (atomic_bytes_ == 0) atomic_bytes_ = access.bytes;
+  if (access.bytes != atomic_bytes_) return false;
+  counted_.resize(written_.size());
+  const std::uint64_t cells = access.bytes == 8 ? 3 : 1;  // an aligned one lies in one word of bits
+  const auto bits_at = [&](unsigned lane) {
+    const auto at = static_cast<std::uint64_t>(access.offset[lane] / 4 + kSlackCells);
+    return std::pair{at / kWordBits, cells << at % kWordBits};
+  };
+  std::uint64_t met = 0;
+  for_each_bit(access.mask, [&](unsigned lane) {
+    const auto [word, bits] = bits_at(lane);
+    met |= (read_[word] | written_[word]) & bits;
+  });
+  if (met != 0) return false;
+  for_each_bit(access.mask, [&](unsigned lane) {
+    const auto [word, bits] = bits_at(lane);
+    counted_[word] |= bits;
+  });
+  atomics_.add(access, segment, order);
+  return true;
 }
 
 // The rows of this phase that have met this one's cells, and at least one of both is a write.
@@ -93,15 +122,17 @@ bool RowLog::take_any(const Row& row, std::uint64_t ordered_threads) {
       ordered_threads != kOrderedInWarp)
     return false;
 
-  std::uint64_t met = 0;
+  std::uint64_t met = 0, counted = 0;
   const auto begin = static_cast<std::uint64_t>(row.cell + kSlackCells);
   std::uint64_t at = begin;
   for_each_word(row, [&](std::uint64_t bits) {
     const auto [word, low, high] = place(bits, at);
     met |= (written_[word] & low) | (written_[word + 1] & high);
     if (row.write) met |= (read_[word] & low) | (read_[word + 1] & high);
+    if (atomic_bytes_ != 0) counted |= (counted_[word] & low) | (counted_[word + 1] & high);
     at += kWordBits;
   });
+  if (counted != 0) return false;
   if (met != 0 && !is_ordered(row, ordered_threads)) return false;
 
   Cells& mine = row.write ? written_ : read_;

@@ -6,12 +6,14 @@
 // first row that the log cannot vouch for closes it; the rows so far then go to the shadow
 // (race_shadow.hpp), where the phase goes on.
 //
-// Takes weak reads and writes of whole words, strided or uniform.
+// Takes weak reads and writes of whole words, strided or uniform; and, for the general checker,
+// relaxed atomics of one size in words of their own (atomic_log.hpp).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "vgpu/check/race/atomic_log.hpp"
 #include "vgpu/check/race/race_rows.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/memory/rows.hpp"
@@ -76,7 +78,7 @@ class RowLog {
   [[gnu::always_inline]] bool take(const Row& row, std::uint64_t ordered_threads) {
     if (row.cells_log2 != 0 || row.uniform) return take_any(row, ordered_threads);
     // Nearly all rows: a cell a lane, so 32 bits.
-    if (rows_.size() == kRowsMax) return false;
+    if (rows_.size() == kRowsMax || atomic_bytes_ != 0) return take_any(row, ordered_threads);
     const auto at = static_cast<std::uint64_t>(row.cell + kSlackCells);
     const std::uint64_t bits = row.mask;
     const auto shift = static_cast<unsigned>(at % kWordBits);
@@ -92,6 +94,9 @@ class RowLog {
     rows_.push_back(row);
     return true;
   }
+  // The same of an access that AtomicLog takes.
+  bool take_atomics(const Access& access, std::uint32_t segment, const ThreadOrder& order);
+  [[nodiscard]] AtomicLog& atomics() { return atomics_; }
   // Forgets the rows behind the first `count`, the last thing before the log is closed: their bits
   // stay.
   void truncate(std::size_t count) { rows_.resize(count); }
@@ -101,6 +106,7 @@ class RowLog {
 
  private:
   static constexpr std::size_t kRowsMax = 2048;
+  static constexpr std::size_t kAtomicsMax = 2048;
   // Rows looked at in one phase, before the shadow is the cheaper way.
   static constexpr std::size_t kLooksMax = 2048;
   static constexpr unsigned kWordBits = 64;
@@ -115,6 +121,9 @@ class RowLog {
   std::size_t looks_ = 0;
   std::vector<Row> rows_;
   Cells read_, written_;
+  Cells counted_;  // by atomics
+  AtomicLog atomics_;
+  std::uint8_t atomic_bytes_ = 0;  // of all of them; 0: none were taken
 };
 
 }  // namespace warpcheck::vgpu

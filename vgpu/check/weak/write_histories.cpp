@@ -346,6 +346,8 @@ void WriteHistories::synchronise(const Access& access, unsigned lane, const Elem
   operation.writes = writes;
   operation.may_acquire = access.program->code[access.pc].opcode != ptx::Opcode::red_;
   operation.source = source;
+  operation.block = order_.block_key(access.place);
+  operation.fences = &order_.lane_at(access.place, lane).fence;
   Miss miss;
   static_cast<void>(variables_.perform(operation, miss));
 }

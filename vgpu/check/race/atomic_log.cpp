@@ -1,0 +1,110 @@
+#include "vgpu/check/race/atomic_log.hpp"
+
+#include <algorithm>
+
+#include "vgpu/check/order/bits.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+bool has_released(const ThreadOrder::Fences& fences) {
+  return std::ranges::any_of(fences, &ThreadOrder::Moment::is_set);
+}
+
+}  // namespace
+
+bool AtomicLog::takes(const Access& access) {
+  const bool is_relaxed = access.order == ptx::Order::weak || access.order == ptx::Order::relaxed;
+  return access.kind == AccessKind::atomic && is_relaxed && !access.asynchronous &&
+         access.unwritten == 0 && access.sources == nullptr &&
+         (access.bytes == 4 || access.bytes == 8) && access.elements() == 1 &&
+         access.program->code[access.pc].kind == InstrKind::atomic;
+}
+
+void AtomicLog::add(const Access& access, ThreadOrder::SegmentId now, const ThreadOrder& order) {
+  allocation_ = access.allocation;
+  Row row;
+  row.program = access.program;
+  row.segment = now;
+  row.pc = access.pc;
+  row.mask = access.mask;
+  row.slot = access.place.slot;
+  row.pattern = access.pattern;
+  row.bytes = access.bytes;
+  row.scope = access.scope;
+  const unsigned lane = access.first_lane();
+  const auto last = static_cast<unsigned>(31 - std::countl_zero(access.mask));
+  std::uint32_t begin = access.offset[lane], end = access.offset[last] + access.bytes;
+  if (access.pattern == Pattern::scattered) {
+    row.first = static_cast<std::uint32_t>(offsets_.size());
+    offsets_.push_back(access.offset);
+    for_each_bit(access.mask, [&](unsigned at) {
+      begin = std::min(begin, access.offset[at]);
+      end = std::max(end, access.offset[at] + access.bytes);
+    });
+  } else {
+    row.first = begin - (access.pattern == Pattern::strided ? lane * access.bytes : 0);
+  }
+  extent_ = {std::min(extent_.begin, begin), std::max(extent_.end, end)};
+  row.fences = snapshot(access, now, order);
+  has_releases_ |= row.fences != 0;
+  has_observers_ |= access.program->code[access.pc].opcode != ptx::Opcode::red_;
+  rows_.push_back(row);
+}
+
+// A fence ends a segment, so the rows of one share a snapshot.
+std::uint32_t AtomicLog::snapshot(const Access& access, ThreadOrder::SegmentId now,
+                                  const ThreadOrder& order) {
+  if (snapshot_of_ == now) return latest_;
+  snapshot_of_ = now;
+  latest_ = 0;
+  bool is_needed = false;
+  order.for_each_lane_of_warp(access.place, [&](const ThreadOrder::Lane& lane) {
+    is_needed = is_needed || has_released(lane.fence);
+  });
+  if (!is_needed) return latest_;
+  Snapshot& made = snapshots_.emplace_back();
+  order.for_each_lane_of_warp(
+      access.place, [&](const ThreadOrder::Lane& lane) { made.lanes.push_back(lane.fence); });
+  latest_ = static_cast<std::uint32_t>(snapshots_.size());
+  return latest_;
+}
+
+const ThreadOrder::Fences* AtomicLog::fences_of(const Row& row, unsigned lane) const {
+  if (row.fences == 0) return nullptr;
+  const Snapshot& snapshot = snapshots_[row.fences - 1];
+  return &snapshot.lanes[snapshot.lanes.size() == 1 ? 0 : lane];
+}
+
+void AtomicLog::describe(const Row& row, Access& access) const {
+  access.allocation = allocation_;
+  access.program = row.program;
+  access.space = allocation_->space;
+  access.kind = AccessKind::atomic;
+  access.order = ptx::Order::relaxed;
+  access.place.slot = row.slot;
+  access.pc = row.pc;
+  access.mask = row.mask;
+  access.pattern = row.pattern;
+  access.bytes = access.element_bytes = row.bytes;
+  access.scope = row.scope;
+  if (row.pattern == Pattern::scattered) {
+    access.offset = offsets_[row.first];
+    return;
+  }
+  const std::uint32_t stride = row.pattern == Pattern::strided ? row.bytes : 0;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane)
+    access.offset[lane] = row.first + lane * stride;
+}
+
+void AtomicLog::clear() {
+  rows_.clear();
+  offsets_.clear();
+  snapshots_.clear();
+  eras_.clear();
+  snapshot_of_ = 0;
+  extent_ = {};
+  has_releases_ = has_observers_ = false;
+}
+
+}  // namespace warpcheck::vgpu

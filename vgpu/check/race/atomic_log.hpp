@@ -1,0 +1,116 @@
+// Relaxed atomic operations that nobody has asked about yet.
+//
+// Atomics of one size do not race with each other, and those that are relaxed order nothing by
+// themselves.  What they leave behind, an entry in the list of each cell and a place in the chain
+// of each synchronisation variable, counts only when something else comes to their memory, when a
+// thread acquires what they may have released, or when a race is explained.  Until then a row of
+// lanes is one record here.
+//
+// A row keeps what its threads had released by fences at the time (ThreadOrder::Fences): once for
+// the rows of one segment, as a fence ends it, and once for lanes that are alike.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "vgpu/check/order/thread_order.hpp"
+#include "vgpu/machine/access.hpp"
+
+namespace warpcheck::vgpu {
+
+class AtomicLog {
+ public:
+  struct Row {
+    const Program* program = nullptr;
+    ThreadOrder::SegmentId segment = 0;
+    std::uint32_t pc = 0;
+    std::uint32_t mask = 0;  // not empty
+    std::uint32_t slot = 0;
+    std::uint32_t first =
+        0;  // strided or uniform: the offset of lane 0; else where the offsets lie
+    std::uint32_t fences = 0;  // 0: nothing was released
+    Pattern pattern = Pattern::scattered;
+    std::uint8_t bytes = 0;
+    ptx::Scope scope = ptx::Scope::none;
+  };
+  // Of the bytes that rows of a log touch.
+  struct Extent {
+    std::uint32_t begin = ~0u, end = 0;
+    [[nodiscard]] bool is_in(std::uint32_t offset, std::uint32_t bytes) const {
+      return offset <= begin && end <= offset + bytes;
+    }
+    [[nodiscard]] bool meets(std::uint32_t offset, std::uint32_t bytes) const {
+      return offset < end && begin < offset + bytes;
+    }
+  };
+
+  // Whether an access is such a row.
+  static bool takes(const Access& access);
+  [[nodiscard]] bool is_empty() const { return rows_.empty(); }
+  [[nodiscard]] std::size_t rows() const { return rows_.size(); }
+  // Its allocation; not empty.
+  [[nodiscard]] const Allocation& allocation() const { return *allocation_; }
+  [[nodiscard]] const Extent& extent() const { return extent_; }
+  // Some row may have released something, or observed it.
+  [[nodiscard]] bool has_releases() const { return has_releases_; }
+  [[nodiscard]] bool has_observers() const { return has_observers_; }
+
+  void add(const Access& access, ThreadOrder::SegmentId now, const ThreadOrder& order);
+  // What synchronisation variables hold of the rows so far is forgotten.
+  void begin_era() {
+    if (!rows_.empty() && (eras_.empty() || eras_.back() != rows_.size())) {
+      eras_.push_back(rows_.size());
+    }
+  }
+  [[nodiscard]] std::size_t present_era() const { return eras_.size(); }
+  void clear();
+
+  // Calls visit(row, access, era) in the order of execution; the present era is the last.
+  //   first_block_of(launch): its first block's key
+  template <typename FirstBlock, typename Visit>
+  void for_each(const ThreadOrder& order, FirstBlock first_block_of, Visit visit) const {
+    Access access;
+    std::size_t era = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      while (era < eras_.size() && eras_[era] <= i) ++era;
+      const ThreadOrder::Segment& segment = order.segment(rows_[i].segment);
+      describe(rows_[i], access);
+      access.place.block =
+          static_cast<std::uint32_t>(segment.block - first_block_of(segment.launch));
+      access.place.warp = segment.warp;
+      visit(rows_[i], access, era);
+    }
+  }
+  // What a lane of a row had released; null: nothing.
+  [[nodiscard]] const ThreadOrder::Fences* fences_of(const Row& row, unsigned lane) const;
+  template <typename Visit>
+  void for_each_segment(Visit visit) {
+    for (Row& row : rows_) visit(row.segment);
+    snapshot_of_ = 0;
+  }
+
+ private:
+  using Offsets = std::array<std::uint32_t, kWarpLanes>;
+  // What the lanes of a segment have released: one for all, or one for each.
+  struct Snapshot {
+    std::vector<ThreadOrder::Fences> lanes;
+  };
+
+  void describe(const Row& row, Access& access) const;
+  std::uint32_t snapshot(const Access& access, ThreadOrder::SegmentId now,
+                         const ThreadOrder& order);
+
+  const Allocation* allocation_ = nullptr;
+  std::vector<Row> rows_;
+  std::vector<Offsets> offsets_;
+  std::vector<Snapshot> snapshots_;
+  ThreadOrder::SegmentId snapshot_of_ = 0;  // the segment of the latest one; 0: none
+  std::uint32_t latest_ = 0;                // what its rows have as `fences`
+  std::vector<std::size_t> eras_;           // where those that are over end
+  Extent extent_;
+  bool has_releases_ = false, has_observers_ = false;
+};
+
+}  // namespace warpcheck::vgpu
