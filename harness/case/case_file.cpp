@@ -44,9 +44,9 @@ Json decision_json(const vgpu::Decision& decision) {
     json["leaves_out"] = decision.next.block;
     return json;
   }
-  const bool at_access = decision.point == Point::access;
-  json[at_access ? "access" : decision.point == Point::stop ? "stop" : "release"] = decision.index;
-  if (at_access) json["held"] = fmt::format("0x{:08x}", decision.held);
+  const bool of_lanes = decision.point == Point::access || decision.point == Point::fence;
+  json[std::string(vgpu::name_of(decision.point))] = decision.index;
+  if (of_lanes) json["held"] = fmt::format("0x{:08x}", decision.held);
   json["next_block"] = decision.next.block;
   json["next_warp"] = decision.next.warp;
   return json;
@@ -184,20 +184,16 @@ vgpu::Decision decision_from(const Json& json, const FieldPath& path) {
     fields.finish({"launch", "block", "warp", "access", "lanes", "leaves_out"});
     return decision;
   }
-  const char* name = "access";
-  if (json.contains("stop")) {
-    decision.point = Point::stop;
-    name = "stop";
-  } else if (json.contains("release")) {
-    decision.point = Point::release;
-    name = "release";
+  for (const Point point : {Point::fence, Point::release, Point::stop}) {
+    if (json.contains(vgpu::name_of(point))) decision.point = point;
   }
-  decision.index = fields.number<std::uint64_t>(name);
-  if (decision.point == Point::access) decision.held = lanes_of("held");
+  decision.index = fields.number<std::uint64_t>(vgpu::name_of(decision.point).data());
+  if (decision.point == Point::access || decision.point == Point::fence)
+    decision.held = lanes_of("held");
   decision.next = {fields.number<std::uint32_t>("next_block"),
                    fields.number<std::uint32_t>("next_warp")};
-  fields.finish(
-      {"launch", "block", "warp", "access", "stop", "release", "held", "next_block", "next_warp"});
+  fields.finish({"launch", "block", "warp", "access", "stop", "release", "fence", "held",
+                 "next_block", "next_warp"});
   return decision;
 }
 

@@ -178,6 +178,12 @@ TEST(CaseFile, KeepsSettingsPoliciesPropertiesAndStops) {
                              .index = 11,
                              .held = 0x80000001,
                              .next = {2, 0}});
+  stops.decisions.push_back({.launch = 2,
+                             .at = {3, 4},
+                             .point = vgpu::Decision::Point::fence,
+                             .index = 12,
+                             .held = 0x80000001,
+                             .next = {3, 4}});
   record.a_case.schedule = stops;
   EXPECT_EQ(std::get<vgpu::Schedule>(parse(case_text(record)).a_case.schedule), stops);
 }

@@ -119,6 +119,7 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
   warp.accesses = 0;
   warp.stops = 0;
   warp.releases = 0;
+  warp.fences = 0;
   warp.quantum_left = warp.quantum_rest = 0;
   warp.quanta = 0;
   warp.fragments.resize(1);
@@ -136,7 +137,9 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
   warp.undefined.clear();
   warp.cluster_arrived = 0;
   parts_.stacks.start(warp);
-  warp.ask_at = launch_.strategy->next_access(launch_.request->index, {slot.block, warp.index}, 0);
+  const WarpId id{slot.block, warp.index};
+  warp.ask_at = launch_.strategy->next_access(launch_.request->index, id, 0);
+  warp.ask_at_fence = launch_.strategy->next_fence(launch_.request->index, id, 0);
 }
 
 void Blocks::end(Slot& slot) {

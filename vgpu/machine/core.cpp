@@ -83,8 +83,9 @@ void Core::choose_code() {
   launch_.native = launch_.native_some = nullptr;
   compile_at_ = kNoLimit;
   const bool follows = launch_.observers.following.values;
-  // Machine code moves whole rows.
+  // Machine code moves whole rows, and asks nobody at fences.
   if (launch_.request->weak_memory != nullptr || follows) return;
+  if (launch_.strategy->decides_fences(launch_.request->index)) return;
   if (tier == nullptr || launch_.limits.compile == Compile::never) return;
   const bool at_once = launch_.limits.compile == Compile::at_once;
   if (at_once) fragments_.compile_for_some();

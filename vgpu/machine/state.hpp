@@ -78,6 +78,8 @@ struct Warp {
   std::uint32_t live = 0;      // that have not exited
   std::uint64_t accesses = 0;  // memory instructions executed
   std::uint64_t ask_at = 0;    // the access before which the strategy decides
+  std::uint64_t fences = 0;    // executed
+  std::uint64_t ask_at_fence = 0;
   std::uint64_t stops = 0;
   std::uint64_t releases = 0;      // barriers to which it came last
   std::uint32_t quantum_left = 0;  // of a quantum that was interrupted; 0: a new one begins

@@ -6,7 +6,7 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Where a decision is taken; at most one is taken there, but for those about the past.
+// Where a decision is taken.  Those of one access or fence are taken one after the other.
 struct Place {
   std::uint32_t launch;
   WarpId at;
@@ -21,26 +21,37 @@ Place place_of(const Decision& decision) {
 
 bool before(const Decision& decision, const Place& place) { return place_of(decision) < place; }
 
+bool is_of_lanes(Decision::Point point) {
+  return point == Decision::Point::access || point == Decision::Point::fence;
+}
+
 bool fits(const Decision& decision, const SchedulePoint& point) {
   if (!point.can_run(decision.next)) return false;
-  if (point.point != Decision::Point::access) return true;
+  if (!is_of_lanes(point.point)) return true;
   const std::uint32_t held = decision.held;
   if (held == 0 || (held & ~point.active) != 0) return false;
   if (held == point.active && decision.next != point.at) return true;
-  if (held == point.active && point.beside == 0) return false;
+  if (held == point.active && (point.beside | point.behind) == 0) return false;
   return point.model == WarpModel::independent;
 }
 
 }  // namespace
 
-Replay::Replay(const Schedule& schedule) : decisions_(schedule.decisions) {
+Replay::Replay(const Schedule& schedule)
+    : decisions_(schedule.decisions), is_followed_(decisions_.size()) {
   std::stable_sort(decisions_.begin(), decisions_.end(),
                    [](const Decision& a, const Decision& b) { return before(a, place_of(b)); });
-  const auto has = [&](Decision::Point point) {
+  const auto has_any = [&](Decision::Point point) {
     return std::ranges::find(decisions_, point, &Decision::point) != decisions_.end();
   };
-  has_stops_ = has(Decision::Point::stop);
-  has_releases_ = has(Decision::Point::release);
+  has_stops_ = has_any(Decision::Point::stop);
+  has_releases_ = has_any(Decision::Point::release);
+}
+
+bool Replay::has(std::uint32_t launch, Decision::Point point) const {
+  return std::ranges::any_of(decisions_, [&](const Decision& decision) {
+    return decision.launch == launch && decision.point == point;
+  });
 }
 
 StartOrder Replay::choose_start(const StartPoint& point) {
@@ -55,21 +66,42 @@ StartOrder Replay::choose_start(const StartPoint& point) {
   return {found->next, found->index == 1};
 }
 
+// The first one from `from` on; where one of the place before it has just been followed, others
+// there.
+std::uint64_t Replay::next(std::uint32_t launch, WarpId warp, Decision::Point point,
+                           std::uint64_t from) const {
+  const bool goes_on = from != 0 && has_followed_;
+  const Place place{launch, warp, point, goes_on ? from - 1 : from};
+  auto found = std::lower_bound(decisions_.begin(), decisions_.end(), place, before);
+  const auto is_there = [&] {
+    return found != decisions_.end() && found->launch == launch && found->at == warp &&
+           found->point == point;
+  };
+  while (is_there() && found->index < from && is_followed_[number_of(found)]) ++found;
+  return is_there() ? found->index : UINT64_MAX;
+}
+
 std::uint64_t Replay::next_access(std::uint32_t launch, WarpId warp, std::uint64_t from) {
-  const Place place{launch, warp, Decision::Point::access, from};
-  const auto found = std::lower_bound(decisions_.begin(), decisions_.end(), place, before);
-  if (found == decisions_.end() || found->launch != launch || found->at != warp ||
-      found->point != Decision::Point::access) {
-    return UINT64_MAX;
-  }
-  return found->index;
+  return next(launch, warp, Decision::Point::access, from);
+}
+
+std::uint64_t Replay::next_fence(std::uint32_t launch, WarpId warp, std::uint64_t from) {
+  return next(launch, warp, Decision::Point::fence, from);
+}
+
+bool Replay::decides_fences(std::uint32_t launch) const {
+  return has(launch, Decision::Point::fence);
 }
 
 std::optional<Choice> Replay::decide(const SchedulePoint& point) {
   const Place place{point.launch, point.at, point.point, point.index};
-  const auto found = std::lower_bound(decisions_.begin(), decisions_.end(), place, before);
-  if (found == decisions_.end() || place_of(*found) != place) return std::nullopt;
-  if (!fits(*found, point)) return std::nullopt;
+  auto found = std::lower_bound(decisions_.begin(), decisions_.end(), place, before);
+  const auto is_there = [&] { return found != decisions_.end() && place_of(*found) == place; };
+  // A stop or a release has one alone.
+  while (is_of_lanes(point.point) && is_there() && is_followed_[number_of(found)]) ++found;
+  has_followed_ = is_there() && fits(*found, point);
+  if (!has_followed_) return std::nullopt;
+  is_followed_[number_of(found)] = true;
   ++followed_;
   return Choice{found->held, found->next};
 }
@@ -85,11 +117,7 @@ std::uint32_t Replay::choose_operation(const OperationPoint& point) {
   return next;
 }
 
-bool Replay::chooses_past(std::uint32_t launch) const {
-  return std::ranges::any_of(decisions_, [&](const Decision& decision) {
-    return decision.launch == launch && decision.point == Decision::Point::past;
-  });
-}
+bool Replay::chooses_past(std::uint32_t launch) const { return has(launch, Decision::Point::past); }
 
 // An access of several allocations is asked for each of them.
 std::optional<PastChoice> Replay::choose_past(const PastPoint& point) {

@@ -5,6 +5,7 @@
 // kernel) is not followed: lanes to hold that are not active, a warp to run that is not ready.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -18,6 +19,8 @@ class Replay final : public Strategy {
   explicit Replay(const Schedule& schedule);
 
   std::uint64_t next_access(std::uint32_t launch, WarpId warp, std::uint64_t from) override;
+  std::uint64_t next_fence(std::uint32_t launch, WarpId warp, std::uint64_t from) override;
+  [[nodiscard]] bool decides_fences(std::uint32_t launch) const override;
   StartOrder choose_start(const StartPoint& point) override;
   [[nodiscard]] bool decides_stops() const override { return has_stops_; }
   [[nodiscard]] bool decides_releases() const override { return has_releases_; }
@@ -28,7 +31,17 @@ class Replay final : public Strategy {
   [[nodiscard]] std::uint64_t ignored() const override { return decisions_.size() - followed_; }
 
  private:
+  [[nodiscard]] bool has(std::uint32_t launch, Decision::Point point) const;
+  [[nodiscard]] std::uint64_t next(std::uint32_t launch, WarpId warp, Decision::Point point,
+                                   std::uint64_t from) const;
+
+  [[nodiscard]] std::size_t number_of(std::vector<Decision>::const_iterator decision) const {
+    return static_cast<std::size_t>(decision - decisions_.begin());
+  }
+
   std::vector<Decision> decisions_;  // by launch, warp, point, index
+  std::vector<bool> is_followed_;    // of them
+  bool has_followed_ = false;        // the last time it decided
   bool has_stops_ = false, has_releases_ = false;
   std::uint64_t followed_ = 0;
 };

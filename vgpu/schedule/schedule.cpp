@@ -4,6 +4,19 @@
 
 namespace warpcheck::vgpu {
 
+std::string_view name_of(Decision::Point point) {
+  switch (point) {
+    case Decision::Point::access: return "access";
+    case Decision::Point::stop: return "stop";
+    case Decision::Point::operation: return "operation";
+    case Decision::Point::start: return "start";
+    case Decision::Point::release: return "release";
+    case Decision::Point::past: return "past";
+    case Decision::Point::fence: return "fence";
+  }
+  return "";
+}
+
 std::string to_string(const Decision& decision) {
   if (decision.point == Decision::Point::operation) {
     return fmt::format("operation {}, passed over {} times: run operation {} first",
@@ -19,15 +32,12 @@ std::string to_string(const Decision& decision) {
                        decision.launch, decision.at.block, decision.at.warp, decision.index,
                        decision.held, decision.next.block, decision.next.block == 1 ? "" : "s");
   }
-  const bool access = decision.point == Decision::Point::access;
-  const bool stop = decision.point == Decision::Point::stop;
-  std::string line = fmt::format("launch {}: block {} warp {} {} {}: ", decision.launch,
-                                 decision.at.block, decision.at.warp,
-                                 access ? "access"
-                                 : stop ? "stop"
-                                        : "release",
-                                 decision.index);
-  if (access) line += fmt::format("hold lanes {:#x}, ", decision.held);
+  const bool of_lanes =
+      decision.point == Decision::Point::access || decision.point == Decision::Point::fence;
+  std::string line =
+      fmt::format("launch {}: block {} warp {} {} {}: ", decision.launch, decision.at.block,
+                  decision.at.warp, name_of(decision.point), decision.index);
+  if (of_lanes) line += fmt::format("hold lanes {:#x}, ", decision.held);
   line += fmt::format("run block {} warp {}", decision.next.block, decision.next.warp);
   return line;
 }

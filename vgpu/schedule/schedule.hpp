@@ -20,6 +20,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace warpcheck::vgpu {
@@ -54,6 +55,8 @@ struct Decision {
     // next.block writes of their locations, as far as the memory model allows.  What they load is
     // the write before those; what they store comes before those.  next.warp is 0.
     past,
+    // As `access`, before the warp's `index`-th fence.
+    fence,
   };
   std::uint32_t launch = 0;  // index of the launch in the trial, from 0
   WarpId at;
@@ -61,7 +64,8 @@ struct Decision {
   std::uint64_t index = 0;
   // access: lanes that stay behind until the rest of their warp cannot go on.  All active lanes:
   // either the whole warp is preempted, and `next` is another warp; or `next` is the same, and the
-  // lanes stay behind those of their warp that are elsewhere, where the warp has diverged.
+  // lanes stay behind those of their warp that are elsewhere, where the warp has diverged.  Where
+  // all of those stay behind, they go on now.
   std::uint32_t held = 0;
   WarpId next;  // what runs next; may be of a block that has not begun
   friend bool operator==(const Decision&, const Decision&) = default;
@@ -94,6 +98,8 @@ struct SchedulePoint {
   std::uint64_t index = 0;
   std::uint32_t active = 0;  // access: the lanes about to access; else 0
   std::uint32_t beside = 0;  // access: lanes of the warp that are elsewhere and could go on instead
+  std::uint32_t behind = 0;  // access: lanes of the warp that stay behind
+  std::uint32_t pc = 0;      // access, fence: of the instruction
   bool yielded = false;  // stop: `at` could go on, but has used up its quantum, or sleeps or polls
   WarpModel model = WarpModel::independent;
   WarpId default_next;  // what the default policy would run
@@ -147,7 +153,15 @@ class Strategy {
                      std::uint32_t /*warps_per_block*/) {}
   // The index of the next access of `warp` at which decide() wants to be asked, at least `from`;
   // UINT64_MAX: never.  Asked when a warp starts and after every access decision of that warp.
+  // After a decision that lets others go first, `from` - 1 asks for another one at the same access.
   virtual std::uint64_t next_access(std::uint32_t launch, WarpId warp, std::uint64_t from) = 0;
+  // The same of fences.
+  virtual std::uint64_t next_fence(std::uint32_t /*launch*/, WarpId /*warp*/,
+                                   std::uint64_t /*from*/) {
+    return UINT64_MAX;
+  }
+  // Whether next_fence() is ever anything else in this launch.
+  [[nodiscard]] virtual bool decides_fences(std::uint32_t /*launch*/) const { return false; }
   // Which warp comes first in this launch; asked after begin().
   virtual StartOrder choose_start(const StartPoint& /*point*/) { return {}; }
   // Whether decide() wants to be asked at stops, and at releases.  May change with every decision.
@@ -169,6 +183,8 @@ class Strategy {
   [[nodiscard]] virtual std::uint64_t ignored() const { return 0; }
 };
 
+// "access"
+std::string_view name_of(Decision::Point point);
 // One line, e.g. "launch 0: block 0 warp 0 access 2: hold lanes 0x4, run block 0 warp 0".
 std::string to_string(const Decision& decision);
 

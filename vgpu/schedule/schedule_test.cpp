@@ -46,6 +46,9 @@ TEST(Decision, ReadsAsOneLine) {
             "launch 1: start with block 3 warp 2, ascending");
   EXPECT_EQ(to_string(Decision{.at = {}, .point = Point::start, .index = 1, .next = {3, 0}}),
             "launch 0: start with block 3 warp 0, descending");
+  EXPECT_EQ(to_string(Decision{
+                .at = {0, 1}, .point = Point::fence, .index = 3, .held = 0x4, .next = {1, 0}}),
+            "launch 0: block 0 warp 1 fence 3: hold lanes 0x4, run block 1 warp 0");
   EXPECT_EQ(to_string(Decision{.at = {1, 2}, .point = Point::release, .index = 4, .next = {1, 0}}),
             "launch 0: block 1 warp 2 release 4: run block 1 warp 0");
 }
@@ -95,6 +98,48 @@ TEST(Replay, HoldsAllActiveLanesWhereOthersCouldGoOn) {
   expect_choice(replay.decide(diverged), 0x3, {0, 0});
   diverged.model = WarpModel::lockstep;
   EXPECT_FALSE(replay.decide(diverged));
+}
+
+// One after the other, as long as the one before it was followed.
+TEST(Replay, TakesSeveralDecisionsAtOneAccess) {
+  Replay replay({{{.at = {0, 0}, .index = 2, .held = 0x3, .next = {1, 0}},
+                  {.at = {0, 0}, .index = 2, .held = 0x1, .next = {0, 0}},
+                  {.at = {0, 0}, .index = 2, .held = 0x8, .next = {0, 0}},
+                  {.at = {0, 0}, .index = 7, .held = 0x1, .next = {0, 0}}}});
+  EXPECT_EQ(replay.next_access(0, {0, 0}, 0), 2u);
+  expect_choice(replay.decide(access_at({0, 0}, 2, 0x3)), 0x3, {1, 0});
+  EXPECT_EQ(replay.next_access(0, {0, 0}, 3), 2u);
+  expect_choice(replay.decide(access_at({0, 0}, 2, 0x3)), 0x1, {0, 0});
+  EXPECT_EQ(replay.next_access(0, {0, 0}, 3), 2u);
+  EXPECT_FALSE(replay.decide(access_at({0, 0}, 2, 0x3)));
+  EXPECT_EQ(replay.next_access(0, {0, 0}, 3), 7u);
+  EXPECT_EQ(replay.ignored(), 2u);
+}
+
+TEST(Replay, LetsLanesGoOnThatStayBehind) {
+  Replay replay({{{.at = {0, 0}, .index = 2, .held = 0x3, .next = {0, 0}}}});
+  SchedulePoint alone = access_at({0, 0}, 2, 0x3);
+  EXPECT_FALSE(replay.decide(alone));
+  alone.behind = 0x4;
+  expect_choice(replay.decide(alone), 0x3, {0, 0});
+}
+
+TEST(Replay, AsksAtFencesWhereThatWasDecided) {
+  Replay replay({{{.launch = 1,
+                   .at = {0, 1},
+                   .point = Point::fence,
+                   .index = 3,
+                   .held = 1,
+                   .next = {0, 1}}}});
+  EXPECT_FALSE(replay.decides_fences(0));
+  EXPECT_TRUE(replay.decides_fences(1));
+  EXPECT_EQ(replay.next_fence(1, {0, 1}, 0), 3u);
+  EXPECT_EQ(replay.next_fence(1, {0, 1}, 4), UINT64_MAX);
+  EXPECT_EQ(replay.next_access(1, {0, 1}, 0), UINT64_MAX);
+  SchedulePoint point = access_at({0, 1}, 3, 0x3);
+  point.launch = 1;
+  point.point = Point::fence;
+  expect_choice(replay.decide(point), 1, {0, 1});
 }
 
 TEST(Replay, StartsWithWhomItSaysWhereThatFits) {

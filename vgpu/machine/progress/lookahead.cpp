@@ -40,6 +40,8 @@ Warp copy_of(Warp& warp) {
   copy.live = warp.live;
   copy.accesses = warp.accesses;
   copy.ask_at = warp.ask_at;
+  copy.fences = warp.fences;
+  copy.ask_at_fence = warp.ask_at_fence;
   copy.stops = warp.stops;
   copy.releases = warp.releases;
   copy.quantum_left = warp.quantum_left;
@@ -60,6 +62,8 @@ void put_back_warp(Warp& warp, Warp& copy) {
   warp.live = copy.live;
   warp.accesses = copy.accesses;
   warp.ask_at = copy.ask_at;
+  warp.fences = copy.fences;
+  warp.ask_at_fence = copy.ask_at_fence;
   warp.stops = copy.stops;
   warp.releases = copy.releases;
   warp.quantum_left = copy.quantum_left;
@@ -345,7 +349,7 @@ Lookahead::Fate Lookahead::step(Slot& slot, Warp& warp) {
   const Instr& instr = launch_.program->code[warp.fragments[index].pc];
   const FrameRows frame = frame_of(warp.fragments[index]);
   const std::uint32_t lanes = warp.fragments[index].mask;
-  warp.ask_at = UINT64_MAX;
+  warp.ask_at = warp.ask_at_fence = UINT64_MAX;
   warp.quantum_left = 0;
   warp.quantum_rest = 0;
   launch_.quantum_left = 1;

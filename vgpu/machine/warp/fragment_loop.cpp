@@ -68,11 +68,11 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
     return step;
   };
   const auto park = [&] { warp.fragments[index].pc = run.pc; };
-  const auto postpone = [&](std::uint32_t active) {
+  const auto postpone = [&](std::uint32_t active, Decision::Point kind) {
     ++launch_.quantum_left;  // the access has not happened yet
     lane_steps -= static_cast<std::uint64_t>(std::popcount(active));
     park();
-    return parts_.turns.ask(run, index, active);
+    return parts_.turns.ask(run, index, active, kind);
   };
   while (run.pc < limit) {
     if (launch_.quantum_left == 0) {
@@ -112,7 +112,7 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
       case InstrKind::atomic:
         if (active == 0) break;
         if (warp.accesses == warp.ask_at) [[unlikely]]
-          return finish(postpone(active));
+          return finish(postpone(active, Decision::Point::access));
         ++warp.accesses;
         parts_.accesses.execute_next(run, instr, active);
         break;
@@ -129,7 +129,7 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
       case InstrKind::copy:
       case InstrKind::texture:
         if (active == 0) break;
-        if (warp.accesses == warp.ask_at) return finish(postpone(active));
+        if (warp.accesses == warp.ask_at) return finish(postpone(active, Decision::Point::access));
         ++warp.accesses;
         if (instr.kind == InstrKind::copy) {
           parts_.copies.execute(run, instr, active);
@@ -156,7 +156,11 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
         if (active != 0) parts_.device_calls.call(run, instr, active);
         break;
       case InstrKind::fence:
-        if (active != 0) fence(run, instr, active);
+        if (active == 0) break;
+        if (warp.fences == warp.ask_at_fence) [[unlikely]]
+          return finish(postpone(active, Decision::Point::fence));
+        ++warp.fences;
+        fence(run, instr, active);
         break;
       case InstrKind::nop: break;
       case InstrKind::jump:

@@ -233,30 +233,40 @@ void Turns::choose_at_release(const Slot& slot, const Warp& warp, WarpId& next) 
   next = choice->next;
 }
 
-Step Turns::ask(RunningFragment& run, std::size_t index, std::uint32_t active) {
+Step Turns::ask(RunningFragment& run, std::size_t index, std::uint32_t active,
+                Decision::Point kind) {
   Warp& warp = run.warp;
   const WarpId self{run.slot.block, warp.index};
-  SchedulePoint point = point_of(self, Decision::Point::access, warp.accesses);
+  const bool is_fence = kind == Decision::Point::fence;
+  SchedulePoint point = point_of(self, kind, is_fence ? warp.fences : warp.accesses);
   point.active = active;
+  point.pc = run.pc;
   for (std::size_t i = 0; i < warp.fragments.size(); ++i) {
     const Fragment& other = warp.fragments[i];
-    const bool could_go_on = other.state == Fragment::State::ready && !other.held;
-    if (i != index && could_go_on) point.beside |= other.mask;
+    if (i == index || other.state != Fragment::State::ready) continue;
+    (other.held ? point.behind : point.beside) |= other.mask;
   }
   const std::optional<Choice> choice = launch_.strategy->decide(point);
-  warp.ask_at = launch_.strategy->next_access(launch_.request->index, self, warp.accesses + 1);
+  if (is_fence) {
+    warp.ask_at_fence = launch_.strategy->next_fence(point.launch, self, warp.fences + 1);
+  } else {
+    warp.ask_at = launch_.strategy->next_access(point.launch, self, warp.accesses + 1);
+  }
   if (!choice) return Step::again;
   const bool all = choice->held == active;
   const bool preempts = all && choice->next != self;
   const bool fits = preempts ? can_run(choice->next)
                              : choice->held != 0 && (choice->held & ~active) == 0 &&
-                                   (!all || point.beside != 0) && choice->next == self &&
-                                   launch_.model == WarpModel::independent;
+                                   (!all || (point.beside | point.behind) != 0) &&
+                                   choice->next == self && launch_.model == WarpModel::independent;
   if (!fits) return Step::again;
   record(point, *choice);
   if (preempts) {
     preempted_to_ = choice->next;
     return Step::preempted;
+  }
+  if (all && point.beside == 0) {
+    for (Fragment& fragment : warp.fragments) fragment.held = false;
   }
   // Lanes of the fragment that are inactive by a guard alone stay behind with the others.
   const std::size_t held = all ? index : split(warp, index, choice->held);

@@ -35,8 +35,9 @@ class Turns {
   [[nodiscard]] bool decides_releases() const {
     return order_ != StartOrder{} || launch_.strategy->decides_releases();
   }
-  // The strategy may stop some lanes of a fragment, or the whole warp, before their next access.
-  Step ask(RunningFragment& run, std::size_t index, std::uint32_t active);
+  // The strategy may stop some lanes of a fragment, or the whole warp, before their next access or
+  // fence.
+  Step ask(RunningFragment& run, std::size_t index, std::uint32_t active, Decision::Point kind);
   // After Stop::preempted.
   [[nodiscard]] const WarpId& preempted_to() const { return preempted_to_; }
 
