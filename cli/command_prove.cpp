@@ -21,6 +21,7 @@ struct ProveArguments {
   std::vector<std::uint32_t> blocks;
   bool every_block = false;
   std::uint64_t points = ProveOptions{}.points_max;
+  std::uint64_t executions = ExecutionLimits{}.runs;
   std::string build = std::string(kBoth);
   std::string state, json, html;
   std::string cases = "fuzz/cases";
@@ -61,6 +62,7 @@ int run_prove(const ProveArguments& arguments) {
   options.points = {.size_max = arguments.size_max,
                     .blocks = arguments.every_block ? all_blocks() : arguments.blocks};
   options.points_max = arguments.points;
+  options.executions.runs = arguments.executions;
   options.builds = builds_of_prove(arguments);
   options.stop = watch_interrupts();
   Progress progress;
@@ -104,6 +106,10 @@ void add_prove_to(CLI::App& command, Run& run) {
   command.add_option("--points", arguments->points, "Sizes times blocks of a pair at most")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  command
+      .add_option("--executions", arguments->executions,
+                  "Executions of a point that are tried where threads communicate; 0: none")
+      ->capture_default_str();
   command.add_option("--build", arguments->build, "Which device code")
       ->check(CLI::IsMember({"optimized", "unoptimized", "both"}))
       ->capture_default_str();
@@ -115,8 +121,9 @@ void add_prove_to(CLI::App& command, Run& run) {
   command.add_option("--html", arguments->html, "Write a map of size against block to this file");
   command.footer(
       "For every size and launch of a pair's domain: whether its freedom from findings is proved\n"
-      "for all data and schedules, for this data and all schedules, or was tried only, and the\n"
-      "line that stands in the way of more.  What a proof rests on: docs/proofs.md.\n"
+      "for all data and schedules, for this data and all schedules, for this data by trying every\n"
+      "execution, or was tried only, and the line that stands in the way of more.  What a proof\n"
+      "rests on: docs/proofs.md.\n"
       "\n"
       "Examples:\n"
       "  warpcheck prove scan_tree --max-size 256\n"

@@ -108,6 +108,7 @@ std::string_view name_of(Proof proof) {
   switch (proof) {
     case Proof::failed: return "failed";
     case Proof::tried: return "tried";
+    case Proof::every_execution: return "every-execution";
     case Proof::every_schedule: return "every-schedule";
     case Proof::all_data: return "all-data";
   }
@@ -115,7 +116,8 @@ std::string_view name_of(Proof proof) {
 }
 
 Proof proof_named(std::string_view name) {
-  for (const Proof proof : {Proof::failed, Proof::every_schedule, Proof::all_data}) {
+  for (const Proof proof :
+       {Proof::failed, Proof::every_execution, Proof::every_schedule, Proof::all_data}) {
     if (name_of(proof) == name) return proof;
   }
   return Proof::tried;
@@ -125,6 +127,7 @@ std::string_view text_of(Proof proof) {
   switch (proof) {
     case Proof::failed: return "failed";
     case Proof::tried: return "tried only";
+    case Proof::every_execution: return "proved for this data: every execution was tried";
     case Proof::every_schedule: return "proved for this data and all schedules";
     case Proof::all_data: return "proved for all data and schedules";
   }

@@ -15,8 +15,10 @@
 namespace warpcheck {
 
 enum class Proof : std::uint8_t {
-  failed,          // there is a finding, or the result is wrong
-  tried,           // this input under this schedule
+  failed,  // there is a finding, or the result is wrong
+  tried,   // this input under this schedule
+  // This input, in all executions that its threads may show: they were enumerated, and none fails.
+  every_execution,
   every_schedule,  // this input
   all_data,        // and every other of the same sizes and scalars, under every schedule
 };

@@ -108,6 +108,7 @@ class PairProver {
           whole.reason += fmt::format(" [{} build]", name_of(build));
       }
       whole.same_bytes = whole.same_bytes && one.same_bytes;
+      whole.executions += one.executions;
       if (whole.varies.empty()) whole.varies = one.varies;
     }
     proof_.points.push_back(std::move(whole));
@@ -121,15 +122,50 @@ class PairProver {
     if (const ProvedPoint* known = log_.find(key)) return *known;
     Certificate certificate = certify(a_case, engine_);
     if (!certificate.verdict.refusals.empty()) proof_.errors.push_back(certificate.reason);
+    std::uint64_t executions = 0;
+    if (certificate.proof == Proof::tried) executions = try_executions(a_case, point, certificate);
     if (certificate.proof == Proof::tried) try_lockstep(a_case, certificate);
-    ProvedPoint proved{point, certificate.proof, certificate.reason, certificate.same_bytes,
-                       certificate.varies};
+    ProvedPoint proved{point,
+                       certificate.proof,
+                       certificate.reason,
+                       certificate.same_bytes,
+                       certificate.varies,
+                       executions};
     if (proved.proof == Proof::failed) {
       if (failures_.insert(proved.reason).second) proof_.failures.push_back(a_case);
     } else {
       log_.add(key, proved);
     }
     return proved;
+  }
+
+  // How many executions there are, where all of them could be tried.
+  std::uint64_t try_executions(Case& a_case, const Point& point, Certificate& certificate) {
+    const Verdict& verdict = certificate.verdict;
+    if (options_.executions.runs == 0 || !verdict.refusals.empty() || is_beyond_executions(point))
+      return 0;
+    const Executions found = try_every_execution(a_case, options_.executions, engine_);
+    if (found.failed) {
+      a_case = *found.failed;
+      certificate.proof = Proof::failed;
+      certificate.reason = show_kinds(failure_kinds(found.verdict)) + " [an execution]";
+      return 0;
+    }
+    // What a note is about may be undefined behaviour: then what was run is not all.
+    if (!found.all || !verdict.findings.empty()) {
+      if (!found.all) beyond_executions_.push_back(point);
+      certificate.reason += "; " + text_of(found);
+      return 0;
+    }
+    certificate.proof = Proof::every_execution;
+    return found.count;
+  }
+
+  // Whether a point that is no larger had too many of them.
+  [[nodiscard]] bool is_beyond_executions(const Point& point) const {
+    return std::ranges::any_of(beyond_executions_, [&](const Point& cut) {
+      return cut.size <= point.size && cut.block <= point.block && cut.grid <= point.grid;
+    });
   }
 
   // What is proved of independent threads holds in lockstep; what is only tried says nothing of it.
@@ -148,12 +184,19 @@ class PairProver {
   PairProof proof_;
   std::map<cudart::Build, std::string> versions_;
   std::set<std::string> failures_;
+  std::vector<Point> beyond_executions_;
 };
 
 }  // namespace
 
 std::uint64_t PairProof::count(Proof proof) const {
   return static_cast<std::uint64_t>(std::ranges::count(points, proof, &ProvedPoint::proof));
+}
+
+std::uint64_t PairProof::executions() const {
+  std::uint64_t sum = 0;
+  for (const ProvedPoint& point : points) sum += point.executions;
+  return sum;
 }
 
 Proof PairProof::worst() const {
@@ -177,6 +220,7 @@ ProofLog::ProofLog(std::string path) : path_(std::move(path)) {
     point.reason = json.value("reason", "");
     point.same_bytes = json.value("same_bytes", false);
     point.varies = json.value("varies", "");
+    point.executions = json.value("executions", std::uint64_t{0});
     known_[json["key"].get<std::string>()] = std::move(point);
   }
 }
@@ -195,7 +239,8 @@ void ProofLog::add(const std::string& key, const ProvedPoint& point) {
                   {"proof", name_of(point.proof)},
                   {"reason", point.reason},
                   {"same_bytes", point.same_bytes},
-                  {"varies", point.varies}};
+                  {"varies", point.varies},
+                  {"executions", point.executions}};
   std::ofstream file(path_, std::ios::app);
   file << json.dump() << '\n';
   if (!file.flush()) throw_file_error("cannot write", path_);

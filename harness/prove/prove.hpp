@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/executions/executions.hpp"
 #include "harness/prove/certificate.hpp"
 #include "harness/prove/points.hpp"
 
@@ -21,6 +22,8 @@ struct ProveOptions {
   PointOptions points;
   // Sizes times blocks of a pair; more are thinned out, those where kernels tend to break last.
   std::uint64_t points_max = 20'000;
+  // Where nothing else proves a point: so many runs at most, to try every execution.  0: none.
+  ExecutionLimits executions{};
   std::vector<cudart::Build> builds{cudart::Build::optimized, cudart::Build::unoptimized};
   std::function<void(std::uint64_t done, std::uint64_t all)> on_point = {};
   const volatile std::sig_atomic_t* stop = nullptr;
@@ -32,6 +35,7 @@ struct ProvedPoint {
   std::string reason{};  // why it is no better
   bool same_bytes = false;
   std::string varies{};
+  std::uint64_t executions = 0;  // every_execution: so many, of both builds
   friend bool operator==(const ProvedPoint&, const ProvedPoint&) = default;
 };
 
@@ -43,6 +47,7 @@ struct PairProof {
   bool interrupted = false;
 
   [[nodiscard]] std::uint64_t count(Proof proof) const;
+  [[nodiscard]] std::uint64_t executions() const;
   [[nodiscard]] Proof worst() const;
 };
 

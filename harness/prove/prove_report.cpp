@@ -10,8 +10,8 @@
 namespace warpcheck {
 namespace {
 
-constexpr std::array kBestFirst{Proof::all_data, Proof::every_schedule, Proof::tried,
-                                Proof::failed};
+constexpr std::array kBestFirst{Proof::all_data, Proof::every_schedule, Proof::every_execution,
+                                Proof::tried, Proof::failed};
 constexpr std::size_t kReasonsShown = 5;
 
 // Reasons with how many points each holds back, the most first.
@@ -129,6 +129,7 @@ svg { width: 100%; height: auto; display: block; margin: .6em 0; }
 .axis { font-size: 11px; fill: #57606a; }
 .all-data { fill: #1a7f37; background: #1a7f37; }
 .every-schedule { fill: #54aeff; background: #54aeff; }
+.every-execution { fill: #8250df; background: #8250df; }
 .tried { fill: #d4a72c; background: #d4a72c; }
 .failed { fill: #cf222e; background: #cf222e; }
 .legend span { display: inline-block; width: .9em; height: .9em; margin: 0 .4em 0 1.2em; vertical-align: -1px; }
@@ -144,7 +145,7 @@ Blocks run from top to bottom, sizes from left to right.</p>
 }  // namespace
 
 std::string prove_text(const PairProof& proof) {
-  const bool is_proved = proof.worst() >= Proof::every_schedule && !proof.points.empty();
+  const bool is_proved = proof.worst() >= Proof::every_execution && !proof.points.empty();
   std::string text = fmt::format("{} {}   {}\n",
                                  !proof.errors.empty()             ? "CANNOT"
                                  : proof.count(Proof::failed) != 0 ? "FAIL"
@@ -155,6 +156,8 @@ std::string prove_text(const PairProof& proof) {
     if (const std::uint64_t count = proof.count(level); count != 0)
       text += fmt::format("  {:>6}  {}\n", count, text_of(level));
   }
+  if (const std::uint64_t count = proof.executions(); count != 0)
+    text += fmt::format("  all {} executions agree\n", grouped(count));
   const auto reasons = reasons_of(proof);
   for (std::size_t i = 0; i < std::min(reasons.size(), kReasonsShown); ++i) {
     text += fmt::format("  no more of {}: {}\n", reasons[i].second, reasons[i].first);
@@ -179,6 +182,7 @@ Json prove_json(const std::vector<PairProof>& proofs) {
                  {"same_bytes", one.same_bytes}};
       if (!one.reason.empty()) point["reason"] = one.reason;
       if (!one.varies.empty()) point["varies"] = one.varies;
+      if (one.executions != 0) point["executions"] = one.executions;
       points.push_back(std::move(point));
     }
     Json counts = Json::object();

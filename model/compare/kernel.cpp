@@ -123,7 +123,8 @@ class Kernel::Impl {
     vgpu::link(program_, vgpu::SimdLevel::baseline);
   }
 
-  KernelRun run(std::string_view strategy, std::uint64_t seed) {
+  //   watching: null: nobody
+  KernelRun run(vgpu::Strategy& strategy, vgpu::Observer* watching) {
     std::memset(buffer_->data, 0, buffer_->bytes);
     for (std::size_t cell = 0; cell < test_.cells.size(); ++cell) {
       const auto initial = static_cast<std::uint32_t>(test_.cells[cell].initial);
@@ -136,15 +137,15 @@ class Kernel::Impl {
     launch.block = {static_cast<std::uint32_t>(32 * test_.threads.size()), 1, 1};
     launch.parameters = std::as_bytes(std::span(&address, 1));
     vgpu::Checkers checkers({.init = false, .lifetime = false}, vgpu::WarpModel::independent);
-    const auto chosen = vgpu::make_strategy(strategy, seed);
     const std::span<vgpu::Observer* const> told = checkers.observers();
     std::vector<vgpu::Observer*> observers(told.begin(), told.end());
+    if (watching != nullptr) observers.push_back(watching);
     vgpu::WriteHistories histories(vgpu::WarpModel::independent);
-    if (chosen->chooses_past(launch.index)) {
+    if (strategy.chooses_past(launch.index)) {
       launch.weak_memory = &histories;
       observers.push_back(&histories);
     }
-    const vgpu::Outcome outcome = machine_.run(launch, vgpu::WarpModel::independent, *chosen,
+    const vgpu::Outcome outcome = machine_.run(launch, vgpu::WarpModel::independent, strategy,
                                                observers, {.steps_max = kStepsMax});
     if (outcome.end != vgpu::Outcome::End::completed) {
       throw std::runtime_error(fmt::format("the kernel does not end: {}", outcome.refusal));
@@ -199,7 +200,11 @@ bool Kernel::fits(const Test& test) {
 }
 
 KernelRun Kernel::run(std::string_view strategy, std::uint64_t seed) {
-  return impl_->run(strategy, seed);
+  return impl_->run(*vgpu::make_strategy(strategy, seed), nullptr);
+}
+
+KernelRun Kernel::run(vgpu::Strategy& strategy, vgpu::Observer& observer) {
+  return impl_->run(strategy, &observer);
 }
 
 }  // namespace warpcheck::model

@@ -8,6 +8,11 @@
 
 #include "model/outcome.hpp"
 
+namespace warpcheck::vgpu {
+class Observer;
+class Strategy;
+}  // namespace warpcheck::vgpu
+
 namespace warpcheck::model {
 
 struct KernelRun {
@@ -28,6 +33,8 @@ class Kernel {
 
   // Throws std::runtime_error where it does not end, or where anything but a race is found.
   KernelRun run(std::string_view strategy, std::uint64_t seed);
+  // The same, watched by `observer` beside the checkers.
+  KernelRun run(vgpu::Strategy& strategy, vgpu::Observer& observer);
 
  private:
   class Impl;

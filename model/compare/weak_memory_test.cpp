@@ -5,17 +5,14 @@
 //   access found, sees no race where no allowed execution has one.
 // - On the standard shapes it shows every state that is allowed, but for load buffering and what
 // else
-//   write_histories.hpp leaves out: those are listed here.
+//   write_histories.hpp leaves out (standard_shapes.cpp).
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "model/compare/kernel.hpp"
 #include "model/compare/random_test.hpp"
+#include "model/compare/standard_shapes.hpp"
 #include "model/enumerate.hpp"
 #include "model/parser.hpp"
 #include "model/print.hpp"
@@ -23,59 +20,8 @@
 namespace warpcheck::model {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr unsigned kRandomTests = 400, kSchedulesOfRandom = 40;
 constexpr unsigned kSchedulesOfShape = 20'000, kSchedulesOfIncomplete = 200;
-
-// What is left out, by the shapes that have some of it.
-const std::set<std::string> kLoadBuffering{"LB+acq+rel+relaxed", "LB+acq+rel-apart", "LB+atoms",
-                                           "LB+fences-weak",     "LB+relaxed",       "LB+weak",
-                                           "WWC+relaxed"};
-const std::set<std::string> kAtomicsThatFindOlderWrites{"SB+atoms-relaxed"};
-const std::set<std::string> kRacingAtomicsThatLoseUpdates{"Add+add-scopes", "Add+store-weak",
-                                                          "Red+red-apart"};
-const std::set<std::string> kWritesThatStayUnordered{"CoWR+weak"};
-
-bool is_left_out(const std::string& name) {
-  return kLoadBuffering.contains(name) || kAtomicsThatFindOlderWrites.contains(name) ||
-         kRacingAtomicsThatLoseUpdates.contains(name) || kWritesThatStayUnordered.contains(name);
-}
-
-// Whether Kernel writes such an instruction.
-bool is_plain(const Instruction& code) {
-  using Kind = Instruction::Kind;
-  constexpr auto kNone = Operand::Kind::none;
-  const bool is_constant = code.a.kind != Operand::Kind::reg && code.b.kind == kNone;
-  if (code.proxy != Proxy::generic || code.scope == Scope::cluster || !is_constant) return false;
-  if (code.address.index.kind != kNone) return false;
-  switch (code.kind) {
-    case Kind::load:
-    case Kind::store:
-    case Kind::fence: return true;
-    case Kind::atomic:
-    case Kind::reduction:
-      return code.operation == Operator::exch || code.operation == Operator::add ||
-             code.operation == Operator::max;
-    case Kind::barrier_sync: return code.arrivals.kind == kNone;
-    default: return false;
-  }
-}
-
-bool is_kernel(const model::Test& test) {
-  if (test.addresses.size() != test.cells.size() || !Kernel::fits(test)) return false;
-  return std::ranges::all_of(test.threads, [](const Thread& thread) {
-    const bool begins_with_zeros =
-        std::ranges::all_of(thread.initial, [](std::int64_t value) { return value == 0; });
-    return thread.gpu == 0 && begins_with_zeros && std::ranges::all_of(thread.code, is_plain);
-  });
-}
-
-std::string text_of(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 TEST(WeakMemory, ShowsOnlyWhatIsAllowed) {
   unsigned weak = 0, race_free = 0;
@@ -106,22 +52,20 @@ TEST(WeakMemory, ShowsOnlyWhatIsAllowed) {
 
 TEST(WeakMemory, ShowsWhatIsAllowedOnTheStandardShapes) {
   unsigned tests = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(WARPCHECK_SOURCE_DIR "/model/tests")) {
-    if (entry.path().extension() != ".litmus") continue;
-    const auto test = parse_test(text_of(entry.path()));
-    if (!is_kernel(test)) continue;
+  for (const Shape& shape : standard_shapes()) {
+    const auto& test = shape.test;
     SCOPED_TRACE(test.name);
     ++tests;
     const Outcome outcome = enumerate(test);
     Kernel kernel(test);
     std::set<FinalState> shown;
-    const unsigned schedules = is_left_out(test.name) ? kSchedulesOfIncomplete : kSchedulesOfShape;
+    const unsigned schedules = shape.is_left_out ? kSchedulesOfIncomplete : kSchedulesOfShape;
     for (unsigned seed = 0; seed < schedules && shown.size() < outcome.states.size(); ++seed) {
       const FinalState state = kernel.run("weak_memory", seed).state;
       shown.insert(state);
       EXPECT_TRUE(outcome.states.contains(state)) << shown_state(test, state);
     }
-    EXPECT_EQ(shown.size() < outcome.states.size(), is_left_out(test.name))
+    EXPECT_EQ(shown.size() < outcome.states.size(), shape.is_left_out)
         << shown_outcome(test, outcome);
   }
   EXPECT_GT(tests, 80U);

@@ -1,7 +1,6 @@
 #include "vgpu/program/order_sources.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include "vgpu/program/register_flow.hpp"
 
@@ -138,6 +137,17 @@ std::optional<Reduction> reduction_of(const Instr& instr) {
       return std::nullopt;
     default: return std::nullopt;
   }
+}
+
+std::vector<bool> unused_old_values(const Program& program) {
+  const OldValues values(program);
+  std::vector<bool> unused(program.code.size());
+  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+    const Instr& instr = program.code[pc];
+    unused[pc] =
+        instr.kind == InstrKind::atomic && (!gives_old_value(instr) || !values.is_used(pc));
+  }
+  return unused;
 }
 
 OrderSource find_order_source(const Program& program) {

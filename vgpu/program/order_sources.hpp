@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "vgpu/program/program.hpp"
 
@@ -32,6 +33,9 @@ struct Reduction {
   friend bool operator==(const Reduction&, const Reduction&) = default;
 };
 [[nodiscard]] std::optional<Reduction> reduction_of(const Instr& instr);
+
+// By pc: atomic operations whose old value goes nowhere.
+[[nodiscard]] std::vector<bool> unused_old_values(const Program& program);
 
 struct OrderSource {
   std::uint32_t pc = ptx::kNone;  // kNone: nowhere

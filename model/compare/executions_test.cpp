@@ -1,0 +1,119 @@
+// Every execution, as they are enumerated by running kernels, beside what shares nothing with it:
+// an interpreter that tries all interleavings, and the axioms.
+//
+// - Where memory is sequentially consistent, the states are those of all interleavings.
+// - Where it is weak, on random tests: all are allowed, and all that a random strategy shows are
+//   among them; on the standard shapes they are the allowed ones, but for what
+//   check/weak/write_histories.hpp leaves out.
+// - Programs of which the number of executions is known have as many.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "model/compare/kernel.hpp"
+#include "model/compare/random_test.hpp"
+#include "model/compare/sequential.hpp"
+#include "model/compare/standard_shapes.hpp"
+#include "model/enumerate.hpp"
+#include "model/parser.hpp"
+#include "model/print.hpp"
+#include "vgpu/check/executions/execution_run.hpp"
+#include "vgpu/check/executions/execution_search.hpp"
+
+namespace warpcheck::model {
+namespace {
+
+struct Explored {
+  std::set<FinalState> states;
+  std::uint64_t executions = 0, runs = 0;
+};
+
+constexpr std::uint64_t kRunsMax = 20'000;
+
+Explored explore(Kernel& kernel, bool weak) {
+  vgpu::CoveredPrograms programs;
+  vgpu::ExecutionSearch search;
+  Explored explored;
+  while (const auto begin = search.next()) {
+    vgpu::ExecutionRun run(*begin, {.is_weak = weak}, programs);
+    explored.states.insert(kernel.run(run, run).state);
+    const vgpu::Trace trace = run.take_trace();
+    EXPECT_EQ(trace.gap, "");
+    EXPECT_FALSE(trace.strayed);
+    search.add(trace);
+    if (search.runs() > kRunsMax || testing::Test::HasFailure()) {
+      ADD_FAILURE() << "too many runs";
+      break;
+    }
+  }
+  explored.executions = search.executions();
+  explored.runs = search.runs();
+  return explored;
+}
+
+// Each run is another execution: no work is done twice.
+TEST(Executions, AreAllInterleavings) {
+  unsigned compared = 0;
+  std::uint64_t executions = 0;
+  for (unsigned seed = 0; seed < 200 && !HasFailure(); ++seed) {
+    vgpu::Prng random(seed + 20'000);
+    const std::string text = random_test(random, Style::any);
+    SCOPED_TRACE(text);
+    const auto test = parse_test(text);
+    if (!Kernel::fits(test)) continue;
+    Kernel kernel(test);
+    const Explored explored = explore(kernel, false);
+    EXPECT_EQ(explored.states, sequential_states(test));
+    EXPECT_EQ(explored.runs, explored.executions);
+    executions += explored.executions;
+    ++compared;
+  }
+  EXPECT_GT(compared, 140U);
+  EXPECT_GT(executions, 500U);
+}
+
+TEST(Executions, OnWeakMemoryAreAllowedAndAtLeastWhatARandomStrategyShows) {
+  unsigned compared = 0;
+  for (unsigned seed = 0; seed < 60 && !HasFailure(); ++seed) {
+    vgpu::Prng random(seed + 20'000);
+    const std::string text = random_test(random, Style::any);
+    SCOPED_TRACE(text);
+    const auto test = parse_test(text);
+    if (!Kernel::fits(test)) continue;
+    Kernel kernel(test);
+    const Explored explored = explore(kernel, true);
+    const Outcome outcome = enumerate(test);
+    for (const FinalState& state : explored.states) {
+      EXPECT_TRUE(outcome.states.contains(state)) << shown_state(test, state);
+    }
+    for (unsigned schedule = 0; schedule < 40; ++schedule) {
+      const FinalState state = kernel.run("weak_memory", schedule).state;
+      EXPECT_TRUE(explored.states.contains(state)) << shown_state(test, state);
+    }
+    ++compared;
+  }
+  EXPECT_GT(compared, 40U);
+}
+
+TEST(Executions, OnWeakMemoryAreTheAllowedOnesOfTheStandardShapes) {
+  unsigned tests = 0;
+  for (const Shape& shape : standard_shapes()) {
+    SCOPED_TRACE(shape.test.name);
+    Kernel kernel(shape.test);
+    const Explored explored = explore(kernel, true);
+    const Outcome outcome = enumerate(shape.test);
+    std::set<FinalState> allowed;
+    for (const auto& [state, executions] : outcome.states) allowed.insert(state);
+    // A filter leaves states out that a kernel shows.
+    if (shape.test.filter.kind == Condition::Kind::always) {
+      EXPECT_TRUE(std::ranges::includes(allowed, explored.states));
+    }
+    EXPECT_EQ(!std::ranges::includes(explored.states, allowed), shape.is_left_out);
+    ++tests;
+  }
+  EXPECT_GT(tests, 80U);
+}
+
+}  // namespace
+}  // namespace warpcheck::model

@@ -1,0 +1,101 @@
+// Every execution of pairs that communicate: how many there are, and which one fails.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "harness/executions/executions.hpp"
+#include "harness/prove/prove.hpp"
+#include "properties/run_case.hpp"
+
+namespace warpcheck {
+namespace {
+
+struct Idiom {
+  std::string name;
+  Json input;
+  std::uint64_t executions;  // with fences
+};
+
+// A lock, a queue and a last block may be come to in any order; what hands on a value has no
+// choice.
+const std::vector<Idiom> kIdioms{
+    {"message_passing", {{"in", {5, 7}}}, 1},
+    {"look_back_scan", {{"in", {1, 2, 3}}}, 1},
+    {"ticket_lock", {{"in", {1, 2}}}, 2},
+    {"ticket_lock", {{"in", {1, 2, 3}}}, 6},
+    {"last_block", {{"in", {1, 2}}}, 2},
+    {"last_block", {{"in", {1, 2, 3}}}, 6},
+    {"work_queue", {{"in", {1, 2}}, {"consumers", 1}}, 2},
+    {"work_queue", {{"in", {1, 2}}, {"consumers", 2}}, 16},
+};
+
+TEST(EveryExecution, OfTheIdiomsWithFencesAgrees) {
+  for (const Idiom& idiom : kIdioms) {
+    for (const cudart::Build build : {cudart::Build::optimized, cudart::Build::unoptimized}) {
+      SCOPED_TRACE(idiom.name + idiom.input.dump());
+      const Executions found =
+          try_every_execution(case_of(idiom.name, idiom.input, {.build = build}), {});
+      EXPECT_TRUE(found.all) << text_of(found);
+      EXPECT_EQ(found.count, idiom.executions);
+    }
+  }
+}
+
+TEST(EveryExecution, OfTheIdiomsWithoutFencesHasOneThatFails) {
+  for (const Idiom& idiom : kIdioms) {
+    for (const cudart::Build build : {cudart::Build::optimized, cudart::Build::unoptimized}) {
+      SCOPED_TRACE(idiom.name + idiom.input.dump());
+      const Executions found =
+          try_every_execution(case_of(idiom.name + "_unfenced", idiom.input, {.build = build}), {});
+      ASSERT_TRUE(found.failed) << text_of(found);
+      EXPECT_FALSE(found.all);
+      const Verdict again = run_case(*found.failed);
+      EXPECT_EQ(kinds_of(again), "mismatch");
+      EXPECT_EQ(again.decisions_ignored, 0U);
+      EXPECT_EQ(again.findings, found.verdict.findings);
+    }
+  }
+}
+
+TEST(EveryExecution, IsSaidInWords) {
+  const Case queue = case_of("work_queue", {{"in", {1, 2}}, {"consumers", 2}});
+  EXPECT_EQ(text_of(try_every_execution(queue, {})), "all 16 executions agree");
+  const Executions cut = try_every_execution(queue, {.runs = 3});
+  EXPECT_EQ(text_of(cut), "3 executions tried; the search was cut");
+  EXPECT_FALSE(cut.all);
+  const Executions many = try_every_execution(queue, {.threads = 2});
+  EXPECT_EQ(text_of(many), "0 executions tried; more threads than are followed");
+  EXPECT_FALSE(many.all);
+  EXPECT_EQ(text_of(Executions{.count = 3'412, .all = true}), "all 3,412 executions agree");
+}
+
+PairProof proof_of(const char* pair, std::uint64_t runs) {
+  ProofLog log("");
+  ProveOptions options;
+  options.points.size_max = 2;
+  options.builds = {cudart::Build::optimized};
+  options.executions.runs = runs;
+  return prove_pair(*Registry::global().find(pair), options, log);
+}
+
+TEST(EveryExecution, ProvesWhatCertificatesDoNot) {
+  const PairProof proof = proof_of("ticket_lock", 100);
+  ASSERT_EQ(proof.points.size(), 2U);  // of 1 and 2 blocks
+  EXPECT_EQ(proof.worst(), Proof::every_execution);
+  EXPECT_EQ(proof.executions(), 3U);
+
+  const PairProof cut = proof_of("ticket_lock", 1);
+  ASSERT_EQ(cut.points.size(), 2U);
+  EXPECT_EQ(cut.points[1].proof, Proof::tried);
+  EXPECT_NE(cut.points[1].reason.find("; 1 execution tried; the search was cut"), std::string::npos)
+      << cut.points[1].reason;
+
+  const PairProof failed = proof_of("ticket_lock_unfenced", 100);
+  EXPECT_EQ(failed.worst(), Proof::failed);
+  ASSERT_EQ(failed.failures.size(), 1U);
+  EXPECT_EQ(kinds_of(run_case(failed.failures.front())), "mismatch");
+}
+
+}  // namespace
+}  // namespace warpcheck

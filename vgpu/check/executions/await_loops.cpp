@@ -1,0 +1,210 @@
+#include "vgpu/check/executions/await_loops.hpp"
+
+#include <algorithm>
+
+#include "vgpu/program/order_sources.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Generic addresses may lead to a thread's own memory; those of atomic operations do not.
+bool is_shared_by_threads(const Instr& instr) {
+  const ptx::Space space = instr.modifiers.space;
+  return space == ptx::Space::global || space == ptx::Space::shared ||
+         instr.kind == InstrKind::atomic;
+}
+
+// What a round may consist of.  A compare-and-swap that succeeds is no round in vain: that is seen
+// when it runs.
+bool may_be_in_await(const Instr& instr) {
+  switch (instr.kind) {
+    case InstrKind::compute:
+    case InstrKind::param:
+    case InstrKind::local_address:
+    case InstrKind::load:
+    case InstrKind::branch:
+    case InstrKind::jump:
+    case InstrKind::call:
+    case InstrKind::ret:
+    case InstrKind::fence:
+    case InstrKind::sleep:
+    case InstrKind::nop: return true;
+    case InstrKind::special: return !depends_on_order(instr.special);
+    case InstrKind::atomic: return instr.modifiers.atom_op == ptx::AtomOp::cas;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+bool always_shows(const Instr& instr) {
+  const bool accesses = instr.kind == InstrKind::load || instr.kind == InstrKind::store ||
+                        instr.kind == InstrKind::atomic;
+  return accesses && instr.guard.bank == Bank::none && is_shared_by_threads(instr);
+}
+
+AwaitLoops::AwaitLoops(const Program& program)
+    : flow_(program), loop_of_(program.code.size(), kNone) {
+  if (!flow_.is_known()) return;
+  const auto blocks = static_cast<std::uint32_t>(flow_.blocks().size());
+  predecessors_.resize(blocks);
+  for (std::uint32_t block = 0; block < blocks; ++block) {
+    for (const std::uint32_t to : flow_.successors(block)) predecessors_[to].push_back(block);
+  }
+  std::vector<std::size_t> size_of(program.code.size(), SIZE_MAX);
+  for (std::uint32_t tail = 0; tail < blocks; ++tail) {
+    for (const std::uint32_t head : flow_.successors(tail)) {
+      const Blocks body = body_of(head, tail);
+      if (body.empty() || !only_reads(body) || !carries_nothing(body, head)) continue;
+      if (!is_left_for_good(body, head)) continue;
+      const auto size = static_cast<std::size_t>(std::ranges::count(body, true));
+      for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+        if (!body[flow_.block_of(pc)] || size >= size_of[pc]) continue;
+        size_of[pc] = size;
+        loop_of_[pc] = head;
+      }
+    }
+  }
+}
+
+// The blocks from which `tail` is reached without passing `head`; empty: the edge between them
+// closes no loop that is entered at `head` alone.
+AwaitLoops::Blocks AwaitLoops::body_of(std::uint32_t head, std::uint32_t tail) const {
+  Blocks body(flow_.blocks().size());
+  body[head] = true;
+  std::vector<std::uint32_t> open{tail};
+  while (!open.empty()) {
+    const std::uint32_t block = open.back();
+    open.pop_back();
+    if (body[block]) continue;
+    body[block] = true;
+    if (block == 0) return {};  // the kernel's entry: it is reached without the head
+    for (const std::uint32_t from : predecessors_[block]) open.push_back(from);
+  }
+  return body;
+}
+
+bool AwaitLoops::only_reads(const Blocks& body) const {
+  for (std::uint32_t pc = 0; pc < loop_of_.size(); ++pc) {
+    if (!body[flow_.block_of(pc)]) continue;
+    const Instr& instr = flow_.program().code[pc];
+    if (!may_be_in_await(instr) || flow_.is_opaque(pc)) return false;
+  }
+  return true;
+}
+
+// Whether what a round leaves in registers decides nothing afterwards.
+bool AwaitLoops::carries_nothing(const Blocks& body, std::uint32_t head) const {
+  const std::vector<bool> registers = carried(body, head);
+  return std::ranges::find(registers, true) == registers.end() || is_indifferent(body, registers);
+}
+
+// Registers that a round writes, and reads before.
+std::vector<bool> AwaitLoops::carried(const Blocks& body, std::uint32_t head) const {
+  const std::uint32_t registers = flow_.registers();
+  // Surely written since the round began, at the begin of each block.
+  std::vector<std::vector<bool>> written(body.size(), std::vector<bool>(registers, true));
+  written[head].assign(registers, false);
+  std::vector<bool> read_first(registers), ever(registers);
+  const auto walk = [&](std::uint32_t block) {
+    std::vector<bool> now = written[block];
+    for (std::uint32_t pc = flow_.blocks()[block].begin; pc < flow_.blocks()[block].end; ++pc) {
+      for (const std::uint32_t from : flow_.reads(pc)) {
+        if (!now[from]) read_first[from] = true;
+      }
+      for (const std::uint32_t to : flow_.writes(pc)) {
+        ever[to] = true;
+        if (flow_.program().code[pc].guard.bank == Bank::none) now[to] = true;
+      }
+    }
+    return now;
+  };
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (std::uint32_t block = 0; block < body.size(); ++block) {
+      if (!body[block]) continue;
+      const std::vector<bool> after = walk(block);
+      for (const std::uint32_t to : flow_.successors(block)) {
+        if (!body[to] || to == head) continue;
+        for (std::uint32_t reg = 0; reg < registers; ++reg) {
+          if (!written[to][reg] || after[reg]) continue;
+          written[to][reg] = false;
+          changes = true;
+        }
+      }
+    }
+  }
+  // What follows the loop reads what some round has left, not the last one.
+  for (std::uint32_t block = 0; block < body.size(); ++block) {
+    const bool leaves = body[block] && std::ranges::any_of(flow_.successors(block),
+                                                           [&](auto to) { return !body[to]; });
+    if (!leaves) continue;
+    const std::vector<bool> after = walk(block);
+    for (std::uint32_t reg = 0; reg < registers; ++reg) {
+      if (ever[reg] && !after[reg] && is_read_outside(body, reg)) read_first[reg] = true;
+    }
+  }
+  std::vector<bool> both(registers);
+  for (std::uint32_t reg = 0; reg < registers; ++reg) both[reg] = read_first[reg] && ever[reg];
+  return both;
+}
+
+bool AwaitLoops::is_read_outside(const Blocks& body, std::uint32_t reg) const {
+  for (std::uint32_t pc = 0; pc < loop_of_.size(); ++pc) {
+    const auto reads = flow_.reads(pc);
+    if (!body[flow_.block_of(pc)] && std::ranges::find(reads, reg) != reads.end()) return true;
+  }
+  return false;
+}
+
+// Counters of attempts, and pauses that grow: they reach nothing but each other and pauses.
+bool AwaitLoops::is_indifferent(const Blocks& body, std::vector<bool> carried) const {
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (std::uint32_t pc = 0; pc < loop_of_.size(); ++pc) {
+      const bool reads = std::ranges::any_of(
+          flow_.reads(pc), [&](std::uint32_t reg) { return static_cast<bool>(carried[reg]); });
+      if (!reads) continue;
+      const Instr& instr = flow_.program().code[pc];
+      const bool is_inside = body[flow_.block_of(pc)];
+      if (!is_inside || instr.guard.bank != Bank::none) return false;
+      if (instr.kind == InstrKind::sleep) continue;
+      if (instr.kind != InstrKind::compute) return false;
+      for (const std::uint32_t to : flow_.writes(pc)) {
+        grows |= !carried[to];
+        carried[to] = true;
+      }
+    }
+  }
+  return true;
+}
+
+// Whether a thread that has left the loop shows an event before it enters it again: else the rounds
+// of one wait could not be told from those of the next.
+bool AwaitLoops::is_left_for_good(const Blocks& body, std::uint32_t head) const {
+  Blocks seen(body.size());
+  std::vector<std::uint32_t> open;
+  for (std::uint32_t block = 0; block < body.size(); ++block) {
+    if (!body[block]) continue;
+    for (const std::uint32_t to : flow_.successors(block)) {
+      if (!body[to]) open.push_back(to);
+    }
+  }
+  while (!open.empty()) {
+    const std::uint32_t block = open.back();
+    open.pop_back();
+    if (block == head) return false;
+    if (seen[block]) continue;
+    seen[block] = true;
+    const auto [begin, end] = flow_.blocks()[block];
+    bool shows = false;
+    for (std::uint32_t pc = begin; pc < end; ++pc) {
+      shows |= always_shows(flow_.program().code[pc]);
+    }
+    if (shows) continue;
+    for (const std::uint32_t to : flow_.successors(block)) open.push_back(to);
+  }
+  return true;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,67 @@
+#include "vgpu/check/executions/covered_program.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "vgpu/program/order_sources.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Where threads order each other by something else than accesses and barriers of known threads, or
+// where a value depends on more than what a thread has read.
+std::string_view gap_of(const Instr& instr) {
+  switch (instr.kind) {
+    case InstrKind::special:
+      return depends_on_order(instr.special) ? "reads when or where a thread runs"
+                                             : std::string_view{};
+    case InstrKind::warp: return "looks at the lanes that happen to be active";
+    case InstrKind::warp_sync:
+      return instr.opcode == ptx::Opcode::elect_ ? "elects a lane" : std::string_view{};
+    case InstrKind::barrier:
+      return is_partial_barrier(instr) ? "meets a part of its block at a barrier"
+                                       : std::string_view{};
+    case InstrKind::barrier_object: return "waits at an mbarrier";
+    case InstrKind::copy:
+    case InstrKind::copy_group:
+    case InstrKind::bulk_copy:
+    case InstrKind::async_store: return "copies asynchronously";
+    case InstrKind::cluster_barrier: return "meets its cluster at a barrier";
+    case InstrKind::heap_allocate:
+    case InstrKind::heap_free: return "allocates from the device's heap";
+    case InstrKind::device_call: return "calls the device's runtime";
+    case InstrKind::texture: return "uses a texture or surface";
+    case InstrKind::print: return "prints";
+    case InstrKind::refusal: return "cannot be run";
+    default: return {};
+  }
+}
+
+}  // namespace
+
+CoveredProgram::CoveredProgram(const Program& program)
+    : program_(program),
+      kernel_(program.kernel),
+      awaits_(program),
+      unused_old_values_(unused_old_values(program)) {
+  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+    const std::string_view what = gap_of(program.code[pc]);
+    if (what.empty()) continue;
+    const ptx::SourceLocation& at = program.user_location(pc);
+    const std::string_view file =
+        at.file < program.files.size() ? std::string_view(program.files[at.file]) : "";
+    const std::string line =
+        at.line == 0 ? "" : fmt::format("{}:{} ", file.substr(file.find_last_of('/') + 1), at.line);
+    gap_ = fmt::format("{}{} {}", line, program.source_of(pc).text, what);
+    return;
+  }
+}
+
+bool CoveredProgram::commutes(std::uint32_t pc, bool is_weak) const {
+  const Instr& instr = program_.code[pc];
+  if (!reduction_of(instr)) return false;
+  return is_weak ? instr.opcode == ptx::Opcode::red_ : unused_old_values_[pc];
+}
+
+}  // namespace warpcheck::vgpu
