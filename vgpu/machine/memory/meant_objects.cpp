@@ -11,17 +11,14 @@ bool is_same(const MeantObject& a, const MeantObject& b) {
          a.begin == b.begin;
 }
 
-// How often each object goes into a sum; roots that hold no address are integers.
-struct CountedObject {
-  MeantObject object;
-  std::int32_t count = 0;
-};
+}  // namespace
 
-std::vector<CountedObject> count_objects(const RootSum& sum,
-                                         const std::vector<MeantObject>& object_of_root) {
-  std::vector<CountedObject> counted;
+// How often each object goes into a sum; roots that hold no address are integers.
+void MeantObjects::count_objects(const RootSum& sum) {
+  std::vector<CountedObject>& counted = counted_;
+  counted.clear();
   for (const RootTerm& term : sum) {
-    const MeantObject& object = object_of_root[term.root];
+    const MeantObject& object = object_of_root_[term.root];
     if (object.allocation == nullptr && object.symbol == nullptr) continue;
     const auto same = std::ranges::find_if(
         counted, [&](const CountedObject& one) { return is_same(one.object, object); });
@@ -33,10 +30,7 @@ std::vector<CountedObject> count_objects(const RootSum& sum,
     }
   }
   std::erase_if(counted, [](const CountedObject& one) { return one.count == 0; });
-  return counted;
 }
-
-}  // namespace
 
 // What a root is an address of; nothing: it holds none.
 MeantObject MeantObjects::object_of(const Root& root) const {
@@ -71,17 +65,18 @@ MeantObject MeantObjects::object_of(const Root& root) const {
 }
 
 void MeantObjects::begin_launch() {
-  std::vector<MeantObject> object_of_root;
-  for (const Root& root : launch_.program->roots) object_of_root.push_back(object_of(root));
+  object_of_root_.clear();
+  for (const Root& root : launch_.program->roots) object_of_root_.push_back(object_of(root));
   meant_.assign(launch_.program->provenances.size(), {});
   for (std::size_t i = 0; i < meant_.size(); ++i) {
     const Provenance& provenance = launch_.program->provenances[i];
     const bool is_clear = std::ranges::all_of(provenance.differences, [&](const RootSum& sum) {
-      return count_objects(sum, object_of_root).empty();
+      count_objects(sum);
+      return counted_.empty();
     });
     if (!is_clear) continue;
-    const std::vector<CountedObject> counted = count_objects(provenance.sum, object_of_root);
-    if (counted.size() == 1 && counted.front().count == 1) meant_[i] = counted.front().object;
+    count_objects(provenance.sum);
+    if (counted_.size() == 1 && counted_.front().count == 1) meant_[i] = counted_.front().object;
   }
 }
 

@@ -57,10 +57,18 @@ class MeantObjects {
   }
 
  private:
+  struct CountedObject {
+    MeantObject object;
+    std::int32_t count = 0;
+  };
   [[nodiscard]] MeantObject object_of(const Root& root) const;
+  void count_objects(const RootSum& sum);
 
   RunningLaunch& launch_;
   std::vector<MeantObject> meant_;  // by Instr::provenance
+  // While a launch begins.
+  std::vector<MeantObject> object_of_root_;
+  std::vector<CountedObject> counted_;
 };
 
 }  // namespace warpcheck::vgpu

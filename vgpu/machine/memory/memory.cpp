@@ -241,8 +241,12 @@ struct DeviceMemory::Arena {
     freed.erase(freed.begin(), freed.begin() + static_cast<std::ptrdiff_t>(count));
   }
   void drop_global() {
-    for (List& list : global) drop_all(list);
-    for (List& list : constant) drop_all(list);
+    // Most devices have none.
+    for (auto* const lists : {&global, &constant}) {
+      for (List& list : *lists) {
+        if (!list.empty()) drop_all(list);
+      }
+    }
     std::erase_if(unmapped, [](const auto& one) { return !one->live; });
     drop_all(unmapped);
     views.clear();
