@@ -66,9 +66,9 @@ function(warpcheck_cold_files target)
     COMPILE_OPTIONS "$<$<CONFIG:RelWithDebInfo>:${WARPCHECK_COLD_OPTIONS}>")
 endfunction()
 
-# warpcheck_unoptimized(target): nobody waits for it but the tests.  clang++ without optimisation takes
+# warpcheck_unoptimized(target): tests, and what runs for a moment beside trials.  clang++ without optimisation takes
 # less than half the time of g++ -O1 to compile it, which is no slower than g++ -O0.
-set(WARPCHECK_TEST_COMPILER "" CACHE STRING "Compiler of tests, if not CMAKE_CXX_COMPILER")
+set(WARPCHECK_TEST_COMPILER "" CACHE STRING "Compiler of tests and of what is not optimised, if not CMAKE_CXX_COMPILER")
 function(warpcheck_unoptimized target)
   if(NOT WARPCHECK_TEST_COMPILER)
     warpcheck_cold(${target})
