@@ -35,7 +35,9 @@ Executions try_every_execution(const Case& given, const ExecutionLimits& limits,
   vgpu::ExecutionSearch search;
   std::uint64_t steps = 0;
   while (auto begin = search.next()) {
-    if (search.runs() >= limits.runs || steps >= limits.steps) {
+    const bool is_cut = search.runs() >= limits.runs || steps >= limits.steps ||
+                        search.events_looked_at() >= limits.events;
+    if (is_cut) {
       found.why_not = "the search was cut";
       break;
     }

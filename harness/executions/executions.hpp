@@ -16,9 +16,10 @@
 namespace warpcheck {
 
 struct ExecutionLimits {
-  std::uint64_t runs = 2'000;       // of a case
-  std::uint64_t steps = 2'000'000;  // warp instructions of all runs of a case
-  std::uint64_t threads = 64;       // of a launch
+  std::uint64_t runs = 2'000;        // of a case
+  std::uint64_t steps = 2'000'000;   // warp instructions of all runs of a case
+  std::uint64_t events = 3'000'000;  // looked at, to find out what must be run
+  std::uint64_t threads = 64;        // of a launch
 };
 
 struct Executions {

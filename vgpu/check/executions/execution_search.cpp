@@ -124,6 +124,7 @@ void ExecutionSearch::reverse(const Items& items, const CausalOrder& order,
 // The last of the items is new.
 void ExecutionSearch::queue(Items items) {
   items.back().kind = Item::Kind::event;
+  events_looked_at_ += items.size();
   CausalOrder order;
   bool is_vain = false;
   for (const Item& item : items) {

@@ -35,6 +35,8 @@ class ExecutionSearch {
   // Executions that differ in what a read has found, or in the order of writes.
   [[nodiscard]] std::uint64_t executions() const { return executions_.size(); }
   [[nodiscard]] std::uint64_t runs() const { return runs_; }
+  // What the search itself has cost.
+  [[nodiscard]] std::uint64_t events_looked_at() const { return events_looked_at_; }
 
  private:
   // The begin of an execution that is to be run.
@@ -57,6 +59,7 @@ class ExecutionSearch {
   std::unordered_set<Digest, DigestHash> vain_;  // views of polls in vain
   std::unordered_set<Digest, DigestHash> executions_;
   std::uint32_t runs_ = 0;
+  std::uint64_t events_looked_at_ = 0;
 };
 
 }  // namespace warpcheck::vgpu

@@ -86,8 +86,8 @@ class ExecutionsTest : public SyncTest {
     return explored;
   }
 
-  // As lanes of a warp, as warps of a block and as blocks: `body` for those whose number %r3 is
-  // below `threads`.
+  // As lanes of a warp, as warps of a block, as blocks, and as blocks of lanes: `body` for those
+  // whose number %r3 is below `threads`, which is even.
   void expect_executions(std::uint32_t threads, std::uint64_t executions, std::size_t results,
                          const std::string& body) {
     struct Shape {
@@ -98,7 +98,8 @@ class ExecutionsTest : public SyncTest {
         {"", 1, threads},
         {"and.b32 %r5, %r1, 31; setp.ne.u32 %p8, %r5, 0; @%p8 ret; shr.u32 %r3, %r1, 5;\n", 1,
          32 * threads},
-        {"", threads, 1}};
+        {"", threads, 1},
+        {"", 2, threads / 2}};
     for (const Shape& shape : shapes) {
       SCOPED_TRACE(std::to_string(shape.blocks) + " blocks of " + std::to_string(shape.width));
       compile_kernel(shape.number + body);
@@ -124,6 +125,20 @@ TEST_F(ExecutionsTest, OfTicketsAndOfSums) {
   expect_executions(4, 24, 24, "atom.global.add.u32 %r7, [%rd1], 1;" + keep);
   expect_executions(4, 1, 1, "atom.global.add.u32 %r7, [%rd1], 1;");
   expect_executions(4, 1, 1, "red.global.add.u32 [%rd1], 1;");
+}
+
+// Places that threads allocate: who gets which is chance, and all are used.
+TEST_F(ExecutionsTest, OfAnAllocator) {
+  compile_kernel(
+      "atom.global.add.u32 %r7, [%rd1], 1; add.u32 %r8, %r3, 1;\n"
+      "mul.wide.u32 %rd7, %r7, 4; add.s64 %rd8, %rd1, %rd7; st.global.u32 [%rd8+4], %r8;");
+  const Explored explored = explore(2, 2, 5, false);
+  EXPECT_EQ(explored.executions, 24u);
+  EXPECT_EQ(explored.results.size(), 24u);
+  for (Words result : explored.results) {
+    std::ranges::sort(result);
+    EXPECT_EQ(result, (Words{1, 2, 3, 4, 4}));  // the count is the first
+  }
 }
 
 // 4! / (2! 2!) interleavings.
