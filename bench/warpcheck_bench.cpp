@@ -7,6 +7,7 @@
 //                          KERNEL_releasing: with a fence first, so that its atomic operations
 //                          release what came before.
 //   interpreted/KERNEL/MODE   the same without machine code.
+//   strategies/KERNEL/STRATEGY   engine/KERNEL/all under a strategy, each iteration another seed.
 //   growth/KERNEL/BLOCKS   blocks that communicate, races checked: microseconds a block, which
 //                          must not grow with the number of blocks.
 //   cases/scan/N           whole trials of a clean pair, all checkers on: upload, launch, download,
@@ -22,6 +23,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,7 @@
 #include "harness/pair/registry.hpp"
 #include "harness/trial/trial.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
+#include "vgpu/schedule/strategies.hpp"
 
 namespace warpcheck {
 namespace {
@@ -88,11 +91,14 @@ void require(bool holds, const std::string& what) {
 }
 
 void run_engine(benchmark::State& state, const BenchKernel& kernel, const Mode& mode,
-                vgpu::Compile compile) {
+                vgpu::Compile compile, std::string_view strategy = "default") {
   const std::vector<int> in = numbers(kElements);
-  std::uint64_t lane_steps = 0;
+  std::uint64_t lane_steps = 0, seed = 0;
+  vgpu::ReadsFromSeen seen;
   for (auto _ : state) {
+    const auto decides = vgpu::make_strategy(strategy, seed++, &seen);
     cudart::TrialSettings settings;
+    settings.strategy = decides.get();
     settings.checkers = mode.checkers;
     settings.limits.compile = compile;
     cudart::begin_trial(settings);
@@ -202,7 +208,24 @@ void register_engine(const char* name, vgpu::Compile compile) {
   }
 }
 
+void register_strategies() {
+  for (const BenchKernel& kernel : kKernels) {
+    for (const vgpu::StrategyRow& row : vgpu::strategies()) {
+      benchmark::RegisterBenchmark(
+          // benchmark 1.7 wants a C string.
+          fmt::format("strategies/{}/{}", kernel.name, row.name)
+              .c_str(),  // NOLINT(readability-redundant-string-cstr)
+          [&kernel, &row](benchmark::State& state) {
+            run_engine(state, kernel, kModes.back(), vgpu::Compile::when_it_pays, row.name);
+          })
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond);
+    }
+  }
+}
+
 void register_all() {
+  register_strategies();
   register_engine("engine", vgpu::Compile::when_it_pays);
   register_engine("interpreted", vgpu::Compile::never);
   for (const Growth& growth : kGrowths) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "vgpu/schedule/strategies.hpp"
+
 namespace warpcheck {
 
 bool SearchLoop::take(Trial trial) {
@@ -19,6 +21,11 @@ bool SearchLoop::take(Trial trial) {
     failed_ = true;
     for (const vgpu::FindingKind kind : failure_kinds(tried->verdict)) kinds_.insert(kind);
     if (rules_.on_failure) {
+      // What a guided strategy decides again would be another schedule.
+      const auto* choice = std::get_if<StrategyChoice>(&tried->a_case.schedule);
+      if (choice != nullptr && vgpu::find_strategy(choice->name)->make_guided != nullptr) {
+        tried->a_case.schedule = tried->verdict.schedule;
+      }
       rules_.on_failure({std::move(tried->a_case), std::move(tried->verdict), trials_});
     }
   }

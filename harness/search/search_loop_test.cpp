@@ -154,5 +154,23 @@ TEST(KnownFailures, PlacesMayBeKnownFromTheStart) {
   EXPECT_TRUE(known.add(tried(1, {Kind::trap}).verdict));
 }
 
+// Its seed would decide something else after other trials.
+TEST(SearchLoop, FailuresOfGuidedTrialsGoOnAsRecordedDecisions) {
+  const vgpu::Schedule recorded{{{.launch = 0, .index = 3, .held = 1}}};
+  std::vector<Failure> failures;
+  SearchLoop loop({.on_failure = [&](Failure failure) { failures.push_back(std::move(failure)); }});
+  for (const char* name : {"reads_from", "pos"}) {
+    loop.take([&] {
+      TriedCase made = tried(7, {Kind::mismatch});
+      made.a_case.schedule = StrategyChoice{.name = name, .seed = 7};
+      made.verdict.schedule = recorded;
+      return made;
+    });
+  }
+  ASSERT_EQ(failures.size(), 2U);
+  EXPECT_EQ(std::get<vgpu::Schedule>(failures[0].a_case.schedule), recorded);
+  EXPECT_EQ(std::get<StrategyChoice>(failures[1].a_case.schedule), (StrategyChoice{"pos", 7}));
+}
+
 }  // namespace
 }  // namespace warpcheck

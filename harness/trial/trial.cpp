@@ -18,9 +18,9 @@
 namespace warpcheck {
 namespace {
 
-std::unique_ptr<vgpu::Strategy> strategy_of(const Case& a_case) {
+std::unique_ptr<vgpu::Strategy> strategy_of(const Case& a_case, vgpu::ReadsFromSeen& seen) {
   if (const auto* choice = std::get_if<StrategyChoice>(&a_case.schedule)) {
-    return vgpu::make_strategy(choice->name, choice->seed);
+    return vgpu::make_strategy(choice->name, choice->seed, &seen);
   }
   const auto& schedule = std::get<vgpu::Schedule>(a_case.schedule);
   if (schedule.decisions.empty()) return std::make_unique<vgpu::DefaultPolicy>();
@@ -123,7 +123,11 @@ void add_what_is_new(const Verdict& by_default, Verdict& verdict) {
 }  // namespace
 
 Verdict TrialRunner::run(const Case& a_case) {
-  const auto strategy = strategy_of(a_case);
+  if (searched_ != a_case.pair) {
+    searched_ = a_case.pair;
+    seen_ = {};
+  }
+  const auto strategy = strategy_of(a_case, seen_);
   return run(a_case, *strategy);
 }
 

@@ -7,6 +7,7 @@
 #include "harness/case/case.hpp"
 #include "harness/trial/engine.hpp"
 #include "harness/trial/verdict.hpp"
+#include "vgpu/schedule/reads_from_seen.hpp"
 
 namespace warpcheck {
 
@@ -17,7 +18,8 @@ struct TimeSpent {
 };
 
 // Runs trials on one engine.  Remembers the last input's reference, and its output under the
-// default schedule, so that the many schedules tried on one input pay for them once.
+// default schedule, so that the many schedules tried on one input pay for them once; and what reads
+// have seen, for strategies that are guided by it.
 class TrialRunner {
  public:
   explicit TrialRunner(Engine& engine = virtual_gpu()) : engine_(engine) {}
@@ -55,6 +57,10 @@ class TrialRunner {
   Engine& engine_;
   std::uint64_t trials_ = 0;
   TimeSpent spent_;
+
+  // Of one search: consecutive trials of a pair.
+  const AnyPair* searched_ = nullptr;
+  vgpu::ReadsFromSeen seen_;
 
   // Of the last input.
   const AnyPair* pair_ = nullptr;

@@ -91,6 +91,7 @@ class LoggedStrategy final : public vgpu::Strategy {
   vgpu::StartOrder choose_start(const vgpu::StartPoint& point) override;
   [[nodiscard]] bool decides_stops() const override { return inner_.decides_stops(); }
   [[nodiscard]] bool decides_releases() const override { return inner_.decides_releases(); }
+  [[nodiscard]] bool sees_words() const override { return inner_.sees_words(); }
   std::optional<vgpu::Choice> decide(const vgpu::SchedulePoint& point) override;
   std::uint32_t choose_operation(const vgpu::OperationPoint& point) override {
     return inner_.choose_operation(point);

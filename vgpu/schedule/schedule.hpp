@@ -90,6 +90,18 @@ struct StartPoint {
   std::uint32_t warps_per_block = 1;
 };
 
+// What an access is about to touch, as a strategy sees it.
+struct AccessedWords {
+  std::uint64_t site = 0;  // the kernel and the instruction; the same in every trial
+  bool reads = false, writes = false;
+  bool commutes = false;    // with its like: a reduction of integers that returns nothing
+  std::uint32_t phase = 0;  // barriers that its block has completed
+  // 4-byte words: their addresses / 4, those in shared memory told apart by their blocks.  By lane,
+  // ascending; and which lane's each is.
+  std::span<const std::uint64_t> words;
+  std::span<const std::uint8_t> lanes;
+};
+
 // What a strategy sees when it may decide.
 struct SchedulePoint {
   std::uint32_t launch = 0;
@@ -109,6 +121,9 @@ struct SchedulePoint {
   std::span<const WarpId> ready;
   std::span<const std::uint32_t> not_begun{};  // those blocks, ascending
   std::uint32_t warps_per_block = 1;
+  // access: where Strategy::sees_words(), of loads, stores and atomic operations on memory
+  // that threads share; else null.
+  const AccessedWords* accessed = nullptr;
 
   [[nodiscard]] bool can_run(const WarpId& warp) const {
     return std::ranges::binary_search(ready, warp) ||
@@ -167,6 +182,8 @@ class Strategy {
   // Whether decide() wants to be asked at stops, and at releases.  May change with every decision.
   [[nodiscard]] virtual bool decides_stops() const { return false; }
   [[nodiscard]] virtual bool decides_releases() const { return false; }
+  // Whether decide() wants to be told what accesses are about to touch.
+  [[nodiscard]] virtual bool sees_words() const { return false; }
   // Nothing: follow the default policy.
   virtual std::optional<Choice> decide(const SchedulePoint& point) = 0;
   // One of point.ready.

@@ -10,8 +10,10 @@
 
 #include "vgpu/schedule/default_policy.hpp"
 #include "vgpu/schedule/pct.hpp"
+#include "vgpu/schedule/pos.hpp"
 #include "vgpu/schedule/prng.hpp"
 #include "vgpu/schedule/random.hpp"
+#include "vgpu/schedule/reads_from.hpp"
 #include "vgpu/schedule/round_robin.hpp"
 #include "vgpu/schedule/weak.hpp"
 
@@ -54,6 +56,18 @@ constexpr std::array kRows{
         .help = "as random, and memory is as weak as the PTX model allows",
         .shares_seeds_of = "random",
         .make = [](std::uint64_t seed) -> StrategyPtr { return std::make_unique<Weak>(seed); }},
+    StrategyRow{
+        .name = "pos",
+        .help = "the warp whose next access has the highest priority; racing accesses draw anew",
+        .make = [](std::uint64_t seed) -> StrategyPtr { return std::make_unique<Pos>(seed); }},
+    StrategyRow{
+        .name = "reads_from",
+        .help = "as pos, towards reads of writes that the search has seen least",
+        .shares_seeds_of = "round_robin",
+        .make = [](std::uint64_t seed) -> StrategyPtr { return std::make_unique<ReadsFrom>(seed); },
+        .make_guided = [](std::uint64_t seed, ReadsFromSeen& seen) -> StrategyPtr {
+          return std::make_unique<ReadsFrom>(seed, &seen);
+        }},
 };
 
 constexpr std::uint64_t sum_of(unsigned StrategyRow::*weight) {
@@ -78,8 +92,11 @@ const StrategyRow* find_strategy(std::string_view name) {
   return row == kRows.end() ? nullptr : &*row;
 }
 
-StrategyPtr make_strategy(std::string_view name, std::uint64_t seed) {
-  if (const StrategyRow* row = find_strategy(name)) return row->make(seed);
+StrategyPtr make_strategy(std::string_view name, std::uint64_t seed, ReadsFromSeen* seen) {
+  if (const StrategyRow* row = find_strategy(name)) {
+    const bool is_guided = seen != nullptr && row->make_guided != nullptr;
+    return is_guided ? row->make_guided(seed, *seen) : row->make(seed);
+  }
   std::vector<std::string_view> names;
   for (const StrategyRow& row : kRows) names.push_back(row.name);
   throw std::invalid_argument(

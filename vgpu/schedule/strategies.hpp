@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "vgpu/schedule/reads_from_seen.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck::vgpu {
@@ -22,10 +23,12 @@ struct StrategyRow {
   // Its share of what a search of schedules tries then, a campaign confirms a finding with, and
   // further runs of `exec` have.
   unsigned search_weight = 0;
-  // Not empty: half of the seeds that are drawn, or searched, of that row are this one's, which
-  // schedules as that one does for the same seed and does more where there is more to choose.
+  // Not empty: half of the seeds that are drawn, or searched, of that row are this one's.
   std::string_view shares_seeds_of = {};
   std::unique_ptr<Strategy> (*make)(std::uint64_t seed) = nullptr;
+  // Not null: it is guided by what the trials of a search have seen, and adds to it.  Then a seed
+  // decides the same again only after the same trials; make() is for a trial by itself.
+  std::unique_ptr<Strategy> (*make_guided)(std::uint64_t seed, ReadsFromSeen& seen) = nullptr;
 };
 
 // (A replay is none of them: it is made from its Schedule, replay.hpp.)
@@ -34,8 +37,10 @@ std::span<const StrategyRow> strategies();
 // Null: there is none.
 const StrategyRow* find_strategy(std::string_view name);
 
+// seen: of the search that the trial is one of; null: of none.
 // Throws std::invalid_argument, listing the names, when there is no such strategy.
-std::unique_ptr<Strategy> make_strategy(std::string_view name, std::uint64_t seed);
+std::unique_ptr<Strategy> make_strategy(std::string_view name, std::uint64_t seed,
+                                        ReadsFromSeen* seen = nullptr);
 
 // A strategy by its draw_weight: of `ticket` below draw_tickets() each is as likely as the others.
 std::uint64_t draw_tickets();

@@ -123,8 +123,10 @@ TEST(Strategies, RefusesAnUnknownNameAndListsTheKnown) {
     make_strategy("fifo", 0);
     FAIL();
   } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(),
-                 "no strategy 'fifo'; there are: default, random, pct, round_robin, weak_memory");
+    EXPECT_STREQ(
+        error.what(),
+        "no strategy 'fifo'; there are: default, random, pct, round_robin, weak_memory, pos, "
+        "reads_from");
   }
   EXPECT_EQ(find_strategy("fifo"), nullptr);
   EXPECT_EQ(find_strategy("pct")->name, "pct");
@@ -141,16 +143,20 @@ TEST(Strategies, AreDrawnByTicketAndSearchedByTurns) {
 
 // Half of a row's seeds belong to who shares them, the same ones always.
 TEST(Strategies, SharedSeedsAreHalfOfThem) {
-  const StrategyRow& random = *find_strategy("random");
-  int shared = 0;
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
-    const StrategyRow& row = strategy_of_seed(random, seed);
-    shared += row.name == "weak_memory" ? 1 : 0;
-    EXPECT_TRUE(row.name == "weak_memory" || row.name == "random");
-    EXPECT_EQ(strategy_of_seed(*find_strategy("pct"), seed).name, "pct");
+  const std::map<std::string_view, std::string_view> sharers{{"random", "weak_memory"},
+                                                             {"round_robin", "reads_from"}};
+  for (const auto& [name, sharer] : sharers) {
+    int shared = 0;
+    for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+      const StrategyRow& row = strategy_of_seed(*find_strategy(name), seed);
+      shared += row.name == sharer ? 1 : 0;
+      EXPECT_TRUE(row.name == sharer || row.name == name);
+      EXPECT_EQ(strategy_of_seed(*find_strategy("pct"), seed).name, "pct");
+    }
+    EXPECT_GT(shared, 450);
+    EXPECT_LT(shared, 550);
   }
-  EXPECT_GT(shared, 450);
-  EXPECT_LT(shared, 550);
+  const StrategyRow& random = *find_strategy("random");
   EXPECT_EQ(strategy_of_seed(random, 0).name, "weak_memory");
   EXPECT_EQ(strategy_of_seed(random, 3).name, "random");
 }

@@ -142,7 +142,7 @@ TEST_F(Starts, ADecisionAtAReleaseLetsAnotherWarpGoOn) {
 TEST_F(Starts, WhatWasRecordedIsReplayed) {
   compile(std::string("bar.sync 0;\n") + kTickets);
   limits_.resident_blocks = 3;
-  for (const char* name : {"round_robin", "random", "pct"}) {
+  for (const char* name : {"round_robin", "random", "pct", "pos", "reads_from"}) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
       const auto strategy = make_strategy(name, seed);
       const auto recorded = order(5, 3, *strategy);

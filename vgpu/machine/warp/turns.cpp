@@ -37,6 +37,7 @@ std::uint32_t last_warp(std::uint32_t warps, const StartOrder& order) {
 }  // namespace
 
 void Turns::begin_launch() {
+  words_ahead_.begin_launch();
   order_ = {};
   const StartPoint point{launch_.request->index, blocks_.admitted_end(), launch_.warps_per_block};
   const StartOrder order = launch_.strategy->choose_start(point);
@@ -246,6 +247,7 @@ Step Turns::ask(RunningFragment& run, std::size_t index, std::uint32_t active,
     if (i == index || other.state != Fragment::State::ready) continue;
     (other.held ? point.behind : point.beside) |= other.mask;
   }
+  if (launch_.strategy->sees_words()) point.accessed = words_ahead_.of(run, active);
   const std::optional<Choice> choice = launch_.strategy->decide(point);
   if (is_fence) {
     warp.ask_at_fence = launch_.strategy->next_fence(point.launch, self, warp.fences + 1);

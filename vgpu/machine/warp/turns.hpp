@@ -13,13 +13,18 @@
 #include "vgpu/machine/running_launch.hpp"
 #include "vgpu/machine/sync/clusters.hpp"
 #include "vgpu/machine/warp/running_fragment.hpp"
+#include "vgpu/machine/warp/words_ahead.hpp"
 
 namespace warpcheck::vgpu {
 
 class Turns {
  public:
   Turns(RunningLaunch& launch, const Clusters& clusters, const Blocks& blocks, BlockWatch& watch)
-      : launch_(launch), clusters_(clusters), blocks_(blocks), watch_(watch) {}
+      : launch_(launch),
+        clusters_(clusters),
+        blocks_(blocks),
+        watch_(watch),
+        words_ahead_(launch) {}
 
   // Asks the strategy which warp comes first in this launch.
   void begin_launch();
@@ -58,6 +63,7 @@ class Turns {
   const Clusters& clusters_;
   const Blocks& blocks_;
   BlockWatch& watch_;
+  WordsAhead words_ahead_;
   StartOrder order_;           // of the default policy
   std::vector<WarpId> ready_;  // scratch of list_ready()
   WarpId preempted_to_;
