@@ -88,6 +88,12 @@ class LoggedStrategy final : public vgpu::Strategy {
   std::uint64_t next_access(std::uint32_t launch, vgpu::WarpId warp, std::uint64_t from) override {
     return inner_.next_access(launch, warp, from);
   }
+  std::uint64_t next_fence(std::uint32_t launch, vgpu::WarpId warp, std::uint64_t from) override {
+    return inner_.next_fence(launch, warp, from);
+  }
+  [[nodiscard]] bool decides_fences(std::uint32_t launch) const override {
+    return inner_.decides_fences(launch);
+  }
   vgpu::StartOrder choose_start(const vgpu::StartPoint& point) override;
   [[nodiscard]] bool decides_stops() const override { return inner_.decides_stops(); }
   [[nodiscard]] bool decides_releases() const override { return inner_.decides_releases(); }
