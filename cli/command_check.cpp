@@ -18,6 +18,7 @@
 #include "harness/case/case_file.hpp"
 #include "harness/case/stored_cases.hpp"
 #include "harness/process/progress.hpp"
+#include "harness/prove/certificate.hpp"
 #include "harness/search/check.hpp"
 #include "harness/search/statistics.hpp"
 
@@ -204,11 +205,14 @@ class Checker {
     if (failed_claims_.contains(claim_)) return true;
     CheckOutcome outcome = check_claim(pair, property, options_, runner);
     progress_.clear();
-    if (outcome.passed()) {
-      print(fmt::format("PASS {}   {} trials\n", claim_, outcome.trials));
-    }
     Claim& claim = claim_of(pair, property);
     claim.trials += outcome.trials;
+    claim.beyond.for_every_schedule += outcome.for_every_schedule;
+    if (outcome.passed()) {
+      if (property.empty() && pair.clean()) prove(pair, claim);
+      const BeyondTrials beyond{outcome.for_every_schedule, claim.beyond.proved};
+      print(fmt::format("PASS {}   {} trials{}\n", claim_, outcome.trials, beyond.text()));
+    }
     claim.found = outcome.kinds;
     add_health(claim, outcome);
     bool runs = true;
@@ -226,6 +230,17 @@ class Checker {
       add_failure(claim, std::move(report));
     }
     return runs;
+  }
+
+  // Once, however many rounds there are.  What is proved holds for volatile accesses as they are.
+  void prove(const AnyPair& pair, Claim& claim) {
+    std::vector<cudart::Build> builds;
+    for (const Settings& settings : options_.settings) {
+      const bool is_listed = std::ranges::count(builds, settings.build) != 0;
+      if (!is_listed && !settings.checkers.volatile_is_weak) builds.push_back(settings.build);
+    }
+    if (builds.empty() || claim.beyond.proved || interrupted()) return;
+    claim.beyond.proved = prove_sample(pair, arguments_.seed, builds);
   }
 
   // A claim that could not have failed.

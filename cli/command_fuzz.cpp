@@ -28,6 +28,7 @@ RunReport report_of(const AnyPair& pair, FuzzOutcome outcome) {
   claim.expects = pair.expects();
   claim.found = outcome.kinds();
   claim.trials = outcome.executions;
+  claim.beyond = outcome.beyond;
   claim.verdict = claim.found.empty() ? "ok" : "FAIL: " + show_kinds(claim.found);
   if (!claim.found.empty()) claim.status = Claim::Status::failed;
   if (!outcome.errors.empty()) {
@@ -65,8 +66,8 @@ int run_fuzz_command(FuzzArguments arguments) {
   FuzzOutcome outcome = run_fuzz(fuzz);
   const bool errors = !outcome.errors.empty();
   for (const Report& report : outcome.reports) print(report_text(report) + "\n");
-  print(fmt::format("{}: {} executions, {} failures\n", fuzz.pair->name(), outcome.executions,
-                    outcome.reports.size()));
+  print(fmt::format("{}: {} executions, {} failures{}\n", fuzz.pair->name(), outcome.executions,
+                    outcome.reports.size(), outcome.beyond.text()));
   for (const std::string& error : outcome.errors) {
     complain(fmt::format("fuzz {}: {}", fuzz.pair->name(), error));
   }

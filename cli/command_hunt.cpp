@@ -34,6 +34,7 @@ RunReport report_of(std::vector<PairOutcome>& outcomes, const std::string& cases
     claim.found = outcome.found;
     claim.trials = outcome.trials;
     claim.verdict = verdict_text(outcome);
+    if (outcome.as_expected()) claim.beyond = outcome.beyond;
     if (!outcome.as_expected()) {
       claim.status = outcome.errors.empty() ? Claim::Status::failed : Claim::Status::cannot_run;
     }

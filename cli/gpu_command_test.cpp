@@ -145,7 +145,7 @@ TEST_F(Gpu, ALineThatIsNotUnderstoodIsQuoted) {
                                                      "cat line.txt >\"$task.messages\"\n";
   fs::permissions(directory_ / "compute-sanitizer", fs::perms::owner_all);
   const std::string environment = "PATH='" + directory_.string() + "':\"$PATH\"";
-  const std::string hello = "hello {\"version\":1}\n";
+  const std::string hello = "hello {\"version\":2}\n";
   struct Row {
     std::string text, line, reason;
   };

@@ -78,7 +78,7 @@ std::optional<TriedCase> InputRunner::try_input(std::span<const std::uint8_t> by
   TriedCase tried{decode(bytes), {}};
   if (!pair_.in_domain(tried.a_case.input)) return std::nullopt;
   ByteSchedule schedule(split_input(bytes));
-  tried.verdict = watched_runner_.run(tried.a_case, schedule);
+  tried.verdict = watched_runner_.run_for_search(tried.a_case, schedule);
   // What the bytes meant, as it was recorded.
   if (tried.verdict.failed()) tried.a_case.schedule = tried.verdict.schedule;
   return tried;

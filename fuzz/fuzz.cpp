@@ -54,6 +54,7 @@ class Job {
   [[noreturn]] void end() {
     if (const auto coverage = runner_.coverage()) emit_(LinesMessage{*coverage});
     emit_(TrialsMessage{runner_.executions()});
+    emit_(EveryScheduleMessage{search_.seen().for_every_schedule});
     emit_(DoneMessage{});
     std::_Exit(0);
   }
@@ -151,6 +152,9 @@ class Merge {
               outcome_.coverage->add(lines.coverage);
             },
             [&](const TrialsMessage& trials) { outcome_.executions += trials.count; },
+            [&](const EveryScheduleMessage& those) {
+              outcome_.beyond.for_every_schedule += those.trials;
+            },
             [&](const auto&) { outcome_.errors.push_back(internal_error(unexpected(message))); }},
         message);
   }

@@ -19,6 +19,7 @@
 
 #include "harness/case/settings.hpp"
 #include "harness/pair/any_pair.hpp"
+#include "harness/prove/proof.hpp"
 #include "harness/report/report.hpp"
 #include "harness/shrink/shrink.hpp"
 #include "harness/trial/line_coverage.hpp"
@@ -51,6 +52,7 @@ struct FuzzOptions {
 
 struct FuzzOutcome {
   std::uint64_t executions = 0;     // of all jobs that came to an end
+  BeyondTrials beyond{};            // of these
   std::vector<Report> reports;      // each failure once, in order of its case's path
   std::vector<std::string> errors;  // what ended a job before its time
   // Of the jobs that came to an end, where it was wanted.

@@ -25,9 +25,9 @@ void expect_nothing(const Case& a_case) {
 
 // Other data is tried under the same schedule.
 void expect_nothing_of_other_data(const Case& proved) {
-  for (unsigned which = 0; which < kOtherData; ++which) {
+  for (const InputEdit::Data data : kOtherData) {
     Case other = proved;
-    other.input = with_other_data(*proved.pair, proved.input, which);
+    other.input = with_other_data(*proved.pair, proved.input, data);
     if (other.input != nullptr) expect_nothing(other);
   }
 }
@@ -37,7 +37,7 @@ TEST(ProofsOfPairs, HoldUnderOtherSchedulesAndForOtherData) {
   for (const AnyPair* pair : Registry::global().pairs()) {
     for (std::uint64_t i = 1; i <= kCases; ++i) {
       Case a_case = nth_case(*pair, "", {}, 7, 30 * i);
-      const Certificate certificate = certify(a_case);
+      const Certificate certificate = Certifier().certify(a_case);
       if (certificate.proof < Proof::every_schedule || !certificate.same_bytes) continue;
       ++for_every_schedule;
       for (std::uint64_t seed = 0; seed < kSchedules; ++seed) {
@@ -66,7 +66,7 @@ TEST(ProofsOfPairs, NoneWhereASpecimenRaces) {
       const auto kinds = failure_kinds(TrialRunner().run(a_case));
       races = std::ranges::count(kinds, vgpu::FindingKind::data_race) != 0;
       if (races) {
-        EXPECT_LT(certify(a_case).proof, Proof::every_schedule) << pair->name();
+        EXPECT_LT(Certifier().certify(a_case).proof, Proof::every_schedule) << pair->name();
       }
     }
     EXPECT_TRUE(races) << pair->name();

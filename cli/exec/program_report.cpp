@@ -79,6 +79,9 @@ class Program final : public AnyPair {
   [[nodiscard]] InputSize size_of(const AnyInput&) const override { return {}; }
   [[nodiscard]] Json to_json(const AnyInput&) const override { return {{"command", command_}}; }
   [[nodiscard]] AnyInput from_json(const Json&) const override { return nullptr; }
+  [[nodiscard]] AnyInput edited(const AnyInput& input, const InputEdit&) const override {
+    return input;
+  }
   [[nodiscard]] std::string summary(const AnyInput&) const override {
     return fmt::format("{}", fmt::join(command_, " "));
   }

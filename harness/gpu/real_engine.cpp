@@ -44,6 +44,7 @@ TrialResult RealGpu::run(const TrialSettings& settings, FunctionRef<void()> body
   static_cast<void>(cudaGetLastError());
   cudart::RealLaunches launches = cudart::take_real_launches();
   result.launches = launches.count;
+  result.order_source = "a GPU orders its threads as it will";
   if (error != cudaSuccess) {
     lost_ = true;
     vgpu::Finding finding;

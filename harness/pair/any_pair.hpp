@@ -10,6 +10,7 @@
 
 #include "harness/input/draw.hpp"
 #include "harness/input/function_ref.hpp"
+#include "harness/input/input_edits.hpp"
 #include "harness/input/input_size.hpp"
 #include "harness/input/json_values.hpp"
 #include "harness/pair/plain_output.hpp"
@@ -48,6 +49,8 @@ class AnyPair {
   [[nodiscard]] virtual Json to_json(const AnyInput& input) const = 0;
   // Throws FieldError.
   [[nodiscard]] virtual AnyInput from_json(const Json& json) const = 0;
+  // The same input with that changed; it may be none of the domain.
+  [[nodiscard]] virtual AnyInput edited(const AnyInput& input, const InputEdit& edit) const = 0;
   // "n=33, in[30]=1, rest 0; launch {grid 1, block 33}"
   [[nodiscard]] virtual std::string summary(const AnyInput& input) const = 0;
   // Offers simpler inputs of the domain, from candidate number `first` on, until `accept` returns

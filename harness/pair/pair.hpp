@@ -104,6 +104,11 @@ class TypedPair final : public AnyPair {
   [[nodiscard]] AnyInput from_json(const Json& json) const override {
     return std::make_shared<const Input>(warpcheck::from_json<Input>(json));
   }
+  [[nodiscard]] AnyInput edited(const AnyInput& input, const InputEdit& edit) const override {
+    Input other = typed(input);
+    apply(edit, other);
+    return std::make_shared<const Input>(std::move(other));
+  }
   [[nodiscard]] std::string summary(const AnyInput& input) const override {
     return input_summary(warpcheck::to_json(typed(input)));
   }
@@ -149,7 +154,10 @@ class TypedPair final : public AnyPair {
   }
   [[nodiscard]] bool wants_schedule_comparison(bool agrees) const override {
     if (pair_->agreement.order_sensitive) return false;
-    return !pair_->agreement.exact || (agrees && has_equal_values_of_other_bytes<Output>());
+    const Agreement<Input, Output>& agreement = pair_->agreement;
+    const bool tells_bytes = agreement.comparison == Comparison::same_bits;
+    return !agreement.exact ||
+           (agrees && !tells_bytes && has_equal_values_of_other_bytes<Output>());
   }
   [[nodiscard]] std::optional<std::string> schedule_difference(
       const AnyOutput& out, const AnyOutput& other) const override {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "harness/input/fields.hpp"
+#include "harness/prove/proof.hpp"
 #include "harness/trial/line_coverage.hpp"
 #include "vgpu/check/finding.hpp"
 
@@ -62,13 +63,19 @@ struct TrialsMessage {
 };
 FIELDS(TrialsMessage, count);
 
-// What is proved of all of some inputs of a clean pair, and why not more (prove/certificate.hpp).
+// How many of them stand for every schedule of their input (Verdict::for_every_schedule).
+struct EveryScheduleMessage {
+  static constexpr std::string_view kTag = "every-schedule";
+  std::uint64_t trials = 0;
+};
+FIELDS(EveryScheduleMessage, trials);
+
+// What is proved of some inputs of a clean pair (prove/proof.hpp).
 struct ProofMessage {
   static constexpr std::string_view kTag = "proof";
-  std::string proof{};
-  std::string reason{};
+  SampleProof of{};
 };
-FIELDS(ProofMessage, proof, reason);
+FIELDS(ProofMessage, of);
 
 // The pair cannot be run.
 struct RefusalMessage {
@@ -236,11 +243,11 @@ FIELDS(GpuFailureMessage, trial, launches, findings);
 // --- all of them --------------------------------------------------------------------------------
 
 using Message =
-    std::variant<HelloMessage, DoneMessage, ThrewMessage, TrialsMessage, ProofMessage,
-                 RefusalMessage, ErrorMessage, InternalErrorMessage, KindsMessage, FailureMessage,
-                 UnhealthyMessage, LinesMessage, FoundMessage, ShrunkMessage, ConfirmedMessage,
-                 SearchedMessage, RemarkMessage, GpuTaskMessage, GpuJobMessage, GpuDeviceMessage,
-                 GpuTrialMessage, GpuFailureMessage>;
+    std::variant<HelloMessage, DoneMessage, ThrewMessage, TrialsMessage, EveryScheduleMessage,
+                 ProofMessage, RefusalMessage, ErrorMessage, InternalErrorMessage, KindsMessage,
+                 FailureMessage, UnhealthyMessage, LinesMessage, FoundMessage, ShrunkMessage,
+                 ConfirmedMessage, SearchedMessage, RemarkMessage, GpuTaskMessage, GpuJobMessage,
+                 GpuDeviceMessage, GpuTrialMessage, GpuFailureMessage>;
 
 // For std::visit(): a function for each message that its receiver knows, and one of `const auto&`
 // for all others.

@@ -9,7 +9,7 @@
 namespace warpcheck {
 namespace {
 
-const std::string kHello = "hello {\"version\":1}\n";
+const std::string kHello = "hello {\"version\":2}\n";
 
 // What a reader makes of these bytes: "error: ..." for what it refuses, and the line of each
 // message behind hello.
@@ -44,11 +44,12 @@ std::vector<Message> one_of_each() {
   LineCoverage coverage;
   coverage.files["kernels/scan.cu"] = {{14, 3}, {15, 0}};
   return {
-      HelloMessage{1},
+      HelloMessage{kProtocolVersion},
       DoneMessage{},
       ThrewMessage{"no such \"thing\"\n\xff"},
       TrialsMessage{UINT64_MAX},
-      ProofMessage{"every-schedule", "data decides a branch: a.cu:1"},
+      EveryScheduleMessage{7},
+      ProofMessage{{Proof::every_schedule, {0, 33}, "data decides a branch: a.cu:1"}},
       RefusalMessage{"kernel k: wmma.load"},
       ErrorMessage{"cannot write a"},
       InternalErrorMessage{"internal error: b"},
@@ -110,6 +111,9 @@ TEST(Protocol, ALineThatIsNoMessageIsQuotedWithTheReason) {
       {"trials {\"count\":-1}", "trials.count: expected an integer in [0, 2^64), found -1"},
       {"trials {\"count\":\"1\"}", "trials.count: expected an integer in [0, 2^64), found \"1\""},
       {"trials {\"count\":1,\"of\":2}", "trials.of: no such field"},
+      {"proof {\"of\":{\"proof\":\"most\",\"sizes\":[],\"reason\":\"\"}}",
+       "proof.of.proof: expected one of failed, tried, every-execution, every-schedule, all-data, "
+       "found \"most\""},
       {"kinds {\"kinds\":[\"data-race\",\"new\"]}",
        "kinds.kinds[1]: expected a kind of finding, found \"new\""},
       {"lines {\"coverage\":{\"a.cu\":[1]}}",
@@ -151,9 +155,9 @@ TEST(Protocol, AMessageThatIsCutOffIsNone) {
 
 // Nothing else is read of it: it may mean something else.
 TEST(Protocol, AnotherVersionIsRefusedAsAWhole) {
-  EXPECT_EQ(read({"hello {\"version\":2}\ntrials {\"count\":1}\n", "done {}\nhalf"}),
-            std::vector<std::string>{"error: wrote 'hello {\"version\":2}': it speaks version 2 of "
-                                     "the protocol, and not 1"});
+  EXPECT_EQ(read({"hello {\"version\":9}\ntrials {\"count\":1}\n", "done {}\nhalf"}),
+            std::vector<std::string>{"error: wrote 'hello {\"version\":9}': it speaks version 9 of "
+                                     "the protocol, and not 2"});
   EXPECT_EQ(
       read({"trials {\"count\":1}\n" + kHello}),
       std::vector<std::string>{"error: wrote 'trials {\"count\":1}': hello has to come first"});

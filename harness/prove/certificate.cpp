@@ -4,16 +4,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "harness/prove/points.hpp"
-#include "harness/trial/trial.hpp"
-#include "harness/trial/watched_engine.hpp"
-#include "vgpu/check/proof/value_flow.hpp"
+#include "harness/search/search.hpp"
 #include "vgpu/schedule/default_policy.hpp"
 
 namespace warpcheck {
 namespace {
 
 using vgpu::ValueFlow;
+
+constexpr std::uint64_t kSampleInputs = 4, kDrawsOfSample = 8;
 
 // Runs the kernel alone, watched by `observer`; no checker looks.
 void run_watched(const Case& a_case, Engine& engine, vgpu::Observer& observer) {
@@ -30,46 +29,6 @@ void run_watched(const Case& a_case, Engine& engine, vgpu::Observer& observer) {
     } catch (const std::exception&) {  // the ordinary run has told
     }
   });
-}
-
-// The numbers of an array, changed in place; whatever else it holds stays.
-void change(Json& value, unsigned which) {
-  if (value.is_object()) {
-    for (auto& item : value.items()) change(item.value(), which);
-    return;
-  }
-  if (!value.is_array() || value.empty()) return;
-  if (value.front().is_array() || value.front().is_object()) {
-    for (Json& one : value) change(one, which);
-    return;
-  }
-  switch (which) {
-    case 0: std::reverse(value.begin(), value.end()); break;
-    case 1: std::fill(value.begin(), value.end(), Json(value.back())); break;
-    default: {
-      const Json zero = value.front().is_number_float() ? Json(0.0) : Json(0);
-      std::fill(value.begin(), value.end(), zero);
-    }
-  }
-}
-
-void change_data(Json& input, unsigned which) {
-  for (auto& item : input.items()) {
-    if (!is_launch(item.value())) change(item.value(), which);
-  }
-}
-
-// Whether the host asks for the same, whatever the data.
-std::string difference_of_calls(const Case& a_case, Engine& engine, std::uint64_t calls) {
-  for (unsigned which = 0; which < kOtherData; ++which) {
-    Case other = a_case;
-    other.input = with_other_data(*a_case.pair, a_case.input, which);
-    if (other.input == nullptr) continue;
-    vgpu::HostCalls watched;
-    run_watched(other, engine, watched);
-    if (watched.hash() != calls) return "data decides what the host asks of the device";
-  }
-  return {};
 }
 
 // Under every schedule; then what the results' bytes depend on.
@@ -93,68 +52,50 @@ bool prove_schedules(const Case& a_case, Engine& engine, Certificate& certificat
   return true;
 }
 
-std::string obstacle_to_all_data(const Case& a_case, Engine& engine, const Verdict& verdict,
-                                 const vgpu::UndefinedValues& plain) {
-  if (!plain.obstacles().empty()) return text_of(plain.obstacles().front(), "data");
-  ValueFlow flow({.data = true, .order = !verdict.order_source.empty()});
-  run_watched(a_case, engine, flow);
-  if (!flow.obstacles().empty()) return text_of(flow.obstacles().front(), "data");
-  return difference_of_calls(a_case, engine, plain.hash());
-}
-
 }  // namespace
 
-std::string_view name_of(Proof proof) {
-  switch (proof) {
-    case Proof::failed: return "failed";
-    case Proof::tried: return "tried";
-    case Proof::every_execution: return "every-execution";
-    case Proof::every_schedule: return "every-schedule";
-    case Proof::all_data: return "all-data";
-  }
-  return "";
+AnyInput with_other_data(const AnyPair& pair, const AnyInput& input, InputEdit::Data other) {
+  AnyInput changed = pair.edited(input, {.data = other});
+  return pair.identical(changed, input) || !pair.in_domain(changed) ? nullptr : changed;
 }
 
-Proof proof_named(std::string_view name) {
-  for (const Proof proof :
-       {Proof::failed, Proof::every_execution, Proof::every_schedule, Proof::all_data}) {
-    if (name_of(proof) == name) return proof;
+// Host code is the same in both builds.
+bool Certifier::asks_for_the_same(const Case& a_case, std::uint64_t calls) {
+  if (input_ == a_case.input && calls_ == calls) return true;
+  for (const InputEdit::Data other : kOtherData) {
+    Case changed = a_case;
+    changed.input = with_other_data(*a_case.pair, a_case.input, other);
+    if (changed.input == nullptr) continue;
+    vgpu::HostCalls watched;
+    run_watched(changed, engine_, watched);
+    if (watched.hash() != calls) return false;
   }
-  return Proof::tried;
+  input_ = a_case.input;
+  calls_ = calls;
+  return true;
 }
 
-std::string_view text_of(Proof proof) {
-  switch (proof) {
-    case Proof::failed: return "failed";
-    case Proof::tried: return "tried only";
-    case Proof::every_execution: return "proved for this data: every execution was tried";
-    case Proof::every_schedule: return "proved for this data and all schedules";
-    case Proof::all_data: return "proved for all data and schedules";
+std::string Certifier::obstacle_to_all_data(const Case& a_case, const Verdict& verdict) {
+  if (!ordinary_.obstacles().empty()) return text_of(ordinary_.obstacles().front(), "data");
+  const bool shows_order = !verdict.order_source.empty();
+  if (shows_order || ordinary_.may_be_decided()) {
+    ValueFlow flow({.data = true, .order = shows_order});
+    run_watched(a_case, engine_, flow);
+    if (!flow.obstacles().empty()) return text_of(flow.obstacles().front(), "data");
   }
-  return "";
+  if (asks_for_the_same(a_case, ordinary_.hash())) return {};
+  return "data decides what the host asks of the device";
 }
 
-AnyInput with_other_data(const AnyPair& pair, const AnyInput& input, unsigned which) {
-  Json json = pair.to_json(input);
-  change_data(json, which);
-  try {
-    AnyInput other = pair.from_json(json);
-    return pair.in_domain(other) ? other : nullptr;
-  } catch (const FieldError&) {
-    return nullptr;
-  }
-}
-
-Certificate certify(const Case& given, Engine& engine) {
+Certificate Certifier::certify(const Case& given) {
   Case a_case = given;
   a_case.property.clear();
   a_case.settings.warp_model = vgpu::WarpModel::independent;
   a_case.settings.checkers = {};
   a_case.schedule = vgpu::Schedule{};
   Certificate certificate;
-  vgpu::UndefinedValues plain;
-  WatchedEngine watched(engine, plain, false);
-  certificate.verdict = TrialRunner(watched).run(a_case);
+  ordinary_.begin();
+  certificate.verdict = runner_.run(a_case);
   const Verdict& verdict = certificate.verdict;
   if (!verdict.refusals.empty()) {
     certificate.reason = "cannot run: " + verdict.refusals.front();
@@ -169,11 +110,42 @@ Certificate certify(const Case& given, Engine& engine) {
     certificate.reason = "a note: " + verdict.findings.front().message;
     return certificate;
   }
-  if (!prove_schedules(a_case, engine, certificate)) return certificate;
+  if (!prove_schedules(a_case, engine_, certificate)) return certificate;
   certificate.proof = Proof::every_schedule;
-  certificate.reason = obstacle_to_all_data(a_case, engine, verdict, plain);
+  certificate.reason = obstacle_to_all_data(a_case, verdict);
   if (certificate.reason.empty()) certificate.proof = Proof::all_data;
   return certificate;
+}
+
+// The largest of some inputs that are drawn for a size of trials.
+static Case sample_of(const AnyPair& pair, std::uint64_t seed, std::uint64_t size) {
+  Case largest;
+  for (std::uint64_t i = 0; i < kDrawsOfSample; ++i) {
+    Case drawn = nth_case(pair, "", {}, seed, i * (kSizeMax + 1) + size);
+    const auto elements = [&](const Case& a_case) { return pair.size_of(a_case.input).elements; };
+    if (i == 0 || elements(drawn) > elements(largest)) largest = std::move(drawn);
+  }
+  return largest;
+}
+
+SampleProof prove_sample(const AnyPair& pair, std::uint64_t seed,
+                         std::span<const cudart::Build> builds, Engine& engine) {
+  Certifier certifier(engine);
+  SampleProof sample{.proof = Proof::all_data};
+  for (std::uint64_t i = 1; i <= kSampleInputs; ++i) {
+    Case a_case = sample_of(pair, seed, i * kSizeMax / kSampleInputs);
+    sample.sizes.push_back(pair.size_of(a_case.input).elements);
+    for (const cudart::Build build : builds) {
+      a_case.settings.build = build;
+      Certificate one = certifier.certify(a_case);
+      if (one.proof >= sample.proof) continue;
+      sample.proof = one.proof;
+      sample.reason = std::move(one.reason);
+    }
+  }
+  std::ranges::sort(sample.sizes);
+  sample.sizes.erase(std::unique(sample.sizes.begin(), sample.sizes.end()), sample.sizes.end());
+  return sample;
 }
 
 }  // namespace warpcheck

@@ -5,26 +5,20 @@
 // barrier missed, no leak.  That the result is the reference's is tried, not proved.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "harness/case/case.hpp"
+#include "harness/prove/proof.hpp"
 #include "harness/trial/engine.hpp"
+#include "harness/trial/trial.hpp"
 #include "harness/trial/verdict.hpp"
+#include "harness/trial/watched_engine.hpp"
+#include "vgpu/check/proof/value_flow.hpp"
 
 namespace warpcheck {
-
-enum class Proof : std::uint8_t {
-  failed,  // there is a finding, or the result is wrong
-  tried,   // this input under this schedule
-  // This input, in all executions that its threads may show: they were enumerated, and none fails.
-  every_execution,
-  every_schedule,  // this input
-  all_data,        // and every other of the same sizes and scalars, under every schedule
-};
-[[nodiscard]] std::string_view name_of(Proof proof);     // "every-schedule"
-[[nodiscard]] Proof proof_named(std::string_view name);  // tried, if there is none
-[[nodiscard]] std::string_view text_of(Proof proof);     // "proved for this data and all schedules"
 
 struct Certificate {
   Proof proof = Proof::tried;
@@ -36,14 +30,42 @@ struct Certificate {
   Verdict verdict{};  // of the ordinary run
 };
 
-// Runs a case under the default schedule in the independent warp model, whose schedules include
-// those of lockstep: once with all checkers, then once more for each kind of value that has to be
-// followed, and with other data.
-[[nodiscard]] Certificate certify(const Case& a_case, Engine& engine = virtual_gpu());
+// Certifies cases one after the other.  What it learns of a kernel's code holds for all of them,
+// and what it learns of an input's host code for all builds.
+class Certifier {
+ public:
+  explicit Certifier(Engine& engine = virtual_gpu()) : engine_(engine) {}
+  Certifier(const Certifier&) = delete;
+  Certifier& operator=(const Certifier&) = delete;
 
-// The input with other data in its arrays, as far as the domain has one: 0, 1, ... say which.
-// Null: the domain refuses it.
-[[nodiscard]] AnyInput with_other_data(const AnyPair& pair, const AnyInput& input, unsigned which);
-inline constexpr unsigned kOtherData = 3;
+  // Runs a case under the default schedule in the independent warp model, whose schedules include
+  // those of lockstep: once with all checkers and with other data; and once more for each kind of
+  // value that has to be followed, where the code alone does not say that it decides nothing.
+  [[nodiscard]] Certificate certify(const Case& a_case);
+
+ private:
+  [[nodiscard]] std::string obstacle_to_all_data(const Case& a_case, const Verdict& verdict);
+  [[nodiscard]] bool asks_for_the_same(const Case& a_case, std::uint64_t calls);
+
+  Engine& engine_;
+  vgpu::DataUses data_uses_;
+  vgpu::OrdinaryRun ordinary_{data_uses_};
+  WatchedEngine watched_{engine_, ordinary_, false};
+  TrialRunner runner_{watched_};
+  // The input of which it is known that for other data the host asks for the same calls.
+  AnyInput input_;
+  std::uint64_t calls_ = 0;
+};
+
+// What is proved of some inputs of a clean pair, in `builds`: from small ones to the largest.
+[[nodiscard]] SampleProof prove_sample(const AnyPair& pair, std::uint64_t seed,
+                                       std::span<const cudart::Build> builds,
+                                       Engine& engine = virtual_gpu());
+
+// Other data of the same lengths, as far as the domain has it; null: it has not, or none is other.
+inline constexpr std::array kOtherData{InputEdit::Data::reversed, InputEdit::Data::last_everywhere,
+                                       InputEdit::Data::zeros};
+[[nodiscard]] AnyInput with_other_data(const AnyPair& pair, const AnyInput& input,
+                                       InputEdit::Data other);
 
 }  // namespace warpcheck

@@ -133,31 +133,48 @@ bool Points::set_lengths(Json& input, std::uint32_t size) const {
   return true;
 }
 
+AnyInput Points::accepted(AnyInput input) const { return pair_.in_domain(input) ? input : nullptr; }
+
 AnyInput Points::accepted(const Json& json) const {
   try {
-    AnyInput input = pair_.from_json(json);
-    return pair_.in_domain(input) ? input : nullptr;
+    return accepted(pair_.from_json(json));
   } catch (const FieldError&) {
     return nullptr;
   }
 }
 
-std::vector<Points::Input> Points::inputs(std::uint32_t size, std::uint32_t block) const {
+// With some launch and width; null: there is none.  The latest size is kept.
+const Points::OfSize& Points::of_size(std::uint32_t size) {
+  if (latest_.input != nullptr && latest_.size == size) return latest_;
+  latest_ = {size, base_, nullptr};
+  if (!base_.is_object() || size > size_limit_ || !set_lengths(latest_.json, size)) return latest_;
+  try {
+    latest_.input = pair_.from_json(latest_.json);
+  } catch (const FieldError&) {
+  }
+  return latest_;
+}
+
+std::vector<Points::Input> Points::inputs(std::uint32_t size, std::uint32_t block) {
   std::vector<Input> found;
-  Json json = base_;
-  if (!json.is_object() || size > size_limit_ || !set_lengths(json, size)) return found;
-  if (width_ != Width::launch) {
-    if (width_ == Width::number) json[width_field_] = block;
+  const OfSize& of = of_size(size);
+  if (of.input == nullptr) return found;
+  if (width_ == Width::none) {
+    if (AnyInput input = accepted(of.input)) found.push_back({{size, block, 0}, std::move(input)});
+    return found;
+  }
+  if (width_ == Width::number) {
+    Json json = of.json;
+    json[width_field_] = block;
     if (AnyInput input = accepted(json)) found.push_back({{size, block, 0}, std::move(input)});
     return found;
   }
-  Json& launch = json[width_field_];
   const std::uint32_t needed = std::max(1u, (size + block - 1) / block);
   std::set<std::uint32_t> grids{needed, needed + 1, 1, (needed + 1) / 2};
   for (const std::uint32_t grid : grids) {
-    launch["block"] = {block, 1, 1};
-    launch["grid"] = {grid, 1, 1};
-    if (AnyInput input = accepted(json)) found.push_back({{size, block, grid}, std::move(input)});
+    const InputEdit edit{.launch = InputEdit::Shape{{grid, 1, 1}, {block, 1, 1}}};
+    if (AnyInput input = accepted(pair_.edited(of.input, edit)))
+      found.push_back({{size, block, grid}, std::move(input)});
     if (found.size() == 2) break;
   }
   return found;

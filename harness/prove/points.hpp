@@ -45,7 +45,7 @@ class Points {
     Point point;
     AnyInput input;
   };
-  [[nodiscard]] std::vector<Input> inputs(std::uint32_t size, std::uint32_t block) const;
+  [[nodiscard]] std::vector<Input> inputs(std::uint32_t size, std::uint32_t block);
 
  private:
   // How long an array is: as the size says, or a product of the numbers in two fields.
@@ -59,6 +59,14 @@ class Points {
   void learn_lengths(const std::vector<Json>& samples);
   void learn_width(const Json& base);
   [[nodiscard]] bool set_lengths(Json& input, std::uint32_t size) const;
+  // An input of a size, and what it was made of.
+  struct OfSize {
+    std::uint32_t size = 0;
+    Json json{};
+    AnyInput input{};
+  };
+  [[nodiscard]] const OfSize& of_size(std::uint32_t size);
+  [[nodiscard]] AnyInput accepted(AnyInput input) const;
   [[nodiscard]] AnyInput accepted(const Json& json) const;
 
   const AnyPair& pair_;
@@ -70,6 +78,7 @@ class Points {
   Width width_ = Width::none;
   std::string width_field_;
   std::vector<std::uint32_t> blocks_;
+  OfSize latest_;
 };
 
 }  // namespace warpcheck

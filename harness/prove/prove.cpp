@@ -49,7 +49,11 @@ std::vector<Planned> plan(const Points& points, const ProveOptions& options) {
 class PairProver {
  public:
   PairProver(const AnyPair& pair, const ProveOptions& options, ProofLog& log, Engine& engine)
-      : options_(options), log_(log), engine_(engine), points_(pair, options.points) {
+      : options_(options),
+        log_(log),
+        engine_(engine),
+        certifier_(engine),
+        points_(pair, options.points) {
     proof_.pair = &pair;
   }
 
@@ -120,7 +124,7 @@ class PairProver {
         fmt::format("{} {} {} n={} block={} grid={}", a_case.pair->name(), name_of(build),
                     versions_[build], point.size, point.block, point.grid);
     if (const ProvedPoint* known = log_.find(key)) return *known;
-    Certificate certificate = certify(a_case, engine_);
+    Certificate certificate = certifier_.certify(a_case);
     if (!certificate.verdict.refusals.empty()) proof_.errors.push_back(certificate.reason);
     std::uint64_t executions = 0;
     if (certificate.proof == Proof::tried) executions = try_executions(a_case, point, certificate);
@@ -180,6 +184,7 @@ class PairProver {
   const ProveOptions& options_;
   ProofLog& log_;
   Engine& engine_;
+  Certifier certifier_;
   Points points_;
   PairProof proof_;
   std::map<cudart::Build, std::string> versions_;
@@ -216,7 +221,11 @@ ProofLog::ProofLog(std::string path) : path_(std::move(path)) {
     }
     ProvedPoint point;
     point.point = {json.value("n", 0U), json.value("block", 0U), json.value("grid", 0U)};
-    point.proof = proof_named(json.value("proof", ""));
+    try {
+      point.proof = from_json<Proof>(json["proof"], "proof");
+    } catch (const FieldError& error) {
+      throw CaseFileError(fmt::format("{}: {}", path_, error.what()));
+    }
     point.reason = json.value("reason", "");
     point.same_bytes = json.value("same_bytes", false);
     point.varies = json.value("varies", "");

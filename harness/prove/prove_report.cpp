@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <utility>
 
@@ -73,74 +74,163 @@ std::map<std::uint32_t, std::map<std::uint32_t, Proof>> rows_of(const PairProof&
   return rows;
 }
 
-constexpr int kLeft = 64, kCell = 14, kWidth = 960, kTop = 6;
+// --- the map: a row for each block, sizes from left to right ------------------------------------
+
+constexpr double kLeft = 64, kWidth = 960, kTop = 8, kRow = 14, kRowsHeight = 640, kLabel = 12;
 
 // Sizes that lie side by side and are proved alike are one rectangle.
+std::string row_of(std::uint32_t block, const std::map<std::uint32_t, Proof>& cells, double unit,
+                   double y, double height) {
+  std::string svg;
+  for (auto from = cells.begin(); from != cells.end();) {
+    auto to = std::next(from);
+    while (to != cells.end() && to->first == std::prev(to)->first + 1 && to->second == from->second)
+      ++to;
+    const std::uint32_t first = from->first, last = std::prev(to)->first;
+    const std::string sizes =
+        first == last ? fmt::format("size {}", first) : fmt::format("sizes {} to {}", first, last);
+    svg += fmt::format(
+        "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" class=\"{}\">"
+        "<title>{}{}: {}</title></rect>\n",
+        kLeft + first * unit, y, (last + 1 - first) * unit, height, name_of(from->second), sizes,
+        block == 0 ? "" : fmt::format(", block {}", block), text_of(from->second));
+    from = to;
+  }
+  return svg;
+}
+
+std::string label(double x, double y, std::string_view anchor, std::string_view text) {
+  return fmt::format(
+      "<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"axis\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
+      text);
+}
+
 std::string map_of(const PairProof& proof) {
   const auto rows = rows_of(proof);
   if (rows.empty()) return "";
   const std::uint32_t sizes = proof.points.back().point.size + 1;
-  const double unit = double{kWidth} / std::max(1u, sizes);
-  const int height = kTop + kCell * static_cast<int>(rows.size());
-  std::string svg =
-      fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"size against block\">\n",
-                  kLeft + kWidth + 20, height + 40);
-  int y = kTop;
+  const double unit = kWidth / sizes;
+  const bool has_blocks = rows.rbegin()->first != 0;
+  const double step = std::min(kRow, kRowsHeight / static_cast<double>(rows.size()));
+  const double bottom = kTop + step * static_cast<double>(rows.size());
+  std::string svg = fmt::format(
+      "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"size against block\">\n"
+      "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{:.2f}\" class=\"none\"/>\n",
+      kLeft + kWidth + 24, bottom + 40, kLeft, kTop, kWidth, bottom - kTop);
+  double y = kTop, free = 0;  // free: no label above is in the way of one at y
   for (const auto& [block, cells] : rows) {
-    svg += fmt::format("<text x=\"{}\" y=\"{}\" class=\"axis\" text-anchor=\"end\">{}</text>\n",
-                       kLeft - 6, y + kCell - 3, block == 0 ? "" : fmt::format("{}", block));
-    for (auto from = cells.begin(); from != cells.end();) {
-      auto to = std::next(from);
-      while (to != cells.end() && to->first == std::prev(to)->first + 1 &&
-             to->second == from->second)
-        ++to;
-      const std::uint32_t last = std::prev(to)->first;
-      svg += fmt::format(
-          "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\" class=\"{}\"><title>size {} "
-          "to "
-          "{}, block {}: {}</title></rect>\n",
-          kLeft + from->first * unit, y, (last + 1 - from->first) * unit, kCell - 1,
-          name_of(from->second), from->first, last, block, text_of(from->second));
-      from = to;
+    svg += row_of(block, cells, unit, y, step > 4 ? step - 1 : step);
+    const bool is_told =
+        step >= kLabel || std::has_single_bit(block) || block == rows.rbegin()->first;
+    if (has_blocks && is_told && y >= free) {
+      svg += label(kLeft - 6, y + step / 2 + 4, "end", fmt::format("{}", block));
+      free = y + kLabel;
     }
-    y += kCell;
+    y += step;
   }
-  for (std::uint32_t tick = 0; tick <= 8; ++tick) {
-    const std::uint32_t size = (sizes - 1) * tick / 8;
-    svg +=
-        fmt::format("<text x=\"{:.1f}\" y=\"{}\" class=\"axis\" text-anchor=\"middle\">{}</text>\n",
-                    kLeft + (size + 0.5) * unit, y + 14, size);
+  if (has_blocks) {
+    svg += fmt::format(
+        "<text transform=\"translate(14 {:.1f}) rotate(-90)\" class=\"axis\" "
+        "text-anchor=\"middle\">threads of a block</text>\n",
+        (kTop + bottom) / 2);
   }
-  svg += fmt::format("<text x=\"{}\" y=\"{}\" class=\"axis\" text-anchor=\"middle\">size</text>\n",
-                     kLeft + kWidth / 2, y + 30);
-  return svg + "</svg>\n";
+  const std::uint32_t ticks = std::min(8u, sizes - 1);
+  for (std::uint32_t tick = 0; tick <= ticks; ++tick) {
+    const std::uint32_t size = ticks == 0 ? 0 : (sizes - 1) * tick / ticks;
+    svg += label(kLeft + (size + 0.5) * unit, bottom + 14, "middle", fmt::format("{}", size));
+  }
+  return svg + label(kLeft + kWidth / 2, bottom + 32, "middle", "size") + "</svg>\n";
 }
+
+// --- the page -----------------------------------------------------------------------------------
 
 constexpr std::string_view kPage = R"(<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>warpcheck prove</title>
 <style>
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 1100px; margin: 2em auto; padding: 0 1em; color: #1c2128; }
-h2 { margin: 1.6em 0 .2em; font-size: 1.1em; }
+h1 { font-size: 1.5em; margin: 0 0 .4em; }
+h2 { margin: 2.2em 0 .2em; font-size: 1.15em; padding-top: .8em; border-top: 1px solid #d0d7de; }
 p { margin: .3em 0; }
-svg { width: 100%; height: auto; display: block; margin: .6em 0; }
+table { border-collapse: collapse; margin: 1em 0; width: 100%; }
+th, td { text-align: left; padding: .25em .8em .25em 0; border-bottom: 1px solid #eaeef2; font-variant-numeric: tabular-nums; }
+td.bar { width: 40%; }
+.bar div { display: flex; height: .8em; background: #eaeef2; }
+svg { width: 100%; height: auto; display: block; margin: .8em 0; }
 .axis { font-size: 11px; fill: #57606a; }
 .all-data { fill: #1a7f37; background: #1a7f37; }
 .every-schedule { fill: #54aeff; background: #54aeff; }
 .every-execution { fill: #8250df; background: #8250df; }
 .tried { fill: #d4a72c; background: #d4a72c; }
 .failed { fill: #cf222e; background: #cf222e; }
-.legend span { display: inline-block; width: .9em; height: .9em; margin: 0 .4em 0 1.2em; vertical-align: -1px; }
-code { background: #eff1f3; padding: 0 .3em; }
+.none { fill: #eff1f3; background: #eff1f3; }
+.key { display: inline-block; white-space: nowrap; margin-right: 1.4em; }
+.key span { display: inline-block; width: .9em; height: .9em; margin-right: .4em; vertical-align: -1px; }
+ul { margin: .3em 0; padding-left: 1.2em; }
+code { background: #eff1f3; padding: 0 .3em; overflow-wrap: anywhere; }
+a { color: inherit; }
 </style>
 </head>
 <body>
 <h1>What is proved</h1>
 <p>Of each size and launch: that there is no race, nothing out of bounds or unwritten, no barrier missed and no leak.
-Blocks run from top to bottom, sizes from left to right.</p>
+That results are right is tried, not proved.</p>
 )";
+
+std::string key(std::string_view level, std::string_view text) {
+  return fmt::format("<span class=\"key\"><span class=\"{}\"></span>{}</span>\n", level, text);
+}
+
+// How many points are how well proved, as a bar.
+std::string bar_of(const PairProof& proof) {
+  std::string bar = "<div>";
+  for (const Proof level : kBestFirst) {
+    if (const std::uint64_t count = proof.count(level); count != 0)
+      bar += fmt::format("<span class=\"{}\" style=\"flex: {}\" title=\"{}: {}\"></span>",
+                         name_of(level), count, count, text_of(level));
+  }
+  return bar + "</div>";
+}
+
+std::string overview_of(const std::vector<PairProof>& proofs) {
+  std::string table = "<table>\n<tr><th>pair</th><th>points</th><th>all data</th><th></th></tr>\n";
+  for (const PairProof& proof : proofs) {
+    const std::string name = escaped(proof.pair->name());
+    const std::uint64_t best = proof.count(Proof::all_data);
+    table += fmt::format(
+        "<tr><td><a href=\"#{}\">{}</a></td><td>{}</td><td>{}</td><td class=\"bar\">{}</td></tr>\n",
+        name, name, proof.points.size(),
+        best == proof.points.size() ? "all" : fmt::format("{}", best), bar_of(proof));
+  }
+  return table + "</table>\n";
+}
+
+std::string section_of(const PairProof& proof) {
+  std::string page =
+      fmt::format("<h2 id=\"{}\">{}</h2>\n<p>{}</p>\n<p>", escaped(proof.pair->name()),
+                  escaped(proof.pair->name()), escaped(sizes_text(proof)));
+  for (const Proof level : kBestFirst) {
+    if (const std::uint64_t count = proof.count(level); count != 0)
+      page += key(name_of(level), fmt::format("{} {}", count, text_of(level)));
+  }
+  page += "</p>\n";
+  const auto reasons = reasons_of(proof);
+  if (!reasons.empty()) page += "<p>Why not more:</p>\n<ul>\n";
+  for (const auto& [reason, count] : reasons)
+    page += fmt::format("<li>{} {}: <code>{}</code></li>\n", count, count == 1 ? "point" : "points",
+                        escaped(reason));
+  if (!reasons.empty()) page += "</ul>\n";
+  if (const std::string varies = varies_of(proof); !varies.empty())
+    page += fmt::format("<p>The order of threads shows in results: <code>{}</code></p>\n",
+                        escaped(varies));
+  for (const std::string& error : proof.errors)
+    page += fmt::format("<p>Cannot run: {}</p>\n", escaped(error));
+  if (proof.interrupted) page += "<p>Interrupted: there are more points.</p>\n";
+  return page + map_of(proof);
+}
 
 }  // namespace
 
@@ -199,17 +289,10 @@ Json prove_json(const std::vector<PairProof>& proofs) {
 
 std::string prove_html(const std::vector<PairProof>& proofs) {
   std::string page(kPage);
-  page += "<p class=\"legend\">";
-  for (const Proof level : kBestFirst)
-    page += fmt::format("<span class=\"{}\"></span>{}", name_of(level), text_of(level));
-  page += "</p>\n";
-  for (const PairProof& proof : proofs) {
-    page += fmt::format("<h2>{}</h2>\n<p>{}</p>\n", escaped(proof.pair->name()),
-                        escaped(sizes_text(proof)));
-    for (const auto& [reason, count] : reasons_of(proof))
-      page += fmt::format("<p>No more of {}: <code>{}</code></p>\n", count, escaped(reason));
-    page += map_of(proof);
-  }
+  page += "<p>";
+  for (const Proof level : kBestFirst) page += key(name_of(level), text_of(level));
+  page += key("none", "outside of the domain, or left out") + "</p>\n" + overview_of(proofs);
+  for (const PairProof& proof : proofs) page += section_of(proof);
   return page + "</body>\n</html>\n";
 }
 

@@ -31,10 +31,41 @@ TEST(ProofLog, KeepsWhatIsProvedAndForgetsHalfALine) {
   EXPECT_EQ(again.find("other"), nullptr);
 }
 
+// What a later release or a hand has written is told, and never taken for less.
+TEST(ProofLog, AnUnknownProofIsAnError) {
+  const std::string path = testing::TempDir() + "unknown_proof.jsonl";
+  std::ofstream(path) << R"({"key":"a","proof":"most"})" << '\n';
+  try {
+    const ProofLog log(path);
+    ADD_FAILURE() << "it was read";
+  } catch (const CaseFileError& error) {
+    EXPECT_EQ(
+        error.what(),
+        path +
+            ": proof: expected one of failed, tried, every-execution, every-schedule, all-data, "
+            "found \"most\"");
+  }
+}
+
+TEST(SampleProof, SaysWhatItRestsOn) {
+  EXPECT_EQ(text_of(SampleProof{Proof::all_data, {0, 33, 1'000}, ""}),
+            "proved for all data and schedules at 3 of its sizes (n = 0, 33, 1000)");
+  EXPECT_EQ(text_of(SampleProof{Proof::every_schedule, {7}, "data decides a branch: a.cu:1"}),
+            "proved for this data and all schedules at 1 of its sizes (n = 7): data decides a "
+            "branch: a.cu:1");
+  EXPECT_EQ(text_of(SampleProof{Proof::tried, {7}, "a fence: a.cu:1"}),
+            "tried only: a fence: a.cu:1");
+  EXPECT_EQ((BeyondTrials{12, SampleProof{Proof::all_data, {5}, ""}}.text()),
+            ", 12 trials for every schedule, proved for all data and schedules at 1 of its sizes "
+            "(n = 5)");
+  EXPECT_EQ(BeyondTrials{}.text(), "");
+}
+
 TEST(Proof, NamesComeBack) {
   for (const Proof proof : {Proof::failed, Proof::tried, Proof::every_schedule, Proof::all_data}) {
-    EXPECT_EQ(proof_named(name_of(proof)), proof);
+    EXPECT_EQ(find_proof(name_of(proof)), proof);
   }
+  EXPECT_EQ(find_proof("most"), std::nullopt);
 }
 
 }  // namespace

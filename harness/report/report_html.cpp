@@ -155,7 +155,7 @@ class Page {
       add(row, "td", claim.expects.empty() ? "clean" : show_kinds(claim.expects));
       add(row, "td", claim.found.empty() ? "-" : show_kinds(claim.found));
       add(row, "td", fmt::format("{}", claim.trials), "number");
-      add(row, "td", claim.verdict, "verdict");
+      add(row, "td", claim.verdict + claim.beyond.text(), "verdict");
     }
   }
 

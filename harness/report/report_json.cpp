@@ -94,6 +94,9 @@ Json claim_json(const Claim& claim, const std::vector<std::optional<std::size_t>
                {"trials", claim.trials},
                {"failures", failures}};
   if (!claim.case_file.empty()) json["case"] = claim.case_file;
+  if (claim.beyond.for_every_schedule != 0)
+    json["trials_for_every_schedule"] = claim.beyond.for_every_schedule;
+  if (claim.beyond.proved) json["proof"] = to_json(*claim.beyond.proved);
   return json;
 }
 

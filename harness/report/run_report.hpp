@@ -9,6 +9,7 @@
 
 #include "harness/input/json_values.hpp"
 #include "harness/pair/any_pair.hpp"
+#include "harness/prove/proof.hpp"
 #include "harness/report/interleaving.hpp"
 #include "harness/report/report.hpp"
 #include "harness/search/health.hpp"
@@ -30,7 +31,8 @@ struct Claim {
   std::vector<vgpu::FindingKind> found{};
   std::uint64_t trials = 0;
   Status status = Status::passed;
-  std::string verdict{};               // "ok", "NOT FOUND: data-race", "FAIL", a reason
+  std::string verdict{};  // "ok", "NOT FOUND: data-race", "FAIL", a reason
+  BeyondTrials beyond{};
   std::vector<std::size_t> reports{};  // indices into RunReport::reports
 
   // "pair", "pair.property"

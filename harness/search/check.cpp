@@ -109,6 +109,7 @@ CheckOutcome check_claim(const AnyPair& pair, std::string_view property,
     outcome.problems.push_back({"discards", error.what()});
   }
   outcome.trials = loop.trials();
+  outcome.for_every_schedule = loop.seen().for_every_schedule;
   if (const auto& refused = loop.refused()) {
     outcome.failures.push_back({.a_case = refused->a_case,
                                 .verdict = refused->verdict,

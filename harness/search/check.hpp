@@ -41,6 +41,7 @@ std::string claim_title(const AnyPair& pair, std::string_view property);
 
 struct CheckOutcome {
   std::uint64_t trials = 0;
+  std::uint64_t for_every_schedule = 0;  // of the trials: they stand for all of them
   std::vector<vgpu::FindingKind> kinds;  // of everything that failed
   std::vector<Report> failures;          // shrunk
   // Why finding nothing means nothing (health.hpp); none where something failed.

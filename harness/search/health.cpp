@@ -14,6 +14,7 @@ void TrialsSeen::add(const Verdict& verdict) {
   ++trials;
   launches += verdict.launches;
   claims += verdict.claims;
+  for_every_schedule += verdict.for_every_schedule ? 1 : 0;
 }
 
 std::vector<HealthProblem> health_problems(std::string_view property, const TrialsSeen& seen) {

@@ -55,6 +55,7 @@ struct TrialsSeen {
   std::uint64_t trials = 0;
   std::uint64_t launches = 0;
   std::uint64_t claims = 0;
+  std::uint64_t for_every_schedule = 0;  // trials that stand for all of them
 
   void add(const Verdict& verdict);
 };

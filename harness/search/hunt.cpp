@@ -13,6 +13,7 @@
 
 #include "harness/case/case_file.hpp"
 #include "harness/process/workers.hpp"
+#include "harness/prove/certificate.hpp"
 #include "harness/search/search.hpp"
 #include "harness/search/search_loop.hpp"
 #include "harness/search/statistics.hpp"
@@ -22,9 +23,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Inputs of a clean pair of which it is asked what they prove: from small ones to the largest.
-constexpr std::uint64_t kProvedInputs = 4;
-
 // The settings that every pair is run under, the most telling first.
 constexpr std::array<std::pair<cudart::Build, vgpu::WarpModel>, 4> kConfigurations{{
     {cudart::Build::optimized, vgpu::WarpModel::independent},
@@ -32,6 +30,8 @@ constexpr std::array<std::pair<cudart::Build, vgpu::WarpModel>, 4> kConfiguratio
     {cudart::Build::unoptimized, vgpu::WarpModel::independent},
     {cudart::Build::unoptimized, vgpu::WarpModel::lockstep},
 }};
+
+constexpr std::array kBuilds{cudart::Build::optimized, cudart::Build::unoptimized};
 
 // --- in a worker: one pair under one configuration ----------------------------------------------
 
@@ -64,6 +64,7 @@ class Hunter {
       tell("", first, {{"discards", error.what()}});
     }
     emit_(TrialsMessage{trials_});
+    emit_(EveryScheduleMessage{for_every_schedule_});
     if (const auto coverage = engine_.coverage()) emit_(LinesMessage{*coverage});
   }
 
@@ -88,6 +89,7 @@ class Hunter {
       for (const std::string& refusal : refused->verdict.refusals) emit_(RefusalMessage{refusal});
       stopped_ = true;
     }
+    for_every_schedule_ += loop.seen().for_every_schedule;
     report(log);
     failed_ = failed_ || loop.failed();
     if (!stopped_ && !loop.failed()) {
@@ -95,11 +97,15 @@ class Hunter {
     }
   }
 
+  [[nodiscard]] bool is_first_configuration() const {
+    return settings_.build == kConfigurations.front().first &&
+           settings_.warp_model == kConfigurations.front().second;
+  }
+
   // Draws until every class that the pair requires was met; it is the same under all settings.
   void look_for_classes() {
-    const bool first_of_all = settings_.build == kConfigurations.front().first &&
-                              settings_.warp_model == kConfigurations.front().second;
-    if (!first_of_all || failed_ || stopped_ || pair_.required_classes().empty()) return;
+    if (!is_first_configuration() || failed_ || stopped_ || pair_.required_classes().empty())
+      return;
     CaseStatistics statistics(pair_);
     for (int i = 0; i < kDrawsForClasses && (i == 0 || !statistics.missing().empty()); ++i) {
       statistics.add(nth_case(pair_, "", settings_, options_.seed, static_cast<std::uint64_t>(i)));
@@ -107,20 +113,10 @@ class Hunter {
     tell("", 0, health_problems(statistics));
   }
 
-  // What independent threads prove, lockstep has too.
+  // Once, for both builds: what independent threads prove, lockstep has too.
   void prove_some() {
-    const bool is_asked = pair_.clean() && settings_.warp_model == vgpu::WarpModel::independent;
-    if (!is_asked || failed_ || stopped_) return;
-    Proof least = Proof::all_data;
-    std::string reason;
-    for (std::uint64_t i = 1; i <= kProvedInputs; ++i) {
-      const Certificate one =
-          certify(nth_case(pair_, "", settings_, options_.seed, i * kSizeMax / kProvedInputs));
-      if (one.proof >= least) continue;
-      least = one.proof;
-      reason = one.reason;
-    }
-    emit_(ProofMessage{.proof = std::string(name_of(least)), .reason = reason});
+    if (!is_first_configuration() || !pair_.clean() || failed_ || stopped_) return;
+    emit_(ProofMessage{prove_sample(pair_, options_.seed, kBuilds)});
   }
 
   void tell(const std::string& property, std::uint64_t trials,
@@ -152,7 +148,7 @@ class Hunter {
   const Emit& emit_;
   CoveredEngine engine_;
   TrialRunner runner_;
-  std::uint64_t trials_ = 0;
+  std::uint64_t trials_ = 0, for_every_schedule_ = 0;
   bool failed_ = false;
   bool stopped_ = false;  // it cannot be run
 };
@@ -183,13 +179,16 @@ class Merge {
  private:
   void add_message(const Message& message, const Settings& settings) {
     std::visit(Overloaded{[&](const TrialsMessage& trials) { outcome_.trials += trials.count; },
+                          [&](const EveryScheduleMessage& those) {
+                            outcome_.beyond.for_every_schedule += those.trials;
+                          },
                           [&](const RefusalMessage& refusal) {
                             outcome_.errors.push_back("cannot run: " + refusal.reason);
                           },
                           [&](const KindsMessage& kinds) {
                             kinds_.insert(kinds.kinds.begin(), kinds.kinds.end());
                           },
-                          [&](const ProofMessage& proof) { add_proof(proof); },
+                          [&](const ProofMessage& proof) { outcome_.beyond.proved = proof.of; },
                           [&](const LinesMessage& lines) {
                             if (!outcome_.coverage) outcome_.coverage.emplace();
                             outcome_.coverage->add(lines.coverage);
@@ -200,13 +199,6 @@ class Merge {
                             outcome_.errors.push_back(internal_error(unexpected(message)));
                           }},
                message);
-  }
-
-  void add_proof(const ProofMessage& told) {
-    const Proof proof = proof_named(told.proof);
-    if (outcome_.proved && *outcome_.proved <= proof) return;
-    outcome_.proved = proof;
-    outcome_.why_not_more = told.reason;
   }
 
   // Configurations say the same of a claim, in other numbers.
@@ -284,6 +276,10 @@ std::string verdict_text(const PairOutcome& outcome) {
   return fmt::format("UNHEALTHY: {}", fmt::join(checks, ", "));
 }
 
+std::string beyond_trials_text(const PairOutcome& outcome) {
+  return outcome.as_expected() ? outcome.beyond.text() : "";
+}
+
 std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::sig_atomic_t* stop) {
   constexpr std::size_t kPerPair = kConfigurations.size();
   // Specimens first: a hunt that is interrupted has found most of what there is to find.
@@ -319,14 +315,6 @@ std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::si
   return outcomes;
 }
 
-// ", proved for this data and all schedules (data decides a branch: radix.cu:7 ...)"
-static std::string proof_text(const PairOutcome& outcome) {
-  if (!outcome.as_expected() || !outcome.proved) return "";
-  std::string text = fmt::format(", {}", text_of(*outcome.proved));
-  if (!outcome.why_not_more.empty()) text += fmt::format(" ({})", outcome.why_not_more);
-  return text;
-}
-
 std::string hunt_table(const std::vector<PairOutcome>& outcomes) {
   std::vector<std::array<std::string, 5>> rows{{"pair", "expects", "found", "trials", "verdict"}};
   const auto kinds = [](const std::vector<vgpu::FindingKind>& list, std::string_view none) {
@@ -336,7 +324,7 @@ std::string hunt_table(const std::vector<PairOutcome>& outcomes) {
   for (const PairOutcome& outcome : outcomes) {
     rows.push_back({outcome.pair->name(), kinds(outcome.pair->expects(), "clean"),
                     kinds(outcome.found, "-"), fmt::format("{}", outcome.trials),
-                    verdict_text(outcome) + proof_text(outcome)});
+                    verdict_text(outcome) + beyond_trials_text(outcome)});
     as_expected += outcome.as_expected() ? 1 : 0;
   }
   std::array<std::size_t, 5> widths{};

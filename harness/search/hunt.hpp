@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "harness/pair/any_pair.hpp"
-#include "harness/prove/certificate.hpp"
+#include "harness/prove/proof.hpp"
 #include "harness/report/report.hpp"
 #include "harness/search/health.hpp"
 #include "harness/shrink/shrink.hpp"
@@ -55,9 +55,7 @@ struct PairOutcome {
   std::vector<std::string> errors;         // refusals, crashes, interruption
   std::optional<LineCoverage> coverage{};  // where it was wanted
   std::vector<UnhealthyClaim> unhealthy{};
-  // Of some inputs of a clean pair, as the worse of its builds has it (prove/certificate.hpp).
-  std::optional<Proof> proved{};
-  std::string why_not_more{};
+  BeyondTrials beyond{};
 
   [[nodiscard]] bool as_expected() const;
 };
@@ -67,6 +65,8 @@ std::vector<PairOutcome> hunt(const HuntOptions& options, const volatile std::si
 
 // "ok", "NOT FOUND: data-race", "UNHEALTHY: no-launch", an error
 std::string verdict_text(const PairOutcome& outcome);
+// What is known beyond the trials of a pair that met its expectation (prove/proof.hpp).
+std::string beyond_trials_text(const PairOutcome& outcome);
 
 // The table that ends a hunt; a clean pair's verdict says what is proved of it.
 std::string hunt_table(const std::vector<PairOutcome>& outcomes);

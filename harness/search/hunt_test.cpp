@@ -81,6 +81,18 @@ TEST(HuntTable, SaysWhatIsMissingUnexpectedOrWrong) {
             "1 of 4 pairs as expected\n");
 }
 
+TEST(HuntTable, SaysWhatIsProvedOfWhatIsAsExpected) {
+  PairOutcome outcome = outcome_of("fake_clean", {});
+  outcome.beyond = {.for_every_schedule = 10, .proved = SampleProof{Proof::all_data, {1, 64}, ""}};
+  EXPECT_EQ(hunt_table({outcome}),
+            "pair        expects  found  trials  verdict\n"
+            "fake_clean  clean    -          20  ok, 10 trials for every schedule, proved for all "
+            "data and schedules at 2 of its sizes (n = 1, 64)\n"
+            "1 of 1 pairs as expected\n");
+  outcome.found = {Kind::mismatch};
+  EXPECT_EQ(beyond_trials_text(outcome), "");
+}
+
 TEST(HuntTable, SaysWhatWasFoundInThePlaceOfWhatIsExpected) {
   EXPECT_EQ(verdict_text(outcome_of("fake_two_decisions", {Kind::data_race})),
             "NOT FOUND: mismatch; UNEXPECTED: data-race");

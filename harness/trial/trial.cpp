@@ -128,21 +128,50 @@ Verdict TrialRunner::run(const Case& a_case) {
     seen_ = {};
   }
   const auto strategy = strategy_of(a_case, seen_);
-  return run(a_case, *strategy);
+  const bool is_search = std::holds_alternative<StrategyChoice>(a_case.schedule);
+  return is_search ? run_for_search(a_case, *strategy) : run(a_case, *strategy);
+}
+
+Verdict TrialRunner::run_for_search(const Case& a_case, vgpu::Strategy& strategy) {
+  if (auto verdict = run_for_every_schedule(a_case)) return *std::move(verdict);
+  return run(a_case, strategy);
 }
 
 Verdict TrialRunner::run(const Case& a_case, vgpu::Strategy& strategy) {
-  if (pair_ != a_case.pair || input_ != a_case.input ||
-      !same_settings(settings_, a_case.settings)) {
-    pair_ = a_case.pair;
-    input_ = a_case.input;
-    settings_ = a_case.settings;
-    reference_ = nullptr;
-    default_run_.reset();
-  }
+  begin(a_case);
   Attempt made = attempt(a_case, strategy);
   Verdict verdict = verdict_of(std::exchange(made.result, {}));
   judge_output(a_case, made, verdict);
+  verdict.for_every_schedule =
+      all_checkers_watch(a_case.settings) && verdict.holds_for_every_schedule();
+  shows_order_ = verdict.launches == 0 || !verdict.order_source.empty();
+  return verdict;
+}
+
+// Forgets what it knows of another input.
+void TrialRunner::begin(const Case& a_case) {
+  const bool is_known = pair_ == a_case.pair && input_ == a_case.input;
+  if (is_known && same_settings(settings_, a_case.settings)) return;
+  if (pair_ != a_case.pair || settings_.build != a_case.settings.build) shows_order_ = true;
+  if (!is_known) reference_ = nullptr;
+  pair_ = a_case.pair;
+  input_ = a_case.input;
+  settings_ = a_case.settings;
+  default_run_.reset();
+  tried_default_ = false;
+}
+
+// The run under the default schedule, where it stands for every schedule.
+std::optional<Verdict> TrialRunner::run_for_every_schedule(const Case& a_case) {
+  begin(a_case);
+  if (shows_order_ || tried_default_ || !all_checkers_watch(a_case.settings)) return std::nullopt;
+  tried_default_ = true;
+  vgpu::DefaultPolicy policy;
+  Attempt made = attempt(a_case, policy);
+  Verdict verdict = verdict_of(std::exchange(made.result, {}));
+  judge_output(a_case, made, verdict);
+  verdict.for_every_schedule = verdict.holds_for_every_schedule();
+  if (!verdict.for_every_schedule) return std::nullopt;
   return verdict;
 }
 

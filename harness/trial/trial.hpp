@@ -30,6 +30,10 @@ class TrialRunner {
   Verdict run(const Case& a_case);
   // The same under `strategy`, whatever the case says.
   Verdict run(const Case& a_case, vgpu::Strategy& strategy);
+  // The same for a search, as run() does it where the case names a strategy: that is not followed
+  // where the run under the default schedule stands for every schedule (docs/proofs.md), which is
+  // tried of kernels that have shown no order of threads before.
+  Verdict run_for_search(const Case& a_case, vgpu::Strategy& strategy);
 
   [[nodiscard]] std::uint64_t trials() const { return trials_; }
   [[nodiscard]] const TimeSpent& spent() const { return spent_; }
@@ -49,6 +53,8 @@ class TrialRunner {
     Verdict verdict;  // what the run itself found
   };
 
+  void begin(const Case& a_case);
+  std::optional<Verdict> run_for_every_schedule(const Case& a_case);
   Attempt attempt(const Case& a_case, vgpu::Strategy& strategy);
   void judge_output(const Case& a_case, const Attempt& attempt, Verdict& verdict);
   const AnyOutput& reference_of(const Case& a_case);
@@ -68,6 +74,9 @@ class TrialRunner {
   Settings settings_;
   AnyOutput reference_;
   std::optional<DefaultRun> default_run_;
+  bool tried_default_ = false;  // and it does not stand for every schedule
+  // Of the last run of the pair and build: order could show, or nothing was launched.
+  bool shows_order_ = true;
 };
 
 }  // namespace warpcheck

@@ -5,6 +5,7 @@
 #include <bit>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "harness/adaptors/gtest_adaptor.hpp"
@@ -12,9 +13,17 @@
 #include "harness/search/schedule_search.hpp"
 #include "harness/search/search.hpp"
 #include "harness/testing/fake_engine.hpp"
+#include "vgpu/schedule/default_policy.hpp"
 #include "vgpu/schedule/strategies.hpp"
 
 namespace warpcheck {
+
+KERNEL_PAIR(always_zero, FakeInput, int) = {
+    .family = "fake",
+    .arbitrary = [](Draw&) { return FakeInput{}; },
+    .kernel = [](Device&, const FakeInput&) { return 0; },
+    .reference = [](const FakeInput&) { return 0; },
+};
 namespace {
 
 int references_run = 0;
@@ -118,6 +127,53 @@ vgpu::Schedule hold_lane_1() {
 TEST(Trial, ACleanPairHasNoFinding) {
   FakeEngine engine;
   EXPECT_FALSE(TrialRunner(engine).run(case_of("fake_clean")).failed());
+}
+
+// Launches one kernel that finds nothing, and remembers under what it ran.
+class LaunchingEngine final : public Engine {
+ public:
+  TrialResult run(const TrialSettings& settings, FunctionRef<void()> body) override {
+    const bool is_default = dynamic_cast<vgpu::DefaultPolicy*>(settings.strategy) != nullptr;
+    ran.emplace_back(is_default ? "default" : "strategy");
+    body();
+    TrialResult result;
+    result.launches = 1;
+    result.order_source = order_source;
+    return result;
+  }
+  std::vector<std::string> ran;
+  std::string order_source;
+};
+
+// Where order cannot show, the default schedule stands for all, and the next trial is of another
+// input.
+TEST(Trial, AStrategyIsFollowedOnlyWhereTheOrderOfThreadsCanShow) {
+  using Ran = std::vector<std::string>;
+  LaunchingEngine engine;
+  TrialRunner runner(engine);
+  Case a_case = case_of("always_zero");
+  a_case.schedule = StrategyChoice{.name = "random", .seed = 1};
+  bool stands = false;
+  const auto ran = [&] {
+    engine.ran.clear();
+    a_case.input = std::make_shared<const FakeInput>();
+    stands = runner.run(a_case).for_every_schedule;
+    return engine.ran;
+  };
+  EXPECT_EQ(ran(), Ran{"strategy"});  // nothing is known of the kernel yet
+  EXPECT_TRUE(stands);
+  EXPECT_EQ(ran(), Ran{"default"});
+  EXPECT_TRUE(stands);
+  engine.order_source = "reads a clock";
+  EXPECT_EQ(ran(), (Ran{"default", "strategy"}));
+  EXPECT_FALSE(stands);
+  EXPECT_EQ(ran(), Ran{"strategy"});
+  engine.order_source.clear();
+  EXPECT_EQ(ran(), Ran{"strategy"});
+  EXPECT_EQ(ran(), Ran{"default"});
+  a_case.settings.warp_model = vgpu::WarpModel::lockstep;
+  EXPECT_EQ(ran(), Ran{"strategy"});
+  EXPECT_FALSE(stands);
 }
 
 TEST(Trial, FilesAreRelativeToTheRepository) {

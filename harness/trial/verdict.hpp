@@ -44,6 +44,7 @@ struct Verdict {
   // Why another schedule may show something else, although no race was found; empty: nothing does,
   // so that a run without findings stands for every schedule (docs/proofs.md).
   std::string order_source;
+  bool for_every_schedule = false;  // this run without findings stands for every schedule
 
   // Of a run in the independent warp model with all checkers.
   [[nodiscard]] bool holds_for_every_schedule() const {

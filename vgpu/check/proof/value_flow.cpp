@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "vgpu/check/reporter.hpp"
+#include "vgpu/program/data_uses.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -350,10 +351,42 @@ void HostCalls::on_device_copy(const DeviceCopy& copy) {
   add(copy.bytes);
 }
 
-void UndefinedValues::on_access(Access& access) {
+bool DataUses::are_in(const Program& program) {
+  if (program.native == nullptr) return find_data_use(program) != ptx::kNone;
+  const auto [known, is_new] = known_.try_emplace(program.native);
+  if (is_new) known->second = find_data_use(program) != ptx::kNone;
+  return known->second;
+}
+
+void OrdinaryRun::begin() {
+  forget();
+  obstacles_.clear();
+  may_be_decided_ = host_has_results_ = false;
+}
+
+void OrdinaryRun::on_sync(const Sync& sync) {
+  HostCalls::on_sync(sync);
+  if (sync.kind != Sync::Kind::kernel_start) return;
+  may_be_decided_ = may_be_decided_ || host_has_results_ || !sync.unordered_launches.empty() ||
+                    uses_.are_in(*sync.program);
+}
+
+void OrdinaryRun::on_access(Access& access) {
+  may_be_decided_ = may_be_decided_ ||
+                    (access.space != ptx::Space::param && access.allocation->is_shared_with_host());
   if (access.undefined == 0 || !obstacles_.empty()) return;
   obstacles_.push_back(
       obstacle_at(Obstacle::Kind::undefined_value, *access.program, access.pc, ptx::kNone));
+}
+
+bool OrdinaryRun::takes_row(const RowAccess& row) {
+  may_be_decided_ = may_be_decided_ || row.allocation->is_shared_with_host();
+  return true;
+}
+
+void OrdinaryRun::on_host_access(const HostAccess& access) {
+  HostCalls::on_host_access(access);
+  host_has_results_ = host_has_results_ || !access.write;
 }
 
 }  // namespace warpcheck::vgpu

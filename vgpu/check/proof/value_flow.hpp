@@ -11,6 +11,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -109,23 +111,48 @@ class HostCalls : public Observer {
   void on_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
 
+ protected:
+  void forget() { hash_ = 0; }
+
  private:
   void add(std::uint64_t number);
   void add(std::span<const std::byte> bytes);
   std::uint64_t hash_ = 0;
 };
 
-// Stands in an ordinary run beside the initialisation checker, and remembers whether anything was
-// read or written that nothing had written: whether such a value matters may depend on data.
-class UndefinedValues final : public HostCalls {
+// Whether data may decide what programs do (program/data_uses.hpp), asked once of each.
+class DataUses {
  public:
-  [[nodiscard]] const std::vector<Obstacle>& obstacles() const { return obstacles_; }
-  [[nodiscard]] bool watches_accesses() const override { return true; }
-  void on_access(Access& access) override;
-  bool takes_row(const RowAccess& /*row*/) override { return true; }  // all of it is defined
+  [[nodiscard]] bool are_in(const Program& program);
 
  private:
+  // By the machine code that a program keeps, so that no other ever lies there.
+  std::map<std::shared_ptr<NativeTier>, bool> known_;
+};
+
+// Stands in an ordinary run beside the initialisation checker, and remembers whether anything was
+// read or written that nothing had written: whether such a value matters may depend on data.
+class OrdinaryRun final : public HostCalls {
+ public:
+  explicit OrdinaryRun(DataUses& uses) : uses_(uses) {}
+  // Another run.
+  void begin();
+
+  [[nodiscard]] const std::vector<Obstacle>& obstacles() const { return obstacles_; }
+  // False: by its code alone data decides nothing, so that values need not be followed.
+  [[nodiscard]] bool may_be_decided() const { return may_be_decided_; }
+
+  [[nodiscard]] bool watches_accesses() const override { return true; }
+  void on_sync(const Sync& sync) override;
+  void on_access(Access& access) override;
+  bool takes_row(const RowAccess& row) override;  // all of it is defined
+  void on_host_access(const HostAccess& access) override;
+
+ private:
+  DataUses& uses_;
   std::vector<Obstacle> obstacles_;
+  bool may_be_decided_ = false;
+  bool host_has_results_ = false;
 };
 
 }  // namespace warpcheck::vgpu

@@ -176,6 +176,15 @@ LITMUS(selects_an_index) {
 }
 
 // proof: refused
+__global__ void chooses_an_index(const int* in, const int* from, int* out) {
+  const int i = in[threadIdx.x] > 3 ? 5 : 9;  //~ decides? unoptimized
+  out[threadIdx.x] = from[i];                 //~ decides? optimized
+}
+LITMUS(chooses_an_index) {
+  chooses_an_index<<<1, 32>>>(data(32), zeroed<int>(32), zeroed<int>(32));
+}
+
+// proof: refused
 __global__ void shifts_by_data(const int* in, const int* from, int* out) {
   const int i = (1 << (in[threadIdx.x] & 3)) + 1;
   out[threadIdx.x] = from[i];  //~ decides

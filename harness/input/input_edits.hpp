@@ -1,0 +1,69 @@
+// Another input of the same shape, whatever its type: other contents of its arrays, or another
+// launch.  Numbers beside the arrays stay as they are.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <ranges>
+#include <string>
+#include <type_traits>
+
+#include "harness/input/fields.hpp"
+#include "harness/input/launch_config.hpp"
+
+namespace warpcheck {
+
+struct InputEdit {
+  enum class Data : std::uint8_t { kept, reversed, last_everywhere, zeros };
+  struct Shape {
+    Dim3 grid, block;
+  };
+  Data data = Data::kept;
+  std::optional<Shape> launch{};  // of every launch
+};
+
+template <class T>
+void apply(const InputEdit& edit, T& value);
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_array_v = std::ranges::range<T> && !std::is_same_v<T, std::string>;
+
+template <class Array>
+void edit_array(InputEdit::Data data, Array& array) {
+  if (std::ranges::empty(array)) return;
+  switch (data) {
+    case InputEdit::Data::kept: return;
+    case InputEdit::Data::reversed: return std::reverse(array.begin(), array.end());
+    case InputEdit::Data::last_everywhere: {
+      const auto last = *std::prev(array.end());
+      return std::fill(array.begin(), array.end(), last);
+    }
+    case InputEdit::Data::zeros:
+      return std::fill(array.begin(), array.end(), std::ranges::range_value_t<Array>{});
+  }
+}
+
+}  // namespace detail
+
+template <class T>
+void apply(const InputEdit& edit, T& value) {
+  if constexpr (std::is_same_v<T, LaunchConfig>) {
+    if (!edit.launch) return;
+    value.grid = edit.launch->grid;
+    value.block = edit.launch->block;
+  } else if constexpr (detail::is_array_v<T>) {
+    using Element = std::ranges::range_value_t<T>;
+    if constexpr (detail::is_array_v<Element> || Reflected<Element>) {
+      for (Element& element : value) apply(edit, element);
+    } else {
+      detail::edit_array(edit.data, value);
+    }
+  } else if constexpr (Reflected<T>) {
+    for_each_field(value, [&]<class Member>(const char*, Member& member) { apply(edit, member); });
+  }
+}
+
+}  // namespace warpcheck

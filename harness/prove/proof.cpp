@@ -1,0 +1,71 @@
+#include "harness/prove/proof.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+
+namespace warpcheck {
+namespace {
+
+constexpr std::array kProofs{Proof::failed, Proof::tried, Proof::every_execution,
+                             Proof::every_schedule, Proof::all_data};
+
+}  // namespace
+
+std::string_view name_of(Proof proof) {
+  switch (proof) {
+    case Proof::failed: return "failed";
+    case Proof::tried: return "tried";
+    case Proof::every_execution: return "every-execution";
+    case Proof::every_schedule: return "every-schedule";
+    case Proof::all_data: return "all-data";
+  }
+  return "";
+}
+
+std::optional<Proof> find_proof(std::string_view name) {
+  for (const Proof proof : kProofs) {
+    if (name_of(proof) == name) return proof;
+  }
+  return std::nullopt;
+}
+
+std::string_view text_of(Proof proof) {
+  switch (proof) {
+    case Proof::failed: return "failed";
+    case Proof::tried: return "tried only";
+    case Proof::every_execution: return "proved for this data: every execution was tried";
+    case Proof::every_schedule: return "proved for this data and all schedules";
+    case Proof::all_data: return "proved for all data and schedules";
+  }
+  return "";
+}
+
+Proof FieldTraits<Proof>::from_json(const Json& json, const FieldPath& path) {
+  const auto proof =
+      json.is_string() ? find_proof(json.get_ref<const std::string&>()) : std::nullopt;
+  if (!proof)
+    throw_unexpected(path, "one of failed, tried, every-execution, every-schedule, all-data", json);
+  return *proof;
+}
+
+std::string text_of(const SampleProof& sample) {
+  std::string text(text_of(sample.proof));
+  if (sample.proof >= Proof::every_schedule) {
+    text += fmt::format(" at {} of its sizes (n = {})", sample.sizes.size(),
+                        fmt::join(sample.sizes, ", "));
+  }
+  if (!sample.reason.empty()) text += fmt::format(": {}", sample.reason);
+  return text;
+}
+
+std::string BeyondTrials::text() const {
+  std::string text;
+  if (for_every_schedule != 0)
+    text += fmt::format(", {} trials for every schedule", for_every_schedule);
+  if (proved) text += ", " + text_of(*proved);
+  return text;
+}
+
+}  // namespace warpcheck

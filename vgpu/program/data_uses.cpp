@@ -1,0 +1,250 @@
+#include "vgpu/program/data_uses.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "vgpu/program/matrix.hpp"
+#include "vgpu/program/operand_roles.hpp"
+#include "vgpu/program/register_flow.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+using ptx::Space;
+
+// Operands that say what the instruction does.  What is not here but is no compute instruction
+// either has its own rule, or none: then its values are not followed.
+OperandSet deciding_operands(const Instr& instr) {
+  switch (instr.kind) {
+    case InstrKind::load:
+    case InstrKind::store: return {MemoryOperand::address};
+    case InstrKind::atomic: return {AtomicOperand::address};
+    case InstrKind::warp_sync: return {WarpOperand::lane, WarpOperand::clamp, WarpOperand::members};
+    case InstrKind::barrier: return {BarrierOperand::number, BarrierOperand::threads};
+    case InstrKind::copy:
+      return {CopyOperand::target, CopyOperand::source, CopyOperand::bytes, CopyOperand::ignores};
+    case InstrKind::copy_group: return {CopyGroupOperand::groups_left};
+    case InstrKind::jump_table: return {TargetOperand::index};
+    default: return {};
+  }
+}
+
+bool is_followed(InstrKind kind) {
+  switch (kind) {
+    case InstrKind::compute:
+    case InstrKind::warp:
+    case InstrKind::warp_sync:
+    case InstrKind::special:
+    case InstrKind::param:
+    case InstrKind::local_address:
+    case InstrKind::load:
+    case InstrKind::store:
+    case InstrKind::atomic:
+    case InstrKind::copy:
+    case InstrKind::copy_group:
+    case InstrKind::cluster_barrier:
+    case InstrKind::branch:
+    case InstrKind::jump:
+    case InstrKind::jump_table:
+    case InstrKind::call:
+    case InstrKind::ret:
+    case InstrKind::exit:
+    case InstrKind::barrier:
+    case InstrKind::fence:
+    case InstrKind::sleep:
+    case InstrKind::trap:
+    case InstrKind::nop: return true;
+    default: return false;
+  }
+}
+
+// Whether it changes registers at most, and does so without others.
+bool only_calculates(InstrKind kind) {
+  return kind == InstrKind::compute || kind == InstrKind::special || kind == InstrKind::param ||
+         kind == InstrKind::local_address || kind == InstrKind::nop || kind == InstrKind::branch ||
+         kind == InstrKind::jump;
+}
+
+// The blocks between a branch and where its ways meet again, if all that threads do there is to
+// calculate, without a loop: then the branch chooses between values, as selp does, and no more.
+// Blocks are laid out so that what is not a loop goes forward.
+class Choices {
+ public:
+  explicit Choices(const RegisterFlow& flow) : flow_(flow) {}
+
+  struct Choice {
+    std::vector<std::uint32_t> between;
+    std::uint32_t meets = 0;
+  };
+  [[nodiscard]] std::optional<Choice> at(std::uint32_t pc) const {
+    const std::uint32_t branching = flow_.block_of(pc);
+    std::set<std::uint32_t> ahead;
+    if (!go_on(branching, ahead)) return std::nullopt;
+    Choice choice;
+    while (ahead.size() > 1) {
+      const std::uint32_t next = *ahead.begin();
+      ahead.erase(ahead.begin());
+      if (!calculates(next) || !go_on(next, ahead)) return std::nullopt;
+      choice.between.push_back(next);
+    }
+    choice.meets = *ahead.begin();
+    return choice;
+  }
+
+ private:
+  // False: it ends there, or goes back.
+  bool go_on(std::uint32_t block, std::set<std::uint32_t>& ahead) const {
+    const auto successors = flow_.successors(block);
+    ahead.insert(successors.begin(), successors.end());
+    return !successors.empty() &&
+           std::ranges::all_of(successors, [&](std::uint32_t to) { return to > block; });
+  }
+
+  [[nodiscard]] bool calculates(std::uint32_t block) const {
+    const RegisterFlow::Block& range = flow_.blocks()[block];
+    const auto code = std::span(flow_.program().code).subspan(range.begin, range.end - range.begin);
+    return std::ranges::all_of(code, only_calculates, &Instr::kind);
+  }
+
+  const RegisterFlow& flow_;
+};
+
+// A forward analysis over all paths (Kildall, POPL 1973).
+class DataFlow {
+ public:
+  explicit DataFlow(const Program& program) : flow_(program), code_(program.code) {}
+
+  std::uint32_t first() {
+    if (!flow_.is_known()) return 0;
+    for (std::uint32_t pc = 0; pc < code_.size(); ++pc) {
+      if (!is_followed(code_[pc].kind) || flow_.is_opaque(pc)) return pc;
+    }
+    at_begin_.resize(flow_.blocks().size());
+    State& start = at_begin_[flow_.block_of(flow_.program().functions[0].entry)];
+    start.reached = true;
+    start.data.assign(flow_.registers(), false);
+    do {
+      grows_ = false;
+      for (std::uint32_t block = 0; block < at_begin_.size(); ++block) follow(block);
+    } while (grows_);
+    return first_;
+  }
+
+ private:
+  struct State {
+    std::vector<bool> data;  // by register: it may hold data
+    bool reached = false;
+  };
+
+  void raise(bool& known, bool is_so) {
+    grows_ |= is_so && !known;
+    known |= is_so;
+  }
+
+  void follow(std::uint32_t block) {
+    if (!at_begin_[block].reached) return;
+    std::vector<bool> data = at_begin_[block].data;
+    const RegisterFlow::Block& range = flow_.blocks()[block];
+    for (std::uint32_t pc = range.begin; pc < range.end; ++pc) {
+      if (is_decided(pc, data)) first_ = std::min(first_, pc);
+      execute(pc, data);
+    }
+    for (const std::uint32_t next : flow_.successors(block)) join(at_begin_[next], data);
+  }
+
+  void join(State& into, const std::vector<bool>& data) {
+    raise(into.reached, true);
+    into.data.resize(data.size());
+    for (std::uint32_t i = 0; i < data.size(); ++i) {
+      if (!data[i] || into.data[i]) continue;
+      into.data[i] = grows_ = true;
+    }
+  }
+
+  [[nodiscard]] bool reads_data(std::uint32_t pc, const std::vector<bool>& data) const {
+    return std::ranges::any_of(flow_.reads(pc), [&](std::uint32_t from) { return data[from]; });
+  }
+
+  [[nodiscard]] bool is_data(std::uint32_t pc, const Ref& ref,
+                             const std::vector<bool>& data) const {
+    const std::uint32_t number = flow_.register_of(pc, ref);
+    return number != ptx::kNone && data[number];
+  }
+
+  // What a load may find.
+  [[nodiscard]] bool has_data(Space space) const {
+    if (space == Space::shared) return shared_has_data_;
+    return space != Space::local || local_has_data_;
+  }
+
+  void leave_data(Space space) {
+    const bool everywhere = space == Space::generic;
+    raise(shared_has_data_, everywhere || space == Space::shared);
+    raise(local_has_data_, everywhere || space == Space::local);
+  }
+
+  void execute(std::uint32_t pc, std::vector<bool>& data) {
+    const Instr& instr = code_[pc];
+    const bool reads = reads_data(pc, data);
+    bool gives = reads;
+    switch (instr.kind) {
+      case InstrKind::load: gives |= has_data(instr.modifiers.space); break;
+      case InstrKind::store:
+        if (reads) leave_data(instr.modifiers.space);
+        break;
+      case InstrKind::atomic:
+        gives |= has_data(instr.modifiers.space);
+        if (gives) leave_data(instr.modifiers.space);
+        break;
+      case InstrKind::copy: leave_data(Space::shared); break;
+      case InstrKind::branch:
+        if (reads) choose(pc, data);
+        return;
+      default: break;
+    }
+    // Where the guard does not hold, what was there stays.
+    const bool stays = instr.guard.bank != Bank::none;
+    for (const std::uint32_t to : flow_.writes(pc)) data[to] = gives || (stays && data[to]);
+  }
+
+  // Data says which way is taken, so all that is calculated on the way is data where ways meet.
+  void choose(std::uint32_t pc, const std::vector<bool>& before) {
+    const auto choice = choices_.at(pc);
+    if (!choice) return;
+    std::vector<bool> data = before;
+    for (const std::uint32_t block : choice->between) {
+      const RegisterFlow::Block& range = flow_.blocks()[block];
+      for (std::uint32_t at = range.begin; at < range.end; ++at) {
+        for (const std::uint32_t to : flow_.writes(at)) data[to] = true;
+      }
+    }
+    join(at_begin_[choice->meets], data);
+  }
+
+  [[nodiscard]] bool is_decided(std::uint32_t pc, const std::vector<bool>& data) const {
+    const Instr& instr = code_[pc];
+    // A guarded calculation leaves what was there: it chooses, too.
+    bool decided = instr.kind != InstrKind::compute && is_data(pc, instr.guard, data);
+    if (instr.kind == InstrKind::branch) return decided && !choices_.at(pc);
+    deciding_operands(instr).for_each_in(
+        instr.operands, [&](const Ref& ref) { decided = decided || is_data(pc, ref, data); });
+    return decided;
+  }
+
+  RegisterFlow flow_;
+  Choices choices_{flow_};
+  const std::vector<Instr>& code_;
+  std::vector<State> at_begin_;  // by block
+  bool shared_has_data_ = false, local_has_data_ = false;
+  bool grows_ = false;
+  std::uint32_t first_ = ptx::kNone;
+};
+
+}  // namespace
+
+std::uint32_t find_data_use(const Program& program) { return DataFlow(program).first(); }
+
+}  // namespace warpcheck::vgpu
