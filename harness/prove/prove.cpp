@@ -222,7 +222,7 @@ ProofLog::ProofLog(std::string path) : path_(std::move(path)) {
     ProvedPoint point;
     point.point = {json.value("n", 0U), json.value("block", 0U), json.value("grid", 0U)};
     try {
-      point.proof = from_json<Proof>(json["proof"], "proof");
+      point.proof = warpcheck::from_json<Proof>(json["proof"], "proof");
     } catch (const FieldError& error) {
       throw CaseFileError(fmt::format("{}: {}", path_, error.what()));
     }
