@@ -243,7 +243,7 @@ KERNEL_PAIR(histogram_keys_fast, FastKeyCounts, Words) = {
 
 ONESWEEP_PAIR(radix_sort_onesweep, std::uint32_t, 1'500, 512, run_words<fast::Size::small>,
               sorted<std::uint32_t>, exactly());
-ONESWEEP_PAIR(radix_sort_onesweep_large, std::uint32_t, 20'000, 9'216, run_words<fast::Size::large>,
+ONESWEEP_PAIR(radix_sort_onesweep_large, std::uint32_t, 10'000, 9'216, run_words<fast::Size::large>,
               sorted<std::uint32_t>, exactly());
 ONESWEEP_PAIR(radix_sort_onesweep_int, int, 1'500, 512, run_small<int>, sorted<int>, exactly());
 ONESWEEP_PAIR(radix_sort_onesweep_float, float, 1'500, 512, run_small<float>, sorted<float>,

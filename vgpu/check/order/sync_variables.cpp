@@ -81,9 +81,7 @@ ChainPlace SyncVariables::perform(const StrongOperation& operation, Miss& miss) 
   const ChainPlace place = perform_on(variable, operation, miss);
   if (present) variable.find(*std::move(present));
   const bool is_kept = operation.writes && operation.access->sources != nullptr;
-  if (!is_kept) return place;
-  if (variable.past.size() == kPastMax) variable.past.erase(variable.past.begin());
-  variable.past.push_back(variable.written());
+  if (is_kept) variable.past.push(variable.written());
   return place;
 }
 
@@ -126,8 +124,9 @@ void SyncVariables::Variable::find(Written written) {
 
 // The next operation finds that write.
 void SyncVariables::Variable::find_source(std::uint8_t source) {
-  if (source == Access::kNoStrongSource || source > past.size()) return silence();
-  find(past[past.size() - source]);
+  const Written* const write = source == Access::kNoStrongSource ? nullptr : past.find(source);
+  if (write == nullptr) return silence();
+  find(*write);
 }
 
 // Whether the scopes of two operations include each other's thread.

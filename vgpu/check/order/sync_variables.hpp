@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "vgpu/check/order/thread_order.hpp"
@@ -118,6 +119,25 @@ class SyncVariables {
     std::unordered_map<std::uint64_t, VectorClock> released_in;
     bool has_released = false, is_for_some = false;
   };
+  static constexpr std::size_t kPastMax = 64;
+  // The strong writes so far, with weak memory: a ring of the latest.
+  class PastWrites {
+   public:
+    void push(Written written) {
+      if (writes_.size() < kPastMax) return writes_.push_back(std::move(written));
+      writes_[oldest_] = std::move(written);
+      oldest_ = (oldest_ + 1) % kPastMax;
+    }
+    // Source 1 is the newest; null: forgotten.
+    [[nodiscard]] const Written* find(std::size_t source) const {
+      if (source > writes_.size()) return nullptr;
+      return &writes_[(oldest_ + writes_.size() - source) % writes_.size()];
+    }
+
+   private:
+    std::vector<Written> writes_;
+    std::size_t oldest_ = 0;
+  };
   struct Variable {
     std::uint32_t offset = 0;
     std::uint8_t bytes = 0;
@@ -127,7 +147,7 @@ class SyncVariables {
     // What the chain's release patterns release to everybody.
     VectorClock released;
     std::unique_ptr<Patterns> patterns;  // null: none yet
-    std::vector<Written> past;           // the strong writes so far, with weak memory
+    PastWrites past;
 
     [[nodiscard]] Written written() const;
     void find(Written written);
@@ -182,7 +202,6 @@ class SyncVariables {
     std::vector<std::unique_ptr<std::array<Granule, kPage>>> pages_;
   };
 
-  static constexpr std::size_t kPastMax = 64;
   static constexpr std::uint64_t kClusters = std::uint64_t{1} << 63;
   // The block, or the cluster, of a block.
   [[nodiscard]] std::uint64_t group_of(BlockKey block, Reach reach) const {

@@ -5,6 +5,26 @@
 #include <cstring>
 
 namespace warpcheck::vgpu {
+namespace {
+
+// Where the word of the first lane is that lies at this offset of its local memory.
+constexpr std::uint32_t place_of(std::uint32_t offset) {
+  return offset / 4 * (4 * kWarpLanes) + offset % 4;
+}
+
+// Words that lie side by side, from or to one half of 64-bit registers or all of 32-bit ones.
+template <std::uint32_t row_width>
+void move_row(std::byte* row, std::byte* words, bool stores) {
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    if (stores) {
+      std::memcpy(words + lane * 4, row + lane * row_width, 4);
+    } else {
+      std::memcpy(row + lane * row_width, words + lane * 4, 4);
+    }
+  }
+}
+
+}  // namespace
 
 void LocalMemory::perform(RunningFragment& run, const Instr& instr, const Target& target,
                           std::uint32_t mask) {
@@ -12,25 +32,28 @@ void LocalMemory::perform(RunningFragment& run, const Instr& instr, const Target
   const std::uint32_t width = std::min(whole, 8u);
   const std::uint32_t count = whole > 8 ? 2 : instr.modifiers.vector;
   const std::array<std::uint32_t, kWarpLanes> lane_offset = current_.access.offset;
+  const std::uint32_t lead = lane_offset[static_cast<unsigned>(std::countr_zero(mask))];
+  std::uint32_t differs = 0;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    differs |= (lane_offset[lane] ^ lead) & (0U - ((mask >> lane) & 1U));
+  }
   std::array<std::uint32_t, kWarpLanes> at{};
   for (std::uint32_t element = 0; element < count; ++element) {
     for (std::uint32_t half = 0; half * 4 < width; ++half) {
       const std::uint32_t piece = std::min(width, 4u);
-      bool uniform = true;
-      const std::uint32_t lead = lane_offset[static_cast<unsigned>(std::countr_zero(mask))];
-      for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-        const bool active = ((mask >> lane) & 1) != 0;
-        const std::uint32_t offset =
-            (active ? lane_offset[lane] : lead) + element * width + half * 4;
-        uniform &= !active || lane_offset[lane] == lead;
-        at[lane] = offset / 4 * (4 * kWarpLanes) + lane * 4 + offset % 4;
+      const std::uint32_t further = element * width + half * 4;
+      const std::uint32_t first = place_of(lead + further);
+      for (unsigned lane = 0; lane < kWarpLanes; ++lane) at[lane] = first + lane * 4;
+      for (std::uint32_t rest = differs != 0 ? mask : 0; rest != 0; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+        at[lane] = place_of(lane_offset[lane] + further) + lane * 4;
       }
+      const bool is_row = differs == 0 && piece == 4;
       current_.access.offset = at;
       current_.access.allocation = target.allocation;
       current_.access.undefined = 0;
       if (current_.is_watched()) {
-        current_.announce(run, instr, target,
-                          uniform && piece == 4 ? Pattern::strided : Pattern::scattered, piece,
+        current_.announce(run, instr, target, is_row ? Pattern::strided : Pattern::scattered, piece,
                           mask, {element, 1, half * 4});
       }
       if (instr.kind == InstrKind::atomic) {
@@ -44,7 +67,8 @@ void LocalMemory::perform(RunningFragment& run, const Instr& instr, const Target
         atomics_.perform(run, instr, mask);
         return;
       }
-      move_word(run, instr, at, instr[MemoryOperand::value + element], half, mask);
+      const Ref& ref = instr[MemoryOperand::value + element];
+      move_word(run, instr, at, ref, half, mask, is_row && mask == ~0u);
     }
   }
   current_.access.offset = lane_offset;
@@ -52,7 +76,7 @@ void LocalMemory::perform(RunningFragment& run, const Instr& instr, const Target
 
 void LocalMemory::move_word(RunningFragment& run, const Instr& instr,
                             const std::array<std::uint32_t, kWarpLanes>& at, const Ref& ref,
-                            std::uint32_t half, std::uint32_t mask) {
+                            std::uint32_t half, std::uint32_t mask, bool is_row) {
   if (ref.bank == Bank::none) return;
   const std::uint32_t width = std::min(ptx::bytes_of(instr.modifiers.type), 8u);
   const std::uint32_t piece = std::min(width, 4u);
@@ -60,7 +84,14 @@ void LocalMemory::move_word(RunningFragment& run, const Instr& instr,
   const std::uint32_t row_width = wide ? 8 : 4;
   std::byte* row = row_of(run.banks, ref);
   std::byte* data = current_.access.allocation->data;
-  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+  std::uint32_t rest = mask;
+  if (is_row && row_width == width) {
+    std::byte* const words = data + at[0];
+    const bool stores = instr.kind == InstrKind::store;
+    width == 4 ? move_row<4>(row, words, stores) : move_row<8>(row + half * 4, words, stores);
+    rest = 0;
+  }
+  for (; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     std::byte* lane_row = row + lane * row_width;
     if (instr.kind == InstrKind::store) {

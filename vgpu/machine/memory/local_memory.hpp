@@ -24,9 +24,10 @@ class LocalMemory {
   void perform(RunningFragment& run, const Instr& instr, const Target& target, std::uint32_t mask);
 
  private:
+  // `is_row`: the words of all lanes lie side by side.
   void move_word(RunningFragment& run, const Instr& instr,
                  const std::array<std::uint32_t, kWarpLanes>& at, const Ref& ref,
-                 std::uint32_t half, std::uint32_t mask);
+                 std::uint32_t half, std::uint32_t mask, bool is_row);
   void give_undefined_word(RunningFragment& run, const Instr& instr, const Ref& ref,
                            std::uint32_t half, std::uint32_t mask);
 
