@@ -371,11 +371,13 @@ TEST_F(Cli, ASpecimenGetsTheTrialsOfACleanPair) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_TRUE(std::regex_search(
       outcome.out,
-      std::regex("kahan_sum_contracted  clean     -  +200  ok, proved for all data and "
-                 "schedules\n")))
+      std::regex("kahan_sum_contracted  clean     -  +200  ok, 100 trials for every schedule, "
+                 "proved for all data and schedules at 4 of its sizes "
+                 "\\(n = 7, 63, 416, 1633\\)\n")))
       << outcome.out;
-  EXPECT_TRUE(
-      std::regex_search(outcome.out, std::regex("naive_sum  +mismatch  mismatch  +200  ok\n")))
+  EXPECT_TRUE(std::regex_search(
+      outcome.out, std::regex("naive_sum  +mismatch  mismatch  +200  ok, 94 trials for every "
+                              "schedule\n")))
       << outcome.out;
 }
 

@@ -156,7 +156,7 @@ TEST_F(Gpu, ALineThatIsNotUnderstoodIsQuoted) {
       {hello, R"(gpu-trial {"job":9,"trial":0})", "it is no message of this worker"},
       {hello, R"(gpu-failure {"trial":0,"launches":1,"findings":[{"kind":"new"}]})",
        R"(gpu-failure.findings[0].kind: expected a kind of finding, found "new")"},
-      {"", R"(hello {"version":0})", "it speaks version 0 of the protocol, and not 1"},
+      {"", R"(hello {"version":0})", "it speaks version 0 of the protocol, and not 2"},
       {"", R"(gpu-device {"text":"Fake GPU"})", "hello has to come first"}};
   for (const auto& [text, line, reason] : kRows) {
     std::ofstream(directory_ / "line.txt") << text << line << "\n";
