@@ -52,36 +52,38 @@ Explored explore(Kernel& kernel, bool weak) {
   return explored;
 }
 
-// Each run is another execution: no work is done twice.
-TEST(Executions, AreAllInterleavings) {
+// Calls `compare` with each of the random tests that fit, until one fails; returns how many.
+template <class Compare>
+unsigned for_each_random_test(unsigned seeds, Compare compare) {
   unsigned compared = 0;
-  std::uint64_t executions = 0;
-  for (unsigned seed = 0; seed < 200 && !HasFailure(); ++seed) {
+  for (unsigned seed = 0; seed < seeds && !testing::Test::HasFailure(); ++seed) {
     vgpu::Prng random(seed + 20'000);
     const std::string text = random_test(random, Style::any);
     SCOPED_TRACE(text);
     const auto test = parse_test(text);
     if (!Kernel::fits(test)) continue;
     Kernel kernel(test);
+    compare(test, kernel);
+    ++compared;
+  }
+  return compared;
+}
+
+// Each run is another execution: no work is done twice.
+TEST(Executions, AreAllInterleavings) {
+  std::uint64_t executions = 0;
+  const unsigned compared = for_each_random_test(200, [&](const auto& test, Kernel& kernel) {
     const Explored explored = explore(kernel, false);
     EXPECT_EQ(explored.states, sequential_states(test));
     EXPECT_EQ(explored.runs, explored.executions);
     executions += explored.executions;
-    ++compared;
-  }
+  });
   EXPECT_GT(compared, 140U);
   EXPECT_GT(executions, 500U);
 }
 
 TEST(Executions, OnWeakMemoryAreAllowedAndAtLeastWhatARandomStrategyShows) {
-  unsigned compared = 0;
-  for (unsigned seed = 0; seed < 60 && !HasFailure(); ++seed) {
-    vgpu::Prng random(seed + 20'000);
-    const std::string text = random_test(random, Style::any);
-    SCOPED_TRACE(text);
-    const auto test = parse_test(text);
-    if (!Kernel::fits(test)) continue;
-    Kernel kernel(test);
+  const unsigned compared = for_each_random_test(60, [&](const auto& test, Kernel& kernel) {
     const Explored explored = explore(kernel, true);
     const Outcome outcome = enumerate(test);
     for (const FinalState& state : explored.states) {
@@ -91,8 +93,7 @@ TEST(Executions, OnWeakMemoryAreAllowedAndAtLeastWhatARandomStrategyShows) {
       const FinalState state = kernel.run("weak_memory", schedule).state;
       EXPECT_TRUE(explored.states.contains(state)) << shown_state(test, state);
     }
-    ++compared;
-  }
+  });
   EXPECT_GT(compared, 40U);
 }
 
