@@ -84,7 +84,7 @@ Slot& Blocks::dispatch(std::uint32_t block) {
   slot.yielded_warps = slot.polling_warps = 0;
   slot.turn_steps = 0;
   slot.watch_at = std::uint64_t{kQuantaBeforeWatch} * launch_.limits.quantum;
-  slot.ready_warps = launch_.warps_per_block == 32 ? ~0u : (1u << launch_.warps_per_block) - 1;
+  slot.ready_warps = launch_.all_warps();
   const std::uint32_t shared_bytes =
       launch_.request->dynamic_shared_bytes == 0
           ? launch_.program->static_shared_bytes

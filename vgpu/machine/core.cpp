@@ -100,6 +100,17 @@ void Core::compile() {
       launch_.program->native->make(*launch_.program, Lanes::all, FragmentLoop::native_calls());
 }
 
+// The turn of a warp, or those of it and of others of its block, if nobody has a say in between.
+//   number: of the warp; becomes that of the last one
+Stop Core::run_turns(Slot& slot, std::uint32_t& number) {
+  Warp& warp = slot.warps[number];
+  if (warp.quanta != 0 || !turns_.keeps_block(slot)) return polls_.run(slot, warp);
+  const std::uint64_t until_watch = slot.watch_at - std::min(slot.watch_at, slot.turn_steps);
+  const std::uint64_t until = std::min({launch_.limits.steps_max, compile_at_, progress_.looks_at(),
+                                        launch_.outcome.steps + until_watch});
+  return warps_.run_in_turn(slot, number, until);
+}
+
 Outcome::End Core::loop() {
   blocks_.admit();
   turns_.begin_launch();
@@ -108,10 +119,10 @@ Outcome::End Core::loop() {
   while (true) {
     Slot* slot = launch_.slot_of(next.block);
     if (slot == nullptr) slot = &blocks_.begin(next.block);
-    Warp& warp = slot->warps[next.warp];
     slot->polling_warps &= ~(1u << next.warp);
     const std::uint64_t steps_before = launch_.outcome.steps;
-    const Stop stop = polls_.run(*slot, warp);
+    const Stop stop = run_turns(*slot, next.warp);
+    Warp& warp = slot->warps[next.warp];
     slot->turn_steps += launch_.outcome.steps - steps_before;
     if (stop == Stop::halted) return Outcome::End::trap;
     if (launch_.outcome.steps >= launch_.limits.steps_max) {

@@ -54,6 +54,7 @@ class Core {
   void begin(const Launch& launch, WarpModel model, Strategy& strategy,
              std::span<Observer* const> observers, const Limits& limits, bool want_edges);
   Outcome::End loop();
+  Stop run_turns(Slot& slot, std::uint32_t& number);
   void choose_code();
   void compile();
 

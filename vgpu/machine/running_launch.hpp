@@ -59,6 +59,10 @@ struct RunningLaunch {
   // first, then other warps.
   Step yield(Fragment& fragment) const;
 
+  // Of a block, a bit each.
+  [[nodiscard]] std::uint32_t all_warps() const {
+    return warps_per_block == 32 ? ~0u : (1u << warps_per_block) - 1;
+  }
   [[nodiscard]] WarpPlace place_of(const Slot& slot, const Warp& warp) const {
     return {slot.block, warp.index, slot.index, slot.phase};
   }

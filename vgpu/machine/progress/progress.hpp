@@ -32,7 +32,8 @@ class Progress {
   // Lets threads of a block in which nothing can run go on, if what holds them up is misuse that
   // can be reported.  False: it is a deadlock, and is reported.
   bool unblock(Slot& slot);
-  // Whether it is time for cannot_end().
+  // After how many steps of the launch it is time for cannot_end(), and whether it is.
+  [[nodiscard]] std::uint64_t looks_at() const { return look_at_; }
   [[nodiscard]] bool must_look() const { return launch_.outcome.steps >= look_at_; }
   // Whether the launch is deadlocked; then that is told.
   bool cannot_end();

@@ -21,19 +21,35 @@ bool are_copies(const Program& program, std::uint32_t pc, std::uint32_t other) {
 
 }  // namespace
 
-void BlockBarriers::arrive(RunningFragment& run, std::size_t index, std::uint32_t lanes) {
-  Fragment& fragment = run.warp.fragments[index];
-  fragment.state = Fragment::State::at_barrier;
-  fragment.barrier = 0;
-  run.slot.waiting_lanes += lane_count(lanes);
-  complete_if_all_wait(run.slot);
-}
-
 void BlockBarriers::complete_if_all_wait(Slot& slot) {
   if (slot.live_lanes == 0 || slot.waiting_lanes != slot.live_lanes) return;
+  if (release_together(slot)) [[likely]]
+    return;
   report_divergence(slot);
   slot.waiting_lanes = 0;
   release(slot);
+}
+
+// What nearly every barrier is: one instruction, which no thread has left out, for warps whose
+// lanes are together.  False, and nothing done: this one is not.
+bool BlockBarriers::release_together(Slot& slot) {
+  if (slot.exit_pc != ptx::kNone || slot.warps.front().fragments.empty()) return false;
+  const std::uint32_t pc = slot.warps.front().fragments.front().pc;
+  if (launch_.program->code[pc].modifiers.red) return false;
+  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+    const std::vector<Fragment>& fragments = slot.warps[index].fragments;
+    if (fragments.size() != 1 || fragments.front().pc != pc) return false;
+  }
+  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+    Fragment& fragment = slot.warps[index].fragments.front();
+    fragment.state = Fragment::State::ready;
+    fragment.pc = pc + 1;
+  }
+  slot.ready_warps = launch_.all_warps();
+  slot.waiting_lanes = 0;
+  ++slot.phase;
+  tell_release(slot);
+  return true;
 }
 
 std::vector<BlockBarriers::Waiter> BlockBarriers::waiters_of(Slot& slot,
@@ -50,7 +66,6 @@ std::vector<BlockBarriers::Waiter> BlockBarriers::waiters_of(Slot& slot,
 }
 
 void BlockBarriers::release(Slot& slot) {
-  launch_.came_last = true;
   ++slot.phase;
   std::vector<Waiter> reducing;
   for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
@@ -68,6 +83,11 @@ void BlockBarriers::release(Slot& slot) {
     }
     if (!warp.fragments.empty()) slot.ready_warps |= 1u << index;
   }
+  tell_release(slot);
+}
+
+void BlockBarriers::tell_release(const Slot& slot) const {
+  launch_.came_last = true;
   Sync sync;
   sync.kind = Sync::Kind::barrier_complete;
   sync.program = launch_.program;

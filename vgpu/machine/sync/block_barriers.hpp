@@ -21,7 +21,13 @@ class BlockBarriers {
   explicit BlockBarriers(RunningLaunch& launch) : launch_(launch) {}
 
   // Lanes of a fragment, which has its pc stored, arrive at barrier 0.
-  void arrive(RunningFragment& run, std::size_t index, std::uint32_t lanes);
+  void arrive(RunningFragment& run, std::size_t index, std::uint32_t lanes) {
+    Fragment& fragment = run.warp.fragments[index];
+    fragment.state = Fragment::State::at_barrier;
+    fragment.barrier = 0;
+    run.slot.waiting_lanes += lanes == ~0u ? kWarpLanes : lane_count(lanes);
+    if (run.slot.waiting_lanes == run.slot.live_lanes) complete_if_all_wait(run.slot);
+  }
   // A barrier completes when every thread that has not exited waits: after an exit, too.  Threads
   // that wait at different barriers cannot have meant the same: that is reported, and the barrier
   // completes all the same, so that the trial goes on.
@@ -37,6 +43,9 @@ class BlockBarriers {
   void reduce(const std::vector<Waiter>& waiters);
 
  private:
+  bool release_together(Slot& slot);
+  void tell_release(const Slot& slot) const;
+
   RunningLaunch& launch_;
 };
 

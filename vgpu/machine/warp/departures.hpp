@@ -33,6 +33,8 @@ class Departures {
 
   // `lanes` of the fragment execute `instr`; the fragment has its pc stored, and others go on.
   Step leave(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t lanes);
+  // Of a program without numbered barriers, all lanes of a warp: the same of a barrier.
+  void arrive(RunningFragment& run) { parts_.block_barriers.arrive(run, 0, run.mask); }
 
  private:
   void exit(RunningFragment& run, std::size_t index, std::uint32_t lanes);

@@ -60,6 +60,7 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
   std::uint64_t lane_steps = 0;
   launch_.quantum_left_before = launch_.quantum_left;
   const NativeCode* const native = code_for(run.mask);
+  if (native != nullptr) begin_native(run);
   const auto finish = [&](Step step) {
     if (native == nullptr && launch_.native != nullptr) [[unlikely]]
       count_some(launch_.quantum_left_before - launch_.quantum_left);

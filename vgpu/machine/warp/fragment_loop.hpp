@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <utility>
 
 #include "vgpu/machine/device_calls.hpp"
 #include "vgpu/machine/memory/accesses.hpp"
@@ -60,9 +62,56 @@ class FragmentLoop {
   [[nodiscard]] const NativeCode* code_for(std::uint32_t mask) const {
     return mask == ~0u ? launch_.native : launch_.native_some;
   }
+  // Two fragments of a warp that were one, and are to be one again where they meet.
+  struct Diverged {
+    std::uint32_t lanes = 0;        // that wait; 0: there is one fragment
+    std::uint32_t at = ptx::kNone;  // where
+    bool is_first = false;          // among the fragments of the warp
+  };
   void begin_native_launch();
-  bool run_native(const NativeCode& code, RunningFragment& run, std::uint32_t limit,
-                  std::uint64_t& lane_steps);
+  static void set_lanes(NativeFrame& frame, std::uint32_t lanes);
+  // What the frame has of a fragment for as long as that runs.
+  [[gnu::always_inline]] void begin_native(RunningFragment& run) {
+    if (frame_is_of_ != launch_.number) [[unlikely]]
+      begin_native_launch();
+    frame_.banks = run.banks;
+    frame_.shared = run.slot.shared != nullptr ? run.slot.shared->data : nullptr;
+    frame_.position = &run.slot.position;
+    frame_.threads = threads_ + run.warp.index * Scalars::kThreadWords;
+    frame_.wants_edges = launch_.observers.want_edges ? 1 : 0;
+    frame_.is_watched = launch_.observers.of_accesses.empty() ? 0 : 1;
+    if (frame_.is_watched != 0) parts_.accesses.begin_rows(run);
+    frame_.run = &run;
+  }
+  // After begin_native().  False: nothing was executed.
+  [[gnu::always_inline]] bool run_native(const NativeCode& code, RunningFragment& run,
+                                         std::uint32_t limit, std::uint64_t& lane_steps) {
+    NativeFrame& frame = frame_;
+    frame.accesses_left = run.warp.ask_at - run.warp.accesses;
+    frame.unguarded = frame.lane_steps = 0;
+    frame.quantum_left = launch_.quantum_left;
+    frame.limit = limit;
+    std::uint64_t lanes = kWarpLanes;
+    if (run.mask != ~0u) {
+      lanes = lane_count(run.mask);
+      if (frame.lanes != run.mask) set_lanes(frame, run.mask);
+    }
+    const std::uint32_t quantum_left = launch_.quantum_left;  // calls change it, too
+    run.pc = code.run(frame, run.pc);
+    if (frame.thrown != nullptr) [[unlikely]]
+      std::rethrow_exception(std::exchange(frame.thrown, nullptr));
+    launch_.quantum_left = frame.quantum_left;
+    run.warp.accesses = run.warp.ask_at - frame.accesses_left;
+    lane_steps += frame.lane_steps + frame.unguarded * lanes;
+    return frame.quantum_left != quantum_left;
+  }
+  void finish_native(std::uint64_t lane_steps) {
+    launch_.outcome.lane_steps += lane_steps;
+    launch_.outcome.steps += launch_.quantum_left_before - launch_.quantum_left;
+  }
+  void run_apart(RunningFragment& run, Diverged& other, std::uint64_t& lane_steps);
+  bool diverge(RunningFragment& run, Diverged& other, std::uint64_t& lane_steps);
+  static void park(Warp& warp, const RunningFragment& run, const Diverged& other);
   void count_some(std::uint64_t steps);
   NativeStep execute(RunningFragment& run, const Instr& instr, std::uint32_t active);
   static NativeStep execute_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t active,
@@ -73,8 +122,9 @@ class FragmentLoop {
 
   RunningLaunch& launch_;
   Parts parts_;
-  NativeFrame frame_;              // scratch of run_native()
-  std::uint64_t frame_is_of_ = 0;  // the launch that its constant parts are of
+  NativeFrame frame_;                       // scratch of run_native()
+  std::uint64_t frame_is_of_ = 0;           // the launch that its constant parts are of
+  const std::uint32_t* threads_ = nullptr;  // Scalars::threads() of that launch
 };
 
 }  // namespace warpcheck::vgpu

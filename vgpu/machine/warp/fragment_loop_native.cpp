@@ -20,8 +20,10 @@ constexpr auto kCellsOfFour = [] {
   return cells;
 }();
 
+}  // namespace
+
 // Loops with guards come here at each turn.
-void set_lanes(NativeFrame& frame, std::uint32_t lanes) {
+void FragmentLoop::set_lanes(NativeFrame& frame, std::uint32_t lanes) {
   frame.lanes = lanes;
   for (unsigned lane = 0; lane < kWarpLanes; lane += 4) {
     const std::uint32_t four = lanes >> lane & 15;
@@ -29,8 +31,6 @@ void set_lanes(NativeFrame& frame, std::uint32_t lanes) {
     std::memcpy(&frame.wide_lanes[lane], &kCellsOfFour<std::uint64_t>[four], 32);
   }
 }
-
-}  // namespace
 
 // What a frame has of the launch, whichever fragment runs.
 void FragmentLoop::begin_native_launch() {
@@ -41,67 +41,113 @@ void FragmentLoop::begin_native_launch() {
   frame_.block = &launch_.request->block;
   frame_.grid = &launch_.request->grid;
   frame_.loop = this;
+  threads_ = parts_.scalars.threads();
 }
 
-// False: nothing was executed.
-bool FragmentLoop::run_native(const NativeCode& code, RunningFragment& run, std::uint32_t limit,
-                              std::uint64_t& lane_steps) {
-  if (frame_is_of_ != launch_.number) [[unlikely]]
-    begin_native_launch();
-  NativeFrame& frame = frame_;
-  frame.banks = run.banks;
-  frame.shared = run.slot.shared != nullptr ? run.slot.shared->data : nullptr;
-  frame.position = &run.slot.position;
-  frame.threads = parts_.scalars.threads_of(run.warp);
-  frame.accesses_left = run.warp.ask_at - run.warp.accesses;
-  frame.unguarded = frame.lane_steps = 0;
-  frame.quantum_left = launch_.quantum_left;
-  frame.limit = limit;
-  frame.wants_edges = launch_.observers.want_edges ? 1 : 0;
-  frame.is_watched = launch_.observers.of_accesses.empty() ? 0 : 1;
-  if (run.mask != ~0u) {
-    if (frame.lanes != run.mask) set_lanes(frame, run.mask);
-  } else if (frame.is_watched != 0) {
-    parts_.accesses.begin_rows(run);
+// The branch at run.pc, at which machine code has stopped, parts the lanes.  What Warps::pick()
+// would make of their fragments is told by `other`.  False, and nothing done: there would be three,
+// or none of the code.
+bool FragmentLoop::diverge(RunningFragment& run, Diverged& other, std::uint64_t& lane_steps) {
+  const Instr& instr = launch_.program->code[run.pc];
+  const bool parts = instr.kind == InstrKind::branch && instr.guard.bank != Bank::none &&
+                     launch_.native_some != nullptr && launch_.quantum_left != 0 &&
+                     !run.warp.undefined.any();
+  if (!parts) return false;
+  const std::uint32_t value = read_predicate(run.banks, instr.guard);
+  const std::uint32_t taken = run.mask & (instr.guard_negated ? ~value : value);
+  const std::uint32_t stay = run.mask & ~taken, next = run.pc + 1;
+  const bool taken_meet = instr.target == other.at, others_meet = next == other.at;
+  if (taken == 0 || stay == 0 || instr.target == next) return false;
+  if (other.lanes != 0 && !taken_meet && !others_meet) return false;
+  --launch_.quantum_left;
+  lane_steps += lane_count(taken);
+  launch_.edge(run.pc, instr.target);
+  launch_.edge(run.pc, next);
+  if (others_meet) {  // what is met is the first, and those that branch away come behind it
+    other = {other.lanes | stay, next, true};
+    run.mask = taken;
+    run.pc = instr.target;
+    return true;
   }
-  frame.run = &run;
-  const std::uint32_t quantum_left = launch_.quantum_left;
-  run.pc = code.run(frame, run.pc);
-  if (frame.thrown != nullptr) [[unlikely]]
-    std::rethrow_exception(std::exchange(frame.thrown, nullptr));
-  launch_.quantum_left = frame.quantum_left;
-  run.warp.accesses = run.warp.ask_at - frame.accesses_left;
-  lane_steps += frame.lane_steps + frame.unguarded * lane_count(run.mask);
-  return frame.quantum_left != quantum_left;
+  other = {other.lanes | taken, instr.target, other.is_first};
+  run.mask = stay;
+  run.pc = next;
+  return true;
+}
+
+// Lanes that are together have stopped at a branch: they run on for as long as they part and meet
+// again, up to where the interpreter goes on.  Those at the lower pc go first, as Warps::pick() has
+// it.
+void FragmentLoop::run_apart(RunningFragment& run, Diverged& other, std::uint64_t& lane_steps) {
+  while (run.pc >= other.at || diverge(run, other, lane_steps)) {
+    if (run.pc == other.at) {
+      run.mask |= std::exchange(other, {}).lanes;
+    } else if (run.pc > other.at) {
+      std::swap(run.mask, other.lanes);
+      std::swap(run.pc, other.at);
+      other.is_first = !other.is_first;
+    }
+    const NativeCode* const code = code_for(run.mask);
+    if (code != nullptr && code->begins_at(run.pc) && !run.warp.undefined.any()) {
+      run_native(*code, run, other.at, lane_steps);
+    }
+  }
+}
+
+// Makes fragments of the warp's only one, whose lanes have parted.
+void FragmentLoop::park(Warp& warp, const RunningFragment& run, const Diverged& other) {
+  Fragment first = warp.fragments.front(), second = first;
+  Fragment& running = other.is_first ? second : first;
+  Fragment& waiting = other.is_first ? first : second;
+  running.pc = run.pc;
+  running.mask = run.mask;
+  waiting.pc = other.at;
+  waiting.mask = other.lanes;
+  warp.fragments.assign({std::move(first), std::move(second)});
 }
 
 FragmentLoop::Departure FragmentLoop::run_to_barrier(Slot& slot, Warp& warp) {
   if (warp.fragments.size() != 1) return Departure::none;
   Fragment& fragment = warp.fragments.front();
-  const NativeCode* const code = code_for(fragment.mask);
-  const bool can_run = code != nullptr && fragment.state == Fragment::State::ready &&
-                       code->begins_at(fragment.pc) && launch_.quantum_left != 0 &&
+  const NativeCode* const native = code_for(fragment.mask);
+  const bool can_run = native != nullptr && fragment.state == Fragment::State::ready &&
+                       native->begins_at(fragment.pc) && launch_.quantum_left != 0 &&
                        !warp.undefined.any();
   if (!can_run) return Departure::none;
   fragment.held = false;
   RunningFragment run(slot, warp, *launch_.program, fragment);
   launch_.quantum_left_before = launch_.quantum_left;
   std::uint64_t lane_steps = 0;
-  run_native(*code, run, ptx::kNone, lane_steps);
-  fragment.pc = run.pc;
-  const Instr& instr = launch_.program->code[run.pc];
-  const bool departs = (instr.kind == InstrKind::exit || (instr.kind == InstrKind::barrier &&
-                                                          !launch_.program->has_named_barriers)) &&
-                       instr.guard.bank == Bank::none && launch_.quantum_left != 0;
-  if (departs) {
-    --launch_.quantum_left;
-    lane_steps += lane_count(run.mask);
-    parts_.departures.leave(run, 0, instr, run.mask);
+  begin_native(run);
+  run_native(*native, run, ptx::kNone, lane_steps);
+  const Instr* instr = frame_.code + run.pc;
+  if (instr->kind == InstrKind::branch) [[unlikely]] {
+    Diverged other;
+    run_apart(run, other, lane_steps);
+    instr = frame_.code + run.pc;
+    if (other.lanes != 0) {
+      park(warp, run, other);
+      finish_native(lane_steps);
+      return Departure::none;
+    }
   }
-  launch_.outcome.lane_steps += lane_steps;
-  launch_.outcome.steps += launch_.quantum_left_before - launch_.quantum_left;
-  if (!departs) return Departure::none;
-  return instr.kind == InstrKind::exit ? Departure::exited : Departure::arrived;
+  fragment.pc = run.pc;
+  Departure departure = Departure::none;
+  if (instr->guard.bank == Bank::none && launch_.quantum_left != 0) {
+    if (instr->kind == InstrKind::barrier && !launch_.program->has_named_barriers) {
+      departure = Departure::arrived;
+      parts_.departures.arrive(run);
+    } else if (instr->kind == InstrKind::exit) {
+      departure = Departure::exited;
+      parts_.departures.leave(run, 0, *instr, run.mask);
+    }
+    if (departure != Departure::none) {
+      --launch_.quantum_left;
+      lane_steps += run.mask == ~0u ? kWarpLanes : lane_count(run.mask);
+    }
+  }
+  finish_native(lane_steps);
+  return departure;
 }
 
 // Fragments of some lanes were interpreted, in a launch that has code for all.

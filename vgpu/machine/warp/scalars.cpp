@@ -58,7 +58,8 @@ void Scalars::read_special(RunningFragment& run, const Instr& instr, std::uint32
     launch_.rows.count_up(reinterpret_cast<std::uint32_t*>(row), from, 1);
   };
   const auto place = [&](std::size_t dimension) {
-    const std::uint32_t* const numbers = threads_of(run.warp) + dimension * kWarpLanes;
+    const std::uint32_t* const numbers =
+        threads() + run.warp.index * kThreadWords + dimension * kWarpLanes;
     if (wide || mask != ~0u) return each([&](unsigned l) { return numbers[l]; });
     std::memcpy(row, numbers, kWordRowBytes);
   };

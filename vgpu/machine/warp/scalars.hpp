@@ -21,17 +21,15 @@ class Scalars {
   // A parameter of the kernel, or the address of a local variable: the same for all lanes.
   void move(RunningFragment& run, const Instr& instr, std::uint32_t active) const;
   void read_special(RunningFragment& run, const Instr& instr, std::uint32_t mask) const;
-  // Rows of %tid.x, .y and .z of a warp.
-  [[nodiscard]] const std::uint32_t* threads_of(const Warp& warp) const {
-    const bool is_there =
-        block_ == launch_.request->block && warp.index < threads_.size() / kThreadWords;
-    if (!is_there) [[unlikely]]
+  // Rows of %tid.x, .y and .z of each warp of a block.
+  static constexpr std::size_t kThreadWords = std::size_t{3} * kWarpLanes;
+  [[nodiscard]] const std::uint32_t* threads() const {
+    if (threads_.empty() || block_ != launch_.request->block) [[unlikely]]
       number_threads();
-    return threads_.data() + std::size_t{warp.index} * kThreadWords;
+    return threads_.data();
   }
 
  private:
-  static constexpr std::size_t kThreadWords = std::size_t{3} * kWarpLanes;
   void number_threads() const;
 
   const RunningLaunch& launch_;

@@ -137,6 +137,18 @@ bool Turns::default_next(bool after_current, WarpId& next) {
   return search_next(false, next);
 }
 
+bool Turns::keeps_block(const Slot& slot) const {
+  if (order_ != StartOrder{} || launch_.strategy->decides_stops() || launch_.has_clusters()) {
+    return false;
+  }
+  // No other block's warps become ready meanwhile.
+  for (const Slot* before : launch_.resident) {
+    if (before == &slot) return true;
+    if ((before->ready_warps & ~(before->yielded_warps | before->polling_warps)) != 0) return false;
+  }
+  return false;
+}
+
 bool Turns::search_next(bool after_current, WarpId& next) {
   const WarpId stopped = next;
   bool found = false;

@@ -43,6 +43,9 @@ class Turns {
   // The strategy may stop some lanes of a fragment, or the whole warp, before their next access or
   // fence.
   Step ask(RunningFragment& run, std::size_t index, std::uint32_t active, Decision::Point kind);
+  // Whether, as long as warps of `slot` stop at barriers and exits alone, and one that has not
+  // yielded is ready, the first of them is next.
+  [[nodiscard]] bool keeps_block(const Slot& slot) const;
   // After Stop::preempted.
   [[nodiscard]] const WarpId& preempted_to() const { return preempted_to_; }
 

@@ -1,6 +1,8 @@
 #include "vgpu/machine/warp/warps.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 namespace warpcheck::vgpu {
 
@@ -60,6 +62,27 @@ bool Warps::is_released(Warp& warp) {
   if (!turns_.decides_releases()) return false;
   warp.quantum_left = launch_.quantum_left;
   return true;
+}
+
+Stop Warps::run_in_turn(Slot& slot, std::uint32_t& number, std::uint64_t until) {
+  while (true) {
+    Warp& warp = slot.warps[number];
+    const std::uint32_t left = std::exchange(warp.quantum_left, 0);
+    launch_.quantum_left = left != 0 ? left : launch_.limits.quantum;
+    const Stop stop = run(slot, warp);
+    const bool goes_on = (stop == Stop::blocked || stop == Stop::exited) &&
+                         launch_.outcome.steps < until && slot.live_lanes != 0;
+    if (!goes_on) return stop;
+    std::uint32_t ready = slot.ready_warps;
+    if (!warp.is_ready()) ready &= ~(1u << number);
+    const std::uint32_t rest = ready & ~(slot.yielded_warps | slot.polling_warps);
+    if (rest == 0) return stop;
+    const auto next = static_cast<std::uint32_t>(std::countr_zero(rest));
+    if (slot.warps[next].quanta != 0) return stop;
+    slot.ready_warps = ready;
+    ++warp.stops;
+    number = next;
+  }
 }
 
 Stop Warps::run(Slot& slot, Warp& warp) {

@@ -18,6 +18,12 @@ class Warps {
 
   // Runs it for what the launch has left of a quantum.
   Stop run(Slot& slot, Warp& warp);
+  // The same of warps that have not used up a quantum yet: `number` first and then, as the default
+  // policy has it, the first of the block that is ready, until one stops otherwise than at a
+  // barrier or its exit, none is ready, or the launch has executed `until` instructions.  What
+  // follows from the last one's stop is the caller's.
+  //   number: becomes that of the warp that ran last
+  Stop run_in_turn(Slot& slot, std::uint32_t& number, std::uint64_t until);
   // The fragment to run: deepest in calls, then lowest pc, so that diverged lanes meet again.
   // Fragments at the same place become one.  SIZE_MAX: none can.
   //   limit: becomes the pc at which another one waits
