@@ -3,9 +3,11 @@
 
   export_test.py WARPCHECK NVCC CASES
 
-The programs are compiled for any GPU and not linked: nothing here runs them.  Each is written and
-compiled in a directory of its own, far from the sources that it must not need.
+The programs are compiled for any GPU and not linked: nothing here runs them.  They are written to a
+directory far from the sources that they must not need.  Those with the same options are compiled
+together, each in a namespace of its own, as most of the time goes into the headers that all include.
 """
+import collections
 import concurrent.futures
 import os
 import pathlib
@@ -19,20 +21,30 @@ def run(command, **options):
     return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
-def check_case(warpcheck, nvcc, case, directory):
-    name = f"{case.parent.name}_{case.stem}"
-    source = pathlib.Path(directory) / f"{name}.cu"
+def export(warpcheck, case, directory):
+    """Returns the program's file and the options that it wants, or what is wrong with it."""
+    source = directory / f"{case.parent.name}_{case.stem}.cu"
     exported = run([warpcheck, "export", case, "-o", source])
     if exported.returncode != 0 or exported.stdout or exported.stderr:
-        return f"{case}: export gave status {exported.returncode}\n{exported.stderr}"
+        return None, f"{case}: export gave status {exported.returncode}\n{exported.stderr}"
     text = source.read_text()
     if re.search(r'#include "', text):
-        return f"{case}: the program needs files of this project"
-    options = re.search(r"^//   nvcc (.*) -arch=native ", text, re.MULTILINE).group(1).split()
-    compiled = run([nvcc, *options, "--Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror",
-                    "-arch=compute_75", "-c", source.name, "-o", f"{name}.o"], cwd=directory)
+        return None, f"{case}: the program needs files of this project"
+    options = re.search(r"^//   nvcc (.*) -arch=native ", text, re.MULTILINE).group(1)
+    return (source, options), None
+
+
+def compile_together(nvcc, number, options, sources, directory):
+    headers = sorted({line for source in sources for line in source.read_text().splitlines()
+                      if line.startswith("#include <")})
+    programs = [f'namespace {source.stem} {{\n#include "{source.name}"\n}}' for source in sources]
+    together = directory / f"together_{number}.cu"
+    together.write_text("\n".join(headers + programs) + "\n")
+    compiled = run([nvcc, *options.split(), "--Werror", "all-warnings", "-Xcompiler",
+                    "-Wall,-Wextra,-Werror", "-arch=compute_75", "-c", together.name,
+                    "-o", f"{together.stem}.o"], cwd=directory)
     if compiled.returncode != 0 or compiled.stderr.strip():
-        return f"{case}: nvcc gave status {compiled.returncode}\n{compiled.stderr[-2000:]}"
+        return f"nvcc {options} gave status {compiled.returncode}\n{compiled.stderr[-4000:]}"
     return None
 
 
@@ -41,10 +53,19 @@ def main():
     cases = sorted(pathlib.Path(root).glob("*/*.case"))
     if not cases:
         sys.exit(f"no cases in {root}")
-    with tempfile.TemporaryDirectory() as directory, \
+    with tempfile.TemporaryDirectory() as name, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        problems = pool.map(lambda case: check_case(warpcheck, nvcc, case, directory), cases)
-        problems = [problem for problem in problems if problem]
+        directory = pathlib.Path(name)
+        exported = list(pool.map(lambda case: export(warpcheck, case, directory), cases))
+        groups = collections.defaultdict(list)
+        for program, _ in exported:
+            if program:
+                groups[program[1]].append(program[0])
+        compiled = pool.map(
+            lambda group: compile_together(nvcc, group[0], *group[1], directory),
+            enumerate(groups.items()))
+        problems = [problem for _, problem in exported if problem]
+        problems += [problem for problem in compiled if problem]
     print("\n".join(problems) or f"{len(cases)} programs compile")
     sys.exit(1 if problems else 0)
 
