@@ -29,6 +29,7 @@
 #include "vgpu/machine/sync/cluster_barriers.hpp"
 #include "vgpu/machine/sync/clusters.hpp"
 #include "vgpu/machine/sync/named_barriers.hpp"
+#include "vgpu/machine/tensor/tensor_copies.hpp"
 #include "vgpu/machine/texture/textures.hpp"
 #include "vgpu/machine/warp/calls.hpp"
 #include "vgpu/machine/warp/departures.hpp"
@@ -91,6 +92,7 @@ class Core {
   BarrierObjects barrier_objects_{launch_, {clusters_, targets_, current_, accesses_}};
   Copies copies_{launch_, targets_, current_, accesses_};
   BulkCopies bulk_copies_{launch_, {targets_, current_, accesses_, barrier_objects_}};
+  TensorCopies tensor_copies_{launch_, {targets_, current_, accesses_, bulk_copies_}};
   DeviceHeap heap_{launch_, targets_};
   DeviceCalls device_calls_{launch_, heap_};
   Textures textures_{launch_, targets_, current_, accesses_};
@@ -99,7 +101,7 @@ class Core {
   // Fragments, and warps of fragments.
   Departures departures_{launch_,
                          {stacks_, calls_, meetings_, block_barriers_, named_barriers_,
-                          cluster_barriers_, bulk_copies_, printing_}};
+                          cluster_barriers_, bulk_copies_, tensor_copies_, printing_}};
   FragmentLoop fragments_{launch_,
                           {turns_, scalars_, accesses_, barrier_objects_, copies_, textures_, heap_,
                            device_calls_, meetings_, departures_}};

@@ -68,6 +68,10 @@ OperandRoles roles_of(const Instr& instr) {
     case InstrKind::bulk_copy:
       return {.reads = {BulkOperand::target, BulkOperand::source, BulkOperand::bytes,
                         BulkOperand::object, BulkOperand::blocks}};
+    case InstrKind::tensor_copy:
+      return {.reads = {TensorOperand::shared, TensorOperand::map, TensorOperand::coordinates,
+                        TensorOperand::object, TensorOperand::blocks},
+              .opaque = true};
     case InstrKind::heap_allocate:
     case InstrKind::heap_free:
       return {.reads = {HeapOperand::argument}, .writes = {HeapOperand::result}};

@@ -51,6 +51,9 @@ enum class CopyGroupOperand : std::uint8_t { groups_left = 1 };
 // bulk_copy: rows: the first of four for an element and addresses on their way; object: the address
 // of the mbarrier (absent: of a bulk group); blocks of the cluster (multicast).
 enum class BulkOperand : std::uint8_t { target, source, bytes, rows, object, blocks };
+// tensor_copy: coordinates: the first of rows side by side; rows: the first of four for elements on
+// their way; shared, object and blocks stand where those of bulk_copy do.
+enum class TensorOperand : std::uint8_t { shared, map, coordinates, rows, object, blocks };
 // Calls of functions that the device provides; `argument + i`.
 enum class BuiltinOperand : std::uint8_t { result, argument };
 // heap_allocate: bytes; heap_free: an address, without a result.
@@ -75,8 +78,8 @@ template <class Name>
 concept OperandName =
     OneOf<Name, ComputeOperand, CarryOperand, CompareOperand, Lop3Operand, WarpOperand,
           MatrixOperand, ScalarOperand, MemoryOperand, AtomicOperand, AsyncStoreOperand,
-          BarrierOperand, ObjectOperand, CopyOperand, CopyGroupOperand, BulkOperand, BuiltinOperand,
-          HeapOperand, PrintOperand, AssertionOperand, StackOperand, TargetOperand>;
+          BarrierOperand, ObjectOperand, CopyOperand, CopyGroupOperand, BulkOperand, TensorOperand,
+          BuiltinOperand, HeapOperand, PrintOperand, AssertionOperand, StackOperand, TargetOperand>;
 
 // Always inlined, as files that are compiled for several instruction sets (lanes.hpp) must not
 // share a copy.

@@ -78,6 +78,7 @@ std::string_view of_instruction(const Instr& instr) {
                                        : std::string_view{};
     case InstrKind::barrier_object: return "waits at an mbarrier";
     case InstrKind::bulk_copy:
+    case InstrKind::tensor_copy:
     case InstrKind::async_store: return "copies in bulk, which an mbarrier completes";
     case InstrKind::heap_allocate:
     case InstrKind::heap_free: return "allocates from the device's heap";

@@ -96,6 +96,7 @@ enum class InstrKind : std::uint8_t {
   copy,            // cp.async; discard
   copy_group,      // cp.async.commit_group, wait_group, wait_all
   bulk_copy,       // cp.async.bulk, cp.reduce.async.bulk
+  tensor_copy,     // cp.async.bulk.tensor, cp.reduce.async.bulk.tensor
   async_store,     // st.async, red.async
   cluster_barrier,
   heap_allocate,  // malloc() of device code
@@ -153,9 +154,11 @@ struct Instr {
     std::uint32_t texture;              // texture: index into Program::texture_instrs
     std::uint32_t device_call;          // device_call: index into Program::device_calls
     std::uint32_t source_displacement;  // copy: added to the source's address, signed
-    std::uint32_t address_rows;         // bulk_copy: two wide rows for addresses on their way
-    std::uint32_t elements;             // async_store
-    std::uint32_t completed_bytes;      // barrier_object: of what is asynchronous
+    // bulk_copy, tensor_copy: two wide rows for addresses on their way; then, of a tensor, two
+    // more, and one for an element
+    std::uint32_t address_rows;
+    std::uint32_t elements;         // async_store
+    std::uint32_t completed_bytes;  // barrier_object: of what is asynchronous
   };
   std::uint32_t source = 0;  // index into Program::sources
 

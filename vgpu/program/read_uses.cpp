@@ -285,6 +285,8 @@ bool ReadUses::uses_as_data(const Bits& facts, std::uint32_t pc) const {
       return any_of(CopyOperand::target, CopyOperand::source, CopyOperand::bytes);
     case InstrKind::bulk_copy:
       return any_of(BulkOperand::target, BulkOperand::source, BulkOperand::bytes);
+    case InstrKind::tensor_copy:
+      return any_of(TensorOperand::shared, TensorOperand::map, TensorOperand::coordinates);
     default: return false;
   }
 }

@@ -18,7 +18,7 @@ struct Row {
   std::vector<Form> forms;
   bool any_operands = false;
   bool any_suffixes = false;
-  std::bitset<64> classes, required;
+  std::bitset<96> classes, required;
   int types_min = 0, types_max = 0;
   std::vector<Form::TypeOf> sources;  // the longest list of the forms; they agree
 };
@@ -33,9 +33,10 @@ std::string_view next_word(std::string_view& text, char separator) {
   return word;
 }
 
-constexpr std::array<std::string_view, 11> kWords = {
-    "dst", "vdst", "pdst", "src", "vsrc", "msrc", "asrc", "pred", "addr", "label", "name"};
-static_assert(kWords.size() == static_cast<std::size_t>(Form::Word::name) + 1);
+constexpr std::array<std::string_view, 12> kWords = {"dst",  "vdst",  "pdst", "src",
+                                                     "vsrc", "msrc",  "asrc", "pred",
+                                                     "addr", "label", "name", "tensor"};
+static_assert(kWords.size() == static_cast<std::size_t>(Form::Word::tensor) + 1);
 
 constexpr std::array<std::string_view, 7> kTypesOf = {"",    "second", "product", "pred",
                                                       "b32", "u32",    "u64"};
@@ -142,7 +143,7 @@ int count_types(const Modifiers& m) {
 
 // Sets what one suffix means; returns why it cannot.  `missing` loses the suffix's class.
 std::string read_suffix(std::string_view word, std::string_view text, const Row& row,
-                        Modifiers& modifiers, std::bitset<64>& missing) {
+                        Modifiers& modifiers, std::bitset<96>& missing) {
   const std::span<const Suffix> meanings = find_suffixes(word);
   if (meanings.empty()) return fmt::format("unknown modifier '.{}' in '{}'", word, text);
   const auto allowed = std::ranges::find_if(meanings, [&](const Suffix& suffix) {
@@ -178,7 +179,7 @@ void fill_defaults(Opcode opcode, Modifiers& m) {
 
 std::string read_suffixes(std::string_view suffixes, std::string_view text, const Row& row,
                           Modifiers& modifiers) {
-  std::bitset<64> missing = row.required;
+  std::bitset<96> missing = row.required;
   while (!suffixes.empty()) {
     const std::string_view word = next_word(suffixes, '.');
     std::string reason = read_suffix(word, text, row, modifiers, missing);
@@ -228,13 +229,14 @@ bool fits(const Operand& o, Form::Word word) {
     case Form::Word::addr: return o.kind == Kind::address && o.parts.empty();
     case Form::Word::label: return o.kind == Kind::label;
     case Form::Word::name: return o.kind == Kind::name;
+    case Form::Word::tensor: return o.kind == Kind::address && !o.parts.empty();
   }
   return false;
 }
 // clang-format on
 
 std::string_view describe(Form::Word word) {
-  constexpr std::array<std::string_view, 11> kTexts = {"a register",
+  constexpr std::array<std::string_view, 12> kTexts = {"a register",
                                                        "a register or a vector of them",
                                                        "a register or a pair `d|p`",
                                                        "a register or an immediate",
@@ -245,7 +247,8 @@ std::string_view describe(Form::Word word) {
                                                        "a predicate",
                                                        "an address",
                                                        "a label",
-                                                       "a name"};
+                                                       "a name",
+                                                       "a tensor map and coordinates"};
   return kTexts[static_cast<std::size_t>(word)];
 }
 

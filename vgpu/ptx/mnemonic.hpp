@@ -26,7 +26,8 @@ struct Form {
     pred,
     addr,
     label,
-    name
+    name,
+    tensor
   };
   // The type of a source: that of the instruction, its second, that of a product, or this one.
   enum class TypeOf : std::uint8_t { instruction, second, product, pred, b32, u32, u64 };

@@ -113,6 +113,10 @@ struct Modifiers {
   bool proxy = false;         // fence.proxy
   bool alias = false;         // fence.proxy.alias
   bool object_inits = false;  // fence.mbarrier_init
+  bool tensor = false;        // cp.async.bulk.tensor
+  std::uint8_t dimensions = 0;
+  bool prefetch = false;    // cp.async.bulk.prefetch
+  bool tensor_map = false;  // fence.proxy.tensormap::generic
 };
 
 // clang-format off

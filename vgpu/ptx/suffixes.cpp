@@ -148,6 +148,12 @@ constexpr std::array kSuffixes = {
     suffix("bulk_group", C::completion, Completion::bulk_group),
     suffix("mbarrier::complete_tx::bytes", C::completion, Completion::object),
 
+    suffix("1d", C::dimensions, 1),
+    suffix("2d", C::dimensions, 2),
+    suffix("3d", C::dimensions, 3),
+    suffix("4d", C::dimensions, 4),
+    suffix("5d", C::dimensions, 5),
+
     suffix("approx", C::approx, 0),
     suffix("full", C::approx, 1),
     suffix("wrap", C::clamp, 0),
@@ -191,6 +197,12 @@ constexpr std::array kSuffixes = {
     flag("alias", C::alias),
     flag("mbarrier_init", C::objectinits),
     flag("cta", C::cta),  // bar.cta, barrier.cta: the only barriers of those forms
+
+    flag("tensor", C::tensor),
+    flag("tile", C::tile),  // the only mode of copies of tensors
+    flag("prefetch", C::prefetch),
+    flag("tensormap", C::tensormap),  // prefetch of a map
+    flag("tensormap::generic", C::genericmap),
 
     // vmad; read by the decoder.
     flag("po", C::scale),
@@ -335,10 +347,16 @@ bool apply(const Suffix& s, Modifiers& m) {
     case C::alias: return raise(m.alias);
     case C::objectinits: return raise(m.object_inits);
     case C::async: return raise(m.async);
+    case C::tensor: return raise(m.tensor);
+    case C::dimensions: return set_once<std::uint8_t>(m.dimensions, 0, s.value);
+    case C::prefetch: return raise(m.prefetch);
+    case C::genericmap: return raise(m.tensor_map);
     case C::cache:
     case C::noftz:
     case C::idx:
     case C::scale:
+    case C::tile:
+    case C::tensormap:
     case C::cta: return true;  // change nothing that can be observed, or have one form only
   }
   return false;

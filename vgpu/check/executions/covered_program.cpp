@@ -26,6 +26,7 @@ std::string_view gap_of(const Instr& instr) {
     case InstrKind::copy:
     case InstrKind::copy_group:
     case InstrKind::bulk_copy:
+    case InstrKind::tensor_copy:
     case InstrKind::async_store: return "copies asynchronously";
     case InstrKind::cluster_barrier: return "meets its cluster at a barrier";
     case InstrKind::heap_allocate:

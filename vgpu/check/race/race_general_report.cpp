@@ -20,6 +20,7 @@ AccessKind kind_at(const Program& program, std::uint32_t pc, unsigned access_cla
     case InstrKind::atomic: return AccessKind::atomic;
     case InstrKind::barrier_object:
     case InstrKind::bulk_copy:
+    case InstrKind::tensor_copy:
     case InstrKind::async_store:
       if (as.write && as.strong) return AccessKind::atomic;
       break;

@@ -247,7 +247,8 @@ Type element_of(Type type) {
 bool atomic_is_supported(const ptx::Modifiers& modifiers) {
   ptx::Modifiers element = modifiers;
   element.type = element_of(modifiers.type);
-  return find_function(element, false, modifiers.vector != 1) != nullptr;
+  // Copies in bulk have the operations of vectors (PTX ISA 9.0, 9.7.9.25.4.2).
+  return find_function(element, false, modifiers.vector != 1 || modifiers.bulk) != nullptr;
 }
 
 // Lanes run one after the other: what an earlier one swapped in is what a later one finds.

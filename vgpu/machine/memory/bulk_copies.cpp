@@ -14,8 +14,10 @@ namespace {
 
 constexpr std::uint32_t kUnitBytes = 16;  // sizes and addresses are multiples of it
 
-// A load, store or reduction that a bulk copy consists of.
-Instr part_of(const Instr& whole, InstrKind kind, Space space, Type type, std::uint8_t elements) {
+}  // namespace
+
+Instr part_of_bulk(const Instr& whole, InstrKind kind, Space space, Type type,
+                   std::uint8_t elements) {
   Instr part = whole;
   part.kind = kind;
   part.operands = {};
@@ -27,8 +29,6 @@ Instr part_of(const Instr& whole, InstrKind kind, Space space, Type type, std::u
   return part;
 }
 
-}  // namespace
-
 Step BulkCopies::copy(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
@@ -39,32 +39,23 @@ Step BulkCopies::copy(RunningFragment& run, const Instr& instr, std::uint32_t la
   }
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    if (instr[BulkOperand::blocks].bank == Bank::none) {
-      copy_of_lane(run, instr, lane);
-      continue;
-    }
-    // To the same place in several blocks, each of which has its own mbarrier there.
-    Instr to_one = instr;
-    to_one[BulkOperand::target] = {Bank::wide, instr.address_rows};
-    to_one[BulkOperand::object] = {Bank::wide, instr.address_rows + kWideRowBytes};
-    std::uint32_t ranks = word_of(run.banks, instr[BulkOperand::blocks], lane) & 0xffffu;
-    for (; ranks != 0; ranks &= ranks - 1) {
-      const auto rank = static_cast<std::uint64_t>(std::countr_zero(ranks));
-      for (const BulkOperand place : {BulkOperand::target, BulkOperand::object}) {
-        const AddressRow row{row_of(run.banks, instr[place]), true, 0, 0};
-        const std::uint64_t address =
-            address_of(row, lane) % kWindowBytes + kWindowBytes * (rank + 1);
-        std::memcpy(row_of(run.banks, to_one[place]) + lane * sizeof address, &address,
-                    sizeof address);
-      }
-      copy_of_lane(run, to_one, lane);
-    }
+    for_each_target(run, instr, lane, [&](const Instr& one) { copy_of_lane(run, one, lane); });
   }
   return Step::again;
 }
 
-// The accesses that follow are those of something asynchronous.
-//   object: address of the mbarrier that counts it; none: a group of copies
+void BulkCopies::name_target(RunningFragment& run, const Instr& instr, unsigned lane, unsigned rank,
+                             Instr& to_one) const {
+  to_one[BulkOperand::target] = {Bank::wide, instr.address_rows};
+  to_one[BulkOperand::object] = {Bank::wide, instr.address_rows + kWideRowBytes};
+  for (const BulkOperand place : {BulkOperand::target, BulkOperand::object}) {
+    const AddressRow row{row_of(run.banks, instr[place]), true, 0, 0};
+    const std::uint64_t address =
+        address_of(row, lane) % kWindowBytes + kWindowBytes * (std::uint64_t{rank} + 1);
+    std::memcpy(row_of(run.banks, to_one[place]) + lane * sizeof address, &address, sizeof address);
+  }
+}
+
 void BulkCopies::begin_asynchronous(const RunningFragment& run, const Ref& object, unsigned lane,
                                     bool async_proxy) {
   if (object.bank == Bank::none) return current_.begin_asynchronous(async_proxy);
@@ -82,9 +73,9 @@ void BulkCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsigned
   const std::uint32_t bytes = word_of(run.banks, instr[BulkOperand::bytes], lane);
   const Type type = m.reduce ? m.type : Type::b32;
   const std::uint8_t elements = m.reduce ? 1 : kUnitBytes / 4;
-  Instr load = part_of(instr, InstrKind::load, m.source_space, type, elements);
+  Instr load = part_of_bulk(instr, InstrKind::load, m.source_space, type, elements);
   Instr store =
-      part_of(instr, m.reduce ? InstrKind::atomic : InstrKind::store, m.space, type, elements);
+      part_of_bulk(instr, m.reduce ? InstrKind::atomic : InstrKind::store, m.space, type, elements);
   load[MemoryOperand::address] = instr[BulkOperand::source];
   store[MemoryOperand::address] = instr[BulkOperand::target];
   for (std::uint32_t i = 0; i < elements; ++i) {
@@ -120,8 +111,8 @@ Step BulkCopies::store(RunningFragment& run, const Instr& instr, std::uint32_t l
   const ptx::Modifiers& m = instr.modifiers;
   const bool reduces = m.atom_op != ptx::AtomOp::none;
   const auto elements = static_cast<std::uint8_t>(instr.elements);
-  Instr part = part_of(instr, reduces ? InstrKind::atomic : InstrKind::store, Space::shared, m.type,
-                       elements);
+  Instr part = part_of_bulk(instr, reduces ? InstrKind::atomic : InstrKind::store, Space::shared,
+                            m.type, elements);
   part.operands = instr.operands;
   part[AsyncStoreOperand::object] = {};
   part.modifiers.atom_op = m.atom_op;
@@ -138,10 +129,9 @@ Step BulkCopies::store(RunningFragment& run, const Instr& instr, std::uint32_t l
   return Step::again;
 }
 
-// What is asynchronous tells an mbarrier how many bytes it has brought.
 void BulkCopies::complete_bytes(RunningFragment& run, const Instr& instr, const Ref& object,
                                 const Ref& bytes, std::uint32_t constant_bytes, unsigned lane) {
-  Instr done = part_of(instr, InstrKind::barrier_object, Space::shared, Type::b64, 1);
+  Instr done = part_of_bulk(instr, InstrKind::barrier_object, Space::shared, Type::b64, 1);
   done.opcode = ptx::Opcode::mbarrier_;
   done.modifiers.object_op = ptx::ObjectOp::complete_tx;
   done.modifiers.scope = ptx::Scope::cluster;
@@ -150,7 +140,10 @@ void BulkCopies::complete_bytes(RunningFragment& run, const Instr& instr, const 
   done[ObjectOperand::address] = object;
   done[ObjectOperand::value] = bytes;
   done.completed_bytes = constant_bytes;
+  // It comes before whoever waits for the phase goes on, as the bytes do.
+  begin_asynchronous(run, object, lane, false);
   barrier_objects_.execute(run, done, 1u << lane);
+  current_.end_asynchronous();
 }
 
 }  // namespace warpcheck::vgpu

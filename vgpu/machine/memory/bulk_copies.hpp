@@ -6,7 +6,9 @@
 // copies, tells that they are complete.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <utility>
 
 #include "vgpu/machine/memory/accesses.hpp"
 #include "vgpu/machine/memory/current_access.hpp"
@@ -35,12 +37,23 @@ class BulkCopies {
   // st.async, red.async.
   Step store(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
 
- private:
-  void copy_of_lane(RunningFragment& run, const Instr& instr, unsigned lane);
+  // The accesses that follow are those of something asynchronous.
+  //   object: address of the mbarrier that counts it; none: a group of copies
   void begin_asynchronous(const RunningFragment& run, const Ref& object, unsigned lane,
                           bool async_proxy);
+  // What is asynchronous tells an mbarrier how many bytes it has brought.
   void complete_bytes(RunningFragment& run, const Instr& instr, const Ref& object, const Ref& bytes,
                       std::uint32_t constant_bytes, unsigned lane);
+  // Calls copy(instruction) for a copy to one place in shared memory; with .multicast, for each of
+  // the blocks that a lane names: to the same place there, with the mbarrier that is there.
+  template <typename Copy>
+  void for_each_target(RunningFragment& run, const Instr& instr, unsigned lane, Copy copy);
+
+ private:
+  void copy_of_lane(RunningFragment& run, const Instr& instr, unsigned lane);
+  // `to_one`: a copy to the block of that rank.
+  void name_target(RunningFragment& run, const Instr& instr, unsigned lane, unsigned rank,
+                   Instr& to_one) const;
 
   RunningLaunch& launch_;
   Targets& targets_;
@@ -48,5 +61,22 @@ class BulkCopies {
   Accesses& accesses_;
   BarrierObjects& barrier_objects_;
 };
+
+// A load, store or reduction that a copy in bulk consists of.
+Instr part_of_bulk(const Instr& whole, InstrKind kind, ptx::Space space, ptx::Type type,
+                   std::uint8_t elements);
+
+template <typename Copy>
+void BulkCopies::for_each_target(RunningFragment& run, const Instr& instr, unsigned lane,
+                                 Copy copy) {
+  const Ref& blocks = instr[BulkOperand::blocks];
+  if (blocks.bank == Bank::none) return copy(instr);
+  Instr to_one = instr;
+  for (std::uint32_t ranks = word_of(run.banks, blocks, lane) & 0xffffu; ranks != 0;
+       ranks &= ranks - 1) {
+    name_target(run, instr, lane, static_cast<unsigned>(std::countr_zero(ranks)), to_one);
+    copy(std::as_const(to_one));
+  }
+}
 
 }  // namespace warpcheck::vgpu

@@ -193,12 +193,13 @@ TEST_F(Copies, OfOtherKindsAreRefusedByName) {
     }
     return "accepted";
   };
-  EXPECT_NE(message("cp.async.bulk.tensor.1d.tile;").find("'.tensor'"), std::string::npos);
+  EXPECT_NE(message("cp.async.bulk.tensor.2d.tile::gather4;").find("'.tile::gather4'"),
+            std::string::npos);
   EXPECT_NE(message("cp.async.bulk.shared::cta.global.bulk_group [s], [%rd1], 16;")
                 .find("a bulk copy of this kind"),
             std::string::npos);
   EXPECT_NE(message("cp.async.bulk.wait_all;").find("a copy of this kind"), std::string::npos);
-  EXPECT_NE(message("fence.proxy.tensormap::generic.release.gpu;").find("'.tensormap::generic'"),
+  EXPECT_NE(message("fence.proxy.tensormap::generic.acquire.gpu;").find("a fence of this kind"),
             std::string::npos);
   EXPECT_NE(message("fence.acq_rel;").find("a fence of this kind"), std::string::npos);
   EXPECT_NE(message("cp.async.ca.shared.global [s], [%rd1], 12;").find("a copy of this size"),

@@ -11,6 +11,7 @@
 #include "vgpu/machine/sync/block_barriers.hpp"
 #include "vgpu/machine/sync/cluster_barriers.hpp"
 #include "vgpu/machine/sync/named_barriers.hpp"
+#include "vgpu/machine/tensor/tensor_copies.hpp"
 #include "vgpu/machine/warp/calls.hpp"
 #include "vgpu/machine/warp/stacks.hpp"
 #include "vgpu/machine/warp/warp_meetings.hpp"
@@ -27,6 +28,7 @@ class Departures {
     NamedBarriers& named_barriers;
     ClusterBarriers& cluster_barriers;
     BulkCopies& bulk_copies;
+    TensorCopies& tensor_copies;
     Printing& printing;
   };
   Departures(RunningLaunch& launch, const Parts& parts) : launch_(launch), parts_(parts) {}

@@ -24,16 +24,6 @@ namespace {
 constexpr std::uint32_t kRankShift = 24, kRankBits = 8;
 constexpr std::uint64_t kRankMask = std::uint64_t{0xff} << kRankShift;
 
-// The address that an operand names, with its offset, in 64 bits.
-Ref address_row(Emission& e, const ptx::Instruction& in, const ptx::Operand& operand) {
-  Instr base;
-  Ref row = e.address(in, operand, base);
-  if (row.bank == Bank::word) row = widened(e, in, row);
-  if (base.displacement == 0) return row;
-  const auto offset = static_cast<std::uint64_t>(base.displacement);
-  return calculate(e, in, Opcode::add_, Type::u64, {row, e.constants.wide(offset)});
-}
-
 Ref cluster_rank(Emission& e, const ptx::Instruction& in) {
   Instr out = e.begin(in);
   out.kind = InstrKind::special;
@@ -62,6 +52,8 @@ void emit_cluster_barrier(Emission& e, const ptx::Instruction& in, Instr& out) {
 // cp.async.bulk and cp.reduce.async.bulk.
 void emit_bulk(Emission& e, const ptx::Instruction& in, Instr& out) {
   const ptx::Modifiers& m = in.modifiers;
+  if (m.tensor || m.dimensions != 0) return emit_tensor_copy(e, in, out);
+  if (m.prefetch) return emit_prefetch(e, in, out);
   const bool to_shared = m.space == Space::shared && m.completion == Completion::object;
   const bool to_global = m.space == Space::global && m.source_space == Space::shared &&
                          m.completion == Completion::bulk_group && !m.cluster;

@@ -33,6 +33,9 @@ void emit_texture(Emission& e, const ptx::Instruction& in, Instr& out);
 // cluster.cpp
 void emit_cluster_barrier(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_bulk(Emission& e, const ptx::Instruction& in, Instr& out);
+// tensor.cpp
+void emit_tensor_copy(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_prefetch(Emission& e, const ptx::Instruction& in, Instr& out);  // in bulk
 void emit_async_store(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_mapping(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_rank(Emission& e, const ptx::Instruction& in, Instr& out);

@@ -84,6 +84,15 @@ Ref shuffled(Emission& e, const ptx::Instruction& in, Ref value, Ref lane) {
   return out[WarpOperand::result];
 }
 
+Ref address_row(Emission& e, const ptx::Instruction& in, const ptx::Operand& operand) {
+  Instr base;
+  Ref row = e.address(in, operand, base);
+  if (row.bank == Bank::word) row = widened(e, in, row);
+  if (base.displacement == 0) return row;
+  const auto offset = static_cast<std::uint64_t>(base.displacement);
+  return calculate(e, in, Opcode::add_, Type::u64, {row, e.constants.wide(offset)});
+}
+
 Ref widened(Emission& e, const ptx::Instruction& in, Ref word) {
   ptx::Modifiers widen;
   widen.type = Type::u64;

@@ -15,6 +15,8 @@ Ref calculate(Emission& e, const ptx::Instruction& in, ptx::Opcode opcode, ptx::
               std::initializer_list<Ref> sources, Bank bank);
 Ref calculate(Emission& e, const ptx::Instruction& in, ptx::Opcode opcode, ptx::Type type,
               std::initializer_list<Ref> sources);
+// The address that an operand names, with its offset, in 64 bits.
+Ref address_row(Emission& e, const ptx::Instruction& in, const ptx::Operand& operand);
 // The value of a row of words in 64 bits.
 Ref widened(Emission& e, const ptx::Instruction& in, Ref word);
 void copy_row(Emission& e, const ptx::Instruction& in, Ref to, Ref from, bool guarded);

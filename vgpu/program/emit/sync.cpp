@@ -166,6 +166,16 @@ void emit_copy(Emission& e, const ptx::Instruction& in, Instr& out) {
 void emit_fence(Emission& e, const ptx::Instruction& in, Instr& out) {
   const ptx::Modifiers& m = in.modifiers;
   out.kind = InstrKind::fence;
+  if (m.tensor_map) {
+    // A map is read as by a load of the thread that copies by it.
+    const bool acquires = m.order == ptx::Order::acquire;
+    const bool is_known = m.proxy && (acquires || m.order == ptx::Order::release) && !m.async &&
+                          !m.alias && m.space == Space::generic && m.scope != ptx::Scope::none;
+    if (!is_known || in.operands.size() != (acquires ? 2 : 0)) e.refuse(in, "a fence of this kind");
+    out.modifiers.proxy = false;
+    return e.push(out);
+  }
+  if (!in.operands.empty()) e.refuse(in, "a fence with operands");
   if (m.proxy) {
     if (m.alias == m.async || m.scope != ptx::Scope::none) e.refuse(in, "a fence of this proxy");
     if (m.alias) out.kind = InstrKind::nop;  // no two addresses here are of the same memory

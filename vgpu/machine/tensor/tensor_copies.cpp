@@ -1,0 +1,261 @@
+#include "vgpu/machine/tensor/tensor_copies.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace warpcheck::vgpu {
+
+using ptx::Space;
+using ptx::Type;
+
+namespace {
+
+constexpr std::uint32_t kChunkBytes = 16;      // that swizzling moves as a whole
+constexpr std::uint32_t kTileAlignment = 128;  // of its place in shared memory
+constexpr std::uint32_t kMapAlignment = 64;
+// Of the wide rows behind Instr::address_rows; the first two are those of for_each_target().
+constexpr std::uint32_t kGlobalRow = 2, kSharedRow = 3, kElementRow = 4;
+
+Ref wide_row(const Instr& instr, std::uint32_t number) {
+  return {Bank::wide, instr.address_rows + number * kWideRowBytes};
+}
+
+void set_wide(const RunningFragment& run, const Ref& row, unsigned lane, std::uint64_t value) {
+  std::memcpy(row_of(run.banks, row) + lane * sizeof value, &value, sizeof value);
+}
+
+std::uint64_t address_in(const RunningFragment& run, const Ref& row, unsigned lane) {
+  return address_of({row_of(run.banks, row), true, 0, 0}, lane);
+}
+
+Type type_of(std::uint32_t bytes) {
+  switch (bytes) {
+    case 1: return Type::b8;
+    case 2: return Type::b16;
+    case 8: return Type::b64;
+    default: return Type::b32;
+  }
+}
+
+}  // namespace
+
+Step TensorCopies::copy(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
+  for (std::uint32_t i = 0; i < instr.modifiers.dimensions; ++i) {
+    launch_.use_of_undefined(run, UndefinedUse::Kind::address,
+                             row_after(instr[TensorOperand::coordinates], i), lanes);
+  }
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const Step step = copy_of_lane(run, instr, static_cast<unsigned>(std::countr_zero(rest)));
+    if (step == Step::halted) return step;
+  }
+  return Step::again;
+}
+
+Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsigned lane) {
+  const ptx::Modifiers& m = instr.modifiers;
+  const std::uint64_t place = address_in(run, instr[TensorOperand::map], lane);
+  const std::optional<TensorMap> map = read_map(run, instr, lane);
+  if (!map) return is_no_map(run, lane, place);
+  if (map->rank != m.dimensions) {
+    return launch_.halt(run, 1u << lane, Trap::Cause::no_object,
+                        fmt::format("(1) copies by {} coordinates, and the tensor map is of {} "
+                                    "dimension{}",
+                                    m.dimensions, map->rank, map->rank == 1 ? "" : "s"));
+  }
+  if (m.reduce && map->atomic_type(m.atom_op) == Type::none) {
+    return launch_.refuse(fmt::format("'{}' of elements that have no such operation",
+                                      launch_.program->source_of(run.pc).text));
+  }
+  parts_.bulk_copies.for_each_target(run, instr, lane, [&](const Instr& one) {
+    Tile tile{.instr = one, .map = *map, .lane = lane};
+    for (std::uint32_t i = 0; i < map->rank; ++i) {
+      const Ref row = row_after(instr[TensorOperand::coordinates], i);
+      tile.at[i] = static_cast<std::int32_t>(word_of(run.banks, row, lane));
+    }
+    tile.shared = address_in(run, one[TensorOperand::shared], lane);
+    tile.tensor = launch_.memory.find(map->address);
+    const Ref& object = one[TensorOperand::object];
+    parts_.bulk_copies.begin_asynchronous(run, object, lane, true);
+    move_tile(run, tile);
+    parts_.current.end_asynchronous();
+    if (object.bank == Bank::none) return;
+    parts_.bulk_copies.complete_bytes(run, one, object, {}, map->bytes(), lane);
+  });
+  return Step::again;
+}
+
+// By loads of the lane.
+std::optional<TensorMap> TensorCopies::read_map(RunningFragment& run, const Instr& instr,
+                                                unsigned lane) {
+  constexpr std::uint8_t kWords = kChunkBytes / 4;
+  Instr load = part_of_bulk(instr, InstrKind::load, Space::generic, Type::b32, kWords);
+  load[MemoryOperand::address] = instr[TensorOperand::map];
+  load.displacement = 0;
+  const std::uint64_t address = address_in(run, instr[TensorOperand::map], lane);
+  if (address % kMapAlignment != 0) {
+    Target target = parts_.targets.of(run, load, address);
+    parts_.targets.fault(run, load, target, address, lane, kMapAlignment);
+    return {};
+  }
+  TensorMapBytes bytes{};
+  for (std::uint32_t at = 0; at < kTensorMapBytes; at += kChunkBytes) {
+    load.displacement = at;
+    for (std::uint32_t word = 0; word < kWords; ++word) {
+      load[MemoryOperand::value + word] = row_after(instr[TensorOperand::rows], word);
+    }
+    parts_.accesses.execute(run, load, 1u << lane);
+    for (std::uint32_t word = 0; word < kWords; ++word) {
+      const Ref row = row_after(instr[TensorOperand::rows], word);
+      launch_.use_of_undefined(run, UndefinedUse::Kind::address, row, 1u << lane);
+      const std::uint32_t value = word_of(run.banks, row, lane);
+      std::memcpy(bytes.data() + at + word * sizeof value, &value, sizeof value);
+    }
+  }
+  return unpack_tensor_map(bytes);
+}
+
+Step TensorCopies::is_no_map(const RunningFragment& run, unsigned lane, std::uint64_t address) {
+  return launch_.halt(
+      run, 1u << lane, Trap::Cause::no_object,
+      fmt::format("(1) uses a tensor map at {:#x}, where cuTensorMapEncodeTiled() made none",
+                  address));
+}
+
+void TensorCopies::move_tile(RunningFragment& run, const Tile& tile) {
+  const TensorMap& map = tile.map;
+  if (tile.shared % kTileAlignment != 0) {
+    const bool reads = tile.instr[TensorOperand::object].bank == Bank::none;
+    const Instr access = part_of_bulk(tile.instr, reads ? InstrKind::load : InstrKind::store,
+                                      Space::shared, Type::b32, 1);
+    const Target target = parts_.targets.of(run, access, tile.shared);
+    return parts_.targets.fault(run, access, target, tile.shared, tile.lane, kTileAlignment);
+  }
+  std::array<std::uint32_t, kTensorDimensionsMax> step{};  // along each dimension but the first
+  for (std::uint32_t row = 0; row < map.rows(); ++row) {
+    std::uint64_t global = map.address;
+    bool is_inside = true;
+    for (std::uint32_t i = 1; i < map.rank; ++i) {
+      const std::int64_t at = tile.at[i] + static_cast<std::int64_t>(step[i]) * map.element_step[i];
+      is_inside &= at >= 0 && static_cast<std::uint64_t>(at) < map.size[i];
+      global += static_cast<std::uint64_t>(at) * map.stride[i - 1];
+    }
+    move_row(run, tile, is_inside ? std::optional(global) : std::nullopt,
+             tile.shared + std::uint64_t{row} * map.row_pitch());
+    for (std::uint32_t i = 1; i < map.rank; ++i) {
+      if (++step[i] < map.count(i)) break;
+      step[i] = 0;
+    }
+  }
+}
+
+// Along dimension 0, in chunks of shared memory.  A chunk is moved at once, unless it lies across
+// an edge of the tensor, or at an address that no access of 16 bytes may have.
+//   global: of the element whose first coordinate is 0; empty: the row is outside of the tensor
+void TensorCopies::move_row(RunningFragment& run, const Tile& tile,
+                            std::optional<std::uint64_t> global, std::uint64_t shared) {
+  const TensorMap& map = tile.map;
+  const std::uint32_t element = map.element_bytes();
+  const std::uint32_t in_chunk = kChunkBytes / element;
+  for (std::uint32_t first = 0; first < map.box[0]; first += in_chunk) {
+    const std::int64_t at = tile.at[0] + static_cast<std::int64_t>(first);
+    const std::int64_t end = global ? static_cast<std::int64_t>(map.size[0]) : 0;
+    const std::uint64_t from = global.value_or(0) + static_cast<std::uint64_t>(at) * element;
+    const std::uint64_t to = map.swizzled(shared + std::uint64_t{first} * element);
+    const bool is_whole = at >= 0 && at + in_chunk <= end && !tile.instr.modifiers.reduce;
+    if (is_whole && from % kChunkBytes == 0) {
+      move_piece(run, tile, {from, to, kChunkBytes});
+      continue;
+    }
+    for (std::uint32_t i = 0; i < in_chunk; ++i) {
+      const Piece piece{from + std::uint64_t{i} * element, to + std::uint64_t{i} * element,
+                        element};
+      if (at + i >= 0 && at + i < end) {
+        move_piece(run, tile, piece);
+      } else if (tile.instr[TensorOperand::object].bank != Bank::none) {
+        fill_piece(run, tile, piece);
+      }
+    }
+  }
+}
+
+Instr TensorCopies::part(const RunningFragment& run, const Tile& tile, InstrKind kind, Type type,
+                         std::uint8_t elements, std::uint64_t address) const {
+  const bool loads = tile.instr[TensorOperand::object].bank != Bank::none;
+  const bool in_global = loads == (kind == InstrKind::load);
+  Instr part =
+      part_of_bulk(tile.instr, kind, in_global ? Space::global : Space::shared, type, elements);
+  part.displacement = 0;
+  const Ref row = wide_row(tile.instr, in_global ? kGlobalRow : kSharedRow);
+  set_wide(run, row, tile.lane, address);
+  part[MemoryOperand::address] = row;
+  for (std::uint32_t i = 0; i < elements; ++i) {
+    const Ref value = ptx::bytes_of(type) == 8 ? wide_row(tile.instr, kElementRow)
+                                               : row_after(tile.instr[TensorOperand::rows], i);
+    if (kind == InstrKind::atomic) {
+      part[AtomicOperand::value] = value;
+    } else {
+      part[MemoryOperand::value + i] = value;
+    }
+  }
+  if (kind == InstrKind::atomic) {
+    part.modifiers.atom_op = tile.instr.modifiers.atom_op;
+    part.modifiers.order = ptx::Order::relaxed;
+    part.modifiers.scope = ptx::Scope::gpu;
+  }
+  return part;
+}
+
+void TensorCopies::move_piece(RunningFragment& run, const Tile& tile, const Piece& piece) {
+  if (is_outside(run, tile, piece)) return;
+  const bool loads = tile.instr[TensorOperand::object].bank != Bank::none;
+  const bool is_chunk = piece.bytes == kChunkBytes;
+  const std::uint8_t elements = is_chunk ? kChunkBytes / 4 : 1;
+  const Type type = type_of(piece.bytes);
+  const Instr load =
+      part(run, tile, InstrKind::load, type, elements, loads ? piece.global : piece.shared);
+  parts_.accesses.execute(run, load, 1u << tile.lane);
+  if (loads && tile.map.converts()) convert(run, tile, elements);
+  const bool reduces = tile.instr.modifiers.reduce;
+  const Instr store = part(run, tile, reduces ? InstrKind::atomic : InstrKind::store,
+                           reduces ? tile.map.atomic_type(tile.instr.modifiers.atom_op) : type,
+                           elements, loads ? piece.shared : piece.global);
+  parts_.accesses.execute(run, store, 1u << tile.lane);
+}
+
+void TensorCopies::fill_piece(RunningFragment& run, const Tile& tile, const Piece& piece) {
+  const Instr store = part(run, tile, InstrKind::store, type_of(piece.bytes), 1, piece.shared);
+  const Ref& row = store[MemoryOperand::value];
+  const std::uint32_t lanes = 1u << tile.lane;
+  launch_.rows.broadcast(row_of(run.banks, row), row.bank == Bank::wide, tile.map.fill(), lanes);
+  run.warp.undefined.set(run.frame, row, {}, lanes, *launch_.program);
+  parts_.accesses.execute(run, store, lanes);
+}
+
+// Inside the tensor, but not in the memory that it begins in.
+bool TensorCopies::is_outside(const RunningFragment& run, const Tile& tile,
+                              const Piece& piece) const {
+  if (tile.tensor == nullptr || tile.tensor->contains(piece.global, piece.bytes)) return false;
+  const bool loads = tile.instr[TensorOperand::object].bank != Bank::none;
+  const Instr access = part_of_bulk(tile.instr, loads ? InstrKind::load : InstrKind::store,
+                                    Space::global, type_of(piece.bytes), 1);
+  const Allocation* const part = tile.tensor->part_at(0);
+  const Target target{const_cast<Allocation*>(part), Space::global, part->address, part->limit(),
+                      0};
+  parts_.targets.fault(run, access, target, piece.global, tile.lane, piece.bytes);
+  return true;
+}
+
+void TensorCopies::convert(const RunningFragment& run, const Tile& tile,
+                           std::uint32_t words) const {
+  for (std::uint32_t word = 0; word < words; ++word) {
+    const Ref row = row_after(tile.instr[TensorOperand::rows], word);
+    std::byte* const place = row_of(run.banks, row) + tile.lane * sizeof(std::uint32_t);
+    const std::uint32_t value = tile.map.converted(word_of(run.banks, row, tile.lane));
+    std::memcpy(place, &value, sizeof value);
+  }
+}
+
+}  // namespace warpcheck::vgpu

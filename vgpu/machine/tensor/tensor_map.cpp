@@ -1,0 +1,165 @@
+#include "vgpu/machine/tensor/tensor_map.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace warpcheck::vgpu {
+namespace {
+
+using ptx::AtomOp;
+using ptx::Type;
+
+constexpr std::uint64_t kMark = 0x5041'4d52'4f53'4e45;
+
+struct Packed {
+  std::uint64_t mark = kMark;
+  std::uint64_t address = 0;
+  std::array<std::uint64_t, kTensorDimensionsMax> size{};
+  std::array<std::uint64_t, kTensorDimensionsMax - 1> stride{};
+  std::array<std::uint16_t, kTensorDimensionsMax> box{};
+  std::array<std::uint8_t, kTensorDimensionsMax> element_step{};
+  std::uint8_t rank = 0, element = 0, swizzle = 0, fills_with_nan = 0;
+  std::array<std::uint8_t, 13> zeros{};
+  std::uint64_t check = 0;
+};
+static_assert(sizeof(Packed) == kTensorMapBytes);
+
+// FNV-1a over all before it.
+std::uint64_t check_of(const TensorMapBytes& bytes) {
+  std::uint64_t hash = 0xcbf2'9ce4'8422'2325;
+  for (std::size_t at = 0; at < offsetof(Packed, check); ++at) {
+    hash = (hash ^ std::to_integer<std::uint64_t>(bytes[at])) * 0x100'0000'01b3;
+  }
+  return hash;
+}
+
+constexpr std::uint32_t kExponent = 0x7f80'0000;
+
+std::uint32_t without_subnormals(std::uint32_t word) {
+  return (word & kExponent) == 0 ? word & 0x8000'0000 : word;
+}
+
+// To the nearest tf32, ties to even; NaN and infinities stay.
+std::uint32_t to_tf32(std::uint32_t word) {
+  constexpr std::uint32_t kCut = 13;
+  if ((word & kExponent) == kExponent) return word >> kCut << kCut;
+  const std::uint32_t odd = word >> kCut & 1u;
+  return (word + (1u << (kCut - 1)) - 1 + odd) >> kCut << kCut;
+}
+
+}  // namespace
+
+std::uint32_t TensorMap::element_bytes() const {
+  switch (element) {
+    case TensorElement::u8: return 1;
+    case TensorElement::u16:
+    case TensorElement::f16:
+    case TensorElement::bf16: return 2;
+    case TensorElement::u64:
+    case TensorElement::s64:
+    case TensorElement::f64: return 8;
+    default: return 4;
+  }
+}
+
+std::uint32_t TensorMap::count(std::uint32_t dimension) const {
+  if (dimension == 0) return box[0];
+  const std::uint32_t step = element_step[dimension];
+  return (box[dimension] + step - 1) / step;
+}
+
+std::uint32_t TensorMap::row_pitch() const { return std::max(row_bytes(), span()); }
+
+std::uint32_t TensorMap::rows() const {
+  std::uint32_t rows = 1;
+  for (std::uint32_t dimension = 1; dimension < rank; ++dimension) rows *= count(dimension);
+  return rows;
+}
+
+std::uint64_t TensorMap::swizzled(std::uint64_t plain) const {
+  const std::uint64_t mask = (std::uint64_t{1} << static_cast<unsigned>(swizzle)) - 1;
+  return plain ^ ((plain >> 7 & mask) << 4);
+}
+
+std::uint64_t TensorMap::fill() const {
+  if (!fills_with_nan) return 0;
+  switch (element) {
+    case TensorElement::f16:
+    case TensorElement::bf16: return 0x7ff7;  // what fma.oob takes for outside
+    case TensorElement::f64: return 0x7fff'ffff'ffff'ffff;
+    default: return 0x7fff'ffff;
+  }
+}
+
+bool TensorMap::converts() const {
+  return element == TensorElement::f32_ftz || element == TensorElement::tf32 ||
+         element == TensorElement::tf32_ftz;
+}
+
+std::uint32_t TensorMap::converted(std::uint32_t word) const {
+  switch (element) {
+    case TensorElement::f32_ftz: return without_subnormals(word);
+    case TensorElement::tf32: return to_tf32(word);
+    case TensorElement::tf32_ftz: return to_tf32(without_subnormals(word));
+    default: return word;
+  }
+}
+
+// As cp.reduce.async.bulk (PTX ISA 9.0, 9.7.9.25.4.2).
+Type TensorMap::atomic_type(AtomOp op) const {
+  const bool is_logic = op == AtomOp::and_ || op == AtomOp::or_ || op == AtomOp::xor_;
+  switch (element) {
+    case TensorElement::u32: return is_logic ? Type::b32 : Type::u32;
+    case TensorElement::s32:
+      return is_logic ? Type::b32 : op == AtomOp::inc || op == AtomOp::dec ? Type::none : Type::s32;
+    case TensorElement::u64:
+    case TensorElement::s64:
+      if (is_logic) return Type::b64;
+      if (op == AtomOp::inc || op == AtomOp::dec) return Type::none;
+      return element == TensorElement::s64 && op != AtomOp::add ? Type::s64 : Type::u64;
+    case TensorElement::f16:
+    case TensorElement::bf16:
+      if (op != AtomOp::add && op != AtomOp::min && op != AtomOp::max) return Type::none;
+      return element == TensorElement::f16 ? Type::f16 : Type::bf16;
+    case TensorElement::f32:
+    case TensorElement::f32_ftz: return op == AtomOp::add ? Type::f32 : Type::none;
+    case TensorElement::f64: return op == AtomOp::add ? Type::f64 : Type::none;
+    default: return Type::none;
+  }
+}
+
+TensorMapBytes pack(const TensorMap& map) {
+  Packed packed;
+  packed.address = map.address;
+  packed.size = map.size;
+  packed.stride = map.stride;
+  packed.box = map.box;
+  packed.element_step = map.element_step;
+  packed.rank = static_cast<std::uint8_t>(map.rank);
+  packed.element = static_cast<std::uint8_t>(map.element);
+  packed.swizzle = static_cast<std::uint8_t>(map.swizzle);
+  packed.fills_with_nan = map.fills_with_nan ? 1 : 0;
+  TensorMapBytes bytes = std::bit_cast<TensorMapBytes>(packed);
+  packed.check = check_of(bytes);
+  std::memcpy(bytes.data() + offsetof(Packed, check), &packed.check, sizeof packed.check);
+  return bytes;
+}
+
+std::optional<TensorMap> unpack_tensor_map(const TensorMapBytes& bytes) {
+  const auto packed = std::bit_cast<Packed>(bytes);
+  if (packed.mark != kMark || packed.check != check_of(bytes)) return {};
+  TensorMap map;
+  map.address = packed.address;
+  map.size = packed.size;
+  map.stride = packed.stride;
+  map.box = packed.box;
+  map.element_step = packed.element_step;
+  map.rank = packed.rank;
+  map.element = static_cast<TensorElement>(packed.element);
+  map.swizzle = static_cast<TensorSwizzle>(packed.swizzle);
+  map.fills_with_nan = packed.fills_with_nan != 0;
+  return map;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,74 @@
+#include "vgpu/machine/tensor/tensor_map.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+
+namespace warpcheck::vgpu {
+namespace {
+
+TensorMap matrix() {
+  TensorMap map;
+  map.address = 0x0f00'0000'1000;
+  map.element = TensorElement::f16;
+  map.rank = 2;
+  map.size = {100, 50};
+  map.stride = {208};
+  map.box = {32, 7};
+  map.element_step = {1, 2};
+  return map;
+}
+
+TEST(TensorMap, IsWhatWasPacked) {
+  TensorMap map = matrix();
+  map.swizzle = TensorSwizzle::bytes_64;
+  map.fills_with_nan = true;
+  EXPECT_EQ(unpack_tensor_map(pack(map)), map);
+}
+
+TEST(TensorMap, IsNoneWhereAByteHasChanged) {
+  const TensorMapBytes bytes = pack(matrix());
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    TensorMapBytes changed = bytes;
+    changed[at] ^= std::byte{1};
+    EXPECT_FALSE(unpack_tensor_map(changed)) << at;
+  }
+  EXPECT_FALSE(unpack_tensor_map({}));
+}
+
+TEST(TensorMap, ABoxHasAsManyRowsAsItsStepsLeave) {
+  const TensorMap map = matrix();
+  EXPECT_EQ(map.row_bytes(), 64u);
+  EXPECT_EQ(map.rows(), 4u);
+  EXPECT_EQ(map.bytes(), 256u);
+  EXPECT_EQ(map.row_pitch(), 64u);
+}
+
+TEST(TensorMap, SwizzlingMovesChunksWithinTheirSpan) {
+  TensorMap map = matrix();
+  EXPECT_EQ(map.swizzled(0x12b0), 0x12b0u);
+  map.swizzle = TensorSwizzle::bytes_32;
+  EXPECT_EQ(map.swizzled(0x12b0), 0x12a0u);
+  map.swizzle = TensorSwizzle::bytes_64;
+  EXPECT_EQ(map.swizzled(0x13b0), 0x1380u);
+  map.swizzle = TensorSwizzle::bytes_128;
+  EXPECT_EQ(map.swizzled(0x13b0), 0x13c0u);
+  EXPECT_EQ(map.row_pitch(), 128u);
+}
+
+TEST(TensorMap, WordsOfTf32AreRoundedAndSubnormalsFlushed) {
+  TensorMap map = matrix();
+  const auto converted = [&](float value) {
+    return std::bit_cast<float>(map.converted(std::bit_cast<std::uint32_t>(value)));
+  };
+  map.element = TensorElement::f32;
+  EXPECT_EQ(converted(1e-40f), 1e-40f);
+  map.element = TensorElement::f32_ftz;
+  EXPECT_EQ(converted(1e-40f), 0.0f);
+  map.element = TensorElement::tf32;
+  EXPECT_EQ(converted(1.0f + 0x1.8p-11f), 1.0f + 0x1p-10f);
+  EXPECT_EQ(converted(1.0f + 0x1p-11f), 1.0f);
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu

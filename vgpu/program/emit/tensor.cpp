@@ -1,0 +1,75 @@
+// Copies of tiles of tensors, which a tensor map describes: cp.async.bulk.tensor,
+// cp.reduce.async.bulk.tensor and cp.async.bulk.prefetch.  PTX ISA 9.0, 5.5 and 9.7.9.27.
+#include "vgpu/program/emit/families.hpp"
+#include "vgpu/program/emit/steps.hpp"
+
+namespace warpcheck::vgpu {
+
+using ptx::Completion;
+using Kind = ptx::Operand::Kind;
+using ptx::Opcode;
+using ptx::Space;
+using ptx::Type;
+
+namespace {
+
+constexpr std::uint32_t kElementRows = 4, kAddressRows = 5;
+
+// `[map, {x, y}]`
+void emit_tensor(Emission& e, const ptx::Instruction& in, const ptx::Operand& tensor, Instr& out) {
+  const std::size_t dimensions = in.modifiers.dimensions;
+  const bool is_tensor = tensor.kind == Kind::address && tensor.parts.size() == 1 &&
+                         tensor.parts[0].kind == Kind::vector && !tensor.parts[0].pair;
+  if (!is_tensor || tensor.parts[0].parts.size() != dimensions) {
+    e.refuse(in, "as many coordinates as dimensions are missing");
+  }
+  out[TensorOperand::map] = address_row(e, in, tensor);
+  const Ref first = e.frame.rows(Bank::word, static_cast<std::uint32_t>(dimensions));
+  for (std::uint32_t i = 0; i < dimensions; ++i) {
+    const Ref from = e.source(in, tensor.parts[0].parts[i], Type::b32);
+    copy_row(e, in, row_after(first, i), from, false);
+  }
+  out[TensorOperand::coordinates] = first;
+}
+
+}  // namespace
+
+void emit_tensor_copy(Emission& e, const ptx::Instruction& in, Instr& out) {
+  const ptx::Modifiers& m = in.modifiers;
+  if (!m.tensor || m.dimensions == 0) e.refuse(in, "a copy of a tensor without its dimensions");
+  if (m.prefetch) return emit_prefetch(e, in, out);
+  const bool to_shared = m.space == Space::shared && m.source_space == Space::global &&
+                         m.completion == Completion::object && !m.reduce;
+  const bool to_global = m.space == Space::global && m.source_space == Space::shared &&
+                         m.completion == Completion::bulk_group && !m.cluster && !m.multicast;
+  const bool reduces_right = m.reduce == (m.atom_op != ptx::AtomOp::none);
+  const bool is_known = (to_shared || to_global) && reduces_right && m.type == Type::none &&
+                        !m.read && (!m.multicast || m.cluster);
+  const std::size_t operands = to_shared ? 3 + (m.multicast ? 1 : 0) : 2;
+  if (!is_known || in.operands.size() != operands) e.refuse(in, "a copy of a tensor of this kind");
+  out.kind = InstrKind::tensor_copy;
+  const std::size_t shared = to_shared ? 0 : 1;
+  if (in.operands[shared].kind != Kind::address || !in.operands[shared].parts.empty()) {
+    e.refuse(in, "an address of shared memory is missing");
+  }
+  out[TensorOperand::shared] = address_row(e, in, in.operands[shared]);
+  emit_tensor(e, in, in.operands[1 - shared], out);
+  if (to_shared) out[TensorOperand::object] = address_row(e, in, in.operands[2]);
+  if (m.multicast) out[TensorOperand::blocks] = e.source(in, in.operands[3], Type::b16);
+  out[TensorOperand::rows] = e.frame.rows(Bank::word, kElementRows);
+  out.address_rows = e.frame.rows(Bank::wide, kAddressRows).offset;
+  e.program.uses_clusters |= m.cluster;
+  e.push(out);
+}
+
+void emit_prefetch(Emission& e, const ptx::Instruction& in, Instr& out) {
+  const ptx::Modifiers& m = in.modifiers;
+  const bool is_known = m.space == Space::global && m.source_space == Space::generic &&
+                        m.completion == Completion::none && !m.cluster && !m.multicast &&
+                        !m.reduce && !m.read && m.type == Type::none;
+  if (!is_known) e.refuse(in, "a prefetch of this kind");
+  out.kind = InstrKind::nop;
+  e.push(out);
+}
+
+}  // namespace warpcheck::vgpu
