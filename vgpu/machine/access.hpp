@@ -95,18 +95,21 @@ struct Access {
   }
 };
 
-// What nearly all accesses are: a weak load or store of one element a lane, none of it undefined,
-// whose offsets are strided or uniform.  Told in place of an Access to who takes it.
+// What nearly all accesses are: a weak load or store of one element or vector a lane, none of it
+// undefined, whose offsets are strided or uniform, or those of all lanes.  Told in place of an
+// Access to who takes it.
 struct RowAccess {
   const Allocation* allocation = nullptr;
   WarpPlace place;
   std::uint32_t pc = 0;
   std::uint32_t mask = 0;
-  std::uint32_t first = 0;                 // the offset of lane 0, active or not
+  std::uint32_t first = 0;                 // the offset of lane 0, active or not; not of scattered
   ptx::Space space = ptx::Space::generic;  // as in Access, and so are these
   AccessKind kind = AccessKind::read;
   Pattern pattern = Pattern::strided;
   std::uint8_t bytes = 0;
+  std::uint8_t element_bytes = 0;
+  const std::uint32_t* offsets = nullptr;  // scattered: of the lanes, all of which are active
 };
 
 // Of a strong access, whatever its instruction leaves out: .gpu of an atomic operation (PTX ISA

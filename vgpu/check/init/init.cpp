@@ -74,6 +74,14 @@ bool is_word_defined(const std::uint8_t* states) {
   return static_cast<Word>(load<Word>(states) & kAllDefined<Word>) == kAllDefined<Word>;
 }
 
+// Of all lanes.
+template <typename Word>
+bool are_words_defined(const std::uint32_t* offsets, const std::uint8_t* states) {
+  Word all = kAllDefined<Word>;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) all &= load<Word>(states + offsets[lane]);
+  return all == kAllDefined<Word>;
+}
+
 // The lanes that read at least one byte that is not defined.
 template <typename Word>
 std::uint32_t undefined_lanes(const Access& access, const std::uint8_t* states) {
@@ -85,10 +93,8 @@ std::uint32_t undefined_lanes(const Access& access, const std::uint8_t* states) 
   }
   if (access.pattern == Pattern::strided) {
     if (is_row_defined<sizeof(Word)>(states + row_begin(access))) return 0;
-  } else if (access.mask == ~0u) {
-    Word all = kAllDefined<Word>;
-    for (const std::uint32_t offset : access.offset) all &= load<Word>(states + offset);
-    if (all == kAllDefined<Word>) return 0;
+  } else if (access.mask == ~0u && are_words_defined<Word>(access.offset.data(), states)) {
+    return 0;
   }
   std::uint32_t lanes = 0;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
@@ -178,8 +184,11 @@ void InitChecker::on_free(const Allocation& allocation) {
 }
 
 void InitChecker::on_sync(const Sync& sync) {
-  if (sync.kind == Sync::Kind::block_start && sync.shared != nullptr) {
+  if (sync.shared == nullptr) return;
+  if (sync.kind == Sync::Kind::block_start) {
     shadow_of(*sync.shared).begin(sync.shared->limit());
+  } else if (sync.kind == Sync::Kind::barrier_complete) {
+    shadow_of(*sync.shared).settle();
   }
 }
 
@@ -207,20 +216,27 @@ bool InitChecker::takes_row(const RowAccess& row) {
   if (row.space == ptx::Space::param) return true;
   InitShadow& shadow = shadow_of(*row.allocation);
   if (shadow.extent() == InitShadow::Extent::all) return true;
-  const bool is_row_of_words = row.pattern == Pattern::strided && row.bytes == 4;
   if (row.kind == AccessKind::write) {
-    if (!is_row_of_words || row.mask != ~0u) return false;
-    define_row<4>(shadow.writable_states() + row.first, StoreShapes::state_of_row(4));
+    if (row.pattern != Pattern::strided || row.mask != ~0u) return false;
+    with_word(row.bytes, [&](auto word) {
+      define_row<sizeof word>(shadow.writable_states() + row.first,
+                              StoreShapes::state_of_row(row.element_bytes));
+    });
     return true;
   }
   if (shadow.extent() == InitShadow::Extent::none) return false;
-  if (is_row_of_words) return is_row_defined<4>(shadow.states() + start_of(row.first));
+  const std::uint8_t* const states = shadow.states();
   bool is_defined = false;
-  if (row.pattern == Pattern::uniform) {
-    with_word(row.bytes, [&](auto word) {
-      is_defined = is_word_defined<decltype(word)>(shadow.states() + row.first);
-    });
-  }
+  with_word(row.bytes, [&](auto word) {
+    using Word = decltype(word);
+    switch (row.pattern) {
+      case Pattern::strided:
+        is_defined = is_row_defined<sizeof word>(states + start_of(row.first));
+        break;
+      case Pattern::uniform: is_defined = is_word_defined<Word>(states + row.first); break;
+      case Pattern::scattered: is_defined = are_words_defined<Word>(row.offsets, states); break;
+    }
+  });
   return is_defined;
 }
 

@@ -28,6 +28,7 @@ bool are_alike(const std::uint8_t* bytes, std::size_t count) {
 
 void InitShadow::begin(std::uint32_t bytes) {
   bytes_ = bytes;
+  settled_ = 0;
   extent_ = Extent::none;
 }
 
@@ -60,6 +61,7 @@ void InitShadow::materialise() {
 void InitShadow::fill(std::uint32_t offset, std::uint32_t bytes, State state) {
   const Extent whole = state == kDefined ? Extent::all : Extent::none;
   if (extent_ == whole || bytes == 0) return;
+  if (state != kDefined) settled_ = std::min(settled_, offset);
   if (bytes == bytes_) {
     extent_ = whole;
   } else {
@@ -76,6 +78,7 @@ void InitShadow::make_taints() {
 
 void InitShadow::taint(std::uint32_t offset, const Taint& taint) {
   writable_states()[offset] = kUndefined;
+  settled_ = std::min(settled_, offset);
   make_taints();
   taints_[offset] = taint.origin << 9 | std::uint32_t{taint.beside_defined} << 8 | taint.bits;
 }
@@ -86,6 +89,7 @@ void InitShadow::copy(std::uint32_t offset, const InitShadow& source, std::uint3
     fill(offset, bytes, source.extent_ == Extent::all ? kDefined : kNeverWritten);
     return;
   }
+  settled_ = std::min(settled_, offset);
   std::uint8_t* const to = writable_states() + offset;
   const std::uint8_t* const from = source.states_ + source_offset;
   const bool may_overlap = &source == this;

@@ -50,6 +50,14 @@ class InitShadow {
   };
   void taint(std::uint32_t offset, const Taint& taint);
 
+  // Of memory whose bytes nobody copies with what is known of their shapes: extent() becomes `all`
+  // where it is so.  Looks at each byte once, as long as defined ones stay so.
+  void settle() {
+    if (extent_ != Extent::some) return;
+    settled_ = find_undefined(settled_, bytes_);
+    if (settled_ == bytes_) extent_ = Extent::all;
+  }
+
   // Takes over what is known of a range of `source`, which may be this shadow.
   void copy(std::uint32_t offset, const InitShadow& source, std::uint32_t source_offset,
             std::uint32_t bytes);
@@ -82,6 +90,7 @@ class InitShadow {
   HostPages taint_pages_;            // empty until something is tainted
   std::uint32_t* taints_ = nullptr;  // of each byte: origin << 9 | beside_defined << 8 | bits
   std::uint32_t bytes_ = 0;
+  std::uint32_t settled_ = 0;  // bytes from the beginning that settle() has found defined
   std::uint32_t capacity_ = 0;
   Extent extent_ = Extent::none;
 };

@@ -255,16 +255,23 @@ void RaceChecker::on_access(Access& access) {
 bool RaceChecker::takes_row(const RowAccess& access) {
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return true;
   if (!is_plain_) return false;
+  const bool writes = access.kind == AccessKind::write;
   if (access.space == ptx::Space::shared && slots_[access.place.slot].log.is_open()) {
-    is_refused_ = !slots_[access.place.slot].log.take(access, ordered_threads_);
+    RowLog& log = slots_[access.place.slot].log;
+    if (access.pattern != Pattern::scattered) {
+      is_refused_ = !log.take(access, ordered_threads_);
+    } else {
+      is_refused_ = access.bytes < 4 || !log_runs(log, {access.offsets, access.pc, access.mask,
+                                                        access.place.warp, access.bytes, writes});
+    }
     return !is_refused_;
   }
   Shadow& shadow = shadow_of(access);
-  const unsigned access_class = AccessClass{.write = access.kind == AccessKind::write}.index();
+  const unsigned access_class = AccessClass{.write = writes}.index();
   RaceRow row = race_row(access, access_class, shadow);
+  row.offset = access.offsets;
   row.cell = start_of(access.first) >> row.offset_shift;
-  const RaceRowResult result =
-      access.pattern == Pattern::strided ? functions_->strided(row) : functions_->uniform(row);
+  const RaceRowResult result = check_cells(row, access.pattern, access.bytes, !writes, shadow);
   if (result == RaceRowResult::conflict) return false;
   shadow.mark(1u << access_class,
               std::uint32_t{result == RaceRowResult::displaced} << access_class);
@@ -306,29 +313,27 @@ inline RaceRow RaceChecker::race_row(const AnyAccess& access, unsigned access_cl
   return row;
 }
 
+//   bytes: of a lane
+inline RaceRowResult RaceChecker::check_cells(const RaceRow& row, Pattern pattern,
+                                              std::uint32_t bytes, bool is_weak_read,
+                                              Shadow& shadow) {
+  if (pattern == Pattern::strided) return functions_->strided(row);
+  if (pattern == Pattern::uniform) return functions_->uniform(row);
+  if (is_weak_read && read_runs(row, bytes, shadow)) return RaceRowResult::recorded;
+  return functions_->scattered(row);
+}
+
 void RaceChecker::check_in_shadow(const Access& access) {
   Shadow& shadow = shadow_of(access);
   const unsigned access_class = class_of(access).index();
   RaceRow row = race_row(access, access_class, shadow);
   row.offset = access.offset.data();
 
-  RaceRowResult result = RaceRowResult::conflict;
   const unsigned first = access.first_lane();
-  const std::int64_t offset = access.offset[first];
-  switch (access.pattern) {
-    case Pattern::strided:
-      row.cell = (offset - std::int64_t{first} * access.bytes) >> row.offset_shift;
-      result = functions_->strided(row);
-      break;
-    case Pattern::uniform:
-      row.cell = offset >> row.offset_shift;
-      result = functions_->uniform(row);
-      break;
-    case Pattern::scattered:
-      result =
-          read_runs(access, row, shadow) ? RaceRowResult::recorded : functions_->scattered(row);
-      break;
-  }
+  const std::uint32_t step = access.pattern == Pattern::strided ? access.bytes : 0;
+  row.cell = (std::int64_t{access.offset[first]} - std::int64_t{first} * step) >> row.offset_shift;
+  const bool is_weak_read = access.kind == AccessKind::read && access.order == ptx::Order::weak;
+  const RaceRowResult result = check_cells(row, access.pattern, access.bytes, is_weak_read, shadow);
   if (result == RaceRowResult::conflict) {
     check_lane_by_lane(access, access_class, row, shadow);
   } else {

@@ -88,9 +88,19 @@ class RaceChecker final : public Checker {
   };
 
   Slot& slot_at(std::uint32_t slot);
+  // Scattered lanes of words, or more.
+  struct ScatteredRow {
+    const std::uint32_t* offset;
+    std::uint32_t pc, mask, warp;
+    std::uint8_t bytes;
+    bool write;
+  };
   bool log_runs(RowLog& log, const Access& access);
+  bool log_runs(RowLog& log, const ScatteredRow& row);
   void move_to_shadow(RowLog& log, const Access& access);
-  bool read_runs(const Access& access, RaceRow row, Shadow& shadow);
+  bool read_runs(RaceRow row, std::uint32_t bytes, Shadow& shadow);
+  RaceRowResult check_cells(const RaceRow& row, Pattern pattern, std::uint32_t bytes,
+                            bool is_weak_read, Shadow& shadow);
   // Of an Access or a RowAccess.
   template <typename AnyAccess>
   Shadow& shadow_of(const AnyAccess& access);

@@ -30,44 +30,49 @@ bool RaceChecker::log_runs(RowLog& log, const Access& access) {
   const bool is_plain = access.pattern == Pattern::scattered && access.kind != AccessKind::atomic &&
                         access.order == ptx::Order::weak && access.bytes >= 4 &&
                         !access.asynchronous;
-  if (!is_plain) return false;
-  bool uniform = false;
-  std::uint32_t begins = functions_->runs(access.offset.data(), access.mask, access.bytes);
+  return is_plain && log_runs(log, {access.offset.data(), access.pc, access.mask, access.place.warp,
+                                    access.bytes, access.kind == AccessKind::write});
+}
+
+bool RaceChecker::log_runs(RowLog& log, const ScatteredRow& access) {
+  // Lanes of a run are side by side, or all at one place.
+  bool uniform = access.mask == ~0u && access.offset[0] == access.offset[1];
+  std::uint32_t begins = functions_->runs(access.offset, access.mask, uniform ? 0 : access.bytes);
   if (lane_count(begins) > kRunsMax) {
-    begins = functions_->runs(access.offset.data(), access.mask, 0);
-    uniform = true;
+    uniform = !uniform;
+    begins = functions_->runs(access.offset, access.mask, uniform ? 0 : access.bytes);
+    if (lane_count(begins) > kRunsMax) return false;
   }
-  if (lane_count(begins) > kRunsMax) return false;
   const std::size_t before = log.rows().size();
   bool is_taken = true;
+  RowLog::Row row{.pc = access.pc,
+                  .warp = access.warp,
+                  .cells_log2 = static_cast<std::uint8_t>(__builtin_ctz(access.bytes) - 2),
+                  .write = access.write,
+                  .uniform = uniform};
   for_each_run(begins, access.mask, [&](unsigned first, std::uint32_t lanes) {
     const std::int64_t offset =
         std::int64_t{access.offset[first]} - (uniform ? 0 : std::int64_t{first} * access.bytes);
-    const RowLog::Row row{.cell = static_cast<std::int32_t>(offset >> 2),
-                          .pc = access.pc,
-                          .mask = lanes,
-                          .warp = access.place.warp,
-                          .cells_log2 = static_cast<std::uint8_t>(__builtin_ctz(access.bytes) - 2),
-                          .write = access.kind == AccessKind::write,
-                          .uniform = uniform};
+    row.cell = static_cast<std::int32_t>(offset >> 2);
+    row.mask = lanes;
     is_taken = is_taken && log.take(row, ordered_threads_);
   });
   if (!is_taken) log.truncate(before);
   return is_taken;
 }
 
-// The same of reads in the shadow; lanes that are found in order and then looked at again find
-// themselves.  False: it is no such row, or some lane is unordered.
-bool RaceChecker::read_runs(const Access& access, RaceRow row, Shadow& shadow) {
-  if (access.kind != AccessKind::read || access.order != ptx::Order::weak) return false;
-  const std::uint32_t begins = functions_->runs(access.offset.data(), access.mask, access.bytes);
+// The same of weak reads in the shadow; lanes that are found in order and then looked at again find
+// themselves.  False: they are no such row, or some lane is unordered.
+bool RaceChecker::read_runs(RaceRow row, std::uint32_t bytes, Shadow& shadow) {
+  const std::uint32_t mask = row.mask;
+  const std::uint32_t begins = functions_->runs(row.offset, mask, bytes);
   if (lane_count(begins) > kRunsInShadowMax) return false;
   constexpr std::uint32_t of_reads = 1u << AccessClass{}.index();
   bool is_ordered = true;
-  for_each_run(begins, access.mask, [&](unsigned first, std::uint32_t lanes) {
+  for_each_run(begins, mask, [&](unsigned first, std::uint32_t lanes) {
     if (!is_ordered) return;
-    const std::int64_t offset = access.offset[first];
-    row.cell = (offset - std::int64_t{first} * access.bytes) >> row.offset_shift;
+    const std::int64_t offset = row.offset[first];
+    row.cell = (offset - std::int64_t{first} * bytes) >> row.offset_shift;
     row.mask = lanes;
     const RaceRowResult result = functions_->strided(row);
     is_ordered = result != RaceRowResult::conflict;

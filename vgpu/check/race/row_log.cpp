@@ -71,12 +71,12 @@ void RowLog::begin(std::uint32_t bytes) {
   if (read_.size() < words) {
     read_.assign(words, 0);
     written_.assign(words, 0);
-  } else if (!rows_.empty()) {
+  } else if (count_ != 0) {
     std::ranges::fill(read_, 0);
     std::ranges::fill(written_, 0);
   }
   if (std::exchange(atomic_bytes_, 0) != 0) std::ranges::fill(counted_, 0);
-  rows_.clear();
+  count_ = 0;
   atomics_.clear();
   looks_ = 0;
   open_ = true;
@@ -108,16 +108,16 @@ bool RowLog::take_atomics(const Access& access, std::uint32_t segment, const Thr
 
 // The rows of this phase that have met this one's cells, and at least one of both is a write.
 bool RowLog::is_ordered(const Row& row, std::uint64_t ordered_threads) {
-  looks_ += rows_.size();
+  looks_ += count_;
   if (looks_ > kLooksMax) return false;
-  return std::ranges::all_of(rows_, [&](const Row& earlier) {
+  return std::ranges::all_of(rows(), [&](const Row& earlier) {
     return !(earlier.write || row.write) || same_threads(earlier, row, ordered_threads) ||
            !may_meet(earlier, row);
   });
 }
 
 bool RowLog::take_any(const Row& row, std::uint64_t ordered_threads) {
-  if (rows_.size() == kRowsMax) return false;
+  if (count_ == kRowsMax) return false;
   if (row.uniform && row.write && (row.mask & (row.mask - 1)) != 0 &&
       ordered_threads != kOrderedInWarp)
     return false;
@@ -143,7 +143,8 @@ bool RowLog::take_any(const Row& row, std::uint64_t ordered_threads) {
     mine[word + 1] |= high;
     at += kWordBits;
   });
-  rows_.push_back(row);
+  if (count_ == rows_.size()) rows_.resize(std::max<std::size_t>(2 * count_, 64));
+  rows_[count_++] = row;
   return true;
 }
 

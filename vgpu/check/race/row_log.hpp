@@ -10,7 +10,9 @@
 // relaxed atomics of one size in words of their own (atomic_log.hpp).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "vgpu/check/race/atomic_log.hpp"
@@ -76,11 +78,13 @@ class RowLog {
                 ordered_threads);
   }
   [[gnu::always_inline]] bool take(const Row& row, std::uint64_t ordered_threads) {
-    if (row.cells_log2 != 0 || row.uniform) return take_any(row, ordered_threads);
-    // Nearly all rows: a cell a lane, so 32 bits.
-    if (rows_.size() == kRowsMax || atomic_bytes_ != 0) return take_any(row, ordered_threads);
+    // Nearly all rows: a cell a lane, so 32 bits, or one.
+    const bool is_simple = row.cells_log2 == 0 && !(row.uniform && row.write);
+    if (!is_simple || count_ == rows_.size() || atomic_bytes_ != 0) {
+      return take_any(row, ordered_threads);
+    }
     const auto at = static_cast<std::uint64_t>(row.cell + kSlackCells);
-    const std::uint64_t bits = row.mask;
+    const std::uint64_t bits = row.uniform ? 1 : row.mask;
     const auto shift = static_cast<unsigned>(at % kWordBits);
     const std::uint64_t low = bits << shift, high = bits >> 1 >> (kWordBits - 1 - shift);
     std::uint64_t* const written = written_.data() + at / kWordBits;
@@ -91,7 +95,7 @@ class RowLog {
     std::uint64_t* const mine = row.write ? written : read;
     mine[0] |= low;
     mine[1] |= high;
-    rows_.push_back(row);
+    rows_[count_++] = row;
     return true;
   }
   // The same of an access that AtomicLog takes.
@@ -99,10 +103,10 @@ class RowLog {
   [[nodiscard]] AtomicLog& atomics() { return atomics_; }
   // Forgets the rows behind the first `count`, the last thing before the log is closed: their bits
   // stay.
-  void truncate(std::size_t count) { rows_.resize(count); }
+  void truncate(std::size_t count) { count_ = count; }
   // In the order in which they were taken.
-  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
-  [[nodiscard]] std::vector<Row>& rows() { return rows_; }
+  [[nodiscard]] std::span<const Row> rows() const { return {rows_.data(), count_}; }
+  [[nodiscard]] std::span<Row> rows() { return {rows_.data(), count_}; }
 
  private:
   static constexpr std::size_t kRowsMax = 2048;
@@ -119,7 +123,8 @@ class RowLog {
 
   bool open_ = false;
   std::size_t looks_ = 0;
-  std::vector<Row> rows_;
+  std::vector<Row> rows_;  // the first count_ of them
+  std::size_t count_ = 0;
   Cells read_, written_;
   Cells counted_;  // by atomics
   AtomicLog atomics_;

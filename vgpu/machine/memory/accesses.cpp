@@ -63,7 +63,8 @@ inline RowAccess Accesses::row_access(const RunningFragment& run, const Plan& pl
           .space = allocation.space,
           .kind = plan.is_load ? AccessKind::read : AccessKind::write,
           .pattern = row.strided ? Pattern::strided : Pattern::uniform,
-          .bytes = plan.bytes};
+          .bytes = plan.bytes,
+          .element_bytes = plan.bytes};
 }
 
 // False: some of what is loaded is undefined.
@@ -172,6 +173,7 @@ void Accesses::remember(const RunningFragment& run, const Instr& instr, std::uin
   site.space = target.allocation->space;
   site.is_store = instr.kind == InstrKind::store;
   site.bytes = static_cast<std::uint8_t>(lane_bytes);
+  site.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(instr.modifiers.type));
   site.allocation = is_shared ? nullptr : target.allocation;
   site.origin = is_shared ? 0 : reinterpret_cast<std::uint64_t>(target.allocation->data);
   site.data += site.origin;
@@ -191,24 +193,40 @@ bool Accesses::tell_rest(RunningFragment& run, std::size_t first) {
 
 bool Accesses::tell_lanes(RunningFragment& run, std::uint32_t pc, std::uint64_t offset,
                           Pattern pattern, const std::array<std::uint32_t, kWarpLanes>& offsets) {
-  const AccessSite& site = targets_.sites()[pc];
-  const Instr& instr = launch_.program->code[pc];
-  run.pc = pc;
+  set_row(run, pc, offset, pattern);
+  row_.offsets = offsets.data();
+  const std::vector<Observer*>& observers = launch_.observers.of_accesses;
+  for (std::size_t i = 0; i < observers.size(); ++i) {
+    if (!observers[i]->takes_row(row_)) [[unlikely]]
+      return tell_rest_of_lanes(run, i);
+  }
+  return true;
+}
+
+// The same as tell_rest() of a row that need not be of one element a lane, or in order.
+bool Accesses::tell_rest_of_lanes(RunningFragment& run, std::size_t first) {
+  const Instr& instr = launch_.program->code[row_.pc];
+  run.pc = row_.pc;
+  const AccessSite& site = targets_.sites()[row_.pc];
   Target target;
   target.allocation = site.allocation == nullptr ? run.slot.shared : site.allocation;
-  target.space = site.space;
+  target.space = row_.space;
   const RowScan scan{.inside = true,
-                     .strided = pattern == Pattern::strided,
-                     .uniform = pattern == Pattern::uniform};
-  if (pattern == Pattern::scattered) {
-    current_.access.offset = offsets;
+                     .strided = row_.pattern == Pattern::strided,
+                     .uniform = row_.pattern == Pattern::uniform};
+  Access& access = current_.access;
+  if (row_.pattern == Pattern::scattered) {
+    std::copy_n(row_.offsets, kWarpLanes, access.offset.begin());
   } else {
-    launch_.rows.count_up(current_.access.offset.data(),
-                          static_cast<std::uint32_t>(offset) + site.begin,
-                          scan.strided ? site.bytes : 0);
+    launch_.rows.count_up(access.offset.data(), row_.first, scan.strided ? row_.bytes : 0);
   }
-  current_.announce(run, instr, target, pattern, site.bytes, ~0u, {0, instr.modifiers.vector});
-  if (current_.access.undefined == 0 || instr.kind == InstrKind::store) return true;
+  current_.describe(run, instr, target, row_.pattern, row_.bytes, ~0u, {0, instr.modifiers.vector});
+  const std::vector<Observer*>& observers = launch_.observers.of_accesses;
+  observers[first]->on_access(access);
+  for (std::size_t i = first + 1; i < observers.size(); ++i) {
+    if (!observers[i]->takes_row(row_)) observers[i]->on_access(access);
+  }
+  if (access.undefined == 0 || instr.kind == InstrKind::store) return true;
   move_elements(run, instr, target, scan, ~0u);
   return false;
 }

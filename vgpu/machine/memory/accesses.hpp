@@ -43,14 +43,7 @@ class Accesses {
   // Tells the plain access at `pc` of all lanes, which lie side by side from `offset` bytes behind
   // the site's base on, or all there.  False: some of what it loads is undefined; it has been made.
   bool tell(RunningFragment& run, std::uint32_t pc, std::uint64_t offset, bool strided) {
-    const AccessSite& site = targets_.sites()[pc];
-    row_.allocation = site.allocation == nullptr ? run.slot.shared : site.allocation;
-    row_.pc = pc;
-    row_.first = static_cast<std::uint32_t>(offset) + site.begin;
-    row_.space = site.space;
-    row_.kind = site.is_store ? AccessKind::write : AccessKind::read;
-    row_.pattern = strided ? Pattern::strided : Pattern::uniform;
-    row_.bytes = site.bytes;
+    set_row(run, pc, offset, strided ? Pattern::strided : Pattern::uniform);
     const std::vector<Observer*>& observers = launch_.observers.of_accesses;
     for (std::size_t i = 0; i < observers.size(); ++i) {
       if (!observers[i]->takes_row(row_)) [[unlikely]]
@@ -103,7 +96,20 @@ class Accesses {
                   const RowAccess& row);
   bool tell_whole(const RunningFragment& run, const Instr& instr, const Plan& plan,
                   const RowAccess& row, std::size_t first);
+  void set_row(const RunningFragment& run, std::uint32_t pc, std::uint64_t offset,
+               Pattern pattern) {
+    const AccessSite& site = targets_.sites()[pc];
+    row_.allocation = site.allocation == nullptr ? run.slot.shared : site.allocation;
+    row_.pc = pc;
+    row_.first = static_cast<std::uint32_t>(offset) + site.begin;
+    row_.space = site.space;
+    row_.kind = site.is_store ? AccessKind::write : AccessKind::read;
+    row_.pattern = pattern;
+    row_.bytes = site.bytes;
+    row_.element_bytes = site.element_bytes;
+  }
   bool tell_rest(RunningFragment& run, std::size_t first);
+  bool tell_rest_of_lanes(RunningFragment& run, std::size_t first);
   void move_bytes(RunningFragment& run, const Instr& instr, const Target& target,
                   const RowScan& scan, std::uint32_t mask);
   // weak_accesses.cpp

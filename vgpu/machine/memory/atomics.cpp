@@ -136,21 +136,37 @@ T combine(T old, T b, T c) {
   }
 }
 
+//   with_old: whether the instruction has a place for what was there
 template <AtomOp op, class T>
-void run_atomic(const AtomicRows& rows) {
+[[gnu::always_inline]] inline void run_lane(const AtomicRows& rows, std::size_t lane,
+                                            bool with_old) {
   constexpr std::size_t kCell = std::max<std::size_t>(sizeof(T), 4);
+  T old{}, b{}, c{};
+  std::byte* const place = rows.data + rows.offsets[lane];
+  std::memcpy(&old, place, sizeof(T));
+  std::memcpy(&b, rows.b + lane * kCell, sizeof(T));
+  if constexpr (op == AtomOp::cas) std::memcpy(&c, rows.c + lane * kCell, sizeof(T));
+  const T result = combine<op, T>(old, b, c);
+  std::memcpy(place, &result, sizeof(T));
+  if (with_old) {
+    std::memcpy(rows.old_values + lane * (rows.old_wide ? 8u : 4u), &old, sizeof(T));
+  }
+}
+
+template <AtomOp op, class T>
+void run_atomic(const AtomicRows& given) {
+  const AtomicRows rows = given;  // nothing that is stored can alias it
+  if (rows.mask == ~0u && (rows.old_values == nullptr || !rows.old_wide)) {
+    if (rows.old_values == nullptr) {
+      for (std::size_t lane = 0; lane < kWarpLanes; ++lane) run_lane<op, T>(rows, lane, false);
+    } else {
+      for (std::size_t lane = 0; lane < kWarpLanes; ++lane) run_lane<op, T>(rows, lane, true);
+    }
+    return;
+  }
   for (std::uint32_t rest = rows.mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<std::size_t>(std::countr_zero(rest));
-    T old{}, b{}, c{};
-    std::byte* place = rows.data + rows.offsets[lane];
-    std::memcpy(&old, place, sizeof(T));
-    std::memcpy(&b, rows.b + lane * kCell, sizeof(T));
-    if constexpr (op == AtomOp::cas) std::memcpy(&c, rows.c + lane * kCell, sizeof(T));
-    const T result = combine<op, T>(old, b, c);
-    std::memcpy(place, &result, sizeof(T));
-    if (rows.old_values != nullptr) {
-      std::memcpy(rows.old_values + lane * (rows.old_wide ? 8u : 4u), &old, sizeof(T));
-    }
+    run_lane<op, T>(rows, lane, rows.old_values != nullptr);
   }
 }
 
