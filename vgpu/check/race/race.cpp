@@ -253,17 +253,27 @@ void RaceChecker::on_access(Access& access) {
 }
 
 bool RaceChecker::takes_row(const RowAccess& access) {
+  if (access.space == ptx::Space::shared && access.pattern != Pattern::scattered && is_plain_)
+      [[likely]] {
+    RowLog& log = slots_[access.place.slot].log;
+    if (log.is_open()) [[likely]] {
+      if (log.take(access, ordered_threads_)) [[likely]]
+        return true;
+      is_refused_ = true;
+      return false;
+    }
+  }
+  return takes_other_row(access);
+}
+
+bool RaceChecker::takes_other_row(const RowAccess& access) {
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return true;
   if (!is_plain_) return false;
   const bool writes = access.kind == AccessKind::write;
   if (access.space == ptx::Space::shared && slots_[access.place.slot].log.is_open()) {
-    RowLog& log = slots_[access.place.slot].log;
-    if (access.pattern != Pattern::scattered) {
-      is_refused_ = !log.take(access, ordered_threads_);
-    } else {
-      is_refused_ = access.bytes < 4 || !log_runs(log, {access.offsets, access.pc, access.mask,
-                                                        access.place.warp, access.bytes, writes});
-    }
+    is_refused_ = access.bytes < 4 || !log_runs(slots_[access.place.slot].log,
+                                                {access.offsets, access.pc, access.mask,
+                                                 access.place.warp, access.bytes, writes});
     return !is_refused_;
   }
   Shadow& shadow = shadow_of(access);

@@ -95,6 +95,7 @@ class RaceChecker final : public Checker {
     std::uint8_t bytes;
     bool write;
   };
+  bool takes_other_row(const RowAccess& access);
   bool log_runs(RowLog& log, const Access& access);
   bool log_runs(RowLog& log, const ScatteredRow& row);
   void move_to_shadow(RowLog& log, const Access& access);

@@ -116,8 +116,14 @@ bool RowLog::is_ordered(const Row& row, std::uint64_t ordered_threads) {
   });
 }
 
-bool RowLog::take_any(const Row& row, std::uint64_t ordered_threads) {
+// Makes room for a row.  False: there are enough.
+bool RowLog::grow() {
   if (count_ == kRowsMax) return false;
+  rows_.resize(std::max<std::size_t>(2 * count_, 64));
+  return true;
+}
+
+bool RowLog::take_any(const Row& row, std::uint64_t ordered_threads) {
   if (row.uniform && row.write && (row.mask & (row.mask - 1)) != 0 &&
       ordered_threads != kOrderedInWarp)
     return false;
@@ -143,8 +149,7 @@ bool RowLog::take_any(const Row& row, std::uint64_t ordered_threads) {
     mine[word + 1] |= high;
     at += kWordBits;
   });
-  if (count_ == rows_.size()) rows_.resize(std::max<std::size_t>(2 * count_, 64));
-  rows_[count_++] = row;
+  ++count_;
   return true;
 }
 

@@ -66,37 +66,24 @@ class RowLog {
   }
   [[gnu::always_inline]] bool take(const RowAccess& access, std::uint64_t ordered_threads) {
     if (access.bytes < 4) return false;
-    return take({.cell = static_cast<std::int32_t>(start_of(access.first) >> 2),
-                 .pc = access.pc,
-                 .mask = access.mask,
-                 .warp = access.place.warp,
-                 .cells_log2 = static_cast<std::uint8_t>(access.bytes == 4   ? 0
-                                                         : access.bytes == 8 ? 1
-                                                                             : 2),
-                 .write = access.kind == AccessKind::write,
-                 .uniform = access.pattern == Pattern::uniform},
-                ordered_threads);
+    if (count_ == rows_.size() && !grow()) return false;
+    Row& row = rows_[count_];  // in its place, whether or not it is taken
+    row = {.cell = static_cast<std::int32_t>(start_of(access.first) >> 2),
+           .pc = access.pc,
+           .mask = access.mask,
+           .warp = access.place.warp,
+           .cells_log2 = static_cast<std::uint8_t>(access.bytes == 4   ? 0
+                                                   : access.bytes == 8 ? 1
+                                                                       : 2),
+           .write = access.kind == AccessKind::write,
+           .uniform = access.pattern == Pattern::uniform};
+    return take_last(row, ordered_threads);
   }
-  [[gnu::always_inline]] bool take(const Row& row, std::uint64_t ordered_threads) {
-    // Nearly all rows: a cell a lane, so 32 bits, or one.
-    const bool is_simple = row.cells_log2 == 0 && !(row.uniform && row.write);
-    if (!is_simple || count_ == rows_.size() || atomic_bytes_ != 0) {
-      return take_any(row, ordered_threads);
-    }
-    const auto at = static_cast<std::uint64_t>(row.cell + kSlackCells);
-    const std::uint64_t bits = row.uniform ? 1 : row.mask;
-    const auto shift = static_cast<unsigned>(at % kWordBits);
-    const std::uint64_t low = bits << shift, high = bits >> 1 >> (kWordBits - 1 - shift);
-    std::uint64_t* const written = written_.data() + at / kWordBits;
-    std::uint64_t* const read = read_.data() + at / kWordBits;
-    std::uint64_t met = (written[0] & low) | (written[1] & high);
-    if (row.write) met |= (read[0] & low) | (read[1] & high);
-    if (met != 0 && !is_ordered(row, ordered_threads)) return false;
-    std::uint64_t* const mine = row.write ? written : read;
-    mine[0] |= low;
-    mine[1] |= high;
-    rows_[count_++] = row;
-    return true;
+  [[gnu::always_inline]] bool take(const Row& given, std::uint64_t ordered_threads) {
+    if (count_ == rows_.size() && !grow()) return false;
+    Row& row = rows_[count_];
+    row = given;
+    return take_last(row, ordered_threads);
   }
   // The same of an access that AtomicLog takes.
   bool take_atomics(const Access& access, std::uint32_t segment, const ThreadOrder& order);
@@ -118,7 +105,28 @@ class RowLog {
 
   using Cells = std::vector<std::uint64_t>;  // a bit a cell, from -kSlackCells on
 
+  // Of the row behind the last one.
+  [[gnu::always_inline]] bool take_last(const Row& row, std::uint64_t ordered_threads) {
+    // Nearly all rows: a cell a lane, so 32 bits, or one.
+    const bool is_simple = row.cells_log2 == 0 && !(row.uniform && row.write);
+    if (!is_simple || atomic_bytes_ != 0) return take_any(row, ordered_threads);
+    const auto at = static_cast<std::uint64_t>(row.cell + kSlackCells);
+    const std::uint64_t bits = row.uniform ? 1 : row.mask;
+    const auto shift = static_cast<unsigned>(at % kWordBits);
+    const std::uint64_t low = bits << shift, high = bits >> 1 >> (kWordBits - 1 - shift);
+    std::uint64_t* const written = written_.data() + at / kWordBits;
+    std::uint64_t* const read = read_.data() + at / kWordBits;
+    std::uint64_t met = (written[0] & low) | (written[1] & high);
+    if (row.write) met |= (read[0] & low) | (read[1] & high);
+    if (met != 0 && !is_ordered(row, ordered_threads)) return false;
+    std::uint64_t* const mine = row.write ? written : read;
+    mine[0] |= low;
+    mine[1] |= high;
+    ++count_;
+    return true;
+  }
   bool take_any(const Row& row, std::uint64_t ordered_threads);
+  bool grow();
   [[nodiscard]] bool is_ordered(const Row& row, std::uint64_t ordered_threads);
 
   bool open_ = false;
