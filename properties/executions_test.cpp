@@ -11,7 +11,7 @@
 namespace warpcheck {
 namespace {
 
-struct Idiom {
+struct CountedIdiom {
   std::string name;
   Json input;
   std::uint64_t executions;  // with fences
@@ -19,7 +19,7 @@ struct Idiom {
 
 // A lock, a queue and a last block may be come to in any order; what hands on a value has no
 // choice.
-const std::vector<Idiom> kIdioms{
+const std::vector<CountedIdiom> kCountedIdioms{
     {"message_passing", {{"in", {5, 7}}}, 1},
     {"look_back_scan", {{"in", {1, 2, 3}}}, 1},
     {"ticket_lock", {{"in", {1, 2}}}, 2},
@@ -31,7 +31,7 @@ const std::vector<Idiom> kIdioms{
 };
 
 TEST(EveryExecution, OfTheIdiomsWithFencesAgrees) {
-  for (const Idiom& idiom : kIdioms) {
+  for (const CountedIdiom& idiom : kCountedIdioms) {
     for (const cudart::Build build : {cudart::Build::optimized, cudart::Build::unoptimized}) {
       SCOPED_TRACE(idiom.name + idiom.input.dump());
       const Executions found =
@@ -43,7 +43,7 @@ TEST(EveryExecution, OfTheIdiomsWithFencesAgrees) {
 }
 
 TEST(EveryExecution, OfTheIdiomsWithoutFencesHasOneThatFails) {
-  for (const Idiom& idiom : kIdioms) {
+  for (const CountedIdiom& idiom : kCountedIdioms) {
     for (const cudart::Build build : {cudart::Build::optimized, cudart::Build::unoptimized}) {
       SCOPED_TRACE(idiom.name + idiom.input.dump());
       const Executions found =

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cmath>
 #include <ctime>
-#include <limits>
 #include <memory>
 #include <random>
 #include <string>
@@ -14,6 +13,7 @@
 #include "harness/pair/device.hpp"
 #include "harness/trial/engine.hpp"
 #include "kernels/kahan_matmul.hpp"
+#include "properties/float_values.hpp"
 #include "properties/run_case.hpp"
 #include "reference/exact_sum.hpp"
 #include "reference/kahan.hpp"
@@ -24,9 +24,6 @@ namespace {
 using Floats = std::vector<float>;
 using Doubles = std::vector<double>;
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kMax = std::numeric_limits<float>::max();
 constexpr std::uint32_t kGpuNan = 0x7fffffff;
 
 Json sum_of(const Floats& values, int block = 1) {
@@ -59,12 +56,12 @@ TEST(KahanSum, OfSpecialNumbers) {
   EXPECT_EQ(sum_bits({}), bits(0));
   EXPECT_EQ(sum_bits({-0.0F}), bits(0.0F));
   EXPECT_EQ(sum_bits({1, std::bit_cast<float>(0xffc12345U)}), kGpuNan);
-  EXPECT_EQ(sum_bits({1, kInf}), bits(kInf));
-  EXPECT_EQ(sum_bits({kInf, 1}), kGpuNan);
-  EXPECT_EQ(sum_bits({kInf, 1}, 2), kGpuNan);
-  EXPECT_EQ(sum_bits({1, kInf}, 2), bits(kInf));
-  EXPECT_EQ(sum_bits({kMax, kMax}), bits(kInf));
-  EXPECT_EQ(sum_bits({kMax, kMax, -kMax}), kGpuNan);
+  EXPECT_EQ(sum_bits({1, kInfinity}), bits(kInfinity));
+  EXPECT_EQ(sum_bits({kInfinity, 1}), kGpuNan);
+  EXPECT_EQ(sum_bits({kInfinity, 1}, 2), kGpuNan);
+  EXPECT_EQ(sum_bits({1, kInfinity}, 2), bits(kInfinity));
+  EXPECT_EQ(sum_bits({kLargest, kLargest}), bits(kInfinity));
+  EXPECT_EQ(sum_bits({kLargest, kLargest, -kLargest}), kGpuNan);
 }
 
 TEST(KahanSum, OfSubnormalsIsExactUnlessTheyAreFlushed) {
@@ -82,10 +79,10 @@ TEST(KahanMatmul, OfSpecialNumbers) {
   const auto first = [](const Floats& a, const Floats& b) {
     return bits(output_of<float>("kahan_matmul", product_of(2, a, b))[0]);
   };
-  EXPECT_EQ(first({0, 1, 0, 0}, {kInf, 0, 1, 0}), kGpuNan);  // 0 * inf
-  EXPECT_EQ(first({kInf, 1, 0, 0}, {1, 0, 1, 0}), kGpuNan);  // inf, and then another term
-  EXPECT_EQ(first({1, kInf, 0, 0}, {1, 0, 1, 0}), bits(kInf));
-  EXPECT_EQ(first({kMax, kMax, 0, 0}, {2, 0, -2, 0}), kGpuNan);  // the exact element is 0
+  EXPECT_EQ(first({0, 1, 0, 0}, {kInfinity, 0, 1, 0}), kGpuNan);  // 0 * inf
+  EXPECT_EQ(first({kInfinity, 1, 0, 0}, {1, 0, 1, 0}), kGpuNan);  // inf, and then another term
+  EXPECT_EQ(first({1, kInfinity, 0, 0}, {1, 0, 1, 0}), bits(kInfinity));
+  EXPECT_EQ(first({kLargest, kLargest, 0, 0}, {2, 0, -2, 0}), kGpuNan);  // the exact element is 0
   EXPECT_EQ(first({kNan, 0, 0, 0}, {1, 0, 1, 0}), kGpuNan);
   EXPECT_EQ(first({0x1p-100F, 0, 0, 0}, {0x1p-49F, 0, 0, 0}), bits(0x1p-149F));
 }

@@ -12,6 +12,7 @@
 #include "harness/shrink/shrink.hpp"
 #include "harness/trial/engine.hpp"
 #include "kernels/reduce.hpp"
+#include "properties/float_values.hpp"
 #include "properties/run_case.hpp"
 
 namespace warpcheck {
@@ -145,8 +146,6 @@ TEST(SumByAtomicsPlanted, IsShrunkToThreeElementsAndOneDecision) {
 // --- the NaN policy -----------------------------------------------------------------------------
 
 using Floats = std::vector<float>;
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // What both finishes give, which has to be the same to the bit unless it is a NaN.
 template <auto on_device, auto on_host>

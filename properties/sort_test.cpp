@@ -17,7 +17,7 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-constexpr std::uint32_t kMax = 0xffffffff;
+constexpr std::uint32_t kLargestWord = 0xffffffff;
 
 Json lists_of(const Words& in, std::size_t lists) {
   return {{"in", in},
@@ -32,7 +32,7 @@ std::string kinds(std::string_view pair, const Words& in, std::size_t lists,
 // All inputs of n elements: of every order that n elements can have, the value that stands for "no
 // element" among them.
 void for_each_input(std::size_t n, const std::function<void(const Words&)>& visit) {
-  Words values{kMax};
+  Words values{kLargestWord};
   for (std::uint32_t value = 0; value < n; ++value) values.push_back(value);
   std::vector<std::size_t> digits(n, 0);
   while (true) {
