@@ -316,14 +316,14 @@ std::vector<T> doubled(std::vector<T> values) {
 }
 
 // Every NaN as the same bits; both zeros as they are.
-std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
+std::vector<std::uint32_t> bits_with_one_nan(const std::vector<float>& values) {
   std::vector<std::uint32_t> bits;
   for (const float x : values) {
     bits.push_back(std::isnan(x) ? 0x7fc00000U : std::bit_cast<std::uint32_t>(x));
   }
   return bits;
 }
-std::vector<int> bits_of(const std::vector<int>& values) { return values; }
+std::vector<int> bits_with_one_nan(const std::vector<int>& values) { return values; }
 
 // The same digits with exponents near 0: no sum of them is subnormal or overflows, so doubling
 // them is exact at every step.
@@ -365,8 +365,8 @@ SUM_CLAIMS(reduce_sum_host_finish, ReduceLaunch<int>)
   }                                                                                              \
   PROPERTY(pair, doubles_with_its_elements)(Input input) {                                       \
     const std::vector<float> values = tamed(input.in);                                           \
-    EXPECT_EQ(bits_of(run(with(input, doubled(values)))),                                        \
-              bits_of(doubled(run(with(input, values)))));                                       \
+    EXPECT_EQ(bits_with_one_nan(run(with(input, doubled(values)))),                              \
+              bits_with_one_nan(doubled(run(with(input, values)))));                             \
   }
 
 FLOAT_SUM_CLAIMS(reduce_sum_float, ReducePasses<float>)
@@ -374,18 +374,19 @@ FLOAT_SUM_CLAIMS(reduce_sum_float_host_finish, ReduceLaunch<float>)
 
 #define EXTREME_CLAIMS(pair, Input, extreme)                                           \
   PROPERTY(pair, order_does_not_matter)(Input input) {                                 \
-    EXPECT_EQ(bits_of(run(sorted(input))), bits_of(run(input)));                       \
+    EXPECT_EQ(bits_with_one_nan(run(sorted(input))), bits_with_one_nan(run(input)));   \
   }                                                                                    \
   PROPERTY(pair, extreme_of_a_concatenation_is_the_extreme_of_extremes)(Input input) { \
     const Result<Input> parts{run(first_half(input))[0], run(second_half(input))[0]};  \
-    EXPECT_EQ(bits_of(run(input)), bits_of(Result<Input>{reference::extreme(parts)})); \
+    EXPECT_EQ(bits_with_one_nan(run(input)),                                           \
+              bits_with_one_nan(Result<Input>{reference::extreme(parts)}));            \
   }                                                                                    \
   PROPERTY(pair, is_its_own_extreme)(Input input) {                                    \
     const Result<Input> once = run(input);                                             \
-    EXPECT_EQ(bits_of(run(with(input, once))), bits_of(once));                         \
+    EXPECT_EQ(bits_with_one_nan(run(with(input, once))), bits_with_one_nan(once));     \
     Result<Input> beside = input.in;                                                   \
     beside.push_back(once[0]);                                                         \
-    EXPECT_EQ(bits_of(run(with(input, beside))), bits_of(once));                       \
+    EXPECT_EQ(bits_with_one_nan(run(with(input, beside))), bits_with_one_nan(once));   \
   }
 
 EXTREME_CLAIMS(reduce_max, ReducePasses<int>, maximum)
@@ -398,9 +399,10 @@ EXTREME_CLAIMS(reduce_max_float_host_finish, ReduceLaunch<float>, maximum)
 EXTREME_CLAIMS(reduce_min_float_host_finish, ReduceLaunch<float>, minimum)
 
 // Doubling is monotonic for every float, overflow and subnormals included; ints would wrap around.
-#define FLOAT_EXTREME_CLAIMS(pair, Input)                                                  \
-  PROPERTY(pair, doubles_with_its_elements)(Input input) {                                 \
-    EXPECT_EQ(bits_of(run(with(input, doubled(input.in)))), bits_of(doubled(run(input)))); \
+#define FLOAT_EXTREME_CLAIMS(pair, Input)                             \
+  PROPERTY(pair, doubles_with_its_elements)(Input input) {            \
+    EXPECT_EQ(bits_with_one_nan(run(with(input, doubled(input.in)))), \
+              bits_with_one_nan(doubled(run(input))));                \
   }
 
 FLOAT_EXTREME_CLAIMS(reduce_max_float, ReducePasses<float>)

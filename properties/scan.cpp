@@ -54,7 +54,7 @@ FIELDS(FloatLevels, in, block);
 
 namespace {
 
-constexpr int kBlockMax = 1024;
+constexpr int kScanBlockMax = 1024;
 
 template <class Input>
 using Element = typename decltype(Input::in)::value_type;
@@ -71,22 +71,22 @@ template <class Input, int per_thread = 1>
 bool fits_one_block(const Input& input) {
   const LaunchConfig& launch = input.launch;
   return is_one_dimensional(launch) && launch.grid.x == 1 && launch.block.x >= 1 &&
-         launch.block.x <= kBlockMax && input.in.size() <= per_thread * launch.block.x;
+         launch.block.x <= kScanBlockMax && input.in.size() <= per_thread * launch.block.x;
 }
 
 template <class Input, int per_thread = 1>
 Input draw_one_block(Draw& draw) {
-  const int n = draw(sizes({.max = kBlockMax}));
+  const int n = draw(sizes({.max = kScanBlockMax}));
   const int threads = (n + per_thread - 1) / per_thread;
   return {draw(vectors(n, numbers<Element<Input>>())),
-          draw(launches_covering(threads, {.block_max = kBlockMax, .blocks_max = 1}))};
+          draw(launches_covering(threads, {.block_max = kScanBlockMax, .blocks_max = 1}))};
 }
 
 // Up to width * width elements in blocks of width, so that one block can scan the block sums.
 template <class Input>
 bool fits_two_levels(const Input& input) {
   const LaunchConfig& launch = input.launch;
-  return is_one_dimensional(launch) && launch.block.x <= kBlockMax &&
+  return is_one_dimensional(launch) && launch.block.x <= kScanBlockMax &&
          launch.grid.x <= launch.block.x && covers(launch, input.in.size());
 }
 
@@ -101,7 +101,7 @@ Input draw_two_levels(Draw& draw) {
 
 template <class Input>
 bool has_levels(const Input& input) {
-  return input.block >= 2 && input.block <= kBlockMax;
+  return input.block >= 2 && input.block <= kScanBlockMax;
 }
 
 template <class Input>
@@ -155,7 +155,7 @@ decltype(Input::in) scanned(const Input& input) {
 }
 
 // The kernels add in another order than the reference.
-auto within_rounding() {
+auto within_prefix_rounding() {
   return within_error_bound([](const auto& input) { return prefix_sum_error_bounds(input.in); });
 }
 
@@ -227,7 +227,7 @@ KERNEL_PAIR(scan_hillis_steele_float, FloatScan, Floats) = {
     .arbitrary = draw_one_block<FloatScan>,
     .kernel = run_one_block<FloatScan, scan_hillis_steele>,
     .reference = scanned<FloatScan>,
-    .agreement = within_rounding(),
+    .agreement = within_prefix_rounding(),
     .required_classes = of_array<float>("in", {"launch: block not a multiple of 32",
                                                "launch: idle threads"}),
 };
@@ -239,7 +239,7 @@ KERNEL_PAIR(scan_tree_float, FloatScan, Floats) = {
     .arbitrary = draw_one_block<FloatScan>,
     .kernel = run_one_block<FloatScan, scan_tree>,
     .reference = scanned<FloatScan>,
-    .agreement = within_rounding(),
+    .agreement = within_prefix_rounding(),
     .required_classes = of_array<float>("in", {"launch: block not a multiple of 32",
                                                "launch: idle threads"}),
 };
@@ -251,7 +251,7 @@ KERNEL_PAIR(scan_pairs_float, FloatScan, Floats) = {
     .arbitrary = draw_one_block<FloatScan, 2>,
     .kernel = run_one_block<FloatScan, scan_pairs>,
     .reference = scanned<FloatScan>,
-    .agreement = within_rounding(),
+    .agreement = within_prefix_rounding(),
     .required_classes = of_array<float>("in", {"launch: block not a multiple of 32",
                                                "launch: idle threads"}),
 };
@@ -263,7 +263,7 @@ KERNEL_PAIR(scan_two_level_float, FloatScan, Floats) = {
     .arbitrary = draw_two_levels<FloatScan>,
     .kernel = run_two_levels<FloatScan, scan_two_level>,
     .reference = scanned<FloatScan>,
-    .agreement = within_rounding(),
+    .agreement = within_prefix_rounding(),
     .required_classes = of_array<float>("in", {"launch: several blocks",
                                                "launch: block not a multiple of 32",
                                                "launch: idle threads"}),
@@ -276,7 +276,7 @@ KERNEL_PAIR(scan_multi_level_float, FloatLevels, Floats) = {
     .arbitrary = draw_levels<FloatLevels>,
     .kernel = run_levels<FloatLevels>,
     .reference = scanned<FloatLevels>,
-    .agreement = within_rounding(),
+    .agreement = within_prefix_rounding(),
     .required_classes = of_array<float>("in", {"block: odd"}),
 };
 

@@ -40,7 +40,7 @@ FIELDS(FastProduct, n, a, b);
 
 namespace {
 
-constexpr int kBlocksMax = 64;
+constexpr int kSumBlocksMax = 64;
 constexpr int kRowsMax = 80;
 
 bool all_finite(const std::vector<float>& values) {
@@ -49,7 +49,7 @@ bool all_finite(const std::vector<float>& values) {
 
 template <class T>
 bool is_reduction(const FastReduction<T>& input) {
-  return is_offset(input.offset) && input.blocks >= 1 && input.blocks <= kBlocksMax;
+  return is_offset(input.offset) && input.blocks >= 1 && input.blocks <= kSumBlocksMax;
 }
 bool is_finite_reduction(const FloatFastReduction& input) {
   return is_reduction(input) && all_finite(input.in);
