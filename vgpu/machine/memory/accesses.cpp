@@ -231,6 +231,21 @@ bool Accesses::tell_rest_of_lanes(RunningFragment& run, std::size_t first) {
   return false;
 }
 
+void Accesses::perform_atomic(RunningFragment& run, std::uint32_t pc,
+                              const std::array<std::uint32_t, kWarpLanes>& offsets) {
+  const AccessSite& site = targets_.sites()[pc];
+  run.pc = pc;
+  Target target;
+  target.allocation = site.allocation == nullptr ? run.slot.shared : site.allocation;
+  target.space = site.space;
+  current_.access.offset = offsets;
+  const auto* const row = reinterpret_cast<const std::byte*>(offsets.data());
+  const RowOrder order = launch_.rows.order_of_words(row, site.bytes, ~0u);
+  const RowScan scan{
+      .inside = true, .strided = order == RowOrder::strided, .uniform = order == RowOrder::uniform};
+  perform(run, launch_.program->code[pc], target, scan, ~0u);
+}
+
 void Accesses::execute(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   const Ref& address = instr[MemoryOperand::address];
   if (run.warp.undefined.any()) [[unlikely]] {
@@ -266,7 +281,7 @@ void Accesses::execute(RunningFragment& run, const Instr& instr, std::uint32_t a
       active &= ~(1u << lead);
       continue;
     }
-    const bool is_row = group == ~0u && instr.kind != InstrKind::atomic && bytes <= 16;
+    const bool is_row = group == ~0u && bytes <= 16;
     if (is_row && targets_.has_sites()) remember(run, instr, bytes, target);
     if (target.space == Space::local) {
       local_memory_.perform(run, instr, target, group);

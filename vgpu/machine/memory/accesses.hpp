@@ -54,6 +54,9 @@ class Accesses {
   // The same of vectors, and of scattered lanes, whose offsets are `offsets`.
   bool tell_lanes(RunningFragment& run, std::uint32_t pc, std::uint64_t offset, Pattern pattern,
                   const std::array<std::uint32_t, kWarpLanes>& offsets);
+  // Tells and performs the atomic at `pc` of all lanes, which lie at `offsets` of the site.
+  void perform_atomic(RunningFragment& run, std::uint32_t pc,
+                      const std::array<std::uint32_t, kWarpLanes>& offsets);
   // Executes the program's instruction at run.pc, a load, store or atomic.
   void execute_next(RunningFragment& run, const Instr& instr, std::uint32_t active);
   // Executes a load, store or atomic, one that another instruction is made of perhaps, of the lanes

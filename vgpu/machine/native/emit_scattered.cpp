@@ -12,8 +12,8 @@ bool Emitter::scatters(const Site& site) const {
 }
 
 // Goes to the slow way unless all lanes lie where the last access went; leaves their offsets in the
-// frame, and the host's address of offset 0 in rax.
-void Emitter::find_scattered(const Site& site) {
+// frame.
+void Emitter::find_offsets(const Site& site) {
   a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
   a.mov(x86::rcx, site.field(offsetof(AccessSite, base)));
   a.test(x86::rcx, x86::rcx);
@@ -50,6 +50,11 @@ void Emitter::find_scattered(const Site& site) {
     a.vptest(vec(7), vec(7));
   }
   a.jnz(site.slow);
+}
+
+// Tells the access, too, and leaves the host's address of offset 0 in rax.
+void Emitter::find_scattered(const Site& site) {
+  find_offsets(site);
   const asmjit::Label told = a.newLabel();
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
   a.je(told);
@@ -97,6 +102,31 @@ void Emitter::find_part(const Site& site, std::uint32_t byte) {
   const x86::Vec offsets = wide ? half(0) : vec(0);
   a.vpaddd(offsets, offsets, wide ? half(5) : vec(5));
   a.vmovups(to, offsets);
+}
+
+bool Emitter::atomic(const Instr& instr, std::uint32_t pc, const Counted& rest) {
+  const ptx::Modifiers& m = instr.modifiers;
+  const std::uint32_t bytes = ptx::bytes_of(m.type);
+  const bool is_known =
+      m.space == Space::shared || m.space == Space::global || m.space == Space::generic;
+  const bool is_single =
+      instr.kind == InstrKind::atomic && m.vector == 1 && (bytes == 4 || bytes == 8) && is_known;
+  if (!is_single) return false;
+  const bool wide_address = instr[MemoryOperand::address].bank != Bank::word;
+  const Site site{instr, pc, rest, bytes, 1, wide_address, false, a.newLabel(), a.newLabel()};
+  find_offsets(site);
+  a.mov(x86::rdi, x86::rbx);
+  a.mov(x86::esi, pc);
+  call(reinterpret_cast<const void*>(calls.perform_atomic));
+  follow(pc, rest);
+  a.bind(site.done);
+  later([this, site] {
+    a.bind(site.slow);
+    a.mov(x86::edx, -1);
+    call_execute(site.pc, site.rest);
+    a.jmp(site.done);
+  });
+  return true;
 }
 
 void Emitter::tell_lanes(const Site& site, Pattern pattern) {

@@ -60,6 +60,8 @@ class Emitter {
   // A weak load or store of one element a lane.  False: none of that kind.
   //   rest: of the block, behind it
   bool access(const Instr& instr, std::uint32_t pc, const Counted& rest);
+  // An atomic of one element of 4 or 8 bytes a lane.  False: none of that kind.
+  bool atomic(const Instr& instr, std::uint32_t pc, const Counted& rest);
   // A call of what the interpreter does, for the lanes in edx.
   void call_execute(std::uint32_t pc, const Counted& rest);
   // The same of a compute instruction, which is its function.
@@ -162,6 +164,7 @@ class Emitter {
   void move_vector(const Site& site, bool strided);
   // emit_scattered.cpp
   [[nodiscard]] bool scatters(const Site& site) const;
+  void find_offsets(const Site& site);
   void find_scattered(const Site& site);
   void find_part(const Site& site, std::uint32_t byte);
   void tell_lanes(const Site& site, Pattern pattern);

@@ -299,7 +299,9 @@ void Compiler::unguarded(std::uint32_t pc, const Counted& rest) {
   if (instr.kind == InstrKind::compute && emit_.compute(instr)) return;
   if (instr.kind == InstrKind::param && emit_.parameter(instr)) return;
   if (instr.kind == InstrKind::special && emit_.special(instr)) return;
-  if (is_access(instr) && !emit_.runs_some() && emit_.access(instr, pc, rest)) return;
+  if (is_access(instr) && !emit_.runs_some()) {
+    if (emit_.access(instr, pc, rest) || emit_.atomic(instr, pc, rest)) return;
+  }
   emit_.move_lanes(x86::edx);
   if (instr.kind == InstrKind::compute) {
     emit_.call_compute(instr, pc);

@@ -79,6 +79,8 @@ struct NativeCalls {
   NativeStep (*tell)(NativeFrame*, std::uint32_t pc, std::uint32_t strided);
   // The same of a vector a lane, and of lanes that are scattered: of NativeFrame::offsets.
   NativeStep (*tell_lanes)(NativeFrame*, std::uint32_t pc, Pattern pattern);
+  // Tells and performs the atomic at `pc`, whose lanes lie at NativeFrame::offsets.
+  NativeStep (*perform_atomic)(NativeFrame*, std::uint32_t pc);
   void (*edge)(NativeFrame*, std::uint32_t from, std::uint32_t to);
 };
 

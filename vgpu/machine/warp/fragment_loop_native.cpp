@@ -219,10 +219,21 @@ NativeStep FragmentLoop::tell_lanes_of(NativeFrame* frame, std::uint32_t pc, Pat
   return NativeStep::leave_after;
 }
 
+NativeStep FragmentLoop::perform_atomic_of(NativeFrame* frame, std::uint32_t pc) try {
+  RunningFragment& run = *frame->run;
+  frame->loop->parts_.accesses.perform_atomic(run, pc, frame->offsets);
+  return run.warp.undefined.any() ? NativeStep::leave_after : NativeStep::go_on;
+} catch (...) {
+  frame->thrown = std::current_exception();
+  return NativeStep::leave_after;
+}
+
 void FragmentLoop::edge_of(NativeFrame* frame, std::uint32_t from, std::uint32_t to) {
   frame->loop->launch_.edge(from, to);
 }
 
-NativeCalls FragmentLoop::native_calls() { return {execute_of, tell_of, tell_lanes_of, edge_of}; }
+NativeCalls FragmentLoop::native_calls() {
+  return {execute_of, tell_of, tell_lanes_of, perform_atomic_of, edge_of};
+}
 
 }  // namespace warpcheck::vgpu
