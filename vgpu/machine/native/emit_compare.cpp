@@ -192,13 +192,62 @@ bool Emitter::select(const Instr& instr) {
   return true;
 }
 
-// f32 to nearest, whose every NaN is the canonical one.
-bool Emitter::float_arithmetic(const Instr& instr) {
+// f64 to nearest.  Which NaN there is depends on the operands: that is the function's to say.
+bool Emitter::double_arithmetic(const Instr& instr, std::uint32_t pc) {
+  const bool fuses = instr.opcode == ptx::Opcode::fma_ || instr.opcode == ptx::Opcode::mad_;
+  if (width_of(instr, fuses ? 3 : 2) != Width::wide) return false;
+  asmjit::InstId id = Inst::kIdVaddpd;
+  if (instr.opcode == ptx::Opcode::sub_) id = Inst::kIdVsubpd;
+  if (instr.opcode == ptx::Opcode::mul_) id = Inst::kIdVmulpd;
+  // Nothing is stored before all results are known to be numbers.
+  const auto result_at = [&](std::uint32_t byte) { return vec(4 + byte / vector_bytes()); };
+  for_each_part(true, [&](std::uint32_t byte) {
+    const x86::Vec result = result_at(byte);
+    load(result, row(instr[ComputeOperand::a], byte));
+    if (fuses) {
+      load(vec(1), row(instr[ComputeOperand::b], byte));
+      a.vfmadd213pd(result, vec(1), row(instr[ComputeOperand::c], byte));
+    } else {
+      a.emit(id, result, result, row(instr[ComputeOperand::b], byte));
+    }
+    const bool is_first = byte == 0;
+    if (is_512_) {
+      a.vcmppd(is_first ? x86::k1 : x86::k2, result, result, asmjit::Imm(x86::VCmpImm::kUNORD_Q));
+      if (!is_first) a.korw(x86::k1, x86::k1, x86::k2);
+    } else {
+      a.vcmppd(is_first ? vec(2) : vec(3), result, result, asmjit::Imm(x86::VCmpImm::kUNORD_Q));
+      if (!is_first) a.vpor(vec(2), vec(2), vec(3));
+    }
+  });
+  if (is_512_) {
+    a.kortestw(x86::k1, x86::k1);
+  } else {
+    a.vptest(vec(2), vec(2));
+  }
+  const asmjit::Label nan = a.newLabel(), done = a.newLabel();
+  a.jnz(nan);
+  for_each_part(true, [&](std::uint32_t byte) {
+    store_row(instr[ComputeOperand::d], byte, true, result_at(byte));
+  });
+  a.bind(done);
+  later([this, nan, done, &instr, pc] {
+    a.bind(nan);
+    move_lanes(x86::edx);
+    call_compute(instr, pc);
+    a.jmp(done);
+  });
+  return true;
+}
+
+// f32 to nearest, whose every NaN is the canonical one; f64.
+bool Emitter::float_arithmetic(const Instr& instr, std::uint32_t pc) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool is_nearest = m.rounding == ptx::Rounding::none || m.rounding == ptx::Rounding::rn;
   const bool fuses = instr.opcode == ptx::Opcode::fma_ || instr.opcode == ptx::Opcode::mad_;
   const bool is_plain = !m.ftz && !m.sat && !m.relu && !m.out_of_bounds;
-  if (m.type != Type::f32 || !is_nearest || !is_plain) return false;
+  if (!is_nearest || !is_plain) return false;
+  if (m.type == Type::f64) return double_arithmetic(instr, pc);
+  if (m.type != Type::f32) return false;
   if (width_of(instr, fuses ? 3 : 2) != Width::word) return false;
   asmjit::InstId id = Inst::kIdVaddps;
   if (instr.opcode == ptx::Opcode::sub_) id = Inst::kIdVsubps;

@@ -194,7 +194,7 @@ bool Emitter::move(const Instr& instr) {
   return true;
 }
 
-// Between integers of 32 and 64 bits, and of 32 bits to float.
+// Between integers of 32 and 64 bits, and of signed ones of 32 bits to floats.
 bool Emitter::convert(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   if (m.sat || m.ftz || m.pack || instr[ComputeOperand::b].bank != Bank::none) return false;
@@ -202,8 +202,8 @@ bool Emitter::convert(const Instr& instr) {
   const Ref& to = instr[ComputeOperand::d];
   const std::uint32_t bytes = bytes_of_scalar(m.type);
   const std::uint32_t source_bytes = bytes_of_scalar(m.source_type);
-  const bool to_float =
-      m.type == Type::f32 && m.source_type == Type::s32 && m.rounding == ptx::Rounding::rn;
+  const bool to_float = (m.type == Type::f32 || m.type == Type::f64) &&
+                        m.source_type == Type::s32 && m.rounding == ptx::Rounding::rn;
   const bool integers =
       !ptx::is_float(m.type) && !ptx::is_float(m.source_type) && m.rounding == ptx::Rounding::none;
   const auto holds = [](const Ref& ref, std::uint32_t size) {
@@ -211,9 +211,10 @@ bool Emitter::convert(const Instr& instr) {
   };
   if ((!to_float && !integers) || !holds(from, source_bytes) || !holds(to, bytes)) return false;
   if (bytes == 8 && source_bytes == 4) {
-    const bool is_signed = ptx::is_signed(m.source_type);
+    asmjit::InstId id = ptx::is_signed(m.source_type) ? Inst::kIdVpmovsxdq : Inst::kIdVpmovzxdq;
+    if (to_float) id = Inst::kIdVcvtdq2pd;
     for_each_part(true, [&](std::uint32_t byte) {
-      a.emit(is_signed ? Inst::kIdVpmovsxdq : Inst::kIdVpmovzxdq, vec(0), row(from, byte / 2));
+      a.emit(id, vec(0), row(from, byte / 2));
       store_row(to, byte, true, vec(0));
     });
     return true;
@@ -273,22 +274,22 @@ bool Emitter::lop3(const Instr& instr) {
   return true;
 }
 
-bool Emitter::compute(const Instr& instr) {
+bool Emitter::compute(const Instr& instr, std::uint32_t pc) {
   const ptx::Modifiers& m = instr.modifiers;
   if (m.carry_out) return false;
   const bool is_float = ptx::is_float(m.type);
   switch (instr.opcode) {
     case Opcode::add_:
-      if (is_float) return float_arithmetic(instr);
+      if (is_float) return float_arithmetic(instr, pc);
       return !m.sat &&
              binary(instr, {Inst::kIdVpaddd, Inst::kIdVpaddq}, {Inst::kIdVpaddd, Inst::kIdVpaddq});
     case Opcode::sub_:
-      if (is_float) return float_arithmetic(instr);
+      if (is_float) return float_arithmetic(instr, pc);
       return !m.sat &&
              binary(instr, {Inst::kIdVpsubd, Inst::kIdVpsubq}, {Inst::kIdVpsubd, Inst::kIdVpsubq});
     case Opcode::mul_:
-    case Opcode::mad_: return is_float ? float_arithmetic(instr) : multiply(instr);
-    case Opcode::fma_: return float_arithmetic(instr);
+    case Opcode::mad_: return is_float ? float_arithmetic(instr, pc) : multiply(instr);
+    case Opcode::fma_: return float_arithmetic(instr, pc);
     case Opcode::and_:
     case Opcode::or_:
     case Opcode::xor_: {

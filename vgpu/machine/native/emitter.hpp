@@ -52,7 +52,7 @@ class Emitter {
 
   // Emits a compute instruction that all lanes of the fragment execute.  False, and nothing
   // emitted: there is no code for its form.
-  bool compute(const Instr& instr);
+  bool compute(const Instr& instr, std::uint32_t pc);
   // A load of a kernel parameter.
   bool parameter(const Instr& instr);
   // A move from a special register.
@@ -155,7 +155,8 @@ class Emitter {
   bool compare(const Instr& instr);
   bool set_predicate(const Instr& instr);
   bool select(const Instr& instr);
-  bool float_arithmetic(const Instr& instr);
+  bool float_arithmetic(const Instr& instr, std::uint32_t pc);
+  bool double_arithmetic(const Instr& instr, std::uint32_t pc);
   // emit_access.cpp
   struct Site;
   void check_lanes(const Site& site, bool strided, asmjit::Label otherwise);

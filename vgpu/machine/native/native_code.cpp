@@ -296,7 +296,7 @@ void Compiler::instruction(std::uint32_t pc, const Counted& rest) {
 
 void Compiler::unguarded(std::uint32_t pc, const Counted& rest) {
   const Instr& instr = program_.code[pc];
-  if (instr.kind == InstrKind::compute && emit_.compute(instr)) return;
+  if (instr.kind == InstrKind::compute && emit_.compute(instr, pc)) return;
   if (instr.kind == InstrKind::param && emit_.parameter(instr)) return;
   if (instr.kind == InstrKind::special && emit_.special(instr)) return;
   if (is_access(instr) && !emit_.runs_some()) {
