@@ -26,9 +26,21 @@ class Source:
         return next(i for i, line in enumerate(self.text.splitlines(), 1) if f"// {marker}" in line)
 
 
+LINKED = {"-cudart": 2, "-L": 2, "-Xlinker": 2}  # options of the linker alone, with their words
+
+
 def build(source, name, *options):
-    subprocess.run([NVCC, "-arch=compute_75", "-lineinfo", "-I", pathlib.Path(SOURCES, "ci", "exec"), *options,
-                    source, "-o", name], check=True, cwd=HERE)
+    """The same source with the same options is compiled once, and linked as often as wanted."""
+    compiler, linker, rest = [], [], list(options)
+    while rest:
+        words = LINKED.get(rest[0], 1)
+        (linker if words > 1 or rest[0].startswith("-l") else compiler).extend(rest[:words])
+        del rest[:words]
+    object_file = HERE / ("-".join([pathlib.Path(source).stem, *compiler]) + ".o")
+    if not object_file.exists():
+        subprocess.run([NVCC, "-arch=compute_75", "-lineinfo", "-I", pathlib.Path(SOURCES, "ci", "exec"), *compiler,
+                        "-c", source, "-o", object_file], check=True, cwd=HERE)
+    subprocess.run([NVCC, "-arch=compute_75", *linker, object_file, "-o", name], check=True, cwd=HERE)
     return f"./{name}"
 
 
