@@ -122,7 +122,8 @@ std::string_view advice_for_lack(vgpu::Lack lack) {
              "and after its read).";
     case Lack::copy_wait:
       return "Wait for the copy before its bytes are used: cuda::pipeline's consumer_wait(), "
-             "__pipeline_wait_prior(), or the barrier that counts it.";
+             "__pipeline_wait_prior(), or the barrier that counts it; for a warpgroup's product, "
+             "wgmma.wait_group.";
     case Lack::copy_handover:
       return "The thread that began the copy waits for it, and a barrier passes that on to the "
              "others: wait, then __syncthreads(), then use the bytes.";

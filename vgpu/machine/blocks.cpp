@@ -135,6 +135,8 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
     warp.predicates.reset(launch_.program->predicates_max * std::size_t{4});
   }
   warp.undefined.clear();
+  warp.pending_products.clear();
+  warp.closed_products = {};
   warp.cluster_arrived = 0;
   parts_.stacks.start(warp);
   const WarpId id{slot.block, warp.index};

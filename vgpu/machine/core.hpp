@@ -30,6 +30,7 @@
 #include "vgpu/machine/sync/clusters.hpp"
 #include "vgpu/machine/sync/named_barriers.hpp"
 #include "vgpu/machine/tensor/tensor_copies.hpp"
+#include "vgpu/machine/tensor/warpgroups.hpp"
 #include "vgpu/machine/texture/textures.hpp"
 #include "vgpu/machine/warp/calls.hpp"
 #include "vgpu/machine/warp/departures.hpp"
@@ -93,6 +94,7 @@ class Core {
   Copies copies_{launch_, targets_, current_, accesses_};
   BulkCopies bulk_copies_{launch_, {targets_, current_, accesses_, barrier_objects_}};
   TensorCopies tensor_copies_{launch_, {targets_, current_, accesses_, bulk_copies_}};
+  Warpgroups warpgroups_{launch_, current_, accesses_};
   DeviceHeap heap_{launch_, targets_};
   DeviceCalls device_calls_{launch_, heap_};
   Textures textures_{launch_, targets_, current_, accesses_};
@@ -101,7 +103,7 @@ class Core {
   // Fragments, and warps of fragments.
   Departures departures_{launch_,
                          {stacks_, calls_, meetings_, block_barriers_, named_barriers_,
-                          cluster_barriers_, bulk_copies_, tensor_copies_, printing_}};
+                          cluster_barriers_, bulk_copies_, tensor_copies_, warpgroups_, printing_}};
   FragmentLoop fragments_{launch_,
                           {turns_, scalars_, accesses_, barrier_objects_, copies_, textures_, heap_,
                            device_calls_, meetings_, departures_}};

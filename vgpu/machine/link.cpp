@@ -64,6 +64,7 @@ bool synchronizes_threads(const Instr& instr) {
   switch (ptx::row_of(instr.opcode).family) {
     case ptx::Family::fence:
     case ptx::Family::barrier_object:
+    case ptx::Family::warpgroup:
     case ptx::Family::copy: return true;
     case ptx::Family::barrier:
       return instr.modifiers.warp || instr.modifiers.arrive ||

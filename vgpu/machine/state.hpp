@@ -101,6 +101,12 @@ struct Warp {
   std::vector<LocalPiece> local_beyond;  // what a dynamic stack has grown by
   std::uint32_t local_bytes = 0;         // a lane, all pieces together
   UndefinedRegisters undefined;
+  // Products of a warpgroup that lanes have not waited for, and in which of their groups.
+  struct PendingProduct {
+    std::uint32_t pc = 0, group = 0, lanes = 0;
+  };
+  std::vector<PendingProduct> pending_products;
+  std::array<std::uint32_t, kWarpLanes> closed_products{};  // groups, by lane
   // At the barrier of the cluster: lanes that have arrived and not waited yet, and in which phase.
   std::uint32_t cluster_arrived = 0;
   std::array<std::uint64_t, kWarpLanes> cluster_phase{};

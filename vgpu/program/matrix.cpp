@@ -25,8 +25,8 @@ void describe_product(const MatrixProduct& product, Instr& instr) {
   instr.modifiers.bool_op = product.bits;
   instr.packed = 0;
   for (const std::uint32_t field :
-       {std::uint32_t{product.in_order}, static_cast<std::uint32_t>(product.c), product.shape.k,
-        product.shape.n, product.shape.m}) {
+       {std::uint32_t{product.in_order} | std::uint32_t{product.of_group} << 1,
+        static_cast<std::uint32_t>(product.c), product.shape.k, product.shape.n, product.shape.m}) {
     instr.packed = instr.packed << kFieldBits | field;
   }
 }
@@ -42,7 +42,8 @@ MatrixProduct product_of(const Instr& instr) {
           m.third_type,
           static_cast<ptx::Type>(field(3)),
           m.satfinite,
-          field(4) != 0,
+          (field(4) & 1) != 0,
+          (field(4) & 2) != 0,
           m.rounding,
           m.bool_op};
 }

@@ -24,6 +24,7 @@ struct MatrixProduct {
   ptx::Type d = ptx::Type::none, a = ptx::Type::none, b = ptx::Type::none, c = ptx::Type::none;
   bool saturates = false;                        // .satfinite of integers
   bool in_order = false;                         // wmma
+  bool of_group = false;                         // wgmma: a tile of it
   ptx::Rounding rounding = ptx::Rounding::none;  // of f64
   ptx::BoolOp bits = ptx::BoolOp::none;          // of b1: what takes the place of multiplication
 
@@ -37,11 +38,30 @@ struct MatrixProduct {
   }
 };
 
-// Into Instr::modifiers and Instr::packed, and back.
+// Into Instr::modifiers and Instr::packed, and back.  Of a warpgroup's product, which has more
+// columns than fit, this is one tile of 16 x 8.
 void describe_product(const MatrixProduct& product, Instr& instr);
 MatrixProduct product_of(const Instr& instr);
 inline bool is_matrix_product(const Instr& instr) {
   return instr.opcode == ptx::Opcode::mma_ || instr.opcode == ptx::Opcode::wmma_;
+}
+
+// group_load: the elements of wgmma's a or b that belong into a warp's registers, where mma has
+// them, for each tile of 8 columns of b.
+struct GroupLoad {
+  bool is_b = false;
+  bool transposed = false;  // neighbours in memory are of one column of a, of one row of b
+  std::uint32_t tiles = 1;
+
+  // Rows of words.
+  [[nodiscard]] std::uint32_t registers() const { return is_b ? 2 * tiles : 4; }
+};
+constexpr std::int64_t pack(const GroupLoad& load) {
+  return std::int64_t{load.tiles} << 2 | (load.transposed ? 2 : 0) | (load.is_b ? 1 : 0);
+}
+constexpr GroupLoad group_load_of(const Instr& instr) {
+  return {(instr.packed & 1) != 0, (instr.packed & 2) != 0,
+          static_cast<std::uint32_t>(instr.packed >> 2)};
 }
 
 // Floats of 8 bits; their types are those of pairs.

@@ -72,6 +72,9 @@ OperandRoles roles_of(const Instr& instr) {
       return {.reads = {TensorOperand::shared, TensorOperand::map, TensorOperand::coordinates,
                         TensorOperand::object, TensorOperand::blocks},
               .opaque = true};
+    case InstrKind::group_load:
+      return {.reads = {GroupOperand::descriptor}, .writes = {GroupOperand::rows}, .opaque = true};
+    case InstrKind::group_pending: return {.reads = {GroupOperand::groups_left}, .opaque = true};
     case InstrKind::heap_allocate:
     case InstrKind::heap_free:
       return {.reads = {HeapOperand::argument}, .writes = {HeapOperand::result}};

@@ -54,6 +54,9 @@ enum class BulkOperand : std::uint8_t { target, source, bytes, rows, object, blo
 // tensor_copy: coordinates: the first of rows side by side; rows: the first of four for elements on
 // their way; shared, object and blocks stand where those of bulk_copy do.
 enum class TensorOperand : std::uint8_t { shared, map, coordinates, rows, object, blocks };
+// group_load: rows: the first of those that it loads, side by side; part: of a word on its way.
+// group_pending: rows: of results; groups_left: of wait_group.
+enum class GroupOperand : std::uint8_t { rows, descriptor, part, groups_left };
 // Calls of functions that the device provides; `argument + i`.
 enum class BuiltinOperand : std::uint8_t { result, argument };
 // heap_allocate: bytes; heap_free: an address, without a result.
@@ -79,7 +82,8 @@ concept OperandName =
     OneOf<Name, ComputeOperand, CarryOperand, CompareOperand, Lop3Operand, WarpOperand,
           MatrixOperand, ScalarOperand, MemoryOperand, AtomicOperand, AsyncStoreOperand,
           BarrierOperand, ObjectOperand, CopyOperand, CopyGroupOperand, BulkOperand, TensorOperand,
-          BuiltinOperand, HeapOperand, PrintOperand, AssertionOperand, StackOperand, TargetOperand>;
+          GroupOperand, BuiltinOperand, HeapOperand, PrintOperand, AssertionOperand, StackOperand,
+          TargetOperand>;
 
 // Always inlined, as files that are compiled for several instruction sets (lanes.hpp) must not
 // share a copy.

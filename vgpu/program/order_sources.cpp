@@ -80,6 +80,8 @@ std::string_view of_instruction(const Instr& instr) {
     case InstrKind::bulk_copy:
     case InstrKind::tensor_copy:
     case InstrKind::async_store: return "copies in bulk, which an mbarrier completes";
+    case InstrKind::group_load:
+    case InstrKind::group_pending: return "multiplies matrices asynchronously";
     case InstrKind::heap_allocate:
     case InstrKind::heap_free: return "allocates from the device's heap";
     case InstrKind::device_call: return "calls the device's runtime";

@@ -98,6 +98,8 @@ enum class InstrKind : std::uint8_t {
   bulk_copy,       // cp.async.bulk, cp.reduce.async.bulk
   tensor_copy,     // cp.async.bulk.tensor, cp.reduce.async.bulk.tensor
   async_store,     // st.async, red.async
+  group_load,      // wgmma.mma_async: the elements of a matrix that a descriptor leads to
+  group_pending,   // wgmma: results that nobody has waited for, commit_group, wait_group
   cluster_barrier,
   heap_allocate,  // malloc() of device code
   heap_free,
@@ -143,7 +145,7 @@ struct Instr {
     std::int64_t local_offset;      // local_address: bytes into the frame
     std::int64_t alignment;         // stack: of alloca, bytes
     std::int64_t truth_table;       // compute: of lop3
-    std::int64_t packed;            // compute, warp_sync: see video.hpp and matrix.hpp
+    std::int64_t packed;            // compute, warp_sync, group_load: see video.hpp and matrix.hpp
   };
   union {
     std::uint32_t target = 0;           // branch, jump: pc
@@ -155,8 +157,9 @@ struct Instr {
     std::uint32_t device_call;          // device_call: index into Program::device_calls
     std::uint32_t source_displacement;  // copy: added to the source's address, signed
     // bulk_copy, tensor_copy: two wide rows for addresses on their way; then, of a tensor, two
-    // more, and one for an element
+    // more, and one for an element; group_load: one
     std::uint32_t address_rows;
+    std::uint32_t pending_rows;     // group_pending: of words, side by side
     std::uint32_t elements;         // async_store
     std::uint32_t completed_bytes;  // barrier_object: of what is asynchronous
   };

@@ -285,6 +285,7 @@ bool ReadUses::uses_as_data(const Bits& facts, std::uint32_t pc) const {
       return any_of(CopyOperand::target, CopyOperand::source, CopyOperand::bytes);
     case InstrKind::bulk_copy:
       return any_of(BulkOperand::target, BulkOperand::source, BulkOperand::bytes);
+    case InstrKind::group_load: return any_of(GroupOperand::descriptor);
     case InstrKind::tensor_copy:
       return any_of(TensorOperand::shared, TensorOperand::map, TensorOperand::coordinates);
     default: return false;

@@ -30,6 +30,7 @@ TEST(Mnemonic, LoadWithoutModifiersIsWeakAndGeneric) {
   EXPECT_EQ(m.space, Space::generic);
   EXPECT_EQ(m.vector, 1);
   EXPECT_EQ(modifiers_of("ld.volatile.shared.u8").order, Order::volatile_);
+  EXPECT_EQ(modifiers_of("ld.mmio.relaxed.sys.global.u32").order, Order::mmio);
   EXPECT_EQ(modifiers_of("ld.shared::cta.u8").space, Space::shared);
 }
 

@@ -179,6 +179,7 @@ enum class Family : std::uint8_t {
   texture,
   video,
   warp,
+  warpgroup,
 };
 
 // What undefined bits of the sources make of the result: see opcodes.def.

@@ -259,6 +259,12 @@ bool set_spaces(Modifiers& m, std::uint8_t value) {
   return set_once(m.space == Space::generic ? m.space : m.source_space, Space::generic, value);
 }
 
+// .mmio.relaxed is one order, though two words (PTX ISA 9.0, 9.7.9.8).
+bool set_order(Modifiers& m, std::uint8_t value) {
+  if (m.order == Order::mmio && static_cast<Order>(value) == Order::relaxed) return true;
+  return set_once(m.order, Order::weak, value);
+}
+
 // .arrive.expect_tx and .arrive_drop.expect_tx do both.
 bool set_object_op(Modifiers& m, std::uint8_t value) {
   const bool arrives = m.object_op == ObjectOp::arrive || m.object_op == ObjectOp::arrive_drop;
@@ -300,7 +306,7 @@ bool apply(const Suffix& s, Modifiers& m) {
     case C::compare: return set_once(m.compare, Compare::none, s.value);
     case C::boolop: return set_once(m.bool_op, BoolOp::none, s.value);
     case C::atomop: return set_once(m.atom_op, AtomOp::none, s.value);
-    case C::order: return set_once(m.order, Order::weak, s.value);
+    case C::order: return set_order(m, s.value);
     case C::scope: return set_once(m.scope, Scope::none, s.value);
     case C::part: return set_once(m.part, MulPart::none, s.value);
     case C::shuffle: return set_once(m.shuffle, ShuffleMode::none, s.value);

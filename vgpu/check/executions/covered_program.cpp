@@ -28,6 +28,8 @@ std::string_view gap_of(const Instr& instr) {
     case InstrKind::bulk_copy:
     case InstrKind::tensor_copy:
     case InstrKind::async_store: return "copies asynchronously";
+    case InstrKind::group_load:
+    case InstrKind::group_pending: return "multiplies matrices asynchronously";
     case InstrKind::cluster_barrier: return "meets its cluster at a barrier";
     case InstrKind::heap_allocate:
     case InstrKind::heap_free: return "allocates from the device's heap";

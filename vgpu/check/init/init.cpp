@@ -12,10 +12,6 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Where a value comes from that shfl has made up.
-constexpr const char* kFromNobody =
-    "the register of a lane that takes no part in (1): it is not in the mask, or has exited";
-
 // Calls visit with a value of the unsigned type that is as wide as one lane's access.
 template <typename Visit>
 void with_word(unsigned bytes, Visit visit) {
@@ -436,18 +432,20 @@ std::uint32_t InitChecker::origin_of_use(const Program* program, std::uint32_t p
                                          const WarpPlace& place, std::uint32_t lanes) {
   const std::uint32_t known = find_origin(program, pc);
   if (known != ptx::kNone || pc == ptx::kNone) return known;
-  if (program->code[pc].opcode != ptx::Opcode::shfl_) return ptx::kNone;
+  const bool is_product = program->code[pc].kind == InstrKind::group_pending;
+  if (program->code[pc].opcode != ptx::Opcode::shfl_ && !is_product) return ptx::kNone;
   Origin& origin = origins_.emplace_back();
   origin.program = program;
   origin.pc = pc;
   origin.first = thread_of(place, static_cast<unsigned>(__builtin_ctz(lanes)));
-  origin.is_shuffle = true;
+  origin.is_shuffle = !is_product;
+  origin.is_product = is_product;
   return static_cast<std::uint32_t>(origins_.size() - 1);
 }
 
 AccessSide InitChecker::side_of(const Origin& origin, ThreadId who) const {
   if (origin.program == nullptr) return vgpu::side_of(origin.operand, false);
-  const char* const role = origin.is_shuffle ? "shuffle" : "read";
+  const char* const role = origin.is_load() ? "read" : origin.is_shuffle ? "shuffle" : "product";
   return reporter_.side(role, *origin.program, origin.pc, who);
 }
 
@@ -466,25 +464,24 @@ void InitChecker::on_undefined_use(const UndefinedUse& use) {
     finding.kernel = kernel_name(use.program->kernel);
     ThreadId user = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(use.lanes)));
     const std::uint32_t index = origin_of_use(use.program, use.origin, use.place, use.lanes);
-    bool is_shuffle = false;
+    std::string source = "bytes that nothing has written";
     if (index != ptx::kNone) {
       const Origin& origin = origins_[index];
-      is_shuffle = origin.is_shuffle;
+      source = origin.source("has written");
       ThreadId reader = origin.first;
       if (const std::uint32_t both = lanes_that_read(origin, use); both != 0) {
         user = reader = thread_of(use.place, static_cast<unsigned>(__builtin_ctz(both)));
       }
-      finding.space = is_shuffle ? "" : space_name(origin.space);
+      finding.space = origin.is_load() ? space_name(origin.space) : "";
       finding.object = origin.object;
       finding.variable = origin.variable;
-      if (is_shuffle) finding.lack = Lack::participation;
-      finding.accesses.push_back(side_of(origin, is_shuffle ? user : reader));
+      if (!origin.is_load()) finding.lack = origin.lack();
+      finding.accesses.push_back(side_of(origin, origin.is_load() ? reader : user));
     }
     finding.accesses.push_back(
         reporter_.side(is_branch ? "branch" : "address", *use.program, use.pc, user));
-    finding.message =
-        fmt::format("(2) {} made from {}", is_branch ? "branches on a value" : "uses an address",
-                    is_shuffle ? kFromNobody : "bytes that nothing has written");
+    finding.message = fmt::format("(2) {} made from {}",
+                                  is_branch ? "branches on a value" : "uses an address", source);
     return finding;
   });
 }
@@ -530,9 +527,7 @@ void InitChecker::report_copied_value(const HostAccess& access, std::uint32_t of
                                       const Origin& origin) {
   reporter_.report({origin.program, origin.pc, ptx::kNone, 2}, [&] {
     Finding finding = copied_from(access, offset, origin);
-    finding.message =
-        fmt::format("(2) takes a value made from {}",
-                    origin.is_shuffle ? kFromNobody : "bytes that nothing had written");
+    finding.message = fmt::format("(2) takes a value made from {}", origin.source("had written"));
     if (origin.program == nullptr) finding.message += ": " + origin.operand.name;
     return finding;
   });
@@ -576,12 +571,12 @@ Finding InitChecker::copied_from(const HostAccess& access, std::uint32_t offset,
                                  const Origin& origin) const {
   Finding finding;
   finding.kind = FindingKind::uninitialized_read;
-  finding.space = space_name(origin.is_shuffle ? access.allocation->space : origin.space);
+  finding.space = space_name(origin.is_load() ? origin.space : access.allocation->space);
   if (origin.program != nullptr) finding.kernel = kernel_name(origin.program->kernel);
   finding.object = range_of(access, offset);
   finding.accesses = {side_of(origin, origin.first), host_copy()};
   finding.variable = origin.variable;
-  if (origin.is_shuffle) finding.lack = Lack::participation;
+  if (!origin.is_load()) finding.lack = origin.lack();
   return finding;
 }
 

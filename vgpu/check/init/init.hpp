@@ -35,8 +35,8 @@ class InitChecker final : public Checker {
   void on_operand(OperandAccess& access) override;
 
  private:
-  // A load that read bytes that nothing had written, or a shfl from a lane that took no part; or
-  // such an operand of a library function.
+  // A load that read bytes that nothing had written, a shfl from a lane that took no part, or a
+  // product that nobody had waited for; or such an operand of a library function.
   struct Origin {
     const Program* program = nullptr;  // null: of a library function
     std::uint32_t pc = 0;
@@ -47,6 +47,16 @@ class InitChecker final : public Checker {
     WarpPlace place;  // of its most recent time
     std::uint32_t lanes = 0;
     bool is_shuffle = false;
+    bool is_product = false;
+    [[nodiscard]] bool is_load() const { return !is_shuffle && !is_product; }
+    [[nodiscard]] Lack lack() const { return is_shuffle ? Lack::participation : Lack::copy_wait; }
+    // What the value was made from.  verb: what nothing has done with the bytes.
+    [[nodiscard]] std::string source(const std::string& verb) const {
+      if (is_product) return "the result of (1), which wgmma.wait_group had not waited for";
+      if (!is_shuffle) return "bytes that nothing " + verb;
+      return "the register of a lane that takes no part in (1): it is not in the mask, or has "
+             "exited";
+    }
     LibraryOperand operand{};  // of a library function
   };
 

@@ -95,6 +95,7 @@ void ThreadOrder::begin_launch(const Sync& sync) {
   grid_ = sync.grid;
   cluster_ = sync.cluster;
   bulk_groups_.clear();
+  product_groups_.clear();
   object_ticks_.clear();
 }
 
@@ -272,10 +273,21 @@ void ThreadOrder::meet(const Meeting& meeting) {
   }
 }
 
+namespace {
+
+// A group of products of a warpgroup, not of copies.
+bool is_of_products(const Program& program, std::uint32_t pc) {
+  return program.code[pc].kind == InstrKind::group_pending;
+}
+
+}  // namespace
+
 void ThreadOrder::commit_copies(const CopyCommit& commit) {
-  if (commit.bulk) {
+  const bool of_products = is_of_products(*commit.program, commit.pc);
+  if (commit.bulk || of_products) {
     for_each_bit(lockstep_ ? 1u : commit.mask, [&](unsigned lane) {
-      BulkGroups& groups = bulk_groups_[thread_key(commit.place, lane)];
+      BulkGroups& groups =
+          (of_products ? product_groups_ : bulk_groups_)[thread_key(commit.place, lane)];
       groups.ends.push_back(++groups.tick);
     });
   } else {
@@ -295,13 +307,17 @@ VectorClock ThreadOrder::release_copies(const WarpPlace& place, unsigned lane) {
 }
 
 void ThreadOrder::wait_for_copies(const CopyWait& wait) {
+  const bool of_products = is_of_products(*wait.program, wait.pc);
   for_each_bit(lockstep_ ? 1u : wait.mask, [&](unsigned lane) {
-    const std::vector<Tick>& groups = wait.bulk ? bulk_groups_[thread_key(wait.place, lane)].ends
-                                                : lane_at(wait.place, lane).groups;
+    const std::uint64_t key = thread_key(wait.place, lane);
+    const std::vector<Tick>& groups = of_products ? product_groups_[key].ends
+                                      : wait.bulk ? bulk_groups_[key].ends
+                                                  : lane_at(wait.place, lane).groups;
     if (groups.size() <= wait.groups_left) return;
     const std::uint32_t thread = thread_at(wait.place, lane);
     const Tick end = groups[groups.size() - wait.groups_left - 1];
-    std::vector<ThreadTime> copies{{(wait.bulk ? kBulkReads : kCopier) + thread, end, kAnyPhase}};
+    const std::uint32_t agent = of_products ? kProducts : wait.bulk ? kBulkReads : kCopier;
+    std::vector<ThreadTime> copies{{agent + thread, end, kAnyPhase}};
     if (wait.bulk && !wait.reads_only) copies.push_back({kBulkWrites + thread, end, kAnyPhase});
     VectorClock clock;
     clock.learn(block_key(wait.place), 0, copies);
@@ -359,17 +375,26 @@ ThreadOrder::SegmentId ThreadOrder::segment_of_agent(const Segment& segment, con
 }
 
 ThreadOrder::SegmentId ThreadOrder::segment_of_group(const WarpPlace& place, bool reads) {
+  return segment_of_groups(place, reads ? kBulkReads : kBulkWrites, bulk_groups_);
+}
+
+ThreadOrder::SegmentId ThreadOrder::segment_of_products(const WarpPlace& place) {
+  return segment_of_groups(place, kProducts, product_groups_);
+}
+
+ThreadOrder::SegmentId ThreadOrder::segment_of_groups(const WarpPlace& place, std::uint32_t agent,
+                                                      const GroupsOfThreads& groups_of) {
   Segment segment;
   segment.block = segment.agent_block = block_key(place);
   segment.phase = slots_[place.slot].phase;
   segment.launch = launch_;
   segment.warp = static_cast<std::uint16_t>(place.warp);
   segment.asynchronous = segment.async_proxy = true;
-  segment.agent = (reads ? kBulkReads : kBulkWrites) + place.warp * kWarpLanes;
+  segment.agent = agent + place.warp * kWarpLanes;
   Ticks ticks;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    const auto groups = bulk_groups_.find(thread_key(place, lane));
-    ticks[lane] = groups == bulk_groups_.end() ? 0 : groups->second.tick;
+    const auto groups = groups_of.find(thread_key(place, lane));
+    ticks[lane] = groups == groups_of.end() ? 0 : groups->second.tick;
   }
   return segment_of_agent(segment, ticks);
 }

@@ -197,6 +197,8 @@ class ThreadOrder {
   SegmentId segment_of(const WarpPlace& place, bool asynchronous);
   // That of a bulk copy of a group, or of what an mbarrier counts.
   SegmentId segment_of_group(const WarpPlace& place, bool reads);
+  // That of the reads of a warpgroup's products.
+  SegmentId segment_of_products(const WarpPlace& place);
   SegmentId segment_of_object(const WarpPlace& place, const Object& object, bool async_proxy);
   // One for what a warp did in an earlier launch.
   SegmentId past_segment(std::uint32_t launch, BlockKey block, std::uint32_t warp);
@@ -282,7 +284,8 @@ class ThreadOrder {
   };
   static constexpr std::uint32_t kCopier = 1u << 16;  // + thread: its copier
   static constexpr std::uint32_t kBulkReads = 2u << 16, kBulkWrites = 3u << 16;  // + thread
-  static constexpr std::uint32_t kObject = 4u << 16;  // + offset: an mbarrier
+  static constexpr std::uint32_t kObject = 4u << 16;     // + offset: an mbarrier
+  static constexpr std::uint32_t kProducts = 64u << 16;  // + thread: of its warpgroup
   static constexpr std::size_t kAnswers = 1u << 12;
 
   // Of a thread's bulk copies.
@@ -301,6 +304,9 @@ class ThreadOrder {
   void learn(const WarpPlace& place, Lane& self, const VectorClock& clock);
   std::uint32_t row_of_ticks(const Ticks& ticks);
   SegmentId segment_of_agent(const Segment& segment, const Ticks& ticks);
+  using GroupsOfThreads = std::map<std::uint64_t, BulkGroups>;
+  SegmentId segment_of_groups(const WarpPlace& place, std::uint32_t agent,
+                              const GroupsOfThreads& groups);
   void forget_answers();
   [[nodiscard]] Before answer(SegmentId earlier, const WarpPlace& place) const;
   [[nodiscard]] std::uint32_t known_lanes(const VectorClock::Knowledge& known,
@@ -328,8 +334,8 @@ class ThreadOrder {
   std::vector<Ticks> ticks_;
   std::vector<Answer> answers_;
   bool has_answers_ = false;
-  std::map<std::array<std::uint64_t, 3>, SegmentId> past_;           // by launch, block, warp
-  std::map<std::uint64_t, BulkGroups> bulk_groups_;                  // by thread
+  std::map<std::array<std::uint64_t, 3>, SegmentId> past_;  // by launch, block, warp
+  GroupsOfThreads bulk_groups_, product_groups_;
   std::map<std::pair<BlockKey, std::uint32_t>, Tick> object_ticks_;  // block, offset
   SegmentId last_agent_ = 0;  // the latest segment of an agent
 };

@@ -27,6 +27,9 @@ ThreadOrder::SegmentId GeneralRaceChecker::segment_of(const Access& access) {
                                     access.async_proxy);
   }
   if (!access.async_proxy) return order_.segment_of(access.place, true);
+  if (access.program->code[access.pc].kind == InstrKind::group_load) {
+    return order_.segment_of_products(access.place);
+  }
   return order_.segment_of_group(access.place, access.kind == AccessKind::read);
 }
 

@@ -191,11 +191,15 @@ GeneralRaceChecker::Explanation GeneralRaceChecker::explain(const Row& row, cons
     return {Lack::order_of_launches,
             "nothing orders these two kernel launches: their streams are not synchronised"};
   }
+  const auto multiplies = [](const Program& program, std::uint32_t pc) {
+    return program.code[pc].kind == InstrKind::group_load;
+  };
   if (earlier.lacks_proxy_fence) {
+    const bool is_product = multiplies(*access.program, access.pc);
     return {Lack::proxy_fence,
-            "no fence.proxy.async comes between (1) and the bulk copy (2), which need not see what "
-            "(1) "
-            "has written"};
+            fmt::format("no fence.proxy.async comes between (1) and the {} (2), which need not see "
+                        "what (1) has written",
+                        is_product ? "product" : "bulk copy")};
   }
   if (before.strong && now.strong && !earlier.is_handed) {
     if (before.size_log2 != now.size_log2) {
@@ -207,12 +211,17 @@ GeneralRaceChecker::Explanation GeneralRaceChecker::explain(const Row& row, cons
   const bool one_block = segment.block == order_.block_key(access.place);
   const bool one_warp = one_block && segment.warp == access.place.warp;
   if (segment.asynchronous) {
+    const bool is_product = one_block && multiplies(*access.program, earlier.pc);
+    const std::string_view what = is_product ? "product" : "copy";
     if (one_warp && earlier.lane == mine.lane) {
-      return {Lack::copy_wait, "the asynchronous copy (1) has not been waited for before (2)"};
+      return {Lack::copy_wait,
+              fmt::format("the asynchronous {} (1) has not been waited for before (2)", what)};
     }
-    return {Lack::copy_handover,
-            "the asynchronous copy (1) was not waited for and passed on by its own thread before "
-            "(2)"};
+    return {
+        Lack::copy_handover,
+        fmt::format("the asynchronous {} (1) was not waited for and passed on by its own thread "
+                    "before (2)",
+                    what)};
   }
   Explanation missed = what_was_missed(row, mine, earlier);
   if (missed.lack != Lack::unknown) return missed;

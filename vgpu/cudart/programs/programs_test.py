@@ -78,7 +78,7 @@ def build():
     newest = max(path.stat().st_mtime
                  for path in (*(each.path for each in PROGRAMS), CHECKS, pathlib.Path(__file__)))
     arch = max((arch for each in PROGRAMS for arch in each.heads("arch")), default="compute_75",
-               key=lambda arch: int(re.search(r"\d+", arch).group()))
+               key=lambda arch: (int(re.search(r"\d+", arch).group()), arch))
     options = {word for each in PROGRAMS for words in each.heads("options")
                for word in words.split()}
     # Host code unoptimised: half of the rest of the time would be spent there.

@@ -102,6 +102,12 @@ void UndefinedRegisters::set(const FrameRows& frame, const Ref& ref, UndefinedLa
   }
 }
 
+void UndefinedRegisters::forget(std::uint32_t origin, std::uint32_t lanes) {
+  for (UndefinedLanes& row : rows_) {
+    if (row.origin == origin) row.mask &= ~lanes;
+  }
+}
+
 void UndefinedRegisters::set_bits(const FrameRows& frame, const Ref& ref, const LaneBits& bits,
                                   std::uint32_t origin, std::uint32_t mask,
                                   const Program& program) {

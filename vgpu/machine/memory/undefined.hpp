@@ -70,6 +70,8 @@ class UndefinedRegisters {
   //   origin: of the lanes that have an undefined bit
   void set_bits(const FrameRows& frame, const Ref& ref, const LaneBits& bits, std::uint32_t origin,
                 std::uint32_t mask, const Program& program);
+  // Lanes of every row that are undefined because of that load are so no more.
+  void forget(std::uint32_t origin, std::uint32_t lanes);
   // What a compute, warp or move instruction will do to its destinations.
   void propagate(const FrameRows& frame, const LaneBanks& banks, const Instr& instr,
                  std::uint32_t mask, const Program& program);

@@ -310,6 +310,8 @@ Lookahead::Fate Lookahead::act_of(Warp& warp, const Fragment& fragment) const {
     case InstrKind::refusal:
     case InstrKind::bulk_copy:
     case InstrKind::tensor_copy:
+    case InstrKind::group_load:
+    case InstrKind::group_pending:
     case InstrKind::async_store:
     case InstrKind::copy: break;
     case InstrKind::warp: {  // depends on which lanes happen to be here

@@ -32,6 +32,11 @@ Step Departures::leave(RunningFragment& run, std::size_t index, const Instr& ins
     case InstrKind::cluster_barrier: return parts_.cluster_barriers.come(run, index, instr, lanes);
     case InstrKind::bulk_copy: ++fragment.pc; return parts_.bulk_copies.copy(run, instr, lanes);
     case InstrKind::tensor_copy: ++fragment.pc; return parts_.tensor_copies.copy(run, instr, lanes);
+    case InstrKind::group_load: ++fragment.pc; return parts_.warpgroups.load(run, instr, lanes);
+    case InstrKind::group_pending:
+      ++fragment.pc;
+      parts_.warpgroups.change_groups(run, instr, lanes);
+      return Step::again;
     case InstrKind::async_store: ++fragment.pc; return parts_.bulk_copies.store(run, instr, lanes);
     case InstrKind::sleep: ++fragment.pc; return launch_.yield(fragment);
     default:

@@ -12,6 +12,7 @@
 #include "vgpu/machine/sync/cluster_barriers.hpp"
 #include "vgpu/machine/sync/named_barriers.hpp"
 #include "vgpu/machine/tensor/tensor_copies.hpp"
+#include "vgpu/machine/tensor/warpgroups.hpp"
 #include "vgpu/machine/warp/calls.hpp"
 #include "vgpu/machine/warp/stacks.hpp"
 #include "vgpu/machine/warp/warp_meetings.hpp"
@@ -29,6 +30,7 @@ class Departures {
     ClusterBarriers& cluster_barriers;
     BulkCopies& bulk_copies;
     TensorCopies& tensor_copies;
+    Warpgroups& warpgroups;
     Printing& printing;
   };
   Departures(RunningLaunch& launch, const Parts& parts) : launch_(launch), parts_(parts) {}

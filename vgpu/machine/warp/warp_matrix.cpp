@@ -53,7 +53,10 @@ struct Element {
   int exponent;
 };
 
-constexpr int kKeptBits = 25;         // below the greatest exponent
+constexpr int kKeptBits = 25;  // below the greatest exponent
+// Of 8-bit floats that a warpgroup multiplies, which are one sum (DeepSeek-AI, "DeepSeek-V3
+// Technical Report", 2024, 3.3.2).
+constexpr int kKeptBitsOfBytes = 13;
 constexpr int kNoExponent = -10'000;  // of zero
 
 Element element_of(Type type, std::uint32_t bits) {
@@ -78,7 +81,8 @@ double power_of_two(int exponent) {
 
 // The sum of c and a[k] * b[k] for k in [first, end), as a double of at most 30 significant bits.
 double dot_product(const Element* a, const Line<Element>* b, std::uint32_t column,
-                   std::uint32_t first, std::uint32_t end, const Element& c) {
+                   std::uint32_t first, std::uint32_t end, const Element& c,
+                   int kept_bits = kKeptBits) {
   double plain = c.value;  // tells infinities and NaN
   int greatest = c.value == 0 ? kNoExponent : c.exponent;
   for (std::uint32_t k = first; k < end; ++k) {
@@ -90,12 +94,12 @@ double dot_product(const Element* a, const Line<Element>* b, std::uint32_t colum
   if (!(std::abs(plain) <= std::numeric_limits<double>::max()) || greatest == kNoExponent) {
     return plain;
   }
-  const double scale = power_of_two(kKeptBits - greatest);
+  const double scale = power_of_two(kept_bits - greatest);
   auto sum = static_cast<std::int64_t>(c.value * scale);
   for (std::uint32_t k = first; k < end; ++k) {
     sum += static_cast<std::int64_t>(a[k].value * b[k][column].value * scale);
   }
-  return static_cast<double>(sum) * power_of_two(greatest - kKeptBits);
+  return static_cast<double>(sum) * power_of_two(greatest - kept_bits);
 }
 
 std::int64_t integer_of(Type type, std::uint32_t bits) {
@@ -155,7 +159,8 @@ void gather(const LaneBanks& banks, const Ref& first, const MatrixProduct& produ
                    [&](std::uint32_t lane, std::uint32_t reg, std::uint32_t shift,
                        std::uint32_t mask, MatrixPlace at) {
                      const std::uint32_t word = read_word(banks, first, reg, lane);
-                     if (is_byte_float(type)) at = place_of_byte(product, operand, at);
+                     if (is_byte_float(type) && !product.of_group)
+                       at = place_of_byte(product, operand, at);
                      matrix[at.row][at.column] = convert(type, word >> shift & mask);
                    });
 }
@@ -202,6 +207,9 @@ double product_of_bytes(const MatrixProduct& product, const Element* a, const Li
 double product_of_row(const MatrixProduct& product, const Element* a, const Line<Element>* b,
                       std::uint32_t column, const Element& c) {
   const std::uint32_t end = product.shape.k;
+  if (is_byte_float(product.a) && product.of_group) {
+    return dot_product(a, b, column, 0, end, c, kKeptBitsOfBytes);
+  }
   if (is_byte_float(product.a)) return product_of_bytes(product, a, b, column, c);
   const bool in_halves = product.in_order && product.a == Type::tf32;  // wmma of tf32
   if (!in_halves) return dot_product(a, b, column, 0, end, c);

@@ -42,6 +42,8 @@ void emit_rank(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_space_test(Emission& e, const ptx::Instruction& in, Instr& out);
 // matrix.cpp
 void emit_matrix(Emission& e, const ptx::Instruction& in, Instr& out);
+// warpgroup.cpp
+void emit_warpgroup(Emission& e, const ptx::Instruction& in, Instr& out);
 // calls.cpp
 void emit_call(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_stack(Emission& e, const ptx::Instruction& in, Instr& out);

@@ -47,6 +47,7 @@ Emit emitter_of(ptx::Family family) {
     case texture: return emit_texture;
     case video: return emit_listed<emit_video>;
     case warp: return emit_warp_operation;
+    case warpgroup: return emit_warpgroup;
   }
   return refuse;
 }

@@ -1,0 +1,96 @@
+// Products of a warpgroup: they read shared memory by the asynchronous proxy, until their group has
+// been waited for, and so long their results are nobody's.
+#include <cstdint>
+
+#include "vgpu/litmus/async_ptx.hpp"
+#include "vgpu/litmus/litmus.hpp"
+
+using warpcheck::litmus::zeroed;
+
+// 64 x 8 bytes: rows of 32 bytes of a, columns of b, in plain tiles of 8 x 16.
+#define DESCRIPTOR(shared) \
+  (static_cast<std::uint64_t>(ADDRESS_OF(shared)) >> 4 | 8ull << 16 | 16ull << 32)
+#define PRODUCT(d, a, b)                                                                      \
+  asm volatile(                                                                               \
+      "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%0, %1, %2, %3}, %4, %5, 0;"          \
+      : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])                                        \
+      : "l"(DESCRIPTOR(a)), "l"(DESCRIPTOR(b)))
+
+// expect: clean
+__global__ void product_waited_for(int* out) {
+  __shared__ alignas(128) int a[512];
+  __shared__ alignas(128) int b[64];
+  const int t = threadIdx.x;
+  for (int i = t; i < 512; i += 128) a[i] = i;
+  if (t < 64) b[t] = t;
+  DO("fence.proxy.async.shared::cta;");
+  __syncthreads();
+  int d[4] = {};
+  DO("wgmma.fence.sync.aligned;");
+  PRODUCT(d, a, b);
+  DO("wgmma.commit_group.sync.aligned;");
+  DO("wgmma.wait_group.sync.aligned 0;");
+  __syncthreads();
+  a[t] = d[0];
+  if (d[1] == 7) out[t] = d[1];
+}
+LITMUS(product_waited_for) { product_waited_for<<<1, 128>>>(zeroed<int>(128)); }
+
+// expect: data-race shared
+__global__ void product_without_fence(int* out) {
+  __shared__ alignas(128) int a[512];
+  __shared__ alignas(128) int b[64];
+  const int t = threadIdx.x;
+  for (int i = t; i < 512; i += 128) a[i] = i;
+  DO("fence.proxy.async.shared::cta;");
+  if (t < 64) b[t] = t;                         //~ write
+  __syncthreads();
+  int d[4] = {};
+  PRODUCT(d, a, b);                             //~ read
+  DO("wgmma.commit_group.sync.aligned;");
+  DO("wgmma.wait_group.sync.aligned 0;");
+  out[t] = d[0];
+}
+LITMUS(product_without_fence) { product_without_fence<<<1, 128>>>(zeroed<int>(128)); }
+
+// The second of two groups may still read.
+// expect: data-race shared
+__global__ void product_overwritten(int* out) {
+  __shared__ alignas(128) int a[512];
+  __shared__ alignas(128) int b[2][64];
+  const int t = threadIdx.x;
+  for (int i = t; i < 512; i += 128) a[i] = i;
+  if (t < 64) b[0][t] = b[1][t] = t;
+  DO("fence.proxy.async.shared::cta;");
+  __syncthreads();
+  int d[4] = {}, e[4] = {};
+  PRODUCT(d, a, b[0]);
+  DO("wgmma.commit_group.sync.aligned;");
+  PRODUCT(e, a, b[1]);                          //~ read
+  DO("wgmma.commit_group.sync.aligned;");
+  DO("wgmma.wait_group.sync.aligned 1;");
+  __syncthreads();
+  if (t < 64) b[0][t] = 1;
+  if (t < 64) b[1][t] = 1;                      //~ write
+  DO("wgmma.wait_group.sync.aligned 0;");
+  out[t] = d[0] + e[0];
+}
+LITMUS(product_overwritten) { product_overwritten<<<1, 128>>>(zeroed<int>(128)); }
+
+// expect: uninitialized-read optimized
+__global__ void product_used_too_early(int* out) {
+  __shared__ alignas(128) int a[512];
+  __shared__ alignas(128) int b[64];
+  const int t = threadIdx.x;
+  for (int i = t; i < 512; i += 128) a[i] = i;
+  if (t < 64) b[t] = t;
+  DO("fence.proxy.async.shared::cta;");
+  __syncthreads();
+  int d[4] = {};
+  PRODUCT(d, a, b);                             //~ product
+  DO("wgmma.commit_group.sync.aligned;");
+  if (d[1] == 7) out[t] = 1;                    //~ branch
+  DO("wgmma.wait_group.sync.aligned 0;");
+  if (d[1] == 8) out[t] = 2;
+}
+LITMUS(product_used_too_early) { product_used_too_early<<<1, 128>>>(zeroed<int>(128)); }

@@ -1,0 +1,212 @@
+#include "vgpu/machine/tensor/warpgroups.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "vgpu/program/matrix.hpp"
+
+namespace warpcheck::vgpu {
+
+using ptx::CopyOp;
+using ptx::Type;
+
+namespace {
+
+constexpr std::uint32_t kGroupWarps = 4, kWarpRows = 16;
+
+// The fields of a descriptor (9.7.15.5.1.2.2).
+struct Descriptor {
+  std::uint64_t bits;
+
+  [[nodiscard]] std::uint32_t field(unsigned first, unsigned count) const {
+    return static_cast<std::uint32_t>(bits >> first & ((1u << count) - 1));
+  }
+  [[nodiscard]] std::uint32_t start() const { return field(0, 14) << 4; }
+  [[nodiscard]] std::uint32_t leading() const { return field(16, 14) << 4; }
+  [[nodiscard]] std::uint32_t stride() const { return field(32, 14) << 4; }
+  [[nodiscard]] std::uint32_t base_offset() const { return field(49, 3); }
+  // Bytes that swizzling stays within; 16: there is none.
+  [[nodiscard]] std::uint32_t span() const {
+    const std::uint32_t mode = field(62, 2);
+    return mode == 0 ? 16 : 256u >> mode;
+  }
+};
+
+std::uint32_t swizzled(std::uint32_t address, std::uint32_t span) {
+  return address ^ ((address >> 7 & (span / 16 - 1)) << 4);
+}
+
+// Where row `line` of a (or column of b) has its byte `at` of k.  Eight rows of 16 bytes, or of as
+// many as swizzling stays within, are side by side (9.7.15.5.1.2).
+std::uint32_t place_along_k(const Descriptor& d, std::uint32_t line, std::uint32_t at) {
+  const std::uint32_t span = d.span(), chunk = at / 16;
+  const std::uint32_t from = d.start() + line % 8 * span + line / 8 * d.stride() +
+                             chunk * (span == 16 ? d.leading() : 16) + at % 16;
+  return swizzled(from, span);
+}
+
+// The same where neighbours in memory are of one k: of elements of 2 bytes.
+std::uint32_t place_across_k(const Descriptor& d, std::uint32_t line, std::uint32_t k) {
+  const std::uint32_t span = d.span(), chunks = span / 16, chunk = line * 2 / 16;
+  const bool plain = span == 16;
+  const std::uint32_t from = d.start() + chunk % chunks * 16 +
+                             chunk / chunks * (plain ? d.stride() : d.leading()) + k % 8 * span +
+                             k / 8 * (plain ? d.leading() : d.stride()) + line * 2 % 16;
+  return swizzled(from, span);
+}
+
+}  // namespace
+
+Step Warpgroups::load(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
+  const Ref& descriptor = instr[GroupOperand::descriptor];
+  launch_.use_of_undefined(run, UndefinedUse::Kind::address, descriptor, lanes);
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    if (Descriptor{lane_value(run, descriptor, lane)}.base_offset() == 0) continue;
+    return launch_.refuse(fmt::format("'{}' by a descriptor with a base offset",
+                                      launch_.program->source_of(run.pc).text));
+  }
+  current_.begin_asynchronous(true);
+  const std::uint32_t registers = group_load_of(instr).registers();
+  for (std::uint32_t number = 0; number < registers; ++number) {
+    load_register(run, instr, number, lanes);
+  }
+  current_.end_asynchronous();
+  return Step::again;
+}
+
+void Warpgroups::load_register(RunningFragment& run, const Instr& instr, std::uint32_t number,
+                               std::uint32_t lanes) {
+  const Ref to = row_after(instr[GroupOperand::rows], number);
+  load_part(run, instr, to, number, 0, lanes);
+  if (!group_load_of(instr).transposed) return;
+  const Ref& high = instr[GroupOperand::part];
+  load_part(run, instr, high, number, 1, lanes);
+  join(run, to, high, lanes);
+}
+
+// A word of each lane, or one half of it.
+void Warpgroups::load_part(RunningFragment& run, const Instr& instr, const Ref& to,
+                           std::uint32_t number, std::uint32_t part, std::uint32_t lanes) {
+  const GroupLoad load = group_load_of(instr);
+  const Ref addresses{Bank::wide, instr.address_rows};
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    const Descriptor descriptor{lane_value(run, instr[GroupOperand::descriptor], lane)};
+    const std::uint32_t high_k = load.is_b ? number % 2 : number / 2;
+    const std::uint32_t line =
+        load.is_b ? 8 * (number / 2) + lane / 4
+                  : kWarpRows * (run.warp.index % kGroupWarps) + lane / 4 + 8 * (number % 2);
+    const std::uint64_t address =
+        load.transposed ? place_across_k(descriptor, line, lane % 4 * 2 + part + 8 * high_k)
+                        : place_along_k(descriptor, line, lane % 4 * 4 + 16 * high_k);
+    std::memcpy(row_of(run.banks, addresses) + lane * sizeof address, &address, sizeof address);
+  }
+  Instr access = instr;
+  access.kind = InstrKind::load;
+  access.operands = {};
+  access.guard = {};
+  access.modifiers = {};
+  access.modifiers.space = ptx::Space::shared;
+  access.modifiers.type = load.transposed ? Type::b16 : Type::b32;
+  access.displacement = 0;
+  access[MemoryOperand::address] = addresses;
+  access[MemoryOperand::value] = to;
+  accesses_.execute(run, access, lanes);
+}
+
+void Warpgroups::join(RunningFragment& run, const Ref& low, const Ref& high,
+                      std::uint32_t lanes) const {
+  constexpr unsigned kHalf = 16;
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint32_t word = word_of(run.banks, low, lane) | word_of(run.banks, high, lane)
+                                                                   << kHalf;
+    std::memcpy(row_of(run.banks, low) + lane * sizeof word, &word, sizeof word);
+  }
+  UndefinedRegisters& undefined = run.warp.undefined;
+  if (!undefined.any()) return;
+  const UndefinedLanes added = undefined.get(run.frame, high);
+  if ((added.mask & lanes) == 0) return;
+  LaneBits bits = undefined.bits_of(run.frame, low);
+  const LaneBits above = undefined.bits_of(run.frame, high);
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    bits[lane] |= (above[lane] & ones_of(2)) << kHalf;
+  }
+  undefined.set_bits(run.frame, low, bits, added.origin, lanes, *launch_.program);
+}
+
+void Warpgroups::change_groups(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
+  const WarpPlace place = launch_.place_of(run.slot, run.warp);
+  if (instr.modifiers.copy_op == CopyOp::none) return begin_pending(run, instr, lanes);
+  if (instr.modifiers.copy_op == CopyOp::commit_group) {
+    const CopyCommit commit{launch_.program, place, run.pc, lanes, false};
+    launch_.notify([&](Observer& observer) { observer.on_copy_commit(commit); });
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+      ++run.warp.closed_products[static_cast<unsigned>(std::countr_zero(rest))];
+    }
+    return;
+  }
+  const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+  const std::uint32_t groups_left = word_of(run.banks, instr[GroupOperand::groups_left], lane);
+  const CopyWait waited{launch_.program, place, run.pc, lanes, groups_left, false, false};
+  launch_.notify([&](Observer& observer) { observer.on_copy_wait(waited); });
+  wait(run, groups_left, lanes);
+}
+
+void Warpgroups::begin_pending(RunningFragment& run, const Instr& instr,
+                               std::uint32_t lanes) const {
+  if (!current_.is_watched()) return;
+  UndefinedRegisters& undefined = run.warp.undefined;
+  for (std::uint32_t i = 0; i < instr.pending_rows; ++i) {
+    const Ref row = row_after(instr[GroupOperand::rows], i);
+    const UndefinedLanes before = undefined.get(run.frame, row);
+    const bool was_pending = before.origin != ptx::kNone &&
+                             launch_.program->code[before.origin].kind == InstrKind::group_pending;
+    const std::uint32_t unwritten = was_pending ? 0 : before.mask;
+    undefined.set(run.frame, row, {lanes & ~unwritten, run.pc}, lanes & ~unwritten,
+                  *launch_.program);
+  }
+  for (std::uint32_t rest = lanes; rest != 0;) {
+    const std::uint32_t group =
+        run.warp.closed_products[static_cast<unsigned>(std::countr_zero(rest))];
+    std::uint32_t same = 0;
+    for (std::uint32_t one = rest; one != 0; one &= one - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(one));
+      if (run.warp.closed_products[lane] == group) same |= 1u << lane;
+    }
+    run.warp.pending_products.push_back({run.pc, group, same});
+    rest &= ~same;
+  }
+}
+
+// What else was made from such a result is as good as it is.
+void Warpgroups::wait(RunningFragment& run, std::uint32_t groups_left, std::uint32_t lanes) const {
+  std::vector<Warp::PendingProduct>& pending = run.warp.pending_products;
+  std::vector<Warp::PendingProduct> complete;
+  for (Warp::PendingProduct& product : pending) {
+    std::uint32_t done = 0;
+    for (std::uint32_t rest = product.lanes & lanes; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      const bool is_done =
+          std::uint64_t{product.group} + groups_left < run.warp.closed_products[lane];
+      if (is_done) done |= 1u << lane;
+    }
+    if (done == 0) continue;
+    complete.push_back({product.pc, product.group, done});
+    product.lanes &= ~done;
+  }
+  std::erase_if(pending, [](const Warp::PendingProduct& product) { return product.lanes == 0; });
+  for (const Warp::PendingProduct& product : complete) {
+    std::uint32_t again = 0;  // lanes that have begun another one there
+    for (const Warp::PendingProduct& other : pending) {
+      if (other.pc == product.pc) again |= other.lanes;
+    }
+    run.warp.undefined.forget(product.pc, product.lanes & ~again);
+  }
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,40 @@
+// Products of a warpgroup (wgmma.mma_async; PTX ISA 9.0, 9.7.15): what the asynchronous proxy reads
+// of shared memory for them, where a descriptor says that a matrix lies, and which results nobody
+// has waited for.
+//
+// They are made when they are begun, which is one of the times at which they may be made.  A
+// result that has not been waited for counts as undefined, until wgmma.wait_group.
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/machine/memory/accesses.hpp"
+#include "vgpu/machine/memory/current_access.hpp"
+#include "vgpu/machine/running_launch.hpp"
+
+namespace warpcheck::vgpu {
+
+class Warpgroups {
+ public:
+  Warpgroups(RunningLaunch& launch, CurrentAccess& current, Accesses& accesses)
+      : launch_(launch), current_(current), accesses_(accesses) {}
+
+  Step load(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
+  // Results become pending, or groups of them are closed or waited for.
+  void change_groups(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
+
+ private:
+  void load_register(RunningFragment& run, const Instr& instr, std::uint32_t number,
+                     std::uint32_t lanes);
+  void load_part(RunningFragment& run, const Instr& instr, const Ref& to, std::uint32_t number,
+                 std::uint32_t part, std::uint32_t lanes);
+  void join(RunningFragment& run, const Ref& low, const Ref& high, std::uint32_t lanes) const;
+  void begin_pending(RunningFragment& run, const Instr& instr, std::uint32_t lanes) const;
+  void wait(RunningFragment& run, std::uint32_t groups_left, std::uint32_t lanes) const;
+
+  RunningLaunch& launch_;
+  CurrentAccess& current_;
+  Accesses& accesses_;
+};
+
+}  // namespace warpcheck::vgpu
