@@ -82,7 +82,7 @@ def build():
     options = {word for each in PROGRAMS for words in each.heads("options")
                for word in words.split()}
     # Host code unoptimised: half of the rest of the time would be spent there.
-    command = [NVCC, f"-arch={arch}", "-std=c++17", "-lineinfo", "-Xcompiler", "-O0",
+    command = [NVCC, f"-gencode=arch={arch},code={arch}", "-std=c++17", "-lineinfo", "-Xcompiler", "-O0",
                *sorted(options), "-I", str(AREA.parent), "-c", str(source), "-o", str(compiled)]
     # A program that has gone, and an option, leave no newer file behind.
     text = f"// {' '.join(command)}\n{unit()}"
@@ -94,7 +94,7 @@ def build():
     library = subprocess.run([WARPCHECK, "libdir"], check=True, capture_output=True,
                              text=True).stdout.strip()
     for name, link in (("default", []), ("shared", ["-cudart", "shared"]), ("own", ["-L", library])):
-        subprocess.run([NVCC, f"-arch={arch}", *link, *sorted(options), compiled, "-o",
+        subprocess.run([NVCC, f"-gencode=arch={arch},code={arch}", *link, *sorted(options), compiled, "-o",
                         BUILD / name], check=True)
 
 
