@@ -1,10 +1,16 @@
-// Certificates a second beside trials a second, of the same sizes, launches and builds, in one run:
+// Points proved a second beside trials a second, of the same sizes and launches, in one run:
 // `proved_points [PAIR...]`.
+//
+// A trial is what `check` runs: one input in one configuration, which is a build and a warp model,
+// with all checks, under the schedule that a search would choose, its result compared with the
+// reference's.  A point is what `prove` says of one size and launch: both builds and both warp
+// models, so four configurations; to make its input is a part of it.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <ctime>
 #include <string>
 #include <vector>
@@ -18,50 +24,87 @@
 namespace warpcheck {
 namespace {
 
-constexpr std::uint32_t kSizeStep = 93, kSizeMost = 1'024;
+constexpr std::array kSizes{0u, 1u, 7u, 16u, 31u, 33u, 64u, 100u, 255u, 256u, 513u, 700u, 1'024u};
 constexpr std::array kBuilds{cudart::Build::optimized, cudart::Build::unoptimized};
+constexpr std::array kModels{vgpu::WarpModel::independent, vgpu::WarpModel::lockstep};
 
-// Inputs of a pair with each build.
-std::vector<Case> cases_of(const AnyPair& pair) {
-  Points points(pair, {.size_max = kSizeMost, .blocks = {}});
-  std::vector<Case> cases;
-  for (std::uint32_t size = 0; size <= kSizeMost; size += kSizeStep) {
+template <class Visit>
+void for_each_point(Points& points, Visit visit) {
+  for (const std::uint32_t size : kSizes) {
     for (const std::uint32_t block : points.blocks()) {
-      for (const Points::Input& point : points.inputs(size, block)) {
-        for (const cudart::Build build : kBuilds) {
-          Case a_case = nth_case(pair, "", {.build = build}, 1, cases.size());
-          a_case.input = point.input;
-          cases.push_back(std::move(a_case));
-        }
-      }
+      for (const Points::Input& point : points.inputs(size, block)) visit(point.input);
     }
   }
-  return cases;
 }
 
-// So many a second of the process's time.
+// Seconds of the process's time.
 template <class Body>
-double rate_of(const std::vector<Case>& cases, Body body) {
+double time_of(Body body) {
   const std::clock_t begin = std::clock();
-  for (const Case& a_case : cases) body(a_case);
-  const auto seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-  return static_cast<double>(cases.size()) / seconds;
+  body();
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+// A configuration after the other, as a search that is split into configurations runs them.
+std::vector<Case> trials_of(const AnyPair& pair, Points& points) {
+  std::vector<Case> trials;
+  for (const cudart::Build build : kBuilds) {
+    for (const vgpu::WarpModel model : kModels) {
+      for_each_point(points, [&](const AnyInput& input) {
+        Case a_case = nth_case(pair, "", {.build = build, .warp_model = model}, 1, trials.size());
+        a_case.input = input;
+        trials.push_back(std::move(a_case));
+      });
+    }
+  }
+  return trials;
+}
+
+struct Proved {
+  std::uint64_t points = 0, for_all_data = 0, for_every_schedule = 0;
+};
+Proved prove_points(const AnyPair& pair, Points& points, Certifier& certifier) {
+  Proved count;
+  for_each_point(points, [&](const AnyInput& input) {
+    Proof proof = Proof::all_data;
+    for (const cudart::Build build : kBuilds) {
+      const Case a_case{.pair = &pair,
+                        .property = {},
+                        .input = input,
+                        .schedule = vgpu::Schedule{},
+                        .settings = {.build = build},
+                        .tape = {}};
+      proof = std::min(proof, certifier.certify(a_case).proof);
+    }
+    ++count.points;
+    count.for_all_data += proof == Proof::all_data ? 1 : 0;
+    count.for_every_schedule += proof >= Proof::every_schedule ? 1 : 0;
+  });
+  return count;
 }
 
 void compare(const AnyPair& pair) {
-  const std::vector<Case> cases = cases_of(pair);
-  // Code is compiled, and hot, before anything is timed.
+  Points points(pair, {.size_max = kSizes.back(), .blocks = {1, 32, 33, 64, 128, 256, 512, 1'024}});
+  const std::vector<Case> trials = trials_of(pair, points);
   TrialRunner runner;
-  for (const Case& a_case : cases) static_cast<void>(runner.run(a_case));
-  const double trials =
-      rate_of(cases, [&](const Case& a_case) { static_cast<void>(runner.run(a_case)); });
+  const auto run_all = [&] {
+    for (const Case& a_case : trials) static_cast<void>(runner.run(a_case));
+  };
+  if (trials.empty()) return;
   Certifier certifier;
-  std::uint64_t proved = 0;
-  const double certificates = rate_of(cases, [&](const Case& a_case) {
-    proved += certifier.certify(a_case).proof == Proof::all_data ? 1 : 0;
-  });
-  fmt::print("| {} | {} | {} | {:.0f} | {:.0f} | {:.2f} |\n", pair.name(), cases.size(), proved,
-             trials, certificates, certificates / trials);
+  Proved proved;
+  const auto prove_all = [&] { proved = prove_points(pair, points, certifier); };
+  // Code is compiled and looked at, and hot, before anything is timed.
+  run_all();
+  prove_all();
+  const double trial_seconds = time_of(run_all);
+  const double seconds = time_of(prove_all);
+  const double trials_a_second = static_cast<double>(trials.size()) / trial_seconds;
+  const double points_a_second = static_cast<double>(proved.points) / seconds;
+  fmt::print("| {} | {} | {} | {} | {:.0f} | {:.0f} | {:.2f} | {:.2f} |\n", pair.name(),
+             proved.points, proved.for_all_data, proved.for_every_schedule, trials_a_second,
+             points_a_second, points_a_second / trials_a_second, trial_seconds / seconds);
+  static_cast<void>(std::fflush(stdout));
 }
 
 }  // namespace
@@ -69,8 +112,9 @@ void compare(const AnyPair& pair) {
 
 int main(int argc, char** argv) {
   using warpcheck::Registry;
-  fmt::print("| pair | runs | proved for all data | trials/s | certificates/s | ratio |\n");
-  fmt::print("|---|---|---|---|---|---|\n");
+  fmt::print(
+      "| pair | points | all data | every schedule | trials/s | points/s | points a trial | "
+      "points in the time of their four trials |\n|---|---|---|---|---|---|---|---|\n");
   for (const warpcheck::AnyPair* pair : Registry::global().pairs()) {
     const bool is_asked = argc < 2 || std::find(argv + 1, argv + argc, pair->name()) != argv + argc;
     if (is_asked && pair->clean()) warpcheck::compare(*pair);

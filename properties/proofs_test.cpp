@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "harness/pair/registry.hpp"
 #include "harness/prove/certificate.hpp"
@@ -51,6 +53,21 @@ TEST(ProofsOfPairs, HoldUnderOtherSchedulesAndForOtherData) {
   }
   EXPECT_GT(for_every_schedule, 100u);
   EXPECT_GT(for_all_data, 60u);
+}
+
+// A certifier that knows where data decides says of other inputs what one that follows values says.
+TEST(ProofsOfPairs, AreTheSameWhereDecisionsAreKnown) {
+  for (const std::string_view name : {"histogram_shared", "radix_sort"}) {
+    const AnyPair& pair = *Registry::global().find(std::string(name));
+    Certifier knowing;
+    for (std::uint64_t i = 0; i < 2 * kCases; ++i) {
+      Case a_case = nth_case(pair, "", {}, 5, 9 * i);
+      a_case.settings.build = i % 2 == 0 ? cudart::Build::optimized : cudart::Build::unoptimized;
+      const Certificate known = knowing.certify(a_case), fresh = Certifier().certify(a_case);
+      EXPECT_EQ(known.proof, fresh.proof) << a_case.title();
+      EXPECT_EQ(known.reason, fresh.reason) << a_case.title();
+    }
+  }
 }
 
 // A race is there at some sizes, and at those nothing is proved.

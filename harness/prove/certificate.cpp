@@ -15,13 +15,16 @@ using vgpu::ValueFlow;
 constexpr std::uint64_t kSampleInputs = 4, kDrawsOfSample = 8;
 
 // Runs the kernel alone, watched by `observer`; no checker looks.
-void run_watched(const Case& a_case, Engine& engine, vgpu::Observer& observer) {
+//   enough: becomes true when nothing more need be executed; null: never
+void run_watched(const Case& a_case, Engine& engine, vgpu::Observer& observer,
+                 const bool* enough = nullptr) {
   vgpu::DefaultPolicy policy;
   TrialSettings settings{.build = a_case.settings.build,
                          .warp_model = a_case.settings.warp_model,
                          .limits = a_case.settings.limits,
                          .strategy = &policy,
                          .extra_observer = &observer};
+  settings.limits.enough = enough;
   for (const auto& row : vgpu::kCheckers) settings.checkers.*row.enabled = false;
   engine.run(settings, [&] {
     try {
@@ -31,14 +34,25 @@ void run_watched(const Case& a_case, Engine& engine, vgpu::Observer& observer) {
   });
 }
 
+}  // namespace
+
+AnyInput with_other_data(const AnyPair& pair, const AnyInput& input, InputEdit::Data other) {
+  AnyInput changed = pair.edited(input, {.data = other});
+  return pair.identical(changed, input) || !pair.in_domain(changed) ? nullptr : changed;
+}
+
 // Under every schedule; then what the results' bytes depend on.
-bool prove_schedules(const Case& a_case, Engine& engine, Certificate& certificate) {
+bool Certifier::prove_schedules(const Case& a_case, Certificate& certificate) {
   if (certificate.verdict.order_source.empty()) {
     certificate.same_bytes = true;
     return true;
   }
+  if (ordinary_.times_decide_nothing()) {
+    certificate.varies = certificate.verdict.order_source;
+    return true;
+  }
   ValueFlow order({.data = false, .order = true});
-  run_watched(a_case, engine, order);
+  run_watched(a_case, engine_, order, &order.has_obstacle());
   if (!order.obstacles().empty()) {
     certificate.reason = text_of(order.obstacles().front(), "the order of threads");
     return false;
@@ -52,23 +66,28 @@ bool prove_schedules(const Case& a_case, Engine& engine, Certificate& certificat
   return true;
 }
 
-}  // namespace
-
-AnyInput with_other_data(const AnyPair& pair, const AnyInput& input, InputEdit::Data other) {
-  AnyInput changed = pair.edited(input, {.data = other});
-  return pair.identical(changed, input) || !pair.in_domain(changed) ? nullptr : changed;
+// Of the case's host code.  Where the code alone says that data decides nothing, and results are
+// read last, what kernels do makes no difference to it.
+std::uint64_t Certifier::calls_of(const Case& a_case) {
+  static constexpr bool kAtOnce = true;
+  if (!ordinary_.may_be_decided() && ordinary_.results_come_last()) {
+    vgpu::Rehearsal rehearsal(ordinary_.result());
+    run_watched(a_case, engine_, rehearsal, &kAtOnce);
+    return rehearsal.hash();
+  }
+  vgpu::HostCalls calls;
+  run_watched(a_case, engine_, calls);
+  return calls.hash();
 }
 
 // Host code is the same in both builds.
-bool Certifier::asks_for_the_same(const Case& a_case, std::uint64_t calls) {
+bool Certifier::asks_for_the_same(const Case& a_case) {
+  const std::uint64_t calls = ordinary_.hash();
   if (input_ == a_case.input && calls_ == calls) return true;
   for (const InputEdit::Data other : kOtherData) {
     Case changed = a_case;
     changed.input = with_other_data(*a_case.pair, a_case.input, other);
-    if (changed.input == nullptr) continue;
-    vgpu::HostCalls watched;
-    run_watched(changed, engine_, watched);
-    if (watched.hash() != calls) return false;
+    if (changed.input != nullptr && calls_of(changed) != calls) return false;
   }
   input_ = a_case.input;
   calls_ = calls;
@@ -77,13 +96,18 @@ bool Certifier::asks_for_the_same(const Case& a_case, std::uint64_t calls) {
 
 std::string Certifier::obstacle_to_all_data(const Case& a_case, const Verdict& verdict) {
   if (!ordinary_.obstacles().empty()) return text_of(ordinary_.obstacles().front(), "data");
-  const bool shows_order = !verdict.order_source.empty();
+  const bool shows_order = !verdict.order_source.empty() && !ordinary_.times_decide_nothing();
+  if (const vgpu::Obstacle* const again = data_decisions_.again()) return text_of(*again, "data");
   if (shows_order || ordinary_.may_be_decided()) {
     ValueFlow flow({.data = true, .order = shows_order});
-    run_watched(a_case, engine_, flow);
-    if (!flow.obstacles().empty()) return text_of(flow.obstacles().front(), "data");
+    run_watched(a_case, engine_, flow, &flow.has_obstacle());
+    if (!flow.obstacles().empty()) {
+      const vgpu::Obstacle& first = flow.obstacles().front();
+      if (flow.first_decision()) data_decisions_.add(*flow.first_decision(), first);
+      return text_of(first, "data");
+    }
   }
-  if (asks_for_the_same(a_case, ordinary_.hash())) return {};
+  if (asks_for_the_same(a_case)) return {};
   return "data decides what the host asks of the device";
 }
 
@@ -110,7 +134,7 @@ Certificate Certifier::certify(const Case& given) {
     certificate.reason = "a note: " + verdict.findings.front().message;
     return certificate;
   }
-  if (!prove_schedules(a_case, engine_, certificate)) return certificate;
+  if (!prove_schedules(a_case, certificate)) return certificate;
   certificate.proof = Proof::every_schedule;
   certificate.reason = obstacle_to_all_data(a_case, verdict);
   if (certificate.reason.empty()) certificate.proof = Proof::all_data;

@@ -16,7 +16,7 @@
 #include "harness/trial/trial.hpp"
 #include "harness/trial/verdict.hpp"
 #include "harness/trial/watched_engine.hpp"
-#include "vgpu/check/proof/value_flow.hpp"
+#include "vgpu/check/proof/ordinary_run.hpp"
 
 namespace warpcheck {
 
@@ -39,17 +39,21 @@ class Certifier {
   Certifier& operator=(const Certifier&) = delete;
 
   // Runs a case under the default schedule in the independent warp model, whose schedules include
-  // those of lockstep: once with all checkers and with other data; and once more for each kind of
-  // value that has to be followed, where the code alone does not say that it decides nothing.
+  // those of lockstep: once with all checkers; once more for each kind of value that has to be
+  // followed, where the code alone does not say that it decides nothing, up to where it does; and
+  // its host code with other data.
   [[nodiscard]] Certificate certify(const Case& a_case);
 
  private:
+  [[nodiscard]] bool prove_schedules(const Case& a_case, Certificate& certificate);
   [[nodiscard]] std::string obstacle_to_all_data(const Case& a_case, const Verdict& verdict);
-  [[nodiscard]] bool asks_for_the_same(const Case& a_case, std::uint64_t calls);
+  [[nodiscard]] bool asks_for_the_same(const Case& a_case);
+  [[nodiscard]] std::uint64_t calls_of(const Case& a_case);
 
   Engine& engine_;
   vgpu::DataUses data_uses_;
-  vgpu::OrdinaryRun ordinary_{data_uses_};
+  vgpu::KnownDecisions data_decisions_;
+  vgpu::OrdinaryRun ordinary_{data_uses_, data_decisions_};
   WatchedEngine watched_{engine_, ordinary_, false};
   TrialRunner runner_{watched_};
   // The input of which it is known that for other data the host asks for the same calls.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "harness/case/case.hpp"
 #include "harness/search/search.hpp"
@@ -78,11 +79,11 @@ void Points::learn_lengths(const std::vector<Json>& samples) {
   };
   for (const std::string& array :
        fields_of(base_, [](const Json& value) { return value.is_array(); })) {
-    Length found{array, {}, {}};
+    Length found{array, {}, {}, {}};
     for (const std::string& first : numbers) {
-      if (holds({array, first, {}})) found = {array, first, {}};
+      if (holds({array, first, {}})) found = {array, first, {}, {}};
       for (const std::string& second : numbers) {
-        if (holds({array, first, second})) found = {array, first, second};
+        if (holds({array, first, second})) found = {array, first, second, {}};
       }
     }
     if (!found.first.empty()) size_field_ = found.first;
@@ -91,7 +92,8 @@ void Points::learn_lengths(const std::vector<Json>& samples) {
       for (const Json& one : samples)
         size_limit_ = std::max(size_limit_, number_in(one, found.first));
     }
-    lengths_.push_back(found);
+    found.pool = std::exchange(base_[array], Json::array());
+    lengths_.push_back(std::move(found));
   }
 }
 
@@ -112,7 +114,6 @@ void Points::learn_width(const Json& base) {
   }
 }
 
-// Arrays take what the sample has, again and again.
 bool Points::set_lengths(Json& input, std::uint32_t size) const {
   if (!size_field_.empty()) {
     for (const Length& length : lengths_) {
@@ -124,11 +125,10 @@ bool Points::set_lengths(Json& input, std::uint32_t size) const {
     std::uint64_t wanted = size;
     if (!length.first.empty()) wanted = number_in(input, length.first);
     if (!length.second.empty()) wanted *= number_in(input, length.second);
-    const Json pool = input.at(length.array);
-    if (pool.empty() && wanted != 0) return false;
-    Json values = Json::array();
-    for (std::uint64_t i = 0; i < wanted; ++i) values.push_back(pool[i % pool.size()]);
-    input[length.array] = std::move(values);
+    if (length.pool.empty() && wanted != 0) return false;
+    Json& values = input[length.array];
+    for (std::uint64_t i = 0; i < wanted; ++i)
+      values.push_back(length.pool[i % length.pool.size()]);
   }
   return true;
 }

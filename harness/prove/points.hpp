@@ -52,6 +52,7 @@ class Points {
   struct Length {
     std::string array;
     std::string first, second;  // second empty: the first alone; both empty: the size
+    Json pool{};                // elements to take, again and again
   };
   enum class Width : std::uint8_t { none, launch, number };
 
@@ -70,7 +71,7 @@ class Points {
   [[nodiscard]] AnyInput accepted(const Json& json) const;
 
   const AnyPair& pair_;
-  Json base_;
+  Json base_;  // an input without the elements of its arrays
   std::vector<Length> lengths_;
   std::string size_field_;  // the number that is the size; empty: arrays have it
   // Where arrays grow faster than the size: the largest that was drawn.

@@ -112,6 +112,7 @@ Stop Core::run_turns(Slot& slot, std::uint32_t& number) {
 }
 
 Outcome::End Core::loop() {
+  if (launch_.is_enough()) return Outcome::End::enough;
   blocks_.admit();
   turns_.begin_launch();
   WarpId next;
@@ -125,6 +126,7 @@ Outcome::End Core::loop() {
     Warp& warp = slot->warps[next.warp];
     slot->turn_steps += launch_.outcome.steps - steps_before;
     if (stop == Stop::halted) return Outcome::End::trap;
+    if (launch_.is_enough()) return Outcome::End::enough;
     if (launch_.outcome.steps >= launch_.limits.steps_max) {
       return progress_.end_at_step_limit(*slot, warp);
     }

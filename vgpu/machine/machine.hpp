@@ -31,6 +31,9 @@ struct Limits {
   // Warp instructions after which it is looked for the first time whether the launch can end.
   std::uint32_t look_after = 65'536;
   Compile compile = Compile::when_it_pays;
+  // Not owned; once it is true, nobody wants to see more: the launch ends, and one that begins
+  // executes nothing.  Null: never.
+  const bool* enough = nullptr;
 };
 
 class DeviceRuntime;
@@ -63,7 +66,7 @@ struct Launch {
 };
 
 struct Outcome {
-  enum class End : std::uint8_t { completed, step_limit, deadlock, trap, refused };
+  enum class End : std::uint8_t { completed, step_limit, deadlock, trap, refused, enough };
   End end = End::completed;
   Trap::Cause cause = Trap::Cause::trap;  // of a trap
   std::string refusal;                    // not empty: what was reached that cannot be run

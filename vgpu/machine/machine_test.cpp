@@ -1,6 +1,7 @@
 // The machine end to end: PTX text in, memory and events out.
 #include "vgpu/machine/machine.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -494,6 +495,25 @@ TEST_F(MachineTest, TrapEndsTheLaunch) {
   compile("trap;");
   EXPECT_EQ(run({1, 1, 1}, {4, 1, 1}).end, Outcome::End::trap);
   EXPECT_EQ(seen_.traps.size(), 1u);
+}
+
+TEST_F(MachineTest, WhoHasSeenEnoughEndsTheLaunch) {
+  bool enough = false;
+  limits_.enough = &enough;
+  compile("bar.sync 0; st.global.u32 [%rd2], %r1;");
+  seen_.answer = [&](const Access&) { enough = true; };
+  EXPECT_EQ(run({3, 1, 1}, {64, 1, 1}).end, Outcome::End::enough);
+  ASSERT_EQ(seen_.accesses.size(), 1u);  // of six warps
+  EXPECT_EQ(seen_.accesses[0].kind, AccessKind::write);
+  const Outcome next = run({3, 1, 1}, {64, 1, 1});  // executes nothing, and is told all the same
+  EXPECT_EQ(next.end, Outcome::End::enough);
+  EXPECT_EQ(next.steps, 0u);
+  EXPECT_EQ(seen_.accesses.size(), 1u);
+  EXPECT_EQ(std::ranges::count(seen_.syncs, Sync::Kind::kernel_start), 2);
+  EXPECT_EQ(std::ranges::count(seen_.syncs, Sync::Kind::kernel_end), 2);
+  enough = false;
+  seen_.answer = nullptr;
+  EXPECT_EQ(run({3, 1, 1}, {64, 1, 1}).end, Outcome::End::completed);
 }
 
 TEST_F(MachineTest, CountsThreadInstructions) {

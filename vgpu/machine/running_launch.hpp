@@ -76,6 +76,7 @@ struct RunningLaunch {
   [[nodiscard]] bool may_use(const Allocation& allocation) const {
     return allocation.is_open_to(request->device, request->peers);
   }
+  [[nodiscard]] bool is_enough() const { return limits.enough != nullptr && *limits.enough; }
   // Warp instructions of the launch, the running one included.
   [[nodiscard]] std::uint64_t steps_so_far() const {
     return outcome.steps + (quantum_left_before - quantum_left);

@@ -8,6 +8,7 @@
 
 #include "vgpu/program/matrix.hpp"
 #include "vgpu/program/operand_roles.hpp"
+#include "vgpu/program/order_sources.hpp"
 #include "vgpu/program/register_flow.hpp"
 
 namespace warpcheck::vgpu {
@@ -192,6 +193,7 @@ class DataFlow {
     bool gives = reads;
     switch (instr.kind) {
       case InstrKind::load: gives |= has_data(instr.modifiers.space); break;
+      case InstrKind::special: gives |= depends_on_order(instr.special); break;
       case InstrKind::store:
         if (reads) leave_data(instr.modifiers.space);
         break;
@@ -243,7 +245,24 @@ class DataFlow {
   std::uint32_t first_ = ptx::kNone;
 };
 
+// Instructions in which the order of threads can show, but for those that read times and places.
+bool may_show_order(const Instr& instr) {
+  switch (instr.kind) {
+    case InstrKind::load:
+    case InstrKind::store: return instr.modifiers.order != ptx::Order::weak;
+    case InstrKind::barrier: return is_partial_barrier(instr);
+    case InstrKind::warp_sync: return instr.opcode == ptx::Opcode::elect_;
+    case InstrKind::atomic:
+    case InstrKind::warp: return true;
+    default: return !is_followed(instr.kind);
+  }
+}
+
 }  // namespace
+
+bool order_shows_in_times_alone(const Program& program) {
+  return std::ranges::none_of(program.code, may_show_order);
+}
 
 std::uint32_t find_data_use(const Program& program) { return DataFlow(program).first(); }
 

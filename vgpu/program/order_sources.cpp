@@ -23,42 +23,70 @@ bool orders_memory(const Instr& instr) {
 }
 
 // Whether the old value of the atomic at `pc` goes nowhere: only to registers from which nothing
-// but further registers is made.  Of all paths, and of all that a register ever holds.
+// but further registers is made.  Of all paths; a register that is written anew holds it no more,
+// as those do in which one function after the other is called.
 class OldValues {
  public:
-  explicit OldValues(const Program& program) : flow_(program) {}
+  explicit OldValues(const Program& program) : flow_(program) {
+    const auto count = static_cast<std::uint32_t>(program.code.size());
+    for (std::uint32_t pc = 0; flow_.is_known() && pc < count; ++pc) {
+      if (flow_.is_opaque(pc)) opaque_.push_back(pc);
+    }
+  }
 
   [[nodiscard]] bool is_used(std::uint32_t pc) const {
-    if (!flow_.is_known() || flow_.is_opaque(pc)) return true;
-    std::vector<bool> holds(flow_.registers(), false);
-    const auto add = [&](std::span<const std::uint32_t> registers) {
-      bool is_new = false;
-      for (const std::uint32_t to : registers) {
-        is_new |= !holds[to];
-        holds[to] = true;
-      }
-      return is_new;
-    };
-    add(flow_.writes(pc));
-    for (bool grows = true; grows;) {
-      grows = false;
-      for (std::uint32_t at = 0; at < flow_.program().code.size(); ++at) {
-        const bool reads =
-            std::ranges::any_of(flow_.reads(at), [&](std::uint32_t from) { return holds[from]; });
-        if (!reads) continue;
-        if (flow_.program().code[at].kind != InstrKind::compute || flow_.is_opaque(at)) return true;
-        grows |= add(flow_.writes(at));
-      }
-    }
     // What an opaque instruction reads is not listed.
-    for (std::uint32_t at = 0; at < flow_.program().code.size(); ++at) {
-      if (flow_.is_opaque(at) && at != pc) return true;
+    if (!flow_.is_known() || !opaque_.empty()) return true;
+    std::vector<Holds> at_begin(flow_.blocks().size());
+    std::vector<std::uint32_t> changed{flow_.block_of(pc)};
+    at_begin[changed.front()].assign(flow_.registers(), false);
+    while (!changed.empty()) {
+      const std::uint32_t block = changed.back();
+      changed.pop_back();
+      Holds holds = at_begin[block];
+      if (is_used_in(block, pc, holds)) return true;
+      for (const std::uint32_t next : flow_.successors(block)) {
+        if (join(at_begin[next], holds)) changed.push_back(next);
+      }
     }
     return false;
   }
 
  private:
+  using Holds = std::vector<bool>;  // by register
+
+  bool is_used_in(std::uint32_t block, std::uint32_t pc, Holds& holds) const {
+    const RegisterFlow::Block& range = flow_.blocks()[block];
+    for (std::uint32_t at = range.begin; at < range.end; ++at) {
+      const Instr& instr = flow_.program().code[at];
+      const bool reads =
+          std::ranges::any_of(flow_.reads(at), [&](std::uint32_t from) { return holds[from]; });
+      if (reads && instr.kind != InstrKind::compute) return true;
+      // Where the guard does not hold, what was there stays.
+      const bool stays = instr.guard.bank != Bank::none;
+      for (const std::uint32_t to : flow_.writes(at)) {
+        holds[to] = reads || at == pc || (stays && holds[to]);
+      }
+    }
+    return false;
+  }
+
+  // False: that was known.
+  static bool join(Holds& into, const Holds& holds) {
+    if (into.empty()) {
+      into = holds;
+      return std::ranges::find(holds, true) != holds.end();
+    }
+    bool grows = false;
+    for (std::size_t i = 0; i < holds.size(); ++i) {
+      if (!holds[i] || into[i]) continue;
+      into[i] = grows = true;
+    }
+    return grows;
+  }
+
   RegisterFlow flow_;
+  std::vector<std::uint32_t> opaque_;
 };
 
 // Nothing of its own; atomics are looked at together.

@@ -1,7 +1,6 @@
 #include "vgpu/check/proof/value_flow.hpp"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +8,7 @@
 #include <utility>
 
 #include "vgpu/check/reporter.hpp"
-#include "vgpu/program/data_uses.hpp"
+#include "vgpu/program/register_flow.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -17,12 +16,6 @@ namespace {
 AccessSide place_in_code(std::string_view role, const Program& program, std::uint32_t pc) {
   if (pc == ptx::kNone) return {};
   return side_at(role, {&program, pc, Dim3{0, 0, 0}, Dim3{0, 0, 0}});
-}
-
-Obstacle obstacle_at(Obstacle::Kind kind, const Program& program, std::uint32_t pc,
-                     std::uint32_t from) {
-  return {kind, kernel_name(program.kernel), place_in_code(name_of(kind), program, pc),
-          place_in_code("from", program, from)};
 }
 
 // Loads and stores that synchronise, or could together with a fence.
@@ -46,6 +39,17 @@ std::string where(const AccessSide& side) {
                           : fmt::format("{}:{} ({})", file, side.line, side.ptx);
 }
 
+// Whether everything from one pc to another is executed one after the other, whatever happens.
+bool is_straight(const Program& program, std::uint32_t from, std::uint32_t to) {
+  if (from >= to || to >= program.code.size()) return false;
+  const RegisterFlow flow(program);
+  return flow.is_known() && flow.block_of(from) == flow.block_of(to);
+}
+
+ValueDecision decision_at(const Program& program, std::uint32_t pc, std::uint32_t from) {
+  return {program.native, pc, from, is_straight(program, from, pc)};
+}
+
 // All bits of what the lanes read.
 void mark_whole(Access& access, std::uint32_t lanes) {
   if (!access.is_partial) access.undefined_bits = {};
@@ -60,6 +64,12 @@ void mark_whole(Access& access, std::uint32_t lanes) {
 }
 
 }  // namespace
+
+Obstacle obstacle_at(Obstacle::Kind kind, const Program& program, std::uint32_t pc,
+                     std::uint32_t from) {
+  return {kind, kernel_name(program.kernel), place_in_code(name_of(kind), program, pc),
+          place_in_code("from", program, from)};
+}
 
 std::string_view name_of(Obstacle::Kind kind) {
   switch (kind) {
@@ -105,7 +115,13 @@ std::string text_of(const Obstacle& obstacle, std::string_view values) {
 void ValueFlow::add(Obstacle::Kind kind, const Program& program, std::uint32_t pc,
                     std::uint32_t from) {
   if (!known_.emplace(kind, &program, pc).second) return;
-  obstacles_.push_back(obstacle_at(kind, program, pc, from));
+  if (!has_obstacle_) first_decision_ = decision_at(program, pc, from);
+  add(obstacle_at(kind, program, pc, from));
+}
+
+void ValueFlow::add(Obstacle obstacle) {
+  obstacles_.push_back(std::move(obstacle));
+  has_obstacle_ = true;
 }
 
 std::uint32_t ValueFlow::number_of(const Origin& origin) {
@@ -156,7 +172,7 @@ void ValueFlow::host_goes_on(std::string_view what) {
   host_has_results_ = false;  // told once
   Obstacle obstacle{Obstacle::Kind::host_reads, {}, {}, {}};
   obstacle.at.role = what;
-  obstacles_.push_back(std::move(obstacle));
+  add(std::move(obstacle));
 }
 
 void ValueFlow::on_access(Access& access) {
@@ -307,86 +323,6 @@ void ValueFlow::on_device_copy(const DeviceCopy& copy) {
   shadow_of(*copy.target);  // makes room first: the references must stay valid
   const InitShadow& source = shadow_of(*copy.source);
   shadow_of(*copy.target).copy(copy.target_offset, source, copy.source_offset, copy.bytes);
-}
-
-void HostCalls::add(std::uint64_t number) {
-  hash_ = XXH3_64bits_withSeed(&number, sizeof number, hash_);
-}
-
-void HostCalls::add(std::span<const std::byte> bytes) {
-  hash_ = XXH3_64bits_withSeed(bytes.data(), bytes.size(), hash_);
-}
-
-void HostCalls::on_allocate(const Allocation& allocation) {
-  if (allocation.space != ptx::Space::shared && allocation.space != ptx::Space::local)
-    add(allocation.bytes);
-}
-
-void HostCalls::on_free(const Allocation& allocation) {
-  if (allocation.space != ptx::Space::shared && allocation.space != ptx::Space::local)
-    add(allocation.address);
-}
-
-void HostCalls::on_sync(const Sync& sync) {
-  if (sync.kind != Sync::Kind::kernel_start) return;
-  add(std::as_bytes(std::span(sync.program->kernel)));
-  for (const Dim3& extents : {sync.grid, sync.block, sync.cluster}) {
-    for (const std::uint32_t extent : {extents.x, extents.y, extents.z}) add(extent);
-  }
-  add(sync.parameters);
-}
-
-void HostCalls::on_host_access(const HostAccess& access) {
-  add(access.allocation->address);
-  add(access.offset);
-  add(access.bytes);
-  add(access.write ? 1 : 0);
-}
-
-void HostCalls::on_device_copy(const DeviceCopy& copy) {
-  add(copy.target->address);
-  add(copy.target_offset);
-  add(copy.source->address);
-  add(copy.source_offset);
-  add(copy.bytes);
-}
-
-bool DataUses::are_in(const Program& program) {
-  if (program.native == nullptr) return find_data_use(program) != ptx::kNone;
-  const auto [known, is_new] = known_.try_emplace(program.native);
-  if (is_new) known->second = find_data_use(program) != ptx::kNone;
-  return known->second;
-}
-
-void OrdinaryRun::begin() {
-  forget();
-  obstacles_.clear();
-  may_be_decided_ = host_has_results_ = false;
-}
-
-void OrdinaryRun::on_sync(const Sync& sync) {
-  HostCalls::on_sync(sync);
-  if (sync.kind != Sync::Kind::kernel_start) return;
-  may_be_decided_ = may_be_decided_ || host_has_results_ || !sync.unordered_launches.empty() ||
-                    uses_.are_in(*sync.program);
-}
-
-void OrdinaryRun::on_access(Access& access) {
-  may_be_decided_ = may_be_decided_ ||
-                    (access.space != ptx::Space::param && access.allocation->is_shared_with_host());
-  if (access.undefined == 0 || !obstacles_.empty()) return;
-  obstacles_.push_back(
-      obstacle_at(Obstacle::Kind::undefined_value, *access.program, access.pc, ptx::kNone));
-}
-
-bool OrdinaryRun::takes_row(const RowAccess& row) {
-  may_be_decided_ = may_be_decided_ || row.allocation->is_shared_with_host();
-  return true;
-}
-
-void OrdinaryRun::on_host_access(const HostAccess& access) {
-  HostCalls::on_host_access(access);
-  host_has_results_ = host_has_results_ || !access.write;
 }
 
 }  // namespace warpcheck::vgpu

@@ -11,8 +11,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -49,6 +49,18 @@ struct Obstacle {
 // "data decides an address at scan.cu:12, st.global.u32 (loaded at scan.cu:10)"
 [[nodiscard]] std::string text_of(const Obstacle& obstacle, std::string_view values);
 
+// from: a pc, or ptx::kNone, as `pc` may be.
+[[nodiscard]] Obstacle obstacle_at(Obstacle::Kind kind, const Program& program, std::uint32_t pc,
+                                   std::uint32_t from);
+
+// A value decides at `pc` what is executed; `from`: the load that gave it, ptx::kNone: none did.
+struct ValueDecision {
+  std::shared_ptr<NativeTier> code;  // of which program: what it keeps, so that no other lies there
+  std::uint32_t pc = ptx::kNone, from = ptx::kNone;
+  // Nothing is between them but code without branches: where the load is executed, so is `pc`.
+  bool follows_load = false;
+};
+
 class ValueFlow final : public Observer {
  public:
   struct Sources {
@@ -58,6 +70,12 @@ class ValueFlow final : public Observer {
 
   // In the order of their first time; each instruction once.
   [[nodiscard]] const std::vector<Obstacle>& obstacles() const { return obstacles_; }
+  // Whether there is one, now: for Limits::enough.
+  [[nodiscard]] const bool& has_obstacle() const { return has_obstacle_; }
+  // Where the first one is, if it is in device code.
+  [[nodiscard]] const std::optional<ValueDecision>& first_decision() const {
+    return first_decision_;
+  }
   // Results that the host has copied and that hold a followed value: what it came from.
   [[nodiscard]] const std::vector<Obstacle>& results() const { return results_; }
 
@@ -85,6 +103,7 @@ class ValueFlow final : public Observer {
   void update(Access& access, const Instr& instr, InitShadow& shadow);
   [[nodiscard]] bool keeps_order_out(const Access& access, const Instr& instr);
   void host_goes_on(std::string_view what);
+  void add(Obstacle obstacle);
   void add(Obstacle::Kind kind, const Program& program, std::uint32_t pc, std::uint32_t from);
   std::uint32_t number_of(const Origin& origin);
 
@@ -95,63 +114,8 @@ class ValueFlow final : public Observer {
   std::set<std::tuple<Obstacle::Kind, const Program*, std::uint32_t>> known_;
   // What atomic operations the running kernel does to an allocation.
   std::unordered_map<std::uint32_t, Reduction> reductions_;
-  bool host_has_results_ = false;
-};
-
-// What the host asks of the device: which calls, in which order, with which sizes, launches and
-// arguments, but not which bytes it copies.  Host code cannot be followed; that it does the same
-// for other data is tried.
-class HostCalls : public Observer {
- public:
-  [[nodiscard]] std::uint64_t hash() const { return hash_; }
-  [[nodiscard]] bool watches_accesses() const override { return false; }
-  void on_allocate(const Allocation& allocation) override;
-  void on_free(const Allocation& allocation) override;
-  void on_sync(const Sync& sync) override;
-  void on_host_access(const HostAccess& access) override;
-  void on_device_copy(const DeviceCopy& copy) override;
-
- protected:
-  void forget() { hash_ = 0; }
-
- private:
-  void add(std::uint64_t number);
-  void add(std::span<const std::byte> bytes);
-  std::uint64_t hash_ = 0;
-};
-
-// Whether data may decide what programs do (program/data_uses.hpp), asked once of each.
-class DataUses {
- public:
-  [[nodiscard]] bool are_in(const Program& program);
-
- private:
-  // By the machine code that a program keeps, so that no other ever lies there.
-  std::map<std::shared_ptr<NativeTier>, bool> known_;
-};
-
-// Stands in an ordinary run beside the initialisation checker, and remembers whether anything was
-// read or written that nothing had written: whether such a value matters may depend on data.
-class OrdinaryRun final : public HostCalls {
- public:
-  explicit OrdinaryRun(DataUses& uses) : uses_(uses) {}
-  // Another run.
-  void begin();
-
-  [[nodiscard]] const std::vector<Obstacle>& obstacles() const { return obstacles_; }
-  // False: by its code alone data decides nothing, so that values need not be followed.
-  [[nodiscard]] bool may_be_decided() const { return may_be_decided_; }
-
-  [[nodiscard]] bool watches_accesses() const override { return true; }
-  void on_sync(const Sync& sync) override;
-  void on_access(Access& access) override;
-  bool takes_row(const RowAccess& row) override;  // all of it is defined
-  void on_host_access(const HostAccess& access) override;
-
- private:
-  DataUses& uses_;
-  std::vector<Obstacle> obstacles_;
-  bool may_be_decided_ = false;
+  bool has_obstacle_ = false;
+  std::optional<ValueDecision> first_decision_;
   bool host_has_results_ = false;
 };
 

@@ -46,6 +46,7 @@ cudaError_t error_of(const vgpu::Outcome& outcome) {
     case vgpu::Outcome::End::step_limit:
     case vgpu::Outcome::End::deadlock: return cudaErrorLaunchTimeout;
     case vgpu::Outcome::End::completed:
+    case vgpu::Outcome::End::enough:
     case vgpu::Outcome::End::refused: break;
   }
   return cudaSuccess;

@@ -1,5 +1,6 @@
 // Where the order of threads shows, and where it does not.  `every schedule`: proved by the
-// instructions alone.  `no finding`: the order shows in results, and decides nothing.
+// instructions alone.  `no finding`: the order shows in results, and decides nothing.  `times in
+// results`: the same, by the instructions alone.
 #include <cooperative_groups.h>
 
 #include "vgpu/litmus/proofs/proof_data.hpp"
@@ -17,16 +18,21 @@ __global__ void meets_at_barriers(int* out) {
 }
 LITMUS(meets_at_barriers) { meets_at_barriers<<<1, 64>>>(zeroed<int>(64)); }
 
+// Unoptimised, atomicAdd() is a function whose registers this one takes over.
+__device__ __noinline__ void leaves(unsigned* where, unsigned what) { *where = what; }
+
 // order: every schedule
-__global__ void reduces_integers(unsigned* out) {
+__global__ void reduces_integers(unsigned* out, unsigned* sums) {
   __shared__ unsigned sum;
   if (threadIdx.x == 0) sum = 0;
   __syncthreads();
   atomicAdd(&sum, threadIdx.x);
   __syncthreads();
-  if (threadIdx.x == 0) atomicAdd(out, sum);
+  if (threadIdx.x != 0) return;
+  atomicAdd(out, sum);
+  leaves(sums + blockIdx.x, sum);
 }
-LITMUS(reduces_integers) { reduces_integers<<<3, 64>>>(zeroed<unsigned>(1)); }
+LITMUS(reduces_integers) { reduces_integers<<<3, 64>>>(zeroed<unsigned>(1), zeroed<unsigned>(3)); }
 
 // order: no finding
 __global__ void adds_floats(float* out) {
@@ -34,7 +40,7 @@ __global__ void adds_floats(float* out) {
 }
 LITMUS(adds_floats) { adds_floats<<<2, 64>>>(zeroed<float>(1)); }
 
-// order: no finding
+// order: times in results
 __global__ void takes_times(int* out) {
   out[blockIdx.x * 64 + threadIdx.x] = static_cast<int>(clock());  //~ shows
 }

@@ -1,0 +1,54 @@
+// What programs and pages are told of proofs.
+#include "harness/prove/prove_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "harness/pair/registry.hpp"
+
+namespace warpcheck {
+namespace {
+
+PairProof proof_of_three_points() {
+  const ProvedPoint first{.point = {0, 32, 1}, .proof = Proof::all_data, .same_bytes = true};
+  ProvedPoint second = first, third{.point = {1, 64, 2}, .proof = Proof::every_execution};
+  second.point.size = 1;
+  third.reason = "data decides a branch: a<b>.cu:1 (bra)";
+  third.varies = "a.cu:2 atom.global.add.f32";
+  third.executions = 1'234;
+  return {.pair = Registry::global().find("fake_two_bugs"), .points = {first, second, third}};
+}
+
+TEST(ProveReport, JsonHasEveryPoint) {
+  EXPECT_EQ(prove_json({proof_of_three_points()}).dump(),
+            R"j({"command":"prove","pairs":[{"pair":"fake_two_bugs","proof":"every-execution",)j"
+            R"j("counts":{"all-data":2,"every-schedule":0,"every-execution":1,"tried":0,)j"
+            R"j("failed":0},"errors":[],"interrupted":false,"points":[)j"
+            R"j({"size":0,"block":32,"grid":1,"proof":"all-data","same_bytes":true},)j"
+            R"j({"size":1,"block":32,"grid":1,"proof":"all-data","same_bytes":true},)j"
+            R"j({"size":1,"block":64,"grid":2,"proof":"every-execution","same_bytes":false,)j"
+            R"j("reason":"data decides a branch: a<b>.cu:1 (bra)",)j"
+            R"j("varies":"a.cu:2 atom.global.add.f32","executions":1234}]}]})j");
+}
+
+// Sizes that are proved alike are one rectangle of their block's row.
+TEST(ProveReport, PageMapsSizeAgainstBlock) {
+  const std::string page = prove_html({proof_of_three_points()});
+  for (const std::string_view part :
+       {"<h2 id=\"fake_two_bugs\">fake_two_bugs</h2>\n"
+        "<p>3 points: size 0 to 1, block 32 to 64</p>\n",
+        "<rect x=\"64.00\" y=\"8.00\" width=\"960.00\" height=\"13.00\" class=\"all-data\">"
+        "<title>sizes 0 to 1, block 32: proved for all data and schedules</title></rect>\n"
+        "<text x=\"58.0\" y=\"19.0\" class=\"axis\" text-anchor=\"end\">32</text>\n"
+        "<rect x=\"544.00\" y=\"22.00\" width=\"480.00\" height=\"13.00\" "
+        "class=\"every-execution\"><title>size 1, block 64: "
+        "proved for this data: every execution was tried</title></rect>\n"
+        "<text x=\"58.0\" y=\"33.0\" class=\"axis\" text-anchor=\"end\">64</text>\n",
+        "<li>1 point: <code>data decides a branch: a&lt;b&gt;.cu:1 (bra)</code></li>\n",
+        "<p>The order of threads shows in results: <code>a.cu:2 atom.global.add.f32</code></p>\n",
+        "<td><a href=\"#fake_two_bugs\">fake_two_bugs</a></td><td>3</td><td>2</td>"}) {
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  }
+}
+
+}  // namespace
+}  // namespace warpcheck

@@ -1,0 +1,92 @@
+#include "vgpu/check/proof/ordinary_run.hpp"
+
+#include <algorithm>
+
+#include "vgpu/program/data_uses.hpp"
+
+namespace warpcheck::vgpu {
+
+DataUses::Of DataUses::of(const Program& program) {
+  const auto look = [&] {
+    return Of{find_data_use(program) != ptx::kNone, order_shows_in_times_alone(program)};
+  };
+  if (program.native == nullptr) return look();
+  const auto known = known_.find(program.native);
+  return known != known_.end() ? known->second
+                               : known_.emplace(program.native, look()).first->second;
+}
+
+void KnownDecisions::add(const ValueDecision& decision, const Obstacle& obstacle) {
+  if (decision.code == nullptr || decision.from == ptx::kNone) return;
+  of_kernel_.clear();
+  all_.push_back({decision, obstacle});
+}
+
+void KnownDecisions::begin_run() {
+  for (Known& known : all_) known.loads = known.decides = false;
+}
+
+void KnownDecisions::begin_kernel(const Program& program) {
+  of_kernel_.clear();
+  for (Known& known : all_) {
+    if (known.decision.code == program.native) of_kernel_.push_back(&known);
+  }
+}
+
+void KnownDecisions::executes(std::uint32_t pc) {
+  for (Known* const known : of_kernel_) {
+    known->loads = known->loads || pc == known->decision.from;
+    known->decides = known->decides || pc == known->decision.pc;
+  }
+}
+
+const Obstacle* KnownDecisions::again() const {
+  const auto found = std::ranges::find_if(all_, [](const Known& known) {
+    return known.loads && (known.decides || known.decision.follows_load);
+  });
+  return found == all_.end() ? nullptr : &found->obstacle;
+}
+
+void OrdinaryRun::begin() {
+  decisions_.begin_run();
+  forget();
+  obstacles_.clear();
+  result_.clear();
+  may_be_decided_ = host_has_results_ = false;
+  times_alone_ = true;
+}
+
+void OrdinaryRun::on_sync(const Sync& sync) {
+  HostCalls::on_sync(sync);
+  if (sync.kind != Sync::Kind::kernel_start) return;
+  decisions_.begin_kernel(*sync.program);
+  const DataUses::Of uses = uses_.of(*sync.program);
+  may_be_decided_ =
+      may_be_decided_ || host_has_results_ || !sync.unordered_launches.empty() || uses.may_decide;
+  times_alone_ = times_alone_ && uses.times_alone;
+}
+
+void OrdinaryRun::on_access(Access& access) {
+  decisions_.executes(access.pc);
+  may_be_decided_ = may_be_decided_ ||
+                    (access.space != ptx::Space::param && access.allocation->is_shared_with_host());
+  if (access.undefined == 0 || !obstacles_.empty()) return;
+  obstacles_.push_back(
+      obstacle_at(Obstacle::Kind::undefined_value, *access.program, access.pc, ptx::kNone));
+}
+
+bool OrdinaryRun::takes_row(const RowAccess& row) {
+  decisions_.executes(row.pc);
+  may_be_decided_ = may_be_decided_ || row.allocation->is_shared_with_host();
+  return true;
+}
+
+void OrdinaryRun::on_host_access(const HostAccess& access) {
+  HostCalls::on_host_access(access);
+  if (access.write || host_has_results_) return;
+  host_has_results_ = true;
+  const std::byte* const bytes = access.allocation->data + access.offset;
+  result_.assign(bytes, bytes + access.bytes);
+}
+
+}  // namespace warpcheck::vgpu
