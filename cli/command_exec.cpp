@@ -23,6 +23,7 @@ namespace warpcheck {
 namespace {
 
 constexpr const char* kNewest = "newest";
+constexpr unsigned kJobsMax = 1024;
 constexpr int kTimeUp = 124;                    // as timeout(1) answers
 constexpr const char* kOutputCheck = "output";  // of several runs; no checker of a run
 
@@ -38,6 +39,7 @@ struct ExecArguments {
   double timeout_s = 0;          // of a run; 0: none
   std::string device = kNewest;  // or sm_NN
   bool portable = false;
+  unsigned jobs = 1;
   unsigned devices = 1;
   std::uint64_t memory_bytes = vgpu::kMemoryBytes;
   std::string fresh = "zeros";  // or pattern
@@ -176,6 +178,7 @@ class Execution {
             .steps_max = settings_.limits.steps_max,
             .devices = arguments_.devices,
             .memory_bytes = arguments_.memory_bytes,
+            .jobs = arguments_.jobs,
             .fresh_pattern = arguments_.fresh == "pattern",
             .device = device_of(arguments_),
             .leaks = arguments_.leaks,
@@ -330,6 +333,11 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
       ->capture_default_str();
   command.add_option("--devices", arguments.devices, "How many devices there are")
       ->check(CLI::Range(1u, vgpu::kDevicesMax))
+      ->capture_default_str();
+  command
+      .add_option("--jobs", arguments.jobs,
+                  "Threads that run the blocks of a launch; what is reported does not depend on it")
+      ->check(CLI::Range(1u, kJobsMax))
       ->capture_default_str();
   command.add_option("--memory", arguments.memory_bytes, "Memory of each device, 512M or 16G")
       ->transform(CLI::AsSizeValue(false))

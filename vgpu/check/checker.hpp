@@ -11,6 +11,7 @@
 namespace warpcheck::vgpu {
 
 struct CheckerSet;
+class SharedGrid;
 
 class Checker : public Observer {
  public:
@@ -23,6 +24,16 @@ class Checker : public Observer {
   virtual void on_operand(OperandAccess& /*access*/) {}
   // An access that was told before, as Observer::on_late_host_access().
   virtual void on_late_operand(const OperandAccess& /*access*/) {}
+
+  // Where several machines run a launch, each has checkers of its own, which see what that machine
+  // does.  What outlives the launch is the whole's: the checker that sees everything else.
+  //   of the whole; keeps: what the parts have left in it holds
+  virtual void begin_parts() {}
+  virtual void end_parts(bool /*keeps*/) {}
+  //   of a part, after reset(): it gives up `grid` where one machine has to run it
+  virtual void join(Checker& /*whole*/, SharedGrid& /*grid*/) {}
+  // A byte for each of a global allocation, which parts may write; null: there is none.
+  [[nodiscard]] virtual std::uint8_t* states_of(const Allocation&) { return nullptr; }
 
  protected:
   Reporter& reporter_;

@@ -13,6 +13,7 @@
 
 #include "vgpu/check/checker.hpp"
 #include "vgpu/check/reporter.hpp"
+#include "vgpu/machine/block_share.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
@@ -109,6 +110,31 @@ void Checkers::on_operand(OperandAccess& access) {
 
 void Checkers::on_late_operand(const OperandAccess& access) {
   for (Checker* const checker : impl_->enabled) checker->on_late_operand(access);
+}
+
+void Checkers::begin_parts() {
+  for (Checker* const checker : impl_->enabled) checker->begin_parts();
+}
+
+void Checkers::end_parts(bool keeps) {
+  for (Checker* const checker : impl_->enabled) checker->end_parts(keeps);
+}
+
+void Checkers::join(const Checkers& whole, SharedGrid& grid) {
+  impl_->reporter.set_listener([&grid](std::size_t) { grid.give_up(); });
+  for (std::size_t i = 0; i < kRegistry.size(); ++i) {
+    Checker* const part = impl_->checkers[i].get();
+    const bool is_on = std::ranges::find(impl_->enabled, part) != impl_->enabled.end();
+    Checker* const of_whole = whole.impl_->checkers[i].get();
+    if (is_on && of_whole != nullptr) part->join(*of_whole, grid);
+  }
+}
+
+std::uint8_t* Checkers::states_of(const Allocation& allocation) const {
+  for (Checker* const checker : impl_->enabled) {
+    if (std::uint8_t* const states = checker->states_of(allocation)) return states;
+  }
+  return nullptr;
 }
 
 const std::vector<Finding>& Checkers::findings() const { return impl_->reporter.findings(); }

@@ -18,6 +18,7 @@
 namespace warpcheck::vgpu {
 
 class Causes;  // reporter.hpp
+class SharedGrid;
 
 // Which checkers are on (checkers.def).  Deadlocks and traps end a launch, so they are always
 // reported.
@@ -68,6 +69,14 @@ class Checkers {
   // What library functions do, told to the checkers that are on.
   void on_operand(OperandAccess& access);
   void on_late_operand(const OperandAccess& access);
+
+  // Where several machines run a launch (checker.hpp): of the whole, before and after that.
+  void begin_parts();
+  void end_parts(bool keeps);
+  // Of a part: what finds anything gives `grid` up.
+  void join(const Checkers& whole, SharedGrid& grid);
+  // See Checker::states_of(); of the one checker that has any.
+  [[nodiscard]] std::uint8_t* states_of(const Allocation& allocation) const;
 
   // In order of first occurrence.
   [[nodiscard]] const std::vector<Finding>& findings() const;

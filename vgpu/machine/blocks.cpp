@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "vgpu/machine/block_share.hpp"
+
 namespace warpcheck::vgpu {
 
 Blocks::~Blocks() {
@@ -26,6 +28,7 @@ void Blocks::begin_launch() {
 }
 
 void Blocks::admit() {
+  if (launch_.request->share != nullptr) return admit_share();
   const auto size = std::size_t{parts_.clusters.size()};
   const auto fits = [&] {
     return launch_.request->cooperative ||
@@ -37,6 +40,12 @@ void Blocks::admit() {
       ++next_;
     } while (size > 1 && next_ < launch_.block_count && parts_.clusters.first_of(next_) != next_);
   }
+}
+
+// One after the other: another machine may have nothing to do.
+void Blocks::admit_share() {
+  if (!launch_.resident.empty() || !admitted_.empty()) return;
+  if (const auto block = launch_.request->share->take()) admitted_.push_back(*block);
 }
 
 std::uint32_t Blocks::not_begun() const {
@@ -153,6 +162,7 @@ void Blocks::end(Slot& slot) {
   sync.has_ended = slot.live_lanes == 0;
   launch_.notify([&](Observer& observer) { observer.on_sync(sync); });
   ++ended_;
+  if (launch_.request->share != nullptr) launch_.request->share->grid().count_end();
   slot.occupied = false;
   slot.ready_warps = 0;
   launch_.resident.erase(std::find(launch_.resident.begin(), launch_.resident.end(), &slot));

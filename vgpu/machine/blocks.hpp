@@ -44,6 +44,7 @@ class Blocks {
   [[nodiscard]] std::uint32_t ended() const { return ended_; }
 
  private:
+  void admit_share();
   Slot& dispatch(std::uint32_t block);
   void start_warp(Slot& slot, Warp& warp);
 

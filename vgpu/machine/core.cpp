@@ -3,6 +3,7 @@
 #include <bit>
 #include <iterator>
 
+#include "vgpu/machine/block_share.hpp"
 #include "vgpu/machine/core.hpp"
 #include "vgpu/machine/native/native_tier.hpp"
 
@@ -20,12 +21,10 @@ Outcome Machine::run(const Launch& launch, WarpModel model, Strategy& strategy,
   return impl_->run(launch, model, strategy, observers, limits, want_edges);
 }
 
-Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
-                  std::span<Observer* const> observers, const Limits& limits, bool want_edges) {
-  begin(launch, model, strategy, observers, limits, want_edges);
+Sync kernel_start_of(const Launch& launch) {
   Sync sync;
   sync.kind = Sync::Kind::kernel_start;
-  sync.program = launch_.program;
+  sync.program = launch.program;
   sync.grid = launch.grid;
   sync.block = launch.block;
   sync.cluster = launch.cluster;
@@ -34,6 +33,13 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
   sync.device = launch.device;
   sync.devices = launch.devices;
   sync.launched_as = launch.launched_as;
+  return sync;
+}
+
+Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
+                  std::span<Observer* const> observers, const Limits& limits, bool want_edges) {
+  begin(launch, model, strategy, observers, limits, want_edges);
+  Sync sync = kernel_start_of(launch);
   launch_.notify([&](Observer& observer) { observer.on_sync(sync); });
   std::ranges::copy_if(observers, std::back_inserter(launch_.observers.of_collectives),
                        [](const Observer* observer) { return observer->watches_collectives(); });
@@ -129,6 +135,9 @@ Outcome::End Core::loop() {
     if (launch_.is_enough()) return Outcome::End::enough;
     if (launch_.outcome.steps >= launch_.limits.steps_max) {
       return progress_.end_at_step_limit(*slot, warp);
+    }
+    if (launch_.request->share != nullptr && launch_.request->share->grid().is_given_up()) {
+      return Outcome::End::given_up;
     }
     if (launch_.outcome.steps >= compile_at_) [[unlikely]]
       compile();

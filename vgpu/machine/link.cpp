@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "vgpu/machine/compute/compute.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/memory/rows.hpp"
@@ -12,24 +14,25 @@
 namespace warpcheck::vgpu {
 
 namespace baseline {
-extern const MemoryRowFunctions kMemoryRowFunctions;
+extern const std::array<MemoryRowFunctions, 2> kMemoryRowFunctions;  // by beside_others
 }
 namespace avx2 {
-extern const MemoryRowFunctions kMemoryRowFunctions;
+extern const std::array<MemoryRowFunctions, 2> kMemoryRowFunctions;  // by beside_others
 }
 namespace avx512 {
-extern const MemoryRowFunctions kMemoryRowFunctions;
+extern const std::array<MemoryRowFunctions, 2> kMemoryRowFunctions;  // by beside_others
 }
 
-const MemoryRowFunctions& memory_row_functions() {
-  return memory_row_functions(chosen_simd_level());
+const MemoryRowFunctions& memory_row_functions(bool beside_others) {
+  return memory_row_functions(chosen_simd_level(), beside_others);
 }
 
-const MemoryRowFunctions& memory_row_functions(SimdLevel level) {
+const MemoryRowFunctions& memory_row_functions(SimdLevel level, bool beside_others) {
+  const std::size_t index = beside_others ? 1 : 0;
   switch (level) {
-    case SimdLevel::avx512: return avx512::kMemoryRowFunctions;
-    case SimdLevel::avx2: return avx2::kMemoryRowFunctions;
-    default: return baseline::kMemoryRowFunctions;
+    case SimdLevel::avx512: return avx512::kMemoryRowFunctions[index];
+    case SimdLevel::avx2: return avx2::kMemoryRowFunctions[index];
+    default: return baseline::kMemoryRowFunctions[index];
   }
 }
 

@@ -36,6 +36,7 @@ struct Limits {
   const bool* enough = nullptr;
 };
 
+class BlockShare;
 class DeviceRuntime;
 class TextureTable;
 class WeakMemory;
@@ -60,13 +61,23 @@ struct Launch {
   std::uint32_t launched_as = 0;            // by device code: DeviceAnswer::launched
   // Null: every access finds the latest write.  Else it has to be among the observers, too.
   WeakMemory* weak_memory = nullptr;
+  // Of a launch that several machines run: the blocks of this one.  Null: it runs all.
+  BlockShare* share = nullptr;
   unsigned device = 0;      // that runs it
   unsigned devices = 1;     // how many there are
   std::uint32_t peers = 0;  // a bit for each device whose memory this one may use
 };
 
 struct Outcome {
-  enum class End : std::uint8_t { completed, step_limit, deadlock, trap, refused, enough };
+  enum class End : std::uint8_t {
+    completed,
+    step_limit,
+    deadlock,
+    trap,
+    refused,
+    enough,
+    given_up
+  };
   End end = End::completed;
   Trap::Cause cause = Trap::Cause::trap;  // of a trap
   std::string refusal;                    // not empty: what was reached that cannot be run
@@ -91,6 +102,9 @@ class Machine {
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// What observers are told when a launch begins.
+Sync kernel_start_of(const Launch& launch);
 
 // "avx512", "avx2" or "baseline": what this host runs.  WARPCHECK_SIMD in the environment may
 // lower it (used by tests, so that every level is tested on one machine).

@@ -32,7 +32,7 @@ struct Observers {
 
 struct RunningLaunch {
   explicit RunningLaunch(DeviceMemory& device_memory)
-      : memory(device_memory), rows(memory_row_functions()) {}
+      : memory(device_memory), rows(memory_row_functions(device_memory.is_shared())) {}
 
   // Those who watch are another matter.
   void begin(const Launch& launch, WarpModel warp_model, Strategy& its_strategy,

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "vgpu/machine/block_share.hpp"
 #include "vgpu/machine/memory/rows.hpp"
 
 namespace warpcheck::vgpu {
@@ -160,6 +161,7 @@ void InitChecker::reset(WarpModel /*model*/) {
 }
 
 inline InitShadow& InitChecker::shadow_of(const Allocation& allocation) {
+  if (whole_ != nullptr) return shadow_of_part(allocation);
   const bool is_there =
       allocation.id < shadows_.size() && shadows_[allocation.id].bytes() == allocation.bytes;
   return is_there ? shadows_[allocation.id] : begin_shadow(allocation);
@@ -215,7 +217,7 @@ bool InitChecker::takes_row(const RowAccess& row) {
   if (row.kind == AccessKind::write) {
     if (row.pattern != Pattern::strided || row.mask != ~0u) return false;
     with_word(row.bytes, [&](auto word) {
-      define_row<sizeof word>(shadow.writable_states() + row.first,
+      define_row<sizeof word>(writable_states(*row.allocation, shadow) + row.first,
                               StoreShapes::state_of_row(row.element_bytes));
     });
     return true;
@@ -243,6 +245,7 @@ void InitChecker::find_undefined(Access& access, InitShadow& shadow) {
               [&](auto word) { lanes = undefined_lanes<decltype(word)>(access, shadow.states()); });
     if (lanes == 0) return;
   }
+  if (grid_ != nullptr) return grid_->give_up();
   const std::uint32_t elements = access.elements();
   if (elements == 1) {
     access.origin = origin_of_value(access, lanes, shadow, 0, access.bytes);
@@ -306,8 +309,9 @@ std::uint32_t InitChecker::origin_of_value(const Access& access, std::uint32_t l
 
 void InitChecker::on_write(const Access& access, InitShadow& shadow) {
   if (access.undefined == 0 && shadow.extent() == InitShadow::Extent::all) return;
-  std::uint8_t* const states = shadow.writable_states();
-  const std::uint8_t state = shapes_.state_for(access);
+  if (grid_ != nullptr && access.undefined != 0) return grid_->give_up();
+  std::uint8_t* const states = writable_states(*access.allocation, shadow);
+  const std::uint8_t state = state_for(access);
   const bool is_row_of_words = access.pattern == Pattern::strided && access.bytes == 4;
   if (is_row_of_words && access.mask == ~0u && access.undefined == 0) {
     return define_row<4>(states + access.offset[0], state);  // as nearly all are
@@ -401,59 +405,6 @@ std::uint32_t InitChecker::origin_of_operand(const LibraryOperand& operand) {
   origin.space = ptx::Space::global;
   origin.operand = operand;
   return origin.pc;
-}
-
-std::uint32_t InitChecker::origin_of_load(const Access& access, std::uint32_t lanes) {
-  std::uint32_t index = find_origin(access.program, access.pc);
-  if (index == ptx::kNone) {
-    const auto first = static_cast<unsigned>(__builtin_ctz(lanes));
-    index = static_cast<std::uint32_t>(origins_.size());
-    Origin& origin = origins_.emplace_back();
-    origin.program = access.program;
-    origin.pc = access.pc;
-    origin.space = access.space;
-    origin.object = describe_element(access, first);
-    origin.variable = variable_of(*access.allocation, access.offset[first]);
-    origin.first = thread_of(access.place, first);
-  }
-  origins_[index].place = access.place;
-  origins_[index].lanes = lanes;
-  return index;
-}
-
-std::uint32_t InitChecker::find_origin(const Program* program, std::uint32_t pc) const {
-  const auto found = std::ranges::find_if(
-      origins_, [&](const Origin& origin) { return origin.program == program && origin.pc == pc; });
-  return found == origins_.end() ? ptx::kNone
-                                 : static_cast<std::uint32_t>(found - origins_.begin());
-}
-
-std::uint32_t InitChecker::origin_of_use(const Program* program, std::uint32_t pc,
-                                         const WarpPlace& place, std::uint32_t lanes) {
-  const std::uint32_t known = find_origin(program, pc);
-  if (known != ptx::kNone || pc == ptx::kNone) return known;
-  const bool is_product = program->code[pc].kind == InstrKind::group_pending;
-  if (program->code[pc].opcode != ptx::Opcode::shfl_ && !is_product) return ptx::kNone;
-  Origin& origin = origins_.emplace_back();
-  origin.program = program;
-  origin.pc = pc;
-  origin.first = thread_of(place, static_cast<unsigned>(__builtin_ctz(lanes)));
-  origin.is_shuffle = !is_product;
-  origin.is_product = is_product;
-  return static_cast<std::uint32_t>(origins_.size() - 1);
-}
-
-AccessSide InitChecker::side_of(const Origin& origin, ThreadId who) const {
-  if (origin.program == nullptr) return vgpu::side_of(origin.operand, false);
-  const char* const role = origin.is_load() ? "read" : origin.is_shuffle ? "shuffle" : "product";
-  return reporter_.side(role, *origin.program, origin.pc, who);
-}
-
-// The lanes that use the value after executing the load themselves; none if it came another way.
-std::uint32_t InitChecker::lanes_that_read(const Origin& origin, const UndefinedUse& use) {
-  const bool same_warp =
-      origin.place.block == use.place.block && origin.place.warp == use.place.warp;
-  return same_warp ? origin.lanes & use.lanes : 0;
 }
 
 void InitChecker::on_undefined_use(const UndefinedUse& use) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,12 @@ class InitChecker final : public Checker {
   void on_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
   void on_operand(OperandAccess& access) override;
+  // Global memory has one shadow, the whole's, in which each part writes what its machine writes.
+  // Undefined values are followed by one machine alone: parts give up where they meet one.
+  void begin_parts() override;
+  void end_parts(bool keeps) override;
+  void join(Checker& whole, SharedGrid& grid) override;
+  [[nodiscard]] std::uint8_t* states_of(const Allocation& allocation) override;
 
  private:
   // A load that read bytes that nothing had written, a shfl from a lane that took no part, or a
@@ -60,7 +67,17 @@ class InitChecker final : public Checker {
     LibraryOperand operand{};  // of a library function
   };
 
+  // What the parts of a launch have in common.
+  struct Parts {
+    std::mutex mutex;
+    std::vector<InitShadow*> first_written;  // in this launch
+    StoreShapes shapes_before;
+  };
+
   InitShadow& shadow_of(const Allocation& allocation);
+  InitShadow& shadow_of_part(const Allocation& allocation);
+  std::uint8_t* writable_states(const Allocation& allocation, InitShadow& shadow);
+  [[nodiscard]] std::uint8_t state_for(const Access& access);
   InitShadow& begin_shadow(const Allocation& allocation);
   void on_read(Access& access, InitShadow& shadow);
   void find_undefined(Access& access, InitShadow& shadow);
@@ -94,6 +111,9 @@ class InitChecker final : public Checker {
   std::vector<InitShadow> shadows_;  // by Allocation::id
   std::vector<Origin> origins_;
   StoreShapes shapes_;
+  InitChecker* whole_ = nullptr;  // of a part
+  SharedGrid* grid_ = nullptr;    // of a part
+  Parts parts_;                   // of the whole
 };
 
 }  // namespace warpcheck::vgpu

@@ -55,7 +55,7 @@ void InitShadow::materialise() {
   // So that a row with inactive lanes beyond the ends can be all defined.
   std::memset(states_ - kRowSlack, kDefined, kRowSlack);
   std::memset(states_ + bytes_, kDefined, kRowSlack);
-  extent_ = Extent::some;
+  std::atomic_ref(extent_).store(Extent::some, std::memory_order_release);
 }
 
 void InitShadow::fill(std::uint32_t offset, std::uint32_t bytes, State state) {

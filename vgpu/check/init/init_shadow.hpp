@@ -1,6 +1,7 @@
 // Shadow memory of the initialisation checker: one state a byte of an allocation.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -27,14 +28,18 @@ class InitShadow {
   // Gives back the host's memory if it is much; its allocation is gone.
   void release();
   [[nodiscard]] std::uint32_t bytes() const { return bytes_; }
-  [[nodiscard]] Extent extent() const { return extent_; }
+  // Machines that run a launch together look at one shadow, and one of them may write its first
+  // state, so the states are there before that is seen.
+  [[nodiscard]] Extent extent() const {
+    return std::atomic_ref(const_cast<Extent&>(extent_)).load(std::memory_order_acquire);
+  }
 
   // The states, for reading; a row's slack around them is readable and writable.  Only where
   // extent() is `some`.
   [[nodiscard]] const std::uint8_t* states() const { return states_; }
   // The states, for single bytes to be written; extent() becomes `some`.
   std::uint8_t* writable_states() {
-    if (extent_ != Extent::some) materialise();
+    if (extent() != Extent::some) materialise();
     return states_;
   }
 

@@ -49,6 +49,15 @@ std::uint8_t StoreShapes::state_for_spaced(const Access& access) {
   return static_cast<std::uint8_t>(InitShadow::kFirstShape + (found - shapes_.begin()));
 }
 
+bool StoreShapes::knows(const Access& access) const {
+  const bool is_alone =
+      access.pattern == Pattern::uniform || (access.mask & (access.mask - 1)) == 0;
+  if (is_alone || access.pattern == Pattern::strided) return true;
+  const StoreShape shape{access.bytes, stride_of(access)};
+  const auto end = shapes_.begin() + known_;
+  return !shape.is_spaced() || std::find(shapes_.begin(), end, shape) != end;
+}
+
 StoreShape StoreShapes::shape_at(const InitShadow& shadow, std::uint32_t offset) const {
   const std::uint32_t index = shadow.raw_state_at(offset) - std::uint32_t{InitShadow::kFirstShape};
   return index < known_ ? shapes_[index] : StoreShape{};

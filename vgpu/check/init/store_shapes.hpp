@@ -50,6 +50,10 @@ class StoreShapes {
   static std::uint8_t state_of_row(std::uint32_t width) {
     return static_cast<std::uint8_t>(InitShadow::kFirstShape + std::countr_zero(width));
   }
+  // Whether that is a state that earlier stores have had.
+  [[nodiscard]] bool knows(const Access& access) const;
+  // There may be shapes that nobody remembers.
+  [[nodiscard]] bool is_full() const { return known_ == InitShadow::kShapes; }
   // Whether the bytes from `begin` up to `end`, which nothing has written, may be padding of what
   // is copied from byte `first` on.
   [[nodiscard]] bool may_be_padding(const InitShadow& shadow, std::uint32_t begin,

@@ -5,12 +5,14 @@
 #include <iterator>
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "vgpu/check/weak/write_histories.hpp"
 #include "vgpu/cudart/code/device_code.hpp"
 #include "vgpu/cudart/device/clock.hpp"
 #include "vgpu/cudart/device/copy_kernels.hpp"
+#include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/observers.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/exec/arrivals.hpp"
@@ -47,7 +49,8 @@ cudaError_t error_of(const vgpu::Outcome& outcome) {
     case vgpu::Outcome::End::deadlock: return cudaErrorLaunchTimeout;
     case vgpu::Outcome::End::completed:
     case vgpu::Outcome::End::enough:
-    case vgpu::Outcome::End::refused: break;
+    case vgpu::Outcome::End::refused:
+    case vgpu::Outcome::End::given_up: break;
   }
   return cudaSuccess;
 }
@@ -134,19 +137,9 @@ std::vector<std::uint32_t> KernelRunner::run_grid(Running& running, const Grid& 
   launch.device_runtime = &grids;
   if (launch.program->uses_heap) device.limits.use_heap();
 
-  const TrialSettings& settings = needs_.trial.settings();
   if (!running.host.is_gone) needs_.host_blocks.copy_registered_to_device();
   needs_.host_accesses.launch_begins(number.launch);
-  const std::span<vgpu::Observer* const> told = needs_.observers.list();
-  std::vector<vgpu::Observer*> observers(told.begin(), told.end());
-  std::optional<vgpu::WriteHistories> histories;
-  vgpu::Strategy& strategy = needs_.trial.strategy();
-  if (strategy.chooses_past(number.launch) && vgpu::WriteHistories::concern(*launch.program)) {
-    launch.weak_memory = &histories.emplace(settings.warp_model);
-    observers.push_back(&*histories);
-  }
-  const vgpu::Outcome outcome = machine_.run(launch, settings.warp_model, strategy, observers,
-                                             settings.limits, settings.want_feedback);
+  const vgpu::Outcome outcome = run_launch(launch, running);
   needs_.progress.ended(outcome);
   if (!running.host.is_gone) needs_.host_blocks.copy_registered_to_host();
 
@@ -162,6 +155,50 @@ std::vector<std::uint32_t> KernelRunner::run_grid(Running& running, const Grid& 
   std::vector<std::uint32_t> all{number.launch};
   run_children(running, grids.children(), before, all);
   return all;
+}
+
+vgpu::Outcome KernelRunner::run_launch(vgpu::Launch& launch, const Running& running) {
+  if (std::optional<vgpu::Outcome> outcome = run_by_team(launch, running)) return *outcome;
+  const TrialSettings& settings = needs_.trial.settings();
+  const std::span<vgpu::Observer* const> told = needs_.observers.list();
+  std::vector<vgpu::Observer*> observers(told.begin(), told.end());
+  std::optional<vgpu::WriteHistories> histories;
+  vgpu::Strategy& strategy = needs_.trial.strategy();
+  if (strategy.chooses_past(launch.index) && vgpu::WriteHistories::concern(*launch.program)) {
+    launch.weak_memory = &histories.emplace(settings.warp_model);
+    observers.push_back(&*histories);
+  }
+  vgpu::Outcome outcome = machine_.run(launch, settings.warp_model, strategy, observers,
+                                       settings.limits, settings.want_feedback);
+  if (settings.jobs > 1) team_.learn(launch, outcome);
+  return outcome;
+}
+
+// On several threads, as if one had run it; nothing: one has to.
+std::optional<vgpu::Outcome> KernelRunner::run_by_team(const vgpu::Launch& launch,
+                                                       const Running& running) {
+  const TrialSettings& settings = needs_.trial.settings();
+  if (settings.jobs < 2 || settings.strategy != nullptr) return {};
+  // One of several kernels of an operation may be unordered with others of it.
+  const bool is_alone =
+      running.host.has_nothing_beside && std::holds_alternative<KernelWork>(running.operation.work);
+  if (!is_alone) return {};
+  if (settings.want_feedback || settings.extra_observer != nullptr) return {};
+  vgpu::Sync sync = kernel_start_of(launch);
+  needs_.progress.on_sync(sync);
+  std::optional<vgpu::Outcome> outcome = team_.run(
+      launch, {.machines = settings.jobs,
+               .checkers = settings.checkers,
+               .warp_model = settings.warp_model,
+               .limits = settings.limits,
+               .whole = &needs_.findings.checkers(),
+               .on_progress = [&](std::uint32_t blocks) { needs_.progress.blocks_ended(blocks); }});
+  if (!outcome) return {};
+  for (const auto kind : {vgpu::Sync::Kind::kernel_start, vgpu::Sync::Kind::kernel_end}) {
+    sync.kind = kind;
+    needs_.observers.tell([&](vgpu::Observer& observer) { observer.on_sync(sync); });
+  }
+  return outcome;
 }
 
 // In the order of their launches, which is one that they may have; those of the tail come last.

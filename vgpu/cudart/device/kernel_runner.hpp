@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "vgpu/cudart/code/device_code.hpp"
@@ -14,6 +15,7 @@
 #include "vgpu/cudart/streams/execution.hpp"
 #include "vgpu/cudart/streams/operations.hpp"
 #include "vgpu/cudart/streams/work.hpp"
+#include "vgpu/cudart/team/machine_team.hpp"
 #include "vgpu/machine/machine.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 #include "vgpu/machine/texture/texture.hpp"
@@ -47,7 +49,8 @@ class KernelRunner {
     HostAccesses& host_accesses;
     LaunchProgress& progress;
   };
-  explicit KernelRunner(const Needs& needs) : needs_(needs), machine_(needs.memory) {}
+  explicit KernelRunner(const Needs& needs)
+      : needs_(needs), machine_(needs.memory), team_(needs.memory) {}
 
   // With all the grids that its device code launches.  Throws vgpu::Refusal where a kernel has
   // reached what cannot be run.
@@ -68,12 +71,15 @@ class KernelRunner {
   void run_children(Running& running, const std::vector<ChildGrid>& children,
                     const std::vector<std::uint32_t>& before_parent,
                     std::vector<std::uint32_t>& all);
+  vgpu::Outcome run_launch(vgpu::Launch& launch, const Running& running);
+  std::optional<vgpu::Outcome> run_by_team(const vgpu::Launch& launch, const Running& running);
   DeviceCode& copies_of(const DeviceState& device);
 
   Needs needs_;
   std::uint32_t last_launched_ = 0;                         // DeviceAnswer::launched
   std::map<unsigned, std::unique_ptr<DeviceCode>> copies_;  // by device
   vgpu::Machine machine_;
+  MachineTeam team_;
 };
 
 }  // namespace warpcheck::cudart

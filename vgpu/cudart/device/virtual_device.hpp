@@ -53,6 +53,7 @@ struct TrialSettings {
   // there.
   vgpu::Fresh fresh_mapped = vgpu::Fresh::pattern;
   vgpu::Strategy* strategy = nullptr;        // not owned; null: the default policy
+  unsigned jobs = 1;                         // threads for a launch, under the default policy
   bool want_feedback = false;                // call extra_observer's on_edge
   vgpu::Observer* extra_observer = nullptr;  // not owned; called after the checkers
 };

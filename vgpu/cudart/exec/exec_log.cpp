@@ -72,6 +72,10 @@ void ExecLog::block_ended() {
   if (mapped_ != nullptr) ++counts()->blocks_ended;
 }
 
+void ExecLog::blocks_ended(std::uint64_t blocks) {
+  if (mapped_ != nullptr) counts()->blocks_ended = blocks;
+}
+
 void ExecLog::launch_ended(std::uint64_t kernel, std::uint64_t thread_instructions,
                            std::uint64_t nanoseconds) {
   if (mapped_ == nullptr) return;

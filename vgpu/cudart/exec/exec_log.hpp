@@ -75,6 +75,7 @@ class ExecLog {
   // What runs: see ExecLogCounts.
   void launch_begins(std::uint64_t kernel, std::uint64_t blocks);
   void block_ended();
+  void blocks_ended(std::uint64_t blocks);
   //   kernel: as above
   void launch_ended(std::uint64_t kernel, std::uint64_t thread_instructions,
                     std::uint64_t nanoseconds);

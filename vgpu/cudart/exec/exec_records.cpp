@@ -170,6 +170,7 @@ ExecSettings settings_of(const Json& json) {
   settings.seed = json.at("seed").get<std::uint64_t>();
   settings.steps_max = json.at("steps_max").get<std::uint64_t>();
   settings.memory_bytes = json.at("memory_bytes").get<std::uint64_t>();
+  settings.jobs = json.at("jobs").get<unsigned>();
   settings.fresh_pattern = json.at("fresh_pattern").get<bool>();
   settings.devices = json.value("devices", 1u);
   settings.device = json.at("device").get<unsigned>();
@@ -202,6 +203,7 @@ std::string to_text(const ExecSettings& settings) {
                {"seed", settings.seed},
                {"steps_max", settings.steps_max},
                {"memory_bytes", settings.memory_bytes},
+               {"jobs", settings.jobs},
                {"fresh_pattern", settings.fresh_pattern},
                {"devices", settings.devices},
                {"device", settings.device},

@@ -34,6 +34,7 @@ struct ExecSettings {
   std::uint64_t steps_max = vgpu::kNoLimit;
   unsigned devices = 1;                             // how many there are
   std::uint64_t memory_bytes = vgpu::kMemoryBytes;  // of each device
+  unsigned jobs = 1;                                // threads for a launch
   bool fresh_pattern = false;                       // in managed and page-locked memory; else zeros
   unsigned device = 0;      // compute capability, 90 for sm_90; 0: of the newest PTX in the program
   bool leaks = false;       // whether what is still allocated at exit is a finding

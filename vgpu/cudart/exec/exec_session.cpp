@@ -73,7 +73,10 @@ TrialSettings ExecSession::trial_settings() {
   } catch (const std::invalid_argument& error) {
     refuse_to_run(error.what());
   }
-  trial.strategy = strategy_.get();
+  // The default one has no say in what a launch on several threads does.
+  const bool is_default = settings_.strategy == "default";
+  trial.strategy = is_default ? nullptr : strategy_.get();
+  trial.jobs = is_default ? settings_.jobs : 1;
   return trial;
 }
 

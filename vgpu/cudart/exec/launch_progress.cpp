@@ -10,6 +10,10 @@ void LaunchProgress::launched(std::uint32_t kernel) {
   begin_ = std::chrono::steady_clock::now();
 }
 
+void LaunchProgress::blocks_ended(std::uint32_t blocks) {
+  if (ExecSession* const session = trial_.exec_session()) session->log().blocks_ended(blocks);
+}
+
 void LaunchProgress::ended(const vgpu::Outcome& outcome) {
   ExecSession* const session = trial_.exec_session();
   if (session == nullptr) return;

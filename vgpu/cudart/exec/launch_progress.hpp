@@ -18,6 +18,8 @@ class LaunchProgress final : public vgpu::Observer {
 
   // kernel: its number among those of the trial (trial.hpp)
   void launched(std::uint32_t kernel);
+  // Of the launch that runs, where nobody tells of each.
+  void blocks_ended(std::uint32_t blocks);
   void ended(const vgpu::Outcome& outcome);
 
   [[nodiscard]] bool watches_accesses() const override { return false; }

@@ -92,14 +92,18 @@ std::optional<std::uint64_t> left_by_groups(const fs::path& root) {
 
 }  // namespace
 
-std::uint64_t device_memory_of_host(const fs::path& root) {
+std::uint64_t host_memory_available(const fs::path& root) {
   std::uint64_t bytes = UINT64_MAX;
   const fs::path memory = root / "proc/meminfo";
   if (const auto available = number_after(memory, "MemAvailable:")) {
     bytes = (*available + number_after(memory, "SwapFree:").value_or(0)) * 1024;
   }
   if (const auto left = left_by_groups(root)) bytes = std::min(bytes, *left);
-  bytes /= kBytesPerByte;
+  return bytes;
+}
+
+std::uint64_t device_memory_of_host(const fs::path& root) {
+  std::uint64_t bytes = host_memory_available(root) / kBytesPerByte;
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     bytes = std::min<std::uint64_t>(bytes, limit.rlim_cur / kAddressesPerByte);

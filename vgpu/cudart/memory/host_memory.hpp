@@ -10,8 +10,12 @@
 
 namespace warpcheck::cudart {
 
+// Bytes that the host could give to this process at present.
+//   root: of the file system that this is read from (/proc, /sys/fs/cgroup)
+std::uint64_t host_memory_available(const std::filesystem::path& root = "/");
+
 // Bytes of all devices together.
-//   root: of the file system that the host's memory is read from (/proc, /sys/fs/cgroup)
+//   root: as above
 std::uint64_t device_memory_of_host(const std::filesystem::path& root = "/");
 
 }  // namespace warpcheck::cudart

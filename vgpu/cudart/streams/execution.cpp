@@ -18,8 +18,9 @@
 namespace warpcheck::cudart {
 namespace {
 
-// More operations than this do not wait: a program that never waits must not fill memory.
-constexpr std::size_t kPendingMax = 1024;
+// More operations than this do not wait: a program that never waits must not fill memory.  Kernels
+// take up little, and run on several threads only where the host waits for them.
+constexpr std::size_t kPendingMax = 16'384, kPendingOthersMax = 1024;
 
 }  // namespace
 
@@ -78,13 +79,15 @@ OperationPtr Execution::enqueue(Work work, const std::vector<OperationPtr>& afte
                                 unsigned device) {
   needs_.runner.asked_for(work);
   OperationPtr operation = operations_.add(std::move(work), after, device);
-  if (operations_.pending() > kPendingMax && can_run_next()) run_next();
+  const bool are_too_many =
+      operations_.pending() > kPendingMax || operations_.pending_others() > kPendingOthersMax;
+  if (are_too_many && can_run_next()) run_next();
   if (needs_.trial.in_ambient()) needs_.idle.watch();
   return operation;
 }
 
 void Execution::wait_for(const OperationPtr& operation) {
-  while (!operation->is_done() && operations_.pending() != 0) run_next();
+  while (!operation->is_done() && operations_.pending() != 0) run_next(&operation->clock);
   operations_.host_waited_for(*operation);
   host_has_waited();
 }
@@ -94,13 +97,15 @@ void Execution::wait_for(const Stream& stream) {
 }
 
 void Execution::wait_for_device(unsigned number) {
-  while (operations_.has_pending(number)) run_next();
+  const OperationSet goal = operations_.all_of_device(number);
+  while (operations_.has_pending(number)) run_next(&goal);
   operations_.host_waited_for_device(number);
   host_has_waited();
 }
 
 void Execution::wait_for_all() {
-  while (operations_.pending() != 0) run_next();
+  const OperationSet goal = operations_.all();
+  while (operations_.pending() != 0) run_next(&goal);
   operations_.host_waited_for_all();
   host_has_waited();
 }
@@ -191,7 +196,7 @@ void Execution::wait_for_value() {
   }
 }
 
-void Execution::run_next() {
+void Execution::run_next(const OperationSet* goal) {
   const OperationPtr operation =
       operations_.take(needs_.trial.strategy(), needs_.trial.schedule(),
                        [&](const Operation& one) { return needs_.runner.can_begin(one); });
@@ -211,6 +216,8 @@ void Execution::run_next() {
     operations_.learn(*operation, *more);
   }
   ++running_;
+  host_.has_nothing_beside = running_ == 1 && goal != nullptr && goal->covers(operation->stamp) &&
+                             operations_.have_nothing_beside(*operation);
   try {
     if (may_run(*operation)) needs_.runner.run(*operation, host_);
     tell_host_accesses();

@@ -29,6 +29,8 @@ class Trial;
 struct HostState {
   bool is_gone = false;  // its memory may be gone, too: it is not touched
   bool waits = true;     // in a call, until something has run
+  // All that was or will be asked for comes before the operation that runs, or after it.
+  bool has_nothing_beside = false;
 };
 
 // Does what operations say.
@@ -111,7 +113,8 @@ class Execution {
   void forget_streams_of(unsigned device) { queues_.forget(device); }
 
  private:
-  void run_next();
+  //   goal: what the host waits for in a call; null: for nothing that is known
+  void run_next(const OperationSet* goal = nullptr);
   // Nothing that is ready can begin.
   void wait_for_value();
   [[nodiscard]] bool can_run_next() const;

@@ -24,6 +24,7 @@ OperationPtr Operations::add(Work work, const std::vector<OperationPtr>& after, 
   ++of_device_[device].pending;
   if (operation->waits_for == 0) make_ready(operation);
   ++pending_;
+  if (!std::holds_alternative<KernelWork>(operation->work)) ++pending_others_;
   return operation;
 }
 
@@ -93,6 +94,7 @@ OperationPtr Operations::take(vgpu::Strategy& strategy, vgpu::Schedule& schedule
 void Operations::finish(Operation& operation, std::uint64_t cycles) {
   operation.state = Operation::State::done;
   operation.ended_at = cycles;
+  if (!std::holds_alternative<KernelWork>(operation.work)) --pending_others_;
   operation.work = EmptyWork{};
   done_.join(operation.clock);
   --pending_;
@@ -103,10 +105,18 @@ void Operations::finish(Operation& operation, std::uint64_t cycles) {
 }
 
 void Operations::clear() {
-  // A waiting operation is owned by those that it waits for.
+  // A waiting operation is owned by those that it waits for; the chain of them may be long.
+  std::vector<OperationPtr> rest = std::exchange(held_, {});
+  for (auto& [number, operation] : ready_) rest.push_back(std::move(operation));
   ready_.clear();
-  held_.clear();
-  pending_ = 0;
+  while (!rest.empty()) {
+    const OperationPtr operation = std::move(rest.back());
+    rest.pop_back();
+    for (OperationPtr& later : std::exchange(operation->waited_for_by, {})) {
+      rest.push_back(std::move(later));
+    }
+  }
+  pending_ = pending_others_ = 0;
   next_number_ = 0;
   chains_.clear();
   host_ = {};

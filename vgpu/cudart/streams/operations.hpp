@@ -58,6 +58,21 @@ class Operations {
   void learn(Operation& operation, const OperationSet& more);
   // What has run, with what comes before it.
   [[nodiscard]] const OperationSet& done() const { return done_; }
+  // Whether all that has run comes before the one operation that runs, as does all that the host
+  // has done by itself, and all that is pending after it.
+  [[nodiscard]] bool have_nothing_beside(const Operation& running) const {
+    return ready_.empty() && held_.empty() && running.clock.includes(done_) &&
+           running.clock.includes(host_);
+  }
+  // What an operation of the device, or of any, comes after.
+  [[nodiscard]] OperationSet all_of_device(unsigned device) const {
+    return device < of_device_.size() ? of_device_[device].all : OperationSet();
+  }
+  [[nodiscard]] OperationSet all() const {
+    OperationSet all;
+    for (const OfDevice& one : of_device_) all.join(one.all);
+    return all;
+  }
   // What waited for another process is ready, if that has done it.
   void take_up_held();
   [[nodiscard]] bool waits_for_processes() const { return !held_.empty(); }
@@ -67,6 +82,8 @@ class Operations {
   [[nodiscard]] std::uint32_t asked_for() const { return next_number_; }
   // Those that have not been finished.
   [[nodiscard]] std::size_t pending() const { return pending_; }
+  // Of them, those that are no kernels.
+  [[nodiscard]] std::size_t pending_others() const { return pending_others_; }
   [[nodiscard]] bool has_pending(unsigned device) const {
     return device < of_device_.size() && of_device_[device].pending != 0;
   }
@@ -96,7 +113,7 @@ class Operations {
   std::map<std::uint32_t, OperationPtr> ready_;  // by number
   std::vector<OperationPtr> held_;               // until another process has done something
   std::vector<std::uint32_t> choices_;
-  std::size_t pending_ = 0;
+  std::size_t pending_ = 0, pending_others_ = 0;
   std::uint32_t next_number_ = 0;
   Chains chains_;
   OperationSet host_, done_;

@@ -263,13 +263,25 @@ struct DeviceMemory::Arena {
   }
 };
 
-DeviceMemory::DeviceMemory() : arena_(std::make_unique<Arena>()) {}
+DeviceMemory::DeviceMemory() : arena_(std::make_shared<Arena>()), private_arena_(arena_) {}
+
+DeviceMemory::DeviceMemory(const DeviceMemory& whole, std::uint32_t first_id)
+    : arena_(whole.arena_),
+      private_arena_(std::make_shared<Arena>()),
+      devices_(whole.devices_),
+      capacity_(whole.capacity_) {
+  private_arena_->next_id = first_id;
+}
+
 DeviceMemory::~DeviceMemory() {
+  private_arena_->drop_all(private_arena_->private_ones);
+  if (is_shared()) return;
   arena_->drop_global();
-  arena_->drop_all(arena_->private_ones);
   arena_->drop_heap();
   arena_->drop_mapped();
 }
+
+std::uint32_t DeviceMemory::ids_end() const { return arena_->next_id; }
 
 bool DeviceMemory::has_room_for(std::uint64_t bytes, unsigned device) const {
   const std::uint64_t taken = devices_[device].used + kRedZone;
@@ -428,22 +440,22 @@ Allocation* DeviceMemory::map(const Allocation& memory, std::uint64_t address) {
 
 Allocation* DeviceMemory::allocate_private(std::uint32_t bytes, ptx::Space space) {
   auto allocation = std::make_unique<Allocation>();
-  allocation->data = arena_->pool.take(bytes);
+  allocation->data = private_arena_->pool.take(bytes);
   if (allocation->data == nullptr) throw std::bad_alloc();
-  allocation->id = arena_->take_id();
+  allocation->id = private_arena_->take_id();
   allocation->space = space;
   allocation->bytes = bytes;
-  arena_->private_ones.push_back(std::move(allocation));
-  return arena_->private_ones.back().get();
+  private_arena_->private_ones.push_back(std::move(allocation));
+  return private_arena_->private_ones.back().get();
 }
 
 void DeviceMemory::release_private(Allocation* allocation) {
-  auto& list = arena_->private_ones;
+  auto& list = private_arena_->private_ones;
   const auto found = std::find_if(list.begin(), list.end(),
                                   [&](const auto& one) { return one.get() == allocation; });
   if (found == list.end()) return;
-  arena_->pool.give(allocation->data, allocation->bytes);
-  arena_->give_id(allocation->id);
+  private_arena_->pool.give(allocation->data, allocation->bytes);
+  private_arena_->give_id(allocation->id);
   list.erase(found);
 }
 

@@ -185,6 +185,9 @@ void clear_bytes(const Allocation& allocation, std::uint64_t offset, std::uint64
 class DeviceMemory {
  public:
   DeviceMemory();
+  // The same memory for one of several machines that run a launch together: it allocates shared and
+  // local memory of its own, whose ids begin at first_id, and nothing else.
+  DeviceMemory(const DeviceMemory& whole, std::uint32_t first_id);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
@@ -235,6 +238,11 @@ class DeviceMemory {
   // reuse.
   void reset();
 
+  // It was made so.
+  [[nodiscard]] bool is_shared() const { return private_arena_ != arena_; }
+  // No id that was given so far is as high.
+  [[nodiscard]] std::uint32_t ids_end() const;
+
   // Whether there is memory that the host can write.
   [[nodiscard]] bool has_mapped() const;
   // Of it, the live variables of the program.
@@ -271,7 +279,8 @@ class DeviceMemory {
   // Where the global memory of a device ends.
   [[nodiscard]] std::uint64_t global_end(unsigned device) const;
 
-  std::unique_ptr<Arena> arena_;
+  std::shared_ptr<Arena> arena_;
+  std::shared_ptr<Arena> private_arena_;  // of shared and local memory
   std::vector<OfDevice> devices_{1};
   std::uint64_t capacity_ = kMemoryBytes;
   Fresh fresh_mapped_ = Fresh::pattern;

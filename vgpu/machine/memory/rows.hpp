@@ -81,9 +81,11 @@ struct MemoryRowFunctions {
 };
 
 // For this host's instruction set (simd_level()).
-const MemoryRowFunctions& memory_row_functions();
+//   beside_others: other threads may write what lies between the active lanes' bytes, so that
+//   nothing else may be written
+const MemoryRowFunctions& memory_row_functions(bool beside_others = false);
 // For one that the host has.
 enum class SimdLevel : std::uint8_t;
-const MemoryRowFunctions& memory_row_functions(SimdLevel level);
+const MemoryRowFunctions& memory_row_functions(SimdLevel level, bool beside_others = false);
 
 }  // namespace warpcheck::vgpu

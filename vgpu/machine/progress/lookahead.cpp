@@ -324,6 +324,13 @@ Lookahead::Fate Lookahead::act_of(Warp& warp, const Fragment& fragment) const {
         return Fate::runs;
       }
       break;
+    case InstrKind::store:
+    case InstrKind::atomic:  // which other machines would see
+      if (launch_.request->share == nullptr || instr.modifiers.space == ptx::Space::shared ||
+          instr.modifiers.space == ptx::Space::local) {
+        return Fate::runs;
+      }
+      break;
     default: return Fate::runs;
   }
   if (instr.guard.bank == Bank::none) return Fate::acts;

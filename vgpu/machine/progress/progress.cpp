@@ -78,7 +78,8 @@ bool Progress::look_ahead(std::uint64_t& cost) {
   deadlock.blocks_not_started = parts_.blocks.not_begun();
   {
     Lookahead ahead(parts_.lookahead);
-    const bool may_start = !parts_.blocks.admitted().empty();
+    // Other machines may have blocks that start.
+    const bool may_start = !parts_.blocks.admitted().empty() || launch_.request->share != nullptr;
     Prospect prospect = may_start ? Prospect::goes_on : ahead.look_at_launch(restless_block_);
     restless_block_ = ahead.restless_block();
     const bool is_turn = ++looks_ % kLooksPerLivelock == 0 || repeating_looks_ != 0;

@@ -1,0 +1,65 @@
+// One launch that several machines run: what the parts of the initialisation checker share.
+#include <mutex>
+
+#include "vgpu/check/init/init.hpp"
+#include "vgpu/machine/block_share.hpp"
+
+namespace warpcheck::vgpu {
+
+void InitChecker::begin_parts() {
+  parts_.first_written.clear();
+  parts_.shapes_before = shapes_;
+}
+
+void InitChecker::end_parts(bool keeps) {
+  if (keeps) return;
+  shapes_ = parts_.shapes_before;
+  for (InitShadow* const shadow : parts_.first_written) shadow->begin(shadow->bytes());
+}
+
+void InitChecker::join(Checker& whole, SharedGrid& grid) {
+  whole_ = dynamic_cast<InitChecker*>(&whole);
+  grid_ = &grid;
+  const std::lock_guard lock(whole_->parts_.mutex);  // other parts may be at work
+  shapes_ = whole_->shapes_;
+}
+
+std::uint8_t* InitChecker::states_of(const Allocation& allocation) {
+  if (allocation.id >= shadows_.size()) return nullptr;
+  InitShadow& shadow = shadows_[allocation.id];
+  return shadow.extent() == InitShadow::Extent::some ? shadow.writable_states() : nullptr;
+}
+
+InitShadow& InitChecker::shadow_of_part(const Allocation& allocation) {
+  const bool is_own =
+      allocation.space == ptx::Space::shared || allocation.space == ptx::Space::local;
+  const auto is_there = [&](const std::vector<InitShadow>& shadows) {
+    return allocation.id < shadows.size() && shadows[allocation.id].bytes() == allocation.bytes;
+  };
+  if (!is_own && is_there(whole_->shadows_)) return whole_->shadows_[allocation.id];
+  if (!is_own) grid_->give_up();
+  return is_there(shadows_) ? shadows_[allocation.id] : begin_shadow(allocation);
+}
+
+std::uint8_t* InitChecker::writable_states(const Allocation& allocation, InitShadow& shadow) {
+  const bool is_first = whole_ != nullptr && allocation.space == ptx::Space::global &&
+                        shadow.extent() != InitShadow::Extent::some;
+  if (!is_first) return shadow.writable_states();
+  const std::lock_guard lock(whole_->parts_.mutex);
+  if (shadow.extent() == InitShadow::Extent::none) {
+    whole_->parts_.first_written.push_back(&shadow);
+  }
+  return shadow.writable_states();
+}
+
+// Shapes are numbered as they are met; the numbers say nothing, as long as there are enough.
+std::uint8_t InitChecker::state_for(const Access& access) {
+  if (whole_ == nullptr || shapes_.knows(access)) return shapes_.state_for(access);
+  const std::lock_guard lock(whole_->parts_.mutex);
+  const std::uint8_t state = whole_->shapes_.state_for(access);
+  shapes_ = whole_->shapes_;
+  if (shapes_.is_full()) grid_->give_up();
+  return state;
+}
+
+}  // namespace warpcheck::vgpu

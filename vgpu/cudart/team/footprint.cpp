@@ -1,0 +1,169 @@
+#include "vgpu/cudart/team/footprint.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "vgpu/machine/memory/rows.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+constexpr std::uint32_t kWordsOfPage = kTeamPageBytes / 4;
+constexpr std::uint32_t kBitsOfPage = kWordsOfPage / 64;  // 64 a time
+
+// Sets the bits of words from `first` up to `end`.
+void set_bits(std::uint64_t* bits, std::uint32_t first, std::uint32_t end) {
+  const std::uint32_t last = end - 1;
+  const std::uint64_t from_first = ~std::uint64_t{0} << first % 64;
+  const std::uint64_t up_to_last = ~std::uint64_t{0} >> (63 - last % 64);
+  if (first / 64 == last / 64) {
+    bits[first / 64] |= from_first & up_to_last;
+    return;
+  }
+  bits[first / 64] |= from_first;
+  for (std::uint32_t at = first / 64 + 1; at < last / 64; ++at) bits[at] = ~std::uint64_t{0};
+  bits[last / 64] |= up_to_last;
+}
+
+}  // namespace
+
+Footprint::Touched& Footprint::begin_allocation(const vgpu::Allocation& allocation) {
+  if (allocation.id >= touched_.size()) touched_.resize(allocation.id + 1);
+  Touched& at = touched_[allocation.id];
+  if (at.allocation != nullptr) {  // the same memory at another address
+    at.allocation = &allocation;
+    return at;
+  }
+  const std::uint64_t pages = (allocation.bytes + kTeamPageBytes - 1) / kTeamPageBytes;
+  if (at.bytes < allocation.bytes || at.read_bits.is_empty()) {
+    const std::size_t room = (pages + 1) * kBitsOfPage * sizeof(std::uint64_t);
+    at.read_bits = vgpu::HostPages(room, std::byte{0});
+    at.written_bits = vgpu::HostPages(room, std::byte{0});
+    if (at.read_bits.is_empty() || at.written_bits.is_empty()) throw std::bad_alloc();
+    at.bytes = allocation.bytes;
+  }
+  if (at.pages.size() != pages) at.pages.assign(pages, 0);
+  at.flags = &saved_.flags_of(allocation);
+  at.allocation = &allocation;
+  return at;
+}
+
+void Footprint::touch_pages(Touched& at, std::uint32_t begin, std::uint32_t end, bool writes) {
+  for (std::uint32_t page = begin / kTeamPageBytes; page <= (end - 1) / kTeamPageBytes; ++page) {
+    std::uint8_t& known = at.pages[page];
+    if (writes && (known & Touched::kWritten) == 0 &&
+        !saved_.keep(*at.flags, *at.allocation, page, kept_)) {
+      grid_->give_up();
+    }
+    if (known == 0 && !saved_.count_shadows()) grid_->give_up();
+    known |= Touched::kKnown | (writes ? Touched::kWritten : Touched::kRead);
+  }
+}
+
+inline void Footprint::touch(Touched& at, std::uint32_t begin, std::uint32_t end, bool writes) {
+  touch_pages(at, begin, end, writes);
+  set_bits(writes ? at.written() : at.read(), begin / 4, (end - 1) / 4 + 1);
+}
+
+// Of lanes that lie side by side; `first` is where lane 0 would begin.
+void Footprint::touch_lanes(Touched& at, std::uint32_t first, std::uint32_t bytes,
+                            std::uint32_t mask, bool writes) {
+  while (mask != 0) {
+    const auto begin = static_cast<std::uint32_t>(std::countr_zero(mask));
+    const auto count = static_cast<std::uint32_t>(std::countr_one(mask >> begin));
+    touch(at, first + begin * bytes, first + (begin + count) * bytes, writes);
+    if (begin + count == vgpu::kWarpLanes) return;
+    mask &= ~0u << (begin + count);
+  }
+}
+
+bool Footprint::takes_row(const vgpu::RowAccess& row) {
+  if (row.space != ptx::Space::global) return true;
+  Touched& at = touched(*row.allocation);
+  const bool writes = row.kind == vgpu::AccessKind::write;
+  if (row.pattern == vgpu::Pattern::uniform) {
+    touch(at, row.first, row.first + row.bytes, writes);
+  } else if (row.pattern == vgpu::Pattern::scattered) {
+    for (const std::uint32_t offset : std::span(row.offsets, vgpu::kWarpLanes)) {
+      touch(at, offset, offset + row.bytes, writes);
+    }
+  } else {
+    touch_lanes(at, row.first, row.bytes, row.mask, writes);
+  }
+  return true;
+}
+
+void Footprint::on_access(vgpu::Access& access) {
+  if (access.space != ptx::Space::global) return;
+  // What threads hand to each other in this way they may wait for.
+  const bool is_plain = access.kind != vgpu::AccessKind::atomic && access.order == ptx::Order::weak;
+  if (!is_plain) grid_->give_up();
+  Touched& at = touched(*access.allocation);
+  const bool writes = access.kind != vgpu::AccessKind::read;
+  if (access.pattern == vgpu::Pattern::strided) {
+    const unsigned first = access.first_lane();
+    return touch_lanes(at, access.offset[first] - first * access.bytes, access.bytes, access.mask,
+                       writes);
+  }
+  for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
+    const std::uint32_t offset = access.offset[static_cast<std::size_t>(std::countr_zero(rest))];
+    touch(at, offset, offset + access.bytes, writes);
+    if (access.pattern == vgpu::Pattern::uniform) return;
+  }
+}
+
+bool Footprint::have_met(std::span<Footprint* const> all) {
+  std::size_t ids = 0;
+  for (const Footprint* const one : all) ids = std::max(ids, one->touched_.size());
+  for (std::uint32_t id = 0; id < ids; ++id) {
+    if (have_met_in(all, id)) return true;
+  }
+  return false;
+}
+
+bool Footprint::have_met_in(std::span<Footprint* const> all, std::uint32_t id) {
+  std::vector<Touched*> there;
+  for (Footprint* const one : all) {
+    if (id < one->touched_.size() && one->touched_[id].allocation != nullptr) {
+      there.push_back(&one->touched_[id]);
+    }
+  }
+  if (there.size() < 2) return false;
+  for (std::size_t page = 0; page < there.front()->pages.size(); ++page) {
+    std::uint8_t any = 0;
+    std::size_t machines = 0;
+    for (const Touched* const one : there) {
+      any |= one->pages[page];
+      machines += (one->pages[page] & ~Touched::kKnown) != 0 ? 1 : 0;
+    }
+    if (machines < 2 || (any & Touched::kWritten) == 0) continue;
+    for (std::size_t at = page * kBitsOfPage; at < (page + 1) * kBitsOfPage; ++at) {
+      std::uint64_t read = 0, written = 0;  // by machines before
+      for (Touched* const one : there) {
+        const std::uint64_t reads = one->read()[at], writes = one->written()[at];
+        if (((writes & (read | written)) | (reads & written)) != 0) return true;
+        read |= reads;
+        written |= writes;
+      }
+    }
+  }
+  return false;
+}
+
+void Footprint::clear() {
+  kept_.clear();
+  for (Touched& at : touched_) {
+    if (at.allocation == nullptr) continue;
+    for (std::size_t page = 0; page < at.pages.size(); ++page) {
+      if ((at.pages[page] & ~Touched::kKnown) == 0) continue;
+      at.pages[page] = Touched::kKnown;
+      constexpr std::size_t kBytes = kBitsOfPage * sizeof(std::uint64_t);
+      std::memset(at.read() + page * kBitsOfPage, 0, kBytes);
+      std::memset(at.written() + page * kBitsOfPage, 0, kBytes);
+    }
+    at.allocation = nullptr;
+  }
+}
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,83 @@
+// Which words of global memory one machine of a team has read and written in a launch.
+//
+// Two machines that have touched the same word, one of them with a write, may have done what one
+// machine would not have done; where there is no such word, each block found what it would have
+// found if all had run one after the other, and so all is as if they had.  Words are of four bytes:
+// machines that touch different bytes of a word are taken to have met.
+//
+// Whatever one machine alone has to do (faults, prints, what threads hand to each other while they
+// run) gives the launch up.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "vgpu/cudart/team/saved_pages.hpp"
+#include "vgpu/machine/access.hpp"
+#include "vgpu/machine/block_share.hpp"
+#include "vgpu/machine/memory/host_pages.hpp"
+
+namespace warpcheck::cudart {
+
+class Footprint final : public vgpu::Observer {
+ public:
+  explicit Footprint(SavedPages& saved) : saved_(saved) {}
+
+  void begin(vgpu::SharedGrid& grid) { grid_ = &grid; }
+  // Whether two of them have met, as above.
+  [[nodiscard]] static bool have_met(std::span<Footprint* const> all);
+  // Puts global memory back as it was, as far as this machine has kept it.
+  void put_back() const { kept_.put_back(); }
+  // Forgets what was touched and kept.
+  void clear();
+
+  void on_access(vgpu::Access& access) override;
+  bool takes_row(const vgpu::RowAccess& row) override;
+  void on_fault(const vgpu::Fault& /*fault*/) override { grid_->give_up(); }
+  void on_undefined_use(const vgpu::UndefinedUse& /*use*/) override { grid_->give_up(); }
+  void on_barrier_divergence(const vgpu::BarrierDivergence& /*event*/) override {
+    grid_->give_up();
+  }
+  void on_deadlock(const vgpu::Deadlock& /*event*/) override { grid_->give_up(); }
+  void on_step_limit(const vgpu::StepLimit& /*event*/) override { grid_->give_up(); }
+  void on_trap(const vgpu::Trap& /*trap*/) override { grid_->give_up(); }
+  void on_print(const vgpu::Print& /*print*/) override { grid_->give_up(); }
+
+ private:
+  // Of one allocation; a bit a word, a byte a page.
+  struct Touched {
+    // kKnown: in this launch or an earlier one.
+    static constexpr std::uint8_t kRead = 1, kWritten = 2, kKnown = 4;
+    const vgpu::Allocation* allocation = nullptr;  // null: nothing was touched
+    SavedPages::Flags* flags = nullptr;
+    std::uint64_t bytes = 0;  // of the allocation that there is room for
+    vgpu::HostPages read_bits, written_bits;
+    std::vector<std::uint8_t> pages;
+
+    [[nodiscard]] std::uint64_t* read() { return bits_of(read_bits); }
+    [[nodiscard]] std::uint64_t* written() { return bits_of(written_bits); }
+    static std::uint64_t* bits_of(vgpu::HostPages& pages) {
+      return reinterpret_cast<std::uint64_t*>(pages.data());
+    }
+  };
+
+  Touched& touched(const vgpu::Allocation& allocation) {
+    const std::uint32_t id = allocation.id;
+    if (id < touched_.size() && touched_[id].allocation == &allocation) return touched_[id];
+    return begin_allocation(allocation);
+  }
+  Touched& begin_allocation(const vgpu::Allocation& allocation);
+  void touch_lanes(Touched& at, std::uint32_t first, std::uint32_t bytes, std::uint32_t mask,
+                   bool writes);
+  void touch(Touched& at, std::uint32_t begin, std::uint32_t end, bool writes);
+  void touch_pages(Touched& at, std::uint32_t begin, std::uint32_t end, bool writes);
+  static bool have_met_in(std::span<Footprint* const> all, std::uint32_t id);
+
+  SavedPages& saved_;
+  KeptPages kept_;
+  vgpu::SharedGrid* grid_ = nullptr;
+  std::vector<Touched> touched_;  // by Allocation::id
+};
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,216 @@
+#include "vgpu/cudart/team/machine_team.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "vgpu/cudart/host/host_watch.hpp"
+#include "vgpu/cudart/memory/host_memory.hpp"
+#include "vgpu/machine/block_share.hpp"
+#include "vgpu/program/lone_blocks.hpp"
+#include "vgpu/schedule/default_policy.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Warp instructions of a block of which nothing is known, for each of its warps.  Many: threads
+// that began in vain cost once, and a kernel may be launched once.
+constexpr double kStepsGuessed = 2'000;
+
+// Ids of the members' own allocations begin so far behind those that there are.
+constexpr std::uint32_t kIdsAhead = 1024;
+
+constexpr auto kProgressEvery = 50ms;
+// No block has ended for so long: perhaps one waits for another, which one machine would find out.
+constexpr auto kPatience = 60s;
+
+// The program's own threads handle its signals; one that blocks those of faults would be killed.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t most;
+    ::sigfillset(&most);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGTRAP, SIGFPE, SIGILL}) ::sigdelset(&most, fault);
+    ::pthread_sigmask(SIG_BLOCK, &most, &before_);
+  }
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+// A machine with all that belongs to it alone.
+class MachineTeam::Member {
+ public:
+  Member(const vgpu::DeviceMemory& memory, std::uint32_t first_id, SavedPages& saved)
+      : memory_(memory, first_id),
+        machine_(memory_),
+        checkers_(vgpu::CheckerSet{}, vgpu::WarpModel::independent),
+        footprint_(saved) {}
+
+  [[nodiscard]] Footprint& footprint() { return footprint_; }
+  vgpu::Outcome run(vgpu::Launch launch, const Settings& settings, vgpu::BlockShare share) {
+    // Races between its own blocks are seen by the race checker alone.
+    vgpu::CheckerSet checked = settings.checkers;
+    checked.race = true;
+    checkers_.reset(checked, settings.warp_model);
+    checkers_.join(*settings.whole, share.grid());
+    footprint_.begin(share.grid());
+    std::vector<vgpu::Observer*> observers{&footprint_};
+    const auto checkers = checkers_.observers();
+    observers.insert(observers.end(), checkers.begin(), checkers.end());
+    launch.share = &share;
+    return machine_.run(launch, settings.warp_model, policy_, observers, settings.limits);
+  }
+  [[nodiscard]] bool has_findings() const { return !checkers_.findings().empty(); }
+
+ private:
+  vgpu::DeviceMemory memory_;
+  vgpu::Machine machine_;
+  vgpu::Checkers checkers_;
+  Footprint footprint_;
+  vgpu::DefaultPolicy policy_;
+};
+
+MachineTeam::MachineTeam(vgpu::DeviceMemory& memory) : memory_(memory) {}
+MachineTeam::~MachineTeam() = default;
+
+MachineTeam::Known& MachineTeam::known_of(const vgpu::Program& program) {
+  Known& known = known_[&program];
+  if (known.tier == program.native) return known;
+  known = {.tier = program.native, .may_run_apart = vgpu::blocks_may_run_apart(program)};
+  return known;
+}
+
+double MachineTeam::steps_of(const vgpu::Launch& launch, const Known& known) {
+  const double blocks = launch.grid.count();
+  const double warps = (launch.block.count() + vgpu::kWarpLanes - 1) / vgpu::kWarpLanes;
+  const double of_block = known.steps_of_block != 0 ? known.steps_of_block : warps * kStepsGuessed;
+  return blocks * of_block;
+}
+
+// To ask the host takes as long as a small launch.
+std::uint64_t MachineTeam::memory_left() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - asked_at_ > 1s) {
+    memory_left_ = host_memory_available();
+    asked_at_ = now;
+  }
+  return memory_left_;
+}
+
+void MachineTeam::make_members(unsigned count) {
+  if (memory_.ids_end() > ids_end_) {
+    members_.clear();
+    ids_end_ = 2 * memory_.ids_end() + kIdsAhead;
+  }
+  while (members_.size() < count) {
+    members_.push_back(std::make_unique<Member>(memory_, ids_end_, saved_));
+  }
+}
+
+std::optional<vgpu::Outcome> MachineTeam::run(const vgpu::Launch& launch,
+                                              const Settings& settings) {
+  const vgpu::Program& program = *launch.program;
+  const bool is_plain = !launch.cooperative && launch.cluster.count() == 1 && !launch.host_runs &&
+                        launch.launched_as == 0 && launch.weak_memory == nullptr &&
+                        launch.unordered_launches.empty() &&
+                        settings.limits.steps_max == vgpu::kNoLimit;
+  if (!is_plain || settings.machines < 2 || launch.grid.count() < 2) return std::nullopt;
+  Known& known = known_of(program);
+  if (!known.may_run_apart || known.is_given_up) return std::nullopt;
+  if (steps_of(launch, known) < settings.steps_min) return std::nullopt;
+  const auto count =
+      static_cast<unsigned>(std::min<std::uint64_t>(settings.machines, launch.grid.count()));
+  make_members(count);
+  saved_.begin(*settings.whole, memory_left() / 2);
+  settings.whole->begin_parts();
+  std::vector<vgpu::Outcome> outcomes(count);
+  bool holds = run_members(launch, settings, count, outcomes);
+  std::vector<Footprint*> footprints;
+  for (unsigned i = 0; i < count; ++i) footprints.push_back(&members_[i]->footprint());
+  holds = holds && !Footprint::have_met(footprints);
+  if (!holds) {
+    for (const Footprint* const one : footprints) one->put_back();
+    known.is_given_up = true;
+  }
+  settings.whole->end_parts(holds);
+  for (Footprint* const one : footprints) one->clear();
+  if (!holds) return std::nullopt;
+  vgpu::Outcome outcome;
+  for (const vgpu::Outcome& one : outcomes) {
+    outcome.steps += one.steps;
+    outcome.lane_steps += one.lane_steps;
+  }
+  learn(launch, outcome);
+  return outcome;
+}
+
+void MachineTeam::learn(const vgpu::Launch& launch, const vgpu::Outcome& outcome) {
+  known_of(*launch.program).steps_of_block =
+      static_cast<double>(outcome.steps) / static_cast<double>(launch.grid.count());
+}
+
+// False: one machine has to run the launch.
+bool MachineTeam::run_members(const vgpu::Launch& launch, const Settings& settings, unsigned count,
+                              std::vector<vgpu::Outcome>& outcomes) {
+  vgpu::SharedGrid grid(static_cast<std::uint32_t>(launch.grid.count()), count);
+  std::mutex mutex;
+  std::condition_variable has_ended;
+  unsigned running = 0;
+  const auto run_one = [&](unsigned number) {
+    const InEngine in_engine;
+    try {
+      outcomes[number] = members_[number]->run(launch, settings, vgpu::BlockShare(grid, number));
+      const bool is_well = outcomes[number].end == vgpu::Outcome::End::completed &&
+                           !members_[number]->has_findings();
+      if (!is_well) grid.give_up();
+    } catch (...) {  // no memory, or what one machine will say again
+      grid.give_up();
+    }
+    const std::lock_guard lock(mutex);
+    --running;
+    has_ended.notify_one();
+  };
+  std::vector<std::thread> threads;
+  {
+    const SignalsBlocked blocked;
+    for (unsigned i = 0; i < count; ++i) {
+      const std::lock_guard lock(mutex);
+      try {
+        threads.emplace_back(run_one, i);
+        ++running;
+      } catch (const std::system_error&) {  // those that there are will do
+        break;
+      }
+    }
+  }
+  if (threads.empty()) return false;
+  auto ended = grid.ended();
+  auto ended_at = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex);
+  while (!has_ended.wait_for(lock, kProgressEvery, [&] { return running == 0; })) {
+    const auto now = std::chrono::steady_clock::now();
+    if (grid.ended() != ended) ended_at = now;
+    ended = grid.ended();
+    if (now - ended_at > kPatience) grid.give_up();
+    if (settings.on_progress) settings.on_progress(ended);
+  }
+  lock.unlock();
+  for (std::thread& thread : threads) thread.join();
+  return !grid.is_given_up() && grid.ended() == launch.grid.count();
+}
+
+}  // namespace warpcheck::cudart

@@ -1,0 +1,287 @@
+#include "vgpu/cudart/team/machine_team.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "vgpu/machine/machine.hpp"
+#include "vgpu/program/program.hpp"
+#include "vgpu/ptx/module.hpp"
+#include "vgpu/schedule/default_policy.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+using vgpu::Allocation;
+using vgpu::Outcome;
+
+constexpr std::uint32_t kBytes = 1 << 18;
+
+// `body` has the number of the thread in the grid in %r1, the address of element %r1 of `in` in
+// %rd3 and of `out` in %rd4; elements are of four bytes.
+vgpu::Program kernel(const std::string& body) {
+  const std::string text =
+      ".version 8.6\n.target sm_90\n.address_size 64\n"
+      ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n.reg .pred %p<9>;\n"
+      ".reg .b32 %r<40>;\n.reg .b64 %rd<20>;\n.shared .b32 sums[64];\n"
+      "ld.param.u64 %rd1, [in];\nld.param.u64 %rd2, [out];\n"
+      "mov.u32 %r2, %tid.x;\nmov.u32 %r3, %ctaid.x;\nmov.u32 %r4, %ntid.x;\n"
+      "mad.lo.u32 %r1, %r3, %r4, %r2;\nmul.wide.u32 %rd5, %r1, 4;\n"
+      "add.s64 %rd3, %rd1, %rd5;\nadd.s64 %rd4, %rd2, %rd5;\n" +
+      body + "\nret;\n}\n";
+  vgpu::Program program = vgpu::decode(ptx::parse(text, "test.ptx"), "k");
+  vgpu::link(program);
+  return program;
+}
+
+// A device: `in` holds numbers, `out` nothing.
+struct Gpu {
+  vgpu::DeviceMemory memory;
+  vgpu::Checkers checkers{vgpu::CheckerSet{}, vgpu::WarpModel::independent};
+  vgpu::Machine machine{memory};
+  MachineTeam team{memory};
+  Allocation* in = memory.allocate(kBytes);
+  Allocation* out = memory.allocate(kBytes);
+
+  Gpu() {
+    for (const Allocation* const one : {in, out}) tell([&](auto& o) { o.on_allocate(*one); });
+    for (std::uint32_t i = 0; i < kBytes / 4; ++i) std::memcpy(in->data + 4 * i, &i, 4);
+    tell([&](auto& o) { o.on_host_access({in, 0, kBytes, true, false}); });
+  }
+  template <typename Call>
+  void tell(Call call) {
+    for (vgpu::Observer* const observer : checkers.observers()) call(*observer);
+  }
+  [[nodiscard]] vgpu::Launch launch(const vgpu::Program& program, Dim3 grid, Dim3 block) {
+    parameters = {in->address, out->address};
+    vgpu::Launch launch;
+    launch.program = &program;
+    launch.grid = grid;
+    launch.block = block;
+    launch.parameters = std::as_bytes(std::span(parameters));
+    return launch;
+  }
+  Outcome run_alone(const vgpu::Launch& launch) {
+    vgpu::DefaultPolicy policy;
+    vgpu::Limits limits;
+    limits.steps_max = vgpu::kNoLimit;
+    return machine.run(launch, vgpu::WarpModel::independent, policy, checkers.observers(), limits);
+  }
+  std::optional<Outcome> run_by(unsigned machines, const vgpu::Launch& launch) {
+    MachineTeam::Settings settings{
+        .machines = machines, .steps_min = 0, .limits = {}, .whole = &checkers};
+    settings.limits.steps_max = vgpu::kNoLimit;
+    return team.run(launch, settings);
+  }
+  // Of all bytes, as a host copy finds them.
+  std::vector<std::string> found() {
+    tell([&](auto& o) { o.on_host_access({out, 0, kBytes, false, false}); });
+    std::vector<std::string> texts;
+    for (const vgpu::Finding& finding : checkers.findings()) {
+      texts.push_back(finding.object + ": " + finding.message);
+    }
+    return texts;
+  }
+  [[nodiscard]] std::string bytes() const {
+    std::string all(2 * std::size_t{kBytes}, '\0');
+    std::memcpy(all.data(), in->data, kBytes);
+    std::memcpy(all.data() + kBytes, out->data, kBytes);
+    return all;
+  }
+
+  std::vector<std::uint64_t> parameters;
+};
+
+// A team of any size leaves what one machine leaves.
+void expect_as_alone(const std::string& body, Dim3 grid, Dim3 block) {
+  const vgpu::Program program = kernel(body);
+  Gpu alone;
+  const Outcome expected = alone.run_alone(alone.launch(program, grid, block));
+  const std::vector<std::string> findings = alone.found();
+  for (const unsigned machines : {2u, 3u, 7u}) {
+    SCOPED_TRACE(machines);
+    Gpu gpu;
+    const std::optional<Outcome> outcome = gpu.run_by(machines, gpu.launch(program, grid, block));
+    ASSERT_TRUE(outcome.has_value());
+    EXPECT_EQ(outcome->end, Outcome::End::completed);
+    EXPECT_EQ(outcome->steps, expected.steps);
+    EXPECT_EQ(outcome->lane_steps, expected.lane_steps);
+    EXPECT_TRUE(gpu.bytes() == alone.bytes());
+    EXPECT_EQ(gpu.found(), findings);
+  }
+}
+
+// One machine has to run it, and finds everything as it was.
+void expect_given_up(const std::string& body, Dim3 grid, Dim3 block) {
+  const vgpu::Program program = kernel(body);
+  for (const unsigned machines : {2u, 7u}) {
+    SCOPED_TRACE(machines);
+    Gpu alone, gpu;
+    const std::string before = gpu.bytes();
+    EXPECT_FALSE(gpu.run_by(machines, gpu.launch(program, grid, block)).has_value());
+    EXPECT_TRUE(gpu.bytes() == before);
+    EXPECT_TRUE(gpu.checkers.findings().empty());
+    const Outcome expected = alone.run_alone(alone.launch(program, grid, block));
+    const Outcome outcome = gpu.run_alone(gpu.launch(program, grid, block));
+    EXPECT_EQ(outcome.end, expected.end);
+    EXPECT_EQ(outcome.steps, expected.steps);
+    EXPECT_TRUE(gpu.bytes() == alone.bytes());
+    EXPECT_EQ(gpu.found(), alone.found());
+  }
+}
+
+// By a team or, where that gives up, by one machine.
+void expect_the_same_in_any_case(const std::string& body, Dim3 grid, Dim3 block) {
+  const vgpu::Program program = kernel(body);
+  Gpu alone;
+  alone.run_alone(alone.launch(program, grid, block));
+  const std::vector<std::string> findings = alone.found();
+  for (const unsigned machines : {2u, 3u, 7u}) {
+    SCOPED_TRACE(machines);
+    Gpu gpu;
+    const vgpu::Launch launch = gpu.launch(program, grid, block);
+    if (!gpu.run_by(machines, launch)) gpu.run_alone(launch);
+    EXPECT_TRUE(gpu.bytes() == alone.bytes());
+    EXPECT_EQ(gpu.found(), findings);
+  }
+}
+
+TEST(MachineTeam, BlocksThatWriteApart) {
+  expect_as_alone("ld.global.u32 %r5, [%rd3];\nadd.u32 %r5, %r5, 7;\nst.global.u32 [%rd4], %r5;",
+                  {200}, {96});
+}
+
+TEST(MachineTeam, PartsOfRowsAtTheEndsOfBlocks) {
+  expect_as_alone("ld.global.u32 %r5, [%rd3];\nadd.u32 %r5, %r5, 7;\nst.global.u32 [%rd4], %r5;",
+                  {500}, {37});
+}
+
+TEST(MachineTeam, ElementsInPlace) {
+  expect_as_alone("ld.global.u32 %r5, [%rd3];\nmul.lo.u32 %r5, %r5, 3;\nst.global.u32 [%rd3], %r5;",
+                  {100}, {64});
+}
+
+TEST(MachineTeam, AllReadTheSame) {
+  expect_as_alone(
+      "ld.global.u32 %r5, [%rd1];\nld.global.u32 %r6, [%rd1+400];\n"
+      "add.u32 %r5, %r5, %r6;\nst.global.u32 [%rd4], %r5;",
+      {100}, {64});
+}
+
+TEST(MachineTeam, SharedMemoryAndBarriers) {
+  expect_as_alone(
+      "mov.u32 %r7, sums;\nmul.lo.u32 %r8, %r2, 4;\nadd.u32 %r7, %r7, %r8;\n"
+      "ld.global.u32 %r5, [%rd3];\nst.shared.u32 [%r7], %r5;\nbar.sync 0;\n"
+      "mov.u32 %r9, sums;\natom.shared.add.u32 %r10, [%r9+4], 1;\nbar.sync 0;\n"
+      "ld.shared.u32 %r6, [%r9+4];\nst.global.u32 [%rd4], %r6;",
+      {60}, {64});
+}
+
+// What single bytes were written by: one finds padding in it, and elements that were forgotten.
+TEST(MachineTeam, WhatIsKnownOfUnwrittenBytes) {
+  expect_as_alone(
+      "mul.wide.u32 %rd6, %r1, 8;\nadd.s64 %rd6, %rd2, %rd6;\n"
+      "st.global.u8 [%rd6], %r1;\nst.global.u32 [%rd6+4], %r1;",
+      {100}, {64});
+  expect_as_alone(
+      "mul.wide.u32 %rd6, %r1, 12;\nadd.s64 %rd6, %rd2, %rd6;\n"
+      "st.global.u32 [%rd6], %r1;",
+      {100}, {64});
+}
+
+TEST(MachineTeam, SeveralLaunches) {
+  const vgpu::Program program =
+      kernel("ld.global.u32 %r5, [%rd3];\nadd.u32 %r5, %r5, 1;\nst.global.u32 [%rd3], %r5;");
+  Gpu gpu;
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(gpu.run_by(3, gpu.launch(program, {100}, {64})).has_value()) << i;
+  }
+  std::uint32_t last = 0;
+  std::memcpy(&last, gpu.in->data + 4 * 6399, 4);
+  EXPECT_EQ(last, 6399u + 5);
+}
+
+TEST(MachineTeam, OneBlockReadsWhatAnotherWrites) {
+  expect_given_up("ld.global.u32 %r5, [%rd3+4];\nadd.u32 %r5, %r5, 7;\nst.global.u32 [%rd3], %r5;",
+                  {50}, {64});
+}
+
+TEST(MachineTeam, TwoBlocksWriteOneWord) {
+  expect_given_up("add.s64 %rd6, %rd2, 32768;\nst.global.u32 [%rd6], %r3;", {50}, {64});
+}
+
+// Neither of which hits a byte of the other: whether two machines meet in a word is chance.
+TEST(MachineTeam, TwoBlocksWriteBytesOfOneWord) {
+  expect_the_same_in_any_case(
+      "cvt.u64.u32 %rd6, %r1;\nadd.s64 %rd6, %rd2, %rd6;\nst.global.u8 [%rd6], %r1;", {50}, {33});
+}
+
+TEST(MachineTeam, AtomicOperations) {
+  expect_given_up("atom.global.add.u32 %r5, [%rd1], 1;\nst.global.u32 [%rd4], %r5;", {50}, {64});
+}
+
+TEST(MachineTeam, RaceWithinOneBlock) {
+  expect_given_up(
+      "mul.wide.u32 %rd6, %r3, 4;\nadd.s64 %rd6, %rd2, %rd6;\n"
+      "st.global.u32 [%rd6], %r2;",
+      {50}, {64});
+}
+
+TEST(MachineTeam, FaultInTheLastBlock) {
+  expect_given_up(
+      "setp.eq.u32 %p1, %r3, 499;\nst.global.u32 [%rd4], %r1;\n"
+      "@%p1 st.global.u32 [%rd4+262144], %r1;",
+      {500}, {64});
+}
+
+TEST(MachineTeam, Trap) {
+  expect_given_up("st.global.u32 [%rd4], %r1;\nsetp.eq.u32 %p1, %r1, 700;\n@%p1 trap;", {50}, {64});
+}
+
+TEST(MachineTeam, UndefinedValues) {
+  expect_given_up("ld.global.u32 %r5, [%rd4];\nst.global.u32 [%rd3], %r5;", {50}, {64});
+}
+
+// The last block waits for the first one, and the first one for the last.
+TEST(MachineTeam, BlocksThatWaitForEachOther) {
+  expect_given_up(
+      "setp.ne.u32 %p1, %r2, 0;\n@%p1 bra END;\nst.volatile.global.u32 [%rd4], 1;\n"
+      "mov.u32 %r9, 0;\nAGAIN:\nadd.u32 %r9, %r9, 1;\nsetp.gt.u32 %p2, %r9, 100;\n"
+      "@%p2 bra END;\nld.volatile.global.u32 %r5, [%rd2+128];\n"
+      "setp.eq.u32 %p3, %r5, 0;\n@%p3 bra AGAIN;\nEND:",
+      {20}, {32});
+}
+
+// One machine would go from block to block within a launch of this kind.
+TEST(MachineTeam, RacesCountWhereNobodyLooksForThem) {
+  const vgpu::Program program =
+      kernel("ld.global.u32 %r5, [%rd3+4];\nadd.u32 %r5, %r5, 7;\nst.global.u32 [%rd3], %r5;");
+  Gpu gpu;
+  vgpu::CheckerSet without_races;
+  without_races.race = false;
+  gpu.checkers.reset(without_races, vgpu::WarpModel::independent);
+  MachineTeam::Settings settings{.machines = 2,
+                                 .steps_min = 0,
+                                 .checkers = without_races,
+                                 .limits = {},
+                                 .whole = &gpu.checkers};
+  settings.limits.steps_max = vgpu::kNoLimit;
+  const std::string before = gpu.bytes();
+  EXPECT_FALSE(gpu.team.run(gpu.launch(program, {50}, {64}), settings).has_value());
+  EXPECT_TRUE(gpu.bytes() == before);
+}
+
+TEST(MachineTeam, ClocksAndLeftRegistersAreOfOneMachine) {
+  for (const char* const body :
+       {"mov.u32 %r5, %clock;\nst.global.u32 [%rd4], %r5;",
+        "mov.u32 %r5, %smid;\nst.global.u32 [%rd4], %r5;", "st.global.u32 [%rd4], %r20;"}) {
+    const vgpu::Program program = kernel(body);
+    Gpu gpu;
+    EXPECT_FALSE(gpu.run_by(2, gpu.launch(program, {50}, {64})).has_value()) << body;
+  }
+}
+
+}  // namespace
+}  // namespace warpcheck::cudart

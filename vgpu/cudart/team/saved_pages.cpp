@@ -1,0 +1,85 @@
+#include "vgpu/cudart/team/saved_pages.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace warpcheck::cudart {
+namespace {
+
+constexpr std::size_t kBlocksKept = 64;
+// Bytes of the race checker's shadows for a byte that a machine touches.
+constexpr std::int64_t kShadowBytes = 9;
+
+enum PageState : std::uint8_t { kUntouched, kBusy, kKept };
+
+}  // namespace
+
+std::byte* KeptPages::take(std::uint32_t bytes) {
+  const std::size_t left_of_block = kBlockBytes - used_ % kBlockBytes;
+  if (left_of_block < bytes) used_ += left_of_block;
+  const std::size_t block = used_ / kBlockBytes;
+  if (block >= blocks_.size()) blocks_.push_back(std::make_unique_for_overwrite<Block>());
+  std::byte* const at = blocks_[block]->data() + used_ % kBlockBytes;
+  used_ += bytes;
+  return at;
+}
+
+void KeptPages::add(std::byte* data, std::uint8_t* states, std::uint32_t bytes) {
+  std::byte* const kept = take(states == nullptr ? bytes : 2 * bytes);
+  std::memcpy(kept, data, bytes);
+  if (states != nullptr) std::memcpy(kept + bytes, states, bytes);
+  pages_.push_back({data, states, bytes, kept});
+}
+
+void KeptPages::put_back() const {
+  for (const Page& page : pages_) {
+    std::memcpy(page.data, page.kept, page.bytes);
+    if (page.states != nullptr) std::memcpy(page.states, page.kept + page.bytes, page.bytes);
+  }
+}
+
+void KeptPages::clear() {
+  pages_.clear();
+  used_ = 0;
+  if (blocks_.size() > kBlocksKept) blocks_.resize(kBlocksKept);
+}
+
+void SavedPages::begin(const vgpu::Checkers& whole, std::uint64_t bytes_max) {
+  flags_.clear();
+  whole_ = &whole;
+  left_ = static_cast<std::int64_t>(bytes_max);
+}
+
+bool SavedPages::count_shadows() {
+  constexpr std::int64_t kBytes = kShadowBytes * kTeamPageBytes;
+  return left_.fetch_sub(kBytes, std::memory_order_relaxed) >= kBytes;
+}
+
+SavedPages::Flags& SavedPages::flags_of(const vgpu::Allocation& allocation) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<Flags>& flags = flags_[allocation.id];
+  if (flags == nullptr) {
+    flags = std::make_unique<Flags>((allocation.bytes + kTeamPageBytes - 1) / kTeamPageBytes);
+  }
+  return *flags;
+}
+
+bool SavedPages::keep(Flags& flags, const vgpu::Allocation& allocation, std::uint32_t page,
+                      KeptPages& by) {
+  std::atomic<std::uint8_t>& state = flags[page];
+  std::uint8_t seen = state.load(std::memory_order_acquire);
+  if (seen == kUntouched && state.compare_exchange_strong(seen, kBusy, std::memory_order_acquire)) {
+    const std::uint64_t begin = std::uint64_t{page} * kTeamPageBytes;
+    const auto bytes = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(kTeamPageBytes, allocation.bytes - begin));
+    std::uint8_t* const states = whole_->states_of(allocation);
+    by.add(allocation.data + begin, states == nullptr ? nullptr : states + begin, bytes);
+    state.store(kKept, std::memory_order_release);
+    constexpr std::int64_t kBytes = 2 * kTeamPageBytes;
+    return left_.fetch_sub(kBytes, std::memory_order_relaxed) >= kBytes;
+  }
+  while (seen != kKept) seen = state.load(std::memory_order_acquire);
+  return true;
+}
+
+}  // namespace warpcheck::cudart
