@@ -34,16 +34,13 @@ std::uint64_t check_of(const TensorMapBytes& bytes) {
   return hash;
 }
 
-constexpr std::uint32_t kExponent = 0x7f80'0000;
+constexpr std::uint32_t kSign = 0x8000'0000, kExponent = 0x7f80'0000;
 
-std::uint32_t without_subnormals(std::uint32_t word) {
-  return (word & kExponent) == 0 ? word & 0x8000'0000 : word;
-}
-
-// To the nearest tf32, ties to even; NaN and infinities stay.
+// To the nearest tf32, ties to even; infinities stay, and an H200 makes one NaN of all.
 std::uint32_t to_tf32(std::uint32_t word) {
   constexpr std::uint32_t kCut = 13;
-  if ((word & kExponent) == kExponent) return word >> kCut << kCut;
+  if ((word & ~kSign) > kExponent) return 0x7fff'e000;
+  if ((word & kExponent) == kExponent) return word;
   const std::uint32_t odd = word >> kCut & 1u;
   return (word + (1u << (kCut - 1)) - 1 + odd) >> kCut << kCut;
 }
@@ -82,28 +79,21 @@ std::uint64_t TensorMap::swizzled(std::uint64_t plain) const {
   return plain ^ ((plain >> 7 & mask) << 4);
 }
 
+// Recorded on an H200; of 16-bit floats it is what fma.oob takes for outside.
 std::uint64_t TensorMap::fill() const {
   if (!fills_with_nan) return 0;
-  switch (element) {
-    case TensorElement::f16:
-    case TensorElement::bf16: return 0x7ff7;  // what fma.oob takes for outside
-    case TensorElement::f64: return 0x7fff'ffff'ffff'ffff;
-    default: return 0x7fff'ffff;
-  }
+  const std::uint64_t bytes = element_bytes();
+  constexpr std::uint64_t kNan = 0x7ff7'7ff7'7ff7'7ff7;
+  return bytes == 8 ? kNan : kNan & ((std::uint64_t{1} << 8 * bytes) - 1);
 }
 
 bool TensorMap::converts() const {
-  return element == TensorElement::f32_ftz || element == TensorElement::tf32 ||
-         element == TensorElement::tf32_ftz;
+  return element == TensorElement::tf32 || element == TensorElement::tf32_ftz;
 }
 
+// The types whose name ends in FTZ keep subnormals: so does an H200.
 std::uint32_t TensorMap::converted(std::uint32_t word) const {
-  switch (element) {
-    case TensorElement::f32_ftz: return without_subnormals(word);
-    case TensorElement::tf32: return to_tf32(word);
-    case TensorElement::tf32_ftz: return to_tf32(without_subnormals(word));
-    default: return word;
-  }
+  return converts() ? to_tf32(word) : word;
 }
 
 // As cp.reduce.async.bulk (PTX ISA 9.0, 9.7.9.25.4.2).

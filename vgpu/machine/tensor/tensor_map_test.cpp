@@ -56,7 +56,7 @@ TEST(TensorMap, SwizzlingMovesChunksWithinTheirSpan) {
   EXPECT_EQ(map.row_pitch(), 128u);
 }
 
-TEST(TensorMap, WordsOfTf32AreRoundedAndSubnormalsFlushed) {
+TEST(TensorMap, WordsOfTf32AreRoundedAndSubnormalsStay) {
   TensorMap map = matrix();
   const auto converted = [&](float value) {
     return std::bit_cast<float>(map.converted(std::bit_cast<std::uint32_t>(value)));
@@ -64,10 +64,12 @@ TEST(TensorMap, WordsOfTf32AreRoundedAndSubnormalsFlushed) {
   map.element = TensorElement::f32;
   EXPECT_EQ(converted(1e-40f), 1e-40f);
   map.element = TensorElement::f32_ftz;
-  EXPECT_EQ(converted(1e-40f), 0.0f);
+  EXPECT_EQ(converted(1e-40f), 1e-40f);
   map.element = TensorElement::tf32;
   EXPECT_EQ(converted(1.0f + 0x1.8p-11f), 1.0f + 0x1p-10f);
   EXPECT_EQ(converted(1.0f + 0x1p-11f), 1.0f);
+  EXPECT_EQ(map.converted(0xffc1'2345), 0x7fff'e000u);
+  EXPECT_EQ(map.converted(0xff80'0000), 0xff80'0000u);
 }
 
 }  // namespace

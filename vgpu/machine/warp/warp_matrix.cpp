@@ -54,8 +54,8 @@ struct Element {
 };
 
 constexpr int kKeptBits = 25;  // below the greatest exponent
-// Of 8-bit floats that a warpgroup multiplies, which are one sum (DeepSeek-AI, "DeepSeek-V3
-// Technical Report", 2024, 3.3.2).
+// Of 8-bit floats that a warpgroup multiplies, which are one sum; an f32 keeps no more of it either
+// (as an H200 gives: vgpu/cudart/programs/matrix/warpgroup_sums.cu).
 constexpr int kKeptBitsOfBytes = 13;
 constexpr int kNoExponent = -10'000;  // of zero
 
@@ -100,6 +100,14 @@ double dot_product(const Element* a, const Line<Element>* b, std::uint32_t colum
     sum += static_cast<std::int64_t>(a[k].value * b[k][column].value * scale);
   }
   return static_cast<double>(sum) * power_of_two(greatest - kept_bits);
+}
+
+// Without the bits of a finite value below the `kept` that follow the first.
+double cut_off(double value, int kept) {
+  constexpr int kFraction = 52;
+  const std::uint64_t lost = (std::uint64_t{1} << (kFraction - kept)) - 1;
+  if (!std::isfinite(value)) return value;
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & ~lost);
 }
 
 std::int64_t integer_of(Type type, std::uint32_t bits) {
@@ -208,7 +216,8 @@ double product_of_row(const MatrixProduct& product, const Element* a, const Line
                       std::uint32_t column, const Element& c) {
   const std::uint32_t end = product.shape.k;
   if (is_byte_float(product.a) && product.of_group) {
-    return dot_product(a, b, column, 0, end, c, kKeptBitsOfBytes);
+    const double sum = dot_product(a, b, column, 0, end, c, kKeptBitsOfBytes);
+    return product.d == Type::f32 ? cut_off(sum, kKeptBitsOfBytes) : sum;
   }
   if (is_byte_float(product.a)) return product_of_bytes(product, a, b, column, c);
   const bool in_halves = product.in_order && product.a == Type::tf32;  // wmma of tf32

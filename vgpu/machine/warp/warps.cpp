@@ -71,7 +71,8 @@ Stop Warps::run_in_turn(Slot& slot, std::uint32_t& number, std::uint64_t until) 
     launch_.quantum_left = left != 0 ? left : launch_.limits.quantum;
     const Stop stop = run(slot, warp);
     const bool goes_on = (stop == Stop::blocked || stop == Stop::exited) &&
-                         launch_.outcome.steps < until && slot.live_lanes != 0;
+                         launch_.outcome.steps < until && slot.live_lanes != 0 &&
+                         !launch_.is_enough();
     if (!goes_on) return stop;
     std::uint32_t ready = slot.ready_warps;
     if (!warp.is_ready()) ready &= ~(1u << number);

@@ -1,13 +1,14 @@
 // What a load by a tensor map makes of elements where cuda.h leaves it open: the NaN outside of a
-// tensor, tf32, subnormals, and rows that are shorter than what swizzling stays within.
+// tensor, tf32, subnormals, and rows that are shorter than what swizzling stays within.  An H200
+// prints the same.
 // arch: compute_90
 // prints: nan f16: 7ff77ff7
 // prints: nan bf16: 7ff77ff7
-// prints: nan f32: 7fffffff
-// prints: nan f64: ffffffff 7fffffff
-// prints: f32 ftz: 00000000 80000000 00800000 7fc12345
-// prints: tf32: 3f800000 3f804000 3f802000 7fc12000 7f800000 7f800000 00000000 80000000
-// prints: tf32 ftz: 00000000 80000000 3f802000 7f800000
+// prints: nan f32: 7ff77ff7
+// prints: nan f64: 7ff77ff7 7ff77ff7
+// prints: f32 ftz: 007fffff 80000001 00800000 7fc12345
+// prints: tf32: 3f800000 3f804000 3f802000 7fffe000 7f800000 7f800000 00000000 80000000
+// prints: tf32 ftz: 00800000 80000000 3f802000 7f800000
 // prints: rows of 16 bytes, swizzled by 32: 0 8 16 24 36 44 52 60
 // prints: rows of 32 bytes, swizzled by 128: 0 36 72 108 144 180 216 252
 #include <cuda.h>
