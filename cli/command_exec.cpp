@@ -39,7 +39,7 @@ struct ExecArguments {
   double timeout_s = 0;          // of a run; 0: none
   std::string device = kNewest;  // or sm_NN
   bool portable = false;
-  unsigned jobs = 1;
+  unsigned jobs = std::clamp(std::thread::hardware_concurrency(), 1u, kJobsMax);
   unsigned devices = 1;
   std::uint64_t memory_bytes = vgpu::kMemoryBytes;
   std::string fresh = "zeros";  // or pattern
@@ -336,9 +336,9 @@ void add_options(CLI::App& command, ExecArguments& arguments) {
       ->capture_default_str();
   command
       .add_option("--jobs", arguments.jobs,
-                  "Threads that run the blocks of a launch; what is reported does not depend on it")
-      ->check(CLI::Range(1u, kJobsMax))
-      ->capture_default_str();
+                  "Threads that run the blocks of a launch (default: one a core); what is reported "
+                  "does not depend on it")
+      ->check(CLI::Range(1u, kJobsMax));
   command.add_option("--memory", arguments.memory_bytes, "Memory of each device, 512M or 16G")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{1} << 20, std::uint64_t{1} << 40))

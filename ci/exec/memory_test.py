@@ -72,9 +72,10 @@ class LittleOfMuch(unittest.TestCase):
         self.assertLess(peak, 400)
 
     def test_what_is_freed_is_given_back(self):
-        lines, peak, result = peak_megabytes("--", "./memory", "in-turn")
-        self.assertEqual((lines, result.returncode), (["cudaSuccess"], 0), result.stderr)
-        self.assertLess(peak, 400)
+        for jobs in ("1", "8"):
+            lines, peak, result = peak_megabytes("--jobs", jobs, "--", "./memory", "in-turn")
+            self.assertEqual((lines, result.returncode), (["cudaSuccess"], 0), result.stderr)
+            self.assertLess(peak, 400, jobs)
 
 
 class NoneLeft(unittest.TestCase):

@@ -52,6 +52,9 @@ class KernelRunner {
   explicit KernelRunner(const Needs& needs)
       : needs_(needs), machine_(needs.memory), team_(needs.memory) {}
 
+  // To be told what is freed, where launches run on several threads.
+  [[nodiscard]] vgpu::Observer& team() { return team_; }
+
   // With all the grids that its device code launches.  Throws vgpu::Refusal where a kernel has
   // reached what cannot be run.
   void run(const KernelWork& work, const Operation& operation, const HostState& host);

@@ -128,6 +128,7 @@ void System::start() {
   observers_.set(findings_.checkers().observers());
   observers_.add(prints_);
   if (trial_.exec_session() != nullptr) observers_.add(progress_);
+  if (settings.jobs > 1) observers_.add(kernels_.team());
   if (host_accesses_.are_watched()) observers_.add(host_accesses_.signals());
   if (settings.extra_observer != nullptr) observers_.add(*settings.extra_observer);
 }

@@ -31,6 +31,10 @@ class Footprint final : public vgpu::Observer {
   void put_back() const { kept_.put_back(); }
   // Forgets what was touched and kept.
   void clear();
+  // Gives back what it holds for an allocation; not while a launch runs.
+  void forget(const vgpu::Allocation& allocation) {
+    if (allocation.id < touched_.size()) touched_[allocation.id] = {};
+  }
 
   void on_access(vgpu::Access& access) override;
   bool takes_row(const vgpu::RowAccess& row) override;

@@ -30,7 +30,7 @@ constexpr std::uint32_t kIdsAhead = 1024;
 
 constexpr auto kProgressEvery = 50ms;
 // No block has ended for so long: perhaps one waits for another, which one machine would find out.
-constexpr auto kPatience = 60s;
+constexpr auto kPatience = 10s;
 
 // The program's own threads handle its signals; one that blocks those of faults would be killed.
 class SignalsBlocked {
@@ -75,6 +75,10 @@ class MachineTeam::Member {
     return machine_.run(launch, settings.warp_model, policy_, observers, settings.limits);
   }
   [[nodiscard]] bool has_findings() const { return !checkers_.findings().empty(); }
+  void forget(const vgpu::Allocation& allocation) {
+    footprint_.forget(allocation);
+    for (vgpu::Observer* const checker : checkers_.observers()) checker->on_free(allocation);
+  }
 
  private:
   vgpu::DeviceMemory memory_;
@@ -86,6 +90,11 @@ class MachineTeam::Member {
 
 MachineTeam::MachineTeam(vgpu::DeviceMemory& memory) : memory_(memory) {}
 MachineTeam::~MachineTeam() = default;
+
+void MachineTeam::on_free(const vgpu::Allocation& allocation) {
+  if (allocation.on_heap()) return;  // freed by a launch, which a team never runs
+  for (const std::unique_ptr<Member>& member : members_) member->forget(allocation);
+}
 
 MachineTeam::Known& MachineTeam::known_of(const vgpu::Program& program) {
   Known& known = known_[&program];

@@ -29,10 +29,10 @@ namespace warpcheck::cudart {
 
 struct TrialSettings;
 
-class MachineTeam {
+class MachineTeam final : public vgpu::Observer {
  public:
   explicit MachineTeam(vgpu::DeviceMemory& memory);
-  ~MachineTeam();
+  ~MachineTeam() override;
 
   // Throughout a trial, `whole` sees all that is done outside of the team.
   struct Settings {
@@ -50,6 +50,10 @@ class MachineTeam {
   std::optional<vgpu::Outcome> run(const vgpu::Launch& launch, const Settings& settings);
   // One machine has run it.
   void learn(const vgpu::Launch& launch, const vgpu::Outcome& outcome);
+
+  // Between launches: machines give back what they hold for an allocation.
+  [[nodiscard]] bool watches_accesses() const override { return false; }
+  void on_free(const vgpu::Allocation& allocation) override;
 
  private:
   class Member;
