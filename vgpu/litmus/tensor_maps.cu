@@ -83,7 +83,7 @@ __global__ void tile_out(const __grid_constant__ CUtensorMap map) {
   DO("fence.proxy.async.shared::cta;");
   __syncthreads();
   if (threadIdx.x == 0) {
-    TILE_OUT(&map, 8, -2, s);
+    TILE_OUT(&map, 8, 6, s);
     DO("cp.async.bulk.commit_group;");
     DO("cp.async.bulk.wait_group 0;");
   }
@@ -105,7 +105,7 @@ LITMUS(tile_out_without_fence) {
   tile_out_without_fence<<<1, 32>>>(map_of(zeroed<int>(kWidth * kHeight)));
 }
 
-// Two blocks write the same column of their tiles.
+// Two blocks write the same columns.
 // expect: data-race global
 __global__ void tiles_overlap(const __grid_constant__ CUtensorMap map) {
   __shared__ alignas(128) int s[32];
@@ -113,7 +113,7 @@ __global__ void tiles_overlap(const __grid_constant__ CUtensorMap map) {
   DO("fence.proxy.async.shared::cta;");
   __syncthreads();
   if (threadIdx.x == 0) {
-    TILE_OUT(&map, 7 * blockIdx.x, 2, s);       //~ write
+    TILE_OUT(&map, 4 * blockIdx.x, 2, s);       //~ write
     DO("cp.async.bulk.commit_group;");
     DO("cp.async.bulk.wait_group 0;");
   }
@@ -161,6 +161,31 @@ __global__ void no_tensor_map(const __grid_constant__ CUtensorMap map) {
   if (threadIdx.x == 0) TILE_OUT(&map, 8, 2, s);  //~ access
 }
 LITMUS(no_tensor_map) { no_tensor_map<<<1, 32>>>(CUtensorMap{}); }
+
+// Where a GPU stops with an illegal instruction.
+// expect: trap
+__global__ void tile_before_the_tensor(const __grid_constant__ CUtensorMap map) {
+  __shared__ alignas(128) int s[32];
+  s[threadIdx.x] = threadIdx.x;
+  DO("fence.proxy.async.shared::cta;");
+  __syncthreads();
+  if (threadIdx.x == 0) TILE_OUT(&map, 8, -1, s);  //~ access
+}
+LITMUS(tile_before_the_tensor) {
+  tile_before_the_tensor<<<1, 32>>>(map_of(zeroed<int>(kWidth * kHeight)));
+}
+
+// expect: trap
+__global__ void tile_across_chunks(const __grid_constant__ CUtensorMap map) {
+  __shared__ alignas(128) int s[32];
+  s[threadIdx.x] = threadIdx.x;
+  DO("fence.proxy.async.shared::cta;");
+  __syncthreads();
+  if (threadIdx.x == 0) TILE_OUT(&map, 5, 2, s);  //~ access
+}
+LITMUS(tile_across_chunks) {
+  tile_across_chunks<<<1, 32>>>(map_of(zeroed<int>(kWidth * kHeight)));
+}
 
 // What nobody has written is as undefined in shared memory.
 // expect: uninitialized-read global

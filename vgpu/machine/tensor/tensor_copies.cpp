@@ -69,6 +69,9 @@ Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsign
     return launch_.refuse(fmt::format("'{}' of elements that have no such operation",
                                       launch_.program->source_of(run.pc).text));
   }
+  if (const std::string wrong = wrong_place(run, instr, *map, lane); !wrong.empty()) {
+    return launch_.halt(run, 1u << lane, Trap::Cause::no_object, wrong);
+  }
   parts_.bulk_copies.for_each_target(run, instr, lane, [&](const Instr& one) {
     Tile tile{.instr = one, .map = *map, .lane = lane};
     for (std::uint32_t i = 0; i < map->rank; ++i) {
@@ -85,6 +88,28 @@ Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsign
     parts_.bulk_copies.complete_bytes(run, one, object, {}, map->bytes(), lane);
   });
   return Step::again;
+}
+
+// What an H200 answers with an illegal instruction; empty: nothing.
+std::string TensorCopies::wrong_place(const RunningFragment& run, const Instr& instr,
+                                      const TensorMap& map, unsigned lane) {
+  const bool is_store = instr[TensorOperand::object].bank == Bank::none;
+  for (std::uint32_t i = 0; i < map.rank; ++i) {
+    const Ref row = row_after(instr[TensorOperand::coordinates], i);
+    const std::int64_t at = static_cast<std::int32_t>(word_of(run.banks, row, lane));
+    const std::int64_t bytes = at * map.element_bytes();
+    if (i == 0 && bytes % kChunkBytes != 0) {
+      return fmt::format("(1) begins at byte {} of a row of the tensor, which is no multiple of {}",
+                         bytes, kChunkBytes);
+    }
+    if (is_store && at < 0) {
+      return fmt::format(
+          "(1) writes a tile that begins before the tensor, at coordinate {} of "
+          "dimension {}",
+          at, i);
+    }
+  }
+  return {};
 }
 
 // By loads of the lane.

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "vgpu/machine/memory/bulk_copies.hpp"
 #include "vgpu/machine/tensor/tensor_map.hpp"
@@ -47,6 +48,8 @@ class TensorCopies {
   Step copy_of_lane(RunningFragment& run, const Instr& instr, unsigned lane);
   std::optional<TensorMap> read_map(RunningFragment& run, const Instr& instr, unsigned lane);
   Step is_no_map(const RunningFragment& run, unsigned lane, std::uint64_t address);
+  static std::string wrong_place(const RunningFragment& run, const Instr& instr,
+                                 const TensorMap& map, unsigned lane);
   void move_tile(RunningFragment& run, const Tile& tile);
   void move_row(RunningFragment& run, const Tile& tile, std::optional<std::uint64_t> global,
                 std::uint64_t shared);

@@ -87,7 +87,7 @@ __global__ void sample(const CUtensorMap* map, float* out, int z) {
   BlockBarrier::arrival_token token;
   if (threadIdx.x == 0) {
     const CUtensorMap* const from = map == nullptr ? &constant_map : map;
-    cde::cp_async_bulk_tensor_3d_global_to_shared(&box, from, -3, 1, z, barrier);
+    cde::cp_async_bulk_tensor_3d_global_to_shared(&box, from, -4, 1, z, barrier);
     token = cuda::device::barrier_arrive_tx(barrier, 1, sizeof box);
   } else {
     token = barrier.arrive();
@@ -176,12 +176,12 @@ bool clips_at_edges() {
                                    {kWidth * sizeof(int)},
                                    {kTileWidth, kTileHeight}});
   add_one<<<1, 32>>>(map, 8, 4);
-  add_one<<<1, 32>>>(map, -4, 15);
+  add_one<<<1, 32>>>(map, 0, 15);
   finish();
   bool is_right = true;
   for (int y = 0; y < kHeight; ++y) {
     for (int x = 0; x < kWidth; ++x) {
-      const bool in_first = x >= 8 && x < 24 && y >= 4 && y < 12, in_second = x < 12 && y >= 15;
+      const bool in_first = x >= 8 && x < 24 && y >= 4 && y < 12, in_second = x < 16 && y >= 15;
       is_right &= matrix[y * kWidth + x] == y * kWidth + x + in_first + in_second;
     }
   }
@@ -231,7 +231,7 @@ bool takes_steps() {
   require(cudaFree(in_global));
   bool is_right = true;
   for (int i = 0; i < 64; ++i) {
-    const int x = i % 8 - 3, y = 1 + i / 8 % 2 * 3, z = i / 32 + i / 16 % 2 * 2;
+    const int x = i % 8 - 4, y = 1 + i / 8 % 2 * 3, z = i / 32 + i / 16 % 2 * 2;
     const bool is_inside = x >= 0 && y < kY && z < kZ;
     is_right &= boxes[i] == (is_inside ? (z * kY + y) * kX + x + 1 : 0);
   }
