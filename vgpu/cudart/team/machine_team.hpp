@@ -27,8 +27,6 @@
 
 namespace warpcheck::cudart {
 
-struct TrialSettings;
-
 class MachineTeam final : public vgpu::Observer {
  public:
   explicit MachineTeam(vgpu::DeviceMemory& memory);

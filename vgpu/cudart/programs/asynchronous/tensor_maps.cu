@@ -20,10 +20,9 @@ constexpr int kTileWidth = 16, kTileHeight = 8;
 
 #pragma nv_diag_suppress static_var_with_dynamic_init
 
-// A tile of the matrix, each element greater by one.
-__global__ void add_one(const __grid_constant__ CUtensorMap map, int x, int y) {
-  __shared__ alignas(128) int tile[kTileHeight][kTileWidth];
-  __shared__ BlockBarrier barrier;
+// The first thread copies so many bytes to shared memory, and all wait for them.
+template <class Copy>
+__device__ void bring(BlockBarrier& barrier, std::size_t bytes, Copy copy) {
   if (threadIdx.x == 0) {
     init(&barrier, blockDim.x);
     cde::fence_proxy_async_shared_cta();
@@ -31,12 +30,20 @@ __global__ void add_one(const __grid_constant__ CUtensorMap map, int x, int y) {
   __syncthreads();
   BlockBarrier::arrival_token token;
   if (threadIdx.x == 0) {
-    cde::cp_async_bulk_tensor_2d_global_to_shared(&tile, &map, x, y, barrier);
-    token = cuda::device::barrier_arrive_tx(barrier, 1, sizeof tile);
+    copy();
+    token = cuda::device::barrier_arrive_tx(barrier, 1, bytes);
   } else {
     token = barrier.arrive();
   }
   barrier.wait(std::move(token));
+}
+
+// A tile of the matrix, each element greater by one.
+__global__ void add_one(const __grid_constant__ CUtensorMap map, int x, int y) {
+  __shared__ alignas(128) int tile[kTileHeight][kTileWidth];
+  __shared__ BlockBarrier barrier;
+  bring(barrier, sizeof tile,
+        [&] { cde::cp_async_bulk_tensor_2d_global_to_shared(&tile, &map, x, y, barrier); });
   for (int i = threadIdx.x; i < kTileWidth * kTileHeight; i += blockDim.x) {
     (&tile[0][0])[i] += 1;  //~
   }
@@ -56,19 +63,8 @@ __global__ void add_one(const __grid_constant__ CUtensorMap map, int x, int y) {
 __global__ void transpose(const __grid_constant__ CUtensorMap map, int4* out) {
   __shared__ alignas(1024) int4 tile[8][8];
   __shared__ BlockBarrier barrier;
-  if (threadIdx.x == 0) {
-    init(&barrier, blockDim.x);
-    cde::fence_proxy_async_shared_cta();
-  }
-  __syncthreads();
-  BlockBarrier::arrival_token token;
-  if (threadIdx.x == 0) {
-    cde::cp_async_bulk_tensor_2d_global_to_shared(&tile, &map, 0, 0, barrier);
-    token = cuda::device::barrier_arrive_tx(barrier, 1, sizeof tile);
-  } else {
-    token = barrier.arrive();
-  }
-  barrier.wait(std::move(token));
+  bring(barrier, sizeof tile,
+        [&] { cde::cp_async_bulk_tensor_2d_global_to_shared(&tile, &map, 0, 0, barrier); });
   const int x = threadIdx.x % 8, y = threadIdx.x / 8;
   out[x * 8 + y] = tile[y][x ^ y];
 }
@@ -79,20 +75,10 @@ __constant__ CUtensorMap constant_map;
 __global__ void sample(const CUtensorMap* map, float* out, int z) {
   __shared__ alignas(128) float box[32];
   __shared__ BlockBarrier barrier;
-  if (threadIdx.x == 0) {
-    init(&barrier, blockDim.x);
-    cde::fence_proxy_async_shared_cta();
-  }
-  __syncthreads();
-  BlockBarrier::arrival_token token;
-  if (threadIdx.x == 0) {
+  bring(barrier, sizeof box, [&] {
     const CUtensorMap* const from = map == nullptr ? &constant_map : map;
     cde::cp_async_bulk_tensor_3d_global_to_shared(&box, from, -4, 1, z, barrier);
-    token = cuda::device::barrier_arrive_tx(barrier, 1, sizeof box);
-  } else {
-    token = barrier.arrive();
-  }
-  barrier.wait(std::move(token));
+  });
   out[threadIdx.x] = box[threadIdx.x];
 }
 
