@@ -1,4 +1,4 @@
-// Sets of lanes as masks.
+// Sets of lanes as masks, and what lanes do in cells as masks of those.
 #pragma once
 
 #include <bit>
@@ -10,6 +10,16 @@ namespace warpcheck::vgpu {
 template <typename Visit>
 void for_each_bit(std::uint32_t bits, Visit visit) {
   for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(std::countr_zero(bits)));
+}
+
+// Each of the lower 32 bits twice.
+constexpr std::uint64_t twice(std::uint64_t bits) {
+  bits = (bits | bits << 16) & 0x0000'ffff'0000'ffff;
+  bits = (bits | bits << 8) & 0x00ff'00ff'00ff'00ff;
+  bits = (bits | bits << 4) & 0x0f0f'0f0f'0f0f'0f0f;
+  bits = (bits | bits << 2) & 0x3333'3333'3333'3333;
+  bits = (bits | bits << 1) & 0x5555'5555'5555'5555;
+  return bits | bits << 1;
 }
 
 }  // namespace warpcheck::vgpu

@@ -277,10 +277,12 @@ bool RaceChecker::takes_other_row(const RowAccess& access) {
     return !is_refused_;
   }
   Shadow& shadow = shadow_of(access);
-  const unsigned access_class = AccessClass{.write = writes}.index();
-  RaceRow row = race_row(access, access_class, shadow);
+  const unsigned access_class = writes ? kWeakWrite : kWeakRead;
+  RaceRow row = row_of(access, access_class, shadow);
   row.offset = access.offsets;
   row.cell = start_of(access.first) >> row.offset_shift;
+  if (take_as_rows(row, access.pattern, shadow)) return true;
+  prepare_cells(row, access.pattern, access_class, shadow);
   const RaceRowResult result = check_cells(row, access.pattern, access.bytes, !writes, shadow);
   if (result == RaceRowResult::conflict) return false;
   shadow.mark(1u << access_class,
@@ -301,11 +303,10 @@ void RaceChecker::check_access(Access& access) {
   access.scope = scope;
 }
 
-// Where, as which cells and against what to check an access of one class; of scattered lanes, the
-// offsets are the caller's to add.
+// As which cells to check an access of one class, but for the offsets and the cell.
 template <typename AnyAccess>
-inline RaceRow RaceChecker::race_row(const AnyAccess& access, unsigned access_class,
-                                     Shadow& shadow) {
+inline RaceRow RaceChecker::row_of(const AnyAccess& access, unsigned access_class,
+                                   Shadow& shadow) const {
   if (access.bytes < 4 && !shadow.is_bytes()) shadow.split_to_bytes();
   RaceRow row;
   row.epoch = epoch_of(access);
@@ -316,11 +317,17 @@ inline RaceRow RaceChecker::race_row(const AnyAccess& access, unsigned access_cl
   row.cells_log2 =
       static_cast<std::uint8_t>(__builtin_ctz(access.bytes) - static_cast<int>(row.offset_shift));
   row.exclusive = access_class == kWeakWrite;
+  return row;
+}
+
+// Where and against what to check it, in cells.
+inline void RaceChecker::prepare_cells(RaceRow& row, Pattern pattern, unsigned access_class,
+                                       Shadow& shadow) {
+  shadow.to_cells(row, pattern);
   const Shadow::Plan& plan = shadow.plan(access_class, ordered_threads_, hands_on_);
   row.history = plan.history;
   row.checks = static_cast<std::uint8_t>(plan.checks.size());
   row.check = plan.checks.data();
-  return row;
 }
 
 //   bytes: of a lane
@@ -336,12 +343,15 @@ inline RaceRowResult RaceChecker::check_cells(const RaceRow& row, Pattern patter
 void RaceChecker::check_in_shadow(const Access& access) {
   Shadow& shadow = shadow_of(access);
   const unsigned access_class = class_of(access).index();
-  RaceRow row = race_row(access, access_class, shadow);
+  RaceRow row = row_of(access, access_class, shadow);
   row.offset = access.offset.data();
 
   const unsigned first = access.first_lane();
   const std::uint32_t step = access.pattern == Pattern::strided ? access.bytes : 0;
   row.cell = (std::int64_t{access.offset[first]} - std::int64_t{first} * step) >> row.offset_shift;
+  const bool is_weak = access_class == kWeakRead || access_class == kWeakWrite;
+  if (is_weak && take_as_rows(row, access.pattern, shadow)) return;
+  prepare_cells(row, access.pattern, access_class, shadow);
   const bool is_weak_read = access.kind == AccessKind::read && access.order == ptx::Order::weak;
   const RaceRowResult result = check_cells(row, access.pattern, access.bytes, is_weak_read, shadow);
   if (result == RaceRowResult::conflict) {

@@ -108,11 +108,15 @@ class RaceChecker final : public Checker {
   template <typename AnyAccess>
   [[nodiscard]] Epoch epoch_of(const AnyAccess& access) const;
   template <typename AnyAccess>
-  RaceRow race_row(const AnyAccess& access, unsigned access_class, Shadow& shadow);
+  [[nodiscard]] RaceRow row_of(const AnyAccess& access, unsigned access_class,
+                               Shadow& shadow) const;
+  void prepare_cells(RaceRow& row, Pattern pattern, unsigned access_class, Shadow& shadow);
+  bool take_as_rows(RaceRow row, Pattern pattern, Shadow& shadow) const;
   void begin_launch(const Sync& sync);
   void begin_streams();
   void renumber_launches();
   void renumber_phases();
+  void rows_to_cells();
   [[nodiscard]] std::vector<std::uint32_t> live_launches() const;
   template <typename Visit>
   void for_each_record(Visit visit) const;

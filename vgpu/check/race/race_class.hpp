@@ -35,6 +35,7 @@ struct AccessClass {
   }
 };
 
+inline constexpr unsigned kWeakRead = AccessClass{}.index();
 inline constexpr unsigned kWeakWrite = AccessClass{.write = true}.index();
 
 constexpr bool conflict(const AccessClass& a, const AccessClass& b) { return a.write || b.write; }

@@ -314,7 +314,6 @@ void GeneralRaceChecker::check(Row& row, const LaneAccess& mine, Cell& cell) {
     lists_.drop(cell);
     return;
   }
-  constexpr unsigned kWeakRead = AccessClass{}.index();
   if ((kClassRelations.race[mine.access_class] >> kWeakRead & 1) == 0) return;
   const Record read{cell.rest};
   if (!is_before(row, read.segment(), read.lane(), mine.lane)) {

@@ -17,10 +17,15 @@ void RaceChecker::begin_streams() {
   has_streams_ = true;
   for (const RecalledAccess& access : put_away_) general_->recall(access);
   put_away_.clear();
+  rows_to_cells();
   for_each_record([&](Epoch, const RecalledAccess& access) { general_->recall(access); });
 }
 
-// What the shadows hold of this trial, each with its epoch.
+void RaceChecker::rows_to_cells() {
+  for (Shadow& shadow : shadows_) shadow.all_to_cells();
+}
+
+// What the cells hold of this trial, each with its epoch.
 template <typename Visit>
 void RaceChecker::for_each_record(Visit visit) const {
   for (std::uint32_t id = 0; id < shadows_.size(); ++id) {
@@ -46,6 +51,7 @@ void RaceChecker::for_each_record(Visit visit) const {
 // leave too few numbers, the oldest are put away: they are ordered before everything to come unless
 // launches turn out to be unordered (begin_streams).
 void RaceChecker::renumber_launches() {
+  rows_to_cells();
   std::vector<std::uint32_t> renewed(recorded_.size());
   for_each_record(
       [&](Epoch epoch, const RecalledAccess&) { renewed[launch_of(epoch) - first_recorded_] = 1; });
@@ -83,6 +89,7 @@ void RaceChecker::renumber_launches() {
 // Some block has no phases left.  All its phases but the present one come before whatever it does
 // next, and no phase of it comes before what another block does: so one number stands for them.
 void RaceChecker::renumber_phases() {
+  rows_to_cells();
   std::unordered_map<std::uint32_t, std::uint32_t> present;  // phases, by block
   for (const Slot& slot : slots_) {
     if (slot.launch == launches_) present[slot.block] = slot.phase - slot.global_base;

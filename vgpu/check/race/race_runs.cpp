@@ -67,7 +67,7 @@ bool RaceChecker::read_runs(RaceRow row, std::uint32_t bytes, Shadow& shadow) {
   const std::uint32_t mask = row.mask;
   const std::uint32_t begins = functions_->runs(row.offset, mask, bytes);
   if (lane_count(begins) > kRunsInShadowMax) return false;
-  constexpr std::uint32_t of_reads = 1u << AccessClass{}.index();
+  constexpr std::uint32_t of_reads = 1u << kWeakRead;
   bool is_ordered = true;
   for_each_run(begins, mask, [&](unsigned first, std::uint32_t lanes) {
     if (!is_ordered) return;
@@ -79,6 +79,24 @@ bool RaceChecker::read_runs(RaceRow row, std::uint32_t bytes, Shadow& shadow) {
     if (result == RaceRowResult::displaced) shadow.mark(of_reads, of_reads);
   });
   return is_ordered;
+}
+
+// A row of weak accesses, in words, that is one for the records of global memory, or a few runs of
+// lanes that are.  False: the cells are to tell.
+//   row: with its offsets where they are scattered, and its cell where not
+bool RaceChecker::take_as_rows(RaceRow row, Pattern pattern, Shadow& shadow) const {
+  if (!limits_.has_rows || !shadow.takes_rows()) return false;
+  if (pattern != Pattern::scattered) return shadow.take_row(row, pattern);
+  const std::uint32_t bytes = 4u << row.cells_log2, mask = row.mask;
+  const std::uint32_t begins = functions_->runs(row.offset, mask, bytes);
+  if (lane_count(begins) > kRunsInShadowMax) return false;
+  bool is_taken = true;
+  for_each_run(begins, mask, [&](unsigned first, std::uint32_t lanes) {
+    row.cell = (std::int64_t{row.offset[first]} - std::int64_t{first} * bytes) >> 2;
+    row.mask = lanes;
+    is_taken = is_taken && shadow.take_row(row, Pattern::strided);
+  });
+  return is_taken;
 }
 
 }  // namespace warpcheck::vgpu

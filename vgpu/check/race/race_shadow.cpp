@@ -2,7 +2,6 @@
 
 #include <new>
 
-#include "vgpu/check/race/race_class.hpp"
 #include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::vgpu {
@@ -63,6 +62,7 @@ const History& Shadow::history(unsigned access_class, bool pair) {
 }
 
 void Shadow::split_to_bytes() {
+  all_to_cells();
   // What a cell holds that no word goes to is of an earlier period.
   const auto copy = [this](const Cells& words, const CellEpochs& bytes) {
     for_each_seen(words, 4, [&](std::uint64_t word) {
@@ -108,6 +108,7 @@ void Shadow::make_plan(unsigned access_class, std::uint64_t ordered_threads, boo
 }
 
 void Shadow::clear() {
+  lines_.clear();
   for (const Granularity granularity : {kWord, kByte}) {
     if (classes_[granularity] == nullptr) continue;
     for (Pair& pair : *classes_[granularity]) {
@@ -119,6 +120,7 @@ void Shadow::clear() {
 }
 
 void Shadow::release() {
+  lines_.release();
   classes_ = {};
   planned_ = 0;
   capacity_ = 0;

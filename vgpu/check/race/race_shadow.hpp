@@ -7,6 +7,9 @@
 //
 // A cell is 4 bytes wide until something narrower is accessed; then, for the rest of the launch,
 // cells are bytes.
+//
+// Of weak rows in memory that all blocks can reach, there are records in place of cells, as long as
+// nothing else comes there (row_lines.hpp).
 #pragma once
 
 #include <algorithm>
@@ -16,7 +19,10 @@
 #include <memory>
 #include <vector>
 
+#include "vgpu/check/race/race_class.hpp"
 #include "vgpu/check/race/race_rows.hpp"
+#include "vgpu/check/race/row_lines.hpp"
+#include "vgpu/machine/access.hpp"
 #include "vgpu/machine/memory/host_pages.hpp"
 
 namespace warpcheck::vgpu {
@@ -65,6 +71,20 @@ class Shadow {
     if ((planned_ >> access_class & 1) == 0) make_plan(access_class, ordered_threads, hands_on);
     return plans_[access_class];
   }
+
+  // Whether rows of weak accesses may be recorded as rows.
+  [[nodiscard]] bool takes_rows() const {
+    constexpr std::uint32_t kWeak = 1u << kWeakRead | 1u << kWeakWrite;
+    return period_.global && !is_bytes() && (used_ & ~kWeak) == 0;
+  }
+  // Checks a strided or uniform weak row and records it, where takes_rows().  False: it may race,
+  // or is of no shape for records; the cells are to tell.
+  //   row.history, row.check: not looked at
+  bool take_row(const RaceRow& row, Pattern pattern);
+  // Makes cells of the records where an access will go that is checked in cells.
+  void to_cells(const RaceRow& row, Pattern pattern);
+  // The same of all records.
+  void all_to_cells();
 
   // Calls visit(class, first byte, bytes, epoch, pc) for what the cells still hold, of any period.
   template <typename Visit>
@@ -140,6 +160,15 @@ class Shadow {
   const History& history_at(Granularity granularity, unsigned access_class, bool pair);
   void make_plan(unsigned access_class, std::uint64_t ordered_threads, bool hands_on);
 
+  bool make_lines();
+  void put_old(std::int64_t at, std::uint32_t launch);
+  void put(std::int64_t line, const RowLines::Part& part);
+  void line_to_cells(std::int64_t line);
+  [[nodiscard]] std::uint32_t short_period() const {
+    return static_cast<std::uint32_t>(period_.number);
+  }
+
+  RowLines lines_;
   std::uint32_t used_ = 0, displaced_ = 0;
   std::uint32_t planned_ = 0;  // bit c: plans_[c] holds
   std::vector<Plan> plans_;

@@ -10,16 +10,6 @@ namespace {
 
 constexpr unsigned kWordBits = 64;
 
-// Each of the lower 32 bits twice.
-constexpr std::uint64_t twice(std::uint64_t bits) {
-  bits = (bits | bits << 16) & 0x0000'ffff'0000'ffff;
-  bits = (bits | bits << 8) & 0x00ff'00ff'00ff'00ff;
-  bits = (bits | bits << 4) & 0x0f0f'0f0f'0f0f'0f0f;
-  bits = (bits | bits << 2) & 0x3333'3333'3333'3333;
-  bits = (bits | bits << 1) & 0x5555'5555'5555'5555;
-  return bits | bits << 1;
-}
-
 // Calls visit(bits) for each 64 cells of the row, ascending.
 template <typename Visit>
 void for_each_word(const RowLog::Row& row, Visit visit) {

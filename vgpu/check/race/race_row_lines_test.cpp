@@ -1,0 +1,271 @@
+// Rows of global memory that are kept as rows (row_lines.hpp): what cells are made of them, and the
+// same random execution with and without, which gives the same findings.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "vgpu/check/fake_launch.hpp"
+#include "vgpu/check/race/race.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+constexpr std::uint32_t kMegabyte = 1u << 20, kLines = kMegabyte / 128;
+
+// Of warp `warp` of the first block, whose lane 0 is at `cell`.
+RaceRow row_at(std::int64_t cell, std::uint32_t warp, bool write, unsigned cells_log2 = 0) {
+  RaceRow row;
+  row.epoch = kLaunchUnit + warp * kOrderedInWarp;
+  row.ordered_threads = kOrderedInThread;
+  row.cell = cell;
+  row.pc = 7 + warp;
+  row.mask = ~0u;
+  row.offset_shift = 2;
+  row.cells_log2 = static_cast<std::uint8_t>(cells_log2);
+  row.exclusive = write;
+  return row;
+}
+
+// "class cells thread pc" of each run of cells that one row has left, in thread order.
+std::vector<std::string> seen_in(Shadow& shadow) {
+  shadow.all_to_cells();
+  struct Run {
+    unsigned access_class;
+    std::uint32_t begin, end;
+    Epoch first, last;
+    std::uint32_t pc;
+  };
+  std::vector<Run> runs;
+  shadow.for_each_record(
+      [&](unsigned access_class, std::uint32_t byte, std::uint32_t, Epoch epoch, std::uint32_t pc) {
+        const std::uint32_t cell = byte / 4;
+        const bool goes_on = !runs.empty() && runs.back().access_class == access_class &&
+                             runs.back().end == cell && runs.back().pc == pc &&
+                             epoch - runs.back().last <= 1;
+        if (!goes_on) runs.push_back({access_class, cell, cell, epoch, epoch, pc});
+        runs.back().end = cell + 1;
+        runs.back().last = epoch;
+      });
+  std::vector<std::string> lines;
+  for (const Run& run : runs) {
+    lines.push_back((run.access_class == kWeakWrite ? "write " : "read ") +
+                    std::to_string(run.begin) + "-" + std::to_string(run.end - 1) + " by " +
+                    std::to_string(thread_of(run.first)) + "-" +
+                    std::to_string(thread_of(run.last)) + " at " + std::to_string(run.pc));
+  }
+  return lines;
+}
+
+class RowLinesTest : public testing::Test {
+ protected:
+  using Lines = std::vector<std::string>;
+  RowLinesTest() { shadow.begin({1, 1, true}, kMegabyte); }
+  Shadow shadow;
+};
+
+TEST_F(RowLinesTest, ARowThatOneWarpWroteIsOneRecord) {
+  for (std::uint32_t line = 0; line < kLines; ++line) {
+    EXPECT_TRUE(shadow.take_row(row_at(line * 32, line % 8, true), Pattern::strided));
+  }
+  EXPECT_EQ(shadow.host_bytes(), kLines * sizeof(RowLines::Line));
+  EXPECT_EQ(sizeof(RowLines::Line), 32u);
+}
+
+TEST_F(RowLinesTest, RowsThatLieAcrossLinesAreCellsOfTheirThreads) {
+  EXPECT_TRUE(shadow.take_row(row_at(30, 0, true), Pattern::strided));
+  EXPECT_TRUE(shadow.take_row(row_at(100, 1, true, 1), Pattern::strided));
+  EXPECT_TRUE(shadow.take_row(row_at(300, 2, true, 2), Pattern::strided));
+  RaceRow some = row_at(-4, 3, false);  // lanes 0 to 3 lie before the allocation
+  some.mask = 0x0fff'fff0;
+  EXPECT_TRUE(shadow.take_row(some, Pattern::strided));
+  EXPECT_EQ(seen_in(shadow), (Lines{"read 0-23 by 100-123 at 10", "write 30-61 by 0-31 at 7",
+                                    "write 100-163 by 32-63 at 8", "write 300-427 by 64-95 at 9"}));
+}
+
+TEST_F(RowLinesTest, ALaterWriteReplacesWhatItCoversOfAnEarlierOne) {
+  RaceRow first = row_at(0, 0, true), second = row_at(16, 0, true);
+  second.epoch += kPhaseUnit;
+  EXPECT_TRUE(shadow.take_row(first, Pattern::strided));
+  EXPECT_TRUE(shadow.take_row(second, Pattern::strided));
+  EXPECT_EQ(seen_in(shadow), (Lines{"write 0-15 by 0-15 at 7", "write 16-47 by 0-31 at 7"}));
+}
+
+// The last read of each cell, and then those that it has displaced.
+TEST_F(RowLinesTest, AReadDisplacesThatOfAnotherThread) {
+  EXPECT_TRUE(shadow.take_row(row_at(0, 0, false), Pattern::strided));
+  EXPECT_TRUE(shadow.take_row(row_at(8, 1, false), Pattern::strided));
+  EXPECT_EQ(seen_in(shadow),
+            (Lines{"read 0-7 by 0-7 at 7", "read 8-39 by 32-63 at 8", "read 8-31 by 8-31 at 7"}));
+}
+
+TEST_F(RowLinesTest, TheFirstAndTheLastLaneStandForAUniformRead) {
+  EXPECT_TRUE(shadow.take_row(row_at(33, 1, false), Pattern::uniform));
+  EXPECT_EQ(seen_in(shadow), (Lines{"read 33-33 by 63-63 at 8", "read 33-33 by 32-32 at 8"}));
+}
+
+TEST_F(RowLinesTest, WhatMayRaceIsLeftToTheCells) {
+  EXPECT_TRUE(shadow.take_row(row_at(0, 0, true), Pattern::strided));
+  EXPECT_FALSE(shadow.take_row(row_at(16, 1, true), Pattern::strided));
+  EXPECT_FALSE(shadow.take_row(row_at(16, 1, false), Pattern::strided));
+  EXPECT_FALSE(shadow.take_row(row_at(1, 0, false), Pattern::strided));
+  EXPECT_FALSE(shadow.take_row(row_at(0, 0, true, 1), Pattern::strided));  // other sizes
+  EXPECT_FALSE(shadow.take_row(row_at(64, 0, true), Pattern::uniform));    // lanes with each other
+  EXPECT_TRUE(shadow.take_row(row_at(0, 0, true), Pattern::strided));
+}
+
+// For the period; then rows are records again.
+TEST_F(RowLinesTest, LinesWithTooManyRowsAreCells) {
+  const auto take = [&](std::int64_t cell) {
+    return shadow.take_row(row_at(cell, 0, false), Pattern::uniform);
+  };
+  for (std::int64_t cell = 0; cell < 3; ++cell) EXPECT_TRUE(take(cell));
+  EXPECT_FALSE(take(3));
+  shadow.to_cells(row_at(3, 0, false), Pattern::uniform);
+  EXPECT_FALSE(take(0));
+  EXPECT_TRUE(take(32));
+  shadow.begin({2, 1, true}, kMegabyte);
+  EXPECT_TRUE(take(0));
+}
+
+// The checker that keeps rows as rows, and one that has cells alone.
+struct Engines {
+  Reporter reporter, other_reporter;
+  RaceChecker checker, other;
+  explicit Engines(EpochLimits limits)
+      : checker(reporter, race_row_functions("baseline"), limits),
+        other(other_reporter, race_row_functions("baseline"), without_rows(limits)) {}
+  static EpochLimits without_rows(EpochLimits limits) {
+    limits.has_rows = false;
+    return limits;
+  }
+  void reset(WarpModel model) {
+    for (Reporter* each : {&reporter, &other_reporter}) each->reset();
+    for (RaceChecker* each : {&checker, &other}) each->reset(model);
+  }
+};
+
+// Mostly rows of global memory, by a few blocks, in launches that are mostly ordered.
+class Launches {
+ public:
+  static constexpr std::uint32_t kBlocks = 3, kWarps = 2, kBytes = 2048;
+
+  Launches(std::uint64_t seed, Engines& engines) : random_(seed), engines_(engines) {
+    rare_percent_ = chance(50) ? 0 : below(20);
+    write_percent_ = chance(50) ? 5 : 40;
+    barrier_percent_ = below(30);
+    offsets_ = chance(50) ? 3 : 40;
+    is_tidy_ = chance(50);
+  }
+
+  void run() {
+    engines_.reset(chance(70) ? WarpModel::independent : WarpModel::lockstep);
+    for (std::uint32_t launch = 0, count = 1 + below(8); launch < count; ++launch) {
+      std::vector<std::uint32_t> unordered;
+      for (std::uint32_t earlier = 0; earlier < launch; ++earlier) {
+        if (chance(3)) unordered.push_back(earlier);
+      }
+      const std::uint32_t blocks = chance(30) ? 1 : kBlocks;
+      launch_.start({blocks, 1, 1}, {kWarps * 32, 1, 1}, unordered);
+      for (std::uint32_t block = 0; block < blocks; ++block) launch_.start_block(block, block);
+      for (std::uint32_t steps = 3 + below(40); steps > 0; --steps) step(below(blocks));
+    }
+  }
+
+ private:
+  std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(random_() % bound); }
+  bool chance(std::uint32_t percent) { return below(100) < percent; }
+
+  void step(std::uint32_t block) {
+    if (chance(barrier_percent_)) return launch_.barrier(block);
+    const bool is_rare = chance(rare_percent_);
+    const bool is_atomic = is_rare && chance(30);
+    const auto kind = is_atomic                ? AccessKind::atomic
+                      : chance(write_percent_) ? AccessKind::write
+                                               : AccessKind::read;
+    constexpr std::array<std::uint8_t, 6> kSizes{4, 4, 4, 8, 16, 4}, kRareSizes{4, 4, 4, 8, 1, 2};
+    const std::uint8_t bytes = is_atomic ? 4 : (is_rare ? kRareSizes : kSizes)[below(6)];
+    Access access = launch_.access(kind, global_, block, below(kWarps),
+                                   3 * below(8) + static_cast<std::uint32_t>(kind), bytes);
+    choose_lanes(access);
+    if (is_tidy_ && kind != AccessKind::read) choose_own_line(access);
+    tell(access);
+  }
+
+  void choose_lanes(Access& access) {
+    access.mask = chance(70) ? ~0u : static_cast<std::uint32_t>(random_()) | 1u;
+    const std::uint32_t first = below(offsets_) * (chance(80) ? 32 / access.bytes : 1);
+    const std::uint32_t shape = below(8);
+    access.pattern = shape < 5    ? Pattern::strided
+                     : shape == 5 ? Pattern::uniform
+                                  : Pattern::scattered;
+    const std::uint32_t width = shape == 6 ? 16 : 1 + below(12), gap = below(40);
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      const std::uint32_t element = shape < 5    ? first + lane
+                                    : shape == 5 ? first
+                                                 : first + lane / width * gap + lane % width;
+      access.offset[lane] = element * access.bytes % (is_tidy_ ? kBytes / 2 : kBytes);
+    }
+    if (shape < 5 && access.offset[31] < access.offset[0]) access.pattern = Pattern::scattered;
+  }
+
+  // Of the half that nobody reads.
+  static void choose_own_line(Access& access) {
+    const std::uint32_t warp = access.place.block * kWarps + access.place.warp;
+    access.bytes = access.element_bytes = 4;
+    access.pattern = Pattern::strided;
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+      access.offset[lane] = kBytes / 2 + 4 * (kWarpLanes * warp + lane);
+    }
+  }
+
+  // As a row, where the machine would.
+  void tell(Access& access) {
+    const bool is_row = access.kind != AccessKind::atomic &&
+                        (access.pattern != Pattern::scattered || access.mask == ~0u);
+    for (RaceChecker* checker : {&engines_.checker, &engines_.other}) {
+      const RowAccess row{.allocation = access.allocation,
+                          .place = access.place,
+                          .pc = access.pc,
+                          .mask = access.mask,
+                          .first = access.offset[0],
+                          .space = access.space,
+                          .kind = access.kind,
+                          .pattern = access.pattern,
+                          .bytes = access.bytes,
+                          .element_bytes = access.bytes,
+                          .offsets = access.offset.data()};
+      if (!is_row || !checker->takes_row(row)) checker->on_access(access);
+    }
+  }
+
+  std::mt19937_64 random_;
+  Engines& engines_;
+  Program program_ = fake_program();
+  FakeLaunch launch_{
+      program_, {&engines_.reporter, &engines_.checker, &engines_.other_reporter, &engines_.other}};
+  FakeMemory global_{0, ptx::Space::global, kBytes, "g"};
+  std::uint32_t rare_percent_, write_percent_, barrier_percent_, offsets_;
+  bool is_tidy_;
+};
+
+TEST(RowLinesOracleTest, RowsAndCellsGiveTheSameFindings) {
+  for (const EpochLimits& limits : {EpochLimits{}, EpochLimits{.launches = 6, .phases = 4}}) {
+    Engines engines(limits);  // thousands of launches old at the end
+    std::size_t racy = 0;
+    constexpr std::uint64_t kTraces = 600;
+    for (std::uint64_t seed = 0; seed < kTraces; ++seed) {
+      Launches(seed, engines).run();
+      ASSERT_EQ(engines.reporter.findings(), engines.other_reporter.findings()) << "seed " << seed;
+      racy += engines.reporter.findings().empty() ? 0 : 1;
+    }
+    EXPECT_GT(racy, kTraces / 10);
+    EXPECT_LT(racy, kTraces * 9 / 10);
+  }
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu

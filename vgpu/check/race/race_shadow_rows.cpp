@@ -1,0 +1,131 @@
+// Records of rows in place of cells, and cells that are made of them.
+#include <bit>
+
+#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/race/race_class.hpp"
+#include "vgpu/check/race/race_shadow.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Of a record: cells are words.
+constexpr unsigned kCellsLog2Max = 2;
+constexpr unsigned kLineBytesLog2 = RowLines::kCellsLog2 + 2;
+
+// The lanes that stand for a uniform row.
+unsigned first_lane_of(const RaceRow& row) {
+  return static_cast<unsigned>(std::countr_zero(row.mask));
+}
+unsigned last_lane_of(const RaceRow& row) {
+  return 31 - static_cast<unsigned>(std::countl_zero(row.mask));
+}
+
+// Calls visit(line, part) for each line that active lanes of the row go to, until it answers false.
+template <typename Visit>
+[[gnu::always_inline]] inline bool for_each_part(const RaceRow& row, Pattern pattern, Visit visit) {
+  const auto role = row.exclusive ? RowLines::Role::write : RowLines::Role::last_read;
+  const std::uint32_t tag = RowLines::Part::tag_of(row.pc, row.cells_log2, role);
+  if (pattern == Pattern::uniform) {
+    const unsigned first = first_lane_of(row), last = last_lane_of(row);
+    const std::int64_t line = row.cell >> RowLines::kCellsLog2;
+    return visit(line, uniform_part(row, tag, first)) &&
+           (first == last || visit(line, uniform_part(row, tag, last)));
+  }
+  const std::int64_t end = row.cell + (std::int64_t{32} << row.cells_log2);
+  for (std::int64_t line = row.cell >> RowLines::kCellsLog2; line << RowLines::kCellsLog2 < end;
+       ++line) {
+    const RowLines::Part part = strided_part(row, tag, line);
+    if (part.cells != 0 && !visit(line, part)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Shadow::make_lines() {
+  if (!lines_.allocate(capacity_)) return false;
+  host_bytes_ += lines_.host_bytes();
+  return true;
+}
+
+// Where one part is not taken, the row goes to cells, where what has been recorded of it already is
+// found to be its own: what that has replaced was in order.
+bool Shadow::take_row(const RaceRow& row, Pattern pattern) {
+  if (row.cells_log2 > kCellsLog2Max || row.pc >= RowLines::kPcsMax) return false;
+  // What cells hold of the period, lines have to know.
+  if (lines_.is_empty() && (used_ != 0 || !make_lines())) return false;
+  if (pattern == Pattern::uniform && row.exclusive &&
+      unordered(row.epoch + first_lane_of(row), row.epoch + last_lane_of(row),
+                row.ordered_threads)) {
+    return false;
+  }
+  const std::uint32_t bit = 1u << (row.exclusive ? kWeakWrite : kWeakRead);
+  mark(bit, 0);
+  return for_each_part(row, pattern, [&](std::int64_t at, const RowLines::Part& part) {
+    RowLines::Line& line = lines_.line_at(at);
+    if (line.period == short_period()) return false;
+    RowLines::Added added = lines_.add(line, part, row.ordered_threads);
+    if (added == RowLines::Added::full) [[unlikely]] {
+      put_old(at, launch_of(row.epoch));
+      added = lines_.add(line, part, row.ordered_threads);
+    }
+    if (added == RowLines::Added::displacing) mark(bit, bit);
+    return added <= RowLines::Added::displacing;
+  });
+}
+
+// Makes cells of what launches before `launch` have left in a line.  That is ordered before all
+// that comes: nobody need look at it.
+void Shadow::put_old(std::int64_t at, std::uint32_t launch) {
+  lines_.take_away(lines_.line_at(at), [&](const RowLines::Part& part) {
+    if (launch_of(part.epoch_in(part.cells)) == launch) return false;
+    put(at, part);
+    return true;
+  });
+}
+
+// Makes cells of a record.
+void Shadow::put(std::int64_t line, const RowLines::Part& part) {
+  const RowLines::Role role = part.role();
+  const bool is_other = role == RowLines::Role::other_read;
+  const unsigned access_class = role == RowLines::Role::write ? kWeakWrite : kWeakRead;
+  const History& history = history_at(kWord, access_class, is_other);
+  const CellEpochs& cells = is_other ? history.other : history.last;
+  const std::int64_t first = line << RowLines::kCellsLog2;
+  for_each_bit(part.cells, [&](unsigned cell) {
+    cells.epoch[first + cell] = part.epoch_at(cell);
+    cells.pc[first + cell] = part.pc();
+  });
+}
+
+void Shadow::line_to_cells(std::int64_t at) {
+  RowLines::Line& line = lines_.line_at(at);
+  if (line.count != 0) {
+    lines_.take_away(line, [&](const RowLines::Part& part) {
+      put(at, part);
+      return true;
+    });
+  }
+  line.period = short_period();
+}
+
+void Shadow::to_cells(const RaceRow& row, Pattern pattern) {
+  if (lines_.is_empty() || is_bytes()) return;
+  if (pattern == Pattern::scattered) {
+    return for_each_bit(row.mask, [&](unsigned lane) {
+      line_to_cells(std::int64_t{row.offset[lane] >> kLineBytesLog2});
+    });
+  }
+  for_each_part(row, pattern, [&](std::int64_t line, const auto&) {
+    line_to_cells(line);
+    return true;
+  });
+}
+
+void Shadow::all_to_cells() {
+  lines_.for_each_line([&](std::int64_t line) {
+    if (lines_.line_at(line).count != 0) line_to_cells(line);
+  });
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,114 @@
+#include "vgpu/check/race/row_lines.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Lanes of one warp in one phase whose cells are of different sizes: some cells may be of the same
+// thread, and others not.  All else that holds in one cell holds in all that two rows have in
+// common.
+bool is_mixed(const RowLines::Part& a, const RowLines::Part& b, Epoch differing) {
+  return a.cells_log2() != b.cells_log2() && differing < kOrderedInWarp;
+}
+
+}  // namespace
+
+bool RowLines::allocate(std::uint32_t bytes) {
+  const std::size_t lines = (std::size_t{bytes} + 127) / 128;
+  pages_ = HostPages(lines * sizeof(Line), std::byte{0});
+  return !pages_.is_empty();
+}
+
+std::size_t RowLines::host_bytes() const { return pages_.bytes() + more_.size() * sizeof(Slab); }
+
+void RowLines::clear() {
+  if (!is_empty()) pages_.fill(0, pages_.bytes(), std::byte{0});
+  more_used_ = 0;
+}
+
+void RowLines::make_more(Line& line) {
+  if (more_used_ == more_.size() * kSlab) more_.push_back(std::make_unique<Slab>());
+  line.more = ++more_used_;
+}
+
+// A write leaves nothing of an earlier one.
+RowLines::Added RowLines::add_write(Line& line, const Part& part, std::uint64_t ordered_threads) {
+  Parts parts = parts_of(line);
+  const std::uint32_t count = line.count;
+  std::uint32_t left = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Part& earlier = parts[i];
+    const std::uint32_t met = earlier.cells & part.cells;
+    ++left;
+    if (met == 0) continue;
+    const Epoch before = earlier.epoch_in(met), me = part.epoch_in(met);
+    if (unordered(before, me, ordered_threads) || is_mixed(earlier, part, before ^ me)) {
+      return Added::no;
+    }
+    if (met == earlier.cells && earlier.role() == Role::write) --left;
+  }
+  if (left > kMore) return Added::full;
+  left = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Part earlier = parts[i];
+    if (earlier.role() == Role::write) earlier.cells &= ~part.cells;
+    if (earlier.cells != 0) parts[left++] = earlier;
+  }
+  if (left != 0 && line.more == 0) {
+    make_more(line);
+    parts = parts_of(line);
+  }
+  parts[left] = part;
+  line.count = left + 1;
+  return Added::yes;
+}
+
+// As record() of race_rows.hpp does in each cell.
+RowLines::Added RowLines::add_read(Line& line, const Part& part, std::uint64_t ordered_threads) {
+  Parts parts = parts_of(line);
+  const std::uint32_t count = line.count;
+  std::array<Part, kMore + 1> moved;
+  std::uint32_t moves = 0, displaced = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Part& earlier = parts[i];
+    std::uint32_t met = earlier.cells & part.cells;
+    if (met == 0 || earlier.role() == Role::other_read) continue;
+    const Epoch before = earlier.epoch_in(met), me = part.epoch_in(met);
+    if (is_mixed(earlier, part, before ^ me)) return Added::no;
+    if (!unordered(before, me, ordered_threads)) continue;
+    if (earlier.role() == Role::write) return Added::no;
+    for (std::uint32_t j = 0; j < count; ++j) {
+      const Part& other = parts[j];
+      const std::uint32_t both = other.cells & met;
+      if (both == 0 || other.role() != Role::other_read) continue;
+      const Epoch kept = other.epoch_in(both);
+      const bool says_more =
+          across_blocks(kept, me) || (of_same_warp(before, me) && of_warp_beside(kept, me));
+      if (says_more) met &= ~both;
+    }
+    if (met == 0) continue;
+    displaced |= met;
+    moved[moves++] = {earlier.epoch, earlier.tag_as(Role::other_read), met};
+  }
+  const Cells stays = {~0u, ~part.cells, ~displaced};
+  std::uint32_t left = 1 + moves;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    left += (parts[i].cells & stays[static_cast<std::size_t>(parts[i].role())]) != 0 ? 1 : 0;
+  }
+  if (left > kMore + 1) return Added::full;
+  if (left > 1 && line.more == 0) {
+    make_more(line);
+    parts = parts_of(line);
+  }
+  line.count = left;
+  left = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Part earlier = parts[i];
+    earlier.cells &= stays[static_cast<std::size_t>(earlier.role())];
+    if (earlier.cells != 0) parts[left++] = earlier;
+  }
+  parts[left++] = part;
+  for (std::uint32_t i = 0; i < moves; ++i) parts[left++] = moved[i];
+  return moves == 0 ? Added::yes : Added::displacing;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,157 @@
+// The cells of global memory, as the rows that have been there.
+//
+// Nearly all that kernels do to global memory is weak, and by whole rows of 32 lanes.  What such a
+// row leaves in 32 cells is one thread after the other at one pc, which a record says in 16 bytes
+// in place of 384.  So 32 cells that lie side by side are a line, and a line keeps a record for
+// each row that covers some of it.  A cell holds what it says (race_shadow.hpp) only where no
+// record covers it.  Records do to each other exactly what cells would: what a later row replaces
+// is taken from the earlier one's cells, and what it displaces becomes a record of its own.
+//
+// A line whose records become too many is dissolved into cells, and so is one that something else
+// than such a row comes to; until its period is over, it stays so.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/order/epoch.hpp"
+#include "vgpu/check/race/race_rows.hpp"
+#include "vgpu/machine/memory/host_pages.hpp"
+
+namespace warpcheck::vgpu {
+
+class RowLines {
+ public:
+  static constexpr unsigned kCellsLog2 = 5, kCells = 1u << kCellsLog2;  // of a line
+  static constexpr std::uint32_t kPcsMax = 1u << 28;
+  enum class Role : std::uint8_t { write, last_read, other_read };
+
+  // The part of a row that lies in one line.
+  struct Part {
+    Epoch epoch = 0;  // of the lane that cell 0 of the line would belong to, active or not
+    std::uint32_t tag = 0;
+    std::uint32_t cells = 0;  // a bit each, not empty
+
+    static std::uint32_t tag_of(std::uint32_t pc, unsigned cells_log2, Role role) {
+      return pc << 4 | cells_log2 << 2 | static_cast<std::uint32_t>(role);
+    }
+    [[nodiscard]] std::uint32_t pc() const { return tag >> 4; }
+    [[nodiscard]] unsigned cells_log2() const { return tag >> 2 & 3; }  // of a lane
+    [[nodiscard]] Role role() const { return static_cast<Role>(tag & 3); }
+    [[nodiscard]] std::uint32_t tag_as(Role role) const {
+      return (tag & ~3u) | static_cast<std::uint32_t>(role);
+    }
+    [[nodiscard]] Epoch epoch_at(unsigned cell) const { return epoch + (cell >> cells_log2()); }
+    [[nodiscard]] Epoch epoch_in(std::uint32_t some) const {
+      return epoch_at(static_cast<unsigned>(std::countr_zero(some)));
+    }
+  };
+  struct Line {
+    Part first;
+    std::uint32_t period = 0;  // the low bits of the one in which its cells hold something
+    std::uint32_t more = 0;    // of more_: where its other records are, and 1; 0: nowhere
+    std::uint32_t count = 0;   // of records
+  };
+
+  //   bytes: of the allocation
+  bool allocate(std::uint32_t bytes);
+  [[nodiscard]] bool is_empty() const { return pages_.is_empty(); }
+  [[nodiscard]] std::size_t host_bytes() const;
+  // Empties every line.
+  void clear();
+  // Gives the host memory back.
+  void release() { *this = {}; }
+
+  [[nodiscard]] Line& line_at(std::int64_t line) const {
+    return reinterpret_cast<Line*>(pages_.data())[line];
+  }
+  // Calls visit(line) for those that may have records.
+  template <typename Visit>
+  void for_each_line(Visit visit) const {
+    pages_.for_each_written([&](std::size_t offset, std::size_t bytes) {
+      for (std::size_t at = offset / sizeof(Line); at < (offset + bytes) / sizeof(Line); ++at) {
+        visit(static_cast<std::int64_t>(at));
+      }
+    });
+  }
+
+  // Checks a row's part against the records of `line` and adds it.
+  enum class Added : std::uint8_t {
+    yes,
+    displacing,  // and there is a new one of Role::other_read
+    full,        // nothing was done: there are too many records
+    no,          // nothing was done: it is not in order behind a record, or only in some cells
+  };
+  Added add(Line& line, const Part& part, std::uint64_t ordered_threads) {
+    if (line.count != 0) {
+      return part.role() == Role::write ? add_write(line, part, ordered_threads)
+                                        : add_read(line, part, ordered_threads);
+    }
+    line.first = part;
+    line.count = 1;
+    return Added::yes;
+  }
+  // Takes away the records for which takes(record).
+  template <typename Takes>
+  void take_away(Line& line, Takes takes) {
+    const Parts parts = parts_of(line);
+    std::uint32_t left = 0;
+    for (std::uint32_t i = 0; i < line.count; ++i) {
+      const Part part = parts[i];
+      if (!takes(part)) parts[left++] = part;
+    }
+    line.count = left;
+  }
+
+ private:
+  static constexpr std::uint32_t kMore = 6;  // records of a line beside the first
+  using More = std::array<Part, kMore>;
+  static constexpr std::size_t kSlab = 64;
+  using Slab = std::array<More, kSlab>;
+  using Cells = std::array<std::uint32_t, 3>;  // by role
+
+  // The records of one line.
+  struct Parts {
+    Part* first;
+    Part* behind_first;  // what follows is at [1]
+    Part& operator[](std::uint32_t i) const { return i == 0 ? *first : behind_first[i]; }
+  };
+  [[nodiscard]] Parts parts_of(Line& line) const {
+    if (line.more == 0) return {&line.first, nullptr};
+    const std::uint32_t more = line.more - 1;
+    return {&line.first, (*more_[more / kSlab])[more % kSlab].data() - 1};
+  }
+  void make_more(Line& line);
+  Added add_write(Line& line, const Part& part, std::uint64_t ordered_threads);
+  Added add_read(Line& line, const Part& part, std::uint64_t ordered_threads);
+
+  HostPages pages_;
+  std::vector<std::unique_ptr<Slab>> more_;
+  std::uint32_t more_used_ = 0;
+};
+
+// The part of a strided row, or of one lane of a uniform one, that lies in a line.
+[[gnu::always_inline]] inline RowLines::Part strided_part(const RaceRow& row, std::uint32_t tag,
+                                                          std::int64_t line) {
+  const unsigned log2 = row.cells_log2;
+  // That cell 0 would belong to.
+  const std::int64_t lane = (line * RowLines::kCells - row.cell) >> log2;
+  std::uint32_t cells = lane >= 0 ? row.mask >> lane : row.mask << -lane;
+  if (log2 != 0) {
+    cells =
+        static_cast<std::uint32_t>(log2 == 1 ? twice(cells & 0xffff) : twice(twice(cells & 0xff)));
+  }
+  return {row.epoch + static_cast<std::uint64_t>(lane), tag, cells};
+}
+inline RowLines::Part uniform_part(const RaceRow& row, std::uint32_t tag, unsigned lane) {
+  const auto cell = static_cast<unsigned>(row.cell % RowLines::kCells);
+  const std::uint32_t cells = ((1u << (1u << row.cells_log2)) - 1) << cell;
+  return {row.epoch + lane - (cell >> row.cells_log2), tag, cells};
+}
+
+}  // namespace warpcheck::vgpu
