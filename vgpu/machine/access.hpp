@@ -517,6 +517,10 @@ class Observer {
   virtual void on_trial_end(std::span<const Allocation* const> /*left*/) {}
   virtual void on_host_access(const HostAccess&) {}
   virtual void on_device_copy(const DeviceCopy&) {}
+  // An operation in which bytes of the device have a say, and of which observers are told no more:
+  // a function of a library, which the host computes; a stream's wait for a value.
+  //   call: "cublasSgemm"; lives as long as the process
+  virtual void on_opaque_operation(std::string_view /*call*/) {}
   // An access that was told before: a launch that has run since, in unordered_launches, is not
   // ordered with it either.  Nothing moves; only races are to be looked for.
   virtual void on_late_host_access(const HostAccess&) {}

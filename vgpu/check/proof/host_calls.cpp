@@ -65,6 +65,11 @@ void HostCalls::on_device_copy(const DeviceCopy& copy) {
   add(copy.bytes);
 }
 
+void HostCalls::on_opaque_operation(std::string_view call) {
+  asks();
+  add(std::as_bytes(std::span(call)));
+}
+
 void Rehearsal::on_host_access(const HostAccess& access) {
   HostCalls::on_host_access(access);
   if (!access.write && access.bytes == result_.size())

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,7 @@ class HostCalls : public Observer {
   void on_sync(const Sync& sync) override;
   void on_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
+  void on_opaque_operation(std::string_view call) override;
 
  protected:
   void forget();

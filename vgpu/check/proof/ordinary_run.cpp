@@ -89,4 +89,10 @@ void OrdinaryRun::on_host_access(const HostAccess& access) {
   result_.assign(bytes, bytes + access.bytes);
 }
 
+void OrdinaryRun::on_opaque_operation(std::string_view call) {
+  HostCalls::on_opaque_operation(call);
+  may_be_decided_ = true;
+  if (obstacles_.empty()) obstacles_.push_back(opaque_obstacle(call));
+}
+
 }  // namespace warpcheck::vgpu

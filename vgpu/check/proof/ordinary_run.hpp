@@ -49,7 +49,8 @@ class KnownDecisions {
 };
 
 // Stands in an ordinary run beside the initialisation checker, and remembers whether anything was
-// read or written that nothing had written: whether such a value matters may depend on data.
+// read or written that nothing had written: whether such a value matters may depend on data; and
+// whether an operation had a say of which the kernels' code says nothing.
 class OrdinaryRun final : public HostCalls {
  public:
   OrdinaryRun(DataUses& uses, KnownDecisions& decisions) : uses_(uses), decisions_(decisions) {}
@@ -69,6 +70,7 @@ class OrdinaryRun final : public HostCalls {
   void on_access(Access& access) override;
   bool takes_row(const RowAccess& row) override;  // all of it is defined
   void on_host_access(const HostAccess& access) override;
+  void on_opaque_operation(std::string_view call) override;
 
  private:
   DataUses& uses_;

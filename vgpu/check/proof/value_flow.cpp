@@ -81,9 +81,16 @@ std::string_view name_of(Obstacle::Kind kind) {
     case Obstacle::Kind::shared_with_host: return "shared-with-host";
     case Obstacle::Kind::host_reads: return "host-reads";
     case Obstacle::Kind::streams: return "streams";
+    case Obstacle::Kind::opaque_operation: return "opaque-operation";
     case Obstacle::Kind::undefined_value: return "undefined-value";
   }
   return "";
+}
+
+Obstacle opaque_obstacle(std::string_view call) {
+  Obstacle obstacle{Obstacle::Kind::opaque_operation, {}, {}, {}};
+  obstacle.at.role = call;
+  return obstacle;
 }
 
 std::string text_of(const Obstacle& obstacle, std::string_view values) {
@@ -106,6 +113,9 @@ std::string text_of(const Obstacle& obstacle, std::string_view values) {
       return fmt::format("the host has read results before it {}", obstacle.at.role);
     case Obstacle::Kind::streams:
       return fmt::format("nothing orders kernel {} and other work of the device", obstacle.kernel);
+    case Obstacle::Kind::opaque_operation:
+      return fmt::format("an operation whose values are not followed: {}",
+                         obstacle.at.role);
     case Obstacle::Kind::undefined_value:
       return fmt::format("a value that nothing has written: {}", at);
   }
@@ -323,6 +333,11 @@ void ValueFlow::on_device_copy(const DeviceCopy& copy) {
   shadow_of(*copy.target);  // makes room first: the references must stay valid
   const InitShadow& source = shadow_of(*copy.source);
   shadow_of(*copy.target).copy(copy.target_offset, source, copy.source_offset, copy.bytes);
+}
+
+void ValueFlow::on_opaque_operation(std::string_view call) {
+  Obstacle obstacle = opaque_obstacle(call);
+  if (std::ranges::find(obstacles_, obstacle) == obstacles_.end()) add(std::move(obstacle));
 }
 
 }  // namespace warpcheck::vgpu

@@ -37,6 +37,7 @@ struct Obstacle {
     shared_with_host,
     host_reads,       // the host goes on after it has read results
     streams,          // nothing orders operations of the host
+    opaque_operation,  // of the host, with bytes of the device: what depends on them is not known
     undefined_value,  // nothing has written what an instruction loads or stores
   };
   Kind kind = Kind::branch;
@@ -46,6 +47,7 @@ struct Obstacle {
   friend bool operator==(const Obstacle&, const Obstacle&) = default;
 };
 [[nodiscard]] std::string_view name_of(Obstacle::Kind kind);
+[[nodiscard]] Obstacle opaque_obstacle(std::string_view call);
 // "data decides an address at scan.cu:12, st.global.u32 (loaded at scan.cu:10)"
 [[nodiscard]] std::string text_of(const Obstacle& obstacle, std::string_view values);
 
@@ -88,6 +90,7 @@ class ValueFlow final : public Observer {
   void on_undefined_use(const UndefinedUse& use) override;
   void on_host_access(const HostAccess& access) override;
   void on_device_copy(const DeviceCopy& copy) override;
+  void on_opaque_operation(std::string_view call) override;
 
  private:
   struct Origin {

@@ -151,8 +151,9 @@ class System {
                             .host_blocks = host_blocks_,
                             .findings = findings_,
                             .transfers = transfers_,
-                            .clock = clock_}};
-  StreamValues values_{address_space_, copy_sides_, findings_};
+                            .clock = clock_,
+                            .observers = observers_}};
+  StreamValues values_{address_space_, copy_sides_, findings_, observers_};
   WorkRunner work_{{.mutex = mutex_,
                     .trial = trial_,
                     .prints = prints_,

@@ -20,6 +20,7 @@ class LibraryCall {
   LibraryCall(const LibraryCall&) = delete;
   LibraryCall& operator=(const LibraryCall&) = delete;
 
+  [[nodiscard]] const char* function() const { return request_.function; }
   // An operand with a name of its own.
   struct Operand {
     LibraryRegion region;  // its name is the other's

@@ -9,6 +9,7 @@
 
 #include "vgpu/cudart/device/clock.hpp"
 #include "vgpu/cudart/device/findings.hpp"
+#include "vgpu/cudart/device/observers.hpp"
 #include "vgpu/cudart/libraries/library_call.hpp"
 #include "vgpu/cudart/libraries/operand_memory.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
@@ -285,6 +286,8 @@ void LibraryRunner::run(const LibraryWork& work, const Operation& operation,
       work.call->operands(), [](const auto& operand) { return operand.region.on_host; });
   if (host.is_gone && needs_host) return;
   if (!host.is_gone) needs_.host_blocks.copy_registered_to_device();
+  needs_.observers.tell(
+      [&](vgpu::Observer& observer) { observer.on_opaque_operation(work.call->function()); });
   Run run(*work.call, needs_, operation);
   run.find_operands();
   run.read();

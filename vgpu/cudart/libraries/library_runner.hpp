@@ -16,6 +16,7 @@ class Allocations;
 class Clock;
 class Findings;
 class HostBlocks;
+class Observers;
 class Transfers;
 
 class LibraryRunner {
@@ -27,6 +28,7 @@ class LibraryRunner {
     Findings& findings;
     Transfers& transfers;
     Clock& clock;
+    const Observers& observers;
   };
   explicit LibraryRunner(const Needs& needs) : needs_(needs) {}
 

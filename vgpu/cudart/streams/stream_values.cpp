@@ -6,6 +6,7 @@
 
 #include "vgpu/check/streams.hpp"
 #include "vgpu/cudart/device/findings.hpp"
+#include "vgpu/cudart/device/observers.hpp"
 #include "vgpu/cudart/memory/allocations.hpp"
 
 namespace warpcheck::cudart {
@@ -58,7 +59,10 @@ const OperationSet& StreamValues::comes_after(const ValueWork& work, const Opera
 }
 
 void StreamValues::run(const ValueWork& work, const Operation& operation) {
-  if (work.is_wait) return;
+  if (work.is_wait) {
+    observers_.tell([&](vgpu::Observer& observer) { observer.on_opaque_operation(work.call); });
+    return;
+  }
   const std::optional<CopySide> place = place_of(work);
   if (!place) return;
   if (place->range.allocation != nullptr) {

@@ -18,12 +18,14 @@ namespace warpcheck::cudart {
 
 class Allocations;
 class Findings;
+class Observers;
 
 class StreamValues {
  public:
   // Nothing is owned.
-  StreamValues(Allocations& allocations, CopySides& sides, Findings& findings)
-      : allocations_(allocations), sides_(sides), findings_(findings) {}
+  StreamValues(Allocations& allocations, CopySides& sides, Findings& findings,
+               const Observers& observers)
+      : allocations_(allocations), sides_(sides), findings_(findings), observers_(observers) {}
 
   // Where it is; nothing, and a finding or none, where no operation can be.
   std::optional<CopySide> place_of(const ValueWork& work);
@@ -47,6 +49,7 @@ class StreamValues {
   Allocations& allocations_;
   CopySides& sides_;
   Findings& findings_;
+  const Observers& observers_;
   std::map<const std::byte*, Written> written_;  // the latest, by place
   std::set<std::uint32_t> given_up_;             // numbers of operations
 };

@@ -1,9 +1,13 @@
 // Data decides something: none of these is proved for all data, and the line that says where is
 // marked.
+#include <cuda.h>
+
 #include <cassert>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 
+#include "vgpu/cudart/libraries/library_interface.hpp"
 #include "vgpu/litmus/proofs/proof_data.hpp"
 
 using warpcheck::litmus::data;
@@ -479,6 +483,7 @@ LITMUS(prints) { prints<<<1, 1>>>(data(1)); }
 // ---- the host ----
 
 // proof: refused by the host
+// because the host has read results before it launches data_decides::doubles_all
 __global__ void doubles_all(int* values) { values[threadIdx.x] *= 2; }
 LITMUS(doubles_all) {
   int* const values = data(32);
@@ -499,6 +504,43 @@ LITMUS(shares_with_the_host) {
   shares_with_the_host<<<1, 32>>>(in, zeroed<int>(32));
   cudaDeviceSynchronize();
   cudaFree(in);
+}
+
+// The host computes, with bytes of the device.
+// proof: refused by the host
+// because an operation whose values are not followed: libraryMoves
+__global__ void takes_what_a_library_moved(const int* from, int* out) {
+  if (*from > 4) *out = 1;
+}
+LITMUS(takes_what_a_library_moved) {
+  using namespace warpcheck::cudart;
+  int* const to = unwritten<int>(1);
+  const LibraryRegion regions[] = {
+      {.name = "x", .pointer = data(1), .element_bytes = 4, .width = 1, .reads = true},
+      {.name = "y", .pointer = to, .element_bytes = 4, .width = 1, .writes = true}};
+  LibraryRequest request;
+  request.function = "libraryMoves";
+  request.regions = regions;
+  request.region_count = 2;
+  request.compute = [](void*, const LibraryView* views) {
+    std::memcpy(views[1].data, views[0].data, 4);
+  };
+  request.release = [](void*) {};
+  warpcheck_library_services()->enqueue(&request);
+  takes_what_a_library_moved<<<1, 1>>>(to, zeroed<int>(1));
+}
+
+// proof: refused by the host
+// because an operation whose values are not followed: cuStreamWaitValue32
+__global__ void runs_after_a_wait(int* out) { out[threadIdx.x] = 1; }
+LITMUS(runs_after_a_wait) {
+  using Wait = decltype(&cuStreamWaitValue32);
+  void* wait = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", &wait, 12000, cudaEnableDefault, &found);
+  reinterpret_cast<Wait>(wait)(nullptr, reinterpret_cast<CUdeviceptr>(data(1)), 0,
+                               CU_STREAM_WAIT_VALUE_GEQ);
+  runs_after_a_wait<<<1, 32>>>(zeroed<int>(32));
 }
 
 }  // namespace data_decides
