@@ -37,6 +37,55 @@ Accesses::Plan Accesses::plan_of(const Instr& instr) {
           .move = row_move_index(bytes, wide, is_load && ptx::is_signed(modifiers.type))};
 }
 
+// They say nothing of the launch, but of whether it has weak memory.
+void Accesses::begin_launch() {
+  const bool is_weak = launch_.request->weak_memory != nullptr;
+  const std::shared_ptr<NativeTier>& of = launch_.program->native;
+  if (!is_weak && of != nullptr && of == plans_are_of_) return;
+  plans_.assign(launch_.program->code.size(), {});
+  plans_are_of_ = is_weak ? nullptr : of;
+}
+
+Accesses::Again Accesses::execute_again(RunningFragment& run, const Instr& instr,
+                                        std::uint32_t active) {
+  const Plan& plan = plans_[run.pc];
+  const AccessSite& site = targets_.sites()[run.pc];
+  const bool may_be = plan.kind == Plan::Kind::plain && plan.skips == 0 && site.bytes == plan.bytes;
+  if (!may_be) return Again::elsewhere;
+  const std::byte* const addresses = row_of(run.banks, instr[MemoryOperand::address]);
+  const MemoryRowFunctions& rows = launch_.rows;
+  const RowOrder order = plan.wide_address ? rows.order_of_wides(addresses, plan.bytes, active)
+                                           : rows.order_of_words(addresses, plan.bytes, active);
+  if (order == RowOrder::scattered) return Again::elsewhere;
+  const auto lead = static_cast<unsigned>(__builtin_ctz(active));
+  const auto last = 31u - static_cast<unsigned>(__builtin_clz(active));
+  const std::uint64_t offset =
+      address_of({addresses, plan.wide_address, static_cast<std::uint64_t>(instr.displacement), 0},
+                 lead) -
+      site.base;
+  const bool strided = order == RowOrder::strided;
+  const std::uint32_t step = strided ? plan.bytes : 0;
+  const bool is_there = offset <= site.lane_room &&
+                        (last - lead) * step <= site.lane_room - offset &&
+                        (offset & (plan.bytes - 1u)) == 0;
+  if (!is_there) return Again::elsewhere;
+  set_row(run, run.pc, offset - lead * step, strided ? Pattern::strided : Pattern::uniform);
+  row_.mask = active;
+  const std::vector<Observer*>& observers = launch_.observers.of_accesses;
+  for (std::size_t i = 0; i < observers.size(); ++i) {
+    if (observers[i]->takes_row(row_)) [[likely]]
+      continue;
+    const bool is_defined = tell_rest(run, i);
+    row_.mask = ~0u;
+    if (!is_defined) return Again::made_undefined;
+    break;
+  }
+  row_.mask = ~0u;
+  move(plan, strided, row_of(run.banks, instr[MemoryOperand::value]),
+       row_.allocation->data + start_of(row_.first), active);
+  return Again::made;
+}
+
 void Accesses::execute_next(RunningFragment& run, const Instr& instr, std::uint32_t active) {
   Plan& plan = plans_[run.pc];
   if (plan.kind == Plan::Kind::unknown) [[unlikely]] {
@@ -108,7 +157,7 @@ bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, Plan& pla
       offset >= target.begin && offset <= target.limit && reach <= target.limit - offset;
   if (!is_inside || (offset & (plan.bytes - 1u)) != 0) return false;
 
-  if (active == ~0u && targets_.has_sites()) remember(run, instr, plan.bytes, target);
+  if (targets_.has_sites()) remember(run, instr, plan.bytes, target);
 
   // Of lane 0, which need not be active.
   const std::uint32_t first = static_cast<std::uint32_t>(offset) - lead * step;
@@ -164,9 +213,11 @@ void Accesses::remember(const RunningFragment& run, const Instr& instr, std::uin
   const std::uint32_t bytes = target.limit - target.begin;
   const std::uint32_t row_bytes = kWarpLanes * lane_bytes;
   AccessSite& site = targets_.sites()[run.pc];
-  if (bytes < row_bytes) return;
+  if (bytes < lane_bytes) return;
+  const bool has_row = bytes >= row_bytes;
   site.base = target.base + target.begin;
-  site.row_room = bytes - row_bytes;
+  site.row_base = has_row ? site.base : AccessSite::kNowhere;
+  site.row_room = has_row ? bytes - row_bytes : 0;
   site.lane_room = bytes - lane_bytes;
   site.data = target.begin;
   site.begin = target.begin;
@@ -186,7 +237,7 @@ bool Accesses::tell_rest(RunningFragment& run, std::size_t first) {
   run.pc = row_.pc;
   if (tell_whole(run, instr, plan, row_, first)) return true;
   move(plan, row_.pattern == Pattern::strided, row_of(run.banks, instr[MemoryOperand::value]),
-       row_.allocation->data + row_.first, row_.mask);
+       row_.allocation->data + start_of(row_.first), row_.mask);
   current_.give_undefined(run, instr, instr[MemoryOperand::value], 0, row_.mask);
   return false;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "vgpu/machine/memory/atomics.hpp"
@@ -33,7 +34,7 @@ class Accesses {
         local_memory_(parts.local_memory),
         strong_writes_(parts.strong_writes) {}
 
-  void begin_launch() { plans_.assign(launch_.program->code.size(), {}); }
+  void begin_launch();
   [[nodiscard]] AccessSite* sites() { return targets_.sites(); }
   // Accesses of `run` are about to be told.
   void begin_rows(const RunningFragment& run) {
@@ -57,6 +58,14 @@ class Accesses {
   // Tells and performs the atomic at `pc` of all lanes, which lie at `offsets` of the site.
   void perform_atomic(RunningFragment& run, std::uint32_t pc,
                       const std::array<std::uint32_t, kWarpLanes>& offsets);
+  // What becomes of an access that may go where the last one at its pc went.
+  enum class Again : std::uint8_t {
+    made,
+    made_undefined,  // some of what it loads is
+    elsewhere,       // nothing was done
+  };
+  // Tells and executes the load or store at run.pc.
+  Again execute_again(RunningFragment& run, const Instr& instr, std::uint32_t active);
   // Executes the program's instruction at run.pc, a load, store or atomic.
   void execute_next(RunningFragment& run, const Instr& instr, std::uint32_t active);
   // Executes a load, store or atomic, one that another instruction is made of perhaps, of the lanes
@@ -138,6 +147,7 @@ class Accesses {
   LocalMemory& local_memory_;
   StrongWrites& strong_writes_;
   std::vector<Plan> plans_;  // by pc
+  std::shared_ptr<const NativeTier> plans_are_of_;  // its program; null: nobody's
   RowAccess row_;            // that is told, kept as most of it stays the same
 };
 

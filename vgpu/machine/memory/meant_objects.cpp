@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace warpcheck::vgpu {
 namespace {
@@ -64,20 +65,25 @@ MeantObject MeantObjects::object_of(const Root& root) const {
   return object;
 }
 
-void MeantObjects::begin_launch() {
+bool MeantObjects::begin_launch() {
   object_of_root_.clear();
   for (const Root& root : launch_.program->roots) object_of_root_.push_back(object_of(root));
-  meant_.assign(launch_.program->provenances.size(), {});
+  bool keeps_shared = meant_.size() == launch_.program->provenances.size();
+  meant_.resize(launch_.program->provenances.size());
   for (std::size_t i = 0; i < meant_.size(); ++i) {
+    const MeantObject before = std::exchange(meant_[i], {});
     const Provenance& provenance = launch_.program->provenances[i];
     const bool is_clear = std::ranges::all_of(provenance.differences, [&](const RootSum& sum) {
       count_objects(sum);
       return counted_.empty();
     });
-    if (!is_clear) continue;
-    count_objects(provenance.sum);
-    if (counted_.size() == 1 && counted_.front().count == 1) meant_[i] = counted_.front().object;
+    if (is_clear) count_objects(provenance.sum);
+    const bool is_one = is_clear && counted_.size() == 1 && counted_.front().count == 1;
+    if (is_one) meant_[i] = counted_.front().object;
+    keeps_shared &= before.symbol == meant_[i].symbol && before.begin == meant_[i].begin &&
+                    before.end == meant_[i].end;
   }
+  return keeps_shared;
 }
 
 }  // namespace warpcheck::vgpu

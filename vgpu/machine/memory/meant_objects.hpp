@@ -27,8 +27,8 @@ class MeantObjects {
  public:
   explicit MeantObjects(RunningLaunch& launch) : launch_(launch) {}
 
-  // Finds those of the launch.
-  void begin_launch();
+  // Finds those of the launch.  False: some in shared memory are others than in the last launch.
+  bool begin_launch();
   [[nodiscard]] const MeantObject& of(std::uint16_t provenance) const { return meant_[provenance]; }
   // Whether keep() will do the same to every target in `allocation` as it did to the last one.
   [[nodiscard]] bool is_settled(std::uint16_t provenance, const Allocation* allocation) const {

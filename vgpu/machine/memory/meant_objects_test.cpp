@@ -29,6 +29,9 @@ class MeantObjects : public SyncTest {
                           "test.ptx"),
                "k");
     link(program_);
+    return run_again_with(pointers);
+  }
+  Outcome run_again_with(const std::array<std::uint64_t, 3>& pointers) {
     seen_ = {};
     Launch launch;
     launch.program = &program_;
@@ -78,6 +81,29 @@ TEST_F(MeantObjects, EveryLaneByItself) {
     EXPECT_EQ(seen_.faults[i].access, AccessKind::write);
     EXPECT_EQ(seen_.faults[2 + i].lane, 6 + i);
     EXPECT_EQ(seen_.faults[2 + i].access, AccessKind::read);
+  }
+}
+
+// Machine code, which finds again where its accesses went, in another launch, too.
+TEST_F(MeantObjects, AnArrayOfSharedMemoryIsMeantInOneLaunchAndNotInAnother) {
+  limits_.compile = Compile::at_once;
+  Allocation *const a = zeros(64), *const b = zeros(64);
+  const std::string stores =
+      ".shared .align 4 .b8 s[128];\n.shared .align 4 .b8 t[128];\n"
+      "mov.u64 %rd4, s;\nadd.s64 %rd5, %rd4, %rd1;\nsub.s64 %rd6, %rd5, %rd2;\n"
+      "sub.s64 %rd7, %rd6, %rd3;\nst.shared.u32 [%rd7], %r1;\nst.shared.u32 [t], %r1;";
+  run_with({a->address, b->address, a->address - b->address}, stores);
+  EXPECT_EQ(seen_.faults.size(), 0u);
+  const auto behind = static_cast<std::uint64_t>(-128);
+  run_again_with({a->address, b->address, a->address - b->address + behind});  // t, and s perhaps
+  EXPECT_EQ(seen_.faults.size(), 0u);
+  for (int launch = 0; launch < 2; ++launch) {
+    run_again_with({a->address, a->address, behind});
+    ASSERT_EQ(seen_.faults.size(), 1u);
+    EXPECT_EQ(seen_.faults[0].symbol->name, "s");
+    EXPECT_EQ(seen_.faults[0].address, 128u);
+    run_again_with({a->address, a->address, 0});
+    EXPECT_EQ(seen_.faults.size(), 0u);
   }
 }
 

@@ -35,9 +35,27 @@ Targets::~Targets() {
   if (parameters_ != nullptr) launch_.memory.release_private(parameters_);
 }
 
-void Targets::begin_launch() {
+// Those in shared memory are the same in each launch of a program that asks for as much of it: what
+// is known of them serves all trials.
+void Targets::forget_sites(bool keeps_objects) {
+  const std::shared_ptr<const NativeTier>& of = launch_.program->native;
+  const std::uint32_t dynamic_bytes = launch_.request->dynamic_shared_bytes;
+  const bool keeps_shared = keeps_objects && of != nullptr && of == sites_are_of_ &&
+                            dynamic_bytes == sites_dynamic_shared_bytes_;
+  if (!keeps_shared) {
+    sites_are_of_ = of;
+    sites_dynamic_shared_bytes_ = dynamic_bytes;
+    sites_.clear();
+    return;
+  }
+  for (AccessSite& site : sites_) {
+    if (site.allocation != nullptr) site = {};
+  }
+}
+
+void Targets::begin_launch(bool keeps_objects) {
   last_.assign(launch_.program->code.size(), nullptr);
-  sites_.clear();
+  forget_sites(keeps_objects);
   const std::span<const std::byte> parameters = launch_.request->parameters;
   const auto bytes = static_cast<std::uint32_t>(parameters.size());
   if (parameters_ == nullptr || parameters_->bytes != bytes) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "vgpu/machine/memory/meant_objects.hpp"
@@ -27,7 +28,8 @@ class Targets {
   Targets& operator=(const Targets&) = delete;
 
   // Stores the launch's parameters.
-  void begin_launch();
+  //   keeps_objects: MeantObjects::begin_launch()
+  void begin_launch(bool keeps_objects);
   [[nodiscard]] Target of(const RunningFragment& run, const Instr& instr, std::uint64_t address);
   // The same, of what nearly all accesses are to: the block's own shared memory, and the
   // allocation to which the last access at this pc went.  False: elsewhere.
@@ -62,12 +64,16 @@ class Targets {
   void forget(const Allocation* allocation);
 
  private:
+  void forget_sites(bool keeps_objects);
+
   RunningLaunch& launch_;
   const Clusters& clusters_;
   const MeantObjects& meant_objects_;
   Allocation* parameters_ = nullptr;
   std::vector<Allocation*> last_;  // by pc: where its last access went
   std::vector<AccessSite> sites_;  // by pc; empty: nobody asked
+  std::shared_ptr<const NativeTier> sites_are_of_;  // its program
+  std::uint32_t sites_dynamic_shared_bytes_ = 0;    // and what the launch asked for
 };
 
 }  // namespace warpcheck::vgpu

@@ -11,8 +11,9 @@ namespace warpcheck::vgpu {
 // address lies `address - base` bytes behind `data`.
 struct AccessSite {
   static constexpr std::uint64_t kNowhere = std::uint64_t{1} << 63;
-  std::uint64_t base = kNowhere;  // of the bytes that are meant
-  // The largest distance from there at which a row may begin, and a single lane's access.
+  std::uint64_t base = kNowhere;      // of the bytes that are meant
+  std::uint64_t row_base = kNowhere;  // the same, where they have room for a row of all lanes
+  // The largest distance from there at which such a row may begin, and a single lane's access.
   std::uint64_t row_room = 0, lane_room = 0;
   std::uint64_t data = 0;    // of `base` on the host; of shared memory: bytes into the block's
   std::uint64_t origin = 0;  // the same of the allocation's first byte

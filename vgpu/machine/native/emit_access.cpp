@@ -61,7 +61,8 @@ void Emitter::find_and_tell(const Site& site, bool strided) {
     if (displacement != 0) a.add(x86::eax, static_cast<std::int32_t>(displacement));
   }
   a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
-  a.sub(x86::rax, site.field(offsetof(AccessSite, base)));
+  a.sub(x86::rax,
+        site.field(strided ? offsetof(AccessSite, row_base) : offsetof(AccessSite, base)));
   a.cmp(x86::rax,
         site.field(strided ? offsetof(AccessSite, row_room) : offsetof(AccessSite, lane_room)));
   a.ja(site.slow);
@@ -203,7 +204,7 @@ bool Emitter::access(const Instr& instr, std::uint32_t pc, const Counted& rest) 
     }
     a.bind(site.slow);
     a.mov(x86::edx, -1);
-    call_execute(site.pc, site.rest);
+    call_execute(site.instr, site.pc, site.rest);
     a.jmp(site.done);
   });
   return true;

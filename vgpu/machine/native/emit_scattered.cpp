@@ -123,7 +123,7 @@ bool Emitter::atomic(const Instr& instr, std::uint32_t pc, const Counted& rest) 
   later([this, site] {
     a.bind(site.slow);
     a.mov(x86::edx, -1);
-    call_execute(site.pc, site.rest);
+    call_execute(site.instr, site.pc, site.rest);
     a.jmp(site.done);
   });
   return true;

@@ -63,7 +63,7 @@ class Emitter {
   // An atomic of one element of 4 or 8 bytes a lane.  False: none of that kind.
   bool atomic(const Instr& instr, std::uint32_t pc, const Counted& rest);
   // A call of what the interpreter does, for the lanes in edx.
-  void call_execute(std::uint32_t pc, const Counted& rest);
+  void call_execute(const Instr& instr, std::uint32_t pc, const Counted& rest);
   // The same of a compute instruction, which is its function.
   void call_compute(const Instr& instr, std::uint32_t pc);
   // Goes on at `pc` in the interpreter, which does what is in `undone`.

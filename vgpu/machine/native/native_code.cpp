@@ -31,9 +31,12 @@ constexpr Tables make_tables() {
 // Blocks are no longer, so that what is left of a quantum is hardly ever too short.
 constexpr std::uint32_t kInstructionsMax = 64;
 
+bool moves_rows(const Instr& instr) {
+  return instr.kind == InstrKind::load || instr.kind == InstrKind::store;
+}
+
 bool is_access(const Instr& instr) {
-  return instr.kind == InstrKind::load || instr.kind == InstrKind::store ||
-         instr.kind == InstrKind::atomic;
+  return moves_rows(instr) || instr.kind == InstrKind::atomic;
 }
 
 bool is_branch(const Instr& instr) {
@@ -282,12 +285,12 @@ void Compiler::instruction(std::uint32_t pc, const Counted& rest) {
       a.bind(done);
       emit_.later([this, partial, done, pc, rest] {
         emit_.a.bind(partial);
-        emit_.call_execute(pc, rest);
+        emit_.call_execute(program_.code[pc], pc, rest);
         emit_.a.jmp(done);
       });
     } else {
       a.bind(partial);
-      emit_.call_execute(pc, rest);
+      emit_.call_execute(instr, pc, rest);
       a.bind(done);
     }
   }
@@ -306,7 +309,7 @@ void Compiler::unguarded(std::uint32_t pc, const Counted& rest) {
   if (instr.kind == InstrKind::compute) {
     emit_.call_compute(instr, pc);
   } else {
-    emit_.call_execute(pc, rest);
+    emit_.call_execute(instr, pc, rest);
   }
 }
 
@@ -388,11 +391,11 @@ void Emitter::call_compute(const Instr& instr, std::uint32_t pc) {
   call(reinterpret_cast<const void*>(instr.compute));
 }
 
-void Emitter::call_execute(std::uint32_t pc, const Counted& rest) {
+void Emitter::call_execute(const Instr& instr, std::uint32_t pc, const Counted& rest) {
   a.mov(x86::rdi, x86::rbx);
   a.mov(x86::esi, pc);
   a.mov(x86::ecx, rest.instructions);
-  call(reinterpret_cast<const void*>(calls.execute));
+  call(reinterpret_cast<const void*>(moves_rows(instr) ? calls.access : calls.execute));
   follow(pc, rest);
 }
 

@@ -74,6 +74,8 @@ struct NativeCalls {
   // Executes the instruction at `pc` as the interpreter does.
   //   after: instructions of the block behind it, which are counted already
   NativeStep (*execute)(NativeFrame*, std::uint32_t pc, std::uint32_t active, std::uint32_t after);
+  // The same of a load or a store, which may go where it went last.
+  NativeStep (*access)(NativeFrame*, std::uint32_t pc, std::uint32_t active, std::uint32_t after);
   // Tells the access at `pc`, whose lanes lie from NativeFrame::offset bytes behind its site's base
   // on.  leave_after: it has been made, too.
   NativeStep (*tell)(NativeFrame*, std::uint32_t pc, std::uint32_t strided);

@@ -116,6 +116,8 @@ class FragmentLoop {
   NativeStep execute(RunningFragment& run, const Instr& instr, std::uint32_t active);
   static NativeStep execute_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t active,
                                std::uint32_t after);
+  static NativeStep access_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t active,
+                              std::uint32_t after);
   static NativeStep tell_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t strided);
   static NativeStep tell_lanes_of(NativeFrame* frame, std::uint32_t pc, Pattern pattern);
   static NativeStep perform_atomic_of(NativeFrame* frame, std::uint32_t pc);

@@ -200,6 +200,21 @@ NativeStep FragmentLoop::execute_of(NativeFrame* frame, std::uint32_t pc, std::u
   return NativeStep::leave_after;
 }
 
+NativeStep FragmentLoop::access_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t active,
+                                   std::uint32_t after) try {
+  RunningFragment& run = *frame->run;
+  run.pc = pc;
+  switch (frame->loop->parts_.accesses.execute_again(run, frame->code[pc], active)) {
+    case Accesses::Again::made: return NativeStep::go_on;
+    case Accesses::Again::made_undefined: return NativeStep::leave_after;
+    case Accesses::Again::elsewhere: break;
+  }
+  return execute_of(frame, pc, active, after);
+} catch (...) {
+  frame->thrown = std::current_exception();
+  return NativeStep::leave_after;
+}
+
 NativeStep FragmentLoop::tell_of(NativeFrame* frame, std::uint32_t pc, std::uint32_t strided) try {
   Accesses& accesses = frame->loop->parts_.accesses;
   const bool is_defined = accesses.tell(*frame->run, pc, frame->offset, strided != 0);
@@ -233,7 +248,7 @@ void FragmentLoop::edge_of(NativeFrame* frame, std::uint32_t from, std::uint32_t
 }
 
 NativeCalls FragmentLoop::native_calls() {
-  return {execute_of, tell_of, tell_lanes_of, perform_atomic_of, edge_of};
+  return {execute_of, access_of, tell_of, tell_lanes_of, perform_atomic_of, edge_of};
 }
 
 }  // namespace warpcheck::vgpu
