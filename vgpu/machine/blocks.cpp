@@ -80,6 +80,7 @@ Slot& Blocks::dispatch(std::uint32_t block) {
   }
   Slot& slot = **free_slot;
   slot.occupied = true;
+  slot.serial = ++dispatched_;
   slot.block = block;
   slot.position = launch_.request->grid.position_of(block);
   slot.phase = 0;

@@ -54,6 +54,7 @@ class Blocks {
   std::vector<std::uint32_t> admitted_;
   std::uint32_t next_ = 0;
   std::uint32_t ended_ = 0;
+  std::uint64_t dispatched_ = 0;  // in all launches
 };
 
 }  // namespace warpcheck::vgpu

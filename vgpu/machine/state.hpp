@@ -156,6 +156,7 @@ struct BarrierObjectState {
 struct Slot {
   bool occupied = false;
   std::uint32_t index = 0;
+  std::uint64_t serial = 0;         // number among all blocks that the machine has run
   std::uint32_t block = 0;          // linear index in the grid
   Dim3 position;                    // of the block in the grid
   std::uint32_t phase = 0;          // whole-block barriers completed

@@ -146,9 +146,9 @@ class Accesses {
   Atomics& atomics_;
   LocalMemory& local_memory_;
   StrongWrites& strong_writes_;
-  std::vector<Plan> plans_;  // by pc
+  std::vector<Plan> plans_;                         // by pc
   std::shared_ptr<const NativeTier> plans_are_of_;  // its program; null: nobody's
-  RowAccess row_;            // that is told, kept as most of it stays the same
+  RowAccess row_;  // that is told, kept as most of it stays the same
 };
 
 }  // namespace warpcheck::vgpu

@@ -70,8 +70,8 @@ class Targets {
   const Clusters& clusters_;
   const MeantObjects& meant_objects_;
   Allocation* parameters_ = nullptr;
-  std::vector<Allocation*> last_;  // by pc: where its last access went
-  std::vector<AccessSite> sites_;  // by pc; empty: nobody asked
+  std::vector<Allocation*> last_;                   // by pc: where its last access went
+  std::vector<AccessSite> sites_;                   // by pc; empty: nobody asked
   std::shared_ptr<const NativeTier> sites_are_of_;  // its program
   std::uint32_t sites_dynamic_shared_bytes_ = 0;    // and what the launch asked for
 };

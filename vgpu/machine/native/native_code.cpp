@@ -35,9 +35,7 @@ bool moves_rows(const Instr& instr) {
   return instr.kind == InstrKind::load || instr.kind == InstrKind::store;
 }
 
-bool is_access(const Instr& instr) {
-  return moves_rows(instr) || instr.kind == InstrKind::atomic;
-}
+bool is_access(const Instr& instr) { return moves_rows(instr) || instr.kind == InstrKind::atomic; }
 
 bool is_branch(const Instr& instr) {
   return instr.kind == InstrKind::branch || instr.kind == InstrKind::jump;

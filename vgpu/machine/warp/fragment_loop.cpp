@@ -81,7 +81,7 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
       return finish(warp.quantum_rest != 0 ? Step::paused : launch_.yield(warp.fragments[index]));
     }
     if (native != nullptr && native->begins_at(run.pc) && !warp.undefined.any() &&
-        run_native(*native, run, limit, lane_steps)) {
+        run_native(frame_, *native, run, limit, lane_steps)) {
       continue;
     }
     const Instr& instr = code[run.pc];

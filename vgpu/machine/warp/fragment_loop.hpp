@@ -7,7 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "vgpu/machine/device_calls.hpp"
 #include "vgpu/machine/memory/accesses.hpp"
@@ -45,7 +48,7 @@ class FragmentLoop {
   // Runs the machine code of a warp whose lanes are all together, up to a barrier of the whole
   // block at which they arrive, or to their exit: what nearly all warps do.
   enum class Departure : std::uint8_t { none, arrived, exited };  // none: run() goes on
-  Departure run_to_barrier(Slot& slot, Warp& warp);
+  [[gnu::always_inline]] Departure run_to_barrier(Slot& slot, Warp& warp);
   // What the code of programs calls.
   static NativeCalls native_calls();
   void compile_for_some();
@@ -68,25 +71,50 @@ class FragmentLoop {
     std::uint32_t at = ptx::kNone;  // where
     bool is_first = false;          // among the fragments of the warp
   };
-  void begin_native_launch();
-  static void set_lanes(NativeFrame& frame, std::uint32_t lanes);
-  // What the frame has of a fragment for as long as that runs.
-  [[gnu::always_inline]] void begin_native(RunningFragment& run) {
-    if (frame_is_of_ != launch_.number) [[unlikely]]
-      begin_native_launch();
-    frame_.banks = run.banks;
-    frame_.shared = run.slot.shared != nullptr ? run.slot.shared->data : nullptr;
-    frame_.position = &run.slot.position;
-    frame_.threads = threads_ + run.warp.index * Scalars::kThreadWords;
-    frame_.wants_edges = launch_.observers.want_edges ? 1 : 0;
-    frame_.is_watched = launch_.observers.of_accesses.empty() ? 0 : 1;
-    if (frame_.is_watched != 0) parts_.accesses.begin_rows(run);
-    frame_.run = &run;
+  // What machine code is given of a warp whose lanes are together, for as long as its block lasts.
+  struct NativeWarp {
+    [[nodiscard]] bool is_of(const Slot& slot, const Warp& warp, const Fragment& fragment) const {
+      return block == slot.serial && &run->warp == &warp && words == warp.words.data() &&
+             wides == warp.wides.data() && predicates == warp.predicates.data() &&
+             word_base == fragment.word_base && wide_base == fragment.wide_base &&
+             predicate_base == fragment.predicate_base && run->local_base == fragment.local_base;
+    }
+    std::uint64_t block = 0;  // Slot::serial
+    const std::byte *words = nullptr, *wides = nullptr, *predicates = nullptr;
+    std::uint32_t word_base = 0, wide_base = 0, predicate_base = 0;  // of the fragment
+    std::optional<RunningFragment> run;
+    NativeFrame frame;
+  };
+  NativeWarp& native_warp(Slot& slot, Warp& warp, const Fragment& fragment) {
+    const std::size_t at = std::size_t{slot.index} * kWarpsMax + warp.index;
+    if (at < native_warps_.size() && native_warps_[at]->is_of(slot, warp, fragment)) [[likely]]
+      return *native_warps_[at];
+    return begin_native_warp(slot, warp, fragment);
   }
-  // After begin_native().  False: nothing was executed.
-  [[gnu::always_inline]] bool run_native(const NativeCode& code, RunningFragment& run,
-                                         std::uint32_t limit, std::uint64_t& lane_steps) {
-    NativeFrame& frame = frame_;
+  NativeWarp& begin_native_warp(Slot& slot, Warp& warp, const Fragment& fragment);
+  // Lanes that are together have stopped at a branch: run_apart().  True: they are fragments now.
+  bool part(Warp& warp, NativeFrame& frame, RunningFragment& run, std::uint64_t& lane_steps);
+  void begin_native_launch(NativeFrame& frame);
+  void begin_native_block(NativeFrame& frame, RunningFragment& run);
+  static void set_lanes(NativeFrame& frame, std::uint32_t lanes);
+  [[gnu::always_inline]] void begin_native(RunningFragment& run) {
+    if (frame_is_of_ != launch_.number) [[unlikely]] {
+      frame_is_of_ = launch_.number;
+      begin_native_launch(frame_);
+    }
+    begin_native_block(frame_, run);
+    begin_observed(frame_, run);
+  }
+  // Who watches may change while the block runs.
+  [[gnu::always_inline]] void begin_observed(NativeFrame& frame, const RunningFragment& run) {
+    frame.wants_edges = launch_.observers.want_edges ? 1 : 0;
+    frame.is_watched = launch_.observers.of_accesses.empty() ? 0 : 1;
+    if (frame.is_watched != 0) parts_.accesses.begin_rows(run);
+  }
+  // Of a frame that has begun.  False: nothing was executed.
+  [[gnu::always_inline]] bool run_native(NativeFrame& frame, const NativeCode& code,
+                                         RunningFragment& run, std::uint32_t limit,
+                                         std::uint64_t& lane_steps) {
     frame.accesses_left = run.warp.ask_at - run.warp.accesses;
     frame.unguarded = frame.lane_steps = 0;
     frame.quantum_left = launch_.quantum_left;
@@ -109,7 +137,8 @@ class FragmentLoop {
     launch_.outcome.lane_steps += lane_steps;
     launch_.outcome.steps += launch_.quantum_left_before - launch_.quantum_left;
   }
-  void run_apart(RunningFragment& run, Diverged& other, std::uint64_t& lane_steps);
+  void run_apart(NativeFrame& frame, RunningFragment& run, Diverged& other,
+                 std::uint64_t& lane_steps);
   bool diverge(RunningFragment& run, Diverged& other, std::uint64_t& lane_steps);
   static void park(Warp& warp, const RunningFragment& run, const Diverged& other);
   void count_some(std::uint64_t steps);
@@ -125,9 +154,54 @@ class FragmentLoop {
 
   RunningLaunch& launch_;
   Parts parts_;
-  NativeFrame frame_;                       // scratch of run_native()
-  std::uint64_t frame_is_of_ = 0;           // the launch that its constant parts are of
-  const std::uint32_t* threads_ = nullptr;  // Scalars::threads() of that launch
+  static constexpr std::uint32_t kWarpsMax = 32;  // of a block
+
+  NativeFrame frame_;              // of run()
+  std::uint64_t frame_is_of_ = 0;  // the launch that its constant parts are of
+  std::vector<std::unique_ptr<NativeWarp>> native_warps_;  // kWarpsMax a slot
 };
+
+inline FragmentLoop::Departure FragmentLoop::run_to_barrier(Slot& slot, Warp& warp) {
+  if (warp.fragments.size() != 1) return Departure::none;
+  Fragment& fragment = warp.fragments.front();
+  const NativeCode* const native = code_for(fragment.mask);
+  const bool can_run = native != nullptr && fragment.state == Fragment::State::ready &&
+                       native->begins_at(fragment.pc) && launch_.quantum_left != 0 &&
+                       !warp.undefined.any();
+  if (!can_run) return Departure::none;
+  fragment.held = false;
+  NativeWarp& of_warp = native_warp(slot, warp, fragment);
+  RunningFragment& run = *of_warp.run;
+  NativeFrame& frame = of_warp.frame;
+  run.pc = fragment.pc;
+  run.mask = fragment.mask;
+  launch_.quantum_left_before = launch_.quantum_left;
+  std::uint64_t lane_steps = 0;
+  begin_observed(frame, run);
+  run_native(frame, *native, run, ptx::kNone, lane_steps);
+  if (frame.code[run.pc].kind == InstrKind::branch && part(warp, frame, run, lane_steps))
+      [[unlikely]] {
+    finish_native(lane_steps);
+    return Departure::none;
+  }
+  const Instr& instr = frame.code[run.pc];
+  fragment.pc = run.pc;
+  Departure departure = Departure::none;
+  if (instr.guard.bank == Bank::none && launch_.quantum_left != 0) {
+    if (instr.kind == InstrKind::barrier && !launch_.program->has_named_barriers) {
+      departure = Departure::arrived;
+      parts_.departures.arrive(run);
+    } else if (instr.kind == InstrKind::exit) {
+      departure = Departure::exited;
+      parts_.departures.leave(run, 0, instr, run.mask);
+    }
+    if (departure != Departure::none) {
+      --launch_.quantum_left;
+      lane_steps += run.mask == ~0u ? kWarpLanes : lane_count(run.mask);
+    }
+  }
+  finish_native(lane_steps);
+  return departure;
+}
 
 }  // namespace warpcheck::vgpu

@@ -33,15 +33,40 @@ void FragmentLoop::set_lanes(NativeFrame& frame, std::uint32_t lanes) {
 }
 
 // What a frame has of the launch, whichever fragment runs.
-void FragmentLoop::begin_native_launch() {
-  frame_is_of_ = launch_.number;
-  frame_.code = launch_.program->code.data();
-  frame_.sites = parts_.accesses.sites();
-  frame_.parameters = launch_.request->parameters.data();
-  frame_.block = &launch_.request->block;
-  frame_.grid = &launch_.request->grid;
-  frame_.loop = this;
-  threads_ = parts_.scalars.threads();
+void FragmentLoop::begin_native_launch(NativeFrame& frame) {
+  frame.code = launch_.program->code.data();
+  frame.sites = parts_.accesses.sites();
+  frame.parameters = launch_.request->parameters.data();
+  frame.block = &launch_.request->block;
+  frame.grid = &launch_.request->grid;
+  frame.loop = this;
+}
+
+// What it has of a fragment for as long as that runs.
+void FragmentLoop::begin_native_block(NativeFrame& frame, RunningFragment& run) {
+  frame.banks = run.banks;
+  frame.shared = run.slot.shared != nullptr ? run.slot.shared->data : nullptr;
+  frame.position = &run.slot.position;
+  frame.threads = parts_.scalars.threads() + run.warp.index * Scalars::kThreadWords;
+  frame.run = &run;
+}
+
+FragmentLoop::NativeWarp& FragmentLoop::begin_native_warp(Slot& slot, Warp& warp,
+                                                          const Fragment& fragment) {
+  const std::size_t at = std::size_t{slot.index} * kWarpsMax + warp.index;
+  while (native_warps_.size() <= at) native_warps_.push_back(std::make_unique<NativeWarp>());
+  NativeWarp& of_warp = *native_warps_[at];
+  of_warp.block = slot.serial;
+  of_warp.words = warp.words.data();
+  of_warp.wides = warp.wides.data();
+  of_warp.predicates = warp.predicates.data();
+  of_warp.word_base = fragment.word_base;
+  of_warp.wide_base = fragment.wide_base;
+  of_warp.predicate_base = fragment.predicate_base;
+  of_warp.run.emplace(slot, warp, *launch_.program, fragment);
+  begin_native_launch(of_warp.frame);
+  begin_native_block(of_warp.frame, *of_warp.run);
+  return of_warp;
 }
 
 // The branch at run.pc, at which machine code has stopped, parts the lanes.  What Warps::pick()
@@ -78,7 +103,8 @@ bool FragmentLoop::diverge(RunningFragment& run, Diverged& other, std::uint64_t&
 // Lanes that are together have stopped at a branch: they run on for as long as they part and meet
 // again, up to where the interpreter goes on.  Those at the lower pc go first, as Warps::pick() has
 // it.
-void FragmentLoop::run_apart(RunningFragment& run, Diverged& other, std::uint64_t& lane_steps) {
+void FragmentLoop::run_apart(NativeFrame& frame, RunningFragment& run, Diverged& other,
+                             std::uint64_t& lane_steps) {
   while (run.pc >= other.at || diverge(run, other, lane_steps)) {
     if (run.pc == other.at) {
       run.mask |= std::exchange(other, {}).lanes;
@@ -89,7 +115,7 @@ void FragmentLoop::run_apart(RunningFragment& run, Diverged& other, std::uint64_
     }
     const NativeCode* const code = code_for(run.mask);
     if (code != nullptr && code->begins_at(run.pc) && !run.warp.undefined.any()) {
-      run_native(*code, run, other.at, lane_steps);
+      run_native(frame, *code, run, other.at, lane_steps);
     }
   }
 }
@@ -106,48 +132,14 @@ void FragmentLoop::park(Warp& warp, const RunningFragment& run, const Diverged& 
   warp.fragments.assign({std::move(first), std::move(second)});
 }
 
-FragmentLoop::Departure FragmentLoop::run_to_barrier(Slot& slot, Warp& warp) {
-  if (warp.fragments.size() != 1) return Departure::none;
-  Fragment& fragment = warp.fragments.front();
-  const NativeCode* const native = code_for(fragment.mask);
-  const bool can_run = native != nullptr && fragment.state == Fragment::State::ready &&
-                       native->begins_at(fragment.pc) && launch_.quantum_left != 0 &&
-                       !warp.undefined.any();
-  if (!can_run) return Departure::none;
-  fragment.held = false;
-  RunningFragment run(slot, warp, *launch_.program, fragment);
-  launch_.quantum_left_before = launch_.quantum_left;
-  std::uint64_t lane_steps = 0;
-  begin_native(run);
-  run_native(*native, run, ptx::kNone, lane_steps);
-  const Instr* instr = frame_.code + run.pc;
-  if (instr->kind == InstrKind::branch) [[unlikely]] {
-    Diverged other;
-    run_apart(run, other, lane_steps);
-    instr = frame_.code + run.pc;
-    if (other.lanes != 0) {
-      park(warp, run, other);
-      finish_native(lane_steps);
-      return Departure::none;
-    }
-  }
-  fragment.pc = run.pc;
-  Departure departure = Departure::none;
-  if (instr->guard.bank == Bank::none && launch_.quantum_left != 0) {
-    if (instr->kind == InstrKind::barrier && !launch_.program->has_named_barriers) {
-      departure = Departure::arrived;
-      parts_.departures.arrive(run);
-    } else if (instr->kind == InstrKind::exit) {
-      departure = Departure::exited;
-      parts_.departures.leave(run, 0, *instr, run.mask);
-    }
-    if (departure != Departure::none) {
-      --launch_.quantum_left;
-      lane_steps += run.mask == ~0u ? kWarpLanes : lane_count(run.mask);
-    }
-  }
-  finish_native(lane_steps);
-  return departure;
+// False: the warp's lanes are together again, or still.
+bool FragmentLoop::part(Warp& warp, NativeFrame& frame, RunningFragment& run,
+                        std::uint64_t& lane_steps) {
+  Diverged other;
+  run_apart(frame, run, other, lane_steps);
+  if (other.lanes == 0) return false;
+  park(warp, run, other);
+  return true;
 }
 
 // Fragments of some lanes were interpreted, in a launch that has code for all.

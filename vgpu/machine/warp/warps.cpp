@@ -64,12 +64,28 @@ bool Warps::is_released(Warp& warp) {
   return true;
 }
 
+// inline: of run_in_turn(), too, where a warp does little between two barriers.
+[[gnu::always_inline]] inline Stop Warps::run_one(Slot& slot, Warp& warp) {
+  launch_.came_last = false;
+  while (launch_.native != nullptr) {
+    const FragmentLoop::Departure departure = fragments_.run_to_barrier(slot, warp);
+    if (departure == FragmentLoop::Departure::none) break;
+    if (departure == FragmentLoop::Departure::exited) {
+      launch_.came_last = false;  // others may be released by it, and not this one
+      return Stop::exited;
+    }
+    if (!launch_.came_last) return Stop::blocked;
+    if (is_released(warp)) return Stop::released;
+  }
+  return run_fragments(slot, warp);
+}
+
 Stop Warps::run_in_turn(Slot& slot, std::uint32_t& number, std::uint64_t until) {
   while (true) {
     Warp& warp = slot.warps[number];
     const std::uint32_t left = std::exchange(warp.quantum_left, 0);
     launch_.quantum_left = left != 0 ? left : launch_.limits.quantum;
-    const Stop stop = run(slot, warp);
+    const Stop stop = run_one(slot, warp);
     const bool goes_on = (stop == Stop::blocked || stop == Stop::exited) &&
                          launch_.outcome.steps < until && slot.live_lanes != 0 &&
                          !launch_.is_enough();
@@ -86,18 +102,9 @@ Stop Warps::run_in_turn(Slot& slot, std::uint32_t& number, std::uint64_t until) 
   }
 }
 
-Stop Warps::run(Slot& slot, Warp& warp) {
-  launch_.came_last = false;
-  while (launch_.native != nullptr) {
-    const FragmentLoop::Departure departure = fragments_.run_to_barrier(slot, warp);
-    if (departure == FragmentLoop::Departure::none) break;
-    if (departure == FragmentLoop::Departure::exited) {
-      launch_.came_last = false;  // others may be released by it, and not this one
-      return Stop::exited;
-    }
-    if (!launch_.came_last) return Stop::blocked;
-    if (is_released(warp)) return Stop::released;
-  }
+Stop Warps::run(Slot& slot, Warp& warp) { return run_one(slot, warp); }
+
+Stop Warps::run_fragments(Slot& slot, Warp& warp) {
   while (true) {
     std::uint32_t limit = 0;
     const std::size_t index = pick(warp, limit);

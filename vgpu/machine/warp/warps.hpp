@@ -33,6 +33,8 @@ class Warps {
 
  private:
   bool is_released(Warp& warp);
+  Stop run_one(Slot& slot, Warp& warp);
+  Stop run_fragments(Slot& slot, Warp& warp);
   RunningLaunch& launch_;
   const Turns& turns_;
   FragmentLoop& fragments_;
