@@ -206,10 +206,10 @@ TEST_F(CampaignTest, ACorpusThatCannotBeReadIsNotAnEmptyOne) {
 TEST_F(CampaignTest, TheReplayCommandIsOfTheProgramThatFoundIt) {
   CampaignOutcome outcome;
   outcome.findings.push_back({.key = {"wrong_number", "aa"}, .kind = "mismatch"});
-  const Project ours(project());
+  Project ours(project());
   set_project({.program = "saxpy_pairs", .source_root = ours.source_root});
   const std::string text = outcome_text(outcome, options("wrong_number", 1));
-  set_project(ours);
+  set_project(std::move(ours));
   EXPECT_NE(text.find("replay one: saxpy_pairs replay "), std::string::npos) << text;
 }
 

@@ -247,7 +247,7 @@ void search(const SearchTask& task, WorkerMemory& memory, const Emit& emit) {
   std::atexit([] { the_search->end(); });
   std::vector<std::string> arguments = fuzz::search_arguments(task.seed);
   arguments.push_back(fmt::format("-max_total_time={}", kWaitingMax * task.seconds));
-  arguments.push_back("-shuffle=0");  // the corpus in its order
+  arguments.emplace_back("-shuffle=0");  // the corpus in its order
   // A crash ends the process as the signal that it is; the parent has the input from the memory.
   for (const char* signal : {"segv", "bus", "abrt", "ill", "fpe"}) {
     arguments.push_back(fmt::format("-handle_{}=0", signal));

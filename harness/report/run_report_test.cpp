@@ -208,12 +208,12 @@ TEST(ReportHtml, SaysWhereASourceFileIsNotThere) {
 }
 
 TEST(Reports, TheReplayCommandIsOfTheProgramThatFoundIt) {
-  const Project ours(project());
+  Project ours(project());
   set_project({.program = "saxpy_pairs", .source_root = ours.source_root});
   RunReport run = run_of(report_of({race_at("scan", 14)}));
   run.add(report_of({race_at("scan", 14)}, "cases/b.case"));
   const std::string html = report_html(run), sarif = report_sarif(run, "1.2.3");
-  set_project(ours);
+  set_project(std::move(ours));
   EXPECT_NE(html.find("saxpy_pairs replay cases/a.case\n"
                       "saxpy_pairs export cases/a.case -o finding.cu"),
             std::string::npos);

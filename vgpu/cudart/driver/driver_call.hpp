@@ -15,12 +15,11 @@
 #include "vgpu/cudart/api/api_call.hpp"
 #include "vgpu/cudart/device/current_device.hpp"
 #include "vgpu/cudart/driver/contexts.hpp"
+#include "vgpu/cudart/driver/driver_errors.hpp"
 #include "vgpu/cudart/streams/queues.hpp"
 
 namespace warpcheck::cudart {
 
-// The driver has the runtime's numbers, where it has the error at all.
-CUresult result_of(cudaError_t error);
 inline cudaError_t error_of(CUresult result) { return static_cast<cudaError_t>(result); }
 inline CUresult fail(CUresult result) { return result_of(fail(error_of(result))); }
 

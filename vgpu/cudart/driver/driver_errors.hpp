@@ -8,6 +8,7 @@
 
 namespace warpcheck::cudart {
 
+// The driver has the runtime's numbers, where it has the error at all.
 CUresult result_of(cudaError_t error);
 // Null pointers: there is no such error.
 ErrorText driver_text_of(CUresult error);

@@ -10,9 +10,9 @@
 #include <dlfcn.h>
 #include <nvrtc.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
@@ -145,7 +145,7 @@ nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t* bytes) {
 
 nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char* cubin) {
   const bool is_ours = cubin != nullptr && cudart::images().with(program, [&](const auto& image) {
-    std::memcpy(cubin, image.data(), image.size());
+    std::ranges::copy(image, cubin);
   });
   return is_ours ? NVRTC_SUCCESS : cudart::TOOLKITS(nvrtcGetCUBIN)(program, cubin);
 }

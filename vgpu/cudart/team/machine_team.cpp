@@ -105,8 +105,9 @@ MachineTeam::Known& MachineTeam::known_of(const vgpu::Program& program) {
 
 double MachineTeam::steps_of(const vgpu::Launch& launch, const Known& known) {
   const double blocks = launch.grid.count();
-  const double warps = (launch.block.count() + vgpu::kWarpLanes - 1) / vgpu::kWarpLanes;
-  const double of_block = known.steps_of_block != 0 ? known.steps_of_block : warps * kStepsGuessed;
+  const auto warps = (launch.block.count() + vgpu::kWarpLanes - 1) / vgpu::kWarpLanes;
+  const double of_block =
+      known.steps_of_block != 0 ? known.steps_of_block : static_cast<double>(warps) * kStepsGuessed;
   return blocks * of_block;
 }
 

@@ -36,8 +36,7 @@ class TypedVector {
  private:
   [[nodiscard]] std::int64_t index(const Views& views, std::int64_t i) const {
     const bool is_dense = increment_ == 1 || increment_ == -1;
-    const std::int64_t step =
-        is_dense ? 1 : views[region_].pitch / static_cast<std::int64_t>(bytes_of(type_));
+    const std::int64_t step = is_dense ? 1 : stride_of(views[region_], type_);
     return (increment_ < 0 ? count_ - 1 - i : i) * step;
   }
   std::size_t region_;

@@ -40,8 +40,8 @@ void compute_one(const Job& job, T alpha, T beta, const LibraryView& a, const Li
   const Gemm& gemm = job.gemm;
   const auto numbers = [&](const GemmMatrix& of, const LibraryView& view, std::int64_t rows,
                            std::int64_t columns, bool reads) {
-    const std::int64_t leading = view.pitch / static_cast<std::int64_t>(bytes_of(of.type));
-    return Numbers<T>(of.type, view.data + slice * view.slice, rows, columns, leading, reads);
+    return Numbers<T>(of.type, view.data + slice * view.slice, rows, columns,
+                      stride_of(view, of.type), reads);
   };
   const Numbers<T> result = numbers(gemm.c, c, gemm.m, gemm.n, job.reads_c);
   const bool has_inputs = job.reads_inputs && gemm.k != 0;

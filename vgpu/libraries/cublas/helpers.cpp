@@ -88,7 +88,6 @@ cublasContext* find_handle(cublasHandle_t handle) { return handles<cublasContext
 }  // namespace warpcheck::libraries::cublas
 
 using namespace warpcheck::libraries::cublas;  // NOLINT(google-build-using-namespace)
-using warpcheck::libraries::Call;
 
 #define HERE(function) function, __builtin_return_address(0)
 

@@ -91,7 +91,7 @@ struct Operand {
   [[nodiscard]] cudaDataType type() const { return static_cast<cudaDataType>(layout.type); }
   // Of element (i, j), by a view's pitch.
   [[nodiscard]] std::int64_t index(const LibraryView& view, std::int64_t i, std::int64_t j) const {
-    const std::int64_t pitch = view.pitch / static_cast<std::int64_t>(bytes_of(type()));
+    const std::int64_t pitch = stride_of(view, type());
     return layout.order == CUBLASLT_ORDER_ROW ? j + i * pitch : i + j * pitch;
   }
 };

@@ -192,7 +192,7 @@ class One {
     return view.data + slice_ * view.slice;
   }
   [[nodiscard]] std::int64_t aux_index(std::int64_t i, std::int64_t j) const {
-    return i + j * (views_[all_.aux].pitch / static_cast<std::int64_t>(bytes_of(all_.aux_type())));
+    return i + j * stride_of(views_[all_.aux], all_.aux_type());
   }
   [[nodiscard]] std::byte& byte_of_bit(std::int64_t i, std::int64_t j) const {
     return aux_slice()[i / 8 + j * views_[all_.aux].pitch];

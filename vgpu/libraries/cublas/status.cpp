@@ -70,9 +70,9 @@ cublasStatus_t refused(const char* function) {
 void BlasCall::finish(Operation& operation) {
   switch (static_cast<int>(operation.enqueue())) {
     case cudaSuccess: return;
-    case cudaErrorNotSupported: throw CUBLAS_STATUS_NOT_SUPPORTED;
-    case cudaErrorMemoryAllocation: throw CUBLAS_STATUS_ALLOC_FAILED;
-    default: throw CUBLAS_STATUS_EXECUTION_FAILED;
+    case cudaErrorNotSupported: throw cublasStatus_t{CUBLAS_STATUS_NOT_SUPPORTED};
+    case cudaErrorMemoryAllocation: throw cublasStatus_t{CUBLAS_STATUS_ALLOC_FAILED};
+    default: throw cublasStatus_t{CUBLAS_STATUS_EXECUTION_FAILED};
   }
 }
 

@@ -84,6 +84,12 @@ class Numbers {
   T* data_ = nullptr;
 };
 
+// From one column of a matrix, or one element of a vector, to the next, in elements.  The type is
+// one that is supported: others are refused before there is a view.
+inline std::int64_t stride_of(const LibraryView& view, cudaDataType type) {
+  return view.pitch / std::max<std::int64_t>(bytes_of(type), 1);
+}
+
 // A scalar whose type is an argument.
 class TypedScalar {
  public:

@@ -17,8 +17,10 @@ std::uint32_t invert(double u, double lambda) {
   double probability = 1;
   double cumulative = 1;
   std::uint32_t k = 0;
-  for (double done = 0; done < lambda; done += kPart) {
-    const double part = std::fmin(kPart, lambda - done);
+  double left = lambda;
+  while (left > 0) {
+    const double part = std::fmin(kPart, left);
+    left -= part;
     const auto factor = static_cast<double>(fixed_math::exp<long double>(-part));
     probability *= factor;
     cumulative *= factor;

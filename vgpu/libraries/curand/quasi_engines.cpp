@@ -98,8 +98,8 @@ std::unique_ptr<Engine> make_quasi_engine(const EngineSettings& settings) {
 }
 
 std::unique_ptr<Engine> make_engine(const EngineSettings& settings) {
-  return settings.type >= CURAND_RNG_QUASI_DEFAULT ? make_quasi_engine(settings)
-                                                   : make_pseudo_engine(settings);
+  if (settings.type >= CURAND_RNG_QUASI_DEFAULT) return make_quasi_engine(settings);
+  return make_pseudo_engine(settings);
 }
 
 }  // namespace warpcheck::libraries::random

@@ -117,7 +117,7 @@ void expect_near(const Dense& found, const Dense& wanted, double steps, double r
   std::vector<Number> numbers;
   std::vector<Bounded> bounded;
   for (std::size_t i = 0; i < found.all.size(); ++i) {
-    numbers.push_back(found.all[i].value);
+    numbers.emplace_back(found.all[i].value);
     const double size = std::max(found.all[i].size, wanted.all[i].size);
     bounded.push_back({wanted.all[i].value, size, steps * size + found.all[i].error});
   }
