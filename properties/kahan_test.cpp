@@ -12,7 +12,7 @@
 
 #include "harness/pair/device.hpp"
 #include "harness/trial/engine.hpp"
-#include "kernels/kahan_matmul.hpp"
+#include "kernels/kahan/kahan_matmul.hpp"
 #include "properties/float_values.hpp"
 #include "properties/run_case.hpp"
 #include "reference/exact_sum.hpp"

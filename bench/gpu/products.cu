@@ -8,7 +8,7 @@
 
 #include "bench/gpu/timing.cuh"
 #include "kernels/fast/kahan_matmul_fast.cuh"
-#include "kernels/kahan_matmul_tiled.hpp"
+#include "kernels/kahan/kahan_matmul_tiled.hpp"
 
 using bench::check;
 

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "vgpu/cudart/api/unsupported_libraries.hpp"
+#include "vgpu/cudart/api/unsupported/unsupported_libraries.hpp"
 #include "vgpu/cudart/redirect/elf_file.hpp"
 #include "vgpu/cudart/redirect/static_runtime.hpp"
 

@@ -114,8 +114,7 @@ std::string text_of(const Obstacle& obstacle, std::string_view values) {
     case Obstacle::Kind::streams:
       return fmt::format("nothing orders kernel {} and other work of the device", obstacle.kernel);
     case Obstacle::Kind::opaque_operation:
-      return fmt::format("an operation whose values are not followed: {}",
-                         obstacle.at.role);
+      return fmt::format("an operation whose values are not followed: {}", obstacle.at.role);
     case Obstacle::Kind::undefined_value:
       return fmt::format("a value that nothing has written: {}", at);
   }

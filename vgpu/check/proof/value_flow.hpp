@@ -35,10 +35,10 @@ struct Obstacle {
     instruction,     // it is not known what it may depend on
     orders_threads,  // otherwise than by a barrier of the whole block
     shared_with_host,
-    host_reads,       // the host goes on after it has read results
-    streams,          // nothing orders operations of the host
+    host_reads,        // the host goes on after it has read results
+    streams,           // nothing orders operations of the host
     opaque_operation,  // of the host, with bytes of the device: what depends on them is not known
-    undefined_value,  // nothing has written what an instruction loads or stores
+    undefined_value,   // nothing has written what an instruction loads or stores
   };
   Kind kind = Kind::branch;
   std::string kernel;  // demangled; empty: the host

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string>
 
-#include "vgpu/cudart/api/unsupported_libraries.hpp"
+#include "vgpu/cudart/api/unsupported/unsupported_libraries.hpp"
 #include "vgpu/cudart/device/virtual_device.hpp"
 
 namespace warpcheck::cudart {
@@ -188,7 +188,7 @@ std::set<std::string> names_in(const std::string& list) {
 std::set<std::string> known_names() {
   std::set<std::string> known = names_in("entry_points.def");
   const std::size_t implemented = known.size();
-  const std::set<std::string> refused = names_in("unsupported.def");
+  const std::set<std::string> refused = names_in("unsupported/unsupported.def");
   known.insert(refused.begin(), refused.end());
   EXPECT_EQ(known.size(), implemented + refused.size());
   for (const char* name :

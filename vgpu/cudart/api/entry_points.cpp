@@ -70,7 +70,7 @@ asm(".pushsection .text\n"
   extern "C" char warpcheck_enter_##name[];
 #define UNSUPPORTED(name) ENTRY_POINT(name)
 #include "vgpu/cudart/api/entry_points.def"
-#include "vgpu/cudart/api/unsupported.def"
+#include "vgpu/cudart/api/unsupported/unsupported.def"
 #undef ENTRY_POINT
 
 namespace warpcheck::cudart {
@@ -79,7 +79,7 @@ std::span<const EntryPoint> entry_points() {
   static const EntryPoint kAll[] = {
 #define ENTRY_POINT(name) {#name, &warpcheck_slot_##name, warpcheck_enter_##name},
 #include "vgpu/cudart/api/entry_points.def"
-#include "vgpu/cudart/api/unsupported.def"
+#include "vgpu/cudart/api/unsupported/unsupported.def"
 #undef ENTRY_POINT
 #undef UNSUPPORTED
   };

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "vgpu/cudart/api/unsupported_libraries.hpp"
+#include "vgpu/cudart/api/unsupported/unsupported_libraries.hpp"
 #include "vgpu/cudart/driver/driver_call.hpp"
 #include "vgpu/cudart/redirect/static_runtime.hpp"
 

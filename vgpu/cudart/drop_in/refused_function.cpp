@@ -2,7 +2,7 @@
 #include <string_view>
 
 namespace warpcheck::cudart {
-int not_supported_by_name(std::string_view call);  // vgpu/cudart/api/unsupported.cpp
+int not_supported_by_name(std::string_view call);  // vgpu/cudart/api/unsupported/unsupported.cpp
 }
 
 extern "C" int warpcheck_refuse(const char* name);

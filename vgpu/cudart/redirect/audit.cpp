@@ -22,7 +22,7 @@
 #include <string_view>
 #include <utility>
 
-#include "vgpu/cudart/api/unsupported_libraries.hpp"
+#include "vgpu/cudart/api/unsupported/unsupported_libraries.hpp"
 #include "vgpu/cudart/exec/refusal_record.hpp"
 #include "vgpu/cudart/redirect/jumps.hpp"
 

@@ -1,5 +1,5 @@
-#include "kernels/kahan_matmul_tiled.cuh"
-#include "kernels/kahan_matmul_tiled.hpp"
+#include "kernels/kahan/kahan_matmul_tiled.cuh"
+#include "kernels/kahan/kahan_matmul_tiled.hpp"
 
 cudaError_t kahan_matmul_tiled_contracted(const float* a, const float* b, float* c, int n) {
   return launch_kahan_matmul_tiled<Contracted>(a, b, c, n);

@@ -1,5 +1,5 @@
-#include "kernels/kahan_matmul.cuh"
-#include "kernels/kahan_matmul.hpp"
+#include "kernels/kahan/kahan_matmul.cuh"
+#include "kernels/kahan/kahan_matmul.hpp"
 
 cudaError_t kahan_matmul_contracted(const float* a, const float* b, float* c, int n,
                                     clock_t* cycles) {

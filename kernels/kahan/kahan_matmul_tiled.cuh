@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernels/kahan.cuh"
-#include "kernels/kahan_matmul_tiled.hpp"
+#include "kernels/kahan/kahan_matmul_tiled.hpp"
 
 template <class Build>
 __global__ void kahan_matmul_tiled_kernel(const float* a, const float* b, float* c, int n) {

@@ -4,7 +4,7 @@
 #include <ctime>
 
 #include "kernels/kahan.cuh"
-#include "kernels/kahan_matmul.hpp"
+#include "kernels/kahan/kahan_matmul.hpp"
 
 template <class Build>
 __global__ void kahan_matmul_kernel(const float* a, const float* b, float* c, int n,

@@ -11,6 +11,6 @@ int not_supported_by_name(std::string_view call);  // unsupported.cpp
 extern "C" {
 #define UNSUPPORTED(name) \
   int name() { return warpcheck::cudart::not_supported_by_name(#name); }
-#include "vgpu/cudart/api/unsupported.def"
+#include "vgpu/cudart/api/unsupported/unsupported.def"
 #undef UNSUPPORTED
 }
