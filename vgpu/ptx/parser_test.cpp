@@ -372,6 +372,21 @@ TEST(ParseBody, LocationsKeepTheirChain) {
   EXPECT_EQ(module.locations.size(), 2u);
 }
 
+// An inlined function that is called at lines 10 and 20: nvcc states each chain once.
+TEST(ParseBody, ACallOfSeveralChainsIsThatOfTheDirectiveBefore) {
+  const std::string inner = ".loc 3 30 7, function_name $L__b, inlined_at 2 5 5\nnop;\n";
+  const Module module = parse_text(
+      ".entry k() {\n.loc 1 10 3\n.loc 2 5 5, function_name $L__a, inlined_at 1 10 3\n" + inner +
+      ".loc 1 20 3\n.loc 2 5 5, function_name $L__a, inlined_at 1 20 3\n" + inner +  //
+      ".loc 1 10 3\n" + inner + ".loc 1 20 3\n" + inner + ".loc 1 9 1\n" + inner + "}");
+  std::vector<std::uint32_t> lines;
+  for (const Instruction& instruction : module.functions[0].body) {
+    const SourceLocation& call = module.locations.at(instruction.location.inlined_at);
+    lines.push_back(module.locations.at(call.inlined_at).line);
+  }
+  EXPECT_EQ(lines, (std::vector<std::uint32_t>{10, 20, 10, 20, 20}));
+}
+
 TEST(ParseBody, WhatIsUnknownIsRefusedByName) {
   const Function f = parse_body_text(
       ".reg .b32 %r<2>; foo.bar {%x}, [nowhere, 3], (; add.frob.u32 %r1, %r1, 2;"

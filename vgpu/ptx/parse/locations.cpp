@@ -1,5 +1,6 @@
 #include "vgpu/ptx/parse/locations.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "vgpu/ptx/parse/constant.hpp"
@@ -34,15 +35,49 @@ SourceLocation LocationReader::read() {
       lexer.expect_identifier("a label");
       if (lexer.accept('+')) read_number(lexer, "a number");
     } else if (word == "inlined_at") {
-      const auto [file, line, column] = read_place();
-      const auto chain = inlined_at_.find({file, line, column});
-      out.inlined_at =
-          intern({file, line, column, chain == inlined_at_.end() ? kNone : chain->second});
+      const Place call = read_place();
+      const auto [file, line, column] = call;
+      out.inlined_at = intern({file, line, column, chain_of(call)});
     } else {
       lexer.fail("expected 'function_name' or 'inlined_at'");
     }
   }
-  inlined_at_[place] = out.inlined_at;
+  std::vector<std::uint32_t>& chains = chains_[place];
+  std::erase(chains, out.inlined_at);
+  chains.push_back(out.inlined_at);
+  callers_ = with_callers(out);
+  return out;
+}
+
+std::uint32_t LocationReader::chain_of(const Place& place) const {
+  const auto chains = chains_.find(place);
+  if (chains == chains_.end()) return kNone;
+  const auto calls_previous = [&](std::uint32_t location) {
+    return std::find(callers_.begin(), callers_.end(), location) != callers_.end();
+  };
+  std::uint32_t best = chains->second.back();
+  std::size_t best_shared = 0;
+  for (auto chain = chains->second.rbegin(); chain != chains->second.rend(); ++chain) {
+    std::uint32_t at = *chain;
+    while (at != kNone && !calls_previous(at)) at = context_.module.locations[at].inlined_at;
+    std::size_t shared = 0;
+    const bool whole = at == *chain;
+    for (; at != kNone; at = context_.module.locations[at].inlined_at) ++shared;
+    if (shared > best_shared) best = *chain, best_shared = shared;
+    if (whole) break;
+  }
+  return best;
+}
+
+std::vector<std::uint32_t> LocationReader::with_callers(const SourceLocation& location) const {
+  std::vector<std::uint32_t> out;
+  const Place place{location.file, location.line, location.column};
+  const auto self = interned_.find({place, location.inlined_at});
+  if (self != interned_.end()) out.push_back(self->second);
+  for (std::uint32_t at = location.inlined_at; at != kNone;
+       at = context_.module.locations[at].inlined_at) {
+    out.push_back(at);
+  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <vector>
 
 #include "vgpu/ptx/parse/context.hpp"
 
@@ -23,8 +24,16 @@ class LocationReader {
   Place read_place();
   std::uint32_t intern(const SourceLocation& location);
 
+  // The chain of a call.  A function that is inlined several times has one call with several
+  // chains, and nvcc does not state a chain again that it has stated before.  The one is meant that
+  // shares most callers with the directive before; of several, the latest.
+  std::uint32_t chain_of(const Place& place) const;
+  std::vector<std::uint32_t> with_callers(const SourceLocation& location) const;
+
   Context& context_;
-  std::map<Place, std::uint32_t> inlined_at_;  // the latest chain of each place
+  std::map<Place, std::vector<std::uint32_t>> chains_;  // of each place, the latest last
+  std::vector<std::uint32_t>
+      callers_;  // of what the last directive said, and that itself if it calls
   std::map<std::pair<Place, std::uint32_t>, std::uint32_t> interned_;
 };
 
