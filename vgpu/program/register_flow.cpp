@@ -22,7 +22,8 @@ bool ends_block(InstrKind kind) {
 }  // namespace
 
 RegisterFlow::RegisterFlow(const Program& program) : program_(program) {
-  if (program.code.empty() || program.dynamic_stack || !place_frames()) return;
+  if (program.code.empty() || program.functions.empty() || program.dynamic_stack) return;
+  if (!place_frames()) return;
   known_ = true;
   list_operands();
   find_blocks();

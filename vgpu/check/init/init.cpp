@@ -157,6 +157,7 @@ std::unique_ptr<Checker> make_init_checker(Reporter& reporter) {
 void InitChecker::reset(WarpModel /*model*/) {
   for (InitShadow& shadow : shadows_) shadow.begin(0);
   origins_.clear();
+  moves_.clear();
   shapes_.reset();
 }
 
@@ -246,6 +247,7 @@ void InitChecker::find_undefined(Access& access, InitShadow& shadow) {
     if (lanes == 0) return;
   }
   if (grid_ != nullptr) return grid_->give_up();
+  see_padding(access, lanes, shadow);
   const std::uint32_t elements = access.elements();
   if (elements == 1) {
     access.origin = origin_of_value(access, lanes, shadow, 0, access.bytes);
@@ -331,6 +333,8 @@ void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& va
   if ((value.mask & access.mask) == 0) return;
   const std::uint32_t lanes = value.mask & access.mask;
   const std::uint32_t origin = origin_of_use(access.program, value.origin, access.place, lanes);
+  const bool is_padding =
+      origin != ptx::kNone && origins_[origin].is_load() && moves_padding(access, at / bytes);
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
     const bool is_whole = !access.is_partial || undefined_as_a_whole(access, at, bytes, lane);
@@ -341,7 +345,7 @@ void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& va
       if (origin == ptx::kNone) {
         shadow.fill(offset, 1, InitShadow::kNeverWritten);
       } else {
-        shadow.taint(offset, {origin, static_cast<std::uint8_t>(bits), !is_whole});
+        shadow.taint(offset, {origin, static_cast<std::uint8_t>(bits), !is_whole || is_padding});
       }
     }
   }

@@ -11,12 +11,15 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "vgpu/check/checker.hpp"
 #include "vgpu/check/init/init_shadow.hpp"
+#include "vgpu/check/init/moved_values.hpp"
 #include "vgpu/check/init/store_shapes.hpp"
 
 namespace warpcheck::vgpu {
@@ -88,6 +91,10 @@ class InitChecker final : public Checker {
   static void tell_bits(Access& access, std::uint32_t lanes, const InitShadow& shadow);
   static std::uint32_t lanes_with_undefined(const Access& access, std::uint32_t lanes,
                                             const InitShadow& shadow, std::uint32_t at);
+  // Padding that a program moves about as it is stays padding.
+  [[nodiscard]] bool is_padding(const InitShadow& shadow, std::uint32_t at) const;
+  void see_padding(const Access& access, std::uint32_t lanes, const InitShadow& shadow);
+  bool moves_padding(const Access& access, std::uint32_t element);
   std::uint32_t origin_of_value(const Access& access, std::uint32_t lanes, const InitShadow& shadow,
                                 std::uint32_t at, std::uint32_t bytes);
 
@@ -111,6 +118,11 @@ class InitChecker final : public Checker {
   std::vector<InitShadow> shadows_;  // by Allocation::id
   std::vector<Origin> origins_;
   StoreShapes shapes_;
+  struct Moves {
+    std::unique_ptr<MovedValues> values;          // null: nobody has asked yet
+    std::map<std::uint32_t, bool> reads_padding;  // by pc of a load: it has read padding alone
+  };
+  std::map<const Program*, Moves> moves_;
   InitChecker* whole_ = nullptr;  // of a part
   SharedGrid* grid_ = nullptr;    // of a part
   Parts parts_;                   // of the whole

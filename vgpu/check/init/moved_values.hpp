@@ -1,0 +1,37 @@
+// Which stores move values about: they put into memory what loads have read, as it is, and nothing
+// that was calculated.  Struct copies, sorts and stagings through shared memory do.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "vgpu/program/register_flow.hpp"
+
+namespace warpcheck::vgpu {
+
+class MovedValues {
+ public:
+  using Loads = std::vector<std::uint32_t>;
+
+  explicit MovedValues(const Program& program);
+
+  // The pcs of the loads whose values the store at `pc` moves in an element, on all paths; nothing:
+  // it may store something else, or the registers cannot be followed.
+  const std::optional<Loads>& loads_of(std::uint32_t pc, std::uint32_t element);
+
+ private:
+  [[nodiscard]] std::optional<Loads> find_loads(std::uint32_t pc, std::uint32_t element) const;
+  // The instructions that may have given a register its value before `pc`; nothing: not known.
+  [[nodiscard]] std::optional<std::vector<std::uint32_t>> writers(std::uint32_t pc,
+                                                                  std::uint32_t number) const;
+  [[nodiscard]] std::vector<std::uint32_t> moved_registers(std::uint32_t pc) const;
+
+  RegisterFlow flow_;
+  std::vector<std::vector<std::uint32_t>> predecessors_;  // by block
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<Loads>> known_;
+};
+
+}  // namespace warpcheck::vgpu
