@@ -104,7 +104,11 @@ ChainPlace SyncVariables::perform_on(Variable& variable, const StrongOperation& 
 }
 
 SyncVariables::Written SyncVariables::Variable::written() const {
-  Written state{last, place, released, {}};
+  Written state;
+  state.last = last;
+  state.place = place;
+  state.released = released;
+  state.sc_released = sc_released;
   if (patterns == nullptr) return state;
   state.released_in = patterns->released_in;
   state.has_released = patterns->has_released;
@@ -116,6 +120,7 @@ void SyncVariables::Variable::find(Written written) {
   last = written.last;
   place = written.place;
   released = std::move(written.released);
+  sc_released = std::move(written.sc_released);
   if (patterns == nullptr) return;
   patterns->released_in = std::move(written.released_in);
   patterns->has_released = written.has_released;
@@ -142,6 +147,9 @@ void SyncVariables::read(Variable& variable, const StrongOperation& operation, b
   if (!operation.may_acquire) return;
   const Access& access = *operation.access;
   const BlockKey block = operation.block;
+  if (linked && !variable.sc_released.is_empty() && operation.is_present) {
+    order_.observe_sc(access.place, operation.lane, variable.sc_released);
+  }
   ReleasedClocks released_clocks;
   if (linked) {
     bool has_released = false;
@@ -210,6 +218,11 @@ void SyncVariables::release(Variable& variable, Reach reach, const ThreadOrder::
 void SyncVariables::release_fences(Variable& variable, const StrongOperation& operation) {
   if (operation.fences == nullptr) return;
   const ThreadOrder::Fences& fences = *operation.fences;
+  variable.sc_released.join(fences.sc_of_others);
+  if (fences.sc.is_set) {
+    variable.sc_released.join(ThreadOrder::clock_of(
+        fences.sc, operation.block, order_.thread_at(operation.access->place, operation.lane)));
+  }
   for (const Reach reach : kReaches) {
     const ThreadOrder::Moment& fence = fences[index_of(reach)];
     if (reach == Reach::cluster && !order_.has_groups()) continue;

@@ -8,9 +8,14 @@
 // observed by its readers, and through any number of atomic operations each of which read what
 // the one before wrote, all of them morally strong with their neighbours: a *chain*.
 //
-// fence.sc does here what fence.acq_rel does.  The ISA's Fence-SC order also synchronises, but it
-// is chosen at run time: that one fence ran before another in this execution says nothing about
-// the next, and to believe it would silence races that other executions have.
+// fence.sc does here what fence.acq_rel does, and one thing more.  The ISA's Fence-SC order (8.9.3)
+// also synchronises, but it is chosen at run time: that one fence ran before another in this
+// execution says nothing about the next, and to believe it would silence races that other
+// executions have.  Except where it had to: if a strong write comes after one fence by program
+// order and barriers, and the other fence after a read that observes it in the same way, then the
+// other order would make the read come before the write that it observes, which the axioms of
+// causality (8.10.6) exclude.  So a block may fence before the barrier after which one thread takes
+// a ticket, and after the barrier by which that thread tells the others.
 #pragma once
 
 #include <array>
@@ -118,6 +123,7 @@ class SyncVariables {
     VectorClock released;
     std::unordered_map<std::uint64_t, VectorClock> released_in;
     bool has_released = false, is_for_some = false;
+    VectorClock sc_released;
   };
   static constexpr std::size_t kPastMax = 64;
   // The strong writes so far, with weak memory: a ring of the latest.
@@ -146,6 +152,8 @@ class SyncVariables {
     ChainPlace place;
     // What the chain's release patterns release to everybody.
     VectorClock released;
+    // What fence.sc have released before its writes.
+    VectorClock sc_released;
     std::unique_ptr<Patterns> patterns;  // null: none yet
     PastWrites past;
 
@@ -164,6 +172,7 @@ class SyncVariables {
     void silence() {
       last = {};
       released = {};
+      sc_released = {};
       if (patterns == nullptr) return;
       patterns->released_in.clear();
       patterns->has_released = patterns->is_for_some = false;

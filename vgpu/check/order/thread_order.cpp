@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "vgpu/check/order/bits.hpp"
 
@@ -127,6 +128,7 @@ void ThreadOrder::begin_block(const WarpPlace& place) {
   slot.first_segment = segments();
   slot.arrivals.clear();
   slot.alike = true;
+  slot.has_sc = false;
   slot.common = known_at_start_;
   for (Warp& warp : slot.warps) {
     warp = {};
@@ -153,17 +155,61 @@ void ThreadOrder::complete_barrier(const WarpPlace& place) {
       warp.for_each([&](Lane& lane) { lane.knows = slot.common; });
     }
   }
+  if (std::exchange(slot.has_sc, false)) {
+    FencesOfMeeting all;
+    WarpPlace at = place;
+    for (at.warp = 0; at.warp < warps_; ++at.warp) gather_sc(at, lanes_of(at.warp), all);
+    for (at.warp = 0; at.warp < warps_; ++at.warp) hand_on_sc(at, lanes_of(at.warp), all);
+    slot.has_sc = false;
+  }
   for (Warp& warp : slot.warps) warp.segment = {};
+}
+
+void ThreadOrder::gather_sc(const WarpPlace& place, std::uint32_t lanes,
+                            FencesOfMeeting& all) const {
+  for_each_bit(lockstep_ ? 1u : lanes, [&](unsigned lane) {
+    const Lane& self = lane_at(place, lane);
+    all.observed.join(self.sc_observed);
+    all.fenced.join(self.fence.sc_of_others);
+    if (!self.fence.sc.is_set) return;
+    all.fenced.join(self.fence.sc.knows);
+    all.times.push_back({thread_at(place, lane), self.fence.sc.ticks, self.fence.sc.phase});
+    all.phase = std::max(all.phase, self.fence.sc.phase);
+  });
+}
+
+void ThreadOrder::hand_on_sc(const WarpPlace& place, std::uint32_t lanes, FencesOfMeeting& all) {
+  if (!all.times.empty()) {
+    std::ranges::sort(all.times, {}, &ThreadTime::thread);
+    all.fenced.learn(block_key(place), all.phase, all.times);
+    all.times.clear();
+  }
+  if (all.fenced.is_empty() && all.observed.is_empty()) return;
+  for_each_actor(place, lanes, [&](Lane& self) {
+    self.fence.sc_of_others.join(all.fenced);
+    self.sc_observed.join(all.observed);
+  });
+  slots_[place.slot].has_sc = true;
+  changed(place);
+}
+
+void ThreadOrder::observe_sc(const WarpPlace& place, unsigned lane, const VectorClock& released) {
+  own_lane(place, lane).sc_observed.join(released);
+  slots_[place.slot].has_sc = true;
 }
 
 void ThreadOrder::changed(const WarpPlace& place) {
   slots_[place.slot].warps[place.warp].segment = {};
 }
 
+std::uint32_t ThreadOrder::lanes_of(std::uint32_t warp) const {
+  const std::uint32_t others = threads_ - warp * kWarpLanes;
+  return others < kWarpLanes ? (1u << others) - 1 : ~0u;
+}
+
 bool ThreadOrder::are_alike(const WarpPlace& place, std::uint32_t lanes) const {
   if (lockstep_) return true;
-  const std::uint32_t others = threads_ - place.warp * kWarpLanes;
-  const std::uint32_t all = others < kWarpLanes ? (1u << others) - 1 : ~0u;
+  const std::uint32_t all = lanes_of(place.warp);
   return slots_[place.slot].warps[place.warp].each == nullptr && (lanes & all) == all;
 }
 
@@ -220,11 +266,16 @@ void ThreadOrder::fence(const Fence& fence) {
         self.folded = 0;
       }
     }
+    const bool is_sc = fence.order == ptx::Order::sc && reach == Reach::grid;
+    if (is_sc && !self.sc_observed.is_empty()) learn(fence.place, self, self.sc_observed);
     if (!releases(fence.order)) return;
     const Moment moment = release(fence.place, self);
     for (const Reach near : kReaches) {
       if (near <= reach) self.fence[static_cast<std::size_t>(near)] = moment;
     }
+    if (!is_sc) return;
+    self.fence.sc = moment;
+    slots_[fence.place.slot].has_sc = true;
   });
 }
 
@@ -239,9 +290,12 @@ void ThreadOrder::meet(const Meeting& meeting) {
   };
   VectorClock common;
   std::vector<ThreadTime> times;
+  FencesOfMeeting fences;
+  const bool has_sc = slots_[place.slot].has_sc;
   for (const WarpLanes& party : meeting.arrived) {
     place.warp = party.warp;
     const std::uint32_t lanes = lockstep_ ? 1u : party.lanes;
+    if (has_sc && arrivals.empty()) gather_sc(place, lanes, fences);
     if (!meeting.released.empty() && arrivals.empty() && are_alike(place, lanes)) {
       const Moment moment = release(place, slots_[place.slot].warps[place.warp].common);
       common.join(moment.knows);
@@ -270,6 +324,7 @@ void ThreadOrder::meet(const Meeting& meeting) {
   for (const WarpLanes& party : meeting.released) {
     place.warp = party.warp;
     for_each_actor(place, party.lanes, [&](Lane& self) { learn(place, self, common); });
+    if (has_sc) hand_on_sc(place, party.lanes, fences);
   }
 }
 

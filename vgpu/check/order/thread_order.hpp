@@ -62,8 +62,18 @@ class ThreadOrder {
     Tick phase = 0, ticks = 0;
     bool is_set = false;
   };
-  // By Reach: the latest release fence that reaches so far.
-  using Fences = std::array<Moment, 3>;
+  // What a thread has released by fences.
+  struct Fences {
+    std::array<Moment, 3> latest;  // by Reach: the latest that reaches so far
+    // Of fence.sc that reach the grid, the latest; and those of other threads that come before it
+    // by barriers.
+    Moment sc;
+    VectorClock sc_of_others;
+
+    [[nodiscard]] const Moment& operator[](std::size_t reach) const { return latest[reach]; }
+    Moment& operator[](std::size_t reach) { return latest[reach]; }
+    [[nodiscard]] bool is_empty() const { return !latest[0].is_set && sc_of_others.is_empty(); }
+  };
   struct Lane {
     VectorClock knows;
     Tick tick = 0;
@@ -71,6 +81,9 @@ class ThreadOrder {
     std::vector<Tick> groups;  // of copies: the ticks of the copier that they end before
     Fences fence;
     ReleasedClocks observed;  // by strong reads, and not acquired yet
+    // Of what fence.sc have released, by strong reads of this thread and of those that come before
+    // it by barriers.
+    VectorClock sc_observed;
     // What was observed of which variables, oldest first.  `observed` knows the first `folded`.
     struct Seen {
       std::uint64_t variable = 0;
@@ -181,6 +194,8 @@ class ThreadOrder {
   [[nodiscard]] static VectorClock clock_of(const Moment& moment, BlockKey block,
                                             std::uint32_t thread);
   void learn(const WarpPlace& place, unsigned lane, const VectorClock& clock);
+  // A strong read has observed a write after which fence.sc had released that.
+  void observe_sc(const WarpPlace& place, unsigned lane, const VectorClock& released);
 
   // The asynchronous copies that the lane has begun come before what acquires the clock.
   VectorClock release_copies(const WarpPlace& place, unsigned lane);
@@ -277,6 +292,7 @@ class ThreadOrder {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Moment>> arrivals;
     bool alike = false;  // all lanes know `common`
     VectorClock common;
+    bool has_sc = false;  // a lane has fenced by fence.sc, or observed that, since the last barrier
   };
   struct Answer {
     SegmentId earlier = 0, now = 0;
@@ -299,9 +315,18 @@ class ThreadOrder {
   // Calls visit(lane) for the lanes of a warp that take part; once for all that are alike.
   template <typename Visit>
   void for_each_actor(const WarpPlace& place, std::uint32_t lanes, Visit visit);
+  [[nodiscard]] std::uint32_t lanes_of(std::uint32_t warp) const;
   [[nodiscard]] bool are_alike(const WarpPlace& place, std::uint32_t lanes) const;
   Moment release(const WarpPlace& place, Lane& self);
   void learn(const WarpPlace& place, Lane& self, const VectorClock& clock);
+  // What threads that meet hand each other of fence.sc.
+  struct FencesOfMeeting {
+    VectorClock fenced, observed;
+    std::vector<ThreadTime> times;
+    Tick phase = 0;
+  };
+  void gather_sc(const WarpPlace& place, std::uint32_t lanes, FencesOfMeeting& all) const;
+  void hand_on_sc(const WarpPlace& place, std::uint32_t lanes, FencesOfMeeting& all);
   std::uint32_t row_of_ticks(const Ticks& ticks);
   SegmentId segment_of_agent(const Segment& segment, const Ticks& ticks);
   using GroupsOfThreads = std::map<std::uint64_t, BulkGroups>;

@@ -5,13 +5,7 @@
 #include "vgpu/check/order/bits.hpp"
 
 namespace warpcheck::vgpu {
-namespace {
-
-bool has_released(const ThreadOrder::Fences& fences) {
-  return std::ranges::any_of(fences, &ThreadOrder::Moment::is_set);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 bool AtomicLog::takes(const Access& access) {
   const bool is_relaxed = access.order == ptx::Order::weak || access.order == ptx::Order::relaxed;
@@ -60,7 +54,7 @@ std::uint32_t AtomicLog::snapshot(const Access& access, ThreadOrder::SegmentId n
   latest_ = 0;
   bool is_needed = false;
   order.for_each_lane_of_warp(access.place, [&](const ThreadOrder::Lane& lane) {
-    is_needed = is_needed || has_released(lane.fence);
+    is_needed = is_needed || !lane.fence.is_empty();
   });
   if (!is_needed) return latest_;
   Snapshot& made = snapshots_.emplace_back();

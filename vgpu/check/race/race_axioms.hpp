@@ -21,6 +21,7 @@ using Ancestors = std::bitset<kNodesMax>;
 // What base causality order relates: an operation, or the point after one.
 struct Node {
   Ancestors before;
+  Ancestors before_by_barriers;  // of those, by program order and barriers alone
 };
 
 struct Operation {
@@ -76,7 +77,11 @@ class Execution {
     nodes_.push_back(made);
     return static_cast<std::uint32_t>(nodes_.size() - 1);
   }
-  void order(std::uint32_t earlier, std::uint32_t later) { add(nodes_[later], earlier); }
+  void order(std::uint32_t earlier, std::uint32_t later) {
+    nodes_[later].before |= nodes_[earlier].before;
+    nodes_[later].before.set(earlier);
+  }
+  void order_by_barrier(std::uint32_t earlier, std::uint32_t later) { add(nodes_[later], earlier); }
   // Nothing else that comes before `earlier` comes before `later` (8.9.1.1).
   void order_alone(std::uint32_t earlier, std::uint32_t later) {
     nodes_[later].before.set(earlier);
@@ -117,6 +122,8 @@ class Execution {
   static void add(Node& node, std::uint32_t earlier, const std::vector<Node>& nodes) {
     node.before |= nodes[earlier].before;
     node.before.set(earlier);
+    node.before_by_barriers |= nodes[earlier].before_by_barriers;
+    node.before_by_barriers.set(earlier);
   }
   void add(Node& node, std::uint32_t earlier) { add(node, earlier, nodes_); }
 
@@ -161,6 +168,26 @@ class Execution {
                           (last.kind == Operation::Kind::fence || same_place(read, last));
       if (!begins) continue;
       for_each_observed(read, [&](const Operation& write) { synchronise_with(write, last); });
+    }
+    if (is_sc_of_grid(last)) follow_fences(last);
+  }
+  static bool is_sc_of_grid(const Operation& operation) {
+    return operation.kind == Operation::Kind::fence && operation.order == Order::sc &&
+           !operation.block_scope;
+  }
+  // PTX ISA 8.9.3, 8.10.6: what a read before this fence has observed was written after another
+  // one, which therefore comes first in Fence-SC order.
+  void follow_fences(const Operation& last) {
+    for (const Operation& read : operations_) {
+      if (!read.strong || !read.reads() || read.kind == Operation::Kind::reduction) continue;
+      if (!nodes_[last.node].before_by_barriers.test(read.after)) continue;
+      for_each_observed(read, [&](const Operation& write) {
+        for (const Operation& first : operations_) {
+          const bool comes_first =
+              is_sc_of_grid(first) && nodes_[write.node].before_by_barriers.test(first.after);
+          if (comes_first) order(first.after, last.after);
+        }
+      });
     }
   }
   // `write` ends release patterns.

@@ -99,6 +99,7 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
       begin_phase(sync.place);
       break;
     case Sync::Kind::barrier_complete:
+      if (phases_[sync.place.slot].observers != 0) perform_observed();
       order_.complete_barrier(sync.place);
       begin_phase(sync.place);
       break;

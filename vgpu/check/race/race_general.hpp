@@ -200,6 +200,7 @@ class GeneralRaceChecker final : public Checker {
   [[nodiscard]] bool meets_deferred(const Row& row) const;
   void perform_deferred(std::uint32_t allocation);
   void perform_all_deferred();
+  void perform_observed();
   void perform_before(const Fence& fence);
   void begin_deferring(const Sync& sync);
   void overwrite(const Allocation& allocation, std::uint32_t offset, std::uint32_t bytes);

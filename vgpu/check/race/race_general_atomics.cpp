@@ -214,6 +214,11 @@ void GeneralRaceChecker::perform_before(const Fence& fence) {
   Phase& phase = phases_[fence.place.slot];
   if (phase.log.is_open() && !phase.log.atomics().is_empty()) move_to_cells(phase);
   if (fence.order == ptx::Order::release || (phase.observers >> fence.place.warp & 1) == 0) return;
+  perform_observed();
+}
+
+// What threads may have read of what others had released.
+void GeneralRaceChecker::perform_observed() {
   for (auto at = deferred_.begin(); at != deferred_.end();) {
     const std::uint32_t allocation = at->first;
     const bool matters = at->second.has_releases() && at->second.has_observers();

@@ -250,10 +250,13 @@ class RandomExecution {
     ++events_;
     const std::set<std::uint32_t> waiting = actors_of(block, released);
     const std::uint32_t meeting = execution_.node({});
+    if (released.empty()) splits_barriers_.insert(block);
     for (const std::uint32_t thread : actors_of(block, arrived)) {
       std::vector<std::uint32_t>& early = early_arrivals_[thread];
       if (released.empty()) {
         early.push_back(execution_.last(thread));
+      } else if (!splits_barriers_.contains(block)) {
+        execution_.order_by_barrier(execution_.last(thread), meeting);
       } else if (waiting.contains(thread) || early.empty()) {
         execution_.order(execution_.last(thread), meeting);
       } else {
@@ -286,7 +289,7 @@ class RandomExecution {
         for (unsigned lane = 0; lane < lanes_; ++lane) {
           std::uint32_t& last = execution_.last(actor(block, warp, lane));
           if (pass == 0) {
-            execution_.order(last, meeting);
+            execution_.order_by_barrier(last, meeting);
           } else {
             last = meeting;
           }
@@ -384,6 +387,7 @@ class RandomExecution {
   std::map<std::uint32_t, std::uint32_t> release_fences_;                // by actor: the latest
   std::map<std::uint32_t, std::vector<std::uint32_t>> observed_phases_;  // by actor
   std::map<std::uint32_t, std::vector<std::uint32_t>> early_arrivals_;   // by actor: oldest first
+  std::set<std::uint32_t> splits_barriers_;  // blocks that have arrived without waiting
   std::uint32_t strong_percent_ = 0, order_percent_ = 0, narrow_percent_ = 0;
   std::uint32_t shared_percent_ = 0, sizes_ = 1, places_ = 1;
   std::uint32_t lanes_ = 1;  // of a warp

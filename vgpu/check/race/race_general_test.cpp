@@ -99,6 +99,54 @@ TEST_F(GeneralRaceTest, FencesOnBothSidesPassAMessage) {
   EXPECT_EQ(summary(), Lines{});
 }
 
+// A thread of block 0 writes g[0] and fences; after a barrier another one takes a ticket, g[1].  In
+// block 1 one takes the next ticket, and after a barrier another one fences and reads g[0].
+class BlocksHandOn : public GeneralRaceTest {
+ protected:
+  void hand_on(Order first, Order last, bool has_barriers = true) {
+    start(2, 64);
+    launch.one(kWrite, global, 0, 32, 1, 0);
+    fence_of_warp(0, first);
+    if (has_barriers) launch.barrier(0);
+    strong(kAtomic, 0, 2, 1);
+    strong(kAtomic, 1, 3, 1);
+    if (has_barriers) launch.barrier(1);
+    fence_of_warp(1, last);
+    launch.one(kRead, global, 1, 32, 4, 0);
+  }
+
+ private:
+  void fence_of_warp(std::uint32_t block, Order order) {
+    Fence event;
+    event.program = &program;
+    event.place = launch.place(block, 1);
+    event.mask = 1;
+    event.order = order;
+    event.scope = Scope::gpu;
+    checker.on_fence(event);
+  }
+};
+
+TEST_F(BlocksHandOn, BetweenBarriersByFencesThatAreOrderedThemselves) {
+  hand_on(Order::sc, Order::sc);
+  EXPECT_EQ(summary(), Lines{});
+}
+
+TEST_F(BlocksHandOn, NotByFencesThatNothingOrders) {
+  hand_on(Order::sc, Order::acq_rel);
+  EXPECT_EQ(summary().size(), 1u);
+}
+
+TEST_F(BlocksHandOn, NotByReleaseFencesOfOtherThreads) {
+  hand_on(Order::acq_rel, Order::sc);
+  EXPECT_EQ(summary().size(), 1u);
+}
+
+TEST_F(BlocksHandOn, NotWithoutBarriers) {
+  hand_on(Order::sc, Order::sc, false);
+  EXPECT_EQ(summary().size(), 1u);
+}
+
 TEST_F(GeneralRaceTest, WithoutAReleaseTheMessageIsNotPassed) {
   start(2, 32);
   launch.one(kWrite, global, 0, 0, 1, 0);
