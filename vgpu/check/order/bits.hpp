@@ -12,6 +12,20 @@ void for_each_bit(std::uint32_t bits, Visit visit) {
   for (; bits != 0; bits &= bits - 1) visit(static_cast<unsigned>(std::countr_zero(bits)));
 }
 
+// Calls visit(first lane, lanes) for each run of lanes, ascending, until it answers false.
+//   begins: the lanes of `mask` at which runs begin
+template <typename Visit>
+[[gnu::always_inline]] inline bool for_each_run(std::uint32_t begins, std::uint32_t mask,
+                                                Visit visit) {
+  while (begins != 0) {
+    const auto first = static_cast<unsigned>(std::countr_zero(begins));
+    begins &= begins - 1;
+    const std::uint32_t before_next = (begins & (0u - begins)) - 1;
+    if (!visit(first, mask & ~0u << first & before_next)) return false;
+  }
+  return true;
+}
+
 // Each of the lower 32 bits twice.
 constexpr std::uint64_t twice(std::uint64_t bits) {
   bits = (bits | bits << 16) & 0x0000'ffff'0000'ffff;

@@ -236,7 +236,7 @@ inline void RaceChecker::check_row(const Access& access) {
     RowLog& log = slots_[access.place.slot].log;
     if (log.is_open()) {
       const bool is_taken = !std::exchange(is_refused_, false) &&
-                            (log.take(access, ordered_threads_) || log_runs(log, access));
+                            (log.take(access, ordered_threads_) || log_scattered(log, access));
       if (is_taken) return;
       move_to_shadow(log, access);
     }
@@ -253,11 +253,13 @@ void RaceChecker::on_access(Access& access) {
 }
 
 bool RaceChecker::takes_row(const RowAccess& access) {
-  if (access.space == ptx::Space::shared && access.pattern != Pattern::scattered && is_plain_)
-      [[likely]] {
+  if (access.space == ptx::Space::shared && is_plain_) [[likely]] {
     RowLog& log = slots_[access.place.slot].log;
     if (log.is_open()) [[likely]] {
-      if (log.take(access, ordered_threads_)) [[likely]]
+      const bool is_taken = access.pattern == Pattern::scattered
+                                ? log_runs(log, access, access.offsets)
+                                : log.take(access, ordered_threads_);
+      if (is_taken) [[likely]]
         return true;
       is_refused_ = true;
       return false;
@@ -270,12 +272,6 @@ bool RaceChecker::takes_other_row(const RowAccess& access) {
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return true;
   if (!is_plain_) return false;
   const bool writes = access.kind == AccessKind::write;
-  if (access.space == ptx::Space::shared && slots_[access.place.slot].log.is_open()) {
-    is_refused_ = access.bytes < 4 || !log_runs(slots_[access.place.slot].log,
-                                                {access.offsets, access.pc, access.mask,
-                                                 access.place.warp, access.bytes, writes});
-    return !is_refused_;
-  }
   Shadow& shadow = shadow_of(access);
   const unsigned access_class = writes ? kWeakWrite : kWeakRead;
   RaceRow row = row_of(access, access_class, shadow);

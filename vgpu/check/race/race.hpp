@@ -88,16 +88,11 @@ class RaceChecker final : public Checker {
   };
 
   Slot& slot_at(std::uint32_t slot);
-  // Scattered lanes of words, or more.
-  struct ScatteredRow {
-    const std::uint32_t* offset;
-    std::uint32_t pc, mask, warp;
-    std::uint8_t bytes;
-    bool write;
-  };
   bool takes_other_row(const RowAccess& access);
-  bool log_runs(RowLog& log, const Access& access);
-  bool log_runs(RowLog& log, const ScatteredRow& row);
+  // Of an Access or a RowAccess, of scattered lanes.
+  template <typename AnyAccess>
+  bool log_runs(RowLog& log, const AnyAccess& access, const std::uint32_t* offsets);
+  bool log_scattered(RowLog& log, const Access& access);
   void move_to_shadow(RowLog& log, const Access& access);
   bool read_runs(RaceRow row, std::uint32_t bytes, Shadow& shadow);
   RaceRowResult check_cells(const RaceRow& row, Pattern pattern, std::uint32_t bytes,

@@ -92,9 +92,12 @@ enum class RaceRowResult : std::uint8_t {
 
 // The active lanes of scattered offsets as runs of lanes that follow each other: where a lane's
 // offset is not `step` more than that of the lane before it, or that lane is not active, a run
-// begins.  A bit a lane; 0 for inactive lanes.
-using RunsFn = std::uint32_t (*)(const std::uint32_t* offset, std::uint32_t mask,
-                                 std::uint32_t step);
+// begins.
+struct LaneRuns {
+  std::uint32_t begins = 0;  // a bit a lane; 0 for inactive lanes
+  std::uint32_t count = 0;
+};
+using RunsFn = LaneRuns (*)(const std::uint32_t* offset, std::uint32_t mask, std::uint32_t step);
 
 struct RaceRowFunctions {
   RaceRowResult (*strided)(const RaceRow&);

@@ -288,7 +288,7 @@ RaceRowResult scattered(const RaceRow& row) {
   return full ? scattered_row<true, false>(row) : scattered_row<false, false>(row);
 }
 
-std::uint32_t runs(const std::uint32_t* offset, std::uint32_t mask, std::uint32_t step) {
+LaneRuns runs(const std::uint32_t* offset, std::uint32_t mask, std::uint32_t step) {
   constexpr unsigned kWords = 2 * kWidth;
   using Words = std::uint32_t __attribute__((vector_size(4 * kWords)));
   std::uint32_t begins = 1;
@@ -307,7 +307,8 @@ std::uint32_t runs(const std::uint32_t* offset, std::uint32_t mask, std::uint32_
 #endif
     begins |= differ << lane;
   }
-  return (begins | ~(mask << 1)) & mask;
+  begins = (begins | ~(mask << 1)) & mask;
+  return {begins, static_cast<std::uint32_t>(__builtin_popcount(begins))};
 }
 
 }  // namespace

@@ -5,80 +5,57 @@
 namespace warpcheck::vgpu {
 namespace {
 
-// Runs of lanes that a row is logged as.
-constexpr unsigned kRunsMax = 8;
-// And one that is checked in cells: a masked row takes longer than eight lanes one by one.
+// Runs of lanes of a row that is checked in cells, or recorded as rows: a masked row takes longer
+// than eight lanes one by one. than eight lanes one by one.
 constexpr unsigned kRunsInShadowMax = 4;
-
-// Calls visit(first lane, lanes) for each run, ascending.
-//   begins: of runs
-template <typename Visit>
-void for_each_run(std::uint32_t begins, std::uint32_t mask, Visit visit) {
-  for (std::uint32_t rest = begins; rest != 0; rest &= rest - 1) {
-    const std::uint32_t next = rest & (rest - 1);
-    const std::uint32_t before_next = next == 0 ? ~0u : (next & (0u - next)) - 1;
-    const auto first = static_cast<unsigned>(__builtin_ctz(rest));
-    visit(first, mask & ~0u << first & before_next);
-  }
-}
 
 }  // namespace
 
 // Tiles whose rows are shorter than a warp make scattered offsets of a few runs of lanes, each of
 // which is a row for the log.
-bool RaceChecker::log_runs(RowLog& log, const Access& access) {
+bool RaceChecker::log_scattered(RowLog& log, const Access& access) {
   const bool is_plain = access.pattern == Pattern::scattered && access.kind != AccessKind::atomic &&
-                        access.order == ptx::Order::weak && access.bytes >= 4 &&
-                        !access.asynchronous;
-  return is_plain && log_runs(log, {access.offset.data(), access.pc, access.mask, access.place.warp,
-                                    access.bytes, access.kind == AccessKind::write});
+                        access.order == ptx::Order::weak && !access.asynchronous;
+  return is_plain && log_runs(log, access, access.offset.data());
 }
 
-bool RaceChecker::log_runs(RowLog& log, const ScatteredRow& access) {
+template <typename AnyAccess>
+bool RaceChecker::log_runs(RowLog& log, const AnyAccess& access, const std::uint32_t* offsets) {
+  if (access.bytes < 4) return false;
   // Lanes of a run are side by side, or all at one place.
-  bool uniform = access.mask == ~0u && access.offset[0] == access.offset[1];
-  std::uint32_t begins = functions_->runs(access.offset, access.mask, uniform ? 0 : access.bytes);
-  if (lane_count(begins) > kRunsMax) {
+  bool uniform = access.mask == ~0u && offsets[0] == offsets[1];
+  LaneRuns runs = functions_->runs(offsets, access.mask, uniform ? 0 : access.bytes);
+  if (runs.count > RowLog::kRunsMax) {
     uniform = !uniform;
-    begins = functions_->runs(access.offset, access.mask, uniform ? 0 : access.bytes);
-    if (lane_count(begins) > kRunsMax) return false;
+    runs = functions_->runs(offsets, access.mask, uniform ? 0 : access.bytes);
+    if (runs.count > RowLog::kRunsMax) return false;
   }
-  const std::size_t before = log.rows().size();
-  bool is_taken = true;
-  RowLog::Row row{.pc = access.pc,
-                  .warp = access.warp,
-                  .cells_log2 = static_cast<std::uint8_t>(__builtin_ctz(access.bytes) - 2),
-                  .write = access.write,
-                  .uniform = uniform};
-  for_each_run(begins, access.mask, [&](unsigned first, std::uint32_t lanes) {
-    const std::int64_t offset =
-        std::int64_t{access.offset[first]} - (uniform ? 0 : std::int64_t{first} * access.bytes);
-    row.cell = static_cast<std::int32_t>(offset >> 2);
-    row.mask = lanes;
-    is_taken = is_taken && log.take(row, ordered_threads_);
-  });
-  if (!is_taken) log.truncate(before);
-  return is_taken;
+  return log.take_runs({.pc = access.pc,
+                        .mask = access.mask,
+                        .warp = access.place.warp,
+                        .cells_log2 = static_cast<std::uint8_t>(access.bytes >> 3),
+                        .write = access.kind == AccessKind::write,
+                        .uniform = uniform},
+                       offsets, runs.begins, ordered_threads_);
 }
+
+template bool RaceChecker::log_runs(RowLog&, const RowAccess&, const std::uint32_t*);
 
 // The same of weak reads in the shadow; lanes that are found in order and then looked at again find
 // themselves.  False: they are no such row, or some lane is unordered.
 bool RaceChecker::read_runs(RaceRow row, std::uint32_t bytes, Shadow& shadow) {
   const std::uint32_t mask = row.mask;
-  const std::uint32_t begins = functions_->runs(row.offset, mask, bytes);
-  if (lane_count(begins) > kRunsInShadowMax) return false;
+  const LaneRuns runs = functions_->runs(row.offset, mask, bytes);
+  if (runs.count > kRunsInShadowMax) return false;
   constexpr std::uint32_t of_reads = 1u << kWeakRead;
-  bool is_ordered = true;
-  for_each_run(begins, mask, [&](unsigned first, std::uint32_t lanes) {
-    if (!is_ordered) return;
+  return for_each_run(runs.begins, mask, [&](unsigned first, std::uint32_t lanes) {
     const std::int64_t offset = row.offset[first];
     row.cell = (offset - std::int64_t{first} * bytes) >> row.offset_shift;
     row.mask = lanes;
     const RaceRowResult result = functions_->strided(row);
-    is_ordered = result != RaceRowResult::conflict;
     if (result == RaceRowResult::displaced) shadow.mark(of_reads, of_reads);
+    return result != RaceRowResult::conflict;
   });
-  return is_ordered;
 }
 
 // A row of weak accesses, in words, that is one for the records of global memory, or a few runs of
@@ -88,15 +65,13 @@ bool RaceChecker::take_as_rows(RaceRow row, Pattern pattern, Shadow& shadow) con
   if (!limits_.has_rows || !shadow.takes_rows()) return false;
   if (pattern != Pattern::scattered) return shadow.take_row(row, pattern);
   const std::uint32_t bytes = 4u << row.cells_log2, mask = row.mask;
-  const std::uint32_t begins = functions_->runs(row.offset, mask, bytes);
-  if (lane_count(begins) > kRunsInShadowMax) return false;
-  bool is_taken = true;
-  for_each_run(begins, mask, [&](unsigned first, std::uint32_t lanes) {
+  const LaneRuns runs = functions_->runs(row.offset, mask, bytes);
+  if (runs.count > kRunsInShadowMax) return false;
+  return for_each_run(runs.begins, mask, [&](unsigned first, std::uint32_t lanes) {
     row.cell = (std::int64_t{row.offset[first]} - std::int64_t{first} * bytes) >> 2;
     row.mask = lanes;
-    is_taken = is_taken && shadow.take_row(row, Pattern::strided);
+    return shadow.take_row(row, Pattern::strided);
   });
-  return is_taken;
 }
 
 }  // namespace warpcheck::vgpu

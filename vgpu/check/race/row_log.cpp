@@ -30,7 +30,7 @@ struct Placed {
   std::uint64_t low, high;  // of this word and the next
 };
 
-Placed place(std::uint64_t bits, std::uint64_t at) {
+[[gnu::always_inline]] inline Placed place(std::uint64_t bits, std::uint64_t at) {
   const auto shift = static_cast<unsigned>(at % kWordBits);
   return {at / kWordBits, bits << shift, bits >> 1 >> (kWordBits - 1 - shift)};
 }
@@ -141,6 +141,53 @@ bool RowLog::take_any(const Row& row, std::uint64_t ordered_threads) {
   });
   ++count_;
   return true;
+}
+
+bool RowLog::take_runs(const Row& row, const std::uint32_t* offsets, std::uint32_t begins,
+                       std::uint64_t ordered_threads) {
+  const std::size_t before = count_;
+  const bool is_simple = row.cells_log2 == 0 && !(row.uniform && row.write) && atomic_bytes_ == 0;
+  bool is_taken = false;
+  if (is_simple && rows_.size() - count_ >= kRunsMax) {
+    is_taken = row.uniform ? take_runs_of_words<true>(row, offsets, begins, ordered_threads)
+                           : take_runs_of_words<false>(row, offsets, begins, ordered_threads);
+  } else {
+    is_taken = for_each_run(begins, row.mask, [&](unsigned first, std::uint32_t lanes) {
+      Row run = row;
+      const std::uint32_t into_row = row.uniform ? 0 : first << row.cells_log2;
+      run.cell = static_cast<std::int32_t>((offsets[first] >> 2) - into_row);
+      run.mask = lanes;
+      return take(run, ordered_threads);
+    });
+  }
+  // Bits that are left behind make others look closer, no more.
+  if (!is_taken) count_ = before;
+  return is_taken;
+}
+
+// There is room for all of them.
+template <bool kUniform>
+bool RowLog::take_runs_of_words(Row row, const std::uint32_t* offsets, std::uint32_t begins,
+                                std::uint64_t ordered_threads) {
+  const std::uint64_t* const written = written_.data();
+  const std::uint64_t* const read = read_.data();
+  std::uint64_t* const mine = row.write ? written_.data() : read_.data();
+  const std::uint32_t mask = row.mask;
+  return for_each_run(
+      begins, mask, [&](unsigned first, std::uint32_t lanes) __attribute__((always_inline)) {
+        row.cell = static_cast<std::int32_t>((offsets[first] >> 2) - (kUniform ? 0 : first));
+        row.mask = lanes;
+        rows_[count_] = row;
+        const auto [word, low, high] =
+            place(kUniform ? 1 : lanes, static_cast<std::uint64_t>(row.cell + kSlackCells));
+        std::uint64_t met = (written[word] & low) | (written[word + 1] & high);
+        if (row.write) met |= (read[word] & low) | (read[word + 1] & high);
+        if (met != 0 && !is_ordered(row, ordered_threads)) return false;
+        mine[word] |= low;
+        mine[word + 1] |= high;
+        ++count_;
+        return true;
+      });
 }
 
 }  // namespace warpcheck::vgpu

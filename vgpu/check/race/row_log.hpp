@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "vgpu/check/order/bits.hpp"
 #include "vgpu/check/race/atomic_log.hpp"
 #include "vgpu/check/race/race_rows.hpp"
 #include "vgpu/machine/access.hpp"
@@ -85,12 +86,14 @@ class RowLog {
     row = given;
     return take_last(row, ordered_threads);
   }
+  // The same of scattered lanes in up to kRunsMax runs, each of which is a row: all or none.
+  //   row: with all its lanes, and no cell yet; begins: the lanes at which runs begin
+  static constexpr std::uint32_t kRunsMax = 8;
+  bool take_runs(const Row& row, const std::uint32_t* offsets, std::uint32_t begins,
+                 std::uint64_t ordered_threads);
   // The same of an access that AtomicLog takes.
   bool take_atomics(const Access& access, std::uint32_t segment, const ThreadOrder& order);
   [[nodiscard]] AtomicLog& atomics() { return atomics_; }
-  // Forgets the rows behind the first `count`, the last thing before the log is closed: their bits
-  // stay.
-  void truncate(std::size_t count) { count_ = count; }
   // In the order in which they were taken.
   [[nodiscard]] std::span<const Row> rows() const { return {rows_.data(), count_}; }
   [[nodiscard]] std::span<Row> rows() { return {rows_.data(), count_}; }
@@ -126,6 +129,9 @@ class RowLog {
     return true;
   }
   bool take_any(const Row& row, std::uint64_t ordered_threads);
+  template <bool kUniform>
+  bool take_runs_of_words(Row row, const std::uint32_t* offsets, std::uint32_t begins,
+                          std::uint64_t ordered_threads);
   bool grow();
   [[nodiscard]] bool is_ordered(const Row& row, std::uint64_t ordered_threads);
 

@@ -97,6 +97,47 @@ TEST_F(RowLogTest, LooksThroughItselfOnlySoOften) {
   EXPECT_FALSE(take(row_of(0, 0, kWrite)));
 }
 
+class RowLogRunsTest : public RowLogTest {
+ protected:
+  // Two halves of a warp, from `first` and `second` on.
+  bool take_halves(bool write, bool uniform, std::uint32_t first, std::uint32_t second) {
+    std::array<std::uint32_t, 32> offsets{};
+    for (std::uint32_t lane = 0; lane < 32; ++lane) {
+      offsets[lane] = 4 * ((lane < 16 ? first : second) + (uniform ? 0 : lane % 16));
+    }
+    return log_.take_runs({.mask = ~0u, .warp = 1, .write = write, .uniform = uniform},
+                          offsets.data(), 0x00010001, kOrderedInThread);
+  }
+};
+
+TEST_F(RowLogRunsTest, EachRunIsARow) {
+  for (int i = 0; i < 2; ++i) {  // in a log that has to grow, and in one that need not
+    log_.begin(kBytes);
+    EXPECT_TRUE(take_halves(kRead, false, 0, 0));
+    EXPECT_TRUE(take_halves(kRead, true, 64, 90));
+    ASSERT_EQ(log_.rows().size(), 4U);
+    EXPECT_EQ(log_.rows()[1].cell, -16);
+    EXPECT_EQ(log_.rows()[1].mask, 0xffff'0000u);
+    EXPECT_EQ(log_.rows()[3].cell, 90);
+    EXPECT_TRUE(log_.rows()[3].uniform);
+    EXPECT_FALSE(take(row_of(0, 15, kWrite, 1)));
+    EXPECT_TRUE(take(row_of(0, 16, kWrite, 1)));
+    EXPECT_FALSE(take(row_of(0, 90, kWrite, 1)));
+  }
+}
+
+TEST_F(RowLogRunsTest, AllOfThemOrNone) {
+  for (int i = 0; i < 2; ++i) {
+    log_.begin(kBytes);
+    EXPECT_TRUE(take(row_of(0, 40, kRead, 1)));
+    EXPECT_FALSE(take_halves(kWrite, false, 0, 40));
+    EXPECT_FALSE(take_halves(kWrite, false, 100, 108));  // which meet each other
+    EXPECT_EQ(log_.rows().size(), 1U);
+    EXPECT_TRUE(take_halves(kWrite, false, 16, 0));
+    EXPECT_FALSE(take(row_of(0, 31, kRead, 1)));
+  }
+}
+
 // Where lanes that follow each other cease to do so, at each level of the host.
 TEST(RowRuns, BeginWhereALaneIsNotBehindTheLast) {
   std::array<std::uint32_t, 32> tile{}, halves{};
@@ -107,10 +148,14 @@ TEST(RowRuns, BeginWhereALaneIsNotBehindTheLast) {
   for (const SimdLevel level : {SimdLevel::baseline, SimdLevel::avx2, SimdLevel::avx512}) {
     if (level > host_simd_level()) continue;
     const RunsFn runs = race_row_functions(name_of(level)).runs;
-    EXPECT_EQ(runs(tile.data(), ~0u, 4), 0x01001001u) << name_of(level);
-    EXPECT_EQ(runs(halves.data(), ~0u, 0), 0x00010001u) << name_of(level);
-    EXPECT_EQ(runs(tile.data(), 0x0000ff30, 4), 0x00001110u) << name_of(level);  // 8 follows 5
-    EXPECT_EQ(runs(halves.data(), 1u << 31, 0), 1u << 31) << name_of(level);
+    const auto expect = [&](const LaneRuns& found, std::uint32_t begins, std::uint32_t count) {
+      EXPECT_EQ(found.begins, begins) << name_of(level);
+      EXPECT_EQ(found.count, count) << name_of(level);
+    };
+    expect(runs(tile.data(), ~0u, 4), 0x01001001u, 3);
+    expect(runs(halves.data(), ~0u, 0), 0x00010001u, 2);
+    expect(runs(tile.data(), 0x0000ff30, 4), 0x00001110u, 3);  // 8 follows 5
+    expect(runs(halves.data(), 1u << 31, 0), 1u << 31, 1);
   }
 }
 
