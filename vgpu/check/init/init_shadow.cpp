@@ -1,6 +1,7 @@
 #include "vgpu/check/init/init_shadow.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <new>
 
@@ -124,11 +125,11 @@ InitShadow::State InitShadow::state_at(std::uint32_t offset) const {
 std::uint32_t InitShadow::find_undefined(std::uint32_t begin, std::uint32_t end) const {
   if (extent_ == Extent::all) return end;
   if (extent_ == Extent::none) return begin;
-  while (end - begin >= sizeof(std::uint64_t)) {
-    std::uint64_t word;
-    std::memcpy(&word, states_ + begin, sizeof word);
-    if ((word & kDefinedWord) != kDefinedWord) break;
-    begin += sizeof word;
+  while (end - begin >= sizeof(std::array<std::uint64_t, 4>)) {
+    std::array<std::uint64_t, 4> words;
+    std::memcpy(&words, states_ + begin, sizeof words);
+    if ((words[0] & words[1] & words[2] & words[3] & kDefinedWord) != kDefinedWord) break;
+    begin += sizeof words;
   }
   while (begin < end && is_defined(states_[begin])) ++begin;
   return begin;

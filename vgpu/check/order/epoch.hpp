@@ -34,7 +34,7 @@ struct EpochLimits {
   std::uint64_t blocks = kBlocksMax;      // of a grid
   std::uint64_t phases = kPhasesMax;      // at least 3
   std::uint32_t segments = 1u << 21;      // of the general checker, before it tidies up
-  std::uint32_t deferred = 1u << 18;      // its rows of atomics that wait, of an allocation
+  std::uint32_t deferred = 1u << 18;      // rows of atomics that wait, of an allocation
   bool has_rows = true;                   // rows of global memory are kept as such
 };
 

@@ -22,57 +22,13 @@ constexpr std::size_t kKeptBytesMax = std::size_t{1} << 30;
 // And from this much on not beyond the end of their allocations.
 constexpr std::size_t kReleasedMin = std::size_t{1} << 20;
 
-// The value that `lane` of a write stores at byte `index` of its access.
-std::byte stored_byte(const Access& access, unsigned lane, std::uint32_t index) {
-  const std::byte* const row = access.values[index / access.element_bytes];
-  return row[lane * access.value_bytes + index % access.element_bytes];
-}
-
-// Whether `lane` is about to store the bytes that are there already.
-//   last: the last weak writes of the cells; some may be by earlier lanes of this very row, the
-//   bytes of which have not moved yet.
-bool stores_same_bytes(const Access& access, const RaceRow& row, unsigned lane,
-                       const CellEpochs& last) {
-  if (access.values[0] == nullptr) return false;
-  const std::uint32_t begin = access.offset[lane];
-  for (std::uint32_t at = begin; at < begin + access.bytes; ++at) {
-    std::byte held = access.allocation->data[at];
-    const Epoch writer = last.epoch[at >> row.offset_shift] - row.epoch;
-    if (writer < lane && (access.mask >> writer & 1) != 0 &&
-        at - access.offset[writer] < access.bytes) {
-      held = stored_byte(access, static_cast<unsigned>(writer), at - access.offset[writer]);
-    }
-    if (stored_byte(access, lane, at - begin) != held) return false;
-  }
-  return true;
-}
-
-// The same, of what is there before the row.
-bool holds_same_bytes(const Access& access, unsigned lane) {
-  if (access.values[0] == nullptr) return false;
-  for (std::uint32_t i = 0; i < access.bytes; ++i) {
-    if (stored_byte(access, lane, i) != access.allocation->data[access.offset[lane] + i]) {
-      return false;
-    }
-  }
-  return true;
-}
-
-std::string_view role_at(const Program& program, std::uint32_t pc, AccessKind kind) {
-  return program.code[pc].kind == InstrKind::heap_free ? "free" : role_name(kind);
-}
-
-std::string message_of(const AccessClass& earlier, const AccessClass& later, bool one_block,
-                       bool one_warp) {
-  const bool hand_on = morally_strong(earlier, later, one_block);
-  if (earlier.strong && later.strong && !hand_on) {
-    return earlier.size_log2 != later.size_log2
-               ? "(1) and (2) are of different sizes, so they are not atomic to each other"
-               : "the scope of (1) or (2) does not include the other's block";
-  }
-  if (!one_block) return "nothing orders blocks of one kernel launch";
-  if (one_warp) return "lanes of one warp are not ordered without __syncwarp()";
-  return "no barrier orders (1) and (2)";
+// Where lane 0 of a strided row would begin, or all lanes of a uniform one.
+//   row: an Access or a RowLog::UpdateRow; offset_shift: byte offset >> this: cell
+template <typename AnyRow>
+std::int64_t first_cell(const AnyRow& row, unsigned offset_shift) {
+  const auto first = static_cast<unsigned>(__builtin_ctz(row.mask));
+  const std::uint32_t step = row.pattern == Pattern::strided ? row.bytes : 0;
+  return (std::int64_t{row.offset[first]} - std::int64_t{first} * step) >> offset_shift;
 }
 
 }  // namespace
@@ -209,7 +165,7 @@ inline Epoch RaceChecker::epoch_of(const AnyAccess& access) const {
 // What `log` holds of the allocation that `access` is about to touch.
 void RaceChecker::move_to_shadow(RowLog& log, const Access& access) {
   log.close();
-  if (log.rows().empty()) return;
+  if (log.rows().empty() && log.updates().empty()) return;
   Shadow& shadow = shadow_of(access);
   const Epoch warp_0 = epoch_of(access) - std::uint64_t{access.place.warp} * kWarpLanes;
   const unsigned shift = 2 - shadow.offset_shift();
@@ -229,14 +185,34 @@ void RaceChecker::move_to_shadow(RowLog& log, const Access& access) {
     shadow.mark(1u << access_class,
                 std::uint32_t{result == RaceRowResult::displaced} << access_class);
   }
+  for (const RowLog::UpdateRow& from : log.updates()) {
+    RaceRow row;
+    row.epoch = warp_0 + std::uint64_t{from.warp} * kWarpLanes;
+    row.ordered_threads = ordered_threads_;
+    row.history = shadow.plan(from.access_class, ordered_threads_, hands_on_).history;
+    row.offset = from.offset.data();
+    row.offset_shift = static_cast<std::uint8_t>(shadow.offset_shift());
+    row.cell = first_cell(from, row.offset_shift);
+    row.pc = from.pc;
+    row.mask = from.mask;
+    row.cells_log2 = static_cast<std::uint8_t>((from.bytes == 8 ? 1 : 0) + shift);
+    row.exclusive = false;
+    const RaceRowResult result = check_cells(row, from.pattern, from.bytes, false, shadow);
+    shadow.mark(1u << from.access_class,
+                std::uint32_t{result == RaceRowResult::displaced} << from.access_class);
+  }
 }
 
 inline void RaceChecker::check_row(const Access& access) {
   if (access.space == ptx::Space::shared) {
     RowLog& log = slots_[access.place.slot].log;
     if (log.is_open()) {
-      const bool is_taken = !std::exchange(is_refused_, false) &&
-                            (log.take(access, ordered_threads_) || log_scattered(log, access));
+      const bool is_taken =
+          !std::exchange(is_refused_, false) &&
+          (access.kind == AccessKind::atomic
+               ? log.updates().size() < limits_.deferred &&
+                     log.take_updates(access, class_of(access).index())
+               : log.take(access, ordered_threads_) || log_scattered(log, access));
       if (is_taken) return;
       move_to_shadow(log, access);
     }
@@ -342,9 +318,7 @@ void RaceChecker::check_in_shadow(const Access& access) {
   RaceRow row = row_of(access, access_class, shadow);
   row.offset = access.offset.data();
 
-  const unsigned first = access.first_lane();
-  const std::uint32_t step = access.pattern == Pattern::strided ? access.bytes : 0;
-  row.cell = (std::int64_t{access.offset[first]} - std::int64_t{first} * step) >> row.offset_shift;
+  row.cell = first_cell(access, row.offset_shift);
   const bool is_weak = access_class == kWeakRead || access_class == kWeakWrite;
   if (is_weak && take_as_rows(row, access.pattern, shadow)) return;
   prepare_cells(row, access.pattern, access_class, shadow);
@@ -439,140 +413,6 @@ void RaceChecker::on_free(const Allocation& allocation) {
   if (shadow.period().launch != launches_) return;
   shadow.clear();
   shadow.begin({0, launches_, true}, 0);
-}
-
-void RaceChecker::check_lane_by_lane(const Access& access, unsigned access_class, RaceRow& row,
-                                     Shadow& shadow) {
-  row.history = shadow.history(access_class, true);
-  const std::int64_t cells = std::int64_t{1} << row.cells_log2;
-  for_each_bit(access.mask, [&](unsigned lane) {
-    report_lane(access, access_class, row, shadow, lane);
-    const std::int64_t begin = access.offset[lane] >> row.offset_shift;
-    bool displaced = false;
-    for (std::int64_t cell = begin; cell < begin + cells; ++cell) {
-      displaced |= record(row.history, cell, row.epoch + lane, row.pc, row.ordered_threads);
-    }
-    shadow.mark(1u << access_class, std::uint32_t{displaced} << access_class);
-  });
-}
-
-// Reports every earlier access in this lane's cells that races with it.
-void RaceChecker::report_lane(const Access& access, unsigned access_class, const RaceRow& row,
-                              Shadow& shadow, unsigned lane) {
-  const Epoch me = row.epoch + lane;
-  const std::int64_t begin = access.offset[lane] >> row.offset_shift;
-  const std::int64_t end = begin + (std::int64_t{1} << row.cells_log2);
-
-  const auto look_in = [&](const CellEpochs& cells, unsigned earlier_class,
-                           std::uint64_t ordered_threads, bool races) {
-    Earlier found{earlier_class, 0, ptx::kNone};
-    for (std::int64_t cell = begin; cell < end; ++cell) {
-      const Earlier earlier{earlier_class, cells.epoch[cell], cells.pc[cell]};
-      if (earlier == found || !unordered(earlier.epoch, me, ordered_threads)) continue;
-      found = earlier;
-      if (!races && !is_handed(access, access_class, lane, earlier, me)) continue;
-      const Weight weight = weight_of(access, access_class, row, lane, cell, earlier, races);
-      report(access, access_class, lane, weight, earlier);
-    }
-  };
-  const auto look_for = [&](std::uint32_t classes, std::uint64_t ordered_threads, bool races) {
-    for_each_bit(classes & shadow.used(), [&](unsigned earlier_class) {
-      const bool pair = (shadow.displaced() >> earlier_class & 1) != 0;
-      const History& history = shadow.history(earlier_class, pair);
-      look_in(history.last, earlier_class, ordered_threads, races);
-      if (pair) look_in(history.other, earlier_class, ordered_threads, races);
-    });
-  };
-  look_for(kClassRelations.race[access_class], ordered_threads_, true);
-  look_for(kClassRelations.race_across[access_class], kOrderedInBlock, true);
-  if (hands_on_) look_for(kClassRelations.hand_over[access_class], ordered_threads_, false);
-}
-
-// Whether two strong accesses, which do not race, hand on data.
-bool RaceChecker::is_handed(const Access& access, unsigned access_class, unsigned lane,
-                            const Earlier& earlier, Epoch me) {
-  const bool across = (kClassRelations.race_across[access_class] >> earlier.access_class & 1) != 0;
-  if (across && across_blocks(earlier.epoch, me)) return false;
-  if (!may_hand_on(*access.program, earlier.pc, *access.program, access.pc)) return false;
-  const bool both_write =
-      access.kind == AccessKind::write && AccessClass::of_index(earlier.access_class).write;
-  return !both_write ||
-         (unordered(earlier.epoch, me, kOrderedInWarp) && !holds_same_bytes(access, lane));
-}
-
-Weight RaceChecker::weight_of(const Access& access, unsigned access_class, const RaceRow& row,
-                              unsigned lane, std::int64_t cell, const Earlier& earlier,
-                              bool races) {
-  if (access_class == kWeakWrite && earlier.access_class == kWeakWrite) {
-    const bool same = stores_same_bytes(access, row, lane, row.history.last);
-    return same ? Weight::same_bytes : Weight::race;
-  }
-  const Program& program = *access.program;
-  const bool one_warp = !unordered(earlier.epoch, row.epoch + lane, kOrderedInWarp);
-  if (one_warp && access.kind == AccessKind::write && collectives_.is_on()) {
-    const auto byte = static_cast<std::uint32_t>(cell) << row.offset_shift;
-    const std::uint32_t offset = std::max(byte, access.offset[lane]);
-    const bool depends = !AccessClass::of_index(earlier.access_class).write &&
-                         collectives_.orders(access, lane, offset, earlier.pc,
-                                             thread_of(earlier.epoch) % kWarpLanes);
-    if (depends && collectives_.orders_all(access, lane, offset)) return Weight::dependent;
-  }
-  if (races) {
-    const bool guessed = guesses_.explain(program, earlier.pc, program, access.pc);
-    return guessed ? Weight::swap_guess : Weight::race;
-  }
-  if (access.kind == AccessKind::write && AccessClass::of_index(earlier.access_class).write) {
-    return Weight::overwrite;
-  }
-  const bool in_lockstep_code = one_warp && access.space == ptx::Space::shared &&
-                                is_volatile(program, earlier.pc) && is_volatile(program, access.pc);
-  return in_lockstep_code ? Weight::warp_hand_over : Weight::hand_over;
-}
-
-void RaceChecker::report(const Access& access, unsigned access_class, unsigned lane, Weight weight,
-                         const Earlier& earlier) {
-  const Program& program = *access.program;
-  const ThreadId later_thread = thread_of(access.place, lane);
-  const ThreadId earlier_thread{
-      access.space == ptx::Space::shared ? access.place.block : block_of(earlier.epoch),
-      thread_of(earlier.epoch)};
-  AccessKind earlier_kind = AccessKind::read;
-  if (AccessClass::of_index(earlier.access_class).write) {
-    earlier_kind =
-        program.code[earlier.pc].kind == InstrKind::atomic ? AccessKind::atomic : AccessKind::write;
-  }
-
-  // The same race is found in either order of the two.
-  std::array<std::pair<std::uint32_t, AccessKind>, 2> pair{
-      {{earlier.pc, earlier_kind}, {access.pc, access.kind}}};
-  std::ranges::sort(pair);
-  const auto tag = static_cast<std::uint32_t>(pair[0].second) << 8 |
-                   static_cast<std::uint32_t>(pair[1].second) << 4 |
-                   static_cast<std::uint32_t>(weight);
-
-  const bool one_block = earlier_thread.block == later_thread.block;
-  const bool one_warp =
-      one_block && earlier_thread.thread / kWarpLanes == later_thread.thread / kWarpLanes;
-  const Relation relation = relation_of(one_block, one_warp);
-  reporter_.report({&program, pair[0].first, pair[1].first, tag}, relation, [&] {
-    Finding finding;
-    finding.kind = FindingKind::data_race;
-    finding.space = space_name(access.space);
-    finding.severity = severity_of(weight);
-    finding.kernel = kernel_name(program.kernel);
-    finding.object = describe_element(access, lane);
-    finding.accesses = {
-        reporter_.side(role_at(program, earlier.pc, earlier_kind), program, earlier.pc,
-                       earlier_thread),
-        reporter_.side(role_at(program, access.pc, access.kind), program, access.pc, later_thread)};
-    const AccessClass before = AccessClass::of_index(earlier.access_class);
-    const AccessClass now = AccessClass::of_index(access_class);
-    finding.variable = variable_of(*access.allocation, access.offset[lane]);
-    finding.message = message_of(before, now, one_block, one_warp);
-    finding.message += remark_of(weight);
-    finding.lack = lack_of(program, before, earlier.pc, now, access.pc, relation);
-    return finding;
-  });
 }
 
 }  // namespace warpcheck::vgpu

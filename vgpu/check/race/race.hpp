@@ -24,10 +24,10 @@
 #include "vgpu/check/checker.hpp"
 #include "vgpu/check/order/collective_order.hpp"
 #include "vgpu/check/race/race_class.hpp"
-#include "vgpu/check/race/race_rows.hpp"
 #include "vgpu/check/race/race_shadow.hpp"
 #include "vgpu/check/race/race_weight.hpp"
-#include "vgpu/check/race/row_log.hpp"
+#include "vgpu/check/race/rows/race_rows.hpp"
+#include "vgpu/check/race/rows/row_log.hpp"
 
 namespace warpcheck::vgpu {
 

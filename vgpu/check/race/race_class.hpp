@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "vgpu/check/race/race_rows.hpp"
+#include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/machine/access.hpp"
 
 namespace warpcheck::vgpu {

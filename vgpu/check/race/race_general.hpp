@@ -23,12 +23,12 @@
 #include "vgpu/check/order/proxy_fences.hpp"
 #include "vgpu/check/order/sync_variables.hpp"
 #include "vgpu/check/order/thread_order.hpp"
-#include "vgpu/check/race/atomic_log.hpp"
 #include "vgpu/check/race/race_cell_rows.hpp"
 #include "vgpu/check/race/race_cells.hpp"
 #include "vgpu/check/race/race_class.hpp"
 #include "vgpu/check/race/race_weight.hpp"
-#include "vgpu/check/race/row_log.hpp"
+#include "vgpu/check/race/rows/atomic_log.hpp"
+#include "vgpu/check/race/rows/row_log.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -29,10 +29,6 @@ AccessKind kind_at(const Program& program, std::uint32_t pc, unsigned access_cla
   return as.write ? AccessKind::write : AccessKind::read;
 }
 
-std::string_view role_at(const Program& program, std::uint32_t pc, AccessKind kind) {
-  return program.code[pc].kind == InstrKind::heap_free ? "free" : role_name(kind);
-}
-
 }  // namespace
 
 AccessSide GeneralRaceChecker::side_of(const Earlier& earlier) const {

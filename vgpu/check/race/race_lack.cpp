@@ -32,6 +32,10 @@ bool is_update(const Program& program, std::uint32_t one, std::uint32_t other) {
 
 }  // namespace
 
+std::string_view role_at(const Program& program, std::uint32_t pc, AccessKind kind) {
+  return program.code[pc].kind == InstrKind::heap_free ? "free" : role_name(kind);
+}
+
 Lack order_between(Relation relation) {
   switch (relation) {
     case Relation::lanes: return Lack::warp_barrier;

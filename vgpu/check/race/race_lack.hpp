@@ -1,12 +1,16 @@
-// What two accesses that race lack: by it, reports choose what they advise.
+// What reports say of two accesses that race, by their instructions: their roles, and what they
+// lack, by which the advice is chosen.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "vgpu/check/finding.hpp"
 #include "vgpu/check/race/race_class.hpp"
 
 namespace warpcheck::vgpu {
+
+std::string_view role_at(const Program& program, std::uint32_t pc, AccessKind kind);
 
 // Of two threads of one launch.
 constexpr Relation relation_of(bool one_block, bool one_warp) {

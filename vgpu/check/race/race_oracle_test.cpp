@@ -305,7 +305,7 @@ TEST_P(RaceOracleTest, ReportsExactlyWhatTheDefinitionCallsARace) {
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
     racy += trace.findings().empty() ? 0 : 1;
 
-    Bench fresh("baseline", {.has_rows = false});  // cells alone
+    Bench fresh("baseline", {.deferred = 0, .has_rows = false});  // cells alone
     RandomTrace again(seed, model, fresh, false, RandomTrace::Findings::kept);
     again.run();
     ASSERT_EQ(trace.findings(), again.findings()) << "seed " << seed;

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "vgpu/check/race/race_class.hpp"
-#include "vgpu/check/race/race_rows.hpp"
-#include "vgpu/check/race/row_lines.hpp"
+#include "vgpu/check/race/rows/race_rows.hpp"
+#include "vgpu/check/race/rows/row_lines.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/memory/host_pages.hpp"
 

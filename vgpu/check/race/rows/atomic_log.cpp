@@ -1,4 +1,4 @@
-#include "vgpu/check/race/atomic_log.hpp"
+#include "vgpu/check/race/rows/atomic_log.hpp"
 
 #include <algorithm>
 

@@ -6,18 +6,20 @@
 // first row that the log cannot vouch for closes it; the rows so far then go to the shadow
 // (race_shadow.hpp), where the phase goes on.
 //
-// Takes weak reads and writes of whole words, strided or uniform; and, for the general checker,
-// relaxed atomics of one size in words of their own (atomic_log.hpp).
+// Takes weak reads and writes of whole words, strided, uniform or a few runs of lanes; and atomics
+// of one size in words of their own: for the general checker relaxed ones (atomic_log.hpp).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "vgpu/check/order/bits.hpp"
-#include "vgpu/check/race/atomic_log.hpp"
-#include "vgpu/check/race/race_rows.hpp"
+#include "vgpu/check/race/rows/atomic_log.hpp"
+#include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/memory/rows.hpp"
 
@@ -91,7 +93,23 @@ class RowLog {
   static constexpr std::uint32_t kRunsMax = 8;
   bool take_runs(const Row& row, const std::uint32_t* offsets, std::uint32_t begins,
                  std::uint64_t ordered_threads);
-  // The same of an access that AtomicLog takes.
+  // A row of atomics, where barriers order all that threads do: those of one size do not race with
+  // each other, whatever they are.
+  using Offsets = std::array<std::uint32_t, kWarpLanes>;
+  struct UpdateRow {
+    Offsets offset{};
+    std::uint32_t pc = 0;
+    std::uint32_t mask = 0;  // not empty
+    std::uint32_t warp = 0;
+    std::uint8_t access_class = 0;
+    std::uint8_t bytes = 0;  // of a lane
+    Pattern pattern = Pattern::scattered;
+  };
+  // Adds one, as take() does.
+  bool take_updates(const Access& access, unsigned access_class);
+  // In the order in which they were taken; they have met no other row.
+  [[nodiscard]] std::span<const UpdateRow> updates() const { return {updates_.data(), updated_}; }
+  // The same of an access that AtomicLog takes, and of the general checker.
   bool take_atomics(const Access& access, std::uint32_t segment, const ThreadOrder& order);
   [[nodiscard]] AtomicLog& atomics() { return atomics_; }
   // In the order in which they were taken.
@@ -133,6 +151,10 @@ class RowLog {
   bool take_runs_of_words(Row row, const std::uint32_t* offsets, std::uint32_t begins,
                           std::uint64_t ordered_threads);
   bool grow();
+  bool may_update(std::uint8_t bytes);
+  [[nodiscard]] bool has_met(const Access& access) const;
+  [[nodiscard]] std::pair<std::size_t, std::uint64_t> bits_at(std::uint32_t offset) const;
+  void count(const Offsets& offset, std::uint32_t mask);
   [[nodiscard]] bool is_ordered(const Row& row, std::uint64_t ordered_threads);
 
   bool open_ = false;
@@ -142,7 +164,10 @@ class RowLog {
   Cells read_, written_;
   Cells counted_;  // by atomics
   AtomicLog atomics_;
-  std::uint8_t atomic_bytes_ = 0;  // of all of them; 0: none were taken
+  std::vector<UpdateRow> updates_;  // the first updated_ of them
+  std::size_t updated_ = 0;
+  std::size_t updates_counted_ = 0;  // of them are in counted_
+  std::uint8_t atomic_bytes_ = 0;    // of all of them; 0: none were taken
 };
 
 }  // namespace warpcheck::vgpu

@@ -1,4 +1,4 @@
-#include "vgpu/check/race/row_log.hpp"
+#include "vgpu/check/race/rows/row_log.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -67,32 +67,66 @@ void RowLog::begin(std::uint32_t bytes) {
   }
   if (std::exchange(atomic_bytes_, 0) != 0) std::ranges::fill(counted_, 0);
   count_ = 0;
+  updated_ = updates_counted_ = 0;
   atomics_.clear();
   looks_ = 0;
   open_ = true;
 }
 
-bool RowLog::take_atomics(const Access& access, std::uint32_t segment, const ThreadOrder& order) {
-  if (atomics_.rows() == kAtomicsMax) return false;
-  if (atomic_bytes_ == 0) atomic_bytes_ = access.bytes;
-  if (access.bytes != atomic_bytes_) return false;
-  counted_.resize(written_.size());
-  const std::uint64_t cells = access.bytes == 8 ? 3 : 1;  // an aligned one lies in one word of bits
-  const auto bits_at = [&](unsigned lane) {
-    const auto at = static_cast<std::uint64_t>(access.offset[lane] / 4 + kSlackCells);
-    return std::pair{at / kWordBits, cells << at % kWordBits};
-  };
+// Whether atomics of so many bytes may be taken, from now on alone.
+bool RowLog::may_update(std::uint8_t bytes) {
+  if (bytes != 4 && bytes != 8) return false;
+  if (atomic_bytes_ == 0) {
+    atomic_bytes_ = bytes;
+    counted_.resize(written_.size());
+  }
+  return bytes == atomic_bytes_;
+}
+
+// An aligned atomic lies in one word of bits.
+std::pair<std::size_t, std::uint64_t> RowLog::bits_at(std::uint32_t offset) const {
+  const std::uint64_t cells = atomic_bytes_ == 8 ? 3 : 1;
+  const auto at = static_cast<std::uint64_t>(offset / 4 + kSlackCells);
+  return {at / kWordBits, cells << at % kWordBits};
+}
+
+// Whether some lane is where other accesses have been.
+bool RowLog::has_met(const Access& access) const {
   std::uint64_t met = 0;
   for_each_bit(access.mask, [&](unsigned lane) {
-    const auto [word, bits] = bits_at(lane);
+    const auto [word, bits] = bits_at(access.offset[lane]);
     met |= (read_[word] | written_[word]) & bits;
   });
-  if (met != 0) return false;
-  for_each_bit(access.mask, [&](unsigned lane) {
-    const auto [word, bits] = bits_at(lane);
+  return met != 0;
+}
+
+void RowLog::count(const Offsets& offset, std::uint32_t mask) {
+  for_each_bit(mask, [&](unsigned lane) {
+    const auto [word, bits] = bits_at(offset[lane]);
     counted_[word] |= bits;
   });
+}
+
+bool RowLog::take_atomics(const Access& access, std::uint32_t segment, const ThreadOrder& order) {
+  if (atomics_.rows() == kAtomicsMax || !may_update(access.bytes) || has_met(access)) return false;
+  count(access.offset, access.mask);
   atomics_.add(access, segment, order);
+  return true;
+}
+
+// Most phases with atomics have nothing else, so bits are set when something comes.
+bool RowLog::take_updates(const Access& access, unsigned access_class) {
+  if (access.asynchronous || access.elements() != 1 || updated_ == kAtomicsMax) return false;
+  if (!may_update(access.bytes) || (count_ != 0 && has_met(access))) return false;
+  if (updated_ == updates_.size()) updates_.resize(std::max<std::size_t>(2 * updated_, 16));
+  UpdateRow& row = updates_[updated_++];
+  row.offset = access.offset;
+  row.pc = access.pc;
+  row.mask = access.mask;
+  row.warp = access.place.warp;
+  row.access_class = static_cast<std::uint8_t>(access_class);
+  row.bytes = access.bytes;
+  row.pattern = access.pattern;
   return true;
 }
 
@@ -118,6 +152,9 @@ bool RowLog::take_any(const Row& row, std::uint64_t ordered_threads) {
       ordered_threads != kOrderedInWarp)
     return false;
 
+  for (; updates_counted_ < updated_; ++updates_counted_) {
+    count(updates_[updates_counted_].offset, updates_[updates_counted_].mask);
+  }
   std::uint64_t met = 0, counted = 0;
   const auto begin = static_cast<std::uint64_t>(row.cell + kSlackCells);
   std::uint64_t at = begin;

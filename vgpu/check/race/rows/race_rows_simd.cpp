@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #endif
 
-#include "vgpu/check/race/race_rows.hpp"
+#include "vgpu/check/race/rows/race_rows.hpp"
 
 namespace warpcheck::vgpu::WARPCHECK_SIMD {
 namespace {

@@ -1,4 +1,4 @@
-#include "vgpu/check/race/race_rows.hpp"
+#include "vgpu/check/race/rows/race_rows.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -20,7 +20,7 @@
 
 #include "vgpu/check/order/bits.hpp"
 #include "vgpu/check/order/epoch.hpp"
-#include "vgpu/check/race/race_rows.hpp"
+#include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/machine/memory/host_pages.hpp"
 
 namespace warpcheck::vgpu {

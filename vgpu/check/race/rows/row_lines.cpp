@@ -1,4 +1,4 @@
-#include "vgpu/check/race/row_lines.hpp"
+#include "vgpu/check/race/rows/row_lines.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

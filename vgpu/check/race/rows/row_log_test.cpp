@@ -1,9 +1,10 @@
-#include "vgpu/check/race/row_log.hpp"
+#include "vgpu/check/race/rows/row_log.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
+#include "vgpu/check/race/race_class.hpp"
 #include "vgpu/machine/compute/compute.hpp"
 
 namespace warpcheck::vgpu {
@@ -136,6 +137,58 @@ TEST_F(RowLogRunsTest, AllOfThemOrNone) {
     EXPECT_TRUE(take_halves(kWrite, false, 16, 0));
     EXPECT_FALSE(take(row_of(0, 31, kRead, 1)));
   }
+}
+
+class RowLogUpdatesTest : public RowLogTest {
+ protected:
+  static constexpr unsigned kClass =
+      AccessClass{.write = true, .strong = true, .atomic = true}.index();
+  // All lanes of warp 1 at every `step`-th word.
+  static Access atomics(std::uint32_t step, std::uint8_t bytes = 4) {
+    Access access;
+    access.kind = AccessKind::atomic;
+    access.place.warp = 1;
+    access.mask = ~0u;
+    access.bytes = access.element_bytes = bytes;
+    access.pattern = Pattern::scattered;
+    for (std::uint32_t lane = 0; lane < 32; ++lane) access.offset[lane] = 4 * step * lane;
+    return access;
+  }
+};
+
+TEST_F(RowLogUpdatesTest, MeetEachOtherAndNobodyElse) {
+  EXPECT_TRUE(log_.take_updates(atomics(2), kClass));
+  EXPECT_TRUE(log_.take_updates(atomics(4), kClass));
+  ASSERT_EQ(log_.updates().size(), 2U);
+  EXPECT_EQ(log_.updates()[1].offset[31], 4U * 4 * 31);
+  EXPECT_EQ(log_.updates()[1].warp, 1U);
+  EXPECT_EQ(log_.updates()[1].access_class, kClass);
+  EXPECT_FALSE(take(row_of(2, 62, kRead, 1)));
+  EXPECT_TRUE(take(row_of(2, 61, kRead, 1)));
+  EXPECT_FALSE(take(row_of(2, 124, kWrite, 1)));
+  EXPECT_TRUE(take(row_of(2, 126, kWrite, 1)));
+  EXPECT_TRUE(log_.take_updates(atomics(2), kClass));
+  EXPECT_FALSE(log_.take_updates(atomics(7), kClass));  // one of which would be at 126
+  log_.begin(kBytes);
+  EXPECT_TRUE(log_.updates().empty());
+  EXPECT_TRUE(take(row_of(2, 62, kRead, 1)));
+}
+
+TEST_F(RowLogUpdatesTest, AreOfOneSize) {
+  EXPECT_FALSE(log_.take_updates(atomics(2, 2), kClass));
+  EXPECT_TRUE(log_.take_updates(atomics(2, 8), kClass));
+  EXPECT_FALSE(log_.take_updates(atomics(2, 4), kClass));
+  EXPECT_FALSE(take(row_of(2, 63, kRead, 1)));  // the second word of the last
+  EXPECT_TRUE(take(row_of(2, 64, kRead, 1)));
+}
+
+TEST_F(RowLogUpdatesTest, OfVectorsAndCopiesAreNone) {
+  Access vector = atomics(4, 8);
+  vector.element_bytes = 4;
+  EXPECT_FALSE(log_.take_updates(vector, kClass));
+  Access copy = atomics(4);
+  copy.asynchronous = true;
+  EXPECT_FALSE(log_.take_updates(copy, kClass));
 }
 
 // Where lanes that follow each other cease to do so, at each level of the host.
