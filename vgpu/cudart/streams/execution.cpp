@@ -97,15 +97,19 @@ void Execution::wait_for(const Stream& stream) {
 }
 
 void Execution::wait_for_device(unsigned number) {
-  const OperationSet goal = operations_.all_of_device(number);
-  while (operations_.has_pending(number)) run_next(&goal);
+  if (operations_.has_pending(number)) {
+    const OperationSet goal = operations_.all_of_device(number);
+    while (operations_.has_pending(number)) run_next(&goal);
+  }
   operations_.host_waited_for_device(number);
   host_has_waited();
 }
 
 void Execution::wait_for_all() {
-  const OperationSet goal = operations_.all();
-  while (operations_.pending() != 0) run_next(&goal);
+  if (operations_.pending() != 0) {
+    const OperationSet goal = operations_.all();
+    while (operations_.pending() != 0) run_next(&goal);
+  }
   operations_.host_waited_for_all();
   host_has_waited();
 }

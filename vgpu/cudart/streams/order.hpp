@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -27,30 +28,40 @@ class OperationSet {
  public:
   // How many operations of a chain are in the set: its first ones.
   [[nodiscard]] std::uint32_t count(std::size_t chain) const {
-    return chain < counts_.size() ? counts_[chain] : 0;
+    if (chain < kFew) return few_[chain];
+    return chain - kFew < more_.size() ? more_[chain - kFew] : 0;
   }
   [[nodiscard]] bool covers(const Stamp& stamp) const {
     return count(stamp.chain) >= stamp.position;
   }
   [[nodiscard]] bool includes(const OperationSet& other) const {
-    for (std::size_t i = 0; i < other.counts_.size(); ++i) {
-      if (count(i) < other.counts_[i]) return false;
+    for (std::size_t i = 0; i < kFew + other.more_.size(); ++i) {
+      if (count(i) < other.count(i)) return false;
     }
     return true;
   }
   void join(const OperationSet& other) {
-    if (counts_.size() < other.counts_.size()) counts_.resize(other.counts_.size());
-    for (std::size_t i = 0; i < other.counts_.size(); ++i) {
-      counts_[i] = std::max(counts_[i], other.counts_[i]);
+    for (std::size_t i = 0; i < kFew; ++i) few_[i] = std::max(few_[i], other.few_[i]);
+    if (more_.size() < other.more_.size()) more_.resize(other.more_.size());
+    for (std::size_t i = 0; i < other.more_.size(); ++i) {
+      more_[i] = std::max(more_[i], other.more_[i]);
     }
   }
   void add(const Stamp& stamp) {
-    if (counts_.size() <= stamp.chain) counts_.resize(stamp.chain + std::size_t{1});
-    counts_[stamp.chain] = std::max(counts_[stamp.chain], stamp.position);
+    if (stamp.chain < kFew) {
+      few_[stamp.chain] = std::max(few_[stamp.chain], stamp.position);
+      return;
+    }
+    const std::size_t at = stamp.chain - kFew;
+    if (more_.size() <= at) more_.resize(at + 1);
+    more_[at] = std::max(more_[at], stamp.position);
   }
 
  private:
-  std::vector<std::uint32_t> counts_;
+  // Most programs have no more chains than these, whose counts take up nothing outside.
+  static constexpr std::size_t kFew = 4;
+  std::array<std::uint32_t, kFew> few_{};
+  std::vector<std::uint32_t> more_;  // of the chains behind them
 };
 
 class Chains {

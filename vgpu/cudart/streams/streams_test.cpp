@@ -143,6 +143,29 @@ TEST(OperationSet, CoversWhatComesBefore) {
   EXPECT_NE(chains.extend(first).chain, one.chain);  // that chain has gone on without it
 }
 
+// Many chains: operations that nothing orders.
+TEST(OperationSet, CoversManyBesideEachOther) {
+  Chains chains;
+  OperationSet all;
+  std::vector<Stamp> stamps;
+  for (std::uint32_t i = 0; i < 9; ++i) {
+    stamps.push_back(chains.extend({}));
+    EXPECT_EQ(stamps.back().chain, i);
+    OperationSet alone;
+    alone.add(stamps.back());
+    EXPECT_FALSE(all.includes(alone));
+    const OperationSet before = all;
+    all.join(alone);
+    EXPECT_TRUE(all.includes(alone));
+    EXPECT_TRUE(all.includes(before));
+    EXPECT_FALSE(before.includes(all));
+  }
+  for (const Stamp& stamp : stamps) EXPECT_TRUE(all.covers(stamp));
+  const Stamp next = chains.extend(all);
+  EXPECT_EQ(next.position, 2u);
+  EXPECT_FALSE(all.covers(next));
+}
+
 TEST_F(Streams, RunInTheOrderOfTheCallsByDefault) {
   launch(a_, 1);
   launch(b_, 2);

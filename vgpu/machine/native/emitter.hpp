@@ -73,6 +73,8 @@ class Emitter {
   void call(const void* function);
   // What each call forgets, and has to be there where a block begins: the lanes that run.
   void load_lanes();
+  // Where there are no masks: the cells of those lanes, in the frame.
+  void spread_lanes();
   // The lanes that run, in a register; without those for which a guard does not hold.
   void move_lanes(const x86::Gp& to);
   void move_lanes(const x86::Gp& to, const Instr& guarded);

@@ -136,6 +136,7 @@ void Compiler::prologue() {
   a.mov(x86::r14, base(Bank::predicate));
   a.mov(x86::r15, base(Bank::constant));
   emit_.load_lanes();
+  emit_.spread_lanes();
   a.jmp(x86::rsi);
 }
 
@@ -334,6 +335,23 @@ void Emitter::load_lanes() {
   a.kshiftrd(lanes_at(1), lanes_at(0), 8);
   a.kshiftrd(lanes_at(2), lanes_at(0), 16);
   a.kshiftrd(lanes_at(3), lanes_at(0), 24);
+}
+
+void Emitter::spread_lanes() {
+  if (!some_ || is_512_) return;
+  a.vpbroadcastd(vec(0), field(offsetof(NativeFrame, lanes), 4));
+  a.vpmovzxdq(vec(1), half(0));
+  for (const bool wide : {false, true}) {
+    const std::size_t bits = wide ? offsetof(Tables, wide_bits) : offsetof(Tables, word_bits);
+    const std::size_t lanes =
+        wide ? offsetof(NativeFrame, wide_lanes) : offsetof(NativeFrame, word_lanes);
+    for_each_part(wide, [&](std::uint32_t byte) {
+      load(vec(2), table(bits + byte));
+      a.vpand(vec(3), vec(2), vec(wide ? 1 : 0));
+      a.emit(wide ? Inst::kIdVpcmpeqq : Inst::kIdVpcmpeqd, vec(3), vec(3), vec(2));
+      store(field(lanes + byte, 0), vec(3));
+    });
+  }
 }
 
 void Emitter::move_lanes(const x86::Gp& to) {

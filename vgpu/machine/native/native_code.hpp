@@ -54,12 +54,12 @@ struct NativeFrame {
   std::uint32_t wants_edges = 0;
   FragmentLoop* loop = nullptr;
   RunningFragment* run = nullptr;
+  std::exception_ptr thrown;  // by an observer: generated code cannot be unwound
   // Scattered: where the lanes' bytes lie in the allocation.
   alignas(64) std::array<std::uint32_t, kWarpLanes> offsets{};
-  // Lanes::some, without masks: all ones in the cells of `lanes`.
+  // Lanes::some, without masks: all ones in the cells of `lanes`, written by the code itself.
   alignas(64) std::array<std::uint32_t, kWarpLanes> word_lanes{};
   alignas(64) std::array<std::uint64_t, kWarpLanes> wide_lanes{};
-  std::exception_ptr thrown;  // by an observer: generated code cannot be unwound
 };
 
 // How generated code goes on after a call.

@@ -96,7 +96,6 @@ class FragmentLoop {
   bool part(Warp& warp, NativeFrame& frame, RunningFragment& run, std::uint64_t& lane_steps);
   void begin_native_launch(NativeFrame& frame);
   void begin_native_block(NativeFrame& frame, RunningFragment& run);
-  static void set_lanes(NativeFrame& frame, std::uint32_t lanes);
   [[gnu::always_inline]] void begin_native(RunningFragment& run) {
     if (frame_is_of_ != launch_.number) [[unlikely]] {
       frame_is_of_ = launch_.number;
@@ -122,7 +121,7 @@ class FragmentLoop {
     std::uint64_t lanes = kWarpLanes;
     if (run.mask != ~0u) {
       lanes = lane_count(run.mask);
-      if (frame.lanes != run.mask) set_lanes(frame, run.mask);
+      frame.lanes = run.mask;
     }
     const std::uint32_t quantum_left = launch_.quantum_left;  // calls change it, too
     run.pc = code.run(frame, run.pc);

@@ -1,36 +1,11 @@
 // Fragments that run the machine code of their program, and what that calls.
-#include <array>
 #include <bit>
-#include <cstring>
 #include <utility>
 
 #include "vgpu/machine/native/native_tier.hpp"
 #include "vgpu/machine/warp/fragment_loop.hpp"
 
 namespace warpcheck::vgpu {
-namespace {
-
-// All ones in the cells of some of four lanes.
-template <typename Cell>
-constexpr auto kCellsOfFour = [] {
-  std::array<std::array<Cell, 4>, 16> cells{};
-  for (unsigned lanes = 0; lanes < cells.size(); ++lanes) {
-    for (unsigned lane = 0; lane < 4; ++lane) cells[lanes][lane] = Cell{0} - (lanes >> lane & 1);
-  }
-  return cells;
-}();
-
-}  // namespace
-
-// Loops with guards come here at each turn.
-void FragmentLoop::set_lanes(NativeFrame& frame, std::uint32_t lanes) {
-  frame.lanes = lanes;
-  for (unsigned lane = 0; lane < kWarpLanes; lane += 4) {
-    const std::uint32_t four = lanes >> lane & 15;
-    std::memcpy(&frame.word_lanes[lane], &kCellsOfFour<std::uint32_t>[four], 16);
-    std::memcpy(&frame.wide_lanes[lane], &kCellsOfFour<std::uint64_t>[four], 32);
-  }
-}
 
 // What a frame has of the launch, whichever fragment runs.
 void FragmentLoop::begin_native_launch(NativeFrame& frame) {
