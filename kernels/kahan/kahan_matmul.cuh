@@ -3,7 +3,7 @@
 
 #include <ctime>
 
-#include "kernels/kahan.cuh"
+#include "kernels/kahan/kahan.cuh"
 #include "kernels/kahan/kahan_matmul.hpp"
 
 template <class Build>

@@ -3,7 +3,7 @@
 // zeros beyond the edge would apply the compensation once more.
 #pragma once
 
-#include "kernels/kahan.cuh"
+#include "kernels/kahan/kahan.cuh"
 #include "kernels/kahan/kahan_matmul_tiled.hpp"
 
 template <class Build>

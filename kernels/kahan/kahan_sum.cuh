@@ -2,7 +2,7 @@
 // the threads' sums in their order.  Both are compensated.
 #pragma once
 
-#include "kernels/kahan.cuh"
+#include "kernels/kahan/kahan.cuh"
 
 template <class Build>
 __global__ void kahan_sum_kernel(const float* in, float* out, int n) {
