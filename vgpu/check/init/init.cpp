@@ -156,6 +156,7 @@ std::unique_ptr<Checker> make_init_checker(Reporter& reporter) {
 
 void InitChecker::reset(WarpModel /*model*/) {
   for (InitShadow& shadow : shadows_) shadow.begin(0);
+  settled_ = nullptr;
   origins_.clear();
   moves_.clear();
   shapes_.reset();
@@ -183,11 +184,14 @@ void InitChecker::on_free(const Allocation& allocation) {
 }
 
 void InitChecker::on_sync(const Sync& sync) {
+  if (sync.kind != Sync::Kind::barrier_complete) settled_ = nullptr;
   if (sync.shared == nullptr) return;
   if (sync.kind == Sync::Kind::block_start) {
     shadow_of(*sync.shared).begin(sync.shared->limit());
   } else if (sync.kind == Sync::Kind::barrier_complete) {
-    shadow_of(*sync.shared).settle();
+    InitShadow& shadow = shadow_of(*sync.shared);
+    shadow.settle();
+    if (shadow.extent() == InitShadow::Extent::all) settled_ = sync.shared;
   }
 }
 
@@ -212,6 +216,7 @@ void InitChecker::on_access(Access& access) {
 }
 
 bool InitChecker::takes_row(const RowAccess& row) {
+  if (row.allocation == settled_) return true;
   if (row.space == ptx::Space::param) return true;
   InitShadow& shadow = shadow_of(*row.allocation);
   if (shadow.extent() == InitShadow::Extent::all) return true;
@@ -331,6 +336,7 @@ void InitChecker::on_write(const Access& access, InitShadow& shadow) {
 void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& value,
                                   InitShadow& shadow, std::uint32_t at, std::uint32_t bytes) {
   if ((value.mask & access.mask) == 0) return;
+  settled_ = nullptr;
   const std::uint32_t lanes = value.mask & access.mask;
   const std::uint32_t origin = origin_of_use(access.program, value.origin, access.place, lanes);
   const bool is_padding =

@@ -116,6 +116,8 @@ class InitChecker final : public Checker {
   void report_copied_bytes(const HostAccess& access, std::uint32_t offset);
 
   std::vector<InitShadow> shadows_;  // by Allocation::id
+  // Shared memory of the present launch, all of which is defined; null: none is known.
+  const Allocation* settled_ = nullptr;
   std::vector<Origin> origins_;
   StoreShapes shapes_;
   struct Moves {

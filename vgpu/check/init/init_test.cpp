@@ -107,6 +107,40 @@ TEST_F(InitTest, SharedMemoryIsUndefinedInTheNextBlock) {
   EXPECT_EQ(launch.strided(kRead, shared, 1, 0, 2).undefined, ~0u);
 }
 
+// Rows of memory that is known to be defined are not looked at, for as long as it is.
+TEST_F(InitTest, RowsOfSharedMemoryAreTakenWhileAllOfItIsDefined) {
+  const auto barrier = [&] {
+    Sync sync;
+    sync.kind = Sync::Kind::barrier_complete;
+    sync.place = launch.place(0, 0);
+    sync.shared = &shared.allocation();
+    checker.on_sync(sync);
+  };
+  const auto takes = [&](const FakeMemory& memory) {
+    return checker.takes_row({.allocation = &memory.allocation(),
+                              .place = launch.place(0, 0),
+                              .mask = ~0u,
+                              .space = memory.allocation().space,
+                              .bytes = 4,
+                              .element_bytes = 4});
+  };
+  launch.strided(kWrite, shared, 0, 0, 1);
+  barrier();
+  EXPECT_TRUE(takes(shared));
+  EXPECT_EQ(launch.strided(kRead, shared, 0, 0, 2, 32).undefined, ~0u);  // the other half
+  launch.strided(kWrite, shared, 0, 0, 1, 32);
+  barrier();
+  EXPECT_TRUE(takes(shared));
+  EXPECT_FALSE(takes(global));
+  store_undefined(shared, 1, 1, 4);
+  EXPECT_FALSE(takes(shared));
+  launch.strided(kWrite, shared, 0, 0, 1);
+  barrier();
+  EXPECT_TRUE(takes(shared));
+  launch.start_block(1, 0, &shared);
+  EXPECT_FALSE(takes(shared));
+}
+
 TEST_F(InitTest, GlobalMemoryKeepsItsStateBetweenLaunches) {
   launch.strided(kWrite, global, 0, 0, 1);
   launch.start({1, 1, 1}, {32, 1, 1});

@@ -229,24 +229,22 @@ void RaceChecker::on_access(Access& access) {
 }
 
 bool RaceChecker::takes_row(const RowAccess& access) {
-  if (access.space == ptx::Space::shared && is_plain_) [[likely]] {
-    RowLog& log = slots_[access.place.slot].log;
-    if (log.is_open()) [[likely]] {
-      const bool is_taken = access.pattern == Pattern::scattered
-                                ? log_runs(log, access, access.offsets)
-                                : log.take(access, ordered_threads_);
-      if (is_taken) [[likely]]
-        return true;
-      is_refused_ = true;
-      return false;
-    }
-  }
-  return takes_other_row(access);
+  const bool is_logged = access.space == ptx::Space::shared && is_plain_ &&
+                         slots_[access.place.slot].log.take_new(access);
+  return is_logged || takes_other_row(access);
 }
 
 bool RaceChecker::takes_other_row(const RowAccess& access) {
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return true;
   if (!is_plain_) return false;
+  if (access.space == ptx::Space::shared) {
+    RowLog& log = slots_[access.place.slot].log;
+    if (log.is_open()) {
+      is_refused_ = access.pattern == Pattern::scattered ? !log_runs(log, access, access.offsets)
+                                                         : !log.take(access, ordered_threads_);
+      return !is_refused_;
+    }
+  }
   const bool writes = access.kind == AccessKind::write;
   Shadow& shadow = shadow_of(access);
   const unsigned access_class = writes ? kWeakWrite : kWeakRead;

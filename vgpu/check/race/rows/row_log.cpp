@@ -143,11 +143,13 @@ bool RowLog::is_ordered(const Row& row, std::uint64_t ordered_threads) {
 // Makes room for a row.  False: there are enough.
 bool RowLog::grow() {
   if (count_ == kRowsMax) return false;
-  rows_.resize(std::max<std::size_t>(2 * count_, 64));
+  room_ = std::max<std::size_t>(2 * count_, 64);
+  rows_.resize(room_);
   return true;
 }
 
-bool RowLog::take_any(const Row& row, std::uint64_t ordered_threads) {
+bool RowLog::take(const Row& row, std::uint64_t ordered_threads) {
+  if (count_ == room_ && !grow()) return false;
   if (row.uniform && row.write && (row.mask & (row.mask - 1)) != 0 &&
       ordered_threads != kOrderedInWarp)
     return false;
@@ -176,7 +178,7 @@ bool RowLog::take_any(const Row& row, std::uint64_t ordered_threads) {
     mine[word + 1] |= high;
     at += kWordBits;
   });
-  ++count_;
+  rows_[count_++] = row;
   return true;
 }
 
@@ -185,7 +187,7 @@ bool RowLog::take_runs(const Row& row, const std::uint32_t* offsets, std::uint32
   const std::size_t before = count_;
   const bool is_simple = row.cells_log2 == 0 && !(row.uniform && row.write) && atomic_bytes_ == 0;
   bool is_taken = false;
-  if (is_simple && rows_.size() - count_ >= kRunsMax) {
+  if (is_simple && room_ - count_ >= kRunsMax) {
     is_taken = row.uniform ? take_runs_of_words<true>(row, offsets, begins, ordered_threads)
                            : take_runs_of_words<false>(row, offsets, begins, ordered_threads);
   } else {

@@ -67,27 +67,48 @@ class RowLog {
                  .uniform = uniform},
                 ordered_threads);
   }
-  [[gnu::always_inline]] bool take(const RowAccess& access, std::uint64_t ordered_threads) {
+  // The same of nearly all rows: of a word a lane, where no conflicting row has been.  False, and
+  // nothing done: take() may take it.
+  [[gnu::always_inline]] bool take_new(const RowAccess& access) {
+    const bool write = access.kind == AccessKind::write;
+    const bool uniform = access.pattern == Pattern::uniform;
+    if (!open_ || atomic_bytes_ != 0 || access.bytes != 4 || count_ == room_ ||
+        access.pattern == Pattern::scattered || (uniform && write)) {
+      return false;
+    }
+    const auto cell = static_cast<std::int32_t>(start_of(access.first) >> 2);
+    const auto at = static_cast<std::uint64_t>(cell + kSlackCells);
+    const std::uint64_t bits = uniform ? 1 : access.mask;
+    const auto shift = static_cast<unsigned>(at % kWordBits);
+    const std::uint64_t low = bits << shift, high = bits >> 1 >> (kWordBits - 1 - shift);
+    std::uint64_t* const written = written_.data() + at / kWordBits;
+    std::uint64_t* const read = read_.data() + at / kWordBits;
+    std::uint64_t met = (written[0] & low) | (written[1] & high);
+    if (write) met |= (read[0] & low) | (read[1] & high);
+    if (met != 0) return false;
+    std::uint64_t* const mine = write ? written : read;
+    mine[0] |= low;
+    mine[1] |= high;
+    rows_[count_++] = {.cell = cell,
+                       .pc = access.pc,
+                       .mask = access.mask,
+                       .warp = access.place.warp,
+                       .write = write,
+                       .uniform = uniform};
+    return true;
+  }
+  bool take(const RowAccess& access, std::uint64_t ordered_threads) {
     if (access.bytes < 4) return false;
-    if (count_ == rows_.size() && !grow()) return false;
-    Row& row = rows_[count_];  // in its place, whether or not it is taken
-    row = {.cell = static_cast<std::int32_t>(start_of(access.first) >> 2),
-           .pc = access.pc,
-           .mask = access.mask,
-           .warp = access.place.warp,
-           .cells_log2 = static_cast<std::uint8_t>(access.bytes == 4   ? 0
-                                                   : access.bytes == 8 ? 1
-                                                                       : 2),
-           .write = access.kind == AccessKind::write,
-           .uniform = access.pattern == Pattern::uniform};
-    return take_last(row, ordered_threads);
+    return take({.cell = static_cast<std::int32_t>(start_of(access.first) >> 2),
+                 .pc = access.pc,
+                 .mask = access.mask,
+                 .warp = access.place.warp,
+                 .cells_log2 = static_cast<std::uint8_t>(access.bytes >> 3),
+                 .write = access.kind == AccessKind::write,
+                 .uniform = access.pattern == Pattern::uniform},
+                ordered_threads);
   }
-  [[gnu::always_inline]] bool take(const Row& given, std::uint64_t ordered_threads) {
-    if (count_ == rows_.size() && !grow()) return false;
-    Row& row = rows_[count_];
-    row = given;
-    return take_last(row, ordered_threads);
-  }
+  bool take(const Row& row, std::uint64_t ordered_threads);
   // The same of scattered lanes in up to kRunsMax runs, each of which is a row: all or none.
   //   row: with all its lanes, and no cell yet; begins: the lanes at which runs begin
   static constexpr std::uint32_t kRunsMax = 8;
@@ -126,27 +147,6 @@ class RowLog {
 
   using Cells = std::vector<std::uint64_t>;  // a bit a cell, from -kSlackCells on
 
-  // Of the row behind the last one.
-  [[gnu::always_inline]] bool take_last(const Row& row, std::uint64_t ordered_threads) {
-    // Nearly all rows: a cell a lane, so 32 bits, or one.
-    const bool is_simple = row.cells_log2 == 0 && !(row.uniform && row.write);
-    if (!is_simple || atomic_bytes_ != 0) return take_any(row, ordered_threads);
-    const auto at = static_cast<std::uint64_t>(row.cell + kSlackCells);
-    const std::uint64_t bits = row.uniform ? 1 : row.mask;
-    const auto shift = static_cast<unsigned>(at % kWordBits);
-    const std::uint64_t low = bits << shift, high = bits >> 1 >> (kWordBits - 1 - shift);
-    std::uint64_t* const written = written_.data() + at / kWordBits;
-    std::uint64_t* const read = read_.data() + at / kWordBits;
-    std::uint64_t met = (written[0] & low) | (written[1] & high);
-    if (row.write) met |= (read[0] & low) | (read[1] & high);
-    if (met != 0 && !is_ordered(row, ordered_threads)) return false;
-    std::uint64_t* const mine = row.write ? written : read;
-    mine[0] |= low;
-    mine[1] |= high;
-    ++count_;
-    return true;
-  }
-  bool take_any(const Row& row, std::uint64_t ordered_threads);
   template <bool kUniform>
   bool take_runs_of_words(Row row, const std::uint32_t* offsets, std::uint32_t begins,
                           std::uint64_t ordered_threads);
@@ -159,8 +159,8 @@ class RowLog {
 
   bool open_ = false;
   std::size_t looks_ = 0;
-  std::vector<Row> rows_;  // the first count_ of them
-  std::size_t count_ = 0;
+  std::vector<Row> rows_;  // the first count_ of room_
+  std::size_t count_ = 0, room_ = 0;
   Cells read_, written_;
   Cells counted_;  // by atomics
   AtomicLog atomics_;
