@@ -13,9 +13,12 @@ namespace warpcheck::campaign {
 void RunningCampaign::account_for(Task& task, Clock::time_point now) {
   const WorkerMemory& memory = **task.memory;
   const std::uint64_t executions = memory.executions.load() - task.executions;
+  const std::uint64_t for_every_schedule =
+      memory.for_every_schedule.load() - task.for_every_schedule;
   const std::uint64_t features = memory.features.load() - task.features;
   const std::uint64_t entries = memory.entries.load() - task.entries;
   task.executions += executions;
+  task.for_every_schedule += for_every_schedule;
   task.features += features;
   task.entries += entries;
   trials_ += static_cast<std::int64_t>(executions);
@@ -23,6 +26,7 @@ void RunningCampaign::account_for(Task& task, Clock::time_point now) {
   if (task.pair == nullptr) return;
   PairProgress& progress = ledger_.progress_of(task.pair->name());
   progress.executions += static_cast<std::int64_t>(executions);
+  progress.for_every_schedule += static_cast<std::int64_t>(for_every_schedule);
   progress.features += static_cast<std::int64_t>(features);
   progress.entries += static_cast<std::int64_t>(entries);
   // A machine with other work gives a search less of its time, which says nothing about the pair.

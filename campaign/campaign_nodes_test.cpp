@@ -178,7 +178,8 @@ TEST_F(NodesTest, NodesThatEndedOrAreSilentAreNotAtWork) {
                      .seconds = 2,
                      .features = 5 * node,
                      .gain = 0.5,
-                     .span = 1.5}};
+                     .span = 1.5,
+                     .for_every_schedule = node}};
     write(node_directory(root_, node) / "status.json", node_status_text(status));
   }
   const fs::path silent = node_directory(root_, 3) / "status.json";
@@ -196,7 +197,8 @@ TEST_F(NodesTest, NodesThatEndedOrAreSilentAreNotAtWork) {
                               .seconds = 6,
                               .features = 15,
                               .gain = 1.5,
-                              .span = 5.5};
+                              .span = 5.5,
+                              .for_every_schedule = 6};
   EXPECT_EQ(to_json(all), to_json(expected));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "campaign/campaign.hpp"
 #include "campaign/coverage.hpp"
 #include "campaign/ledger.hpp"
 #include "campaign/scheduler.hpp"
@@ -276,13 +277,25 @@ TEST_F(LedgerTest, ARegressionThatFailsIsCrashingAgain) {
   EXPECT_EQ(ledger_.next_to_do({})->case_text, "back");
 }
 
+TEST(OutcomeText, SaysHowManyTrialsStandForEverySchedule) {
+  CampaignOutcome outcome;
+  outcome.progress = {{.pair = "a", .executions = 10, .for_every_schedule = 4},
+                      {.pair = "b", .executions = 20}};
+  EXPECT_EQ(outcome_text(outcome, {}),
+            "0 findings of 0 pairs after 30 trials of 0 pairs, 4 of them for every schedule\n");
+  outcome.progress[0].for_every_schedule = 0;
+  EXPECT_EQ(outcome_text(outcome, {}), "0 findings of 0 pairs after 30 trials of 0 pairs\n");
+}
+
 TEST_F(LedgerTest, AnotherStartGoesOn) {
   ledger_.found(found("large", {"aa"}), 2);
   ledger_.progress_of("scan").executions = 7;
+  ledger_.progress_of("scan").for_every_schedule = 4;
   ledger_.flush(4);
   fs::remove(directory_.case_path({"scan", "aa"}));
   Ledger again(directory_, store_, {"scan", "sort"});
   EXPECT_EQ(again.progress().at("scan").executions, 7);
+  EXPECT_EQ(again.progress().at("scan").for_every_schedule, 4);
   EXPECT_EQ(again.next_to_do({})->case_text, "large");
   again.flush(4);
   EXPECT_EQ(case_file("aa"), "large");

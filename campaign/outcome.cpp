@@ -94,10 +94,16 @@ std::string outcome_text(const CampaignOutcome& outcome, const CampaignOptions& 
     const std::string missing = missing_of(*pair, outcome.findings);
     if (!missing.empty()) text += fmt::format("not found yet: {} of {}\n", missing, pair->name());
   }
-  std::int64_t executions = 0;
-  for (const PairProgress& progress : outcome.progress) executions += progress.executions;
-  text += fmt::format("{} findings of {} pairs after {} trials of {} pairs\n",
-                      outcome.findings.size(), pairs.size(), executions, options.pairs.size());
+  std::int64_t executions = 0, for_every_schedule = 0;
+  for (const PairProgress& progress : outcome.progress) {
+    executions += progress.executions;
+    for_every_schedule += progress.for_every_schedule;
+  }
+  text += fmt::format("{} findings of {} pairs after {} trials of {} pairs{}\n",
+                      outcome.findings.size(), pairs.size(), executions, options.pairs.size(),
+                      for_every_schedule == 0
+                          ? ""
+                          : fmt::format(", {} of them for every schedule", for_every_schedule));
   if (!outcome.findings.empty()) {
     text += fmt::format("replay one: {} replay {}/cases/PAIR/FINDING.case\n", project().program,
                         own_directory(options).string());

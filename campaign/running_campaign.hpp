@@ -42,7 +42,8 @@ struct Task {
   std::shared_ptr<SharedWorkerMemory> memory = std::make_shared<SharedWorkerMemory>();
   Clock::time_point begin = Clock::now();
   Clock::time_point accounted = begin;
-  std::uint64_t executions = 0, features = 0, entries = 0;  // accounted for
+  // Accounted for.
+  std::uint64_t executions = 0, for_every_schedule = 0, features = 0, entries = 0;
   std::uint64_t beats = 0;
   bool answered = false;  // it said how it ended
   bool refused = false;   // its pair cannot be run

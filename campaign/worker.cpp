@@ -126,6 +126,7 @@ class Search {
     memory_.begin_input(bytes);
     ++memory_.executions;  // also of one that ends the search
     search_.take([&] { return runner_.try_input(bytes); });
+    memory_.for_every_schedule = search_.seen().for_every_schedule;
     fuzz::require_runnable(search_);
     return coverage_.add(fuzz::libfuzzer_counters());
   }

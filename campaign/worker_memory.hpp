@@ -15,10 +15,11 @@
 namespace warpcheck::campaign {
 
 struct WorkerMemory {
-  std::atomic<std::uint64_t> executions;  // trials, of whatever kind
-  std::atomic<std::uint64_t> features;    // new ones
-  std::atomic<std::uint64_t> entries;     // added to the corpus
-  std::atomic<double> used_seconds;       // of CPU time, by a search
+  std::atomic<std::uint64_t> executions;          // trials, of whatever kind
+  std::atomic<std::uint64_t> for_every_schedule;  // of those of a search
+  std::atomic<std::uint64_t> features;            // new ones
+  std::atomic<std::uint64_t> entries;             // added to the corpus
+  std::atomic<double> used_seconds;               // of CPU time, by a search
   std::atomic<std::uint32_t> input_bytes;
   std::array<std::uint8_t, kCorpusBytesMax> input;
 

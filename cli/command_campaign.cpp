@@ -114,6 +114,11 @@ RunReport report_of(const campaign::CampaignOutcome& outcome,
       run.add(report);
     }
     Claim& claim = run.claims.back();
+    for (const campaign::PairProgress& progress : outcome.progress) {
+      if (progress.pair != pair->name()) continue;
+      claim.trials = static_cast<std::uint64_t>(progress.executions);
+      claim.beyond.for_every_schedule = static_cast<std::uint64_t>(progress.for_every_schedule);
+    }
     std::ranges::sort(claim.found);
     claim.found.erase(std::unique(claim.found.begin(), claim.found.end()), claim.found.end());
     if (claim.status == Claim::Status::failed) claim.verdict = "FAIL: " + show_kinds(claim.found);

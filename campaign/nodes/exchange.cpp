@@ -55,6 +55,7 @@ void Exchange::add_progress(PairProgress& sum) const {
       if (theirs.pair != sum.pair) continue;
       sum.slots += theirs.slots;
       sum.executions += theirs.executions;
+      sum.for_every_schedule += theirs.for_every_schedule;
       sum.seconds += theirs.seconds;
       sum.features = std::max(sum.features, theirs.features);
       sum.gain += theirs.gain;

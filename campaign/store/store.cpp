@@ -36,6 +36,11 @@ CREATE TABLE campaign(only INTEGER PRIMARY KEY CHECK(only = 1), seconds REAL NOT
 INSERT INTO campaign VALUES(1, 0);
 )";
 
+// Beside the schema, as there are campaigns without it.
+constexpr const char* kEverySchedule =
+    "CREATE TABLE IF NOT EXISTS every_schedule("
+    "pair TEXT PRIMARY KEY, executions INTEGER NOT NULL) WITHOUT ROWID";
+
 constexpr std::string_view kFindingColumns =
     "pair, hash, kind, place, tier, stage, case_text, case_digest, found_text, found_digest, "
     "found_seconds, found_at, executions, shrinks, complete, shown, schedules, attempts, remark";
@@ -141,9 +146,14 @@ void prepare(Database& database, StoreUsers users) {
   database.execute("COMMIT");
   database.execute_when_free("PRAGMA journal_mode = WAL");
   database.execute("PRAGMA synchronous = FULL");
-  if (!is_new) return;
+  if (!is_new) {
+    const char* const known = "SELECT count(*) FROM sqlite_schema WHERE name = 'every_schedule'";
+    if (database.number(known) == 0) database.execute_when_free(kEverySchedule);
+    return;
+  }
   Transaction transaction(database);
   if (has_schema(database)) return;  // another process was faster
+  database.execute(kEverySchedule);
   database.execute(kSchema);
   database.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
   database.execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
@@ -205,6 +215,10 @@ void Store::Change::save(const PairProgress& progress) {
       .bind(progress.span)
       .bind(progress.refusal)
       .run();
+  Statement(database_, "INSERT OR REPLACE INTO every_schedule VALUES(?, ?)")
+      .bind(progress.pair)
+      .bind(progress.for_every_schedule)
+      .run();
 }
 
 void Store::Change::add(const Incident& incident) {
@@ -247,7 +261,9 @@ std::optional<StoredFinding> Store::find(const FindingKey& key) {
 }
 
 std::vector<PairProgress> Store::progress() {
-  Statement rows(database_, "SELECT * FROM progress ORDER BY pair");
+  Statement rows(database_,
+                 "SELECT progress.*, ifnull(every_schedule.executions, 0) FROM progress "
+                 "LEFT JOIN every_schedule USING(pair) ORDER BY pair");
   std::vector<PairProgress> list;
   while (rows.step()) {
     list.push_back({.pair = rows.text(0),
@@ -258,7 +274,8 @@ std::vector<PairProgress> Store::progress() {
                     .entries = rows.integer(5),
                     .gain = rows.real(6),
                     .span = rows.real(7),
-                    .refusal = rows.text(8)});
+                    .refusal = rows.text(8),
+                    .for_every_schedule = rows.integer(9)});
   }
   return list;
 }

@@ -70,12 +70,14 @@ struct PairProgress {
   std::int64_t slots = 0;
   std::int64_t executions = 0;
   double seconds = 0;
-  std::int64_t features = 0;  // of its corpus
-  std::int64_t entries = 0;   // in its corpus
-  double gain = 0, span = 0;  // discounted new features, and the seconds they took
-  std::string refusal{};      // why it cannot be run; empty: it can
+  std::int64_t features = 0;            // of its corpus
+  std::int64_t entries = 0;             // in its corpus
+  double gain = 0, span = 0;            // discounted new features, and the seconds they took
+  std::string refusal{};                // why it cannot be run; empty: it can
+  std::int64_t for_every_schedule = 0;  // of the executions: they stand for every schedule
 };
-FIELDS(PairProgress, pair, slots, executions, seconds, features, entries, gain, span, refusal);
+FIELDS(PairProgress, pair, slots, executions, seconds, features, entries, gain, span, refusal,
+       for_every_schedule);
 
 struct Incident {
   std::string pair{};

@@ -53,6 +53,24 @@ void add(Store& store, const StoredFinding& finding) {
   change.commit();
 }
 
+TEST_F(StoreTest, KnowsWhatStandsForEveryScheduleOfCampaignsThatDidNot) {
+  const auto save = [&](std::int64_t executions, std::int64_t for_every_schedule) {
+    Store store(path_);
+    Store::Change change(store);
+    change.save(
+        {.pair = "scan", .executions = executions, .for_every_schedule = for_every_schedule});
+    change.commit();
+  };
+  save(10, 4);
+  EXPECT_EQ(Store(path_).progress().at(0).for_every_schedule, 4);
+  Database(path_).execute("DROP TABLE every_schedule");
+  const PairProgress before = Store(path_).progress().at(0);
+  EXPECT_EQ(before.executions, 10);
+  EXPECT_EQ(before.for_every_schedule, 0);
+  save(20, 5);
+  EXPECT_EQ(Store(path_).progress().at(0).for_every_schedule, 5);
+}
+
 TEST_F(StoreTest, GivesBackWhatItWasGiven) {
   StoredFinding finding = finding_of("scan", "aa");
   {
