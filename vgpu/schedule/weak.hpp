@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "vgpu/schedule/random.hpp"
 
@@ -38,6 +39,7 @@ class Weak final : public Strategy {
   Prng prng_;
   std::uint64_t budget_ = 0;  // choices left in this launch
   std::uint64_t odds_ = 2;    // one load in so many is given an older write
+  std::optional<std::pair<WarpId, std::uint64_t>> latest_;  // choice: at which access
 };
 
 }  // namespace warpcheck::vgpu

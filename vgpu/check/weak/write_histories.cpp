@@ -103,57 +103,28 @@ WriteHistories::Location* WriteHistories::find(const Access& access, const Eleme
                                                bool makes) {
   if (access.allocation->reserved || access.allocation->shared_by != nullptr) return nullptr;
   const std::uint32_t id = access.allocation->id;
-  if (id >= granules_.size()) {
-    if (!makes) return nullptr;
-    granules_.resize(id + 1);
+  Location* const known = locations_.find(id, element.offset, element.bytes);
+  if (known != nullptr) {
+    const bool is_latest =
+        std::memcmp(known->writes.back().bytes.data(), element.at, element.bytes) == 0;
+    if (is_latest) return known;
+    locations_.drop(id, *known);  // written by a way that was not told
   }
-  const std::uint32_t number = element.offset / kGranuleBytes;
-  const auto found = granules_[id].find(number);
-  if (found == granules_[id].end() && !makes) return nullptr;
-  Granule& granule = found == granules_[id].end() ? granules_[id][number] : found->second;
-  const auto overlaps = [&](const Location& location) {
-    return location.offset < element.offset + element.bytes &&
-           element.offset < location.offset + location.bytes;
-  };
-  const auto is_same = [&](const Location& location) {
-    return location.offset == element.offset && location.bytes == element.bytes;
-  };
-  // Bytes that are accessed in several sizes have a latest value alone.
-  locations_ -= std::erase_if(
-      granule, [&](const Location& location) { return overlaps(location) && !is_same(location); });
-  auto same = std::ranges::find_if(granule, is_same);
-  // Written by a way that was not told.
-  const bool is_past = same != granule.end() && std::memcmp(same->writes.back().bytes.data(),
-                                                            element.at, element.bytes) != 0;
-  if (is_past) {
-    granule.erase(same);
-    --locations_;
-    same = granule.end();
-  }
-  if (same != granule.end()) return &*same;
   if (!makes) return nullptr;
-  ++locations_;
-  Location& made = granule.emplace_back();
-  made.offset = element.offset;
-  made.bytes = element.bytes;
+  Location& made = locations_.make(id, element.offset, element.bytes);
   std::memcpy(made.writes.emplace_back().bytes.data(), element.at, element.bytes);
   return &made;
 }
 
 void WriteHistories::forget(const Allocation& allocation) {
   variables_.forget(allocation.id);
-  if (allocation.id >= granules_.size()) return;
-  for (const auto& [number, granule] : granules_[allocation.id]) locations_ -= granule.size();
-  granules_[allocation.id].clear();
+  locations_.forget(allocation.id);
 }
 
-void WriteHistories::forget_past() {
-  granules_.clear();
-  locations_ = 0;
-}
+void WriteHistories::forget_past() { locations_.clear(); }
 
 void WriteHistories::forget_if_too_much() {
-  if (locations_ > kLocationsMax) forget_past();
+  if (locations_.count() > kLocationsMax) forget_past();
   if (order_.segments() < kSegmentsMax) return;
   forget_past();
   static_cast<void>(order_.forget_segments(std::vector<bool>(order_.segments())));
@@ -164,10 +135,8 @@ void WriteHistories::pass(const Access& access) {
   for_each_bit(access.mask, [&](unsigned lane) {
     for (std::uint32_t number = 0; number < access.elements(); ++number) {
       const Element element = element_of(access, lane, number);
-      if (Location* const location = find(access, element, false)) {
-        std::erase_if(granules_[access.allocation->id][element.offset / kGranuleBytes],
-                      [&](const Location& other) { return &other == location; });
-        --locations_;
+      if (const Location* const location = find(access, element, false)) {
+        locations_.drop(access.allocation->id, *location);
       }
       variables_.overwrite(access.allocation->id, element.offset, element.bytes);
     }

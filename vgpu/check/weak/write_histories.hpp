@@ -27,12 +27,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <list>
 #include <unordered_map>
 #include <vector>
 
 #include "vgpu/check/order/sync_variables.hpp"
 #include "vgpu/check/order/thread_order.hpp"
+#include "vgpu/check/weak/locations.hpp"
 #include "vgpu/machine/memory/weak_memory.hpp"
 
 namespace warpcheck::vgpu {
@@ -65,37 +65,15 @@ class WriteHistories final : public WeakMemory, public Observer {
   void on_free(const Allocation& allocation) override { forget(allocation); }
 
  private:
-  static constexpr std::size_t kBytesMax = 16, kElementsMax = 4;
+  static constexpr std::size_t kElementsMax = 4;
   static constexpr std::size_t kWritesMax = 16;   // of a location: the latest
   static constexpr std::size_t kReadersMax = 64;  // of a write
   static constexpr std::size_t kLocationsMax = 1u << 18;
   static constexpr std::uint32_t kSegmentsMax = 1u << 18;
-  static constexpr std::uint32_t kGranuleBytes = 16;
 
-  // Who did something, and when.
-  struct Author {
-    ThreadOrder::SegmentId segment = 0;  // 0: before everything
-    unsigned lane = 0;
-    BlockKey block = 0;
-    std::uint32_t thread = 0;
-  };
-  struct Write {
-    std::array<std::byte, kBytesMax> bytes{};
-    Author author;
-    bool strong = false;
-    Reach reach = Reach::grid;
-    bool is_update = false;           // of an atomic operation, which read the write before it
-    std::uint64_t number = 0;         // in the order in which the location's writes were made
-    std::uint64_t strong_number = 0;  // strong ones up to it
-    // Reads that have observed it, the first of each thread.
-    std::vector<Author> readers;
-  };
-  struct Location {
-    std::uint32_t offset = 0, bytes = 0;
-    std::uint64_t made = 0, strong_made = 0;
-    std::vector<Write> writes;  // in coherence order; at least one
-  };
-  using Granule = std::list<Location>;
+  using Author = Locations::Author;
+  using Write = Locations::Write;
+  using Location = Locations::Location;
   // Of one element of a lane.
   struct Element {
     std::uint32_t offset = 0, bytes = 0;
@@ -131,8 +109,7 @@ class WriteHistories final : public WeakMemory, public Observer {
 
   ThreadOrder order_;
   SyncVariables variables_{order_};
-  std::vector<std::unordered_map<std::uint32_t, Granule>> granules_;  // by Allocation::id
-  std::size_t locations_ = 0;
+  Locations locations_;
   PastChoice choice_;
   std::array<Element, kElementsMax> elements_;  // of the lane whose bytes move
   std::array<std::uint8_t, kWarpLanes * kElementsMax> sources_{};
