@@ -62,8 +62,12 @@ TEST(EveryExecution, IsSaidInWords) {
   const Case queue = case_of("work_queue", {{"in", {1, 2}}, {"consumers", 2}});
   EXPECT_EQ(text_of(try_every_execution(queue, {})), "all 16 executions agree");
   const Executions cut = try_every_execution(queue, {.runs = 3});
-  EXPECT_EQ(text_of(cut), "3 executions tried; the search was cut");
+  EXPECT_EQ(text_of(cut), "3 executions tried; the search was cut at 3 runs");
   EXPECT_FALSE(cut.all);
+  const Executions steps = try_every_execution(queue, {.steps = 1});
+  EXPECT_EQ(text_of(steps), "1 execution tried; the search was cut at 1 warp instructions");
+  const Executions events = try_every_execution(queue, {.events = 10});
+  EXPECT_EQ(text_of(events), "1 execution tried; the search was cut at 10 events");
   const Executions many = try_every_execution(queue, {.threads = 2});
   EXPECT_EQ(text_of(many), "0 executions tried; more threads than are followed");
   EXPECT_FALSE(many.all);
@@ -88,7 +92,8 @@ TEST(EveryExecution, ProvesWhatCertificatesDoNot) {
   const PairProof cut = proof_of("ticket_lock", 1);
   ASSERT_EQ(cut.points.size(), 2U);
   EXPECT_EQ(cut.points[1].proof, Proof::tried);
-  EXPECT_NE(cut.points[1].reason.find("; 1 execution tried; the search was cut"), std::string::npos)
+  EXPECT_NE(cut.points[1].reason.find("; 1 execution tried; the search was cut at 1 run"),
+            std::string::npos)
       << cut.points[1].reason;
 
   const PairProof failed = proof_of("ticket_lock_unfenced", 100);

@@ -28,6 +28,18 @@ std::string grouped(std::uint64_t number) {
   return digits;
 }
 
+// Empty: none.
+static std::string bound_reached(const ExecutionLimits& limits, const vgpu::ExecutionSearch& search,
+                                 std::uint64_t steps) {
+  const auto cut_at = [](std::uint64_t bound, std::string_view of) {
+    return fmt::format("the search was cut at {} {}", grouped(bound), of);
+  };
+  if (search.runs() >= limits.runs) return cut_at(limits.runs, limits.runs == 1 ? "run" : "runs");
+  if (steps >= limits.steps) return cut_at(limits.steps, "warp instructions");
+  if (search.events_looked_at() >= limits.events) return cut_at(limits.events, "events");
+  return {};
+}
+
 Executions try_every_execution(const Case& given, const ExecutionLimits& limits, Engine& engine) {
   Case a_case = case_to_try(given);
   Executions found;
@@ -35,12 +47,8 @@ Executions try_every_execution(const Case& given, const ExecutionLimits& limits,
   vgpu::ExecutionSearch search;
   std::uint64_t steps = 0;
   while (auto begin = search.next()) {
-    const bool is_cut = search.runs() >= limits.runs || steps >= limits.steps ||
-                        search.events_looked_at() >= limits.events;
-    if (is_cut) {
-      found.why_not = "the search was cut";
-      break;
-    }
+    found.why_not = bound_reached(limits, search, steps);
+    if (!found.why_not.empty()) break;
     vgpu::ExecutionRun run(std::move(*begin), {.is_weak = true, .threads_max = limits.threads},
                            programs);
     WatchedEngine watched(engine, run, false);

@@ -40,7 +40,7 @@ struct Executions {
 
 // 12345 as "12,345".
 [[nodiscard]] std::string grouped(std::uint64_t number);
-// "all 6 executions agree", "2,000 executions tried; the search was cut"
+// "all 6 executions agree", "120 executions tried; the search was cut at 2,000 runs"
 [[nodiscard]] std::string text_of(const Executions& executions);
 
 }  // namespace warpcheck

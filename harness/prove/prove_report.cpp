@@ -77,23 +77,31 @@ std::map<std::uint32_t, std::map<std::uint32_t, Proof>> rows_of(const PairProof&
 // --- the map: a row for each block, sizes from left to right ------------------------------------
 
 constexpr double kLeft = 64, kWidth = 960, kTop = 8, kRow = 14, kRowsHeight = 640, kLabel = 12;
+// Rectangles are at least as large, to be seen.
+constexpr double kCell = 1.8;
 
 // Sizes that lie side by side and are proved alike are one rectangle.
-std::string row_of(std::uint32_t block, const std::map<std::uint32_t, Proof>& cells, double unit,
-                   double y, double height) {
+//   level: those that are proved so
+std::string row_of(std::uint32_t block, const std::map<std::uint32_t, Proof>& cells, Proof level,
+                   double unit, double y, double height) {
   std::string svg;
   for (auto from = cells.begin(); from != cells.end();) {
     auto to = std::next(from);
     while (to != cells.end() && to->first == std::prev(to)->first + 1 && to->second == from->second)
       ++to;
+    if (from->second != level) {
+      from = to;
+      continue;
+    }
     const std::uint32_t first = from->first, last = std::prev(to)->first;
     const std::string sizes =
         first == last ? fmt::format("size {}", first) : fmt::format("sizes {} to {}", first, last);
     svg += fmt::format(
         "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" class=\"{}\">"
         "<title>{}{}: {}</title></rect>\n",
-        kLeft + first * unit, y, (last + 1 - first) * unit, height, name_of(from->second), sizes,
-        block == 0 ? "" : fmt::format(", block {}", block), text_of(from->second));
+        kLeft + first * unit, y, std::max((last + 1 - first) * unit, kCell),
+        std::max(height, kCell), name_of(level), sizes,
+        block == 0 ? "" : fmt::format(", block {}", block), text_of(level));
     from = to;
   }
   return svg;
@@ -117,9 +125,16 @@ std::string map_of(const PairProof& proof) {
       "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"size against block\">\n"
       "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{:.2f}\" class=\"none\"/>\n",
       kLeft + kWidth + 24, bottom + 40, kLeft, kTop, kWidth, bottom - kTop);
+  // What is less comes last, where it is not hidden.
+  for (const Proof level : kBestFirst) {
+    double y = kTop;
+    for (const auto& [block, cells] : rows) {
+      svg += row_of(block, cells, level, unit, y, step > 4 ? step - 1 : step);
+      y += step;
+    }
+  }
   double y = kTop, free = 0;  // free: no label above is in the way of one at y
   for (const auto& [block, cells] : rows) {
-    svg += row_of(block, cells, unit, y, step > 4 ? step - 1 : step);
     const bool is_told =
         step >= kLabel || std::has_single_bit(block) || block == rows.rbegin()->first;
     if (has_blocks && is_told && y >= free) {

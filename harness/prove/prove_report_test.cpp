@@ -38,16 +38,33 @@ TEST(ProveReport, PageMapsSizeAgainstBlock) {
         "<p>3 points: size 0 to 1, block 32 to 64</p>\n",
         "<rect x=\"64.00\" y=\"8.00\" width=\"960.00\" height=\"13.00\" class=\"all-data\">"
         "<title>sizes 0 to 1, block 32: proved for all data and schedules</title></rect>\n"
-        "<text x=\"58.0\" y=\"19.0\" class=\"axis\" text-anchor=\"end\">32</text>\n"
         "<rect x=\"544.00\" y=\"22.00\" width=\"480.00\" height=\"13.00\" "
         "class=\"every-execution\"><title>size 1, block 64: "
         "proved for this data: every execution was tried</title></rect>\n"
+        "<text x=\"58.0\" y=\"19.0\" class=\"axis\" text-anchor=\"end\">32</text>\n"
         "<text x=\"58.0\" y=\"33.0\" class=\"axis\" text-anchor=\"end\">64</text>\n",
         "<li>1 point: <code>data decides a branch: a&lt;b&gt;.cu:1 (bra)</code></li>\n",
         "<p>The order of threads shows in results: <code>a.cu:2 atom.global.add.f32</code></p>\n",
         "<td><a href=\"#fake_two_bugs\">fake_two_bugs</a></td><td>3</td><td>2</td>"}) {
     EXPECT_NE(page.find(part), std::string::npos) << part;
   }
+}
+
+// However many points there are, one can be seen, and what is less is not hidden.
+TEST(ProveReport, PageShowsSinglePointsOfMany) {
+  PairProof proof = proof_of_three_points();
+  proof.points.clear();
+  for (std::uint32_t block = 1; block <= 1'000; ++block)
+    proof.points.push_back({.point = {1, block, 1}, .proof = Proof::all_data});
+  proof.points[500].proof = Proof::tried;
+  proof.points.push_back({.point = {4'000, 1'000, 4}, .proof = Proof::all_data});
+  const std::string page = prove_html({proof});
+  const std::size_t last =
+      page.find("width=\"1.80\" height=\"1.80\" class=\"all-data\"><title>size 4000, block 1000: ");
+  EXPECT_NE(last, std::string::npos);
+  EXPECT_NE(
+      page.find("width=\"1.80\" height=\"1.80\" class=\"tried\"><title>size 1, block 501: ", last),
+      std::string::npos);
 }
 
 }  // namespace

@@ -117,6 +117,33 @@ replay: warpcheck replay cases/a.case
 )");
 }
 
+// What is known beyond the trials of a claim, in JSON and on the page.
+TEST(RunReport, SaysWhatIsProvedOfAClaim) {
+  RunReport run;
+  run.command = "hunt";
+  Claim claim{.pair = "fake_clean"};
+  claim.trials = 40;
+  claim.verdict = "ok";
+  claim.beyond = {
+      .for_every_schedule = 12,
+      .proved = SampleProof{
+          Proof::every_schedule, {0, 31, 480}, "data decides an address: a.cu:3 (ld.global.u32)"}};
+  run.claims.push_back(claim);
+  EXPECT_EQ(
+      report_json(run)["claims"].dump(),
+      R"j([{"pair":"fake_clean","property":"","status":"passed","verdict":"ok","expects":[],)j"
+      R"j("found":[],"trials":40,"failures":[],"trials_for_every_schedule":12,)j"
+      R"j("proof":{"proof":"every-schedule","sizes":[0,31,480],)j"
+      R"j("reason":"data decides an address: a.cu:3 (ld.global.u32)"}}])j");
+  const std::string page = report_html(run);
+  EXPECT_NE(
+      page.find(">ok, 12 trials for every schedule, proved for this data and all schedules at "
+                "3 of its sizes (n = 0, 31, 480): data decides an address: a.cu:3 "
+                "(ld.global.u32)</td>"),
+      std::string::npos)
+      << page.substr(page.find("<table"), 800);
+}
+
 TEST(ReportSarif, HasBothSidesOfARace) {
   const Json sarif = Json::parse(report_sarif(run_of(report_of({race_at("scan", 14)})), "1.2.3"));
   const Json& run = sarif["runs"][0];
