@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How much faster several threads run one program: bench/exec_jobs.py WARPCHECK JOBS... [--nvcc NVCC]
 
-Three programs under `exec` with all checks, on as many threads as each of JOBS says; the first is
+Programs under `exec` with all checks, on as many threads as each of JOBS says; the first is
 what the others are compared with (give 1 first).  Seconds of the whole process, and ratios.
 """
 
@@ -12,7 +12,7 @@ import tempfile
 import time
 
 PROGRAMS = {"product": ("product", "1024", "1"), "stencil": ("stencil", "2048", "100"),
-            "bodies": ("bodies", "16384", "2")}
+            "bodies": ("bodies", "16384", "2"), "histogram": ("histogram", "4096", "20")}
 
 arguments = argparse.ArgumentParser()
 arguments.add_argument("warpcheck", type=pathlib.Path)

@@ -13,6 +13,21 @@
 
 namespace warpcheck::vgpu {
 
+struct Allocation;
+
+// What atomic operations come to whose order does not show, kept apart from memory until all
+// machines are done: they would wait for each other at every one.
+class ReductionPages {
+ public:
+  static constexpr std::uint32_t kPageBytes = 4096;
+
+  virtual ~ReductionPages() = default;
+  // In place of a page of global memory for the atomic at `pc`, which has been announced.  Null:
+  // the launch is given up.
+  virtual std::byte* page_of(const Allocation& allocation, std::uint32_t page,
+                             std::uint32_t pc) = 0;
+};
+
 class SharedGrid {
  public:
   //   blocks: of the grid; machines: at least 1
@@ -58,7 +73,8 @@ class SharedGrid {
 class BlockShare {
  public:
   //   machine: its number
-  BlockShare(SharedGrid& grid, unsigned machine) : grid_(grid), own_(grid.ranges_[machine]) {}
+  BlockShare(SharedGrid& grid, unsigned machine, ReductionPages& reductions)
+      : grid_(grid), own_(grid.ranges_[machine]), reductions_(reductions) {}
 
   // The next block to be run; nothing: there is none left.
   std::optional<std::uint32_t> take() {
@@ -73,6 +89,7 @@ class BlockShare {
     return take_from_others();
   }
   [[nodiscard]] SharedGrid& grid() const { return grid_; }
+  [[nodiscard]] ReductionPages& reductions() const { return reductions_; }
 
  private:
   static std::uint32_t first_of(std::uint64_t range) { return SharedGrid::first_of(range); }
@@ -102,6 +119,7 @@ class BlockShare {
 
   SharedGrid& grid_;
   SharedGrid::Range& own_;
+  ReductionPages& reductions_;
 };
 
 }  // namespace warpcheck::vgpu

@@ -40,7 +40,10 @@ Footprint::Touched& Footprint::begin_allocation(const vgpu::Allocation& allocati
     const std::size_t room = (pages + 1) * kBitsOfPage * sizeof(std::uint64_t);
     at.read_bits = vgpu::HostPages(room, std::byte{0});
     at.written_bits = vgpu::HostPages(room, std::byte{0});
-    if (at.read_bits.is_empty() || at.written_bits.is_empty()) throw std::bad_alloc();
+    at.reduced_bits = vgpu::HostPages(room, std::byte{0});
+    if (at.read_bits.is_empty() || at.written_bits.is_empty() || at.reduced_bits.is_empty()) {
+      throw std::bad_alloc();
+    }
     at.bytes = allocation.bytes;
   }
   if (at.pages.size() != pages) at.pages.assign(pages, 0);
@@ -49,30 +52,33 @@ Footprint::Touched& Footprint::begin_allocation(const vgpu::Allocation& allocati
   return at;
 }
 
-void Footprint::touch_pages(Touched& at, std::uint32_t begin, std::uint32_t end, bool writes) {
+void Footprint::touch_pages(Touched& at, std::uint32_t begin, std::uint32_t end,
+                            std::uint8_t role) {
   for (std::uint32_t page = begin / kTeamPageBytes; page <= (end - 1) / kTeamPageBytes; ++page) {
     std::uint8_t& known = at.pages[page];
-    if (writes && (known & Touched::kWritten) == 0 &&
+    // What is known of a page changes with what is reduced there, too.
+    if (role != Touched::kRead && (known & (Touched::kWritten | Touched::kReduced)) == 0 &&
         !saved_.keep(*at.flags, *at.allocation, page, kept_)) {
       grid_->give_up();
     }
     if (known == 0 && !saved_.count_shadows()) grid_->give_up();
-    known |= Touched::kKnown | (writes ? Touched::kWritten : Touched::kRead);
+    known |= Touched::kKnown | role;
   }
 }
 
-inline void Footprint::touch(Touched& at, std::uint32_t begin, std::uint32_t end, bool writes) {
-  touch_pages(at, begin, end, writes);
-  set_bits(writes ? at.written() : at.read(), begin / 4, (end - 1) / 4 + 1);
+inline void Footprint::touch(Touched& at, std::uint32_t begin, std::uint32_t end,
+                             std::uint8_t role) {
+  touch_pages(at, begin, end, role);
+  set_bits(at.bits_of_role(role), begin / 4, (end - 1) / 4 + 1);
 }
 
 // Of lanes that lie side by side; `first` is where lane 0 would begin.
 void Footprint::touch_lanes(Touched& at, std::uint32_t first, std::uint32_t bytes,
-                            std::uint32_t mask, bool writes) {
+                            std::uint32_t mask, std::uint8_t role) {
   while (mask != 0) {
     const auto begin = static_cast<std::uint32_t>(std::countr_zero(mask));
     const auto count = static_cast<std::uint32_t>(std::countr_one(mask >> begin));
-    touch(at, first + begin * bytes, first + (begin + count) * bytes, writes);
+    touch(at, first + begin * bytes, first + (begin + count) * bytes, role);
     if (begin + count == vgpu::kWarpLanes) return;
     mask &= ~0u << (begin + count);
   }
@@ -81,34 +87,45 @@ void Footprint::touch_lanes(Touched& at, std::uint32_t first, std::uint32_t byte
 bool Footprint::takes_row(const vgpu::RowAccess& row) {
   if (row.space != ptx::Space::global) return true;
   Touched& at = touched(*row.allocation);
-  const bool writes = row.kind == vgpu::AccessKind::write;
+  const std::uint8_t role =
+      row.kind == vgpu::AccessKind::write ? Touched::kWritten : Touched::kRead;
   if (row.pattern == vgpu::Pattern::uniform) {
-    touch(at, row.first, row.first + row.bytes, writes);
+    touch(at, row.first, row.first + row.bytes, role);
   } else if (row.pattern == vgpu::Pattern::scattered) {
     for (const std::uint32_t offset : std::span(row.offsets, vgpu::kWarpLanes)) {
-      touch(at, offset, offset + row.bytes, writes);
+      touch(at, offset, offset + row.bytes, role);
     }
   } else {
-    touch_lanes(at, row.first, row.bytes, row.mask, writes);
+    touch_lanes(at, row.first, row.bytes, row.mask, role);
   }
   return true;
 }
 
+// What threads hand to each other in another way than by plain accesses they may wait for.
+std::uint8_t Footprint::role_of(const vgpu::Access& access) const {
+  if (access.kind == vgpu::AccessKind::atomic) {
+    const bool is_reduction =
+        reductions_->kind_at(access.pc) != 0 && access.allocation->shared_by == nullptr;
+    if (is_reduction) return Touched::kReduced;
+    grid_->give_up();
+    return Touched::kWritten;
+  }
+  if (access.order != ptx::Order::weak) grid_->give_up();
+  return access.kind == vgpu::AccessKind::read ? Touched::kRead : Touched::kWritten;
+}
+
 void Footprint::on_access(vgpu::Access& access) {
   if (access.space != ptx::Space::global) return;
-  // What threads hand to each other in this way they may wait for.
-  const bool is_plain = access.kind != vgpu::AccessKind::atomic && access.order == ptx::Order::weak;
-  if (!is_plain) grid_->give_up();
   Touched& at = touched(*access.allocation);
-  const bool writes = access.kind != vgpu::AccessKind::read;
+  const std::uint8_t role = role_of(access);
   if (access.pattern == vgpu::Pattern::strided) {
     const unsigned first = access.first_lane();
     return touch_lanes(at, access.offset[first] - first * access.bytes, access.bytes, access.mask,
-                       writes);
+                       role);
   }
   for (std::uint32_t rest = access.mask; rest != 0; rest &= rest - 1) {
     const std::uint32_t offset = access.offset[static_cast<std::size_t>(std::countr_zero(rest))];
-    touch(at, offset, offset + access.bytes, writes);
+    touch(at, offset, offset + access.bytes, role);
     if (access.pattern == vgpu::Pattern::uniform) return;
   }
 }
@@ -123,13 +140,15 @@ bool Footprint::have_met(std::span<Footprint* const> all) {
 }
 
 bool Footprint::have_met_in(std::span<Footprint* const> all, std::uint32_t id) {
+  std::vector<Footprint*> owners;
   std::vector<Touched*> there;
   for (Footprint* const one : all) {
     if (id < one->touched_.size() && one->touched_[id].allocation != nullptr) {
+      owners.push_back(one);
       there.push_back(&one->touched_[id]);
     }
   }
-  if (there.size() < 2) return false;
+  if (there.empty()) return false;
   for (std::size_t page = 0; page < there.front()->pages.size(); ++page) {
     std::uint8_t any = 0;
     std::size_t machines = 0;
@@ -137,30 +156,48 @@ bool Footprint::have_met_in(std::span<Footprint* const> all, std::uint32_t id) {
       any |= one->pages[page];
       machines += (one->pages[page] & ~Touched::kKnown) != 0 ? 1 : 0;
     }
-    if (machines < 2 || (any & Touched::kWritten) == 0) continue;
-    for (std::size_t at = page * kBitsOfPage; at < (page + 1) * kBitsOfPage; ++at) {
-      std::uint64_t read = 0, written = 0;  // by machines before
-      for (Touched* const one : there) {
-        const std::uint64_t reads = one->read()[at], writes = one->written()[at];
-        if (((writes & (read | written)) | (reads & written)) != 0) return true;
-        read |= reads;
-        written |= writes;
-      }
+    const bool is_reduced = (any & Touched::kReduced) != 0;
+    if (!is_reduced && (machines < 2 || (any & Touched::kWritten) == 0)) continue;
+    if (have_met_in_page(there, page)) return true;
+    std::uint8_t kind = 0;
+    for (const Footprint* const one : owners) {
+      const std::uint8_t own = one->reduced_.kind_of(id, static_cast<std::uint32_t>(page));
+      if (own != 0 && kind != 0 && own != kind) return true;
+      if (own != 0) kind = own;
     }
+  }
+  return false;
+}
+
+bool Footprint::have_met_in_page(std::span<Touched* const> all, std::size_t page) {
+  for (std::size_t at = page * kBitsOfPage; at < (page + 1) * kBitsOfPage; ++at) {
+    std::uint64_t read = 0, written = 0, reduced = 0;  // by machines before
+    for (Touched* const one : all) {
+      const std::uint64_t reads = one->read()[at], writes = one->written()[at];
+      if (((writes & (read | written)) | (reads & written)) != 0) return true;
+      read |= reads;
+      written |= writes;
+      reduced |= one->reduced()[at];
+    }
+    if ((reduced & (read | written)) != 0) return true;
   }
   return false;
 }
 
 void Footprint::clear() {
   kept_.clear();
+  reduced_.clear();
   for (Touched& at : touched_) {
     if (at.allocation == nullptr) continue;
     for (std::size_t page = 0; page < at.pages.size(); ++page) {
-      if ((at.pages[page] & ~Touched::kKnown) == 0) continue;
+      const std::uint8_t touched = at.pages[page];
+      if ((touched & ~Touched::kKnown) == 0) continue;
       at.pages[page] = Touched::kKnown;
       constexpr std::size_t kBytes = kBitsOfPage * sizeof(std::uint64_t);
-      std::memset(at.read() + page * kBitsOfPage, 0, kBytes);
-      std::memset(at.written() + page * kBitsOfPage, 0, kBytes);
+      for (const std::uint8_t role : {Touched::kRead, Touched::kWritten, Touched::kReduced}) {
+        const bool is_touched = (touched & role) != 0;
+        if (is_touched) std::memset(at.bits_of_role(role) + page * kBitsOfPage, 0, kBytes);
+      }
     }
     at.allocation = nullptr;
   }

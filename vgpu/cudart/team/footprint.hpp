@@ -5,6 +5,10 @@
 // found if all had run one after the other, and so all is as if they had.  Words are of four bytes:
 // machines that touch different bytes of a word are taken to have met.
 //
+// Atomic operations whose order cannot show may meet each other (reduced_pages.hpp), where they are
+// of one kind; what nobody may do to their words is read or write them, not the same machine
+// either, as what memory holds is not what they have come to.
+//
 // Whatever one machine alone has to do (faults, prints, what threads hand to each other while they
 // run) gives the launch up.
 #pragma once
@@ -13,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "vgpu/cudart/team/reduced_pages.hpp"
 #include "vgpu/cudart/team/saved_pages.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/block_share.hpp"
@@ -22,9 +27,15 @@ namespace warpcheck::cudart {
 
 class Footprint final : public vgpu::Observer {
  public:
-  explicit Footprint(SavedPages& saved) : saved_(saved) {}
+  explicit Footprint(SavedPages& saved) : saved_(saved), reduced_(saved) {}
 
-  void begin(vgpu::SharedGrid& grid) { grid_ = &grid; }
+  //   reductions: of the program that is launched; lives on
+  void begin(vgpu::SharedGrid& grid, const Reductions& reductions) {
+    grid_ = &grid;
+    reductions_ = &reductions;
+    reduced_.begin(reductions, grid);
+  }
+  [[nodiscard]] ReducedPages& reduced() { return reduced_; }
   // Whether two of them have met, as above.
   [[nodiscard]] static bool have_met(std::span<Footprint* const> all);
   // Puts global memory back as it was, as far as this machine has kept it.
@@ -52,15 +63,21 @@ class Footprint final : public vgpu::Observer {
   // Of one allocation; a bit a word, a byte a page.
   struct Touched {
     // kKnown: in this launch or an earlier one.
-    static constexpr std::uint8_t kRead = 1, kWritten = 2, kKnown = 4;
+    static constexpr std::uint8_t kRead = 1, kWritten = 2, kReduced = 4, kKnown = 8;
     const vgpu::Allocation* allocation = nullptr;  // null: nothing was touched
     SavedPages::Flags* flags = nullptr;
     std::uint64_t bytes = 0;  // of the allocation that there is room for
-    vgpu::HostPages read_bits, written_bits;
+    vgpu::HostPages read_bits, written_bits, reduced_bits;
     std::vector<std::uint8_t> pages;
 
     [[nodiscard]] std::uint64_t* read() { return bits_of(read_bits); }
     [[nodiscard]] std::uint64_t* written() { return bits_of(written_bits); }
+    [[nodiscard]] std::uint64_t* reduced() { return bits_of(reduced_bits); }
+    //   role: kRead, kWritten or kReduced
+    [[nodiscard]] std::uint64_t* bits_of_role(std::uint8_t role) {
+      if (role == kRead) return read();
+      return role == kWritten ? written() : reduced();
+    }
     static std::uint64_t* bits_of(vgpu::HostPages& pages) {
       return reinterpret_cast<std::uint64_t*>(pages.data());
     }
@@ -73,13 +90,17 @@ class Footprint final : public vgpu::Observer {
   }
   Touched& begin_allocation(const vgpu::Allocation& allocation);
   void touch_lanes(Touched& at, std::uint32_t first, std::uint32_t bytes, std::uint32_t mask,
-                   bool writes);
-  void touch(Touched& at, std::uint32_t begin, std::uint32_t end, bool writes);
-  void touch_pages(Touched& at, std::uint32_t begin, std::uint32_t end, bool writes);
+                   std::uint8_t role);
+  void touch(Touched& at, std::uint32_t begin, std::uint32_t end, std::uint8_t role);
+  void touch_pages(Touched& at, std::uint32_t begin, std::uint32_t end, std::uint8_t role);
+  std::uint8_t role_of(const vgpu::Access& access) const;
+  static bool have_met_in_page(std::span<Touched* const> all, std::size_t page);
   static bool have_met_in(std::span<Footprint* const> all, std::uint32_t id);
 
   SavedPages& saved_;
   KeptPages kept_;
+  ReducedPages reduced_;
+  const Reductions* reductions_ = nullptr;
   vgpu::SharedGrid* grid_ = nullptr;
   std::vector<Touched> touched_;  // by Allocation::id
 };

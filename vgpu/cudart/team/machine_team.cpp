@@ -61,13 +61,15 @@ class MachineTeam::Member {
         footprint_(saved) {}
 
   [[nodiscard]] Footprint& footprint() { return footprint_; }
-  vgpu::Outcome run(vgpu::Launch launch, const Settings& settings, vgpu::BlockShare share) {
+  vgpu::Outcome run(vgpu::Launch launch, const Settings& settings, vgpu::SharedGrid& grid,
+                    unsigned number, const Reductions& reductions) {
+    vgpu::BlockShare share(grid, number, footprint_.reduced());
     // Races between its own blocks are seen by the race checker alone.
     vgpu::CheckerSet checked = settings.checkers;
     checked.race = true;
     checkers_.reset(checked, settings.warp_model);
-    checkers_.join(*settings.whole, share.grid());
-    footprint_.begin(share.grid());
+    checkers_.join(*settings.whole, grid);
+    footprint_.begin(grid, reductions);
     std::vector<vgpu::Observer*> observers{&footprint_};
     const auto checkers = checkers_.observers();
     observers.insert(observers.end(), checkers.begin(), checkers.end());
@@ -100,6 +102,7 @@ MachineTeam::Known& MachineTeam::known_of(const vgpu::Program& program) {
   Known& known = known_[&program];
   if (known.tier == program.native) return known;
   known = {.tier = program.native, .may_run_apart = vgpu::blocks_may_run_apart(program)};
+  if (known.may_run_apart) known.reductions = std::make_shared<const Reductions>(program);
   return known;
 }
 
@@ -148,11 +151,13 @@ std::optional<vgpu::Outcome> MachineTeam::run(const vgpu::Launch& launch,
   saved_.begin(*settings.whole, memory_left() / 2);
   settings.whole->begin_parts();
   std::vector<vgpu::Outcome> outcomes(count);
-  bool holds = run_members(launch, settings, count, outcomes);
+  bool holds = run_members(launch, settings, *known.reductions, outcomes);
   std::vector<Footprint*> footprints;
   for (unsigned i = 0; i < count; ++i) footprints.push_back(&members_[i]->footprint());
   holds = holds && !Footprint::have_met(footprints);
-  if (!holds) {
+  if (holds) {
+    for (Footprint* const one : footprints) one->reduced().combine();
+  } else {
     for (const Footprint* const one : footprints) one->put_back();
     known.is_given_up = true;
   }
@@ -174,8 +179,9 @@ void MachineTeam::learn(const vgpu::Launch& launch, const vgpu::Outcome& outcome
 }
 
 // False: one machine has to run the launch.
-bool MachineTeam::run_members(const vgpu::Launch& launch, const Settings& settings, unsigned count,
-                              std::vector<vgpu::Outcome>& outcomes) {
+bool MachineTeam::run_members(const vgpu::Launch& launch, const Settings& settings,
+                              const Reductions& reductions, std::vector<vgpu::Outcome>& outcomes) {
+  const auto count = static_cast<unsigned>(outcomes.size());
   vgpu::SharedGrid grid(static_cast<std::uint32_t>(launch.grid.count()), count);
   std::mutex mutex;
   std::condition_variable has_ended;
@@ -183,7 +189,7 @@ bool MachineTeam::run_members(const vgpu::Launch& launch, const Settings& settin
   const auto run_one = [&](unsigned number) {
     const InEngine in_engine;
     try {
-      outcomes[number] = members_[number]->run(launch, settings, vgpu::BlockShare(grid, number));
+      outcomes[number] = members_[number]->run(launch, settings, grid, number, reductions);
       const bool is_well = outcomes[number].end == vgpu::Outcome::End::completed &&
                            !members_[number]->has_findings();
       if (!is_well) grid.give_up();

@@ -59,6 +59,7 @@ class MachineTeam final : public vgpu::Observer {
   struct Known {
     std::shared_ptr<const vgpu::NativeTier> tier;  // which no other program has
     bool may_run_apart = false;
+    std::shared_ptr<const Reductions> reductions{};  // where it may
     bool is_given_up = false;
     double steps_of_block = 0;  // warp instructions; 0: not known
   };
@@ -67,8 +68,8 @@ class MachineTeam final : public vgpu::Observer {
   [[nodiscard]] static double steps_of(const vgpu::Launch& launch, const Known& known);
   std::uint64_t memory_left();
   void make_members(unsigned count);
-  bool run_members(const vgpu::Launch& launch, const Settings& settings, unsigned count,
-                   std::vector<vgpu::Outcome>& outcomes);
+  bool run_members(const vgpu::Launch& launch, const Settings& settings,
+                   const Reductions& reductions, std::vector<vgpu::Outcome>& outcomes);
 
   vgpu::DeviceMemory& memory_;
   SavedPages saved_;

@@ -222,6 +222,73 @@ TEST(MachineTeam, AtomicOperations) {
   expect_given_up("atom.global.add.u32 %r5, [%rd1], 1;\nst.global.u32 [%rd4], %r5;", {50}, {64});
 }
 
+// Of operations whose order cannot show, each machine keeps what its own come to.
+TEST(MachineTeam, SumsInOneWord) {
+  expect_as_alone("atom.global.add.u32 %r5, [%rd1], %r1;\nst.global.u32 [%rd4], %r1;", {50}, {37});
+}
+
+TEST(MachineTeam, ReductionsOfAllKinds) {
+  for (const char* const reduction : {"add.u32", "add.s32", "min.u32", "max.u32", "min.s32",
+                                      "max.s32", "and.b32", "or.b32", "xor.b32"}) {
+    SCOPED_TRACE(reduction);
+    expect_as_alone("mul.lo.u32 %r5, %r1, -1640531527;\nred.global." + std::string(reduction) +
+                        " [%rd1+400], %r5;",
+                    {50}, {64});
+  }
+  for (const char* const reduction :
+       {"add.u64", "min.s64", "max.s64", "min.u64", "max.u64", "and.b64", "or.b64", "xor.b64"}) {
+    SCOPED_TRACE(reduction);
+    expect_as_alone("mul.wide.s32 %rd6, %r1, -1640531527;\nred.global." + std::string(reduction) +
+                        " [%rd1+400], %rd6;",
+                    {50}, {64});
+  }
+}
+
+// Across pages, some lanes, several times.
+TEST(MachineTeam, HistogramInGlobalMemory) {
+  expect_as_alone(
+      "mul.lo.u32 %r5, %r1, -1640531527;\nshr.u32 %r6, %r5, 18;\nmul.wide.u32 %rd6, %r6, 4;\n"
+      "add.s64 %rd6, %rd1, %rd6;\nred.global.add.u32 [%rd6], 1;\nand.b32 %r7, %r1, 5;\n"
+      "setp.eq.u32 %p1, %r7, 1;\n@%p1 red.global.add.u32 [%rd6+4], %r6;\n"
+      "st.global.u32 [%rd4], %r6;",
+      {100}, {64});
+}
+
+TEST(MachineTeam, ReductionsOfSeveralLaunches) {
+  const vgpu::Program program = kernel("red.global.add.u32 [%rd1+4], 1;");
+  Gpu gpu;
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(gpu.run_by(3, gpu.launch(program, {100}, {64})).has_value()) << i;
+  }
+  std::uint32_t sum = 0;
+  std::memcpy(&sum, gpu.in->data + 4, 4);
+  EXPECT_EQ(sum, 1u + 5 * 6400);
+}
+
+// What a block reads of it is not what one machine would have found.
+TEST(MachineTeam, ReductionsThatAreRead) {
+  expect_given_up(
+      "red.global.add.u32 [%rd3], 1;\nld.global.u32 %r5, [%rd3];\nst.global.u32 [%rd4], %r5;", {50},
+      {64});
+  expect_given_up("st.global.u32 [%rd3], 5;\nred.global.add.u32 [%rd3], 1;", {50}, {64});
+}
+
+TEST(MachineTeam, ReductionsWhoseOrderShows) {
+  expect_given_up("red.global.add.u32 [%rd1], 3;\nred.global.xor.b32 [%rd1], 5;", {50}, {64});
+  expect_given_up("red.global.add.f32 [%rd1], 0f3f800000;", {50}, {64});
+  expect_given_up("red.global.inc.u32 [%rd1], 1000;", {50}, {64});
+  expect_given_up("red.release.gpu.global.add.u32 [%rd1], 1;", {50}, {64});
+}
+
+// Two blocks race.
+TEST(MachineTeam, ReductionsOfAScopeThatIsTooSmall) {
+  expect_given_up("red.relaxed.cta.global.add.u32 [%rd1], 1;", {50}, {64});
+}
+
+TEST(MachineTeam, ReductionsOfWhatNobodyHasWritten) {
+  expect_given_up("red.global.add.u32 [%rd2], 1;", {50}, {64});
+}
+
 TEST(MachineTeam, RaceWithinOneBlock) {
   expect_given_up(
       "mul.wide.u32 %rd6, %r3, 4;\nadd.s64 %rd6, %rd2, %rd6;\n"

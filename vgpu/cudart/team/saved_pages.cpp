@@ -50,10 +50,11 @@ void SavedPages::begin(const vgpu::Checkers& whole, std::uint64_t bytes_max) {
   left_ = static_cast<std::int64_t>(bytes_max);
 }
 
-bool SavedPages::count_shadows() {
-  constexpr std::int64_t kBytes = kShadowBytes * kTeamPageBytes;
-  return left_.fetch_sub(kBytes, std::memory_order_relaxed) >= kBytes;
+bool SavedPages::count_bytes(std::int64_t bytes) {
+  return left_.fetch_sub(bytes, std::memory_order_relaxed) >= bytes;
 }
+
+bool SavedPages::count_shadows() { return count_bytes(kShadowBytes * kTeamPageBytes); }
 
 SavedPages::Flags& SavedPages::flags_of(const vgpu::Allocation& allocation) {
   const std::lock_guard lock(mutex_);
@@ -75,8 +76,7 @@ bool SavedPages::keep(Flags& flags, const vgpu::Allocation& allocation, std::uin
     std::uint8_t* const states = whole_->states_of(allocation);
     by.add(allocation.data + begin, states == nullptr ? nullptr : states + begin, bytes);
     state.store(kKept, std::memory_order_release);
-    constexpr std::int64_t kBytes = 2 * kTeamPageBytes;
-    return left_.fetch_sub(kBytes, std::memory_order_relaxed) >= kBytes;
+    return count_bytes(2 * kTeamPageBytes);
   }
   while (seen != kKept) seen = state.load(std::memory_order_acquire);
   return true;

@@ -58,7 +58,9 @@ class SavedPages {
   Flags& flags_of(const vgpu::Allocation& allocation);
   // Returns when the page is kept, by whomever.  False: there is no memory for it.
   bool keep(Flags& flags, const vgpu::Allocation& allocation, std::uint32_t page, KeptPages& by);
-  // A machine has shadows of one page more.  False: there is no memory for them.
+  // A machine takes up so much more.  False: there is no memory for it.
+  bool count_bytes(std::int64_t bytes);
+  // A machine has shadows of one page more.
   bool count_shadows();
   void clear() { flags_.clear(); }
 

@@ -1,11 +1,13 @@
 #include "vgpu/machine/memory/atomics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <mutex>
 #include <type_traits>
 
+#include "vgpu/machine/block_share.hpp"
 #include "vgpu/machine/compute/exact.hpp"
 #include "vgpu/machine/link.hpp"
 #include "vgpu/machine/memory/process_lock.hpp"
@@ -253,6 +255,28 @@ AtomicFn find_function(const ptx::Modifiers& modifiers, bool in_global, bool in_
   }
 }
 
+// In pages that stand for those of global memory.
+void run_in_pages(AtomicFn function, const AtomicRows& rows, const Access& access,
+                  ReductionPages& pages) {
+  constexpr std::uint32_t kBytes = ReductionPages::kPageBytes;
+  std::array<std::uint32_t, kWarpLanes> in_page;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) in_page[lane] = rows.offsets[lane] % kBytes;
+  for (std::uint32_t rest = rows.mask; rest != 0;) {
+    const std::uint32_t page = rows.offsets[std::countr_zero(rest)] / kBytes;
+    AtomicRows part = rows;
+    part.mask = 0;
+    for (std::uint32_t lanes = rest; lanes != 0; lanes &= lanes - 1) {
+      const bool is_there = rows.offsets[std::countr_zero(lanes)] / kBytes == page;
+      if (is_there) part.mask |= lanes & -lanes;
+    }
+    rest &= ~part.mask;
+    part.data = pages.page_of(*access.allocation, page, access.pc);
+    if (part.data == nullptr) return;
+    part.offsets = in_page.data();
+    function(part);
+  }
+}
+
 Type element_of(Type type) {
   if (type == Type::f16x2) return Type::f16;
   return type == Type::bf16x2 ? Type::bf16 : type;
@@ -311,6 +335,8 @@ void Atomics::perform(RunningFragment& run, const Instr& instr, std::uint32_t ma
   if (ProcessLock* const shared_by = current_.access.allocation->shared_by) {
     const std::lock_guard lock(*shared_by);
     function(rows);
+  } else if (BlockShare* const share = launch_.request->share; share != nullptr && is_global) {
+    run_in_pages(function, rows, current_.access, share->reductions());
   } else {
     function(rows);
   }
