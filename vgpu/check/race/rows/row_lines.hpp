@@ -122,7 +122,7 @@ class RowLines {
     Part& operator[](std::uint32_t i) const { return i == 0 ? *first : behind_first[i]; }
   };
   [[nodiscard]] Parts parts_of(Line& line) const {
-    if (line.more == 0) return {&line.first, nullptr};
+    if (line.more == 0) return {&line.first, &line.first};  // it has no other
     const std::uint32_t more = line.more - 1;
     return {&line.first, (*more_[more / kSlab])[more % kSlab].data() - 1};
   }
