@@ -96,8 +96,7 @@ struct Access {
 };
 
 // What nearly all accesses are: a weak load or store of one element or vector a lane, none of it
-// undefined, whose offsets are strided or uniform, or those of all lanes.  Told in place of an
-// Access to who takes it.
+// undefined.  Told in place of an Access to who takes it.
 struct RowAccess {
   const Allocation* allocation = nullptr;
   WarpPlace place;
@@ -109,7 +108,8 @@ struct RowAccess {
   Pattern pattern = Pattern::strided;
   std::uint8_t bytes = 0;
   std::uint8_t element_bytes = 0;
-  const std::uint32_t* offsets = nullptr;  // scattered: of the lanes, all of which are active
+  // Scattered: of the lanes; of inactive ones, that of an active one.
+  const std::uint32_t* offsets = nullptr;
 };
 
 // Of a strong access, whatever its instruction leaves out: .gpu of an atomic operation (PTX ISA

@@ -50,13 +50,13 @@ Accesses::Again Accesses::execute_again(RunningFragment& run, const Instr& instr
                                         std::uint32_t active) {
   const Plan& plan = plans_[run.pc];
   const AccessSite& site = targets_.sites()[run.pc];
-  const bool may_be = plan.kind == Plan::Kind::plain && plan.skips == 0 && site.bytes == plan.bytes;
+  const bool may_be = plan.kind == Plan::Kind::plain && site.bytes == plan.bytes;
   if (!may_be) return Again::elsewhere;
   const std::byte* const addresses = row_of(run.banks, instr[MemoryOperand::address]);
   const MemoryRowFunctions& rows = launch_.rows;
   const RowOrder order = plan.wide_address ? rows.order_of_wides(addresses, plan.bytes, active)
                                            : rows.order_of_words(addresses, plan.bytes, active);
-  if (order == RowOrder::scattered) return Again::elsewhere;
+  if (order == RowOrder::scattered) return execute_scattered_again(run, instr, active);
   const auto lead = static_cast<unsigned>(__builtin_ctz(active));
   const auto last = 31u - static_cast<unsigned>(__builtin_clz(active));
   const std::uint64_t offset =
@@ -83,6 +83,42 @@ Accesses::Again Accesses::execute_again(RunningFragment& run, const Instr& instr
   row_.mask = ~0u;
   move(plan, strided, row_of(run.banks, instr[MemoryOperand::value]),
        row_.allocation->data + start_of(row_.first), active);
+  return Again::made;
+}
+
+Accesses::Again Accesses::execute_scattered_again(RunningFragment& run, const Instr& instr,
+                                                  std::uint32_t active) {
+  const Plan& plan = plans_[run.pc];
+  const AccessSite& site = targets_.sites()[run.pc];
+  const AddressRow addresses{row_of(run.banks, instr[MemoryOperand::address]), plan.wide_address,
+                             static_cast<std::uint64_t>(instr.displacement), site.base - site.begin,
+                             site.begin};
+  const auto limit = static_cast<std::uint32_t>(site.begin + site.lane_room + plan.bytes);
+  if (!launch_.rows.scan(addresses, limit, plan.bytes, active, offsets_.data()).inside) {
+    return Again::elsewhere;
+  }
+  set_row(run, run.pc, 0, Pattern::scattered);
+  row_.mask = active;
+  row_.offsets = offsets_.data();
+  const std::vector<Observer*>& observers = launch_.observers.of_accesses;
+  for (std::size_t i = 0; i < observers.size(); ++i) {
+    if (observers[i]->takes_row(row_)) [[likely]]
+      continue;
+    const bool is_defined = tell_rest_of_lanes(run, i);
+    row_.mask = ~0u;
+    if (!is_defined) return Again::made_undefined;
+    break;
+  }
+  row_.mask = ~0u;
+  RowMove move;
+  move.data = row_.allocation->data;
+  move.offsets = offsets_.data();
+  move.mask = active;
+  move.row = row_of(run.banks, instr[MemoryOperand::value]);
+  move.wide_row = plan.value_bytes == 8;
+  move.width = plan.bytes;
+  move.is_signed = ptx::is_signed(instr.modifiers.type);
+  plan.is_load ? launch_.rows.load(move) : launch_.rows.store(move);
   return Again::made;
 }
 
@@ -271,14 +307,15 @@ bool Accesses::tell_rest_of_lanes(RunningFragment& run, std::size_t first) {
   } else {
     launch_.rows.count_up(access.offset.data(), row_.first, scan.strided ? row_.bytes : 0);
   }
-  current_.describe(run, instr, target, row_.pattern, row_.bytes, ~0u, {0, instr.modifiers.vector});
+  current_.describe(run, instr, target, row_.pattern, row_.bytes, row_.mask,
+                    {0, instr.modifiers.vector});
   const std::vector<Observer*>& observers = launch_.observers.of_accesses;
   observers[first]->on_access(access);
   for (std::size_t i = first + 1; i < observers.size(); ++i) {
     if (!observers[i]->takes_row(row_)) observers[i]->on_access(access);
   }
   if (access.undefined == 0 || instr.kind == InstrKind::store) return true;
-  move_elements(run, instr, target, scan, ~0u);
+  move_elements(run, instr, target, scan, row_.mask);
   return false;
 }
 
@@ -332,8 +369,7 @@ void Accesses::execute(RunningFragment& run, const Instr& instr, std::uint32_t a
       active &= ~(1u << lead);
       continue;
     }
-    const bool is_row = group == ~0u && bytes <= 16;
-    if (is_row && targets_.has_sites()) remember(run, instr, bytes, target);
+    if (bytes <= 16 && targets_.has_sites()) remember(run, instr, bytes, target);
     if (target.space == Space::local) {
       local_memory_.perform(run, instr, target, group);
     } else {

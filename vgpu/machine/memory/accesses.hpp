@@ -1,6 +1,7 @@
 // Loads, stores and atomics: the lanes of one instruction, one allocation at a time.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -95,6 +96,8 @@ class Accesses {
     std::uint8_t skips = 0;
   };
   static Plan plan_of(const Instr& instr);
+  // execute_again() of lanes that are in no order.
+  Again execute_scattered_again(RunningFragment& run, const Instr& instr, std::uint32_t active);
   // False, and nothing done: some lane needs a closer look.
   bool execute_plain(RunningFragment& run, const Instr& instr, Plan& plan, std::uint32_t active);
   struct PlainRow {
@@ -149,6 +152,7 @@ class Accesses {
   std::vector<Plan> plans_;                         // by pc
   std::shared_ptr<const NativeTier> plans_are_of_;  // its program; null: nobody's
   RowAccess row_;  // that is told, kept as most of it stays the same
+  alignas(64) std::array<std::uint32_t, kWarpLanes> offsets_{};  // scratch
 };
 
 }  // namespace warpcheck::vgpu
