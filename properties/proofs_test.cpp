@@ -12,6 +12,13 @@
 #include "harness/trial/trial.hpp"
 
 namespace warpcheck {
+
+struct ProofItem {
+  int key = 0;
+  float value = 0;
+};
+FIELDS(ProofItem, key, value);
+
 namespace {
 
 constexpr std::uint64_t kCases = 3, kSchedules = 3;
@@ -32,6 +39,30 @@ void expect_nothing_of_other_data(const Case& proved) {
     other.input = with_other_data(*proved.pair, proved.input, data);
     if (other.input != nullptr) expect_nothing(other);
   }
+}
+
+TEST(OtherData, IsOfStructsToo) {
+  std::vector<ProofItem> items{{1, 0.5f}, {2, 0.25f}};
+  apply({.data = InputEdit::Data::reversed}, items);
+  EXPECT_EQ(items, (std::vector<ProofItem>{{2, 0.25f}, {1, 0.5f}}));
+  apply({.data = InputEdit::Data::last_everywhere}, items);
+  EXPECT_EQ(items, (std::vector<ProofItem>{{1, 0.5f}, {1, 0.5f}}));
+  apply({.data = InputEdit::Data::zeros}, items);
+  EXPECT_EQ(items, std::vector<ProofItem>(2));
+}
+
+// Of zeros, no other order and no zeros are other data: then there are ones.
+TEST(OtherData, IsThereForZeros) {
+  const AnyPair& pair = *Registry::global().find("scan_tree");
+  Case a_case = nth_case(pair, "", {}, 7, 60);
+  a_case.input = with_other_data(pair, a_case.input, InputEdit::Data::zeros);
+  ASSERT_NE(a_case.input, nullptr);
+  for (const InputEdit::Data data : kOtherData) {
+    EXPECT_EQ(with_other_data(pair, a_case.input, data), nullptr);
+  }
+  EXPECT_NE(with_other_data(pair, a_case.input, InputEdit::Data::ones), nullptr);
+  const Certificate certificate = Certifier().certify(a_case);
+  EXPECT_EQ(certificate.proof, Proof::all_data) << certificate.reason;
 }
 
 TEST(ProofsOfPairs, HoldUnderOtherSchedulesAndForOtherData) {

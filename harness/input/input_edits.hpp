@@ -15,7 +15,7 @@
 namespace warpcheck {
 
 struct InputEdit {
-  enum class Data : std::uint8_t { kept, reversed, last_everywhere, zeros };
+  enum class Data : std::uint8_t { kept, reversed, last_everywhere, zeros, ones };
   struct Shape {
     Dim3 grid, block;
   };
@@ -43,6 +43,10 @@ void edit_array(InputEdit::Data data, Array& array) {
     }
     case InputEdit::Data::zeros:
       return std::fill(array.begin(), array.end(), std::ranges::range_value_t<Array>{});
+    case InputEdit::Data::ones:
+      if constexpr (std::is_constructible_v<std::ranges::range_value_t<Array>, int>)
+        std::fill(array.begin(), array.end(), static_cast<std::ranges::range_value_t<Array>>(1));
+      return;
   }
 }
 
@@ -56,7 +60,9 @@ void apply(const InputEdit& edit, T& value) {
     value.block = edit.launch->block;
   } else if constexpr (detail::is_array_v<T>) {
     using Element = std::ranges::range_value_t<T>;
-    if constexpr (detail::is_array_v<Element> || Reflected<Element>) {
+    // What may have arrays inside keeps their lengths.
+    constexpr bool has_parts = Reflected<Element> && !std::is_trivially_copyable_v<Element>;
+    if constexpr (detail::is_array_v<Element> || has_parts) {
       for (Element& element : value) apply(edit, element);
     } else {
       detail::edit_array(edit.data, value);

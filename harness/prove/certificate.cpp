@@ -81,17 +81,25 @@ std::uint64_t Certifier::calls_of(const Case& a_case) {
 }
 
 // Host code is the same in both builds.
-bool Certifier::asks_for_the_same(const Case& a_case) {
+std::string Certifier::obstacle_of_host(const Case& a_case) {
   const std::uint64_t calls = ordinary_.hash();
-  if (input_ == a_case.input && calls_ == calls) return true;
-  for (const InputEdit::Data other : kOtherData) {
+  if (input_ == a_case.input && calls_ == calls) return {};
+  bool is_tried = a_case.pair->size_of(a_case.input).elements == 0;
+  bool is_same = true;
+  const auto try_with = [&](InputEdit::Data other) {
     Case changed = a_case;
     changed.input = with_other_data(*a_case.pair, a_case.input, other);
-    if (changed.input != nullptr && calls_of(changed) != calls) return false;
-  }
+    if (changed.input == nullptr) return;
+    is_tried = true;
+    is_same = is_same && calls_of(changed) == calls;
+  };
+  for (const InputEdit::Data other : kOtherData) try_with(other);
+  if (!is_tried) try_with(InputEdit::Data::ones);
+  if (!is_same) return "data decides what the host asks of the device";
+  if (!is_tried) return "the domain has no other data to try the host with";
   input_ = a_case.input;
   calls_ = calls;
-  return true;
+  return {};
 }
 
 std::string Certifier::obstacle_to_all_data(const Case& a_case, const Verdict& verdict) {
@@ -107,8 +115,7 @@ std::string Certifier::obstacle_to_all_data(const Case& a_case, const Verdict& v
       return text_of(first, "data");
     }
   }
-  if (asks_for_the_same(a_case)) return {};
-  return "data decides what the host asks of the device";
+  return obstacle_of_host(a_case);
 }
 
 Certificate Certifier::certify(const Case& given) {

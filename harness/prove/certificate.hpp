@@ -47,7 +47,7 @@ class Certifier {
  private:
   [[nodiscard]] bool prove_schedules(const Case& a_case, Certificate& certificate);
   [[nodiscard]] std::string obstacle_to_all_data(const Case& a_case, const Verdict& verdict);
-  [[nodiscard]] bool asks_for_the_same(const Case& a_case);
+  [[nodiscard]] std::string obstacle_of_host(const Case& a_case);
   [[nodiscard]] std::uint64_t calls_of(const Case& a_case);
 
   Engine& engine_;

@@ -275,6 +275,24 @@ TEST(Weak, LeavesOutWritesOfSomeLanesAndIsReplayed) {
   EXPECT_GT(of_few_lanes, chosen / 4);
 }
 
+// A poll sees what it waits for soon; accesses that are no neighbours do not know of each other.
+TEST(Weak, RarelyLeavesOutWritesAtNeighbouringAccesses) {
+  for (const std::uint64_t distance : {1U, 2U}) {
+    int chosen = 0, again = 0;
+    for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
+      const auto strategy = make_strategy("weak_memory", seed);
+      strategy->begin(0, 2, 1);
+      PastPoint point{.at = {1, 0}, .index = 0, .lanes = 1, .depth = 1};
+      if (!strategy->choose_past(point)) continue;
+      ++chosen;
+      point.index = distance;
+      again += strategy->choose_past(point) ? 1 : 0;
+    }
+    EXPECT_GT(chosen, 300);
+    EXPECT_EQ(again < chosen / 4, distance == 1) << again << " of " << chosen;
+  }
+}
+
 TEST(Pct, RunsTheHighestPriorityAtEveryStop) {
   const auto strategy = make_strategy("pct", 3);
   strategy->begin(0, 1, 8);
