@@ -214,6 +214,9 @@ struct Sync {
   // kernel_start: earlier launches of the trial, by Launch::index, that nothing orders before
   // this one (streams).  Usually none.
   std::span<const std::uint32_t> unordered_launches{};
+  // kernel_start: of these, one that has let this one begin early (programmatic dependent
+  // launch): it comes before what follows griddepcontrol.wait.  kNone: none has.
+  std::uint32_t early_after = ptx::kNone;
   std::span<const std::byte> parameters{};  // kernel_start
   std::uint32_t launched_as = 0;            // kernel_start: DeviceLaunch::number; 0: by the host
   unsigned device = 0, devices = 1;  // kernel_start: that runs the launch, and how many there are
@@ -232,6 +235,8 @@ struct Fence {
   // orders no threads.
   bool proxy = false;
   ptx::Space space = ptx::Space::generic;
+  // Waits for Sync::early_after and all that it has done; it orders nothing else.
+  bool waits_for_grid = false;
 };
 
 // Lanes of one warp.

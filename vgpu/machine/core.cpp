@@ -29,6 +29,7 @@ Sync kernel_start_of(const Launch& launch) {
   sync.block = launch.block;
   sync.cluster = launch.cluster;
   sync.unordered_launches = launch.unordered_launches;
+  sync.early_after = launch.early_after;
   sync.parameters = launch.parameters;
   sync.device = launch.device;
   sync.devices = launch.devices;

@@ -188,7 +188,9 @@ OrderSource find_order_source(const Program& program) {
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     const Instr& instr = program.code[pc];
     if (const std::string_view what = of_instruction(instr); !what.empty()) return {pc, what};
-    if (instr.kind == InstrKind::fence && !instr.modifiers.proxy) fence = pc;
+    if (instr.kind == InstrKind::fence && !instr.modifiers.proxy &&
+        instr.opcode != ptx::Opcode::griddepcontrol_)
+      fence = pc;
     if (instr.kind != InstrKind::atomic) continue;
     const std::optional<Reduction> own = reduction_of(instr);
     if (!own) return {pc, "is an atomic operation whose order matters"};

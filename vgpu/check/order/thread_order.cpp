@@ -80,6 +80,8 @@ void ThreadOrder::begin_launch(const Sync& sync) {
   if (has_devices()) starts_.push_back({next_first_block_, sync.device});
   first_block_ = next_first_block_;
   next_first_block_ += sync.grid.count();
+  early_after_ = sync.early_after;
+  if (early_after_ != ptx::kNone) waited_for_ = next_first_block_++;
   threads_ = static_cast<std::uint32_t>(sync.block.count());
   warps_ = (threads_ + kWarpLanes - 1) / kWarpLanes;
   unordered_launches_.assign(sync.unordered_launches.begin(), sync.unordered_launches.end());
@@ -277,6 +279,13 @@ void ThreadOrder::fence(const Fence& fence) {
     self.fence.sc = moment;
     slots_[fence.place.slot].has_sc = true;
   });
+}
+
+void ThreadOrder::wait_for_grid(const Fence& fence) {
+  if (early_after_ == ptx::kNone) return;
+  VectorClock clock;
+  clock.learn(waited_for_, 1, {});
+  for_each_actor(fence.place, fence.mask, [&](Lane& self) { learn(fence.place, self, clock); });
 }
 
 void ThreadOrder::meet(const Meeting& meeting) {
@@ -553,6 +562,11 @@ std::uint32_t ThreadOrder::known_lanes(const VectorClock::Knowledge& known,
   return lanes;
 }
 
+std::uint32_t ThreadOrder::known_lanes(const VectorClock& clock, const Segment& segment) const {
+  const bool waits = segment.launch == early_after_ && clock.of_block(waited_for_).phases != 0;
+  return waits ? ~0u : known_lanes(clock.of_block(segment.agent_block), segment);
+}
+
 ThreadOrder::Before ThreadOrder::answer(SegmentId earlier, const WarpPlace& place) const {
   const Segment& segment = segments_[earlier];
   if (is_ordered_launch(segment.launch)) return Before::all_lanes;
@@ -566,7 +580,7 @@ ThreadOrder::Before ThreadOrder::answer(SegmentId earlier, const WarpPlace& plac
   slot.warps[place.warp].for_each([&](const Lane& lane) {
     if (last != nullptr && last->is_same(lane.knows)) return;
     last = &lane.knows;
-    const std::uint32_t known = known_lanes(lane.knows.of_block(segment.agent_block), segment);
+    const std::uint32_t known = known_lanes(lane.knows, segment);
     known_to_all &= known;
     known_to_some |= known;
   });
@@ -585,7 +599,7 @@ ThreadOrder::Before ThreadOrder::before(SegmentId earlier, SegmentId now, const 
 
 bool ThreadOrder::knows(const VectorClock& clock, SegmentId earlier, unsigned earlier_lane) const {
   const Segment& segment = segments_[earlier];
-  return (known_lanes(clock.of_block(segment.agent_block), segment) >> earlier_lane & 1) != 0;
+  return (known_lanes(clock, segment) >> earlier_lane & 1) != 0;
 }
 
 bool ThreadOrder::before(SegmentId earlier, unsigned earlier_lane, const WarpPlace& place,

@@ -126,6 +126,9 @@ class ThreadOrder {
   void complete_barrier(const WarpPlace& place);
 
   void fence(const Fence& fence);
+  // The launch that has let this one begin early comes before what the lanes do from now on.
+  void wait_for_grid(const Fence& fence);
+  [[nodiscard]] std::uint32_t early_after() const { return early_after_; }
   void meet(const Meeting& meeting);
   // What the lane has done and knows, the launch of that number will know.
   void launch_from(const DeviceLaunch& event);
@@ -334,6 +337,7 @@ class ThreadOrder {
                               const GroupsOfThreads& groups);
   void forget_answers();
   [[nodiscard]] Before answer(SegmentId earlier, const WarpPlace& place) const;
+  [[nodiscard]] std::uint32_t known_lanes(const VectorClock& clock, const Segment& segment) const;
   [[nodiscard]] std::uint32_t known_lanes(const VectorClock::Knowledge& known,
                                           const Segment& segment) const;
   void changed(const WarpPlace& place);
@@ -353,6 +357,9 @@ class ThreadOrder {
   Dim3 grid_, cluster_;
   std::vector<std::uint32_t> unordered_launches_;
   std::uint32_t first_unordered_launch_ = 0;  // the present one, if there are none
+  // Whoever has waited for this launch knows of a block that nobody is in.
+  std::uint32_t early_after_ = ptx::kNone;
+  BlockKey waited_for_ = 0;
   std::vector<Slot> slots_;
   std::vector<bool> ended_;  // by block of the launch
   std::vector<Segment> segments_;

@@ -62,7 +62,9 @@ void GeneralRaceChecker::reset(WarpModel model) {
 }
 
 void GeneralRaceChecker::on_fence(const Fence& fence) {
-  if (fence.proxy) {
+  if (fence.waits_for_grid) {
+    order_.wait_for_grid(fence);
+  } else if (fence.proxy) {
     proxy_fences_.add(fence);
   } else if (fence.object_inits) {
     cluster_order_.fence_object_inits(fence);

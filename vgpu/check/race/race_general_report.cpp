@@ -177,6 +177,12 @@ GeneralRaceChecker::Explanation GeneralRaceChecker::explain(const Row& row, cons
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
   const AccessClass before = AccessClass::of_index(earlier.access_class);
   const AccessClass now = AccessClass::of_index(mine.access_class);
+  if (segment.launch == order_.early_after()) {
+    return {
+        Lack::unknown,
+        "the kernel of (1) lets that of (2) begin early (programmatic dependent launch), and (2) "
+        "does not come after cudaGridDependencySynchronize()"};
+  }
   if (segment.launch != order_.launch()) {
     if (before.strong && now.strong && before.size_log2 == now.size_log2) {
       return {

@@ -148,6 +148,7 @@ cudaError_t prepare(Device& device, const void* function, const LaunchShape& sha
   work.block = block;
   work.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared_bytes);
   work.cooperative = shape.cooperative;
+  work.may_begin_early = shape.may_begin_early;
   work.parameters = gather(program, arguments);
   return cudaSuccess;
 }
@@ -235,6 +236,13 @@ bool is_cooperative(const cudaLaunchConfig_t& config) {
   return cooperative;
 }
 
+bool may_begin_early(const cudaLaunchConfig_t& config) {
+  return std::any_of(config.attrs, config.attrs + config.numAttrs, [](const auto& attribute) {
+    return number_of(attribute.id) == cudaLaunchAttributeProgrammaticStreamSerialization &&
+           attribute.val.programmaticStreamSerializationAllowed != 0;
+  });
+}
+
 }  // namespace
 }  // namespace warpcheck::cudart
 
@@ -300,8 +308,9 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
       return cudaErrorInvalidValue;
     }
     if (!has_valid_windows(*config)) return cudaErrorInvalidValue;
-    const LaunchShape shape{config->gridDim, config->blockDim, config->dynamicSmemBytes,
-                            is_cooperative(*config), asked_cluster(*config)};
+    const LaunchShape shape{config->gridDim,          config->blockDim,
+                            config->dynamicSmemBytes, is_cooperative(*config),
+                            asked_cluster(*config),   may_begin_early(*config)};
     return launch(device, "cudaLaunchKernelExC", function, shape, config->stream, arguments);
   });
 }

@@ -69,8 +69,9 @@ struct KernelRunner::Running {
   const KernelWork& work;  // of the host's launch
   const Operation& operation;
   const HostState& host;
-  std::vector<std::uint32_t> unordered;  // launches of other operations
-  std::vector<std::uint32_t> ran;        // launches of this one
+  std::vector<std::uint32_t> unordered;    // launches of other operations
+  std::vector<std::uint32_t> ran;          // launches of this one
+  std::uint32_t early_after = ptx::kNone;  // a launch that has let this one begin early
 };
 
 void KernelRunner::run(const KernelWork& work, const Operation& operation, const HostState& host) {
@@ -80,9 +81,17 @@ void KernelRunner::run(const KernelWork& work, const Operation& operation, const
 std::uint32_t KernelRunner::run(const KernelWork& work, const Operation& operation,
                                 const HostState& host,
                                 const std::vector<std::uint32_t>& also_unordered) {
-  Running running{work, operation, host, needs_.transfers.unordered_launches(operation), {}};
+  Running running{.work = work,
+                  .operation = operation,
+                  .host = host,
+                  .unordered = needs_.transfers.unordered_launches(operation),
+                  .ran = {}};
   running.unordered.insert(running.unordered.end(), also_unordered.begin(), also_unordered.end());
   std::ranges::sort(running.unordered);
+  if (work.early_after.position != 0) {
+    const std::uint32_t* const earlier = needs_.transfers.launch_of(work.early_after);
+    if (earlier != nullptr) running.early_after = *earlier;
+  }
   const Grid grid{work.linked, work.grid, work.block, work.dynamic_shared_bytes, work.parameters};
   return run_grid(running, grid, {}).front();
 }
@@ -124,6 +133,10 @@ std::vector<std::uint32_t> KernelRunner::run_grid(Running& running, const Grid& 
   std::vector<std::uint32_t> unordered = running.unordered;
   std::ranges::set_difference(running.ran, before, std::back_inserter(unordered));
   vgpu::Launch launch = launch_of(running, grid, device);
+  if (grid.depth == 0 && running.early_after != ptx::kNone) {
+    launch.early_after = running.early_after;
+    unordered.push_back(running.early_after);
+  }
   launch.index = number.launch;
   launch.unordered_launches = unordered;
   DeviceGrids grids({.device = device,

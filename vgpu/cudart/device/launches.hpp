@@ -16,7 +16,8 @@ struct LaunchShape {
   dim3 grid, block;
   std::size_t dynamic_shared_bytes = 0;
   bool cooperative = false;
-  Dim3 cluster{0, 0, 0};  // blocks; all 0: the kernel says
+  Dim3 cluster{0, 0, 0};         // blocks; all 0: the kernel says
+  bool may_begin_early = false;  // programmatic stream serialization
 };
 
 // Makes the work of a launch, with the arguments as they are now.  Throws vgpu::Refusal for a

@@ -10,6 +10,7 @@
 #include "vgpu/cudart/api/call_log.hpp"
 #include "vgpu/cudart/device/clock.hpp"
 #include "vgpu/cudart/device/findings.hpp"
+#include "vgpu/cudart/device/launches.hpp"
 #include "vgpu/cudart/device/meanwhile.hpp"
 #include "vgpu/cudart/device/trial.hpp"
 #include "vgpu/cudart/graphs/graphs.hpp"
@@ -45,7 +46,14 @@ cudaError_t Execution::submit(Stream& stream, Work work, bool until_done) {
   if (stream.is_legacy && queues_.captures_blocking_stream(stream.device)) {
     return cudaErrorStreamCaptureImplicit;
   }
+  auto* const kernel = std::get_if<KernelWork>(&work);
+  const bool lets = kernel != nullptr && program_of(*kernel).lets_next_begin;
+  if (kernel != nullptr && kernel->may_begin_early && stream.last != nullptr &&
+      stream.last == stream.letting && !operations_.known_to_host().covers(stream.last->stamp)) {
+    kernel->early_after = stream.last->stamp;
+  }
   stream.last = enqueue(std::move(work), queues_.before_next(stream), stream.device);
+  stream.letting = lets ? stream.last : nullptr;
   // Calls are recorded in the order in which a program makes them.
   if (!until_done && needs_.recording.log() == nullptr) return cudaSuccess;
   const OperationPtr last = stream.last;

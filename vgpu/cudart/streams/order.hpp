@@ -101,6 +101,14 @@ class RunLog {
     }
     add(stamp, std::move(value));
   }
+  // The first value of an operation; null: there is none, or it was forgotten.
+  [[nodiscard]] const T* find(const Stamp& stamp) const {
+    if (stamp.chain >= chains_.size()) return nullptr;
+    const auto& entries = chains_[stamp.chain];
+    const auto found = std::find_if(entries.begin(), entries.end(),
+                                    [&](const auto& one) { return one.first == stamp.position; });
+    return found == entries.end() ? nullptr : &found->second;
+  }
   template <typename Visit>
   void visit_unordered(const OperationSet& clock, Visit&& visit) const {
     for (std::size_t chain = 0; chain < chains_.size(); ++chain) {

@@ -96,6 +96,10 @@ class Transfers {
   // Launches, by their numbers, that have run and that nothing orders before the operation;
   // ascending.
   [[nodiscard]] std::vector<std::uint32_t> unordered_launches(const Operation& operation) const;
+  // The launch of an operation that has run; null: none that could be unordered with what comes.
+  [[nodiscard]] const std::uint32_t* launch_of(const Stamp& operation) const {
+    return launches_.find(operation);
+  }
   // A launch has run: the copies that nothing orders before it are told again.
   //   signals: what the host has touched before it gave the launch a signal comes before it
   void launched(std::uint32_t launch, const Operation& operation,

@@ -189,7 +189,8 @@ void FragmentLoop::fence(const RunningFragment& run, const Instr& instr,
                     instr.modifiers.scope,
                     instr.modifiers.object_inits,
                     instr.modifiers.proxy,
-                    instr.modifiers.space};
+                    instr.modifiers.space,
+                    instr.opcode == ptx::Opcode::griddepcontrol_};
   launch_.notify([&](Observer& observer) { observer.on_fence(event); });
 }
 

@@ -1,15 +1,25 @@
 // Programmatic dependent launches: a kernel that starts early and waits for the one before it.
+// MUTANT: it reads before it waits.
+// expect: data-race
 // arch: compute_90
 #include "check.hpp"
 
 __global__ void first(int* data) {
-  data[threadIdx.x] = threadIdx.x;
+  data[threadIdx.x] = threadIdx.x;  //~
   cudaTriggerProgrammaticLaunchCompletion();
 }
 __global__ void second(const int* data, int* out, int scale) {
-  const int index = 63 - threadIdx.x;
-  cudaGridDependencySynchronize();
-  out[threadIdx.x] = scale * data[index];
+  __shared__ int reversed[64];
+#ifdef MUTANT
+  reversed[threadIdx.x] = data[63 - threadIdx.x];  //~
+  if (threadIdx.x == 0) cudaGridDependencySynchronize();
+#else
+  // One thread waits for all.
+  if (threadIdx.x == 0) cudaGridDependencySynchronize();
+  __syncthreads();
+  reversed[threadIdx.x] = data[63 - threadIdx.x];
+#endif
+  out[threadIdx.x] = scale * reversed[threadIdx.x];
 }
 
 int main() {
