@@ -94,8 +94,8 @@ static void races(const std::string& mode) {
     cudaMallocHost(&host, 4096);
     cudaMalloc(&device, 4096);
     std::memset(host, 0, 4096);
-    cudaMemcpyAsync(device, host, 4096, cudaMemcpyHostToDevice, nullptr);
-    host[10] = 1;  // the source is written
+    cudaMemcpyAsync(device, host, 4096, cudaMemcpyHostToDevice, nullptr);  // the source is copied
+    host[10] = 1;                                                          // the source is written
   }
   cudaDeviceSynchronize();
 }

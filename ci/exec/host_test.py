@@ -88,7 +88,7 @@ class Accesses(unittest.TestCase):
 
     def test_the_source_of_a_copy(self):
         self.assert_race(
-            "source", [("host write", "the source is written"), ("host copy", None)],
+            "source", [("host write", "the source is written"), ("host copy", "the source is copied")],
             "the host does not wait for cudaMemcpyAsync (2) before (1)")
 
     def test_memory_that_has_been_freed(self):

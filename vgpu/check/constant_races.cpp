@@ -126,7 +126,7 @@ void ConstantRaceChecker::report(const HostAccess& access, const Launch& launch,
     finding.accesses = {side_at(role_name(AccessKind::read),
                                 {launch.program, read.pc, launch.grid.position_of(read.who.block),
                                  launch.block.position_of(read.who.thread)}),
-                        host_side("host write")};
+                        reporter_.side_of_call("host write")};
     finding.message = "the host does not wait for the kernel of (1): nothing orders their streams";
     finding.lack = Lack::wait_of_host;
     return finding;

@@ -62,6 +62,8 @@ class Causes {
   [[nodiscard]] virtual std::string of_pointer_to_nothing() const = 0;
   [[nodiscard]] virtual std::string of_use_after_free(const Allocation&) const = 0;
   [[nodiscard]] virtual std::string of_unwritten(const Allocation&) const = 0;
+  // Where in the program the host asks for what it does now; as it is, where nobody knows.
+  [[nodiscard]] virtual AccessSide at_call(AccessSide side) const { return side; }
 };
 
 class Reporter final : public Observer {
@@ -114,6 +116,10 @@ class Reporter final : public Observer {
   // Not owned; null: nobody knows any.
   void set_causes(const Causes* causes) { causes_ = causes; }
   [[nodiscard]] const Causes* causes() const { return causes_; }
+  // Of what a call of the host does now.
+  [[nodiscard]] AccessSide side_of_call(std::string_view role) const {
+    return causes_ == nullptr ? host_side(role) : causes_->at_call(host_side(role));
+  }
 
  private:
   struct Entry {

@@ -142,12 +142,6 @@ std::uint32_t skip_between_rows(const Allocation& part, std::uint32_t begin, std
   return std::min(begin + (allocation.pitch - column), end);
 }
 
-AccessSide host_copy() {
-  AccessSide side;
-  side.role = "host copy";
-  return side;
-}
-
 }  // namespace
 
 std::unique_ptr<Checker> make_init_checker(Reporter& reporter) {
@@ -502,7 +496,7 @@ void InitChecker::report_copied_element(const HostAccess& access, std::uint32_t 
     finding.kind = FindingKind::uninitialized_read;
     finding.space = space_name(access.allocation->space);
     finding.object = range_of(access, offset);
-    finding.accesses = {host_copy()};
+    finding.accesses = {reporter_.side_of_call("host copy")};
     finding.message = bytes == access.bytes
                           ? std::string("(1) takes bytes none of which anything has written")
                           : fmt::format(
@@ -535,7 +529,7 @@ Finding InitChecker::copied_from(const HostAccess& access, std::uint32_t offset,
   finding.space = space_name(origin.is_load() ? origin.space : access.allocation->space);
   if (origin.program != nullptr) finding.kernel = kernel_name(origin.program->kernel);
   finding.object = range_of(access, offset);
-  finding.accesses = {side_of(origin, origin.first), host_copy()};
+  finding.accesses = {side_of(origin, origin.first), reporter_.side_of_call("host copy")};
   finding.variable = origin.variable;
   if (!origin.is_load()) finding.lack = origin.lack();
   return finding;
@@ -548,7 +542,7 @@ void InitChecker::report_copied_bytes(const HostAccess& access, std::uint32_t of
     finding.severity = Severity::note;
     finding.space = space_name(access.allocation->space);
     finding.object = range_of(access, offset);
-    finding.accesses = {host_copy()};
+    finding.accesses = {reporter_.side_of_call("host copy")};
     finding.message = "(1) takes bytes that nothing has written; they may be padding";
     return finding;
   });

@@ -406,9 +406,8 @@ void GeneralRaceChecker::report_host(const HostAccess& access, std::uint32_t off
                         text_of_code(*access.place, 2);
       return finding;
     }
-    AccessSide host;
-    host.role = access.write ? "host write" : "host copy";
-    finding.accesses = {side_of(earlier), host};
+    finding.accesses = {side_of(earlier),
+                        reporter_.side_of_call(access.write ? "host write" : "host copy")};
     finding.message = "the host does not wait for the kernel of (1): nothing orders their streams";
     return finding;
   });

@@ -2,7 +2,18 @@
 
 #include <fmt/format.h>
 
+#include "vgpu/cudart/api/call_place.hpp"
+
 namespace warpcheck::cudart {
+
+vgpu::AccessSide Mishaps::at_call(vgpu::AccessSide side, const void* return_address) {
+  if (return_address == nullptr) return side;
+  const CallPlace place = place_of(callers_from(return_address));
+  side.file = place.file;
+  side.line = place.line;
+  return side;
+}
+
 namespace {
 
 // Whether a call gives a pointer that kernels use.

@@ -23,6 +23,12 @@ class Mishaps final : public vgpu::Causes {
   // It has failed; the same call can fail often.
   //   target: the memory that it should have written, or null
   void add(std::string_view call, const std::string& key, const vgpu::Allocation* target);
+  // The host does something that was asked for by the call that returns there; null: not known.
+  void perform(const void* return_address) { performing_ = return_address; }
+  [[nodiscard]] vgpu::AccessSide at_call(vgpu::AccessSide side) const override {
+    return at_call(std::move(side), performing_);
+  }
+  [[nodiscard]] static vgpu::AccessSide at_call(vgpu::AccessSide side, const void* return_address);
   void freed(const vgpu::Allocation& allocation) { freed_at_[&allocation] = calls_; }
 
   [[nodiscard]] std::string of_pointer_to_nothing() const override;
@@ -31,6 +37,7 @@ class Mishaps final : public vgpu::Causes {
   [[nodiscard]] std::string of_unwritten(const vgpu::Allocation& allocation) const override;
 
  private:
+  const void* performing_ = nullptr;
   std::map<std::string, std::string> texts_;  // by key
   std::uint64_t calls_ = 0;                   // that have failed
   std::string first_allocation_, last_allocation_, last_launch_;

@@ -22,6 +22,13 @@ class Findings {
 
   // Misuse of the API by the call that is being answered.
   void add(vgpu::Finding finding) {
+    // Races know whose sides are.
+    if (finding.kind != vgpu::FindingKind::data_race) {
+      for (vgpu::AccessSide& side : finding.accesses) {
+        const bool is_of_call = side.role == "host copy" || side.role == "host write";
+        if (is_of_call && side.file.empty()) side = mishaps_.at_call(std::move(side));
+      }
+    }
     if (checkers_.add(std::move(finding))) call_is_told_ = true;
   }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "vgpu/cudart/api/api_call.hpp"
 #include "vgpu/cudart/code/registry.hpp"
 #include "vgpu/cudart/device/current_device.hpp"
 #include "vgpu/cudart/device/device.hpp"
@@ -87,7 +88,10 @@ TrialResult System::peek_result() const {
 void System::enter_call(DeviceState& device) {
   idle_.count_call();
   device.errors.begin_call();
-  if (trial_.in_ambient()) execution_.tell_host_accesses();
+  if (trial_.in_ambient()) {
+    findings_.mishaps().perform(current_call().return_address);
+    execution_.tell_host_accesses();
+  }
   if (trial_.in_trial() || trial_.in_ambient()) return;
   ExecSession* const session = ExecSession::instance();
   TrialSettings settings{.bounded_by_host = true, .fresh_mapped = vgpu::Fresh::zeros};

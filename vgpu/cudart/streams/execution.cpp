@@ -87,6 +87,7 @@ OperationPtr Execution::enqueue(Work work, const std::vector<OperationPtr>& afte
                                 unsigned device) {
   needs_.runner.asked_for(work);
   OperationPtr operation = operations_.add(std::move(work), after, device);
+  if (needs_.trial.in_ambient()) operation->asked_at = current_call().return_address;
   const bool are_too_many =
       operations_.pending() > kPendingMax || operations_.pending_others() > kPendingOthersMax;
   if (are_too_many && can_run_next()) run_next();
@@ -231,7 +232,10 @@ void Execution::run_next(const OperationSet* goal) {
   host_.has_nothing_beside = running_ == 1 && goal != nullptr && goal->covers(operation->stamp) &&
                              operations_.have_nothing_beside(*operation);
   try {
+    needs_.findings.mishaps().perform(operation->asked_at);
     if (may_run(*operation)) needs_.runner.run(*operation, host_);
+    needs_.findings.mishaps().perform(needs_.trial.in_ambient() ? current_call().return_address
+                                                                : nullptr);
     tell_host_accesses();
   } catch (...) {
     --running_;

@@ -31,7 +31,8 @@ struct Operation {
   std::uint32_t waits_for = 0;  // operations that have not run
   std::vector<OperationPtr> waited_for_by;
   std::uint64_t passed_over = 0;
-  std::uint64_t ended_at = 0;  // virtual time, in cycles
+  std::uint64_t ended_at = 0;      // virtual time, in cycles
+  const void* asked_at = nullptr;  // to which the call returns that has asked for it
   [[nodiscard]] bool is_done() const { return state == State::done; }
   // Moves nothing, so that it matters to nobody when it runs.
   [[nodiscard]] bool is_empty() const { return std::holds_alternative<EmptyWork>(work); }

@@ -174,14 +174,22 @@ std::vector<std::uint32_t> Transfers::unordered_launches(const Operation& operat
   return launches;
 }
 
-void Transfers::touch(const Touch& now, const Bytes& bytes, const Operation& operation) {
+void Transfers::touch(Touch now, const Bytes& bytes, const Operation& operation) {
+  if (now.place == nullptr && now.operand.operand == nullptr) now.asked_at = operation.asked_at;
   touched_.visit_unordered(operation.clock, [&](const Touch& earlier) {
     if (!(now.write || earlier.write)) return;
     const std::optional<std::size_t> at = common_byte(earlier.rows, now.rows);
     if (!at) return;
-    findings_.add(vgpu::race_of_operations(operation_of(earlier), operation_of(now),
-                                           *now.rows.allocation, *at,
-                                           brings_the_same(earlier, now, bytes)));
+    vgpu::Finding race =
+        vgpu::race_of_operations(operation_of(earlier), operation_of(now), *now.rows.allocation,
+                                 *at, brings_the_same(earlier, now, bytes));
+    if (earlier.asked_at != nullptr) {
+      race.accesses[0] = Mishaps::at_call(std::move(race.accesses[0]), earlier.asked_at);
+    }
+    if (now.asked_at != nullptr) {
+      race.accesses[1] = Mishaps::at_call(std::move(race.accesses[1]), now.asked_at);
+    }
+    findings_.add(std::move(race));
   });
   touched_.add_latest(operation.stamp, now);
 }
@@ -272,6 +280,7 @@ void Transfers::launched(std::uint32_t launch, const Operation& operation,
   touched_.visit_unordered(operation.clock, [&](const Touch& touch) {
     if (!touch.rows.allocation->live) return;
     if (touch.place != nullptr && touch.number <= signalled) return;
+    findings_.mishaps().perform(touch.asked_at);
     for_each_row(touch.rows, [&](const Row& row) {
       for_each_access(touch.rows, row, touch.write, itself, [&](vgpu::HostAccess& access) {
         if (const vgpu::LibraryOperand* const operand = touch.operand.operand.get()) {
@@ -284,6 +293,7 @@ void Transfers::launched(std::uint32_t launch, const Operation& operation,
       });
     });
   });
+  findings_.mishaps().perform(operation.asked_at);
   launches_.add(operation.stamp, launch);
 }
 

@@ -58,6 +58,7 @@ struct Touch {
   vgpu::OperandRef operand{};              // of a library function
   const vgpu::HostPlace* place = nullptr;  // of the host by itself; null: a call
   std::uint64_t number = 0;                // of the host by itself: in the order of time
+  const void* asked_at = nullptr;          // Operation::asked_at
   friend bool operator==(const Touch&, const Touch&) = default;
 };
 
@@ -110,7 +111,7 @@ class Transfers {
   void clear();
 
  private:
-  void touch(const Touch& now, const Bytes& bytes, const Operation& operation);
+  void touch(Touch now, const Bytes& bytes, const Operation& operation);
   void tell_host_access(const Rows& rows, bool write,
                         const std::vector<std::uint32_t>& unordered) const;
 
