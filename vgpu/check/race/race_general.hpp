@@ -41,7 +41,10 @@ class GeneralRaceChecker final : public Checker {
   void on_sync(const Sync& sync) override;
   void on_access(Access& access) override;
   void on_fence(const Fence& fence) override;
-  void on_meeting(const Meeting& meeting) override { order_.meet(meeting); }
+  void on_meeting(const Meeting& meeting) override {
+    if (phases_[meeting.place.slot].observers != 0) perform_observed();
+    order_.meet(meeting);
+  }
   void on_device_launch(const DeviceLaunch& event) override { order_.launch_from(event); }
   void on_barrier_object(const BarrierObject& event) override;
   void on_cluster_barrier(const ClusterBarrier& event) override;

@@ -115,17 +115,34 @@ class BlocksHandOn : public GeneralRaceTest {
     launch.one(kRead, global, 1, 32, 4, 0);
   }
 
- private:
-  void fence_of_warp(std::uint32_t block, Order order) {
+ protected:
+  void fence_of_warp(std::uint32_t block, Order order, std::uint32_t warp = 1,
+                     std::uint32_t lanes = 1) {
     Fence event;
     event.program = &program;
-    event.place = launch.place(block, 1);
-    event.mask = 1;
+    event.place = launch.place(block, warp);
+    event.mask = lanes;
     event.order = order;
     event.scope = Scope::gpu;
     checker.on_fence(event);
   }
 };
+
+// The same within warps, whose lanes meet.
+TEST_F(BlocksHandOn, BetweenMeetingsOfLanes) {
+  start(2, 32);
+  launch.one(kWrite, global, 0, 5, 1, 0);
+  fence_of_warp(0, Order::sc, 0, 1u << 5);
+  sync_warp(0, 0, ~0u);
+  strong(kAtomic, 0, 2, 1);
+  strong(kAtomic, 1, 3, 1);
+  sync_warp(1, 0, ~0u);
+  fence_of_warp(1, Order::sc, 0, 1u << 7);
+  launch.one(kRead, global, 1, 7, 4, 0);
+  EXPECT_EQ(summary(), Lines{});
+  launch.one(kRead, global, 1, 6, 4, 0);
+  EXPECT_EQ(summary().size(), 1u);
+}
 
 TEST_F(BlocksHandOn, BetweenBarriersByFencesThatAreOrderedThemselves) {
   hand_on(Order::sc, Order::sc);
