@@ -6,7 +6,7 @@ namespace warpcheck::vgpu {
 namespace {
 
 // Runs of lanes of a row that is checked in cells, or recorded as rows: a masked row takes longer
-// than eight lanes one by one. than eight lanes one by one.
+// than eight lanes one by one.
 constexpr unsigned kRunsInShadowMax = 4;
 
 }  // namespace
