@@ -229,8 +229,11 @@ void Execution::run_next(const OperationSet* goal) {
     operations_.learn(*operation, *more);
   }
   ++running_;
+  // A kernel that lets the next one begin early has that beside it.
+  const auto* const kernel = std::get_if<KernelWork>(&operation->work);
+  const bool lets_next_begin = kernel != nullptr && program_of(*kernel).lets_next_begin;
   host_.has_nothing_beside = running_ == 1 && goal != nullptr && goal->covers(operation->stamp) &&
-                             operations_.have_nothing_beside(*operation);
+                             !lets_next_begin && operations_.have_nothing_beside(*operation);
   try {
     needs_.findings.mishaps().perform(operation->asked_at);
     if (may_run(*operation)) needs_.runner.run(*operation, host_);

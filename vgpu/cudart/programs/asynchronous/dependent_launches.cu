@@ -23,7 +23,10 @@ __global__ void second(const int* data, int* out, int scale) {
 }
 
 int main() {
-  Buffer<int> data(64), out(64);
+  // Of the device alone: nothing is beside the two kernels but each other.
+  int *data, *out;
+  require(cudaMalloc(&data, 64 * sizeof(int)));
+  require(cudaMalloc(&out, 64 * sizeof(int)));
   cudaStream_t stream;
   require(cudaStreamCreate(&stream));
   first<<<1, 64, 0, stream>>>(data);
@@ -36,11 +39,14 @@ int main() {
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = 1;
-  require(cudaLaunchKernelEx(&config, second, static_cast<const int*>(data), static_cast<int*>(out),
-                             3));
+  require(cudaLaunchKernelEx(&config, second, static_cast<const int*>(data), out, 3));
   require(cudaStreamSynchronize(stream));
   require(cudaStreamDestroy(stream));
+  int found[64];
+  require(cudaMemcpy(found, out, sizeof found, cudaMemcpyDeviceToHost));
   bool is_right = true;
-  for (int i = 0; i < 64; ++i) is_right &= out[i] == 3 * (63 - i);
+  for (int i = 0; i < 64; ++i) is_right &= found[i] == 3 * (63 - i);
+  require(cudaFree(data));
+  require(cudaFree(out));
   return verdict(is_right);
 }
