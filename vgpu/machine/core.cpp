@@ -75,8 +75,8 @@ void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
   blocks_.begin_launch();
   cluster_barriers_.begin_launch();
   current_.end_asynchronous();
-  targets_.begin_launch(meant_objects_.begin_launch());
-  accesses_.begin_launch();
+  const bool keeps_plans = accesses_.begin_launch();
+  targets_.begin_launch(meant_objects_.begin_launch() && keeps_plans);
   progress_.begin_launch();
   workspace_.begin_launch();
   strategy.begin(launch.index, launch_.block_count, launch_.warps_per_block);

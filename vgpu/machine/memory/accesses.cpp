@@ -37,13 +37,14 @@ Accesses::Plan Accesses::plan_of(const Instr& instr) {
           .move = row_move_index(bytes, wide, is_load && ptx::is_signed(modifiers.type))};
 }
 
-// They say nothing of the launch, but of whether it has weak memory.
-void Accesses::begin_launch() {
+// Plans say nothing of the launch, but of whether it has weak memory.
+bool Accesses::begin_launch() {
   const bool is_weak = launch_.request->weak_memory != nullptr;
   const std::shared_ptr<NativeTier>& of = launch_.program->native;
-  if (!is_weak && of != nullptr && of == plans_are_of_) return;
+  if (!is_weak && of != nullptr && of == plans_are_of_) return true;
   plans_.assign(launch_.program->code.size(), {});
   plans_are_of_ = is_weak ? nullptr : of;
+  return false;
 }
 
 Accesses::Again Accesses::execute_again(RunningFragment& run, const Instr& instr,

@@ -35,7 +35,8 @@ class Accesses {
         local_memory_(parts.local_memory),
         strong_writes_(parts.strong_writes) {}
 
-  void begin_launch();
+  // False: it knows nothing yet of the program's accesses.
+  bool begin_launch();
   [[nodiscard]] AccessSite* sites() { return targets_.sites(); }
   // Accesses of `run` are about to be told.
   void begin_rows(const RunningFragment& run) {

@@ -37,10 +37,10 @@ Targets::~Targets() {
 
 // Those in shared memory are the same in each launch of a program that asks for as much of it: what
 // is known of them serves all trials.
-void Targets::forget_sites(bool keeps_objects) {
+void Targets::forget_sites(bool keeps_sites) {
   const std::shared_ptr<const NativeTier>& of = launch_.program->native;
   const std::uint32_t dynamic_bytes = launch_.request->dynamic_shared_bytes;
-  const bool keeps_shared = keeps_objects && of != nullptr && of == sites_are_of_ &&
+  const bool keeps_shared = keeps_sites && of != nullptr && of == sites_are_of_ &&
                             dynamic_bytes == sites_dynamic_shared_bytes_;
   if (!keeps_shared) {
     sites_are_of_ = of;
@@ -53,9 +53,9 @@ void Targets::forget_sites(bool keeps_objects) {
   }
 }
 
-void Targets::begin_launch(bool keeps_objects) {
+void Targets::begin_launch(bool keeps_sites) {
   last_.assign(launch_.program->code.size(), nullptr);
-  forget_sites(keeps_objects);
+  forget_sites(keeps_sites);
   const std::span<const std::byte> parameters = launch_.request->parameters;
   const auto bytes = static_cast<std::uint32_t>(parameters.size());
   if (parameters_ == nullptr || parameters_->bytes != bytes) {

@@ -28,8 +28,9 @@ class Targets {
   Targets& operator=(const Targets&) = delete;
 
   // Stores the launch's parameters.
-  //   keeps_objects: MeantObjects::begin_launch()
-  void begin_launch(bool keeps_objects);
+  //   keeps_sites: what was known of the last launch, of how it accesses memory and of the objects
+  //     that it means, holds for this one
+  void begin_launch(bool keeps_sites);
   [[nodiscard]] Target of(const RunningFragment& run, const Instr& instr, std::uint64_t address);
   // The same, of what nearly all accesses are to: the block's own shared memory, and the
   // allocation to which the last access at this pc went.  False: elsewhere.
@@ -64,7 +65,7 @@ class Targets {
   void forget(const Allocation* allocation);
 
  private:
-  void forget_sites(bool keeps_objects);
+  void forget_sites(bool keeps_sites);
 
   RunningLaunch& launch_;
   const Clusters& clusters_;
