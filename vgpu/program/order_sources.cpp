@@ -15,12 +15,7 @@ bool is_strong(const Instr& instr) {
   return accesses && instr.modifiers.order != ptx::Order::weak;
 }
 
-// Its old value is taken, or it may be a part of a release or an acquire.
 bool gives_old_value(const Instr& instr) { return instr[AtomicOperand::old].bank != Bank::none; }
-
-bool orders_memory(const Instr& instr) {
-  return instr.modifiers.order != ptx::Order::relaxed && instr.modifiers.order != ptx::Order::weak;
-}
 
 // Whether the old value of the atomic at `pc` goes nowhere: only to registers from which nothing
 // but further registers is made.  Of all paths; a register that is written anew holds it no more,
@@ -144,6 +139,11 @@ bool is_partial_barrier(const Instr& barrier) {
   const bool is_fixed = number == Bank::none || number == Bank::constant;
   return barrier[BarrierOperand::threads].bank != Bank::none || barrier.modifiers.arrive ||
          !is_fixed;
+}
+
+bool orders_memory(const Instr& atomic) {
+  return atomic.modifiers.order != ptx::Order::relaxed &&
+         atomic.modifiers.order != ptx::Order::weak;
 }
 
 std::optional<Reduction> reduction_of(const Instr& instr) {

@@ -34,6 +34,9 @@ struct Reduction {
 };
 [[nodiscard]] std::optional<Reduction> reduction_of(const Instr& instr);
 
+// Whether an atomic operation may be a part of a release or an acquire by itself.
+[[nodiscard]] bool orders_memory(const Instr& atomic);
+
 // By pc: atomic operations whose old value goes nowhere.
 [[nodiscard]] std::vector<bool> unused_old_values(const Program& program);
 

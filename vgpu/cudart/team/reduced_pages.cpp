@@ -57,9 +57,6 @@ bool is_of_all_blocks(const vgpu::Instr& instr) {
   const ptx::Scope scope = vgpu::scope_of(instr);
   return scope == ptx::Scope::gpu || scope == ptx::Scope::sys;
 }
-bool orders_nothing(const vgpu::Instr& instr) {
-  return instr.modifiers.order == ptx::Order::relaxed || instr.modifiers.order == ptx::Order::weak;
-}
 
 }  // namespace
 
@@ -68,7 +65,7 @@ Reductions::Reductions(const vgpu::Program& program) : kind_of_pc_(program.code.
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     const vgpu::Instr& instr = program.code[pc];
     const std::optional<vgpu::Reduction> reduction = vgpu::reduction_of(instr);
-    if (!reduction || !is_of_all_blocks(instr) || !orders_nothing(instr)) continue;
+    if (!reduction || !is_of_all_blocks(instr) || vgpu::orders_memory(instr)) continue;
     if (unused.empty()) unused = vgpu::unused_old_values(program);
     if (!unused[pc]) continue;
     const auto known = std::ranges::find(kinds_, *reduction);

@@ -72,16 +72,9 @@ Accesses::Again Accesses::execute_again(RunningFragment& run, const Instr& instr
   if (!is_there) return Again::elsewhere;
   set_row(run, run.pc, offset - lead * step, strided ? Pattern::strided : Pattern::uniform);
   row_.mask = active;
-  const std::vector<Observer*>& observers = launch_.observers.of_accesses;
-  for (std::size_t i = 0; i < observers.size(); ++i) {
-    if (observers[i]->takes_row(row_)) [[likely]]
-      continue;
-    const bool is_defined = tell_rest(run, i);
-    row_.mask = ~0u;
-    if (!is_defined) return Again::made_undefined;
-    break;
-  }
+  const bool is_defined = tell_row(row_, [&](std::size_t first) { return tell_rest(run, first); });
   row_.mask = ~0u;
+  if (!is_defined) return Again::made_undefined;
   move(plan, strided, row_of(run.banks, instr[MemoryOperand::value]),
        row_.allocation->data + start_of(row_.first), active);
   return Again::made;
@@ -101,16 +94,10 @@ Accesses::Again Accesses::execute_scattered_again(RunningFragment& run, const In
   set_row(run, run.pc, 0, Pattern::scattered);
   row_.mask = active;
   row_.offsets = offsets_.data();
-  const std::vector<Observer*>& observers = launch_.observers.of_accesses;
-  for (std::size_t i = 0; i < observers.size(); ++i) {
-    if (observers[i]->takes_row(row_)) [[likely]]
-      continue;
-    const bool is_defined = tell_rest_of_lanes(run, i);
-    row_.mask = ~0u;
-    if (!is_defined) return Again::made_undefined;
-    break;
-  }
+  const bool is_defined =
+      tell_row(row_, [&](std::size_t first) { return tell_rest_of_lanes(run, first); });
   row_.mask = ~0u;
+  if (!is_defined) return Again::made_undefined;
   RowMove move;
   move.data = row_.allocation->data;
   move.offsets = offsets_.data();
@@ -156,13 +143,7 @@ inline RowAccess Accesses::row_access(const RunningFragment& run, const Plan& pl
 // False: some of what is loaded is undefined.
 inline bool Accesses::tell_plain(const RunningFragment& run, const Instr& instr, const Plan& plan,
                                  const RowAccess& row) {
-  const std::vector<Observer*>& observers = launch_.observers.of_accesses;
-  for (std::size_t i = 0; i < observers.size(); ++i) {
-    if (observers[i]->takes_row(row)) [[likely]]
-      continue;
-    return tell_whole(run, instr, plan, row, i);
-  }
-  return true;
+  return tell_row(row, [&](std::size_t first) { return tell_whole(run, instr, plan, row, first); });
 }
 
 bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, Plan& plan,
@@ -283,12 +264,7 @@ bool Accesses::tell_lanes(RunningFragment& run, std::uint32_t pc, std::uint64_t 
                           Pattern pattern, const std::array<std::uint32_t, kWarpLanes>& offsets) {
   set_row(run, pc, offset, pattern);
   row_.offsets = offsets.data();
-  const std::vector<Observer*>& observers = launch_.observers.of_accesses;
-  for (std::size_t i = 0; i < observers.size(); ++i) {
-    if (!observers[i]->takes_row(row_)) [[unlikely]]
-      return tell_rest_of_lanes(run, i);
-  }
-  return true;
+  return tell_row(row_, [&](std::size_t first) { return tell_rest_of_lanes(run, first); });
 }
 
 // The same as tell_rest() of a row that need not be of one element a lane, or in order.

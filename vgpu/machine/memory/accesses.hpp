@@ -47,12 +47,7 @@ class Accesses {
   // the site's base on, or all there.  False: some of what it loads is undefined; it has been made.
   bool tell(RunningFragment& run, std::uint32_t pc, std::uint64_t offset, bool strided) {
     set_row(run, pc, offset, strided ? Pattern::strided : Pattern::uniform);
-    const std::vector<Observer*>& observers = launch_.observers.of_accesses;
-    for (std::size_t i = 0; i < observers.size(); ++i) {
-      if (!observers[i]->takes_row(row_)) [[unlikely]]
-        return tell_rest(run, i);
-    }
-    return true;
+    return tell_row(row_, [&](std::size_t first) { return tell_rest(run, first); });
   }
   // The same of vectors, and of scattered lanes, whose offsets are `offsets`.
   bool tell_lanes(RunningFragment& run, std::uint32_t pc, std::uint64_t offset, Pattern pattern,
@@ -123,6 +118,17 @@ class Accesses {
     row_.pattern = pattern;
     row_.bytes = site.bytes;
     row_.element_bytes = site.element_bytes;
+  }
+  // Tells the row to the observers, up to the first that wants all of it: from that one on,
+  // rest(its number) tells.  False: some of what the access loads is undefined.
+  template <typename Rest>
+  [[gnu::always_inline]] bool tell_row(const RowAccess& row, Rest rest) {
+    const std::vector<Observer*>& observers = launch_.observers.of_accesses;
+    for (std::size_t i = 0; i < observers.size(); ++i) {
+      if (!observers[i]->takes_row(row)) [[unlikely]]
+        return rest(i);
+    }
+    return true;
   }
   bool tell_rest(RunningFragment& run, std::size_t first);
   bool tell_rest_of_lanes(RunningFragment& run, std::size_t first);
