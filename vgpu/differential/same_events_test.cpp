@@ -45,6 +45,9 @@ class Events final : public Observer {
     }
   }
   bool takes_row(const RowAccess& /*row*/) override { return takes_rows_; }
+  [[nodiscard]] bool watches_accesses_of(const Program& /*program*/) const override {
+    return sees_accesses_;
+  }
   void on_sync(const Sync& sync) override {
     begin(2, sync.place);
     add(static_cast<std::uint64_t>(sync.kind));
@@ -78,6 +81,7 @@ class Events final : public Observer {
   std::vector<std::uint64_t> seen;
   bool makes_undefined_ = false;
   bool takes_rows_ = false;  // and counts no access: which are rows is not the same both ways
+  bool sees_accesses_ = true;
 
  private:
   void begin(std::uint64_t kind, const WarpPlace& place) {
@@ -95,6 +99,7 @@ struct Way {
   std::uint32_t quantum;
   bool makes_undefined;
   bool takes_rows = false;
+  bool sees_accesses = true;  // else warps of a block run in rounds
 };
 
 // Runs a program both ways, under several schedules; returns how many events there were.
@@ -103,7 +108,8 @@ std::size_t compare(const std::string& text, std::uint64_t seed) {
   std::size_t events = 0;
   for (const Way& way :
        {Way{"default", 4096, false}, Way{"random", 4096, false}, Way{"pct", 37, false},
-        Way{"default", 4096, true}, Way{"random", 5, true}, Way{"default", 4096, false, true}}) {
+        Way{"default", 4096, true}, Way{"random", 5, true}, Way{"default", 4096, false, true},
+        Way{"default", 4096, false, false, false}, Way{"default", 23, false, false, false}}) {
     for (const SimdLevel level : {SimdLevel::avx2, SimdLevel::avx512}) {
       if (level > host_simd_level()) continue;
       std::array<Events, 2> watched;
@@ -111,6 +117,7 @@ std::size_t compare(const std::string& text, std::uint64_t seed) {
       for (const bool compiles : {false, true}) {
         watched[compiles].makes_undefined_ = way.makes_undefined;
         watched[compiles].takes_rows_ = way.takes_rows;
+        watched[compiles].sees_accesses_ = way.sees_accesses;
         results[compiles] = run_on_machine(module, threads_of(text),
                                            {.level = level,
                                             .strategy = way.strategy,

@@ -96,18 +96,23 @@ class Compiler {
 
   void compile() {
     emit_.epilogue = emit_.a.newLabel();
+    turn_end_ = emit_.a.newLabel();
     prologue();
     for (std::uint32_t pc = 0; pc < program_.code.size(); ++pc) {
       if (label_of_[pc].isValid()) block(pc);
     }
     emit_.emit_later();
+    end_turn();
     epilogue();
   }
   [[nodiscard]] asmjit::Label label_of(std::uint32_t pc) const { return label_of_[pc]; }
 
  private:
   void prologue();
+  void load_banks();
   void epilogue();
+  void end_turn();
+  void stop(std::uint32_t pc);
   void block(std::uint32_t first);
   void instruction(std::uint32_t pc, const Counted& rest);
   void unguarded(std::uint32_t pc, const Counted& rest);
@@ -118,6 +123,7 @@ class Compiler {
   Emitter& emit_;
   std::vector<bool> leads_;
   std::vector<asmjit::Label> label_of_;  // by pc; not valid: no block begins there
+  asmjit::Label turn_end_;
 };
 
 void Compiler::prologue() {
@@ -128,16 +134,67 @@ void Compiler::prologue() {
   a.sub(x86::rsp, 8);
   a.mov(x86::rbx, x86::rdi);
   a.mov(x86::rbp, asmjit::Imm(reinterpret_cast<std::uint64_t>(&kTables)));
-  const auto base = [&](Bank bank) {
-    return Emitter::field(offsetof(NativeFrame, banks) + 8 * static_cast<std::size_t>(bank), 8);
-  };
-  a.mov(x86::r12, base(Bank::word));
-  a.mov(x86::r13, base(Bank::wide));
-  a.mov(x86::r14, base(Bank::predicate));
-  a.mov(x86::r15, base(Bank::constant));
+  load_banks();
   emit_.load_lanes();
   emit_.spread_lanes();
   a.jmp(x86::rsi);
+}
+
+void Compiler::load_banks() {
+  const auto load = [&](const x86::Gp& to, Bank bank) {
+    const std::size_t offset = offsetof(NativeFrame, banks) + 8 * static_cast<std::size_t>(bank);
+    emit_.a.mov(to, Emitter::field(offset, 8));
+  };
+  load(x86::r12, Bank::word);
+  load(x86::r13, Bank::wide);
+  load(x86::r14, Bank::predicate);
+  load(x86::r15, Bank::constant);
+}
+
+// In a round: the warp has come to the barrier or the exit at the pc in eax, and the next one
+// begins.  What has not been executed is left to the caller, where there is no other.
+void Compiler::end_turn() {
+  x86::Assembler& a = emit_.a;
+  const asmjit::Label goes_on = a.newLabel();
+  a.bind(turn_end_);
+  a.mov(x86::rcx, Emitter::field(offsetof(NativeFrame, next), 8));
+  a.test(x86::rcx, x86::rcx);
+  a.jz(emit_.epilogue);
+  a.mov(x86::edx, Emitter::field(offsetof(NativeFrame, quantum_left), 4));
+  a.sub(x86::edx, 1);
+  a.jb(emit_.epilogue);
+  a.mov(Emitter::field(offsetof(NativeFrame, quantum_left), 4), x86::edx);
+  a.mov(Emitter::field(offsetof(NativeFrame, stopped_at), 4), x86::eax);
+  a.inc(Emitter::field(offsetof(NativeFrame, unguarded), 8));
+  a.mov(x86::esi, Emitter::field(offsetof(NativeFrame, quantum_before), 4));
+  a.sub(x86::esi, x86::edx);
+  a.mov(x86::rdi, Emitter::field(offsetof(NativeFrame, round), 8));
+  const auto of_round = [](std::size_t offset) {
+    return x86::Mem(x86::rdi, static_cast<std::int32_t>(offset), 8);
+  };
+  a.mov(x86::rdx, of_round(offsetof(NativeRound, steps)));
+  a.add(x86::rsi, x86::ptr(x86::rdx, 0, 8));
+  a.mov(x86::ptr(x86::rdx, 0, 8), x86::rsi);
+  a.cmp(x86::rsi, of_round(offsetof(NativeRound, until)));
+  a.jb(goes_on);
+  a.mov(x86::eax, ptx::kNone);
+  a.jmp(emit_.epilogue);
+  a.bind(goes_on);
+  a.mov(of_round(offsetof(NativeRound, running)), x86::rcx);
+  a.mov(x86::rbx, x86::rcx);
+  load_banks();
+  a.jmp(of_round(offsetof(NativeRound, entry)));
+}
+
+// No block begins at `pc`.
+void Compiler::stop(std::uint32_t pc) {
+  const bool ends_turn = pc < program_.code.size() && !emit_.runs_some() &&
+                         program_.code[pc].guard.bank == Bank::none &&
+                         (program_.code[pc].kind == InstrKind::barrier ||
+                          program_.code[pc].kind == InstrKind::exit);
+  if (!ends_turn) return emit_.leave(pc, {});
+  emit_.a.mov(x86::eax, pc);
+  emit_.a.jmp(turn_end_);
 }
 
 void Compiler::epilogue() {
@@ -206,7 +263,7 @@ void Compiler::block(std::uint32_t first) {
   }
   if (!branches) {
     if (label_of_[end].isValid()) return;  // follows
-    emit_.leave(end, {});
+    stop(end);
   }
 }
 
@@ -219,7 +276,7 @@ void Compiler::go_to(std::uint32_t from, std::uint32_t to) {
   if (label_of_[to].isValid()) {
     a.jmp(label_of_[to]);
   } else {
-    emit_.leave(to, {});
+    stop(to);
   }
   emit_.later([this, told, untold, from, to] {
     x86::Assembler& rare = emit_.a;

@@ -32,9 +32,24 @@ struct RunningFragment;
 // Which lanes of a warp code is for.
 enum class Lanes : std::uint8_t { all, some };
 
+struct NativeFrame;
+
+// The turns of warps of a block that generated code goes through by itself: where one comes to a
+// barrier, or exits, the next one begins.
+struct NativeRound {
+  NativeFrame* running = nullptr;
+  const void* entry = nullptr;     // where each begins
+  std::uint64_t* steps = nullptr;  // of the launch: what a turn has executed is added at its end
+  std::uint64_t until = 0;         // and when the round stops behind it
+};
+
 // What generated code works on: a fragment.
 struct NativeFrame {
-  LaneBanks banks;  // first: compute functions are given the frame
+  LaneBanks banks;              // first: compute functions are given the frame
+  NativeFrame* next = nullptr;  // whose turn comes next; null: no round, or its end
+  NativeRound* round = nullptr;
+  std::uint32_t quantum_before = 0;  // what was left of the quantum when the turn's run began
+  std::uint32_t stopped_at = 0;      // the pc at which the turn ended
   const Instr* code = nullptr;
   AccessSite* sites = nullptr;  // by pc
   std::byte* shared = nullptr;  // the block's
@@ -100,6 +115,9 @@ class NativeCode {
   std::uint32_t run(NativeFrame& frame, std::uint32_t pc) const {
     return enter_(&frame, entries_[pc]);
   }
+  // The same of a round's warps, from `frame`'s on: until one stops otherwise than at a barrier or
+  // its exit, or is the last.  kNone: the round has stopped behind the turn of the running one.
+  [[nodiscard]] const void* entry(std::uint32_t pc) const { return entries_[pc]; }
 
  private:
   NativeCode() = default;

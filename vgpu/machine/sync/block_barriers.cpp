@@ -47,9 +47,13 @@ bool BlockBarriers::release_together(Slot& slot) {
   }
   slot.ready_warps = launch_.all_warps();
   slot.waiting_lanes = 0;
+  complete_together(slot);
+  return true;
+}
+
+void BlockBarriers::complete_together(Slot& slot) const {
   ++slot.phase;
   tell_release(slot);
-  return true;
 }
 
 std::vector<BlockBarriers::Waiter> BlockBarriers::waiters_of(Slot& slot,

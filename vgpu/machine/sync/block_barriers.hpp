@@ -32,6 +32,8 @@ class BlockBarriers {
   // that wait at different barriers cannot have meant the same: that is reported, and the barrier
   // completes all the same, so that the trial goes on.
   void complete_if_all_wait(Slot& slot);
+  // All threads of the block have come to one barrier, and have gone on already.
+  void complete_together(Slot& slot) const;
 
   // All threads of the block wait, at whatever barrier, and go on.
   void release(Slot& slot);

@@ -39,6 +39,8 @@ class Departures {
   Step leave(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t lanes);
   // Of a program without numbered barriers, all lanes of a warp: the same of a barrier.
   void arrive(RunningFragment& run) { parts_.block_barriers.arrive(run, 0, run.mask); }
+  // All warps have, and go on.
+  void complete(Slot& slot) { parts_.block_barriers.complete_together(slot); }
 
  private:
   void exit(RunningFragment& run, std::size_t index, std::uint32_t lanes);

@@ -4,6 +4,7 @@
 // What an instruction does is said by the components that it is handed to; here is only which.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -49,6 +50,13 @@ class FragmentLoop {
   // block at which they arrive, or to their exit: what nearly all warps do.
   enum class Departure : std::uint8_t { none, arrived, exited };  // none: run() goes on
   [[gnu::always_inline]] Departure run_to_barrier(Slot& slot, Warp& warp);
+  // Whether that can be done for all warps of a block, one after the other.
+  [[nodiscard]] bool can_run_rounds(const Slot& slot) const;
+  // Does it: `number` first and then by ascending number, from barrier to barrier, in each round the
+  // one first that came last to the barrier.  Until one stops otherwise (none), or the launch has
+  // executed `until` instructions.
+  //   number: becomes that of the warp that ran last
+  Departure run_rounds(Slot& slot, std::uint32_t& number, std::uint64_t until);
   // What the code of programs calls.
   static NativeCalls native_calls();
   void compile_for_some();
@@ -61,6 +69,8 @@ class FragmentLoop {
   Step branch(RunningFragment& run, std::size_t index, const Instr& instr, std::uint32_t taken);
   void fence(const RunningFragment& run, const Instr& instr, std::uint32_t lanes) const;
 
+  static constexpr std::uint32_t kWarpsMax = 32;  // of a block
+
   // fragment_loop_native.cpp
   [[nodiscard]] const NativeCode* code_for(std::uint32_t mask) const {
     return mask == ~0u ? launch_.native : launch_.native_some;
@@ -71,15 +81,21 @@ class FragmentLoop {
     std::uint32_t at = ptx::kNone;  // where
     bool is_first = false;          // among the fragments of the warp
   };
-  // What machine code is given of a warp whose lanes are together, for as long as its block lasts.
+  static std::byte* shared_of(const Slot& slot) {
+    return slot.shared != nullptr ? slot.shared->data : nullptr;
+  }
+  // What machine code is given of a warp whose lanes are together, for as long as the launch lasts
+  // and nothing of it has moved.
   struct NativeWarp {
-    [[nodiscard]] bool is_of(const Slot& slot, const Warp& warp, const Fragment& fragment) const {
-      return block == slot.serial && &run->warp == &warp && words == warp.words.data() &&
-             wides == warp.wides.data() && predicates == warp.predicates.data() &&
-             word_base == fragment.word_base && wide_base == fragment.wide_base &&
-             predicate_base == fragment.predicate_base && run->local_base == fragment.local_base;
+    [[nodiscard]] bool is_of(std::uint64_t its_launch, const Slot& slot, const Warp& warp,
+                             const Fragment& fragment) const {
+      return launch == its_launch && &run->warp == &warp && frame.shared == shared_of(slot) &&
+             words == warp.words.data() && wides == warp.wides.data() &&
+             predicates == warp.predicates.data() && word_base == fragment.word_base &&
+             wide_base == fragment.wide_base && predicate_base == fragment.predicate_base &&
+             run->local_base == fragment.local_base;
     }
-    std::uint64_t block = 0;  // Slot::serial
+    std::uint64_t launch = 0;  // RunningLaunch::number
     const std::byte *words = nullptr, *wides = nullptr, *predicates = nullptr;
     std::uint32_t word_base = 0, wide_base = 0, predicate_base = 0;  // of the fragment
     std::optional<RunningFragment> run;
@@ -87,7 +103,7 @@ class FragmentLoop {
   };
   NativeWarp& native_warp(Slot& slot, Warp& warp, const Fragment& fragment) {
     const std::size_t at = std::size_t{slot.index} * kWarpsMax + warp.index;
-    if (at < native_warps_.size() && native_warps_[at]->is_of(slot, warp, fragment)) [[likely]]
+    if (at < native_warps_.size() && native_warps_[at]->is_of(launch_.number, slot, warp, fragment)) [[likely]]
       return *native_warps_[at];
     return begin_native_warp(slot, warp, fragment);
   }
@@ -110,6 +126,37 @@ class FragmentLoop {
     frame.is_watched = launch_.observers.of_accesses.empty() ? 0 : 1;
     if (frame.is_watched != 0) parts_.accesses.begin_rows(run);
   }
+  // An instruction by which a warp departs whose lanes are together.
+  [[nodiscard]] bool ends_turn(const Instr& instr) const {
+    return instr.guard.bank == Bank::none &&
+           (instr.kind == InstrKind::exit ||
+            (instr.kind == InstrKind::barrier && !launch_.program->has_named_barriers));
+  }
+  // Executes it.
+  Departure depart(RunningFragment& run) {
+    const Instr& instr = launch_.program->code[run.pc];
+    if (instr.kind == InstrKind::barrier) {
+      parts_.departures.arrive(run);
+      return Departure::arrived;
+    }
+    parts_.departures.leave(run, 0, instr, run.mask);
+    return Departure::exited;
+  }
+  // fragment_loop_rounds.cpp
+  struct Round {
+    NativeRound in_native;
+    std::array<NativeWarp*, kWarpsMax> warps{};  // of the block
+    std::uint32_t first = 0;                     // whose turn comes first
+    std::uint32_t begins_at = 0;                 // pc
+    bool together = true;                        // no warp has done what ends this
+  };
+  void begin_round(std::uint32_t first);
+  std::optional<Departure> run_round(Slot& slot, std::uint32_t& number);
+  bool part_in_round(RunningFragment& run, NativeFrame& frame);
+  static void begin_counts(NativeFrame& frame, const Warp& warp);
+  void settle_counts(NativeFrame& frame, Warp& warp);
+  [[nodiscard]] bool completes_barrier(const Slot& slot) const;
+  Departure settle(Slot& slot, std::uint32_t last, bool last_stops);
   // Of a frame that has begun.  False: nothing was executed.
   [[gnu::always_inline]] bool run_native(NativeFrame& frame, const NativeCode& code,
                                          RunningFragment& run, std::uint32_t limit,
@@ -117,6 +164,7 @@ class FragmentLoop {
     frame.accesses_left = run.warp.ask_at - run.warp.accesses;
     frame.unguarded = frame.lane_steps = 0;
     frame.quantum_left = launch_.quantum_left;
+    frame.quantum_before = launch_.quantum_left_before;
     frame.limit = limit;
     std::uint64_t lanes = kWarpLanes;
     if (run.mask != ~0u) {
@@ -153,11 +201,11 @@ class FragmentLoop {
 
   RunningLaunch& launch_;
   Parts parts_;
-  static constexpr std::uint32_t kWarpsMax = 32;  // of a block
 
   NativeFrame frame_;              // of run()
   std::uint64_t frame_is_of_ = 0;  // the launch that its constant parts are of
   std::vector<std::unique_ptr<NativeWarp>> native_warps_;  // kWarpsMax a slot
+  Round round_;
 };
 
 inline FragmentLoop::Departure FragmentLoop::run_to_barrier(Slot& slot, Warp& warp) {
@@ -186,18 +234,10 @@ inline FragmentLoop::Departure FragmentLoop::run_to_barrier(Slot& slot, Warp& wa
   const Instr& instr = frame.code[run.pc];
   fragment.pc = run.pc;
   Departure departure = Departure::none;
-  if (instr.guard.bank == Bank::none && launch_.quantum_left != 0) {
-    if (instr.kind == InstrKind::barrier && !launch_.program->has_named_barriers) {
-      departure = Departure::arrived;
-      parts_.departures.arrive(run);
-    } else if (instr.kind == InstrKind::exit) {
-      departure = Departure::exited;
-      parts_.departures.leave(run, 0, instr, run.mask);
-    }
-    if (departure != Departure::none) {
-      --launch_.quantum_left;
-      lane_steps += run.mask == ~0u ? kWarpLanes : lane_count(run.mask);
-    }
+  if (ends_turn(instr) && launch_.quantum_left != 0) {
+    departure = depart(run);
+    --launch_.quantum_left;
+    lane_steps += run.mask == ~0u ? kWarpLanes : lane_count(run.mask);
   }
   finish_native(lane_steps);
   return departure;

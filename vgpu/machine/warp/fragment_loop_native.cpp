@@ -20,7 +20,7 @@ void FragmentLoop::begin_native_launch(NativeFrame& frame) {
 // What it has of a fragment for as long as that runs.
 void FragmentLoop::begin_native_block(NativeFrame& frame, RunningFragment& run) {
   frame.banks = run.banks;
-  frame.shared = run.slot.shared != nullptr ? run.slot.shared->data : nullptr;
+  frame.shared = shared_of(run.slot);
   frame.position = &run.slot.position;
   frame.threads = parts_.scalars.threads() + run.warp.index * Scalars::kThreadWords;
   frame.run = &run;
@@ -31,7 +31,7 @@ FragmentLoop::NativeWarp& FragmentLoop::begin_native_warp(Slot& slot, Warp& warp
   const std::size_t at = std::size_t{slot.index} * kWarpsMax + warp.index;
   while (native_warps_.size() <= at) native_warps_.push_back(std::make_unique<NativeWarp>());
   NativeWarp& of_warp = *native_warps_[at];
-  of_warp.block = slot.serial;
+  of_warp.launch = launch_.number;
   of_warp.words = warp.words.data();
   of_warp.wides = warp.wides.data();
   of_warp.predicates = warp.predicates.data();
@@ -157,6 +157,7 @@ NativeStep FragmentLoop::execute_of(NativeFrame* frame, std::uint32_t pc, std::u
   RunningFragment& run = *frame->run;
   run.pc = pc;
   loop.launch_.quantum_left = frame->quantum_left + after;
+  loop.launch_.quantum_left_before = frame->quantum_before;
   const NativeStep step = loop.execute(run, frame->code[pc], active);
   if (step == NativeStep::leave_before) {
     frame->lane_steps -= static_cast<std::uint64_t>(std::popcount(active));

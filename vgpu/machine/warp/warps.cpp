@@ -80,12 +80,26 @@ bool Warps::is_released(Warp& warp) {
   return run_fragments(slot, warp);
 }
 
+// The same of a block whose warps are at one place.
+//   number: of the first; becomes that of the one that ran last
+Stop Warps::run_rounds(Slot& slot, std::uint32_t& number, std::uint64_t until) {
+  const FragmentLoop::Departure departure = fragments_.run_rounds(slot, number, until);
+  Warp& warp = slot.warps[number];
+  if (departure == FragmentLoop::Departure::none) return run_fragments(slot, warp);
+  if (departure == FragmentLoop::Departure::arrived && launch_.came_last) {
+    return is_released(warp) ? Stop::released : run_one(slot, warp);
+  }
+  launch_.came_last = false;
+  return departure == FragmentLoop::Departure::exited ? Stop::exited : Stop::blocked;
+}
+
 Stop Warps::run_in_turn(Slot& slot, std::uint32_t& number, std::uint64_t until) {
   while (true) {
-    Warp& warp = slot.warps[number];
-    const std::uint32_t left = std::exchange(warp.quantum_left, 0);
+    const std::uint32_t left = std::exchange(slot.warps[number].quantum_left, 0);
     launch_.quantum_left = left != 0 ? left : launch_.limits.quantum;
-    const Stop stop = run_one(slot, warp);
+    const Stop stop = fragments_.can_run_rounds(slot) ? run_rounds(slot, number, until)
+                                                      : run_one(slot, slot.warps[number]);
+    Warp& warp = slot.warps[number];
     const bool goes_on = (stop == Stop::blocked || stop == Stop::exited) &&
                          launch_.outcome.steps < until && slot.live_lanes != 0 &&
                          !launch_.is_enough();

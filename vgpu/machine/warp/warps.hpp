@@ -34,6 +34,7 @@ class Warps {
  private:
   bool is_released(Warp& warp);
   Stop run_one(Slot& slot, Warp& warp);
+  Stop run_rounds(Slot& slot, std::uint32_t& number, std::uint64_t until);
   Stop run_fragments(Slot& slot, Warp& warp);
   RunningLaunch& launch_;
   const Turns& turns_;
