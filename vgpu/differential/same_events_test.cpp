@@ -261,6 +261,82 @@ ret;
   EXPECT_GT(compare(text, 1), 1'000u);
 }
 
+// Lanes that lie side by side, that meet in few cells, and that change what others of them find;
+// the old value goes where the operand or the address was, or nowhere.
+TEST(SameEvents, OfAtomicsThatMachineCodePerforms) {
+  const std::string head = R"(// threads: 64
+.version 8.7
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+.reg .b32 %t, %i, %n, %w32, %at, %few, %unread32;
+.reg .b64 %out, %mine, %own, %w64, %unread64;
+.reg .pred %p;
+.shared .align 8 .b8 cells[1024];
+ld.param.u64 %out, [out];
+mov.u32 %t, %tid.x;
+mul.wide.u32 %mine, %t, 8;
+add.u64 %mine, %mine, %out;
+mov.u32 %at, cells;
+mad.lo.u32 %at, %t, BYTES, %at;
+mad.lo.u32 %few, %t, 37, 5;
+and.b32 %few, %few, 7;
+mov.u32 %n, cells;
+mad.lo.u32 %few, %few, BYTES, %n;
+mad.lo.u32 %w32, %t, -1640531527, 12345;
+mul.wide.s32 %w64, %w32, 1000003;
+st.shared.bBITS [%at], %wBITS;
+bar.sync 0;
+mov.u32 %i, 0;
+TURN:
+)";
+  const std::string tail = R"(
+bar.sync 0;
+add.u32 %i, %i, 1;
+setp.lt.u32 %p, %i, 3;
+@%p bra TURN;
+ld.shared.bBITS %wBITS, [%at];
+red.global.xor.bBITS [%mine], %wBITS;
+ret;
+}
+)";
+  const std::string body = R"(
+atom.shared.OP %wBITS, [%few], %wBITS;
+red.shared.OP [%at], %wBITS;
+bar.sync 0;
+atom.shared.OP %wBITS, [%at+BYTES], %wBITS;
+red.shared.OP [%few+BYTES], %wBITS;
+atom.global.OP %wBITS, [%mine], %wBITS;
+red.global.OP [%out+8], %wBITS;
+mov.b64 %own, %mine;
+atom.global.xor.b64 %own, [%own], %w64;
+xor.b64 %w64, %w64, %own;
+)";
+  const auto replaced = [](std::string text, const std::string& what, const std::string& by) {
+    for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
+      text.replace(at, what.size(), by);
+    }
+    return text;
+  };
+  for (const std::string bits : {"32", "64"}) {
+    for (const std::string op : {"add.u", "and.b", "or.b", "xor.b", "min.u", "min.s", "max.u",
+                                 "max.s", "exch.b", "inc.u"}) {
+      if (op == "inc.u" && bits == "64") continue;
+      std::string text = head + body + tail;
+      text = replaced(replaced(text, "OP", op + bits), "BITS", bits);
+      SCOPED_TRACE(op + bits);
+      if (op == "exch.b") {  // has no red
+        for (const std::string space : {"shared.", "global."}) {
+          const std::string what = space + op + bits + " ";
+          text = replaced(text, "red." + what, "atom." + what + "%unread" + bits + ", ");
+        }
+      }
+      EXPECT_GT(compare(replaced(text, "BYTES", bits == "64" ? "8" : "4"), 1), 100u);
+    }
+  }
+}
+
 // Gives up at an access.
 class Thrower final : public Observer {
  public:

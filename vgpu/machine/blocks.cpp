@@ -132,9 +132,8 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
   warp.fences = 0;
   warp.quantum_left = warp.quantum_rest = 0;
   warp.quanta = 0;
-  warp.fragments.resize(1);
-  Fragment& fragment = warp.fragments.front();
-  fragment = {};
+  warp.fragments.clear();
+  Fragment& fragment = warp.fragments.emplace_back();
   fragment.pc = launch_.program->functions.front().entry;
   fragment.mask = warp.lanes;
   if (warp.run !=

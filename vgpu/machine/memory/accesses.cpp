@@ -241,6 +241,8 @@ void Accesses::remember(const RunningFragment& run, const Instr& instr, std::uin
   site.begin = target.begin;
   site.space = target.allocation->space;
   site.is_store = instr.kind == InstrKind::store;
+  site.is_exclusive =
+      is_shared || (target.allocation->shared_by == nullptr && launch_.request->share == nullptr);
   site.bytes = static_cast<std::uint8_t>(lane_bytes);
   site.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(instr.modifiers.type));
   site.allocation = is_shared ? nullptr : target.allocation;

@@ -43,8 +43,8 @@ void Emitter::check_lanes(const Site& site, bool strided, asmjit::Label otherwis
   a.jnz(otherwise);
 }
 
-// Leaves where the first lane's bytes are in rax.
-void Emitter::find_and_tell(const Site& site, bool strided) {
+// Leaves in rax how far behind the site's base the first lane's bytes are, and the sites in rdx.
+void Emitter::find_row(const Site& site, bool strided) {
   x86::Mem first = row(site.address());
   first.setSize(site.wide_address ? 8 : 4);
   const std::int64_t displacement = site.instr.displacement;
@@ -70,6 +70,11 @@ void Emitter::find_and_tell(const Site& site, bool strided) {
     a.test(x86::al, site.lane_bytes() - 1);
     a.jnz(site.slow);
   }
+}
+
+// Leaves where the first lane's bytes are in rax.
+void Emitter::find_and_tell(const Site& site, bool strided) {
+  find_row(site, strided);
   const asmjit::Label told = a.newLabel();
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
   a.je(told);
@@ -86,7 +91,12 @@ void Emitter::find_and_tell(const Site& site, bool strided) {
   a.mov(x86::rax, field(offsetof(NativeFrame, offset), 8));
   a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
   a.bind(told);
-  a.add(x86::rax, site.field(offsetof(AccessSite, data)));
+  add_origin(site, offsetof(AccessSite, data));
+}
+
+// To rax: the host's address of what the site has at `offset`.
+void Emitter::add_origin(const Site& site, std::size_t offset) {
+  a.add(x86::rax, site.field(offset));
   if (site.instr.modifiers.space == Space::shared) {
     a.add(x86::rax, field(offsetof(NativeFrame, shared), 8));
   }

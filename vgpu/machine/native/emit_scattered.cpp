@@ -104,31 +104,6 @@ void Emitter::find_part(const Site& site, std::uint32_t byte) {
   a.vmovups(to, offsets);
 }
 
-bool Emitter::atomic(const Instr& instr, std::uint32_t pc, const Counted& rest) {
-  const ptx::Modifiers& m = instr.modifiers;
-  const std::uint32_t bytes = ptx::bytes_of(m.type);
-  const bool is_known =
-      m.space == Space::shared || m.space == Space::global || m.space == Space::generic;
-  const bool is_single =
-      instr.kind == InstrKind::atomic && m.vector == 1 && (bytes == 4 || bytes == 8) && is_known;
-  if (!is_single) return false;
-  const bool wide_address = instr[MemoryOperand::address].bank != Bank::word;
-  const Site site{instr, pc, rest, bytes, 1, wide_address, false, a.newLabel(), a.newLabel()};
-  find_offsets(site);
-  a.mov(x86::rdi, x86::rbx);
-  a.mov(x86::esi, pc);
-  call(reinterpret_cast<const void*>(calls.perform_atomic));
-  follow(pc, rest);
-  a.bind(site.done);
-  later([this, site] {
-    a.bind(site.slow);
-    a.mov(x86::edx, -1);
-    call_execute(site.instr, site.pc, site.rest);
-    a.jmp(site.done);
-  });
-  return true;
-}
-
 void Emitter::tell_lanes(const Site& site, Pattern pattern) {
   a.mov(x86::rdi, x86::rbx);
   a.mov(x86::esi, site.pc);

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -165,6 +166,15 @@ class Emitter {
   void find_and_tell(const Site& site, bool strided);
   void move_row(const Site& site, bool strided);
   void move_vector(const Site& site, bool strided);
+  void find_row(const Site& site, bool strided);
+  void add_origin(const Site& site, std::size_t offset);
+  // emit_atomic.cpp
+  struct Combination;
+  [[nodiscard]] std::optional<Combination> combination_of(const Site& site) const;
+  void perform_told(const Site& site);
+  void go_unless_private(const Site& site, asmjit::Label otherwise);
+  void perform_row(const Site& site, const Combination& combination);
+  void perform_lanes(const Site& site, const Combination& combination);
   // emit_scattered.cpp
   [[nodiscard]] bool scatters(const Site& site) const;
   void find_offsets(const Site& site);

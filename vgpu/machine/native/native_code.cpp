@@ -188,10 +188,10 @@ void Compiler::end_turn() {
 
 // No block begins at `pc`.
 void Compiler::stop(std::uint32_t pc) {
-  const bool ends_turn = pc < program_.code.size() && !emit_.runs_some() &&
-                         program_.code[pc].guard.bank == Bank::none &&
-                         (program_.code[pc].kind == InstrKind::barrier ||
-                          program_.code[pc].kind == InstrKind::exit);
+  const bool ends_turn =
+      pc < program_.code.size() && !emit_.runs_some() &&
+      program_.code[pc].guard.bank == Bank::none &&
+      (program_.code[pc].kind == InstrKind::barrier || program_.code[pc].kind == InstrKind::exit);
   if (!ends_turn) return emit_.leave(pc, {});
   emit_.a.mov(x86::eax, pc);
   emit_.a.jmp(turn_end_);

@@ -46,15 +46,29 @@ Step Departures::leave(RunningFragment& run, std::size_t index, const Instr& ins
   }
 }
 
+void Departures::note_exit(const RunningFragment& run, std::uint32_t lanes) {
+  Slot& slot = run.slot;
+  if (slot.exit_pc != ptx::kNone) return;
+  slot.exit_pc = run.pc;
+  slot.exit_warp = run.warp.index;
+  slot.exit_lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
+}
+
+void Departures::exit_together(RunningFragment& run) const {
+  Slot& slot = run.slot;
+  note_exit(run, run.mask);
+  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+    slot.warps[index].live = 0;
+    slot.warps[index].fragments.clear();
+  }
+  slot.live_lanes = 0;
+}
+
 void Departures::exit(RunningFragment& run, std::size_t index, std::uint32_t lanes) {
   Slot& slot = run.slot;
   Warp& warp = run.warp;
   warp.live &= ~lanes;
-  if (slot.exit_pc == ptx::kNone) {
-    slot.exit_pc = run.pc;
-    slot.exit_warp = warp.index;
-    slot.exit_lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
-  }
+  note_exit(run, lanes);
   slot.live_lanes -= lane_count(lanes);
   warp.fragments.erase(warp.fragments.begin() + static_cast<std::ptrdiff_t>(index));
   parts_.meetings.recheck(slot, warp);

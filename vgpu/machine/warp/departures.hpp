@@ -41,9 +41,12 @@ class Departures {
   void arrive(RunningFragment& run) { parts_.block_barriers.arrive(run, 0, run.mask); }
   // All warps have, and go on.
   void complete(Slot& slot) { parts_.block_barriers.complete_together(slot); }
+  // All warps of a block exit, the one of `run` first; nobody waits for them.
+  void exit_together(RunningFragment& run) const;
 
  private:
   void exit(RunningFragment& run, std::size_t index, std::uint32_t lanes);
+  static void note_exit(const RunningFragment& run, std::uint32_t lanes);
 
   RunningLaunch& launch_;
   Parts parts_;

@@ -52,9 +52,9 @@ class FragmentLoop {
   [[gnu::always_inline]] Departure run_to_barrier(Slot& slot, Warp& warp);
   // Whether that can be done for all warps of a block, one after the other.
   [[nodiscard]] bool can_run_rounds(const Slot& slot) const;
-  // Does it: `number` first and then by ascending number, from barrier to barrier, in each round the
-  // one first that came last to the barrier.  Until one stops otherwise (none), or the launch has
-  // executed `until` instructions.
+  // Does it: `number` first and then by ascending number, from barrier to barrier, in each round
+  // the one first that came last to the barrier.  Until one stops otherwise (none), or the launch
+  // has executed `until` instructions.
   //   number: becomes that of the warp that ran last
   Departure run_rounds(Slot& slot, std::uint32_t& number, std::uint64_t until);
   // What the code of programs calls.
@@ -103,7 +103,8 @@ class FragmentLoop {
   };
   NativeWarp& native_warp(Slot& slot, Warp& warp, const Fragment& fragment) {
     const std::size_t at = std::size_t{slot.index} * kWarpsMax + warp.index;
-    if (at < native_warps_.size() && native_warps_[at]->is_of(launch_.number, slot, warp, fragment)) [[likely]]
+    if (at < native_warps_.size() && native_warps_[at]->is_of(launch_.number, slot, warp, fragment))
+        [[likely]]
       return *native_warps_[at];
     return begin_native_warp(slot, warp, fragment);
   }
@@ -156,6 +157,8 @@ class FragmentLoop {
   static void begin_counts(NativeFrame& frame, const Warp& warp);
   void settle_counts(NativeFrame& frame, Warp& warp);
   [[nodiscard]] bool completes_barrier(const Slot& slot) const;
+  [[nodiscard]] bool exits() const;
+  Departure exit_together(Slot& slot, std::uint32_t last);
   Departure settle(Slot& slot, std::uint32_t last, bool last_stops);
   // Of a frame that has begun.  False: nothing was executed.
   [[gnu::always_inline]] bool run_native(NativeFrame& frame, const NativeCode& code,

@@ -20,13 +20,13 @@ bool FragmentLoop::can_run_rounds(const Slot& slot) const {
   if (!is_alone || parts_.turns.decides_releases()) return false;
   const Fragment& first = slot.warps.front().fragments.front();
   if (!launch_.native->begins_at(first.pc)) return false;
-  return std::all_of(
-      slot.warps.begin(), slot.warps.begin() + launch_.warps_per_block, [&](const Warp& warp) {
-        const Fragment& fragment = warp.fragments.front();
-        return warp.fragments.size() == 1 && fragment.pc == first.pc && fragment.mask == ~0u &&
-               fragment.state == Fragment::State::ready && warp.quanta == 0 &&
-               warp.quantum_left == 0 && !warp.undefined.any();
-      });
+  return std::all_of(slot.warps.begin(), slot.warps.begin() + launch_.warps_per_block,
+                     [&](const Warp& warp) {
+                       const Fragment& fragment = warp.fragments.front();
+                       return warp.fragments.size() == 1 && fragment.pc == first.pc &&
+                              fragment.mask == ~0u && fragment.state == Fragment::State::ready &&
+                              warp.quanta == 0 && warp.quantum_left == 0 && !warp.undefined.any();
+                     });
 }
 
 FragmentLoop::Departure FragmentLoop::run_rounds(Slot& slot, std::uint32_t& number,
@@ -49,6 +49,7 @@ FragmentLoop::Departure FragmentLoop::run_rounds(Slot& slot, std::uint32_t& numb
   while (true) {
     begin_round(number);
     if (const auto departure = run_round(slot, number)) return *departure;
+    if (exits()) return exit_together(slot, number);
     if (!completes_barrier(slot)) return settle(slot, number, true);
     parts_.departures.complete(slot);
     launch_.came_last = false;
@@ -142,6 +143,30 @@ bool FragmentLoop::completes_barrier(const Slot& slot) const {
   return is_plain &&
          std::all_of(round_.warps.begin(), round_.warps.begin() + launch_.warps_per_block,
                      [&](const NativeWarp* warp) { return warp->frame.stopped_at == pc; });
+}
+
+// Whether it is that of all warps at exits for which nobody waits.
+bool FragmentLoop::exits() const {
+  const std::vector<Instr>& code = launch_.program->code;
+  return !launch_.program->uses_clusters &&
+         std::all_of(round_.warps.begin(), round_.warps.begin() + launch_.warps_per_block,
+                     [&](const NativeWarp* warp) {
+                       return code[warp->frame.stopped_at].kind == InstrKind::exit;
+                     });
+}
+
+FragmentLoop::Departure FragmentLoop::exit_together(Slot& slot, std::uint32_t last) {
+  for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
+    NativeFrame& frame = round_.warps[index]->frame;
+    settle_counts(frame, slot.warps[index]);
+    frame.next = nullptr;
+    if (index != last) ++slot.warps[index].stops;
+  }
+  RunningFragment& run = *round_.warps[round_.first]->run;
+  run.pc = round_.warps[round_.first]->frame.stopped_at;
+  parts_.departures.exit_together(run);
+  slot.ready_warps = 1u << last;
+  return Departure::exited;
 }
 
 // Brings what the round has done so far into the state of the block.

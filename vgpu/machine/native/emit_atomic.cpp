@@ -1,0 +1,162 @@
+// Atomics of all lanes.  Integer sums, bits and extremes are performed here where nobody watches:
+// on a row at once where lanes lie side by side, else lane after lane, so that each finds what
+// those before it left.  All others are told and performed by a call.
+#include "vgpu/machine/native/emit_access.hpp"
+
+namespace warpcheck::vgpu::native {
+
+using ptx::AtomOp;
+using ptx::Space;
+using ptx::Type;
+
+// How the host combines what is in memory with a lane's operand.
+struct Emitter::Combination {
+  asmjit::InstId of_lane;  // cmov: of extremes, what moves the operand where it wins
+  asmjit::InstId of_row;   // 0: there is none
+  bool is_extreme = false;
+};
+
+std::optional<Emitter::Combination> Emitter::combination_of(const Site& site) const {
+  const Type type = site.instr.modifiers.type;
+  const bool wide = site.bytes == 8, is_signed = ptx::is_signed(type);
+  const Bank bank = wide ? Bank::wide : Bank::word;
+  const Ref &value = site.instr[AtomicOperand::value], &old = site.instr[AtomicOperand::old];
+  const bool has_rows = (value.bank == bank || value.bank == Bank::constant) &&
+                        (old.bank == bank || old.bank == Bank::none);
+  if (!has_rows || ptx::is_float(type) || ptx::is_packed(type)) return std::nullopt;
+  const auto extreme = [&](asmjit::InstId signed_move, asmjit::InstId unsigned_move, Pair of_signed,
+                           Pair of_unsigned) {
+    const Pair row = is_signed ? of_signed : of_unsigned;
+    const asmjit::InstId of_wides = is_512_ ? row.second : 0;
+    return Combination{is_signed ? signed_move : unsigned_move, wide ? of_wides : row.first, true};
+  };
+  const auto bits = [&](asmjit::InstId lane, asmjit::InstId vex, asmjit::InstId evex) {
+    return Combination{lane, is_512_ ? evex : vex};
+  };
+  switch (site.instr.modifiers.atom_op) {
+    case AtomOp::add: return Combination{Inst::kIdAdd, wide ? Inst::kIdVpaddq : Inst::kIdVpaddd};
+    case AtomOp::and_: return bits(Inst::kIdAnd, Inst::kIdVpand, Inst::kIdVpandd);
+    case AtomOp::or_: return bits(Inst::kIdOr, Inst::kIdVpor, Inst::kIdVpord);
+    case AtomOp::xor_: return bits(Inst::kIdXor, Inst::kIdVpxor, Inst::kIdVpxord);
+    case AtomOp::min:
+      return extreme(Inst::kIdCmovg, Inst::kIdCmova, {Inst::kIdVpminsd, Inst::kIdVpminsq},
+                     {Inst::kIdVpminud, Inst::kIdVpminuq});
+    case AtomOp::max:
+      return extreme(Inst::kIdCmovl, Inst::kIdCmovb, {Inst::kIdVpmaxsd, Inst::kIdVpmaxsq},
+                     {Inst::kIdVpmaxud, Inst::kIdVpmaxuq});
+    default: return std::nullopt;
+  }
+}
+
+// Goes to `otherwise` if the atomic has to be told, or done so that others notice; leaves the sites
+// in rdx.
+void Emitter::go_unless_private(const Site& site, asmjit::Label otherwise) {
+  a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
+  a.jne(otherwise);
+  a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
+  x86::Mem is_exclusive = site.field(offsetof(AccessSite, is_exclusive));
+  is_exclusive.setSize(1);
+  a.cmp(is_exclusive, 0);
+  a.je(otherwise);
+}
+
+// Lanes that lie side by side from rax on.
+void Emitter::perform_row(const Site& site, const Combination& combination) {
+  const bool wide = site.bytes == 8;
+  const Ref& old = site.instr[AtomicOperand::old];
+  for_each_part(wide, [&](std::uint32_t byte) {
+    const x86::Mem memory(x86::rax, static_cast<std::int32_t>(byte), 0);
+    load(vec(0), memory);
+    a.emit(combination.of_row, vec(1), vec(0), row(site.instr[AtomicOperand::value], byte));
+    store(memory, vec(1));
+    if (old.bank != Bank::none) store(row(old, byte), vec(0));
+  });
+}
+
+// Lanes that lie at the frame's offsets from rax on.
+void Emitter::perform_lanes(const Site& site, const Combination& combination) {
+  const bool wide = site.bytes == 8;
+  const auto sized = [&](unsigned id) {
+    return wide ? x86::Gp(x86::gpq(id)) : x86::Gp(x86::gpd(id));
+  };
+  const x86::Gp found = sized(x86::Gp::kIdDx), operand = sized(x86::Gp::kIdSi);
+  const Ref& old = site.instr[AtomicOperand::old];
+  const auto cell = [&](const Ref& ref, std::uint32_t lane) {
+    x86::Mem of_lane = row(ref, lane * site.bytes);
+    of_lane.setSize(site.bytes);
+    return of_lane;
+  };
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    a.mov(x86::ecx, field(offsetof(NativeFrame, offsets) + std::size_t{4} * lane, 4));
+    const x86::Mem memory = x86::ptr(x86::rax, x86::rcx, 0, 0, site.bytes);
+    a.mov(operand, cell(site.instr[AtomicOperand::value], lane));
+    if (old.bank == Bank::none && !combination.is_extreme) {
+      a.emit(combination.of_lane, memory, operand);
+      continue;
+    }
+    a.mov(found, memory);
+    if (old.bank != Bank::none) a.mov(cell(old, lane), found);
+    if (combination.is_extreme) {
+      a.cmp(found, operand);
+      a.emit(combination.of_lane, found, operand);
+    } else {
+      a.emit(combination.of_lane, found, operand);
+    }
+    a.mov(memory, found);
+  }
+}
+
+// Of lanes whose offsets are in the frame.
+void Emitter::perform_told(const Site& site) {
+  a.mov(x86::rdi, x86::rbx);
+  a.mov(x86::esi, site.pc);
+  call(reinterpret_cast<const void*>(calls.perform_atomic));
+  follow(site.pc, site.rest);
+}
+
+bool Emitter::atomic(const Instr& instr, std::uint32_t pc, const Counted& rest) {
+  const ptx::Modifiers& m = instr.modifiers;
+  const std::uint32_t bytes = ptx::bytes_of(m.type);
+  const bool is_known =
+      m.space == Space::shared || m.space == Space::global || m.space == Space::generic;
+  const bool is_single =
+      instr.kind == InstrKind::atomic && m.vector == 1 && (bytes == 4 || bytes == 8) && is_known;
+  if (!is_single) return false;
+  const bool wide_address = instr[MemoryOperand::address].bank != Bank::word;
+  const Site site{instr, pc, rest, bytes, 1, wide_address, false, a.newLabel(), a.newLabel()};
+  const auto combination = combination_of(site);
+  const asmjit::Label scattered = a.newLabel(), told = a.newLabel();
+  if (combination && combination->of_row != 0) {
+    go_unless_private(site, scattered);
+    check_lanes(site, true, scattered);
+    find_row(site, true);
+    add_origin(site, offsetof(AccessSite, data));
+    perform_row(site, *combination);
+    a.jmp(site.done);
+  }
+  a.bind(scattered);
+  find_offsets(site);
+  if (combination) {
+    go_unless_private(site, told);
+    a.mov(x86::eax, 0);
+    add_origin(site, offsetof(AccessSite, origin));
+    perform_lanes(site, *combination);
+  } else {
+    perform_told(site);
+  }
+  a.bind(site.done);
+  later([this, site, told, is_called = !combination.has_value()] {
+    if (!is_called) {
+      a.bind(told);
+      perform_told(site);
+      a.jmp(site.done);
+    }
+    a.bind(site.slow);
+    a.mov(x86::edx, -1);
+    call_execute(site.instr, site.pc, site.rest);
+    a.jmp(site.done);
+  });
+  return true;
+}
+
+}  // namespace warpcheck::vgpu::native
