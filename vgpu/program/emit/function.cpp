@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "vgpu/program/emit/families.hpp"
+#include "vgpu/program/emit/speculated_loads.hpp"
+#include "vgpu/program/emit/steps.hpp"
 #include "vgpu/program/order.hpp"
 
 namespace warpcheck::vgpu {
@@ -52,19 +54,48 @@ Emit emitter_of(ptx::Family family) {
   return refuse;
 }
 
-void emit(Emission& e, const ptx::Instruction& in) {
+// The predicate that a literal is, or its negation where `negated` says so.
+Ref predicate_of(Emission& e, const ptx::Instruction& in, const SpeculatedLoads::Literal& literal) {
+  const Ref row = e.frame.row_of(literal.reg);
+  if (!literal.negated) return row;
+  ptx::Modifiers modifiers;
+  modifiers.type = ptx::Type::pred;
+  return calculate(e, in, Opcode::not_, modifiers, {row}, Bank::predicate);
+}
+
+void guard_by(Emission& e, const ptx::Instruction& in, const SpeculatedLoads::Condition& condition,
+              Instr& out) {
+  if (condition.size() == 1) {
+    out.guard = e.frame.row_of(condition.front().reg);
+    out.guard_negated = condition.front().negated;
+    return;
+  }
+  ptx::Modifiers modifiers;
+  modifiers.type = ptx::Type::pred;
+  Ref all = predicate_of(e, in, condition.front());
+  for (std::size_t i = 1; i < condition.size(); ++i) {
+    const Ref one = predicate_of(e, in, condition[i]);
+    all = calculate(e, in, Opcode::and_, modifiers, {all, one}, Bank::predicate);
+  }
+  out.guard = all;
+}
+
+// condition: of a load that was made for all lanes; nullptr: none.
+void emit(Emission& e, const ptx::Instruction& in, const SpeculatedLoads::Condition* condition) {
   if (!in.unsupported.empty()) e.refuse(in, in.unsupported);
   Instr out = e.begin(in);
+  if (condition != nullptr) guard_by(e, in, *condition, out);
   out.kind = InstrKind::compute;
   emitter_of(ptx::row_of(in.opcode).family)(e, in, out);
 }
 
 // Where nobody knows whether the code is reached, it is refused when it is.
-void emit_or_refuse(Emission& e, const ptx::Instruction& in) {
-  if (!e.instance.by_address) return emit(e, in);
+void emit_or_refuse(Emission& e, const ptx::Instruction& in,
+                    const SpeculatedLoads::Condition* condition) {
+  if (!e.instance.by_address) return emit(e, in, condition);
   const auto before = static_cast<std::uint32_t>(e.program.code.size());
   try {
-    emit(e, in);
+    emit(e, in, condition);
   } catch (const Refusal& refusal) {
     e.program.code.resize(before);
     e.flow.drop_jumps(before);
@@ -83,12 +114,13 @@ void emit_end_of_text(Emission& e) {
   e.push(out);
 }
 
-void emit_block(Emission& e, std::uint32_t block, std::uint32_t next_block) {
+void emit_block(Emission& e, SpeculatedLoads& speculated, std::uint32_t block,
+                std::uint32_t next_block) {
   e.flow.place(block, static_cast<std::uint32_t>(e.program.code.size()));
   if (e.flow.is_end(block)) return emit_end_of_text(e);
   e.next_block = next_block;
-  for (std::uint32_t at = e.flow.begin_of(block); at < e.flow.end_of(block); ++at) {
-    emit_or_refuse(e, e.function.body[at]);
+  for (const std::uint32_t at : speculated.order(block)) {
+    emit_or_refuse(e, e.function.body[at], speculated.condition_of(at));
   }
   if (!e.flow.falls_through(block) || next_block == block + 1) return;
   Instr jump;
@@ -136,8 +168,9 @@ void emit_text(Emission& e, FunctionCode& code) {
   code.entry = static_cast<std::uint32_t>(e.program.code.size());
   store_parameters(e);
   const std::vector<std::uint32_t> order = reconvergence_order(e.flow.successors());
+  SpeculatedLoads speculated(*e.layout.module, e.function, e.flow);
   for (std::size_t i = 0; i < order.size(); ++i) {
-    emit_block(e, order[i], i + 1 < order.size() ? order[i + 1] : ptx::kNone);
+    emit_block(e, speculated, order[i], i + 1 < order.size() ? order[i + 1] : ptx::kNone);
   }
   e.flow.resolve(e.program);
   place_outgoing_rows(e, code.entry);
