@@ -1,10 +1,13 @@
 // Points proved a second beside trials a second, of the same sizes and launches, in one run:
-// `proved_points [PAIR...]`.
+// `proved_points [--cases DIRECTORY] [PAIR...]`.
 //
 // A trial is what `check` runs: one input in one configuration, which is a build and a warp model,
 // with all checks, under the schedule that a search would choose, its result compared with the
 // reference's.  A point is what `prove` says of one size and launch: both builds and both warp
 // models, so four configurations; to make its input is a part of it.
+//
+// Where a directory is given, the trials are written to it as case files, a directory for each
+// pair: bench/trial_rate.cpp runs them, also in another tree.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,9 +15,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "harness/case/case_file.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/prove/certificate.hpp"
 #include "harness/prove/points.hpp"
@@ -83,7 +90,15 @@ Proved prove_points(const AnyPair& pair, Points& points, Certifier& certifier) {
   return count;
 }
 
-void compare(const AnyPair& pair) {
+void write_cases(const std::filesystem::path& directory, const std::vector<Case>& trials) {
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    CaseRecord record;
+    record.a_case = trials[i];
+    write_case(directory / fmt::format("{:05}.case", i), record);
+  }
+}
+
+void compare(const AnyPair& pair, const std::filesystem::path& cases) {
   Points points(pair, {.size_max = kSizes.back(), .blocks = {1, 32, 33, 64, 128, 256, 512, 1'024}});
   const std::vector<Case> trials = trials_of(pair, points);
   TrialRunner runner;
@@ -91,6 +106,7 @@ void compare(const AnyPair& pair) {
     for (const Case& a_case : trials) static_cast<void>(runner.run(a_case));
   };
   if (trials.empty()) return;
+  if (!cases.empty()) write_cases(cases / pair.name(), trials);
   Certifier certifier;
   Proved proved;
   const auto prove_all = [&] { proved = prove_points(pair, points, certifier); };
@@ -112,11 +128,15 @@ void compare(const AnyPair& pair) {
 
 int main(int argc, char** argv) {
   using warpcheck::Registry;
+  const std::span arguments(argv + 1, static_cast<std::size_t>(argc - 1));
+  const bool writes_cases = arguments.size() >= 2 && std::string_view(arguments[0]) == "--cases";
+  const std::filesystem::path cases = writes_cases ? arguments[1] : "";
+  const auto names = arguments.subspan(writes_cases ? 2 : 0);
   fmt::print(
       "| pair | points | all data | every schedule | trials/s | points/s | points a trial | "
       "points in the time of their four trials |\n|---|---|---|---|---|---|---|---|\n");
   for (const warpcheck::AnyPair* pair : Registry::global().pairs()) {
-    const bool is_asked = argc < 2 || std::find(argv + 1, argv + argc, pair->name()) != argv + argc;
-    if (is_asked && pair->clean()) warpcheck::compare(*pair);
+    const bool is_asked = names.empty() || std::ranges::find(names, pair->name()) != names.end();
+    if (is_asked && pair->clean()) warpcheck::compare(*pair, cases);
   }
 }
