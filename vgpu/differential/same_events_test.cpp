@@ -337,6 +337,96 @@ xor.b64 %w64, %w64, %own;
   }
 }
 
+// Values that live across instructions: more than there are vectors, across calls, guards of no, of
+// some and of all lanes, faults, vectors that are read in halves, and results in place of a source.
+TEST(SameEvents, OfRowsThatStayInVectors) {
+  std::string text = R"(// threads: 64
+.version 8.7
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+.reg .pred %none, %some, %all, %p;
+.reg .b32 %t, %i, %a<20>, %x, %y, %at;
+.reg .b64 %out, %mine, %far, %w<6>;
+.reg .f64 %d<4>;
+.reg .f32 %f<4>;
+.shared .align 8 .b8 cells[1024];
+ld.param.u64 %out, [out];
+mov.u32 %t, %tid.x;
+mul.wide.u32 %mine, %t, 8;
+add.u64 %mine, %mine, %out;
+shl.b32 %at, %t, 3;
+mov.u32 %x, cells;
+add.u32 %at, %at, %x;
+st.shared.u32 [%at], %at;
+mov.u32 %i, 0;
+mov.u32 %x, 1;
+TURN:
+setp.gt.u32 %none, %i, 99;
+and.b32 %y, %t, 3;
+setp.eq.u32 %some, %y, %i;
+setp.lt.u32 %all, %i, 99;
+)";
+  for (int i = 0; i < 20; ++i) {
+    const std::string a = "%a" + std::to_string(i);
+    text += "mad.lo.u32 " + a + ", %t, " + std::to_string(2 * i + 3) + ", %x;\n";
+  }
+  text += R"(
+mul.wide.s32 %w0, %a1, %a2;
+cvt.s64.s32 %w1, %a19;
+xor.b64 %w2, %w0, %w1;
+shl.b64 %w3, %w2, %i;
+div.u32 %y, %a3, 7;
+add.u32 %a4, %a4, %y;
+@%none add.u32 %a5, %a5, %a6;
+@%some mul.lo.u32 %a7, %a8, %a9;
+@%all sub.u32 %a10, %a11, %a12;
+mul.wide.u32 %far, %t, 4096;
+mul.lo.u64 %far, %far, %w1;
+add.u64 %far, %far, %mine;
+mov.u32 %y, 17;
+ld.global.u32 %y, [%far];
+add.u32 %a13, %a13, %y;
+shfl.sync.bfly.b32 %a14, %a14, 5, 31, -1;
+cvt.u32.u64 %y, %w3;
+cvt.rn.f64.s32 %d0, %a15;
+mov.b64 %d1, %w3;
+mul.f64 %d2, %d0, %d1;
+sub.f64 %d3, %d2, %d2;
+mov.b64 %w4, %d3;
+xor.b64 %w3, %w3, %w4;
+mov.b32 %f0, %a16;
+fma.rn.f32 %f1, %f0, %f0, %f0;
+mov.b32 %a16, %f1;
+ld.shared.u32 %y, [%at];
+ld.shared.u32 %y, [%y];
+st.shared.u32 [%at+4], %a17;
+@%some st.shared.u32 [%at+4], %a18;
+ld.shared.v2.u32 {%a17, %a18}, [%at];
+selp.b64 %w5, %w3, %w2, %some;
+max.s32 %a0, %a0, %a18;
+)";
+  for (int i = 0; i < 20; ++i) {
+    const std::string a = "%a" + std::to_string(i * 7 % 20);
+    text += (i % 2 == 0 ? "xor.b32 %x, %x, " : "add.u32 %x, %x, ") + a + ";\n";
+  }
+  text += R"(
+bar.sync 0;
+ld.global.u64 %w0, [%mine];
+xor.b64 %w0, %w0, %w5;
+cvt.u64.u32 %w1, %x;
+add.u64 %w0, %w0, %w1;
+st.global.u64 [%mine], %w0;
+add.u32 %i, %i, 1;
+setp.lt.u32 %p, %i, 4;
+@%p bra TURN;
+ret;
+}
+)";
+  EXPECT_GT(compare(text, 1), 1'000u);
+}
+
 // Gives up at an access.
 class Thrower final : public Observer {
  public:

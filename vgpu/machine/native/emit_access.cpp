@@ -10,16 +10,13 @@ using ptx::Space;
 // Goes to `otherwise` unless all lanes' addresses are consecutive, or the same.
 void Emitter::check_lanes(const Site& site, bool strided, asmjit::Label otherwise) {
   const bool wide = site.wide_address;
-  a.emit(wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(0), [&] {
-    x86::Mem first = row(site.address());
-    first.setSize(wide ? 8 : 4);
-    return first;
-  }());
+  a.emit(wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(0),
+         first_lane(site.address(), wide));
   const std::size_t lanes = wide ? offsetof(Tables, wide_lanes) + site.log2() * kWideRowBytes
                                  : offsetof(Tables, word_lanes) + site.log2() * kWordRowBytes;
   bool first = true;
   for_each_part(wide, [&](std::uint32_t byte) {
-    const x86::Mem addresses = row(site.address(), byte);
+    const asmjit::Operand addresses = part(site.address(), byte);
     x86::Vec expected = vec(0);
     if (strided) {
       expected = vec(1);
@@ -30,7 +27,7 @@ void Emitter::check_lanes(const Site& site, bool strided, asmjit::Label otherwis
              addresses, asmjit::Imm(x86::VPCmpImm::kNE));
       if (!first) a.korw(x86::k1, x86::k1, x86::k2);
     } else {
-      a.vpxor(first ? vec(2) : vec(3), expected, addresses);
+      a.emit(Inst::kIdVpxor, first ? vec(2) : vec(3), expected, addresses);
       if (!first) a.vpor(vec(2), vec(2), vec(3));
     }
     first = false;
@@ -45,11 +42,10 @@ void Emitter::check_lanes(const Site& site, bool strided, asmjit::Label otherwis
 
 // Leaves in rax how far behind the site's base the first lane's bytes are, and the sites in rdx.
 void Emitter::find_row(const Site& site, bool strided) {
-  x86::Mem first = row(site.address());
-  first.setSize(site.wide_address ? 8 : 4);
+  const asmjit::Operand first = first_lane(site.address(), site.wide_address);
   const std::int64_t displacement = site.instr.displacement;
   if (site.wide_address) {
-    a.mov(x86::rax, first);
+    a.emit(first.isReg() ? Inst::kIdVmovq : Inst::kIdMov, x86::rax, first);
     if (displacement != 0 && displacement == static_cast<std::int32_t>(displacement)) {
       a.add(x86::rax, displacement);
     } else if (displacement != 0) {
@@ -57,7 +53,7 @@ void Emitter::find_row(const Site& site, bool strided) {
       a.add(x86::rax, x86::rcx);
     }
   } else {
-    a.mov(x86::eax, first);
+    a.emit(first.isReg() ? Inst::kIdVmovd : Inst::kIdMov, x86::eax, first);
     if (displacement != 0) a.add(x86::eax, static_cast<std::int32_t>(displacement));
   }
   a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
@@ -75,22 +71,28 @@ void Emitter::find_row(const Site& site, bool strided) {
 // Leaves where the first lane's bytes are in rax.
 void Emitter::find_and_tell(const Site& site, bool strided) {
   find_row(site, strided);
-  const asmjit::Label told = a.newLabel();
+  const asmjit::Label told = a.newLabel(), untold = a.newLabel();
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
-  a.je(told);
-  a.mov(field(offsetof(NativeFrame, offset), 8), x86::rax);
-  if (site.count != 1) {
-    tell_lanes(site, strided ? Pattern::strided : Pattern::uniform);
-  } else {
-    a.mov(x86::rdi, x86::rbx);
-    a.mov(x86::esi, site.pc);
-    a.mov(x86::edx, strided ? 1 : 0);
-    call(reinterpret_cast<const void*>(calls.tell));
-    follow(site.pc, site.rest);
-  }
-  a.mov(x86::rax, field(offsetof(NativeFrame, offset), 8));
-  a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
+  a.jne(untold);
   a.bind(told);
+  later_beside([this, site, strided, told, untold] {
+    a.bind(untold);
+    a.mov(field(offsetof(NativeFrame, offset), 8), x86::rax);
+    store_rows();
+    if (site.count != 1) {
+      tell_lanes(site, strided ? Pattern::strided : Pattern::uniform);
+    } else {
+      a.mov(x86::rdi, x86::rbx);
+      a.mov(x86::esi, site.pc);
+      a.mov(x86::edx, strided ? 1 : 0);
+      call(reinterpret_cast<const void*>(calls.tell));
+      follow(site.pc, site.rest);
+    }
+    load_sources();
+    a.mov(x86::rax, field(offsetof(NativeFrame, offset), 8));
+    a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
+    a.jmp(told);
+  });
   add_origin(site, offsetof(AccessSite, data));
 }
 
@@ -114,7 +116,8 @@ void Emitter::move_vector(const Site& site, bool strided) {
     }
     const x86::Mem one(x86::rax, static_cast<std::int32_t>(element * site.bytes), site.bytes);
     a.emit(wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(0), one);
-    for_each_part(wide, [&](std::uint32_t byte) { store(row(site.value(element), byte), vec(0)); });
+    for_each_part(wide,
+                  [&](std::uint32_t byte) { store_row(site.value(element), byte, wide, vec(0)); });
   }
 }
 
@@ -126,16 +129,16 @@ void Emitter::move_row(const Site& site, bool strided) {
   for_each_part(wide, [&](std::uint32_t byte) {
     const std::uint32_t lane = byte / (wide ? 8 : 4);
     const x86::Mem memory(x86::rax, static_cast<std::int32_t>(lane * site.bytes), 0);
-    const x86::Mem value = row(site.value(), byte);
     if (!site.is_load) {
-      load(vec(0), value);
+      const x86::Vec value = source(site.value(), byte, 0);
       if (narrow) {
-        a.emit(site.bytes == 1 ? Inst::kIdVpmovdb : Inst::kIdVpmovdw, memory, vec(0));
+        a.emit(site.bytes == 1 ? Inst::kIdVpmovdb : Inst::kIdVpmovdw, memory, value);
       } else {
-        store(memory, vec(0));
+        store(memory, value);
       }
       return;
     }
+    x86::Vec to = vec(0);
     if (!strided && byte == 0 && narrow) {
       const x86::Mem one(x86::rax, 0, site.bytes);
       if (is_signed) {
@@ -153,9 +156,10 @@ void Emitter::move_row(const Site& site, bool strided) {
       if (is_signed) id = site.bytes == 1 ? Inst::kIdVpmovsxbd : Inst::kIdVpmovsxwd;
       a.emit(id, vec(0), memory);
     } else if (strided) {
-      load(vec(0), memory);
+      to = result(site.value(), byte, 0);
+      load(to, memory);
     }
-    store(value, vec(0));
+    store_row(site.value(), byte, wide, to);
   });
 }
 
@@ -197,24 +201,27 @@ bool Emitter::access(const Instr& instr, std::uint32_t pc, const Counted& rest) 
   find_and_tell(site, true);
   move_row(site, true);
   a.bind(site.done);
-  later([this, site, unstrided] {
+  later_beside([this, site, unstrided] {
     a.bind(unstrided);
     if (site.is_load) {
       const asmjit::Label different = a.newLabel();
       check_lanes(site, false, different);
       find_and_tell(site, false);
+      give_up_rows();
       move_row(site, false);
       a.jmp(site.done);
       a.bind(different);
     }
     if (scatters(site)) {
       find_scattered(site);
+      give_up_rows();
       move_scattered(site);
       a.jmp(site.done);
     }
     a.bind(site.slow);
     a.mov(x86::edx, -1);
     call_execute(site.instr, site.pc, site.rest);
+    load_results();
     a.jmp(site.done);
   });
   return true;

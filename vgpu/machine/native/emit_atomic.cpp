@@ -60,10 +60,15 @@ void Emitter::go_unless_private(const Site& site, asmjit::Label otherwise) {
   a.je(otherwise);
 }
 
+// Where the old value goes; nowhere, if nobody reads it.
+Ref Emitter::old_of(const Site& site) const {
+  return !rows_ || rows_->has_reader(site.pc) ? site.instr[AtomicOperand::old] : Ref{};
+}
+
 // Lanes that lie side by side from rax on.
 void Emitter::perform_row(const Site& site, const Combination& combination) {
   const bool wide = site.bytes == 8;
-  const Ref& old = site.instr[AtomicOperand::old];
+  const Ref old = old_of(site);
   for_each_part(wide, [&](std::uint32_t byte) {
     const x86::Mem memory(x86::rax, static_cast<std::int32_t>(byte), 0);
     load(vec(0), memory);
@@ -80,7 +85,7 @@ void Emitter::perform_lanes(const Site& site, const Combination& combination) {
     return wide ? x86::Gp(x86::gpq(id)) : x86::Gp(x86::gpd(id));
   };
   const x86::Gp found = sized(x86::Gp::kIdDx), operand = sized(x86::Gp::kIdSi);
-  const Ref& old = site.instr[AtomicOperand::old];
+  const Ref old = old_of(site);
   const auto cell = [&](const Ref& ref, std::uint32_t lane) {
     x86::Mem of_lane = row(ref, lane * site.bytes);
     of_lane.setSize(site.bytes);
@@ -124,6 +129,7 @@ bool Emitter::atomic(const Instr& instr, std::uint32_t pc, const Counted& rest) 
   if (!is_single) return false;
   const bool wide_address = instr[MemoryOperand::address].bank != Bank::word;
   const Site site{instr, pc, rest, bytes, 1, wide_address, false, a.newLabel(), a.newLabel()};
+  put_rows_away();
   const auto combination = combination_of(site);
   const asmjit::Label scattered = a.newLabel(), told = a.newLabel();
   if (combination && combination->of_row != 0) {

@@ -70,14 +70,14 @@ bool Emitter::compare(const Instr& instr) {
   const std::uint32_t lanes = vector_bytes() / (wide ? 8 : 4);
   if (is_512_) {
     for_each_part(wide, [&](std::uint32_t byte) {
-      load(vec(0), row(x, byte));
+      const x86::Vec first_of = source(x, byte, 0);
       if (is_float) {
-        a.emit(wide ? Inst::kIdVcmppd : Inst::kIdVcmpps, x86::k1, vec(0), row(y, byte),
+        a.emit(wide ? Inst::kIdVcmppd : Inst::kIdVcmpps, x86::k1, first_of, part(y, byte),
                asmjit::Imm(*of_floats));
       } else {
         const asmjit::InstId id = is_signed ? (wide ? Inst::kIdVpcmpq : Inst::kIdVpcmpd)
                                             : (wide ? Inst::kIdVpcmpuq : Inst::kIdVpcmpud);
-        a.emit(id, x86::k1, vec(0), row(y, byte), asmjit::Imm(*of_integers));
+        a.emit(id, x86::k1, first_of, part(y, byte), asmjit::Imm(*of_integers));
       }
       const std::uint32_t first = byte / (wide ? 8 : 4);
       a.kmovw(first == 0 ? x86::eax : x86::ecx, x86::k1);
@@ -100,19 +100,22 @@ bool Emitter::compare(const Instr& instr) {
     load(vec(2), table(wide ? offsetof(Tables, wide_signs) : offsetof(Tables, signs)));
   }
   for_each_part(wide, [&](std::uint32_t byte) {
-    load(vec(0), row(swaps ? y : x, byte));
+    const x86::Vec greater = source(swaps ? y : x, byte, 0);
     if (is_float) {
-      a.emit(wide ? Inst::kIdVcmppd : Inst::kIdVcmpps, vec(0), vec(0), row(y, byte),
+      a.emit(wide ? Inst::kIdVcmppd : Inst::kIdVcmpps, vec(0), greater, part(y, byte),
              asmjit::Imm(*of_floats));
     } else {
-      load(vec(1), row(swaps ? x : y, byte));
+      asmjit::Operand lesser = part(swaps ? x : y, byte);
+      x86::Vec flipped = greater;
       if (flips) {
-        a.vpxor(vec(0), vec(0), vec(2));
-        a.vpxor(vec(1), vec(1), vec(2));
+        a.emit(Inst::kIdVpxor, vec(1), vec(2), lesser);
+        a.vpxor(vec(0), greater, vec(2));
+        lesser = vec(1);
+        flipped = vec(0);
       }
       asmjit::InstId id = wide ? Inst::kIdVpcmpgtq : Inst::kIdVpcmpgtd;
       if (equal) id = wide ? Inst::kIdVpcmpeqq : Inst::kIdVpcmpeqd;
-      a.emit(id, vec(0), vec(0), vec(1));
+      a.emit(id, vec(0), flipped, lesser);
     }
     const std::uint32_t first = byte / vector_bytes() * lanes;
     a.emit(wide ? Inst::kIdVmovmskpd : Inst::kIdVmovmskps, first == 0 ? x86::eax : x86::ecx,
@@ -168,10 +171,10 @@ bool Emitter::select(const Instr& instr) {
     if (wide) a.vpmovzxdq(vec(2), half(2));
   }
   for_each_part(wide, [&](std::uint32_t byte) {
-    const x86::Mem first = row(instr[CompareOperand::a], byte);
-    const x86::Mem second = row(instr[CompareOperand::b], byte);
+    const asmjit::Operand first = part(instr[CompareOperand::a], byte);
+    const asmjit::Operand second = part(instr[CompareOperand::b], byte);
     if (is_512_) {
-      load(vec(0), second);
+      a.emit(Inst::kIdVmovups, vec(0), second);
       a.k(x86::k1).emit(wide ? Inst::kIdVmovdqu64 : Inst::kIdVmovdqu32, vec(0), first);
       if (wide) {
         a.kshiftrd(x86::k1, x86::k1, 8);
@@ -184,8 +187,8 @@ bool Emitter::select(const Instr& instr) {
       load(vec(1), lanes);
       a.vpand(vec(3), vec(2), vec(1));
       a.emit(wide ? Inst::kIdVpcmpeqq : Inst::kIdVpcmpeqd, vec(3), vec(3), vec(1));
-      load(vec(0), second);
-      a.vpblendvb(vec(0), vec(0), first, vec(3));
+      a.emit(Inst::kIdVmovups, vec(0), second);
+      a.emit(Inst::kIdVpblendvb, vec(0), vec(0), first, vec(3));
     }
     store_row(instr[CompareOperand::d], byte, wide, vec(0));
   });
@@ -199,16 +202,19 @@ bool Emitter::double_arithmetic(const Instr& instr, std::uint32_t pc) {
   asmjit::InstId id = Inst::kIdVaddpd;
   if (instr.opcode == ptx::Opcode::sub_) id = Inst::kIdVsubpd;
   if (instr.opcode == ptx::Opcode::mul_) id = Inst::kIdVmulpd;
+  // Their vectors are needed here.
+  const std::uint32_t end = is_512_ ? 0 : put_rows_away_for_one(pc);
   // Nothing is stored before all results are known to be numbers.
   const auto result_at = [&](std::uint32_t byte) { return vec(4 + byte / vector_bytes()); };
   for_each_part(true, [&](std::uint32_t byte) {
     const x86::Vec result = result_at(byte);
-    load(result, row(instr[ComputeOperand::a], byte));
     if (fuses) {
-      load(vec(1), row(instr[ComputeOperand::b], byte));
-      a.vfmadd213pd(result, vec(1), row(instr[ComputeOperand::c], byte));
+      a.emit(Inst::kIdVmovups, result, part(instr[ComputeOperand::a], byte));
+      a.emit(Inst::kIdVfmadd213pd, result, source(instr[ComputeOperand::b], byte, 1),
+             part(instr[ComputeOperand::c], byte));
     } else {
-      a.emit(id, result, result, row(instr[ComputeOperand::b], byte));
+      a.emit(id, result, source(instr[ComputeOperand::a], byte, 0),
+             part(instr[ComputeOperand::b], byte));
     }
     const bool is_first = byte == 0;
     if (is_512_) {
@@ -230,12 +236,14 @@ bool Emitter::double_arithmetic(const Instr& instr, std::uint32_t pc) {
     store_row(instr[ComputeOperand::d], byte, true, result_at(byte));
   });
   a.bind(done);
-  later([this, nan, done, &instr, pc] {
+  later_beside([this, nan, done, &instr, pc] {
     a.bind(nan);
     move_lanes(x86::edx);
     call_compute(instr, pc);
+    load_results();
     a.jmp(done);
   });
+  if (!is_512_) end_one(end);
   return true;
 }
 
@@ -254,12 +262,13 @@ bool Emitter::float_arithmetic(const Instr& instr, std::uint32_t pc) {
   if (instr.opcode == ptx::Opcode::mul_) id = Inst::kIdVmulps;
   load(vec(3), table(offsetof(Tables, nan)));
   for_each_part(false, [&](std::uint32_t byte) {
-    load(vec(0), row(instr[ComputeOperand::a], byte));
     if (fuses) {
-      load(vec(1), row(instr[ComputeOperand::b], byte));
-      a.vfmadd213ps(vec(0), vec(1), row(instr[ComputeOperand::c], byte));
+      a.emit(Inst::kIdVmovups, vec(0), part(instr[ComputeOperand::a], byte));
+      a.emit(Inst::kIdVfmadd213ps, vec(0), source(instr[ComputeOperand::b], byte, 1),
+             part(instr[ComputeOperand::c], byte));
     } else {
-      a.emit(id, vec(0), vec(0), row(instr[ComputeOperand::b], byte));
+      a.emit(id, vec(0), source(instr[ComputeOperand::a], byte, 0),
+             part(instr[ComputeOperand::b], byte));
     }
     if (is_512_) {
       a.vcmpps(x86::k1, vec(0), vec(0), asmjit::Imm(x86::VCmpImm::kUNORD_Q));

@@ -47,40 +47,40 @@ bool Emitter::binary(const Instr& instr, Pair of_avx2, Pair of_avx512) {
   const asmjit::InstId id = width == Width::wide ? pair.second : pair.first;
   if (width == Width::neither || id == 0) return false;
   for_each_part(width == Width::wide, [&](std::uint32_t byte) {
-    load(vec(0), row(instr[ComputeOperand::a], byte));
-    a.emit(id, vec(0), vec(0), row(instr[ComputeOperand::b], byte));
-    store_row(instr[ComputeOperand::d], byte, width == Width::wide, vec(0));
+    const x86::Vec to = result(instr[ComputeOperand::d], byte, 0);
+    a.emit(id, to, source(instr[ComputeOperand::a], byte, 0), part(instr[ComputeOperand::b], byte));
+    store_row(instr[ComputeOperand::d], byte, width == Width::wide, to);
   });
   return true;
 }
 
-// mul and mad: leaves the product of one vector in vec(0).
-void Emitter::multiply_part(const Instr& instr, std::uint32_t byte) {
+// mul and mad: the product of one vector.
+void Emitter::multiply_part(const Instr& instr, std::uint32_t byte, const x86::Vec& to) {
   const Ref& x = instr[ComputeOperand::a];
   const Ref& y = instr[ComputeOperand::b];
   if (instr.modifiers.part == ptx::MulPart::wide) {
     const bool is_signed = ptx::is_signed(instr.modifiers.type);
     const asmjit::InstId extend = is_signed ? Inst::kIdVpmovsxdq : Inst::kIdVpmovzxdq;
-    a.emit(extend, vec(0), row(x, byte / 2));
-    a.emit(extend, vec(1), row(y, byte / 2));
-    a.emit(is_signed ? Inst::kIdVpmuldq : Inst::kIdVpmuludq, vec(0), vec(0), vec(1));
+    a.emit(extend, vec(0), half_part(x, byte / 2, 0));
+    a.emit(extend, vec(1), half_part(y, byte / 2, 1));
+    a.emit(is_signed ? Inst::kIdVpmuldq : Inst::kIdVpmuludq, to, vec(0), vec(1));
     return;
   }
-  load(vec(0), row(x, byte));
+  const x86::Vec first = source(x, byte, 0);
   if (ptx::bytes_of(instr.modifiers.type) == 4) {
-    a.vpmulld(vec(0), vec(0), row(y, byte));
+    a.emit(Inst::kIdVpmulld, to, first, part(y, byte));
   } else if (is_512_) {
-    a.vpmullq(vec(0), vec(0), row(y, byte));
+    a.emit(Inst::kIdVpmullq, to, first, part(y, byte));
   } else {
-    load(vec(1), row(y, byte));
-    a.vpsrlq(vec(2), vec(0), 32);
-    a.vpmuludq(vec(2), vec(2), vec(1));  // high of the one, low of the other
-    a.vpsrlq(vec(3), vec(1), 32);
-    a.vpmuludq(vec(3), vec(3), vec(0));
+    const x86::Vec second = source(y, byte, 1);
+    a.vpsrlq(vec(2), first, 32);
+    a.vpmuludq(vec(2), vec(2), second);  // high of the one, low of the other
+    a.vpsrlq(vec(3), second, 32);
+    a.vpmuludq(vec(3), vec(3), first);
     a.vpaddq(vec(2), vec(2), vec(3));
     a.vpsllq(vec(2), vec(2), 32);
-    a.vpmuludq(vec(0), vec(0), vec(1));
-    a.vpaddq(vec(0), vec(0), vec(2));
+    a.vpmuludq(vec(3), first, second);
+    a.vpaddq(to, vec(3), vec(2));
   }
 }
 
@@ -103,12 +103,13 @@ bool Emitter::multiply(const Instr& instr) {
     wide = width == Width::wide;
   }
   for_each_part(wide, [&](std::uint32_t byte) {
-    multiply_part(instr, byte);
+    const x86::Vec to = result(instr[ComputeOperand::d], byte, 0);
+    multiply_part(instr, byte, adds ? vec(0) : to);
     if (adds) {
-      a.emit(wide ? Inst::kIdVpaddq : Inst::kIdVpaddd, vec(0), vec(0),
-             row(instr[ComputeOperand::c], byte));
+      a.emit(wide ? Inst::kIdVpaddq : Inst::kIdVpaddd, to, vec(0),
+             part(instr[ComputeOperand::c], byte));
     }
-    store_row(instr[ComputeOperand::d], byte, wide, vec(0));
+    store_row(instr[ComputeOperand::d], byte, wide, to);
   });
   return true;
 }
@@ -125,14 +126,15 @@ bool Emitter::shift(const Instr& instr) {
   if (is_left) id = wide ? Inst::kIdVpsllvq : Inst::kIdVpsllvd;
   if (keeps_sign) id = wide ? Inst::kIdVpsravq : Inst::kIdVpsravd;
   for_each_part(wide, [&](std::uint32_t byte) {
-    load(vec(0), row(instr[ComputeOperand::a], byte));
+    const x86::Vec to = result(instr[ComputeOperand::d], byte, 0);
+    const x86::Vec from = source(instr[ComputeOperand::a], byte, 0);
     if (wide) {
-      a.vpmovzxdq(vec(1), row(instr[ComputeOperand::b], byte / 2));
-      a.emit(id, vec(0), vec(0), vec(1));
+      a.emit(Inst::kIdVpmovzxdq, vec(1), half_part(instr[ComputeOperand::b], byte / 2, 1));
+      a.emit(id, to, from, vec(1));
     } else {
-      a.emit(id, vec(0), vec(0), row(instr[ComputeOperand::b], byte));
+      a.emit(id, to, from, part(instr[ComputeOperand::b], byte));
     }
-    store_row(instr[ComputeOperand::d], byte, wide, vec(0));
+    store_row(instr[ComputeOperand::d], byte, wide, to);
   });
   return true;
 }
@@ -156,18 +158,22 @@ bool Emitter::negate(const Instr& instr) {
   const bool is_not = instr.opcode == Opcode::not_;
   if (!is_not && !ptx::is_signed(instr.modifiers.type)) return false;
   for_each_part(wide, [&](std::uint32_t byte) {
-    const x86::Mem from = row(instr[ComputeOperand::a], byte);
+    const asmjit::Operand from = part(instr[ComputeOperand::a], byte);
+    const x86::Vec to = result(instr[ComputeOperand::d], byte, 0);
     if (is_not && is_512_) {
-      load(vec(0), from);
+      a.emit(Inst::kIdVmovups, vec(0), from);
       a.vpternlogd(vec(0), vec(0), vec(0), 0x55);
-    } else if (is_not) {
+      store_row(instr[ComputeOperand::d], byte, wide, vec(0));
+      return;
+    }
+    if (is_not) {
       a.vpcmpeqd(vec(0), vec(0), vec(0));
-      a.vpxor(vec(0), vec(0), from);
+      a.emit(Inst::kIdVpxor, to, vec(0), from);
     } else {
       a.vpxor(x86::xmm0, x86::xmm0, x86::xmm0);
-      a.emit(wide ? Inst::kIdVpsubq : Inst::kIdVpsubd, vec(0), vec(0), from);
+      a.emit(wide ? Inst::kIdVpsubq : Inst::kIdVpsubd, to, vec(0), from);
     }
-    store_row(instr[ComputeOperand::d], byte, wide, vec(0));
+    store_row(instr[ComputeOperand::d], byte, wide, to);
   });
   return true;
 }
@@ -183,13 +189,17 @@ bool Emitter::move(const Instr& instr) {
   }
   const Width width = width_of(instr, 1);
   if (width == Width::neither) return false;
+  if (!converts && instr[ComputeOperand::a].bank == Bank::constant &&
+      keep_constant(instr[ComputeOperand::d], instr[ComputeOperand::a]))
+    return true;
   for_each_part(width == Width::wide, [&](std::uint32_t byte) {
-    load(vec(0), row(instr[ComputeOperand::a], byte));
+    x86::Vec from = source(instr[ComputeOperand::a], byte, 0);
     if (is_shared) {
-      a.emit(m.to ? Inst::kIdVpsubq : Inst::kIdVpaddq, vec(0), vec(0),
+      a.emit(m.to ? Inst::kIdVpsubq : Inst::kIdVpaddq, vec(0), from,
              table(offsetof(Tables, window)));
+      from = vec(0);
     }
-    store_row(instr[ComputeOperand::d], byte, width == Width::wide, vec(0));
+    store_row(instr[ComputeOperand::d], byte, width == Width::wide, from);
   });
   return true;
 }
@@ -214,7 +224,7 @@ bool Emitter::convert(const Instr& instr) {
     asmjit::InstId id = ptx::is_signed(m.source_type) ? Inst::kIdVpmovsxdq : Inst::kIdVpmovzxdq;
     if (to_float) id = Inst::kIdVcvtdq2pd;
     for_each_part(true, [&](std::uint32_t byte) {
-      a.emit(id, vec(0), row(from, byte / 2));
+      a.emit(id, vec(0), half_part(from, byte / 2, 0));
       store_row(to, byte, true, vec(0));
     });
     return true;
@@ -222,19 +232,18 @@ bool Emitter::convert(const Instr& instr) {
   if (bytes == 4 && source_bytes == 8) {
     if (!is_512_) return false;
     for_each_part(true, [&](std::uint32_t byte) {
-      load(vec(0), row(from, byte));
-      a.vpmovqd(half(0), vec(0));
+      a.emit(Inst::kIdVpmovqd, half(0), source(from, byte, 0));
       store_half_row(to, byte / 2, half(0));
     });
     return true;
   }
   for_each_part(bytes == 8, [&](std::uint32_t byte) {
     if (to_float) {
-      a.vcvtdq2ps(vec(0), row(from, byte));
+      a.emit(Inst::kIdVcvtdq2ps, vec(0), part(from, byte));
+      store_row(to, byte, false, vec(0));
     } else {
-      load(vec(0), row(from, byte));
+      store_row(to, byte, bytes == 8, source(from, byte, 0));
     }
-    store_row(to, byte, bytes == 8, vec(0));
   });
   return true;
 }
@@ -265,10 +274,10 @@ bool Emitter::lop3(const Instr& instr) {
     return false;
   }
   for_each_part(false, [&](std::uint32_t byte) {
-    load(vec(0), row(instr[ComputeOperand::a], byte));
-    load(vec(1), row(instr[ComputeOperand::b], byte));
-    a.vpternlogd(vec(0), vec(1), row(instr[ComputeOperand::c], byte),
-                 static_cast<std::uint8_t>(instr.truth_table));
+    a.emit(Inst::kIdVmovups, vec(0), part(instr[ComputeOperand::a], byte));
+    a.emit(Inst::kIdVpternlogd, vec(0), source(instr[ComputeOperand::b], byte, 1),
+           part(instr[ComputeOperand::c], byte),
+           asmjit::Imm(static_cast<std::uint8_t>(instr.truth_table)));
     store_row(instr[ComputeOperand::d], byte, false, vec(0));
   });
   return true;
@@ -276,6 +285,7 @@ bool Emitter::lop3(const Instr& instr) {
 
 bool Emitter::compute(const Instr& instr, std::uint32_t pc) {
   const ptx::Modifiers& m = instr.modifiers;
+  if (rows_ && !rows_->has_reader(pc)) return true;
   if (m.carry_out) return false;
   const bool is_float = ptx::is_float(m.type);
   switch (instr.opcode) {

@@ -55,12 +55,18 @@ void Emitter::find_offsets(const Site& site) {
 // Tells the access, too, and leaves the host's address of offset 0 in rax.
 void Emitter::find_scattered(const Site& site) {
   find_offsets(site);
-  const asmjit::Label told = a.newLabel();
+  const asmjit::Label told = a.newLabel(), untold = a.newLabel();
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
-  a.je(told);
-  tell_lanes(site, Pattern::scattered);
-  a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
+  a.jne(untold);
   a.bind(told);
+  later_beside([this, site, told, untold] {
+    a.bind(untold);
+    store_rows();
+    tell_lanes(site, Pattern::scattered);
+    load_sources();
+    a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
+    a.jmp(told);
+  });
   a.mov(x86::rax, site.field(offsetof(AccessSite, origin)));
   if (site.instr.modifiers.space == Space::shared) {
     a.add(x86::rax, field(offsetof(NativeFrame, shared), 8));
@@ -72,8 +78,7 @@ void Emitter::find_scattered(const Site& site) {
 void Emitter::find_part(const Site& site, std::uint32_t byte) {
   const bool wide = site.wide_address;
   const x86::Mem to = field(offsetof(NativeFrame, offsets) + (wide ? byte / 2 : byte), 0);
-  load(vec(0), row(site.address(), byte));
-  a.emit(wide ? Inst::kIdVpsubq : Inst::kIdVpsubd, vec(0), vec(0), vec(2));
+  a.emit(wide ? Inst::kIdVpsubq : Inst::kIdVpsubd, vec(0), source(site.address(), byte, 0), vec(2));
   if (is_512_) {
     a.emit(wide ? Inst::kIdVpcmpuq : Inst::kIdVpcmpud, byte == 0 ? x86::k1 : x86::k2, vec(0),
            vec(3), asmjit::Imm(x86::VPCmpImm::kGT));
@@ -129,15 +134,14 @@ void Emitter::move_lanes_at(const Site& site, std::uint32_t element, const x86::
     const x86::Vec at = wide ? half(1) : vec(1);
     a.vmovups(at, offsets.cloneAdjusted(wide ? byte / 2 : byte));
     const x86::Mem memory = x86::ptr(x86::rax, at, 0, begin);
-    const x86::Mem value = row(site.value(element), byte);
     if (is_512_) {
       a.kxnorw(x86::k1, x86::k1, x86::k1);
     } else {
       a.vpcmpeqd(vec(2), vec(2), vec(2));
     }
     if (!site.is_load) {
-      load(vec(0), value);
-      a.k(x86::k1).emit(wide ? Inst::kIdVpscatterdq : Inst::kIdVpscatterdd, memory, vec(0));
+      const x86::Vec value = source(site.value(element), byte, 0);
+      a.k(x86::k1).emit(wide ? Inst::kIdVpscatterdq : Inst::kIdVpscatterdd, memory, value);
       return;
     }
     a.vpxor(x86::xmm0, x86::xmm0, x86::xmm0);
@@ -151,7 +155,7 @@ void Emitter::move_lanes_at(const Site& site, std::uint32_t element, const x86::
       a.vpslld(vec(0), vec(0), unused);
       a.emit(is_signed ? Inst::kIdVpsrad : Inst::kIdVpsrld, vec(0), vec(0), asmjit::Imm(unused));
     }
-    store(value, vec(0));
+    store_row(site.value(element), byte, wide, vec(0));
   });
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "vgpu/machine/native/native_code.hpp"
+#include "vgpu/machine/native/row_cache.hpp"
 
 namespace warpcheck::vgpu::native {
 
@@ -45,11 +46,39 @@ struct Counted {
 
 class Emitter {
  public:
-  Emitter(x86::Assembler& assembler, SimdLevel level, Lanes lanes, const NativeCalls& its_calls)
+  //   live: for code of all lanes; null: of some
+  Emitter(x86::Assembler& assembler, SimdLevel level, const Program& program, const LiveRows* live,
+          const NativeCalls& its_calls)
       : a(assembler),
         calls(its_calls),
         is_512_(level == SimdLevel::avx512),
-        some_(lanes == Lanes::some) {}
+        some_(live == nullptr) {
+    if (live != nullptr) {
+      rows_.emplace(program.code, *live, kScratch, (is_512_ ? 32 : 16) - kScratch, vector_bytes());
+    }
+  }
+
+  // Between begin_block() and its end, each instruction of the block is begun and ended.
+  void begin_block(std::uint32_t end) {
+    if (rows_) rows_->begin_block(end);
+  }
+  void begin_instruction(std::uint32_t pc) {
+    if (rows_) rows_->begin_instruction(pc);
+  }
+  void end_instruction() {
+    if (rows_) rows_->end_instruction();
+  }
+  // Where code comes together that has done different things: all rows are in memory, and results
+  // of the instruction are to be, too.
+  void put_rows_away();
+  //   returns: what end_one() is given
+  std::uint32_t put_rows_away_for_one(std::uint32_t pc) {
+    put_rows_away();
+    return rows_ ? std::exchange(rows_->state.end, pc + 1) : 0;
+  }
+  void end_one(std::uint32_t end) {
+    if (rows_) rows_->state.end = end;
+  }
 
   // Emits a compute instruction that all lanes of the fragment execute.  False, and nothing
   // emitted: there is no code for its form.
@@ -120,6 +149,22 @@ class Emitter {
   [[nodiscard]] std::uint32_t vector_bytes() const { return is_512_ ? 64 : 32; }
   void load(const x86::Vec& to, const x86::Mem& from) { a.vmovups(to, from); }
   void store(const x86::Mem& to, const x86::Vec& from) { a.vmovups(to, from); }
+  // emit_rows.cpp
+  [[nodiscard]] asmjit::Operand part(const Ref& ref, std::uint32_t byte) const;
+  [[nodiscard]] asmjit::Operand half_part(const Ref& ref, std::uint32_t byte, unsigned scratch);
+  [[nodiscard]] asmjit::Operand first_lane(const Ref& ref, bool wide) const;
+  [[nodiscard]] x86::Vec source(const Ref& ref, std::uint32_t byte, unsigned scratch);
+  [[nodiscard]] x86::Vec result(const Ref& ref, std::uint32_t byte, unsigned scratch);
+  RowPlan plan(const Ref& ref);
+  bool keep_constant(const Ref& ref, const Ref& constant);
+  void store_cached(const CachedRow& cached);
+  void load_cached(const CachedRow& cached);
+  void store_rows();
+  void load_sources();
+  void load_results();
+  void give_up_rows();
+  // later(), of code that begins or ends in the middle of this instruction's.
+  void later_beside(std::function<void()> emit);
   // Stores a part of a row of results, of the lanes that run.
   void store_row(const Ref& ref, std::uint32_t byte, bool wide, const x86::Vec& from);
   // The same of the lower half of a vector, to a row of words.
@@ -146,7 +191,7 @@ class Emitter {
   // emit_compute.cpp
   bool binary(const Instr& instr, Pair of_avx2, Pair of_avx512);
   bool multiply(const Instr& instr);
-  void multiply_part(const Instr& instr, std::uint32_t byte);
+  void multiply_part(const Instr& instr, std::uint32_t byte, const x86::Vec& to);
   bool shift(const Instr& instr);
   bool minimum(const Instr& instr);
   bool negate(const Instr& instr);
@@ -172,6 +217,7 @@ class Emitter {
   struct Combination;
   [[nodiscard]] std::optional<Combination> combination_of(const Site& site) const;
   void perform_told(const Site& site);
+  [[nodiscard]] Ref old_of(const Site& site) const;
   void go_unless_private(const Site& site, asmjit::Label otherwise);
   void perform_row(const Site& site, const Combination& combination);
   void perform_lanes(const Site& site, const Combination& combination);
@@ -184,8 +230,11 @@ class Emitter {
   void move_scattered(const Site& site);
   void move_lanes_at(const Site& site, std::uint32_t element, const x86::Mem& offsets);
 
+  static constexpr std::uint32_t kScratch = 8;  // vectors that hold no rows
+
   bool is_512_;
-  bool some_;  // not all lanes run
+  bool some_;                     // not all lanes run
+  std::optional<RowCache> rows_;  // unless some_
   std::vector<std::function<void()>> later_;
 };
 

@@ -2,6 +2,7 @@
 #include "vgpu/machine/native/native_code.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "vgpu/machine/native/emitter.hpp"
 
@@ -248,8 +249,10 @@ void Compiler::block(std::uint32_t first) {
   if (counted.accesses != 0) {
     a.sub(Emitter::field(offsetof(NativeFrame, accesses_left), 8), counted.accesses);
   }
+  emit_.begin_block(end);
   for (std::uint32_t pc = first; pc < end; ++pc) {
     const Instr& instr = program_.code[pc];
+    emit_.begin_instruction(pc);
     --counted.instructions;
     if (instr.guard.bank == Bank::none) {
       --counted.unguarded;
@@ -260,6 +263,7 @@ void Compiler::block(std::uint32_t first) {
     } else {
       instruction(pc, counted);
     }
+    emit_.end_instruction();
   }
   if (!branches) {
     if (label_of_[end].isValid()) return;  // follows
@@ -322,6 +326,7 @@ void Compiler::instruction(std::uint32_t pc, const Counted& rest) {
   if (instr.guard.bank == Bank::none) return unguarded(pc, rest);
   x86::Assembler& a = emit_.a;
   const asmjit::Label skip = a.newLabel();
+  const std::uint32_t end = emit_.put_rows_away_for_one(pc);
   emit_.move_lanes(x86::edx, instr);
   a.popcnt(x86::eax, x86::edx);
   a.add(Emitter::field(offsetof(NativeFrame, lane_steps), 8), x86::rax);
@@ -351,6 +356,7 @@ void Compiler::instruction(std::uint32_t pc, const Counted& rest) {
     }
   }
   a.bind(skip);
+  emit_.end_one(end);
 }
 
 void Compiler::unguarded(std::uint32_t pc, const Counted& rest) {
@@ -361,6 +367,7 @@ void Compiler::unguarded(std::uint32_t pc, const Counted& rest) {
   if (is_access(instr) && !emit_.runs_some()) {
     if (emit_.access(instr, pc, rest) || emit_.atomic(instr, pc, rest)) return;
   }
+  emit_.put_rows_away();
   emit_.move_lanes(x86::edx);
   if (instr.kind == InstrKind::compute) {
     emit_.call_compute(instr, pc);
@@ -425,28 +432,6 @@ void Emitter::move_lanes(const x86::Gp& to, const Instr& guarded) {
   if (some_) a.and_(to, field(offsetof(NativeFrame, lanes), 4));
 }
 
-void Emitter::store_row(const Ref& ref, std::uint32_t byte, bool wide, const x86::Vec& from) {
-  const x86::Mem to = row(ref, byte);
-  if (!some_) return store(to, from);
-  if (is_512_) {
-    a.k(lanes_at(byte / (wide ? 64 : 32)));
-    a.emit(wide ? Inst::kIdVmovdqu64 : Inst::kIdVmovdqu32, to, from);
-    return;
-  }
-  const std::size_t lanes =
-      wide ? offsetof(NativeFrame, wide_lanes) : offsetof(NativeFrame, word_lanes);
-  load(vec(14), to);
-  load(vec(15), field(lanes + byte, 32));
-  a.vpblendvb(vec(14), vec(14), from, vec(15));
-  store(to, vec(14));
-}
-
-void Emitter::store_half_row(const Ref& ref, std::uint32_t byte, const x86::Vec& from) {
-  const x86::Mem to = row(ref, byte);
-  if (some_) a.k(lanes_at(byte / 32));
-  a.emit(Inst::kIdVmovdqu32, to, from);
-}
-
 void Emitter::store_predicate(const Ref& ref, const x86::Gp& bits) {
   if (some_) {
     a.mov(x86::edx, predicate(ref));
@@ -458,6 +443,7 @@ void Emitter::store_predicate(const Ref& ref, const x86::Gp& bits) {
 }
 
 void Emitter::call_compute(const Instr& instr, std::uint32_t pc) {
+  store_rows();
   a.mov(x86::rdi, x86::rbx);
   a.mov(x86::rsi, field(offsetof(NativeFrame, code), 8));
   a.add(x86::rsi, static_cast<std::int32_t>(pc * sizeof(Instr)));
@@ -465,6 +451,7 @@ void Emitter::call_compute(const Instr& instr, std::uint32_t pc) {
 }
 
 void Emitter::call_execute(const Instr& instr, std::uint32_t pc, const Counted& rest) {
+  store_rows();
   a.mov(x86::rdi, x86::rbx);
   a.mov(x86::esi, pc);
   a.mov(x86::ecx, rest.instructions);
@@ -525,7 +512,9 @@ std::unique_ptr<NativeCode> NativeCode::compile(const Program& program, SimdLeve
   } failure;
   holder.setErrorHandler(&failure);
   asmjit::x86::Assembler assembler(&holder);
-  native::Emitter emitter(assembler, level, lanes, calls);
+  std::optional<LiveRows> live;
+  if (lanes == Lanes::all) live.emplace(program);
+  native::Emitter emitter(assembler, level, program, live ? &*live : nullptr, calls);
   native::Compiler compiler(program, emitter);
   compiler.compile();
   void* begin = nullptr;

@@ -1,0 +1,172 @@
+// Where the rows of operands are: in vectors, or in memory.
+#include "vgpu/machine/native/emitter.hpp"
+
+namespace warpcheck::vgpu::native {
+
+// What a part of a source is read from.
+asmjit::Operand Emitter::part(const Ref& ref, std::uint32_t byte) const {
+  const CachedRow* const cached = rows_ ? rows_->find(ref) : nullptr;
+  if (cached == nullptr) return row(ref, byte);
+  if (cached->constant.bank != Bank::none) return row(cached->constant, byte);
+  return vec(cached->first + byte / vector_bytes());
+}
+
+// The same, of half a vector of a row of words.
+asmjit::Operand Emitter::half_part(const Ref& ref, std::uint32_t byte, unsigned scratch) {
+  const asmjit::Operand whole = part(ref, byte / vector_bytes() * vector_bytes());
+  if (!whole.isReg()) {
+    return whole.as<x86::Mem>().cloneAdjusted(byte % vector_bytes());
+  }
+  const unsigned number = whole.as<x86::Vec>().id();
+  if (byte % vector_bytes() == 0) return half(number);
+  if (is_512_) {
+    a.vextracti64x4(x86::ymm(scratch), x86::zmm(number), 1);
+  } else {
+    a.vextracti128(x86::xmm(scratch), x86::ymm(number), 1);
+  }
+  return half(scratch);
+}
+
+// The first lane of a row, of 4 or 8 bytes.
+asmjit::Operand Emitter::first_lane(const Ref& ref, bool wide) const {
+  const asmjit::Operand first = part(ref, 0);
+  if (first.isReg()) return x86::xmm(first.as<x86::Vec>().id());
+  x86::Mem memory = first.as<x86::Mem>();
+  memory.setSize(wide ? 8 : 4);
+  return memory;
+}
+
+x86::Vec Emitter::source(const Ref& ref, std::uint32_t byte, unsigned scratch) {
+  const asmjit::Operand from = part(ref, byte);
+  if (from.isReg()) return from.as<x86::Vec>();
+  load(vec(scratch), from.as<x86::Mem>());
+  return vec(scratch);
+}
+
+RowPlan Emitter::plan(const Ref& ref) {
+  return rows_->plan(ref, [this](const CachedRow& given_up) { store_cached(given_up); });
+}
+
+// Where a part of a result is best computed.
+x86::Vec Emitter::result(const Ref& ref, std::uint32_t byte, unsigned scratch) {
+  if (!rows_) return vec(scratch);
+  const RowPlan of_row = plan(ref);
+  return vec(of_row.is_cached ? of_row.row.first + byte / vector_bytes() : scratch);
+}
+
+// A result that is as a row of constants is.  False: it has to be moved.
+bool Emitter::keep_constant(const Ref& ref, const Ref& constant) {
+  if (!rows_) return false;
+  if (!rows_->plan_constant(ref, constant).is_stored) return true;
+  const bool wide = ref.bank == Bank::wide;
+  for_each_part(wide, [&](std::uint32_t byte) {
+    load(vec(0), row(constant, byte));
+    store(row(ref, byte), vec(0));
+  });
+  return true;
+}
+
+void Emitter::store_row(const Ref& ref, std::uint32_t byte, bool wide, const x86::Vec& from) {
+  const x86::Mem to = row(ref, byte);
+  if (rows_) {
+    const RowPlan of_row = plan(ref);
+    const unsigned number = of_row.row.first + byte / vector_bytes();
+    if (of_row.is_cached && number != from.id()) a.vmovaps(vec(number), from);
+    if (of_row.is_stored) store(to, from);
+    return;
+  }
+  if (!some_) return store(to, from);
+  if (is_512_) {
+    a.k(lanes_at(byte / (wide ? 64 : 32)));
+    a.emit(wide ? Inst::kIdVmovdqu64 : Inst::kIdVmovdqu32, to, from);
+    return;
+  }
+  const std::size_t lanes =
+      wide ? offsetof(NativeFrame, wide_lanes) : offsetof(NativeFrame, word_lanes);
+  load(vec(14), to);
+  load(vec(15), field(lanes + byte, 32));
+  a.vpblendvb(vec(14), vec(14), from, vec(15));
+  store(to, vec(14));
+}
+
+void Emitter::store_half_row(const Ref& ref, std::uint32_t byte, const x86::Vec& from) {
+  const x86::Mem to = row(ref, byte);
+  if (!rows_) {
+    if (some_) a.k(lanes_at(byte / 32));
+    a.emit(Inst::kIdVmovdqu32, to, from);
+    return;
+  }
+  const RowPlan of_row = plan(ref);
+  const unsigned number = of_row.row.first + byte / vector_bytes();
+  if (of_row.is_cached && byte % vector_bytes() == 0) {
+    a.emit(Inst::kIdVmovdqu32, half(number), from);
+  } else if (of_row.is_cached) {
+    a.vinserti64x4(x86::zmm(number), x86::zmm(number), x86::ymm(from.id()), 1);
+  }
+  if (of_row.is_stored) a.emit(Inst::kIdVmovdqu32, to, from);
+}
+
+void Emitter::store_cached(const CachedRow& cached) {
+  if (cached.is_stored) return;
+  for (std::uint32_t index = 0; index < rows_->parts(cached.row); ++index) {
+    const std::uint32_t byte = index * vector_bytes();
+    const bool is_constant = cached.constant.bank != Bank::none;
+    if (is_constant) load(vec(0), row(cached.constant, byte));
+    store(row(cached.row, byte), vec(is_constant ? 0 : cached.first + index));
+  }
+}
+
+void Emitter::load_cached(const CachedRow& cached) {
+  if (cached.constant.bank != Bank::none) return;
+  for (std::uint32_t index = 0; index < rows_->parts(cached.row); ++index) {
+    load(vec(cached.first + index), row(cached.row, index * vector_bytes()));
+  }
+}
+
+// Before a call: what was in vectors before the instruction, as far as anybody may read it.
+void Emitter::store_rows() {
+  if (!rows_) return;
+  for (const CachedRow& cached : rows_->state.before) {
+    if (rows_->is_read(cached.row)) store_cached(cached);
+  }
+}
+
+// And after it, for code that goes on in the middle of the instruction.
+void Emitter::load_sources() {
+  if (!rows_) return;
+  for (const CachedRow& cached : rows_->state.before) load_cached(cached);
+}
+
+// The same, behind the instruction.
+void Emitter::load_results() {
+  if (!rows_) return;
+  RowCache behind = *rows_;
+  behind.end_instruction();
+  for (const CachedRow& cached : behind.state.rows) load_cached(cached);
+}
+
+void Emitter::put_rows_away() {
+  if (!rows_) return;
+  store_rows();
+  rows_->state.rows.clear();
+  rows_->state.before.clear();
+}
+
+// In code beside that of the instruction: what gave up its vectors there gives them up here.
+void Emitter::give_up_rows() {
+  if (!rows_) return;
+  for (const CachedRow& cached : rows_->state.before) {
+    if (rows_->find(cached.row) == nullptr) store_cached(cached);
+  }
+}
+
+void Emitter::later_beside(std::function<void()> emit) {
+  if (!rows_) return later(std::move(emit));
+  later([this, state = rows_->state, emit = std::move(emit)] {
+    const RowCache::State now = std::exchange(rows_->state, state);
+    emit();
+    rows_->state = now;
+  });
+}
+
+}  // namespace warpcheck::vgpu::native

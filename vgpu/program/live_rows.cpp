@@ -1,0 +1,101 @@
+#include "vgpu/program/live_rows.hpp"
+
+#include <algorithm>
+
+namespace warpcheck::vgpu {
+namespace {
+
+// How far is_live() looks before it takes a value for live.
+constexpr std::uint32_t kReach = 256;
+
+}  // namespace
+
+bool overwrites(const Instr& instr) {
+  if (instr.guard.bank != Bank::none) return false;
+  switch (instr.kind) {
+    case InstrKind::compute:
+    case InstrKind::special:
+    case InstrKind::param:
+    case InstrKind::local_address:
+    case InstrKind::load: return true;
+    default: return false;
+  }
+}
+
+LiveRows::LiveRows(const Program& program) : flow_(program) {
+  is_known_ = flow_.is_known();
+  for (std::uint32_t pc = 0; is_known_ && pc < program.code.size(); ++pc) {
+    is_known_ = !flow_.is_opaque(pc);
+  }
+  if (!is_known_) return;
+  words_ = flow_.registers() / 64 + 1;
+  find_read_by_others();
+  solve();
+}
+
+void LiveRows::find_read_by_others() {
+  read_by_others_.assign(words_, 0);
+  const std::vector<Instr>& code = flow_.program().code;
+  for (std::uint32_t pc = 0; pc < code.size(); ++pc) {
+    if (code[pc].kind != InstrKind::warp && code[pc].kind != InstrKind::warp_sync) continue;
+    for (const std::uint32_t number : flow_.reads(pc)) {
+      read_by_others_[number / 64] |= std::uint64_t{1} << (number % 64);
+    }
+  }
+}
+
+void LiveRows::solve() {
+  const std::vector<Instr>& code = flow_.program().code;
+  const std::size_t blocks = flow_.blocks().size();
+  std::vector<std::uint64_t> read(blocks * words_), written(blocks * words_);  // first so
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const std::size_t first = block * words_;
+    const RegisterFlow::Block& range = flow_.blocks()[block];
+    for (std::uint32_t pc = range.begin; pc < range.end; ++pc) {
+      for (const std::uint32_t number : flow_.reads(pc)) {
+        if (!bit(written, first, number)) {
+          read[first + number / 64] |= std::uint64_t{1} << (number % 64);
+        }
+      }
+      if (!overwrites(code[pc])) continue;
+      for (const std::uint32_t number : flow_.writes(pc)) {
+        if (!bit(read, first, number)) {
+          written[first + number / 64] |= std::uint64_t{1} << (number % 64);
+        }
+      }
+    }
+  }
+  live_at_end_.assign(blocks * words_, 0);
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (std::size_t block = blocks; block-- != 0;) {
+      for (const std::uint32_t next : flow_.successors(static_cast<std::uint32_t>(block))) {
+        for (std::size_t i = 0; i < words_; ++i) {
+          const std::size_t at = next * words_ + i;
+          const std::uint64_t before = read[at] | (live_at_end_[at] & ~written[at]);
+          std::uint64_t& live = live_at_end_[block * words_ + i];
+          changes |= (before & ~live) != 0;
+          live |= before;
+        }
+      }
+    }
+  }
+}
+
+bool LiveRows::is_live(std::uint32_t pc, const Ref& ref) const {
+  if (!is_known_ || pc >= flow_.program().code.size()) return true;
+  const std::uint32_t number = flow_.register_of(pc, ref);
+  if (number == ptx::kNone || bit(read_by_others_, 0, number)) return true;
+  const std::uint32_t block = flow_.block_of(pc);
+  const std::uint32_t end = flow_.blocks()[block].end;
+  const auto has = [number](std::span<const std::uint32_t> registers) {
+    return std::ranges::find(registers, number) != registers.end();
+  };
+  for (std::uint32_t at = pc; at < end; ++at) {
+    if (at - pc == kReach || has(flow_.reads(at))) return true;
+    if (overwrites(flow_.program().code[at]) && has(flow_.writes(at))) return false;
+  }
+  return bit(live_at_end_, block * words_, number);
+}
+
+}  // namespace warpcheck::vgpu

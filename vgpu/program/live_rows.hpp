@@ -1,0 +1,41 @@
+// Which values of registers somebody may read later: all others need not be stored.
+//
+// Backward over all paths that a thread can take, as for any variable (Muchnick, Advanced Compiler
+// Design and Implementation, 14.1.3).  Lanes read only their own cells, but for operations of the
+// warp: what those read counts as read everywhere, as a lane that is elsewhere, or has exited, may
+// be looked at.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "vgpu/program/register_flow.hpp"
+
+namespace warpcheck::vgpu {
+
+class LiveRows {
+ public:
+  explicit LiveRows(const Program& program);
+
+  // Whether what `ref` holds before the instruction at `pc` may be read, by it or later.
+  [[nodiscard]] bool is_live(std::uint32_t pc, const Ref& ref) const;
+
+ private:
+  [[nodiscard]] bool bit(const std::vector<std::uint64_t>& bits, std::size_t first,
+                         std::uint32_t number) const {
+    return (bits[first + number / 64] >> (number % 64) & 1) != 0;
+  }
+  void find_read_by_others();
+  void solve();
+
+  RegisterFlow flow_;
+  bool is_known_ = false;
+  std::size_t words_ = 0;                      // of 64 registers
+  std::vector<std::uint64_t> read_by_others_;  // by register
+  std::vector<std::uint64_t> live_at_end_;     // by block and register
+};
+
+// Whether all lanes that execute `instr` get new values in each of its destinations.
+[[nodiscard]] bool overwrites(const Instr& instr);
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,103 @@
+#include "vgpu/program/live_rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "vgpu/program/operand_roles.hpp"
+
+namespace warpcheck::vgpu {
+namespace {
+
+// Of each instruction of `body` that writes a 32-bit register, in order: 'r' somebody may read what
+// it leaves there, '-' nobody.
+std::string live_in(const std::string& body, const std::string& functions = "") {
+  const Program program =
+      decode(ptx::parse(".version 8.0\n.target sm_80\n.address_size 64\n"
+                        ".shared .align 4 .b8 s[256];\n" +
+                            functions +
+                            ".visible .entry k()\n{\n.reg .pred %p<8>;\n.reg .b32 %r<16>;\n"
+                            ".reg .f32 %f<16>;\n.param .b32 p0;\n" +
+                            body + "ret;\n}\n",
+                        "test.ptx"),
+             "k");
+  const LiveRows live(program);
+  std::string found;
+  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+    for (const Ref& row : destinations_of(program, program.code[pc])) {
+      if (row.bank == Bank::word) found += live.is_live(pc + 1, row) ? 'r' : '-';
+    }
+  }
+  return found;
+}
+
+TEST(LiveRows, WhatIsReadLaterIsLive) {
+  EXPECT_EQ(live_in("mov.u32 %r1, 1;\nadd.u32 %r2, %r1, 1;\nst.shared.u32 [s], %r2;\n"), "rr");
+  EXPECT_EQ(live_in("mov.u32 %r1, 1;\nadd.u32 %r2, %r1, 1;\nst.shared.u32 [s], %r1;\n"), "r-");
+}
+
+TEST(LiveRows, WhatIsOverwrittenFirstIsNot) {
+  EXPECT_EQ(live_in("mov.u32 %r1, 1;\nmov.u32 %r1, 2;\nst.shared.u32 [s], %r1;\n"), "-r");
+  EXPECT_EQ(live_in("mov.u32 %r1, 1;\nadd.u32 %r1, %r1, 2;\nst.shared.u32 [s], %r1;\n"), "rr");
+}
+
+TEST(LiveRows, AGuardLeavesWhatWasThere) {
+  EXPECT_EQ(live_in("setp.eq.u32 %p1, 1, 2;\nmov.u32 %r1, 1;\n@%p1 mov.u32 %r1, 2;\n"
+                    "st.shared.u32 [s], %r1;\n"),
+            "rr");
+}
+
+TEST(LiveRows, AnAtomicMayLeaveWhatWasThere) {
+  EXPECT_EQ(live_in("mov.u32 %r1, 1;\natom.shared.add.u32 %r1, [s], 3;\n"
+                    "st.shared.u32 [s], %r1;\n"),
+            "rr");
+}
+
+TEST(LiveRows, OnSomeWayIsEnough) {
+  const std::string one_way =
+      "mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nsetp.eq.u32 %p1, %r2, 2;\n@%p1 bra E;\n"
+      "st.shared.u32 [s], %r1;\nE:\n";
+  EXPECT_EQ(live_in(one_way), "rr");
+  EXPECT_EQ(live_in("mov.u32 %r1, 1;\nmov.u32 %r3, 5;\nL:\nadd.u32 %r2, %r1, 1;\n"
+                    "mov.u32 %r1, %r2;\nsetp.lt.u32 %p1, %r2, 9;\n@%p1 bra L;\n"),
+            "r-rr");
+}
+
+// A lane that has exited, too, may be looked at.
+TEST(LiveRows, WhatOtherLanesReadIsLiveEverywhere) {
+  EXPECT_EQ(live_in("shfl.sync.idx.b32 %r2, %r1, 1, 31, -1;\nst.shared.u32 [s], %r2;\n"
+                    "mov.u32 %r1, 7;\n"),
+            "rr");
+}
+
+TEST(LiveRows, CallsTakeAndGive) {
+  const std::string function =
+      ".func (.param .b32 out) f(.param .b32 in)\n{\n.reg .b32 %r<4>;\n"
+      "ld.param.b32 %r1, [in];\nadd.u32 %r2, %r1, 1;\nmov.u32 %r3, 5;\n"
+      "st.param.b32 [out], %r2;\nret;\n}\n";
+  const std::string call =
+      "{\n.param .b32 a;\n.param .b32 b;\nst.param.b32 [a], %r1;\ncall.uni (b), f, (a);\n"
+      "ld.param.b32 %r2, [b];\n}\n";
+  const std::string read =
+      live_in("mov.u32 %r1, 7;\n" + call + "st.shared.u32 [s], %r2;\n", function);
+  const std::string unread = live_in("mov.u32 %r1, 7;\n" + call, function);
+  EXPECT_EQ(read.size(), unread.size());
+  EXPECT_EQ(read.front(), 'r');
+  // The function's third register alone is read by nobody.
+  EXPECT_EQ(std::count(read.begin(), read.end(), '-'), 1);
+  EXPECT_GT(std::count(unread.begin(), unread.end(), '-'), 1);
+}
+
+// Which registers a call through an address reads is not known.
+TEST(LiveRows, WhereNothingIsKnownAllIsLive) {
+  EXPECT_EQ(live_in("mov.u32 %r1, 1;\n{\n.reg .b64 %rd<2>;\n"
+                    "P: .callprototype _ ();\nmov.u64 %rd1, f;\ncall %rd1, (), P;\n}\n"
+                    "mov.u32 %r1, 2;\n",
+                    ".func f()\n{\nret;\n}\n"),
+            "rr");
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu
