@@ -270,7 +270,7 @@ TEST(SameEvents, OfAtomicsThatMachineCodePerforms) {
 .address_size 64
 .visible .entry k(.param .u64 out)
 {
-.reg .b32 %t, %i, %n, %w32, %at, %few, %unread32;
+.reg .b32 %t, %i, %n, %w32, %at, %few, %unread32, %kept;
 .reg .b64 %out, %mine, %own, %w64, %unread64;
 .reg .pred %p;
 .shared .align 8 .b8 cells[1024];
@@ -289,6 +289,7 @@ mul.wide.s32 %w64, %w32, 1000003;
 st.shared.bBITS [%at], %wBITS;
 bar.sync 0;
 mov.u32 %i, 0;
+add.u32 %kept, %t, 100;
 TURN:
 )";
   const std::string tail = R"(
@@ -298,6 +299,8 @@ setp.lt.u32 %p, %i, 3;
 @%p bra TURN;
 ld.shared.bBITS %wBITS, [%at];
 red.global.xor.bBITS [%mine], %wBITS;
+mul.lo.u32 %kept, %kept, 3;
+st.global.u32 [%mine+512], %kept;
 ret;
 }
 )";
@@ -346,8 +349,8 @@ TEST(SameEvents, OfRowsThatStayInVectors) {
 .address_size 64
 .visible .entry k(.param .u64 out)
 {
-.reg .pred %none, %some, %all, %p;
-.reg .b32 %t, %i, %a<20>, %x, %y, %at;
+.reg .pred %none, %some, %all, %part, %rest, %p;
+.reg .b32 %t, %i, %a<20>, %x, %y, %at, %late;
 .reg .b64 %out, %mine, %far, %w<6>;
 .reg .f64 %d<4>;
 .reg .f32 %f<4>;
@@ -362,6 +365,11 @@ add.u32 %at, %at, %x;
 st.shared.u32 [%at], %at;
 mov.u32 %i, 0;
 mov.u32 %x, 1;
+mov.b32 %f2, %t;
+mov.b64 %d2, %mine;
+mov.b64 %w5, %mine;
+setp.ne.u32 %part, %t, %t;
+setp.eq.u32 %rest, %t, %t;
 TURN:
 setp.gt.u32 %none, %i, 99;
 and.b32 %y, %t, 3;
@@ -382,6 +390,40 @@ add.u32 %a4, %a4, %y;
 @%none add.u32 %a5, %a5, %a6;
 @%some mul.lo.u32 %a7, %a8, %a9;
 @%all sub.u32 %a10, %a11, %a12;
+mov.u32 %late, 21;
+@%some add.u32 %late, %late, %a0;
+add.u32 %x, %x, %late;
+@!%some mov.u32 %a11, 77;
+@%none mov.u32 %a12, 78;
+@%some mov.b64 %w0, %w1;
+@!%some add.s64 %w1, %w2, %w0;
+@%some shl.b64 %w2, %w2, 3;
+@%some cvt.s64.s32 %w4, %a3;
+@%some cvt.u32.u64 %a9, %w3;
+@%all mul.lo.u64 %w5, %w1, %w2;
+@%some mad.wide.u32 %w5, %a1, %a2, %w5;
+@%some setp.lt.s32 %all, %a3, %a4;
+@%all setp.gt.and.u32 %part|%rest, %a5, %a6, %some;
+@!%part selp.b32 %a15, %a16, %a17, %rest;
+@%rest not.b32 %a18, %a18;
+@%part neg.s32 %a19, %a19;
+@%some cvt.rn.f32.s32 %f2, %a3;
+@%some fma.rn.f32 %f2, %f2, %f2, %f2;
+@%part not.pred %rest, %some;
+@%part cvt.rn.f64.s32 %d2, %a2;
+@%some add.f64 %d2, %d2, %d2;
+mov.b32 %y, %f2;
+xor.b32 %x, %x, %y;
+mov.b64 %w4, %d2;
+xor.b64 %w5, %w5, %w4;
+@%part bra PARTED;
+@%some add.u32 %a1, %a1, %a2;
+@!%some mov.b64 %w2, %w3;
+@%rest setp.ne.u32 %some, %a1, %a2;
+@%some max.s32 %a4, %a5, %a6;
+@%some mul.f32 %f2, %f2, %f2;
+PARTED:
+setp.eq.u32 %some, %t, %i;
 mul.wide.u32 %far, %t, 4096;
 mul.lo.u64 %far, %far, %w1;
 add.u64 %far, %far, %mine;

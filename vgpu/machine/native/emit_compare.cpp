@@ -198,7 +198,7 @@ bool Emitter::select(const Instr& instr) {
 // f64 to nearest.  Which NaN there is depends on the operands: that is the function's to say.
 bool Emitter::double_arithmetic(const Instr& instr, std::uint32_t pc) {
   const bool fuses = instr.opcode == ptx::Opcode::fma_ || instr.opcode == ptx::Opcode::mad_;
-  if (width_of(instr, fuses ? 3 : 2) != Width::wide) return false;
+  if (guarded_ || width_of(instr, fuses ? 3 : 2) != Width::wide) return false;
   asmjit::InstId id = Inst::kIdVaddpd;
   if (instr.opcode == ptx::Opcode::sub_) id = Inst::kIdVsubpd;
   if (instr.opcode == ptx::Opcode::mul_) id = Inst::kIdVmulpd;

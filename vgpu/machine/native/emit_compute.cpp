@@ -230,7 +230,7 @@ bool Emitter::convert(const Instr& instr) {
     return true;
   }
   if (bytes == 4 && source_bytes == 8) {
-    if (!is_512_) return false;
+    if (!is_512_ || guarded_) return false;
     for_each_part(true, [&](std::uint32_t byte) {
       a.emit(Inst::kIdVpmovqd, half(0), source(from, byte, 0));
       store_half_row(to, byte / 2, half(0));
@@ -328,6 +328,22 @@ bool Emitter::compute(const Instr& instr, std::uint32_t pc) {
     case Opcode::selp_: return select(instr);
     default: return false;
   }
+}
+
+// What it computes for all lanes is kept for those in r8d.
+bool Emitter::compute_guarded(const Instr& instr, std::uint32_t pc) {
+  if (rows_) {
+    for (const CachedRow& constant : rows_->take_constant_results()) store_cached(constant);
+  }
+  if (is_512_) {
+    a.kmovd(lanes_at(0), x86::r8d);
+    spread_masks();
+  }
+  guarded_ = true;
+  const bool is_computed = compute(instr, pc);
+  guarded_ = false;
+  load_lanes();
+  return is_computed;
 }
 
 }  // namespace warpcheck::vgpu::native

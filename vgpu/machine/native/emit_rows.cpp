@@ -49,14 +49,14 @@ RowPlan Emitter::plan(const Ref& ref) {
 
 // Where a part of a result is best computed.
 x86::Vec Emitter::result(const Ref& ref, std::uint32_t byte, unsigned scratch) {
-  if (!rows_) return vec(scratch);
+  if (!rows_ || guarded_) return vec(scratch);
   const RowPlan of_row = plan(ref);
   return vec(of_row.is_cached ? of_row.row.first + byte / vector_bytes() : scratch);
 }
 
 // A result that is as a row of constants is.  False: it has to be moved.
 bool Emitter::keep_constant(const Ref& ref, const Ref& constant) {
-  if (!rows_) return false;
+  if (!rows_ || guarded_) return false;
   if (!rows_->plan_constant(ref, constant).is_stored) return true;
   const bool wide = ref.bank == Bank::wide;
   for_each_part(wide, [&](std::uint32_t byte) {
@@ -67,6 +67,7 @@ bool Emitter::keep_constant(const Ref& ref, const Ref& constant) {
 }
 
 void Emitter::store_row(const Ref& ref, std::uint32_t byte, bool wide, const x86::Vec& from) {
+  if (guarded_) return store_guarded(ref, byte, wide, from);
   const x86::Mem to = row(ref, byte);
   if (rows_) {
     const RowPlan of_row = plan(ref);
@@ -87,6 +88,30 @@ void Emitter::store_row(const Ref& ref, std::uint32_t byte, bool wide, const x86
   load(vec(15), field(lanes + byte, 32));
   a.vpblendvb(vec(14), vec(14), from, vec(15));
   store(to, vec(14));
+}
+
+// Of the lanes in r8d, whose masks are there, too.  A row that is in vectors stays there.
+void Emitter::store_guarded(const Ref& ref, std::uint32_t byte, bool wide, const x86::Vec& from) {
+  const x86::Mem to = row(ref, byte);
+  const CachedRow* const cached = rows_ ? rows_->find(ref) : nullptr;
+  const bool is_stored = cached == nullptr || cached->is_stored;
+  const x86::Vec kept = vec(cached == nullptr ? 0 : cached->first + byte / vector_bytes());
+  if (is_512_) {
+    const asmjit::InstId move = wide ? Inst::kIdVmovdqu64 : Inst::kIdVmovdqu32;
+    const x86::KReg lanes = lanes_at(byte / (wide ? 64 : 32));
+    if (cached != nullptr) a.k(lanes).emit(move, kept, from);
+    if (is_stored) a.k(lanes).emit(move, to, from);
+    return;
+  }
+  if (byte == 0) {
+    a.vmovq(x86::xmm7, x86::r8);
+    a.emit(wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(7), x86::xmm7);
+  }
+  load(vec(6), table((wide ? offsetof(Tables, wide_bits) : offsetof(Tables, word_bits)) + byte));
+  a.vpand(vec(5), vec(6), vec(7));
+  a.emit(wide ? Inst::kIdVpcmpeqq : Inst::kIdVpcmpeqd, vec(5), vec(5), vec(6));
+  if (cached != nullptr) a.vpblendvb(kept, kept, from, vec(5));
+  if (is_stored) a.vpmaskmovd(to, vec(5), from);
 }
 
 void Emitter::store_half_row(const Ref& ref, std::uint32_t byte, const x86::Vec& from) {

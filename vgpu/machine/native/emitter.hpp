@@ -58,10 +58,12 @@ class Emitter {
     }
   }
 
-  // Between begin_block() and its end, each instruction of the block is begun and ended.
+  // Between begin_block() and end_block(), each instruction of the block is begun and ended.
   void begin_block(std::uint32_t end) {
     if (rows_) rows_->begin_block(end);
   }
+  // What is emitted later, but beside an instruction, finds all rows in memory.
+  void end_block() { begin_block(0); }
   void begin_instruction(std::uint32_t pc) {
     if (rows_) rows_->begin_instruction(pc);
   }
@@ -83,6 +85,8 @@ class Emitter {
   // Emits a compute instruction that all lanes of the fragment execute.  False, and nothing
   // emitted: there is no code for its form.
   bool compute(const Instr& instr, std::uint32_t pc);
+  // The same of one that is guarded, for the lanes in r8d.
+  bool compute_guarded(const Instr& instr, std::uint32_t pc);
   // A load of a kernel parameter.
   bool parameter(const Instr& instr);
   // A move from a special register.
@@ -103,6 +107,8 @@ class Emitter {
   void call(const void* function);
   // What each call forgets, and has to be there where a block begins: the lanes that run.
   void load_lanes();
+  // The masks of the lanes in k6.
+  void spread_masks();
   // Where there are no masks: the cells of those lanes, in the frame.
   void spread_lanes();
   // The lanes that run, in a register; without those for which a guard does not hold.
@@ -157,6 +163,7 @@ class Emitter {
   [[nodiscard]] x86::Vec result(const Ref& ref, std::uint32_t byte, unsigned scratch);
   RowPlan plan(const Ref& ref);
   bool keep_constant(const Ref& ref, const Ref& constant);
+  void store_guarded(const Ref& ref, std::uint32_t byte, bool wide, const x86::Vec& from);
   void store_cached(const CachedRow& cached);
   void load_cached(const CachedRow& cached);
   void store_rows();
@@ -234,6 +241,7 @@ class Emitter {
 
   bool is_512_;
   bool some_;                     // not all lanes run
+  bool guarded_ = false;          // results are of the lanes in r8d
   std::optional<RowCache> rows_;  // unless some_
   std::vector<std::function<void()>> later_;
 };

@@ -265,6 +265,7 @@ void Compiler::block(std::uint32_t first) {
     }
     emit_.end_instruction();
   }
+  emit_.end_block();
   if (!branches) {
     if (label_of_[end].isValid()) return;  // follows
     stop(end);
@@ -326,10 +327,12 @@ void Compiler::instruction(std::uint32_t pc, const Counted& rest) {
   if (instr.guard.bank == Bank::none) return unguarded(pc, rest);
   x86::Assembler& a = emit_.a;
   const asmjit::Label skip = a.newLabel();
-  const std::uint32_t end = emit_.put_rows_away_for_one(pc);
-  emit_.move_lanes(x86::edx, instr);
-  a.popcnt(x86::eax, x86::edx);
+  emit_.move_lanes(x86::r8d, instr);
+  a.popcnt(x86::eax, x86::r8d);
   a.add(Emitter::field(offsetof(NativeFrame, lane_steps), 8), x86::rax);
+  if (instr.kind == InstrKind::compute && emit_.compute_guarded(instr, pc)) return;
+  const std::uint32_t end = emit_.put_rows_away_for_one(pc);
+  a.mov(x86::edx, x86::r8d);
   a.test(x86::edx, x86::edx);
   a.jz(skip);
   if (is_access(instr)) a.dec(Emitter::field(offsetof(NativeFrame, accesses_left), 8));
@@ -396,6 +399,10 @@ void Emitter::call(const void* function) {
 void Emitter::load_lanes() {
   if (!some_ || !is_512_) return;
   a.kmovd(lanes_at(0), field(offsetof(NativeFrame, lanes), 4));
+  spread_masks();
+}
+
+void Emitter::spread_masks() {
   a.kshiftrd(lanes_at(1), lanes_at(0), 8);
   a.kshiftrd(lanes_at(2), lanes_at(0), 16);
   a.kshiftrd(lanes_at(3), lanes_at(0), 24);
@@ -433,10 +440,14 @@ void Emitter::move_lanes(const x86::Gp& to, const Instr& guarded) {
 }
 
 void Emitter::store_predicate(const Ref& ref, const x86::Gp& bits) {
-  if (some_) {
+  if (some_ || guarded_) {
     a.mov(x86::edx, predicate(ref));
     a.xor_(bits, x86::edx);
-    a.and_(bits, field(offsetof(NativeFrame, lanes), 4));
+    if (guarded_) {
+      a.and_(bits, x86::r8d);
+    } else {
+      a.and_(bits, field(offsetof(NativeFrame, lanes), 4));
+    }
     a.xor_(bits, x86::edx);
   }
   a.mov(predicate(ref), bits);

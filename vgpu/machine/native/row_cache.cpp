@@ -85,6 +85,16 @@ RowPlan RowCache::plan_constant(const Ref& row, const Ref& constant) {
   return plan;
 }
 
+std::vector<CachedRow> RowCache::take_constant_results() {
+  std::vector<CachedRow> taken;
+  std::erase_if(state.rows, [&](const CachedRow& row) {
+    const bool is_taken = row.constant.bank != Bank::none && writes(code_[state.pc], row.row);
+    if (is_taken && !row.is_stored) taken.push_back(row);
+    return is_taken;
+  });
+  return taken;
+}
+
 const CachedRow* RowCache::find(const Ref& row) const {
   const auto found = std::ranges::find(state.rows, row, &CachedRow::row);
   return found == state.rows.end() ? nullptr : &*found;

@@ -85,6 +85,9 @@ class RowCache {
   }
   // Of one that is as a row of constants is.
   RowPlan plan_constant(const Ref& row, const Ref& constant);
+  // Results of the current instruction that have been as rows of constants are, which they can no
+  // longer be: those that are not stored.
+  std::vector<CachedRow> take_constant_results();
   // Whether somebody may read what the row holds before the current instruction.
   [[nodiscard]] bool is_read(const Ref& row) const { return live_.is_live(state.pc, row); }
   // Whether somebody may read one of those that the instruction at `pc` computes.
