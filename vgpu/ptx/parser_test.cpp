@@ -372,6 +372,18 @@ TEST(ParseBody, LocationsKeepTheirChain) {
   EXPECT_EQ(module.locations.size(), 2u);
 }
 
+// The optimiser gives line 0 to what it has merged of several lines.
+TEST(ParseBody, WithoutALineAnInstructionIsAtThatOfTheOneBefore) {
+  const Module module = parse_text(
+      ".entry k() {\n.loc 1 0 0\nnop;\n.loc 1 38 5\nnop;\n.loc 1 0 0\nnop;\n"
+      ".loc 1 39 5\nnop;\n}\n.entry l() {\n.loc 1 0 0\nnop;\n}");
+  std::vector<std::uint32_t> lines;
+  for (const Function& function : module.functions) {
+    for (const Instruction& instruction : function.body) lines.push_back(instruction.location.line);
+  }
+  EXPECT_EQ(lines, (std::vector<std::uint32_t>{0, 38, 38, 39, 0}));
+}
+
 // An inlined function that is called at lines 10 and 20: nvcc states each chain once.
 TEST(ParseBody, ACallOfSeveralChainsIsThatOfTheDirectiveBefore) {
   const std::string inner = ".loc 3 30 7, function_name $L__b, inlined_at 2 5 5\nnop;\n";

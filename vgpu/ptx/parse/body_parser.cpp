@@ -179,7 +179,9 @@ class BodyParser {
     const bool external = word.text == ".extern";
     const Token space_word = external ? lexer_.take() : word;
     if (word.text == ".loc") {
-      location_ = locations_.read();
+      const SourceLocation location = locations_.read();
+      // Line 0: the optimiser has merged instructions of several lines, and says none of them.
+      if (location.line != 0 || location_.line == 0) location_ = location;
     } else if (word.text == ".pragma") {
       lexer_.skip_statement();
     } else if (word.text == ".reg") {
