@@ -494,6 +494,20 @@ const Allocation* DeviceMemory::nearest(std::uint64_t address) const {
   return after == list.begin() ? nullptr : std::prev(after)->get();
 }
 
+const Allocation* DeviceMemory::closest(std::uint64_t address) const {
+  const Allocation* const below = nearest(address);
+  const auto& list = arena_->list_at(address, devices_.size());
+  const auto after = std::upper_bound(
+      list.begin(), list.end(), address,
+      [](std::uint64_t at, const auto& allocation) { return at < allocation->address; });
+  if (after == list.end()) return below;
+  const Allocation* const above = after->get();
+  if (below == nullptr) return above;
+  const std::uint64_t past = address - below->address;
+  if (past < below->bytes) return below;
+  return above->address - address < past - below->bytes ? above : below;
+}
+
 Allocation* DeviceMemory::find(std::uint64_t address) {
   auto* allocation = const_cast<Allocation*>(nearest(address));
   if (allocation == nullptr || !allocation->live) return nullptr;

@@ -230,6 +230,8 @@ class DeviceMemory {
   [[nodiscard]] Allocation* find(std::uint64_t address);
   // The nearest allocation at or below, live or freed, for messages; may be nullptr.
   [[nodiscard]] const Allocation* nearest(std::uint64_t address) const;
+  // Of it and the one behind it, that whose bytes are closer to an address outside of both.
+  [[nodiscard]] const Allocation* closest(std::uint64_t address) const;
   // All that is live: global memory, what has no address of its own, what is mapped, then the heap;
   // each by ascending address.
   [[nodiscard]] std::vector<const Allocation*> live() const;

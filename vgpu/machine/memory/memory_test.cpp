@@ -33,6 +33,19 @@ TEST(DeviceMemory, AnswersOnlyInsideLiveAllocations) {
   EXPECT_NE(memory.allocate(100)->address, allocation->address);
 }
 
+TEST(DeviceMemory, TellsWhoseBytesAreCloserToAnAddressBetweenTwoAllocations) {
+  DeviceMemory memory;
+  const Allocation* const first = memory.allocate(100);
+  const Allocation* const second = memory.allocate(100);
+  const std::uint64_t gap = second->address - first->address - 100;
+  EXPECT_EQ(memory.closest(first->address + 99), first);
+  EXPECT_EQ(memory.closest(first->address + 100), first);
+  EXPECT_EQ(memory.closest(first->address + 100 + gap / 2), first);
+  EXPECT_EQ(memory.closest(first->address + 100 + gap / 2 + 1), second);
+  EXPECT_EQ(memory.closest(second->address - 1), second);
+  EXPECT_EQ(memory.closest(second->address + 100 + gap), second);
+}
+
 TEST(DeviceMemory, RefusesMoreThanItHas) {
   DeviceMemory memory;
   EXPECT_EQ(memory.allocate(memory.capacity_bytes()), nullptr);

@@ -170,6 +170,9 @@ void Targets::fault(const RunningFragment& run, const Instr& instr, const Target
     fault.kind = Fault::Kind::read_only;
   } else {
     fault.kind = Fault::Kind::out_of_bounds;
+    if (target.allocation == nullptr && is_arena) {
+      fault.nearest = launch_.memory.closest(fault.address);
+    }
     const bool has_rank = target.space == Space::shared && target.allocation == nullptr;
     if (has_rank && target.base != 0) clusters_.explain(run, target, fault);
   }
