@@ -92,6 +92,10 @@ std::string_view advice_for_lack(vgpu::Lack lack) {
     case Lack::wait_of_host:
       return "Order the two: the same stream, an event (cudaEventRecord, cudaStreamWaitEvent), or "
              "a wait of the host. A non-blocking stream is not ordered with the default stream.";
+    case Lack::grid_wait:
+      return "Call cudaGridDependencySynchronize() (griddepcontrol.wait) in every kernel of such a "
+             "chain, before its first access to what the kernels before it use; where not all "
+             "threads call it, put a barrier behind it.";
     case Lack::atomicity: break;  // advice_for_atomicity
     case Lack::atomic_update:
       return "Several threads read, change and write one place: updates are lost. Use an atomic "
@@ -112,6 +116,10 @@ std::string_view advice_for_lack(vgpu::Lack lack) {
     case Lack::release_scope:
       return "The release reaches the threads of its own block only: __threadfence() in the place "
              "of __threadfence_block(), or cuda::thread_scope_device.";
+    case Lack::host_release:
+      return "Put __threadfence_system() between the write of the data and the write of the flag "
+             "that the host reads, or release the flag at cuda::thread_scope_system: what is of "
+             "device scope does not reach the host.";
     case Lack::acquire:
       return "Acquire after the flag was read: __threadfence() between the read of the flag and "
              "the read of the data, or cuda::memory_order_acquire at the flag; then a barrier, if "

@@ -28,7 +28,7 @@ constexpr std::array<std::pair<Relation, std::string_view>, 6> kRelationNames{{
     {Relation::host, "host"},
 }};
 
-constexpr std::array<std::pair<Lack, std::string_view>, 21> kLackNames{{
+constexpr std::array<std::pair<Lack, std::string_view>, 23> kLackNames{{
     {Lack::unknown, ""},
     {Lack::warp_barrier, "warp-barrier"},
     {Lack::block_barrier, "block-barrier"},
@@ -36,6 +36,7 @@ constexpr std::array<std::pair<Lack, std::string_view>, 21> kLackNames{{
     {Lack::order_of_blocks, "order-of-blocks"},
     {Lack::order_of_launches, "order-of-launches"},
     {Lack::wait_of_host, "wait-of-host"},
+    {Lack::grid_wait, "grid-wait"},
     {Lack::atomicity, "atomicity"},
     {Lack::atomic_update, "atomic-update"},
     {Lack::equal_sizes, "equal-sizes"},
@@ -43,6 +44,7 @@ constexpr std::array<std::pair<Lack, std::string_view>, 21> kLackNames{{
     {Lack::flag_scope, "flag-scope"},
     {Lack::release, "release"},
     {Lack::release_scope, "release-scope"},
+    {Lack::host_release, "host-release"},
     {Lack::acquire, "acquire"},
     {Lack::handover, "handover"},
     {Lack::copy_wait, "copy-wait"},

@@ -29,6 +29,7 @@ enum class Lack : std::uint8_t {
   order_of_blocks,    // between blocks of one launch
   order_of_launches,  // their streams are not synchronised
   wait_of_host,       // for a launch
+  grid_wait,          // of a kernel that may begin before the one before it has completed
   atomicity,          // one side is atomic, the other one is not
   atomic_update,      // several threads read, change and write one place (x += y)
   equal_sizes,        // atomic, but of different sizes
@@ -36,6 +37,7 @@ enum class Lack : std::uint8_t {
   flag_scope,         // of the accesses to a flag
   release,            // before a flag was written
   release_scope,      // of that release
+  host_release,       // at system scope, before the kernel gave the host a signal
   acquire,            // after a flag was read
   handover,           // strong accesses hand on data, and nothing orders it
   copy_wait,          // for an asynchronous copy, by its thread

@@ -214,8 +214,8 @@ struct Sync {
   // kernel_start: earlier launches of the trial, by Launch::index, that nothing orders before
   // this one (streams).  Usually none.
   std::span<const std::uint32_t> unordered_launches{};
-  // kernel_start: of these, one that has let this one begin early (programmatic dependent
-  // launch): it comes before what follows griddepcontrol.wait.  kNone: none has.
+  // kernel_start: of these, the one before, if this one may begin before that has completed
+  // (programmatic dependent launch): it comes before what follows griddepcontrol.wait.  Or kNone.
   std::uint32_t early_after = ptx::kNone;
   std::span<const std::byte> parameters{};  // kernel_start
   std::uint32_t launched_as = 0;            // kernel_start: DeviceLaunch::number; 0: by the host
@@ -235,8 +235,10 @@ struct Fence {
   // orders no threads.
   bool proxy = false;
   ptx::Space space = ptx::Space::generic;
-  // Waits for Sync::early_after and all that it has done; it orders nothing else.
-  bool waits_for_grid = false;
+  // griddepcontrol, which orders nothing else: the lanes wait for Sync::early_after and all that it
+  // has done, or let the next launch begin.
+  bool waits_for_grid = false, lets_grid_begin = false;
+  [[nodiscard]] bool controls_grids() const { return waits_for_grid || lets_grid_begin; }
 };
 
 // Lanes of one warp.

@@ -53,7 +53,8 @@ struct Launch {
   std::uint32_t stack_bytes = 1024;       // a lane, where the program's need is not known
   // Earlier launches of the trial that nothing orders before this one (streams).
   std::span<const std::uint32_t> unordered_launches{};
-  // Of these, one that has let this one begin early, up to griddepcontrol.wait; kNone: none has.
+  // Of these, the one before, if this one may begin before that has completed, up to
+  // griddepcontrol.wait; or kNone.
   std::uint32_t early_after = ptx::kNone;
   // What the handles of texture and surface objects stand for; null: there are none.
   const TextureTable* textures = nullptr;

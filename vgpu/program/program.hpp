@@ -275,7 +275,6 @@ struct Program {
   Dim3 cluster{0, 0, 0};
   bool explicit_cluster = false;      // .explicitcluster: the kernel is made for clusters
   bool uses_reserved_shared = false;  // %reserved_smem_offset_1: what cooperative groups use
-  bool lets_next_begin = false;       // griddepcontrol.launch_dependents
   bool uses_clusters = false;         // blocks may reach each other's shared memory, or meet
   bool has_grid_workspace = false;    // %envreg1 and %envreg2: barriers of the grid
   // Set by link(): threads can be ordered by more than barriers of whole blocks (fences, acquire

@@ -64,6 +64,7 @@ void ThreadOrder::reset(WarpModel model) {
   past_.clear();
   starts_.clear();
   known_to_launch_.clear();
+  early_.clear();
   last_agent_ = 0;
 }
 
@@ -80,11 +81,13 @@ void ThreadOrder::begin_launch(const Sync& sync) {
   if (has_devices()) starts_.push_back({next_first_block_, sync.device});
   first_block_ = next_first_block_;
   next_first_block_ += sync.grid.count();
-  early_after_ = sync.early_after;
-  if (early_after_ != ptx::kNone) waited_for_ = next_first_block_++;
+  early_.begin(launch_, sync.early_after);
+  if (sync.early_after != ptx::kNone) waited_for_ = next_first_block_++;
   threads_ = static_cast<std::uint32_t>(sync.block.count());
   warps_ = (threads_ + kWarpLanes - 1) / kWarpLanes;
   unordered_launches_.assign(sync.unordered_launches.begin(), sync.unordered_launches.end());
+  unordered_launches_.insert(unordered_launches_.end(), early_.open_at_start().begin(),
+                             early_.open_at_start().end());
   first_unordered_launch_ = launch_;
   for (const std::uint32_t launch : unordered_launches_) {
     first_unordered_launch_ = std::min(first_unordered_launch_, launch);
@@ -128,6 +131,7 @@ void ThreadOrder::begin_block(const WarpPlace& place) {
   slot.warps.resize(warps_);
   slot.phase = place.phase;
   slot.first_segment = segments();
+  early_.begin_block(place.slot);
   slot.arrivals.clear();
   slot.alike = true;
   slot.has_sc = false;
@@ -281,11 +285,21 @@ void ThreadOrder::fence(const Fence& fence) {
   });
 }
 
-void ThreadOrder::wait_for_grid(const Fence& fence) {
-  if (early_after_ == ptx::kNone) return;
-  VectorClock clock;
-  clock.learn(waited_for_, 1, {});
-  for_each_actor(fence.place, fence.mask, [&](Lane& self) { learn(fence.place, self, clock); });
+void ThreadOrder::control_grids(const Fence& fence) {
+  const std::size_t slot = fence.place.slot;
+  if (early_.before() == ptx::kNone) {
+    if (fence.lets_grid_begin) early_.let_next_begin(slot, true);
+    return;
+  }
+  if (fence.waits_for_grid) {
+    VectorClock clock;
+    clock.learn(waited_for_, 1, {});
+    for_each_actor(fence.place, fence.mask, [&](Lane& self) { learn(fence.place, self, clock); });
+    return early_.wait(slot);
+  }
+  for_each_actor(fence.place, fence.mask, [&](Lane& self) {
+    early_.let_next_begin(slot, self.knows.of_block(waited_for_).phases != 0);
+  });
 }
 
 void ThreadOrder::meet(const Meeting& meeting) {
@@ -527,8 +541,10 @@ std::uint32_t ThreadOrder::known_lanes(const VectorClock::Knowledge& known,
 }
 
 std::uint32_t ThreadOrder::known_lanes(const VectorClock& clock, const Segment& segment) const {
-  const bool waits = segment.launch == early_after_ && clock.of_block(waited_for_).phases != 0;
-  return waits ? ~0u : known_lanes(clock.of_block(segment.agent_block), segment);
+  const bool is_awaited = early_.is_open_at_start(segment.launch) &&
+                          !early_.is_open_after_wait(segment.launch) &&
+                          clock.of_block(waited_for_).phases != 0;
+  return is_awaited ? ~0u : known_lanes(clock.of_block(segment.agent_block), segment);
 }
 
 ThreadOrder::Before ThreadOrder::answer(SegmentId earlier, const WarpPlace& place) const {

@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "vgpu/check/order/early_launches.hpp"
 #include "vgpu/check/order/epoch.hpp"
 #include "vgpu/check/order/vector_clock.hpp"
 #include "vgpu/machine/access.hpp"
@@ -123,12 +124,14 @@ class ThreadOrder {
   // Launches count from 0 in a trial.
   void begin_launch(const Sync& sync);
   void begin_block(const WarpPlace& place);
+  void end_block(const WarpPlace& place) { early_.end_block(place.slot); }
   void complete_barrier(const WarpPlace& place);
 
   void fence(const Fence& fence);
-  // The launch that has let this one begin early comes before what the lanes do from now on.
-  void wait_for_grid(const Fence& fence);
-  [[nodiscard]] std::uint32_t early_after() const { return early_after_; }
+  // griddepcontrol: the launch before comes before what the lanes do from now on, or the next one
+  // may begin.
+  void control_grids(const Fence& fence);
+  [[nodiscard]] const EarlyLaunches& early_launches() const { return early_; }
   void meet(const Meeting& meeting);
   // What the lane has done and knows, the launch of that number will know.
   void launch_from(const DeviceLaunch& event);
@@ -357,8 +360,8 @@ class ThreadOrder {
   Dim3 grid_, cluster_;
   std::vector<std::uint32_t> unordered_launches_;
   std::uint32_t first_unordered_launch_ = 0;  // the present one, if there are none
-  // Whoever has waited for this launch knows of a block that nobody is in.
-  std::uint32_t early_after_ = ptx::kNone;
+  EarlyLaunches early_;
+  // Whoever has waited for the launch before knows of a block that nobody is in.
   BlockKey waited_for_ = 0;
   std::vector<Slot> slots_;
   std::vector<bool> ended_;  // by block of the launch

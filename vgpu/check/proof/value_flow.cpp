@@ -288,7 +288,7 @@ void ValueFlow::update(Access& access, const Instr& instr, InitShadow& shadow) {
 }
 
 void ValueFlow::on_fence(const Fence& fence) {
-  if (sources_.order && !fence.proxy && !fence.waits_for_grid && may_synchronize(*fence.program))
+  if (sources_.order && !fence.proxy && !fence.controls_grids() && may_synchronize(*fence.program))
     add(Obstacle::Kind::orders_threads, *fence.program, fence.pc, ptx::kNone);
 }
 

@@ -331,7 +331,7 @@ void RaceChecker::check_in_shadow(const Access& access) {
 }
 
 void RaceChecker::on_fence(const Fence& fence) {
-  if (is_general_) general_->on_fence(fence);
+  if (is_general_ || fence.lets_grid_begin) general_->on_fence(fence);
 }
 void RaceChecker::on_device_launch(const DeviceLaunch& event) {
   if (is_general_) general_->on_device_launch(event);

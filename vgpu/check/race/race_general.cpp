@@ -62,8 +62,8 @@ void GeneralRaceChecker::reset(WarpModel model) {
 }
 
 void GeneralRaceChecker::on_fence(const Fence& fence) {
-  if (fence.waits_for_grid) {
-    order_.wait_for_grid(fence);
+  if (fence.controls_grids()) {
+    order_.control_grids(fence);
   } else if (fence.proxy) {
     proxy_fences_.add(fence);
   } else if (fence.object_inits) {
@@ -106,6 +106,7 @@ void GeneralRaceChecker::on_sync(const Sync& sync) {
       begin_phase(sync.place);
       break;
     case Sync::Kind::block_end:
+      order_.end_block(sync.place);
       if (sync.shared != nullptr) end_shared(sync);
       break;
     case Sync::Kind::kernel_end: break;

@@ -242,6 +242,7 @@ class GeneralRaceChecker final : public Checker {
     Lack lack = Lack::unknown;
     std::string message;
   };
+  static std::string explain_early(const EarlyLaunches& early, std::uint32_t earlier);
   [[nodiscard]] Explanation explain(const Row& row, const LaneAccess& mine,
                                     const Earlier& earlier) const;
   [[nodiscard]] Explanation what_was_missed(const Row& row, const LaneAccess& mine,

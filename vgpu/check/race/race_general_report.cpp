@@ -138,6 +138,11 @@ bool GeneralRaceChecker::report(const Row& row, const LaneAccess& mine, const Ea
   // of the program's own memory, by atomics in that place, counts.
   if (access.allocation->reserved) return true;
   if (is_fenced_init(row, mine, earlier) || is_known_use(row, mine, earlier)) return true;
+  // Blocks that let the next kernel begin by exiting have read what they read.
+  const EarlyLaunches& early = order_.early_launches();
+  if (earlier_kind == AccessKind::read && segment.launch == early.before() &&
+      !early.has_let(segment.launch))
+    return true;
   if (earlier.is_handed && has_seen_release(row, mine.lane, earlier)) return false;
   const bool one_block = segment.block == order_.block_key(access.place);
   const Relation relation = segment.launch != order_.launch()
@@ -171,17 +176,36 @@ bool GeneralRaceChecker::report(const Row& row, const LaneAccess& mine, const Ea
   return weight != Weight::dependent && weight != Weight::passed_on;
 }
 
+// Of an access of the launch `earlier`, and one of a launch that may have begun before that had
+// completed.
+std::string GeneralRaceChecker::explain_early(const EarlyLaunches& early, std::uint32_t earlier) {
+  if (early.is_open_after_wait(earlier)) {
+    return "programmatic dependent launches: a kernel between the two does not call "
+           "cudaGridDependencySynchronize(), so waiting for it is no wait for that of (1)";
+  }
+  if (earlier != early.before()) {
+    return "programmatic dependent launches: a kernel between the two lets the next one begin "
+           "before it has waited for that of (1), and (2) does not come after "
+           "cudaGridDependencySynchronize()";
+  }
+  if (early.has_let(earlier)) {
+    return "the kernel of (1) lets that of (2) begin early (programmatic dependent launch), and "
+           "(2) "
+           "does not come after cudaGridDependencySynchronize()";
+  }
+  return "the kernel of (2) may begin before what that of (1) has written is visible (programmatic "
+         "dependent launch), and (2) does not come after cudaGridDependencySynchronize()";
+}
+
 GeneralRaceChecker::Explanation GeneralRaceChecker::explain(const Row& row, const LaneAccess& mine,
                                                             const Earlier& earlier) const {
   const Access& access = *row.access;
   const ThreadOrder::Segment& segment = order_.segment(earlier.segment);
   const AccessClass before = AccessClass::of_index(earlier.access_class);
   const AccessClass now = AccessClass::of_index(mine.access_class);
-  if (segment.launch == order_.early_after()) {
-    return {
-        Lack::unknown,
-        "the kernel of (1) lets that of (2) begin early (programmatic dependent launch), and (2) "
-        "does not come after cudaGridDependencySynchronize()"};
+  const EarlyLaunches& early = order_.early_launches();
+  if (early.is_open_at_start(segment.launch)) {
+    return {Lack::grid_wait, explain_early(early, segment.launch)};
   }
   if (segment.launch != order_.launch()) {
     if (before.strong && now.strong && before.size_log2 == now.size_log2) {

@@ -30,7 +30,7 @@ void WriteHistories::on_sync(const Sync& sync) {
 }
 
 void WriteHistories::on_fence(const Fence& fence) {
-  if (fence.proxy || fence.object_inits || fence.waits_for_grid) return;
+  if (fence.proxy || fence.object_inits || fence.controls_grids()) return;
   if (fence.order != ptx::Order::sc) return order_.fence(fence);
   const BlockKey block = order_.block_key(fence.place), group = order_.group_of(block);
   const Reach reach = order_.reach_of(fence.scope);

@@ -71,7 +71,7 @@ struct KernelRunner::Running {
   const HostState& host;
   std::vector<std::uint32_t> unordered;    // launches of other operations
   std::vector<std::uint32_t> ran;          // launches of this one
-  std::uint32_t early_after = ptx::kNone;  // a launch that has let this one begin early
+  std::uint32_t early_after = ptx::kNone;  // the launch before, which need not have completed
 };
 
 void KernelRunner::run(const KernelWork& work, const Operation& operation, const HostState& host) {

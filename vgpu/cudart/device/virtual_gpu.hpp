@@ -41,6 +41,8 @@ struct Capability {
     return static_cast<unsigned>(major * 10 + minor);  // 75: as in sm_75
   }
   [[nodiscard]] constexpr bool has_persisting_l2() const { return major >= 8; }
+  // Programmatic dependent launches.
+  [[nodiscard]] constexpr bool has_early_launches() const { return major >= 9; }
   // A block's static and dynamic shared memory after cudaFuncSetAttribute.
   [[nodiscard]] constexpr std::size_t block_shared_bytes_opt_in() const {
     return multiprocessor_shared_bytes - reserved_shared_bytes;

@@ -87,8 +87,9 @@ Node* first_difference(const Graph& now, const Graph& next, cudaGraphExecUpdateR
   return nullptr;
 }
 
+// data: of the edges that are added; may be null.
 cudaError_t change_edges(cudaGraph_t handle, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
-                         std::size_t count, bool add) {
+                         const cudaGraphEdgeData* data, std::size_t count, bool add) {
   return with(handle, [&](Device& device, Graph& graph) {
     if (count != 0 && (from == nullptr || to == nullptr)) return cudaErrorInvalidValue;
     for (std::size_t i = 0; i < count; ++i) {
@@ -102,6 +103,7 @@ cudaError_t change_edges(cudaGraph_t handle, const cudaGraphNode_t* from, const 
       if ((found != later->after.end()) == add) return cudaErrorInvalidValue;
       if (add) {
         later->after.push_back(earlier);
+        if (data != nullptr) take_edge(*later, data[i]);
       } else {
         later->after.erase(found);
       }
@@ -207,15 +209,15 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t handle, cudaGraphNode
 }
 
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
-                                     const cudaGraphNode_t* to, const cudaGraphEdgeData*,
+                                     const cudaGraphNode_t* to, const cudaGraphEdgeData* data,
                                      size_t count) {
-  return change_edges(graph, from, to, count, true);
+  return change_edges(graph, from, to, data, count, true);
 }
 
 cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
                                         const cudaGraphNode_t* to, const cudaGraphEdgeData*,
                                         size_t count) {
-  return change_edges(graph, from, to, count, false);
+  return change_edges(graph, from, to, nullptr, count, false);
 }
 
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t handle) {

@@ -114,14 +114,16 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle,
 }
 
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* after,
-                             const cudaGraphEdgeData*, size_t count,
+                             const cudaGraphEdgeData* edges, size_t count,
                              cudaGraphNodeParams* parameters) {
   if (parameters == nullptr) return fail(cudaErrorInvalidValue);
   return add_node({node, graph, after, count}, parameters->type, [&](Device& device, Node& made) {
     if (number_of(parameters->type) == cudaGraphNodeTypeConditional) {
       return make_choice(device, parameters->conditional, made);
     }
-    return set_any(device, *parameters, made);
+    const cudaError_t error = set_any(device, *parameters, made);
+    for (std::size_t i = 0; edges != nullptr && i < count; ++i) take_edge(made, edges[i]);
+    return error;
   });
 }
 

@@ -17,6 +17,13 @@ namespace warpcheck::cudart {
 // call, as the mutex is released meanwhile.
 cudaError_t end_objects(Device& device);
 
+// What an edge allows the node that it leads to.
+inline void take_edge(Node& later, const cudaGraphEdgeData& edge) {
+  auto* const kernel = std::get_if<KernelWork>(&later.work);
+  if (kernel != nullptr && edge.type == cudaGraphDependencyTypeProgrammatic)
+    kernel->may_begin_early = true;
+}
+
 // ---- the work of nodes that move memory, of their parameters ----
 
 cudaError_t copy_work(Device& device, const cudaMemcpy3DParms* given, Work& work);

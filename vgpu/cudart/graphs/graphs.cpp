@@ -176,7 +176,9 @@ std::vector<OperationPtr> launch_graph(Execution& execution, const Graph& graph,
       continue;
     }
     OperationPtr& end = end_of[node];
-    end = execution.enqueue(node->enabled ? node->work : Work{}, after, device);
+    Work work = node->enabled ? node->work : Work{};
+    if (node->after.size() == 1) execution.let_begin_early(work, *after.front());
+    end = execution.enqueue(std::move(work), after, device);
     if (event != nullptr && node->type == cudaGraphNodeTypeEventRecord) event->record = end;
   }
   std::vector<OperationPtr> last;

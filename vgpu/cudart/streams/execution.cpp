@@ -10,9 +10,9 @@
 #include "vgpu/cudart/api/call_log.hpp"
 #include "vgpu/cudart/device/clock.hpp"
 #include "vgpu/cudart/device/findings.hpp"
-#include "vgpu/cudart/device/launches.hpp"
 #include "vgpu/cudart/device/meanwhile.hpp"
 #include "vgpu/cudart/device/trial.hpp"
+#include "vgpu/cudart/device/virtual_gpu.hpp"
 #include "vgpu/cudart/graphs/graphs.hpp"
 #include "vgpu/cudart/streams/idle_progress.hpp"
 
@@ -46,14 +46,8 @@ cudaError_t Execution::submit(Stream& stream, Work work, bool until_done) {
   if (stream.is_legacy && queues_.captures_blocking_stream(stream.device)) {
     return cudaErrorStreamCaptureImplicit;
   }
-  auto* const kernel = std::get_if<KernelWork>(&work);
-  const bool lets = kernel != nullptr && program_of(*kernel).lets_next_begin;
-  if (kernel != nullptr && kernel->may_begin_early && stream.last != nullptr &&
-      stream.last == stream.letting && !operations_.known_to_host().covers(stream.last->stamp)) {
-    kernel->early_after = stream.last->stamp;
-  }
+  if (stream.last != nullptr) let_begin_early(work, *stream.last);
   stream.last = enqueue(std::move(work), queues_.before_next(stream), stream.device);
-  stream.letting = lets ? stream.last : nullptr;
   // Calls are recorded in the order in which a program makes them.
   if (!until_done && needs_.recording.log() == nullptr) return cudaSuccess;
   const OperationPtr last = stream.last;
@@ -81,6 +75,15 @@ void Execution::submit_across(const std::set<unsigned>& devices, Work work, unsi
   }
   const OperationPtr operation = enqueue(std::move(work), before, device);
   for (Stream* const stream : streams) stream->waits.push_back(operation);
+}
+
+void Execution::let_begin_early(Work& work, Operation& before) {
+  auto* const kernel = std::get_if<KernelWork>(&work);
+  const bool may = kernel != nullptr && kernel->may_begin_early && before.is_kernel &&
+                   needs_.trial.capability().has_early_launches();
+  if (!may || operations_.known_to_host().covers(before.stamp)) return;
+  kernel->early_after = before.stamp;
+  before.next_begins_early = true;
 }
 
 OperationPtr Execution::enqueue(Work work, const std::vector<OperationPtr>& after,
@@ -229,11 +232,9 @@ void Execution::run_next(const OperationSet* goal) {
     operations_.learn(*operation, *more);
   }
   ++running_;
-  // A kernel that lets the next one begin early has that beside it.
-  const auto* const kernel = std::get_if<KernelWork>(&operation->work);
-  const bool lets_next_begin = kernel != nullptr && program_of(*kernel).lets_next_begin;
   host_.has_nothing_beside = running_ == 1 && goal != nullptr && goal->covers(operation->stamp) &&
-                             !lets_next_begin && operations_.have_nothing_beside(*operation);
+                             !operation->next_begins_early &&
+                             operations_.have_nothing_beside(*operation);
   try {
     needs_.findings.mishaps().perform(operation->asked_at);
     if (may_run(*operation)) needs_.runner.run(*operation, host_);

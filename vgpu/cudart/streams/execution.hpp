@@ -88,6 +88,9 @@ class Execution {
   void submit_across(const std::set<unsigned>& devices, Work work, unsigned device);
   // The same without a stream, for a device, after what is given.
   OperationPtr enqueue(Work work, const std::vector<OperationPtr>& after, unsigned device);
+  // A kernel that allows it may begin before the kernel before it has completed (programmatic
+  // dependent launch), unless the host has waited for that.
+  void let_begin_early(Work& work, Operation& before);
 
   // Runs operations, in the strategy's order, until one has run; and the host knows of it.
   void wait_for(const OperationPtr& operation);

@@ -8,6 +8,7 @@ OperationPtr Operations::add(Work work, const std::vector<OperationPtr>& after, 
   auto operation = std::make_shared<Operation>();
   operation->number = next_number_++;
   operation->device = device;
+  operation->is_kernel = std::holds_alternative<KernelWork>(work);
   operation->work = std::move(work);
   operation->clock = host_;
   for (const OperationPtr& earlier : after) {

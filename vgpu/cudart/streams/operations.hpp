@@ -27,6 +27,8 @@ struct Operation {
   Work work;
   Stamp stamp;
   OperationSet clock;  // itself, and what comes before it
+  bool is_kernel = false;
+  bool next_begins_early = false;  // a kernel that need not wait until this one has completed
   State state = State::waiting;
   std::uint32_t waits_for = 0;  // operations that have not run
   std::vector<OperationPtr> waited_for_by;

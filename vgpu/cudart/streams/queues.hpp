@@ -27,7 +27,6 @@ struct Stream {
   bool is_legacy = false;
   bool destroyed = false;  // its handle is never given out again
   OperationPtr last;
-  OperationPtr letting;  // `last`, if it is a kernel that lets the next one begin early; or older
   std::vector<OperationPtr> waits;      // of cudaStreamWaitEvent, for the next operation
   std::shared_ptr<Capture> capture{};   // not null: calls make nodes of a graph
   std::vector<Node*> captured_after{};  // what the next node comes after

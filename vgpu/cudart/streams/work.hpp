@@ -47,8 +47,8 @@ struct KernelWork {
   Dim3 grid, block, cluster;
   std::uint32_t dynamic_shared_bytes = 0;
   bool cooperative = false;
-  bool may_begin_early = false;       // before the kernel before it in its stream has ended
-  Stamp early_after{};                // that kernel's, if it lets this one do so
+  bool may_begin_early = false;       // before the kernel before it has completed
+  Stamp early_after{};                // that kernel's
   bool explicit_cluster = false;      // the launch or the kernel says what a cluster is
   std::vector<std::byte> parameters;  // as they were at the call
 };

@@ -181,6 +181,7 @@ Step FragmentLoop::run(Slot& slot, Warp& warp, std::size_t index, std::uint32_t 
 // Memory is sequentially consistent here: a fence has nothing to do but to be told.
 void FragmentLoop::fence(const RunningFragment& run, const Instr& instr,
                          std::uint32_t lanes) const {
+  const bool controls_grids = instr.opcode == ptx::Opcode::griddepcontrol_;
   const Fence event{launch_.program,
                     launch_.place_of(run.slot, run.warp),
                     run.pc,
@@ -190,7 +191,8 @@ void FragmentLoop::fence(const RunningFragment& run, const Instr& instr,
                     instr.modifiers.object_inits,
                     instr.modifiers.proxy,
                     instr.modifiers.space,
-                    instr.opcode == ptx::Opcode::griddepcontrol_};
+                    controls_grids && !instr.modifiers.arrive,
+                    controls_grids && instr.modifiers.arrive};
   launch_.notify([&](Observer& observer) { observer.on_fence(event); });
 }
 

@@ -39,11 +39,13 @@ void emit_sleep(Emission& e, const ptx::Instruction&, Instr& out) {
 
 // nop, prefetches; pmevent, which counts for a profiler; setmaxnreg, a hint to the hardware:
 // registers keep their values; griddepcontrol: kernels of a stream follow each other anyway, and
-// what its wait orders is told.
+// what it orders is told.
 void emit_nothing(Emission& e, const ptx::Instruction& in, Instr& out) {
-  const bool waits = in.text == "griddepcontrol.wait";
-  out.kind = waits ? InstrKind::fence : InstrKind::nop;
-  e.program.lets_next_begin |= in.opcode == ptx::Opcode::griddepcontrol_ && !waits;
+  out.kind = InstrKind::nop;
+  if (in.opcode == ptx::Opcode::griddepcontrol_) {
+    out.kind = InstrKind::fence;
+    out.modifiers.arrive = in.text == "griddepcontrol.launch_dependents";
+  }
   e.push(out);
 }
 

@@ -1,0 +1,73 @@
+#include "vgpu/check/order/early_launches.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace warpcheck::vgpu {
+
+namespace {
+
+// Launches that are remembered, and how many of them one may be unordered with: an access that is
+// older than that is taken as completed.
+constexpr std::size_t kRemembered = 256;
+constexpr std::size_t kOpenMax = 16;
+
+bool is_in(const EarlyLaunches::Launches& launches, std::uint32_t launch) {
+  return std::ranges::find(launches, launch) != launches.end();
+}
+
+}  // namespace
+
+void EarlyLaunches::clear() { *this = {}; }
+
+void EarlyLaunches::begin(std::uint32_t launch, std::uint32_t early_after) {
+  past_[launch_] = std::exchange(present_, {});
+  if (past_.size() > kRemembered) past_.erase(past_.begin());
+  launch_ = launch;
+  before_ = early_after;
+  blocks_.clear();
+  if (early_after == ptx::kNone) return;
+  present_.at_start = {early_after};
+  const auto found = past_.find(early_after);
+  if (found == past_.end()) return;
+  const Launch& before = found->second;
+  present_.after_wait = before.waits ? before.after_wait : before.at_start;
+  const Launches& open = before.lets_late ? before.after_wait : before.at_start;
+  const std::size_t count = std::min(open.size(), kOpenMax - 1);
+  present_.at_start.insert(present_.at_start.end(), open.begin(),
+                           open.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+void EarlyLaunches::begin_block(std::size_t slot) {
+  if (slot >= blocks_.size()) blocks_.resize(slot + 1);
+  blocks_[slot] = {};
+}
+
+void EarlyLaunches::let_next_begin(std::size_t slot, bool knows) {
+  present_.lets = true;
+  if (before_ == ptx::kNone) return;
+  blocks_[slot].lets = true;
+  blocks_[slot].lets_early |= !knows;
+}
+
+void EarlyLaunches::end_block(std::size_t slot) {
+  if (slot >= blocks_.size()) return;
+  const Block& block = blocks_[slot];
+  // One block that waits first is enough: all must have let the next kernel begin.
+  present_.lets_late |= block.lets ? !block.lets_early : block.waits;
+}
+
+bool EarlyLaunches::is_open_at_start(std::uint32_t launch) const {
+  return is_in(present_.at_start, launch);
+}
+
+bool EarlyLaunches::is_open_after_wait(std::uint32_t launch) const {
+  return is_in(present_.after_wait, launch);
+}
+
+bool EarlyLaunches::has_let(std::uint32_t launch) const {
+  const auto found = past_.find(launch);
+  return found != past_.end() && found->second.lets;
+}
+
+}  // namespace warpcheck::vgpu
