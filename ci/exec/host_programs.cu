@@ -32,6 +32,19 @@ __global__ void signal_host(int* data, volatile int* flag) {
   __threadfence_system();
   *flag = 1;
 }
+__global__ void signal_too_narrowly(int* data, volatile int* flag, bool fences) {
+  data[0] = 42;  // the data for the host
+  if (fences) __threadfence();
+  *flag = 1;
+}
+// The whole block writes, and one thread releases what it has.
+__global__ void signal_for_the_block(int* data, volatile int* flag) {
+  data[threadIdx.x] = 42;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  __threadfence_system();
+  *flag = 1;
+}
 __global__ void wait_for_host(const int* data, volatile int* flag, int* result) {
   while (*flag == 0) {
   }
@@ -89,6 +102,12 @@ static void races(const std::string& mode) {
     cudaHostGetDevicePointer(&device, host, 0);
     fill<<<1, 16>>>(device, 16);
     host[3] = 1;  // mapped memory is written
+  } else if (mode == "unreleased" || mode == "released-on-the-device") {
+    *result = 0;
+    signal_too_narrowly<<<1, 1>>>(values, result, mode != "unreleased");
+    while (*static_cast<volatile int*>(result) == 0) {
+    }
+    std::printf("%d\n", values[0]);  // the data is read
   } else if (mode == "source") {
     int *host, *device;
     cudaMallocHost(&host, 4096);
@@ -111,6 +130,12 @@ static void clean(const std::string& mode) {
     while (*static_cast<volatile int*>(result) == 0) {
     }
     std::printf("%d\n", values[0]);
+  } else if (mode == "flag-of-a-block") {
+    *result = 0;
+    signal_for_the_block<<<1, 64>>>(values, result);
+    while (*static_cast<volatile int*>(result) == 0) {
+    }
+    std::printf("%d\n", values[63]);
   } else if (mode == "flag-to-kernel") {
     *result = 0;
     wait_for_host<<<1, 1>>>(values, result, values + 100);

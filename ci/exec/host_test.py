@@ -30,7 +30,7 @@ def findings(mode, program="./host"):
 
 
 class Accesses(unittest.TestCase):
-    def assert_race(self, mode, sides, message, of_kernel=True, program="./host"):
+    def assert_race(self, mode, sides, message, program="./host", lack="wait-of-host"):
         result, found = findings(mode, program)
         self.assertEqual(result.returncode, 66, result.stderr)
         self.assertEqual(len(found), 1, result.stderr)
@@ -41,7 +41,7 @@ class Accesses(unittest.TestCase):
                          [(role, marker and "host.cu", marker and SOURCE.line_of(marker))
                           for role, marker in sides])
         self.assertEqual(finding["message"], message)
-        self.assertEqual(finding["lack"], "wait-of-host")
+        self.assertEqual(finding["lack"], lack)
         return result, finding
 
     KERNEL = "the host does not wait for the kernel of (1) before (2)"
@@ -91,6 +91,14 @@ class Accesses(unittest.TestCase):
             "source", [("host write", "the source is written"), ("host copy", "the source is copied")],
             "the host does not wait for cudaMemcpyAsync (2) before (1)")
 
+    def test_a_flag_before_which_the_data_is_not_released_for_the_host(self):
+        for mode in ("unreleased", "released-on-the-device"):
+            with self.subTest(mode):
+                self.assert_race(
+                    mode, [("write", "the data for the host"), ("host read", "the data is read")],
+                    "between (1) and the thread's signal to the host, nothing releases (1) at system "
+                    "scope", lack="host-release")
+
     def test_memory_that_has_been_freed(self):
         for mode, free in (("freed", "the free"), ("freed-host", "freed for the host")):
             with self.subTest(mode):
@@ -114,6 +122,7 @@ class WhatIsRight(unittest.TestCase):
 
     def test_flags_between_the_host_and_a_running_kernel(self):
         self.assert_silent("flag-to-host", "42\n")
+        self.assert_silent("flag-of-a-block", "42\n")
         self.assert_silent("flag-to-kernel", "7\n")
 
     def test_waits_without_a_call_that_waits(self):

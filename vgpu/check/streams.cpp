@@ -47,6 +47,23 @@ Finding race_of_operations(const HostOperation& earlier, const HostOperation& la
   return finding;
 }
 
+Finding unreleased_for_host(const CodePlace& write, const Allocation& allocation,
+                            std::uint64_t offset, const HostPlace& read) {
+  Finding finding;
+  finding.kind = FindingKind::data_race;
+  finding.space = "global";
+  finding.kernel = kernel_name(write.program->kernel);
+  finding.object = describe(allocation, offset, 1);
+  finding.accesses = {side_at(role_name(AccessKind::write), write), host_side(false, read)};
+  finding.variable = variable_of(allocation, static_cast<std::uint32_t>(offset));
+  finding.relation = Relation::host;
+  finding.lack = Lack::host_release;
+  finding.message =
+      "between (1) and the thread's signal to the host, nothing releases (1) at system scope" +
+      text_of_code(read, 2);
+  return finding;
+}
+
 Finding value_never_comes(std::string_view call, const Allocation* memory, std::uint32_t offset,
                           std::uint32_t bytes) {
   Finding finding;

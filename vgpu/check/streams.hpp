@@ -30,6 +30,11 @@ Finding race_of_operations(const HostOperation& earlier, const HostOperation& la
 Finding value_never_comes(std::string_view call, const Allocation* memory, std::uint32_t offset,
                           std::uint32_t bytes);
 
+// The host has read by itself what a kernel has written before it gave the host a signal, but has
+// not released for it.
+Finding unreleased_for_host(const CodePlace& write, const Allocation& allocation,
+                            std::uint64_t offset, const HostPlace& read);
+
 // what: "stream", "event".
 Finding use_of_destroyed(std::string_view call, std::string_view what);
 Finding destroyed_twice(std::string_view call, std::string_view what);

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "vgpu/check/lifetime.hpp"
+#include "vgpu/check/streams.hpp"
 #include "vgpu/cudart/api/api_call.hpp"
 #include "vgpu/cudart/api/call_place.hpp"
 #include "vgpu/cudart/device/findings.hpp"
@@ -86,7 +87,10 @@ void HostAccesses::tell_unordered(const std::vector<SeenAccess>& seen, Operation
     if (!access.write) {
       for (const Ended& ended : ended_) {
         if (ended.launch >= access.launches) continue;  // it was not running yet
-        if (!signals_.wrote(ended.launch, *at.part, at.offset, access.bytes)) continue;
+        if (!signals_.wrote(ended.launch, *at.part, at.offset, access.bytes)) {
+          tell_unreleased(access, ended, *at.part, at.offset, operations);
+          continue;
+        }
         may_know_.join(ended.clock);
         is_new = true;
       }
@@ -104,6 +108,18 @@ void HostAccesses::tell_unordered(const std::vector<SeenAccess>& seen, Operation
     }
     needs_.transfers.host_touch(touch, step, ordered);
   }
+}
+
+// The host has read a signal of the launch, and reads what that has written before.
+void HostAccesses::tell_unreleased(const SeenAccess& access, const Ended& ended,
+                                   const vgpu::Allocation& part, std::uint32_t offset,
+                                   const Operations& operations) {
+  const bool has_signal = may_know_.includes(ended.clock);
+  if (!has_signal || operations.known_to_host().includes(ended.clock)) return;
+  const vgpu::CodePlace* const write =
+      signals_.unreleased(ended.launch, part, offset, access.bytes);
+  if (write == nullptr) return;
+  needs_.findings.add(vgpu::unreleased_for_host(*write, part, offset, place_of(access)));
 }
 
 // By launch that was running: the last access that gave it a signal.

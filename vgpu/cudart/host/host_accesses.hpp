@@ -62,6 +62,8 @@ class HostAccesses {
     OperationSet clock;
   };
   void tell_unordered(const std::vector<SeenAccess>& seen, Operations& operations);
+  void tell_unreleased(const SeenAccess& access, const Ended& ended, const vgpu::Allocation& part,
+                       std::uint32_t offset, const Operations& operations);
   [[nodiscard]] std::map<std::uint32_t, std::size_t> signals_to_kernels(
       const std::vector<SeenAccess>& seen) const;
   void tell_freed(const SeenAccess& seen, const vgpu::Allocation& freed);

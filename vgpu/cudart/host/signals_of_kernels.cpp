@@ -3,14 +3,32 @@
 #include <algorithm>
 
 #include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/reporter.hpp"
 
 namespace warpcheck::cudart {
 namespace {
 
 // Of one launch and allocation: a kernel that accesses more places strongly has no flags there.
 constexpr std::size_t kPlacesMax = 4096;
+// Of one launch: one that writes more words of its own before it gives a signal is not looked at.
+constexpr std::size_t kOpenMax = 4096;
+
+bool releases(ptx::Order order) {
+  return order == ptx::Order::release || order == ptx::Order::acq_rel || order == ptx::Order::sc;
+}
 
 }  // namespace
+
+void SignalsOfKernels::begin(std::uint32_t launch) {
+  launch_ = launch;
+  open_.clear();
+  open_count_ = 0;
+}
+
+void SignalsOfKernels::forget() {
+  places_.clear();
+  unreleased_.clear();
+}
 
 bool SignalsOfKernels::watches_accesses_of(const vgpu::Program& program) const {
   if (!memory_.has_mapped()) return false;
@@ -23,9 +41,21 @@ bool SignalsOfKernels::watches_accesses_of(const vgpu::Program& program) const {
   return known->second;
 }
 
+void SignalsOfKernels::on_sync(const vgpu::Sync& sync) {
+  if (sync.kind != vgpu::Sync::Kind::kernel_start) return;
+  grid_ = sync.grid;
+  block_ = sync.block;
+}
+
 void SignalsOfKernels::on_access(vgpu::Access& access) {
-  if (access.order == ptx::Order::weak && access.kind != vgpu::AccessKind::atomic) return;
-  if (access.space != ptx::Space::global || !access.allocation->has_two_views()) return;
+  const bool is_shared = access.space == ptx::Space::global && access.allocation->has_two_views();
+  if (access.order == ptx::Order::weak && access.kind != vgpu::AccessKind::atomic) {
+    if (is_shared && access.kind == vgpu::AccessKind::write) note_weak_write(access);
+    return;
+  }
+  if (releases(access.order) && access.scope == ptx::Scope::sys) release_all();
+  if (!is_shared) return;
+  if (access.kind != vgpu::AccessKind::read) note_signal(access);
   const auto note = [&](bool write) {
     std::set<std::uint32_t>& places = places_[{launch_, access.allocation->id, write}];
     vgpu::for_each_bit(access.mask, [&](unsigned lane) {
@@ -38,6 +68,56 @@ void SignalsOfKernels::on_access(vgpu::Access& access) {
   };
   if (access.kind != vgpu::AccessKind::read) note(true);
   if (access.kind != vgpu::AccessKind::write) note(false);
+}
+
+void SignalsOfKernels::on_fence(const vgpu::Fence& fence) {
+  const bool is_of_threads = !fence.proxy && !fence.object_inits && !fence.controls_grids();
+  if (is_of_threads && releases(fence.order) && fence.scope == ptx::Scope::sys) release_all();
+}
+
+void SignalsOfKernels::release_all() {
+  open_.clear();
+  open_count_ = 0;
+  std::erase_if(unreleased_, [&](const auto& one) { return one.first.first == launch_; });
+}
+
+void SignalsOfKernels::note_weak_write(const vgpu::Access& access) {
+  vgpu::for_each_bit(access.mask, [&](unsigned lane) {
+    if (open_count_ >= kOpenMax) return;
+    const vgpu::ThreadId who = vgpu::thread_of(access.place, lane);
+    const std::uint32_t last = (access.offset[lane] + access.bytes - 1) / 4;
+    for (std::uint32_t word = access.offset[lane] / 4; word <= last; ++word, ++open_count_) {
+      const Word place{access.allocation->id, word};
+      open_[{who.block, who.thread}].emplace_back(place, access.pc);
+      unreleased_.erase({launch_, place});
+    }
+  });
+}
+
+// What the threads have written before, and nobody has released since.
+void SignalsOfKernels::note_signal(const vgpu::Access& access) {
+  if (open_.empty() || open_count_ >= kOpenMax) return;
+  vgpu::for_each_bit(access.mask, [&](unsigned lane) {
+    const vgpu::ThreadId who = vgpu::thread_of(access.place, lane);
+    const auto writes = open_.find({who.block, who.thread});
+    if (writes == open_.end()) return;
+    for (const auto& [place, pc] : writes->second) {
+      unreleased_[{launch_, place}] = {access.program, pc, grid_.position_of(who.block),
+                                       block_.position_of(who.thread)};
+    }
+    open_.erase(writes);
+  });
+}
+
+const vgpu::CodePlace* SignalsOfKernels::unreleased(std::uint32_t launch,
+                                                    const vgpu::Allocation& allocation,
+                                                    std::uint32_t offset,
+                                                    std::uint32_t bytes) const {
+  const auto found = unreleased_.lower_bound({launch, Word{allocation.id, offset / 4}});
+  const Word last{allocation.id, (offset + std::max(bytes, 1u) - 1) / 4};
+  const bool is_there =
+      found != unreleased_.end() && found->first.first == launch && found->first.second <= last;
+  return is_there ? &found->second : nullptr;
 }
 
 bool SignalsOfKernels::has(const Key& key, std::uint32_t offset, std::uint32_t bytes) const {

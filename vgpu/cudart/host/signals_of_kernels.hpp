@@ -3,15 +3,19 @@
 //
 // The host's machine code does not say whether a load is an acquire, and what a polling host has
 // seen is ordered for it, so any place that a kernel has accessed strongly counts as a signal that
-// has been understood: what comes behind it is not told as a race.
+// has been understood: what comes behind it is not told as a race.  What the kernel's side of it
+// lacks is known: a thread that gives a signal behind data of its own must have released these at
+// system scope (PTX ISA 8.8), itself or by what any other thread has released since.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "vgpu/machine/access.hpp"
+#include "vgpu/machine/memory/memory.hpp"
 
 namespace warpcheck::cudart {
 
@@ -19,9 +23,9 @@ class SignalsOfKernels final : public vgpu::Observer {
  public:
   explicit SignalsOfKernels(const vgpu::DeviceMemory& memory) : memory_(memory) {}
 
-  void begin(std::uint32_t launch) { launch_ = launch; }
+  void begin(std::uint32_t launch);
   // Nothing is asked about earlier launches any more.
-  void forget() { places_.clear(); }
+  void forget();
 
   // Whether a strong write, or read, of the launch was within the bytes.
   [[nodiscard]] bool wrote(std::uint32_t launch, const vgpu::Allocation& allocation,
@@ -33,8 +37,16 @@ class SignalsOfKernels final : public vgpu::Observer {
     return has({launch, allocation.id, false}, offset, bytes);
   }
 
+  // A write of the launch within the bytes, by a thread that has then given a signal without
+  // releasing it; null: none.
+  [[nodiscard]] const vgpu::CodePlace* unreleased(std::uint32_t launch,
+                                                  const vgpu::Allocation& allocation,
+                                                  std::uint32_t offset, std::uint32_t bytes) const;
+
   [[nodiscard]] bool watches_accesses_of(const vgpu::Program& program) const override;
+  void on_sync(const vgpu::Sync& sync) override;
   void on_access(vgpu::Access& access) override;
+  void on_fence(const vgpu::Fence& fence) override;
 
  private:
   struct Key {
@@ -42,12 +54,22 @@ class SignalsOfKernels final : public vgpu::Observer {
     bool write = false;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
+  using Thread = std::pair<std::uint32_t, std::uint32_t>;  // block, thread
+  using Word = std::pair<std::uint32_t, std::uint32_t>;    // allocation, word of 4 bytes
   [[nodiscard]] bool has(const Key& key, std::uint32_t offset, std::uint32_t bytes) const;
+  void note_weak_write(const vgpu::Access& access);
+  void note_signal(const vgpu::Access& access);
+  void release_all();
 
   const vgpu::DeviceMemory& memory_;
   mutable std::map<const vgpu::Program*, bool> has_strong_accesses_;
   std::uint32_t launch_ = 0;
+  Dim3 grid_, block_;                              // of the launch
   std::map<Key, std::set<std::uint32_t>> places_;  // words of 4 bytes
+  // Weak writes since the latest release at system scope, and those behind which a signal came.
+  std::map<Thread, std::vector<std::pair<Word, std::uint32_t>>> open_;  // with their pc
+  std::size_t open_count_ = 0;
+  std::map<std::pair<std::uint32_t, Word>, vgpu::CodePlace> unreleased_;  // by launch
 };
 
 }  // namespace warpcheck::cudart
