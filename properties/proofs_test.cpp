@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "harness/pair/registry.hpp"
 #include "harness/prove/certificate.hpp"
+#include "harness/prove/points.hpp"
 #include "harness/search/search.hpp"
 #include "harness/trial/trial.hpp"
 
@@ -63,6 +65,22 @@ TEST(OtherData, IsThereForZeros) {
   EXPECT_NE(with_other_data(pair, a_case.input, InputEdit::Data::ones), nullptr);
   const Certificate certificate = Certifier().certify(a_case);
   EXPECT_EQ(certificate.proof, Proof::all_data) << certificate.reason;
+}
+
+// A proof for this data would say little of equal elements.
+TEST(PointsOfPairs, HaveVariedData) {
+  for (const char* name : {"scan_tree", "histogram_shared", "radix_sort", "reduce_max_float"}) {
+    const AnyPair& pair = *Registry::global().find(name);
+    Points points(pair, {.size_max = 64, .blocks = {64}});
+    const std::vector<Points::Input> inputs = points.inputs(64, 64);
+    ASSERT_FALSE(inputs.empty()) << name;
+    std::set<std::string> elements;
+    for (const auto& field : pair.to_json(inputs[0].input)) {
+      if (!field.is_array()) continue;
+      for (const Json& element : field) elements.insert(element.dump());
+    }
+    EXPECT_GE(elements.size(), 8u) << name;
+  }
 }
 
 TEST(ProofsOfPairs, HoldUnderOtherSchedulesAndForOtherData) {

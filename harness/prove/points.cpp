@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "harness/case/case.hpp"
@@ -25,6 +26,18 @@ std::vector<std::string> fields_of(const Json& input, bool (*holds)(const Json&)
     if (holds(item.value())) names.push_back(item.key());
   }
   return names;
+}
+
+// Of its arrays, together.
+std::size_t different_elements(const Json& input) {
+  std::size_t count = 0;
+  for (const auto& field : input) {
+    if (!field.is_array()) continue;
+    std::set<std::string> elements;
+    for (const Json& element : field) elements.insert(element.dump());
+    count += elements.size();
+  }
+  return count;
 }
 
 }  // namespace
@@ -60,8 +73,10 @@ Points::Points(const AnyPair& pair, const PointOptions& options) : pair_(pair) {
 }
 
 void Points::learn(const std::vector<Json>& samples) {
-  // The largest one has the most data to take from.
-  base_ = *std::ranges::max_element(samples, {}, [](const Json& one) { return one.dump().size(); });
+  // The richest one: a proof for this data says little of a hundred equal elements.
+  base_ = *std::ranges::max_element(samples, {}, [](const Json& one) {
+    return std::pair(different_elements(one), one.dump().size());
+  });
   if (!base_.is_object()) return;
   learn_lengths(samples);
   learn_width(base_);
