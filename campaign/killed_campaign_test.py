@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A campaign over every specimen and some clean pairs is killed a hundred times, at moments drawn
+"""A campaign over every third specimen and some clean pairs is killed a hundred times, at moments drawn
 from a fixed seed, and then run to its end: nothing that was stored is ever lost or goes backwards,
 and in the end every defect that is expected is stored once, shrunk and confirmed.
 
@@ -48,7 +48,9 @@ def check_nothing_is_lost(before, after):
 def main():
     warpcheck, repository = sys.argv[1], pathlib.Path(sys.argv[2])
     expected = expected_of_specimens(warpcheck)
-    specimens = sorted({pair for pair, _ in expected})
+    # All of them would take minutes.
+    specimens = sorted({pair for pair, _ in expected})[::3]
+    expected = {(pair, kind) for pair, kind in expected if pair in specimens}
     moments = random.Random(20260101)
     with tempfile.TemporaryDirectory() as scratch:
         directory = pathlib.Path(scratch) / "campaign"
