@@ -11,8 +11,8 @@ import subprocess
 import tempfile
 import time
 
-PROGRAMS = {"product": ("product", "1024", "1"), "stencil": ("stencil", "2048", "100"),
-            "bodies": ("bodies", "16384", "2"), "histogram": ("histogram", "4096", "20")}
+PROGRAMS = {"product": ("product", "1024", "4"), "stencil": ("stencil", "2048", "200"),
+            "bodies": ("bodies", "16384", "16"), "histogram": ("histogram", "4096", "60")}
 
 arguments = argparse.ArgumentParser()
 arguments.add_argument("warpcheck", type=pathlib.Path)
