@@ -4,7 +4,9 @@
 // A trial is what `check` runs: one input in one configuration, which is a build and a warp model,
 // with all checks, under the schedule that a search would choose, its result compared with the
 // reference's.  A point is what `prove` says of one size and launch: both builds and both warp
-// models, so four configurations; to make its input is a part of it.
+// models, so four configurations; to make its input is a part of it.  The last column is of points
+// and trials of the optimised build alone (`prove --build optimized`): a trial is still one of two
+// warp models, and a point is both.
 //
 // Where a directory is given, the trials are written to it as case files, a directory for each
 // pair: bench/trial_rate.cpp runs them, also in another tree.
@@ -52,10 +54,12 @@ double time_of(Body body) {
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
+using Builds = std::span<const cudart::Build>;
+
 // A configuration after the other, as a search that is split into configurations runs them.
-std::vector<Case> trials_of(const AnyPair& pair, Points& points) {
+std::vector<Case> trials_of(const AnyPair& pair, Points& points, Builds builds) {
   std::vector<Case> trials;
-  for (const cudart::Build build : kBuilds) {
+  for (const cudart::Build build : builds) {
     for (const vgpu::WarpModel model : kModels) {
       for_each_point(points, [&](const AnyInput& input) {
         Case a_case = nth_case(pair, "", {.build = build, .warp_model = model}, 1, trials.size());
@@ -70,11 +74,11 @@ std::vector<Case> trials_of(const AnyPair& pair, Points& points) {
 struct Proved {
   std::uint64_t points = 0, for_all_data = 0, for_every_schedule = 0;
 };
-Proved prove_points(const AnyPair& pair, Points& points, Certifier& certifier) {
+Proved prove_points(const AnyPair& pair, Points& points, Certifier& certifier, Builds builds) {
   Proved count;
   for_each_point(points, [&](const AnyInput& input) {
     Proof proof = Proof::all_data;
-    for (const cudart::Build build : kBuilds) {
+    for (const cudart::Build build : builds) {
       const Case a_case{.pair = &pair,
                         .property = {},
                         .input = input,
@@ -98,28 +102,42 @@ void write_cases(const std::filesystem::path& directory, const std::vector<Case>
   }
 }
 
-void compare(const AnyPair& pair, const std::filesystem::path& cases) {
-  Points points(pair, {.size_max = kSizes.back(), .blocks = {1, 32, 33, 64, 128, 256, 512, 1'024}});
-  const std::vector<Case> trials = trials_of(pair, points);
+struct Rates {
+  Proved proved;
+  double trial_seconds = 0, trials_a_second = 0, seconds = 0, points_a_second = 0;
+};
+Rates rates_of(const AnyPair& pair, Points& points, const std::vector<Case>& trials,
+               Builds builds) {
   TrialRunner runner;
   const auto run_all = [&] {
     for (const Case& a_case : trials) static_cast<void>(runner.run(a_case));
   };
-  if (trials.empty()) return;
-  if (!cases.empty()) write_cases(cases / pair.name(), trials);
   Certifier certifier;
-  Proved proved;
-  const auto prove_all = [&] { proved = prove_points(pair, points, certifier); };
+  Rates rates;
+  const auto prove_all = [&] { rates.proved = prove_points(pair, points, certifier, builds); };
   // Code is compiled and looked at, and hot, before anything is timed.
   run_all();
   prove_all();
-  const double trial_seconds = time_of(run_all);
-  const double seconds = time_of(prove_all);
-  const double trials_a_second = static_cast<double>(trials.size()) / trial_seconds;
-  const double points_a_second = static_cast<double>(proved.points) / seconds;
-  fmt::print("| {} | {} | {} | {} | {:.0f} | {:.0f} | {:.2f} | {:.2f} |\n", pair.name(),
-             proved.points, proved.for_all_data, proved.for_every_schedule, trials_a_second,
-             points_a_second, points_a_second / trials_a_second, trial_seconds / seconds);
+  rates.trial_seconds = time_of(run_all);
+  rates.seconds = time_of(prove_all);
+  rates.trials_a_second = static_cast<double>(trials.size()) / rates.trial_seconds;
+  rates.points_a_second = static_cast<double>(rates.proved.points) / rates.seconds;
+  return rates;
+}
+
+void compare(const AnyPair& pair, const std::filesystem::path& cases) {
+  Points points(pair, {.size_max = kSizes.back(), .blocks = {1, 32, 33, 64, 128, 256, 512, 1'024}});
+  const std::vector<Case> trials = trials_of(pair, points, kBuilds);
+  if (trials.empty()) return;
+  if (!cases.empty()) write_cases(cases / pair.name(), trials);
+  const Rates both = rates_of(pair, points, trials, kBuilds);
+  const Builds optimized = Builds(kBuilds).first(1);
+  const Rates one = rates_of(pair, points, trials_of(pair, points, optimized), optimized);
+  fmt::print("| {} | {} | {} | {} | {:.0f} | {:.0f} | {:.2f} | {:.2f} | {:.2f} |\n", pair.name(),
+             both.proved.points, both.proved.for_all_data, both.proved.for_every_schedule,
+             both.trials_a_second, both.points_a_second,
+             both.points_a_second / both.trials_a_second, both.trial_seconds / both.seconds,
+             one.points_a_second / one.trials_a_second);
   static_cast<void>(std::fflush(stdout));
 }
 
@@ -134,7 +152,8 @@ int main(int argc, char** argv) {
   const auto names = arguments.subspan(writes_cases ? 2 : 0);
   fmt::print(
       "| pair | points | all data | every schedule | trials/s | points/s | points a trial | "
-      "points in the time of their four trials |\n|---|---|---|---|---|---|---|---|\n");
+      "points in the time of their four trials | of one build, points a trial |\n"
+      "|---|---|---|---|---|---|---|---|---|\n");
   for (const warpcheck::AnyPair* pair : Registry::global().pairs()) {
     const bool is_asked = names.empty() || std::ranges::find(names, pair->name()) != names.end();
     if (is_asked && pair->clean()) warpcheck::compare(*pair, cases);
