@@ -92,6 +92,7 @@ void BlockBarriers::release(Slot& slot) {
 
 void BlockBarriers::tell_release(const Slot& slot) const {
   launch_.came_last = true;
+  if (launch_.observers.all.empty()) return;
   Sync sync;
   sync.kind = Sync::Kind::barrier_complete;
   sync.program = launch_.program;

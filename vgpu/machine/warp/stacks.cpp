@@ -28,7 +28,7 @@ void Stacks::drop_pieces(Warp& warp) {
 }
 
 void Stacks::start(Warp& warp) {
-  drop_pieces(warp);
+  if (!warp.local_beyond.empty()) drop_pieces(warp);
   warp.local_bytes = launch_.program->local_bytes_max;
   warp.fragments.front().local_top = launch_.program->functions.front().local_bytes;
   if (warp.local_bytes == 0) return;
