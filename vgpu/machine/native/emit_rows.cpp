@@ -103,15 +103,10 @@ void Emitter::store_guarded(const Ref& ref, std::uint32_t byte, bool wide, const
     if (is_stored) a.k(lanes).emit(move, to, from);
     return;
   }
-  if (byte == 0) {
-    a.vmovq(x86::xmm7, x86::r8);
-    a.emit(wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(7), x86::xmm7);
-  }
-  load(vec(6), table((wide ? offsetof(Tables, wide_bits) : offsetof(Tables, word_bits)) + byte));
-  a.vpand(vec(5), vec(6), vec(7));
-  a.emit(wide ? Inst::kIdVpcmpeqq : Inst::kIdVpcmpeqd, vec(5), vec(5), vec(6));
-  if (cached != nullptr) a.vpblendvb(kept, kept, from, vec(5));
-  if (is_stored) a.vpmaskmovd(to, vec(5), from);
+  if (byte == 0) begin_lane_masks(wide);
+  const x86::Vec lanes = lane_mask(wide, byte);
+  if (cached != nullptr) a.vpblendvb(kept, kept, from, lanes);
+  if (is_stored) a.vpmaskmovd(to, lanes, from);
 }
 
 void Emitter::store_half_row(const Ref& ref, std::uint32_t byte, const x86::Vec& from) {

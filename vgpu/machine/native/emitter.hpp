@@ -96,6 +96,9 @@ class Emitter {
   bool access(const Instr& instr, std::uint32_t pc, const Counted& rest);
   // An atomic of one element of 4 or 8 bytes a lane.  False: none of that kind.
   bool atomic(const Instr& instr, std::uint32_t pc, const Counted& rest);
+  // A weak load or store of the lanes in edx, which are some, whose rows are in memory.  False:
+  // none of that kind.
+  bool access_partially(const Instr& instr, std::uint32_t pc, const Counted& rest);
   // A call of what the interpreter does, for the lanes in edx.
   void call_execute(const Instr& instr, std::uint32_t pc, const Counted& rest);
   // The same of a compute instruction, which is its function.
@@ -228,6 +231,12 @@ class Emitter {
   void go_unless_private(const Site& site, asmjit::Label otherwise);
   void perform_row(const Site& site, const Combination& combination);
   void perform_lanes(const Site& site, const Combination& combination);
+  // emit_partial.cpp
+  void begin_lane_masks(bool wide);
+  x86::Vec lane_mask(bool wide, std::uint32_t byte);
+  void check_some_lanes(const Site& site);
+  void find_some_lanes(const Site& site);
+  void move_some_lanes(const Site& site);
   // emit_scattered.cpp
   [[nodiscard]] bool scatters(const Site& site) const;
   void find_offsets(const Site& site);

@@ -349,12 +349,13 @@ void Compiler::instruction(std::uint32_t pc, const Counted& rest) {
       a.bind(done);
       emit_.later([this, partial, done, pc, rest] {
         emit_.a.bind(partial);
-        emit_.call_execute(program_.code[pc], pc, rest);
+        const Instr& of_some = program_.code[pc];
+        if (!emit_.access_partially(of_some, pc, rest)) emit_.call_execute(of_some, pc, rest);
         emit_.a.jmp(done);
       });
     } else {
       a.bind(partial);
-      emit_.call_execute(instr, pc, rest);
+      if (!emit_.access_partially(instr, pc, rest)) emit_.call_execute(instr, pc, rest);
       a.bind(done);
     }
   }
@@ -374,7 +375,7 @@ void Compiler::unguarded(std::uint32_t pc, const Counted& rest) {
   emit_.move_lanes(x86::edx);
   if (instr.kind == InstrKind::compute) {
     emit_.call_compute(instr, pc);
-  } else {
+  } else if (!emit_.runs_some() || !emit_.access_partially(instr, pc, rest)) {
     emit_.call_execute(instr, pc, rest);
   }
 }

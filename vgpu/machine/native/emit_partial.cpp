@@ -1,0 +1,147 @@
+// Weak loads and stores of some lanes, whose addresses are consecutive where lanes are, and that
+// nobody watches: the place where the instruction's last access went is found again, and the lanes
+// of r8d are moved under a mask.  Everything else is a call.
+#include "vgpu/machine/native/emit_access.hpp"
+
+namespace warpcheck::vgpu::native {
+
+using ptx::Space;
+
+// Before lane_mask().
+void Emitter::begin_lane_masks(bool wide) {
+  if (is_512_) {
+    a.kmovd(lanes_at(0), x86::r8d);
+    return spread_masks();
+  }
+  a.vmovq(x86::xmm7, x86::r8);
+  a.emit(wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(7), x86::xmm7);
+}
+
+// Without masks of the host: all ones in the cells of a part that are of lanes in r8d.
+x86::Vec Emitter::lane_mask(bool wide, std::uint32_t byte) {
+  load(vec(6), table((wide ? offsetof(Tables, wide_bits) : offsetof(Tables, word_bits)) + byte));
+  a.vpand(vec(5), vec(6), vec(7));
+  a.emit(wide ? Inst::kIdVpcmpeqq : Inst::kIdVpcmpeqd, vec(5), vec(5), vec(6));
+  return vec(5);
+}
+
+// Goes to the slow way unless the addresses of those lanes are consecutive.  Leaves the first one's
+// in rax, and how far it is from lane 0's in rcx.
+void Emitter::check_some_lanes(const Site& site) {
+  const bool wide = site.wide_address;
+  const Ref& address = site.address();
+  a.bsf(x86::ecx, x86::r8d);
+  const x86::Mem first = x86::ptr(base_of(address.bank), x86::rcx, wide ? 3 : 2,
+                                  static_cast<std::int32_t>(address.offset), wide ? 8 : 4);
+  if (wide) {
+    a.mov(x86::rax, first);
+  } else {
+    a.mov(x86::eax, first);
+  }
+  a.shl(x86::ecx, static_cast<std::uint32_t>(site.log2()));
+  a.mov(x86::rsi, x86::rax);
+  a.sub(x86::rsi, x86::rcx);
+  a.vmovq(x86::xmm0, x86::rsi);
+  a.emit(wide ? Inst::kIdVpbroadcastq : Inst::kIdVpbroadcastd, vec(0), x86::xmm0);
+  begin_lane_masks(wide);
+  const std::size_t lanes = wide ? offsetof(Tables, wide_lanes) + site.log2() * kWideRowBytes
+                                 : offsetof(Tables, word_lanes) + site.log2() * kWordRowBytes;
+  for_each_part(wide, [&](std::uint32_t byte) {
+    a.emit(wide ? Inst::kIdVpaddq : Inst::kIdVpaddd, vec(1), vec(0), table(lanes + byte));
+    if (is_512_) {
+      a.k(lanes_at(byte / (wide ? 64 : 32)))
+          .emit(wide ? Inst::kIdVpcmpq : Inst::kIdVpcmpd, byte == 0 ? x86::k1 : x86::k2, vec(1),
+                row(address, byte), asmjit::Imm(x86::VPCmpImm::kNE));
+      if (byte != 0) a.korw(x86::k1, x86::k1, x86::k2);
+      return;
+    }
+    a.emit(Inst::kIdVpxor, vec(1), vec(1), row(address, byte));
+    a.vpand(byte == 0 ? vec(2) : vec(1), vec(1), lane_mask(wide, byte));
+    if (byte != 0) a.vpor(vec(2), vec(2), vec(1));
+  });
+  if (is_512_) {
+    a.kortestw(x86::k1, x86::k1);
+  } else {
+    a.vptest(vec(2), vec(2));
+  }
+  a.jnz(site.slow);
+}
+
+// Makes of that where the bytes of lane 0 are, or would be.
+void Emitter::find_some_lanes(const Site& site) {
+  const std::int64_t displacement = site.instr.displacement;
+  if (!site.wide_address) {
+    a.add(x86::eax, static_cast<std::int32_t>(displacement));
+  } else {
+    a.mov(x86::rdi, displacement);
+    a.add(x86::rax, x86::rdi);
+  }
+  a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
+  a.sub(x86::rax, site.field(offsetof(AccessSite, base)));
+  a.cmp(x86::rax, site.field(offsetof(AccessSite, lane_room)));
+  a.ja(site.slow);
+  a.test(x86::al, site.bytes - 1);
+  a.jnz(site.slow);
+  a.bsr(x86::edi, x86::r8d);
+  a.shl(x86::edi, static_cast<std::uint32_t>(site.log2()));
+  a.sub(x86::edi, x86::ecx);
+  a.add(x86::rdi, x86::rax);
+  a.cmp(x86::rdi, site.field(offsetof(AccessSite, lane_room)));
+  a.ja(site.slow);
+  a.sub(x86::rax, x86::rcx);
+  add_origin(site, offsetof(AccessSite, data));
+}
+
+void Emitter::move_some_lanes(const Site& site) {
+  const bool wide = site.bytes == 8;
+  if (!is_512_) begin_lane_masks(wide);
+  for_each_part(wide, [&](std::uint32_t byte) {
+    const x86::Mem memory(x86::rax, static_cast<std::int32_t>(byte), 0);
+    const x86::Mem value = row(site.value(), byte);
+    const x86::Mem& from = site.is_load ? memory : value;
+    const x86::Mem& to = site.is_load ? value : memory;
+    if (is_512_) {
+      const asmjit::InstId move = wide ? Inst::kIdVmovdqu64 : Inst::kIdVmovdqu32;
+      const x86::KReg lanes = lanes_at(byte / (wide ? 64 : 32));
+      a.k(lanes).z().emit(move, vec(1), from);
+      a.k(lanes).emit(move, to, vec(1));
+      return;
+    }
+    const x86::Vec lanes = lane_mask(wide, byte);
+    a.vpmaskmovd(vec(1), lanes, from);
+    a.vpmaskmovd(to, lanes, vec(1));
+  });
+}
+
+bool Emitter::access_partially(const Instr& instr, std::uint32_t pc, const Counted& rest) {
+  const ptx::Modifiers& m = instr.modifiers;
+  const std::uint32_t bytes = ptx::bytes_of(m.type);
+  const bool is_load = instr.kind == InstrKind::load;
+  const Ref& value = instr[MemoryOperand::value];
+  const bool has_row = value.bank == (bytes == 8 ? Bank::wide : Bank::word) ||
+                       (!is_load && value.bank == Bank::constant);
+  const bool is_known = m.space == Space::shared || m.space == Space::global ||
+                        m.space == Space::generic || m.space == Space::constant;
+  const bool is_plain = (is_load || instr.kind == InstrKind::store) &&
+                        m.order == ptx::Order::weak && m.vector == 1 && (bytes == 4 || bytes == 8);
+  if (!is_plain || !is_known || !has_row) return false;
+  const bool wide_address = instr[MemoryOperand::address].bank != Bank::word;
+  const Site site{instr, pc, rest, bytes, 1, wide_address, is_load, a.newLabel(), a.newLabel()};
+  a.mov(x86::r8d, x86::edx);
+  a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
+  a.jne(site.slow);
+  check_some_lanes(site);
+  find_some_lanes(site);
+  move_some_lanes(site);
+  load_lanes();
+  a.bind(site.done);
+  later([this, site] {
+    a.bind(site.slow);
+    a.mov(x86::edx, x86::r8d);
+    call_execute(site.instr, site.pc, site.rest);
+    a.jmp(site.done);
+  });
+  return true;
+}
+
+}  // namespace warpcheck::vgpu::native
