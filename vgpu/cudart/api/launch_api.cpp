@@ -227,13 +227,28 @@ bool is_cooperative(const cudaLaunchConfig_t& config) {
       case cudaLaunchAttributePreferredSharedMemoryCarveout: continue;
       case cudaLaunchAttributeCooperative: cooperative = attribute.val.cooperative != 0; continue;
       case cudaLaunchAttributeClusterDimension:  // asked_cluster()
-      case cudaLaunchAttributeClusterSchedulingPolicyPreference: continue;
+      case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+      case cudaLaunchAttributePreferredClusterDimension:        // the regular ones may be taken
+      case cudaLaunchAttributeLaunchCompletionEvent: continue;  // record_begin()
       default:
         throw vgpu::Refusal(fmt::format("cudaLaunchKernelExC: launch attribute {} is not supported",
                                         number_of(attribute.id)));
     }
   }
   return cooperative;
+}
+
+// An event that is to tell that all blocks have begun: nothing of the kernel comes before it, so it
+// is recorded before the launch.
+cudaError_t record_begin(const cudaLaunchConfig_t& config) {
+  for (unsigned i = 0; config.attrs != nullptr && i < config.numAttrs; ++i) {
+    if (number_of(config.attrs[i].id) != cudaLaunchAttributeLaunchCompletionEvent) continue;
+    const auto& asked = config.attrs[i].val.launchCompletionEvent;
+    const cudaError_t error =
+        cudaEventRecordWithFlags(asked.event, config.stream, static_cast<unsigned>(asked.flags));
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
 }
 
 bool may_begin_early(const cudaLaunchConfig_t& config) {
@@ -303,6 +318,8 @@ cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 bl
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
                                 void** arguments) {
+  const cudaError_t recorded = config == nullptr ? cudaSuccess : record_begin(*config);
+  if (recorded != cudaSuccess) return recorded;
   return answer([&](Device& device) {
     if (config == nullptr || (config->numAttrs != 0 && config->attrs == nullptr)) {
       return cudaErrorInvalidValue;

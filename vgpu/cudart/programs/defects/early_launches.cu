@@ -7,6 +7,7 @@
 // defect never_waits: data-race; the kernel of (2) may begin before what that of (1) has written is visible (programmatic dependent launch), and (2) does not come after cudaGridDependencySynchronize()
 // defect lets_first: data-race; programmatic dependent launches: a kernel between the two lets the next one begin before it has waited for that of (1), and (2) does not come after cudaGridDependencySynchronize()
 // defect gap: data-race; programmatic dependent launches: a kernel between the two does not call cudaGridDependencySynchronize(), so waiting for it is no wait for that of (1)
+// defect begun: data-race; nothing orders these two kernel launches: their streams are not synchronised
 // defect captured: data-race; the kernel of (1) lets that of (2) begin early (programmatic dependent launch), and (2) does not come after cudaGridDependencySynchronize()
 // defect edge: data-race; the kernel of (1) lets that of (2) begin early (programmatic dependent launch), and (2) does not come after cudaGridDependencySynchronize()
 // clang-format on
@@ -15,7 +16,7 @@
 #include "../check.hpp"
 
 constexpr int kBlocks = 4, kThreads = 64, kCount = kBlocks * kThreads;
-enum Defect { none, reads_early, never_waits, lets_first, gap, captured, edge, defects };
+enum Defect { none, reads_early, never_waits, lets_first, gap, begun, captured, edge, defects };
 
 // What a kernel of a chain does when.
 struct Stage {
@@ -24,7 +25,7 @@ struct Stage {
 
 __global__ void first(int* data, bool lets) {
   const int i = blockIdx.x * kThreads + threadIdx.x;
-  data[i] = i;  //~ reads_early never_waits lets_first gap captured edge
+  data[i] = i;  //~ reads_early never_waits lets_first gap begun captured edge
   if (lets) cudaTriggerProgrammaticLaunchCompletion();
 }
 
@@ -41,7 +42,7 @@ __global__ void between(int* other, Stage stage) {
 __global__ void last(const int* data, int* out, bool early) {
   const int i = blockIdx.x * kThreads + threadIdx.x;
   int value = 0;
-  if (early) value = data[i];  //~ reads_early never_waits lets_first captured edge
+  if (early) value = data[i];  //~ reads_early never_waits lets_first begun captured edge
   cudaGridDependencySynchronize();
   if (!early) value = data[i];  //~ gap
   out[i] = 2 * value;
@@ -68,6 +69,38 @@ void launch(cudaStream_t stream, void (*kernel)(Parameters...), Arguments... arg
   config.attrs = &attribute;
   config.numAttrs = 1;
   require(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
+}
+
+// In another stream, when all blocks of `first` have begun.
+void run_beside(cudaStream_t stream, int* data, int* other, int* out, bool reads) {
+  cudaStream_t second;
+  cudaEvent_t begun;
+  require(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking));
+  require(cudaEventCreateWithFlags(&begun, cudaEventDisableTiming));
+  cudaLaunchAttribute attributes[3] = {};
+  attributes[0].id = cudaLaunchAttributeLaunchCompletionEvent;
+  attributes[0].val.launchCompletionEvent.event = begun;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim = {1, 1, 1};
+  attributes[2].id = cudaLaunchAttributePreferredClusterDimension;
+  attributes[2].val.preferredClusterDim = {2, 1, 1};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = kBlocks;
+  config.blockDim = kThreads;
+  config.stream = stream;
+  config.attrs = attributes;
+  config.numAttrs = 3;
+  require(cudaLaunchKernelEx(&config, first, data, false));
+  require(cudaStreamWaitEvent(second, begun));
+  if (reads) {
+    last<<<kBlocks, kThreads, 0, second>>>(data, out, true);
+  } else {
+    between<<<kBlocks, kThreads, 0, second>>>(other, Stage{});
+  }
+  require(cudaStreamSynchronize(second));
+  require(cudaStreamSynchronize(stream));
+  require(cudaEventDestroy(begun));
+  require(cudaStreamDestroy(second));
 }
 
 void run(cudaStream_t stream, cudaGraph_t graph) {
@@ -104,7 +137,7 @@ void run_with_edge(cudaStream_t stream, int* data, int* out, bool early) {
 
 int main(int count, char** arguments) {
   const char* const names[] = {"none", "reads_early", "never_waits", "lets_first",
-                               "gap",  "captured",    "edge"};
+                               "gap",  "begun",       "captured",    "edge"};
   Defect defect = none;
   for (int i = 0; i < defects; ++i) {
     if (count > 1 && std::strcmp(arguments[1], names[i]) == 0) defect = static_cast<Defect>(i);
@@ -143,6 +176,8 @@ int main(int count, char** arguments) {
   launch(stream, between, other, Stage{true, defect != gap, false});
   launch(stream, last, data, out, false);
   require(cudaStreamSynchronize(stream));
+
+  run_beside(stream, data, other, out, defect == begun);
 
   cudaGraph_t graph;
   require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
