@@ -12,6 +12,10 @@ namespace {
 constexpr std::size_t kRemembered = 256;
 constexpr std::size_t kOpenMax = 16;
 
+bool is_wait(const Instr& instr) {
+  return instr.opcode == ptx::Opcode::griddepcontrol_ && !instr.modifiers.arrive;
+}
+
 bool is_in(const EarlyLaunches::Launches& launches, std::uint32_t launch) {
   return std::ranges::find(launches, launch) != launches.end();
 }
@@ -20,11 +24,12 @@ bool is_in(const EarlyLaunches::Launches& launches, std::uint32_t launch) {
 
 void EarlyLaunches::clear() { *this = {}; }
 
-void EarlyLaunches::begin(std::uint32_t launch, std::uint32_t early_after) {
+void EarlyLaunches::begin(std::uint32_t launch, std::uint32_t early_after, const Program* program) {
   past_[launch_] = std::exchange(present_, {});
   if (past_.size() > kRemembered) past_.erase(past_.begin());
   launch_ = launch;
   before_ = early_after;
+  can_wait_ = early_after != ptx::kNone && std::ranges::any_of(program->code, is_wait);
   blocks_.clear();
   if (early_after == ptx::kNone) return;
   present_.at_start = {early_after};

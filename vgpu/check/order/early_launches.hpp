@@ -4,8 +4,11 @@
 //
 // A kernel lets the next one begin when each of its blocks has called
 // cudaTriggerProgrammaticLaunchCompletion() or has exited; what it has written need not be visible
-// then.  cudaGridDependencySynchronize() waits for the kernel directly before alone: that one has
-// waited for those before it only if it has called the function, too.
+// then.  One whose blocks just exit lets it begin so, too, by cuda_device_runtime_api.h; by the PTX
+// ISA, only kernels after one that asks for it must wait.  So a kernel that waits later on is not
+// told there, one that never waits is.  cudaGridDependencySynchronize() waits for the kernel
+// directly before alone: that one has waited for those before it only if it has called the
+// function, too.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +16,7 @@
 #include <map>
 #include <vector>
 
-#include "vgpu/ptx/module.hpp"
+#include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -23,7 +26,8 @@ class EarlyLaunches {
 
   void clear();
   // early_after: the launch before, if this one may begin before that has completed; or kNone.
-  void begin(std::uint32_t launch, std::uint32_t early_after);
+  // program: its own; asked only where there is such a launch
+  void begin(std::uint32_t launch, std::uint32_t early_after, const Program* program);
   void begin_block(std::size_t slot);
   void wait(std::size_t slot) { blocks_[slot].waits = present_.waits = true; }
   // knows: the thread comes after a wait.
@@ -36,6 +40,8 @@ class EarlyLaunches {
   [[nodiscard]] const Launches& open_at_start() const { return present_.at_start; }
   [[nodiscard]] bool is_open_at_start(std::uint32_t launch) const;
   [[nodiscard]] bool is_open_after_wait(std::uint32_t launch) const;
+  // Whether its program has a call of cudaGridDependencySynchronize().
+  [[nodiscard]] bool can_wait() const { return can_wait_; }
   // Whether some block of an earlier launch has let the next one begin before the block exited.
   [[nodiscard]] bool has_let(std::uint32_t launch) const;
 
@@ -51,6 +57,7 @@ class EarlyLaunches {
   };
 
   std::uint32_t launch_ = 0, before_ = ptx::kNone;
+  bool can_wait_ = false;
   Launch present_;
   std::map<std::uint32_t, Launch> past_;
   std::vector<Block> blocks_;  // by slot

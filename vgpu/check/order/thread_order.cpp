@@ -81,7 +81,7 @@ void ThreadOrder::begin_launch(const Sync& sync) {
   if (has_devices()) starts_.push_back({next_first_block_, sync.device});
   first_block_ = next_first_block_;
   next_first_block_ += sync.grid.count();
-  early_.begin(launch_, sync.early_after);
+  early_.begin(launch_, sync.early_after, sync.program);
   if (sync.early_after != ptx::kNone) waited_for_ = next_first_block_++;
   threads_ = static_cast<std::uint32_t>(sync.block.count());
   warps_ = (threads_ + kWarpLanes - 1) / kWarpLanes;

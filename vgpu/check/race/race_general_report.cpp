@@ -140,8 +140,8 @@ bool GeneralRaceChecker::report(const Row& row, const LaneAccess& mine, const Ea
   if (is_fenced_init(row, mine, earlier) || is_known_use(row, mine, earlier)) return true;
   // Blocks that let the next kernel begin by exiting have read what they read.
   const EarlyLaunches& early = order_.early_launches();
-  if (earlier_kind == AccessKind::read && segment.launch == early.before() &&
-      !early.has_let(segment.launch))
+  if (segment.launch == early.before() && !early.has_let(segment.launch) &&
+      (earlier_kind == AccessKind::read || early.can_wait()))
     return true;
   if (earlier.is_handed && has_seen_release(row, mine.lane, earlier)) return false;
   const bool one_block = segment.block == order_.block_key(access.place);
@@ -194,7 +194,7 @@ std::string GeneralRaceChecker::explain_early(const EarlyLaunches& early, std::u
            "does not come after cudaGridDependencySynchronize()";
   }
   return "the kernel of (2) may begin before what that of (1) has written is visible (programmatic "
-         "dependent launch), and (2) does not come after cudaGridDependencySynchronize()";
+         "dependent launch): it never calls cudaGridDependencySynchronize()";
 }
 
 GeneralRaceChecker::Explanation GeneralRaceChecker::explain(const Row& row, const LaneAccess& mine,

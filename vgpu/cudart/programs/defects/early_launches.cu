@@ -4,7 +4,7 @@
 // A run without an argument is right.  With one it has that defect:
 // clang-format off
 // defect reads_early: data-race; the kernel of (1) lets that of (2) begin early (programmatic dependent launch), and (2) does not come after cudaGridDependencySynchronize()
-// defect never_waits: data-race; the kernel of (2) may begin before what that of (1) has written is visible (programmatic dependent launch), and (2) does not come after cudaGridDependencySynchronize()
+// defect never_waits: data-race; the kernel of (2) may begin before what that of (1) has written is visible (programmatic dependent launch): it never calls cudaGridDependencySynchronize()
 // defect lets_first: data-race; programmatic dependent launches: a kernel between the two lets the next one begin before it has waited for that of (1), and (2) does not come after cudaGridDependencySynchronize()
 // defect gap: data-race; programmatic dependent launches: a kernel between the two does not call cudaGridDependencySynchronize(), so waiting for it is no wait for that of (1)
 // defect begun: data-race; nothing orders these two kernel launches: their streams are not synchronised
@@ -42,7 +42,7 @@ __global__ void between(int* other, Stage stage) {
 __global__ void last(const int* data, int* out, bool early) {
   const int i = blockIdx.x * kThreads + threadIdx.x;
   int value = 0;
-  if (early) value = data[i];  //~ reads_early never_waits lets_first begun captured edge
+  if (early) value = data[i];  //~ reads_early lets_first begun captured edge
   cudaGridDependencySynchronize();
   if (!early) value = data[i];  //~ gap
   out[i] = 2 * value;
@@ -50,7 +50,7 @@ __global__ void last(const int* data, int* out, bool early) {
 
 // Reads what the next one overwrites before it waits.
 __global__ void reads(const int* out, int* sum) {
-  if (blockIdx.x == 0) atomicAdd(sum, out[threadIdx.x]);
+  if (blockIdx.x == 0) atomicAdd(sum, out[threadIdx.x]);  //~ never_waits
 }
 __global__ void overwrites(int* out) {
   out[blockIdx.x * kThreads + threadIdx.x] = 5;
@@ -153,9 +153,16 @@ int main(int count, char** arguments) {
   launch(stream, last, data, out, defect == reads_early);
   require(cudaStreamSynchronize(stream));
 
-  // It lets nobody begin; its blocks exit, and so it reads in time.
+  // It lets nobody begin; who waits at all is believed to know.
   first<<<kBlocks, kThreads, 0, stream>>>(data, false);
-  launch(stream, last, data, out, defect == never_waits);
+  launch(stream, last, data, out, true);
+  require(cudaStreamSynchronize(stream));
+  first<<<kBlocks, kThreads, 0, stream>>>(data, false);
+  if (defect == never_waits) {
+    launch(stream, reads, data, sum);
+  } else {
+    reads<<<kBlocks, kThreads, 0, stream>>>(data, sum);
+  }
   require(cudaStreamSynchronize(stream));
   reads<<<kBlocks, kThreads, 0, stream>>>(out, sum);
   launch(stream, overwrites, out);
