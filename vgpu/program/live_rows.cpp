@@ -7,6 +7,8 @@ namespace {
 
 // How far is_live() looks before it takes a value for live.
 constexpr std::uint32_t kReach = 256;
+// Of a set for each block: programs that need more would take longer to look at than to compile.
+constexpr std::size_t kWordsMax = std::size_t{1} << 18;
 
 }  // namespace
 
@@ -29,6 +31,8 @@ LiveRows::LiveRows(const Program& program) : flow_(program) {
   }
   if (!is_known_) return;
   words_ = flow_.registers() / 64 + 1;
+  is_known_ = flow_.blocks().size() * words_ <= kWordsMax;
+  if (!is_known_) return;
   find_read_by_others();
   solve();
 }
