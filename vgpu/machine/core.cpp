@@ -62,7 +62,7 @@ Outcome Core::run(const Launch& launch, WarpModel model, Strategy& strategy,
 void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
                  std::span<Observer* const> observers, const Limits& limits, bool want_edges) {
   launch_.begin(launch, model, strategy, limits);
-  launch_.observers = {observers, {}, {}, want_edges, launch.weak_memory, {}};
+  launch_.observers.begin(observers, want_edges, launch.weak_memory);
   for (const Observer* observer : observers) {
     const Following wanted = observer->follows();
     launch_.observers.following.values |= wanted.values;

@@ -28,6 +28,16 @@ struct Observers {
   bool want_edges = false;
   WeakMemory* weak_memory = nullptr;  // of Launch; null while nobody is to see what is run
   Following following{};              // what any of them follows
+
+  // Who watches accesses and collectives, and what is followed, is still to be asked.
+  void begin(std::span<Observer* const> watching, bool edges, WeakMemory* memory) {
+    all = watching;
+    of_accesses.clear();
+    of_collectives.clear();
+    want_edges = edges;
+    weak_memory = memory;
+    following = {};
+  }
 };
 
 struct RunningLaunch {

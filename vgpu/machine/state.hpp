@@ -50,7 +50,10 @@ struct Fragment {
 // The rows of one bank of a warp, aligned for whole-row vectors.
 class RowBank {
  public:
-  void reset(std::size_t bytes) { lines_.assign((bytes + sizeof(Line) - 1) / sizeof(Line), {}); }
+  void reset(std::size_t bytes) {
+    grow(bytes);
+    if (!lines_.empty()) std::memset(data(), 0, this->bytes());
+  }
   void grow(std::size_t bytes) { lines_.resize((bytes + sizeof(Line) - 1) / sizeof(Line)); }
   [[nodiscard]] std::size_t bytes() const { return lines_.size() * sizeof(Line); }
   [[nodiscard]] const std::byte* data() const {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "vgpu/cudart/api/call_place.hpp"
 
 namespace warpcheck::cudart {
@@ -31,6 +33,12 @@ bool is_launch(std::string_view call) {
 
 }  // namespace
 
+void Mishaps::clear() {
+  freed_at_.clear();
+  performing_ = nullptr;
+  if (calls_ != 0 || !texts_.empty()) *this = {};
+}
+
 void Mishaps::add(std::string_view call, const std::string& key, const vgpu::Allocation* target) {
   ++calls_;
   const std::string& what = texts_[key];
@@ -49,8 +57,9 @@ std::string Mishaps::of_pointer_to_nothing() const {
 }
 
 std::string Mishaps::of_use_after_free(const vgpu::Allocation& allocation) const {
-  const auto freed = freed_at_.find(&allocation);
-  const bool is_later = freed != freed_at_.end() && freed->second < last_allocation_at_;
+  const auto freed = std::find_if(freed_at_.rbegin(), freed_at_.rend(),
+                                  [&](const auto& one) { return one.first == &allocation; });
+  const bool is_later = freed != freed_at_.rend() && freed->second < last_allocation_at_;
   return is_later ? last_allocation_ : std::string();
 }
 

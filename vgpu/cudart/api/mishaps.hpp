@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/machine/memory/memory.hpp"
@@ -17,7 +18,7 @@ namespace warpcheck::cudart {
 
 class Mishaps final : public vgpu::Causes {
  public:
-  void clear() { *this = {}; }
+  void clear();
   // What a call with this key is told with: "cudaMalloc(&pointer, 8589934592) failed before: ...".
   void describe(const std::string& key, std::string text) { texts_[key] = std::move(text); }
   // It has failed; the same call can fail often.
@@ -29,7 +30,7 @@ class Mishaps final : public vgpu::Causes {
     return at_call(std::move(side), performing_);
   }
   [[nodiscard]] static vgpu::AccessSide at_call(vgpu::AccessSide side, const void* return_address);
-  void freed(const vgpu::Allocation& allocation) { freed_at_[&allocation] = calls_; }
+  void freed(const vgpu::Allocation& allocation) { freed_at_.emplace_back(&allocation, calls_); }
 
   [[nodiscard]] std::string of_pointer_to_nothing() const override;
   // What was to take the place of the memory that was freed.
@@ -43,8 +44,9 @@ class Mishaps final : public vgpu::Causes {
   std::string first_allocation_, last_allocation_, last_launch_;
   std::uint64_t last_allocation_at_ = 0;
   std::size_t allocations_ = 0;
-  std::map<const vgpu::Allocation*, std::string> writes_;      // the last of each
-  std::map<const vgpu::Allocation*, std::uint64_t> freed_at_;  // after so many
+  std::map<const vgpu::Allocation*, std::string> writes_;  // the last of each
+  // After so many; oldest first.  Most frees are never asked about.
+  std::vector<std::pair<const vgpu::Allocation*, std::uint64_t>> freed_at_;
 };
 
 }  // namespace warpcheck::cudart

@@ -86,14 +86,17 @@ std::uint32_t KernelRunner::run(const KernelWork& work, const Operation& operati
                   .host = host,
                   .unordered = needs_.transfers.unordered_launches(operation),
                   .ran = {}};
-  running.unordered.insert(running.unordered.end(), also_unordered.begin(), also_unordered.end());
-  std::ranges::sort(running.unordered);
+  if (!also_unordered.empty()) {
+    running.unordered.insert(running.unordered.end(), also_unordered.begin(), also_unordered.end());
+    std::ranges::sort(running.unordered);
+  }
   if (work.early_after.position != 0) {
     const std::uint32_t* const earlier = needs_.transfers.launch_of(work.early_after);
     if (earlier != nullptr) running.early_after = *earlier;
   }
   const Grid grid{work.linked, work.grid, work.block, work.dynamic_shared_bytes, work.parameters};
-  return run_grid(running, grid, {}).front();
+  std::vector<std::uint32_t> all;
+  return run_grid(running, grid, {}, all);
 }
 
 vgpu::Launch KernelRunner::launch_of(const Running& running, const Grid& grid,
@@ -119,10 +122,13 @@ vgpu::Launch KernelRunner::launch_of(const Running& running, const Grid& grid,
   return launch;
 }
 
-// before: launches of the same operation that come before the grid, ascending.  All that ran: the
-// grid, and what it has launched.
-std::vector<std::uint32_t> KernelRunner::run_grid(Running& running, const Grid& grid,
-                                                  const std::vector<std::uint32_t>& before) {
+// The number of its launch.
+//   before: launches of the same operation that come before the grid, ascending
+//   all: what has run is added, the grid and what it has launched; nothing where it is the
+//        operation's only one
+std::uint32_t KernelRunner::run_grid(Running& running, const Grid& grid,
+                                     const std::vector<std::uint32_t>& before,
+                                     std::vector<std::uint32_t>& all) {
   DeviceState& device = needs_.devices[running.work.device];
   const Trial::LaunchNumber number =
       needs_.trial.launch(grid.linked->program, grid.linked->ptx_hash);
@@ -164,22 +170,25 @@ std::vector<std::uint32_t> KernelRunner::run_grid(Running& running, const Grid& 
   }
   needs_.host_accesses.launch_ended(number.launch, running.operation);
   needs_.transfers.launched(number.launch, running.operation, &needs_.host_accesses.signals());
+  if (grid.depth == 0 && grids.children().empty()) return number.launch;
   running.ran.push_back(number.launch);
-  std::vector<std::uint32_t> all{number.launch};
+  all.push_back(number.launch);
   run_children(running, grids.children(), before, all);
-  return all;
+  return number.launch;
 }
 
 vgpu::Outcome KernelRunner::run_launch(vgpu::Launch& launch, const Running& running) {
   if (std::optional<vgpu::Outcome> outcome = run_by_team(launch, running)) return *outcome;
   const TrialSettings& settings = needs_.trial.settings();
-  const std::span<vgpu::Observer* const> told = needs_.observers.list();
-  std::vector<vgpu::Observer*> observers(told.begin(), told.end());
+  std::span<vgpu::Observer* const> observers = needs_.observers.list();
+  std::vector<vgpu::Observer*> with_histories;
   std::optional<vgpu::WriteHistories> histories;
   vgpu::Strategy& strategy = needs_.trial.strategy();
   if (strategy.chooses_past(launch.index) && vgpu::WriteHistories::concern(*launch.program)) {
     launch.weak_memory = &histories.emplace(settings.warp_model);
-    observers.push_back(&*histories);
+    with_histories.assign(observers.begin(), observers.end());
+    with_histories.push_back(&*histories);
+    observers = with_histories;
   }
   vgpu::Outcome outcome = machine_.run(launch, settings.warp_model, strategy, observers,
                                        settings.limits, settings.want_feedback);
@@ -234,7 +243,7 @@ void KernelRunner::run_children(Running& running, const std::vector<ChildGrid>& 
       }
       std::ranges::sort(before);
       before.erase(std::unique(before.begin(), before.end()), before.end());
-      below[i] = run_grid(running, children[i].grid, before);
+      run_grid(running, children[i].grid, before, below[i]);
       all.insert(all.end(), below[i].begin(), below[i].end());
     }
   }

@@ -69,8 +69,8 @@ class KernelRunner {
   [[nodiscard]] bool host_may_write(const HostState& host) const;
   [[nodiscard]] vgpu::Launch launch_of(const Running& running, const Grid& grid,
                                        DeviceState& device) const;
-  std::vector<std::uint32_t> run_grid(Running& running, const Grid& grid,
-                                      const std::vector<std::uint32_t>& before);
+  std::uint32_t run_grid(Running& running, const Grid& grid,
+                         const std::vector<std::uint32_t>& before, std::vector<std::uint32_t>& all);
   void run_children(Running& running, const std::vector<ChildGrid>& children,
                     const std::vector<std::uint32_t>& before_parent,
                     std::vector<std::uint32_t>& all);

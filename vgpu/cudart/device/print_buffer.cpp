@@ -23,7 +23,7 @@ void PrintBuffer::on_print(const vgpu::Print& print) {
 }
 
 void PrintBuffer::clear() {
-  records_.clear();
+  if (!records_.empty()) records_.clear();
   used_ = 0;
   lost_ = told_ = prints_ = hash_ = 0;
   in_use_ = false;
@@ -37,7 +37,7 @@ void PrintBuffer::flush(std::string* output) {
     }
     std::fwrite(record.text.data(), 1, record.text.size(), record.error ? stderr : stdout);
   }
-  records_.clear();
+  if (!records_.empty()) records_.clear();
   used_ = 0;
   if (output == nullptr && lost_ != told_) {
     fmt::print(stderr,

@@ -66,8 +66,8 @@ TrialResult System::end_trial() {
   execution_.run_what_is_left();
   flush_prints();
   tell_what_is_left();
-  TrialResult result = peek_result();
-  trial_.end();
+  TrialResult result = trial_.end();
+  result.findings = findings_.checkers().findings();
   observers_.clear();
   return result;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "vgpu/check/reporter.hpp"
 #include "vgpu/cudart/device/print_buffer.hpp"
@@ -30,10 +31,12 @@ void Trial::begin_ambient(const TrialSettings& settings,
   start(Phase::ambient, settings, capability);
 }
 
-void Trial::end() {
+TrialResult Trial::end() {
+  TrialResult result = complete(std::exchange(result_, {}));
   settings_.strategy = nullptr;
   settings_.extra_observer = nullptr;
   phase_ = Phase::ended;
+  return result;
 }
 
 vgpu::Strategy& Trial::strategy() {
@@ -97,8 +100,9 @@ void Trial::bring_out(PrintBuffer& prints) {
   if (session != nullptr && prints.in_use()) session->printed(prints.prints(), prints.hash());
 }
 
-TrialResult Trial::result() const {
-  TrialResult result = result_;
+TrialResult Trial::result() const { return complete(result_); }
+
+TrialResult Trial::complete(TrialResult result) const {
   result.ptx_hash =
       XXH3_64bits(launched_hashes_.data(), launched_hashes_.size() * sizeof(std::uint64_t));
   result.decisions_ignored = settings_.strategy != nullptr ? settings_.strategy->ignored() : 0;

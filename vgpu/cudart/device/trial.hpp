@@ -25,8 +25,9 @@ class Trial {
   // Nothing is kept of what was before.
   void begin(const TrialSettings& settings);
   void begin_ambient(const TrialSettings& settings, const virtual_gpu::Capability& capability);
-  // Strategy and observer belong to the caller and may be gone from now on.
-  void end();
+  // Its result, without the findings.  Strategy and observer belong to the caller and may be gone
+  // from now on.
+  TrialResult end();
 
   [[nodiscard]] bool in_trial() const { return phase_ == Phase::trial; }
   [[nodiscard]] bool in_ambient() const { return phase_ == Phase::ambient; }
@@ -66,6 +67,7 @@ class Trial {
  private:
   enum class Phase : std::uint8_t { fresh, ambient, trial, ended };
 
+  [[nodiscard]] TrialResult complete(TrialResult result) const;
   void start(Phase phase, const TrialSettings& settings, const virtual_gpu::Capability& capability);
 
   Phase phase_ = Phase::fresh;

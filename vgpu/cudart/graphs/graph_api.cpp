@@ -314,7 +314,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream) {
       found->captured_after = {&node};
       return cudaSuccess;
     }
-    std::vector<OperationPtr> before = device.execution().queues().before_next(*found);
+    std::vector<OperationPtr> before;
+    device.execution().queues().before_next(*found, before);
     before.insert(before.end(), executable.last.begin(), executable.last.end());
     ResetWork reset;
     executable.graph->visit_conditions([&](const std::shared_ptr<Conditional>& condition) {

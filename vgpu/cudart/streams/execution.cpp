@@ -47,7 +47,10 @@ cudaError_t Execution::submit(Stream& stream, Work work, bool until_done) {
     return cudaErrorStreamCaptureImplicit;
   }
   if (stream.last != nullptr) let_begin_early(work, *stream.last);
-  stream.last = enqueue(std::move(work), queues_.before_next(stream), stream.device);
+  before_.clear();  // the last call may have thrown
+  queues_.before_next(stream, before_);
+  stream.last = enqueue(std::move(work), before_, stream.device);
+  before_.clear();
   // Calls are recorded in the order in which a program makes them.
   if (!until_done && needs_.recording.log() == nullptr) return cudaSuccess;
   const OperationPtr last = stream.last;
@@ -57,7 +60,8 @@ cudaError_t Execution::submit(Stream& stream, Work work, bool until_done) {
 
 cudaError_t Execution::submit_together(Stream& stream, std::vector<Work> works) {
   if (stream.capture != nullptr) return spoil_capture(stream);
-  const std::vector<OperationPtr> before = queues_.before_next(stream);
+  std::vector<OperationPtr> before;
+  queues_.before_next(stream, before);
   std::vector<OperationPtr> all;
   for (Work& work : works) all.push_back(enqueue(std::move(work), before, stream.device));
   stream.last = enqueue(EmptyWork{}, all.empty() ? before : all, stream.device);
@@ -86,7 +90,7 @@ void Execution::let_begin_early(Work& work, Operation& before) {
   before.next_begins_early = true;
 }
 
-OperationPtr Execution::enqueue(Work work, const std::vector<OperationPtr>& after,
+OperationPtr Execution::enqueue(Work&& work, const std::vector<OperationPtr>& after,
                                 unsigned device) {
   needs_.runner.asked_for(work);
   OperationPtr operation = operations_.add(std::move(work), after, device);

@@ -87,7 +87,7 @@ class Execution {
   // One that comes after all that was asked of these devices, and before all that will be.
   void submit_across(const std::set<unsigned>& devices, Work work, unsigned device);
   // The same without a stream, for a device, after what is given.
-  OperationPtr enqueue(Work work, const std::vector<OperationPtr>& after, unsigned device);
+  OperationPtr enqueue(Work&& work, const std::vector<OperationPtr>& after, unsigned device);
   // A kernel that allows it may begin before the kernel before it has completed (programmatic
   // dependent launch), unless the host has waited for that.
   void let_begin_early(Work& work, Operation& before);
@@ -128,6 +128,7 @@ class Execution {
   Needs needs_;
   Queues queues_;
   Operations operations_;
+  std::vector<OperationPtr> before_;  // what the operation comes after that is being asked for
   std::condition_variable_any operation_done_;
   std::size_t running_ = 0;  // operations: host functions, which run without the mutex
   HostState host_;

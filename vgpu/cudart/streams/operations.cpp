@@ -3,8 +3,13 @@
 #include <utility>
 
 namespace warpcheck::cudart {
+namespace {
 
-OperationPtr Operations::add(Work work, const std::vector<OperationPtr>& after, unsigned device) {
+std::uint32_t number_of(const OperationPtr& operation) { return operation->number; }
+
+}  // namespace
+
+OperationPtr Operations::add(Work&& work, const std::vector<OperationPtr>& after, unsigned device) {
   auto operation = std::make_shared<Operation>();
   operation->number = next_number_++;
   operation->device = device;
@@ -32,8 +37,9 @@ OperationPtr Operations::add(Work work, const std::vector<OperationPtr>& after, 
 void Operations::make_ready(OperationPtr operation) {
   const auto* const event = std::get_if<ProcessEventWork>(&operation->work);
   if (event != nullptr && !event->is_ready()) return held_.push_back(std::move(operation));
-  const std::uint32_t number = operation->number;
-  ready_.emplace(number, std::move(operation));
+  const auto after =
+      std::ranges::upper_bound(ready_, operation->number, {}, &number_of);  // nearly always the end
+  ready_.insert(after, std::move(operation));
 }
 
 void Operations::take_up_held() {
@@ -50,7 +56,7 @@ void Operations::step_of_host(Operation& step, const OperationSet& may_know) {
 }
 
 bool Operations::has_ready(const CanBegin& can_begin) const {
-  return std::ranges::any_of(ready_, [&](const auto& one) { return can_begin(*one.second); });
+  return std::ranges::any_of(ready_, [&](const auto& one) { return can_begin(*one); });
 }
 
 void Operations::learn(Operation& operation, const OperationSet& more) {
@@ -64,17 +70,16 @@ OperationPtr Operations::take(vgpu::Strategy& strategy, vgpu::Schedule& schedule
                               const CanBegin& can_begin) {
   take_up_held();
   choices_.clear();
-  auto chosen =
-      std::ranges::find_if(ready_, [&](const auto& one) { return can_begin(*one.second); });
+  auto chosen = std::ranges::find_if(ready_, [&](const auto& one) { return can_begin(*one); });
   if (chosen == ready_.end()) return nullptr;
-  if (ready_.size() > 1 && !chosen->second->is_empty()) {
-    for (const auto& [number, operation] : ready_) {
-      if (!operation->is_empty() && can_begin(*operation)) choices_.push_back(number);
+  if (ready_.size() > 1 && !(*chosen)->is_empty()) {
+    for (const OperationPtr& operation : ready_) {
+      if (!operation->is_empty() && can_begin(*operation)) choices_.push_back(operation->number);
     }
     if (choices_.size() > 1) {
-      Operation& first = *chosen->second;
+      Operation& first = **chosen;
       const std::uint32_t next = strategy.choose_operation({choices_, first.passed_over});
-      const auto found = ready_.find(next);
+      const auto found = std::ranges::find(ready_, next, &number_of);
       if (found != ready_.end() && found != chosen) {
         vgpu::Decision decision;
         decision.at.block = first.number;
@@ -86,7 +91,7 @@ OperationPtr Operations::take(vgpu::Strategy& strategy, vgpu::Schedule& schedule
       }
     }
   }
-  OperationPtr operation = std::move(chosen->second);
+  OperationPtr operation = std::move(*chosen);
   ready_.erase(chosen);
   operation->state = Operation::State::running;
   return operation;
@@ -100,15 +105,16 @@ void Operations::finish(Operation& operation, std::uint64_t cycles) {
   done_.join(operation.clock);
   --pending_;
   --of_device_[operation.device].pending;
-  for (const OperationPtr& later : std::exchange(operation.waited_for_by, {})) {
+  for (const OperationPtr& later : operation.waited_for_by) {
     if (--later->waits_for == 0) make_ready(later);
   }
+  operation.waited_for_by.clear();
 }
 
 void Operations::clear() {
   // A waiting operation is owned by those that it waits for; the chain of them may be long.
   std::vector<OperationPtr> rest = std::exchange(held_, {});
-  for (auto& [number, operation] : ready_) rest.push_back(std::move(operation));
+  for (OperationPtr& operation : ready_) rest.push_back(std::move(operation));
   ready_.clear();
   while (!rest.empty()) {
     const OperationPtr operation = std::move(rest.back());

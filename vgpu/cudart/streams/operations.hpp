@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -44,7 +43,7 @@ class Operations {
  public:
   // A new operation that comes after those of `after`, which may have run or be null, and after
   // what the host knows of.
-  OperationPtr add(Work work, const std::vector<OperationPtr>& after, unsigned device);
+  OperationPtr add(Work&& work, const std::vector<OperationPtr>& after, unsigned device);
 
   using CanBegin = std::function<bool(const Operation&)>;
   // Takes a ready operation to be run, one that can begin; nullptr: there is none.  A choice other
@@ -55,7 +54,7 @@ class Operations {
   [[nodiscard]] bool has_ready(const CanBegin& can_begin) const;
   // The first that is ready, whether or not it can begin; nullptr: none is.
   [[nodiscard]] OperationPtr first_ready() const {
-    return ready_.empty() ? nullptr : ready_.begin()->second;
+    return ready_.empty() ? nullptr : ready_.front();
   }
   // The operation, and all that comes after it, come after these as well.
   void learn(Operation& operation, const OperationSet& more);
@@ -113,8 +112,8 @@ class Operations {
  private:
   void make_ready(OperationPtr operation);
 
-  std::map<std::uint32_t, OperationPtr> ready_;  // by number
-  std::vector<OperationPtr> held_;               // until another process has done something
+  std::vector<OperationPtr> ready_;  // by number
+  std::vector<OperationPtr> held_;   // until another process has done something
   std::vector<std::uint32_t> choices_;
   std::size_t pending_ = 0, pending_others_ = 0;
   std::uint32_t next_number_ = 0;

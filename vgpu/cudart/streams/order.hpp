@@ -122,11 +122,14 @@ class RunLog {
   // Forgets the members of `known`, which must come before all that is asked from now on.
   void forget(const OperationSet& known) {
     for (std::size_t chain = 0; chain < chains_.size(); ++chain) {
+      if (chains_[chain].empty()) continue;
       std::erase_if(chains_[chain],
                     [&](const auto& one) { return one.first <= known.count(chain); });
     }
   }
-  void clear() { chains_.clear(); }
+  void clear() {
+    for (auto& entries : chains_) entries.clear();
+  }
 
  private:
   std::vector<std::vector<std::pair<std::uint32_t, T>>> chains_;

@@ -27,6 +27,7 @@ cudaStream_t Queues::create_stream(unsigned flags, int priority) {
 }
 
 Stream& Queues::legacy(unsigned device) {
+  while (legacy_.size() <= device) legacy_.emplace_back();
   Stream& stream = legacy_[device];
   stream.is_legacy = true;
   stream.device = device;
@@ -74,15 +75,19 @@ void Queues::destroy(cudaEvent_t handle) {
 }
 
 std::vector<OperationPtr> Queues::latest(const Stream& stream) {
-  std::vector<OperationPtr> list = stream.waits;
-  if (stream.last != nullptr) list.push_back(stream.last);
+  std::vector<OperationPtr> list;
+  add_latest(stream, list);
   return list;
+}
+
+void Queues::add_latest(const Stream& stream, std::vector<OperationPtr>& list) {
+  list.insert(list.end(), stream.waits.begin(), stream.waits.end());
+  if (stream.last != nullptr) list.push_back(stream.last);
 }
 
 void Queues::add_blocking(std::vector<OperationPtr>& list, unsigned device) const {
   const auto add = [&](const Stream& stream) {
-    if (stream.device != device || !stream.is_blocking()) return;
-    for (OperationPtr& operation : latest(stream)) list.push_back(std::move(operation));
+    if (stream.device == device && stream.is_blocking()) add_latest(stream, list);
   };
   for (const auto& [handle, stream] : streams_) add(*stream);
   for (const auto& [thread, stream] : per_thread_) add(*stream);
@@ -90,15 +95,11 @@ void Queues::add_blocking(std::vector<OperationPtr>& list, unsigned device) cons
 
 // Programming Guide, "Default Stream": the legacy stream waits for every blocking stream, and they
 // wait for it.
-std::vector<OperationPtr> Queues::before_next(Stream& stream) {
-  std::vector<OperationPtr> list = latest(stream);
+void Queues::before_next(Stream& stream, std::vector<OperationPtr>& list) {
+  add_latest(stream, list);
   stream.waits.clear();
   if (stream.is_legacy) add_blocking(list, stream.device);
-  if (stream.is_blocking()) {
-    for (OperationPtr& operation : latest(legacy(stream.device)))
-      list.push_back(std::move(operation));
-  }
-  return list;
+  if (stream.is_blocking()) add_latest(legacy(stream.device), list);
 }
 
 bool Queues::captures_blocking_stream(unsigned device) {
@@ -110,7 +111,7 @@ bool Queues::captures_blocking_stream(unsigned device) {
 }
 
 void Queues::forget(unsigned device) {
-  legacy_.erase(device);
+  if (device < legacy_.size()) legacy_[device] = {};
   std::erase_if(per_thread_, [&](const auto& one) { return one.first.first == device; });
   for (const auto& [handle, stream] : streams_) stream->destroyed |= stream->device == device;
   std::vector<cudaEvent_t> gone;
@@ -125,7 +126,7 @@ void Queues::clear() {
   per_thread_.clear();
   events_.clear();
   destroyed_events_.clear();
-  legacy_.clear();
+  for (Stream& stream : legacy_) stream = {};
   next_stream_id_ = 1;
 }
 

@@ -69,8 +69,8 @@ class Queues {
   // The handle is known as one that was destroyed, until many others were.
   void destroy(cudaEvent_t handle);
 
-  // What an operation of the stream comes after.
-  [[nodiscard]] std::vector<OperationPtr> before_next(Stream& stream);
+  // Adds to the list what an operation of the stream comes after.
+  void before_next(Stream& stream, std::vector<OperationPtr>& list);
   // The latest operations of the stream: what waits for it waits for them.
   [[nodiscard]] static std::vector<OperationPtr> latest(const Stream& stream);
 
@@ -95,10 +95,11 @@ class Queues {
   void forget(unsigned device);
 
  private:
+  static void add_latest(const Stream& stream, std::vector<OperationPtr>& list);
   void add_blocking(std::vector<OperationPtr>& list, unsigned device) const;
   Stream& legacy(unsigned device);
 
-  std::map<unsigned, Stream> legacy_;  // by device, as the next
+  std::deque<Stream> legacy_;  // by device
   std::uint64_t next_stream_id_ = 1;
   std::unordered_map<cudaStream_t, std::unique_ptr<Stream>> streams_;
   std::map<std::pair<unsigned, std::thread::id>, std::unique_ptr<Stream>> per_thread_;
