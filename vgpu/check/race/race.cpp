@@ -251,7 +251,7 @@ bool RaceChecker::takes_other_row(const RowAccess& access) {
   RaceRow row = row_of(access, access_class, shadow);
   row.offset = access.offsets;
   row.cell = start_of(access.first) >> row.offset_shift;
-  if (take_as_rows(row, access.pattern, shadow)) return true;
+  if (take_as_rows(row, access.pattern, access_class, shadow)) return true;
   prepare_cells(row, access.pattern, access_class, shadow);
   const RaceRowResult result = check_cells(row, access.pattern, access.bytes, !writes, shadow);
   if (result == RaceRowResult::conflict) return false;
@@ -317,8 +317,7 @@ void RaceChecker::check_in_shadow(const Access& access) {
   row.offset = access.offset.data();
 
   row.cell = first_cell(access, row.offset_shift);
-  const bool is_weak = access_class == kWeakRead || access_class == kWeakWrite;
-  if (is_weak && take_as_rows(row, access.pattern, shadow)) return;
+  if (take_as_rows(row, access.pattern, access_class, shadow)) return;
   prepare_cells(row, access.pattern, access_class, shadow);
   const bool is_weak_read = access.kind == AccessKind::read && access.order == ptx::Order::weak;
   const RaceRowResult result = check_cells(row, access.pattern, access.bytes, is_weak_read, shadow);

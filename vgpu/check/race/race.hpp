@@ -106,7 +106,7 @@ class RaceChecker final : public Checker {
   [[nodiscard]] RaceRow row_of(const AnyAccess& access, unsigned access_class,
                                Shadow& shadow) const;
   void prepare_cells(RaceRow& row, Pattern pattern, unsigned access_class, Shadow& shadow);
-  bool take_as_rows(RaceRow row, Pattern pattern, Shadow& shadow) const;
+  bool take_as_rows(RaceRow row, Pattern pattern, unsigned access_class, Shadow& shadow) const;
   void begin_launch(const Sync& sync);
   void begin_streams();
   void renumber_launches();

@@ -58,19 +58,20 @@ bool RaceChecker::read_runs(RaceRow row, std::uint32_t bytes, Shadow& shadow) {
   });
 }
 
-// A row of weak accesses, in words, that is one for the records of global memory, or a few runs of
-// lanes that are.  False: the cells are to tell.
+// A row in words that is one for the records of global memory, or a few runs of lanes that are.
+// False: the cells are to tell.
 //   row: with its offsets where they are scattered, and its cell where not
-bool RaceChecker::take_as_rows(RaceRow row, Pattern pattern, Shadow& shadow) const {
-  if (!limits_.has_rows || !shadow.takes_rows()) return false;
-  if (pattern != Pattern::scattered) return shadow.take_row(row, pattern);
+bool RaceChecker::take_as_rows(RaceRow row, Pattern pattern, unsigned access_class,
+                               Shadow& shadow) const {
+  if (!limits_.has_rows || !shadow.takes_rows(access_class)) return false;
+  if (pattern != Pattern::scattered) return shadow.take_row(row, pattern, access_class);
   const std::uint32_t bytes = 4u << row.cells_log2, mask = row.mask;
   const LaneRuns runs = functions_->runs(row.offset, mask, bytes);
   if (runs.count > kRunsInShadowMax) return false;
   return for_each_run(runs.begins, mask, [&](unsigned first, std::uint32_t lanes) {
     row.cell = (std::int64_t{row.offset[first]} - std::int64_t{first} * bytes) >> 2;
     row.mask = lanes;
-    return shadow.take_row(row, Pattern::strided);
+    return shadow.take_row(row, Pattern::strided, access_class);
   });
 }
 

@@ -109,6 +109,7 @@ void Shadow::make_plan(unsigned access_class, std::uint64_t ordered_threads, boo
 
 void Shadow::clear() {
   lines_.clear();
+  update_class_ = 0;
   for (const Granularity granularity : {kWord, kByte}) {
     if (classes_[granularity] == nullptr) continue;
     for (Pair& pair : *classes_[granularity]) {
@@ -121,6 +122,7 @@ void Shadow::clear() {
 
 void Shadow::release() {
   lines_.release();
+  update_class_ = 0;
   classes_ = {};
   planned_ = 0;
   capacity_ = 0;

@@ -8,8 +8,8 @@
 // A cell is 4 bytes wide until something narrower is accessed; then, for the rest of the launch,
 // cells are bytes.
 //
-// Of weak rows in memory that all blocks can reach, there are records in place of cells, as long as
-// nothing else comes there (row_lines.hpp).
+// Of rows in memory that all blocks can reach, there are records in place of cells, as long as all
+// are weak, or all are atomics of one class (row_lines.hpp).
 #pragma once
 
 #include <algorithm>
@@ -72,15 +72,22 @@ class Shadow {
     return plans_[access_class];
   }
 
-  // Whether rows of weak accesses may be recorded as rows.
-  [[nodiscard]] bool takes_rows() const {
+  // Whether rows of the class may be recorded as rows: weak ones, or atomics that do not race with
+  // each other.
+  [[nodiscard]] bool takes_rows(unsigned access_class) const {
     constexpr std::uint32_t kWeak = 1u << kWeakRead | 1u << kWeakWrite;
-    return period_.global && !is_bytes() && (used_ & ~kWeak) == 0;
+    if (!period_.global || is_bytes()) return false;
+    const std::uint32_t bit = 1u << access_class;
+    if ((bit & kWeak) != 0) return (used_ & ~kWeak) == 0;
+    return (used_ & ~bit) == 0 && AccessClass::of_index(access_class).atomic &&
+           ((kClassRelations.race[access_class] | kClassRelations.race_across[access_class]) &
+            bit) == 0 &&
+           (update_class_ == 0 || update_class_ == access_class);
   }
-  // Checks a strided or uniform weak row and records it, where takes_rows().  False: it may race,
-  // or is of no shape for records; the cells are to tell.
+  // Checks a strided or uniform row and records it, where takes_rows().  False: it may race, or is
+  // of no shape for records; the cells are to tell.
   //   row.history, row.check: not looked at
-  bool take_row(const RaceRow& row, Pattern pattern);
+  bool take_row(const RaceRow& row, Pattern pattern, unsigned access_class);
   // Makes cells of the records where an access will go that is checked in cells.
   void to_cells(const RaceRow& row, Pattern pattern);
   // The same of all records.
@@ -169,6 +176,7 @@ class Shadow {
   }
 
   RowLines lines_;
+  unsigned update_class_ = 0;  // of the updates in them; 0: there were none
   std::uint32_t used_ = 0, displaced_ = 0;
   std::uint32_t planned_ = 0;  // bit c: plans_[c] holds
   std::vector<Plan> plans_;

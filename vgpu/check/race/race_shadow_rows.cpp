@@ -20,10 +20,18 @@ unsigned last_lane_of(const RaceRow& row) {
   return 31 - static_cast<unsigned>(std::countl_zero(row.mask));
 }
 
+RowLines::Role role_of(unsigned access_class) {
+  switch (access_class) {
+    case kWeakRead: return RowLines::Role::last_read;
+    case kWeakWrite: return RowLines::Role::write;
+    default: return RowLines::Role::last_update;
+  }
+}
+
 // Calls visit(line, part) for each line that active lanes of the row go to, until it answers false.
 template <typename Visit>
-[[gnu::always_inline]] inline bool for_each_part(const RaceRow& row, Pattern pattern, Visit visit) {
-  const auto role = row.exclusive ? RowLines::Role::write : RowLines::Role::last_read;
+[[gnu::always_inline]] inline bool for_each_part(const RaceRow& row, Pattern pattern,
+                                                 RowLines::Role role, Visit visit) {
   const std::uint32_t tag = RowLines::Part::tag_of(row.pc, row.cells_log2, role);
   if (pattern == Pattern::uniform) {
     const unsigned first = first_lane_of(row), last = last_lane_of(row);
@@ -50,7 +58,7 @@ bool Shadow::make_lines() {
 
 // Where one part is not taken, the row goes to cells, where what has been recorded of it already is
 // found to be its own: what that has replaced was in order.
-bool Shadow::take_row(const RaceRow& row, Pattern pattern) {
+bool Shadow::take_row(const RaceRow& row, Pattern pattern, unsigned access_class) {
   if (row.cells_log2 > kCellsLog2Max || row.pc >= RowLines::kPcsMax) return false;
   // What cells hold of the period, lines have to know.
   if (lines_.is_empty() && (used_ != 0 || !make_lines())) return false;
@@ -59,9 +67,11 @@ bool Shadow::take_row(const RaceRow& row, Pattern pattern) {
                 row.ordered_threads)) {
     return false;
   }
-  const std::uint32_t bit = 1u << (row.exclusive ? kWeakWrite : kWeakRead);
+  const std::uint32_t bit = 1u << access_class;
+  const RowLines::Role role = role_of(access_class);
+  if (role == RowLines::Role::last_update) update_class_ = access_class;
   mark(bit, 0);
-  return for_each_part(row, pattern, [&](std::int64_t at, const RowLines::Part& part) {
+  return for_each_part(row, pattern, role, [&](std::int64_t at, const RowLines::Part& part) {
     RowLines::Line& line = lines_.line_at(at);
     if (line.period == short_period()) return false;
     RowLines::Added added = lines_.add(line, part, row.ordered_threads);
@@ -86,9 +96,12 @@ void Shadow::put_old(std::int64_t at, std::uint32_t launch) {
 
 // Makes cells of a record.
 void Shadow::put(std::int64_t line, const RowLines::Part& part) {
-  const RowLines::Role role = part.role();
-  const bool is_other = role == RowLines::Role::other_read;
-  const unsigned access_class = role == RowLines::Role::write ? kWeakWrite : kWeakRead;
+  using Role = RowLines::Role;
+  const Role role = part.role();
+  const bool is_other = role == Role::other_read || role == Role::other_update;
+  const unsigned access_class = role == Role::write         ? kWeakWrite
+                                : role < Role::last_update ? kWeakRead
+                                                           : update_class_;
   const History& history = history_at(kWord, access_class, is_other);
   const CellEpochs& cells = is_other ? history.other : history.last;
   const std::int64_t first = line << RowLines::kCellsLog2;
@@ -116,7 +129,8 @@ void Shadow::to_cells(const RaceRow& row, Pattern pattern) {
       line_to_cells(std::int64_t{row.offset[lane] >> kLineBytesLog2});
     });
   }
-  for_each_part(row, pattern, [&](std::int64_t line, const auto&) {
+  constexpr auto kAny = RowLines::Role::write;
+  for_each_part(row, pattern, kAny, [&](std::int64_t line, const auto&) {
     line_to_cells(line);
     return true;
   });

@@ -161,7 +161,10 @@ bool Accesses::execute_plain(RunningFragment& run, const Instr& instr, Plan& pla
   const std::uint64_t address = address_of(
       {addresses, plan.wide_address, static_cast<std::uint64_t>(instr.displacement), 0}, lead);
   Target target;
-  if (!targets_.find_again(run, instr.modifiers.space, address, target)) return false;
+  if (!targets_.find_again(run, instr.modifiers.space, address, target)) {
+    target = targets_.of(run, instr, address);
+    if (target.allocation == nullptr || target.space != Space::global) return false;
+  }
   if (instr.provenance != 0) meant_objects_.keep(instr.provenance, run.slot.shared, target);
   if (!plan.is_load && target.allocation->read_only) return false;
 
@@ -388,7 +391,7 @@ void Accesses::perform(RunningFragment& run, const Instr& instr, const Target& t
 void Accesses::move_bytes(RunningFragment& run, const Instr& instr, const Target& target,
                           const RowScan& scan, std::uint32_t mask) {
   if (instr.kind == InstrKind::atomic) {
-    atomics_.perform(run, instr, mask);
+    atomics_.perform(run, instr, mask, scan.strided);
     return;
   }
   move_elements(run, instr, target, scan, mask);

@@ -26,6 +26,7 @@ struct AtomicRows {
   bool old_wide;
   const std::byte* b;
   const std::byte* c;
+  bool strided;  // lanes lie side by side
 };
 
 template <class T>
@@ -155,9 +156,26 @@ template <AtomOp op, class T>
   }
 }
 
+// All lanes have words of their own, side by side.
+template <AtomOp op, class T>
+void run_row(const AtomicRows& rows) {
+  std::array<T, kWarpLanes> old, b, result;
+  std::byte* const place = rows.data + rows.offsets[0];
+  std::memcpy(old.data(), place, sizeof old);
+  std::memcpy(b.data(), rows.b, sizeof b);
+  for (std::size_t lane = 0; lane < kWarpLanes; ++lane) {
+    result[lane] = combine<op, T>(old[lane], b[lane], T{});
+  }
+  std::memcpy(place, result.data(), sizeof result);
+  if (rows.old_values != nullptr) std::memcpy(rows.old_values, old.data(), sizeof old);
+}
+
 template <AtomOp op, class T>
 void run_atomic(const AtomicRows& given) {
   const AtomicRows rows = given;  // nothing that is stored can alias it
+  if constexpr (sizeof(T) == 4 && op != AtomOp::cas) {
+    if (rows.strided && rows.mask == ~0u && !rows.old_wide) return run_row<op, T>(rows);
+  }
   if (rows.mask == ~0u && (rows.old_values == nullptr || !rows.old_wide)) {
     if (rows.old_values == nullptr) {
       for (std::size_t lane = 0; lane < kWarpLanes; ++lane) run_lane<op, T>(rows, lane, false);
@@ -255,15 +273,35 @@ AtomicFn find_function(const ptx::Modifiers& modifiers, bool in_global, bool in_
   }
 }
 
+// Whether the active lanes lie in one page.
+bool are_in_one_page(const AtomicRows& rows) {
+  const std::uint32_t first = rows.offsets[std::countr_zero(rows.mask)];
+  std::uint32_t differing = 0;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    const std::uint32_t is_active = 0u - (rows.mask >> lane & 1);
+    differing |= (rows.offsets[lane] ^ first) & is_active;
+  }
+  return differing < ReductionPages::kPageBytes;
+}
+
 // In pages that stand for those of global memory.
 void run_in_pages(AtomicFn function, const AtomicRows& rows, const Access& access,
                   ReductionPages& pages) {
   constexpr std::uint32_t kBytes = ReductionPages::kPageBytes;
   std::array<std::uint32_t, kWarpLanes> in_page;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) in_page[lane] = rows.offsets[lane] % kBytes;
+  if (are_in_one_page(rows)) {
+    AtomicRows all = rows;
+    const std::uint32_t page = rows.offsets[std::countr_zero(rows.mask)] / kBytes;
+    all.data = pages.page_of(*access.allocation, page, access.pc);
+    all.offsets = in_page.data();
+    if (all.data != nullptr) function(all);
+    return;
+  }
   for (std::uint32_t rest = rows.mask; rest != 0;) {
     const std::uint32_t page = rows.offsets[std::countr_zero(rest)] / kBytes;
     AtomicRows part = rows;
+    part.strided = false;  // of some lanes
     part.mask = 0;
     for (std::uint32_t lanes = rest; lanes != 0; lanes &= lanes - 1) {
       const bool is_there = rows.offsets[std::countr_zero(lanes)] / kBytes == page;
@@ -318,7 +356,7 @@ std::uint32_t lanes_that_compare_unequal(const RunningFragment& run, const Instr
   return unequal;
 }
 
-void Atomics::perform(RunningFragment& run, const Instr& instr, std::uint32_t mask) {
+void Atomics::perform(RunningFragment& run, const Instr& instr, std::uint32_t mask, bool strided) {
   const auto row = [&](const Ref& ref) {
     return ref.bank == Bank::none ? nullptr : row_of(run.banks, ref);
   };
@@ -329,7 +367,8 @@ void Atomics::perform(RunningFragment& run, const Instr& instr, std::uint32_t ma
                         row(destination),
                         destination.bank == Bank::wide,
                         row(instr[AtomicOperand::value]),
-                        row(instr[AtomicOperand::swap])};
+                        row(instr[AtomicOperand::swap]),
+                        strided};
   const bool is_global = current_.access.allocation->space == ptx::Space::global;
   const AtomicFn function = find_function(instr.modifiers, is_global, true);
   if (ProcessLock* const shared_by = current_.access.allocation->shared_by) {
@@ -376,7 +415,7 @@ void Atomics::perform_elements(RunningFragment& run, const Instr& instr, const T
     if (current_.is_watched()) {
       current_.announce(run, element, target, Pattern::scattered, bytes, mask, {0, 1});
     }
-    perform(run, element, mask);
+    perform(run, element, mask, false);
     if (parts == 1 || !run.warp.undefined.any()) continue;
     UndefinedLanes both = run.warp.undefined.get(run.frame, destination);
     if ((both.mask & mask) == 0) both.origin = first.origin;

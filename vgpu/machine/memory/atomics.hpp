@@ -18,7 +18,8 @@ class Atomics {
       : launch_(launch), current_(current), strong_writes_(strong_writes) {}
 
   // The atomic that has been announced.
-  void perform(RunningFragment& run, const Instr& instr, std::uint32_t mask);
+  //   strided: its lanes lie side by side
+  void perform(RunningFragment& run, const Instr& instr, std::uint32_t mask, bool strided);
   // One that has elements: announces and performs them.
   void perform_elements(RunningFragment& run, const Instr& instr, const Target& target,
                         std::uint32_t mask);

@@ -64,7 +64,7 @@ void LocalMemory::perform(RunningFragment& run, const Instr& instr, const Target
                          whole * instr.modifiers.vector);
           return;
         }
-        atomics_.perform(run, instr, mask);
+        atomics_.perform(run, instr, mask, false);
         return;
       }
       const Ref& ref = instr[MemoryOperand::value + element];

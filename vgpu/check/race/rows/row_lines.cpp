@@ -62,8 +62,9 @@ RowLines::Added RowLines::add_write(Line& line, const Part& part, std::uint64_t 
   return Added::yes;
 }
 
-// As record() of race_rows.hpp does in each cell.
-RowLines::Added RowLines::add_read(Line& line, const Part& part, std::uint64_t ordered_threads) {
+// A read or an update, as record() of race_rows.hpp does in each cell.
+RowLines::Added RowLines::add_shared(Line& line, const Part& part, std::uint64_t ordered_threads) {
+  const Role last = part.role(), displaced_role = other_of(last);
   Parts parts = parts_of(line);
   const std::uint32_t count = line.count;
   std::array<Part, kMore + 1> moved;
@@ -71,15 +72,15 @@ RowLines::Added RowLines::add_read(Line& line, const Part& part, std::uint64_t o
   for (std::uint32_t i = 0; i < count; ++i) {
     const Part& earlier = parts[i];
     std::uint32_t met = earlier.cells & part.cells;
-    if (met == 0 || earlier.role() == Role::other_read) continue;
+    if (met == 0 || earlier.role() == displaced_role) continue;
     const Epoch before = earlier.epoch_in(met), me = part.epoch_in(met);
     if (is_mixed(earlier, part, before ^ me)) return Added::no;
     if (!unordered(before, me, ordered_threads)) continue;
-    if (earlier.role() == Role::write) return Added::no;
+    if (earlier.role() != last) return Added::no;
     for (std::uint32_t j = 0; j < count; ++j) {
       const Part& other = parts[j];
       const std::uint32_t both = other.cells & met;
-      if (both == 0 || other.role() != Role::other_read) continue;
+      if (both == 0 || other.role() != displaced_role) continue;
       const Epoch kept = other.epoch_in(both);
       const bool says_more =
           across_blocks(kept, me) || (of_same_warp(before, me) && of_warp_beside(kept, me));
@@ -87,9 +88,12 @@ RowLines::Added RowLines::add_read(Line& line, const Part& part, std::uint64_t o
     }
     if (met == 0) continue;
     displaced |= met;
-    moved[moves++] = {earlier.epoch, earlier.tag_as(Role::other_read), met};
+    moved[moves++] = {earlier.epoch, earlier.tag_as(displaced_role), met};
   }
-  const Cells stays = {~0u, ~part.cells, ~displaced};
+  Cells stays;
+  stays.fill(~0u);
+  stays[static_cast<std::size_t>(last)] = ~part.cells;
+  stays[static_cast<std::size_t>(displaced_role)] = ~displaced;
   std::uint32_t left = 1 + moves;
   for (std::uint32_t i = 0; i < count; ++i) {
     left += (parts[i].cells & stays[static_cast<std::size_t>(parts[i].role())]) != 0 ? 1 : 0;

@@ -1,7 +1,7 @@
 // The cells of global memory, as the rows that have been there.
 //
-// Nearly all that kernels do to global memory is weak, and by whole rows of 32 lanes.  What such a
-// row leaves in 32 cells is one thread after the other at one pc, which a record says in 16 bytes
+// Nearly all that kernels do to global memory is weak, or atomic and of one kind, and by whole rows
+// of 32 lanes.  What such a row leaves in 32 cells is one thread after the other at one pc, which a record says in 16 bytes
 // in place of 384.  So 32 cells that lie side by side are a line, and a line keeps a record for
 // each row that covers some of it.  A cell holds what it says (race_shadow.hpp) only where no
 // record covers it.  Records do to each other exactly what cells would: what a later row replaces
@@ -28,8 +28,13 @@ namespace warpcheck::vgpu {
 class RowLines {
  public:
   static constexpr unsigned kCellsLog2 = 5, kCells = 1u << kCellsLog2;  // of a line
-  static constexpr std::uint32_t kPcsMax = 1u << 28;
-  enum class Role : std::uint8_t { write, last_read, other_read };
+  static constexpr std::uint32_t kPcsMax = 1u << 27;
+  // Updates are atomics of one access class, none of which race with each other.
+  enum class Role : std::uint8_t { write, last_read, other_read, last_update, other_update };
+  // Of rows that were unordered with their successors.
+  static constexpr Role other_of(Role last) {
+    return last == Role::last_read ? Role::other_read : Role::other_update;
+  }
 
   // The part of a row that lies in one line.
   struct Part {
@@ -38,13 +43,13 @@ class RowLines {
     std::uint32_t cells = 0;  // a bit each, not empty
 
     static std::uint32_t tag_of(std::uint32_t pc, unsigned cells_log2, Role role) {
-      return pc << 4 | cells_log2 << 2 | static_cast<std::uint32_t>(role);
+      return pc << 5 | cells_log2 << 3 | static_cast<std::uint32_t>(role);
     }
-    [[nodiscard]] std::uint32_t pc() const { return tag >> 4; }
-    [[nodiscard]] unsigned cells_log2() const { return tag >> 2 & 3; }  // of a lane
-    [[nodiscard]] Role role() const { return static_cast<Role>(tag & 3); }
+    [[nodiscard]] std::uint32_t pc() const { return tag >> 5; }
+    [[nodiscard]] unsigned cells_log2() const { return tag >> 3 & 3; }  // of a lane
+    [[nodiscard]] Role role() const { return static_cast<Role>(tag & 7); }
     [[nodiscard]] std::uint32_t tag_as(Role role) const {
-      return (tag & ~3u) | static_cast<std::uint32_t>(role);
+      return (tag & ~7u) | static_cast<std::uint32_t>(role);
     }
     [[nodiscard]] Epoch epoch_at(unsigned cell) const { return epoch + (cell >> cells_log2()); }
     [[nodiscard]] Epoch epoch_in(std::uint32_t some) const {
@@ -83,14 +88,18 @@ class RowLines {
   // Checks a row's part against the records of `line` and adds it.
   enum class Added : std::uint8_t {
     yes,
-    displacing,  // and there is a new one of Role::other_read
+    displacing,  // and there is a new one of other_of() its role
     full,        // nothing was done: there are too many records
     no,          // nothing was done: it is not in order behind a record, or only in some cells
   };
   Added add(Line& line, const Part& part, std::uint64_t ordered_threads) {
     if (line.count != 0) {
+      if (line.count == 1 && replaces(part, line.first, ordered_threads)) {
+        line.first = part;
+        return Added::yes;
+      }
       return part.role() == Role::write ? add_write(line, part, ordered_threads)
-                                        : add_read(line, part, ordered_threads);
+                                        : add_shared(line, part, ordered_threads);
     }
     line.first = part;
     line.count = 1;
@@ -109,11 +118,19 @@ class RowLines {
   }
 
  private:
+  // Whether nothing is left of an earlier record: what launches that follow each other mostly do.
+  static bool replaces(const Part& part, const Part& earlier, std::uint64_t ordered_threads) {
+    constexpr std::uint32_t kKind = 31;  // size and role
+    return ((part.tag ^ earlier.tag) & kKind) == 0 && (earlier.cells & ~part.cells) == 0 &&
+           !unordered(earlier.epoch_in(earlier.cells), part.epoch_in(earlier.cells),
+                      ordered_threads);
+  }
+
   static constexpr std::uint32_t kMore = 6;  // records of a line beside the first
   using More = std::array<Part, kMore>;
   static constexpr std::size_t kSlab = 64;
   using Slab = std::array<More, kSlab>;
-  using Cells = std::array<std::uint32_t, 3>;  // by role
+  using Cells = std::array<std::uint32_t, 5>;  // by role
 
   // The records of one line.
   struct Parts {
@@ -128,7 +145,7 @@ class RowLines {
   }
   void make_more(Line& line);
   Added add_write(Line& line, const Part& part, std::uint64_t ordered_threads);
-  Added add_read(Line& line, const Part& part, std::uint64_t ordered_threads);
+  Added add_shared(Line& line, const Part& part, std::uint64_t ordered_threads);
 
   HostPages pages_;
   std::vector<std::unique_ptr<Slab>> more_;

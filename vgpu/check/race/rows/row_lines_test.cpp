@@ -52,8 +52,10 @@ std::vector<std::string> seen_in(Shadow& shadow) {
       });
   std::vector<std::string> lines;
   for (const Run& run : runs) {
-    lines.push_back((run.access_class == kWeakWrite ? "write " : "read ") +
-                    std::to_string(run.begin) + "-" + std::to_string(run.end - 1) + " by " +
+    const char* const kind = run.access_class == kWeakWrite  ? "write "
+                             : run.access_class == kWeakRead ? "read "
+                                                             : "update ";
+    lines.push_back(kind + std::to_string(run.begin) + "-" + std::to_string(run.end - 1) + " by " +
                     std::to_string(thread_of(run.first)) + "-" +
                     std::to_string(thread_of(run.last)) + " at " + std::to_string(run.pc));
   }
@@ -64,24 +66,32 @@ class RowLinesTest : public testing::Test {
  protected:
   using Lines = std::vector<std::string>;
   RowLinesTest() { shadow.begin({1, 1, true}, kMegabyte); }
+  bool take(const RaceRow& row, Pattern pattern) {
+    return shadow.take_row(row, pattern, row.exclusive ? kWeakWrite : kWeakRead);
+  }
+  bool update(const RaceRow& row, Pattern pattern = Pattern::strided) {
+    return shadow.takes_rows(kUpdate) && shadow.take_row(row, pattern, kUpdate);
+  }
+  static constexpr unsigned kUpdate =
+      AccessClass{.write = true, .strong = true, .size_log2 = 2, .atomic = true}.index();
   Shadow shadow;
 };
 
 TEST_F(RowLinesTest, ARowThatOneWarpWroteIsOneRecord) {
   for (std::uint32_t line = 0; line < kLines; ++line) {
-    EXPECT_TRUE(shadow.take_row(row_at(line * 32, line % 8, true), Pattern::strided));
+    EXPECT_TRUE(take(row_at(line * 32, line % 8, true), Pattern::strided));
   }
   EXPECT_EQ(shadow.host_bytes(), kLines * sizeof(RowLines::Line));
   EXPECT_EQ(sizeof(RowLines::Line), 32u);
 }
 
 TEST_F(RowLinesTest, RowsThatLieAcrossLinesAreCellsOfTheirThreads) {
-  EXPECT_TRUE(shadow.take_row(row_at(30, 0, true), Pattern::strided));
-  EXPECT_TRUE(shadow.take_row(row_at(100, 1, true, 1), Pattern::strided));
-  EXPECT_TRUE(shadow.take_row(row_at(300, 2, true, 2), Pattern::strided));
+  EXPECT_TRUE(take(row_at(30, 0, true), Pattern::strided));
+  EXPECT_TRUE(take(row_at(100, 1, true, 1), Pattern::strided));
+  EXPECT_TRUE(take(row_at(300, 2, true, 2), Pattern::strided));
   RaceRow some = row_at(-4, 3, false);  // lanes 0 to 3 lie before the allocation
   some.mask = 0x0fff'fff0;
-  EXPECT_TRUE(shadow.take_row(some, Pattern::strided));
+  EXPECT_TRUE(take(some, Pattern::strided));
   EXPECT_EQ(seen_in(shadow), (Lines{"read 0-23 by 100-123 at 10", "write 30-61 by 0-31 at 7",
                                     "write 100-163 by 32-63 at 8", "write 300-427 by 64-95 at 9"}));
 }
@@ -89,46 +99,77 @@ TEST_F(RowLinesTest, RowsThatLieAcrossLinesAreCellsOfTheirThreads) {
 TEST_F(RowLinesTest, ALaterWriteReplacesWhatItCoversOfAnEarlierOne) {
   RaceRow first = row_at(0, 0, true), second = row_at(16, 0, true);
   second.epoch += kPhaseUnit;
-  EXPECT_TRUE(shadow.take_row(first, Pattern::strided));
-  EXPECT_TRUE(shadow.take_row(second, Pattern::strided));
+  EXPECT_TRUE(take(first, Pattern::strided));
+  EXPECT_TRUE(take(second, Pattern::strided));
   EXPECT_EQ(seen_in(shadow), (Lines{"write 0-15 by 0-15 at 7", "write 16-47 by 0-31 at 7"}));
 }
 
 // The last read of each cell, and then those that it has displaced.
 TEST_F(RowLinesTest, AReadDisplacesThatOfAnotherThread) {
-  EXPECT_TRUE(shadow.take_row(row_at(0, 0, false), Pattern::strided));
-  EXPECT_TRUE(shadow.take_row(row_at(8, 1, false), Pattern::strided));
+  EXPECT_TRUE(take(row_at(0, 0, false), Pattern::strided));
+  EXPECT_TRUE(take(row_at(8, 1, false), Pattern::strided));
   EXPECT_EQ(seen_in(shadow),
             (Lines{"read 0-7 by 0-7 at 7", "read 8-39 by 32-63 at 8", "read 8-31 by 8-31 at 7"}));
 }
 
 TEST_F(RowLinesTest, TheFirstAndTheLastLaneStandForAUniformRead) {
-  EXPECT_TRUE(shadow.take_row(row_at(33, 1, false), Pattern::uniform));
+  EXPECT_TRUE(take(row_at(33, 1, false), Pattern::uniform));
   EXPECT_EQ(seen_in(shadow), (Lines{"read 33-33 by 63-63 at 8", "read 33-33 by 32-32 at 8"}));
 }
 
 TEST_F(RowLinesTest, WhatMayRaceIsLeftToTheCells) {
-  EXPECT_TRUE(shadow.take_row(row_at(0, 0, true), Pattern::strided));
-  EXPECT_FALSE(shadow.take_row(row_at(16, 1, true), Pattern::strided));
-  EXPECT_FALSE(shadow.take_row(row_at(16, 1, false), Pattern::strided));
-  EXPECT_FALSE(shadow.take_row(row_at(1, 0, false), Pattern::strided));
-  EXPECT_FALSE(shadow.take_row(row_at(0, 0, true, 1), Pattern::strided));  // other sizes
-  EXPECT_FALSE(shadow.take_row(row_at(64, 0, true), Pattern::uniform));    // lanes with each other
-  EXPECT_TRUE(shadow.take_row(row_at(0, 0, true), Pattern::strided));
+  EXPECT_TRUE(take(row_at(0, 0, true), Pattern::strided));
+  EXPECT_FALSE(take(row_at(16, 1, true), Pattern::strided));
+  EXPECT_FALSE(take(row_at(16, 1, false), Pattern::strided));
+  EXPECT_FALSE(take(row_at(1, 0, false), Pattern::strided));
+  EXPECT_FALSE(take(row_at(0, 0, true, 1), Pattern::strided));  // other sizes
+  EXPECT_FALSE(take(row_at(64, 0, true), Pattern::uniform));    // lanes with each other
+  EXPECT_TRUE(take(row_at(0, 0, true), Pattern::strided));
 }
 
 // For the period; then rows are records again.
 TEST_F(RowLinesTest, LinesWithTooManyRowsAreCells) {
-  const auto take = [&](std::int64_t cell) {
-    return shadow.take_row(row_at(cell, 0, false), Pattern::uniform);
+  const auto read = [&](std::int64_t cell) {
+    return take(row_at(cell, 0, false), Pattern::uniform);
   };
-  for (std::int64_t cell = 0; cell < 3; ++cell) EXPECT_TRUE(take(cell));
-  EXPECT_FALSE(take(3));
+  for (std::int64_t cell = 0; cell < 3; ++cell) EXPECT_TRUE(read(cell));
+  EXPECT_FALSE(read(3));
   shadow.to_cells(row_at(3, 0, false), Pattern::uniform);
-  EXPECT_FALSE(take(0));
-  EXPECT_TRUE(take(32));
+  EXPECT_FALSE(read(0));
+  EXPECT_TRUE(read(32));
   shadow.begin({2, 1, true}, kMegabyte);
-  EXPECT_TRUE(take(0));
+  EXPECT_TRUE(read(0));
+}
+
+// As reads do, and beside what an earlier launch has read and written.
+TEST_F(RowLinesTest, AnUpdateDisplacesThatOfAnotherThread) {
+  EXPECT_TRUE(take(row_at(0, 2, true), Pattern::strided));
+  EXPECT_TRUE(take(row_at(32, 2, false), Pattern::strided));
+  EXPECT_FALSE(update(row_at(0, 0, false)));  // weak accesses of this launch are there
+  shadow.begin({2, 2, true}, kMegabyte);
+  const auto later = [](RaceRow row) {
+    row.epoch += kLaunchUnit;
+    return row;
+  };
+  EXPECT_TRUE(update(later(row_at(0, 0, false))));
+  EXPECT_TRUE(update(later(row_at(8, 1, false))));
+  EXPECT_FALSE(shadow.takes_rows(kWeakRead));
+  EXPECT_EQ(seen_in(shadow),
+            (Lines{"read 32-63 by 64-95 at 9", "write 0-31 by 64-95 at 9", "update 0-7 by 0-7 at 7",
+                   "update 8-39 by 32-63 at 8", "update 8-31 by 8-31 at 7"}));
+}
+
+// They may race with each other.
+TEST_F(RowLinesTest, UpdatesOfABlocksScopeOrOfAnotherSizeAreLeftToTheCells) {
+  const auto takes = [&](unsigned size_log2, bool narrow) {
+    return shadow.takes_rows(AccessClass{
+        .write = true, .strong = true, .size_log2 = size_log2, .narrow = narrow, .atomic = true}
+                                 .index());
+  };
+  EXPECT_FALSE(takes(2, true));
+  EXPECT_TRUE(update(row_at(0, 0, false)));
+  EXPECT_TRUE(takes(2, false));
+  EXPECT_FALSE(takes(3, false));
 }
 
 // The checker that keeps rows as rows, and one that has cells alone.
@@ -169,6 +210,7 @@ class Launches {
         if (chance(3)) unordered.push_back(earlier);
       }
       const std::uint32_t blocks = chance(30) ? 1 : kBlocks;
+      update_percent_ = chance(30) ? 60 + below(41) : 0;
       launch_.start({blocks, 1, 1}, {kWarps * 32, 1, 1}, unordered);
       for (std::uint32_t block = 0; block < blocks; ++block) launch_.start_block(block, block);
       for (std::uint32_t steps = 3 + below(40); steps > 0; --steps) step(below(blocks));
@@ -182,16 +224,20 @@ class Launches {
   void step(std::uint32_t block) {
     if (chance(barrier_percent_)) return launch_.barrier(block);
     const bool is_rare = chance(rare_percent_);
-    const bool is_atomic = is_rare && chance(30);
+    const bool is_update = chance(update_percent_);
+    const bool is_atomic = is_update || (is_rare && chance(30));
     const auto kind = is_atomic                ? AccessKind::atomic
                       : chance(write_percent_) ? AccessKind::write
                                                : AccessKind::read;
     constexpr std::array<std::uint8_t, 6> kSizes{4, 4, 4, 8, 16, 4}, kRareSizes{4, 4, 4, 8, 1, 2};
-    const std::uint8_t bytes = is_atomic ? 4 : (is_rare ? kRareSizes : kSizes)[below(6)];
+    const std::uint8_t bytes = is_update && chance(5) ? 8
+                               : is_atomic            ? 4
+                                                      : (is_rare ? kRareSizes : kSizes)[below(6)];
     Access access = launch_.access(kind, global_, block, below(kWarps),
                                    3 * below(8) + static_cast<std::uint32_t>(kind), bytes);
+    if (is_update && chance(3)) access.scope = ptx::Scope::cta;
     choose_lanes(access);
-    if (is_tidy_ && kind != AccessKind::read) choose_own_line(access);
+    if (is_tidy_ && kind != AccessKind::read && !is_update) choose_own_line(access);
     tell(access);
   }
 
@@ -248,7 +294,7 @@ class Launches {
   FakeLaunch launch_{
       program_, {&engines_.reporter, &engines_.checker, &engines_.other_reporter, &engines_.other}};
   FakeMemory global_{0, ptx::Space::global, kBytes, "g"};
-  std::uint32_t rare_percent_, write_percent_, barrier_percent_, offsets_;
+  std::uint32_t rare_percent_, write_percent_, barrier_percent_, offsets_, update_percent_ = 0;
   bool is_tidy_;
 };
 
