@@ -23,6 +23,10 @@ class ConstantRaceChecker final : public Checker {
   void reset(WarpModel model) override;
   void on_sync(const Sync& sync) override;
   void on_access(Access& access) override;
+  bool takes_row(const RowAccess& row) override { return row.space != ptx::Space::constant; }
+  bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override {
+    return true;  // shared memory is no matter
+  }
   void on_host_access(const HostAccess& access) override { check(access); }
   void on_late_host_access(const HostAccess& access) override { check(access); }
   void on_device_copy(const DeviceCopy& copy) override;

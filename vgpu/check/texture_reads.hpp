@@ -25,6 +25,13 @@ class TextureReadChecker final : public Checker {
   void reset(WarpModel /*model*/) override { written_.clear(); }
   void on_sync(const Sync& sync) override;
   void on_access(Access& access) override;
+  // Rows are of loads and stores, and what textures read is no row.
+  bool takes_row(const RowAccess& row) override {
+    return row.space != ptx::Space::global || row.kind == AccessKind::read;
+  }
+  bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override {
+    return true;  // shared memory is no matter
+  }
   void on_free(const Allocation& allocation) override { written_.erase(&allocation); }
 
  private:

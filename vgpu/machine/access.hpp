@@ -13,6 +13,7 @@
 
 #include "vgpu/machine/memory/memory.hpp"
 #include "vgpu/machine/memory/undefined.hpp"
+#include "vgpu/machine/native/noted_rows.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
@@ -499,6 +500,9 @@ class Observer {
   virtual void on_access(Access&) {}
   // The same of a row.  False: on_access() is to tell it, and nothing was done.
   virtual bool takes_row(const RowAccess&) { return false; }
+  // What machine code notes rows of a slot's shared memory with in place of takes_row(), in this
+  // launch, while the same observers are told.  False: all are to be told.
+  virtual bool lends_notes(std::uint32_t /*slot*/, RowNotes&) { return false; }
   virtual void on_sync(const Sync&) {}
   virtual void on_fence(const Fence&) {}
   virtual void on_meeting(const Meeting&) {}

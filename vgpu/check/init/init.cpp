@@ -117,6 +117,25 @@ void define_lanes(const Access& access, std::uint8_t* states, std::uint8_t state
   }
 }
 
+// The same of a row of which some lanes are active, or that is uniform.
+void define_some(const RowAccess& row, std::uint8_t* states) {
+  if (row.pattern == Pattern::uniform) {
+    std::memset(states + row.first, StoreShapes::state_of_alone(row.bytes), row.bytes);
+    return;
+  }
+  const bool is_alone = (row.mask & (row.mask - 1)) == 0;
+  const std::uint8_t state = is_alone ? StoreShapes::state_of_alone(row.bytes)
+                                      : StoreShapes::state_of_row(row.element_bytes);
+  std::uint8_t* const first = states + start_of(row.first);
+  for (std::uint32_t rest = row.mask; rest != 0;) {
+    const auto begin = static_cast<unsigned>(__builtin_ctz(rest));
+    const std::uint32_t lanes = ~(rest >> begin);  // those that follow, not active
+    const auto end = lanes == 0 ? kWarpLanes : begin + static_cast<unsigned>(__builtin_ctz(lanes));
+    std::memset(first + begin * row.bytes, state, std::size_t{end - begin} * row.bytes);
+    rest = end < kWarpLanes ? rest >> end << end : 0;
+  }
+}
+
 // Of up to 16 bytes that a lane writes, from byte `at` of its access on.
 bool undefined_as_a_whole(const Access& access, std::uint32_t at, std::uint32_t bytes,
                           unsigned lane) {
@@ -150,7 +169,7 @@ std::unique_ptr<Checker> make_init_checker(Reporter& reporter) {
 
 void InitChecker::reset(WarpModel /*model*/) {
   for (InitShadow& shadow : shadows_) shadow.begin(0);
-  settled_ = nullptr;
+  noted_ = {};
   origins_.clear();
   moves_.clear();
   shapes_.reset();
@@ -178,14 +197,14 @@ void InitChecker::on_free(const Allocation& allocation) {
 }
 
 void InitChecker::on_sync(const Sync& sync) {
-  if (sync.kind != Sync::Kind::barrier_complete) settled_ = nullptr;
+  if (sync.kind != Sync::Kind::barrier_complete) noted_ = {};
   if (sync.shared == nullptr) return;
   if (sync.kind == Sync::Kind::block_start) {
     shadow_of(*sync.shared).begin(sync.shared->limit());
   } else if (sync.kind == Sync::Kind::barrier_complete) {
     InitShadow& shadow = shadow_of(*sync.shared);
     shadow.settle();
-    if (shadow.extent() == InitShadow::Extent::all) settled_ = sync.shared;
+    if (shadow.extent() == InitShadow::Extent::all) noted_.settled = sync.shared;
   }
 }
 
@@ -209,13 +228,25 @@ void InitChecker::on_access(Access& access) {
   }
 }
 
+// Machine code finds its states from now on.
+inline void InitChecker::see_shared(const RowAccess& row, InitShadow& shadow) {
+  if (row.space != ptx::Space::shared) return;
+  noted_.unsettled = row.allocation;
+  noted_.states = shadow.writable_states();
+}
+
 bool InitChecker::takes_row(const RowAccess& row) {
-  if (row.allocation == settled_) return true;
+  if (row.allocation == noted_.settled) return true;
   if (row.space == ptx::Space::param) return true;
   InitShadow& shadow = shadow_of(*row.allocation);
   if (shadow.extent() == InitShadow::Extent::all) return true;
   if (row.kind == AccessKind::write) {
-    if (row.pattern != Pattern::strided || row.mask != ~0u) return false;
+    if (row.pattern == Pattern::scattered) return false;
+    see_shared(row, shadow);
+    if (row.pattern == Pattern::uniform || row.mask != ~0u) {
+      define_some(row, writable_states(*row.allocation, shadow));
+      return true;
+    }
     with_word(row.bytes, [&](auto word) {
       define_row<sizeof word>(writable_states(*row.allocation, shadow) + row.first,
                               StoreShapes::state_of_row(row.element_bytes));
@@ -223,6 +254,7 @@ bool InitChecker::takes_row(const RowAccess& row) {
     return true;
   }
   if (shadow.extent() == InitShadow::Extent::none) return false;
+  see_shared(row, shadow);
   const std::uint8_t* const states = shadow.states();
   bool is_defined = false;
   with_word(row.bytes, [&](auto word) {
@@ -236,6 +268,12 @@ bool InitChecker::takes_row(const RowAccess& row) {
     }
   });
   return is_defined;
+}
+
+bool InitChecker::lends_notes(std::uint32_t /*slot*/, RowNotes& notes) {
+  notes.states = &noted_;
+  notes.stored = StoreShapes::state_of_row(sizeof(std::uint32_t));
+  return true;
 }
 
 void InitChecker::find_undefined(Access& access, InitShadow& shadow) {
@@ -330,7 +368,7 @@ void InitChecker::on_write(const Access& access, InitShadow& shadow) {
 void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& value,
                                   InitShadow& shadow, std::uint32_t at, std::uint32_t bytes) {
   if ((value.mask & access.mask) == 0) return;
-  settled_ = nullptr;
+  noted_.settled = nullptr;
   const std::uint32_t lanes = value.mask & access.mask;
   const std::uint32_t origin = origin_of_use(access.program, value.origin, access.place, lanes);
   const bool is_padding =

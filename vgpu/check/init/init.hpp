@@ -32,6 +32,7 @@ class InitChecker final : public Checker {
   void on_sync(const Sync& sync) override;
   void on_access(Access& access) override;
   bool takes_row(const RowAccess& row) override;
+  bool lends_notes(std::uint32_t slot, RowNotes& notes) override;
   void on_undefined_use(const UndefinedUse& use) override;
   void on_free(const Allocation& allocation) override;
   void on_host_access(const HostAccess& access) override;
@@ -81,6 +82,7 @@ class InitChecker final : public Checker {
   InitShadow& shadow_of_part(const Allocation& allocation);
   std::uint8_t* writable_states(const Allocation& allocation, InitShadow& shadow);
   [[nodiscard]] std::uint8_t state_for(const Access& access);
+  void see_shared(const RowAccess& row, InitShadow& shadow);
   InitShadow& begin_shadow(const Allocation& allocation);
   void on_read(Access& access, InitShadow& shadow);
   void find_undefined(Access& access, InitShadow& shadow);
@@ -116,8 +118,7 @@ class InitChecker final : public Checker {
   void report_copied_bytes(const HostAccess& access, std::uint32_t offset);
 
   std::vector<InitShadow> shadows_;  // by Allocation::id
-  // Shared memory of the present launch, all of which is defined; null: none is known.
-  const Allocation* settled_ = nullptr;
+  NotedStates noted_;                // of the present launch
   std::vector<Origin> origins_;
   StoreShapes shapes_;
   struct Moves {

@@ -46,9 +46,12 @@ class StoreShapes {
     const bool is_vector = access.element_bytes != 0 && access.element_bytes < access.bytes;
     return state_of_row(is_vector ? access.element_bytes : access.bytes);
   }
-  // The same of a row of lanes that are side by side.
+  // The same of a row of lanes that are side by side, and of one lane, or of all in one place.
   static std::uint8_t state_of_row(std::uint32_t width) {
     return static_cast<std::uint8_t>(InitShadow::kFirstShape + std::countr_zero(width));
+  }
+  static std::uint8_t state_of_alone(std::uint32_t width) {
+    return static_cast<std::uint8_t>(state_of_row(width) + kAlone);
   }
   // Whether that is a state that earlier stores have had.
   [[nodiscard]] bool knows(const Access& access) const;
@@ -64,9 +67,6 @@ class StoreShapes {
   static constexpr std::uint32_t kWidths = 5;
   static constexpr std::uint32_t kAlone = kWidths;
 
-  static std::uint8_t state_of_alone(std::uint32_t width) {
-    return static_cast<std::uint8_t>(state_of_row(width) + kAlone);
-  }
   std::uint8_t state_for_spaced(const Access& access);
   [[nodiscard]] StoreShape shape_at(const InitShadow& shadow, std::uint32_t offset) const;
   [[nodiscard]] bool ends_struct(const InitShadow& shadow, std::uint32_t begin,

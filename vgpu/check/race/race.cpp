@@ -234,6 +234,11 @@ bool RaceChecker::takes_row(const RowAccess& access) {
   return is_logged || takes_other_row(access);
 }
 
+bool RaceChecker::lends_notes(std::uint32_t slot, RowNotes& notes) {
+  if (is_plain_) notes.rows = &slots_[slot].log.notes();
+  return is_plain_;
+}
+
 bool RaceChecker::takes_other_row(const RowAccess& access) {
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return true;
   if (!is_plain_) return false;

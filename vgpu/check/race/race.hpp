@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -45,6 +46,7 @@ class RaceChecker final : public Checker {
   void on_sync(const Sync& sync) override;
   void on_access(Access& access) override;
   bool takes_row(const RowAccess& row) override;
+  bool lends_notes(std::uint32_t slot, RowNotes& notes) override;
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override;
   void on_device_launch(const DeviceLaunch& event) override;
@@ -151,7 +153,7 @@ class RaceChecker final : public Checker {
   bool single_block_ = false;   // the launch has one block
   std::uint64_t periods_ = 0;   // begun so far
   std::uint64_t global_period_ = 0;
-  std::vector<Slot> slots_;
+  std::deque<Slot> slots_;       // which stay where they are: machine code notes rows in their logs
   std::vector<Shadow> shadows_;  // by Allocation::id
 };
 

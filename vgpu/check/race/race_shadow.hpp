@@ -78,7 +78,8 @@ class Shadow {
     constexpr std::uint32_t kWeak = 1u << kWeakRead | 1u << kWeakWrite;
     if (!period_.global || is_bytes()) return false;
     const std::uint32_t bit = 1u << access_class;
-    if ((bit & kWeak) != 0) return (used_ & ~kWeak) == 0;
+    if ((bit & kWeak) != 0) [[likely]]
+      return (used_ & ~kWeak) == 0;
     return (used_ & ~bit) == 0 && AccessClass::of_index(access_class).atomic &&
            ((kClassRelations.race[access_class] | kClassRelations.race_across[access_class]) &
             bit) == 0 &&

@@ -99,7 +99,7 @@ void Shadow::put(std::int64_t line, const RowLines::Part& part) {
   using Role = RowLines::Role;
   const Role role = part.role();
   const bool is_other = role == Role::other_read || role == Role::other_update;
-  const unsigned access_class = role == Role::write         ? kWeakWrite
+  const unsigned access_class = role == Role::write        ? kWeakWrite
                                 : role < Role::last_update ? kWeakRead
                                                            : update_class_;
   const History& history = history_at(kWord, access_class, is_other);

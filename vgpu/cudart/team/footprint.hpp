@@ -49,6 +49,9 @@ class Footprint final : public vgpu::Observer {
 
   void on_access(vgpu::Access& access) override;
   bool takes_row(const vgpu::RowAccess& row) override;
+  bool lends_notes(std::uint32_t /*slot*/, vgpu::RowNotes& /*notes*/) override {
+    return true;  // shared memory leaves none
+  }
   void on_fault(const vgpu::Fault& /*fault*/) override { grid_->give_up(); }
   void on_undefined_use(const vgpu::UndefinedUse& /*use*/) override { grid_->give_up(); }
   void on_barrier_divergence(const vgpu::BarrierDivergence& /*event*/) override {

@@ -73,7 +73,12 @@ void Emitter::find_and_tell(const Site& site, bool strided) {
   find_row(site, strided);
   const asmjit::Label told = a.newLabel(), untold = a.newLabel();
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
-  a.jne(untold);
+  if (is_noted(site, strided)) {
+    a.je(told);
+    note(site, strided, untold);
+  } else {
+    a.jne(untold);
+  }
   a.bind(told);
   later_beside([this, site, strided, told, untold] {
     a.bind(untold);

@@ -237,6 +237,11 @@ class Emitter {
   void check_some_lanes(const Site& site);
   void find_some_lanes(const Site& site);
   void move_some_lanes(const Site& site);
+  // emit_notes.cpp
+  [[nodiscard]] static bool is_noted(const Site& site, bool strided);
+  void note(const Site& site, bool strided, asmjit::Label untold);
+  void note_states(const Site& site, bool strided, asmjit::Label untold);
+  void note_meetings(const Site& site, bool strided, asmjit::Label untold);
   // emit_scattered.cpp
   [[nodiscard]] bool scatters(const Site& site) const;
   void find_offsets(const Site& site);

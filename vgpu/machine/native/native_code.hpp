@@ -22,6 +22,7 @@
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/compute/compute.hpp"
 #include "vgpu/machine/native/access_site.hpp"
+#include "vgpu/machine/native/noted_rows.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
@@ -66,6 +67,14 @@ struct NativeFrame {
   std::uint32_t quantum_left = 0;
   std::uint32_t limit = 0;       // the pc at which another fragment waits
   std::uint32_t is_watched = 0;  // accesses are told
+  NotedRows* notes = nullptr;    // with which rows of shared memory are noted; null: they are told
+  const NotedStates* states = nullptr;         // RowNotes::states, not null
+  const Allocation* shared_memory = nullptr;   // the block's
+  std::uint32_t stored = 0;                    // RowNotes::stored, in each byte
+  std::uint32_t warp = 0;                      // its index in the block
+  NotedStates all_settled;                     // where nobody asks
+  const Observer* const* noted_for = nullptr;  // those who have been asked, and how many they are
+  std::size_t noted_for_count = 0;
   std::uint32_t wants_edges = 0;
   FragmentLoop* loop = nullptr;
   RunningFragment* run = nullptr;

@@ -125,8 +125,19 @@ class FragmentLoop {
   [[gnu::always_inline]] void begin_observed(NativeFrame& frame, const RunningFragment& run) {
     frame.wants_edges = launch_.observers.want_edges ? 1 : 0;
     frame.is_watched = launch_.observers.of_accesses.empty() ? 0 : 1;
-    if (frame.is_watched != 0) parts_.accesses.begin_rows(run);
+    if (frame.is_watched == 0) return;
+    parts_.accesses.begin_rows(run);
   }
+  // The same of a warp whose lanes are together: those who watch lend what it notes rows with.
+  [[gnu::always_inline]] void begin_noted(NativeFrame& frame, const RunningFragment& run) {
+    begin_observed(frame, run);
+    const std::vector<Observer*>& watching = launch_.observers.of_accesses;
+    const bool are_known =
+        frame.noted_for == watching.data() && frame.noted_for_count == watching.size();
+    if (!are_known) [[unlikely]]
+      begin_notes(frame, run);
+  }
+  void begin_notes(NativeFrame& frame, const RunningFragment& run);
   // An instruction by which a warp departs whose lanes are together.
   [[nodiscard]] bool ends_turn(const Instr& instr) const {
     return instr.guard.bank == Bank::none &&
@@ -227,7 +238,7 @@ inline FragmentLoop::Departure FragmentLoop::run_to_barrier(Slot& slot, Warp& wa
   run.mask = fragment.mask;
   launch_.quantum_left_before = launch_.quantum_left;
   std::uint64_t lane_steps = 0;
-  begin_observed(frame, run);
+  begin_noted(frame, run);
   run_native(frame, *native, run, ptx::kNone, lane_steps);
   if (frame.code[run.pc].kind == InstrKind::branch && part(warp, frame, run, lane_steps))
       [[unlikely]] {

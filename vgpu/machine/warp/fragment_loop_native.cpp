@@ -1,4 +1,5 @@
 // Fragments that run the machine code of their program, and what that calls.
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -20,10 +21,25 @@ void FragmentLoop::begin_native_launch(NativeFrame& frame) {
 // What it has of a fragment for as long as that runs.
 void FragmentLoop::begin_native_block(NativeFrame& frame, RunningFragment& run) {
   frame.banks = run.banks;
+  frame.shared_memory = run.slot.shared;
   frame.shared = shared_of(run.slot);
   frame.position = &run.slot.position;
   frame.threads = parts_.scalars.threads() + run.warp.index * Scalars::kThreadWords;
   frame.run = &run;
+  frame.warp = run.warp.index;
+}
+
+void FragmentLoop::begin_notes(NativeFrame& frame, const RunningFragment& run) {
+  const std::vector<Observer*>& watching = launch_.observers.of_accesses;
+  frame.noted_for = watching.data();
+  frame.noted_for_count = watching.size();
+  RowNotes notes;
+  const bool lend_all = std::ranges::all_of(
+      watching, [&](Observer* observer) { return observer->lends_notes(run.slot.index, notes); });
+  frame.all_settled.settled = frame.shared_memory;
+  frame.notes = lend_all ? notes.rows : nullptr;
+  frame.states = notes.states != nullptr ? notes.states : &frame.all_settled;
+  frame.stored = notes.stored * 0x0101'0101u;
 }
 
 FragmentLoop::NativeWarp& FragmentLoop::begin_native_warp(Slot& slot, Warp& warp,
@@ -41,6 +57,7 @@ FragmentLoop::NativeWarp& FragmentLoop::begin_native_warp(Slot& slot, Warp& warp
   of_warp.run.emplace(slot, warp, *launch_.program, fragment);
   begin_native_launch(of_warp.frame);
   begin_native_block(of_warp.frame, *of_warp.run);
+  of_warp.frame.noted_for = nullptr;
   return of_warp;
 }
 

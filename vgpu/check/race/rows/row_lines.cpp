@@ -63,8 +63,9 @@ RowLines::Added RowLines::add_write(Line& line, const Part& part, std::uint64_t 
 }
 
 // A read or an update, as record() of race_rows.hpp does in each cell.
+template <RowLines::Role last>
 RowLines::Added RowLines::add_shared(Line& line, const Part& part, std::uint64_t ordered_threads) {
-  const Role last = part.role(), displaced_role = other_of(last);
+  constexpr Role displaced_role = other_of(last);
   Parts parts = parts_of(line);
   const std::uint32_t count = line.count;
   std::array<Part, kMore + 1> moved;
@@ -114,5 +115,10 @@ RowLines::Added RowLines::add_shared(Line& line, const Part& part, std::uint64_t
   for (std::uint32_t i = 0; i < moves; ++i) parts[left++] = moved[i];
   return moves == 0 ? Added::yes : Added::displacing;
 }
+
+template RowLines::Added RowLines::add_shared<RowLines::Role::last_read>(Line&, const Part&,
+                                                                         std::uint64_t);
+template RowLines::Added RowLines::add_shared<RowLines::Role::last_update>(Line&, const Part&,
+                                                                           std::uint64_t);
 
 }  // namespace warpcheck::vgpu

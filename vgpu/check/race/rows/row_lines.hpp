@@ -1,11 +1,12 @@
 // The cells of global memory, as the rows that have been there.
 //
 // Nearly all that kernels do to global memory is weak, or atomic and of one kind, and by whole rows
-// of 32 lanes.  What such a row leaves in 32 cells is one thread after the other at one pc, which a record says in 16 bytes
-// in place of 384.  So 32 cells that lie side by side are a line, and a line keeps a record for
-// each row that covers some of it.  A cell holds what it says (race_shadow.hpp) only where no
-// record covers it.  Records do to each other exactly what cells would: what a later row replaces
-// is taken from the earlier one's cells, and what it displaces becomes a record of its own.
+// of 32 lanes.  What such a row leaves in 32 cells is one thread after the other at one pc, which a
+// record says in 16 bytes in place of 384.  So 32 cells that lie side by side are a line, and a
+// line keeps a record for each row that covers some of it.  A cell holds what it says
+// (race_shadow.hpp) only where no record covers it.  Records do to each other exactly what cells
+// would: what a later row replaces is taken from the earlier one's cells, and what it displaces
+// becomes a record of its own.
 //
 // A line whose records become too many is dissolved into cells, and so is one that something else
 // than such a row comes to; until its period is over, it stays so.
@@ -98,8 +99,11 @@ class RowLines {
         line.first = part;
         return Added::yes;
       }
-      return part.role() == Role::write ? add_write(line, part, ordered_threads)
-                                        : add_shared(line, part, ordered_threads);
+      switch (part.role()) {
+        case Role::write: return add_write(line, part, ordered_threads);
+        case Role::last_read: return add_shared<Role::last_read>(line, part, ordered_threads);
+        default: return add_shared<Role::last_update>(line, part, ordered_threads);
+      }
     }
     line.first = part;
     line.count = 1;
@@ -145,6 +149,7 @@ class RowLines {
   }
   void make_more(Line& line);
   Added add_write(Line& line, const Part& part, std::uint64_t ordered_threads);
+  template <Role last>
   Added add_shared(Line& line, const Part& part, std::uint64_t ordered_threads);
 
   HostPages pages_;

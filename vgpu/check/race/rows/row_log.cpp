@@ -61,16 +61,19 @@ void RowLog::begin(std::uint32_t bytes) {
   if (read_.size() < words) {
     read_.assign(words, 0);
     written_.assign(words, 0);
-  } else if (count_ != 0) {
+    notes_.read = read_.data();
+    notes_.written = written_.data();
+  } else if (count() != 0) {
     std::ranges::fill(read_, 0);
     std::ranges::fill(written_, 0);
   }
   if (std::exchange(atomic_bytes_, 0) != 0) std::ranges::fill(counted_, 0);
-  count_ = 0;
+  notes_.next = rows_.data();
   updated_ = updates_counted_ = 0;
   atomics_.clear();
   looks_ = 0;
   open_ = true;
+  set_limit();
 }
 
 // Whether atomics of so many bytes may be taken, from now on alone.
@@ -79,6 +82,7 @@ bool RowLog::may_update(std::uint8_t bytes) {
   if (atomic_bytes_ == 0) {
     atomic_bytes_ = bytes;
     counted_.resize(written_.size());
+    set_limit();
   }
   return bytes == atomic_bytes_;
 }
@@ -117,7 +121,7 @@ bool RowLog::take_atomics(const Access& access, std::uint32_t segment, const Thr
 // Most phases with atomics have nothing else, so bits are set when something comes.
 bool RowLog::take_updates(const Access& access, unsigned access_class) {
   if (access.asynchronous || access.elements() != 1 || updated_ == kAtomicsMax) return false;
-  if (!may_update(access.bytes) || (count_ != 0 && has_met(access))) return false;
+  if (!may_update(access.bytes) || (count() != 0 && has_met(access))) return false;
   if (updated_ == updates_.size()) updates_.resize(std::max<std::size_t>(2 * updated_, 16));
   UpdateRow& row = updates_[updated_++];
   row.offset = access.offset;
@@ -132,7 +136,7 @@ bool RowLog::take_updates(const Access& access, unsigned access_class) {
 
 // The rows of this phase that have met this one's cells, and at least one of both is a write.
 bool RowLog::is_ordered(const Row& row, std::uint64_t ordered_threads) {
-  looks_ += count_;
+  looks_ += count();
   if (looks_ > kLooksMax) return false;
   return std::ranges::all_of(rows(), [&](const Row& earlier) {
     return !(earlier.write || row.write) || same_threads(earlier, row, ordered_threads) ||
@@ -142,14 +146,16 @@ bool RowLog::is_ordered(const Row& row, std::uint64_t ordered_threads) {
 
 // Makes room for a row.  False: there are enough.
 bool RowLog::grow() {
-  if (count_ == kRowsMax) return false;
-  room_ = std::max<std::size_t>(2 * count_, 64);
-  rows_.resize(room_);
+  const std::size_t before = count();
+  if (before == kRowsMax) return false;
+  rows_.resize(std::max<std::size_t>(2 * before, 64));
+  notes_.next = rows_.data() + before;
+  set_limit();
   return true;
 }
 
 bool RowLog::take(const Row& row, std::uint64_t ordered_threads) {
-  if (count_ == room_ && !grow()) return false;
+  if (count() == rows_.size() && !grow()) return false;
   if (row.uniform && row.write && (row.mask & (row.mask - 1)) != 0 &&
       ordered_threads != kOrderedInWarp)
     return false;
@@ -178,16 +184,16 @@ bool RowLog::take(const Row& row, std::uint64_t ordered_threads) {
     mine[word + 1] |= high;
     at += kWordBits;
   });
-  rows_[count_++] = row;
+  *notes_.next++ = row;
   return true;
 }
 
 bool RowLog::take_runs(const Row& row, const std::uint32_t* offsets, std::uint32_t begins,
                        std::uint64_t ordered_threads) {
-  const std::size_t before = count_;
+  const std::size_t before = count();
   const bool is_simple = row.cells_log2 == 0 && !(row.uniform && row.write) && atomic_bytes_ == 0;
   bool is_taken = false;
-  if (is_simple && room_ - count_ >= kRunsMax) {
+  if (is_simple && rows_.size() - before >= kRunsMax) {
     is_taken = row.uniform ? take_runs_of_words<true>(row, offsets, begins, ordered_threads)
                            : take_runs_of_words<false>(row, offsets, begins, ordered_threads);
   } else {
@@ -200,7 +206,7 @@ bool RowLog::take_runs(const Row& row, const std::uint32_t* offsets, std::uint32
     });
   }
   // Bits that are left behind make others look closer, no more.
-  if (!is_taken) count_ = before;
+  if (!is_taken) notes_.next = rows_.data() + before;
   return is_taken;
 }
 
@@ -216,7 +222,7 @@ bool RowLog::take_runs_of_words(Row row, const std::uint32_t* offsets, std::uint
       begins, mask, [&](unsigned first, std::uint32_t lanes) __attribute__((always_inline)) {
         row.cell = static_cast<std::int32_t>((offsets[first] >> 2) - (kUniform ? 0 : first));
         row.mask = lanes;
-        rows_[count_] = row;
+        *notes_.next = row;
         const auto [word, low, high] =
             place(kUniform ? 1 : lanes, static_cast<std::uint64_t>(row.cell + kSlackCells));
         std::uint64_t met = (written[word] & low) | (written[word + 1] & high);
@@ -224,7 +230,7 @@ bool RowLog::take_runs_of_words(Row row, const std::uint32_t* offsets, std::uint
         if (met != 0 && !is_ordered(row, ordered_threads)) return false;
         mine[word] |= low;
         mine[word + 1] |= high;
-        ++count_;
+        ++notes_.next;
         return true;
       });
 }

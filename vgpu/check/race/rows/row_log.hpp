@@ -22,27 +22,28 @@
 #include "vgpu/check/race/rows/race_rows.hpp"
 #include "vgpu/machine/access.hpp"
 #include "vgpu/machine/memory/rows.hpp"
+#include "vgpu/machine/native/noted_rows.hpp"
 
 namespace warpcheck::vgpu {
 
 class RowLog {
  public:
-  struct Row {
-    std::int32_t cell = 0;  // as in RaceRow, in words
-    std::uint32_t pc = 0;
-    std::uint32_t mask = 0;  // not empty
-    std::uint32_t warp = 0;
-    std::uint32_t segment = 0;    // the caller's own mark of its time
-    std::uint8_t cells_log2 = 0;  // words of one lane, 0 to 2
-    bool write = false;
-    bool uniform = false;
-  };
+  using Row = NotedRow;  // its cell as in RaceRow, in words; its segment is the caller's
+
+  RowLog() = default;
+  RowLog(RowLog&&) = default;
+  RowLog& operator=(RowLog&&) = default;
+  RowLog(const RowLog&) = delete;
+  RowLog& operator=(const RowLog&) = delete;
 
   // Begins a phase: the log is empty and open.
   //   bytes: of the shared memory.
   void begin(std::uint32_t bytes);
   // From now on in this phase, no row is taken.
-  void close() { open_ = false; }
+  void close() {
+    open_ = false;
+    notes_.limit = nullptr;
+  }
   [[nodiscard]] bool is_open() const { return open_; }
 
   // Adds a row, unless it is none for the log, might race with one that is there, or the log is
@@ -72,8 +73,8 @@ class RowLog {
   [[gnu::always_inline]] bool take_new(const RowAccess& access) {
     const bool write = access.kind == AccessKind::write;
     const bool uniform = access.pattern == Pattern::uniform;
-    if (!open_ || atomic_bytes_ != 0 || access.bytes != 4 || count_ == room_ ||
-        access.pattern == Pattern::scattered || (uniform && write)) {
+    if (notes_.next >= notes_.limit || access.bytes != 4 || access.pattern == Pattern::scattered ||
+        (uniform && write)) {
       return false;
     }
     const auto cell = static_cast<std::int32_t>(start_of(access.first) >> 2);
@@ -81,22 +82,24 @@ class RowLog {
     const std::uint64_t bits = uniform ? 1 : access.mask;
     const auto shift = static_cast<unsigned>(at % kWordBits);
     const std::uint64_t low = bits << shift, high = bits >> 1 >> (kWordBits - 1 - shift);
-    std::uint64_t* const written = written_.data() + at / kWordBits;
-    std::uint64_t* const read = read_.data() + at / kWordBits;
+    std::uint64_t* const written = notes_.written + at / kWordBits;
+    std::uint64_t* const read = notes_.read + at / kWordBits;
     std::uint64_t met = (written[0] & low) | (written[1] & high);
     if (write) met |= (read[0] & low) | (read[1] & high);
     if (met != 0) return false;
     std::uint64_t* const mine = write ? written : read;
     mine[0] |= low;
     mine[1] |= high;
-    rows_[count_++] = {.cell = cell,
-                       .pc = access.pc,
-                       .mask = access.mask,
-                       .warp = access.place.warp,
-                       .write = write,
-                       .uniform = uniform};
+    *notes_.next++ = {.cell = cell,
+                      .pc = access.pc,
+                      .mask = access.mask,
+                      .warp = access.place.warp,
+                      .write = write,
+                      .uniform = uniform};
     return true;
   }
+  // The same, for machine code.
+  [[nodiscard]] NotedRows& notes() { return notes_; }
   bool take(const RowAccess& access, std::uint64_t ordered_threads) {
     if (access.bytes < 4) return false;
     return take({.cell = static_cast<std::int32_t>(start_of(access.first) >> 2),
@@ -134,16 +137,16 @@ class RowLog {
   bool take_atomics(const Access& access, std::uint32_t segment, const ThreadOrder& order);
   [[nodiscard]] AtomicLog& atomics() { return atomics_; }
   // In the order in which they were taken.
-  [[nodiscard]] std::span<const Row> rows() const { return {rows_.data(), count_}; }
-  [[nodiscard]] std::span<Row> rows() { return {rows_.data(), count_}; }
+  [[nodiscard]] std::span<const Row> rows() const { return {rows_.data(), count()}; }
+  [[nodiscard]] std::span<Row> rows() { return {rows_.data(), count()}; }
 
  private:
   static constexpr std::size_t kRowsMax = 2048;
   static constexpr std::size_t kAtomicsMax = 2048;
   // Rows looked at in one phase, before the shadow is the cheaper way.
   static constexpr std::size_t kLooksMax = 2048;
-  static constexpr unsigned kWordBits = 64;
-  static constexpr std::int64_t kSlackCells = 128;  // inactive lanes may lie outside
+  static constexpr unsigned kWordBits = NotedRows::kWordBits;
+  static constexpr std::int64_t kSlackCells = NotedRows::kSlackCells;
 
   using Cells = std::vector<std::uint64_t>;  // a bit a cell, from -kSlackCells on
 
@@ -151,6 +154,13 @@ class RowLog {
   bool take_runs_of_words(Row row, const std::uint32_t* offsets, std::uint32_t begins,
                           std::uint64_t ordered_threads);
   bool grow();
+  [[nodiscard]] std::size_t count() const {
+    return static_cast<std::size_t>(notes_.next - rows_.data());
+  }
+  void set_limit() {
+    const bool takes_new = open_ && atomic_bytes_ == 0;
+    notes_.limit = takes_new ? rows_.data() + rows_.size() : nullptr;
+  }
   bool may_update(std::uint8_t bytes);
   [[nodiscard]] bool has_met(const Access& access) const;
   [[nodiscard]] std::pair<std::size_t, std::uint64_t> bits_at(std::uint32_t offset) const;
@@ -159,10 +169,10 @@ class RowLog {
 
   bool open_ = false;
   std::size_t looks_ = 0;
-  std::vector<Row> rows_;  // the first count_ of room_
-  std::size_t count_ = 0, room_ = 0;
+  std::vector<Row> rows_;  // the first count() of them
   Cells read_, written_;
-  Cells counted_;  // by atomics
+  NotedRows notes_;  // in these
+  Cells counted_;    // by atomics
   AtomicLog atomics_;
   std::vector<UpdateRow> updates_;  // the first updated_ of them
   std::size_t updated_ = 0;
