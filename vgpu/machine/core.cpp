@@ -71,6 +71,7 @@ void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
   std::ranges::copy_if(
       observers, std::back_inserter(launch_.observers.of_accesses),
       [&](const Observer* observer) { return observer->watches_accesses_of(*launch.program); });
+  launch_.observers.watch_throughout = launch_.observers.of_accesses.size();
   block_watch_.begin_launch();
   blocks_.begin_launch();
   cluster_barriers_.begin_launch();

@@ -28,7 +28,10 @@ struct Observers {
   bool want_edges = false;
   WeakMemory* weak_memory = nullptr;  // of Launch; null while nobody is to see what is run
   Following following{};              // what any of them follows
+  std::size_t watch_throughout = 0;   // of_accesses: those that do so from the launch's begin on
 
+  // Somebody watches how a warp or a block goes on.
+  [[nodiscard]] bool is_looked_at() const { return of_accesses.size() != watch_throughout; }
   // Who watches accesses and collectives, and what is followed, is still to be asked.
   void begin(std::span<Observer* const> watching, bool edges, WeakMemory* memory) {
     all = watching;

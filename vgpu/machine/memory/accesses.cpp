@@ -39,6 +39,7 @@ Accesses::Plan Accesses::plan_of(const Instr& instr) {
 
 // Plans say nothing of the launch, but of whether it has weak memory.
 bool Accesses::begin_launch() {
+  row_.mask = ~0u;  // an observer of the last one may have thrown
   const bool is_weak = launch_.request->weak_memory != nullptr;
   const std::shared_ptr<NativeTier>& of = launch_.program->native;
   if (!is_weak && of != nullptr && of == plans_are_of_) return true;

@@ -38,11 +38,6 @@ class Accesses {
   // False: it knows nothing yet of the program's accesses.
   bool begin_launch();
   [[nodiscard]] AccessSite* sites() { return targets_.sites(); }
-  // Accesses of `run` are about to be told.
-  void begin_rows(const RunningFragment& run) {
-    row_.place = launch_.place_of(run.slot, run.warp);
-    row_.mask = ~0u;
-  }
   // Tells the plain access at `pc` of all lanes, which lie side by side from `offset` bytes behind
   // the site's base on, or all there.  False: some of what it loads is undefined; it has been made.
   bool tell(RunningFragment& run, std::uint32_t pc, std::uint64_t offset, bool strided) {
@@ -111,6 +106,7 @@ class Accesses {
                Pattern pattern) {
     const AccessSite& site = targets_.sites()[pc];
     row_.allocation = site.allocation == nullptr ? run.slot.shared : site.allocation;
+    row_.place = launch_.place_of(run.slot, run.warp);
     row_.pc = pc;
     row_.first = static_cast<std::uint32_t>(offset) + site.begin;
     row_.space = site.space;
@@ -158,7 +154,7 @@ class Accesses {
   StrongWrites& strong_writes_;
   std::vector<Plan> plans_;                         // by pc
   std::shared_ptr<const NativeTier> plans_are_of_;  // its program; null: nobody's
-  RowAccess row_;  // that is told, kept as most of it stays the same
+  RowAccess row_;  // that is told, of all lanes; whoever tells it of others restores that
   alignas(64) std::array<std::uint32_t, kWarpLanes> offsets_{};  // scratch
 };
 

@@ -119,18 +119,16 @@ class FragmentLoop {
       begin_native_launch(frame_);
     }
     begin_native_block(frame_, run);
-    begin_observed(frame_, run);
+    begin_observed(frame_);
   }
   // Who watches may change while the block runs.
-  [[gnu::always_inline]] void begin_observed(NativeFrame& frame, const RunningFragment& run) {
+  [[gnu::always_inline]] void begin_observed(NativeFrame& frame) {
     frame.wants_edges = launch_.observers.want_edges ? 1 : 0;
     frame.is_watched = launch_.observers.of_accesses.empty() ? 0 : 1;
-    if (frame.is_watched == 0) return;
-    parts_.accesses.begin_rows(run);
   }
   // The same of a warp whose lanes are together: those who watch lend what it notes rows with.
   [[gnu::always_inline]] void begin_noted(NativeFrame& frame, const RunningFragment& run) {
-    begin_observed(frame, run);
+    begin_observed(frame);
     const std::vector<Observer*>& watching = launch_.observers.of_accesses;
     const bool are_known =
         frame.noted_for == watching.data() && frame.noted_for_count == watching.size();

@@ -1,6 +1,6 @@
 // Rounds: the turns of all warps of a block, one after the other, from barrier to barrier.
 //
-// Where all warps of a block stand at one place and nobody watches, asks or waits in between, a
+// Where all warps of a block stand at one place and nobody asks or waits in between, a
 // turn is what machine code does up to the next barrier.  Code goes from warp to warp by itself,
 // and what each turn leaves behind is brought into the block's state once for all of them: when a
 // warp stops otherwise, or the launch has to be looked at.
@@ -12,7 +12,7 @@
 namespace warpcheck::vgpu {
 
 bool FragmentLoop::can_run_rounds(const Slot& slot) const {
-  const bool is_alone = launch_.native != nullptr && launch_.observers.of_accesses.empty() &&
+  const bool is_alone = launch_.native != nullptr && !launch_.observers.is_looked_at() &&
                         launch_.limits.enough == nullptr && launch_.warps_per_block != 1 &&
                         !launch_.program->has_named_barriers &&
                         slot.ready_warps == launch_.all_warps() &&
@@ -42,7 +42,7 @@ FragmentLoop::Departure FragmentLoop::run_rounds(Slot& slot, std::uint32_t& numb
     NativeWarp& of_warp = native_warp(slot, warp, fragment);
     of_warp.run->mask = fragment.mask;
     of_warp.frame.round = &round_.in_native;
-    begin_observed(of_warp.frame, *of_warp.run);
+    begin_noted(of_warp.frame, *of_warp.run);
     begin_counts(of_warp.frame, warp);
     round_.warps[index] = &of_warp;
   }
