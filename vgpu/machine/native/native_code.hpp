@@ -120,12 +120,13 @@ class NativeCode {
   NativeCode& operator=(const NativeCode&) = delete;
 
   [[nodiscard]] bool begins_at(std::uint32_t pc) const { return entries_[pc] != nullptr; }
-  // Runs from a pc at which a block begins; returns the pc that is next.
+  // Runs from a pc at which a block begins; returns the pc that is next.  Of a round, its warps
+  // from `frame`'s on, until one stops otherwise than at a barrier or its exit, or is the last;
+  // kNone: it is over behind the turn of the running one.
   std::uint32_t run(NativeFrame& frame, std::uint32_t pc) const {
     return enter_(&frame, entries_[pc]);
   }
-  // The same of a round's warps, from `frame`'s on: until one stops otherwise than at a barrier or
-  // its exit, or is the last.  kNone: the round has stopped behind the turn of the running one.
+  // What a round is given of where it begins.
   [[nodiscard]] const void* entry(std::uint32_t pc) const { return entries_[pc]; }
 
  private:

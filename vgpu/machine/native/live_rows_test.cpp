@@ -1,4 +1,4 @@
-#include "vgpu/program/live_rows.hpp"
+#include "vgpu/machine/native/live_rows.hpp"
 
 #include <gtest/gtest.h>
 
