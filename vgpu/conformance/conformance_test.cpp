@@ -247,7 +247,9 @@ std::vector<std::string> all_mnemonics(const ptx::OpcodeRow& row) {
   extend("ftz", {".ftz"});
   extend("sat ", {".sat"});
   extend("type", types);
-  extend("types", types);
+  extend("types ", types);
+  extend("types3", types);
+  extend("types?", {".f16", ".s32"});
   return mnemonics;
 }
 

@@ -47,7 +47,9 @@ std::string_view source_name(std::size_t index) { return kSources.at(index); }
 unsigned result_bytes(std::string_view type) { return register_bytes(type); }
 
 std::string module_head(int target) {
-  return fmt::format(".version 8.7\n.target sm_{}\n.address_size 64\n", target);
+  // Much of what came with sm_100 is there on the architecture-specific target alone.
+  return fmt::format(".version 8.8\n.target sm_{}{}\n.address_size 64\n", target,
+                     target < 100 ? "" : "a");
 }
 
 std::string kernel_text(const ptx::InstructionForm& form, std::string_view name) {

@@ -91,8 +91,8 @@ void read_classes(std::string_view text, Row& row) {
       continue;
     }
     if (word.starts_with("type")) {
-      row.types_min = word == "type?" ? 0 : word == "type" ? 1 : 2;
-      row.types_max = word == "types3" ? 3 : word == "types" ? 2 : 1;
+      row.types_min = word == "type?" ? 0 : word == "type" || word == "types?" ? 1 : 2;
+      row.types_max = word == "types3" ? 3 : word.starts_with("types") ? 2 : 1;
       name = "type";
     }
     if (word.ends_with('!')) name.remove_suffix(1);

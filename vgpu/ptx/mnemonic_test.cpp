@@ -162,8 +162,8 @@ TEST(Mnemonic, RefusalsNameTheSuffix) {
             "unknown modifier '.im2col' in 'cp.async.bulk.tensor.3d.shared::cta.global.im2col'");
   EXPECT_EQ(refusal_of("add.rn.rz.f32"),
             "modifier '.rz' in 'add.rn.rz.f32' comes after another of its kind");
-  EXPECT_EQ(refusal_of("add.u32.u32"),
-            "modifier '.u32' in 'add.u32.u32' comes after another of its kind");
+  EXPECT_EQ(refusal_of("sad.u32.u32"),
+            "modifier '.u32' in 'sad.u32.u32' comes after another of its kind");
 }
 
 TEST(Mnemonic, WhatMustStandIsMissed) {

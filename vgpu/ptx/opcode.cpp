@@ -41,10 +41,11 @@ constexpr std::array kRows = {
 };
 static_assert(kRows.size() == static_cast<std::size_t>(Opcode::count));
 
-constexpr std::array<std::string_view, 32> kTypes = {
-    "none",   "pred",   "b8",   "b16", "b32",   "b64",   "b128",   "u8",  "u16",   "u32", "u64",
-    "s8",     "s16",    "s32",  "s64", "u16x2", "s16x2", "b1",     "u2",  "s2",    "u4",  "s4",
-    "e4m3x2", "e5m2x2", "tf32", "f16", "f16x2", "bf16",  "bf16x2", "f32", "f32x2", "f64"};
+constexpr std::array<std::string_view, 36> kTypes = {
+    "none",   "pred", "b8",  "b16",   "b32",     "b64",    "b128",   "u8",     "u16",
+    "u32",    "u64",  "s8",  "s16",   "s32",     "s64",    "u16x2",  "s16x2",  "b1",
+    "u2",     "s2",   "u4",  "s4",    "ue8m0x2", "e2m1x2", "e2m3x2", "e3m2x2", "e4m3x2",
+    "e5m2x2", "tf32", "f16", "f16x2", "bf16",    "bf16x2", "f32",    "f32x2",  "f64"};
 static_assert(kTypes.size() == static_cast<std::size_t>(Type::f64) + 1);
 
 constexpr std::array<std::string_view, 6> kSpaces = {"generic", "global", "shared",

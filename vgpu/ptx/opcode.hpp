@@ -17,13 +17,13 @@ enum class Type : std::uint8_t {
   s8, s16, s32, s64,
   u16x2, s16x2,
   b1, u2, s2, u4, s4,             // elements of matrices and of cvt.pack: no operand has them
-  e4m3x2, e5m2x2, tf32,           // in .b16 and .b32 registers
+  ue8m0x2, e2m1x2, e2m3x2, e3m2x2, e4m3x2, e5m2x2, tf32,  // in .b8, .b16 and .b32 registers
   f16, f16x2, bf16, bf16x2, f32, f32x2, f64,
 };
 
 enum class Space : std::uint8_t { generic, global, shared, local, constant, param };
 
-enum class Rounding : std::uint8_t { none, rn, rz, rm, rp, rna, rni, rzi, rmi, rpi };
+enum class Rounding : std::uint8_t { none, rn, rz, rm, rp, rna, rs, rni, rzi, rmi, rpi };
 
 enum class Compare : std::uint8_t {
   none, eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
@@ -238,9 +238,10 @@ SpecialRegister find_special_register(std::string_view name);  // none if there 
 // clang-format off
 constexpr std::uint32_t bytes_of(Type type) {
   switch (type) {
-    case Type::b8: case Type::u8: case Type::s8: return 1;
+    case Type::b8: case Type::u8: case Type::s8: case Type::e2m1x2: return 1;
     case Type::b16: case Type::u16: case Type::s16: case Type::f16: case Type::bf16:
-    case Type::e4m3x2: case Type::e5m2x2: return 2;
+    case Type::e2m3x2: case Type::e3m2x2: case Type::e4m3x2: case Type::e5m2x2:
+    case Type::ue8m0x2: return 2;
     case Type::b32: case Type::u32: case Type::s32: case Type::f32: case Type::tf32:
     case Type::u16x2: case Type::s16x2: case Type::f16x2: case Type::bf16x2: return 4;
     case Type::b64: case Type::u64: case Type::s64: case Type::f64: case Type::f32x2: return 8;

@@ -40,6 +40,7 @@ constexpr std::array kSuffixes = {
     suffix("rm", C::rounding, Rounding::rm),
     suffix("rp", C::rounding, Rounding::rp),
     suffix("rna", C::rounding, Rounding::rna),
+    suffix("rs", C::rounding, Rounding::rs),
     suffix("rni", C::rounding, Rounding::rni),
     suffix("rzi", C::rounding, Rounding::rzi),
     suffix("rmi", C::rounding, Rounding::rmi),

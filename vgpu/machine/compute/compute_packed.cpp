@@ -1,5 +1,5 @@
-// Formats without registers of their own: 8-bit floats (e4m3, e5m2), tf32, the packed integers of
-// cvt.pack, and pairs of 16-bit integers.
+// Formats without registers of their own: floats of 4, 6 and 8 bits, scales, tf32, the packed
+// integers of cvt.pack, and pairs of 16-bit integers; and rounding by random bits.
 //
 // PTX ISA 9.0, 5.2.3 (alternate floating-point formats), 9.7.9.21 and 9.7.9.22 (cvt, cvt.pack),
 // 9.7.1 (add, min, max of .u16x2 and .s16x2).  Compiled once, as compute_exact.cpp.
@@ -10,6 +10,7 @@
 #include "vgpu/machine/compute/compute_families.hpp"
 #include "vgpu/machine/compute/exact.hpp"
 #include "vgpu/machine/compute/lanes.hpp"
+#include "vgpu/machine/compute/narrow_floats.hpp"
 
 namespace warpcheck::vgpu::portable {
 namespace {
@@ -22,76 +23,102 @@ using ptx::Type;
 using Word = std::uint32_t;
 using Wide = std::uint64_t;
 
-constexpr Word kSign8 = 0x80;
-constexpr Word kNan8 = 0x7f;
-
-// e5m2 is an IEEE format.  e4m3 has no infinity, one NaN, and numbers where others have those:
-// it is a format with five bits of exponent, of which the upper half is unused, scaled by 2^8.
-constexpr Format kE5m2{8, 2, kNan8};
-constexpr Format kE4m3Wide{9, 3, 0};
-constexpr int kE4m3Scale = 8;
-constexpr Word kE4m3Most = 0x7e;
-constexpr Word kE5m2Most = 0x7b;
-
-Number unpack8(Type type, Word bits) {
-  if (type == Type::e5m2x2) return exact::unpack(kE5m2, bits);
-  if ((bits & kNan8) == kNan8) return {.kind = Number::Kind::nan};
-  Number x = exact::unpack(kE4m3Wide, (bits & kSign8) << 1 | (bits & kNan8));
-  x.exponent += kE4m3Scale;
-  return x;
-}
-
-// Rounded to nearest; what is too large becomes the largest number.
-Word pack8(Type type, Number x) {
-  if (x.kind == Number::Kind::nan) return kNan8;
-  const Word sign = x.negative ? kSign8 : 0;
-  const bool e5m2 = type == Type::e5m2x2;
-  const Word most = e5m2 ? kE5m2Most : kE4m3Most;
-  if (x.kind == Number::Kind::infinite) return sign | most;
-  x.negative = false;
-  if (!e5m2) x.exponent -= kE4m3Scale;
-  const auto magnitude = static_cast<Word>(exact::pack(e5m2 ? kE5m2 : kE4m3Wide, x, Rounding::rn));
-  return sign | std::min(magnitude, most);
-}
-
 // .relu: negative numbers become 0, NaN stays.
 Number without_negative(const Number& x, bool relu) {
   return relu && x.negative && x.kind != Number::Kind::nan ? Number{} : x;
 }
 
-// cvt.e4m3x2.f32 d, a, b: a becomes the upper byte.
-struct FloatsToBytes {
-  explicit FloatsToBytes(const Instr& instr)
+// cvt.e4m3x2.f32 d, a, b: a becomes the upper element.
+struct FloatsToNarrow {
+  explicit FloatsToNarrow(const Instr& instr)
       : type(instr.modifiers.type), relu(instr.modifiers.relu) {}
-  [[nodiscard]] Word one(Word bits) const {
-    return pack8(type, without_negative(exact::unpack(exact::kF32, bits), relu));
+  [[nodiscard]] Word one(const Format& format, Word bits) const {
+    return narrow::pack(type, without_negative(exact::unpack(format, bits), relu));
   }
-  Word operator()(Word a, Word b) const { return one(a) << 8 | one(b); }
+  Word operator()(Word a, Word b) const {
+    return one(exact::kF32, a) << narrow::stride_bits(type) | one(exact::kF32, b);
+  }
   Type type;
   bool relu;
 };
 
-struct HalvesToBytes {
-  explicit HalvesToBytes(const Instr& instr)
-      : type(instr.modifiers.type), relu(instr.modifiers.relu) {}
-  [[nodiscard]] Word one(Word bits) const {
-    return pack8(type, without_negative(exact::unpack(exact::kF16, bits), relu));
+struct HalvesToBytes : FloatsToNarrow {
+  using FloatsToNarrow::FloatsToNarrow;
+  Word operator()(Word a) const {
+    return one(exact::kF16, a >> 16) << 8 | one(exact::kF16, a & 0xffff);
   }
-  Word operator()(Word a) const { return one(a >> 16) << 8 | one(a & 0xffff); }
-  Type type;
-  bool relu;
 };
 
-struct BytesToHalves {
-  explicit BytesToHalves(const Instr& instr)
+struct NarrowToHalves {
+  explicit NarrowToHalves(const Instr& instr)
       : type(instr.modifiers.source_type), relu(instr.modifiers.relu) {}
   [[nodiscard]] Word one(Word bits) const {
-    const Number x = without_negative(unpack8(type, bits), relu);
+    const Number x = without_negative(narrow::unpack(type, bits), relu);
     return static_cast<Word>(exact::pack(exact::kF16, x, Rounding::rn));
   }
-  Word operator()(Word a) const { return one(a >> 8 & 0xff) << 16 | one(a & 0xff); }
+  Word operator()(Word a) const {
+    const unsigned stride = narrow::stride_bits(type);
+    const Word mask = (Word{1} << stride) - 1;
+    return one(a >> stride & mask) << 16 | one(a & mask);
+  }
   Type type;
   bool relu;
+};
+
+struct ToScales {
+  explicit ToScales(const Instr& instr)
+      : up(instr.modifiers.rounding == Rounding::rp), finite(instr.modifiers.satfinite) {}
+  Word operator()(Word a, Word b) const {
+    return narrow::scale_of(a, up, finite) << 8 | narrow::scale_of(b, up, finite);
+  }
+  // Of a pair of bf16, which are the upper halves of f32.
+  Word operator()(Word a) const { return (*this)(a & 0xffff0000, a << 16); }
+  bool up, finite;
+};
+
+struct FromScales {
+  Word operator()(Word a) const {
+    return narrow::bfloat_of_scale(a >> 8 & 0xff) << 16 | narrow::bfloat_of_scale(a & 0xff);
+  }
+};
+
+// cvt.rs d, a, b, r: to f16 or bf16.  Random bits are added to what is to be cut off, aligned with
+// its top, and the carry rounds away from zero.  Each half of r is for one element; of an f16 its
+// lowest 13 bits count, as many as an f16 has less than an f32.
+struct RandomlyRounded {
+  explicit RandomlyRounded(const Instr& instr)
+      : format(exact::format_of(instr.modifiers.type)),
+        cut(exact::kF32.fraction_bits - format.fraction_bits),
+        relu(instr.modifiers.relu),
+        finite(instr.modifiers.satfinite) {}
+  [[nodiscard]] Word one(Word bits, Word random) const {
+    const Word magnitude = bits & 0x7fffffff;
+    const auto infinity = static_cast<Word>(format.infinity());
+    if (magnitude > exact::kF32.infinity()) return static_cast<Word>(format.nan);
+    const Word sign = (bits >> 31) << (format.width - 1);
+    if (relu && sign != 0) return 0;
+    const Word bounded = std::min(rounded(magnitude, random), infinity);
+    return sign | (finite && bounded == infinity ? infinity - 1 : bounded);
+  }
+  [[nodiscard]] Word rounded(Word magnitude, Word random) const {
+    const auto hidden = static_cast<Word>(exact::kF32.hidden());
+    const int biased = static_cast<int>(magnitude >> exact::kF32.fraction_bits);
+    const int exponent = std::max(biased, 1) - exact::kF32.bias();
+    const int lowest = 1 - format.bias();
+    const int place = std::max(exponent, lowest);
+    const Word significand = (magnitude & (hidden - 1)) | (biased != 0 ? hidden : 0);
+    const int lost = place - exponent;
+    const Word aligned = lost > 31 ? 0 : significand >> lost;
+    const Word kept = (aligned + (random & ((Word{1} << cut) - 1))) >> cut;
+    // The hidden bit counts the exponent field up by itself.
+    return (static_cast<Word>(place - lowest) << format.fraction_bits) + kept;
+  }
+  Word operator()(Word a, Word b, Word random) const {
+    return one(a, random >> 16) << 16 | one(b, random & 0xffff);
+  }
+  Format format;
+  int cut;
+  bool relu, finite;
 };
 
 // A tf32 is an f32 whose lower 13 bits are 0.
@@ -166,24 +193,42 @@ struct OfPairs {
   bool is_signed, relu;
 };
 
-bool is_byte_float(Type type) { return type == Type::e4m3x2 || type == Type::e5m2x2; }
+ComputeFn find_scale(const ptx::Modifiers& m, bool pair) {
+  if (m.type == Type::bf16x2) {
+    const bool known = m.rounding == Rounding::rn && !m.satfinite && !m.relu && !pair;
+    return known ? lanewise<FromScales, Word, Word> : nullptr;
+  }
+  if ((m.rounding != Rounding::rz && m.rounding != Rounding::rp) || m.relu) return nullptr;
+  if (m.source_type == Type::f32 && pair) return lanewise<ToScales, Word, Word, Word>;
+  return m.source_type == Type::bf16x2 && !pair ? lanewise<ToScales, Word, Word> : nullptr;
+}
+
+ComputeFn find_tf32(const ptx::Modifiers& m) {
+  const bool known = m.rounding == Rounding::rn || m.rounding == Rounding::rz ||
+                     (m.rounding == Rounding::rna && !m.relu);
+  return m.source_type == Type::f32 && known ? lanewise<ToTf32, Word, Word> : nullptr;
+}
 
 ComputeFn find_narrow_float(const Instr& instr) {
   const ptx::Modifiers& m = instr.modifiers;
   const bool pair = present(instr[ComputeOperand::b]);
   if (m.sat || m.ftz) return nullptr;
-  if (m.type == Type::tf32) {
-    const bool known = m.rounding == Rounding::rn || m.rounding == Rounding::rz ||
-                       (m.rounding == Rounding::rna && !m.relu);
-    return m.source_type == Type::f32 && known && !pair ? lanewise<ToTf32, Word, Word> : nullptr;
+  if (m.rounding == Rounding::rs) {
+    const bool known = (m.type == Type::f16x2 || m.type == Type::bf16x2) &&
+                       m.source_type == Type::f32 && present(instr[ComputeOperand::c]);
+    return known ? lanewise<RandomlyRounded, Word, Word, Word, Word> : nullptr;
   }
+  if (m.type == Type::tf32) return pair ? nullptr : find_tf32(m);
+  if (m.type == Type::ue8m0x2 || m.source_type == Type::ue8m0x2) return find_scale(m, pair);
   if (m.rounding != Rounding::rn) return nullptr;
-  if (is_byte_float(m.type) && m.satfinite) {
-    if (m.source_type == Type::f32 && pair) return lanewise<FloatsToBytes, Word, Word, Word>;
-    return m.source_type == Type::f16x2 && !pair ? lanewise<HalvesToBytes, Word, Word> : nullptr;
+  if (narrow::is_narrow_float(m.type) && m.satfinite) {
+    if (m.source_type == Type::f32 && pair) return lanewise<FloatsToNarrow, Word, Word, Word>;
+    const bool bytes = m.type == Type::e4m3x2 || m.type == Type::e5m2x2;
+    const bool halves = m.source_type == Type::f16x2 && bytes && !pair;
+    return halves ? lanewise<HalvesToBytes, Word, Word> : nullptr;
   }
-  const bool widens = m.type == Type::f16x2 && is_byte_float(m.source_type);
-  return widens && !pair && !m.satfinite ? lanewise<BytesToHalves, Word, Word> : nullptr;
+  const bool widens = m.type == Type::f16x2 && narrow::is_narrow_float(m.source_type);
+  return widens && !pair && !m.satfinite ? lanewise<NarrowToHalves, Word, Word> : nullptr;
 }
 
 ComputeFn find_pack(const Instr& instr) {

@@ -11,6 +11,10 @@ using Emit = void (*)(Emission& e, const ptx::Instruction& in, Instr& out);
 
 // data.cpp
 void emit_compute(Emission& e, const ptx::Instruction& in, Instr& out);
+// compositions.cpp: what is taken apart into several of emit_compute()
+bool is_composed(const ptx::Instruction& in);
+void emit_composed(Emission& e, const ptx::Instruction& in, Instr& out);
+// data.cpp
 void emit_mov(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_memory(Emission& e, const ptx::Instruction& in, Instr& out);
 // param_access.cpp: ld.param and st.param of variables

@@ -27,8 +27,6 @@ using Instruction = ptx::Instruction;
 
 namespace {
 
-constexpr std::uint32_t kAllLanes = 0xffffffffu;
-
 std::string_view name_of(ptx::Rounding rounding) {
   return rounding == ptx::Rounding::rz ? "rz" : rounding == ptx::Rounding::rm ? "rm" : "rp";
 }
@@ -141,7 +139,7 @@ void emit_product(Emission& e, const Instruction& in) {
   out.kind = InstrKind::warp_sync;
   describe_product(product, out);
   out.operands = first;
-  out[WarpOperand::members] = e.constants.word(kAllLanes);
+  out[WarpOperand::members] = e.constants.word(kWholeWarp);
   e.push(out);
   std::vector<ptx::Operand> single;
   const std::vector<ptx::Operand>& results = parts_of(in.operands[0], single);

@@ -5,12 +5,6 @@ namespace warpcheck::vgpu {
 using ptx::Opcode;
 using ptx::Type;
 
-namespace {
-
-constexpr std::uint32_t kAllLanes = 0xffffffffu;
-
-}  // namespace
-
 void push_compute(Emission& e, const Instr& base, Opcode opcode, Type type, Type from,
                   const ComputeRows& rows, std::uint8_t vector) {
   Instr out = base;
@@ -79,7 +73,7 @@ Ref shuffled(Emission& e, const ptx::Instruction& in, Ref value, Ref lane) {
   out[WarpOperand::value] = value;
   out[WarpOperand::lane] = lane;
   out[WarpOperand::clamp] = e.constants.word(31);
-  out[WarpOperand::members] = e.constants.word(kAllLanes);
+  out[WarpOperand::members] = e.constants.word(kWholeWarp);
   e.push(out);
   return out[WarpOperand::result];
 }

@@ -7,6 +7,8 @@
 
 namespace warpcheck::vgpu {
 
+inline constexpr std::uint32_t kWholeWarp = 0xffffffffu;  // as a member mask
+
 // A compute instruction that stands for a part of `base`, with its guard.
 void push_compute(Emission& e, const Instr& base, ptx::Opcode opcode, ptx::Type type,
                   ptx::Type from, const ComputeRows& rows, std::uint8_t vector = 1);

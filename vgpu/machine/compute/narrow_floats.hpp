@@ -1,0 +1,34 @@
+// Floats of 4, 6 and 8 bits, which no register holds by itself, and scales.
+//
+// e5m2 is an IEEE format.  The others have numbers where those have infinities: e4m3 has one NaN,
+// e2m3, e3m2 and e2m1 have none.  ue8m0 is a power of two, from 2^-127 to 2^127, or NaN.
+// Source: PTX ISA 9.0, 5.2.3 (alternate floating-point formats), 9.7.9.21 (cvt); what the text
+// leaves open (NaN, scales that are rounded up) is as in the functions for the host of the
+// toolkit's cuda_fp4.h, cuda_fp6.h and cuda_fp8.h, with which narrow_floats_test.cpp compares.
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/machine/compute/exact.hpp"
+#include "vgpu/ptx/opcode.hpp"
+
+namespace warpcheck::vgpu::narrow {
+
+// The types of instructions are those of pairs: e4m3x2 for e4m3.
+constexpr bool is_narrow_float(ptx::Type type) {
+  return type >= ptx::Type::e2m1x2 && type <= ptx::Type::e5m2x2;
+}
+
+// From one element of a pair to the next.
+constexpr unsigned stride_bits(ptx::Type type) { return type == ptx::Type::e2m1x2 ? 4 : 8; }
+
+exact::Number unpack(ptx::Type type, std::uint32_t bits);
+// Rounded to nearest; what is too large becomes the largest number.
+std::uint32_t pack(ptx::Type type, exact::Number x);
+
+// The power of two at or below |x|, or at or above it (`up`), of an f32.
+std::uint32_t scale_of(std::uint32_t f32, bool up, bool finite);
+// As a bf16.
+std::uint32_t bfloat_of_scale(std::uint32_t scale);
+
+}  // namespace warpcheck::vgpu::narrow

@@ -1,0 +1,241 @@
+// Narrow floats and scales against the toolkit's functions for the host, and rounding by random
+// bits against its definition.
+#include <cuda_fp4.h>
+#include <cuda_fp6.h>
+#include <cuda_fp8.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "vgpu/machine/compute/compute_testing.hpp"
+
+namespace warpcheck::vgpu::testing {
+namespace {
+
+using ptx::Modifiers;
+using ptx::Opcode;
+using ptx::Rounding;
+using ptx::Type;
+
+TestedInstruction cvt(const std::string& name, const Modifiers& modifiers, OperandTypes operands) {
+  return {.name = name, .opcode = Opcode::cvt_, .modifiers = modifiers, .operands = operands};
+}
+
+// An instruction with as many sources as `modifiers` ask for, on rows of its own.
+class OneRow {
+ public:
+  explicit OneRow(const Modifiers& modifiers) {
+    instr_.kind = InstrKind::compute;
+    instr_.opcode = Opcode::cvt_;
+    instr_.modifiers = modifiers;
+    instr_.operands = ComputeRows{.d = {Bank::word, 0}, .a = {Bank::word, kWordRowBytes}};
+    if (modifiers.source_type == Type::f32) {
+      instr_[ComputeOperand::b] = {Bank::word, 2 * kWordRowBytes};
+    }
+    fn_ = find_compute(instr_, levels().front());
+  }
+  std::uint32_t& a(std::uint32_t lane) { return rows_[kWarpLanes + lane]; }
+  std::uint32_t& b(std::uint32_t lane) { return rows_[2 * kWarpLanes + lane]; }
+  void run() {
+    LaneBanks banks{};
+    banks.base[static_cast<std::size_t>(Bank::word)] = reinterpret_cast<std::byte*>(rows_);
+    fn_(banks, instr_, 0xffffffff);
+  }
+  [[nodiscard]] std::uint32_t d(std::uint32_t lane) const { return rows_[lane]; }
+  std::uint32_t of(std::uint32_t a0) {
+    a(0) = a0;
+    run();
+    return d(0);
+  }
+
+ private:
+  Instr instr_;
+  ComputeFn fn_ = nullptr;
+  alignas(64) std::uint32_t rows_[3 * kWarpLanes] = {};
+};
+
+using ToByte = unsigned (*)(float);
+
+struct NarrowFormat {
+  Type type;
+  unsigned stride;
+  ToByte from_float;
+  __half_raw (*to_half)(unsigned);
+};
+
+const NarrowFormat kFormats[] = {
+    {Type::e2m1x2, 4,
+     [](float x) -> unsigned { return __nv_cvt_float_to_fp4(x, __NV_E2M1, cudaRoundNearest); },
+     [](unsigned x) { return __nv_cvt_fp4_to_halfraw(static_cast<unsigned char>(x), __NV_E2M1); }},
+    {Type::e2m3x2, 8,
+     [](float x) -> unsigned { return __nv_cvt_float_to_fp6(x, __NV_E2M3, cudaRoundNearest); },
+     [](unsigned x) { return __nv_cvt_fp6_to_halfraw(static_cast<unsigned char>(x), __NV_E2M3); }},
+    {Type::e3m2x2, 8,
+     [](float x) -> unsigned { return __nv_cvt_float_to_fp6(x, __NV_E3M2, cudaRoundNearest); },
+     [](unsigned x) { return __nv_cvt_fp6_to_halfraw(static_cast<unsigned char>(x), __NV_E3M2); }},
+    {Type::e4m3x2, 8,
+     [](float x) -> unsigned { return __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3); },
+     [](unsigned x) { return __nv_cvt_fp8_to_halfraw(static_cast<unsigned char>(x), __NV_E4M3); }},
+    {Type::e5m2x2, 8,
+     [](float x) -> unsigned { return __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E5M2); },
+     [](unsigned x) { return __nv_cvt_fp8_to_halfraw(static_cast<unsigned char>(x), __NV_E5M2); }},
+};
+
+float without_negative(float x) { return std::signbit(x) && !std::isnan(x) ? 0.0f : x; }
+
+TEST(NarrowFloats, AreRoundedAsByTheHostFunctionsOfTheToolkit) {
+  for (const NarrowFormat& format : kFormats) {
+    for (const bool relu : {false, true}) {
+      Modifiers m;
+      m.type = format.type;
+      m.source_type = Type::f32;
+      m.rounding = Rounding::rn;
+      m.satfinite = true;
+      m.relu = relu;
+      const auto one = [&](std::uint64_t bits) {
+        const float x = as_float(bits);
+        return format.from_float(relu ? without_negative(x) : x);
+      };
+      expect_agrees(
+          cvt("cvt.rn.satfinite.narrow.f32", m, {.d = format.type, .a = Type::f32, .b = Type::f32}),
+          [&](Lane& lane) { lane.d = one(lane.a) << format.stride | one(lane.b); }, 200);
+    }
+  }
+}
+
+// Every value between two narrow ones, and at their middle, is near enough to one of these.
+TEST(NarrowFloats, AreRoundedAsByTheHostFunctionsForEveryBfloat) {
+  for (const NarrowFormat& format : kFormats) {
+    Modifiers m;
+    m.type = format.type;
+    m.source_type = Type::f32;
+    m.rounding = Rounding::rn;
+    m.satfinite = true;
+    OneRow row(m);
+    for (std::uint32_t first = 0; first < 0x10000; first += kWarpLanes) {
+      for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+        row.a(lane) = (first + lane) << 16;
+        row.b(lane) = (first + lane) << 16 | 1;
+      }
+      row.run();
+      for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+        const std::uint32_t expected = format.from_float(as_float(row.a(lane))) << format.stride |
+                                       format.from_float(as_float(row.b(lane)));
+        ASSERT_EQ(row.d(lane), expected) << ptx::name_of(format.type) << " " << first + lane;
+      }
+    }
+  }
+}
+
+TEST(NarrowFloats, BecomeTheHalvesThatTheHostFunctionsGive) {
+  for (const NarrowFormat& format : kFormats) {
+    Modifiers m;
+    m.type = Type::f16x2;
+    m.source_type = format.type;
+    m.rounding = Rounding::rn;
+    OneRow row(m);
+    const unsigned values = format.stride == 4 ? 16 : format.type < Type::e4m3x2 ? 64 : 256;
+    for (unsigned x = 0; x < values; ++x) {
+      const unsigned other = values - 1 - x;
+      const std::uint32_t expected =
+          static_cast<std::uint32_t>(format.to_half(other).x) << 16 | format.to_half(x).x;
+      EXPECT_EQ(row.of(other << format.stride | x), expected)
+          << ptx::name_of(format.type) << " " << x;
+    }
+  }
+}
+
+TEST(Scales, AreAsTheHostFunctionsGiveThem) {
+  for (const bool up : {false, true}) {
+    for (const bool finite : {false, true}) {
+      Modifiers m;
+      m.type = Type::ue8m0x2;
+      m.source_type = Type::f32;
+      m.rounding = up ? Rounding::rp : Rounding::rz;
+      m.satfinite = finite;
+      const auto mode = up ? cudaRoundPosInf : cudaRoundZero;
+      const auto saturation = finite ? __NV_SATFINITE : __NV_NOSAT;
+      const auto one = [&](std::uint64_t bits) -> std::uint64_t {
+        return __nv_cvt_float_to_e8m0(as_float(bits), saturation, mode);
+      };
+      expect_agrees(
+          cvt("cvt.ue8m0x2.f32", m, {.d = Type::ue8m0x2, .a = Type::f32, .b = Type::f32}),
+          [&](Lane& lane) { lane.d = one(lane.a) << 8 | one(lane.b); }, 400);
+      m.source_type = Type::bf16x2;
+      OneRow row(m);
+      for (std::uint32_t x = 0; x < 0x10000; ++x) {
+        __nv_bfloat16_raw low{};
+        low.x = static_cast<unsigned short>(x);
+        __nv_bfloat16_raw high{};
+        high.x = static_cast<unsigned short>(x ^ 0x5a5a);
+        const std::uint32_t expected =
+            static_cast<std::uint32_t>(__nv_cvt_bfloat16raw_to_e8m0(high, saturation, mode)) << 8 |
+            __nv_cvt_bfloat16raw_to_e8m0(low, saturation, mode);
+        ASSERT_EQ(row.of(static_cast<std::uint32_t>(high.x) << 16 | low.x), expected) << x;
+      }
+    }
+  }
+}
+
+TEST(Scales, BecomePowersOfTwo) {
+  Modifiers m;
+  m.type = Type::bf16x2;
+  m.source_type = Type::ue8m0x2;
+  m.rounding = Rounding::rn;
+  OneRow row(m);
+  for (unsigned x = 0; x < 256; ++x) {
+    const auto half = [](unsigned scale) -> std::uint32_t {
+      return __nv_cvt_e8m0_to_bf16raw(static_cast<unsigned char>(scale)).x;
+    };
+    EXPECT_EQ(row.of((255 - x) << 8 | x), half(255 - x) << 16 | half(x)) << x;
+  }
+}
+
+// The value that lies `random` / 2^bits of a step above |x|, cut off.
+std::uint64_t randomly_rounded(std::uint64_t bits, std::uint64_t random, int fraction, int least,
+                               int exponent_max, std::uint64_t infinity) {
+  const float x = as_float(bits);
+  if (std::isinf(x)) return infinity;
+  const int exponent = x == 0 ? least : std::max(std::ilogb(x), least);
+  if (exponent > exponent_max) return infinity;
+  const int cut = 23 - fraction;
+  const double steps = std::floor(std::ldexp(std::fabs(x), 23 - exponent));
+  const auto kept = static_cast<std::uint64_t>(
+      std::floor(std::ldexp(steps + static_cast<double>(random & ((1u << cut) - 1)), -cut)));
+  const std::uint64_t result = (static_cast<std::uint64_t>(exponent - least) << fraction) + kept;
+  return std::min(result, infinity);
+}
+
+TEST(RandomRounding, CarriesOutOfWhatIsCutOff) {
+  for (const bool half : {true, false}) {
+    for (const bool finite : {false, true}) {
+      Modifiers m;
+      m.type = half ? Type::f16x2 : Type::bf16x2;
+      m.source_type = Type::f32;
+      m.rounding = Rounding::rs;
+      m.satfinite = finite;
+      const std::uint64_t infinity = half ? 0x7c00 : 0x7f80;
+      const auto one = [&](std::uint64_t bits, std::uint64_t random) -> std::uint64_t {
+        if (std::isnan(as_float(bits))) return 0x7fff;
+        const std::uint64_t magnitude =
+            half ? randomly_rounded(bits, random, 10, -14, 15, infinity)
+                 : randomly_rounded(bits, random, 7, -126, 127, infinity);
+        const std::uint64_t sign = bits >> 31 << 15;
+        return sign | (finite && magnitude == infinity ? infinity - 1 : magnitude);
+      };
+      expect_agrees(
+          cvt("cvt.rs", m, {.d = m.type, .a = Type::f32, .b = Type::f32, .c = Type::b32}),
+          [&](Lane& lane) {
+            lane.d = one(lane.a, lane.c >> 16) << 16 | one(lane.b, lane.c & 0xffff);
+          },
+          400);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpcheck::vgpu::testing
