@@ -200,9 +200,30 @@ std::uint64_t draw_small(std::string_view type, Random& random) {
          exponent << shape.fraction_bits | fraction;
 }
 
+// Four bits for each chunk: two different places of four, in ascending order.
+std::uint64_t draw_metadata(bool of_pairs, Random& random) {
+  constexpr std::array<std::uint64_t, 6> kPlaces = {0x4, 0x8, 0x9, 0xc, 0xd, 0xe};
+  constexpr std::array<std::uint64_t, 2> kHalves = {0x4, 0xe};
+  std::uint64_t metadata = 0;
+  for (int chunk = 0; chunk < 8; ++chunk) {
+    metadata = metadata << 4 | (of_pairs ? kHalves[random.below(kHalves.size())]
+                                         : kPlaces[random.below(kPlaces.size())]);
+  }
+  return metadata;
+}
+
+// Four factors: ue8m0 near 1, or as ue4m3 numbers of every size.
+std::uint64_t draw_scales(Random& random) {
+  std::uint64_t scales = 0;
+  for (int i = 0; i < 4; ++i) scales = scales << 8 | (116 + random.below(11));
+  return scales;
+}
+
 std::uint64_t draw(std::string_view type, std::uint64_t previous, Random& random) {
   FloatShape shape{};
   if (type.starts_with("small_")) return draw_small(without_small(type), random);
+  if (type.starts_with("metadata")) return draw_metadata(type != "metadata", random);
+  if (type == "scales") return draw_scales(random);
   if (find_float(type, shape)) return draw_float(shape, previous, random);
   if (const std::string_view half = half_of(type); !half.empty()) {
     const std::size_t bits = 8 * bytes_of(half);
@@ -231,6 +252,7 @@ std::size_t bytes_of(std::string_view type) {
   type = without_small(type);
   if (type == "pred") return 1;
   if (type == "position" || type == "offset" || type == "carry") return 4;
+  if (type.starts_with("metadata") || type == "scales") return 4;
   if (type == "f32x2") return 8;
   if (type.ends_with("x2") || type.ends_with("x4")) return 4;
   unsigned bits = 0;
@@ -245,6 +267,8 @@ std::size_t bytes_of(std::string_view type) {
 std::vector<std::uint64_t> special_values(std::string_view type) {
   FloatShape shape{};
   if (type.starts_with("small_")) return {0};  // everything is drawn
+  if (type.starts_with("metadata")) return {0x44444444, 0xeeeeeeee};
+  if (type == "scales") return {0x7f7f7f7f};
   if (find_float(type, shape)) return special_floats(shape);
   if (type == "pred" || type == "carry") return {0, 1};
   if (type == "offset")

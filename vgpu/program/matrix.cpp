@@ -8,9 +8,15 @@ constexpr unsigned kFieldBits = 8;
 
 MatrixShape size_of(const MatrixProduct& product, MatrixOperand operand) {
   const MatrixShape& s = product.shape;
-  if (operand == MatrixOperand::a) return {s.m, s.k, 0};
+  if (operand == MatrixOperand::a) return {s.m, product.sparse ? s.k / 2 : s.k, 0};
   if (operand == MatrixOperand::b) return {s.k, s.n, 0};
   return {s.m, s.n, 0};
+}
+
+constexpr std::uint32_t kMetadataBits = 4;  // of a chunk
+
+std::uint32_t metadata_bits_of_row(const MatrixProduct& product) {
+  return kMetadataBits * product.shape.k / chunk_of(product).columns;
 }
 
 }  // namespace
@@ -25,7 +31,9 @@ void describe_product(const MatrixProduct& product, Instr& instr) {
   instr.modifiers.bool_op = product.bits;
   instr.packed = 0;
   for (const std::uint32_t field :
-       {std::uint32_t{product.in_order} | std::uint32_t{product.of_group} << 1,
+       {static_cast<std::uint32_t>(product.scale), product.blocks, product.selector,
+        std::uint32_t{product.in_order} | std::uint32_t{product.of_group} << 1 |
+            std::uint32_t{product.sparse} << 2 | std::uint32_t{product.in_bytes} << 3,
         static_cast<std::uint32_t>(product.c), product.shape.k, product.shape.n, product.shape.m}) {
     instr.packed = instr.packed << kFieldBits | field;
   }
@@ -45,19 +53,24 @@ MatrixProduct product_of(const Instr& instr) {
           (field(4) & 1) != 0,
           (field(4) & 2) != 0,
           m.rounding,
-          m.bool_op};
+          m.bool_op,
+          (field(4) & 4) != 0,
+          (field(4) & 8) != 0,
+          field(5),
+          field(6),
+          static_cast<ptx::Type>(field(7))};
 }
 
 std::uint32_t registers_of(const MatrixProduct& product, MatrixOperand operand) {
   const MatrixShape size = size_of(product, operand);
-  const ptx::Type type = product.type_of(operand);
-  return size.m * size.n * element_bits(type) / (register_bits(type) * kWarpLanes);
+  return size.m * size.n * element_bits(product, operand) /
+         (register_bits(product.type_of(operand)) * kWarpLanes);
 }
 
 MatrixPlace element_at(const MatrixProduct& product, MatrixOperand operand, std::uint32_t lane,
                        std::uint32_t reg, std::uint32_t part) {
-  const ptx::Type type = product.type_of(operand);
-  const std::uint32_t parts = register_bits(type) / element_bits(type);
+  const std::uint32_t parts =
+      register_bits(product.type_of(operand)) / element_bits(product, operand);
   if (product.in_order) {
     // Rows of a and c, columns of b, one after the other; each lane has as many elements.
     const MatrixShape size = size_of(product, operand);
@@ -79,6 +92,33 @@ MatrixPlace element_at(const MatrixProduct& product, MatrixOperand operand, std:
       if (parts == 2) return {group + 8 * reg, 2 * in_group + part};
       return {group + 8 * (reg / 2), 2 * in_group + (reg & 1)};
   }
+}
+
+MatrixChunk chunk_of(const MatrixProduct& product) {
+  switch (element_bits(product, MatrixOperand::a)) {
+    case 32: return {2, 1};
+    case 4: return {8, 4};  // two pairs of neighbours
+    default: return {4, 2};
+  }
+}
+
+// A row of a has 16, 32 or 64 bits of metadata.  The lower half of the rows has the lower halves of
+// registers, or the lower of two lanes.
+MetadataPlace metadata_at(const MatrixProduct& product, std::uint32_t row, std::uint32_t chunk) {
+  constexpr std::uint32_t kRows = 8;
+  const std::uint32_t first = 4 * (row % kRows);
+  const std::uint32_t half = row / kRows;
+  const std::uint32_t bits = metadata_bits_of_row(product);
+  if (bits == 16) return {first + product.selector, 16 * half + kMetadataBits * chunk};
+  const bool in_halves = bits == 32 && element_bits(product, MatrixOperand::a) >= 16;
+  if (in_halves) {
+    return {first + 2 * product.selector + chunk / 4, 16 * half + kMetadataBits * (chunk % 4)};
+  }
+  return {first + 2 * (product.selector + chunk / 8) + half, kMetadataBits * (chunk % 8)};
+}
+
+std::uint32_t selectors_of(const MatrixProduct& product) {
+  return 64 / metadata_bits_of_row(product);
 }
 
 }  // namespace warpcheck::vgpu

@@ -8,7 +8,8 @@ namespace {
 OperandRoles roles_of_rows(const Instr& instr) {
   using enum ComputeOperand;
   if (is_matrix_product(instr)) {
-    return {.reads = {MatrixOperand::a, MatrixOperand::b, MatrixOperand::c, WarpOperand::members},
+    return {.reads = {MatrixOperand::a, MatrixOperand::b, MatrixOperand::c, MatrixOperand::metadata,
+                      WarpOperand::members},
             .writes = {MatrixOperand::d},
             .opaque = true};
   }

@@ -26,8 +26,9 @@ enum class Lop3Operand : std::uint8_t { d, a, b, c, p, q };
 // shfl, vote, match, redux, elect, activemask, bar.warp.sync (members alone).  lane and clamp are
 // those of shfl; predicate: in range (shfl), all are equal (match.all), is the leader (elect).
 enum class WarpOperand : std::uint8_t { result, value, lane, clamp, predicate, members };
-// mma, wmma: the first of rows side by side; the member mask is WarpOperand::members.
-enum class MatrixOperand : std::uint8_t { d, a, b, c };
+// mma, wmma: the first of rows side by side; the member mask is WarpOperand::members.  metadata is
+// absent where a is dense and nothing is scaled.
+enum class MatrixOperand : std::uint8_t { d, a, b, c, metadata };
 // special, param, local_address.
 enum class ScalarOperand : std::uint8_t { result };
 // load, store: `value + i` is element i.  A .b128 value lies in two wide rows side by side, which

@@ -147,7 +147,7 @@ void for_each_register(const MatrixProduct& product, MatrixOperand which, const 
 template <typename Visit>  // visit(lane, the bits of the register that hold it, where it stands)
 void for_each_element(const MatrixProduct& product, MatrixOperand which, std::uint32_t reg,
                       Visit&& visit) {
-  const std::uint32_t width = element_bits(product.type_of(which));
+  const std::uint32_t width = element_bits(product, which);
   const std::uint64_t lowest = ~std::uint64_t{0} >> (64 - width);
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     for (std::uint32_t part = 0; part * width < register_bits(product.type_of(which)); ++part) {
@@ -456,7 +456,7 @@ void UndefinedRegisters::Flow::compute_whole() {
 }
 
 // An element of the product is undefined if one of its row of a, of its column of b, or its own of
-// c is.
+// c is.  Metadata are taken as a whole.
 void UndefinedRegisters::Flow::multiply_matrices() const {
   const MatrixProduct product = product_of(instr);
   std::array<std::uint32_t, 32> columns_of_row{};  // those that are undefined, as bits
@@ -475,6 +475,12 @@ void UndefinedRegisters::Flow::multiply_matrices() const {
         for (std::uint32_t& columns : columns_of_row) columns |= 1u << at.column;
       });
     });
+  }
+  for (std::uint32_t row = 0; row < metadata_rows(product); ++row) {
+    const UndefinedLanes from = registers.get(frame, row_after(instr[MatrixOperand::metadata], row));
+    if ((from.mask & mask) == 0) continue;
+    origin = from.origin;
+    columns_of_row.fill(~0u);
   }
   for_each_register(product, MatrixOperand::d, instr, [&](std::uint32_t reg, const Ref& ref) {
     LaneBits result{};

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "vgpu/machine/compute/exact.hpp"
+#include "vgpu/machine/compute/narrow_floats.hpp"
 #include "vgpu/program/matrix.hpp"
 
 namespace warpcheck::vgpu {
@@ -25,7 +26,7 @@ using ptx::Type;
 using Operand = MatrixOperand;
 
 constexpr std::uint32_t kSideMax = 32;     // m and n
-constexpr std::uint32_t kDepthMax = 64;    // k
+constexpr std::uint32_t kDepthMax = 128;   // k
 constexpr std::uint32_t kTf32Unused = 13;  // low bits that are not looked at
 
 template <class T>
@@ -61,10 +62,11 @@ constexpr int kNoExponent = -10'000;  // of zero
 
 Element element_of(Type type, std::uint32_t bits) {
   if (type == Type::e5m2x2) return element_of(Type::f16, bits << 8);
-  if (type == Type::e4m3x2) {
-    if ((bits & 0x7f) == 0x7f) return {std::numeric_limits<double>::quiet_NaN(), 0};
-    const double x = element_of(Type::f16, (bits & 0x80) << 8 | (bits & 0x7f) << 7).value * 256;
-    return {x, x == 0 ? kNoExponent : std::ilogb(x)};
+  if (is_byte_float(type)) {
+    const std::uint64_t wide =
+        exact::pack(exact::kF64, narrow::unpack(type, bits), ptx::Rounding::rn);
+    const double x = std::bit_cast<double>(wide);
+    return {x, x == 0 || std::isnan(x) ? kNoExponent : std::ilogb(x)};
   }
   const bool is_single = type == Type::f32 || type == Type::tf32;
   if (type == Type::tf32) bits = bits >> kTf32Unused << kTf32Unused;
@@ -141,7 +143,7 @@ std::uint32_t bits_of(const MatrixProduct& product, std::int64_t x) {
 // registers.
 template <class Visit>
 void for_each_element(const MatrixProduct& product, Operand operand, Visit visit) {
-  const std::uint32_t bits = element_bits(product.type_of(operand));
+  const std::uint32_t bits = element_bits(product, operand);
   const std::uint32_t mask = bits == 32 ? 0xffffffffu : (1u << bits) - 1;
   for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
     for (std::uint32_t reg = 0; reg < registers_of(product, operand); ++reg) {
@@ -152,10 +154,18 @@ void for_each_element(const MatrixProduct& product, Operand operand, Visit visit
   }
 }
 
+// 8-bit floats of mma: see product_of_bytes().
+bool is_in_halves(const MatrixProduct& product, Type type) {
+  const bool is_byte = type == Type::e4m3x2 || type == Type::e5m2x2;
+  return is_byte && !product.of_group && !product.in_bytes;
+}
+
 // Of 8-bit floats, k counts the lower halves of all registers before the upper ones.
 MatrixPlace place_of_byte(const MatrixProduct& product, Operand operand, MatrixPlace at) {
   std::uint32_t& k = operand == Operand::a ? at.column : at.row;
-  k = k / 4 * 2 + k % 2 + (k % 4 < 2 ? 0 : product.shape.k / 2);
+  const bool is_packed = product.sparse && operand == Operand::a;
+  const std::uint32_t half = product.shape.k / (is_packed ? 4 : 2);
+  k = k / 4 * 2 + k % 2 + (k % 4 < 2 ? 0 : half);
   return at;
 }
 
@@ -166,11 +176,93 @@ void gather(const LaneBanks& banks, const Ref& first, const MatrixProduct& produ
   for_each_element(product, operand,
                    [&](std::uint32_t lane, std::uint32_t reg, std::uint32_t shift,
                        std::uint32_t mask, MatrixPlace at) {
-                     const std::uint32_t word = read_word(banks, first, reg, lane);
-                     if (is_byte_float(type) && !product.of_group)
-                       at = place_of_byte(product, operand, at);
-                     matrix[at.row][at.column] = convert(type, word >> shift & mask);
+                     std::uint32_t bits = read_word(banks, first, reg, lane) >> shift & mask;
+                     if (is_in_halves(product, type)) at = place_of_byte(product, operand, at);
+                     // In a byte, four bits stand in the middle.
+                     if (product.in_bytes && type == Type::e2m1x2) bits = bits >> 2 & 0xf;
+                     matrix[at.row][at.column] = convert(type, bits);
                    });
+}
+
+// The column of a that its packed element belongs to.
+std::uint32_t column_of(const LaneBanks& banks, const Instr& instr, const MatrixProduct& product,
+                        std::uint32_t row, std::uint32_t packed) {
+  const MatrixChunk chunk = chunk_of(product);
+  const std::uint32_t number = packed / chunk.elements;
+  const std::uint32_t element = packed % chunk.elements;
+  const MetadataPlace at = metadata_at(product, row, number);
+  const std::uint32_t bits = read_word(banks, instr[Operand::metadata], 0, at.lane) >> at.shift;
+  const auto index = [&](std::uint32_t which) { return bits >> 2 * which & 3; };
+  const std::uint32_t begin = number * chunk.columns;
+  switch (chunk.elements) {
+    case 1: return begin + index(0) / 2;  // a half of it, of which there are four
+    case 2: return begin + index(element);
+    default: return begin + 2 * index(element / 2) + element % 2;
+  }
+}
+
+// What of a column of b the packed elements of a row of a meet.
+template <class T>
+void meet(const LaneBanks& banks, const Instr& instr, const MatrixProduct& product,
+          const std::array<Line<T>, kDepthMax>& b, MatrixPlace at,
+          std::array<Line<T>, kDepthMax>& met) {
+  const bool in_halves = is_in_halves(product, product.a);
+  for (std::uint32_t packed = 0; packed < product.shape.k / 2; ++packed) {
+    MatrixPlace from{column_of(banks, instr, product, at.row, packed), at.column};
+    MatrixPlace to{packed, packed};
+    if (in_halves) {
+      from = place_of_byte(product, Operand::b, from);
+      to = place_of_byte(product, Operand::a, to);
+    }
+    met[to.column][at.column] = b[from.row][at.column];
+  }
+}
+
+// The factor of a block; one byte of a lane is the first block's, and so on upwards.
+Element factor(const LaneBanks& banks, const Ref& first, const MatrixProduct& product, ScaleRow row,
+               std::uint32_t lane, std::uint32_t block) {
+  const std::uint32_t word = read_word(banks, first, static_cast<std::uint32_t>(row), lane);
+  const auto byte_row = static_cast<std::uint32_t>(row) + 1;
+  const std::uint32_t byte = (read_word(banks, first, byte_row, lane) + block) & 3;
+  const std::uint32_t bits = word >> 8 * byte & 0xff;
+  constexpr std::uint32_t kNan = 0xff;
+  constexpr int kBias = 127;
+  if (product.scale != Type::ue8m0x2) return element_of(product.scale, bits & 0x7f);
+  if (bits == kNan) return {std::numeric_limits<double>::quiet_NaN(), 0};
+  const int exponent = static_cast<int>(bits) - kBias;
+  return {power_of_two(exponent), exponent};
+}
+
+Element scaled(const Element& x, const Element& factor) {
+  const double value = x.value * factor.value;
+  return {value, value == 0 || std::isnan(value) ? kNoExponent : std::ilogb(value)};
+}
+
+// Two neighbouring lanes of four have the factors of rows r and r + 8 of a, one of four those of a
+// column of b.
+void scale(const LaneBanks& banks, const Ref& metadata, const MatrixProduct& product,
+           Matrices<Element>& matrices) {
+  const Ref first = row_after(metadata, product.sparse ? 1 : 0);
+  const std::uint32_t length = product.shape.k / product.blocks;
+  const auto begin = [&](ScaleRow row, std::uint32_t lane) {
+    return read_word(banks, first, static_cast<std::uint32_t>(row), lane);
+  };
+  for (std::uint32_t row = 0; row < product.shape.m; ++row) {
+    const std::uint32_t group = 4 * (row % 8);
+    const std::uint32_t lane = group + 2 * (begin(ScaleRow::lane_a, group) & 1) + row / 8;
+    for (std::uint32_t k = 0; k < (product.sparse ? product.shape.k / 2 : product.shape.k); ++k) {
+      const std::uint32_t block = k * (product.sparse ? 2 : 1) / length;
+      Element& x = matrices.a[row][k];
+      x = scaled(x, factor(banks, first, product, ScaleRow::a, lane, block));
+    }
+  }
+  for (std::uint32_t column = 0; column < product.shape.n; ++column) {
+    const std::uint32_t lane = 4 * column + (begin(ScaleRow::lane_b, 4 * column) & 3);
+    for (std::uint32_t k = 0; k < product.shape.k; ++k) {
+      Element& x = matrices.b[k][column];
+      x = scaled(x, factor(banks, first, product, ScaleRow::b, lane, k / length));
+    }
+  }
 }
 
 // Reads the matrices, calculates each element of the result, and writes it in the active lanes.
@@ -182,14 +274,22 @@ void multiply(const LaneBanks& banks, const Instr& instr, std::uint32_t active, 
   gather(banks, instr[MatrixOperand::a], product, Operand::a, matrices.a, read);
   gather(banks, instr[MatrixOperand::b], product, Operand::b, matrices.b, read);
   gather(banks, instr[MatrixOperand::c], product, Operand::c, matrices.c, read);
+  if constexpr (std::is_same_v<T, Element>) {
+    if (product.blocks != 0) scale(banks, instr[MatrixOperand::metadata], product, matrices);
+  }
   std::byte* base = banks.base[static_cast<std::size_t>(instr[MatrixOperand::d].bank)] +
                     instr[MatrixOperand::d].offset;
+  MatrixProduct packed = product;
+  if (product.sparse) packed.shape.k /= 2;
   for_each_element(
       product, Operand::d,
       [&](std::uint32_t lane, std::uint32_t reg, std::uint32_t shift, std::uint32_t mask,
           MatrixPlace at) {
         if ((active >> lane & 1) == 0) return;
-        const auto sum = calculate(product, matrices.a[at.row].data(), matrices.b.data(), at.column,
+        std::array<Line<T>, kDepthMax> met;
+        if (product.sparse) meet(banks, instr, product, matrices.b, at, met);
+        const auto sum = calculate(packed, matrices.a[at.row].data(),
+                                   product.sparse ? met.data() : matrices.b.data(), at.column,
                                    matrices.c[at.row][at.column]);
         std::uint32_t word = read_word(banks, instr[MatrixOperand::d], reg, lane);
         word &= ~(mask << shift);
@@ -219,7 +319,7 @@ double product_of_row(const MatrixProduct& product, const Element* a, const Line
     const double sum = dot_product(a, b, column, 0, end, c, kKeptBitsOfBytes);
     return product.d == Type::f32 ? cut_off(sum, kKeptBitsOfBytes) : sum;
   }
-  if (is_byte_float(product.a)) return product_of_bytes(product, a, b, column, c);
+  if (is_in_halves(product, product.a)) return product_of_bytes(product, a, b, column, c);
   const bool in_halves = product.in_order && product.a == Type::tf32;  // wmma of tf32
   if (!in_halves) return dot_product(a, b, column, 0, end, c);
   const double sum = dot_product(a, b, column, 0, end / 2, c);

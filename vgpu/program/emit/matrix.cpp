@@ -31,6 +31,11 @@ std::string_view name_of(ptx::Rounding rounding) {
   return rounding == ptx::Rounding::rz ? "rz" : rounding == ptx::Rounding::rm ? "rm" : "rp";
 }
 
+void describe_scales(const std::vector<std::string_view>& words, MatrixProduct& product) {
+  product.scale = has(words, "ue8m0") ? Type::ue8m0x2 : Type::e4m3x2;
+  product.blocks = product.in_bytes ? 1 : has(words, "scale_vec::4X") ? 4 : 2;
+}
+
 MatrixProduct product_named(std::string_view mnemonic) {
   const std::vector<std::string_view> words = words_of(mnemonic);
   const std::vector<Type> types = types_of(words);
@@ -42,6 +47,9 @@ MatrixProduct product_named(std::string_view mnemonic) {
   product.saturates = has(words, "satfinite");
   product.d = types.front();
   product.c = types.back();
+  product.sparse = words.size() > 1 && words[1].starts_with("sp");
+  product.in_bytes = has(words, "kind::f8f6f4") || has(words, "kind::mxf8f6f4");
+  if (has(words, "block_scale")) describe_scales(words, product);
   product.a = types.size() == 4 ? types[1] : Type::f16;  // wmma.mma of f16 names d and c alone
   product.b = types.size() == 4 ? types[2] : Type::f16;
   if (product.a == Type::b1) {
@@ -113,9 +121,41 @@ Ref shifted_down(Emission& e, const Instruction& in, Ref whole, std::uint32_t sh
   return calculate(e, in, Opcode::shr_, Type::u32, {whole, e.constants.word(shift)});
 }
 
+// What follows the matrices: metadata and selector of a sparse one; the factors of a and b, each
+// with where they begin.
+Ref metadata_of(Emission& e, const Instruction& in, MatrixProduct& product) {
+  std::vector<Ref> rows;
+  std::size_t at = 4;
+  if (in.operands.size() != at + (product.sparse ? 2 : 0) + (product.blocks != 0 ? 4 : 0)) {
+    e.refuse(in, "expected four matrices, metadata of a sparse one, and factors of scaled ones");
+  }
+  if (product.sparse) {
+    rows.push_back(e.source(in, in.operands[at], Type::b32));
+    const ptx::Operand& selector = in.operands[at + 1];
+    if (selector.kind != Kind::immediate || selector.bits >= selectors_of(product)) {
+      e.refuse(in, fmt::format("expected a selector below {}", selectors_of(product)));
+    }
+    product.selector = static_cast<std::uint32_t>(selector.bits);
+    at += 2;
+  }
+  for (; at < in.operands.size(); at += 2) {
+    std::vector<ptx::Operand> single;
+    rows.push_back(e.source(in, parts_of(in.operands[at], single).front(), Type::b32));
+    const std::vector<ptx::Operand>& begin = in.operands[at + 1].parts;
+    if (begin.size() != 2) e.refuse(in, "expected a pair of byte and thread");
+    for (const ptx::Operand& part : begin) rows.push_back(e.source(in, part, Type::u16));
+  }
+  if (rows.empty()) return {};
+  const Ref first = e.frame.rows(Bank::word, metadata_rows(product));
+  for (std::uint32_t row = 0; row < rows.size(); ++row) {
+    copy_row(e, in, row_after(first, row), rows[row], false);
+  }
+  return first;
+}
+
 void emit_product(Emission& e, const Instruction& in) {
-  const MatrixProduct product = product_named(in.text);
-  if (in.operands.size() != 4) e.refuse(in, "expected four matrices");
+  MatrixProduct product = product_named(in.text);
+  if (in.operands.size() < 4) e.refuse(in, "expected four matrices");
   Operands first;
   constexpr MatrixOperand kOperands[] = {MatrixOperand::d, MatrixOperand::a, MatrixOperand::b,
                                          MatrixOperand::c};
@@ -135,6 +175,7 @@ void emit_product(Emission& e, const Instruction& in) {
       copy_row(e, in, row_after(first[kOperands[which]], reg), sources[reg], false);
     }
   }
+  first[MatrixOperand::metadata] = metadata_of(e, in, product);
   Instr out = e.begin(in);
   out.kind = InstrKind::warp_sync;
   describe_product(product, out);

@@ -44,6 +44,9 @@ std::vector<Type> types_of(const std::vector<std::string_view>& words) {
     }
     if (word == "e4m3") types.push_back(Type::e4m3x2);
     if (word == "e5m2") types.push_back(Type::e5m2x2);
+    if (word == "e3m2") types.push_back(Type::e3m2x2);
+    if (word == "e2m3") types.push_back(Type::e2m3x2);
+    if (word == "e2m1") types.push_back(Type::e2m1x2);
   }
   return types;
 }
