@@ -35,8 +35,8 @@ struct MatrixProduct {
   bool sparse = false;                           // a, of which k is the depth that it stands for
   bool in_bytes = false;                         // elements of 4 and 6 bits stand in bytes
   std::uint32_t selector = 0;                    // of the lanes that have the metadata
-  std::uint32_t blocks = 0;                      // of a row of a that are scaled, each by its factor
-  ptx::Type scale = ptx::Type::none;             // ue8m0x2; e4m3x2: without sign
+  std::uint32_t blocks = 0;           // of a row of a that are scaled, each by its factor
+  ptx::Type scale = ptx::Type::none;  // ue8m0x2; e4m3x2: without sign
 
   [[nodiscard]] ptx::Type type_of(MatrixOperand operand) const {
     switch (operand) {

@@ -204,6 +204,9 @@ constexpr std::array kSuffixes = {
     flag("prefetch", C::prefetch),
     flag("tensormap", C::tensormap),  // prefetch of a map
     flag("tensormap::generic", C::genericmap),
+    flag("async::generic", C::async),
+    flag("sync_restrict::shared::cta", C::restricted),
+    flag("sync_restrict::shared::cluster", C::restricted),
 
     // vmad; read by the decoder.
     flag("po", C::scale),
@@ -364,6 +367,7 @@ bool apply(const Suffix& s, Modifiers& m) {
     case C::scale:
     case C::tile:
     case C::tensormap:
+    case C::restricted:
     case C::cta: return true;  // change nothing that can be observed, or have one form only
   }
   return false;

@@ -477,7 +477,8 @@ void UndefinedRegisters::Flow::multiply_matrices() const {
     });
   }
   for (std::uint32_t row = 0; row < metadata_rows(product); ++row) {
-    const UndefinedLanes from = registers.get(frame, row_after(instr[MatrixOperand::metadata], row));
+    const UndefinedLanes from =
+        registers.get(frame, row_after(instr[MatrixOperand::metadata], row));
     if ((from.mask & mask) == 0) continue;
     origin = from.origin;
     columns_of_row.fill(~0u);

@@ -42,6 +42,11 @@ Type type_of(std::uint32_t bytes) {
 
 }  // namespace
 
+Step TensorCopies::execute(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
+  const bool changes_map = instr.opcode == ptx::Opcode::tensormap_;
+  return changes_map ? replace(run, instr, lanes) : copy(run, instr, lanes);
+}
+
 Step TensorCopies::copy(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
   for (std::uint32_t i = 0; i < instr.modifiers.dimensions; ++i) {
     launch_.use_of_undefined(run, UndefinedUse::Kind::address,
@@ -57,7 +62,7 @@ Step TensorCopies::copy(RunningFragment& run, const Instr& instr, std::uint32_t 
 Step TensorCopies::copy_of_lane(RunningFragment& run, const Instr& instr, unsigned lane) {
   const ptx::Modifiers& m = instr.modifiers;
   const std::uint64_t place = address_in(run, instr[TensorOperand::map], lane);
-  const std::optional<TensorMap> map = read_map(run, instr, lane);
+  const std::optional<TensorMap> map = read_map(run, instr, Space::generic, lane);
   if (!map) return is_no_map(run, lane, place);
   if (map->rank != m.dimensions) {
     return launch_.halt(run, 1u << lane, Trap::Cause::no_object,
@@ -114,9 +119,9 @@ std::string TensorCopies::wrong_place(const RunningFragment& run, const Instr& i
 
 // By loads of the lane.
 std::optional<TensorMap> TensorCopies::read_map(RunningFragment& run, const Instr& instr,
-                                                unsigned lane) {
+                                                Space space, unsigned lane) {
   constexpr std::uint8_t kWords = kChunkBytes / 4;
-  Instr load = part_of_bulk(instr, InstrKind::load, Space::generic, Type::b32, kWords);
+  Instr load = part_of_bulk(instr, InstrKind::load, space, Type::b32, kWords);
   load[MemoryOperand::address] = instr[TensorOperand::map];
   load.displacement = 0;
   const std::uint64_t address = address_in(run, instr[TensorOperand::map], lane);

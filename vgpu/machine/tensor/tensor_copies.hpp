@@ -1,5 +1,6 @@
 // Copies of tiles of tensors (cp.async.bulk.tensor, cp.reduce.async.bulk.tensor; PTX ISA 9.0, 5.5,
-// 9.7.9.27).
+// 9.7.9.27), and changes of the maps that describe them (tensormap.replace, 9.7.9.28:
+// tensor_replacements.cpp).
 //
 // The thread that begins one reads the tensor map, as by loads; the rest are accesses of the
 // asynchronous proxy, made when the copy is begun, as all copies in bulk are (bulk_copies.hpp).
@@ -27,7 +28,7 @@ class TensorCopies {
   };
   TensorCopies(RunningLaunch& launch, const Parts& parts) : launch_(launch), parts_(parts) {}
 
-  Step copy(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
+  Step execute(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
 
  private:
   // One lane's copy, to or from one place in shared memory.
@@ -45,8 +46,12 @@ class TensorCopies {
     std::uint32_t bytes;
   };
 
+  Step copy(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
   Step copy_of_lane(RunningFragment& run, const Instr& instr, unsigned lane);
-  std::optional<TensorMap> read_map(RunningFragment& run, const Instr& instr, unsigned lane);
+  Step replace(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
+  Step replace_in_lane(RunningFragment& run, const Instr& instr, unsigned lane);
+  std::optional<TensorMap> read_map(RunningFragment& run, const Instr& instr, ptx::Space space,
+                                    unsigned lane);
   Step is_no_map(const RunningFragment& run, unsigned lane, std::uint64_t address);
   static std::string wrong_place(const RunningFragment& run, const Instr& instr,
                                  const TensorMap& map, unsigned lane);

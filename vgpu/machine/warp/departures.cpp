@@ -31,7 +31,9 @@ Step Departures::leave(RunningFragment& run, std::size_t index, const Instr& ins
       return Step::again;
     case InstrKind::cluster_barrier: return parts_.cluster_barriers.come(run, index, instr, lanes);
     case InstrKind::bulk_copy: ++fragment.pc; return parts_.bulk_copies.copy(run, instr, lanes);
-    case InstrKind::tensor_copy: ++fragment.pc; return parts_.tensor_copies.copy(run, instr, lanes);
+    case InstrKind::tensor_copy:
+      ++fragment.pc;
+      return parts_.tensor_copies.execute(run, instr, lanes);
     case InstrKind::group_load: ++fragment.pc; return parts_.warpgroups.load(run, instr, lanes);
     case InstrKind::group_pending:
       ++fragment.pc;

@@ -281,21 +281,21 @@ void multiply(const LaneBanks& banks, const Instr& instr, std::uint32_t active, 
                     instr[MatrixOperand::d].offset;
   MatrixProduct packed = product;
   if (product.sparse) packed.shape.k /= 2;
-  for_each_element(
-      product, Operand::d,
-      [&](std::uint32_t lane, std::uint32_t reg, std::uint32_t shift, std::uint32_t mask,
-          MatrixPlace at) {
-        if ((active >> lane & 1) == 0) return;
-        std::array<Line<T>, kDepthMax> met;
-        if (product.sparse) meet(banks, instr, product, matrices.b, at, met);
-        const auto sum = calculate(packed, matrices.a[at.row].data(),
-                                   product.sparse ? met.data() : matrices.b.data(), at.column,
-                                   matrices.c[at.row][at.column]);
-        std::uint32_t word = read_word(banks, instr[MatrixOperand::d], reg, lane);
-        word &= ~(mask << shift);
-        word |= (bits_of(product, sum) & mask) << shift;
-        std::memcpy(base + reg * kWordRowBytes + lane * sizeof word, &word, sizeof word);
-      });
+  for_each_element(product, Operand::d,
+                   [&](std::uint32_t lane, std::uint32_t reg, std::uint32_t shift,
+                       std::uint32_t mask, MatrixPlace at) {
+                     if ((active >> lane & 1) == 0) return;
+                     std::array<Line<T>, kDepthMax> met;
+                     if (product.sparse) meet(banks, instr, product, matrices.b, at, met);
+                     const auto sum = calculate(packed, matrices.a[at.row].data(),
+                                                product.sparse ? met.data() : matrices.b.data(),
+                                                at.column, matrices.c[at.row][at.column]);
+                     std::uint32_t word = read_word(banks, instr[MatrixOperand::d], reg, lane);
+                     word &= ~(mask << shift);
+                     word |= (bits_of(product, sum) & mask) << shift;
+                     std::memcpy(base + reg * kWordRowBytes + lane * sizeof word, &word,
+                                 sizeof word);
+                   });
 }
 
 // 8-bit floats are halves of the hardware.  They are added as two products of halves (sm_90: those

@@ -1,8 +1,8 @@
 // Matrix instructions of one function.
 //
 // Multiplications become one instruction over rows side by side (matrix.hpp).  What moves matrices
-// (wmma.load, wmma.store, ldmatrix, stmatrix, movmatrix) is taken apart into ordinary loads,
-// stores and shuffles of each lane, so that every access is checked as any other.
+// (wmma.load, wmma.store; matrix_rows.cpp: ldmatrix, stmatrix, movmatrix) is taken apart into
+// ordinary loads, stores and shuffles of each lane, so that every access is checked as any other.
 // Source: PTX ISA 9.0, 9.7.14.
 #include <algorithm>
 #include <array>
@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "vgpu/program/emit/families.hpp"
+#include "vgpu/program/emit/matrix_steps.hpp"
 #include "vgpu/program/emit/matrix_words.hpp"
 #include "vgpu/program/emit/steps.hpp"
 #include "vgpu/program/matrix.hpp"
@@ -60,65 +61,6 @@ MatrixProduct product_named(std::string_view mnemonic) {
     if (has(words, name_of(rounding))) product.rounding = rounding;
   }
   return product;
-}
-
-Space space_of(const std::vector<std::string_view>& words) {
-  if (has(words, "shared") || has(words, "shared::cta")) return Space::shared;
-  return has(words, "global") ? Space::global : Space::generic;
-}
-
-const std::vector<ptx::Operand>& parts_of(const ptx::Operand& operand,
-                                          std::vector<ptx::Operand>& single) {
-  if (operand.kind == Kind::vector) return operand.parts;
-  single = {operand};
-  return single;
-}
-
-// An address of another lane, of 32 or 64 bits.
-Ref shuffled_address(Emission& e, const Instruction& in, Ref address, Ref lane) {
-  if (address.bank == Bank::word) return shuffled(e, in, address, lane);
-  ptx::Modifiers halves;
-  halves.type = Type::b64;
-  halves.vector = 2;
-  const Ref low = e.frame.temporary(Bank::word);
-  const Ref high = e.frame.temporary(Bank::word);
-  Instr unpack = e.begin(in);
-  unpack.kind = InstrKind::compute;
-  unpack.opcode = Opcode::mov_;
-  unpack.modifiers = halves;
-  unpack.guard = {};
-  unpack.operands = ComputeRows{.d = low, .a = address, .e = high};
-  e.push(unpack);
-  const Ref low_there = shuffled(e, in, low, lane);
-  const Ref high_there = shuffled(e, in, high, lane);
-  return calculate(e, in, Opcode::mov_, halves, {low_there, high_there}, Bank::wide);
-}
-
-// One element of each lane, at address + offset.
-void access_element(Emission& e, const Instruction& in, Space space, Type type, Ref address,
-                    std::int64_t offset, Ref value, bool is_load) {
-  Instr out = e.begin(in);
-  out.kind = is_load ? InstrKind::load : InstrKind::store;
-  out.opcode = is_load ? Opcode::ld_ : Opcode::st_;
-  out.modifiers = {};
-  out.modifiers.type = type;
-  out.modifiers.space = space;
-  out.displacement = offset;
-  out[MemoryOperand::address] = address;
-  out[MemoryOperand::value] = value;
-  e.push(out);
-}
-
-// Part `part` of a register, from narrower elements or to them.
-Ref joined(Emission& e, const Instruction& in, Ref whole, Ref element, std::uint32_t shift) {
-  if (shift == 0) return element;
-  const Ref shifted = calculate(e, in, Opcode::shl_, Type::b32, {element, e.constants.word(shift)});
-  return calculate(e, in, Opcode::or_, Type::b32, {whole, shifted});
-}
-
-Ref shifted_down(Emission& e, const Instruction& in, Ref whole, std::uint32_t shift) {
-  if (shift == 0) return whole;
-  return calculate(e, in, Opcode::shr_, Type::u32, {whole, e.constants.word(shift)});
 }
 
 // What follows the matrices: metadata and selector of a sparse one; the factors of a and b, each
@@ -301,91 +243,13 @@ void emit_fragment(Emission& e, const Instruction& in) {
   access_fragment(e, in, fragment);
 }
 
-// ldmatrix and stmatrix: lane 8 i + r has the address of row r of matrix i; each lane holds two
-// neighbours of row lane / 4, or of a column if transposed.
-void emit_matrix_rows(Emission& e, const Instruction& in) {
-  const bool is_load = in.opcode == Opcode::ldmatrix_;
-  const std::vector<std::string_view> words = words_of(in.text);
-  const bool transposed = has(words, "trans");
-  const Space space = space_of(words);
-  std::vector<ptx::Operand> single;
-  if (in.operands.size() != 2) e.refuse(in, "expected an address and registers");
-  const std::vector<ptx::Operand>& parts = parts_of(in.operands[is_load ? 0 : 1], single);
-  const std::size_t count = has(words, "x4") ? 4 : has(words, "x2") ? 2 : 1;
-  if (parts.size() != count) e.refuse(in, fmt::format("expected {} registers", count));
-  Instr scratch;
-  const Ref own = e.address(in, in.operands[is_load ? 1 : 0], scratch);
-  const Ref lane = lane_number(e, in);
-  const Ref group = shifted_down(e, in, lane, 2);
-  const Ref in_group = calculate(e, in, Opcode::and_, Type::b32, {lane, e.constants.word(3)});
-  const Ref pair = calculate(e, in, Opcode::shl_, Type::b32, {in_group, e.constants.word(1)});
-  // Bytes into the row.
-  const Ref place =
-      transposed ? calculate(e, in, Opcode::shl_, Type::b32, {group, e.constants.word(1)})
-                 : calculate(e, in, Opcode::shl_, Type::b32, {in_group, e.constants.word(2)});
-  const auto address_in_row = [&](Ref row, std::uint32_t matrix, std::uint32_t next) {
-    const Ref from =
-        calculate(e, in, Opcode::add_, Type::u32, {row, e.constants.word(8 * matrix + next)});
-    const Ref start = shuffled_address(e, in, own, from);
-    if (start.bank == Bank::word) return calculate(e, in, Opcode::add_, Type::u32, {start, place});
-    ptx::Modifiers wide;
-    wide.type = Type::u32;
-    wide.part = ptx::MulPart::wide;
-    return calculate(e, in, Opcode::mad_, wide, {place, e.constants.word(1), start}, Bank::wide);
-  };
-  for (std::uint32_t matrix = 0; matrix < count; ++matrix) {
-    Ref value = is_load ? Ref{} : e.source(in, parts[matrix], Type::b32);
-    if (!transposed) {
-      if (is_load) value = e.frame.temporary(Bank::word);
-      access_element(e, in, space, Type::b32, address_in_row(group, matrix, 0),
-                     scratch.displacement, value, is_load);
-    }
-    for (std::uint32_t part = 0; transposed && part < 2; ++part) {
-      const Ref one =
-          is_load ? e.frame.temporary(Bank::word) : shifted_down(e, in, value, 16 * part);
-      access_element(e, in, space, Type::b16, address_in_row(pair, matrix, part),
-                     scratch.displacement, one, is_load);
-      if (is_load) value = joined(e, in, value, one, 16 * part);
-    }
-    if (!is_load) continue;
-    const Ref to = e.destination(in, parts[matrix]);
-    if (to.bank != Bank::none) copy_row(e, in, to, value, true);
-  }
-}
-
-// movmatrix: element (r, c) of a becomes element (c, r) of d.
-void emit_transposition(Emission& e, const Instruction& in) {
-  if (in.operands.size() != 2) e.refuse(in, "expected two registers");
-  const Ref a = e.source(in, in.operands[1], Type::b32);
-  const Ref lane = lane_number(e, in);
-  const Ref group = shifted_down(e, in, lane, 2);
-  const Ref in_group = calculate(e, in, Opcode::and_, Type::b32, {lane, e.constants.word(3)});
-  // Row 2 * in_group stands in lanes 8 * in_group and up, column `group` in the half group & 1.
-  const Ref first = calculate(e, in, Opcode::shl_, Type::b32, {in_group, e.constants.word(3)});
-  const Ref from =
-      calculate(e, in, Opcode::add_, Type::u32, {first, shifted_down(e, in, group, 1)});
-  const Ref below = calculate(e, in, Opcode::add_, Type::u32, {from, e.constants.word(4)});
-  const Ref odd = calculate(e, in, Opcode::and_, Type::b32, {group, e.constants.word(1)});
-  // Bytes 0 1 of both words, or bytes 2 3.
-  ptx::Modifiers low;
-  low.type = Type::u32;
-  low.part = ptx::MulPart::lo;
-  const Ref selector =
-      calculate(e, in, Opcode::mad_, low, {odd, e.constants.word(0x2222), e.constants.word(0x5410)},
-                Bank::word);
-  const Ref result = calculate(e, in, Opcode::prmt_, Type::b32,
-                               {shuffled(e, in, a, from), shuffled(e, in, a, below), selector});
-  const Ref to = e.destination(in, in.operands[0]);
-  if (to.bank != Bank::none) copy_row(e, in, to, result, true);
-}
-
 }  // namespace
 
 void emit_matrix(Emission& e, const Instruction& in, Instr&) {
   switch (in.opcode) {
     case Opcode::ldmatrix_:
-    case Opcode::stmatrix_: return emit_matrix_rows(e, in);
-    case Opcode::movmatrix_: return emit_transposition(e, in);
+    case Opcode::stmatrix_:
+    case Opcode::movmatrix_: return emit_matrix_rows(e, in);
     case Opcode::mma_: return emit_product(e, in);
     default: break;
   }

@@ -108,6 +108,7 @@ void emit_barrier_object(Emission& e, const ptx::Instruction& in, Instr& out) {
 
 void emit_copy(Emission& e, const ptx::Instruction& in, Instr& out) {
   const ptx::Modifiers& m = in.modifiers;
+  if (in.opcode == Opcode::tensormap_) return emit_tensor_map(e, in, out);
   if (!m.async) e.refuse(in, "'.async' is missing");
   if (m.bulk && m.copy_op == CopyOp::none) return emit_bulk(e, in, out);
   const bool is_bulk_alone = m.reduce || m.multicast || m.completion != ptx::Completion::none ||
@@ -177,7 +178,12 @@ void emit_fence(Emission& e, const ptx::Instruction& in, Instr& out) {
   }
   if (!in.operands.empty()) e.refuse(in, "a fence with operands");
   if (m.proxy) {
-    if (m.alias == m.async || m.scope != ptx::Scope::none) e.refuse(in, "a fence of this proxy");
+    // Of one direction, and of shared memory alone (.sync_restrict): taken as one of both.
+    const bool is_restricted = m.async && m.scope == ptx::Scope::cluster;
+    if (is_restricted) out.modifiers.scope = ptx::Scope::none;
+    if (m.alias == m.async || (m.scope != ptx::Scope::none && !is_restricted)) {
+      e.refuse(in, "a fence of this proxy");
+    }
     if (m.alias) out.kind = InstrKind::nop;  // no two addresses here are of the same memory
   } else if (m.scope == ptx::Scope::none || m.alias || m.async || m.space != ptx::Space::generic) {
     e.refuse(in, "a fence of this kind");

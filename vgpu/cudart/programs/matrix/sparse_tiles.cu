@@ -25,7 +25,8 @@ struct Sparse {
   void keep(int row, int begin) {
     const int wide = chunk == 8 ? 2 : 1, places = chunk / wide;
     const int first = (row + begin / chunk) % (places - kept / wide + 1);
-    const int second = first + 1 + (row * 5 + begin) % (places - first - 1 > 0 ? places - first - 1 : 1);
+    const int second =
+        first + 1 + (row * 5 + begin) % (places - first - 1 > 0 ? places - first - 1 : 1);
     std::uint32_t bits = 0;
     for (int i = 0; i < kept; ++i) {
       const int place = (i / wide == 0 ? first : second) * wide + i % wide;
@@ -91,33 +92,34 @@ __device__ void tile(const unsigned* a, const unsigned* b, const unsigned* metad
   for (int i = 0; i < 4; ++i) out[(group + i / 2 * 8) * kN + at * 2 + i % 2] = d[i];
 }
 
-#define FLOATS(shape, types, selector)                                                          \
-  [](float* d, const unsigned* x, const unsigned* y, unsigned metadata, float c0, float c1,     \
-     float c2, float c3) {                                                                      \
-    asm volatile("mma.sp.sync.aligned." shape ".row.col.f32." types ".f32 {%0, %1, %2, %3}, "   \
-                 "{%4, %5}, {%6, %7}, {%8, %9, %10, %11}, %12, " selector ";"                   \
-                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                               \
-                 : "r"(x[0]), "r"(x[1]), "r"(y[0]), "r"(y[1]), "f"(c0), "f"(c1), "f"(c2),       \
-                   "f"(c3), "r"(metadata));                                                     \
+#define FLOATS(shape, types, selector)                                                             \
+  [](float* d, const unsigned* x, const unsigned* y, unsigned metadata, float c0, float c1,        \
+     float c2, float c3) {                                                                         \
+    asm volatile("mma.sp.sync.aligned." shape ".row.col.f32." types                                \
+                 ".f32 {%0, %1, %2, %3}, "                                                         \
+                 "{%4, %5}, {%6, %7}, {%8, %9, %10, %11}, %12, " selector ";"                      \
+                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                                  \
+                 : "r"(x[0]), "r"(x[1]), "r"(y[0]), "r"(y[1]), "f"(c0), "f"(c1), "f"(c2), "f"(c3), \
+                   "r"(metadata));                                                                 \
   }
-#define LONG_FLOATS(shape, types, selector)                                                     \
-  [](float* d, const unsigned* x, const unsigned* y, unsigned metadata, float c0, float c1,     \
-     float c2, float c3) {                                                                      \
-    asm volatile("mma.sp.sync.aligned." shape ".row.col.f32." types ".f32 {%0, %1, %2, %3}, "   \
-                 "{%4, %5, %6, %7}, {%8, %9, %10, %11}, {%12, %13, %14, %15}, %16, " selector   \
-                 ";"                                                                            \
-                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                               \
-                 : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]), "r"(y[2]), \
-                   "r"(y[3]), "f"(c0), "f"(c1), "f"(c2), "f"(c3), "r"(metadata));               \
+#define LONG_FLOATS(shape, types, selector)                                                       \
+  [](float* d, const unsigned* x, const unsigned* y, unsigned metadata, float c0, float c1,       \
+     float c2, float c3) {                                                                        \
+    asm volatile("mma.sp.sync.aligned." shape ".row.col.f32." types                               \
+                 ".f32 {%0, %1, %2, %3}, "                                                        \
+                 "{%4, %5, %6, %7}, {%8, %9, %10, %11}, {%12, %13, %14, %15}, %16, " selector ";" \
+                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                                 \
+                 : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]), "r"(y[2]),   \
+                   "r"(y[3]), "f"(c0), "f"(c1), "f"(c2), "f"(c3), "r"(metadata));                 \
   }
-#define BYTES(d, x, y, metadata, c0, c1, c2, c3)                                                 \
-  int sum[4];                                                                                    \
-  asm volatile(                                                                                  \
-      "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, "  \
-      "{%4, %5, %6, %7}, {%8, %9, %10, %11}, {%12, %13, %14, %15}, %16, 0;"                      \
-      : "=r"(sum[0]), "=r"(sum[1]), "=r"(sum[2]), "=r"(sum[3])                                   \
-      : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]), "r"(y[2]), "r"(y[3]),  \
-        "r"(int(c0)), "r"(int(c1)), "r"(int(c2)), "r"(int(c3)), "r"(metadata));                  \
+#define BYTES(d, x, y, metadata, c0, c1, c2, c3)                                                \
+  int sum[4];                                                                                   \
+  asm volatile(                                                                                 \
+      "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, " \
+      "{%4, %5, %6, %7}, {%8, %9, %10, %11}, {%12, %13, %14, %15}, %16, 0;"                     \
+      : "=r"(sum[0]), "=r"(sum[1]), "=r"(sum[2]), "=r"(sum[3])                                  \
+      : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]), "r"(y[2]), "r"(y[3]), \
+        "r"(int(c0)), "r"(int(c1)), "r"(int(c2)), "r"(int(c3)), "r"(metadata));                 \
   for (int i = 0; i < 4; ++i) d[i] = sum[i];
 
 __global__ void halves(const unsigned* a, const unsigned* b, const unsigned* e, float* out) {
@@ -151,8 +153,8 @@ bool agrees(Kernel kernel, int k, int chunk, int kept, int selector) {
     for (int column = 0; column < kN; ++column) {
       float sum = (row * kN + column) % 3;
       for (int i = 0; i < k; ++i) {
-        sum += static_cast<float>(sparse.dense[row * k + i]) *
-               static_cast<float>(b[column * k + i]);
+        sum +=
+            static_cast<float>(sparse.dense[row * k + i]) * static_cast<float>(b[column * k + i]);
       }
       if (out[row * kN + column] != sum) return false;
     }

@@ -24,13 +24,17 @@ __host__ __device__ float largest(int format) {
 __host__ __device__ float2 rounded(float2 x, int format) {
   __half2_raw half{};
   if (format == 0) {
-    half = __nv_cvt_fp4x2_to_halfraw2(__nv_cvt_float2_to_fp4x2(x, __NV_E2M1, cudaRoundNearest), __NV_E2M1);
+    half = __nv_cvt_fp4x2_to_halfraw2(__nv_cvt_float2_to_fp4x2(x, __NV_E2M1, cudaRoundNearest),
+                                      __NV_E2M1);
   } else if (format == 1) {
-    half = __nv_cvt_fp6x2_to_halfraw2(__nv_cvt_float2_to_fp6x2(x, __NV_E2M3, cudaRoundNearest), __NV_E2M3);
+    half = __nv_cvt_fp6x2_to_halfraw2(__nv_cvt_float2_to_fp6x2(x, __NV_E2M3, cudaRoundNearest),
+                                      __NV_E2M3);
   } else if (format == 2) {
-    half = __nv_cvt_fp6x2_to_halfraw2(__nv_cvt_float2_to_fp6x2(x, __NV_E3M2, cudaRoundNearest), __NV_E3M2);
+    half = __nv_cvt_fp6x2_to_halfraw2(__nv_cvt_float2_to_fp6x2(x, __NV_E3M2, cudaRoundNearest),
+                                      __NV_E3M2);
   } else {
-    half = __nv_cvt_fp8x2_to_halfraw2(__nv_cvt_float2_to_fp8x2(x, __NV_SATFINITE, __NV_E4M3), __NV_E4M3);
+    half = __nv_cvt_fp8x2_to_halfraw2(__nv_cvt_float2_to_fp8x2(x, __NV_SATFINITE, __NV_E4M3),
+                                      __NV_E4M3);
   }
   return __half22float2(__half2(half));
 }
@@ -63,8 +67,12 @@ __global__ void sums(const __half* a, const __nv_bfloat16* b, const float* c, fl
   const int i = threadIdx.x;
   float sum = 0, difference = 0, product = 0;
   asm("add.rn.f32.f16 %0, %1, %2;" : "=f"(sum) : "h"(__half_as_ushort(a[i])), "f"(c[i]));
-  asm("sub.rz.f32.bf16 %0, %1, %2;" : "=f"(difference) : "h"(__bfloat16_as_ushort(b[i])), "f"(c[i]));
-  asm("fma.rn.sat.f32.f16 %0, %1, %1, %2;" : "=f"(product) : "h"(__half_as_ushort(a[i])), "f"(c[i]));
+  asm("sub.rz.f32.bf16 %0, %1, %2;"
+      : "=f"(difference)
+      : "h"(__bfloat16_as_ushort(b[i])), "f"(c[i]));
+  asm("fma.rn.sat.f32.f16 %0, %1, %1, %2;"
+      : "=f"(product)
+      : "h"(__half_as_ushort(a[i])), "f"(c[i]));
   out[3 * i] = sum;
   out[3 * i + 1] = difference;
   out[3 * i + 2] = product;
@@ -96,7 +104,8 @@ bool quantises() {
         most = std::fmax(most, std::fmax(std::fabs(in[i].x), std::fabs(in[i].y)));
       }
       const float scale = scale_for(most, format, true);
-      is_right &= scale / 2 == scale_for(most, format, false) || scale == scale_for(most, format, false);
+      is_right &=
+          scale / 2 == scale_for(most, format, false) || scale == scale_for(most, format, false);
       for (int i = begin; i < begin + kBlock / 2; ++i) {
         const float2 y = rounded(make_float2(in[i].x / scale, in[i].y / scale), format);
         is_right &= out[i].x == y.x * scale && out[i].y == y.y * scale;
@@ -123,8 +132,9 @@ bool mixes() {
     const float x = __half2float(a[i]);
     const double exact = static_cast<double>(__bfloat162float(b[i])) - c[i];
     is_right &= out[3 * i] == x + c[i];
-    is_right &= std::fabs(out[3 * i + 1]) <= std::fabs(exact) &&
-                std::fabs(std::nextafter(out[3 * i + 1], exact < 0 ? -1e9f : 1e9f)) > std::fabs(exact);
+    is_right &=
+        std::fabs(out[3 * i + 1]) <= std::fabs(exact) &&
+        std::fabs(std::nextafter(out[3 * i + 1], exact < 0 ? -1e9f : 1e9f)) > std::fabs(exact);
     is_right &= out[3 * i + 2] == std::fmin(std::fmax(std::fma(x, x, c[i]), 0.0f), 1.0f);
   }
   return is_right;

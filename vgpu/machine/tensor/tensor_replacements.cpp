@@ -1,0 +1,81 @@
+// tensormap.replace: a lane reads a tensor map, changes a field, and writes it back, as by loads
+// and stores of all its bytes.
+#include <bit>
+#include <cstring>
+
+#include "vgpu/machine/tensor/tensor_copies.hpp"
+#include "vgpu/program/tensor_field.hpp"
+
+namespace warpcheck::vgpu {
+
+namespace {
+
+// .elemtype counts other than CUtensorMapDataType.
+constexpr TensorElement kElements[] = {
+    TensorElement::u8,       TensorElement::u16, TensorElement::u32,  TensorElement::s32,
+    TensorElement::u64,      TensorElement::s64, TensorElement::f16,  TensorElement::f32,
+    TensorElement::f32_ftz,  TensorElement::f64, TensorElement::bf16, TensorElement::tf32,
+    TensorElement::tf32_ftz,
+};
+
+void replace_field(TensorMap& map, const TensorReplacement& what, std::uint64_t value) {
+  switch (what.field) {
+    case TensorField::address: map.address = value; break;
+    case TensorField::rank: map.rank = static_cast<std::uint32_t>(value) + 1; break;
+    case TensorField::box: map.box[what.ordinal] = static_cast<std::uint16_t>(value); break;
+    case TensorField::size: map.size[what.ordinal] = value; break;
+    case TensorField::stride: map.stride[what.ordinal] = value; break;
+    case TensorField::element_step:
+      map.element_step[what.ordinal] = static_cast<std::uint8_t>(value);
+      break;
+    case TensorField::element: map.element = kElements[value]; break;
+    case TensorField::swizzle: map.swizzle = static_cast<TensorSwizzle>(value); break;
+    case TensorField::fill: map.fills_with_nan = value != 0; break;
+    case TensorField::interleave:
+    case TensorField::atomicity: break;  // there is one value
+  }
+}
+
+}  // namespace
+
+Step TensorCopies::replace(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
+  launch_.use_of_undefined(run, UndefinedUse::Kind::address, instr[TensorOperand::coordinates],
+                           lanes);
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const Step step = replace_in_lane(run, instr, static_cast<unsigned>(std::countr_zero(rest)));
+    if (step == Step::halted) return step;
+  }
+  return Step::again;
+}
+
+Step TensorCopies::replace_in_lane(RunningFragment& run, const Instr& instr, unsigned lane) {
+  constexpr std::uint8_t kWords = 4;
+  constexpr std::uint32_t kStoreBytes = kWords * sizeof(std::uint32_t);
+  const ptx::Space space = instr.modifiers.space;
+  std::optional<TensorMap> map = read_map(run, instr, space, lane);
+  if (!map) {
+    const std::byte* const addresses = row_of(run.banks, instr[TensorOperand::map]);
+    return is_no_map(run, lane, address_of({addresses, true, 0, 0}, lane));
+  }
+  const Ref& value = instr[TensorOperand::coordinates];
+  std::uint64_t bits = 0;
+  const std::size_t bytes = value.bank == Bank::wide ? sizeof bits : sizeof(std::uint32_t);
+  std::memcpy(&bits, row_of(run.banks, value) + lane * bytes, bytes);
+  replace_field(*map, tensor_replacement_of(instr.packed), bits);
+  const TensorMapBytes packed = pack(*map);
+  Instr store = part_of_bulk(instr, InstrKind::store, space, ptx::Type::b32, kWords);
+  store[MemoryOperand::address] = instr[TensorOperand::map];
+  for (std::uint32_t at = 0; at < kTensorMapBytes; at += kStoreBytes) {
+    store.displacement = at;
+    for (std::uint32_t word = 0; word < kWords; ++word) {
+      const Ref row = row_after(instr[TensorOperand::rows], word);
+      std::memcpy(row_of(run.banks, row) + lane * sizeof(std::uint32_t),
+                  packed.data() + at + word * sizeof(std::uint32_t), sizeof(std::uint32_t));
+      store[MemoryOperand::value + word] = row;
+    }
+    parts_.accesses.execute(run, store, 1u << lane);
+  }
+  return Step::again;
+}
+
+}  // namespace warpcheck::vgpu

@@ -1,0 +1,221 @@
+// Matrices of 8 and 16 rows between shared memory and a warp, and their transposition: ldmatrix,
+// stmatrix, movmatrix.
+// Source: PTX ISA 9.0, 9.7.14.5.15 - 9.7.14.5.17; where 4 bits stand in a byte is what mma takes.
+#include <fmt/format.h>
+
+#include "vgpu/program/emit/families.hpp"
+#include "vgpu/program/emit/matrix_steps.hpp"
+#include "vgpu/program/emit/matrix_words.hpp"
+#include "vgpu/program/emit/steps.hpp"
+
+namespace warpcheck::vgpu {
+
+using ptx::Opcode;
+using ptx::Space;
+using ptx::Type;
+using Instruction = ptx::Instruction;
+
+namespace {
+
+// An address of another lane, of 32 or 64 bits.
+Ref shuffled_address(Emission& e, const Instruction& in, Ref address, Ref lane) {
+  if (address.bank == Bank::word) return shuffled(e, in, address, lane);
+  ptx::Modifiers halves;
+  halves.type = Type::b64;
+  halves.vector = 2;
+  const Ref low = e.frame.temporary(Bank::word);
+  const Ref high = e.frame.temporary(Bank::word);
+  Instr unpack = e.begin(in);
+  unpack.kind = InstrKind::compute;
+  unpack.opcode = Opcode::mov_;
+  unpack.modifiers = halves;
+  unpack.guard = {};
+  unpack.operands = ComputeRows{.d = low, .a = address, .e = high};
+  e.push(unpack);
+  const Ref low_there = shuffled(e, in, low, lane);
+  const Ref high_there = shuffled(e, in, high, lane);
+  return calculate(e, in, Opcode::mov_, halves, {low_there, high_there}, Bank::wide);
+}
+
+// A number of bytes behind the address.
+Ref moved_by(Emission& e, const Instruction& in, Ref address, Ref bytes) {
+  if (address.bank == Bank::word) {
+    return calculate(e, in, Opcode::add_, Type::u32, {address, bytes});
+  }
+  ptx::Modifiers wide;
+  wide.type = Type::u32;
+  wide.part = ptx::MulPart::wide;
+  return calculate(e, in, Opcode::mad_, wide, {bytes, e.constants.word(1), address}, Bank::wide);
+}
+
+// ldmatrix and stmatrix: lane 8 i + r has the address of row r of matrix i; each lane holds two
+// neighbours of row lane / 4, or of a column if transposed.
+void emit_rows_of_halves(Emission& e, const Instruction& in) {
+  const bool is_load = in.opcode == Opcode::ldmatrix_;
+  const std::vector<std::string_view> words = words_of(in.text);
+  const bool transposed = has(words, "trans");
+  const Space space = space_of(words);
+  std::vector<ptx::Operand> single;
+  if (in.operands.size() != 2) e.refuse(in, "expected an address and registers");
+  const std::vector<ptx::Operand>& parts = parts_of(in.operands[is_load ? 0 : 1], single);
+  const std::size_t count = has(words, "x4") ? 4 : has(words, "x2") ? 2 : 1;
+  if (parts.size() != count) e.refuse(in, fmt::format("expected {} registers", count));
+  Instr scratch;
+  const Ref own = e.address(in, in.operands[is_load ? 1 : 0], scratch);
+  const Ref lane = lane_number(e, in);
+  const Ref group = shifted_down(e, in, lane, 2);
+  const Ref in_group = calculate(e, in, Opcode::and_, Type::b32, {lane, e.constants.word(3)});
+  const Ref pair = calculate(e, in, Opcode::shl_, Type::b32, {in_group, e.constants.word(1)});
+  // Bytes into the row.
+  const Ref place =
+      transposed ? calculate(e, in, Opcode::shl_, Type::b32, {group, e.constants.word(1)})
+                 : calculate(e, in, Opcode::shl_, Type::b32, {in_group, e.constants.word(2)});
+  const auto address_in_row = [&](Ref row, std::uint32_t matrix, std::uint32_t next) {
+    const Ref from =
+        calculate(e, in, Opcode::add_, Type::u32, {row, e.constants.word(8 * matrix + next)});
+    return moved_by(e, in, shuffled_address(e, in, own, from), place);
+  };
+  for (std::uint32_t matrix = 0; matrix < count; ++matrix) {
+    Ref value = is_load ? Ref{} : e.source(in, parts[matrix], Type::b32);
+    if (!transposed) {
+      if (is_load) value = e.frame.temporary(Bank::word);
+      access_element(e, in, space, Type::b32, address_in_row(group, matrix, 0),
+                     scratch.displacement, value, is_load);
+    }
+    for (std::uint32_t part = 0; transposed && part < 2; ++part) {
+      const Ref one =
+          is_load ? e.frame.temporary(Bank::word) : shifted_down(e, in, value, 16 * part);
+      access_element(e, in, space, Type::b16, address_in_row(pair, matrix, part),
+                     scratch.displacement, one, is_load);
+      if (is_load) value = joined(e, in, value, one, 16 * part);
+    }
+    if (!is_load) continue;
+    const Ref to = e.destination(in, parts[matrix]);
+    if (to.bank != Bank::none) copy_row(e, in, to, value, true);
+  }
+}
+
+// movmatrix: element (r, c) of a becomes element (c, r) of d.
+void emit_transposition(Emission& e, const Instruction& in) {
+  if (in.operands.size() != 2) e.refuse(in, "expected two registers");
+  const Ref a = e.source(in, in.operands[1], Type::b32);
+  const Ref lane = lane_number(e, in);
+  const Ref group = shifted_down(e, in, lane, 2);
+  const Ref in_group = calculate(e, in, Opcode::and_, Type::b32, {lane, e.constants.word(3)});
+  // Row 2 * in_group stands in lanes 8 * in_group and up, column `group` in the half group & 1.
+  const Ref first = calculate(e, in, Opcode::shl_, Type::b32, {in_group, e.constants.word(3)});
+  const Ref from =
+      calculate(e, in, Opcode::add_, Type::u32, {first, shifted_down(e, in, group, 1)});
+  const Ref below = calculate(e, in, Opcode::add_, Type::u32, {from, e.constants.word(4)});
+  const Ref odd = calculate(e, in, Opcode::and_, Type::b32, {group, e.constants.word(1)});
+  // Bytes 0 1 of both words, or bytes 2 3.
+  ptx::Modifiers low;
+  low.type = Type::u32;
+  low.part = ptx::MulPart::lo;
+  const Ref selector =
+      calculate(e, in, Opcode::mad_, low, {odd, e.constants.word(0x2222), e.constants.word(0x5410)},
+                Bank::word);
+  const Ref result = calculate(e, in, Opcode::prmt_, Type::b32,
+                               {shuffled(e, in, a, from), shuffled(e, in, a, below), selector});
+  const Ref to = e.destination(in, in.operands[0]);
+  if (to.bank != Bank::none) copy_row(e, in, to, result, true);
+}
+
+// Where a lane stands in a matrix of bytes, and the addresses that the lanes give.
+struct ByteRows {
+  Space space = Space::generic;
+  std::int64_t displacement = 0;
+  Ref own{}, group{}, in_group{};
+};
+
+Ref times(Emission& e, const Instruction& in, Ref x, std::uint32_t factor) {
+  ptx::Modifiers low;
+  low.type = Type::u32;
+  low.part = ptx::MulPart::lo;
+  return calculate(e, in, Opcode::mul_, low, {x, e.constants.word(factor)}, Bank::word);
+}
+
+// Four bytes of a column of 16 x 16, one each of four rows.
+Ref load_column(Emission& e, const Instruction& in, const ByteRows& rows, std::uint32_t first_row,
+                std::uint32_t first_column) {
+  const Ref column =
+      calculate(e, in, Opcode::add_, Type::u32, {rows.group, e.constants.word(first_column)});
+  const Ref row = times(e, in, rows.in_group, 4);
+  Ref whole{};
+  for (std::uint32_t part = 0; part < 4; ++part) {
+    const Ref lane =
+        calculate(e, in, Opcode::add_, Type::u32, {row, e.constants.word(first_row + part)});
+    const Ref start = shuffled_address(e, in, rows.own, lane);
+    const Ref byte = e.frame.temporary(Bank::word);
+    access_element(e, in, rows.space, Type::b8, moved_by(e, in, start, column), rows.displacement,
+                   byte, true);
+    whole = joined(e, in, whole, byte, 8 * part);
+  }
+  return whole;
+}
+
+// Four elements of `bits` of a row, each in a byte of its own: of 6 bits the lowest, of 4 the
+// middle.
+Ref load_unpacked(Emission& e, const Instruction& in, const ByteRows& rows, std::uint32_t first_row,
+                  std::uint32_t bits) {
+  const Ref lane =
+      calculate(e, in, Opcode::add_, Type::u32, {rows.group, e.constants.word(first_row)});
+  const std::uint32_t bytes = bits / 2;  // of four elements
+  const Ref place =
+      moved_by(e, in, shuffled_address(e, in, rows.own, lane), times(e, in, rows.in_group, bytes));
+  Ref packed{};
+  for (std::uint32_t part = 0; part < bytes; ++part) {
+    const Ref byte = e.frame.temporary(Bank::word);
+    access_element(e, in, rows.space, Type::b8, place, rows.displacement + part, byte, true);
+    packed = joined(e, in, packed, byte, 8 * part);
+  }
+  Ref whole{};
+  for (std::uint32_t part = 0; part < 4; ++part) {
+    const Ref element =
+        calculate(e, in, Opcode::and_, Type::b32,
+                  {shifted_down(e, in, packed, bits * part), e.constants.word((1u << bits) - 1)});
+    const Ref placed =
+        bits == 6 ? element
+                  : calculate(e, in, Opcode::shl_, Type::b32, {element, e.constants.word(2)});
+    whole = joined(e, in, whole, placed, 8 * part);
+  }
+  return whole;
+}
+
+// ldmatrix of bytes: m16n16 transposed, of which lane 16 i + r has the address of row r of matrix
+// i, and two registers are one matrix; or m8n16 of elements that are packed more tightly.
+void emit_rows_of_bytes(Emission& e, const Instruction& in) {
+  const std::vector<std::string_view> words = words_of(in.text);
+  const bool is_square = has(words, "m16n16");
+  const std::uint32_t bits = has(words, "b6x16_p32") ? 6 : 4;
+  const std::uint32_t matrices = has(words, "x4") ? 4 : has(words, "x2") ? 2 : 1;
+  std::vector<ptx::Operand> single;
+  if (in.operands.size() != 2) e.refuse(in, "expected an address and registers");
+  const std::vector<ptx::Operand>& parts = parts_of(in.operands[0], single);
+  const std::uint32_t count = is_square ? 2 * matrices : matrices;
+  if (parts.size() != count) e.refuse(in, fmt::format("expected {} registers", count));
+  Instr scratch;
+  ByteRows rows{.space = space_of(words)};
+  rows.own = e.address(in, in.operands[1], scratch);
+  rows.displacement = scratch.displacement;
+  const Ref lane = lane_number(e, in);
+  rows.group = shifted_down(e, in, lane, 2);
+  rows.in_group = calculate(e, in, Opcode::and_, Type::b32, {lane, e.constants.word(3)});
+  for (std::uint32_t reg = 0; reg < count; ++reg) {
+    const Ref value = is_square ? load_column(e, in, rows, 16 * (reg / 2), 8 * (reg % 2))
+                                : load_unpacked(e, in, rows, 8 * reg, bits);
+    const Ref to = e.destination(in, parts[reg]);
+    if (to.bank != Bank::none) copy_row(e, in, to, value, true);
+  }
+}
+
+}  // namespace
+
+void emit_matrix_rows(Emission& e, const Instruction& in) {
+  if (in.opcode == Opcode::movmatrix_) return emit_transposition(e, in);
+  const std::vector<std::string_view> words = words_of(in.text);
+  if (has(words, "m8n8")) return emit_rows_of_halves(e, in);
+  emit_rows_of_bytes(e, in);
+}
+
+}  // namespace warpcheck::vgpu

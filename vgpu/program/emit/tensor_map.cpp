@@ -1,0 +1,107 @@
+// What changes tensor maps: tensormap.replace, and tensormap.cp_fenceproxy, which copies one to
+// global memory.  PTX ISA 9.0, 9.7.9.28 and 9.7.13.15.
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "vgpu/program/emit/families.hpp"
+#include "vgpu/program/emit/matrix_words.hpp"
+#include "vgpu/program/emit/steps.hpp"
+#include "vgpu/program/tensor_field.hpp"
+
+namespace warpcheck::vgpu {
+
+using Kind = ptx::Operand::Kind;
+using ptx::Opcode;
+using ptx::Space;
+using ptx::Type;
+
+namespace {
+
+constexpr std::uint32_t kElementRows = 4, kAddressRows = 5;
+
+Space space_of_map(const std::vector<std::string_view>& words) {
+  if (has(words, "shared::cta")) return Space::shared;
+  return has(words, "global") ? Space::global : Space::generic;
+}
+
+// tensormap.replace.tile.FIELD{.SPACE}.b1024.TYPE [map], {ordinal,} value
+void emit_replacement(Emission& e, const ptx::Instruction& in, Instr& out) {
+  const std::vector<std::string_view> words = words_of(in.text);
+  const TensorFieldRow* const row = words.size() > 3 ? find_tensor_field(words[3]) : nullptr;
+  const bool is_wide = has(words, "b64");
+  if (row == nullptr || !has(words, "tile") || !has(words, "b1024") || is_wide != row->is_wide) {
+    e.refuse(in, "a field of this name in a tensor map");
+  }
+  const std::size_t operands = row->dimensions == 0 ? 2 : 3;
+  if (in.operands.size() != operands) e.refuse(in, "a replacement with other operands");
+  std::uint64_t ordinal = 0;
+  if (row->dimensions != 0) {
+    const ptx::Operand& which = in.operands[1];
+    if (which.kind != Kind::immediate || which.bits >= row->dimensions) {
+      e.refuse(in, "an ordinal that no dimension has");
+    }
+    ordinal = which.bits;
+  }
+  const ptx::Operand& value = in.operands.back();
+  if (row->values != 0 && (value.kind != Kind::immediate || value.bits >= row->values)) {
+    e.refuse(in, "a value that tensor maps here do not have");
+  }
+  out.kind = InstrKind::tensor_copy;
+  out.modifiers.space = space_of_map(words);
+  out.packed = pack(TensorReplacement{row->field, static_cast<std::uint32_t>(ordinal)});
+  out[TensorOperand::map] = address_row(e, in, in.operands[0]);
+  out[TensorOperand::coordinates] = e.source(in, value, is_wide ? Type::b64 : Type::b32);
+  out[TensorOperand::rows] = e.frame.rows(Bank::word, kElementRows);
+  out.address_rows = e.frame.rows(Bank::wide, kAddressRows).offset;
+  e.push(out);
+}
+
+// One word of each lane from shared to global memory, and a fence.
+void emit_fenced_copy(Emission& e, const ptx::Instruction& in, Instr& out) {
+  const std::vector<std::string_view> words = words_of(in.text);
+  constexpr std::array<std::string_view, 6> kWords = {
+      "global", "shared::cta", "tensormap::generic", "release", "sync", "aligned"};
+  const bool is_known =
+      std::ranges::all_of(kWords, [&](std::string_view word) { return has(words, word); }) &&
+      in.operands.size() == 3 && in.operands[2].kind == Kind::immediate &&
+      in.operands[2].bits == 4 * kWarpLanes;
+  if (!is_known) e.refuse(in, "a copy of a tensor map of this kind");
+  const Ref offset =
+      calculate(e, in, Opcode::shl_, Type::b32, {lane_number(e, in), e.constants.word(2)});
+  const auto place = [&](std::size_t operand) {
+    return calculate(e, in, Opcode::add_, Type::u64,
+                     {address_row(e, in, in.operands[operand]), widened(e, in, offset)});
+  };
+  const Ref word = e.frame.temporary(Bank::word);
+  for (const bool is_load : {true, false}) {
+    Instr access = out;
+    access.kind = is_load ? InstrKind::load : InstrKind::store;
+    access.opcode = is_load ? Opcode::ld_ : Opcode::st_;
+    access.modifiers = {};
+    access.modifiers.type = Type::b32;
+    access.modifiers.space = is_load ? Space::shared : Space::global;
+    access[MemoryOperand::address] = place(is_load ? 1 : 0);
+    access[MemoryOperand::value] = word;
+    e.push(access);
+  }
+  out.kind = InstrKind::fence;
+  out.opcode = Opcode::fence_;
+  out.modifiers = {};
+  out.modifiers.order = ptx::Order::release;
+  out.modifiers.scope = has(words, "cta")       ? ptx::Scope::cta
+                        : has(words, "cluster") ? ptx::Scope::cluster
+                        : has(words, "gpu")     ? ptx::Scope::gpu
+                                                : ptx::Scope::sys;
+  e.push(out);
+}
+
+}  // namespace
+
+void emit_tensor_map(Emission& e, const ptx::Instruction& in, Instr& out) {
+  if (in.text.starts_with("tensormap.replace.")) return emit_replacement(e, in, out);
+  if (in.text.starts_with("tensormap.cp_fenceproxy.")) return emit_fenced_copy(e, in, out);
+  e.refuse(in, "an instruction on tensor maps of this name");
+}
+
+}  // namespace warpcheck::vgpu
