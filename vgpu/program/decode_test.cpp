@@ -1,6 +1,7 @@
 #include "vgpu/program/program.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -238,6 +239,57 @@ TEST(Decode, RefusesOtherTextureInstructionsByName) {
     EXPECT_NE(refusal.find(name), std::string::npos) << refusal;
     EXPECT_NE(refusal.find("is not supported"), std::string::npos) << refusal;
   }
+}
+
+// Why an instruction on registers of 16, 32 and 64 bits is refused, behind its name.
+std::string why_refused(const std::string& instruction) {
+  const std::string refusal = refusal_of(
+      ".visible .entry k()\n{\n.reg .b16 %h<4>;\n.reg .b32 %r<20>;\n.reg .b64 %rd<4>;\n" +
+      instruction + "\nret;\n}\n");
+  constexpr std::string_view kBefore = "is not supported: ";
+  const std::size_t at = refusal.find(kBefore);
+  return at == std::string::npos ? refusal : refusal.substr(at + kBefore.size());
+}
+
+TEST(Decode, ExtremesOfThreeAreOfSingleFloatsAlone) {
+  EXPECT_EQ(why_refused("max.NaN.abs.f32 %r1, %r2, %r3, %r4;"), "accepted");
+  EXPECT_EQ(why_refused("max.abs.f32 %r1, %r2, %r3;"), ".abs of two operands");
+  EXPECT_EQ(why_refused("min.s32 %r1, %r2, %r3, %r4;"), "three operands of another type than f32");
+  EXPECT_EQ(why_refused("min.xorsign.abs.f32 %r1, %r2, %r3, %r4;"), ".xorsign of three operands");
+}
+
+TEST(Decode, SparseProductsHaveAsManySelectorsAsLanesHaveTheirMetadata) {
+  const std::string halves =
+      "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r1, %r2, %r3, %r4}, {%r5, %r6}, "
+      "{%r7, %r8}, {%r9, %r10, %r11, %r12}, %r13";
+  EXPECT_EQ(why_refused(halves + ", 3;"), "accepted");
+  EXPECT_EQ(why_refused(halves + ", 4;"), "expected a selector below 4");
+  EXPECT_EQ(why_refused(halves + ", %r14;"), "expected a selector below 4");
+  EXPECT_EQ(why_refused(halves + ";"),
+            "expected four matrices, metadata of a sparse one, and factors of scaled ones");
+  const std::string bytes =
+      "mma.sp.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 {%r1, %r2, %r3, %r4}, "
+      "{%r5, %r6, %r7, %r8}, {%r7, %r8, %r1, %r2}, {%r9, %r10, %r11, %r12}, %r13";
+  EXPECT_EQ(why_refused(bytes + ", 0;"), "accepted");
+  EXPECT_EQ(why_refused(bytes + ", 1;"), "expected a selector below 1");
+}
+
+TEST(Decode, FieldsOfTensorMapsHaveTypesAndOrdinals) {
+  const auto replacement = [](const std::string& field, const std::string& operands) {
+    return why_refused("tensormap.replace.tile." + field + " [%rd1], " + operands + ";");
+  };
+  EXPECT_EQ(replacement("global_address.global.b1024.b64", "%rd2"), "accepted");
+  EXPECT_EQ(replacement("box_dim.shared::cta.b1024.b32", "4, %r1"), "accepted");
+  EXPECT_EQ(replacement("box_dim.shared::cta.b1024.b32", "5, %r1"),
+            "an ordinal that no dimension has");
+  EXPECT_EQ(replacement("global_stride.global.b1024.b32", "0, %r1"),
+            "a field of this name in a tensor map");
+  EXPECT_EQ(replacement("rank.global.b1024.b32", "1, %r1"), "a replacement with other operands");
+  EXPECT_EQ(replacement("elemtype.global.b1024.b32", "12"), "accepted");
+  EXPECT_EQ(replacement("elemtype.global.b1024.b32", "13"),
+            "a value that tensor maps here do not have");
+  EXPECT_EQ(replacement("swizzle_mode.global.b1024.b32", "%r1"),
+            "a value that tensor maps here do not have");
 }
 
 }  // namespace

@@ -131,6 +131,10 @@ cudaError_t add_to(Device& device, Linker& linker, CUjitInputType type, const vo
     case CU_JIT_INPUT_LIBRARY:
       throw vgpu::Refusal(
           "cuLinkAddData of an object or a library is not supported; add PTX or a fatbinary");
+    case CU_JIT_INPUT_NVVM:
+      throw vgpu::Refusal(
+          "cuLinkAddData of code for link-time optimisation is not supported; add PTX or a "
+          "fatbinary that carries it");
     default: return cudaErrorInvalidValue;
   }
 }

@@ -8,6 +8,8 @@
 namespace warpcheck::vgpu {
 
 inline constexpr std::uint32_t kWholeWarp = 0xffffffffu;  // as a member mask
+// Of tensor_copy, for what is on its way.
+inline constexpr std::uint32_t kTensorWordRows = 4, kTensorAddressRows = 5;
 
 // A compute instruction that stands for a part of `base`, with its guard.
 void push_compute(Emission& e, const Instr& base, ptx::Opcode opcode, ptx::Type type,

@@ -13,8 +13,6 @@ using ptx::Type;
 
 namespace {
 
-constexpr std::uint32_t kElementRows = 4, kAddressRows = 5;
-
 // `[map, {x, y}]`
 void emit_tensor(Emission& e, const ptx::Instruction& in, const ptx::Operand& tensor, Instr& out) {
   const std::size_t dimensions = in.modifiers.dimensions;
@@ -56,8 +54,8 @@ void emit_tensor_copy(Emission& e, const ptx::Instruction& in, Instr& out) {
   emit_tensor(e, in, in.operands[1 - shared], out);
   if (to_shared) out[TensorOperand::object] = address_row(e, in, in.operands[2]);
   if (m.multicast) out[TensorOperand::blocks] = e.source(in, in.operands[3], Type::b16);
-  out[TensorOperand::rows] = e.frame.rows(Bank::word, kElementRows);
-  out.address_rows = e.frame.rows(Bank::wide, kAddressRows).offset;
+  out[TensorOperand::rows] = e.frame.rows(Bank::word, kTensorWordRows);
+  out.address_rows = e.frame.rows(Bank::wide, kTensorAddressRows).offset;
   e.program.uses_clusters |= m.cluster;
   e.push(out);
 }

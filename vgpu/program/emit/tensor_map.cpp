@@ -18,8 +18,6 @@ using ptx::Type;
 
 namespace {
 
-constexpr std::uint32_t kElementRows = 4, kAddressRows = 5;
-
 Space space_of_map(const std::vector<std::string_view>& words) {
   if (has(words, "shared::cta")) return Space::shared;
   return has(words, "global") ? Space::global : Space::generic;
@@ -52,8 +50,8 @@ void emit_replacement(Emission& e, const ptx::Instruction& in, Instr& out) {
   out.packed = pack(TensorReplacement{row->field, static_cast<std::uint32_t>(ordinal)});
   out[TensorOperand::map] = address_row(e, in, in.operands[0]);
   out[TensorOperand::coordinates] = e.source(in, value, is_wide ? Type::b64 : Type::b32);
-  out[TensorOperand::rows] = e.frame.rows(Bank::word, kElementRows);
-  out.address_rows = e.frame.rows(Bank::wide, kAddressRows).offset;
+  out[TensorOperand::rows] = e.frame.rows(Bank::word, kTensorWordRows);
+  out.address_rows = e.frame.rows(Bank::wide, kTensorAddressRows).offset;
   e.push(out);
 }
 

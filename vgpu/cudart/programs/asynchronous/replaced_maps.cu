@@ -47,15 +47,16 @@ __global__ void last_tiles(const __grid_constant__ CUtensorMap model, const Matr
     }
     ptx::tensormap_replace_rank(ptx::space_shared, &map, 1);
     ptx::tensormap_replace_elemtype(ptx::space_shared, &map, ptx::n32_t<3>{});
-    ptx::tensormap_replace_swizzle_mode(ptx::space_shared, &map, ptx::n32_t<0>{});  //~
-    ptx::tensormap_replace_fill_mode(ptx::space_shared, &map, ptx::n32_t<0>{});
+    ptx::tensormap_replace_swizzle_mode(ptx::space_shared, &map, ptx::n32_t<0>{});
+    ptx::tensormap_replace_fill_mode(ptx::space_shared, &map, ptx::n32_t<0>{});  //~
   }
 #ifndef MUTANT
   __syncthreads();
 #endif
   CUtensorMap* const mine = maps + blockIdx.x;
   if (t < 32) {
-    ptx::tensormap_cp_fenceproxy(ptx::sem_release, ptx::scope_gpu, mine, &map, ptx::n32_t<128>{});
+    ptx::tensormap_cp_fenceproxy(ptx::sem_release, ptx::scope_gpu, mine, &map,
+                                 ptx::n32_t<128>{});  //~
     __syncwarp();
   }
 #ifdef MUTANT

@@ -95,7 +95,7 @@ __device__ void tile(const unsigned* a, const unsigned* b, const unsigned* metad
 #define FLOATS(shape, types, selector)                                                             \
   [](float* d, const unsigned* x, const unsigned* y, unsigned metadata, float c0, float c1,        \
      float c2, float c3) {                                                                         \
-    asm volatile("mma.sp.sync.aligned." shape ".row.col.f32." types                                \
+    asm volatile("mma.sp::ordered_metadata.sync.aligned." shape ".row.col.f32." types              \
                  ".f32 {%0, %1, %2, %3}, "                                                         \
                  "{%4, %5}, {%6, %7}, {%8, %9, %10, %11}, %12, " selector ";"                      \
                  : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                                  \
@@ -105,7 +105,7 @@ __device__ void tile(const unsigned* a, const unsigned* b, const unsigned* metad
 #define LONG_FLOATS(shape, types, selector)                                                       \
   [](float* d, const unsigned* x, const unsigned* y, unsigned metadata, float c0, float c1,       \
      float c2, float c3) {                                                                        \
-    asm volatile("mma.sp.sync.aligned." shape ".row.col.f32." types                               \
+    asm volatile("mma.sp::ordered_metadata.sync.aligned." shape ".row.col.f32." types             \
                  ".f32 {%0, %1, %2, %3}, "                                                        \
                  "{%4, %5, %6, %7}, {%8, %9, %10, %11}, {%12, %13, %14, %15}, %16, " selector ";" \
                  : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                                 \
@@ -115,7 +115,7 @@ __device__ void tile(const unsigned* a, const unsigned* b, const unsigned* metad
 #define BYTES(d, x, y, metadata, c0, c1, c2, c3)                                                \
   int sum[4];                                                                                   \
   asm volatile(                                                                                 \
-      "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, " \
+      "mma.sp.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, "                   \
       "{%4, %5, %6, %7}, {%8, %9, %10, %11}, {%12, %13, %14, %15}, %16, 0;"                     \
       : "=r"(sum[0]), "=r"(sum[1]), "=r"(sum[2]), "=r"(sum[3])                                  \
       : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]), "r"(y[2]), "r"(y[3]), \
