@@ -65,7 +65,7 @@ int link_and_run() {
   CUmodule module;
   CUfunction function;
   int* data = nullptr;
-  cudaMallocManaged(&data, 32 * sizeof(int));
+  if (cudaMallocManaged(&data, 32 * sizeof(int)) != cudaSuccess) return 14;
   for (int i = 0; i < 32; ++i) data[i] = i;
   if (cuModuleLoadData(&module, image.data()) != CUDA_SUCCESS) return 10;
   if (cuModuleGetFunction(&function, module, "each") != CUDA_SUCCESS) return 11;

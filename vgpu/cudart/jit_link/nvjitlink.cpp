@@ -33,6 +33,33 @@ nvJitLinkResult refused(nvJitLink& linker, nvJitLinkResult result, std::string_v
   return result;
 }
 
+// The driver links in a context; nvJitLink needs none, so where the program has none it is the
+// device's own.
+class InContext {
+ public:
+  InContext() {
+    CUcontext current = nullptr;
+    CUdevice device{};
+    is_there_ = cuInit(0) == CUDA_SUCCESS;
+    if (!is_there_ || (cuCtxGetCurrent(&current) == CUDA_SUCCESS && current != nullptr)) return;
+    CUcontext primary = nullptr;
+    is_pushed_ = cuDeviceGet(&device, 0) == CUDA_SUCCESS &&
+                 cuDevicePrimaryCtxRetain(&primary, device) == CUDA_SUCCESS &&
+                 cuCtxPushCurrent(primary) == CUDA_SUCCESS;
+    is_there_ = is_pushed_;
+  }
+  InContext(const InContext&) = delete;
+  InContext& operator=(const InContext&) = delete;
+  ~InContext() {
+    CUcontext primary = nullptr;
+    if (is_pushed_) cuCtxPopCurrent(&primary);
+  }
+  [[nodiscard]] bool is_there() const { return is_there_; }
+
+ private:
+  bool is_there_ = false, is_pushed_ = false;
+};
+
 bool begins_with(const void* data, std::size_t bytes, std::string_view magic) {
   return bytes >= magic.size() && std::memcmp(data, magic.data(), magic.size()) == 0;
 }
@@ -73,6 +100,7 @@ nvJitLinkResult add(nvJitLink& linker, nvJitLinkInputType type, const void* data
     data = text.data();
     bytes = text.size();
   }
+  const InContext context;
   const CUresult result = cuLinkAddData(linker.state, input, const_cast<void*>(data), bytes,
                                         name == nullptr ? "input" : name, 0, nullptr, nullptr);
   if (result == CUDA_SUCCESS) return NVJITLINK_SUCCESS;
@@ -111,28 +139,18 @@ nvJitLinkResult __nvJitLinkCreate_13_0(nvJitLinkHandle* handle, uint32_t count,
     has_architecture |= option.starts_with("-arch=") || option.starts_with("-arch ");
   }
   if (!has_architecture) return NVJITLINK_ERROR_MISSING_ARCH;
-  // A program may link before it has used the device: the link needs a context here.
-  CUdevice device{};
-  CUcontext context = nullptr;
-  CUcontext current = nullptr;
-  if (cuInit(0) != CUDA_SUCCESS || cuDeviceGet(&device, 0) != CUDA_SUCCESS) {
-    return NVJITLINK_ERROR_INTERNAL;
-  }
+  const cudart::InContext context;
   auto linker = std::make_unique<nvJitLink>();
-  const bool is_first = cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == nullptr;
-  if (is_first && (cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS ||
-                   cuCtxPushCurrent(context) != CUDA_SUCCESS)) {
+  if (!context.is_there() || cuLinkCreate(0, nullptr, nullptr, &linker->state) != CUDA_SUCCESS) {
     return NVJITLINK_ERROR_INTERNAL;
   }
-  const CUresult created = cuLinkCreate(0, nullptr, nullptr, &linker->state);
-  if (is_first) cuCtxPopCurrent(&context);
-  if (created != CUDA_SUCCESS) return NVJITLINK_ERROR_INTERNAL;
   *handle = linker.release();
   return NVJITLINK_SUCCESS;
 }
 
 nvJitLinkResult __nvJitLinkDestroy_13_0(nvJitLinkHandle* handle) {
   if (handle == nullptr || *handle == nullptr) return NVJITLINK_ERROR_INVALID_INPUT;
+  const cudart::InContext context;
   cuLinkDestroy((*handle)->state);
   delete *handle;
   *handle = nullptr;
@@ -155,6 +173,7 @@ nvJitLinkResult __nvJitLinkAddFile_13_0(nvJitLinkHandle handle, nvJitLinkInputTy
 
 nvJitLinkResult __nvJitLinkComplete_13_0(nvJitLinkHandle handle) {
   if (handle == nullptr) return NVJITLINK_ERROR_INVALID_INPUT;
+  const cudart::InContext context;
   void* image = nullptr;
   size_t bytes = 0;
   if (cuLinkComplete(handle->state, &image, &bytes) != CUDA_SUCCESS) {
@@ -208,7 +227,7 @@ nvJitLinkResult nvJitLinkVersion(unsigned* major, unsigned* minor) {
 // What looks functions up by name takes these.
 #define UNVERSIONED(name, ...)                                                                 \
   nvJitLinkResult nvJitLink##name(__VA_ARGS__) __attribute__((alias("__nvJitLink" #name "_13_" \
-                                                                                        "0")));
+                                                                    "0")));
 UNVERSIONED(Create, nvJitLinkHandle*, uint32_t, const char* const*)
 UNVERSIONED(Destroy, nvJitLinkHandle*)
 UNVERSIONED(AddData, nvJitLinkHandle, nvJitLinkInputType, const void*, size_t, const char*)

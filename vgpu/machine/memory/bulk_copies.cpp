@@ -29,7 +29,29 @@ Instr part_of_bulk(const Instr& whole, InstrKind kind, Space space, Type type,
   return part;
 }
 
+// st.bulk: zeros, eight bytes at a time, as by stores of the lane.
+void BulkCopies::clear(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
+  constexpr std::uint64_t kStep = 8;
+  Instr store = part_of_bulk(instr, InstrKind::store, instr.modifiers.space, Type::b64, 1);
+  store[MemoryOperand::address] = instr[BulkOperand::target];
+  store[MemoryOperand::value] = instr[BulkOperand::source];
+  launch_.use_of_undefined(run, UndefinedUse::Kind::address, instr[BulkOperand::bytes], lanes);
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint64_t bytes =
+        address_of({row_of(run.banks, instr[BulkOperand::bytes]), true, 0, 0}, lane);
+    for (std::uint64_t at = 0; at < std::min(bytes, kWindowBytes); at += kStep) {
+      store.displacement = static_cast<std::int64_t>(at);
+      accesses_.execute(run, store, 1u << lane);
+    }
+  }
+}
+
 Step BulkCopies::copy(RunningFragment& run, const Instr& instr, std::uint32_t lanes) {
+  if (instr.opcode == ptx::Opcode::st_) {
+    clear(run, instr, lanes);
+    return Step::again;
+  }
   for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const std::uint32_t bytes = word_of(run.banks, instr[BulkOperand::bytes], lane);

@@ -50,6 +50,7 @@ class BulkCopies {
   void for_each_target(RunningFragment& run, const Instr& instr, unsigned lane, Copy copy);
 
  private:
+  void clear(RunningFragment& run, const Instr& instr, std::uint32_t lanes);
   void copy_of_lane(RunningFragment& run, const Instr& instr, unsigned lane);
   // `to_one`: a copy to the block of that rank.
   void name_target(RunningFragment& run, const Instr& instr, unsigned lane, unsigned rank,

@@ -82,6 +82,23 @@ void emit_bulk(Emission& e, const ptx::Instruction& in, Instr& out) {
   e.push(out);
 }
 
+// st.bulk [address], bytes, 0
+void emit_bulk_zeros(Emission& e, const ptx::Instruction& in, Instr& out) {
+  const ptx::Modifiers& m = in.modifiers;
+  const bool is_known = m.type == Type::none && m.order == Order::weak && !m.async && !m.cluster &&
+                        m.vector == 1 && (m.space == Space::generic || m.space == Space::shared) &&
+                        m.scope == ptx::Scope::none && in.operands.size() == 3;
+  if (!is_known) e.refuse(in, "a bulk store of this kind");
+  if (in.operands[2].kind != Kind::immediate || in.operands[2].bits != 0) {
+    e.refuse(in, "a bulk store of another value than 0");
+  }
+  out.kind = InstrKind::bulk_copy;
+  out[BulkOperand::target] = address_row(e, in, in.operands[0]);
+  out[BulkOperand::bytes] = e.source(in, in.operands[1], Type::b64);
+  out[BulkOperand::source] = e.constants.wide(0);  // the value
+  e.push(out);
+}
+
 // st.async and red.async: a store or a reduction, and then its bytes at an mbarrier.
 void emit_async_store(Emission& e, const ptx::Instruction& in, Instr& out) {
   const ptx::Modifiers& m = in.modifiers;

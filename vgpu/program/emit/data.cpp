@@ -115,6 +115,7 @@ Ref moved_element(Emission& e, const ptx::Instruction& in, const ptx::Operand& e
 
 void emit_memory(Emission& e, const ptx::Instruction& in, Instr& out) {
   const bool is_load = in.opcode != Opcode::st_;
+  if (in.modifiers.bulk) return emit_bulk_zeros(e, in, out);
   if (in.modifiers.async) return emit_async_store(e, in, out);
   if (in.operands.size() != 2) e.refuse(in, "a memory access without two operands");
   const ptx::Operand& place = in.operands[is_load ? 1 : 0];

@@ -37,6 +37,7 @@ void emit_texture(Emission& e, const ptx::Instruction& in, Instr& out);
 // cluster.cpp
 void emit_cluster_barrier(Emission& e, const ptx::Instruction& in, Instr& out);
 void emit_bulk(Emission& e, const ptx::Instruction& in, Instr& out);
+void emit_bulk_zeros(Emission& e, const ptx::Instruction& in, Instr& out);
 // tensor_map.cpp
 void emit_tensor_map(Emission& e, const ptx::Instruction& in, Instr& out);
 // tensor.cpp

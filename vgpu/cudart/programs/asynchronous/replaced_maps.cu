@@ -16,6 +16,7 @@ using BlockBarrier = cuda::barrier<cuda::thread_scope_block>;
 using Encode = decltype(&cuTensorMapEncodeTiled);
 
 constexpr int kTileWidth = 8, kTileHeight = 4, kTile = kTileWidth * kTileHeight;
+constexpr ptx::n32_t<128> kMapBytes;
 
 struct Matrix {
   int* data;
@@ -55,8 +56,7 @@ __global__ void last_tiles(const __grid_constant__ CUtensorMap model, const Matr
 #endif
   CUtensorMap* const mine = maps + blockIdx.x;
   if (t < 32) {
-    ptx::tensormap_cp_fenceproxy(ptx::sem_release, ptx::scope_gpu, mine, &map,
-                                 ptx::n32_t<128>{});  //~
+    ptx::tensormap_cp_fenceproxy(ptx::sem_release, ptx::scope_gpu, mine, &map, kMapBytes);  //~
     __syncwarp();
   }
 #ifdef MUTANT
@@ -64,7 +64,7 @@ __global__ void last_tiles(const __grid_constant__ CUtensorMap model, const Matr
 #endif
   BlockBarrier::arrival_token token;
   if (t == 0) {
-    ptx::fence_proxy_tensormap_generic(ptx::sem_acquire, ptx::scope_gpu, mine, ptx::n32_t<128>{});
+    ptx::fence_proxy_tensormap_generic(ptx::sem_acquire, ptx::scope_gpu, mine, kMapBytes);
     cde::cp_async_bulk_tensor_2d_global_to_shared(&tile, mine, matrix.width - 4, matrix.height - 3,
                                                   barrier);
     token = cuda::device::barrier_arrive_tx(barrier, 1, sizeof tile);
