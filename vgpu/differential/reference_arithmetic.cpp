@@ -324,8 +324,8 @@ bool reference_knows(const ptx::InstructionForm& form) {
   const auto is_known = [&](std::string_view type) {
     return std::find(std::begin(kTypes), std::end(kTypes), type) != std::end(kTypes);
   };
-  constexpr std::string_view kWithout[] = {"relu",     "b128", "fns",  "tf32",
-                                           "cvt.pack", "e4m3", "e5m2", "f16"};
+  constexpr std::string_view kWithout[] = {"relu", "b128", "fns",  "tf32", "cvt.pack", "e4m3",
+                                           "e5m2", "e2m1", "e2m3", "e3m2", "ue8m0",    "f16"};
   const bool is_left_out =
       std::any_of(std::begin(kWithout), std::end(kWithout),
                   [&](std::string_view part) { return form.text.find(part) != std::string::npos; });

@@ -92,6 +92,15 @@ std::uint64_t extreme(const ptx::Instruction& in, F a, F b) {
   return bits_of(chosen);
 }
 
+// Of all, or of their magnitudes.
+template <class F>
+std::uint64_t extreme_of_three(const ptx::Instruction& in, std::array<F, 3> x) {
+  if (in.modifiers.absolute) {
+    for (F& each : x) each = std::fabs(each);
+  }
+  return extreme(in, as_float<F>(extreme(in, x[0], x[1])), x[2]);
+}
+
 // In another rounding mode than the compiler knows of: through volatile.
 template <class F>
 F calculated(const ptx::Instruction& in, F x, F y, F z) {
@@ -124,7 +133,7 @@ std::uint64_t result_of(const ptx::Instruction& in, const ReferenceOperands& o) 
     case Opcode::neg_: return std::isnan(a) ? settled(a, {a}) : bits_of(-a);
     case Opcode::copysign_: return bits_of(std::copysign(b, a));
     case Opcode::min_:
-    case Opcode::max_: return extreme(in, a, b);
+    case Opcode::max_: return in.operands.size() == 4 ? extreme_of_three(in, x) : extreme(in, a, b);
     default: break;
   }
   F result = calculated(in, a, b, c);
