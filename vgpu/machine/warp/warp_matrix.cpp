@@ -66,7 +66,7 @@ Element element_of(Type type, std::uint32_t bits) {
     const std::uint64_t wide =
         exact::pack(exact::kF64, narrow::unpack(type, bits), ptx::Rounding::rn);
     const double x = std::bit_cast<double>(wide);
-    return {x, x == 0 || std::isnan(x) ? kNoExponent : std::ilogb(x)};
+    return {x, x == 0 || !std::isfinite(x) ? kNoExponent : std::ilogb(x)};
   }
   const bool is_single = type == Type::f32 || type == Type::tf32;
   if (type == Type::tf32) bits = bits >> kTf32Unused << kTf32Unused;
