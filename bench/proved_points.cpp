@@ -1,5 +1,5 @@
 // Points proved a second beside trials a second, of the same sizes and launches, in one run:
-// `proved_points [--cases DIRECTORY] [PAIR...]`.
+// `proved_points [PAIR...]`.
 //
 // A trial is what `check` runs: one input in one configuration, which is a build and a warp model,
 // with all checks, under the schedule that a search would choose, its result compared with the
@@ -7,9 +7,6 @@
 // models, so four configurations; to make its input is a part of it.  The last column is of points
 // and trials of the optimised build alone (`prove --build optimized`): a trial is still one of two
 // warp models, and a point is both.
-//
-// Where a directory is given, the trials are written to it as case files, a directory for each
-// pair: bench/trial_rate.cpp runs them, also in another tree.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,13 +14,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "harness/case/case_file.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/prove/certificate.hpp"
 #include "harness/prove/points.hpp"
@@ -94,14 +88,6 @@ Proved prove_points(const AnyPair& pair, Points& points, Certifier& certifier, B
   return count;
 }
 
-void write_cases(const std::filesystem::path& directory, const std::vector<Case>& trials) {
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    CaseRecord record;
-    record.a_case = trials[i];
-    write_case(directory / fmt::format("{:05}.case", i), record);
-  }
-}
-
 struct Rates {
   Proved proved;
   double trial_seconds = 0, trials_a_second = 0, seconds = 0, points_a_second = 0;
@@ -125,11 +111,10 @@ Rates rates_of(const AnyPair& pair, Points& points, const std::vector<Case>& tri
   return rates;
 }
 
-void compare(const AnyPair& pair, const std::filesystem::path& cases) {
+void compare(const AnyPair& pair) {
   Points points(pair, {.size_max = kSizes.back(), .blocks = {1, 32, 33, 64, 128, 256, 512, 1'024}});
   const std::vector<Case> trials = trials_of(pair, points, kBuilds);
   if (trials.empty()) return;
-  if (!cases.empty()) write_cases(cases / pair.name(), trials);
   const Rates both = rates_of(pair, points, trials, kBuilds);
   const Builds optimized = Builds(kBuilds).first(1);
   const Rates one = rates_of(pair, points, trials_of(pair, points, optimized), optimized);
@@ -146,16 +131,13 @@ void compare(const AnyPair& pair, const std::filesystem::path& cases) {
 
 int main(int argc, char** argv) {
   using warpcheck::Registry;
-  const std::span arguments(argv + 1, static_cast<std::size_t>(argc - 1));
-  const bool writes_cases = arguments.size() >= 2 && std::string_view(arguments[0]) == "--cases";
-  const std::filesystem::path cases = writes_cases ? arguments[1] : "";
-  const auto names = arguments.subspan(writes_cases ? 2 : 0);
+  const std::span names(argv + 1, static_cast<std::size_t>(argc - 1));
   fmt::print(
       "| pair | points | all data | every schedule | trials/s | points/s | points a trial | "
       "points in the time of their four trials | of one build, points a trial |\n"
       "|---|---|---|---|---|---|---|---|---|\n");
   for (const warpcheck::AnyPair* pair : Registry::global().pairs()) {
     const bool is_asked = names.empty() || std::ranges::find(names, pair->name()) != names.end();
-    if (is_asked && pair->clean()) warpcheck::compare(*pair, cases);
+    if (is_asked && pair->clean()) warpcheck::compare(*pair);
   }
 }

@@ -271,11 +271,11 @@ SpeculatedLoads::Condition SpeculatedLoads::matters_to(const ptx::Instruction& u
   return condition;
 }
 
-// Whether something reads or writes the register from the load on, before `position`.
-bool SpeculatedLoads::is_touched(std::uint32_t reg, std::uint32_t load, std::uint32_t position,
-                                 const Block& block) const {
+bool SpeculatedLoads::stands_between(std::uint32_t reg, bool is_written, std::uint32_t load,
+                                     std::uint32_t position, const Block& block) const {
   const std::uint32_t first = block.rank(load), last = block.rank(position);
   return std::ranges::any_of(occurrences_[reg], [&](const Occurrence& occurrence) {
+    if (is_written && !occurrence.is_written) return false;
     if (occurrence.position < block.begin || occurrence.position >= block.end) return false;
     const std::uint32_t rank = block.rank(occurrence.position);
     return first <= rank && rank < last;
@@ -284,17 +284,12 @@ bool SpeculatedLoads::is_touched(std::uint32_t reg, std::uint32_t load, std::uin
 
 bool SpeculatedLoads::collect(std::uint32_t reg, std::uint32_t use, std::uint32_t load,
                               const Block& block, std::vector<std::uint32_t>& moved) const {
-  const auto writes_between = [&](const Occurrence& occurrence) {
-    return occurrence.is_written && occurrence.position >= block.begin &&
-           occurrence.position < block.end && block.rank(occurrence.position) >= block.rank(load) &&
-           block.rank(occurrence.position) < block.rank(use);
-  };
-  if (std::ranges::none_of(occurrences_[reg], writes_between)) return true;
+  if (!stands_between(reg, true, load, use, block)) return true;
   const auto definition = definition_of(reg);
   if (!definition || *definition == load) return false;
   if (std::ranges::find(moved, *definition) != moved.end()) return true;
   const ptx::Instruction& in = function_.body[*definition];
-  if (!is_pure(in) || is_touched(reg, load, *definition, block)) return false;
+  if (!is_pure(in) || stands_between(reg, false, load, *definition, block)) return false;
   if (moved.size() >= kDepthMax) return false;
   for (std::size_t i = 1; i < in.operands.size(); ++i) {
     const ptx::Operand& source = in.operands[i];

@@ -76,8 +76,10 @@ class SpeculatedLoads {
   // Adds what has to be moved above the load for the register to be known there; false: it cannot.
   bool collect(std::uint32_t reg, std::uint32_t use, std::uint32_t load, const Block& block,
                std::vector<std::uint32_t>& moved) const;
-  [[nodiscard]] bool is_touched(std::uint32_t reg, std::uint32_t load, std::uint32_t position,
-                                const Block& block) const;
+  // Whether an instruction from the load on, before `position`, names the register.
+  //   is_written: only those count that write it
+  [[nodiscard]] bool stands_between(std::uint32_t reg, bool is_written, std::uint32_t load,
+                                    std::uint32_t position, const Block& block) const;
   void move_above(std::uint32_t load, const std::vector<std::uint32_t>& moved, Block& block) const;
   void restrict(std::uint32_t load, Block& block);
 
