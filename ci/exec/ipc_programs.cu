@@ -1,5 +1,7 @@
 // Two processes of one program that share device memory and events, for ipc_test.py:
 // program MODE.  It starts itself once more, as program MODE HANDLES, with a pipe each way.
+#include <cuda.h>
+#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,9 +17,9 @@ struct Shared {
   cudaIpcEventHandle_t event;
 };
 
-__global__ void add(int* values, int what) { values[threadIdx.x] += what; }
-__global__ void overrun(int* values) { values[kCount + threadIdx.x] = 1; }  // out of bounds
-__global__ void late(const int* values, int* sum) { *sum = values[3]; }     // late use
+__global__ void add(int* values, int what) { values[threadIdx.x] += what; }  // addition
+__global__ void overrun(int* values) { values[kCount + threadIdx.x] = 1; }   // out of bounds
+__global__ void late(const int* values, int* sum) { *sum = values[3]; }      // late use
 __global__ void count(int* counter) { atomicAdd_system(counter, 1); }
 __global__ void set(volatile int* flag) { *flag = 1; }
 __global__ void wait_for(volatile int* flag, int* result) {
@@ -49,6 +51,35 @@ static int get(const int* value) {
   return host;
 }
 
+// The driver's function of this name.  The program is not linked with libcuda.so.1, as its other
+// modes need none.
+template <class Function>
+static Function* driver(const char* name) {
+  static void* const library = ::dlopen("libcuda.so.1", RTLD_NOW);
+  void* const found = library == nullptr ? nullptr : ::dlsym(library, name);
+  if (found == nullptr) std::exit(3);
+  return reinterpret_cast<Function*>(found);
+}
+#define DRIVER_NAME(function) #function
+#define DRIVER(function, ...)                                                                   \
+  require(                                                                                      \
+      static_cast<cudaError_t>(driver<decltype(function)>(DRIVER_NAME(function))(__VA_ARGS__)), \
+      __LINE__)
+
+static void give_handles(const std::string& mode, Shared& shared, int* values, cudaEvent_t event) {
+  if (mode.rfind("driver", 0) == 0) {
+    CUipcMemHandle memory;
+    CUipcEventHandle of_event;
+    DRIVER(cuIpcGetMemHandle, &memory, reinterpret_cast<CUdeviceptr>(values));
+    DRIVER(cuIpcGetEventHandle, &of_event, event);
+    std::memcpy(&shared.memory, &memory, sizeof memory);
+    std::memcpy(&shared.event, &of_event, sizeof of_event);
+    return;
+  }
+  REQUIRE(cudaIpcGetMemHandle(&shared.memory, values));
+  REQUIRE(cudaIpcGetEventHandle(&shared.event, event));
+}
+
 static void parent(const std::string& mode, const Pipes& pipes) {
   int* values = nullptr;
   REQUIRE(cudaMalloc(&values, kCount * sizeof(int)));
@@ -56,9 +87,8 @@ static void parent(const std::string& mode, const Pipes& pipes) {
   cudaEvent_t event = nullptr;
   REQUIRE(cudaEventCreateWithFlags(&event, cudaEventInterprocess | cudaEventDisableTiming));
   Shared shared{};
-  REQUIRE(cudaIpcGetMemHandle(&shared.memory, values));
-  REQUIRE(cudaIpcGetEventHandle(&shared.event, event));
-  if (mode == "event") {
+  give_handles(mode, shared, values, event);
+  if (mode == "event" || mode == "driver") {
     for (int i = 0; i < 100; ++i) add<<<1, kCount>>>(values, 1);
     REQUIRE(cudaEventRecord(event));  // nobody waits here
   }
@@ -122,9 +152,37 @@ static void child(const std::string& mode, const Pipes& pipes) {
   pipes.tell();
 }
 
+// What child() does for an event, by the driver's functions.
+static void child_by_driver(const std::string& mode, const Pipes& pipes) {
+  Shared shared{};
+  if (::read(pipes.in, &shared, sizeof shared) != sizeof shared) std::exit(2);
+  CUipcMemHandle memory;
+  CUipcEventHandle of_event;
+  std::memcpy(&memory, &shared.memory, sizeof memory);
+  std::memcpy(&of_event, &shared.event, sizeof of_event);
+  REQUIRE(cudaFree(nullptr));  // the device's own context
+  CUdeviceptr opened = 0;
+  CUevent event = nullptr;
+  DRIVER(cuIpcOpenMemHandle, &opened, memory, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+  DRIVER(cuIpcOpenEventHandle, &event, of_event);
+  int* const values = reinterpret_cast<int*>(opened);
+  DRIVER(cuStreamWaitEvent, nullptr, event, 0);
+  add<<<1, kCount>>>(values, 1000);
+  if (mode == "driver-overrun") overrun<<<1, 2>>>(values);
+  DRIVER(cuEventRecord, event, nullptr);
+  DRIVER(cuEventSynchronize, event);
+  DRIVER(cuEventDestroy, event);
+  DRIVER(cuIpcCloseMemHandle, opened);
+  if (mode == "driver-late") add<<<1, kCount>>>(values, 1);
+  REQUIRE(cudaDeviceSynchronize());
+  pipes.tell();
+}
+
 int main(int argc, char** argv) {
   if (argc > 3) {
-    child(argv[1], {std::atoi(argv[2]), std::atoi(argv[3])});
+    const std::string mode = argv[1];
+    const Pipes pipes{std::atoi(argv[2]), std::atoi(argv[3])};
+    mode.rfind("driver", 0) == 0 ? child_by_driver(mode, pipes) : child(mode, pipes);
     return 0;
   }
   int down[2], up[2];

@@ -47,6 +47,9 @@ class SharedMemory(unittest.TestCase):
     def test_an_event_orders_streams_of_two_processes(self):
         self.assert_silent("event", "1100\n")
 
+    def test_the_driver_api_shares_both(self):
+        self.assert_silent("driver", "1100\n")
+
     def test_in_the_same_process_a_handle_is_not_opened(self):
         printed, report = report_of("same-process", 0)
         self.assertEqual(printed, "cudaErrorDeviceUninitialized\n0\n")
@@ -58,6 +61,14 @@ class SharedMemory(unittest.TestCase):
         (found,) = report["findings"]
         self.assertEqual((found["kind"], found["accesses"][0]["line"]),
                          ("out-of-bounds", SOURCE.line_of("out of bounds")))
+
+    def test_what_the_driver_api_opened_is_checked_as_well(self):
+        for mode, kind, line in (("driver-overrun", "out-of-bounds", "out of bounds"),
+                                 ("driver-late", "use-after-free", "addition")):
+            _, report = report_of(mode, 66)
+            (found,) = report["findings"]
+            self.assertEqual((found["kind"], found["accesses"][0]["line"]),
+                             (kind, SOURCE.line_of(line)))
 
     def test_a_use_after_it_was_closed(self):
         _, report = report_of("late", 66)

@@ -33,3 +33,18 @@ expected = ("1 the virtual GPU links PTX, and fatbinaries that carry it; this in
 if result.returncode != UNSUPPORTED or result.stdout != expected or \
         "code for link-time optimisation" not in result.stderr:
     sys.exit(f"expected a refusal\n{result.returncode}\n{result.stdout}{result.stderr}")
+
+# A program that finds the toolkit's by itself opens it by its path.
+elsewhere = BUILD / "elsewhere" / "libnvJitLink.so.13"
+os.makedirs(elsewhere.parent, exist_ok=True)
+elsewhere.touch()
+opened = f"""
+import ctypes, re
+ctypes.CDLL({str(elsewhere)!r})
+print(*sorted(set(re.findall(r"\\S*libnvJitLink\\S*", open("/proc/self/maps").read()))))
+"""
+result = subprocess.run([WARPCHECK, "exec", "--", sys.executable, "-c", opened],
+                        capture_output=True, text=True, timeout=300)
+ours = pathlib.Path(WARPCHECK).resolve().parent / "lib" / "warpcheck" / "libnvJitLink.so.13"
+if result.returncode != 0 or result.stdout != f"{ours}\n":
+    sys.exit(f"expected {ours}\n{result.returncode}\n{result.stdout}{result.stderr}")

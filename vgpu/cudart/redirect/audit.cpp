@@ -120,7 +120,10 @@ char* path_of_ours(const char* name) {
   const char* const slash = std::strrchr(name, '/');
   const char* const file = slash == nullptr ? name : slash + 1;
   // The vendor's begin so; no other costs a look at the directory.
-  if (!std::string_view(file).starts_with("libcu")) return const_cast<char*>(name);
+  const std::string_view beginning(file);
+  if (!beginning.starts_with("libcu") && !beginning.starts_with("libnvJitLink.so")) {
+    return const_cast<char*>(name);
+  }
   const std::string path = libraries() + "/" + file;
   // A program may open a library by the name that is for linkers; which release is ours to choose.
   for (const char* const release : {"", ".13", ".12", ".10"}) {
