@@ -316,7 +316,8 @@ Lookahead::Fate Lookahead::act_of(Warp& warp, const Fragment& fragment) const {
     case InstrKind::copy: break;
     case InstrKind::warp: {  // depends on which lanes happen to be here
       const auto is_ready = [](const Fragment& one) { return one.state == Fragment::State::ready; };
-      return std::ranges::count_if(warp.fragments, is_ready) > 1 ? Fate::unknown : Fate::runs;
+      const bool is_one_of_many = std::ranges::count_if(warp.fragments, is_ready) > 1 || is_alone_;
+      return is_one_of_many ? Fate::unknown : Fate::runs;
     }
     case InstrKind::texture:
       if (launch_.program->texture_instrs[instr.texture].operation !=
@@ -397,7 +398,9 @@ Lookahead::Fate Lookahead::run_until_settled(Slot& slot, Warp& warp) {
     }
     if (std::has_single_bit(steps)) seen = state_of(slot, warp);
   }
-  return foreign_changes_ != foreign ? Fate::acts : run_indifferently(slot, warp);
+  if (foreign_changes_ != foreign) return Fate::acts;
+  const Fate fate = run_indifferently(slot, warp);
+  return fate == Fate::unknown ? run_fragments_alone(slot, warp) : fate;
 }
 
 // Blocks that wait for each other without memory: one, or those of a cluster.

@@ -147,6 +147,9 @@ class Lookahead final : public Observer {
   void describe(const Read& read, Waiting& waiting) const;
   void list_polls(const Slot& slot, Warp& warp, std::vector<Waiting>& waiting);
 
+  // lookahead_fragments.cpp
+  Fate run_fragments_alone(Slot& slot, Warp& warp);
+
   // lookahead_livelock.cpp
   Fate run_until_idle(Slot& slot, Warp& warp);
   [[nodiscard]] std::uint64_t hash_of_changes() const;
@@ -177,6 +180,7 @@ class Lookahead final : public Observer {
   bool has_effect_ = false;
   bool repeats_ = false;       // memory changes, and comes back
   bool reads_time_ = false;    // the warp that is run
+  bool is_alone_ = false;      // a fragment of a warp whose others are put aside
   bool is_following_ = false;  // what is indifferent
   bool has_strayed_ = false;   // what is indifferent went where it matters
   bool is_anchored_ = false;   // the head of the rounds is where a fork has closed

@@ -194,6 +194,28 @@ TEST_F(Lookahead, CountersInLocalMemoryDecideNothing) {
   expect_stuck();
 }
 
+// Every lane polls in a loop of its own length, so that their rounds hardly ever begin together.
+TEST_F(Lookahead, PollsOfLanesInLoopsOfTheirOwnAreFollowedByThemselves) {
+  std::string loops;
+  for (const int length : {101, 97, 89, 83}) {
+    const std::string name = std::to_string(length);
+    loops += "setp.ne.u32 %p1, %r1, " + std::to_string((length - 83) / 6) + "; @%p1 bra N" + name +
+             ";\nS" + name + ": ld.volatile.global.u32 %r2, [%rd1]; mov.u32 %r3, 0;\n";
+    for (int i = 0; i < length; ++i) loops += "add.u32 %r3, %r3, %r2; ";
+    loops += "\nsetp.eq.u32 %p2, %r3, 0; @%p2 bra S" + name + ";\nN" + name + ":\n";
+  }
+  compile(loops);
+  expect_stuck(4);
+  EXPECT_EQ(seen_.waiting.size(), 4u);
+  // One of them writes what the others wait for.
+  compile(
+      "setp.ne.u32 %p1, %r1, 31; @%p1 bra A; mov.u32 %r4, 0;\n"
+      "L: add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, 60000; @%p3 bra L;\n"
+      "st.volatile.global.u32 [%rd1], 1;\nA:\n" +
+      loops);
+  EXPECT_EQ(run(32).end, Outcome::End::completed);
+}
+
 TEST_F(Lookahead, APollThatGivesUpEnds) {
   compile(
       "S: ld.volatile.global.u32 %r2, [%rd1]; add.u32 %r3, %r3, 1;\n"
