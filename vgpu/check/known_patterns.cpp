@@ -9,6 +9,14 @@
 namespace warpcheck::vgpu {
 namespace {
 
+constexpr const char* kUniqueByKey =
+    "a block of thrust::unique_by_key overwrites a tile when it knows how many items the blocks "
+    "before it keep, and each of those counts when it has read its keys and values";
+
+constexpr const char* kSelectInPlace =
+    "a block that selects in place overwrites a tile when it knows how many items the blocks "
+    "before it keep, and each of those counts when its items have gone through shared memory";
+
 constexpr std::array kPatterns{
     KnownPattern{
         .space = "global",
@@ -18,6 +26,39 @@ constexpr std::array kPatterns{
         .argument =
             "a block of thrust::unique overwrites a tile when it knows how many items the blocks "
             "before it keep, and each of those counts from what it has read",
+    },
+    // The same of its values.  Where arrays are pointers, and not iterators of thrust, cub/
+    // accesses them itself.
+    KnownPattern{
+        .space = "global",
+        .kernel = "::unique_by_key::DeviceUniqueByKeySweepKernel<",
+        .first = {"read", "thrust/"},
+        .second = {"write", "thrust/"},
+        .argument = kUniqueByKey,
+    },
+    KnownPattern{
+        .space = "global",
+        .kernel = "::unique_by_key::DeviceUniqueByKeySweepKernel<",
+        .first = {"read", "cub/"},
+        .second = {"write", "cub/agent/agent_unique_by_key."},
+        .argument = kUniqueByKey,
+    },
+    // Where output and input are one array, as the instance says that they may be.
+    KnownPattern{
+        .space = "global",
+        .kernel = "::select::DeviceSelectSweepKernel<",
+        .instance = "SelectImpl)1>",
+        .first = {"read", "thrust/"},
+        .second = {"write", "thrust/"},
+        .argument = kSelectInPlace,
+    },
+    KnownPattern{
+        .space = "global",
+        .kernel = "::select::DeviceSelectSweepKernel<",
+        .instance = "SelectImpl)1>",
+        .first = {"read", "cub/"},
+        .second = {"write", "cub/agent/agent_select_if."},
+        .argument = kSelectInPlace,
     },
     KnownPattern{
         .space = "shared",
@@ -60,6 +101,11 @@ bool fits(const AccessSide& side, const KnownPattern::Side& pattern) {
   return side.role == pattern.role && header.starts_with(pattern.header);
 }
 
+bool is_of_kernel(const Finding& finding, const KnownPattern& pattern) {
+  const std::size_t at = finding.kernel.find(pattern.kernel);
+  return at != std::string::npos && finding.kernel.find(pattern.instance, at) != std::string::npos;
+}
+
 }  // namespace
 
 std::span<const KnownPattern> known_patterns() { return kPatterns; }
@@ -70,7 +116,7 @@ std::string_view known_argument(const Finding& finding) {
   const AccessSide& b = finding.accesses[1];
   const auto found = std::ranges::find_if(kPatterns, [&](const KnownPattern& pattern) {
     return pattern.kind == finding.kind && pattern.space == finding.space &&
-           finding.kernel.find(pattern.kernel) != std::string::npos &&
+           is_of_kernel(finding, pattern) &&
            ((fits(a, pattern.first) && fits(b, pattern.second)) ||
             (fits(a, pattern.second) && fits(b, pattern.first)));
   });

@@ -18,6 +18,7 @@ struct KnownPattern {
   std::string_view space;
   // Part of the kernel's name; "" where the headers are called by any kernel.
   std::string_view kernel;
+  std::string_view instance = "";  // so is this, behind it: which of its instances
   // What the sides do, and how the name of the innermost header of each begins, as a program
   // includes it; in either order.
   struct Side {

@@ -30,7 +30,8 @@ Finding fitting(const KnownPattern& pattern) {
     return pattern.kernel.empty() ? side_in(std::string(of.role), "user.cu", header)
                                   : side_in(std::string(of.role), header, "");
   };
-  finding.kernel = "toolkit::" + std::string(pattern.kernel) + "int>";
+  finding.kernel = "toolkit::" + std::string(pattern.kernel) + "policy<" +
+                   std::string(pattern.instance) + ", int>";
   finding.accesses = {side(pattern.first), side(pattern.second)};
   return finding;
 }
@@ -73,6 +74,9 @@ TEST(KnownPatterns, OtherKindsSpacesKernelsAndRolesAreNone) {
     if (pattern.kernel.empty()) continue;
     finding = fitting(pattern);
     finding.kernel = "users_kernel";
+    EXPECT_EQ(known_argument(finding), "");
+    if (pattern.instance.empty()) continue;
+    finding.kernel = "toolkit::" + std::string(pattern.kernel) + "policy<SelectImpl)0>>";
     EXPECT_EQ(known_argument(finding), "");
   }
 }
