@@ -81,11 +81,11 @@ function(warpcheck_unoptimized target)
     $<$<COMPILE_LANGUAGE:CXX>:-Wno-unknown-warning-option>)
 endfunction()
 
-# warpcheck_test(NAME [LONG] [SOURCES files...] LINK libraries...): a GoogleTest executable, discovered
-# by ctest; directories below may add sources to it.  LONG: its own code runs for longer than it
-# takes to optimise.
+# warpcheck_test(NAME [LONG] [APART suites...] [SOURCES files...] LINK libraries...): a GoogleTest executable,
+# each suite of which is a test of ctest (discover_suites.cmake); directories below may add sources to it.
+# LONG: its own code runs for longer than it takes to optimise.  APART: suites each of whose tests has a process of its own.
 function(warpcheck_test name)
-  cmake_parse_arguments(arg "LONG" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "LONG" "" "APART;SOURCES;LINK" ${ARGN})
   add_executable(${name})
   warpcheck_sources(${name} ${arg_SOURCES})
   if(arg_LONG)
@@ -94,6 +94,21 @@ function(warpcheck_test name)
     warpcheck_unoptimized(${name})
   endif()
   target_link_libraries(${name} PRIVATE warpcheck_options ${arg_LINK} GTest::gtest_main)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
-    PROPERTIES TIMEOUT 600)
+  set(discover ${PROJECT_SOURCE_DIR}/cmake/discover_suites.cmake)
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake)
+  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}_discover.cmake CONTENT
+    "if(NOT EXISTS \"$<TARGET_FILE:${name}>\")
+  add_test(${name}_NOT_BUILT ${name}_NOT_BUILT)
+  return()
+endif()
+if(\"$<TARGET_FILE:${name}>\" IS_NEWER_THAN \"${file}\" OR \"${discover}\" IS_NEWER_THAN \"${file}\"
+    OR CMAKE_CURRENT_LIST_FILE IS_NEWER_THAN \"${file}\")
+  include(\"${discover}\")
+  warpcheck_discover_suites(\"$<TARGET_FILE:${name}>\" \"${file}\" \"${CMAKE_CURRENT_BINARY_DIR}\"
+    \"${arg_APART}\")
+endif()
+include(\"${file}\")
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES
+    ${CMAKE_CURRENT_BINARY_DIR}/${name}_discover.cmake)
 endfunction()
