@@ -6,6 +6,19 @@
 #include <memory>
 
 namespace warpcheck::ptx {
+namespace {
+
+// ABI tags tell symbols apart, not functions: Numba puts a hash of its options there.
+void remove_abi_tags(std::string& name) {
+  constexpr std::string_view kTag = "[abi:";
+  for (std::size_t at = name.find(kTag); at != std::string::npos; at = name.find(kTag, at)) {
+    const std::size_t end = name.find(']', at);
+    if (end == std::string::npos) return;
+    name.erase(at, end + 1 - at);
+  }
+}
+
+}  // namespace
 
 std::optional<std::string> demangle(std::string_view mangled) {
   if (!mangled.starts_with("_Z")) return std::nullopt;
@@ -13,7 +26,9 @@ std::optional<std::string> demangle(std::string_view mangled) {
   const std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(std::string(mangled).c_str(), nullptr, nullptr, &status), std::free);
   if (status != 0 || text == nullptr) return std::nullopt;
-  return std::string(text.get());
+  std::string name = text.get();
+  remove_abi_tags(name);
+  return name;
 }
 
 }  // namespace warpcheck::ptx

@@ -17,6 +17,9 @@ namespace warpcheck::cudart {
 
 inline constexpr std::string_view kImageMagic = "warpcheck image\n";
 
+// Whether bytes begin as an image of ours does.
+inline bool is_module_image(std::string_view bytes) { return bytes.starts_with(kImageMagic); }
+
 // error: what the driver answers.  what() tells why, where it is a limit of the virtual GPU.
 struct ModuleImageError : std::runtime_error {
   ModuleImageError(cudaError_t answer, const std::string& why)

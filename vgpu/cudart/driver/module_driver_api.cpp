@@ -105,6 +105,18 @@ struct Linker {
   std::string image;
 };
 
+cudaError_t add_image_to(Device& device, Linker& linker, const void* data) {
+  try {
+    for (std::string& text : ptx_of_module(data, device.trial().capability().sm())) {
+      linker.texts.push_back(std::move(text));
+    }
+    return cudaSuccess;
+  } catch (const ModuleImageError& error) {
+    if (*error.what() != '\0') device.errors().refuse(error.what());
+    return error.error;
+  }
+}
+
 cudaError_t add_to(Device& device, Linker& linker, CUjitInputType type, const void* data,
                    std::size_t bytes) {
   switch (number_of(type)) {
@@ -116,22 +128,15 @@ cudaError_t add_to(Device& device, Linker& linker, CUjitInputType type, const vo
       return cudaSuccess;
     }
     case CU_JIT_INPUT_CUBIN:  // may be an image of ours
-    case CU_JIT_INPUT_FATBINARY: {
-      try {
-        for (std::string& text : ptx_of_module(data, device.trial().capability().sm())) {
-          linker.texts.push_back(std::move(text));
-        }
-        return cudaSuccess;
-      } catch (const ModuleImageError& error) {
-        if (*error.what() != '\0') device.errors().refuse(error.what());
-        return error.error;
-      }
-    }
+    case CU_JIT_INPUT_FATBINARY: return add_image_to(device, linker, data);
     case CU_JIT_INPUT_OBJECT:
     case CU_JIT_INPUT_LIBRARY:
       throw vgpu::Refusal(
           "cuLinkAddData of an object or a library is not supported; add PTX or a fatbinary");
     case CU_JIT_INPUT_NVVM:
+      if (is_module_image({static_cast<const char*>(data), bytes})) {
+        return add_image_to(device, linker, data);
+      }
       throw vgpu::Refusal(
           "cuLinkAddData of code for link-time optimisation is not supported; add PTX or a "
           "fatbinary that carries it");

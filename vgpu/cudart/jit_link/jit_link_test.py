@@ -1,8 +1,10 @@
-"""Modules that nvJitLink makes of PTX run; other inputs are refused by name.
+"""Modules that nvJitLink makes run, of PTX and of what NVRTC and libNVVM make for link-time
+optimisation under `warpcheck exec`; other inputs are refused by name.
 
 jit_link_test.py NVCC WARPCHECK BUILD_DIRECTORY
 """
 
+import json
 import os
 import pathlib
 import subprocess
@@ -11,28 +13,46 @@ import sys
 NVCC, WARPCHECK = sys.argv[1:3]
 BUILD = pathlib.Path(sys.argv[3])
 HERE = pathlib.Path(__file__).parent
-UNSUPPORTED = 2
+TOOLKIT = pathlib.Path(NVCC).resolve().parent.parent
+UNSUPPORTED, FOUND = 2, 66
 
 os.makedirs(BUILD, exist_ok=True)
-program = BUILD / "jit_link"
-subprocess.run([NVCC, "-arch=compute_80", "-std=c++17", HERE / "jit_link_test.cu", "-o", program,
-                "-lnvJitLink", "-lcuda"], check=True)
+program, report = BUILD / "jit_link", BUILD / "report.json"
+subprocess.run([NVCC, "-arch=compute_80", "-std=c++17", f"-I{TOOLKIT}/nvvm/include",
+                HERE / "jit_link_test.cu", "-o", program, "-lnvJitLink", "-lnvrtc", "-lcuda"],
+               check=True)
 
 
 def run(*words):
-    return subprocess.run([WARPCHECK, "exec", "--", program, *words], capture_output=True,
-                          text=True, timeout=300)
+    return subprocess.run([WARPCHECK, "exec", "--json", report, "--", program, *words],
+                          capture_output=True, text=True, timeout=300)
 
 
-result = run()
-if result.returncode != 0 or result.stdout != "right\n":
-    sys.exit(f"expected a module that runs\n{result.returncode}\n{result.stdout}{result.stderr}")
+def demand(is_met, what, result):
+    if not is_met:
+        sys.exit(f"expected {what}\n{result.returncode}\n{result.stdout}{result.stderr}")
+
+
+nvvm = next((path for directory in ("nvvm/lib64", "lib64")
+             for path in sorted((TOOLKIT / directory).glob("libnvvm.so.*"))), None)
+if nvvm is None:
+    sys.exit(f"the toolkit at {TOOLKIT} has no libnvvm.so")
+for words in (["ptx"], ["nvrtc"], ["nvvm", nvvm]):
+    result = run(*words)
+    demand((result.returncode, result.stdout) == (0, "right\n"), f"a module that runs: {words}", result)
+
+# The lines are those of the source that NVRTC compiled.
+result = run("overrun")
+sides = [(finding["kind"], pathlib.Path(side["file"]).name, side["line"])
+         for finding in json.loads(report.read_text())["findings"]
+         for side in finding["accesses"]]
+demand(result.returncode == FOUND and set(sides) == {("out-of-bounds", "source.cu", 5)},
+       f"an overrun at source.cu:5, not {sides}", result)
 
 result = run("lto")
-expected = ("1 the virtual GPU links PTX, and fatbinaries that carry it; this input carries none\n")
-if result.returncode != UNSUPPORTED or result.stdout != expected or \
-        "code for link-time optimisation" not in result.stderr:
-    sys.exit(f"expected a refusal\n{result.returncode}\n{result.stdout}{result.stderr}")
+refused = "1 cuLinkAddData of code for link-time optimisation is not supported; "
+demand(result.returncode == UNSUPPORTED and result.stdout.startswith(refused) and
+       "code for link-time optimisation" in result.stderr, "a refusal", result)
 
 # A program that finds the toolkit's by itself opens it by its path.
 elsewhere = BUILD / "elsewhere" / "libnvJitLink.so.13"
@@ -46,5 +66,4 @@ print(*sorted(set(re.findall(r"\\S*libnvJitLink\\S*", open("/proc/self/maps").re
 result = subprocess.run([WARPCHECK, "exec", "--", sys.executable, "-c", opened],
                         capture_output=True, text=True, timeout=300)
 ours = pathlib.Path(WARPCHECK).resolve().parent / "lib" / "warpcheck" / "libnvJitLink.so.13"
-if result.returncode != 0 or result.stdout != f"{ours}\n":
-    sys.exit(f"expected {ours}\n{result.returncode}\n{result.stdout}{result.stderr}")
+demand((result.returncode, result.stdout) == (0, f"{ours}\n"), ours, result)

@@ -8,6 +8,7 @@
 #define NVJITLINK_NO_INLINE  // the unversioned names are functions here
 #include <nvJitLink.h>
 
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -19,6 +20,7 @@
 struct nvJitLink {
   CUlinkState state = nullptr;
   std::string image, log;
+  std::array<char, 4096> drivers_log{};  // what the driver says of the last input
   bool is_complete = false;
 };
 
@@ -28,8 +30,11 @@ namespace {
 constexpr std::string_view kNoPtx =
     "the virtual GPU links PTX, and fatbinaries that carry it; this input carries none";
 
+// `why` is logged where the driver gives no reason of its own.
 nvJitLinkResult refused(nvJitLink& linker, nvJitLinkResult result, std::string_view why) {
+  if (linker.drivers_log[0] != '\0') why = linker.drivers_log.data();
   linker.log.append(why).append("\n");
+  linker.drivers_log[0] = '\0';
   return result;
 }
 
@@ -141,7 +146,11 @@ nvJitLinkResult __nvJitLinkCreate_13_0(nvJitLinkHandle* handle, uint32_t count,
   if (!has_architecture) return NVJITLINK_ERROR_MISSING_ARCH;
   const cudart::InContext context;
   auto linker = std::make_unique<nvJitLink>();
-  if (!context.is_there() || cuLinkCreate(0, nullptr, nullptr, &linker->state) != CUDA_SUCCESS) {
+  std::array options_of_driver{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  std::array<void*, 2> values{linker->drivers_log.data(),
+                              reinterpret_cast<void*>(linker->drivers_log.size())};
+  if (!context.is_there() ||
+      cuLinkCreate(2, options_of_driver.data(), values.data(), &linker->state) != CUDA_SUCCESS) {
     return NVJITLINK_ERROR_INTERNAL;
   }
   *handle = linker.release();

@@ -135,7 +135,7 @@ char* path_of_ours(const char* name) {
   return const_cast<char*>(name);
 }
 
-// ---- the toolkit's NVRTC, in whose place ours stands (vgpu/cudart/nvrtc) ----
+// ---- the toolkit's compilers, in whose place ours stand (vgpu/cudart/compilers) ----
 
 std::string directory_of_compilers() { return libraries() + "/compilers/"; }
 
@@ -146,18 +146,22 @@ std::map<std::string, std::string>& toolkits_compilers() {
   return *compilers;
 }
 
-bool is_nvrtc(std::string_view path) { return file_name(path).starts_with("libnvrtc.so"); }
+bool is_compiler(std::string_view path) {
+  const std::string_view file = file_name(path);
+  return file.starts_with("libnvrtc.so") || file.starts_with("libnvvm.so");
+}
 
 // Ours for the toolkit's at this path; nullptr: that is not there, or of another release.
 char* compiler_of_ours(const char* path) {
-  constexpr std::string_view kVersioned = "libnvrtc.so.";
+  constexpr std::string_view kVersion = ".so.";
   char* const real = ::realpath(path, nullptr);
   if (real == nullptr) return nullptr;
   const std::string file(file_name(real));
   std::free(real);
-  if (!file.starts_with(kVersioned)) return nullptr;
+  const std::size_t version = file.find(kVersion);
+  if (!is_compiler(file) || version == std::string::npos) return nullptr;
   const std::string ours =
-      directory_of_compilers() + file.substr(0, file.find('.', kVersioned.size()));
+      directory_of_compilers() + file.substr(0, file.find('.', version + kVersion.size()));
   if (::access(ours.c_str(), R_OK) != 0) return nullptr;
   toolkits_compilers()[ours] = path;
   return ::strdup(ours.c_str());
@@ -165,14 +169,14 @@ char* compiler_of_ours(const char* path) {
 
 // Whether the file is a compiler of ours, which is told now where the toolkit's is.
 bool tell_compiler_of_ours(const link_map& loaded) {
-  if (loaded.l_name == nullptr || !is_nvrtc(loaded.l_name)) return false;
+  if (loaded.l_name == nullptr || !is_compiler(loaded.l_name)) return false;
   const std::string path = mapped_file(reinterpret_cast<std::uintptr_t>(loaded.l_ld));
   const auto known = toolkits_compilers().find(path);
   if (known == toolkits_compilers().end()) return false;
   const MappedFile file(path);
   const ElfFile elf(file.bytes());
   elf.for_each_symbol(SHT_DYNSYM, [&](std::string_view name, const Elf64_Sym& symbol) {
-    if (name != "warpcheck_nvrtc_path" || symbol.st_size <= known->second.size()) return;
+    if (name != "warpcheck_compiler_path" || symbol.st_size <= known->second.size()) return;
     std::memcpy(reinterpret_cast<void*>(loaded.l_addr + symbol.st_value), known->second.c_str(),
                 known->second.size() + 1);
   });
@@ -232,7 +236,7 @@ unsigned la_objopen(link_map* loaded, Lmid_t, std::uintptr_t* cookie) {
 // path where it may be; of a compiler that has to be known.
 char* la_objsearch(const char* name, std::uintptr_t* cookie, unsigned from) {
   namespace cudart = warpcheck::cudart;
-  if (cudart::is_nvrtc(name) && std::strchr(name, '/') != nullptr && *cookie != 0) {
+  if (cudart::is_compiler(name) && std::strchr(name, '/') != nullptr && *cookie != 0) {
     if (char* const ours = cudart::compiler_of_ours(name)) return ours;
   }
   return from == LA_SER_ORIG ? cudart::path_of_ours(name) : const_cast<char*>(name);

@@ -1,4 +1,4 @@
-#include "vgpu/cudart/nvrtc/nvrtc_options.hpp"
+#include "vgpu/cudart/compilers/compiler_options.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,9 +11,11 @@ namespace {
 constexpr std::array<std::string_view, 2> kArchitecture{"--gpu-architecture", "-arch"};
 // Debug information has lines, too; code that is yet to be linked by another compiler has them
 // where it asks for them.
-constexpr std::array<std::string_view, 7> kLinesAreKnown{
-    "-lineinfo", "--generate-line-info", "-G",        "--device-debug",
-    "-dlto",     "--dlink-time-opt",     "--optix-ir"};
+constexpr std::array<std::string_view, 5> kLinesAreKnown{"-lineinfo", "--generate-line-info", "-G",
+                                                         "--device-debug", "--optix-ir"};
+constexpr std::array<std::string_view, 2> kLinkTime{"-dlto", "--dlink-time-opt"};
+// How that code is made.
+constexpr std::array<std::string_view, 2> kOfLinkTime{"-gen-opt-lto", "--gen-opt-lto"};
 
 // "sm_90a" becomes "compute_90a"; another architecture stays.
 bool make_virtual(std::string& word, std::size_t at) {
@@ -29,8 +31,8 @@ bool is_any_of(const auto& names, std::string_view word) {
 
 }  // namespace
 
-NvrtcOptions options_for_the_virtual_gpu(std::vector<std::string> words) {
-  NvrtcOptions options{std::move(words)};
+CompilerOptions nvrtc_options_for_the_virtual_gpu(std::vector<std::string> words) {
+  CompilerOptions options{std::move(words)};
   bool lines_are_known = false, value_follows = false;
   for (std::string& word : options.words) {
     const std::size_t equals = std::min(word.find('='), word.size());
@@ -42,8 +44,18 @@ NvrtcOptions options_for_the_virtual_gpu(std::vector<std::string> words) {
       options.wants_machine_code |= !value_follows && make_virtual(word, equals + 1);
     }
     lines_are_known |= is_any_of(kLinesAreKnown, word);
+    if (!is_any_of(kLinkTime, word)) continue;
+    word = "-rdc=true";  // which it implies
+    options.wants_link_time_code = true;
   }
+  std::erase_if(options.words, [](const auto& word) { return is_any_of(kOfLinkTime, word); });
   if (!lines_are_known) options.words.emplace_back("-lineinfo");
+  return options;
+}
+
+CompilerOptions nvvm_options_for_the_virtual_gpu(std::vector<std::string> words) {
+  CompilerOptions options{std::move(words)};
+  options.wants_link_time_code = std::erase(options.words, "-gen-lto") != 0;
   return options;
 }
 

@@ -1,0 +1,90 @@
+// libnvrtc.so of `warpcheck exec`: NVRTC as its header documents it, for programs that ask for
+// machine code, or for code that nvJitLink is to optimise.  Everything is the toolkit's own
+// compiler, which needs no GPU; but where a program compiles for a real architecture
+// (--gpu-architecture=sm_90), the virtual one is asked for (compute_90), and nvrtcGetCUBIN() gives
+// the PTX as a module image, which cuModuleLoadData() of the virtual GPU takes.  So does
+// nvrtcGetLTOIR().  Lines are asked for, too (-lineinfo), so that reports have those of the source.
+#include <nvrtc.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vgpu/cudart/compilers/compiler_options.hpp"
+#include "vgpu/cudart/compilers/toolkits_compiler.hpp"
+
+namespace warpcheck::cudart {
+namespace {
+
+using ProgramImages = Images<nvrtcProgram>;
+
+// Programs call in destructors of their own, so both are never destroyed.
+ProgramImages& machine_code() {
+  static auto* const images = new ProgramImages;
+  return *images;
+}
+
+ProgramImages& link_time_code() {
+  static auto* const images = new ProgramImages;
+  return *images;
+}
+
+void forget(nvrtcProgram program) {
+  machine_code().forget(program);
+  link_time_code().forget(program);
+}
+
+nvrtcResult keep_image(nvrtcProgram program, ProgramImages& images) {
+  std::size_t bytes = 0;
+  nvrtcResult result = TOOLKITS(nvrtcGetPTXSize)(program, &bytes);
+  if (result != NVRTC_SUCCESS) return result;
+  std::string text(bytes, '\0');
+  result = TOOLKITS(nvrtcGetPTX)(program, text.data());
+  if (result == NVRTC_SUCCESS) images.set(program, image_of_ptx(std::move(text)));
+  return result;
+}
+
+}  // namespace
+}  // namespace warpcheck::cudart
+
+namespace cudart = warpcheck::cudart;
+
+extern "C" {
+
+nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char* const* options) {
+  if (count < 0 || (count > 0 && options == nullptr)) {
+    return cudart::TOOLKITS(nvrtcCompileProgram)(program, count, options);
+  }
+  const cudart::CompilerOptions asked =
+      cudart::nvrtc_options_for_the_virtual_gpu({options, options + count});
+  std::vector<const char*> words;
+  for (const std::string& word : asked.words) words.push_back(word.c_str());
+  cudart::forget(program);
+  const nvrtcResult result =
+      cudart::TOOLKITS(nvrtcCompileProgram)(program, static_cast<int>(words.size()), words.data());
+  if (result != NVRTC_SUCCESS) return result;
+  if (asked.wants_link_time_code) return cudart::keep_image(program, cudart::link_time_code());
+  return asked.wants_machine_code ? cudart::keep_image(program, cudart::machine_code()) : result;
+}
+
+#define GIVES_IMAGE(get, images)                                          \
+  nvrtcResult get##Size(nvrtcProgram program, size_t* bytes) {            \
+    if (cudart::images().give_size(program, bytes)) return NVRTC_SUCCESS; \
+    return cudart::TOOLKITS(get##Size)(program, bytes);                   \
+  }                                                                       \
+  nvrtcResult get(nvrtcProgram program, char* image) {                    \
+    if (cudart::images().give(program, image)) return NVRTC_SUCCESS;      \
+    return cudart::TOOLKITS(get)(program, image);                         \
+  }
+GIVES_IMAGE(nvrtcGetCUBIN, machine_code)
+GIVES_IMAGE(nvrtcGetLTOIR, link_time_code)
+#undef GIVES_IMAGE
+
+nvrtcResult nvrtcDestroyProgram(nvrtcProgram* program) {
+  if (program != nullptr) cudart::forget(*program);
+  return cudart::TOOLKITS(nvrtcDestroyProgram)(program);
+}
+
+}  // extern "C"
+
+#include "nvrtc_forwarded.def"
