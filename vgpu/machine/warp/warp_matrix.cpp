@@ -122,8 +122,11 @@ std::int64_t integer_of(Type type, std::uint32_t bits) {
 }
 
 // An f32 is cut off, but what is too large for it becomes infinite.  What is too small becomes +0,
-// whatever its sign (seen on sm_90).
+// whatever its sign (seen on sm_90).  Where c is f32 and d is not, the sum is cut off to an f32
+// before it is rounded.
 std::uint32_t bits_of(const MatrixProduct& product, double x) {
+  constexpr int kFractionOfSingle = 23;
+  if (product.c == Type::f32 && product.d == Type::f16) x = cut_off(x, kFractionOfSingle);
   exact::Number number = exact::unpack(exact::kF64, std::bit_cast<std::uint64_t>(x));
   const bool is_single = product.d == Type::f32;
   if (is_single && std::abs(x) >= 0x1p128) number.kind = exact::Number::Kind::infinite;
