@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Prints the figures of one benchmark run, ours beside Oclgrind's, as Markdown tables.
+"""Prints the figures of one benchmark run, ours beside those of Oclgrind and PoCL, as Markdown tables.
 
-  compare.py WARPCHECK_JSON OCLGRIND_TEXT
+  compare.py WARPCHECK_JSON OCLGRIND_TEXT POCL_TEXT
 
 The first is the output of warpcheck_bench with --benchmark_format=json, of which the best
-repetition counts; the second that of oclgrind.sh.  An instruction is one of PTX for us and one of
+repetition counts; the others those of oclgrind.sh and pocl.sh.  An instruction is one of PTX for us and one of
 LLVM's for Oclgrind, so the times of the whole launch are given too.
 """
 import json
@@ -55,6 +55,13 @@ def main():
                          f"{peer_time / time:.0f}"])
     print_table(["kernel", "checkers", "warpcheck, M instr/s", "Oclgrind, M instr/s", "ratio",
                  "warpcheck, ms", "Oclgrind, ms", "ratio"], rows)
+    with open(sys.argv[3]) as file:
+        native = {kernel: float(time) for kernel, time in map(str.split, file)}
+    rows = []
+    for kernel in KERNELS:
+        time = ours[f"engine/{kernel}/off"][1]
+        rows.append([kernel, f"{time:.2f}", f"{native[kernel]:.2f}", f"{time / native[kernel]:.2f}"])
+    print_table(["kernel", "warpcheck, no checkers, ms", "PoCL, one core, ms", "ratio"], rows)
     print_table(["scan, n", "checked cases/s"],
                 [[str(n), f"{ours[f'cases/scan/{n}'][0]:.0f}"] for n in (64, 256, 1024)])
 

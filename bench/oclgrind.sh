@@ -2,14 +2,14 @@
 # How fast Oclgrind runs the measured kernels, in million work-item instructions a second on one
 # thread: as counted by itself (--inst-counts), divided by the time of the launch.
 #
-#   bench/oclgrind.sh [HOST [ELEMENTS]]     HOST: build/bench/oclgrind_host
+#   bench/oclgrind.sh [HOST [ELEMENTS]]     HOST: build/bench/opencl_host
 #
 # One line a kernel and mode: "KERNEL MODE MILLIONS_PER_SECOND MILLISECONDS"; the modes are plain,
 # data-races and data-races+uninitialized.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-host=${1:-$here/../build/bench/oclgrind_host}
+host=${1:-$here/../build/bench/opencl_host}
 elements=${2:-262144}
 
 if ! command -v oclgrind >/dev/null; then
@@ -17,7 +17,7 @@ if ! command -v oclgrind >/dev/null; then
   exit 2
 fi
 if [[ ! -x $host ]]; then
-  echo "oclgrind.sh: no program $host; build the target oclgrind_host" >&2
+  echo "oclgrind.sh: no program $host; build the target opencl_host" >&2
   exit 2
 fi
 

@@ -72,7 +72,7 @@ constexpr std::array<Mode, 3> kModes{{
     {"all", {}},
 }};
 
-// Small numbers without a pattern, the same every time: those of oclgrind_host.cpp.
+// Small numbers without a pattern, the same every time: those of opencl_host.cpp.
 std::vector<int> numbers(std::size_t n) {
   std::vector<int> values(n);
   unsigned state = 1;
