@@ -20,6 +20,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -108,6 +109,12 @@ std::optional<std::string> first_difference(const Output& out, const Output& oth
                                             std::string_view other_name) {
   if constexpr (Array<Output>) {
     using Element = std::ranges::range_value_t<Output>;
+    if constexpr (std::ranges::contiguous_range<Output> && std::is_arithmetic_v<Element>) {
+      const bool are_same_bytes =
+          out.size() == other.size() &&
+          (out.empty() || std::memcmp(out.data(), other.data(), out.size() * sizeof(Element)) == 0);
+      if (are_same_bytes) return std::nullopt;  // also of NaNs
+    }
     return array_difference(out, other, other_name, equal_values<Element>, [&](std::size_t i) {
       return element_difference(i, show_element(out[i]), show_element(other[i]), other_name);
     });

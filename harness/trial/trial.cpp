@@ -60,21 +60,12 @@ std::optional<std::string> run_property(const Case& a_case) {
   return failures.empty() ? "the property failed" : relative_failure(failures.front());
 }
 
-// Adds the time that it exists to `seconds`.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
-  ~Stopwatch() {
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
-    seconds_ += taken.count();
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  double& seconds_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
+// Adds the time since `begin` to `seconds`; what the clock says now.
+HostTime add_time(HostTime begin, double& seconds) {
+  const HostTime now = std::chrono::steady_clock::now();
+  seconds += std::chrono::duration<double>(now - begin).count();
+  return now;
+}
 
 Verdict verdict_of(TrialResult result) {
   Verdict verdict{.findings = std::move(result.findings),
@@ -184,7 +175,7 @@ TrialRunner::Attempt TrialRunner::attempt(const Case& a_case, vgpu::Strategy& st
                                .strategy = &strategy};
   Attempt made;
   const std::uint64_t evaluated_before = expectations_evaluated();
-  const Stopwatch stopwatch(spent_.kernel);
+  const HostTime begin = std::chrono::steady_clock::now();
   made.result = engine_.run(settings, [&] {
     try {
       if (a_case.property.empty()) {
@@ -199,6 +190,7 @@ TrialRunner::Attempt TrialRunner::attempt(const Case& a_case, vgpu::Strategy& st
       made.failure = fmt::format("threw: {}", error.what());
     }
   });
+  attempted_at_ = add_time(begin, spent_.kernel);
   made.expectations = expectations_evaluated() - evaluated_before;
   return made;
 }
@@ -234,8 +226,8 @@ void TrialRunner::judge_output(const Case& a_case, const Attempt& made, Verdict&
 
 const AnyOutput& TrialRunner::reference_of(const Case& a_case) {
   if (reference_ == nullptr) {
-    const Stopwatch stopwatch(spent_.reference);
     reference_ = a_case.pair->run_reference(a_case.input);
+    static_cast<void>(add_time(attempted_at_, spent_.reference));
   }
   return reference_;
 }

@@ -1,6 +1,7 @@
 // Case -> run_trial -> Verdict.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -10,6 +11,8 @@
 #include "vgpu/schedule/reads_from_seen.hpp"
 
 namespace warpcheck {
+
+using HostTime = std::chrono::steady_clock::time_point;
 
 // Seconds of the host's clock: for notes to a person, never for results.
 struct TimeSpent {
@@ -63,6 +66,7 @@ class TrialRunner {
   Engine& engine_;
   std::uint64_t trials_ = 0;
   TimeSpent spent_;
+  HostTime attempted_at_;  // the end of the last attempt: a reference follows at once
 
   // Of one search: consecutive trials of a pair.
   const AnyPair* searched_ = nullptr;

@@ -14,6 +14,7 @@ class BarrierChecker final : public Checker {
  public:
   using Checker::Checker;
   [[nodiscard]] bool watches_accesses() const override { return false; }
+  [[nodiscard]] bool watches_blocks() const override { return false; }
   void configure(const CheckerSet& set) override;
   void on_barrier_divergence(const BarrierDivergence& divergence) override;
 

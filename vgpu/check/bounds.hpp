@@ -13,6 +13,7 @@ class BoundsChecker final : public Checker {
  public:
   using Checker::Checker;
   [[nodiscard]] bool watches_accesses() const override { return false; }
+  [[nodiscard]] bool watches_blocks() const override { return false; }
   void on_fault(const Fault& fault) override;
 };
 

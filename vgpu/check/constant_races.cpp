@@ -15,10 +15,6 @@ constexpr std::size_t kReadsMax = 1 << 20;
 // Instructions whose reads are extended while they take turns.
 constexpr std::ptrdiff_t kTurns = 8;
 
-bool is_of_constants(const Instr& instr) {
-  return instr.modifiers.space == ptx::Space::constant;  // a load, or the making of an address
-}
-
 }  // namespace
 
 std::unique_ptr<Checker> make_constant_races_checker(Reporter& reporter) {
@@ -26,7 +22,7 @@ std::unique_ptr<Checker> make_constant_races_checker(Reporter& reporter) {
 }
 
 bool ConstantRaceChecker::watches_accesses_of(const Program& program) const {
-  return std::ranges::any_of(program.code, is_of_constants);
+  return program.has_constant_accesses;
 }
 
 void ConstantRaceChecker::reset(WarpModel /*model*/) {

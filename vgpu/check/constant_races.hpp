@@ -19,6 +19,7 @@ class ConstantRaceChecker final : public Checker {
   using Checker::Checker;
 
   [[nodiscard]] bool watches_accesses() const override { return false; }
+  [[nodiscard]] bool watches_blocks() const override { return false; }
   [[nodiscard]] bool watches_accesses_of(const Program& program) const override;
   void reset(WarpModel model) override;
   void on_sync(const Sync& sync) override;

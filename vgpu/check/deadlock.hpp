@@ -16,6 +16,7 @@ class DeadlockChecker final : public Checker {
  public:
   using Checker::Checker;
   [[nodiscard]] bool watches_accesses() const override { return false; }
+  [[nodiscard]] bool watches_blocks() const override { return false; }
   void on_deadlock(const Deadlock& deadlock) override;
   void on_step_limit(const StepLimit& limit) override;
 

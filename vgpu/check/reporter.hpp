@@ -69,6 +69,7 @@ class Causes {
 class Reporter final : public Observer {
  public:
   [[nodiscard]] bool watches_accesses() const override { return false; }
+  [[nodiscard]] bool watches_blocks() const override { return false; }
   // What makes two findings the same: the code that took part, and `tag` (the checker's choice).
   struct Key {
     const void* subject = nullptr;  // the Program, or an Allocation

@@ -20,6 +20,7 @@ class TextureReadChecker final : public Checker {
   using Checker::Checker;
 
   [[nodiscard]] bool watches_accesses() const override { return false; }
+  [[nodiscard]] bool watches_blocks() const override { return false; }
   // Only programs that read through textures or surfaces are looked at.
   [[nodiscard]] bool watches_accesses_of(const Program& program) const override;
   void reset(WarpModel /*model*/) override { written_.clear(); }

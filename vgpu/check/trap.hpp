@@ -9,6 +9,7 @@ class TrapChecker final : public Checker {
  public:
   using Checker::Checker;
   [[nodiscard]] bool watches_accesses() const override { return false; }
+  [[nodiscard]] bool watches_blocks() const override { return false; }
   void on_trap(const Trap& trap) override;
 };
 

@@ -492,6 +492,9 @@ class Observer {
   [[nodiscard]] virtual bool watches_accesses_of(const Program&) const {
     return watches_accesses();
   }
+  // Asked once a launch.  False: on_sync() tells it of launches alone, not of blocks and their
+  // barriers, which are many more.
+  [[nodiscard]] virtual bool watches_blocks() const { return true; }
   // Asked when the launch has begun.
   [[nodiscard]] virtual bool watches_collectives() const { return false; }
   // Asked once a launch.  An observer that follows values does so instead of the initialisation

@@ -108,7 +108,7 @@ Slot& Blocks::dispatch(std::uint32_t block) {
   sync.program = launch_.program;
   sync.place = {block, 0, slot.index, 0};
   sync.shared = slot.shared;
-  launch_.notify([&](Observer& observer) { observer.on_sync(sync); });
+  launch_.notify_of_block(sync);
 
   slot.warps.resize(std::max<std::size_t>(slot.warps.size(), launch_.warps_per_block));
   const auto after = std::find_if(launch_.resident.begin(), launch_.resident.end(),
@@ -160,7 +160,7 @@ void Blocks::end(Slot& slot) {
   sync.place = {slot.block, 0, slot.index, slot.phase};
   sync.shared = slot.shared;
   sync.has_ended = slot.live_lanes == 0;
-  launch_.notify([&](Observer& observer) { observer.on_sync(sync); });
+  launch_.notify_of_block(sync);
   ++ended_;
   if (launch_.request->share != nullptr) launch_.request->share->grid().count_end();
   slot.occupied = false;

@@ -63,14 +63,14 @@ void Core::begin(const Launch& launch, WarpModel model, Strategy& strategy,
                  std::span<Observer* const> observers, const Limits& limits, bool want_edges) {
   launch_.begin(launch, model, strategy, limits);
   launch_.observers.begin(observers, want_edges, launch.weak_memory);
-  for (const Observer* observer : observers) {
+  for (Observer* observer : observers) {
     const Following wanted = observer->follows();
     launch_.observers.following.values |= wanted.values;
     launch_.observers.following.order |= wanted.order;
+    if (observer->watches_accesses_of(*launch.program))
+      launch_.observers.of_accesses.push_back(observer);
+    if (observer->watches_blocks()) launch_.observers.of_blocks.push_back(observer);
   }
-  std::ranges::copy_if(
-      observers, std::back_inserter(launch_.observers.of_accesses),
-      [&](const Observer* observer) { return observer->watches_accesses_of(*launch.program); });
   launch_.observers.watch_throughout = launch_.observers.of_accesses.size();
   block_watch_.begin_launch();
   blocks_.begin_launch();

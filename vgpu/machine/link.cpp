@@ -91,10 +91,11 @@ void link(Program& program) { link(program, chosen_simd_level()); }
 void link(Program& program, SimdLevel level) {
   program.native = std::make_shared<NativeTier>(level, program.code.size());
   program.data_reads = find_data_reads(program);
-  program.has_collectives = false;
+  program.has_collectives = program.has_constant_accesses = false;
   program.synchronizes_threads = program.has_named_barriers || program.uses_clusters;
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     Instr& instr = program.code[pc];
+    program.has_constant_accesses |= instr.modifiers.space == ptx::Space::constant;
     program.synchronizes_threads |= synchronizes_threads(instr) || launches(program, instr);
     switch (instr.kind) {
       case InstrKind::compute:

@@ -45,6 +45,7 @@ class Recorder final : public Observer {
     accesses.push_back(access);
     if (answer) answer(access);
   }
+  [[nodiscard]] bool watches_blocks() const override { return blocks; }
   void on_sync(const Sync& sync) override { syncs.push_back(sync.kind); }
   void on_fault(const Fault& fault) override { faults.push_back(fault); }
   void on_undefined_use(const UndefinedUse& use) override { uses.push_back(use); }
@@ -54,6 +55,7 @@ class Recorder final : public Observer {
 
   std::vector<Access> accesses;
   std::vector<Sync::Kind> syncs;
+  bool blocks = true;
   std::vector<Fault> faults;
   std::vector<UndefinedUse> uses;
   std::vector<BarrierDivergence> divergences;
@@ -191,6 +193,10 @@ TEST_F(MachineTest, BarriersOrderWarps) {
                                       Sync::Kind::barrier_complete, Sync::Kind::block_end,
                                       Sync::Kind::kernel_end}));
   EXPECT_EQ(describe(*seen_.accesses.front().allocation, 12, 4), "share[3]");
+  seen_.syncs.clear();
+  seen_.blocks = false;
+  run({1, 1, 1}, {64, 1, 1});
+  EXPECT_EQ(seen_.syncs, (std::vector{Sync::Kind::kernel_start, Sync::Kind::kernel_end}));
 }
 
 TEST_F(MachineTest, DynamicSharedMemoryByGenericAddress) {

@@ -25,6 +25,7 @@ struct Observers {
   std::span<Observer* const> all;
   std::vector<Observer*> of_accesses;     // those that watch accesses
   std::vector<Observer*> of_collectives;  // and those that watch collectives
+  std::vector<Observer*> of_blocks;       // and those that watch blocks
   bool want_edges = false;
   WeakMemory* weak_memory = nullptr;  // of Launch; null while nobody is to see what is run
   Following following{};              // what any of them follows
@@ -37,6 +38,7 @@ struct Observers {
     all = watching;
     of_accesses.clear();
     of_collectives.clear();
+    of_blocks.clear();
     want_edges = edges;
     weak_memory = memory;
     following = {};
@@ -53,6 +55,10 @@ struct RunningLaunch {
   template <class Function>
   void notify(Function function) const {
     for (Observer* observer : observers.all) function(*observer);
+  }
+  // Of a block: it begins or ends, or its threads have met.
+  void notify_of_block(const Sync& sync) const {
+    for (Observer* observer : observers.of_blocks) observer->on_sync(sync);
   }
   void edge(std::uint32_t from, std::uint32_t to) const {
     if (observers.want_edges) notify([&](Observer& o) { o.on_edge(from, to, *program); });

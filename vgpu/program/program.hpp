@@ -283,6 +283,8 @@ struct Program {
   std::uint32_t max_threads = 1024;  // a block: .maxntid, or the device's limit
   // Set by link(): lanes of a warp pass values on by shfl, vote, match, redux or elect.
   bool has_collectives = false;
+  // Set by link(): an instruction accesses constant memory, or makes an address in it.
+  bool has_constant_accesses = false;
   // Set by link(): by pc, the volatile and relaxed loads whose value goes into results, and is not
   // only compared (read_uses.hpp).  Empty: there is no volatile or relaxed store.
   std::vector<bool> data_reads;

@@ -24,6 +24,7 @@ class HostCalls : public Observer {
   // The host has read one range of results at most, and did nothing after that but free memory.
   [[nodiscard]] bool results_come_last() const { return !asks_after_reading_; }
   [[nodiscard]] bool watches_accesses() const override { return false; }
+  [[nodiscard]] bool watches_blocks() const override { return false; }
   void on_allocate(const Allocation& allocation) override;
   void on_free(const Allocation& allocation) override;
   void on_sync(const Sync& sync) override;

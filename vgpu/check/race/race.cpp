@@ -73,7 +73,7 @@ void RaceChecker::on_sync(const Sync& sync) {
     hands_on_ = !sync.program->data_reads.empty();
     collectives_.begin_launch(*sync.program);
     is_plain_ = !is_general_ && !collectives_.is_on() && !volatile_is_weak_;
-    general_->on_sync(sync);  // counts every launch
+    is_general_ ? general_->on_sync(sync) : general_->count_launch(sync);
     ++trial_launches_;
   } else if (is_general_) {
     general_->on_sync(sync);

@@ -127,6 +127,28 @@ TEST_F(ShortEpochTest, EarlyLaunchesAreRememberedUntilOneIsUnordered) {
   EXPECT_EQ(findings()[1].accesses[0].thread, (Dim3{6, 0, 0}));
 }
 
+// Those that are checked by epochs are counted, in each trial anew.
+TEST_F(RaceTest, LaunchesOfATrialCountUntilOneIsUnordered) {
+  for (const std::uint32_t before : {3u, 1u, 0u}) {
+    checker.reset(WarpModel::independent);
+    reporter.reset();
+    for (std::uint32_t i = 0; i < before; ++i) start(2, 32, 2);
+    start(1, 64);
+    launch.one(kWrite, global, 0, 33, 1, 7);
+    const std::array<std::uint32_t, 1> unordered{before};
+    launch.start({1, 1, 1}, {32, 1, 1}, unordered);
+    launch.start_block(0, 0, &shared);
+    launch.one(kRead, global, 0, 5, 2, 7);
+    ASSERT_EQ(summary(), (Lines{"write 101 / read 102"}));
+    EXPECT_EQ(findings()[0].accesses[0].thread, (Dim3{33, 0, 0}));
+    checker.reset(WarpModel::independent);
+    reporter.reset();
+    start(1, 32);  // a trial of nothing else
+    launch.one(kWrite, global, 0, 0, 1, 7);
+    EXPECT_EQ(summary(), Lines{});
+  }
+}
+
 TEST_F(RaceTest, TheLaunchNumberMayWrapAround) {
   start(2, 32, 2);
   launch.one(kWrite, global, 0, 0, 1, 0);

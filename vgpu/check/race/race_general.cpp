@@ -43,6 +43,10 @@ GeneralRaceChecker::GeneralRaceChecker(Reporter& reporter, CollectiveOrder& coll
 }
 
 void GeneralRaceChecker::reset(WarpModel model) {
+  counted_.clear();
+  if (is_idle_ && model == model_) return;
+  is_idle_ = true;
+  model_ = model;
   order_.reset(model);
   tidy_at_ = segments_kept_;
   for (Phase& phase : phases_) phase.log.close();
@@ -62,6 +66,7 @@ void GeneralRaceChecker::reset(WarpModel model) {
 }
 
 void GeneralRaceChecker::on_fence(const Fence& fence) {
+  catch_up();
   if (fence.controls_grids()) {
     order_.control_grids(fence);
   } else if (fence.proxy) {
@@ -74,17 +79,49 @@ void GeneralRaceChecker::on_fence(const Fence& fence) {
   }
 }
 
+void GeneralRaceChecker::count_launch(const Sync& sync) {
+  counted_.push_back({.program = sync.program,
+                      .grid = sync.grid,
+                      .block = sync.block,
+                      .cluster = sync.cluster,
+                      .device = sync.device,
+                      .devices = sync.devices,
+                      .launched_as = sync.launched_as});
+}
+
+void GeneralRaceChecker::catch_up() {
+  is_idle_ = false;
+  if (counted_.empty()) return;
+  for (const CountedLaunch& counted : std::exchange(counted_, {})) {
+    Sync sync;
+    sync.kind = Sync::Kind::kernel_start;
+    sync.program = counted.program;
+    sync.grid = counted.grid;
+    sync.block = counted.block;
+    sync.cluster = counted.cluster;
+    sync.device = counted.device;
+    sync.devices = counted.devices;
+    sync.launched_as = counted.launched_as;
+    begin_launch(sync);
+  }
+}
+
+void GeneralRaceChecker::begin_launch(const Sync& sync) {
+  begin_deferring(sync);
+  order_.begin_launch(sync);
+  launches_.push_back({sync.program, sync.grid, sync.block, order_.first_block_of_launch()});
+  if (sync.unordered_launches.empty()) variables_.forget_all();
+  barriers_.clear();
+  logs_ = barriers_are_enough_in_shared_memory(*sync.program);
+  cluster_order_.clear();
+  proxy_fences_.clear();
+}
+
 void GeneralRaceChecker::on_sync(const Sync& sync) {
   switch (sync.kind) {
     case Sync::Kind::kernel_start:
-      begin_deferring(sync);
-      order_.begin_launch(sync);
-      launches_.push_back({sync.program, sync.grid, sync.block, order_.first_block_of_launch()});
-      if (sync.unordered_launches.empty()) variables_.forget_all();
-      barriers_.clear();
-      logs_ = barriers_are_enough_in_shared_memory(*sync.program);
-      cluster_order_.clear();
-      proxy_fences_.clear();
+      catch_up();
+      begin_launch(sync);
       break;
     case Sync::Kind::block_start:
       order_.begin_block(sync.place);
@@ -474,6 +511,7 @@ void GeneralRaceChecker::record_weak_read(Row& row, unsigned lane, Cell& cell) {
 }
 
 void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
+  catch_up();
   perform_deferred(recalled.allocation);
   if (recalled.allocation >= memories_.size()) memories_.resize(recalled.allocation + 1);
   CellMemory& memory = memories_[recalled.allocation];
@@ -494,6 +532,8 @@ void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
 
 // The id may be given to other memory.
 void GeneralRaceChecker::on_free(const Allocation& allocation) {
+  if (is_idle_) return;
+  catch_up();
   if (allocation.id < memories_.size()) memories_[allocation.id] = {};
   deferred_.erase(allocation.id);
   variables_.forget(allocation.id);

@@ -39,6 +39,9 @@ class GeneralRaceChecker final : public Checker {
 
   void reset(WarpModel model) override;
   void on_sync(const Sync& sync) override;
+  // In place of on_sync(): a launch of which nothing else is told, as another checks it; no earlier
+  // one is unordered with it.
+  void count_launch(const Sync& sync);
   void on_access(Access& access) override;
   void on_fence(const Fence& fence) override;
   void on_meeting(const Meeting& meeting) override {
@@ -143,6 +146,17 @@ class GeneralRaceChecker final : public Checker {
     ThreadOrder::SegmentId first_segment = 0;  // 0: it is nobody's
     std::vector<Remote> remote;
   };
+
+  // A launch that was counted.
+  struct CountedLaunch {
+    const Program* program = nullptr;
+    Dim3 grid, block, cluster;
+    unsigned device = 0, devices = 1;
+    std::uint32_t launched_as = 0;
+  };
+  void begin_launch(const Sync& sync);
+  // From now on there is something to know of the trial: launches that were counted begin.
+  void catch_up();
 
   // race_general_cluster.cpp
   void begin_shared(const Sync& sync);
@@ -259,6 +273,11 @@ class GeneralRaceChecker final : public Checker {
     bool seen = false;
   };
 
+  // Launches that were counted since anything else was told.  While nothing was in this trial, all
+  // below is as reset() has left it.
+  std::vector<CountedLaunch> counted_;
+  bool is_idle_ = false;
+  WarpModel model_{};
   CollectiveOrder& collectives_;
   SwapGuesses guesses_;
   SeenRelease seen_release_;

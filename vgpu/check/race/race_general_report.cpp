@@ -321,14 +321,23 @@ GeneralRaceChecker::Explanation GeneralRaceChecker::what_was_missed(const Row& r
 
 // Bytes that the host writes are no strong write of a thread's; and launches that nothing orders
 // before the host's access race with it as with any other.
+// What the host does is looked for in what launches have done: nothing, while no other was told of.
 void GeneralRaceChecker::on_host_access(const HostAccess& access) {
+  if (is_idle_) return;
+  catch_up();
   if (access.write) overwrite(*access.allocation, access.offset, access.bytes);
   check_host(access);
 }
 
-void GeneralRaceChecker::on_late_host_access(const HostAccess& access) { check_host(access); }
+void GeneralRaceChecker::on_late_host_access(const HostAccess& access) {
+  if (is_idle_) return;
+  catch_up();
+  check_host(access);
+}
 
 void GeneralRaceChecker::on_device_copy(const DeviceCopy& copy) {
+  if (is_idle_) return;
+  catch_up();
   overwrite(*copy.target, copy.target_offset, copy.bytes);
   HostAccess access;
   access.bytes = copy.bytes;
@@ -343,11 +352,15 @@ void GeneralRaceChecker::on_device_copy(const DeviceCopy& copy) {
 }
 
 void GeneralRaceChecker::on_operand(OperandAccess& access) {
+  if (is_idle_) return;
+  catch_up();
   if (access.write) overwrite(*access.allocation, access.offset, access.bytes);
   on_late_operand(access);
 }
 
 void GeneralRaceChecker::on_late_operand(const OperandAccess& operand) {
+  if (is_idle_) return;
+  catch_up();
   HostAccess access;
   access.allocation = operand.allocation;
   access.offset = operand.offset;

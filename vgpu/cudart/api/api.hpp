@@ -20,36 +20,43 @@ namespace warpcheck::cudart {
 // cudaErrorNotSupported (or cudaErrorInvalidPtx), and its reason a refusal.  Other exceptions are
 // defects of this library and pass through.
 template <typename Body>
+cudaError_t answer_even_after_a_fault(Device& device, Body&& body) {
+  Errors& errors = device.errors();
+  if (in_host_function()) return errors.refuse_in_host_function();
+  device.enter_call();
+  if (!is_driver_call(current_call())) note_runtime_use();
+  try {
+    return errors.record(body(device));
+  } catch (const vgpu::Refusal& refusal) {
+    errors.refuse(refusal.what());
+    return errors.record(cudaErrorNotSupported);
+  } catch (const ptx::ParseError& error) {
+    errors.refuse(error.what());
+    return errors.record(cudaErrorInvalidPtx);
+  } catch (const std::bad_alloc&) {
+    return errors.record(cudaErrorMemoryAllocation);
+  }
+}
+template <typename Body>
 cudaError_t answer_even_after_a_fault(Body&& body) {
-  return with_device([&](Device& device) {
-    Errors& errors = device.errors();
-    if (in_host_function()) return errors.refuse_in_host_function();
-    device.enter_call();
-    if (!is_driver_call(current_call())) note_runtime_use();
-    try {
-      return errors.record(body(device));
-    } catch (const vgpu::Refusal& refusal) {
-      errors.refuse(refusal.what());
-      return errors.record(cudaErrorNotSupported);
-    } catch (const ptx::ParseError& error) {
-      errors.refuse(error.what());
-      return errors.record(cudaErrorInvalidPtx);
-    } catch (const std::bad_alloc&) {
-      return errors.record(cudaErrorMemoryAllocation);
-    }
-  });
+  return with_device([&](Device& device) { return answer_even_after_a_fault(device, body); });
 }
 
 // The same for calls that need a working device: once a launch has died, they answer its error
 // until cudaDeviceReset or the next trial.
 template <typename Body>
-cudaError_t answer(Body&& body) {
+cudaError_t answer(Device& device, Body&& body) {
   note_device_use();
-  return answer_even_after_a_fault([&](Device& device) {
-    if (!device.errors().has_sticky()) return body(device);
-    device.flush_prints();  // what the launch wrote before it died
-    return device.errors().sticky();
+  return answer_even_after_a_fault(device, [&](Device& same) {
+    const cudaError_t sticky = same.errors().sticky();
+    if (sticky == cudaSuccess) return body(same);
+    same.flush_prints();  // what the launch wrote before it died
+    return sticky;
   });
+}
+template <typename Body>
+cudaError_t answer(Body&& body) {
+  return with_device([&](Device& device) { return answer(device, body); });
 }
 
 // An error that needs no device to be found.

@@ -87,11 +87,12 @@ cudaError_t allocate_captured(Device& device, Stream& stream, void** pointer, st
 }
 
 // Objects that outlive their trial may still give their memory back.
-bool free_after_trial(void* pointer) {
-  return with_device([&](Device& device) {
-    return device.trial().has_just_ended() &&
-           (pointer == nullptr || device.allocations().owns(pointer));
-  });
+bool is_freed_after_trial(Device& device, void* pointer) {
+  return device.trial().has_just_ended() &&
+         (pointer == nullptr || device.allocations().owns(pointer));
+}
+bool is_freed_after_trial(void* pointer) {
+  return with_device([&](Device& device) { return is_freed_after_trial(device, pointer); });
 }
 
 // nullptr: there is none.
@@ -159,12 +160,15 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
 }
 
 cudaError_t cudaFree(void* pointer) {
-  if (free_after_trial(pointer)) return cudaSuccess;
-  return answer([&](Device& device) { return free_memory(device, "cudaFree", pointer, nullptr); });
+  return with_device([&](Device& device) {
+    if (is_freed_after_trial(device, pointer)) return cudaSuccess;
+    return answer(device,
+                  [&](Device& same) { return free_memory(same, "cudaFree", pointer, nullptr); });
+  });
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-  if (free_after_trial(pointer)) return cudaSuccess;
+  if (is_freed_after_trial(pointer)) return cudaSuccess;
   return on_stream("cudaFreeAsync", stream, [&](Device& device, Stream& found) {
     return free_memory(device, "cudaFreeAsync", pointer, &found);
   });
@@ -180,7 +184,7 @@ cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
-  if (free_after_trial(pointer)) return cudaSuccess;
+  if (is_freed_after_trial(pointer)) return cudaSuccess;
   return answer([&](Device& device) {
     if (pointer == nullptr) return cudaSuccess;
     const HostBlock* const block = block_that_begins_at(device, pointer);

@@ -74,7 +74,9 @@ std::size_t DeviceCode::constant_bytes() {
 }
 
 LinkedKernel& DeviceCode::link(std::string_view kernel) {
-  const auto [found, first] = kernels_.try_emplace(std::string(kernel));
+  auto found = kernels_.find(kernel);
+  const bool first = found == kernels_.end();
+  if (first) found = kernels_.try_emplace(std::string(kernel)).first;
   Cached& cached = found->second;
   if (first) {
     try {

@@ -3,7 +3,9 @@
 // (a trial).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -77,6 +79,12 @@ class DeviceCode {
   [[nodiscard]] std::optional<std::uint64_t> address_of(std::string_view symbol) const;
   void patch(LinkedKernel& kernel);
 
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const {
+      return std::hash<std::string_view>{}(name);
+    }
+  };
   struct Cached {
     std::unique_ptr<LinkedKernel> kernel;
     std::string refusal;  // not empty: why there is no kernel
@@ -87,7 +95,7 @@ class DeviceCode {
   std::vector<std::size_t> part_ends_;
   std::string name_;
   std::unique_ptr<ptx::Module> module_;
-  std::unordered_map<std::string, Cached> kernels_;
+  std::unordered_map<std::string, Cached, Hash, std::equal_to<>> kernels_;
   std::vector<std::pair<std::string, void**>> managed_;
   std::vector<vgpu::Allocation*> places_;     // of module_->variables; null: not in memory
   std::vector<std::string> unplaced_reason_;  // beside places_: why a variable must not be used

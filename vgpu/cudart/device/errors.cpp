@@ -1,5 +1,7 @@
 #include "vgpu/cudart/device/errors.hpp"
 
+#include <utility>
+
 #include "vgpu/cudart/api/api_call.hpp"
 #include "vgpu/cudart/device/findings.hpp"
 #include "vgpu/cudart/device/runtime_use.hpp"
@@ -10,7 +12,7 @@ namespace warpcheck::cudart {
 
 void Errors::begin_call() {
   findings_.begin_call();
-  described_call_ = {};
+  if (std::exchange(is_described_, false)) described_call_ = {};
 }
 
 cudaError_t Errors::record(cudaError_t error) {

@@ -25,7 +25,10 @@ class Errors {
   // Nothing is known of the call that begins.
   void begin_call();
   // What it is to be told with if it fails, where its arguments do not say it.
-  void describe_call(FailedCall call) { described_call_ = std::move(call); }
+  void describe_call(FailedCall call) {
+    described_call_ = std::move(call);
+    is_described_ = true;
+  }
 
   // Remembers an error for cudaGetLastError, tells it outside of trials (api_errors.hpp), and hands
   // it back.
@@ -51,6 +54,7 @@ class Errors {
   Findings& findings_;
   const Allocations& allocations_;
   FailedCall described_call_;
+  bool is_described_ = false;  // it is the call's
   LastErrors& last_;
   cudaError_t sticky_ = cudaSuccess;
 };

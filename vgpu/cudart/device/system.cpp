@@ -30,6 +30,16 @@ bool can_load_code() {
   return ::dl_iterate_phdr(visit, nullptr) != 0;
 }
 
+// Since they were made: most programs have none.
+bool are_used(const Arrays& arrays) {
+  return !arrays.arrays.empty() || !arrays.mipmapped.empty() || arrays.next_object != 1;
+}
+bool are_used(const Graphs& graphs) {
+  return !graphs.graphs.empty() || !graphs.executable.empty() || !graphs.objects.empty() ||
+         !graphs.to_end.empty() || !graphs.conditionals.empty() || graphs.next_capture != 1 ||
+         graphs.next_conditional != 1;
+}
+
 unsigned target_of_program() {
   const unsigned newest = Registry::instance().newest_target();
   return newest == 0 && can_load_code() ? kTargetOfLoadedCode : newest;
@@ -47,8 +57,9 @@ Device System::device(unsigned number) { return {*this, devices_[number]}; }
 
 // A thread may have chosen one in a trial with more of them.
 Device System::current() {
-  if (current_device() >= count()) current_device() = 0;
-  return device(current_device());
+  unsigned& number = current_device();
+  if (number >= count()) number = 0;
+  return number == 0 ? Device(*this, devices_.front()) : device(number);
 }
 
 void System::begin_trial(const TrialSettings& settings) {
@@ -161,11 +172,11 @@ void System::forget_everything() {
   memory_.reset();
   allocations_.clear();
   execution_.reset();
-  arrays_ = {};
+  if (are_used(arrays_)) arrays_ = {};
   pools_.clear();
   virtual_memory_.clear();
   process_memory_.clear();
-  graphs_ = {};
+  if (are_used(graphs_)) graphs_ = {};
   advice_.clear();
   transfers_.clear();
   values_.clear();

@@ -19,6 +19,7 @@ void Trial::start(Phase phase, const TrialSettings& settings,
   settings_ = settings;
   capability_ = &capability;
   result_ = {};
+  launched_.clear();
   launched_hashes_.clear();
 }
 
@@ -61,12 +62,13 @@ void Trial::refuse(std::string_view reason) {
 
 Trial::LaunchNumber Trial::launch(const vgpu::Program& program, std::uint64_t ptx_hash) {
   ExecSession* const session = exec_session();
-  std::vector<std::string>& kernels = result_.kernels;
-  const auto known = std::ranges::find(kernels, program.kernel);
+  const auto known = std::ranges::find_if(launched_, [&](const std::string* name) {
+    return name == &program.kernel || *name == program.kernel;
+  });
   const LaunchNumber number{static_cast<std::uint32_t>(result_.launches++),
-                            static_cast<std::uint32_t>(known - kernels.begin())};
-  if (known == kernels.end()) {
-    kernels.push_back(program.kernel);
+                            static_cast<std::uint32_t>(known - launched_.begin())};
+  if (known == launched_.end()) {
+    launched_.push_back(&program.kernel);
     launched_hashes_.push_back(ptx_hash);
     if (session != nullptr) session->launches_first(program);
   }
@@ -94,15 +96,18 @@ void Trial::count(const vgpu::Outcome& outcome) {
 }
 
 void Trial::bring_out(PrintBuffer& prints) {
+  if (!prints.in_use()) return;
   prints.flush(in_trial() ? &result_.output : nullptr);
   result_.prints_lost = prints.lost();
   ExecSession* const session = exec_session();
-  if (session != nullptr && prints.in_use()) session->printed(prints.prints(), prints.hash());
+  if (session != nullptr) session->printed(prints.prints(), prints.hash());
 }
 
 TrialResult Trial::result() const { return complete(result_); }
 
 TrialResult Trial::complete(TrialResult result) const {
+  result.kernels.reserve(launched_.size());
+  for (const std::string* const name : launched_) result.kernels.emplace_back(*name);
   result.ptx_hash =
       XXH3_64bits(launched_hashes_.data(), launched_hashes_.size() * sizeof(std::uint64_t));
   result.decisions_ignored = settings_.strategy != nullptr ? settings_.strategy->ignored() : 0;

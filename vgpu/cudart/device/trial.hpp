@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -75,7 +76,9 @@ class Trial {
   const virtual_gpu::Capability* capability_ = &virtual_gpu::kTrialCapability;
   vgpu::DefaultPolicy default_policy_;
   TrialResult result_;
-  std::vector<std::uint64_t> launched_hashes_;  // beside result_.kernels
+  // TrialResult::kernels, and hashes of their texts.  Programs stay as long as the process.
+  std::vector<const std::string*> launched_;
+  std::vector<std::uint64_t> launched_hashes_;
 };
 
 }  // namespace warpcheck::cudart

@@ -138,11 +138,13 @@ std::map<std::uint32_t, std::size_t> HostAccesses::signals_to_kernels(
   return last;
 }
 
+// Without a watch there is nothing to forget but what functions of the host may know.
 void HostAccesses::host_knows_all() {
-  ended_.clear();
   may_know_ = {};
+  if (!are_watched()) return;
+  ended_.clear();
   signals_.forget();
-  if (are_watched()) host_watch()->stop();
+  host_watch()->stop();
 }
 
 void HostAccesses::freed(const vgpu::Allocation& allocation) {

@@ -44,6 +44,7 @@ class SignalsOfKernels final : public vgpu::Observer {
                                                   std::uint32_t offset, std::uint32_t bytes) const;
 
   [[nodiscard]] bool watches_accesses_of(const vgpu::Program& program) const override;
+  [[nodiscard]] bool watches_blocks() const override { return false; }
   void on_sync(const vgpu::Sync& sync) override;
   void on_access(vgpu::Access& access) override;
   void on_fence(const vgpu::Fence& fence) override;

@@ -40,6 +40,8 @@ bool CopySides::is_managed(const void* pointer) const {
 }
 
 std::size_t CopySides::bytes_of_one_mapping(const void* pointer, std::size_t bytes) const {
+  const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  if (address < vgpu::kVirtualBase || address >= vgpu::kVirtualEnd) return bytes;
   const vgpu::Allocation* const found = allocations_.find(pointer);
   if (found == nullptr || !found->of_virtual) return bytes;
   const std::uint64_t end = found->address + found->bytes;

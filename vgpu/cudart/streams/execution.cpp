@@ -210,7 +210,9 @@ void Execution::wait_for_value() {
   if (waiting == nullptr) throw std::logic_error("operations wait for each other");
   if (host_.is_gone) return operations_.clear();  // nobody knows whether it would have come
   if (needs_.trial.in_ambient() && other_threads_may_run()) {
+    ++waiting_;
     operation_done_.wait_for(needs_.mutex, std::chrono::milliseconds(1));
+    --waiting_;
   } else {
     needs_.runner.give_up_waiting(*waiting);
   }
@@ -224,7 +226,9 @@ void Execution::run_next(const OperationSet* goal) {
     needs_.trial.order_shows("nothing orders operations of several streams");
   if (operation == nullptr) {
     if (running_ != 0) {
+      ++waiting_;
       operation_done_.wait(needs_.mutex);
+      --waiting_;
     } else if (operations_.waits_for_processes()) {
       leave_the_lock();
     } else {
@@ -252,7 +256,7 @@ void Execution::run_next(const OperationSet* goal) {
   }
   --running_;
   operations_.finish(*operation, needs_.clock.cycles());
-  operation_done_.notify_all();
+  if (waiting_ != 0) operation_done_.notify_all();
 }
 
 }  // namespace warpcheck::cudart

@@ -130,6 +130,7 @@ class Execution {
   Operations operations_;
   std::vector<OperationPtr> before_;  // what the operation comes after that is being asked for
   std::condition_variable_any operation_done_;
+  std::size_t waiting_ = 0;  // threads, for operation_done_
   std::size_t running_ = 0;  // operations: host functions, which run without the mutex
   HostState host_;
 };

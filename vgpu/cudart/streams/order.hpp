@@ -122,9 +122,14 @@ class RunLog {
   // Forgets the members of `known`, which must come before all that is asked from now on.
   void forget(const OperationSet& known) {
     for (std::size_t chain = 0; chain < chains_.size(); ++chain) {
-      if (chains_[chain].empty()) continue;
-      std::erase_if(chains_[chain],
-                    [&](const auto& one) { return one.first <= known.count(chain); });
+      auto& entries = chains_[chain];
+      if (entries.empty()) continue;
+      const std::uint32_t count = known.count(chain);
+      if (entries.back().first <= count) {  // they ascend
+        entries.clear();
+      } else {
+        std::erase_if(entries, [&](const auto& one) { return one.first <= count; });
+      }
     }
   }
   void clear() {

@@ -122,10 +122,11 @@ void Queues::forget(unsigned device) {
 }
 
 void Queues::clear() {
-  streams_.clear();
-  per_thread_.clear();
-  events_.clear();
-  destroyed_events_.clear();
+  // Most programs make none, and an empty table still takes as long as it has been large.
+  if (!streams_.empty()) streams_.clear();
+  if (!per_thread_.empty()) per_thread_.clear();
+  if (!events_.empty()) events_.clear();
+  if (!destroyed_events_.empty()) destroyed_events_.clear();
   for (Stream& stream : legacy_) stream = {};
   next_stream_id_ = 1;
 }

@@ -51,6 +51,7 @@ class MachineTeam final : public vgpu::Observer {
 
   // Between launches: machines give back what they hold for an allocation.
   [[nodiscard]] bool watches_accesses() const override { return false; }
+  [[nodiscard]] bool watches_blocks() const override { return false; }
   void on_free(const vgpu::Allocation& allocation) override;
 
  private:

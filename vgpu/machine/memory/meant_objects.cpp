@@ -12,6 +12,10 @@ bool is_same(const MeantObject& a, const MeantObject& b) {
          a.begin == b.begin;
 }
 
+bool is_same_in_shared(const MeantObject& a, const MeantObject& b) {
+  return a.symbol == b.symbol && a.begin == b.begin && a.end == b.end;
+}
+
 }  // namespace
 
 // How often each object goes into a sum; roots that hold no address are integers.
@@ -73,6 +77,14 @@ bool MeantObjects::begin_launch() {
   for (std::size_t i = 0; i < meant_.size(); ++i) {
     const MeantObject before = std::exchange(meant_[i], {});
     const Provenance& provenance = launch_.program->provenances[i];
+    const bool is_root = provenance.differences.empty() && provenance.sum.size() == 1 &&
+                         provenance.sum.front().count == 1;
+    if (is_root) {  // nearly always
+      const MeantObject& object = object_of_root_[provenance.sum.front().root];
+      if (object.allocation != nullptr || object.symbol != nullptr) meant_[i] = object;
+      keeps_shared &= is_same_in_shared(before, meant_[i]);
+      continue;
+    }
     const bool is_clear = std::ranges::all_of(provenance.differences, [&](const RootSum& sum) {
       count_objects(sum);
       return counted_.empty();
@@ -80,8 +92,7 @@ bool MeantObjects::begin_launch() {
     if (is_clear) count_objects(provenance.sum);
     const bool is_one = is_clear && counted_.size() == 1 && counted_.front().count == 1;
     if (is_one) meant_[i] = counted_.front().object;
-    keeps_shared &= before.symbol == meant_[i].symbol && before.begin == meant_[i].begin &&
-                    before.end == meant_[i].end;
+    keeps_shared &= is_same_in_shared(before, meant_[i]);
   }
   return keeps_shared;
 }

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <new>
 #include <unordered_map>
 
@@ -166,7 +167,7 @@ struct DeviceMemory::Arena {
   List unmapped, views;  // of allocate_unmapped(), and where it is mapped, by ascending address
   std::vector<Chunk> chunks;                          // of what is mapped, by address
   std::vector<Allocation*> freed;                     // of the heap, oldest first
-  std::vector<std::unique_ptr<Allocation>> recycled;  // of the heap, for reuse
+  std::vector<std::unique_ptr<Allocation>> recycled;  // for reuse
   std::vector<std::uint32_t> free_ids;                // ids given back, reused lowest first
   std::uint32_t next_id = 0;
   HostPool pool;
@@ -191,6 +192,8 @@ struct DeviceMemory::Arena {
       if (allocation->shared_by == nullptr) pool.give(allocation->data, allocation->bytes);
       give_ids(*allocation);
     }
+    // The next ones are the same, in the same order.
+    std::move(list.rbegin(), list.rend(), std::back_inserter(recycled));
     list.clear();
   }
   std::unique_ptr<Allocation> make() {
@@ -319,7 +322,7 @@ Allocation* DeviceMemory::allocate(std::uint64_t bytes, ptx::Space space, std::s
     address = round_up(list.back()->address + list.back()->bytes + kRedZone, kAlignment);
   }
   if (!is_constant && address + bytes + kRedZone > global_end(device)) return nullptr;
-  auto allocation = std::make_unique<Allocation>();
+  auto allocation = arena_->make();
   allocation->data = arena_->pool.take(bytes);
   if (allocation->data == nullptr) return nullptr;
   allocation->id = arena_->take_id();

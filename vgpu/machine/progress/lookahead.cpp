@@ -116,7 +116,7 @@ class Hash {
 
 Lookahead::Lookahead(const Parts& parts) : parts_(parts), launch_(parts.launch) {
   const std::span<Observer* const> only(&self_, 1);
-  observers_ = std::exchange(launch_.observers, {only, {this}, {}, false, nullptr});
+  observers_ = std::exchange(launch_.observers, {only, {this}, {}, {}, false, nullptr});
   outcome_ = std::exchange(launch_.outcome, {});
   launch_.outcome.steps = outcome_.steps;
   clusters_ = parts_.cluster_barriers.states();

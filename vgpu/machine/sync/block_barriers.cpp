@@ -92,13 +92,13 @@ void BlockBarriers::release(Slot& slot) {
 
 void BlockBarriers::tell_release(const Slot& slot) const {
   launch_.came_last = true;
-  if (launch_.observers.all.empty()) return;
+  if (launch_.observers.of_blocks.empty()) return;
   Sync sync;
   sync.kind = Sync::Kind::barrier_complete;
   sync.program = launch_.program;
   sync.place = {slot.block, 0, slot.index, slot.phase};
   sync.shared = slot.shared;
-  launch_.notify([&](Observer& observer) { observer.on_sync(sync); });
+  launch_.notify_of_block(sync);
 }
 
 void BlockBarriers::reduce(const std::vector<Waiter>& waiters) {

@@ -150,6 +150,11 @@ bool Turns::keeps_block(const Slot& slot) const {
 }
 
 bool Turns::search_next(bool after_current, WarpId& next) {
+  if (launch_.resident.empty()) {
+    const std::optional<WarpId> begins = first_admitted();
+    if (begins) next = *begins;
+    return begins.has_value();
+  }
   const WarpId stopped = next;
   bool found = false;
   const auto search = [&](bool yielded_too) {
