@@ -148,9 +148,9 @@ TEST(SameEvents, OfTheInterpreterAndOfMachineCode) {
 }
 
 // Lanes leave a loop at different turns, by its end and from its middle, part once more within it,
-// and meet at barriers.
+// and meet at barriers; of warps that have all lanes, and of a last one that has not.
 TEST(SameEvents, OfLanesThatPartAndMeet) {
-  const std::string text = R"(// threads: 96
+  const std::string text = R"(
 .version 8.7
 .target sm_90
 .address_size 64
@@ -204,7 +204,9 @@ setp.lt.u32 %p, %i, 4;
 ret;
 }
 )";
-  EXPECT_GT(compare(text, 1), 1'000u);
+  for (const char* const threads : {"96", "80", "41"}) {
+    EXPECT_GT(compare(std::string("// threads: ") + threads + text, 1), 1'000u) << threads;
+  }
 }
 
 // Lanes that are not all, in no order, of all widths; some of them leave the allocation.
@@ -258,7 +260,7 @@ setp.lt.u32 %p, %i, 5;
 ret;
 }
 )";
-  EXPECT_GT(compare(text, 1), 1'000u);
+  EXPECT_GT(compare(text, 1), 500u);
 }
 
 // Lanes that lie side by side, that meet in few cells, and that change what others of them find;

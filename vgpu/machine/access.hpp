@@ -13,10 +13,11 @@
 
 #include "vgpu/machine/memory/memory.hpp"
 #include "vgpu/machine/memory/undefined.hpp"
-#include "vgpu/machine/native/noted_rows.hpp"
 #include "vgpu/program/program.hpp"
 
 namespace warpcheck::vgpu {
+
+struct RowNotes;  // native/noted_rows.hpp
 
 enum class AccessKind : std::uint8_t { read, write, atomic };
 

@@ -392,6 +392,7 @@ void InitChecker::leave_undefined(const Access& access, const UndefinedLanes& va
 // What is left in memory depends on the operands and on what was there, all of it on all of them;
 // an exchange leaves its operand alone.
 void InitChecker::on_update(Access& access, InitShadow& shadow) {
+  if (access.undefined == 0 && shadow.extent() == InitShadow::Extent::all) return;
   UndefinedLanes written{std::exchange(access.undefined, 0),
                          std::exchange(access.origin, ptx::kNone)};
   const bool exchanges = access.program->code[access.pc].modifiers.atom_op == ptx::AtomOp::exch;

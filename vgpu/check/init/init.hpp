@@ -21,6 +21,7 @@
 #include "vgpu/check/init/init_shadow.hpp"
 #include "vgpu/check/init/moved_values.hpp"
 #include "vgpu/check/init/store_shapes.hpp"
+#include "vgpu/machine/native/noted_rows.hpp"
 
 namespace warpcheck::vgpu {
 

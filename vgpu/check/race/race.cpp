@@ -25,9 +25,9 @@ constexpr std::size_t kReleasedMin = std::size_t{1} << 20;
 // Where lane 0 of a strided row would begin, or all lanes of a uniform one.
 //   row: an Access or a RowLog::UpdateRow; offset_shift: byte offset >> this: cell
 template <typename AnyRow>
-std::int64_t first_cell(const AnyRow& row, unsigned offset_shift) {
+std::int64_t first_cell(const AnyRow& row, Pattern pattern, unsigned offset_shift) {
   const auto first = static_cast<unsigned>(__builtin_ctz(row.mask));
-  const std::uint32_t step = row.pattern == Pattern::strided ? row.bytes : 0;
+  const std::uint32_t step = pattern == Pattern::strided ? row.bytes : 0;
   return (std::int64_t{row.offset[first]} - std::int64_t{first} * step) >> offset_shift;
 }
 
@@ -133,7 +133,7 @@ void RaceChecker::begin_phase(const Sync& sync, std::uint32_t in_slot) {
   slot.base = in_slot - sync.place.phase;
   slot.last = in_slot;
   slot.period = ++periods_;
-  slot.log.begin(slot.shared_bytes);
+  slot.log.begin(slot.shared_bytes, ordered_threads_);
   if (single_block_) global_period_ = slot.period;
 }
 
@@ -181,25 +181,30 @@ void RaceChecker::move_to_shadow(RowLog& log, const Access& access) {
     row.offset_shift = static_cast<std::uint8_t>(shadow.offset_shift());
     row.cells_log2 = static_cast<std::uint8_t>(from.cells_log2 + shift);
     row.exclusive = from.write;
-    const RaceRowResult result = from.uniform ? functions_->uniform(row) : functions_->strided(row);
+    if (from.scattered) row.offset = log.offsets_of(from).data();
+    const RaceRowResult result = from.scattered ? record_scattered(row, 4u << from.cells_log2)
+                                 : from.uniform ? functions_->uniform(row)
+                                                : functions_->strided(row);
     shadow.mark(1u << access_class,
                 std::uint32_t{result == RaceRowResult::displaced} << access_class);
   }
   for (const RowLog::UpdateRow& from : log.updates()) {
+    const unsigned access_class = class_of_atomic(from.bytes, from.scope).index();
+    const Pattern pattern = RowLog::pattern_of(from);
     RaceRow row;
     row.epoch = warp_0 + std::uint64_t{from.warp} * kWarpLanes;
     row.ordered_threads = ordered_threads_;
-    row.history = shadow.plan(from.access_class, ordered_threads_, hands_on_).history;
+    row.history = shadow.plan(access_class, ordered_threads_, hands_on_).history;
     row.offset = from.offset.data();
     row.offset_shift = static_cast<std::uint8_t>(shadow.offset_shift());
-    row.cell = first_cell(from, row.offset_shift);
+    row.cell = first_cell(from, pattern, row.offset_shift);
     row.pc = from.pc;
     row.mask = from.mask;
     row.cells_log2 = static_cast<std::uint8_t>((from.bytes == 8 ? 1 : 0) + shift);
     row.exclusive = false;
-    const RaceRowResult result = check_cells(row, from.pattern, from.bytes, false, shadow);
-    shadow.mark(1u << from.access_class,
-                std::uint32_t{result == RaceRowResult::displaced} << from.access_class);
+    const RaceRowResult result = check_cells(row, pattern, from.bytes, false, shadow);
+    shadow.mark(1u << access_class,
+                std::uint32_t{result == RaceRowResult::displaced} << access_class);
   }
 }
 
@@ -210,9 +215,8 @@ inline void RaceChecker::check_row(const Access& access) {
       const bool is_taken =
           !std::exchange(is_refused_, false) &&
           (access.kind == AccessKind::atomic
-               ? log.updates().size() < limits_.deferred &&
-                     log.take_updates(access, class_of(access).index())
-               : log.take(access, ordered_threads_) || log_scattered(log, access));
+               ? log.updates().size() < limits_.deferred && log.take_updates(access)
+               : log.take(access));
       if (is_taken) return;
       move_to_shadow(log, access);
     }
@@ -229,30 +233,19 @@ void RaceChecker::on_access(Access& access) {
 }
 
 bool RaceChecker::takes_row(const RowAccess& access) {
-  const bool is_logged = access.space == ptx::Space::shared && is_plain_ &&
-                         slots_[access.place.slot].log.take_new(access);
-  return is_logged || takes_other_row(access);
-}
-
-bool RaceChecker::lends_notes(std::uint32_t slot, RowNotes& notes) {
-  if (is_plain_) notes.rows = &slots_[slot].log.notes();
-  return is_plain_;
-}
-
-bool RaceChecker::takes_other_row(const RowAccess& access) {
   if (access.space != ptx::Space::shared && access.space != ptx::Space::global) return true;
   if (!is_plain_) return false;
   if (access.space == ptx::Space::shared) {
     RowLog& log = slots_[access.place.slot].log;
     if (log.is_open()) {
-      is_refused_ = access.pattern == Pattern::scattered ? !log_runs(log, access, access.offsets)
-                                                         : !log.take(access, ordered_threads_);
+      is_refused_ = !log.take(access);
       return !is_refused_;
     }
   }
   const bool writes = access.kind == AccessKind::write;
   Shadow& shadow = shadow_of(access);
   const unsigned access_class = writes ? kWeakWrite : kWeakRead;
+  if (takes_line(access, access.first, access_class, shadow)) return true;
   RaceRow row = row_of(access, access_class, shadow);
   row.offset = access.offsets;
   row.cell = start_of(access.first) >> row.offset_shift;
@@ -263,6 +256,11 @@ bool RaceChecker::takes_other_row(const RowAccess& access) {
   shadow.mark(1u << access_class,
               std::uint32_t{result == RaceRowResult::displaced} << access_class);
   return true;
+}
+
+bool RaceChecker::lends_notes(std::uint32_t slot, RowNotes& notes) {
+  if (is_plain_) notes.rows = &slots_[slot].log.notes();
+  return is_plain_;
 }
 
 void RaceChecker::check_access(Access& access) {
@@ -295,6 +293,18 @@ inline RaceRow RaceChecker::row_of(const AnyAccess& access, unsigned access_clas
   return row;
 }
 
+// Of a full row of words that is a line of records: whether it is taken as such.
+//   first: the offset of lane 0
+template <typename AnyAccess>
+inline bool RaceChecker::takes_line(const AnyAccess& access, std::int64_t first,
+                                    unsigned access_class, Shadow& shadow) const {
+  constexpr std::int64_t kLineBytes = 4 * RowLines::kCells;
+  return access.mask == ~0u && access.bytes == 4 && access.pattern == Pattern::strided &&
+         first % kLineBytes == 0 && limits_.has_rows && shadow.takes_rows(access_class) &&
+         shadow.take_line(first / kLineBytes, epoch_of(access), access.pc, access_class,
+                          ordered_threads_);
+}
+
 // Where and against what to check it, in cells.
 inline void RaceChecker::prepare_cells(RaceRow& row, Pattern pattern, unsigned access_class,
                                        Shadow& shadow) {
@@ -318,10 +328,10 @@ inline RaceRowResult RaceChecker::check_cells(const RaceRow& row, Pattern patter
 void RaceChecker::check_in_shadow(const Access& access) {
   Shadow& shadow = shadow_of(access);
   const unsigned access_class = class_of(access).index();
+  if (takes_line(access, access.offset[0], access_class, shadow)) return;
   RaceRow row = row_of(access, access_class, shadow);
   row.offset = access.offset.data();
-
-  row.cell = first_cell(access, row.offset_shift);
+  row.cell = first_cell(access, access.pattern, row.offset_shift);
   if (take_as_rows(row, access.pattern, access_class, shadow)) return;
   prepare_cells(row, access.pattern, access_class, shadow);
   const bool is_weak_read = access.kind == AccessKind::read && access.order == ptx::Order::weak;

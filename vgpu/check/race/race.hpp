@@ -90,11 +90,7 @@ class RaceChecker final : public Checker {
   };
 
   Slot& slot_at(std::uint32_t slot);
-  bool takes_other_row(const RowAccess& access);
-  // Of an Access or a RowAccess, of scattered lanes.
-  template <typename AnyAccess>
-  bool log_runs(RowLog& log, const AnyAccess& access, const std::uint32_t* offsets);
-  bool log_scattered(RowLog& log, const Access& access);
+  [[nodiscard]] RaceRowResult record_scattered(RaceRow row, std::uint32_t bytes) const;
   void move_to_shadow(RowLog& log, const Access& access);
   bool read_runs(RaceRow row, std::uint32_t bytes, Shadow& shadow);
   RaceRowResult check_cells(const RaceRow& row, Pattern pattern, std::uint32_t bytes,
@@ -108,7 +104,11 @@ class RaceChecker final : public Checker {
   [[nodiscard]] RaceRow row_of(const AnyAccess& access, unsigned access_class,
                                Shadow& shadow) const;
   void prepare_cells(RaceRow& row, Pattern pattern, unsigned access_class, Shadow& shadow);
-  bool take_as_rows(RaceRow row, Pattern pattern, unsigned access_class, Shadow& shadow) const;
+  template <typename AnyAccess>
+  bool takes_line(const AnyAccess& access, std::int64_t first, unsigned access_class,
+                  Shadow& shadow) const;
+  bool take_as_rows(const RaceRow& all, Pattern pattern, unsigned access_class,
+                    Shadow& shadow) const;
   void begin_launch(const Sync& sync);
   void begin_streams();
   void renumber_launches();

@@ -86,6 +86,15 @@ struct RecalledAccess {
   std::uint32_t launch = 0, block = 0, thread = 0, pc = 0;
 };
 
+// Of an atomic of so many bytes.
+inline AccessClass class_of_atomic(std::uint32_t bytes, ptx::Scope scope) {
+  return {.write = true,
+          .strong = true,
+          .size_log2 = static_cast<unsigned>(__builtin_ctz(bytes)),
+          .narrow = scope == ptx::Scope::cta || scope == ptx::Scope::cluster,
+          .atomic = true};
+}
+
 inline AccessClass class_of(const Access& access) {
   AccessClass result{.write = access.kind != AccessKind::read};
   result.atomic = access.kind == AccessKind::atomic;

@@ -9,7 +9,7 @@ void GeneralRaceChecker::begin_phase(const WarpPlace& place) {
   Phase& phase = phases_[place.slot];
   phase.first = order_.segments();
   if (logs_) {
-    phase.log.begin(phase.shared == nullptr ? 0 : phase.shared->limit());
+    phase.log.begin(phase.shared == nullptr ? 0 : phase.shared->limit(), order_.ordered_threads());
   } else {
     phase.log.close();
   }
@@ -24,7 +24,7 @@ bool GeneralRaceChecker::log(const Access& access) {
   // A weak write where threads synchronise is told to the variables.
   const bool may_silence =
       access.kind == AccessKind::write && !variables_.is_empty(access.allocation->id);
-  if (!may_silence && phase.log.take(access, order_.ordered_threads(), now)) return true;
+  if (!may_silence && phase.log.take(access, now)) return true;
   move_to_cells(phase);
   return false;
 }
@@ -65,7 +65,9 @@ void GeneralRaceChecker::move_to_cells(Phase& phase) {
     const std::int64_t begin = std::int64_t{row.cell} << shift;
     for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-      const std::int64_t first = begin + (row.uniform ? 0 : std::int64_t{lane} * width);
+      const std::int64_t first =
+          row.scattered ? std::int64_t{phase.log.offsets_of(row)[lane] >> memory.shift()}
+                        : begin + (row.uniform ? 0 : std::int64_t{lane} * width);
       for (std::uint32_t i = 0; i < width; ++i) {
         record(row, row.uniform ? row.mask : 1u << lane, memory.cells()[first + i]);
       }

@@ -1,4 +1,6 @@
 // Scattered rows that are a few runs of lanes, each of them in order.
+#include <algorithm>
+
 #include "vgpu/check/race/race.hpp"
 #include "vgpu/machine/state.hpp"
 
@@ -8,38 +10,32 @@ namespace {
 // Runs of lanes of a row that is checked in cells, or recorded as rows: a masked row takes longer
 // than eight lanes one by one.
 constexpr unsigned kRunsInShadowMax = 4;
+// Of one that the log has kept.
+constexpr unsigned kRunsMax = 8;
 
 }  // namespace
 
-// Tiles whose rows are shorter than a warp make scattered offsets of a few runs of lanes, each of
-// which is a row for the log.
-bool RaceChecker::log_scattered(RowLog& log, const Access& access) {
-  const bool is_plain = access.pattern == Pattern::scattered && access.kind != AccessKind::atomic &&
-                        access.order == ptx::Order::weak && !access.asynchronous;
-  return is_plain && log_runs(log, access, access.offset.data());
-}
-
-template <typename AnyAccess>
-bool RaceChecker::log_runs(RowLog& log, const AnyAccess& access, const std::uint32_t* offsets) {
-  if (access.bytes < 4) return false;
-  // Lanes of a run are side by side, or all at one place.
-  bool uniform = access.mask == ~0u && offsets[0] == offsets[1];
-  LaneRuns runs = functions_->runs(offsets, access.mask, uniform ? 0 : access.bytes);
-  if (runs.count > RowLog::kRunsMax) {
+// Tiles whose rows are shorter than a warp make scattered offsets of a few runs of lanes, side by
+// side or all at one place, each of which is recorded as a row.
+RaceRowResult RaceChecker::record_scattered(RaceRow row, std::uint32_t bytes) const {
+  const std::uint32_t mask = row.mask;
+  bool uniform = mask == ~0u && row.offset[0] == row.offset[1];
+  LaneRuns runs = functions_->runs(row.offset, mask, uniform ? 0 : bytes);
+  if (runs.count > kRunsMax) {
     uniform = !uniform;
-    runs = functions_->runs(offsets, access.mask, uniform ? 0 : access.bytes);
-    if (runs.count > RowLog::kRunsMax) return false;
+    runs = functions_->runs(row.offset, mask, uniform ? 0 : bytes);
+    if (runs.count > kRunsMax) return functions_->scattered(row);
   }
-  return log.take_runs({.pc = access.pc,
-                        .mask = access.mask,
-                        .warp = access.place.warp,
-                        .cells_log2 = static_cast<std::uint8_t>(access.bytes >> 3),
-                        .write = access.kind == AccessKind::write,
-                        .uniform = uniform},
-                       offsets, runs.begins, ordered_threads_);
+  RaceRowResult result = RaceRowResult::recorded;
+  for_each_run(runs.begins, mask, [&](unsigned first, std::uint32_t lanes) {
+    const std::int64_t step = uniform ? 0 : std::int64_t{first} * bytes;
+    row.cell = (std::int64_t{row.offset[first]} - step) >> row.offset_shift;
+    row.mask = lanes;
+    result = std::max(result, uniform ? functions_->uniform(row) : functions_->strided(row));
+    return true;
+  });
+  return result;
 }
-
-template bool RaceChecker::log_runs(RowLog&, const RowAccess&, const std::uint32_t*);
 
 // The same of weak reads in the shadow; lanes that are found in order and then looked at again find
 // themselves.  False: they are no such row, or some lane is unordered.
@@ -60,11 +56,12 @@ bool RaceChecker::read_runs(RaceRow row, std::uint32_t bytes, Shadow& shadow) {
 
 // A row in words that is one for the records of global memory, or a few runs of lanes that are.
 // False: the cells are to tell.
-//   row: with its offsets where they are scattered, and its cell where not
-bool RaceChecker::take_as_rows(RaceRow row, Pattern pattern, unsigned access_class,
+//   all: with its offsets where they are scattered, and its cell where not
+bool RaceChecker::take_as_rows(const RaceRow& all, Pattern pattern, unsigned access_class,
                                Shadow& shadow) const {
   if (!limits_.has_rows || !shadow.takes_rows(access_class)) return false;
-  if (pattern != Pattern::scattered) return shadow.take_row(row, pattern, access_class);
+  if (pattern != Pattern::scattered) return shadow.take_row(all, pattern, access_class);
+  RaceRow row = all;
   const std::uint32_t bytes = 4u << row.cells_log2, mask = row.mask;
   const LaneRuns runs = functions_->runs(row.offset, mask, bytes);
   if (runs.count > kRunsInShadowMax) return false;

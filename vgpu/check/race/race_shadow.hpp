@@ -89,6 +89,10 @@ class Shadow {
   // of no shape for records; the cells are to tell.
   //   row.history, row.check: not looked at
   bool take_row(const RaceRow& row, Pattern pattern, unsigned access_class);
+  // The same of a full row of words that is a line, which most are.  False: take_row() is to tell.
+  //   epoch: of the thread in lane 0
+  bool take_line(std::int64_t line, Epoch epoch, std::uint32_t pc, unsigned access_class,
+                 std::uint64_t ordered_threads);
   // Makes cells of the records where an access will go that is checked in cells.
   void to_cells(const RaceRow& row, Pattern pattern);
   // The same of all records.

@@ -84,6 +84,21 @@ bool Shadow::take_row(const RaceRow& row, Pattern pattern, unsigned access_class
   });
 }
 
+bool Shadow::take_line(std::int64_t line, Epoch epoch, std::uint32_t pc, unsigned access_class,
+                       std::uint64_t ordered_threads) {
+  if (lines_.is_empty() || pc >= RowLines::kPcsMax) return false;
+  RowLines::Line& records = lines_.line_at(line);
+  if (records.period == short_period()) return false;
+  const std::uint32_t bit = 1u << access_class;
+  const RowLines::Role role = role_of(access_class);
+  const RowLines::Added added =
+      lines_.add(records, {epoch, RowLines::Part::tag_of(pc, 0, role), ~0u}, ordered_threads);
+  if (added > RowLines::Added::displacing) return false;
+  if (role == RowLines::Role::last_update) update_class_ = access_class;
+  mark(bit, added == RowLines::Added::displacing ? bit : 0);
+  return true;
+}
+
 // Makes cells of what launches before `launch` have left in a line.  That is ordered before all
 // that comes: nobody need look at it.
 void Shadow::put_old(std::int64_t at, std::uint32_t launch) {

@@ -75,7 +75,7 @@ void Emitter::find_and_tell(const Site& site, bool strided) {
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
   if (is_noted(site, strided)) {
     a.je(told);
-    note(site, strided, untold);
+    note(site, strided ? NotedAs::row : NotedAs::uniform, untold);
   } else {
     a.jne(untold);
   }

@@ -1,6 +1,7 @@
 // Atomics of all lanes.  Integer sums, bits and extremes are performed here where nobody watches:
 // on a row at once where lanes lie side by side, else lane after lane, so that each finds what
-// those before it left.  All others are told and performed by a call.
+// those before it left; and in shared memory where the code notes them by itself.  All others are
+// told and performed by a call.
 #include "vgpu/machine/native/emit_access.hpp"
 
 namespace warpcheck::vgpu::native {
@@ -53,11 +54,30 @@ std::optional<Emitter::Combination> Emitter::combination_of(const Site& site) co
 void Emitter::go_unless_private(const Site& site, asmjit::Label otherwise) {
   a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
   a.jne(otherwise);
+  go_unless_exclusive(site, otherwise);
+}
+
+void Emitter::go_unless_exclusive(const Site& site, asmjit::Label otherwise) {
   a.mov(x86::rdx, field(offsetof(NativeFrame, sites), 8));
   x86::Mem is_exclusive = site.field(offsetof(AccessSite, is_exclusive));
   is_exclusive.setSize(1);
   a.cmp(is_exclusive, 0);
   a.je(otherwise);
+}
+
+// The same of lanes whose offsets are in the frame, which are noted where that is possible.
+void Emitter::go_unless_noted(const Site& site, asmjit::Label otherwise) {
+  if (site.instr.modifiers.space != Space::shared) return go_unless_private(site, otherwise);
+  const asmjit::Label unwatched = a.newLabel(), watched = a.newLabel();
+  go_unless_exclusive(site, otherwise);
+  a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
+  a.jne(watched);
+  a.bind(unwatched);
+  later([this, site, otherwise, unwatched, watched] {
+    a.bind(watched);
+    note_update(site, otherwise);
+    a.jmp(unwatched);
+  });
 }
 
 // Where the old value goes; nowhere, if nobody reads it.
@@ -143,7 +163,7 @@ bool Emitter::atomic(const Instr& instr, std::uint32_t pc, const Counted& rest) 
   a.bind(scattered);
   find_offsets(site);
   if (combination) {
-    go_unless_private(site, told);
+    go_unless_noted(site, told);
     a.mov(x86::eax, 0);
     add_origin(site, offsetof(AccessSite, origin));
     perform_lanes(site, *combination);

@@ -1,8 +1,8 @@
-// Rows of words in shared memory that meet no other row between two barriers are noted by the code
-// itself (noted_rows.hpp).
+// Rows of words in shared memory that race with no other row between two barriers are noted by the
+// code itself (noted_rows.hpp).
 #include <cstddef>
 
-#include "vgpu/machine/native/emit_access.hpp"
+#include "vgpu/machine/native/emit_notes.hpp"
 
 namespace warpcheck::vgpu::native {
 
@@ -11,17 +11,9 @@ bool Emitter::is_noted(const Site& site, bool strided) {
          (strided || site.is_load);
 }
 
-namespace {
-
-x86::Mem of_notes(std::size_t offset) { return {x86::r9, static_cast<std::int32_t>(offset), 8}; }
-x86::Mem of_states(std::size_t offset) { return {x86::rcx, static_cast<std::int32_t>(offset), 8}; }
-x86::Mem of_row(std::size_t offset) { return {x86::rsi, static_cast<std::int32_t>(offset), 4}; }
-
-}  // namespace
-
-// Leaves rax and rdx as they are: the offset of the first lane and the sites.  Goes to `untold`,
-// and no row is noted, where it is to be told.
-void Emitter::note(const Site& site, bool strided, asmjit::Label untold) {
+// Leaves rax, rdx and r8 as they are: the offset of lane 0, the sites and the lanes, if they are
+// some.  Goes to `untold`, and no row is noted, where it is to be told.
+void Emitter::note(const Site& site, NotedAs as, asmjit::Label untold) {
   a.mov(x86::r9, field(offsetof(NativeFrame, notes), 8));
   a.test(x86::r9, x86::r9);
   a.jz(untold);
@@ -30,38 +22,65 @@ void Emitter::note(const Site& site, bool strided, asmjit::Label untold) {
   a.jae(untold);
   a.mov(x86::edi, site.field(offsetof(AccessSite, begin)).cloneResized(4));
   a.add(x86::edi, x86::eax);
-  const asmjit::Label unsettled = a.newLabel(), known = a.newLabel();
+  const asmjit::Label unsettled = a.newLabel(), known = a.newLabel(), done = a.newLabel();
   a.mov(x86::rcx, field(offsetof(NativeFrame, states), 8));
   a.mov(x86::r10, field(offsetof(NativeFrame, shared_memory), 8));
   a.cmp(x86::r10, of_states(offsetof(NotedStates, settled)));
   a.jne(unsettled);
-  later([this, site, strided, unsettled, known, untold] {
+  later([this, site, as, unsettled, known, untold] {
     a.bind(unsettled);
-    note_states(site, strided, untold);
+    a.cmp(x86::r10, of_states(offsetof(NotedStates, unsettled)));
+    a.jne(untold);
+    a.mov(x86::rcx, of_states(offsetof(NotedStates, states)));
+    if (as == NotedAs::some) {
+      note_some_states(site, untold);
+    } else {
+      note_states(site, as == NotedAs::row, untold);
+    }
     a.jmp(known);
   });
   a.bind(known);
-  note_meetings(site, strided, untold);
+  if (as == NotedAs::some) {  // lane 0 may lie before the memory
+    a.sar(x86::edi, 2);
+    a.movsxd(x86::rdi, x86::edi);
+  } else {
+    a.shr(x86::edi, 2);
+  }
+  a.mov(x86::r10, of_notes(offsetof(NotedRows, marks)));
+  if (as == NotedAs::uniform) {
+    mark_uniform(untold);
+  } else {
+    if (as == NotedAs::some) note_single(site, untold, done);
+    mark_row(site, as == NotedAs::some, untold);
+  }
+  put_row(site, as);
+  a.bind(done);
+}
 
+// rsi: the row; edi: its cell.
+void Emitter::put_row(const Site& site, NotedAs as) {
   a.mov(of_row(offsetof(NotedRow, cell)), x86::edi);
   a.mov(of_row(offsetof(NotedRow, pc)), site.pc);
-  a.mov(of_row(offsetof(NotedRow, mask)), -1);
+  if (as == NotedAs::some || as == NotedAs::single) {
+    a.mov(of_row(offsetof(NotedRow, mask)), x86::r8d);
+  } else {
+    a.mov(of_row(offsetof(NotedRow, mask)), -1);
+  }
   a.mov(x86::ecx, field(offsetof(NativeFrame, warp), 4));
   a.mov(of_row(offsetof(NotedRow, warp)), x86::ecx);
   a.mov(of_row(offsetof(NotedRow, segment)), 0);
-  // cells_log2, write and uniform are bytes side by side.
+  // cells_log2, write, uniform and scattered are bytes side by side.
   constexpr std::size_t kFlags = offsetof(NotedRow, cells_log2);
   static_assert(offsetof(NotedRow, write) == kFlags + 1 &&
-                offsetof(NotedRow, uniform) == kFlags + 2 && sizeof(NotedRow) == kFlags + 4);
-  a.mov(of_row(kFlags), (site.is_load ? 0 : 1 << 8) | (strided ? 0 : 1 << 16));
+                offsetof(NotedRow, uniform) == kFlags + 2 &&
+                offsetof(NotedRow, scattered) == kFlags + 3 && sizeof(NotedRow) == kFlags + 4);
+  const bool is_uniform = as == NotedAs::uniform || as == NotedAs::single;
+  a.mov(of_row(kFlags), (site.is_load ? 0 : 1 << 8) | (is_uniform ? 1 << 16 : 0));
   a.add(of_notes(offsetof(NotedRows, next)), sizeof(NotedRow));
 }
 
-// Of the bytes from number edi of the shared memory r10 on; rcx: NotedStates.
+// Of the bytes from number edi of the shared memory on; rcx: their states.
 void Emitter::note_states(const Site& site, bool strided, asmjit::Label untold) {
-  a.cmp(x86::r10, of_states(offsetof(NotedStates, unsettled)));
-  a.jne(untold);
-  a.mov(x86::rcx, of_states(offsetof(NotedStates, states)));
   const auto state = [](std::uint32_t byte) {
     return x86::ptr(x86::rcx, x86::rdi, 0, static_cast<std::int32_t>(byte));
   };
@@ -92,36 +111,220 @@ void Emitter::note_states(const Site& site, bool strided, asmjit::Label untold) 
   a.jne(untold);
 }
 
-// Makes edi the cell of byte number edi, and sets the bits of the row, unless they meet others.
-void Emitter::note_meetings(const Site& site, bool strided, asmjit::Label untold) {
-  static_assert(NotedRows::kWordBits == 64);
-  a.shr(x86::edi, 2);
-  a.lea(x86::ecx, x86::ptr(x86::rdi, static_cast<std::int32_t>(NotedRows::kSlackCells)));
-  // r8: the word of bits that the first is in; r10, r11: the row's bits there and in the next one.
-  a.mov(x86::r8d, x86::ecx);
-  a.shr(x86::r8d, 6);
-  a.mov(x86::r10d, strided ? -1 : 1);
-  a.shl(x86::r10, x86::cl);
-  if (strided) {
-    a.mov(x86::r11d, 0x7fffffff);
-    a.not_(x86::ecx);
-    a.shr(x86::r11, x86::cl);
+// The same of lanes in r8d.  One alone that stores leaves another state, and is told.
+void Emitter::note_some_states(const Site& site, asmjit::Label untold) {
+  if (!site.is_load) {
+    a.lea(x86::r11d, x86::ptr(x86::r8, -1));
+    a.test(x86::r11d, x86::r8d);
+    a.jz(untold);
+    a.vpbroadcastd(x86::ymm4, field(offsetof(NativeFrame, stored), 4));
   }
-  const x86::Mem bits = x86::ptr(x86::rcx, x86::r8, 3);
-  const x86::Mem next_bits = x86::ptr(x86::rcx, x86::r8, 3, 8);
-  const auto look = [&](std::size_t offset) {
-    a.mov(x86::rcx, of_notes(offset));
-    a.test(bits, x86::r10);
+  a.movsxd(x86::r11, x86::edi);
+  a.vmovd(x86::xmm3, x86::r8d);
+  a.vpbroadcastd(x86::ymm3, x86::xmm3);
+  a.vpxor(x86::ymm2, x86::ymm2, x86::ymm2);  // what is not defined
+  for (std::uint32_t byte = 0; byte < kWordRowBytes; byte += 32) {
+    const x86::Mem states = x86::ptr(x86::rcx, x86::r11, 0, static_cast<std::int32_t>(byte), 32);
+    const x86::Mem bits = table(offsetof(Tables, word_bits) + byte).cloneResized(32);
+    a.vpand(x86::ymm0, x86::ymm3, bits);
+    a.vpcmpeqd(x86::ymm0, x86::ymm0, bits);
+    a.vmovdqu(x86::ymm1, states);
+    if (site.is_load) {
+      a.vpandn(x86::ymm1, x86::ymm1, x86::ymm0);
+      a.vpor(x86::ymm2, x86::ymm2, x86::ymm1);
+    } else {
+      a.vpblendvb(x86::ymm1, x86::ymm1, x86::ymm4, x86::ymm0);
+      a.vmovdqu(states, x86::ymm1);
+    }
+  }
+  if (!site.is_load) return;
+  a.vpmovmskb(x86::r11d, x86::ymm2);
+  a.test(x86::r11d, x86::r11d);
+  a.jnz(untold);
+}
+
+// To ecx: the mark of the warp's first thread where it reads.
+void Emitter::find_mark_of_warp() {
+  a.mov(x86::ecx, field(offsetof(NativeFrame, warp), 4));
+  a.shl(x86::ecx, 5 + 1);
+  static_assert(Mark::kThread * kWarpLanes == 1 << (5 + 1));
+  a.or_(x86::ecx, of_notes(offsetof(NotedRows, phase)).cloneResized(4));
+}
+
+// A word that all lanes read.
+void Emitter::mark_uniform(asmjit::Label untold) {
+  a.mov(x86::r11d, of_notes(offsetof(NotedRows, phase)).cloneResized(4));
+  a.or_(x86::r11d, Mark::kMany);
+  a.movzx(x86::ecx, mark());
+  a.xor_(x86::ecx, x86::r11d);
+  // In this phase, and written.
+  a.and_(x86::ecx, (0xffff & ~(Mark::kPhase - 1)) | Mark::kWritten);
+  a.cmp(x86::ecx, Mark::kWritten);
+  a.je(untold);
+  a.mov(mark(), x86::r11w);
+}
+
+// Notes the row and goes to `done`, if there is one lane in r8d.
+void Emitter::note_single(const Site& site, asmjit::Label untold, asmjit::Label done) {
+  const asmjit::Label single = a.newLabel();
+  a.lea(x86::ecx, x86::ptr(x86::r8, -1));
+  a.test(x86::ecx, x86::r8d);
+  a.jz(single);
+  later([this, site, untold, done, single] {
+    const asmjit::Label found = a.newLabel(), met = a.newLabel();
+    a.bind(single);
+    find_mark_of_warp();
+    a.bsf(x86::r11d, x86::r8d);
+    a.add(x86::rdi, x86::r11);
+    a.shl(x86::r11, 1);
+    a.add(x86::r11, of_notes(offsetof(NotedRows, lanes)));
+    a.or_(x86::cx, x86::ptr(x86::r11, 0, 2));
+    // r11d: what is there, and how far from it the lane's is
+    a.movzx(x86::r11d, mark());
+    a.xor_(x86::r11d, x86::ecx);
+    if (!site.is_load) a.or_(x86::ecx, Mark::kWritten);
+    a.cmp(x86::r11d, Mark::kPhase);
+    a.jae(found);
+    a.cmp(x86::r11d, Mark::kOwn);
+    a.jae(site.is_load ? met : untold);
+    a.or_(x86::ecx, x86::r11d);  // it may have been written
+    a.bind(found);
+    a.mov(mark(), x86::cx);
+    put_row(site, NotedAs::single);
+    a.jmp(done);
+    if (!site.is_load) return;
+    a.bind(met);
+    a.test(x86::r11d, Mark::kWritten);
     a.jnz(untold);
-    if (!strided) return;
-    a.test(next_bits, x86::r11);
+    a.and_(x86::ecx, ~(Mark::kPhase - 1));
+    a.or_(x86::ecx, Mark::kMany);
+    a.jmp(found);
+  });
+}
+
+// The words of lanes side by side.
+//   some: of those in r8d
+void Emitter::mark_row(const Site& site, bool some, asmjit::Label untold) {
+  const auto constant = [](std::size_t offset) { return table(offset).cloneResized(32); };
+  const x86::Mem own = constant(offsetof(Tables, mark_own));
+  const x86::Mem others = constant(offsetof(Tables, mark_others));
+  const auto distance = [](unsigned half) { return x86::ymm(half); };
+  const auto mine = [](unsigned half) { return x86::ymm(2 + half); };
+  const auto active = [](unsigned half) { return x86::ymm(4 + half); };
+  find_mark_of_warp();
+  if (!site.is_load) a.or_(x86::ecx, Mark::kWritten);
+  a.vmovd(x86::xmm0, x86::ecx);
+  a.vpbroadcastw(x86::ymm0, x86::xmm0);
+  a.mov(x86::r11, of_notes(offsetof(NotedRows, lanes)));
+  for (const unsigned half : kHalves) {
+    const auto of_lanes = static_cast<std::int32_t>(32 * half);
+    a.vpor(mine(half), x86::ymm0, x86::ptr(x86::r11, of_lanes, 32));
+  }
+  if (some) {
+    const x86::Mem bits = constant(offsetof(Tables, mark_bits));
+    a.vmovd(x86::xmm6, x86::r8d);
+    a.vpbroadcastw(active(0), x86::xmm6);
+    a.vpsrld(x86::xmm6, x86::xmm6, 16);
+    a.vpbroadcastw(active(1), x86::xmm6);
+    for (const unsigned half : kHalves) {
+      a.vpand(active(half), active(half), bits);
+      a.vpcmpeqw(active(half), active(half), bits);
+    }
+  }
+  for (const unsigned half : kHalves) {
+    a.vpxor(distance(half), mine(half), marks(half));
+    if (some) a.vpand(distance(half), distance(half), active(half));
+    a.vpsubw(distance(half), distance(half), own);
+  }
+  a.vpminuw(x86::ymm6, distance(0), distance(1));
+  a.vmovdqu(x86::ymm7, others);
+  a.vpsubusw(x86::ymm7, x86::ymm7, x86::ymm6);
+  a.vptest(x86::ymm7, x86::ymm7);
+  const asmjit::Label met = a.newLabel(), put = a.newLabel();
+  a.jnz(site.is_load ? met : untold);
+  if (site.is_load) {
+    keep_written();
+    later([this, untold, met, put] {
+      a.bind(met);
+      mark_met(untold);
+      a.jmp(put);
+    });
+  }
+  a.bind(put);
+  for (const unsigned half : kHalves) {
+    if (some) {
+      a.vmovdqu(x86::ymm6, marks(half));
+      a.vpblendvb(mine(half), x86::ymm6, mine(half), active(half));
+    }
+    a.vmovdqu(marks(half), mine(half));
+  }
+}
+
+// What a thread has written stays so when it reads.  Distances in ymm0 and ymm1, less kOwn; what
+// is to be the marks in ymm2 and ymm3.
+void Emitter::keep_written() {
+  const x86::Mem written = table(offsetof(Tables, mark_all)).cloneResized(32);
+  for (const unsigned half : kHalves) {
+    a.vpcmpeqw(x86::ymm(half), x86::ymm(half), written);
+    a.vpsubw(x86::ymm(2 + half), x86::ymm(2 + half), x86::ymm(half));
+  }
+}
+
+// The same of lanes some of which read what others have touched.
+void Emitter::mark_met(asmjit::Label untold) {
+  const auto constant = [](std::size_t offset) { return table(offset).cloneResized(32); };
+  for (const unsigned half : kHalves) {
+    const x86::Ymm distance = x86::ymm(half);
+    a.vpminuw(x86::ymm6, distance, constant(offsetof(Tables, mark_last)));
+    a.vpcmpeqw(x86::ymm6, x86::ymm6, distance);
+    a.vpand(x86::ymm7, x86::ymm6, distance);
+    a.vptest(x86::ymm7, constant(offsetof(Tables, mark_written)));
     a.jnz(untold);
-  };
-  if (!site.is_load) look(offsetof(NotedRows, read));
-  look(offsetof(NotedRows, written));
-  if (site.is_load) a.mov(x86::rcx, of_notes(offsetof(NotedRows, read)));
-  a.or_(bits, x86::r10);
-  if (strided) a.or_(next_bits, x86::r11);
+    a.vpcmpeqw(distance, distance, constant(offsetof(Tables, mark_all)));
+    a.vpsubw(x86::ymm(2 + half), x86::ymm(2 + half), distance);
+    a.vmovdqa(distance, x86::ymm6);
+  }
+  a.mov(x86::ecx, of_notes(offsetof(NotedRows, phase)).cloneResized(4));
+  a.or_(x86::ecx, Mark::kMany);
+  a.vmovd(x86::xmm6, x86::ecx);
+  a.vpbroadcastw(x86::ymm6, x86::xmm6);
+  for (const unsigned half : kHalves) {
+    a.vpblendvb(x86::ymm(2 + half), x86::ymm(2 + half), x86::ymm6, x86::ymm(half));
+  }
+}
+
+// Notes a row of atomics whose offsets are in the frame; rdx and rax stay.
+void Emitter::note_update(const Site& site, asmjit::Label untold) {
+  a.mov(x86::r9, field(offsetof(NativeFrame, notes), 8));
+  a.test(x86::r9, x86::r9);
+  a.jz(untold);
+  a.mov(x86::rsi, of_notes(offsetof(NotedRows, next_update)));
+  a.cmp(x86::rsi, of_notes(offsetof(NotedRows, update_limit)));
+  a.jae(untold);
+  a.mov(x86::rcx, of_notes(offsetof(NotedRows, next)));
+  a.cmp(x86::rcx, of_notes(offsetof(NotedRows, first)));
+  a.jne(untold);
+  a.cmp(of_notes(offsetof(NotedRows, update_bytes)).cloneResized(4), site.bytes);
+  a.jne(untold);
+  a.mov(x86::rcx, field(offsetof(NativeFrame, states), 8));
+  a.mov(x86::r10, field(offsetof(NativeFrame, shared_memory), 8));
+  a.cmp(x86::r10, of_states(offsetof(NotedStates, settled)));
+  a.jne(untold);
+  for (std::uint32_t byte = 0; byte < kWordRowBytes; byte += 32) {
+    a.vmovups(x86::ymm0, field(offsetof(NativeFrame, offsets) + byte, 32));
+    a.vmovups(of_row(offsetof(NotedUpdate, offset) + byte).cloneResized(32), x86::ymm0);
+  }
+  a.mov(of_row(offsetof(NotedUpdate, pc)), site.pc);
+  a.mov(of_row(offsetof(NotedUpdate, mask)), -1);
+  a.mov(x86::ecx, field(offsetof(NativeFrame, warp), 4));
+  a.mov(of_row(offsetof(NotedUpdate, warp)), x86::ecx);
+  // bytes and scope are bytes side by side.
+  constexpr std::size_t kBytes = offsetof(NotedUpdate, bytes);
+  static_assert(offsetof(NotedUpdate, scope) == kBytes + 1 && sizeof(ptx::Scope) == 1);
+  const auto scope = static_cast<std::uint32_t>(site.instr.modifiers.scope);
+  a.mov(of_row(kBytes).cloneResized(2), site.bytes | scope << 8);
+  a.add(of_notes(offsetof(NotedRows, next_update)), sizeof(NotedUpdate));
+  a.mov(of_notes(offsetof(NotedRows, limit)), 0);
 }
 
 }  // namespace warpcheck::vgpu::native

@@ -1,6 +1,6 @@
 // Weak loads and stores of some lanes, whose addresses are consecutive where lanes are, and that
-// nobody watches: the place where the instruction's last access went is found again, and the lanes
-// of r8d are moved under a mask.  Everything else is a call.
+// nobody watches or the code notes by itself: the place where the instruction's last access went is
+// found again, and the lanes of r8d are moved under a mask.  Everything else is a call.
 #include "vgpu/machine/native/emit_access.hpp"
 
 namespace warpcheck::vgpu::native {
@@ -67,7 +67,8 @@ void Emitter::check_some_lanes(const Site& site) {
   a.jnz(site.slow);
 }
 
-// Makes of that where the bytes of lane 0 are, or would be.
+// Makes of that how far behind the site's base the bytes of lane 0 are, or would be; leaves the
+// sites in rdx.
 void Emitter::find_some_lanes(const Site& site) {
   const std::int64_t displacement = site.instr.displacement;
   if (!site.wide_address) {
@@ -89,7 +90,19 @@ void Emitter::find_some_lanes(const Site& site) {
   a.cmp(x86::rdi, site.field(offsetof(AccessSite, lane_room)));
   a.ja(site.slow);
   a.sub(x86::rax, x86::rcx);
-  add_origin(site, offsetof(AccessSite, data));
+}
+
+// Goes to the slow way where it is to be told.
+void Emitter::note_some_lanes(const Site& site) {
+  const asmjit::Label unwatched = a.newLabel(), watched = a.newLabel();
+  a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
+  a.jne(watched);
+  a.bind(unwatched);
+  later([this, site, unwatched, watched] {
+    a.bind(watched);
+    note(site, NotedAs::some, site.slow);
+    a.jmp(unwatched);
+  });
 }
 
 void Emitter::move_some_lanes(const Site& site) {
@@ -127,11 +140,16 @@ bool Emitter::access_partially(const Instr& instr, std::uint32_t pc, const Count
   if (!is_plain || !is_known || !has_row) return false;
   const bool wide_address = instr[MemoryOperand::address].bank != Bank::word;
   const Site site{instr, pc, rest, bytes, 1, wide_address, is_load, a.newLabel(), a.newLabel()};
+  const bool may_be_noted = is_noted(site, true);
   a.mov(x86::r8d, x86::edx);
-  a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
-  a.jne(site.slow);
+  if (!may_be_noted) {
+    a.cmp(field(offsetof(NativeFrame, is_watched), 4), 0);
+    a.jne(site.slow);
+  }
   check_some_lanes(site);
   find_some_lanes(site);
+  if (may_be_noted) note_some_lanes(site);
+  add_origin(site, offsetof(AccessSite, data));
   move_some_lanes(site);
   load_lanes();
   a.bind(site.done);

@@ -61,6 +61,7 @@ void Emitter::find_scattered(const Site& site) {
   a.bind(told);
   later_beside([this, site, told, untold] {
     a.bind(untold);
+    if (site.is_load && is_noted(site, true)) call_note_lanes(site, told);
     store_rows();
     tell_lanes(site, Pattern::scattered);
     load_sources();

@@ -34,6 +34,17 @@ struct Tables {
   alignas(64) std::uint32_t signs[16];  // the sign bit alone
   alignas(64) std::uint64_t wide_signs[8];
   alignas(64) std::uint64_t window[8];  // where shared memory begins in the generic space
+  // Of marks (noted_rows.hpp).
+  alignas(32) std::uint16_t mark_own[16];      // kOwn
+  alignas(32) std::uint16_t mark_others[16];   // how many distances behind that are of others
+  alignas(32) std::uint16_t mark_last[16];     // the last of them, less kOwn
+  alignas(32) std::uint16_t mark_written[16];  // kWritten
+  alignas(32) std::uint16_t mark_all[16];      // all ones
+  alignas(32) std::uint16_t mark_bits[16];     // 1 << lane
+  // Of marks in the upper halves of words: what says that one is of this phase and written.
+  alignas(32) std::uint32_t mark_state[8];
+  alignas(32) std::uint32_t mark_is_written[8];
+  alignas(32) std::uint32_t mark_phase[8];  // kPhase, not in the upper half
 };
 extern const Tables kTables;
 
@@ -229,6 +240,8 @@ class Emitter {
   void perform_told(const Site& site);
   [[nodiscard]] Ref old_of(const Site& site) const;
   void go_unless_private(const Site& site, asmjit::Label otherwise);
+  void go_unless_exclusive(const Site& site, asmjit::Label otherwise);
+  void go_unless_noted(const Site& site, asmjit::Label otherwise);
   void perform_row(const Site& site, const Combination& combination);
   void perform_lanes(const Site& site, const Combination& combination);
   // emit_partial.cpp
@@ -236,12 +249,30 @@ class Emitter {
   x86::Vec lane_mask(bool wide, std::uint32_t byte);
   void check_some_lanes(const Site& site);
   void find_some_lanes(const Site& site);
+  void note_some_lanes(const Site& site);
   void move_some_lanes(const Site& site);
   // emit_notes.cpp
+  enum class NotedAs : std::uint8_t { row, uniform, some, single };  // some, single: lanes in r8d
   [[nodiscard]] static bool is_noted(const Site& site, bool strided);
-  void note(const Site& site, bool strided, asmjit::Label untold);
+  void note(const Site& site, NotedAs as, asmjit::Label untold);
+  void put_row(const Site& site, NotedAs as);
   void note_states(const Site& site, bool strided, asmjit::Label untold);
-  void note_meetings(const Site& site, bool strided, asmjit::Label untold);
+  void note_some_states(const Site& site, asmjit::Label untold);
+  void note_single(const Site& site, asmjit::Label untold, asmjit::Label done);
+  void find_mark_of_warp();
+  void mark_uniform(asmjit::Label untold);
+  void mark_row(const Site& site, bool some, asmjit::Label untold);
+  void keep_written();
+  void mark_met(asmjit::Label untold);
+  void note_update(const Site& site, asmjit::Label untold);
+  // emit_noted_lanes.cpp
+  void call_note_lanes(const Site& site, asmjit::Label noted);
+  void emit_note_lanes();
+  void note_lanes_states(asmjit::Label untold);
+  void find_marks_of_lanes();
+  void refuse_written_lanes(asmjit::Label untold);
+  void put_scattered_row();
+  void note_lanes_alone(asmjit::Label many, asmjit::Label row);
   // emit_scattered.cpp
   [[nodiscard]] bool scatters(const Site& site) const;
   void find_offsets(const Site& site);
@@ -258,6 +289,7 @@ class Emitter {
   bool guarded_ = false;          // results are of the lanes in r8d
   std::optional<RowCache> rows_;  // unless some_
   std::vector<std::function<void()>> later_;
+  asmjit::Label note_lanes_;  // a subroutine; not valid: nobody has called it yet
 };
 
 }  // namespace warpcheck::vgpu::native

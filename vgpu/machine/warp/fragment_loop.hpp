@@ -100,6 +100,7 @@ class FragmentLoop {
     std::uint32_t word_base = 0, wide_base = 0, predicate_base = 0;  // of the fragment
     std::optional<RunningFragment> run;
     NativeFrame frame;
+    NativeWarp* follows = nullptr;  // whose turn comes next in a round; null: its end
   };
   NativeWarp& native_warp(Slot& slot, Warp& warp, const Fragment& fragment) {
     const std::size_t at = std::size_t{slot.index} * kWarpsMax + warp.index;

@@ -2,8 +2,9 @@
 //
 // Where all warps of a block stand at one place and nobody asks or waits in between, a
 // turn is what machine code does up to the next barrier.  Code goes from warp to warp by itself,
-// and what each turn leaves behind is brought into the block's state once for all of them: when a
-// warp stops otherwise, or the launch has to be looked at.
+// but to and from a last one that has not all lanes.  What each turn leaves behind is brought into
+// the block's state once for all of them: when a warp stops otherwise, or the launch has to be
+// looked at.
 #include <algorithm>
 #include <utility>
 
@@ -20,13 +21,15 @@ bool FragmentLoop::can_run_rounds(const Slot& slot) const {
   if (!is_alone || parts_.turns.decides_releases()) return false;
   const Fragment& first = slot.warps.front().fragments.front();
   if (!launch_.native->begins_at(first.pc)) return false;
-  return std::all_of(slot.warps.begin(), slot.warps.begin() + launch_.warps_per_block,
-                     [&](const Warp& warp) {
-                       const Fragment& fragment = warp.fragments.front();
-                       return warp.fragments.size() == 1 && fragment.pc == first.pc &&
-                              fragment.mask == ~0u && fragment.state == Fragment::State::ready &&
-                              warp.quanta == 0 && warp.quantum_left == 0 && !warp.undefined.any();
-                     });
+  return std::all_of(
+      slot.warps.begin(), slot.warps.begin() + launch_.warps_per_block, [&](const Warp& warp) {
+        const Fragment& fragment = warp.fragments.front();
+        const NativeCode* const code = code_for(fragment.mask);
+        return warp.fragments.size() == 1 && fragment.pc == first.pc &&
+               fragment.mask == warp.lanes && code != nullptr && code->begins_at(first.pc) &&
+               fragment.state == Fragment::State::ready && warp.quanta == 0 &&
+               warp.quantum_left == 0 && !warp.undefined.any();
+      });
 }
 
 FragmentLoop::Departure FragmentLoop::run_rounds(Slot& slot, std::uint32_t& number,
@@ -65,15 +68,22 @@ FragmentLoop::Departure FragmentLoop::run_rounds(Slot& slot, std::uint32_t& numb
 void FragmentLoop::begin_round(std::uint32_t first) {
   round_.first = first;
   round_.in_native.entry = launch_.native->entry(round_.begins_at);
-  NativeFrame* before = &round_.warps[first]->frame;
-  before->quantum_left = before->quantum_before = launch_.quantum_left;
+  NativeWarp* before = round_.warps[first];
+  before->frame.quantum_left = before->frame.quantum_before = launch_.quantum_left;
+  const auto follow = [&](NativeWarp* next) {
+    const bool in_code = next != nullptr && before->run->mask == ~0u && next->run->mask == ~0u;
+    before->follows = next;
+    before->frame.next = in_code ? &next->frame : nullptr;
+    before->frame.lanes = before->run->mask;
+    before = next;
+  };
   for (std::uint32_t index = 0; index < launch_.warps_per_block; ++index) {
     if (index == first) continue;
     NativeFrame& frame = round_.warps[index]->frame;
     frame.quantum_left = frame.quantum_before = launch_.limits.quantum;
-    before = before->next = &frame;
+    follow(round_.warps[index]);
   }
-  before->next = nullptr;
+  follow(nullptr);
 }
 
 // Nothing: all warps have come to a barrier, or exit, and `number` was the last of them.
@@ -81,7 +91,7 @@ std::optional<FragmentLoop::Departure> FragmentLoop::run_round(Slot& slot, std::
   NativeFrame* frame = &round_.warps[number]->frame;
   while (true) {
     round_.in_native.running = frame;
-    const std::uint32_t pc = launch_.native->run(*frame, round_.begins_at);
+    const std::uint32_t pc = code_for(frame->run->mask)->run(*frame, round_.begins_at);
     frame = round_.in_native.running;
     RunningFragment& run = *frame->run;
     number = run.warp.index;
@@ -103,9 +113,10 @@ std::optional<FragmentLoop::Departure> FragmentLoop::run_round(Slot& slot, std::
     launch_.outcome.steps += launch_.quantum_left_before - launch_.quantum_left;
     round_.together = round_.together && !run.warp.undefined.any();
     if (!stops) return settle(slot, number, false);
-    if (frame->next == nullptr) return std::nullopt;
+    NativeWarp* const next = round_.warps[number]->follows;
+    if (next == nullptr) return std::nullopt;
     if (launch_.outcome.steps >= round_.in_native.until) return settle(slot, number, true);
-    frame = frame->next;
+    frame = &next->frame;
   }
 }
 
@@ -130,7 +141,7 @@ void FragmentLoop::begin_counts(NativeFrame& frame, const Warp& warp) {
 
 void FragmentLoop::settle_counts(NativeFrame& frame, Warp& warp) {
   warp.accesses = warp.ask_at - frame.accesses_left;
-  launch_.outcome.lane_steps += frame.lane_steps + frame.unguarded * kWarpLanes;
+  launch_.outcome.lane_steps += frame.lane_steps + frame.unguarded * lane_count(warp.lanes);
 }
 
 // Whether the round's last stop is that of all warps at a barrier from which they go on together.

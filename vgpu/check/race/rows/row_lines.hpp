@@ -99,6 +99,7 @@ class RowLines {
         line.first = part;
         return Added::yes;
       }
+      if (line.count == 2 && replaces_last(line, part)) return Added::yes;
       switch (part.role()) {
         case Role::write: return add_write(line, part, ordered_threads);
         case Role::last_read: return add_shared<Role::last_read>(line, part, ordered_threads);
@@ -128,6 +129,22 @@ class RowLines {
     return ((part.tag ^ earlier.tag) & kKind) == 0 && (earlier.cells & ~part.cells) == 0 &&
            !unordered(earlier.epoch_in(earlier.cells), part.epoch_in(earlier.cells),
                       ordered_threads);
+  }
+
+  // The same of the last record, beside one of another block, which says more: what blocks that
+  // all come to the same line mostly do.  It is replaced then.
+  bool replaces_last(Line& line, const Part& part) const {
+    if (part.role() == Role::write) return false;
+    const Parts parts = parts_of(line);
+    const Part &other = parts[0], &last = parts[1];
+    const bool are_alike = last.cells == part.cells && other.cells == part.cells &&
+                           ((last.tag ^ part.tag) & 31) == 0 &&
+                           ((other.tag ^ part.tag_as(other_of(part.role()))) & 31) == 0;
+    if (!are_alike || !across_blocks(other.epoch_in(part.cells), part.epoch_in(part.cells))) {
+      return false;
+    }
+    parts[1] = part;
+    return true;
   }
 
   static constexpr std::uint32_t kMore = 6;  // records of a line beside the first

@@ -1,147 +1,184 @@
 #include "vgpu/check/race/rows/row_log.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "vgpu/check/order/bits.hpp"
+#include "vgpu/check/order/epoch.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
 
-constexpr unsigned kWordBits = 64;
-
-// Calls visit(bits) for each 64 cells of the row, ascending.
-template <typename Visit>
-void for_each_word(const RowLog::Row& row, Visit visit) {
-  if (row.uniform) {
-    visit((std::uint64_t{1} << (1u << row.cells_log2)) - 1);
-  } else if (row.cells_log2 == 0) {
-    visit(std::uint64_t{row.mask});
-  } else if (row.cells_log2 == 1) {
-    visit(twice(row.mask));
-  } else {
-    visit(twice(twice(row.mask & 0xffff)));
-    visit(twice(twice(row.mask >> 16)));
+constexpr LaneMarks make_lane_marks(bool in_lockstep) {
+  LaneMarks marks{};
+  if (in_lockstep) return marks;
+  for (unsigned log2 = 0; log2 < std::size(marks.of_words); ++log2) {
+    for (unsigned word = 0; word < kWarpLanes << log2; ++word) {
+      marks.of_words[log2][word] = static_cast<std::uint16_t>((word >> log2) * Mark::kThread);
+    }
   }
+  return marks;
 }
 
-struct Placed {
-  std::size_t word;
-  std::uint64_t low, high;  // of this word and the next
-};
+constexpr LaneMarks kThreads = make_lane_marks(false), kWarp = make_lane_marks(true);
 
-[[gnu::always_inline]] inline Placed place(std::uint64_t bits, std::uint64_t at) {
-  const auto shift = static_cast<unsigned>(at % kWordBits);
-  return {at / kWordBits, bits << shift, bits >> 1 >> (kWordBits - 1 - shift)};
+constexpr unsigned kWidth = 8;
+using Marks [[gnu::vector_size(2 * kWidth)]] = std::uint16_t;
+
+Marks load(const std::uint16_t* from) {
+  Marks marks;
+  std::memcpy(&marks, from, sizeof marks);
+  return marks;
 }
 
-// The cells from the first to the last lane, active or not.
-std::int64_t cells_of(const RowLog::Row& row) {
-  return std::int64_t{row.uniform ? 1 : 32} << row.cells_log2;
+void store(std::uint16_t* to, const Marks& marks) { std::memcpy(to, &marks, sizeof marks); }
+
+bool any(const Marks& marks) {
+  std::uint64_t halves[2];
+  std::memcpy(halves, &marks, sizeof halves);
+  return (halves[0] | halves[1]) != 0;
 }
 
-bool may_meet(const RowLog::Row& a, const RowLog::Row& b) {
-  if (a.cell >= b.cell + cells_of(b) || b.cell >= a.cell + cells_of(a)) return false;
-  if (a.uniform || b.uniform || a.cells_log2 != 0 || b.cells_log2 != 0) return true;
-  return a.cell <= b.cell ? (a.mask >> (b.cell - a.cell) & b.mask) != 0
-                          : (b.mask >> (a.cell - b.cell) & a.mask) != 0;
+// All ones for the words of active lanes, from word number `word` of the row on.
+template <unsigned kLog2>
+Marks active_at(std::uint32_t mask, unsigned word) {
+  constexpr Marks kBits = kLog2 == 0   ? Marks{1, 2, 4, 8, 16, 32, 64, 128}
+                          : kLog2 == 1 ? Marks{1, 1, 2, 2, 4, 4, 8, 8}
+                                       : Marks{1, 1, 1, 1, 2, 2, 2, 2};
+  const auto bits = static_cast<std::uint16_t>(mask >> (word >> kLog2) & 0xff);
+  return (Marks)(((Marks{} + bits) & kBits) != 0);
 }
 
-// Whether program order, or that of a lockstep warp, relates them in every cell.
-bool same_threads(const RowLog::Row& a, const RowLog::Row& b, std::uint64_t ordered_threads) {
-  if (a.warp != b.warp) return false;
-  if (ordered_threads == kOrderedInWarp) return true;
-  return !a.uniform && !b.uniform && a.cell == b.cell && a.cells_log2 == b.cells_log2;
+// Marks the words of lanes that lie side by side.
+//   mine: the mark of lane 0 where it reads, if no lane had a number
+template <unsigned kLog2>
+bool mark_row(std::uint16_t* words, const std::uint16_t* lanes, std::uint16_t mine,
+              std::uint32_t mask, bool write) {
+  constexpr unsigned kCount = kWarpLanes << kLog2;
+  constexpr auto kOthers = static_cast<std::uint16_t>(Mark::kPhase - Mark::kOwn);
+  const auto is_others = [](const Marks& distance) {
+    return (Marks)((distance - std::uint16_t{Mark::kOwn}) < kOthers);
+  };
+  const std::uint16_t refused = write ? 0xffff : std::uint16_t{Mark::kWritten};
+  Marks races{};
+  for (unsigned word = 0; word < kCount; word += kWidth) {
+    const Marks distance = load(words + word) ^ (load(lanes + word) + mine);
+    races |= is_others(distance) & distance & active_at<kLog2>(mask, word) & refused;
+  }
+  if (any(races)) return false;
+  const auto many = static_cast<std::uint16_t>((mine & ~(Mark::kPhase - 1)) | Mark::kMany);
+  for (unsigned word = 0; word < kCount; word += kWidth) {
+    const Marks before = load(words + word), me = load(lanes + word) + mine;
+    const Marks distance = before ^ me;
+    const Marks written =
+        write ? Marks{} + std::uint16_t{Mark::kWritten} : (Marks)(distance == 1) & std::uint16_t{1};
+    const Marks others = is_others(distance);
+    const Marks marks = (others & many) | (~others & (me | written));
+    const Marks active = active_at<kLog2>(mask, word);
+    store(words + word, (active & marks) | (~active & before));
+  }
+  return true;
+}
+
+// Marks a word of one thread.
+//   mine: its mark where it reads
+bool mark_word(std::uint16_t& word, std::uint16_t mine, bool write) {
+  const unsigned distance = word ^ mine;
+  if (distance >= Mark::kPhase) {
+    word = static_cast<std::uint16_t>(mine | (write ? Mark::kWritten : 0));
+  } else if (distance < Mark::kOwn) {
+    word = static_cast<std::uint16_t>(word | (write ? Mark::kWritten : 0));
+  } else if (write || (distance & Mark::kWritten) != 0) {
+    return false;
+  } else {
+    word = static_cast<std::uint16_t>((mine & ~(Mark::kPhase - 1)) | Mark::kMany);
+  }
+  return true;
 }
 
 }  // namespace
 
-void RowLog::begin(std::uint32_t bytes) {
-  const std::size_t words = (bytes / 4 + 2 * kSlackCells) / kWordBits + 2;
-  if (read_.size() < words) {
-    read_.assign(words, 0);
-    written_.assign(words, 0);
-    notes_.read = read_.data();
-    notes_.written = written_.data();
-  } else if (count() != 0) {
-    std::ranges::fill(read_, 0);
-    std::ranges::fill(written_, 0);
+void RowLog::begin(std::uint32_t bytes, std::uint64_t ordered_threads) {
+  const std::size_t words = bytes / 4 + 2 * kSlackCells;
+  notes_.phase += Mark::kPhase;
+  if (storage_.size() < words || notes_.phase == Mark::kPhasesEnd) {
+    storage_.assign(std::max(words, storage_.size()), 0);
+    notes_.marks = storage_.data() + kSlackCells;
+    notes_.phase = Mark::kPhase;
   }
-  if (std::exchange(atomic_bytes_, 0) != 0) std::ranges::fill(counted_, 0);
+  in_lockstep_ = ordered_threads == kOrderedInWarp;
+  notes_.lanes = in_lockstep_ ? &kWarp : &kThreads;
   notes_.next = rows_.data();
-  updated_ = updates_counted_ = 0;
+  notes_.next_update = updates_.data();
+  marked_ = notes_.scattered = 0;
   atomics_.clear();
-  looks_ = 0;
   open_ = true;
-  set_limit();
+  set_limits();
 }
 
 // Whether atomics of so many bytes may be taken, from now on alone.
 bool RowLog::may_update(std::uint8_t bytes) {
   if (bytes != 4 && bytes != 8) return false;
-  if (atomic_bytes_ == 0) {
-    atomic_bytes_ = bytes;
-    counted_.resize(written_.size());
-    set_limit();
-  }
-  return bytes == atomic_bytes_;
-}
-
-// An aligned atomic lies in one word of bits.
-std::pair<std::size_t, std::uint64_t> RowLog::bits_at(std::uint32_t offset) const {
-  const std::uint64_t cells = atomic_bytes_ == 8 ? 3 : 1;
-  const auto at = static_cast<std::uint64_t>(offset / 4 + kSlackCells);
-  return {at / kWordBits, cells << at % kWordBits};
+  if (updated() == 0 && atomics_.is_empty()) notes_.update_bytes = bytes;
+  return bytes == notes_.update_bytes;
 }
 
 // Whether some lane is where other accesses have been.
 bool RowLog::has_met(const Access& access) const {
-  std::uint64_t met = 0;
+  bool met = false;
   for_each_bit(access.mask, [&](unsigned lane) {
-    const auto [word, bits] = bits_at(access.offset[lane]);
-    met |= (read_[word] | written_[word]) & bits;
+    const std::uint16_t* const words = notes_.marks + access.offset[lane] / 4;
+    for (unsigned word = 0; word < access.bytes / 4U; ++word) {
+      const unsigned distance = words[word] ^ notes_.phase;
+      met |= distance < Mark::kPhase && distance != Mark::kUpdated;
+    }
   });
-  return met != 0;
+  return met;
 }
 
-void RowLog::count(const Offsets& offset, std::uint32_t mask) {
+void RowLog::mark_updates(const Offsets& offset, std::uint32_t mask) {
+  const auto mark = static_cast<std::uint16_t>(notes_.phase | Mark::kUpdated);
   for_each_bit(mask, [&](unsigned lane) {
-    const auto [word, bits] = bits_at(offset[lane]);
-    counted_[word] |= bits;
+    std::fill_n(notes_.marks + offset[lane] / 4, notes_.update_bytes / 4, mark);
   });
 }
 
 bool RowLog::take_atomics(const Access& access, std::uint32_t segment, const ThreadOrder& order) {
   if (atomics_.rows() == kAtomicsMax || !may_update(access.bytes) || has_met(access)) return false;
-  count(access.offset, access.mask);
+  mark_updates(access.offset, access.mask);
   atomics_.add(access, segment, order);
   return true;
 }
 
-// Most phases with atomics have nothing else, so bits are set when something comes.
-bool RowLog::take_updates(const Access& access, unsigned access_class) {
-  if (access.asynchronous || access.elements() != 1 || updated_ == kAtomicsMax) return false;
+// Most phases with atomics have nothing else, so words are marked when something comes.
+bool RowLog::take_updates(const Access& access) {
+  const std::size_t before = updated();
+  if (access.asynchronous || access.elements() != 1 || before == kAtomicsMax) return false;
   if (!may_update(access.bytes) || (count() != 0 && has_met(access))) return false;
-  if (updated_ == updates_.size()) updates_.resize(std::max<std::size_t>(2 * updated_, 16));
-  UpdateRow& row = updates_[updated_++];
-  row.offset = access.offset;
-  row.pc = access.pc;
-  row.mask = access.mask;
-  row.warp = access.place.warp;
-  row.access_class = static_cast<std::uint8_t>(access_class);
-  row.bytes = access.bytes;
-  row.pattern = access.pattern;
+  if (before == updates_.size()) {
+    updates_.resize(std::max<std::size_t>(2 * before, 16));
+    notes_.next_update = updates_.data() + before;
+  }
+  *notes_.next_update++ = {.offset = access.offset,
+                           .pc = access.pc,
+                           .mask = access.mask,
+                           .warp = access.place.warp,
+                           .bytes = access.bytes,
+                           .scope = access.scope};
+  set_limits();
   return true;
 }
 
-// The rows of this phase that have met this one's cells, and at least one of both is a write.
-bool RowLog::is_ordered(const Row& row, std::uint64_t ordered_threads) {
-  looks_ += count();
-  if (looks_ > kLooksMax) return false;
-  return std::ranges::all_of(rows(), [&](const Row& earlier) {
-    return !(earlier.write || row.write) || same_threads(earlier, row, ordered_threads) ||
-           !may_meet(earlier, row);
+// As accesses have it.
+Pattern RowLog::pattern_of(const UpdateRow& row) {
+  const auto first = static_cast<unsigned>(__builtin_ctz(row.mask));
+  bool uniform = true, strided = true;
+  for_each_bit(row.mask, [&](unsigned lane) {
+    uniform &= row.offset[lane] == row.offset[first];
+    strided &= row.offset[lane] == row.offset[first] + (lane - first) * row.bytes;
   });
+  return uniform ? Pattern::uniform : strided ? Pattern::strided : Pattern::scattered;
 }
 
 // Makes room for a row.  False: there are enough.
@@ -150,89 +187,83 @@ bool RowLog::grow() {
   if (before == kRowsMax) return false;
   rows_.resize(std::max<std::size_t>(2 * before, 64));
   notes_.next = rows_.data() + before;
-  set_limit();
+  set_limits();
   return true;
 }
 
-bool RowLog::take(const Row& row, std::uint64_t ordered_threads) {
+// The same for the offsets of a scattered one.
+bool RowLog::grow_offsets() {
+  if (offsets_.size() == kScatteredMax) return false;
+  offsets_.resize(std::max<std::size_t>(2 * offsets_.size(), 16));
+  set_limits();
+  return true;
+}
+
+// Of lanes in no order, one after the other.
+bool RowLog::mark_lanes(const Row& row, const std::uint32_t* offsets) {
+  const std::uint16_t* const lanes = notes_.lanes->of_words[0];
+  const std::uint32_t mine = notes_.phase + row.warp * kWarpLanes * Mark::kThread;
+  const unsigned words = 1u << row.cells_log2;
+  bool marked = true;
+  for (std::uint32_t rest = row.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    std::uint16_t* const word = notes_.marks + offsets[lane] / 4;
+    for (unsigned i = 0; i < words; ++i) {
+      marked &= mark_word(word[i], static_cast<std::uint16_t>(mine + lanes[lane]), row.write);
+    }
+  }
+  return marked;
+}
+
+// Of lanes in one place.
+bool RowLog::mark_uniform(const Row& row) {
+  const bool is_one = in_lockstep_ || (row.mask & (row.mask - 1)) == 0;
+  if (row.write && !is_one) return false;
+  const auto lane = static_cast<unsigned>(__builtin_ctz(row.mask));
+  const std::uint32_t mine = notes_.phase + row.warp * kWarpLanes * Mark::kThread;
+  const std::uint32_t many = notes_.phase | Mark::kMany;
+  const auto thread = static_cast<std::uint16_t>(mine + notes_.lanes->of_words[0][lane]);
+  bool marked = true;
+  for (unsigned i = 0; i < 1u << row.cells_log2; ++i) {
+    std::uint16_t& word = notes_.marks[row.cell + static_cast<std::int32_t>(i)];
+    if (is_one) {
+      marked &= mark_word(word, thread, row.write);
+      continue;
+    }
+    const unsigned distance = word ^ many;
+    marked &= distance >= Mark::kPhase || (distance & Mark::kWritten) == 0;
+    word = static_cast<std::uint16_t>(many);
+  }
+  return marked;
+}
+
+bool RowLog::take(const Row& row, const std::uint32_t* offsets) {
   if (count() == rows_.size() && !grow()) return false;
-  if (row.uniform && row.write && (row.mask & (row.mask - 1)) != 0 &&
-      ordered_threads != kOrderedInWarp)
-    return false;
-
-  for (; updates_counted_ < updated_; ++updates_counted_) {
-    count(updates_[updates_counted_].offset, updates_[updates_counted_].mask);
+  if (marked_ != updated()) [[unlikely]] {
+    for (; marked_ < updated(); ++marked_) {
+      mark_updates(updates_[marked_].offset, updates_[marked_].mask);
+    }
+    set_limits();
   }
-  std::uint64_t met = 0, counted = 0;
-  const auto begin = static_cast<std::uint64_t>(row.cell + kSlackCells);
-  std::uint64_t at = begin;
-  for_each_word(row, [&](std::uint64_t bits) {
-    const auto [word, low, high] = place(bits, at);
-    met |= (written_[word] & low) | (written_[word + 1] & high);
-    if (row.write) met |= (read_[word] & low) | (read_[word + 1] & high);
-    if (atomic_bytes_ != 0) counted |= (counted_[word] & low) | (counted_[word + 1] & high);
-    at += kWordBits;
-  });
-  if (counted != 0) return false;
-  if (met != 0 && !is_ordered(row, ordered_threads)) return false;
-
-  Cells& mine = row.write ? written_ : read_;
-  at = begin;
-  for_each_word(row, [&](std::uint64_t bits) {
-    const auto [word, low, high] = place(bits, at);
-    mine[word] |= low;
-    mine[word + 1] |= high;
-    at += kWordBits;
-  });
-  *notes_.next++ = row;
-  return true;
-}
-
-bool RowLog::take_runs(const Row& row, const std::uint32_t* offsets, std::uint32_t begins,
-                       std::uint64_t ordered_threads) {
-  const std::size_t before = count();
-  const bool is_simple = row.cells_log2 == 0 && !(row.uniform && row.write) && atomic_bytes_ == 0;
-  bool is_taken = false;
-  if (is_simple && rows_.size() - before >= kRunsMax) {
-    is_taken = row.uniform ? take_runs_of_words<true>(row, offsets, begins, ordered_threads)
-                           : take_runs_of_words<false>(row, offsets, begins, ordered_threads);
+  Row taken = row;
+  if (row.scattered) {
+    if (notes_.scattered == offsets_.size() && !grow_offsets()) return false;
+    if (!mark_lanes(row, offsets)) return false;
+    std::copy_n(offsets, kWarpLanes, offsets_[notes_.scattered].begin());
+    taken.cell = static_cast<std::int32_t>(notes_.scattered++);
+  } else if (row.uniform) {
+    if (!mark_uniform(row)) return false;
   } else {
-    is_taken = for_each_run(begins, row.mask, [&](unsigned first, std::uint32_t lanes) {
-      Row run = row;
-      const std::uint32_t into_row = row.uniform ? 0 : first << row.cells_log2;
-      run.cell = static_cast<std::int32_t>((offsets[first] >> 2) - into_row);
-      run.mask = lanes;
-      return take(run, ordered_threads);
-    });
+    const auto mine =
+        static_cast<std::uint16_t>(notes_.phase + row.warp * kWarpLanes * Mark::kThread);
+    const std::uint16_t* const lanes = notes_.lanes->of_words[row.cells_log2];
+    constexpr std::array kMarkRow = {mark_row<0>, mark_row<1>, mark_row<2>};
+    if (!kMarkRow[row.cells_log2](notes_.marks + row.cell, lanes, mine, row.mask, row.write)) {
+      return false;
+    }
   }
-  // Bits that are left behind make others look closer, no more.
-  if (!is_taken) notes_.next = rows_.data() + before;
-  return is_taken;
-}
-
-// There is room for all of them.
-template <bool kUniform>
-bool RowLog::take_runs_of_words(Row row, const std::uint32_t* offsets, std::uint32_t begins,
-                                std::uint64_t ordered_threads) {
-  const std::uint64_t* const written = written_.data();
-  const std::uint64_t* const read = read_.data();
-  std::uint64_t* const mine = row.write ? written_.data() : read_.data();
-  const std::uint32_t mask = row.mask;
-  return for_each_run(
-      begins, mask, [&](unsigned first, std::uint32_t lanes) __attribute__((always_inline)) {
-        row.cell = static_cast<std::int32_t>((offsets[first] >> 2) - (kUniform ? 0 : first));
-        row.mask = lanes;
-        *notes_.next = row;
-        const auto [word, low, high] =
-            place(kUniform ? 1 : lanes, static_cast<std::uint64_t>(row.cell + kSlackCells));
-        std::uint64_t met = (written[word] & low) | (written[word + 1] & high);
-        if (row.write) met |= (read[word] & low) | (read[word + 1] & high);
-        if (met != 0 && !is_ordered(row, ordered_threads)) return false;
-        mine[word] |= low;
-        mine[word + 1] |= high;
-        ++notes_.next;
-        return true;
-      });
+  *notes_.next++ = taken;
+  return true;
 }
 
 }  // namespace warpcheck::vgpu

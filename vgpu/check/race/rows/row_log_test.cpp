@@ -20,10 +20,11 @@ RowLog::Row row_of(std::uint32_t warp, std::int32_t cell, bool write, std::uint3
 
 class RowLogTest : public testing::Test {
  protected:
-  RowLogTest() { log_.begin(kBytes); }
-  bool take(const RowLog::Row& row, std::uint64_t ordered_threads = kOrderedInThread) {
-    return log_.take(row, ordered_threads);
+  RowLogTest() { begin(); }
+  void begin(std::uint64_t ordered_threads = kOrderedInThread) {
+    log_.begin(kBytes, ordered_threads);
   }
+  bool take(const RowLog::Row& row) { return log_.take(row); }
   RowLog log_;
 };
 
@@ -43,9 +44,57 @@ TEST_F(RowLogTest, TakesAWriteNextToAllOthers) {
 TEST_F(RowLogTest, TakesWhatAThreadDoesInItsOwnCell) {
   EXPECT_TRUE(take(row_of(3, 5, kRead)));
   EXPECT_TRUE(take(row_of(3, 5, kWrite)));
-  EXPECT_FALSE(take(row_of(3, 6, kWrite)));                  // the neighbour's
-  EXPECT_TRUE(take(row_of(3, 6, kWrite), kOrderedInWarp));   // which a lockstep warp orders
-  EXPECT_FALSE(take(row_of(4, 5, kWrite), kOrderedInWarp));  // but not another warp
+  EXPECT_TRUE(take(row_of(3, 5, kRead)));
+  EXPECT_FALSE(take(row_of(3, 6, kWrite)));  // the neighbour's
+  EXPECT_FALSE(take(row_of(3, 6, kRead)));
+  EXPECT_TRUE(take(row_of(3, 5, kWrite, 0xff00ff)));
+}
+
+TEST_F(RowLogTest, TakesWhatALockstepWarpDoes) {
+  begin(kOrderedInWarp);
+  EXPECT_TRUE(take(row_of(3, 5, kRead)));
+  EXPECT_TRUE(take(row_of(3, 6, kWrite)));
+  EXPECT_FALSE(take(row_of(4, 5, kWrite)));
+  RowLog::Row uniform = row_of(3, 7, kWrite);
+  uniform.uniform = true;
+  EXPECT_TRUE(take(uniform));
+  uniform.warp = 2;
+  EXPECT_FALSE(take(uniform));
+}
+
+TEST_F(RowLogTest, KnowsWhetherAThreadIsTheOnlyOneToRead) {
+  EXPECT_TRUE(take(row_of(0, 0, kRead)));
+  EXPECT_TRUE(take(row_of(1, 16, kRead)));
+  EXPECT_TRUE(take(row_of(0, 0, kWrite, 0xffff)));
+  EXPECT_FALSE(take(row_of(0, 0, kWrite, 0x10000)));  // which another one has read, too
+  EXPECT_FALSE(take(row_of(1, 16, kWrite, 1)));
+  EXPECT_TRUE(take(row_of(2, 16, kRead, 1)));
+  EXPECT_TRUE(take(row_of(1, 16, kWrite, 0xffff0000)));
+}
+
+TEST_F(RowLogTest, ForgetsMarksOfEarlierPhases) {
+  for (int phase = 0; phase < 40; ++phase) {
+    begin();
+    const auto warp = static_cast<std::uint32_t>(phase % 32);
+    EXPECT_TRUE(take(row_of(warp, 1, kWrite))) << phase;
+    EXPECT_TRUE(take(row_of((warp + 1) % 32, 100, phase % 3 == 0))) << phase;
+  }
+}
+
+TEST_F(RowLogTest, TakesScatteredLanes) {
+  std::array<std::uint32_t, 32> offsets{};
+  for (std::uint32_t lane = 0; lane < 32; ++lane) offsets[lane] = 4 * (lane * 33 % 32 * 3);
+  RowLog::Row row = row_of(1, 0, kRead);
+  row.scattered = true;
+  EXPECT_TRUE(log_.take(row, offsets.data()));
+  row.write = true;
+  EXPECT_TRUE(log_.take(row, offsets.data()));
+  ASSERT_EQ(log_.rows().size(), 2U);
+  EXPECT_EQ(log_.offsets_of(log_.rows()[1]), offsets);
+  EXPECT_TRUE(take(row_of(2, 4, kWrite, 0b11)));   // between lanes
+  EXPECT_FALSE(take(row_of(2, 4, kRead, 0b100)));  // word 6 is lane 2's
+  offsets[7] = offsets[8];
+  EXPECT_FALSE(log_.take(row, offsets.data()));  // lanes meet each other
 }
 
 TEST_F(RowLogTest, InactiveLanesTouchNothing) {
@@ -53,12 +102,13 @@ TEST_F(RowLogTest, InactiveLanesTouchNothing) {
   EXPECT_TRUE(take(row_of(1, 0, kWrite, 0xffff0000)));
   // Lanes before the memory are inactive: lane 31 alone reads cell 0, which warp 0 has written.
   EXPECT_FALSE(take(row_of(1, -31, kRead, 1u << 31)));
-  EXPECT_TRUE(take(row_of(0, -31, kRead, 1u << 31), kOrderedInWarp));
+  EXPECT_FALSE(take(row_of(0, -31, kRead, 1u << 31)));
+  EXPECT_TRUE(take(row_of(0, 0, kRead, 1)));
 }
 
 TEST_F(RowLogTest, KnowsTheWordsOfWideRows) {
   for (const std::uint8_t log2 : {1, 2}) {
-    log_.begin(kBytes);
+    begin();
     RowLog::Row wide = row_of(0, 8, kWrite, 0x80000001);
     wide.cells_log2 = log2;
     EXPECT_TRUE(take(wide));
@@ -83,66 +133,18 @@ TEST_F(RowLogTest, AUniformWriteOfManyThreadsIsNone) {
 TEST_F(RowLogTest, EndsWhenItIsFullAndBeginsAnew) {
   int taken = 0;
   while (take(row_of(0, 0, kRead))) ++taken;
-  EXPECT_EQ(taken, 2048);
+  EXPECT_EQ(taken, 8192);
   log_.close();
   EXPECT_FALSE(log_.is_open());
-  EXPECT_EQ(log_.rows().size(), 2048U);
-  log_.begin(kBytes);
+  EXPECT_EQ(log_.rows().size(), 8192U);
+  begin();
   EXPECT_TRUE(log_.is_open());
   EXPECT_TRUE(log_.rows().empty());
   EXPECT_TRUE(take(row_of(1, 0, kWrite)));
 }
 
-TEST_F(RowLogTest, LooksThroughItselfOnlySoOften) {
-  for (int i = 0; i < 64; ++i) ASSERT_TRUE(take(row_of(0, 0, i % 2 == 1)));
-  EXPECT_FALSE(take(row_of(0, 0, kWrite)));
-}
-
-class RowLogRunsTest : public RowLogTest {
- protected:
-  // Two halves of a warp, from `first` and `second` on.
-  bool take_halves(bool write, bool uniform, std::uint32_t first, std::uint32_t second) {
-    std::array<std::uint32_t, 32> offsets{};
-    for (std::uint32_t lane = 0; lane < 32; ++lane) {
-      offsets[lane] = 4 * ((lane < 16 ? first : second) + (uniform ? 0 : lane % 16));
-    }
-    return log_.take_runs({.mask = ~0u, .warp = 1, .write = write, .uniform = uniform},
-                          offsets.data(), 0x00010001, kOrderedInThread);
-  }
-};
-
-TEST_F(RowLogRunsTest, EachRunIsARow) {
-  for (int i = 0; i < 2; ++i) {  // in a log that has to grow, and in one that need not
-    log_.begin(kBytes);
-    EXPECT_TRUE(take_halves(kRead, false, 0, 0));
-    EXPECT_TRUE(take_halves(kRead, true, 64, 90));
-    ASSERT_EQ(log_.rows().size(), 4U);
-    EXPECT_EQ(log_.rows()[1].cell, -16);
-    EXPECT_EQ(log_.rows()[1].mask, 0xffff'0000u);
-    EXPECT_EQ(log_.rows()[3].cell, 90);
-    EXPECT_TRUE(log_.rows()[3].uniform);
-    EXPECT_FALSE(take(row_of(0, 15, kWrite, 1)));
-    EXPECT_TRUE(take(row_of(0, 16, kWrite, 1)));
-    EXPECT_FALSE(take(row_of(0, 90, kWrite, 1)));
-  }
-}
-
-TEST_F(RowLogRunsTest, AllOfThemOrNone) {
-  for (int i = 0; i < 2; ++i) {
-    log_.begin(kBytes);
-    EXPECT_TRUE(take(row_of(0, 40, kRead, 1)));
-    EXPECT_FALSE(take_halves(kWrite, false, 0, 40));
-    EXPECT_FALSE(take_halves(kWrite, false, 100, 108));  // which meet each other
-    EXPECT_EQ(log_.rows().size(), 1U);
-    EXPECT_TRUE(take_halves(kWrite, false, 16, 0));
-    EXPECT_FALSE(take(row_of(0, 31, kRead, 1)));
-  }
-}
-
 class RowLogUpdatesTest : public RowLogTest {
  protected:
-  static constexpr unsigned kClass =
-      AccessClass{.write = true, .strong = true, .atomic = true}.index();
   // All lanes of warp 1 at every `step`-th word.
   static Access atomics(std::uint32_t step, std::uint8_t bytes = 4) {
     Access access;
@@ -157,27 +159,27 @@ class RowLogUpdatesTest : public RowLogTest {
 };
 
 TEST_F(RowLogUpdatesTest, MeetEachOtherAndNobodyElse) {
-  EXPECT_TRUE(log_.take_updates(atomics(2), kClass));
-  EXPECT_TRUE(log_.take_updates(atomics(4), kClass));
+  EXPECT_TRUE(log_.take_updates(atomics(2)));
+  EXPECT_TRUE(log_.take_updates(atomics(4)));
   ASSERT_EQ(log_.updates().size(), 2U);
   EXPECT_EQ(log_.updates()[1].offset[31], 4U * 4 * 31);
   EXPECT_EQ(log_.updates()[1].warp, 1U);
-  EXPECT_EQ(log_.updates()[1].access_class, kClass);
+  EXPECT_EQ(log_.updates()[1].bytes, 4);
   EXPECT_FALSE(take(row_of(2, 62, kRead, 1)));
   EXPECT_TRUE(take(row_of(2, 61, kRead, 1)));
   EXPECT_FALSE(take(row_of(2, 124, kWrite, 1)));
   EXPECT_TRUE(take(row_of(2, 126, kWrite, 1)));
-  EXPECT_TRUE(log_.take_updates(atomics(2), kClass));
-  EXPECT_FALSE(log_.take_updates(atomics(7), kClass));  // one of which would be at 126
-  log_.begin(kBytes);
+  EXPECT_TRUE(log_.take_updates(atomics(2)));
+  EXPECT_FALSE(log_.take_updates(atomics(7)));  // one of which would be at 126
+  begin();
   EXPECT_TRUE(log_.updates().empty());
   EXPECT_TRUE(take(row_of(2, 62, kRead, 1)));
 }
 
 TEST_F(RowLogUpdatesTest, AreOfOneSize) {
-  EXPECT_FALSE(log_.take_updates(atomics(2, 2), kClass));
-  EXPECT_TRUE(log_.take_updates(atomics(2, 8), kClass));
-  EXPECT_FALSE(log_.take_updates(atomics(2, 4), kClass));
+  EXPECT_FALSE(log_.take_updates(atomics(2, 2)));
+  EXPECT_TRUE(log_.take_updates(atomics(2, 8)));
+  EXPECT_FALSE(log_.take_updates(atomics(2, 4)));
   EXPECT_FALSE(take(row_of(2, 63, kRead, 1)));  // the second word of the last
   EXPECT_TRUE(take(row_of(2, 64, kRead, 1)));
 }
@@ -185,10 +187,10 @@ TEST_F(RowLogUpdatesTest, AreOfOneSize) {
 TEST_F(RowLogUpdatesTest, OfVectorsAndCopiesAreNone) {
   Access vector = atomics(4, 8);
   vector.element_bytes = 4;
-  EXPECT_FALSE(log_.take_updates(vector, kClass));
+  EXPECT_FALSE(log_.take_updates(vector));
   Access copy = atomics(4);
   copy.asynchronous = true;
-  EXPECT_FALSE(log_.take_updates(copy, kClass));
+  EXPECT_FALSE(log_.take_updates(copy));
 }
 
 // Where lanes that follow each other cease to do so, at each level of the host.

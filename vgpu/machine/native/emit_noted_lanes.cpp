@@ -1,0 +1,193 @@
+// Rows of words in shared memory that lanes load in no order, noted by the code itself
+// (emit_notes.cpp).
+#include <cstddef>
+
+#include "vgpu/machine/native/emit_notes.hpp"
+
+namespace warpcheck::vgpu::native {
+
+// Goes to `noted` if the row of words that lanes load, whose offsets are in the frame, is noted.
+// rdx stays.
+void Emitter::call_note_lanes(const Site& site, asmjit::Label noted) {
+  if (!note_lanes_.isValid()) note_lanes_ = a.newLabel();
+  a.mov(x86::ecx, site.pc);
+  a.call(note_lanes_);
+  a.test(x86::eax, x86::eax);
+  a.jnz(noted);
+}
+
+// Of lanes in no order: the subroutine that does it, once for a program.  ecx: the pc; eax becomes
+// whether the row is noted.  Words that lanes of one row have in common, or some of which others
+// have read, are marked as read by many, all of the row: so a thread may be told later that writes
+// where it alone has read.
+void Emitter::emit_note_lanes() {
+  if (!note_lanes_.isValid()) return;
+  const asmjit::Label untold = a.newLabel(), many = a.newLabel(), row = a.newLabel();
+  const auto of_offsets = [](std::uint32_t byte, std::uint32_t size) {
+    return x86::ptr(x86::rdi, static_cast<std::int32_t>(byte), size);
+  };
+  a.bind(note_lanes_);
+  a.mov(x86::r9, field(offsetof(NativeFrame, notes), 8));
+  a.test(x86::r9, x86::r9);
+  a.jz(untold);
+  a.mov(x86::rsi, of_notes(offsetof(NotedRows, next)));
+  a.cmp(x86::rsi, of_notes(offsetof(NotedRows, limit)));
+  a.jae(untold);
+  a.mov(x86::edi, of_notes(offsetof(NotedRows, scattered)).cloneResized(4));
+  a.cmp(x86::edi, of_notes(offsetof(NotedRows, scattered_limit)).cloneResized(4));
+  a.jae(untold);
+  a.mov(of_row(offsetof(NotedRow, cell)), x86::edi);
+  a.mov(of_row(offsetof(NotedRow, pc)), x86::ecx);
+  const asmjit::Label known = a.newLabel();
+  a.mov(x86::rcx, field(offsetof(NativeFrame, states), 8));
+  a.mov(x86::r10, field(offsetof(NativeFrame, shared_memory), 8));
+  a.cmp(x86::r10, of_states(offsetof(NotedStates, settled)));
+  a.je(known);
+  a.cmp(x86::r10, of_states(offsetof(NotedStates, unsettled)));
+  a.jne(untold);
+  a.mov(x86::rcx, of_states(offsetof(NotedStates, states)));
+  note_lanes_states(untold);
+  a.bind(known);
+  static_assert(sizeof(NativeFrame::offsets) == 1 << 7);
+  a.shl(x86::rdi, 7);
+  a.add(x86::rdi, of_notes(offsetof(NotedRows, offsets)));
+  a.mov(x86::r10, of_notes(offsetof(NotedRows, marks)));
+  a.mov(x86::r11d, of_notes(offsetof(NotedRows, phase)).cloneResized(4));
+  a.or_(x86::r11d, Mark::kMany);
+  a.vmovd(x86::xmm7, x86::r11d);
+  a.vpbroadcastd(x86::ymm7, x86::xmm7);
+  find_marks_of_lanes();
+  a.vptest(x86::ymm6, x86::ymm6);
+  a.jz(row);
+  refuse_written_lanes(untold);
+  // What tiles have in common.
+  a.mov(x86::ecx, of_offsets(0, 4));
+  for (const std::uint32_t lane : {1u, 16u}) {
+    a.cmp(x86::ecx, of_offsets(4 * lane, 4));
+    a.je(many);
+  }
+  note_lanes_alone(many, row);
+  a.bind(many);
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    a.mov(x86::eax, of_offsets(4 * lane, 4));
+    a.shr(x86::eax, 1);
+    a.mov(x86::ptr(x86::r10, x86::rax, 0, 0, 2), x86::r11w);
+  }
+  a.bind(row);
+  put_scattered_row();
+  a.mov(x86::eax, 1);
+  a.ret();
+  a.bind(untold);
+  a.xor_(x86::eax, x86::eax);
+  a.ret();
+}
+
+// To ymm2 to ymm5: how far from ymm7 the marks of eight lanes each are, in the upper halves; to
+// ymm6 where any of them is.  Copies the offsets to where rdi points.
+void Emitter::find_marks_of_lanes() {
+  a.vpxor(x86::ymm6, x86::ymm6, x86::ymm6);
+  for (unsigned part = 0; part < 4; ++part) {
+    const x86::Ymm distance = x86::ymm(2 + part);
+    a.vmovups(x86::ymm0, field(offsetof(NativeFrame, offsets) + std::size_t{32} * part, 32));
+    a.vmovups(x86::ptr(x86::rdi, static_cast<std::int32_t>(32 * part), 32), x86::ymm0);
+    a.vpsrld(x86::ymm0, x86::ymm0, 1);
+    a.vpcmpeqd(x86::ymm1, x86::ymm1, x86::ymm1);
+    a.vpgatherdd(distance, x86::ptr(x86::r10, x86::ymm0), x86::ymm1);
+    a.vpxor(distance, distance, x86::ymm7);
+    a.vpslld(distance, distance, 16);
+    a.vpor(x86::ymm6, x86::ymm6, distance);
+  }
+}
+
+// Goes to `untold` if a word has been written in this phase.
+void Emitter::refuse_written_lanes(asmjit::Label untold) {
+  a.vpxor(x86::ymm6, x86::ymm6, x86::ymm6);
+  for (unsigned part = 0; part < 4; ++part) {
+    a.vpand(x86::ymm0, x86::ymm(2 + part), table(offsetof(Tables, mark_state)).cloneResized(32));
+    a.vpcmpeqd(x86::ymm0, x86::ymm0, table(offsetof(Tables, mark_is_written)).cloneResized(32));
+    a.vpor(x86::ymm6, x86::ymm6, x86::ymm0);
+  }
+  a.vptest(x86::ymm6, x86::ymm6);
+  a.jnz(untold);
+}
+
+// What is not yet there of the row in rsi.
+void Emitter::put_scattered_row() {
+  a.mov(of_row(offsetof(NotedRow, mask)), -1);
+  a.mov(x86::ecx, field(offsetof(NativeFrame, warp), 4));
+  a.mov(of_row(offsetof(NotedRow, warp)), x86::ecx);
+  a.mov(of_row(offsetof(NotedRow, segment)), 0);
+  a.mov(of_row(offsetof(NotedRow, cells_log2)), 1 << 24);
+  a.add(of_notes(offsetof(NotedRows, scattered)).cloneResized(4), 1);
+  a.add(of_notes(offsetof(NotedRows, next)), sizeof(NotedRow));
+}
+
+// Of words that lanes load; rcx: the states.
+void Emitter::note_lanes_states(asmjit::Label untold) {
+  for (std::uint32_t byte = 0; byte < kWordRowBytes; byte += 32) {
+    a.vmovups(x86::ymm0, field(offsetof(NativeFrame, offsets) + byte, 32));
+    a.vpcmpeqd(x86::ymm1, x86::ymm1, x86::ymm1);
+    a.vpgatherdd(x86::ymm2, x86::ptr(x86::rcx, x86::ymm0), x86::ymm1);
+    if (byte == 0) {
+      a.vmovdqa(x86::ymm3, x86::ymm2);
+    } else {
+      a.vpand(x86::ymm3, x86::ymm3, x86::ymm2);
+    }
+  }
+  a.vpmovmskb(x86::eax, x86::ymm3);
+  a.cmp(x86::eax, -1);
+  a.jne(untold);
+}
+
+// Goes to `row` if each lane is the only one that has been at its word, which is marked so; else to
+// `many`, which follows.
+void Emitter::note_lanes_alone(asmjit::Label many, asmjit::Label row) {
+  const auto lanes_at = [](unsigned part) {
+    return x86::ptr(x86::r8, static_cast<std::int32_t>(16 * part), 16);
+  };
+  find_mark_of_warp();
+  a.vmovd(x86::xmm1, x86::ecx);
+  a.vpbroadcastd(x86::ymm1, x86::xmm1);
+  a.mov(x86::r8, of_notes(offsetof(NotedRows, lanes)));
+  // Of their own, or of an earlier phase.
+  for (unsigned part = 0; part < 4; ++part) {
+    const x86::Ymm distance = x86::ymm(2 + part);
+    a.vpsrld(distance, distance, 16);
+    a.vpxor(distance, distance, x86::ymm7);
+    a.vpmovzxwd(x86::ymm0, lanes_at(part));
+    a.vpaddd(x86::ymm0, x86::ymm0, x86::ymm1);
+    a.vpxor(distance, distance, x86::ymm0);
+    a.vmovdqu(x86::ymm0, table(offsetof(Tables, mark_phase)).cloneResized(32));
+    a.vpcmpgtd(x86::ymm0, x86::ymm0, distance);
+    a.vpxor(x86::ymm6, x86::ymm6, x86::ymm6);
+    a.vpcmpgtd(distance, distance, x86::ymm6);
+    a.vpand(x86::ymm0, x86::ymm0, distance);
+    a.vptest(x86::ymm0, x86::ymm0);
+    a.jnz(many);
+  }
+  a.movzx(x86::r11d, x86::ptr(x86::r8, 2, 2));
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    a.mov(x86::eax, x86::ptr(x86::rdi, static_cast<std::int32_t>(4 * lane), 4));
+    a.shr(x86::eax, 1);
+    a.mov(x86::ptr(x86::r10, x86::rax, 0, 0, 2), x86::cx);
+    a.add(x86::ecx, x86::r11d);  // to the next lane's
+  }
+  a.mov(x86::r11d, of_notes(offsetof(NotedRows, phase)).cloneResized(4));
+  a.or_(x86::r11d, Mark::kMany);
+  // Lanes that have met: a later one has overwritten the mark.
+  for (unsigned part = 0; part < 4; ++part) {
+    a.vmovups(x86::ymm0, x86::ptr(x86::rdi, static_cast<std::int32_t>(32 * part), 32));
+    a.vpsrld(x86::ymm0, x86::ymm0, 1);
+    a.vpcmpeqd(x86::ymm2, x86::ymm2, x86::ymm2);
+    a.vpgatherdd(x86::ymm3, x86::ptr(x86::r10, x86::ymm0), x86::ymm2);
+    a.vpmovzxwd(x86::ymm0, lanes_at(part));
+    a.vpaddd(x86::ymm0, x86::ymm0, x86::ymm1);
+    a.vpxor(x86::ymm0, x86::ymm0, x86::ymm3);
+    a.vpslld(x86::ymm0, x86::ymm0, 16);
+    a.vptest(x86::ymm0, x86::ymm0);
+    a.jnz(many);
+  }
+  a.jmp(row);
+}
+
+}  // namespace warpcheck::vgpu::native
