@@ -67,18 +67,38 @@ function(warpcheck_cold_files target)
 endfunction()
 
 # warpcheck_unoptimized(target): tests, and what runs for a moment beside trials.  clang++ without optimisation takes
-# less than half the time of g++ -O1 to compile it, which is no slower than g++ -O0.
+# less than half the time of g++ -O1 to compile it, which is no slower than g++ -O0.  Half of what is left would go into
+# headers that all of them include, so those are compiled once.
 set(WARPCHECK_TEST_COMPILER "" CACHE STRING "Compiler of tests and of what is not optimised, if not CMAKE_CXX_COMPILER")
+function(warpcheck_compile_by_test_compiler target)
+  set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER
+    "${PROJECT_SOURCE_DIR}/cmake/compile_by;${WARPCHECK_TEST_COMPILER};${CMAKE_CXX_COMPILER};${CMAKE_CXX_COMPILER_LAUNCHER}")
+  # The precompiled headers serve libraries and executables.
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-O0> $<$<COMPILE_LANGUAGE:CXX>:-g0> $<$<COMPILE_LANGUAGE:CXX>:-fPIC>
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-unknown-warning-option> $<$<COMPILE_LANGUAGE:CXX>:-Wno-unused-command-line-argument>)
+endfunction()
 function(warpcheck_unoptimized target)
   if(NOT WARPCHECK_TEST_COMPILER)
     warpcheck_cold(${target})
     return()
   endif()
-  set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER
-    "${PROJECT_SOURCE_DIR}/cmake/compile_by;${WARPCHECK_TEST_COMPILER};${CMAKE_CXX_COMPILER};${CMAKE_CXX_COMPILER_LAUNCHER}")
-  target_compile_options(${target} PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:-O0> $<$<COMPILE_LANGUAGE:CXX>:-g0>
-    $<$<COMPILE_LANGUAGE:CXX>:-Wno-unknown-warning-option>)
+  warpcheck_compile_by_test_compiler(${target})
+  if(NOT TARGET warpcheck_common_headers)
+    add_library(warpcheck_common_headers OBJECT ${PROJECT_SOURCE_DIR}/cmake/common_headers.cpp)
+    warpcheck_compile_by_test_compiler(warpcheck_common_headers)
+    # So are the templates that they instantiate.
+    target_compile_options(warpcheck_common_headers PRIVATE "SHELL:-Xclang -fpch-instantiate-templates"
+      "SHELL:-Xclang -fno-pch-timestamp")  # nor does a compiler cache keep the time
+    target_link_libraries(warpcheck_common_headers PRIVATE
+      warpcheck_options GTest::gtest fmt::fmt nlohmann_json::nlohmann_json)
+    target_precompile_headers(warpcheck_common_headers PRIVATE
+      <algorithm> <array> <atomic> <chrono> <cmath> <cstdint> <cstdlib> <cstring> <deque> <filesystem> <fstream>
+      <functional> <iostream> <iterator> <map> <memory> <mutex> <optional> <random> <regex> <set> <span> <sstream>
+      <stdexcept> <string> <string_view> <thread> <tuple> <unordered_map> <unordered_set> <utility> <variant>
+      <vector> <fmt/format.h> <gtest/gtest.h> <nlohmann/json.hpp>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM warpcheck_common_headers)
 endfunction()
 
 # warpcheck_test(NAME [LONG] [APART suites...] [SOURCES files...] LINK libraries...): a GoogleTest executable,

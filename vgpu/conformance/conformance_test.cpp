@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -45,7 +47,12 @@ Recording recording_of(const std::string& family) {
 }
 
 const InstructionForm& form_of(const std::string& text) {
-  return *std::ranges::find(recorded_forms(), text, &InstructionForm::text);
+  static const auto forms = [] {
+    std::unordered_map<std::string_view, const InstructionForm*> by_text;
+    for (const InstructionForm& form : recorded_forms()) by_text.emplace(form.text, &form);
+    return by_text;
+  }();
+  return *forms.at(text);
 }
 
 class Family : public testing::TestWithParam<std::string> {};
