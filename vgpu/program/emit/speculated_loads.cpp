@@ -230,9 +230,13 @@ SpeculatedLoads::Condition SpeculatedLoads::matters(std::uint32_t reg, std::uint
         written_.insert(written.begin(), written.end());
         const Condition one = matters_to(in, at, reg, depth);
         // It matters where it matters to one of them.
-        Condition both;
-        if (all) std::ranges::set_intersection(*all, one, std::back_inserter(both));
-        all = all ? std::move(both) : one;
+        if (all) {
+          Condition both;
+          std::ranges::set_intersection(*all, one, std::back_inserter(both));
+          *all = std::move(both);
+        } else {
+          all = one;
+        }
         uses.insert(at);
         if (all->empty() || uses.size() == uses_of_register) return *all;
       }
