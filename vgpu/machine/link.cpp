@@ -9,7 +9,7 @@
 #include "vgpu/machine/memory/rows.hpp"
 #include "vgpu/machine/native/native_tier.hpp"
 #include "vgpu/machine/warp/warp_ops.hpp"
-#include "vgpu/program/read_uses.hpp"
+#include "vgpu/program/flow/read_uses.hpp"
 
 namespace warpcheck::vgpu {
 

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "vgpu/program/dim3.hpp"
+#include "vgpu/program/flow/provenance.hpp"
 #include "vgpu/program/operands.hpp"
-#include "vgpu/program/provenance.hpp"
 #include "vgpu/ptx/module.hpp"
 
 namespace warpcheck::vgpu {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "vgpu/program/register_flow.hpp"
+#include "vgpu/program/flow/register_flow.hpp"
 
 namespace warpcheck::vgpu {
 

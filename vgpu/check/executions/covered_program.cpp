@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "vgpu/program/order_sources.hpp"
+#include "vgpu/program/flow/order_sources.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

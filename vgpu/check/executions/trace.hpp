@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "vgpu/program/order_sources.hpp"
+#include "vgpu/program/flow/order_sources.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck::vgpu {

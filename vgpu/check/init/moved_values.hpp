@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "vgpu/program/register_flow.hpp"
+#include "vgpu/program/flow/register_flow.hpp"
 
 namespace warpcheck::vgpu {
 

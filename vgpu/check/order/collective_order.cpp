@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "vgpu/program/dependence.hpp"
+#include "vgpu/program/flow/dependence.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

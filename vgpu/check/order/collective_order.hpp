@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "vgpu/machine/access.hpp"
-#include "vgpu/program/register_flow.hpp"
+#include "vgpu/program/flow/register_flow.hpp"
 #include "vgpu/schedule/schedule.hpp"
 
 namespace warpcheck::vgpu {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "vgpu/program/data_uses.hpp"
+#include "vgpu/program/flow/data_uses.hpp"
 
 namespace warpcheck::vgpu {
 

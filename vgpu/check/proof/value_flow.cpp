@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "vgpu/check/reporter.hpp"
-#include "vgpu/program/register_flow.hpp"
+#include "vgpu/program/flow/register_flow.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "vgpu/check/finding.hpp"
 #include "vgpu/machine/access.hpp"
-#include "vgpu/program/read_uses.hpp"
+#include "vgpu/program/flow/read_uses.hpp"
 
 namespace warpcheck::vgpu {
 

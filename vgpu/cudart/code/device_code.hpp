@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "vgpu/machine/memory/memory.hpp"
-#include "vgpu/program/order_sources.hpp"
+#include "vgpu/program/flow/order_sources.hpp"
 #include "vgpu/program/program.hpp"
 #include "vgpu/ptx/module.hpp"
 

@@ -13,7 +13,7 @@
 #include "vgpu/cudart/device/virtual_device.hpp"
 #include "vgpu/cudart/device/virtual_gpu.hpp"
 #include "vgpu/machine/machine.hpp"
-#include "vgpu/program/order_sources.hpp"
+#include "vgpu/program/flow/order_sources.hpp"
 #include "vgpu/schedule/default_policy.hpp"
 
 namespace warpcheck::cudart {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "vgpu/program/order_sources.hpp"
+#include "vgpu/program/flow/order_sources.hpp"
 
 namespace warpcheck::cudart {
 namespace {

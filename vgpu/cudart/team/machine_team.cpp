@@ -13,7 +13,7 @@
 #include "vgpu/cudart/host/host_watch.hpp"
 #include "vgpu/cudart/memory/host_memory.hpp"
 #include "vgpu/machine/block_share.hpp"
-#include "vgpu/program/lone_blocks.hpp"
+#include "vgpu/program/flow/lone_blocks.hpp"
 #include "vgpu/schedule/default_policy.hpp"
 
 namespace warpcheck::cudart {

@@ -16,7 +16,7 @@
 
 #include "vgpu/cudart/team/saved_pages.hpp"
 #include "vgpu/machine/block_share.hpp"
-#include "vgpu/program/order_sources.hpp"
+#include "vgpu/program/flow/order_sources.hpp"
 
 namespace warpcheck::cudart {
 

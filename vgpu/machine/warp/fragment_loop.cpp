@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "vgpu/machine/warp/followed_values.hpp"
-#include "vgpu/program/order_sources.hpp"
+#include "vgpu/program/flow/order_sources.hpp"
 
 namespace warpcheck::vgpu {
 

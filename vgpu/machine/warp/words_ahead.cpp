@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "vgpu/machine/memory/target.hpp"
-#include "vgpu/program/order_sources.hpp"
+#include "vgpu/program/flow/order_sources.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "vgpu/program/data_uses.hpp"
+#include "vgpu/program/flow/data_uses.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "vgpu/program/flow/order_sources.hpp"
+#include "vgpu/program/flow/register_flow.hpp"
 #include "vgpu/program/matrix.hpp"
 #include "vgpu/program/operand_roles.hpp"
-#include "vgpu/program/order_sources.hpp"
-#include "vgpu/program/register_flow.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

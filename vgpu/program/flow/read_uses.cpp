@@ -1,4 +1,4 @@
-#include "vgpu/program/read_uses.hpp"
+#include "vgpu/program/flow/read_uses.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "vgpu/program/register_flow.hpp"
+#include "vgpu/program/flow/register_flow.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

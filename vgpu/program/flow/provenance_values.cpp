@@ -1,4 +1,4 @@
-#include "vgpu/program/provenance_values.hpp"
+#include "vgpu/program/flow/provenance_values.hpp"
 
 #include <algorithm>
 #include <numeric>

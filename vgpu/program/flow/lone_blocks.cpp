@@ -1,13 +1,13 @@
-#include "vgpu/program/lone_blocks.hpp"
+#include "vgpu/program/flow/lone_blocks.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <utility>
 #include <vector>
 
+#include "vgpu/program/flow/order_sources.hpp"
+#include "vgpu/program/flow/register_flow.hpp"
 #include "vgpu/program/operand_roles.hpp"
-#include "vgpu/program/order_sources.hpp"
-#include "vgpu/program/register_flow.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "vgpu/program/dependence.hpp"
+#include "vgpu/program/flow/dependence.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "vgpu/program/register_flow.hpp"
+#include "vgpu/program/flow/register_flow.hpp"
 
 namespace warpcheck::vgpu {
 

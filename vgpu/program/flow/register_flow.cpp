@@ -1,4 +1,4 @@
-#include "vgpu/program/register_flow.hpp"
+#include "vgpu/program/flow/register_flow.hpp"
 
 #include <algorithm>
 

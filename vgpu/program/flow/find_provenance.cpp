@@ -18,8 +18,8 @@
 
 #include "vgpu/program/emit/constants.hpp"
 #include "vgpu/program/emit/params.hpp"
+#include "vgpu/program/flow/provenance_values.hpp"
 #include "vgpu/program/operand_roles.hpp"
-#include "vgpu/program/provenance_values.hpp"
 
 namespace warpcheck::vgpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "vgpu/program/read_uses.hpp"
+#include "vgpu/program/flow/read_uses.hpp"
 
 #include <gtest/gtest.h>
 

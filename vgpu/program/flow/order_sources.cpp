@@ -1,8 +1,8 @@
-#include "vgpu/program/order_sources.hpp"
+#include "vgpu/program/flow/order_sources.hpp"
 
 #include <algorithm>
 
-#include "vgpu/program/register_flow.hpp"
+#include "vgpu/program/flow/register_flow.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
