@@ -3,19 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "vgpu/program/flow/bits.hpp"
+
 namespace warpcheck::vgpu {
-namespace {
-
-bool test(const std::vector<std::uint64_t>& bits, std::uint32_t at) {
-  return (bits[at / 64] >> at % 64 & 1) != 0;
-}
-void assign(std::vector<std::uint64_t>& bits, std::uint32_t at, bool value) {
-  const std::uint64_t bit = std::uint64_t{1} << at % 64;
-  bits[at / 64] = value ? bits[at / 64] | bit : bits[at / 64] & ~bit;
-}
-
-}  // namespace
-
 Dependence::Dependence(const RegisterFlow& flow, std::uint32_t pc,
                        std::optional<MemoryOperand> element, std::uint32_t from)
     : flow_(flow), source_(pc), from_(from), element_(element), at_begin_(flow.blocks().size()) {

@@ -6,19 +6,13 @@
 #include <set>
 #include <utility>
 
+#include "vgpu/program/flow/bits.hpp"
 #include "vgpu/program/flow/register_flow.hpp"
 
 namespace warpcheck::vgpu {
 namespace {
 
 using ptx::Opcode;
-using Bits = std::vector<std::uint64_t>;
-
-bool test(const Bits& bits, std::uint32_t at) { return (bits[at / 64] >> at % 64 & 1) != 0; }
-void assign(Bits& bits, std::uint32_t at, bool value) {
-  const std::uint64_t bit = std::uint64_t{1} << at % 64;
-  bits[at / 64] = value ? bits[at / 64] | bit : bits[at / 64] & ~bit;
-}
 
 // Sets of facts about registers at the beginning of every block, which grow until nothing changes.
 class Spread {

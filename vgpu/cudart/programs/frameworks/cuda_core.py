@@ -44,7 +44,7 @@ for target in ("ptx", "cubin"):
     options = ProgramOptions(std="c++17", arch=arch, define_macro=("BEHIND", "3" if MUTANT else "0"))
     kernel = Program(SCALE, "c++", options).compile(target).get_kernel("scale")
     values = cupy.asarray(numbers)
-    device.sync()
+    cupy.cuda.runtime.deviceSynchronize()
     launch(stream, config, kernel, values.data.ptr, numpy.float32(3), numpy.int32(COUNT))
     check(target, values, 3 * numbers)
 
@@ -53,7 +53,7 @@ options = ProgramOptions(std="c++17", arch=arch, link_time_optimization=True,
 parts = [Program(text, "c++", options).compile("ltoir") for text in (CALLER, CALLED)]
 linked = Linker(*parts, options=LinkerOptions(arch=arch, link_time_optimization=True)).link("cubin")
 values = cupy.asarray(numbers)
-device.sync()
+cupy.cuda.runtime.deviceSynchronize()
 launch(stream, config, linked.get_kernel("each"), values.data.ptr, numpy.int32(COUNT))
 check("linked", values, 2 * numbers)
 print("right")
