@@ -1,7 +1,9 @@
 """Modules that nvJitLink makes run, of PTX and of what NVRTC and libNVVM make for link-time
 optimisation under `warpcheck exec`; other inputs are refused by name.
 
-jit_link_test.py NVCC WARPCHECK BUILD_DIRECTORY
+jit_link_test.py NVCC WARPCHECK BUILD_DIRECTORY LIBRARIES NVVM_INCLUDE
+
+The last two are directories of the toolkit.
 """
 
 import json
@@ -13,14 +15,14 @@ import sys
 NVCC, WARPCHECK = sys.argv[1:3]
 BUILD = pathlib.Path(sys.argv[3])
 HERE = pathlib.Path(__file__).parent
-TOOLKIT = pathlib.Path(NVCC).resolve().parent.parent
+LIBRARIES, NVVM_INCLUDE = map(pathlib.Path, sys.argv[4:6])
 UNSUPPORTED, FOUND = 2, 66
 
 os.makedirs(BUILD, exist_ok=True)
 program, report = BUILD / "jit_link", BUILD / "report.json"
-subprocess.run([NVCC, "-arch=compute_80", "-std=c++17", f"-I{TOOLKIT}/nvvm/include",
-                HERE / "jit_link_test.cu", "-o", program, "-lnvJitLink", "-lnvrtc", "-lcuda"],
-               check=True)
+subprocess.run([NVCC, "-arch=compute_80", "-std=c++17", f"-I{NVVM_INCLUDE}",
+                HERE / "jit_link_test.cu", "-o", program, f"-L{LIBRARIES}/stubs", f"-L{LIBRARIES}",
+                "-lnvJitLink", "-lnvrtc", "-lcuda"], check=True)
 
 
 def run(*words):
@@ -33,13 +35,15 @@ def demand(is_met, what, result):
         sys.exit(f"expected {what}\n{result.returncode}\n{result.stdout}{result.stderr}")
 
 
-nvvm = next((path for directory in ("nvvm/lib64", "lib64")
-             for path in sorted((TOOLKIT / directory).glob("libnvvm.so.*"))), None)
+# In a toolkit's folder of its own, or beside the other libraries.
+nvvm = next((path for directory in ("../nvvm/lib64", "../../../nvvm/lib64", ".")
+             for path in sorted((LIBRARIES / directory).glob("libnvvm.so.*"))), None)
 if nvvm is None:
-    sys.exit(f"the toolkit at {TOOLKIT} has no libnvvm.so")
+    sys.exit(f"no libnvvm.so beside {LIBRARIES}")
 for words in (["ptx"], ["nvrtc"], ["nvvm", nvvm]):
     result = run(*words)
-    demand((result.returncode, result.stdout) == (0, "right\n"), f"a module that runs: {words}", result)
+    demand((result.returncode, result.stdout) == (0, "right\n"), f"a module that runs: {words}",
+           result)
 
 # The lines are those of the source that NVRTC compiled.
 result = run("overrun")
