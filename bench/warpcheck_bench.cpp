@@ -30,6 +30,7 @@
 #include "bench/kernels/block_scan.hpp"
 #include "bench/kernels/communication.hpp"
 #include "bench/kernels/float_loops.hpp"
+#include "bench/kernels/half_product.hpp"
 #include "bench/kernels/histogram.hpp"
 #include "bench/kernels/tree_reduction.hpp"
 #include "harness/pair/device.hpp"
@@ -49,7 +50,7 @@ struct BenchKernel {
   std::size_t out_size;
 };
 
-constexpr std::array<BenchKernel, 9> kKernels{{
+constexpr std::array<BenchKernel, 10> kKernels{{
     {"block_scan", bench::block_scan, kElements},
     {"block_scan_fenced", bench::block_scan_fenced, kElements},
     {"histogram", bench::histogram, bench::kBins},
@@ -57,6 +58,7 @@ constexpr std::array<BenchKernel, 9> kKernels{{
     {"histogram_releasing", bench::histogram_releasing, bench::kBins},
     {"tree_reduction", bench::tree_reduction, kElements / bench::kReductionGroup},
     {"matrix_product", bench::matrix_product, std::size_t{bench::kMatrixSide} * bench::kMatrixSide},
+    {"half_product", bench::half_product, std::size_t{bench::kHalfSide} * bench::kHalfSide},
     {"stencil", bench::stencil, kElements},
     {"bodies", bench::bodies, bench::kBodies},
 }};
