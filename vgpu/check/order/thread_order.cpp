@@ -152,9 +152,11 @@ void ThreadOrder::complete_barrier(const WarpPlace& place) {
   Slot& slot = slots_[place.slot];
   ++slot.phase;
   if (!slot.alike) {
-    for_each_lane(place, [&](const Lane& lane) { slot.common.join(lane.knows); });
-    // What was known of single threads of this block is less than what its phase says.
     const BlockKey block = block_key(place);
+    const std::vector<ThreadTime> copies = take_awaited(slot);
+    for_each_lane(place, [&](const Lane& lane) { slot.common.join(lane.knows); });
+    if (!copies.empty()) slot.common.learn(block, 0, copies);
+    // What was known of single threads of this block is less than what its phase says.
     if (!slot.common.of_block(block).threads.empty()) slot.common.learn(block, slot.phase, {});
     slot.alike = true;
     for (Warp& warp : slot.warps) {
@@ -216,14 +218,9 @@ std::uint32_t ThreadOrder::lanes_of(std::uint32_t warp) const {
 bool ThreadOrder::are_alike(const WarpPlace& place, std::uint32_t lanes) const {
   if (lockstep_) return true;
   const std::uint32_t all = lanes_of(place.warp);
-  return slots_[place.slot].warps[place.warp].each == nullptr && (lanes & all) == all;
-}
-
-template <typename Visit>
-void ThreadOrder::for_each_actor(const WarpPlace& place, std::uint32_t lanes, Visit visit) {
-  Warp& warp = slots_[place.slot].warps[place.warp];
-  if (are_alike(place, lanes)) return visit(warp.common);
-  for_each_bit(lanes, [&](unsigned lane) { visit(warp.own(lane)); });
+  const Warp& warp = slots_[place.slot].warps[place.warp];
+  warp.put_down();
+  return warp.each == nullptr && (lanes & all) == all;
 }
 
 ThreadOrder::Moment ThreadOrder::release(const WarpPlace& place, unsigned lane) {
@@ -349,58 +346,6 @@ void ThreadOrder::meet(const Meeting& meeting) {
     for_each_actor(place, party.lanes, [&](Lane& self) { learn(place, self, common); });
     if (has_sc) hand_on_sc(place, party.lanes, fences);
   }
-}
-
-namespace {
-
-// A group of products of a warpgroup, not of copies.
-bool is_of_products(const Program& program, std::uint32_t pc) {
-  return program.code[pc].kind == InstrKind::group_pending;
-}
-
-}  // namespace
-
-void ThreadOrder::commit_copies(const CopyCommit& commit) {
-  const bool of_products = is_of_products(*commit.program, commit.pc);
-  if (commit.bulk || of_products) {
-    for_each_bit(lockstep_ ? 1u : commit.mask, [&](unsigned lane) {
-      BulkGroups& groups =
-          (of_products ? product_groups_ : bulk_groups_)[thread_key(commit.place, lane)];
-      groups.ends.push_back(++groups.tick);
-    });
-  } else {
-    for_each_actor(commit.place, commit.mask,
-                   [](Lane& self) { self.groups.push_back(++self.copier_tick); });
-  }
-  changed(commit.place);
-}
-
-VectorClock ThreadOrder::release_copies(const WarpPlace& place, unsigned lane) {
-  changed(place);
-  const ThreadTime copies{kCopier + thread_at(place, lane), ++own_lane(place, lane).copier_tick,
-                          kAnyPhase};
-  VectorClock clock;
-  clock.learn(block_key(place), 0, {&copies, 1});
-  return clock;
-}
-
-void ThreadOrder::wait_for_copies(const CopyWait& wait) {
-  const bool of_products = is_of_products(*wait.program, wait.pc);
-  for_each_bit(lockstep_ ? 1u : wait.mask, [&](unsigned lane) {
-    const std::uint64_t key = thread_key(wait.place, lane);
-    const std::vector<Tick>& groups = of_products ? product_groups_[key].ends
-                                      : wait.bulk ? bulk_groups_[key].ends
-                                                  : lane_at(wait.place, lane).groups;
-    if (groups.size() <= wait.groups_left) return;
-    const std::uint32_t thread = thread_at(wait.place, lane);
-    const Tick end = groups[groups.size() - wait.groups_left - 1];
-    const std::uint32_t agent = of_products ? kProducts : wait.bulk ? kBulkReads : kCopier;
-    std::vector<ThreadTime> copies{{agent + thread, end, kAnyPhase}};
-    if (wait.bulk && !wait.reads_only) copies.push_back({kBulkWrites + thread, end, kAnyPhase});
-    VectorClock clock;
-    clock.learn(block_key(wait.place), 0, copies);
-    learn(wait.place, lane, clock);
-  });
 }
 
 ThreadOrder::SegmentId ThreadOrder::segment_of(const WarpPlace& place, bool asynchronous) {

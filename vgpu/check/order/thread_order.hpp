@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "vgpu/check/order/bits.hpp"
 #include "vgpu/check/order/early_launches.hpp"
 #include "vgpu/check/order/epoch.hpp"
 #include "vgpu/check/order/vector_clock.hpp"
@@ -261,29 +262,52 @@ class ThreadOrder {
   [[nodiscard]] unsigned device_of_block(BlockKey block) const;
 
   using Ticks = std::array<Tick, kWarpLanes>;
+  // What all lanes of a warp have waited for, each of its own copier.
+  struct AwaitedCopies {
+    BlockKey block = 0;
+    std::uint32_t first_thread = 0;
+    std::uint32_t lanes = 0;
+    Tick end = 0;  // 0: nothing
+  };
   // Its lanes mostly do the same, and are alike until one of them does something alone.  With
   // lockstep warps they are one thread.
+  //
+  // Of copies that all wait for, each lane learns of its own alone.  Mostly a barrier comes next,
+  // behind which everybody knows of all: so that is put down for each only if somebody asks before.
   struct Warp {
     Lane common;
-    std::unique_ptr<std::array<Lane, kWarpLanes>> each;  // null: all are as `common`
+    mutable std::unique_ptr<std::array<Lane, kWarpLanes>> each;  // null: all are as `common`
+    mutable AwaitedCopies awaited;                               // of lanes that are alike
+    Tick awaited_before = 0;                                     // the latest end of `awaited`
     std::array<SegmentId, 2> segment{};  // of the lanes, of their copiers; 0: a new one is due
     [[nodiscard]] const Lane& lane(unsigned lane) const {
+      put_down();
       return each == nullptr ? common : (*each)[lane];
     }
     [[nodiscard]] Lane& own(unsigned lane) {
-      if (each == nullptr) {
-        each = std::make_unique<std::array<Lane, kWarpLanes>>();
-        each->fill(common);
-      }
+      put_down();
+      if (each == nullptr) part();
       return (*each)[lane];
     }
+    void part() const {
+      each = std::make_unique<std::array<Lane, kWarpLanes>>();
+      each->fill(common);
+    }
+    // Each lane knows what it has waited for.
+    void put_down() const {
+      if (awaited.end != 0) [[unlikely]]
+        put_down_awaited();
+    }
+    void put_down_awaited() const;
     template <typename Visit>
     void for_each(Visit visit) const {
+      put_down();
       if (each == nullptr) return visit(common);
       for (const Lane& lane : *each) visit(lane);
     }
     template <typename Visit>
     void for_each(Visit visit) {
+      put_down();
       if (each == nullptr) return visit(common);
       for (Lane& lane : *each) visit(lane);
     }
@@ -343,6 +367,8 @@ class ThreadOrder {
   [[nodiscard]] std::uint32_t known_lanes(const VectorClock& clock, const Segment& segment) const;
   [[nodiscard]] std::uint32_t known_lanes(const VectorClock::Knowledge& known,
                                           const Segment& segment) const;
+  void wait_together(const CopyWait& wait);
+  static std::vector<ThreadTime> take_awaited(Slot& slot);
   void changed(const WarpPlace& place);
 
   bool lockstep_ = false;
@@ -374,5 +400,12 @@ class ThreadOrder {
   std::map<std::pair<BlockKey, std::uint32_t>, Tick> object_ticks_;  // block, offset
   SegmentId last_agent_ = 0;  // the latest segment of an agent
 };
+
+template <typename Visit>
+void ThreadOrder::for_each_actor(const WarpPlace& place, std::uint32_t lanes, Visit visit) {
+  Warp& warp = slots_[place.slot].warps[place.warp];
+  if (are_alike(place, lanes)) return visit(warp.common);
+  for_each_bit(lanes, [&](unsigned lane) { visit(warp.own(lane)); });
+}
 
 }  // namespace warpcheck::vgpu

@@ -318,17 +318,18 @@ void CellMemory::fit(std::uint32_t bytes) {
   allocate();
 }
 
-void CellMemory::split_to_bytes(CellLists& lists) {
+void CellMemory::split(std::uint32_t bytes, CellLists& lists) {
   const std::size_t count = size();
-  const HostPages words = std::move(pages_);
-  shift_ = 0;
+  const HostPages wide_cells = std::move(pages_);
+  const std::size_t parts = cell_bytes() / bytes;
+  shift_ = bytes == 1 ? 0 : 1;
   allocate();
-  for_each_seen(words, count, [&](const Cell& word, std::size_t number) {
-    const std::size_t end = std::min<std::size_t>(4 * number + 4, bytes_);
-    for (std::size_t byte = 4 * number; byte < end; ++byte) {
-      Cell& cell = cells()[byte];
-      cell = word;
-      if (word.has_list() && byte % 4 != 0) lists.copy(word, cell);
+  for_each_seen(wide_cells, count, [&](const Cell& wide, std::size_t number) {
+    const std::size_t first = parts * number, end = std::min(first + parts, size());
+    for (std::size_t part = first; part < end; ++part) {
+      Cell& cell = cells()[part];
+      cell = wide;
+      if (wide.has_list() && part != first) lists.copy(wide, cell);
     }
   });
 }

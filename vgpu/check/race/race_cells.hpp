@@ -8,7 +8,7 @@
 // keeps the last kRacedMax accesses.
 //
 // A cell is 4 bytes wide until something narrower is accessed; then, for the rest of the trial,
-// the cells of that allocation are bytes.
+// the cells of that allocation are as narrow.
 #pragma once
 
 #include <algorithm>
@@ -113,6 +113,20 @@ class CellLists {
   [[nodiscard]] CellList& at(const Cell& cell) { return lists_[cell.list()]; }
   // Adds to a cell's list, and makes it one if it has none.
   void add(Cell& cell, const CellEntry& entry, const ThreadOrder& order);
+  // The same for weak reads of a cell that has a list, as if its lanes were added one by one.
+  void add_reads(Cell& cell, const CellEntry& reads, const ThreadOrder& order) {
+    CellEntry& last = at(cell).entries.back();
+    const bool same = last.segment == reads.segment && last.pc == reads.pc &&
+                      last.access_class == reads.access_class && last.place.chain == 0;
+    if (same) {
+      last.lanes |= reads.lanes;
+      return;
+    }
+    CellEntry first = reads;
+    first.lanes &= 0u - first.lanes;
+    add(cell, first, order);
+    at(cell).entries.back().lanes |= reads.lanes;
+  }
   // The same for an access of an earlier launch, of which nobody has told the list.
   void add_past(Cell& cell, const CellEntry& entry, const ThreadOrder& order);
   // Keeps the entries for which `keep` holds; gives the list back when there are none.
@@ -157,8 +171,12 @@ class CellMemory {
  public:
   // Makes sure of cells for so many bytes; a larger allocation is another one.
   void fit(std::uint32_t bytes);
-  void split_to_bytes(CellLists& lists);
-  [[nodiscard]] bool is_bytes() const { return shift_ == 0; }
+  // Makes sure that a cell is no wider than so many bytes, 1 or more.
+  void narrow_to(std::uint32_t bytes, CellLists& lists) {
+    if (bytes < cell_bytes()) split(bytes, lists);
+  }
+  [[nodiscard]] std::uint32_t cell_bytes() const { return 1u << shift_; }
+  [[nodiscard]] bool is_words() const { return shift_ == 2; }
   [[nodiscard]] unsigned shift() const { return shift_; }  // byte offset >> this: cell
   [[nodiscard]] Cell* cells() { return cells_in(pages_); }
   [[nodiscard]] std::uint32_t bytes() const { return bytes_; }
@@ -184,6 +202,7 @@ class CellMemory {
     });
   }
   void allocate();
+  void split(std::uint32_t bytes, CellLists& lists);
 
   HostPages pages_;
   std::uint32_t bytes_ = 0;

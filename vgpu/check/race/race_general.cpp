@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -18,6 +19,20 @@ constexpr std::uint32_t kWeakReads = 1u << AccessClass{}.index();
 std::uint64_t* words_of(Cell* cell) {
   static_assert(sizeof(Cell) == 2 * sizeof(std::uint64_t) && offsetof(Cell, rest) == 8);
   return &cell->write.bits;
+}
+
+// The active lanes, from `lane` on, that access what it accesses.
+std::uint32_t lanes_at(const Access& access, unsigned lane) {
+  constexpr unsigned kWidth = 4;
+  using Offsets [[gnu::vector_size(4 * kWidth)]] = std::uint32_t;
+  constexpr Offsets kBits{1, 2, 4, 8};
+  Offsets lanes{};
+  for (unsigned first = 0; first < kWarpLanes; first += kWidth) {
+    Offsets offsets;
+    std::memcpy(&offsets, access.offset.data() + first, sizeof offsets);
+    lanes |= (Offsets)(offsets == access.offset[lane]) & (kBits << first);
+  }
+  return (lanes[0] | lanes[1] | lanes[2] | lanes[3]) & access.mask & (~0u << lane);
 }
 
 // Whether all that a block does with its shared memory comes before what anyone does with it after
@@ -154,9 +169,9 @@ CellMemory& GeneralRaceChecker::memory_of(const Allocation& allocation, std::uin
   if (allocation.id >= memories_.size()) memories_.resize(allocation.id + 1);
   CellMemory& memory = memories_[allocation.id];
   memory.fit(allocation.limit());
-  if (bytes < 4 && !memory.is_bytes()) {
+  if (bytes < memory.cell_bytes()) {
     perform_deferred(allocation.id);
-    memory.split_to_bytes(lists_);
+    memory.narrow_to(bytes, lists_);
   }
   return memory;
 }
@@ -203,9 +218,18 @@ void GeneralRaceChecker::check_weak(Row& row) {
   if (is_plain && access.pattern == Pattern::strided && check_neighbours(row)) return;
   const bool is_common = access.pattern == Pattern::uniform && std::popcount(access.mask) > 1;
   if (is_plain && is_common && !write && check_common_read(row)) return;
+  std::uint32_t read = 0;  // lanes that are done
   for_each_bit(access.mask, [&](unsigned lane) {
+    if ((read >> lane & 1) != 0) return;
     const LaneAccess mine{lane, access.offset[lane], access.bytes, access_class};
     if (is_plain && check_lane(row, mine)) return;
+    if (is_plain && !write) {
+      const std::uint32_t same = lanes_at(access, lane);
+      if (check_read(row, mine, same)) {
+        read |= same;
+        return;
+      }
+    }
     const auto check_cells = [&] {
       for_each_cell(row, mine, [&](Cell& cell) { check(row, mine, cell); });
     };
@@ -265,6 +289,38 @@ bool GeneralRaceChecker::check_common_read(Row& row) {
         !cell.has_list() && cell.rest != 0 && all_before(row, Record{cell.rest}.segment());
     if (is_past) cell.rest = 0;
     lists_.add(cell, {.segment = row.now, .lanes = access.mask, .pc = access.pc}, order_);
+  });
+  return true;
+}
+
+// Lanes that read the same, where that races with nothing whatever else has been read there; false:
+// nothing is done.
+bool GeneralRaceChecker::check_read(Row& row, const LaneAccess& mine, std::uint32_t lanes) {
+  const bool is_one = std::has_single_bit(lanes);
+  const auto is_ordered = [&](const Record& write) {
+    if (write.bits == 0 || write.segment() < row.first) return true;
+    if (std::ranges::find(row.known.segments, write.segment()) != std::end(row.known.segments)) {
+      return true;
+    }
+    return is_one ? is_before(row, write.segment(), write.lane(), mine.lane)
+                  : all_before(row, write.segment());
+  };
+  bool is_clean = true;
+  for_each_cell(row, mine, [&](const Cell& cell) {
+    is_clean = is_clean && is_ordered(cell.write);
+    if (!is_clean || !cell.has_list()) return;
+    const CellList& list = lists_.at(cell);
+    is_clean = (list.classes & ~kWeakReads) == 0 || is_over(row, list);
+  });
+  if (!is_clean) return false;
+  for_each_cell(row, mine, [&](Cell& cell) {
+    if (cell.has_list() && is_over(row, lists_.at(cell))) lists_.drop(cell);
+    std::uint32_t rest = lanes;
+    for (; rest != 0 && !cell.has_list(); rest &= rest - 1) {
+      record_weak_read(row, static_cast<unsigned>(std::countr_zero(rest)), cell);
+    }
+    if (rest == 0) return;
+    lists_.add_reads(cell, {.segment = row.now, .lanes = rest, .pc = row.access->pc}, order_);
   });
   return true;
 }
@@ -516,7 +572,7 @@ void GeneralRaceChecker::recall(const RecalledAccess& recalled) {
   if (recalled.allocation >= memories_.size()) memories_.resize(recalled.allocation + 1);
   CellMemory& memory = memories_[recalled.allocation];
   memory.fit(recalled.allocation_bytes);
-  if (recalled.bytes < 4 && !memory.is_bytes()) memory.split_to_bytes(lists_);
+  memory.narrow_to(recalled.bytes, lists_);
   CellEntry entry;
   entry.segment =
       order_.past_segment(recalled.launch, launches_[recalled.launch].first_block + recalled.block,

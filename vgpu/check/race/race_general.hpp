@@ -195,6 +195,7 @@ class GeneralRaceChecker final : public Checker {
   void check_weak(Row& row);
   bool check_neighbours(Row& row);
   bool check_common_read(Row& row);
+  bool check_read(Row& row, const LaneAccess& mine, std::uint32_t lanes);
   bool check_lane(Row& row, const LaneAccess& mine);
   template <typename Visit>
   static void for_each_cell(const Row& row, const LaneAccess& mine, Visit visit) {

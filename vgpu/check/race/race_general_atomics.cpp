@@ -97,7 +97,7 @@ bool GeneralRaceChecker::defer(Row& row) {
   const Access& access = *row.access;
   const AccessClass as = class_of(access);
   const bool reaches_all = !as.narrow && !order_.has_groups();
-  if (access.space != ptx::Space::global || !reaches_all || row.memory->is_bytes()) return false;
+  if (access.space != ptx::Space::global || !reaches_all || !row.memory->is_words()) return false;
   if (!AtomicLog::takes(access) || deferred_max_ == 0) return false;
   const std::uint64_t mark = Cell::deferred(access.bytes);
   bool is_quiet = true;

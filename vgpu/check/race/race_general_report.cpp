@@ -382,7 +382,7 @@ void GeneralRaceChecker::check_host(const HostAccess& access, const LibraryOpera
   };
   const std::uint32_t end = std::min(offset + access.bytes, memory.bytes());
   for (std::uint32_t at = offset; at < end; ++at) {
-    if (at != offset && !memory.is_bytes() && at % 4 != 0) continue;
+    if (at != offset && at % memory.cell_bytes() != 0) continue;
     const Cell& cell = memory.cells()[at >> memory.shift()];
     const auto look_at = [&](const Earlier& earlier) {
       const AccessClass other = AccessClass::of_index(earlier.access_class);
