@@ -1,6 +1,7 @@
 #include "vgpu/cudart/streams/host_functions.hpp"
 
 #include "vgpu/cudart/api/api_call.hpp"
+#include "vgpu/cudart/streams/idle_progress.hpp"
 
 namespace warpcheck::cudart {
 namespace {
@@ -16,10 +17,13 @@ void call_host_function(const HostWork& work, std::mutex& lock) {
   lock.unlock();
   const ApiCall outer = current_call();
   host_function_runs = true;
-  if (call.function != nullptr) {
-    call.function(call.argument);
-  } else {
-    call.callback(call.stream, cudaSuccess, call.argument);
+  {
+    const SignalsOfProgram signals;
+    if (call.function != nullptr) {
+      call.function(call.argument);
+    } else {
+      call.callback(call.stream, cudaSuccess, call.argument);
+    }
   }
   host_function_runs = false;
   current_call() = outer;

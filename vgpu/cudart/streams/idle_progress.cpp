@@ -11,6 +11,7 @@
 #include <future>
 #include <iterator>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -54,6 +55,9 @@ OwnThreads& own_threads() {
   return *all;
 }
 
+// Of a thread of ours: the signals that the program's thread blocked which started it.
+thread_local std::optional<sigset_t> blocked_by_program;
+
 }  // namespace
 
 void IdleProgress::look_after() const {
@@ -96,8 +100,9 @@ bool start_own_thread(std::function<void()> run) {
   try {
     std::promise<void> is_known;
     std::future<void> known = is_known.get_future();
-    std::thread([is_known = std::move(is_known), run = std::move(run)]() mutable {
+    std::thread([is_known = std::move(is_known), run = std::move(run), before]() mutable {
       own_threads().add(::gettid());
+      blocked_by_program = before;
       is_known.set_value();
       run();
     }).detach();
@@ -113,6 +118,12 @@ bool is_own_thread(pid_t thread) {
   const std::vector<pid_t> all = own_threads().all();
   return std::ranges::find(all, thread) != all.end();
 }
+
+SignalsOfProgram::SignalsOfProgram() {
+  ::pthread_sigmask(SIG_SETMASK, blocked_by_program ? &*blocked_by_program : nullptr, &before_);
+}
+
+SignalsOfProgram::~SignalsOfProgram() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 bool other_threads_may_run() {
   std::error_code error;

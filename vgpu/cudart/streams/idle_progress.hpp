@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -46,6 +47,20 @@ class IdleProgress {
 // system has no thread left.
 bool start_own_thread(std::function<void()> run);
 bool is_own_thread(pid_t thread);
+
+// While a function of the program runs on a thread that start_own_thread() has started: it takes
+// the signals that the program's thread took which started it, as do threads that the function
+// starts.
+class SignalsOfProgram {
+ public:
+  SignalsOfProgram();
+  ~SignalsOfProgram();
+  SignalsOfProgram(const SignalsOfProgram&) = delete;
+  SignalsOfProgram& operator=(const SignalsOfProgram&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 // Whether the process has threads other than the calling one and those that watch.
 bool other_threads_may_run();
