@@ -246,7 +246,7 @@ void Accesses::remember(const RunningFragment& run, const Instr& instr, std::uin
   site.space = target.allocation->space;
   site.is_store = instr.kind == InstrKind::store;
   site.is_exclusive =
-      is_shared || (target.allocation->shared_by == nullptr && launch_.request->share == nullptr);
+      is_shared || (!target.allocation->changes_by_itself() && launch_.request->share == nullptr);
   site.bytes = static_cast<std::uint8_t>(lane_bytes);
   site.element_bytes = static_cast<std::uint8_t>(ptx::bytes_of(instr.modifiers.type));
   site.allocation = is_shared ? nullptr : target.allocation;

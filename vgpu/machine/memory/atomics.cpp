@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <mutex>
@@ -315,6 +316,55 @@ void run_in_pages(AtomicFn function, const AtomicRows& rows, const Access& acces
   }
 }
 
+// Puts `wanted` where `found` still lies; else `found` becomes what lies there.
+template <class T>
+bool exchange(std::byte* place, Quad& found, Quad wanted) {
+  auto expected = static_cast<T>(found);
+  const bool is_done =
+      std::atomic_ref<T>(*reinterpret_cast<T*>(place))
+          .compare_exchange_strong(expected, static_cast<T>(wanted), std::memory_order_seq_cst);
+  found = expected;
+  return is_done;
+}
+
+// There is no std::atomic_ref of 16 bytes without a lock.
+[[gnu::target("cx16")]] bool exchange_quad(std::byte* place, Quad& found, Quad wanted) {
+  const Quad before = __sync_val_compare_and_swap(reinterpret_cast<Quad*>(place), found, wanted);
+  const bool is_done = before == found;
+  found = before;
+  return is_done;
+}
+
+bool exchange(std::byte* place, std::uint32_t bytes, Quad& found, Quad wanted) {
+  switch (bytes) {
+    case 2: return exchange<std::uint16_t>(place, found, wanted);
+    case 4: return exchange<std::uint32_t>(place, found, wanted);
+    case 8: return exchange<std::uint64_t>(place, found, wanted);
+    default: return exchange_quad(place, found, wanted);
+  }
+}
+
+// In memory that the host's threads change meanwhile, atomically as well: each lane computes on a
+// copy, which takes the place of what was copied if that still lies there.
+void run_beside_host(AtomicFn function, const AtomicRows& rows, std::uint32_t bytes) {
+  constexpr std::array<std::uint32_t, kWarpLanes> kAtBegin{};
+  Quad copy = 0;
+  AtomicRows one = rows;
+  one.data = reinterpret_cast<std::byte*>(&copy);
+  one.offsets = kAtBegin.data();
+  one.strided = false;
+  for (std::uint32_t rest = rows.mask; rest != 0; rest &= rest - 1) {
+    std::byte* const place = rows.data + rows.offsets[std::countr_zero(rest)];
+    one.mask = rest & -rest;
+    Quad found = 0;
+    std::memcpy(&found, place, bytes);
+    do {
+      copy = found;
+      function(one);
+    } while (!exchange(place, bytes, found, copy));
+  }
+}
+
 Type element_of(Type type) {
   if (type == Type::f16x2) return Type::f16;
   return type == Type::bf16x2 ? Type::bf16 : type;
@@ -376,6 +426,8 @@ void Atomics::perform(RunningFragment& run, const Instr& instr, std::uint32_t ma
     function(rows);
   } else if (BlockShare* const share = launch_.request->share; share != nullptr && is_global) {
     run_in_pages(function, rows, current_.access, share->reductions());
+  } else if (current_.access.allocation->is_mapped()) {
+    run_beside_host(function, rows, ptx::bytes_of(instr.modifiers.type));
   } else {
     function(rows);
   }

@@ -20,7 +20,7 @@ struct AccessSite {
   std::uint32_t begin = 0;   // of `base`: bytes into the allocation
   ptx::Space space = ptx::Space::generic;  // of the allocation
   bool is_store = false;
-  bool is_exclusive = false;  // no other process or machine changes the bytes meanwhile
+  bool is_exclusive = false;  // no other process or machine, nor the host, changes the bytes
   std::uint8_t element_bytes = 0;
   std::uint8_t bytes = 0;            // of a lane, all elements of a vector
   Allocation* allocation = nullptr;  // null: the block's shared memory
