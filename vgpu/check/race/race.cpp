@@ -162,7 +162,8 @@ inline Epoch RaceChecker::epoch_of(const AnyAccess& access) const {
          std::uint64_t{place.warp} * kWarpLanes;
 }
 
-// What `log` holds of the allocation that `access` is about to touch.
+// What `log` holds of the allocation that `access` is about to touch.  Where its number was that of
+// global memory in an earlier trial, records of that give way first, or they would come later.
 void RaceChecker::move_to_shadow(RowLog& log, const Access& access) {
   log.close();
   if (log.rows().empty() && log.updates().empty()) return;
@@ -174,7 +175,6 @@ void RaceChecker::move_to_shadow(RowLog& log, const Access& access) {
     RaceRow row;
     row.epoch = warp_0 + std::uint64_t{from.warp} * kWarpLanes;
     row.ordered_threads = ordered_threads_;
-    row.history = shadow.plan(access_class, ordered_threads_, hands_on_).history;
     row.cell = std::int64_t{from.cell} << shift;
     row.pc = from.pc;
     row.mask = from.mask;
@@ -182,6 +182,8 @@ void RaceChecker::move_to_shadow(RowLog& log, const Access& access) {
     row.cells_log2 = static_cast<std::uint8_t>(from.cells_log2 + shift);
     row.exclusive = from.write;
     if (from.scattered) row.offset = log.offsets_of(from).data();
+    shadow.to_cells(row, RowLog::pattern_of(from));
+    row.history = shadow.plan(access_class, ordered_threads_, hands_on_).history;
     const RaceRowResult result = from.scattered ? record_scattered(row, 4u << from.cells_log2)
                                  : from.uniform ? functions_->uniform(row)
                                                 : functions_->strided(row);
@@ -194,7 +196,6 @@ void RaceChecker::move_to_shadow(RowLog& log, const Access& access) {
     RaceRow row;
     row.epoch = warp_0 + std::uint64_t{from.warp} * kWarpLanes;
     row.ordered_threads = ordered_threads_;
-    row.history = shadow.plan(access_class, ordered_threads_, hands_on_).history;
     row.offset = from.offset.data();
     row.offset_shift = static_cast<std::uint8_t>(shadow.offset_shift());
     row.cell = first_cell(from, pattern, row.offset_shift);
@@ -202,6 +203,8 @@ void RaceChecker::move_to_shadow(RowLog& log, const Access& access) {
     row.mask = from.mask;
     row.cells_log2 = static_cast<std::uint8_t>((from.bytes == 8 ? 1 : 0) + shift);
     row.exclusive = false;
+    shadow.to_cells(row, pattern);
+    row.history = shadow.plan(access_class, ordered_threads_, hands_on_).history;
     const RaceRowResult result = check_cells(row, pattern, from.bytes, false, shadow);
     shadow.mark(1u << access_class,
                 std::uint32_t{result == RaceRowResult::displaced} << access_class);

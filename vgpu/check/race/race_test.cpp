@@ -480,5 +480,23 @@ TEST_F(RaceTest, ANewTrialForgets) {
   EXPECT_EQ(summary(), Lines{});
 }
 
+// What has the number of global memory of an earlier trial is checked against its own past alone.
+TEST_F(RaceTest, SharedMemoryMayHaveTheNumberOfGlobalMemoryBefore) {
+  const FakeMemory before{0, ptx::Space::global, 4096, "b"};
+  for (const AccessKind kind : {kRead, kWrite, kAtomic}) {
+    start(1, 64);
+    launch.strided(kind, before, 0, 0, 1);
+    reporter.reset();
+    checker.reset(WarpModel::independent);
+    start(1, 64);
+    launch.strided(kRead, shared, 0, 0, 2, 0, 0b110);
+    launch.strided(kRead, shared, 0, 0, 3, -1, 0b110);
+    launch.strided(kWrite, shared, 0, 0, 4, 0, 0b110);
+    EXPECT_EQ(summary(), (Lines{"read 103 / write 104"}));
+    reporter.reset();
+    checker.reset(WarpModel::independent);
+  }
+}
+
 }  // namespace
 }  // namespace warpcheck::vgpu

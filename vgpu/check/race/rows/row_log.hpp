@@ -78,6 +78,9 @@ class RowLog {
   // In the order in which they were taken; they have met no other row.
   [[nodiscard]] std::span<const UpdateRow> updates() const { return {updates_.data(), updated()}; }
   static Pattern pattern_of(const UpdateRow& row);
+  static Pattern pattern_of(const Row& row) {
+    return row.scattered ? Pattern::scattered : row.uniform ? Pattern::uniform : Pattern::strided;
+  }
   // The same of an access that AtomicLog takes, and of the general checker.
   bool take_atomics(const Access& access, std::uint32_t segment, const ThreadOrder& order);
   [[nodiscard]] AtomicLog& atomics() { return atomics_; }
