@@ -40,6 +40,8 @@ class KnownDecisions {
   void begin_run();
   void begin_kernel(const Program& program);
   void executes(std::uint32_t pc);
+  // Whether any is known of the kernel that runs.
+  [[nodiscard]] bool watch_kernel() const { return !of_kernel_.empty(); }
   // One that is decided again; null: none.
   [[nodiscard]] const Obstacle* again() const;
 
@@ -69,6 +71,10 @@ class OrdinaryRun final : public HostCalls {
   void on_sync(const Sync& sync) override;
   void on_access(Access& access) override;
   bool takes_row(const RowAccess& row) override;  // all of it is defined
+  // No memory of blocks is shared with the host.
+  bool lends_notes(std::uint32_t /*slot*/, RowNotes& /*notes*/) override {
+    return !decisions_.watch_kernel();
+  }
   void on_host_access(const HostAccess& access) override;
   void on_opaque_operation(std::string_view call) override;
 
