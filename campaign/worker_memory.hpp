@@ -11,6 +11,7 @@
 #include <string>
 
 #include "campaign/store/corpus.hpp"
+#include "harness/process/shared_memory.hpp"
 
 namespace warpcheck::campaign {
 
@@ -30,20 +31,10 @@ struct WorkerMemory {
   }
 };
 
-// WorkerMemory in pages of its own, made before the worker is forked.
-class SharedWorkerMemory {
+// Made before the worker is forked.
+class SharedWorkerMemory : public SharedMemory<WorkerMemory> {
  public:
-  SharedWorkerMemory();  // throws StoreError where there is no memory
-  ~SharedWorkerMemory();
-  SharedWorkerMemory(const SharedWorkerMemory&) = delete;
-  SharedWorkerMemory& operator=(const SharedWorkerMemory&) = delete;
-
-  WorkerMemory& operator*() const { return *memory_; }
-  WorkerMemory* operator->() const { return memory_; }
   [[nodiscard]] std::string input() const;
-
- private:
-  WorkerMemory* memory_;
 };
 
 }  // namespace warpcheck::campaign

@@ -392,4 +392,22 @@ TEST_F(Cli, HuntIsTheSameWithOneProcessAndWithThree) {
   EXPECT_EQ(read("hunt.json"), json);
 }
 
+// A proof, a failure and its case, and what is kept.
+TEST_F(Cli, ProveIsTheSameWithOneProcessAndWithThree) {
+  const std::string prove =
+      std::string("prove histogram_shared scan_tree ") + kPair +
+      " --max-size 40 --blocks 32,64 --json proofs.json --html proofs.html --state ";
+  const Outcome one = run(prove + "one.jsonl --jobs 1 2>/dev/null; exit $?");
+  EXPECT_EQ(one.status, 1) << one.out;
+  EXPECT_NE(one.out.find("PROVED scan_tree"), std::string::npos) << one.out;
+  EXPECT_NE(one.out.find(std::string("FAIL ") + kPair), std::string::npos) << one.out;
+  const std::string json = read("proofs.json"), html = read("proofs.html");
+  EXPECT_EQ(run(prove + "three.jsonl --jobs 3 2>/dev/null; exit $?").out, one.out);
+  EXPECT_EQ(read("proofs.json"), json);
+  EXPECT_EQ(read("proofs.html"), html);
+  EXPECT_EQ(read("three.jsonl"), read("one.jsonl"));
+  EXPECT_EQ(run(prove + "one.jsonl --jobs 2 2>/dev/null; exit $?").out, one.out);
+  EXPECT_EQ(read("one.jsonl"), read("three.jsonl"));
+}
+
 }  // namespace

@@ -1,14 +1,19 @@
 // warpcheck prove: what is proved of pairs, for every size and launch of their domains.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cli/cli.hpp"
 #include "harness/case/atomic_file.hpp"
+#include "harness/case/case_file.hpp"
 #include "harness/pair/registry.hpp"
 #include "harness/process/progress.hpp"
+#include "harness/process/workers.hpp"
+#include "harness/prove/prove.hpp"
 #include "harness/prove/prove_report.hpp"
 #include "harness/shrink/shrink.hpp"
 
@@ -22,6 +27,7 @@ struct ProveArguments {
   bool every_block = false;
   std::uint64_t points = ProveOptions{}.points_max;
   std::uint64_t executions = ExecutionLimits{}.runs;
+  unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
   std::string build = std::string(kBoth);
   std::string state, json, html;
   std::string cases = "fuzz/cases";
@@ -42,48 +48,72 @@ std::vector<const AnyPair*> pairs_to_prove(const std::vector<std::string>& names
   return pairs;
 }
 
-// Explains a point that failed as `check` does; false: its case could not be written.
-bool show_failure(const Case& failed, const std::string& cases) {
-  TrialRunner runner;
-  ShrunkCase shrunk = shrink(failed, runner, {});
-  Report report{
-      .a_case = std::move(shrunk.a_case),
-      .verdict = std::move(shrunk.verdict),
-      .search = Report::Search{.trials = 1, .shrinks = shrunk.shrinks, .complete = shrunk.complete},
-      .replay_path = {}};
-  const bool saved = save_case(report, cases);
-  print(report_text(report));
-  return saved;
+// Explains points that failed as `check` does: a process shrinks each, and this one runs what is
+// left of it for its verdict.  False: one was not shrunk, or its case could not be written.
+bool show_failures(const std::vector<Case>& failures, const ProveArguments& arguments,
+                   const volatile std::sig_atomic_t* stop) {
+  const auto shrink_one = [&](std::size_t i, const Emit& emit) {
+    TrialRunner runner;
+    const ShrunkCase shrunk = shrink(failures[i], runner);
+    emit(FailureMessage{.case_text = case_text(record_of(shrunk.a_case, shrunk.verdict)),
+                        .path = {},
+                        .trials = 1,
+                        .shrinks = shrunk.shrinks,
+                        .complete = shrunk.complete});
+  };
+  bool all = true;
+  for (const TaskResult& task : run_tasks(failures.size(), arguments.jobs, shrink_one, stop)) {
+    if (!task.finished) complain(task.failure.empty() ? "a failure was not shrunk" : task.failure);
+    all = all && task.finished;
+    for (const Message& message : task.messages) {
+      const auto& failure = std::get<FailureMessage>(message);
+      Case a_case = parse_case(failure.case_text, "a failure", Registry::global()).a_case;
+      Verdict verdict = TrialRunner().run(a_case);
+      Report report{.a_case = std::move(a_case),
+                    .verdict = std::move(verdict),
+                    .search = Report::Search{.trials = failure.trials,
+                                             .shrinks = failure.shrinks,
+                                             .complete = failure.complete},
+                    .replay_path = {}};
+      all = save_case(report, arguments.cases) && all;
+      print(report_text(report));
+    }
+  }
+  return all;
 }
 
-int run_prove(const ProveArguments& arguments) {
-  const std::vector<const AnyPair*> pairs = pairs_to_prove(arguments.pairs);
+ProveOptions options_of(const ProveArguments& arguments) {
   ProveOptions options;
   options.points = {.size_max = arguments.size_max,
                     .blocks = arguments.every_block ? all_blocks() : arguments.blocks};
   options.points_max = arguments.points;
   options.executions.runs = arguments.executions;
   options.builds = builds_of_prove(arguments);
+  options.jobs = arguments.jobs;
   options.stop = watch_interrupts();
+  return options;
+}
+
+int run_prove(const ProveArguments& arguments) {
+  const std::vector<const AnyPair*> pairs = pairs_to_prove(arguments.pairs);
+  ProveOptions options = options_of(arguments);
   Progress progress;
+  options.on_wait = [&](const ProveProgress& at) {
+    progress.show([&] {
+      return fmt::format("proving {} ({} of {}): {} of {} sizes and blocks", at.pair->name(),
+                         at.pairs + 1, pairs.size(), at.done, at.all);
+    });
+  };
   ProofLog log(arguments.state);
-  std::vector<PairProof> proofs;
   bool failed = false, cannot = false;
-  for (const AnyPair* pair : pairs) {
-    options.on_point = [&](std::uint64_t done, std::uint64_t all) {
-      progress.show([&] {
-        return fmt::format("proving {} ({} of {}): {} of {} sizes and blocks", pair->name(),
-                           proofs.size() + 1, pairs.size(), done, all);
-      });
-    };
-    const PairProof& proof = proofs.emplace_back(prove_pair(*pair, options, log));
+  const auto on_proved = [&](const PairProof& proof) {
     progress.clear();
     print(prove_text(proof));
-    for (const Case& failure : proof.failures) cannot |= !show_failure(failure, arguments.cases);
+    cannot |= !show_failures(proof.failures, arguments, options.stop);
     failed |= !proof.failures.empty();
     cannot |= !proof.errors.empty();
-    if (*options.stop != 0) break;
-  }
+  };
+  const std::vector<PairProof> proofs = prove_pairs(pairs, options, log, on_proved);
   if (!arguments.json.empty())
     write_file_atomically(arguments.json, prove_json(proofs).dump(1) + "\n");
   if (!arguments.html.empty()) write_file_atomically(arguments.html, prove_html(proofs));
@@ -112,6 +142,9 @@ void add_prove_to(CLI::App& command, Run& run) {
       ->capture_default_str();
   command.add_option("--build", arguments->build, "Which device code")
       ->check(CLI::IsMember({"optimized", "unoptimized", "both"}))
+      ->capture_default_str();
+  command.add_option("--jobs", arguments->jobs, "Processes")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command.add_option("--state", arguments->state,
                      "Keeps what is proved in this file, and goes on from there");

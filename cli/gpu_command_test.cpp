@@ -145,7 +145,7 @@ TEST_F(Gpu, ALineThatIsNotUnderstoodIsQuoted) {
                                                      "cat line.txt >\"$task.messages\"\n";
   fs::permissions(directory_ / "compute-sanitizer", fs::perms::owner_all);
   const std::string environment = "PATH='" + directory_.string() + "':\"$PATH\"";
-  const std::string hello = "hello {\"version\":2}\n";
+  const std::string hello = "hello {\"version\":3}\n";
   struct Row {
     std::string text, line, reason;
   };
@@ -156,7 +156,7 @@ TEST_F(Gpu, ALineThatIsNotUnderstoodIsQuoted) {
       {hello, R"(gpu-trial {"job":9,"trial":0})", "it is no message of this worker"},
       {hello, R"(gpu-failure {"trial":0,"launches":1,"findings":[{"kind":"new"}]})",
        R"(gpu-failure.findings[0].kind: expected a kind of finding, found "new")"},
-      {"", R"(hello {"version":0})", "it speaks version 0 of the protocol, and not 2"},
+      {"", R"(hello {"version":0})", "it speaks version 0 of the protocol, and not 3"},
       {"", R"(gpu-device {"text":"Fake GPU"})", "hello has to come first"}};
   for (const auto& [text, line, reason] : kRows) {
     std::ofstream(directory_ / "line.txt") << text << line << "\n";

@@ -74,13 +74,16 @@ TEST(EveryExecution, IsSaidInWords) {
   EXPECT_EQ(text_of(Executions{.count = 3'412, .all = true}), "all 3,412 executions agree");
 }
 
-PairProof proof_of(const char* pair, std::uint64_t runs) {
+PairProof proof_of(const char* pair, std::uint64_t runs, unsigned jobs = 1,
+                   std::uint32_t size_max = 2) {
   ProofLog log("");
   ProveOptions options;
-  options.points.size_max = 2;
+  options.points.size_max = size_max;
+  options.jobs = jobs;
   options.builds = {cudart::Build::optimized};
   options.executions.runs = runs;
-  return prove_pair(*Registry::global().find(pair), options, log);
+  const AnyPair* const pairs[] = {Registry::global().find(pair)};
+  return prove_pairs(pairs, options, log).front();
 }
 
 TEST(EveryExecution, ProvesWhatCertificatesDoNot) {
@@ -100,6 +103,23 @@ TEST(EveryExecution, ProvesWhatCertificatesDoNot) {
   EXPECT_EQ(failed.worst(), Proof::failed);
   ASSERT_EQ(failed.failures.size(), 1U);
   EXPECT_EQ(kinds_of(run_case(failed.failures.front())), "mismatch");
+}
+
+// Larger points than one that was cut are not tried, whoever cut it; where a worker tried one, as
+// it could not know, nobody is told.
+TEST(EveryExecution, IsCutAtTheSamePointsHoweverManyProcesses) {
+  for (const char* const pair : {"ticket_lock", "last_block"}) {
+    for (const std::uint64_t runs : {2u, 20u}) {
+      const PairProof one = proof_of(pair, runs, 1, 12);
+      EXPECT_GT(std::ranges::count(one.points, true, &ProvedPoint::cut), 0) << pair;
+      EXPECT_LT(std::ranges::count(one.points, true, &ProvedPoint::cut),
+                std::ranges::ssize(one.points))
+          << pair;
+      for (const unsigned jobs : {2u, 3u, 5u}) {
+        EXPECT_EQ(proof_of(pair, runs, jobs, 12).points, one.points) << pair << ' ' << jobs;
+      }
+    }
+  }
 }
 
 }  // namespace

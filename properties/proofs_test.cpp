@@ -3,13 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "harness/pair/registry.hpp"
 #include "harness/prove/certificate.hpp"
 #include "harness/prove/points.hpp"
+#include "harness/prove/prove.hpp"
 #include "harness/search/search.hpp"
 #include "harness/trial/trial.hpp"
 
@@ -119,6 +122,28 @@ TEST(ProofsOfPairs, AreTheSameWhereDecisionsAreKnown) {
   }
 }
 
+// Which line holds a point back is no matter of who has proved others.
+TEST(ProofsOfPairs, AreTheSameHoweverManyProcesses) {
+  const std::array<const AnyPair*, 3> pairs{Registry::global().find("radix_sort"),
+                                            Registry::global().find("histogram_shared"),
+                                            Registry::global().find("scan_tree")};
+  const auto proofs_of = [&](unsigned jobs) {
+    ProofLog log("");
+    ProveOptions options;
+    options.points = {.size_max = 40, .blocks = {1, 32, 33}};
+    options.jobs = jobs;
+    return prove_pairs(pairs, options, log);
+  };
+  const std::vector<PairProof> one = proofs_of(1);
+  for (const unsigned jobs : {2u, 3u}) {
+    const std::vector<PairProof> others = proofs_of(jobs);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      EXPECT_GT(one.at(i).points.size(), 40u);
+      EXPECT_EQ(others.at(i).points, one.at(i).points) << pairs[i]->name();
+    }
+  }
+}
+
 // A race is there at some sizes, and at those nothing is proved.
 TEST(ProofsOfPairs, NoneWhereASpecimenRaces) {
   int specimens = 0;
@@ -139,6 +164,22 @@ TEST(ProofsOfPairs, NoneWhereASpecimenRaces) {
     ++specimens;
   }
   EXPECT_GE(specimens, 5);
+}
+
+// What a run shows does not depend on what ran before.
+TEST(ProofsOfPairs, NoneWhereASpecimenRacesWhateverRanBefore) {
+  const AnyPair& pair = *Registry::global().find("scan_hillis_steele_published");
+  Points points(pair, {.size_max = 40, .blocks = {32, 64}});
+  const auto case_of = [&](std::uint32_t size, std::uint32_t block) {
+    Case a_case = nth_case(pair, "", {}, 7, 1);
+    a_case.schedule = vgpu::Schedule{};
+    a_case.input = points.inputs(size, block).at(0).input;
+    return a_case;
+  };
+  TrialRunner runner;
+  for (const auto& [size, block] : {std::pair{40u, 64u}, {0u, 32u}, {3u, 32u}, {0u, 64u}}) {
+    EXPECT_EQ(runner.run(case_of(size, block)).failed(), size != 0) << size;
+  }
 }
 
 }  // namespace

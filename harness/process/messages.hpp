@@ -5,6 +5,7 @@
 // (unexpected(), protocol.hpp).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -133,6 +134,33 @@ struct LinesMessage {
 };
 FIELDS(LinesMessage, coverage);
 
+// --- of proofs, point by point ------------------------------------------------------------------
+
+// What is known of a point in one build.
+struct PointOutcome {
+  Proof proof = Proof::tried;
+  std::string reason{};
+  bool same_bytes = false;
+  std::string varies{};
+  std::uint64_t executions = 0;
+  bool cut = false;         // there were too many of them
+  bool refused = false;     // it cannot be run, as the reason says
+  std::string case_text{};  // where it failed; empty: this worker has told one with this reason
+};
+FIELDS(PointOutcome, proof, reason, same_bytes, varies, executions, cut, refused, case_text);
+
+// A row is a point in one build: the number of its size and block in the plan, its grid, the build,
+// and which of the outcomes is its own; the last is its own where executions were too many at a
+// smaller point.
+struct ProvedMessage {
+  static constexpr std::string_view kTag = "proved";
+  std::vector<std::string> versions{};  // of the kernels, by build; empty: nobody asks
+  std::vector<PointOutcome> outcomes{};
+  std::vector<std::uint64_t> planned{};  // sizes and blocks of the plan that are done
+  std::vector<std::array<std::uint32_t, 5>> rows{};
+};
+FIELDS(ProvedMessage, versions, outcomes, planned, rows);
+
 // --- of campaigns -------------------------------------------------------------------------------
 
 // One of the findings that a case shows.
@@ -245,9 +273,9 @@ FIELDS(GpuFailureMessage, trial, launches, findings);
 using Message =
     std::variant<HelloMessage, DoneMessage, ThrewMessage, TrialsMessage, EveryScheduleMessage,
                  ProofMessage, RefusalMessage, ErrorMessage, InternalErrorMessage, KindsMessage,
-                 FailureMessage, UnhealthyMessage, LinesMessage, FoundMessage, ShrunkMessage,
-                 ConfirmedMessage, SearchedMessage, RemarkMessage, GpuTaskMessage, GpuJobMessage,
-                 GpuDeviceMessage, GpuTrialMessage, GpuFailureMessage>;
+                 FailureMessage, UnhealthyMessage, LinesMessage, ProvedMessage, FoundMessage,
+                 ShrunkMessage, ConfirmedMessage, SearchedMessage, RemarkMessage, GpuTaskMessage,
+                 GpuJobMessage, GpuDeviceMessage, GpuTrialMessage, GpuFailureMessage>;
 
 // For std::visit(): a function for each message that its receiver knows, and one of `const auto&`
 // for all others.

@@ -21,7 +21,7 @@
 namespace warpcheck {
 
 // To be raised whenever a message changes: a program may be built anew while its workers start.
-inline constexpr std::uint32_t kProtocolVersion = 2;
+inline constexpr std::uint32_t kProtocolVersion = 3;
 
 // A line that is no message.  what(): "wrote 'LINE': REASON".
 class ProtocolError : public std::runtime_error {

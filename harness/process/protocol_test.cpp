@@ -9,7 +9,7 @@
 namespace warpcheck {
 namespace {
 
-const std::string kHello = "hello {\"version\":2}\n";
+const std::string kHello = "hello {\"version\":3}\n";
 
 // What a reader makes of these bytes: "error: ..." for what it refuses, and the line of each
 // message behind hello.
@@ -57,6 +57,10 @@ std::vector<Message> one_of_each() {
       FailureMessage{"{}", "cases/a.case", 1, 2, true},
       UnhealthyMessage{"claim", 100, "no-launch", "none"},
       LinesMessage{coverage},
+      ProvedMessage{{"0123456789abcdef"},
+                    {{Proof::tried, "a fence: a.cu:1", true, "a.cu:2", 7, true, true, "{}"}},
+                    {0, 1},
+                    {{0, 32, 1, 0, 0}}},
       FoundMessage{"scan", "{}", -1, shown, false},
       ShrunkMessage{true, "{}", 3, true, shown},
       ConfirmedMessage{true, 3, 20},
@@ -157,7 +161,7 @@ TEST(Protocol, AMessageThatIsCutOffIsNone) {
 TEST(Protocol, AnotherVersionIsRefusedAsAWhole) {
   EXPECT_EQ(read({"hello {\"version\":9}\ntrials {\"count\":1}\n", "done {}\nhalf"}),
             std::vector<std::string>{"error: wrote 'hello {\"version\":9}': it speaks version 9 of "
-                                     "the protocol, and not 2"});
+                                     "the protocol, and not 3"});
   EXPECT_EQ(
       read({"trials {\"count\":1}\n" + kHello}),
       std::vector<std::string>{"error: wrote 'trials {\"count\":1}': hello has to come first"});

@@ -63,7 +63,7 @@ class WorkerPoolTest : public testing::Test, public WorkerListener {
 using Errors = std::vector<std::string>;
 using Messages = std::vector<Message>;
 
-constexpr const char* kHelloCommand = R"(printf 'hello {"version":2}\n' >"$pipe"; )";
+constexpr const char* kHelloCommand = R"(printf 'hello {"version":3}\n' >"$pipe"; )";
 
 TEST_F(WorkerPoolTest, AWorkerThatReturnsIsDone) {
   pool_.start(7, [](const Emit& emit) { emit(TrialsMessage{5}); });
@@ -165,7 +165,7 @@ TEST_F(WorkerPoolTest, AWorkerOfAnotherVersionIsKilled) {
   start_script(0, R"(printf 'hello {"version":9}\ndone {}\n' >"$pipe"; sleep 1000)");
   wait_for_all();
   EXPECT_EQ(heard_[0].unreadable, Errors{"wrote 'hello {\"version\":9}': it speaks version 9 of "
-                                         "the protocol, and not 2"});
+                                         "the protocol, and not 3"});
   EXPECT_EQ(heard_[0].ends.at(0).failure, "killed by signal 9 (Killed)");
 }
 

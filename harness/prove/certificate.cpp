@@ -107,11 +107,12 @@ std::string Certifier::obstacle_to_all_data(const Case& a_case, const Verdict& v
   const bool shows_order = !verdict.order_source.empty() && !ordinary_.times_decide_nothing();
   if (const vgpu::Obstacle* const again = data_decisions_.again()) return text_of(*again, "data");
   if (shows_order || ordinary_.may_be_decided()) {
+    has_followed_data_ = true;
     ValueFlow flow({.data = true, .order = shows_order});
     run_watched(a_case, engine_, flow, &flow.has_obstacle());
     if (!flow.obstacles().empty()) {
       const vgpu::Obstacle& first = flow.obstacles().front();
-      if (flow.first_decision()) data_decisions_.add(*flow.first_decision(), first);
+      if (learns_ && flow.first_decision()) data_decisions_.add(*flow.first_decision(), first);
       return text_of(first, "data");
     }
   }
@@ -125,6 +126,7 @@ Certificate Certifier::certify(const Case& given) {
   a_case.settings.checkers = {};
   a_case.schedule = vgpu::Schedule{};
   Certificate certificate;
+  has_followed_data_ = false;
   ordinary_.begin();
   certificate.verdict = runner_.run(a_case);
   const Verdict& verdict = certificate.verdict;
@@ -146,6 +148,12 @@ Certificate Certifier::certify(const Case& given) {
   certificate.reason = obstacle_to_all_data(a_case, verdict);
   if (certificate.reason.empty()) certificate.proof = Proof::all_data;
   return certificate;
+}
+
+void Certifier::learn(const Case& a_case) {
+  const bool learns = std::exchange(learns_, true);
+  static_cast<void>(certify(a_case));
+  learns_ = learns;
 }
 
 // The largest of some inputs that are drawn for a size of trials.

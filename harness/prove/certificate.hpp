@@ -34,7 +34,9 @@ struct Certificate {
 // and what it learns of an input's host code for all builds.
 class Certifier {
  public:
-  explicit Certifier(Engine& engine = virtual_gpu()) : engine_(engine) {}
+  // learns: where data has decided once, values are not followed again; false: learn() alone does.
+  explicit Certifier(Engine& engine = virtual_gpu(), bool learns = true)
+      : engine_(engine), learns_(learns) {}
   Certifier(const Certifier&) = delete;
   Certifier& operator=(const Certifier&) = delete;
 
@@ -43,6 +45,10 @@ class Certifier {
   // followed, where the code alone does not say that it decides nothing, up to where it does; and
   // its host code with other data.
   [[nodiscard]] Certificate certify(const Case& a_case);
+  // Where data decides in this case.
+  void learn(const Case& a_case);
+  // Whether the latest certificate took following the values of data.
+  [[nodiscard]] bool has_followed_data() const { return has_followed_data_; }
 
  private:
   [[nodiscard]] bool prove_schedules(const Case& a_case, Certificate& certificate);
@@ -51,6 +57,8 @@ class Certifier {
   [[nodiscard]] std::uint64_t calls_of(const Case& a_case);
 
   Engine& engine_;
+  bool learns_;
+  bool has_followed_data_ = false;
   vgpu::DataUses data_uses_;
   vgpu::KnownDecisions data_decisions_;
   vgpu::OrdinaryRun ordinary_{data_uses_, data_decisions_};

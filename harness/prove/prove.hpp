@@ -1,22 +1,28 @@
 // Proofs of pairs, point by point: every size and launch of the domain, in both builds.
 //
-// A point is as good as the worse of its builds.  What was done is kept in a file, a line a point,
-// so that a search that was interrupted goes on where it was; a line counts as long as the kernels
-// are the same.
+// A point is as good as the worse of its builds.  Points are proved by worker processes
+// (point_prover.hpp); what is said of them is the same for any number of workers.
 #pragma once
 
 #include <csignal>
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "harness/case/case.hpp"
 #include "harness/executions/executions.hpp"
-#include "harness/prove/certificate.hpp"
 #include "harness/prove/points.hpp"
+#include "harness/prove/proof_log.hpp"
 
 namespace warpcheck {
+
+struct ProveProgress {
+  const AnyPair* pair = nullptr;    // the first that is not done
+  std::uint64_t pairs = 0;          // that are
+  std::uint64_t done = 0, all = 0;  // of its sizes and blocks
+};
 
 struct ProveOptions {
   PointOptions points;
@@ -25,25 +31,17 @@ struct ProveOptions {
   // Where nothing else proves a point: so many runs at most, to try every execution.  0: none.
   ExecutionLimits executions{};
   std::vector<cudart::Build> builds{cudart::Build::optimized, cudart::Build::unoptimized};
-  std::function<void(std::uint64_t done, std::uint64_t all)> on_point = {};
+  unsigned jobs = 1;  // processes
+  // Called every 200 ms at least.
+  std::function<void(const ProveProgress&)> on_wait = {};
   const volatile std::sig_atomic_t* stop = nullptr;
-};
-
-struct ProvedPoint {
-  Point point;
-  Proof proof = Proof::tried;
-  std::string reason{};  // why it is no better
-  bool same_bytes = false;
-  std::string varies{};
-  std::uint64_t executions = 0;  // every_execution: so many, of both builds
-  friend bool operator==(const ProvedPoint&, const ProvedPoint&) = default;
 };
 
 struct PairProof {
   const AnyPair* pair = nullptr;
   std::vector<ProvedPoint> points{};  // ascending
   std::vector<Case> failures{};       // one for each reason to have failed
-  std::vector<std::string> errors{};  // why nothing could be run
+  std::vector<std::string> errors{};  // why nothing, or nothing more, could be run
   bool interrupted = false;
 
   [[nodiscard]] std::uint64_t count(Proof proof) const;
@@ -51,21 +49,12 @@ struct PairProof {
   [[nodiscard]] Proof worst() const;
 };
 
-// Lines of points that are known, by key; a file of a search.
-class ProofLog {
- public:
-  // Empty path: nothing is kept.  Throws CaseFileError.
-  explicit ProofLog(std::string path);
-  [[nodiscard]] bool is_kept() const { return !path_.empty(); }
-  [[nodiscard]] const ProvedPoint* find(const std::string& key) const;
-  void add(const std::string& key, const ProvedPoint& point);
-
- private:
-  std::string path_;
-  std::map<std::string, ProvedPoint> known_;
-};
-
-[[nodiscard]] PairProof prove_pair(const AnyPair& pair, const ProveOptions& options, ProofLog& log,
+// In order of `pairs`; `on_proved` is told of each pair as soon as it and those before are done.
+// When *stop becomes non-zero, what is proved until then is kept, and pairs that were not begun are
+// left out.
+std::vector<PairProof> prove_pairs(std::span<const AnyPair* const> pairs,
+                                   const ProveOptions& options, ProofLog& log,
+                                   const std::function<void(const PairProof&)>& on_proved = {},
                                    Engine& engine = virtual_gpu());
 
 }  // namespace warpcheck

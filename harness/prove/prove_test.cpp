@@ -23,7 +23,7 @@ TEST(ProofLog, KeepsWhatIsProvedAndForgetsHalfALine) {
   std::remove(path.c_str());
   const ProvedPoint point{
       {3, 32, 1}, Proof::every_schedule, "data decides a branch", true, "a.cu:1"};
-  ProofLog(path).add("key", point);
+  ProofLog(path).add(line_of("key", point));
   std::ofstream(path, std::ios::app) << R"({"key": "other", "pro)";
   const ProofLog again(path);
   ASSERT_NE(again.find("key"), nullptr);

@@ -1,0 +1,255 @@
+#include "harness/prove/point_prover.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "harness/case/case_file.hpp"
+#include "harness/trial/trial.hpp"
+
+namespace warpcheck {
+namespace {
+
+// A part is small enough for all to end together, and large enough for its sizes to be made once.
+constexpr std::uint64_t kPartMax = 32, kPartsOfWorker = 4;
+constexpr std::uint64_t kLearntFrom = 8;
+constexpr std::chrono::milliseconds kTold{100};
+
+Case case_of(const AnyPair& pair, const AnyInput& input, cudart::Build build) {
+  return {.pair = &pair,
+          .property = {},
+          .input = input,
+          .schedule = vgpu::Schedule{},
+          .settings = {.build = build},
+          .tape = {}};
+}
+
+// A case as it failed; running it again gives the verdict.
+std::string text_of_failed(const Case& a_case) {
+  return case_text({.a_case = a_case, .ptx_hash = 0, .kinds = {}, .classes = {}});
+}
+
+PointOutcome outcome_of(const Certificate& certificate) {
+  PointOutcome outcome;
+  outcome.proof = certificate.proof;
+  outcome.reason = certificate.reason;
+  outcome.same_bytes = certificate.same_bytes;
+  outcome.varies = certificate.varies;
+  outcome.refused = !certificate.verdict.refusals.empty();
+  return outcome;
+}
+
+PointOutcome outcome_of(const ProvedPoint& known) {
+  PointOutcome outcome;
+  outcome.proof = known.proof;
+  outcome.reason = known.reason;
+  outcome.same_bytes = known.same_bytes;
+  outcome.varies = known.varies;
+  outcome.executions = known.executions;
+  outcome.cut = known.cut;
+  return outcome;
+}
+
+}  // namespace
+
+bool reaches(const Point& point, const Point& other) {
+  return other.size <= point.size && other.block <= point.block && other.grid <= point.grid;
+}
+
+// --- what is to be proved, and who is told -------------------------------------------------------
+
+PointProver::Part PointProver::take() {
+  SharedPlan& shared = *plan_.shared;
+  std::uint64_t begin = shared.next;
+  while (true) {
+    const std::uint64_t end = shared.end;
+    if (begin >= end) return {};
+    const std::uint64_t count =
+        std::clamp((end - begin) / (kPartsOfWorker * std::max(plan_.options.jobs, 1u)),
+                   std::uint64_t{1}, kPartMax);
+    if (shared.next.compare_exchange_weak(begin, begin + count)) return {begin, begin + count};
+  }
+}
+
+void PointProver::run() {
+  find_versions();
+  for (Part part = take(); part.begin != part.end; part = take()) {
+    auto told_at = std::chrono::steady_clock::now();
+    for (std::uint64_t planned = part.begin; planned != part.end; ++planned) {
+      prove(planned);
+      // So that little is lost where this is interrupted.
+      const auto now = std::chrono::steady_clock::now();
+      if (now - told_at < kTold) continue;
+      told_at = now;
+      tell();
+    }
+    tell();
+  }
+}
+
+void PointProver::run(std::span<const std::uint64_t> those) {
+  find_versions();
+  for (const std::uint64_t planned : those) {
+    prove(planned);
+    tell();
+  }
+}
+
+void PointProver::tell() {
+  if (told_.planned.empty()) return;
+  emit_(told_);
+  told_.outcomes.clear();
+  told_.planned.clear();
+  told_.rows.clear();
+}
+
+std::uint32_t PointProver::index_of(PointOutcome outcome) {
+  const auto found = std::ranges::find(told_.outcomes, outcome);
+  const auto index = static_cast<std::uint32_t>(found - told_.outcomes.begin());
+  if (found == told_.outcomes.end()) told_.outcomes.push_back(std::move(outcome));
+  return index;
+}
+
+void PointProver::add_row(const Point& point, std::uint32_t build, PointOutcome outcome,
+                          PointOutcome beside) {
+  const std::uint32_t own = index_of(std::move(outcome)), other = index_of(std::move(beside));
+  told_.rows.push_back({static_cast<std::uint32_t>(planned_), point.grid, build, own, other});
+}
+
+// The texts of the kernels, by build: what was proved of others counts no more.  Those of the
+// largest input, as small ones may launch fewer.
+void PointProver::find_versions() {
+  if (!plan_.log.is_kept()) return;
+  for (std::uint32_t size = plan_.options.points.size_max + 1; size-- != 0;) {
+    for (const std::uint32_t block : plan_.points.blocks()) {
+      if (told_.versions.empty()) find_versions({size, block});
+    }
+    if (!told_.versions.empty()) return;
+  }
+}
+
+void PointProver::find_versions(const Planned& of) {
+  const std::vector<Points::Input> inputs = plan_.points.inputs(of.size, of.block);
+  if (inputs.empty()) return;
+  for (const cudart::Build build : plan_.options.builds) {
+    TrialRunner runner(plan_.engine);
+    const Verdict verdict = runner.run(case_of(plan_.pair, inputs.back().input, build));
+    told_.versions.push_back(fmt::format("{:016x}", verdict.ptx_hash));
+  }
+}
+
+// --- one size and block
+// ---------------------------------------------------------------------------
+
+void PointProver::prove(std::uint64_t planned) {
+  planned_ = planned;
+  cuts_of_planned_.clear();
+  const auto [size, block] = plan_.planned[planned];
+  for (const Points::Input& input : plan_.points.inputs(size, block)) {
+    std::uint32_t number = 0;
+    for (const cudart::Build build : plan_.options.builds) {
+      prove(case_of(plan_.pair, input.input, build), input.point, number++);
+    }
+  }
+  told_.planned.push_back(planned);
+}
+
+void PointProver::prove(Case a_case, const Point& point, std::uint32_t build) {
+  if (plan_.log.is_kept()) {
+    const std::string key =
+        key_of(plan_.pair.name(), name_of(a_case.settings.build), told_.versions.at(build), point);
+    if (const ProvedPoint* const known = plan_.log.find(key)) {
+      if (known->cut) add_cut(point);
+      return add_row(point, build, outcome_of(*known), outcome_of(*known));
+    }
+  }
+  const Certificate certificate = certify(a_case);
+  PointOutcome outcome = outcome_of(certificate);
+  if (outcome.proof == Proof::failed && failures_.insert(outcome.reason).second) {
+    outcome.case_text = text_of_failed(a_case);
+  }
+  if (outcome.proof != Proof::tried || outcome.refused) {
+    return add_row(point, build, outcome, outcome);
+  }
+  // What is proved of independent threads holds in lockstep; what is only tried says nothing of it.
+  Case in_lockstep = a_case;
+  in_lockstep.settings.warp_model = vgpu::WarpModel::lockstep;
+  const Verdict lockstep = TrialRunner(plan_.engine).run(in_lockstep);
+  const auto without_more = [&](PointOutcome of) {
+    if (!lockstep.failed()) return of;
+    of.proof = Proof::failed;
+    of.reason = show_kinds(failure_kinds(lockstep)) + " [lockstep]";
+    of.case_text = text_of_failed(in_lockstep);
+    return of;
+  };
+  PointOutcome beside = without_more(outcome);
+  if (plan_.options.executions.runs == 0 || is_beyond_executions(point)) {
+    const bool is_new = beside.proof == Proof::failed && failures_.insert(beside.reason).second;
+    if (!is_new) beside.case_text.clear();
+    return add_row(point, build, beside, beside);
+  }
+  const Executions found = try_every_execution(a_case, plan_.options.executions, plan_.engine);
+  if (found.failed) {
+    outcome.proof = Proof::failed;
+    outcome.reason = show_kinds(failure_kinds(found.verdict)) + " [an execution]";
+    outcome.case_text = text_of_failed(*found.failed);
+  } else if (!found.all || !certificate.verdict.findings.empty()) {
+    // What a note is about may be undefined behaviour: then what was run is not all.
+    outcome.cut = !found.all;
+    if (outcome.cut) add_cut(point);
+    outcome.reason += "; " + text_of(found);
+    outcome = without_more(std::move(outcome));
+  } else {
+    outcome.proof = Proof::every_execution;
+    outcome.executions = found.count;
+  }
+  add_row(point, build, outcome, beside);
+}
+
+// Whether a point that comes earlier, and is no larger, had too many of them.
+bool PointProver::is_beyond_executions(const Point& point) const {
+  const auto is_reached = [&](const Point& cut) { return reaches(point, cut); };
+  if (std::ranges::any_of(cuts_of_planned_, is_reached)) return true;
+  const SharedPlan& shared = *plan_.shared;
+  return std::ranges::any_of(shared.cuts, [&](const SharedPlan::Cut& cut) {
+    return cut.is_there && cut.planned < planned_ && is_reached(cut.point);
+  });
+}
+
+void PointProver::add_cut(const Point& point) {
+  cuts_of_planned_.push_back(point);
+  SharedPlan& shared = *plan_.shared;
+  const std::uint32_t index = shared.cuts_begun++;
+  if (index >= shared.cuts.size()) return;
+  shared.cuts[index].point = point;
+  shared.cuts[index].planned = planned_;
+  shared.cuts[index].is_there = true;
+}
+
+// --- what is learnt of other points
+// ----------------------------------------------------------------
+
+Certificate PointProver::certify(const Case& a_case) {
+  Certificate certificate = certifier_.certify(a_case);
+  if (!certifier_.has_followed_data() || std::exchange(has_learnt_, true)) return certificate;
+  learn_where_data_decides();
+  return certifier_.certify(a_case);
+}
+
+// From points all over the plan, in its order.
+void PointProver::learn_where_data_decides() {
+  const std::uint64_t count = std::min<std::uint64_t>(kLearntFrom, plan_.planned.size());
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto [size, block] = plan_.planned[(2 * i + 1) * plan_.planned.size() / (2 * count)];
+    for (const Points::Input& input : plan_.points.inputs(size, block)) {
+      for (const cudart::Build build : plan_.options.builds) {
+        certifier_.learn(case_of(plan_.pair, input.input, build));
+      }
+    }
+  }
+}
+
+}  // namespace warpcheck
