@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "vgpu/machine/block_share.hpp"
+#include "vgpu/machine/native/native_code.hpp"
 
 namespace warpcheck::vgpu {
 
@@ -121,6 +122,21 @@ Slot& Blocks::dispatch(std::uint32_t block) {
   return slot;
 }
 
+// Registers start as zeros once a launch, where the program may read them before it writes them; no
+// program may rely on more.
+void Blocks::begin_registers(Warp& warp) const {
+  const std::size_t words = launch_.program->words_max * std::size_t{kWordRowBytes};
+  const std::size_t wides = launch_.program->wides_max * std::size_t{kWideRowBytes};
+  if (launch_.native == nullptr || launch_.native->reads_unwritten_registers()) {
+    warp.words.reset(words);
+    warp.wides.reset(wides);
+  } else {
+    warp.words.grow(words);
+    warp.wides.grow(wides);
+  }
+  warp.predicates.reset(launch_.program->predicates_max * std::size_t{4});
+}
+
 void Blocks::start_warp(Slot& slot, Warp& warp) {
   const std::uint32_t first = warp.index * kWarpLanes;
   const std::uint32_t count = std::min(kWarpLanes, launch_.threads - first);
@@ -136,12 +152,9 @@ void Blocks::start_warp(Slot& slot, Warp& warp) {
   Fragment& fragment = warp.fragments.emplace_back();
   fragment.pc = launch_.program->functions.front().entry;
   fragment.mask = warp.lanes;
-  if (warp.run !=
-      launch_.number) {  // registers start as zeros once a launch; no program may rely on more
+  if (warp.run != launch_.number) {
     warp.run = launch_.number;
-    warp.words.reset(launch_.program->words_max * std::size_t{kWordRowBytes});
-    warp.wides.reset(launch_.program->wides_max * std::size_t{kWideRowBytes});
-    warp.predicates.reset(launch_.program->predicates_max * std::size_t{4});
+    begin_registers(warp);
   }
   warp.undefined.clear();
   warp.pending_products.clear();

@@ -46,6 +46,7 @@ class Blocks {
  private:
   void admit_share();
   Slot& dispatch(std::uint32_t block);
+  void begin_registers(Warp& warp) const;
   void start_warp(Slot& slot, Warp& warp);
 
   RunningLaunch& launch_;

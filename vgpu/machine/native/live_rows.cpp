@@ -84,6 +84,13 @@ void LiveRows::solve() {
       }
     }
   }
+  const std::size_t begin = flow_.block_of(flow_.program().functions.front().entry) * words_;
+  any_at_begin_ = false;
+  for (std::size_t i = 0; i < words_; ++i) {
+    const std::uint64_t live =
+        read[begin + i] | (live_at_end_[begin + i] & ~written[begin + i]) | read_by_others_[i];
+    any_at_begin_ = any_at_begin_ || live != 0;
+  }
 }
 
 bool LiveRows::is_live(std::uint32_t pc, const Ref& ref) const {

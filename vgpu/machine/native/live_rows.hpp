@@ -19,6 +19,8 @@ class LiveRows {
 
   // Whether what `ref` holds before the instruction at `pc` may be read, by it or later.
   [[nodiscard]] bool is_live(std::uint32_t pc, const Ref& ref) const;
+  // Whether what a register holds when the kernel begins may be read.
+  [[nodiscard]] bool is_any_live_at_begin() const { return any_at_begin_; }
 
  private:
   [[nodiscard]] bool bit(const std::vector<std::uint64_t>& bits, std::size_t first,
@@ -30,6 +32,7 @@ class LiveRows {
 
   RegisterFlow flow_;
   bool is_known_ = false;
+  bool any_at_begin_ = true;
   std::size_t words_ = 0;                      // of 64 registers
   std::vector<std::uint64_t> read_by_others_;  // by register
   std::vector<std::uint64_t> live_at_end_;     // by block and register

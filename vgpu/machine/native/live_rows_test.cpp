@@ -11,18 +11,26 @@
 namespace warpcheck::vgpu {
 namespace {
 
+Program program_of(const std::string& body, const std::string& functions = "") {
+  return decode(ptx::parse(".version 8.0\n.target sm_80\n.address_size 64\n"
+                           ".shared .align 4 .b8 s[256];\n" +
+                               functions +
+                               ".visible .entry k()\n{\n.reg .pred %p<8>;\n.reg .b32 %r<16>;\n"
+                               ".reg .f32 %f<16>;\n.param .b32 p0;\n" +
+                               body + "ret;\n}\n",
+                           "test.ptx"),
+                "k");
+}
+
+bool any_at_begin(const std::string& body) {
+  const Program program = program_of(body);
+  return LiveRows(program).is_any_live_at_begin();
+}
+
 // Of each instruction of `body` that writes a 32-bit register, in order: 'r' somebody may read what
 // it leaves there, '-' nobody.
 std::string live_in(const std::string& body, const std::string& functions = "") {
-  const Program program =
-      decode(ptx::parse(".version 8.0\n.target sm_80\n.address_size 64\n"
-                        ".shared .align 4 .b8 s[256];\n" +
-                            functions +
-                            ".visible .entry k()\n{\n.reg .pred %p<8>;\n.reg .b32 %r<16>;\n"
-                            ".reg .f32 %f<16>;\n.param .b32 p0;\n" +
-                            body + "ret;\n}\n",
-                        "test.ptx"),
-             "k");
+  const Program program = program_of(body, functions);
   const LiveRows live(program);
   std::string found;
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
@@ -88,6 +96,32 @@ TEST(LiveRows, CallsTakeAndGive) {
   // The function's third register alone is read by nobody.
   EXPECT_EQ(std::count(read.begin(), read.end(), '-'), 1);
   EXPECT_GT(std::count(unread.begin(), unread.end(), '-'), 1);
+}
+
+TEST(LiveRows, NothingIsReadOfAKernelsBeginningThatIsWrittenFirst) {
+  EXPECT_FALSE(any_at_begin(""));
+  EXPECT_FALSE(any_at_begin("mov.u32 %r1, 1;\nst.shared.u32 [s], %r1;\n"));
+  EXPECT_FALSE(
+      any_at_begin("ld.shared.u32 %r1, [s];\nL:\nadd.u32 %r1, %r1, 1;\n"
+                   "setp.lt.u32 %p1, %r1, 9;\n@%p1 bra L;\n"));
+  EXPECT_TRUE(any_at_begin("st.shared.u32 [s], %r1;\nmov.u32 %r1, 1;\n"));
+  EXPECT_TRUE(any_at_begin("L:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 9;\n@%p1 bra L;\n"));
+}
+
+TEST(LiveRows, WhatIsWrittenOnOneWayOrUnderAGuardMayBeReadOfTheBeginning) {
+  EXPECT_TRUE(
+      any_at_begin("setp.eq.u32 %p1, 1, 2;\n@%p1 mov.u32 %r1, 2;\n"
+                   "st.shared.u32 [s], %r1;\n"));
+  EXPECT_TRUE(
+      any_at_begin("setp.eq.u32 %p1, 1, 2;\n@%p1 bra E;\nmov.u32 %r1, 2;\nE:\n"
+                   "st.shared.u32 [s], %r1;\n"));
+}
+
+// The other lanes need not have been there.
+TEST(LiveRows, WhatOtherLanesReadMayBeReadOfTheBeginning) {
+  EXPECT_TRUE(
+      any_at_begin("mov.u32 %r1, 7;\nshfl.sync.idx.b32 %r2, %r1, 1, 31, -1;\n"
+                   "st.shared.u32 [s], %r2;\n"));
 }
 
 // Which registers a call through an address reads is not known.

@@ -547,6 +547,7 @@ std::unique_ptr<NativeCode> NativeCode::compile(const Program& program, SimdLeve
   if (failure.failed || native::runtime().add(&begin, &holder) != asmjit::kErrorOk) return nullptr;
   std::unique_ptr<NativeCode> code(new NativeCode);
   code->enter_ = reinterpret_cast<Enter>(begin);
+  if (live) code->reads_unwritten_registers_ = live->is_any_live_at_begin();
   code->entries_.resize(program.code.size() + 1);
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
     if (!compiler.label_of(pc).isValid()) continue;

@@ -126,6 +126,8 @@ class NativeCode {
   std::uint32_t run(NativeFrame& frame, std::uint32_t pc) const {
     return enter_(&frame, entries_[pc]);
   }
+  // Whether the program may read what a register holds when a kernel begins; true: perhaps.
+  [[nodiscard]] bool reads_unwritten_registers() const { return reads_unwritten_registers_; }
   // What a round is given of where it begins.
   [[nodiscard]] const void* entry(std::uint32_t pc) const { return entries_[pc]; }
 
@@ -133,6 +135,7 @@ class NativeCode {
   NativeCode() = default;
   using Enter = std::uint32_t (*)(NativeFrame*, const void* at);
   Enter enter_ = nullptr;
+  bool reads_unwritten_registers_ = true;
   std::vector<const void*> entries_;  // by pc
 };
 
